@@ -1,5 +1,4 @@
-//! Moves Seatmap's own threads off a cell's CPUs. Creating a cell moves all threads but its
-//! creator's, which would otherwise stay on those CPUs.
+//! Moves Seatmap's own threads off a cell's CPUs. Creating a cell moves all other threads.
 
 use seatmap_os::root::Root;
 use seatmap_os::{CpuSet, Tid, kept_masks, task};
@@ -25,8 +24,7 @@ fn moved(tid: Tid, cpus: &CpuSet) -> Option<(Tid, CpuSet)> {
 
 impl Drop for SteppedAside {
     fn drop(&mut self) {
-        // Ended threads need nothing. Masks that lack CPUs matter only while this process lives, so
-        // it can wait for the CPUs itself.
+        // Masks that lack CPUs matter only while this process lives, so it can wait itself.
         self.0.iter().for_each(|(tid, before)| drop(kept_masks::give(*tid, before)));
     }
 }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// belong to the cell.
 pub const VARIABLE: &str = "SEATMAP_CELL";
 
-/// Limit on ancestors: numbers reused while reading could form a circle.
+/// Reused numbers could form a circle.
 const LONGEST_LINE: usize = 64;
 
 /// The attribute of a control group with the path of its journal.
@@ -70,8 +70,8 @@ pub fn is_helper(root: &Root, task: &ThreadStat) -> bool {
     task.name.starts_with(HELPERS) && runs_seatmap(root, task.pid)
 }
 
-/// Whether a process runs this program or one installed with it (same folder and prefix), which
-/// creates cells in the same run folder.
+/// Whether a process runs this program or one installed with it (same folder and prefix), with the
+/// same run folder.
 fn runs_seatmap(root: &Root, pid: Tid) -> bool {
     let own = task::program(root, "self");
     let other = task::program(root, &pid.to_string());
@@ -90,8 +90,7 @@ pub fn is_resident(root: &Root, pid: Tid, record: &CellRecord) -> bool {
 }
 
 /// Whether a process's origin is unknown: it is younger than the cell, has no readable environment,
-/// and its parent has exited, like a daemon started in a cell. A process that a user moves into a
-/// cell has an environment, is older than the cell, or has a parent.
+/// and its parent has exited, like a daemon started in a cell.
 #[must_use]
 pub fn may_be_resident(root: &Root, pid: Tid, began_ticks: Option<u64>) -> bool {
     let process = task::in_folder(root, &format!("/proc/{pid}"), pid).ok().flatten();

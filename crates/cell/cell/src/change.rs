@@ -37,10 +37,9 @@ pub struct SettingChange {
     pub old: String,
     /// Value after the change.
     pub new: String,
-    /// The thread's start in clock ticks after the boot, because its number may be reused. Two
-    /// threads with the same number cannot start within a tick of 10 ms: the kernel first assigns
-    /// all other numbers, 32767 by default (`kernel.pid_max`). A journal's thread line without this
-    /// is ignored.
+    /// The thread's start in clock ticks after the boot, because its number may be reused, though
+    /// not within a tick: the kernel first assigns all other numbers. A journal's thread line
+    /// without this is ignored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_ticks: Option<u64>,
 }

@@ -1,9 +1,9 @@
 //! Chooses the best CPUs for a cell.
 //!
-//! The criteria in order: few unmovable interrupts, because nothing helps against them later;
-//! little time stolen by a hypervisor; not the core of CPU 0, which keeps the kernel's time and
-//! starts other CPUs; whole cores, because a busy neighbour on the same core always disturbs; short
-//! core distances, if a profile is given. Present load does not count, because programs will leave.
+//! The criteria in order: few unmovable interrupts; little time stolen by a hypervisor; not the
+//! core of CPU 0, which keeps the kernel's time and starts other CPUs; whole cores, because a busy
+//! neighbour on the same core always disturbs; short core distances, if known. Present load does
+//! not count, because programs will leave.
 
 use crate::error::CellError;
 use crate::host::CellHost;
@@ -168,7 +168,7 @@ fn unmovable(root: &Root) -> Result<BTreeMap<u32, usize>, FileError> {
     Ok(found)
 }
 
-/// Mean distance in ns from a core to the chosen ones; for the first core, to all free ones.
+/// In ns, to the chosen cores; for the first core, to all free ones.
 fn mean_distance(profile: &Profile, core: &CpuSet, chosen: &CpuSet, free: &CpuSet) -> f64 {
     let Some(distance) = &profile.core_distance else { return 0.0 };
     // So that the first core is central.
@@ -190,7 +190,6 @@ mod tests {
     use super::*;
     use seatmap_data::machine::{CoreDistance, Matrix, Origin, OriginKind, Topology};
 
-    /// Four cores of two CPUs: 0,4 1,5 2,6 3,7.
     fn computer() -> CpuChoice {
         let cores = (0..4).map(|cpu| [cpu, cpu + 4].into_iter().collect()).collect();
         CpuChoice { free: (0..8).collect(), cores, ..CpuChoice::default() }

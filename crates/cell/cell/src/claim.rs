@@ -1,10 +1,9 @@
 //! A cell's second record, independent of its run folder.
 //!
-//! Run folders are unaware of each other, and a folder can be deleted while its cell exists. So
-//! each cell's CPUs, journal path and changes are also in an extended attribute of the folder where
-//! control groups are mounted. That folder belongs to root and the kernel, disappears at reboot,
-//! and has the lock of all programs that create cells. If it is not writable, as for unprivileged
-//! users, there is no second record.
+//! Run folders can differ, or be deleted while a cell exists. So each cell's CPUs, journal path and
+//! changes are also in an extended attribute of the folder where control groups are mounted: it is
+//! root's, disappears at reboot, and has the lock of all programs that create cells. Unprivileged
+//! users have no second record.
 
 use crate::change::{SettingChange, SettingKind};
 use crate::journal::{CellJournal, CellJournalHeader, JournalEntry};
@@ -20,7 +19,6 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Prefix of the attribute's name.
 const PREFIX: &str = "seatmap.claim.";
 
 /// A cell's second record.
@@ -42,8 +40,7 @@ impl CellClaim {
     /// The record of a journal.
     #[must_use]
     pub fn of(journal: &CellJournal) -> Self {
-        // A control group's cpuset makes every thread look narrowed; only the few narrowed ones are
-        // listed.
+        // A cpuset narrows every thread; only the few chosen masks are listed.
         let crowd = if journal.has_group() { None } else { crowd(&journal.changes) };
         let changes = journal
             .changes
@@ -62,7 +59,7 @@ impl CellClaim {
 
     /// Writes the record. If this fails, the cell has none; the journal is complete.
     pub fn write(mut self, root: &Root) {
-        // JSON cannot represent this path: other programs would think that the journal is lost.
+        // JSON cannot represent this path, so the journal would seem lost.
         if self.journal.to_str().is_none() || self.write_whole(root).is_ok() {
             return;
         }
@@ -103,7 +100,6 @@ impl CellClaim {
         });
     }
 
-    /// Updates the records of cells whose journals have changed.
     pub(crate) fn renew(root: &Root, journals: &[CellJournal]) {
         let all = CellClaim::all(root);
         journals
@@ -136,8 +132,8 @@ impl CellClaim {
     /// # Errors
     /// The file exists or cannot be written.
     pub fn rewrite(&self, root: &Root, path: &Path, boot_id: &str) -> io::Result<()> {
-        // Before creating the file: an incomplete journal would look complete, and be removed with
-        // this record.
+        // First, because an incomplete journal would look complete, and be removed with this
+        // record.
         let masks = self
             .crowd
             .as_ref()
@@ -153,13 +149,12 @@ impl CellClaim {
         let mut journal = CellJournal::begin(path, boot_id, self.header.clone())?;
         let written = journal.append(&lines).and_then(|()| journal.append(&[JournalEntry::Done]));
         if written.is_err() {
-            // Report the write error, such as a full disk.
             let _ = journal.remove();
         }
         written
     }
 
-    /// Changes of unlisted threads: older than the cell, with the crowd's mask.
+    /// Changes of unlisted, older threads with the crowd's mask.
     fn masks(
         &self,
         root: &Root,
@@ -182,7 +177,6 @@ impl CellClaim {
             .collect())
     }
 
-    /// Whether a thread existed, unbound, when the cell narrowed all threads.
     fn may_have_narrowed(&self, task: &task::ThreadStat) -> bool {
         !task.is_bound
             && !task.is_spared(&[])

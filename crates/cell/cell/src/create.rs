@@ -60,7 +60,7 @@ pub fn create(
     host.recover()?;
     let rest = check(host, request)?;
     memory::check(&host.root, request.memory_bytes).map_err(CellError::Memory)?;
-    // A failure is ignored: this process may lack these CPUs.
+    // This process may lack these CPUs.
     let noise_before = judge.as_mut().and_then(|judge| judge(&request.cpus.list()).ok());
     let mut posted = posted::post(&host.keeper, &request.name)?;
     let made = build(host, request, &rest, &mut posted).and_then(|mut record| {
@@ -83,7 +83,6 @@ pub fn create(
     }
 }
 
-/// The CPUs left for the rest of the system.
 pub(crate) fn check(host: &CellHost, request: &CellRequest) -> Result<CpuSet, CellError> {
     let online = layout::online(&host.root)?;
     let missing = request.cpus.without(&online);
@@ -168,7 +167,6 @@ fn begin(host: &CellHost, request: &CellRequest) -> Result<CellJournal, CellErro
     Ok(journal)
 }
 
-/// An error and its cause, on one line.
 fn cause(error: &partition::ClosingError) -> String {
     let cause = std::error::Error::source(error);
     let denied = cause.and_then(|cause| cause.downcast_ref::<std::io::Error>());
@@ -212,7 +210,7 @@ fn furnish(
     with_memory(host, record, posted)
 }
 
-/// Lets the guardian allocate memory: huge pages, or else ordinary ones.
+/// Huge pages, or else ordinary ones.
 fn with_memory(
     host: &CellHost,
     mut record: CellRecord,
@@ -232,7 +230,7 @@ fn with_memory(
     Err(CellError::Memory(std::io::Error::other(why)))
 }
 
-/// The acceptance test, run inside the cell.
+/// Runs inside the cell.
 fn accept(
     host: &CellHost,
     record: &CellRecord,

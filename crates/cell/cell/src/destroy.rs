@@ -16,8 +16,7 @@ use seatmap_os::group;
 use seatmap_os::layout::{self, CpusetMounts};
 use seatmap_os::root::FileError;
 
-/// Undoes a cell. Moves programs out of it without killing them. Returns the settings that could
-/// not be restored.
+/// Undoes a cell, and moves programs out alive. Returns the settings that could not be restored.
 ///
 /// # Errors
 /// No cell has this name, or a journal cannot be read or written.
@@ -75,7 +74,6 @@ pub fn restore(host: &CellHost) -> Result<Restored, CellError> {
     Ok(restored)
 }
 
-/// Rewrites a journal from a cell's second record.
 fn recall(host: &CellHost, claim: &CellClaim, restored: &mut Restored) {
     let cell = &claim.header.cell;
     let gone = claim.journal.display().to_string();
@@ -135,7 +133,7 @@ fn orphans(host: &CellHost) -> Result<Vec<String>, FileError> {
     Ok(found)
 }
 
-/// A group with a journal belongs to another run folder, and so does the rest next to it.
+/// A group with a journal belongs to another run folder, with the rest next to it.
 fn orphans_in(host: &CellHost, base: &str) -> Result<Vec<String>, FileError> {
     let (cells, others): (Vec<String>, Vec<String>) =
         host.root.folders(base)?.into_iter().partition(|name| is_cell(name));

@@ -1,7 +1,6 @@
 //! Deliberate crashes, for tests that a host is always restored.
 //!
-//! They need the feature `faults`, as in tests and the lab. Without it, points do nothing and no
-//! environment variable is read.
+//! Without the feature `faults`, points do nothing and no environment variable is read.
 
 #[cfg(feature = "faults")]
 mod injected;

@@ -1,9 +1,9 @@
-//! Changes that outlive the program which made them, and the process that undoes them.
+//! Undoes changes whose creator has died or whose lease has expired.
 //!
-//! A program that makes or undoes a cell, or applies a plan of services, posts a
-//! [guardian](seatmap_os::guardian) first. If the program dies, the guardian undoes the journal.
-//! After that the guardian stays while the changes have a lease or memory, and while threads lack
-//! CPUs of their masks that were offline when these were put back; otherwise it exits.
+//! A program posts a [guardian](seatmap_os::guardian) before it creates or destroys a cell or
+//! applies a plan of services. If the program dies, the guardian undoes the journal. Otherwise it
+//! stays while the changes have a lease or memory, or while threads lack CPUs that were offline
+//! when their masks were restored.
 
 use crate::journal::{CellJournal, CellStage};
 use crate::memory::Kept;
@@ -16,14 +16,14 @@ use seatmap_os::owed::{OwedMasks, RunningKernel, ThreadMask};
 use std::io;
 use std::time::Duration;
 
-/// The longest sleep of a guardian with a lease: a computer that is suspended does not count on
-/// while it sleeps.
+/// The longest sleep with a lease, because the clock of a sleep stops while the computer is
+/// suspended.
 const LONGEST_SLEEP_S: u64 = 60;
 
 /// For how long changes are to stay, by their record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeaseTerm {
-    /// Seconds until they are undone, 0 when it is time; `None` if they stay.
+    /// Seconds until they are undone; `None` if they have no lease.
     pub left_s: Option<u64>,
     /// Whether a guardian keeps memory for them.
     pub has_memory: bool,
@@ -37,12 +37,12 @@ impl LeaseTerm {
     }
 }
 
-/// A computer with changes that a folder remembers: a journal and a record for each name.
+/// A computer whose changes are recorded in a folder: a journal and a record for each name.
 pub trait GuardedHost {
     /// Why changes could not be undone.
     type Error;
 
-    /// The error of a folder that cannot be read or written.
+    /// An error of the folder.
     fn remembering(error: io::Error) -> Self::Error;
 
     /// The folder with the journals and records.
@@ -51,23 +51,23 @@ pub trait GuardedHost {
     /// The id of the current boot.
     fn boot_id(&self) -> &str;
 
-    /// The command that becomes a guardian, with a name after it.
+    /// The command that becomes a guardian; a name is appended.
     fn guardian(&self) -> &GuardianCommand;
 
     /// The term in the record of this name; `None` if there is no record.
     fn term(&self, name: &Name) -> Option<LeaseTerm>;
 
-    /// Undoes the changes of this name, and forgets them. To be called with the lock held. Returns
-    /// the settings that could not be put back.
+    /// Undoes the changes of this name and removes their journal. The caller holds the lock.
+    /// Returns the settings that could not be restored.
     ///
     /// # Errors
     /// A journal cannot be read or written.
     fn end(&self, name: &Name) -> Result<Vec<Left>, Self::Error>;
 
-    /// Takes the memory that the record asks for.
+    /// Allocates the memory in the record.
     ///
     /// # Errors
-    /// The kernel refuses it, or none was asked for.
+    /// The kernel refuses it, or the record requests none.
     fn take_memory(&self, _name: &Name) -> io::Result<Kept> {
         Err(io::Error::other("no memory was asked for"))
     }
@@ -80,8 +80,7 @@ pub trait GuardedHost {
         self.run().journals(self.boot_id()).map_err(Self::remembering)
     }
 
-    /// The names of changes that were made whole and that no program has begun to undo, the oldest
-    /// first.
+    /// The names of complete changes that no program has begun to undo, oldest first.
     ///
     /// # Errors
     /// A journal cannot be read.
@@ -90,14 +89,14 @@ pub trait GuardedHost {
         Ok(whole.map(|journal| journal.header.cell).collect())
     }
 
-    /// Whether the changes of this name are among the whole ones.
+    /// Whether the changes of this name are complete.
     fn stands(&self, name: &Name) -> bool {
         self.whole().is_ok_and(|names| names.contains(name))
     }
 
-    /// Undoes what another program began to make or undo and did not finish, ends leases that no
-    /// guardian guarded, and posts guardians where they are missing. To be called with the lock
-    /// held. Returns the settings that could not be put back.
+    /// Undoes unfinished changes of dead programs, ends expired leases without a guardian, and
+    /// posts missing guardians. The caller holds the lock. Returns the settings that could not be
+    /// restored.
     ///
     /// # Errors
     /// A journal cannot be read or written.
@@ -117,8 +116,7 @@ pub trait GuardedHost {
         Ok(left)
     }
 
-    /// Finishes what other programs left unfinished, as [`GuardedHost::recover`] does, with the
-    /// lock. Every command begins with it.
+    /// Takes the lock and calls [`GuardedHost::recover`]. Every command begins with it.
     ///
     /// # Errors
     /// The lock cannot be taken; a journal cannot be read or written.
@@ -127,16 +125,16 @@ pub trait GuardedHost {
         self.recover()
     }
 
-    /// Undoes the changes of this name at a user's request. To be called with the lock held. A new
-    /// guardian is posted first: the old one would end with the lease in the middle of the work. It
-    /// stays for masks that lack CPUs, those `beside` these changes as well, which are returned
-    /// with the others.
+    /// Undoes the changes of this name at a user's request. The caller holds the lock. A new
+    /// guardian is posted first, because the old one could exit with the lease in the middle. It
+    /// stays for masks that lack CPUs, including those in `beside`, which are returned with the
+    /// others.
     ///
     /// # Errors
     /// A journal cannot be read or written.
     fn leave(&self, name: &Name, beside: Vec<Left>) -> Result<Vec<Left>, Self::Error> {
         posted::relieve(self.run(), name);
-        // Without one the journal is still there, and the next command goes on.
+        // If there is none, the next command continues from the journal.
         let posted = posted::post(self.guardian(), name).ok();
         let mut left = self.end(name)?;
         left.extend(beside);
@@ -147,23 +145,20 @@ pub trait GuardedHost {
     }
 }
 
-/// A guardian's life. `Ok` when the changes need it no longer.
+/// Runs the guardian until the changes no longer need it.
 ///
 /// # Errors
-/// Some settings could not be put back; the next command deals with them.
+/// Some settings could not be restored; the next command retries.
 pub fn serve<H: GuardedHost>(host: &H, name: &Name) -> Result<(), H::Error> {
-    // Another one that holds the lock guards the changes already.
+    // Another guardian holds the lock.
     let Some(held) = host.run().guard(name).map_err(H::remembering)? else { return Ok(()) };
     let owed = guard(host, name)?;
-    // Masks belong to no changes any more: others of this name may be made while they are waited
-    // for.
+    // Released, because new changes of this name may be made while masks wait for CPUs.
     drop(held);
     OwedMasks::give(&mut RunningKernel, owed).wait();
     Ok(())
 }
 
-/// Guards changes until they need that no longer. Returns the threads that lack CPUs of their
-/// masks.
 fn guard<H: GuardedHost>(host: &H, name: &Name) -> Result<Vec<ThreadMask>, H::Error> {
     let mut kept = None;
     let attended = guardian::attend(|line| {
@@ -176,7 +171,7 @@ fn guard<H: GuardedHost>(host: &H, name: &Name) -> Result<Vec<ThreadMask>, H::Er
     let mut owed = Vec::new();
     if parting == Parting::Death {
         let _lock = host.run().lock_at_last().map_err(H::remembering)?;
-        // Huge pages that are in use cannot be given back.
+        // Huge pages in use cannot be released.
         kept = kept.filter(|_| host.stands(name));
         owed.extend(Left::owed(&host.recover()?));
         if !host.stands(name) {
@@ -192,8 +187,8 @@ fn guard<H: GuardedHost>(host: &H, name: &Name) -> Result<Vec<ThreadMask>, H::Er
     Ok(owed)
 }
 
-/// Undoes the changes when their lease ends. A command that undoes them first ends this process; a
-/// lease that is renewed is found in the record. Returns what could not be put back.
+/// Undoes the changes when their lease ends, unless a command undoes them first and ends this
+/// process. Renewals are read from the record. Returns the settings that could not be restored.
 fn stay<H: GuardedHost>(host: &H, name: &Name, kept: Option<Kept>) -> Result<Vec<Left>, H::Error> {
     loop {
         let left_s = left_s(host, name);
@@ -206,8 +201,7 @@ fn stay<H: GuardedHost>(host: &H, name: &Name, kept: Option<Kept>) -> Result<Vec
         }
         if left_s == Some(0) {
             let _lock = host.run().lock_at_last().map_err(H::remembering)?;
-            // They may have been undone and made again, or their lease renewed, while this process
-            // waited for the lock.
+            // They may have been remade or renewed while this process waited for the lock.
             if self::left_s(host, name) == Some(0) {
                 drop(kept);
                 return host.end(name);
@@ -216,8 +210,7 @@ fn stay<H: GuardedHost>(host: &H, name: &Name, kept: Option<Kept>) -> Result<Vec
     }
 }
 
-/// The seconds that changes may stay; `None` if they have no lease. Those without a record have no
-/// time left: every command takes them for ones whose creator died.
+/// Seconds left; `None` without a lease; 0 without a record, because then the creator died.
 fn left_s(host: &impl GuardedHost, name: &Name) -> Option<u64> {
     host.term(name).map_or(Some(0), |term| term.left_s)
 }

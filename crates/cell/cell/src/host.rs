@@ -39,8 +39,8 @@ impl CellHost {
         Ok(CellHost { boot_id: boot::id(&root), root, run, keeper })
     }
 
-    /// Undoes a cell but keeps its guardian. Call this with the lock held. Removes the record
-    /// first: the next command undoes a journal without a record, even if the disk is full.
+    /// Undoes a cell but keeps its guardian. The caller holds the lock. Removes the record first:
+    /// the next command undoes a journal without a record, even on a full disk.
     ///
     /// # Errors
     /// A journal cannot be read or written.
@@ -77,8 +77,8 @@ impl CellHost {
             .collect()
     }
 
-    /// Trusted journals of other folders' cells, needed if two cells have changed the same setting.
-    /// All programs that create or undo cells take the same [lock](crate::settings_lock).
+    /// Trusted journals of other folders' cells, needed if two cells have changed the same setting;
+    /// the [lock](crate::settings_lock) is common.
     fn journals_elsewhere(&self) -> Vec<CellJournal> {
         self.foreign()
             .iter()
@@ -86,8 +86,7 @@ impl CellHost {
             .collect()
     }
 
-    /// The next cell's number. All folders count together, so that the younger of two cells is
-    /// known.
+    /// All folders count together, so that the younger of two cells is known.
     ///
     /// # Errors
     /// A journal cannot be read.
@@ -191,7 +190,7 @@ pub(crate) mod tests {
         (folder, hosts)
     }
 
-    /// Creates a cell that keeps new interrupts off; returns its number.
+    /// Returns the number of a cell that keeps new interrupts off.
     pub(crate) fn make(host: &CellHost, name: &str, cpus: &str) -> u64 {
         let (name, serial): (Name, u64) = (name.parse().unwrap(), host.next_serial().unwrap());
         let header = CellJournalHeader {
@@ -213,7 +212,6 @@ pub(crate) mod tests {
         serial
     }
 
-    /// CPUs 4 to 7 were isolated at boot.
     #[test]
     fn isolated_cpus_are_for_those_who_name_them_and_not_for_everybody_else() {
         let (_folder, hosts) = computer();

@@ -8,9 +8,8 @@ use crate::site::{Site, SiteError};
 use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, Root, irq};
 
-/// Seconds between updates of a CPU's memory statistics, each of which wakes a kernel thread
-/// (`vm.stat_interval`, `Documentation/admin-guide/sysctl/vm.rst`): ten times as in tuned's
-/// low-latency profiles.
+/// Seconds between updates of memory statistics, which wake a kernel thread (`vm.stat_interval`,
+/// `Documentation/admin-guide/sysctl/vm.rst`): ten times as in tuned's low-latency profiles.
 pub(crate) const STAT_INTERVAL_S: &str = "120";
 
 /// Moves other work away. Returns the interrupts that still arrive.
@@ -24,7 +23,7 @@ pub fn keep(site: &mut Site<'_>) -> Result<Vec<String>, SiteError> {
     // The kernel may refuse to move an interrupt that never arrives here.
     site.try_all(interrupts)?;
     let settings = self::others(site);
-    // A refusal is no worse than a kernel without the setting.
+    // A refusal is like a kernel without the setting.
     site.try_all(settings)?;
     Ok(left(site.root, &site.cell)?)
 }

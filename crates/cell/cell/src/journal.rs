@@ -1,8 +1,7 @@
 //! A cell's journal: every change is recorded before it is made.
 //!
-//! A journal is a file of JSON lines, each flushed before its change. So any program that finds the
-//! file can undo all changes in reverse order, whenever the writer died. A line truncated by that
-//! death describes a change that was not made, and is skipped.
+//! It is a file of JSON lines, each flushed before its change, so any program can undo a dead
+//! writer's changes in reverse order. A truncated line's change was not made.
 
 use crate::change::{SettingChange, SettingKind};
 use crate::fault;
@@ -100,7 +99,7 @@ pub struct CellJournal {
     pub changes: Vec<SettingChange>,
     /// The cell's stage.
     pub stage: CellStage,
-    /// Damaged lines, not truncated by their writer's death: their changes are lost.
+    /// Damaged lines, whose changes are lost.
     pub lost: usize,
 }
 
@@ -175,8 +174,7 @@ impl CellJournal {
         }
     }
 
-    /// Checks entries of this process's cells. Journals that are only read may be damaged or
-    /// planted.
+    /// Checks own entries; journals that are only read may be damaged or planted.
     fn check(&self, line: &JournalEntry) {
         let cell = &self.header.cell;
         match line {
@@ -241,16 +239,14 @@ impl CellJournal {
         file.write_all(bytes).and_then(|()| file.sync_data()).map_err(at(&self.path))
     }
 
-    /// Reserves disk space for the lines that this many older cells add when they end: a full disk
-    /// would prevent ending.
+    /// Reserves disk space for the lines that older cells add when they end, even on a full disk.
     ///
     /// # Errors
     /// The disk is full.
     pub(crate) fn reserve(&self, older_cells: usize) -> io::Result<()> {
         let file = trusted::open(&self.path, Open::Append)?;
         let length = file.metadata()?.len();
-        // One line per change, with its path; two CPU lists are less than twice as long as its
-        // line.
+        // One line per change, less than twice as long.
         let room = 2 * length * older_cells as u64;
         if room == 0 {
             return Ok(());
@@ -262,7 +258,6 @@ impl CellJournal {
         }
     }
 
-    /// Whether the last line is complete.
     fn ends_whole(&self) -> io::Result<bool> {
         let bytes = bytes(&self.path)?;
         Ok(bytes.last().is_none_or(|last| *last == b'\n'))

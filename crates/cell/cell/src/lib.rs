@@ -1,9 +1,8 @@
 //! Quiet partitions of this computer, created on demand and always undone, even after a crash.
 //!
-//! A *cell* is a set of CPUs without any other work: threads, interrupts and kernel work. Creating
-//! one changes dozens of settings, and leaving one changed would be worse than any noise. So every
-//! change is recorded in a journal first. Any program that finds a dead writer's journal restores
-//! everything.
+//! A *cell* is a set of CPUs without other threads, interrupts and kernel work. Creating one
+//! changes dozens of settings. Every change is first recorded in a journal, so any program that
+//! finds a dead writer's journal restores everything.
 //!
 //! | module | contents |
 //! |---|---|
@@ -27,7 +26,7 @@
 //! | [`document`] | cells as JSON |
 //! | [`error`] | why a command failed |
 //!
-//! Quietness is always measured, never assumed: a CPU is as quiet as a busy loop on it observes.
+//! Quietness is measured by a busy loop, never assumed.
 #![deny(missing_docs)]
 
 pub mod aside;

@@ -1,13 +1,12 @@
 //! All threads' masks before a cpuset changes, and the CPUs that the kernel then removes from them.
 //!
 //! When a version 2 partition is created or removed, kernels before 6.3 set each mask in the root
-//! cpuset to the CPUs online at that moment. An offline CPU disappears from hundreds of masks that
-//! are in no journal, because no program chose them. So this module first reads all masks, and then
-//! collects the CPUs that are offline meanwhile. Each thread gets back those of its CPUs, unless it
-//! has chosen another mask.
+//! cpuset to the online CPUs. So offline CPUs disappear from hundreds of masks in no journal. This
+//! module reads all masks first, and collects the CPUs that are offline meanwhile. Each thread gets
+//! back those of its CPUs, unless it has chosen another mask.
 //!
-//! A CPU that is offline only between two checks disappears from this process's mask, which no
-//! other program changes. On other kernels nothing is read.
+//! This process's mask shows CPUs that were offline only between two checks. Other kernels need
+//! nothing.
 
 use crate::change::{SettingChange, SettingKind};
 use crate::thread_mask;
@@ -22,11 +21,9 @@ pub(crate) struct MaskSnapshot {
     threads: Vec<ThreadMask>,
     /// This process's mask.
     own: CpuSet,
-    /// CPUs found offline.
     away: CpuSet,
 }
 
-/// A thread that lost CPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LostCpus {
     /// The thread, with its expected mask.
@@ -112,7 +109,6 @@ mod tests {
         CpuSet::of_list(list).unwrap()
     }
 
-    /// A cell of CPUs 6 and 7 ends, and CPU 2 was briefly offline.
     #[test]
     fn the_cpus_that_the_kernel_left_out_are_lost() {
         let lost = |now: &str, away: &str| {

@@ -1,8 +1,8 @@
 //! A cell's memory: huge pages if available, locked, near its CPUs, and zeroed before and after
 //! use.
 //!
-//! The guardian owns it as an anonymous file (memfd_create(2)), so it stays warm between programs
-//! and disappears with the guardian. Two environment variables describe it to programs.
+//! The guardian's anonymous file (memfd_create(2)) keeps it warm between programs. Two environment
+//! variables describe it to programs.
 
 use crate::change::{SettingChange, SettingKind};
 use crate::settings;
@@ -36,7 +36,7 @@ const HUGE_BYTES: u64 = 2 << 20;
 /// `default_hugepagesz`.
 const HUGE_FILE: libc::c_uint = libc::MFD_HUGETLB | libc::MFD_HUGE_2MB;
 
-/// One part in this many of free memory stays free, or the kernel would kill programs.
+/// 1/`EVERYBODYS` of free memory stays free, or the kernel would kill programs.
 const EVERYBODYS: u64 = 16;
 
 /// `MPOL_BIND` of set_mempolicy(2): from these nodes only.
@@ -66,8 +66,8 @@ pub struct Kept {
     _mapping: Mapping,
 }
 
-/// Checks that this much memory is free, and some for other programs. Otherwise the kernel would
-/// search all of it and turn it into huge pages.
+/// Checks that enough memory is free for this and other programs. Otherwise the kernel would turn
+/// all of it into huge pages.
 ///
 /// # Errors
 /// Too little is free.
@@ -87,8 +87,8 @@ pub(crate) fn check(root: &Root, wanted_bytes: u64) -> io::Result<()> {
     )))
 }
 
-/// Adds a cell's huge pages evenly to its nodes' pools. If the kernel provides only some, they are
-/// returned and the memory is ordinary.
+/// Adds huge pages evenly to the cell's nodes. If the kernel provides only some, they are returned
+/// and the memory is ordinary.
 ///
 /// # Errors
 /// The journal cannot be written.
@@ -123,7 +123,7 @@ fn add_pages(site: &mut Site<'_>, nodes: &CpuSet, each: u64) -> Result<bool, Sit
     Ok(true)
 }
 
-/// Returns whether all pages exist; `made` gets the attempted change.
+/// Whether all pages exist; `made` gets the attempted change.
 fn add_to(
     site: &mut Site<'_>,
     path: &str,
@@ -178,8 +178,7 @@ impl Kept {
     }
 }
 
-/// Zeroes a cell's memory, so that no program finds another one's data. Ownerless memory is already
-/// gone.
+/// Zeroes a cell's memory. Ownerless memory is already gone.
 ///
 /// # Errors
 /// It exists but cannot be mapped.
@@ -194,15 +193,15 @@ pub fn scrub(memory: &CellMemory) -> io::Result<()> {
     }
 }
 
-/// Whether a descriptor's link in `/proc` is a cell's memory. After a guardian is killed, its
-/// numbers may be reused.
+/// Whether a descriptor's link in `/proc` is a cell's memory: a killed guardian's numbers may be
+/// reused.
 fn is_memory(link: impl AsRef<Path>) -> io::Result<bool> {
     let name = fs::read_link(link)?;
     Ok(name.to_string_lossy().starts_with(&format!("/memfd:{}", NAME.to_string_lossy())))
 }
 
-/// Huge pages exist in these nodes' pools. Ordinary pages come from other nodes if these are full,
-/// or from any if the kernel cannot prefer several.
+/// Ordinary pages come from other nodes if these are full, or from any if the kernel cannot prefer
+/// several.
 fn place(nodes: &CpuSet, is_huge: bool) -> io::Result<()> {
     let policy = if is_huge { BIND } else { PREFERRED_MANY };
     let call = MemoryPolicy::bind(nodes.clone()).call();

@@ -1,6 +1,5 @@
-//! Undoes a cell of which only the control group remains. Resets settings to the kernel's defaults
-//! if they look as a cell with these CPUs leaves them, and reports them if their old values are
-//! unknown.
+//! Undoes a cell of which only the control group remains. Settings that such a cell leaves get the
+//! kernel's defaults, or are reported if their old values are unknown.
 
 use crate::hygiene;
 use crate::settings;
@@ -14,8 +13,7 @@ pub(crate) fn cpus_of(root: &Root, group: &str) -> CpuSet {
     CpuSet::of_list(&text).unwrap_or_default()
 }
 
-/// Restores settings after such a cell and every other has ended. Returns those that could not be
-/// restored.
+/// For when every cell has ended. Returns settings that could not be restored.
 pub(crate) fn put_back(
     root: &Root,
     layout: &CpusetMounts,
@@ -45,7 +43,7 @@ pub(crate) fn put_back(
     left
 }
 
-/// Writes a setting, and returns it if refused, as in containers.
+/// Returns a refused setting, as in containers.
 fn write(root: &Root, path: &str, value: &str) -> Option<Left> {
     let error = root.write(path, value).err()?;
     Some(Left::new(path.to_owned(), format!("{}; it should be {value}", error.source)))

@@ -1,8 +1,7 @@
 //! The changes that a journal may contain: only those that creating a cell can make.
 //!
-//! Root obeys a journal's files and values. So creating a cell must change that file, and the file
-//! must be able to hold that value, regardless of the journal's author. Paths are compared piece by
-//! piece: they contain no `..`, and users cannot create links in the kernel's file systems.
+//! Root obeys a journal's files and values, whoever wrote it. Paths are compared piece by piece:
+//! they contain no `..`, and users cannot create links in the kernel's file systems.
 
 use crate::change::{SettingChange, SettingKind};
 use crate::name::Name;
@@ -10,7 +9,6 @@ use crate::settings::{DEFAULT_AFFINITY, PREFIX, REST, STAT_INTERVAL, WATCHDOG, W
 use seatmap_os::CpuSet;
 use seatmap_os::layout::CpusetMounts;
 
-/// Whether creating the cell can have made this change.
 pub(crate) fn may_be(change: &SettingChange, cell: &Name, layout: &CpusetMounts) -> bool {
     is_place(change, cell, layout)
         && [&change.old, &change.new].into_iter().all(|value| is_value(change.what, value))

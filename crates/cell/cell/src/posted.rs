@@ -1,4 +1,4 @@
-//! A guardian of a cell or of a plan of services, as the program sees it that posts it.
+//! The creator's view of a guardian of a cell or a plan of services.
 
 use crate::error::CellError;
 use crate::fault;
@@ -8,13 +8,13 @@ use crate::undo::Left;
 use seatmap_os::guardian::{Guardian, GuardianCommand};
 use std::time::{Duration, Instant};
 
-/// Requests that the guardian takes the record's memory, and writes its place into the record.
+/// The guardian allocates the record's memory, and writes its path into the record.
 pub(crate) const TAKE_MEMORY: &str = "memory";
 
-/// How long a guardian that was asked to go is waited for.
+/// The wait for a guardian that must exit.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Posts a guardian, and returns when it is there: without it, a cell would outlive this process.
+/// Posts a guardian, and returns when it is ready.
 ///
 /// # Errors
 /// [`CellError::Guardian`]: it cannot be started, or ends at once.
@@ -24,8 +24,8 @@ pub fn post(keeper: &GuardianCommand, name: &Name) -> Result<Guardian, CellError
     Guardian::post(command).map_err(CellError::Guardian)
 }
 
-/// Says that all is well but for what is left. A guardian stays for masks that lack CPUs which are
-/// offline, and is named as the one that waits for these.
+/// Ends a guardian, unless masks lack offline CPUs: then it stays, and they name it as their
+/// waiter.
 #[must_use]
 pub fn dismiss(posted: Guardian, left: Vec<Left>) -> Vec<Left> {
     match posted.dismiss(Left::owed(&left)) {
@@ -34,7 +34,7 @@ pub fn dismiss(posted: Guardian, left: Vec<Left>) -> Vec<Left> {
     }
 }
 
-/// Posts a guardian for changes whose guardian died. If that fails, the next command tries again.
+/// Replaces a dead guardian; if this fails, the next command tries again.
 pub(crate) fn adopt(keeper: &GuardianCommand, name: &Name, has_memory: bool) {
     let Ok(mut posted) = post(keeper, name) else { return };
     if has_memory {
@@ -43,7 +43,7 @@ pub(crate) fn adopt(keeper: &GuardianCommand, name: &Name, has_memory: bool) {
     posted.dismiss([]);
 }
 
-/// Asks the guardian of this name to go, and waits until it has.
+/// Ends the guardian of this name, and waits for it.
 pub fn relieve(run: &RunFolder, name: &Name) {
     let Some(pid) = run.guardian(name) else { return };
     // SAFETY: the guardian holds its lock, so that the number is its own.

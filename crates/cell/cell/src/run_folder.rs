@@ -19,7 +19,7 @@ const TRIES: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// A folder for this user alone, on a file system that a reboot empties. It is
-/// [checked](seatmap_os::trusted) when opened, and links in it are not followed.
+/// [checked](seatmap_os::trusted) when opened, without following links.
 #[derive(Clone, Debug)]
 pub struct RunFolder(Arc<TrustedFolder>);
 
@@ -54,7 +54,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// It cannot be created, another user could change it, neither variable is set, or the first is
-    /// a relative path, which would fail in guardians.
+    /// relative, which would fail in guardians.
     pub fn of_user() -> io::Result<Self> {
         let folder = usual().ok_or_else(|| io::Error::other(NoFolder))?;
         if !folder.is_absolute() {
@@ -163,8 +163,8 @@ impl RunFolder {
         Ok(found)
     }
 
-    /// Removes journals of other boots, empty journals, and files of killed guardians without a
-    /// journal. Needs the lock, because another process's new journal is also empty.
+    /// Removes journals of other boots, empty ones, and files of killed guardians without a
+    /// journal. Needs the lock, because new journals are empty too.
     ///
     /// # Errors
     /// A file cannot be read or removed.
@@ -242,9 +242,8 @@ impl RunFolder {
     #[must_use]
     pub fn guardian(&self, name: &Name) -> Option<Tid> {
         let mut guardian = None;
-        // A new guardian locks the file before it writes its number, so an earlier number may still
-        // be there. Programs that signal a guardian hold the folder's lock, which excludes new
-        // guardians.
+        // A new guardian locks the file before it replaces an earlier number. Programs that signal
+        // guardians hold the folder's lock, which excludes new ones.
         is_done_soon(|| match self.number_of_guardian(name) {
             None => true,
             Some(text) => {
@@ -257,8 +256,8 @@ impl RunFolder {
 
     fn number_of_guardian(&self, name: &Name) -> Option<String> {
         let mut file = self.open(&guardian_file(name), Open::Read).ok()?;
-        // A number alone may be reused, but the kernel releases the lock however a process ends.
-        // The lock is shared, because an exclusive one would look like a guardian to other checks.
+        // Unlike a number, a lock is not reused. It is shared, because an exclusive one would look
+        // like a guardian.
         if !matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)) {
             return None;
         }
@@ -386,7 +385,7 @@ mod tests {
             std::fs::write(run.file("a.guardian"), "7").unwrap();
             assert_eq!(soon.join().unwrap(), Some(7));
         });
-        // A child just started by another test may still have a copy.
+        // Another test's new child may have a copy.
         held.unlock().unwrap();
         assert_eq!(run.guardian(&name), None);
         let look = run.open("a.guardian", Open::Read).unwrap();

@@ -11,7 +11,7 @@ pub const WORKQUEUES: &str = "/sys/devices/virtual/workqueue/cpumask";
 /// The mask written to [`WORKQUEUES`] (Linux 6.7). That file hides the CPUs of isolated partitions.
 const WORKQUEUES_REQUESTED: &str = "/sys/devices/virtual/workqueue/cpumask_requested";
 
-/// A setting's configured value, which undoing must restore, rather than the one now in effect.
+/// A setting's configured value, to restore.
 ///
 /// # Errors
 /// [`FileError`].
@@ -23,8 +23,8 @@ pub(crate) fn value(root: &Root, path: &str) -> Result<String, FileError> {
     }
 }
 
-/// The configured size of a pool of huge pages. Its file also counts surplus pages that the kernel
-/// adds for programs and later removes (`surplus_hugepages`).
+/// The configured size of a pool of huge pages, without the kernel's temporary ones
+/// (`surplus_hugepages`).
 pub(crate) fn pages(root: &Root, path: &str) -> Option<u64> {
     let surplus = path
         .strip_suffix("nr_hugepages")

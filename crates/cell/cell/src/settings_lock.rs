@@ -1,8 +1,7 @@
 //! A lock that lets one program at a time try or change settings.
 //!
-//! Otherwise two programs that restore values could undo a third one's changes in between. It is an
-//! advisory lock (flock(2)) on the folder where control groups are mounted: that exists wherever
-//! cells do, and the kernel releases the lock when the process ends.
+//! Otherwise two programs that restore values could undo a third one's changes. It is an advisory
+//! lock (flock(2)) on the folder where control groups are mounted, which exists wherever cells do.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -11,7 +10,7 @@ use std::time::Duration;
 /// The locked folder.
 pub const FOLDER: &str = "/sys/fs/cgroup";
 
-/// Number and interval of attempts: other processes hold the lock for milliseconds.
+/// Other processes hold the lock for milliseconds.
 const TRIES: u32 = 40;
 const PAUSE: Duration = Duration::from_millis(50);
 

@@ -1,4 +1,4 @@
-//! The host during changes for one cell: every change is recorded in the journal first.
+//! The host during changes for one cell.
 
 use crate::change::{SettingChange, SettingKind};
 use crate::fault;

@@ -1,8 +1,7 @@
 //! Moves this process into a cell and back.
 //!
-//! A launcher puts a program into a cell from outside. A program that requests a cell itself,
-//! through a library, moves there with all its threads. A thread renews the cell's short lease. If
-//! the program is killed, the guardian undoes the cell when the lease expires.
+//! For programs that request a cell themselves, through a library. A thread renews the cell's short
+//! lease. After a kill, the guardian undoes the cell when the lease expires.
 
 use crate::destroy::destroy_beside;
 use crate::error::CellError;
@@ -152,7 +151,6 @@ fn enter(root: &Root, record: &CellRecord) -> Result<(), CellError> {
     Ok(())
 }
 
-/// Adds this process, or each of its threads, to the group.
 fn join(root: &Root, group: &str, threads: &[task::ThreadStat]) -> Result<(), FileError> {
     let file = group::members_file(root, group);
     if file.ends_with("cgroup.procs") {

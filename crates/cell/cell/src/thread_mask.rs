@@ -20,7 +20,6 @@ pub(crate) fn mask(
     Ok(mask.to_string())
 }
 
-/// Sets the mask of this folder's thread.
 pub(crate) fn set_affinity(folder: &str, cpus: &str) -> Result<(), FileError> {
     let set = CpuSet::of_list(cpus).ok_or_else(|| at(folder)(io::ErrorKind::InvalidData.into()))?;
     set.give(tid_of(folder)?).map_err(at(folder))

@@ -36,9 +36,9 @@ use std::io;
 const ROUNDS: u32 = 4;
 
 /// Undoes and removes a journal. Returns the settings that could not be restored; the journal is
-/// removed anyway, because another program's change would otherwise keep it forever. `others` are
-/// the other cells' journals, oldest first. Undoing needs only disk space reserved by younger
-/// cells. It writes only [settings] that cells change, whatever the journal says.
+/// removed even then, or another program's change would keep it forever. `others` are the other
+/// cells' journals, oldest first. Undoing needs only disk space reserved by younger cells. It
+/// writes only [settings] that cells change.
 ///
 /// # Errors
 /// Another cell's journal cannot be written, or this one not removed.
@@ -172,9 +172,9 @@ fn by_default(root: &Root, whole: &CpuSet, own: &CpuSet) -> CpuSet {
     whole.without(&isolated.without(own))
 }
 
-/// Masks that the cell gave to threads with default masks, and their former masks. A thread created
-/// since inherited such a mask, even if an offline CPU has returned. The kernel itself restores
-/// masks of all CPUs, but not those without the CPUs of `isolcpus=`.
+/// Masks from the cell for threads with default masks, and the former masks. A thread created since
+/// inherited such a mask, even if an offline CPU has returned. The kernel itself restores masks of
+/// all CPUs, but not those without the CPUs of `isolcpus=`.
 fn narrowed_whole(journal: &CellJournal, by_default: &CpuSet) -> BTreeMap<CpuSet, CpuSet> {
     let masks = journal
         .changes
@@ -221,7 +221,6 @@ fn undo_one(
     }
 }
 
-/// The CPUs outside other cells.
 fn everywhere(root: &Root, others: &[CellJournal]) -> CpuSet {
     let live: CpuSet = others.iter().flat_map(|other| other.header.set()).collect();
     layout::online(root).unwrap_or_default().without(&live)
@@ -279,7 +278,7 @@ fn was_widened(change: &SettingChange, current: &str, open: &CpuSet, away: &CpuS
             .is_some_and(|current| current.without(&away) == open.without(&away))
 }
 
-/// The mask for a kernel thread that the kernel has widened, as `kcompactd` when a CPU returns: the
+/// The mask for a kernel thread widened by the kernel, such as `kcompactd` when a CPU returns: the
 /// union of its masks before the cell and now. Only the latter has a CPU that was offline at the
 /// cell's creation.
 fn widened_by_kernel(change: &SettingChange, current: &str) -> Option<String> {
@@ -296,8 +295,8 @@ fn widened(old: &str, given: &str, now: &str) -> Option<String> {
     is_wider.then(|| old.with(&now).to_string())
 }
 
-/// Final values of numbers that the cell increased. Recorded before any is decreased, because a
-/// process that dies meanwhile must not decrease one twice.
+/// Final values of increased numbers, recorded first, so that a crash cannot cause a second
+/// decrease.
 fn counts(root: &Root, journal: &CellJournal) -> Vec<JournalEntry> {
     if journal.stage == CellStage::Leaving {
         return Vec::new();
@@ -356,8 +355,8 @@ fn rebase(
         ours.push(found.new.clone());
         let new = narrowed(change.what, &value, &cpus, open).unwrap_or_else(|| found.new.clone());
         // Written before any change. If this fails, the next command continues from this cell's
-        // journal. Without this line, the younger cell would restore a value that keeps all
-        // programs off the CPUs of an ended cell.
+        // journal. Without this line, the younger cell would restore a value that excludes all
+        // programs from an ended cell's CPUs.
         heir.append(&[JournalEntry::Rebase {
             path: change.path.clone(),
             old: value,
@@ -402,7 +401,6 @@ fn is_within(what: SettingKind, small: &str, large: &str) -> bool {
     sets.is_some_and(|(small, large)| small.is_subset(&large))
 }
 
-/// Sets another cell's masks again if the kernel reset them when this cell ended.
 fn narrow_again(root: &Root, other: &CellJournal, open: &CpuSet, away: &CpuSet) {
     for change in other.changes.iter().filter(|change| !change.is_kept() || other.has_group()) {
         if change.what == SettingKind::Affinity

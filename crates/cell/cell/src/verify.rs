@@ -106,7 +106,6 @@ fn intruders(host: &CellHost, record: &CellRecord) -> Result<Vec<String>, FileEr
     Ok([inside, sentences(&outside, "may run on the cell's CPUs")].concat())
 }
 
-/// When creation began, in clock ticks after the boot.
 fn began_ticks(host: &CellHost, record: &CellRecord) -> Option<u64> {
     let journals = host.journals().ok()?;
     journals.into_iter().find(|journal| journal.header.cell == record.name)?.header.began_ticks
@@ -127,7 +126,6 @@ fn inside(host: &CellHost, record: &CellRecord) -> Result<Vec<ThreadStat>, FileE
         .collect())
 }
 
-/// Threads outside the cell that may run on its CPUs.
 fn outside(host: &CellHost, record: &CellRecord) -> Result<Vec<ThreadStat>, FileError> {
     // The kernel keeps other threads off a partition.
     if record.backend == CellBackend::V2Partition {
@@ -153,8 +151,7 @@ fn outside(host: &CellHost, record: &CellRecord) -> Result<Vec<ThreadStat>, File
         .collect())
 }
 
-/// Whether a thread still lives. Checked last, because an ended thread has no parent or mask and
-/// looks like an intruder.
+/// Checked last, because an ended thread looks like an intruder.
 fn is_still_there(root: &Root, task: &ThreadStat) -> bool {
     let folder = format!("/proc/{}/task/{}", task.pid, task.tid);
     let now = task::in_folder(root, &folder, task.tid).ok().flatten();
@@ -183,7 +180,6 @@ fn sentences(tasks: &[ThreadStat], what: &str) -> Vec<String> {
     lines
 }
 
-/// Interrupts that newly arrive on the cell's CPUs.
 fn interrupts(host: &CellHost, record: &CellRecord) -> Result<Vec<String>, FileError> {
     let new =
         irq::of_devices(&host.root)?.into_iter().filter(|irq| !record.irqs_left.contains(irq));

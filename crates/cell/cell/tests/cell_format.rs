@@ -14,8 +14,7 @@ fn schema() -> Value {
         .unwrap()
 }
 
-/// A cell with all fields. No `..Default`, so that a new field must be added here and to the
-/// schema.
+/// Without `..Default`: add new fields here and to the schema.
 fn full() -> CellRecord {
     CellRecord {
         format: FORMAT.to_owned(),

@@ -62,8 +62,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Machines and shell", &["machines", "import", "model", "completions", "man"]),
 ];
 
-/// Options that a newcomer does not need: `-h` leaves them out, so that it fits a screen; `--help`
-/// has them all.
+/// `-h` omits these options to fit a screen; `--help` has them all.
 const RARELY_NEEDED: [(&str, &[&str]); 6] = [
     ("measure", &["passes", "thorough", "parallel", "utilisation", "wakeups", "seed"]),
     (
@@ -142,7 +141,7 @@ const RARELY_NEEDED: [(&str, &[&str]); 6] = [
     ("check", &["any_machine", "children", "slurm_step", "all", "trace", "metrics", "baseline"]),
 ];
 
-/// The command line: its verbs listed by group, its rarely needed options only in `--help`.
+/// The command line, with verbs by group and rarely needed options only in `--help`.
 pub fn command() -> clap::Command {
     let command = with_short_help(SeatmapArgs::command(), &RARELY_NEEDED);
     let command = with_guides(in_order(command), guides::ALL);
@@ -419,7 +418,7 @@ pub struct Machines {
 
 /// A positive number with a multiplier of 1000: `2.8g`.
 fn frequency(text: &str) -> Result<f64, String> {
-    // Multiples of 1000 and not of 1024, as frequencies have them.
+    // Frequencies use multiples of 1000, not of 1024.
     let (number, factor) = match text.trim().to_ascii_lowercase() {
         text if text.ends_with('k') => (text[..text.len() - 1].to_owned(), 1e3),
         text if text.ends_with('m') => (text[..text.len() - 1].to_owned(), 1e6),
@@ -428,7 +427,7 @@ fn frequency(text: &str) -> Result<f64, String> {
     };
     let hz = number.parse::<f64>().map(|number| number * factor);
     hz.ok()
-        // 1 MHz to 100 GHz: a number outside was meant in GHz or MHz, such as `2.8` without its g.
+        // 1 MHz to 100 GHz. A number outside lacks its unit, such as `2.8` for 2.8g.
         .filter(|hz| (1e6..1e11).contains(hz))
         .ok_or_else(|| "write a frequency in Hz, such as 2.8g".to_owned())
 }

@@ -1,5 +1,5 @@
-//! The kernel's files that a verb needs. They are checked before it starts, so that no verb takes a
-//! missing `/proc` for a computer without processes.
+//! The kernel's files that a verb needs, so that no verb takes a missing `/proc` for a computer
+//! without processes.
 
 use crate::args::{ClusterCommand, SeatmapCommand};
 use seatmap_console::error::CliError;

@@ -54,14 +54,12 @@ const STATE: GuideEntry = ("XDG_STATE_HOME", "the folder below which measurement
 const RUN: GuideEntry =
     ("SEATMAP_RUN", "the folder of cells and plans that stand, instead of /run/seatmap");
 
-/// The exit codes of a command that runs a program.
 const OF_PROGRAMS: &[GuideEntry] = &[
     ("any", "the program's own; a program that ends by a signal ends this command by it as well"),
     ("1", "the program did well, and the work beside it failed"),
     ("2", "the command line or a file is wrong, and nothing was started"),
 ];
 
-/// The launchers' variables with this process's rank.
 const RANKS: &[GuideEntry] = &[
     (
         "SLURM_PROCID, OMPI_COMM_WORLD_RANK, PMI_RANK, RANK",
@@ -78,7 +76,6 @@ mod tests {
     use seatmap_console::guide::{self, VerbGuide};
     use seatmap_console::manual;
 
-    /// The commands that a user can type, without the program's name.
     fn verbs(command: &clap::Command, words: &str) -> Vec<String> {
         let inner = command
             .get_subcommands()

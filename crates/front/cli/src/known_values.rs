@@ -6,15 +6,15 @@ use seatmap_console::running::{KnownValue, KnownValues};
 use seatmap_os::CpuList;
 use seatmap_services::apply::ServicesHost;
 
-/// Commands whose NAME is an existing cell; a cell to create has a new name.
+/// NAME is an existing cell.
 const OF_CELLS: [&str; 5] = ["show", "run", "verify", "destroy", "renew"];
 
-/// Commands whose NAME is an applied plan of services.
+/// NAME is an applied plan.
 const OF_PLANS: [&str; 3] = ["undo", "keep", "drift"];
 
 pub fn of(command: &Command, argument: &Arg) -> Option<KnownValues> {
     let name = argument.get_value_names()?.first()?;
-    // The value's name in `--help`; in other commands NAME means something else.
+    // In other commands NAME means something else.
     let is_cell =
         name == "NAME" && argument.is_positional() && OF_CELLS.contains(&command.get_name());
     let is_plan =
@@ -23,7 +23,7 @@ pub fn of(command: &Command, argument: &Arg) -> Option<KnownValues> {
 }
 
 fn cells() -> Vec<KnownValue> {
-    // Listing makes no cell, so these words never start a guardian.
+    // Listing starts no guardian.
     let cells = CellHost::here(GuardianCommand(Vec::new())).and_then(|host| host.cells());
     let cells = cells.unwrap_or_default().into_iter();
     cells
@@ -43,7 +43,6 @@ mod tests {
     use clap_complete::engine::ArgValueCompleter;
     use seatmap_console::completion::with_values;
 
-    /// The value names here are those of the command line.
     #[test]
     fn arguments_with_known_values_complete_them() {
         let mut completed = 0;

@@ -1,5 +1,4 @@
-//! `seatmap`, the command: it reads the command line, calls the library behind each verb, and
-//! reports the result. There is no logic here.
+//! `seatmap`: reads the command line, calls the library behind each verb, and reports the result.
 
 mod args;
 mod files_needed;
@@ -62,7 +61,7 @@ fn run(typed: SeatmapArgs) -> Result<(), CliError> {
     }
     // The next command removes what a killed one left.
     scratch::sweep_all();
-    // Before any verb: with a missing `/proc` a check would find no program, and so nothing wrong.
+    // With a missing `/proc` a check would find nothing wrong.
     files_needed::check(&typed.command)?;
     match typed.command {
         SeatmapCommand::Measure(measure) => verbs::measure::run(measure, typed.colour),

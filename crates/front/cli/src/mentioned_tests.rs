@@ -1,4 +1,4 @@
-//! Tests that each verb and option in commands within messages exists on the command line.
+//! Verbs and options in messages exist on the command line.
 
 use crate::args::command;
 use clap::error::{ContextKind, ErrorKind};
@@ -21,7 +21,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The commands in quotation marks in the texts of a source file, each on one line.
+/// Each on one line.
 fn quoted(source: &str) -> Vec<String> {
     // Tests contain wrong commands on purpose.
     let text = source.split("#[cfg(test)]").next().unwrap_or_default();
@@ -42,17 +42,15 @@ fn quoted(source: &str) -> Vec<String> {
     found
 }
 
-/// The words of a command, with a value for each placeholder.
 fn words(command: &str) -> Vec<String> {
     command
         .split(' ')
-        // Most placeholders of options are numbers; a name or file takes "1" as well.
+        // A name or file takes "1" as well as a number.
         .map(|word| if word.contains('{') { "1".to_owned() } else { word.to_owned() })
         .collect()
 }
 
-/// The mistake in a command. A message may omit arguments; any other mistake would reach a user who
-/// types the command.
+/// A message may omit arguments.
 fn mistake(line: &str) -> Option<String> {
     let error = command().try_get_matches_from(words(line)).err()?;
     let is_short = matches!(

@@ -1,7 +1,6 @@
 //! Seatmap's own command lines: the only place that starts this program again.
 //!
-//! Guardians, launchers and ranks are this program with other arguments. Change these arguments
-//! only here and in the verbs that read them (`args`).
+//! Change these arguments only here and in the verbs that read them (`args`).
 
 use seatmap_cell::{GuardianCommand, Name};
 use std::ffi::OsString;
@@ -59,14 +58,13 @@ pub fn on_seats(options: &[&str]) -> Vec<OsString> {
     words.map(OsString::from).collect()
 }
 
-/// The prefix of a rank of a job on any node, if `program` is this program's file: the plan has the
-/// rank's seat.
+/// The prefix that seats a rank on any node by the plan; `program` is this program's file.
 pub fn rank_on_seats(program: &Path, plan: &Path) -> Vec<OsString> {
     before_rank(program, &["run", "--quiet", "--plan"], plan)
 }
 
-/// The prefix of an observed rank of a job on any node, if `program` is this program's file: the
-/// rank's messages are written to the other file.
+/// The prefix that observes a rank on any node and writes its messages to `pattern`; `program` is
+/// this program's file.
 pub fn rank_observed(program: &Path, pattern: &Path) -> Vec<OsString> {
     before_rank(program, &["observe", "--method", "mpi", "-o"], pattern)
 }

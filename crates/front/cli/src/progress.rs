@@ -11,7 +11,7 @@ use seatmap_report::terminal::DrawOptions;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// The shortest pause between pictures, and the largest share of time that drawing may take.
+/// Between pictures; and the largest share of time for drawing.
 const LEAST_PAUSE: Duration = Duration::from_millis(200);
 const LARGEST_SHARE: u32 = 20;
 
@@ -56,7 +56,7 @@ impl Display {
                 self.line("loaded", done, done + *left);
             }
         }
-        // From the end of the drawing on, so that a slow terminal does not delay the measurement.
+        // From the end of drawing, so that a slow terminal does not delay the measurement.
         self.next = Instant::now() + LEAST_PAUSE.max(started.elapsed() * LARGEST_SHARE);
     }
 
@@ -67,8 +67,7 @@ impl Display {
         let up = if self.drawn { format!("\x1b[{}A\r", live.lines()) } else { String::new() };
         // Each line erases the rest of the earlier frame's line.
         let frame = format!("{up}{}", frame.replace('\n', "\x1b[K\n"));
-        // In one write, because half a picture would flicker. A closed terminal does not end the
-        // measurement.
+        // In one write, because half a picture would flicker.
         let _ = std::io::stderr().write_all(frame.as_bytes());
         self.drawn = true;
     }

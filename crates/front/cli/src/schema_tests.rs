@@ -51,7 +51,7 @@ enum Seatings {
     Look(LookDocument<'static>),
 }
 
-/// A line of the log of `seatmap run --auto --log`: the header, or an event or a decision about the
+/// A line of the log of `seatmap run --auto --log`: the header, an event, or a decision about the
 /// CPUs of a running program.
 #[derive(JsonSchema)]
 #[schemars(untagged)]

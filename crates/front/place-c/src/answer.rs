@@ -66,8 +66,8 @@ pub unsafe extern "C" fn seatmap_answer_tasks(answer: *const AnswerHandle) -> us
         .map_or(0, |answer| answer.found.placement.len())
 }
 
-/// The CPU of each task, by the operating system's number. The array belongs to the answer and
-/// lives as long; NULL for NULL.
+/// The CPU of each task, by the operating system's number. The array lives as long as the answer;
+/// NULL for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_placement(answer: *const AnswerHandle) -> *const u32 {
     // SAFETY: the caller keeps the rules of the header.
@@ -107,8 +107,7 @@ pub unsafe extern "C" fn seatmap_answer_baseline(answer: *const AnswerHandle, wh
         .map_or(f64::NAN, |answer| answer.baseline(which))
 }
 
-/// How the placement was found, in words for people. The text belongs to the answer and lives as
-/// long; NULL for NULL.
+/// How the placement was found. The text lives as long as the answer; NULL for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_method(answer: *const AnswerHandle) -> *const c_char {
     // SAFETY: the caller keeps the rules of the header.
@@ -117,7 +116,7 @@ pub unsafe extern "C" fn seatmap_answer_method(answer: *const AnswerHandle) -> *
 }
 
 /// The placement as a plan (seatmap-plan/1, JSON in one line), which `seatmap run --plan` and
-/// `seatmap export` read. The text belongs to the answer and lives as long; NULL for NULL.
+/// `seatmap export` read. The text lives as long as the answer; NULL for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_plan_json(answer: *const AnswerHandle) -> *const c_char {
     // SAFETY: the caller keeps the rules of the header.

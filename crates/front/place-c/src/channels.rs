@@ -135,8 +135,6 @@ unsafe fn seats_over(
     Ok(Seats(found?))
 }
 
-/// The channels declared in C.
-///
 /// # Safety
 /// `channels` is NULL or points to `count` of them that do not change during the call.
 unsafe fn declared(
@@ -153,8 +151,6 @@ unsafe fn declared(
     Ok(declared)
 }
 
-/// Memory as whole words.
-///
 /// # Safety
 /// `memory` is NULL or can be written for `size_bytes`, and nothing else uses it while the slice
 /// lives.

@@ -1,8 +1,7 @@
 //! Placement for C and C++: `libseatmap_place` and its header.
 //!
-//! The product is the header `include/seatmap_place.h`, whose text is the doc comments below; a
-//! test compares them. Arguments from C are checked here, and no panic leaves the library
-//! (`seatmap-c-abi`), so that the crates below need not handle either.
+//! The doc comments below are the text of the header `include/seatmap_place.h`; a test compares
+//! them. Arguments are checked here, and no panic leaves the library (`seatmap-c-abi`).
 //!
 //! | module | holds |
 //! |---|---|

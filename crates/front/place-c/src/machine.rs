@@ -18,7 +18,7 @@ pub struct MachineHandle(pub(crate) Profile);
 
 /// Opens a bundled machine by its name, such as "graviton3"; `seatmap machines` lists them.
 ///
-/// On success, free *machine with seatmap_machine_free; on failure it is NULL.
+/// Free *machine with seatmap_machine_free; on failure it is NULL.
 ///
 /// Fails with SEATMAP_STATUS_BAD_ARGUMENT if no machine has this name.
 #[unsafe(no_mangle)]
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn seatmap_machine_bundled(
 /// a file for `seatmap import` (CSV of core-to-core-latency, MCTOP, hwloc XML). Those commands also
 /// warn of oddities; this call does not.
 ///
-/// On success, free *machine with seatmap_machine_free; on failure it is NULL.
+/// Free *machine with seatmap_machine_free; on failure it is NULL.
 ///
 /// Fails with SEATMAP_STATUS_BAD_FILE if the file cannot be read or understood.
 #[unsafe(no_mangle)]
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn seatmap_machine_read(
 /// unknown distance. os holds the operating system's number of each row's CPU, each once; NULL
 /// numbers them from 0. Both are copied.
 ///
-/// On success, free *machine with seatmap_machine_free; on failure it is NULL.
+/// Free *machine with seatmap_machine_free; on failure it is NULL.
 ///
 /// Fails with SEATMAP_STATUS_BAD_ARGUMENT if the distances are not such a matrix.
 #[unsafe(no_mangle)]

@@ -62,7 +62,6 @@ impl Default for PlacementOptions {
 }
 
 impl PlacementOptions {
-    /// Sets these options in a request.
     pub(crate) fn apply(&self, request: &mut PlaceRequest) {
         request.objective = self.objective;
         request.cpus.clone_from(&self.cpus);

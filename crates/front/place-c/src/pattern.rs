@@ -27,7 +27,7 @@ pub struct TrafficEdge {
 /// Makes the pattern that a text such as "stencil2d:8x8" describes; `seatmap pattern list` lists
 /// them.
 ///
-/// On success, free *pattern with seatmap_pattern_free; on failure it is NULL.
+/// Free *pattern with seatmap_pattern_free; on failure it is NULL.
 ///
 /// Fails with SEATMAP_STATUS_BAD_ARGUMENT if the text describes none; the message gives the syntax.
 #[unsafe(no_mangle)]
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn seatmap_pattern_generate(
 /// matrices and lists of edges, MatrixMarket, QAPLIB). That command also warns of oddities; this
 /// call does not.
 ///
-/// On success, free *pattern with seatmap_pattern_free; on failure it is NULL.
+/// Free *pattern with seatmap_pattern_free; on failure it is NULL.
 ///
 /// Fails with SEATMAP_STATUS_BAD_FILE if the file cannot be read or understood.
 #[unsafe(no_mangle)]
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn seatmap_pattern_read(
 /// Makes a pattern with this many tasks and these edges, at most one for each sender and receiver.
 /// The edges are copied; NULL is fine if count is 0.
 ///
-/// On success, free *pattern with seatmap_pattern_free; on failure it is NULL.
+/// Free *pattern with seatmap_pattern_free; on failure it is NULL.
 ///
 /// Fails with SEATMAP_STATUS_BAD_ARGUMENT if tasks and edges do not fit together; the message names
 /// the edge.

@@ -16,8 +16,8 @@ const TOOL: &str = concat!("libseatmap_place ", env!("CARGO_PKG_VERSION"));
 /// Places the tasks of a pattern on a machine. options may be NULL: by distance, on all CPUs, for
 /// one second.
 ///
-/// On success, free *answer with seatmap_answer_free; on failure it is NULL. An answer does not
-/// depend on its inputs, which may be freed. Threads of the call have ended when it returns.
+/// Free *answer with seatmap_answer_free; on failure it is NULL. An answer does not depend on its
+/// inputs, which may be freed. Threads of the call have ended when it returns.
 ///
 /// Fails with SEATMAP_STATUS_NOT_POSSIBLE if machine and options do not allow such a placement.
 #[unsafe(no_mangle)]

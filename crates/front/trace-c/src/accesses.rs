@@ -1,9 +1,8 @@
 //! The functions that compilers call at plain accesses to memory.
 //!
 //! Their names are the interface of ThreadSanitizer in gcc (`gcc/sanitizer.def`) and clang
-//! (`llvm/lib/Transforms/Instrumentation/ThreadSanitizer.cpp`). They do not access the memory at
-//! their addresses. They are declared as functions that may unwind, although none does: a guard
-//! against panics would give each a frame.
+//! (`llvm/lib/Transforms/Instrumentation/ThreadSanitizer.cpp`). They may formally unwind, although
+//! none does: a guard against panics would give each a frame.
 
 use crate::process;
 use crate::shadow::{access, access_unaligned};
@@ -55,8 +54,7 @@ plain! {
     __tsan_vptr_read 8 false
 }
 
-// Compilers treat vectors of 16 bytes as aligned if the language does, and a cast can make that
-// untrue.
+// A cast can make vectors of 16 bytes unaligned.
 unaligned! {
     __tsan_read16 16 false
     __tsan_write16 16 true

@@ -1,8 +1,8 @@
 //! The functions that compilers call in place of atomic operations. Each one does the operation.
 //!
-//! Every operation is sequentially consistent, except stores that ask for less: the strongest order
-//! is always right. A load is counted after it, and everything else before it, so that a thread
-//! that sees a new value finds the writer in the shadow.
+//! Every operation is sequentially consistent, which is always right, except stores that ask for
+//! less. Loads are counted afterwards, all else before, so that a thread that sees a new value
+//! finds its writer in the shadow.
 
 use crate::shadow::access;
 use std::ffi::c_int;

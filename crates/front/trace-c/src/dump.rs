@@ -1,8 +1,8 @@
 //! The file of a process: its threads, the lines that passed between them, and the positions of
 //! those lines.
 //!
-//! The file has one JSON value on each line. The first describes the file, the last one is
-//! `{"end":true}`; a file without it was truncated.
+//! One JSON value a line: the first describes the file, the last is `{"end":true}`, unless
+//! truncated.
 
 use crate::elf::ElfImage;
 use crate::hot::{self, HotLine};

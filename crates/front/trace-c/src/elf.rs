@@ -1,7 +1,7 @@
 //! The variable at an address, from the symbol table of the program's own file.
 //!
-//! `dladdr` knows only exported symbols; the file also has static variables. The format is that of
-//! `elf(5)`, 64 bits, in the byte order of the processor.
+//! `dladdr` knows only exported symbols. The format is that of `elf(5)`, 64 bits, in the
+//! processor's byte order.
 
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
@@ -57,7 +57,7 @@ impl ElfImage {
             (self.u32(header + 4)? == kind).then_some(header)
         })?;
         let start = self.u64(header + 0x18)?;
-        // A damaged size can be beyond the file, and walking it would take years.
+        // A damaged size may exceed the file.
         let bytes = self.u64(header + 0x20)?.min(self.bytes.len());
         let names = self.u64(self.section(self.u32(header + 0x28)? as usize)? + 0x18)?;
         (0..bytes / SYMBOL_BYTES)

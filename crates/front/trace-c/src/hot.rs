@@ -60,8 +60,8 @@ pub fn at(index: usize) -> Option<&'static HotLine> {
     Some(unsafe { &*table.add(index) })
 }
 
-/// Counts a transfer of the line with these two addresses: one written by the owner, one accessed
-/// by the receiver.
+/// Counts a transfer of a line: the address that the owner wrote, and the one that the receiver
+/// accesses.
 pub fn count(owner: u16, receiver: u16, places: (usize, usize), sharing: LineSharing) {
     let Some(line) = find(places.0 >> 6) else {
         // A corrected transfer was counted as lost before.
@@ -100,7 +100,7 @@ impl HotLine {
         }
     }
 
-    /// Votes for a pair; returns whether the pair leads now (Boyer and Moore's majority vote).
+    /// Boyer and Moore's majority vote: whether the pair leads now.
     fn vote(&self, owner: u16, receiver: u16) -> bool {
         let pair = u64::from(owner) << 48 | u64::from(receiver) << 32;
         let (leader, lead) = split(self.pair.load(Relaxed));

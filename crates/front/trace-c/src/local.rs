@@ -1,9 +1,8 @@
 //! A thread's pointer to its own counts.
 //!
-//! Every access of the program reads it. Stable Rust has thread-local variables in shared libraries
-//! only through a function call, so for known processors the variable is written in assembly. Its
-//! offset from the thread pointer is constant once the library is loaded (the "initial exec"
-//! model), and a read takes two loads.
+//! Every access reads it. Stable Rust calls a function for thread-local variables in shared
+//! libraries, so for known processors the variable is in assembly: with a constant offset from the
+//! thread pointer (the "initial exec" model), a read takes two loads.
 
 use crate::tasks::TracedThread;
 

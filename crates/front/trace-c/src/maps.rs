@@ -17,7 +17,6 @@ pub struct Region {
 struct Mapping<'a> {
     from: usize,
     to: usize,
-    /// The access rights: `rw-p`.
     rights: &'a [u8],
     offset: usize,
     /// The file or kind of memory; empty for anonymous memory.
@@ -31,8 +30,8 @@ pub fn region(address: usize) -> Option<Region> {
     let mut end = 0;
     lines(|line| {
         let mapping = parse(line)?;
-        // The kernel also puts stacks and other memory next to modules. A stack begins with
-        // unwritable pages, and a data file has no variables.
+        // Other neighbours of modules do not count: a stack begins with unwritable pages, and a
+        // data file has no variables.
         let follows = module.is_code && mapping.from == end && mapping.rights == b"rw-p";
         if !mapping.path.is_empty() {
             module.enter(&mapping);
@@ -137,7 +136,7 @@ mod tests {
     use super::*;
     use std::os::fd::AsRawFd;
 
-    /// 4 KiB on most computers; 16 or 64 KiB on some Arm computers.
+    /// 16 or 64 KiB on some Arm computers.
     fn page_bytes() -> usize {
         // SAFETY: the call has no preconditions.
         usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap()
@@ -153,8 +152,8 @@ mod tests {
         assert!(region.base != 0 && region.file().is_some());
     }
 
-    /// Three pages, one after the other: this program's file with these rights, an inaccessible
-    /// one, and a writable one.
+    /// Three adjacent pages: this program's file with these rights, an inaccessible one, a writable
+    /// one.
     fn beside_a_file(rights: c_int) -> [usize; 3] {
         let page = page_bytes();
         let file = std::fs::File::open(std::env::current_exe().unwrap()).unwrap();

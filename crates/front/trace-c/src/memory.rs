@@ -1,9 +1,8 @@
-//! Tables in separate memory, which the kernel provides page by page when they are touched.
+//! Tables in separate memory, provided page by page.
 
 use std::ptr::null_mut;
 
-/// A table of zeros for this many bytes; NULL if the kernel refuses. Pages use memory only once
-/// they are written.
+/// A table of zeros; NULL if the kernel refuses. Pages use memory once written.
 pub fn zeros(bytes: usize) -> *mut u8 {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;

@@ -10,8 +10,7 @@ pub const FORMAT: &str = "seatmap-trace/1";
 
 const LONGEST: usize = libc::PATH_MAX as usize;
 
-/// The most files of one name in a folder: more than the processes with one id in a job of
-/// containers.
+/// More than the processes with one id in a job of containers.
 const NAMESAKES: u32 = 1 << 16;
 
 static FOLDER: OnceLock<Option<Path>> = OnceLock::new();
@@ -59,8 +58,7 @@ pub fn file(name: Arguments) -> Option<Text> {
     numbered(&folder()?, name)
 }
 
-/// Makes a file of this name, with a number after it if the name exists: two processes of one job,
-/// for example in two containers, may have the same id.
+/// With a number if the name exists: processes in two containers may have the same id.
 fn numbered(folder: &Path, name: Arguments) -> Option<Text> {
     for number in 0..NAMESAKES {
         let mut path = folder.clone();

@@ -1,13 +1,11 @@
 //! The state of each cache line: its owner, its sharers, and the bytes that the owner wrote.
 //!
-//! A read by a thread without a copy since the last write, and a write by another thread than the
-//! owner, take the line from the owner, as in a processor's caches: a thread that spins on a line
-//! receives it once for each write. The sharing is true if the thread accesses bytes that the owner
-//! wrote, and false if not.
+//! As in a processor's caches, a read without a copy since the last write, or a write by another
+//! thread, takes the line from the owner. So a thread that spins on a line receives it once for
+//! each write. The sharing is true if the thread accesses bytes that the owner wrote.
 //!
-//! The table is lossy: lines whose numbers agree in their last bits replace each other, and the
-//! loss is counted. Threads do not wait for each other here, so two accesses to a line at the same
-//! instant may lose a transfer.
+//! The table is lossy: lines whose numbers end alike replace each other, which is counted. Threads
+//! do not wait here, so simultaneous accesses to a line may lose a transfer.
 
 use crate::tasks::TracedThread;
 use crate::{hot, local, memory, threads};
@@ -54,7 +52,7 @@ pub fn room() -> usize {
 
 /// An access of this thread to bytes of one line; bytes beyond its end are ignored.
 ///
-/// Nearly every access takes only this path. It ends in a jump, and leaves the rest to [`slow`].
+/// Nearly every access takes only this path, and leaves the rest to [`slow`].
 #[inline(always)]
 pub fn access(address: usize, bytes: u32, is_write: bool) {
     let task = local::get();
@@ -166,8 +164,8 @@ impl Entry {
         }
     }
 
-    /// Counts a transfer if the thread has no copy. Turns a false transfer into a true one if the
-    /// thread now accesses the owner's bytes.
+    /// Counts a transfer if the thread has no copy, and makes a false one true if the thread now
+    /// accesses the owner's bytes.
     fn receive(&self, task: &TracedThread, owner: usize, line: u64, written: u64, mask: u64) {
         let is_true = written & mask != 0;
         let has_copy = self.sharers.load(Relaxed) & task.bit() != 0;

@@ -34,12 +34,12 @@ pub struct TracedThread {
     /// Its stack: the lowest address, and the one above the highest.
     pub stack: [AtomicUsize; 2],
     pub name: [AtomicU8; NAME],
-    /// Lines received, by the slot of the thread that wrote them.
+    /// Lines received, by the writer's slot.
     pub received: [Received; MOST],
 }
 
 impl TracedThread {
-    /// The thread's bit in a set of sharers. Threads whose slots are 64 apart have the same bit.
+    /// The thread's bit in a set of sharers, shared by slots 64 apart.
     pub fn bit(&self) -> u64 {
         1 << (self.slot.load(Relaxed) & 63)
     }

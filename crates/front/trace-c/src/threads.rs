@@ -1,8 +1,8 @@
 //! The creation and the end of threads.
 //!
-//! The library's `pthread_create` takes precedence over the C library's, and OpenMP, C++ and Rust
-//! create threads through it. It gives a thread its place before the thread runs, so that places
-//! follow the order of creation and the parent is known.
+//! The library's `pthread_create` precedes the C library's, also for OpenMP, C++ and Rust. It gives
+//! a thread its place before the thread runs, so that the parent is known and places follow the
+//! order of creation.
 
 use crate::tasks::TracedThread;
 use crate::{local, process, tasks};
@@ -76,8 +76,8 @@ fn stack() -> [usize; 2] {
     [low as usize, low as usize + bytes]
 }
 
-/// Saves the name and CPU time of an ending thread. Later accesses, by other destructors, count for
-/// the same place.
+/// Saves an ending thread's name and CPU time. Other destructors' accesses count for the same
+/// place.
 extern "C" fn end(task: *mut c_void) {
     // SAFETY: `enter` set the value to a task of the table, which is never unmapped.
     let task = unsafe { &*task.cast::<TracedThread>() };

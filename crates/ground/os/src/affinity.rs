@@ -1,7 +1,7 @@
 //! Verified pinning of the calling thread, and masks to restore.
 //!
-//! sched_getaffinity(2) omits offline CPUs. A mask restored from its result lacks them for good,
-//! even after they return.
+//! sched_getaffinity(2) omits offline CPUs: a mask restored from it lacks them even after they
+//! return.
 //!
 //! | question | function |
 //! |---|---|
@@ -43,8 +43,8 @@ pub fn current() -> io::Result<Vec<u32>> {
 /// Restricts the calling thread to exactly these CPUs and verifies it.
 ///
 /// # Errors
-/// The kernel's, or `InvalidInput` if the mask differs, because the kernel silently drops CPUs
-/// outside the cpuset.
+/// The kernel's, or `InvalidInput` if the mask differs: the kernel silently drops CPUs outside the
+/// cpuset.
 pub fn pin(cpus: &[u32]) -> io::Result<()> {
     let mask: CpuSet = cpus.iter().copied().collect();
     mask.give(0)?;
@@ -71,8 +71,8 @@ pub fn whole(tid: Tid) -> io::Result<CpuSet> {
         .map_or_else(|| CpuSet::of_thread(tid), Ok)
 }
 
-/// The mask that restores a thread's present rights; thread 0 is the caller. A thread with all
-/// online CPUs of its cpuset also gets the offline ones, which it could use when they return.
+/// The mask that restores a thread's present rights; thread 0 is the caller. With all online CPUs
+/// of its cpuset, it also gets the offline ones.
 ///
 /// # Errors
 /// As [`whole`].
@@ -130,8 +130,8 @@ fn listed_cpus(name: &str) -> Option<CpuSet> {
     CpuSet::of_list(&text)
 }
 
-/// All CPUs that this process's cpuset allows on request. A process starts without the CPUs of
-/// `isolcpus=`, but may request them.
+/// All CPUs that this process's cpuset allows, including `isolcpus=` CPUs, which a process lacks
+/// until it requests them.
 ///
 /// # Errors
 /// The kernel's: no thread can start, or a filter forbids the request.
@@ -158,8 +158,7 @@ pub fn is_kept_off(tid: Tid, cpus: &CpuSet) -> bool {
     cpuset_of(tid).is_some_and(|allowed| !cpus.without(&offline()).is_subset(&allowed))
 }
 
-/// The online CPUs of a thread's cpuset. `None` for the root cpuset, whose threads' masks show all
-/// CPUs, or if unreadable.
+/// `None` for the root cpuset, whose threads' masks show all CPUs, or if unreadable.
 fn cpuset_of(tid: Tid) -> Option<CpuSet> {
     let root = Root::new("/");
     let own = crate::task::own_tid();

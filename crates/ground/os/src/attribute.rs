@@ -1,7 +1,6 @@
 //! Extended attributes of files and folders (xattr(7)).
 //!
-//! Prefers attributes readable by all to those for root only: before Linux 6.6, tmpfs has only the
-//! latter.
+//! Before Linux 6.6, tmpfs has only attributes for root.
 
 use rustix::fs::{XattrFlags, getxattr, listxattr, removexattr, setxattr};
 use std::io;

@@ -100,8 +100,7 @@ impl Brake {
         })
     }
 
-    /// Whether the group itself is frozen. A frozen group above stops its members too, but their
-    /// own file cannot thaw them.
+    /// Whether the group itself is frozen: its file cannot thaw a frozen group above.
     pub(crate) fn on_running(root: &Root, folder: &str) -> Option<Self> {
         // Documentation/admin-guide/cgroup-v1/freezer-subsystem.rst.
         let name = if is_set(root, folder, "freezer.self_freezing") {
@@ -157,7 +156,6 @@ impl Brake {
     }
 }
 
-/// A share of a period in percent; `None` if it is 0, 100 or unknown.
 fn share(root: &Root, runtime: &str, period: &str) -> Option<f64> {
     let runtime_us = number(root, runtime)?;
     let period_us = number(root, period)?;
@@ -176,7 +174,7 @@ fn number(root: &Root, file: &str) -> Option<i64> {
 #[must_use]
 pub fn release(file: &str, unit: Option<&str>) -> String {
     let name = file.rsplit('/').next().unwrap_or_default();
-    // Users choose group names, and systemd writes a dash of a unit's name as `\x2d`.
+    // systemd writes a dash of a unit's name as `\x2d`.
     let file = shell_escaped(file);
     match (name, unit.map(shell_escaped)) {
         ("cpu.idle", Some(unit)) => {
@@ -188,7 +186,7 @@ pub fn release(file: &str, unit: Option<&str>) -> String {
         // `systemctl thaw` refuses units that it has not frozen.
         ("cpu.idle", None) | ("cgroup.freeze", _) => format!("echo 0 > {file}"),
         ("freezer.state", _) => format!("echo THAWED > {file}"),
-        // A group cannot exceed those above, so only removing the global limit helps.
+        // A group cannot exceed those above.
         ("cpu.rt_runtime_us" | "sched_rt_runtime_us", _) => format!("echo -1 > {REAL_TIME}"),
         _ => format!("echo max > {file}"),
     }

@@ -1,8 +1,7 @@
 //! Busy time of CPUs over an interval.
 //!
-//! `/proc/stat` counts idle time in clock ticks, too coarse for short intervals. `/proc/schedstat`
-//! counts nanoseconds, but a running task only when it leaves its CPU. So long intervals use the
-//! former, short ones the latter.
+//! Long intervals use `/proc/stat`, which counts idle time in clock ticks; short ones
+//! `/proc/schedstat`, which counts nanoseconds, but a running task only when it leaves its CPU.
 
 use crate::boot::ticks_per_s;
 use crate::bytes::{lines, small, unsigned, words};
@@ -14,7 +13,7 @@ use std::time::{Duration, Instant};
 /// This many ticks are accurate to a few percent.
 const MANY_TICKS: f64 = 50.0;
 
-/// Idle time is rounded to ticks at both ends, so it may be off by up to one tick.
+/// Idle time is rounded to ticks at both ends.
 const UNSURE_TICKS: f64 = 1.0;
 
 /// A task's longest turn: 3 ms, and up to 1 ms more until a tick ends it (kernel/sched/fair.c,

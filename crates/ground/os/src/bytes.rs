@@ -12,7 +12,6 @@ pub(crate) fn unsigned(bytes: &[u8]) -> Option<u64> {
         .flatten()
 }
 
-/// A number with an optional minus sign.
 pub(crate) fn signed(bytes: &[u8]) -> Option<i64> {
     match bytes.strip_prefix(b"-") {
         Some(digits) => i64::try_from(unsigned(digits)?).ok().map(|number| -number),
@@ -33,7 +32,6 @@ pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
 }
 
-/// The trimmed value of a line `key: value`.
 pub(crate) fn value<'a>(text: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
     lines(text)
         .find_map(|line| line.strip_prefix(key)?.trim_ascii_start().strip_prefix(b":"))

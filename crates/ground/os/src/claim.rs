@@ -1,8 +1,8 @@
 //! One measurement of this computer at a time, for all users.
 //!
 //! The claim is a lock (flock(2)) on a sysfs folder that every process may open and none can write.
-//! Nothing is left behind: the kernel releases the lock when the process ends. Containers with
-//! their own sysfs do not see each other.
+//! The kernel releases it when the process ends. Containers with their own sysfs do not see each
+//! other.
 
 use crate::small;
 use std::fs::{File, TryLockError};

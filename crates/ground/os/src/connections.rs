@@ -1,7 +1,6 @@
 //! Processes connected by a pipe, a unix socket, or local TCP or UDP.
 //!
-//! Wakeups miss some partners: a program that never sleeps is not woken by its senders, and one
-//! that only sends is never woken. Open files show them.
+//! Wakeups miss programs that never sleep, or only send; open files show them.
 //!
 //! A connection has a direction: a client requests from a server, a writer feeds a reader. So a
 //! client's client belongs to the server, but two clients of a database are not connected.
@@ -24,7 +23,6 @@ use std::path::Path;
 /// fcntl.h).
 const READS: &str = "0";
 
-/// Open pipes and sockets of a process, by inode.
 #[derive(Debug, Default)]
 struct Ends {
     reads: BTreeSet<u64>,
@@ -32,7 +30,6 @@ struct Ends {
     sockets: BTreeSet<u64>,
 }
 
-/// The server sockets of each client socket.
 type Servers = HashMap<u64, Vec<u64>>;
 
 /// The `others` that are clients, servers, writers or readers of these processes, directly or
@@ -57,7 +54,6 @@ pub fn are_shown(root: &Root, pid: Tid) -> bool {
     root.names(&format!("/proc/{pid}/fd")).is_ok()
 }
 
-/// All processes reached by any number of steps.
 fn reached(pids: &[Tid], all: &BTreeSet<Tid>, step: impl Fn(Tid, Tid) -> bool) -> BTreeSet<Tid> {
     let mut found: BTreeSet<Tid> = pids.iter().copied().collect();
     let mut open: Vec<Tid> = pids.to_vec();
@@ -86,8 +82,7 @@ impl Ends {
                 those.insert(inode);
             }
         }
-        // A process with both ends of a pipe uses it alone, or shares a jobserver's tokens, which
-        // all children inherit.
+        // A process with both ends of a pipe uses it alone, or shares a jobserver's tokens.
         let both: Vec<u64> = ends.reads.intersection(&ends.writes).copied().collect();
         for inode in both {
             ends.reads.remove(&inode);

@@ -1,11 +1,11 @@
 //! Kernel files, opened for writing so that no path can redirect root's writes.
 //!
-//! Some paths come from a plan or journal. Whatever they say, only a kernel file changes:
+//! Some paths come from a plan or journal, but only a kernel file changes:
 //!
 //! - the path is absolute and without `..`;
-//! - each folder is opened from the one above it (openat(2) with `O_NOFOLLOW`). A link is followed
-//!   only if root or this user made it in a folder that no other user can change, like the kernel's
-//!   links below `/sys/class`;
+//! - each folder is opened from the one above it (openat(2) with `O_NOFOLLOW`); a link is followed
+//!   only if root or this user made it in a folder that no other user can change, like those below
+//!   `/sys/class`;
 //! - the file is not a link, and before the first write its descriptor is checked to be on a kernel
 //!   file system (fstatfs(2)).
 
@@ -24,7 +24,6 @@ const PROC_SUPER_MAGIC: u64 = 0x9fa0;
 const SYSFS_MAGIC: u64 = 0x6265_6572;
 const DEBUGFS_MAGIC: u64 = 0x6462_6720;
 
-/// A control file or control group: its folder and name.
 struct Place<'a> {
     folder: OwnedFd,
     name: &'a OsStr,
@@ -96,8 +95,7 @@ fn checked_place<'a>(root: &Root, path: &'a Path) -> io::Result<Place<'a>> {
     Ok(place)
 }
 
-/// Checks that an open file or folder is on `/proc` if its path is, and otherwise on `/sys` or a
-/// control group.
+/// On `/proc` if its path is, otherwise on `/sys` or a control group.
 fn check_kernels(file: &impl AsFd, path: &Path) -> io::Result<()> {
     let kind = u64::try_from(fs::fstatfs(file)?.f_type).unwrap_or_default();
     let is_kernels = if path.starts_with("/proc") {

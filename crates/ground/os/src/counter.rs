@@ -96,7 +96,7 @@ struct Attributes {
 }
 
 /// A count from the next program executed by a child of the calling thread, with its threads and
-/// children, but without the calling thread.
+/// children.
 #[derive(Debug)]
 pub struct Counter(File);
 

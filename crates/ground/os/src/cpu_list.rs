@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Largest accepted OS index. `NR_CPUS` is at most 8192 on x86-64; the rest is for later kernels.
+/// Largest accepted OS index; `NR_CPUS` is at most 8192 on x86-64 so far.
 pub const MAX_CPU: u32 = 1 << 20;
 
 /// One per CPU. Repeated `0-1048576` in a kilobyte would otherwise take hundreds of megabytes.
@@ -11,9 +11,8 @@ const MOST_ENTRIES: usize = MAX_CPU as usize + 1;
 
 /// A list of OS indices, in the given order and with repetitions.
 ///
-/// Ranges (`4-7`), strides (`0-14:2`) and numbers, separated by commas, as in cpuset(7). The caller
-/// decides whether order and repetitions matter: PUs to measure must be distinct
-/// ([`CpuList::distinct`]), seats need not.
+/// Ranges (`4-7`), strides (`0-14:2`) and numbers, separated by commas, as in cpuset(7). PUs to
+/// measure must be distinct ([`CpuList::distinct`]), seats need not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CpuList(pub Vec<u32>);
 

@@ -29,8 +29,8 @@ const USUAL_WORDS: usize = (1024 / WORD_BITS) as usize;
 /// A set of CPUs, iterated in ascending order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CpuSet {
-    /// Bit `i % WORD_BITS` of word `i / WORD_BITS` is CPU `i`. No word is zero, so equal sets
-    /// compare equal. In a map, a huge number from a damaged file costs one word.
+    /// No word is zero, so equal sets compare equal. In a map, a huge number from a damaged file
+    /// costs one word.
     words: BTreeMap<u32, Word>,
 }
 
@@ -68,8 +68,8 @@ impl CpuSet {
         }
     }
 
-    /// Parses a hexadecimal mask: 32 bits between commas, highest first, with or without `0x`, or
-    /// any length without commas. `None` if invalid or beyond [`MAX_CPU`].
+    /// Parses a hexadecimal mask, with or without `0x` and commas, highest bits first. `None` if
+    /// invalid or beyond [`MAX_CPU`].
     #[must_use]
     pub fn of_mask(text: &str) -> Option<Self> {
         let text = text.trim();

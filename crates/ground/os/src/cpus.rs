@@ -53,7 +53,7 @@ pub struct Cpus {
     pub online: Vec<u32>,
     /// The CPUs of this process's mask.
     pub allowed: Vec<u32>,
-    /// CPUs outside the mask that this process may use by name: kernel parameters (`isolcpus=`,
+    /// CPUs that this process may use by name, although kernel parameters (`isolcpus=`,
     /// `nohz_full=`) exclude them from all initial masks. Empty if a taskset has narrowed the mask.
     pub set_apart: Vec<u32>,
 }
@@ -90,8 +90,8 @@ impl Cpus {
         Ok(cpus)
     }
 
-    /// The excluded CPUs that the cpuset grants. None if the mask lacks others too: then a taskset
-    /// has narrowed it, which is binding.
+    /// The excluded CPUs that the cpuset grants. None if the mask lacks others too, because a
+    /// taskset is binding.
     fn open_of(&self, set_apart: &CpuSet, granted: &CpuSet) -> Vec<u32> {
         let open = granted.within(&set(&self.online));
         let allowed = set(&self.allowed);

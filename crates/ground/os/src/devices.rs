@@ -76,7 +76,7 @@ fn attribute(root: &Root, folder: Option<&str>, name: &str) -> Option<String> {
     root.read(&format!("{}/{name}", folder?)).ok()
 }
 
-/// The kind of a file in `/dev`, if its name determines it, and its device folder.
+/// The kind, if a file's name in `/dev` determines it, and the device folder.
 fn sysfs(root: &Root, name: &str) -> Option<(Option<&'static str>, Option<String>)> {
     if let Some(minor) = numbered(name, "nvidia") {
         return Some((Some("gpu"), nvidia(root, minor)));

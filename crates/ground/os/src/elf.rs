@@ -10,7 +10,7 @@ use std::path::Path;
 const LONG: &[u8] = b"\x7fELF\x02";
 const ORDER: u8 = if cfg!(target_endian = "little") { 1 } else { 2 };
 
-/// Sizes of `Elf64_Ehdr`, `Elf64_Phdr`, `Elf64_Shdr` and `Elf64_Sym`.
+/// `Elf64_Ehdr`, `Elf64_Phdr`, `Elf64_Shdr` and `Elf64_Sym`.
 const HEADER_BYTES: usize = 64;
 const SEGMENT_BYTES: usize = 56;
 const SECTION_BYTES: usize = 64;
@@ -23,7 +23,7 @@ const EXECUTABLE: u32 = 1;
 /// `SHT_NOBITS`: no bytes in the file.
 const WITHOUT_BYTES: u32 = 8;
 
-/// Limit on a section's size; the largest programs stay below it.
+/// Above the largest programs' sections.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// A section.
@@ -151,8 +151,7 @@ impl Elf {
     }
 }
 
-/// Whether a table is empty or has entries of the expected size, by its count and entry size at
-/// these header offsets.
+/// By the count and entry size at these header offsets; true if empty.
 fn is_table_of(header: &[u8], [count, each]: [usize; 2], each_bytes: usize) -> bool {
     half(header, count) == 0 || usize::from(half(header, each)) == each_bytes
 }
@@ -173,7 +172,7 @@ fn code_of(header: &[u8]) -> Option<Code> {
     })
 }
 
-/// A section header: sh_type, sh_addr, sh_offset, sh_size and sh_link; and the offset of its name.
+/// sh_type, sh_addr, sh_offset, sh_size and sh_link; and the offset of the name.
 fn section_of(header: &[u8]) -> (u32, ElfSection) {
     let has_bytes = number(header, 4) != WITHOUT_BYTES;
     let section = ElfSection {
@@ -186,7 +185,6 @@ fn section_of(header: &[u8]) -> (u32, ElfSection) {
     (number(header, 0), section)
 }
 
-/// The zero-terminated text at an offset; empty beyond the end.
 fn text(bytes: &[u8], at: usize) -> String {
     let rest = bytes.get(at..).unwrap_or_default();
     let text = rest.split(|byte| *byte == 0).next().unwrap_or_default();
@@ -198,7 +196,7 @@ fn is_text(bytes: &[u8], at: usize, wanted: &str) -> bool {
     rest.is_some_and(|rest| rest.first() == Some(&0))
 }
 
-/// Unsigned numbers at an offset; beyond the end, the largest value.
+/// Beyond the end, the largest value.
 fn half(bytes: &[u8], at: usize) -> u16 {
     array(bytes, at).map_or(u16::MAX, u16::from_ne_bytes)
 }

@@ -10,7 +10,7 @@ const TIME_WAS_OVER: i32 = 124;
 /// A shell adds this to the number of a fatal signal (POSIX, 2.8.2).
 const SHELL_BASE: i32 = 128;
 
-/// Signals that end a program without its fault.
+/// These end a program without its fault.
 const CUTTING: [i32; 6] =
     [libc::SIGHUP, libc::SIGINT, libc::SIGKILL, libc::SIGALRM, libc::SIGTERM, libc::SIGXCPU];
 
@@ -39,8 +39,8 @@ impl Ending {
         self == Ending::Exited(0)
     }
 
-    /// Whether timeout(1), a user or a kernel limit ended the process early. Observations of it
-    /// remain valid.
+    /// Whether timeout(1), a user or a kernel limit ended the process early; observations remain
+    /// valid.
     #[must_use]
     pub fn is_cut(self) -> bool {
         match self {
@@ -65,8 +65,7 @@ impl Ending {
     }
 }
 
-/// The rest of a sentence: `ended with exit code 3`. Explains conventional codes, because the
-/// program itself may never have returned them.
+/// The rest of a sentence: `ended with exit code 3`. Explains conventional codes.
 impl fmt::Display for Ending {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let code = match self {
@@ -87,12 +86,10 @@ impl fmt::Display for Ending {
     }
 }
 
-/// Whether a signal has a name; higher ones are for applications.
 fn is_signal(number: i32) -> bool {
     (libc::SIGHUP..=libc::SIGSYS).contains(&number)
 }
 
-/// `signal 9 (SIGKILL)`.
 fn named(signal: i32) -> String {
     // The standard library writes "signal: 9 (SIGKILL)".
     ExitStatus::from_raw(signal).to_string().replacen(':', "", 1)

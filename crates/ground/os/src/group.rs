@@ -5,8 +5,8 @@ use crate::layout::CpusetMounts;
 use crate::root::{FileError, Root};
 use std::time::Duration;
 
-/// Attempts to empty a group, whose threads may create others. An exiting process cannot be moved
-/// and leaves only once its memory is freed; 300 MiB took most of a second on a busy computer.
+/// Attempts to empty a group. An exiting process leaves only once its memory is freed; 300 MiB took
+/// most of a second on a busy computer.
 const ATTEMPTS: u32 = 750;
 
 /// Between attempts.
@@ -62,8 +62,7 @@ pub fn of_self(root: &Root, group: &str) -> Option<String> {
 /// # Errors
 /// The kernel's, for a group that cannot be emptied.
 pub fn dissolve(root: &Root, group: &str) -> Result<(), FileError> {
-    // Kernels before 6.12 dissolve a removed partition later, and only then change every thread's
-    // mask.
+    // Kernels before 6.12 dissolve a removed partition, and change masks, only later.
     let partition = format!("{group}/cpuset.cpus.partition");
     if root.has(&partition) {
         root.write(&partition, "member")?;

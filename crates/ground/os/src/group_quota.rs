@@ -91,13 +91,11 @@ fn counted(stat: &str, name: &str) -> Option<u64> {
     value.trim().parse().ok()
 }
 
-/// The systemd unit that owns the group with this path.
 pub(crate) fn unit(root: &Root, path: &str) -> Option<String> {
     let mut names = path.rsplit('/');
     let name = names.next()?;
     let is_unit = name.ends_with(".slice") || is_leaf(name);
-    // Below a service or scope, units belong to another systemd (a user's or container's). The
-    // computer's systemd has no unit of that name, or a different one.
+    // Below a service or scope, units belong to another systemd (a user's or container's).
     let is_handed_on = names.any(is_leaf);
     (is_unit && !is_handed_on && root.has(SYSTEMD)).then(|| name.to_owned())
 }

@@ -1,9 +1,8 @@
 //! A process that restores what its creator changed, if the creator dies.
 //!
-//! A killed process cannot restore anything. So a creator [posts](Guardian::post) a guardian before
-//! its first change, and holds the writing end of a pipe to it. The kernel closes the pipe when the
-//! creator dies, for any reason. A pipe that ends without a word of parting means death. The
-//! guardian has a session of its own, so that neither Ctrl-C nor the end of a terminal reaches it.
+//! A creator [posts](Guardian::post) a guardian before its first change and holds the writing end
+//! of a pipe to it. If the pipe ends without a last line, the creator has died. The guardian has
+//! its own session, so that neither Ctrl-C nor a closed terminal reaches it.
 //!
 //! | line to the guardian | means | answer |
 //! |---|---|---|
@@ -11,11 +10,11 @@
 //! | `owed`, then masks, then `done` | all is well, but these threads lack offline CPUs | none |
 //! | any other | what to restore, or a request; each user has its own | the user's |
 //!
-//! | user | describes what to restore | until |
+//! | user | what to restore is | until |
 //! |---|---|---|
 //! | a cell, a plan of services | in a journal | the end of its lease and memory |
-//! | `run --auto`, `advise` | by lines of a [ledger](crate::heirs::SeatLedger) | the creator's end |
-//! | `tune --vary` | by the names and texts of switches | the creator's end |
+//! | `run --auto`, `advise` | in a [ledger](crate::heirs::SeatLedger) | the creator's exit |
+//! | `tune --vary` | in names and texts of switches | the creator's exit |
 
 use crate::Tid;
 use crate::owed::ThreadMask;
@@ -24,19 +23,18 @@ use std::io::{self, BufRead, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// The last line of a creator.
+/// The creator's last line.
 const DONE: &str = "done";
 
-/// The line before masks that lack CPUs.
 const OWED: &str = "owed";
 
-/// A guardian's answer when it is ready, or has done what a line requests.
+/// The guardian is ready, or did what a line requests.
 const YES: u8 = b'+';
 
-/// A guardian's answer when it could not do what a line requests.
+/// The guardian could not do what a line requests.
 const NO: u8 = b'-';
 
-/// The name of a guardian's process. It begins as the names of all helpers of Seatmap do.
+/// The process name, with the prefix of all Seatmap helpers.
 const PROCESS_NAME: &std::ffi::CStr = c"seatmap-guard";
 
 /// The command that becomes a guardian.
@@ -44,11 +42,11 @@ const PROCESS_NAME: &std::ffi::CStr = c"seatmap-guard";
 pub struct GuardianCommand(pub Vec<OsString>);
 
 impl GuardianCommand {
-    /// The command, ready for more words. A guardian may live for days: in the creator's folder, it
-    /// would keep a file system from being unmounted.
+    /// The command, to which words can be added. It runs in `/`, because a guardian that lives for
+    /// days would otherwise keep a file system mounted.
     ///
     /// # Errors
-    /// It has no words.
+    /// The command is empty.
     pub fn command(&self) -> io::Result<Command> {
         let (program, arguments) =
             self.0.split_first().ok_or_else(|| io::Error::other("its command is empty"))?;
@@ -70,7 +68,7 @@ impl Guardian {
     /// Starts a guardian, and returns when it is ready: the command calls [`attend`].
     ///
     /// # Errors
-    /// The system starts no process, or the guardian ends before it is ready.
+    /// The process does not start, or exits before it is ready.
     pub fn post(command: &mut Command) -> io::Result<Self> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         // SAFETY: between fork and exec the closure makes one system call.
@@ -88,10 +86,10 @@ impl Guardian {
         self.child.id() as Tid
     }
 
-    /// Sends whole lines, before what they describe is changed.
+    /// Sends whole lines, before the changes that they describe.
     ///
     /// # Errors
-    /// The guardian has ended.
+    /// The guardian has exited.
     pub fn tell(&mut self, lines: &str) -> io::Result<()> {
         self.pipe.write_all(lines.as_bytes())
     }
@@ -101,21 +99,19 @@ impl Guardian {
         self.tell(&format!("{line}\n")).is_ok() && self.has_agreed()
     }
 
-    /// Says that all is well, except that threads lack offline CPUs of these masks. Returns the
-    /// guardian's number if it stays for them.
-    ///
-    /// A guardian that has ended needs no word: the next command finds what it left.
+    /// Ends the guardian, unless threads lack offline CPUs of these masks. Returns its number if it
+    /// stays for them.
     pub fn dismiss(mut self, owed: impl IntoIterator<Item = ThreadMask>) -> Option<Tid> {
         let masks: String = owed.into_iter().map(|thread| format!("{thread}\n")).collect();
         if masks.is_empty() {
             let _ = self.tell(&format!("{DONE}\n"));
             return None;
         }
-        // The end is marked: a creator that dies in between has not parted.
+        // The last line marks the end: a creator that dies before it counts as dead.
         self.tell(&format!("{OWED}\n{masks}{DONE}\n")).ok().map(|()| self.pid())
     }
 
-    /// Says that all is well, and waits for the guardian's end.
+    /// Ends the guardian and waits for it.
     pub fn end(mut self) {
         let _ = self.tell(&format!("{DONE}\n"));
         let Guardian { mut child, pipe, .. } = self;
@@ -134,7 +130,7 @@ impl Guardian {
 pub enum Parting {
     /// All is well.
     Well,
-    /// All is well, but these threads lack CPUs of their masks until the CPUs are online.
+    /// All is well, but these threads lack offline CPUs of their masks.
     MasksOwed(Vec<ThreadMask>),
     /// The creator died.
     Death,
@@ -150,8 +146,8 @@ impl Parting {
         }
     }
 
-    /// Reads a creator's lines to its parting. `hear` gets each line of the user's own, and returns
-    /// the answer to a request.
+    /// Reads a creator's lines until the last. `hear` receives the user's lines and returns the
+    /// answer to a request.
     pub fn read(
         mut lines: impl BufRead,
         mut answers: impl Write,
@@ -161,7 +157,7 @@ impl Parting {
         loop {
             let mut text = String::new();
             let is_read = lines.read_line(&mut text).is_ok();
-            // A line without its end was cut off by the creator's death.
+            // The creator's death truncated this line.
             let Some(line) = text.strip_suffix('\n').filter(|_| is_read) else {
                 return Parting::Death;
             };
@@ -181,10 +177,10 @@ impl Parting {
     }
 }
 
-/// A guardian's work until its creator parts: see [`Parting::read`].
+/// Reports that the guardian is ready, then does [`Parting::read`].
 ///
 /// # Errors
-/// The creator does not read that the guardian is ready.
+/// The creator has closed its end.
 pub fn attend(hear: impl FnMut(&str) -> Option<bool>) -> io::Result<Parting> {
     // SAFETY: sets the name of this thread, and how this process takes a signal.
     unsafe {
@@ -209,7 +205,7 @@ mod tests {
         ThreadMask { tid, started_ticks: 7, cpus: CpuSet::of_list("0-15").unwrap() }
     }
 
-    /// The parting that these lines mean, the lines that were the user's own, and the answers.
+    /// The parting, the user's lines and the answers.
     fn read(text: &str) -> (Parting, Vec<String>, String) {
         let mut heard = Vec::new();
         let mut answers = Vec::new();
@@ -248,7 +244,6 @@ mod tests {
         assert_eq!(Guardian::post(&mut command).unwrap_err().to_string(), "it ended at once");
     }
 
-    /// The creator's half, beside a shell that answers as a guardian does.
     #[test]
     fn guardian_hears_every_line_and_the_parting() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,8 +1,8 @@
 //! Heirs: threads that inherited the mask of a temporary seat from their creator.
 //!
-//! Code that seats a living program notes each seat in a [`SeatLedger`] first, and restores the
-//! masks with [`SeatLedger::settle`]. A mask does not record its origin, so a thread is an heir if
-//! three signs agree:
+//! Code that seats a running program first notes each seat in a [`SeatLedger`];
+//! [`SeatLedger::settle`] restores the masks. A mask does not record its origin, so a thread is an
+//! heir if three signs agree:
 //!
 //! | sign | source |
 //! |---|---|
@@ -10,17 +10,17 @@
 //! | its mask is exactly a noted seat | sched_getaffinity(2) |
 //! | its process belongs to the program or descends from it | below |
 //!
-//! A process descends from the program if its chain of parents leads there. When a process exits,
-//! the kernel gives its children to process 1 or to a subreaper among the program's ancestors. Such
-//! an orphan descends from the program if both share a session or process group that no ancestor
-//! has. Otherwise it must be in a control group of the program, and
+//! A process descends from the program if its chain of parents leads there. An orphan's parent is
+//! process 1 or a subreaper among the program's ancestors. It descends from the program if both
+//! share a session or process group that no ancestor has. Otherwise it must be in a control group
+//! of the program, and
 //!
 //! - its parent is process 1, or an ancestor that also adopted another orphan of the program; or
 //! - the leader of its session or process group has exited, and no ancestor belongs to that group.
 //!
 //! These two signs count for a minute after the orphan's start, because users start programs too.
 //! An orphan in the control group without them is [unclear](StillSeated::is_unclear): a process
-//! started by the ancestor itself looks the same. It keeps its mask and is reported.
+//! started by the ancestor itself looks the same. It is reported, with its mask unchanged.
 //!
 //! Limits: a descendant that chose exactly a seat's CPUs counts as an heir; one that inherited a
 //! seat and then chose other CPUs does not. Processes outside this PID namespace are invisible.
@@ -273,8 +273,8 @@ impl SeatLedger {
         found.into_iter().filter(|one| !one.is_unclear).collect()
     }
 
-    /// Restores masks until several scans in a row find no heir. Returns the threads still on a
-    /// seat's mask: unclear ones, and those for which `give` failed.
+    /// Restores masks until several scans in a row find no heir. Returns the remaining threads:
+    /// unclear ones, and those for which `give` failed.
     ///
     /// # Errors
     /// [`FileError`]: processes cannot be listed.

@@ -1,9 +1,8 @@
 //! Limits of control groups: CPUs, NUMA nodes and CPU time, in both versions (cgroups(7),
 //! Documentation/admin-guide/cgroup-v2.rst).
 //!
-//! A group is found by its path in `/proc/PID/cgroup` and the mount of its hierarchy. Both are
-//! relative to the reader's cgroup namespace, and either may lead out of it with `/..`. `located`
-//! joins them.
+//! `located` joins a group's path in `/proc/PID/cgroup` and the mount of its hierarchy. Both are
+//! relative to the reader's cgroup namespace, and may lead out of it with `/..`.
 
 mod located;
 
@@ -190,8 +189,8 @@ impl Hierarchies {
         }
     }
 
-    /// A thread's group for a controller: in version 1 if a line names it, else in version 2.
-    /// `None` if no group can limit the thread.
+    /// In version 1 if a line names the controller, else in version 2. `None` if no group can limit
+    /// the thread.
     fn located(
         &self,
         root: &Root,
@@ -211,7 +210,7 @@ impl Hierarchies {
         path: &str,
         controller: &str,
     ) -> Result<Option<Located>, String> {
-        // Reading replaced the bytes that are not UTF-8.
+        // A path that is not UTF-8.
         if path.contains(char::REPLACEMENT_CHARACTER) {
             return Err(format!(
                 "the control group {path} has a name that is not UTF-8, so its limits cannot be \

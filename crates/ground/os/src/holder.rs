@@ -20,7 +20,6 @@ pub fn learn_cells_from(list: ListCells) {
 /// The cells with CPUs that this process lacks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Holder {
-    /// Names and CPUs of the cells.
     cells: Vec<(String, CpuSet)>,
 }
 

@@ -1,5 +1,4 @@
-//! Short and long host names, `n0` and `n0.cluster.example.org`: launchers or files may use one,
-//! and the computer the other.
+//! Short and long host names, `n0` and `n0.cluster.example.org`.
 
 /// Finds a computer among nodes by name: an exact match, or else a name that differs only by a
 /// domain, if no other node matches.

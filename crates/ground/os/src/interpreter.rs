@@ -44,7 +44,7 @@ pub fn explained(program: &Path, error: io::Error) -> io::Error {
 }
 
 /// Whether a file is a 64-bit ELF program of this computer's byte order without a loader, which
-/// would open libraries before the program starts.
+/// would open libraries first.
 ///
 /// # Errors
 /// The file cannot be opened.
@@ -87,7 +87,7 @@ fn of_program(file: &File) -> io::Result<Option<Vec<u8>>> {
         return Err(io::ErrorKind::InvalidData.into());
     }
     let count = number(file, 0, count)?;
-    // Reads the last segment too: a truncated file is not a static program.
+    // A truncated file is not a static program.
     let _ = bytes(file, table.saturating_add(count * entry_bytes).saturating_sub(1), 1)?;
     for at in 0..count {
         let segment = table.saturating_add(at * entry_bytes);
@@ -108,7 +108,6 @@ fn bytes(file: &File, at: u64, length: usize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The unsigned number at these bytes after an offset.
 fn number(file: &File, place: u64, at: Range<u64>) -> io::Result<u64> {
     let own = bytes(file, place.saturating_add(at.start), (at.end - at.start) as usize)?;
     let mut wide = [0; 8];

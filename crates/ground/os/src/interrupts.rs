@@ -120,7 +120,7 @@ fn column(cpu: u32, table: &Interrupts) -> Option<usize> {
     table.cpus.iter().position(|known| *known == cpu)
 }
 
-/// Rows of device interrupts on IBM Z, which has classes instead of numbers (`irqclass_sub_desc` in
+/// Device interrupts on IBM Z, which has classes instead of numbers (`irqclass_sub_desc` in
 /// arch/s390/kernel/irq.c). `I/O` and `AIO` are their sums.
 const CLASSES: [&[u8]; 18] = [
     b"CIO", b"DAS", b"C15", b"C70", b"TAP", b"VMR", b"LCS", b"CTC", b"ADM", b"CSC", b"VIR", b"QAI",
@@ -165,8 +165,8 @@ impl Row {
             .map(|at| at + 1)
     }
 
-    /// After a numbered interrupt's counts come its chip, its number with or before the trigger
-    /// type, and its handlers. Without a handler, use the chip's name.
+    /// After the counts come the chip, its number with or before the trigger type, and the
+    /// handlers. Without a handler, the chip's name.
     fn name(&self) -> String {
         let about: Vec<&[u8]> = words(&self.about).collect();
         let is_number = unsigned(&self.label).is_some();

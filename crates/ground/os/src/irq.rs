@@ -70,8 +70,8 @@ fn attribute(root: &Root, irq: &str, name: &str) -> Option<String> {
     root.read(&format!("/sys/kernel/irq/{irq}/{name}")).ok()
 }
 
-/// Whether each CPU has its own instance of this interrupt. An unknown controller counts as a
-/// device's, unless the interrupt cannot be moved and the kernel has chosen no CPU for it.
+/// Whether each CPU has its own instance of this interrupt. Unknown controllers count as a
+/// device's, unless the interrupt is immovable and the kernel chose no CPU.
 #[must_use]
 pub fn is_per_cpu(root: &Root, irq: &str) -> bool {
     let is_known = InterruptSource::of(root, irq).is_some_and(|source| source.is_per_cpu());
@@ -80,8 +80,8 @@ pub fn is_per_cpu(root: &Root, irq: &str) -> bool {
     is_known || is_nowhere && is_movable(root, irq) == Some(false)
 }
 
-/// Whether an interrupt can move: the kernel write-protects the file of per-CPU interrupts and of
-/// those that it manages itself. `None` without such a file. Kernels before 4.20 protect none.
+/// Whether an interrupt can move: since 4.20, the kernel write-protects the file of per-CPU
+/// interrupts and of those that it manages itself. `None` without such a file.
 #[must_use]
 pub fn is_movable(root: &Root, irq: &str) -> Option<bool> {
     use std::os::unix::fs::PermissionsExt;
@@ -117,8 +117,8 @@ pub fn affinity_file(irq: &str) -> String {
 
 /// The CPUs that receive an interrupt: those chosen by the kernel, or else all allowed ones.
 ///
-/// The kernel applies a changed mask only at the next interrupt. Until then its choice is outside
-/// the mask and must be ignored.
+/// A choice outside the mask is ignored: the kernel applies a changed mask only at the next
+/// interrupt.
 #[must_use]
 pub fn goes_to(root: &Root, irq: &str) -> CpuSet {
     let chosen = cpus_of_file(root, &format!("{FOLDER}/{irq}/effective_affinity_list"))
@@ -133,8 +133,8 @@ fn cpus_of_file(root: &Root, path: &str) -> Option<CpuSet> {
     CpuSet::of_list(&root.read(path).ok()?)
 }
 
-/// Writes an interrupt's allowed CPUs back unchanged, to test whether it can move. The kernel
-/// refuses this for interrupts that it manages itself.
+/// Writes an interrupt's allowed CPUs unchanged, which the kernel refuses for interrupts that it
+/// manages itself.
 ///
 /// # Errors
 /// The kernel's: `EACCES` or `EROFS` if this process may not move any interrupt.

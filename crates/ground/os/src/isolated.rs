@@ -1,8 +1,7 @@
 //! CPUs excluded from load balancing.
 //!
 //! The kernel moves threads only within a CPU's scheduling domains
-//! (Documentation/scheduler/sched-domains.rst). A CPU without domains keeps its threads and gets no
-//! others. Four things remove the domains:
+//! (Documentation/scheduler/sched-domains.rst). Four things remove the domains:
 //!
 //! | cause | source |
 //! |---|---|
@@ -38,7 +37,6 @@ pub fn at_boot(root: &Root) -> CpuSet {
     kernel_list(root, "isolated")
 }
 
-/// A CPU list of `/sys/devices/system/cpu`; empty if missing.
 pub(crate) fn kernel_list(root: &Root, name: &str) -> CpuSet {
     // The kernel writes "(null)" for an empty `nohz_full` list.
     listed(root, &format!("/sys/devices/system/cpu/{name}")).unwrap_or_default()
@@ -48,8 +46,7 @@ fn listed(root: &Root, path: &str) -> Option<CpuSet> {
     CpuSet::of_list(&root.read(path).ok()?)
 }
 
-/// CPUs of isolated partitions. The root group lists all, even those invisible to a container;
-/// older kernels and a container's root group do not.
+/// The root group lists all, even invisible ones, but not on older kernels or in a container.
 fn partitions(root: &Root, base: &str) -> CpuSet {
     if let Some(all) = listed(root, &format!("{base}/cpuset.cpus.isolated")) {
         return all;
@@ -78,8 +75,7 @@ fn unbalanced(root: &Root, base: &str) -> CpuSet {
     })
 }
 
-/// This group and those below with a file, and its text. Controllers are passed down, so a group
-/// without the file has none below.
+/// This group and those below with a file, and its text. Groups without it have none below.
 fn below<'a>(
     root: &'a Root,
     base: &str,

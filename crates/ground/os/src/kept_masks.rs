@@ -1,7 +1,7 @@
 //! Masks set by this process, and set again by one of its threads when an offline CPU returns.
 //!
-//! For long-lived processes with other work: a Python program, a daemon, a benchmark. If the kernel
-//! keeps offline CPUs ([`affinity::forgets_offline`]), nothing is recorded and no thread starts.
+//! For long-lived processes: a Python program, a daemon, a benchmark. Does nothing if the kernel
+//! keeps offline CPUs ([`affinity::forgets_offline`]).
 
 use crate::owed::{OwedMasks, PAUSE, RunningKernel};
 use crate::{CpuSet, Tid, affinity};

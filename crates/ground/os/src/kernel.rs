@@ -67,8 +67,8 @@ pub fn version(release: &str) -> Option<(u32, u32)> {
     numbers.next()?.ok().zip(numbers.next()?.ok())
 }
 
-/// First release with a separate server that reserves time for ordinary threads, regardless of
-/// `sched_rt_runtime_us` (5f6bd380c7bd, "sched/rt: Remove default bandwidth control").
+/// Reserves time for ordinary threads, regardless of `sched_rt_runtime_us` (5f6bd380c7bd,
+/// "sched/rt: Remove default bandwidth control").
 const FAIR_SERVER: (u32, u32) = (6, 12);
 
 /// Whether the kernel limits real-time threads to `sched_rt_runtime_us`. Since Linux 6.12 this
@@ -86,8 +86,8 @@ pub fn limits_real_time(root: &Root) -> bool {
     has_groups || configuration.lines().any(|line| line == "CONFIG_RT_GROUP_SCHED=y")
 }
 
-/// Whether `cpu.uclamp.max` has an effect: on the governor `schedutil`, or on the scheduler if CPUs
-/// differ in capacity (Documentation/scheduler/sched-util-clamp.rst).
+/// Whether `cpu.uclamp.max` has an effect: with the governor `schedutil`, or CPUs of different
+/// capacity (Documentation/scheduler/sched-util-clamp.rst).
 #[must_use]
 pub fn obeys_clamps(root: &Root) -> bool {
     const POLICIES: &str = "/sys/devices/system/cpu/cpufreq";

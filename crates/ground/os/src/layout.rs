@@ -59,8 +59,7 @@ const NODES: &str = "/sys/devices/system/node";
 
 /// The NUMA nodes with memory nearest to these CPUs; node 0 if the kernel lists none.
 ///
-/// A node may have CPUs but no memory, for instance if only some memory channels are populated. The
-/// nearest one with memory, by the firmware's distances, then replaces it.
+/// A node without memory is replaced by the nearest one with memory, by the firmware's distances.
 ///
 /// # Errors
 /// [`FileError`]: the nodes cannot be listed.
@@ -77,7 +76,7 @@ pub fn memory_nodes(root: &Root, cpus: &CpuSet) -> Result<CpuSet, FileError> {
     Ok(if found.is_empty() { [0].into_iter().collect() } else { found })
 }
 
-/// The node itself if its memory is present or unknown, otherwise the nearest with memory.
+/// Unless the node's memory is absent.
 fn with_memory(root: &Root, node: u32) -> u32 {
     let have_memory = list(root, "has_memory").unwrap_or_default();
     if have_memory.is_empty() || have_memory.contains(node) {

@@ -1,12 +1,11 @@
 //! CPUs with threads seated by runs, visible to all runs on this computer.
 //!
 //! A lease is a lock (fcntl_locking(2), `F_OFD_SETLK`) on bytes of a sysfs folder that every
-//! process may open and none can write. So runs of all users see each other, and the kernel
-//! releases the locks however a process ends. Containers with their own sysfs do not see each
-//! other.
+//! process may open and none can write. So all users' runs see each other, except in containers
+//! with their own sysfs, and the kernel releases the locks of ended processes.
 //!
-//! A folder opened for reading allows only read locks, which do not exclude each other. So each CPU
-//! has `PLACES` bytes, one per run, and a run checks and locks them under flock(2) on the folder.
+//! Read-only folders allow only read locks, which do not exclude each other. So each CPU has
+//! `PLACES` bytes, one per run, locked under flock(2) on the folder.
 
 use crate::{CpuSet, Root};
 use std::collections::HashMap;
@@ -22,7 +21,7 @@ pub const FOLDER: &str = "/sys/devices/system";
 /// Runs counted per CPU; further ones are ignored.
 const PLACES: i64 = 64;
 
-/// Longest wait for other runs, and polling interval. A run locks the folder for microseconds.
+/// Runs lock the folder for microseconds.
 const PATIENCE: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(1);
 
@@ -94,7 +93,7 @@ impl CpuLeases {
     #[must_use]
     pub fn of_others(&self, cpus: &CpuSet) -> CpuSet {
         let Some(folder) = &self.folder else { return CpuSet::default() };
-        // A lock that changes meanwhile is that of a run that starts or ends.
+        // Changes only if a run starts or ends.
         cpus.iter().filter(|cpu| lock_within(folder, &bytes(*cpu)).is_some()).collect()
     }
 
@@ -123,8 +122,7 @@ impl CpuLeases {
         }
     }
 
-    /// Waits until no other run checks or takes leases. Gives up for good after a timeout, because
-    /// each thread would wait as long.
+    /// Waits for other runs; after a timeout, never again.
     fn enter<'a>(&mut self, folder: &'a File) -> Option<Guard<'a>> {
         let begun = Instant::now();
         while !self.is_blocked {

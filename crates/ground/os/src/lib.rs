@@ -58,8 +58,7 @@
 //! | [`claim`] | a lock for one measurement at a time |
 //! | [`lease`] | CPUs used by runs, visible to all runs |
 //!
-//! The crate is small, pure Rust and independent of Seatmap's other crates, so that libraries can
-//! use it just to pin a thread.
+//! The crate depends on no other Seatmap crate, so libraries can use it just to pin a thread.
 #![deny(missing_docs)]
 
 pub mod affinity;

@@ -1,8 +1,8 @@
 //! Helper commands with a time limit, such as compilers and shell lines.
 //!
-//! [`Command::output`] waits forever for a compiler on a hanging file system, or for a process left
-//! behind with the output open. Here a late command is killed with its process group. Its output
-//! goes to memory, so no reader waits for end of file.
+//! [`Command::output`] may wait forever for a hanging file system, or for a leftover process with
+//! the output open. Here a late command is killed with its process group, and its output goes to
+//! memory.
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{MemfdFlags, Timespec, memfd_create};
@@ -16,7 +16,6 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// Limit on output read.
 const MOST_PRINTED: u64 = 64 << 20;
 
 /// Interval between checks for a stop.

@@ -1,10 +1,9 @@
 //! System calls answered by another process (seccomp_unotify(2)).
 //!
-//! Before exec, the program's process installs a [`CallFilter`] and sends its [`CallListener`] to
-//! the answering process. The kernel holds each trapped call until it is answered; other calls cost
-//! only the filter.
+//! Before exec, the program installs a [`CallFilter`] and sends its [`CallListener`] to the
+//! answering process. The kernel holds trapped calls until answered; others cost only the filter.
 //!
-//! A waiting thread may end, and its number may be reused. So open its memory first and then call
+//! A waiting thread's number may be reused. So open its memory first and then call
 //! [`CallListener::holds`]: an open memory file stays with its process.
 
 use crate::Tid;
@@ -116,8 +115,8 @@ impl CallFilter {
         Some(CallFilter(steps))
     }
 
-    /// Installs the filter on the calling thread for good and returns the listener's descriptor.
-    /// The process can no longer gain rights from set-user-ID programs. Allocates nothing.
+    /// Permanently installs the filter on the calling thread and returns the listener's descriptor.
+    /// Set-user-ID programs then grant no rights. Allocates nothing.
     ///
     /// # Errors
     /// The kernel's: `EINVAL` before Linux 5.0, `EBUSY` if another process listens.
@@ -226,7 +225,7 @@ impl CallListener {
     pub fn memory(&self, call: &WaitingCall) -> io::Result<CallerMemory> {
         let path = format!("/proc/{}/mem", call.tid);
         let file = OpenOptions::new().read(true).write(true).open(path)?;
-        // Opened first, because the number may already have been reused.
+        // Opened first, as its number may be reused.
         if self.holds(call) {
             Ok(CallerMemory(file))
         } else {

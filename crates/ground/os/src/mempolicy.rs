@@ -1,7 +1,7 @@
 //! NUMA memory policies: the nodes for a thread's new pages (set_mempolicy(2), numa(7)).
 //!
-//! A thread's policy is inherited by its new threads and processes, and survives execve(2). No
-//! system call sets another thread's policy.
+//! New threads and processes inherit a thread's policy, and execve(2) keeps it. No system call sets
+//! another thread's.
 
 use crate::root::Root;
 use crate::{CpuList, CpuSet};

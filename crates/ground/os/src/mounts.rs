@@ -56,8 +56,7 @@ pub fn all(root: &Root) -> Vec<Mount> {
     lines(text.as_bytes()).filter_map(Mount::parse).collect()
 }
 
-/// Whether a control group mount is visible: `mountinfo` also lists mounts covered by a later one
-/// on the same folder or above.
+/// Whether a control group mount is visible: `mountinfo` also lists covered ones.
 #[must_use]
 pub fn is_on_top(root: &Root, mount: &Mount) -> bool {
     let magic = match mount.kind.as_str() {

@@ -1,8 +1,7 @@
 //! Files named by the user, read up to a bound.
 //!
-//! A name may stand for something unexpected: a device such as `/dev/urandom` has no end, and a
-//! pipe without a writer blocks its reader. So a file is opened without waiting, and must be an
-//! ordinary file or the pipe of a shell's `<(...)`.
+//! A device such as `/dev/urandom` has no end, and a pipe without a writer blocks. So a file is
+//! opened without waiting, and must be an ordinary one or the pipe of a shell's `<(...)`.
 
 use rustix::fs::{FileType, OFlags, fcntl_getfl, fcntl_setfl, fstat, fstatfs};
 use std::fs::File;

@@ -7,8 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-/// Waits until a descriptor is readable, acceptable or closed, or until the limit; `None` waits
-/// forever.
+/// Waits until a descriptor is readable, acceptable or closed, or for at most the limit.
 ///
 /// # Errors
 /// The kernel has no memory.

@@ -87,8 +87,8 @@ impl NumaMapping {
     }
 }
 
-/// Names of memory whose file no other program can open: huge pages and memory shared with children
-/// or passed by descriptor (`mm/hugetlb.c`, `mm/shmem.c`, `mm/memfd.c`, `ipc/shm.c`).
+/// Memory whose file no other program can open (`mm/hugetlb.c`, `mm/shmem.c`, `mm/memfd.c`,
+/// `ipc/shm.c`).
 const WITHOUT_FILE: [&str; 4] = ["/anon_hugepage", "/dev/zero (deleted)", "/memfd:", "/SYSV"];
 
 #[derive(Debug, Default)]

@@ -1,8 +1,7 @@
 //! Restores affinity masks, and again when an offline CPU returns.
 //!
-//! Kernels before 6.3 remove offline CPUs from every new mask ([`affinity::forgets_offline`]). No
-//! call restores a whole mask while one of its CPUs is offline, so a process must wait, until each
-//! thread has its mask, has exited, or has got another mask.
+//! Kernels before 6.3 remove offline CPUs from every new mask ([`affinity::forgets_offline`]), so a
+//! process must wait until each thread has its whole mask, has exited, or has got another mask.
 //!
 //! | process that restores masks | process or thread that waits |
 //! |---|---|
@@ -102,7 +101,6 @@ impl MaskKernel for RunningKernel {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Owed {
     thread: ThreadMask,
-    /// Its mask when last set.
     has: CpuSet,
 }
 
@@ -116,7 +114,6 @@ impl Owed {
         Owed::of(kernel, thread)
     }
 
-    /// For a mask just set.
     fn of(kernel: &impl MaskKernel, thread: ThreadMask) -> Option<Self> {
         let has = kernel.mask(thread.tid, thread.started_ticks)?;
         let is_owed = thread.cpus.without(&has).meets(&kernel.forgotten_cpus());
@@ -160,7 +157,7 @@ impl OwedMasks {
     /// Records a thread with a new mask that lacks CPUs that may return.
     pub fn note(&mut self, kernel: &impl MaskKernel, tid: Tid, cpus: &CpuSet) {
         self.owed.retain(|owed| owed.thread.tid != tid);
-        // First, so that this is the only cost on kernels that keep offline CPUs.
+        // First: the only cost on kernels that keep offline CPUs.
         if cpus.meets(&kernel.forgotten_cpus()) {
             let started_ticks = kernel.started_ticks(tid);
             let thread = started_ticks.map(|started_ticks| ThreadMask {
@@ -198,7 +195,7 @@ impl OwedMasks {
         if self.is_empty() {
             return;
         }
-        // It may take days; another folder would keep its file system mounted.
+        // For days: another folder would keep its file system mounted.
         let _ = std::env::set_current_dir("/");
         while !self.is_empty() {
             std::thread::sleep(PAUSE);
@@ -212,7 +209,6 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// A kernel before 6.3 with four CPUs.
     struct OldKernel {
         offline: CpuSet,
         threads: BTreeMap<Tid, (u64, CpuSet)>,
@@ -233,8 +229,7 @@ mod tests {
             (*started == started_ticks).then(|| mask.clone())
         }
 
-        /// Like `__sched_setaffinity` of 6.1: limits the mask to `cpuset_cpus_allowed`, which has
-        /// online CPUs only.
+        /// Like `__sched_setaffinity` of 6.1: only online CPUs.
         fn give(&mut self, tid: Tid, cpus: &CpuSet) -> io::Result<()> {
             self.calls += 1;
             let lasting = cpus.without(&self.offline);

@@ -20,8 +20,7 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Reads a process's pages. The kernel walks all page tables, which takes some milliseconds per
-    /// gigabyte.
+    /// Reads a process's pages. It takes some milliseconds per gigabyte.
     ///
     /// # Errors
     /// The kernel's: the process has exited or belongs to another user, or the kernel lacks NUMA.

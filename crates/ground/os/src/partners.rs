@@ -1,11 +1,10 @@
 //! Threads that wait for each other, and end their waits if one of them is lost.
 //!
-//! A thread that spins for another one spins forever if the other has failed. It also spins nearly
-//! forever if both share a CPU, because the kernel alternates them every few milliseconds, whereas
-//! a wait takes nanoseconds. This happens when a cpuset shrinks or a CPU goes offline: the kernel
-//! moves the threads pinned there. So all threads of a run share a [`Partners`]. Each calls
-//! [`PartnerThread::check`] about every thousand polls, at no measurable cost. The first lost
-//! thread records why, and all other waits end with [`Gone`].
+//! A thread that spins for a failed one spins forever. It spins nearly forever if both share a CPU,
+//! because the kernel alternates them every few milliseconds: when a cpuset shrinks or a CPU goes
+//! offline, the kernel moves the threads pinned there. So all threads of a run share a
+//! [`Partners`]. Each calls [`PartnerThread::check`] about every thousand polls, at no measurable
+//! cost. The first lost thread records why, and all other waits end with [`Gone`].
 //!
 //! ```
 //! use seatmap_os::partners::Partners;
@@ -136,8 +135,8 @@ impl Partners {
         if self.loss.get().is_some() { Err(Gone) } else { Ok(()) }
     }
 
-    /// Pins the calling thread and runs its work. The thread is lost if it cannot be pinned, its
-    /// mask changes, or the work panics. `None` if any thread was lost.
+    /// Pins the calling thread and runs its work. Returns `None` if any thread was lost: it was not
+    /// pinned, its mask changed, or the work panicked.
     pub fn work<T>(
         &self,
         rank: usize,

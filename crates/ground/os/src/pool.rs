@@ -1,10 +1,10 @@
 //! Threads for divisible work, up to the system's limit.
 //!
-//! Rayon's global pool panics at a thread limit (`ulimit -u`, `pids.max`). This pool uses fewer
-//! threads; if none can start, the caller works alone.
+//! Rayon's global pool panics at a thread limit (`ulimit -u`, `pids.max`); this pool uses fewer
+//! threads, or none.
 //!
-//! A fork(2) child, such as a worker of Python's `multiprocessing`, inherits memory but no threads,
-//! and would wait forever for its parent's pool. So each process creates its own pool.
+//! Each process creates its own pool, because a fork(2) child, such as a worker of Python's
+//! `multiprocessing`, would wait forever for its parent's.
 
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};

@@ -1,8 +1,8 @@
 //! A thread's share of a contested CPU (sched(7)): its policy, its nice value, that of its
 //! session's autogroup, and the weights of its control groups.
 //!
-//! Two threads compete at the level where their group paths diverge. So their own nice values
-//! matter only in the same groups, and their autogroups only if both are in the root group.
+//! Threads compete at the level where their group paths diverge: nice values matter only in the
+//! same groups, autogroups only in the root group.
 
 use crate::Tid;
 use crate::hierarchy::{GroupWeight, Hierarchies};
@@ -138,7 +138,6 @@ impl Competitor {
         }
     }
 
-    /// The weight relative to nice 0.
     fn weight(&self) -> f64 {
         match self {
             Competitor::Group(share) => share.weight,
@@ -161,7 +160,6 @@ impl Competitor {
         }
     }
 
-    /// The command that gives it the other's weight.
     fn raised_to(&self, other: &Competitor) -> String {
         let others_nice = match other {
             Competitor::Group(_) => 0,
@@ -222,7 +220,6 @@ mod tests {
     /// Nice value, policy number, control group, autogroup, and the autogroup's nice value.
     type Made = (i32, u32, &'static str, u32, i32);
 
-    /// The setting by which thread 7 yields to thread 8.
     fn decided(files: &[(&str, &str)], threads: [Made; 2]) -> Option<String> {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());

@@ -12,7 +12,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 
-/// Initial buffer size: longer than usual `stat` and `status` files.
+/// Longer than usual `stat` and `status` files.
 const FIRST_BYTES: usize = 1 << 14;
 
 /// About 1000 entries per call.
@@ -21,10 +21,10 @@ const ENTRIES_BYTES: usize = 1 << 15;
 /// `PATH_MAX` of limits.h.
 const LONGEST_LINK: usize = 4096;
 
-/// Limit on open thread files, each of about 6 KiB of kernel memory.
+/// Each takes about 6 KiB of kernel memory.
 const MOST_KEPT: usize = 4096;
 
-/// Descriptors left for the rest of this process.
+/// For the rest of this process.
 const LEFT_FREE: usize = 32;
 
 /// The folder `/proc`, held open.
@@ -58,8 +58,8 @@ impl ProcFolder {
         })
     }
 
-    /// Keeps `schedstat` files open between reads, up to a limit: opening and closing one takes
-    /// five times as long as reading it. [`ProcFolder::forget`] closes those of ended threads.
+    /// Keeps up to a limit of `schedstat` files open: opening one takes five times as long as
+    /// reading it. [`ProcFolder::forget`] closes those of ended threads.
     pub fn keep_open(&mut self) {
         self.most_kept = MOST_KEPT.min(room_for_files().saturating_sub(LEFT_FREE) / 2);
     }
@@ -88,8 +88,8 @@ impl ProcFolder {
         }
     }
 
-    /// Reads a file that the kernel writes in one piece (`stat`, `schedstat`, `status`) with one
-    /// call; [`ProcFolder::read`] needs a second one to find the end.
+    /// Reads `stat`, `schedstat` or `status`, which the kernel writes in one piece, with one call;
+    /// [`ProcFolder::read`] needs two.
     ///
     /// # Errors
     /// As [`ProcFolder::read`].
@@ -283,7 +283,7 @@ mod tests {
         let first = run_ns(&mut held);
         let kept = held.kept.len();
         assert_eq!(kept, 1);
-        // Uses another thread, because a test's first thread waits and its times stand still.
+        // The test's first thread waits, so its times do not change.
         let (name, named) = std::sync::mpsc::channel();
         let (end, ended) = std::sync::mpsc::channel::<()>();
         let thread = std::thread::spawn(move || {

@@ -1,7 +1,7 @@
 //! Whether `/proc` and `/sys` can be trusted.
 //!
-//! A missing `/proc` looks like a computer without programs. The `/proc` of another PID namespace
-//! has other programs under this namespace's numbers. So every command checks this first.
+//! Every command checks this first: a missing `/proc` looks like a computer without programs, and
+//! that of another PID namespace has other programs under this one's numbers.
 
 use crate::bytes::{small, value, words};
 use crate::mounts::is_of_kind;
@@ -114,8 +114,7 @@ pub fn sys_remark(root: &Root) -> Option<&'static str> {
     )
 }
 
-/// Whether a `/proc` belongs to the namespace in which this process has this number: `NSpid` lists
-/// its numbers from the mount's namespace inwards, so there must be just one.
+/// `NSpid` lists numbers from the mount's namespace inwards, so there must be just one.
 fn is_own(pid: Tid, link: Option<&str>, status: &str) -> bool {
     let numbers = value(status.as_bytes(), b"NSpid").map(|numbers| words(numbers).count());
     let named = link

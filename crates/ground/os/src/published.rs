@@ -1,7 +1,7 @@
 //! Text that a process shows to other processes without a file on disk.
 //!
-//! The text is an anonymous file (memfd_create(2)) of the process. The kernel shows it below
-//! `/proc/PID/fd` to root and the same user, and removes it with the process.
+//! The text is an anonymous file (memfd_create(2)), visible below `/proc/PID/fd` to root and the
+//! same user.
 
 use crate::Tid;
 use crate::root::{FileError, Root};
@@ -17,7 +17,7 @@ pub const SEATING: &str = "seatmap-seating";
 
 const LONGEST_BYTES: u64 = 64 << 20;
 
-/// Limit on ancestors: parents cannot form a loop, but a file can claim one.
+/// A file can claim a loop of parents.
 const MOST_ANCESTORS: usize = 64;
 
 /// A text shown by this process.

@@ -36,8 +36,7 @@ pub struct Quotas {
 }
 
 impl Quotas {
-    /// The quotas on the calling thread and its commands. Version 1 and threaded groups of version
-    /// 2 may limit single threads.
+    /// The quotas on the calling thread and its commands. Some groups limit single threads.
     #[must_use]
     pub fn of_self(root: &Root) -> Self {
         let Ok(membership) = root.read("/proc/thread-self/cgroup") else {
@@ -69,7 +68,7 @@ impl Quotas {
     }
 
     /// How long the kernel has stopped these groups' members, in nanoseconds, summed over groups
-    /// and CPUs. Rereads the known quotas without searching for new ones.
+    /// and CPUs. Finds no new quotas.
     #[must_use]
     pub fn stopped_ns(&self, root: &Root) -> u64 {
         let again = self.all.iter().filter_map(|quota| GroupQuota::of_folder(root, &quota.folder));

@@ -81,7 +81,6 @@ impl TracepointRecord {
         }
     }
 
-    /// Parses a record without its header.
     fn parse(kind: u32, body: &[u8]) -> Option<Self> {
         match kind {
             2 => Some(TracepointRecord::Lost(u64_at(body, 8)?)),

@@ -1,5 +1,5 @@
-//! Limits on root's rights: root of a user namespace is an ordinary user for kernel files, and root
-//! without capabilities may open only some (user_namespaces(7), capabilities(7)).
+//! Limits on root's rights, in a user namespace or without capabilities (user_namespaces(7),
+//! capabilities(7)).
 
 use crate::root::Root;
 use crate::{Tid, visibility};
@@ -40,8 +40,8 @@ pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Whether the kernel denies root to write a file. False for other users, because a command for
-/// root helps them. A `*` in the path means the first of several files.
+/// Whether the kernel denies root to write a file. False for other users, whom a command for root
+/// helps. A `*` in the path means the first of several files.
 #[must_use]
 pub fn is_closed_to_root(root: &Root, path: &str) -> bool {
     let path = root.path(&path.replace('*', "0"));

@@ -12,7 +12,6 @@ const TAIL: usize = 1032;
 /// Kind, flags and length.
 const HEADER_BYTES: usize = 8;
 
-/// An event and its records.
 #[derive(Debug)]
 pub(crate) struct PerfRing {
     /// The event counts until closed.
@@ -90,7 +89,7 @@ impl PerfRing {
     }
 }
 
-/// The kernel's ring size: at least a whole page (up to 64 KiB on arm64 and POWER).
+/// At least a page (up to 64 KiB on arm64 and POWER).
 fn whole_pages(ring_bytes: usize, page_bytes: usize) -> usize {
     ring_bytes.max(page_bytes)
 }

@@ -93,7 +93,7 @@ impl Root {
     }
 
     /// The names in a folder, sorted; empty if it does not exist. Omits names that are not UTF-8,
-    /// which neither the kernel nor cells and units use.
+    /// which cells and units do not use.
     ///
     /// # Errors
     /// [`FileError`]: the folder exists but is unreadable.
@@ -169,7 +169,6 @@ fn at(path: &str) -> impl FnOnce(io::Error) -> FileError {
 pub(crate) mod tests {
     use super::*;
 
-    /// A computer with these files alone, for as long as its folder is kept.
     pub(crate) fn with_files(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());

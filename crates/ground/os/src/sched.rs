@@ -1,7 +1,6 @@
 //! Scheduling facts of a thread: `stat`, `schedstat`, `status` and `sched` in `/proc/PID/task/TID`.
 //!
-//! The parsers take bytes and allocate nothing, because a scan reads tens of thousands of these
-//! files.
+//! The parsers allocate nothing, because a scan reads tens of thousands of these files.
 
 use crate::bytes::{self, lines, signed, small, unsigned, value, words};
 use crate::{CpuSet, Tid, rights};
@@ -46,7 +45,7 @@ impl<'a> Stat<'a> {
         let opened = line.iter().position(|byte| *byte == b'(')?;
         let closed =
             line.iter().rposition(|byte| *byte == b')').filter(|closed| *closed > opened)?;
-        // The manual counts fields from 1; the first one after the name is the third.
+        // The first field after the name is the manual's third.
         let mut fields = words(&line[closed + 1..]);
         let mut next = 3;
         let mut field = |number: usize| {
@@ -88,8 +87,8 @@ pub fn policy_name(policy: u32) -> String {
     POLICIES.get(policy as usize).map_or_else(|| policy.to_string(), |name| (*name).to_owned())
 }
 
-/// Explains why the kernel refuses a mask: `EBUSY` for a deadline thread, whose bandwidth is
-/// reserved on all CPUs of its root domain (Documentation/scheduler/sched-deadline.rst).
+/// Explains a refused mask: `EBUSY` for a deadline thread, whose bandwidth is reserved on all CPUs
+/// of its root domain (Documentation/scheduler/sched-deadline.rst).
 #[must_use]
 pub fn mask_refusal(tid: Tid, error: &std::io::Error) -> String {
     let line = std::fs::read(format!("/proc/{tid}/task/{tid}/stat")).unwrap_or_default();

@@ -1,8 +1,7 @@
 //! Temporary folders and files that are removed even if their process is killed.
 //!
-//! Each process locks its folder (flock(2)), and the kernel releases the lock when the process
-//! ends. The next new folder in the same place removes unlocked ones of the same user and kind; so
-//! does the next Seatmap command ([`sweep_all`]).
+//! Each process locks its folder (flock(2)). The next new folder in the same place removes the
+//! user's unlocked ones of its kind; so does the next Seatmap command ([`sweep_all`]).
 
 use std::fs::{DirEntry, File};
 use std::io;
@@ -87,7 +86,6 @@ pub fn file() -> io::Result<File> {
     tempfile::tempfile_in(&place).map_err(|error| explained(&place, &error))
 }
 
-/// Adds the place and its source to the kernel's error.
 fn explained(place: &Path, error: &io::Error) -> io::Error {
     let named = std::env::var_os("TMPDIR").map_or("", |_| "TMPDIR names ");
     let words = if place.is_dir() {

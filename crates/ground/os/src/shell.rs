@@ -39,7 +39,7 @@ pub fn shell_escaped(word: &str) -> String {
         .collect()
 }
 
-/// Whether a character needs no quoting.
+/// Needs no quoting.
 fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || "/._-+,:=@%".contains(c)
 }
@@ -51,7 +51,7 @@ fn with_escapes(word: &str) -> String {
             '\'' | '\\' => quoted.extend(['\\', c]),
             c if is_hidden(c) => {
                 let mut bytes = [0; 4];
-                // Three digits, so that a following digit does not extend the escape.
+                // A following digit must not extend the escape.
                 quoted
                     .extend(c.encode_utf8(&mut bytes).bytes().map(|byte| format!("\\{byte:03o}")));
             }

@@ -1,7 +1,7 @@
 //! Runnable threads that never get a CPU.
 //!
-//! The kernel counts a wait when it ends. So the times of a thread that waits forever stand still,
-//! like a sleeping thread's; the state distinguishes them.
+//! The kernel counts a wait when it ends, so the times of a thread that waits forever do not
+//! change. Its state distinguishes it from a sleeping one.
 
 use crate::isolated;
 use crate::sched::ThreadTimes;
@@ -31,7 +31,7 @@ pub fn has_tick(without_tick: &CpuSet, cpu: Option<u32>) -> bool {
 }
 
 /// Whether a thread, runnable at both readings, has waited all the time between them: neither of
-/// its times has changed, whereas a running thread's time changes at each tick.
+/// its times has changed.
 #[must_use]
 pub fn has_starved(before: ThreadTimes, now: ThreadTimes, watched_ns: u64, has_tick: bool) -> bool {
     let enough_ns = if has_tick { SEVERAL_TICKS_NS } else { REMOTE_TICKS_NS };

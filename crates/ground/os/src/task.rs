@@ -58,7 +58,7 @@ impl ThreadStat {
     pub fn parse(tid: Tid, pid: Tid, stat: &str) -> Option<Self> {
         let (front, back) = stat.rsplit_once(')')?;
         let name = front.split_once('(')?.1.to_owned();
-        // The manual counts fields from 1; the first one here is the third.
+        // The first field here is the manual's third.
         let fields: Vec<&str> = back.split_ascii_whitespace().collect();
         let flags = field(&fields, 9)?.parse::<u64>().ok()?;
         Some(ThreadStat {
@@ -101,7 +101,7 @@ impl ThreadStat {
         self.terminal_group > 0 && self.group != self.terminal_group
     }
 
-    /// Whether it must not be moved, because it belongs to process 1 or these processes.
+    /// Whether it must stay, because it belongs to process 1 or these processes.
     #[must_use]
     pub fn is_spared(&self, spared: &[Tid]) -> bool {
         self.pid == 1 || spared.contains(&self.pid)
@@ -274,7 +274,7 @@ pub fn open_path(tid: Tid, descriptor: RawFd) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{tid}/fd/{descriptor}")).ok()
 }
 
-/// Threads in order of creation until numbers wrap; empty if the process has exited.
+/// Threads in order of creation until numbers wrap; empty after the process's exit.
 ///
 /// # Errors
 /// `/proc` hides the process from this user (`hidepid`), or this process may open no more files.
@@ -368,7 +368,7 @@ pub fn is_thread_of(tid: Tid, pid: Tid) -> bool {
     fs::exists(format!("/proc/{pid}/task/{tid}")).unwrap_or(false)
 }
 
-/// Living processes created by these threads. Ended threads have none; kernels without
+/// Living children of these threads. Ended threads have none; kernels without
 /// `CONFIG_PROC_CHILDREN` list none.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! TCP connections: facts from the kernel (tcp(7), `TCP_INFO`), and ending one whose peer is lost.
+//! TCP connections: facts (tcp(7), `TCP_INFO`), and the end of one with a lost peer.
 
 use rustix::net::sockopt;
 use std::io;
@@ -63,8 +63,8 @@ pub fn info(stream: &TcpStream) -> Option<Info> {
     })
 }
 
-/// Ends a connection once the peer's computer has been silent for this time, for instance after a
-/// power failure. A busy or stopped process does not count, because its kernel answers.
+/// Ends a connection once the peer's computer has been silent for this time. The kernel answers for
+/// a busy or stopped process.
 ///
 /// # Errors
 /// The kernel's.

@@ -9,8 +9,7 @@ use std::io::Read;
 /// `AT_SYSINFO_EHDR` of getauxval(3): the key of the vDSO's address.
 const VDSO: u64 = 33;
 
-/// Enough for most threads, with a node mask of 1024 bits. 65536 groups (`NGROUPS_MAX`) take 700
-/// KB.
+/// Enough for most threads; 65536 groups (`NGROUPS_MAX`) take 700 KB.
 const STATUS_BYTES: usize = 16384;
 
 /// A thread's seccomp filters, which can refuse a system call or kill the program.
@@ -29,8 +28,7 @@ pub fn status(tid: Tid) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Reads a file that the kernel writes in one piece, usually with one call, because the thread is
-/// stopped; a full buffer means that more follows.
+/// Usually with one call, because the thread is stopped; a full buffer means that more follows.
 fn whole(mut file: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; STATUS_BYTES];
     let mut length = 0;

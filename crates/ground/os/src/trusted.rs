@@ -2,8 +2,8 @@
 //!
 //! **A file that Seatmap obeys, keeps secret, loads or resumes from must belong to this user or
 //! root alone. A data file named by the user may belong to any user.** The check uses the
-//! descriptor from which the file is then read, so exchanging its name has no effect. The file must
-//! be an ordinary file without a second name, not a link, and writable by no other user.
+//! descriptor that is then read, so exchanging the name has no effect. The file must be an ordinary
+//! file without a second name, not a link, and writable by no other user.
 //!
 //! | file or folder | check |
 //! |---|---|
@@ -17,14 +17,13 @@
 //! | orders of other ranks | the handshake and the tags of `seatmap-cluster` |
 //! | plans, machines and other data named by the user | none: no commands |
 //!
-//! [`whole_file`](crate::whole_file) has the rule for writing: it follows a link only if root or
-//! this user made it, and overwrites nothing that another user put into a shared folder.
+//! [`whole_file`](crate::whole_file) has the rule for writing.
 //!
 //! A trusted folder is a real directory of the effective user, not writable by group or others.
-//! Every folder above it must belong to root or that user, and be writable by no other user, or
-//! else be sticky and owned by root, like `/tmp`. The check walks down from `/` on descriptors
-//! (openat(2) with `O_NOFOLLOW`). It follows a link above the folder, such as `/var/run`, if only
-//! root or the user can have made it.
+//! Every folder above it must belong to root or that user and be writable by no other user, or be
+//! root's and sticky, like `/tmp`. The check walks down from `/` on descriptors (openat(2) with
+//! `O_NOFOLLOW`). It follows a link above the folder, such as `/var/run`, if only root or the user
+//! can have made it.
 
 mod file;
 mod walk;
@@ -321,7 +320,6 @@ impl AsFd for TrustedFolder {
     }
 }
 
-/// Refuses paths out of the folder.
 fn checked(name: &OsStr) -> Result<&OsStr, TrustError> {
     let is_whole = Path::new(name).file_name() == Some(name);
     if is_whole { Ok(name) } else { Err(TrustError::NotAName(name.to_owned())) }

@@ -23,8 +23,7 @@ const FOR_THREADS: [&str; 9] = [
 const FOR_REQUESTS: [&str; 2] = ["io_cqring_wait", "read_events"];
 
 /// Whether a thread waits for a device: its state is `D` (proc_pid_stat(5)), and its kernel
-/// function (proc_pid_wchan(5)) does not wait for a thread. If the function is hidden, the state
-/// decides.
+/// function (proc_pid_wchan(5)), unless hidden, does not wait for a thread.
 #[must_use]
 pub fn for_device(tid: Tid) -> bool {
     state(tid) == Some(b'D') && !is_in_one_of(&FOR_THREADS, &function(tid))

@@ -9,12 +9,10 @@ use std::path::{Component, Path, PathBuf};
 /// Linux's limit (path_resolution(7)).
 const MOST_LINKS: usize = 40;
 
-/// Replaces a file atomically: writes a temporary file next to it and renames that. Readers see
-/// either the old or the new content, even if the writer dies.
+/// Replaces a file atomically, by renaming a temporary file next to it, even if the writer dies.
 ///
-/// Users who could read the old file can read the new one: its mode stays, and its owner if
-/// possible. A new file gets the umask's mode. A symbolic link is replaced; [`behind_links`]
-/// resolves it.
+/// The mode stays, and the owner if possible, so the same users can read it. A new file gets the
+/// umask's mode. A symbolic link is replaced; [`behind_links`] resolves it.
 ///
 /// # Errors
 /// The system's; the old file is then unchanged.
@@ -65,9 +63,9 @@ fn without_path(error: &io::Error) -> io::Error {
 /// Resolves links to the file behind a name, existing or not. `None` if they lead through `/proc`,
 /// as `/dev/stdout` does: an open file cannot be replaced.
 ///
-/// Follows only links made by root or this user: another user's could redirect the result to any
-/// writable file. The kernel has the same rule for folders like `/tmp` (`fs.protected_symlinks`,
-/// proc(5)).
+/// Follows only links made by root or this user, as the kernel does in folders like `/tmp`
+/// (`fs.protected_symlinks`, proc(5)): another user's could redirect the result to any writable
+/// file.
 ///
 /// # Errors
 /// A link cannot be read or is another user's, or there are too many.
@@ -130,8 +128,8 @@ fn is_trusted(uid: u32) -> bool {
     uid == 0 || uid == rustix::process::geteuid().as_raw()
 }
 
-/// Refuses another user's file or pipe in a shared folder like `/tmp`: its creator chose who can
-/// read the result. The folder's owner may have files there.
+/// Refuses another user's file or pipe in a shared folder like `/tmp`, because its creator chose
+/// who can read the result. The folder's owner may have files there.
 fn check_in_shared_folder(path: &Path, found: &Metadata) -> io::Result<()> {
     let folder = fs::metadata(folder_of(path))?;
     let is_shared = folder.mode() & 0o002 != 0 || folder.mode() & 0o1020 == 0o1020;

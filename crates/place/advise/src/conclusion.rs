@@ -1,8 +1,6 @@
-//! Derives the verdict from the evidence.
-//!
-//! The strongest causes come first, so that seats are not advised if a quota, a neighbour or a
-//! client decides. Only a wrong setting, or a trial that showed better seats, leads to *do this*; a
-//! model never does.
+//! The strongest causes come first, so that a quota, a neighbour or a client precludes advice about
+//! seats. Only a wrong setting, or a trial that showed better seats, leads to *do this*; a model
+//! never does.
 
 use crate::evidence::{Evidence, NoTrial};
 use crate::trial::TriedSeats;
@@ -154,8 +152,8 @@ impl Conclusion {
         Conclusion::new(AdviceVerdict::LeaveIt, reason, confidence)
     }
 
-    /// Lowers the confidence if facts that could decide are unknown. Trials, and settings whose
-    /// effect the kernel counts, do not need these facts.
+    /// Lowers the confidence if facts that could decide are unknown. Trials and settings with
+    /// counted effects do not need them.
     fn capped_by_unseen(self, evidence: &Evidence) -> Self {
         let is_whole = evidence.unseen.is_empty() && evidence.quotas_unseen.is_none();
         let most = match self.reason {
@@ -202,8 +200,8 @@ pub fn conclude(evidence: &Evidence) -> Conclusion {
     conclusion.capped_by_unseen(evidence)
 }
 
-/// Concludes from wrong settings, whose cost was measured and which a command corrects. A quota
-/// comes before all, because the kernel counts a stopped program as waiting for a CPU.
+/// Wrong settings with a measured cost and a command that corrects them. A quota comes before all,
+/// because the kernel counts a stopped program as waiting for a CPU.
 fn by_settings(evidence: &Evidence) -> Option<Conclusion> {
     let candidates = evidence.findings.iter();
     let candidates = candidates.filter(|one| one.rule == "quota" || one.remedy.is_some());
@@ -213,7 +211,7 @@ fn by_settings(evidence: &Evidence) -> Option<Conclusion> {
     Some(Conclusion::new(verdict, Reason::Setting { finding }, Confidence::High))
 }
 
-/// Concludes from the other wrong settings, which no command for this program corrects.
+/// The other wrong settings, which no command for this program corrects.
 fn by_faults(evidence: &Evidence) -> Option<Conclusion> {
     let finding = evidence.findings.first()?.clone();
     Some(Conclusion::cannot(Reason::Setting { finding }, Confidence::High))
@@ -241,13 +239,12 @@ fn by_load(evidence: &Evidence) -> Option<Conclusion> {
     (needed < HARDLY_RUNS_PERCENT).then(|| Conclusion::leave(Reason::HardlyRuns, confidence))
 }
 
-/// Concludes from the program's own narrow mask. If the other CPUs are idle, `seatmap check`
-/// reports the mask; if they are busy, it is unknown how much of them the program would get.
+/// If CPUs outside a narrow mask are idle, `seatmap check` reports it; if they are busy, the
+/// program's share of them is unknown.
 fn by_mask(evidence: &Evidence) -> Option<Conclusion> {
     evidence.is_held_by_its_mask().then(|| Conclusion::cannot(Reason::OwnMask, Confidence::Medium))
 }
 
-/// Concludes from neighbours, if the program waits for their CPUs.
 fn by_others(evidence: &Evidence) -> Option<Conclusion> {
     if evidence.neighbours.steal_percent >= STEAL_DECIDES_PERCENT {
         return Some(Conclusion::cannot(Reason::Steal, Confidence::High));
@@ -258,8 +255,8 @@ fn by_others(evidence: &Evidence) -> Option<Conclusion> {
         .then(|| Conclusion::cannot(Reason::Neighbours, Confidence::High))
 }
 
-/// Whether a neighbour delays the program at barriers. One neighbour on many CPUs takes little from
-/// each thread, but with a thread for each CPU, all threads wait at a barrier for the delayed one.
+/// Whether a neighbour delays the program at barriers. With a thread for each CPU, all wait at a
+/// barrier for the delayed one.
 fn is_held_up_at_barriers(evidence: &Evidence) -> bool {
     let busy = evidence.busy.len();
     let held_percent = evidence.neighbours.percent * evidence.cpu_count as f64;
@@ -308,7 +305,7 @@ fn by_talk(evidence: &Evidence) -> Option<Conclusion> {
     (most.percent < SHOWABLE_PERCENT).then(|| Conclusion::leave(Reason::LittleTalk, confidence))
 }
 
-/// Concludes from the trial, also next to a hypervisor if it took equal shares in all periods.
+/// Also next to a hypervisor, if it took equal shares in all periods.
 fn by_trial(evidence: &Evidence) -> Conclusion {
     let tells = evidence.trial.as_ref().is_some_and(|trial| !trial.is_void() && !trial.drifts());
     if !tells && evidence.neighbours.steal_percent >= NEIGHBOURS_PERCENT {

@@ -1,4 +1,4 @@
-//! The measured facts about a program, before any conclusion.
+//! The measured facts about a program.
 
 use crate::gain::MostGain;
 use crate::trial::TrialResult;
@@ -170,7 +170,7 @@ pub struct Neighbours {
     /// The busiest programs, busiest first.
     pub programs: Vec<NeighbourProgram>,
     /// Programs connected with this one by pipes or sockets, also indirectly, busiest first. They
-    /// do not count as neighbours, because without them it would do other work.
+    /// do not count as neighbours, because it works with them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub partners: Vec<NeighbourProgram>,
 }

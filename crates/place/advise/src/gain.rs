@@ -1,8 +1,8 @@
 //! The most time that seats could save, from a program's messages.
 //!
-//! As in [`Effect`]: the time of all observed messages, one after another, between the farthest
-//! CPUs minus that between the nearest ones. The real gain is smaller, because messages overlap,
-//! not all pairs can be nearest, and the kernel does not put every pair farthest apart.
+//! As in [`Effect`]: the time of all observed messages between the farthest CPUs minus that between
+//! the nearest ones. The real gain is smaller: messages overlap, and not all pairs can be nearest
+//! or farthest.
 
 use seatmap_data::machine::Profile;
 use seatmap_data::pattern::Pattern;

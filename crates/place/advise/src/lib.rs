@@ -1,8 +1,8 @@
 //! Advice for one program on this computer: *do this*, *leave it*, or *cannot tell here*.
 //!
-//! A look of a few seconds finds the program's limits and the most that seats could save; a trial
-//! follows only if that is much. `conclusion` only maps [`Evidence`] to a [`Conclusion`], so tests
-//! can use made-up evidence.
+//! A short look finds the program's limits and the most that seats could save; a trial follows if
+//! that is much. `conclusion` only maps [`Evidence`] to a [`Conclusion`], so tests can use made-up
+//! evidence.
 //!
 //! | module | contents |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! A few seconds of watching and observing in parallel.
+//! Watches and observes a program for a few seconds, in parallel.
 //!
 //! The watcher reads masks, quotas, neighbours and waits for a CPU; the observation records
 //! messages, also of short-lived threads.
@@ -33,23 +33,21 @@ const GLANCE: Duration = Duration::from_millis(25);
 
 const LONGEST_GLANCE: Duration = Duration::from_millis(500);
 
-/// The pause in multiples of a glance's CPU time, so that glances need less than 1 % of a CPU,
-/// whatever the number of threads.
+/// In multiples of a glance's CPU time: less than 1 % of a CPU, with any number of threads.
 const GLANCE_REST: u32 = 100;
 
-/// A command is watched after this time, when it has executed its program.
+/// By then a command has executed its program.
 const SETTLED: Duration = Duration::from_millis(100);
 
-/// The pause between two seatings. If the program exits, only the last one shows its masks, quotas
-/// and groups.
+/// The pause between seatings: after an exit, only the last one shows masks, quotas and groups.
 const LAST_SEATING: Duration = Duration::from_millis(500);
 
-/// The number of glances for each reading of the threads' times.
+/// For each reading of the threads' times.
 const GLANCES_A_READING: u32 = 4;
 
 const MOST_LISTED: usize = 5;
 
-/// The starts of the names of OpenMP runtimes: GCC's, LLVM's and Intel's.
+/// GCC's, LLVM's and Intel's runtimes.
 const OPENMP: [&str; 3] = ["libgomp.so", "libomp.so", "libiomp5.so"];
 
 /// The result of a look.
@@ -89,7 +87,6 @@ struct Running {
     has_openmp: bool,
     has_goroutines: bool,
     first_name: Option<String>,
-    /// The CPU time of reaped children, in seconds: before the look, and during it.
     reaped_before_s: f64,
     reaped_s: f64,
     own_before_s: f64,
@@ -190,7 +187,6 @@ impl Running {
         self.devices.glance(&threads);
     }
 
-    /// Keeps the present seating, and facts about its processes while they live.
     fn seat(&mut self) {
         let Some(watcher) = &mut self.watcher else { return };
         let cpu_ns = own_cpu_ns();
@@ -234,7 +230,7 @@ impl Running {
         let mut seating = self.watcher.as_mut().map(Watcher::seating).unwrap_or_default();
         let is_gone = seating.threads.is_empty();
         if let Some(last) = self.last.take().filter(|_| is_gone) {
-            // The CPUs were watched until the end of the look.
+            // Watched until the end of the look.
             let cpus = std::mem::take(&mut seating.cpus);
             seating = Seating { cpus, ..last };
         }
@@ -298,7 +294,7 @@ impl Running {
         Ok(ProgramEvidence { evidence, observation, child })
     }
 
-    /// The name of the program's process, or the command's longer file name.
+    /// The process's name, or the command's longer file name.
     fn name(&self, scope: &Scope, seating: &Seating) -> String {
         let process = seating.processes.first().map(|process| process.name.clone());
         let Scope::Command(command) = scope else {
@@ -399,8 +395,8 @@ fn fill_cpus(evidence: &mut Evidence, seating: &Seating, waits: &Waits) {
     evidence.cpu_count = cpus.len();
 }
 
-/// The threads and their CPU time: from the observation, which includes exited threads, or else
-/// from the seating. The observation comes with the time of its reading, in seconds.
+/// From the observation, which includes exited threads and has its time in seconds, or else from
+/// the seating.
 fn fill_loads(
     evidence: &mut Evidence,
     seating: &Seating,
@@ -416,7 +412,7 @@ fn fill_loads(
             tasks
                 .map(|task| BusyThread {
                     tid: task.tid,
-                    // An observation numbers threads of the same name; `ps` shows the plain name.
+                    // The plain name, as in `ps`: an observation numbers equal names.
                     name: seated(task.tid).map_or(&task.name, |thread| &thread.name).clone(),
                     percent: task.cpu_s * percent,
                     cpus: mask(task.tid),
@@ -445,8 +441,7 @@ fn fill_loads(
     evidence.busy = threads;
 }
 
-/// The CPU time that busy threads needed, as counted by the watcher; `None` if a wait is unknown,
-/// or there are no threads.
+/// `None` if a wait is unknown, or there are no threads.
 fn demand_of(threads: &[WatchedThread]) -> Option<CpuDemand> {
     let mut sum = CpuDemand::default();
     for thread in threads {

@@ -21,14 +21,13 @@ use std::time::Duration;
 /// Default time of the look.
 pub const LOOK: Duration = Duration::from_secs(6);
 
-/// Default time of the trial; with the look, a search and the start of observations, half a minute
-/// in all.
+/// Half a minute in all, with the look, a search and the start of observations.
 pub const TRIAL: Duration = Duration::from_secs(18);
 
 /// The time of a trial that proves an advice.
 pub const PROOF: Duration = Duration::from_secs(60);
 
-/// Clients with at least this share of all wakeups from outside are observed too.
+/// Clients with this share of all wakeups from outside are observed too.
 const CLIENT_SHARE: f64 = 0.1;
 
 /// The source of the distances.
@@ -36,8 +35,8 @@ const CLIENT_SHARE: f64 = 0.1;
 pub enum AdviceDistances {
     /// Those of another machine, on which seats cannot be tried.
     Elsewhere(Box<Profile>),
-    /// Finds or measures the distances of this computer, if possible. It is called only if they
-    /// decide, because a measurement takes time.
+    /// Finds or measures this computer's distances. Called only if they decide, because a
+    /// measurement takes time.
     Here(fn(&Topology) -> Option<Profile>),
 }
 

@@ -1,8 +1,8 @@
 //! Tries seats in alternating periods, with the default as its own control.
 //!
 //! In each round every arm has one period, in random order: the default twice, and each candidate.
-//! A candidate is compared with the mean of both defaults of its round, so that a trend of the
-//! program's speed affects all arms alike. The two defaults show the difference without a change.
+//! A candidate is compared with the mean of both defaults of its round, so that a trend affects all
+//! arms alike. The two defaults show the difference without a change.
 
 use crate::AdviseError;
 use crate::work::WorkMeter;
@@ -22,7 +22,7 @@ use std::time::Duration;
 
 const PERIOD: Duration = Duration::from_millis(300);
 
-/// The first part of a period is not read, because caches fill and threads move.
+/// Unread start of a period, while caches fill and threads move.
 const SETTLING: f64 = 0.2;
 
 /// The interval between searches for new threads.
@@ -37,18 +37,17 @@ const CONFIDENCE: f64 = 0.99;
 /// A smaller gain, in percent, is not worth the effort.
 const LEAST_GAIN_PERCENT: f64 = 2.0;
 
-/// A round is void if the shares of other programs or a hypervisor in the CPUs differ between
-/// periods by more than this.
+/// The largest difference between periods in the CPU shares of other programs or a hypervisor; a
+/// round with more is void.
 const MOST_OTHERS_DIFFER: f64 = 0.15;
 
-/// A trial ends after this many rounds without readable work.
+/// A trial then ends.
 const ROUNDS_WITHOUT_WORK: usize = 2;
 
-/// A trial starts no rounds after this multiple of its time: on a busy computer periods take
-/// longer, and the user waits.
+/// No round starts after this multiple of the trial's time, because periods take longer on a busy
+/// computer.
 const MOST_OF_TIME: f64 = 1.3;
 
-/// The least share of rounds that must count.
 const LEAST_COUNTED: f64 = 0.5;
 
 /// A trial of seats on a program.
@@ -413,8 +412,8 @@ fn range(periods: &[Period], share: fn(&Others) -> f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Judges rounds of two defaults and one candidate with `ratio` times the work, with noise of 3
-    /// % and a drift of 1 % in each round. In `crowded` rounds other programs run in one period.
+    /// One candidate with `ratio` times the work, noise of 3 % and a drift of 1 % a round. In
+    /// `crowded` rounds other programs run in one period.
     fn judged(ratio: f64, rounds: usize, crowded: usize, seed: u64) -> TrialResult {
         let mut random = Xoshiro::new(seed);
         let mut noise = || 0.97 + 0.06 * random.below(1000) as f64 / 1000.0;

@@ -1,8 +1,7 @@
 //! Measures the work in a period of a trial.
 //!
-//! The measure must be one that the program needs: threads that share a CPU switch more or less
-//! often for the same work. So it is the bytes between its threads and clients, or the user's
-//! metric.
+//! The measure is the bytes between its threads and clients, or the user's metric: switches vary
+//! for the same work.
 
 use crate::AdviseError;
 use seatmap_observe::{Method, ObservationSession, ObserveError, Subject, TracingMechanism};
@@ -10,7 +9,7 @@ use seatmap_os::Tid;
 use seatmap_trial::live::WorkMetric;
 use seatmap_trial::live::meter::MetricReader;
 
-/// Fewer bytes per second say nothing about the work: they are about 100 lines of a log.
+/// About 100 lines of a log; fewer bytes say nothing about the work.
 const LEAST_BYTES_PER_S: f64 = 10_000.0;
 
 /// Reads the work of a program at both ends of a period.

@@ -10,7 +10,7 @@ use seatmap_place::solve::cheapest;
 use seatmap_place::{Problem, SlotGroups, Traffic};
 use std::io::Read;
 
-/// Small problems use the search for requests, with a table of all distances.
+/// Small problems use a table of all distances.
 const MOST_IN_TABLE: usize = 4096;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,8 +1,7 @@
 //! Simulated annealing for many tasks, from a start by graph cuts.
 //!
-//! Cuts of a coarsened graph find the large parts of stencils, meshes and trees; annealing finds
-//! the rest, and does most of the work on graphs without parts. The best first temperature depends
-//! on the pattern, so short walks at several temperatures choose it.
+//! Cuts of a coarsened graph find the large parts of stencils, meshes and trees; annealing does the
+//! rest. Short walks choose the first temperature, which depends on the pattern.
 
 mod metric;
 mod swaps;
@@ -21,13 +20,12 @@ use swaps::{SwapWalk, Temperatures, Uphill};
 /// The first temperatures of the short walks, in units of the mean cost of a worsening swap.
 const HEATS: [f64; 4] = [0.015, 0.05, 0.12, 0.3];
 
-/// A hotter walk may be worse by this factor, because a longer walk gains more from heat.
+/// A hotter walk may be worse by this factor, because it gains more from length.
 const HOTTER: f64 = 1.003;
 
 /// The last temperature, in units of the cost of the cheapest tenth of worsening swaps.
 const COLD: f64 = 0.05;
 
-/// The start takes 1/`START_PART` of the time.
 const START_PART: u32 = 4;
 
 const QUICK: CutCare = CutCare { tries: 1, cycles: 0 };
@@ -111,8 +109,8 @@ impl AnnealWay {
 /// Returns the cheapest placement on nested groups found until the limit. Fixed tasks keep their
 /// slots. There must not be more tasks than slots.
 ///
-/// It restarts as often as the limit allows: with few tasks, a walk ends in one of many good
-/// placements, and a new start finds a better one sooner than a longer walk.
+/// It restarts until the limit: with few tasks, a new start finds a better placement sooner than a
+/// longer walk.
 #[must_use]
 pub fn in_groups(
     traffic: &Traffic,
@@ -140,7 +138,6 @@ pub fn in_groups(
     }
 }
 
-/// A quick start, and careful ones if a quarter of the time suffices.
 fn cut_start(
     traffic: &Traffic,
     fixed: &[Option<u32>],
@@ -176,8 +173,7 @@ fn cut_placement(
     SwapWalk::new(traffic, fixed, groups, slot_of).solution()
 }
 
-/// Searches by approximate groups, for few slots also with the portfolio, and then by the true
-/// distances.
+/// By approximate groups, for few slots with the portfolio, then by the true distances.
 fn near_groups(
     problem: &Problem,
     groups: &SlotGroups,
@@ -202,8 +198,7 @@ fn near_groups(
     best
 }
 
-/// One of several equal parts of a limit, counted from 0. By the clock, later parts get the time
-/// that earlier ones saved.
+/// By the clock, later parts get the time that earlier ones saved.
 fn nth_part(limit: &SearchLimit, nth: u32, parts: u32) -> SearchLimit {
     SearchLimit { kicks: limit.part(parts).kicks, ..limit.part(parts - nth) }
 }
@@ -222,8 +217,7 @@ fn by_distance(
     StartSolution { solution, ..start }
 }
 
-/// Short walks at several temperatures, then a long one from the best placement at the best
-/// temperature.
+/// Short walks at several temperatures, then a long one from the best.
 fn cooled<M: SlotMetric>(
     walk: &mut SwapWalk<M>,
     limit: &SearchLimit,
@@ -289,8 +283,8 @@ mod tests {
         Traffic::new(tasks, (0..edges).map(edge).collect::<Vec<_>>())
     }
 
-    /// `--kicks` promises the same answer on every computer and in every version: mention a change
-    /// in the release notes.
+    /// Mention a change in the release notes, because `--kicks` promises the same answer
+    /// everywhere.
     #[test]
     fn the_answer_of_a_seed_stays_what_it_is() {
         let traffic = random(80, 160, &mut Xoshiro::new(7));

@@ -9,7 +9,7 @@ use seatmap_data::machine::Square;
 pub(crate) struct AsProblem {
     pub problem: Problem,
     row_of: Vec<u32>,
-    /// Whether the traffic is the second matrix: items are then places, and slots are items.
+    /// Whether the traffic is the second matrix, whose items are places.
     is_turned: bool,
 }
 
@@ -26,8 +26,7 @@ impl AsProblem {
     /// no traffic.
     pub(crate) fn new(qap: &Qap) -> Option<Self> {
         let (a, b) = qap.symmetric()?;
-        // Swapping the matrices inverts the permutation and keeps the cost; sparse traffic makes
-        // searches fast.
+        // Swapping inverts the permutation; sparse traffic makes searches fast.
         let is_turned = filled(b) < filled(a);
         let (flows, distances) = if is_turned { (b, a) } else { (a, b) };
         // Both diagonals may be dropped only if one is zero. Bounds need nonnegative numbers.

@@ -1,15 +1,13 @@
 //! Linear assignment.
 
-/// Finite sums need a limit on absolute values: with an infinitely long path the search would not
-/// end.
+/// With an infinitely long path the search would not end.
 const LARGEST_CELL: f64 = 1e150;
 
 /// Solves the linear assignment problem: the least sum of one cell per row, in different columns,
 /// and the column of each row.
 ///
 /// `cost` is row-major, `rows` x `columns`, with `rows` <= `columns`. Shortest augmenting paths
-/// (Jonker & Volgenant 1987), O(rows^2 x columns): every path ends, because each step uses another
-/// column and one column is free.
+/// (Jonker & Volgenant 1987), O(rows^2 x columns).
 #[must_use]
 pub fn assign(rows: usize, columns: usize, cost: &[f64]) -> (f64, Vec<usize>) {
     // Row 0 and column 0 mean "none".
@@ -28,7 +26,7 @@ pub fn assign(rows: usize, columns: usize, cost: &[f64]) -> (f64, Vec<usize>) {
             let mut delta = f64::INFINITY;
             let mut next = 0;
             for to in (1..=columns).filter(|to| !used[*to]) {
-                // The reduced cost is zero on used edges, and never negative.
+                // Zero on used edges, and never negative.
                 let reduced = clamped(cost[(at - 1) * columns + to - 1]) - u[at] - v[to];
                 if reduced < least[to] {
                     (least[to], way[to]) = (reduced, column);

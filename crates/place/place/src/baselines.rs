@@ -31,8 +31,8 @@ pub(crate) fn at_random(problem: &Problem, core: Option<&[u32]>, rng: &mut Xoshi
         .collect()
 }
 
-/// The costs of the usual placements on the same PUs. They ignore constraints such as fixed tasks,
-/// like users without a plan. At least one random placement is drawn, more until the deadline.
+/// They ignore constraints such as fixed tasks, like users without a plan. At least one random
+/// placement is drawn, more until the deadline.
 pub(crate) fn baselines(
     request: &PlaceRequest,
     problem: &Problem,
@@ -54,9 +54,8 @@ pub(crate) fn baselines(
     Baselines { os, compact, scatter, random: Random { mean, best } }
 }
 
-/// The PUs (rows) of the tasks by OS number (`taskset -c 0-N`), compact (`OMP_PROC_BIND=close`) and
-/// scattered (`OMP_PROC_BIND=spread`). If the objective is a time, each core gets one task first
-/// ([`cores_first`]).
+/// The tasks' PUs (rows) by OS number (`taskset -c 0-N`), compact (`OMP_PROC_BIND=close`) and
+/// scattered (`OMP_PROC_BIND=spread`). For a time, each core gets one task first ([`cores_first`]).
 pub(crate) fn usual(request: &PlaceRequest, tasks: usize, pus: &Pus) -> [Vec<usize>; 3] {
     let mut os = pus.os.clone();
     // The user's order may differ from the OS's.
@@ -70,7 +69,7 @@ pub(crate) fn usual(request: &PlaceRequest, tasks: usize, pus: &Pus) -> [Vec<usi
         })
 }
 
-/// Deals PUs to tasks, and starts over if there are more tasks than PUs.
+/// Starts over if there are more tasks than PUs.
 fn dealt(tasks: usize, order: Vec<usize>) -> Vec<usize> {
     order.into_iter().cycle().take(tasks).collect()
 }
@@ -97,7 +96,7 @@ fn cores_first(mut order: Vec<usize>, core: Option<&[u32]>) -> Vec<usize> {
     order
 }
 
-/// The usual placements as starts, `None` if forbidden. A search from them finds nothing worse.
+/// A search from these finds nothing worse; `None` if forbidden.
 pub(crate) fn starts(
     request: &PlaceRequest,
     problem: &Problem,
@@ -106,11 +105,11 @@ pub(crate) fn starts(
     usual(request, problem.tasks(), pus).map(|pu_of| assignment(problem, &pu_of))
 }
 
-/// Rounding may make an equally good usual placement look dearer by this factor.
+/// Rounding may make a usual placement look dearer by this factor.
 pub(crate) const AS_GOOD: f64 = 1.0 + 1e-9;
 
-/// A usual placement no dearer than `found`, with its name. It needs no plan, and is less likely to
-/// overload links by chance.
+/// A usual placement no dearer than `found`: it needs no plan, and is less likely to overload
+/// links.
 pub(crate) fn as_good(
     request: &PlaceRequest,
     problem: &Problem,
@@ -127,7 +126,6 @@ pub(crate) fn as_good(
     })
 }
 
-/// Each task on its PU, holes behind the tasks; `None` if the problem forbids it.
 pub(crate) fn assignment(problem: &Problem, pu_of: &[usize]) -> Option<Vec<u32>> {
     // The lowest free slot of a PU goes first; removing it near the end moves little.
     let mut free: Vec<u32> = (0..problem.slots() as u32).rev().collect();

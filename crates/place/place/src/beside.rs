@@ -3,8 +3,7 @@
 use std::thread::{Builder, ScopedJoinHandle};
 
 /// Calls `work` with the numbers below `count`, the first on this thread. A result is `None` if its
-/// thread could not start (for example because of `ulimit -u`) or panicked; the others remain
-/// valid.
+/// thread panicked or could not start (`ulimit -u`).
 pub(crate) fn beside<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<Option<T>> {
     let work = &work;
     std::thread::scope(|scope| {

@@ -10,10 +10,10 @@ use crate::assignment::assign;
 use crate::search::{DeadlineWatch, Qap, SearchLimit};
 use seatmap_data::machine::Square;
 
-/// The bound may take 1/`BOUND_PART` of a search's time.
+/// In parts of a search's time.
 pub(crate) const BOUND_PART: u32 = 4;
 
-/// With more slots, each task takes its cheapest slot, without an assignment.
+/// With more slots, each task takes its cheapest slot.
 const LARGEST_ASSIGNED: usize = 512;
 
 /// The larger of two bounds: Gilmore & Lawler's ([`gilmore_lawler`]), and one from the weight that
@@ -26,8 +26,8 @@ pub fn lower_bound(problem: &Problem, limit: &SearchLimit) -> f64 {
     levels::by_levels(problem, limit).map_or(simple, |bound| simple.max(bound))
 }
 
-/// The bound of Gilmore (1962) and Lawler (1963): it puts each task's heaviest partners on the
-/// nearest slots, and then solves the assignment of tasks to slots.
+/// Gilmore's (1962) and Lawler's (1963) bound: puts each task's heaviest partners on the nearest
+/// slots, then solves the assignment.
 ///
 /// In the problem's unit. With more than 512 slots, tasks may share slots, which is faster and
 /// weaker. After the deadline, missing terms count as zero.
@@ -79,8 +79,7 @@ impl Nearest {
         Some(Nearest { others })
     }
 
-    /// The least sum of weights times distances, each pair counted twice, and the slot of each
-    /// task. `Err` has the sum so far if time is up.
+    /// Counts each pair twice. `Err` has the sum so far if time is up.
     fn best_sum(
         &self,
         problem: &Problem,
@@ -125,7 +124,7 @@ fn others(m: &Square<f64>, i: usize) -> Vec<f64> {
     m.row(i).iter().enumerate().filter(|(j, _)| *j != i).map(|(_, cell)| *cell).collect()
 }
 
-/// Each flow times the largest distance, with the worse sign.
+/// With the largest distance and the worse sign.
 fn crude(qap: &Qap) -> f64 {
     let cells =
         |m: &'_ Square<f64>| (0..m.n()).flat_map(|i| m.row(i).to_vec()).collect::<Vec<f64>>();
@@ -138,8 +137,7 @@ fn crude(qap: &Qap) -> f64 {
     -flows * b.iter().fold(0.0_f64, |most, cell| most.max(cell.abs()))
 }
 
-/// The cheapest assignment; with many slots, each task on its cheapest one. `Err` has the sum so
-/// far if time is up.
+/// With many slots, each task on its cheapest one. `Err` has the sum so far if time is up.
 fn best_sum(
     tasks: usize,
     slots: usize,

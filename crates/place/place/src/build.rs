@@ -4,14 +4,13 @@ use crate::{Level, PlaceError, PlaceRequest, Problem, Pus, Traffic, Zones};
 use seatmap_data::machine::{Profile, Square};
 use seatmap_data::plan::Objective;
 
-/// With more slots, quadratic tables fill a usual computer's memory.
+/// With more, quadratic tables fill a usual computer's memory.
 const MOST_SLOTS: usize = 20_000;
 
 /// The problem of a request: slots, zones, and fixed tasks.
 ///
-/// More tasks than PUs share the PUs evenly, up to a difference of one, unless more are fixed on a
-/// PU. Two tasks on one PU are as far apart as the nearest PUs, or as the time of a wakeup on one
-/// PU if known.
+/// Tasks share PUs evenly, up to a difference of one, unless more are fixed on one. Two on one PU
+/// are as far apart as the nearest PUs, or as a wakeup on one PU if known.
 pub(crate) fn problem(request: &PlaceRequest, pus: &Pus) -> Result<Problem, PlaceError> {
     let tasks = request.pattern.tasks;
     let n = pus.os.len();

@@ -7,13 +7,13 @@ use crate::{Links, PlaceError, PlaceRequest, Problem, Pus};
 use seatmap_data::plan::Objective;
 use seatmap_data::statistics::Xoshiro;
 
-/// Random placements: the dearest becomes the bad candidate, the cheapest fill up the list.
+/// The dearest becomes the bad candidate, the cheapest fill up the list.
 const DRAWN: usize = 1000;
 
-/// Seconds of further searches: only the first one gets the full time.
+/// Only the first search gets the full time.
 const FURTHER_SECONDS: f64 = 0.1;
 
-/// Further searches per requested candidate.
+/// Per requested candidate.
 const SEARCHES_EACH: u64 = 2;
 
 /// A placement with its cost by the request's objective.
@@ -29,8 +29,7 @@ pub struct PlacementCandidate {
 
 impl PlaceRequest<'_> {
     /// Returns up to `most` placements (up to two if `most` is less), the best first, the bad one
-    /// last. Any two differ in the seats of at least a quarter of the tasks, so that every run adds
-    /// information.
+    /// last. Any two differ for a quarter of the tasks, so that every run adds information.
     ///
     /// # Errors
     /// [`PlaceError`]: the request cannot be met on this machine.

@@ -5,8 +5,8 @@ use crate::{PlaceError, PlaceRequest, Traffic};
 use seatmap_data::machine::OriginKind;
 use seatmap_data::plan::Channel;
 
-/// The best home for each communicating pair, the heaviest first, with an unused candidate line
-/// while there are any. `allowed` may forbid a home for a pair.
+/// The heaviest pair first, with unused candidate lines while there are any. `allowed` may forbid a
+/// home.
 pub(crate) fn choose(
     request: &PlaceRequest,
     traffic: &Traffic,
@@ -36,8 +36,7 @@ pub(crate) fn choose(
                 let is_used_up = lines.is_some() && free[home].is_empty();
                 ((is_forbidden, is_used_up), home, distance_ns)
             })
-            // Prefers allowed homes, then unused ones, then near ones: a forbidden home carries
-            // traffic out of its section.
+            // Prefers allowed homes, then unused ones, then near ones.
             .min_by(|a, b| a.0.cmp(&b.0).then(a.2.total_cmp(&b.2)));
         if let Some((_, home, distance_ns)) = best {
             chosen.push(Channel { from, to, home, line: free[home].pop(), distance_ns });

@@ -26,7 +26,7 @@ pub fn anneal(
     let mut state = State::new(problem, links, start);
     let mut best = Solution { cost: state.value(), slot_of: start.to_vec() };
     let begin = std::time::Instant::now();
-    // Accepts a rise of 30 % with a probability of 1/e.
+    // Accepts a rise of 30 % with probability 1/e.
     let hot = 0.3 * state.value().max(1e-300);
     let mut rounds = 0;
     while rounds < limit.kicks && !limit.is_over() {

@@ -1,10 +1,9 @@
 //! Improves placements with many slots per PU by moving groups of tasks together.
 //!
-//! A swap of two tasks cannot improve a good spread over nodes: a tile of a stencil must move as a
-//! whole. Each cycle joins communicating tasks of one PU into pairs, pairs into fours and so on
-//! (with random ties), and searches every level, from whole PUs to single tasks. Pairs keep their
-//! tasks' seats, so cycles never lose earlier gains (iterated V-cycles: Walshaw 2004; Sanders &
-//! Schulz 2011, "Engineering multilevel graph partitioning algorithms").
+//! Swaps of two tasks cannot improve a good spread over nodes: a stencil's tile must move as a
+//! whole. Each cycle joins communicating tasks of one PU into pairs, pairs into fours and so on,
+//! and searches every level, from whole PUs to single tasks. Pairs keep their tasks' seats, so
+//! cycles never lose earlier gains (iterated V-cycles: Walshaw 2004; Sanders & Schulz 2011).
 
 use crate::multilevel::{MatchedPairs, joined};
 use crate::portfolio::StartSolution;
@@ -12,10 +11,10 @@ use crate::search::{SearchLimit, Solution, Sparse, iterate};
 use crate::{Problem, Traffic};
 use seatmap_data::statistics::Xoshiro;
 
-/// The most kicks on a level, because there are few whole PUs.
+/// There are few whole PUs.
 const MOST_KICKS: u64 = 200;
 
-/// Tasks can form pairs if every PU has an even number of slots.
+/// If every PU has an even number of slots.
 pub(crate) fn can_join(problem: &Problem) -> bool {
     let mut slots = vec![0_usize; problem.distance.n()];
     problem.pu_of_slot.iter().for_each(|pu| slots[*pu as usize] += 1);
@@ -73,7 +72,7 @@ fn cycle(
             (slot_of[item.0 as usize], slot_of[item.1 as usize]) = seat;
         }
     }
-    // The square of a pair's size: coarse levels are cheap, and whole tiles move there.
+    // A pair's size squared: coarse levels are cheap, and whole tiles move there.
     let larger = (finest / problem.slots().max(1)) as u64;
     let kicks = (larger * larger).clamp(1, MOST_KICKS);
     let level = SearchLimit { kicks, ..limit.clone() };
@@ -83,7 +82,7 @@ fn cycle(
     }
 }
 
-/// Pairs on one PU, the heaviest communication first, and their slots. Pairs of holes come last.
+/// Pairs on one PU, the heaviest communication first, holes last; and their slots.
 fn pairs(problem: &Problem, slot_of: &[u32], rng: &mut Xoshiro) -> (MatchedPairs, MatchedPairs) {
     let pu_of: Vec<usize> = slot_of.iter().map(|slot| problem.pu(*slot)).collect();
     let tasks = problem.tasks() as u32;

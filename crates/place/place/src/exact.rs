@@ -10,8 +10,8 @@ pub const MOST_TASKS: usize = 14;
 /// Depth-first branch and bound. Returns the proven cheapest placement, or `None` if the limit
 /// comes first.
 ///
-/// At each step the next task, the heaviest first, tries every free slot. The Gilmore-Lawler bound
-/// of the remaining tasks prunes branches. Of interchangeable slots, only one is tried.
+/// Each next task, the heaviest first, tries every free slot but only one of interchangeable ones.
+/// The Gilmore-Lawler bound of the remaining tasks prunes branches.
 #[must_use]
 pub fn exact(problem: &Problem, known: &Solution, limit: &SearchLimit) -> Option<Solution> {
     let mut order: Vec<usize> = (0..problem.tasks()).collect();

@@ -4,8 +4,7 @@ use crate::channels::{heaviest_first, homes};
 use crate::{PlaceError, PlaceRequest, Problem, Pus};
 
 /// Puts both threads of each channel on the free PUs nearest to the home of its line (Algorithm 4
-/// of Liu et al. 2015: `GetCore` "returns a core index which is near td and tries to balance work
-/// load").
+/// of Liu et al. 2015).
 ///
 /// Channel k uses candidate line k, like a program that allocates its channels in that order.
 pub(crate) fn get_core(
@@ -32,7 +31,7 @@ pub(crate) fn get_core(
         };
         [(from, home), (to, home)]
     });
-    // Tasks without a channel go next to home 0, for lack of a better one.
+    // Tasks without a channel go next to home 0.
     for (task, home) in seats.chain((0..problem.tasks()).map(|task| (task, 0))) {
         let nearest = (0..free.len())
             .filter(|slot| free[*slot])

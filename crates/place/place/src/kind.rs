@@ -25,9 +25,8 @@ impl PlaceRequest<'_> {
         self.use_only(chosen, Some(kind))
     }
 
-    /// Restricts the request to PUs of one kind with speeds within 5 % of each other: the fastest
-    /// group with a core for each task, or else with a PU for each task. Returns whether each task
-    /// gets a core.
+    /// Restricts the request to the fastest group of PUs of one kind, within 5 %, with a core for
+    /// each task, or else a PU. Returns whether each task gets a core.
     ///
     /// # Errors
     /// [`PlaceError::TooFewEqual`], or a task is fixed on another PU.
@@ -35,7 +34,7 @@ impl PlaceRequest<'_> {
         let all = self.allowed_in_order()?;
         let groups = self.equal_groups(&all);
         let tasks = self.pattern.tasks;
-        // Equal seats are for barriers, and SMT siblings slow each other down.
+        // Equal seats are for barriers; SMT siblings slow each other down.
         let mut fitting = [true, false].into_iter().filter_map(|by_core| {
             let group = groups.iter().find(|group| self.seats(group, by_core) >= tasks)?;
             Some((group.clone(), by_core))
@@ -51,7 +50,6 @@ impl PlaceRequest<'_> {
         Ok(has_cores)
     }
 
-    /// The largest groups of equal PUs, the fastest first.
     fn equal_groups(&self, all: &[u32]) -> Vec<Vec<u32>> {
         let mut starts: Vec<(f64, Option<CoreKind>)> =
             all.iter().map(|os| (self.speed_of(*os), self.kind_of(*os))).collect();
@@ -60,7 +58,7 @@ impl PlaceRequest<'_> {
         starts
             .into_iter()
             .map(|(fastest, kind)| {
-                // Each speed is tried as the fastest of a group.
+                // As the fastest of a group.
                 let equal = fastest * (1.0 - EQUAL)..=fastest;
                 all.iter()
                     .copied()

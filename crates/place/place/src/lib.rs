@@ -2,9 +2,9 @@
 //!
 //! A [`PlaceRequest`] combines a machine's profile with a pattern. Its [`PlacementResult`] is a
 //! placement with the costs of the usual placements and a lower bound on the cost of any placement.
-//! The core is a quadratic assignment problem on measured distances. Methods for trees of caches do
-//! badly on measured distances, and searches from random starts do badly on rings and stencils, so
-//! a portfolio of starts is refined in parallel.
+//! The core is a quadratic assignment problem. Methods for trees of caches do badly on measured
+//! distances, and random starts on rings and stencils, so a portfolio of starts is refined in
+//! parallel.
 //!
 //! ```
 //! use seatmap_place::{PlaceRequest, machine::catalog, pattern::generate, search::SearchLimit};

@@ -12,11 +12,10 @@ const HALVINGS: usize = 24;
 
 /// A lower bound on the load of the most loaded link, in the unit of the weights.
 ///
-/// The groups of a level hold all tasks, each at most its number of slots. The traffic out of a
-/// group with s of n tasks is at least the smallest cut (Stoer & Wagner 1997), and at least lambda
-/// s (n - s) / n, with the second eigenvalue lambda of the traffic's Laplacian (Fiedler 1973;
-/// Donath & Hoffman 1973). 0 if all tasks fit in one group. After the deadline, missing terms count
-/// as 0.
+/// Traffic out of a group with s of n tasks is at least the smallest cut (Stoer & Wagner 1997), and
+/// at least lambda s (n - s) / n, with the second eigenvalue lambda of the traffic's Laplacian
+/// (Fiedler 1973; Donath & Hoffman 1973). 0 if all tasks fit in one group. Missing terms count as 0
+/// after the deadline.
 #[must_use]
 pub fn link_bound(problem: &Problem, links: &Links, limit: &SearchLimit) -> f64 {
     let n = problem.tasks();
@@ -48,11 +47,10 @@ fn least_minority(n: usize, groups: &[usize]) -> usize {
         .unwrap_or(n / 2)
 }
 
-/// A lower bound on it.
 fn second_eigenvalue(traffic: &Traffic) -> f64 {
     let n = traffic.tasks();
     let most = (0..n).map(|task| traffic.volume(task)).fold(0.0, f64::max);
-    // The eigenvalue is at most the smallest volume times n / (n - 1) (Fiedler 1973).
+    // At most the smallest volume times n / (n - 1) (Fiedler 1973).
     let least = (0..n).map(|task| traffic.volume(task)).fold(f64::INFINITY, f64::min);
     let mut low = 0.0;
     let mut high = least * n as f64 / (n.max(2) - 1) as f64;
@@ -64,8 +62,8 @@ fn second_eigenvalue(traffic: &Traffic) -> f64 {
     (low - 1e-13 * n as f64 * most).max(0.0)
 }
 
-/// Whether the Laplacian minus `shift` is positive definite, with the constant vector's eigenvalue
-/// raised from 0 to 2 `most`.
+/// For the Laplacian minus `shift`, with the constant vector's eigenvalue raised from 0 to 2
+/// `most`.
 fn is_positive(traffic: &Traffic, most: f64, shift: f64) -> bool {
     let n = traffic.tasks();
     // This eigenvalue becomes larger than all others, so the least one is the Laplacian's second.
@@ -104,8 +102,7 @@ fn smallest_cut(traffic: &Traffic, limit: &SearchLimit) -> Option<f64> {
         if watch.is_late() {
             return None;
         }
-        // The last task's traffic is the smallest cut between the last two, which can then be
-        // merged.
+        // The last two can be merged: the last task's traffic is the smallest cut between them.
         let (last, before, cut) = farthest(&weight, n, &alive);
         least = least.min(cut);
         for other in &alive {
@@ -117,7 +114,7 @@ fn smallest_cut(traffic: &Traffic, limit: &SearchLimit) -> Option<f64> {
     Some(if least.is_finite() { least } else { 0.0 })
 }
 
-/// The last two in order of their traffic with all earlier ones, and the traffic of the last.
+/// By traffic with all earlier ones; and the traffic of the last.
 fn farthest(weight: &[f64], n: usize, alive: &[usize]) -> (usize, usize, f64) {
     let mut open: Vec<(usize, f64)> = alive.iter().map(|task| (*task, 0.0)).collect();
     let mut last = alive[0];

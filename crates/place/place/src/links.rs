@@ -5,8 +5,8 @@ use seatmap_data::machine::Profile;
 
 /// The links into and out of groups of PUs: caches, dies, NUMA nodes, packages.
 ///
-/// All traffic across the border of a group uses its link, in both directions. Capacities are
-/// unknown, so a link's load is the weight through it.
+/// All traffic across a group's border uses its link. Capacities are unknown, so a link's load is
+/// the weight through it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Links {
     names: Vec<String>,
@@ -15,8 +15,8 @@ pub struct Links {
 }
 
 impl Links {
-    /// The links of a machine: one for each group of a level with several groups, some of several
-    /// cores. Without such levels, the groups of the home model.
+    /// One for each group of a level with several groups, some of several cores. Without such
+    /// levels, the groups of the home model.
     #[must_use]
     pub fn new(profile: &Profile, pus: &Pus) -> Self {
         let mut links = Links {

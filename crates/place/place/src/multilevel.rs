@@ -11,9 +11,8 @@ use seatmap_data::statistics::Xoshiro;
 pub const SMALLEST: usize = 1500;
 const SMALL: usize = 600;
 
-/// Merges communicating tasks into pairs, and near slots into pairs, until few are left. Then it
-/// places these and splits the pairs again, with a descent on each level (the V-cycle of Walshaw
-/// 2004, "Multilevel refinement for combinatorial optimisation problems").
+/// Merges communicating tasks, and near slots, into pairs until few are left. Then it places these
+/// and splits the pairs again, with a descent on each level (the V-cycle of Walshaw 2004).
 #[must_use]
 pub fn multilevel(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolution {
     let mut rng = Xoshiro::new(seed);
@@ -46,7 +45,6 @@ fn cycle(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolution {
     StartSolution { name: above.name, solution: downhill(problem, lawful(problem, slot_of), limit) }
 }
 
-/// Pairs of items, or of slots.
 pub(crate) type MatchedPairs = Vec<(u32, u32)>;
 
 /// Heavy-edge matching; the rest in order, tasks with tasks first.

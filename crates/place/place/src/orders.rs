@@ -48,7 +48,7 @@ fn known<'a>(topology: &'a Topology, pus: &[u32]) -> Option<Vec<&'a Pu>> {
     found.filter(|pus| pus.iter().all(|pu| pu.core.is_some()))
 }
 
-/// Starts with the first PU, and adds the PU nearest to the last one, or farthest from all.
+/// From the first PU, then the nearest to the last one, or the farthest from all.
 fn chain(pus: &[u32], distance: &Matrix, pick: fn(f64, f64) -> f64) -> Vec<u32> {
     let is_near = pick(1.0, 2.0) == 1.0;
     let mut left: Vec<usize> = (1..pus.len()).collect();

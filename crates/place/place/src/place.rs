@@ -61,8 +61,7 @@ impl PlaceRequest<'_> {
         let mut lower_bound = lower_bound;
         let mut optimal = is_optimal;
         if self.prefers_cache {
-            // The proof is about the cost before big caches are preferred, which may raise it by 1
-            // %.
+            // The proof ignores the preference for big caches, which may cost 1 %.
             let before = solution.cost;
             let pu_of = rows_of(&problem, &solution);
             let pu_of = self.in_big_caches(&pus, pu_of, before, cost, |pu_of| {
@@ -83,8 +82,8 @@ impl PlaceRequest<'_> {
         )
     }
 
-    /// Searches by runs of the program with pinned tasks, until the limit or until all placements
-    /// were tried. It starts from the baselines and the answer by distance.
+    /// Searches by runs of the program with pinned tasks, from the baselines and the answer by
+    /// distance, until the limit or until all placements were tried.
     ///
     /// # Errors
     /// [`PlaceError`]: the request cannot be met, or a run failed.
@@ -323,7 +322,7 @@ struct Proof {
     agreement: Option<Agreement>,
 }
 
-/// Random placements may take 1/`BASELINES_PART` of the time.
+/// In parts of the time.
 const BASELINES_PART: u32 = 8;
 
 /// With runs, the start by distance takes 1/`DISTANCE_PART` of the time.

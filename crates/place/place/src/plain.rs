@@ -21,8 +21,7 @@ impl PlaceRequest<'_> {
     /// judged.
     ///
     /// Settings are named only if the program alone determines its seats: on the whole machine,
-    /// with known cores and no fixed task. Every order in which a runtime may take places must also
-    /// cost no more.
+    /// with known cores and no fixed task. Each possible order of places must cost no more.
     ///
     /// # Errors
     /// [`PlaceError`], as [`PlaceRequest::place`].
@@ -52,7 +51,7 @@ impl PlaceRequest<'_> {
         Ok(Some(PlainSettings { name, settings: settings.map(|(setting, _)| setting).collect() }))
     }
 
-    /// Whether a program's own settings can express all constraints.
+    /// All constraints must be expressible.
     fn is_free(&self) -> bool {
         self.cpus.is_none()
             && self.fixed.is_empty()
@@ -60,7 +59,7 @@ impl PlaceRequest<'_> {
     }
 
     /// Settings with their PUs. Runtimes number places along the topology (compact) or, inside a
-    /// package, by OS number (GCC's libgomp). If these differ, both must be good enough.
+    /// package, by OS number (GCC's libgomp); both must be good enough.
     fn settings(&self, problem: &Problem, pus: &Pus) -> Vec<(&'static str, Vec<Vec<usize>>)> {
         let tasks = problem.tasks();
         let places = pus.os.len();

@@ -24,8 +24,7 @@ const STARTS_PART: u32 = 2;
 /// Refines a start of each known method until the limit.
 ///
 /// Half of the time goes to all starts equally, a quarter to the better two, the rest to the best.
-/// `seed` makes a limit by count reproducible. Starts not ready at half time are dropped, except
-/// for the first.
+/// Starts not ready at half time are dropped, except for the first.
 #[must_use]
 pub fn portfolio(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolution {
     let mut rng = Xoshiro::new(seed);
@@ -49,8 +48,8 @@ pub fn portfolio(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolu
             if has_enough(&alive, limit) {
                 break;
             }
-            // The first of k takes a k-th of the time, the next a (k-1)-th of the rest, so saved
-            // time goes to later ones.
+            // The first of k takes a k-th, the next a (k-1)-th of the rest, so saved time goes to
+            // later ones.
             let by_clock = part.part((alive.len() - at) as u32);
             // Counts are not used up, so each gets an equal part.
             let slice = SearchLimit { kicks: part.part(alive.len() as u32).kicks, ..by_clock };

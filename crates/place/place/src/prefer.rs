@@ -2,7 +2,7 @@
 
 use crate::{Level, PlaceError, PlaceRequest, Pus};
 
-/// Costs within this factor are equal: two measurements of one machine differ as much.
+/// Two measurements of one machine differ as much.
 const TIE: f64 = 1.01;
 
 const MOST_TASKS: usize = 512;
@@ -30,7 +30,7 @@ impl PlaceRequest<'_> {
             for change in changes(&best, &self.dies(pus), pus.os.len()) {
                 let changed = change.of(&best);
                 let value = self.cache_value(&changed, &bytes);
-                // The cheap test first. The margin keeps rounding errors from passing for progress.
+                // The margin keeps rounding errors from passing for progress.
                 if value > value_of_best * (1.0 + 1e-12)
                     && cost(&changed) <= found * TIE
                     && is_allowed(&changed)

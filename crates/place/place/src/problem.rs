@@ -5,9 +5,9 @@ use seatmap_data::machine::Square;
 
 /// Tasks for slots, at most one on each.
 ///
-/// A slot is a place on a PU: PUs have several if there are more tasks than PUs. The searches fill
-/// free slots with *holes*, items without traffic, so every assignment is a permutation, and moving
-/// a task to a free slot is a swap with a hole.
+/// PUs have several slots if there are more tasks than PUs. The searches fill free slots with
+/// *holes*, items without traffic, so every assignment is a permutation, and a move to a free slot
+/// is a swap.
 #[derive(Clone, Debug)]
 pub struct Problem {
     /// The traffic between tasks.

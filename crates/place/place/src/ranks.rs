@@ -1,10 +1,8 @@
 //! Where the ranks of a job should run: on which node of a cluster, and on which of its CPUs.
 //!
-//! [`over_nodes`] decides which ranks share a node: a partition with exact capacities, judged by
-//! measured round trips between nodes. [`inside`] then places a node's ranks by core distances
-//! ([`place`](mod@crate::place)), once for equal nodes whose ranks communicate alike. The result is
-//! never a reordering inside MPI: [`export`] writes files that make launchers start the ranks in
-//! their places.
+//! [`over_nodes`] decides which ranks share a node, by measured round trips between nodes.
+//! [`inside`] then places a node's ranks by core distances ([`place`](mod@crate::place)). MPI
+//! reorders nothing: [`export`] writes files that make launchers start the ranks in their places.
 //!
 //! | module | holds |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Remarks on a placement: facts that its cost does not show.
+//! Facts about a placement that its cost does not show.
 
 use crate::search::SearchTime;
 use crate::smt::OTHER_WAY_PART;
@@ -10,14 +10,13 @@ use seatmap_data::machine::{CoreKind, Nearness, PairStatus};
 use seatmap_data::plan::{Agreement, Objective, Plan};
 use std::collections::{BTreeMap, HashSet};
 
-/// A link must be this many times busier than without a plan for a remark.
+/// Links busier than without a plan by this factor get a remark.
 const CLEARLY_MORE: f64 = 1.1;
 
 /// A fact that the user should know besides the cost.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PlacementRemark {
-    /// Tasks sleep until a message comes, but the cost of wakeups is unknown, so core distances
-    /// replace it.
+    /// Tasks sleep, but the cost of wakeups is unknown, so core distances replace it.
     WakeupsUnknown,
     /// Tasks sleep until a message comes, at these costs.
     Wakeups {
@@ -74,8 +73,7 @@ pub enum PlacementRemark {
         /// The costs with shared cores and with a core each, if searched.
         beside_apart: Option<[f64; 2]>,
     },
-    /// Packages and NUMA nodes, by OS number, with unused memory and caches. At least one list is
-    /// not empty.
+    /// Packages and NUMA nodes, by OS number, with unused memory and caches.
     Empty {
         /// Packages.
         packages: Vec<u32>,
@@ -276,7 +274,6 @@ impl PlaceRequest<'_> {
         }))
     }
 
-    /// The fewest shared cores if `beyond` tasks find all cores taken.
     fn least_shared(&self, beyond: usize, cores: usize) -> usize {
         let topology = &self.profile.topology;
         let mut threads_of: BTreeMap<u32, usize> = BTreeMap::new();
@@ -299,8 +296,7 @@ impl PlaceRequest<'_> {
         (unknown > 0).then_some(PlacementRemark::EqualityUnknown { unknown, cpus: cpus.len() })
     }
 
-    /// The distance of stacked CPUs is a time slice of the hypervisor, and their tasks do not run
-    /// at the same time.
+    /// Stacked CPUs have a hypervisor's time slice as distance, and their tasks never run at once.
     fn stacked(&self, plan: &Plan) -> Option<PlacementRemark> {
         let distance = self.profile.core_distance.as_ref()?;
         let in_use: HashSet<u32> = plan.pus_in_use().into_iter().collect();
@@ -315,13 +311,12 @@ impl PlaceRequest<'_> {
     }
 }
 
-/// The fewest cores with several tasks, given each core's hardware threads, the most first. Threads
-/// get a second task once all have one.
+/// The fewest cores with several tasks, given each core's hardware threads, most first.
 fn least_sharing(threads: &[usize], tasks: usize) -> usize {
     let all: usize = threads.iter().sum();
     let mut rest = tasks.saturating_sub(threads.len());
     if tasks > all {
-        // Extra tasks fill cores with several threads first, up to two per thread.
+        // Extra tasks first fill cores with several threads, two per thread.
         let several: Vec<usize> = threads.iter().copied().filter(|threads| *threads > 1).collect();
         let others = (tasks - all).saturating_sub(several.iter().sum());
         return (several.len() + others).min(threads.len());
@@ -337,7 +332,7 @@ fn least_sharing(threads: &[usize], tasks: usize) -> usize {
 
 fn without_line(answer: &PlacementResult) -> Option<PlacementRemark> {
     let without = answer.channels.iter().filter(|channel| channel.line.is_none()).count();
-    // If no channel has a line, the machine has no candidate lines.
+    // Without any line, the machine has no candidates.
     let is_some = without > 0 && without < answer.channels.len();
     is_some.then_some(PlacementRemark::ChannelsWithoutLine(without))
 }

@@ -133,8 +133,8 @@ impl<'a> PlaceRequest<'a> {
         Ok(os.into_iter().cycle().take(self.pattern.tasks).collect())
     }
 
-    /// The time of the slowest seat if the tasks' work is known, because by distance alone idle
-    /// tasks get as many seats as busy ones; otherwise distance.
+    /// `Time` if the tasks' work is known, because by distance idle tasks get as many seats as busy
+    /// ones; otherwise distance.
     #[must_use]
     pub fn usual_objective(&self) -> Objective {
         // A recording has only the total time.
@@ -163,8 +163,8 @@ impl<'a> PlaceRequest<'a> {
         })
     }
 
-    /// The usable PUs. One task per core means one PU per core. Sections use up the only kind of
-    /// zone, so with them one task per group also means one PU per group.
+    /// The usable PUs: one per core for one task per core. Sections use up the only kind of zone,
+    /// so with them one task per group means one PU per group.
     pub(crate) fn pus(&self) -> Result<Pus, PlaceError> {
         let all = Pus::new(self.profile, self.cpus.as_deref(), self.homes)?;
         let pus = match self.one_per.filter(|level| *level == Level::Core || self.has_sections()) {

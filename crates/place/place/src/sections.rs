@@ -47,8 +47,7 @@ fn slices(request: &PlaceRequest, pus: &Pus, sections: usize) -> Result<Vec<u32>
     Ok(cores.into_iter().map(|core| (core as usize * sections / count) as u32).collect())
 }
 
-/// The problem with evenly spread tasks and a price on crossings above every distance, so that
-/// components stay together if they fit.
+/// With evenly spread tasks, and a price on crossings above every distance.
 pub(crate) fn divided(
     problem: &Problem,
     section_of_pu: &[u32],
@@ -71,7 +70,7 @@ pub(crate) fn divided(
     Ok(Problem { distance, zones: Zones { zone_of_slot, least, most }, ..problem.clone() })
 }
 
-/// Crossings cost this many times the largest distance, so that they decide first.
+/// Crossings decide first: in multiples of the largest distance.
 const CROSSING: f32 = 1000.0;
 
 fn shares(

@@ -76,8 +76,7 @@ impl PlaceRequest<'_> {
         Some(self.cpus.clone().unwrap_or_else(|| known.pus.clone()))
     }
 
-    /// One PU per group: that of a fixed task, or else the first. Hardware threads of a core are
-    /// equally far from everything else.
+    /// One PU per group: that of a fixed task, or else the first.
     ///
     /// # Errors
     /// The cores are unknown or fewer than the tasks, or tasks are fixed on two hardware threads of

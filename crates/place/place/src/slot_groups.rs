@@ -9,7 +9,7 @@ use seatmap_data::machine::Square;
 #[derive(Clone, Debug)]
 pub struct SlotGroups {
     order: Vec<u32>,
-    /// The innermost first. The last one has a single group.
+    /// Innermost first; the last one has a single group.
     levels: Vec<GroupLevel>,
     /// A slot's number in each group, the innermost in the lowest bits.
     code: Vec<u32>,
@@ -26,7 +26,7 @@ struct GroupLevel {
 
 const CODE_BITS: usize = 32;
 
-/// More distances mean a measured machine without an exact hierarchy.
+/// More mean a measured machine without an exact hierarchy.
 const MOST_LEVELS: usize = 12;
 
 const ROWS_SAMPLED: usize = 64;
@@ -39,9 +39,8 @@ const GAP: f32 = 1.15;
 const MOST_DEVIATION: f64 = 0.1;
 
 impl SlotGroups {
-    /// Equal groups, from the innermost level out: `sizes` are members per group, `distances`
-    /// between slots that meet at the level. `None` if these differ in length or are empty, or with
-    /// too many slots.
+    /// Equal groups, innermost level first: members per group, and distances between slots that
+    /// meet at the level. `None` if these differ in length or are empty, or with too many slots.
     #[must_use]
     pub fn uniform(sizes: &[usize], distances: &[f64]) -> Option<Self> {
         if sizes.len() != distances.len() {
@@ -155,8 +154,7 @@ impl SlotGroups {
                 // A shift by all bits is undefined.
                 *code |= number.checked_shl(bits as u32).unwrap_or(0);
             }
-            // If the highest differing bit is the k-th, counted from 1, then 32 - k bits before it
-            // are zero.
+            // If the k-th bit, from 1, is the highest differing one, 32 - k bits before it are 0.
             (bits + 1..=bits + more).for_each(|bit| self.distance[CODE_BITS - bit] = *distance);
             bits += more;
         }

@@ -1,13 +1,13 @@
 //! Whether tasks share cores.
 //!
-//! By distance alone, two tasks belong on one core. But distances do not show how much hardware
-//! threads slow each other down.
+//! Distances, which are shortest on one core, do not show how much hardware threads slow each other
+//! down.
 
 use crate::request::{MessageWait, SmtUse};
 use crate::{Level, PlaceError, PlaceMethod, PlaceRequest, PlacementResult, knows_wakeups, search};
 use seatmap_data::plan::Objective;
 
-/// The other use of SMT may take 1/`OTHER_WAY_PART` of the time or kicks.
+/// The other use of SMT takes 1/`OTHER_WAY_PART` of the time or kicks.
 pub const OTHER_WAY_PART: u32 = 5;
 
 impl PlaceRequest<'_> {
@@ -28,7 +28,6 @@ impl PlaceRequest<'_> {
         Ok(self)
     }
 
-    /// The requested groups, or cores if there are enough.
     fn one_per_group(&self, have_cores: bool) -> Option<Level> {
         match self.smt {
             SmtUse::OnePer(level) => Some(level),
@@ -75,7 +74,7 @@ mod tests {
     use seatmap_data::machine::{CoreKind, catalog};
     use seatmap_data::pattern::generate;
 
-    /// Settles a request on two packages of 8 cores with two hardware threads each.
+    /// Two packages of 8 cores with two hardware threads each.
     fn settled(tasks: usize, change: impl Fn(&mut PlaceRequest)) -> (Option<Level>, bool) {
         let machine = catalog::load("xeon-e5-2680-2s").unwrap();
         let pattern = generate(&format!("ring:{tasks}")).unwrap();

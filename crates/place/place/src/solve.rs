@@ -41,7 +41,7 @@ pub struct Solved {
 
 /// The cheapest placement by weight x distance: by V-cycles if PUs have several slots, by annealing
 /// if many slots form groups, multilevel for thousands of slots, otherwise by the portfolio, with a
-/// proof for few tasks. `threads` searches run in parallel.
+/// proof for few tasks.
 #[must_use]
 pub fn cheapest(
     problem: &Problem,
@@ -108,10 +108,9 @@ fn joined(
     )
 }
 
-/// Before cycles, the start takes 1/`START_PART` of the time.
 const START_PART: u32 = 4;
 
-/// Before a proof, the search for few tasks takes 1/`SMALL_PART` of the time.
+/// The search before a proof takes 1/`SMALL_PART` of the time.
 const SMALL_PART: u32 = 9;
 
 pub(crate) fn cheapest_by(solution: Solution, is_optimal: bool, method: &str) -> Cheapest {
@@ -139,8 +138,8 @@ const TURNS: u32 = 8;
 
 /// Searches until the limit, or until the answer is proven. Matrices that form a placement problem
 /// first go through all methods for a pattern on a machine ([`crate::portfolio`],
-/// [`crate::multilevel`], [`crate::exact`]). Then kicks, which suit matrices with structure, and
-/// tabu search, which suits others, take turns from the best permutation.
+/// [`crate::multilevel`], [`crate::exact`]). Then kicks, for matrices with structure, and tabu
+/// search take turns from the best permutation.
 #[must_use]
 pub fn solve(qap: &Qap, limit: &SearchLimit, threads: usize, seed: u64) -> Solved {
     let form = AsProblem::new(qap);
@@ -214,13 +213,13 @@ fn in_turns(
     best
 }
 
-/// `None` if there is no time for a table.
+/// `None` without time for a table.
 fn kicked(qap: &Qap, from: &Solution, limit: &SearchLimit, rng: &mut Xoshiro) -> Option<Solution> {
     let mut engine = Dense::new(qap, from.slot_of.clone(), limit)?;
     Some(iterate(&mut engine, rng, limit))
 }
 
-/// Tabu search from the next local optimum; `None` if there is no time for a table.
+/// From the next local optimum; `None` without time for a table.
 fn walked(qap: &Qap, from: &Solution, limit: &SearchLimit, rng: &mut Xoshiro) -> Option<Solution> {
     let mut engine = Dense::new(qap, from.slot_of.clone(), limit)?;
     engine.descend(limit);
@@ -233,7 +232,7 @@ impl AsProblem {
         bound::lower_bound(&self.problem, limit) * (1.0 - f64::from(f32::EPSILON))
     }
 
-    /// Matrices with few zeros get less time here, because searching them directly is better.
+    /// Little time for matrices with few zeros: searching them directly is better.
     fn cheapest(
         &self,
         lower_bound: f64,

@@ -1,16 +1,15 @@
 //! The time of the slowest seat, for which a barrier waits.
 //!
-//! A seat is a PU with its tasks, which take turns. Its time is the sum over them of
+//! A seat is a PU with its tasks, which take turns. Its time is the sum over its tasks of
 //!
 //! work / (speed x share) + round trips of messages.
 //!
-//! `speed` is that of the PU alone, relative to the fastest PU. `share` is the part of it that a
-//! hardware thread keeps while other threads of its core have tasks. Each message costs both of its
-//! tasks the round trip between their seats: the line goes there, and must return before the next
-//! write. Tasks that sleep until a message comes pay wakeups instead: two messages are one round
-//! trip, so each costs half, charged to both seats, or once to a shared seat. The cost of a
-//! placement is the time of its slowest seat; with equal costs, the smaller sum over all seats is
-//! better.
+//! `speed` is that of the PU alone, relative to the fastest; `share` is the part that a hardware
+//! thread keeps while other threads of its core have tasks. Each message costs both of its tasks
+//! the round trip between their seats: the line goes there, and must return before the next write.
+//! Tasks that sleep until a message comes pay wakeups instead: two messages are one round trip, so
+//! each costs half, charged to both seats, or once to a shared seat. The slowest seat's time is the
+//! placement's cost; the sum over all seats breaks ties.
 //!
 //! | module | holds |
 //! |---|---|
@@ -40,13 +39,10 @@ use seatmap_data::machine::{Matrix, Profile};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// The work of a core with all hardware threads busy, relative to one thread alone, if not
-/// measured: 30 % more, the most that Intel reports for the first such processors (Marr et al.
-/// 2002, Hyper-Threading Technology Architecture and Microarchitecture, Intel Technology Journal
-/// 6(1)).
+/// The default work of a core with all hardware threads busy, relative to one thread: Intel reports
+/// up to 30 % more for the first such processors (Marr et al. 2002, Intel Technology Journal 6(1)).
 pub const SMT_GAIN: f64 = 1.3;
 
-/// Random placements may take 1/`BASELINES_PART` of the time.
 const BASELINES_PART: u32 = 8;
 
 /// The times of seats.
@@ -266,7 +262,7 @@ impl PlaceRequest<'_> {
         })
     }
 
-    /// The cost from the search without a proof, and the lower bound, for benches.
+    /// The cost of the search without a proof, and the lower bound, for benches.
     ///
     /// # Errors
     /// [`PlaceError`], as for the request itself.
@@ -307,7 +303,7 @@ impl PlaceRequest<'_> {
         if let Some((pu_of, name)) = as_good {
             found = Fastest { cost: cost(&pu_of), pu_of, method: name.to_owned(), ..found };
         }
-        // The proof is about the cost before big caches are preferred.
+        // The proof ignores the preference for big caches.
         let lower_bound = if found.is_optimal { found.cost } else { floor.min(found.cost) };
         if self.prefers_cache {
             found.pu_of = self
@@ -362,7 +358,7 @@ impl PlaceRequest<'_> {
     }
 }
 
-/// Before a proof, the search for few tasks takes 1/`SMALL_PART` of the time.
+/// The search before a proof takes 1/`SMALL_PART` of the time.
 const SMALL_PART: u32 = 9;
 
 struct Fastest {

@@ -11,8 +11,8 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Collects directed weights `(from, to, weight)`, and adds up those of one pair. Self edges,
-    /// zeros, and endpoints above `tasks` are dropped.
+    /// Adds up directed weights `(from, to, weight)` by pair, without self edges, zeros, and
+    /// endpoints above `tasks`.
     #[must_use]
     pub fn new(tasks: usize, edges: impl IntoIterator<Item = (usize, usize, f64)>) -> Self {
         let mut edges: Vec<(u32, u32, f64)> = edges
@@ -20,7 +20,7 @@ impl Traffic {
             .filter(|(from, to, weight)| from != to && *from.max(to) < tasks && *weight != 0.0)
             .map(|(from, to, weight)| (from as u32, to as u32, weight))
             .collect();
-        // Sorting millions of edges takes a second, and patterns are sorted already.
+        // Patterns are sorted already.
         if !edges.is_sorted_by_key(|(from, to, _)| (*from, *to)) {
             edges.sort_by_key(|(from, to, _)| (*from, *to));
         }
@@ -49,7 +49,7 @@ impl Traffic {
         let mut leaving = leaving.peekable();
         let mut arriving = arriving.peekable();
         let start = self.with.len();
-        // Merging puts both directions of a pair next to each other.
+        // Both directions of a pair are adjacent.
         while let Some((with, weight)) = match (leaving.peek(), arriving.peek()) {
             (Some(one), Some(other)) if one.0 > other.0 => arriving.next(),
             (Some(_), _) => leaving.next(),
@@ -87,7 +87,7 @@ impl Traffic {
         self.first[task + 1] - self.first[task]
     }
 
-    /// All partners are equally likely if `draw` is a random 32-bit number.
+    /// `draw` is a random 32-bit number.
     #[inline]
     pub(crate) fn partner(&self, task: usize, draw: u32) -> Option<usize> {
         let row = &self.with[self.first[task]..self.first[task + 1]];
@@ -121,8 +121,7 @@ impl Traffic {
 fn by_end(edges: &[(u32, u32, f64)], tasks: usize) -> (Vec<(u32, f64)>, Vec<usize>) {
     let mut end_of = vec![0; tasks + 1];
     edges.iter().for_each(|(_, to, _)| end_of[*to as usize + 1] += 1);
-    // A counting sort: `end_of[task]` is the start of the task's part now, and each insertion moves
-    // it.
+    // A counting sort: `end_of[task]` is the start of the part, and insertions move it.
     (0..tasks).for_each(|task| end_of[task + 1] += end_of[task]);
     let mut arriving = vec![(0, 0.0); edges.len()];
     for (from, to, weight) in edges {

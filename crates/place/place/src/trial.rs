@@ -7,9 +7,9 @@ use seatmap_data::statistics::Xoshiro;
 use seatmap_data::statistics::words::counted;
 use std::collections::HashMap;
 
-/// Neighbours to try at once: fixed, so that threads do not change the answer.
+/// Fixed, so that threads do not change the answer.
 const BATCH: usize = 16;
-/// With at most this many placements, all are tried: the orders of seven tasks.
+/// All placements are tried: the orders of seven tasks.
 const MOST_EXHAUSTIVE: usize = 5040;
 /// Random swaps, as in the weakest kick of other searches.
 const KICK: usize = 3;
@@ -159,8 +159,7 @@ impl<'a> Trials<'a> {
         Some(all)
     }
 
-    /// No placement runs twice. Without time for a run, a placement counts as endless, except for
-    /// the very first.
+    /// No placement runs twice. Without time, only the very first runs.
     fn best_of(&mut self, candidates: &[Vec<u32>]) -> Result<Solution, PlaceError> {
         self.limit.kicks = self.limit.kicks.saturating_sub(1);
         let placements: Vec<Vec<u32>> =
@@ -195,7 +194,6 @@ impl<'a> Trials<'a> {
     }
 }
 
-/// Adds all orders of free slots, then holes.
 fn extend(all: &mut Vec<Vec<u32>>, taken: &mut Vec<u32>, tasks: usize, slots: u32) {
     let free: Vec<u32> = (0..slots).filter(|slot| !taken.contains(slot)).collect();
     if taken.len() == tasks {

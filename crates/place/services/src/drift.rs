@@ -24,8 +24,7 @@ pub struct DriftReport {
     pub left_s: Option<u64>,
     /// All differences.
     pub faults: Vec<ServiceDrift>,
-    /// Restarted services on their sets: owners such as systemd apply their settings to new
-    /// processes too.
+    /// Restarted services on their sets, as by systemd.
     pub started_anew: Vec<String>,
 }
 
@@ -40,8 +39,8 @@ impl DriftReport {
         DriftReport { format: FORMAT.to_owned(), plan, left_s, faults, started_anew }
     }
 
-    /// The state of a plan that Seatmap did not apply, such as an imported one: whether its
-    /// services run, and where. It never covers all programs, so others are ignored.
+    /// Where the services of a plan run that Seatmap did not apply, such as an imported one. Other
+    /// programs are ignored.
     #[must_use]
     pub fn of_file(root: &Root, name: &str, plan: &ServicesPlan) -> Self {
         let services = plan.services.iter();
@@ -65,7 +64,7 @@ impl DriftReport {
     }
 }
 
-/// Services without faults whose processes all started after the plan was applied.
+/// Without faults, and only with processes that started after the plan was applied.
 fn started_anew(root: &Root, applied: &AppliedPlan, faults: &[ServiceDrift]) -> Vec<String> {
     let named: Vec<&str> = faults.iter().filter_map(ServiceDrift::service).collect();
     let services = applied.plan.services.iter();
@@ -159,11 +158,11 @@ impl ServiceDrift {
 /// The least load to report, in CPUs.
 const BUSY_CPUS: f64 = 0.1;
 
-/// Younger programs may be jobs that end by themselves.
+/// Younger programs may soon end by themselves.
 const SETTLED_S: u64 = 30;
 
-/// All differences. `applied_ticks` is when the plan was applied, in clock ticks since boot;
-/// `found` has the present programs.
+/// All differences. `applied_ticks` is the plan's start in clock ticks since boot; `found` has the
+/// present programs.
 #[must_use]
 pub fn drift(
     root: &Root,

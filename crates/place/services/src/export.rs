@@ -58,9 +58,9 @@ fn unit(planned: &PlannedService) -> Option<String> {
 /// A script for `sh` that writes `NAME.d/50-seatmap.conf` for each unit into `/etc/systemd/system`,
 /// or its first argument.
 ///
-/// The empty assignments drop the unit's earlier values; without them systemd joins the sets.
-/// `CPUSetPartition=` came with systemd 261 (systemd/systemd#42013). It is only a comment, because
-/// the kernel refuses it below a group that is not a partition, such as `system.slice`.
+/// Empty assignments keep systemd from joining earlier sets. `CPUSetPartition=` (systemd 261,
+/// systemd/systemd#42013) is only a comment, because the kernel refuses it below a group that is
+/// not a partition, such as `system.slice`.
 ///
 /// # Errors
 /// [`ServicesExportError::NoUnit`]

@@ -1,6 +1,6 @@
 //! `services.toml`: the services of one computer, as the user lists them.
 //!
-//! Seatmap only appends to this file, so that its comments remain.
+//! Seatmap only appends, to keep comments.
 
 use crate::error::ServicesFileError;
 use seatmap_data::document::{Outline, Position, parser_sentence};
@@ -284,8 +284,7 @@ const SERVICE_KEYS: [&str; 17] = [
     "unit",
 ];
 
-/// An unknown key in the user's file is a mistake. Documents by programs have the same entries, and
-/// may have keys of a later version.
+/// Unknown keys are mistakes in the user's file, but may be a later version's in documents.
 fn check_keys(text: &str) -> Result<(), ServicesFileError> {
     let Ok(document) = DeTable::parse(text) else { return Ok(()) };
     let document = document.get_ref();
@@ -315,17 +314,15 @@ fn check_table(text: &str, table: &DeTable, keys: &[&str]) -> Result<(), Service
     Ok(())
 }
 
-/// The longest name, in bytes.
 const LONGEST_NAME: usize = 64;
 
-/// A valid name with this end; an empty text becomes `service`.
+/// A valid name with this end; `service` if empty.
 pub(crate) fn service_name(text: &str, end: &str) -> String {
     let begin = if text.trim().is_empty() { "service" } else { text };
     let room = begin.floor_char_boundary(LONGEST_NAME.saturating_sub(end.len()));
     format!("{}{end}", &begin[..room])
 }
 
-/// Checks an entry of the user's file, or of a document that includes it.
 pub(crate) fn check_service(service: &Service) -> Result<(), ServicesFileError> {
     let name = service.name.clone();
     if name.trim().is_empty() || name.len() > LONGEST_NAME {
@@ -382,7 +379,7 @@ pub(crate) fn size_bytes(text: &str) -> Option<u64> {
     number.checked_mul(1 << (10 * power.map_or(0, |power| power as u32 + 1)))
 }
 
-/// A size with the largest multiplier that leaves a whole number.
+/// With the largest multiplier that leaves a whole number.
 pub(crate) fn size_text(bytes: u64) -> String {
     for (letter, shift) in [("t", 40), ("g", 30), ("m", 20), ("k", 10)] {
         if bytes >= 1 << shift && bytes.trailing_zeros() >= shift {

@@ -1,7 +1,7 @@
 //! Finds the running services for a first `services.toml`.
 //!
-//! A process belongs to its innermost systemd unit, its control group with a cpuset, or the program
-//! of its name. Kernel threads, this program and programs of user sessions belong to no service.
+//! A service is an innermost systemd unit, a control group with a cpuset, or the programs of one
+//! name, without kernel threads, this program and user sessions.
 
 use crate::file::{MOST_SERVICES, Service, ServiceTarget, ServicesFile, service_name};
 use crate::living;
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 /// The least load of programs without their own group, in CPUs.
 const LEAST_CPUS: f64 = 0.01;
 
-/// The most entries of a first file, because the user reads them all.
+/// The user reads them all.
 const MOST_FOUND: usize = 20;
 
 /// Units with users' programs, or systemd itself.
@@ -214,7 +214,7 @@ pub fn text(known: Option<&ServicesFile>, found: &[FoundService]) -> Option<Stri
     with_entries(known, None, entries)
 }
 
-/// [`text`] for entries with comments; a new file also gets housekeeping CPUs.
+/// A new file also gets housekeeping CPUs.
 pub(crate) fn with_entries(
     known: Option<&ServicesFile>,
     housekeeping: Option<&str>,
@@ -307,7 +307,6 @@ mod tests {
     }
 
     proptest! {
-        /// Every written file can be read, also after appending to it.
         #[test]
         fn what_is_written_can_be_read(targets in prop::collection::vec(odd_target(), 1..90)) {
             let all: Vec<FoundService> = targets.into_iter().map(found).collect();

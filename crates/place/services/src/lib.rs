@@ -1,13 +1,12 @@
 //! Seats the services of a whole computer together: finds, records and plans them, applies the
 //! plan, and undoes it.
 //!
-//! The user lists the services in `services.toml` ([`mod@file`]). [`recorder`] observes them for a
-//! while and writes the load of each over time ([`record`]). From that record, [`plan`] finds a set
-//! of CPUs for each service, compares it with the sets of other tools, and bounds how much better
-//! any sets could be.
+//! The user lists the services in `services.toml` ([`mod@file`]). [`recorder`] writes the load of
+//! each over time ([`record`]). From that, [`plan`] finds a set of CPUs for each service, and
+//! compares it with other tools' sets and with a bound.
 //!
-//! [`apply`] gives the sets to the running services through their owners, for a limited time, and
-//! restores the old ones. [`drift`] reports later changes.
+//! [`apply`] gives the running services these sets for a limited time, then restores the old ones.
+//! [`drift`] reports later changes.
 //!
 //! | module | holds |
 //! |---|---|

@@ -8,10 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 use std::time::Duration;
 
-/// The time limit for an answer of a container engine.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The engines in order of preference.
+/// In order of preference.
 const ENGINES: [&str; 2] = ["podman", "docker"];
 
 /// The processes of each service, in the order of the services.

@@ -1,8 +1,8 @@
 //! A race on the running services: the present sets against the plan, in alternating periods.
 //!
-//! Each round has both, in random order. A service is judged by its own metric: a growing total of
-//! its work, read at both ends of a period. The plan is kept only if the race shows that no service
-//! loses more than its limit, and that one gains.
+//! Each round has both, in random order. A service's own metric judges it: a growing total of its
+//! work, read at both ends of a period. The plan is kept only if no service is shown to lose more
+//! than its limit, and one to gain.
 
 use crate::apply::{ApplyError, ApplyRequest, ServicesHost};
 use crate::plan::{PlannedService, ServicesPlan};
@@ -21,13 +21,12 @@ pub const FORMAT: &str = "seatmap-services-race/1";
 /// The confidence of all claims together.
 const CONFIDENCE: f64 = 0.95;
 
-/// The part of a period before the first reading, while caches fill and threads move.
+/// The unread start of a period, while caches fill and threads move.
 const SETTLING: f64 = 0.2;
 
-/// The time limit for printing a metric.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The time for readings, beyond two periods, before an applied plan ends by itself.
+/// For readings, beyond two periods, before an applied plan ends.
 const SLACK: Duration = Duration::from_secs(120);
 
 /// The default limit on the loss of a service, in percent.
@@ -216,7 +215,6 @@ impl ServicesHost {
     }
 }
 
-/// All claims together have [`CONFIDENCE`].
 fn confidence(claims: usize) -> f64 {
     1.0 - (1.0 - CONFIDENCE) / claims as f64
 }
@@ -275,7 +273,7 @@ impl Race<'_> {
             return Ok(());
         }
         self.stands = false;
-        // Masks that lack a CPU end the race too: later periods would run with other masks.
+        // With masks that lack a CPU, later periods would differ.
         let (_, left) = self.host.undo(Some(&self.request.name))?;
         match left.first() {
             Some(left) => Err(ServicesRaceError::Left(left.to_string())),

@@ -1,4 +1,4 @@
-//! `seatmap-services-record/1`: the load of services over time, and all other data for a plan.
+//! `seatmap-services-record/1`: the load of services over time, and other data for a plan.
 //!
 //! The same record gives the same plan, also for another machine and after the services have ended.
 

@@ -1,8 +1,7 @@
 //! Records the load of services over time, and which of them talk to each other.
 //!
-//! It reads CPU time and waiting time of every thread, so that a throttled service shows the CPUs
-//! that it wanted. The CPU time of a process that starts and ends within one sample is only in
-//! `others_cpus`.
+//! Waiting times show the CPUs that a throttled service wanted. Processes that start and end within
+//! one sample are only in `others_cpus`.
 
 use crate::error::ServicesError;
 use crate::file::{Service, ServicesFile};
@@ -24,11 +23,10 @@ const MEMBERS_EVERY: usize = 10;
 
 const LEAST_SAMPLES: usize = 2;
 
-/// The most samples, because files of longer records are too large to handle.
+/// Files of longer records are too large.
 const MOST_SAMPLES: usize = 100_000;
 
-/// The default interval between samples. Shorter ones show little more, because the kernel's own
-/// counts have steps of 4 to 10 ms.
+/// The default interval between samples. The kernel's own counts have steps of 4 to 10 ms.
 pub const INTERVAL: Duration = Duration::from_millis(100);
 
 /// The reason for missing talk if it was not requested.
@@ -84,8 +82,8 @@ impl RecordRequest {
         Ok(recording.end(self, root))
     }
 
-    /// `None` if the time is over. With many threads a sample can take longer than its interval.
-    /// Missed samples are skipped, except for the fewest that a record needs.
+    /// `None` if the time is over. Samples missed because of many threads are skipped, beyond the
+    /// fewest that a record needs.
     fn next_sample(&self, at: usize, passed: Duration, samples: usize) -> Option<usize> {
         let due = (passed.as_secs_f64() / self.interval.as_secs_f64()).ceil() as usize;
         let next = due.max(at + 1);
@@ -150,7 +148,6 @@ impl Recording {
         })
     }
 
-    /// Waits until this long after the start, while the observation continues.
     fn wait(&mut self, until: Duration, stop: &dyn Fn() -> bool) {
         let left = (self.begun + until).saturating_duration_since(Instant::now());
         let Some(session) = &mut self.session else { return std::thread::sleep(left) };

@@ -2,8 +2,8 @@
 //! better.
 //!
 //! Decisions are separate from actions. A [`LiveEngine`] takes [`ProgramEvent`]s (an observation,
-//! the reading of a period) and returns [`Decision`]s. It has no clock and no threads, so replaying
-//! a log gives the same decisions. A [`Conductor`] carries them out.
+//! the reading of a period) and returns [`Decision`]s. Without a clock or threads, it decides the
+//! same when a log is replayed. A [`Conductor`] carries them out.
 //!
 //! | module | contents |
 //! |---|---|
@@ -18,8 +18,7 @@
 //! | [`conductor`] | carries out the decisions |
 //! | [`auto`] | runs one program from start to end |
 //!
-//! `tune` compares whole runs; a program that runs for days has only one, so this module compares
-//! periods.
+//! `tune` compares whole runs; this module compares periods, for programs that run for days.
 
 pub mod auto;
 pub mod candidates;

@@ -1,9 +1,8 @@
 //! Compares commands by running them, and claims only what the runs show.
 //!
 //! Two runs of a command differ by more than most changes of interest, and the computer drifts. So
-//! comparisons are made within *blocks*: in each, every command runs once, in random order, and the
-//! first one twice. The first command's difference from itself is the smallest that this computer
-//! can show now.
+//! commands are compared within *blocks*: each runs once, in random order, the first one twice. The
+//! first command's difference from itself is the smallest that can be shown now.
 //!
 //! | module | does |
 //! |---|---|

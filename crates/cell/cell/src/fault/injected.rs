@@ -3,13 +3,13 @@
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The process aborts at this point, counted from 1. There is one before and after every change.
+/// Aborts at this point, from 1, before and after every change.
 const FAIL_AT: &str = "SEATMAP_CELL_FAIL_AT";
 
-/// The point at which the guardian aborts; it does not inherit [`FAIL_AT`].
+/// The guardian's point; it does not inherit [`FAIL_AT`].
 const GUARDIAN_FAIL_AT: &str = "SEATMAP_CELL_GUARDIAN_FAIL_AT";
 
-/// The process stops at this point while others die. The test continues it.
+/// Stops at this point while others die.
 const PAUSE_AT: &str = "SEATMAP_CELL_PAUSE_AT";
 
 static PASSED: AtomicU64 = AtomicU64::new(0);

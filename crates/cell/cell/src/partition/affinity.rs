@@ -1,7 +1,7 @@
 //! Affinity only: the backend for systems without cpusets, or unprivileged users.
 //!
-//! Every movable thread gets a mask without the cell's CPUs, and its new threads inherit it.
-//! Threads that already had such a mask are recorded, to keep it.
+//! Every movable thread gets a mask without the cell's CPUs. Threads that already had such a mask
+//! are recorded, to keep it.
 
 use super::error::ClosingError;
 use super::masks::narrowing;
@@ -26,8 +26,7 @@ pub fn close(site: &mut Site<'_>) -> Result<(), ClosingError> {
     site.try_all(masks).map(|_| ()).map_err(|error: SiteError| error.into())
 }
 
-/// Records a thread that already has a mask now given to others: afterwards the two are
-/// indistinguishable.
+/// For a thread that already has a mask now given to others.
 fn keeping(site: &Site<'_>, task: &ThreadStat, narrow: &[&str]) -> Option<SettingChange> {
     let own = task.cpus().filter(|own| !task.is_bound && !own.meets(&site.cell))?.to_string();
     let what = SettingKind::Affinity;

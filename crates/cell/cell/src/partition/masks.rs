@@ -6,8 +6,7 @@ use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, affinity, task};
 
 /// Records masks that lack some CPU open to all threads: users chose them, and the kernel resets or
-/// empties them when cpusets change. Recorded first, they are restored last. Kernels that forget
-/// offline CPUs do so in all masks.
+/// empties them when cpusets change. Recorded first, they are restored last.
 pub(super) fn chosen_masks(
     site: &Site<'_>,
     concerns: impl Fn(&task::ThreadStat) -> bool,
@@ -41,7 +40,6 @@ fn given(mask: CpuSet) -> CpuSet {
     if lasting.is_empty() || !affinity::forgets_offline() { mask } else { lasting }
 }
 
-/// Sets masks again that the kernel has changed or not yet narrowed.
 pub(super) fn renew(site: &Site<'_>, masks: &[SettingChange]) {
     for change in masks {
         let now = change.current(site.root);

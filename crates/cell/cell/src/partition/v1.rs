@@ -1,7 +1,7 @@
 //! An exclusive cpuset of cgroup version 1 (cpuset(7)).
 //!
 //! The root cpuset always has all CPUs. So all movable threads go to a cpuset with the remaining
-//! CPUs, shared by all such cells, and load balancing over the root is switched off.
+//! CPUs, common to all cells, and the root's load balancing is off.
 
 use super::error::ClosingError;
 use super::masks::{chosen_masks, renew};
@@ -17,7 +17,7 @@ use seatmap_os::task;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Threads are created during moves; after this many rounds, few remain.
+/// After these rounds, few new threads remain.
 const ROUNDS: u32 = 4;
 
 /// Closes a cell and returns its group.

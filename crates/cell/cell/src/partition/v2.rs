@@ -45,7 +45,7 @@ pub fn close(site: &mut Site<'_>, layout: &CpusetMounts) -> Result<String, Closi
     Ok(group)
 }
 
-/// Records masks without CPUs that went offline after the chosen masks were recorded.
+/// For CPUs that went offline after the chosen masks were recorded.
 fn note_lost(site: &mut Site<'_>, snapshot: &mut MaskSnapshot) -> Result<(), SiteError> {
     let lost = snapshot.lost(&site.rest, &site.journal.changes);
     let changes = lost.into_iter().map(|LostCpus { thread, now, .. }| SettingChange {
@@ -65,8 +65,7 @@ pub(super) fn base(layout: &CpusetMounts) -> Result<String, ClosingError> {
     })
 }
 
-/// Enables the controller for the root's children. A cell records this even if it was enabled, so
-/// that the last cell to end disables it.
+/// A cell records this even if it was enabled, so that the last cell disables it.
 fn hand_down(site: &mut Site<'_>, base: &str) -> Result<(), ClosingError> {
     let path = format!("{base}/cgroup.subtree_control");
     let old = site.root.read(&path)?;

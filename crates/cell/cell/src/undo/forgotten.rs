@@ -9,8 +9,8 @@ use seatmap_os::owed::ThreadMask;
 use seatmap_os::root::Root;
 use seatmap_os::{CpuSet, affinity};
 
-/// Masks that lack offline CPUs after these changes were undone, one entry for equal ones. CPUs
-/// `taken` by existing cells belong to no mask.
+/// Undone masks that lack offline CPUs, one entry for equal ones. CPUs `taken` by existing cells
+/// belong to no mask.
 pub fn find<'a>(
     root: &Root,
     changes: impl IntoIterator<Item = &'a SettingChange>,
@@ -40,12 +40,11 @@ fn lacking(
     Some((ThreadMask { tid, started_ticks, cpus: old }, lost))
 }
 
-/// Restores CPUs that the kernel has removed from masks by itself. Returns those still offline.
-/// CPUs `taken` by existing cells belong to no mask.
+/// Restores CPUs that the kernel removed from masks. Returns those still offline. `taken` as in
+/// [`find`].
 pub(super) fn give(threads: impl IntoIterator<Item = LostCpus>, taken: &CpuSet) -> Vec<Left> {
     let lacking = threads.into_iter().filter_map(|LostCpus { thread, now, lost }| {
         let cpus = now.with(&lost).without(taken);
-        // The thread has ended.
         cpus.give(thread.tid).ok()?;
         let lost = forgotten::lost(thread.tid, &cpus);
         Some((ThreadMask { cpus, ..thread }, lost))

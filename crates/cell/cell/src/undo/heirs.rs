@@ -1,9 +1,9 @@
 //! Threads created during a cell's life at level `affinity`, with narrow masks but not in its
 //! journal.
 //!
-//! A mask does not record its origin: a thread may have inherited it, or a user may have set it to
-//! avoid the cell's CPUs, for instance with `taskset`. So each such thread is judged by its first
-//! ancestor process that is older than the cell:
+//! A mask does not record its origin: a thread may have inherited it, or a user may have set it,
+//! for instance with `taskset`. So each such thread's first ancestor process older than the cell
+//! decides:
 //!
 //! | that ancestor has, with this mask | the thread |
 //! |---|---|
@@ -11,9 +11,9 @@
 //! | no thread that the cell narrowed | chose it, and keeps it |
 //! | both | is unclear; it is unchanged and reported |
 //!
-//! The thread is also unclear if the chain of ancestors is broken: another process adopted it
-//! (process 1, or one of another session), or a process in between has no thread with this mask. A
-//! program started with `taskset` during the cell's life counts as an heir.
+//! The thread is also unclear if another process adopted it (process 1, or one of another session),
+//! or a process in between has no thread with this mask. A program started with `taskset` during
+//! the cell's life counts as an heir.
 
 use super::left::Left;
 use crate::census;
@@ -80,7 +80,7 @@ pub(super) fn find(
     Ok(Family::new(root, journal, others, open, threads).found())
 }
 
-/// Threads narrowed one by one. In a control group, the kernel handles heirs.
+/// In a control group, the kernel handles heirs.
 fn moved(journal: &CellJournal, others: &[CellJournal], open: &CpuSet) -> BTreeMap<Tid, Moved> {
     if journal.has_group() {
         return BTreeMap::new();
@@ -144,7 +144,7 @@ impl<'a> Family<'a> {
         let what = SettingKind::Affinity;
         let path = task.folder();
         let new = mask.to_string();
-        // A younger cell that recorded the thread will restore the rest.
+        // A younger cell with the thread on record restores the rest.
         let is_noted = self.others.iter().any(|other| other.of_path(&path).is_some());
         let old = if is_noted { from } else { from.outside(&cells(self.others), self.open) };
         SettingChange {
@@ -221,8 +221,8 @@ impl<'a> Family<'a> {
         self.noted(thread).and_then(|_| self.moved.get(&thread.tid))
     }
 
-    /// The parent, unless it may have adopted an orphan: then it is in another session, or the
-    /// orphan started its own.
+    /// The parent, unless it may have adopted an orphan, in another session or in one that the
+    /// orphan started.
     fn starter(&self, threads: &[Thread]) -> Option<Tid> {
         let own = &threads.first()?.task;
         let parent = &self.processes.get(&own.parent)?.first()?.task;

@@ -20,7 +20,6 @@ fn computer() -> (tempfile::TempDir, Root) {
     (folder, root)
 }
 
-/// A cell that moves an interrupt, slows a timer and adds pages.
 fn cell(folder: &Path, root: &Root, serial: u64, cpus: &str) -> CellJournal {
     let name = format!("c{serial}");
     let header = CellJournalHeader {
@@ -75,8 +74,8 @@ fn what_somebody_else_changed_is_left_and_told() {
     assert_eq!(state(&root), ["3", "1", "7"], "only the pages that were added are taken");
 }
 
-/// A cell on CPU 3 was created while CPU 4 was offline. When CPU 4 returned, the kernel gave its
-/// thread the whole node.
+/// CPU 4 was offline at the cell's creation; on its return, the kernel gave its thread the whole
+/// node.
 #[test]
 fn a_mask_that_the_kernel_widened_is_put_back_with_the_cpu_that_came() {
     assert_eq!(widened("0-3", "0-2", "0-2,4").as_deref(), Some("0-4"));
@@ -185,7 +184,6 @@ fn undoing_needs_no_room() {
     assert_eq!(state(&root), before);
 }
 
-/// Mounts a disk of 64 KiB, visible only to the calling thread.
 fn mount_small_disk(folder: &Path) -> bool {
     let place = std::ffi::CString::new(folder.to_str().unwrap()).unwrap();
     // SAFETY: all affect only this thread's mounts, and the texts end with a zero byte.
@@ -208,7 +206,7 @@ fn mount_small_disk(folder: &Path) -> bool {
     }
 }
 
-/// An older cell ends on a full disk, with or without reserved space.
+/// With or without reserved space.
 fn go_on_full_disk(root: &Root, run: &Path, keeps_room: bool) {
     let before = state(root);
     if !mount_small_disk(run) {
@@ -286,8 +284,6 @@ fn mask_change(path: &str, old: &str, new: &str) -> SettingChange {
     SettingChange { what, path: path.into(), old: old.into(), new: new.into(), started_ticks: None }
 }
 
-/// With `isolcpus=4-7`, threads narrowed from CPUs 0 to 3 had default masks, which their children
-/// inherit.
 #[test]
 fn heirs_of_unbound_threads_are_known_beside_isolated_cpus() {
     let (folder, root) = computer();
@@ -307,8 +303,6 @@ fn heirs_of_unbound_threads_are_known_beside_isolated_cpus() {
     assert_eq!(own, set("0-7"), "a kernel that counts the cell itself among the isolated CPUs");
 }
 
-/// A thread chose its mask during a cell's life. Afterwards the kernel gives it the cell's CPUs
-/// back.
 #[test]
 fn a_mask_that_was_chosen_meanwhile_is_nobodys_change() {
     let path = format!("/proc/{}", task::own_tid());

@@ -52,8 +52,7 @@ pub struct Advise {
     pub command: Vec<OsString>,
 }
 
-/// Reads a total that grows with the work done. Waits and switches do not serve: threads on one CPU
-/// switch more or less often for the same work.
+/// Waits and switches do not serve: threads on one CPU switch more or less often for the same work.
 fn total(text: &str) -> Result<WorkMetric, String> {
     match WorkMetric::parse(text) {
         Ok(metric @ WorkMetric::Command(_)) => Ok(metric),

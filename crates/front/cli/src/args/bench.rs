@@ -13,7 +13,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The most blocks: nobody waits for more.
+/// The most blocks; more would take too long.
 const BLOCKS: std::ops::RangeInclusive<usize> = 1..=100_000;
 
 #[derive(Debug, Args)]
@@ -146,7 +146,6 @@ pub struct RandomOrders {
     pub seed: u64,
 }
 
-/// Options that a file has in its entries.
 const NOT_WITH_FILE: [&str; 7] =
     ["command", "compare", "metric", "baseline", "name", "lower_is_better", "higher_is_better"];
 
@@ -179,8 +178,8 @@ impl Bench {
         self.file.is_some() || self.base.is_some() || self.head.is_some()
     }
 
-    /// The way to compare commands that were typed as hyperfine takes them: each word is a program
-    /// or a line in quotation marks, and options may follow.
+    /// The equivalent command for commands typed as hyperfine takes them: each word is a program or
+    /// a quoted line, and options may follow.
     pub fn typed_side_by_side(&self) -> Option<String> {
         let words: Vec<&str> = self.command.iter().filter_map(|word| word.to_str()).collect();
         let is_whole = words.len() == self.command.len();
@@ -215,9 +214,9 @@ fn can_run(word: &str) -> bool {
     program.is_some_and(|program| Executable::find(&[program.into()]).is_ok())
 }
 
-/// How many of these words, from the first, can each be a command by itself. Bare names can only
-/// if all words are such: `nice`, `env` and the like stand in front of a command. A name in front
-/// of a path is an interpreter with its script.
+/// How many of the first words can each be a command alone. Bare names can only if all words can,
+/// because `nice`, `env` and the like precede a command. A name before a path is an interpreter
+/// with its script.
 fn commands_in(words: &[&str]) -> usize {
     if words.iter().all(|word| is_line(word)) {
         return words.len();
@@ -256,13 +255,13 @@ pub(super) fn session(text: &str) -> Result<Duration, String> {
 /// A name ends at a `=` before the first blank, slash or quote.
 fn other(text: &str) -> Result<Other, String> {
     let (name, line) = match text.split_once('=') {
-        // `./a --port=7`, `'A=1' cmd` and `env A=1 cmd` are commands, and no names.
+        // `./a --port=7`, `'A=1' cmd` and `env A=1 cmd` are commands without names.
         Some((name, line)) if !name.is_empty() && !name.contains([' ', '/', '\'', '"']) => {
             (Some(name), line)
         }
         _ => (None, text),
     };
-    // Words and quotes as in a shell, but no shell: nothing in them is expanded.
+    // Splits words as a shell does, but expands nothing.
     let words = shlex::split(line).ok_or_else(|| format!("'{line}' ends within quotes"))?;
     if words.is_empty() {
         Err("there is no command; write 'NAME=program and its arguments'".to_owned())
@@ -286,8 +285,7 @@ pub(super) fn confidence(text: &str) -> Result<f64, String> {
         Some(percent) => percent.trim().parse().ok().map(|percent: f64| percent / 100.0),
         None => text.parse().ok(),
     };
-    // Below a half an interval misses more often than it holds; beyond 0.999 it needs more blocks
-    // than anybody waits for.
+    // Below 0.5 an interval misses more often than it holds; above 0.999 it needs too many blocks.
     let share = number.filter(|share| (0.5..=0.999).contains(share));
     share.ok_or_else(|| format!("'{text}' is not a confidence from 0.5 to 0.999; 0.95 is usual"))
 }

@@ -118,9 +118,8 @@ pub enum CellRunError {
 }
 
 impl CellRun {
-    /// The cell and the command, from the words of the whole command line. The parser does not tell
-    /// whether `--` stood before the first word; the words do, since everything up to the end is
-    /// the command's.
+    /// The cell and the command, from the words of the whole command line: the parser does not
+    /// report whether `--` precedes the first word.
     ///
     /// # Errors
     /// The first word names no cell, or there is no command.
@@ -129,11 +128,10 @@ impl CellRun {
         words: &[OsString],
     ) -> Result<(Name, Vec<OsString>), CellRunError> {
         let Some(first) = &self.name else { return Err(CellRunError::NoCommand) };
-        // The cell's place and the command are the last words of the line, so that a `--` stands
-        // right before them or nowhere.
+        // The cell and the command end the line, so a `--` is right before them or absent.
         let own_words = self.command.len() + 1;
         let before = words.len().checked_sub(own_words + 1).and_then(|at| words.get(at));
-        // `seatmap cell run -- app` puts `app` where the name belongs: the command begins there.
+        // In `seatmap cell run -- app`, `app` begins the command.
         let is_unnamed = before.is_some_and(|word| word == "--")
             && words.get(words.len() - own_words) == Some(first);
         if is_unnamed {

@@ -80,7 +80,7 @@ impl PlaceArgs {
     /// An option that means something only on one machine.
     pub fn of_one_machine(&self) -> Option<&'static str> {
         let given = [
-            // Options with a default count as typed where their value is another one.
+            // Options with a default count as typed if their value differs.
             ("--objective", self.objective.is_some()),
             ("--method", self.method != MethodChoice::Auto),
             ("--rounds", self.rounds.is_some()),
@@ -111,7 +111,7 @@ impl PlaceArgs {
 
 fn fix_node(text: &str) -> Result<(usize, String), String> {
     let parts = text
-        // At the first equals sign, as a rank's number holds none.
+        // A rank's number has no equals sign.
         .split_once('=')
         .and_then(|(rank, node)| Some((rank.trim().parse().ok()?, node.trim().to_owned())));
     parts
@@ -121,12 +121,11 @@ fn fix_node(text: &str) -> Result<(usize, String), String> {
 
 fn also(text: &str) -> Result<(f64, String), String> {
     let parts = text
-        // At the first comma: a pattern may hold more, such as a file's name.
+        // A file's name may contain more commas.
         .split_once(',')
         .and_then(|(weight, pattern)| Some((weight.trim().parse().ok()?, pattern.to_owned())));
     parts
-        // A weight of zero would leave the pattern out, and one that is not a number fails here as
-        // well.
+        // A weight of zero would omit the pattern; NaN fails too.
         .filter(|(weight, _)| *weight > 0.0 && *weight <= 1e9)
         .ok_or_else(|| format!("'{text}' is not WEIGHT,PATTERN, such as 0.2,ring:64"))
 }

@@ -45,7 +45,6 @@ const OF_PATTERNS: [&str; 23] = [
 /// Default sections of a ring or mesh: Liu et al. 2015 cut the Xeon Phi's ring in four.
 const SECTIONS: usize = 4;
 
-/// The name of all machines together.
 const GALLERY: &str = "gallery";
 
 #[derive(Debug, Args)]
@@ -178,9 +177,9 @@ impl PlaceArgs {
     /// A given option that applies only to seats on one machine.
     pub fn of_one_seating(&self) -> Option<&'static str> {
         let given = [
-            // Machines are ranked by time, and bytes have none.
+            // Time ignores bytes.
             ("--weight", self.weight.is_some()),
-            // Options with a default count as typed where their value is another one.
+            // Options with a default count as typed if their value differs.
             ("--method", self.method != MethodChoice::Auto),
             ("--cpus", self.cpus.is_some()),
             ("--fix", !self.fix.is_empty()),
@@ -267,8 +266,7 @@ impl PlaceArgs {
 
     /// An option without the one that it needs, or with one that excludes it.
     fn idle(&self) -> Option<String> {
-        // An option that does nothing is an error: a person who typed it believes that it did
-        // something.
+        // An option without effect is an error, because its user expects one.
         if self.threads.is_some() && self.method == MethodChoice::Getcore {
             let getcore = "--method getcore, which seats each task once and does not search";
             return Some(format!("--threads changes nothing with {getcore}; leave --threads out"));
@@ -319,10 +317,8 @@ impl PlaceArgs {
     }
 }
 
-/// The objective that uses the time of a load.
 const OF_LOAD_TIME: &str = "--objective time";
 
-/// The options that use loads.
 const OF_LOADS: &str = "--objective time or --prefer big-cache";
 
 fn changes_nothing(option: &str, needed: &str) -> String {

@@ -6,7 +6,7 @@ use seatmap_console::guide::{DONE, USAGE, USUAL_EXITS, VerbGuide};
 pub const GUIDES: &[VerbGuide] =
     &[CELL, CREATE, LIST, SHOW, RUN_IN, VERIFY, DESTROY, RENEW, RESTORE];
 
-/// The table of a verb for cells, which only the verb's own fields differ from.
+/// Verbs for cells differ only in their own fields.
 const OF_CELLS: VerbGuide =
     VerbGuide { exits: USUAL_EXITS, files: &[CELLS], environment: &[RUN], ..VerbGuide::USUAL };
 

@@ -24,7 +24,7 @@ pub fn run(typed: &Advise) -> Result<(), CliError> {
     if run.runs_on() {
         output::tell("the command runs on; Ctrl-C ends it");
     }
-    // After the page: a command started for it runs to its end even without a reader.
+    // The command runs to its end even without a reader.
     run.wait(&|| interrupt.is_raised()).map_err(CliError::work)?;
     shown
 }

@@ -41,7 +41,6 @@ fn commands(typed: &Bench) -> Result<(), CliError> {
     if results.runs.is_empty() {
         return ended;
     }
-    // The complete result replaces the one written while the commands ran.
     if let Some(file) = &outputs.file {
         file.write(&results.to_json())?;
     }
@@ -120,8 +119,7 @@ fn meant(typed: &Bench, outputs: &Outputs) -> Result<BenchRequest, CliError> {
     if typed.fail_above.is_some() {
         request.check_limit().map_err(CliError::input)?;
     }
-    // After all errors of usage, because each instance on a node would report them, and this one as
-    // well.
+    // After all errors of usage, which each instance reports.
     verbs::run::check_sole(SoleWork::Bench)?;
     Ok(request)
 }

@@ -56,7 +56,6 @@ fn restore(host: &CellHost) -> Result<(), CliError> {
     page::left(&restored.left)
 }
 
-/// The noise of a cell is that of its noisiest CPU.
 fn judge() -> Box<NoiseJudge<'static>> {
     Box::new(|cpus| Ok(seatmap_health::noise::measure_briefly(&cpus.0)?.worst_stolen_percent()))
 }

@@ -39,7 +39,7 @@ pub fn run(typed: Export) -> Result<(), CliError> {
 
 fn text(name: &str, format: ExportFormat) -> Result<String, CliError> {
     let path = Path::new(name);
-    // Read once, because stdin cannot be read again.
+    // Stdin cannot be read again.
     let bytes = input::is_file(name).then(|| input::bytes(path)).transpose()?;
     let written: Result<String, Box<dyn Error>> = match bytes {
         // Seatmap's documents have a format key; the readers of machines handle everything else.

@@ -17,13 +17,13 @@ pub fn run(typed: Import) -> Result<(), CliError> {
         topology: typed.topology.as_deref().map(input::topology).transpose()?,
     };
     let folder = typed.output.as_deref().filter(|path| path.is_dir());
-    // One file would replace the other, under one path or one name.
+    // One file would replace the other.
     if typed.files.len() > 1 && (folder.is_none() || typed.name.is_some()) {
         return Err(CliError::input(
             "several files need a folder to go to: -o FOLDER, which must exist, and no --name",
         ));
     }
-    // All names before the first file is read, so that a clash is found first.
+    // Finds clashes before the first file is read.
     let targets = folder.map(|folder| targets(&typed.files, folder)).transpose()?;
     for (at, file) in typed.files.iter().enumerate() {
         let mut profile = input::imported(file, &options)?;
@@ -38,7 +38,7 @@ pub fn run(typed: Import) -> Result<(), CliError> {
     Ok(())
 }
 
-/// A file's profile in the folder, named like the file: a name in the file could be any path.
+/// Named like the file, because a name in the file could be any path.
 fn targets(files: &[PathBuf], folder: &Path) -> Result<Vec<PathBuf>, CliError> {
     let mut targets: Vec<PathBuf> = Vec::new();
     for file in files {
@@ -51,7 +51,7 @@ fn targets(files: &[PathBuf], folder: &Path) -> Result<Vec<PathBuf>, CliError> {
                 "{one} and {two} would both become {target}; import them apart"
             )));
         }
-        // The user did not name this target, so it must not replace the other tool's file.
+        // An unnamed target must not replace the other tool's file.
         if is_same(file, &target) {
             return Err(CliError::input(format!(
                 "{} would be replaced by its own profile; give -o another folder, or a file's name",

@@ -17,16 +17,15 @@ pub fn run(typed: MeasureArgs, colour: ColourChoice) -> Result<(), CliError> {
     let page = MeasureOutputs::new(&typed, colour)?;
     let machine = input::machine(&typed.on)?;
     let request = meant::request(&typed, &machine)?;
-    // First, because a program that sees a journal may ask its run to stop.
+    // A program that sees a journal may stop its run.
     let interrupt = StopFlag::listen()?;
     let mut listener = Listener { interrupt, colour, display: None };
     let measurement = request.run(&mut |news| listener.hear(news))?;
     page.show(&measurement, &request.source, machine.kind())?;
-    // Last: until the profile is written or remembered, the journal keeps the measurement.
+    // Last, because until now the journal keeps the measurement.
     measurement.forget_journal().map_err(CliError::work)
 }
 
-/// Shows the progress of a measurement, and ends it after Ctrl-C.
 struct Listener {
     interrupt: StopFlag,
     colour: ColourChoice,
@@ -43,7 +42,6 @@ impl Listener {
             MeasureNews::Step(step) => {
                 self.display.iter_mut().for_each(|display| display.show(step))
             }
-            // The picture is removed before the table is printed.
             MeasureNews::Ends => self.display = None,
             _ => {}
         }

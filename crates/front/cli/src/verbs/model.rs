@@ -15,7 +15,7 @@ pub fn run(typed: &Model) -> Result<(), CliError> {
 }
 
 fn fitted(typed: &FitArgs) -> Result<(), CliError> {
-    // Before the fit, so that a missing folder does not cost the seconds of a fit.
+    // A missing folder must not cost the fit.
     let destination = output::file(typed.output.as_deref(), typed.json)?;
     let to_stdout = destination == Some(Destination::Stdout);
     let profile = input::profile(&typed.profile)?;

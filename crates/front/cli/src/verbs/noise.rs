@@ -28,14 +28,14 @@ pub fn run(typed: &NoiseArgs) -> Result<(), CliError> {
     if let Some(picture) = picture {
         picture.write(&svg::noise(&report))?;
     }
-    // Even without a reader, so that the shortened time is reported.
+    // Even without a reader.
     if typed.forms.json {
         let document = OfMachine { document: &report, machine: &host_name() };
         output::even_unread(output::json(&document))?;
     } else if !has_file {
         output::even_unread(output::show(&noise::summary(&report)))?;
     }
-    // Everything is written first, because the figures until Ctrl-C are good.
+    // The figures until Ctrl-C are good.
     if report.interrupted {
         Err(CliError::work(format!(
             "interrupted; the figures are of the first {:.2} s",
@@ -46,7 +46,7 @@ pub fn run(typed: &NoiseArgs) -> Result<(), CliError> {
     }
 }
 
-/// The user's CPUs, or all online CPUs within the cpuset, with a message about the others.
+/// By default all online CPUs within the cpuset, with a message about the others.
 fn cpus(typed: &NoiseArgs) -> Result<Vec<u32>, CliError> {
     if let Some(named) = &typed.cpus {
         return Ok(named.0.clone());
@@ -67,7 +67,7 @@ fn measure(cpus: &[u32], typed: &NoiseArgs) -> Result<NoiseReport, CliError> {
     let all_ms = options.duration.as_millis() as usize;
     let quotas = QuotaWatch::begin();
     let report = seatmap_health::noise::measure(cpus, &options, &mut |gone| {
-        // The meters may end a moment late, and a bar beyond its end would look broken.
+        // The meters may end late.
         bar.show(all_ms.min(gone.as_millis() as usize), all_ms);
         interrupt.flow()
     })?;

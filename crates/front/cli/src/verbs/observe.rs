@@ -25,12 +25,12 @@ pub fn run(typed: &ObserveArgs) -> Result<(), CliError> {
     let observed = request.run(&|| is_raised(&interrupt));
     drop(waiting);
     let ObservationOutcome { sighting, end } = observed?;
-    // A command that outlives its observation is waited for after the page.
+    // The page precedes a command that outlives its observation.
     let shown = sighting
         .map_err(CliError::from)
         .and_then(|sighting| sighting.map_or(Ok(()), |sighting| page.show(&sighting)));
     let ending = end.wait(&|| is_raised(&interrupt));
-    // After the wait: an error of the page must not leave the command running without its parent.
+    // After the wait, so that the command keeps its parent.
     shown?;
     match ending? {
         Ending::Exited(0) => Ok(()),
@@ -38,7 +38,7 @@ pub fn run(typed: &ObserveArgs) -> Result<(), CliError> {
     }
 }
 
-/// A bar for running processes. A command uses the terminal itself, and gets a line.
+/// Commands use the terminal themselves.
 fn waiting(typed: &ObserveArgs) -> Option<Waiting> {
     if typed.recording.is_some() {
         return Some(Waiting::new("reading the recording", None));

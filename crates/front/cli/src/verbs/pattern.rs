@@ -21,8 +21,7 @@ pub fn run(typed: PatternArgs) -> Result<(), CliError> {
             )
         }
         PatternCommand::Convert { source, output } => {
-            // The destination is checked before the pattern is read, because stdin could not be
-            // read again.
+            // First, because stdin cannot be read again.
             let destination = Destination::new(output.as_deref().unwrap_or(Path::new("-")))?;
             destination.write(&read(&source)?.to_json())
         }
@@ -38,7 +37,6 @@ fn read(source: &PatternSource) -> Result<seatmap_data::pattern::Pattern, CliErr
 
 type Drawer = fn(&seatmap_data::pattern::Pattern) -> String;
 
-/// Writes the requested files, or draws the pattern on the terminal.
 fn show(typed: &PatternShow) -> Result<(), CliError> {
     view::keep_to(typed.width);
     let asked = [
@@ -47,7 +45,7 @@ fn show(typed: &PatternShow) -> Result<(), CliError> {
     ];
     let mut files = Vec::new();
     for (option, path, draw) in asked {
-        // Every file is checked before the first is written.
+        // Before the first is written.
         let destination = output::beside(path, None, option)?;
         files.extend(path.zip(destination).map(|(path, destination)| (path, destination, draw)));
     }

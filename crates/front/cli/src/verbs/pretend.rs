@@ -39,8 +39,7 @@ fn request(typed: &Pretend, leaves_stdout: bool) -> Result<PretendRequest, CliEr
     })
 }
 
-/// The rules or the plan after `--check`. A file is taken for a plan, because no rule is a file's
-/// name.
+/// A file is a plan, because no rule is a file's name.
 fn criteria(check: &str, typed: &Pretend) -> Result<Criteria, CliError> {
     let strict = typed.strict;
     if Path::new(check).is_file() {

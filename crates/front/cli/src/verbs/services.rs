@@ -86,7 +86,7 @@ fn import(typed: &ServicesImport) -> Result<(), CliError> {
     let profile = meant::profile(&typed.on)?;
     let plan = outputs.file.as_ref().map(|file| Ok::<_, CliError>((file, seats.plan(&profile)?)));
     let plan = plan.transpose()?;
-    // First, so that the same command can finish after a later failure.
+    // The same command can finish after a later failure.
     meant::add_imported(typed, known.as_ref(), &seats)?;
     if let Some((file, plan)) = plan {
         file.write(&seatmap_data::document::written(&plan))?;

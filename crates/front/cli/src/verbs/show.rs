@@ -43,7 +43,7 @@ pub fn run(typed: &Show, colour: ColourChoice) -> Result<(), CliError> {
             )
         })?;
     }
-    // Seatmap's other documents first: the readers of machines would call them damaged profiles.
+    // Otherwise these would seem damaged profiles.
     if let Some(recording) = input::if_in_file(name, Recording::is_recording, Recording::read)? {
         return replay(typed, page, &recording);
     }
@@ -82,7 +82,6 @@ fn picture(typed: &Show, page: Option<&Destination>) -> Result<Option<Destinatio
     output::beside(typed.svg.as_deref(), on_stdout, "--svg")
 }
 
-/// Whether this is a document of Seatmap, but neither a machine nor a plan of tasks.
 fn is_other(bytes: &[u8]) -> bool {
     seatmap_data::document::is_kind(bytes, "")
         && !seatmap_data::document::is_kind(bytes, "seatmap-profile/")
@@ -92,7 +91,6 @@ fn is_pattern(bytes: &[u8]) -> bool {
     seatmap_data::document::is_kind(bytes, "seatmap-pattern/")
 }
 
-/// Shows a plan as the table of 'seatmap place', or as a picture of the tasks on the machine.
 fn show_plan(
     typed: &Show,
     page: Option<Destination>,
@@ -119,8 +117,8 @@ fn show_plan(
     })
 }
 
-/// The machine of a plan: this computer, or a bundled one. For another one, only the CPUs in the
-/// plan are known; a name in a file never opens another file.
+/// This computer, a bundled machine, or the plan's own CPUs: a name in a file never opens another
+/// file.
 fn machine_of(plan: &Plan) -> Result<(Profile, Option<Machine>), CliError> {
     let machine = match plan.check_machine(&here::host_name()) {
         Ok(()) => Some(input::machine("host")?),
@@ -159,7 +157,7 @@ fn machine(
             return Ok(());
         }
     }
-    // Isolated CPUs are a property of this computer now, not of a profile.
+    // Not in a profile.
     let scheduler = machine.is_host().then(|| SchedulerSettings::read(&Root::new("/")));
     let set_apart = scheduler.map_or_else(SetApart::default, |scheduler| SetApart::of(&scheduler));
     let isolated = &set_apart.isolated;
@@ -196,7 +194,7 @@ fn replay(typed: &Show, page: Option<Destination>, recording: &Recording) -> Res
             "is a recording; 'seatmap show FILE --html PAGE' writes the page that replays it";
         return Err(CliError::at(Path::new(&typed.machine), remedy));
     };
-    // A killed recorder leaves a partial last line; all lines before it are whole.
+    // A killed recorder leaves a partial last line.
     if recording.is_cut_off {
         output::tell(&format!("{}: the last line was cut off and is left out", typed.machine));
     }

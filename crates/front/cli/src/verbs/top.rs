@@ -17,7 +17,7 @@ use seatmap_watch::live::SeatingFrame;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-/// The interval at which a wait checks for a request to stop.
+/// Between checks for a request to stop.
 const PAUSE: Duration = Duration::from_millis(100);
 
 pub fn run(typed: &Top, colour: ColourChoice) -> Result<(), CliError> {
@@ -68,7 +68,7 @@ fn check_seen(frame: &SeatingFrame) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Records without a screen, until the time is over, Ctrl-C or the end of the programs.
+/// Without a screen, until the time is over, Ctrl-C or the end of the programs.
 fn record(
     mut watched: WatchedPrograms,
     typed: &Top,
@@ -81,7 +81,7 @@ fn record(
     while !interrupt.is_raised() && began.elapsed() < time {
         looks += 1;
         let left = time.saturating_sub(began.elapsed());
-        // Each observation has its own time, so that late ones do not add up.
+        // Late observations do not add up.
         let due = typed.interval.saturating_mul(looks).saturating_sub(began.elapsed());
         wait(due.min(left), &interrupt);
         let frame = watched.frame();

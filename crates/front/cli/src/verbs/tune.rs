@@ -67,7 +67,6 @@ fn outputs(typed: &Tune) -> Result<Outputs, CliError> {
     typed.forms.outputs(typed.output.as_deref())
 }
 
-/// Prints a line about the race; a bar is removed before the result.
 fn tell(event: &RaceEvent<'_>, bar: &mut Option<Bar>) {
     match event {
         RaceEvent::RunMade { runs, of } => bar.iter().for_each(|bar| bar.show(*runs, *of)),

@@ -13,7 +13,7 @@ fn own_edges_on_an_own_matrix() {
         return;
     }
     let printed = library().run_all_ways("examples/edges.c");
-    // Task 0 is fixed on CPU 11; its partner belongs on 9, and the other two on the remaining pair.
+    // Task 0 is fixed on CPU 11; its partner belongs on 9.
     let expected = [
         "task 0 on CPU 11\ntask 1 on CPU 9\n",
         "cost 506880 (optimal), at least 506880, unplaced 1981440\n",

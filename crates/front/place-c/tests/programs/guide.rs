@@ -1,5 +1,4 @@
-//! Compiles the programs of the guide's page on the library and checks that they do as the page
-//! says.
+//! The programs of the guide's page on the library do as it says.
 
 use crate::installed::{How, can_compile, example, library, stdout};
 use seatmap_data::machine::catalog;
@@ -9,7 +8,6 @@ fn read(name: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap()
 }
 
-/// The sum of bytes x distance of a placement, as the page defines it.
 fn cost(placement: &[u32]) -> f64 {
     let machine = catalog::load("xeon-e5-2680-2s").unwrap();
     let pattern = seatmap_data::pattern::generate("stencil2d:4x4").unwrap();
@@ -38,8 +36,7 @@ fn rust_and_c_find_the_same_cost() {
     if !can_compile() {
         return;
     }
-    // Searches that end by the clock may find another placement of the same cost, so each way would
-    // print its own.
+    // Searches by the clock may find another placement of the same cost.
     let printed = stdout(&mut library().command("examples/place.c", How::Shared, false));
     let (head, tasks) = printed.split_once('\n').unwrap();
     let rust = stdout(&mut example("seatmap-place", "place"));

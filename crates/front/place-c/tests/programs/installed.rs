@@ -1,5 +1,4 @@
-//! The library, built and installed in a folder as packagers do it. The tests of each C library
-//! share this file; the package that compiles it determines the library.
+//! The library, installed in a folder as packagers do. The tests of each C library share this file.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -47,14 +46,12 @@ pub fn name() -> String {
     env!("CARGO_PKG_NAME").trim_end_matches("-c").replace('-', "_")
 }
 
-/// The folder of this test's own program, where cargo has put this package's libraries.
 fn built() -> PathBuf {
     let own = std::env::current_exe().unwrap();
     own.parent().unwrap().to_owned()
 }
 
-/// An example in Rust, ready to run. `make test` builds all examples and sets the variable; a
-/// single test builds its own, and all crates below a second time.
+/// An example in Rust. `make test` builds all and sets the variable; a single test builds its own.
 pub fn example(package: &str, name: &str) -> Command {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     if std::env::var_os("SEATMAP_EXAMPLES_BUILT").is_none() {
@@ -93,7 +90,7 @@ impl Installed {
         stdout(&mut command).split_whitespace().map(str::to_owned).collect()
     }
 
-    /// A program of this package, compiled unless another test has done so.
+    /// Compiled once for all tests.
     fn compiled(&self, source: &str, how: How) -> PathBuf {
         static COMPILED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
         let name = Path::new(source).file_stem().unwrap().to_str().unwrap();
@@ -129,7 +126,7 @@ impl Installed {
         stdout(&mut compiler);
     }
 
-    /// A program of this package, compiled and ready for arguments, under valgrind if `checked`.
+    /// A compiled program of this package, under valgrind if `checked`.
     pub fn command(&self, source: &str, how: How, checked: bool) -> Command {
         let program = self.compiled(source, how);
         let mut command = Command::new(if checked { Path::new("valgrind") } else { &program });

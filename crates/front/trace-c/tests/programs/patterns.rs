@@ -9,13 +9,12 @@ const PATTERNS: [&str; 5] = ["ring", "stencil", "tree", "pipeline", "workers"];
 /// The correlation that every program must reach.
 const BAR: f64 = 0.95;
 
-/// The numbers in the output lines that begin with this word.
 fn numbers<'a>(printed: &'a str, word: &'a str) -> impl Iterator<Item = Vec<i64>> + 'a {
     let lines = printed.lines().filter_map(move |line| line.strip_prefix(word));
     lines.map(|line| line.split_whitespace().map(|number| number.parse().unwrap()).collect())
 }
 
-/// The matrix printed by a program, and the observed one, both by the places of the tasks.
+/// Printed and observed, by task.
 fn matrices(printed: &str, sharing: &SharingReport) -> (Vec<f64>, Vec<f64>) {
     let tasks = &sharing.observation.tasks;
     let size = tasks.len();
@@ -54,7 +53,7 @@ fn assert_seen(program: &Program, pattern: &str, threads: &str, rounds: &str) {
     let found = correlation(&truth, &seen);
     println!("{pattern}, {threads} threads: correlation {found:.4}");
     assert!(found >= BAR, "{pattern} of {threads}: {found}\ntrue {truth:?}\nseen {seen:?}");
-    // A spinning thread receives a line once for each write; nothing is lost or counted twice.
+    // A spinning thread receives a line once for each write.
     let known = truth.iter().zip(&seen).filter(|(truth, _)| **truth > 0.0);
     known.for_each(|(truth, seen)| {
         assert!((0.9..1.1).contains(&(seen / truth)), "{pattern}: {seen} of {truth}")

@@ -31,8 +31,7 @@ fn a_fork_and_a_signal_leave_a_file_each() {
     assert_eq!(paths, ["0", "0.0", "1", "1.0", "1.1"]);
     assert_eq!(sharing.observation.tasks[2].pid.to_string(), child);
     let shared: Vec<_> = sharing.lines.iter().filter(|line| line.written == "shared+0").collect();
-    // Each process has one line of this name: main's write went to the thread, and in the child
-    // back and forth.
+    // Each process has one line of this name.
     assert_eq!(shared.iter().map(|line| line.truly).collect::<Vec<_>>(), [1, 3]);
 }
 

@@ -133,7 +133,6 @@ pub enum Helper {
     TaskRegisters = 175,
 }
 
-/// An instruction in the kernel's format.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Instruction {

@@ -55,7 +55,6 @@ impl Head {
         (self.info & 0xffff) as usize
     }
 
-    /// Whether members' offsets include a bit field width.
     fn has_bit_fields(self) -> bool {
         self.info >> 31 == 1
     }
@@ -199,8 +198,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// `struct task { struct { int pid; }; int tgid; }` with `pid` at byte 4 and `tgid` at byte 12,
-    /// and a tracepoint.
+    /// `struct task { struct { int pid; }; int tgid; }`, `pid` at byte 4, `tgid` at 12, and a
+    /// tracepoint.
     fn made() -> Vec<u8> {
         let strings = b"\0task\0pid\0tgid\0btf_trace_waking\0";
         let types: Vec<u32> = [

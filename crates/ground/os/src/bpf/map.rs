@@ -196,8 +196,8 @@ impl Map {
         self.batches(BpfCommand::LookupBatch, each)
     }
 
-    /// Like [`Map::entries`], but removes the entries. A concurrent increment may be lost or added
-    /// to a new entry: one count among very many.
+    /// Like [`Map::entries`], but removes the entries. One concurrent increment may be lost or
+    /// added to a new entry.
     ///
     /// # Errors
     /// As for [`Map::entries`].

@@ -31,7 +31,6 @@ struct Attributes {
     flags: u64,
     wakeup_events: u32,
     breakpoint_type: u32,
-    /// Address of the file's name.
     file: u64,
     /// The instruction's file offset.
     place: u64,

@@ -18,7 +18,6 @@ const AT_INSTRUCTION: u32 = 2;
 /// GPL-compatible, to read kernel structures.
 const LICENCE: &CStr = c"Dual MIT/GPL";
 
-/// Limit on the verifier's log.
 const LOG_BYTES: usize = 1 << 20;
 
 /// `BPF_TRACE_RAW_TP`.
@@ -195,8 +194,8 @@ impl EbpfProgram {
         link.map(EbpfLink).map_err(|source| LoadError::Attach { name: self.name, source })
     }
 
-    /// Runs the program whenever any process executes the instruction at this byte of a file. Bytes
-    /// inside an instruction break the processes.
+    /// Runs the program whenever a process executes the instruction at this byte of a file. A byte
+    /// inside an instruction breaks processes.
     ///
     /// # Errors
     /// [`LoadError::Attach`]: ENOENT before Linux 4.17 or without the file; EACCES or EPERM without
@@ -224,7 +223,7 @@ impl EbpfProgram {
     }
 }
 
-/// Loads again for the verifier's log, which a good program need not pay for.
+/// Loads again for the verifier's log, which costs time.
 fn log(mut load: Load) -> String {
     let mut text = vec![0u8; LOG_BYTES];
     (load.log_level, load.log_bytes, load.log) = (1, LOG_BYTES as u32, text.as_mut_ptr() as u64);

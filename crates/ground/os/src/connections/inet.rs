@@ -28,7 +28,6 @@ type End = (String, &'static str, String, String);
 /// `TCP_LISTEN` of include/net/tcp_states.h.
 const LISTENS: &str = "0A";
 
-/// A socket with its local and remote address.
 #[derive(Debug, PartialEq, Eq)]
 struct Socket {
     local: End,

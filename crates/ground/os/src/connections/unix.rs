@@ -31,8 +31,8 @@ struct Socket {
 
 type Sockets = BTreeMap<u64, Socket>;
 
-/// Client and server inodes of each connection in this network namespace; both orders if the roles
-/// are unknown. Empty without `CONFIG_UNIX_DIAG`.
+/// Client and server inodes of connections in this network namespace; both orders if unknown. Empty
+/// without `CONFIG_UNIX_DIAG`.
 pub(super) fn pairs() -> Vec<(u64, u64)> {
     let mut sockets = Sockets::new();
     // After an error, keep the sockets received before it.

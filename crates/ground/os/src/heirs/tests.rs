@@ -4,13 +4,12 @@ use super::*;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-/// A shell that starts processes on request and prints a line for each.
+/// Starts processes on request, a line each.
 struct Family {
     shell: Child,
     said: BufReader<ChildStdout>,
 }
 
-/// A child, an orphan, an orphan in its own session, a grandchild.
 const SCRIPT: &str = "read start
 sleep 1000 & echo $!
 (sleep 1000 & echo $!)
@@ -60,7 +59,6 @@ fn masks(tids: &[Tid]) -> Vec<CpuSet> {
     tids.iter().map(|tid| CpuSet::of_thread(*tid).unwrap()).collect()
 }
 
-/// `None` on a computer with one CPU.
 fn two_seats() -> Option<[CpuSet; 2]> {
     let all = CpuSet::of_thread(0).unwrap();
     let ends = [all.first(), all.last()].map(|cpu| CpuSet::single(cpu.unwrap()));
@@ -82,7 +80,7 @@ fn all_who_were_born_on_a_seat_get_the_mask_without_it() {
     assert_eq!(masks(&born), vec![seat.clone(); 4]);
     // A mask that a process chose itself stays.
     other.give(born[3]).unwrap();
-    // Like the guard of a killed process, which has only the lines.
+    // A guard has only the lines.
     let mut guard = SeatLedger::default();
     ledger.take_news().lines().for_each(|line| guard.read_line(line));
     guard.end_seats();
@@ -154,7 +152,7 @@ fn process(pid: Tid, parent: Tid, group: Tid, session: Tid) -> ThreadStat {
     task
 }
 
-/// The program is process 50 in its own group, started by shell 20 of session 20.
+/// Process 50 in its own group, started by shell 20 of session 20.
 fn program() -> SeatLedger {
     let mut ledger = SeatLedger::since(0);
     for line in ["above 1 0 1 1", "above 20 1 20 20", "root 50 2 50 20 0::/user"] {

@@ -19,7 +19,7 @@ pub(super) struct Located {
     is_read_only: bool,
 }
 
-/// A path relative to a cgroup namespace: steps up from its root, then down.
+/// Relative to a cgroup namespace: steps up from its root, then down.
 struct Spelled<'a> {
     ups: usize,
     down: &'a str,
@@ -55,9 +55,8 @@ impl Hierarchy {
 
     /// The group with this path that contains the thread.
     ///
-    /// A mount made outside the reader's cgroup namespace starts with one `/..` per group between
-    /// the two roots, whose names the kernel hides. A thread belongs to just one group, so the
-    /// group that lists it is the right one.
+    /// A mount from outside the reader's cgroup namespace starts with one `/..` per group between
+    /// the roots, whose names the kernel hides. The right group is the one that lists the thread.
     pub(super) fn located(&self, root: &Root, tid: Tid, path: &str) -> Option<Located> {
         let path = self.below(path).or_else(|| self.searched(root, tid, path))?;
         let base = self.folder.clone();
@@ -181,8 +180,6 @@ impl Located {
             .collect()
     }
 
-    /// The weights here and above. Groups without the controller have no file; the root group has
-    /// no competitors.
     pub(super) fn shares(&self, root: &Root) -> Vec<GroupWeight> {
         // Documentation/admin-guide/cgroup-v2.rst; `scale_load(1024)` in kernel/sched/core.c.
         let (name, usual) = if self.is_v2 { ("cpu.weight", 100.0) } else { ("cpu.shares", 1024.0) };

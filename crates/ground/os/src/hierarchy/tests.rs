@@ -137,8 +137,7 @@ fn this_process_has_groups() {
     assert!(Hierarchies::limits(&root, &groups).path.starts_with('/'));
 }
 
-/// `unshare -C` below a host's mount, or `docker run -v /sys/fs/cgroup`: paths are relative to the
-/// namespace, but the mount starts above it.
+/// `unshare -C`, or `docker run -v /sys/fs/cgroup`: the mount starts above the namespace.
 #[test]
 fn a_namespace_under_a_mount_from_outside_is_searched() {
     let mounts = "2 1 0:3 /../.. /cpu rw - cgroup cgroup rw,cpu\n";
@@ -214,7 +213,6 @@ proptest! {
     }
 }
 
-/// A thread has its own CPU group, but its process's CPU time group.
 #[test]
 fn threads_in_another_group_of_either_kind_are_elsewhere() {
     let files = [("/set/in/tasks", "7\n8\n"), ("/cpu/other/tasks", "7\n8\n9\n")];
@@ -262,7 +260,7 @@ fn the_tightest_limit_on_real_time_threads_is_found_until_all_are_lifted() {
     assert_eq!((limit("in"), limit("none")), (None, None));
 }
 
-/// If both versions are mounted, either can freeze a thread at any level.
+/// Either version can freeze a thread.
 #[test]
 fn a_frozen_group_is_found_at_each_level() {
     let mounts =

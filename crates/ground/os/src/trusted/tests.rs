@@ -23,7 +23,7 @@ fn text(mut file: plain::File) -> String {
     text
 }
 
-/// Whether this process may give files away; otherwise reports a skipped test.
+/// If not, reports a skipped test.
 fn is_root() -> bool {
     let is_root = rustix::process::geteuid().is_root();
     if !is_root {
@@ -257,7 +257,7 @@ fn a_folder_of_ones_own_in_any_other() {
     }
 }
 
-/// Runs an error's command: then the file is trusted.
+/// Then the file is trusted.
 #[test]
 fn the_command_of_an_error_takes_the_rights_away() {
     let (_base, own) = scene();
@@ -286,7 +286,7 @@ fn the_command_of_an_error_takes_the_rights_away() {
     assert_eq!(read_secret(&file).unwrap(), b"sesame");
 }
 
-/// Processes in two containers may share a folder and a number.
+/// In two containers, processes may share a number.
 #[test]
 fn a_file_that_another_process_is_writing_stays_its_own() {
     let (_base, own) = scene();

@@ -24,7 +24,6 @@ struct Walk {
     at: OwnedFd,
     /// For errors.
     path: PathBuf,
-    /// Remaining names, the next one last.
     names: Vec<OsString>,
     links: u32,
     last_may_be_link: bool,
@@ -41,8 +40,8 @@ pub(super) fn down(path: &Path, is_made: bool) -> Result<OwnedFd, TrustError> {
     Ok(walk.at)
 }
 
-/// Walks to a folder of control files below `top`. The folders may belong to any user, because
-/// control groups may be delegated. Follows a link only if root or this user made it.
+/// Walks to a folder of control files below `top`, of any user because of delegation. Follows a
+/// link only if root or this user made it.
 pub(crate) fn to_control_folder(top: &Path, path: &Path) -> Result<OwnedFd, TrustError> {
     let mut walk = Walk::begin(top, path)?;
     walk.last_may_be_link = true;

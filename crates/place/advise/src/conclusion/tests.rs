@@ -336,7 +336,6 @@ fn a_setting_that_is_wrong_comes_first() {
     assert_eq!(verdict(&without).0, AdviceVerdict::CannotTell);
 }
 
-/// A program stopped by a quota waits for a CPU, and needs more than its mask.
 #[test]
 fn a_quota_comes_before_neighbours_and_masks_though_no_command_mends_it() {
     let quota = Finding { pid: Some(7), ..Finding::wrong("quota", "it was stopped") };
@@ -353,7 +352,6 @@ fn a_quota_comes_before_neighbours_and_masks_though_no_command_mends_it() {
     assert_eq!(conclude(&stopped).confidence, Confidence::High);
 }
 
-/// Eight threads on two CPUs wait for each other, however little each uses.
 #[test]
 fn threads_that_share_their_cpus_do_not_wait_for_neighbours() {
     let many = |ready| {

@@ -19,8 +19,7 @@ pub struct DeviceWaits {
 
 impl DeviceWaits {
     /// Looks at these threads, given as process and thread ID. Waits for kernel requests, as of
-    /// io_uring, count if the process has moved bytes of a device since the last glance; otherwise
-    /// they may be for a socket.
+    /// io_uring, count if the process has moved bytes of a device since the last glance.
     pub fn glance(&mut self, threads: &[(Tid, Tid)]) {
         self.glances += 1;
         self.is_partial |= threads.len() > MOST_THREADS;

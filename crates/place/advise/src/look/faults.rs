@@ -21,7 +21,7 @@ pub fn fill(evidence: &mut Evidence, seating: &Seating, topology: &Topology) {
     }
 }
 
-/// Replaces a command that changes other programs by a sentence, because their owners must decide.
+/// The owners of other programs must decide about commands that change these.
 fn for_one_program(finding: Finding, pids: &[Tid]) -> Finding {
     let Some(command) = &finding.remedy else { return finding };
     let advice = match finding.remedy_kind {

@@ -15,16 +15,16 @@ const MOST_LISTED: usize = 5;
 /// A neighbour with a smaller load, in percent of a CPU, is ignored.
 const LEAST_PERCENT: f64 = 5.0;
 
-/// The most threads compared with a neighbour's, because each needs several small files.
+/// Compared with a neighbour's; each needs several small files.
 const MOST_COMPARED: usize = 8;
 
-/// A program with a smaller load is not checked for being a partner, because that reads all of its
+/// With a smaller load, a program is not checked for being a partner, because that reads all its
 /// open files.
 const LEAST_PARTNER_PERCENT: f64 = 1.0;
 
 /// Adds the other programs on the program's CPUs. The evidence must already contain the CPUs, the
-/// CPU time and the clients. Clients and partners do not count: without them the program would do
-/// something else. This process used `own_percent` of a CPU.
+/// CPU time and the clients. Clients and partners do not count. This process used `own_percent` of
+/// a CPU.
 pub fn fill(evidence: &mut Evidence, seating: &Seating, own_percent: f64) {
     let cpus = CpuSet::of_list(&evidence.cpus).unwrap_or_default();
     let shown: Vec<&CpuActivity> =
@@ -71,7 +71,6 @@ fn partners(evidence: &Evidence, strangers: &[NeighbourProgram]) -> BTreeSet<Tid
     found
 }
 
-/// The setting by which all of the program's threads give way to a neighbour.
 fn gives_way(
     threads: &[WatchedThread],
     against: &[NeighbourProgram],

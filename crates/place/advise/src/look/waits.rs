@@ -1,6 +1,6 @@
 //! How long threads ran and waited for a CPU, and their CPUs.
 //!
-//! The kernel forgets exited threads. Without these readings, a command that exits early would seem
+//! The kernel forgets exited threads: without these readings, a command that exits early would seem
 //! to wait for nothing and have no mask.
 
 use crate::evidence::BUSY_PERCENT;
@@ -8,7 +8,7 @@ use seatmap_os::sched::ThreadTimes;
 use seatmap_os::{CpuSet, Tid, task};
 use std::collections::BTreeMap;
 
-/// The most observed threads, because each reading needs a file.
+/// Each reading needs a file.
 const MOST_THREADS: usize = 64;
 
 /// The first and latest readings of each thread.

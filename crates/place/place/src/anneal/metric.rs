@@ -13,10 +13,10 @@ pub(super) trait SlotMetric {
     fn are_alike(&self, a: u32, b: u32) -> bool;
 }
 
-/// One draw in this many goes beyond the nearest slots.
+/// One draw in this many is far.
 const FAR_DRAWS: u64 = 8;
 
-/// A number below `end`. The bias of 1 in 2^32 does not matter over millions of draws.
+/// The bias of 1 in 2^32 does not matter.
 #[inline]
 fn below(draw: u64, end: usize) -> usize {
     (((draw >> 32) * end as u64) >> 32) as usize
@@ -52,7 +52,6 @@ impl SlotMetric for SlotGroups {
     }
 }
 
-/// Measured distances, and the slots in an order with near neighbours.
 pub(super) struct MeasuredSlots<'a> {
     problem: &'a Problem,
     order: Vec<u32>,

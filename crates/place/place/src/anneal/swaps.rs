@@ -6,8 +6,7 @@ use crate::search::{SearchLimit, Solution};
 use seatmap_data::statistics::Xoshiro;
 use std::time::Instant;
 
-/// A placement without a table: the work for a swap grows with the number of partners, not of
-/// slots.
+/// Without a table: a swap's work grows with the partners, not the slots.
 pub(super) struct SwapWalk<'a, M> {
     traffic: &'a Traffic,
     fixed: &'a [Option<u32>],
@@ -31,7 +30,7 @@ pub(super) struct Uphill {
     pub(super) small: f64,
 }
 
-/// Distances read between two readings of the clock: about a millisecond.
+/// Distances between readings of the clock: about a millisecond.
 const LOOKS_BETWEEN: usize = 1 << 17;
 
 const LOGARITHMS: usize = 1 << 12;
@@ -65,7 +64,7 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
             .sum()
     }
 
-    /// Computes the cost anew, because the running sum has rounding errors.
+    /// Recomputes the cost, because the running sum has rounding errors.
     pub(super) fn solution(&self) -> Solution {
         Solution { cost: self.computed_cost(), slot_of: self.slot_of.clone() }
     }
@@ -144,8 +143,7 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
     }
 
     /// Swaps at geometrically falling temperatures until the limit (Kirkpatrick, Gelatt & Vecchi
-    /// 1983, "Optimization by simulated annealing"). Returns the best state seen. A kick is one
-    /// draw per item.
+    /// 1983). Returns the best state seen. A kick is one draw per item.
     pub(super) fn walk(
         &mut self,
         temperatures: Temperatures,
@@ -163,7 +161,7 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
         let mut draws = 0;
         loop {
             let done = clock.done(draws);
-            // In the first half, copying states that soon improve would cost more than the swaps.
+            // Early states soon improve, so copying them is wasted.
             if done > 0.5 && self.cost < best.cost {
                 best.cost = self.cost;
                 best.slot_of.copy_from_slice(&self.slot_of);

@@ -6,7 +6,7 @@ use crate::Problem;
 use crate::search::SearchLimit;
 use seatmap_data::machine::Square;
 
-/// With more tasks or slots, the simple bound must do, because this one takes cubic time.
+/// With more tasks or slots, cubic time is too long.
 const MOST_TASKS: usize = 256;
 const MOST_SLOTS: usize = 512;
 /// The divisions to try, those with the widest gaps.
@@ -33,10 +33,9 @@ struct Division {
 
 /// A bound from groups of near slots; `None` without such groups, or with too many slots.
 ///
-/// The cost is, for each division, a price times the weight that crosses between its groups, plus
-/// the cost by the remaining distances. [`Cuts::least`] bounds the former for every placement, and
-/// Gilmore & Lawler the latter. Any prices give a valid bound, because remaining distances may be
-/// negative. A search looks for good ones.
+/// The cost is, for each division, a price times the crossing weight, plus the cost by the
+/// remaining distances, which may be negative. [`Cuts::least`] bounds the former, Gilmore & Lawler
+/// the latter. Any prices give a valid bound; a search improves them.
 pub(super) fn by_levels(problem: &Problem, limit: &SearchLimit) -> Option<f64> {
     let is_small = problem.tasks() <= MOST_TASKS && problem.slots() <= MOST_SLOTS;
     if !is_small || !has_amounts(problem) || limit.is_late() {
@@ -48,7 +47,7 @@ pub(super) fn by_levels(problem: &Problem, limit: &SearchLimit) -> Option<f64> {
     let cuts = Cuts::new(&problem.traffic);
     let least: Vec<f64> = (divisions.iter().enumerate())
         .map(|(at, division)| {
-            // Equal parts: one per division's cuts, one for the prices.
+            // Equal parts, one of them for the prices.
             let parts = (divisions.len() - at) as u32 + 1;
             cuts.least(&division.capacities, &limit.part(parts))
         })
@@ -68,12 +67,10 @@ struct Levels<'a> {
     problem: &'a Problem,
     distance: Square<f64>,
     divisions: Vec<Division>,
-    /// A lower bound on the weight between the groups of each division.
     least: Vec<f64>,
     weights: Vec<Vec<f64>>,
 }
 
-/// Any values give a valid bound.
 #[derive(Clone)]
 struct Prices {
     /// The price of a unit of weight between groups, for each division.
@@ -150,8 +147,7 @@ impl Levels<'_> {
         best
     }
 
-    /// The bound, rounded down, and the weight that each slot places on each other one. `None` if
-    /// time is up.
+    /// The bound, rounded down, and the weight between slots. `None` if time is up.
     fn bound(&self, prices: &Prices, limit: &SearchLimit) -> Option<(f64, Square<f64>)> {
         let n = self.distance.n();
         let mut left = self.distance.clone();
@@ -256,7 +252,8 @@ fn joins(distance: &Square<f64>) -> Vec<Join> {
         }
         sizes[kept] = both;
         for at in &alive {
-            // Means never fall below the least, so only groups whose neighbour joined search anew.
+            // Only groups whose neighbour joined search anew, because means never fall below the
+            // least.
             if *at == kept || nearest[*at] == kept || nearest[*at] == gone {
                 nearest[*at] = nearest_of(&mean, &alive, *at);
             }

@@ -2,7 +2,7 @@
 
 use crate::Traffic;
 
-/// With more pairs, the quadratic time of the shape is too long.
+/// With more pairs, quadratic time is too long.
 const MOST_PAIRS: usize = 1500;
 
 #[derive(Debug)]
@@ -33,10 +33,10 @@ impl GraphShape {
 
     /// The most edges inside any `size` of the vertices.
     ///
-    /// Fewer vertices than the shortest cycle form a forest. Part of a hypercube has at most as
-    /// many edges as the vertices numbered from 0 (Harper 1964; Hart 1976). In a product of k
-    /// trees, vertices that agree in all but one coordinate form a forest; Loomis & Whitney (1949)
-    /// bound the number of such lines from below.
+    /// Fewer vertices than the shortest cycle form a forest. In a hypercube the vertices numbered
+    /// from 0 have the most edges (Harper 1964; Hart 1976). In a product of k trees, vertices that
+    /// agree in all but one coordinate form a forest; Loomis & Whitney (1949) bound the number of
+    /// such lines from below.
     pub(super) fn most_edges(&self, size: usize) -> usize {
         if size < 2 {
             return 0;

@@ -5,19 +5,18 @@ use crate::search::{DeadlineWatch, SearchLimit};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Rounds, in each of which every task spreads once.
 const ROUNDS: std::ops::RangeInclusive<usize> = 8..=60;
 
 /// Tasks and pairs visited by all rounds: about 0.1 s.
 const LOOKS: usize = 1 << 23;
 
-/// A full edge becomes longer by the factor e^STEP per round.
+/// The factor e^STEP lengthens a full edge in each round.
 const STEP: f64 = 0.35;
 
 /// A task spreads if its price is at most this factor times the lowest.
 const NEARLY_CHEAPEST: f64 = 1.1;
 
-/// Packing ends at this part of the proven maximum.
+/// Packing ends at this part of the maximum.
 const ENOUGH: f64 = 0.98;
 
 /// Paths must be able to raise the bound by this factor.
@@ -28,11 +27,10 @@ const UNUSED: f64 = 1e-9;
 
 /// A lower bound on the weight between groups of at most these numbers of tasks.
 ///
-/// Flow between two tasks in different groups crosses between groups at least once, so flow that
-/// fits into the edges' weights bounds the cut. If a task sends flow to s - 1 others, at least s
-/// minus the largest capacity cross. These are the spreading metrics of Even, Naor, Rao & Schieber
-/// (1999) in their dual form. Multiplicative weights pack the paths (Garg & Koenemann 1998), and
-/// any packing is a valid bound.
+/// Flow between two groups crosses at least once, so flow that fits into the edges' weights bounds
+/// the cut. If a task sends flow to s - 1 others, at least s minus the largest capacity cross.
+/// These are the spreading metrics of Even, Naor, Rao & Schieber (1999) in their dual form.
+/// Multiplicative weights pack the paths (Garg & Koenemann 1998), and any packing is a valid bound.
 ///
 /// Stops at once if paths cannot improve on `known`.
 pub(super) fn spread(
@@ -108,9 +106,7 @@ struct Packing {
 
 /// The cheapest paths from a task to others.
 struct Star {
-    /// The price per crossing path.
     ratio: f64,
-    /// The tasks, the centre first, each with the edge that reaches it.
     reached: Vec<(usize, usize)>,
 }
 
@@ -195,7 +191,7 @@ impl Packing {
         true
     }
 
-    /// The number of nearest tasks with the least price per crossing (Dijkstra).
+    /// By Dijkstra: the number of nearest tasks with the least price per crossing.
     fn star(&self, centre: usize, capacity: usize) -> Option<Star> {
         let mut price = vec![f64::INFINITY; self.tasks];
         let mut by = vec![usize::MAX; self.tasks];

@@ -76,7 +76,6 @@ fn cheapest_of_all(problem: &Problem, slot_of: &mut Vec<u32>) -> f64 {
     least
 }
 
-/// The problems vary in groups, slots per PU, holes, zones, fixed tasks, and magnitudes.
 fn small(rng: &mut Xoshiro) -> Problem {
     let pus = 3 + rng.below(4);
     let copies = 1 + rng.below(2);

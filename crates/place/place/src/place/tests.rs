@@ -333,7 +333,7 @@ fn nothing_usual_is_better_than_what_is_found() {
     })
     .unwrap();
     assert!(answer.cost <= best(&answer), "{} {:?}", answer.cost, answer.baselines);
-    // A program that runs best scattered, which no distance shows.
+    // Best scattered, which no distance shows.
     let machine = super::tests::machine("xeon-e5-2680-2s");
     let time_ns =
         |placement: &[u32]| Ok(placement.windows(2).filter(|pair| !is_next(pair)).count() as f64);

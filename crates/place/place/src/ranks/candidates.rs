@@ -4,7 +4,7 @@ use crate::ranks::over_nodes::{RoundTripJudge, launchers};
 use crate::ranks::{RankPlan, RankRequest, RankWishes, RanksError, inside, orders};
 use seatmap_data::statistics::Xoshiro;
 
-/// The number of random orders. If these win the race, the pattern is wrong.
+/// If these win the race, the pattern is wrong.
 const RANDOM: usize = 2;
 
 /// An order of ranks with its name.
@@ -17,9 +17,8 @@ pub struct RankCandidate {
 }
 
 impl RankRequest<'_> {
-    /// Returns at most `most` different orders: block, the default of launchers; the cheapest
-    /// found; the cheapest of consecutive blocks, which suits collectives; the other orders of
-    /// launchers; random ones.
+    /// Returns at most `most` different orders: block, the launchers' default; the cheapest; the
+    /// cheapest of consecutive blocks, for collectives; other launchers' orders; random ones.
     ///
     /// # Errors
     /// [`RanksError`]: the request cannot be met.
@@ -127,7 +126,7 @@ mod tests {
         assert!(names.contains(&"cyclic") && names.contains(&"random 1"), "{names:?}");
         let cost = |at: usize| found[at].plan.costs.total_ns;
         assert!((0..found.len()).all(|at| cost(1) <= cost(at)));
-        // Four of the eight edges are inside nodes; two others cross the switches in a good order.
+        // Four of the eight edges are inside nodes; a good order has two across switches.
         assert_eq!((cost(0), cost(1)), (4.0 + 400.0, 4.0 + 220.0));
         assert_eq!(request.candidates(2).unwrap().len(), 2);
     }

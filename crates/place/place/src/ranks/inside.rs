@@ -7,7 +7,6 @@ use crate::{Problem, Traffic};
 use seatmap_data::machine::{Profile, Square};
 use std::collections::BTreeMap;
 
-/// A node's edges, with the bits of their weights.
 type Talk = Vec<(usize, usize, u64)>;
 
 /// The CPUs of each rank, by the cheapest placement found on each node's core distances; in order
@@ -34,7 +33,7 @@ pub fn cpus(request: &RankRequest, node_of: &[usize], limit: &SearchLimit) -> Ve
         let seats = match alike {
             Some((_, _, seats)) => seats.clone(),
             None => {
-                // Nodes without a search leave their time to later ones.
+                // Saved time goes to later nodes.
                 let part = limit.part((ranks_of.len() - at) as u32);
                 let seats = on_node(request, own, ranks.len(), &talk, &part);
                 known.push((*node, talk, seats.clone()));

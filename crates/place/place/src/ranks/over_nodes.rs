@@ -9,10 +9,10 @@ use crate::{Problem, Traffic, Zones};
 use seatmap_data::machine::Square;
 use seatmap_data::statistics::Xoshiro;
 
-/// With more seats the bound has no assignment, which takes cubic time.
+/// With more seats, an assignment's cubic time is too long.
 const MOST_ASSIGNED: usize = 512;
 
-/// The bound may take 1/`BOUND_PART` of the time.
+/// In parts of the time.
 const BOUND_PART: u32 = 8;
 
 const DRAWN: usize = 100;
@@ -150,7 +150,6 @@ fn rank_by_rank(request: &RankRequest, judge: &RoundTripJudge, seats: &[usize]) 
     }
 }
 
-/// Blocks of consecutive ranks, as large as the smallest node.
 fn by_blocks(request: &RankRequest, seats: &[usize]) -> Result<NodeAssignment, RanksError> {
     // Any block must fit on any node.
     let size = seats.iter().copied().filter(|seats| *seats > 0).min().unwrap_or(1);
@@ -168,7 +167,7 @@ fn by_blocks(request: &RankRequest, seats: &[usize]) -> Result<NodeAssignment, R
     let whole = request.traffic();
     let edges = (0..ranks).flat_map(|rank| {
         let later = whole.of(rank).filter(move |(with, _)| *with > rank);
-        // Traffic inside a block costs the same on every node: drop it as a self edge.
+        // Traffic inside a block is a self edge: it costs the same on every node.
         later.map(move |(with, messages)| (rank / size, with / size, messages))
     });
     let one_each: Vec<usize> = seats.iter().map(|seats| usize::from(*seats > 0)).collect();
@@ -209,8 +208,8 @@ fn problem(request: &RankRequest, traffic: Traffic, seats: &[usize]) -> Problem 
     Problem { traffic, distance: request.nodes.distance_ns.clone(), pu_of_slot, zones, fixed }
 }
 
-/// Gilmore's and Lawler's bound ([`gilmore_lawler`]). With too many seats, each rank takes its best
-/// node, with the nearest seats for its heaviest partners.
+/// As [`gilmore_lawler`]. With too many seats, each rank takes its best node, with the nearest
+/// seats for its heaviest partners.
 fn bound(problem: &Problem, seats: &[usize], limit: &SearchLimit) -> f64 {
     if problem.slots() <= MOST_ASSIGNED {
         return gilmore_lawler(problem, limit);

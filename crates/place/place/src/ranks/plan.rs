@@ -14,8 +14,8 @@ pub const FORMAT: &str = "seatmap-ranks/1";
 /// The most ranks in a plan.
 pub const MOST_RANKS: usize = 1 << 20;
 
-/// If nodes have core distances, spreading ranks over nodes takes 1/`SPREAD_PART` of the time, and
-/// placing them on CPUs the rest.
+/// The time for spreading ranks over nodes with core distances; the rest is for placing them on
+/// CPUs.
 const SPREAD_PART: u32 = 2;
 
 /// The seat of each rank.

@@ -6,9 +6,8 @@ use seatmap_data::statistics::Xoshiro;
 /// A permutation with the change of the cost by each swap of two items.
 ///
 /// After a swap of r and s all other changes move by 2 (u_i - u_j)(v_i - v_j), with u and v the
-/// differences of two rows of the matrices (Taillard 1991, "Robust taboo search for the quadratic
-/// assignment problem"). One streaming pass does this and finds the best swap of each row. One
-/// matrix is stored permuted, so that it is read in order.
+/// differences of two rows (Taillard 1991). One streaming pass does this and finds the best swap of
+/// each row. One matrix is stored permuted, to be read in order.
 #[derive(Clone)]
 pub struct Dense {
     n: usize,
@@ -83,7 +82,7 @@ impl Dense {
     /// Swaps two places, with r below s.
     pub(super) fn swap(&mut self, r: usize, s: usize) {
         self.cost += self.change(r, s);
-        // Cells of r or s are recomputed below; until then they must not be the least.
+        // Recomputed below; until then not the least.
         for item in [r, s] {
             (0..item).for_each(|other| self.change[other * self.n + item] = f64::INFINITY);
         }
@@ -177,7 +176,7 @@ impl Dense {
     }
 }
 
-/// Adds 2 (u_i - u_j)(v_i - v_j) above the diagonal, and finds the least cell of each row.
+/// Adds 2 (u_i - u_j)(v_i - v_j), and finds the least cell of each row.
 fn update(n: usize, change: &mut [f64], u: &[f64], v: &[f64], row_least: &mut [f64]) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {

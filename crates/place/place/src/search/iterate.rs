@@ -3,7 +3,7 @@
 use super::{DeadlineWatch, SearchEngine, SearchLimit};
 use seatmap_data::statistics::Xoshiro;
 
-/// Failures per item in a row before the state is shaken.
+/// Failures per item before the state is shaken.
 const PATIENCE: usize = 40;
 
 /// The best state of a search.
@@ -18,9 +18,8 @@ pub struct Solution {
 /// Kicks and descends until the limit, and returns the best state.
 ///
 /// Kicks grow from 3 swaps to a third of the items while nothing improves, and shrink to 3 on
-/// success (Stuetzle 2006, "Iterated local search for the quadratic assignment problem", with the
-/// growing strength of Benlic & Hao 2013, "Breakout local search"). After 40 failures per item, it
-/// continues from a state shaken by as many kicks as there are items.
+/// success (Stuetzle 2006, with the growing strength of Benlic & Hao 2013). After 40 failures per
+/// item, it shakes the state by one kick per item.
 pub fn iterate(engine: &mut impl SearchEngine, rng: &mut Xoshiro, limit: &SearchLimit) -> Solution {
     engine.descend(limit);
     engine.save();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Ends searches from another thread, for example after Ctrl-C. All clones are one switch.
+/// Ends searches from another thread. All clones are one switch.
 #[derive(Clone, Debug, Default)]
 pub struct SearchStop(Arc<AtomicBool>);
 
@@ -91,7 +91,7 @@ impl SearchLimit {
     }
 
     /// The first `1/parts` of the remaining time. Kicks are per search, so that answers do not
-    /// depend on other searches.
+    /// depend on others.
     #[must_use]
     pub fn time_part(&self, parts: u32) -> Self {
         SearchLimit { kicks: self.kicks, ..self.part(parts) }
@@ -152,8 +152,7 @@ impl SearchTime {
         }
     }
 
-    /// The limit of a search that leaves one of `parts` parts to another. Kicks are per search, so
-    /// that answers do not depend on other searches.
+    /// Leaves one of `parts` parts to another search. Kicks are per search.
     #[must_use]
     pub fn without_part(self, parts: u32) -> SearchLimit {
         match self {
@@ -165,7 +164,7 @@ impl SearchTime {
     }
 }
 
-/// Cells of a table between two readings of the clock: about 10 microseconds.
+/// Between readings of the clock: about 10 microseconds.
 const WORK_BETWEEN_LOOKS: usize = 1 << 16;
 
 /// Reads the clock now and then, because that takes as long as a small step.

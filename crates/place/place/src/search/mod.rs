@@ -1,9 +1,8 @@
 //! Engines with kicks and descents to local optima, and methods that use them.
 //!
-//! Two engines store the change of the cost by each swap, so that a step costs memory bandwidth but
-//! no recomputation: [`Sparse`] in a table of task x PU (for tasks with few partners, zones,
-//! thousands of tasks), [`Dense`] for all pairs (for matrices without zeros). [`Tour`] has better
-//! steps for rings and pipelines.
+//! Two engines store the change of the cost by each swap: [`Sparse`] in a table of task x PU (for
+//! few partners, zones, thousands of tasks), [`Dense`] for all pairs (for matrices without zeros).
+//! [`Tour`] has better steps for rings and pipelines.
 
 mod dense;
 mod iterate;
@@ -24,9 +23,8 @@ pub use tour::Tour;
 use seatmap_data::statistics::Xoshiro;
 use std::ops::Range;
 
-/// Swaps per item after which a descent recomputes its sums. With wildly different magnitudes,
-/// rounding errors may make useless swaps look helpful: a descent without progress since the last
-/// time has gone in a circle, and ends.
+/// Swaps per item after which a descent recomputes its sums. Rounding errors may make useless swaps
+/// look helpful: a descent without progress since then ends.
 const SWAPS_BETWEEN_CHECKS: usize = 8;
 
 const WEAKEST: usize = 3;

@@ -13,8 +13,8 @@ pub struct Qap {
 
 /// One symmetric or one antisymmetric pair of matrices.
 ///
-/// Any matrix is the sum of both kinds, and products of different kinds cancel, so an asymmetric
-/// problem is two problems with one formula for changes.
+/// Products of different kinds cancel, so an asymmetric problem is two problems with one formula
+/// for changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MatrixPair {
     a: Square<f64>,
@@ -83,7 +83,6 @@ fn is_something(m: &Square<f64>) -> bool {
 }
 
 impl MatrixPair {
-    /// The pair with the distances in the order of the items.
     pub(super) fn permuted(&self, place_of: &[u32]) -> MatrixPair {
         let b = Square::from_fn(self.b.n(), |i, j| {
             self.b[(place_of[i] as usize, place_of[j] as usize)]

@@ -6,9 +6,9 @@ use seatmap_data::statistics::Xoshiro;
 
 /// A placement with the cost of every task on every PU while all others stay.
 ///
-/// A swap changes the cost by a sum of four cells. After it only the rows of the two tasks'
-/// partners change: one streaming pass over two rows of distances per partner. Items with a changed
-/// row or seat wait in a queue, because pairs of unchanged items cannot have become better.
+/// A swap changes the cost by a sum of four cells, and then only the rows of the two tasks'
+/// partners. Items with a changed row or seat wait in a queue, because pairs of unchanged items
+/// cannot have become better.
 pub struct Sparse<'a> {
     problem: &'a Problem,
     slot_of: Vec<u32>,
@@ -131,8 +131,8 @@ impl<'a> Sparse<'a> {
                 let weight = self.weight_to[item];
                 if weight != 0.0 {
                     let other = f64::from(self.problem.distance[(there, there)]);
-                    // A swap keeps the length of the edge between the two, but the four cells
-                    // assume that the other task stays.
+                    // The four cells assume that the other task stays, but the edge between the two
+                    // keeps its length.
                     change += weight * (2.0 * f64::from(near[there]) - own - other);
                 }
             }

@@ -3,9 +3,8 @@
 use super::{DeadlineWatch, Dense, SearchEngine, SearchLimit, Solution};
 use seatmap_data::statistics::Xoshiro;
 
-/// Always makes the best swap that does not undo a recent one, even at a loss (Taillard 1991,
-/// "Robust taboo search for the quadratic assignment problem", with its tenure of 0.9 n to 1.1 n
-/// and its aspiration of forced diversification).
+/// Always makes the best swap that does not undo a recent one, even at a loss (Taillard 1991, with
+/// tenure 0.9 n to 1.1 n and forced diversification).
 ///
 /// On matrices without structure it beats kicks. The engine keeps the last state.
 pub fn tabu(engine: &mut Dense, rng: &mut Xoshiro, limit: &SearchLimit) -> Solution {

@@ -16,8 +16,8 @@ const NOWHERE: u32 = u32::MAX;
 
 /// The placement of a single ring or pipeline with equal edges: a tour of slots.
 ///
-/// Better steps than swaps reverse a stretch of the tour (2-opt, Croes 1958), move a short piece
-/// (Or-opt), or replace a slot with an unused one.
+/// Steps reverse a stretch (2-opt, Croes 1958), move a short piece (Or-opt), or replace a slot with
+/// an unused one.
 pub struct Tour<'a> {
     problem: &'a Problem,
     weight: f64,
@@ -35,7 +35,7 @@ pub struct Tour<'a> {
     least: f64,
 }
 
-/// Smaller changes, in units of the largest distance, may be rounding errors, which would go in
+/// Smaller changes, in units of the largest distance, are rounding errors, which would go in
 /// circles.
 const ROUNDING: f64 = 1e-13;
 
@@ -164,8 +164,7 @@ impl SearchEngine for Tour<'_> {
         &self.slot_of
     }
 
-    /// Few exchanges disturb a tour enough (Martin, Otto & Felten 1991, "Large-step Markov
-    /// chains").
+    /// Few exchanges disturb a tour enough (Martin, Otto & Felten 1991).
     fn strengths(&self) -> Range<usize> {
         1..4
     }

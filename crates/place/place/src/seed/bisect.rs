@@ -11,8 +11,8 @@ const PASSES: usize = 8;
 ///
 /// `bias` is an item's cost in the second set relative to the first, because of items outside. Each
 /// try grows a set from a random item along the heaviest traffic, and then exchanges pairs like
-/// Kernighan & Lin (1970, "An efficient heuristic procedure for partitioning graphs"): also at a
-/// loss, keeping the best prefix of a pass. Without time, items are divided in their order.
+/// Kernighan & Lin (1970): also at a loss, keeping the best prefix of a pass. Without time, items
+/// are divided in their order.
 pub fn bisect(
     traffic: &Traffic,
     items: &[u32],
@@ -59,7 +59,7 @@ fn traffic_inside(traffic: &Traffic, items: &[u32]) -> Vec<Vec<(u32, f64)>> {
         .collect()
 }
 
-/// Each item has its gain by changing sides.
+/// For example, much traffic with the set, little with the rest, and a high bias.
 struct Cut<'a> {
     graph: &'a [Vec<(u32, f64)>],
     bias: &'a [f64],
@@ -168,7 +168,6 @@ impl<'a> Cut<'a> {
                 break;
             }
         }
-        // Kernighan & Lin's best prefix.
         for (a, b) in exchanged.drain(best_at..).rev() {
             self.flip(b);
             self.flip(a);

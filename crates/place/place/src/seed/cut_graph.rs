@@ -26,7 +26,7 @@ impl JoinedNodes {
     }
 }
 
-/// Nodes with more neighbours link almost all others, and take too long.
+/// Nodes with more neighbours take too long.
 const MOST_NEIGHBOURS: usize = 200;
 
 /// Nodes with more neighbours always find one to merge with.
@@ -86,9 +86,8 @@ impl CutGraph {
     }
 
     /// Merges each node with a neighbour, preferring heavy edges and small nodes (the rating of
-    /// Holtgrewe, Sanders & Schulz 2010, "Engineering a scalable high quality graph partitioner").
-    /// Remaining nodes with few neighbours merge with a neighbour's neighbour, the only partner for
-    /// leaves of a tree. Sides stay apart.
+    /// Holtgrewe, Sanders & Schulz 2010). Remaining nodes with few neighbours merge with a
+    /// neighbour's neighbour, the only partner for leaves of a tree. Sides stay apart.
     pub(super) fn joined(
         &self,
         largest: u32,

@@ -6,9 +6,8 @@ use std::collections::BTreeMap;
 
 /// Divides slots in two compact halves, or at a clear gap near the middle.
 ///
-/// The two slots farthest apart attract the others; then pairs change sides while that makes the
-/// sides more compact, until the deadline. The slots of a PU stay together if there are several
-/// PUs.
+/// The two slots farthest apart attract the others; then pairs change sides while that helps, until
+/// the deadline. A PU's slots stay together if there are several PUs.
 #[must_use]
 pub fn halves(problem: &Problem, slots: &[u32], limit: &SearchLimit) -> (Vec<u32>, Vec<u32>) {
     let mut of_pu = BTreeMap::<u32, Vec<u32>>::new();
@@ -38,8 +37,7 @@ fn farthest(problem: &Problem, slots: &[u32], from: u32) -> u32 {
 }
 
 fn cut(problem: &Problem, slots: &[u32], limit: &SearchLimit) -> (Vec<u32>, Vec<u32>) {
-    // This takes linear time and finds the farthest pair on a line or tree, almost the farthest
-    // elsewhere.
+    // Linear time; exact on a line or tree, almost elsewhere.
     let one = farthest(problem, slots, slots[0]);
     let other = farthest(problem, slots, one);
     let mut keyed: Vec<(f64, u32)> = slots
@@ -73,7 +71,7 @@ fn settled(problem: &Problem, sorted: &[u32], cut: usize, limit: &SearchLimit) -
     (left, right)
 }
 
-/// The mean distance inside the sides, by samples.
+/// By samples.
 fn inside(problem: &Problem, sides: &Sides) -> f64 {
     let pairs = sides.0.len().pow(2) + sides.1.len().pow(2);
     (inside_side(problem, &sides.0) + inside_side(problem, &sides.1)) / pairs as f64
@@ -113,15 +111,14 @@ fn settle(problem: &Problem, left: &mut [u32], right: &mut [u32], limit: &Search
         }
         let from_left = gains(problem, left, right);
         let from_right = gains(problem, right, left);
-        // The two best may be neighbours, whose exchange changes nothing, so this compares several.
+        // Compares several, because exchanging the two best may change nothing.
         let lefts = best(&from_left);
         let rights = best(&from_right);
         let pairs = lefts.iter().flat_map(|a| rights.iter().map(move |b| (*a, *b)));
         let gained = pairs
             .map(|(a, b)| {
                 let apart = problem.apart(left[a], right[b]);
-                // Each gain counts the distance between the two as inside, but they remain on
-                // different sides.
+                // Each gain counts the distance between the two, which remain on different sides.
                 (from_left[a] + from_right[b] + 2.0 * apart, a, b)
             })
             .max_by(|x, y| x.0.total_cmp(&y.0));
@@ -134,7 +131,6 @@ fn settle(problem: &Problem, left: &mut [u32], right: &mut [u32], limit: &Search
     }
 }
 
-/// How much nearer each slot is to the other side.
 fn gains(problem: &Problem, side: &[u32], other: &[u32]) -> Vec<f64> {
     side.iter().map(|slot| to_side(problem, *slot, side) - to_side(problem, *slot, other)).collect()
 }
@@ -146,8 +142,7 @@ fn best(gains: &[f64]) -> Vec<usize> {
     order
 }
 
-/// With more slots, comparing all pairs takes too long.
+/// With more slots, all pairs take too long.
 const LARGEST_SETTLED: usize = 1024;
 
-/// The slots of each side to compare for an exchange.
 const MOST_TRIED: usize = 32;

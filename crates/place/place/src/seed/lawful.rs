@@ -19,7 +19,6 @@ pub fn lawful(problem: &Problem, mut slot_of: Vec<u32>) -> Vec<u32> {
     slot_of
 }
 
-/// Exchanges fixed tasks with the items on their slots.
 pub(crate) fn put_fixed(fixed: &[Option<u32>], slot_of: &mut [u32]) {
     for (task, slot) in fixed.iter().enumerate() {
         if let Some(slot) = slot
@@ -30,7 +29,7 @@ pub(crate) fn put_fixed(fixed: &[Option<u32>], slot_of: &mut [u32]) {
     }
 }
 
-/// With more partners to visit, some moves for the first zone suffice, because a search follows.
+/// With more partners to visit, some moves for the first zone suffice.
 const MOST_LOOKS: usize = 1 << 20;
 
 struct ZoneCounts<'a> {
@@ -50,14 +49,14 @@ impl<'a> ZoneCounts<'a> {
         ZoneCounts { zones, count, any_over, any_under }
     }
 
-    /// Tasks leave overfull zones, or if there are none, any zone with tasks to spare.
+    /// Overfull zones, or else any zone with tasks to spare.
     fn may_leave(&self, zone: u32) -> bool {
         let zone = zone as usize;
         let bound = if self.any_over { &self.zones.most } else { &self.zones.least };
         self.count[zone] > bound[zone]
     }
 
-    /// Tasks enter underfull zones, or if there are none, any zone with room.
+    /// Underfull zones, or else any zone with room.
     fn may_enter(&self, zone: u32) -> bool {
         let zone = zone as usize;
         let bound = if self.any_under { &self.zones.least } else { &self.zones.most };
@@ -98,7 +97,6 @@ fn change(problem: &Problem, slot_of: &[u32], (task, hole): (usize, usize)) -> f
     pays(problem, slot_of, task, hole) - pays(problem, slot_of, task, task)
 }
 
-/// The cost of a task on the slot of an item.
 fn pays(problem: &Problem, slot_of: &[u32], task: usize, item: usize) -> f64 {
     let partners = problem.traffic.of(task);
     partners.map(|(with, weight)| weight * problem.apart(slot_of[item], slot_of[with])).sum()

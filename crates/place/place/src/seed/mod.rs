@@ -2,7 +2,6 @@
 //!
 //! No single start wins on all machines and patterns, and random starts do badly on rings and
 //! stencils. Four good starts, each refined, come within a fraction of a percent of the best known.
-//! With thousands of slots a start takes seconds, so each stops at the deadline.
 
 mod bisect;
 mod cut_graph;
@@ -38,8 +37,7 @@ pub fn random(problem: &Problem, rng: &mut Xoshiro) -> Vec<u32> {
     let mut slot_of: Vec<u32> = (0..problem.slots() as u32).collect();
     rng.shuffle(&mut slot_of);
     if !problem.zones.are_free() {
-        // A plain shuffle rarely meets the bounds of many small zones, and repairs would prefer
-        // some placements.
+        // A plain shuffle rarely meets many small zones' bounds, and repairs would be biased.
         slot_of = in_zones(&problem.zones, problem.tasks(), &slot_of);
         // Zone minimums came first, so their tasks must be random too.
         rng.shuffle(&mut slot_of[..problem.tasks()]);
@@ -47,7 +45,6 @@ pub fn random(problem: &Problem, rng: &mut Xoshiro) -> Vec<u32> {
     lawful(problem, slot_of)
 }
 
-/// A new order, whose first `tasks` slots satisfy all zones.
 fn in_zones(zones: &Zones, tasks: usize, slots: &[u32]) -> Vec<u32> {
     let mut count = vec![0; zones.least.len()];
     let mut chosen = Vec::with_capacity(slots.len());

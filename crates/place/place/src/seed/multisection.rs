@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CutCare {
-    /// The number of independent cuts; the best is kept.
+    /// Independent cuts, of which the best is kept.
     pub(crate) tries: usize,
     /// Cycles that merge nodes within sides again, and improve each level.
     pub(crate) cycles: usize,
@@ -21,15 +21,15 @@ const SMALL: usize = 30;
 /// A node may have 1/`LARGEST_PART` of all items.
 const LARGEST_PART: i64 = 12;
 
-/// The number of sides grown on the smallest graph.
+/// Sides on the smallest graph.
 const GROWN: usize = 8;
 
-/// The passes on the smallest graph, and on larger ones.
+/// On the smallest graph, and on larger ones.
 const PASSES: [usize; 2] = [10, 6];
 
 /// Puts the items (tasks, then holes) on nested groups: first over the outermost groups with little
 /// traffic between them, then inside each (global multisection: von Kirchbach, Schulz & Traeff
-/// 2020, "Better process mapping and sparse quadratic assignment").
+/// 2020).
 ///
 /// The level at which two tasks meet decides their distance, so a cut can ignore items outside.
 /// After the deadline, items are divided in their order.
@@ -137,7 +137,7 @@ fn cut(
         let largest = (graph.items() / LARGEST_PART).max(2) as u32;
         let joined = graph.joined(largest, sides.as_deref(), rng);
         let nodes = joined.nodes as usize;
-        // Otherwise the smaller graph is not worth its time.
+        // Too little smaller to be worth the time.
         if nodes * 20 < graph.nodes() * 19 {
             let smaller = graph.contracted(&joined);
             let new_of = joined.new_of;

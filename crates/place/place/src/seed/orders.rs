@@ -5,7 +5,7 @@ use crate::{Problem, Traffic};
 use seatmap_data::statistics::Xoshiro;
 use std::collections::VecDeque;
 
-/// Orders need far fewer rounds than eigenvalues.
+/// Eigenvalues would need far more.
 const ROUNDS: usize = 300;
 
 /// The order of the second eigenvector of the traffic's Laplacian (Fiedler 1973), holes last.
@@ -17,8 +17,8 @@ pub fn spectral(problem: &Problem, rng: &mut Xoshiro, limit: &SearchLimit) -> Op
     let mut watch = DeadlineWatch::new(limit, cells);
     let n = traffic.tasks();
     let volume: Vec<f64> = (0..n).map(|task| traffic.volume(task)).collect();
-    // No eigenvalue exceeds twice the largest volume (Gershgorin), so this shift turns the smallest
-    // into the largest, which the iteration finds.
+    // No eigenvalue exceeds twice the largest volume (Gershgorin), so this shift makes the smallest
+    // the largest.
     let shift = 2.0 * volume.iter().copied().fold(1e-300, f64::max);
     let mut vector: Vec<f64> = (0..n).map(|_| rng.unit() - 0.5).collect();
     for _ in 0..ROUNDS {

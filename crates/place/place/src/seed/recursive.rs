@@ -11,10 +11,8 @@ use std::collections::VecDeque;
 /// Divides the machine in distant halves and the tasks in sets with little traffic between them,
 /// down to single slots.
 ///
-/// This is dual recursive bipartitioning (Pellegrini 1994, "Static mapping by dual recursive
-/// bipartitioning of process and architecture graphs") on measured distances, level by level, so
-/// that a cut knows the side of each partner outside. After the deadline, items and slots are
-/// divided in their order.
+/// This is dual recursive bipartitioning (Pellegrini 1994) on measured distances, level by level,
+/// so that a cut knows the side of each partner outside.
 #[must_use]
 pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &SearchLimit) -> Vec<u32> {
     let n = problem.slots();
@@ -75,9 +73,8 @@ fn distance_to(problem: &Problem, slot: u32, side: &[u32]) -> f64 {
         / side.len() as f64
 }
 
-/// The slot nearest to all others, by samples.
 fn middle(problem: &Problem, slots: &[u32]) -> u32 {
-    // This computes at most 1,024 distances for sets of any size.
+    // At most 1,024 distances for sets of any size.
     let step = slots.len().div_ceil(32).max(1);
     let sample: Vec<u32> = slots.iter().copied().step_by(step).collect();
     sample
@@ -87,7 +84,7 @@ fn middle(problem: &Problem, slots: &[u32]) -> u32 {
         .map_or(0, |(_, slot)| slot)
 }
 
-/// The cost of the second half over the first, because of partners outside, in units of traffic.
+/// The cost of the second half over the first, because of partners outside.
 fn pull(
     problem: &Problem,
     item: u32,

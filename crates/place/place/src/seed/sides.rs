@@ -5,7 +5,6 @@ use seatmap_data::statistics::Xoshiro;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// The two sides of a cut, with each node's gain by changing sides.
 pub(super) struct TwoSides<'a> {
     graph: &'a CutGraph,
     pub(super) second: Vec<bool>,
@@ -52,9 +51,8 @@ impl<'a> TwoSides<'a> {
     }
 
     /// Passes move each node at most once, the largest gain first, also at a loss, and keep the
-    /// best prefix (Fiduccia & Mattheyses 1982, "A linear-time heuristic for improving network
-    /// partitions"). A side may end with up to `slack` items more or less, and exceed that slightly
-    /// during a pass.
+    /// best prefix (Fiduccia & Mattheyses 1982). A side may end with up to `slack` items more or
+    /// less.
     pub(super) fn improve(&mut self, slack: i64, passes: usize, rng: &mut Xoshiro) {
         (0..passes).find(|_| !self.pass(slack, rng));
     }
@@ -103,7 +101,6 @@ impl<'a> TwoSides<'a> {
                 best = (over, sum, moved.len());
             }
         }
-        // Undoes the moves after the best prefix.
         for node in moved.drain(best.2..).rev() {
             self.flip(node);
         }

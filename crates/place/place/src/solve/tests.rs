@@ -7,7 +7,7 @@ fn ring(n: usize) -> Square<f64> {
     Square::from_fn(n, |i, j| f64::from((i + 1) % n == j))
 }
 
-/// Neighbours by number are far apart.
+/// Neighbouring numbers are far apart.
 fn circle(n: usize) -> Square<f64> {
     let at = |i: usize| (i * 7) % n;
     let apart = |i: usize, j: usize| at(i).abs_diff(at(j));
@@ -56,8 +56,7 @@ fn scattered(i: usize, j: usize) -> f64 {
     ((i.min(j) * 31 + i.max(j) * 17) % 23) as f64
 }
 
-/// `--kicks` promises the same answer on every computer and in every version: mention a change in
-/// the release notes.
+/// Mention a change in the release notes, because `--kicks` promises the same answer everywhere.
 #[test]
 fn the_answer_of_a_seed_stays_what_it_is() {
     let hollow =

@@ -7,10 +7,9 @@ const MOST_LOOKS: usize = 1 << 26;
 /// With more cells, tasks are not matched with PUs.
 const MOST_CELLS: usize = 1 << 20;
 
-/// A lower bound on the slowest seat's time in nanoseconds: the larger of two.
-///
-/// The total work divided by the joint speed of the cores; and the best matching of tasks with
-/// seats of their own, with the cheapest messages that each seat allows.
+/// A lower bound on the slowest seat's time in nanoseconds: the larger of the total work divided by
+/// the cores' joint speed, and the best matching of tasks with own seats and the cheapest messages
+/// there.
 #[must_use]
 pub(super) fn bound(model: &TimeModel) -> f64 {
     let floor = Floor::new(model);
@@ -93,8 +92,7 @@ fn near(model: &TimeModel, pu: usize, is_matched: bool) -> Vec<f64> {
     near
 }
 
-/// The total work, plus messages at the least speed, divided by the speed of as many PUs as there
-/// are tasks.
+/// The total work, plus messages at the least speed, divided by the speed of as many PUs as tasks.
 ///
 /// The sum over seats of speed x time is the work plus speed x messages, and the slowest seat's
 /// time is at least that sum divided by the sum of speeds.
@@ -111,7 +109,7 @@ fn by_work(model: &TimeModel, messages: f64) -> f64 {
     for core in &model.core {
         met[*core] += 1;
         let before = if met[*core] > 1 { model.cores[*core].work(met[*core] - 1) } else { 0.0 };
-        // The extra work of the core, at the speed of its fastest thread: no placement does more.
+        // The core's extra work at the speed of its fastest thread: an upper bound.
         gains.push(best_of_core[*core] * (model.cores[*core].work(met[*core]) - before));
     }
     gains.sort_by(|a, b| b.total_cmp(a));
@@ -142,8 +140,7 @@ fn can_match(cells: &[f64], rows: usize, columns: usize, most: f64) -> bool {
     (0..rows).all(|row| augment(cells, columns, most, row, &mut row_of))
 }
 
-/// Finds a column for a row, moving other rows. Breadth first: with thousands of rows depth first
-/// needs a deep stack.
+/// Moves other rows. Breadth first, because depth first needs a deep stack for thousands of rows.
 fn augment(
     cells: &[f64],
     columns: usize,

@@ -27,7 +27,7 @@ impl Score {
             return true;
         }
         let rounding = if other.sum.is_finite() { ROUNDING * other.sum } else { 0.0 };
-        // Within a hundredth of the margin, so that a chain of such steps hardly climbs.
+        // A hundredth, so that a chain of such steps hardly climbs.
         self.most <= other.most + 0.01 * margin && self.sum < other.sum - rounding
     }
 }
@@ -39,7 +39,6 @@ pub struct TimedPlacement<'a> {
     /// [`NOWHERE`] while lifted.
     pu_of: Vec<usize>,
     count: Vec<u32>,
-    /// The work at speed 1.
     work_ns: Vec<f64>,
     messages_ns: Vec<f64>,
     /// Tasks that work or send.
@@ -201,7 +200,7 @@ impl<'a> TimedPlacement<'a> {
             .unwrap_or(0)
     }
 
-    /// Recomputes the sums, which have rounding errors after thousands of changes.
+    /// After thousands of changes, the sums have rounding errors.
     pub(super) fn renewed(&self) -> Self {
         TimedPlacement::of(self.model, &self.pu_of)
     }

@@ -8,7 +8,6 @@ use std::cmp::Ordering;
 
 pub(super) type NamedStart = (Vec<usize>, &'static str);
 
-/// The score, the PU of each task, and the name of the start.
 pub(super) type Searched = (Score, Vec<usize>, &'static str);
 
 pub(super) fn side_by_side(
@@ -90,7 +89,7 @@ struct Climber<'a> {
     score: Score,
     limit: &'a SearchLimit,
     movable: Vec<usize>,
-    /// The number of searches for a change so far: on large machines each compares other seats.
+    /// So far: on large machines each compares other seats.
     turns: usize,
 }
 
@@ -193,7 +192,7 @@ impl<'a> Climber<'a> {
         let mut best = None;
         let stride = (self.model.pus().max(self.movable.len()) / MOST_SEATS).max(1);
         self.turns += 1;
-        // Each search starts one seat further, so that all get compared.
+        // Starts one seat further, so that all get compared.
         for to in (self.turns % stride..self.model.pus()).step_by(stride) {
             if self.seating.has_room(task, to) {
                 self.seating.shift(task, to);
@@ -213,10 +212,10 @@ impl<'a> Climber<'a> {
     }
 }
 
-/// Seats and tasks compared at once; larger machines skip some.
+/// Larger machines skip some.
 const MOST_SEATS: usize = 512;
 
-/// The most partners of the slowest seat's tasks to move; a hub may have thousands.
+/// A hub may have thousands.
 const MOST_PARTNERS: usize = 64;
 
 #[derive(Clone, Copy, Debug)]

@@ -9,11 +9,10 @@ use crate::portfolio::portfolio;
 use crate::search::SearchLimit;
 use crate::{PlaceRequest, Problem, Pus, baselines};
 
-/// Each start by distance may take 1/`DISTANCE_PART` of the time.
+/// For each start by distance.
 const DISTANCE_PART: u32 = 10;
 
-/// Heavy tasks first, the best by distance on all seats and on the fastest ones, and the usual
-/// placements, if allowed.
+/// Heavy tasks first; the best by distance on all and on the fastest seats; the usual placements.
 pub(super) fn starts(
     request: &PlaceRequest,
     model: &TimeModel,
@@ -45,7 +44,6 @@ fn by_distance(problem: &Problem, limit: &SearchLimit, seed: u64) -> Vec<usize> 
     found.slot_of[..problem.tasks()].iter().map(|slot| problem.pu(*slot)).collect()
 }
 
-/// Each task, the heaviest first, on the seat that finishes it first.
 fn heavy_first(model: &TimeModel) -> Vec<usize> {
     let weights = weights_ns(model);
     let mut order: Vec<usize> = (0..model.tasks()).collect();
@@ -78,7 +76,7 @@ fn soonest(seating: &mut TimedPlacement, model: &TimeModel, task: usize) -> Opti
     best.map(|(_, pu)| pu)
 }
 
-/// One of the fastest seats per task; `None` if all seats are needed or the constraints forbid it.
+/// `None` if all seats are needed or the constraints forbid it.
 fn fastest(request: &PlaceRequest, model: &TimeModel, pus: &Pus) -> Option<(Pus, Problem)> {
     let tasks = model.tasks();
     let n = model.pus();

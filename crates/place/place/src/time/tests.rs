@@ -10,7 +10,7 @@ use seatmap_data::pattern::{Edge, Pattern, generate};
 use seatmap_data::plan::Objective;
 use seatmap_data::statistics::Xoshiro;
 
-/// Performance cores of two threads, efficiency cores of one, noisy distances.
+/// Performance cores have two threads.
 fn hybrid(performance: u32, efficiency: u32, rng: &mut Xoshiro) -> Profile {
     let pu = |os: u32| {
         let is_fast = os < 2 * performance;
@@ -206,7 +206,7 @@ fn more_tasks_than_seats_share_the_fast_ones() {
     );
 }
 
-/// Users with a core for each task do not put two on one.
+/// Users do not share spare cores.
 #[test]
 fn the_usual_placements_fill_cores_before_their_second_threads() {
     let machine = catalog::load("xeon-e5-2680-2s").unwrap();

@@ -7,7 +7,6 @@ use seatmap_data::pattern::{Edge, Pattern, edge::MAX_AMOUNT};
 use seatmap_place::search::{Qap, SearchLimit};
 use seatmap_place::{PlaceError, PlaceRequest, solve};
 
-/// 0, the largest, or anything between by magnitude.
 fn sized(largest: f64, orders: f64) -> impl Strategy<Value = f64> {
     prop_oneof![
         Just(0.0),

@@ -1,9 +1,8 @@
 //! The drop-in files that systemd writes for properties of units; an undo removes them.
 //!
-//! `systemctl set-property` writes a drop-in even when it restores an old value
-//! (`unit_write_setting` in src/core/unit.c). It overrides the unit's own file, whose later edits
-//! would have no effect. The journal therefore has a line for each new drop-in, and restoring the
-//! old value removes it.
+//! `systemctl set-property` writes a drop-in even to restore an old value (`unit_write_setting` in
+//! src/core/unit.c), which overrides later edits of the unit. So the journal has a line for each
+//! new drop-in, to remove it.
 
 use seatmap_os::Root;
 use seatmap_os::root::FileError;

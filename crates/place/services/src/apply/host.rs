@@ -147,8 +147,8 @@ impl GuardedHost for ServicesHost {
 
     fn end(&self, name: &Name) -> Result<Vec<Left>, ApplyError> {
         let record = self.record(name);
-        // The record goes first: the next command undoes a journal without one, even if a full disk
-        // prevents any note.
+        // The record goes first: the next command undoes a journal without one, even on a full
+        // disk.
         self.run.forget(name).map_err(ApplyError::Remembering)?;
         let services = record.map(|record| record.plan.services).unwrap_or_default();
         let mut left = Vec::new();

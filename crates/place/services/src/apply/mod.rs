@@ -1,14 +1,12 @@
 //! Applies planned CPU sets to running services, and undoes that.
 //!
-//! Each service is changed through its owner: a systemd unit by `systemctl set-property`, a
-//! container by its engine, a domain by `virsh`, a control group by its `cpuset` files, and other
-//! processes by the masks of their threads. No process leaves its group. Groups that an owner would
-//! overwrite are refused.
+//! Each service is changed through its owner: units by `systemctl set-property`, containers by
+//! their engine, domains by `virsh`, control groups by `cpuset` files, other processes by thread
+//! masks. No process leaves its group. Groups that an owner would overwrite are refused.
 //!
-//! Every change is in a journal before it is made, in the format and with the guardian of
-//! [cells](seatmap_cell). After SIGKILL at any step the guardian restores everything; if it was
-//! killed too, the next `seatmap services` does. Values that other programs have set since are
-//! kept. A reboot ends the sets and the journal.
+//! Journal and guardian are as for [cells](seatmap_cell): after SIGKILL at any step the guardian
+//! restores everything, or else the next `seatmap services`. Values set since by other programs
+//! stay. A reboot ends the sets and the journal.
 //!
 //! | module | holds |
 //! |---|---|
@@ -44,7 +42,7 @@ use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, Tid};
 use std::io;
 
-/// Why a plan was not applied or undone. All earlier changes are undone.
+/// Why a plan was not applied or undone.
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {
     /// A service of the plan does not exist.

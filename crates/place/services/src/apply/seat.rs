@@ -22,7 +22,7 @@ pub const USUAL_NAME: &str = "services";
 /// The default duration of a plan.
 pub const USUAL_TIME: Duration = Duration::from_secs(600);
 
-/// Rounds of looking for new threads.
+/// Of looking for new threads.
 const ROUNDS: u32 = 8;
 
 /// A request to apply a plan.
@@ -57,7 +57,7 @@ pub struct ApplyResult {
     pub memory_left: Vec<String>,
 }
 
-/// How often, and at which interval, to check for an effect.
+/// How often to check for an effect, and the interval.
 const EFFECT_LOOKS: u32 = 50;
 const EFFECT_PAUSE: Duration = Duration::from_millis(40);
 
@@ -297,7 +297,7 @@ impl ServiceSite<'_> {
             if outside == 0 {
                 return Ok(());
             }
-            // The owner may act a moment after its answer.
+            // The owner may act a little later.
             std::thread::sleep(EFFECT_PAUSE);
         }
         let service = planned.service.name.clone();
@@ -324,7 +324,6 @@ impl ServiceSite<'_> {
         Ok(())
     }
 
-    /// Moves what the kernel allows, and returns the interrupts that stay.
     fn move_interrupts(&mut self, plan: &ServicesPlan) -> Result<Vec<String>, ApplyError> {
         let root = &self.host.root;
         let Some(allowed) = CpuSet::of_list(&plan.interrupts).filter(|set| !set.is_empty()) else {
@@ -379,9 +378,8 @@ impl ServiceSite<'_> {
         Ok(left)
     }
 
-    /// Removes the permanent files of an unfinished `keep`, for example after a full disk: the plan
-    /// then lasts until its time is over, but not after a reboot. Ending the plan handles its other
-    /// journal lines.
+    /// Removes the permanent files of an unfinished `keep`, so the plan does not outlast a reboot.
+    /// Ending the plan handles its other journal lines.
     fn forget_kept(&self, before: usize) {
         let noted = &self.journal.changes[before.min(self.journal.changes.len())..];
         let kept: Vec<DropIn> = noted.iter().filter_map(|one| DropIn::of(&one.path)).collect();

@@ -1,7 +1,7 @@
 //! One setting of one owner, as a line of a journal.
 //!
-//! Files and masks of threads are changes as in [cells](seatmap_cell::change). Settings of units
-//! and containers are not files: their `path` has the owner and the property.
+//! Files and masks are changed as in [cells](seatmap_cell::change). The `path` of other settings
+//! has the owner and the property.
 //!
 //! | path | is |
 //! |---|---|
@@ -23,7 +23,6 @@ use std::io;
 use std::process::{Command, Output};
 use std::time::Duration;
 
-/// The time limit for an owner's answer.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The time limit for nodes: the kernel moves the memory of a whole group before it answers
@@ -115,9 +114,8 @@ pub(crate) fn set(root: &Root, change: &SettingChange, value: &str) -> Result<()
     }
 }
 
-/// Lets members of a version 2 cpuset use everything in the group above. The kernel refuses an
-/// empty list for a group with members (ENOSPC; `validate_change` in kernel/cgroup/cpuset.c). A
-/// list of all possible CPUs or nodes grants the same, now and later.
+/// Lists all possible CPUs or nodes, because the kernel refuses an empty list for a version 2 group
+/// with members (ENOSPC; `validate_change` in kernel/cgroup/cpuset.c).
 fn clear(root: &Root, path: &str) -> Result<(), FileError> {
     match root.write(path, "\n") {
         Err(error) if error.source.kind() == io::ErrorKind::StorageFull => {
@@ -167,8 +165,8 @@ fn asked(path: &str) -> Result<String, FileError> {
 fn told(root: &Root, path: &str, value: &str) -> Result<(), FileError> {
     match owner(path) {
         Owner::Unit { name, property, is_kept } => {
-            // systemd drops a list without noticing that the kernel keeps it for a group with
-            // members, so the last list must have everything.
+            // The kernel keeps a list that systemd drops from a group with members, so the last
+            // list must have everything.
             if value.is_empty() {
                 let all = possible(root, property == PROPERTIES[1])?;
                 set_property(path, name, &format!("{property}={all}"), is_kept)?;
@@ -198,7 +196,6 @@ fn told(root: &Root, path: &str, value: &str) -> Result<(), FileError> {
     .map(drop)
 }
 
-/// Sets a property until the next boot, or permanently.
 fn set_property(path: &str, name: &str, setting: &str, is_kept: bool) -> Result<Output, FileError> {
     let mut command = Command::new("systemctl");
     command.arg("set-property");
@@ -220,7 +217,6 @@ fn patience(path: &str) -> Duration {
     if is_of_nodes(path) { PATIENCE_WITH_MEMORY } else { PATIENCE }
 }
 
-/// Whether a setting is for nodes, not CPUs.
 fn is_of_nodes(path: &str) -> bool {
     ["mems", PROPERTIES[1]].iter().any(|end| path.ends_with(end))
 }
@@ -240,8 +236,8 @@ fn failed(path: &str, why: &str) -> FileError {
     FileError { path: path.to_owned(), source: io::Error::other(why.to_owned()) }
 }
 
-/// Whether a plan may have written a line of a journal. Root executes the journal, so all other
-/// lines are refused.
+/// Whether a plan may have written a line of a journal. Root executes the journal, so others are
+/// refused.
 pub(crate) fn may_be(change: &SettingChange, layout: &CpusetMounts) -> bool {
     let values = [&change.old, &change.new];
     if change.what == SettingKind::CpuMask {

@@ -165,8 +165,7 @@ fn above(folder: &str) -> &str {
     folder.rsplit_once('/').map_or("", |(above, _)| above)
 }
 
-/// In version 1 the groups below change too, the innermost first, so that a group is never smaller
-/// than one inside it.
+/// In version 1, inner groups change first, so that a group is never smaller than one inside it.
 fn of_group(
     root: &Root,
     folder: &str,
@@ -193,8 +192,8 @@ fn of_group(
     Ok(())
 }
 
-/// The changes of queues that steer packets to CPUs outside a set: to those inside, or to the whole
-/// set if there are none. Queues without steering follow their interrupts.
+/// The changes that steer queues' packets to CPUs of a set: those allowed before, or else the whole
+/// set. Queues without steering follow their interrupts.
 ///
 /// # Errors
 /// The queues cannot be listed.

@@ -15,8 +15,8 @@ use seatmap_os::task::Family;
 use seatmap_os::{CpuSet, Root};
 use std::io;
 
-/// Returns the settings that could not be restored. The journal is removed anyway, because another
-/// program's change would keep it forever.
+/// Returns the settings that could not be restored. The journal is removed anyway, or another
+/// program's change would keep it.
 ///
 /// # Errors
 /// The journal cannot be removed.
@@ -87,8 +87,7 @@ fn put_back(root: &Root, change: &SettingChange) -> Option<Left> {
         .and_then(|error| left(change, error.source.to_string()))
 }
 
-/// Removes systemd's file for a property with its old value again. Another program's value is in
-/// the same file, which then stays.
+/// Removes systemd's file for a property, unless it has another program's value.
 fn take_away(root: &Root, change: &SettingChange, drop_in: DropIn) -> Option<Left> {
     let current = setting::current(root, change).ok()?;
     if !setting::is_old(root, change, &current) {
@@ -101,7 +100,6 @@ fn left(change: &SettingChange, why: String) -> Option<Left> {
     Some(Left::new(change.path.clone(), why))
 }
 
-/// The seats of threads, with the present processes of the services.
 fn ledger(root: &Root, journal: &CellJournal, services: &[PlannedService]) -> SeatLedger {
     let mut ledger = SeatLedger::since(journal.header.began_ticks.unwrap_or(0));
     for change in journal.changes.iter().filter(|change| change.what == SettingKind::Affinity) {

@@ -14,7 +14,6 @@ use std::io;
 use std::process::{Command, Output};
 use std::time::Duration;
 
-/// The time limit for an answer of libvirt.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// errno(3).
@@ -23,7 +22,6 @@ const ENOENT: i32 = 2;
 /// The most parts; libvirt's own limit of vCPUs is lower (4096 in 2024).
 const MOST_PARTS: usize = 8192;
 
-/// A part with its own pin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DomainPart {
     Vcpu(u32),
@@ -159,7 +157,6 @@ fn path(domain: &str) -> String {
     format!("domain:{domain}")
 }
 
-/// The pins end with the domain.
 fn gone(domain: &str) -> FileError {
     FileError { path: path(domain), source: io::Error::from_raw_os_error(ENOENT) }
 }

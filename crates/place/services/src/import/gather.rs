@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// The largest file, in bytes: units, domains and states of kubelet are far smaller.
 pub const MOST_BYTES: usize = 4 << 20;
 
-/// The most files; a server has a few hundred units.
+/// A server has a few hundred units.
 const MOST_FILES: usize = 4096;
 
 const ENDINGS: [&str; 8] =
@@ -17,8 +17,8 @@ const STATES: [&str; 2] = ["cpu_manager_state", "memory_manager_state"];
 
 type Unread = (PathBuf, io::Error);
 
-/// The files of a folder and its drop-in folders that may seat services, sorted; and the unreadable
-/// drop-in folders. Links are skipped: those that enable a unit lead to another file of the folder.
+/// The files of a folder and its drop-in folders that may seat services, sorted, without links,
+/// which lead to other files of the folder; and the unreadable drop-in folders.
 ///
 /// # Errors
 /// The folder cannot be read, or has more files than any computer has units.

@@ -8,12 +8,11 @@
 //! | configuration | the CPUs that no pod gets, `reservedSystemCPUs` |
 //!
 //! They are defined in kubernetes/kubernetes: `pkg/kubelet/cm/cpumanager/state/checkpoint.go`, the
-//! same in `memorymanager`, and `KubeletConfiguration` of `kubelet.config.k8s.io/v1beta1`. A pod
-//! with its own resources has its CPUs and nodes in `podEntries` (Kubernetes' enhancement 5526).
-//! The fourth form of a state repeats everything as text in `data`, which kubelet reads.
+//! same in `memorymanager`, and `KubeletConfiguration` of `kubelet.config.k8s.io/v1beta1`. Pods
+//! with own resources are in `podEntries` (Kubernetes' enhancement 5526). The fourth form of a
+//! state has everything as text in `data`, which kubelet reads.
 //!
-//! The files have a pod's UID and a container's name, but not the name of the container's group, so
-//! a service is a whole pod.
+//! The files do not name a container's group, so a service is a whole pod.
 
 use super::lists::{ListSpelling, of_numbers};
 use super::{

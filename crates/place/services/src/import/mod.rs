@@ -10,8 +10,8 @@
 //! | [`gather`] | the files of a folder | |
 //! | [`written`] | entries of `services.toml`, and a plan | |
 //!
-//! Files are recognised by content, and read together: several may have settings of one unit, and
-//! two may claim the same CPUs.
+//! Files are recognised by content, and read together, because several may have settings of one
+//! unit.
 
 pub mod gather;
 mod kubelet;
@@ -226,7 +226,6 @@ pub struct ImportedSeats {
     pub seats: Vec<WrittenSeat>,
     /// Remarks for the user.
     pub remarks: Vec<ImportRemark>,
-    /// The CPUs that kubelet gives to no pod.
     #[serde(skip)]
     reserved: Option<CpuSet>,
 }
@@ -365,7 +364,7 @@ impl Blame for SeatsFileError {
     }
 }
 
-/// Reads all files. If a format is given, files from the command line must have it. An unreadable
+/// Reads all files. With a given format, files from the command line must have it. An unreadable
 /// file of a folder only adds a remark; `unopened` are such remarks.
 ///
 /// # Errors

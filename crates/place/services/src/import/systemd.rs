@@ -1,9 +1,8 @@
 //! The CPUs and nodes of systemd's units, from unit files, drop-ins, the output of `systemctl
 //! show`, and the script of `seatmap export --format systemd`.
 //!
-//! The settings are those of systemd.exec(5) and systemd.resource-control(5). A list is added to
-//! earlier ones, and an empty one drops them. A unit runs on the CPUs that it and all its slices
-//! allow.
+//! The settings are those of systemd.exec(5) and systemd.resource-control(5). Lists add up; an
+//! empty one drops earlier ones. A unit runs on the CPUs that it and all its slices allow.
 
 mod specifiers;
 
@@ -16,13 +15,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const SECTIONS: [&str; 6] = ["[Service]", "[Slice]", "[Scope]", "[Socket]", "[Mount]", "[Swap]"];
 
-/// Kinds of units with processes.
+/// Those with processes.
 const KINDS: [&str; 6] = [".service", ".slice", ".scope", ".socket", ".mount", ".swap"];
 
-/// The default slice (systemd.special(7)).
 const USUAL_SLICE: &str = "system.slice";
 
-/// The settings of one unit, over all its files.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UnitSettings {
     affinity: Option<CpuSet>,
@@ -140,7 +137,7 @@ fn unit_file(
     }
 }
 
-/// Units have an empty line between them.
+/// An empty line separates units.
 fn shown(
     file: &SourceFile<'_>,
     units: &mut UnitFiles,
@@ -187,7 +184,7 @@ fn script(file: &SourceFile<'_>, units: &mut UnitFiles, seats: &mut ImportedSeat
 impl UnitSettings {
     fn note(&mut self, file: &SourceFile<'_>) {
         self.sources.insert(file.name.to_owned());
-        // 'systemctl show' prints all units, most of them without such settings.
+        // Most units have no such settings.
         self.is_named |= !file.is_from_folder && !is_shown(file.text);
     }
 
@@ -312,8 +309,8 @@ pub(super) fn seat(units: &UnitFiles, seats: &mut ImportedSeats) -> Result<(), S
     Ok(())
 }
 
-/// The CPUs that the unit and its slices allow, given the innermost slice first. If a group has no
-/// CPU in common with its parent, the kernel gives it the parent's.
+/// Innermost slice first. The kernel gives a group without a CPU in common with its parent the
+/// parent's.
 fn allowed(unit: &UnitSettings, above: &[&UnitSettings]) -> Option<CpuSet> {
     let own = above.iter().rev().copied().chain([unit]).filter_map(|one| one.allowed.as_ref());
     own.fold(None, |outer: Option<CpuSet>, inner| match outer {

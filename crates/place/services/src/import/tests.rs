@@ -11,7 +11,7 @@ fn file<'a>(name: &'a str, text: &'a str) -> SourceFile<'a> {
     SourceFile { name, text, is_from_folder: false }
 }
 
-/// Reads files of any format for a computer whose groups systemd makes.
+/// With groups made by systemd.
 fn read_all(files: &[SourceFile]) -> Result<ImportedSeats, SeatsFileError> {
     read(files, Vec::new(), None, CgroupDriver::Systemd)
 }
@@ -377,7 +377,7 @@ fn exports_are_read_back() {
 }
 
 proptest! {
-    /// Any bytes give an error, or services with a consistent file and plan.
+    /// Any bytes give an error, or a consistent file and plan.
     #[test]
     fn any_text_is_refused_or_becomes_a_file(
         begin in prop::sample::select(vec![

@@ -9,14 +9,14 @@
 //! | talk | messages between and inside services, by core distances | this machine's profile |
 //! | memory | memory of another NUMA node, and a device of another node | |
 //!
-//! All services have equal weight: a cache of one thread that waits behind a hundred workers loses
-//! as much as if they stood still. Services that want less than [`SMALL_CPUS`] count in proportion
-//! to it, or an idle one would decide everything.
+//! All services have equal weight: a one-thread cache that waits behind a hundred workers loses as
+//! much as they would. Services that want less than [`SMALL_CPUS`] count in proportion to it, or an
+//! idle one would decide everything.
 //!
-//! A record has the number of ready or running threads in each slice. Within a slice that number
-//! varies: the model takes it as Poisson distributed, like the requests in service without a queue
-//! (M/M/inf), in the normal approximation. Waiting is the mean excess over the capacity. Work left
-//! over in one slice remains for the next, so a set below the mean load is the worst of all.
+//! Within a recorded slice, the number of ready or running threads is taken as Poisson distributed,
+//! like the requests in service without a queue (M/M/inf), in the normal approximation. Waiting is
+//! the mean excess over the capacity. Leftover work remains for the next slice, so a set below the
+//! mean load is worst.
 //!
 //! One large pool waits less than two small ones, but a burst of one service makes its whole pool
 //! wait.
@@ -30,8 +30,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
 /// The share of a CPU's time lost if threads of two services take turns on it with cold caches. Li,
-/// Ding & Shen 2007 ("Quantifying the cost of context switch") found tens of microseconds to a
-/// millisecond per switch; 100 us in turns of 3 ms are 3 %.
+/// Ding & Shen 2007 found tens of microseconds to a millisecond per switch; 100 us in turns of 3 ms
+/// are 3 %.
 const SHARING: f64 = 0.03;
 
 /// The share of a busy CPU's time lost to a neighbour in the last-level cache. Lo et al. 2015
@@ -46,7 +46,7 @@ const LINES: f64 = 16.0;
 /// take 1.4 to 2 times as long on servers of two packages, and a third of the time goes to memory.
 const FAR_MEMORY: f64 = 0.2;
 
-/// The share lost to a device on another node: an assumption, half of [`FAR_MEMORY`].
+/// An assumption: half of [`FAR_MEMORY`].
 const FAR_DEVICE: f64 = 0.1;
 
 /// Services that want fewer CPUs have less weight.
@@ -231,7 +231,6 @@ impl<'a> Pricing<'a> {
         terms
     }
 
-    /// The loss in the objective's percent.
     fn loss(&self, service: usize, cpus: f64) -> f64 {
         cpus * self.demand.services[service].percent_per_cpu
     }
@@ -268,8 +267,7 @@ impl<'a> Pricing<'a> {
         self.talk(a, b, least_ns)
     }
 
-    /// The mean wait over all slices. In each, every thread of the pool waits for the same part of
-    /// its time, and unfinished work remains for the next slice.
+    /// The mean wait over all slices.
     fn waiting_of(&self, members: Members, capacity: f64) -> f64 {
         let key = (members, (capacity * 1000.0).round() as u64);
         if let Some(known) = self.known.borrow().get(&key) {
@@ -327,7 +325,6 @@ impl<'a> Pricing<'a> {
         too_few.max(0.0) + too_many.max(0.0) + crowded + self.nodes_off(members, set) as f64
     }
 
-    /// Nodes that services must not use.
     fn nodes_off(&self, members: Members, set: &SetFacts) -> usize {
         let all = places(members).filter_map(|at| self.demand.services[at].memory_nodes.as_ref());
         let off = all
@@ -335,7 +332,6 @@ impl<'a> Pricing<'a> {
         off.sum()
     }
 
-    /// The bytes needed beyond the memory of the nodes.
     pub(crate) fn lacking_bytes<'s>(
         &self,
         sets: impl Iterator<Item = (Members, &'s SetFacts)>,

@@ -8,8 +8,7 @@ use crate::record::ServicesRecord;
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
-/// The most samples to use: the one with the largest load represents each group, because bursts
-/// matter most.
+/// The most samples: the largest load represents each group, because bursts matter most.
 const MOST_SLICES: usize = 600;
 
 /// One service.
@@ -148,7 +147,6 @@ fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
     values.sum::<f64>() / count
 }
 
-/// The samples to use: in a long record, the heaviest of each group.
 fn chosen_slices(wanted: &[Vec<f64>], samples: usize) -> Vec<usize> {
     let group = samples.div_ceil(MOST_SLICES).max(1);
     let mut chosen = Vec::new();

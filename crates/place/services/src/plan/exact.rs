@@ -1,8 +1,8 @@
 //! The best plan for up to [`MOST`] services, by branch and bound.
 //!
-//! A table has the least cost of each set of services from each unit on, with the least possible
-//! talk between pools. The search adds pools from the first unit to the last, cheapest first, and
-//! drops a branch when its cost plus the table's rest reaches the best plan so far.
+//! A table has the least cost of each set of services from each unit on. The search adds pools from
+//! the first unit to the last, cheapest first, and drops a branch when its cost plus the table's
+//! rest reaches the best plan so far.
 
 use super::cost::Pricing;
 use super::search::{PoolSpan, Spanned, span_price};
@@ -15,8 +15,7 @@ pub const MOST: usize = 5;
 /// A plan within this share of the best counts as the best: records are not more precise.
 pub const NEAR: f64 = 0.01;
 
-/// After this many branches, the search returns the best plan so far; the table's first entry is
-/// still a bound.
+/// Then the search returns the best plan so far; the table's first entry is still a bound.
 const MOST_BRANCHES: usize = 2_000_000;
 
 /// The result of the search.
@@ -193,7 +192,6 @@ impl Search<'_> {
     }
 }
 
-/// The nonempty subsets.
 fn subsets(of: Members) -> impl Iterator<Item = Members> {
     (1..=of).filter(move |members| members & !of == 0)
 }

@@ -1,8 +1,8 @@
 //! The memory that services need, and the NUMA nodes with it.
 //!
-//! The memory of a service is on the nodes of its pool. Each node's memory goes to the pool whose
-//! last node is nearest. The nodes of a pool are a run, so no other order serves more (the convex
-//! case of Glover 1967, "Maximum matching in a convex bipartite graph").
+//! A service's memory is on its pool's nodes. Each node's memory goes to the pool whose last node
+//! is nearest. A pool's nodes are a run, so no other order serves more (the convex case of Glover
+//! 1967).
 
 use super::cost::Pricing;
 use super::demand::Demand;
@@ -55,7 +55,7 @@ impl NodeMemory {
     }
 }
 
-/// The memory that a pool needs between two indices of nodes.
+/// Needed between two indices of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PoolMemory {
     first: usize,
@@ -78,7 +78,6 @@ impl Demand {
         PoolMemory { first, last, bytes: self.node_memory.sum(all) }
     }
 
-    /// The bytes that pools need beyond the memory of their nodes.
     pub(crate) fn lacking_bytes(&self, pools: &mut [PoolMemory]) -> u64 {
         let mut lacking: u64 = 0;
         for (at, bytes) in self.node_memory.bytes.iter().enumerate() {
@@ -107,7 +106,6 @@ impl Demand {
     }
 }
 
-/// Finds impossible requests without a search.
 pub(crate) fn check(demand: &Demand, units: &Units, machine: &str) -> Result<(), PlanError> {
     let memory = &demand.node_memory;
     let known: seatmap_os::CpuSet = units.all.iter().map(|unit| unit.node).collect();
@@ -150,8 +148,7 @@ pub(crate) fn check(demand: &Demand, units: &Units, machine: &str) -> Result<(),
     Ok(())
 }
 
-/// The smallest reduction of one service's memory that gives a plan. `None` if no plan fits without
-/// memory limits either.
+/// The smallest reduction of one service's memory that gives a plan, if memory prevents one.
 pub(crate) fn smallest_change(
     demand: &Demand,
     units: &Units,

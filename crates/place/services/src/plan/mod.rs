@@ -1,7 +1,7 @@
 //! Sets of CPUs for all services together. Pure: a record and a machine in, a plan out.
 //!
-//! A plan divides the services into *pools*. The services of one pool share one set of CPUs, and
-//! different pools have disjoint sets. A plan therefore also decides which services should share.
+//! A plan divides the services into *pools*. Services of one pool share a set of CPUs; different
+//! pools have disjoint sets.
 //!
 //! | module | holds |
 //! |---|---|

@@ -1,8 +1,7 @@
 //! A second judge: replays the record on the sets.
 //!
-//! The search weights services and uses a formula for waiting within a slice. Here a pool does its
-//! work in order, as much as it can in each slice and the rest later. This judge shares no code
-//! with the objective.
+//! Unlike the search's formula, a pool does its work in order, as much as it can in each slice and
+//! the rest later. The two share no code.
 
 use super::demand::Demand;
 use super::units::Units;

@@ -17,17 +17,16 @@ use seatmap_data::statistics::words::counted;
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
-/// Moves without an exact search: seconds for 40 services on 256 CPUs (`bench/services/run --only
-/// time`).
+/// Without an exact search: seconds for 40 services on 256 CPUs (`bench/services/run --only time`).
 const MOVES: usize = 30_000;
 
-/// Moves for the exact search's first plan.
+/// For the exact search's first plan.
 const FEW_MOVES: usize = 3_000;
 
-/// Plans that save less, in percent of the services' time, are not worth applying.
+/// In percent of the services' time; plans that save less are not worth applying.
 const WORTH_PERCENT: f64 = 1.0;
 
-/// Plans that save less than this share of the present loss are not worth applying either.
+/// Nor are plans that save less than this share of the present loss.
 const WORTH_SHARE: f64 = 0.05;
 
 /// A request for a plan.
@@ -239,7 +238,6 @@ impl PlanRequest<'_> {
         Ok(plan)
     }
 
-    /// The memory from the file, or else from the machine.
     fn node_bytes(&self, units: &Units) -> BTreeMap<u32, u64> {
         match self.record.computer.node_memory.as_deref().and_then(size_bytes) {
             Some(bytes) => units.all.iter().map(|unit| (unit.node, bytes)).collect(),

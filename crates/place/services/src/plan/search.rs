@@ -1,8 +1,7 @@
 //! A good plan for many services, by simulated annealing.
 //!
-//! The state is the pools in the order of their runs, with unused units after the last one. If
-//! services have required nodes, there are also gaps: parts without services, and possibly without
-//! units.
+//! The state is the pools in order, then unused units. With required nodes, there are also gaps:
+//! parts without services.
 
 use super::cost::{CostTerms, Pricing};
 use super::demand::Demand;
@@ -88,7 +87,7 @@ pub fn search(pricing: &Pricing, spans: &UnitSpans, moves: usize) -> Option<Span
 /// The penalty for each CPU by which a limit is broken: above all costs.
 const BROKEN: f64 = 1e9;
 
-/// A pool for each service that must be alone, and one for the others.
+/// One pool for each service that must be alone, one for the others.
 fn start_together(pricing: &Pricing, spans: &UnitSpans) -> Vec<Part> {
     let demand = pricing.demand;
     let alone: Vec<usize> =
@@ -99,7 +98,6 @@ fn start_together(pricing: &Pricing, spans: &UnitSpans) -> Vec<Part> {
     shared_out(pricing, spans, &groups)
 }
 
-/// A pool for each service, if there are enough units.
 fn start_apart(pricing: &Pricing, spans: &UnitSpans) -> Vec<Part> {
     let count = pricing.demand.services.len();
     if count > spans.count() {
@@ -109,7 +107,6 @@ fn start_apart(pricing: &Pricing, spans: &UnitSpans) -> Vec<Part> {
     shared_out(pricing, spans, &groups)
 }
 
-/// Divides units in proportion to load.
 fn shared_out(pricing: &Pricing, spans: &UnitSpans, groups: &[Members]) -> Vec<Part> {
     let loads: Vec<f64> = groups
         .iter()
@@ -244,8 +241,7 @@ impl Annealing<'_> {
         }
     }
 
-    /// Gives some services of a pool their own pool next to it. Services that talk lose if only one
-    /// of them moves.
+    /// Several at once, because services that talk lose if only one moves.
     fn split(&mut self, next: &mut Vec<Part>, a: usize) -> Option<()> {
         let Part { members, units } = next[a];
         let leaving = members & self.random.bits();

@@ -17,7 +17,6 @@ use seatmap_data::statistics::Xoshiro;
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
-/// `per_cache` cores share a cache; nodes have equal shares.
 fn machine(cores: u32, smt: u32, per_cache: u32, nodes: u32) -> Profile {
     let mut pus = Vec::new();
     for thread in 0..smt {
@@ -345,7 +344,7 @@ proptest! {
         let mut needs: Vec<_> = runs.iter().enumerate().map(|(at, [first, last])| {
             demand.pool_memory(1 << at, (*first as u32)..=(*last as u32))
         }).collect();
-        // Hall's theorem: the largest need of any pools beyond their nodes.
+        // Hall's theorem.
         let lacking = (0..1_usize << pools.len()).map(|some| {
             let chosen = (0..pools.len()).filter(|at| some >> at & 1 == 1);
             let needed: u64 = chosen.clone().map(|at| pools[at].2).sum();
@@ -396,7 +395,7 @@ fn the_replay_carries_a_burst_into_the_next_slice() {
     let demand = Demand::of(&record, &units, &BTreeMap::new());
     let pools = Pools(vec![Pool { members: 1, units: vec![0, 1, 2, 3] }]);
     let late = replay::play(&demand, &units, &pools);
-    // 0.6 CPU seconds arrived, 0.4 were done, and four CPUs need 50 ms for the rest.
+    // Four CPUs need 50 ms for the late 0.2 CPU seconds.
     assert!((late.most_ms - 50.0).abs() < 1e-9, "{late:?}");
     assert!((late.late_percent - 100.0 / 3.0).abs() < 1e-9, "{late:?}");
 }

@@ -1,8 +1,7 @@
 //! A machine as units, the smallest parts of a pool.
 //!
-//! A unit is a core, because two services on its hardware threads slow each other down like two on
-//! one CPU. On a machine with fewer than four cores a unit is one CPU, or there would be little to
-//! divide.
+//! A unit is a core, because services on its hardware threads slow each other down. With fewer than
+//! four cores a unit is one CPU, or there would be little to divide.
 
 use seatmap_data::machine::{Profile, Pu};
 use seatmap_os::CpuSet;
@@ -12,7 +11,6 @@ use std::collections::BTreeMap;
 /// to 30 % (Marr et al. 2002, Intel Technology Journal 6(1)).
 const SMT_GAIN: f64 = 0.3;
 
-/// With fewer cores, units are CPUs.
 const FEW_CORES: usize = 4;
 
 /// Assumed round trips between PUs that share a core, an L2 cache, an L3 cache, a node, a package,
@@ -123,7 +121,6 @@ fn order(pu: &Pu) -> [Option<u32>; 6] {
     [pu.package, pu.numa, pu.die, pu.l3, pu.l2, pu.core]
 }
 
-/// Groups CPUs by core, except on a small machine.
 fn grouped<'a>(pus: &[&'a Pu]) -> Vec<Vec<&'a Pu>> {
     let mut sorted = pus.to_vec();
     sorted.sort_by_key(|pu| (order(pu), pu.smt, pu.os));

@@ -1,7 +1,7 @@
 //! Reads the reports of benchmark libraries: times in seconds by name.
 //!
-//! If the program can write a report file, the adapter requests one. Nothing is guessed: an unknown
-//! unit, a reading that is not above 0, or a report without benchmarks is an error.
+//! If possible, the adapter requests a report file. An unknown unit, a reading that is not above 0,
+//! or a report without benchmarks is an error.
 //!
 //! | module | reads |
 //! |---|---|
@@ -28,7 +28,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-/// The largest accepted report, in bytes. Reports with every sample have some megabytes.
+/// In bytes; reports with every sample have some megabytes.
 const MOST_BYTES: u64 = 64 << 20;
 
 /// The most benchmarks in one report.
@@ -180,8 +180,8 @@ impl Adapter {
         let file = folder.join(FILE);
         let mut launcher = Vec::new();
         if self == Adapter::Criterion {
-            // Criterion 0.3.4 and later reads this. Its default folder below `target` would mix the
-            // runs of base and head.
+            // For criterion 0.3.4 and later, whose default folder would mix the runs of base and
+            // head.
             let mut variable = OsString::from("CRITERION_HOME=");
             variable.push(folder);
             launcher = vec!["env".into(), variable];
@@ -264,7 +264,6 @@ fn placed(word: &OsString, file: &Path) -> OsString {
     }
 }
 
-/// A file's text; `None` if absent or empty.
 fn read_text(adapter: Adapter, path: &Path) -> Result<Option<String>, AdapterError> {
     let bytes = match named_file::read(path, MOST_BYTES) {
         Ok(bytes) => bytes,
@@ -287,7 +286,7 @@ fn seconds(name: &str, value: f64, unit: &str) -> Result<f64, AdapterError> {
     let scale = match unit {
         "ps" => 1e-12,
         "ns" => 1e-9,
-        // The micro sign and the Greek letter are both in use.
+        // Both the micro sign and the Greek letter are used.
         "us" | "\u{b5}s" | "\u{3bc}s" => 1e-6,
         "ms" => 1e-3,
         "s" => 1.0,

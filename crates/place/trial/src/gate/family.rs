@@ -1,10 +1,9 @@
 //! The confidence of each claim if several comparisons are judged together.
 //!
 //! At 95 % for each, 1 of 20 equal benchmarks would be called different. So the confidence is for
-//! all claims of a session together, by the steps of Holm 1979 ("A simple sequentially rejective
-//! multiple test procedure", Scandinavian Journal of Statistics 6): each of `n` undecided
-//! comparisons is judged at 1/n of the allowed error. The step repeats without those that show
-//! their claim. It does not need independent benchmarks.
+//! all claims of a session together, by the steps of Holm 1979 (Scandinavian Journal of Statistics
+//! 6): each of `n` undecided comparisons is judged at 1/n of the allowed error, and the step
+//! repeats without those that show their claim. Benchmarks may depend on each other.
 
 use std::collections::BTreeSet;
 

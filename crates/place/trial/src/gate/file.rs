@@ -37,8 +37,7 @@ pub struct BenchmarksFile {
     /// The head program; `--head` overrides it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<PathBuf>,
-    /// The default limit, in percent: the gate fails if head is shown to be worse by more.
-    /// `--fail-above` overrides it.
+    /// The default limit of a slowdown, in percent. `--fail-above` overrides it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fail_above_percent: Option<f64>,
     /// The default number of blocks. A block runs base once and head twice.
@@ -408,7 +407,6 @@ impl BenchmarksFile {
         })
     }
 
-    /// The options override the benchmark's entry, which overrides the file.
     fn length(&self, benchmark: &Benchmark, typed: &Overrides, confidence: f64) -> Length {
         let typed_s = typed.seconds.map(|time| time.as_secs_f64());
         let choices =

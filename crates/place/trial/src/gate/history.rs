@@ -1,9 +1,8 @@
 //! `seatmap-bench-history/1`: results over time, one JSON document per line, and their change
 //! points.
 //!
-//! The file is meant to live in a repository: lines are independent and only appended. Readings are
-//! compared only on one kind of computer: with equal fingerprints except for the name, which
-//! differs for each job of a hosted runner.
+//! For a repository: lines are independent and only appended. Readings are compared only between
+//! equal fingerprints, except for the name, which differs for each job of a hosted runner.
 
 use crate::gate::report::{BenchmarkResult, GateReport};
 use crate::tune::{Better, Fingerprint};
@@ -21,10 +20,9 @@ pub const FORMAT: &str = "seatmap-bench-history/1";
 /// The format's name of a trend.
 pub const TREND_FORMAT: &str = "seatmap-bench-trend/1";
 
-/// The largest accepted history, in bytes.
 const MOST_BYTES: u64 = 512 << 20;
 
-/// Only the newest results are searched, because the time grows with the square of their number.
+/// Quadratic time limits the search to the newest results.
 const MOST_POINTS: usize = 400;
 
 /// One session in a history.
@@ -135,7 +133,7 @@ impl HistoryEntry {
             Ok(Ok(text)) => Ok(read(&text).map(drop)?),
             Ok(Err(error)) => Err(io::Error::new(io::ErrorKind::InvalidData, error).into()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                // A missing folder would otherwise be found only after all runs.
+                // Finds a missing folder before the runs.
                 let has_folder = whole_file::folder_of(path).is_dir();
                 if has_folder { Ok(()) } else { Err(error.into()) }
             }
@@ -160,7 +158,7 @@ impl HistoryEntry {
             }
         }
         text += &seatmap_data::document::written(self);
-        // One call, so that concurrent jobs do not mix their lines.
+        // One call, so that concurrent jobs do not mix lines.
         file.write_all(text.as_bytes())?;
         file.sync_all()
     }
@@ -271,7 +269,7 @@ pub struct ComputerKind {
 }
 
 impl Trends {
-    /// The trends of these sessions, given in order of time. A seed makes the changes repeatable.
+    /// The trends of sessions in order of time; a seed makes them repeatable.
     #[must_use]
     pub fn of(entries: &[HistoryEntry], seed: u64) -> Self {
         let mut computers: Vec<ComputerKind> = Vec::new();
@@ -316,7 +314,7 @@ impl Trends {
 }
 
 impl Trend {
-    /// Whether a reading is of this benchmark; another unit or direction makes another one.
+    /// Another unit or direction makes another benchmark.
     fn is_of(&self, reading: &HistoryReading) -> bool {
         self.name == reading.name && self.unit == reading.unit && self.better == reading.better
     }
@@ -334,12 +332,10 @@ impl Trend {
     }
 }
 
-/// The fingerprint without the computer's name, which hosted runners change with each job.
 fn unnamed(fingerprint: &Fingerprint) -> Fingerprint {
     Fingerprint { machine: String::new(), ..fingerprint.clone() }
 }
 
-/// The number of this kind of computer, added if new.
 fn kind(computers: &mut Vec<ComputerKind>, fingerprint: &Fingerprint) -> usize {
     let own = unnamed(fingerprint);
     if let Some(at) = computers.iter().position(|known| unnamed(&known.fingerprint) == own) {

@@ -240,8 +240,8 @@ impl GateReport {
         rows.retain(|row| row.only().is_none());
         rows.iter_mut().for_each(|row| row.results.judge());
         let blocks: Vec<Vec<Vec<f64>>> = rows.iter().map(|row| row.results.blocks()).collect();
-        // Separate families: a benchmark that is worse but within its limit must not weaken the
-        // claims about limits.
+        // Separate families, so that benchmarks within their limits do not weaken the claims about
+        // limits.
         let of_differences =
             family::confidences(rows.len(), header.confidence, &|at, confidence| {
                 rows[at].is_different(&blocks[at], confidence)
@@ -270,8 +270,8 @@ impl GateReport {
         self.benchmarks.iter().filter(|result| result.outcome == Some(outcome)).collect()
     }
 
-    /// Checks that no benchmark is shown to be worse by more than its limit. With `is_strict`, each
-    /// one must also have both sides and be shown to be within its limit, if any.
+    /// Checks that no benchmark is shown to exceed its limit. With `is_strict`, each must also have
+    /// both sides and be shown to keep its limit, if any.
     ///
     /// # Errors
     /// [`LimitsNotMet`].
@@ -295,7 +295,7 @@ impl GateReport {
         Ok(())
     }
 
-    /// A sentence, without its full stop, for each benchmark that cannot be judged.
+    /// An unfinished sentence for each benchmark that cannot be judged.
     #[must_use]
     pub fn unshown(&self) -> Vec<String> {
         let unshown = self.with_outcome(LimitOutcome::CannotTell).into_iter();

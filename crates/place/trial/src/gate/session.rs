@@ -1,8 +1,8 @@
 //! Runs base and head of all benchmarks by turns in one job.
 //!
 //! In each round every benchmark runs one block, in random order: base once and head twice. So a
-//! temporary neighbour affects only a part of each benchmark. The runs of a block follow each
-//! other, because drift is then smallest.
+//! temporary neighbour affects only a part of each. The runs of a block follow each other, to
+//! minimise drift.
 
 use crate::gate::adapter::{Adapter, AdapterError};
 use crate::gate::family;
@@ -111,8 +111,8 @@ pub enum GateEnd {
     },
 }
 
-/// Runs all benchmarks and judges the finished runs, also after an early end. `stop` ends the
-/// session, also during a run; `hear` receives the events.
+/// Runs all benchmarks and judges the finished runs, also after an early end. `stop` also ends a
+/// run; `hear` receives the events.
 ///
 /// # Errors
 /// [`GateError`]: nothing ran.
@@ -160,13 +160,11 @@ fn header(request: &GateRequest, room: &QuietSeats) -> GateHeader {
 
 struct Track<'a> {
     planned: &'a PlannedBenchmark,
-    /// The commands of head and base.
     contestants: [Contestant; 2],
     runner: CommandRunner,
     order: Blocks,
     blocks: usize,
     spent_s: f64,
-    /// One row, or one for each benchmark in its report.
     rows: Vec<BenchmarkReadings>,
 }
 
@@ -197,7 +195,6 @@ impl<'a> Track<'a> {
         }
     }
 
-    /// Whether the benchmark has enough blocks, if so many comparisons share the confidence.
     fn is_over(&mut self, confidence: f64, comparisons: usize) -> bool {
         let mut length = self.planned.length;
         // More comparisons need more blocks, unless the user fixed their number.
@@ -339,7 +336,6 @@ impl Job<'_> {
     }
 }
 
-/// A run with its report folder, if any, and stdout.
 type Reported = (RunReading, (Option<Scratch>, String));
 
 fn with_report(
@@ -351,7 +347,7 @@ fn with_report(
         let reading = track.runner.run(contestant, stop)?;
         return Ok(reading.map(|reading| (reading, (None, String::new()))));
     };
-    // The report of an earlier run would pass for this run's.
+    // An earlier run's report would pass for this one's.
     let folder = Scratch::new("bench").map_err(TrialError::Output)?;
     let reporting = reporting(adapter, contestant, folder.path());
     let made = track.runner.run_with_output(&reporting, stop)?;

@@ -100,7 +100,7 @@ impl Blame for AutoError {
 }
 
 impl AutoRequest {
-    /// Seeks seats until the program ends, the time is over, or `stop` returns true.
+    /// Seeks seats until the program or the time ends, or `stop` returns true.
     ///
     /// # Errors
     /// [`AutoError`]: nothing was changed, and no command runs.

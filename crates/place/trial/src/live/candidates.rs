@@ -2,8 +2,8 @@
 //!
 //! *Nearest*: each busy thread gets its own CPU, near those that it communicates with, as by
 //! `seatmap place`. *Together*: threads that communicate share a CPU, evenly. A wakeup on the same
-//! CPU needs no interrupt and costs less if threads mostly wait for each other; if they work in
-//! parallel, it costs the parallelism. Distances do not show which is better, so both are tried.
+//! CPU needs no interrupt, but costs parallelism. Distances do not show which is better, so both
+//! are tried.
 
 use seatmap_data::machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Topology};
 use seatmap_data::pattern::{Edge, Pattern};
@@ -13,14 +13,13 @@ use seatmap_place::search::SearchLimit;
 use seatmap_place::{PlaceError, PlaceRequest, Weight};
 use serde::{Deserialize, Serialize};
 
-/// A thread with less load than this, in CPUs, and fewer messages than [`LEAST_MESSAGES`] gets no
-/// seat.
+/// Threads with less load, in CPUs, and fewer messages than [`LEAST_MESSAGES`] get no seat.
 const LEAST_LOAD: f64 = 0.005;
 
-/// The least share of all messages that counts as busy.
+/// In shares of all messages.
 const LEAST_MESSAGES: f64 = 0.002;
 
-/// The search uses few kicks, because the program waits and the periods decide.
+/// Few, because the program waits and the periods decide.
 const KICKS: u64 = 200;
 
 const LONGEST_SEARCH_S: f64 = 1.0;
@@ -115,16 +114,16 @@ impl Ground<'_> {
         }
         let near = self.distances(&cpus);
         let mut found = Vec::new();
-        // One thread on each CPU; and as few CPUs as hold all threads, which then share caches.
+        // One thread on each CPU; and all threads on as few CPUs as possible, with shared caches.
         for (name, slots) in [("nearest", 1), ("together", busy.len().div_ceil(cpus.len()).max(2))]
         {
-            // With more threads than seats, this would be a bad version of the other kind.
+            // Otherwise this is a bad version of the other kind.
             if busy.len() <= slots * cpus.len() {
                 let sets = self.placed(&part, &cpus, &near, slots)?;
                 found.push(self.candidate(name, pattern.tasks, &busy, &sets));
             }
         }
-        // Equal candidates are tried once, because a trial costs the program time.
+        // A trial costs the program time.
         found.dedup_by(|later, first| later.seats == first.seats);
         // Groups of all CPUs change nothing.
         let all = self.allowed.list().to_string();
@@ -194,7 +193,6 @@ impl Ground<'_> {
         let mut machine = Profile::new("seats", origin, Topology::unknown(numbers.iter().copied()));
         let apart = Matrix::from_fn(seats, |a, b| match (a / slots, b / slots) {
             _ if a == b => 0.0,
-            // Two threads on one CPU take turns: cheap, but not free.
             (one, other) if one == other => SAME_CPU * nearest,
             (one, other) => near[(one, other)],
         });
@@ -241,7 +239,6 @@ fn busy(pattern: &Pattern) -> Vec<usize> {
 }
 
 fn part(pattern: &Pattern, tasks: &[usize]) -> Pattern {
-    // `busy` returns tasks in ascending order.
     let kept = pattern.edges.iter().filter_map(|edge| {
         let from = tasks.binary_search(&edge.from).ok()?;
         let to = tasks.binary_search(&edge.to).ok()?;
@@ -251,7 +248,7 @@ fn part(pattern: &Pattern, tasks: &[usize]) -> Pattern {
 }
 
 /// 1 minus the cosine of the angle between the message vectors of two patterns. 0 if the later one
-/// has fewer than 16 messages for each pair; 1 if only the later one has messages.
+/// has fewer than 16 messages a pair; 1 if only it has messages.
 #[must_use]
 pub fn distance(before: &Pattern, now: &Pattern) -> f64 {
     let messages: f64 = now.edges.iter().map(|edge| edge.messages).sum();
@@ -282,7 +279,7 @@ mod tests {
     use super::*;
     use seatmap_data::machine::Pu;
 
-    /// Pairs of communicating threads (0 with n, 1 with n + 1, and so on) and an idle one.
+    /// Thread k talks to k + n; one more is idle.
     fn pairs(pairs: usize) -> Pattern {
         let edge = |from, to| Edge { from, to, bytes: 1e6, messages: 1e6 };
         let edges =

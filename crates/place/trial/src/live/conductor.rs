@@ -20,17 +20,17 @@ use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
 
-/// The first part of a period is not read, because caches fill.
+/// The unread start of a period, while caches fill.
 const SETTLING: f64 = 0.2;
 
-/// The part of a rest that is observed if the program sends many messages.
+/// The observed part of a rest, if the program sends many messages.
 const WATCHED: f64 = 0.1;
 
 /// The comparison of patterns needs 100 messages for each of about 10 pairs.
 const ENOUGH_MESSAGES: f64 = 1000.0;
 
-/// The most repetitions of a void period, and of all periods of an attempt, because an attempt must
-/// end even if a neighbour stays.
+/// The most repetitions of a void period, and of all periods of an attempt: attempts must end even
+/// if a neighbour stays.
 const AGAIN: usize = 2;
 const AGAIN_IN_ALL: usize = 20;
 
@@ -140,9 +140,7 @@ pub struct Conductor<'a> {
 }
 
 enum Period {
-    /// The metric's count, if it gave one.
     Counted(Option<f64>),
-    /// The period says nothing about the seats.
     Void,
 }
 
@@ -172,12 +170,12 @@ impl<'a> Conductor<'a> {
     }
 
     /// Seats the program until it ends, the time is over or `stop` returns true. Then it restores
-    /// the masks; but at the time limit, seats shown to be better stay. The session is returned
+    /// the masks, except that at the time limit seats shown to be better stay. Returns the session,
     /// because the program may run on.
     pub fn conduct(mut self) -> (LiveOutcome, Result<(), LiveError>, ObservationSession) {
         let done = self.play();
         self.outcome.seconds = self.session.elapsed().as_secs_f64();
-        // This is the last look, because no thread has a seat afterwards.
+        // The last look: afterwards no thread has a seat.
         self.masks.look_now();
         self.outcome.held = self.masks.held();
         self.outcome.left_changed = match self.seats_to_keep(&done) {
@@ -226,7 +224,6 @@ impl<'a> Conductor<'a> {
         (self.log)(&LogLine { at_s, said }).map_err(LiveError::Log)
     }
 
-    /// Records a decision, and carries out the immediate ones.
     fn note(&mut self, decision: &Decision) -> Result<(), LiveError> {
         match decision {
             Decision::Tried { candidate, verdict, gain } => {
@@ -252,7 +249,6 @@ impl<'a> Conductor<'a> {
         Ok(())
     }
 
-    /// Carries out the next step; returns the end of the observation if it came meanwhile.
     fn act(&mut self, next: &Decision) -> Result<Result<ProgramEvent, ObservationEnd>, LiveError> {
         match next {
             Decision::Observe => self.observe(),
@@ -284,7 +280,7 @@ impl<'a> Conductor<'a> {
         self.foreign = ForeignTime::default();
         self.repeats_left = AGAIN_IN_ALL;
         self.outcome.no_seats = self.candidates.is_empty().then(|| ground.reason_against(&pattern));
-        // A stopped program's silence says nothing about it.
+        // A stopped program sends no messages.
         self.outcome.halted = match self.outcome.no_seats {
             Some(_) => halted::among(&Root::new("/"), self.processes()),
             None => Vec::new(),
@@ -300,7 +296,7 @@ impl<'a> Conductor<'a> {
         self.session.threads().into_iter().map(|(pid, _)| pid).collect()
     }
 
-    /// Measures a period. A void one is repeated at once, next to the same neighbours.
+    /// Measures a period. A void one is repeated at once.
     fn measure(
         &mut self,
         candidate: Option<usize>,
@@ -346,7 +342,7 @@ impl<'a> Conductor<'a> {
             Err(end) => return Ok(Err(end)),
         };
         self.outcome.metric_problem = self.meter.problem().map(str::to_owned);
-        // A period says nothing about the seats if the available CPUs changed or are unknown,
+        // A period is void if the available CPUs changed or are unknown,
         let is_same = cpus.is_ok_and(|before| Cpus::read().is_ok_and(|now| now == before));
         // or if the load of a neighbour changed.
         let foreign = watch.end(&self.session.threads(), self.setting.allowed);
@@ -357,8 +353,7 @@ impl<'a> Conductor<'a> {
         Ok(Ok(if is_void { Period::Void } else { Period::Counted(count) }))
     }
 
-    /// Reads the metric. Its own command may take seconds; it is ended with the program, at the
-    /// time limit, or by `stop`.
+    /// Its own command ends with the program, at the time limit, or by `stop`.
     fn read<T>(
         &mut self,
         at: impl FnOnce(&mut MetricReader, f64, &[(Tid, Tid)], &mut dyn FnMut() -> bool) -> T,
@@ -389,8 +384,8 @@ impl<'a> Conductor<'a> {
         Ok(Err(end))
     }
 
-    /// Waits, and observes the pattern. If the program sends many messages, only a short part of
-    /// the time is observed, because observation has a cost.
+    /// Waits, and observes the pattern. With many messages, only a short part is observed, because
+    /// observation has a cost.
     fn rest(&mut self, time: Duration) -> Result<Result<ProgramEvent, ObservationEnd>, LiveError> {
         self.session.pause(false)?;
         self.session.forget();
@@ -411,7 +406,7 @@ impl<'a> Conductor<'a> {
         Ok(Ok(ProgramEvent::Watched { distance }))
     }
 
-    /// Waits, and meanwhile adopts new threads.
+    /// Waits and adopts new threads.
     fn pass(&mut self, time: Duration) -> Result<Option<ObservationEnd>, LiveError> {
         let until = self.session.elapsed() + time;
         while self.session.elapsed() < until {

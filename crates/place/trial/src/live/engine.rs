@@ -1,12 +1,12 @@
 //! Decides about the seats of a running program, without a clock or system calls.
 //!
-//! Each candidate is tried in alternating periods (without seats, with, with, without, and so on),
-//! so that a trend affects both alike. Pairs of consecutive periods give log ratios, and signed
-//! ranks their interval ([`seatmap_data::statistics::signed_rank`]). Seats are kept if the whole
-//! interval says that they are better; several candidates share the error allowed for one
-//! (Bonferroni). Kept seats stay until they are shown to be worse or the pattern changes. After a
-//! failure the next attempt needs a changed pattern and a pause, which doubles each time. So chance
-//! cannot make the seats flap.
+//! Each candidate is tried in alternating periods (without, with, with, without seats), so that a
+//! trend affects both alike. Pairs of consecutive periods give log ratios, and signed ranks their
+//! interval ([`seatmap_data::statistics::signed_rank`]). Seats are kept if the whole interval says
+//! that they are better; several candidates share the error allowed for one (Bonferroni). Kept
+//! seats stay until shown to be worse or the pattern changes. After a failure the next attempt
+//! needs a changed pattern and a pause, which doubles each time, so that seats do not flap by
+//! chance.
 
 use crate::live::event::{CandidateVerdict, Decision, ProgramEvent, RateGain, Why, on_file};
 use seatmap_data::invariant;
@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 /// Whether each period of a group has seats.
 const GROUP: [bool; 4] = [false, true, true, false];
 
-/// A candidate is dropped early if, after this number of pairs, the upper median of its ratios is
-/// below this share. Bad seats are most of a trial's cost, and dropping them claims nothing.
+/// After this number of pairs, a candidate is dropped if the upper median of its ratios is below
+/// this share: bad seats are most of a trial's cost.
 const EARLY: [(usize, f64); 2] = [(2, 0.7), (4, 0.9)];
 
 /// The longest pause between attempts, or between checks of kept seats.
@@ -180,7 +180,7 @@ impl LiveEngine {
         let pairs = pairs(&trial.readings);
         let whole = trial.readings.len() / 2;
         if whole < self.rules.pairs {
-            // Kept seats were shown to be better; a few bad pairs do not refute that.
+            // A few bad pairs do not refute seats shown to be better.
             return (!trial.is_recheck && is_dire(&pairs))
                 .then_some((CandidateVerdict::LeftEarly, None));
         }
@@ -283,11 +283,10 @@ impl LiveEngine {
     }
 }
 
-/// Whether the rest of a trial is not worth its cost.
 fn is_dire(pairs: &[(f64, f64)]) -> bool {
     let mut ratios: Vec<f64> = pairs.iter().map(|(free, seated)| seated / free).collect();
     ratios.sort_by(f64::total_cmp);
-    // This is the better one of two pairs, and the second best of three or four.
+    // The better of two pairs, or the second best of three or four.
     let Some(&upper) = ratios.get(ratios.len() / 2) else { return false };
     EARLY.into_iter().any(|(least, share)| pairs.len() >= least && upper < share)
 }

@@ -3,8 +3,7 @@
 //! A neighbour that starts or stops changes the rate of work more than seats do. So a period is
 //! void if other programs or a hypervisor took more of the CPUs than in a quiet one with the same
 //! seats, by 5 % and the kernel's counting error. Quiet is the lower quartile, as in `seatmap
-//! bench`. With other seats the program and its clients may do more, so seats are compared
-//! separately.
+//! bench`.
 
 use seatmap_data::statistics::quantile;
 use seatmap_os::busy::BusyCount;
@@ -12,11 +11,10 @@ use seatmap_os::usage::{ResourceUsage, process_cpu_ns};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A period is void if other programs took this much more than in a quiet one, in percent of the
-/// CPUs' time.
+/// More than in a quiet period, in percent of the CPUs' time.
 const MOVED_PERCENT: f64 = 5.0;
 
-/// The usual load is known after this many periods with the same seats.
+/// Periods with the same seats after which the usual load is known.
 const FEWEST: usize = 4;
 
 pub(crate) struct ForeignWatch {
@@ -30,14 +28,13 @@ pub(crate) struct ForeignWatch {
 pub(crate) struct ForeignTime(BTreeMap<Option<usize>, Vec<f64>>);
 
 impl ForeignWatch {
-    /// Starts a period; the threads are pairs of process and thread ID.
     pub(crate) fn begin(threads: &[(Tid, Tid)]) -> Self {
         let own_ns = own_ns(threads);
         ForeignWatch { count: BusyCount::now(), own_ns, seatmap: seatmap() }
     }
 
-    /// The share of these CPUs that other programs used, and its possible error, in percent. An
-    /// exited process of the program counts as another program.
+    /// With the possible error, in percent. An exited process of the program counts as another
+    /// program.
     pub(crate) fn end(self, threads: &[(Tid, Tid)], cpus: &CpuSet) -> Option<[f64; 2]> {
         let time = BusyCount::now().since(&self.count, cpus)?;
         let program = own_ns(threads).into_iter().map(|(pid, now)| {
@@ -53,7 +50,6 @@ impl ForeignWatch {
 }
 
 impl ForeignTime {
-    /// Whether other programs took more than usual; remembers the period.
     pub(crate) fn has_moved(&mut self, candidate: Option<usize>, period: Option<[f64; 2]>) -> bool {
         let Some([percent, unsure]) = period else { return false };
         let before = self.0.entry(candidate).or_default();

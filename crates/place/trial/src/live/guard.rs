@@ -1,11 +1,11 @@
 //! Restores masks if `run --auto` or a trial of `advise` is killed.
 //!
-//! The lines to the [guardian](seatmap_os::guardian) are those of a [`SeatLedger`]: each names a
-//! seat before its mask is set. After its creator's death the guardian restores the masks of all
-//! seated threads and their heirs, until no more appear for a second.
+//! The [guardian](seatmap_os::guardian) receives the lines of a [`SeatLedger`]. After its creator's
+//! death it restores the masks of all seated threads and their heirs, until no more appear for a
+//! second.
 //!
-//! Old kernels remove offline CPUs from restored masks. Then the guardian stays until these CPUs
-//! are online again ([`owed`](seatmap_os::owed)), after a kill and after an orderly end.
+//! On old kernels it stays until missing CPUs are online again ([`owed`](seatmap_os::owed)), also
+//! after an orderly end.
 
 use seatmap_os::forgotten::ForgottenCpus;
 use seatmap_os::guardian::{self, Guardian, Parting};
@@ -13,12 +13,11 @@ use seatmap_os::heirs::SeatLedger;
 use seatmap_os::owed::{MaskKernel, OwedMasks, RunningKernel};
 use std::io;
 
-/// The guardian ends after this many looks without an heir, in one second: on a busy computer a
-/// new thread may be stopped between inheriting a mask and becoming visible.
+/// Looks without an heir before the end, in one second: on a busy computer a new thread may inherit
+/// a mask long before it becomes visible.
 const LAST_LOOKS: usize = 8;
 
-/// Dismisses a guardian of masks. If threads lack CPUs, it stays until it has restored their masks,
-/// and they name it as their waiter.
+/// Dismisses a guardian of masks. If threads lack CPUs, it stays, and they name it as their waiter.
 pub fn dismiss(guardian: Guardian, forgotten: &mut [ForgottenCpus]) {
     if forgotten.is_empty() {
         return guardian.end();
@@ -38,13 +37,12 @@ pub fn serve() -> io::Result<()> {
     Ok(())
 }
 
-/// Reads a line of the ledger. It needs no answer.
+/// Needs no answer.
 fn read(ledger: &mut SeatLedger, line: &str) -> Option<bool> {
     ledger.read_line(line);
     None
 }
 
-/// Restores masks after this parting. Returns those that lack CPUs.
 fn give_back(parting: Parting, ledger: SeatLedger) -> OwedMasks {
     match parting {
         Parting::Death => end_seats(ledger),
@@ -101,7 +99,6 @@ mod tests {
         ledger.take_news()
     }
 
-    /// The masks that are still owed after a creator that wrote these lines.
     fn after(lines: &str) -> OwedMasks {
         let mut ledger = SeatLedger::default();
         let parting = Parting::read(lines.as_bytes(), io::sink(), |line| read(&mut ledger, line));
@@ -136,7 +133,7 @@ mod tests {
         assert_eq!(CpuSet::of_thread(mask.tid).unwrap(), chosen);
         seat.give(mask.tid).unwrap();
         let earlier = ThreadMask { started_ticks: mask.started_ticks - 1, ..mask.clone() };
-        // The seats of the one that had this number began after this one had started.
+        // The earlier process with this number had its seats later.
         after(&seat_line(&earlier, &seat).replace("begin ", "begin 9"));
         assert_eq!(CpuSet::of_thread(mask.tid).unwrap(), seat);
         end(child);

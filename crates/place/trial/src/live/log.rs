@@ -81,7 +81,7 @@ impl LogFile {
         Ok(LogFile { path: path.to_owned(), file, failure: None })
     }
 
-    /// Writes the header. The program already runs, so an error is reported with the first line.
+    /// The program already runs, so an error is reported with the first line.
     pub(crate) fn begin(&mut self, header: &LogHeader) {
         self.failure = self.write(header).err();
     }

@@ -1,9 +1,8 @@
 //! Affinity masks of running threads: changed in one sweep and restored, also on threads that
 //! inherited one ([`heirs`](seatmap_os::heirs)).
 //!
-//! A sweep is one system call for each thread. The kernel does not wake a sleeping thread, and
-//! moves one on another CPU at once. A thread whose mask was narrower than its process's from the
-//! start is left alone.
+//! A sweep is one system call for each thread, and wakes no sleeping thread. Threads whose masks
+//! were narrower than their process's from the start stay unchanged.
 
 use crate::live::guard;
 use seatmap_data::invariant;
@@ -67,8 +66,7 @@ impl Sitter {
     }
 }
 
-/// A pause between looks is this multiple of a look's time, so that looks use at most 1/50 of one
-/// CPU's time.
+/// The pause between looks, in multiples of a look's time: at most 1/50 of one CPU.
 const SHARE: u32 = 50;
 
 /// The state of seated threads.
@@ -129,9 +127,7 @@ pub struct Masks {
     ledger: SeatLedger,
     sitters: BTreeMap<Tid, Sitter>,
     processes: BTreeMap<Tid, CpuSet>,
-    /// The next look.
     due: Option<Instant>,
-    /// The next search for heirs.
     heirs_due: Option<Instant>,
     on_seats: usize,
     moved: BTreeSet<(Tid, u64)>,
@@ -193,8 +189,7 @@ impl Masks {
         self.sitters.retain(|tid, sitter| sitter.is_same(*tid));
     }
 
-    /// Gives each of these threads its CPUs within its own mask. The guardian receives the list
-    /// first.
+    /// Gives each thread its CPUs within its own mask; the guardian gets the list first.
     ///
     /// # Errors
     /// The guardian has exited; no mask was changed.
@@ -236,8 +231,8 @@ impl Masks {
         Ok(Sweep { took: begun.elapsed(), ..sweep })
     }
 
-    /// Restores the masks of the threads and their heirs, reads every mask again, and dismisses the
-    /// guardian. Returns the masks that are still changed.
+    /// Restores and verifies all masks, also of heirs, and dismisses the guardian. Returns those
+    /// still changed.
     pub fn end(&mut self) -> LeftChanged {
         self.free();
         let mut heirs = Vec::new();
@@ -299,7 +294,6 @@ impl Masks {
         }))
     }
 
-    /// Checks that each seat is part of the thread's own mask.
     fn check(&self) {
         for (tid, sitter) in &self.sitters {
             let Some(seat) = &sitter.seat else { continue };
@@ -312,8 +306,7 @@ impl Masks {
         }
     }
 
-    /// Looks whether threads are on their seats and get CPUs there, unless the last look was a
-    /// moment ago.
+    /// Looks whether threads are on their seats and get CPUs there, unless just done.
     pub fn look(&mut self) {
         let begun = Instant::now();
         if self.due.is_none_or(|due| due <= begun) {

@@ -10,8 +10,7 @@ use std::fmt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// The time limit of the metric's own command. It runs twice in each period, and seats cannot
-/// change meanwhile.
+/// The metric's own command runs twice in each period, while seats cannot change.
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// The count that measures work.
@@ -81,7 +80,6 @@ pub struct MetricReader {
     counter: Option<Counter>,
     switches: HashMap<Tid, u64>,
     begun: Option<f64>,
-    /// The time of the period's first reading.
     read_at: Instant,
     /// The time between the readings of the latest period.
     between: Duration,
@@ -92,7 +90,7 @@ pub struct MetricReader {
 
 impl MetricReader {
     /// A meter for the next command or a running program. By default it counts instructions if
-    /// possible, else voluntary switches, because counting wakeups slows them.
+    /// possible, else voluntary switches; counting wakeups slows them.
     ///
     /// # Errors
     /// The metric is unavailable: a sentence.
@@ -164,7 +162,7 @@ impl MetricReader {
     ) -> Option<f64> {
         let begun = self.begun.take()?;
         let now = match self.metric {
-            // Only threads that exist at both ends count.
+            // Only threads of both ends count.
             WorkMetric::Switches => switches(threads)
                 .iter()
                 .filter_map(|(tid, now)| Some(now.saturating_sub(*self.switches.get(tid)?) as f64))
@@ -226,7 +224,6 @@ enum Printed {
     Number(f64),
     /// It failed or printed no number.
     Nothing,
-    /// `stop` returned true.
     Stopped,
 }
 
@@ -244,7 +241,7 @@ fn printed(
     Ok(read.filter(|_| output.status.success()).map_or(Printed::Nothing, Printed::Number))
 }
 
-/// The last number of a text. An ambiguous last word ("1.234,5") is not replaced by an earlier one.
+/// An ambiguous last word ("1.234,5") is not replaced by an earlier one.
 fn last_number(text: &str) -> Option<f64> {
     let mut words = text.split(|character: char| !is_of_number(character));
     let last = words.rfind(|word| word.contains(|character: char| character.is_ascii_digit()))?;

@@ -41,7 +41,6 @@ pub fn look(cpus: &CpuSet, time: Duration) -> BTreeMap<u32, Activity> {
     cpus.iter().map(|cpu| (cpu, now.since(&before, cpu, seconds))).collect()
 }
 
-/// The kernel's counts of time and interrupts; an unreadable file counts nothing.
 struct Counts {
     times: CpuTimes,
     interrupts: Interrupts,

@@ -24,7 +24,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// The pause between writes of the result, in multiples of the time of a write.
+/// In multiples of the time of a write.
 const KEPT_SHARE: u32 = 20;
 
 /// A command with its name.
@@ -109,7 +109,7 @@ pub struct BenchRequest {
 }
 
 impl BenchRequest {
-    /// Checks that the runs can show whether the first command is worse than another.
+    /// Checks that the runs can show a difference.
     ///
     /// # Errors
     /// [`NothingToShow`].
@@ -167,8 +167,8 @@ pub enum BenchEvent<'a> {
     },
 }
 
-/// Runs the commands in blocks on quiet seats, and compares them. `stop` ends the session, also
-/// during a run; `hear` receives the events.
+/// Runs the commands in blocks on quiet seats, and compares them. `stop` also ends a run; `hear`
+/// receives the events.
 ///
 /// # Errors
 /// [`RoomError`]: the seats do not exist, and nothing ran.
@@ -256,8 +256,8 @@ impl<'a> Kept<'a> {
         Kept { file, next: Instant::now() }
     }
 
-    /// Saves the runs after a block, against a power cut. Each write contains all runs, so writes
-    /// must be rare. The end reports an error.
+    /// Saves the runs after a block. Each write contains all runs, so writes must be rare. The end
+    /// reports errors.
     fn keep(&mut self, results: &BenchResults) {
         // The first command runs twice.
         let of_block = results.commands.len() + 1;

@@ -1,8 +1,8 @@
 //! The order of runs in randomised complete blocks.
 //!
-//! If the runs of each command follow one another, the computer's drift looks like a difference
-//! between commands. In simulation that order finds a command within 1 % of the best in a third to
-//! a half of all cases, and randomised blocks in 98 %, at the same cost.
+//! If each command's runs follow one another, drift looks like a difference. In simulation that
+//! order finds a command within 1 % of the best in a third to a half of all cases, randomised
+//! blocks in 98 %, at the same cost.
 
 use crate::tune::disturbance::Disturbance;
 use seatmap_data::statistics::Xoshiro;

@@ -1,7 +1,7 @@
 //! The result of each candidate of a race, from one kind of runs.
 //!
-//! The race's figures favour its winner. So fresh runs judge the winner and the candidates compared
-//! with it, and the race judges the others.
+//! The race's figures favour its winner, so fresh runs judge it and the candidates compared with
+//! it.
 
 use crate::tune::metric::Better;
 use crate::tune::race::{DEFAULT, RacePhase};
@@ -133,7 +133,7 @@ impl ConfirmedDifference {
     }
 }
 
-/// Converts a difference of a from b, in percent of b, to that of b from a, in percent of a.
+/// From a difference of a in percent of b to one of b in percent of a.
 fn other_way_round(percent: f64) -> f64 {
     100.0 * ((1.0 + percent / 100.0).recip() - 1.0)
 }
@@ -161,7 +161,7 @@ mod tests {
                 assert!(!compared.values.is_empty());
             }
             assert_eq!((bad.judged_by, bad.end), (JudgedBy::Race, CandidateEnd::ShownWorse));
-            // This is 10.5 % more time, or a rate lower by 9.5 %.
+            // 10.5 % more time, or a rate lower by 9.5 %.
             let above = if better == Better::Lower { 10.5 } else { -9.5 };
             assert!((default.above_winner_percent - above).abs() < 1.0, "{default:?}");
             assert!(tuned.shows_gain(verdict));

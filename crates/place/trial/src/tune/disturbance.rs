@@ -1,11 +1,10 @@
 //! Disturbances of a run: other programs on its CPUs, a hypervisor, a quota, CPUs taken away.
 //!
 //! A run is disturbed if one of these took clearly more of its CPUs' time than of a quiet run's: by
-//! [`DISTURBED_PERCENT`] and the kernel's counting error. The quiet run of a command is the lower
-//! quartile of its runs, because some programs always have a neighbour: the server that they talk
-//! to. Blocks with a disturbed run are excluded from all figures, if the remaining blocks are a
-//! quarter of all and enough for an interval. Otherwise the result holds only next to these
-//! neighbours.
+//! [`DISTURBED_PERCENT`] and the kernel's counting error. The quiet run is the lower quartile of a
+//! command's runs, because some programs always have a neighbour, such as their server. Blocks with
+//! a disturbed run are excluded, if the rest is a quarter of all and enough for an interval.
+//! Otherwise the result holds only next to these neighbours.
 
 use crate::tune::blocks::BlockRun;
 use seatmap_data::statistics::{median, quantile};
@@ -20,8 +19,7 @@ use std::collections::BTreeSet;
 /// percent: as for a quiet CPU ([`crate::tune::activity::QUIET_PERCENT`]).
 pub const DISTURBED_PERCENT: f64 = crate::tune::activity::QUIET_PERCENT;
 
-/// A run's shares are unknown if the kernel's counting error exceeds this share of its time, in
-/// percent.
+/// The largest counting error, in percent of a run's time, with which its shares are known.
 const MOST_UNSURE_PERCENT: f64 = 50.0;
 
 /// The least quiet share of the runs, and of the blocks.
@@ -169,13 +167,12 @@ pub(crate) struct DisturbanceWatch<'a> {
 }
 
 impl<'a> DisturbanceWatch<'a> {
-    /// Starts to measure a run; the quotas are those on this process.
     pub(crate) fn begin(quotas: &'a Quotas) -> Self {
         let stopped_ns = quotas.stopped_ns(&Root::new("/"));
         DisturbanceWatch { quotas, stopped_ns, own_s: own_s(), count: BusyCount::now() }
     }
 
-    /// The disturbance of the run, whose processes must have been reaped.
+    /// The run's processes must have been reaped.
     pub(crate) fn end(self, cpus: &CpuSet) -> Disturbance {
         let count = BusyCount::now();
         let own_s = own_s() - self.own_s;
@@ -195,7 +192,6 @@ impl<'a> DisturbanceWatch<'a> {
     }
 }
 
-/// The CPU time of this process and its reaped children.
 fn own_s() -> f64 {
     let mut own = ResourceUsage::of_children();
     own += ResourceUsage::of_process();

@@ -48,11 +48,10 @@ pub struct SeatsUsed {
     pub others_percent: Option<f64>,
 }
 
-/// Different loads before the start, in percent of a core, may explain a difference between
-/// results. The limit is wide because the look is short.
+/// A larger difference of loads before the start, in percent of a core, may explain a difference
+/// between results. Wide, because the look is short.
 const OTHER_LOAD_PERCENT: f64 = 50.0;
 
-/// The same limit for loads during the runs, in percent of the CPUs.
 const OTHERS_BESIDE_PERCENT: f64 = 20.0;
 
 impl SeatsUsed {
@@ -236,8 +235,7 @@ impl BenchResults {
         own.map(|run| run.value).collect()
     }
 
-    /// Compares the first command with that of an earlier result, including the computer's drift in
-    /// between.
+    /// Compares the first command with that of an earlier result.
     pub fn compare_with(&mut self, then: &BenchResults) {
         let mut differences = self.fingerprint.differences(&then.fingerprint);
         differences.extend(self.load_difference(then));
@@ -292,7 +290,7 @@ impl BenchResults {
     }
 
     /// Checks that the first command is not shown to be worse than another by more than this limit.
-    /// Results that are not comparable, too few runs, or an unknown direction show nothing.
+    /// Incomparable results, too few runs or an unknown direction show nothing.
     ///
     /// # Errors
     /// [`WorseThanLimit`], which names the commands.
@@ -318,7 +316,7 @@ impl BenchResults {
     /// limit.
     ///
     /// # Errors
-    /// [`LimitNotShown`], which says for each other comparison what this session could have shown.
+    /// [`LimitNotShown`], with what this session could have shown.
     pub fn check_shown(&self, most_percent: f64) -> Result<(), LimitNotShown> {
         let mut unshown: Vec<String> = Vec::new();
         for (found, name) in self.compared() {
@@ -396,7 +394,7 @@ impl BenchResults {
             if !(run.value > 0.0 && run.value.is_finite()) {
                 return wrong(format!("runs[{at}].value: {} is not above 0", run.value));
             }
-            // Each block has a run, so Seatmap never writes a larger number.
+            // Each block has a run.
             if run.block > self.runs.len() {
                 return wrong(format!(
                     "runs[{at}].block: {} of {}",

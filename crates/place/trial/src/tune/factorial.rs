@@ -1,13 +1,13 @@
 //! Judges candidates with equal numbers of runs under the same conditions.
 //!
-//! The first part of the runs chooses the winner, partly by luck. So only the other runs show by
-//! how much it is better, like the fresh runs at the end of a [`race`](crate::tune::race).
+//! The first part of the runs chooses the winner, partly by luck. So only the others show by how
+//! much it is better, as in a [`race`](crate::tune::race).
 
 use crate::tune::race::{Confirmed, DEFAULT, RaceOutcome};
 use seatmap_data::statistics::friedman::worse_than_best;
 use seatmap_data::statistics::signed_rank::{self, shift};
 
-/// The fewest runs of a candidate for the choice, and for the confirmation.
+/// For the choice, and for the confirmation.
 const FEWEST_OF_HALF: usize = 6;
 
 /// The fewest runs of each candidate, half to choose and half to confirm, that have an interval of
@@ -17,9 +17,9 @@ pub fn fewest_runs(confidence: f64) -> usize {
     2 * FEWEST_OF_HALF.max(signed_rank::fewest(confidence))
 }
 
-/// Judges candidates by the log costs of their runs, one row each; runs of the same index form a
-/// block. The first `choosing` blocks choose the winner: the least mean among those that Friedman's
-/// test does not find worse.
+/// Judges candidates by the log costs of their runs, one row each and one block for each index. The
+/// first `choosing` blocks choose the winner: the least mean among those that Friedman's test does
+/// not find worse.
 ///
 /// # Panics
 /// There are fewer than two candidates, rows of different lengths, or no blocks for the
@@ -49,7 +49,6 @@ pub fn judge(costs: &[Vec<f64>], choosing: usize, confidence: f64) -> RaceOutcom
     with.dedup();
     with.retain(|other| *other != winner);
     let confirmed = with.into_iter().map(|other| {
-        // Only later blocks show how much better the winner is.
         let fresh = costs[winner].iter().zip(&costs[other]).skip(choosing);
         let differences: Vec<f64> = fresh.map(|(own, other)| own - other).collect();
         let shift = shift(&differences, confidence);

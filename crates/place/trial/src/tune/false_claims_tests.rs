@@ -1,5 +1,5 @@
-//! Simulated sessions with changing neighbours: how often they claim a difference that does not
-//! exist, and find one that does.
+//! How often simulated sessions with changing neighbours claim a false difference, and find a true
+//! one.
 
 use crate::tune::blocks::Blocks;
 use crate::tune::disturbance::Disturbance;
@@ -19,7 +19,6 @@ struct Neighbours {
 }
 
 impl Neighbours {
-    /// The time of a run, and the neighbour's share of the CPU in percent.
     fn run(&mut self, alone: f64) -> (f64, f64) {
         let moves = if self.is_there { self.goes } else { self.comes };
         if self.chance.f64() < moves {
@@ -31,14 +30,12 @@ impl Neighbours {
         (alone * noise / (1.0 - share), 100.0 * share)
     }
 
-    /// The first command takes longer by the factor `planted`.
     fn session(&mut self, planted: f64, seed: u64) -> BenchResults {
         let mut results = made(0);
         results.seed = seed;
         let mut order = Blocks::new(2, seed);
         for block in 0.. {
-            // As in a real session, disturbed blocks are repeated, up to twice the number of
-            // blocks.
+            // Disturbed blocks are repeated, up to twice the number of blocks.
             let is_enough = block >= BLOCKS && results.quiet_blocks() >= BLOCKS;
             if is_enough || block >= 2 * BLOCKS {
                 break;
@@ -77,7 +74,6 @@ fn count(verdicts: &[ComparisonVerdict], of: &[ComparisonVerdict]) -> usize {
 #[test]
 fn equal_commands_are_seldom_told_apart_and_five_percent_are_found() {
     // The neighbour is active for 5 runs of 25, 10 of 20, or 100 of 200, which exceeds a session.
-    // Sessions disturbed throughout find less, but claim no more.
     for (comes, goes, least) in [(0.05, 0.2, 90), (0.1, 0.1, 90), (0.01, 0.01, 50)] {
         let same = verdicts(comes, goes, 1.0, 200);
         let claims = count(&same, &[ComparisonVerdict::Better, ComparisonVerdict::Worse]);
@@ -98,8 +94,7 @@ fn correlated(rho: f64, seed: u64) -> Slots {
     })
 }
 
-/// The kinds of noise: correlated runs; a computer that becomes slower; a neighbour that doubles
-/// the time of about 12 runs; heavy tails.
+/// Correlated runs; a slowing computer; a neighbour that doubles about 12 runs; heavy tails.
 fn kinds(seed: u64) -> Vec<(&'static str, Slots)> {
     let mut chance = fastrand::Rng::with_seed(seed);
     let mut drifting = chance.fork();
@@ -131,7 +126,6 @@ fn kinds(seed: u64) -> Vec<(&'static str, Slots)> {
     ]
 }
 
-/// The first command takes longer by the factor `planted`.
 fn judged(blocks: usize, seed: u64, planted: f64, slots: &mut Slots) -> ComparisonVerdict {
     let mut results = made(0);
     results.seed = seed;
@@ -171,7 +165,7 @@ fn few_blocks_claim_no_more_than_many_and_find_a_factor_of_three() {
     }
 }
 
-/// A mean of two runs minus a single one would be skewed like the noise, and claim too much.
+/// A mean of two runs minus one would be skewed like the noise.
 #[test]
 fn spikes_make_equal_commands_no_different() {
     let mut random = Xoshiro::new(3);

@@ -1,7 +1,7 @@
 //! Judges a comparison against the most by which the first command may be worse.
 //!
-//! "Not shown to be above" is not "within": a noisy session shows neither. The third outcome
-//! includes the smallest slowdown that the session could have shown.
+//! A noisy session shows neither "above" nor "within". This third outcome includes the smallest
+//! slowdown that the session could have shown.
 
 use crate::tune::metric::Better;
 use crate::tune::verdict::{CommandComparison, ComparisonVerdict, NoiseFloor, percent};

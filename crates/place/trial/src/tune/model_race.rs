@@ -19,14 +19,13 @@ use std::error::Error;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
-/// The default number of runs, unless the confidence needs more: half choose the winner, half
-/// confirm it.
+/// Half choose the winner, half confirm it; the confidence may need more.
 const RUNS_EACH: usize = 20;
 
 /// A search limited by kicks has the same result everywhere.
 const KICKS: u64 = 2000;
 
-/// The runs between two reports of progress.
+/// Between reports of progress.
 const AT_ONCE: usize = 64;
 
 /// A run and its index among all.
@@ -103,8 +102,8 @@ impl Blame for ModelRaceError {
 }
 
 impl ModelRace {
-    /// Runs the race: by `elsewhere`, or on this computer. `stop` ends it, and `show` receives the
-    /// numbers of finished and all runs.
+    /// Runs the race, by `elsewhere` or here. `stop` ends it; `show` receives the numbers of
+    /// finished and all runs.
     ///
     /// # Errors
     /// [`ModelRaceError`].
@@ -161,7 +160,7 @@ impl ModelRace {
         }
     }
 
-    /// The runs, one candidate after another. Runs of the same index have the same skew.
+    /// Candidate by candidate; runs of one index have the same skew.
     fn jobs(&self, entrants: &[Entrant], runs: usize) -> Vec<NumberedJob> {
         let pus: Vec<u32> = self.profile.topology.os_indices().collect();
         let mut jobs = Vec::with_capacity(entrants.len() * runs);

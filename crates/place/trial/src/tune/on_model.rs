@@ -1,7 +1,7 @@
 //! Runs a pattern's messages on a simulated machine, and measures the time.
 //!
-//! A run depends only on the seats and the skew between the tasks' starts, so it is repeatable on
-//! any computer. The time excludes work between messages.
+//! A run depends only on the seats and the skew between the tasks' starts. The time excludes work
+//! between messages.
 
 use seatmap_data::pattern::Pattern;
 use seatmap_machines::workload::{Handoffs, handoffs_ns};

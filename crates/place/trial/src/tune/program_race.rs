@@ -1,7 +1,7 @@
 //! Races ways to seat a program: from a request to a winner.
 //!
-//! [`race`](crate::tune::race) decides the order of runs and the verdict. This module makes each
-//! run, repeats it if it says nothing about its candidate, and records it.
+//! [`race`](crate::tune::race) decides the order of runs and the verdict. This module makes,
+//! repeats and records the runs.
 //!
 //! | module | contents |
 //! |---|---|
@@ -39,22 +39,21 @@ use seatmap_os::root::Root;
 use seatmap_os::whole_file;
 use std::time::{Duration, Instant};
 
-/// Default runs of each candidate.
 const RUNS_EACH: usize = 10;
 
-/// Tries of a run that loses CPUs.
+/// With lost CPUs.
 const VOID_TRIES: u32 = 10;
 
 /// Repetitions of a disturbed run, whose neighbours may stay.
 const DISTURBED_TRIES: u32 = 2;
 
-/// One disturbed run may be repeated for each of this many runs, which limits the time.
+/// At most one of this many runs is repeated as disturbed, which limits the time.
 const RUNS_OF_DISTURBED: usize = 8;
 
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Races ways to seat a program. Each run is on file before the next one starts. `stop` ends the
-/// race, also during a run; `hear` receives the events.
+/// Races ways to seat a program. Each run is saved before the next one. `stop` also ends a run;
+/// `hear` receives the events.
 ///
 /// # Errors
 /// [`ProgramRaceError`]. Finished runs are kept.
@@ -137,7 +136,6 @@ fn on_or_off(is_on: bool) -> &'static str {
     if is_on { "on" } else { "off" }
 }
 
-/// An earlier race's runs, if it had the same rules.
 fn recorded(request: &RaceRequest, tuned: &mut Tuned) -> Result<Vec<RaceRun>, ProgramRaceError> {
     let Some(earlier) = &request.earlier else { return Ok(Vec::new()) };
     if let Some(difference) = tuned.differs_from(earlier) {
@@ -194,7 +192,7 @@ impl Racing<'_> {
         })
     }
 
-    /// Makes a run or takes it from the record; it is on file afterwards.
+    /// Makes a run or takes it from the record; afterwards it is saved.
     fn turn(&mut self, turn: RaceTurn) -> Result<RunCost, Cut> {
         // A resumed race has the same turns, because they depend only on the readings.
         let run = match self.recorded.next() {
@@ -242,12 +240,12 @@ impl Racing<'_> {
                 None => return Err(Cut::Failed(error)),
             }
             tries += 1;
-            // Missing CPUs and failed starts on a cluster are often temporary.
+            // These failures are often temporary.
             std::thread::sleep(PAUSE);
         }
     }
 
-    /// Whether a run is disturbed compared with quiet ones, and may be repeated.
+    /// Compared with quiet runs; false if it may not be repeated.
     fn is_disturbed(&self, disturbance: &Disturbance) -> bool {
         let runs = &self.tuned.runs;
         // With fewer runs the usual load is unknown.
@@ -256,7 +254,6 @@ impl Racing<'_> {
         may_repeat && disturbance.exceeds(&Usual::of(before))
     }
 
-    /// Runs a candidate once; `None` if the race was stopped.
     fn attempt(&self, candidate: usize) -> Result<Option<RunReading>, ProgramRaceError> {
         let contestant = self.field.contestant(self.request, candidate);
         let limit = self.field.limit(longest_s(self.tuned));

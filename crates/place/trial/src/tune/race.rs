@@ -1,14 +1,13 @@
 //! A race of candidates under noise and drift: blocks, elimination, and confirmation by fresh runs.
 //!
-//! 1. Each remaining candidate runs once in each block, in random order, so that the computer's
-//!    drift affects all alike.
+//! 1. In each block, each remaining candidate runs once, in random order, so that drift affects all
+//!    alike.
 //! 2. From the fifth block on, the race rejects each candidate that Friedman's test finds worse
 //!    than the best: F-race (Birattari et al. 2002). At fixed shares of the budget it also drops
-//!    the worst third, as sequential halving drops half (Karnin, Koren and Somekh 2013, "Almost
-//!    optimal exploration in multi-armed bandits"). Half would lose the best too often to disturbed
-//!    runs. A dropped candidate is not proved worse.
+//!    the worst third, as sequential halving drops half (Karnin, Koren and Somekh 2013). Dropping
+//!    half would lose the best too often to disturbed runs.
 //! 3. The winner is chosen partly by luck. So it runs again, against the default and the runner-up,
-//!    in groups of four fresh runs: A B B A, which cancels a linear drift.
+//!    in fresh groups A B B A, which cancel a linear drift.
 //!
 //! The readings alone decide the next run, so an interrupted race continues from its recorded runs.
 
@@ -140,8 +139,8 @@ impl RaceOutcome {
         self.confirmed.iter().find(|found| found.with == DEFAULT)
     }
 
-    /// Whether the winner is worth saving: it is not the default, costs no more in the fresh runs,
-    /// and its interval excludes a cost higher by this share.
+    /// Whether the winner is worth saving: not the default, no costlier in fresh runs, and with an
+    /// interval that excludes a cost higher by this share.
     #[must_use]
     pub fn is_safe(&self, share: f64) -> bool {
         let shift = self.against_default().and_then(|found| found.shift.as_ref());
@@ -184,11 +183,9 @@ struct Race<'a, E> {
     run: &'a mut dyn FnMut(RaceTurn) -> Result<RunCost, E>,
     random: Xoshiro,
     alive: Vec<usize>,
-    /// The log costs of each candidate, one for each of its blocks.
     costs: Vec<Vec<f64>>,
     rejected: Vec<usize>,
     blocks: usize,
-    /// The number of blocks at the next test.
     next_test: usize,
     runs: usize,
     seconds: f64,
@@ -233,13 +230,13 @@ impl<E> Race<'_, E> {
     }
 
     fn eliminate(&mut self) -> Result<(), E> {
-        // Cuts until one is left, spread evenly over the race's part of the budget.
+        // Cuts until one is left, spread evenly over the race's part of the budget, which excludes
+        // warm-ups.
         let rounds = (self.rules.candidates as f64).log(KEPT.recip()).ceil().max(1.0);
-        // The race's part of the budget excludes warm-ups.
         let begun = self.runs as f64;
         let mut round = 1.0;
         loop {
-            // The estimated length of a run improves in each round.
+            // Reestimated in each round.
             let race = self.whole_budget() - begun - self.confirmation();
             let spent = self.runs as f64 - begun;
             // Two blocks always run, because fewer say nothing.
@@ -304,7 +301,7 @@ impl<E> Race<'_, E> {
         self.alive.iter().map(|candidate| self.costs[*candidate][block]).collect()
     }
 
-    /// The candidates in order of the centre of their log costs, each minus its block's median.
+    /// The candidates by the centre of their log costs, each minus its block's median.
     fn in_order(&self) -> Vec<usize> {
         let middles: Vec<f64> = (0..self.blocks)
             .map(|block| seatmap_data::statistics::median(&self.of_block(block)).unwrap_or(0.0))

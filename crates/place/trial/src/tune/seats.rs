@@ -1,7 +1,7 @@
 //! Chooses equal and quiet cores for a measurement.
 //!
-//! All chosen cores are of one kind. Hardware threads share a core's units, so a core is used whole
-//! or not at all. Busy cores are used only if there are no others.
+//! All are of one kind. A core is used whole or not at all, because hardware threads share its
+//! units. Busy cores are the last resort.
 
 use crate::tune::activity::{Activity, QUIET_PERCENT};
 use seatmap_data::machine::{CoreKind, Topology};
@@ -56,8 +56,8 @@ struct Core {
     activity: Activity,
 }
 
-/// Chooses `requested` of the allowed CPUs, on separate cores if there are enough; by default all
-/// hardware threads of all equal quiet cores.
+/// Chooses `requested` CPUs, on separate cores if possible; by default all hardware threads of all
+/// equal quiet cores.
 ///
 /// # Errors
 /// [`SeatsError::TooFew`].
@@ -73,8 +73,7 @@ pub fn choose(
     if requested.is_some_and(|requested| requested > there || requested == 0) {
         return Err(SeatsError::TooFew { requested: requested.unwrap_or(0), there, mixed });
     }
-    // Least busy first. Among equal ones the last is first, because CPU 0 has most of a system's
-    // work.
+    // Least busy first, then the last one, because CPU 0 has most of a system's work.
     cores.reverse();
     cores.sort_by(|a, b| a.activity.busy_percent.total_cmp(&b.activity.busy_percent));
     // Quiet cores come first; the sort is stable.
@@ -95,7 +94,6 @@ pub fn choose(
 fn taken(cores: &[Core], requested: Option<usize>) -> Vec<Vec<u32>> {
     let Some(requested) = requested else {
         let quiet = cores.iter().filter(|core| core.activity.is_quiet()).count();
-        // Without quiet cores all are used, and the notes say so.
         let used = if quiet > 0 { quiet } else { cores.len() };
         return cores[..used].iter().map(|core| core.pus.clone()).collect();
     };
@@ -135,7 +133,7 @@ fn cores(topology: &Topology, allowed: &CpuSet, activity: &BTreeMap<u32, Activit
     cores
 }
 
-/// The activity of a core's busiest hardware thread, also outside the mask.
+/// That of a core's busiest hardware thread, also outside the mask.
 fn of_all(activity: &BTreeMap<u32, Activity>, pus: &[u32], topology: &Topology) -> Activity {
     let core = pus.first().and_then(|pu| topology.pu(*pu)).and_then(|pu| pu.core);
     topology
@@ -150,7 +148,6 @@ fn of_all(activity: &BTreeMap<u32, Activity>, pus: &[u32], topology: &Topology) 
         })
 }
 
-/// Keeps the performance cores, if there are several kinds.
 fn of_one_kind(cores: Vec<Core>, notes: &mut Vec<String>) -> (Vec<Core>, bool) {
     let (fast, slow): (Vec<Core>, Vec<Core>) =
         cores.into_iter().partition(|core| core.kind == Some(CoreKind::Performance));
@@ -194,8 +191,7 @@ mod tests {
     use super::*;
     use seatmap_data::machine::Pu;
 
-    /// PU i and i + `cores` share core i. The last `slow` cores are efficiency cores with one
-    /// thread.
+    /// PUs i and i + `cores` share core i; the last `slow` cores have one thread.
     fn machine(cores: u32, slow: u32) -> Topology {
         let kind = (slow > 0).then_some(CoreKind::Performance);
         let fast =

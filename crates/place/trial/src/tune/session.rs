@@ -9,12 +9,11 @@ use seatmap_os::holder::Holder;
 use seatmap_os::quota::QuotaWatch;
 use std::time::{Duration, Instant};
 
-/// Repetitions of a run that lost CPUs: 10 s in all, because another program's cell may hold them
-/// for a moment.
+/// For CPUs lost to another program's cell for a moment: 10 s in all.
 const VOID_TRIES: u32 = 50;
 const VOID_PAUSE: Duration = Duration::from_millis(200);
 
-/// A session is late only beyond this factor, because the last run ends after the limit.
+/// The last run ends after the limit, so a session is late only beyond this factor.
 pub(crate) const WORTH_TELLING: f64 = 1.05;
 
 /// The length of a session.
@@ -48,11 +47,11 @@ pub struct TooLong {
     pub has_command: bool,
 }
 
-/// If runs scatter by 5 %, 82 of 100 sessions of 8 blocks show a difference of 10 %, and 98 of 100
-/// sessions of 15.
+/// With 5 % scatter, 82 % of sessions of 8 blocks show a difference of 10 %, and 98 % of sessions
+/// of 15.
 const USUAL_BLOCKS: usize = 15;
 
-/// Short commands get more blocks: those that fit into this time, up to a limit.
+/// More blocks fit into this time, up to a limit, if commands are short.
 const USUAL_TIME: Duration = Duration::from_secs(3);
 const MOST_USUAL_BLOCKS: usize = 100;
 
@@ -223,7 +222,6 @@ impl RunSession<'_> {
         Ok(SessionEnd::Complete)
     }
 
-    /// Reports a session that will exceed the limit, estimated from the runs so far.
     fn check_limit(&mut self, length: &Length, taken: Duration, made: usize) {
         let Some(limit) = length.limit.filter(|_| made > 0) else { return };
         let runs = length.runs(self.contestants.len());
@@ -251,8 +249,8 @@ impl RunSession<'_> {
     }
 }
 
-/// Makes a run, and repeats it if its CPUs were taken away for a moment. `tell_void` receives the
-/// missing CPUs and the cell that held them.
+/// Makes a run, repeated while its CPUs are missing. `tell_void` receives these and the cell that
+/// held them.
 ///
 /// # Errors
 /// [`SessionEnd::Stopped`] and [`SessionEnd::Failed`].

@@ -24,7 +24,7 @@ pub(crate) const TAKEN: &str = "a cpuset or a taskset was changed, or one went o
 /// The part of a failed command's output in its error.
 const TAIL_BYTES: u64 = 2000;
 
-/// The part of a command's output that is searched for the metric.
+/// Longer outputs are searched only at their end.
 const SEARCHED_BYTES: u64 = 64 << 20;
 
 /// A command and its seats.
@@ -41,10 +41,9 @@ pub struct Contestant {
     pub group: Option<PathBuf>,
     /// The CPUs that it may use; by default the caller's.
     pub cpus: Option<CpuSet>,
-    /// The CPUs of its cell, if any, outside of which this process is.
+    /// The CPUs of its cell, if any; this process is outside.
     pub cell: Option<CpuSet>,
-    /// How long leftover processes may take to end: launchers' daemons outlive their jobs for a
-    /// moment. Default: 0.
+    /// The time for leftover processes to end, such as launchers' daemons. Default: 0.
     pub patience: Duration,
 }
 
@@ -153,8 +152,7 @@ pub enum TrialError {
         /// The printed text.
         printed: String,
     },
-    /// A CPU of the run was missing at some time: a cpuset or mask was changed, or the CPU went
-    /// offline.
+    /// A CPU was missing at some time: a cpuset or mask changed, or it went offline.
     #[error(
         "'{command}': the run is void, since its {} {}: {}",
         cpu_list::named(.cpus),
@@ -245,10 +243,10 @@ pub struct CommandRunner {
     quotas: Quotas,
 }
 
-/// The time limit of the metric's own command, which prints a number of a finished run.
+/// The metric's command prints a number of a finished run.
 const METRIC_LIMIT: Duration = Duration::from_secs(30);
 
-/// The shortest limit: a shell starts within milliseconds, or later on a busy computer.
+/// The shortest limit: shells start late on a busy computer.
 const LEAST_METRIC_LIMIT: Duration = Duration::from_secs(1);
 
 impl CommandRunner {
@@ -333,7 +331,7 @@ impl CommandRunner {
             return Err(needed.error(contestant));
         }
         let reading = self.once(contestant, needed.cpus(), &|| stop() || needed.are_short());
-        // A CPU may have gone since the last check.
+        // A CPU may be missing since the last check.
         if needed.are_short() && !stop() { Err(needed.error(contestant)) } else { reading }
     }
 
@@ -488,8 +486,7 @@ impl CommandRunner {
     }
 }
 
-/// The output of a run in unnamed files, because a pipe ends only with the last process that holds
-/// it.
+/// A run's output in unnamed files. A pipe would end only with its last holder.
 pub(crate) struct Printed {
     out: File,
     error: File,

@@ -200,7 +200,6 @@ pub struct Tuned {
 }
 
 impl Tuned {
-    /// A race before its first run.
     pub(crate) fn before(candidates: Vec<Entrant>, fingerprint: Fingerprint) -> Self {
         Tuned {
             format: FORMAT.to_owned(),
@@ -309,8 +308,7 @@ impl Tuned {
         }
     }
 
-    /// A difference of log costs in percent of the reading. If higher is better, a cost is the
-    /// reciprocal of the reading.
+    /// If higher is better, a cost is the reciprocal of the reading.
     fn percent_of_log(&self, log: f64) -> f64 {
         let sign = if self.better == Better::Lower { 1.0 } else { -1.0 };
         percent((sign * log).exp())

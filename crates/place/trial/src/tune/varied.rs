@@ -1,7 +1,7 @@
 //! Sets kernel switches for some candidates of a race, and always restores them.
 //!
-//! Each run of such a candidate sets its switch and restores it. If this process is killed, a
-//! [guardian](seatmap_os::guardian) restores the original contents.
+//! Each run sets and restores its switch. If this process is killed, a
+//! [guardian](seatmap_os::guardian) does.
 
 use crate::tune::tuned::{CandidateSeats, KernelSwitch};
 use seatmap_os::guardian::{self, Guardian, GuardianCommand};
@@ -119,7 +119,7 @@ fn line(switch: Switch, position: &SwitchState) -> String {
     format!("{} {}\n", switch.word(), position.original)
 }
 
-/// Runs a guardian of switches: it restores them after its creator's end, however that came.
+/// Runs a guardian that restores switches after its creator's end.
 ///
 /// # Errors
 /// The creator does not read that it is ready.

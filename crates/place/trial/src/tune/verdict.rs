@@ -1,16 +1,14 @@
 //! Differences with intervals, and the smallest difference that a computer can show.
 //!
-//! Each block gives the log ratio of the first command's reading to another's, and the blocks
-//! together a shift with its interval ([`seatmap_data::statistics::signed_rank`]). Neighbours that
-//! stay for several blocks make readings alike, but not these ratios: all commands run on the same
-//! CPUs, and if two are equal, only the random order within a block decides which reading belongs
-//! to which. So the signs of the ratios are independent whatever the neighbours do (Fisher 1935,
-//! "The Design of Experiments", section 21), as the interval requires.
+//! The log ratios of the first command's readings to another's, one for each block, give a shift
+//! with its interval ([`seatmap_data::statistics::signed_rank`]). All commands run on the same
+//! CPUs. If two are equal, only the random order within a block decides which reading belongs to
+//! which, so the signs of the ratios are independent whatever the neighbours do (Fisher 1935, "The
+//! Design of Experiments", section 21).
 //!
-//! The first command's second reading serves only the floor. The order of two single runs is
-//! random, so the log ratios of equal commands are above 0 as often as below, whatever the noise. A
-//! mean of two runs minus a single one has no such symmetry: with skewed noise, equal commands
-//! would differ in up to 11 % of sessions of 100 blocks.
+//! The first command's second reading serves only the floor. A mean of two runs minus a single one
+//! would not be symmetric: with skewed noise, equal commands would differ in up to 11 % of sessions
+//! of 100 blocks.
 
 use crate::tune::metric::Better;
 use seatmap_data::statistics::signed_rank::{self, Shift, normal_quantile};
@@ -155,9 +153,7 @@ pub fn blocks_to_show(blocks: &[Vec<f64>], percent: f64, confidence: f64) -> Opt
     let outside = normal_quantile(0.5 * (1.0 + confidence));
     let reach = outside + normal_quantile(POWER);
     // The signed-rank test needs pi / 3 times as many normal values as the mean does (Hodges and
-    // Lehmann 1956, "The efficiency of some nonparametric competitors of the t-test"). The last
-    // term is for the estimated spread (Guenther 1981, "Sample size formulas for normal theory t
-    // tests").
+    // Lehmann 1956). The last term is for the estimated spread (Guenther 1981).
     let needed =
         FRAC_PI_3 * (reach * most / (0.01 * percent).ln_1p()).powi(2) + 0.5 * outside.powi(2);
     Some((needed.ceil() as usize).max(signed_rank::fewest(confidence)))
@@ -178,8 +174,7 @@ fn spread(logs: &[f64]) -> f64 {
 pub struct NoiseFloor {
     /// The largest difference, in percent, that is not shown: a bound on at least 90 % of further
     /// differences of a command from itself, next to the same neighbours. It is for higher
-    /// readings; for lower ones the floor is 100 - 10000 / (100 + this) percent. A later session
-    /// may have noisier neighbours.
+    /// readings; for lower ones the floor is 100 - 10000 / (100 + this) percent.
     pub floor_percent: f64,
     /// The sessions behind the floor: this one and any baseline. The largest floor counts.
     #[serde(default = "one", skip_serializing_if = "is_one")]

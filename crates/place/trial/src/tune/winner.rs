@@ -68,8 +68,6 @@ pub(crate) fn method(winner: &Entrant) -> String {
     format!("raced: {}", winner.name)
 }
 
-/// The winner, if it is safe to use.
-///
 /// # Errors
 /// [`NoPlan`].
 pub(crate) fn safe(tuned: &Tuned) -> Result<&Entrant, NoPlan> {

@@ -3,7 +3,6 @@
 use super::*;
 use crate::journal::{CellJournalHeader, FORMAT, JournalEntry};
 
-/// Start of the cells' journals.
 const BEGAN: u64 = 1000;
 
 fn set(text: &str) -> CpuSet {
@@ -43,12 +42,11 @@ fn journal(
     journal
 }
 
-/// Threads below 100 are older than the cells.
+/// Below 100: older than the cells.
 fn started_ticks(tid: Tid) -> u64 {
     if tid < 100 { tid as u64 } else { BEGAN + tid as u64 }
 }
 
-/// A thread, its process, its parent and its mask, all in one session.
 fn thread(tid: Tid, pid: Tid, parent: Tid, mask: &str) -> Thread {
     let name = format!("t{tid}");
     let started_ticks = started_ticks(tid);
@@ -59,7 +57,6 @@ fn thread(tid: Tid, pid: Tid, parent: Tid, mask: &str) -> Thread {
     Thread { task, mask: set(mask) }
 }
 
-/// Heirs with restored masks, and unclear threads. The cell had CPUs 6 and 7 of CPUs 0 to 7.
 fn found(
     masks: &[(Tid, &str, &str)],
     threads: Vec<Thread>,
@@ -100,8 +97,8 @@ fn masks_that_were_there_or_chosen_are_kept() {
     let masks = [(10, "0-7", "0-5"), (20, "0-5", "0-5")];
     let threads = vec![
         thread(10, 10, 9, "0-5"),
-        // A pinned thread and its child; a thread that chose this mask; the child of a thread with
-        // another mask, which chose this one.
+        // A pinned thread and its child; a thread that chose this mask; one with another parental
+        // mask.
         thread(20, 20, 9, "0-5"),
         thread(100, 100, 20, "0-5"),
         thread(30, 30, 9, "0-5"),
@@ -166,7 +163,7 @@ fn a_cell_that_still_stands_keeps_its_cpus() {
     let open = set("0-3,6-7");
     let others = [younger];
     let found = Family::new(&root, &older, &others, &open, threads.into_iter()).found();
-    // The younger cell recorded the second thread, and will restore its whole mask.
+    // The younger cell recorded the second thread.
     assert_eq!(told(found), (vec![heir(100, "0-3,6-7"), heir(101, "0-7")], Vec::new()));
 }
 

@@ -1,4 +1,4 @@
-//! Converts a command line into a request. All errors of usage are made here.
+//! Converts a command line into a request, or a usage error.
 
 use crate::args::Advise;
 use crate::myself;
@@ -52,7 +52,7 @@ fn scope(typed: &Advise, leaves_stdout: bool) -> Result<Scope, CliError> {
     Ok(Scope::Command(SubjectCommand { words: typed.command.clone(), leaves_stdout }))
 }
 
-/// The distances of this computer: the remembered ones, or a measurement now if it is quick.
+/// Remembered distances, or a quick measurement.
 fn measured_here(topology: &Topology) -> Option<Profile> {
     let remembered = input::remembered_of_host();
     remembered_or_measured(remembered, topology.pus.len(), &mut myself::quick_measurement())

@@ -76,7 +76,6 @@ fn meant(typed: &Bench) -> Result<GateRequest, CliError> {
     Ok(request)
 }
 
-/// A mistake in the commands, with the name of their file.
 fn refusal(typed: &Bench, error: BenchmarksFileError) -> CliError {
     match &typed.file {
         Some(path) => CliError::at(path, error),

@@ -1,4 +1,4 @@
-//! Converts command lines into cells, requests and programs. All errors of usage are made here.
+//! Converts command lines into cells, requests and programs, or usage errors.
 
 use crate::args::{CellCreate, CellRun};
 use seatmap_cell::{CellHost, CellRecord, CellRequest, CpuChoice};

@@ -24,8 +24,7 @@ pub fn run(host: &CellHost, typed: &CellRun) -> Result<(), CliError> {
         move || listener.end(cpus)
     })?;
     run::show(&report, typed.quiet);
-    // Without a lasting cell other work was on the CPUs too, and the figures would not be the
-    // program's.
+    // Without a lasting cell, other work was on the CPUs too.
     if !typed.quiet && report.cell_end.is_none() {
         cell::noise(&noise).iter().for_each(|line| output::tell(line));
     }

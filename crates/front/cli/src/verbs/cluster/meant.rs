@@ -1,4 +1,4 @@
-//! Converts a command line into a measurement of a cluster. All errors of usage are made here.
+//! Converts a command line into a measurement of a cluster, or a usage error.
 
 use crate::args::ClusterMeasure;
 use crate::myself;
@@ -39,8 +39,7 @@ pub fn own_node(typed: &ClusterMeasure) -> Own {
     }
 }
 
-/// This node's core distances, by this program: `seatmap measure` waits until no other process
-/// measures here.
+/// By `seatmap measure`, which waits until no other process measures here.
 fn profile(timeout: Duration) -> Option<Profile> {
     match measured_by(&mut myself::quick_measurement(), timeout) {
         Ok((profile, words)) => {

@@ -39,7 +39,7 @@ pub fn show(progress: ClusterProgress, bars: &mut Bars) {
         ClusterProgress::Done(things, done, of) => bars.show(things, done, of),
         ClusterProgress::Again { pairs, at_most } => {
             bars.clear();
-            // It takes as long as all pairs did, so the user is informed, even without a terminal.
+            // It takes as long as all pairs did.
             output::tell(&cluster::again(pairs, at_most));
         }
     }

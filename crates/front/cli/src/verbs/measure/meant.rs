@@ -1,4 +1,4 @@
-//! Converts a command line into a measurement. All errors of usage are made here.
+//! Converts a command line into a measurement, or a usage error.
 
 use crate::args::MeasureArgs;
 use seatmap_console::error::{CliError, with_causes};

@@ -99,7 +99,6 @@ impl MeasureOutputs {
     }
 }
 
-/// Reports the file in which the other verbs find the measurement.
 fn tell_where(remembrance: &Remembrance) {
     if let (Remembrance::Kept { .. }, Some(path)) = (remembrance, host_profile()) {
         let path = path.display();

@@ -1,4 +1,4 @@
-//! Converts a command line into an observation. All errors of usage are made here.
+//! Converts a command line into an observation, or a usage error.
 
 use crate::args::{MeansChoice, ObserveArgs, ObserveChoice};
 use seatmap_cluster::Rank;
@@ -33,7 +33,7 @@ pub fn request(typed: &ObserveArgs) -> Result<ObserveRequest, CliError> {
             time: typed.seconds,
         }));
     }
-    // Callbacks of the compiler and of MPI report from inside, from the program's start.
+    // Callbacks of the compiler and of MPI report from the program's start.
     let Subject::Command(command) = subject else {
         return Err(CliError::input(
             "a program that runs cannot begin to report on itself; give the command after --",
@@ -67,7 +67,6 @@ fn is_c2c(typed: &ObserveArgs) -> Result<bool, CliError> {
     Ok(is_c2c)
 }
 
-/// A given recording, or a command for perf to record.
 fn recorded(typed: &ObserveArgs) -> Result<ObserveRequest, CliError> {
     if let Some(path) = &typed.recording {
         return Ok(ObserveRequest::Recording(path.clone()));
@@ -97,18 +96,17 @@ fn subject(typed: &ObserveArgs) -> Result<Subject, CliError> {
 fn command(typed: &ObserveArgs) -> Result<SubjectCommand, CliError> {
     let how = "seatmap observe --pid PID";
     living::check_not_running(&typed.command, how).map_err(CliError::input)?;
-    // A misspelt command is the user's mistake, and is reported before the observation.
+    // A misspelt command is an error before the observation.
     Executable::find(&typed.command).map_err(CliError::input)?;
     crate::verbs::run::warn_of_handing_over(&typed.command);
-    // Then stdout is for the document, and the command's output goes to stderr.
+    // Stdout is for the document.
     let leaves_stdout = typed.json || typed.output.as_deref() == Some(Path::new("-"));
     Ok(SubjectCommand { words: typed.command.clone(), leaves_stdout })
 }
 
 /// The rank of this process, if a launcher started it for each rank.
 fn job_rank(typed: &ObserveArgs) -> Result<Option<JobRank>, CliError> {
-    // An `mpirun` starts `seatmap observe` once for each rank; without a launcher there is no rank,
-    // which is fine.
+    // `mpirun` starts `seatmap observe` once for each rank.
     let Some(Rank { rank, size, job, .. }) = meet::job_rank() else { return Ok(None) };
     let pattern = typed.output.clone().filter(|path| path != Path::new("-"));
     let pattern = pattern.ok_or_else(|| {

@@ -13,7 +13,6 @@ pub struct ObserveOutputs {
     /// The pattern's name: the user's, or the program's.
     name: Option<String>,
     is_document: bool,
-    /// Whether the command uses stdout.
     is_command: bool,
     pattern: Option<Destination>,
     output: Option<PathBuf>,
@@ -23,7 +22,7 @@ pub struct ObserveOutputs {
 impl ObserveOutputs {
     pub fn new(typed: &ObserveArgs) -> Result<Self, CliError> {
         let pattern = output::file(typed.output.as_deref(), typed.json)?;
-        // Now and not at the end: a folder that cannot be created would cost the whole observation.
+        // A folder that cannot be created would cost the whole observation.
         if let Some(folder) = &typed.phases {
             std::fs::create_dir_all(folder).map_err(|error| CliError::at(folder, error))?;
         }
@@ -47,18 +46,18 @@ impl ObserveOutputs {
             .pattern
             .as_ref()
             .map_or(Ok(()), |file| file.write(&seatmap_data::document::written(&document)));
-        // Written even if the first file failed: the observation cannot be repeated.
+        // The observation cannot be repeated.
         let phases = self.write_phases(observation, name);
         if self.is_document {
             output::json(&document)?;
         } else if self.pattern != Some(Destination::Stdout) {
             let written_phases = phases.as_ref().ok().cloned().flatten();
-            // If a file could not be written, the user has at least the table.
+            // The user has at least the table.
             let next = written.is_ok().then(|| document.next_step(self.output.as_deref()));
             let said = written_phases.into_iter().chain(next.flatten()).collect();
             self.print(&page(observation).and(said))?;
         }
-        // The first failure is the one reported, after the table was shown.
+        // The first failure, after the table.
         written.and(phases.map(drop))?;
         sighting.false_sharing().for_each(|sentence| output::tell(&sentence));
         Ok(())
@@ -73,7 +72,6 @@ impl ObserveOutputs {
         Ok(())
     }
 
-    /// Writes the pattern of each phase, and returns a line with their files.
     fn write_phases(
         &self,
         observation: &Observation,
@@ -94,7 +92,7 @@ fn phase_file(folder: &Path, number: usize) -> PathBuf {
     folder.join(format!("phase-{number}.pattern.json"))
 }
 
-/// Removes the files of an earlier observation with more phases, which would seem part of this one.
+/// Earlier files would seem part of this observation.
 fn remove_phases(folder: &Path, first: usize) -> Result<(), CliError> {
     let files = (first..).map(|number| phase_file(folder, number));
     for path in files.take_while(|path| path.is_file()) {

@@ -32,14 +32,13 @@ pub fn run(typed: &RunArgs) -> Result<(), CliError> {
     drop(waiting);
     let run = run?;
     if typed.quiet {
-        // --quiet omits the report, but not that a thread lost its CPU.
+        // --quiet omits only the report.
         auto::losses(&run.outcome).iter().for_each(|loss| output::tell(loss));
     } else {
         output::tell_page(&auto::page(&run.outcome, &run.metric));
     }
     match (run.ending, run.failure) {
-        // A failed program keeps its own exit code; only success gives way to an error of
-        // Seatmap's.
+        // A failed program keeps its own exit code.
         (Ending::Exited(0), Some(error)) => Err(CliError::work(error)),
         (Ending::Exited(0), None) => Ok(()),
         (ending, _) => ending.leave_alike(),
@@ -66,14 +65,14 @@ fn waiting(typed: &RunArgs) -> Option<Waiting> {
 
 fn meant(typed: &RunArgs) -> Result<AutoRequest, CliError> {
     if typed.pid.is_empty() {
-        // Several instances of one command on a node would try CPUs against each other.
+        // Instances on a node would compete for CPUs.
         check_sole(SoleWork::Auto)?;
     }
     let log = typed.live.log.as_deref().map(log_file).transpose()?;
     Ok(AutoRequest {
         subject: subject(typed)?,
         program: page::named(typed),
-        // Without a measurement the topology gives the distances of CPUs.
+        // Without a measurement, the topology gives distances.
         profile: input::profile("host").ok(),
         metric: typed.live.metric.clone(),
         observe: typed.live.observe_for,

@@ -1,4 +1,4 @@
-//! Converts a command line into a program on seats. All errors of usage are made here.
+//! Converts a command line into a program on seats, or a usage error.
 
 use super::page;
 use crate::args::{Detach, Huge, RunArgs};
@@ -26,7 +26,7 @@ pub fn request(typed: &RunArgs) -> Result<Meant, CliError> {
     }
     let seats = source(typed)?;
     let is_running = !typed.pid.is_empty();
-    // Without a list, a plan or a rule, only `--move-pages` was meant: threads keep their CPUs.
+    // Otherwise only `--move-pages` was meant.
     let has_seats = seats != SeatSource::Rules || !typed.rules.is_empty();
     let seating = SeatingRequest {
         seats,
@@ -36,8 +36,7 @@ pub fn request(typed: &RunArgs) -> Result<Meant, CliError> {
         skip: typed.skip,
         strict: typed.strict,
         is_running,
-        // Only a thread itself can set its memory policy (set_mempolicy(2)); of a running process
-        // only pages are moved.
+        // Only a thread itself can set its memory policy (set_mempolicy(2)).
         memory: typed.memory.clone().filter(|_| !is_running),
     };
     let GrantedSeats { allocator, memory, remarks } = seating.grant()?;
@@ -73,7 +72,7 @@ fn source(typed: &RunArgs) -> Result<SeatSource, CliError> {
         return Ok(typed.cpus.clone().map_or(SeatSource::Rules, SeatSource::List));
     };
     let bytes = input::bytes(path)?;
-    // A plan for ranks has the seats of all: this rank finds its own by its number.
+    // A plan for ranks: this rank finds its seat by its number.
     match plan_input::rank_plan_in(path, &bytes)? {
         Some(plan) => ranks::own_cpus(path, &plan, typed.any_machine).map(SeatSource::Rank),
         None => {
@@ -85,8 +84,7 @@ fn source(typed: &RunArgs) -> Result<SeatSource, CliError> {
 
 fn program(typed: &RunArgs) -> Result<Executable, CliError> {
     let program = Executable::find(&typed.command).map_err(CliError::input)?;
-    // Streams closed when this program started are closed for the other one too; Rust's runtime has
-    // opened `/dev/null` in their place.
+    // Rust's runtime has opened `/dev/null` for streams that were closed.
     let program = program.without_streams(stdio::closed());
     Ok(match typed.huge {
         Some(huge) => program.with_huge_pages(huge == Huge::Prefer),

@@ -17,8 +17,7 @@ use serde::Serialize;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// The files for the seating, with absolute paths, because the background process changes its
-/// folder.
+/// The files for the seating, with absolute paths for the background process.
 pub struct SeatingOutputs {
     report: Option<Destination>,
     page: Option<Destination>,
@@ -43,8 +42,8 @@ impl SeatingOutputs {
         self.page.as_ref().map_or(Ok(()), |file| self.write_page(seating, remarks, file))
     }
 
-    /// Writes the seating at the start, so that an earlier run's file is not taken for this one's
-    /// if the supervising process is killed. A pipe only gets the end.
+    /// Replaces an earlier run's file at the start, in case the supervising process is killed. A
+    /// pipe only gets the end.
     fn begin(&self, seating: &mut dyn FnMut() -> Report) {
         let [report, page] = [&self.report, &self.page]
             .map(|file| file.as_ref().filter(|file| matches!(file, Destination::File(_))));
@@ -65,19 +64,18 @@ impl SeatingOutputs {
         file: &Destination,
     ) -> Result<(), CliError> {
         let page = seating_page(&self.program, &host_name(), remarks, &seating.threads);
-        // If the program runs in the background, the shell has its terminal back.
+        // In the background, the shell has its terminal back.
         file.write_silently(&page)
     }
 }
 
-/// A file for the seating. An error names the path as the user gave it.
+/// Errors name the path as given.
 fn destination(path: Option<&Path>) -> Result<Option<Destination>, CliError> {
     let Some(path) = path else { return Ok(None) };
     if path == Path::new("-") {
         return Err(CliError::input("stdout is the program's; give a file's name"));
     }
-    // Checks the given path, for the error's words, but keeps the absolute one, because the
-    // background process changes its folder.
+    // Checks the given path, for the error's words, but keeps the absolute one.
     Destination::new(path)?;
     Destination::new(&std::path::absolute(path).map_err(CliError::input)?).map(Some)
 }
@@ -88,8 +86,7 @@ pub fn named(typed: &RunArgs) -> String {
     if pids.is_empty() { words.join(" ") } else { pids.join(", ") }
 }
 
-/// Reports on a program from the process that seats its threads. A failure is reported there; the
-/// process in the foreground ends with its exit code.
+/// Reports on a program, and its failure, from the process that seats its threads.
 pub struct Voice {
     pub files: SeatingOutputs,
     pub program: String,
@@ -118,8 +115,7 @@ impl RunListener for Voice {
 
     /// An unwritable report makes a successful program fail.
     fn seated(&mut self, report: &Report, ending: Ending) -> Ending {
-        // A plan has a seat for each thread; --once and rules leave some threads unseated on
-        // purpose.
+        // A plan has a seat for each thread; --once and rules leave some unseated on purpose.
         let is_short = self.files.quiet && self.has_plan && report.ordered_tasks > 0;
         if let Some(line) = report.left_over().filter(|_| is_short) {
             output::tell(&line);
@@ -155,7 +151,7 @@ pub fn attached(
     }
     outcome.neighbours.sentences().iter().for_each(|sentence| output::tell(sentence));
     for (moved, nodes) in &outcome.moved {
-        // Reported even with --quiet, because pages that did not move are a problem.
+        // Pages that did not move are a problem.
         if !files.quiet || !moved.is_complete() {
             output::tell(&moved.sentence(nodes));
         }
@@ -212,8 +208,8 @@ pub fn warn_of_handing_over(command: &[OsString]) {
     asks::hands_over(&words).iter().for_each(|what| output::tell(what));
 }
 
-/// Writes the table and its notes to stderr, because stdout is the program's. Problems are written
-/// even with --quiet.
+/// Writes the table and its notes to stderr, because stdout is the program's; problems even with
+/// --quiet.
 pub fn show(report: &Report, quiet: bool) {
     if !quiet {
         output::tell_page(&seating::page(report));

@@ -1,4 +1,4 @@
-//! Converts command lines into requests. All errors of usage are made here.
+//! Converts command lines into requests, or usage errors.
 
 use crate::args::{
     SeatsFormatName, ServicesApply, ServicesImport, ServicesObserve, ServicesPlanArgs, ServicesRace,
@@ -24,7 +24,7 @@ use std::time::Duration;
 
 const USUAL_FILE: &str = "services.toml";
 
-/// The time that 'show' observes.
+/// Of 'show'.
 const GLANCE: Duration = Duration::from_secs(1);
 
 fn services(path: &Path) -> Result<ServicesFile, CliError> {
@@ -143,7 +143,7 @@ pub fn add_imported(
     Ok(())
 }
 
-/// Adds text to a file of services. Returns the number of added services, in words.
+/// Returns the number of added services, in words.
 fn append(path: &Path, is_there: bool, text: &str) -> Result<String, CliError> {
     let before = if is_there { input::bytes(path)? } else { Vec::new() };
     let whole = [&before[..], text.as_bytes()].concat();
@@ -243,8 +243,7 @@ pub fn planned(path: &Path) -> Result<ServicesPlan, CliError> {
     input::parsed(path, &input::bytes(path)?, ServicesPlan::from_json)
 }
 
-/// The plan of a race. Its metrics are shell commands, so only this user may be able to write the
-/// file.
+/// Only this user may be able to write the file, because metrics are shell commands.
 fn raced(path: &Path) -> Result<ServicesPlan, CliError> {
     if path == Path::new("-") {
         return planned(path);

@@ -1,4 +1,4 @@
-//! Converts a command line into programs. All errors of usage are made here.
+//! Converts a command line into programs, or a usage error.
 
 use crate::args::Top;
 use seatmap_console::error::CliError;
@@ -16,7 +16,7 @@ pub fn begin(typed: &Top) -> Result<(WatchedPrograms, SeatGroups), CliError> {
     let profile = remembered::host().ok().filter(|profile| profile.core_distance.is_some());
     let measured =
         profile.map(|profile| profile.home_model.map(|model| model.groups).unwrap_or_default());
-    // This process may not use the CPUs of a cell, but the map includes them.
+    // The map includes cells' CPUs.
     let map = topology::whole().unwrap_or_else(|_| topology.clone());
     let groups = SeatGroups::new(&map, measured.as_deref());
     let named = ProcessChoice::named(&typed.pid, false, typed.cgroup.clone(), typed.name.clone());

@@ -8,7 +8,7 @@ pub fn pin(tids: &[Tid], cpus: &CpuSet) -> String {
     let mut failures = Vec::new();
     for tid in tids {
         match affinity::bind(*tid, cpus) {
-            // The mask remains after this program has ended, but then nothing waits for the CPU.
+            // Nothing waits for the CPU after this program's end.
             Ok(None) => failures.extend(lacking(*tid, cpus)),
             Ok(Some(narrower)) => failures.push(format!("thread {tid} may run on {narrower} only")),
             Err(error) => failures.push(format!("thread {tid}: {}", with_causes(&error))),
@@ -22,8 +22,7 @@ pub fn pin(tids: &[Tid], cpus: &CpuSet) -> String {
     }
 }
 
-/// The CPUs that this kernel removed from a mask because they are offline, and the command that
-/// sets them later.
+/// Offline CPUs that this kernel removed from a mask, and the command to add them.
 fn lacking(tid: Tid, cpus: &CpuSet) -> Option<String> {
     let lost = forgotten::lost(tid, cpus);
     let command = affinity::commands(cpus, &[tid]);

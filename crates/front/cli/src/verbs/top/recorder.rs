@@ -28,8 +28,7 @@ pub fn new_file() -> Result<Destination, CliError> {
     Destination::new(&unused(Path::new(""), now))
 }
 
-/// A name after the time that no file has: clocks step back, and a key may be pressed twice in a
-/// second.
+/// Clocks step back, and a key may be pressed twice in a second.
 fn unused(folder: &Path, seconds: u64) -> PathBuf {
     let mut path = folder.join(format!("seatmap-recording-{seconds}.jsonl"));
     let mut number = 1;
@@ -41,7 +40,6 @@ fn unused(folder: &Path, seconds: u64) -> PathBuf {
 }
 
 pub struct Recorder {
-    /// The file with its path; `None` for stdout.
     file: Option<(PathBuf, File)>,
     transcript: Transcript,
 }
@@ -82,7 +80,7 @@ impl Recorder {
 
     pub fn end(self) -> Result<(), CliError> {
         match self.file {
-            // Some file systems report a full disk only now; a pipe has nothing to sync.
+            // Some file systems report a full disk only now.
             Some((path, file)) if path.is_file() => {
                 file.sync_data().map_err(|error| CliError::work_at(&path, error))
             }

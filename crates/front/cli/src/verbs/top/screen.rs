@@ -26,10 +26,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The interval at which a wait for keys checks for signals.
+/// Between checks for signals while waiting for keys.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// The time before the first shares are shown.
+/// Before the first shares are shown.
 const FIRST: Duration = Duration::from_millis(500);
 
 /// Shows the programs until a key or a signal ends it. The terminal is always restored, even after
@@ -195,7 +195,7 @@ impl Screen {
         Ok(())
     }
 
-    /// Switches between wakeups and threads. The kernel counts wakeups only while they are shown.
+    /// The kernel counts wakeups only while they are shown.
     fn turn_wakes(&mut self) {
         if std::mem::take(&mut self.view.shows_wakes) {
             self.watched.count_by(None);
@@ -207,7 +207,7 @@ impl Screen {
         }
     }
 
-    /// Begins a recording with the observation on the screen, so that even a very short one can be
+    /// Begins with the observation on the screen, so that even a very short recording can be
     /// replayed.
     fn begun(&self, mut recorder: Recorder) -> Result<Recorder, CliError> {
         recorder.write(&self.watched, &self.frame)?;

@@ -68,8 +68,7 @@ fn record(typed: &Tune) -> Result<PathBuf, CliError> {
     }
 }
 
-/// An earlier race, from a file that only this user can have written, because its runs decide the
-/// winner.
+/// From a file that only this user can have written, because its runs decide the winner.
 fn earlier(path: &Path) -> Result<Tuned, CliError> {
     let bytes = trusted::read_own(path, MAX_FILE_BYTES as u64).map_err(CliError::input)?;
     input::parsed(path, &bytes, Tuned::from_json)
@@ -82,7 +81,7 @@ fn on_host(typed: &Tune, is_resumed: bool) -> Result<HostGround, CliError> {
         )));
     }
     let pattern = match &typed.pattern {
-        // The candidates of an earlier race race again, whatever their pattern.
+        // An earlier race keeps its candidates.
         Some(text) if !is_resumed => Some(pattern_input::pattern(text)?),
         _ => None,
     };

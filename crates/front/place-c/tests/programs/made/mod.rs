@@ -1,5 +1,4 @@
-//! Checks that the committed header matches the sources. The tests of each C library share this
-//! file; the package that compiles it determines the library.
+//! The committed header matches the sources; shared by the tests of each C library.
 
 use std::path::Path;
 

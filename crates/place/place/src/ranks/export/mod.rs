@@ -1,5 +1,5 @@
-//! A plan in the formats of launchers. On each node `seatmap run --plan` pins each rank to its
-//! CPUs, so launchers must not bind.
+//! A plan in the formats of launchers. `seatmap run --plan` pins the ranks, so launchers must not
+//! bind.
 //!
 //! | module | is | taken by |
 //! |---|---|---|
@@ -10,7 +10,7 @@
 //! | [`torchrun`] | a script that gives each node its rank | `torchrun --node-rank` |
 //! | [`groups`] | groups of nodes with their ranks, as JSON | pod schedulers, by labels |
 //!
-//! Reading a plan checks its names, so a launcher's file contains only hosts and numbers.
+//! Names are checked when a plan is read.
 
 pub mod groups;
 pub mod mpich;

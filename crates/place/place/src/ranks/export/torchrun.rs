@@ -1,6 +1,5 @@
 //! A script that starts `torchrun` on each node with the node's rank. A process number is the node
-//! rank times processes per node, plus the number on the node (torchrun's documentation,
-//! "Definitions").
+//! rank times processes per node, plus the local number (torchrun's documentation, "Definitions").
 
 use super::RankExportError;
 use crate::ranks::RankPlan;
@@ -45,7 +44,7 @@ pub fn write(plan: &RankPlan) -> Result<String, RankExportError> {
     ))
 }
 
-/// A node's possible names, as patterns of `case`. Reading the plan excluded pattern characters.
+/// As patterns of `case`; the plan's reader excluded pattern characters.
 fn patterns(plan: &RankPlan, node: &str) -> String {
     let mut patterns = vec![node.to_owned()];
     if host_names::stands_for_one(node, &plan.nodes) {

@@ -48,7 +48,7 @@ impl Tour<'_> {
     pub(super) fn try_turns(&mut self, place: usize, other: usize) -> bool {
         let n = self.tour.len();
         let length = (other + n - place) % n;
-        // The first turn moves `other` next to the slot, the second moves the slot next to `other`.
+        // First `other` next to the slot, then the slot next to `other`.
         for from in [place + 1, place] {
             if length > 0 && self.does(self.turning(from, length)) {
                 self.turn(from, length);
@@ -75,7 +75,7 @@ impl Tour<'_> {
         false
     }
 
-    /// Moves the piece to after the slot `to` positions from its start, straight or reversed.
+    /// Moves the piece after the slot `to` positions on, straight or reversed.
     fn try_piece(&mut self, start: usize, length: usize, to: usize) -> bool {
         let n = self.tour.len();
         let before = self.at(start + n - 1);

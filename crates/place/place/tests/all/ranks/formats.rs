@@ -1,4 +1,4 @@
-//! The file format of rank plans: its JSON Schema in `docs/formats/` key by key, and invalid texts.
+//! Rank plans: the JSON Schema in `docs/formats/` key by key, and invalid texts.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ fn schema() -> Value {
         .unwrap()
 }
 
-/// A full plan without `..Default`: add new fields here, and so to the schema.
+/// Add new fields here and to the schema.
 fn full() -> RankPlan {
     let costs = OrderCosts { total_ns: 9e6, in_node: 0.5, in_group: 0.25, between_groups: 0.25 };
     RankPlan {
@@ -84,7 +84,7 @@ fn figures_that_contradict_each_other_are_refused() {
 }
 
 proptest! {
-    /// A document with any value in any place is refused, or can be written for any launcher.
+    /// Any value in any place is refused, or can be written for any launcher.
     #[test]
     fn any_value_anywhere_is_read_or_refused(at in 0..7usize, value in any::<u32>(), text in ".{0,9}", kind in 0..4usize) {
         let mut document: Value = serde_json::from_str(&full().to_json()).unwrap();

@@ -7,7 +7,7 @@ use seatmap_data::pattern::{Edge, Pattern, generate};
 use seatmap_place::ranks::{ClusterNodes, RankNode, RankPlan, RankRequest, RanksError};
 use seatmap_place::search::SearchLimit;
 
-/// A cluster with shuffled names: 100 us inside a switch, 400 us between, 1 us in a node.
+/// 100 us inside a switch, 400 us between, 1 us in a node; shuffled names.
 fn cluster(nodes: usize, per_switch: usize, cpus: usize) -> ClusterNodes {
     // Neighbours by number are on different switches.
     let switch = |node: usize| (node * 5 % nodes) / per_switch;
@@ -169,7 +169,6 @@ proptest! {
     }
 }
 
-/// The measuring ranks were in a cpuset of half of the CPUs.
 #[test]
 fn ranks_sit_on_the_cpus_that_were_measured() {
     let origin =

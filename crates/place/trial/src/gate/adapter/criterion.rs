@@ -2,8 +2,7 @@
 //!
 //! Each benchmark has a folder `GROUP/FUNCTION/PARAMETER/new` with `benchmark.json`,
 //! `estimates.json` and `sample.json` (criterion's user guide, "CSV output", and the source of
-//! `criterion/src/analysis/mod.rs`). The files omit the unit: another measurement, such as cycles,
-//! writes the same numbers. So the console must show a time.
+//! `criterion/src/analysis/mod.rs`). The files omit the unit, so the console must show a time.
 
 use super::{Adapter, AdapterError, AdapterReading, json, read_text, seconds};
 use seatmap_data::document::{decimal_number, visible};
@@ -39,7 +38,7 @@ struct Sample {
     times: Vec<f64>,
 }
 
-/// The readings in the files, or on the console if there are none.
+/// From the files, or else the console.
 pub(super) fn read(folder: &Path, printed: &str) -> Result<Vec<AdapterReading>, AdapterError> {
     let of_console = console(printed)?;
     let mut found = Vec::new();
@@ -93,7 +92,6 @@ pub(super) fn estimate(text: &str) -> Result<f64, AdapterError> {
     json(Adapter::Criterion, text).map(|estimates: Estimates| estimates.median.point_estimate)
 }
 
-/// The median time of an iteration, in ns.
 pub(super) fn sample(name: &str, text: &str) -> Result<f64, AdapterError> {
     let Sample { iters, times } = json(Adapter::Criterion, text)?;
     let each: Vec<f64> = times.iter().zip(&iters).map(|(time, count)| time / count).collect();
@@ -103,7 +101,7 @@ pub(super) fn sample(name: &str, text: &str) -> Result<f64, AdapterError> {
         .ok_or_else(|| AdapterError::Missing { name: visible(name), what })
 }
 
-/// Reads the middle one of the three figures on the console. A long name is on the line before.
+/// The middle of three figures; a long name is on the line before.
 pub(super) fn console(printed: &str) -> Result<Vec<AdapterReading>, AdapterError> {
     let mut found = Vec::new();
     let mut above = "";
@@ -118,7 +116,7 @@ pub(super) fn console(printed: &str) -> Result<Vec<AdapterReading>, AdapterError
     Ok(found)
 }
 
-/// Reads `26.029 µs 26.251 µs 26.505 µs]`: the ends of an interval and its middle.
+/// `26.029 µs 26.251 µs 26.505 µs]`: an interval with its middle.
 fn of_line(name: &str, figures: &str) -> Result<AdapterReading, AdapterError> {
     let figures = figures.split_once(']').map_or(figures, |(within, _)| within);
     let words: Vec<&str> = figures.split_whitespace().collect();

@@ -46,8 +46,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<AdapterReading>, AdapterError> {
     }
     let repetitions = entries.iter().filter(|entry| !entry.is_aggregate());
     let repeated: BTreeSet<&str> = repetitions.map(Entry::benchmark).collect();
-    // With `--benchmark_report_aggregates_only` there are no repetitions, and of the aggregates
-    // only the median is a reading.
+    // With `--benchmark_report_aggregates_only`, only the median is a reading.
     let counting = entries.iter().filter(|entry| {
         let is_median = entry.aggregate_name.as_deref() == Some("median");
         !entry.is_aggregate() || is_median && !repeated.contains(entry.benchmark())

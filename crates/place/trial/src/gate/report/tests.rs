@@ -43,8 +43,8 @@ fn judged(rows: Vec<BenchmarkReadings>) -> GateReport {
 
 #[test]
 fn a_slower_head_fails_and_is_named() {
-    // Noise of 1 % is too much here: consecutive readings happen to be alike, which makes the
-    // interval 12 times as wide.
+    // Noise of 1 % is too much: consecutive readings happen to be alike, which widens the interval
+    // 12 times.
     let report = judged(vec![row("same", 1.0, 0.01, 1), row("slow", 1.10, 0.002, 2)]);
     let error = report.check(false).unwrap_err();
     assert!(matches!(&error, LimitsNotMet::Above(said) if said.len() == 1), "{error}");
@@ -90,7 +90,6 @@ fn many_equal_benchmarks_seldom_fail() {
         })
         .count();
     // All are exactly at the limit. 5 % of 15 are 0.75; three standard deviations above are 3.
-    // Judged one by one, half of all sessions would fail.
     assert!(failed <= 3, "{failed} of 15");
 }
 

@@ -27,7 +27,7 @@ fn session(benchmarks: &str) -> (GateReport, Result<(), GateEnd>) {
     run(&request, &|| false, &mut |_| {}).unwrap()
 }
 
-/// A run waits for all children of this process, so these tests take turns.
+/// A run waits for all children of this process.
 static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
 fn alone() -> std::sync::MutexGuard<'static, ()> {
@@ -81,7 +81,6 @@ fn a_failure_names_benchmark_and_side_and_keeps_the_runs_before_it() {
     assert_eq!((name.as_str(), report.header.complete), ("a", false));
 }
 
-/// The second benchmark is slower in head.
 #[test]
 fn each_benchmark_of_a_report_is_compared() {
     let _turn = alone();

@@ -8,7 +8,6 @@ struct World {
     gains: Vec<f64>,
     noise: f64,
     drift: f64,
-    /// When the pattern changes, in seconds.
     changes_s: f64,
 }
 
@@ -78,7 +77,6 @@ impl Playthrough {
     }
 }
 
-/// The number of 1000 programs with seats after two minutes.
 fn kept(gains: &[f64]) -> usize {
     (0..1000)
         .filter(|seed| {
@@ -89,7 +87,7 @@ fn kept(gains: &[f64]) -> usize {
 
 #[test]
 fn seats_that_change_nothing_are_not_kept() {
-    // The interval allows 2.5 % in all, and a gain below 1 % does not justify seats.
+    // The interval allows 2.5 % in all.
     assert!(kept(&[1.0, 1.0, 1.0]) <= 40, "{} of 1000", kept(&[1.0, 1.0, 1.0]));
     assert_eq!(kept(&[0.95, 0.9]), 0);
 }

@@ -31,7 +31,6 @@ pub enum LeaseError {
     Renewal(io::Error),
 }
 
-/// The cell of a bench, until it is left or dropped.
 pub(super) struct Lease {
     name: Name,
     pub(super) cpus: CpuSet,
@@ -39,7 +38,7 @@ pub(super) struct Lease {
     /// Adds processes to the cell.
     pub(super) group: Option<PathBuf>,
     own: OwnCells,
-    /// This process's threads would disturb the commands in the cell.
+    /// This process's threads would disturb the commands.
     _aside: SteppedAside,
     renewal: Option<Renewal>,
     is_undone: bool,
@@ -97,8 +96,7 @@ impl Lease {
             lease_s: Some(LEASE_S),
             memory_bytes: 0,
         };
-        // The threads must leave before the cell exists, and before the renewal thread inherits
-        // their mask.
+        // Before the cell exists, and before the renewal thread inherits the mask.
         let aside = step_aside(&host.root, &wish.cpus);
         let record = seatmap_cell::create(&host, &wish, None)?;
         let cpus = record.set();
@@ -151,8 +149,7 @@ impl Lease {
 }
 
 impl Drop for Lease {
-    /// Destroys the cell after a panic. If this fails, the guardian or the end of the lease
-    /// destroys it.
+    /// After a panic; the guardian is the second chance.
     fn drop(&mut self) {
         if !self.is_undone {
             let _ = self.undo();

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::Duration;
 
-/// The time of the look at the load before seats are chosen.
+/// Before seats are chosen.
 const LOOK: Duration = Duration::from_millis(500);
 
 const PINNED: &str = "the kernel moves no threads about in a cell, so each thread of a command has \
@@ -125,7 +125,7 @@ impl QuietSeats {
             ..Contestant::default()
         };
         match &self.cell {
-            // On one CPU the threads need no seats, and a launcher would take time.
+            // On one CPU the threads need no seats.
             Some(Lease { group: Some(members), cpus, .. }) if cpus.len() == 1 => {
                 Contestant { group: Some(members.clone()), cell: Some(cpus.clone()), ..seated }
             }
@@ -166,8 +166,8 @@ impl QuietSeats {
     }
 }
 
-/// The requested CPUs, or those of the earlier result, because results on others are not comparable
-/// and quiet CPUs change from hour to hour.
+/// The requested CPUs, or those of the earlier result, because results on others are not
+/// comparable.
 fn named(request: &RoomRequest, earlier: Option<&SeatsUsed>) -> Option<CpuSet> {
     if request.cpus.is_some() {
         return request.cpus.clone();

@@ -38,8 +38,6 @@ pub(crate) fn placements(
         .collect())
 }
 
-/// The candidates without a known pattern: a CPU for each thread in the usual orders, and groups of
-/// CPUs that share hardware.
 pub(crate) fn orders_and_groups(topology: &Topology, cpus: &CpuSet) -> Vec<Entrant> {
     let pus: Vec<u32> = cpus.iter().collect();
     // Distances matter only for CPUs without topology.
@@ -85,7 +83,7 @@ mod tests {
     use super::*;
     use seatmap_data::machine::Pu;
 
-    /// Two packages of two cores of two threads.
+    /// Two threads a core.
     fn topology() -> Topology {
         Topology {
             pus: (0..8)

@@ -28,13 +28,13 @@ pub const HOSTS: &str = "{hosts}";
 /// The placeholder in a command for the words that seat a rank.
 pub const SEAT: &str = "{seat}";
 
-/// The model's search time for each candidate.
+/// For each candidate.
 const SEARCH_S: f64 = 2.0;
 
-/// The most tries of a start, because starts on a cluster sometimes fail.
+/// Starts on a cluster sometimes fail.
 const TRIES: u32 = 3;
 
-/// The time for a launcher's daemons to end after a run. Those of Open MPI need a few milliseconds.
+/// For a launcher's daemons after a run; those of Open MPI need milliseconds.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 fn rank_request<'a>(
@@ -69,7 +69,7 @@ pub(super) struct ClusterJob {
 }
 
 impl ClusterJob {
-    /// Prepares a job. Its pattern is the given one, or that of one observed start.
+    /// The pattern is the given one, or that of one observed start.
     pub(super) fn new(
         request: &RaceRequest,
         ground: &ClusterGround,
@@ -91,7 +91,7 @@ impl ClusterJob {
             has_seat: holds(&request.command, SEAT),
             files,
         };
-        // Fails now if no nodes meet the request, and not after the first run.
+        // Fails now if no nodes meet the request.
         job.request().seats()?;
         Ok(job)
     }
@@ -182,7 +182,7 @@ impl ClusterJob {
 }
 
 struct JobFiles {
-    /// The folder of the job's files, next to the record, because other nodes must see it.
+    /// Next to the record, because other nodes must see the job's files.
     folder: Scratch,
     program: PathBuf,
     own: OwnCommands,
@@ -205,8 +205,7 @@ impl JobFiles {
         self.file(candidate, "plan.json")
     }
 
-    /// The path of a candidate's file. It is absolute, because launchers start ranks in other
-    /// folders.
+    /// Absolute, because launchers start ranks in other folders.
     fn file(&self, candidate: usize, kind: &str) -> PathBuf {
         let name = self.folder.path().join(format!("{candidate}-{kind}"));
         std::path::absolute(&name).unwrap_or(name)
@@ -233,8 +232,7 @@ fn write(path: &Path, text: &str) -> Result<(), ProgramRaceError> {
     std::fs::write(path, text).map_err(|source| ProgramRaceError::unwritten(path, source))
 }
 
-/// Fills in a command's placeholders. Within a word, such as a shell command, the words that seat a
-/// rank are quoted.
+/// Within a word, such as a shell command, the seat's words are quoted.
 fn filled(command: &[OsString], hosts: &Path, seat: &[OsString]) -> Vec<OsString> {
     let seat: Vec<String> = seat.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let line = shlex::try_join(seat.iter().map(String::as_str)).unwrap_or_default();
@@ -254,7 +252,7 @@ fn filled(command: &[OsString], hosts: &Path, seat: &[OsString]) -> Vec<OsString
     words
 }
 
-/// Observes one start of the job in block order, from the ranks' message logs.
+/// From the ranks' message logs of one start in block order.
 fn observed(
     request: &RaceRequest,
     ground: &ClusterGround,
@@ -300,7 +298,7 @@ fn written_by_ranks(path: &Path) -> Result<Pattern, ProgramRaceError> {
     }
 }
 
-/// Takes all seats, because the number of ranks is not yet known.
+/// All, because the number of ranks is not yet known.
 fn every_seat(request: &RaceRequest, ground: &ClusterGround) -> Result<RankPlan, ProgramRaceError> {
     let none = Pattern::silent("none", 0);
     let nodes = (ground.nodes)(&none).map_err(ProgramRaceError::Nodes)?;

@@ -24,11 +24,10 @@ use seatmap_place::ranks::RankPlan;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Tries of a run if the race's cpuset loses CPUs.
+/// If the race's cpuset loses CPUs.
 const CPUSET_TRIES: u32 = 10;
 
-/// A start of a job counts as hung after this time, in seconds, plus this multiple of the longest
-/// run.
+/// A job's start counts as hung after this time, in seconds, plus this multiple of the longest run.
 const LATE_S: f64 = 20.0;
 const LATE_TIMES: f64 = 5.0;
 
@@ -39,9 +38,7 @@ pub(super) struct RaceField {
 }
 
 enum Seating {
-    /// Plans and kernel switches on this computer.
     Host { cpus: CpuSet, plans: Scratch, varied: Option<Varied> },
-    /// The job's launcher on a cluster.
     Job(Box<ClusterJob>),
 }
 
@@ -100,7 +97,7 @@ impl RaceField {
         };
         let varied = varied(request, &ground.switches)?;
         if entrants.iter().all(|entrant| !matches!(entrant.seats, CandidateSeats::Kernel(_))) {
-            // Switches follow the default, so that other candidates are dropped first.
+            // Early, so that other candidates are dropped first.
             let settings = varied.iter().flat_map(Varied::settings);
             entrants.splice(
                 1..1,
@@ -174,8 +171,7 @@ impl RaceField {
         }
     }
 
-    /// Why a failed run says nothing about its candidate, if it may be repeated. Here, the kernel
-    /// removes CPUs from masks while the cpuset lacks them.
+    /// Why a failed run may be repeated: here, the cpuset lacked CPUs.
     pub(super) fn excuse<'e>(
         &self,
         error: &'e ProgramRaceError,

@@ -6,11 +6,10 @@ use crate::tune::race::{Budget, DEFAULT, RaceRules};
 use crate::tune::session::{TooLong, WORTH_TELLING};
 use crate::tune::{CommandRunner, Tuned};
 
-/// The fewest candidates: the default and another one.
 const FEWEST: usize = 2;
 
-/// Times one run of the default, and drops the last candidates if the shortest race exceeds the
-/// time limit.
+/// Times a run of the default, and drops the last candidates if the shortest race exceeds the
+/// limit.
 ///
 /// # Errors
 /// The program fails, or the user stopped it.
@@ -49,7 +48,7 @@ pub(super) fn tell_excess(
 ) {
     let Some(limit_s) = request.time.map(|time| time.as_secs_f64()) else { return };
     let taken_s: f64 = tuned.runs.iter().map(|run| run.seconds).sum();
-    // The report rounds to whole seconds, and "0 s more" would be confusing.
+    // "0 s more" would be confusing.
     if taken_s > limit_s * WORTH_TELLING && (taken_s - limit_s).round() >= 1.0 {
         hear(RaceEvent::TookLonger { taken_s, limit_s });
     }

@@ -6,8 +6,8 @@ use std::convert::Infallible;
 
 /// A run takes its candidate's time, with noise and drift.
 ///
-/// Slow waves and a random walk model temperature and neighbours, 1/20 of all runs is disturbed by
-/// 10 % or more, and the rest scatters by 2 %: about as on shared virtual machines.
+/// As on shared virtual machines: slow waves and a random walk, 1/20 of all runs disturbed by 10 %
+/// or more, the rest scattered by 2 %.
 struct Computer {
     random: fastrand::Rng,
     runs: f64,
@@ -45,7 +45,6 @@ fn run(costs: &[f64], runs: usize, seed: u64, noise: f64) -> RaceOutcome {
     outcome.unwrap_or_else(|never| match never {})
 }
 
-/// Costs from the best to a third above it.
 fn spread(candidates: usize, random: &mut fastrand::Rng) -> Vec<f64> {
     (0..candidates).map(|_| 0.3 * random.f64()).collect()
 }
@@ -84,7 +83,7 @@ fn identical_placements_are_seldom_told_apart() {
 
 #[test]
 fn a_placement_that_is_worse_than_the_default_is_not_written() {
-    // All others are 2 % worse, so one of them wins if noise hides the default.
+    // All others are 2 % worse.
     let is_written = |seed: &u64| {
         let outcome = run(&[0.0, 0.02, 0.02, 0.02, 0.02, 0.02], 100, *seed, 0.02);
         outcome.winner != DEFAULT && outcome.is_safe(0.02)

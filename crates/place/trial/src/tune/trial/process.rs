@@ -18,7 +18,7 @@ use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// The interval between calls of `stop`; the end of the process also ends a wait.
+/// Between calls of `stop`; the end of the process also ends a wait.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 const PAUSE: Duration = Duration::from_millis(5);
@@ -65,8 +65,8 @@ impl RunProcess {
             // The child must not allocate between fork and exec.
             .map(|members| Root::new("/").control_file(members))
             .transpose()?;
-        // The child sets its own mask. If this thread changed and restored its own while a CPU is
-        // offline, old kernels would remove that CPU for good.
+        // The child sets its own mask, because old kernels would remove an offline CPU from a mask
+        // that this thread changes and restores.
         let mask = contestant.cpus.as_ref().map(CpuSet::prepared).transpose()?;
         // SAFETY: between fork and exec the closure makes system calls only.
         unsafe { command.pre_exec(move || prepare(raised, group.as_ref(), mask.as_ref())) };
@@ -110,7 +110,7 @@ impl RunProcess {
         matches!(poll(&mut watched, Some(&LOOK)), Ok(1..))
     }
 
-    /// Reaps the process, because the kernel reports the CPU time only then.
+    /// The kernel reports the CPU time only then.
     fn reap(&self) -> Option<(Ending, Duration)> {
         let mut status = 0;
         // SAFETY: a structure of numbers, for which zeros are valid.
@@ -126,7 +126,7 @@ impl RunProcess {
     }
 
     fn end(&self) {
-        // Processes that left the group become children of this subreaper, and are ended below.
+        // Processes outside the group become children of this subreaper.
         let _ = kill_process_group(self.pid, Signal::TERM);
         let until = Instant::now() + GRACE;
         while !self.is_over() && Instant::now() < until {}
@@ -155,7 +155,6 @@ fn prepare(raised: bool, mut group: Option<&File>, mask: Option<&PreparedMask>) 
     Ok(())
 }
 
-/// Reaps ended children, except `others`.
 fn left_behind(others: &BTreeSet<i32>) -> io::Result<Option<i32>> {
     Ok(children()?
         .difference(others)
@@ -172,10 +171,9 @@ fn children() -> io::Result<BTreeSet<i32>> {
     task::children(&Root::new("/"), own, &task::threads(own)?).map_err(|error| error.source)
 }
 
-/// Ends all children except `others`; none if they cannot be listed.
 fn end_all(others: &BTreeSet<i32>) {
     let until = Instant::now() + GRACE;
-    // When a parent ends, its children become this process's, so one signal is not enough.
+    // An ended parent's children become this process's, so one signal is not enough.
     for signal in [Signal::TERM, Signal::KILL] {
         while left_behind(others).is_ok_and(|left| left.is_some())
             && (signal == Signal::KILL || Instant::now() < until)

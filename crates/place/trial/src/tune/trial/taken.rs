@@ -1,5 +1,5 @@
-//! Checks a run's CPUs before, during and after it. A run without one of them is slower, which says
-//! nothing about the command.
+//! Checks a run's CPUs before, during and after it. A run that lacks one says nothing about the
+//! command.
 
 use super::{Contestant, TrialError};
 use seatmap_os::CpuSet;
@@ -57,12 +57,10 @@ impl Needed {
         TrialError::CpusTaken { command, cpus, is_back, holder }
     }
 
-    /// The cell that holds the missing CPUs; none if the run has its own cell.
     fn holder(&self, missing: &CpuSet) -> Holder {
         if self.is_cell { Holder::default() } else { Holder::of(missing) }
     }
 
-    /// The missing CPUs; all needed ones if the check fails.
     fn missing(&self) -> CpuSet {
         let here = match (self.read)() {
             // A cell's CPUs are outside this process's own set.

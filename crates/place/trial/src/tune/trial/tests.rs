@@ -142,7 +142,7 @@ fn a_run_whose_cpus_are_missing_is_void() {
     let absent = Contestant { cpus: Some([500_000].into_iter().collect()), ..shell("true") };
     let told = run("time", &absent).unwrap_err().to_string();
     assert!(told.contains("the run is void, since its CPU 500000 cannot be had now"), "{told}");
-    // The command takes a CPU from this thread, as a cpuset does, and runs until a check ends it.
+    // The command takes a CPU from this thread, as a cpuset does.
     let cpus = CpuSet::of_thread(0).unwrap();
     let Some(last) = cpus.last().filter(|_| cpus.len() > 1) else {
         return seatmap_needs::skipped!("this needs two CPUs");
