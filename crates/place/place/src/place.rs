@@ -322,7 +322,7 @@ struct Proof {
     agreement: Option<Agreement>,
 }
 
-/// In parts of the time.
+/// In parts of the whole time.
 const BASELINES_PART: u32 = 8;
 
 /// With runs, the start by distance takes 1/`DISTANCE_PART` of the time.
