@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// For a busy computer.
+/// The time limit on a busy computer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const NOBODY: u32 = 65_534;

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// On a busy computer.
+/// The time limit on a busy computer.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// One relay at a time, without a cell, because they slow each other down.

@@ -18,7 +18,7 @@ use serde_json::Value;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// On a busy computer.
+/// The time limit on a busy computer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Checked {

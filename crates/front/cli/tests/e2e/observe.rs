@@ -9,7 +9,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// For a busy computer.
+/// The time limit on a busy computer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A ring's schedule for 8 tasks and the program that executes it. `None` if it cannot be built or

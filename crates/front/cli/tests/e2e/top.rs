@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// On a busy computer.
+/// The time limit on a busy computer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// 80 columns and 24 lines.

@@ -212,7 +212,7 @@ impl<'a> Climber<'a> {
     }
 }
 
-/// Larger machines skip some.
+/// Seats compared at once; larger machines skip some.
 const MOST_SEATS: usize = 512;
 
 /// The most partners to move; a hub may have thousands.
