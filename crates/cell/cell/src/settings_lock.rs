@@ -10,7 +10,7 @@ use std::time::Duration;
 /// The locked folder.
 pub const FOLDER: &str = "/sys/fs/cgroup";
 
-/// Other processes hold the lock for milliseconds.
+/// Attempts and their interval: other processes hold the lock for milliseconds.
 const TRIES: u32 = 40;
 const PAUSE: Duration = Duration::from_millis(50);
 

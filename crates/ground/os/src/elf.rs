@@ -23,7 +23,7 @@ const EXECUTABLE: u32 = 1;
 /// `SHT_NOBITS`: no bytes in the file.
 const WITHOUT_BYTES: u32 = 8;
 
-/// Above the largest programs' sections.
+/// A limit above the largest programs' sections.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// A section.

@@ -24,7 +24,7 @@ const LONGEST_LINK: usize = 4096;
 /// Each takes about 6 KiB of kernel memory.
 const MOST_KEPT: usize = 4096;
 
-/// For the rest of this process.
+/// Descriptors for the rest of this process.
 const LEFT_FREE: usize = 32;
 
 /// The folder `/proc`, held open.

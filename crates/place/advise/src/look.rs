@@ -42,7 +42,7 @@ const SETTLED: Duration = Duration::from_millis(100);
 /// The pause between seatings: after an exit, only the last one shows masks, quotas and groups.
 const LAST_SEATING: Duration = Duration::from_millis(500);
 
-/// For each reading of the threads' times.
+/// Glances for each reading of the threads' times.
 const GLANCES_A_READING: u32 = 4;
 
 const MOST_LISTED: usize = 5;

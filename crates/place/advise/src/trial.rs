@@ -41,7 +41,7 @@ const LEAST_GAIN_PERCENT: f64 = 2.0;
 /// round with more is void.
 const MOST_OTHERS_DIFFER: f64 = 0.15;
 
-/// A trial then ends.
+/// A trial ends after this many rounds without readable work.
 const ROUNDS_WITHOUT_WORK: usize = 2;
 
 /// No round starts after this multiple of the trial's time, because periods take longer on a busy

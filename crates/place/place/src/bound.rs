@@ -10,7 +10,7 @@ use crate::assignment::assign;
 use crate::search::{DeadlineWatch, Qap, SearchLimit};
 use seatmap_data::machine::Square;
 
-/// In parts of a search's time.
+/// The bound may take 1/`BOUND_PART` of a search's time.
 pub(crate) const BOUND_PART: u32 = 4;
 
 /// With more slots, each task takes its cheapest slot.

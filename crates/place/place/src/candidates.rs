@@ -13,7 +13,7 @@ const DRAWN: usize = 1000;
 /// Only the first search gets the full time.
 const FURTHER_SECONDS: f64 = 0.1;
 
-/// Per requested candidate.
+/// Further searches per requested candidate.
 const SEARCHES_EACH: u64 = 2;
 
 /// A placement with its cost by the request's objective.

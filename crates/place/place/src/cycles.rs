@@ -11,7 +11,7 @@ use crate::search::{SearchLimit, Solution, Sparse, iterate};
 use crate::{Problem, Traffic};
 use seatmap_data::statistics::Xoshiro;
 
-/// There are few whole PUs.
+/// The most kicks on a level, because there are few whole PUs.
 const MOST_KICKS: u64 = 200;
 
 /// If every PU has an even number of slots.

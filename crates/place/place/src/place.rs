@@ -322,7 +322,7 @@ struct Proof {
     agreement: Option<Agreement>,
 }
 
-/// In parts of the time.
+/// Random placements take 1/`BASELINES_PART` of the time.
 const BASELINES_PART: u32 = 8;
 
 /// With runs, the start by distance takes 1/`DISTANCE_PART` of the time.

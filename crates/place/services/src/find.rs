@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 /// The least load of programs without their own group, in CPUs.
 const LEAST_CPUS: f64 = 0.01;
 
-/// The user reads them all.
+/// The most entries, because the user reads them all.
 const MOST_FOUND: usize = 20;
 
 /// Units with users' programs, or systemd itself.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// In order of preference.
+/// The engines in order of preference.
 const ENGINES: [&str; 2] = ["podman", "docker"];
 
 /// The processes of each service, in the order of the services.

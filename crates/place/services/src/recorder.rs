@@ -23,7 +23,7 @@ const MEMBERS_EVERY: usize = 10;
 
 const LEAST_SAMPLES: usize = 2;
 
-/// Files of longer records are too large.
+/// The most samples: files of longer records are too large.
 const MOST_SAMPLES: usize = 100_000;
 
 /// The default interval between samples. The kernel's own counts have steps of 4 to 10 ms.

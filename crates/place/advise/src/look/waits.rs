@@ -8,7 +8,7 @@ use seatmap_os::sched::ThreadTimes;
 use seatmap_os::{CpuSet, Tid, task};
 use std::collections::BTreeMap;
 
-/// Each reading needs a file.
+/// The most observed threads, because each reading needs a file.
 const MOST_THREADS: usize = 64;
 
 /// The first and latest readings of each thread.

@@ -12,7 +12,7 @@ use seatmap_data::statistics::Xoshiro;
 /// With more seats, an assignment's cubic time is too long.
 const MOST_ASSIGNED: usize = 512;
 
-/// In parts of the time.
+/// The bound may take 1/`BOUND_PART` of the time.
 const BOUND_PART: u32 = 8;
 
 const DRAWN: usize = 100;

@@ -21,7 +21,7 @@ const SMALL: usize = 30;
 /// A node may have 1/`LARGEST_PART` of all items.
 const LARGEST_PART: i64 = 12;
 
-/// Sides on the smallest graph.
+/// Sides grown on the smallest graph.
 const GROWN: usize = 8;
 
 /// On the smallest graph, and on larger ones.

@@ -5,7 +5,7 @@ use crate::{Problem, Traffic};
 use seatmap_data::statistics::Xoshiro;
 use std::collections::VecDeque;
 
-/// Eigenvalues would need far more.
+/// Orders need far fewer rounds than eigenvalues.
 const ROUNDS: usize = 300;
 
 /// The order of the second eigenvector of the traffic's Laplacian (Fiedler 1973), holes last.

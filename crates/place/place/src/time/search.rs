@@ -212,10 +212,10 @@ impl<'a> Climber<'a> {
     }
 }
 
-/// Larger machines skip some.
+/// Seats compared at once; larger machines skip some.
 const MOST_SEATS: usize = 512;
 
-/// A hub may have thousands.
+/// The most partners to move; a hub may have thousands.
 const MOST_PARTNERS: usize = 64;
 
 #[derive(Clone, Copy, Debug)]

@@ -22,7 +22,7 @@ pub const USUAL_NAME: &str = "services";
 /// The default duration of a plan.
 pub const USUAL_TIME: Duration = Duration::from_secs(600);
 
-/// Of looking for new threads.
+/// Rounds of looking for new threads.
 const ROUNDS: u32 = 8;
 
 /// A request to apply a plan.

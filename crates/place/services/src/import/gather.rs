@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// The largest file, in bytes: units, domains and states of kubelet are far smaller.
 pub const MOST_BYTES: usize = 4 << 20;
 
-/// A server has a few hundred units.
+/// The most files; a server has a few hundred units.
 const MOST_FILES: usize = 4096;
 
 const ENDINGS: [&str; 8] =

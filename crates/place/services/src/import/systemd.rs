@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const SECTIONS: [&str; 6] = ["[Service]", "[Slice]", "[Scope]", "[Socket]", "[Mount]", "[Swap]"];
 
-/// Those with processes.
+/// Kinds of units with processes.
 const KINDS: [&str; 6] = [".service", ".slice", ".scope", ".socket", ".mount", ".swap"];
 
 const USUAL_SLICE: &str = "system.slice";

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 /// Without an exact search: seconds for 40 services on 256 CPUs (`bench/services/run --only time`).
 const MOVES: usize = 30_000;
 
-/// For the exact search's first plan.
+/// Moves for the exact search's first plan.
 const FEW_MOVES: usize = 3_000;
 
 /// In percent of the services' time; plans that save less are not worth applying.

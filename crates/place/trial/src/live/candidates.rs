@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 /// Threads with less load, in CPUs, and fewer messages than [`LEAST_MESSAGES`] get no seat.
 const LEAST_LOAD: f64 = 0.005;
 
-/// In shares of all messages.
+/// Threads with a smaller share of all messages count as idle.
 const LEAST_MESSAGES: f64 = 0.002;
 
 /// Few, because the program waits and the periods decide.

@@ -24,7 +24,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// In multiples of the time of a write.
+/// The pause between writes of the result, in multiples of the time of a write.
 const KEPT_SHARE: u32 = 20;
 
 /// A command with its name.

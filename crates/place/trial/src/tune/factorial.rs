@@ -7,7 +7,7 @@ use crate::tune::race::{Confirmed, DEFAULT, RaceOutcome};
 use seatmap_data::statistics::friedman::worse_than_best;
 use seatmap_data::statistics::signed_rank::{self, shift};
 
-/// For the choice, and for the confirmation.
+/// The fewest runs for the choice, and for the confirmation.
 const FEWEST_OF_HALF: usize = 6;
 
 /// The fewest runs of each candidate, half to choose and half to confirm, that have an interval of

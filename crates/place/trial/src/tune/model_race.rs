@@ -25,7 +25,7 @@ const RUNS_EACH: usize = 20;
 /// A search limited by kicks has the same result everywhere.
 const KICKS: u64 = 2000;
 
-/// Between reports of progress.
+/// Runs between reports of progress.
 const AT_ONCE: usize = 64;
 
 /// A run and its index among all.

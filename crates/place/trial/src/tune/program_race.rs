@@ -41,7 +41,7 @@ use std::time::{Duration, Instant};
 
 const RUNS_EACH: usize = 10;
 
-/// With lost CPUs.
+/// Tries of a run that loses CPUs.
 const VOID_TRIES: u32 = 10;
 
 /// Repetitions of a disturbed run, whose neighbours may stay.

@@ -24,7 +24,7 @@ use std::time::Duration;
 
 const USUAL_FILE: &str = "services.toml";
 
-/// Of 'show'.
+/// The time that 'show' observes.
 const GLANCE: Duration = Duration::from_secs(1);
 
 fn services(path: &Path) -> Result<ServicesFile, CliError> {

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::Duration;
 
-/// Before seats are chosen.
+/// The look at the load before seats are chosen.
 const LOOK: Duration = Duration::from_millis(500);
 
 const PINNED: &str = "the kernel moves no threads about in a cell, so each thread of a command has \

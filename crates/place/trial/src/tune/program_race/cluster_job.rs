@@ -28,10 +28,10 @@ pub const HOSTS: &str = "{hosts}";
 /// The placeholder in a command for the words that seat a rank.
 pub const SEAT: &str = "{seat}";
 
-/// For each candidate.
+/// The model's search time for each candidate.
 const SEARCH_S: f64 = 2.0;
 
-/// Starts on a cluster sometimes fail.
+/// The most tries, because starts on a cluster sometimes fail.
 const TRIES: u32 = 3;
 
 /// For a launcher's daemons after a run; those of Open MPI need milliseconds.

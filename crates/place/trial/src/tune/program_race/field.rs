@@ -24,7 +24,7 @@ use seatmap_place::ranks::RankPlan;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// If the race's cpuset loses CPUs.
+/// Tries of a run if the race's cpuset loses CPUs.
 const CPUSET_TRIES: u32 = 10;
 
 /// A job's start counts as hung after this time, in seconds, plus this multiple of the longest run.
