@@ -43,6 +43,7 @@ pub fn visit([a, b]: [u32; 2]) -> Visit {
     Visit { pairs: vec![PairAt { a, b, line: 0 }], batches: BATCHES, round_trips: ROUND_TRIPS }
 }
 
+/// The ratio of both kinds by turn, with its spread.
 pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
     let Some(cpus) = cpus()? else { return Ok(Vec::new()) };
     let mut probe = probe(cpus)?;

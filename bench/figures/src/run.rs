@@ -45,6 +45,7 @@ pub fn played(arguments: &[String]) -> Option<Result<(), Box<dyn Error>>> {
     }
 }
 
+/// The extra time of a thread's creation, and the ratio of times after pinning, for each seating.
 pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
     let Some(cpus) = pair::cpus()? else { return Ok(Vec::new()) };
     let [alone, seated @ ..]: [_; 1 + FORMS.len()] =

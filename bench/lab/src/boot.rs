@@ -31,6 +31,7 @@ pub struct GuestFile {
 pub struct BootRequest {
     pub cache: PathBuf,
     pub seatmap: PathBuf,
+    /// A script that runs as `/lab/experiment`.
     pub experiment: PathBuf,
     /// Replaces the lab's init process, for experiments about it.
     pub init: Option<PathBuf>,

@@ -45,6 +45,7 @@ pub struct EmulatedComputer {
     /// The real machine, or the question that it answers.
     pub stands_for: String,
     pub architecture: Architecture,
+    /// The processor as a QEMU argument.
     pub cpu: String,
     pub sockets: u32,
     #[serde(default = "one")]
@@ -59,10 +60,13 @@ pub struct EmulatedComputer {
     pub kernel: String,
     #[serde(default)]
     pub groups: CgroupVersion,
+    /// Further words for the kernel's command line.
     #[serde(default)]
     pub command_line: String,
+    /// CPUs to take offline at the start, as a list.
     #[serde(default)]
     pub offline: String,
+    /// Memory, if there are no nodes.
     #[serde(default)]
     pub memory_mib: u64,
     #[serde(default, rename = "node")]
@@ -72,6 +76,7 @@ pub struct EmulatedComputer {
     pub capacities: Vec<u32>,
     #[serde(default)]
     pub modules: Vec<String>,
+    /// Further QEMU arguments, such as a disk.
     #[serde(default)]
     pub devices: Vec<String>,
 }
@@ -214,6 +219,7 @@ impl EmulatedComputer {
         words
     }
 
+    /// The kernel's command line, with these words for the guest's scripts.
     #[must_use]
     pub fn boot_words(&self, words: &[String]) -> String {
         let (console, own) = match self.architecture {

@@ -53,11 +53,13 @@ pub enum LabError {
 }
 
 impl LabError {
+    /// Creates the error for a file or folder.
     pub fn file(path: &Path) -> impl Fn(std::io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::File { path: path.clone(), source }
     }
 
+    /// Creates the error for a program that cannot start.
     pub fn start(program: &str) -> impl Fn(std::io::Error) -> Self {
         let program = program.to_owned();
         move |source| Self::Start { program: program.clone(), source }

@@ -15,6 +15,7 @@ const SETTLES_WITHIN: Duration = Duration::from_secs(60);
 #[derive(Clone, Debug)]
 pub struct NodeFacts {
     pub id: u32,
+    /// Its online CPUs.
     pub cpus: CpuNumbers,
     pub memory_kib: u64,
 }
@@ -71,6 +72,7 @@ impl KernelFacts {
         self.online.difference(&self.isolated).copied().collect()
     }
 
+    /// The parts of a level without isolated CPUs; empty parts are omitted.
     #[must_use]
     pub fn usable_parts(&self, level: &str) -> BTreeSet<CpuNumbers> {
         let usable = self.usable();

@@ -127,7 +127,9 @@ pub(crate) fn clock_ns() -> u64 {
 /// Zero if the kernel does not report a value.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct EndCounters {
+    /// Retransmitted segments.
     pub resent: u64,
+    /// All segments sent.
     pub sent: u64,
     mtu_bytes: u64,
     run_ns: u64,

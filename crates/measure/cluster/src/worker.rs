@@ -23,9 +23,11 @@ pub(crate) struct Introduction {
     pub rank: usize,
     pub size: usize,
     pub node: String,
+    /// The address for other ranks.
     pub address: SocketAddr,
     pub facts: NodeConfiguration,
     pub duties: Duties,
+    /// Why the required MPI program could not be built.
     pub unbuilt: Option<String>,
 }
 
@@ -38,6 +40,7 @@ impl Introduction {
 /// Orders that this rank's command line allows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Duties {
+    /// It measures its core distances.
     pub nodes: bool,
     pub loaded: bool,
     pub mpi: bool,

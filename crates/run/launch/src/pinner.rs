@@ -48,6 +48,7 @@ const ROUNDS: usize = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Birth {
+    /// Its process, or itself if it is the first thread.
     pub pid: Tid,
     pub creator: Tid,
     /// Whether it ran before it was found in `/proc`.
@@ -122,6 +123,7 @@ impl Pinner {
         }
     }
 
+    /// Seats a thread of an already running process.
     pub fn meet(&mut self, tid: Tid, pid: Tid) {
         let Some(task) = ThreadStat::of(tid) else { return };
         if tid == pid {
@@ -164,6 +166,7 @@ impl Pinner {
         renamed
     }
 
+    /// Sets masks again for threads whose missing CPUs came online.
     pub fn look_at_owed(&mut self) {
         if !self.owed.is_empty() {
             self.owed.look(&mut RunningKernel);
@@ -174,6 +177,7 @@ impl Pinner {
         std::mem::take(&mut self.owed)
     }
 
+    /// Records that a process's seated threads do not run.
     pub fn note_halted(&mut self, pid: Tid, reason: &str) {
         for tid in self.threads.tids() {
             let Some(living) = self.threads.living(tid) else { continue };
@@ -535,6 +539,7 @@ impl Pinner {
 }
 
 impl Birth {
+    /// A creation that the tracer did not report, from `/proc`.
     pub fn of(tid: Tid, is_late: bool) -> Option<Self> {
         let Family { pid, parent, .. } = Family::of(tid)?;
         Some(Birth { pid, creator: if pid == tid { parent } else { pid }, is_late })

@@ -119,6 +119,7 @@ impl Tracer {
         self.traced.contains_key(&tid)
     }
 
+    /// Traced threads without their creators' reports.
     pub fn awaiting(&self) -> impl Iterator<Item = Tid> + '_ {
         self.awaiting.iter().copied().filter(|tid| self.expects(*tid))
     }

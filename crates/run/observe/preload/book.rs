@@ -9,12 +9,14 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ffi::{CStr, c_int};
 
+/// Messages and bytes to or from a rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RankTraffic {
     pub messages: u64,
     pub bytes: u64,
 }
 
+/// A communicator with its counts.
 pub struct Communicator {
     handle: Option<MpiHandle>,
     pub name: String,
@@ -29,6 +31,7 @@ pub struct Communicator {
 }
 
 pub struct Book {
+    /// The communicators, in the order of their first use.
     pub communicators: Vec<Communicator>,
     /// Calls with uncounted messages, and how often.
     pub unseen: Vec<(&'static str, u64)>,
@@ -83,6 +86,7 @@ impl Book {
             .for_each(|known| known.handle = None);
     }
 
+    /// Records a call with uncounted messages.
     pub fn miss(&mut self, what: &'static str) {
         match self.unseen.iter_mut().find(|(known, _)| *known == what) {
             Some((_, times)) => *times += 1,

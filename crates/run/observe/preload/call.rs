@@ -9,6 +9,7 @@ macro_rules! calls {
         }
 
         impl MpiCall {
+            /// All calls, by number.
             pub const ALL: &[MpiCall] = &[$(MpiCall::$call,)*];
 
             /// The name without `MPI_`.

@@ -39,6 +39,7 @@ unsafe extern "C" {
     fn pthread_mutex_unlock(mutex: *mut Mutex) -> c_int;
 }
 
+/// A non-empty environment variable.
 pub fn variable(name: &CStr) -> Option<&'static CStr> {
     // SAFETY: the name is a C string, and so is the value, which the program leaves in place.
     let value = unsafe {
@@ -89,6 +90,7 @@ pub fn write_new(path: &CStr, text: &[u8]) -> bool {
 #[repr(C, align(16))]
 struct Mutex(UnsafeCell<[u64; 8]>);
 
+/// A value for one thread at a time.
 pub struct Locked<T> {
     mutex: Mutex,
     value: UnsafeCell<T>,

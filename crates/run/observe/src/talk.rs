@@ -16,6 +16,7 @@ pub(crate) fn line_edges(messages: impl IntoIterator<Item = ((usize, usize), f64
     edges
 }
 
+/// Messages from one thread to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ThreadMessages {
     pub from: Tid,
@@ -39,6 +40,7 @@ pub struct Born {
     pub end: Option<(String, u64)>,
 }
 
+/// A source's report since the last look.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TalkBatch {
     pub talk: Vec<ThreadMessages>,

@@ -44,6 +44,7 @@ pub(crate) enum StageFailure {
 }
 
 impl StageFailure {
+    /// The byte with which a new process reports it.
     pub fn letter(self) -> u8 {
         match self {
             StageFailure::UserNamespace => b'U',

@@ -128,6 +128,7 @@ impl Looks {
         }
     }
 
+    /// The last look, which starts the next round.
     pub fn end(
         &mut self,
         files: &mut SystemFiles,

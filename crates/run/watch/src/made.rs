@@ -77,6 +77,7 @@ impl Made {
         std::fs::write(self.path(path), text).unwrap();
     }
 
+    /// Writes the files of a thread, and of its process if it is the first.
     pub fn thread(&self, pid: Tid, tid: Tid, thread: &MadeThread) {
         let MadeThread {
             name,
@@ -114,6 +115,7 @@ impl Made {
         }
     }
 
+    /// Ends a process, or one of its threads.
     pub fn end(&self, path: &str) {
         std::fs::remove_dir_all(self.path(&format!("proc/{path}"))).unwrap();
     }

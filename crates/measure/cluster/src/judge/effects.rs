@@ -82,6 +82,7 @@ impl Late {
 pub(super) struct Jitter {
     pub scatter_ns: f64,
     pub factor: f64,
+    /// Jittery pairs, out of all.
     pub pairs: [usize; 2],
 }
 

@@ -18,6 +18,7 @@ const BEST: f64 = 0.15;
 pub(super) struct HealthyNetwork<'a> {
     pub items: &'a [Item],
     pub group: Vec<usize>,
+    /// The usual value of each item.
     pub usual: Vec<f64>,
     /// The value as measured, or by comparison with like pairs if better.
     pub value: Vec<f64>,

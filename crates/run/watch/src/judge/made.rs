@@ -12,7 +12,9 @@ use seatmap_os::{CpuSet, Tid};
 /// Threads sleep unless made busy.
 #[derive(Clone, Debug, Default)]
 pub struct Made {
+    /// The seating.
     pub seating: Seating,
+    /// The machine.
     pub topology: Topology,
 }
 
@@ -52,6 +54,7 @@ impl Made {
         self
     }
 
+    /// Makes the CPUs from this one on efficiency cores.
     #[must_use]
     pub fn efficient_from(mut self, first: u32) -> Self {
         for pu in &mut self.topology.pus {
@@ -61,6 +64,7 @@ impl Made {
         self
     }
 
+    /// Isolates CPUs.
     #[must_use]
     pub fn isolated(mut self, cpus: &str) -> Self {
         self.seating.kernel.isolated = cpus.to_owned();
@@ -138,12 +142,14 @@ impl Made {
         }
     }
 
+    /// Makes CPUs busy with other programs.
     #[must_use]
     pub fn taken(mut self, cpus: &str) -> Self {
         CpuSet::of_list(cpus).unwrap_or_default().iter().for_each(|cpu| self.load(cpu, 100.0));
         self
     }
 
+    /// Renames the last thread.
     #[must_use]
     pub fn called(mut self, name: &str) -> Self {
         self.seating
@@ -155,6 +161,7 @@ impl Made {
         self
     }
 
+    /// Sets the last thread's policy.
     #[must_use]
     pub fn policy(mut self, policy: &str) -> Self {
         self.seating
@@ -166,6 +173,7 @@ impl Made {
         self
     }
 
+    /// Sets the last thread's state.
     #[must_use]
     pub fn state(mut self, state: char) -> Self {
         self.seating.threads.iter_mut().last().into_iter().for_each(|thread| thread.state = state);
@@ -176,6 +184,7 @@ impl Made {
         self.seating.processes.last_mut()
     }
 
+    /// Adds a variable to the last process's environment.
     #[must_use]
     pub fn variable(
         mut self,
@@ -252,6 +261,7 @@ impl Made {
         self
     }
 
+    /// Adds a device near these CPUs to the last process.
     #[must_use]
     pub fn device(mut self, name: &str, node: u32, cpus: &str) -> Self {
         let name = name.to_owned();
@@ -262,6 +272,7 @@ impl Made {
         self
     }
 
+    /// Adds interrupts to a CPU.
     #[must_use]
     pub fn interrupts(mut self, cpu: u32, irq: &str, name: &str, per_second: f64) -> Self {
         let interrupt = InterruptRate {
@@ -278,6 +289,7 @@ impl Made {
         self
     }
 
+    /// Adds another program's thread to a CPU.
     #[must_use]
     pub fn stranger(mut self, cpu: u32, name: &str, run_percent: f64, mask: &str) -> Self {
         let name = name.to_owned();
@@ -293,6 +305,7 @@ impl Made {
         self
     }
 
+    /// Gives all other programs' threads so far a real-time policy.
     #[must_use]
     pub fn real_time_strangers(mut self, policy: &str, priority: u32) -> Self {
         for stranger in self.seating.cpus.iter_mut().flat_map(|cpu| &mut cpu.strangers) {
