@@ -29,13 +29,13 @@
 #include <stdint.h>
 
 /**
- * The major version that this header belongs to.
+ * The major version of this header.
  */
 #define SEATMAP_WORKER_VERSION_MAJOR 0
 
 /**
- * The minor version that this header belongs to. Before 1.0 another one may break programs, and is
- * another library to the dynamic linker.
+ * The minor version of this header. Before 1.0 another one may break programs, and is another
+ * library to the dynamic linker.
  */
 #define SEATMAP_WORKER_VERSION_MINOR 1
 
@@ -46,16 +46,17 @@
 #define SEATMAP_SIGNOTIFY1_OR 16
 
 /**
- * The same of the second.
+ * The second signal register gathers bits (OR) instead of keeping the last value; libspe2's
+ * SPE_CFG_SIGNOTIFY2_OR.
  */
 #define SEATMAP_SIGNOTIFY2_OR 32
 
 /**
- * How a call ended. Zero is success, so that calls can be joined with ||.
+ * The outcome of a call. Zero is success, so that calls can be joined with ||.
  */
 typedef enum {
   /**
-   * Done.
+   * Success.
    */
   SEATMAP_WORKER_STATUS_OK = 0,
   /**
@@ -63,7 +64,7 @@ typedef enum {
    */
   SEATMAP_WORKER_STATUS_BAD_ARGUMENT = 1,
   /**
-   * A CPU or memory that cannot be had.
+   * A CPU or memory is not available.
    */
   SEATMAP_WORKER_STATUS_NOT_POSSIBLE = 2,
   /**
@@ -76,17 +77,17 @@ typedef enum {
    */
   SEATMAP_WORKER_STATUS_BAD_STATE = 4,
   /**
-   * A mistake in the library. The handles are still good.
+   * A bug in the library. The handles are still valid.
    */
   SEATMAP_WORKER_STATUS_DEFECT = 5,
   /**
-   * The other end of a channel reported an error about a file, or has gone.
+   * The other end of a channel reported an error about a file, or has exited.
    */
   SEATMAP_WORKER_STATUS_CHANNEL = 6,
 } seatmap_worker_status;
 
 /**
- * How a call waits that writes or reads several messages: libspe2's behaviours.
+ * How a call waits that writes or reads several messages, as in libspe2.
  */
 typedef enum {
   /**
@@ -94,7 +95,7 @@ typedef enum {
    */
   SEATMAP_MBOX_ALL_BLOCKING = 1,
   /**
-   * Until one is; the rest as far as it goes without waiting.
+   * Waits for one, and then transfers as many as possible without waiting.
    */
   SEATMAP_MBOX_ANY_BLOCKING = 2,
   /**
@@ -116,7 +117,7 @@ typedef enum {
    */
   SEATMAP_OPENING_WRITE = 1,
   /**
-   * Create a file or empty an existing one, to write and to read it.
+   * Create or empty a file, to write and read it.
    */
   SEATMAP_OPENING_CREATE = 2,
 } seatmap_opening;
@@ -126,48 +127,46 @@ typedef enum {
  */
 typedef enum {
   /**
-   * They look all the time: the fastest, and the CPU is never free.
+   * They spin: the fastest, but the CPU is never free.
    */
   SEATMAP_POLLING_SPIN = 0,
   /**
-   * They look for spin_us, then sleep until woken.
+   * They spin for spin_us, then sleep until woken.
    */
   SEATMAP_POLLING_ADAPTIVE = 1,
   /**
-   * They sleep at once: for workers that share their CPU with others.
+   * They sleep at once, for workers on a shared CPU.
    */
   SEATMAP_POLLING_SLEEP = 2,
 } seatmap_polling;
 
 /**
- * A connection to files and a console that another process, outside the cell, reads and writes.
+ * A connection to a process outside the cell, which reads and writes files and a console.
  */
 typedef struct seatmap_channel seatmap_channel;
 
 /**
- * Workers, each on its CPU, from when they are created until they and all their contexts are
- * destroyed.
+ * Workers, each on its CPU, until they and all their contexts are destroyed.
  */
 typedef struct seatmap_runtime seatmap_runtime;
 
 /**
- * A worker that belongs to the program that created it. Its local store holds zeros when the
- * context is created, and is overwritten with zeros when it is destroyed.
+ * A worker borrowed by a program. Its local store is overwritten with zeros when the context is
+ * created and when it is destroyed.
  */
 typedef struct seatmap_context seatmap_context;
 
 /**
- * A worker from within: its local store, its mailboxes and signals, and transfers to and from
- * memory.
+ * A worker from within: its local store, mailboxes and signals, and transfers to and from memory.
  */
 typedef struct seatmap_inside seatmap_inside;
 
 /**
- * The options that workers are created with.
+ * The options of new workers.
  */
 typedef struct {
   /**
-   * Bytes of each local store; 0 for 256 KiB, as a Cell has it.
+   * The size of each local store in bytes; 0 for 256 KiB, as on a Cell.
    */
   size_t store_bytes;
   /**
@@ -185,8 +184,8 @@ typedef struct {
 } seatmap_runtime_options;
 
 /**
- * A program for a worker: it receives the worker from within, the argument that it was started
- * with, and the data that it was loaded with, and returns its stop code.
+ * A program for a worker. It receives the worker from within, its argument, and its data, and
+ * returns its stop code.
  */
 typedef uint32_t (*seatmap_program)(seatmap_inside *inside, uint64_t argument, void *data);
 
@@ -195,7 +194,7 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * The version of the library that is loaded, such as "0.1.0". Static text, never NULL.
+ * The version of the loaded library, such as "0.1.0". Static text, never NULL.
  */
 const char *seatmap_worker_version(void);
 
@@ -203,13 +202,13 @@ const char *seatmap_worker_version(void);
  * The error of this thread's last call that returned a seatmap_worker_status, as one line; empty
  * if that call succeeded.
  *
- * Never NULL. The text belongs to the library and holds until this thread's next such call. Any
- * thread may call it, and each sees its own.
+ * Never NULL. The text belongs to the library and is valid until this thread's next such call.
+ * Each thread has its own.
  */
 const char *seatmap_worker_last_error(void);
 
 /**
- * Seats a worker on each CPU, by the operating system's numbers, each once. NULL for options means
+ * Creates a worker on each CPU, by the operating system's numbers, each once. NULL options mean
  * stores of 256 KiB, workers that spin, and signals that keep the last value.
  */
 seatmap_worker_status seatmap_runtime_create(const uint32_t *cpus,
@@ -218,13 +217,13 @@ seatmap_worker_status seatmap_runtime_create(const uint32_t *cpus,
                                              seatmap_runtime **runtime);
 
 /**
- * How many workers there are; 0 for NULL.
+ * The number of workers; 0 for NULL.
  */
 size_t seatmap_runtime_workers(const seatmap_runtime *runtime);
 
 /**
- * Ends the workers that are in no context, and each other one when its context is destroyed; NULL
- * is fine.
+ * Ends the workers outside of contexts, and each other one when its context is destroyed; NULL is
+ * allowed.
  */
 void seatmap_runtime_destroy(seatmap_runtime *runtime);
 
@@ -236,19 +235,19 @@ seatmap_worker_status seatmap_allowed_cpus(uint32_t *cpus, size_t room, size_t *
 
 /**
  * Borrows a worker and overwrites its local store with zeros, as spe_context_create. Fails with
- * SEATMAP_WORKER_STATUS_BUSY where all workers are in contexts.
+ * SEATMAP_WORKER_STATUS_BUSY if all workers are in contexts.
  */
 seatmap_worker_status seatmap_context_create(seatmap_runtime *runtime, seatmap_context **context);
 
 /**
- * Waits for a program that still runs, overwrites the local store with zeros and gives the worker
- * back; NULL is fine.
+ * Waits for a running program, overwrites the local store with zeros and returns the worker; NULL
+ * is allowed.
  */
 void seatmap_context_destroy(seatmap_context *context);
 
 /**
- * Loads a program in place of any other, as spe_program_load; one that still runs is waited for.
- * The data are the program's business: they are handed on as they are.
+ * Loads a program, as spe_program_load, after waiting for a running one. The data pointer is
+ * passed to the program unchanged.
  */
 seatmap_worker_status seatmap_program_load(seatmap_context *context,
                                            seatmap_program program,
@@ -262,25 +261,25 @@ seatmap_worker_status seatmap_context_run(seatmap_context *context,
                                           uint32_t *stop_code);
 
 /**
- * Starts the program and returns at once, where libspe2 needs a thread that calls spe_context_run.
+ * Starts the program and returns at once. libspe2 needs a thread that calls spe_context_run.
  */
 seatmap_worker_status seatmap_context_start(seatmap_context *context, uint64_t argument);
 
 /**
- * Waits for the end of a program that was started; `stop_code` may be NULL. Messages that were
- * sent before are read; a program that waits for another one, or for room for its own, is let go,
- * as no other thread may use the context.
+ * Waits for the end of a started program; `stop_code` may be NULL. The program can still read
+ * earlier messages. If it then waits for another one, or for room for its own, it is ended,
+ * because no other thread may use the context.
  */
 seatmap_worker_status seatmap_context_wait(seatmap_context *context, uint32_t *stop_code);
 
 /**
- * Whether a program that was started has ended, so that seatmap_context_wait returns at once;
- * false for NULL.
+ * Whether a started program has ended, so that seatmap_context_wait returns at once; false for
+ * NULL.
  */
 bool seatmap_context_ended(const seatmap_context *context);
 
 /**
- * Gives the CPU back: the worker sleeps until the next start, with any kind of polling. That start
+ * Releases the CPU: the worker sleeps until the next start, with any kind of polling. That start
  * takes longer.
  */
 seatmap_worker_status seatmap_context_give_back(seatmap_context *context);
@@ -293,13 +292,13 @@ seatmap_worker_status seatmap_signal_write(seatmap_context *context,
                                            uint32_t value);
 
 /**
- * Where the worker's local store begins, as spe_ls_area_get; it is there as long as the context.
- * NULL for NULL.
+ * The address of the worker's local store, as spe_ls_area_get; valid as long as the context. NULL
+ * for NULL.
  */
 void *seatmap_store_address(const seatmap_context *context);
 
 /**
- * Bytes of the local store, as spe_ls_size_get; 0 for NULL.
+ * The size of the local store in bytes, as spe_ls_size_get; 0 for NULL.
  */
 size_t seatmap_store_size(const seatmap_context *context);
 
@@ -316,8 +315,8 @@ seatmap_worker_status seatmap_in_mbox_write(seatmap_context *context,
 /**
  * Reads messages from the worker's outbound mailbox, as spe_out_mbox_read and
  * spe_out_intr_mbox_read; it holds one. `got`, which may be NULL, receives the number of messages
- * read. Fails with SEATMAP_WORKER_STATUS_BAD_STATE where the program has ended without the
- * message, and with SEATMAP_WORKER_STATUS_NOT_POSSIBLE where its worker has lost its CPU.
+ * read. Fails with SEATMAP_WORKER_STATUS_BAD_STATE if the program has ended without the message,
+ * and with SEATMAP_WORKER_STATUS_NOT_POSSIBLE if its worker has lost its CPU.
  */
 seatmap_worker_status seatmap_out_mbox_read(seatmap_context *context,
                                             uint32_t *messages,
@@ -326,34 +325,34 @@ seatmap_worker_status seatmap_out_mbox_read(seatmap_context *context,
                                             size_t *got);
 
 /**
- * How many messages the inbound mailbox has room for, as spe_in_mbox_status; 0 for NULL.
+ * The free entries of the inbound mailbox, as spe_in_mbox_status; 0 for NULL.
  */
 uint32_t seatmap_in_mbox_status(const seatmap_context *context);
 
 /**
- * How many messages wait in the outbound mailbox, as spe_out_mbox_status; 0 for NULL.
+ * The number of messages in the outbound mailbox, as spe_out_mbox_status; 0 for NULL.
  */
 uint32_t seatmap_out_mbox_status(const seatmap_context *context);
 
 /**
- * Where the local store begins; NULL for NULL.
+ * The address of the local store; NULL for NULL.
  */
 void *seatmap_inside_store(seatmap_inside *inside);
 
 /**
- * Bytes of the local store; 0 for NULL.
+ * The size of the local store in bytes; 0 for NULL.
  */
 size_t seatmap_inside_store_size(seatmap_inside *inside);
 
 /**
- * Reads the inbound mailbox, as spu_read_in_mbox; waits while it is empty. 0 for NULL, and where
- * no message can come any more: the context is being destroyed, or the worker has lost its CPU.
+ * Reads the inbound mailbox, as spu_read_in_mbox; waits while it is empty. Returns 0 for NULL, and
+ * if no message can come any more: the context is being destroyed, or the worker has lost its CPU.
  */
 uint32_t seatmap_inside_mbox_read(seatmap_inside *inside);
 
 /**
- * The same without waiting. Returns false, and leaves `message` as it was, where there is no mail
- * or a pointer is NULL.
+ * Reads the inbound mailbox without waiting. Returns false, and leaves `message` unchanged, if
+ * there is no message or a pointer is NULL.
  */
 bool seatmap_inside_mbox_try_read(seatmap_inside *inside, uint32_t *message);
 
@@ -363,43 +362,43 @@ bool seatmap_inside_mbox_try_read(seatmap_inside *inside, uint32_t *message);
 void seatmap_inside_mbox_write(seatmap_inside *inside, uint32_t message);
 
 /**
- * The same if there is room; says whether there was.
+ * Writes the outbound mailbox if there is room, and returns whether there was.
  */
 bool seatmap_inside_mbox_try_write(seatmap_inside *inside, uint32_t message);
 
 /**
- * Reads and empties a signal register, 0 or 1, as spu_read_signal1; waits until a value is
- * written. Returns 0 for NULL and for any other register.
+ * Reads and clears a signal register, 0 or 1, as spu_read_signal1; waits for a value. Returns 0
+ * for NULL and for any other register.
  */
 uint32_t seatmap_inside_signal_read(seatmap_inside *inside, uint32_t signal);
 
 /**
  * Copies bytes from memory at `from` into the store at `local`, as mfc_get, and returns when they
- * are copied. Returns false, and copies nothing, where they do not fit into the store or a pointer
- * is NULL.
+ * are copied. Returns false, and copies nothing, if they do not fit into the store or a pointer is
+ * NULL.
  */
 bool seatmap_inside_get(seatmap_inside *inside, size_t local, const void *from, size_t bytes);
 
 /**
  * Copies bytes from the store at `local` to memory at `to`, as mfc_put, and returns when they are
- * copied. Returns false, and copies nothing, where they are not all in the store or a pointer is
+ * copied. Returns false, and copies nothing, if they are not all in the store or a pointer is
  * NULL.
  */
 bool seatmap_inside_put(seatmap_inside *inside, size_t local, void *to, size_t bytes);
 
 /**
- * Takes over the connection that `seatmap-papers controller start` has made: `descriptor` is what
- * SEATMAP_9P_FD says.
+ * Takes over the connection made by `seatmap-papers controller start`: `descriptor` is the value
+ * of SEATMAP_9P_FD.
  */
 seatmap_worker_status seatmap_channel_create(int descriptor, seatmap_channel **channel);
 
 /**
- * Ends the connection; NULL is fine.
+ * Ends the connection; NULL is allowed.
  */
 void seatmap_channel_destroy(seatmap_channel *channel);
 
 /**
- * Opens a file by its path from the root, as "files/out/result.txt", "console" or "input";
+ * Opens a file by its path from the root, such as "files/out/result.txt", "console" or "input";
  * `opening` is a seatmap_opening.
  */
 seatmap_worker_status seatmap_channel_open(seatmap_channel *channel,
@@ -424,7 +423,7 @@ seatmap_worker_status seatmap_channel_read(seatmap_channel *channel,
                                            size_t *done);
 
 /**
- * Writes all of it at an offset.
+ * Writes all bytes at an offset.
  */
 seatmap_worker_status seatmap_channel_write(seatmap_channel *channel,
                                             uint32_t file,
@@ -434,7 +433,7 @@ seatmap_worker_status seatmap_channel_write(seatmap_channel *channel,
 
 /**
  * Gives up, for good, all rights of this process except to compute, start threads, read the clock,
- * and read and write files that are open.
+ * and read and write open files.
  */
 seatmap_worker_status seatmap_fence_close(void);
 

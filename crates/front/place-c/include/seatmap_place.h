@@ -26,22 +26,22 @@
 #include <stdint.h>
 
 /**
- * The major version that this header belongs to.
+ * The major version of this header.
  */
 #define SEATMAP_PLACE_VERSION_MAJOR 0
 
 /**
- * The minor version that this header belongs to. Before 1.0 another one may break programs, and is
+ * The minor version of this header. Before 1.0 another minor version may break programs, and is
  * another library to the dynamic linker.
  */
 #define SEATMAP_PLACE_VERSION_MINOR 1
 
 /**
- * How a call ended. Zero is success, so that calls can be joined with ||.
+ * The result of a call. Zero is success, so that calls can be joined with ||.
  */
 typedef enum {
   /**
-   * Done.
+   * Success.
    */
   SEATMAP_STATUS_OK = 0,
   /**
@@ -57,13 +57,13 @@ typedef enum {
    */
   SEATMAP_STATUS_NOT_POSSIBLE = 3,
   /**
-   * A mistake in the library. The handles are still good.
+   * A mistake in the library. The handles are still valid.
    */
   SEATMAP_STATUS_DEFECT = 4,
 } seatmap_status;
 
 /**
- * The objective that judges a placement.
+ * The objective that a placement minimises.
  */
 typedef enum {
   /**
@@ -77,7 +77,7 @@ typedef enum {
 } seatmap_objective;
 
 /**
- * A placement that people would use without a search.
+ * A usual placement, without a search.
  */
 typedef enum {
   /**
@@ -97,18 +97,18 @@ typedef enum {
    */
   SEATMAP_BASELINE_RANDOM_MEAN = 3,
   /**
-   * The best of them.
+   * The best of 1000 random placements.
    */
   SEATMAP_BASELINE_RANDOM_BEST = 4,
 } seatmap_baseline;
 
 /**
- * A placement with what is known about it. It never changes, so threads may share it.
+ * A placement with its cost and origin. It never changes, so threads may share it.
  */
 typedef struct seatmap_answer seatmap_answer;
 
 /**
- * A machine: its CPUs and how far apart they are. It never changes, so threads may share it.
+ * A machine: its CPUs and their distances. It never changes, so threads may share it.
  */
 typedef struct seatmap_machine seatmap_machine;
 
@@ -118,14 +118,13 @@ typedef struct seatmap_machine seatmap_machine;
 typedef struct seatmap_pattern seatmap_pattern;
 
 /**
- * How to place. One thread at a time may use it; after the call it can be used again, changed or
- * not.
+ * Options of a placement. Only one thread at a time may use them; after a call they can be changed
+ * and used again.
  */
 typedef struct seatmap_options seatmap_options;
 
 /**
- * Where threads should sit, and which lines their channels should use. It never changes, so
- * threads may share it.
+ * CPUs for threads, and lines for their channels. It never changes, so threads may share it.
  */
 typedef struct seatmap_seats seatmap_seats;
 
@@ -162,7 +161,7 @@ typedef struct {
 } seatmap_channel;
 
 /**
- * The attributes that a thread is created with.
+ * The attributes for creating a thread.
  */
 typedef struct {
   /**
@@ -170,14 +169,14 @@ typedef struct {
    */
   uint32_t cpu;
   /**
-   * Whether it matters which line the channel uses; false where the machine does not tell homes
-   * of lines apart.
+   * Whether it matters which line the channel uses; false if the machine's homes of lines are
+   * unknown.
    */
   bool has_line;
   /**
-   * The line that its channel should use, 0 where it does not matter. It is a number of lines of
-   * 64 bytes into the memory that was handed in; without memory, into any memory that begins
-   * with a page, as far as homes repeat from page to page.
+   * The line for its channel, or 0 if it does not matter. Lines have 64 bytes, and count from
+   * the start of the given memory; without memory, from the start of any page, as far as homes
+   * repeat from page to page.
    */
   uint32_t line;
 } seatmap_thread_attributes;
@@ -187,7 +186,7 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * The version of the library that is loaded, such as "0.1.0". Static text, never NULL.
+ * The version of the loaded library, such as "0.1.0". Static text, never NULL.
  */
 const char *seatmap_place_version(void);
 
@@ -195,43 +194,42 @@ const char *seatmap_place_version(void);
  * The error of this thread's last call that returned a seatmap_status, as one line; empty if that
  * call succeeded.
  *
- * Never NULL. The text belongs to the library and holds until this thread's next such call. Any
+ * Never NULL. The text belongs to the library and is valid until this thread's next such call. Any
  * thread may call it, and each sees its own.
  */
 const char *seatmap_last_error(void);
 
 /**
- * A machine that comes with Seatmap, by its name, such as "graviton3"; `seatmap machines` lists
- * them.
+ * Opens a bundled machine by its name, such as "graviton3"; `seatmap machines` lists them.
  *
- * On success *machine is the caller's, for seatmap_machine_free; else it is NULL.
+ * Free *machine with seatmap_machine_free; on failure it is NULL.
  *
- * Fails with SEATMAP_STATUS_BAD_ARGUMENT where no machine has this name.
+ * Fails with SEATMAP_STATUS_BAD_ARGUMENT if no machine has this name.
  */
 seatmap_status seatmap_machine_bundled(const char *name, seatmap_machine **machine);
 
 /**
- * The machine that a file describes: a profile that `seatmap measure -o` wrote, a hand-written
- * description, or what `seatmap import` reads (CSV of core-to-core-latency, MCTOP, hwloc XML).
- * Those commands also warn of oddities in the file; this call does not.
+ * Reads a machine from a file: a profile from `seatmap measure -o`, a hand-written description, or
+ * a file for `seatmap import` (CSV of core-to-core-latency, MCTOP, hwloc XML). Those commands also
+ * warn of oddities; this call does not.
  *
- * On success *machine is the caller's, for seatmap_machine_free; else it is NULL.
+ * Free *machine with seatmap_machine_free; on failure it is NULL.
  *
- * Fails with SEATMAP_STATUS_BAD_FILE where the file cannot be read or understood.
+ * Fails with SEATMAP_STATUS_BAD_FILE if the file cannot be read or understood.
  */
 seatmap_status seatmap_machine_read(const char *path, seatmap_machine **machine);
 
 /**
- * A machine described by its distances alone.
+ * Makes a machine from distances alone.
  *
- * distance_ns holds cpus x cpus cells, row by row: the time that a cache line takes from one CPU
- * to the other and back, in nanoseconds. The matrix is symmetric, and its diagonal is not read;
- * NAN is a distance that is not known. os holds the operating system's number of each row's CPU,
- * each once; NULL numbers them from 0. Both are copied.
+ * distance_ns holds cpus x cpus cells, row by row: the time for a cache line from one CPU to the
+ * other and back, in nanoseconds. The matrix is symmetric, and its diagonal is ignored; NAN is an
+ * unknown distance. os holds the operating system's number of each row's CPU, each once; NULL
+ * numbers them from 0. Both are copied.
  *
- * On success *machine is the caller's, for seatmap_machine_free; else it is NULL.
+ * Free *machine with seatmap_machine_free; on failure it is NULL.
  *
- * Fails with SEATMAP_STATUS_BAD_ARGUMENT where the distances are not such a matrix.
+ * Fails with SEATMAP_STATUS_BAD_ARGUMENT if the distances are not such a matrix.
  */
 seatmap_status seatmap_machine_from_distances(size_t cpus,
                                               const uint32_t *os,
@@ -239,44 +237,44 @@ seatmap_status seatmap_machine_from_distances(size_t cpus,
                                               seatmap_machine **machine);
 
 /**
- * How many CPUs a machine has; 0 for NULL.
+ * The number of a machine's CPUs; 0 for NULL.
  */
 size_t seatmap_machine_cpus(const seatmap_machine *machine);
 
 /**
- * Frees a machine; NULL is fine. Answers found for it stay good.
+ * Frees a machine; NULL is fine. Its answers remain valid.
  */
 void seatmap_machine_free(seatmap_machine *machine);
 
 /**
- * The pattern that a text such as "stencil2d:8x8" describes; `seatmap pattern list` lists them.
+ * Makes the pattern that a text such as "stencil2d:8x8" describes; `seatmap pattern list` lists
+ * them.
  *
- * On success *pattern is the caller's, for seatmap_pattern_free; else it is NULL.
+ * Free *pattern with seatmap_pattern_free; on failure it is NULL.
  *
- * Fails with SEATMAP_STATUS_BAD_ARGUMENT where the text describes none; the message says how it is
- * written.
+ * Fails with SEATMAP_STATUS_BAD_ARGUMENT if the text describes none; the message gives the syntax.
  */
 seatmap_status seatmap_pattern_generate(const char *text, seatmap_pattern **pattern);
 
 /**
- * The pattern in a file of any format that `seatmap pattern show` reads (seatmap-pattern/1, CSV
- * matrices and lists of edges, MatrixMarket, QAPLIB). That command also warns of oddities in the
- * file; this call does not.
+ * Reads a pattern from a file of any format of `seatmap pattern show` (seatmap-pattern/1, CSV
+ * matrices and lists of edges, MatrixMarket, QAPLIB). That command also warns of oddities; this
+ * call does not.
  *
- * On success *pattern is the caller's, for seatmap_pattern_free; else it is NULL.
+ * Free *pattern with seatmap_pattern_free; on failure it is NULL.
  *
- * Fails with SEATMAP_STATUS_BAD_FILE where the file cannot be read or understood.
+ * Fails with SEATMAP_STATUS_BAD_FILE if the file cannot be read or understood.
  */
 seatmap_status seatmap_pattern_read(const char *path, seatmap_pattern **pattern);
 
 /**
- * The pattern with this many tasks and these edges, at most one for each sender and receiver. The
- * edges are copied; NULL is fine where count is 0.
+ * Makes a pattern with this many tasks and these edges, at most one for each sender and receiver.
+ * The edges are copied; NULL is fine if count is 0.
  *
- * On success *pattern is the caller's, for seatmap_pattern_free; else it is NULL.
+ * Free *pattern with seatmap_pattern_free; on failure it is NULL.
  *
- * Fails with SEATMAP_STATUS_BAD_ARGUMENT where tasks and edges do not fit together; the message
- * names the edge.
+ * Fails with SEATMAP_STATUS_BAD_ARGUMENT if tasks and edges do not fit together; the message names
+ * the edge.
  */
 seatmap_status seatmap_pattern_from_edges(size_t tasks,
                                           const seatmap_edge *edges,
@@ -284,29 +282,29 @@ seatmap_status seatmap_pattern_from_edges(size_t tasks,
                                           seatmap_pattern **pattern);
 
 /**
- * How many tasks a pattern has; 0 for NULL.
+ * The number of a pattern's tasks; 0 for NULL.
  */
 size_t seatmap_pattern_tasks(const seatmap_pattern *pattern);
 
 /**
- * Frees a pattern; NULL is fine. Answers found for it stay good.
+ * Frees a pattern; NULL is fine. Its answers remain valid.
  */
 void seatmap_pattern_free(seatmap_pattern *pattern);
 
 /**
- * The usual way to place, to be changed: by distance, on all CPUs, for a second, in one thread.
- * Never NULL; it is the caller's, for seatmap_options_free.
+ * Default options: by distance, on all CPUs, for one second, in one thread. Never NULL. Free them
+ * with seatmap_options_free.
  */
 seatmap_options *seatmap_options_new(void);
 
 /**
- * The objective that judges placements: one of seatmap_objective.
+ * Sets the objective: one of seatmap_objective.
  */
 seatmap_status seatmap_options_set_objective(seatmap_options *options, int objective);
 
 /**
- * The CPUs that may be used, by the operating system's numbers, each once; they are copied. All of
- * the machine unless set.
+ * Sets the CPUs that may be used, by the operating system's numbers, each once; they are copied.
+ * Default: all of the machine.
  */
 seatmap_status seatmap_options_set_cpus(seatmap_options *options,
                                         const uint32_t *cpus,
@@ -314,34 +312,34 @@ seatmap_status seatmap_options_set_cpus(seatmap_options *options,
 
 /**
  * Puts a task, counted from 0, on a CPU, by the operating system's number. Call it once for each
- * such task; whether they exist, and leave room for each other, turns out in seatmap_place.
+ * such task; seatmap_place checks that tasks and CPUs exist and fit.
  */
 seatmap_status seatmap_options_fix(seatmap_options *options, size_t task, uint32_t cpu);
 
 /**
- * Whether a core takes one task at most. Not unless set.
+ * Sets whether each core takes at most one task. Default: false.
  */
 seatmap_status seatmap_options_set_avoid_smt(seatmap_options *options, bool avoid_smt);
 
 /**
- * How long to search, in seconds from 0 to 1e6; a search ends sooner where its answer is proven. 1
- * unless set.
+ * Sets the length of the search in seconds, from 0 to 1e6. A search ends earlier if its answer is
+ * proven optimal. Default: 1.
  */
 seatmap_status seatmap_options_set_seconds(seatmap_options *options, double seconds);
 
 /**
- * Ends the search after this many kicks out of local optima, and not by the clock, so that every
- * run gives the same answer. Of seconds and kicks, the one that was set last counts.
+ * Ends the search after this many kicks out of local optima in place of a time, so that every run
+ * gives the same answer. The last call of seconds or kicks counts.
  */
 seatmap_status seatmap_options_set_kicks(seatmap_options *options, uint64_t kicks);
 
 /**
- * How many searches run side by side, each in a thread, 1 to 1024. 1 unless set.
+ * Sets the number of parallel searches, one thread each, 1 to 1024. Default: 1.
  */
 seatmap_status seatmap_options_set_threads(seatmap_options *options, uint32_t threads);
 
 /**
- * Where random choices start. 1 unless set.
+ * Sets the seed of random choices. Default: 1.
  */
 seatmap_status seatmap_options_set_seed(seatmap_options *options, uint64_t seed);
 
@@ -351,13 +349,13 @@ seatmap_status seatmap_options_set_seed(seatmap_options *options, uint64_t seed)
 void seatmap_options_free(seatmap_options *options);
 
 /**
- * Finds where the tasks of a pattern should sit on a machine. options may be NULL: by distance, on
- * all CPUs, for a second.
+ * Places the tasks of a pattern on a machine. options may be NULL: by distance, on all CPUs, for
+ * one second.
  *
- * On success *answer is the caller's, for seatmap_answer_free; else it is NULL. An answer needs
- * nothing that it was made from. Threads that the call starts have ended when it returns.
+ * Free *answer with seatmap_answer_free; on failure it is NULL. An answer does not depend on its
+ * inputs, which may be freed. Threads of the call have ended when it returns.
  *
- * Fails with SEATMAP_STATUS_NOT_POSSIBLE where machine and options do not allow such a placement.
+ * Fails with SEATMAP_STATUS_NOT_POSSIBLE if machine and options do not allow such a placement.
  */
 seatmap_status seatmap_place(const seatmap_machine *machine,
                              const seatmap_pattern *pattern,
@@ -365,13 +363,13 @@ seatmap_status seatmap_place(const seatmap_machine *machine,
                              seatmap_answer **answer);
 
 /**
- * How many tasks were placed: the length of seatmap_answer_placement; 0 for NULL.
+ * The number of placed tasks: the length of seatmap_answer_placement; 0 for NULL.
  */
 size_t seatmap_answer_tasks(const seatmap_answer *answer);
 
 /**
- * The CPU of each task, by the operating system's number. The array is the answer's and lives as
- * long; NULL for NULL.
+ * The CPU of each task, by the operating system's number. The array lives as long as the answer;
+ * NULL for NULL.
  */
 const uint32_t *seatmap_answer_placement(const seatmap_answer *answer);
 
@@ -381,7 +379,7 @@ const uint32_t *seatmap_answer_placement(const seatmap_answer *answer);
 double seatmap_answer_cost(const seatmap_answer *answer);
 
 /**
- * A lower bound that no placement can undercut, in the unit of the cost; NAN for NULL.
+ * A lower bound of all placements' costs, in the unit of the cost; NAN for NULL.
  */
 double seatmap_answer_lower_bound(const seatmap_answer *answer);
 
@@ -391,42 +389,41 @@ double seatmap_answer_lower_bound(const seatmap_answer *answer);
 bool seatmap_answer_optimal(const seatmap_answer *answer);
 
 /**
- * The cost of a baseline, which is one of seatmap_baseline, in the unit of the cost; NAN for NULL
- * and for anything else.
+ * The cost of a baseline (one of seatmap_baseline), in the unit of the cost; NAN for NULL and for
+ * other values.
  */
 double seatmap_answer_baseline(const seatmap_answer *answer, int which);
 
 /**
- * How the placement was found, in words for people. The text is the answer's and lives as long;
- * NULL for NULL.
+ * How the placement was found. The text lives as long as the answer; NULL for NULL.
  */
 const char *seatmap_answer_method(const seatmap_answer *answer);
 
 /**
  * The placement as a plan (seatmap-plan/1, JSON in one line), which `seatmap run --plan` and
- * `seatmap export` read. The text is the answer's and lives as long; NULL for NULL.
+ * `seatmap export` read. The text lives as long as the answer; NULL for NULL.
  */
 const char *seatmap_answer_plan_json(const seatmap_answer *answer);
 
 /**
- * Frees an answer, with the array and texts that it gave out; NULL is fine.
+ * Frees an answer with its array and texts; NULL is fine.
  */
 void seatmap_answer_free(seatmap_answer *answer);
 
 /**
- * Finds seats for the threads of count channels: next to the homes of the channels' lines where
- * the machine tells homes apart, else by distance. sections is 0, or the number of slices of a
- * ring or mesh that the groups of threads are distributed over, which must divide its cores.
+ * Finds CPUs for the threads of count channels: next to the homes of the channels' lines if the
+ * machine's homes are known, else by distance. sections is 0, or the number of slices of a ring or
+ * mesh over which the groups of threads are distributed; it must divide the machine's cores.
  *
- * machine may be NULL: this host, as `seatmap measure` stored it below $XDG_STATE_HOME or
- * ~/.local/state, and those of its CPUs that the process may use.
+ * If machine is NULL, it is this host as `seatmap measure` stored it below $XDG_STATE_HOME or
+ * ~/.local/state, limited to the CPUs that the process may use.
  *
- * On success *seats is the caller's, for seatmap_seats_free; else it is NULL.
+ * On success, free *seats with seatmap_seats_free; on failure it is NULL.
  *
- * Threads share CPUs where there are fewer of these; with sections that is refused.
+ * If there are fewer CPUs than threads, threads share CPUs; with sections that is an error.
  *
- * Fails with SEATMAP_STATUS_NOT_POSSIBLE where the host has not been measured, or is not the
- * computer that was measured, or has fewer lines than channels.
+ * Fails with SEATMAP_STATUS_NOT_POSSIBLE if the host has not been measured, is not the measured
+ * computer, or has fewer lines than channels.
  */
 seatmap_status seatmap_channels_seats(const seatmap_machine *machine,
                                       const seatmap_channel *channels,
@@ -435,20 +432,20 @@ seatmap_status seatmap_channels_seats(const seatmap_machine *machine,
                                       seatmap_seats **seats);
 
 /**
- * As seatmap_channels_seats, next to lines of this memory, in which the channels will live: the
- * line of each side's attributes is counted from its start, which must be a multiple of 64 bytes.
+ * As seatmap_channels_seats, next to lines of the given memory, which the channels will use. The
+ * line in each side's attributes is counted from the start of the memory, which must be a multiple
+ * of 64 bytes.
  *
- * Where the host's profile tells homes of lines apart, threads that are pinned for the time being
- * first find the home of each line, two at a time on CPUs that the process may use; the calling
- * thread waits and stays where it is. That takes a fraction of a millisecond a line, and is given
- * up after 1 s and 4 ms a line. No other thread may use the memory meanwhile; its contents stay as
- * they are. Where lines are alike nothing is measured.
+ * If the homes of lines are known, pinned threads first find the home of each line, two at a time
+ * on CPUs that the process may use, while the calling thread waits. That takes a fraction of a
+ * millisecond per line, and fails after 1 s and 4 ms per line. No other thread may use the memory
+ * meanwhile; its contents do not change. If the homes are not known, nothing is measured.
  *
- * machine may be NULL, or a profile of this host that is kept elsewhere.
+ * machine may be NULL, or a profile of this host from another file.
  *
- * Fails with SEATMAP_STATUS_BAD_ARGUMENT for memory that begins inside a line, and with
- * SEATMAP_STATUS_NOT_POSSIBLE as seatmap_channels_seats does, for CPUs that something else keeps
- * busy, and for fewer lines whose homes could be told than channels.
+ * Fails with SEATMAP_STATUS_BAD_ARGUMENT if the memory begins inside a line. Fails with
+ * SEATMAP_STATUS_NOT_POSSIBLE as seatmap_channels_seats does, if other programs keep CPUs busy,
+ * and if fewer homes were found than there are channels.
  */
 seatmap_status seatmap_channels_seats_over(const seatmap_machine *machine,
                                            const seatmap_channel *channels,
@@ -459,10 +456,10 @@ seatmap_status seatmap_channels_seats_over(const seatmap_machine *machine,
                                            seatmap_seats **seats);
 
 /**
- * The attributes for creating the first (side 0) or second (side 1) thread of a channel, counted
- * from 0.
+ * Gives the attributes for creating the first (side 0) or second (side 1) thread of a channel,
+ * counted from 0.
  *
- * Fails with SEATMAP_STATUS_BAD_ARGUMENT where there is no such channel or side.
+ * Fails with SEATMAP_STATUS_BAD_ARGUMENT if there is no such channel or side.
  */
 seatmap_status seatmap_seats_side(const seatmap_seats *seats,
                                   size_t channel,
