@@ -116,8 +116,8 @@ fn memory_report() -> MemoryReport {
 fn reports_have_the_keys_of_the_schema_and_no_others() {
     assert_valid(&serde_json::to_value(full()).unwrap());
     let text = schema().to_string();
-    assert!(text.contains("the first 10,000 of them") && MOST_RECORDS == 10_000);
-    assert!(text.contains("the first 1,000 of them") && MOST_PROCESSES == 1_000);
+    assert!(text.contains("first 10,000 threads") && MOST_RECORDS == 10_000);
+    assert!(text.contains("first 1,000 examined processes") && MOST_PROCESSES == 1_000);
 }
 
 #[test]
