@@ -47,8 +47,8 @@ pub struct RunArgs {
     pub once: bool,
     /// Seat threads by name: 'worker*=1-3', or on a set, 'io*=cpus:14-15'.
     ///
-    /// * matches any text. Threads of a name are counted separately. With --pid also tid:4711=0 and
-    /// pid:4711=0-3.
+    /// A * matches any text. Threads of a name are counted separately. With --pid also tid:4711=0
+    /// and pid:4711=0-3.
     #[arg(long = "match", value_name = "NAME=SEATS")]
     pub rules: Vec<String>,
     /// Leave the first N threads without a seat, such as a runtime's service threads.
