@@ -1,6 +1,6 @@
 //! Restores masks if `run --auto` or a trial of `advise` is killed.
 //!
-//! The [guardian](seatmap_os::guardian) receives the lines of a [`SeatLedger`]. After its creator's
+//! The [`guardian`] receives the lines of a [`SeatLedger`]. After its creator's
 //! death it restores the masks of all seated threads and their heirs, until no more appear for a
 //! second.
 //!

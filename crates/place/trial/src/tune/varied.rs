@@ -1,7 +1,7 @@
 //! Sets kernel switches for some candidates of a race, and always restores them.
 //!
 //! Each run sets and restores its switch. If this process is killed, a
-//! [guardian](seatmap_os::guardian) does.
+//! [`guardian`] does.
 
 use crate::tune::tuned::{CandidateSeats, KernelSwitch};
 use seatmap_os::guardian::{self, Guardian, GuardianCommand};
