@@ -1,6 +1,6 @@
 //! Undoes changes whose creator has died or whose lease has expired.
 //!
-//! A program posts a [guardian](seatmap_os::guardian) before it creates or destroys a cell or
+//! A program posts a [`guardian`] before it creates or destroys a cell or
 //! applies a plan of services. If the program dies, the guardian undoes the journal. Otherwise it
 //! stays while the changes have a lease or memory, or while threads lack CPUs that were offline
 //! when their masks were restored.
