@@ -1,19 +1,20 @@
 //! The threads of a seated program, a row each.
 
 use crate::page::{Page, PageSection, Table};
-use seatmap_launch::report::{Report, SeatedThread};
+use seatmap_launch::SeatedThread;
 use seatmap_os::CpuList;
 
 /// Threads with problems are always reported.
 const MOST_ROWS: usize = 40;
 
-/// The seating as a table, a row for each thread, in order of creation.
+/// The seating as a table, a row for each thread, in order of creation; `created` counts those that
+/// are not listed, too.
 #[must_use]
-pub fn page(report: &Report) -> Page {
+pub fn page(threads: &[SeatedThread], created: usize) -> Page {
     let heads = ["thread", "tid", "name", "task", "CPU", "seen on", "verified"];
     let table = Table::default().words(heads).flush();
-    let table = table.rows(report.threads.iter().take(MOST_ROWS).map(row));
-    let more = report.created.checked_sub(MOST_ROWS).filter(|more| *more > 0);
+    let table = table.rows(threads.iter().take(MOST_ROWS).map(row));
+    let more = created.checked_sub(MOST_ROWS).filter(|more| *more > 0);
     let more = more.map(|more| format!("... and {more} more"));
     Page::of(PageSection::new("Threads").with(table).with(Vec::from_iter(more)))
 }
@@ -49,7 +50,6 @@ fn verdict(thread: &SeatedThread) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_launch::hampered::Hampered;
 
     fn thread(order: usize, name: &str, seat: Option<(usize, u32)>) -> SeatedThread {
         SeatedThread {
@@ -70,36 +70,6 @@ mod tests {
         }
     }
 
-    fn report(threads: Vec<SeatedThread>) -> Report {
-        Report {
-            format: seatmap_launch::report::FORMAT,
-            pid: Some(70),
-            created: threads.len(),
-            helpers: 0,
-            widened: 0,
-            roaming: Vec::new(),
-            narrowed: Vec::new(),
-            narrowed_lines: Vec::new(),
-            throttled: Vec::new(),
-            crowding: Vec::new(),
-            unmet_rules: Vec::new(),
-            skipped: 0,
-            unseated: 0,
-            tasks: 4,
-            ordered_tasks: 4,
-            strangers: 0,
-            empty_tasks: Vec::new(),
-            cyclic: false,
-            threads,
-            hampered: Hampered::default(),
-            behind: None,
-            cell_end: None,
-            memory: None,
-            complete: true,
-            taken_at_s: 1.5e9,
-        }
-    }
-
     #[test]
     fn tables_say_who_sat_where() {
         let trouble = Some("seated on CPU 11, and then ...".to_owned());
@@ -111,7 +81,7 @@ mod tests {
             SeatedThread { verified: false, seen_on: Vec::new(), ..thread(4, "", Some((2, 0))) },
             SeatedThread { verified: false, waiting: true, ..thread(5, "waits", Some((0, 4))) },
         ];
-        insta::assert_snapshot!(page(&report(threads.to_vec())).text(None), @r"
+        insta::assert_snapshot!(page(&threads, 6).text(None), @r"
         thread  tid  name            task    CPU  seen on  verified
         0       70   main            0 left  4    4        yes
         1       71   helper          -       -    -        no seat
@@ -124,8 +94,9 @@ mod tests {
 
     #[test]
     fn long_tables_are_cut() {
-        let threads = (0..99).map(|order| thread(order, "w", Some((0, 0)))).collect();
-        let table = page(&report(threads)).text(None);
+        let threads: Vec<SeatedThread> =
+            (0..99).map(|order| thread(order, "w", Some((0, 0)))).collect();
+        let table = page(&threads, 99).text(None);
         assert_eq!(table.lines().count(), 1 + MOST_ROWS + 1);
         assert!(table.ends_with("... and 59 more\n"), "{table}");
     }

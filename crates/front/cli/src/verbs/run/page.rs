@@ -212,7 +212,7 @@ pub fn warn_of_handing_over(command: &[OsString]) {
 /// --quiet.
 pub fn show(report: &Report, quiet: bool) {
     if !quiet {
-        output::tell_page(&seating::page(report));
+        output::tell_page(&seating::page(&report.threads, report.created));
         report.notes().iter().for_each(|note| output::tell(note));
     }
     report.troubles().iter().for_each(|trouble| output::tell(trouble));
