@@ -105,7 +105,9 @@ fn messages() -> String {
 
 #[test]
 fn words_of_the_dialect_are_rare() {
-    let (comments, pages, messages) = (comments(), pages(), messages());
+    let comments = comments();
+    let pages = pages();
+    let messages = messages();
     let in_1000 = |phrase: Phrase, text: &str| {
         1000.0 * phrase.uses(text) as f64 / text.split_whitespace().count() as f64
     };
