@@ -5,8 +5,8 @@
 use seatmap_controller::{ControlAnswer, ControlRequest, line};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    let mut stream = bytes;
-    while let Ok(Some(line)) = line::read(&mut stream) {
+    let mut lines = line::LineReader::new(bytes);
+    while let Ok(Some(line)) = lines.read() {
         if let Ok(request) = ControlRequest::parse(&line) {
             let text = serde_json::to_vec(&request).expect("a request is written");
             assert_eq!(ControlRequest::parse(&text).expect("its own line is read"), request);

@@ -2,8 +2,8 @@
 //! touched.
 #![no_main]
 
-use seatmap_ninep::frame::{self, Head, LONGEST_BYTES};
-use seatmap_ninep::{Export, FileRequest, FileSession, Reply};
+use seatmap_ninep::frame::{self, FrameHeader, LONGEST_BYTES};
+use seatmap_ninep::{ExportedFolder, FileRequest, FileSession, Reply};
 use std::fs;
 use std::sync::LazyLock;
 
@@ -18,14 +18,14 @@ static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
 });
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    let export = Export::new(&FOLDER.path().join("shown"), false).expect("the folder is there");
+    let export = ExportedFolder::new(&FOLDER.path().join("shown"), false).expect("the folder is there");
     let session = FileSession::new(export, Some(Box::new(std::io::sink())));
     let mut session = session.with_input(Box::new(&b"told"[..]));
     let mut rest = bytes;
     let mut body = Vec::new();
     let mut out = Vec::new();
     FileRequest::Attach { fid: 0, auth: 0, user: b"", tree: b"", uid: 0 }.frame(0, &mut out);
-    session.answer(Head { number: 104, tag: 0 }, &out.split_off(frame::HEAD_BYTES), &mut body);
+    session.answer(FrameHeader { number: 104, tag: 0 }, &out.split_off(frame::HEAD_BYTES), &mut body);
     while let Ok(Some(head)) = frame::read(&mut rest, session.agreed_bytes(), &mut body) {
         session.answer(head, &body, &mut out);
         let mut reply = Vec::new();

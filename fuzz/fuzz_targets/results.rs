@@ -10,7 +10,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         let then = results.clone();
         results.judge();
         results.compare_with(&then);
-        let _ = seatmap_report::bench::text(&results);
+        let _ = seatmap_report::bench::page(&results).text(Some(80));
         BenchResults::from_json(&results.to_json()).expect("its own file is read");
     }
     if let Ok(tuned) = Tuned::from_json(text) {

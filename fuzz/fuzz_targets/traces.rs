@@ -2,13 +2,13 @@
 //! holds together.
 #![no_main]
 
-use seatmap_observe::trace::Trace;
+use seatmap_observe::trace::TraceText;
 use seatmap_observe::{Observation, mpi, tsan};
 use seatmap_data::pattern::Pattern;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let traces = [Trace { path: "fuzz".into(), text: text.to_owned() }];
+    let traces = [TraceText { path: "fuzz".into(), text: text.to_owned() }];
     if let Ok(sharing) = tsan::sharing(&traces) {
         holds(&sharing.observation);
     }
