@@ -63,7 +63,7 @@ pub enum StudyError {
         problem: String,
     },
     /// The format or its version is unknown.
-    #[error("its format is '{0}', and this program reads {FORMAT}")]
+    #[error("its format is '{0}', but this program reads {FORMAT}")]
     Format(String),
     /// A page or picture would be in another folder than the user's.
     #[error(
@@ -106,7 +106,7 @@ impl Study {
             StudyError::Toml {
                 line: 1 + before.matches('\n').count(),
                 column: 1 + before[line_start..].chars().count(),
-                problem: seatmap_data::document::parser_sentence(error.message()),
+                problem: seatmap_data::document::parser_message(error.message()),
             }
         })?;
         if study.format != FORMAT {

@@ -13,7 +13,7 @@
 //! | [`DocumentError`] | why a document was refused |
 //! | [`with_causes`] | an error and its causes on one line |
 //! | [`Blame`] | whether the input or the work caused an error |
-//! | [`parser_sentence`] | a parser's message in words about the file |
+//! | [`parser_message`] | a parser's message on one line, with control characters escaped |
 //! | [`json_problem`] | the mistake in one line of JSON |
 //! | [`printed_number`] | a number as programs print it |
 //! | [`rounded_ns`] | a time as documents keep it |
@@ -36,13 +36,12 @@ mod packed;
 mod position;
 #[cfg(feature = "schema")]
 pub mod schema;
-mod sentence;
 
 pub use aligned::{left_aligned, right_aligned};
 pub use blame::Blame;
 pub use bounded::{MOST_TEXT_BYTES, Outline, from_json, too_long};
 pub use causes::with_causes;
-pub use error::{DocumentError, json_problem};
+pub use error::{DocumentError, json_problem, parser_message};
 pub use hash::content_hash;
 pub use json::written;
 pub use number::{decimal_number, printed_number, rounded_ns, whole_number};
@@ -50,7 +49,6 @@ pub use packed::packed;
 pub use position::Position;
 pub use seatmap_os::shell::{shell_escaped, shell_file, shell_word};
 pub use seatmap_os::visible::{is_hidden, visible, visible_lines};
-pub use sentence::parser_sentence;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -102,28 +100,25 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_comes_back_to_the_last_bit() {
+    fn round_trip_keeps_every_bit() {
         let note = Note { format: FORMAT.to_owned(), value: 1e22_f64.next_up() };
         assert_eq!(read::<Note>(&written(&note), FORMAT).unwrap(), note);
         assert!(written(&note).ends_with("}\n"));
     }
 
     #[test]
-    fn a_later_version_is_told_as_such() {
+    fn later_version_is_refused() {
         let later = r#"{ "format": "note/2", "values": [] }"#;
-        assert_eq!(refused(later), "its format is 'note/2', and this program reads note/1");
+        assert_eq!(refused(later), "its format is 'note/2', but this program reads note/1");
         assert!(is_kind(later.as_bytes(), "note/") && !is_kind(later.as_bytes(), "letter/"));
     }
 
     #[test]
-    fn what_is_wrong_has_its_place() {
-        assert_eq!(
-            refused("{\n \"format\": note"),
-            "line 2, column 13: this is not a JSON value; text stands in double quotes"
-        );
+    fn errors_name_line_and_column() {
+        assert_eq!(refused("{\n \"format\": note"), "line 2, column 13: expected ident");
         assert_eq!(
             refused("{\"format\":\"note/1\"}"),
-            "line 1, column 19: the key 'value' is missing"
+            "line 1, column 19: missing field `value`"
         );
     }
 }

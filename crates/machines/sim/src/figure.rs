@@ -60,7 +60,7 @@ pub fn syntax(name: &str, text: &str, error: &toml::de::Error) -> ModelError {
         name: name.to_owned(),
         line,
         column,
-        message: seatmap_data::document::parser_sentence(error.message()),
+        message: seatmap_data::document::parser_message(error.message()),
     }
 }
 

@@ -3,7 +3,7 @@
 //! Seatmap only appends, to keep comments.
 
 use crate::error::ServicesFileError;
-use seatmap_data::document::{Outline, Position, parser_sentence};
+use seatmap_data::document::{Outline, Position, parser_message};
 use seatmap_os::{CpuSet, Tid};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -215,7 +215,7 @@ impl ServicesFile {
         let read = toml::from_str(text).and_then(|_: Outline| toml::from_str(text));
         let file: ServicesFile = read.map_err(|error| ServicesFileError::Syntax {
             position: Position::of(text.as_bytes(), error.span().map_or(0, |span| span.start)),
-            problem: parser_sentence(error.message()),
+            problem: parser_message(error.message()),
         })?;
         check_keys(text)?;
         file.check()?;
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_services_with_limits() {
+    fn services_file_round_trips_with_limits() {
         let text = format!(
             "{HEAD}# kept\n[computer]\nhousekeeping = \"0\"\n\n[[service]]\nname = \"redis\"\n\
              unit = \"redis\"\nleast_cpus = 2\nquiet = true\n\n[[service]]\nname = \"web\"\n\
@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn the_keys_are_those_of_the_types() {
+    fn known_keys_match_service_fields() {
         let all = Service {
             name: "a".into(),
             unit: Some("a".into()),
@@ -465,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_written_as_they_are_read() {
+    fn memory_sizes_round_trip() {
         for (text, bytes) in
             [("7", 7), ("3k", 3 << 10), ("1536m", 1536 << 20), ("64g", 64 << 30), ("2t", 2 << 40)]
         {
@@ -476,14 +476,14 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named_with_their_place() {
+    fn services_file_errors_name_position() {
         assert_eq!(
             message(&entry("unit = 3")),
-            "line 4, column 8: expected text in double quotes, and found 3"
+            "line 4, column 8: invalid type: integer `3`, expected a string"
         );
         assert!(message(&entry("color = 1")).starts_with("line 4, column 1: unknown key 'color'"));
         assert!(message(HEAD).contains("lists no service"));
-        assert!(message(&entry("")).contains("'a' does not say where it is"));
+        assert!(message(&entry("")).contains("'a' does not name its processes"));
         for step in ["job", "5.", ".0", "5.0.1", "5/../x"] {
             assert!(message(&entry(&format!("step = \"{step}\""))).contains("123.batch"), "{step}");
         }
@@ -491,7 +491,7 @@ mod tests {
         assert!(message(&entry("pid = 7\nleast_cpus = 4\nmost_cpus = 2")).contains("least_cpus"));
         assert!(
             message(&format!("{}{}", entry("pid = 7"), &entry("pid = 8")[HEAD.len()..]))
-                .contains("twice")
+                .contains("two services are named")
         );
         for size in ["", "g", "0", "-1g", "1.5g", "64gb", "99999999999t", "\u{e9}"] {
             let told = message(&entry(&format!("pid = 7\nmemory = \"{size}\"")));

@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_width_is_taken_and_no_row_grows_with_the_longest_cell() {
+    fn alignment_limits_the_width() {
         let long = "x".repeat(100_000);
         assert_eq!(left_aligned(&long, long.len()), long);
         for width in [MOST_COLUMNS, 65_536, usize::MAX] {

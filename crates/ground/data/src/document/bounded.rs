@@ -12,7 +12,7 @@ pub const MOST_TEXT_BYTES: usize = 1 << 15;
 pub fn too_long(text: &str) -> Option<String> {
     (text.len() > MOST_TEXT_BYTES).then(|| {
         let length = text.len();
-        format!("a text of {length} B is too long; no more than {MOST_TEXT_BYTES} B are read")
+        format!("a text of {length} B is too long; the limit is {MOST_TEXT_BYTES} B")
     })
 }
 
@@ -95,7 +95,7 @@ impl<'de> Visitor<'de> for OutlineVisitor {
     type Value = Outline;
 
     fn expecting(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        out.write_str("struct Header")
+        out.write_str("an object with the key `format`")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Outline, A::Error> {
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_or_key_of_any_depth_has_a_bound() {
+    fn text_length_is_limited_at_any_depth() {
         let fits = "y".repeat(MOST_TEXT_BYTES);
         let long = format!("{fits}y");
         for (text, is_refused) in [(&fits, false), (&long, true)] {
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn the_place_of_a_long_text_is_told() {
+    fn long_text_error_names_its_line() {
         let document = format!("{{\n \"name\": \"{}\"}}", "y".repeat(1 << 20));
         let error = from_json::<serde_json::Value>(&document).unwrap_err();
         assert_eq!(error.line(), 2);
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn deep_nesting_ends_with_an_error() {
+    fn deep_nesting_is_an_error() {
         assert!(refused(&("[".repeat(1 << 20) + &"]".repeat(1 << 20))));
     }
 }

@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn the_systems_number_is_left_out() {
+    fn error_text_omits_os_error_numbers() {
         let source = io::Error::from_raw_os_error(2);
         assert_eq!(with_causes(&source), "No such file or directory");
         let at_path = AtPath { path: "x (os error 1) y", source };

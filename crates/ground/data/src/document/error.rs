@@ -1,6 +1,6 @@
 //! The errors of reading documents.
 
-use crate::document::parser_sentence;
+use crate::document::visible;
 
 /// Why a document was refused.
 #[derive(Debug, thiserror::Error)]
@@ -12,11 +12,11 @@ pub enum DocumentError {
         line: usize,
         /// Counted from 1.
         column: usize,
-        /// The mistake, in the words of [`parser_sentence`].
+        /// The parser's message.
         problem: String,
     },
     /// Another format, or an unknown version of this one.
-    #[error("its format is '{found}', and this program reads {known}")]
+    #[error("its format is '{found}', but this program reads {known}")]
     Format {
         /// The format of the document.
         found: String,
@@ -33,10 +33,16 @@ impl From<serde_json::Error> for DocumentError {
         // The parser ends its words with the position, which has separate fields here.
         let full = error.to_string();
         let place = format!(" at line {} column {}", error.line(), error.column());
-        let problem = parser_sentence(full.strip_suffix(&place).unwrap_or(&full));
+        let problem = parser_message(full.strip_suffix(&place).unwrap_or(&full));
         // After a line's end the parser counts columns from 0.
         DocumentError::Json { line: error.line(), column: error.column().max(1), problem }
     }
+}
+
+/// A parser's message on one line. Hidden characters of the file are escaped ([`visible`]).
+#[must_use]
+pub fn parser_message(message: &str) -> String {
+    visible(&message.lines().collect::<Vec<_>>().join(", "))
 }
 
 /// The mistake in a text of one line, whose number the caller knows.
@@ -45,5 +51,18 @@ pub fn json_problem(error: serde_json::Error) -> String {
     match DocumentError::from(error) {
         DocumentError::Json { problem, .. } => problem,
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parser_message_is_one_line_without_control_characters() {
+        assert_eq!(
+            parser_message("unknown field `\u{1b}[2J`\nexpected `a` or `b`\r\n"),
+            "unknown field `\\u{1b}[2J`, expected `a` or `b`"
+        );
     }
 }

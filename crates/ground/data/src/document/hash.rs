@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hash_is_the_published_one() {
+    fn fnv_hash_matches_published_values() {
         assert_eq!(
             [fnv(b""), fnv(b"a"), fnv(b"foobar")],
             [0xcbf2_9ce4_8422_2325, 0xaf63_dc4c_8601_ec8c, 0x8594_4171_f739_67e8]

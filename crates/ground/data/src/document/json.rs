@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strings_are_shown_and_come_back() {
+    fn unprintable_characters_are_escaped_and_restored() {
         let name = "a\u{202e}b\u{9b}c\u{7f}\u{feff}\u{e0041}\n\"Ä\"机\\\u{2066}";
         let text = written(&[name]);
         assert_eq!(
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_escaped_too_and_everything_is_on_one_line() {
+    fn keys_are_escaped_and_document_fits_one_line() {
         let document = serde_json::json!({ "a\u{2028}b": [1, null, 2.5], "c": {} });
         assert_eq!(written(&document), "{\"a\\u2028b\":[1,null,2.5],\"c\":{}}\n");
     }

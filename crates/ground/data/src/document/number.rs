@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_read_as_they_are_printed() {
+    fn printed_numbers_are_read() {
         let cases = [
             ("42", 42.0),
             (" -1.5\n", -1.5),
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_mean_another_number_is_refused() {
+    fn ambiguous_numbers_are_refused() {
         for text in [
             "", ",", ".", "-", "1,5", "1.234,5", "1,23,456", "1234,567", ",123", "1,234,",
             "1.5,000", "inf", "-nan", "infinity", "0x10", "1e400", "1e-400", "1e-310", "4.9e-324",

@@ -7,10 +7,10 @@ const PACKED: [(&[u8], &str, &str); 7] = [
     (b"\xfd7zXZ", "an xz file", "unpack it: xz -dc OLD > NEW"),
     (b"BZh", "a bzip2 file", "unpack it: bzip2 -dc OLD > NEW"),
     (b"PK\x03\x04", "a zip file or a spreadsheet", "unpack it, or save the sheet as CSV"),
-    (b"\x89HDF", "an HDF5 file", "write the data set that you mean as CSV"),
+    (b"\x89HDF", "an HDF5 file", "export the data set as CSV"),
     (
         b"\x93NUMPY",
-        "an array of NumPy",
+        "a NumPy array",
         "write it as CSV: python3 -c \"import numpy; numpy.savetxt('NEW.csv', numpy.load('OLD'), \
          delimiter=',')\"",
     ),

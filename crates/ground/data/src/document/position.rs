@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_from_one_and_stops_at_the_end() {
+    fn position_counts_from_one_and_stops_at_end() {
         let places: Vec<_> =
             [0, 1, 2, 3, 99].map(|offset| Position::of(b"a\nbc", offset).to_string()).into();
         insta::assert_compact_debug_snapshot!(places, @r#"["line 1, column 1", "line 1, column 2", "line 2, column 1", "line 2, column 2", "line 2, column 3"]"#);

@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_says_what_its_type_says() {
+    fn schema_matches_its_type() {
         let schema = of::<Note>("seatmap-note/1");
         assert_eq!(flaws(&schema), [""; 0]);
         assert_eq!(schema["$id"], "urn:seatmap:note:1");
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_keys_are_errors_in_a_closed_schema_alone() {
+    fn closed_schema_alone_refuses_unknown_keys() {
         let schema = of::<Note>("seatmap-note/1");
         for path in ["", "/below/0", "/below/1"] {
             let mut more = document();
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn flaws_are_listed() {
+    fn schema_flaws_are_listed() {
         let schema = json!({ "properties": { "a": {}, "b": { "description": "As [`X`]." } } });
         assert_eq!(flaws(&schema)[0], "/a has no description");
         assert!(flaws(&schema)[1].starts_with("[` in a description"));

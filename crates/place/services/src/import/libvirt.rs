@@ -8,7 +8,7 @@ use super::{ImportRemark, ImportedSeats, SeatsImportError, SourceFile, WrittenSe
 use crate::file::{Service, service_name};
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
-use seatmap_data::document::{Position, parser_sentence, whole_number};
+use seatmap_data::document::{Position, parser_message, whole_number};
 use seatmap_os::CpuSet;
 
 /// The deepest nesting; domains stay under 12.
@@ -54,7 +54,7 @@ pub(super) fn read(
             .map_err(|error| syntax(file.text, reader.error_position(), &error.to_string()))?;
         match event {
             Event::Start(_) if open.len() == MOST_DEPTH => {
-                return Err(syntax(file.text, start, "elements are nested too deep"));
+                return Err(syntax(file.text, start, "elements are nested too deeply"));
             }
             Event::Start(element) => {
                 let name = element.name().as_ref().to_owned();
@@ -78,7 +78,7 @@ pub(super) fn read(
             }
             Event::GeneralRef(reference) => {
                 let character = character(&reference)
-                    .ok_or_else(|| syntax(file.text, start, "an entity that XML does not have"))?;
+                    .ok_or_else(|| syntax(file.text, start, "unknown XML entity"))?;
                 if let Some((depth, domain)) = &mut domain {
                     domain.text(&open[*depth..], character.encode_utf8(&mut [0; 4]));
                 }
@@ -119,7 +119,7 @@ fn syntax(text: &str, at: u64, problem: &str) -> SeatsImportError {
     let offset = usize::try_from(at).unwrap_or(usize::MAX).min(text.len());
     SeatsImportError::Syntax {
         position: Position::of(text.as_bytes(), offset),
-        problem: parser_sentence(problem),
+        problem: parser_message(problem),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::gate::adapter::Adapter;
 use crate::tune::{Better, Length, Metric, MetricError};
-use seatmap_data::document::{Blame, Outline, Position, parser_sentence};
+use seatmap_data::document::{Blame, Outline, Position, parser_message};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -137,13 +137,13 @@ pub enum BenchmarksFileError {
     #[error("the file lists no benchmark; write [[benchmark]] with a name and a command")]
     Empty,
     /// The file lists too many benchmarks; their number.
-    #[error("the file lists {0} benchmarks, and at most {MOST_BENCHMARKS} run in one job")]
+    #[error("the file lists {0} benchmarks; at most {MOST_BENCHMARKS} run in one job")]
     TooMany(usize),
     /// A name is empty or too long.
     #[error("the name '{0}' is empty or longer than 100 letters")]
     Name(String),
     /// Two benchmarks have the same name.
-    #[error("the name '{0}' is there twice; give each benchmark a name of its own")]
+    #[error("two benchmarks are named '{0}'; give each a unique name")]
     SameName(String),
     /// A side has no command, or two.
     #[error("benchmark '{name}': give either 'command', or both 'base' and 'head'")]
@@ -161,7 +161,7 @@ pub enum BenchmarksFileError {
     },
     /// A command needs a program that was not given.
     #[error(
-        "benchmark '{name}': nothing says what {BINARY} stands for in {side}; write {side} = \
+        "benchmark '{name}': the program for {BINARY} in {side} is missing; write {side} = \
          \"PROGRAM\" before the first [[benchmark]], or add --{side} PROGRAM",
         side = .side.word()
     )]
@@ -173,8 +173,8 @@ pub enum BenchmarksFileError {
     },
     /// Both sides run the same command.
     #[error(
-        "benchmark '{name}': base and head are the same command, so that nothing is compared; \
-         write {BINARY} where the program stands, or give 'base' and 'head'"
+        "benchmark '{name}': base and head are the same command; write {BINARY} for the program, \
+         or give 'base' and 'head'"
     )]
     SameCommand {
         /// The benchmark.
@@ -189,15 +189,15 @@ pub enum BenchmarksFileError {
         source: MetricError,
     },
     /// The benchmark has a metric and an adapter.
-    #[error("benchmark '{name}' has a metric and an adapter; give one of the two")]
+    #[error("benchmark '{name}' has both a metric and an adapter; give one of the two")]
     MetricAndAdapter {
         /// The benchmark.
         name: String,
     },
     /// There is a limit, but no direction.
     #[error(
-        "benchmark '{name}' has a limit, and nothing says which readings are better; write better \
-         = \"lower\" or better = \"higher\""
+        "benchmark '{name}' has a limit, but no direction; write better = \"lower\" or better = \
+         \"higher\""
     )]
     NoDirection {
         /// The benchmark.
@@ -213,7 +213,7 @@ pub enum BenchmarksFileError {
     #[error("seconds is {0}; write a number from 0.05 to {LONGEST_S}")]
     Seconds(f64),
     /// A benchmark has both blocks and a time.
-    #[error("'runs' and 'seconds' stand beside each other; give one of the two")]
+    #[error("'runs' and 'seconds' exclude each other; give one of the two")]
     RunsAndSeconds,
 }
 
@@ -323,7 +323,7 @@ impl BenchmarksFile {
         let read = toml::from_str(text).and_then(|_: Outline| toml::from_str(text));
         let file: BenchmarksFile = read.map_err(|error| BenchmarksFileError::Syntax {
             position: Position::of(text.as_bytes(), error.span().map_or(0, |span| span.start)),
-            problem: parser_sentence(error.message()),
+            problem: parser_message(error.message()),
         })?;
         file.check()?;
         Ok(file)
@@ -501,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_benchmarks_with_commands_of_both_sides() {
+    fn benchmarks_file_sets_commands_for_both_sides() {
         let text = format!(
             "{HEAD}base = \"old/app\"\nhead = \"new/app\"\nfail_above_percent = 3\nruns = 20\n\
              [[benchmark]]\nname = \"parse\"\ncommand = \"{{binary}} parse 'two words'\"\n\
@@ -526,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_alone_is_a_benchmark_too() {
+    fn command_line_alone_defines_benchmark() {
         let words = ["{binary}", "two words"].map(Into::into);
         let file = BenchmarksFile::of_command(None, &words, &Metric::Time, None, 0);
         let mut typed = Overrides::default();
@@ -538,7 +538,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named() {
+    fn benchmarks_file_errors_are_named() {
         for (text, said) in [
             (file("command = 3"), "line 4, column 11"),
             (file("colour = 1"), "colour"),

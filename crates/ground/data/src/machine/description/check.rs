@@ -40,10 +40,10 @@ fn check_head(written: &Written) -> Result<(), Flaw> {
             .chars()
             .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c))
     {
-        return flaw("name", "write small letters, digits, '-', '_' and '.' only");
+        return flaw("name", "use only lowercase letters, digits, '-', '_' and '.'");
     }
     if written.summary.trim().is_empty() || written.summary.contains(crate::document::is_hidden) {
-        return flaw("summary", "say in one line what the machine is");
+        return flaw("summary", "describe the machine in one line");
     }
     if written.sources.is_empty()
         || written
@@ -51,7 +51,7 @@ fn check_head(written: &Written) -> Result<(), Flaw> {
             .iter()
             .any(|it| it.trim().is_empty() || it.contains(crate::document::is_hidden))
     {
-        return flaw("sources", "name what the figures stand on, one line each");
+        return flaw("sources", "name the sources of the figures, one line each");
     }
     match written.frequency_ghz {
         Some(ghz) if !(ghz > 0.0 && ghz <= MAX_FREQUENCY_GHZ) => flaw(
@@ -67,10 +67,7 @@ fn check_shape(shape: &MachineShape) -> Result<(), Flaw> {
     if shape.pus() > MAX_PUS.into() {
         return flaw(
             "topology",
-            format!(
-                "{} are more than the {MAX_PUS} that can be described",
-                counted(shape.pus(), "PU")
-            ),
+            format!("{} are too many; the limit is {MAX_PUS}", counted(shape.pus(), "PU")),
         );
     }
     if shape.cores_per_l3.get() % shape.cores_per_cluster != 0 {
@@ -91,7 +88,7 @@ fn check_shape(shape: &MachineShape) -> Result<(), Flaw> {
     if shape.cores_per_cluster.get() > 1 {
         return flaw(
             "topology.cores_per_cluster",
-            "on a hybrid processor only efficiency cores come in clusters",
+            "on a hybrid processor only efficiency cores have clusters",
         );
     }
     match hybrid.efficiency_cores_per_l3.get() % hybrid.efficiency_cores_per_cluster {
@@ -150,8 +147,8 @@ fn check_class(written: &Written, class: PairClass) -> Result<(), Flaw> {
     let parameter = match (written.distance.get(class), written.topology.has(class)) {
         (Some(parameter), true) => parameter,
         (None, false) => return Ok(()),
-        (None, true) => return flaw(key, "is missing, and the topology has such pairs"),
-        (Some(_), false) => return flaw(key, "the topology has no such pair"),
+        (None, true) => return flaw(key, "is missing, but the topology has such pairs"),
+        (Some(_), false) => return flaw(key, "the topology has no such pairs"),
     };
     let ns = check_parameter(&key, parameter, written.frequency_ghz)?;
     if parameter.nearer_than_inside {
@@ -164,7 +161,7 @@ fn check_class(written: &Written, class: PairClass) -> Result<(), Flaw> {
     match farther_inside {
         Some(inside) => flaw(
             key,
-            format!("is nearer than {inside}; if it really is, write nearer_than_inside = true"),
+            format!("is nearer than {inside}; if this is correct, set nearer_than_inside = true"),
         ),
         None => Ok(()),
     }
@@ -176,13 +173,13 @@ fn check_parameter(
     frequency_ghz: Option<f64>,
 ) -> Result<f64, Flaw> {
     if parameter.round_trip_cycles.is_some() && frequency_ghz.is_none() {
-        return flaw(key, "is in cycles: give frequency_ghz at the head of the file");
+        return flaw(key, "is in cycles; set frequency_ghz at the top of the file");
     }
     if parameter.source.trim().is_empty() || parameter.source.contains(crate::document::is_hidden) {
-        return flaw(format!("{key}.source"), "say in one line what the figure stands on");
+        return flaw(format!("{key}.source"), "name the source of the figure in one line");
     }
     match parameter.ns(frequency_ghz) {
-        None => flaw(key, "give round_trip_ns or round_trip_cycles, one of the two"),
+        None => flaw(key, "give either round_trip_ns or round_trip_cycles"),
         Some(ns) if ns > 0.0 && ns.is_normal() && ns <= MAX_ROUND_TRIP_NS => Ok(ns),
         Some(ns) => {
             flaw(key, format!("{ns} ns is not a round trip between 0 and {MAX_ROUND_TRIP_NS} ns"))
@@ -194,10 +191,10 @@ fn check_home(written: &Written) -> Result<(), Flaw> {
     let Some(home) = &written.home else { return Ok(()) };
     let packages = written.topology.packages.get();
     if packages == 1 {
-        return flaw("home", "on one package no PU is far from it; leave it out");
+        return flaw("home", "with one package, no PU is far from the home; remove it");
     }
     if home.package >= packages {
-        return flaw("home.package", format!("the packages are 0 to {}", packages - 1));
+        return flaw("home.package", format!("packages are numbered 0 to {}", packages - 1));
     }
     check_parameter("home.far_offset", &home.far_offset, written.frequency_ghz).map(drop)
 }
@@ -216,37 +213,37 @@ mod tests {
     }
 
     #[test]
-    fn a_flaw_is_placed_at_its_key() {
+    fn flaw_is_reported_at_its_key() {
         let error = refusal(&dual("cores_per_l3 = 2", &two_classes(90.0, 80.0), ""));
         assert_eq!(
             error,
             "line 11, column 1: distance.other_package: is nearer than same_l3; \
-             if it really is, write nearer_than_inside = true"
+             if this is correct, set nearer_than_inside = true"
         );
         let error = refusal(&dual("cores_per_l3 = 2", &figure("same_l3", 9.0), ""));
         assert_eq!(
             error,
-            "line 9, column 2: distance.other_package: is missing, and the topology has such pairs"
+            "line 9, column 2: distance.other_package: is missing, but the topology has such pairs"
         );
     }
 
     #[test]
-    fn nearer_than_inside_is_taken_when_said() {
+    fn nearer_than_inside_is_accepted_if_declared() {
         let said = two_classes(90.0, 80.0).replacen("80.0,", "80.0, nearer_than_inside = true,", 1);
         assert!(super::super::Description::from_toml(&dual("cores_per_l3 = 2", &said, "")).is_ok());
     }
 
     #[test]
-    fn a_figure_without_pairs_is_refused() {
+    fn figure_without_pairs_is_refused() {
         let distance = figure("smt", 10.0) + &two_classes(50.0, 200.0);
         assert_eq!(
             problem("cores_per_l3 = 2", &distance, ""),
-            "distance.smt: the topology has no such pair"
+            "distance.smt: the topology has no such pairs"
         );
     }
 
     #[test]
-    fn values_must_be_round_trips() {
+    fn figures_must_be_round_trips() {
         for value in ["nan", "inf", "-1.0", "0.0", "1e9"] {
             let distance = two_classes(50.0, 200.0).replace("200.0", value);
             let problem = problem("cores_per_l3 = 2", &distance, "");
@@ -259,27 +256,26 @@ mod tests {
     }
 
     #[test]
-    fn cycles_need_a_frequency_and_one_unit_is_enough() {
+    fn cycles_need_a_frequency_and_exclude_nanoseconds() {
         let cycles =
             two_classes(50.0, 200.0).replace("round_trip_ns = 200.0", "round_trip_cycles = 200");
-        assert!(problem("cores_per_l3 = 2", &cycles, "").contains("give frequency_ghz"));
+        assert!(problem("cores_per_l3 = 2", &cycles, "").contains("set frequency_ghz"));
         let both = two_classes(50.0, 200.0).replace("= 200.0", "= 200.0, round_trip_cycles = 200");
         let text = format!("frequency_ghz = 2.0\n{}", dual("cores_per_l3 = 2", &both, ""));
-        assert!(
-            refusal(&text).ends_with("give round_trip_ns or round_trip_cycles, one of the two")
-        );
+        assert!(refusal(&text).ends_with("give either round_trip_ns or round_trip_cycles"));
         let text = format!("frequency_ghz = nan\n{}", dual("cores_per_l3 = 2", &cycles, ""));
         assert!(refusal(&text).contains("NaN is not a frequency"));
     }
 
     #[test]
-    fn shapes_must_add_up() {
+    fn inconsistent_shape_is_refused() {
         assert!(
-            problem("cores_per_l3 = 8192", "", "").contains("16384 PUs are more than the 8192")
+            problem("cores_per_l3 = 8192", "", "")
+                .contains("16384 PUs are too many; the limit is 8192")
         );
         assert!(
             problem("cores_per_l3 = 4294967295\nl3_per_die = 4294967295", "", "")
-                .contains("are more than")
+                .contains("are too many")
         );
         assert!(
             problem("cores_per_l3 = 6\ncores_per_cluster = 4", "", "")
@@ -296,33 +292,33 @@ mod tests {
                 .contains("the efficiency cores")
         );
         let clusters = format!("cores_per_l3 = 6\ncores_per_cluster = 2\n{hybrid}");
-        assert!(problem(&clusters, "", "").contains("only efficiency cores come in clusters"));
+        assert!(problem(&clusters, "", "").contains("only efficiency cores have clusters"));
     }
 
     #[test]
-    fn the_head_must_be_filled_in() {
+    fn incomplete_head_is_refused() {
         let text = dual("cores_per_l3 = 2", &two_classes(50.0, 200.0), "");
         assert!(
             refusal(&text.replace("\"pair\"", "\"a b\""))
-                .starts_with("line 3, column 1: name: write small letters")
+                .starts_with("line 3, column 1: name: use only lowercase letters")
         );
         assert!(
             refusal(&text.replace("\"Two cores\"", "\"\\u001b[2J\""))
-                .contains("summary: say in one line")
+                .contains("summary: describe the machine")
         );
         assert!(refusal(&text.replace("[\"made up\"]", "[]")).contains("sources: name what"));
     }
 
     #[test]
-    fn a_home_must_be_on_the_machine() {
+    fn home_must_be_on_the_machine() {
         let home = |package| format!("[home]\npackage = {package}\n{}", figure("far_offset", 90.0));
         let distance = two_classes(50.0, 200.0);
         assert_eq!(
             problem("cores_per_l3 = 2", &distance, &home(2)),
-            "home.package: the packages are 0 to 1"
+            "home.package: packages are numbered 0 to 1"
         );
         let one = dual("cores_per_l3 = 2", &figure("same_l3", 50.0), &home(0))
             .replace("packages = 2", "packages = 1");
-        assert!(refusal(&one).contains("home: on one package"));
+        assert!(refusal(&one).contains("home: with one package"));
     }
 }

@@ -16,6 +16,6 @@ pub enum DescriptionError {
         problem: String,
     },
     /// Another format, or an unknown version of this one.
-    #[error("its format is '{0}', and this program reads {FORMAT}")]
+    #[error("its format is '{0}', but this program reads {FORMAT}")]
     Format(String),
 }

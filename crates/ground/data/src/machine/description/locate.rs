@@ -6,7 +6,7 @@ use toml::de::DeTable;
 
 pub fn refused(text: &str, error: &toml::de::Error) -> DescriptionError {
     let at = error.span().map_or(0, |span| span.start);
-    invalid(text, at, crate::document::parser_sentence(error.message()))
+    invalid(text, at, crate::document::parser_message(error.message()))
 }
 
 /// A flaw in well-formed TOML, at its key.

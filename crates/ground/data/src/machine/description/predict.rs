@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_far_socket_is_slow_outside_its_caches_only() {
+    fn far_socket_is_slow_only_between_caches() {
         let profile = dual_epyc();
         profile.check().unwrap();
         let median_ns = profile.core_distance.unwrap().median_ns;
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_home_model_explains_every_pair() {
+    fn home_model_explains_every_pair() {
         let profile = dual_epyc();
         let distance = profile.core_distance.unwrap();
         let model = profile.home_model.unwrap();
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_clusters_where_there_are_any() {
+    fn home_groups_follow_clusters_if_present() {
         let groups = |name| crate::machine::catalog::load(name).unwrap().home_model.unwrap().groups;
         assert_eq!(groups("kunpeng-920")[1], [4, 5, 6, 7]);
         assert_eq!(groups("kunpeng-920").len(), 16);
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn siblings_stand_beside_the_model() {
+    fn home_model_keeps_sibling_distance_separate() {
         let model = |name| crate::machine::catalog::load(name).unwrap().home_model.unwrap();
         assert_eq!(model("xeon-8375c-2s").smt_ns, Some(16.1));
         assert_eq!(model("xeon-8375c-2s").between_ns[(0, 0)], 102.5);

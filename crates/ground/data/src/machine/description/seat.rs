@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn siblings_come_last_on_servers() {
+    fn server_numbering_puts_siblings_last() {
         let text = "packages = 2\nl3_per_die = 2\ncores_per_l3 = 1\nthreads_per_core = 2\nnuma_nodes_per_package = 2";
         insta::assert_snapshot!(picture(text), @"
         0 0.0 0 0 0 0 0 -
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn efficiency_cores_come_last_at_their_l3() {
+    fn efficiency_cores_come_last_in_their_l3() {
         let text =
             "packages = 1\ncores_per_l3 = 2\nthreads_per_core = 2\nnumbering = \"threads-adjacent\"
             [hybrid]\nefficiency_cores_per_l3 = 4\nefficiency_cores_per_cluster = 2";
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shape_has_the_classes_that_its_seats_have() {
+    fn shape_classes_match_seat_classes() {
         for text in [
             "packages = 1\ncores_per_l3 = 1",
             "packages = 2\ncores_per_l3 = 2\nthreads_per_core = 2",

@@ -66,7 +66,7 @@ impl Speeds {
             if speed.source.trim().is_empty() || speed.source.contains(crate::document::is_hidden) {
                 return speed_flaw(
                     key,
-                    "source: say in one line what the figure stands on".to_owned(),
+                    "source: name the source of the figure in one line".to_owned(),
                 );
             }
         }
