@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_is_named_as_people_name_the_processor() {
+    fn folder_is_named_after_short_processor_name() {
         assert_eq!(folder_name("Intel(R) Xeon(R) CPU @ 2.20GHz"), "intel-xeon");
         assert_eq!(folder_name("Intel(R) Xeon(R) Processor"), "intel-xeon");
         assert_eq!(folder_name("AMD EPYC"), "amd-epyc");

@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_become_words_of_the_emulator() {
+    fn nodes_become_emulator_arguments() {
         let words = of(FOUR_NODES).hardware(false).join(" ");
         assert!(words.contains("-smp 4,sockets=2,dies=1,cores=1,threads=2 -m 96M"), "{words}");
         assert!(words.contains("-numa node,nodeid=1,cpus=2,cpus=3 "), "{words}");
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn every_computer_of_the_lab_can_be_read() {
+    fn every_lab_computer_can_be_read() {
         let names = EmulatedComputer::names(&folder()).unwrap();
         assert!(names.len() >= 8, "{names:?}");
         for name in names {

@@ -296,7 +296,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_answer_is_in_the_table() {
+    fn table_shows_wrong_answer() {
         let trial = |verb: &str, outcome| VerbTrial {
             verb: verb.to_owned(),
             question: "q".to_owned(),

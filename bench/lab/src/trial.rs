@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_trial_leaves_the_guest_by_the_console() {
+    fn trial_is_read_from_guest_console() {
         let trial = VerbTrial::of("run", "by list", || {
             Err(VerbFailure::Wrong("mask 0-3\nnot 1".to_owned()))
         });

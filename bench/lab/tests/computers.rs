@@ -11,7 +11,7 @@ fn lab(words: &[&str]) -> (bool, String) {
 }
 
 #[test]
-fn every_computer_is_listed_and_has_a_command_line() {
+fn every_computer_is_listed_with_command_line() {
     let (is_done, listed) = lab(&["list"]);
     assert!(is_done, "{listed}");
     let names: Vec<&str> =

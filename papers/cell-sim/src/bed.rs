@@ -70,7 +70,7 @@ impl CellBed {
         let mut taken = std::collections::HashSet::new();
         // The PPE runs several tasks, an SPE only one.
         if let Some(twice) = seats.iter().find(|pu| **pu < spes && !taken.insert(**pu)) {
-            return Err(SimError::Seat(format!("two tasks on SPE {twice}, which runs one")));
+            return Err(SimError::Seat(format!("SPE {twice} has two tasks, but can run one")));
         }
         seats
             .iter()
@@ -80,7 +80,7 @@ impl CellBed {
                     Ok(TaskElement::Ppe((pu - spes) as u8))
                 }
                 pu => Err(SimError::Seat(format!(
-                    "{} has SPEs 0 to {} and, as PU {spes}, its PPE; there is no PU {pu}",
+                    "{} has SPEs 0 to {} and its PPE as PU {spes}, but no PU {pu}",
                     self.model.name,
                     spes - 1
                 ))),

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn directions_do_not_wait_for_each_other_and_commands_wait_for_both() {
+    fn data_directions_are_independent_and_commands_use_both() {
         let timing = timing();
         let mut link = Bif::new(2, &timing);
         let line = timing.bif(128 + timing.bif_packet);
@@ -97,13 +97,13 @@ mod tests {
     #[should_panic(
         expected = "the link between the chips at core cycle 3: 16 bytes leave chip 0 of 1"
     )]
-    fn one_chip_has_no_link() {
+    fn data_on_single_chip_link_panics() {
         Bif::new(1, &timing()).carry_data(3, 0, 16);
     }
 
     proptest! {
         #[test]
-        fn no_direction_is_faster_than_its_rate(
+        fn direction_never_exceeds_its_rate(
             packets in proptest::collection::vec((0_u64..60, 0_u8..2, 1_u32..=128), 1..200)
         ) {
             let timing = timing();

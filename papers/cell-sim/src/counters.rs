@@ -118,7 +118,7 @@ mod tests {
     use crate::ring::ELEMENTS;
 
     #[test]
-    fn a_segment_is_one_link_up_and_another_down() {
+    fn segment_counts_as_one_link_per_direction() {
         let mut rings = RingCounters::default();
         // Between the fifth and sixth element: two rings up, one down. Between the last and first:
         // one down.

@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_small() {
+    fn events_fit_in_eight_bytes() {
         assert!(size_of::<CellBeEvent>() <= 8, "the event queue copies them");
     }
 
@@ -102,7 +102,7 @@ mod tests {
     #[should_panic(
         expected = "the event queue at core cycle 5: Arbitrate(0) is sent into the past, to 4"
     )]
-    fn nothing_is_sent_into_the_past() {
+    fn event_in_the_past_panics() {
         let mut out = EventOutbox::default();
         out.advance(5);
         out.send(4, CellBeEvent::Arbitrate(0));

@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "an outbound mailbox at core cycle 9: 2 is written over Some(1)")]
-    fn the_outbound_mailbox_has_one_entry() {
+    fn write_to_full_outbound_mailbox_panics() {
         let mut mailbox = OutboundMailbox::default();
         assert!(mailbox.has_room());
         mailbox.write(8, 1);
@@ -116,7 +116,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_inbound_mailbox_is_a_queue_of_four(steps in proptest::collection::vec(any::<Option<u32>>(), 1..200)) {
+        fn inbound_mailbox_queues_four_messages(steps in proptest::collection::vec(any::<Option<u32>>(), 1..200)) {
             let mut mailbox = InboundMailbox::default();
             let mut sent = Vec::new();
             let mut read = Vec::new();

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_and_words_are_where_they_were_written() {
+    fn writes_are_read_at_the_same_address() {
         let mut memory = memory();
         let own = Ea::Local { rank: 1, offset: 16 };
         memory.set_word(Ea::Memory { module: 0, offset: 132 }, 0x0403_0201, 0);
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_beyond_is_refused_before_and_a_fault_later() {
+    fn addresses_beyond_memory_are_refused() {
         let memory = memory();
         let beyond =
             memory.check(Ea::Memory { module: 0, offset: 250 }, 16).unwrap_err().to_string();
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "the memory at core cycle 5: 16 bytes from byte 0xf8 of memory 0")]
-    fn no_copy_is_dropped() {
+    fn copy_beyond_memory_panics() {
         memory().copy(
             Ea::Memory { module: 0, offset: 248 },
             Ea::Local { rank: 0, offset: 0 },

@@ -56,7 +56,7 @@ impl CellModel {
         let name = self.name.clone();
         let Some(figure) = self.figures.get_mut(key) else {
             let keys: Vec<&str> = PARAMETERS.iter().map(|parameter| parameter.name).collect();
-            let message = format!("there is no figure '{key}'; there are {}", keys.join(", "));
+            let message = format!("unknown figure '{key}'; expected one of: {}", keys.join(", "));
             return Err(ModelError::Impossible { name, message });
         };
         *figure = ModelFigure {
@@ -95,7 +95,7 @@ impl CellModel {
 
     fn flaw(&self) -> Option<String> {
         if self.format != FORMAT {
-            return Some(format!("format is '{}', and only {FORMAT} is known", self.format));
+            return Some(format!("unknown format '{}'; expected {FORMAT}", self.format));
         }
         if !(1..=2).contains(&self.chips) {
             return Some(format!("chips is {}; give 1 or 2", self.chips));

@@ -284,7 +284,7 @@ mod tests {
     use crate::catalog;
 
     #[test]
-    fn each_unit_becomes_its_whole_number() {
+    fn units_convert_to_whole_numbers() {
         let whole = |unit: ParameterUnit, value| unit.whole(value, 3.2, 2);
         assert_eq!(whole(ParameterUnit::CoreCycles, 81.4), 81);
         assert_eq!(whole(ParameterUnit::BusCycles, 8.0), 16);
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_ends_with_its_unit() {
+    fn keys_end_with_their_unit() {
         for CellBeParameter { name, unit, .. } in PARAMETERS {
             let ending = match unit {
                 ParameterUnit::CoreCycles => {
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_beyond_their_range_and_without_source_are_refused() {
+    fn out_of_range_or_unsourced_figures_are_refused() {
         let model = catalog::load("cell-ps3").unwrap().unwrap();
         for (parameter, (name, figure)) in PARAMETERS.iter().zip(model.figures.all()) {
             assert_eq!((parameter.name, parameter.flaw(figure)), (name, None));
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_between_the_chips_take_their_time() {
+    fn bytes_between_chips_take_link_cycles() {
         let timing = catalog::load("cell-qs20").unwrap().unwrap().timing();
         // 20 GB/s at 3.2 GHz is 0.16 cycles per byte, rounded to 41/256.
         assert_eq!((timing.bif(0), timing.bif(1), timing.bif(128)), (0, 1, 21));

@@ -89,7 +89,7 @@ mod tests {
     use crate::catalog;
 
     #[test]
-    fn chips_are_packages_and_far_from_each_other() {
+    fn chips_become_distant_packages() {
         let model = catalog::load("cell-qs20").unwrap().unwrap();
         let profile = profile(&model).unwrap();
         profile.check().unwrap();

@@ -182,14 +182,14 @@ mod tests {
     }
 
     #[test]
-    fn routes_pass_the_segments_between_their_ends() {
+    fn route_lists_segments_between_its_ends() {
         let route = |number, source, hops| ring(number).route(source, hops).collect::<Vec<_>>();
         assert_eq!((route(0, 10, 3), route(3, 1, 3)), (vec![10, 11, 0], vec![0, 11, 10]));
         assert_eq!((hops_up(10, 1), ring(1).hops(3), ring(2).hops(3)), (3, 3, 9));
     }
 
     #[test]
-    fn a_transfer_is_a_wave() {
+    fn transfer_occupies_segments_one_after_another() {
         let mut ring = ring(0);
         assert_eq!(
             ring.start(0, 0, 4),
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_carries_three_transfers_at_once() {
+    fn ring_carries_three_transfers_at_once() {
         let mut ring = ring(0);
         let ends: Vec<u64> =
             [(0, 0), (6, 4), (12, 8)].map(|(now, source)| ring.start(now, source, 2)).to_vec();
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "ring 1 of chip 0 at core cycle 6: segment 3 is not free until 22")]
-    fn no_segment_carries_two() {
+    fn second_transfer_on_segment_panics() {
         let mut ring = ring(1);
         ring.start(0, 0, 4);
         ring.start(6, 3, 1);
@@ -227,7 +227,7 @@ mod tests {
     #[should_panic(
         expected = "ring 2 of chip 0 at core cycle 18: 3 transfers are under way, and one more starts"
     )]
-    fn no_ring_carries_four() {
+    fn fourth_concurrent_transfer_panics() {
         let mut ring = ring(2);
         for (now, source) in [(0, 11), (6, 7), (12, 3), (18, 11)] {
             ring.start(now, source, 1 + usize::from(now < 18));
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "ring 0 of chip 0 at core cycle 5: a transfer starts before 6")]
-    fn starts_keep_their_distance() {
+    fn transfer_started_too_soon_panics() {
         let mut ring = ring(0);
         ring.start(0, 0, 1);
         ring.start(5, 6, 1);

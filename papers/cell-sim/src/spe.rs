@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn registers_are_apart_from_each_other() {
+    fn registers_are_independent() {
         let mut spe = spe();
         let [one, two] = [SignalNumber::One, SignalNumber::Two].map(MappedRegister::Signal);
         spe.write(two, 4, true);
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reset_spe_is_empty() {
+    fn reset_empties_the_spe() {
         let mut spe = spe();
         for value in 0..4 {
             spe.write(MappedRegister::Mailbox, value, false);
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "SPE 3 at core cycle 8: it works, and no task runs on it")]
-    fn an_spe_works_for_a_task() {
+    fn task_of_idle_spe_panics() {
         spe().task(8);
     }
 }

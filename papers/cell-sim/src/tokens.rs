@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_and_kinds_of_banks_have_tokens_of_their_own() {
+    fn groups_and_bank_kinds_have_separate_tokens() {
         let mut tokens = tokens(100);
         let mut take = |element, offset| tokens.take(&read(element, offset), 7);
         assert_eq!([take(0, 0), take(2, 0), take(0, LINE_BYTES), take(3, 0)], [7, 107, 7, 7]);
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn unused_tokens_are_lost_and_local_stores_need_none() {
+    fn unused_tokens_expire_and_local_stores_need_none() {
         let mut tokens = tokens(100);
         assert_eq!([0, 900, 900].map(|ready| tokens.take(&read(0, 0), ready)), [0, 900, 1000]);
         let local = Transaction { ea: Ea::Local { rank: 1, offset: 0 }, ..read(0, 0) };
@@ -101,7 +101,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_group_keeps_its_rate(interval in 0_u64..50, asked in proptest::collection::vec((0_u64..30, 0_u8..12), 1..100)) {
+        fn group_never_exceeds_its_rate(interval in 0_u64..50, asked in proptest::collection::vec((0_u64..30, 0_u8..12), 1..100)) {
             let mut tokens = tokens(interval);
             let mut now = 0;
             let mut taken: [Vec<u64>; GROUPS] = Default::default();

@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_spans_transfers_and_messages_are_written_as_viewers_read_them() {
+    fn trace_writes_names_spans_transfers_and_messages() {
         let mut trace = EventTrace::new(1000.0);
         trace.name(TrackGroup::Spes, None, "SPEs".to_owned());
         trace.name(TrackGroup::Spes, Some(3), "SPE 3".to_owned());

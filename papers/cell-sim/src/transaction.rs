@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_used_again() {
+    fn ended_transaction_frees_its_number() {
         let mut under_way = Transactions::default();
         let first = under_way.add(transaction(1));
         let second = under_way.add(transaction(2));
@@ -162,7 +162,7 @@ mod tests {
     #[should_panic(
         expected = "the transactions under way at core cycle 7: transaction 0 has ended"
     )]
-    fn a_transaction_ends_once() {
+    fn second_end_of_transaction_panics() {
         let mut under_way = Transactions::default();
         let id = under_way.add(transaction(1));
         under_way.remove(id, 6);

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_line_fits_together() {
+    fn command_definition_is_consistent() {
         command().debug_assert();
     }
 

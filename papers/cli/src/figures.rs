@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_is_a_key_and_a_number() {
+    fn figure_change_parses_key_and_number() {
         let change = |key: &str, value| Ok(FigureChange { key: key.to_owned(), value });
         assert_eq!("snoop_cycles=1e2".parse(), change("snoop_cycles", 100.0));
         assert_eq!("beats = 8".parse(), change("beats", 8.0));

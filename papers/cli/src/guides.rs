@@ -28,13 +28,12 @@ const GUIDES: &[VerbGuide] = &[
     STUDY,
 ];
 
-const SECRET: GuideEntry =
-    ("SEATMAP_SECRET", "the secret that the ranks share, without --secret-file");
+const SECRET: GuideEntry = ("SEATMAP_SECRET", "the ranks' shared secret, without --secret-file");
 
 const PAPERS: VerbGuide = VerbGuide {
     verb: "",
     examples: &[
-        ("seatmap-papers study keller", "repeat a published experiment beside its figures"),
+        ("seatmap-papers study keller", "repeat a published experiment and compare"),
         ("seatmap-papers rank --on cell-ps3 --pattern ring:6", "time every mapping of a ring"),
         ("seatmap-papers stats --on cell-qs20", "measure the primitives of a Cell blade"),
     ],
@@ -65,7 +64,7 @@ const RANK: VerbGuide = VerbGuide {
         ),
     ],
     short_examples: 1,
-    exits: &[DONE, ("1", "a run failed or was interrupted; --resume goes on"), USAGE],
+    exits: &[DONE, ("1", "a run failed or was interrupted; --resume continues"), USAGE],
     environment: &[SECRET],
     see_also: &["rank merge", "study", "seatmap-place(1)"],
     ..VerbGuide::USUAL
@@ -74,14 +73,8 @@ const RANK: VerbGuide = VerbGuide {
 const MERGE: VerbGuide = VerbGuide {
     verb: "rank merge",
     examples: &[
-        (
-            "seatmap-papers rank merge part-*.json -o ranking.json",
-            "put the parts of a study together",
-        ),
-        (
-            "seatmap-papers rank merge part-*.json --svg ranking.svg",
-            "draw the times over the ranks",
-        ),
+        ("seatmap-papers rank merge part-*.json -o ranking.json", "merge the parts of a study"),
+        ("seatmap-papers rank merge part-*.json --svg ranking.svg", "draw the times by rank"),
     ],
     see_also: &["rank"],
     ..VerbGuide::USUAL
@@ -182,13 +175,10 @@ const MANDELBROT: VerbGuide = VerbGuide {
 const WORKERS: VerbGuide = VerbGuide {
     verb: "workers",
     examples: &[
-        ("seatmap-papers workers calls", "time the calls of workers beside those of threads"),
+        ("seatmap-papers workers calls", "compare the calls of workers and threads"),
         ("seatmap-papers workers cellule --on cell-qs20", "time programs on a model of the Cell"),
     ],
-    environment: &[(
-        "SEATMAP_CELLCC",
-        "the compiler of the programs in C, seatmap-cellcc otherwise",
-    )],
+    environment: &[("SEATMAP_CELLCC", "the compiler for C programs; default: seatmap-cellcc")],
     see_also: &["study", "seatmap-cell(1)"],
     ..VerbGuide::USUAL
 };
@@ -215,14 +205,14 @@ const CONTROLLER: VerbGuide = VerbGuide {
 const SERVE: VerbGuide = VerbGuide {
     verb: "controller serve",
     examples: &[
-        ("sudo seatmap-papers controller serve", "make cells for root and oneself, in turn"),
+        ("sudo seatmap-papers controller serve", "make cells for root and yourself, in turn"),
         (
             "sudo seatmap-papers controller serve --socket /srv/s --group hpc --policy fair",
             "share the computer among the members of a group",
         ),
     ],
     exits: &[
-        ("0", "it was asked to stop, and every cell of its clients is undone"),
+        ("0", "stopped on request; all cells of its clients are undone"),
         ("1", "a cell or the socket failed"),
         USAGE,
     ],
@@ -249,7 +239,7 @@ const LIST: VerbGuide = VerbGuide {
 
 const DESTROY: VerbGuide = VerbGuide {
     verb: "controller destroy",
-    examples: &[("seatmap-papers controller destroy mine", "undo a cell of one's own")],
+    examples: &[("seatmap-papers controller destroy mine", "undo your cell")],
     see_also: &["controller create"],
     ..OF_CONTROLLER
 };
@@ -270,7 +260,7 @@ const START: VerbGuide = VerbGuide {
     exits: &[
         ("N", "the program's own exit code"),
         ("1", "the program could not be started"),
-        ("2", "the command line is wrong, or no controller shows files"),
+        ("2", "the command line is wrong, or no controller exports files"),
     ],
     see_also: &["controller serve", "seatmap-cell(1)"],
     ..OF_CONTROLLER
@@ -279,11 +269,11 @@ const START: VerbGuide = VerbGuide {
 const STUDY: VerbGuide = VerbGuide {
     verb: "study",
     examples: &[
-        ("seatmap-papers study keller", "compute the figures of a paper beside the published ones"),
+        ("seatmap-papers study keller", "compute the figures of a paper and compare them"),
         ("seatmap-papers study all --write pages", "write a page for each study"),
     ],
     exits: &[
-        ("0", "every row was computed, whether it is equal to the paper's or not"),
+        ("0", "every row was computed, whatever its verdict"),
         ("1", "a row could not be computed here"),
         USAGE,
     ],
@@ -298,13 +288,13 @@ mod tests {
     use seatmap_console::{guide, manual};
 
     #[test]
-    fn examples_can_be_typed() {
+    fn guide_examples_parse() {
         let wrong = guide::mistakes(ALL, "seatmap-papers", command);
         assert!(wrong.is_empty(), "{wrong:#?}");
     }
 
     #[test]
-    fn each_option_is_explained_in_the_manual() {
+    fn manual_explains_every_option() {
         let bare = manual::unexplained(command(), ALL).unwrap();
         assert!(bare.is_empty(), "{bare:#?}");
     }

@@ -42,8 +42,8 @@ impl ExperimentRunner {
     pub fn check_ranks(&self) -> Result<(), CliError> {
         match self {
             ExperimentRunner::Host => Err(CliError::input(
-                "--spread needs a model (--on cell-ps3, say): the threads of a host are timed on \
-                 one host at a time",
+                "--spread needs a model, such as --on cell-ps3: real threads are timed on one \
+                 computer",
             )),
             _ => Ok(()),
         }
@@ -86,7 +86,7 @@ pub fn runner(
             .map(|model| ExperimentRunner::CellBe(Arc::new(model)))
             .map_err(CliError::input),
         Opened::Other(_) if !changes.is_empty() => Err(CliError::input(format!(
-            "--set changes figures of a Cell model, and {name} is another machine"
+            "--set changes figures of a Cell model, but {name} is not one"
         ))),
         Opened::Other(machine) => Ok(machine.runner(what).map_err(CliError::input)?.into()),
     }

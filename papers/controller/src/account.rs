@@ -43,7 +43,7 @@ pub struct UsageFile {
 #[derive(Debug, thiserror::Error)]
 pub enum AccountError {
     /// The file cannot be read.
-    #[error("{path}: what users have had of late cannot be read, and is forgotten")]
+    #[error("{path}: cannot read the users' recent CPU time, so it restarts at zero")]
     Unreadable {
         /// The file.
         path: String,
@@ -51,7 +51,7 @@ pub enum AccountError {
         source: io::Error,
     },
     /// The file is not a valid account.
-    #[error("{path}: {why}; what users have had of late is forgotten")]
+    #[error("{path}: {why}; the users' recent CPU time restarts at zero")]
     Foreign {
         /// The file.
         path: String,
@@ -59,7 +59,7 @@ pub enum AccountError {
         why: String,
     },
     /// The computer has rebooted since.
-    #[error("{path}: is of another boot; what users had before it is forgotten")]
+    #[error("{path}: is from another boot; the users' recent CPU time restarts at zero")]
     OtherBoot {
         /// The file.
         path: String,
@@ -94,7 +94,7 @@ impl UsageFile {
         // A boot's clock never goes back, so a later time is wrong.
         if self.at_ms > now_ms {
             return Err(format!(
-                "\"at_ms\" is {}, and this boot has lasted {now_ms} ms",
+                "\"at_ms\" is {}, but this boot has lasted {now_ms} ms",
                 self.at_ms
             ));
         }

@@ -147,7 +147,7 @@ pub fn connect(
 }
 
 fn refusal() -> io::Error {
-    io::Error::new(io::ErrorKind::PermissionDenied, "the server there does not let this user in")
+    io::Error::new(io::ErrorKind::PermissionDenied, "the server there refused this user")
 }
 
 pub(crate) fn hand_over(
@@ -168,13 +168,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_not_root_acts_for_nobody_else() {
+    fn ordinary_user_serves_only_itself() {
         assert!(can_serve(0, 1000) && can_serve(1000, 1000) && can_serve(1000, 0));
         assert!(!can_serve(1000, 1001));
     }
 
     #[test]
-    fn the_socket_lies_beside() {
+    fn file_socket_path_adds_9p_suffix() {
         assert_eq!(beside(Path::new("/run/cells.sock")), Path::new("/run/cells.sock.9p"));
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn open(path: &Path) -> io::Result<UnixListener> {
     let folder = TrustedFolder::open(parent)?;
     if is_socket(&folder, name) {
         if is_attended(path)? {
-            return Err(io::Error::new(io::ErrorKind::AddrInUse, "somebody listens there already"));
+            return Err(io::Error::new(io::ErrorKind::AddrInUse, "another process listens there"));
         }
         // The socket is left over from a killed controller.
         folder.remove(name)?;
@@ -73,7 +73,7 @@ fn check(path: &Path) -> io::Result<()> {
     match path.as_os_str().len() {
         ..=LONGEST => Ok(()),
         length => Err(io::Error::other(format!(
-            "a socket's path has {LONGEST} bytes at most, and this one {length}"
+            "a socket's path has at most {LONGEST} bytes, but this one has {length}"
         ))),
     }
 }
@@ -92,11 +92,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_dead_one_left_is_taken_over_and_a_living_one_is_not() {
+    fn stale_socket_is_replaced_and_live_one_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s");
         let first = open(&path).unwrap();
-        assert_eq!(open(&path).unwrap_err().to_string(), "somebody listens there already");
+        assert_eq!(open(&path).unwrap_err().to_string(), "another process listens there");
         assert!(knock(&path).is_ok(), "the first is still there");
         // A child that another test is just starting still has a copy of a closed socket.
         rustix::net::shutdown(&first, rustix::net::Shutdown::Both).unwrap();
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_lies_where_nobody_else_can_put_another() {
+    fn links_and_writable_folders_are_refused() {
         use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s");
@@ -126,11 +126,11 @@ mod tests {
     }
 
     #[test]
-    fn a_path_has_so_many_bytes() {
+    fn overlong_socket_path_is_refused() {
         let path = Path::new("/nowhere").join("x".repeat(99));
         assert_eq!(
             knock(&path).unwrap_err().to_string(),
-            "a socket's path has 107 bytes at most, and this one 108"
+            "a socket's path has at most 107 bytes, but this one has 108"
         );
         assert!(
             knock(&Path::new("/nowhere").join("x".repeat(98)))

@@ -15,10 +15,10 @@ pub enum ControlError {
     #[error("another controller runs here; end it first")]
     AnotherRuns,
     /// The controller's lock cannot be taken.
-    #[error("the controller's lock cannot be taken")]
+    #[error("cannot take the controller's lock")]
     Lock(#[source] io::Error),
     /// The controller's socket cannot be created.
-    #[error("{path}: the controller's socket cannot be opened")]
+    #[error("{path}: cannot open the controller's socket")]
     Socket {
         /// The socket.
         path: String,
@@ -26,7 +26,7 @@ pub enum ControlError {
         source: io::Error,
     },
     /// The folder for programs cannot be used.
-    #[error("{path}: cannot be shown to programs")]
+    #[error("{path}: cannot be exported to programs")]
     Export {
         /// The folder.
         path: String,
@@ -34,13 +34,13 @@ pub enum ControlError {
         source: io::Error,
     },
     /// The controller's warden cannot be started.
-    #[error("the controller's warden cannot be started")]
+    #[error("cannot start the controller's warden")]
     Warden(#[source] io::Error),
     /// The controller cannot start a thread for its clients.
     #[error("the controller cannot start a thread for its clients")]
     Thread(#[source] io::Error),
     /// This program cannot start a thread that listens to the controller.
-    #[error("no thread can be started that listens to the controller")]
+    #[error("cannot start a thread that listens to the controller")]
     Listener(#[source] io::Error),
     /// A call of `seatmap-cell` failed.
     #[error(transparent)]
@@ -58,8 +58,8 @@ pub enum ControlError {
     },
     /// No server offers files there.
     #[error(
-        "{path}: no files are to be had there; 'seatmap-papers controller serve --export FOLDER' \
-         shows some"
+        "{path}: no files are exported there; 'seatmap-papers controller serve --export FOLDER' \
+         exports some"
     )]
     NoFiles {
         /// The socket.
@@ -68,7 +68,7 @@ pub enum ControlError {
         source: io::Error,
     },
     /// The controller has exited, or sends an invalid answer.
-    #[error("the controller has gone")]
+    #[error("the controller has exited")]
     Gone(#[source] io::Error),
     /// The controller was stopped by SIGSTOP or a debugger.
     #[error(transparent)]
@@ -117,11 +117,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settings_that_stay_are_named() {
+    fn unrestored_settings_are_named() {
         let left = |path: &str| Left::new(path.to_owned(), "gone".to_owned());
         assert_eq!(
             ControlError::NotPutBack(vec![left("/a"), left("/b")]).to_string(),
-            "the controller has ended its cells; /a is not put back: gone; /b is not put back: gone"
+            "the controller has ended its cells; /a is not restored: gone; /b is not restored: gone"
         );
     }
 }

@@ -100,7 +100,7 @@ mod tests {
     use std::io::Read;
 
     #[test]
-    fn a_console_and_an_input_come_with_the_first_byte_or_not_at_all() {
+    fn console_and_input_arrive_with_first_byte() {
         let (mut own, other) = UnixStream::pair().unwrap();
         own.write_all(b"x").unwrap();
         assert!(handed_over(&other).unwrap().is_empty());

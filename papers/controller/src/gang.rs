@@ -161,7 +161,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn all_stop_and_go_on_and_others_are_left_alone() {
+    fn gang_threads_stop_and_continue_without_others() {
         let folder = tempfile::tempdir().unwrap();
         let sleeper = Sleeper(Command::new("sleep").arg("600").spawn().unwrap());
         std::fs::write(folder.path().join("tasks"), sleeper.0.id().to_string()).unwrap();
@@ -185,7 +185,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn nothing_is_stopped_that_is_not_noted() {
+    fn unrecorded_thread_is_not_stopped() {
         let folder = tempfile::tempdir().unwrap();
         let sleeper = Sleeper(Command::new("sleep").arg("600").spawn().unwrap());
         std::fs::write(folder.path().join("tasks"), sleeper.0.id().to_string()).unwrap();

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_keeps_the_others_out() {
+    fn clients_per_user_are_limited() {
         let guests = Guests::new(64, 16);
         let entered =
             |uid| (0..100).map_while(|_| guests.enter(uid)).collect::<Vec<ConnectedClient>>();

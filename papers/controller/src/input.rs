@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_read_and_then_its_end() {
+    fn available_input_is_read_until_its_end() {
         let (mut input, mut writes, _other) = input();
         writes.write_all(b"hello").unwrap();
         let mut bytes = [0; 3];
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_taken_for_who_has_gone() {
+    fn disconnected_client_consumes_no_input() {
         let (mut input, mut writes, other) = input();
         // A child that another test is just starting still has a copy of a closed end.
         other.shutdown(Shutdown::Both).unwrap();

@@ -74,8 +74,8 @@ pub fn set_aside(host: &CellHost) -> Option<Left> {
     let harm = match read_file(host, COPY) {
         Ok(Some(_)) => "its copy is used, and nothing is lost",
         _ => {
-            "programs that waited for a turn may be stopped still (kill -CONT), and its cells \
-             stand until destroyed"
+            "programs waiting for a turn may still be stopped (kill -CONT), and its cells stay \
+             until destroyed"
         }
     };
     let why = format!("{error}; {harm}; {kept}");
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_ledger_has_a_copy() {
+    fn damaged_ledger_is_replaced_by_its_copy() {
         let folder = tempfile::tempdir().unwrap();
         let host = host(folder.path());
         assert_eq!(
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_copy_a_damaged_ledger_is_told_of() {
+    fn damaged_ledger_without_copy_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let host = host(folder.path());
         write(&host, &[entry("a", "now")]).unwrap();
@@ -199,7 +199,7 @@ mod tests {
             host.run.replace(name, b"?").unwrap();
         }
         assert!(read(&host).is_err());
-        assert!(set_aside(&host).unwrap().why.contains("stand until destroyed"));
+        assert!(set_aside(&host).unwrap().why.contains("stay until destroyed"));
         assert_eq!(
             read(&host).map_err(|error| error.kind()),
             Ok(Vec::new()),
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn all_threads_go_on_where_a_cell_cannot_be_undone() {
+    fn threads_continue_if_cell_cannot_be_undone() {
         let folder = tempfile::tempdir().unwrap();
         let host = CellHost { root: Root::new("/"), ..host(folder.path()) };
         let (memory, file) = too_short();

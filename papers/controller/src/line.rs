@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_whole_or_not_there() {
+    fn incomplete_last_line_is_dropped() {
         let mut stream = LineReader::new(&b"1\n\ncut"[..]);
         let mut next = || stream.read().unwrap();
         assert_eq!(
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_goes_on_after_a_read_that_failed() {
+    fn line_continues_after_failed_read() {
         let parts = [&b"on"[..], b"e\ntw", b"o\n"];
         let halting = Halting { parts: parts.iter(), is_up: false };
         let mut stream = LineReader::new(io::BufReader::new(halting));

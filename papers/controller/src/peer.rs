@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kernel_knows_this_process() {
+    fn credentials_are_those_of_the_peer() {
         let (one, _other) = UnixStream::pair().unwrap();
         let peer = PeerCredentials::of(&one).unwrap();
         // SAFETY: the calls cannot fail and touch nothing.
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_stay_outside() {
+    fn only_owner_group_and_root_may_enter() {
         let peer = PeerCredentials { pid: 1, uid: 1000, gid: 1000, groups: vec![1000, 7] };
         assert!(peer.may_enter(0, Some(7)) && peer.may_enter(1000, None));
         assert!(!peer.may_enter(0, None) && !peer.may_enter(0, Some(8)));

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn usage_grows_to_a_limit_and_halves() {
+    fn usage_saturates_and_halves() {
         let mut usage = UserUsage::since(0);
         usage.pass(1000, &[(7, 2)].into());
         assert!((usage.of(7) - 2000.0).abs() < 2.0, "{}", usage.of(7));
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn many_small_steps_are_one_large_one() {
+    fn small_steps_equal_one_large_step() {
         let mut once = UserUsage::since(0);
         let mut often = UserUsage::since(0);
         once.pass(100_000, &[(1, 3)].into());

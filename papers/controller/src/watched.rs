@@ -17,7 +17,7 @@ const LOOKS: u32 = 3;
 
 /// The controller is stopped.
 #[derive(Debug, thiserror::Error)]
-#[error("the controller is stopped (process {pid}); 'kill -CONT {pid}' lets it go on")]
+#[error("the controller is stopped (process {pid}); 'kill -CONT {pid}' continues it")]
 pub struct ControllerStopped {
     /// The process ID.
     pub pid: i32,

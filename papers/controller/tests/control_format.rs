@@ -91,7 +91,7 @@ fn says() -> Vec<Say> {
 }
 
 #[test]
-fn requests_have_the_keys_of_the_schema_and_no_others() {
+fn requests_have_exactly_the_schema_keys() {
     for ask in asks() {
         let request = ControlRequest { format: request::FORMAT.to_owned(), id: 3, ask };
         let mut document = serde_json::to_value(&request).unwrap();
@@ -103,7 +103,7 @@ fn requests_have_the_keys_of_the_schema_and_no_others() {
 }
 
 #[test]
-fn answers_have_the_keys_of_the_schema_and_no_others() {
+fn answers_have_exactly_the_schema_keys() {
     for say in says() {
         let answer = ControlAnswer { id: 3, say };
         let mut document = serde_json::to_value(&answer).unwrap();
@@ -115,7 +115,7 @@ fn answers_have_the_keys_of_the_schema_and_no_others() {
 }
 
 #[test]
-fn what_is_no_request_is_told_apart() {
+fn invalid_requests_report_id_and_reason() {
     let parse = |text: &str| ControlRequest::parse(text.as_bytes()).unwrap_err();
     assert_eq!(parse("{").0, 0);
     assert!(parse(r#"{"id":4,"do":"list"}"#).1.contains("seatmap-control/1"));
@@ -123,18 +123,18 @@ fn what_is_no_request_is_told_apart() {
     let named = |name: &str| {
         json!({"format": request::FORMAT, "id": 1, "do": "destroy", "name": name}).to_string()
     };
-    assert!(parse(&named("../up")).1.contains("not a name for a cell"));
+    assert!(parse(&named("../up")).1.contains("is not a cell name"));
     assert!(parse(r#"{"format":"seatmap-control/1","id":-1,"do":"list"}"#).0 == 0);
 }
 
 proptest::proptest! {
     #[test]
-    fn no_bytes_make_it_panic(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..300)) {
+    fn parser_survives_any_bytes(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..300)) {
         let _ = ControlRequest::parse(&bytes);
     }
 
     #[test]
-    fn no_line_makes_it_panic(rest in "[a-z0-9_\":,{}\\[\\] .-]{0,60}") {
+    fn parser_survives_any_line(rest in "[a-z0-9_\":,{}\\[\\] .-]{0,60}") {
         let _ = ControlRequest::parse(format!("{{\"format\":\"seatmap-control/1\",\"id\":1,\"do\":\"create\",{rest}}}").as_bytes());
     }
 }

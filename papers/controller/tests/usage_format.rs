@@ -12,7 +12,7 @@ fn schema() -> Value {
 }
 
 #[test]
-fn accounts_have_the_keys_of_the_schema_and_no_others() {
+fn accounts_have_exactly_the_schema_keys() {
     let usage = UserUsage::at(61_000, [(0, 0.25), (4_294_967_295, 1e11)].into());
     let document = serde_json::to_value(UsageFile::of(&usage, "a-boot")).unwrap();
     assert_eq!(refused(&schema(), &document), [""; 0]);

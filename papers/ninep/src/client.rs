@@ -267,8 +267,5 @@ fn split(path: &str) -> (&str, &str) {
 }
 
 fn nonsense() -> io::Error {
-    io::Error::new(
-        ErrorKind::InvalidData,
-        "the other end of the channel does not answer what it is asked",
-    )
+    io::Error::new(ErrorKind::InvalidData, "the server's answer does not match the request")
 }

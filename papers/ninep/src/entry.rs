@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_follow_one_another_until_one_is_cut() {
+    fn entries_are_read_until_truncated_one() {
         let entry = FolderEntry {
             qid: Qid { kind: 1, version: 2, path: 3 },
             offset: 4,

@@ -58,9 +58,7 @@ pub fn read(
     let [a, b, c, d, number, low, high] = head;
     let length = u32::from_le_bytes([a, b, c, d]);
     if length < HEAD_BYTES as u32 || length > most_bytes {
-        let why = format!(
-            "the length of a frame is {length}, where {HEAD_BYTES} to {most_bytes} are allowed"
-        );
+        let why = format!("a frame has {length} bytes; {HEAD_BYTES} to {most_bytes} are allowed");
         return Err(io::Error::new(io::ErrorKind::InvalidData, why));
     }
     body.resize(length as usize - HEAD_BYTES, 0);
@@ -98,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_are_whole_or_not_there() {
+    fn incomplete_frame_is_not_returned() {
         let mut stream: &[u8] = &[8, 0, 0, 0, 120, 1, 2, 9];
         let mut body = vec![7; 99];
         assert_eq!(

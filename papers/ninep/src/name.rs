@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_lead_elsewhere_are_none() {
+    fn names_leading_elsewhere_are_refused() {
         for good in [&b"a"[..], b"...", b"..a", b" ", "ä".as_bytes(), b"\xff", &[b'x'; 255]] {
             assert_eq!(checked(good), Ok(good));
         }

@@ -13,10 +13,10 @@ pub enum Malformed {
     #[error("something follows the message")]
     Long,
     /// It has a list of more than [`MOST_NAMES`].
-    #[error("a list has {MOST_NAMES} entries at most")]
+    #[error("a list has at most {MOST_NAMES} entries")]
     Many,
     /// Its number is unknown.
-    #[error("no message has the number {0}")]
+    #[error("unknown message type {0}")]
     Unknown(u8),
 }
 

@@ -104,8 +104,7 @@ pub fn text(found: &ChannelsResult) -> String {
                     "{:.0} % of the pairs in slices have a line at home there.",
                     100.0 * share
                 ),
-                None =>
-                    "All lines are nearest to the same core: no homes are told apart.".to_owned(),
+                None => "All lines are nearest to the same core: no homes are found.".to_owned(),
             }
         ),
         ExperimentFigures::Gain(figures) => format!(

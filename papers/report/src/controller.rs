@@ -19,7 +19,7 @@ pub fn listed(listed: &Listed) -> String {
 pub fn news(say: &Say) -> Vec<String> {
     match say {
         Say::Damaged { name, faults } if faults.is_empty() => {
-            vec![format!("{name}: as it was made")]
+            vec![format!("{name}: unchanged since creation")]
         }
         Say::Damaged { name, faults } => {
             faults.iter().map(|fault| format!("{name}: {fault}")).collect()
@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_has_a_line_for_each_cell_and_for_each_request() {
+    fn list_has_a_line_per_cell_and_request() {
         let standing = Listed {
             name: cell().name,
             phase: CellPhase::Standing,
@@ -52,7 +52,7 @@ mod tests {
             cell: Some(cell()),
             faults: vec!["CPU 2 is offline".to_owned()],
         };
-        let line = "quiet  CPUs 2,3  affinity  damaged  0 s left\n  wrong: CPU 2 is offline\n";
+        let line = "quiet  CPUs 2,3  affinity  damaged  0 s left\n  fault: CPU 2 is offline\n";
         assert_eq!(listed(&standing), line);
         let phases = [CellPhase::Waiting, CellPhase::Suspended];
         let lines = phases.map(|phase| {

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn wires_have_the_names_of_the_links() {
+    fn wires_are_named_after_links() {
         for name in catalog::names() {
             let floor = floor(&catalog::load(name).unwrap().unwrap());
             let wires: Vec<&String> = floor.wires.iter().map(|wire| &wire.name).collect();

@@ -112,9 +112,9 @@ fn candidates(ranking: &Ranking) -> String {
         ),
         // Hsu's comparison needs the variance between runs, which a single run lacks.
         None if ranking.setup.runs == 1 => {
-            "One run does not tell which others may be the best; --runs 3 does.".to_owned()
+            "One run cannot show which others may be the best; use --runs 3.".to_owned()
         }
-        None => "Which others may be the best cannot be told from these times.".to_owned(),
+        None => "These times cannot show which others may be the best.".to_owned(),
     };
     format!("{set}\nFirst: {}\n", first.join(", "))
 }
@@ -135,7 +135,7 @@ fn named(ranking: &Ranking) -> String {
             )
         })
         .collect();
-    if lines.is_empty() { lines } else { format!("What one would try first:\n{lines}") }
+    if lines.is_empty() { lines } else { format!("Obvious mappings:\n{lines}") }
 }
 
 /// Every mapping with its times, one per line. The notation of mappings contains no commas.
@@ -166,7 +166,7 @@ mod tests {
     use crate::{html, svg};
 
     #[test]
-    fn the_main_points() {
+    fn summary_lists_main_results() {
         insta::assert_snapshot!(summary(&ranking(2)), @r#"
         ring:4:bidirectional on cell-test: 6 mappings x 2 runs
         20 packets of 1024 bytes both ways; thread i on worker i
@@ -178,7 +178,7 @@ mod tests {
         Rank correlation between runs: 1.000, at least 1.000 (Spearman).
         1 of 6 mappings may be the best, at 95 % confidence: those within 0.58 % (Hsu 1984).
         First: [0321] 1.000, [0312] 1.099, [0231] 1.197, [0213] 1.296, [0132] 1.395
-        What one would try first:
+        Obvious mappings:
           identity         [0123]  rank 6  1.49 x
           ring             [0231]  rank 3  1.20 x
           ring-seats       [0312]  rank 2  1.10 x
@@ -190,14 +190,14 @@ mod tests {
     }
 
     #[test]
-    fn one_run_has_less_to_say() {
+    fn single_run_omits_correlation() {
         let text = summary(&ranking(1));
         assert!(text.contains("One run does not tell") && !text.contains("correlation"), "{text}");
         assert_eq!(csv(&ranking(1)).lines().nth(1), Some("1,[0321],5,1002,1002,"));
     }
 
     #[test]
-    fn a_line_a_mapping() {
+    fn csv_has_one_line_per_mapping() {
         insta::assert_snapshot!(csv(&ranking(2)), @r#"
         rank,mapping,index,mean_ns,run1_ns,run2_ns,may_be_best
         1,[0321],5,1013.5,1002,1025,true
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_a_run_and_the_mean() {
+    fn picture_has_curve_per_run_and_mean() {
         insta::assert_snapshot!("curves", svg::ranking(&ranking(2)).replace("><", ">\n<"));
         assert_eq!(svg::ranking(&ranking(1)).matches("<polyline").count(), 1);
         assert_eq!(
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn how_it_was_run_stays_inside_the_picture() {
+    fn setup_text_stays_inside_picture() {
         let mut long = ranking(2);
         long.setup.variant = Variant::Default;
         (long.setup.choice.sample, long.setup.choice.is_reduced_by_symmetry) = (Some(4), true);
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn names_stay_text() {
+    fn names_are_escaped() {
         let mut hostile = ranking(2);
         hostile.setup.pattern = "a\n\u{1b}[31m</title><script>alert(1)</script>".into();
         assert!(!summary(&hostile).contains('\u{1b}'));

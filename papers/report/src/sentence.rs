@@ -11,10 +11,10 @@ const NO_GAIN: f64 = 0.02;
 
 pub(crate) fn of_ranking(ranking: &Ranking) -> String {
     let found = format!(
-        "Of {} {} is the fastest; one at random takes {:.2} times as long in the mean, the worst \
+        "{} is the fastest of {}; a random one takes {:.2} times as long on average, the worst \
          {:.2} times",
-        counted(ranking.mappings, "mapping"),
         ranking.best,
+        counted(ranking.mappings, "mapping"),
         ranking.mean_to_best,
         ranking.best_to_worst
     );
@@ -31,7 +31,7 @@ pub(crate) fn of_ranking(ranking: &Ranking) -> String {
             set.mappings,
             100.0 * set.confidence
         ),
-        None => format!("{found}; one run does not tell which others may be the best."),
+        None => format!("{found}; one run cannot show which others may be the best."),
     }
 }
 
@@ -54,7 +54,7 @@ fn of_slices(figures: &Slices) -> String {
     let percent = 100.0 * (1.0 - figures.sliced.median_cycles / figures.random.median_cycles);
     let word = if percent < 0.0 { "more" } else { "fewer" };
     let advice = if percent > 100.0 * NO_GAIN {
-        "keep pairs in slices of their own"
+        "keep pairs in separate slices"
     } else {
         "slices gain nothing here"
     };
@@ -71,7 +71,7 @@ fn of_gain(figures: &SeatGain) -> String {
             "search for the homes of the lines before seating the threads"
         }
         gain if gain < 1.0 - NO_GAIN => "the search for homes costs more than it gains",
-        _ => "the search for homes pays for itself and no more",
+        _ => "the search for homes only breaks even",
     };
     let comparisons = counted(figures.speed_ups.len(), "comparison");
     format!(
@@ -87,16 +87,16 @@ mod tests {
     use crate::samples;
 
     #[test]
-    fn a_ranking_says_what_a_mapping_is_worth() {
+    fn ranking_sentence_compares_best_and_random() {
         let all = [1, 2].map(|runs| of_ranking(&samples::ranking(runs)));
         insta::assert_snapshot!(all.join("\n"), @"
-        Of 6 mappings [0321] is the fastest; one at random takes 1.25 times as long in the mean, the worst 1.50 times; one run does not tell which others may be the best.
-        Of 6 mappings [0321] is the fastest; one at random takes 1.25 times as long in the mean, the worst 1.49 times, and no other may be the best (95 % confidence).
+        [0321] is the fastest of 6 mappings; a random one takes 1.25 times as long on average, the worst 1.50 times; one run cannot show which others may be the best.
+        [0321] is the fastest of 6 mappings; a random one takes 1.25 times as long on average, the worst 1.49 times, and no other may be the best (95 % confidence).
         ");
     }
 
     #[test]
-    fn gains_and_losses_have_their_own_advice() {
+    fn gains_and_losses_get_different_advice() {
         let gain = |median| SeatGain {
             speed_ups: vec![median; 3],
             mean: median,
@@ -112,7 +112,7 @@ mod tests {
         };
         insta::assert_snapshot!([1.5, 1.0, 0.7].map(|median| of_gain(&gain(median))).join("\n"), @"
         Seated near the homes of its lines a run is 1.50 times as fast as usual (median of 3 comparisons, the search included): search for the homes of the lines before seating the threads.
-        Seated near the homes of its lines a run is 1.00 times as fast as usual (median of 3 comparisons, the search included): the search for homes pays for itself and no more.
+        Seated near the homes of its lines a run is 1.00 times as fast as usual (median of 3 comparisons, the search included): the search for homes only breaks even.
         Seated near the homes of its lines a run is 0.70 times as fast as usual (median of 3 comparisons, the search included): the search for homes costs more than it gains.
         ");
     }

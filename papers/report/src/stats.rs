@@ -70,7 +70,7 @@ pub fn survey(machine: &str, survey: &CellStatsSurvey) -> String {
     for figure in &survey.figures {
         text += &table(figure);
     }
-    text += "\nWhat to make of it\n";
+    text += "\nAdvice\n";
     for line in recommendations(survey) {
         text += &format!("  - {line}\n");
     }
@@ -176,7 +176,7 @@ fn buffers(survey: &CellStatsSurvey) -> Option<String> {
     });
     let last = better.map(|point| point.at).max()?;
     Some(format!(
-        "Give every worker a buffer of its own for transfers up to {last}; beyond, sharing costs \
+        "Give every worker a separate buffer for transfers up to {last}; beyond, sharing costs \
          nothing.",
         last = counted(last, "byte")
     ))
@@ -234,7 +234,7 @@ mod tests {
     use seatmap_experiments::cell_stats::{Refused, SurveyLatency};
 
     #[test]
-    fn a_refused_figure_is_a_dash_and_its_reason() {
+    fn refused_figure_prints_dash_and_reason() {
         let curve = |name: &str, counts: &[u64]| {
             let point = |at: &u64| LatencyPoint { at: *at, latency_ns: 5.0, bandwidth_gbps: None };
             SurveySeries { name: name.to_owned(), points: counts.iter().map(point).collect() }
@@ -258,7 +258,7 @@ mod tests {
             workers                    shared                   private
                   2                         -                       5.0
 
-        What to make of it
+        Advice
         ");
     }
 }

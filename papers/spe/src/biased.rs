@@ -133,13 +133,13 @@ mod tests {
     }
 
     #[test]
-    fn one_thread_owns_it_and_several_share_it() {
+    fn lock_serves_one_owner_or_several_threads() {
         assert_eq!(summed(1, 1000), 1000);
         assert_eq!(summed(4, 5000), 20000);
     }
 
     #[test]
-    fn it_is_revoked_from_an_owner_that_goes_on() {
+    fn bias_is_revoked_from_running_owner() {
         for _ in 0..50 {
             let lock = &Biased::default();
             let count = &std::sync::atomic::AtomicU64::new(0);

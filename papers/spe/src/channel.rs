@@ -48,20 +48,20 @@ pub fn read(spu: &mut SpuState, channel: u32) -> u32 {
     let spe = unsafe { &*spe };
     match channel {
         number::IN_MBOX => {
-            let what = "a message, and no other thread is left to send one";
+            let what = "a message, but no other thread is left to send one";
             or_alone(spu, spe.read_inbound(), what)
         }
         number::SIGNAL_1 | number::SIGNAL_2 => {
             let signal = spe.read_signal((channel - number::SIGNAL_1) as usize);
-            or_alone(spu, signal, "a signal, and no other thread is left to send one")
+            or_alone(spu, signal, "a signal, but no other thread is left to send one")
         }
         number::TAG_STATUS => {
-            take_or_block(spu, |spu| spu.tag_status.take(), "a tag status that nobody asked for")
+            take_or_block(spu, |spu| spu.tag_status.take(), "a tag status without a request")
         }
         number::ATOMIC_STATUS => {
-            take_or_block(spu, |spu| spu.atomic_status.take(), "the status of no atomic command")
+            take_or_block(spu, |spu| spu.atomic_status.take(), "an atomic status without a command")
         }
-        number::STALL_STATUS => take_or_block(spu, stalled, "a stalled list, and none is stalled"),
+        number::STALL_STATUS => take_or_block(spu, stalled, "a stalled list, but none is stalled"),
         number::EVENT_STATUS => wait_for_event(spu, spe),
         number::EVENT_MASK_READ => spu.event_mask,
         number::TAG_MASK_READ => spu.tag_mask,
@@ -151,7 +151,7 @@ fn or_alone<T>(spu: &mut SpuState, given: Option<T>, what: &'static str) -> T {
 #[inline]
 fn put(spu: &mut SpuState, spe: &SpeState, mailbox: Mailbox, value: u32) {
     let put = spe.put(mailbox, value);
-    or_alone(spu, put, "room in a mailbox, and no other thread is left to read it");
+    or_alone(spu, put, "room in a mailbox, but no other thread is left to read it");
 }
 
 /// Requests a tag status: 0 at once, 1 if any, 2 if all tags of the mask are complete.
@@ -220,7 +220,7 @@ fn wait_for_event(spu: &mut SpuState, spe: &SpeState) -> u32 {
             Some(_) => spe.notify().wait_until(deadline, look),
             None => {
                 let events = spe.wait(WaitReason::Event, look);
-                Some(or_alone(spu, events, "an event, and no other thread is left to make one"))
+                Some(or_alone(spu, events, "an event, but no other thread is left to cause one"))
             }
         };
         if let Some(events) = events {

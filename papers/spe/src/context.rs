@@ -455,7 +455,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_context_that_runs_is_not_closed_and_a_closed_one_does_not_run() {
+    fn running_context_cannot_close_and_closed_cannot_run() {
         let context = SpeContext::new(ContextOptions::default()).unwrap();
         let held = context.hold(|_| {
             assert!(context.is_running());

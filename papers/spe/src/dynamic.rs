@@ -186,7 +186,10 @@ fn resolve(symbol: &Symbol) -> Result<(u64, bool), SpeError> {
     let name = CString::new(symbol.name).map_err(|_| broken("a symbol's name"))?;
     let found = in_process(&name);
     if found == 0 && !symbol.is_weak {
-        Err(SpeError::Image(format!("nothing defines '{}', which it uses", name.to_string_lossy())))
+        Err(SpeError::Image(format!(
+            "it uses '{}', but nothing defines it",
+            name.to_string_lossy()
+        )))
     } else {
         Ok((found, false))
     }
@@ -222,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hostile_table_of_hashes_has_no_more_symbols_than_memory() {
+    fn hostile_hash_table_is_limited_by_memory() {
         let (segments, mut memory) = image(&[(HASH, 512)]);
         memory[512..520].fill(0xff);
         let dynamic = Dynamic::read(&segments, &memory).unwrap();
@@ -231,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_beyond_memory_are_empty_or_broken() {
+    fn tables_beyond_memory_are_empty_or_invalid() {
         for entries in [
             vec![],
             vec![(HASH, u64::MAX - 3)],
@@ -249,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_of_two_entries_counts() {
+    fn first_of_duplicate_entries_is_used() {
         let (segments, memory) = image(&[(HASH, 512), (HASH, 600), (NEEDED, 1), (NEEDED, 2)]);
         let dynamic = Dynamic::read(&segments, &memory).unwrap();
         assert_eq!((dynamic.value(HASH), &dynamic.needed[..]), (Some(512), &[1, 2][..]));

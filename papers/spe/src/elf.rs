@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_has_an_end() {
+    fn overlong_text_is_refused() {
         let mut bytes = vec![b'x'; LONGEST_NAME + 2];
         assert_eq!(ElfBytes(&bytes).text(0), None);
         bytes[LONGEST_NAME + 1] = 0;
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn other_files_are_refused_in_words() {
+    fn other_files_are_refused_with_reason() {
         assert!(segments(b"").unwrap_err().contains("not a little-endian ELF file"));
         let mut file = vec![0; 64];
         file[..6].copy_from_slice(&[0x7f, b'E', b'L', b'F', 2, 1]);

@@ -154,7 +154,7 @@ mod tests {
     use crate::ContextOptions;
 
     #[test]
-    fn registered_events_are_found_and_others_are_not() {
+    fn only_registered_events_are_found() {
         let context = SpeContext::new(ContextOptions::default()).unwrap();
         let handler = EventHandler::default();
         let tag = EventTag { address: 64, data: 7 };
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_context_has_no_events() {
+    fn closed_context_has_no_events() {
         let context = SpeContext::new(ContextOptions::default()).unwrap();
         let handler = EventHandler::default();
         handler.register(&context, ALL, EventTag::default());

@@ -71,11 +71,11 @@ impl Image {
         let segments = elf::segments(&file).map_err(SpeError::Image)?;
         if segments.iter().any(|segment| segment.kind == elf::TLS) {
             return Err(SpeError::Image(
-                "it has thread-local variables, and an SPU has no threads".into(),
+                "it has thread-local variables, but an SPU has no threads".into(),
             ));
         }
         if !segments.iter().any(|segment| segment.kind == elf::LOAD) {
-            return Err(SpeError::Image("nothing in it is to be loaded".into()));
+            return Err(SpeError::Image("it has nothing to load".into()));
         }
         let image = Image { file, segments, linked: OnceLock::new(), symbols: OnceLock::new() };
         // Parts with more bytes than the memory overlap. A hostile file has thousands, each as long
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_overlap_are_refused() {
+    fn overlapping_parts_are_refused() {
         assert_eq!(image([0, 64]).unwrap().end(), 128);
         let refused = image([0, 63]).unwrap_err().to_string();
         assert_eq!(refused, "not an SPU program: its parts overlap");

@@ -160,7 +160,7 @@ mod tests {
     };
 
     #[test]
-    fn lists_have_whole_aligned_elements() {
+    fn partial_or_misaligned_lists_are_refused() {
         assert_eq!(List::new(WHOLE, 64).unwrap().left, 2);
         assert_eq!(List::new(WHOLE, 68), Err(TransferRule::Alignment));
         assert_eq!(
@@ -174,14 +174,14 @@ mod tests {
     }
 
     #[test]
-    fn elements_are_known_in_both_orders_of_their_fields() {
+    fn elements_are_read_in_both_field_orders() {
         assert_eq!((element(4096), element(STALL | 16)), ((4096, false), (16, true)));
         assert_eq!((element(4096 << 16), element(16 << 16 | 1)), ((4096, false), (16, true)));
         assert_eq!((element(0), element(1), element(STALL)), ((0, false), (1, false), (0, true)));
     }
 
     #[test]
-    fn small_transfers_keep_their_place_in_the_quadword() {
+    fn small_transfers_keep_their_quadword_offset() {
         let list = List::new(WHOLE, 64).unwrap();
         let small = list.transfer(4, 0x1c);
         assert_eq!((small.local, small.effective), (32 + 12, 0x1_0000_001c));
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn local_addresses_end() {
+    fn local_address_saturates() {
         for local in [u32::MAX - 15, u32::MAX - 4, u32::MAX] {
             assert_eq!(behind(&LocalStoreTransfer { local, ..WHOLE }), u32::MAX);
         }

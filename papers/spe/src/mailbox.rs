@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_keep_their_order_and_number() {
+    fn messages_keep_their_order_and_count() {
         for mailboxes in both() {
             assert!((1..=4).all(|value| mailboxes.send(value)) && !mailboxes.send(5));
             assert_eq!((mailboxes.waiting(Mailbox::In), mailboxes.room(Mailbox::In)), (4, 0));
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_mailbox_keeps_the_last_store() {
+    fn full_mailbox_keeps_the_last_store() {
         let mailboxes = Mailboxes::default();
         (1..=6).for_each(|value| mailboxes.overwrite(value));
         let first = mailboxes.take().unwrap();
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn the_spus_mailboxes_hold_one_message_each() {
+    fn spu_mailboxes_hold_one_message_each() {
         for mailboxes in both() {
             for mailbox in [Mailbox::Out, Mailbox::OutInterrupting] {
                 assert!(
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_go_around_their_end() {
+    fn message_counters_wrap_around() {
         let mailboxes = Mailboxes::default();
         let late = u32::MAX - 1;
         mailboxes.ppe.sent.store(late, Ordering::Relaxed);
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_of_the_ppe_lose_no_message() {
+    fn ppe_threads_lose_no_message() {
         const EACH: u32 = 5000;
         let mailboxes = &Mailboxes::default();
         let wait = |done: &dyn Fn() -> bool| {

@@ -158,7 +158,7 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     #[test]
-    fn a_change_wakes_the_waiter() {
+    fn change_wakes_the_waiter() {
         let notify = Notify::default();
         let set = AtomicBool::new(false);
         std::thread::scope(|scope| {
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_may_ring() {
+    fn waiter_condition_may_ring() {
         let notify = Notify::default();
         let looks = AtomicU32::new(0);
         let enough = crowd::LOOKS + 2;
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_among_others_goes_on() {
+    fn wait_among_others_completes() {
         let looks = AtomicU32::new(0);
         let late = || (looks.fetch_add(1, Ordering::Relaxed) > 4).then_some(7);
         let wait = (Waiter::Thread, WaitReason::Events);
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deadline_ends_the_wait() {
+    fn deadline_ends_the_wait() {
         assert_eq!(Notify::default().wait_until(Some(Instant::now()), || None::<u8>), None);
     }
 }

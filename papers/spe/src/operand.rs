@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn operands_are_known_by_their_bytes() {
+    fn operands_are_decoded() {
         let known: [(&[u8], Parts); 9] = [
             // mov (%rax),%eax
             (&[0x8b, 0x00], (Some(0), None, 0)),
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn other_instructions_have_none() {
+    fn other_instructions_have_no_operand() {
         // Register to register, push, call, lea, ud2, and a jump.
         let others: [&[u8]; 6] = [
             &[0x89, 0xc0],
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_instruction_gives_its_register_back() {
+    fn plain_instruction_restores_its_register() {
         // mov 4(%r9),%edx
         let mut code = [0x90; LONGEST];
         code[..4].copy_from_slice(&[0x41, 0x8b, 0x51, 0x04]);
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operand_without_a_register_gets_one() {
+    fn operand_without_register_gets_one() {
         // movl $7,0x1000 becomes movl $7,(%rbx).
         let mut code = [0x90; LONGEST];
         code[..11].copy_from_slice(&[0xc7, 0x04, 0x25, 0, 0x10, 0, 0, 7, 0, 0, 0]);

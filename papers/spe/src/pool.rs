@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cpus_are_a_list_or_an_error_in_words() {
+    fn cpu_variable_is_a_list_or_an_error() {
         assert_eq!((named_cpus(None), named_cpus(Some("")).unwrap()), (Ok(Vec::new()), Vec::new()));
         assert_eq!(named_cpus(Some("2-3,0")), Ok(vec![2, 3, 0]));
         assert!(named_cpus(Some("two")).unwrap_err().starts_with("SEATMAP_SPE_CPUS=two: "));

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_transfer_is_put_together_word_by_word() {
+    fn transfer_is_assembled_from_register_writes() {
         let proxy = Proxy::default();
         let words = [
             (LOCAL, 0x1000),

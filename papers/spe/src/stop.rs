@@ -95,7 +95,7 @@ impl std::fmt::Display for ProgramFault {
                 write!(out, "a division by zero, or one that overflows, in {place}")
             }
             FaultKind::Jump => {
-                write!(out, "a jump to {address:#x}, where no code is, from {place}")
+                write!(out, "a jump to {address:#x}, which is not code, from {place}")
             }
             FaultKind::Stack => write!(out, "the stack has left the local store, in {place}"),
         }

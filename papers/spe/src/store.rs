@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_low_bits_of_a_pointer_are_its_local_address() {
+    fn low_pointer_bits_are_the_local_address() {
         let store = SpeStore { window: DoubleMapping::new(STORE_BYTES).unwrap() };
         assert_eq!(store.base() as usize & 0xffff_ffff, 0);
         assert_eq!(store.at(16, 16).unwrap() as usize, store.effective() as usize + 16);
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_come_from_the_environment() {
+    fn store_size_comes_from_environment() {
         assert_eq!(wanted_bytes(None).unwrap(), 256 << 10);
         assert_eq!(wanted_bytes(Some("1024")).unwrap(), 1 << 20);
         assert!(

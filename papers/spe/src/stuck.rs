@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_are_told_in_order() {
+    fn waits_are_listed_in_order() {
         let mut waits = WaitTable::default();
         waits.threads.extend([(70, 1), (80, 2), (90, 3)]);
         waits.peers.insert(5, PeerWait::End(70));

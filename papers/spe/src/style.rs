@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_words_are_known() {
+    fn cell_and_linux_styles_are_parsed() {
         assert_eq!((parsed(None), parsed(Some("cell"))), (Ok(SpeStyle::Cell), Ok(SpeStyle::Cell)));
         assert_eq!(parsed(Some("linux")), Ok(SpeStyle::Linux));
         assert!(parsed(Some("windows")).unwrap_err().contains("expected cell or linux"));

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_and_alignments_are_those_of_the_hardware() {
+    fn hardware_sizes_and_alignments_are_enforced() {
         for good in [
             transfer(0, 0x10, 16, 0),
             transfer(3, 0x13, 1, 31),
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_says_context_tag_and_address() {
+    fn fault_names_context_tag_and_address() {
         let fault = TransferFault {
             context: 3,
             transfer: transfer(0, 0xdead, 16, 7),

@@ -136,7 +136,7 @@ pub unsafe extern "C" fn seatmap_signal_write(
         if context.0.signal(signal as usize, value) {
             Ok(())
         } else {
-            Err(WorkerCallFailure::argument(format!("signal is {signal}; there are 0 and 1")))
+            Err(WorkerCallFailure::argument(format!("signal is {signal}; give 0 or 1")))
         }
     };
     // SAFETY: the caller keeps the rules of the header.

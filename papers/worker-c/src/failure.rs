@@ -17,7 +17,7 @@ pub enum WorkerCallFailure {
     #[error("by the channel: {0}")]
     Channel(#[source] std::io::Error),
     /// The rights cannot be given up.
-    #[error("the fence cannot be put up: {0}")]
+    #[error("cannot set up the fence: {0}")]
     Fence(String),
 }
 

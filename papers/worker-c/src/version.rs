@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_header_belongs_to_this_package() {
+    fn header_version_matches_package() {
         let numbers = format!("{SEATMAP_WORKER_VERSION_MAJOR}.{SEATMAP_WORKER_VERSION_MINOR}.");
         assert!(env!("CARGO_PKG_VERSION").starts_with(&numbers));
         assert_eq!(VERSION.to_str().unwrap(), env!("CARGO_PKG_VERSION"));

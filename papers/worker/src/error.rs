@@ -7,7 +7,7 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
     /// The thread could not be created or pinned.
-    #[error("no worker could be seated on CPU {cpu}")]
+    #[error("cannot start a worker on CPU {cpu}")]
     Seat {
         /// The CPU.
         cpu: u32,
@@ -15,10 +15,10 @@ pub enum WorkerError {
         source: io::Error,
     },
     /// Two workers on one CPU would wait for each other.
-    #[error("CPU {0} is asked to hold two workers")]
+    #[error("CPU {0} was given two workers")]
     Shared(u32),
     /// The runtime has no CPUs.
-    #[error("a runtime needs a CPU or more")]
+    #[error("a runtime needs at least one CPU")]
     NoCpus,
     /// The memory of a local store cannot be mapped.
     #[error("no memory for a local store of {bytes} bytes")]
@@ -47,7 +47,7 @@ pub enum WorkerError {
     #[error(transparent)]
     Lost(#[from] Loss),
     /// No program can send or take the expected message.
-    #[error("the program on CPU {cpu} {how}, and a message to it or from it was waited for")]
+    #[error("the program on CPU {cpu} {how}, so no message to or from it can arrive")]
     Silent {
         /// The worker's CPU.
         cpu: u32,
@@ -56,14 +56,14 @@ pub enum WorkerError {
     },
     /// The program waited for its controller, which waited for the program's end.
     #[error(
-        "the program on CPU {cpu} waited for a message, or for room for one, while its controller \
-         waited for its end, and was ended; send and read its messages before waiting"
+        "the program on CPU {cpu} was stopped: it waited for a message, or for room for one, while \
+         its controller waited for its end; send and read its messages before waiting"
     )]
     Waiting {
         /// The worker's CPU.
         cpu: u32,
     },
     /// The CPUs of this process cannot be read.
-    #[error("the CPUs of this process cannot be read")]
+    #[error("cannot read the CPUs of this process")]
     Cpus(#[source] io::Error),
 }

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_of_an_end_that_is_gone_is_read_and_then_no_wait_lasts() {
+    fn dropped_end_delivers_last_message_and_ends_waits() {
         for polling in [Polling::Spin, Polling::Adaptive(Duration::from_micros(5)), Polling::Sleep]
         {
             let (mut near, mut far) = mailboxes([INBOUND, OUTBOUND], polling);
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_few_and_kept_in_order() {
+    fn full_mailbox_refuses_and_keeps_order() {
         let (mut writer, mut reader) = mailboxes([INBOUND, OUTBOUND], Polling::Spin);
         assert!((0..4).all(|value| writer.try_write(value)));
         assert!(!writer.try_write(4));
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_arrive_once_each_under_every_policy() {
+    fn messages_arrive_once_under_every_policy() {
         for polling in [Polling::Adaptive(Duration::from_micros(5)), Polling::Sleep] {
             let (mut near, mut far) = mailboxes([INBOUND, OUTBOUND], polling);
             std::thread::scope(|scope| {
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_may_wrap() {
+    fn message_counters_may_wrap() {
         let (mut writer, mut reader) = mailboxes([INBOUND, OUTBOUND], Polling::Spin);
         // After the wrap every entry has been written once, as after 2^32 messages.
         let near = u32::MAX - 7;
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_may_wrap_in_a_full_mailbox_of_any_size() {
+    fn message_counters_may_wrap_in_full_mailbox() {
         for entries in 1..=MOST as u32 {
             let (mut writer, mut reader) = mailboxes([entries, OUTBOUND], Polling::Spin);
             let near = 0_u32.wrapping_sub(entries / 2 + 1);

@@ -124,7 +124,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn fourteen_pollers_at_four_to_three_are_eight_and_six() {
+    fn pollers_are_divided_by_weight() {
         assert_eq!(pollers(&[4, 3], 14), [8, 6]);
         assert_eq!(pollers(&[4, 3], 1), [1, 0]);
         assert_eq!(pollers(&[100, 1, 0], 3), [2, 1, 0]);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_do_is_said() {
+    fn idle_queues_give_none() {
         let mut poller = WeightedPoller::new(&[1, 0], 1);
         assert_eq!(poller.next(|_| None), None);
         assert_eq!(
@@ -144,14 +144,14 @@ mod tests {
     }
 
     #[test]
-    fn no_number_is_too_large() {
+    fn extreme_weights_and_costs_do_not_overflow() {
         let mut poller = WeightedPoller::new(&[u32::MAX, 1], u64::MAX);
         assert_eq!(poller.next(|_| Some(u64::MAX)), Some(0));
         assert_eq!(pollers(&[u32::MAX, 0], usize::MAX), [usize::MAX, 0]);
     }
 
     #[test]
-    fn an_item_of_any_cost_is_served_soon() {
+    fn costly_item_is_served_soon() {
         let mut poller = WeightedPoller::new(&[1, 2, 1], 1);
         let mut looks = 0;
         let costs = [Some(u64::MAX), Some(u64::MAX - 2), None];
@@ -229,7 +229,7 @@ mod tests {
         }
 
         #[test]
-        fn all_pollers_are_given_out(weights in prop::collection::vec(0u32..50, 1..8), count in 0usize..40) {
+        fn all_pollers_are_assigned(weights in prop::collection::vec(0u32..50, 1..8), count in 0usize..40) {
             let shares = pollers(&weights, count);
             let wanted = if weights.iter().all(|weight| *weight == 0) { 0 } else { count };
             prop_assert_eq!(shares.iter().sum::<usize>(), wanted);

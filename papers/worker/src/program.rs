@@ -18,7 +18,7 @@ impl<F: Fn(&mut WorkerView, u64) -> u32 + Send + Sync + 'static> WorkerProgram f
 }
 
 /// The error of a program that was ended because it waited in vain.
-pub(crate) const ALONE: &str = "it waited for a message, and nobody is there to send it";
+pub(crate) const ALONE: &str = "it waited for a message, but it runs alone";
 
 /// Runs a program to its stop code or panic message; no program ends its worker.
 pub(crate) fn caught(

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_is_a_value() {
+    fn zero_is_a_valid_signal() {
         let signal = WorkerSignal::new(false, Polling::Spin);
         signal.write(0);
         assert_eq!(signal.try_read(), Some(0));

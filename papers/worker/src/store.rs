@@ -26,7 +26,7 @@ impl WorkerStore {
     /// The kernel's error, or `InvalidInput` for no bytes.
     pub fn new(bytes: usize) -> io::Result<Self> {
         if bytes == 0 {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "a store of no bytes"));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "a store of 0 bytes"));
         }
         let large_bytes = bytes.checked_next_multiple_of(LARGE_PAGE_BYTES);
         let large = large_bytes
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scrubbing_leaves_nothing() {
+    fn scrub_clears_every_byte() {
         let mut store = WorkerStore::new(5000).unwrap();
         assert_eq!(store.bytes().len(), 5000);
         store.bytes().fill(0xa5);
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn who_touches_it_first_places_it() {
+    fn pages_are_allocated_on_first_touch() {
         let mut store = WorkerStore::new(8 * 4096).unwrap();
         assert_eq!(resident(&store), 0, "locked: {}, large: {}", store.is_locked, store.is_large);
         store.scrub();
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_machine_has_is_refused() {
+    fn impossible_sizes_are_refused() {
         assert!(
             WorkerStore::new(0).is_err()
                 && WorkerStore::new(1 << 60).is_err()

@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_that_cannot_be_created_leaves_the_context_as_it_was() {
+    fn failed_thread_creation_leaves_context_usable() {
         let cpu = affinity::current().unwrap()[0];
         let mut context = ThreadContext::new(cpu, WorkerOptions::default()).unwrap();
         context.load(Arc::new(|inside: &mut WorkerView, argument: u64| {

@@ -20,7 +20,7 @@ fn sleeping() -> WorkerOptions {
 }
 
 #[test]
-fn programs_run_where_their_worker_sits_and_keep_its_store() {
+fn programs_run_on_worker_cpu_and_keep_store() {
     let cpu = allowed_cpus().unwrap()[0];
     let runtime = one(sleeping());
     let mut context = runtime.context().unwrap();
@@ -34,7 +34,7 @@ fn programs_run_where_their_worker_sits_and_keep_its_store() {
 }
 
 #[test]
-fn nothing_is_left_for_the_next_owner() {
+fn context_is_cleared_for_next_owner() {
     let runtime = one(sleeping());
     let mut context = runtime.context().unwrap();
     context.load(Arc::new(|inside: &mut WorkerView, _: u64| {
@@ -61,7 +61,7 @@ fn nothing_is_left_for_the_next_owner() {
 }
 
 #[test]
-fn mail_goes_both_ways_under_every_policy() {
+fn mailboxes_work_both_ways_under_every_policy() {
     let policies = [Polling::Sleep, Polling::Adaptive(Duration::from_micros(20))];
     for polling in policies {
         let runtime = one(WorkerOptions { polling, ..WorkerOptions::default() });
@@ -83,7 +83,7 @@ fn mail_goes_both_ways_under_every_policy() {
 }
 
 #[test]
-fn transfers_keep_inside_the_store() {
+fn transfers_beyond_the_store_are_refused() {
     let runtime = one(sleeping());
     let memory: Arc<Vec<AtomicU64>> = Arc::new((0..64).map(AtomicU64::new).collect());
     let mut context = runtime.context().unwrap();
@@ -109,7 +109,7 @@ fn transfers_keep_inside_the_store() {
 }
 
 #[test]
-fn a_worker_that_gave_its_core_back_comes_when_called() {
+fn worker_that_released_its_core_returns() {
     let runtime = one(WorkerOptions::default());
     let mut context = runtime.context().unwrap();
     context.load(Arc::new(|_: &mut WorkerView, argument: u64| argument as u32 + 1));
@@ -121,7 +121,7 @@ fn a_worker_that_gave_its_core_back_comes_when_called() {
 }
 
 #[test]
-fn a_panic_is_told_and_the_worker_lives_on() {
+fn program_panic_is_reported_and_worker_survives() {
     let runtime = one(sleeping());
     let mut context = runtime.context().unwrap();
     context.load(Arc::new(|_: &mut WorkerView, argument: u64| match argument {
@@ -134,14 +134,14 @@ fn a_panic_is_told_and_the_worker_lives_on() {
 }
 
 #[test]
-fn what_cannot_be_done_is_refused() {
+fn impossible_requests_are_refused() {
     let cpu = allowed_cpus().unwrap()[0];
     let refused = |cpus: &[u32], options| {
         Runtime::new(cpus, options).err().map(|error| error.to_string()).unwrap()
     };
-    assert_eq!(refused(&[], sleeping()), "a runtime needs a CPU or more");
-    assert_eq!(refused(&[cpu, cpu], sleeping()), format!("CPU {cpu} is asked to hold two workers"));
-    assert_eq!(refused(&[500_000], sleeping()), "no worker could be seated on CPU 500000");
+    assert_eq!(refused(&[], sleeping()), "a runtime needs at least one CPU");
+    assert_eq!(refused(&[cpu, cpu], sleeping()), format!("CPU {cpu} was given two workers"));
+    assert_eq!(refused(&[500_000], sleeping()), "cannot start a worker on CPU 500000");
     let large = WorkerOptions { store_bytes: 1 << 60, ..sleeping() };
     assert!(refused(&[cpu], large).contains("no memory for a local store"));
     let runtime = one(sleeping());
@@ -158,7 +158,7 @@ fn what_cannot_be_done_is_refused() {
 }
 
 #[test]
-fn a_context_outlives_its_runtime() {
+fn context_outlives_its_runtime() {
     let runtime = one(sleeping());
     let mut context = runtime.context().unwrap();
     drop(runtime);
@@ -176,7 +176,7 @@ fn a_context_outlives_its_runtime() {
 }
 
 #[test]
-fn a_thread_answers_the_same_calls() {
+fn thread_context_supports_the_same_calls() {
     let cpu = allowed_cpus().unwrap()[0];
     let mut context = ThreadContext::new(cpu, WorkerOptions::default()).unwrap();
     assert!(matches!(context.run(0), Err(WorkerError::NoProgram)));
@@ -198,7 +198,7 @@ fn a_thread_answers_the_same_calls() {
     assert_eq!(context.run(5).unwrap_err().to_string(), "the program panicked: on purpose");
     let mut nowhere = ThreadContext::new(500_000, WorkerOptions::default()).unwrap();
     nowhere.load(Arc::new(|_: &mut WorkerView, _: u64| 0));
-    assert_eq!(nowhere.run(0).unwrap_err().to_string(), "no worker could be seated on CPU 500000");
+    assert_eq!(nowhere.run(0).unwrap_err().to_string(), "cannot start a worker on CPU 500000");
 }
 
 fn started(runtime: &Runtime, program: impl WorkerProgram) -> seatmap_worker::BorrowedWorker {
@@ -209,14 +209,14 @@ fn started(runtime: &Runtime, program: impl WorkerProgram) -> seatmap_worker::Bo
 }
 
 #[test]
-fn a_message_that_no_program_will_send_is_an_error_that_says_why() {
+fn read_without_sender_is_an_error() {
     let cpu = seatmap_worker::allowed_cpus().unwrap()[0];
     for polling in [Polling::Adaptive(Duration::from_micros(5)), Polling::Sleep] {
         let runtime =
             Runtime::new(&[cpu], WorkerOptions { polling, ..WorkerOptions::default() }).unwrap();
         let mut context = runtime.context().unwrap();
         let unstarted = format!(
-            "the program on CPU {cpu} has not been started, and a message to it or from it was waited for"
+            "the program on CPU {cpu} has not been started, so no message to or from it can arrive"
         );
         assert_eq!(context.mailbox_read().unwrap_err().to_string(), unstarted);
         assert_eq!(context.mailbox_poll().unwrap_err().to_string(), unstarted);
@@ -234,7 +234,7 @@ fn a_message_that_no_program_will_send_is_an_error_that_says_why() {
 }
 
 #[test]
-fn a_thread_that_cannot_be_seated_frees_those_that_wait_for_its_message() {
+fn failed_seating_ends_waits_for_messages() {
     let mut context =
         seatmap_worker::ThreadContext::new(500_000, WorkerOptions::default()).unwrap();
     context.load(Arc::new(|inside: &mut WorkerView, _: u64| {
@@ -249,7 +249,7 @@ fn a_thread_that_cannot_be_seated_frees_those_that_wait_for_its_message() {
 }
 
 #[test]
-fn a_context_that_is_dropped_ends_a_program_that_waits_for_its_message() {
+fn dropped_context_ends_waiting_program() {
     let cpu = seatmap_worker::allowed_cpus().unwrap()[0];
     for polling in [Polling::Adaptive(Duration::from_micros(5)), Polling::Sleep] {
         let options = WorkerOptions { polling, ..WorkerOptions::default() };
@@ -269,7 +269,7 @@ fn a_context_that_is_dropped_ends_a_program_that_waits_for_its_message() {
 }
 
 #[test]
-fn a_controller_that_waits_for_the_end_ends_a_program_that_waits_for_it() {
+fn controller_wait_ends_waiting_program() {
     let cpu = seatmap_worker::allowed_cpus().unwrap()[0];
     let reads_two = |inside: &mut WorkerView, _: u64| inside.mailbox_read() + inside.mailbox_read();
     let writes_two = |inside: &mut WorkerView, _: u64| {
@@ -306,7 +306,7 @@ fn a_controller_that_waits_for_the_end_ends_a_program_that_waits_for_it() {
 }
 
 #[test]
-fn a_worker_that_has_lost_its_cpu_says_so() {
+fn worker_reports_lost_cpu() {
     let cpus = seatmap_worker::allowed_cpus().unwrap();
     let [cpu, other, ..] = cpus[..] else { return seatmap_needs::skipped!("this needs two CPUs") };
     let runtime = Runtime::new(&[cpu], WorkerOptions::default()).unwrap();
@@ -316,7 +316,7 @@ fn a_worker_that_has_lost_its_cpu_says_so() {
     };
     let mut context = started(&runtime, moves);
     let told = context.mailbox_read().unwrap_err().to_string();
-    assert!(told.starts_with(&format!("CPU {cpu} was taken from its thread")), "{told}");
+    assert!(told.starts_with(&format!("the thread on CPU {cpu} was moved to CPU ")), "{told}");
     assert_eq!(context.wait().unwrap_err().to_string(), told);
     assert_eq!(context.start(0).unwrap_err().to_string(), told);
 }

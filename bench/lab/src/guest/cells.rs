@@ -119,7 +119,7 @@ impl Heirs {
 fn destroyed(kernel: &KernelFacts) -> Result<(), VerbFailure> {
     let answer = ask(&["cell", "destroy", "lab"])?;
     let forgets =
-        !kernel.offline.is_empty() && answer.err.contains("out of it while that is offline");
+        !kernel.offline.is_empty() && answer.err.contains("drops offline CPUs from masks");
     if forgets && answer.err.contains("taskset -pc") {
         let words = "Linux before 6.3 takes CPUs that are offline out of masks, and the cell says \
                      how to put them back";

@@ -247,7 +247,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_read_from_hwlocs_xml() {
+    fn parts_are_read_from_hwloc_xml() {
         let text = "<object type=\"Core\" os_index=\"0\" cpuset=\"0x00000003\" gp_index=\"2\">\n\
                     <object type=\"PU\" cpuset=\"0x00000001\"/>\n<object type=\"Core\" cpuset=\"0x0000000c\">";
         let parts = parts_of_xml(text);

@@ -35,7 +35,7 @@ mod tests {
     use seatmap_os::affinity;
 
     #[test]
-    fn threads_leave_and_come_back() {
+    fn threads_step_aside_and_return() {
         let before = affinity::to_put_back(0).unwrap();
         let online = CpuSet::of_thread(0).unwrap();
         let last: CpuSet = online.iter().last().into_iter().collect();

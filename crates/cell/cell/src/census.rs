@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_run_in_a_cell_is_known_also_without_his_environment() {
+    fn members_are_found_even_without_their_environment() {
         let folder = tempfile::tempdir().unwrap();
         let process = |pid: &str, parent: u32, environment: &str, program: &str| {
             let own = folder.path().join("proc").join(pid);
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_remembers_a_journal_while_there_is_one() {
+    fn group_records_a_journal_while_it_exists() {
         let folder = tempfile::tempdir().unwrap();
         let group = folder.path().join("group");
         let journal = folder.path().join("quiet.journal");

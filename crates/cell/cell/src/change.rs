@@ -143,7 +143,7 @@ mod tests {
 
     /// An isolated partition exists, and the kernel hides CPU 3 from the mask meanwhile.
     #[test]
-    fn a_mask_of_workqueues_is_the_one_that_was_set() {
+    fn workqueue_mask_includes_cpus_hidden_by_a_partition() {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         std::fs::create_dir_all(root.path("/sys/devices/virtual/workqueue")).unwrap();
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn values_compare_by_what_they_mean() {
+    fn values_compare_by_meaning() {
         assert!(same(SettingKind::Cpus, "0,1,2", "0-2") && !same(SettingKind::Cpus, "0", "0-1"));
         assert!(
             same(SettingKind::CpuMask, "00000003", "3")

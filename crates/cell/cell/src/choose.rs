@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn interrupts_count_most_and_cpu_0_comes_last() {
+    fn interrupts_count_most_and_cpu_0_is_last() {
         let mut choice = computer();
         assert_eq!((best(&choice, 2).as_str(), best(&choice, 1).as_str()), ("1,5", "5"));
         choice.unmovable = [(1, 3), (2, 1)].into();
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn cores_are_taken_whole_and_one_cpu_stays() {
+    fn whole_cores_are_chosen_and_one_cpu_stays() {
         let choice = computer();
         assert_eq!(best(&choice, 3), "1,5-6".replace("5-6", "5,6"));
         assert_eq!(best(&choice, 7), "1-7");
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn tasks_are_placed_on_quiet_cpus_where_they_suffice() {
+    fn tasks_use_quiet_cpus_if_they_suffice() {
         let mut choice = CpuChoice { free: (0..32).collect(), ..CpuChoice::default() };
         choice.unmovable = (1..12).map(|cpu| (cpu, 1)).collect();
         assert_eq!(choice.candidates(20).unwrap(), (12..32).collect::<Vec<_>>());
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn cores_of_a_cell_are_near_one_another() {
+    fn cores_of_a_cell_are_near_each_other() {
         let origin =
             Origin { kind: OriginKind::Measured, source: "test".into(), date: None, tool: None };
         let mut profile = Profile::new("test", origin, Topology::unknown(0..8));

@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_found_until_it_is_forgotten() {
+    fn claim_is_found_until_removed() {
         let (folder, root) = computer();
         let journal = journal(folder.path());
         let claim = CellClaim::of(&journal);
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_of_a_cell_with_a_control_group_are_noted_one_by_one() {
+    fn threads_of_a_control_group_cell_are_listed_individually() {
         let (folder, root) = computer();
         let mut journal = journal(folder.path());
         journal
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_room_is_left_out_and_said_to_be() {
+    fn oversized_claim_is_truncated_and_marked() {
         let (folder, root) = computer();
         let mut claim = CellClaim::of(&journal(folder.path()));
         claim.changes.extend((0..2000).map(|irq| {
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_believed_where_others_may_write() {
+    fn claims_in_a_writable_folder_are_ignored() {
         use std::os::unix::fs::PermissionsExt;
         let (folder, root) = computer();
         CellClaim::of(&journal(folder.path())).write(&root);
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_is_written_again() {
+    fn claim_rewrites_its_journal() {
         let (folder, root) = computer();
         let journal = journal(folder.path());
         let claim = CellClaim::of(&journal);
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_that_cannot_be_whole_is_not_there() {
+    fn incomplete_journal_is_not_written() {
         let (folder, root) = computer();
         let claim = CellClaim::of(&journal(folder.path()));
         // The threads cannot be listed.

@@ -225,8 +225,8 @@ fn with_memory(
             return Ok(record);
         }
     }
-    let why = "the kernel refused; 'ulimit -l' and 'free' tell how much may be locked, and how \
-               much there is";
+    let why = "the kernel refused; check the limit of locked memory ('ulimit -l') and the free \
+               memory ('free')";
     Err(CellError::Memory(std::io::Error::other(why)))
 }
 

@@ -80,16 +80,16 @@ fn recall(host: &CellHost, claim: &CellClaim, restored: &mut Restored) {
     if let Err(error) = claim.rewrite(&host.root, &host.run.journal(cell), &host.boot_id) {
         return restored.left.push(Left::new(
             gone,
-            format!("it is gone, and cannot be written again: {}", with_causes(&error)),
+            format!("it is missing and cannot be rewritten: {}", with_causes(&error)),
         ));
     }
     CellClaim::forget(&host.root, cell, &claim.journal);
     restored
         .lost
-        .push(format!("the cell '{cell}' had lost its journal, {gone}; its second record is used"));
+        .push(format!("the cell '{cell}' had no journal, {gone}; its second record is used"));
     if !claim.is_whole {
-        let why = "it is gone, and the cell's second record had no room for interrupts and \
-                   threads; those that the cell narrowed stay so";
+        let why = "it is missing, and the second record omits interrupts and threads, so their \
+                   CPUs are not restored";
         restored.left.push(Left::new(gone, why.to_owned()));
     }
 }
@@ -108,7 +108,7 @@ fn take_apart(host: &CellHost, restored: &mut Restored) {
         .collect();
     for group in orphans {
         restored.lost.extend(
-            is_cell(&group).then(|| format!("{group} is a cell's, of which nothing else is known")),
+            is_cell(&group).then(|| format!("{group} belonged to a cell without any record")),
         );
         restored.cells += usize::from(is_cell(&group));
         let gone = group::dissolve(root, &group);

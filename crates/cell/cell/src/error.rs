@@ -16,10 +16,10 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 pub enum CellError {
     /// No cell has this name.
-    #[error("there is no cell '{0}'; 'seatmap cell list' lists those there are")]
+    #[error("there is no cell '{0}'; 'seatmap cell list' shows all cells")]
     NoSuchCell(Name),
     /// The name is in use.
-    #[error("there is a cell '{0}' already; destroy it, or give the new one another name")]
+    #[error("the cell '{0}' already exists; destroy it, or choose another name")]
     NameTaken(Name),
     /// Some CPUs are not online.
     #[error(
@@ -48,7 +48,7 @@ pub enum CellError {
     },
     /// A cell of another run folder has the name or some of the CPUs.
     #[error(
-        "the cell '{cell}' has {}, and is remembered in {folder}: \
+        "the cell '{cell}' has {}, and its state is in {folder}: \
          'SEATMAP_RUN={} seatmap cell destroy {cell}' ends it",
         .cpus.named(), shell_escaped(.folder)
     )]
@@ -62,8 +62,8 @@ pub enum CellError {
     },
     /// A cell with a lost journal has the name or some of the CPUs.
     #[error(
-        "the cell '{cell}' has {}, and has lost its journal: 'seatmap cell restore' puts back what \
-         it changed",
+        "the cell '{cell}' has {}, but its journal is missing: 'seatmap cell restore' undoes its \
+         changes",
         .cpus.named()
     )]
     Lost {
@@ -74,14 +74,14 @@ pub enum CellError {
     },
     /// No CPU would be left for the rest of the system.
     #[error(
-        "a cell with {} would leave no CPU for everybody else; one must stay that is not isolated",
+        "a cell with {} would leave no CPU for other programs; keep one that is not isolated",
         .0.named()
     )]
     NothingLeft(CpuSet),
     /// Too few CPUs are free.
     #[error(
-        "too many CPUs for a cell: {requested}; free are {free}, and one must stay for everybody \
-         else (CPUs of isolcpus= are taken only by name, with --cpus)"
+        "too many CPUs for a cell: {requested} requested, {free} free, and one must stay for other \
+         programs (--cpus can name CPUs of isolcpus=)"
     )]
     TooMany {
         /// The requested number.
@@ -91,7 +91,7 @@ pub enum CellError {
     },
     /// No backend here reaches the required level.
     #[error(
-        "no cell of level {level} or better can be made here: {}; nothing is changed",
+        "cannot create a cell of level {level} or better here: {}; nothing is changed",
         reasons.join("; ")
     )]
     NotReached {
@@ -101,10 +101,7 @@ pub enum CellError {
         reasons: Vec<String>,
     },
     /// The acceptance test failed.
-    #[error(
-        "{found:.2} % of the time is stolen from the cell, and {limit} % were allowed; everything \
-         is put back"
-    )]
+    #[error("{found:.2} % of the cell's time is stolen (limit: {limit} %); everything is restored")]
     TooNoisy {
         /// The measured stolen time, in percent.
         found: f64,
@@ -112,16 +109,16 @@ pub enum CellError {
         limit: f64,
     },
     /// The acceptance test could not run.
-    #[error("the noise cannot be measured")]
+    #[error("cannot measure the noise")]
     NoiseJudge(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The memory cannot be allocated.
-    #[error("the cell's memory cannot be had")]
+    #[error("cannot allocate the cell's memory")]
     Memory(#[source] io::Error),
     /// The guardian could not start.
-    #[error("the cell's guardian cannot be started; nothing is changed")]
+    #[error("cannot start the cell's guardian; nothing is changed")]
     Guardian(#[source] io::Error),
     /// This process cannot move into the cell.
-    #[error("this process cannot move into the cell, which is undone")]
+    #[error("this process cannot move into the cell, so the cell is undone")]
     Enter(#[source] io::Error),
     /// The host refused a change.
     #[error(transparent)]
@@ -130,7 +127,7 @@ pub enum CellError {
     #[error(transparent)]
     NoFolder(NoFolder),
     /// The folder of journals and records failed.
-    #[error("the state of cells cannot be remembered")]
+    #[error("cannot access the state of cells")]
     Remembering(#[source] io::Error),
 }
 

@@ -69,7 +69,7 @@ pub trait GuardedHost {
     /// # Errors
     /// The kernel refuses it, or the record requests none.
     fn take_memory(&self, _name: &Name) -> io::Result<Kept> {
-        Err(io::Error::other("no memory was asked for"))
+        Err(io::Error::other("no memory was requested"))
     }
 
     /// The journals, the oldest first.
@@ -221,7 +221,7 @@ mod tests {
     use crate::host::tests::{computer, make};
 
     #[test]
-    fn a_cell_whose_record_is_gone_is_undone() {
+    fn cell_without_a_record_is_undone() {
         let (_folder, hosts) = computer();
         let name: Name = "a".parse().unwrap();
         make(&hosts[0], "a", "6-7");

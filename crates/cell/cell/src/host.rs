@@ -143,7 +143,7 @@ impl GuardedHost for CellHost {
     }
 
     fn take_memory(&self, name: &Name) -> io::Result<Kept> {
-        let none = || io::Error::other("no memory was asked for");
+        let none = || io::Error::other("no memory was requested");
         let mut record = self.run.record(name).ok_or_else(none)?;
         let memory = record.memory.as_mut().ok_or_else(none)?;
         let kept = Kept::take(memory)?;
@@ -213,7 +213,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn isolated_cpus_are_for_those_who_name_them_and_not_for_everybody_else() {
+    fn isolated_cpus_are_used_only_on_request() {
         let (_folder, hosts) = computer();
         let isolated = hosts[0].root.path("/sys/devices/system/cpu/isolated");
         std::fs::write(isolated, "4-7\n").unwrap();
@@ -230,7 +230,7 @@ pub(crate) mod tests {
             crate::create::check(&hosts[0], &request).err().map(|error| error.to_string())
         };
         assert_eq!(refusal("4-7"), None);
-        assert!(refusal("0-3").unwrap().contains("one must stay that is not isolated"));
+        assert!(refusal("0-3").unwrap().contains("keep one that is not isolated"));
     }
 
     #[test]

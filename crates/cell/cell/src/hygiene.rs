@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn only_interrupts_that_come_here_are_named() {
+    fn only_interrupts_on_the_cell_are_named() {
         let moved = ("4", "0-2", "3");
         let managed_here = ("5", "3", "3");
         let managed_elsewhere = ("6", "0-3", "1");
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn interrupts_that_can_be_moved_are() {
+    fn movable_interrupts_are_moved() {
         let (folder, root) = computer(&[("4", "0-3", "3"), ("5", "3", "3"), ("6", "0-1", "1")]);
         let cell = "quiet".parse().unwrap();
         let header = CellJournalHeader {

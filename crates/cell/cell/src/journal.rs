@@ -188,12 +188,12 @@ impl CellJournal {
             JournalEntry::Change(change) => invariant!(
                 !change.path.is_empty(),
                 JOURNAL,
-                "cell {cell} notes a change of no place: {change:?}"
+                "cell {cell} records a change without a path: {change:?}"
             ),
             JournalEntry::Rebase { path, .. } => invariant!(
                 self.of_path(path).is_some(),
                 JOURNAL,
-                "cell {cell} has noted no change of {path} before its rebase"
+                "cell {cell} has recorded no change of {path} before its rebase"
             ),
             JournalEntry::Done => invariant!(
                 self.stage == CellStage::Building,

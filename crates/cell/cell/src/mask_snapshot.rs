@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cpus_that_the_kernel_left_out_are_lost() {
+    fn cpus_dropped_by_the_kernel_are_lost() {
         let lost = |now: &str, away: &str| {
             lost(&set("0-7"), &set(now), &set("0-7"), &set(away)).to_string()
         };
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_of_a_journal_and_threads_that_ended_are_not_owed() {
+    fn journalled_and_ended_threads_are_not_owed() {
         let own = ThreadMask {
             tid: task::own_tid(),
             started_ticks: task::ThreadStat::of(task::own_tid()).unwrap().started_ticks,
@@ -150,7 +150,7 @@ mod tests {
 
     /// The CPU returned before the check.
     #[test]
-    fn a_cpu_that_this_process_lost_was_away() {
+    fn cpu_lost_by_this_process_was_away() {
         let threads = vec![ThreadMask { tid: 1, started_ticks: 1, cpus: CpuSet::default() }];
         let own = affinity::whole(0).unwrap().with(&set("4000"));
         let mut snapshot = MaskSnapshot { threads, own, away: CpuSet::default() };

@@ -7,7 +7,6 @@
 use crate::change::{SettingChange, SettingKind};
 use crate::settings;
 use crate::site::{Site, SiteError};
-use seatmap_data::statistics::words::agreeing;
 use seatmap_os::CpuSet;
 use seatmap_os::layout;
 use seatmap_os::mempolicy::MemoryPolicy;
@@ -80,10 +79,7 @@ pub(crate) fn check(root: &Root, wanted_bytes: u64) -> io::Result<()> {
     }
     let [wanted, free, stays] = [wanted_bytes, free, everybodys].map(|bytes| bytes >> 20);
     Err(io::Error::other(format!(
-        "{wanted} MiB {} wanted, and {free} {} free; {stays} {} for everybody else",
-        agreeing(wanted as usize, "is", "are"),
-        agreeing(free as usize, "is", "are"),
-        agreeing(stays as usize, "stays", "stay")
+        "{wanted} MiB requested, but only {free} MiB free, with {stays} MiB kept for other programs"
     )))
 }
 
@@ -222,7 +218,7 @@ impl Mapping {
     fn new(file: &File, size_bytes: u64) -> io::Result<Self> {
         let size = usize::try_from(size_bytes).map_err(io::Error::other)?;
         if file.metadata()?.len() < size_bytes {
-            return Err(io::Error::other("the file is shorter than the memory should be"));
+            return Err(io::Error::other("the file is shorter than the memory"));
         }
         let access = libc::PROT_READ | libc::PROT_WRITE;
         let flags = libc::MAP_SHARED;
@@ -261,7 +257,7 @@ mod tests {
     use std::io::{Read, Seek, Write};
 
     #[test]
-    fn what_a_program_left_is_gone_after_a_scrub() {
+    fn scrub_erases_program_data() {
         let mut memory =
             CellMemory { size_bytes: HUGE_BYTES, is_huge: false, nodes: "0".into(), path: None };
         let kept = Kept::take(&memory).unwrap();
@@ -284,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_computer_keeps_some_memory() {
+    fn memory_check_keeps_a_reserve() {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         assert!(check(&root, u64::MAX).is_ok(), "nothing is known of it");
@@ -295,13 +291,13 @@ mod tests {
         let told = |wanted| check(&root, wanted).unwrap_err().to_string();
         assert_eq!(
             told(16 << 20),
-            "16 MiB are wanted, and 16 are free; 1 stays for everybody else"
+            "16 MiB requested, but only 16 MiB free, with 1 MiB kept for other programs"
         );
         assert!(told(u64::MAX).starts_with("17592186044415 MiB"));
     }
 
     #[test]
-    fn a_node_that_gives_none_leaves_the_others_as_they_were() {
+    fn failing_node_leaves_the_others_unchanged() {
         let folder = tempfile::tempdir().unwrap();
         let pool = |node| {
             folder
@@ -334,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_where_memory_was_is_left_alone() {
+    fn scrub_spares_other_files() {
         let mut other = tempfile::tempfile().unwrap();
         other.write_all(&vec![7; HUGE_BYTES as usize]).unwrap();
         let path = Some(format!("/proc/self/fd/{}", other.as_raw_fd()));

@@ -21,8 +21,8 @@ pub struct Name(String);
 /// An invalid name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "'{0}' is not a name for a cell: write letters, digits, '-', '_' and '.', a letter or digit \
-     first, {LONGEST} at most"
+    "'{0}' is not a cell name: write up to {LONGEST} letters, digits, '-', '_' and '.', starting \
+     with a letter or digit"
 )]
 pub struct NameError(String);
 
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_cannot_lead_elsewhere() {
+    fn names_cannot_lead_outside() {
         for good in ["quiet", "a", "7", "a.b-c_d", USUAL] {
             assert!(good.parse::<Name>().is_ok(), "{good}");
         }

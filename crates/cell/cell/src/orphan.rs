@@ -67,8 +67,7 @@ fn interrupts(root: &Root, narrow: &CpuSet, online: &CpuSet) -> Vec<Left> {
 
 fn left_narrow(path: String, narrow: &CpuSet, online: &CpuSet) -> Left {
     let why = format!(
-        "nobody knows what it was; it is {narrow}, and 'echo {online} > {path}' lets it go \
-         everywhere"
+        "its old value is unknown; it is {narrow} now, and 'echo {online} > {path}' allows all CPUs"
     );
     Left::new(path, why)
 }
@@ -76,8 +75,7 @@ fn left_narrow(path: String, narrow: &CpuSet, online: &CpuSet) -> Left {
 fn interval(root: &Root) -> Option<Left> {
     let path = settings::STAT_INTERVAL;
     let found = root.read(path).ok().filter(|found| found == hygiene::STAT_INTERVAL_S)?;
-    let why =
-        format!("nobody knows what it was; it is {found}, and 1 is what the kernel begins with");
+    let why = format!("its old value is unknown; it is {found} now (kernel default: 1)");
     Some(Left::new(path.to_owned(), why))
 }
 
@@ -90,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_put_back_is_and_the_rest_is_named() {
+    fn restorable_settings_are_restored_and_the_rest_named() {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         let balance = "/cg/cpuset.sched_load_balance";
@@ -133,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_that_cannot_be_written_is_named() {
+    fn unwritable_setting_is_named() {
         // Read-only even for root, and 0 on most computers.
         let fixed = "/sys/devices/system/cpu/cpu0/topology/physical_package_id";
         if !std::fs::read_to_string(fixed).is_ok_and(|text| text == "0\n") {

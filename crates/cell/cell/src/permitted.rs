@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cells_change_is_obeyed() {
+    fn settings_of_cells_are_permitted() {
         for (what, path, old) in [
             (SettingKind::Value, STAT_INTERVAL, "1"),
             (SettingKind::Value, "/sys/fs/cgroup/cpuset/cpuset.sched_load_balance", "1"),
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_is_obeyed() {
+    fn other_settings_are_refused() {
         for (what, path, old) in [
             (SettingKind::Value, "/etc/ld.so.preload", "1"),
             (SettingKind::Value, "/proc/sys/kernel/core_pattern", "1"),
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_is_known_by_its_start_alone() {
+    fn change_without_a_thread_start_is_refused() {
         let change = SettingChange {
             what: SettingKind::Affinity,
             path: "/proc/7".into(),

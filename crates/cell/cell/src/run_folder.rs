@@ -316,7 +316,7 @@ mod tests {
     use crate::journal::{CellJournalHeader, FORMAT};
 
     #[test]
-    fn journals_come_by_age_and_those_of_another_boot_go() {
+    fn journals_sort_by_age_and_other_boots_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         let run = RunFolder::new(&folder.path().join("run")).unwrap();
         for (cell, boot, serial) in [("a", "now", 2), ("b", "now", 1), ("c", "then", 0)] {
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn one_folder_may_have_several_names() {
+    fn folder_may_have_several_names() {
         let folder = tempfile::tempdir().unwrap();
         let run = RunFolder::new(&folder.path().join("run")).unwrap();
         std::os::unix::fs::symlink(folder.path(), folder.path().join("link")).unwrap();
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_that_others_hold_is_had_in_the_end() {
+    fn busy_lock_is_obtained_eventually() {
         let mut attempts = 0;
         let had = at_last(|| {
             attempts += 1;
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guardian_is_known_while_it_lives() {
+    fn guardian_is_known_while_it_lives() {
         let folder = tempfile::tempdir().unwrap();
         let run = RunFolder::new(folder.path()).unwrap();
         let name: Name = "a".parse().unwrap();

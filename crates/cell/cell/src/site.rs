@@ -32,7 +32,7 @@ pub enum SiteError {
     #[error(transparent)]
     File(#[from] FileError),
     /// The journal could not be written, so no change is allowed.
-    #[error("the journal cannot be written")]
+    #[error("cannot write the journal")]
     Journal(#[source] io::Error),
 }
 

@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_computer_without_cells_has_none() {
+    fn computer_without_cells_has_none() {
         let folder = tempfile::tempdir().unwrap();
         assert!(standing(&Root::new(folder.path())).is_empty());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is created");

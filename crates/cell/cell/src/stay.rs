@@ -141,7 +141,7 @@ fn enter(root: &Root, record: &CellRecord) -> Result<(), CellError> {
         match affinity::bind(thread.tid, &cpus) {
             Ok(None) => {}
             Ok(Some(has)) => {
-                let refusal = format!("thread {} got CPUs {has} there", thread.tid);
+                let refusal = format!("thread {} got CPUs {has} instead", thread.tid);
                 return Err(CellError::Enter(io::Error::other(refusal)));
             }
             Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_that_went_to_another_thread_is_noticed() {
+    fn reused_thread_number_is_noticed() {
         let own = std::process::id() as Tid;
         let task = task::ThreadStat::of(own).unwrap();
         let folder = task.folder();
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_gives_each_thread_its_mask() {
+    fn command_restores_the_mask_of_each_thread() {
         let whole: CpuSet = affinity::current().unwrap().into_iter().collect();
         let narrow: CpuSet = whole.iter().take(1).collect();
         let mut sleepers: Vec<_> = (0..2)

@@ -102,7 +102,7 @@ fn refused(layout: &CpusetMounts, journal: &mut CellJournal) -> Vec<Left> {
             .partition(|change| permitted::may_be(change, &cell, layout));
     journal.changes = changes;
     let why = format!(
-        "no cell changes this, or not so; {} is damaged or was planted",
+        "a cell never makes this change; {} is damaged or forged",
         journal.path().display()
     );
     refused.into_iter().map(|change| Left::new(change.path, why.clone())).collect()
@@ -111,9 +111,10 @@ fn refused(layout: &CpusetMounts, journal: &mut CellJournal) -> Vec<Left> {
 /// Reports changes on damaged lines, which cannot be undone.
 fn lost(journal: &CellJournal) -> Option<Left> {
     let are = agreeing(journal.lost, "is", "are");
-    let they = agreeing(journal.lost, "it", "they");
-    let why =
-        format!("{} of its lines {are} damaged; what {they} told of stays as it is", journal.lost);
+    let why = format!(
+        "{} of its lines {are} damaged; changes recorded there are not undone",
+        journal.lost
+    );
     (journal.lost > 0).then(|| Left::new(journal.path().display().to_string(), why))
 }
 
@@ -251,7 +252,7 @@ fn put_back(root: &Root, change: &SettingChange, open: &CpuSet, away: &CpuSet) -
     if !is_ours && !was_widened(change, &current, open, away) {
         return left(
             change,
-            format!("somebody changed it to '{current}'; it was '{}'", change.old),
+            format!("another program changed it to '{current}'; it was '{}'", change.old),
         );
     }
     let put = match change.what {
@@ -378,7 +379,8 @@ fn rebase(
     Ok(if is_ours {
         made.make(root).err().map(|error| Left::new(change.path.clone(), error.source.to_string()))
     } else {
-        Some(Left::new(change.path.clone(), format!("somebody changed it to '{}'", made.old)))
+        let why = format!("another program changed it to '{}'", made.old);
+        Some(Left::new(change.path.clone(), why))
     })
 }
 

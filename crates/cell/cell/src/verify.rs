@@ -90,9 +90,7 @@ fn overlaps(host: &CellHost, record: &CellRecord) -> Result<Vec<String>, FileErr
         .into_iter()
         .filter(|(_, cpus)| cpus.meets(&record.set()));
     Ok(rivals
-        .map(|(name, cpus)| {
-            format!("the control group {base}/{name} holds {} as well", cpus.named())
-        })
+        .map(|(name, cpus)| format!("the control group {base}/{name} has {}, too", cpus.named()))
         .collect())
 }
 
@@ -102,7 +100,7 @@ fn intruders(host: &CellHost, record: &CellRecord) -> Result<Vec<String>, FileEr
     // Affinity alone cannot move every thread.
     let known = if record.backend == CellBackend::Affinity { record.threads_left } else { 0 };
     let outside = if outside.len() > known { outside } else { Vec::new() };
-    let inside = sentences(&inside, "is in the cell and was not run there");
+    let inside = sentences(&inside, "is in the cell, but Seatmap did not start it there");
     Ok([inside, sentences(&outside, "may run on the cell's CPUs")].concat())
 }
 
@@ -175,7 +173,7 @@ fn sentences(tasks: &[ThreadStat], what: &str) -> Vec<String> {
         .map(|task| format!("thread {} ({}) {what}", task.tid, task.name))
         .collect();
     if tasks.len() > MOST_NAMED {
-        lines.push(format!("and so for {}", counted(tasks.len() - MOST_NAMED, "more thread")));
+        lines.push(format!("and {}", counted(tasks.len() - MOST_NAMED, "more thread")));
     }
     lines
 }
@@ -187,7 +185,7 @@ fn interrupts(host: &CellHost, record: &CellRecord) -> Result<Vec<String>, FileE
         .filter_map(|irq| {
             let here = irq::goes_to(&host.root, &irq).within(&record.set());
             (!here.is_empty()).then(|| {
-                format!("interrupt {} comes to {} again", irq::name(&host.root, &irq), here.named())
+                format!("interrupt {} goes to {} again", irq::name(&host.root, &irq), here.named())
             })
         })
         .collect())
@@ -199,7 +197,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn a_thread_that_has_ended_meanwhile_is_told_from_one_that_lives() {
+    fn ended_thread_is_distinguished_from_a_live_one() {
         let folder = tempfile::tempdir().unwrap();
         let own = folder.path().join("proc/10/task/10");
         fs::create_dir_all(&own).unwrap();

@@ -43,7 +43,7 @@ fn full() -> CellRecord {
 }
 
 #[test]
-fn cells_have_the_keys_of_the_schema_and_no_others() {
+fn cell_keys_match_the_schema() {
     let bare = CellRecord {
         noise_before: None,
         noise_after: None,
@@ -64,7 +64,7 @@ fn cells_have_the_keys_of_the_schema_and_no_others() {
 }
 
 #[test]
-fn every_key_of_the_schema_is_written() {
+fn every_schema_key_is_written() {
     let mut document = serde_json::to_value(full()).unwrap();
     document["faults"] = json!([]);
     assert_eq!(never_written(&schema(), &[document]), NOTHING);

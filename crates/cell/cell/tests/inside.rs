@@ -35,7 +35,7 @@ impl Drop for Group {
 }
 
 #[test]
-fn a_meter_enters_and_only_the_cpuset_is_a_wall() {
+fn meter_enters_and_obeys_only_the_cpuset() {
     let cpus = Cpus::read().unwrap().online;
     let _held = settings_lock::take().unwrap();
     let group = match Group::of(cpus[0]) {

@@ -144,7 +144,7 @@ pub trait Boundary: Display + Sized + From<Fault> {
             (true, 1..) => Err(Self::null(name)),
             // Plural: one element is accepted.
             (_, count) if count > most => {
-                Err(Self::argument(format!("{name} has {count} elements, and {most} is the most")))
+                Err(Self::argument(format!("{name} has {count} elements; the limit is {most}")))
             }
             _ => Ok(count),
         }
@@ -178,14 +178,14 @@ mod tests {
     use crate::sample::SampleFailure;
 
     #[test]
-    fn a_panic_becomes_a_status() {
+    fn panic_becomes_status_with_message() {
         assert_eq!(SampleFailure::call(|| panic!("seat {}", 7)), 3);
         assert_eq!(text(), "a defect in a sample: seat 7");
         assert_eq!((SampleFailure::call(|| Ok(())), text()), (0, String::new()));
     }
 
     #[test]
-    fn where_nothing_was_made_there_is_null() {
+    fn failed_constructor_sets_out_pointer_to_null() {
         let mut out = std::ptr::dangling_mut::<u8>();
         // SAFETY: the pointer can be written.
         let status =
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn arrays_that_cannot_be_there_are_refused() {
+    fn impossible_arrays_are_rejected() {
         let seven = 7_u32;
         let most = isize::MAX as usize / 4;
         let here = &raw const seven;
@@ -210,12 +210,12 @@ mod tests {
         };
         assert_eq!((told(std::ptr::null(), 0), told(here, 1)), (Ok(0), Ok(1)));
         assert_eq!(told(std::ptr::null(), 1).unwrap_err(), "cpus is NULL");
-        let words = format!("cpus has {} elements, and {most} is the most", usize::MAX);
+        let words = format!("cpus has {} elements; the limit is {most}", usize::MAX);
         assert_eq!(told(here, usize::MAX).unwrap_err(), words);
     }
 
     #[test]
-    fn handles_lead_somewhere_or_are_refused() {
+    fn null_handles_are_rejected() {
         let mut value = 7;
         // SAFETY: the first pointer leads to a value that nothing else uses, the second is NULL.
         let found = unsafe {

@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_one_line_of_text() {
+    fn last_message_is_one_line_per_thread() {
         remember("a\nb\0\u{1b}[1m: gone");
         assert_eq!(text(), "a\\nb\\u{0}\\u{1b}[1m: gone");
         assert_eq!(std::thread::spawn(text).join().unwrap(), "", "each thread has its own");

@@ -429,7 +429,7 @@ fn frequency(text: &str) -> Result<f64, String> {
     hz.ok()
         // 1 MHz to 100 GHz. A number outside lacks its unit, such as `2.8` for 2.8g.
         .filter(|hz| (1e6..1e11).contains(hz))
-        .ok_or_else(|| "write a frequency in Hz, such as 2.8g".to_owned())
+        .ok_or_else(|| format!("'{text}' is not a frequency in Hz, such as 2.8g"))
 }
 
 #[cfg(test)]
@@ -438,7 +438,7 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn the_command_line_fits_together() {
+    fn command_definition_is_consistent() {
         command().debug_assert();
     }
 
@@ -470,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn every_verb_stands_in_one_group() {
+    fn every_verb_is_in_one_group() {
         let command = SeatmapArgs::command();
         let verbs: Vec<&str> = command
             .get_subcommands()
@@ -487,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn frequencies_take_multipliers() {
+    fn frequencies_accept_multipliers() {
         assert_eq!(frequency("2.8g"), Ok(2.8e9));
         assert_eq!(frequency("2800M"), Ok(2.8e9));
         for bad in ["", "g", "-1g", "nan", "2.8", "1e99"] {

@@ -25,11 +25,11 @@ pub const ALL: Guides = &[
 const SEATMAP: VerbGuide = VerbGuide {
     verb: "",
     examples: &[
-        ("seatmap advise -- ./app", "run a program, and hear what to do with it here"),
+        ("seatmap advise -- ./app", "run a program, and recommend whether and how to pin it"),
         ("seatmap measure", "measure how far apart the cores of this computer are"),
-        ("seatmap place --pattern ring:8 -o plan.json", "find the best seats of eight threads"),
+        ("seatmap place --pattern ring:8 -o plan.json", "find the best seats for eight threads"),
         ("seatmap run --plan plan.json -- ./app", "run the program on these seats"),
-        ("seatmap check", "see whether every program sits where it was asked to"),
+        ("seatmap check", "check that pinned programs are on their CPUs"),
     ],
     files: &[REMEMBERED, CELLS],
     environment: &[STATE, RUN],
@@ -40,33 +40,33 @@ const SEATMAP: VerbGuide = VerbGuide {
 /// The file of the last measurement.
 const REMEMBERED: GuideEntry = (
     "~/.local/state/seatmap/HOST.json",
-    "the last measurement of the computer HOST, below $XDG_STATE_HOME where that is set",
+    "the last measurement of HOST; in $XDG_STATE_HOME/seatmap if that is set",
 );
 
 /// The folder of cells and plans of services.
 const CELLS: GuideEntry = (
     "/run/seatmap",
-    "journals of cells and of plans that stand; $XDG_RUNTIME_DIR/seatmap for other users than root",
+    "journals of active cells and plans; $XDG_RUNTIME_DIR/seatmap for users other than root",
 );
 
-const STATE: GuideEntry = ("XDG_STATE_HOME", "the folder below which measurements are remembered");
+const STATE: GuideEntry = ("XDG_STATE_HOME", "the base folder of saved measurements");
 
 const RUN: GuideEntry =
-    ("SEATMAP_RUN", "the folder of cells and plans that stand, instead of /run/seatmap");
+    ("SEATMAP_RUN", "the folder of active cells and plans, instead of /run/seatmap");
 
 const OF_PROGRAMS: &[GuideEntry] = &[
-    ("any", "the program's own; a program that ends by a signal ends this command by it as well"),
-    ("1", "the program did well, and the work beside it failed"),
-    ("2", "the command line or a file is wrong, and nothing was started"),
+    ("any", "the program's exit code; if a signal ends it, the same signal ends this command"),
+    ("1", "the program succeeded, but this command's own work failed"),
+    ("2", "the command line or a file is wrong; nothing was started"),
 ];
 
 const RANKS: &[GuideEntry] = &[
     (
         "SLURM_PROCID, OMPI_COMM_WORLD_RANK, PMI_RANK, RANK",
-        "the rank of this process, as srun, mpirun or torchrun sets it",
+        "this process's rank, set by srun, mpirun or torchrun",
     ),
-    ("MASTER_ADDR, MASTER_PORT", "where the ranks meet, without --meet"),
-    ("SEATMAP_SECRET", "the secret that the ranks share, without --secret-file"),
+    ("MASTER_ADDR, MASTER_PORT", "the ranks' meeting point, without --meet"),
+    ("SEATMAP_SECRET", "the ranks' shared secret, without --secret-file"),
 ];
 
 #[cfg(test)]
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn every_verb_has_one_table_and_examples() {
+    fn every_verb_has_one_guide_with_examples() {
         let verbs = verbs(&command(), "");
         for verb in &verbs {
             let tables: Vec<&VerbGuide> =
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn examples_can_be_typed() {
+    fn guide_examples_parse() {
         let wrong = guide::mistakes(ALL, "seatmap", command);
         assert!(wrong.is_empty(), "{wrong:#?}");
     }

@@ -71,7 +71,7 @@ fn mistake(line: &str) -> Option<String> {
 }
 
 #[test]
-fn commands_that_sentences_name_exist() {
+fn commands_named_in_messages_exist() {
     let mut files = Vec::new();
     sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."), &mut files);
     let all: Vec<String> =
@@ -82,7 +82,7 @@ fn commands_that_sentences_name_exist() {
 }
 
 #[test]
-fn a_command_that_does_not_exist_is_found() {
+fn unknown_command_in_message_is_detected() {
     assert!(mistake("seatmap cell destory one").is_some());
     assert!(mistake("seatmap measure --homse 64").is_some());
     assert_eq!(mistake("seatmap measure --homes {}"), None);

@@ -13,17 +13,17 @@ fn refusal(line: &str) -> String {
 }
 
 #[test]
-fn mistakes_are_one_sentence_with_the_way_out() {
+fn mistakes_are_explained_in_one_sentence() {
     let cases = [
         (
             "measure extra",
-            "'seatmap measure' does not know what to do with 'extra'; see 'seatmap measure --help'",
+            "'seatmap measure' takes no argument 'extra'; see 'seatmap measure --help'",
         ),
         ("bench --rnus 3 true", "'seatmap bench' has no option '--rnus'; did you mean '--runs'?"),
         (
             "run --cpunodebind 0 ./app",
             "'seatmap run' has no option '--cpunodebind'; '--cpus numa:0' lets each thread run on \
-             all CPUs of node 0, '--memory node:0' takes memory from there",
+             all CPUs of node 0, '--memory node:0' allocates memory there",
         ),
         (
             "measure --membind 0",
@@ -32,34 +32,34 @@ fn mistakes_are_one_sentence_with_the_way_out() {
         ("shwo", "'seatmap' has no command 'shwo'; did you mean 'show'?"),
         (
             "rank --pattern ring:4",
-            "'rank' belongs to the published experiments: type 'seatmap-papers rank'",
+            "'rank' is part of the published experiments: type 'seatmap-papers rank'",
         ),
         (
             "cell serve --policy fair",
-            "'cell serve' belongs to the published experiments: type 'seatmap-papers controller \
+            "'cell serve' is part of the published experiments: type 'seatmap-papers controller \
              serve'",
         ),
         (
             "cell create mine --count 2 --via socket --hold",
-            "'cell create --via' belongs to the published experiments: type 'seatmap-papers \
+            "'cell create --via' is part of the published experiments: type 'seatmap-papers \
              controller create'",
         ),
         (
             "cell run --channel=socket -- ./app",
-            "'cell run --channel' belongs to the published experiments: type 'seatmap-papers \
+            "'cell run --channel' is part of the published experiments: type 'seatmap-papers \
              controller start'",
         ),
         ("pin ./app", "'seatmap' has no command 'pin'; did you mean 'run'?"),
         (
             "docker run ./app",
-            "'seatmap' has no command 'docker'; Seatmap starts no containers; 'seatmap run --cpus \
-             0-3 --pid PID' seats one that runs, by the number that docker inspect -f \
-             '{{.State.Pid}}' NAME prints",
+            "'seatmap' has no command 'docker'; Seatmap does not start containers; 'seatmap run \
+             --cpus 0-3 --pid PID' pins a running one; docker inspect -f '{{.State.Pid}}' NAME \
+             prints its PID",
         ),
         (
             "run --cpus 0 -np 4 ./app",
             "'seatmap run' has no option '-np'; Seatmap starts one program; a launcher starts the \
-             ranks, and each takes its part of the seats: 'mpirun -n 4 --bind-to none seatmap run \
+             ranks, and each gets its part of the seats: 'mpirun -n 4 --bind-to none seatmap run \
              --cpus 0-3 -- ./app', or srun with '--cpu-bind=none'",
         ),
         (
@@ -77,20 +77,23 @@ fn mistakes_are_one_sentence_with_the_way_out() {
         ),
         (
             "show --on graviton3",
-            "'seatmap show' has no option '--on'; the machine's name stands alone, without an \
-             option; see 'seatmap show --help'",
+            "'seatmap show' has no option '--on'; give the machine's name without an option; see \
+             'seatmap show --help'",
         ),
         (
             "check 17",
-            "'seatmap check' does not know what to do with '17'; it is about programs that run: \
-             '--pid PID' names one; see 'seatmap check --help'",
+            "'seatmap check' takes no argument '17'; name a running program with '--pid PID'; see \
+             'seatmap check --help'",
         ),
         (
             "place",
             "'seatmap place' needs --pattern <PATTERN> or --qaplib <FILE>; see 'seatmap place --help'",
         ),
         ("show --json=3 host", "--json takes no value; see 'seatmap show --help'"),
-        ("measure --seed 1 --seed 2", "--seed <N> may be given once; see 'seatmap measure --help'"),
+        (
+            "measure --seed 1 --seed 2",
+            "--seed <N> was given more than once; see 'seatmap measure --help'",
+        ),
         (
             "check --all --pid 3",
             "--all cannot be used with --pid <PID>; see 'seatmap check --help'",
@@ -107,7 +110,7 @@ fn mistakes_are_one_sentence_with_the_way_out() {
 }
 
 #[test]
-fn a_commands_words_are_followed_to_the_innermost() {
+fn nested_command_is_named_in_hint() {
     assert!(refusal("cell create --zzz 1").ends_with("see 'seatmap cell create --help'"));
 }
 
@@ -125,7 +128,7 @@ fn refused(words: &[&str]) -> String {
 }
 
 #[test]
-fn values_are_refused_in_our_words() {
+fn invalid_values_are_rejected_in_own_words() {
     let pid = refused(&["run", "--cpus", "0", "--pid", "redis-server"]);
     assert!(
         pid.contains("'redis-server' is not a whole number; 'pidof redis-server' prints"),
@@ -135,7 +138,9 @@ fn values_are_refused_in_our_words() {
     assert!(pids.ends_with("'11,22' is not a whole number; give --pid once for each process"));
     let budget = refused(&["tune", "--budget", "10s", "true"]);
     assert!(
-        budget.contains("'10s' is not a whole number; runs are counted here, and --seconds 10s"),
+        budget.contains(
+            "'10s' is not a whole number; --budget is a number of runs, and --seconds 10s"
+        ),
         "{budget}"
     );
     let runs = refused(&["bench", "--runs", "2m", "true"]);
@@ -144,11 +149,11 @@ fn values_are_refused_in_our_words() {
     assert!(zero.contains("'0' is not a whole number from 1 to 1000000"), "{zero}");
     let large = refused(&["measure", "--seed", "99999999999999999999"]);
     assert!(large.ends_with("'99999999999999999999' is too large"), "{large}");
-    assert!(refused(&["cell", "create", "--count", "0"]).contains("the least is 1"));
+    assert!(refused(&["cell", "create", "--count", "0"]).contains("the minimum is 1"));
 }
 
 #[test]
-fn no_verb_lets_words_of_the_standard_library_through() {
+fn no_verb_shows_standard_library_errors() {
     let command = command();
     for verb in command.get_subcommands() {
         for option in verb.get_opts().filter_map(|option| option.get_long()) {

@@ -87,7 +87,7 @@ enum Cells {
 struct Noise(OfMachine<'static, NoiseReport>);
 
 #[test]
-fn the_schemas_are_those_of_the_types() {
+fn schemas_match_types() {
     let schemas = [
         of::<Profile>(seatmap_data::machine::profile::FORMAT),
         of::<Description>(seatmap_data::machine::description::FORMAT),

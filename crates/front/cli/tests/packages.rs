@@ -31,7 +31,7 @@ fn knows_dependencies() -> bool {
 }
 
 #[test]
-fn the_product_can_be_packed() {
+fn product_packages_can_be_packed() {
     if !knows_dependencies() {
         return;
     }
@@ -51,7 +51,7 @@ fn the_product_can_be_packed() {
 }
 
 #[test]
-fn the_library_needs_no_command_line() {
+fn library_needs_no_command_line_crates() {
     if !knows_dependencies() {
         return;
     }
@@ -103,7 +103,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 
 /// An included file outside the package is missing if the package is built alone.
 #[test]
-fn packages_include_files_of_their_own() {
+fn packages_include_only_own_files() {
     let mut count = 0;
     for floor in std::fs::read_dir(repository().join("crates")).unwrap() {
         for package in std::fs::read_dir(floor.unwrap().path()).unwrap() {

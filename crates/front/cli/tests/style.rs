@@ -112,7 +112,7 @@ fn longest(text: &str) -> usize {
 }
 
 #[test]
-fn one_state_machine_may_be_longer() {
+fn state_machine_file_may_be_longer() {
     assert_eq!(
         longest("//! A tracer.\n//!\n//! One state machine: a thread's stops.\n"),
         LONGEST_MACHINE
@@ -146,13 +146,13 @@ fn function_length(lines: &[&str], at: usize) -> usize {
 }
 
 #[test]
-fn functions_hold_one_thought() {
+fn functions_are_short() {
     let long = lines_that(&rust(), |lines, at| function_length(lines, at) > LONGEST_FUNCTION);
     assert_none("more than one thought", &long);
 }
 
 #[test]
-fn every_unsafe_has_its_reason() {
+fn every_unsafe_states_its_reason() {
     let bare = |lines: &[&str], at: usize| {
         let line = lines[at].trim_start();
         let is_unsafe =
@@ -164,7 +164,7 @@ fn every_unsafe_has_its_reason() {
 }
 
 #[test]
-fn nothing_is_unfinished_or_silenced_without_a_reason() {
+fn no_unfinished_code_or_unexplained_allow() {
     let words = ["todo!(", "unimplemented!(", "#[ignore", "FIXME", "XXX"];
     let unfinished =
         lines_that(&others(), |lines, at| words.iter().any(|word| lines[at].contains(word)));
@@ -178,7 +178,7 @@ fn nothing_is_unfinished_or_silenced_without_a_reason() {
 
 /// The test harness hides the output of passing tests, and skipped tests pass.
 #[test]
-fn a_test_that_is_skipped_says_so_past_the_harness() {
+fn skipped_tests_print_past_the_harness() {
     let hidden = |lines: &[&str], at: usize| lines[at].contains("eprintln!(\"skipped");
     assert_none(
         "hidden by the harness; seatmap_needs::skipped! is not",
@@ -191,7 +191,7 @@ fn a_test_that_is_skipped_says_so_past_the_harness() {
 const PRINTS: [&str; 4] = ["println!(", "eprintln!(", "print!(", "eprint!("];
 
 #[test]
-fn output_outlives_its_readers() {
+fn product_uses_no_panicking_print() {
     let product: Vec<(String, String)> = others()
         .into_iter()
         .filter(|(name, _)| name.starts_with("crates/") && name.contains("/src/") && !is_test(name))
@@ -207,7 +207,7 @@ fn output_outlives_its_readers() {
 }
 
 #[test]
-fn no_path_of_anybodys_machine() {
+fn no_path_of_a_developers_machine() {
     let texts: Vec<_> =
         texts(&[".rs", ".md", ".toml", ".json", "Makefile", "/run", ".svg", ".snap"]);
     let homes = ["/home/", "/root/", "/Users/", "/work/"];
@@ -221,7 +221,7 @@ fn no_path_of_anybodys_machine() {
 /// Only `SEATMAP_DATA` names the folder of published measurements, which a clone lacks. One CI
 /// script looks for it.
 #[test]
-fn no_place_beside_the_repository() {
+fn no_path_next_to_the_repository() {
     let mut files = Vec::new();
     below(&root(), &mut files);
     let mut texts = Vec::new();
@@ -240,7 +240,7 @@ fn no_place_beside_the_repository() {
 }
 
 #[test]
-fn every_library_has_a_map_and_documents_what_it_shows() {
+fn every_library_has_a_map_and_public_docs() {
     let poor = |(name, text): &(String, String)| {
         let map = text.lines().take_while(|line| line.starts_with("//!")).count();
         let poor = map < 5 || !text.contains("#![deny(missing_docs)]");
@@ -280,7 +280,7 @@ fn dependencies(manifest: &str) -> Vec<&str> {
 }
 
 #[test]
-fn arrows_point_downwards() {
+fn dependencies_point_downwards() {
     let floors = floors();
     assert!(
         floors.len() > 20
@@ -341,7 +341,7 @@ fn has_word_of_papers(line: &str) -> bool {
 /// The papers may use the product. The product must not depend on them, name them or use their
 /// words.
 #[test]
-fn the_product_does_not_know_the_papers() {
+fn product_does_not_mention_the_papers() {
     let its_test = "crates/front/cli/src/misread_tests.rs";
     let product: Vec<_> = texts(&[".rs", ".toml", ".css", ".js", ".html", ".h", ".c", ".snap"])
         .into_iter()
@@ -360,7 +360,7 @@ fn the_product_does_not_know_the_papers() {
 }
 
 #[test]
-fn only_myself_knows_this_programs_own_commands() {
+fn only_myself_module_uses_current_exe() {
     let names = ["/proc/self/exe", "current_exe"];
     let front: Vec<_> = rust()
         .into_iter()
@@ -375,7 +375,7 @@ fn only_myself_knows_this_programs_own_commands() {
 }
 
 #[test]
-fn only_os_sets_masks_and_reads_threads() {
+fn only_os_crate_sets_masks_and_reads_threads() {
     let calls =
         ["SYS_sched_setaffinity", "libc::sched_setaffinity(", "SYS_sched_getaffinity,", "}/stat\""];
     let others: Vec<_> =

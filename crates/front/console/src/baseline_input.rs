@@ -29,8 +29,7 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     let mut files = entries(path).map_err(|error| CliError::at(path, error))?;
     files.retain(|file| file.extension().is_some_and(|end| end == "json"));
     if files.is_empty() {
-        let problem = "this folder has no file that ends with .json; 'seatmap check --all -o \
-                       FILE' writes one";
+        let problem = "this folder has no .json file; 'seatmap check --all -o FILE' writes one";
         return Err(CliError::at(path, problem));
     }
     files.sort();

@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_known_machine_is_there_once() {
+    fn machine_completions_are_complete_and_unique() {
         let mut names: Vec<String> = machines().into_iter().map(|known| known.value).collect();
         assert!(
             ["host", "scc-48", "xeon-8375c-2s", "xeon-phi-5110p"]

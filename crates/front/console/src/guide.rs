@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_have_names_and_sections() {
+    fn guide_names_related_pages() {
         let pages: Vec<_> = of(GUIDES, "a b").unwrap().pages("p").collect();
         assert_eq!(pages, [("p-a-c".to_owned(), "1"), ("taskset".to_owned(), "1")]);
         assert!(of(GUIDES, "a").is_none());

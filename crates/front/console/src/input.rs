@@ -133,8 +133,8 @@ fn not_a_machine(path: &Path, bytes: &[u8], error: import::MachineImportError) -
         Ok(_) => {
             let file = shell_escaped(&path.to_string_lossy());
             format!(
-                "this is a pattern, and not a machine; \
-                 'seatmap place --on MACHINE --pattern {file}' takes it"
+                "this is a pattern, not a machine; use it with 'seatmap place --on MACHINE \
+                 --pattern {file}'"
             )
             .into()
         }
@@ -197,8 +197,8 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 fn in_words(error: io::Error) -> io::Error {
     let words = match error.kind() {
         io::ErrorKind::NotFound => "there is no such file",
-        io::ErrorKind::IsADirectory => "is a folder; give a file's name",
-        io::ErrorKind::PermissionDenied => "this user may not read it",
+        io::ErrorKind::IsADirectory => "is a folder; give a file name",
+        io::ErrorKind::PermissionDenied => "permission denied",
         _ => return error,
     };
     io::Error::new(error.kind(), words)

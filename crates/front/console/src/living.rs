@@ -61,8 +61,7 @@ pub fn check_not_running(command: &[OsString], how: &'static str) -> Result<(), 
 /// The error for a command that names a running program.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    // Plural: "runs" is a verb here.
-    "{name} runs already, as {}; '{}' asks about it, and '-- {name}' starts another one",
+    "{name} is already running as {}; '{}' examines it, and '-- {name}' starts another one",
     shown(.pids),
     .how.replace("NAME", .name).replace("PID", &.pids[0])
 )]
@@ -77,7 +76,7 @@ fn shown(pids: &[String]) -> String {
     match pids {
         [one] => format!("process {one}"),
         several => {
-            format!("{}, process {} the first", counted(several.len(), "process"), several[0])
+            format!("{} (first: {})", counted(several.len(), "process"), several[0])
         }
     }
 }

@@ -11,8 +11,8 @@ use std::path::Path;
 
 /// The environment variables that every command reads.
 const OF_ALL: &[GuideEntry] = &[
-    ("NO_COLOR", "no colours, unless an option asks for them"),
-    ("COLUMNS", "the columns into which text is fitted, instead of the terminal's"),
+    ("NO_COLOR", "no colours, unless an option requests them"),
+    ("COLUMNS", "the width of text in columns, instead of the terminal's"),
 ];
 
 /// A page of the manual.
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn options_without_a_text_are_found() {
+    fn unexplained_options_are_found() {
         let bare = Arg::new("bare").long("bare");
         let repeated = Arg::new("seed").long("seed").help("The seed");
         let told = Arg::new("told").long("told").help("Where random choices start");

@@ -33,8 +33,8 @@ pub fn sentence(
         ErrorKind::ArgumentConflict => conflict(error)?,
         ErrorKind::InvalidValue => value::one_of(error)?,
         ErrorKind::TooManyValues => format!("{} takes no value", argument(error)?),
-        ErrorKind::NoEquals => format!("{} takes its value after '='", argument(error)?),
-        ErrorKind::InvalidUtf8 => "a word of the command line is not UTF-8".to_owned(),
+        ErrorKind::NoEquals => format!("{} needs '=' before its value", argument(error)?),
+        ErrorKind::InvalidUtf8 => "an argument is not UTF-8".to_owned(),
         _ => return None,
     };
     // A command of another program is not a typo, even if it looks like one.
@@ -112,7 +112,7 @@ fn machine_hint(command: &Command) -> String {
     let takes_word = command.get_positionals().any(|word| word.get_id() == "machine");
     match (has_option(command, "on"), takes_word) {
         (true, _) => question(Some("--on")),
-        (false, true) => "; the machine's name stands alone, without an option".to_owned(),
+        (false, true) => "; give the machine's name without an option".to_owned(),
         (false, false) => String::new(),
     }
 }
@@ -131,7 +131,7 @@ fn unknown(
     let problem = if word.starts_with('-') {
         format!("'{verb}' has no option '{word}'")
     } else {
-        format!("'{verb}' does not know what to do with '{word}'")
+        format!("'{verb}' takes no argument '{word}'")
     };
     if TIMES.contains(&word.as_str()) {
         return Some(problem + &question(time_option(command, words)));
@@ -140,7 +140,7 @@ fn unknown(
         return Some(problem + &machine_hint(command));
     }
     if !word.starts_with('-') && has_option(command, "pid") {
-        return Some(problem + "; it is about programs that run: '--pid PID' names one");
+        return Some(problem + "; name a running program with '--pid PID'");
     }
     Some(problem + &suggestion(error, &word, ContextKind::SuggestedArg))
 }
@@ -150,7 +150,7 @@ fn elsewhere(error: &clap::Error, verb: &str, program: &CliProgram) -> Option<St
     let typed = format!("{verb} {word}");
     let typed = typed.strip_prefix(program.name)?.trim_start();
     let command = program.successor_of(typed)?;
-    Some(format!("'{typed}' belongs to the published experiments: type '{command}'"))
+    Some(format!("'{typed}' is part of the published experiments: type '{command}'"))
 }
 
 fn unknown_command(error: &clap::Error, verb: &str, command: &Command) -> Option<String> {
@@ -168,8 +168,8 @@ fn program_hint(word: &str, command: &Command) -> String {
     }
     let program = shell_word(word);
     format!(
-        "; that is a program: 'seatmap advise -- {program}' says what to do with it, and 'seatmap \
-         run --cpus 0-3 -- {program}' seats it"
+        "; it is a program: 'seatmap advise -- {program}' recommends whether and how to pin it, \
+         and 'seatmap run --cpus 0-3 -- {program}' pins it"
     )
 }
 
@@ -219,7 +219,7 @@ fn conflict(error: &clap::Error) -> Option<String> {
     };
     // The parser reports an option given twice as a conflict with itself.
     if others.is_empty() || others.contains(&argument) {
-        return Some(format!("{argument} may be given once"));
+        return Some(format!("{argument} was given more than once"));
     }
     Some(format!(
         "{argument} cannot be used with {}",

@@ -48,8 +48,8 @@ impl NewCell {
             return Ok(());
         }
         Err(CliError::input(
-            "say which CPUs or for how long: --cpus 2-5 or --count 2 reserves these until \
-             'seatmap cell destroy', --ttl 10m reserves CPUs of Seatmap's choice for that time",
+            "no CPUs and no time given: --cpus 2-5 or --count 2 reserves CPUs until 'seatmap cell \
+             destroy', --ttl 10m reserves CPUs chosen by Seatmap for that time",
         ))
     }
 
@@ -96,7 +96,9 @@ fn name(text: &str) -> Result<Name, NameError> {
 fn listed(text: &str) -> Result<CpuList, String> {
     match text {
         // The word of an earlier version; the error says what replaces it.
-        "auto" => Err("leave --cpus out, and Seatmap chooses; --count N says how many".to_owned()),
+        "auto" => {
+            Err("leave --cpus out to let Seatmap choose; --count N sets the number".to_owned())
+        }
         text => values::own_cpus(text),
     }
 }
@@ -111,7 +113,7 @@ fn with_unit(text: &str, units: &[(&str, u64)]) -> Option<u64> {
 
 fn bytes(text: &str) -> Result<u64, String> {
     let units = [("", 1), ("k", 1 << 10), ("m", 1 << 20), ("g", 1 << 30)];
-    with_unit(text, &units).ok_or_else(|| "write a size such as 64M".to_owned())
+    with_unit(text, &units).ok_or_else(|| format!("'{text}' is not a size; write 2048, 64M or 1G"))
 }
 
 /// The seconds of a lease.
@@ -124,8 +126,7 @@ pub fn lease_s(text: &str) -> Result<u64, String> {
     let seconds = whole.map(|time| time.as_secs());
     seconds.ok_or_else(|| {
         format!(
-            "'{text}' is not a time of whole seconds; write 30s, 10m or 2h; a number alone is \
-             seconds"
+            "'{text}' is not a time in whole seconds; write 30s, 10m or 2h, or a number of seconds"
         )
     })
 }
@@ -134,7 +135,7 @@ fn percent(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').unwrap_or(text).parse::<f64>().ok();
     number
         .filter(|it| (0.0..=100.0).contains(it))
-        .ok_or_else(|| "write a percentage such as 2%".to_owned())
+        .ok_or_else(|| format!("'{text}' is not a percentage such as 2%"))
 }
 
 #[cfg(test)]
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_times_and_shares_have_units() {
+    fn sizes_leases_and_shares_accept_units() {
         assert_eq!(
             (bytes("64M"), bytes("2048"), lease_s("10m")),
             (Ok(64 << 20), Ok(2048), Ok(600))

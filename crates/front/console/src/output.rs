@@ -61,7 +61,7 @@ pub fn print_exact(text: &str) -> Result<(), CliError> {
 /// The standard library's own stdout silently discards writes to a closed or read-only descriptor.
 fn to_stdout(bytes: &[u8]) -> io::Result<()> {
     if stdout_was_closed() {
-        return Err(io::Error::other("is closed, so that what should be printed there is lost"));
+        return Err(io::Error::other("is closed; the output is lost"));
     }
     // Bypasses the standard library's buffer, whose last write fails silently at exit.
     File::from(io::stdout().as_fd().try_clone_to_owned()?).write_all(bytes)
@@ -157,8 +157,8 @@ pub fn tell_of_quotas(watch: &seatmap_os::quota::QuotaWatch) {
 /// Warns that CPU quotas were used up during a measurement.
 pub fn tell_of_used_up(quotas: &str) {
     tell(&format!(
-        "{quotas} meanwhile, so that the figures are partly those of the quota: repeat with fewer \
-         CPUs or threads than it has, or with a higher one"
+        "{quotas} during the measurement, so the figures partly reflect the quota; repeat with \
+         fewer CPUs or threads than the quota has, or raise the quota"
     ));
 }
 
@@ -202,13 +202,13 @@ impl Destination {
         // An open file, such as /dev/stdout, has no name to replace.
         let Some(place) = behind_links(path)? else {
             if !path.exists() {
-                return Err(io::Error::other("there is no such file, and none can be made there"));
+                return Err(io::Error::other("there is no such file, and it cannot be created"));
             }
             return Ok(Destination::Stream(path.to_owned()));
         };
         check_writable(&place)?;
         match std::fs::symlink_metadata(&place) {
-            Ok(found) if found.is_dir() => Err(io::Error::other("is a folder; give a file's name")),
+            Ok(found) if found.is_dir() => Err(io::Error::other("is a folder; give a file name")),
             Ok(found) if found.is_file() => Self::of_file(place),
             Ok(_) => Ok(Destination::Stream(place)),
             Err(error) if error.kind() == ErrorKind::NotFound => Self::of_new_file(place),
@@ -227,10 +227,10 @@ impl Destination {
     fn of_new_file(place: PathBuf) -> io::Result<Self> {
         // A name such as 'results/' means a folder; no file can have it.
         if place.as_os_str().as_encoded_bytes().ends_with(b"/") {
-            return Err(io::Error::other("there is no such folder, and a file needs a name"));
+            return Err(io::Error::other("there is no such folder; give a file name"));
         }
         if !folder_of(&place).is_dir() {
-            return Err(io::Error::other("its folder does not exist; make it first"));
+            return Err(io::Error::other("its folder does not exist; create it first"));
         }
         whole_file::check_takes_files(folder_of(&place))?;
         Ok(Destination::File(place))
@@ -327,7 +327,7 @@ fn check_format(path: &Path, option: &str) -> Result<(), CliError> {
     }
     let name = path.with_extension(own[0]);
     Err(CliError::input(format!(
-        "{}: {option} writes {format}: call it {}; 'seatmap export' has other formats",
+        "{}: {option} writes {format}; name it {}, or use 'seatmap export' for other formats",
         path.display(),
         name.display()
     )))
@@ -347,7 +347,7 @@ pub fn beside(
     let destination = typed.map(Destination::new).transpose()?;
     match on_stdout.filter(|_| destination == Some(Destination::Stdout)) {
         Some(other) => Err(CliError::input(format!(
-            "{other} and {option} - both print on stdout; give {option} a file's name"
+            "{other} and {option} - both print to stdout; give {option} a file name"
         ))),
         None => Ok(destination),
     }

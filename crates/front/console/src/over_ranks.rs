@@ -69,10 +69,10 @@ impl LaunchedRank {
 /// Reports the lost ranks, and the number of parts done by each node.
 pub fn tell(spread: &SpreadOutcome) {
     for lost in &spread.lost {
-        output::tell(&format!("{}: {}; the others do its work", lost.rank, lost.why));
+        output::tell(&format!("{}: {}; the other ranks do its work", lost.rank, lost.why));
     }
     for why in &spread.refused {
-        output::tell(&format!("sent away: {why}"));
+        output::tell(&format!("refused: {why}"));
     }
     let mut of_node = BTreeMap::<&str, usize>::new();
     spread.done.iter().for_each(|(node, parts)| *of_node.entry(node).or_default() += parts);

@@ -61,8 +61,8 @@ fn not_a_pattern(path: &Path, bytes: &[u8], error: import::PatternImportError) -
     match machine_import::read(bytes, &file, None) {
         Ok(_) => {
             let file = shell_escaped(&file);
-            let takes = format!("'--on {file}' takes it, and 'seatmap show {file}' shows it");
-            format!("this is a machine, and not a pattern; {takes}").into()
+            let takes = format!("give it as '--on {file}', or show it with 'seatmap show {file}'");
+            format!("this is a machine, not a pattern; {takes}").into()
         }
         // This error names the format and how to convert it.
         Err(foreign @ machine_import::MachineImportError::Foreign { .. })
@@ -82,7 +82,7 @@ pub fn give_loads(pattern: &mut Pattern, typed: Option<&str>) -> Result<(), CliE
     let Some(typed) = typed else { return Ok(()) };
     let path = Path::new(typed);
     let loads = if typed == "-" || path.exists() {
-        let text = text_of(path, "the file is not text, as a list of loads is")?;
+        let text = text_of(path, "the file is not text, so it is not a list of loads")?;
         loads::read(&text).map_err(|error| CliError::at(path, error))?
     } else {
         loads::read(typed)
@@ -106,7 +106,7 @@ pub fn give_loads(pattern: &mut Pattern, typed: Option<&str>) -> Result<(), CliE
 /// # Errors
 /// The file cannot be read or is not an instance.
 pub fn instance(path: &Path) -> Result<Instance, CliError> {
-    let text = text_of(path, "the file is not text, as a QAPLIB instance is")?;
+    let text = text_of(path, "the file is not text, so it is not a QAPLIB instance")?;
     Instance::read(&text).map_err(|error| CliError::at(path, error))
 }
 
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_that_cannot_be_looked_for_are_not_called_missing() {
+    fn unreadable_path_is_not_reported_missing() {
         let [missing, hidden] = ["none/x.mtx", "Cargo.toml/x.mtx"]
             .map(|text| format!("{:?}", pattern(text).unwrap_err()));
         assert!(missing.contains("no such file") && !hidden.contains("no such file"), "{hidden}");

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_says_itself_which_seats_it_holds() {
+    fn document_kind_determines_expected_seats() {
         let plan = Plan::new("a machine elsewhere", vec![3, 1]).to_json();
         assert_eq!(labels(read(&plan, true).unwrap()), ["task 0", "task 1"]);
         assert!(read(&plan, false).unwrap_err().contains("a machine elsewhere"));

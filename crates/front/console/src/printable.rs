@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_commands_a_terminal_is_escaped() {
+    fn terminal_commands_are_escaped() {
         let hostile = "a\u{1b}[2J\u{1b}]0;title\u{7}\u{9b}1m\u{202e}\r\u{0}\tb\n";
         let shown = printable(hostile);
         assert_eq!(shown, "a\\u{1b}[2J\\u{1b}]0;title\\u{7}\\u{9b}1m\\u{202e}\\r\\u{0}\tb\n");
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn text_of_ours_stays() {
+    fn own_text_and_colours_are_unchanged() {
         for text in [
             "",
             "plain\ttable\n",

@@ -12,12 +12,12 @@ pub const GUIDES: &[VerbGuide] = &[
     VerbGuide {
         verb: "completions",
         examples: &[
-            ("source <({program} completions bash)", "complete the words of this shell's lines"),
+            ("source <({program} completions bash)", "enable completions in this shell"),
             (
                 "{program} completions zsh > ~/.zfunc/_{program}",
-                "keep them in a folder of zsh's $fpath",
+                "install them in a folder of zsh's $fpath",
             ),
-            ("{program} completions fish | source", "do so in fish"),
+            ("{program} completions fish | source", "enable them in fish"),
         ],
         see_also: &["man", "bash(1)", "zsh(1)", "fish(1)"],
         ..VerbGuide::USUAL
@@ -25,8 +25,8 @@ pub const GUIDES: &[VerbGuide] = &[
     VerbGuide {
         verb: "man",
         examples: &[
-            ("{program} man ~/.local/share/man/man1", "write the pages where man(1) finds them"),
-            ("{program} man | man -l -", "read the main page now"),
+            ("{program} man ~/.local/share/man/man1", "install the pages where man(1) finds them"),
+            ("{program} man | man -l -", "read the main page"),
         ],
         see_also: &["completions", "man(1)"],
         ..VerbGuide::USUAL

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_have_units() {
+    fn times_accept_units() {
         let [us, ms, s] = [Duration::from_micros, Duration::from_millis, Duration::from_secs];
         let times = ["250us", "500ms", "30s", "10m", "2h", "1d", "1.5s", "10M"].map(time);
         assert_eq!(
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bare_number_is_seconds() {
+    fn number_without_unit_means_seconds() {
         assert_eq!(time("0.05"), Some(Duration::from_millis(50)));
         assert_eq!(time("2"), time("2s"));
         for bad in ["", "-1", "nan", "inf", "1e99", "1x", "0x10"] {
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_names_the_bounds() {
+    fn rejected_time_names_bounds() {
         let refusal =
             time_within("2h", Duration::ZERO..=Duration::from_secs(3600), "0 to 1h").unwrap_err();
         assert!(refusal.starts_with("'2h' is not a time from 0 to 1h"), "{refusal}");

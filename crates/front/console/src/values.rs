@@ -15,8 +15,8 @@ use std::time::Duration;
 pub fn cpus(text: &str) -> Result<CpuList, String> {
     if text.split(',').any(sets::is_set) {
         return Err(format!(
-            "'{text}': the machine may be another than this computer, so CPUs go by their numbers \
-             here; 'seatmap show' lists those of each part"
+            "'{text}': give CPU numbers, because the machine may not be this computer; 'seatmap \
+             show' lists the CPUs of each part"
         ));
     }
     let read = text.parse::<CpuList>().and_then(CpuList::distinct);
@@ -83,8 +83,8 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     let time = time(text).filter(|time| !time.is_zero() && *time <= LONGEST);
     time.ok_or_else(|| {
         format!(
-            "'{text}' is not a time above 0, and of 11d at most; write 500ms, 10s or 2m, or a \
-             number of seconds"
+            "'{text}' is not a time above 0 and up to 11d; write 500ms, 10s or 2m, or a number of \
+             seconds"
         )
     })
 }
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_can_be_doubled() {
+    fn duration_is_bounded() {
         assert_eq!(duration("60s"), Ok(Duration::from_secs(60)));
         assert_eq!(duration("1000000"), Ok(LONGEST));
         for bad in ["0", "1000001", "18446744073709551615", "soon"] {

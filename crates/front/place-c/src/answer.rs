@@ -138,7 +138,7 @@ mod tests {
     use std::ffi::CStr;
 
     #[test]
-    fn every_figure_is_that_of_rust() {
+    fn answer_figures_match_rust() {
         let machine = seatmap_data::machine::catalog::load("ryzen-5950x").unwrap();
         let pattern = seatmap_data::pattern::generate("ring:6").unwrap();
         let mut request = PlaceRequest::new(&machine, &pattern);

@@ -160,7 +160,7 @@ unsafe fn words<'a>(
 ) -> Result<&'a [AtomicU64], PlaceCallFailure> {
     if !memory.addr().is_multiple_of(LINE_BYTES) {
         return Err(PlaceCallFailure::argument(format!(
-            "memory begins inside a line: it must be at a multiple of {LINE_BYTES}"
+            "memory must start at a multiple of {LINE_BYTES} bytes, the size of a line"
         )));
     }
     // SAFETY: aligned as words are, as just seen, and the caller says that they are there.
@@ -182,7 +182,7 @@ pub unsafe extern "C" fn seatmap_seats_side(
         // SAFETY: the caller keeps the rules of the header.
         let seats = unsafe { PlaceCallFailure::known(seats, "seats") }?;
         let found = attributes_of(seats.0.side(channel, side).ok_or_else(|| {
-            PlaceCallFailure::argument(format!("there is no side {side} of a channel {channel}"))
+            PlaceCallFailure::argument(format!("there is no channel {channel} with a side {side}"))
         })?);
         if attributes.is_null() {
             return Err(PlaceCallFailure::null("attributes"));
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_told_where_there_is_one() {
+    fn cache_line_is_reported_if_present() {
         let with = attributes_of(ThreadAttributes { cpu: 3, line: Some(7) });
         assert_eq!(with, SeatAttributes { cpu: 3, has_line: true, line: 7 });
         assert!(!attributes_of(ThreadAttributes { cpu: 3, line: None }).has_line);

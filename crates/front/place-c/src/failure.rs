@@ -19,7 +19,7 @@ pub enum PlaceCallFailure {
     #[error("{0} is not UTF-8 text")]
     NotText(&'static str),
     /// A length above the limit.
-    #[error("{name} is {given}, and {most} is the most")]
+    #[error("{name} is {given}; the limit is {most}")]
     TooLong {
         /// The argument.
         name: &'static str,

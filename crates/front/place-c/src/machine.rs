@@ -114,7 +114,7 @@ fn of_distances(os: Vec<u32>, cells: &[f64]) -> Result<Profile, PlaceCallFailure
     let os = CpuList(os).distinct()?.0;
     let n = os.len();
     if n == 0 {
-        return Err(PlaceCallFailure::argument("cpus is 0; a machine has one or more".to_owned()));
+        return Err(PlaceCallFailure::argument("cpus is 0; a machine has at least one".to_owned()));
     }
     let matrix = Matrix::from_fn(n, |i, j| if i == j { 0.0 } else { cells[i * n + j] });
     check(&matrix)?;
@@ -149,7 +149,7 @@ fn check(matrix: &Matrix) -> Result<(), PlaceCallFailure> {
                 matrix,
                 j,
                 i,
-                format!("the way back is {there}, and a round trip is the same from both ends"),
+                format!("the other way is {there}; a round trip is the same both ways"),
             );
         }
     }

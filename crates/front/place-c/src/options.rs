@@ -127,9 +127,7 @@ unsafe fn named_cpus(cpus: *const u32, count: usize) -> Result<Vec<u32>, PlaceCa
     let count = at_most(count, MAX_PUS, "count")?;
     // SAFETY: the caller keeps the rules of the header.
     match unsafe { array(cpus, count, "cpus") }? {
-        [] => {
-            Err(PlaceCallFailure::argument("count is 0, which leaves no CPU to sit on".to_owned()))
-        }
+        [] => Err(PlaceCallFailure::argument("count is 0; give at least one CPU".to_owned())),
         cpus => Ok(CpuList(cpus.to_vec()).distinct()?.0),
     }
 }
@@ -171,7 +169,7 @@ fn checked_seconds(seconds: f64) -> Result<Effort, PlaceCallFailure> {
     if (0.0..=MAX_SECONDS).contains(&seconds) {
         return Ok(Effort::Seconds(seconds));
     }
-    Err(PlaceCallFailure::argument(format!("seconds is {seconds}; it is between 0 and 1e6")))
+    Err(PlaceCallFailure::argument(format!("seconds is {seconds}; give 0 to 1e6")))
 }
 
 /// Ends the search after this many kicks out of local optima in place of a time, so that every run
@@ -201,9 +199,7 @@ fn checked_threads(threads: u32) -> Result<u32, PlaceCallFailure> {
     if (1..=MAX_THREADS).contains(&threads) {
         return Ok(threads);
     }
-    Err(PlaceCallFailure::argument(format!(
-        "threads is {threads}; it is between 1 and {MAX_THREADS}"
-    )))
+    Err(PlaceCallFailure::argument(format!("threads is {threads}; give 1 to {MAX_THREADS}")))
 }
 
 /// Sets the seed of random choices. Default: 1.
@@ -245,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_usual_way_is_that_of_rust() {
+    fn default_options_match_rust() {
         let machine = seatmap_data::machine::catalog::load("graviton3").unwrap();
         let pattern = seatmap_data::pattern::generate("ring:4").unwrap();
         let usual = PlaceRequest::new(&machine, &pattern);

@@ -9,13 +9,13 @@ create_exception!(
     seatmap,
     SeatmapError,
     PyException,
-    "The work failed. The message says what, where, and what to do, as the command line does."
+    "The work failed. The message is the command line's: what, where, and what to do."
 );
 create_exception!(
     seatmap,
     InputError,
     SeatmapError,
-    "An argument or a file is wrong: the error for which the command line ends with exit code 2."
+    "An argument or a file is wrong. The command line exits with code 2 for this."
 );
 
 /// The cause of a failed call, in a form that can be sent to another thread.

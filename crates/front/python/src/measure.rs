@@ -47,7 +47,7 @@ pub fn measure(py: Python<'_>, options: MeasureOptions) -> PyResult<PyMachine> {
         let source =
             RoundTripSource::host(here::cpus_to_measure(options.cpus.map(CpuList).as_ref())?)?;
         let journal = source.journal(None).unwrap_or_else(|error| {
-            output::tell(&format!("nothing will be remembered: {}", with_causes(&error)));
+            output::tell(&format!("the measurement will not be saved: {}", with_causes(&error)));
             None
         });
         let request = MeasurementRequest {

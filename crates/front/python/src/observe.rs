@@ -41,7 +41,7 @@ fn method(word: &str) -> Result<Option<Method>, PythonFailure> {
         "sockets" => Ok(Some(Method::Sockets)),
         "goroutines" => Ok(Some(Method::Goroutines)),
         other => Err(PythonFailure::Input(format!(
-            "unknown method '{other}' for a program that runs; expected one of: auto, wakeups, \
+            "unknown method '{other}' for a running program; expected one of: auto, wakeups, \
              sockets, goroutines"
         ))),
     }

@@ -31,20 +31,20 @@ pub fn bind_thread(tid: Tid, cpus: Vec<u32>) -> PyResult<()> {
     let wanted: CpuSet = cpus.into_iter().collect();
     if !task::may_be_thread_of(tid, std::process::id() as Tid) {
         return Err(PythonFailure::Input(format!(
-            "thread {tid} is not one of this process; seatmap.where() lists those"
+            "thread {tid} is not a thread of this process; seatmap.where() lists them"
         ))
         .into());
     }
     match kept_masks::bind(tid, &wanted) {
         Ok(None) => Ok(()),
         Ok(Some(has)) => Err(PythonFailure::Work(format!(
-            "thread {tid} was to have CPUs {wanted}, and the kernel gave it {has}: a control group \
-             or cell allows no more"
+            "thread {tid} got CPUs {has} instead of {wanted}: a control group or cell allows no \
+             others"
         ))
         .into()),
         Err(error) => Err(PythonFailure::Work(format!(
-            "thread {tid} cannot have CPUs {wanted}: {error}; 'seatmap doctor' says which CPUs \
-             this process may use"
+            "cannot pin thread {tid} to CPUs {wanted}: {error}; 'seatmap doctor' shows the CPUs \
+             available to this process"
         ))
         .into()),
     }

@@ -169,9 +169,9 @@ class Errors(unittest.TestCase):
         elsewhere = seatmap.Plan.by_hand([0], machine="another computer")
         self.refused("another computer", lambda: seatmap.pin(elsewhere))
         self.refused("not task 5", lambda: seatmap.pin([CPUS[0]], task=5))
-        self.refused("not one of this process", lambda: seatmap.pin([CPUS[0]], threads=[1]))
+        self.refused("not a thread of this process", lambda: seatmap.pin([CPUS[0]], threads=[1]))
         self.refused("not a thread", lambda: seatmap.pin([0], threads=["main"]))
-        self.refused("cannot have", lambda: seatmap.pin([8191], task=0), seatmap.SeatmapError)
+        self.refused("cannot pin", lambda: seatmap.pin([8191], task=0), seatmap.SeatmapError)
         self.refused("2 threads", lambda: seatmap.pin([CPUS[0]], threads=[1, 2]))
 
     def test_programs(self):

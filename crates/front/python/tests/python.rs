@@ -12,7 +12,7 @@ mod package;
 use package::{module, repository, run};
 
 #[test]
-fn the_package_is_what_it_says() {
+fn package_checks_pass() {
     run("checks.py", &[]);
 }
 
@@ -24,7 +24,7 @@ fn the_page_and_the_notebook_run() {
 
 /// A module linked with libpython works with one Python only, and not with a statically linked one.
 #[test]
-fn the_module_belongs_to_no_one_python() {
+fn module_does_not_link_libpython() {
     let bytes = std::fs::read(module()).unwrap();
     let needs = b"libpython";
     assert!(!bytes.windows(needs.len()).any(|part| part == needs));

@@ -35,7 +35,7 @@
   };
   const shownValue = (a, b) => (state.home === 0 ? median(a, b) : predicted(a, b, state.home - 1));
   const figure = (hundredths) => {
-    if (hundredths === null || hundredths === undefined) return "not known";
+    if (hundredths === null || hundredths === undefined) return "unknown";
     const place = 10 ** Math.max(0, -data.decimals), decimals = Math.max(0, data.decimals);
     return `${(place === 1 ? hundredths / 100 : Math.round(hundredths / 100 / place) * place).toFixed(decimals)} ns`;
   };

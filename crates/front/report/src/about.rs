@@ -92,12 +92,12 @@ pub(crate) fn environment(environment: &Environment) -> Vec<(String, String)> {
 pub(crate) fn protocol(protocol: &Protocol) -> String {
     let discarded = protocol.discarded_gap + protocol.discarded_switched + protocol.discarded_moved;
     format!(
-        "{} of {} of {} a pair{}; {} kept, {discarded} thrown away ({} interrupted, {} \
-         switched out, {} on another PU); resolution {} ns; {:.2} s.",
+        "{} of {} of {} per pair{}; {} kept, {discarded} discarded ({} interrupted, {} switched \
+         out, {} migrated); resolution {} ns; {:.2} s.",
         counted(protocol.passes as usize, "pass"),
         counted(protocol.batches as usize, "batch"),
         counted(protocol.round_trips as usize, "round trip"),
-        if protocol.parallel { ", several pairs at a time" } else { "" },
+        if protocol.parallel { ", several pairs at once" } else { "" },
         counted(protocol.kept as usize, "batch"),
         protocol.discarded_gap,
         protocol.discarded_switched,
@@ -112,16 +112,18 @@ pub(crate) fn information(profile: &Profile) -> String {
     let Some(model) = &profile.home_model else { return String::new() };
     if !model.is_overdetermined() {
         let pus = counted(model.offset_ns.len(), "PU");
-        return format!("The pairs of {pus} cannot show which is near the line's home.");
+        return format!("With {pus}, the pairs do not show which PU is near the line's home.");
+    }
+    let share = percent(model.r2);
+    if share == "100.0 %" && model.star_r2.is_none() {
+        return "The groups explain all differences between pairs.".to_owned();
     }
     let homes = match model.homes() {
-        0 | 1 => String::new(),
-        // Plural: a single home is omitted.
-        homes => format!(" for {homes} homes"),
+        0 | 1 => "home".to_owned(),
+        homes => counted(homes, "home"),
     };
     format!(
-        "Group plus home{homes} explains {} of the variance over all pairs and leaves {}. {}",
-        percent(model.r2),
+        "Groups and {homes} explain {share} of the variance between pairs; the rest is {}. {}",
         residual(model.residual_ns, Digits::of(profile)),
         pair_view(model)
     )
@@ -130,26 +132,25 @@ pub(crate) fn information(profile: &Profile) -> String {
 fn residual(residual_ns: f64, digits: Digits) -> String {
     match digits.show(residual_ns) {
         // All shown digits are zeros: '0 ns' would claim that nothing is left.
-        text if text.parse() == Ok(0.0) => "less than the clock resolves".to_owned(),
+        text if text.parse() == Ok(0.0) => "below the clock's resolution".to_owned(),
         text => format!("{text} ns"),
     }
 }
 
 fn pair_view(model: &HomeModel) -> String {
     let Some(star_r2) = model.star_r2 else {
-        return "Inside the groups nothing varies.".to_owned();
+        return "Inside the groups all distances are equal.".to_owned();
     };
     let share = percent(star_r2);
     if model.pair_view_empty {
         format!(
-            "Inside the groups the pair view is empty: {share} of the variance is each PU's own \
-             way to the home of the line, so the matrix says who sits near that home, not who sits \
-             near whom."
+            "Inside the groups {share} of the variance is each PU's distance to the line's home: \
+             the matrix shows which PUs are near that home, not which are near each other."
         )
     } else {
         format!(
-            "Inside the groups each PU's own way to the home of the line accounts for {share} of \
-             the variance; the rest belongs to the pairs."
+            "Inside the groups each PU's distance to the line's home explains {share} of the \
+             variance; the rest depends on the pair."
         )
     }
 }
@@ -179,7 +180,7 @@ mod tests {
     use crate::samples::two_groups;
 
     #[test]
-    fn the_sample_in_words() {
+    fn origin_and_topology_are_described_in_words() {
         let mut profile = two_groups();
         assert_eq!(origin(&profile), "measured on lab-7, 2026-02-03, by seatmap 0.1.0");
         assert_eq!(
@@ -194,35 +195,35 @@ mod tests {
     }
 
     #[test]
-    fn information_never_rounds_up_to_everything() {
+    fn explained_variance_never_rounds_to_100_percent() {
         let mut profile = two_groups();
         profile.home_model.as_mut().unwrap().r2 = 0.99996;
         let text = information(&profile);
-        assert!(text.starts_with("Group plus home for 2 homes explains 99.9 % of"), "{text}");
+        assert!(text.starts_with("Groups and 2 homes explain 99.9 % of"), "{text}");
         profile.home_model = None;
         assert_eq!(information(&profile), "");
     }
 
     #[test]
-    fn an_empty_pair_view_is_said_plainly() {
+    fn empty_pair_view_is_explained() {
         let mut profile = two_groups();
         profile.home_model.as_mut().unwrap().pair_view_empty = true;
-        assert!(information(&profile).contains("the pair view is empty: 31.0 % of the variance"));
+        assert!(information(&profile).contains("not which are near each other."));
     }
 
     #[test]
-    fn discards_are_counted() {
+    fn discarded_batches_are_counted() {
         let profile = two_groups();
         let text = protocol(profile.core_distance.as_ref().unwrap().protocol.as_ref().unwrap());
         let (how, kept) = text.split_once("; ").unwrap();
-        assert_eq!(how, "3 passes of 32 batches of 100 round trips a pair");
+        assert_eq!(how, "3 passes of 32 batches of 100 round trips per pair");
         let expected =
-            "2673 batches kept, 15 thrown away (12 interrupted, 3 switched out, 0 on another PU)";
+            "2673 batches kept, 15 discarded (12 interrupted, 3 switched out, 0 migrated)";
         assert_eq!(kept, format!("{expected}; resolution 0.04 ns; 0.18 s."));
     }
 
     #[test]
-    fn only_what_is_known_of_the_surroundings() {
+    fn environment_lists_only_known_facts() {
         let rows = environment(&two_groups().environment);
         let names: Vec<&str> = rows.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["Processor", "Hypervisor", "Steal", "Kernel"]);

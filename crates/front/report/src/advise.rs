@@ -15,8 +15,7 @@ use seatmap_data::statistics::words::{agreeing, counted, counted_figure, figure,
 const MOST_NAMED: usize = 3;
 
 /// The remedy for a short observation.
-const LET_IT_RUN: &str =
-    "let it run longer; an advice takes half a minute, or as long as --seconds says";
+const LET_IT_RUN: &str = "let it run longer ('seatmap advise' takes half a minute, or --seconds)";
 
 type Row = [TableCell; 2];
 
@@ -34,8 +33,8 @@ pub fn page(advice: &Advice) -> Page {
     let table = Table::default().words([""; 2]).least([10]).rows(rows(advice));
     Page {
         gap_below_headline: Some(""),
-        sections: vec![PageSection::new("Looked at, in this order").with(table)],
-        footer: "As 'seatmap advise' found the program.",
+        sections: vec![PageSection::new("Evidence, in the order of the checks").with(table)],
+        footer: "Observed by 'seatmap advise'.",
         ..Page::new(format!("Advice for {}", advice.evidence.name), headline(advice))
     }
 }
@@ -50,18 +49,18 @@ fn headline(advice: &Advice) -> String {
     let verdict = match advice.conclusion.verdict {
         AdviceVerdict::DoThis => "DO THIS",
         AdviceVerdict::LeaveIt => "LEAVE IT",
-        AdviceVerdict::CannotTell => "CANNOT TELL HERE",
+        AdviceVerdict::CannotTell => "UNDECIDED",
     };
     format!("{who}: {verdict}")
 }
 
 fn rows(advice: &Advice) -> Vec<Row> {
     let evidence = &advice.evidence;
-    let mut rows = vec![row("looked at", looked_at(evidence))];
-    rows.push(row("talks", talks(evidence)));
-    rows.push(row("limits it", limits(advice)));
-    rows.push(row("bound by", bound_by(evidence)));
-    rows.extend(evidence.most_gain.as_ref().map(|most| row("at most", at_most(most))));
+    let mut rows = vec![row("observed", looked_at(evidence))];
+    rows.push(row("messages", talks(evidence)));
+    rows.push(row("bottleneck", limits(advice)));
+    rows.push(row("allowed", bound_by(evidence)));
+    rows.extend(evidence.most_gain.as_ref().map(|most| row("max gain", at_most(most))));
     rows.extend(tried_row(advice));
     rows.push(row("why", why(advice)));
     rows.extend(advice.paste.iter().flat_map(pasted));
@@ -75,11 +74,11 @@ fn rows(advice: &Advice) -> Vec<Row> {
 /// Decisive facts that were not observed.
 fn not_seen(evidence: &Evidence) -> Option<Row> {
     let facts = evidence.unseen.iter().map(|fact| match fact {
-        UnseenFact::Masks => "the CPUs that some threads might use: they ended before",
+        UnseenFact::Masks => "the CPU masks of some threads, which ended too early",
         UnseenFact::Waits => "how long its threads waited for a CPU",
         UnseenFact::Load => "how busy its CPUs were",
-        UnseenFact::Connections => "whether it is connected with the neighbours",
-        UnseenFact::DeviceWaits => "waits for devices, of threads beyond the first 64",
+        UnseenFact::Connections => "whether it is connected to its neighbours",
+        UnseenFact::DeviceWaits => "device waits of threads beyond the first 64",
     });
     let facts: Vec<&str> = facts.collect();
     (!facts.is_empty()).then(|| row("not seen", facts.join("; ")))
@@ -98,10 +97,10 @@ fn looked_at(evidence: &Evidence) -> String {
         _ => String::new(),
     };
     if evidence.threads == 0 && evidence.has_ended {
-        return format!("nothing, for {}{ended}", lasting(evidence.looked_s));
+        return format!("nothing in {}{ended}", lasting(evidence.looked_s));
     }
     format!(
-        "{busy} of {}, {} % of a CPU in all, for {}{ended}",
+        "{busy} of {}, {} % of a CPU in total, for {}{ended}",
         evidence.threads,
         figure(evidence.used_percent, 0),
         lasting(evidence.looked_s)
@@ -110,23 +109,23 @@ fn looked_at(evidence: &Evidence) -> String {
 
 fn talks(evidence: &Evidence) -> String {
     let Some(talk) = &evidence.talk else {
-        let why = evidence.talk_unseen.as_deref().unwrap_or("it could not be observed");
+        let why = evidence.talk_unseen.as_deref().unwrap_or("they could not be observed");
         return format!("not seen: {why}");
     };
     let inside = if evidence.threads == 1 {
         "it has one thread".to_owned()
     } else if talk.inside_per_s < 0.5 {
-        "its threads were not seen to talk to each other".to_owned()
+        "none seen between its threads".to_owned()
     } else {
         format!(
-            "messages between its threads: {}/s, in {}",
+            "{}/s between its threads, in {}",
             three_digits(talk.inside_per_s),
             counted(talk.pairs, "pair")
         )
     };
     match evidence.first_client() {
         Some(client) => format!(
-            "{inside}; {} ({}) wakes it {} times/s, on this computer",
+            "{inside}; {} ({}) on this computer wakes it {} times/s",
             client.name,
             client.pid,
             three_digits(client.per_s)
@@ -136,7 +135,7 @@ fn talks(evidence: &Evidence) -> String {
         }
         None => match evidence.neighbours.partners.first() {
             Some(NeighbourProgram { name, pid, .. }) => {
-                format!("{inside}; {name} ({pid}) is connected with it, on this computer")
+                format!("{inside}; it is connected to {name} ({pid}) on this computer")
             }
             None => inside,
         },
@@ -153,10 +152,10 @@ fn limits(advice: &Advice) -> String {
             figure(evidence.neighbours.steal_percent, 0)
         ),
         Reason::Device => "a disk or another device".to_owned(),
-        Reason::Failed => "nothing: the command failed".to_owned(),
+        Reason::Failed => "none: the command failed".to_owned(),
         Reason::TooShort | Reason::EndedUnseen => "not seen".to_owned(),
         Reason::OwnMask => format!(
-            "its mask: {} want the time of {}, and may use {} {}",
+            "its mask: {} need {}, but may use only {} {}",
             counted(evidence.ready_threads(), "busy thread"),
             counted_figure(evidence.wanted_percent / 100.0, 1, "CPU"),
             agreeing(evidence.cpu_count, "CPU", "CPUs"),
@@ -176,26 +175,26 @@ fn usual_limit(evidence: &Evidence) -> String {
     // An always busy thread does not wait.
     if let Some(client) = slow.filter(|_| at_limit.is_none()) {
         let percent = figure(client.busiest_percent, 0);
-        return format!("{}, which it waits for: that used {percent} % of a CPU", client.name);
+        return format!("it waits for {}, which used {percent} % of a CPU", client.name);
     }
     if evidence.waits_percent >= WAITS_PERCENT {
         return crowded(evidence);
     }
     if room < 10.0 * evidence.cpu_count as f64 {
-        return "its CPUs: they are busy".to_owned();
+        return "its CPUs are busy".to_owned();
     }
     if let Some(thread) = at_limit {
         let percent = figure(thread.percent, 0);
-        return format!("its thread '{}', which used {percent} % of a CPU", thread.name);
+        return format!("its thread '{}', at {percent} % of a CPU", thread.name);
     }
     match evidence.own_order() {
         Some(threads) => format!(
-            "itself: of its {}, {} ran at a time on average",
-            counted(evidence.busy.len(), "busy thread"),
-            figure(threads, 1)
+            "itself: on average {} of its {} ran at a time",
+            figure(threads, 1),
+            counted(evidence.busy.len(), "busy thread")
         ),
-        None if evidence.talk.is_none() => format!("not seen: it used {}", share_of_cpus(evidence)),
-        None => format!("the work that comes to it: it used {}", share_of_cpus(evidence)),
+        None if evidence.talk.is_none() => format!("unknown: it used {}", share_of_cpus(evidence)),
+        None => format!("none: it waits for requests, and used {}", share_of_cpus(evidence)),
     }
 }
 
@@ -209,10 +208,10 @@ fn crowded(evidence: &Evidence) -> String {
     let partners = &evidence.neighbours.partners;
     let with = match &partners[..] {
         [] => String::new(),
-        _ => format!("; {} had the same CPUs, and it works with them", with_percents(partners)),
+        _ => format!("; its partners share them: {}", with_percents(partners)),
     };
     format!(
-        "its CPUs: it waited for one in {} % of the time in which it could run{with}",
+        "its CPUs: it waited for one in {} % of its runnable time{with}",
         figure(evidence.waits_percent, 0)
     )
 }
@@ -236,13 +235,13 @@ fn neighbours(evidence: &Evidence) -> String {
         evidence.neighbours.programs.iter().take(MOST_NAMED).map(|one| one.percent).sum();
     let rest = evidence.neighbours.percent * evidence.cpu_count as f64 - named;
     let who = match (names.is_empty(), rest >= 10.0) {
-        (true, _) => "many that lived for a moment, or used little each".to_owned(),
-        (false, true) => format!("{names}, and many that lived for a moment, or used little each"),
+        (true, _) => "many short-lived or small programs".to_owned(),
+        (false, true) => format!("{names}, and many short-lived or small ones"),
         (false, false) => names,
     };
     format!(
-        "{} % of its CPUs' time went to others, and it waited for a CPU in {} % of the time in \
-         which it could run{itself}: {who}",
+        "others used {} % of its CPUs' time: {who}; it waited for a CPU in {} % of its runnable \
+         time{itself}",
         figure(evidence.neighbours.percent, 0),
         figure(evidence.waits_percent, 0)
     )
@@ -250,20 +249,20 @@ fn neighbours(evidence: &Evidence) -> String {
 
 fn bound_by(evidence: &Evidence) -> String {
     let mut cpus = match evidence.cpu_count {
-        0 => "CPUs that were not seen".to_owned(),
+        0 => "unknown CPUs".to_owned(),
         count => format!("{} {}", agreeing(count, "CPU", "CPUs"), evidence.cpus),
     };
     let bound = evidence.bound_threads();
     if !bound.is_empty() {
         let threads = counted(bound.len(), "busy thread");
-        cpus += &format!("; {threads} bound one by one ({})", listed(&bound));
+        cpus += &format!("; {threads} pinned individually ({})", listed(&bound));
     }
     match (&evidence.quotas[..], &evidence.quotas_unseen) {
         ([], None) => format!("{cpus}; no CPU quota"),
-        ([], Some(why)) => format!("{cpus}; a CPU quota could not be seen ({why})"),
+        ([], Some(why)) => format!("{cpus}; CPU quota unknown ({why})"),
         (quotas, None) => format!("{cpus}; CPU quota {}", quotas.join(", ")),
         (quotas, Some(why)) => {
-            format!("{cpus}; CPU quota {}; others could not be seen ({why})", quotas.join(", "))
+            format!("{cpus}; CPU quota {}; others unknown ({why})", quotas.join(", "))
         }
     }
 }
@@ -272,19 +271,20 @@ fn bound_by(evidence: &Evidence) -> String {
 fn at_most(most: &MostGain) -> String {
     let effect = &most.effect;
     if effect.messages == 0.0 {
-        return "nothing: no message between its threads was seen".to_owned();
+        return "none: no messages between its threads were seen".to_owned();
     }
     let rate = three_digits(effect.messages / effect.observed_s);
     let step_ns = (effect.farthest_s - effect.planned_s) / effect.messages.max(1.0) * 1e9;
     let share = match most.percent {
-        100.0.. => "more than its whole time: they overlap, and only a trial tells".to_owned(),
+        100.0.. => "more than its whole time (messages overlap; only a trial can tell)".to_owned(),
         percent => {
             let percent = figure(percent, if percent < 10.0 { 2 } else { 0 });
-            format!("{percent} % of its time, by the costs that were measured")
+            format!("{percent} % of its time, by measured costs")
         }
     };
     format!(
-        "messages: {rate}/s x {} (farthest CPUs {}, nearest {}) on {}: {share}",
+        // Plural: a rate.
+        "{share}: {rate} messages/s x {} (farthest CPUs {}, nearest {}) on {}",
         time(step_ns),
         time(effect.farthest_ns),
         time(effect.farthest_ns - step_ns),
@@ -310,19 +310,19 @@ fn tried(trial: &TrialResult) -> String {
         .collect();
     let none = "no seats".to_owned();
     format!(
-        "{} in {}, of which {} counted, {}{}; the default against itself {}",
+        "{} in {} ({} counted), {}{}; the default against itself {}",
         if arms.is_empty() { none } else { arms.join(", ") },
         counted(trial.rounds, "round"),
         trial.counted,
         lasting(trial.seconds),
-        if trial.has_ended { ", when the program ended" } else { "" },
+        if trial.has_ended { ", until the program ended" } else { "" },
         difference(trial.control)
     )
 }
 
 fn difference(difference: Option<RateDifference>) -> String {
     difference.map_or(
-        "unread".to_owned(),
+        "not read".to_owned(),
         |RateDifference { percent, low_percent, high_percent }| {
             format!(
                 "{} % [{} to {}]",
@@ -337,20 +337,20 @@ fn difference(difference: Option<RateDifference>) -> String {
 fn by_neighbours(evidence: &Evidence) -> String {
     if let Some(how) = &evidence.gives_way {
         let change = evidence.gives_way_remedy.as_ref().map_or_else(
-            || "change the policy of the neighbour".to_owned(),
+            || "change the neighbour's policy".to_owned(),
             |command| format!("'{command}' makes them equal"),
         );
         return format!(
-            "it gives way to the neighbours ({how}): {change} if that is not meant; or stop or \
-             move them, or make a cell"
+            "its neighbours have priority ({how}): {change} if this is not intended; or stop or \
+             move them, or create a cell"
         );
     }
     if evidence.has_team() {
-        return "a barrier waits for the thread that lost its CPU, and the others spin meanwhile: \
-                stop or move the neighbours, make a cell, or try OMP_WAIT_POLICY=passive"
+        return "a thread that loses its CPU holds up the others, which spin at a barrier: stop or \
+                move the neighbours, create a cell, or try OMP_WAIT_POLICY=passive"
             .to_owned();
     }
-    "the neighbours decide how fast it runs: stop or move them, or make a cell".to_owned()
+    "its neighbours limit its speed: stop or move them, or create a cell".to_owned()
 }
 
 fn why(advice: &Advice) -> String {
@@ -358,63 +358,62 @@ fn why(advice: &Advice) -> String {
     let memory = if evidence.most_gain.as_ref().is_some_and(|most| most.effect.saw_memory) {
         ""
     } else {
-        "; memory that threads share was not looked at"
+        "; shared memory was not observed"
     };
     match &advice.conclusion.reason {
         Reason::Setting { finding } => {
             finding.advice.clone().unwrap_or_else(|| setting(advice.conclusion.verdict).to_owned())
         }
         Reason::HardlyRuns if evidence.requests_unseen => {
-            "it hardly runs, which no seat changes; its waits for disks through io_uring are \
-             shown to its own user and to root"
+            "it hardly runs, so seats cannot make it faster; only its owner and root can see its \
+             io_uring waits for disks"
                 .to_owned()
         }
-        Reason::HardlyRuns => "it hardly runs: no seat makes a sleeping program faster".to_owned(),
+        Reason::HardlyRuns => "it hardly runs, so seats cannot make it faster".to_owned(),
         Reason::Neighbours => by_neighbours(evidence),
-        Reason::Steal => "no seat in this machine gets that time back".to_owned(),
-        Reason::Device => "its threads wait for a device, which no seat makes faster".to_owned(),
+        Reason::Steal => "no seats in this machine can regain that time".to_owned(),
+        Reason::Device => "its threads wait for a device; seats cannot make it faster".to_owned(),
         Reason::OneCpu => one_cpu(evidence),
         Reason::OwnMask => format!(
-            "others use the rest of CPUs {} as well, so that nobody knows what it would get \
-             there: widen the mask where it is not meant, and look again",
+            "other programs use the rest of CPUs {} too, so the gain is unknown: widen the mask if \
+             it is not intended, and run advise again",
             evidence.unbound_cpus
         ),
         Reason::Failed => format!(
-            "it {}: what it says itself comes first",
+            "it {}: check its own output first",
             evidence.failure.as_deref().unwrap_or_default()
         ),
         Reason::ShortTasks => {
-            "threads and processes that live for a moment do its work: the kernel seats them"
+            "short-lived threads and processes do its work: leave their placement to the kernel"
                 .to_owned()
         }
         Reason::SmallTasks => format!(
-            "most of its work is done by threads that use less than {} % of a CPU each: seats are \
-             tried for busier ones",
+            "threads below {} % of a CPU each do most of its work: seats are tried only for busier \
+             ones",
             figure(BUSY_PERCENT, 0)
         ),
         Reason::TooShort if evidence.is_cut => {
-            format!("it was ended before there was anything to see: {LET_IT_RUN}")
+            format!("it was stopped before anything could be observed: {LET_IT_RUN}")
         }
-        Reason::TooShort => "it ended before there was anything to see".to_owned(),
+        Reason::TooShort => "it ended before anything could be observed".to_owned(),
         Reason::EndedUnseen => {
-            "it ended before it was seen, and could not be observed from its beginning: let it run \
-             for 10 s or longer"
+            "it ended too early, and could not be observed from its start: let it run for 10 s or \
+             longer"
                 .to_owned()
         }
-        Reason::OneThread => "one busy thread leaves little to seat".to_owned(),
+        Reason::OneThread => "it has one busy thread, so seats change little".to_owned(),
         Reason::ClientAtLimit => {
-            "the program that it waits for is at its limit: a client has to send more at once \
-             (pipelining, more clients), and a server wants advice of its own"
+            "the program it waits for is at its limit: let a client send more at once (pipelining, \
+             more clients); run advise on a server"
                 .to_owned()
         }
         Reason::TalkUnseen => {
-            "seats matter by who talks to whom, which was not seen: run this outside of containers \
-             as root, or with CAP_BPF and CAP_PERFMON"
+            "seats depend on the messages between threads, which were not observed: run this \
+             outside containers as root, or with CAP_BPF and CAP_PERFMON"
                 .to_owned()
         }
         Reason::NotMeasured => {
-            "the machine's distances, or the cost of a wakeup on it, are not known: run 'seatmap \
-             measure' there"
+            "the machine's distances or wakeup costs are unknown: run 'seatmap measure' there"
                 .to_owned()
         }
         Reason::LittleTalk => {
@@ -422,13 +421,13 @@ fn why(advice: &Advice) -> String {
         }
         Reason::NotTried { why } => not_tried(why, evidence),
         Reason::TrialVoid => {
-            "the work of others changed between the periods, so that none can be compared"
+            "the load of other programs changed between the periods, so they cannot be compared"
                 .to_owned()
         }
         Reason::Drift => {
-            "the default differed from itself, so that no difference can be believed".to_owned()
+            "the default differed from itself, so no difference is reliable".to_owned()
         }
-        Reason::NoneBetter => "no seats that were tried are shown to be better".to_owned(),
+        Reason::NoneBetter => "no tried seats are shown to be better".to_owned(),
         Reason::Better { seats } => better(seats, evidence),
     }
 }
@@ -436,15 +435,15 @@ fn why(advice: &Advice) -> String {
 fn setting(verdict: AdviceVerdict) -> &'static str {
     match verdict {
         AdviceVerdict::DoThis => "this setting is wrong, whatever the seats",
-        _ => "that decides how fast it runs, whatever the seats, and no command here mends it",
+        _ => "this limits its speed, whatever the seats; no command here can fix it",
     }
 }
 
 fn one_cpu(evidence: &Evidence) -> String {
     if evidence.unbound_cpus.is_empty() || evidence.unbound_cpus == evidence.cpus {
-        return "it may use one CPU: there is one seat".to_owned();
+        return "it may use only one CPU, so there is only one seat".to_owned();
     }
-    format!("its mask leaves it CPU {}, which is enough for what it does", evidence.cpus)
+    format!("its mask allows only CPU {}, which is enough for its work", evidence.cpus)
 }
 
 fn better(seats: &TriedSeats, evidence: &Evidence) -> String {
@@ -452,11 +451,8 @@ fn better(seats: &TriedSeats, evidence: &Evidence) -> String {
     // The time saved for the same work.
     let saved_percent = 100.0 * percent / (100.0 + percent);
     let most = evidence.most_gain.as_ref().map_or(f64::INFINITY, |most| most.percent);
-    let beyond = if saved_percent > most {
-        ": its messages cost more than when that was measured"
-    } else {
-        ""
-    };
+    let beyond =
+        if saved_percent > most { "; its messages cost more than in the measurement" } else { "" };
     let name = &seats.candidate.name;
     format!("it does {} % more work with the seats '{name}'{beyond}", figure(percent, 1))
 }
@@ -464,40 +460,37 @@ fn better(seats: &TriedSeats, evidence: &Evidence) -> String {
 fn not_tried(why: &NoTrial, evidence: &Evidence) -> String {
     let words = match why {
         NoTrial::NoWork if evidence.command.is_some() => {
-            "seats could matter, and nothing here tells how much work it does: race whole runs of \
-             it, or give a figure of its work with --metric"
+            "seats could matter, but its work cannot be measured: race whole runs of it, or give a \
+             figure of its work with --metric"
         }
         NoTrial::NoWork => {
-            "seats could matter, and nothing here tells how much work it does: give a figure of it \
-             with --metric"
+            "seats could matter, but its work cannot be measured: give a figure of it with --metric"
         }
         NoTrial::MetricFailed { why } => {
-            return format!("the metric told no work: {why}");
+            return format!("the metric gave no value: {why}");
         }
         NoTrial::Bound => return bound_one_by_one(evidence),
         NoTrial::Goroutines => {
-            "its goroutines move among its threads, so that seats of threads mean nothing: \
-             'seatmap tune -- COMMAND' races CPUs for the whole of it"
+            "its goroutines move between threads, so seats of threads mean nothing: 'seatmap tune \
+             -- COMMAND' races sets of CPUs for the whole program"
         }
-        NoTrial::NoSeats => "there are no seats that differ from what the kernel does",
+        NoTrial::NoSeats => "no seats differ from the kernel's placement",
         NoTrial::Ended if evidence.is_cut => {
             return format!(
-                "seats could matter, and it was ended before they could be compared: {LET_IT_RUN}"
+                "seats could matter, but it was stopped before they could be compared: {LET_IT_RUN}"
             );
         }
-        NoTrial::Ended => "seats could matter, and it ended before they could be compared",
-        NoTrial::Refused => {
-            "the kernel did not let this user move its threads: run this as its owner or as root"
-        }
-        NoTrial::Elsewhere => "seats could matter there, and only runs on that machine tell",
+        NoTrial::Ended => "seats could matter, but it ended before they could be compared",
+        NoTrial::Refused => "this user may not move its threads: run this as its owner or as root",
+        NoTrial::Elsewhere => "seats could matter there, but only runs on that machine can tell",
     };
     words.to_owned()
 }
 
 fn bound_one_by_one(evidence: &Evidence) -> String {
     format!(
-        "busy threads have masks of their own ({}), which no trial changes: free them, and ask \
-         again",
+        "busy threads are pinned individually ({}), which no trial changes: unpin them, and run \
+         advise again",
         listed(&evidence.bound_threads())
     )
 }
@@ -557,9 +550,9 @@ fn program_options(evidence: &Evidence) -> Option<String> {
 
 fn confidence(confidence: Confidence) -> &'static str {
     match confidence {
-        Confidence::High => "high: it was measured",
-        Confidence::Medium => "medium: it holds for what was seen",
-        Confidence::Low => "low: something that decides was not seen",
+        Confidence::High => "high: measured",
+        Confidence::Medium => "medium: valid for the observed load",
+        Confidence::Low => "low: a decisive fact is unknown",
     }
 }
 

@@ -32,7 +32,7 @@ pub fn losses(outcome: &LiveOutcome) -> Vec<String> {
         .iter()
         .filter(is_worse)
         .map(|attempt| {
-            format!("The seats '{}' were worse, and were taken back.", attempt.candidate.name)
+            format!("The seats '{}' were worse, and were removed.", attempt.candidate.name)
         })
         .collect();
     let looked = moved(&outcome.held).into_iter().chain(starved(&outcome.held));
@@ -56,10 +56,10 @@ fn left_changed(outcome: &LiveOutcome) -> impl Iterator<Item = String> {
 }
 
 fn left_alone(threads: usize) -> Option<String> {
-    let (itself, were) = if threads == 1 { ("itself", "was") } else { ("themselves", "were") };
-    (threads > 0).then(|| {
-        format!("{} chose CPUs by {itself} and {were} left alone.", counted(threads, "thread"))
-    })
+    let (own, were) =
+        if threads == 1 { ("its own CPUs", "was") } else { ("their own CPUs", "were") };
+    (threads > 0)
+        .then(|| format!("{} set {own} and {were} left alone.", counted(threads, "thread")))
 }
 
 fn on_seats(kept: &SeatCandidate, outcome: &LiveOutcome) -> String {
@@ -77,17 +77,14 @@ fn on_seats(kept: &SeatCandidate, outcome: &LiveOutcome) -> String {
     } else {
         format!("'{}' is kept", kept.name)
     };
-    format!("{kept}: {threads} {has} at the last look.")
+    format!("{kept}: {threads} {has} at the last check.")
 }
 
 fn moved(held: &SeatStatus) -> Option<String> {
     let threads = counted(held.moved, "thread");
     let were = if held.moved == 1 { "was" } else { "were" };
     (held.moved > 0).then(|| {
-        format!(
-            "{threads} {were} found off the seats: the program, or somebody else, changed the \
-             masks meanwhile."
-        )
+        format!("{threads} {were} off the seats: the program or another one changed the masks.")
     })
 }
 
@@ -99,8 +96,8 @@ fn starved(held: &SeatStatus) -> Option<String> {
     let name = visible(&first.name);
     let cpus = CpuSet::of_list(&first.cpus).unwrap_or_default().named();
     Some(format!(
-        "{threads} {was} ready and got no CPU of {its} (thread {} '{name}' on {cpus}): other work \
-         ran there.",
+        "{threads} {was} runnable, but got no CPU time on {its} (thread {} '{name}' on {cpus}): \
+         other tasks ran there.",
         first.tid
     ))
 }
@@ -135,15 +132,13 @@ fn table(attempts: &[Attempt], metric: &WorkMetric) -> Table {
 fn judged(attempt: &Attempt, metric: &WorkMetric) -> String {
     let word = match attempt.verdict {
         CandidateVerdict::Better => "better",
-        CandidateVerdict::NotShown => "no gain is shown",
+        CandidateVerdict::NotShown => "no gain shown",
         CandidateVerdict::Worse => "worse",
-        CandidateVerdict::LeftEarly => "left early: far below in its first periods",
+        CandidateVerdict::LeftEarly => "dropped early: far below in its first periods",
         CandidateVerdict::Unread if matches!(metric, WorkMetric::Command(_)) => {
-            "not judged: the command of --metric printed no number that grew"
+            "not judged: the --metric command printed no growing number"
         }
-        CandidateVerdict::Unread => {
-            "not judged: the figure stood still, as it does for threads that spin"
-        }
+        CandidateVerdict::Unread => "not judged: the figure did not grow, as with spinning threads",
     };
     let percent = |ratio: f64| 100.0 * (ratio - 1.0);
     attempt.gain.map_or(word.to_owned(), |gain| {
@@ -158,13 +153,13 @@ fn sentences(outcome: &LiveOutcome, metric: &WorkMetric) -> Vec<String> {
         Some(kept) => on_seats(kept, outcome),
         None if outcome.attempts.is_empty() => nothing_judged(outcome),
         None if is_undone(outcome) && left_changed(outcome).next().is_some() => {
-            "The threads have their own masks again, but for those that are named below.".to_owned()
+            "All masks are restored, except those named below.".to_owned()
         }
-        None if is_undone(outcome) => "The threads have their own masks again.".to_owned(),
+        None if is_undone(outcome) => "All masks are restored.".to_owned(),
         None if outcome.end == Some(ObservationEnd::Program) => {
-            "No seats were shown to be better than the kernel's choice.".to_owned()
+            "No seats were shown to be better than the kernel's placement.".to_owned()
         }
-        None => "No seats are shown to be better; the kernel goes on to choose.".to_owned(),
+        None => "No seats are shown to be better; the kernel keeps placing the threads.".to_owned(),
     }];
     let halted = outcome.halted.iter();
     sentences.extend(halted.map(|HaltedProcess { pid, name, reason }| {
@@ -194,7 +189,7 @@ fn disturbed(periods: usize) -> Option<String> {
     (periods > 0).then(|| {
         let were = if periods == 1 { "was" } else { "were" };
         format!(
-            "{} {were} void: others took more of the CPUs than in other periods with the same \
+            "{} {were} discarded: other programs used more CPU time than in periods with the same \
              seats.",
             counted(periods, "period")
         )
@@ -205,10 +200,7 @@ fn disturbed(periods: usize) -> Option<String> {
 fn torn(periods: usize) -> Option<String> {
     (periods > 0).then(|| {
         let were = if periods == 1 { "was" } else { "were" };
-        format!(
-            "{} {were} void: CPUs were taken away or given back meanwhile.",
-            counted(periods, "period")
-        )
+        format!("{} {were} discarded: CPUs were removed or added.", counted(periods, "period"))
     })
 }
 
@@ -217,12 +209,12 @@ fn repeated(outcome: &LiveOutcome) -> Option<String> {
     let left_out = void.saturating_sub(outcome.repeated);
     match (void, outcome.repeated, left_out) {
         (0, ..) => None,
-        (_, 0, _) => Some("No void period was made again.".to_owned()),
-        (1, ..) => Some("It was made again.".to_owned()),
-        (_, _, 0) => Some("Each was made again.".to_owned()),
+        (_, 0, _) => Some("No discarded period was repeated.".to_owned()),
+        (1, ..) => Some("It was repeated.".to_owned()),
+        (_, _, 0) => Some("Each was repeated.".to_owned()),
         (_, repeated, left_out) => Some(format!(
-            "{} {} made again; {left_out} {} left out.",
-            counted(repeated, "void period"),
+            "{} {} repeated; {left_out} {} left out.",
+            counted(repeated, "discarded period"),
             if repeated == 1 { "was" } else { "were" },
             if left_out == 1 { "was" } else { "were" },
         )),
@@ -235,7 +227,7 @@ fn nothing_judged(outcome: &LiveOutcome) -> String {
         (None, _) => {
             let it =
                 if outcome.end == Some(ObservationEnd::Program) { "it" } else { "the program" };
-            format!("{ended}, before {it} was observed to the end; nothing was changed.")
+            format!("{ended}, before {it} was fully observed; nothing was changed.")
         }
         (Some(_), Some(reason)) => {
             format!("No seats were tried: {}. {ended}.", reason_in_words(reason))
@@ -254,7 +246,7 @@ fn ended(outcome: &LiveOutcome) -> String {
     let after = lasting(outcome.seconds);
     match outcome.end {
         Some(ObservationEnd::Program) => format!("The program ended after {after}"),
-        Some(ObservationEnd::Time) => format!("The time was over after {after}"),
+        Some(ObservationEnd::Time) => format!("The time ran out after {after}"),
         Some(ObservationEnd::Stopped) => format!("It was stopped after {after}"),
         None => format!("It failed after {after}"),
     }
@@ -262,12 +254,12 @@ fn ended(outcome: &LiveOutcome) -> String {
 
 fn reason_in_words(reason: NoSeats) -> &'static str {
     match reason {
-        NoSeats::OneCpu => "the program may use one CPU",
+        NoSeats::OneCpu => "the program may use only one CPU",
         NoSeats::OneThread => "fewer than two threads of the program were seen",
-        NoSeats::Silent => "no thread was seen to talk to another one",
-        NoSeats::Spread => "so many threads talk a little that none of them counts",
+        NoSeats::Silent => "no messages between its threads were seen",
+        NoSeats::Spread => "many threads communicate a little, and none stands out",
         NoSeats::AllCpus => {
-            "--soft gives each thread the CPUs of a cache, and all CPUs of the program share one"
+            "--soft seats each thread by cache, and all CPUs of the program share one"
         }
     }
 }
@@ -322,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn attempts_are_told_with_their_intervals() {
+    fn attempts_are_shown_with_intervals() {
         let attempts = vec![
             attempt("nearest", CandidateVerdict::NotShown, Some(1.01)),
             attempt("together", CandidateVerdict::Better, Some(1.334)),
@@ -357,20 +349,20 @@ mod tests {
     }
 
     #[test]
-    fn seats_are_told_as_the_last_look_found_them() {
+    fn kept_seats_reflect_last_look() {
         let kept = Some(attempt("nearest", CandidateVerdict::Better, None).candidate);
         let told = |on_seats, end| {
             let held = SeatStatus { on_seats, ..SeatStatus::default() };
             let outcome = LiveOutcome { kept: kept.clone(), held, end, ..LiveOutcome::default() };
             page(&outcome, &WorkMetric::Wakeups).text(None)
         };
-        insta::assert_snapshot!(told(2, None), @"'nearest' is kept: 2 threads have seats at the last look.");
-        insta::assert_snapshot!(told(1, None), @"'nearest' is kept: 1 of 2 threads has a seat at the last look.");
-        insta::assert_snapshot!(told(0, Some(ObservationEnd::Program)), @"'nearest' was kept to the end: 0 of 2 threads had seats at the last look.");
+        insta::assert_snapshot!(told(2, None), @"'nearest' is kept: 2 threads have seats at the last check.");
+        insta::assert_snapshot!(told(1, None), @"'nearest' is kept: 1 of 2 threads has a seat at the last check.");
+        insta::assert_snapshot!(told(0, Some(ObservationEnd::Program)), @"'nearest' was kept to the end: 0 of 2 threads had seats at the last check.");
     }
 
     #[test]
-    fn losses_are_told_in_any_case() {
+    fn losses_are_always_reported() {
         let lost = |own, refused| LiveOutcome {
             attempts: vec![
                 attempt("nearest", CandidateVerdict::Worse, Some(0.8)),
@@ -387,41 +379,44 @@ mod tests {
             assert!(faults.is_empty(), "{faults:?}");
         }
         insta::assert_snapshot!(losses(&lost(1, 2)).join("\n"), @r"
-        The seats 'nearest' were worse, and were taken back.
+        The seats 'nearest' were worse, and were removed.
         The kernel refused the seats of 2 threads.
-        1 thread chose CPUs by itself and was left alone.
-        1 thread was found off the seats: the program, or somebody else, changed the masks meanwhile.
-        1 thread was ready and got no CPU of its seat (thread 71 'a\u{1b}[2J' on CPU 1): other work ran there.
+        1 thread set its own CPUs and was left alone.
+        1 thread was off the seats: the program or another one changed the masks.
+        1 thread was runnable, but got no CPU time on its seat (thread 71 'a\u{1b}[2J' on CPU 1): other tasks ran there.
         ");
         assert!(losses(&LiveOutcome::default()).is_empty());
     }
 
     #[test]
-    fn nothing_tried_is_told_too() {
+    fn missing_trials_are_explained() {
         let metric_problem =
-            Some("'command:cat' had not ended after 10 s and was ended".to_owned());
+            Some("'command:cat' was still running after 10 s and was stopped".to_owned());
         let late =
             page(&LiveOutcome { metric_problem, ..LiveOutcome::default() }, &WorkMetric::Switches)
                 .text(None);
         assert!(
-            late.contains("The metric 'command:cat' had not ended after 10 s and was ended."),
+            late.contains("The metric 'command:cat' was still running after 10 s and was stopped."),
             "{late}"
         );
         let void =
             page(&LiveOutcome { disturbed: 2, ..LiveOutcome::default() }, &WorkMetric::Switches)
                 .text(None);
-        assert!(void.contains("2 periods were void: others took more of the CPUs"), "{void}");
+        assert!(
+            void.contains("2 periods were discarded: other programs used more CPU time"),
+            "{void}"
+        );
         let again = |disturbed, torn, repeated| {
             let outcome = LiveOutcome { disturbed, torn, repeated, ..LiveOutcome::default() };
             page(&outcome, &WorkMetric::Switches).text(None)
         };
         let one = again(0, 1, 1);
-        let words = "1 period was void: CPUs were taken away or given back meanwhile.\nIt was made";
+        let words = "1 period was discarded: CPUs were removed or added.\nIt was repeated";
         assert!(one.contains(words), "{one}");
-        assert!(again(2, 1, 3).contains("\nEach was made again.\n"));
-        assert!(again(4, 1, 3).contains("\n3 void periods were made again; 2 were left out.\n"));
-        assert!(!again(0, 0, 0).contains("again"));
-        assert!(late.starts_with("It failed after 0 s, before the program was observed"), "{late}");
+        assert!(again(2, 1, 3).contains("\nEach was repeated.\n"));
+        assert!(again(4, 1, 3).contains("\n3 discarded periods were repeated; 2 were left out.\n"));
+        assert!(!again(0, 0, 0).contains("repeated"));
+        assert!(late.starts_with("It failed after 0 s, before the program was fully"), "{late}");
         let outcome = |end, messages_per_s, no_seats| LiveOutcome {
             end,
             messages_per_s,
@@ -433,16 +428,16 @@ mod tests {
             page(&outcome, &WorkMetric::Wakeups).text(None).trim_end().to_owned()
         };
         let program = Some(ObservationEnd::Program);
-        let sentence = "The program ended after 1.0 s, before it was observed to the end; \
-             nothing was changed.";
+        let sentence =
+            "The program ended after 1.0 s, before it was fully observed; nothing was changed.";
         assert_eq!(words(outcome(program, None, None)), sentence);
-        let sentence = "The time was over after 1.0 s, before the program was observed to the \
-             end; nothing was changed.";
+        let sentence = "The time ran out after 1.0 s, before the program was fully observed; \
+             nothing was changed.";
         assert_eq!(words(outcome(Some(ObservationEnd::Time), None, None)), sentence);
         let sentence = "The program ended after 1.0 s, before the first seats were tried; \
              nothing was changed.";
         assert_eq!(words(outcome(program, Some(1e3), None)), sentence);
-        let sentence = "No seats were tried: no thread was seen to talk to another one. The \
+        let sentence = "No seats were tried: no messages between its threads were seen. The \
              program ended after 1.0 s.";
         assert_eq!(words(outcome(program, Some(0.0), Some(NoSeats::Silent))), sentence);
         let sweeps = vec![Sweep { threads: 2, refused: 0, took: Duration::from_micros(9) }];

@@ -54,7 +54,7 @@ pub fn page(results: &BenchResults) -> Page {
             PageSection::new("Readings").unit(direction(results)).with(table(results)),
             PageSection::new("In words").with(said),
             PageSection::page("Every block").with(blocks(results)),
-            PageSection::page("CPU time that others used during each run")
+            PageSection::page("CPU time used by other programs during each run")
                 .with(neighbours::curves(results, names.clone())),
             PageSection::page("Computer and settings").with(settings(results)),
         ],
@@ -64,7 +64,7 @@ pub fn page(results: &BenchResults) -> Page {
 }
 
 pub(crate) fn throttled(quotas: &str) -> String {
-    format!("Note: {quotas}: the readings are those of the quota, and not of the program alone.")
+    format!("Note: {quotas}: the readings depend on the quota, not only on the program.")
 }
 
 fn about(results: &BenchResults) -> String {
@@ -231,18 +231,18 @@ fn compared(results: &BenchResults, found: &CommandComparison, with: &str) -> St
     let Some((low, high)) = found.ratio_low.zip(found.ratio_high) else {
         let fewest = signed_rank::fewest(results.confidence);
         return format!(
-            "So few blocks show nothing of '{own}' beside {with}: an interval needs at least {}",
+            "Too few blocks to compare '{own}' with {with}: an interval needs at least {}",
             counted(fewest, "whole block")
         );
     };
     let interval = interval([low, high].map(percent), results.confidence);
     match found.verdict {
         ComparisonVerdict::NotShown if low > 1.0 || high < 1.0 => format!(
-            "No difference between '{own}' and {with} is shown: {interval} is within what '{own}' \
-             may differ from itself"
+            "No difference between '{own}' and {with} was detected: {interval} is within the \
+             difference of '{own}' from itself"
         ),
         ComparisonVerdict::NotShown | ComparisonVerdict::TooFew => {
-            format!("No difference between '{own}' and {with} is shown {interval}")
+            format!("No difference between '{own}' and {with} was detected {interval}")
         }
         ComparisonVerdict::Different => format!("'{own}' {by} than {with} {interval}"),
         ComparisonVerdict::Better => format!("'{own}' is better: it {by} than {with} {interval}"),
@@ -284,7 +284,9 @@ fn decimals(percent: f64) -> usize {
 fn floor(results: &BenchResults) -> Vec<String> {
     // One block of the comparison with itself has no spread.
     let Some(itself) = &results.itself else {
-        return vec!["One block does not say which differences this computer can show.".to_owned()];
+        return vec![
+            "One block is too few to tell which differences would be detected.".to_owned(),
+        ];
     };
     let mut said = vec![format!(
         "{} '{}' differs from itself by {} %.",
@@ -295,7 +297,7 @@ fn floor(results: &BenchResults) -> Vec<String> {
     said.extend(blocks_needed(results));
     if itself.differs_from_itself {
         said.push(
-            "Warning: it differs from itself at 99 %, so a run changes what the next one finds."
+            "Warning: it differs from itself with 99 % confidence, so one run affects the next."
                 .to_owned(),
         );
     }
@@ -352,7 +354,7 @@ fn of_baseline(results: &BenchResults, then: &BaselineComparison) -> String {
                 then.differences.join("; ")
             )
         }
-        None => format!("Too few runs, now or then, to compare with {with}."),
+        None => format!("Too few runs, now or earlier, to compare with {with}."),
         Some(found) => format!("{}.", compared(results, found, &with)),
     }
 }
@@ -360,8 +362,8 @@ fn of_baseline(results: &BenchResults, then: &BaselineComparison) -> String {
 fn direction(results: &BenchResults) -> &'static str {
     match results.better {
         None => "",
-        Some(Better::Lower) => "smaller is better",
-        Some(Better::Higher) => "larger is better",
+        Some(Better::Lower) => "lower is better",
+        Some(Better::Higher) => "higher is better",
     }
 }
 
@@ -378,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_cut_stay_different() {
+    fn shortened_names_stay_different() {
         let stem = "redis-benchmark --threads 4 --pipeline 16 --requests 100000 --tests";
         let ends = ["get", "set"].map(|test| format!("{stem} {test}"));
         let cut = short_names(ends.iter().map(String::as_str));

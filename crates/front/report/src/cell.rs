@@ -16,11 +16,11 @@ pub fn text(cell: &CellRecord) -> String {
     let mut text =
         format!("{}: {}, {}{}\n", cell.name, cpus(cell), cell.backend, measured_noise(cell));
     for reason in &cell.degraded {
-        text += &format!("  not better: {}\n", visible(reason));
+        text += &format!("  degraded: {}\n", visible(reason));
     }
     let bound = counted(cell.kernel_threads_left, "bound kernel thread");
     // The record describes the cell's creation; the faults are current.
-    text += &format!("  left on its CPUs when it was made: {bound}");
+    text += &format!("  left on its CPUs at creation: {bound}");
     if cell.threads_left > 0 {
         let threads = counted(cell.threads_left, "other thread");
         text += &format!(", {threads}{}", owners(&cell.processes_left));
@@ -34,16 +34,16 @@ pub fn text(cell: &CellRecord) -> String {
         let kind = if memory.is_huge {
             "huge pages"
         } else {
-            "ordinary pages: huge ones could not be had"
+            "ordinary pages (huge pages were unavailable)"
         };
-        text += &format!("  memory: {} MiB near it, locked, {kind}\n", memory.size_bytes >> 20);
+        text += &format!("  memory: {} MiB nearby, locked, {kind}\n", memory.size_bytes >> 20);
     }
     text += &match cell.left_s() {
         Some(left) => {
             let name = &cell.name;
-            format!("  its lease ends in {left} s, or by 'seatmap cell destroy {name}'\n")
+            format!("  expires in {left} s; to end it now: 'seatmap cell destroy {name}'\n")
         }
-        None => format!("  it stays until 'seatmap cell destroy {}'\n", cell.name),
+        None => format!("  does not expire; to end it: 'seatmap cell destroy {}'\n", cell.name),
     };
     text
 }
@@ -65,7 +65,7 @@ fn cpus(cell: &CellRecord) -> String {
 fn measured_noise(cell: &CellRecord) -> String {
     match (cell.noise_before, cell.noise_after) {
         (Some(before), Some(after)) => {
-            format!(", stolen time {before:.2} % before and {after:.2} % just after it was made")
+            format!(", stolen time {before:.2} % before and {after:.2} % after creation")
         }
         _ => String::new(),
     }
@@ -74,7 +74,7 @@ fn measured_noise(cell: &CellRecord) -> String {
 /// The faults of a shown cell, one on each line.
 #[must_use]
 pub fn faults(faults: &[String]) -> String {
-    faults.iter().map(|fault| format!("  wrong: {}\n", visible(fault))).collect()
+    faults.iter().map(|fault| format!("  fault: {}\n", visible(fault))).collect()
 }
 
 /// One cell on one line, as in a list.
@@ -89,7 +89,7 @@ pub fn row(cell: &CellRecord) -> String {
 #[must_use]
 pub fn verdict(cell: &CellRecord, faults: &[String]) -> String {
     match faults {
-        [] => format!("{}: as it was made\n", cell.name),
+        [] => format!("{}: unchanged since creation\n", cell.name),
         faults => faults.iter().map(|fault| visible(fault) + "\n").collect(),
     }
 }
@@ -98,9 +98,7 @@ pub fn verdict(cell: &CellRecord, faults: &[String]) -> String {
 #[must_use]
 pub fn damage(cell: &CellRecord, faults: &[String]) -> Option<String> {
     let count = faults.len();
-    let things = counted(count, "thing");
-    let are = agreeing(count, "is", "are");
-    (count > 0).then(|| format!("{things} {are} wrong with the cell '{}'", cell.name))
+    (count > 0).then(|| format!("cell '{}' has {}", cell.name, counted(count, "fault")))
 }
 
 /// The noise of the first few CPUs, and what the program's threads lost.
@@ -110,14 +108,14 @@ pub fn noise(noise: &ProgramNoise) -> Vec<String> {
     let mut lines: Vec<String> = shown.iter().map(|cpu| format!("noise on {cpu}")).collect();
     if !more.is_empty() {
         let more = counted(more.len(), "more CPU");
-        lines.push(format!("and so on {more}; --report tells of each"));
+        lines.push(format!("and {more}; --report lists all of them"));
     }
     let times = match noise.preemptions {
         1 => "once".to_owned(),
         times => format!("{times} times"),
     };
     let seconds = noise.seconds;
-    lines.push(format!("in {seconds:.2} s its threads were made to leave a CPU {times}"));
+    lines.push(format!("its threads were preempted {times} in {seconds:.2} s"));
     lines
 }
 
@@ -135,16 +133,16 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_in_a_few_lines() {
+    fn cell_summary_is_readable() {
         insta::assert_snapshot!(text(&cell()), @r"
-        quiet: CPUs 2,3, affinity, stolen time 9.00 % before and 1.50 % just after it was made
-          not better: v2-partition: no\u{7} controller
-          left on its CPUs when it was made: 2 bound kernel threads, 1 other thread of process 1 init, interrupt 36
-          its lease ends in 0 s, or by 'seatmap cell destroy quiet'
+        quiet: CPUs 2,3, affinity, stolen time 9.00 % before and 1.50 % after creation
+          degraded: v2-partition: no\u{7} controller
+          left on its CPUs at creation: 2 bound kernel threads, 1 other thread of process 1 init, interrupt 36
+          expires in 0 s; to end it now: 'seatmap cell destroy quiet'
         ");
         let endless = text(&CellRecord { expires_s: None, ..cell() });
         assert!(
-            endless.ends_with("\n  it stays until 'seatmap cell destroy quiet'\n"),
+            endless.ends_with("\n  does not expire; to end it: 'seatmap cell destroy quiet'\n"),
             "{endless}"
         );
         let several = ["1 a", "2 b"].map(str::to_owned);
@@ -157,14 +155,14 @@ mod tests {
     fn damage_is_counted() {
         let one = ["it is open".to_owned()];
         assert_eq!(damage(&cell(), &[]), None);
-        assert_eq!(damage(&cell(), &one).unwrap(), "1 thing is wrong with the cell 'quiet'");
+        assert_eq!(damage(&cell(), &one).unwrap(), "cell 'quiet' has 1 fault");
         let two = [one[0].clone(), one[0].clone()];
-        assert_eq!(damage(&cell(), &two).unwrap(), "2 things are wrong with the cell 'quiet'");
-        assert_eq!(verdict(&cell(), &[]), "quiet: as it was made\n");
+        assert_eq!(damage(&cell(), &two).unwrap(), "cell 'quiet' has 2 faults");
+        assert_eq!(verdict(&cell(), &[]), "quiet: unchanged since creation\n");
     }
 
     #[test]
-    fn the_noise_of_some_cpus_is_listed() {
+    fn noise_lists_first_cpus() {
         let cpus = (0..6).map(|cpu| OnCpu {
             cpu,
             interrupts_per_second: 2.0,
@@ -175,8 +173,8 @@ mod tests {
         let lines = noise(&heard);
         assert_eq!(lines.len(), MOST_CPUS + 2);
         assert_eq!(lines[0], "noise on CPU 0: 2 interrupts/s");
-        assert_eq!(lines[MOST_CPUS], "and so on 2 more CPUs; --report tells of each");
-        let last = "in 1.50 s its threads were made to leave a CPU once";
+        assert_eq!(lines[MOST_CPUS], "and 2 more CPUs; --report lists all of them");
+        let last = "its threads were preempted once in 1.50 s";
         assert_eq!(lines[MOST_CPUS + 1], last);
     }
 }

@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_finding_has_its_remedy_below_it_and_no_hidden_letters() {
+    fn finding_shows_remedy_below_and_escapes_names() {
         let line = |word, rule: &str, text: &str| FindingLine {
             word,
             rule: rule.to_owned(),

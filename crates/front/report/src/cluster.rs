@@ -45,9 +45,9 @@ pub fn page(cluster: &Cluster) -> Page {
         matrix(cluster, &groups)
             .map(|times| PageSection::new("Round trips of 64 KiB").with(Block::Matrix(times))),
     );
-    let title = Vec::from_iter(odd.first().map(|_| "Odd:".to_owned()));
+    let title = Vec::from_iter(odd.first().map(|_| "Findings:".to_owned()));
     sections.extend([
-        PageSection::new("Streams at one time").narrow().with(loaded(cluster)),
+        PageSection::new("Concurrent streams").narrow().with(loaded(cluster)),
         PageSection::page("Nodes")
             .narrow()
             .with(Table::facts(cluster.nodes.iter().map(|node| (&node.name, facts(node))))),
@@ -58,8 +58,8 @@ pub fn page(cluster: &Cluster) -> Page {
             .chain(predicted(cluster))
             .collect(),
         sections,
-        footer: "Measured over TCP, one pair at a time. Pairs of nodes that were not measured are \
-                 predicted from the others.",
+        footer: "Measured over TCP, one pair at a time. Unmeasured pairs are predicted from the \
+                 others.",
         ..Page::new("A cluster", sentence(cluster, &found))
     }
 }
@@ -67,7 +67,7 @@ pub fn page(cluster: &Cluster) -> Page {
 fn sentence(cluster: &Cluster, found: &[ClusterFault]) -> String {
     match found {
         [] if cluster.pairs.len() < 2 => nothing_to_compare(cluster) + ".",
-        [] => "Nothing is wrong with this cluster, by what was measured.".to_owned(),
+        [] => "No fault was found in the measured pairs.".to_owned(),
         [fault] => fault.sentence.clone() + ".",
         [first, others @ ..] => {
             format!("{}; and {} more.", first.sentence, counted(others.len(), "finding"))
@@ -79,11 +79,13 @@ fn sentence(cluster: &Cluster, found: &[ClusterFault]) -> String {
 fn nothing_to_compare(cluster: &Cluster) -> String {
     match cluster.pairs.len() {
         0 => "No pair of nodes was measured".to_owned(),
-        _ => "One pair of nodes was measured, and there is no other to compare it with".to_owned(),
+        _ => {
+            "Only one pair of nodes was measured, so there is nothing to compare it with".to_owned()
+        }
     }
 }
 
-/// The faults, one a line, or that nothing is wrong; then the pairs too noisy to judge.
+/// The faults, one a line, or that there are none; then the pairs too noisy to judge.
 #[must_use]
 pub fn verdict(cluster: &Cluster, found: &[ClusterFault]) -> String {
     let cluster = &cluster.visible();
@@ -91,7 +93,7 @@ pub fn verdict(cluster: &Cluster, found: &[ClusterFault]) -> String {
     let pairs = counted(cluster.pairs.len(), "pair");
     let text = match found {
         [] if cluster.pairs.len() < 2 => nothing_to_compare(cluster) + ".\n",
-        [] => format!("Nothing is wrong with {nodes}, by {pairs} of them.\n"),
+        [] => format!("No fault found: {nodes}, {pairs} measured.\n"),
         found => found.iter().map(|fault| format!("{}\n", fault.sentence)).collect(),
     };
     let noisy = noisy(cluster).map_or_else(String::new, |line| line + "\n");
@@ -107,7 +109,7 @@ pub fn missing(cluster: &Cluster) -> Option<String> {
     let kinds: Vec<String> = kinds.map(|(count, kind)| counted(count, kind)).collect();
     (!kinds.is_empty()).then(|| {
         let kinds = kinds.join(" and ");
-        format!("{kinds} could not be measured; --resume measures what is missing")
+        format!("{kinds} could not be measured; --resume measures the missing ones")
     })
 }
 
@@ -115,7 +117,7 @@ pub fn missing(cluster: &Cluster) -> Option<String> {
 #[must_use]
 pub fn again(pairs: usize, at_most: Duration) -> String {
     format!(
-        "some pairs look bad: {} measured again beside like pairs, for at most {:.0} s",
+        "some pairs look bad: measuring {} again with similar pairs, for at most {:.0} s",
         counted(pairs, "pair"),
         at_most.as_secs_f64()
     )
@@ -124,12 +126,11 @@ pub fn again(pairs: usize, at_most: Duration) -> String {
 fn noisy(cluster: &Cluster) -> Option<String> {
     let pairs = unsettled(cluster);
     let [a, b] = pairs.first()?.map(|node| &cluster.nodes[node].name);
-    let (first, more) =
-        if pairs.len() > 1 { ("the first is ", "they look") } else { ("", "it looks") };
+    let (first, look) = if pairs.len() > 1 { ("the first is ", "look") } else { ("", "looks") };
     let count = counted(pairs.len(), "pair");
     Some(format!(
-        "Too noisy to judge: {count} ({first}{a} and {b}), as {more} bad, and not surely worse \
-         than others; measure again when the nodes are less busy."
+        "Too noisy to judge: {count} ({first}{a} and {b}) {look} bad, but may be no worse than \
+         others; measure again when the nodes are less busy."
     ))
 }
 
@@ -165,9 +166,9 @@ fn measured(cluster: &Cluster, groups: usize) -> String {
 fn predicted(cluster: &Cluster) -> Option<String> {
     let held_back = cluster.held_back.as_ref()?;
     Some(format!(
-        "The others are predicted. {} of those measured were predicted first: median error {:.1} \
-         %.",
-        held_back.pairs, held_back.error_percent
+        "The others are predicted: median error {:.1} % on {}.",
+        held_back.error_percent,
+        counted(held_back.pairs, "measured pair")
     ))
 }
 
@@ -213,7 +214,7 @@ fn by_mpi(cluster: &Cluster, mpi: &Mpi, groups: &[Vec<usize>]) -> Vec<PageSectio
     let pairs =
         PageSection::new("Through MPI").narrow().with(vec![format!("Through {}:", mpi.library)]);
     let Some(cluster) = cluster.by_mpi() else { return vec![pairs.with(together)] };
-    let together = PageSection::new("Through MPI, all together").narrow().with(together);
+    let together = PageSection::new("Through MPI, all nodes together").narrow().with(together);
     vec![pairs.with(table(&cluster, groups)), together]
 }
 
@@ -260,8 +261,8 @@ fn matrix(cluster: &Cluster, groups: &[Vec<usize>]) -> Option<PairTimes> {
 
 fn loaded(cluster: &Cluster) -> Table {
     let table = Table::default()
-        .words(["Streams at one time"])
-        .figures(["slowest", "median", "together", "one alone"])
+        .words(["Concurrent streams"])
+        .figures(["slowest", "median", "total", "one alone"])
         .least([28, 12, 12, 12, 12])
         .outdented();
     table.rows(cluster.loaded.iter().map(|loaded| {
@@ -409,18 +410,18 @@ mod tests {
     }
 
     #[test]
-    fn rounds_that_measure_again_are_announced_with_their_time() {
+    fn repeated_measurement_is_announced_with_time() {
         assert_eq!(
             again(1, Duration::from_millis(20_400)),
-            "some pairs look bad: 1 pair measured again beside like pairs, for at most 20 s"
+            "some pairs look bad: measuring 1 pair again with similar pairs, for at most 20 s"
         );
     }
 
     #[test]
-    fn the_page_has_each_node_and_each_pair() {
+    fn page_shows_every_node_and_pair() {
         let page = page(&measured()).html();
         assert!(
-            page.contains("Nothing is wrong with this cluster")
+            page.contains("No fault was found in the measured pairs")
                 && page.contains("5 of 6 pairs measured")
         );
         assert!(page.contains("&lt;b&gt;&amp;") && !page.contains("<b>&"));

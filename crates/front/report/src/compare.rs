@@ -11,15 +11,15 @@ pub fn page(comparison: &ProfileComparison) -> Page {
     let [first, second] = comparison.machines.each_ref().map(|name| visible(name).to_string());
     let headline = sentence(comparison);
     let facts = match comparison.differences.len() {
-        0 => vec!["Both profiles say the same of their machines.".to_owned()],
+        0 => vec!["All recorded facts are equal.".to_owned()],
         _ => Vec::new(),
     };
     Page {
         sections: vec![
             PageSection::new("Distance classes").unit("round trip in ns").with(classes(comparison)),
-            PageSection::new("What differs").with(facts).with(differences(&comparison.differences)),
+            PageSection::new("Differences").with(facts).with(differences(&comparison.differences)),
         ],
-        footer: "Ratio: how many times as far apart the second machine's pairs are, with the 95 % \
+        footer: "Ratio: the second machine's distance divided by the first's, with the 95 % \
                  interval of the rank sum test over pairs.",
         ..Page::new(format!("{first} and {second}"), headline).headed()
     }
@@ -31,12 +31,12 @@ fn sentence(comparison: &ProfileComparison) -> String {
     match comparison.widest() {
         None => format!("{first} and {second} have no distance class in common."),
         Some(widest) if widest.is_shown() => format!(
-            "{first} and {second}: {model}most apart in '{}', {} times as far on {second}.",
+            "{first} and {second}: {model}they differ most in '{}', {} times as far on {second}.",
             widest.name,
             ratio(widest)
         ),
         Some(widest) => format!(
-            "{first} and {second}: {model}no class is shown to differ; the widest ratio is {} in \
+            "{first} and {second}: {model}no significant difference; the largest ratio is {} in \
              '{}'.",
             ratio(widest),
             widest.name
@@ -65,10 +65,10 @@ fn classes(comparison: &ProfileComparison) -> Table {
 }
 
 fn differences(facts: &[FactDifference]) -> Table {
-    let table = Table::default().words(["what differs", "first", "second"]);
+    let table = Table::default().words(["fact", "first", "second"]);
     table.rows(facts.iter().map(|difference| {
         let [first, second] = difference.values.clone();
-        let unknown = "not known".to_owned();
+        let unknown = "unknown".to_owned();
         [difference.fact.clone(), first.unwrap_or(unknown.clone()), second.unwrap_or(unknown)]
     }))
 }
@@ -87,7 +87,7 @@ mod tests {
     use seatmap_data::machine::catalog;
 
     #[test]
-    fn the_widest_class_comes_first() {
+    fn comparison_starts_with_widest_class() {
         let first = catalog::load("epyc-7r13-2s").unwrap();
         let second = catalog::load("epyc-9654-2s").unwrap();
         let text = page(&ProfileComparison::of(&first, &second)).text(None);
@@ -96,14 +96,14 @@ mod tests {
             head.starts_with("epyc-7r13-2s and epyc-9654-2s: ") && head.contains("times"),
             "{text}"
         );
-        assert!(text.contains("other package") && text.contains("what differs"), "{text}");
+        assert!(text.contains("other package") && text.contains("fact"), "{text}");
     }
 
     #[test]
-    fn equal_machines_are_said_to_be_equal() {
+    fn equal_machines_show_no_difference() {
         let machine = catalog::load("graviton3").unwrap();
         let text = page(&ProfileComparison::of(&machine, &machine)).text(None);
-        assert!(text.contains("no class is shown to differ"), "{text}");
-        assert!(text.contains("Both profiles say the same"), "{text}");
+        assert!(text.contains("no significant difference"), "{text}");
+        assert!(text.contains("All recorded facts are equal."), "{text}");
     }
 }

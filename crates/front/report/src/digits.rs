@@ -77,14 +77,14 @@ mod tests {
     }
 
     #[test]
-    fn no_digit_below_the_resolution() {
+    fn digits_stop_at_resolution() {
         assert_eq!([0.0, 0.01, 0.1, 0.2].map(shown), ["123.5", "123.5", "123.5", "123.5"]);
         assert_eq!([1.0, 5.2, 10.0, 100.0].map(shown), ["123", "123", "120", "100"]);
         assert_eq!([f64::NAN, f64::INFINITY].map(shown), ["123.5", "0"]);
     }
 
     #[test]
-    fn what_is_not_known_is_a_question_mark() {
+    fn unknown_value_is_question_mark() {
         assert_eq!(Digits::for_resolution(0.1).show(f64::NAN), "?");
     }
 }

@@ -8,11 +8,11 @@ const FIRST: usize = 3;
 
 /// Findings that can be fixed come first.
 const ORDER: [(Severity, &str); 5] = [
-    (Severity::Fix, "Can be mended on the running system"),
-    (Severity::Boot, "Can be mended by a word on the kernel's command line"),
-    (Severity::No, "Cannot be mended from here"),
+    (Severity::Fix, "Can be fixed on the running system"),
+    (Severity::Boot, "Can be fixed by a kernel parameter"),
+    (Severity::No, "Cannot be fixed from here"),
     (Severity::Info, "Worth knowing"),
-    (Severity::Ok, "As it should be"),
+    (Severity::Ok, "No problem"),
 ];
 
 /// In a terminal, the gravest findings, then all settings with their remedies; on a page, the
@@ -27,7 +27,7 @@ pub fn page(machine: &str, found: &[Diagnosis], is_coloured: bool) -> Page {
     let all = all.rows(found.iter().flat_map(|diagnosis| lines(diagnosis, is_coloured)));
     let first = gravest(found, FIRST);
     let title = match first.len() {
-        0 => "Nothing that was examined will disturb a measurement or a quiet program.".to_owned(),
+        0 => "No check found anything that disturbs measurements or quiet programs.".to_owned(),
         1 => "Begin with this one:".to_owned(),
         count => format!("Begin with these {count}:"),
     };
@@ -37,7 +37,7 @@ pub fn page(machine: &str, found: &[Diagnosis], is_coloured: bool) -> Page {
         [PageSection::terminal().with(vec![title]).with(first), PageSection::terminal().with(all)];
     Page {
         sections: terminal.into_iter().chain(ORDER.map(of_level)).collect(),
-        footer: "As 'seatmap doctor' found this computer; nothing is left changed.",
+        footer: "Checked by 'seatmap doctor', which left nothing changed.",
         ..Page::new(format!("What disturbs programs on {machine}"), sentence(found))
     }
 }
@@ -46,7 +46,7 @@ fn begin_with(diagnosis: &Diagnosis, number: usize) -> impl Iterator<Item = Tabl
     let finding = format!("  {number}. {}: {}", diagnosis.subject, diagnosis.found);
     // A bare word does not say where to put it.
     let place = match diagnosis.level {
-        Severity::Boot => "on the kernel's command line: ",
+        Severity::Boot => "add to the kernel's command line: ",
         _ => "",
     };
     std::iter::once(finding.into()).chain(remedy(diagnosis, &format!("     -> {place}")))
@@ -86,13 +86,13 @@ fn sentence(found: &[Diagnosis]) -> String {
     let begin = first.map(|first| format!("; begin with '{}'", first.subject)).unwrap_or_default();
     match now + boot + never {
         0 => format!(
-            "None of {} will disturb a measurement or a quiet program.",
-            counted(found.len(), "point")
+            "None of {} found anything that disturbs measurements or quiet programs.",
+            counted(found.len(), "check")
         ),
         bad => format!(
-            "{bad} of {} points disturb measurements or quiet programs: {now} can be mended on the \
-             running system, {boot} by a word on the kernel's command line, {never} not from \
-             here{begin}.",
+            "{bad} of {} checks found something that disturbs measurements or quiet programs: \
+             {now} can be fixed on the running system, {boot} by a kernel parameter, {never} not \
+             from here{begin}.",
             found.len()
         ),
     }
@@ -130,7 +130,7 @@ mod tests {
     use seatmap_health::doctor::Remedy;
 
     #[test]
-    fn a_remedy_stands_below_its_finding() {
+    fn remedy_is_printed_below_finding() {
         let found = [Diagnosis {
             subject: "clock",
             level: Severity::Fix,
@@ -144,7 +144,7 @@ mod tests {
                      FIX   clock           it is slow\n                      -> choose\\u{7} another\n";
         assert_eq!(page("made", &found, false).text(None), plain);
         assert!(page("made", &found, true).text(None).contains("\n\x1b[33mFIX \x1b[0m  clock"));
-        assert!(page("made", &[], false).text(None).starts_with("Nothing that was examined"));
+        assert!(page("made", &[], false).text(None).starts_with("No check found anything"));
     }
 
     fn of(subject: &'static str, level: Severity) -> Diagnosis {
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sentence_counts_what_can_be_mended() {
+    fn sentence_counts_fixable_findings() {
         let good = [of("clock", Severity::Ok), of("hypervisor", Severity::Info)];
         let bad = [
             of("clock", Severity::Ok),
@@ -163,16 +163,16 @@ mod tests {
             of("steal", Severity::No),
         ];
         insta::assert_snapshot!([sentence(&good), sentence(&bad)].join("\n"), @"
-        None of 2 points will disturb a measurement or a quiet program.
-        3 of 4 points disturb measurements or quiet programs: 1 can be mended on the running system, 1 by a word on the kernel's command line, 1 not from here; begin with 'governor'.
+        None of 2 checks found anything that disturbs measurements or quiet programs.
+        3 of 4 checks found something that disturbs measurements or quiet programs: 1 can be fixed on the running system, 1 by a kernel parameter, 1 not from here; begin with 'governor'.
         ");
     }
 
     #[test]
-    fn remedies_come_first_and_are_text() {
+    fn html_lists_remedies_first_and_escapes_text() {
         let found = [of("clock", Severity::Ok), of("governor", Severity::Fix)];
         let page = page("desk", &found, false).html();
-        assert!(page.find("Can be mended on").unwrap() < page.find("As it should be").unwrap());
+        assert!(page.find("Can be fixed on").unwrap() < page.find("No problem").unwrap());
         assert!(page.contains("<code>echo &lt;x&gt;</code>") && !page.contains("Worth knowing"));
     }
 }

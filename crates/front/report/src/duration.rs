@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_have_units_that_suit() {
+    fn durations_choose_suitable_unit() {
         let shown = [0.0, 12.34, 1234.5, 1.5e6, 2e9].map(duration);
         assert_eq!(shown, ["0.0 ns", "12.3 ns", "1.234 us", "1.500 ms", "2.000 s"]);
         let rounded = [-0.01, 999.94, 999.96, 999_999.6, 999_999_600.0].map(duration);

@@ -21,13 +21,10 @@ pub(crate) fn sentences(effect: &Effect) -> [String; 2] {
 fn seen(effect: &Effect) -> String {
     let time = lasting(effect.observed_s);
     if effect.messages == 0.0 {
-        return format!("No message was seen in the {time} for which the program was observed.");
+        return format!("No messages were seen in {time} of observation.");
     }
     let rate = rounded_rate(effect.messages / effect.observed_s);
-    let (messages, were) = match &*rate {
-        "1" => ("message", "was"),
-        _ => ("messages", "were"),
-    };
+    let messages = if rate == "1" { "message" } else { "messages" };
     let near = duration(effect.nearest_ns);
     let far = duration(effect.farthest_ns);
     let one = if near == far {
@@ -35,34 +32,34 @@ fn seen(effect: &Effect) -> String {
     } else {
         format!("one takes {near} between the nearest seats and {far} between the farthest")
     };
-    format!("{rate} {messages} a second {were} seen, for {time}; {one}.")
+    format!("Observed {rate} {messages} a second for {time}; {one}.")
 }
 
 pub(crate) fn saving(effect: &Effect) -> String {
     if effect.outside_wakeups > effect.messages {
         let outside = counted_figure(effect.outside_wakeups, 0, "wakeup");
         return format!(
-            "{outside} from outside the program are not in the pattern: it says little of the \
-             program's time. Observe with it who sends them."
+            "The pattern lacks {outside} from outside the program, so it says little about the \
+             program's time. Observe their senders too."
         );
     }
     let most = effect.saving_percent();
-    let memory = if effect.saw_memory { "" } else { " Memory that tasks share was not looked at." };
+    let memory = if effect.saw_memory { "" } else { " Shared memory was not observed." };
     if most <= 0.0 {
-        return format!("By these messages the plan saves nothing of the program's time.{memory}");
+        return format!("The plan saves no time for these messages.{memory}");
     }
     let longer = lasting(effect.farthest_s - effect.planned_s);
-    let figures = format!("between the farthest seats they take {longer} more");
     if most >= MUCH_PERCENT {
         return format!(
             "The messages may take much of the program's time: at these costs, one after another, \
-             {figures}. 'seatmap tune' shows by runs whether the plan saves any of it."
+             they take {longer} less than between the farthest seats. 'seatmap tune' measures \
+             whether the plan saves any of it."
         );
     }
-    let verdict = if most < WORTH_A_RACE_PERCENT { " They hardly need seats." } else { "" };
+    let verdict = if most < WORTH_A_RACE_PERCENT { " Seats hardly matter." } else { "" };
     format!(
-        "At these costs the plan saves at most {} % of the program's time: {figures}.\
-         {verdict}{memory}",
+        "At these costs the plan saves at most {} % of the program's time: the messages take \
+         {longer} less than between the farthest seats.{verdict}{memory}",
         shown_percent(most)
     )
 }
@@ -99,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn the_arithmetic_stands_beside_the_bound() {
+    fn effect_sentences_show_calculation() {
         let seen = Effect { saw_memory: true, ..effect(3000.0) };
         let driven = Effect { outside_wakeups: 43_297.0, ..effect(15.0) };
         let all: Vec<String> = [

@@ -109,14 +109,14 @@ fn commands(machine: &GalleryMachine) -> Table {
     let chosen = chosen_by(machine);
     let mut rows = vec![
         ("show these figures", format!("seatmap show {chosen}")),
-        ("compare them with your computer's", format!("seatmap compare {chosen} host")),
+        ("compare them with your computer", format!("seatmap compare {chosen} host")),
         (
-            "find seats for a program on it",
+            "place a program on this machine",
             format!("seatmap place --on {chosen} --pattern app.pattern.json"),
         ),
     ];
     if machine.profile.origin.kind == OriginKind::Measured {
-        let on_such = "measure them again, on such a computer";
+        let on_such = "measure them again on such a computer";
         rows.push((on_such, "seatmap measure --share mine.json".to_owned()));
     }
     let table = Table::default().words(["to", "type"]);

@@ -16,7 +16,7 @@ pub fn page(report: &GateReport) -> Page {
     let unshown = report.unshown().into_iter().map(|said| format!("{}.", capital(&said)));
     let alone = report.unpaired.iter();
     let alone = alone.map(|alone| {
-        format!("Only {} has '{}', so that nothing is compared.", alone.only.word(), alone.name)
+        format!("'{}' is only in {}, so it is not compared.", alone.name, alone.only.word())
     });
     let said: Vec<String> = unshown
         .chain(alone)
@@ -53,8 +53,8 @@ fn about(report: &GateReport) -> String {
 
 fn family(report: &GateReport) -> String {
     format!(
-        "All claims together hold at {} %: each interval is as wide as its number of benchmarks \
-         needs (Holm).",
+        "All verdicts together hold with {} % confidence: each interval is widened for the number \
+         of benchmarks (Holm).",
         percent_of(report.header.confidence)
     )
 }
@@ -69,7 +69,8 @@ fn disturbed(report: &GateReport) -> Option<String> {
     let blocks: usize = disturbed.map(|disturbed| disturbed.blocks).sum();
     (blocks > 0).then(|| {
         format!(
-            "Note: others used the CPUs during {}; they are left out where enough others remain.",
+            "Note: other programs used the CPUs during {}; such blocks are excluded if enough \
+             others remain.",
             counted(blocks, "block")
         )
     })
@@ -142,8 +143,8 @@ fn verdict(result: &BenchmarkResult) -> String {
         Some(LimitOutcome::Above) => format!("worse by more than {limit} %"),
         Some(LimitOutcome::Within) => format!("{difference}, within {limit} %"),
         Some(LimitOutcome::CannotTell) => match result.shows_above_percent {
-            Some(least) => format!("cannot tell below {} %", digits(least)),
-            None => "cannot tell".to_owned(),
+            Some(least) => format!("undecided below {} %", digits(least)),
+            None => "undecided".to_owned(),
         },
     }
 }

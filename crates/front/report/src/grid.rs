@@ -110,7 +110,7 @@ mod tests {
     use crate::samples::two_groups;
 
     #[test]
-    fn by_os_sorts_and_shows_no_groups() {
+    fn os_order_sorts_without_groups() {
         let mut profile = two_groups();
         if let Some(distance) = &mut profile.core_distance {
             distance.pus.reverse();
@@ -123,14 +123,14 @@ mod tests {
     }
 
     #[test]
-    fn by_group_ends_a_group_in_the_middle() {
+    fn group_order_ends_each_group() {
         let grid = Grid::of(&two_groups(), GridOrder::Group, None).unwrap();
         let ends: Vec<usize> = (0..8).filter(|row| grid.ends_group(*row)).collect();
         assert_eq!(ends, [3]);
     }
 
     #[test]
-    fn a_home_that_is_not_there_is_no_grid() {
+    fn unknown_home_has_no_grid() {
         assert!(Grid::of(&two_groups(), GridOrder::Group, Some(1)).is_some());
         assert!(Grid::of(&two_groups(), GridOrder::Group, Some(9)).is_none());
     }

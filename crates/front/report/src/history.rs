@@ -33,7 +33,7 @@ pub fn page(trends: &Trends) -> Page {
         sections: vec![
             PageSection::new("Benchmarks").with(table(trends)),
             PageSection::new("In words").with(said),
-            PageSection::page("Every session, beside the median of its benchmark").with(
+            PageSection::page("Every session, relative to its benchmark's median").with(
                 Block::Curves {
                     curves: curves.collect(),
                     across: Title { text: "session", unit: AxisUnit::Whole },
@@ -41,8 +41,8 @@ pub fn page(trends: &Trends) -> Page {
                 },
             ),
         ],
-        footer: "Changes are found by E-divisive means: of 1,000 random orders of the same \
-                 results at most 10 look as changed.",
+        footer: "Changes are found by E-divisive means: at most 10 of 1,000 random orders of the \
+                 same results show such a change.",
         ..Page::new("Benchmarks over time", headline)
     }
 }
@@ -91,13 +91,13 @@ fn changed(trend: &Trend, change: &TrendChange) -> String {
     let label = point.label.as_ref();
     let label = label.map_or_else(String::new, |label| format!(" ({})", visible(label)));
     let judged = match trend.is_worse(change) {
-        Some(true) => "worse: it reads",
-        Some(false) => "better: it reads",
-        None => "different: it reads",
+        Some(true) => "worse",
+        Some(false) => "better",
+        None => "different",
     };
     let way = if change.change_percent > 0.0 { "higher" } else { "lower" };
     format!(
-        "'{}' became {judged} {} % {way} since {}{label} [{:.1} % sure, computer {}].",
+        "'{}' became {judged}: {} % {way} since {}{label} [{:.1} % certain, computer {}].",
         visible(&trend.name),
         digits(change.change_percent.abs()),
         point.begun,
@@ -110,8 +110,8 @@ fn too_short(trends: &Trends) -> Option<String> {
     let short = trends.trends.iter().filter(|trend| trend.is_too_short()).count();
     (short > 0).then(|| {
         format!(
-            "Nothing can be said of {} with fewer than 6 sessions on one kind of computer.",
-            counted(short, "series of results")
+            "{} with fewer than 6 sessions on one kind of computer cannot be judged.",
+            counted(short, "trend")
         )
     })
 }
@@ -120,7 +120,7 @@ fn computers(trends: &Trends) -> Vec<String> {
     let kinds = trends.computers.iter().enumerate();
     let others = kinds.skip(1).map(|(at, kind)| {
         format!(
-            "Computer {} ({}) differs from computer 1 and is judged by itself: {}.",
+            "Computer {} ({}) differs from computer 1 and is judged separately: {}.",
             at + 1,
             counted(kind.sessions, "session"),
             kind.differences.join("; ")

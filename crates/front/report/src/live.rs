@@ -113,7 +113,7 @@ mod tests {
     };
 
     #[test]
-    fn a_frame_half_way() {
+    fn half_finished_frame_shows_partial_matrix() {
         let mut median_ns = Matrix::filled(4, f64::NAN);
         median_ns.set_both(0, 1, 40.12);
         median_ns.set_both(0, 2, 101.0);
@@ -132,14 +132,14 @@ mod tests {
     }
 
     #[test]
-    fn time_left_in_words() {
+    fn time_left_is_shown_in_words() {
         let words = [0.2, 61.0, 3599.1, 4000.0, f64::NAN].map(duration);
         assert_eq!(words, ["1 s", "1 min 01 s", "1 h 00 min", "1 h 06 min", "0 s"]);
     }
 
     proptest! {
         #[test]
-        fn every_frame_has_the_same_lines_and_fits(
+        fn every_frame_has_equal_lines_and_fits(
             n in 1usize..90, width in 20usize..130, lines in 12usize..60, high in 1f64..1e9, colour: bool,
         ) {
             let colour = if colour { Colour::Ansi256 } else { Colour::None };

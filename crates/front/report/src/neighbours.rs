@@ -51,7 +51,7 @@ mod tests {
     use crate::samples::two_groups;
 
     #[test]
-    fn nearest_first_and_unknown_left_out() {
+    fn nearest_neighbours_skip_unknown_distances() {
         let mut profile = two_groups();
         profile.core_distance.as_mut().unwrap().median_ns.set_both(0, 2, f64::NAN);
         let found = nearest(&profile, 0, 4).unwrap();
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn the_innermost_shared_level_counts() {
+    fn shared_level_is_innermost() {
         let mut profile = two_groups();
         assert_eq!(shared_level(&profile, 0, 1), "same L3");
         assert_eq!(shared_level(&profile, 0, 7), "same NUMA node");

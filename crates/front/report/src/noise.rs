@@ -7,7 +7,7 @@ use crate::duration::duration;
 use crate::page::{Block, Page, PageSection, Table};
 use crate::{sentence, svg};
 use seatmap_health::noise::{Bin, CpuNoise, NoiseReport, Traced};
-use trace::NOBODY;
+use trace::UNEXPLAINED;
 
 const SOURCES: usize = 5;
 
@@ -47,14 +47,14 @@ pub fn page(report: &NoiseReport) -> Page {
     ];
     for noise in &report.cpus {
         sections.push(
-            PageSection::new(format!("What came to CPU {}", noise.cpu))
+            PageSection::new(format!("Events on CPU {}", noise.cpu))
                 .with(events(noise))
                 .with(Vec::from_iter(unexplained(noise).map(|share| format!("At {share}.")))),
         );
         sections.extend(noise.trace.as_ref().map(|trace| {
             let left_out = trace::left_out(noise, trace).map(|what| format!("These are {what}."));
             let gaps = trace.longest.iter().map(trace::gap).chain(left_out);
-            PageSection::new(format!("Who had CPU {} in its gaps", noise.cpu))
+            PageSection::new(format!("Tasks and interrupts in gaps on CPU {}", noise.cpu))
                 .with(takers(trace))
                 .with(gaps.collect::<Vec<_>>())
         }));
@@ -63,7 +63,7 @@ pub fn page(report: &NoiseReport) -> Page {
     Page {
         lead: vec![format!("{cpus} for {:.2} s{interrupted}", report.seconds)],
         sections,
-        footer: "Stolen, gaps and longest: detour loop. FWQ: fixed work quanta. Both take turns.",
+        footer: "Stolen, gaps and longest: detour loop. FWQ: fixed work quanta. The two alternate.",
         ..Page::new("Noise", sentence::of_noise(report))
     }
 }
@@ -91,7 +91,7 @@ fn table(report: &NoiseReport) -> Table {
 }
 
 fn of_the_meters(report: &NoiseReport) -> Table {
-    let heads = ["CPU", "known to", "gaps from", "writing one down", "of the time"];
+    let heads = ["CPU", "resolution", "shortest gap", "recording one", "of the time"];
     Table::default().figures(heads).rows(report.cpus.iter().map(|noise| {
         [
             noise.cpu.to_string(),
@@ -105,7 +105,7 @@ fn of_the_meters(report: &NoiseReport) -> Table {
 
 fn events(noise: &CpuNoise) -> Table {
     let table = Table::default().words(["event"]);
-    let table = table.figures(["count", "a second", "behind at most, of the gaps"]);
+    let table = table.figures(["count", "per second", "explains at most, of the gaps"]);
     table.rows(noise.sources.iter().map(|source| {
         let share = source.explains_at_most_percent;
         [
@@ -119,10 +119,10 @@ fn events(noise: &CpuNoise) -> Table {
 
 /// Causes of gaps of 5 us and more, from the kernel's trace.
 fn takers(trace: &Traced) -> Table {
-    let table = Table::default().words(["who"]).figures(["gaps", "in all", "in one at most"]);
+    let table = Table::default().words(["task or interrupt"]).figures(["gaps", "total", "longest"]);
     let takers = trace.takers.iter().chain([&trace.unexplained]);
     table.rows(takers.map(|taker| {
-        let who = if taker.who.is_empty() { NOBODY } else { taker.who.as_str() };
+        let who = if taker.who.is_empty() { UNEXPLAINED } else { taker.who.as_str() };
         [who.to_owned(), taker.gaps.to_string(), us(taker.total_us), us(taker.longest_us)]
     }))
 }
@@ -152,8 +152,9 @@ fn gaps(report: &NoiseReport) -> PageSection {
             (first..=last).map(|octave| bar(count(&noise.histogram, octave))).collect();
         format!("  {:>3}  {bars}", noise.cpu).trim_end().to_owned() + "\n"
     });
-    let scale =
-        format!("Gaps by length, an octave a bar from {from} to {to}; a full bar is 3163 or more");
+    let scale = format!(
+        "Gaps by length, one bar per octave from {from} to {to}; a full bar is 3163 or more"
+    );
     section.with(vec![scale]).with(Block::Drawn(bars.collect()))
 }
 
@@ -179,13 +180,13 @@ fn sources(report: &NoiseReport) -> PageSection {
         let mut named: Vec<String> = noise.sources.iter().take(SOURCES).map(source).collect();
         let more = noise.sources.len().saturating_sub(SOURCES);
         named.extend((more > 0).then(|| format!("and {more} more")));
-        let named = if named.is_empty() { "nothing".into() } else { named.join(", ") };
+        let named = if named.is_empty() { "none".into() } else { named.join(", ") };
         let share = unexplained(noise).map(|share| format!("at {share}"));
         let below = preempted(noise).into_iter().chain(share).map(|line| [String::new(), line]);
         std::iter::once([noise.cpu.to_string(), named]).chain(below)
     });
     let table = Table::default().figures([""]).words([""]).least([3]).rows(rows);
-    PageSection::new("Sources").with(vec!["What came meanwhile, a second".to_owned()]).with(table)
+    PageSection::new("Sources").with(vec!["Events per second".to_owned()]).with(table)
 }
 
 fn source(source: &seatmap_health::noise::NoiseSource) -> String {
@@ -197,7 +198,7 @@ fn preempted(noise: &CpuNoise) -> Option<String> {
     // Below 50 us, the meter does not look for other tasks.
     let us = noise.longest_preemption_us.filter(|_| noise.longest_gap_us >= 50.0)?;
     Some(format!(
-        "another task had the CPU for {} of a gap at most; the longest gap is {}",
+        "another task had the CPU for at most {} of a gap; the longest gap is {}",
         duration(us * 1e3),
         duration(noise.longest_gap_us * 1e3)
     ))
@@ -207,15 +208,15 @@ fn preempted(noise: &CpuNoise) -> Option<String> {
 fn unexplained(noise: &CpuNoise) -> Option<String> {
     let share = noise.unexplained_at_least_percent.filter(|share| *share >= 1.0)?;
     Some(format!(
-        "least {share:.0} % of the gaps are none of these: hypervisor, firmware or hardware"
+        "least {share:.0} % of the gaps have other causes: hypervisor, firmware or hardware"
     ))
 }
 
 fn meters(report: &NoiseReport) -> String {
     let worst = |figure: fn(&CpuNoise) -> f64| report.cpus.iter().map(figure).fold(0.0, f64::max);
     format!(
-        "Meter: {}, known to {}; gaps from {} on; writing one down takes {}, {:.2} % of the time, \
-         in no figure",
+        "Meter: {}, resolution {}; gaps from {}; recording one takes {} ({:.2} % of the time, \
+         excluded from all figures)",
         report.clock,
         duration(worst(|noise| noise.meter.resolution_ns)),
         duration(worst(|noise| noise.meter.threshold_ns)),
@@ -231,7 +232,7 @@ mod tests {
     use crate::svg;
 
     #[test]
-    fn the_table() {
+    fn summary_table_lists_cpus_and_gaps() {
         insta::assert_snapshot!(summary(&noise()).text(None), @r#"
         Noise of 2 CPUs in 2.00 s
 
@@ -239,37 +240,37 @@ mod tests {
             0   1.23 %      351.0    7.340 ms   0.5 %   32.000 us    8.007 ms  1.50 %   45.500 us  139.000 us
             1   0.00 %        2.0    300.0 ns       ?   32.000 us    8.007 ms  1.50 %   45.500 us  139.000 us
 
-        Gaps by length, an octave a bar from 128.0 ns to 8.389 ms; a full bar is 3163 or more
+        Gaps by length, one bar per octave from 128.0 ns to 8.389 ms; a full bar is 3163 or more
             0  ▅     ▅        ▁
             1   ▁
 
-        What came meanwhile, a second
+        Events per second
             0  LOC Local timer interrupts 250.0, softirq TIMER 20.0, IRQ 36 virtio1-req.0 3.5
-               another task had the CPU for 40.000 us of a gap at most; the longest gap is 7.340 ms
-               at least 28 % of the gaps are none of these: hypervisor, firmware or hardware
-            1  nothing
+               another task had the CPU for at most 40.000 us of a gap; the longest gap is 7.340 ms
+               at least 28 % of the gaps have other causes: hypervisor, firmware or hardware
+            1  none
 
-        Who had the CPU in gaps of 5 us and more, by the kernel's trace
-          CPU     gaps      in all  in one gap  who
+        Tasks and interrupts in gaps of 5 us and more, from the kernel's trace
+          CPU     gaps       total     longest  task or interrupt
             0      251    3.260 ms   20.000 us  local_timer
             0        1   40.000 us   40.000 us  hog
-            0      251    7.281 ms    7.280 ms  nobody in the kernel: hypervisor, firmware or hardware
-               7.340 ms at 1.203 s: nobody 7.280 ms, hog 40.000 us, local_timer 20.000 us
-               3 more gaps are older than what the trace could hold
+            0      251    7.281 ms    7.280 ms  unexplained: hypervisor, firmware or hardware
+               7.340 ms at 1.203 s: unexplained 7.280 ms, hog 40.000 us, local_timer 20.000 us
+               3 more gaps are older than the trace
 
-        Meter: tsc, known to 17.6 ns; gaps from 141.0 ns on; writing one down takes 864.3 ns, 0.03 % of the time, in no figure
+        Meter: tsc, resolution 17.6 ns; gaps from 141.0 ns; recording one takes 864.3 ns (0.03 % of the time, excluded from all figures)
         "#);
     }
 
     #[test]
-    fn bars_grow_with_the_logarithm() {
+    fn bars_grow_logarithmically() {
         let bars: String =
             [0, 1, 3, 4, 10, 100, 1000, 3999, 10_000, u64::MAX].into_iter().map(bar).collect();
         assert_eq!(bars, " ▁▁▂▃▅▇███");
     }
 
     #[test]
-    fn a_quiet_room_has_no_gaps_to_draw() {
+    fn quiet_cpus_show_no_gaps() {
         let mut quiet = noise();
         quiet.cpus.iter_mut().for_each(|noise| {
             noise.histogram.clear();
@@ -277,17 +278,17 @@ mod tests {
             noise.sources.clear();
         });
         let text = summary(&quiet).text(None);
-        assert!(text.contains("No gaps.") && text.contains("nothing"));
+        assert!(text.contains("No gaps.") && text.contains("none"));
         assert_eq!(svg::noise(&quiet).matches("class=\"gaps\"").count(), 0);
     }
 
     #[test]
-    fn a_picture_has_a_row_a_cpu() {
+    fn picture_has_one_row_per_cpu() {
         insta::assert_snapshot!("noise", svg::noise(&noise()).replace("><", ">\n<"));
     }
 
     #[test]
-    fn names_stay_text() {
+    fn hostile_names_are_escaped() {
         let mut hostile = noise();
         hostile.cpus[0].sources[0].name = "\u{1b}[31m</td><script>alert(1)</script>".into();
         assert!(!summary(&hostile).text(None).contains('\u{1b}'));

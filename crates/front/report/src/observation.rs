@@ -66,7 +66,7 @@ fn task_table(observation: &Observation) -> Table {
 
 fn left_out(observation: &Observation) -> Vec<String> {
     let idle = idle_tasks(observation).len();
-    let others = (idle > 0).then(|| format!("... and {} that did nothing", counted(idle, "task")));
+    let others = (idle > 0).then(|| format!("... and {}", counted(idle, "idle task")));
     more(observation.tasks.len() - idle, MOST_TASKS, "more task")
         .into_iter()
         .chain(others)
@@ -90,7 +90,7 @@ fn pair_section(observation: &Observation) -> PageSection {
     let section = PageSection::new("Pairs");
     let shares = &observation.shares;
     if shares.is_empty() {
-        return section.with(vec!["no task was seen to talk to another one".to_owned()]);
+        return section.with(vec!["no messages between tasks were seen".to_owned()]);
     }
     let name =
         |task: usize| observation.tasks.get(task).map(|task| task.name.clone()).unwrap_or_default();
@@ -130,7 +130,7 @@ fn remarks(observation: &Observation) -> Vec<String> {
     remarks.extend(outside(observation));
     remarks.extend(observation.unseen.iter().map(|line| format!("not counted: {line}")));
     let methods = observation.method_words();
-    remarks.push(format!("cannot be seen by {methods}: {}", observation.misses()));
+    remarks.push(format!("not visible to {methods}: {}", observation.misses()));
     remarks.extend(observation.advice().map(|text| format!("hint: {text}")));
     remarks
 }
@@ -150,7 +150,7 @@ fn outside(observation: &Observation) -> Option<String> {
     if is_worth_it && !first.is_kernel && !first.name.is_empty() && !observation.from_start {
         let pids: Vec<String> =
             first.pids.iter().take(MOST_OUTSIDERS).map(|pid| format!("-p {pid}")).collect();
-        line += &format!("; {} observes {} with it", pids.join(" "), visible(first.name));
+        line += &format!("; add {} to observe {} too", pids.join(" "), visible(first.name));
     }
     Some(line)
 }
@@ -197,8 +197,8 @@ struct Outside<'a> {
 impl Outside<'_> {
     fn name(&self) -> String {
         match (self.name, &self.pids[..]) {
-            ("", [pid]) => format!("process {pid}, which has ended"),
-            ("", pids) => format!("{} that have ended", counted(pids.len(), "process")),
+            ("", [pid]) => format!("process {pid} (ended)"),
+            ("", pids) => format!("{} (ended)", counted(pids.len(), "process")),
             (name, [pid]) => format!("{} ({pid})", visible(name)),
             (name, pids) => format!("{} of {}", counted(pids.len(), "process"), visible(name)),
         }
@@ -226,7 +226,7 @@ mod tests {
     use seatmap_observe::{Method, PairMessages, TalkKind, Window};
 
     #[test]
-    fn the_table_has_tasks_pairs_and_remarks() {
+    fn table_shows_tasks_pairs_and_hints() {
         let task = |name: &str, path: &str| ObservedTask {
             name: name.to_owned(),
             path: path.to_owned(),
@@ -268,8 +268,8 @@ mod tests {
             vec![outsider(7, "curl", 600.0), outsider(8, "", 3.0), outsider(9, "curl", 500.0)];
         let mut driven = Observation { outsiders, ..observation.clone() };
         assert!(page(&driven).text(None).contains(
-            "not counted: 1103 wakeups from outside the program: 2 processes of curl, process 8, \
-             which has ended; -p 7 -p 9 observes curl with it\n"
+            "not counted: 1103 wakeups from outside the program: 2 processes of curl, process 8 \
+             (ended); add -p 7 -p 9 to observe curl too\n"
         ));
         assert!(driven.document("app").next_step(None).is_some());
         driven.outsiders[0].wakeups = 1e6;
@@ -277,7 +277,7 @@ mod tests {
         driven.tasks.push(ObservedTask { cpu_s: 0.0, ..task("helper", "0.1") });
         let folded = page(&driven).text(None);
         assert!(folded.starts_with("3 tasks, 1 pair") && !folded.contains("helper"));
-        assert!(folded.contains("\n... and 1 task that did nothing\n"), "{folded}");
+        assert!(folded.contains("\n... and 1 idle task\n"), "{folded}");
         assert!(table.contains("overhead: 1.23 % of the program's CPU time"), "{table}");
         assert!(!table.contains("hint: "), "{table}");
         let no_cost = |methods: &[Method], cpu_s: f64| {
@@ -288,14 +288,14 @@ mod tests {
             table.lines().find(|line| line.starts_with("overhead: ")).unwrap().to_owned()
         };
         for method in [Method::Mpi, Method::Tsan] {
-            assert!(no_cost(&[method], 0.0).ends_with("counts, within its own CPU time"));
+            assert!(no_cost(&[method], 0.0).ends_with("counts within its CPU time"));
         }
         assert!(no_cost(&[Method::C2c], 0.0).ends_with("the processor takes the samples"));
         assert!(no_cost(&[Method::Wakeups], 0.01).ends_with("used too little CPU time"));
         assert!(no_cost(&[Method::Wakeups], 1.0).ends_with("how long its part took"));
         let silent = Observation { shares: Vec::new(), ..observation };
-        let hint = "hint: 2 threads of one process used 2.0 s of CPU time and were seen to \
-                    exchange 0 messages";
+        let hint = "hint: 2 threads of one process used 2.0 s of CPU time, but \
+                    exchanged 0 messages";
         assert!(page(&silent).text(None).contains(hint), "{}", page(&silent).text(None));
         assert_eq!(Observation { methods: vec![Method::Tsan], ..silent }.advice(), None);
     }
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_one_that_is_left_out_is_not_several() {
+    fn omitted_rows_use_singular_and_plural() {
         assert_eq!(more(17, 16, "more task").unwrap(), "... and 1 more task");
         assert_eq!(more(18, 16, "more task").unwrap(), "... and 2 more tasks");
         assert_eq!(more(16, 16, "more task"), None);

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ends_and_outside() {
+    fn colours_are_clamped_and_interpolated() {
         assert_eq!(colour(0.0), VIRIDIS[0]);
         assert_eq!(colour(1.0), VIRIDIS[9]);
         assert_eq!(colour(7.0), VIRIDIS[9]);
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn gets_lighter_all_the_way() {
+    fn colours_get_lighter_monotonically() {
         let luma = |step: u32| {
             let [r, g, b] = colour(f64::from(step) / 100.0).map(f64::from);
             0.2126 * r + 0.7152 * g + 0.0722 * b
@@ -94,14 +94,14 @@ mod tests {
     }
 
     #[test]
-    fn fixed_colours_of_a_terminal() {
+    fn ansi256_maps_to_nearest_colour() {
         assert_eq!(ansi256([255, 0, 0]), 196);
         assert_eq!(ansi256([0, 95, 135]), 24);
         assert_eq!(ansi256(UNKNOWN), 244);
     }
 
     #[test]
-    fn unknown_is_far_from_every_level() {
+    fn unknown_colour_differs_from_every_level() {
         assert!((0..=100).all(|step| distance(colour(f64::from(step) / 100.0), UNKNOWN) > 1500));
     }
 }

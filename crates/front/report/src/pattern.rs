@@ -35,11 +35,11 @@ pub fn page(pattern: &Pattern) -> Page {
     Page {
         lead: vec![size(pattern), degrees(pattern)],
         sections: std::iter::once(
-            PageSection::new("Who sends how much to whom").with(svg::traffic::picture(pattern)),
+            PageSection::new("Traffic between tasks").with(svg::traffic::picture(pattern)),
         )
         .chain(stand_out(pattern).then(|| heaviest.with(Vec::from_iter(more))))
         .collect(),
-        footer: "Only proportions matter to a placement.",
+        footer: "Only the proportions affect a placement.",
         ..Page::new(name(pattern), sentence::of_pattern(pattern))
     }
 }
@@ -83,9 +83,9 @@ pub(crate) fn work(pattern: &Pattern) -> Vec<String> {
     let bytes: Vec<f64> = pattern.cache_bytes.iter().map(|bytes| *bytes as f64).collect();
     let caches = range(&bytes).map(|(least, most)| {
         if least == most {
-            format!("Each task works on {}.", counted(most, "byte"))
+            format!("Each task's working set is {}.", counted(most, "byte"))
         } else {
-            format!("Tasks work on {least} to {}.", counted(most, "byte"))
+            format!("Working sets are {least} to {}.", counted(most, "byte"))
         }
     });
     loads.into_iter().chain(caches).collect()
@@ -113,13 +113,13 @@ fn matrix(traffic: &TrafficMatrix) -> String {
 fn caption(traffic: &TrafficMatrix) -> Vec<String> {
     let block = traffic.block;
     // Plural: a square of several pairs.
-    let shared = format!("Each cell stands for {block} x {block} pairs of tasks.");
+    let shared = format!("Each cell is {block} x {block} pairs of tasks.");
     let most = if traffic.most > 0.0 {
         format!("; '@' is {}", counted(traffic.most, "byte"))
     } else {
         String::new()
     };
-    let shades = format!("Rows send, columns receive{most}, blank nothing.");
+    let shades = format!("Rows send, columns receive{most}; blank is nothing.");
     (block > 1).then_some(shared).into_iter().chain([shades]).collect()
 }
 
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_is_two_diagonals() {
+    fn ring_is_drawn_as_two_diagonals() {
         insta::assert_snapshot!(of("ring:4", 40), @"
         ring:4: 4 tasks, 4 edges, 4 bytes in 4 messages
         Each task sends to 1 other.
@@ -140,45 +140,46 @@ mod tests {
               1      @@
               2        @@
               3  @@
-        Rows send, columns receive; '@' is 1 byte, blank nothing.
+        Rows send, columns receive; '@' is 1 byte; blank is nothing.
         ");
     }
 
     #[test]
-    fn silence_is_nothing_and_not_less() {
+    fn silent_pattern_shows_zero_bytes() {
         assert!(of("idle:4", 40).starts_with("idle:4: 4 tasks, 0 edges, 0 bytes in 0 messages\n"));
     }
 
     #[test]
-    fn what_tasks_send_is_said() {
+    fn degrees_of_tasks_are_described() {
         insta::assert_snapshot!(of("stencil2d:2x3", 40), @"
         stencil2d:2x3: 6 tasks, 14 edges, 14 bytes in 14 messages
-        A task sends to 2 to 3 others, median 2; as much comes back.
+        A task sends to 2 to 3 others, median 2; traffic is symmetric.
               0    @@  @@
               1  @@  @@  @@
               2    @@      @@
               3  @@      @@
               4    @@  @@  @@
               5      @@  @@
-        Rows send, columns receive; '@' is 1 byte, blank nothing.
+        Rows send, columns receive; '@' is 1 byte; blank is nothing.
         ");
         assert!(of("idle:3", 40).contains("Each task sends to 0 others.\n"));
     }
 
     #[test]
-    fn loads_and_working_sets_are_told() {
+    fn loads_and_working_sets_are_described() {
         let mut pattern = seatmap_data::pattern::generate("pairs:2").unwrap();
         assert!(work(&pattern).is_empty());
         (pattern.loads, pattern.load_ns, pattern.cache_bytes) =
             (vec![4.0, 1.0], Some(500.0), vec![1 << 20; 2]);
-        let told = "Loads are 1 to 4; a load of 1 takes 500 ns.\nEach task works on 1.05 M bytes.";
+        let told = "Loads are 1 to 4; a load of 1 takes 500 ns.\n\
+                    Each task's working set is 1.05 M bytes.";
         assert_eq!(work(&pattern).join("\n"), told);
     }
 
     #[test]
-    fn less_back_is_not_as_much() {
+    fn unequal_directions_are_not_symmetric() {
         let mut pattern = seatmap_data::pattern::generate("pairs:4").unwrap();
-        assert!(degrees(&pattern).ends_with("; as much comes back."));
+        assert!(degrees(&pattern).ends_with("; traffic is symmetric."));
         pattern.edges[0].bytes = 2.0;
         assert_eq!(degrees(&pattern), "Each task sends to 1 other.");
     }
@@ -186,14 +187,14 @@ mod tests {
     #[test]
     fn many_tasks_share_cells() {
         let text = of("pipeline:1000", 60);
-        assert!(text.contains("Each cell stands for 40 x 40 pairs"), "{text}");
+        assert!(text.contains("Each cell is 40 x 40 pairs"), "{text}");
         assert!(
             text.lines().filter(|line| line.ends_with('@')).all(|line| line.chars().count() <= 60)
         );
     }
 
     #[test]
-    fn the_heaviest_come_first_and_names_cannot_run_as_scripts() {
+    fn heaviest_edges_come_first_and_names_are_escaped() {
         let mut ring = seatmap_data::pattern::generate("ring:30").unwrap();
         ring.names = vec!["<script>alert(1)</script>".to_owned(); 30];
         ring.edges[29].bytes = 4096.0;
@@ -212,8 +213,8 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_and_the_narrowest_fit() {
+    fn largest_and_narrowest_patterns_fit() {
         assert!(of("ring:1048576", 20).lines().nth(2).unwrap().chars().count() <= 20);
-        assert!(of("idle:1", 0).contains("blank nothing"));
+        assert!(of("idle:1", 0).contains("blank is nothing"));
     }
 }

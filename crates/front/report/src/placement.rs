@@ -48,10 +48,10 @@ pub fn page(
     Page {
         lead,
         sections: vec![
-            PageSection::new("Costs of the model").with(gains(plan)),
+            PageSection::new("Costs").with(gains(plan)),
             PageSection::new("Threads, lines and traffic").with(floor::section(comparison)),
             PageSection::new("Seats").with(seat_boxes(grid.as_ref(), plan)),
-            PageSection::new("Traffic, tasks in the order of their seats").with(traffic(
+            PageSection::new("Traffic, tasks in seat order").with(traffic(
                 grid.as_ref(),
                 pattern,
                 plan,
@@ -72,7 +72,7 @@ pub fn saved_page(profile: &Profile, floor: &FloorPlan, plan: &Plan) -> Page {
     Page {
         lead,
         sections: vec![
-            PageSection::new("Costs of the model").with(gains(plan)),
+            PageSection::new("Costs").with(gains(plan)),
             PageSection::new("Tasks on the machine").with(floor::tasks(floor, plan)),
             PageSection::new("Seats").with(seat_boxes(grid.as_ref(), plan)),
             PageSection::new("Core distances").with(svg::picture(profile, grid.as_ref())),
@@ -90,14 +90,14 @@ pub fn title(plan: &Plan) -> String {
 
 fn footer(plan: &Plan) -> &'static str {
     match plan.objective {
-        Some(Objective::Congestion) => "Cost: the weight that crosses the most loaded link.",
+        Some(Objective::Congestion) => "Cost: the traffic on the busiest link.",
         Some(Objective::Simulated) => {
-            "Cost: the time of the pattern's messages on the machine's model, from the first \
-             task's start to the last one's end."
+            "Cost: the simulated time of the messages, from the first task's start to the last \
+             task's end."
         }
-        Some(Objective::Measured) => "Cost: the time of the program.",
+        Some(Objective::Measured) => "Cost: the program's run time.",
         Some(Objective::Time) => {
-            "Cost: the time of the slowest seat, which is its tasks' work and messages."
+            "Cost: the time of the slowest seat, for the work and messages of its tasks."
         }
         _ if plan.waits => {
             "Cost: messages x round trip of two wakeups between the seats, summed over all edges."
@@ -218,7 +218,7 @@ fn traffic(grid: Option<&Grid>, pattern: &Pattern, plan: &Plan) -> Markup {
     let label = |at: usize| order.seated.get(at).map_or_else(String::new, |(os, _)| os.to_string());
     let labels = Labelled {
         title: "Bytes between seats",
-        axis: "CPUs in the order of their groups",
+        axis: "CPUs in group order",
         label: &label,
         ends: &order.ends,
     };
@@ -235,10 +235,10 @@ pub fn table(plan: &Plan) -> Page {
     let unit = unit(plan);
     let above = match &plan.effect {
         Some(effect) => {
-            let model = format!("Costs by the model, not the program's time ({unit}):");
+            let model = format!("Estimated costs ({unit}; lower is better), not the run time:");
             std::iter::once(title).chain(effect::sentences(effect)).chain([model]).collect()
         }
-        None => vec![format!("{title} (model: {unit})")],
+        None => vec![format!("{title} (cost: {unit}; lower is better)")],
     };
     let table = Table::default().words([""]).figures([""]).words([""]).least([0, COST_WIDTH]);
     let cost = if is_time(plan) { duration } else { number };
@@ -265,20 +265,19 @@ pub fn mean_distance(plan: &Plan, pattern: &Pattern, weight: Weight) -> Option<S
         Weight::Messages => "A message",
     };
     Some(format!(
-        "{what} travels {best} on average, there and back: {os} as the OS numbers them, {random} \
-         at random."
+        "{what}'s round trip takes {best} on average ({os} in OS order, {random} at random)."
     ))
 }
 
 /// Each objective has its own unit, and only some are times.
 fn unit(plan: &Plan) -> &'static str {
     match plan.objective {
-        Some(Objective::Congestion) => "weight on the busiest link",
-        Some(Objective::Simulated) => "time of the messages",
-        Some(Objective::Measured) => "time of the program",
+        Some(Objective::Congestion) => "traffic on the busiest link",
+        Some(Objective::Simulated) => "simulated time of the messages",
+        Some(Objective::Measured) => "run time of the program",
         Some(Objective::Time) => "time of the slowest seat",
         _ if plan.waits => "messages x ns of two wakeups",
-        _ => "weight x ns",
+        _ => "traffic x ns",
     }
 }
 
@@ -304,7 +303,7 @@ fn rows(plan: &Plan) -> Vec<CostRow> {
     let mut rows = Vec::new();
     if let Some(usual) = plan.baselines {
         rows.extend([
-            row("as the OS numbers them", usual.os),
+            row("OS order (CPU 0, 1, 2 ...)", usual.os),
             row("compact", usual.compact),
             row("scatter", usual.scatter),
             row("random, mean", usual.random.mean),
@@ -325,20 +324,20 @@ fn verdict(plan: &Plan) -> String {
     match (plan.cost, plan.lower_bound) {
         // True of every placement, so not an achievement of this one.
         _ if costs_nothing(plan) && shares_one_cpu(plan) => {
-            "Every placement costs nothing: there is one CPU for all tasks.".to_owned()
+            "Every placement costs 0: all tasks share one CPU.".to_owned()
         }
         _ if costs_nothing(plan) => {
-            "Every placement costs nothing: the pattern has no messages between tasks.".to_owned()
+            "Every placement costs 0: the tasks exchange no messages.".to_owned()
         }
-        _ if plan.optimal => format!("No placement is cheaper{}: proven.", condition(plan)),
+        _ if plan.optimal => format!("Proven optimal{}.", condition(plan)),
         (Some(cost), Some(bound)) if bound > 0.0 => {
             format!(
-                "No placement{} can be more than {:.1} % cheaper.",
-                condition(plan),
-                100.0 * (1.0 - bound / cost)
+                "No placement can be more than {:.1} % cheaper{}.",
+                100.0 * (1.0 - bound / cost),
+                condition(plan)
             )
         }
-        _ => "How much cheaper a placement could be is not known.".to_owned(),
+        _ => "No lower bound is known: there may be a cheaper placement.".to_owned(),
     }
 }
 
@@ -359,13 +358,8 @@ pub(crate) fn condition(plan: &Plan) -> &'static str {
         return "";
     }
     match plan.objective {
-        Some(Objective::Distance) => {
-            " of those that spread the tasks evenly, for threads that spin (two on one CPU count \
-             like two on the nearest CPUs)"
-        }
-        Some(Objective::Time) => {
-            " for threads that spin (two on one CPU count like two on the nearest CPUs)"
-        }
+        Some(Objective::Distance) => " (tasks spread evenly, spinning threads)",
+        Some(Objective::Time) => " (spinning threads)",
         _ => "",
     }
 }
@@ -428,17 +422,17 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_stands_beside_what_is_usual() {
+    fn plan_table_compares_usual_placements() {
         insta::assert_snapshot!(table(&plan()).text(None));
     }
 
     #[test]
-    fn the_cost_is_told_as_a_distance() {
+    fn cost_is_shown_as_mean_round_trip() {
         let ring = seatmap_data::pattern::generate("ring:3").unwrap();
         let bytes: f64 = ring.edges.iter().map(|edge| edge.bytes).sum();
         let mean = mean_distance(&plan(), &ring, Weight::Bytes).unwrap();
         let expected = duration(200.0 / bytes);
-        assert!(mean.starts_with(&format!("A byte travels {expected} on average")), "{mean}");
+        assert!(mean.starts_with(&format!("A byte's round trip takes {expected} on")), "{mean}");
         let congestion = Plan { objective: Some(Objective::Congestion), ..plan() };
         assert_eq!(mean_distance(&congestion, &ring, Weight::Bytes), None);
         let silent = seatmap_data::pattern::generate("idle:3").unwrap();
@@ -446,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_of_any_size_stays_beside_its_label() {
+    fn numbers_of_any_size_fit_table() {
         let shown = [
             0.0,
             812.0,
@@ -474,24 +468,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_proven_is_said() {
+    fn proof_of_optimality_is_shown() {
         let proven = Plan { optimal: true, lower_bound: Some(200.0), ..plan() };
-        assert!(table(&proven).text(None).contains("No placement is cheaper: proven."));
+        assert!(table(&proven).text(None).contains("Proven optimal.\n"));
         let shared = Plan { placement: vec![4, 2, 4], ..proven };
-        assert!(
-            table(&shared).text(None).contains(
-                "cheaper of those that spread the tasks evenly, for threads that spin (two"
-            )
-        );
+        let condition = "Proven optimal (tasks spread evenly, spinning threads).";
+        assert!(table(&shared).text(None).contains(condition));
         let sleeping = table(&Plan { waits: true, ..shared }).text(None);
         assert!(
-            sleeping.contains("(model: messages x ns of two wakeups)")
-                && sleeping.contains("is cheaper: proven.")
+            sleeping.contains("(cost: messages x ns of two wakeups; lower is better)")
+                && sleeping.contains("Proven optimal.\n")
         );
     }
 
     #[test]
-    fn names_cannot_run_as_scripts() {
+    fn task_names_are_escaped() {
         let profile = crate::samples::two_groups();
         let mut pattern = seatmap_data::pattern::generate("ring:2").unwrap();
         pattern.names = vec!["<script>alert(1)</script>".to_owned(), "b".to_owned()];
@@ -544,7 +535,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bar_is_as_long_as_its_label_says() {
+    fn bar_length_matches_label() {
         let page = page_of(16);
         for (width, cost) in [("65.0", "500"), ("32.5", "250"), ("26.0", "200")] {
             let bar = format!("style=\"width:{width}%\"></span><span>{cost}</span>");
@@ -553,7 +544,7 @@ mod tests {
     }
 
     #[test]
-    fn traffic_has_the_cpus_on_its_axes() {
+    fn traffic_axes_show_cpus() {
         let page = page_of(64);
         let matrix = page.split("Bytes between seats").nth(2).unwrap_or_default();
         for cpu in ["4", "5", "6", "7"] {

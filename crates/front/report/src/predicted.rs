@@ -36,7 +36,7 @@ mod tests {
     use crate::samples::two_groups;
 
     #[test]
-    fn adds_the_offsets_of_both_ends() {
+    fn prediction_adds_offsets_of_both_ends() {
         let mut profile = two_groups();
         profile.topology.pus[1].core = profile.topology.pus[0].core;
         let model = profile.home_model.as_mut().unwrap();
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pu_outside_all_groups_is_not_known() {
+    fn pu_outside_all_groups_is_unknown() {
         let mut profile = two_groups();
         profile.home_model.as_mut().unwrap().groups[1].pop();
         assert!(predicted(&profile, 0).unwrap()[(0, 7)].is_nan());

@@ -5,7 +5,7 @@ use crate::page::{Page, PageSection, Table, TableCell};
 use seatmap_data::document::visible;
 use seatmap_data::machine::OriginKind;
 use seatmap_data::plan::Objective;
-use seatmap_data::statistics::words::{agreeing, counted, figure};
+use seatmap_data::statistics::words::{counted, figure};
 use seatmap_measure::gallery::MachineRanking;
 use seatmap_measure::gallery::ranking::{MachineTime, RankedMachine};
 
@@ -17,13 +17,13 @@ pub fn page(ranking: &MachineRanking) -> Page {
     Page {
         sections: vec![
             PageSection::new("Machines").unit(unit(ranking)).with(ranked(&ranking.ranked)),
-            PageSection::new("Not ranked, since figures are missing").with(incomplete(ranking)),
+            PageSection::new("Not ranked: figures are missing").with(incomplete(ranking)),
             PageSection::new("Left out").with(left_out(ranking)),
             PageSection::new("How to read the times")
                 .with(crate::page::Block::List(remarks(ranking))),
         ],
-        footer: "Best seats: those that a search found on each machine. At least: no seats are \
-                 faster. In order: the tasks in order on the CPUs in order.",
+        footer: "Best seats: found by a search on each machine. At least: a lower bound. In order: \
+                 the first task on the first CPU, and so on.",
         ..Page::new(format!("Machines for {pattern}"), headline).headed()
     }
 }
@@ -37,19 +37,18 @@ fn headline(ranking: &MachineRanking, pattern: &str) -> String {
     let time = duration(first.time.time_ns);
     if ranking.ranked.len() == 1 {
         return format!(
-            "{name} needs {time} for {pattern} ({tasks}); no other machine can be ranked beside it."
+            "{name} needs {time} for {pattern} ({tasks}); no other machine can be ranked."
         );
     }
     let near = ranking.ranked.iter().skip(1).filter(|machine| !machine.is_apart).count();
     let also = match near {
         0 => String::new(),
         _ => format!(
-            " {} {} not told apart from it: a longer search may find better seats there.",
-            counted(near, "machine"),
-            agreeing(near, "is", "are")
+            " {} may be as fast: a longer search may find better seats there.",
+            counted(near, "machine")
         ),
     };
-    format!("{name} takes the least time for {pattern} ({tasks}): {time}.{also}")
+    format!("{name} is fastest for {pattern} ({tasks}): {time}.{also}")
 }
 
 fn unit(ranking: &MachineRanking) -> &'static str {
@@ -124,17 +123,17 @@ fn remarks(ranking: &MachineRanking) -> Vec<String> {
     let mut remarks = vec![
         match ranking.objective {
             Objective::Time => {
-                "A time is computed from each machine's figures: the work of the slowest seat and \
-                 its messages. The fastest CPU of every machine counts as equally fast, since \
-                 profiles know speeds only within a machine."
+                "Times are computed from each machine's figures: the work of the slowest seat and \
+                 its messages. The fastest CPUs of all machines count as equally fast, because \
+                 profiles have only relative speeds."
             }
             Objective::Simulated => {
-                "A time is that of the messages on a model of each machine. Work between messages \
-                 is not considered."
+                "Times are of the messages on a model of each machine, without the work between \
+                 them."
             }
             _ => {
-                "A time is computed from each machine's distances, one round trip a message. How \
-                 fast the machines compute is not considered."
+                "Times are computed from each machine's distances, one round trip per message. \
+                 Computing speed is ignored."
             }
         }
         .to_owned(),
@@ -142,7 +141,7 @@ fn remarks(ranking: &MachineRanking) -> Vec<String> {
     remarks.push(trust(ranking));
     if ranking.waits && !ranking.incomplete.is_empty() {
         remarks.push(
-            "The tasks sleep until a message comes, and a wakeup takes longer than any distance. \
+            "The tasks sleep until a message arrives, and a wakeup takes longer than any distance. \
              '--spinning' ranks all machines by distances alone."
                 .to_owned(),
         );
@@ -154,22 +153,22 @@ fn trust(ranking: &MachineRanking) -> String {
     let times = ranking.ranked.iter().map(|one| &one.time);
     let mut times = times.chain(ranking.incomplete.iter().map(|one| &one.time));
     let model = if times.any(|time| time.origin == OriginKind::Model) {
-        "A ratio is that of the figures, many of them a model's: it is not a gain that was seen. "
+        "Ratios compare computed times, many of them from models; they are not measured gains. "
     } else {
-        "A ratio is that of the figures: it is not a gain that was seen. "
+        "Ratios compare computed times; they are not measured gains. "
     };
     let like = match &ranking.like_machines {
         Some(like) => format!(
-            "Profiles of one processor differ here by up to {} times ({} and {}, '{}', the widest \
-             of {}), so that smaller ratios may come from firmware or kernel.",
+            "Profiles of the same processor differ here by up to {} times ({} and {}, '{}', the \
+             widest of {}), so smaller ratios may come from firmware or kernel.",
             figure(like.ratio, 2),
             visible(&like.machines[0]),
             visible(&like.machines[1]),
             like.class,
             counted(like.pairs, "pair")
         ),
-        None => "How far two computers with the same processor differ is not known from this \
-                 gallery, which has no two."
+        None => "This gallery has no two computers with the same processor, so their usual \
+                 difference is unknown."
             .to_owned(),
     };
     format!("{model}{like}")
@@ -209,24 +208,24 @@ mod tests {
     }
 
     #[test]
-    fn a_ranking_says_what_its_times_are_and_are_not() {
+    fn ranking_explains_its_times() {
         let names = ["graviton3", "epyc-7r13-2s", "core-i9-12900k"];
         let text = page(&ranking(&names, "ring:32", MessageWait::AsObserved)).text(None);
-        let head = "epyc-7r13-2s takes the least time for ring:32 (32 tasks): 2.132 us.\n";
+        let head = "epyc-7r13-2s is fastest for ring:32 (32 tasks): 2.132 us.\n";
         assert!(text.starts_with(head), "{text}");
         for part in [
             "graviton3     modelled   64    2.970 us    1.39 times",
             "core-i9-12900k  too small: 24 PUs",
-            "How fast the machines compute is not considered.",
-            "it is not a gain that was seen",
-            "which has no two",
+            "Computing speed is ignored.",
+            "they are not measured gains",
+            "This gallery has no two computers",
         ] {
             assert!(text.contains(part), "'{part}' in {text}");
         }
     }
 
     #[test]
-    fn machines_with_missing_figures_stand_apart() {
+    fn machines_with_missing_figures_are_listed_separately() {
         let text = page(&ranking(&["graviton3"], "ring:8", MessageWait::Asleep)).text(None);
         assert!(text.starts_with("No machine can be ranked for ring:8"), "{text}");
         assert!(text.contains("the cost of wakeups") && text.contains("--spinning"), "{text}");

@@ -17,14 +17,14 @@ pub fn page(plan: &RankPlan) -> Page {
     let pattern = plan.pattern.as_deref().map(|name| format!(" of {name}")).unwrap_or_default();
     let count = counted(plan.node_of_rank.len(), "rank");
     let size = bytes(plan.message_bytes);
-    let means = if plan.by_mpi { " by MPI" } else { "" };
+    let means = if plan.by_mpi { " over MPI" } else { "" };
     let nodes_of = counted(ranks.len(), "node");
-    let proof = plan.optimal.then(|| "No order is cheaper: proven.".to_owned());
+    let proof = plan.optimal.then(|| "Proven optimal.".to_owned());
     let more = used.saturating_sub(MOST_NODES);
-    let more = (more > 0).then(|| format!("  and so on for {} more", counted(more, "node")));
+    let more = (more > 0).then(|| format!("  and {}", counted(more, "more node")));
     Page {
         lead: vec![format!(
-            "{count}{pattern} on {used} of {nodes_of}, by round trips of {size}{means}"
+            "{count}{pattern} on {used} of {nodes_of}; cost: round trips of {size}{means}"
         )],
         sections: vec![
             PageSection::new("Orders").with(orders(plan)).with(Vec::from_iter(proof)),

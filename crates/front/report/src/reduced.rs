@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn alone_is_only_a_single_pu() {
+    fn only_single_pu_block_is_self() {
         assert!(Reduced::new(&grid(&[0; 4]), 4).is_self(2, 2));
         assert!(!Reduced::new(&grid(&[0; 4]), 2).is_self(1, 1));
         assert!(Reduced::new(&grid(&[]), 4).blocks.is_empty());
@@ -118,7 +118,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn covers_all_and_fits(group in prop::collection::vec(0usize..4, 1..200), room in 1usize..80) {
+        fn blocks_cover_all_rows_and_fit(group in prop::collection::vec(0usize..4, 1..200), room in 1usize..80) {
             let reduced = Reduced::new(&grid(&group), room);
             prop_assert!(reduced.blocks.len() <= room);
             let rows: Vec<usize> = reduced.blocks.iter().cloned().flatten().collect();

@@ -20,9 +20,9 @@ pub fn sentences(remarks: &[PlacementRemark]) -> Vec<String> {
 fn sentence(remark: &PlacementRemark) -> String {
     match remark {
         PlacementRemark::WakeupsUnknown => {
-            "These tasks sleep until a message comes, and the cost of wakeups is not known here; \
-             distances of spinning threads stand for it \
-             ('seatmap measure' on that computer finds it)."
+            "These tasks sleep until a message arrives, but the cost of wakeups is unknown here; \
+             distances of spinning threads replace it \
+             ('seatmap measure' on that computer measures it)."
                 .to_owned()
         }
         PlacementRemark::Wakeups { round_trips_ns, have_cpu_each } => {
@@ -33,40 +33,36 @@ fn sentence(remark: &PlacementRemark) -> String {
         }
         PlacementRemark::Crossing { crossing, all } => crosses(*crossing, *all),
         PlacementRemark::ChannelsWithoutLine(channels) => {
-            let are = if *channels == 1 { "channel is" } else { "channels are" };
-            format!(
-                "{channels} {are} left without a candidate line: \
-                 there are fewer lines than channels."
-            )
+            let have = if *channels == 1 { "channel has" } else { "channels have" };
+            format!("{channels} {have} no candidate line: there are fewer lines than channels.")
         }
         PlacementRemark::TooFewCores { shared, least, tasks, cores } => {
             // The plan may share more to keep tasks near.
-            let choice =
-                if shared > least { format!(", of which {least} must") } else { String::new() };
+            let choice = if shared > least { format!(" ({least} must)") } else { String::new() };
             format!(
-                "{} two tasks or more{choice}: {} on {}.",
+                "{} two or more tasks{choice}: {} on {}.",
                 carrying(*shared),
                 counted(*tasks, "task"),
                 counted(*cores, "core")
             )
         }
         PlacementRemark::CoreEach { beside_shared } => {
-            let now = "Each task has a core of its own";
+            let now = "Each task has its own core";
             beside_shared.map_or_else(
                 || format!("{now}."),
                 |costs| {
                     let more = beside(costs);
                     format!(
-                        "{now}; sharing cores (--use-smt) would {more}; \
-                         what tasks take from each other is not in it."
+                        "{now}; sharing cores (--use-smt) would {more}, \
+                         not counting how tasks on one core slow each other."
                     )
                 },
             )
         }
         PlacementRemark::CoresMayBeShared { shared, beside_apart } => {
             let now = match shared {
-                0 => "No core carries two tasks".to_owned(),
-                shared => format!("{} two tasks or more", carrying(*shared)),
+                0 => "No core runs two tasks".to_owned(),
+                shared => format!("{} two or more tasks", carrying(*shared)),
             };
             beside_apart.map_or_else(
                 || format!("{now}."),
@@ -82,9 +78,9 @@ fn sentence(remark: &PlacementRemark) -> String {
         PlacementRemark::Stacked { cpus: [a, b], pairs } => {
             let more = if *pairs > 1 { format!(" ({pairs} such pairs)") } else { String::new() };
             format!(
-                "CPUs {a} and {b} took turns on one CPU of the host when they were measured{more}: \
-                 their tasks run one after the other. Leave one out with --cpus, \
-                 or ask for vCPUs with CPUs of their own."
+                "CPUs {a} and {b} shared one CPU of the host during the measurement{more}, \
+                 so their tasks run in turn. Leave one out with --cpus, \
+                 or request vCPUs with dedicated CPUs."
             )
         }
         PlacementRemark::AsGoodAs(plain) => as_good_as(plain),
@@ -97,10 +93,10 @@ fn sentence(remark: &PlacementRemark) -> String {
             };
             let cross = if *load == 1.0 { "crosses" } else { "cross" };
             let load = amount(*load, unit);
-            format!("The most loaded link is that of {link}: {load} {cross} it.")
+            format!("The most loaded link belongs to {link}: {load} {cross} it.")
         }
         PlacementRemark::LoadedLink { .. } => {
-            "Nothing crosses a link that groups of CPUs share.".to_owned()
+            "Nothing crosses a link between groups of CPUs.".to_owned()
         }
         PlacementRemark::BusierLink { link, bytes, in_order_bytes, remedy } => {
             busier(link, *bytes, *in_order_bytes, *remedy)
@@ -115,7 +111,7 @@ fn equality_unknown(unknown: usize, cpus: usize) -> String {
         format!("{unknown} of {}", counted(cpus, "CPU"))
     };
     format!(
-        "Whether the seats are equal is not known: nothing tells the kind or the speed of {of} \
+        "The seats may be unequal: the kind and speed of {of} are unknown \
          ('seatmap measure --speed' measures speeds)."
     )
 }
@@ -127,12 +123,12 @@ fn wakeups(round_trips_ns: &[(Nearness, f64)], have_cpu_each: bool) -> String {
         .map(|(nearness, ns)| format!("{} {} ns", nearness.name(), number(ns.round())))
         .collect();
     let more = if have_cpu_each {
-        " Each has a CPU of its own here; --objective time lets them share one."
+        " Each has its own CPU here; --objective time lets them share one."
     } else {
         ""
     };
     format!(
-        "The tasks sleep until a message comes; the round trip of two wakeups: {}.{more}",
+        "The tasks sleep until a message arrives. Round trip of two wakeups: {}.{more}",
         costs.join(", ")
     )
 }
@@ -147,7 +143,7 @@ fn slowest(seat: &Slowest, kind: Option<CoreKind>, are_speeds_known: bool) -> St
     let speeds = if are_speeds_known {
         ""
     } else {
-        " All CPUs count as equally fast: their speeds are not known \
+        " All CPUs count as equally fast, because their speeds are unknown \
          ('seatmap measure --speed' measures them)."
     };
     format!(
@@ -163,12 +159,12 @@ fn crosses(crossing: f64, all: f64) -> String {
     let percent = if all > 0.0 { 100.0 * crossing / all } else { 0.0 };
     let crossing = number(crossing);
     let all = number(all);
-    format!("{crossing} of the weight {all} crosses between sections ({percent:.1} %).")
+    format!("{percent:.1} % of the traffic ({crossing} of {all}) crosses between sections.")
 }
 
-/// `1 core carries`.
+/// `1 core runs`.
 fn carrying(cores: usize) -> String {
-    let verb = if cores == 1 { "core carries" } else { "cores carry" };
+    let verb = if cores == 1 { "core runs" } else { "cores run" };
     format!("{cores} {verb}")
 }
 
@@ -213,7 +209,7 @@ fn as_good_as(plain: &PlainSettings) -> String {
     let costs = match plain.name {
         "compact" => "Compact costs no more",
         "scatter" => "Scatter costs no more",
-        _ => "The order of the OS's numbers costs no more",
+        _ => "OS order costs no more",
     };
     match plain.settings.as_slice() {
         [] => format!("{costs}."),
@@ -231,14 +227,14 @@ fn agreeing(agreement: &Agreement) -> String {
 }
 
 fn correlation(of: Option<f64>) -> String {
-    of.map_or("says nothing".to_owned(), |of| format!("{of:.2}"))
+    of.map_or("unknown".to_owned(), |of| format!("{of:.2}"))
 }
 
 fn busier(link: &str, bytes: f64, in_order_bytes: f64, remedy: LinkObjective) -> String {
     let remedy = match remedy {
-        LinkObjective::Congestion => "--objective congestion looks at links",
-        LinkObjective::Simulated => "--objective simulated runs the messages on them",
-        LinkObjective::Unknown => "no objective knows this machine's links",
+        LinkObjective::Congestion => "--objective congestion includes links",
+        LinkObjective::Simulated => "--objective simulated simulates them",
+        LinkObjective::Unknown => "no objective models this machine's links",
     };
     let more = if in_order_bytes > 0.0 {
         format!("{:.0} % more than the busiest", 100.0 * (bytes / in_order_bytes - 1.0))
@@ -246,8 +242,8 @@ fn busier(link: &str, bytes: f64, in_order_bytes: f64, remedy: LinkObjective) ->
         "and none".to_owned()
     };
     format!(
-        "The busiest link, {link}, carries {}, {more} in the OS's order: \
-         distance does not see that; {remedy}.",
+        "The busiest link, {link}, carries {}, {more} in OS order. \
+         The distance objective ignores links; {remedy}.",
         counted_figure(bytes, 0, "byte")
     )
 }

@@ -84,7 +84,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn narrow_is_linear_and_wide_is_logarithmic() {
+    fn narrow_scale_is_linear_and_wide_logarithmic() {
         let narrow = Scale::of([80.0, 100.0, f64::NAN].into_iter()).unwrap();
         assert_eq!((narrow.low_ns, narrow.high_ns, narrow.log), (80.0, 100.0, false));
         assert_eq!(narrow.position(90.0), 0.5);
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn one_disturbed_pair_does_not_take_the_colours() {
+    fn scale_ignores_disturbed_pair() {
         let values = (0..300).map(|i| if i == 7 { 9000.0 } else { 80.0 + f64::from(i % 10) });
         let scale = Scale::of(values.clone()).unwrap();
         assert_eq!(scale.high_ns, 89.0);
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_siblings_begin_the_scale_and_a_zero_does_not() {
+    fn scale_starts_at_siblings_and_ignores_zero() {
         let siblings = (0..300).map(|i| if i == 7 { 19.6 } else { 45.4 });
         let scale = Scale::of(siblings.clone()).unwrap();
         assert_eq!((scale.low_ns, scale.below), (19.6, false));
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_one_value() {
+    fn scale_handles_empty_and_single_value() {
         assert_eq!(Scale::of([f64::NAN].into_iter()), None);
         assert_eq!(Scale::of([80.0].into_iter()).unwrap().position(80.0), 0.0);
         assert_eq!(Scale::of([1.0, 3.0].into_iter()).unwrap().position(3.0), 1.0);
@@ -121,7 +121,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn value_undoes_position(values in prop::collection::vec(0.1f64..1e4, 2..50), at in 0.0f64..=1.0) {
+        fn value_inverts_position(values in prop::collection::vec(0.1f64..1e4, 2..50), at in 0.0f64..=1.0) {
             let scale = Scale::of(values.into_iter()).unwrap();
             prop_assume!(scale.high_ns > scale.low_ns * 1.0001);
             prop_assert!((scale.position(scale.value_ns(at)) - at).abs() < 1e-6);

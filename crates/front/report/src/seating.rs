@@ -43,7 +43,7 @@ fn verdict(thread: &SeatedThread) -> &'static str {
         (_, true, true) => "yes, late",
         (_, false, _) if thread.is_troubled() => "NO",
         (_, false, _) if thread.waiting => "not yet",
-        (_, false, _) => "gone",
+        (_, false, _) => "ended",
     }
 }
 
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_say_who_sat_where() {
+    fn table_shows_seat_of_each_thread() {
         let trouble = Some("seated on CPU 11, and then ...".to_owned());
         let threads = [
             thread(0, "main", Some((0, 4))),
@@ -87,13 +87,13 @@ mod tests {
         1       71   helper          -       -    -        no seat
         2       72   wand\u{1b}erer  1       11   11       NO
         3       73   late            3       0    -        yes, late
-        4       74   -               2       0    -        gone
+        4       74   -               2       0    -        ended
         5       75   waits           0 left  4    4        not yet
         ");
     }
 
     #[test]
-    fn long_tables_are_cut() {
+    fn long_table_is_truncated() {
         let threads: Vec<SeatedThread> =
             (0..99).map(|order| thread(order, "w", Some((0, 0)))).collect();
         let table = page(&threads, 99).text(None);

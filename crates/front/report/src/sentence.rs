@@ -41,7 +41,7 @@ pub(crate) fn of_profile(profile: &Profile, digits: Digits) -> String {
     // A machine of one core has only the class of its siblings.
     let Some((near, near_pairs)) = cores.next().or(classes.first()) else {
         return format!(
-            "This profile holds no distances: 'seatmap measure' on {} itself finds them.",
+            "This profile has no distances: run 'seatmap measure' on {}.",
             profile.name
         );
     };
@@ -55,9 +55,9 @@ pub(crate) fn of_profile(profile: &Profile, digits: Digits) -> String {
     };
     let [near_ns, far_ns] = [near, far].map(|class| digits.show(class.median_ns));
     format!(
-        "A cache line's round trip takes {near_ns} ns in the nearest class of cores ({}) and \
-         {far_ns} ns in the farthest ({}), {times:.1} times as long: seat threads that talk to \
-         each other in the nearest.",
+        "A cache line's round trip takes {near_ns} ns between the nearest cores ({}) and {far_ns} \
+         ns between the farthest ({}), {times:.1} times as long: seat communicating threads on \
+         near cores.",
         near.name, far.name
     )
 }
@@ -75,37 +75,34 @@ fn of_one_kind(class: &str, mut pairs: Vec<PairInterval>, digits: Digits) -> Str
     let [low_ns, median_ns, high_ns] = [low, median, high].map(|ns| digits.show(ns));
     if pairs.len() == 1 {
         return format!(
-            "The two {what} are {median_ns} ns apart, and there is no other pair: it does not \
-             matter where threads sit."
+            "The two {what} are {median_ns} ns apart. With a single pair, seats do not matter."
         );
     }
     if high / low < ALIKE {
         return format!(
-            "All {what} are about equally far apart, {median_ns} ns: it matters little where \
-             threads sit."
+            "All {what} are about equally far apart ({median_ns} ns), so seats matter little."
         );
     }
     if !are_apart(near, far) {
         return format!(
-            "No pair of {what} is shown to be nearer than another: their medians are {low_ns} to \
-             {high_ns} ns, and each pair's own passes differ by as much."
+            "No pair of {what} is measurably nearer than another: the medians are {low_ns} to \
+             {high_ns} ns, and the passes of each pair differ as much."
         );
     }
     format!(
-        "Pairs of {what} are {low_ns} to {high_ns} ns apart (p10 to p90) though they share the \
-         same level of the machine: seat threads by the measured distances, not by the topology."
+        "Pairs of {what} are {low_ns} to {high_ns} ns apart (p10 to p90), although they share the \
+         same level of the topology: seat threads by measured distance, not by topology."
     )
 }
 
 pub(crate) fn of_plan(plan: &Plan) -> String {
     let Some(cost) = plan.cost else {
-        return "This plan says nothing of its cost: judge it by running it.".to_owned();
+        return "This plan has no cost: run it to judge it.".to_owned();
     };
     let against = match plan.baselines {
         // Comes first, because such a small gain would be printed as 0.0 % less.
         Some(usual) if is_same(usual.os, cost) => {
-            "No placement was found that costs less than the order in which the OS numbers CPUs"
-                .to_owned()
+            "No placement was found that costs less than OS order".to_owned()
         }
         Some(usual) => {
             let alike: Vec<&str> = [("compact", usual.compact), ("scatter", usual.scatter)]
@@ -121,28 +118,25 @@ pub(crate) fn of_plan(plan: &Plan) -> String {
             let gain_percent = 100.0 * (1.0 - cost / usual.os);
             // Tasks fixed by the user can make the cheapest placement more expensive.
             let word = if gain_percent < 0.0 { "more" } else { "less" };
-            format!(
-                "As planned{alike} the pattern costs {:.1} % {word} than as the OS numbers CPUs",
-                gain_percent.abs()
-            )
+            format!("The plan{alike} costs {:.1} % {word} than OS order", gain_percent.abs())
         }
-        None => format!("As planned the pattern costs {cost:.1}"),
+        None => format!("The plan costs {cost:.1}"),
     };
     match plan.lower_bound {
         // A proof is stronger than any bound, so it comes first.
         _ if plan.optimal => {
             let condition = crate::placement::condition(plan);
-            format!("{against}, and no placement is cheaper{condition}: proven.")
+            format!("{against}; proven optimal{condition}.")
         }
         // Costs are positive: a bound of 0 is trivial and would promise 100 %.
         Some(bound) if bound > 0.0 => {
             format!(
-                "{against}, and no placement{} can be more than {:.1} % cheaper.",
-                crate::placement::condition(plan),
-                100.0 * (1.0 - bound / cost)
+                "{against}; no placement can be more than {:.1} % cheaper{}.",
+                100.0 * (1.0 - bound / cost),
+                crate::placement::condition(plan)
             )
         }
-        _ => format!("{against}; how much cheaper a placement could be is not known."),
+        _ => format!("{against}; no lower bound is known."),
     }
 }
 
@@ -180,17 +174,17 @@ pub(crate) fn of_noise(report: &NoiseReport) -> String {
             format!("{}: it is quiet.", loses(quiet))
         } else {
             format!(
-                "{}: work that must not wait so long needs a quieter CPU, such as one in a cell.",
+                "{}: latency-critical work needs a quieter CPU, such as one in a cell.",
                 loses(quiet)
             )
         }
     } else if is_quiet(noisy) {
         format!("All CPUs are quiet: even {}.", loses(noisy))
     } else if noisy.stolen_percent < ALIKE_LOSS * quiet.stolen_percent {
-        format!("No CPU is shown to be quieter than the others: even {}.", loses(quiet))
+        format!("No CPU is measurably quieter than the others: even {}.", loses(quiet))
     } else {
         format!(
-            "{}, and {}: put what must not wait on CPU {}.",
+            "{}, and {}: run latency-critical work on CPU {}.",
             loses(noisy),
             loses(quiet),
             quiet.cpu
@@ -203,7 +197,7 @@ pub(crate) fn of_pattern(pattern: &Pattern) -> String {
     bytes.sort_by(|a, b| b.total_cmp(a));
     let all: f64 = bytes.iter().sum();
     let (Some(most), Some(least)) = (bytes.first(), bytes.last()) else {
-        return "Nothing is sent: any placement is as good as another.".to_owned();
+        return "No messages: all placements are equally good.".to_owned();
     };
     if bytes.len() == 1 {
         return "One edge carries everything: seat the tasks at its ends next to each other."
@@ -212,7 +206,7 @@ pub(crate) fn of_pattern(pattern: &Pattern) -> String {
     if most == least {
         // Plural: a single edge is handled above.
         return format!(
-            "All {} edges carry the same: seat each task near those that it sends to.",
+            "All {} edges carry the same: seat each task near the tasks it sends to.",
             bytes.len()
         );
     }

@@ -5,7 +5,7 @@ use crate::page::{Page, PageSection, Table, TableCell};
 use crate::traffic::three_digits;
 use seatmap_data::document::visible;
 use seatmap_data::machine::Profile;
-use seatmap_data::statistics::words::{agreeing, counted, counted_figure, figure, lasting, signed};
+use seatmap_data::statistics::words::{counted, counted_figure, figure, lasting, signed};
 use seatmap_os::CpuSet;
 use seatmap_os::cpu_list::named;
 use seatmap_services::apply::{AppliedPlan, ApplyResult};
@@ -34,7 +34,7 @@ pub fn record_page(record: &ServicesRecord) -> Page {
     let seconds = record.interval_s * record.samples() as f64;
     let cpus = CpuSet::of_list(&record.cpus).unwrap_or_default();
     let headline = format!(
-        "{} on {} ({}), over {}: together they wanted {} at their joint peak.",
+        "{} on {} ({}), over {}: together they needed {} at their joint peak.",
         counted(record.services.len(), "service"),
         record.machine,
         counted(cpus.len(), "CPU"),
@@ -44,10 +44,10 @@ pub fn record_page(record: &ServicesRecord) -> Page {
     let mut page = Page::new(format!("Services on {}", record.machine), headline).headed();
     page.sections.push(PageSection::new("Load").unit("CPUs").with(loads(record)));
     page.sections.push(PageSection::new("Sets").with(places(record, &cpus)));
-    page.sections.push(PageSection::new("Talk").with(talk(record)).with(silence(record)));
-    page.sections.push(PageSection::new("Interrupts of devices").with(interrupts(record)));
+    page.sections.push(PageSection::new("Messages").with(talk(record)).with(silence(record)));
+    page.sections.push(PageSection::new("Device interrupts").with(interrupts(record)));
     page.sections.push(PageSection::new("Notes").with(restarts(record)));
-    page.footer = "As 'seatmap services' saw them; nothing was changed.";
+    page.footer = "Observed by 'seatmap services'; nothing was changed.";
     page
 }
 
@@ -57,7 +57,7 @@ fn loads(record: &ServicesRecord) -> Table {
         "threads",
         "median",
         "p99",
-        "most",
+        "max",
         "waits",
     ]);
     table.rows(record.services.iter().map(|one| {
@@ -75,7 +75,7 @@ fn loads(record: &ServicesRecord) -> Table {
 }
 
 fn places(record: &ServicesRecord, cpus: &CpuSet) -> Table {
-    let table = Table::default().words(["service", "CPUs", "", "memory", "where"]);
+    let table = Table::default().words(["service", "CPUs", "", "memory", "target"]);
     table.rows(record.services.iter().map(|one| {
         let allowed = CpuSet::of_list(&one.allowed).unwrap_or_default();
         [
@@ -114,9 +114,9 @@ fn talk(record: &ServicesRecord) -> Table {
 fn silence(record: &ServicesRecord) -> Vec<String> {
     match &record.talk_unseen {
         Some(why) if why == NOT_ASKED => Vec::new(),
-        Some(why) => vec![format!("Talk was not seen: {why}.")],
+        Some(why) => vec![format!("Messages were not observed: {why}.")],
         None if record.talk.is_empty() => {
-            vec!["No talk between or inside these services was seen.".to_owned()]
+            vec!["No messages between or within these services were seen.".to_owned()]
         }
         None => Vec::new(),
     }
@@ -133,7 +133,7 @@ fn restarts(record: &ServicesRecord) -> Vec<String> {
     restarted
         .map(|one| {
             format!(
-                "'{}' started anew or ended meanwhile: its load is not that of a quiet stretch.",
+                "'{}' restarted or ended meanwhile, so its load is not typical.",
                 one.service.name
             )
         })
@@ -164,42 +164,42 @@ pub fn plan_page(plan: &ServicesPlan, profile: &Profile) -> Page {
     page.sections.push(PageSection::new("Sets").with(sets(plan)));
     if plan.cost.is_some() {
         page.sections.push(
-            PageSection::new("Beside other ways")
-                .unit("lost ms per CPU second that a service needs")
+            PageSection::new("Compared with other policies")
+                .unit("ms lost per CPU second that a service needs")
                 .with(ways(plan)),
         );
     }
     page.sections.push(PageSection::page("The machine").with(picture(plan, profile)));
     page.sections.push(PageSection::new("Notes").with(notes(plan)));
-    page.footer = "As 'seatmap services plan' computed it from a record.";
+    page.footer = "Computed by 'seatmap services plan' from a record.";
     page
 }
 
 fn headline(plan: &ServicesPlan) -> String {
     let services = format!("{} on {}", counted(plan.services.len(), "service"), plan.machine);
     let Some(before) = plan.baselines.first() else {
-        return format!("{services}, as it is written; nobody has judged it.");
+        return format!("{services}: imported as written, not evaluated.");
     };
     let way = way_of(before);
     let [lost, lost_before] =
         [plan.cost_percent.unwrap_or(0.0), before.cost_percent].map(per_cpu_second);
     let model = match plan.verdict {
-        PlanVerdict::AsWritten => "as it is written; nobody has judged it.".to_owned(),
+        PlanVerdict::AsWritten => ": imported as written, not evaluated.".to_owned(),
         PlanVerdict::Seat => format!(
-            "Model: with these sets a service loses {lost} per CPU second it needs; {way}, \
+            ". Model: with these sets a service loses {lost} per CPU second it needs; {way}, \
              {lost_before}."
         ),
         PlanVerdict::KeepLimits => format!(
-            "these sets keep the limits of the file. Model: with them a service loses {lost} per \
-             CPU second it needs; {way}, which breaks the limits, {lost_before}."
+            ": these sets respect the limits of the file. Model: with them a service loses {lost} \
+             per CPU second it needs; {way}, which breaks the limits, {lost_before}."
         ),
         PlanVerdict::NothingToGain => format!(
-            "there is nothing to gain. Model: a service loses {lost_before} per CPU second it \
+            ": there is nothing to gain. Model: a service loses {lost_before} per CPU second it \
              needs {way}, and {lost} with sets."
         ),
     };
     let replay = plan.lateness.and_then(|late| other_verdict(plan, late, before));
-    std::iter::once(format!("{services}: {model}")).chain(replay).collect::<Vec<_>>().join(" ")
+    std::iter::once(format!("{services}{model}")).chain(replay).collect::<Vec<_>>().join(" ")
 }
 
 /// The verdict of the replayed record, if it contradicts the plan's.
@@ -214,9 +214,8 @@ fn other_verdict(plan: &ServicesPlan, own: Lateness, before: &PackingBaseline) -
     let [seated, unseated] = [seated_ms, before_ms].map(|ms| lasting(ms / 1e3));
     disagrees.then(|| {
         format!(
-            "The record played on the sets says the opposite: one slice of work in a hundred is \
-             {seated} late or more, and {unseated} {}. 'seatmap services race' decides by the \
-             services themselves.",
+            "Replaying the record says the opposite: with these sets 1 % of the work is {seated} \
+             late or more; {}, {unseated}. 'seatmap services race' measures the running services.",
             way_of(before)
         )
     })
@@ -253,7 +252,7 @@ fn sets(plan: &ServicesPlan) -> Table {
     let groups: Vec<CpuSet> = plan.caches.iter().filter_map(|list| CpuSet::of_list(list)).collect();
     let table = Table::default()
         .words(["service", "CPUs", ""])
-        .figures(["median", "p99", "most"])
+        .figures(["median", "p99", "max"])
         .words(["nodes", "shares with"]);
     let rows = table.rows(plan.services.iter().map(|one| {
         let others: Vec<&str> = plan
@@ -279,11 +278,11 @@ fn sets(plan: &ServicesPlan) -> Table {
 
 fn ways(plan: &ServicesPlan) -> Table {
     let table = Table::default()
-        .words(["way"])
+        .words(["policy"])
         .figures(["lost", "waiting", "sharing", "caches", "talk", "memory", "late p99", "late"]);
     let own = plan.cost.zip(plan.lateness).map(|(cost, late)| way("this plan", cost, late));
     let bound = plan.bound_percent.map_or_else(String::new, |percent| lost_ms(10.0 * percent));
-    let bound = ["no plan is below", &bound, "", "", "", "", "", "", ""].map(TableCell::from);
+    let bound = ["lower bound", &bound, "", "", "", "", "", "", ""].map(TableCell::from);
     let others = plan.baselines.iter().map(|one| way(&name_of(one), one.cost, one.lateness));
     table.rows(own.into_iter().chain(others).chain([bound]))
 }
@@ -326,9 +325,7 @@ fn picture(plan: &ServicesPlan, profile: &Profile) -> maud::Markup {
 fn notes(plan: &ServicesPlan) -> Vec<String> {
     let mut notes = Vec::new();
     if plan.is_proven {
-        notes.push(
-            "It is proven: no other sets of adjacent cores lose 1 % less than these.".to_owned(),
-        );
+        notes.push("Proven: no other sets of adjacent cores lose 1 % less than these.".to_owned());
     }
     if plan.distances_are_assumed {
         notes.push(
@@ -336,11 +333,11 @@ fn notes(plan: &ServicesPlan) -> Vec<String> {
         );
     }
     if let Some(why) = &plan.talk_unseen {
-        notes.push(format!("Talk was not seen ({why}), and counts as none."));
+        notes.push(format!("Messages were not observed ({why}), and count as none."));
     }
     if !plan.interrupts.is_empty() {
         notes.push(format!(
-            "Interrupts of devices and packets should go to CPUs {} ('seatmap services apply \
+            "Device interrupts and packets should go to CPUs {} ('seatmap services apply \
              --interrupts --rps').",
             plan.interrupts
         ));
@@ -349,7 +346,7 @@ fn notes(plan: &ServicesPlan) -> Vec<String> {
         return notes;
     }
     notes.push(format!(
-        "Judged on {} of {}; 'late' is the record played on the sets.",
+        "Evaluated on {} of {}; 'late' is from replaying the record on the sets.",
         counted(plan.samples, "sample"),
         lasting(plan.interval_s)
     ));
@@ -362,12 +359,12 @@ pub fn import_page(imported: &ImportedSeats, profile: &Profile) -> Page {
     let seats = &imported.seats;
     let seated = seats.iter().filter(|seat| seat.cpus.is_some()).count();
     let headline = format!(
-        "{}, {seated} of them with CPUs of {}, as it is written; nobody has judged it.",
+        "{}, {seated} of them pinned to CPUs of {}: imported as written, not evaluated.",
         counted(seats.len(), "service"),
         profile.name
     );
     let known: CpuSet = profile.topology.os_indices().collect();
-    let table = Table::default().words(["service", "CPUs", "", "nodes", "where", "by"]);
+    let table = Table::default().words(["service", "CPUs", "", "nodes", "target", "source"]);
     let rows = table.rows(seats.iter().map(|seat| {
         [
             seat.service.name.clone(),
@@ -382,7 +379,7 @@ pub fn import_page(imported: &ImportedSeats, profile: &Profile) -> Page {
     let mut page = Page::new(format!("Services of {}", profile.name), headline).headed();
     page.sections.push(PageSection::new("Sets").with(rows));
     page.sections.push(PageSection::new("Notes").with(import_notes(imported)));
-    page.footer = "As 'seatmap services import' read it; nothing was changed.";
+    page.footer = "Imported by 'seatmap services import'; nothing was changed.";
     page
 }
 
@@ -392,7 +389,8 @@ fn import_notes(seats: &ImportedSeats) -> Vec<String> {
         notes.push(format!("{}: {}.", seat.service.name, seat.details.join("; ")));
     }
     if let Some(cpus) = &seats.housekeeping {
-        notes.push(format!("CPUs {cpus} are kept from services: housekeeping = \"{cpus}\"."));
+        notes
+            .push(format!("CPUs {cpus} are reserved for housekeeping: housekeeping = \"{cpus}\"."));
     }
     notes.extend(seats.remarks.iter().map(import_remark));
     notes
@@ -410,47 +408,46 @@ fn import_remark(remark: &ImportRemark) -> String {
             )
         }
         ImportRemark::UnreadSetting { unit, key, value } => format!(
-            "{unit}: '{value}' of {key}= is not a list that is known before the unit starts; \
-             'systemctl show --property Id,{key} {unit}' has it."
+            "{unit}: '{value}' of {key}= is not a list known before the unit starts; 'systemctl \
+             show --property Id,{key} {unit}' prints it."
         ),
         ImportRemark::NoPolicy { file } => {
-            format!("{file}: the policy is 'none', so that kubelet gives no pod CPUs of its own.")
+            format!("{file}: the policy is 'none', so kubelet gives no pod exclusive CPUs.")
         }
         ImportRemark::UnreadKeys { file, keys } => format!(
-            "{file} has {}, which this version does not read: pods may have CPUs that are not \
-             listed.",
+            "{file} has {}, which this version does not read: CPUs of some pods may be missing.",
             keys.join(", ")
         ),
         ImportRemark::SharedPool { cpus } => {
-            format!("All pods without CPUs of their own run on CPUs {cpus}; they are not listed.")
+            format!("All pods without exclusive CPUs run on CPUs {cpus}; they are not listed.")
         }
         ImportRemark::ManyUnits { unit } => format!(
-            "{unit} is for several units; 'systemctl show --property Id,AllowedCPUs,CPUAffinity \
-             UNIT' has the settings of one."
+            "{unit} applies to several units; 'systemctl show --property \
+             Id,AllowedCPUs,CPUAffinity UNIT' prints the settings of one."
         ),
         ImportRemark::CpusOfNodes { unit } => format!(
-            "{unit}: CPUAffinity=numa follows the nodes of its memory when it starts, so that its \
-             CPUs are not known here."
+            "{unit}: CPUAffinity=numa follows its memory nodes when it starts, so its CPUs are \
+             unknown here."
         ),
         ImportRemark::AffinityOutside { unit, affinity, allowed } => {
-            format!("{unit} asks for CPUs {affinity}, and its group allows CPUs {allowed} alone.")
+            format!("{unit} requests CPUs {affinity}, but its group allows only CPUs {allowed}.")
         }
         ImportRemark::AutoPlacement { domain } => {
             format!("{domain}: placement='auto' chooses its CPUs when it starts.")
         }
         ImportRemark::PartlyPinned { domain, pinned, vcpus } => format!(
-            "{domain}: {pinned} of {} are pinned, and the others may run anywhere.",
+            "{domain}: {pinned} of {} are pinned; the others may run anywhere.",
             counted(*vcpus as usize, "vCPU")
         ),
         ImportRemark::EmulatorAnywhere { domain } => {
-            format!("{domain}: its emulator may run anywhere; <emulatorpin> seats it.")
+            format!("{domain}: its emulator may run anywhere; <emulatorpin> pins it.")
         }
         ImportRemark::SharedCpus { first, second, cpus, is_claimed: true } => format!(
-            "{first} and {second} both claim {}, and one of them is to have them alone.",
+            "{first} and {second} both claim {}, but one of them needs exclusive CPUs.",
             named(cpus)
         ),
         ImportRemark::SharedCpus { first, second, cpus, is_claimed: false } => {
-            format!("{first} and {second} share {}, and not all that they have.", named(cpus))
+            format!("{first} and {second} share {}, but not all of their CPUs.", named(cpus))
         }
     }
 }
@@ -460,7 +457,7 @@ fn import_remark(remark: &ImportRemark) -> String {
 pub fn seated(seated: &ApplyResult) -> String {
     let applied = &seated.applied;
     let mut text = format!(
-        "plan '{}' stands: {} on their CPUs, by {} ({}); {}\n",
+        "plan '{}' is applied: {}, {} changed ({}); {}\n",
         applied.name,
         counted(applied.plan.services.len(), "service"),
         counted(seated.changes, "setting"),
@@ -470,25 +467,22 @@ pub fn seated(seated: &ApplyResult) -> String {
     if !seated.interrupts_left.is_empty() {
         let count = seated.interrupts_left.len();
         text += &format!(
-            "{} {} where the kernel has {}: {}\n",
+            "the kernel refused to move {}: {}\n",
             counted(count, "interrupt"),
-            agreeing(count, "stays", "stay"),
-            agreeing(count, "it", "them"),
             visible(&seated.interrupts_left.join(", "))
         );
     }
     if !seated.queues_left.is_empty() {
         let count = seated.queues_left.len();
         text += &format!(
-            "the packets of {} {} where they were: {}\n",
+            "the kernel refused to redirect the packets of {}: {}\n",
             counted(count, "queue"),
-            agreeing(count, "stays", "stay"),
             visible(&seated.queues_left.join(", "))
         );
     }
     if !seated.memory_left.is_empty() {
         text += &format!(
-            "memory stays where it is (only units, containers and groups take nodes): {}\n",
+            "memory was not moved (only units, containers and groups take nodes): {}\n",
             visible(&seated.memory_left.join(", "))
         );
     }
@@ -500,11 +494,11 @@ pub fn seated(seated: &ApplyResult) -> String {
 pub fn standing(applied: &AppliedPlan) -> String {
     match applied.left_s() {
         Some(left) => format!(
-            "it ends by itself in {}; 'seatmap services undo {}' ends it now",
+            "it is undone automatically in {}; 'seatmap services undo {}' undoes it now",
             lasting(left as f64),
             applied.name
         ),
-        None => format!("'seatmap services undo {}' ends it", applied.name),
+        None => format!("'seatmap services undo {}' undoes it", applied.name),
     }
 }
 
@@ -514,7 +508,7 @@ pub fn race_page(report: &RaceReport) -> Page {
     let table = Table::default()
         .words(["service"])
         .figures(["work %", "from", "to", "limit", "rounds"])
-        .words(["by"]);
+        .words(["metric"]);
     let rows = table.rows(report.services.iter().map(|one| {
         let [centre, low, high] = match one.change_percent {
             Some(change) => change.map(|percent| signed(percent, 1)),
@@ -532,21 +526,20 @@ pub fn race_page(report: &RaceReport) -> Page {
 
 fn raced(report: &RaceReport) -> String {
     let rounds = counted(report.rounds, "round");
-    let back = "the plan is taken back";
+    let back = "the plan is undone";
     match &report.verdict {
         RaceVerdict::Kept => format!(
-            "{rounds}: a service gains and none loses more than its limit. Plan '{}' stands; \
-             'seatmap services undo {}' ends it.",
+            "{rounds}: a service gains and none loses more than its limit. Plan '{}' stays \
+             applied; 'seatmap services undo {}' undoes it.",
             report.plan, report.plan
         ),
         RaceVerdict::NoGain => format!("{rounds}: no service is shown to gain; {back}."),
         RaceVerdict::MayLose { services } => {
             format!("{rounds}: {} may lose more than the limit; {back}.", services.join(", "))
         }
-        RaceVerdict::TooFewRounds { services } => format!(
-            "{rounds}: the work of {} was read in too few of them; {back}.",
-            services.join(", ")
-        ),
+        RaceVerdict::TooFewRounds { services } => {
+            format!("{rounds}: too few have a reading of {}; {back}.", services.join(", "))
+        }
     }
 }
 
@@ -555,10 +548,10 @@ fn raced(report: &RaceReport) -> String {
 pub fn drift_text(report: &DriftReport) -> String {
     let mut lines: Vec<String> = report.faults.iter().map(drifted).collect();
     if lines.is_empty() {
-        lines.push(format!("plan '{}': every service is where it was seated", report.plan));
+        lines.push(format!("plan '{}': every service is on its planned CPUs", report.plan));
     }
     for service in &report.started_anew {
-        lines.push(format!("{service}: it started anew since, and is on its set"));
+        lines.push(format!("{service}: it restarted since, and is on its set"));
     }
     lines.iter().map(|line| format!("{}\n", visible(line))).collect()
 }
@@ -566,27 +559,27 @@ pub fn drift_text(report: &DriftReport) -> String {
 fn drifted(fault: &ServiceDrift) -> String {
     match fault {
         ServiceDrift::Gone { service } => {
-            format!("{service}: no process of it runs; start it, or plan without it")
+            format!("{service}: not running; start it, or plan without it")
         }
         ServiceDrift::Outside { service, cpus, threads, of, restarted } => format!(
             "{service}: {threads} of {} may run outside CPUs {cpus}{}; undo and apply the plan \
              again",
             counted(*of, "thread"),
-            if *restarted { ", as it started anew since" } else { "" }
+            if *restarted { ", because it restarted" } else { "" }
         ),
         ServiceDrift::Rewritten { service, file, planned, found } => format!(
-            "{service}: {file} is '{found}' and was set to '{planned}'; something else writes it"
+            "{service}: {file} was set to '{planned}', but is '{found}'; another program writes it"
         ),
         ServiceDrift::Offline { services, cpus } => {
             let having = services.join(", ");
             let having = if having.is_empty() { "no service".to_owned() } else { having };
-            format!("CPUs {cpus} do not run any more ({having} had them); plan again")
+            format!("CPUs {cpus} are offline (planned for {having}); plan again")
         }
         ServiceDrift::NewCpus { cpus } => {
-            format!("CPUs {cpus} run and are in no set; plan again to use them")
+            format!("CPUs {cpus} are online but in no set; plan again to use them")
         }
         ServiceDrift::NewService { service, target, used_cpus } => format!(
-            "{service} ({target}) uses {} and is not in the plan; add it with 'seatmap services \
+            "{service} ({target}) uses {} but is not in the plan; add it with 'seatmap services \
              init'",
             counted_figure(*used_cpus, 2, "CPU")
         ),
@@ -598,7 +591,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_strip_has_a_letter_for_each_cpu_or_for_several() {
+    fn cpu_strip_groups_cpus_and_scales_down() {
         let groups = ["0-3", "4-7"].map(|list| CpuSet::of_list(list).unwrap());
         let set = CpuSet::of_list("2-4").unwrap();
         assert_eq!(strip(&groups, &set), "..##|#...");
@@ -608,7 +601,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_of_less_than_a_mib_is_not_a_zero() {
+    fn small_memory_is_not_shown_as_zero() {
         for (memory_bytes, words) in [
             ([(0, 7 << 20), (3, 4096)], "7 MiB on node 0"),
             ([(0, 8192), (3, 4096)], "under 1 MiB"),
@@ -621,7 +614,7 @@ mod tests {
     }
 
     #[test]
-    fn drift_is_a_sentence_with_a_way_out() {
+    fn drift_sentence_names_remedy() {
         let fault = ServiceDrift::Outside {
             service: "redis".into(),
             cpus: "0-1".into(),
@@ -631,8 +624,8 @@ mod tests {
         };
         assert_eq!(
             drifted(&fault),
-            "redis: 2 of 5 threads may run outside CPUs 0-1, as it started anew since; undo and \
-             apply the plan again"
+            "redis: 2 of 5 threads may run outside CPUs 0-1, because it restarted; undo and apply \
+             the plan again"
         );
     }
 }

@@ -60,7 +60,7 @@ impl SetApart {
             .map(|(word, cpus, meaning)| format!("  {word}  {}: {meaning}", CpuList(cpus.clone())))
             .collect();
         if !lines.is_empty() {
-            lines.insert(0, "Set apart".to_owned());
+            lines.insert(0, "CPUs with special kernel settings".to_owned());
         }
         lines
     }
@@ -167,13 +167,13 @@ pub fn check(profile: &Profile, near: Option<u32>, home: Option<usize>) -> Resul
     let machine = &profile.name;
     if let Some(cpu) = near.filter(|cpu| profile.topology.pu(*cpu).is_none()) {
         let known = CpuList(profile.topology.os_indices().collect()).named();
-        return Err(AbsentPart(format!("--near {cpu}: {machine} has {known}")));
+        return Err(AbsentPart(format!("--near {cpu}: {machine} has only {known}")));
     }
     let homes = profile.home_model.as_ref().map_or(0, HomeModel::homes);
     match home.filter(|home| *home >= homes) {
         Some(home) => Err(AbsentPart(format!(
-            "--home {home}: {machine} knows {}, counted from 0; 'seatmap measure --homes N' finds \
-             more",
+            "--home {home}: {machine} has {}, numbered from 0; 'seatmap measure --homes N' \
+             measures more",
             counted(homes, "home")
         ))),
         None => Ok(()),
@@ -201,25 +201,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_that_is_absent_is_named_with_those_that_are_there() {
+    fn missing_part_is_named_with_available_ones() {
         let profile = crate::samples::two_groups();
         let machine = &profile.name;
         assert_eq!(check(&profile, None, None), Ok(()));
         let near = check(&profile, Some(999), None).unwrap_err().to_string();
-        assert!(near.starts_with(&format!("--near 999: {machine} has CPUs 0")), "{near}");
+        assert!(near.starts_with(&format!("--near 999: {machine} has only CPUs 0")), "{near}");
         let home = check(&profile, None, Some(999)).unwrap_err().to_string();
-        assert!(home.starts_with(&format!("--home 999: {machine} knows ")), "{home}");
+        assert!(home.starts_with(&format!("--home 999: {machine} has ")), "{home}");
         assert!(summary(&profile).starts_with(&format!("{machine} with ")));
     }
 
     #[test]
-    fn cpus_that_are_set_apart_have_a_paragraph() {
+    fn isolated_cpus_are_listed() {
         let kernel =
             SchedulerSettings { isolated: "2-3".to_owned(), ..SchedulerSettings::default() };
         let set_apart = SetApart::of(&kernel);
         assert_eq!(
             set_apart.lines().join("\n"),
-            "Set apart\n  isolated   2,3: the kernel moves no thread there by itself"
+            "CPUs with special kernel settings\n  \
+             isolated   2,3: the kernel moves no thread there by itself"
         );
         assert!(SetApart::default().lines().is_empty());
         let profile = crate::samples::two_groups();

@@ -18,9 +18,9 @@ pub(crate) fn sentence(speed: &SeatSpeed) -> String {
     let percent = 100.0 * speed.spread();
     let all = counted(speed.pus.len(), "CPU");
     if speed.differs() {
-        format!("The slowest of {all} is {percent:.1} % slower than the fastest, each alone.")
+        format!("The slowest of {all} is {percent:.1} % slower than the fastest, measured alone.")
     } else {
-        format!("All {all} are equally fast: equal within {percent:.1} %, each alone.")
+        format!("All {all} are equally fast, within {percent:.1} %, measured alone.")
     }
 }
 

@@ -71,7 +71,7 @@ pub(crate) fn degrees(pattern: &Pattern) -> String {
         format!("A task sends to {least} to {}, median {middle}", others(most))
     };
     let back = if !pattern.edges.is_empty() && is_symmetric(pattern) {
-        "; as much comes back"
+        "; traffic is symmetric"
     } else {
         ""
     };
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_short() {
+    fn numbers_are_shortened() {
         let numbers = [
             0.0,
             1.0,
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_share_cells_and_nothing_is_lost() {
+    fn reduced_traffic_keeps_total() {
         let pattern = seatmap_data::pattern::generate("all-to-all:10").unwrap();
         let traffic = TrafficMatrix::of(&pattern, 4);
         assert_eq!((traffic.block, traffic.n, traffic.most), (3, 4, 9.0));

@@ -22,7 +22,7 @@ pub fn page(tuned: &Tuned) -> Page {
     let Some(verdict) = &tuned.verdict else {
         let runs = counted(tuned.runs.len(), "run");
         return Page {
-            lead: vec![format!("{runs} so far, and no result yet")],
+            lead: vec![format!("{runs} so far, no result yet")],
             ..Page::new("Seats raced", "The race is not over.")
         };
     };
@@ -32,7 +32,7 @@ pub fn page(tuned: &Tuned) -> Page {
     Page {
         lead: vec![about(tuned, verdict)],
         sections: vec![
-            PageSection::page("The winner against others, by fresh runs")
+            PageSection::page("The winner compared with others, by fresh runs")
                 .with(differences(&names(tuned), found)),
             PageSection::new("Candidates").with(table(tuned, verdict)),
             PageSection::new("In words").with(said.clone()),
@@ -103,7 +103,7 @@ fn table(tuned: &Tuned, verdict: &TuneVerdict) -> Table {
     let names = names(tuned);
     let table = Table::default()
         .words(["candidate"])
-        .figures(["median", "to best", "runs", "by the model"])
+        .figures(["median", "to best", "runs", "estimated"])
         .words(["judged by", "result"])
         .least([9, 12, 9, 4])
         .page_only(4);
@@ -155,7 +155,7 @@ fn end(end: CandidateEnd) -> &'static str {
         CandidateEnd::ShownBetter => "shown to be better",
         CandidateEnd::NoDifference => "no difference shown",
         CandidateEnd::TooFewRuns => "too few runs",
-        CandidateEnd::LeftEarly => "left early",
+        CandidateEnd::LeftEarly => "dropped early",
         CandidateEnd::NotRejected => "not rejected",
     }
 }
@@ -179,9 +179,9 @@ const FEWEST_ORDERED: usize = 5;
 fn agreement(correlation: f64) -> String {
     let word = match correlation {
         0.7.. => "agrees with the runs",
-        0.3.. => "agrees with the runs in part",
-        -0.3.. => "has nothing to do with the runs",
-        _ => "is opposed to the runs",
+        0.3.. => "partly agrees with the runs",
+        -0.3.. => "is unrelated to the runs",
+        _ => "contradicts the runs",
     };
     format!("The model's order {word}: rank correlation {correlation:.2}.")
 }
@@ -198,7 +198,7 @@ fn difference(tuned: &Tuned, verdict: &TuneVerdict, found: &ConfirmedDifference)
     let own = &names[verdict.winner];
     let other = &names[found.with];
     let Some([low, high]) = found.interval_percent else {
-        return format!("Too few runs compare '{own}' with '{other}'");
+        return format!("Too few runs to compare '{own}' with '{other}'");
     };
     // Without a direction, the farther end still bounds the difference.
     if !found.shows_direction() {
@@ -206,14 +206,13 @@ fn difference(tuned: &Tuned, verdict: &TuneVerdict, found: &ConfirmedDifference)
         let most_percent = low.abs().max(high.abs());
         if most_percent > 100.0 {
             return format!(
-                "The runs of '{own}' and '{other}' spread too much to show any difference at \
-                 {percent} %"
+                "The runs of '{own}' and '{other}' vary too much to detect a difference at \
+                 {percent} % confidence"
             );
         }
         let most = digits(most_percent);
         return format!(
-            "No difference larger than {most} % between '{own}' and '{other}' is shown at \
-             {percent} %"
+            "'{own}' and '{other}' differ by at most {most} % ({percent} % confidence)"
         );
     }
     let by = amount(&tuned.metric, found.percent);
@@ -230,7 +229,7 @@ fn difference(tuned: &Tuned, verdict: &TuneVerdict, found: &ConfirmedDifference)
 fn advice(tuned: &Tuned, verdict: &TuneVerdict) -> Option<String> {
     // Without a gain in fresh runs, there is nothing to recommend.
     if !tuned.shows_gain(verdict) {
-        return Some("Leave the program free: nothing is shown to be better.".to_owned());
+        return Some("Leave the program unpinned: nothing is shown to be better.".to_owned());
     }
     match &tuned.candidates[verdict.winner].seats {
         CandidateSeats::Free => None,
@@ -239,20 +238,19 @@ fn advice(tuned: &Tuned, verdict: &TuneVerdict) -> Option<String> {
             Some(format!("To get this: seatmap run --cpus {list} -- COMMAND"))
         }
         CandidateSeats::Placement(_) => Some(
-            "To get this: seatmap run --plan PLAN -- COMMAND, with the plan of \
-             -o PLAN"
+            "To get this: seatmap run --plan PLAN -- COMMAND, with the plan written by -o PLAN"
                 .to_owned(),
         ),
         CandidateSeats::Kernel(setting) => {
             let state = if setting.on { "on" } else { "off" };
             Some(format!(
-                "To get this: turn {} {state} for the whole computer, and leave the program free",
+                "To get this: turn {} {state} for the whole computer; leave the program unpinned",
                 setting.switch
             ))
         }
         CandidateSeats::Ranks(_) => Some(
-            "To get this: keep the plan with -o PLAN, and start the job in the order that 'seatmap \
-             export PLAN' writes"
+            "To get this: save the plan with -o PLAN, and start the job in the order written by \
+             'seatmap export PLAN'"
                 .to_owned(),
         ),
     }
@@ -331,22 +329,22 @@ mod tests {
           one CPU       12.100 ms     +0.0 %     1  fresh runs  best in the race
           default       12.070 ms     -0.2 %     1  fresh runs  no difference shown
 
-        No difference larger than 0.91 % between 'one CPU' and 'default' is shown at 95 %.
-        Leave the program free: nothing is shown to be better.
+        'one CPU' and 'default' differ by at most 0.91 % (95 % confidence).
+        Leave the program unpinned: nothing is shown to be better.
         ");
     }
 
     /// On a busy computer, an interval of few runs reached 57811 %.
     #[test]
-    fn a_bound_that_bounds_nothing_is_no_figure() {
+    fn unlimited_difference_shows_no_figure() {
         let page = page(&raced_with(40.0, [-30.0, 57_811.7])).text(None);
         let said =
-            "The runs of 'one CPU' and 'default' spread too much to show any difference at 95 %.";
+            "The runs of 'one CPU' and 'default' vary too much to detect a difference at 95 %";
         assert!(page.contains(said) && !page.contains("57811"), "{page}");
     }
 
     #[test]
-    fn a_gain_that_fresh_runs_show_comes_with_its_command() {
+    fn confirmed_gain_shows_command() {
         let page = page(&raced_with(-10.0, [-12.0, -8.0])).text(None);
         assert!(
             page.contains("fresh runs  best\n") && page.contains("shown to be worse"),

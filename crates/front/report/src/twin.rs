@@ -17,9 +17,9 @@ pub fn page(report: &TwinReport) -> Page {
     } else {
         String::new()
     };
-    let rest = if report.has_rest { ", with what these leave of single pairs" } else { "" };
+    let rest = if report.has_rest { ", residuals of single pairs" } else { "" };
     let about = format!(
-        "{}: {}, {} in {}{homes}, offsets by core{rest}; ticks of {:.3} ns",
+        "{}: {}, {} in {}{homes}, offsets per core{rest}; tick {:.3} ns",
         report.name,
         counted(report.cores, "core"),
         counted(report.pus, "PU"),
@@ -30,7 +30,7 @@ pub fn page(report: &TwinReport) -> Page {
     let loaded = match &report.loaded {
         Some(followed) => loaded.with(curve(followed)).with(under_load(followed)),
         None => loaded.with(vec![
-            "How long links and directories are busy is assumed: the profile has no loaded curve."
+            "Busy times of links and directories are assumed: the profile has no loaded curve."
                 .to_owned(),
         ]),
     };
@@ -70,7 +70,7 @@ fn curve(followed: &Followed) -> Table {
         let range = if followed.same_pairs {
             String::new()
         } else {
-            format!("{low:.1} to {high:.1} by the draw")
+            format!("{low:.1} to {high:.1} over all draws")
         };
         [
             point.pairs.to_string(),
@@ -87,18 +87,18 @@ fn curve(followed: &Followed) -> Table {
 fn under_load(followed: &Followed) -> Vec<String> {
     let held_out = followed
         .held_out_percent
-        .map_or(String::new(), |rmse| format!(", {rmse:.1} % where held out"));
+        .map_or(String::new(), |rmse| format!(", {rmse:.1} % at held-out points"));
     let mut lines = vec![format!(
-        "Under load: RMSE {:.1} %{held_out}; links and directories busy {:.2} times as long as \
-         assumed of others.",
+        "Under load: RMSE {:.1} %{held_out}; links and directories are busy {:.2} times as long \
+         as assumed by default.",
         followed.rmse_percent, followed.busy_factor
     )];
     let [low, high] = followed.busy_range;
     // If no link is full, many factors reproduce the curve.
     lines.extend((high > MOST_OPEN * low).then(|| {
-        format!("The curve hardly tells: {low:.2} to {high:.2} times follow it as well.")
+        format!("The curve does not determine this factor: {low:.2} to {high:.2} fit as well.")
     }));
-    let draw = "The profile does not tell which pairs it drew: the twin drew its own.";
+    let draw = "The profile does not record its random pairs, so the twin drew its own.";
     lines.extend((!followed.same_pairs).then(|| draw.to_owned()));
     lines
 }

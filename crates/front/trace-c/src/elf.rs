@@ -115,7 +115,7 @@ mod tests {
         [const { std::sync::atomic::AtomicU8::new(0) }; 64];
 
     #[test]
-    fn a_static_variable_has_its_name() {
+    fn static_variable_is_found_by_address() {
         let address = SEATMAP_TRACE_TEST_VARIABLE.as_ptr() as usize + 5;
         let region = crate::maps::region(address).unwrap();
         let elf = ElfImage::open(region.file().unwrap()).unwrap();
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn other_files_have_no_variables() {
+    fn non_elf_files_have_no_variables() {
         assert!(ElfImage::open(c"/proc/self/status").is_none());
         let garbage = ElfImage { bytes: [].as_slice() };
         assert!(garbage.variable(1, 0).is_none());

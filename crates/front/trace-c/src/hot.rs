@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_majority_leads() {
+    fn majority_vote_selects_leading_pair() {
         let line = memory::zeros(size_of::<HotLine>()).cast::<HotLine>();
         // SAFETY: zeros are a valid line.
         let line = unsafe { &*line };
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_transfer_is_lost_once() {
+    fn lost_transfer_is_counted_once() {
         assert!(begin());
         let mut addresses = (1..).map(|number: usize| (number << 6, number << 6));
         let full = addresses.find(|places| {

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_thread_has_its_own() {
+    fn each_thread_has_own_pointer() {
         let task = crate::memory::zeros(size_of::<TracedThread>()).cast::<TracedThread>();
         let before = get();
         set(task);

@@ -145,7 +145,7 @@ mod tests {
     static ZEROS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
 
     #[test]
-    fn a_variable_belongs_to_this_program() {
+    fn variable_region_is_own_executable() {
         let region = region(&raw const ZEROS as usize).unwrap();
         let own = std::env::current_exe().unwrap();
         assert_eq!(std::str::from_utf8(region.path()).unwrap(), own.to_str().unwrap());
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stack_next_to_a_module_is_not_a_part_of_it() {
+    fn adjacent_stack_is_not_part_of_module() {
         let [file, guard, stack] = beside_a_file(libc::PROT_READ | libc::PROT_EXEC);
         assert!(region(file).unwrap().file().is_some());
         for address in [guard, stack] {
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_next_to_a_modules_data_belongs_to_it_and_next_to_other_data_does_not() {
+    fn only_adjacent_writable_memory_joins_module() {
         for (rights, is_part) in
             [(libc::PROT_READ | libc::PROT_EXEC, true), (libc::PROT_READ, false)]
         {
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_of_any_length_hides_no_other() {
+    fn long_path_hides_no_other_mapping() {
         let folder = tempfile::tempdir().unwrap();
         // The kernel writes each newline as four bytes.
         let path = (0..9).fold(folder.path().to_owned(), |path, _| path.join("\n".repeat(250)));

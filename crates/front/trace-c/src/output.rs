@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn processes_of_one_number_have_a_file_each() {
+    fn reused_pids_get_separate_files() {
         let place = tempfile::tempdir().unwrap();
         let folder = named(place.path().as_os_str().as_bytes()).unwrap();
         for text in ["first", "second", "third"] {
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_is_too_long_is_refused() {
+    fn overlong_path_is_rejected() {
         let mut path = Path { bytes: [0; LONGEST], length: 0 };
         assert!(path.write_str(&"x".repeat(LONGEST)).is_err());
         path.write_str("folder").unwrap();

@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn masks_end_with_the_line() {
+    fn byte_mask_ends_with_cache_line() {
         assert_eq!(mask(0x1000, 4), 0xf);
         assert_eq!(mask(0x103e, 4), 0b11 << 62);
         assert_eq!(mask(0x1000, 64), u64::MAX);

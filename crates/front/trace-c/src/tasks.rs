@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn false_sharing_is_corrected_once_the_bytes_are_read() {
+    fn true_sharing_corrects_one_false_transfer() {
         let task = memory::zeros(size_of::<TracedThread>()).cast::<TracedThread>();
         // SAFETY: zeros are a valid task.
         let task = unsafe { &*task };

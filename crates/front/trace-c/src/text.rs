@@ -87,7 +87,7 @@ mod tests {
     use std::ffi::CString;
 
     #[test]
-    fn long_and_odd_text_arrives() {
+    fn long_and_unusual_text_is_written_completely() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("text");
         let mut text = Text::create(&CString::new(path.to_str().unwrap()).unwrap()).unwrap();

@@ -46,7 +46,7 @@ macro_rules! invariant {
 pub fn broken(component: impl Display, what_broke: Arguments) -> ! {
     panic!(
         "Seatmap broke an invariant: {component}: {what_broke}\n\
-         This is a mistake in Seatmap. Please report it with this message and your command line."
+         This is a bug in Seatmap. Please report it with this message and your command line."
     );
 }
 
@@ -54,7 +54,7 @@ pub fn broken(component: impl Display, what_broke: Arguments) -> ! {
 mod tests {
     #[test]
     #[should_panic(expected = "broke an invariant: the ring of chip 1: transfer 3 has no target\n")]
-    fn a_broken_invariant_names_component_and_fault() {
+    fn broken_invariant_names_component_and_fault() {
         let chip = 1;
         invariant!(
             chip > 1,
@@ -66,12 +66,12 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "Please report it with this message and your command line.")]
-    fn it_asks_for_a_report() {
+    fn broken_invariant_asks_for_a_report() {
         crate::invariant::broken("the tracer", format_args!("it waits for nobody"));
     }
 
     #[test]
-    fn one_that_holds_computes_nothing() {
+    fn true_invariant_does_not_format_its_message() {
         let mut computed = 0;
         invariant!(true, "arithmetic", "{}", {
             computed += 1;

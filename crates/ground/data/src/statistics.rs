@@ -84,7 +84,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn quantiles_are_those_of_type_seven() {
+    fn quantiles_follow_type_seven() {
         let values = [15.0, 20.0, 35.0, 40.0, 50.0];
         assert_eq!(quantile(&values, 0.4), Some(29.0));
         assert_eq!(quantile(&values, 0.0), Some(15.0));
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn no_value_has_no_median() {
+    fn median_and_mad_ignore_non_finite_values() {
         assert_eq!(median(&[]), None);
         assert_eq!(mad(&[f64::NAN, f64::INFINITY]), None);
         assert_eq!(mad(&[3.0]), Some(0.0));
@@ -100,14 +100,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_median_has_half_on_each_side(values in prop::collection::vec(-1e9f64..1e9, 1..80)) {
+        fn median_splits_values_in_half(values in prop::collection::vec(-1e9f64..1e9, 1..80)) {
             let middle = median(&values).unwrap();
             prop_assert!(values.iter().filter(|value| **value < middle).count() * 2 <= values.len());
             prop_assert!(values.iter().filter(|value| **value > middle).count() * 2 <= values.len());
         }
 
         #[test]
-        fn quantiles_move_with_the_values(values in prop::collection::vec(0f64..1e3, 1..40), by in 0f64..1e3) {
+        fn quantiles_and_mad_shift_with_values(values in prop::collection::vec(0f64..1e3, 1..40), by in 0f64..1e3) {
             let moved: Vec<f64> = values.iter().map(|value| value + by).collect();
             let here = quantile(&values, 0.1).unwrap();
             let there = quantile(&moved, 0.1).unwrap();

@@ -77,11 +77,11 @@ fn published_in(folder: &OsStr, name: &str) -> Result<PathBuf, String> {
     let path = Path::new(folder).join(name);
     let shown = folder.display();
     if folder.is_empty() {
-        return Err("needs published measurements: SEATMAP_DATA names no folder of them".into());
+        return Err("needs published measurements: set SEATMAP_DATA to their folder".into());
     }
     // Cargo runs the tests of each package in that package's folder.
     if path.is_relative() {
-        return Err(format!("SEATMAP_DATA must be an absolute path, and is '{shown}'"));
+        return Err(format!("SEATMAP_DATA must be an absolute path, but is '{shown}'"));
     }
     if !Path::new(folder).is_dir() {
         return Err(format!("SEATMAP_DATA is '{shown}', which is not a folder"));
@@ -143,7 +143,7 @@ pub fn program(name: &str, arguments: &[&str]) -> bool {
 pub fn starts(name: &str) -> bool {
     let works = answer(name, || quietly(&mut Command::new(name)).is_ok());
     if !works {
-        skip(format_args!("'{name}' cannot be started"));
+        skip(format_args!("cannot start '{name}'"));
     }
     works
 }
@@ -179,7 +179,7 @@ pub fn thread_sanitizer(name: &str) -> bool {
     let options = ["-pthread", "-fsanitize=thread"];
     let works = answer(&format!("{name} tsan"), || compiles(name, &options, THREADS, runs));
     if !works {
-        skip(format_args!("'{name} -fsanitize=thread' makes no program that runs here"));
+        skip(format_args!("'{name} -fsanitize=thread' does not build programs that run here"));
     }
     works
 }
@@ -220,15 +220,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn published_measurements_are_there_or_the_reason_names_the_variable() {
+    fn missing_measurements_give_a_reason_naming_the_variable() {
         let folder = tempfile::tempdir().unwrap();
         let whole = folder.path().as_os_str();
         std::fs::write(folder.path().join("a.csv"), "").unwrap();
         assert_eq!(published_in(whole, "a.csv"), Ok(folder.path().join("a.csv")));
         let absent = folder.path().join("absent");
         let reasons = [
-            (OsStr::new(""), "names no folder"),
-            (OsStr::new("data"), "must be an absolute path, and is 'data'"),
+            (OsStr::new(""), "to their folder"),
+            (OsStr::new("data"), "must be an absolute path, but is 'data'"),
             (absent.as_os_str(), "which is not a folder"),
         ];
         for (folder, reason) in reasons {
@@ -239,14 +239,14 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_work_is_not_there() {
+    fn failing_program_counts_as_absent() {
         assert!(program("true", &[]));
         assert!(!program("false", &[]));
         assert!(!program("no-such-program", &["--version"]));
     }
 
     #[test]
-    fn a_compiler_without_its_header_is_no_compiler() {
+    fn compiler_without_its_header_counts_as_absent() {
         assert!(
             !compiler("true", &[], "int main(void) { return 0; }"),
             "it says yes and makes nothing"

@@ -54,7 +54,7 @@ pub fn pin(cpus: &[u32]) -> io::Result<()> {
     } else {
         Err(io::Error::new(
             io::ErrorKind::InvalidInput,
-            format!("asked for CPUs {mask}, the kernel gave {seated}"),
+            format!("requested CPUs {mask}, but the kernel set CPUs {seated}"),
         ))
     }
 }
@@ -219,13 +219,13 @@ mod tests {
     }
 
     #[test]
-    fn a_pinned_thread_sits_on_its_cpu() {
+    fn pinned_thread_has_only_its_cpu() {
         let cpu = current().unwrap()[0];
         assert_eq!(aside(|| pin(&[cpu]).and_then(|()| current()).unwrap()), [cpu]);
     }
 
     #[test]
-    fn a_whole_mask_holds_what_the_kernel_answers_and_more() {
+    fn whole_mask_includes_the_effective_one() {
         let now = CpuSet::of_thread(0).unwrap();
         assert!(now.is_subset(&whole(0).unwrap()));
         assert!(whole(0).unwrap().is_subset(&to_put_back(0).unwrap()));
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn cpus_that_are_offline_may_be_missing_from_what_was_given() {
+    fn comparison_ignores_missing_offline_cpus() {
         let set = |list: &str| CpuSet::of_list(list).unwrap();
         let fits = |given: &str, found: &str, offline: &str| {
             is_as_given_without(&set(given), &set(found), || set(offline))
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_granted_does_not_depend_on_the_own_mask() {
+    fn granted_cpus_do_not_depend_on_own_mask() {
         let all = granted().unwrap();
         let seat = CpuSet::single(current().unwrap()[0]);
         let seated = aside(|| seat.give(0).and_then(|()| granted()));
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn kernels_that_forget_are_known_by_their_release() {
+    fn forgetful_kernels_are_recognised_by_release() {
         assert!(is_older("6.1.0-56-cloud-amd64") && is_older("5.15.0") && is_older("6.2.16"));
         assert!(
             !is_older("6.12.117+deb12")
@@ -269,15 +269,15 @@ mod tests {
     }
 
     #[test]
-    fn a_cpu_that_no_machine_has_is_refused() {
+    fn pinning_to_impossible_cpu_fails() {
         assert!(aside(|| pin(&[500_000])).is_err());
         assert!(aside(|| pin(&[])).is_err());
     }
 
     #[test]
-    fn a_mask_that_takes_effect_only_in_part_is_refused() {
+    fn partly_effective_mask_is_refused() {
         let cpu = current().unwrap()[0];
         let error = aside(|| pin(&[cpu, 4000])).unwrap_err().to_string();
-        assert!(error.contains("asked for CPUs"), "{error}");
+        assert!(error.contains("requested CPUs"), "{error}");
     }
 }

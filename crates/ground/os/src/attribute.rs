@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_note_is_there_until_it_is_removed() {
+    fn attribute_exists_until_removed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path();
         if let Err(error) = set(path, "seatmap.test.one", b"1") {

@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_setting_is_read_and_released_in_its_own_file() {
+    fn each_brake_is_read_and_released_separately() {
         let folder = tempfile::tempdir().unwrap();
         let group = folder.path().join(r"it's a\x2dgroup");
         std::fs::create_dir(&group).unwrap();

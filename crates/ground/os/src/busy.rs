@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_while_is_counted_in_ticks_and_a_short_one_in_nanoseconds() {
+    fn long_intervals_use_ticks_and_short_ones_nanoseconds() {
         let begun = Instant::now();
         let tick = Duration::from_secs(1) / ticks_per_s() as u32;
         let stat = |idle: u64, stolen: u64| format!("cpu0 9 9 9 {idle} 0 0 0 {stolen} 0 0\n");
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_cpu_is_busy_for_as_long_as_it_is() {
+    fn busy_cpu_is_counted_as_busy() {
         let cpu = CpuSet::of_thread(0).unwrap().iter().next().unwrap();
         let before = BusyCount::now();
         std::thread::scope(|scope| {

@@ -66,7 +66,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn numbers_are_read_whole_or_not_at_all() {
+    fn numbers_are_parsed_whole_or_refused() {
         assert_eq!(
             (unsigned(b"18446744073709551615"), unsigned(b"18446744073709551616")),
             (Some(u64::MAX), None)
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn values_stand_behind_their_whole_key() {
+    fn value_needs_the_whole_key() {
         let text = b"Cpus_allowed:\tff\nCpus_allowed_list:\t0-7 \nempty:\n";
         assert_eq!(value(text, b"Cpus_allowed_list"), Some(&b"0-7"[..]));
         assert_eq!((value(text, b"Cpus"), value(text, b"empty")), (None, Some(&b""[..])));
@@ -91,13 +91,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_number_is_read_as_it_is_written(number: u64, other: i64) {
+        fn number_round_trip_keeps_value(number: u64, other: i64) {
             prop_assert_eq!(unsigned(number.to_string().as_bytes()), Some(number));
             prop_assert!(other == i64::MIN || signed(other.to_string().as_bytes()) == Some(other));
         }
 
         #[test]
-        fn any_bytes_will_do(bytes: Vec<u8>) {
+        fn parsers_survive_any_bytes(bytes: Vec<u8>) {
             let _ = (unsigned(&bytes), signed(&bytes), value(&bytes, b"a"), unescaped(&bytes));
             prop_assert!(words(&bytes).chain(lines(&bytes)).all(|part| !part.is_empty()));
         }

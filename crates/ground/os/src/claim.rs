@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_second_waits_for_the_first_and_hears_who_it_is() {
+    fn second_claim_waits_and_learns_the_holder() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
         let first = ComputerClaim::on(folder, &mut |_| ControlFlow::Break(())).unwrap();
         let mut heard = None;
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn the_holder_stands_in_the_kernels_list() {
+    fn holder_is_found_in_proc_locks() {
         let locks = "1: POSIX  ADVISORY  WRITE 11 00:17:33 0 EOF\n\
                      2: FLOCK  ADVISORY  WRITE 12 00:17:34 0 EOF\n\
                      3: FLOCK  ADVISORY  WRITE 13 00:17:33 0 EOF\n\
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_can_be_locked_nobody_waits() {
+    fn unlockable_folder_does_not_block_the_claim() {
         assert!(
             ComputerClaim::on(Path::new("/nowhere/at/all"), &mut |_| ControlFlow::Break(()))
                 .is_some()

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_of_pipes_and_sockets_are_brought_together() {
+    fn both_ends_of_pipes_and_sockets_are_matched() {
         let root = Root::new("/");
         let (to, from) = UnixStream::pair().unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn another_client_of_a_server_is_not_connected() {
+    fn clients_of_one_server_are_not_connected() {
         let root = Root::new("/");
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipeline_is_one_and_a_file_that_both_inherited_connects_nobody() {
+    fn pipeline_is_connected_but_inherited_files_are_not() {
         let root = Root::new("/");
         let script = "sleep 1000 | sleep 1000 | sleep 1000 & sleep 1000 & echo made; wait";
         let mut shell =

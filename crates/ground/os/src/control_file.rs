@@ -34,7 +34,7 @@ impl<'a> Place<'a> {
         let is_plain = path.is_absolute()
             && path.components().all(|part| !matches!(part, Component::ParentDir));
         let (true, Some(above), Some(name)) = (is_plain, path.parent(), path.file_name()) else {
-            let why = "is not the plain path of a file of the kernel: it holds '..', or no name";
+            let why = "is not a valid path of a kernel file: it contains '..' or has no file name";
             return Err(io::Error::new(ErrorKind::InvalidInput, why));
         };
         let folder = to_control_folder(&root.path("/"), above).map_err(|error| match error {
@@ -106,7 +106,7 @@ fn check_kernels(file: &impl AsFd, path: &Path) -> io::Result<()> {
     if is_kernels {
         return Ok(());
     }
-    let why = "is not a file of the kernel (a control group, /proc or /sys), and is left alone";
+    let why = "is not a kernel file (control group, /proc or /sys), so it was not opened";
     Err(io::Error::new(ErrorKind::PermissionDenied, why))
 }
 
@@ -121,22 +121,22 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_climbs_is_refused_before_anything_is_opened() {
+    fn climbing_path_is_refused_before_opening() {
         for path in ["/sys/fs/cgroup/cpuset/../../../../tmp/x", "/..", "/", "", "proc/uptime"] {
-            assert!(refused(path).contains("plain path"), "{path}");
+            assert!(refused(path).contains("not a valid path of a kernel file"), "{path}");
         }
     }
 
     #[test]
-    fn a_file_that_is_not_the_kernels_keeps_its_content() {
+    fn non_kernel_file_keeps_its_content() {
         let folder = tempfile::tempdir().unwrap();
         let victim = folder.path().join("victim");
         std::fs::write(&victim, "precious").unwrap();
         symlink(&victim, folder.path().join("cpuset.cpus")).unwrap();
         symlink(folder.path(), folder.path().join("group")).unwrap();
         let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-        assert!(refused(&at("victim")).contains("not a file of the kernel"));
-        assert!(refused(&at("group/victim")).contains("not a file of the kernel"));
+        assert!(refused(&at("victim")).contains("not a kernel file"));
+        assert!(refused(&at("group/victim")).contains("not a kernel file"));
         open(&Root::new("/"), Path::new(&at("cpuset.cpus"))).unwrap_err();
         assert!(make_folder(&Root::new("/"), Path::new(&at("new"))).is_err());
         assert!(remove_folder(&Root::new("/"), Path::new(&at("new"))).is_err());
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_in_a_folder_that_others_can_write_is_not_followed() {
+    fn link_in_writable_folder_is_not_followed() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_without_a_reader_does_not_hold_the_program() {
+    fn pipe_without_reader_does_not_block() {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
         rustix::fs::mknodat(

@@ -136,7 +136,7 @@ mod tests {
     use std::process::Command;
 
     #[test]
-    fn events_have_names() {
+    fn event_names_are_parsed() {
         assert!(CounterEvent::named("task-clock").is_some_and(|event| event.is_software()));
         assert!(
             CounterEvent::named("r01c2")
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_childs_page_faults_are_counted_and_the_own_ones_are_not() {
+    fn child_page_faults_are_counted_without_own_ones() {
         let mut counter = match Counter::of_children(&CounterEvent::named("page-faults").unwrap()) {
             Ok(counter) => counter,
             Err(error) => return seatmap_needs::skipped!("{error}"),

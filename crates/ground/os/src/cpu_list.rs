@@ -58,7 +58,7 @@ pub enum CpuListError {
         column: usize,
     },
     /// A CPU appears twice.
-    #[error("CPU {0} stands in the list twice")]
+    #[error("CPU {0} is in the list twice")]
     Repeated(u32),
 }
 
@@ -173,21 +173,21 @@ mod tests {
     }
 
     #[test]
-    fn any_numbers_can_be_written() {
+    fn largest_numbers_are_printed() {
         assert_eq!(CpuList(vec![u32::MAX]).to_string(), "4294967295");
         let last = (u32::MAX - 2..=u32::MAX).collect();
         assert_eq!(CpuList(last).to_string(), "4294967293-4294967295");
     }
 
     #[test]
-    fn reads_ranges_strides_and_order() {
+    fn parser_reads_ranges_strides_and_order() {
         assert_eq!(parse("0-3,8").unwrap(), [0, 1, 2, 3, 8]);
         assert_eq!(parse("8, 0-6:3").unwrap(), [8, 0, 3, 6]);
         assert_eq!(parse("0,0").unwrap(), [0, 0]);
     }
 
     #[test]
-    fn says_where_it_is_wrong() {
+    fn parse_errors_name_the_column() {
         assert_eq!(parse("0,"), Err(CpuListError::Missing { column: 3 }));
         assert_eq!(parse("0,x1"), Err(CpuListError::NotANumber { column: 3, text: "x1".into() }));
         assert_eq!(parse("1,7-3"), Err(CpuListError::EmptyRange { column: 3, text: "7-3".into() }));
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_text_cannot_take_much_memory() {
+    fn short_text_cannot_use_much_memory() {
         let whole = format!("0-{MAX_CPU}");
         assert_eq!(parse(&whole).map(|cpus| cpus.len()), Ok(MOST_ENTRIES));
         let twice = format!("{whole},{whole}");
@@ -211,25 +211,25 @@ mod tests {
     }
 
     #[test]
-    fn distinct_names_the_first_repetition() {
+    fn distinct_reports_the_first_repetition() {
         assert_eq!(CpuList(vec![4, 2, 4]).distinct(), Err(CpuListError::Repeated(4)));
     }
 
     #[test]
-    fn lists_are_named_by_their_number() {
+    fn singular_or_plural_follows_the_cpu_count() {
         let named = [vec![3], vec![0, 1, 2], vec![]].map(|cpus| CpuList(cpus).named());
         assert_eq!(named, ["CPU 3", "CPUs 0-2", "CPUs "]);
     }
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(cpus in prop::collection::vec(0u32..2000, 1..60)) {
+        fn round_trip_keeps_list(cpus in prop::collection::vec(0u32..2000, 1..60)) {
             let list = CpuList(cpus);
             prop_assert_eq!(list.to_string().parse::<CpuList>().unwrap(), list);
         }
 
         #[test]
-        fn no_text_makes_it_panic(text in "[0-9,:x -]{0,24}") {
+        fn parser_survives_any_text(text in "[0-9,:x -]{0,24}") {
             let _ = text.parse::<CpuList>();
         }
     }

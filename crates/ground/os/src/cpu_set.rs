@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_gets_what_it_is_given() {
+    fn thread_receives_the_given_mask() {
         let cpu = CpuSet::of_thread(0).unwrap().last().unwrap();
         let seated = std::thread::scope(|scope| {
             scope
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_is_not_there_is_an_error() {
+    fn missing_thread_or_impossible_cpu_is_an_error() {
         assert_eq!(
             CpuSet::of_thread(libc::pid_t::MAX).unwrap_err().raw_os_error(),
             Some(libc::ESRCH)
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn masks_are_read_as_the_kernel_writes_them() {
+    fn kernel_mask_formats_are_read() {
         assert_eq!(CpuSet::of_mask("3"), CpuSet::of_list("0-1"));
         assert_eq!(CpuSet::of_mask("1,00000005\n"), CpuSet::of_list("0,2,32"));
         assert_eq!((CpuSet::of_mask("x"), CpuSet::of_mask("")), (None, None));
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn the_empty_set_has_one_form() {
+    fn empty_set_has_one_representation() {
         assert_eq!(CpuSet::of_words(vec![0, 0]), CpuSet::default());
         assert_eq!(set("3,70").without(&set("70")), set("3"));
         assert_eq!(
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_left_means_everywhere_else() {
+    fn outside_falls_back_to_everything_else() {
         assert_eq!(set("0-3").outside(&set("2-3"), &set("0-1,4")), set("0-1"));
         assert_eq!(set("2").outside(&set("2-3"), &set("0-1,4")), set("0-1,4"));
     }
@@ -412,7 +412,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(cpus in cpus()) {
+        fn round_trip_keeps_set(cpus in cpus()) {
             let set: CpuSet = cpus.iter().copied().collect();
             prop_assert_eq!(CpuSet::of_mask(&set.to_mask()), Some(set.clone()));
             prop_assert_eq!(CpuSet::of_list(&set.to_string()), Some(set.clone()));
@@ -420,7 +420,7 @@ mod tests {
         }
 
         #[test]
-        fn it_is_a_set(a in cpus(), b in cpus()) {
+        fn operations_match_btree_sets(a in cpus(), b in cpus()) {
             let (left, right): (CpuSet, CpuSet) = (a.iter().copied().collect(), b.iter().copied().collect());
             let list = |cpus: BTreeSet<u32>| cpus.into_iter().collect::<CpuSet>();
             prop_assert_eq!(left.without(&right), list(&a - &b));

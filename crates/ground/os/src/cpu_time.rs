@@ -109,7 +109,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn shares_are_of_all_time() {
+    fn shares_are_percentages_of_elapsed_time() {
         let before = CpuTimes::parse(
             b"cpu  9 9\ncpu0 10 0 10 80 0 0 0 0 0 0\ncpu12 0 0 0 5\nintr 7 0 0\ncpu3 1 1 1 1\n",
         );
@@ -125,7 +125,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_will_do(text: Vec<u8>, ticks: [u64; 8]) {
+        fn parser_survives_any_bytes(text: Vec<u8>, ticks: [u64; 8]) {
             let line = format!("cpu0 {}", ticks.map(|tick| tick.to_string()).join(" "));
             let some = CpuTimes::parse(line.as_bytes());
             let other = CpuTimes::parse(&text);

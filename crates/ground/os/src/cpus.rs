@@ -21,8 +21,7 @@ pub enum CpuError {
     },
     /// The CPU is present, but offline.
     #[error(
-        "CPU {cpu} is offline; 'echo 1 > /sys/devices/system/cpu/cpu{cpu}/online' brings it back, \
-         {}",
+        "CPU {cpu} is offline; run 'echo 1 > /sys/devices/system/cpu/cpu{cpu}/online' {}",
         rights::as_root()
     )]
     Offline {
@@ -156,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_circle_has_its_word() {
+    fn each_unusable_cpu_has_its_error() {
         let present = vec![0, 1, 2, 3];
         let online = vec![0, 1, 3];
         let allowed = vec![0, 3];
@@ -179,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn cpus_set_apart_are_open_unless_a_cpuset_or_a_taskset_takes_them() {
+    fn reserved_cpus_are_open_unless_excluded() {
         assert_eq!(open_of(&[0, 1, 4, 5], "0-7"), [2, 3], "6 and 7 are offline");
         assert_eq!(open_of(&[0, 1], "0-2"), [2], "the cpuset has no CPU 3");
         assert_eq!(open_of(&[0, 1], "0-1,4"), Vec::<u32>::new(), "a taskset left out CPU 4, too");
@@ -188,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cpu_that_is_set_apart_can_be_named() {
+    fn reserved_cpu_can_be_requested() {
         let present = vec![0, 1, 2, 3];
         let online = vec![0, 1, 2, 3];
         let allowed = vec![0, 3];
@@ -198,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn this_computer_allows_what_is_online() {
+    fn allowed_cpus_are_online_here() {
         let cpus = Cpus::read().unwrap();
         assert!(!cpus.allowed.is_empty());
         assert!(cpus.allowed.iter().all(|cpu| cpus.online.contains(cpu)));

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_are_next_to_their_nodes() {
+    fn devices_have_kind_node_and_cpus() {
         let (_folder, root) = computer();
         let told =
             |file: &str| of(&root, file).map(|device| (device.kind, device.node, device.cpus));
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_computer_without_any_is_not_searched() {
+    fn computer_without_accelerators_has_no_devices() {
         let (_folder, root) = computer();
         assert!(!is_any(&root));
         std::fs::create_dir_all(root.path("/dev/dri/renderD128")).unwrap();
@@ -183,7 +183,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_name_will_do(name: String) {
+        fn lookup_survives_any_device_name(name: String) {
             let (_folder, root) = computer();
             let _ = of(&root, &format!("/dev/{name}"));
         }

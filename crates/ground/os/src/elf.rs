@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_function_stands_in_the_file_as_it_does_in_memory() {
+    fn symbol_offset_matches_section_bytes() {
         let elf = own();
         let begin = elf.symbol("main").unwrap().unwrap();
         let text = elf.section(".text").unwrap();
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn other_files_are_none() {
+    fn non_elf_files_are_refused() {
         for other in [&b"#!/bin/sh\n"[..], b"", b"\x7fELF\x01", &[0; 200]] {
             assert!(opened(other).is_err(), "{other:?}");
         }
@@ -254,7 +254,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_file_is_too_broken(
+        fn reader_survives_broken_files(
             at in 0usize..HEADER_BYTES,
             byte: u8,
             rest in proptest::collection::vec(any::<u8>(), 0..400)

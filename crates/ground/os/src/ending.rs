@@ -74,12 +74,12 @@ impl fmt::Display for Ending {
         };
         write!(out, "ended with exit code {code}")?;
         match code {
-            TIME_WAS_OVER => write!(out, ", as timeout(1) does when the time is over"),
-            126 => write!(out, ", as a shell does that may not execute a program"),
-            127 => write!(out, ", as a shell does that does not find a program"),
+            TIME_WAS_OVER => write!(out, ", timeout(1)'s code for a timeout"),
+            126 => write!(out, ", a shell's code for a program that it cannot execute"),
+            127 => write!(out, ", a shell's code for a program that it cannot find"),
             _ if is_signal(code - SHELL_BASE) => {
                 let signal = named(code - SHELL_BASE);
-                write!(out, ", as a shell does whose command was ended by {signal}")
+                write!(out, ", a shell's code for a command ended by {signal}")
             }
             _ => Ok(()),
         }
@@ -115,21 +115,22 @@ mod tests {
     }
 
     #[test]
-    fn endings_say_what_their_codes_stand_for() {
+    fn exit_codes_and_signals_are_explained() {
         let lines = [
             ("exit 3", "ended with exit code 3"),
-            ("exit 124", "ended with exit code 124, as timeout(1) does when the time is over"),
+            ("exit 124", "ended with exit code 124, timeout(1)'s code for a timeout"),
             (
                 "/nonexistent 2> /dev/null",
-                "ended with exit code 127, as a shell does that does not find a program",
+                "ended with exit code 127, a shell's code for a program that it cannot find",
             ),
             (
                 "/ 2> /dev/null",
-                "ended with exit code 126, as a shell does that may not execute a program",
+                "ended with exit code 126, a shell's code for a program that it cannot execute",
             ),
             (
                 "sh -c 'kill -TERM $$'; exit $?",
-                "ended with exit code 143, as a shell does whose command was ended by signal 15 (SIGTERM)",
+                "ended with exit code 143, a shell's code for a command ended by signal 15 \
+                 (SIGTERM)",
             ),
             ("kill -KILL $$", "was ended by signal 9 (SIGKILL)"),
             ("kill -SEGV $$", "was ended by signal 11 (SIGSEGV)"),
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_was_cut_is_told_from_one_that_failed() {
+    fn cut_programs_are_distinguished_from_failed_ones() {
         for line in ["exit 124", "kill -TERM $$", "kill -KILL $$", "exit 137", "exit 130"] {
             assert!(of(line).is_cut(), "{line}");
         }

@@ -64,22 +64,19 @@ impl ForgottenCpus {
         let lost = self.lost.named();
         let remedy = match self.waiter {
             Some(pid) => format!(
-                "process {pid} of Seatmap waits until it is back, and puts the mask back then; if \
-                 you end that process, use '{command}'"
+                "with {lost} online again, Seatmap process {pid} restores it; if you end that \
+                 process, use '{command}'"
             ),
-            None => format!("once it is back, '{command}' puts it back"),
+            None => format!("with {lost} online again, '{command}' restores it"),
         };
-        format!(
-            "it was {}, and this kernel takes {lost} out of it while that is offline; {remedy}",
-            self.mask
-        )
+        format!("it was {}, but this kernel drops offline CPUs from masks; {remedy}", self.mask)
     }
 }
 
 impl fmt::Display for ForgottenCpus {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         let yet = if self.waiter.is_some() { " yet" } else { "" };
-        write!(out, "{} is not put back{yet}: {}", self.subject(), self.reason())
+        write!(out, "{} is not restored{yet}: {}", self.subject(), self.reason())
     }
 }
 
@@ -102,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_lost_the_same_are_told_together() {
+    fn threads_with_equal_losses_share_one_message() {
         let threads = [(7, "0-3", "2"), (9, "0-3", "2"), (8, "0-3", "1"), (6, "0-3", "")];
         let threads = threads.map(|(tid, mask, lost)| {
             (ThreadMask { tid, started_ticks: 1, cpus: set(mask) }, set(lost))
@@ -112,26 +109,26 @@ mod tests {
         assert_eq!(
             told,
             [
-                "the mask of thread 8 is not put back: it was 0-3, and this kernel takes CPU 1 out \
-                 of it while that is offline; once it is back, 'taskset -pc 0-3 8' puts it back",
-                "the mask of 2 threads, 7 and others, is not put back: it was 0-3, and this kernel \
-                 takes CPU 2 out of it while that is offline; once it is back, 'taskset -pc 0-3 7; \
-                 taskset -pc 0-3 9' puts it back",
+                "the mask of thread 8 is not restored: it was 0-3, but this kernel drops offline \
+                 CPUs from masks; with CPU 1 online again, 'taskset -pc 0-3 8' restores it",
+                "the mask of 2 threads, 7 and others, is not restored: it was 0-3, but this kernel \
+                 drops offline CPUs from masks; with CPU 2 online again, 'taskset -pc 0-3 7; \
+                 taskset -pc 0-3 9' restores it",
             ]
         );
     }
 
     #[test]
-    fn a_process_that_waits_is_told_beside_the_command() {
+    fn message_names_the_waiting_process() {
         let thread = ThreadMask { tid: 8, started_ticks: 1, cpus: set("0-3") };
         let mut told = ForgottenCpus::gather([(thread.clone(), set("1"))]);
         assert_eq!(told[0].owed().collect::<Vec<_>>(), [thread]);
         told[0].waiter = Some(99);
         assert_eq!(
             told[0].to_string(),
-            "the mask of thread 8 is not put back yet: it was 0-3, and this kernel takes CPU 1 out \
-             of it while that is offline; process 99 of Seatmap waits until it is back, and puts \
-             the mask back then; if you end that process, use 'taskset -pc 0-3 8'"
+            "the mask of thread 8 is not restored yet: it was 0-3, but this kernel drops offline \
+             CPUs from masks; with CPU 1 online again, Seatmap process 99 restores it; if you end \
+             that process, use 'taskset -pc 0-3 8'"
         );
     }
 }

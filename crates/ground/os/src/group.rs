@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_group_whose_members_cannot_be_read_is_not_empty() {
+    fn group_with_unreadable_members_is_not_empty() {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         assert!(members(&root, "/gone").unwrap().is_empty());

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_unit_is_one_of_the_computers_own_systemd() {
+    fn unit_belongs_to_the_local_systemd() {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         assert_eq!(unit(&root, "/system.slice/a.service"), None, "there is no systemd");

@@ -233,19 +233,19 @@ mod tests {
     }
 
     #[test]
-    fn requests_are_answered_and_descriptions_are_not() {
+    fn guardian_answers_requests_but_not_descriptions() {
         let (_, heard, answers) = read("may i go\nseat\nmay i stay\ndone\n");
         assert_eq!((heard.len(), answers.as_str()), (3, "+-"));
     }
 
     #[test]
-    fn command_that_ends_at_once_is_no_guardian() {
+    fn command_that_ends_at_once_is_refused_as_guardian() {
         let mut command = Command::new("true");
         assert_eq!(Guardian::post(&mut command).unwrap_err().to_string(), "it ended at once");
     }
 
     #[test]
-    fn guardian_hears_every_line_and_the_parting() {
+    fn guardian_receives_every_line_and_the_parting() {
         let folder = tempfile::tempdir().unwrap();
         let heard = folder.path().join("heard");
         let script =

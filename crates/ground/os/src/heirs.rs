@@ -77,15 +77,15 @@ impl fmt::Display for StillSeated {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         let seat = self.seat.named();
         let command = affinity::commands(&self.thread.cpus, &[self.thread.tid]);
-        write!(out, "thread {} ({}) may run on {seat} alone, ", self.thread.tid, self.name)?;
+        write!(out, "thread {} ({}) may run only on {seat}", self.thread.tid, self.name)?;
         if self.is_unclear {
             write!(
                 out,
-                "by its own choice or because a thread on a seat created it, which cannot be told \
-                 apart; '{command}' widens it"
+                ": it chose this mask or inherited it from a seated thread (cannot be \
+                 determined); '{command}' widens it"
             )
         } else {
-            write!(out, "the mask of a seat; '{command}' gives it its own mask")
+            write!(out, ", a seat's mask; '{command}' restores its own mask")
         }
     }
 }

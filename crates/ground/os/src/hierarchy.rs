@@ -213,8 +213,7 @@ impl Hierarchies {
         // A path that is not UTF-8.
         if path.contains(char::REPLACEMENT_CHARACTER) {
             return Err(format!(
-                "the control group {path} has a name that is not UTF-8, so its limits cannot be \
-                 read"
+                "cannot read the limits of the control group {path}: its name is not UTF-8"
             ));
         }
         let mut mounted: Vec<&Hierarchy> = self
@@ -235,12 +234,12 @@ impl Hierarchies {
         match (is_root, mounted.is_empty()) {
             (true, _) => Ok(None),
             (false, true) => Err(format!(
-                "the hierarchy of control groups with '{controller}' is not mounted, or covered by \
-                 another mount, and the process is in its group {path}"
+                "the cgroup hierarchy with '{controller}' of the control group {path} is not \
+                 mounted, or another mount covers it"
             )),
             (false, false) => Err(format!(
-                "the control group {path} is outside of what is mounted here, so its limits cannot \
-                 be read"
+                "cannot read the limits of the control group {path}: it is outside the mounted \
+                 hierarchy"
             )),
         }
     }

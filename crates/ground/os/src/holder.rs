@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cells_that_have_the_cpus_are_named() {
+    fn cells_holding_the_cpus_are_named() {
         let cells =
             BTreeMap::from([("bench-7".to_owned(), set("2-3")), ("calm".to_owned(), set("5"))]);
         let holder = |cpus: &str| Holder::among(&cells, &set(cpus));

@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_short_name_that_fits_two_nodes_is_neither() {
+    fn short_name_of_two_nodes_matches_neither() {
         assert_eq!(node_of("n0", &["n0.a.org", "n0.b.org"]), None);
         assert_eq!(node_of("n0.b.org", &["n0", "n0.a.org"]), None);
         assert_eq!(node_of("n0.a.org", &["n0", "n0.a.org"]), Some(1), "the whole name goes first");

@@ -37,7 +37,7 @@ pub fn explained(program: &Path, error: io::Error) -> io::Error {
     match named(program).filter(|interpreter| !interpreter.exists()) {
         Some(missing) => io::Error::new(
             io::ErrorKind::NotFound,
-            format!("it needs {}, which is not there", missing.display()),
+            format!("it needs {}, which does not exist", missing.display()),
         ),
         None => error,
     }
@@ -131,15 +131,15 @@ mod tests {
     }
 
     #[test]
-    fn a_script_needs_its_interpreter() {
-        assert_eq!(told(b"#! /no/such -x\n"), "it needs /no/such, which is not there");
+    fn missing_script_interpreter_is_named() {
+        assert_eq!(told(b"#! /no/such -x\n"), "it needs /no/such, which does not exist");
         for well in [&b"#!/bin/sh\n"[..], b"#!\n", b"#!", b"", b"\x7fELF"] {
             assert_eq!(told(well), "No such file or directory (os error 2)");
         }
     }
 
     #[test]
-    fn a_program_needs_its_loader() {
+    fn missing_program_loader_is_named() {
         for (is_long, header, segment) in [(true, 64, 56), (false, 52, 32)] {
             let mut bytes = vec![0; header + segment];
             bytes[..5].copy_from_slice(if is_long { b"\x7fELF\x02" } else { b"\x7fELF\x01" });
@@ -157,7 +157,7 @@ mod tests {
             put(header + word, (header + segment) as u64, word);
             put(header + 4 * word, name.len() as u64, word);
             bytes.extend(name);
-            assert_eq!(told(&bytes), "it needs /no/such/loader, which is not there");
+            assert_eq!(told(&bytes), "it needs /no/such/loader, which does not exist");
             (0..bytes.len()).for_each(|length| drop(told(&bytes[..length])));
         }
     }
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_static_where_no_segment_names_a_loader() {
+    fn program_without_loader_segment_is_static() {
         assert!(is_static_file(&with_segments(&[1, 1, 6])));
         assert!(!is_static_file(&with_segments(&[1, NAMES_LOADER as u32])));
         let cut = with_segments(&[1, 1]);
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn another_error_stays() {
+    fn other_errors_are_unchanged() {
         let error = explained(Path::new("/bin/sh"), io::Error::from_raw_os_error(libc::EACCES));
         assert_eq!(error.raw_os_error(), Some(libc::EACCES));
     }

@@ -203,7 +203,7 @@ ERR:          0
     }
 
     #[test]
-    fn names_and_owners_are_read_on_every_architecture() {
+    fn names_and_owners_are_parsed_on_every_architecture() {
         let text = "           CPU0
   5:          0  RISC-V INTC   5 Edge      riscv-timer
  12:          0  SiFive PLIC  10 Edge      ttyS0
@@ -238,7 +238,7 @@ CLK:          0  [EXT] Clock Comparator
     }
 
     #[test]
-    fn the_difference_of_two_readings_is_by_cpu() {
+    fn difference_of_two_readings_is_per_cpu() {
         let after = BEFORE
             .replace("         10 PCI", "         17 PCI")
             .replace("        200 ", "        950 ");
@@ -260,7 +260,7 @@ CLK:          0  [EXT] Clock Comparator
     }
 
     #[test]
-    fn nonsense_is_empty() {
+    fn malformed_table_is_empty() {
         for text in ["", "CPU0\n:::\n", "no header\n 1: 2 3\n", "CPU0 CPU1\n1: 7\n"] {
             let table = Interrupts::parse(text.as_bytes());
             assert!(table.rows.is_empty() && table.counts.is_empty(), "{text:?}");
@@ -268,7 +268,7 @@ CLK:          0  [EXT] Clock Comparator
     }
 
     #[test]
-    fn this_computer_has_some() {
+    fn local_interrupt_table_is_complete() {
         let Ok(text) = std::fs::read("/proc/interrupts") else {
             return seatmap_needs::skipped!("no /proc/interrupts");
         };
@@ -279,7 +279,7 @@ CLK:          0  [EXT] Clock Comparator
 
     proptest! {
         #[test]
-        fn any_bytes_will_do(mut text: Vec<u8>, cut in 0..BEFORE.len(), header: bool) {
+        fn parser_survives_any_bytes(mut text: Vec<u8>, cut in 0..BEFORE.len(), header: bool) {
             if header {
                 text = [&BEFORE.as_bytes()[..cut], &text].concat();
             }

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupt_goes_where_the_kernel_sends_it() {
+    fn effective_affinity_wins_if_valid() {
         assert_eq!(goes("0-3", Some("2\n")), "2");
         assert_eq!(goes("0-3", Some("\n")), "0-3", "a kernel that has not chosen yet");
         assert_eq!(goes("0-3", None), "0-3", "a kernel that does not say");
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cpus_own_interrupts_are_known_on_every_architecture() {
+    fn per_cpu_interrupts_are_recognised_on_every_architecture() {
         let is_own = |chip: &str, hwirq: u64, handlers: &str| {
             InterruptSource {
                 chip: chip.to_owned(),
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_tells_of_unknown_controllers_by_what_it_allows() {
+    fn unknown_controller_is_fixed_if_affinity_is_read_only() {
         use std::os::unix::fs::PermissionsExt;
         let fixed = |chosen: Option<&str>| {
             let (folder, root) = computer("0-3", chosen);
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn interrupts_have_names() {
+    fn interrupt_names_include_the_device() {
         let (_folder, root) = computer("0", None);
         std::fs::create_dir(root.path("/proc/irq/other")).unwrap();
         assert_eq!(
@@ -270,7 +270,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_never_goes_where_it_may_not(
+        fn effective_cpus_are_within_the_allowed_ones(
             allowed in prop::collection::btree_set(0u32..8, 1..8),
             chosen in prop::collection::btree_set(0u32..8, 0..8),
         ) {

@@ -134,7 +134,7 @@ mod tests {
         [("/proc/self/mounts", "none /cg cgroup2 rw 0 0\n"), ("/cg/cgroup.controllers", "cpuset")];
 
     #[test]
-    fn isolated_partitions_are_found_with_and_without_the_list_of_the_root_group() {
+    fn isolated_partitions_are_found_with_and_without_root_list() {
         let [mounts, controllers] = V2;
         let of_root = ("/cg/cpuset.cpus.isolated", "2-3\n");
         assert_eq!(isolated(&[mounts, controllers, of_root]), "2,3");
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn cpusets_of_version_1_isolate_once_the_root_group_no_longer_balances() {
+    fn v1_cpusets_isolate_once_root_stops_balancing() {
         let files = |of_root, of_outer| {
             [
                 ("/proc/self/mounts", "none /cg cgroup rw,cpuset 0 0\n"),
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cpu_without_a_scheduling_domain_is_isolated_whoever_took_it() {
+    fn cpu_without_scheduling_domain_is_isolated() {
         let text =
             "version 15\ntimestamp 1\ncpu0 0 0\ndomain0 3 0\ncpu1 0 0\ndomain0 3 0\ncpu2 0\n";
         assert_eq!(isolated(&[("/proc/schedstat", text)]), "2");

@@ -82,7 +82,7 @@ mod tests {
     use crate::owed::MaskKernel;
 
     #[test]
-    fn a_mask_is_given_and_kept_where_the_kernel_forgets_a_cpu() {
+    fn mask_survives_a_forgetful_kernel() {
         let seated = thread::scope(|scope| {
             let seated = scope.spawn(|| {
                 let whole = affinity::to_put_back(0).unwrap();

@@ -137,13 +137,13 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_that_says_nothing_has_its_own_scheduler() {
+    fn missing_settings_give_the_default_scheduler() {
         assert_eq!(computer(&[]), SchedulerSettings::default());
         assert!(!SchedulerSettings::read(&Root::new("/")).release.is_empty());
     }
 
     #[test]
-    fn settings_are_read_where_each_kernel_keeps_them() {
+    fn settings_are_read_from_each_kernels_files() {
         let found = computer(&[
             ("/proc/sys/kernel/osrelease", "7.2.1\n"),
             ("/proc/sys/kernel/numa_balancing", "2\n"),
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn switches_have_many_spellings() {
+    fn switch_spellings_are_parsed() {
         assert_eq!(
             ["Y", "1", "always [advise] never", "x [never]"].map(is_on),
             [true, true, true, false].map(Some)

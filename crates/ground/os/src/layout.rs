@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hierarchies_are_found_by_what_they_control() {
+    fn hierarchy_is_found_by_its_controllers() {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         std::fs::create_dir_all(folder.path().join("proc/self")).unwrap();
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_without_memory_is_stood_for_by_the_nearest_that_has_some() {
+    fn nearest_node_with_memory_replaces_an_empty_one() {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         let write = |name: &str, text: &str| {

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_free_one_is_taken_and_then_the_one_that_the_fewest_have() {
+    fn first_free_set_is_leased_then_least_used() {
         let (_folder, root) = computer();
         let seats = sets(&["0", "1", "2"]);
         let mut runs: Vec<CpuLeases> = (0..7).map(|_| CpuLeases::new(&root)).collect();
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_of_several_cpus_are_free_where_all_are() {
+    fn set_is_free_only_if_all_cpus_are() {
         let (_folder, root) = computer();
         let mut first = CpuLeases::new(&root);
         let mut second = CpuLeases::new(&root);
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_another_process_holds_is_passed_over() {
+    fn lease_ignores_a_folder_locked_by_others() {
         let (_folder, root) = computer();
         let held = File::open(root.path(FOLDER)).unwrap();
         held.lock().unwrap();
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_that_start_at_once_each_has_its_own() {
+    fn simultaneous_leases_do_not_collide() {
         let (_folder, root) = computer();
         let seats = sets(&["0", "1", "2", "3", "4", "5", "6", "7"]);
         for _ in 0..20 {

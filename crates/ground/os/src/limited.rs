@@ -28,7 +28,7 @@ const GRACE: Duration = Duration::from_secs(2);
 #[derive(Debug, thiserror::Error)]
 pub enum LimitedError {
     /// It could not start.
-    #[error("'{command}' cannot be started")]
+    #[error("cannot start '{command}'")]
     Start {
         /// The command.
         command: String,
@@ -37,7 +37,7 @@ pub enum LimitedError {
         source: io::Error,
     },
     /// It exceeded its time.
-    #[error("'{command}' had not ended after {} s and was ended", limit.as_secs_f64())]
+    #[error("'{command}' was still running after {} s and was stopped", limit.as_secs_f64())]
     Late {
         /// The command.
         command: String,
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_command_prints_and_how_it_ended_come_back() {
+    fn output_and_exit_status_are_returned() {
         let output =
             output("sh", &mut shell("cat; echo out; echo error >&2; exit 3"), LONG).unwrap();
         assert_eq!((&output.stdout[..], &output.stderr[..]), (&b"out\n"[..], &b"error\n"[..]));
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_is_left_behind_with_the_output_is_not_waited_for() {
+    fn background_process_with_the_output_is_not_awaited() {
         let output = output("sh", &mut shell("sleep 1000 & echo $!"), LONG).unwrap();
         let left: i32 = String::from_utf8_lossy(&output.stdout).trim().parse().unwrap();
         // Fails if the call waited for this process.
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_command_is_ended_with_what_it_started() {
+    fn late_command_is_killed_with_its_children() {
         let folder = tempfile::tempdir().unwrap();
         let note = folder.path().join("pid");
         // The shell and its child ignore SIGTERM.
@@ -172,7 +172,7 @@ mod tests {
             output("sh -c ...", &mut shell(&line), Duration::from_millis(500))
         });
         let error = started.join().unwrap().unwrap_err();
-        assert_eq!(error.to_string(), "'sh -c ...' had not ended after 0.5 s and was ended");
+        assert_eq!(error.to_string(), "'sh -c ...' was still running after 0.5 s and was stopped");
         let left: i32 = std::fs::read_to_string(note).unwrap().trim().parse().unwrap();
         // A process ends some time after its signal.
         let begun = Instant::now();
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_is_needed_no_more_is_ended() {
+    fn stopped_command_is_killed() {
         let mut looks = 0;
         let mut stop = || {
             looks += 1;
@@ -198,9 +198,9 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_is_absent_is_named() {
+    fn absent_command_is_named() {
         let error =
             output("no-such-compiler -x", &mut Command::new("no-such-compiler"), LONG).unwrap_err();
-        assert_eq!(error.to_string(), "'no-such-compiler -x' cannot be started");
+        assert_eq!(error.to_string(), "cannot start 'no-such-compiler -x'");
     }
 }

@@ -380,7 +380,7 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     #[test]
-    fn every_call_leads_to_the_trap_and_others_pass() {
+    fn listed_calls_trap_and_others_pass() {
         let Some(CallFilter(steps)) = CallFilter::new() else { return };
         let last = steps.len() - 1;
         assert_eq!(steps[last].k, libc::SECCOMP_RET_USER_NOTIF);
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn descriptors_go_through_sockets() {
+    fn descriptors_travel_through_sockets() {
         let (here, there) = UnixStream::pair().unwrap();
         let (reader, writer) = io::pipe().unwrap();
         send_descriptor(here.as_raw_fd(), writer.as_raw_fd()).unwrap();

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kernel_counts_in_kib() {
+    fn meminfo_kib_become_bytes() {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         assert_eq!(available_bytes(&root), None);

@@ -46,9 +46,7 @@ pub struct PolicyCall {
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryPolicyError {
     /// The kernel was built without NUMA.
-    #[error(
-        "this kernel knows no NUMA nodes (CONFIG_NUMA is off), so that all memory is in one place"
-    )]
+    #[error("this kernel was built without NUMA (CONFIG_NUMA is off), so it has no NUMA nodes")]
     NoNuma,
     /// A filter blocks the system call.
     #[error(
@@ -213,7 +211,7 @@ impl MemoryPolicy {
         let call = self.call();
         let tried = std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().spawn_scoped(scope, || call.make())?;
-            thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread that tried it died")))
+            thread.join().unwrap_or_else(|_| Err(io::Error::other("the test thread died")))
         });
         tried.map_err(|source| self.refusal(source))
     }
@@ -353,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn policies_are_spelt_as_the_kernel_does() {
+    fn policies_are_printed_like_the_kernel() {
         let spelt = [
             (MemoryPolicy::usual(), "default"),
             (MemoryPolicy::local(), "local"),
@@ -371,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn masks_have_a_bit_a_node() {
+    fn node_mask_has_one_bit_per_node() {
         let call = MemoryPolicy::bind(nodes("1,64")).call();
         assert_eq!((call.words(), call.bits()), (&[2, 1][..], 129));
         let call = MemoryPolicy::local().call();
@@ -379,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_has_the_policy_that_it_sets() {
+    fn thread_has_the_policy_it_sets() {
         let set = |policy: &MemoryPolicy| {
             let call = policy.call();
             std::thread::scope(|scope| {
@@ -402,11 +400,11 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_what_helps() {
+    fn policy_errors_name_a_remedy() {
         let told = |policy: MemoryPolicy, code: i32| {
             policy.refusal(io::Error::from_raw_os_error(code)).to_string()
         };
-        assert!(told(MemoryPolicy::local(), libc::ENOSYS).contains("knows no NUMA nodes"));
+        assert!(told(MemoryPolicy::local(), libc::ENOSYS).contains("built without NUMA"));
         assert!(told(MemoryPolicy::local(), libc::EPERM).contains("--cap-add SYS_NICE"));
         assert!(
             told(MemoryPolicy::weighted_interleave(nodes("0")), libc::EINVAL)
@@ -419,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_are_in_three_circles() {
+    fn unusable_nodes_have_distinct_errors() {
         let known =
             MemoryNodes { present: nodes("0-2"), with_memory: nodes("0,1"), allowed: nodes("0") };
         assert_eq!(known.check(&nodes("0")), Ok(()));
@@ -434,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_are_read_from_files() {
+    fn nodes_are_read_from_sysfs_and_status() {
         let (_folder, root) = with_files(&[]);
         let one = MemoryNodes { present: nodes("0"), with_memory: nodes("0"), allowed: nodes("0") };
         assert_eq!(MemoryNodes::read(&root), one);

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_start_from_their_own_file_system_and_not_from_proc() {
+    fn noexec_is_detected_for_programs() {
         let own = std::env::current_exe().unwrap();
         assert!(!forbids_programs(own.parent().unwrap()));
         let proc = all(&Root::new("/")).into_iter().rfind(|mount| mount.folder == "/proc").unwrap();
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_lies_in_its_innermost_mount() {
+    fn file_belongs_to_its_innermost_mount() {
         let mounts = "1 0 0:1 / / rw - ext4 none rw\n2 1 0:2 / /a rw - tmpfs none rw\n\
             3 2 0:3 /b /a/b ro - tmpfs none rw\n";
         let (_folder, root) = with_files(&[("/proc/self/mountinfo", mounts)]);
@@ -150,7 +150,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_will_do(line: Vec<u8>) {
+        fn parser_survives_any_bytes(line: Vec<u8>) {
             let _ = Mount::parse(&line);
         }
     }

@@ -36,7 +36,7 @@ pub fn open(path: &Path) -> io::Result<File> {
 }
 
 fn refused() -> io::Error {
-    let why = "is a device, pipe or socket, and no plain file; save what it gives to a file first";
+    let why = "is a device, pipe or socket, not a regular file; save its output to a file first";
     io::Error::new(ErrorKind::InvalidInput, why)
 }
 
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_file_is_read_up_to_its_bound() {
+    fn plain_file_is_read_up_to_its_limit() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         std::fs::write(&file, "0123456789").unwrap();
@@ -93,19 +93,19 @@ mod tests {
     }
 
     #[test]
-    fn endless_files_and_pipes_are_refused_at_once() {
+    fn endless_files_and_pipes_are_refused_immediately() {
         let folder = tempfile::tempdir().unwrap();
         let [pipe, socket] = ["pipe", "socket"].map(|name| folder.path().join(name));
         let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
         rustix::fs::mknodat(rustix::fs::CWD, &pipe, FileType::Fifo, mode, 0).unwrap();
         let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
         for path in [Path::new("/dev/urandom"), Path::new("/dev/zero"), &pipe, &socket] {
-            assert!(refusal(path).contains("no plain file"), "{path:?}");
+            assert!(refusal(path).contains("not a regular file"), "{path:?}");
         }
     }
 
     #[test]
-    fn the_pipe_of_a_shell_is_waited_for() {
+    fn shell_pipe_is_awaited() {
         let (reader, mut writer) = io::pipe().unwrap();
         let path = format!("/proc/self/fd/{}", reader.as_raw_fd());
         let late = std::thread::spawn(move || {

@@ -78,7 +78,7 @@ mod tests {
     use std::os::fd::AsFd;
 
     #[test]
-    fn a_wait_ends_with_what_comes_or_with_its_time() {
+    fn wait_ends_on_input_or_timeout() {
         let (reader, writer) = io::pipe().unwrap();
         wait_readable(&[reader.as_fd()], Some(Duration::from_millis(1))).unwrap();
         drop(writer);
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn own_addresses_alone_come_last() {
+    fn loopback_addresses_come_last() {
         let found = addresses();
         let own = found.iter().position(IpAddr::is_loopback);
         assert!(found[own.unwrap_or(found.len())..].iter().all(IpAddr::is_loopback), "{found:?}");

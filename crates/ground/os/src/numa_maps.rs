@@ -183,7 +183,7 @@ nonsense default N0=1
 ";
 
     #[test]
-    fn mappings_are_read_as_the_kernel_writes_them() {
+    fn mappings_are_parsed_as_the_kernel_prints_them() {
         let found = parse(TEXT.as_bytes());
         let wanted = [
             ("/usr/bin/a cat", "default", 8192),
@@ -208,7 +208,7 @@ nonsense default N0=1
     }
 
     #[test]
-    fn memory_without_a_file_is_the_process_own_unless_another_one_maps_it() {
+    fn memory_without_file_is_private_unless_mapped_twice() {
         let is_shared = |rest: &str| {
             let found = parse(format!("7fa2fcb04000 default file={rest} N0=10\n").as_bytes());
             found[0].is_shared
@@ -237,7 +237,7 @@ nonsense default N0=1
     }
 
     #[test]
-    fn sums_hold_both_kinds_of_huge_pages() {
+    fn resident_size_includes_both_kinds_of_huge_pages() {
         let text = b"1-2 ---p 0 00:00 0 [rollup]\nRss: 100 kB\nAnonHugePages: 40 kB\nPrivate_Hugetlb: 8 kB\n";
         assert_eq!(
             Resident::parse(text),
@@ -251,7 +251,7 @@ nonsense default N0=1
 
     proptest! {
         #[test]
-        fn any_bytes_will_do(text: Vec<u8>, at in 0..TEXT.len(), byte: u8) {
+        fn parser_survives_any_bytes(text: Vec<u8>, at in 0..TEXT.len(), byte: u8) {
             let _ = (parse(&text), Resident::parse(&text), Resident::of_statm(&text, 4096));
             let mut changed = TEXT.as_bytes().to_vec();
             changed[at] = byte;

@@ -38,7 +38,7 @@ impl fmt::Display for ThreadMask {
 
 /// Text that does not describe a thread and its mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a thread's number, its start in clock ticks, and a list of CPUs")]
+#[error("expected a thread ID, its start in clock ticks, and a list of CPUs")]
 pub struct NoThreadMask;
 
 impl FromStr for ThreadMask {
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn masks_are_whole_as_soon_as_each_cpu_has_come() {
+    fn masks_are_restored_as_cpus_return() {
         let (mut kernel, mut owed) = given("2,3");
         assert_eq!(masks(&kernel), ["0,1"; 3]);
         owed.look(&mut kernel);
@@ -276,13 +276,13 @@ mod tests {
     }
 
     #[test]
-    fn with_all_cpus_online_or_a_kernel_that_keeps_them_there_is_nothing_to_wait_for() {
+    fn nothing_is_owed_without_offline_cpus() {
         let (kernel, owed) = given("");
         assert_eq!((masks(&kernel), owed.is_empty()), (vec!["0-3".to_owned(); 3], true));
     }
 
     #[test]
-    fn a_cpu_that_the_thread_is_not_allowed_is_not_waited_for() {
+    fn disallowed_cpu_is_not_awaited() {
         let mut kernel = given("2").0;
         let wider = ThreadMask { cpus: set("0-2"), ..thread(7) };
         kernel.threads.insert(7, (5, set("0-1")));
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_ended_or_got_another_mask_since_are_left_alone() {
+    fn ended_or_rebound_threads_are_left_alone() {
         let (mut kernel, mut owed) = given("3");
         kernel.threads.remove(&7);
         kernel.threads.insert(8, (6, set("0")));
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_mask_of_a_thread_is_the_one_that_it_is_owed() {
+    fn latest_mask_of_a_thread_is_owed() {
         let (mut kernel, mut owed) = given("2,3");
         assert_eq!(owed.of(&kernel, 7), Some(set("0-3")));
         kernel.give(7, &set("1,2")).unwrap();
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_of_this_computer_gets_its_mask() {
+    fn owed_mask_reaches_a_live_thread() {
         let mut sleeper = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
         let tid = sleeper.id() as Tid;
         let whole = affinity::to_put_back(tid).unwrap();
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_read_as_they_are_written() {
+    fn thread_mask_round_trip_keeps_line() {
         let thread = ThreadMask { cpus: set("0-2,9"), ..thread(7) };
         assert_eq!(thread.to_string().parse(), Ok(thread));
         let nonsense = ["", "7", "7 8", "7 8 x", "nonsense", "-"];

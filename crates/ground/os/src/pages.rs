@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn own_pages_are_told_from_those_of_files() {
+    fn private_pages_are_distinguished_from_file_pages() {
         let found = pages(
             "556a default file=/usr/bin/cat mapped=3 N0=2 N1=1 kernelpagesize_kB=4\n\
              7f00 bind:1 heap anon=5 dirty=5 N1=5 kernelpagesize_kB=4\n\
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_has_pages_and_a_policy() {
+    fn own_process_has_pages_and_a_policy() {
         let root = Root::new("/");
         let pid = std::process::id() as Tid;
         let Ok(found) = Pages::of_process(&root, pid) else {
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_moves_from_nowhere() {
+    fn migration_to_the_same_node_moves_nothing() {
         let pid = std::process::id() as Tid;
         match migrate(pid, &CpuSet::single(0), &CpuSet::single(0)) {
             Ok(left) => assert_eq!(left, 0),

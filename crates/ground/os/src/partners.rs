@@ -40,8 +40,8 @@ pub struct Partners {
 pub enum Loss {
     /// The kernel refused to pin it.
     #[error(
-        "no thread could be pinned to CPU {cpu} ({why}): {}",
-        .holder.or("a cpuset or a taskset has taken it from this program, or it is offline")
+        "cannot pin a thread to CPU {cpu} ({why}): {}",
+        .holder.or("a cpuset or a taskset excludes it, or it is offline")
     )]
     Unseated {
         /// The CPU.
@@ -53,8 +53,8 @@ pub enum Loss {
     },
     /// It left its CPU, or may run on others too.
     #[error(
-        "CPU {cpu} was taken from its thread during the run (it is on CPU {found} now): {}; \
-         its figures are void",
+        "the thread on CPU {cpu} was moved to CPU {found} during the run, so its figures are \
+         invalid: {}",
         .holder.or("a cpuset or a taskset was changed, or the CPU went offline")
     )]
     Moved {
@@ -72,7 +72,7 @@ pub enum Loss {
         cpu: u32,
     },
     /// It ended without an answer expected by another thread.
-    #[error("the thread on CPU {cpu} ended without an answer")]
+    #[error("the thread on CPU {cpu} exited without a result")]
     Ended {
         /// Its CPU.
         cpu: u32,
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_works_on_its_seat() {
+    fn worker_runs_on_its_cpu() {
         let partners = Partners::default();
         let cpu = own_cpu();
         let mask = aside(|| {
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_ends_the_wait_of_the_others_and_is_named() {
+    fn panic_ends_the_wait_of_others_and_is_reported() {
         let partners = Partners::default();
         let cpu = own_cpu();
         let never = AtomicBool::new(false);
@@ -260,15 +260,15 @@ mod tests {
     }
 
     #[test]
-    fn a_cpu_that_cannot_be_had_is_a_loss() {
+    fn unavailable_cpu_is_reported_as_loss() {
         let partners = Partners::default();
         assert_eq!(aside(|| partners.work(0, 500_000, |_| ())), None);
         let told = partners.loss().unwrap().to_string();
-        assert!(told.starts_with("no thread could be pinned to CPU 500000 ("), "{told}");
+        assert!(told.starts_with("cannot pin a thread to CPU 500000 ("), "{told}");
     }
 
     #[test]
-    fn a_thread_that_is_let_go_counts_as_moved() {
+    fn rebound_thread_counts_as_moved() {
         let cpus = affinity::current().unwrap();
         let Some(other) = cpus.get(1) else {
             return seatmap_needs::skipped!("this needs two CPUs");
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mask_that_was_changed_before_the_work_is_set_again() {
+    fn mask_changed_before_work_is_set_again() {
         let cpus = affinity::current().unwrap();
         let partners = Partners::default();
         let mask = aside(|| {

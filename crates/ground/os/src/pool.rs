@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_come_in_order_and_the_first_error_ends_them() {
+    fn results_keep_order_and_first_error_wins() {
         let double = |_: &mut (), item: &u32| if *item < 100 { Ok(item * 2) } else { Err(*item) };
         assert_eq!(try_map(&[1, 2, 3], || (), double), Ok(vec![2, 4, 6]));
         assert_eq!(try_map(&[1, 100, 3], || (), double), Err(100));
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_of_one_process_share_a_pool() {
+    fn threads_of_a_process_share_one_pool() {
         let own = get().map(|pool| pool.current_num_threads());
         let pools = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..8).map(|_| scope.spawn(address_of_own)).collect();
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_a_pool_of_any_size() {
+    fn pool_has_the_requested_size() {
         for size in 1..4 {
             assert_eq!(largest(size).unwrap().current_num_threads(), size);
         }

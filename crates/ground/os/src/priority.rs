@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_unusual_is_told() {
+    fn only_unusual_priorities_are_reported() {
         let stat = |nice: i32, policy: u32| {
             format!(
                 "7 (a) R 1 7 7 0 -1 0 0 0 0 0 1 1 0 0 20 {nice} 1 0 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 {policy} 0"
@@ -250,7 +250,7 @@ mod tests {
     const AUTOGROUPS: (&str, &str) = ("/proc/sys/kernel/sched_autogroup_enabled", "1\n");
 
     #[test]
-    fn nice_values_decide_within_one_group_and_one_autogroup_alone() {
+    fn nice_decides_only_within_group_and_autogroup() {
         let nice = Some("nice 19; nice 0; renice -n 0 -p 7".to_owned());
         let root = |autogroup| [(19, 0, "/", 1, 0), (0, 0, "/", autogroup, 0)];
         assert_eq!(decided(&[AUTOGROUPS], root(1)), nice);
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_decide_where_the_paths_part_and_policies_before_them() {
+    fn policies_decide_first_then_weights_at_the_fork() {
         let autogroups = [(0, 0, "/", 1, 10), (19, 0, "/", 2, 0)];
         let words = "nice 10 of the session's autogroup; nice 0 of the session's autogroup; echo 0 > \
                      /proc/7/autogroup";

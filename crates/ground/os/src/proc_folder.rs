@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_of_any_length_is_read_whole() {
+    fn status_of_any_length_is_read_whole() {
         for length in [0, FIRST_BYTES - 1, FIRST_BYTES, 100_000] {
             let (folder, mut held) = made();
             std::fs::write(folder.path().join("proc/7/task/9/status"), "x".repeat(length)).unwrap();
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_sorted_and_other_names_left_out() {
+    fn numbers_are_sorted_and_other_names_skipped() {
         let (_folder, mut held) = made();
         assert_eq!(held.numbers(format_args!("7/task")).unwrap(), [9, 12]);
         assert_eq!(held.numbers(format_args!(".")).unwrap(), [7]);
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kept_file_tells_the_present_and_never_another_thread() {
+    fn open_file_stays_current_and_belongs_to_one_thread() {
         let mut held = ProcFolder::open(&Root::new("/")).unwrap();
         held.keep_open();
         let own = std::process::id() as Tid;
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_is_there() {
+    fn own_process_is_listed() {
         let mut held = ProcFolder::open(&Root::new("/")).unwrap();
         let own = std::process::id() as Tid;
         assert!(held.numbers(format_args!(".")).unwrap().contains(&own));

@@ -25,16 +25,16 @@ const CPU_FOLDER: &str = "/sys/devices/system/cpu";
 pub enum ProcError {
     /// `proc` is not mounted there.
     #[error(
-        "/proc is not mounted here, so no program can be seen; mount it with 'mount -t proc proc \
-         /proc', {} (a chroot needs it inside)",
+        "/proc is not mounted here, so no program is visible; run 'mount -t proc proc /proc' {} \
+         (in a chroot: inside it)",
         rights::as_root()
     )]
     Absent,
     /// It belongs to another PID namespace.
     #[error(
-        "/proc belongs to another PID namespace: its process numbers are not those of this one, \
-         where this process is {pid}; start the namespace with 'unshare --pid --fork \
-         --mount-proc', or run Seatmap outside it"
+        "/proc belongs to another PID namespace, so its process IDs are wrong here (this process \
+         is {pid}); start the namespace with 'unshare --pid --fork --mount-proc', or run Seatmap \
+         outside it"
     )]
     Foreign {
         /// This process's number in its own namespace.
@@ -42,8 +42,7 @@ pub enum ProcError {
     },
     /// Files about the computer are missing.
     #[error(
-        "{file} is missing, probably because {reason}; this work needs it: run it where all of \
-         /proc and /sys is"
+        "{file} is missing, probably because {reason}; run this with all of /proc and /sys mounted"
     )]
     Partial {
         /// The file.
@@ -53,8 +52,8 @@ pub enum ProcError {
     },
     /// Another file system is mounted at `/sys`.
     #[error(
-        "/sys is not the kernel's: another file system is mounted there, whose files may be of any \
-         computer; this work needs the kernel's: run it where 'mount -t sysfs sysfs /sys' was done"
+        "/sys is not the kernel's sysfs, so its files may describe any computer; run 'mount -t \
+         sysfs sysfs /sys' first"
     )]
     ForeignSys,
 }
@@ -104,13 +103,13 @@ fn is_sys_foreign(root: &Root) -> bool {
 pub fn sys_remark(root: &Root) -> Option<&'static str> {
     if is_sys_foreign(root) {
         return Some(
-            "/sys is not the kernel's: cores, caches, NUMA nodes and clocks are those of the files \
-             that lie there, which may be of any computer",
+            "/sys is not the kernel's sysfs, so its cores, caches, NUMA nodes and clocks may be \
+             those of any computer",
         );
     }
     (!root.has(CPU_FOLDER)).then_some(
-        "/sys is not mounted here: cores, caches, NUMA nodes and clocks were not seen, and each \
-         CPU counts as a core of its own",
+        "/sys is not mounted here, so cores, caches, NUMA nodes and clocks are unknown; each CPU \
+         counts as one core",
     )
 }
 
@@ -128,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_namespace_has_one_number_for_its_own() {
+    fn proc_of_another_namespace_is_recognised() {
         assert!(is_own(7, Some("7"), "NSpid:\t7\n") && is_own(7, Some("7"), "Pid:\t7\n"));
         assert!(!is_own(7, Some("4711"), "NSpid:\t4711\t7\n"), "an outer namespace");
         assert!(!is_own(7, Some("7"), "NSpid:\t7\t7\n"), "the same number by chance");
@@ -136,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_files_are_named() {
+    fn missing_proc_files_are_named() {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         assert_eq!(check(&root), Err(ProcError::Absent));

@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_speaks_of_those_of_its_own_user() {
+    fn process_may_publish_only_about_its_user() {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         for (pid, uid) in [(1, 0), (7, 1000), (8, 1000), (9, 1001)] {
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_text_is_found_here_and_from_below() {
+    fn latest_published_text_is_found() {
         let root = Root::new("/");
         let own = std::process::id() as Tid;
         let mut shown = Published::new("seatmap-test-published");
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_whose_descriptors_cannot_be_listed_may_show_one() {
+    fn unlistable_descriptors_are_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         assert!(!shows(&root, 7, SEATING).unwrap(), "it has ended");

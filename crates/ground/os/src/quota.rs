@@ -40,9 +40,8 @@ impl Quotas {
     #[must_use]
     pub fn of_self(root: &Root) -> Self {
         let Ok(membership) = root.read("/proc/thread-self/cgroup") else {
-            let unseen = root
-                .has("/proc/self")
-                .then(|| "/proc/thread-self/cgroup cannot be read".to_owned());
+            let unseen =
+                root.has("/proc/self").then(|| "cannot read /proc/thread-self/cgroup".to_owned());
             return Quotas { unseen, ..Quotas::default() };
         };
         let own = crate::task::own_tid();
@@ -220,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_speaks_to_the_file_that_the_quota_came_from() {
+    fn raise_command_writes_the_file_of_the_quota() {
         assert_eq!(
             raise("/c/x/cpu.cfs_quota_us", 20_000, None, 2),
             "echo 40000 > /c/x/cpu.cfs_quota_us"
@@ -232,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn periods_are_counted_from_one_reading_to_the_next() {
+    fn used_up_periods_are_counted_between_readings() {
         let all = |first, second| Quotas {
             all: vec![quota("/a/cpu.max", 2.0, first), quota("/cpu.max", 0.5, second)],
             ..Quotas::default()
@@ -254,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_is_taken_back_is_told_with_its_stops() {
+    fn memory_brake_reports_its_stops() {
         let at = |stops| {
             let kind = BrakeKind::Memory { high_bytes: 64 << 20 };
             let file = "/c/a/memory.high".to_owned();
@@ -276,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn both_versions_count_periods_and_the_time_for_which_they_stop() {
+    fn both_cgroup_versions_count_periods_and_throttled_time() {
         let folder = tempfile::tempdir().unwrap();
         let write =
             |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
@@ -301,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_has_quotas_or_none() {
+    fn own_quotas_are_positive_if_any() {
         let quotas = Quotas::of_self(&Root::new("/"));
         assert!(
             quotas.all.iter().all(|quota| quota.cpus > 0.0 && quota.group.starts_with('/')),

@@ -111,7 +111,7 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     #[test]
-    fn data_and_ends_are_told_apart() {
+    fn data_and_end_are_distinguished() {
         let (mut writer, reader) = UnixStream::pair().unwrap();
         let now = Some(Duration::ZERO);
         let both = [Awaited::data(&reader), Awaited::end(&reader)];
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_open_has_ended() {
+    fn closed_descriptor_has_ended() {
         assert!(wait([Awaited::Data(i32::MAX)], None).unwrap()[0].has_ended);
     }
 }

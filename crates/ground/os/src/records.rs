@@ -208,7 +208,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_will_do(kind in 0..12u32, bytes: Vec<u8>) {
+        fn parser_survives_any_bytes(kind in 0..12u32, bytes: Vec<u8>) {
             let _ = TracepointRecord::parse(kind, &bytes);
         }
     }

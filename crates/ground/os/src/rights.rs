@@ -30,7 +30,7 @@ pub fn whom_to_ask(root: &Root) -> &'static str {
     if visibility::is_in_user_namespace(root) {
         "root of the host"
     } else {
-        "whoever started this container"
+        "the user who started this container"
     }
 }
 
@@ -71,13 +71,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_that_are_there_or_not_are_open_to_root() {
+    fn present_and_absent_files_are_open_to_root() {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         std::fs::write(folder.path().join("cpu0"), "").unwrap();
         assert!(["/cpu*", "/none"].iter().all(|path| !is_closed_to_root(&root, path)));
         assert!(!is_of_unknown_user(&root, 1));
         assert_eq!(as_root() == "as root of the host", is_root());
-        assert_eq!(whom_to_ask(&root), "whoever started this container");
+        assert_eq!(whom_to_ask(&root), "the user who started this container");
     }
 }

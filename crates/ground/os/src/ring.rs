@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ring_has_a_page_at_least() {
+    fn ring_has_at_least_one_page() {
         assert_eq!(whole_pages(4096, 4096), 4096);
         assert_eq!(whole_pages(4096, 65_536), 65_536);
         assert_eq!(whole_pages(4 << 20, 65_536), 4 << 20);

@@ -197,7 +197,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_name_that_is_not_text_is_left_out_or_kept_as_it_is() {
+    fn non_utf8_name_is_skipped_or_kept_verbatim() {
         use std::os::unix::ffi::OsStringExt;
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
@@ -212,7 +212,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_read_is_not_empty() {
+    fn unreadable_folder_is_not_empty() {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         std::fs::write(folder.path().join("file"), "").unwrap();

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn queues_are_found_and_nothing_else_is_one() {
+    fn only_receive_queues_are_found() {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         assert_eq!(files(&root).unwrap(), [""; 0]);

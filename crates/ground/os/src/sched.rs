@@ -95,8 +95,8 @@ pub fn mask_refusal(tid: Tid, error: &std::io::Error) -> String {
     let policy = Stat::parse(&line).map(|stat| policy_name(stat.policy));
     match (error.raw_os_error(), policy.as_deref()) {
         (Some(libc::EBUSY), Some("deadline")) => format!(
-            "the thread's policy is SCHED_DEADLINE, and the kernel narrows no mask of such a \
-             thread ('chrt --other --pid 0 {tid}' gives it the usual policy)"
+            "the kernel cannot narrow the mask of a SCHED_DEADLINE thread ('chrt --other --pid 0 \
+             {tid}' sets the usual policy)"
         ),
         _ => format!("{error}{}", rights::way_out(error)),
     }
@@ -224,7 +224,7 @@ mod tests {
         9 17 6 99 1 0 0 0\n";
 
     #[test]
-    fn fields_are_those_of_the_manual() {
+    fn stat_fields_match_the_manual() {
         let stat = Stat::parse(LINE).unwrap();
         assert_eq!((stat.name(), stat.state, stat.parent), ("a) R (b".to_owned(), b'S', 2));
         assert_eq!((stat.run_ticks, stat.nice, stat.started_ticks), (57, -5, 4711));
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_may_end_early() {
+    fn short_stat_line_uses_defaults() {
         let cut = &LINE[..LINE.iter().rposition(|byte| *byte == b'7').unwrap()];
         let stat = Stat::parse(cut).unwrap();
         assert_eq!((stat.cpu, stat.real_time_priority, stat.policy), (None, 0, 0));
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_counts_times_and_switches() {
+    fn times_and_switches_are_parsed() {
         assert_eq!(
             ThreadTimes::parse(b"901049 753629 2\n"),
             Some(ThreadTimes { run_ns: 901_049, wait_ns: Some(753_629) })
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn this_thread_agrees_with_its_other_reader() {
+    fn own_stat_agrees_with_the_other_reader() {
         let pid = std::process::id();
         let line = std::fs::read(format!("/proc/{pid}/task/{pid}/stat")).unwrap();
         let stat = Stat::parse(&line).unwrap();
@@ -284,13 +284,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_will_do(bytes: Vec<u8>) {
+        fn parsers_survive_any_bytes(bytes: Vec<u8>) {
             let _ = (Stat::parse(&bytes), ThreadTimes::parse(&bytes), ThreadStatus::parse(&bytes).mask());
             let _ = (migrations(&bytes), threads_of_all(&bytes));
         }
 
         #[test]
-        fn a_line_cut_or_changed_anywhere_will_do(at in 0..LINE.len(), byte: u8, cut in 0..LINE.len()) {
+        fn parser_survives_cut_or_changed_lines(at in 0..LINE.len(), byte: u8, cut in 0..LINE.len()) {
             let mut line = LINE.to_vec();
             line[at] = byte;
             line.truncate(cut);

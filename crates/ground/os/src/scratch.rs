@@ -50,7 +50,7 @@ impl Scratch {
                 Lock::Held(_) | Lock::Taken => {}
             }
         }
-        Err(io::Error::other("new folders are removed by another process at once"))
+        Err(io::Error::other("another process removes new folders at once"))
     }
 
     /// Its path.
@@ -87,19 +87,18 @@ pub fn file() -> io::Result<File> {
 }
 
 fn explained(place: &Path, error: &io::Error) -> io::Error {
-    let named = std::env::var_os("TMPDIR").map_or("", |_| "TMPDIR names ");
+    let named = std::env::var_os("TMPDIR").map_or("", |_| "TMPDIR ");
     let words = if place.is_dir() {
         // The library may wrap the kernel's error with a path; only its kind is left then.
         let kernel = error.raw_os_error().map(io::Error::from_raw_os_error);
         let why = kernel.map_or_else(|| error.kind().to_string(), |kernel| kernel.to_string());
         format!(
-            "{named}'{}', and no temporary file can be made there ({why}): set TMPDIR to another \
-             folder",
+            "cannot create a temporary file in {named}'{}' ({why}): set TMPDIR to another folder",
             place.display()
         )
     } else {
         format!(
-            "{named}'{}', which is not a folder: set TMPDIR to a folder for temporary files",
+            "{named}'{}' is not a folder: set TMPDIR to a folder for temporary files",
             place.display()
         )
     };
@@ -170,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_goes_with_its_maker_and_a_killed_ones_with_the_next() {
+    fn folder_is_removed_by_owner_or_successor() {
         let place = tempfile::tempdir().unwrap();
         // A killed process leaves an unlocked folder.
         std::fs::create_dir_all(place.path().join("seatmap-x-old/inner")).unwrap();
@@ -187,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn any_command_removes_the_folders_of_killed_ones_and_no_folders_of_users() {
+    fn any_command_removes_stale_folders_but_not_user_folders() {
         let place = tempfile::tempdir().unwrap();
         for (name, mode) in [
             ("seatmap-tune-a", 0o700),
@@ -207,26 +206,26 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_cannot_be_written_to_is_an_error() {
+    fn unwritable_location_is_an_error() {
         assert!(Scratch::within(Path::new("/proc/self"), "seatmap-x-").is_err());
     }
 
     #[test]
-    fn the_place_and_the_way_to_another_are_told() {
+    fn error_names_the_location_and_tmpdir() {
         let error = |place: &str| {
             let error = Scratch::within(Path::new(place), "seatmap-x-").unwrap_err();
             explained(Path::new(place), &error).to_string()
         };
         let absent = error("/no/such");
-        let folder =
-            "'/no/such', which is not a folder: set TMPDIR to a folder for temporary files";
+        let folder = "'/no/such' is not a folder: set TMPDIR to a folder for temporary files";
         assert!(absent.ends_with(folder), "{absent}");
         let refused = error("/proc/self");
-        assert!(refused.contains("'/proc/self', and no temporary file can be made there ("));
+        assert!(refused.starts_with("cannot create a temporary file in "), "{refused}");
+        assert!(refused.contains("'/proc/self' ("), "{refused}");
     }
 
     #[test]
-    fn folders_made_at_once_do_not_remove_each_other() {
+    fn concurrent_folders_do_not_remove_each_other() {
         let place = tempfile::tempdir().unwrap();
         let make = || {
             for _ in 0..200 {

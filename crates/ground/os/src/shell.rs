@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shell_reads_the_same_word() {
+    fn shell_reads_quoted_words_unchanged() {
         for word in ["a", "", "two words", "it's", "$HOME `x` \"y\" \\", "a\nb\u{1b}'\u{202e}", "*"]
         {
             for quoted in [shell_word(word), shell_escaped(word)] {

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_that_never_got_its_cpu_has_waited() {
+    fn thread_that_never_runs_is_starved() {
         let first = ThreadTimes { run_ns: 7, wait_ns: Some(9) };
         assert!(has_starved(first, first, SEVERAL_TICKS_NS, true));
         assert!(
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_thread_that_stays_ready_is_starved() {
+    fn only_a_continuously_ready_thread_is_starved() {
         let own = ThreadStat::of(crate::task::own_tid()).unwrap();
         let sleeps = ThreadStat { state: 'S', ..own.clone() };
         let none = CpuSet::default();

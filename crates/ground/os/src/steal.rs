@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_share_is_of_all_time() {
+    fn stolen_share_is_of_all_time() {
         let before = parse("cpu  10 0 10 80 0 0 0 0 0 0\n").unwrap();
         let after = parse("cpu  20 0 20 140 0 0 0 20 0 0\n").unwrap();
         assert_eq!(after.stolen_percent_since(before), Some(20.0));

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_comes_back_as_it_was_found() {
+    fn switch_is_restored_to_its_old_value() {
         // 2 is another mode, also on.
         let (_folder, root) = computer(NUMA_BALANCING, "2\n");
         let position = Switch::NumaBalancing.find(&root).unwrap();
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_feature_of_the_scheduler_is_turned_by_its_name() {
+    fn scheduler_feature_is_switched_by_name() {
         let (_folder, root) = computer(FEATURES, "GENTLE NO_SCHED_CACHE WAKEUP\n");
         let position = Switch::CacheAware.find(&root).unwrap();
         assert!(!position.was_on);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn each_switch_has_a_word_of_its_own() {
+    fn each_switch_has_a_unique_word() {
         assert_eq!(Switch::ALL.map(|switch| Switch::of_word(switch.word())), Switch::ALL.map(Some));
         assert_eq!(Switch::of_word("sched_ext"), None);
     }

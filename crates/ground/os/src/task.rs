@@ -351,9 +351,9 @@ pub fn lives(pid: Tid) -> bool {
 #[must_use]
 pub fn vital(pid: Tid) -> Option<&'static str> {
     if pid == 1 {
-        return Some("the one on which all others depend");
+        return Some("the init process");
     }
-    is_of_kernel(pid).then_some("a thread of the kernel")
+    is_of_kernel(pid).then_some("a kernel thread")
 }
 
 /// Whether this is a kernel thread.
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernels_own_are_told_apart() {
+    fn kernel_threads_are_recognised() {
         let task = |flags| ThreadStat::parse(17, 17, &stat("ksoft) (irqd/1", flags)).unwrap();
         let bound = task(69_238_848);
         assert_eq!((bound.name.as_str(), bound.started_ticks), ("ksoft) (irqd/1", 4711));
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_may_hold_anything() {
+    fn thread_name_may_contain_anything() {
         let fields = (4..=52).map(|field| field.to_string()).collect::<Vec<_>>().join(" ");
         let task = ThreadStat::parse(17, 17, &format!("17 (a) R (b) S {fields}\n")).unwrap();
         assert_eq!(
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_listens_to_one_group() {
+    fn background_group_differs_from_the_terminals() {
         let task = |group, terminal| {
             let task = ThreadStat::parse(17, 17, &stat("x", 0)).unwrap();
             ThreadStat { group, terminal_group: terminal, ..task }.is_in_background()
@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_is_among_them() {
+    fn own_process_is_listed() {
         let own = std::process::id() as Tid;
         let found = all(&Root::new("/")).unwrap();
         let task = found.iter().find(|task| task.tid == own).unwrap();
@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn this_thread_is_there() {
+    fn own_thread_is_readable() {
         let pid = std::process::id() as Tid;
         assert!(ThreadStat::of(pid).is_some_and(|task| task.cpu.is_some()));
         assert_eq!(Family::of(pid).map(|family| family.pid), Some(pid));
@@ -461,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_cannot_be_listed_are_not_none() {
+    fn unlistable_threads_are_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         fs::write(folder.path().join("proc"), "").unwrap();
@@ -475,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn children_that_cannot_be_listed_are_not_none() {
+    fn unlistable_children_are_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         let thread = |tid: Tid| folder.path().join(format!("proc/7/task/{tid}"));

@@ -86,7 +86,7 @@ mod tests {
     use std::net::TcpListener;
 
     #[test]
-    fn segments_are_counted() {
+    fn tcp_segments_are_counted() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut one = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let mut other = listener.accept().unwrap().0;
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_asks_whether_its_peer_has_gone() {
+    fn keepalive_detects_a_lost_peer_in_time() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         end_if_gone(&stream, Duration::from_secs(60)).unwrap();

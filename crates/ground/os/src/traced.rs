@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn filters_are_told_apart_where_the_kernel_counts_them() {
+    fn seccomp_filters_are_compared_by_mode_and_count() {
         let read = |text: &str| SeccompFilters::read(text);
         assert_eq!(read("Seccomp:\t0\n"), read("Name: x\n"));
         assert_eq!(
@@ -96,7 +96,7 @@ mod tests {
 
     /// Filter lines follow the group line: truncated, they would read as no filter.
     #[test]
-    fn the_status_of_a_thread_in_many_groups_is_read_whole() {
+    fn status_with_many_groups_is_read_whole() {
         let groups = "4294967295 ".repeat(3000);
         let text = format!("Groups:\t{groups}\nSeccomp:\t2\nSeccomp_filters:\t1\n");
         let read = String::from_utf8(whole(text.as_bytes()).unwrap()).unwrap();
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn signals_that_are_ignored_are_known() {
+    fn ignored_signals_are_detected() {
         let own = status(std::process::id() as Tid).unwrap();
         assert!(
             !ignores(&own, libc::SIGTRAP) && ignores(&own, libc::SIGPIPE),
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn the_vdso_is_a_library() {
+    fn vdso_address_points_to_an_elf_library() {
         let Some(address) = vdso(std::process::id() as Tid) else {
             return seatmap_needs::skipped!("no vDSO here");
         };

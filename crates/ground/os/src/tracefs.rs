@@ -49,7 +49,7 @@ impl Tracefs {
         let number = text
             .trim()
             .parse()
-            .map_err(|_| io::Error::other("the number of a tracepoint is not a number"))?;
+            .map_err(|_| io::Error::other("a tracepoint's ID is not a number"))?;
         Ok(Tracepoint { number, format: std::fs::read_to_string(folder.join("format"))? })
     }
 }
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_where_the_kernel_says() {
+    fn tracepoint_fields_have_offset_and_size() {
         let format = "name: sched_waking\nID: 321\nformat:\n\
             \tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\
             \tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n\
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn this_computers_tracepoints_have_numbers() {
+    fn tracepoints_of_this_kernel_have_numbers() {
         let tracefs = match Tracefs::open() {
             Ok(tracefs) => tracefs,
             Err(error) => return seatmap_needs::skipped!("no tracefs here: {error}"),

@@ -93,10 +93,10 @@ pub enum TrustError {
         mode: u32,
     },
     /// A file longer than any valid one.
-    #[error("'{0}' is too long to be what is read here")]
+    #[error("'{0}' is longer than any valid file of its kind")]
     TooLong(PathBuf),
     /// A name with a slash, or the name of a folder.
-    #[error("'{}' is not the name of a file", .0.display())]
+    #[error("'{}' is not a file name", .0.display())]
     NotAName(OsString),
 }
 
@@ -107,13 +107,12 @@ fn foreign(path: &Path, owner: u32) -> String {
     let path = path.display();
     if rights::is_unknown_user(&root, owner) {
         return format!(
-            "'{path}' belongs to a user that this user namespace does not know ({owner} stands for \
-             all of them), who can change what is in it; this needs root of the host, outside of \
-             the namespace"
+            "'{path}' belongs to a user unknown in this user namespace (shown as {owner}), who can \
+             change its contents; run this as root of the host, outside the namespace"
         );
     }
     format!(
-        "'{path}' belongs to user {owner}, who can change what is in it; name a folder of your own"
+        "'{path}' belongs to user {owner}, who can change its contents; name a folder of your own"
     )
 }
 

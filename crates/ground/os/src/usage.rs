@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_clocks_of_threads_agree() {
+    fn thread_clocks_agree() {
         let tid = crate::task::own_tid();
         let before = own_cpu_ns();
         let between = cpu_ns(tid).unwrap();
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn sleeping_is_a_switch_and_fresh_memory_a_fault() {
+    fn sleep_counts_as_switch_and_fresh_memory_as_fault() {
         let before = ResourceUsage::of_thread();
         std::thread::sleep(Duration::from_millis(1));
         // Beyond 32 MiB, the C library always takes fresh memory (mallopt(3), M_MMAP_THRESHOLD).
@@ -143,14 +143,14 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_have_ended_count_for_the_process() {
+    fn ended_threads_count_for_the_process() {
         let before = ResourceUsage::of_process();
         std::thread::spawn(|| std::thread::sleep(Duration::from_millis(1))).join().unwrap();
         assert!(ResourceUsage::of_process().since(before).voluntary_switches > 0);
     }
 
     #[test]
-    fn shares_are_of_both_times() {
+    fn kernel_share_is_of_user_and_kernel_time() {
         let mut all = ResourceUsage { user: Duration::from_millis(3), ..ResourceUsage::default() };
         assert_eq!(ResourceUsage::default().kernel_share(), None);
         assert_eq!(all.kernel_share(), Some(0.0));

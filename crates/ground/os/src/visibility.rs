@@ -32,7 +32,7 @@ pub fn hidden(root: &Root) -> Option<String> {
                 proc.options.iter().find_map(|option| option.strip_prefix("gid=")),
             ));
     (!is_open).then(|| {
-        format!("/proc is mounted with hidepid={hides}, so it shows this user's own processes only")
+        format!("/proc is mounted with hidepid={hides}, so it shows only this user's processes")
     })
 }
 
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_mount_says_who_is_hidden() {
+    fn hidepid_follows_mode_group_and_capability() {
         let user = "Gid:\t5\t5\t5\t5\nGroups:\t7 8 \nCapEff:\t0000000000000000\n";
         assert!(is_hidden("rw,hidepid=2", user) && is_hidden("rw,gid=9,hidepid=invisible", user));
         assert!(!is_hidden("rw", user) && !is_hidden("rw,hidepid=0", user));
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn the_root_of_a_user_namespace_has_no_right_over_others() {
+    fn user_namespace_root_may_not_trace() {
         let (_folder, root) = computer("rw", "CapEff:\t000001ffffffffff\n", "x");
         assert!(may_trace(&root) && !is_in_user_namespace(&root));
         std::os::unix::fs::symlink("user:[4026532300]", root.path("/proc/self/ns/user")).unwrap();
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_container_has_its_own_namespace() {
+    fn container_is_detected_by_its_pid_namespace() {
         assert!(is_in_container(&computer("rw", "", "pid:[4026532300]").1));
         assert!(!is_in_container(&computer("rw", "", FIRST_PID_NAMESPACE).1));
     }

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_commands_a_terminal_is_escaped() {
+    fn terminal_control_characters_are_escaped() {
         assert_eq!(
             visible("a\nb\t\u{1b}[31m\u{7f}\u{9b}1m"),
             "a\\nb\\t\\u{1b}[31m\\u{7f}\\u{9b}1m"
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn what_turns_text_around_or_takes_no_room_is_escaped() {
+    fn bidirectional_and_zero_width_characters_are_escaped() {
         for c in [
             '\u{200b}', '\u{200e}', '\u{200f}', '\u{2028}', '\u{2029}', '\u{202a}', '\u{202e}',
             '\u{2066}',
@@ -76,14 +76,14 @@ mod tests {
     }
 
     #[test]
-    fn what_people_write_stays() {
+    fn human_text_is_unchanged() {
         let text = "Zoë's 机器 (日本語), עברית, ﷼, e\u{301}, ❤\u{fe0f} 100 % \\ \"x\"";
         assert_eq!(visible(text), text);
         assert_eq!(visible_lines(format!("{text}\n{text}\n")), format!("{text}\n{text}\n"));
     }
 
     #[test]
-    fn line_ends_of_pages_stay_and_nothing_else() {
+    fn page_output_keeps_only_line_ends() {
         assert_eq!(visible_lines("a\r\nb\u{202e}\n".into()), "a\\r\nb\\u{202e}\n");
     }
 }

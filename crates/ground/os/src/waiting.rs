@@ -74,7 +74,7 @@ mod tests {
 
     /// `sh` uses vfork(2), and is in state `D` until the child's exec.
     #[test]
-    fn a_shell_that_starts_programs_waits_for_no_device() {
+    fn shell_starting_programs_does_not_wait_for_devices() {
         let mut shell = std::process::Command::new("sh");
         shell.args(["-c", "for i in $(seq 100); do /bin/true; done"]);
         let mut shell = shell.spawn().unwrap();
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_are_known_by_their_beginning() {
+    fn wait_functions_match_by_prefix() {
         assert!(is_in_one_of(&FOR_REQUESTS, "io_cqring_wait.isra.0"));
         assert!(is_in_one_of(&FOR_THREADS, "rwsem_down_write_slowpath"));
         assert!(!is_in_one_of(&FOR_THREADS, "folio_wait_bit") && !is_in_one_of(&FOR_THREADS, "0"));
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sleeping_program_waits_for_no_request() {
+    fn sleeping_program_waits_for_no_request() {
         let mut sleeper = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
         let tid = Tid::try_from(sleeper.id()).unwrap();
         while state(tid) != Some(b'S') {
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_on_a_disk_are_those_read_and_written() {
+    fn device_bytes_are_reads_plus_writes() {
         let text = "rchar: 9\nwchar: 8\nread_bytes: 40\nwrite_bytes: 2\ncancelled_write_bytes: 1\n";
         assert_eq!(bytes_in(text), Some(42));
         assert_eq!(bytes_in("read_bytes: 40\n"), None);

@@ -48,7 +48,7 @@ pub fn check_takes_files(folder: &Path) -> io::Result<()> {
 fn without_path(error: &io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::PermissionDenied => {
-            let words = "this user may make no file in its folder; give a path in another one";
+            let words = "this user cannot create files in its folder; choose another folder";
             io::Error::new(error.kind(), words)
         }
         kind => {
@@ -116,8 +116,7 @@ fn check_link(path: &Path, link: &Metadata) -> io::Result<()> {
         return Ok(());
     }
     let words = format!(
-        "'{}' is a symbolic link of user {}, who can lead it anywhere; name the file that it \
-         should stand for",
+        "'{}' is a symbolic link of user {}, who can redirect it; name its target instead",
         path.display(),
         link.uid()
     );
@@ -137,7 +136,7 @@ fn check_in_shared_folder(path: &Path, found: &Metadata) -> io::Result<()> {
         return Ok(());
     }
     let words = format!(
-        "'{}' belongs to user {}, in a folder where anybody can put files; choose another name or \
+        "'{}' belongs to user {}, in a folder that other users can write; choose another name or \
          folder",
         path.display(),
         found.uid()
@@ -189,7 +188,7 @@ fn opened(path: &Path, how: &mut OpenOptions) -> io::Result<File> {
     if found.is_file() {
         // In this user's own folder, second names are harmless.
         if found.nlink() > 1 && fs::metadata(folder_of(&place))?.mode() & 0o022 != 0 {
-            let words = "has a second name, which anybody could have given it here; remove it";
+            let words = "has a second hard link, which any user could have created here; remove it";
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, words));
         }
     }
@@ -212,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replaced_file_keeps_its_mode_and_nothing_is_left_beside_it() {
+    fn replaced_file_keeps_its_mode_without_leftovers() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x");
         fs::write(&path, "old").unwrap();
@@ -225,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_replaced_where_it_was_not_followed() {
+    fn unfollowed_link_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let [link, target] = ["link", "target"].map(|name| folder.path().join(name));
         fs::write(&target, "old").unwrap();
@@ -236,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_followed_to_their_end() {
+    fn links_are_followed_to_the_end() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         fs::create_dir(at("sub")).unwrap();
@@ -273,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_user_put_into_a_shared_folder_is_neither_followed_nor_written() {
+    fn links_of_others_in_shared_folders_are_refused() {
         for mode in [0o1777, 0o777, 0o1775] {
             let Some(folder) = shared(mode) else { return };
             let at = |name: &str| folder.path().join(name);
@@ -305,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_with_a_second_name_is_not_emptied_where_others_could_have_given_it() {
+    fn hard_linked_file_in_shared_folder_is_not_truncated() {
         let folder = tempfile::tempdir().unwrap();
         let [file, second] = ["file", "second"].map(|name| folder.path().join(name));
         fs::write(&file, "own").unwrap();
@@ -319,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_are_written_and_own_links_are_followed() {
+    fn devices_are_written_and_own_links_followed() {
         create(Path::new("/dev/null")).and_then(|mut file| file.write_all(b"gone")).unwrap();
         let folder = tempfile::tempdir().unwrap();
         symlink("target", folder.path().join("link")).unwrap();
@@ -328,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_file_has_no_name_to_replace() {
+    fn open_descriptor_has_no_name_to_replace() {
         let folder = tempfile::tempdir().unwrap();
         let link = folder.path().join("stdout");
         symlink("/proc/self/fd/1", &link).unwrap();

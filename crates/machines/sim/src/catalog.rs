@@ -38,9 +38,9 @@ pub fn from_toml(name: &str, text: &str) -> Result<Arc<CoherentModel>, ModelErro
         Some(seatmap_data::machine::description::FORMAT) => described(name, text),
         Some(other) => Err(impossible(
             name,
-            format!("format is '{other}'; {FORMAT} can be run{}", moved(other)),
+            format!("unknown format '{other}'; expected {FORMAT}{}", moved(other)),
         )),
-        None => Err(impossible(name, format!("it has no format, such as format = \"{FORMAT}\""))),
+        None => Err(impossible(name, format!("the key 'format' is missing; give \"{FORMAT}\""))),
     }
 }
 
@@ -72,8 +72,7 @@ fn described(name: &str, text: &str) -> Result<Arc<CoherentModel>, ModelError> {
         Description::from_toml(text).map_err(|error| impossible(name, error.to_string()))?;
     let clock = description.frequency_ghz();
     // Figures of ordinary machines are in core cycles, and distances in nanoseconds.
-    let clock = clock
-        .ok_or_else(|| impossible(name, "give frequency_ghz, so that it can be run".to_owned()))?;
+    let clock = clock.ok_or_else(|| impossible(name, "give frequency_ghz".to_owned()))?;
     let model =
         CoherentModel::from_profile(&description.to_profile(), description.summary(), clock)?;
     Ok(Arc::new(CoherentModel { sources: description.sources().to_vec(), ..model }))
@@ -92,22 +91,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wrong_with_a_file_is_said_of_its_own_kind() {
+    fn model_errors_name_the_fault_of_each_format() {
         let ring = catalog::find("xeon-phi-5110p").unwrap();
         let refused = |text: &str| from_toml("m.toml", text).unwrap_err().to_string();
         let cases = [
             (
                 ring.replace("seatmap-coherent/1", "seatmap-coherent/2"),
-                "m.toml: format is 'seatmap-coherent/2'; ",
+                "m.toml: unknown format 'seatmap-coherent/2'; ",
             ),
             (
                 ring.replace("seatmap-coherent/1", "seatmap-model/2"),
-                "m.toml: format is 'seatmap-model/2'; seatmap-coherent/1 can be run; models of",
+                "m.toml: unknown format 'seatmap-model/2'; expected seatmap-coherent/1; models of",
             ),
-            (ring.replace("format = ", "# "), "m.toml: it has no format"),
+            (ring.replace("format = ", "# "), "m.toml: the key 'format' is missing"),
             (
                 ring.replace("\"ring\"", "\"torus\""),
-                "m.toml: fabric.kind is 'torus'; ring, mesh and levels are known",
+                "m.toml: unknown fabric.kind 'torus'; expected ring, mesh or levels",
             ),
             (ring.replace("stops = 64", "stops = 18446744073709551615"), "m.toml:"),
             (ring.replace("stops = 64", "stops ="), "m.toml:22:"),
@@ -120,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn every_bundled_model_is_sound() {
+    fn every_bundled_model_is_valid() {
         for name in catalog::names() {
             let model = load(name).unwrap().unwrap();
             assert_eq!(model.name, name);

@@ -217,8 +217,8 @@ pub fn one_seat_each(seats: &[u32], tasks: usize) -> Result<(), SimError> {
     if seats.len() == tasks {
         return Ok(());
     }
-    let counted = counted(tasks, "task");
-    Err(SimError::Seat(format!("{counted}, and seats for {}", seats.len())))
+    let [tasks, seats] = [counted(tasks, "task"), counted(seats.len(), "seat")];
+    Err(SimError::Seat(format!("{tasks}, but {seats}")))
 }
 
 /// The start time of each task, random below `skew`, because a creator does not start its tasks at

@@ -33,8 +33,8 @@ pub enum SimError {
     },
     /// The run had more events than the limit.
     #[error(
-        "no end in sight after {events} ({at_ns:.0} ns of the model's time); tasks may be waiting \
-         for each other in a loop: {}",
+        "stopped after {events} ({at_ns:.0} ns of the model's time); tasks may be waiting for each \
+         other in a loop: {}",
         doing.join("; "),
         events = counted(*.events, "event")
     )]

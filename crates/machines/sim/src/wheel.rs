@@ -194,7 +194,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn events_of_one_cycle_keep_their_order_even_from_afar() {
+    fn events_of_one_cycle_keep_their_order() {
         let mut wheel = Wheel::default();
         wheel.at(5000, 'a');
         wheel.at(10, 'x');
@@ -209,7 +209,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_a_stable_sort(steps in proptest::collection::vec((0_u64..9000, 0_usize..3), 1..300)) {
+        fn wheel_matches_a_stable_sort(steps in proptest::collection::vec((0_u64..9000, 0_usize..3), 1..300)) {
             let mut wheel = Wheel::default();
             let mut plain = Vec::new();
             let mut now = 0;

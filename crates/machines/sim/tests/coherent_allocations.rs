@@ -39,7 +39,7 @@ fn allocations(bed: &mut CoherentBed, round_trips: u32) -> u64 {
 }
 
 #[test]
-fn a_longer_run_allocates_no_more() {
+fn longer_run_allocates_no_more() {
     for name in ["xeon-phi-5110p", "scc-48", "epyc"] {
         let model = match name {
             "epyc" => {

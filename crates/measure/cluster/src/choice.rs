@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn four_pairs_a_node_find_the_switches_of_64_nodes() {
+    fn four_pairs_per_node_find_switches_of_64_nodes() {
         for on_a_switch in [4, 8, 16, 32] {
             let (chosen, count) = chosen(&names(64), tree(64, on_a_switch, 3));
             assert!(count <= 4 * 64, "{count}");
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn names_in_any_order_find_eight_switches_or_say_how_wrong_they_are() {
+    fn shuffled_names_find_the_switches_with_few_errors() {
         let mut shuffled: Vec<usize> = (0..64).collect();
         fastrand::Rng::with_seed(5).shuffle(&mut shuffled);
         let value = tree(64, 16, 3);
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn small_clusters_are_measured_whole_and_flat_ones_have_one_group() {
+    fn small_clusters_are_measured_whole_and_flat_ones_ungrouped() {
         let (whole, count) = chosen(&names(8), tree(8, 4, 1));
         assert_eq!((whole.groups, count), (vec![vec![0, 1, 2, 3], vec![4, 5, 6, 7]], 28));
         let (flat, count) = chosen(&names(20), tree(20, 20, 1));
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_in_names_count_as_numbers() {
+    fn numbers_in_names_sort_numerically() {
         let names = ["rack2-n10", "rack2-n9", "rack10-n1", "a", "rack2"].map(str::to_owned);
         assert_eq!(natural_order(&names), [3, 4, 1, 0, 2]);
     }

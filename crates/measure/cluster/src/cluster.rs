@@ -353,7 +353,7 @@ impl Cluster {
         let nodes = self.nodes.len();
         if nodes == 0 || nodes > MOST_NODES {
             return Err(format!(
-                "{nodes}, where 1 to {MOST_NODES} can be read",
+                "{nodes}; 1 to {MOST_NODES} are supported",
                 nodes = counted(nodes, "node")
             ));
         }
@@ -365,7 +365,7 @@ impl Cluster {
         for node in &self.nodes {
             if node.facts.cpus > MAX_CPU as usize {
                 return Err(format!(
-                    "node {} has {}, and {MAX_CPU} is the most",
+                    "node {} has {}; at most {MAX_CPU} are supported",
                     node.name,
                     counted(node.facts.cpus, "CPU")
                 ));
@@ -377,26 +377,26 @@ impl Cluster {
         for pair in &self.pairs {
             pair.check(nodes)?;
             if !seen.insert(pair.nodes) {
-                return Err(format!("nodes {:?} stand in two pairs", pair.nodes));
+                return Err(format!("nodes {:?} are in two pairs", pair.nodes));
             }
         }
         if !self.loaded.iter().flat_map(|loaded| &loaded.streams).all(|stream| {
             stream.from.max(stream.to) < nodes && (0.0..=LARGEST).contains(&stream.rate_mbps)
         }) {
             return Err(format!(
-                "a stream has an impossible rate, or a node that is none of the {nodes}"
+                "a stream has an impossible rate, or a node not among the {nodes}"
             ));
         }
         let error_percent =
             self.held_back.as_ref().map_or(0.0, |held_back| held_back.error_percent);
         if !(0.0..=LARGEST).contains(&error_percent) {
-            return Err(format!("the error of the pairs held back is {error_percent:e} percent"));
+            return Err(format!("the error of the held-back pairs is {error_percent:e} percent"));
         }
         self.mpi.as_ref().map_or(Ok(()), |mpi| mpi.check(nodes))?;
         let mut grouped = BTreeSet::new();
         match self.groups.iter().flatten().find(|node| **node >= nodes || !grouped.insert(**node)) {
             Some(node) => {
-                Err(format!("node {node} of a group is none of the {nodes}, or stands in two"))
+                Err(format!("node {node} of a group is not among the {nodes}, or is in two groups"))
             }
             None => Ok(()),
         }
@@ -427,7 +427,7 @@ impl NodePair {
         let [a, b] = self.nodes;
         if a >= b || b >= nodes {
             return Err(format!(
-                "a pair of nodes {a} and {b}, where the first is below the second and there are \
+                "a pair of nodes {a} and {b}: the first must be below the second, and both below \
                  {nodes}"
             ));
         }

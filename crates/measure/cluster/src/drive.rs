@@ -70,15 +70,17 @@ pub(crate) fn drive(
     time: Duration,
     limit: Duration,
 ) -> Result<PairFigures, String> {
-    let mut line = Line::open(way, limit).map_err(|error| tried("a connection", &error, limit))?;
+    let mut line =
+        Line::open(way, limit).map_err(|error| tried("the connection request", &error, limit))?;
     let mut seat = TripPinning::new();
-    let before = line.accounts().map_err(|error| tried("its counts", &error, limit))?;
+    let before =
+        line.accounts().map_err(|error| tried("the request for its counts", &error, limit))?;
     seat.for_trips(true);
     let mut trips = Vec::new();
     for size in SIZES {
         let what = format!("messages of {size} B");
         let through = trips.last().map_or(String::new(), |trip: &Trip| {
-            format!(", and those of {} B come through: larger packets are lost", trip.size_bytes)
+            format!(", but those of {} B arrive: larger packets are lost", trip.size_bytes)
         });
         trips.push(line.trips(size, time).map_err(|error| match error.kind() {
             // The pair's time is over; no packet was lost.
@@ -87,7 +89,8 @@ pub(crate) fn drive(
         })?);
     }
     // Full queues drop packets even on a healthy link.
-    let trips_only = line.accounts().map_err(|error| tried("its counts", &error, limit))?;
+    let trips_only =
+        line.accounts().map_err(|error| tried("the request for its counts", &error, limit))?;
     seat.for_trips(false);
     let streams = |error: io::Error| tried("streams", &error, limit);
     let gap_ns = [line.gap_there().map_err(streams)?, line.gap_back().map_err(streams)?];
@@ -96,9 +99,11 @@ pub(crate) fn drive(
         line.rate(Line::there, least).map_err(streams)?,
         line.rate(Line::back, least).map_err(streams)?,
     ];
-    let clock_offset_ns =
-        line.clock_offset_ns().map_err(|error| tried("its clock", &error, limit))?;
-    let after = line.accounts().map_err(|error| tried("its counts", &error, limit))?;
+    let clock_offset_ns = line
+        .clock_offset_ns()
+        .map_err(|error| tried("the request for its clock", &error, limit))?;
+    let after =
+        line.accounts().map_err(|error| tried("the request for its counts", &error, limit))?;
     let ends = [0, 1].map(|end| after[end].end(&before[end]));
     let retransmits = trips_only.each_ref().map(|own| own.resent);
     let segments = trips_only.each_ref().map(|own| own.sent);
@@ -157,14 +162,15 @@ impl PairTime {
         }
         let limit = limit_words(self.limit);
         Err(io::Error::other(format!(
-            "all measurements of the pair take longer than {limit}; give it more with --timeout"
+            "measuring the pair takes longer than {limit}; raise it with --timeout"
         )))
     }
 }
 
 /// Sends for this time and returns the rate in Mbit/s.
 pub(crate) fn stream(way: RankRoute<'_>, time: Duration, limit: Duration) -> Result<f64, String> {
-    let mut line = Line::open(way, limit).map_err(|error| tried("a connection", &error, limit))?;
+    let mut line =
+        Line::open(way, limit).map_err(|error| tried("the connection request", &error, limit))?;
     let begun = Instant::now();
     let mut sent = 0_u64;
     while begun.elapsed() < time {
@@ -360,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_on_one_computer_is_measured_both_ways() {
+    fn local_pair_is_measured_both_ways() {
         let secret = Secret::new().unwrap();
         let address = answering(1, &secret);
         let found =
@@ -380,14 +386,14 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_has_its_time_and_no_more() {
+    fn pair_is_limited_by_its_timeout() {
         let secret = Secret::new().unwrap();
         let way = way(1, answering(1, &secret), &secret);
         let limit = Duration::from_millis(900);
         let error = drive(way, Duration::from_secs(2), limit).unwrap_err();
         assert!(
             error.ends_with(
-                ": all measurements of the pair take longer than 900 ms; give it more with --timeout"
+                ": measuring the pair takes longer than 900 ms; raise it with --timeout"
             ),
             "{error}"
         );
@@ -396,22 +402,20 @@ mod tests {
     }
 
     #[test]
-    fn a_short_limit_is_told_in_milliseconds() {
+    fn short_limit_is_printed_in_milliseconds() {
         let words = [0, 10, 999, 6_667].map(|ms| limit_words(Duration::from_millis(ms)));
         assert_eq!(words, ["1 ms", "10 ms", "999 ms", "6.7 s"]);
     }
 
     #[test]
-    fn nobody_without_the_secret_is_served_and_nobody_who_looks_for_another_rank() {
+    fn wrong_secret_or_rank_is_refused() {
         let secret = Secret::new().unwrap();
         let address = answering(1, &secret);
         let refused = |to: usize, secret: &Secret| {
             drive(way(to, address, secret), Duration::from_millis(1), Duration::from_secs(60))
                 .unwrap_err()
         };
-        assert!(refused(1, &Secret::new().unwrap()).contains("another secret"));
-        assert!(
-            refused(2, &secret).contains("this is rank 1, and the connection was meant for rank 2")
-        );
+        assert!(refused(1, &Secret::new().unwrap()).contains("wrong secret"));
+        assert!(refused(2, &secret).contains("this is rank 1, but the connection is for rank 2"));
     }
 }

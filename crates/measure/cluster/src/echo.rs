@@ -57,10 +57,7 @@ pub(crate) fn serve(listener: TcpListener, secret: &Secret, rank: usize) -> io::
 
 fn begin(called: Called<PairEnds>, rank: usize) {
     if called.said.to != rank {
-        let why = format!(
-            "this is rank {rank}, and the connection was meant for rank {}",
-            called.said.to
-        );
+        let why = format!("this is rank {rank}, but the connection is for rank {}", called.said.to);
         return called.refuse(&why);
     }
     // If no thread can be started, this closes the connection.
@@ -233,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_tells_which_quotas_stopped_it_meanwhile() {
+    fn end_lists_quotas_that_stopped_it() {
         let before = account(Some(vec![stop("a", 3, 10), stop("b", 7, 10)]));
         let after = account(Some(vec![stop("a", 5, 14), stop("b", 7, 14), stop("new", 4, 4)]));
         let stops = after.end(&before).stops.unwrap();
@@ -250,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn the_losses_of_round_trips_are_counted_before_any_stream() {
+    fn round_trip_losses_are_counted_before_streams() {
         let secret = Secret::new().unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -275,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn quotas_that_cannot_be_seen_are_not_told() {
+    fn invisible_quotas_are_not_reported() {
         let hidden = Quotas { unseen: Some("a container".to_owned()), ..Quotas::default() };
         assert_eq!(counted(&hidden), None);
         assert_eq!(counted(&Quotas::default()), Some(Vec::new()));

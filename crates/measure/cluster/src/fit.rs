@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn few_pairs_tell_of_all_where_blocks_and_nodes_explain_them() {
+    fn few_pairs_predict_all_by_blocks_and_nodes() {
         let group: Vec<usize> = (0..12).map(|node| node / 4).collect();
         let value = |[a, b]: [usize; 2]| {
             let base = if group[a] == group[b] {
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn one_bad_pair_moves_nothing_else() {
+    fn one_bad_pair_leaves_other_predictions() {
         let value = |pair: [usize; 2]| if pair == [1, 2] { 900.0 } else { 100.0 };
         let fit =
             PairModel::of(vec![0; 6], pairs(6).map(|pair| (pair, value(pair))).collect()).unwrap();

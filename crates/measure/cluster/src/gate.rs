@@ -129,7 +129,7 @@ impl<T: DeserializeOwned> Gate<T> {
 }
 
 fn of_stranger(from: IpAddr, why: impl std::fmt::Display) -> String {
-    format!("somebody at {from}: {why}")
+    format!("connection from {from}: {why}")
 }
 
 /// Whether only this call failed, so the next one may succeed (accept(2)).
@@ -162,7 +162,7 @@ mod tests {
     use std::io::Write;
 
     #[test]
-    fn a_rank_comes_in_past_more_strangers_than_are_kept() {
+    fn rank_enters_despite_many_strangers() {
         let secret = Secret::new().unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_strangers_say_is_kept_once_and_not_for_ever() {
+    fn refusals_are_deduplicated_and_limited() {
         let mut refusals = Refusals::default();
         (0..100).for_each(|at| refusals.push(format!("{}", at / 40)));
         (0..100).for_each(|at| refusals.push(format!("{at}")));

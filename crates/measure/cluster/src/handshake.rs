@@ -55,7 +55,7 @@ pub enum HandshakeError {
     Connection(io::Error),
     /// The other side has another version.
     #[error(
-        "the other rank speaks {}, and this one {PROTOCOL}: use one version on all nodes",
+        "the other rank uses {}, this one {PROTOCOL}: use one version on all nodes",
         shortened(found)
     )]
     Version {
@@ -63,10 +63,10 @@ pub enum HandshakeError {
         found: String,
     },
     /// The other side does not know the secret.
-    #[error("the other side does not know the secret of this start")]
+    #[error("the other side does not know the secret of this job")]
     Secret,
     /// The other side says that this one does not know its secret.
-    #[error("refused: another secret: this is not a rank of this start")]
+    #[error("refused: wrong secret: this is not a rank of this job")]
     Stranger,
     /// The other side knows the secret but refuses.
     #[error("refused: {}", visible(.0))]

@@ -18,12 +18,12 @@ pub struct Rank {
 pub enum LauncherError {
     /// No launcher has set its variables.
     #[error(
-        "no launcher has given this process a rank: start it with srun, mpirun or torchrun, or set \
-         RANK and WORLD_SIZE"
+        "this process has no rank: start it with srun, mpirun or torchrun, or set RANK and \
+         WORLD_SIZE"
     )]
     None,
     /// The rank is set, but not the number of ranks.
-    #[error("{rank} is set, and {size} is not: how many ranks are there?")]
+    #[error("{rank} is set, but {size} is not: set it to the number of ranks")]
     Size {
         /// The variable of the rank.
         rank: &'static str,
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn an_mpirun_in_a_job_of_slurm_has_the_last_word() {
+    fn mpirun_overrides_the_slurm_job() {
         let slurm = [
             ("SLURM_PROCID", "0"),
             ("SLURM_NTASKS", "1"),
@@ -166,15 +166,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn wrong_rank_variables_are_named() {
         let told = |set: &[(&str, &str)]| found(set).unwrap_err().to_string();
         let batch = [("SLURM_PROCID", "0"), ("SLURM_NTASKS", "4"), ("SLURM_JOB_ID", "7")];
         for none in [&[][..], &batch] {
-            assert!(told(none).starts_with("no launcher has given this process a rank"));
+            assert!(told(none).starts_with("this process has no rank: "));
         }
         assert_eq!(
             told(&[("PMI_RANK", "0")]),
-            "PMI_RANK is set, and PMI_SIZE is not: how many ranks are there?"
+            "PMI_RANK is set, but PMI_SIZE is not: set it to the number of ranks"
         );
         assert_eq!(told(&[("RANK", "x"), ("WORLD_SIZE", "2")]), "RANK=x is not a number");
         assert_eq!(

@@ -140,7 +140,7 @@ fn admit(
     let said = called.said.clone();
     if said.size != rank.size || said.rank >= rank.size {
         let why = format!(
-            "it is rank {} of {}, and this start has {}",
+            "it is rank {} of {}, but this job has {}",
             said.rank,
             said.size,
             counted(rank.size, "rank")
@@ -250,7 +250,7 @@ impl<'a> Lead<'a> {
                 Some(RankReply::Profile(profile)) => {
                     self.cluster.nodes[at].profile = profile.map(|profile| *profile)
                 }
-                Some(_) => self.lose(at, "it answered something else".to_owned()),
+                Some(_) => self.lose(at, "it sent an unexpected answer".to_owned()),
                 None => {}
             }
             progress(ClusterProgress::Done("nodes", at + 1, all));
@@ -336,7 +336,7 @@ impl<'a> Lead<'a> {
             match self.answer(from) {
                 Some(RankReply::Rate(rate_mbps)) => streams.push(Stream { from, to, rate_mbps }),
                 Some(RankReply::Failed(why)) => self.failed([from, to], why),
-                Some(_) => self.lose(from, "it answered something else".to_owned()),
+                Some(_) => self.lose(from, "it sent an unexpected answer".to_owned()),
                 None => {}
             }
         }
@@ -364,7 +364,7 @@ impl<'a> Lead<'a> {
                 Some(RankReply::Pair(found)) => self.cluster.pairs.push(pair([a, b], *found)),
                 Some(RankReply::Failed(why)) => self.failed([a, b], why),
                 Some(RankReply::Profile(_) | RankReply::Rate(_) | RankReply::Mpi(_)) => {
-                    self.lose(a, "it answered something else".to_owned())
+                    self.lose(a, "it sent an unexpected answer".to_owned())
                 }
                 None => {}
             }
@@ -403,7 +403,7 @@ impl<'a> Lead<'a> {
     fn failed(&mut self, [a, b]: [usize; 2], why: String) {
         if has_gone(self.members[b].stream.stream()) {
             return self
-                .lose(b, "its connection broke: the process or the node has ended".to_owned());
+                .lose(b, "its connection broke: the process or the node is down".to_owned());
         }
         let nodes = [a, b].map(|node| self.cluster.nodes[node].name.clone()).to_vec();
         self.cluster.missing.push(Missing { nodes, why });
@@ -504,14 +504,14 @@ fn carried(earlier: &Cluster, now: &Cluster) -> Result<Vec<NodePair>, ClusterMea
     let index = earlier.nodes.iter().map(|node| {
         let at = host_names::node_of(&node.name, &names);
         at.ok_or_else(|| {
-            ClusterMeasureError::Earlier(format!("{} is not among those of this start", node.name))
+            ClusterMeasureError::Earlier(format!("{} is not a node of this job", node.name))
         })
     });
     let index: Vec<usize> = index.collect::<Result<_, _>>()?;
     let mut met = BTreeSet::new();
     if let Some(twice) = index.iter().find(|at| !met.insert(**at)) {
         return Err(ClusterMeasureError::Earlier(format!(
-            "two of its nodes are {}",
+            "two of its nodes match {}",
             names[*twice]
         )));
     }

@@ -79,7 +79,7 @@ pub enum ClusterMeasureError {
     Rank(#[from] RankError),
     /// Ranks did not join.
     #[error(
-        "of {size}, these did not come within {seconds} s: {absent}{refused}",
+        "of {size}, these did not join within {seconds} s: {absent}{refused}",
         size = counted(*.size, "rank")
     )]
     Absent {
@@ -98,12 +98,12 @@ pub enum ClusterMeasureError {
     /// All ranks run on one node.
     // Plural: a start has two ranks or more.
     #[error(
-        "all {0} ranks run on {1}: distances between nodes need two (--each-rank counts every rank \
-         as a node)"
+        "need at least two nodes: all {0} ranks run on {1} (--each-rank counts every rank as a \
+         node)"
     )]
     OneNode(usize, String),
     /// The earlier result is of other nodes.
-    #[error("the earlier result is of other nodes: {0}")]
+    #[error("the earlier result has other nodes: {0}")]
     Earlier(String),
     /// The measurement through MPI failed.
     #[error(transparent)]

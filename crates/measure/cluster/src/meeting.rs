@@ -31,24 +31,24 @@ pub enum Meeting {
 pub enum MeetingError {
     /// An address needs a secret, and none is set.
     #[error(
-        "a port that others reach needs a secret: set SEATMAP_SECRET, name a file with \
-         --secret-file, or meet by a file"
+        "a port open to others needs a secret: set SEATMAP_SECRET or --secret-file, or meet \
+         through a file"
     )]
     Secret,
     /// The secret is invalid.
     #[error(transparent)]
     Bad(#[from] SecretError),
     /// The meeting file cannot be written.
-    #[error("the meeting file {}", .0.display())]
+    #[error("cannot use the meeting file {}", .0.display())]
     File(PathBuf, #[source] io::Error),
     /// Another user wrote the meeting file, or could have.
-    #[error("the meeting file is not obeyed; --meet names another place")]
+    #[error("the meeting file is not trusted; choose another place with --meet")]
     Untrusted(#[source] TrustError),
     /// The port cannot be opened.
-    #[error("rank 0 cannot listen at {0}, which has to be an address of its own node")]
+    #[error("rank 0 cannot listen on {0}, which must be an address of its own node")]
     Listen(String, #[source] io::Error),
     /// Rank 0 refuses this rank.
-    #[error("rank 0 does not take this rank: {0}")]
+    #[error("cannot join rank 0: {0}")]
     Refused(String),
     /// Rank 0 was not found in time.
     #[error("rank 0 was not found within {seconds} s: {why}")]
@@ -249,7 +249,7 @@ impl Meeting {
                 let note: Note =
                     serde_json::from_slice(&text).map_err(|error| not_yet(json_problem(error)))?;
                 if note.job != rank.job {
-                    return Err(not_yet("it is of another start".to_owned()));
+                    return Err(not_yet("it belongs to another job".to_owned()));
                 }
                 let secret = Secret::given(&note.secret, "the meeting file")
                     .map_err(|error| not_yet(error.to_string()))?;
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn the_place_is_the_one_asked_for_or_the_usual_one() {
+    fn meeting_is_the_requested_or_the_default_one() {
         let find = |asked| Meeting::find(asked, &rank(Some("7.0")), |_| None);
         assert_eq!(find(Some("n0:4000")), Meeting::Address("n0:4000".to_owned()));
         assert_eq!(find(Some("./a:1")), Meeting::File("./a:1".into()));
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_is_open_where_it_was_named_and_nowhere_else() {
+    fn port_listens_only_at_the_given_address() {
         let listening = |text: &str| {
             let host = Meeting::Address(text.to_owned())
                 .open(&rank(None), Some(Secret::new().unwrap()))
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_planted_meeting_file_is_not_obeyed() {
+    fn planted_meeting_file_is_refused() {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("meeting");
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn no_port_is_open_without_a_secret() {
+    fn no_port_opens_without_a_secret() {
         let place = Meeting::Address("127.0.0.1:0".to_owned());
         assert!(matches!(place.open(&rank(None), None), Err(MeetingError::Secret)));
         let found = place.find_host(&rank(None), None, Duration::ZERO, |_, _| Ok(()));
@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_is_its_owners_and_goes_with_the_meeting() {
+    fn meeting_file_is_private_and_removed() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("meeting");
@@ -446,7 +446,7 @@ mod tests {
         });
         assert_eq!(found.unwrap(), host.secret.text());
         let other = place.find_host(&rank(Some("b")), None, Duration::ZERO, |_, _| Ok(()));
-        assert!(other.unwrap_err().to_string().ends_with("it is of another start"));
+        assert!(other.unwrap_err().to_string().ends_with("it belongs to another job"));
         drop(host);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }

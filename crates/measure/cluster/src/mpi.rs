@@ -86,8 +86,8 @@ pub enum CollectiveOperation {
 pub enum MpiError {
     /// The compiler cannot be started.
     #[error(
-        "'{command}' cannot be started: --mpi builds a small program with the MPI's compiler; load \
-         its module, or name one with --mpicc"
+        "'{command}' cannot be started: --mpi needs the MPI compiler; load its module, or name one \
+         with --mpicc"
     )]
     NoCompiler {
         /// The compiler's command.
@@ -97,10 +97,10 @@ pub enum MpiError {
         source: std::io::Error,
     },
     /// The compiler's command contains an unclosed quote.
-    #[error("the command of the MPI's compiler ends within quotes: {0}")]
+    #[error("the MPI compiler's command ends within quotes: {0}")]
     Quotes(String),
     /// The compiler rejected the program.
-    #[error("'{command}' does not build the program for MPI: {said}")]
+    #[error("'{command}' cannot build the MPI program: {said}")]
     Compiler {
         /// The compiler's command.
         command: String,
@@ -111,7 +111,7 @@ pub enum MpiError {
     #[error(transparent)]
     Late(LimitedError),
     /// A file could not be written or read.
-    #[error("the program for MPI cannot be kept")]
+    #[error("cannot write the MPI program")]
     File(#[from] std::io::Error),
     /// A rank could not build the program.
     #[error("on {node}: {why}")]
@@ -122,7 +122,7 @@ pub enum MpiError {
         why: String,
     },
     /// A rank's program failed.
-    #[error("on {node}, the program for MPI failed: {why}")]
+    #[error("the MPI program failed on {node}: {why}")]
     Failed {
         /// The rank's node.
         node: String,
@@ -130,12 +130,12 @@ pub enum MpiError {
         why: String,
     },
     /// The output of the program is malformed.
-    #[error("the output of the program for MPI cannot be read: {0}")]
+    #[error("cannot read the output of the MPI program: {0}")]
     Printed(String),
     /// Each rank ran as a separate job.
     #[error(
-        "{0}: this MPI is not the launcher's, or the launcher was not told of it (srun --mpi=list \
-         says what it knows)"
+        "{0}: this MPI is not the launcher's, or the launcher does not know it ('srun --mpi=list' \
+         shows known ones)"
     )]
     Apart(String),
 }
@@ -147,7 +147,7 @@ impl Mpi {
             let [a, b] = pair.nodes;
             if a >= b || b >= nodes || !seen.insert(pair.nodes) {
                 return Err(format!(
-                    "a pair of nodes {a} and {b} by MPI stands there twice, or is none of {nodes}",
+                    "nodes {a} and {b} are twice in the MPI figures, or not among {nodes}",
                     nodes = counted(nodes, "node")
                 ));
             }
@@ -160,7 +160,7 @@ impl Mpi {
         }) {
             Ok(())
         } else {
-            Err("the time of a collective operation is not a number from 0".to_owned())
+            Err("the time of a collective operation is negative or not a number".to_owned())
         }
     }
 }

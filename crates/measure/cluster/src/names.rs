@@ -51,7 +51,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn names_keep_what_tells_them_apart() {
+    fn shortened_names_keep_the_distinguishing_part() {
         assert_eq!(
             apart(&["compute-standard-0009", "compute-standard-0010"], 12),
             ["..0009", "..0010"]

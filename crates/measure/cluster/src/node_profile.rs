@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_counts_where_the_command_did_well() {
+    fn profile_counts_only_after_success() {
         let origin =
             Origin { kind: OriginKind::Measured, source: "n".into(), date: None, tool: None };
         let profile = Profile::new("n", origin, Topology::unknown(0..2));

@@ -12,7 +12,7 @@ pub enum RankError {
     #[error(transparent)]
     Meeting(#[from] MeetingError),
     /// Two ranks have the same number.
-    #[error("two processes say that they are rank {rank}: one on {first}, one on {second}")]
+    #[error("two processes are rank {rank}: one on {first}, one on {second}")]
     Twice {
         /// The number of both.
         rank: usize,
@@ -26,7 +26,7 @@ pub enum RankError {
     Lead(io::Error),
     /// Rank 0 orders something that this rank's command line does not allow.
     #[error(
-        "rank 0 asks for {0}, for which this rank was not started: start all ranks with the same \
+        "rank 0 requests {0}, but this rank was started without it: start all ranks with the same \
          command line"
     )]
     Order(&'static str),
@@ -42,7 +42,7 @@ pub enum RankError {
         node: String,
     },
     /// This process cannot start a thread or open a port.
-    #[error("this rank cannot serve others")]
+    #[error("cannot serve other ranks")]
     Own(#[source] io::Error),
 }
 
@@ -58,7 +58,7 @@ impl Blame for RankError {
 
 fn lost(error: &io::Error) -> String {
     if wire::has_ended(error) {
-        "rank 0 has ended".to_owned()
+        "rank 0 has exited".to_owned()
     } else {
         format!("rank 0: {}", wire::sentence(error))
     }

@@ -25,12 +25,12 @@ pub fn message_bytes(pattern: &Pattern) -> f64 {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoPlaces {
     /// No pair of nodes was measured.
-    #[error("no pair of nodes was measured; 'seatmap cluster measure' does that")]
+    #[error("no pair of nodes was measured; run 'seatmap cluster measure'")]
     NoPairs,
     /// Several ranks of one node count as nodes.
     #[error(
-        "{0} and {1} are one node, measured with --each-rank; measure without that to place ranks \
-         on nodes"
+        "{0} and {1} are the same node (measured with --each-rank); measure without --each-rank to \
+         place ranks on nodes"
     )]
     EachRank(String, String),
 }

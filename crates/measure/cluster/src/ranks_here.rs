@@ -15,7 +15,7 @@ pub enum OwnSeatError {
     Launcher(#[from] LauncherError),
     /// The plan is for another number of ranks.
     #[error(
-        "the plan is for {}, and {started} were started",
+        "the plan is for {}, but {started} were started",
         counted(*.planned, "rank")
     )]
     Size {
@@ -26,7 +26,7 @@ pub enum OwnSeatError {
     },
     /// The plan has this rank on another node.
     #[error(
-        "rank {rank} is to run on {node}, and this is {here}: \
+        "the plan has rank {rank} on {node}, but this is {here}: \
          start the job in the order that 'seatmap export' writes"
     )]
     Elsewhere {
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rank_has_its_cpus_on_its_own_node_alone() {
+    fn rank_has_its_cpus_only_on_its_node() {
         let plan = plan();
         let rank = (0..4).find(|rank| plan.node(*rank) == "n1").unwrap();
         let cpus: CpuSet = plan.cpus_of_rank[rank].iter().copied().collect();
@@ -136,7 +136,7 @@ mod tests {
         let error = own_cpus(&plan, "n0", false, started(rank, 4)).unwrap_err().to_string();
         assert!(error.ends_with("in the order that 'seatmap export' writes"), "{error}");
         let error = own_cpus(&plan, "n1", false, started(0, 8)).unwrap_err().to_string();
-        assert_eq!(error, "the plan is for 4 ranks, and 8 were started");
+        assert_eq!(error, "the plan is for 4 ranks, but 8 were started");
         assert!(matches!(
             own_cpus(&plan, "n1", false, |_| None).unwrap_err(),
             OwnSeatError::Launcher(_)
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn this_test_is_not_a_rank() {
+    fn test_process_is_not_a_rank() {
         assert_eq!(rank_of(std::process::id() as Tid), None);
     }
 }

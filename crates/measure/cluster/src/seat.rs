@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_is_seated_for_trips_and_has_all_its_cpus_afterwards() {
+    fn trip_pinning_is_undone() {
         let before = CpuSet::of_thread(0).unwrap();
         let mut seat = TripPinning::new();
         seat.for_trips(true);

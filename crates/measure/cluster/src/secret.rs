@@ -27,13 +27,13 @@ impl std::fmt::Debug for Secret {
 #[derive(Debug, thiserror::Error)]
 pub enum SecretError {
     /// The secret is too short.
-    #[error("a secret has at least {FEWEST} characters, and {0} has {1}")]
+    #[error("{0} has {1} characters; a secret needs at least {FEWEST}")]
     Short(String, usize),
     /// The secret file cannot be read, or others can read or change it.
-    #[error("the secret file")]
+    #[error("cannot use the secret file")]
     File(#[source] TrustError),
     /// The secret is not text.
-    #[error("the secret of {0} is not text")]
+    #[error("the secret in {0} is not text")]
     NotText(String),
 }
 
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_proof_holds_for_its_secret_role_and_texts_alone() {
+    fn proof_holds_only_for_its_secret_role_and_texts() {
         let secret = Secret::given("sixteen letters!", "a test").unwrap();
         let proof = secret.proof("client", &["one", "two"]);
         assert!(secret.accepts(&proof, "client", &["one", "two"]));
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_that_is_short_or_open_is_refused() {
+    fn short_or_readable_secret_is_refused() {
         use std::os::unix::fs::PermissionsExt;
         assert!(
             Secret::given("short", "SEATMAP_SECRET")

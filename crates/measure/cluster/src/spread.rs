@@ -66,8 +66,8 @@ pub enum SpreadError {
     Rank(#[from] RankError),
     /// A rank was started with another command line, or sees another machine.
     #[error(
-        "rank {rank} on {node} has other work to do than rank 0: start all ranks with the same \
-         command line"
+        "rank {rank} on {node} has other work than rank 0: start all ranks with the same command \
+         line"
     )]
     Other {
         /// The number of the rank.
@@ -86,7 +86,7 @@ pub enum SpreadError {
         why: String,
     },
     /// A rank returned an invalid result.
-    #[error("a rank brought numbers that are not those of its part")]
+    #[error("a rank returned invalid numbers for its part")]
     Numbers,
 }
 

@@ -38,7 +38,7 @@ mod tests {
     use serde_json::{Value, json};
 
     #[test]
-    fn pairs_that_were_not_measured_have_their_prediction() {
+    fn unmeasured_pairs_show_their_prediction() {
         let pair = |nodes: [usize; 2], ns: f64| {
             let trip = json!({ "size_bytes": 65_536, "median_ns": ns, "p10_ns": ns, "p90_ns": ns, "ci95_ns": [ns, ns],
                                "count": 9 });

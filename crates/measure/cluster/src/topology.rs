@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadName {
     /// The name has a special meaning in the file.
-    #[error("'{0}' is not the name of a host, which has letters, digits, dots and dashes")]
+    #[error("'{0}' is not a host name; use letters, digits, dots and dashes")]
     Host(String),
 }
 
@@ -48,9 +48,9 @@ pub fn yaml(cluster: &Cluster) -> Result<String, BadName> {
 }
 
 fn head(cluster: &Cluster, file: &str) -> String {
-    let date = visible(cluster.date.as_deref().unwrap_or("on an unknown day"));
+    let date = visible(cluster.date.as_deref().unwrap_or("day unknown"));
     format!(
-        "# {file}: {} as 'seatmap cluster measure' found them, {date}\n",
+        "# {file}: {} found by 'seatmap cluster measure', {date}\n",
         counted(cluster.nodes.len(), "node")
     )
 }
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_short_and_lose_no_zero() {
+    fn host_ranges_are_short_and_keep_zeros() {
         assert_eq!(short(&["n3", "n0", "n1", "n2", "n7"]), "n[0-3,7]");
         assert_eq!(short(&["gpu08", "gpu09", "gpu10", "login"]), "gpu10,gpu[08-09],login");
         assert_eq!(short(&["n4"]), "n4");
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_switches() {
+    fn groups_become_switches() {
         let cluster = cluster(&["n0", "n1", "n2", "n3"], vec![vec![0, 2], vec![1, 3]]);
         let text = conf(&cluster).unwrap();
         assert!(
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_cannot_bring_a_line_along() {
+    fn host_name_cannot_inject_a_line() {
         let cluster = cluster(&["n0\nSwitchName=x"], vec![]);
         assert_eq!(conf(&cluster), Err(BadName::Host("n0\nSwitchName=x".to_owned())));
     }

@@ -31,8 +31,8 @@ const LONGEST: u32 = 64 << 20;
 
 const TAG_BYTES: usize = 32;
 
-const FORGED: &str = "a message does not come from the other rank, or was changed on its way: \
-                      somebody interferes with this connection";
+const FORGED: &str = "a message is not from the other rank, or was changed on its way: something \
+                      interferes with this connection";
 
 const CLOSED: &str = "the other side closed the connection";
 
@@ -202,14 +202,17 @@ fn encoded(message: &impl Serialize) -> io::Result<Vec<u8>> {
 fn parsed<T: DeserializeOwned>(text: &[u8]) -> io::Result<T> {
     serde_json::from_slice(text).map_err(|error| {
         let problem = seatmap_data::document::json_problem(error);
-        io::Error::new(ErrorKind::InvalidData, format!("this is not a rank of Seatmap: {problem}"))
+        io::Error::new(
+            ErrorKind::InvalidData,
+            format!("the other side is not a Seatmap rank: {problem}"),
+        )
     })
 }
 
 fn checked_length(length: [u8; 4], most: u32) -> io::Result<usize> {
     let length = u32::from_be_bytes(length);
     if length > most {
-        let words = "this is not a rank of Seatmap: its message is too long";
+        let words = "the other side is not a Seatmap rank: its message is too long";
         return Err(io::Error::new(ErrorKind::InvalidData, words));
     }
     Ok(length as usize)
@@ -244,7 +247,7 @@ fn in_words(error: io::Error) -> io::Error {
 
 pub(crate) fn sentence(error: &io::Error) -> String {
     if has_ended(error) {
-        return "its connection broke: the process or the node has ended".to_owned();
+        return "its connection broke: the process or the node is down".to_owned();
     }
     visible(&error.to_string())
 }

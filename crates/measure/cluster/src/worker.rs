@@ -58,14 +58,12 @@ impl Duties {
     fn check(self, order: &RankInstruction) -> Result<(), RankError> {
         match order {
             RankInstruction::Profile if !self.nodes => {
-                Err(RankError::Order("its core distances (--nodes)"))
+                Err(RankError::Order("core distances (--nodes)"))
             }
             RankInstruction::Stream { .. } if !self.loaded => {
-                Err(RankError::Order("a stream among others (--loaded)"))
+                Err(RankError::Order("streams under load (--loaded)"))
             }
-            RankInstruction::Mpi(_) if !self.mpi => {
-                Err(RankError::Order("a program for MPI (--mpi)"))
-            }
+            RankInstruction::Mpi(_) if !self.mpi => Err(RankError::Order("an MPI program (--mpi)")),
             _ => Ok(()),
         }
     }
@@ -188,7 +186,7 @@ impl Worker {
                 RankInstruction::Mpi(task) => match &self.program {
                     Some(program) => mpi::run(program, &task, self.rank)
                         .map_or_else(RankReply::Failed, RankReply::Mpi),
-                    None => RankReply::Failed("it has no program for MPI".to_owned()),
+                    None => RankReply::Failed("it has no MPI program".to_owned()),
                 },
                 RankInstruction::Stream { to, ms, limit_ms } => {
                     let [time, limit] = [ms, limit_ms].map(Duration::from_millis);
@@ -210,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rank_obeys_only_what_it_was_started_for() {
+    fn rank_obeys_only_its_options() {
         let to = PeerRank { rank: 1, address: "127.0.0.1:9".parse().unwrap() };
         let mpi = || RankInstruction::Mpi(mpi::MpiTask { plan: String::new(), limit_ms: 0 });
         let orders =

@@ -96,45 +96,45 @@ fn stop(cpus: f64) -> QuotaStop {
 }
 
 #[test]
-fn the_schema_describes_every_key() {
+fn schema_describes_every_key() {
     let written: Value = serde_json::from_str(&full().to_json()).unwrap();
     assert_eq!(refused(&schema(), &written), NOTHING);
     assert_eq!(Cluster::from_json(&full().to_json()).unwrap(), full());
 }
 
 #[test]
-fn keys_of_a_later_program_are_ignored() {
+fn reader_ignores_keys_of_later_programs() {
     let mut document: Value = serde_json::from_str(&full().to_json()).unwrap();
     add_later_keys(&mut document, &["mitigations"]);
     assert_eq!(Cluster::from_json(&document.to_string()).unwrap(), full());
 }
 
 #[test]
-fn figures_that_contradict_each_other_are_refused() {
+fn contradictory_figures_are_refused() {
     for (at, value, refusal) in [
-        ("/nodes", json!([]), "0 nodes, where 1 to 8192 can be read"),
+        ("/nodes", json!([]), "0 nodes; 1 to 8192 are supported"),
         ("/nodes/1/name", json!("n0"), "two nodes have the name n0"),
-        ("/pairs/0/nodes", json!([1, 0]), "a pair of nodes 1 and 0, where"),
-        ("/pairs/0/nodes", json!([0, 2]), "a pair of nodes 0 and 2, where"),
+        ("/pairs/0/nodes", json!([1, 0]), "a pair of nodes 1 and 0: the first"),
+        ("/pairs/0/nodes", json!([0, 2]), "a pair of nodes 0 and 2: the first"),
         ("/pairs/0/rate_mbps/1", json!(0), "is not a positive number up to 1e15"),
         ("/pairs/0/trips", json!([]), "not in the order of their sizes"),
-        ("/groups/1", json!([0]), "node 0 of a group is none of the 2"),
+        ("/groups/1", json!([0]), "node 0 of a group is not among the 2"),
         ("/pairs/0/ends/1/stops/0/periods", json!(3), "impossible figures"),
-        ("/mpi/pairs/0/nodes", json!([0, 2]), "by MPI"),
-        ("/loaded/0/streams/0/to", json!(2), "none of the 2"),
+        ("/mpi/pairs/0/nodes", json!([0, 2]), "in the MPI figures"),
+        ("/loaded/0/streams/0/to", json!(2), "not among the 2"),
         (
             "/nodes/1/profile/topology/pus/1/os",
             json!(0),
-            "the profile of node n1: topology.pus: PU 0 stands there twice",
+            "the profile of node n1: topology.pus: PU 0 is listed twice",
         ),
         (
             "/nodes/0/facts/cpus",
             json!(9_000_000_000_u64),
-            "node n0 has 9000000000 CPUs, and 1048576 is the most",
+            "node n0 has 9000000000 CPUs; at most 1048576 are supported",
         ),
         ("/loaded/0/streams/0/rate_mbps", json!(-1), "impossible rate"),
         ("/pairs/0/trips/0/median_ns", json!(1e300), "not a positive number"),
-        ("/held_back/error_percent", json!(-1), "the error of the pairs held back is -1e0 percent"),
+        ("/held_back/error_percent", json!(-1), "the error of the held-back pairs is -1e0 percent"),
         ("/format", json!("seatmap-cluster/2"), "this program reads seatmap-cluster/1"),
     ] {
         let mut document: Value = serde_json::from_str(&full().to_json()).unwrap();
@@ -146,7 +146,7 @@ fn figures_that_contradict_each_other_are_refused() {
 
 proptest! {
     #[test]
-    fn any_value_anywhere_is_read_or_refused(at in 0..12usize, value in any::<f64>(), index in 0..5usize) {
+    fn reader_survives_any_value_anywhere(at in 0..12usize, value in any::<f64>(), index in 0..5usize) {
         let mut document: Value = serde_json::from_str(&full().to_json()).unwrap();
         let place = match at {
             0 => &mut document["pairs"][0]["nodes"][index % 2],

@@ -37,17 +37,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     let rendered = render(&renderer, None)?;
     let usual = began.elapsed();
     write(&renderer, &rendered, &folder)?;
-    println!("{} frames as the threads were seated: {usual:.2?}", renderer.frames);
+    println!("{} frames with the initial seats: {usual:.2?}", renderer.frames);
     if !once.is_empty() {
         return Ok(());
     }
     let began = Instant::now();
     match seats() {
-        Err(error) => println!("no seats of its own: {error}"),
+        Err(error) => println!("cannot find seats: {error}"),
         Ok((seats, wrapped)) => {
             let again = render(&renderer, Some(&seats))?;
             println!(
-                "on seats of its own, asking for them included: {:.2?}{wrapped}",
+                "on the best seats, including the time to find them: {:.2?}{wrapped}",
                 began.elapsed()
             );
             let same = rendered.iter().zip(&again).all(|(one, other)| one.counts == other.counts);
@@ -84,8 +84,7 @@ fn seats() -> Result<(Vec<u32>, String), PlaceError> {
                 .ok()
                 .filter(|cpus| cpus.len() < threads)
                 .ok_or(error)?;
-            let remark =
-                format!(" ({threads} threads on {} CPUs, a coordinator's together)", cpus.len());
+            let remark = format!(" ({threads} threads on {} CPUs, by coordinator)", cpus.len());
             let seats = (0..threads)
                 .map(|thread| thread / (1 + WORKERS) * cpus.len() / COORDINATORS)
                 .map(|at| cpus[at.min(cpus.len() - 1)])

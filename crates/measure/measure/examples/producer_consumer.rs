@@ -30,12 +30,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let seats = channels.seats_over(arena.words())?;
     run(arena.words(), &clock, values, [seats.side(orders, 0), seats.side(orders, 1)])?;
     let placed = began.elapsed();
-    println!("{values} values as the kernel seats the threads: {usual:.1?}");
-    println!("on CPUs {:?}, asking for them included: {placed:.1?}", seats.cpus);
+    println!("{values} values on the kernel's seats: {usual:.1?}");
+    println!("on CPUs {:?}, including the time to find them: {placed:.1?}", seats.cpus);
     println!("speed-up (T2 - T1) / (T4 - T2): {:.2}", usual.as_secs_f64() / placed.as_secs_f64());
     match seats.side(orders, 0).and_then(|side| side.line) {
-        Some(line) => println!("over line {line}, whose home is near"),
-        None => println!("lines are alike: this host's profile tells no homes apart"),
+        Some(line) => println!("over line {line}, which has a near home"),
+        None => println!("over any line: this host's profile does not distinguish homes"),
     }
     Ok(())
 }

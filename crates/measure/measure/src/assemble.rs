@@ -155,7 +155,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn no_digits_below_the_resolution() {
+    fn rounding_keeps_no_digits_below_the_resolution() {
         assert_eq!(rounded(63.4567, 0.2), 63.5);
         assert_eq!(rounded(63.4567, 0.02), 63.46);
         assert_eq!(rounded(63.4567, 0.0001), 63.46);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_median_that_may_be_another_by_a_factor_is_never_stable() {
+    fn widely_uncertain_median_is_never_stable() {
         // Nine passes around 400 ns and eight around 70, too scattered for a mixture to separate.
         let mut samples = Samples::new(vec![0, 1]);
         let mut rng = fastrand::Rng::with_seed(9);
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_never_visited_is_unknown_and_the_others_are_not() {
+    fn unvisited_pair_is_unknown_and_others_are_not() {
         let mut samples = Samples::new(vec![0, 1, 2]);
         for pass in 0..3 {
             let round_trip_ns = (0..16).map(|at| 80.0 + f64::from(at % 3)).collect();

@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spare_lines_are_all_that_are_no_candidates() {
+    fn spare_lines_exclude_candidates() {
         let mut rng = Rng::with_seed(1);
         let mut all = spare(&[1, 3], 6, 9, &mut rng);
         all.sort_unstable();

@@ -77,10 +77,10 @@ impl fmt::Display for DistanceChange {
         let before = self.before_ns;
         let now = self.now_ns;
         match (self.pairs, self.of) {
-            (_, 1) => write!(out, "CPUs {a} and {b} went from {before:.1} to {now:.1} ns"),
+            (_, 1) => write!(out, "CPUs {a} and {b} changed from {before:.1} to {now:.1} ns"),
             (pairs, of) => write!(
                 out,
-                "{pairs} of {of} changed by more than {percent:.0} %, most of all CPUs {a} and \
+                "{pairs} of {of} changed by more than {percent:.0} %, most between CPUs {a} and \
                  {b}: from {before:.1} to {now:.1} ns",
                 of = counted(of, "pair")
             ),
@@ -107,18 +107,18 @@ mod tests {
     }
 
     #[test]
-    fn the_pair_that_changed_most_is_named_with_both_figures() {
+    fn most_changed_pair_is_named_with_both_figures() {
         let before = distance(&[0, 1, 2, 3], |_, _| 80.0);
         let now = distance(&[3, 1, 0, 9], |a, b| match (a, b) {
             (0, 1) => 400.0,
             (1, 3) => 120.0,
             _ => 81.0,
         });
-        let sentence = "2 of 3 pairs changed by more than 20 %, most of all CPUs 1 and 0: from 80.0 to 400.0 ns";
+        let sentence = "2 of 3 pairs changed by more than 20 %, most between CPUs 1 and 0: from 80.0 to 400.0 ns";
         assert_eq!(told(&before, &now).unwrap(), sentence);
         assert_eq!(
             told(&before, &distance(&[0, 1], |_, _| 40.0)).unwrap(),
-            "CPUs 0 and 1 went from 80.0 to 40.0 ns"
+            "CPUs 0 and 1 changed from 80.0 to 40.0 ns"
         );
         assert_eq!(told(&before, &distance(&[0, 1], |_, _| 95.0)), None);
         assert_eq!(told(&before, &distance(&[0, 1], |_, _| f64::NAN)), None);
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_that_meet_are_no_change() {
+    fn overlapping_intervals_are_no_change() {
         let mut before = distance(&[0, 1], |_, _| 80.0);
         let now = distance(&[0, 1], |_, _| 400.0);
         before.ci95_low_ns = Some(Matrix::filled(2, 44.0));

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_is_as_far_apart_as_itself() {
+    fn comparison_with_itself_has_ratio_one() {
         let profile = catalog::load("epyc-7r13-2s").unwrap();
         let comparison = ProfileComparison::of(&profile, &profile);
         assert!(comparison.classes.len() > 2 && comparison.differences.is_empty());
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slower_machine_is_slower_by_its_factor() {
+    fn slower_machine_is_slower_by_its_factor() {
         let profile = catalog::load("epyc-7r13-2s").unwrap();
         let mut slower = scaled(&profile, 2.4);
         slower.environment.bios = Some("1.2".to_owned());

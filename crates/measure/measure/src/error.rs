@@ -7,7 +7,7 @@ use seatmap_data::statistics::words::counted;
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError<E: std::error::Error + 'static> {
     /// Fewer than two PUs.
-    #[error("a distance needs two CPUs, and there is {0} to measure")]
+    #[error("need at least two CPUs to measure a distance; found {0}")]
     TooFew(usize),
     /// The machine failed.
     #[error(transparent)]
@@ -17,8 +17,8 @@ pub enum MeasureError<E: std::error::Error + 'static> {
     Journal(#[from] JournalError),
     /// A value is faster than any cache.
     #[error(
-        "CPUs {a} and {b} read {round_trip_ns:.2} ns a round trip, less than two first-level cache \
-         hits take: the clock or the pinning is broken, and nothing was kept"
+        "a round trip between CPUs {a} and {b} reads {round_trip_ns:.2} ns, less than two L1 cache \
+         hits: the clock or the pinning is broken; nothing was kept"
     )]
     BelowFloor {
         /// One PU.
@@ -30,8 +30,8 @@ pub enum MeasureError<E: std::error::Error + 'static> {
     },
     /// All batches of a pair were discarded, repeatedly.
     #[error(
-        "no undisturbed batch between CPUs {a} and {b} in {visits}: too much else runs on them; \
-         'seatmap doctor' tells what", visits = counted(*.visits, "visit"))]
+        "no undisturbed batch between CPUs {a} and {b} in {visits}: other work keeps them busy; \
+         run 'seatmap doctor' for the cause", visits = counted(*.visits, "visit"))]
     Disturbed {
         /// One PU.
         a: u32,
@@ -41,7 +41,9 @@ pub enum MeasureError<E: std::error::Error + 'static> {
         visits: u32,
     },
     /// The machine offers too few lines.
-    #[error("{wanted} candidate lines were asked for, and this machine offers {offered}")]
+    #[error(
+        "too few cache lines: {wanted} candidate lines needed, {offered} available on this machine"
+    )]
     TooFewLines {
         /// Requested lines.
         wanted: u32,

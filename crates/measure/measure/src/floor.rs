@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_batch_and_no_median_is_faster_than_the_first_level_caches() {
+    fn too_fast_batch_or_median_is_impossible() {
         assert_eq!(impossible_ns(&[0.5; 64], 0.01), Some(0.5));
         assert_eq!(impossible_ns(&[80.0, 0.5, 80.0], 0.01), Some(0.5));
         assert_eq!(impossible_ns(&[80.0, 1.3, 80.0], 0.01), None);

@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_large_curve_has_few_points_and_both_ends() {
+    fn large_curve_has_few_points_and_both_ends() {
         assert_eq!(points(3), [1, 2, 3]);
         let points = points(256);
         assert_eq!((points.len(), points[0], points[MOST_POINTS - 1]), (MOST_POINTS, 1, 256));
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_draws_the_same_pairs_whatever_was_drawn_before() {
+    fn point_draws_depend_only_on_seed_and_pairs() {
         let pus: Vec<u32> = (0..40).collect();
         let plan = SurveyPlan::new(crate::plan::Effort::Quick, 1.0);
         let first = |seed, pairs| draw(&pus, pairs, &plan, &mut draws_of(seed, pairs)).pairs;

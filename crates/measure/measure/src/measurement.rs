@@ -89,12 +89,12 @@ impl MeasureNews<'_> {
             MeasureNews::Waits(process) => {
                 let who = process.map_or(String::new(), |process| format!(" (process {process})"));
                 Some(format!(
-                    "another measurement of this host{who} is under way; two at once would disturb \
-                     each other, so this one waits until it has ended"
+                    "waiting for another measurement of this host{who} to end: two at once would \
+                     disturb each other"
                 ))
             }
             MeasureNews::Resumes(visits, path) => Some(format!(
-                "going on after {} kept in {}",
+                "resuming after {} kept in {}",
                 counted(*visits, "visit"),
                 path.display()
             )),
@@ -146,8 +146,7 @@ pub enum MeasurementError {
     },
     /// The user ended the measurement of speeds or wakeups.
     #[error(
-        "interrupted while the {0} were measured; the same command with --resume keeps the \
-         distances"
+        "interrupted while measuring {0}; repeat the command with --resume to keep the distances"
     )]
     Further(&'static str),
 }
@@ -155,12 +154,12 @@ pub enum MeasurementError {
 fn farewell(visits: u64, journal: Option<&Path>) -> String {
     match journal {
         Some(path) => format!(
-            "interrupted; {visits} to pairs are kept in {}: the same command with --resume goes on \
-             there",
+            "interrupted; {visits} to pairs kept in {}: repeat the command with --resume to \
+             continue",
             path.display(),
             visits = counted(visits, "visit")
         ),
-        None => "interrupted; nothing was kept, since no -o FILE was given".to_owned(),
+        None => "interrupted; nothing was kept, because no -o FILE was given".to_owned(),
     }
 }
 
@@ -405,16 +404,18 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_names_the_process_where_it_is_known() {
+    fn wait_message_names_the_process_if_known() {
         let sentence = MeasureNews::Waits(Some(7)).sentence().unwrap();
-        assert!(sentence.starts_with("another measurement of this host (process 7) is under way"));
+        assert!(
+            sentence.starts_with("waiting for another measurement of this host (process 7) to end")
+        );
         let sentence = MeasureNews::Waits(None).sentence().unwrap();
-        assert!(sentence.starts_with("another measurement of this host is under way"));
+        assert!(sentence.starts_with("waiting for another measurement of this host to end"));
         assert_eq!(MeasureNews::GoesOn.sentence(), None);
     }
 
     #[test]
-    fn a_journal_lies_beside_the_file_of_the_profile() {
+    fn journal_is_next_to_the_profile_file() {
         let source = request(4).source;
         let journal = |output: &str| source.journal(Some(Path::new(output))).unwrap();
         assert_eq!(journal("none.json"), Some("none.json.journal".into()));
@@ -424,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_is_replayed_and_says_so() {
+    fn profile_is_replayed_and_says_so() {
         let mut steps = 0;
         let measured = request(4).run(&mut |news| {
             steps += usize::from(matches!(news, MeasureNews::Step(_)));
@@ -439,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_was_interrupted_goes_on_where_it_ended() {
+    fn interrupted_run_resumes_at_its_end() {
         let folder = tempfile::tempdir().unwrap();
         let journal = folder.path().join("four.journal");
         let request = MeasurementRequest { journal: Some(journal.clone()), ..request(4) };
@@ -474,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_else_measures_until_speeds_and_wakeups_are_known() {
+    fn host_claim_covers_speeds_and_wakeups() {
         let cpus = seatmap_os::affinity::current().unwrap();
         if cpus.len() < 2 {
             return seatmap_needs::skipped!("one CPU");
@@ -494,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn a_distance_needs_two_cpus_that_are_there() {
+    fn distance_needs_two_known_cpus() {
         let RoundTripSource::Replayed { profile, .. } = request(4).source else { return };
         let refused = |cpus: &[u32]| {
             let error = RoundTripSource::replayed(

@@ -42,17 +42,17 @@ impl Remembrance {
         match self {
             Remembrance::Unkept | Remembrance::Kept { unsteady: 0, .. } => None,
             Remembrance::Kept { unsteady, pairs } => Some(format!(
-                "remembered as this host, though the distance of {unsteady} of {} is not steady \
-                 (*, ~ or ! in the table): 'seatmap measure --thorough' watches such pairs longer",
+                "remembered as this host, but the distance of {unsteady} of {} is not steady \
+                 (*, ~ or ! in the table): 'seatmap measure --thorough' measures such pairs longer",
                 counted(*pairs, "pair")
             )),
             Remembrance::Poorer { lost, all } => Some(format!(
-                "not remembered: the remembered measurement has {} as well, which the kernel was \
-                 started to set apart; --cpus {all} measures all",
+                "not remembered: the remembered measurement also has {}, isolated at boot; \
+                 --cpus {all} measures all",
                 lost.named()
             )),
             Remembrance::Homeless => Some(
-                "not remembered: neither XDG_STATE_HOME nor HOME names a folder; -o FILE keeps it"
+                "not remembered: neither XDG_STATE_HOME nor HOME is set; save it with -o FILE"
                     .to_owned(),
             ),
             Remembrance::Failed(error) => Some(format!("not remembered: {error}")),
@@ -65,7 +65,7 @@ impl Remembrance {
 pub fn remark_on_change(profile: &Profile) -> Option<String> {
     match remembered::latest() {
         Ok(before) => change_since(&of_this_computer(before)?, profile),
-        Err(error) => Some(format!("not compared with what was measured before: {error}")),
+        Err(error) => Some(format!("not compared with the previous measurement: {error}")),
     }
 }
 
@@ -73,8 +73,8 @@ fn change_since(before: &Profile, now: &Profile) -> Option<String> {
     let change = change::change(before.core_distance.as_ref()?, now.core_distance.as_ref()?)?;
     let day = before.origin.date.as_deref().unwrap_or("an unknown day");
     Some(format!(
-        "not as remembered of {day}: {change}; another load, another place of a virtual machine's \
-         CPUs, or another home of the line may be behind it"
+        "differs from the measurement of {day}: {change}; possible causes: another load, moved \
+         virtual CPUs, another home of the line"
     ))
 }
 
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_measurement_without_cpus_set_apart_does_not_replace_one_with_them() {
+    fn measurement_without_reserved_cpus_replaces_none_with_them() {
         let all = measured(&[0, 1, 2, 3], 80.0);
         let usual = measured(&[0, 1], 80.0);
         assert_eq!(lost(&all, &usual, &[2, 3]), [2, 3]);
@@ -170,27 +170,30 @@ mod tests {
     }
 
     #[test]
-    fn a_remark_says_what_to_type() {
+    fn remark_names_the_command() {
         assert_eq!(Remembrance::Kept { unsteady: 0, pairs: 3 }.remark(), None);
         let unsteady = Remembrance::Kept { unsteady: 2, pairs: 3 }.remark().unwrap();
         assert!(unsteady.contains("of 2 of 3 pairs is not steady"), "{unsteady}");
         let lost = CpuList(vec![2, 3]);
         let all = CpuList(vec![0, 1, 2, 3]);
         let poorer = Remembrance::Poorer { lost, all }.remark().unwrap();
-        assert!(poorer.contains("has CPUs 2,3 as well"), "{poorer}");
+        assert!(poorer.contains("also has CPUs 2,3, isolated at boot"), "{poorer}");
         assert!(poorer.ends_with("--cpus 0-3 measures all"), "{poorer}");
     }
 
     #[test]
-    fn a_change_names_the_day() {
+    fn change_names_the_day() {
         let before = measured(&[0, 1], 80.0);
         let change = change_since(&before, &measured(&[0, 1], 300.0)).unwrap();
-        assert!(change.starts_with("not as remembered of an unknown day: CPUs 0"), "{change}");
+        assert!(
+            change.starts_with("differs from the measurement of an unknown day: CPUs 0"),
+            "{change}"
+        );
         assert_eq!(change_since(&before, &before), None);
     }
 
     #[test]
-    fn pairs_without_a_steady_distance_are_counted() {
+    fn unsteady_pairs_are_counted() {
         let mut distance = CoreDistance::imported(vec![0, 1, 2], Matrix::filled(3, 80.0));
         distance.status = Square::from_fn(3, |i, j| (i != j).then_some(PairStatus::Stable));
         assert_eq!(unsteady(&distance), (0, 3));

@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_pus_are_visited_often() {
+    fn few_pus_get_many_passes() {
         let passes = SurveyPlan::new(Effort::Usual, 1.0).passes;
         assert_eq!(passes.settled(Duration::from_micros(100)), 60);
         assert_eq!(passes.settled(Duration::from_millis(50)), 5);
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn every_effort_brings_32_batches_a_pair_and_three_passes() {
+    fn every_effort_has_32_batches_and_three_passes() {
         for effort in [Effort::Quick, Effort::Usual, Effort::Thorough] {
             let plan = SurveyPlan::new(effort, 1.0);
             assert!(
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_that_disagree_are_watched_for_a_second_or_more() {
+    fn disagreeing_pairs_are_watched_for_a_second() {
         for effort in [Effort::Usual, Effort::Thorough] {
             let SurveyPlan { further, .. } = SurveyPlan::new(effort, 1.0);
             assert!(further.period * further.passes >= Duration::from_secs(1), "{effort:?}");
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_coarse_clock_makes_longer_batches_up_to_a_limit() {
+    fn coarse_clock_lengthens_batches_up_to_a_limit() {
         assert_eq!(SurveyPlan::new(Effort::Usual, 1000.0).round_trips, 200);
         assert_eq!(SurveyPlan::new(Effort::Usual, 1000.0).resolution_ns(1000.0), 5.0);
     }

@@ -30,10 +30,10 @@ pub struct Replay {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayError {
     /// The profile has no distances.
-    #[error("{0} holds no core distances, so nothing can be measured on it")]
+    #[error("cannot measure {0}: the profile has no core distances")]
     NoDistances(String),
     /// The profile lacks this pair.
-    #[error("the profile does not know the distance between CPUs {0} and {1}")]
+    #[error("the profile has no distance between CPUs {0} and {1}")]
     UnknownPair(u32, u32),
 }
 

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn each_pair_has_a_place_of_its_own() {
+    fn each_pair_has_its_own_slot() {
         let mut samples = Samples::new(vec![0, 1, 2, 9]);
         for (value, (i, j)) in crate::schedule::all_pairs(4).into_iter().enumerate() {
             samples.add(j, i, 1, batches(&[value as f64]));
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_visited_is_not_known() {
+    fn unvisited_pair_is_unknown() {
         let samples = Samples::new(vec![0, 1]);
         assert!(samples.medians_ns()[(0, 1)].is_nan());
         assert_eq!(samples.medians_ns()[(1, 1)], 0.0);

@@ -68,7 +68,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn each_pair_has_its_turn_and_no_group_two(n in 2usize..24, groups in 1usize..6, together in 1usize..8, seed: u64) {
+        fn rounds_visit_each_pair_once_with_disjoint_groups(n in 2usize..24, groups in 1usize..6, together in 1usize..8, seed: u64) {
             let group_of: Vec<usize> = (0..n).map(|pu| pu % groups).collect();
             let rounds = rounds(&all_pairs(n), &group_of, together, seed);
             let mut seen: Vec<_> = rounds.iter().flatten().copied().collect();
@@ -85,7 +85,7 @@ mod tests {
         }
 
         #[test]
-        fn a_pairing_is_disjoint(n in 2usize..40, seed: u64) {
+        fn random_pairing_is_disjoint(n in 2usize..40, seed: u64) {
             let drawn = random_pairing(n, n / 2, &mut fastrand::Rng::with_seed(seed));
             prop_assert_eq!(drawn.len(), n / 2);
             let used: HashSet<usize> = drawn.iter().flat_map(|(a, b)| [*a, *b]).collect();
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn passes_differ_in_order() {
+    fn order_of_pairs_depends_on_the_seed() {
         let pairs = all_pairs(8);
         assert_ne!(rounds(&pairs, &[0; 8], 1, 1), rounds(&pairs, &[0; 8], 1, 2));
         assert_eq!(rounds(&pairs, &[0; 8], 1, 1), rounds(&pairs, &[0; 8], 1, 1));

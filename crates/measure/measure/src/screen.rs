@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn the_later_starter_counts_and_its_first_batch_does_not() {
+    fn later_starter_counts_without_its_first_batch() {
         let early = trace(&[0, 1000, 1100, 1200], 3, 0);
         let late = trace(&[900, 1005, 1205, 1405], 5, 0);
         let batches = screen().pass(&[early, late]);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_dropped_and_counted() {
+    fn gap_is_dropped_and_counted() {
         let ticks = [0, 100, 200, 300, 5300, 5400];
         let batches = screen().pass(&[trace(&ticks, 3, 0), trace(&ticks, 5, 0)]);
         assert_eq!(batches.round_trip_ns, [5.0, 5.0, 5.0]);
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interruption_without_a_gap_takes_the_slowest_batch() {
+    fn interruption_without_a_gap_drops_the_slowest_batch() {
         let ticks = [0, 100, 200, 320, 420];
         let batches = screen().pass(&[trace(&ticks, 3, 1), trace(&ticks, 5, 0)]);
         assert_eq!(batches.round_trip_ns, [5.0, 5.0]);
@@ -121,14 +121,14 @@ mod tests {
     }
 
     #[test]
-    fn interruptions_do_not_explain_batches_that_are_all_too_long() {
+    fn uniformly_long_batches_are_kept_despite_interruptions() {
         let ticks = [0, 1_000_000, 2_000_000, 3_000_000];
         let batches = screen().pass(&[trace(&ticks, 3, 9), trace(&ticks, 5, 9)]);
         assert_eq!(batches.round_trip_ns, [50_000.0, 50_000.0]);
     }
 
     #[test]
-    fn a_moved_task_spoils_the_batches_on_both_sides() {
+    fn moved_task_spoils_the_batches_on_both_sides() {
         let ticks = [0, 100, 200, 300, 400];
         let mut moved = trace(&ticks, 3, 0);
         moved.stamps[2].pu = 4;
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_after_the_others_stopped_are_not_used() {
+    fn batches_after_the_end_are_dropped() {
         let ticks = [0, 100, 200, 300, 400];
         let screen = Screen { until_ticks: 300, ..screen() };
         assert_eq!(
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_traces_bring_nothing() {
+    fn empty_traces_give_no_batches() {
         assert_eq!(
             screen().pass(&[PingPongTimes::default(), PingPongTimes::default()]),
             VisitBatches::default()

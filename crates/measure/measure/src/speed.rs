@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_when_asked_and_with_the_source() {
+    fn speeds_end_on_request_or_source_error() {
         let mut left = 5;
         let mut go_on = || {
             left -= 1;

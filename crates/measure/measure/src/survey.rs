@@ -84,19 +84,19 @@ impl std::fmt::Display for Warning {
         match self {
             Warning::ParallelDisturbs { difference } => write!(
                 out,
-                "pairs measured at once read {:.1} % different from the same pairs alone, more \
-                 than {:.0} %; measured one after the other instead of --parallel",
+                "--parallel was not used: pairs measured at the same time differ by {:.1} % from \
+                 the same pairs alone (limit: {:.0} %)",
                 100.0 * difference,
                 100.0 * interference::TOLERANCE
             ),
             Warning::ParallelUnseen => write!(
                 out,
-                "pairs measured at once were disturbed too often to be compared with the same \
-                 pairs alone; measured one after the other instead of --parallel"
+                "--parallel was not used: pairs measured at the same time were disturbed too \
+                 often to compare them with the same pairs alone"
             ),
             Warning::ParallelNeedsGroups => write!(
                 out,
-                "--parallel has no effect: the CPUs share one cache group, and pairs in it would \
+                "--parallel has no effect: all CPUs are in one cache group, whose pairs would \
                  disturb each other"
             ),
         }

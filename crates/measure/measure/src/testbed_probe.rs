@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn few_candidates_still_have_a_page_on_every_node() {
+    fn few_candidates_still_cover_every_node() {
         let probe = probe(64);
         assert_eq!(
             [1, 2, 3, 4].map(|page| probe.testbed().toucher_of_page.get(&page).copied()),
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_line_needs_a_single_page() {
+    fn single_line_needs_a_single_page() {
         assert_eq!(probe(1).testbed().toucher_of_page.len(), 1);
         assert_eq!(probe(1).spread(1), [0]);
     }

@@ -158,23 +158,22 @@ fn check(profile: &Profile, needs: Needs) -> Result<(), TwinError> {
     let Some(distance) = &profile.core_distance else {
         return Err(TwinError::unfit(
             profile,
-            "holds no core distances, which a twin is made of; 'seatmap measure' finds them",
+            "has no core distances to fit a twin to; 'seatmap measure' measures them",
         ));
     };
     if distance.pus.len() < 2 {
-        return Err(TwinError::unfit(profile, "knows one PU only; a twin takes two cores"));
+        return Err(TwinError::unfit(profile, "has only one PU; a twin needs two cores"));
     }
     if needs.homes && explain::homes(profile).is_none() {
         return Err(TwinError::unfit(
             profile,
-            "knows the distances for lines of one home only; 'seatmap measure --homes N' finds \
-             more",
+            "has distances for lines of one home only; 'seatmap measure --homes N' measures more",
         ));
     }
     if needs.loaded && capacity::chosen(profile).is_empty() {
         return Err(TwinError::unfit(
             profile,
-            "has no loaded curve; 'seatmap measure --loaded' finds it",
+            "has no loaded curve; 'seatmap measure --loaded' measures it",
         ));
     }
     Ok(())

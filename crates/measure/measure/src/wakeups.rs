@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_when_asked_and_with_the_source() {
+    fn wakeups_end_on_request_or_source_error() {
         let mut made_up = MadeUp(Xoshiro::new(7));
         assert_eq!(wakeups(&mut made_up, &[[0, 0]], 5, 1, || ControlFlow::Break(())), Ok(None));
         assert!(wakeups(&mut made_up, &[[0, 9]], 5, 1, || ControlFlow::Continue(())).is_err());

@@ -16,7 +16,7 @@ pub enum AdviseError {
     #[error(transparent)]
     Observe(#[from] ObserveError),
     /// The distances do not match the CPUs.
-    #[error("no seats can be sought")]
+    #[error("cannot compute a placement")]
     Place(#[from] PlaceError),
     /// The metric is unavailable: a sentence.
     #[error("{0}")]
@@ -25,7 +25,7 @@ pub enum AdviseError {
     #[error(transparent)]
     System(#[from] io::Error),
     /// The user stopped it.
-    #[error("interrupted: the program has the CPUs that it had before")]
+    #[error("interrupted: the program's CPUs are as before")]
     Interrupted,
 }
 

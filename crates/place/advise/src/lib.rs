@@ -1,4 +1,4 @@
-//! Advice for one program on this computer: *do this*, *leave it*, or *cannot tell here*.
+//! Advice for one program on this computer: *do this*, *leave it*, or *undecided*.
 //!
 //! A short look finds the program's limits and the most that seats could save; a trial follows if
 //! that is much. `conclusion` only maps [`Evidence`] to a [`Conclusion`], so tests can use made-up

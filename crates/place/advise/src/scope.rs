@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_can_be_typed_again() {
+    fn process_choice_renders_as_shell_options() {
         let pids = ProcessChoice::Processes { pids: vec![7, 8], with_children: true };
         assert_eq!(options(pids).as_deref(), Some("--pid 7 --pid 8"));
         assert_eq!(options(ProcessChoice::Name("ng*".into())).as_deref(), Some(r"--name ng\*"));

@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn seats_that_are_alike_are_seldom_told_apart_and_better_ones_are_found() {
+    fn trial_rarely_favours_equal_seats_and_finds_better() {
         let alike = (0..500).filter(|seed| judged(1.0, 20, 0, *seed).best().is_some()).count();
         let better = (0..200).filter(|seed| judged(1.1, 20, 0, *seed).best().is_some()).count();
         println!("alike: {alike} of 500 told apart; 10 % better: {better} of 200 found");
@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_with_others_in_one_period_do_not_count() {
+    fn disturbed_rounds_do_not_count() {
         let some = judged(1.1, 20, 6, 1);
         assert_eq!((some.rounds, some.counted, some.is_void()), (20, 14, false));
         let most = judged(1.1, 20, 12, 1);

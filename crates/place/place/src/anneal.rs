@@ -286,7 +286,7 @@ mod tests {
     /// Mention a change in the release notes, because `--kicks` promises the same answer
     /// everywhere.
     #[test]
-    fn the_answer_of_a_seed_stays_what_it_is() {
+    fn annealing_result_per_seed_is_stable() {
         let traffic = random(80, 160, &mut Xoshiro::new(7));
         let answer = |seed| in_groups(&traffic, &[], &groups(), &SearchLimit::kicks(200), seed);
         let first = answer(1);
@@ -302,7 +302,7 @@ mod tests {
     const GOLDEN_GROUPS: (f64, &[u32]) = (8877.0, &[0, 4, 8, 64, 12, 16, 72, 5]);
 
     #[test]
-    fn each_way_is_taken_where_it_suits() {
+    fn anneal_way_is_chosen_by_problem_shape() {
         let traffic = || random(80, 160, &mut Xoshiro::new(7));
         let exact = measured(&groups(), traffic(), 0.0);
         assert!(matches!(way(&exact), Some(AnnealWay::Groups(_))));
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn without_time_there_is_an_answer_at_once() {
+    fn annealing_without_time_returns_permutation() {
         let groups = SlotGroups::uniform(&[16, 16, 64], &[1.0, 6.0, 30.0]).unwrap();
         let traffic = random(16_000, 32_000, &mut Xoshiro::new(1));
         let found = in_groups(&traffic, &[], &groups, &SearchLimit::seconds(0.0), 1);
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_random_graph_comes_out_cheaper_than_from_kicks() {
+    fn annealing_beats_portfolio_on_random_graph() {
         let problem = measured(&groups(), random(80, 160, &mut Xoshiro::new(9)), 0.0);
         let kicked = portfolio(&problem, &SearchLimit::kicks(300), 1).solution.cost;
         let found = in_groups(&problem.traffic, &[], &groups(), &SearchLimit::kicks(3000), 1);
@@ -335,7 +335,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
         #[test]
-        fn it_is_lawful_and_never_worse_than_its_start(
+        fn annealing_keeps_fixed_tasks_and_never_worsens(
             tasks in 1..81_usize, edges in 0..300_usize, at in 0..80_u32, seed: u64
         ) {
             let traffic = random(tasks, edges, &mut Xoshiro::new(seed));

@@ -99,7 +99,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_costs_the_same_either_way(n in 2..12_usize, shares in (0..10_usize, 0..10_usize), which in 0..2_usize, seed: u64) {
+        fn conversion_preserves_cost_and_permutation(n in 2..12_usize, shares in (0..10_usize, 0..10_usize), which in 0..2_usize, seed: u64) {
             let mut rng = Xoshiro::new(seed);
             let mut both = [matrix(n, shares.0, which == 0, &mut rng), matrix(n, shares.1, which == 1, &mut rng)];
             both[which].set_both(0, 0, 7.0);
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn items_without_traffic_are_holes() {
+    fn items_without_traffic_become_empty_slots() {
         let ring = Square::from_fn(9, |i, j| f64::from(i < 8 && j < 8 && (i + 1) % 8 == j));
         let line = Square::from_fn(9, |i, j| i.abs_diff(j) as f64);
         for qap in [Qap::new(ring.clone(), line.clone()), Qap::new(line.clone(), ring)] {
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn matrices_that_are_more_than_a_placement_are_none() {
+    fn conversion_rejects_two_directed_or_negative_matrices() {
         let full = Square::from_fn(3, |i, j| f64::from(i != j));
         let with = |at: (usize, usize), cell: f64| {
             let mut changed = full.clone();

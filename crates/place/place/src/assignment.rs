@@ -94,14 +94,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_the_cells_are_it_ends(rows in 1..9_usize, more in 0..3_usize, cells in prop::collection::vec(wild(), 88)) {
+        fn assignment_terminates_for_any_cell_values(rows in 1..9_usize, more in 0..3_usize, cells in prop::collection::vec(wild(), 88)) {
             let (_, column_of) = assign(rows, rows + more, &cells[..rows * (rows + more)]);
             let distinct: std::collections::HashSet<_> = column_of.iter().collect();
             prop_assert_eq!(distinct.len(), rows);
         }
 
         #[test]
-        fn no_assignment_is_cheaper(rows in 1..5_usize, more in 0..3_usize, cells in prop::collection::vec(-9..9_i32, 35)) {
+        fn assignment_matches_exhaustive_minimum(rows in 1..5_usize, more in 0..3_usize, cells in prop::collection::vec(-9..9_i32, 35)) {
             let columns = rows + more;
             let cost: Vec<f64> = cells[..rows * columns].iter().map(|cell| f64::from(*cell)).collect();
             let (sum, column_of) = assign(rows, columns, &cost);

@@ -119,7 +119,7 @@ pub(crate) fn as_good(
 ) -> Option<(Solution, &'static str)> {
     let [os, compact, scatter] = usual(request, problem.tasks(), pus);
     // Runtimes have settings for compact and scatter, but not for the OS's order.
-    let named = [(compact, "compact"), (scatter, "scatter"), (os, "the OS's order")];
+    let named = [(compact, "compact"), (scatter, "scatter"), (os, "OS order")];
     named.into_iter().find_map(|(pu_of, name)| {
         let cost = Some(cost(&pu_of)).filter(|cost| *cost <= found * AS_GOOD)?;
         Some((Solution { cost, slot_of: assignment(problem, &pu_of)? }, name))
@@ -147,7 +147,7 @@ mod tests {
     use seatmap_data::machine::Square;
 
     #[test]
-    fn cores_come_before_their_second_threads() {
+    fn cores_first_order_puts_siblings_last() {
         let core = [0, 0, 1, 1, 2];
         assert_eq!(cores_first(vec![0, 1, 2, 3, 4], Some(&core)), [0, 2, 4, 1, 3]);
         assert_eq!(cores_first(vec![3, 2, 1, 0, 4], Some(&core)), [3, 1, 4, 2, 0]);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_placement_is_an_assignment_where_it_is_allowed() {
+    fn placement_converts_only_if_rules_allow_it() {
         let traffic = Traffic::new(3, []);
         let mut problem = Problem::new(traffic, Square::filled(4, 1.0));
         assert_eq!(assignment(&problem, &[3, 0, 2]), Some(vec![3, 0, 2, 1]));

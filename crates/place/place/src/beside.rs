@@ -21,17 +21,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_come_in_order() {
+    fn parallel_results_keep_order() {
         assert_eq!(beside(3, |at| at * 10), [Some(0), Some(10), Some(20)]);
     }
 
     #[test]
-    fn this_thread_works_whatever_is_asked() {
+    fn zero_threads_still_run_on_caller() {
         assert_eq!(beside(0, |at| at), [Some(0)]);
     }
 
     #[test]
-    fn a_panic_elsewhere_leaves_the_rest() {
+    fn panic_in_one_worker_keeps_other_results() {
         assert_eq!(
             beside(3, |at| if at == 1 { panic!("on purpose") } else { at }),
             [Some(0), None, Some(2)]

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_is_first_and_a_bad_one_last() {
+    fn candidates_start_with_best_and_end_with_bad() {
         let found = candidates("epyc-7r13-2s", "stencil2d:4x4", 10);
         assert_eq!(found.len(), 10, "{found:?}");
         assert_eq!((&*found[0].name, &*found[9].name), ("best", "bad"));
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_machine_has_few() {
+    fn small_machine_yields_fewer_candidates() {
         let found = candidates("epyc-7r13-2s", "ring:2", 6);
         assert!((2..=6).contains(&found.len()), "{found:?}");
         assert_eq!(candidates("epyc-7r13-2s", "ring:8", 1).len(), 2, "the best and the bad one");

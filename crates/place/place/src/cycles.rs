@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn tiles_that_no_swap_improves_are_exchanged() {
+    fn cycles_improve_placement_beyond_swaps() {
         // Two pairs of grids, each spread over nodes of two switches: whole grids must move.
         let links = [(0, 4, 1.0), (8, 12, 1.0)];
         let edges = [0, 4, 8, 12]
@@ -181,7 +181,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_stays_lawful_and_is_never_worse(
+        fn cycles_keep_fixed_tasks_and_never_worsen(
             count in 1..5_usize, tasks in 1..16_usize, edges in prop::collection::vec((0..16_usize, 0..16_usize, 1..9_u32), 0..30), seed: u64
         ) {
             let tasks = tasks.min(4 * count);

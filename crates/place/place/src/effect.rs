@@ -116,7 +116,7 @@ mod tests {
     use seatmap_data::pattern::{PatternObservation, generate};
 
     #[test]
-    fn messages_that_take_little_of_the_time_save_little() {
+    fn rare_messages_bound_saving_of_observed_program() {
         let machine = catalog::load("epyc-7r13-2s").unwrap();
         let mut pattern = generate("pairs:2").unwrap();
         pattern.edges.iter_mut().for_each(|edge| edge.messages = 1000.0);
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn tasks_that_sleep_pay_wakeups_or_are_not_judged() {
+    fn sleeping_tasks_save_wakeup_time_if_measured() {
         let machine = two_cpus();
         let mut pattern = sleeping_pairs();
         pattern.observation.as_mut().unwrap().seconds = Some(1.0);

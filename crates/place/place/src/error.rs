@@ -8,17 +8,14 @@ use seatmap_data::statistics::words::counted;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlaceError {
     /// The machine's profile has no distances.
-    #[error("{0} has no core distances; measure it, or import a file that has them")]
+    #[error("{0} has no core distances; measure them, or import a file with distances")]
     NoDistances(String),
     /// The distance between two PUs is unknown.
-    #[error(
-        "the distance between PUs {0} and {1} is not known; leave one of them out of the CPUs to \
-         use"
-    )]
+    #[error("the distance between PUs {0} and {1} is unknown; use at most one of them")]
     UnknownDistance(u32, u32),
     /// A distance outside the valid range.
     #[error(
-        "PUs {} and {} are {ns} ns apart; a distance is 0 to {MAX_ROUND_TRIP_NS:e} ns",
+        "PUs {} and {} are {ns} ns apart; a distance must be 0 to {MAX_ROUND_TRIP_NS:e} ns",
         pus[0], pus[1]
     )]
     NoDistance {
@@ -29,7 +26,7 @@ pub enum PlaceError {
     },
     /// More slots than the searches can handle.
     #[error(
-        "{tasks} on {pus}: more than {most} are beyond this search; gather tasks first",
+        "{tasks} on {pus}: this search handles at most {most}; gather tasks first",
         most = counted(*.most, "place"),
         pus = counted(*.pus, "PU"),
         tasks = counted(*.tasks, "task")
@@ -43,14 +40,14 @@ pub enum PlaceError {
         most: usize,
     },
     /// The machine has no such PU, or no distances for it.
-    #[error("the machine knows no distances of PU {0}")]
+    #[error("the machine has no distances for PU {0}")]
     NoSuchPu(u32),
     /// The topology does not have this level.
     #[error("the topology does not say which PUs share one {0}")]
     UnknownLevel(&'static str),
     /// Fewer groups than tasks.
     #[error(
-        "{tasks} do not fit on {groups} of PUs, one on each",
+        "{tasks} do not fit on {groups} of PUs, one per group",
         groups = counted(*.groups, "group"),
         tasks = counted(*.tasks, "task")
     )]
@@ -61,13 +58,13 @@ pub enum PlaceError {
         groups: usize,
     },
     /// The pattern has no such task.
-    #[error("task {} is fixed, and the pattern has {}, counted from 0", .0, counted(*.1, "task"))]
+    #[error("task {} is fixed, but the pattern has {}, counted from 0", .0, counted(*.1, "task"))]
     NoSuchTask(usize, usize),
     /// More tasks are fixed on a PU than it can take.
     #[error(
-        "more tasks are fixed on PU {os} than may sit there: the {} have {}, so that each PU takes \
-         at most {}; fix them on different PUs, or name fewer CPUs than tasks (--cpus), which then \
-         share them; tasks that sleep may share a CPU by --objective time --waiting",
+        "too many tasks are fixed on PU {os}: with {} on {}, each PU takes at most {}; fix them on \
+         different PUs, or allow fewer CPUs than tasks (--cpus), so that tasks share them; \
+         sleeping tasks may share a CPU with --objective time --waiting",
         counted(*.tasks, "task"), counted(*.pus, "PU"), counted(*.most, "task")
     )]
     Crowded {
@@ -82,8 +79,8 @@ pub enum PlaceError {
     },
     /// Tasks are fixed on two PUs of a group for one task.
     #[error(
-        "tasks are fixed on PUs {} and {}, which share a {group}, and each takes one task \
-         (--avoid-smt, --one-per)", .pus[0], .pus[1]
+        "tasks are fixed on PUs {} and {}, which share one {group}; --avoid-smt and --one-per \
+         allow one task per {group}", .pus[0], .pus[1]
     )]
     SharedGroup {
         /// The PUs, by OS index.
@@ -95,13 +92,13 @@ pub enum PlaceError {
     #[error("task {0} is fixed twice")]
     FixedTwice(usize),
     /// The machine has no links for this objective.
-    #[error("{0} has no groups of PUs that share a link; use distance")]
+    #[error("{0} has no groups of PUs with a shared link; use --objective distance")]
     NoLinks(String),
     /// This objective needs a machine that runs the program.
     #[error("this objective needs a machine that runs the program")]
     NeedsRuns,
     /// `GetCore` chooses by homes; runs cannot judge it.
-    #[error("GetCore chooses by homes alone; runs judge the other methods")]
+    #[error("GetCore chooses by homes alone, and runs cannot judge it; use another method")]
     GetCoreByRuns,
     /// Runs need a PU for each task.
     #[error(
@@ -119,10 +116,10 @@ pub enum PlaceError {
     #[error("{0}")]
     Run(String),
     /// The constraints allow no placement.
-    #[error("no placement is allowed")]
+    #[error("the constraints allow no placement")]
     NothingAllowed,
     /// All PUs are on one chip.
-    #[error("a partition needs two chips or more, and all these PUs are on one")]
+    #[error("a partition needs at least two chips, but all these PUs are on one")]
     OneChip,
     /// Sections of unequal length.
     #[error(
@@ -143,9 +140,8 @@ pub enum PlaceError {
     SharedSections,
     /// The profile distinguishes no homes of lines.
     #[error(
-        "the profile of {machine} tells no homes of lines apart, \
-         so that there are none to choose from; place without homes{}",
-        if *.is_measurable { ", or look for homes with 'seatmap measure --homes 64'" } else { "" }
+        "the profile of {machine} does not distinguish homes of lines; place without homes{}",
+        if *.is_measurable { ", or measure them with 'seatmap measure --homes 64'" } else { "" }
     )]
     NoHomes {
         /// The machine.
@@ -155,9 +151,9 @@ pub enum PlaceError {
     },
     /// The machine has no such PU.
     #[error(
-        "--kind {}: {} on {machine}; leave --kind out",
+        "--kind {}: {}; leave --kind out",
         .kind.word(),
-        why_none(*.is_hybrid)
+        why_none(.machine, *.is_hybrid)
     )]
     NoneOfKind {
         /// The kind.
@@ -169,10 +165,10 @@ pub enum PlaceError {
     },
     /// Too few PUs of one kind and speed.
     #[error(
-        "{tasks} do not fit on equal seats: of the CPUs of {machine} that may be used, {most} at \
-         the most {are} equal; use fewer tasks, or leave --equal-kind out",
+        "{tasks} do not fit on equal seats: {machine} has at most {most}; use fewer tasks, or \
+         leave --equal-kind out",
         tasks = counted(*.tasks, "task"),
-        are = if *.most == 1 { "is" } else { "are" }
+        most = counted(*.most, "equal usable CPU")
     )]
     TooFewEqual {
         /// Number of tasks.
@@ -193,21 +189,21 @@ pub enum PlaceError {
         kind: Option<CoreKind>,
     },
     /// The sizes of caches are unknown.
-    #[error("{0} does not say how large its L3 caches are; leave --prefer big-cache out")]
+    #[error("the L3 cache sizes of {0} are unknown; leave --prefer big-cache out")]
     NoCacheSizes(String),
     /// The work of a task is unknown.
     #[error(
-        "a time adds up work and messages, and it is not known how long a load of 1 takes on the \
-         fastest CPU; give its nanoseconds (--load-ns 5000; 0 counts messages alone)"
+        "the time of a load of 1 on the fastest CPU is unknown; give it in nanoseconds \
+         (--load-ns 5000; 0 counts messages alone)"
     )]
     NoLoadTime,
     /// The method knows distances, but not times.
-    #[error("this method chooses by distances alone; a time needs --method auto")]
+    #[error("this method chooses by distances alone; --objective time needs --method auto")]
     TimeByDistance,
     /// The cost of a wakeup is unknown.
     #[error(
         "--waiting needs the cost of wakeups, and {0} has none; \
-         'seatmap measure' on that computer finds them"
+         measure it with 'seatmap measure' on that computer"
     )]
     NoWakeups(String),
     /// Threads of a running program cannot be seated.
@@ -215,11 +211,11 @@ pub enum PlaceError {
     Unfit(String),
 }
 
-fn why_none(is_hybrid: bool) -> &'static str {
+fn why_none(machine: &str, is_hybrid: bool) -> String {
     if is_hybrid {
-        "none of its CPUs here is of that kind"
+        format!("{machine} has no usable CPU of that kind")
     } else {
-        "its topology tells no kinds of CPUs apart"
+        format!("the topology of {machine} does not distinguish kinds of CPUs")
     }
 }
 

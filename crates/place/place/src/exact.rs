@@ -193,7 +193,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_cheaper(n in 2..6_usize, more in 0..2_usize, classes in 1..4_usize, seed: u64) {
+        fn exact_search_matches_exhaustive_minimum(n in 2..6_usize, more in 0..2_usize, classes in 1..4_usize, seed: u64) {
             let mut rng = Xoshiro::new(seed);
             let traffic = Traffic::new(n, (0..2 * n).map(|_| (rng.below(n), rng.below(n), rng.below(9) as f64)));
             let mut distance = Square::filled(n + more, 0.0_f32);
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_that_comes_first_proves_nothing() {
+    fn exhausted_limit_proves_nothing() {
         let traffic = Traffic::new(6, (0..6).map(|task| (task, (task + 1) % 6, 1.0)));
         let problem = Problem::new(traffic, Square::from_fn(8, |i, j| i.abs_diff(j) as f32));
         let known = Solution { cost: 1e9, slot_of: (0..8).collect() };

@@ -118,7 +118,7 @@ mod tests {
     use seatmap_data::pattern::generate;
 
     #[test]
-    fn one_kind_is_used_alone() {
+    fn kind_option_restricts_cpus() {
         let machine = catalog::load("core-i9-12900k").unwrap();
         let pattern = generate("ring:4").unwrap();
         let mut request = PlaceRequest::new(&machine, &pattern);
@@ -130,12 +130,13 @@ mod tests {
         let error = request.only(CoreKind::Performance).unwrap_err().to_string();
         assert_eq!(
             error,
-            "--kind performance: its topology tells no kinds of CPUs apart on graviton3; leave --kind out"
+            "--kind performance: the topology of graviton3 does not distinguish kinds of CPUs; \
+             leave --kind out"
         );
     }
 
     #[test]
-    fn equal_seats_are_the_fastest_that_suffice() {
+    fn equal_seats_use_fastest_sufficient_cpus() {
         let machine = catalog::load("core-i9-12900k").unwrap();
         let chosen = |tasks: usize| {
             let pattern = generate(&format!("idle:{tasks}")).unwrap();
@@ -145,11 +146,11 @@ mod tests {
         };
         assert_eq!(chosen(8), Ok(((0..16).collect(), true)), "eight performance cores");
         assert_eq!(chosen(16), Ok(((0..16).collect(), false)), "their hardware threads");
-        assert!(chosen(17).unwrap_err().to_string().contains("16 at the most are equal"));
+        assert!(chosen(17).unwrap_err().to_string().contains("at most 16 equal usable CPUs"));
     }
 
     #[test]
-    fn dies_of_different_clocks_are_not_equal() {
+    fn equal_seats_separate_dies_with_different_clocks() {
         let machine = catalog::load("ryzen-7950x3d").unwrap();
         let pattern = generate("idle:8").unwrap();
         let mut request = PlaceRequest::new(&machine, &pattern);

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn minorities_are_what_capacities_force() {
+    fn least_minority_follows_from_capacities() {
         assert_eq!(least_minority(8, &[8, 8]), 0, "all fit in one");
         assert_eq!(least_minority(8, &[7, 7]), 1);
         assert_eq!(least_minority(8, &[6, 6]), 2);
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn eigenvalues_of_known_graphs() {
+    fn second_eigenvalue_of_known_graphs_is_bounded_below() {
         let complete = Traffic::new(6, (0..6).flat_map(|i| (0..i).map(move |j| (i, j, 1.0))));
         let known = [(ring(12), 2.0 - 2.0 * (std::f64::consts::TAU / 12.0).cos()), (complete, 6.0)];
         for (traffic, exact) in known {
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn cuts_of_known_graphs() {
+    fn smallest_cut_of_known_graphs_is_exact() {
         assert_eq!(smallest_cut(&ring(9), &ENDLESS), Some(2.0));
         let bridge = Traffic::new(
             6,
@@ -172,7 +172,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_placement_undercuts_it(seed in 0_u64..400, capacity in 3_usize..8) {
+        fn link_bound_never_exceeds_best_placement(seed in 0_u64..400, capacity in 3_usize..8) {
             let mut rng = Xoshiro::new(seed);
             let n = 3 + rng.below(2 * capacity - 2);
             let edges: Vec<_> = (0..2 * n).map(|_| (rng.below(n), rng.below(n), rng.unit())).collect();

@@ -122,7 +122,7 @@ mod tests {
     use seatmap_data::machine::catalog;
 
     #[test]
-    fn links_bear_the_numbers_of_the_topology() {
+    fn links_carry_topology_numbers() {
         let machine = catalog::load("core-i9-12900k").unwrap();
         let l2 = |pu: &u32| machine.topology.pu(*pu).unwrap().l2.unwrap();
         // Four cores share an L2 cache here.

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn compact_fills_a_package_and_scatter_spreads() {
+    fn compact_fills_package_and_scatter_alternates_packages() {
         let pu = |os: u32, package: u32, l3: u32, core: u32| Pu {
             os,
             package: Some(package),
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_topology_distances_decide() {
+    fn orders_use_distances_without_topology() {
         let at = [0.0_f64, 10.0, 1.0, 11.0];
         let distance = Matrix::from_fn(4, |i, j| (at[i] - at[j]).abs());
         let topology = Topology::unknown(0..4);

@@ -8,7 +8,7 @@ use seatmap_data::plan::Objective;
 /// A usual order at the cost of an answer, with equally good settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlainSettings {
-    /// `compact`, `scatter`, or the order of the OS's numbers.
+    /// `compact`, `scatter` or `OS order`.
     pub name: &'static str,
     /// Settings of OpenMP and Open MPI.
     pub settings: Vec<&'static str>,
@@ -29,7 +29,7 @@ impl PlaceRequest<'_> {
         let usual_costs = [
             ("compact", answer.baselines.compact),
             ("scatter", answer.baselines.scatter),
-            ("the order of the OS's numbers", answer.baselines.os),
+            ("OS order", answer.baselines.os),
         ];
         let Some((name, _)) =
             usual_costs.into_iter().find(|(_, cost)| *cost <= answer.cost * ROUNDED)
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipeline_is_close() {
+    fn pipeline_gets_compact_settings() {
         let found = plain(&small(), &generate("pipeline:4").unwrap(), |_| ()).unwrap();
         assert_eq!(found.name, "compact");
         // With equally many tasks and cores, spread equals close.
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn partners_two_apart_are_scattered() {
+    fn distant_partners_get_scatter_settings() {
         let pattern = Pattern::gathered("apart", 4, [Edge::unit(0, 2), Edge::unit(1, 3)]);
         let found = plain(&small(), &pattern, |_| ()).unwrap();
         assert_eq!(
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn hardware_threads_are_places_where_tasks_may_share_a_core() {
+    fn shared_cores_use_hardware_threads_as_places() {
         let found =
             plain(&small(), &generate("pairs:8").unwrap(), |request| request.one_per = None)
                 .unwrap();
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_a_plan_has_no_setting() {
+    fn pattern_needing_plan_gets_no_settings() {
         let crossed = Pattern::gathered("crossed", 4, [Edge::unit(0, 3), Edge::unit(1, 2)]);
         assert_eq!(plain(&small(), &crossed, |_| ()), None);
         let wished = plain(&small(), &generate("pipeline:4").unwrap(), |request| {

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_moves_as_a_whole_to_the_die_with_the_bigger_cache() {
+    fn cache_preference_moves_whole_group_to_larger_cache() {
         let mut machine = catalog::load("ryzen-7950x3d").unwrap();
         let pattern = generate("all-to-all:6").unwrap();
         // The order of numbers would choose the first die.
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tasks_that_need_cache_get_it_where_all_else_is_equal() {
+    fn cache_preference_favours_tasks_with_large_working_sets() {
         let machine = catalog::load("ryzen-7950x3d").unwrap();
         let mut pattern = generate("idle:16").unwrap();
         pattern.cache_bytes = (0..16).map(|task| if task < 8 { 0 } else { 64 << 20 }).collect();
@@ -153,13 +153,13 @@ mod tests {
     }
 
     #[test]
-    fn sizes_that_are_unknown_are_an_error() {
+    fn cache_preference_rejects_unknown_cache_sizes() {
         let mut machine = catalog::load("graviton3").unwrap();
         machine.topology.pus.iter_mut().for_each(|pu| pu.l3_bytes = None);
         let pattern = generate("ring:4").unwrap();
         let mut request = PlaceRequest::new(&machine, &pattern);
         (request.limit, request.prefers_cache) = (SearchLimit::kicks(2), true);
         let error = request.place().unwrap_err().to_string();
-        assert!(error.starts_with("graviton3 does not say how large its L3 caches are"), "{error}");
+        assert!(error.starts_with("the L3 cache sizes of graviton3 are unknown"), "{error}");
     }
 }

@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn the_other_use_of_smt_is_looked_at_where_there_is_one() {
+    fn smt_remark_compares_both_uses_of_cores() {
         let machine = catalog::load("xeon-e5-2680-2s").unwrap();
         let pattern = generate("ring:4").unwrap();
         let apart = remarks_on(&machine, &pattern, |_| {});
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn more_tasks_than_cores_and_empty_packages_are_remarked() {
+    fn remarks_report_core_shortage_and_empty_packages() {
         let machine = catalog::load("xeon-e5-2680-2s").unwrap();
         let many = remarks_on(&machine, &generate("ring:20").unwrap(), |_| {});
         assert!(
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn only_cores_that_must_be_shared_are_counted() {
+    fn least_sharing_counts_unavoidably_shared_cores() {
         assert_eq!(least_sharing(&[2, 2, 2, 2], 6), 2);
         assert_eq!(least_sharing(&[2, 2, 2, 2], 8), 4);
         assert_eq!(least_sharing(&[1, 1], 3), 1, "one of the two cores has one task");
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_remarked_where_it_is_clearly_busier() {
+    fn link_remark_needs_more_than_ten_percent() {
         let machine = catalog::load("xeon-e5-2680-2s").unwrap();
         let pattern = generate("ring:4").unwrap();
         let request = PlaceRequest::new(&machine, &pattern);

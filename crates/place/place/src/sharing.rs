@@ -120,7 +120,7 @@ mod tests {
     use seatmap_data::pattern::generate;
 
     #[test]
-    fn shared_cores_and_empty_packages_are_counted() {
+    fn sharing_counts_shared_cores_and_empty_packages() {
         // Two packages of 8 cores; siblings differ by 16.
         let machine = catalog::load("xeon-e5-2680-2s").unwrap();
         let pattern = generate("ring:4").unwrap();
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lone_task_sits_on_the_first_hardware_thread_or_where_it_is_fixed() {
+    fn lone_task_uses_first_thread_unless_fixed() {
         let machine = catalog::load("xeon-e5-2680-2s").unwrap();
         let pattern = generate("ring:16").unwrap();
         let mut request = PlaceRequest::new(&machine, &pattern);

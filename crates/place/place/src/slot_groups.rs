@@ -333,7 +333,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn groups_however_numbered_are_found(
+        fn nested_groups_are_detected_under_any_numbering(
             pus in 2..40_usize, sizes in (1..6_usize, 1..4_usize), slots_a_pu in 1..3_usize, seed: u64
         ) {
             let mut rng = seatmap_data::statistics::Xoshiro::new(seed);
@@ -361,13 +361,13 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_not_a_hierarchy() {
+    fn line_distances_form_no_hierarchy() {
         let line = Square::from_fn(5, |a, b| a.abs_diff(b) as f32);
         assert!(SlotGroups::of(&problem(line, 1)).is_none());
     }
 
     #[test]
-    fn like_groups_need_no_table() {
+    fn uniform_groups_compute_distance_by_level() {
         let hierarchy = SlotGroups::uniform(&[16, 16, 64], &[1.0, 6.0, 30.0]).unwrap();
         assert_eq!(
             [(0, 15), (0, 16), (255, 256), (0, 16_383)].map(|(a, b)| hierarchy.between(a, b)),

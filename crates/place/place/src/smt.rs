@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn tasks_have_a_core_each_while_there_are_enough() {
+    fn default_smt_use_gives_each_task_its_core() {
         assert_eq!(settled(16, |_| {}), (Some(Level::Core), true));
         assert_eq!(settled(17, |_| {}), (None, false));
         assert_eq!(settled(16, |request| request.smt = SmtUse::Shared), (None, true));
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_needs_no_rule_but_for_equal_seats() {
+    fn time_objective_shares_cores_unless_seats_are_equal() {
         assert_eq!(settled(4, |request| request.objective = Objective::Time), (None, true));
         assert_eq!(
             settled(4, |request: &mut PlaceRequest| {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn wishes_that_the_machine_cannot_meet_are_refused() {
+    fn settled_request_rejects_unmeasured_wakeups_and_missing_kind() {
         let machine = catalog::load("graviton3").unwrap();
         let pattern = generate("ring:4").unwrap();
         let mut request = PlaceRequest::new(&machine, &pattern);

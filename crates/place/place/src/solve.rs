@@ -130,7 +130,7 @@ pub(crate) fn side_by_side(
                 if b.solution.cost < a.solution.cost { b } else { a }
             },
         )
-        .expect("this thread searches whatever others do")
+        .expect("this thread always searches")
 }
 
 /// Turns for matrices after the portfolio.

@@ -353,7 +353,7 @@ impl PlaceRequest<'_> {
 
     fn allowed_usual(&self, model: &TimeModel, pus: &Pus) -> Vec<(Vec<usize>, &'static str)> {
         let [os, compact, scatter] = baselines::usual(self, model.tasks(), pus);
-        let named = [(compact, "compact"), (scatter, "scatter"), (os, "the OS's order")];
+        let named = [(compact, "compact"), (scatter, "scatter"), (os, "OS order")];
         named.into_iter().filter(|(pu_of, _)| model.allows(pu_of)).collect()
     }
 }

@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_directions_add_up() {
+    fn traffic_sums_both_directions() {
         let traffic = Traffic::new(
             4,
             [(0, 1, 2.0), (1, 0, 3.0), (3, 1, 1.0), (2, 2, 9.0), (0, 1, 0.5), (0, 2, 0.0)],
@@ -153,7 +153,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn edges_in_any_order_come_to_the_same(tasks in 1..9_usize, edges in 0..40_usize, seed: u64) {
+        fn traffic_is_independent_of_edge_order(tasks in 1..9_usize, edges in 0..40_usize, seed: u64) {
             let mut rng = seatmap_data::statistics::Xoshiro::new(seed);
             let edges: Vec<(usize, usize, f64)> =
                 (0..edges).map(|_| (rng.below(tasks + 1), rng.below(tasks), rng.below(3) as f64)).collect();

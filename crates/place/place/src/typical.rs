@@ -43,7 +43,7 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     #[test]
-    fn half_of_the_draws_cost_less() {
+    fn typical_placement_has_median_cost() {
         let machine = catalog::load("xeon-e5-2680-2s").unwrap();
         let pattern = generate("ring:8").unwrap();
         let request = PlaceRequest::new(&machine, &pattern);

@@ -33,10 +33,10 @@ pub enum ServicesFileError {
     #[error("the format is '{0}'; write format = \"seatmap-services/1\"")]
     Format(String),
     /// The file lists no service.
-    #[error("the file lists no service; 'seatmap services init' writes those that run here")]
+    #[error("the file lists no service; 'seatmap services init' writes the running ones")]
     Empty,
     /// The number of services exceeds the limit of a plan.
-    #[error("the file lists {0} services; no more than {MOST_SERVICES} are planned together")]
+    #[error("the file lists {0} services; a plan has at most {MOST_SERVICES}")]
     TooMany(usize),
     /// The head-room is out of range.
     #[error("head_room_percent is {0}; write a number from 0 to 1000")]
@@ -45,18 +45,18 @@ pub enum ServicesFileError {
     #[error("housekeeping is '{0}'; write CPUs as a list, such as \"0-1,8\"")]
     Housekeeping(String),
     /// Two entries have the same name.
-    #[error("the name '{0}' is there twice; give each service a name of its own")]
+    #[error("two services are named '{0}'; give each a unique name")]
     SameName(String),
     /// Two entries name the same processes.
-    #[error("two services name {0}; one process has one seat")]
+    #[error("two services name {0}; a process can only belong to one service")]
     SameTarget(ServiceTarget),
     /// An entry has an invalid name.
-    #[error("'{0}' is not a name for a service; write 1 to 64 bytes")]
+    #[error("'{0}' is not a valid service name; write 1 to 64 bytes")]
     Name(String),
     /// An entry has no target.
     #[error(
-        "service '{0}' does not say where it is; add unit, cgroup, container, domain, step, pid or \
-         command"
+        "service '{0}' does not name its processes; add unit, cgroup, container, domain, step, pid \
+         or command"
     )]
     NoTarget(String),
     /// An entry has several targets.
@@ -74,7 +74,7 @@ pub enum ServicesFileError {
         limit: f64,
     },
     /// A process number below 1.
-    #[error("the pid of service '{0}' is below 1; 'ps -e' lists those that run")]
+    #[error("the pid of service '{0}' is below 1; 'ps -e' lists the running processes")]
     Pid(String),
     /// A size cannot be read.
     #[error(
@@ -109,7 +109,7 @@ pub enum ServicesFileError {
         step: String,
     },
     /// `most_cpus` is 0.
-    #[error("most_cpus of service '{0}' is 0; it needs 1 at least")]
+    #[error("most_cpus of service '{0}' is 0; write at least 1")]
     MostIsZero(String),
     /// The limits exclude each other.
     #[error("service '{name}' has least_cpus = {least} above most_cpus = {most}")]
@@ -163,8 +163,8 @@ pub enum ServicesError {
     },
     /// A device does not exist.
     #[error(
-        "service '{name}' is to sit near '{device}', and there is no such network card, \
-         disk or PCI device"
+        "service '{name}' has near = \"{device}\", but there is no such network card, disk or PCI \
+         device"
     )]
     NoDevice {
         /// The service.
@@ -173,14 +173,14 @@ pub enum ServicesError {
         device: String,
     },
     /// The kernel's files cannot be read.
-    #[error("the processes of this computer cannot be listed")]
+    #[error("cannot list the processes of this computer")]
     Proc(#[from] io::Error),
     /// The recording was stopped before its first sample.
-    #[error("it was interrupted before the first sample")]
+    #[error("interrupted before the first sample")]
     Interrupted,
     /// Too few or too many samples.
     #[error(
-        "{} of recording at one sample each {} ms gives {}; 2 to 100000 are needed",
+        "recording {} with a sample every {} ms gives {}; 2 to 100000 are allowed",
         counted(.seconds.as_secs(), "second"),
         .interval.as_millis(),
         counted(*.samples, "sample")
@@ -212,7 +212,7 @@ pub enum ContainerProblem {
         said: String,
     },
     /// The container does not run.
-    #[error("container '{0}' does not run; start it first")]
+    #[error("container '{0}' is not running; start it first")]
     NotRunning(String),
 }
 

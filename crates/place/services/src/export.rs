@@ -18,7 +18,7 @@ pub const FORMATS: [(&str, ServicesWriter); 2] =
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ServicesExportError {
     /// No service is a unit.
-    #[error("systemd finds services by unit alone, and no service of this plan is named so")]
+    #[error("no service of this plan is a systemd unit")]
     NoUnit,
 }
 
@@ -45,7 +45,7 @@ fn one_line(text: &str) -> String {
 fn left_out(planned: &PlannedService) -> String {
     let name = one_line(&planned.service.name);
     let target = planned.service.target().map_or_else(String::new, |target| target.to_string());
-    format!("Left out: {name} ({}), which systemd cannot find.", one_line(&target))
+    format!("Left out: {name} ({}), not a systemd unit.", one_line(&target))
 }
 
 /// The unit's full name, if safe in files and commands.
@@ -67,8 +67,8 @@ fn unit(planned: &PlannedService) -> Option<String> {
 pub fn systemd(plan: &ServicesPlan) -> Result<String, ServicesExportError> {
     let mut text = String::from("#!/bin/sh\n");
     text += &header(plan);
-    text += "# Writes a drop-in for each unit below /etc/systemd/system, or the folder that is \
-             its argument;\n# 'systemctl daemon-reload' reads them.\nset -eu\n\
+    text += "# Writes a drop-in for each unit below /etc/systemd/system, or below the folder \
+             given as\n# argument. 'systemctl daemon-reload' reads them.\nset -eu\n\
              folder=${1:-/etc/systemd/system}\n";
     let mut is_empty = true;
     for planned in &plan.services {
@@ -85,7 +85,7 @@ pub fn systemd(plan: &ServicesPlan) -> Result<String, ServicesExportError> {
             text += &format!("AllowedMemoryNodes=\nAllowedMemoryNodes={nodes}\n");
         }
         if planned.service.is_alone() {
-            text += "# From systemd 261, in a slice that is a partition itself:\n\
+            text += "# From systemd 261, if the slice is a partition itself:\n\
                      # CPUSetPartition=root\n";
         }
         text += "END\n";

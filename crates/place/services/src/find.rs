@@ -191,10 +191,10 @@ fn entry(target: ServiceTarget) -> Service {
 const HEAD: &str = "\
 # The services that share this computer. 'seatmap services show' draws them.
 #
-# Keys of a service: unit, cgroup, container, domain, step, pid or command says where it is;
-# least_cpus and most_cpus limit its set; share = false gives it CPUs of its own; quiet = true keeps
-# interrupts of devices away as well; near = \"eth0\" seats it next to a device;
-# memory = \"64g\" and memory_nodes = \"0\" keep it on NUMA nodes that have that memory.
+# Keys of a service: unit, cgroup, container, domain, step, pid or command names its processes;
+# least_cpus and most_cpus limit its set; share = false gives it exclusive CPUs; quiet = true also
+# keeps device interrupts away; near = \"eth0\" places it near a device; memory = \"64g\" and
+# memory_nodes = \"0\" keep it on NUMA nodes with that memory.
 format = \"seatmap-services/1\"
 
 [computer]
@@ -209,7 +209,7 @@ head_room_percent = 20
 pub fn text(known: Option<&ServicesFile>, found: &[FoundService]) -> Option<String> {
     let entries = found.iter().map(|one| {
         let processes = counted(one.processes, "process");
-        (format!("{:.2} CPUs in the look, {processes}", one.used_cpus), one.service.clone())
+        (format!("used {:.2} CPUs, {processes}", one.used_cpus), one.service.clone())
     });
     with_entries(known, None, entries)
 }
@@ -251,7 +251,7 @@ pub(crate) fn with_entries(
     }
     if left_out > 0 {
         let more = counted(left_out, "more service");
-        let _ = writeln!(text, "\n# {more} left out: a plan has {MOST_SERVICES} at most.");
+        let _ = writeln!(text, "\n# {more} left out: a plan has at most {MOST_SERVICES}.");
     }
     (added > 0).then_some(text)
 }
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_there_is_only_added_to() {
+    fn existing_file_gets_only_new_services() {
         let all = [
             found(ServiceTarget::Unit("redis.service".into())),
             found(ServiceTarget::Command("redis".into())),
@@ -308,7 +308,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_can_be_read(targets in prop::collection::vec(odd_target(), 1..90)) {
+        fn written_services_file_is_readable(targets in prop::collection::vec(odd_target(), 1..90)) {
             let all: Vec<FoundService> = targets.into_iter().map(found).collect();
             let (some, others) = all.split_at(all.len().div_ceil(2));
             let first = text(None, some).unwrap();
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_program_is_found_by_its_name() {
+    fn busy_program_is_found_by_command_name() {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("busyservice");
         std::fs::copy("/bin/sh", &program).unwrap();

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn one_process_has_one_service() {
+    fn process_is_claimed_by_one_service() {
         let root = Root::new("/");
         let mut child = Command::new("sleep").arg("600").spawn().unwrap();
         let pid = child.id() as Tid;

@@ -112,8 +112,8 @@ pub enum ServicesRaceError {
     Apply(#[from] ApplyError),
     /// No service has a metric.
     #[error(
-        "no service of the plan has a metric; add metric = \"LINE\" to services.toml, a line for \
-         the shell that prints a total which grows with the service's work, and plan again"
+        "no service of the plan has a metric; add metric = \"COMMAND\" to services.toml (a shell \
+         command that prints a total of the service's work), and plan again"
     )]
     NoMetric,
     /// Fewer rounds than an interval needs.
@@ -132,7 +132,7 @@ pub enum ServicesRaceError {
         fewest: usize,
     },
     /// A metric does not print a number.
-    #[error("the metric of service '{service}' prints no total: {problem}")]
+    #[error("the metric of service '{service}' did not print a total: {problem}")]
     Metric {
         /// The service.
         service: String,
@@ -140,7 +140,7 @@ pub enum ServicesRaceError {
         problem: String,
     },
     /// The race was interrupted, and the plan undone.
-    #[error("it was interrupted, and the plan is taken back")]
+    #[error("interrupted; the plan was undone")]
     Interrupted,
     /// Settings could not be restored after a period.
     #[error("{0}")]
@@ -354,8 +354,8 @@ fn read(planned: &PlannedService) -> Result<Reading, ServicesRaceError> {
         Ok(output) => match printed_number(&String::from_utf8_lossy(&output.stdout)) {
             Some(total) => return Ok((total, Instant::now())),
             None => match Ending::of(output.status) {
-                ending if ending.is_success() => "it is not a number".to_owned(),
-                ending => format!("the line {ending}"),
+                ending if ending.is_success() => "not a number".to_owned(),
+                ending => format!("the command {ending}"),
             },
         },
         Err(error) => with_causes(&error),
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_is_kept_where_one_gains_and_none_may_lose() {
+    fn plan_is_kept_only_without_possible_loser() {
         let gains = raced("a", Some([8.0, 3.0, 12.0]));
         let same = raced("b", Some([0.1, -1.5, 1.7]));
         let unsure = raced("c", Some([1.0, -4.0, 6.0]));

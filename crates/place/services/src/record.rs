@@ -211,7 +211,7 @@ impl ServicesRecord {
     fn check(&self) -> Result<(), DocumentError> {
         let samples = self.samples();
         if samples == 0 {
-            return Err(inconsistent("others_cpus is empty: the record has no sample".to_owned()));
+            return Err(inconsistent("others_cpus is empty: the record has no samples".to_owned()));
         }
         if !(self.interval_s > 0.0 && self.interval_s.is_finite()) {
             return Err(inconsistent("interval_s is not above 0".to_owned()));
@@ -225,12 +225,14 @@ impl ServicesRecord {
             {
                 if values.len() != samples {
                     return Err(inconsistent(format!(
-                        "services[{at}].{key} has {}, and others_cpus has {samples}",
+                        "services[{at}].{key} has {}, but others_cpus has {samples}",
                         counted(values.len(), "sample")
                     )));
                 }
                 if let Some(wrong) = values.iter().find(|value| !(0.0..=1e6).contains(*value)) {
-                    return Err(inconsistent(format!("services[{at}].{key} has {wrong}")));
+                    return Err(inconsistent(format!(
+                        "services[{at}].{key} has the invalid value {wrong}"
+                    )));
                 }
             }
         }
@@ -272,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_survives_the_file() {
+    fn record_round_trips_through_json() {
         let record = record();
         let text = seatmap_data::document::written(&record);
         assert_eq!(ServicesRecord::from_json(&text).unwrap(), record);
@@ -294,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_chooses_services_and_sets_their_limits() {
+    fn services_file_selects_services_and_sets_limits() {
         let mut record = record();
         record.services[0].service.name = "a".into();
         record.services[1].service.name = "b".into();
@@ -308,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_do_not_fit_are_named() {
+    fn inconsistent_record_parts_are_named() {
         assert!(error(|record| record.others_cpus.clear()).contains("no sample"));
         assert!(error(|record| record.interval_s = 0.0).contains("interval_s"));
         assert_eq!(

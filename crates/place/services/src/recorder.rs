@@ -155,7 +155,7 @@ impl Recording {
         match session.watch(Some(end), stop) {
             Ok(ObservationEnd::Time | ObservationEnd::Stopped) => {}
             Ok(ObservationEnd::Program) => {
-                self.talk_unseen.get_or_insert_with(|| "all services have ended".to_owned());
+                self.talk_unseen.get_or_insert_with(|| "all services ended".to_owned());
                 self.session = None;
             }
             Err(error) => {
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_service_wants_a_cpu_and_a_sleeping_one_none() {
+    fn busy_service_wants_one_cpu_and_sleeper_none() {
         let busy = spinner();
         let idle = sleeper();
         let request = request(&[busy.id(), idle.id()]);
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recording_ends_in_time_where_samples_take_longer_than_their_time() {
+    fn slow_sampling_does_not_prolong_recording() {
         let idle = sleeper();
         let request = request(&[idle.id()]);
         let slow = Duration::from_millis(200);
@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn a_service_that_ends_meanwhile_is_said_to_have_restarted() {
+    fn ended_service_is_recorded_as_restarted() {
         let child = Command::new("sleep").arg("600").spawn().unwrap();
         let pid = child.id();
         let child = std::cell::RefCell::new(child);
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_are_next_to_their_nodes_or_named_where_they_are_absent() {
+    fn devices_map_to_numa_nodes_or_are_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         for (path, text) in [
@@ -462,11 +462,11 @@ mod tests {
         let mut request = request(&[std::process::id()]);
         request.file.services[0].near = Some("no-such-card".into());
         let error = request.run(&Root::new("/"), &|| false, &|_, _| {}).unwrap_err();
-        assert!(error.to_string().contains("is to sit near 'no-such-card'"), "{error}");
+        assert!(error.to_string().contains("has near = \"no-such-card\""), "{error}");
     }
 
     #[test]
-    fn too_few_samples_are_refused() {
+    fn recording_rejects_too_few_samples() {
         let mut request = request(&[std::process::id()]);
         request.time = Duration::from_millis(50);
         let error = request.run(&Root::new("/"), &|| false, &|_, _| {}).unwrap_err();

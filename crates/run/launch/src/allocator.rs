@@ -174,7 +174,7 @@ impl SeatAllocator {
     #[must_use]
     pub fn unmet_rules(&self) -> Vec<String> {
         let rules = self.rules.iter().enumerate().filter(|(at, _)| !self.met.contains(at));
-        rules.map(|(_, rule)| format!("--match {}: no thread fitted it", rule.who)).collect()
+        rules.map(|(_, rule)| format!("--match {}: no thread matched", rule.who)).collect()
     }
 
     /// Whether there are rules by name.

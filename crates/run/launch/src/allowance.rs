@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_used_up_comes_back_with_time() {
+    fn allowance_is_replenished_over_time() {
         let day = Duration::from_secs(86_400);
         let mut allowance = Allowance::new(2, day);
         assert_eq!([allowance.take(), allowance.take(), allowance.take()], [true, true, false]);
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn periods_that_have_begun_are_not_lost() {
+    fn partial_periods_are_kept() {
         let day = Duration::from_secs(86_400);
         let mut allowance = Allowance::new(2, day);
         let start = allowance.earned_until;

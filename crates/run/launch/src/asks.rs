@@ -56,21 +56,21 @@ const RANK_LAUNCHERS: [(&[&str], &str); 2] = [
 const HANDS_OVER: [(&[&str], &str); 4] = [
     (
         &["docker", "nerdctl", "kubectl", "crictl", "lxc", "incus"],
-        "a daemon starts the program in a container: '--pid PID' takes it when it runs (docker \
-         inspect -f '{{.State.Pid}}' NAME prints the number)",
+        "a daemon starts the program in a container: seat it with '--pid PID' when it runs (docker \
+         inspect -f '{{.State.Pid}}' NAME prints the PID)",
     ),
     (
         &["ssh", "pdsh", "clush"],
-        "another computer runs the program: type seatmap and its words behind the host",
+        "another computer runs the program: put the seatmap command after the host name",
     ),
     (
         &["systemd-run"],
-        "systemd starts the program: type seatmap and its words behind systemd-run's options, or \
-         add --scope to them",
+        "systemd starts the program: put the seatmap command after systemd-run's options, or add \
+         --scope to them",
     ),
     (
         &["virsh", "machinectl", "at", "batch", "sbatch", "qsub", "bsub"],
-        "another process starts the program: type seatmap and its words in front of it there",
+        "another process starts the program: put the seatmap command before the program there",
     ),
 ];
 
@@ -128,9 +128,8 @@ fn starts_ranks(name: &str) -> Option<String> {
     let plain = name.split('.').next().unwrap_or_default();
     let (_, unbound) = RANK_LAUNCHERS.iter().find(|(names, _)| names.contains(&plain))?;
     Some(format!(
-        "'{name}' itself takes seats here, and ranks that another process starts take none; in the \
-         other order each rank takes its part of the seats: {name}{unbound} ... seatmap run ... -- \
-         PROGRAM"
+        "this seats '{name}' itself, but no ranks that another process starts; to give each rank \
+         its part of the seats, swap the order: {name}{unbound} ... seatmap run ... -- PROGRAM"
     ))
 }
 
@@ -174,7 +173,7 @@ fn disagreement(what: &str, sets: &str, threads: usize, cpus: usize) -> Option<D
     let seats = counted(cpus, "CPU");
     let what = format!(
         "{what}{sets}{threads} {effect}: the seats have {seats}; set {what}{sets}{cpus} for one \
-         thread a CPU"
+         thread per CPU"
     );
     Some(Disagreement { what, is_grave: threads > cpus })
 }
@@ -232,10 +231,10 @@ mod tests {
     }
 
     #[test]
-    fn variables_that_disagree_are_told_of() {
+    fn conflicting_variables_are_reported() {
         insta::assert_snapshot!(told("solver", &[("OMP_NUM_THREADS", "8,2"), ("GOMAXPROCS", "1")], 4), @"
-        OMP_NUM_THREADS=8 puts several threads on one CPU: the seats have 4 CPUs; set OMP_NUM_THREADS=4 for one thread a CPU
-        GOMAXPROCS=1 leaves seats empty: the seats have 4 CPUs; set GOMAXPROCS=4 for one thread a CPU
+        OMP_NUM_THREADS=8 puts several threads on one CPU: the seats have 4 CPUs; set OMP_NUM_THREADS=4 for one thread per CPU
+        GOMAXPROCS=1 leaves seats empty: the seats have 4 CPUs; set GOMAXPROCS=4 for one thread per CPU
         ");
         insta::assert_snapshot!(told("solver", &[("OMP_PROC_BIND", "close"), ("KMP_AFFINITY", "disabled")], 4), @"OMP_PROC_BIND=close makes the program bind its threads itself, after Seatmap; unset OMP_PROC_BIND");
         assert_eq!(
@@ -249,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn launchers_are_told_the_order() {
+    fn launchers_get_recommended_order() {
         for (name, order) in [
             ("mpirun", "mpirun --bind-to none ... seatmap run ... -- PROGRAM"),
             ("mpiexec.hydra", "mpiexec.hydra --bind-to none ... seatmap run"),
@@ -261,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_of_a_daemon_are_told_of() {
+    fn daemon_clients_are_recognized() {
         for (line, is_told) in [
             ("/usr/bin/docker run nginx", true),
             ("ssh host ./app", true),
@@ -277,9 +276,9 @@ mod tests {
     }
 
     #[test]
-    fn options_that_disagree_are_told_of() {
-        insta::assert_snapshot!(told("memcached -d -t 4 -m 64", &[], 2), @"-t 4 puts several threads on one CPU: the seats have 2 CPUs; set -t 2 for one thread a CPU");
-        insta::assert_snapshot!(told("x264 --threads=1 -o x y", &[], 2), @"--threads=1 leaves seats empty: the seats have 2 CPUs; set --threads=2 for one thread a CPU");
+    fn conflicting_options_are_reported() {
+        insta::assert_snapshot!(told("memcached -d -t 4 -m 64", &[], 2), @"-t 4 puts several threads on one CPU: the seats have 2 CPUs; set -t 2 for one thread per CPU");
+        insta::assert_snapshot!(told("x264 --threads=1 -o x y", &[], 2), @"--threads=1 leaves seats empty: the seats have 2 CPUs; set --threads=2 for one thread per CPU");
         assert_eq!(told("xz -T4 -k file", &[], 4), "");
         assert_eq!(told("xz -T0 -k file", &[("RAYON_NUM_THREADS", "0")], 4), "", "as many as fit");
         assert_eq!(told("pg_ctl -t 60 -w start", &[], 2), "", "the same letter means a time there");
@@ -287,9 +286,9 @@ mod tests {
     }
 
     #[test]
-    fn java_is_told_of_an_option_that_does_not_fit() {
+    fn java_processor_count_is_checked() {
         assert_eq!(told("java -jar x.jar", &[], 2), "", "its threads may run on all seats");
-        insta::assert_snapshot!(told("java -XX:ActiveProcessorCount=8 X", &[], 2), @"-XX:ActiveProcessorCount=8 puts several threads on one CPU: the seats have 2 CPUs; set -XX:ActiveProcessorCount=2 for one thread a CPU");
+        insta::assert_snapshot!(told("java -XX:ActiveProcessorCount=8 X", &[], 2), @"-XX:ActiveProcessorCount=8 puts several threads on one CPU: the seats have 2 CPUs; set -XX:ActiveProcessorCount=2 for one thread per CPU");
         assert_eq!(
             told("java X", &[("JAVA_TOOL_OPTIONS", "-Xmx1g -XX:ActiveProcessorCount=2")], 2),
             ""
@@ -302,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_make_seats_worse_are_grave() {
+    fn oversubscription_is_grave() {
         assert_eq!(
             [1, 2, 3]
                 .map(|threads| disagreement("-t", " ", threads, 2).map(|found| found.is_grave)),

@@ -265,7 +265,7 @@ mod tests {
     use seatmap_data::document::Blame;
 
     #[test]
-    fn only_processes_that_live_and_may_be_seated_are_touched() {
+    fn attach_rejects_init_and_ended_processes() {
         let request =
             |pid| AttachRequest { pids: vec![pid], force: false, seats: None, pages: None };
         let first = request(1).run().unwrap_err();
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn children_that_were_not_seated_are_named_with_the_option() {
+    fn unseated_children_are_named_with_option() {
         let one = "1 child process of sh (7) was not seated: '--pid 7 --pid 8' seats it as well \
                    ('pgrep --parent 7' lists it)";
         assert_eq!(left_sentence(7, "sh", &[8]), one);
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn one_mask_for_all_threads_is_one_command() {
+    fn undo_merges_equal_masks_into_one_command() {
         let mask = |cpus: &str| CpuSet::of_list(cpus).unwrap();
         assert_eq!(give_back(7, &[(7, mask("0-3")), (8, mask("0-3"))]), ["taskset -acp 0-3 7"]);
         assert_eq!(

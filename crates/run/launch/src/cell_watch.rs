@@ -27,8 +27,8 @@ impl CellEnd {
         let CellEnd { cell, after_s, by_lease } = self;
         let ended = if *by_lease { "ended with its lease" } else { "was destroyed" };
         format!(
-            "the cell '{cell}' {ended} {after_s:.1} s after the program had begun: from then on \
-             the program had neither quiet CPUs nor seats"
+            "the cell '{cell}' {ended} {after_s:.1} s after the program started: from then on the \
+             program had neither quiet CPUs nor seats"
         )
     }
 }
@@ -90,10 +90,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_is_told_with_its_time() {
+    fn cell_end_is_reported_with_time() {
         let end = |by_lease| CellEnd { cell: "quiet".to_owned(), after_s: 2.04, by_lease };
         assert!(end(true).sentence().starts_with(
-            "the cell 'quiet' ended with its lease 2.0 s after the program had begun: from then on"
+            "the cell 'quiet' ended with its lease 2.0 s after the program started: from then on"
         ));
         assert!(end(false).sentence().starts_with("the cell 'quiet' was destroyed 2.0 s after"));
     }

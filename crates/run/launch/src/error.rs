@@ -19,12 +19,10 @@ pub enum LaunchError {
         source: io::Error,
     },
     /// Threads cannot be stopped at their creation.
-    #[error(
-        "threads cannot be seated in order of creation, as the kernel forbids ptrace here: {0}"
-    )]
+    #[error("the kernel forbids ptrace here, which seats in order of creation need: {0}")]
     Forbidden(&'static str),
     /// The kernel refused the program.
-    #[error("{path}: cannot be executed")]
+    #[error("cannot execute {path}")]
     Execute {
         /// The program.
         path: String,
@@ -32,7 +30,7 @@ pub enum LaunchError {
         source: io::Error,
     },
     /// The computer depends on it.
-    #[error("process {pid} is {kind}; --force seats it all the same")]
+    #[error("process {pid} is {kind}; --force seats it anyway")]
     NeedsForce {
         /// The process.
         pid: Tid,
@@ -40,7 +38,7 @@ pub enum LaunchError {
         kind: &'static str,
     },
     /// The threads of a process cannot be listed.
-    #[error("the threads of process {pid} cannot be seen, and none is seated: {why}")]
+    #[error("the threads of process {pid} cannot be seen, so none is seated: {why}")]
     Unseen {
         /// The process.
         pid: Tid,
@@ -62,18 +60,18 @@ pub enum LaunchError {
         pid: Tid,
     },
     /// The process has ended and is still listed.
-    #[error("process {0} has ended, and is listed only until its parent asks how (a zombie)")]
+    #[error("process {0} has ended (a zombie: its parent has not reaped it)")]
     HasEnded(Tid),
     /// The second process cannot be started, perhaps because of a limit on processes.
-    #[error("the process that watches over the program cannot be started")]
+    #[error("cannot start the process that watches the program")]
     NoSupervisor(#[source] io::Error),
     /// The memory of the program's cell cannot be emptied.
     #[error(transparent)]
     CellMemory(io::Error),
     /// The process that seats the threads was killed.
     #[error(
-        "the process that seats the threads was killed; the program runs on, and each thread where \
-         it sits"
+        "the process that seats the threads was killed; the program continues, and each thread \
+         keeps its CPUs"
     )]
     SupervisorKilled,
 }
@@ -105,17 +103,18 @@ impl LaunchError {
         let tracer = seatmap_os::task::Family::of(std::process::id() as Tid)
             .map_or(0, |family| family.tracer);
         LaunchError::Forbidden(match (tracer, scope.trim()) {
-            (1.., _) => "this program is traced itself, by strace or a debugger; run it without",
+            (1.., _) => "strace or a debugger already traces this program; run it without",
             (_, "2") => {
-                "kernel.yama.ptrace_scope is 2; be root of the host, which may also allow it: \
-                 'sysctl kernel.yama.ptrace_scope=1'"
+                "kernel.yama.ptrace_scope is 2; run seatmap as root of the host, or allow ptrace \
+                 there: 'sysctl kernel.yama.ptrace_scope=1'"
             }
             (_, "3") => {
-                "kernel.yama.ptrace_scope is 3 until the next boot; --match alone needs no ptrace"
+                "kernel.yama.ptrace_scope is 3 until the next boot; use --match alone, which needs \
+                 no ptrace"
             }
             _ => {
                 "most likely a container's seccomp profile; allow SYS_PTRACE, or use --match \
-                 alone, which needs none"
+                 alone, which needs no ptrace"
             }
         })
     }

@@ -52,14 +52,13 @@ pub enum ProgramError {
     /// The program would run with another user's rights, which the kernel denies to a traced
     /// program.
     #[error(
-        // Plural: "runs" is a verb here.
-        "{} runs with another's rights (set-user-ID, set-group-ID or file capabilities), and the \
-         kernel denies them to a program that is seated from outside; {}",
+        "{} needs the rights of its file (set-user-ID, set-group-ID or file capabilities), which \
+         the kernel denies to traced programs; {}",
         .0, in_front(.0)
     )]
     Privileged(String),
     /// An argument contains a zero byte.
-    #[error("an argument holds a zero byte")]
+    #[error("an argument contains a zero byte")]
     Zero,
 }
 
@@ -67,7 +66,7 @@ fn in_front(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or_default();
     match name {
         "sudo" | "doas" => format!("type it in front: {name} seatmap ..."),
-        _ => "be root, or run its own threads without it".to_owned(),
+        _ => "run seatmap as root, or run the program without it".to_owned(),
     }
 }
 
@@ -239,10 +238,10 @@ fn hint(name: &str) -> String {
     let is_line = name.contains(char::is_whitespace)
         && first.is_some_and(|first| Executable::find(&[first]).is_ok());
     if is_line && name.contains(['|', '<', '>', ';', '&', '$', '*', '`']) {
-        return format!("; for a line of the shell, type sh -c {}", shell_word(name));
+        return format!("; for a shell command, type sh -c {}", shell_word(name));
     }
     if is_line {
-        return "; type its words one by one, not in one pair of quotation marks".to_owned();
+        return "; type its words separately, not in one pair of quotes".to_owned();
     }
     String::new()
 }
@@ -251,16 +250,16 @@ fn checked(path: PathBuf) -> Result<PathBuf, ProgramError> {
     let shown = path.display().to_string();
     let reason = match std::fs::metadata(&path) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            "its folder may not be entered"
+            "this user may not enter its folder"
         }
         Err(_) => return Err(ProgramError::Absent { name: shown }),
         Ok(found) if found.is_dir() => "is a folder",
         Ok(found) if !may_execute(&path) && found.mode() & 0o111 == 0 => {
-            "may not be executed; 'chmod +x' on it allows that"
+            "is not executable; 'chmod +x' makes it so"
         }
         Ok(_) if !may_execute(&path) => {
-            "may be executed by others alone, or lies on a file system that is mounted 'noexec'; \
-             copy it elsewhere"
+            "is executable only for other users, or is on a file system mounted 'noexec'; copy it \
+             elsewhere"
         }
         // The kernel starts a traced program without the rights of its file's owner.
         Ok(found) if gains_rights(&path, &found) => return Err(ProgramError::Privileged(shown)),
@@ -298,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_found_as_a_shell_does() {
+    fn programs_are_found_through_path() {
         let found = find(&["sh", "-c", "true"]).unwrap();
         assert!(found.path().to_bytes().ends_with(b"/sh"));
         assert_eq!(found.arguments().len(), 3);
@@ -306,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_added_to_the_environment_wins() {
+    fn added_variables_override_environment() {
         let program = find(&["sh"]).unwrap();
         let own = program.environment().len();
         let program = program.with_variable("PATH", "/x").with_variable("SEATMAP_TEST", "a=b");
@@ -317,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn malloc_is_told_of_huge_pages() {
+    fn huge_pages_set_malloc_tunable() {
         let tunables = |program: Executable| {
             let found = program
                 .environment()
@@ -335,12 +334,12 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_the_right_to_be_executed_gets_it() {
+    fn missing_execute_permission_is_reported_until_granted() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("program");
         std::fs::write(&file, "#!/bin/sh\n").unwrap();
         let found = || find(&[file.to_str().unwrap()]);
-        assert!(found().unwrap_err().to_string().contains("'chmod +x' on it"));
+        assert!(found().unwrap_err().to_string().contains("'chmod +x' makes it so"));
         assert!(
             std::process::Command::new("chmod").arg("+x").arg(&file).status().unwrap().success()
         );
@@ -348,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn rights_are_lent_by_their_own_bit() {
+    fn set_id_bits_lend_only_foreign_rights() {
         use std::os::unix::fs::PermissionsExt;
         let file = tempfile::NamedTempFile::new().unwrap();
         let owner = std::fs::metadata(file.path()).unwrap();
@@ -365,16 +364,16 @@ mod tests {
     }
 
     #[test]
-    fn refusals_say_why() {
+    fn unusable_program_is_rejected_with_reason() {
         let refusal = |command: &[&str]| find(command).unwrap_err().to_string();
         insta::assert_snapshot!(refusal(&[]), @"no program to run; put it after --");
         insta::assert_snapshot!(refusal(&["no-such-program"]), @"no-such-program: there is no such program");
         insta::assert_snapshot!(refusal(&["1"]), @"1: there is no such program; '--pid 1' names a process, and a list of CPUs has no spaces: '--cpus 0,1'");
         insta::assert_snapshot!(refusal(&["Cargo.toml"]), @"Cargo.toml: there is no such program; './Cargo.toml' names the file in this folder");
-        insta::assert_snapshot!(refusal(&["sh -c true"]), @"sh -c true: there is no such program; type its words one by one, not in one pair of quotation marks");
+        insta::assert_snapshot!(refusal(&["sh -c true"]), @"sh -c true: there is no such program; type its words separately, not in one pair of quotes");
         insta::assert_snapshot!(refusal(&["no such program"]), @"no such program: there is no such program");
         insta::assert_snapshot!(refusal(&["/usr"]), @"/usr: is a folder");
-        insta::assert_snapshot!(refusal(&["/proc/version"]), @"/proc/version: may not be executed; 'chmod +x' on it allows that");
-        insta::assert_snapshot!(refusal(&["sh", "a\0b"]), @"an argument holds a zero byte");
+        insta::assert_snapshot!(refusal(&["/proc/version"]), @"/proc/version: is not executable; 'chmod +x' makes it so");
+        insta::assert_snapshot!(refusal(&["sh", "a\0b"]), @"an argument contains a zero byte");
     }
 }

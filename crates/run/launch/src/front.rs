@@ -329,7 +329,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn news_come_as_they_were_sent() {
+    fn front_messages_round_trip() {
         let endings = [Ending::Exited(255), Ending::Killed(9)];
         let ended = endings.map(News::Ended);
         let left = endings.map(News::Left);
@@ -348,7 +348,7 @@ mod tests {
 
     /// The process that got the number of a killed front.
     #[test]
-    fn a_front_that_has_gone_is_sent_no_signal() {
+    fn vanished_front_gets_no_signal() {
         let mut stranger = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let pid = stranger.id() as Tid;
         signals::send(pid, libc::SIGSTOP);

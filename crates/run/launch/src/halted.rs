@@ -30,12 +30,12 @@ fn halted(root: &Root, hierarchies: &Hierarchies, pid: Tid) -> Option<HaltedProc
         let group = &brake.group;
         let is = brake.words();
         let release = brake.release();
-        let reason = format!("its control group {group} is {is}; '{release}' lets it go on");
+        let reason = format!("its control group {group} is {is}; '{release}' resumes it");
         return Some(HaltedProcess { pid, name, reason });
     }
     // T: by a signal; t: by a debugger (proc_pid_stat(5)).
     threads.iter().all(|thread| ['T', 't'].contains(&thread.state)).then(|| {
-        let reason = format!("it is stopped; 'kill -CONT {pid}' lets it go on");
+        let reason = format!("it is stopped; 'kill -CONT {pid}' resumes it");
         HaltedProcess { pid, name, reason }
     })
 }
@@ -69,6 +69,6 @@ mod tests {
         assert_eq!(before, []);
         let [stopped] = &stopped[..] else { panic!("{stopped:?}") };
         assert_eq!((stopped.pid, stopped.name.as_str()), (pid, "sleep"));
-        assert_eq!(stopped.reason, format!("it is stopped; 'kill -CONT {pid}' lets it go on"));
+        assert_eq!(stopped.reason, format!("it is stopped; 'kill -CONT {pid}' resumes it"));
     }
 }

@@ -30,14 +30,14 @@ impl Hampered {
     pub(crate) fn sentences(&self) -> impl Iterator<Item = String> {
         let unprivileged = self.unprivileged.iter().map(|program| {
             format!(
-                "{program} was to run with another's rights, and ran without: the kernel denies \
-                 them to a program that is seated from outside"
+                "{program} ran without the rights of its file (set-user-ID or set-group-ID), which \
+                 the kernel denies to traced programs"
             )
         });
         let tracers = self.tracers.iter().map(|program| {
             format!(
-                "{program} may have been unable to trace its program: a thread has one tracer, and \
-                 threads are seated by tracing; run it without, or seat by --match alone"
+                "{program} may have failed to trace its program: Seatmap traces the threads, and a \
+                 thread has only one tracer; run it without Seatmap, or use --match alone"
             )
         });
         unprivileged.chain(tracers)
@@ -66,21 +66,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_missed_is_told_once() {
+    fn hampered_programs_are_reported_once() {
         let mut hampered = Hampered::default();
         for path in ["/usr/bin/strace", "/usr/bin/strace", "/opt/gdb"] {
             add(&mut hampered.tracers, Path::new(path));
         }
         add(&mut hampered.unprivileged, Path::new("/usr/bin/su"));
         insta::assert_snapshot!(hampered.sentences().collect::<Vec<_>>().join("\n"), @r"
-        /usr/bin/su was to run with another's rights, and ran without: the kernel denies them to a program that is seated from outside
-        /usr/bin/strace may have been unable to trace its program: a thread has one tracer, and threads are seated by tracing; run it without, or seat by --match alone
-        /opt/gdb may have been unable to trace its program: a thread has one tracer, and threads are seated by tracing; run it without, or seat by --match alone
+        /usr/bin/su ran without the rights of its file (set-user-ID or set-group-ID), which the kernel denies to traced programs
+        /usr/bin/strace may have failed to trace its program: Seatmap traces the threads, and a thread has only one tracer; run it without Seatmap, or use --match alone
+        /opt/gdb may have failed to trace its program: Seatmap traces the threads, and a thread has only one tracer; run it without Seatmap, or use --match alone
         ");
     }
 
     #[test]
-    fn ordinary_programs_miss_nothing() {
+    fn ordinary_program_is_not_hampered() {
         let mut hampered = Hampered::default();
         hampered.note(std::process::id() as Tid, &std::env::current_exe().unwrap());
         assert_eq!(hampered, Hampered::default());

@@ -84,7 +84,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_program_is_told_of_its_cell() {
+    fn program_in_cell_gets_cell_variables() {
         let program = shell().in_cell(&Root::new("/"), &cell());
         let own = shell()
             .with_variable("SEATMAP_CELL", "quiet")

@@ -102,23 +102,23 @@ pub(crate) fn set_policy(
 ) -> Injected {
     if arch::INSTRUCTION.is_empty() {
         return Injected::refused(
-            "a policy for a thread of its own is not supported on this kind of processor",
+            "a memory policy for a single thread is not supported on this processor",
         );
     }
     let status = traced::status(tid).unwrap_or_default();
     if own.is_none() || SeccompFilters::read(&status) != own {
         return Injected::refused(
-            "its seccomp filter might end the program for the call that sets the policy",
+            "its seccomp filter might kill the program for the call that sets the policy",
         );
     }
     if traced::ignores(&status, libc::SIGTRAP) {
-        return Injected::refused("it ignores SIGTRAP, which the kernel would undo");
+        return Injected::refused("it ignores SIGTRAP, and the kernel would reset that");
     }
     let Some(before) = read_registers(tid) else {
         return Injected::refused("it runs 32-bit code");
     };
     let Some(at) = instruction(tid, &before) else {
-        return Injected::refused("no instruction was found with which it could call the kernel");
+        return Injected::refused("no instruction for a system call was found in it");
     };
     Injection { tid, is_first, before, at }.run(call)
 }
@@ -155,7 +155,7 @@ impl Injection {
         let written = tracee::read_memory(self.tid, place, &mut kept)
             .and_then(|()| tracee::write_memory(self.tid, place, &mask));
         if written.is_err() {
-            return Injected::refused("its stack has no room for the mask of nodes");
+            return Injected::refused("its stack has no room for the node mask");
         }
         let Ok(signals) = tracee::signal_mask(self.tid) else { return Injected::gone() };
         let pointer = if mask.is_empty() { 0 } else { place };
@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_died_or_was_replaced_is_not_put_back() {
+    fn only_intact_threads_are_restored() {
         let reported = |status| is_itself(InjectionOutcome::Reported(status));
         assert!(
             is_itself(InjectionOutcome::AsFound)
@@ -255,13 +255,13 @@ mod tests {
     }
 
     #[test]
-    fn a_stack_pointer_may_be_any_number() {
+    fn extreme_stack_pointers_do_not_overflow() {
         assert_eq!(below_stack(4096, 8), 3824);
         assert!(below_stack(0, 8) > 1 << 63 && below_stack(260, 8) > 1 << 63);
     }
 
     #[test]
-    fn this_process_has_an_instruction_that_calls_the_kernel() {
+    fn process_contains_syscall_instruction() {
         if arch::INSTRUCTION.is_empty() {
             return seatmap_needs::skipped!("no registers are known here");
         }

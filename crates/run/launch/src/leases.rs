@@ -70,14 +70,13 @@ impl Leases {
         let mut notes = Vec::new();
         if self.cpus.as_ref().is_some_and(CpuLeases::is_blocked) {
             notes.push(format!(
-                "seats of other runs were not passed over: another process holds the lock on {}, \
-                 under which runs look at each other's",
+                "cannot avoid the seats of other runs: another process holds the lock on {}",
                 seatmap_os::lease::FOLDER
             ));
         }
         if self.crowded > 0 {
             notes.push(format!(
-                "{} {} of another run: none of those to choose from was free",
+                "{} {} of another run: no other seat was free",
                 counted(self.crowded, "thread"),
                 agreeing(self.crowded, "got the seat", "got seats")
             ));

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_the_numbers_of_all_ancestors() {
+    fn path_lists_birth_numbers_of_ancestors() {
         assert_eq!(
             paths_of(&[1, 2, 3, 4, 5], &[(2, 1), (3, 1), (4, 2)]),
             ["0", "0.0", "0.1", "0.0.0", "1"]
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn children_may_be_shown_before_their_creator() {
+    fn children_may_precede_their_creator() {
         assert_eq!(
             paths_of(&[4, 3, 1, 2], &[(4, 3), (3, 1), (2, 1)]),
             ["0.0.0", "0.0", "0", "0.1"]
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_and_an_unknown_creator_have_paths_behind_all_others() {
+    fn circular_or_unknown_creators_get_last_paths() {
         assert_eq!(paths_of(&[1, 2, 3, 4], &[(1, 2), (2, 1), (3, 9)]), ["1", "1.0", "2", "0"]);
     }
 

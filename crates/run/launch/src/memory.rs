@@ -50,12 +50,11 @@ pub enum MemoryWishError {
     Node(#[from] NodeError),
     /// The plan has no memory.
     #[error(
-        "the plan does not say where the tasks' memory is; 'seatmap place --memory' makes plans \
-         that do"
+        "the plan has no memory nodes for the tasks; 'seatmap place --memory' makes such plans"
     )]
     NothingPlanned,
     /// The request needs a plan.
-    #[error("plan takes the memory of each task from a plan; give one with --plan")]
+    #[error("'plan' takes each task's memory from a plan; give one with --plan")]
     NoPlan,
 }
 
@@ -199,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn wishes_are_policies() {
+    fn memory_options_become_policies() {
         let policy = |text: &str| {
             let memory =
                 text.parse::<MemoryWish>().unwrap().memory(&nodes(), &set("1"), None).unwrap();
@@ -214,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_say_what_there_is() {
+    fn invalid_memory_options_are_rejected_with_choices() {
         let refusal = |text: &str| match text.parse::<MemoryWish>() {
             Ok(wish) => wish.memory(&nodes(), &set("0"), None).unwrap_err().to_string(),
             Err(error) => error.to_string(),
@@ -225,11 +224,11 @@ mod tests {
         assert!(refusal("node:x").starts_with("'node:x': column 1: 'x' is "));
         insta::assert_snapshot!(refusal("node:4"), @"NUMA node 4 does not exist: this machine has nodes 0-3");
         insta::assert_snapshot!(refusal("interleave:3"), @"NUMA node 3 is outside the nodes that this process may use, 0-2: its cpuset forbids it");
-        insta::assert_snapshot!(refusal("plan"), @"plan takes the memory of each task from a plan; give one with --plan");
+        insta::assert_snapshot!(refusal("plan"), @"'plan' takes each task's memory from a plan; give one with --plan");
     }
 
     #[test]
-    fn plans_say_for_each_task() {
+    fn plan_sets_memory_policy_per_task() {
         let planned = |memory: Vec<Vec<u32>>| {
             let plan = Plan { memory, ..Plan::new("host", vec![0, 1]) };
             MemoryWish::Plan.memory(&nodes(), &set("0"), Some(&plan))
@@ -251,12 +250,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_is_too_much(text in "[a-z0-9:,-]{0,20}") {
+        fn arbitrary_memory_option_never_panics(text in "[a-z0-9:,-]{0,20}") {
             let _ = text.parse::<MemoryWish>();
         }
 
         #[test]
-        fn what_is_written_is_read_back(list in prop::collection::btree_set(0_u32..1024, 1..9), kind in 0..5) {
+        fn memory_options_round_trip(list in prop::collection::btree_set(0_u32..1024, 1..9), kind in 0..5) {
             let nodes: CpuSet = list.into_iter().collect();
             let wish = match kind {
                 0 => MemoryWish::Local,

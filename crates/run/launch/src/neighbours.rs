@@ -36,8 +36,8 @@ impl SharedSeats {
     #[must_use]
     pub fn sentence(&self) -> String {
         format!(
-            "{} {} of process {} ('{}'), which another 'seatmap run' (process {}) keeps seated: \
-             the programs take turns there; give one of them other CPUs",
+            "{} {} of process {} ('{}'), seated by another 'seatmap run' (process {}): the \
+             programs take turns there; give one of them other CPUs",
             self.cpus.named(),
             agreeing(self.cpus.len(), "is also the seat of a thread", "are also seats of threads"),
             self.program,
@@ -217,8 +217,8 @@ fn are_some_hidden() -> bool {
 fn hidden_sentence(cpus: &CpuSet) -> String {
     let threads = if cpus.len() == 1 { "a thread" } else { "threads" };
     format!(
-        "another user's 'seatmap run' has {threads} on {} as well: the programs take turns there; \
-         take other CPUs, or ask root whose it is",
+        "another user's 'seatmap run' also has {threads} on {}: the programs take turns there; \
+         use other CPUs, or ask root who runs it",
         cpus.named()
     )
 }
@@ -246,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wide_seats_share_cpus_without_harm_and_narrow_ones_do_not() {
+    fn only_wide_seats_may_overlap() {
         let seats = |all: &str, single: &str| Seats {
             all: CpuSet::of_list(all).unwrap(),
             single: CpuSet::of_list(single).unwrap_or_default(),
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_bound_is_named() {
+    fn bound_neighbour_is_named() {
         let bound = |list: &str| BoundNeighbour {
             cpus: CpuSet::of_list(list).unwrap(),
             program: 71,
@@ -272,30 +272,30 @@ mod tests {
     }
 
     #[test]
-    fn a_process_is_below_those_that_started_it() {
+    fn ancestors_follow_parent_processes() {
         let parents = HashMap::from([(7, 5), (5, 1), (1, 0)]);
         assert_eq!(ancestors(&parents, 7).collect::<Vec<Tid>>(), [7, 5, 1]);
         assert_eq!(ancestors(&parents, 9).collect::<Vec<Tid>>(), [9]);
     }
 
     #[test]
-    fn a_run_of_another_user_is_told_without_its_name() {
+    fn run_of_other_user_is_reported_without_name() {
         let cpus = |list: &str| hidden_sentence(&CpuSet::of_list(list).unwrap());
-        let sentence = "another user's 'seatmap run' has a thread on CPU 0 as well: the programs \
-                        take turns there; take other CPUs, or ask root whose it is";
+        let sentence = "another user's 'seatmap run' also has a thread on CPU 0: the programs \
+                        take turns there; use other CPUs, or ask root who runs it";
         assert_eq!(cpus("0"), sentence);
-        assert!(cpus("0,2").contains("has threads on CPUs 0,2 as well"));
+        assert!(cpus("0,2").contains("also has threads on CPUs 0,2:"));
     }
 
     #[test]
-    fn the_other_program_is_named() {
+    fn neighbouring_run_is_named() {
         let shared = |list: &str| {
             let name = "a\u{1b}b".to_owned();
             let cpus = CpuSet::of_list(list).unwrap();
             SharedSeats { cpus, program: 71, name, supervisor: 70 }.sentence()
         };
-        let sentence = "CPU 0 is also the seat of a thread of process 71 ('a\\u{1b}b'), which \
-             another 'seatmap run' (process 70) keeps seated: the programs take turns \
+        let sentence = "CPU 0 is also the seat of a thread of process 71 ('a\\u{1b}b'), seated by \
+             another 'seatmap run' (process 70): the programs take turns \
              there; give one of them other CPUs";
         assert_eq!(shared("0"), sentence);
         assert!(shared("0,2").starts_with("CPUs 0,2 are also seats of threads of process 71"));

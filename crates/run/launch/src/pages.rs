@@ -82,7 +82,7 @@ impl MovedPages {
             pages => format!(" (the kernel refused {})", counted(pages, "page")),
         };
         format!(
-            "process {pid}: {moved} of its memory moved to {word} {nodes}, where {there} was; \
+            "process {pid}: {moved} of its memory moved to {word} {nodes}, which had {there}; \
              {stayed} stayed elsewhere{refused}"
         )
     }
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn people_are_told_what_moved() {
+    fn moved_pages_are_reported() {
         let moved = MovedPages {
             pid: 7,
             moved_bytes: 3 << 20,
@@ -101,13 +101,13 @@ mod tests {
             stayed_bytes: 4096,
             refused_pages: 1,
         };
-        insta::assert_snapshot!(moved.sentence(&CpuSet::single(1)), @"process 7: 3.0 MiB of its memory moved to node 1, where 1.0 MiB was; 4 KiB stayed elsewhere (the kernel refused 1 page)");
+        insta::assert_snapshot!(moved.sentence(&CpuSet::single(1)), @"process 7: 3.0 MiB of its memory moved to node 1, which had 1.0 MiB; 4 KiB stayed elsewhere (the kernel refused 1 page)");
         let none = MovedPages { moved_bytes: 0, stayed_bytes: 0, refused_pages: 0, ..moved };
-        insta::assert_snapshot!(none.sentence(&[0, 1].into_iter().collect()), @"process 7: 0 KiB of its memory moved to nodes 0,1, where 1.0 MiB was; 0 KiB stayed elsewhere");
+        insta::assert_snapshot!(none.sentence(&[0, 1].into_iter().collect()), @"process 7: 0 KiB of its memory moved to nodes 0,1, which had 1.0 MiB; 0 KiB stayed elsewhere");
     }
 
     #[test]
-    fn nothing_of_this_process_is_on_a_node_that_is_not_its_own() {
+    fn own_pages_are_already_on_allowed_nodes() {
         let pid = std::process::id() as Tid;
         let all = MemoryNodes::read(&Root::new("/")).with_memory;
         match move_to(pid, &all) {

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_inherit_and_are_due_for_their_tasks() {
+    fn threads_inherit_policies_until_task_differs() {
         let mut policies = policies();
         assert_eq!(policies.of_first(), Some(&bind(2)));
         policies.arrive(70, 70);
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_kept_without_a_plan() {
+    fn policies_without_plan_keep_nothing() {
         let mut policies = Policies::none();
         policies.arrive(70, 70);
         assert!(

@@ -54,7 +54,7 @@ pub enum Trouble {
     },
     /// Another program, or most likely the program itself, changed the mask.
     #[error(
-        "its seat is {}, but {}its own affinity was changed to {to}",
+        "its seat is {}, but {}its affinity was changed to {to}",
         .cpus.named(),
         if .holder.is_unknown() { String::new() } else { format!("{}: ", .holder.or("")) }
     )]
@@ -95,7 +95,7 @@ pub enum Trouble {
         .cpus.named(),
         spelled(*.lasted),
         if .holder.is_unknown() {
-            "by another's hand, or its own".to_owned()
+            "because it or another program moved it".to_owned()
         } else {
             format!("while {}", .holder.cells_then())
         }
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_was_refused_its_seat_has_not_left_it() {
+    fn refused_seat_is_not_reported_as_left() {
         let mut record = seated();
         let refused = io::Error::from_raw_os_error(libc::EPERM);
         record.trouble = Some(Trouble::refused(7, &CpuSet::single(1), &refused));
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_waits_has_not_taken_its_seat() {
+    fn waiting_thread_is_not_verified() {
         let mut record = seated();
         assert!(record.verified());
         record.waiting = true;
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_detour_is_forgiven_and_a_long_absence_is_told() {
+    fn brief_detour_is_ignored_and_long_absence_reported() {
         let mut record = seated();
         record.is_elsewhere(list(0), list(1), Some(1), || false);
         assert!(!record.verified() && record.all_seen_on() == [0, 1], "it is elsewhere now");
@@ -294,7 +294,10 @@ mod tests {
         let text = record.trouble.as_ref().map(ToString::to_string);
         assert_eq!(
             text.as_deref(),
-            Some("its seat is CPU 0, but it was elsewhere for 3 s by another's hand, or its own")
+            Some(
+                "its seat is CPU 0, but it was elsewhere for 3 s because it or another program \
+                 moved it"
+            )
         );
         record.is_on_seat();
         assert_eq!(

@@ -99,16 +99,16 @@ pub fn is_seating(bytes: &[u8]) -> bool {
 pub fn where_to_look(text: &str) -> String {
     let unfinished = unfinished(text).map(|sentence| format!("; {sentence}")).unwrap_or_default();
     format!(
-        "holds the seats of a run, which 'seatmap check --expect FILE' compares with the threads \
-         that run now{unfinished}"
+        "holds the seats of a run, which 'seatmap check --expect FILE' compares with the running \
+         threads{unfinished}"
     )
 }
 
 fn unfinished(text: &str) -> Option<&'static str> {
     let end = seatmap_data::document::read::<SeatingEnd>(text, FORMAT).ok()?;
     (end.complete == Some(false)).then_some(
-        "it was written before the run's end, which was not seen: the process that seats the \
-         threads is still there, or was killed",
+        "it was written before the run ended: the process that seats the threads still runs, or \
+         was killed",
     )
 }
 

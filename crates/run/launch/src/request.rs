@@ -100,7 +100,7 @@ pub enum SeatingError {
     #[error(transparent)]
     Cpu(#[from] CpuError),
     /// A rule names threads by TID, but a new program's have none yet.
-    #[error("numbers of threads are known only of programs that run; tid: and pid: need --pid")]
+    #[error("tid: and pid: need --pid, because only running threads have numbers")]
     Numbers,
     /// The memory is not available.
     #[error(transparent)]
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn seats_are_those_of_this_computer() {
+    fn request_grants_cpus_of_this_computer() {
         let cpu = own_cpu();
         let granted = request(&cpu.to_string(), &[]).grant().unwrap();
         assert_eq!(*granted.allocator.whole(), CpuSet::single(cpu));
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn seats_of_a_cell_are_its_cpus_over_and_over() {
+    fn cell_seats_cycle_over_cell_cpus() {
         let cell = crate::in_cell::tests::cell();
         let plan = |cpus: Vec<u32>| Plan::new("desk", cpus);
         let all = in_cell(&cell, None).unwrap();
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_are_the_users_to_mend() {
+    fn refused_requests_are_input_errors() {
         let refused = |request: SeatingRequest| request.grant().unwrap_err();
         let absent = refused(request("9999", &[]));
         assert!(absent.is_input() && matches!(absent, SeatingError::Cpu(_)), "{absent}");

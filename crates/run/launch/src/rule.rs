@@ -50,10 +50,10 @@ pub enum RuleError {
     )]
     Shape(String),
     /// `tid:` or `pid:` without a number.
-    #[error("'{0}' holds no number of a thread or process; write tid:4711=0")]
+    #[error("'{0}' has no thread or process ID; write tid:4711=0")]
     Number(String),
     /// The task does not exist.
-    #[error("'{rule}' names a task that is not there: {seats}")]
+    #[error("'{rule}' names a task that does not exist: {seats}")]
     NoSuchTask {
         /// The rule.
         rule: String,
@@ -173,8 +173,8 @@ fn described(seats: &SeatList) -> String {
     let named = seats.names.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
     match (seats.own().len(), named.as_str()) {
         (0, _) => "tasks come from --cpus or --plan, and 'NAME=cpus:LIST' names CPUs".to_owned(),
-        (1, "") => "there is task 0 alone".to_owned(),
-        (1, named) => format!("there is task 0 alone, called {named}"),
+        (1, "") => "there is only task 0".to_owned(),
+        (1, named) => format!("there is only task 0, called {named}"),
         (count, "") => format!("there are tasks 0 to {}", count - 1),
         (count, named) => format!("there are tasks 0 to {}, called {named}", count - 1),
     }
@@ -192,12 +192,12 @@ mod tests {
     }
 
     #[test]
-    fn without_tasks_a_rule_says_where_they_come_from() {
+    fn rule_without_tasks_names_their_sources() {
         let none = SeatList::of_cpus(&CpuList(Vec::new()), Beyond::Leave);
         let refused = SeatRule::parse("w*=0", &none, &|| Err(String::new())).unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "'w*=0' names a task that is not there: tasks come from --cpus or --plan, and \
+            "'w*=0' names a task that does not exist: tasks come from --cpus or --plan, and \
              'NAME=cpus:LIST' names CPUs"
         );
     }
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_are_read() {
+    fn rules_are_parsed() {
         let rule = read("w*=1,c").unwrap();
         assert_eq!(
             (&rule.who, taken(&rule)),
@@ -234,23 +234,23 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_may_spell_out_a_seat() {
+    fn rule_may_name_cpus() {
         let rule = read("io*=cpus:14-15,a").unwrap();
         assert_eq!(taken(&rule), [(None, vec![14, 15]), (Some(0), vec![5])]);
     }
 
     #[test]
-    fn refusals_say_what_there_is() {
+    fn invalid_rules_are_rejected_with_choices() {
         let refusal = |text: &str| read(text).unwrap_err().to_string();
         insta::assert_snapshot!(refusal("w"), @"'w' is not a rule; write NAME=TASKS or NAME=CPUS, such as 'worker*=1-3' or 'io*=cpus:14-15'");
         insta::assert_snapshot!(refusal("=1"), @"'=1' is not a rule; write NAME=TASKS or NAME=CPUS, such as 'worker*=1-3' or 'io*=cpus:14-15'");
-        insta::assert_snapshot!(refusal("tid:x=1"), @"'tid:x=1' holds no number of a thread or process; write tid:4711=0");
-        insta::assert_snapshot!(refusal("w=3"), @"'w=3' names a task that is not there: there are tasks 0 to 2, called a, b, c");
+        insta::assert_snapshot!(refusal("tid:x=1"), @"'tid:x=1' has no thread or process ID; write tid:4711=0");
+        insta::assert_snapshot!(refusal("w=3"), @"'w=3' names a task that does not exist: there are tasks 0 to 2, called a, b, c");
         insta::assert_snapshot!(refusal("w=l3:0"), @"the rule 'w=l3:0'");
     }
 
     #[test]
-    fn stars_stand_for_any_text() {
+    fn stars_match_any_text() {
         let fits = |pattern: &str, text: &str| super::fits(pattern.as_bytes(), text.as_bytes());
         assert!(
             fits("worker*", "worker-12")
@@ -268,7 +268,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn fitting_is_what_a_plain_recursion_says(pattern in "[ab*]{0,7}", text in "[ab]{0,9}") {
+        fn matching_agrees_with_plain_recursion(pattern in "[ab*]{0,7}", text in "[ab]{0,9}") {
             fn plain(pattern: &[u8], text: &[u8]) -> bool {
                 match pattern.split_first() {
                     None => text.is_empty(),
@@ -280,7 +280,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_makes_it_panic(text in "\\PC{0,24}") {
+        fn arbitrary_rule_text_never_panics(text in "\\PC{0,24}") {
             let _ = read(&text);
         }
     }

@@ -75,10 +75,10 @@ impl LanguageRuntime {
         let remedy = match self {
             LanguageRuntime::Java => format!("set {JAVA_OPTION}{cpus}"),
             LanguageRuntime::Go => format!("set {GO_VARIABLE}={cpus}"),
-            _ => format!("tell it to start {cpus}", cpus = counted(cpus, "worker")),
+            _ => format!("configure {cpus}", cpus = counted(cpus, "worker")),
         };
         format!(
-            "{program} sizes itself by the CPUs of the thread that asks, and a seated thread has \
+            "{program} sizes itself by the CPUs of the current thread, and a seated thread has \
              one; {remedy}"
         )
     }
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_of_go_are_known_by_a_section() {
+    fn go_programs_are_recognized_by_section() {
         assert!(is_of_go_with(&program(b"\0.go.buildinfo\0")));
         assert!(!is_of_go_with(&program(b"\0.data\0")) && !is_of_go_with(b"#!/bin/sh\n"));
         assert_eq!(
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn users_may_tell_a_runtime_the_number_of_cpus() {
+    fn user_settings_fix_runtime_cpu_count() {
         let none = |_: &str| None;
         let word = |text: &str| vec![text.to_owned()];
         assert!(LanguageRuntime::Java.is_sized(&word("-XX:ActiveProcessorCount=2"), &none));
@@ -152,15 +152,15 @@ mod tests {
     }
 
     #[test]
-    fn sentences_name_the_setting_of_the_runtime() {
-        insta::assert_snapshot!(LanguageRuntime::Java.narrowed("java", 4), @"java sizes itself by the CPUs of the thread that asks, and a seated thread has one; set -XX:ActiveProcessorCount=4");
-        insta::assert_snapshot!(LanguageRuntime::Go.narrowed("hugo", 4), @"hugo sizes itself by the CPUs of the thread that asks, and a seated thread has one; set GOMAXPROCS=4");
-        insta::assert_snapshot!(LanguageRuntime::Node.narrowed("node", 4), @"node sizes itself by the CPUs of the thread that asks, and a seated thread has one; tell it to start 4 workers");
+    fn warning_names_setting_of_runtime() {
+        insta::assert_snapshot!(LanguageRuntime::Java.narrowed("java", 4), @"java sizes itself by the CPUs of the current thread, and a seated thread has one; set -XX:ActiveProcessorCount=4");
+        insta::assert_snapshot!(LanguageRuntime::Go.narrowed("hugo", 4), @"hugo sizes itself by the CPUs of the current thread, and a seated thread has one; set GOMAXPROCS=4");
+        insta::assert_snapshot!(LanguageRuntime::Node.narrowed("node", 4), @"node sizes itself by the CPUs of the current thread, and a seated thread has one; configure 4 workers");
     }
 
     proptest! {
         #[test]
-        fn no_file_is_too_broken(cut in 0usize..220, at in 0usize..192, byte: u8) {
+        fn damaged_executable_never_panics(cut in 0usize..220, at in 0usize..192, byte: u8) {
             let mut bytes = program(b"\0.go.buildinfo\0");
             bytes[at] = byte;
             bytes.truncate(cut);

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_that_asks_again_roams_or_is_narrow() {
+    fn runtimes_are_reported_as_roaming_or_narrowed() {
         let own = Tid::try_from(std::process::id()).unwrap();
         let [java, node] = ["/opt/jdk/bin/java", "/usr/bin/node"].map(Path::new);
         let mut runtimes = Runtimes::default();
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn where_all_threads_have_all_seats_nothing_is_told() {
+    fn runtime_with_all_seats_is_not_reported() {
         let own = Tid::try_from(std::process::id()).unwrap();
         let mut runtimes = Runtimes::default();
         runtimes.note(own, Path::new("/opt/jdk/bin/java"), |_| SeatFit::Whole);

@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tasks_go_by_name_and_number() {
+    fn tasks_are_found_by_name_then_number() {
         let names = ["left", "right", "7", "d"].map(str::to_owned).to_vec();
         let seats =
             SeatList { names, ..SeatList::of_cpus(&CpuList(vec![3, 2, 1, 0]), Beyond::Leave) };

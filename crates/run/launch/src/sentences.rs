@@ -46,7 +46,7 @@ impl Report {
         ];
         let roaming = self.roaming.iter().map(|program| {
             format!(
-                "{} asks for the number of CPUs in any of its threads, at any time: each may run \
+                "{} may read the number of CPUs in any thread at any time, so each thread may run \
                  on all seats; --strict seats them one by one",
                 visible(program)
             )
@@ -84,16 +84,16 @@ impl Report {
         let threads = counted(self.unseated, "thread");
         // Threads that ran already may have been pinned earlier.
         let left = if self.threads.iter().any(|thread| thread.late && !thread.has_seat()) {
-            agreeing(self.unseated, "keeps the CPUs that it had", "keep the CPUs that they had")
+            agreeing(self.unseated, "keeps its CPUs", "keep their CPUs")
         } else {
             agreeing(
                 self.unseated,
-                "was left where the kernel puts them",
-                "were left where the kernel puts them",
+                "was left to the kernel's scheduler",
+                "were left to the kernel's scheduler",
             )
         };
         Some(match self.ordered_tasks {
-            0 => format!("{threads} that no rule has a task for {left}"),
+            0 => format!("{threads} without a task in any rule {left}"),
             _ => format!("{threads} beyond the {} {left}", counted(self.tasks, "task")),
         })
     }
@@ -106,8 +106,8 @@ impl Report {
         let were = agreeing(self.strangers, "was", "were");
         let seats = agreeing(self.strangers, "it took the next seat", "they took the next seats");
         Some(format!(
-            "{threads} {were} created by another way than any task of the plan; {seats} in the \
-             order of creation"
+            "{threads} {were} created in another way than every task of the plan; {seats} in order \
+             of creation"
         ))
     }
 
@@ -117,7 +117,7 @@ impl Report {
         }
         let tasks = CpuList(self.empty_tasks.iter().map(|task| *task as u32).collect());
         let word = if self.empty_tasks.len() == 1 { "task" } else { "tasks" };
-        Some(format!("no thread came for {word} {tasks}"))
+        Some(format!("{word} {tasks} got no thread"))
     }
 
     fn wide_first(&self) -> Option<String> {
@@ -150,7 +150,7 @@ impl Report {
         let their = agreeing(self.widened, "its seat", "their seats");
         let each = agreeing(self.widened, "it", "each");
         Some(format!(
-            "{threads} had to wait for other threads on {their} and may run on all seats since; \
+            "{threads} had to wait for other threads on {their} and may now run on all seats; \
              --strict keeps {each} in place"
         ))
     }
@@ -162,8 +162,8 @@ impl Report {
         let live = behind.sentence();
         Some(format!(
             // Plural: "their" or "its" stands in the braces.
-            "{live}; process {pid} keeps {them} seated ('kill {pid}' ends that, and gives {them} \
-             {their} CPUs back)"
+            "{live}; process {pid} keeps {them} seated ('kill {pid}' stops that and restores \
+             {their} CPUs)"
         ))
     }
 
@@ -171,14 +171,14 @@ impl Report {
         let behind = self.behind.filter(|behind| behind.supervisor.is_none())?;
         let live = behind.sentence();
         Some(match behind.freed {
-            0 if behind.threads == 1 => format!("{live}, and was not seated"),
-            0 => format!("{live}, and none of them was seated"),
+            0 if behind.threads == 1 => format!("{live}, but was not seated"),
+            0 => format!("{live}, but none of them was seated"),
             freed => {
                 let threads = counted(freed, "thread");
                 let lacking = behind.waiter.map_or_else(String::new, |pid| {
                     format!(
-                        ", but for those that are offline; process {pid} waits until these are \
-                         back, and ends"
+                        ", except offline ones; process {pid} waits until these are online again, \
+                         and exits"
                     )
                 });
                 format!(
@@ -192,12 +192,12 @@ impl Report {
 
 impl Behind {
     fn sentence(&self) -> String {
-        let live = if self.processes == 1 { "lives" } else { "live" };
+        let run = if self.processes == 1 { "runs" } else { "run" };
         let threads = match (self.processes, self.threads) {
             (1, 1) => String::new(),
             (_, threads) => format!(" with {}", counted(threads, "thread")),
         };
-        format!("{}{threads} {live} on", counted(self.processes, "process"))
+        format!("{}{threads} still {run}", counted(self.processes, "process"))
     }
 }
 
@@ -225,12 +225,12 @@ fn policy_trouble(thread: &SeatedThread) -> Option<String> {
     let why = memory
         .trouble
         .as_deref()
-        .unwrap_or("it ended, or was not stopped, before that could be set");
+        .unwrap_or("it ended, or did not stop, before the policy could be set");
     let order = thread.order;
     let name = visible(&thread.name);
     let tid = thread.tid;
     Some(format!(
-        "thread {order} ('{name}', tid {tid}) has not the memory policy {}: {why}",
+        "thread {order} ('{name}', tid {tid}) does not have the memory policy {}: {why}",
         memory.policy
     ))
 }
@@ -243,7 +243,7 @@ mod tests {
     use crate::verifier::{MemoryReport, PagesOnNode};
 
     #[test]
-    fn number_words_are_right() {
+    fn report_sentences_use_correct_number_forms() {
         for count in [0, 1, 2] {
             for supervisor in [None, Some(7)] {
                 let behind = Behind {
@@ -347,28 +347,28 @@ mod tests {
         ]);
         insta::assert_snapshot!(report.troubles().join("\n"), @r"thread 2 ('wand\u{1b}erer', tid 72): seated on CPU 11, and then ...");
         insta::assert_snapshot!(report.notes().join("\n"), @r"
-        1 thread beyond the 4 tasks was left where the kernel puts them
-        no thread came for tasks 2,3
+        1 thread beyond the 4 tasks was left to the kernel's scheduler
+        tasks 2,3 got no thread
         ");
     }
 
     #[test]
-    fn threads_that_ran_already_keep_their_masks() {
+    fn already_running_threads_keep_their_masks() {
         let mut late = thread(1, "late", None);
         late.late = true;
         let mut report = report(vec![thread(0, "main", Some((0, 4))), late.clone()]);
         assert_eq!(
             report.left_over().unwrap(),
-            "1 thread beyond the 4 tasks keeps the CPUs that it had"
+            "1 thread beyond the 4 tasks keeps its CPUs"
         );
         (report.unseated, report.ordered_tasks) = (2, 0);
         report.threads.push(late);
-        let ruled = "2 threads that no rule has a task for keep the CPUs that they had";
+        let ruled = "2 threads without a task in any rule keep their CPUs";
         assert_eq!(report.left_over().unwrap(), ruled);
     }
 
     #[test]
-    fn notes_tell_of_helpers_and_of_what_lives_on() {
+    fn report_mentions_helpers_and_remaining_processes() {
         let mut report = report(vec![thread(0, "main", Some((0, 4)))]);
         (report.empty_tasks, report.helpers) = (Vec::new(), 40);
         report.threads[0].task = None;
@@ -384,26 +384,26 @@ mod tests {
         ");
         let daemon =
             Behind { processes: 6, threads: 6, supervisor: Some(81), freed: 0, waiter: None };
-        insta::assert_snapshot!(told(daemon), @"6 processes with 6 threads live on; process 81 keeps them seated ('kill 81' ends that, and gives them their CPUs back)");
-        insta::assert_snapshot!(told(Behind { supervisor: None, freed: 5, ..daemon }), @"6 processes with 6 threads live on; seating has ended, and 5 threads may use all of the program's CPUs again");
+        insta::assert_snapshot!(told(daemon), @"6 processes with 6 threads still run; process 81 keeps them seated ('kill 81' stops that and restores their CPUs)");
+        insta::assert_snapshot!(told(Behind { supervisor: None, freed: 5, ..daemon }), @"6 processes with 6 threads still run; seating has ended, and 5 threads may use all of the program's CPUs again");
         let lacking = told(Behind { supervisor: None, freed: 5, waiter: Some(9), ..daemon });
-        let end = "but for those that are offline; process 9 waits until these are back, and ends";
+        let end = "except offline ones; process 9 waits until these are online again, and exits";
         assert!(lacking.ends_with(end), "{lacking}");
         let one = Behind { processes: 1, threads: 1, supervisor: None, freed: 0, waiter: None };
-        assert_eq!(told(one), "1 process lives on, and was not seated");
+        assert_eq!(told(one), "1 process still runs, but was not seated");
         report.strangers = 2;
-        let strangers = "2 threads were created by another way than any task of the plan; they took the next seats";
+        let strangers = "2 threads were created in another way than every task of the plan; they took the next seats";
         assert!(
             report.losses().iter().any(|loss| loss.starts_with(strangers)),
             "{:?}",
             report.losses()
         );
         report.widened = 3;
-        insta::assert_snapshot!(report.losses().last().unwrap(), @"3 threads had to wait for other threads on their seats and may run on all seats since; --strict keeps each in place");
+        insta::assert_snapshot!(report.losses().last().unwrap(), @"3 threads had to wait for other threads on their seats and may now run on all seats; --strict keeps each in place");
     }
 
     #[test]
-    fn memory_is_told_of() {
+    fn report_mentions_memory_policies_and_nodes() {
         let mut lost = thread(1, "w", Some((1, 0)));
         let policy = || "bind:1".to_owned();
         lost.memory =
@@ -411,7 +411,7 @@ mod tests {
         let mut set = thread(0, "w", Some((0, 0)));
         set.memory = Some(ThreadMemory { policy: policy(), is_set: true, trouble: None });
         let mut report = report(vec![set, lost]);
-        insta::assert_snapshot!(report.troubles().join("\n"), @"thread 1 ('w', tid 71) has not the memory policy bind:1: why");
+        insta::assert_snapshot!(report.troubles().join("\n"), @"thread 1 ('w', tid 71) does not have the memory policy bind:1: why");
         let nodes = vec![PagesOnNode { node: 0, own_bytes: 4096, shared_bytes: 9 }];
         let process = ProcessMemory {
             pid: 7,

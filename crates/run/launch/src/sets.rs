@@ -81,18 +81,18 @@ const EXPECTED: &str =
 /// Other tools' members; those ending in punctuation, or `0x`, are prefixes. Sources: taskset(1),
 /// numactl(8), hwloc(7), likwid-pin(1) and srun(1).
 const FOREIGN: [(&[&str], &str); 7] = [
-    (&["0x"], "this is a mask in hexadecimal; write its CPUs as a list, such as 0-3,8"),
+    (&["0x"], "this is a hexadecimal mask; write a list of CPUs, such as 0-3,8"),
     (
         &["+"],
-        "this counts the CPUs that the process may use, as numactl does; CPUs go by their own \
-         numbers here, such as 0-3",
+        "this is relative to the CPUs that the process may use, as for numactl; write absolute CPU \
+         numbers, such as 0-3",
     ),
-    (&["!", "~", "^"], "no CPU is taken out of a list; write those that remain, such as 1-3"),
+    (&["!", "~", "^"], "a list cannot exclude CPUs; write the remaining ones, such as 1-3"),
     (
         &["all", "all:", "machine:", "*"],
         "for all CPUs, write core:* (a seat for each core) or package:* (one for each socket)",
     ),
-    (&["pu:", "cpu:"], "CPUs go by the operating system's numbers, without a word, such as 0-3"),
+    (&["pu:", "cpu:"], "write the operating system's CPU numbers without a prefix, such as 0-3"),
     (
         &[
             "map_cpu:",
@@ -111,7 +111,7 @@ const FOREIGN: [(&[&str], &str); 7] = [
         "write CPUs by number, or parts: core:* has a seat for each core, package:* for each \
          socket, numa:* for each node",
     ),
-    (&["p", "ap"], "-cp of taskset is written -c 0-3 -p PID"),
+    (&["p", "ap"], "instead of -cp of taskset, write -c 0-3 -p PID"),
 ];
 
 /// `S0:0-3`, `N:0`, `E:N:2:1:2`, `0@S1:0`.
@@ -136,22 +136,19 @@ pub fn foreign(member: &str) -> Option<&'static str> {
     }
     if is_of_likwid(member) {
         return Some(
-            "this counts inside a part of the machine, as likwid-pin does; write a seat on all of \
-             a part, such as package:0, numa:0 or l3:0, or CPUs by their own numbers, such as 0-3",
+            "this is relative to a part of the machine, as for likwid-pin; write a whole part, \
+             such as package:0, numa:0 or l3:0, or absolute CPU numbers, such as 0-3",
         );
     }
     if member.contains('.') && member.parse::<f64>().is_ok() {
-        return Some(
-            "this is an amount of CPU time, as docker takes it, and seats are CPUs by their \
-             numbers, such as 0-1",
-        );
+        return Some("this is an amount of CPU time, as for docker; write CPU numbers, such as 0-1");
     }
     let known = FOREIGN.iter().find(|(known, _)| known.iter().any(|known| is_like(member, known)));
     known.map(|(_, advice)| *advice)
 }
 
 fn quoted_or_nothing(member: &str) -> String {
-    if member.is_empty() { "nothing beside a comma".to_owned() } else { format!("'{member}'") }
+    if member.is_empty() { "an empty member".to_owned() } else { format!("'{member}'") }
 }
 
 /// Why a list of seats was refused.
@@ -369,7 +366,7 @@ impl NumberedParts<'_> {
     fn absent(&self, member: &str) -> SetError {
         let mut present = self.named(self.parts.keys().copied());
         if self.parts.is_empty() {
-            present = format!("nothing that it calls {}", self.level.name());
+            present = format!("no {}", self.level.name());
         } else if self.usable().count() < self.parts.len() {
             let usable = self.named(self.usable().map(|(number, _)| number));
             present += &format!(", of which this process may use {usable}");
@@ -504,16 +501,16 @@ mod tests {
     #[test]
     fn lists_of_other_tools_are_answered() {
         for (member, answer) in [
-            ("0x3", "this is a mask in hexadecimal"),
-            ("S0:0-3", "as likwid-pin does"),
-            ("N:0", "as likwid-pin does"),
-            ("C0:0@C1:0", "as likwid-pin does"),
-            ("E:N:2:1:2", "as likwid-pin does"),
-            ("+0", "as numactl does"),
-            ("!0", "no CPU is taken out"),
+            ("0x3", "this is a hexadecimal mask"),
+            ("S0:0-3", "as for likwid-pin"),
+            ("N:0", "as for likwid-pin"),
+            ("C0:0@C1:0", "as for likwid-pin"),
+            ("E:N:2:1:2", "as for likwid-pin"),
+            ("+0", "as for numactl"),
+            ("!0", "a list cannot exclude CPUs"),
             ("all", "core:* (a seat for each core)"),
             ("machine:0", "core:* (a seat for each core)"),
-            ("pu:0", "the operating system's numbers"),
+            ("pu:0", "the operating system's CPU numbers"),
             ("map_cpu:0", "write CPUs by number"),
             ("cores", "core:* has a seat for each core"),
             ("1.5", "an amount of CPU time"),
@@ -529,10 +526,10 @@ mod tests {
     fn refusals_say_what_there_is() {
         let refusal = |text| read(text).unwrap_err();
         insta::assert_snapshot!(refusal("l3:9"), @"'l3:9': this machine has l3 0-3; 'seatmap show host' lists them");
-        insta::assert_snapshot!(refusal("die:0"), @"'die:0': this machine has nothing that it calls die; 'seatmap show host' lists them");
-        insta::assert_snapshot!(refusal("die:*"), @"'die:*': this machine has nothing that it calls die; 'seatmap show host' lists them");
+        insta::assert_snapshot!(refusal("die:0"), @"'die:0': this machine has no die; 'seatmap show host' lists them");
+        insta::assert_snapshot!(refusal("die:*"), @"'die:*': this machine has no die; 'seatmap show host' lists them");
         insta::assert_snapshot!(refusal("soft:1"), @"'soft:1': expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, l3:*");
-        insta::assert_snapshot!(refusal("1,,2"), @"nothing beside a comma: expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, l3:*");
+        insta::assert_snapshot!(refusal("1,,2"), @"an empty member: expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, l3:*");
         insta::assert_snapshot!(refusal("cpus:"), @"'cpus:'");
     }
 

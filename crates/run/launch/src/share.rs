@@ -25,8 +25,8 @@ pub enum ShareError {
     Variable(#[from] LocalRankError),
     /// There are fewer seats than starts.
     #[error(
-        "{starts} start on this node ({source_of}), and there {}, which they would share: give \
-         each its own, or set {OWN}={ALL} if only one of them runs at a time",
+        "{starts} start on this node ({source_of}), but there {}: give each one its own, or set \
+         {OWN}={ALL} if only one of them runs at a time",
         counted_seats(*.seats)
     )]
     TooFew {
@@ -39,8 +39,8 @@ pub enum ShareError {
     },
     /// The plan's tasks do not divide among the starts.
     #[error(
-        "{starts} start on this node ({source_of}), and the plan has {tasks}, which is not a \
-         multiple: make a plan with as many tasks as ranks, or set {OWN} to the number of a task",
+        "{starts} start on this node ({source_of}), but the plan has {tasks}, not a multiple: \
+         make a plan with one task per rank, or set {OWN} to the number of a task",
         tasks = seatmap_data::statistics::words::counted(*.tasks, "task")
     )]
     Uneven {
@@ -61,8 +61,8 @@ pub enum ShareError {
     },
     /// Several workers are indistinguishable.
     #[error(
-        "xargs runs {workers} at a time, which would share their seats: add \
-         --process-slot-var=SLOT to xargs, so that each worker takes its own, or set {OWN}={ALL}"
+        "xargs runs {workers} at a time, and all would take the same seats: add \
+         --process-slot-var=SLOT to xargs to give each worker its own, or set {OWN}={ALL}"
     )]
     Workers {
         /// The number of workers, in words.
@@ -70,7 +70,7 @@ pub enum ShareError {
     },
     /// The work needs all CPUs.
     #[error("{starts} start on this node ({source_of}), and each would {}, or set {OWN}={ALL} if \
-             only one of them runs at a time or each has CPUs of its own", .work.hint())]
+             only one of them runs at a time or each has separate CPUs", .work.hint())]
     Together {
         /// The starts, in words.
         starts: String,
@@ -90,8 +90,8 @@ pub enum ShareError {
     },
     /// Every start would take a rule's CPUs.
     #[error(
-        "{starts} start on this node ({source_of}), and the CPUs of a rule would be those of each: \
-         name tasks in --match, or set {OWN}={ALL}"
+        "{starts} start on this node ({source_of}), and each would take the CPUs of a rule: name \
+         tasks in --match, or set {OWN}={ALL}"
     )]
     Rule {
         /// The starts, in words.
@@ -118,19 +118,19 @@ impl SoleWork {
     fn hint(self) -> &'static str {
         match self {
             SoleWork::Auto => {
-                "try seats on the CPUs of the others: seat the ranks of a job together ('seatmap \
-                 run --auto --pid PID,PID'), or each by a plan ('seatmap run --plan')"
+                "try seats on the others' CPUs: seat the ranks of a job together ('seatmap run \
+                 --auto --pid PID,PID'), or each by a plan ('seatmap run --plan')"
             }
             SoleWork::Bench => {
-                "time its runs beside those of the others: start the whole job in each run \
-                 ('seatmap bench -- mpirun ...')"
+                "time its runs while the others run: start the whole job in each run ('seatmap \
+                 bench -- mpirun ...')"
             }
             SoleWork::Tune => {
-                "race beside the others on the same CPUs: start the whole job in each run \
+                "time its runs on CPUs that the others use: start the whole job in each run \
                  ('seatmap tune -- mpirun ...')"
             }
             SoleWork::Noise => {
-                "take the others for noise of its CPUs: start one on each node ('mpirun --map-by \
+                "measure the others as noise: start one on each node ('mpirun --map-by \
                  ppr:1:node', 'srun --ntasks-per-node=1')"
             }
         }
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn each_rank_has_tasks_of_its_own() {
+    fn ranks_get_disjoint_tasks() {
         assert_eq!(taken(&rank(1, Some(2)), 2, true), Ok(1..2));
         assert_eq!(taken(&rank(1, Some(2)), 8, true), Ok(4..8));
         assert_eq!(taken(&rank(3, None), 8, true), Ok(3..4));
@@ -294,12 +294,12 @@ mod tests {
     }
 
     #[test]
-    fn starts_that_would_share_a_seat_are_refused() {
+    fn overlapping_starts_are_rejected() {
         let refused =
             |start: LaunchInstance, seats, is_plan| taken(&start, seats, is_plan).unwrap_err();
-        insta::assert_snapshot!(refused(rank(0, Some(2)), 1, false), @"2 ranks start on this node (RANK=0), and there is 1 seat, which they would share: give each its own, or set SEATMAP_TASK=all if only one of them runs at a time");
-        insta::assert_snapshot!(refused(rank(2, None), 2, false), @"3 or more ranks start on this node (RANK=2), and there are 2 seats, which they would share: give each its own, or set SEATMAP_TASK=all if only one of them runs at a time");
-        insta::assert_snapshot!(refused(rank(0, Some(2)), 3, true), @"2 ranks start on this node (RANK=0), and the plan has 3 tasks, which is not a multiple: make a plan with as many tasks as ranks, or set SEATMAP_TASK to the number of a task");
+        insta::assert_snapshot!(refused(rank(0, Some(2)), 1, false), @"2 ranks start on this node (RANK=0), but there is 1 seat: give each one its own, or set SEATMAP_TASK=all if only one of them runs at a time");
+        insta::assert_snapshot!(refused(rank(2, None), 2, false), @"3 or more ranks start on this node (RANK=2), but there are 2 seats: give each one its own, or set SEATMAP_TASK=all if only one of them runs at a time");
+        insta::assert_snapshot!(refused(rank(0, Some(2)), 3, true), @"2 ranks start on this node (RANK=0), but the plan has 3 tasks, not a multiple: make a plan with one task per rank, or set SEATMAP_TASK to the number of a task");
         insta::assert_snapshot!(refused(LaunchInstance::Task(3), 2, true), @"there is no task 3 (SEATMAP_TASK=3): there are 2 seats");
         assert!(
             check_rules(&rank(0, Some(2)), true).is_err()
@@ -309,18 +309,18 @@ mod tests {
     }
 
     #[test]
-    fn work_on_all_cpus_is_done_by_one_start() {
+    fn multiple_starts_of_sole_work_are_rejected() {
         let refused = |work: SoleWork, start| work.check_start(start).unwrap_err().to_string();
-        insta::assert_snapshot!(refused(SoleWork::Auto, Ok(rank(0, Some(2)))), @"2 ranks start on this node (RANK=0), and each would try seats on the CPUs of the others: seat the ranks of a job together ('seatmap run --auto --pid PID,PID'), or each by a plan ('seatmap run --plan'), or set SEATMAP_TASK=all if only one of them runs at a time or each has CPUs of its own");
-        insta::assert_snapshot!(refused(SoleWork::Bench, Ok(rank(1, None))), @"2 or more ranks start on this node (RANK=1), and each would time its runs beside those of the others: start the whole job in each run ('seatmap bench -- mpirun ...'), or set SEATMAP_TASK=all if only one of them runs at a time or each has CPUs of its own");
-        insta::assert_snapshot!(refused(SoleWork::Tune, Err(ShareError::Workers { workers: "4 commands".to_owned() })), @"4 commands start on this node (xargs), and each would race beside the others on the same CPUs: start the whole job in each run ('seatmap tune -- mpirun ...'), or set SEATMAP_TASK=all if only one of them runs at a time or each has CPUs of its own");
+        insta::assert_snapshot!(refused(SoleWork::Auto, Ok(rank(0, Some(2)))), @"2 ranks start on this node (RANK=0), and each would try seats on the others' CPUs: seat the ranks of a job together ('seatmap run --auto --pid PID,PID'), or each by a plan ('seatmap run --plan'), or set SEATMAP_TASK=all if only one of them runs at a time or each has separate CPUs");
+        insta::assert_snapshot!(refused(SoleWork::Bench, Ok(rank(1, None))), @"2 or more ranks start on this node (RANK=1), and each would time its runs while the others run: start the whole job in each run ('seatmap bench -- mpirun ...'), or set SEATMAP_TASK=all if only one of them runs at a time or each has separate CPUs");
+        insta::assert_snapshot!(refused(SoleWork::Tune, Err(ShareError::Workers { workers: "4 commands".to_owned() })), @"4 commands start on this node (xargs), and each would time its runs on CPUs that the others use: start the whole job in each run ('seatmap tune -- mpirun ...'), or set SEATMAP_TASK=all if only one of them runs at a time or each has separate CPUs");
         insta::assert_snapshot!(refused(SoleWork::Tune, Ok(LaunchInstance::Task(3))), @"there is no task 3 here (SEATMAP_TASK=3): SEATMAP_TASK chooses among the tasks of a plan or the CPUs of a list; unset it, or set SEATMAP_TASK=all");
-        insta::assert_snapshot!(refused(SoleWork::Noise, Ok(rank(0, Some(2)))), @"2 ranks start on this node (RANK=0), and each would take the others for noise of its CPUs: start one on each node ('mpirun --map-by ppr:1:node', 'srun --ntasks-per-node=1'), or set SEATMAP_TASK=all if only one of them runs at a time or each has CPUs of its own");
+        insta::assert_snapshot!(refused(SoleWork::Noise, Ok(rank(0, Some(2)))), @"2 ranks start on this node (RANK=0), and each would measure the others as noise: start one on each node ('mpirun --map-by ppr:1:node', 'srun --ntasks-per-node=1'), or set SEATMAP_TASK=all if only one of them runs at a time or each has separate CPUs");
         assert_eq!(SoleWork::Bench.check_start(Ok(LaunchInstance::Alone)), Ok(()));
     }
 
     #[test]
-    fn a_start_is_told_what_it_takes() {
+    fn start_reports_its_share_of_tasks() {
         let list = SeatList::of_sets((0..4).map(CpuSet::single).collect(), Beyond::Leave);
         let told = |start: LaunchInstance| {
             super::sentence(&start, &list.clone().shared_with(&start, true).unwrap())

@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "broke an invariant: thread table: thread 7 enters the order twice")]
-    fn a_thread_that_enters_twice_stops_the_launch() {
+    fn thread_entering_twice_panics() {
         let mut threads = ThreadTable::default();
         threads.begin(7, 7, false, false);
         threads.enter(7, None, false);
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seat_counts_for_the_thread_that_gets_it() {
+    fn unseated_count_follows_seat_changes() {
         let mut threads = ThreadTable::default();
         let seat = Some(Seat::shared(seatmap_os::CpuSet::single(0)));
         for (tid, seat) in [(7, None), (8, None), (9, seat.clone())] {
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "thread 8 becomes 7, and that one lives")]
-    fn a_number_that_two_threads_have_stops_the_launch() {
+    fn renumbering_to_used_id_panics() {
         let mut threads = ThreadTable::default();
         threads.begin(7, 7, false, false);
         threads.begin(8, 7, false, false);

@@ -252,7 +252,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stops_are_told_apart() {
+    fn wait_statuses_are_decoded() {
         let stopped = |event: i32, signal: i32| WaitStatus::of(event << 16 | signal << 8 | 0x7f);
         assert_eq!(
             stopped(libc::PTRACE_EVENT_CLONE, libc::SIGTRAP),

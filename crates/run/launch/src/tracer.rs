@@ -433,8 +433,8 @@ mod tests {
     }
 
     #[test]
-    fn a_task_whose_creator_was_killed_at_its_creation_is_seated() {
-        run_alone("a_task_whose_creator_was_killed_at_its_creation_is_seated", || {
+    fn task_of_killed_creator_is_seated() {
+        run_alone("task_of_killed_creator_is_seated", || {
             let Some(mut made) = Creation::begin("exec sleep 60") else {
                 return seatmap_needs::skipped!("this process may not trace");
             };
@@ -462,8 +462,8 @@ mod tests {
     }
 
     #[test]
-    fn a_task_that_ends_before_its_creator_reports_it_is_not_waited_for() {
-        run_alone("a_task_that_ends_before_its_creator_reports_it_is_not_waited_for", || {
+    fn task_ended_before_report_is_not_awaited() {
+        run_alone("task_ended_before_report_is_not_awaited", || {
             let Some(mut made) = Creation::begin("exit") else {
                 return seatmap_needs::skipped!("this process may not trace");
             };

@@ -189,9 +189,13 @@ impl ProcessMemory {
             .collect();
         let when = if self.at_end { "at its end" } else { "at the last look" };
         let elsewhere = match self.elsewhere_bytes {
-            Some(0) => ", none elsewhere than asked".to_owned(),
+            Some(0) => ", none outside the requested nodes".to_owned(),
             Some(bytes) => {
-                format!(", {} ({:.1} %) elsewhere than asked", size(bytes), percent(bytes, own))
+                format!(
+                    ", {} ({:.1} %) outside the requested nodes",
+                    size(bytes),
+                    percent(bytes, own)
+                )
             }
             None => String::new(),
         };
@@ -226,17 +230,17 @@ mod tests {
     }
 
     #[test]
-    fn people_are_told_how_much_is_where() {
+    fn memory_report_names_sizes_and_nodes() {
         let own = [(0, 3 << 20), (1, 1 << 20)];
-        insta::assert_snapshot!(process(&own, Some("0")).sentence(), @"memory of solver (70) at its end: 3.0 MiB on node 0, 1.0 MiB on node 1, 1.0 MiB (25.0 %) elsewhere than asked");
-        insta::assert_snapshot!(process(&own, Some("0-1")).sentence(), @"memory of solver (70) at its end: 3.0 MiB on node 0, 1.0 MiB on node 1, none elsewhere than asked");
+        insta::assert_snapshot!(process(&own, Some("0")).sentence(), @"memory of solver (70) at its end: 3.0 MiB on node 0, 1.0 MiB on node 1, 1.0 MiB (25.0 %) outside the requested nodes");
+        insta::assert_snapshot!(process(&own, Some("0-1")).sentence(), @"memory of solver (70) at its end: 3.0 MiB on node 0, 1.0 MiB on node 1, none outside the requested nodes");
         insta::assert_snapshot!(process(&own[..1], None).sentence(), @"memory of solver (70) at its end: 3.0 MiB on node 0");
         assert_eq!([9 << 10, 5 << 29].map(size), ["9 KiB", "2.5 GiB"]);
         assert_eq!([(1 << 20) - 1, (1 << 30) - 1].map(size), ["1.0 MiB", "1.0 GiB"]);
     }
 
     #[test]
-    fn this_process_has_memory_somewhere() {
+    fn own_process_memory_is_found() {
         let mut verifier = Verifier::new(None, Duration::ZERO);
         let pid = std::process::id() as Tid;
         verifier.look([pid].into_iter());

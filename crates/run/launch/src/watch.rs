@@ -170,7 +170,7 @@ mod tests {
     use seatmap_os::{CpuList, CpuSet};
 
     #[test]
-    fn a_process_that_got_the_number_of_another_is_left_alone() {
+    fn reused_pid_is_left_alone() {
         let cpus: CpuSet = seatmap_os::affinity::current().unwrap().into_iter().collect();
         let seats = SeatList::of_cpus(&CpuList(vec![cpus.first().unwrap()]), Beyond::Cycle);
         let mut stranger = std::process::Command::new("sleep").arg("60").spawn().unwrap();

@@ -38,7 +38,7 @@ fn full() -> Report {
         waiting: false,
         elsewhere_ms: 0,
         late: true,
-        trouble: Some("its seat is CPU 3, but its own affinity was changed to 0-3".into()),
+        trouble: Some("its seat is CPU 3, but its affinity was changed to 0-3".into()),
         memory: Some(ThreadMemory {
             policy: "bind:1".into(),
             is_set: false,
@@ -113,7 +113,7 @@ fn memory_report() -> MemoryReport {
 }
 
 #[test]
-fn reports_have_the_keys_of_the_schema_and_no_others() {
+fn report_keys_match_schema_exactly() {
     assert_valid(&serde_json::to_value(full()).unwrap());
     let text = schema().to_string();
     assert!(text.contains("first 10,000 threads") && MOST_RECORDS == 10_000);
@@ -121,7 +121,7 @@ fn reports_have_the_keys_of_the_schema_and_no_others() {
 }
 
 #[test]
-fn a_report_of_a_real_process_is_valid() {
+fn report_of_real_process_matches_schema() {
     let seats = SeatList::of_cpus(&CpuList(vec![0]), Beyond::Leave);
     let rules = vec![
         seatmap_launch::SeatRule::parse("no thread's name=0", &seats, &|| Err(String::new()))

@@ -34,10 +34,10 @@ pub enum PerfDataError {
     #[error(transparent)]
     Open(io::Error),
     /// The file could not be read.
-    #[error("read the recording")]
+    #[error("cannot read the recording")]
     Read(#[source] io::Error),
     /// The file does not begin like a recording.
-    #[error("perf did not write it; 'perf c2c record -o FILE -- COMMAND' makes one")]
+    #[error("not a recording of perf; 'perf c2c record -o FILE -- COMMAND' makes one")]
     Foreign,
     /// This kind is not supported: why, and what to do.
     #[error("{0}")]
@@ -47,14 +47,12 @@ pub enum PerfDataError {
     Damaged(u64),
     /// Its events have no addresses.
     #[error(
-        "none of its events tells which memory was accessed; record with 'perf c2c record' or \
-         'perf mem record'"
+        "its events have no memory addresses; record with 'perf c2c record' or 'perf mem record'"
     )]
     NoAddresses,
     /// It has more threads than a pattern may have.
     #[error(
-        "{} accessed memory, and a pattern has no more than {MAX_TASKS}; record one program, \
-         without -a",
+        "{} accessed memory, but a pattern has at most {MAX_TASKS}; record one program, without -a",
         counted(*.0, "thread")
     )]
     TooLarge(usize),
@@ -204,23 +202,23 @@ impl Seen {
         let SampledLines { samples, transfers, kernel, .. } = self.lines;
         let orphans = self.lines.orphans();
         let mut told = vec![format!(
-            "accesses without a sample: {samples} were sampled, of which {transfers} took a line \
-             from another core"
+            "accesses without a sample: {samples} were sampled, and {transfers} of these took a \
+             line from another core"
         )];
         let none =
-            "transfers, if there were any: the events do not tell what another core's cache \
+            "transfers, if there were any: the events do not show what another core's cache \
              answered"
                 .to_owned();
         told.extend((samples > 0 && transfers == 0).then_some(none));
         let alone = format!(
-            "who wrote the lines of about {orphans}, as no sample of another thread hit them",
+            "the writers of the lines of about {orphans}: no sample of another thread hit them",
             orphans = counted_figure(orphans, 0, "transfer")
         );
         told.extend((orphans >= 1.0).then_some(alone));
         told.extend(
-            (kernel > 0).then(|| format!("the kernel's memory, which {kernel} of the samples hit")),
+            (kernel > 0).then(|| format!("the kernel's memory: {kernel} of the samples hit it")),
         );
-        told.extend((self.lost > 0).then(|| format!("records that were lost: {}", self.lost)));
+        told.extend((self.lost > 0).then(|| format!("lost records: {}", self.lost)));
         told
     }
 }

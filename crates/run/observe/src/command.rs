@@ -97,7 +97,7 @@ mod tests {
     use seatmap_launch::Ending;
 
     #[test]
-    fn a_command_that_does_not_stop_by_itself_is_asked_to() {
+    fn stop_request_terminates_command() {
         let words = ["sleep", "1000"].map(OsString::from).to_vec();
         let command = SubjectCommand { words, leaves_stdout: true };
         let child = command.prepared().spawn().unwrap();

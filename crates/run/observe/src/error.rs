@@ -31,7 +31,7 @@ pub enum ObserveError {
         reason: String,
     },
     /// The command could not be started.
-    #[error("start {program}")]
+    #[error("cannot start {program}")]
     Start {
         /// The program.
         program: String,
@@ -39,10 +39,10 @@ pub enum ObserveError {
         source: io::Error,
     },
     /// No process has this number.
-    #[error("there is no process {0}; 'ps -e' lists those that run")]
+    #[error("there is no process {0}; 'ps -e' lists the running ones")]
     NoProcess(Tid),
     /// The process has ended and is still listed.
-    #[error("process {0} has ended, and is listed only until its parent asks how (a zombie)")]
+    #[error("process {0} has ended (a zombie: its parent has not reaped it)")]
     HasEnded(Tid),
     /// This user may not see the process's threads.
     #[error("the threads of process {pid} cannot be seen: {why}")]
@@ -56,7 +56,7 @@ pub enum ObserveError {
     #[error("the control group '{0}' has no processes; 'systemd-cgls' lists the groups")]
     NoGroup(String),
     /// The kernel refused to return results.
-    #[error("read what the kernel saw")]
+    #[error("cannot read the kernel's counts")]
     Kernel(#[from] io::Error),
     /// Another process or file was refused.
     #[error(transparent)]
@@ -76,28 +76,28 @@ pub enum ObserveError {
         source: PerfDataError,
     },
     /// No thread was seen.
-    #[error("the program ended before anything of it was seen")]
+    #[error("the program ended before it was observed")]
     NothingSeen,
     /// An MPI job left no traces.
     #[error(
-        "no rank wrote down its messages; is it an MPI program that ends by MPI_Finalize, and \
-         loads its MPI library ('ldd PROGRAM' shows libmpi)?"
+        "no rank recorded its messages; the program must call MPI_Finalize and load a shared MPI \
+         library ('ldd PROGRAM' shows libmpi)"
     )]
     NoMessages,
     /// A program left no trace of its accesses.
     #[error(
-        "the program wrote down no accesses; compile it with -fsanitize=thread, and link it \
-         without that and with libseatmap_trace.a -ldl"
+        "the program recorded no accesses; compile it with -fsanitize=thread, and link it with \
+         libseatmap_trace.a -ldl instead"
     )]
     NoAccesses,
     /// The traces of a program cannot be read.
     #[error(transparent)]
     Trace(TraceError),
     /// The user ended the observation first.
-    #[error("interrupted while the program was observed")]
+    #[error("interrupted while observing the program")]
     Interrupted,
     /// The program failed, or was ended early.
-    #[error("while it was observed, the program {0}")]
+    #[error("the program {0} while it was observed")]
     Failed(Ending),
 }
 

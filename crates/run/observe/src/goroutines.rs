@@ -39,11 +39,11 @@ impl GoPrograms {
             .filter_map(|(file, _)| Some(visible(&file.file_name()?.to_string_lossy()).to_string()))
             .collect();
         let names: Vec<String> = names.into_iter().collect();
-        let hint = if is_counted { "" } else { "; the method goroutines counts what they hand on" };
+        let hint = if is_counted { "" } else { "; --method goroutines counts their handoffs" };
         (!names.is_empty()).then(|| {
             format!(
-                "goroutines of {}, which Go hands to whichever thread is free: the pairs are those \
-                 of threads{hint}",
+                "goroutines of {}, which Go runs on any free thread: the pairs are those of \
+                 threads{hint}",
                 names.join(", ")
             )
         })
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_in_other_languages_are_not_told() {
+    fn only_go_programs_are_reported() {
         let mut programs = GoPrograms::default();
         programs.look([std::process::id() as Tid, 0, Tid::MAX]);
         assert_eq!(programs.unseen(false), None);

@@ -57,7 +57,7 @@ impl Method {
             Method::Goroutines => {
                 "goroutines that need not wait, and those that a thread hands itself"
             }
-            Method::Tsan => "code that was not built with -fsanitize=thread, such as the C library",
+            Method::Tsan => "code built without -fsanitize=thread, such as the C library",
             Method::Mpi => "threads within a rank, and messages that MPI sends on its own behalf",
             Method::C2c => "lines that no sample hit, and memory shared between processes",
         }

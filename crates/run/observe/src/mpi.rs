@@ -100,7 +100,7 @@ pub fn messages(traces: &[TraceText]) -> Result<Messages, TraceError> {
         // A damaged file may claim any number of ranks, so this check comes first.
         if size > MAX_TASKS {
             let what = format!(
-                "{size}, and a pattern has no more than {MAX_TASKS}",
+                "{size}, but a pattern has at most {MAX_TASKS}",
                 size = counted(size, "rank")
             );
             return Err(TraceError::TooLarge { path: trace.path.clone(), what });

@@ -25,7 +25,7 @@ mod tests {
     use super::numbered;
 
     #[test]
-    fn only_names_that_several_have_get_numbers() {
+    fn duplicate_names_get_numbers() {
         assert_eq!(numbered(["app", "w", "", "w"]), ["app", "w#0", "unnamed", "w#1"]);
     }
 }

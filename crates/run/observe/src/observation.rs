@@ -160,9 +160,9 @@ impl Observation {
                 .any(|method| matches!(method, Method::Tsan | Method::Mpi | Method::C2c)))
         .then(|| {
             format!(
-                "{} of one process used {cpu_s:.1} s of CPU time and were seen to exchange \
-                 {messages}; if they spin or share memory, --method tsan sees it in a program that \
-                 is built for it, and --method c2c where the processor samples accesses",
+                "{} of one process used {cpu_s:.1} s of CPU time, but exchanged {messages}; if \
+                 they spin or share memory, --method tsan sees it in a program built for it, and \
+                 --method c2c on a processor that samples accesses",
                 counted(workers.len(), "thread"),
                 messages = counted_figure(messages, 0, "message")
             )
@@ -176,9 +176,9 @@ impl Observation {
         match self.methods[..] {
             [Method::C2c] => "the processor takes the samples",
             // The library's time is part of the program's.
-            [Method::Mpi] | [Method::Tsan] => "the program itself counts, within its own CPU time",
+            [Method::Mpi] | [Method::Tsan] => "the program counts within its CPU time",
             _ if program_s < session::LEAST_S => "the program used too little CPU time",
-            _ => "the kernel did not say how long its part took",
+            _ => "the kernel did not report how long its part took",
         }
     }
 

@@ -70,7 +70,7 @@ impl Sighting {
             });
             format!(
                 "false sharing: '{from}' writes {} and '{to}' uses {}, on one cache line that \
-                 passed {}",
+                 passed between them {}",
                 line.written,
                 line.accessed,
                 times(line.falsely)

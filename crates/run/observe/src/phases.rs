@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_the_pattern_begins_a_phase() {
+    fn changed_pattern_starts_new_phase() {
         let ring = [(0, 1, 100.0), (1, 2, 90.0), (2, 0, 110.0)];
         let star = [(0, 2, 100.0), (2, 1, 80.0), (1, 0, 100.0)];
         let windows: Vec<Window> = (0..11)
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_between_two_phases_is_not_one() {
+    fn transition_window_is_no_phase() {
         let [first, step, last] = [(0, 1, 100.0), (1, 2, 90.0), (2, 0, 110.0)];
         let windows: Vec<Window> = (0..9)
             .map(|at| window(at, &[[first, step, last][usize::from(at > 3) + usize::from(at > 4)]]))
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_and_silence_are_not_phases() {
+    fn noise_and_silence_start_no_phase() {
         let mut windows: Vec<Window> = (0..20)
             .map(|at| window(at, &[(0, 1, 100.0 + 10.0 * (at % 3) as f64), (1, 0, 120.0)]))
             .collect();

@@ -21,7 +21,7 @@ const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/preload.so"));
 pub fn write(folder: &Path) -> Result<PathBuf, ObserveError> {
     let file = folder.join("libseatmap_mpi.so");
     let why = if file.as_os_str().as_bytes().iter().any(|byte| matches!(byte, b' ' | b':')) {
-        "a blank or a colon in the path ends a name in LD_PRELOAD"
+        "LD_PRELOAD allows no blank or colon in the path"
     } else if mounts::forbids_programs(folder) {
         "the file system is mounted with noexec"
     } else {
@@ -29,7 +29,7 @@ pub fn write(folder: &Path) -> Result<PathBuf, ObserveError> {
         return Ok(file);
     };
     Err(ObserveError::NoLibrary(format!(
-        "the library that counts messages cannot be loaded from '{}': {why}; set TMPDIR to another \
+        "cannot load the library that counts messages from '{}': {why}; set TMPDIR to another \
          folder",
         folder.display()
     )))
@@ -62,7 +62,7 @@ mod tests {
     const NEEDED: u64 = 1;
 
     #[test]
-    fn the_library_needs_no_other() {
+    fn preload_library_has_no_dependencies() {
         let folder = tempfile::tempdir().unwrap();
         let elf = Elf::open(&write(folder.path()).unwrap()).unwrap();
         let dynamic = elf.bytes(elf.section(".dynamic").unwrap()).unwrap();
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_from_which_nothing_is_loaded_is_named() {
+    fn unusable_library_path_is_rejected_with_hint() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["with blank", "with:colon"] {
             let place = folder.path().join(name);
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn libraries_of_the_user_come_first() {
+    fn user_preload_libraries_come_first() {
         let own = Path::new("/o.so");
         assert_eq!(value(own, None), "/o.so");
         assert_eq!(value(own, Some("".into())), "/o.so");

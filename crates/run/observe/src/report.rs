@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_trace_is_not_a_missing_one() {
+    fn damaged_trace_differs_from_missing_trace() {
         let messages = || ReportMethod::Messages { rank: None };
         let damaged = "{\"format\":\"seatmap-trace/1\"}\n";
         for (method, name) in
@@ -105,8 +105,8 @@ mod tests {
             let told = refusal(method, name, damaged);
             assert!(told.contains(name) && told.contains("run the program again"), "{told}");
         }
-        assert!(refusal(messages(), "other", "").starts_with("no rank wrote down its messages"));
+        assert!(refusal(messages(), "other", "").starts_with("no rank recorded its messages"));
         let told = refusal(ReportMethod::Accesses, "other", "");
-        assert!(told.starts_with("the program wrote down no accesses"), "{told}");
+        assert!(told.starts_with("the program recorded no accesses"), "{told}");
     }
 }

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_did_well_without_reports_is_an_error() {
+    fn successful_program_without_reports_is_an_error() {
         let ObservationOutcome { sighting, end } = reports(&["true"]);
         let error = sighting.unwrap_err();
         assert!(matches!(error, ObserveError::NoAccesses) && !error.is_input(), "{error}");
@@ -136,14 +136,14 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_failed_is_reason_enough_for_missing_reports() {
+    fn failed_program_explains_missing_reports() {
         let ObservationOutcome { sighting, end } = reports(&["sh", "-c", "exit 3"]);
         assert_eq!(sighting.unwrap(), None);
         assert_eq!(end.wait(&|| false).unwrap(), Ending::Exited(3));
     }
 
     #[test]
-    fn reports_are_read_from_the_folder_that_the_program_was_given() {
+    fn reports_are_read_from_trace_folder() {
         let head = r#"{"format":"seatmap-trace/1","pid":7,"from_ns":0,"to_ns":9,"threads":1,"replaced_lines":0,"unnamed_transfers":0}"#;
         let thread = r#"{"task":0,"parent":0,"tid":7,"cpu_ns":5,"name":"app"}"#;
         let script = format!(
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recording_that_is_not_there_is_named() {
+    fn missing_recording_is_named() {
         let request = ObserveRequest::Recording("none.data".into());
         let error = request.run(&|| false).unwrap().sighting.unwrap_err();
         assert!(error.is_input() && error.to_string() == "none.data", "{error}");

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_paths_follow_the_order_of_creation() {
+    fn names_and_paths_follow_creation_order() {
         let mut roster = Roster::default();
         roster.update(vec![
             ended(0, -9, 1, "app"),
@@ -211,14 +211,14 @@ mod tests {
     #[should_panic(
         expected = "broke an invariant: roster: place 0 is of thread 1073741827, which ended"
     )]
-    fn a_thread_that_has_ended_does_not_live_again() {
+    fn reappearing_ended_thread_panics() {
         let mut roster = Roster::default();
         roster.update(vec![ended(3, -9, 1, "done")]);
         roster.update(vec![Born { end: None, ..ended(3, -9, 1, "") }]);
     }
 
     #[test]
-    fn a_number_that_is_used_again_is_another_task() {
+    fn reused_thread_id_is_another_task() {
         let mut roster = Roster::default();
         roster.update(vec![ended(0, -9, 1, "app"), ended(5, 0, 20, "a")]);
         assert_eq!(roster.place(FAR + 5), 1);
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_thread_is_told_of_again_when_it_ends() {
+    fn ended_thread_updates_its_task() {
         let mut roster = Roster::default();
         roster.update(vec![Born { end: None, ..ended(3, -9, 1, "") }]);
         roster.update(vec![ended(3, -9, 1, "done")]);

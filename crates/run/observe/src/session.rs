@@ -300,7 +300,7 @@ impl ObservationSession {
             let pids: BTreeSet<Tid> = tasks.iter().map(|task| task.pid).collect();
             let halted = halted::among(&Root::new("/"), pids);
             unseen.extend(halted.iter().map(|HaltedProcess { pid, name, reason }| {
-                format!("anything of {name} ({pid}), which does not run: {reason}")
+                format!("all messages of {name} ({pid}), which does not run: {reason}")
             }));
         }
         Observation {
@@ -356,8 +356,8 @@ impl ObservationSession {
 
 fn ends(ended: &[Outsider]) -> Option<String> {
     let wakeups: f64 = ended.iter().map(|one| one.wakeups).sum();
-    let several = "came from processes of the program that ended";
-    count_of(wakeups as u64, "wakeup", ["came from a process of the program that ended", several])
+    let several = "came from ended processes of the program";
+    count_of(wakeups as u64, "wakeup", ["came from an ended process of the program", several])
 }
 
 fn program_ends(task_of: &[usize], from: usize, to: usize) -> Option<[usize; 2]> {
@@ -403,7 +403,7 @@ fn needs_ebpf(method: Option<Method>) -> bool {
 fn check(method: Option<Method>, means: TracingMechanism) -> Result<(), ObserveError> {
     match method {
         Some(method) if needs_ebpf(Some(method)) => match means {
-            TracingMechanism::Perf => unavailable(method, "it has no other means than ebpf"),
+            TracingMechanism::Perf => unavailable(method, "it works only with ebpf"),
             _ => Ok(()),
         },
         None | Some(Method::Wakeups) => Ok(()),
@@ -415,8 +415,8 @@ fn check(method: Option<Method>, means: TracingMechanism) -> Result<(), ObserveE
     if !visibility::is_in_container(&Root::new("/")) {
         return Ok(());
     }
-    let reason = "this process is in a PID namespace, in which threads have other numbers than in \
-                  the kernel; run it outside the container";
+    let reason = "thread IDs in this PID namespace differ from the kernel's; run it outside the \
+                  container";
     unavailable(method.unwrap_or(Method::Wakeups), reason)
 }
 
@@ -441,7 +441,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pause_sees_no_talk() {
+    fn paused_session_counts_no_messages() {
         let own = Subject::Processes(vec![std::process::id() as Tid]);
         let mut session =
             match ObservationSession::begin(Some(Method::Wakeups), TracingMechanism::Ebpf, &own) {

@@ -139,7 +139,7 @@ impl Ground<'_> {
 pub(crate) enum SocketsError {
     #[error(transparent)]
     Types(#[from] seatmap_os::bpf::BtfError),
-    #[error("the kernel makes no tables for eBPF: {0}")]
+    #[error("cannot create eBPF maps: {0}")]
     Tables(#[from] io::Error),
     #[error(transparent)]
     Load(#[from] LoadError),

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_thing_has_its_own_words() {
+    fn count_of_uses_singular_and_plural() {
         let rest = ["was lost", "were lost"];
         assert_eq!(count_of(0, "sample", rest), None);
         assert_eq!(count_of(1, "sample", rest).unwrap(), "1 sample was lost");

@@ -164,7 +164,7 @@ mod tests {
     use std::process::{Command, Stdio};
 
     #[test]
-    fn a_program_has_the_processes_that_it_started_before() {
+    fn program_includes_earlier_descendants() {
         let mut shell = Command::new("sh")
             .args(["-c", "(sleep 60 & echo; wait) & wait"])
             .stdout(Stdio::piped())
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn processes_that_have_ended_are_left_out_of_survivors() {
+    fn ended_survivors_are_left_out() {
         let mut child = Command::new("true").spawn().unwrap();
         let gone = Tid::try_from(child.id()).unwrap();
         child.wait().unwrap();

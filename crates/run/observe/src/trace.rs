@@ -25,7 +25,7 @@ pub const MAX_BYTES: u64 = 1 << 27;
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
     /// The folder or a file could not be read.
-    #[error("read '{}'", path.display())]
+    #[error("cannot read '{}'", path.display())]
     Read {
         /// The folder or file.
         path: PathBuf,
@@ -106,7 +106,7 @@ pub fn traces(folder: &Path, kind: &'static str) -> Result<Vec<TraceText>, Trace
         return Err(TraceError::None { path: folder.to_owned(), kind });
     }
     if paths.len() > MAX_FILES {
-        let what = format!("{} traces, and no more than {MAX_FILES} are read", paths.len());
+        let what = format!("{} traces, more than the limit of {MAX_FILES}", paths.len());
         return Err(TraceError::TooLarge { path: folder.to_owned(), what });
     }
     paths.sort();

@@ -126,7 +126,7 @@ pub fn sharing(traces: &[TraceText]) -> Result<SharingReport, TraceError> {
     let total: usize = processes.iter().map(|process| process.threads.len()).sum();
     if total > MAX_TASKS {
         let what = format!(
-            "{total}, and a pattern has no more than {MAX_TASKS}",
+            "{total}, but a pattern has at most {MAX_TASKS}",
             total = counted(total, "thread")
         );
         return Err(TraceError::TooLarge { path: traces[0].path.clone(), what });
@@ -291,7 +291,7 @@ impl Process {
             (
                 beyond as u64,
                 format!(
-                    "{beyond} of process {pid} {count} as one, its last",
+                    "{beyond} of process {pid} {count} as its last thread",
                     count = agreeing(beyond, "counts", "count"),
                     beyond = counted(beyond, "thread")
                 ),
@@ -299,14 +299,14 @@ impl Process {
             (
                 replaced_lines,
                 format!(
-                    "process {pid} used more lines than fit: {replaced_lines} had their state \
-                     replaced"
+                    "process {pid} used more lines than the table holds: {replaced_lines} had \
+                     their state replaced"
                 ),
             ),
             (
                 unnamed_transfers,
                 format!(
-                    "process {pid} passed lines without a name: {unnamed_transfers}",
+                    "process {pid} passed unnamed lines: {unnamed_transfers}",
                     unnamed_transfers = counted(unnamed_transfers, "transfer")
                 ),
             ),

@@ -113,21 +113,21 @@ mod tests {
     #[should_panic(
         expected = "broke an invariant: stretches of time: a look ends at 1s after one at 2s"
     )]
-    fn a_look_before_the_last_one_stops_the_observation() {
+    fn decreasing_time_panics() {
         let mut stretches = Stretches::default();
         [2, 1].into_iter().for_each(|at| stretches.take(Duration::from_secs(at), []));
     }
 
     #[test]
     #[should_panic(expected = "messages: NaN")]
-    fn talk_that_cannot_be_counted_stops_the_observation() {
+    fn invalid_message_count_panics() {
         let talk =
             ThreadMessages { from: 1, to: 2, kind: TalkKind::Pipe, messages: f64::NAN, bytes: 1.0 };
         Stretches::default().take(Duration::ZERO, [(0, 1, talk)]);
     }
 
     #[test]
-    fn nothing_is_lost_when_stretches_grow() {
+    fn merged_stretches_keep_all_messages() {
         let mut stretches = Stretches::default();
         let talk =
             ThreadMessages { from: 1, to: 2, kind: TalkKind::Pipe, messages: 1.0, bytes: 1.0 };

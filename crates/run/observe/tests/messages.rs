@@ -96,7 +96,7 @@ fn text(path: &Path) -> String {
 }
 
 #[test]
-fn open_mpi_to_the_byte() {
+fn open_mpi_bytes_are_exact() {
     assert_exact("mpicc.openmpi", "mpirun.openmpi", |preload, traces| {
         let exported =
             [format!("LD_PRELOAD={}", text(preload)), format!("SEATMAP_TRACE={}", text(traces))];
@@ -109,7 +109,7 @@ fn open_mpi_to_the_byte() {
 }
 
 #[test]
-fn mpich_to_the_byte() {
+fn mpich_bytes_are_exact() {
     assert_exact("mpicc.mpich", "mpirun.mpich", |preload, traces| {
         let exported = [("LD_PRELOAD", text(preload)), ("SEATMAP_TRACE", text(traces))];
         exported

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn times_go_on_where_threads_are() {
+    fn cpu_times_advance_on_cpus_of_threads() {
         let machine = small();
         let mut record = ProgramRecord::new(7, machine.allowed.clone());
         record.seat(0, CpuSet::single(3), 0.0);

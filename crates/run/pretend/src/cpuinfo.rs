@@ -80,7 +80,7 @@ mod tests {
     use crate::machine::made::small;
 
     #[test]
-    fn each_cpu_has_a_block_with_its_own_place() {
+    fn cpuinfo_has_one_block_per_cpu() {
         let host = "processor\t: 0\nmodel name\t: this\nphysical id\t: 0\nsiblings\t: 2\n\
                     core id\t\t: 0\ncpu cores\t: 1\nflags\t\t: fpu avx2\n\nprocessor\t: 1\n";
         let text = cpuinfo(&small(), host);

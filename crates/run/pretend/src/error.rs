@@ -9,8 +9,8 @@ use std::io;
 pub enum PretendError {
     /// The file of the machine has only distances.
     #[error(
-        "{0} says nothing of cores, so that no machine can be made of it; \
-         'seatmap import --topology FILE' adds what lstopo wrote of it"
+        "{0} does not describe its cores, so it cannot be pretended; 'seatmap import --topology \
+         FILE' adds them from lstopo's output"
     )]
     NoTopology(String),
     /// The machine lacks a CPU.
@@ -24,9 +24,7 @@ pub enum PretendError {
         present: String,
     },
     /// A CPU of `--cpus` is also offline.
-    #[error(
-        "CPU {0} is offline, so that the program cannot use it; leave it out of one of the lists"
-    )]
+    #[error("CPU {0} is offline, so the program cannot use it; leave it out of one of the lists")]
     Offline(u32),
     /// No CPU is left.
     #[error("all CPUs are offline; leave one for the program")]
@@ -35,7 +33,7 @@ pub enum PretendError {
     #[error(transparent)]
     Program(#[from] ProgramError),
     /// The processor's calls are unknown.
-    #[error("calls can be answered on x86-64 and on 64-bit Arm alone")]
+    #[error("system calls can be answered only on x86-64 and 64-bit Arm")]
     Processor,
     /// The kernel allows no user namespace.
     #[error("the kernel allows no user namespace here: {remedy}")]
@@ -52,19 +50,18 @@ pub enum PretendError {
     Mounts(#[source] io::Error),
     /// The kernel reports no system calls.
     #[error(
-        "the kernel hands no system calls to Seatmap: this needs Linux 5.5 and a container that \
+        "the kernel passes no system calls to Seatmap: this needs Linux 5.5 and a container that \
          allows seccomp(2) (docker run --security-opt seccomp=unconfined)"
     )]
     Listener(#[source] io::Error),
     /// This process already sees a pretended machine.
     #[error(
-        "this program sees another machine already, and a pretend inside a pretend cannot work: \
-         the kernel hands a program's calls to one listener alone; run this one outside of the \
-         other 'seatmap pretend', or the inner command without it"
+        "'seatmap pretend' cannot run inside another one, because the kernel passes a program's \
+         calls to only one listener; run it outside, or run the inner command without it"
     )]
     Nested,
     /// The program could not be executed.
-    #[error("{program}")]
+    #[error("cannot start {program}")]
     Start {
         /// The program.
         program: String,

@@ -186,18 +186,18 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_has_the_cpus_that_are_named() {
+    fn machine_rejects_unknown_or_offline_cpus() {
         assert!(refusal("6-9", "").starts_with("CPU 8 does not exist: small has CPUs 0-7"));
         assert!(refusal("", "9").starts_with("CPU 9 does not exist"));
         assert!(refusal("0-3", "3").starts_with("CPU 3 is offline"));
         assert!(refusal("", "0-7").starts_with("all CPUs are offline"));
         let unknown = Topology::unknown(0..4);
         let refused = PretendedMachine::new("rows", unknown, None, &CpuSet::default());
-        assert!(refused.unwrap_err().to_string().contains("rows says nothing of cores"));
+        assert!(refused.unwrap_err().to_string().contains("rows does not describe its cores"));
     }
 
     #[test]
-    fn nodes_have_the_cpus_that_run() {
+    fn nodes_list_only_online_cpus() {
         let offline = CpuSet::of_list("1,4-7").unwrap();
         let machine = PretendedMachine::new("small", made::topology(), None, &offline).unwrap();
         let cpus: Vec<String> = machine.nodes.iter().map(|node| node.cpus.to_string()).collect();

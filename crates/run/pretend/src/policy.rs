@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn policies_are_taken_and_refused_as_the_kernel_does() {
+    fn policies_are_accepted_and_rejected_like_kernel() {
         assert_eq!(policy(2, "0-5").unwrap().to_string(), "bind:0,1");
         assert_eq!(policy(2, "5"), None, "no node with memory");
         assert_eq!([policy(2, ""), policy(0, "1"), policy(9, "0")], [None, None, None]);
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_go_where_the_policy_says() {
+    fn pages_follow_memory_policy() {
         let interleaved = policy(3, "0-1").unwrap();
         assert_eq!([interleaved.node(6, 0), interleaved.node(7, 0)], [0, 1]);
         assert_eq!(

@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn masks_are_known_at_every_time() {
+    fn masks_are_known_at_any_time() {
         let mut record = ProgramRecord::new(7, set("0-3"));
         record.seat(0, set("1"), 2.0);
         record.seat(0, set("2"), 3.0);
@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_is_refused_until_it_gets_a_mask() {
+    fn refused_thread_is_cleared_by_next_mask() {
         let mut record = ProgramRecord::new(7, set("0-3"));
         record.refuse(0, set("9"), 1.0);
         assert!(record.threads[0].is_refused());
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_start_is_not_what_is_judged() {
+    fn fullest_moment_ignores_unseated_start() {
         let mut record = ProgramRecord::new(7, set("0-3"));
         record.seat(0, set("1"), 6.0);
         assert_eq!(record.fullest_s(9.0), 7.5, "with its mask, though six seconds were without");
@@ -470,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fullest_moment_is_one_that_lasts() {
+    fn fullest_moment_ignores_brief_threads() {
         let mut record = ProgramRecord::new(7, set("0-3"));
         record.arrive(7, 8, set("0"), PretendedPolicy::default(), 1.0);
         record.arrive(7, 9, set("0"), PretendedPolicy::default(), 5.0);

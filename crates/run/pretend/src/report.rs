@@ -287,7 +287,7 @@ impl PretendedRun {
     #[must_use]
     pub fn judged_when(&self, judged: &Judged) -> String {
         format!(
-            "judged {:.3} s after the start, when {} of {} lived:",
+            "judged {:.3} s after the start, with {} of {} alive:",
             self.judged_at_s(),
             judged.seating.threads.len(),
             counted(self.answers.record.threads.len(), "thread")
@@ -335,7 +335,7 @@ fn refusals(count: usize) -> String {
 }
 
 fn unseen(what: &str) -> Unseen {
-    let why = "the machine is not there, and only its CPUs and their masks are known".to_owned();
+    let why = "the machine is pretended: only its CPUs and the masks are known".to_owned();
     Unseen { what: what.to_owned(), pids: Vec::new(), why }
 }
 

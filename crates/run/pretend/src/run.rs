@@ -328,7 +328,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_switch_that_forbids_namespaces_is_named() {
+    fn namespace_remedy_names_kernel_switch() {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         assert!(namespace_remedy(&root).starts_with("a container may forbid it"));

@@ -223,7 +223,7 @@ mod tests {
     use crate::machine::made::small;
 
     #[test]
-    fn every_folder_is_made_before_its_files() {
+    fn folders_are_created_before_their_files() {
         let tree = MachineTree::of(&small(), &HostFacts::default());
         let stage = ViewSetup::new(&tree, &Root::new("/"));
         let mut known: BTreeSet<String> = BTreeSet::new();
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_have_letters() {
+    fn stage_failures_round_trip_as_letters() {
         for failure in [StageFailure::UserNamespace, StageFailure::Mounts, StageFailure::Listener] {
             assert_eq!(StageFailure::of_letter(failure.letter()), Some(failure));
         }

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_is_on_a_cpu_of_the_machine() {
+    fn stat_shows_pretended_cpu() {
         let fields: Vec<String> = (3..=52).map(|number| number.to_string()).collect();
         let stat = format!("7 (a (b) c) {}", fields.join(" "));
         let found = stat_on(&stat, 191);
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn masks_are_those_of_the_machine() {
+    fn status_shows_pretended_masks() {
         let status = "Name:\tx\nCpus_allowed:\t3\nCpus_allowed_list:\t0-1\nMems_allowed:\t1\n\
                       Mems_allowed_list:\t0\nThreads:\t1\n";
         let cpus = CpuSet::of_list("4-6").unwrap();

@@ -66,7 +66,7 @@ fn lscpu_tells(kind: &str, size: &str) -> String {
 
 /// 64 times 48 KiB and 32 KiB.
 #[test]
-fn caches_of_the_first_level_are_seen_where_they_are_known() {
+fn known_first_level_caches_are_visible() {
     let knows_lscpu = std::process::Command::new("lscpu").output();
     if !knows_lscpu.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("CPU(s)")) {
         return seatmap_needs::skipped!("lscpu");
@@ -84,7 +84,7 @@ fn caches_of_the_first_level_are_seen_where_they_are_known() {
 }
 
 #[test]
-fn the_shell_counts_the_machines_cpus() {
+fn shell_counts_pretended_cpus() {
     assert_true(machine(None, ""), "test $(nproc) = 128 && test $(nproc --all) = 128");
     assert_true(machine(Some("0-3"), ""), "test $(nproc) = 4 && test $(nproc --all) = 128");
     assert_true(
@@ -98,7 +98,7 @@ fn the_shell_counts_the_machines_cpus() {
 }
 
 #[test]
-fn files_cannot_be_written_and_nothing_is_left() {
+fn pretended_files_are_read_only_and_unmounted() {
     let line = "echo 0 > /sys/devices/system/cpu/cpu1/online";
     let Some(run) = on(machine(None, ""), line) else { return };
     assert!(matches!(run.ending, Ending::Exited(code) if code != 0));
@@ -141,12 +141,12 @@ fn rules_judge_the_fullest_moment() {
     assert_eq!((apart, findings), (Verdict::AsAsked, vec![]));
     let (piled, findings) = verdict(["0", "64"]).unwrap();
     assert_eq!(piled, Verdict::Wrong);
-    assert!(findings.iter().any(|one| one.what.contains("sit on one core")), "{findings:?}");
+    assert!(findings.iter().any(|one| one.what.contains("share one core")), "{findings:?}");
     assert!(findings.iter().all(|one| one.remedy.is_none()), "no command of this computer helps");
 }
 
 #[test]
-fn a_program_that_cannot_be_executed_ends_the_run() {
+fn unexecutable_program_fails_run() {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), "#!/no/such/interpreter\n").unwrap();
     let rights = std::os::unix::fs::PermissionsExt::from_mode(0o755);
@@ -159,13 +159,13 @@ fn a_program_that_cannot_be_executed_ends_the_run() {
 }
 
 #[test]
-fn the_program_ends_by_its_own_signal() {
+fn program_ending_reports_its_signal() {
     let Some(run) = on(machine(None, ""), "kill -9 $$") else { return };
     assert_eq!(run.ending, Ending::Killed(libc::SIGKILL));
 }
 
 #[test]
-fn processes_that_outlive_the_program_are_answered() {
+fn processes_outliving_program_keep_pretended_view() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("count");
     let line = format!("(sleep 0.3; nproc > {0}.new; mv {0}.new {0}) >&- 2>&- &", file.display());
@@ -194,7 +194,7 @@ fn memory_policies_are_recorded() {
 
 /// A thread that has announced its end is listed until the kernel has ended it.
 #[test]
-fn every_thread_is_recorded_once_with_the_mask_of_its_creator() {
+fn threads_are_recorded_once_with_inherited_mask() {
     const LINES: &str = "#define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>

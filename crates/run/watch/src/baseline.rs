@@ -42,7 +42,7 @@ pub enum UnitBaselineError {
     )]
     NoUnit,
     /// Two files have the same unit.
-    #[error("unit '{0}' is in another file of good states as well; keep one of the two")]
+    #[error("unit '{0}' has a good state in another file, too; keep one of the two")]
     Twice(String),
 }
 
@@ -151,14 +151,14 @@ impl UnitSeating {
 }
 
 fn gone_unit(name: &str) -> JudgedUnit {
-    let what = format!("no process of {name} was seen, which has a good state on file");
+    let what = format!("{name} has a good state on file, but no process of it was found");
     let unit = name.to_owned();
     JudgedUnit { unit, state: UnitState::Gone, finding: Some(Finding::unseen(RULE, what)) }
 }
 
 fn unknown(name: &str, now: &UnitSeating, has_good_state: bool) -> JudgedUnit {
     let what = if has_good_state {
-        format!("where the threads of {name} may run could not be seen")
+        format!("cannot read the affinity masks of the threads of {name}")
     } else {
         format!("{name} has no good state on file")
     };
@@ -170,9 +170,9 @@ fn unknown(name: &str, now: &UnitSeating, has_good_state: bool) -> JudgedUnit {
 fn way_to_good_state(name: &str) -> String {
     let word = shell_word(name);
     if name.starts_with('/') {
-        format!("where it is good now, 'seatmap check --cgroup {word} -o FILE' writes it")
+        format!("if its state is good now, save it: 'seatmap check --cgroup {word} -o FILE'")
     } else {
-        format!("where it is good now, 'seatmap check --unit {word} -o FILE' writes it")
+        format!("if its state is good now, save it: 'seatmap check --unit {word} -o FILE'")
     }
 }
 
@@ -194,7 +194,7 @@ fn beside(name: &str, now: &UnitSeating, good: &UnitSeating) -> JudgedUnit {
         let could = list(good.masks.keys());
         let threads = counted(all, "thread");
         differences.push(format!(
-            "{} of its {threads} may run on {}{more}, and the masks were {could}",
+            "{} of its {threads} may run on {}{more} (masks before: {could})",
             tids.len(),
             named(mask)
         ));
@@ -205,7 +205,7 @@ fn beside(name: &str, now: &UnitSeating, good: &UnitSeating) -> JudgedUnit {
     }
     if !now.nodes.is_empty() && !good.nodes.is_empty() && now.nodes != good.nodes {
         differences.push(format!(
-            "its memory comes from nodes {}, and came from {}",
+            "its memory comes from nodes {} (before: {})",
             list(&now.nodes),
             list(&good.nodes)
         ));
@@ -214,7 +214,7 @@ fn beside(name: &str, now: &UnitSeating, good: &UnitSeating) -> JudgedUnit {
     if differences.is_empty() {
         return JudgedUnit { unit, state: UnitState::AsItWas, finding: None };
     }
-    let what = format!("{name} is not as it was when it was good: {}", differences.join("; "));
+    let what = format!("{name} differs from its good state: {}", differences.join("; "));
     let finding = of_first(Finding::wrong(RULE, what), now).tids(tids).on(&now.cpus());
     let finding = finding.advised(way_to_good_state(name));
     JudgedUnit { unit, state: UnitState::Differs, finding: Some(finding) }
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_is_held_against_its_masks_and_not_its_numbers() {
+    fn baseline_compares_masks_and_ignores_pids() {
         let good = good(&seating(["0", "1"], "0-7"));
         let mut later = seating(["1", "0"], "0-7");
         later.processes[0].pid = 70;
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn other_masks_lost_cpus_and_other_nodes_are_one_finding() {
+    fn changed_masks_cpus_and_nodes_are_one_finding() {
         let good = good(&seating(["0", "1"], "0-7"));
         let mut now = seating(["0", "0-1"], "0-3");
         now.processes[1].group.as_mut().unwrap().nodes = Some("0-1".into());
@@ -276,11 +276,11 @@ mod tests {
         assert_eq!(
             said,
             [
-                "redis.service is not as it was when it was good: 1 of its 2 threads may run on \
-                 CPUs 0,1, and the masks were 0 and 1",
-                "web.service is not as it was when it was good: 1 of its 1 thread may run on CPUs \
-                 0-3, and the masks were 0-7; no thread may run on CPUs 4-7 any more; its memory \
-                 comes from nodes 0-1, and came from 0",
+                "redis.service differs from its good state: 1 of its 2 threads may run on \
+                 CPUs 0,1 (masks before: 0 and 1)",
+                "web.service differs from its good state: 1 of its 1 thread may run on CPUs \
+                 0-3 (masks before: 0-7); no thread may run on CPUs 4-7 any more; its memory \
+                 comes from nodes 0-1 (before: 0)",
             ]
         );
         let finding = judged[0].finding.as_ref().unwrap();
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_or_not_seen_does_not_count_as_well() {
+    fn unknown_or_unseen_unit_is_not_unchanged() {
         let mut one = seating(["0", "1"], "0-7");
         one.processes.truncate(1);
         one.threads.truncate(2);
@@ -313,10 +313,10 @@ mod tests {
     }
 
     #[test]
-    fn files_that_say_nothing_or_contradict_each_other_are_refused() {
+    fn baseline_rejects_empty_or_contradictory_files() {
         let mut good = good(&seating(["0", "1"], "0-7"));
         let again = good.add(&seatmap_data::document::written(&seating(["2", "3"], "0-7")));
-        assert!(again.unwrap_err().to_string().contains("'redis.service' is in another file"));
+        assert!(again.unwrap_err().to_string().contains("'redis.service' has a good state"));
         let none =
             good.add(&seatmap_data::document::written(&Made::new(2).thread(7, 7, "0").seating));
         assert!(none.unwrap_err().to_string().contains("check --all -o FILE"));

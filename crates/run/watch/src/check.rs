@@ -51,9 +51,8 @@ pub enum CheckError {
     Nothing(String),
     /// The seats on file are another program's.
     #[error(
-        "the seats are those of {}, which is not among the programs that are checked; \
-         'seatmap check --expect FILE' alone checks that one, and a plan is held against any \
-         program", .0.named()
+        "the file has the seats of {}, which is not among the checked programs; 'seatmap check \
+         --expect FILE' alone checks it, and a plan applies to any program", .0.named()
     )]
     OfAnother(ReportedProgram),
 }
@@ -75,11 +74,11 @@ pub enum CheckFailure {
     #[error("{} {} wrong", counted(*.0, "thing"), agreeing(*.0, "is", "are"))]
     Wrong(usize),
     /// An earlier check found faults, and the last one did not.
-    #[error("something was wrong while the programs were watched")]
+    #[error("something was wrong during the watch")]
     WasWrong,
     /// A strict check could not read everything.
     #[error(
-        "not everything could be seen, and --strict asks for that{}",
+        "not everything could be seen, but --strict requires it{}",
         if *.may_root_see { "; run it as root" } else { "" }
     )]
     NotAllSeen {
@@ -299,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn one_check_is_the_first_and_the_last() {
+    fn single_check_yields_one_step() {
         let request = request(own());
         let mut check = request.begin().unwrap();
         let step = check.next(&|| false).unwrap();
@@ -311,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_check_that_repeats_ends_where_it_is_told() {
+    fn repeated_check_stops_on_request() {
         let again_every = Some(Duration::from_millis(1));
         let request = CheckRequest { again_every, ..request(own()) };
         let mut check = request.begin().unwrap();
@@ -327,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_that_do_not_live_are_missed() {
+    fn missing_ranks_are_reported_as_wrong() {
         let ranks = RankSeats {
             seats: vec![crate::RankPlace::Here(seatmap_os::CpuSet::single(0))],
             rank_of: |_| None,
@@ -343,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_is_not_there_is_a_fault_of_the_request() {
+    fn absent_process_is_an_input_error() {
         let gone = ProcessChoice::Processes { pids: vec![i32::MAX], with_children: false };
         let request = request(gone);
         let error = request.begin().err().unwrap();
@@ -359,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_of_all_checks_counts() {
+    fn worst_verdict_decides_result() {
         assert_eq!(end(None, true), Ok(()));
         assert_eq!(end(Some(Verdict::NotAllSeen), false), Ok(()));
         let not_all_seen = end(Some(Verdict::NotAllSeen), true).unwrap_err();

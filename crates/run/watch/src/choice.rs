@@ -52,13 +52,13 @@ pub enum ProcessChoice {
 #[derive(Debug, thiserror::Error)]
 pub enum ChoiceError {
     /// No process has this number.
-    #[error("there is no process {pid}; 'ps -e' lists those that run")]
+    #[error("there is no process {pid}; 'ps -e' lists the running ones")]
     NoProcess {
         /// The number.
         pid: Tid,
     },
     /// The process has ended but is still listed.
-    #[error("process {pid} has ended, and is listed only until its parent asks how (a zombie)")]
+    #[error("process {pid} has ended (a zombie: its parent has not reaped it)")]
     HasEnded {
         /// The number.
         pid: Tid,
@@ -75,7 +75,7 @@ pub enum ChoiceError {
     #[error("{0} has no processes now")]
     Empty(String),
     /// This user can see none of its processes.
-    #[error("{looked_for} has processes, and none of them can be seen: {why}")]
+    #[error("{looked_for} has processes, but none of them can be seen: {why}")]
     AllHidden {
         /// The request, in words.
         looked_for: String,
@@ -84,9 +84,8 @@ pub enum ChoiceError {
     },
     /// This program runs in no Slurm step.
     #[error(
-        "this program does not run in a Slurm step: neither its control group nor its environment \
-         (SLURM_JOB_ID, SLURM_STEP_ID) names one; start it with srun, or choose with --cgroup or \
-         --pid"
+        "not in a Slurm step: neither the control group nor the environment (SLURM_JOB_ID, \
+         SLURM_STEP_ID) names one; start seatmap with srun, or use --cgroup or --pid"
     )]
     NotInStep,
     /// This user cannot see the process.
@@ -101,10 +100,10 @@ pub enum ChoiceError {
         why: Option<String>,
     },
     /// The list of processes cannot be read.
-    #[error("/proc cannot be read")]
+    #[error("cannot read /proc")]
     Proc(#[from] io::Error),
     /// Control groups cannot be listed.
-    #[error("{} cannot be read", .0.path)]
+    #[error("cannot read {}", .0.path)]
     Groups(#[source] FileError),
 }
 
@@ -371,7 +370,7 @@ fn of_unit(
     ];
     let folders: Vec<PathBuf> =
         all.iter().filter(|folder| spelled.contains(&unit_of(folder))).cloned().collect();
-    let looked_for = format!("systemd unit '{name}' among the control groups");
+    let looked_for = format!("control group of systemd unit '{name}'");
     if folders.is_empty() {
         let names = all.iter().map(|folder| unit_of(folder)).filter(|name| {
             [".service", ".scope", ".slice"].iter().any(|ending| name.ends_with(ending))
@@ -407,7 +406,7 @@ fn by_name(
         names.extend(own);
     }
     if found.is_empty() {
-        let looked_for = format!("program named '{pattern}' among those that this user can see");
+        let looked_for = format!("program named '{pattern}' that this user can see");
         return Err(ChoiceError::NothingMatches {
             looked_for,
             nearest: glob::nearest(pattern, names.into_iter()),

@@ -161,7 +161,7 @@ impl Expected {
                     // Plural: "runs" is a verb here.
                     expected
                         .misplaced
-                        .push((pid, format!("rank {rank} runs here, and it should run on {node}")));
+                        .push((pid, format!("rank {rank} runs here, but should run on {node}")));
                 }
                 Ok(cpus) => {
                     let threads = seating.threads.iter().filter(|thread| thread.pid == pid);
@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plan_has_a_seat_for_each_task() {
+    fn plan_gives_one_seat_per_task() {
         let mut plan = Plan::new("desk", vec![3, 1]);
         plan.names = vec!["boss".to_owned(), String::new()];
         let expected = Expected::of_plan(&plan);
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_has_the_seats_of_its_threads() {
+    fn seating_report_gives_seats_of_bound_threads() {
         let text = r#"{"format": "seatmap-seating/1", "threads": [
             {"pid": 7, "tid": 7, "task": null, "task_name": null, "cpus": []},
             {"pid": 7, "tid": 8, "task": 1, "task_name": "left", "cpus": [2, 3]},

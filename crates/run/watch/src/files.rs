@@ -85,13 +85,13 @@ impl SystemFiles {
     pub fn note_refusal(&mut self, what: &'static str, pid: Tid, error: &io::Error) {
         if is_refused(error) {
             let why = if visibility::may_trace(&self.root) {
-                "the kernel refuses, although this user may look into the processes of others"
+                "the kernel refused, although this user may inspect other users' processes"
             } else if visibility::is_in_user_namespace(&self.root) {
-                "it belongs to a user over whom this user namespace gives no right"
+                "the process belongs to a user that this user namespace does not map"
             } else if rights::is_root() {
-                "the process belongs to another user; root of the host may look"
+                "the process belongs to another user; run seatmap as root of the host"
             } else {
-                "the process belongs to another user; root may look"
+                "the process belongs to another user; run seatmap as root"
             };
             self.note(what, Some(pid), why);
         } else {
@@ -105,7 +105,7 @@ impl SystemFiles {
             self.note(
                 what,
                 Some(pid),
-                format!("files below /proc cannot be read: {}", with_causes(error)),
+                format!("cannot read files in /proc: {}", with_causes(error)),
             );
         }
     }
@@ -125,8 +125,7 @@ impl SystemFiles {
             self.note("threads", None, hidden.why);
         }
         if visibility::is_in_container(&self.root) {
-            let why = "this is a container, which does not show the processes outside; they may \
-                       share its CPUs";
+            let why = "processes outside this container are hidden; they may share its CPUs";
             self.note("strangers", None, why);
         }
     }
@@ -161,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_that_could_not_be_opened_are_not_seen() {
+    fn unopened_files_are_noted_unless_process_ended() {
         let mut files = SystemFiles::open(&Root::new("/")).unwrap();
         files.note_refusal("threads", 7, &io::Error::from_raw_os_error(libc::ESRCH));
         assert!(files.take_notes().is_empty(), "it has ended");

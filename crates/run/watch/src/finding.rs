@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_do_not_make_a_finding_another_one() {
+    fn changed_figures_keep_finding_identity() {
         let finding =
             |percent: f64| Finding::wrong("shared-cpu", format!("{percent} %")).of(7).tids([7, 8]);
         assert!(finding(150.0).is_same(&finding(160.0)));

@@ -61,7 +61,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn stars_take_any_text() {
+    fn wildcards_match_any_text() {
         let fitting = [
             ("redis*", "redis-server"),
             ("*", ""),
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn mistyped_names_are_near() {
+    fn mistyped_names_get_nearest_suggestion() {
         let names = ["redis-server", "nginx", "postgres", "nginx"].map(str::to_owned);
         let found = |looked_for| nearest(looked_for, names.clone().into_iter());
         assert_eq!(
@@ -88,7 +88,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_name_fits_itself_and_what_is_cut_out_of_it(name in "[a-z]{0,12}", from in 0usize..12, to in 0usize..12) {
+        fn name_matches_itself_with_any_gap_starred(name in "[a-z]{0,12}", from in 0usize..12, to in 0usize..12) {
             let from = from.min(name.len());
             let to = to.min(name.len());
             let pattern = format!("{}*{}", &name[..from.min(to)], &name[from.max(to)..]);
@@ -96,7 +96,7 @@ mod tests {
         }
 
         #[test]
-        fn any_pattern_will_do(pattern: String, name: String) {
+        fn arbitrary_pattern_never_panics(pattern: String, name: String) {
             let _ = (fits(&pattern, &name), nearest(&pattern, [name].into_iter()));
         }
     }

@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_wrong_with_programs_that_nobody_bound() {
+    fn unbound_programs_have_no_findings() {
         let made = Made::new(4)
             .busy(7, 7, "0-3", 90.0, 5.0)
             .busy(7, 8, "0-3", 80.0, 5.0)
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_named_rule_holds_alone_unless_the_default_ones_are_named_too() {
+    fn named_rule_replaces_default_rules() {
         let made = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0);
         let rules = |rules: &[Rule]| {
             let mut rules: Vec<String> =
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn the_verdict_is_no_better_than_the_view() {
+    fn unseen_threads_limit_verdict() {
         let mut made = Made::new(2).thread(7, 7, "0-1");
         let verdict = |made: &Made| Verdict::of(&made.seating, &judged(made, &[]), &[]);
         assert_eq!(verdict(&made), Verdict::AsAsked);
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn only_things_that_a_rule_needs_are_missed() {
+    fn only_facts_needed_by_rules_count_as_missed() {
         let mut made = Made::new(2).thread(7, 7, "0-1");
         let unseen = |what: &str| Unseen { what: what.to_owned(), ..Unseen::default() };
         made.seating.unseen =

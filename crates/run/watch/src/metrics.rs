@@ -100,24 +100,23 @@ fn of_owners(text: &mut String, sums: &BTreeMap<Owner, Sums>) {
     type Figure = fn(&Sums) -> Option<f64>;
     const FAMILIES: [(&str, &str, Figure); 6] = [
         ("threads", "Threads of the programs.", |sum| Some(sum.threads as f64)),
-        ("threads_off_seat", "Threads that are not on the seats that they should have.", |sum| {
+        ("threads_off_seat", "Threads that are not on their expected seats.", |sum| {
             sum.off_seat.as_ref().map(|tids| tids.len() as f64)
         }),
-        ("wrong", "Things that are wrong.", |sum| Some(sum.wrong as f64)),
+        ("wrong", "Findings that are wrong.", |sum| Some(sum.wrong as f64)),
         (
             "far_memory_ratio",
-            "The part of the memory of the worst process that lies on other NUMA nodes than its \
-             threads, where that is told of.",
+            "Share of memory on other NUMA nodes than the threads', of the worst process, if read.",
             |sum| sum.far_memory_percent.map(|percent| percent / 100.0),
         ),
         (
             "seat_interrupts_per_second",
-            "Interrupts of devices that come to the seats, where that is told of.",
+            "Interrupts of devices on the seats, under the rule no-irq.",
             |sum| sum.interrupts_per_second,
         ),
         (
             "throttled_periods",
-            "Periods in which a quota of CPU time was used up while the check looked.",
+            "Periods with a used-up quota of CPU time during the check.",
             |sum| sum.throttled_periods.map(|periods| periods as f64),
         ),
     ];
@@ -140,7 +139,7 @@ fn of_rules(text: &mut String, findings: &[Finding], owners: &HashMap<Tid, Owner
         };
         *counts.entry((owner, finding.rule.clone(), gravity)).or_default() += 1;
     }
-    begin(text, "findings", "Findings by rule and gravity: wrong, unseen or a remark.");
+    begin(text, "findings", "Findings by rule and gravity: wrong, unseen or remark.");
     for ((owner, rule, gravity), count) in counts {
         let mut labels = owner_labels(&owner);
         labels.extend([("rule", rule), ("gravity", gravity.to_owned())]);
@@ -149,8 +148,8 @@ fn of_rules(text: &mut String, findings: &[Finding], owners: &HashMap<Tid, Owner
 }
 
 fn of_units(text: &mut String, units: &[JudgedUnit]) {
-    let help = "1 for the state of each unit beside its good state on file: as-it-was, differs, \
-                unknown where nobody has said what is good, or gone.";
+    let help = "1 for the state of each unit compared with its good state on file: as-it-was, \
+                differs, unknown (no good state, or unreadable), or gone.";
     begin(text, "baseline", help);
     for one in units {
         let labels = [("unit", one.unit.clone()), ("state", one.state.label().to_owned())];
@@ -160,11 +159,11 @@ fn of_units(text: &mut String, units: &[JudgedUnit]) {
 
 fn of_the_check(text: &mut String, judged: &Judged) {
     let figures = [
-        ("unseen", "Things that the check could not see.", judged.missed.len() as f64),
-        ("failed", "1 where the check fails, 0 where it does not.", f64::from(judged.fails)),
-        ("programs", "Processes that were looked at.", judged.seating.processes.len() as f64),
-        ("watched_seconds", "How long the check looked.", judged.seating.watched_s),
-        ("timestamp_seconds", "When it looked, since 1970.", judged.seating.taken_at_s),
+        ("unseen", "Facts that the check could not read.", judged.missed.len() as f64),
+        ("failed", "1 if the check fails, otherwise 0.", f64::from(judged.fails)),
+        ("programs", "Checked processes.", judged.seating.processes.len() as f64),
+        ("watched_seconds", "How long the check watched.", judged.seating.watched_s),
+        ("timestamp_seconds", "End of the check, since 1970.", judged.seating.taken_at_s),
     ];
     for (name, help, value) in figures {
         begin(text, name, help);
@@ -228,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn each_unit_has_its_state() {
+    fn baseline_state_is_exported_per_unit() {
         let mut made = Made::new(4).thread(7, 7, "1");
         let path = "/system.slice/redis.service".to_owned();
         made.seating.processes[0].group = Some(ControlGroup { path, ..ControlGroup::default() });
@@ -251,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn well_seated_programs_have_zeros_and_each_family_is_whole() {
+    fn clean_programs_export_zeros_and_families_are_unique() {
         let lines = lines(&Made::new(2).thread(7, 7, "0"));
         let zeros = lines.iter().filter(|line| line.starts_with("seatmap_check_wrong{"));
         assert_eq!(zeros.filter(|line| line.ends_with(" 0")).count(), 1, "{lines:#?}");

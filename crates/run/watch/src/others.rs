@@ -62,7 +62,7 @@ impl Others {
     /// on purpose.
     pub fn note_left_out(&self, files: &mut SystemFiles, most: u64) {
         if self.is_left_out && most > 0 {
-            let why = format!("the computer has more than {}", counted(most, "thread"));
+            let why = format!("not read: the computer has more than {}", counted(most, "thread"));
             files.note("strangers", None, why);
         }
     }

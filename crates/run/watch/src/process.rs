@@ -94,7 +94,7 @@ pub(crate) fn memory(files: &mut SystemFiles, pid: Tid) -> Option<MemoryUsage> {
             files.note(
                 "memory",
                 Some(pid),
-                "this kernel does not tell nodes apart; all memory counts as node 0's",
+                "this kernel does not report NUMA nodes; all memory counts as node 0's",
             );
             let nodes = vec![OnNode { node: 0, bytes: resident.bytes }];
             Some(MemoryUsage { nodes, huge_bytes: resident.huge_bytes, ..MemoryUsage::default() })

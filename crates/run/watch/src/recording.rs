@@ -231,7 +231,7 @@ pub enum RecordingError {
         what: String,
     },
     /// There are no looks.
-    #[error("it holds no look; record for longer than one interval")]
+    #[error("the recording is empty; record for longer than one interval")]
     Empty,
 }
 
@@ -276,21 +276,21 @@ impl Recording {
 
 fn check(moment: &RecordingEntry, before_s: f64, known: &mut BTreeSet<Tid>) -> Result<(), String> {
     if !(moment.at_s.is_finite() && moment.at_s >= before_s) {
-        return Err(format!("it is of {} s, and the line before it of {before_s} s", moment.at_s));
+        return Err(format!("its time, {} s, is before the last line's, {before_s} s", moment.at_s));
     }
     known.extend(moment.known.iter().map(|thread| thread.tid));
     let shares =
         moment.ran.iter().flat_map(|ran| [Some(ran.run_percent), ran.wait_percent]).flatten();
     let mut shares = shares.chain(moment.cpus.iter().filter_map(|(_, busy)| *busy));
     if let Some(share) = shares.find(|share| !(0.0..=100.0).contains(share)) {
-        return Err(format!("{share} is not a share in percent"));
+        return Err(format!("{share} is not between 0 and 100 %"));
     }
     let mut rates = moment.wakes.iter().flatten().map(|(_, _, per_s)| *per_s);
     if let Some(rate) = rates.find(|rate| !(rate.is_finite() && *rate >= 0.0)) {
-        return Err(format!("{rate} is not a number of wakeups in a second"));
+        return Err(format!("{rate} is not a number of wakeups per second"));
     }
     match moment.ran.iter().find(|ran| !known.contains(&ran.tid)) {
-        Some(ran) => Err(format!("thread {} ran, and no line says which thread that is", ran.tid)),
+        Some(ran) => Err(format!("thread {} ran, but no line describes it", ran.tid)),
         None => Ok(()),
     }
 }
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn only_changes_are_written() {
+    fn recording_writes_only_changes() {
         let recording = Recording::read(&text()).unwrap();
         let of = |count: &dyn Fn(&RecordingEntry) -> usize| {
             recording.moments.iter().map(count).collect::<Vec<_>>()
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_set_back_makes_no_look_earlier() {
+    fn recording_times_stay_monotonic_after_clock_step() {
         let mut transcript = Transcript::default();
         let text: String = [frame(101.5, two()), frame(53.0, two()), frame(54.5, two())]
             .iter()
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recording_is_known_by_its_first_line() {
+    fn recording_is_recognized_by_first_line() {
         assert!(Recording::is_recording(text().as_bytes()));
         assert!(
             !Recording::is_recording(b"{\"format\":\"seatmap-seating/1\"}\n")
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_off_end_loses_one_look() {
+    fn truncated_recording_loses_one_look() {
         let text = text();
         let cut = Recording::read(&text[..text.len() - 5]).unwrap();
         assert!(cut.is_cut_off && cut.moments.len() == 3);
@@ -380,30 +380,30 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_told_with_its_line() {
+    fn damaged_recording_is_rejected_with_line() {
         let refusal = |text: &str| Recording::read(text).unwrap_err().to_string();
         let text = text();
         let header = format!("{}\n", text.lines().next().unwrap());
         assert!(
             refusal(&text.replace("recording/1", "recording/9")).contains("seatmap-recording/9")
         );
-        assert!(refusal(&header).contains("it holds no look"));
+        assert!(refusal(&header).contains("the recording is empty"));
         assert!(
             refusal(&format!("{header}{{}}\n"))
-                .starts_with("line 2: not a look: the key 'at_s' is missing")
+                .starts_with("line 2: not a look: missing field `at_s`")
         );
         assert!(
             refusal(&text.replace("\"at_s\":4.5", "\"at_s\":2.5"))
-                .starts_with("line 4: it is of 2.5 s")
+                .starts_with("line 4: its time, 2.5 s,")
         );
-        assert!(refusal(&text.replacen("12.3", "123", 1)).contains("line 2: 123 is not a share"));
+        assert!(refusal(&text.replacen("12.3", "123", 1)).contains("line 2: 123 is not between"));
         assert!(
             refusal(&text.replace("8,12.3", "8,-1"))
                 .contains("line 2: -1 is not a number of wakeups")
         );
         let nobody = text.replacen("\"tid\":7,\"pid\":7", "\"tid\":9,\"pid\":7", 1);
         assert!(
-            refusal(&nobody).contains("thread 7 ran, and no line says"),
+            refusal(&nobody).contains("thread 7 ran, but no line describes it"),
             "{}",
             refusal(&nobody)
         );

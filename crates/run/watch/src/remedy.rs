@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_of_any_name_is_widened() {
+    fn widen_remedy_quotes_any_group_name() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join(r#"it's "my" a\x2db $HOME;"#);
         std::fs::write(&file, "").unwrap();
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_real_time_policy_is_taken() {
+    fn remedy_clears_real_time_policy() {
         let started = Command::new("chrt").args(["-f", "1", "sleep", "60"]).spawn();
         let Ok(mut sleeper) = started else { return seatmap_needs::skipped!("there is no chrt") };
         let tid = sleeper.id().cast_signed();
@@ -205,7 +205,7 @@ mod tests {
 
     /// Uses files below a folder, because moving this computer's interrupts would disturb it.
     #[test]
-    fn interrupts_are_sent_away() {
+    fn remedy_moves_interrupts() {
         let folder = tempfile::tempdir().unwrap();
         let root = seatmap_os::Root::new(folder.path());
         for irq in ["24", "25"] {

@@ -95,7 +95,7 @@ pub struct UnknownRule {
 fn hint(nearest: Option<&str>) -> String {
     match nearest {
         Some(nearest) => format!("did you mean '{nearest}'?"),
-        None => format!("there are {}", Rule::words().join(", ")),
+        None => format!("expected one of: {}", Rule::words().join(", ")),
     }
 }
 
@@ -179,7 +179,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn every_rule_is_read_as_it_is_written() {
+    fn every_rule_round_trips_through_text() {
         for rule in Rule::all() {
             assert_eq!(rule.to_string().parse(), Ok(rule));
         }
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistyped_rule_is_answered_with_the_nearest() {
+    fn mistyped_rule_gets_nearest_suggestion() {
         let refusal = |text: &str| text.parse::<Rule>().unwrap_err().to_string();
         assert_eq!(
             refusal("one-per-cup"),
@@ -201,14 +201,14 @@ mod tests {
         assert_eq!("same-socket".parse(), Ok(Rule::Same(RuleLevel::Package)));
         assert!(
             refusal("quiet")
-                .starts_with("there is no rule 'quiet'; there are default, one-per-cpu, ")
+                .starts_with("there is no rule 'quiet'; expected one of: default, one-per-cpu, ")
         );
-        assert!(refusal("").contains("there are "));
+        assert!(refusal("").contains("expected one of: "));
     }
 
     proptest! {
         #[test]
-        fn no_text_makes_it_panic(text in "\\PC{0,40}") {
+        fn arbitrary_rule_text_never_panics(text in "\\PC{0,40}") {
             let _ = text.parse::<Rule>();
         }
     }

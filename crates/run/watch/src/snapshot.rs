@@ -21,7 +21,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 /// No program is visible, although none is hidden and none has ended.
 pub(crate) const ALONE: &str =
-    "this program is alone in its PID namespace, and those outside are not shown";
+    "this PID namespace has no other programs, and those outside are hidden";
 
 impl Seating {
     /// Why the seating has no programs: they are hidden from this user, or have ended.
@@ -243,7 +243,7 @@ impl Watcher {
                 0 => {}
                 most if processes.len() >= most => {
                     let why = format!(
-                        "the memory of the first {most} is read, as more takes long",
+                        "only the memory of the first {most} is read, to save time",
                         most = counted(most, "process")
                     );
                     self.files.note("memory", Some(*pid), why);
@@ -300,14 +300,10 @@ fn counts(files: &mut SystemFiles) -> (CpuTimes, Interrupts) {
     let came =
         files.proc.read(format_args!("interrupts")).map(Interrupts::parse).unwrap_or_default();
     if times.cpus().next().is_none() {
-        files.note("cpu-time", None, "/proc/stat does not say how busy each CPU is");
+        files.note("cpu-time", None, "/proc/stat does not show how busy each CPU is");
     }
     if came.cpus().is_empty() {
-        files.note(
-            "interrupts",
-            None,
-            "/proc/interrupts does not say which interrupts come to which CPU",
-        );
+        files.note("interrupts", None, "/proc/interrupts does not count interrupts by CPU");
     }
     (times, came)
 }

@@ -117,7 +117,7 @@ mod tests {
     use crate::judge::made::Made;
 
     #[test]
-    fn ranks_have_their_seats_here_and_are_misplaced_elsewhere() {
+    fn ranks_on_wrong_node_are_misplaced() {
         let made = Made::new(4).thread(7, 7, "0").thread(8, 8, "1");
         let ranks = RankSeats {
             seats: vec![
@@ -140,9 +140,6 @@ mod tests {
             [("rank 0", "0".to_owned()), ("rank 2", "2".to_owned())],
             "rank 2 is missing here, and should be"
         );
-        assert_eq!(
-            expected.misplaced,
-            [(8, "rank 1 runs here, and it should run on n1".to_owned())]
-        );
+        assert_eq!(expected.misplaced, [(8, "rank 1 runs here, but should run on n1".to_owned())]);
     }
 }

@@ -21,14 +21,14 @@ const ANY: i32 = 0;
 
 #[derive(Debug, thiserror::Error)]
 enum TraceError {
-    #[error("the scheduler of another computer cannot be asked")]
+    #[error("cannot trace the scheduler of another computer")]
     Elsewhere,
-    #[error("in a container, threads have other numbers than in the kernel")]
+    #[error("thread IDs in a container differ from the kernel's")]
     Container,
     #[error(transparent)]
     Types(#[from] BtfError),
     #[error(
-        "the kernel makes no tables for eBPF ({0}); run {by}, or with CAP_BPF and CAP_PERFMON",
+        "cannot create eBPF maps ({0}); run {by}, or with CAP_BPF and CAP_PERFMON",
         by = rights::as_root()
     )]
     Tables(#[from] io::Error),
@@ -71,11 +71,11 @@ impl SchedulerTrace {
         let result = match &mut self.0 {
             Ok(counting) => counting
                 .tell(threads)
-                .map_err(|error| format!("the scheduler's count: {}", with_causes(&error))),
+                .map_err(|error| format!("cannot trace the scheduler: {}", with_causes(&error))),
             Err(why) => Err(why.clone()),
         };
         if let Err(why) = result {
-            files.note("trace", None, format!("{why}; the CPUs are those that short looks found"));
+            files.note("trace", None, format!("{why}; short looks sample the CPUs instead"));
         }
     }
 }
@@ -135,7 +135,7 @@ impl Counting {
         if is_whole {
             Ok(())
         } else {
-            Err(io::Error::other("more threads ran than its tables hold"))
+            Err(io::Error::other("more threads ran than the eBPF maps hold"))
         }
     }
 
@@ -329,7 +329,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_cpu_gets_more_than_the_window() {
+    fn cpu_shares_are_capped_by_window() {
         let [before, now] =
             [BTreeMap::from([(0, 50), (1, 10)]), BTreeMap::from([(0, 80), (1, 10), (2, 900)])];
         let new = since(Some(&before), Some(&now), 100);
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_have_ended_leave_the_table() {
+    fn ended_threads_are_removed_from_table() {
         let pid = std::process::id() as Tid;
         let mut counting = match Counting::begin(&Root::new("/"), &BTreeSet::from([pid])) {
             Ok(counting) => counting,
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn another_computer_is_not_asked() {
+    fn scheduler_trace_rejects_other_computer() {
         let folder = tempfile::tempdir().unwrap();
         let result =
             SchedulerTrace::begin(&Root::new(folder.path()), &BTreeSet::new()).0.unwrap_err();

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn binding_variables_are_picked_out() {
+    fn binding_variables_are_recognized() {
         let environment =
             b"HOME=/\0OMP_PLACES={0},{1}\0BROKEN\0MY_APP_CPU_LIST=2-3\0OMP_NUM_THREADS=4,2\0=x\0";
         let found = binding(environment);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn each_runtime_has_its_own_spelling() {
+    fn each_runtime_notation_is_parsed() {
         assert_eq!(
             places_of("GOMP_CPU_AFFINITY", "0 3 1-2 4-15:4"),
             ["0", "3", "1", "2", "4", "8", "12"]
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn words_name_no_cpus() {
+    fn symbolic_values_name_no_cpus() {
         let words = [
             ("OMP_PLACES", "cores(4)"),
             ("OMP_PROC_BIND", "close"),
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn no_value_takes_more_room_than_a_computer_has_cpus() {
+    fn parsed_places_are_capped() {
         let names = [
             "OMP_PLACES",
             "GOMP_CPU_AFFINITY",
@@ -238,17 +238,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_will_do(environment: Vec<u8>) {
+        fn arbitrary_environment_never_panics(environment: Vec<u8>) {
             let _ = binding(&environment);
         }
 
         #[test]
-        fn any_value_will_do(name in names(), value: String) {
+        fn arbitrary_value_never_panics(name in names(), value: String) {
             let _ = read(name, &value);
         }
 
         #[test]
-        fn any_nearly_right_value_will_do(name in names(), value in r"[\[\]{}0-9x:,*! |-]{0,40}", wrapped: bool) {
+        fn nearly_valid_value_never_panics(name in names(), value in r"[\[\]{}0-9x:,*! |-]{0,40}", wrapped: bool) {
             let value = if wrapped { format!("proclist=[{value}]") } else { format!("map_cpu:{value}") };
             let _ = (read(name, &value), read(name, value.trim_start_matches("map_cpu:")));
         }

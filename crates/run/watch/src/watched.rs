@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn wakeups_are_counted_while_somebody_wants_them() {
+    fn wakeups_are_counted_only_on_request() {
         let mut watched = own();
         assert_eq!(watched.pids(), [std::process::id() as Tid]);
         assert_eq!(watched.frame().wakes, None);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recording_begins_with_the_groups() {
+    fn recording_starts_with_groups() {
         let mut watched = own();
         let frame = watched.frame();
         let mut transcript = Transcript::default();

@@ -191,7 +191,7 @@ fn kernel() -> KernelSettings {
 }
 
 #[test]
-fn seatings_have_the_keys_of_the_schema_and_no_others() {
+fn seating_keys_match_schema_exactly() {
     let full = serde_json::to_value(full()).unwrap();
     assert_eq!(refused(&schema(), &full), NOTHING);
     let objects =
@@ -231,7 +231,7 @@ fn seatings_have_the_keys_of_the_schema_and_no_others() {
 }
 
 #[test]
-fn unknown_things_are_null() {
+fn unknown_values_are_null_in_schema() {
     let mut seating = full();
     let process = &mut seating.processes[0];
     (process.program, process.user, process.group, process.memory) = (None, None, None, None);
@@ -243,7 +243,7 @@ fn unknown_things_are_null() {
 }
 
 #[test]
-fn a_real_seating_is_valid_and_is_read_back() {
+fn real_seating_matches_schema_and_round_trips() {
     let own = Tid::try_from(std::process::id()).unwrap();
     let choice = ProcessChoice::Processes { pids: vec![own], with_children: true };
     let options = WatchOptions { window: Duration::from_millis(40), ..WatchOptions::default() };

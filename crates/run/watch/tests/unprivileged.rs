@@ -51,14 +51,14 @@ fn watched() -> Option<Tid> {
 }
 
 #[test]
-fn processes_of_others_are_seen_in_part() {
+fn other_users_processes_are_partly_visible() {
     if !is_root() {
         return seatmap_needs::skipped!("it takes root to look as another user");
     }
     let child = sleeper();
     let mut inner = Command::new(std::env::current_exe().unwrap());
     inner
-        .args(["--exact", "inner_sees_others_in_part", "--nocapture"])
+        .args(["--exact", "inner_sees_other_users_partly", "--nocapture"])
         .env(WATCHED, child.0.id().to_string());
     match failure(inner.uid(NOBODY).gid(NOBODY).output()) {
         Some(text) if text.starts_with("skipped") => eprintln!("{text}"),
@@ -67,7 +67,7 @@ fn processes_of_others_are_seen_in_part() {
 }
 
 #[test]
-fn inner_sees_others_in_part() {
+fn inner_sees_other_users_partly() {
     let Some(pid) = watched() else { return };
     let seating = take(pid).unwrap();
     let thread = &seating.threads[0];
@@ -89,7 +89,7 @@ fn inner_sees_others_in_part() {
 }
 
 #[test]
-fn a_proc_that_hides_processes_is_told() {
+fn hidepid_mount_is_reported() {
     if !is_root() {
         return seatmap_needs::skipped!("it takes root to mount /proc");
     }
@@ -107,7 +107,7 @@ fn a_proc_that_hides_processes_is_told() {
     let child = sleeper();
     // In a private mount namespace, so that other processes are not affected.
     let script = "mount -t proc -o hidepid=2 proc /proc || exit 77; \
-        exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$0\" --exact inner_sees_itself_alone --nocapture";
+        exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$0\" --exact inner_sees_only_own_process --nocapture";
     let mut inner = Command::new("unshare");
     inner
         .args(["--mount", "--propagation", "private", "sh", "-c", script])
@@ -125,7 +125,7 @@ fn a_proc_that_hides_processes_is_told() {
 }
 
 #[test]
-fn inner_sees_itself_alone() {
+fn inner_sees_only_own_process() {
     let Some(pid) = watched() else { return };
     assert!(matches!(take(pid), Err(ChoiceError::Hidden { .. })));
     let own = take(Tid::try_from(std::process::id()).unwrap()).unwrap();

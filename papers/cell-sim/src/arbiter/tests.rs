@@ -103,7 +103,7 @@ proptest! {
     }
 
     #[test]
-    fn a_ring_carries_three_transfers_and_starts_them_apart(asked in traffic()) {
+    fn ring_limits_and_spaces_its_transfers(asked in traffic()) {
         let moved = run(&asked);
         let timing = timing();
         for ring in 0..RINGS {
@@ -130,7 +130,7 @@ proptest! {
     }
 
     #[test]
-    fn a_port_sends_and_receives_one_transfer_at_a_time(asked in traffic()) {
+    fn port_handles_one_transfer_per_direction(asked in traffic()) {
         let moved = run(&asked);
         let timing = timing();
         for element in 0..12 {
@@ -142,7 +142,7 @@ proptest! {
     }
 
     #[test]
-    fn an_element_sends_in_the_order_in_which_it_asked(asked in traffic()) {
+    fn element_sends_in_request_order(asked in traffic()) {
         let moved = run(&asked);
         for element in 0..12 {
             let of = |asked: &TransferRequest| (asked.time, asked.target);
@@ -154,7 +154,7 @@ proptest! {
     }
 
     #[test]
-    fn data_starts_as_soon_as_everything_is_free(asked in traffic()) {
+    fn lone_transfer_starts_at_next_bus_cycle(asked in traffic()) {
         // Alone, each transfer starts in the bus cycle of its request or the next one.
         for one in asked.into_iter().take(12) {
             let moved = run(&[one]);
@@ -178,7 +178,7 @@ fn neighbours(asked: &[(u64, usize)]) -> Vec<(u64, usize)> {
 }
 
 #[test]
-fn memory_is_served_first_and_the_others_in_turn() {
+fn memory_has_priority_and_others_alternate() {
     assert_eq!(neighbours(&[(0, 3), (0, 1), (0, MEMORY)]), [(0, 1), (0, MEMORY), (6, 3)]);
     assert_eq!(neighbours(&[(0, 5), (0, 3), (0, 1)]), [(0, 1), (0, 3), (6, 5)]);
     // Element 9 has had no grant and precedes 5 and 7 in the second round; 5 precedes 7, as in the
@@ -202,7 +202,7 @@ fn shares(sources: &[usize], each: usize, count: usize) -> Vec<usize> {
 }
 
 #[test]
-fn near_and_far_elements_have_equal_shares_of_a_busy_target() {
+fn near_and_far_elements_share_target_equally() {
     // Elements 0 and 10 are the memory's neighbours; 4 and 6 are five hops away, and 5 six.
     for sources in [vec![10, 9, 8, 7, 1, 2, 3, 4], vec![10, 7], vec![0, 5, 10], (0..11).collect()] {
         let shares = shares(&sources, 100, 40 * sources.len());
@@ -214,12 +214,12 @@ fn near_and_far_elements_have_equal_shares_of_a_busy_target() {
 #[should_panic(
     expected = "the data arbiter of chip 0 at core cycle 0: transaction 7 goes from 3 to 3"
 )]
-fn data_for_its_own_element_needs_no_ring() {
+fn transfer_to_same_element_panics() {
     DataArbiter::new(0, MEMORY, &timing()).request(7, 3, 3, &mut EventOutbox::default());
 }
 
 #[test]
-fn an_arbiter_that_is_reset_has_forgotten_everything() {
+fn reset_clears_the_arbiter() {
     let mut arbiter = DataArbiter::new(0, MEMORY, &timing());
     let mut out = EventOutbox::default();
     for target in 1..5 {

@@ -64,7 +64,7 @@ pub enum DmaError {
         alignment: u32,
     },
     /// A tag beyond 31.
-    #[error("tag {0}: there are 0 to 31, and the MFC raises an invalid-tag exception")]
+    #[error("tag {0}: tags are 0 to 31; the MFC raises an invalid-tag exception")]
     Tag(u8),
     /// A list without elements, or with too many.
     // Plural: the MFC takes one.
@@ -109,10 +109,10 @@ pub enum DmaError {
     #[error("an atomic at {0}: the atomic unit works on aligned words of main memory")]
     Atomic(Ea),
     /// The task has no MFC.
-    #[error("task {0} sits on the PPE, which has no MFC to transfer with")]
+    #[error("task {0} is on the PPE, which has no MFC")]
     NoMfc(usize),
     /// The task has no mailbox and no signal register.
-    #[error("task {0} sits on the PPE, which has no mailbox and no signal register of its own")]
+    #[error("task {0} is on the PPE, which has no mailbox and no signal register")]
     NoRegisters(usize),
 }
 
@@ -149,7 +149,7 @@ mod tests {
     const MEMORY: Ea = Ea::Memory { module: 0, offset: 0 };
 
     #[test]
-    fn what_the_hardware_takes_is_taken() {
+    fn valid_transfers_are_accepted() {
         for size in [1, 2, 4, 8, 16, 32, 48, 16384] {
             assert_eq!(check(64, MEMORY, size, 31), Ok(()), "{size}");
         }
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_refuses_is_refused_in_its_words() {
+    fn invalid_transfers_name_hardware_exception() {
         let refusal = |local, ea, size, tag| check(local, ea, size, tag).unwrap_err().to_string();
         insta::assert_snapshot!(refusal(0, MEMORY, 24, 0), @"a transfer of 24 bytes: the MFC takes 1, 2, 4, 8 or a multiple of 16 and raises an alignment exception");
         insta::assert_snapshot!(refusal(0, MEMORY, 0, 0), @"a transfer of 0 bytes: the MFC takes 1, 2, 4, 8 or a multiple of 16 and raises an alignment exception");

@@ -53,7 +53,7 @@ fn spe(chip: u8, element: u8) -> RingElement {
 }
 
 #[test]
-fn a_chip_takes_one_command_a_slot() {
+fn chip_takes_one_command_per_slot() {
     let mut bench = BusHarness::new();
     let gap = bench.bus.gap;
     for (id, chip, reach) in [
@@ -74,7 +74,7 @@ fn a_chip_takes_one_command_a_slot() {
 }
 
 #[test]
-fn both_chips_get_half_of_the_slots_for_global_commands() {
+fn chips_share_global_slots_equally() {
     let mut bench = BusHarness::new();
     let gap = bench.bus.gap;
     for id in 0..80 {
@@ -86,7 +86,7 @@ fn both_chips_get_half_of_the_slots_for_global_commands() {
 }
 
 #[test]
-fn commands_to_one_line_follow_each_other() {
+fn commands_to_same_line_are_serialised() {
     let mut bench = BusHarness::new();
     let snoop = bench.bus.snoop;
     assert_eq!(bench.bus.answer(0, 7, 0), CommandResponse::Response(snoop));
@@ -97,7 +97,7 @@ fn commands_to_one_line_follow_each_other() {
 }
 
 #[test]
-fn a_network_that_refuses_has_commands_sent_again() {
+fn refused_command_is_retried() {
     let mut bus = CommandBus::new(1, 0, &CellBeTiming { command_retry: 30, ..timing() });
     let snoop = bus.snoop;
     assert_eq!(bus.answer(0, 7, 0), CommandResponse::Response(snoop));

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn with_three_levels_far_elements_share_an_input() {
+    fn three_levels_make_far_elements_share_input() {
         let spes = [1, 2, 3, 4, 7, 8, 9, 10];
         let served = served(3, &spes, 240);
         let shares: Vec<usize> = spes.iter().map(|spe| share(&served, *spe)).collect();
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn with_two_levels_a_side_with_fewer_elements_gets_more_for_each() {
+    fn two_levels_favour_side_with_fewer_elements() {
         let served = served(2, &[1, 2, 3, 10], 240);
         let shares: Vec<usize> = [1, 2, 3, 10].iter().map(|spe| share(&served, *spe)).collect();
         assert_eq!(shares, [40, 40, 40, 120]);
@@ -163,7 +163,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_lost(levels in 1_usize..=3, sent in proptest::collection::vec((0_u8..12, 0_u8..4), 1..200)) {
+        fn tree_loses_no_command(levels in 1_usize..=3, sent in proptest::collection::vec((0_u8..12, 0_u8..4), 1..200)) {
             let mut tree = ConcentratorTree::new(3, levels);
             let mut waiting: Vec<Vec<u32>> = vec![Vec::new(); ELEMENT_COUNT];
             for (number, (element, pops)) in sent.into_iter().enumerate() {

@@ -105,7 +105,7 @@ fn local(rank: u16) -> Ea {
 }
 
 #[test]
-fn a_transaction_alone_takes_the_sum_of_its_stages() {
+fn lone_transaction_takes_sum_of_its_stages() {
     let timing = InterconnectHarness::new().timing;
     // SPE0 and SPE2 are neighbours on the ring; SPE0 is next to the MIC.
     let hop = timing.bus + timing.transfer;
@@ -129,7 +129,7 @@ fn a_transaction_alone_takes_the_sum_of_its_stages() {
 }
 
 #[test]
-fn the_other_chip_is_further_by_the_link_and_its_rings() {
+fn other_chip_adds_link_and_ring_latency() {
     let timing = InterconnectHarness::new().timing;
     // SPE6 is next to the BIF on either chip.
     let hop = timing.bus + timing.transfer;
@@ -143,7 +143,7 @@ fn the_other_chip_is_further_by_the_link_and_its_rings() {
 }
 
 #[test]
-fn a_full_memory_has_commands_sent_again() {
+fn full_memory_forces_command_retries() {
     let mut bench = InterconnectHarness::new();
     for line in 0..200 {
         let ea = Ea::Memory { module: 0, offset: 128 * line };
@@ -176,7 +176,7 @@ fn traffic() -> impl Strategy<Value = Vec<(TransactionPurpose, u16, u16, u32, u6
 
 proptest! {
     #[test]
-    fn nothing_is_lost_and_nothing_is_early(all in traffic()) {
+    fn transactions_complete_and_none_early(all in traffic()) {
         let mut bench = InterconnectHarness::new();
         let mut begun = Vec::new();
         let mut time = 0;

@@ -147,7 +147,7 @@ impl MfcHarness {
 
 proptest! {
     #[test]
-    fn commands_keep_the_order_that_fences_and_barriers_ask_for(
+    fn fences_and_barriers_order_commands(
         asked in proptest::collection::vec(asked(), 1..60), seed: u64
     ) {
         let mut bench = MfcHarness::new(asked, seed);
@@ -159,7 +159,7 @@ proptest! {
     }
 
     #[test]
-    fn the_queue_holds_sixteen_and_the_bus_as_many_lines(
+    fn queue_and_bus_hold_sixteen_each(
         asked in proptest::collection::vec(asked(), 1..60), seed: u64
     ) {
         let mut bench = MfcHarness::new(asked, seed);
@@ -174,7 +174,7 @@ proptest! {
     }
 
     #[test]
-    fn a_tag_is_complete_exactly_when_all_its_commands_are(
+    fn tag_completes_with_its_last_command(
         asked in proptest::collection::vec(asked(), 1..30), seed: u64
     ) {
         let mut bench = MfcHarness::new(asked, seed);
@@ -189,7 +189,7 @@ proptest! {
     }
 
     #[test]
-    fn elements_of_a_list_are_asked_for_in_order_and_cut_at_lines(
+    fn list_elements_split_into_lines_in_order(
         asked in proptest::collection::vec(asked(), 1..30), seed: u64
     ) {
         let mut bench = MfcHarness::new(asked, seed);
@@ -199,7 +199,7 @@ proptest! {
     }
 
     #[test]
-    fn waiting_for_tags_ends_with_their_last_command(
+    fn tag_wait_ends_with_last_command(
         asked in proptest::collection::vec(asked(), 1..16), seed: u64, tags in 1_u32..8
     ) {
         let mut bench = MfcHarness::new(asked, seed);
@@ -233,7 +233,7 @@ fn one(size: u32) -> BusRequest {
 }
 
 #[test]
-fn lines_leave_at_the_rate_of_the_bus() {
+fn lines_are_issued_at_bus_rate() {
     let timing = timing();
     let mut mfc = Mfc::new(3, &timing);
     let mut out = EventOutbox::default();
@@ -252,7 +252,7 @@ fn lines_leave_at_the_rate_of_the_bus() {
 }
 
 #[test]
-fn the_next_element_of_a_list_has_to_be_fetched() {
+fn list_element_fetch_delays_transfer() {
     let timing = timing();
     let mut mfc = Mfc::new(0, &timing);
     let mut out = EventOutbox::default();
@@ -270,7 +270,7 @@ fn the_next_element_of_a_list_has_to_be_fetched() {
 
 #[test]
 #[should_panic(expected = "the MFC of SPE 2 at core cycle 0: no entry is free for MfcCommand")]
-fn a_full_queue_takes_no_command() {
+fn command_to_full_queue_panics() {
     let mut mfc = Mfc::new(2, &timing());
     let mut out = EventOutbox::default();
     for number in 0..=16 {
@@ -283,7 +283,7 @@ fn a_full_queue_takes_no_command() {
 #[should_panic(
     expected = "the MFC of SPE 0 at core cycle 70: a line of entry 0 ends that was not under way"
 )]
-fn a_line_ends_once() {
+fn second_completion_of_line_panics() {
     let mut mfc = Mfc::new(0, &timing());
     let mut out = EventOutbox::default();
     mfc.enqueue(one(16).command(0), &[], &mut out);

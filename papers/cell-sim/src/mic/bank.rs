@@ -87,7 +87,7 @@ mod tests {
     const TIMING: BankTiming = BankTiming { read: 128, write: 160 };
 
     #[test]
-    fn each_access_has_its_row_cycle() {
+    fn each_access_kind_takes_its_row_cycle() {
         let mut bank = Bank::new(TIMING);
         let mut next = |access| {
             bank.open(bank.free(), access);
@@ -103,7 +103,7 @@ mod tests {
     #[should_panic(
         expected = "a memory bank at core cycle 127: Write opens a row, and another is open until 128"
     )]
-    fn one_row_is_open_at_a_time() {
+    fn opening_second_row_panics() {
         let mut bank = Bank::new(TIMING);
         bank.open(0, BankAccess::Read);
         bank.open(127, BankAccess::Write);

@@ -77,7 +77,7 @@ fn gbps(cycles: f64) -> f64 {
 }
 
 #[test]
-fn a_line_alone_takes_its_time_on_the_pins_and_the_latency() {
+fn lone_line_takes_pin_time_and_latency() {
     for name in ["cell-qs20", "cell-qs22"] {
         let mut bench = MicHarness::new(timing(name));
         let CellBeTiming { mic_line: line, mic_latency: latency, mic_to_write: to_write, .. } =
@@ -95,7 +95,7 @@ fn a_line_alone_takes_its_time_on_the_pins_and_the_latency() {
 }
 
 #[test]
-fn a_bank_serves_a_line_a_row_cycle_and_another_bank_meanwhile() {
+fn banks_overlap_their_row_cycles() {
     let mut bench = MicHarness::new(timing("cell-qs20"));
     let CellBeTiming { mic_line: line, mic_latency: latency, bank_read, .. } = bench.timing;
     // Bank 0 twice, then bank 2 of the same channel.
@@ -110,7 +110,7 @@ fn a_bank_serves_a_line_a_row_cycle_and_another_bank_meanwhile() {
 }
 
 #[test]
-fn the_pins_turn_round_after_a_batch_and_sooner_between_sets() {
+fn pin_turnaround_is_shorter_between_bank_sets() {
     let timing = timing("cell-qs20");
     let CellBeTiming { mic_line: line, mic_to_write, mic_to_read, mic_to_read_other_set, .. } =
         timing;
@@ -130,7 +130,7 @@ fn the_pins_turn_round_after_a_batch_and_sooner_between_sets() {
 }
 
 #[test]
-fn full_queues_refuse_until_a_line_has_been_served() {
+fn full_queues_refuse_until_line_is_served() {
     let mut bench = MicHarness::new(timing("cell-qs20"));
     let reads = (0..1000).take_while(|id| bench.ask(*id, 16 * LINE * id, None)).count() as u64;
     assert_eq!(reads, bench.timing.mic_read_queue + 1, "one is on the pins");
@@ -143,7 +143,7 @@ fn full_queues_refuse_until_a_line_has_been_served() {
 
 #[test]
 #[should_panic(expected = "memory channel 0 at core cycle 0: Write of transaction 4 has no place")]
-fn a_write_is_announced() {
+fn unannounced_write_panics() {
     MicHarness::new(timing("cell-qs20")).mic.write(4, 0, 128, &mut EventOutbox::default());
 }
 
@@ -152,7 +152,7 @@ fn stream(written: Option<u32>) -> impl Iterator<Item = (u32, Option<u32>)> {
 }
 
 #[test]
-fn refresh_and_turns_are_all_that_a_stream_loses() {
+fn stream_loses_only_refresh_and_turnaround() {
     let xdr = || MicHarness::new(timing("cell-qs20"));
     // A refresh takes the time of a line: 10 of 488 ns.
     let reads = gbps(xdr().sustained(stream(None)));
@@ -171,7 +171,7 @@ fn refresh_and_turns_are_all_that_a_stream_loses() {
 }
 
 #[test]
-fn lines_of_one_bank_get_a_sixteenth() {
+fn lines_of_one_bank_get_one_sixteenth() {
     let one_bank = (0..2000).map(|line| (line * 16 * LINE, None));
     let found = gbps(MicHarness::new(timing("cell-qs20")).sustained(one_bank));
     assert!((2.8..=3.2).contains(&found), "a line in 40 ns and the refresh of the bank: {found}");
@@ -189,7 +189,7 @@ fn requests() -> impl Strategy<Value = Vec<(u64, u32, Option<u32>)>> {
 
 proptest! {
     #[test]
-    fn nothing_is_lost_and_nothing_overlaps(requests in requests(), is_ddr2: bool) {
+    fn lines_complete_without_overlap(requests in requests(), is_ddr2: bool) {
         let mut bench = MicHarness::new(timing(if is_ddr2 { "cell-qs22" } else { "cell-qs20" }));
         let mut time = 0;
         let mut accepted = Vec::new();
@@ -223,7 +223,7 @@ proptest! {
 }
 
 #[test]
-fn a_memory_that_is_reset_is_as_new() {
+fn reset_memory_equals_new_memory() {
     let mut bench = MicHarness::new(timing("cell-qs22"));
     for id in 0..20 {
         assert!(bench.ask(id, 0, None));

@@ -43,7 +43,7 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     #[test]
-    fn one_of_two_sides_sees_the_other() {
+    fn at_least_one_side_sees_the_other() {
         const ROUNDS: usize = 300;
         let flags: Vec<[AtomicBool; 2]> = (0..ROUNDS).map(|_| Default::default()).collect();
         let begin = &Barrier::new(2);

@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exchange_says_whether_it_happened() {
+    fn exchange_reports_its_success() {
         let mut word = 5_u64;
         // SAFETY: memory of the test.
         let (first, second) = unsafe {
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_address_is_an_error() {
+    fn bad_address_is_an_error() {
         let mut here = [0_u8; 4096];
         for bytes in [1, 2, 4, 8, 16, 4096] {
             // SAFETY: nothing is there, which is the point; and `here` belongs to the test.

@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moves_of_a_word_are_known_by_their_bytes() {
+    fn word_moves_are_decoded() {
         let load = MoveKind::Load;
         let store = MoveKind::Store;
         let known: [(&[u8], usize, MoveKind); 8] = [
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn other_instructions_are_not() {
+    fn other_instructions_are_not_decoded() {
         // Between registers, 64 bits wide, 16 bits wide, an addition, a comparison, and truncated
         // code.
         let others: [&[u8]; 7] = [
@@ -180,7 +180,7 @@ mod tests {
 
     #[cfg(target_arch = "x86_64")]
     #[test]
-    fn a_word_at_a_register_is_the_devices() {
+    fn register_access_reaches_the_device() {
         use std::sync::atomic::{AtomicU32, Ordering};
         static KEPT: AtomicU32 = AtomicU32::new(0);
         let area = crate::os::window::ReservedRange::new(4096).unwrap();

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_waits_for_memory_repeats_itself() {
+    fn spinning_thread_repeats_its_state() {
         with_thread(
             |stop| while !stop.load(Ordering::Relaxed) {},
             |tid| {
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_counts_does_not() {
+    fn counting_thread_never_repeats_its_state() {
         with_thread(
             |stop| {
                 let mut number = 0_u64;
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_spins_is_interrupted_at_the_same_place_again() {
+    fn spinning_thread_is_interrupted_at_same_instruction() {
         let work = || {
             let _ticks = Ticks::begin(
                 Duration::from_millis(1),

@@ -223,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_addresses_lead_to_the_same_memory() {
+    fn both_addresses_map_the_same_memory() {
         let window = DoubleMapping::new(256 << 10).unwrap();
         assert_eq!(window.high() as usize % ALIGNMENT_BYTES, 0);
         // SAFETY: both addresses are mapped, and no other code knows them.
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_do_not_overlap_and_impossible_ones_are_refused() {
+    fn windows_are_disjoint_and_invalid_sizes_refused() {
         let a = DoubleMapping::new(4096).unwrap();
         let b = DoubleMapping::new(4096).unwrap();
         assert_ne!(a.high(), b.high());

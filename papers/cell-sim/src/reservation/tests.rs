@@ -113,7 +113,7 @@ impl AtomicsHarness {
 
 proptest! {
     #[test]
-    fn a_store_fails_exactly_if_the_line_has_changed(
+    fn store_fails_exactly_if_line_changed(
         steps in proptest::collection::vec((0..UNITS, 0_u32..2, 0_u8..8), 1..400)
     ) {
         let mut bench = AtomicsHarness::new();
@@ -140,7 +140,7 @@ proptest! {
 }
 
 #[test]
-fn a_line_that_a_unit_has_changed_comes_from_its_cache() {
+fn changed_line_comes_from_owning_cache() {
     let (mut units, mut out) = units();
     assert_eq!(units.begin(1, add(4), &mut out), AtomicAction::Reserve(word(4)));
     assert_eq!(units.order(1, word(4), 0), None, "memory has it");
@@ -152,7 +152,7 @@ fn a_line_that_a_unit_has_changed_comes_from_its_cache() {
 }
 
 #[test]
-fn a_line_that_any_unit_has_does_not_come_from_memory() {
+fn cached_line_is_not_read_from_memory() {
     let (mut units, _) = units();
     assert_eq!(units.order(0, word(0), 0), None);
     assert_eq!(units.order(3, word(0), 0), Some(0), "nobody has changed it");
@@ -161,7 +161,7 @@ fn a_line_that_any_unit_has_does_not_come_from_memory() {
 }
 
 #[test]
-fn an_owner_asks_nobody() {
+fn owner_needs_no_bus_command() {
     let (mut units, mut out) = units();
     units.begin(0, add(0), &mut out);
     units.order(0, word(0), 0);
@@ -177,7 +177,7 @@ fn an_owner_asks_nobody() {
 }
 
 #[test]
-fn a_store_that_fails_begins_again_after_its_back_off() {
+fn failed_store_restarts_after_back_off() {
     let (mut units, mut out) = units();
     units.backoff = 50;
     units.begin(0, add(0), &mut out);
@@ -194,14 +194,14 @@ fn a_store_that_fails_begins_again_after_its_back_off() {
 
 #[test]
 #[should_panic(expected = "the atomic unit of SPE 3 at core cycle 0: a line arrives during Idle")]
-fn a_line_that_nobody_asked_for_is_a_fault() {
+fn unrequested_line_panics() {
     let (mut units, mut out) = units();
     units.receive(3, &mut out);
 }
 
 #[test]
 #[should_panic(expected = "the atomic unit of SPE 0 at core cycle 0")]
-fn an_spu_asks_for_one_atomic_at_a_time() {
+fn second_concurrent_atomic_panics() {
     let (mut units, mut out) = units();
     units.begin(0, add(0), &mut out);
     units.begin(0, add(128), &mut out);

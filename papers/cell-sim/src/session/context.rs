@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn signals_replace_or_gather_and_zero_is_one() {
+    fn signals_replace_or_gather_and_accept_zero() {
         let mut context = context();
         for register in [SignalNumber::One, SignalNumber::Two] {
             context.signal(register, 1);
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn the_decrementer_goes_through_zero() {
+    fn decrementer_continues_below_zero() {
         let mut context = context();
         context.decrementer = (5, 100);
         assert_eq!((context.decrementer(103), context.negative_at()), (2, 106));
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn updates_are_met_by_any_or_all_tags() {
+    fn tag_update_waits_for_any_or_all() {
         let mut context = context();
         let mut met = |condition, mask, pending| {
             context.tag_update = Some((condition, mask));

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_stores_registers_or_memory() {
+    fn addresses_resolve_to_store_register_or_memory() {
         let mut store = [0_u64; 64];
         let (mut process, base) = process(&mut store);
         assert_eq!(
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_move_between_pointers() {
+    fn bytes_are_copied_between_pointers() {
         let mut store = [0_u64; 64];
         let mut memory = vec![7_u64; 16];
         let (mut process, base) = process(&mut store);

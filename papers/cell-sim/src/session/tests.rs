@@ -89,7 +89,7 @@ impl SessionHarness {
 }
 
 #[test]
-fn bytes_arrive_when_their_time_has_come_and_not_before() {
+fn bytes_arrive_exactly_at_completion_time() {
     let mut bench = SessionHarness::new("cell-ps3", 1);
     let mut memory = Box::new(Lines([7; 512]));
     let there = memory.0.as_mut_ptr() as u64;
@@ -123,7 +123,7 @@ fn bytes_arrive_when_their_time_has_come_and_not_before() {
 }
 
 #[test]
-fn messages_and_signals_come_by_the_thread_and_by_transfers() {
+fn threads_and_transfers_deliver_messages_and_signals() {
     let mut bench = SessionHarness::new("cell-qs20", 2);
     let thread = bench.thread;
     let first = bench.contexts[0];
@@ -168,7 +168,7 @@ fn messages_and_signals_come_by_the_thread_and_by_transfers() {
 }
 
 #[test]
-fn a_line_is_stored_only_if_nobody_else_has() {
+fn conditional_store_fails_after_another_store() {
     let mut bench = SessionHarness::new("cell-ps3", 2);
     let mut memory = Box::new(Lines([1; 512]));
     let there = memory.0.as_mut_ptr() as u64;
@@ -204,7 +204,7 @@ fn a_line_is_stored_only_if_nobody_else_has() {
 }
 
 #[test]
-fn a_list_stalls_until_it_is_acknowledged() {
+fn list_stalls_until_acknowledged() {
     let mut bench = SessionHarness::new("cell-ps3", 1);
     let mut memory = Box::new(Lines([7; 512]));
     let there = memory.0.as_mut_ptr() as u64;
@@ -283,7 +283,7 @@ fn commands_behind_a_barrier_wait_for_all_tags() {
 }
 
 #[test]
-fn contexts_take_turns_on_the_spes_and_stay_where_they_were() {
+fn contexts_share_spes_and_keep_their_spe() {
     let mut bench = SessionHarness::new("cell-ps3", 7);
     for at in 0..7 {
         bench.run(at);
@@ -303,7 +303,7 @@ fn contexts_take_turns_on_the_spes_and_stay_where_they_were() {
 }
 
 #[test]
-fn a_bad_address_stops_the_context_that_used_it() {
+fn bad_address_stops_its_context() {
     let mut bench = SessionHarness::new("cell-ps3", 1);
     bench.run(0);
     bench.await_turn(bench.contexts[0]);
@@ -325,7 +325,7 @@ fn a_bad_address_stops_the_context_that_used_it() {
 }
 
 #[test]
-fn a_context_is_destroyed_when_its_transfers_are_complete() {
+fn context_is_destroyed_after_its_transfers() {
     let mut bench = SessionHarness::new("cell-ps3", 1);
     let mut memory = Box::new(Lines([0; 512]));
     bench.stores[0].0 = [5; 512];
@@ -345,7 +345,7 @@ fn a_context_is_destroyed_when_its_transfers_are_complete() {
 }
 
 #[test]
-fn threads_wait_for_keys_and_times() {
+fn threads_park_until_key_or_time() {
     let mut bench = SessionHarness::new("cell-ps3", 0);
     let first = bench.thread;
     let second = bench.session.add_thread(1);
@@ -367,7 +367,7 @@ fn threads_wait_for_keys_and_times() {
 }
 
 #[test]
-fn events_are_told_to_spus_and_threads() {
+fn events_reach_spus_and_threads() {
     let mut bench = SessionHarness::new("cell-ps3", 1);
     let context = bench.contexts[0];
     let thread = bench.thread;
@@ -414,7 +414,7 @@ fn events_are_told_to_spus_and_threads() {
 }
 
 #[test]
-fn proxy_commands_have_tags_and_a_queue_of_their_own() {
+fn proxy_commands_have_separate_tags_and_queue() {
     let mut bench = SessionHarness::new("cell-ps3", 1);
     let mut memory = Box::new(Lines([6; 512]));
     let context = bench.contexts[0];

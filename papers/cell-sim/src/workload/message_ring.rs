@@ -300,7 +300,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_short_count_goes_on_beyond_its_end() {
+    fn sixteen_bit_count_continues_past_overflow() {
         assert_eq!([further(0, 0), further(0, 1), further(65_535, 65_535)], [0, 1, 65_535]);
         assert_eq!([further(65_535, 0), further(131_071, 1)], [65_536, 131_073]);
     }

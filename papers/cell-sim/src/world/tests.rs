@@ -23,7 +23,7 @@ fn get(tag: u8) -> ChannelCall {
 }
 
 #[test]
-fn a_full_mfc_makes_its_task_wait_and_wakes_it_once() {
+fn full_mfc_blocks_task_and_wakes_it_once() {
     let mut world = world(&[TaskElement::Spe(0)]);
     for entry in 0..16 {
         assert!(world.doing(0).is_none(), "command {entry} was taken");
@@ -40,7 +40,7 @@ fn a_full_mfc_makes_its_task_wait_and_wakes_it_once() {
 }
 
 #[test]
-fn a_fifth_message_waits_and_arrives() {
+fn fifth_message_waits_and_arrives() {
     let mut world = world(&[TaskElement::Spe(0), TaskElement::Spe(1)]);
     for value in 0..5 {
         world.call(0, ChannelCall::MailboxWrite { to: 1, value });
@@ -65,7 +65,7 @@ fn a_fifth_message_waits_and_arrives() {
 }
 
 #[test]
-fn the_ppe_waits_for_room() {
+fn ppe_waits_for_mailbox_room() {
     let mut world = world(&[TaskElement::Ppe(0), TaskElement::Spe(0)]);
     for value in 0..4 {
         world.call(0, ChannelCall::MailboxWrite { to: 1, value });
@@ -86,19 +86,19 @@ fn the_ppe_waits_for_room() {
 
 #[test]
 #[should_panic(expected = "task 0 at core cycle 0: a call is tried that has ended")]
-fn a_retry_without_a_call_is_a_fault() {
+fn retry_without_call_panics() {
     world(&[TaskElement::Spe(0)]).dispatch(CellBeEvent::Retry(0));
 }
 
 #[test]
 #[should_panic(expected = "the PPE of chip 1 at core cycle 0: it cannot do SignalRead(One)")]
-fn what_the_ppe_cannot_do_is_refused_before() {
+fn unsupported_ppe_call_panics() {
     world(&[TaskElement::Ppe(1)]).call(0, ChannelCall::SignalRead(SignalNumber::One));
 }
 
 #[test]
 #[should_panic(expected = "task 0 at core cycle 0: it calls Compute(2) during Some(Compute(1))")]
-fn a_task_makes_one_call_at_a_time() {
+fn second_concurrent_call_panics() {
     let mut world = world(&[TaskElement::Spe(0)]);
     world.tasks[0].request = Some(ChannelCall::Compute(1));
     world.call(0, ChannelCall::Compute(2));

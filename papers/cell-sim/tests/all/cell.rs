@@ -112,7 +112,7 @@ fn within(what: &str, ns: f64, published: f64, share: f64) {
 }
 
 #[test]
-fn the_model_meets_what_it_was_calibrated_on() {
+fn model_reproduces_its_calibration() {
     let mut bed = bed("cell-qs20");
     within("mailbox, one chip", run(&mut bed, &[0, 1], 0, 0, 0), 158.1, 0.02);
     within("mailbox, two chips", run(&mut bed, &[0, 8], 0, 0, 0), 589.9, 0.02);
@@ -127,7 +127,7 @@ fn the_model_meets_what_it_was_calibrated_on() {
 }
 
 #[test]
-fn the_memories_give_what_was_published() {
+fn memory_bandwidth_matches_published_figures() {
     let mut bed = bed("cell-qs20");
     let eight: Vec<u32> = (0..8).collect();
     let mut gbps = |which, module| 8.0 * 16384.0 / run(&mut bed, &eight, which, 16384, module);
@@ -140,7 +140,7 @@ fn the_memories_give_what_was_published() {
 }
 
 #[test]
-fn the_same_run_gives_the_same_counts() {
+fn repeated_run_gives_same_counts() {
     let counted = |seed| {
         let mut bed = bed("cell-qs22");
         let task = Task { shape: shape(8), which: 8, rounds: 50, size: 2048, module: 0 };
@@ -184,7 +184,7 @@ impl ChannelProgram for Wrong {
 }
 
 #[test]
-fn programs_that_fail_end_with_an_error_that_says_who_and_what() {
+fn failed_program_names_task_and_cause() {
     // The run catches and reports a task's panic; the hook would print it again.
     std::panic::set_hook(Box::new(|_| {}));
     let mut bed = bed("cell-qs20");
@@ -221,23 +221,23 @@ impl ChannelProgram for WithoutRegisters {
 }
 
 #[test]
-fn what_the_ppe_does_not_have_is_refused_at_once() {
+fn ppe_refuses_mailbox_and_signal_calls() {
     let mut bed = bed("cell-qs20");
     let mut refusal =
         |which| bed.run(&[16, 0], &WithoutRegisters(which), 0).unwrap_err().to_string();
     for which in [0, 1, 2, 4] {
-        let told = "task 0: task 0 sits on the PPE, which has no mailbox and no signal register of its own";
+        let told = "task 0: task 0 is on the PPE, which has no mailbox and no signal register";
         assert_eq!(refusal(which), told, "{which}");
     }
-    assert_eq!(refusal(3), "task 0: task 0 sits on the PPE, which has no MFC to transfer with");
+    assert_eq!(refusal(3), "task 0: task 0 is on the PPE, which has no MFC");
     for which in [5, 6] {
-        let told = "task 1: task 0 sits on the PPE, which has no mailbox and no signal register of its own";
+        let told = "task 1: task 0 is on the PPE, which has no mailbox and no signal register";
         assert_eq!(refusal(which), told, "{which}");
     }
 }
 
 #[test]
-fn seats_must_be_had() {
+fn unavailable_seats_are_refused() {
     let mut bed = bed("cell-ps3");
     let mut refusal = |seats: &[u32]| bed.run(seats, &Wrong(99), 0).unwrap_err().to_string();
     let told = [refusal(&[0, 9]), refusal(&[3, 3]), refusal(&[3])];
@@ -270,7 +270,7 @@ fn impossible_models_are_refused() {
 }
 
 #[test]
-fn a_trace_is_what_viewers_read() {
+fn trace_is_json_for_viewers() {
     let mut bed = bed("cell-ps3");
     bed.traces = true;
     run(&mut bed, &[0, 1], 8, 1024, 0);

@@ -353,22 +353,22 @@ fn timings(name: &str, sizes: &[usize]) -> String {
 }
 
 #[test]
-fn every_timing_of_six_spes_is_as_it_was() {
+fn ps3_timings_match_the_recorded_ones() {
     insta::assert_snapshot!(timings("cell-ps3", &[6]));
 }
 
 #[test]
-fn every_timing_of_a_part_and_of_all_spes_is_as_it_was() {
+fn qs20_timings_match_the_recorded_ones() {
     insta::assert_snapshot!(timings("cell-qs20", &[6, 16]));
 }
 
 #[test]
-fn every_timing_of_the_later_chip_is_as_it_was() {
+fn qs22_timings_match_the_recorded_ones() {
     insta::assert_snapshot!(timings("cell-qs22", &[16]));
 }
 
 #[test]
-fn every_trace_is_as_it_was() {
+fn qs20_trace_matches_the_recorded_one() {
     let mut bed = CellBed::new(catalog::load("cell-qs20").unwrap().unwrap());
     bed.traces = true;
     let seats: Vec<u32> = (0..=16).collect();

@@ -86,7 +86,7 @@ fn pair<T: Send + 'static>(
 }
 
 #[test]
-fn mail_crosses_and_is_answered() {
+fn mail_is_delivered_and_answered() {
     pair(
         false,
         |channels| {
@@ -106,7 +106,7 @@ fn mail_crosses_and_is_answered() {
 }
 
 #[test]
-fn a_full_lane_waits_for_its_reader_and_loses_nothing() {
+fn full_lane_blocks_writer_without_loss() {
     pair(
         false,
         |channels| {
@@ -120,7 +120,7 @@ fn a_full_lane_waits_for_its_reader_and_loses_nothing() {
 }
 
 #[test]
-fn an_outbox_is_written_again_only_when_it_was_read() {
+fn outbox_blocks_writer_until_read() {
     pair(
         false,
         |channels| {
@@ -140,7 +140,7 @@ fn an_outbox_is_written_again_only_when_it_was_read() {
 }
 
 #[test]
-fn no_bit_of_a_signal_is_lost() {
+fn signal_loses_no_bit() {
     pair(
         true,
         |channels| {

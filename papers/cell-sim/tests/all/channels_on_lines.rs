@@ -108,7 +108,7 @@ impl ChannelProgram for Mail {
 }
 
 #[test]
-fn mail_arrives_once_and_in_the_order_of_each_sender() {
+fn mail_arrives_once_in_sender_order() {
     for seen in run(&Mail, 1).unwrap() {
         assert_eq!(seen.iter().sum::<u32>(), 1000);
     }
@@ -137,7 +137,7 @@ impl ChannelProgram for Outboxes {
 }
 
 #[test]
-fn an_outbox_holds_one_value_and_loses_none() {
+fn outbox_holds_one_value_without_loss() {
     let read = run(&Outboxes, 1).unwrap().remove(0);
     let wanted: Vec<u32> = (0..150).flat_map(|round| [10 * round + 1, 10 * round + 2]).collect();
     assert_eq!(read, wanted);
@@ -164,7 +164,7 @@ impl ChannelProgram for TwoReaders {
 }
 
 #[test]
-fn of_two_readers_one_gets_each_value() {
+fn each_value_reaches_one_of_two_readers() {
     let mut read = run(&TwoReaders, 1).unwrap().concat();
     read.sort_unstable();
     assert_eq!(read, (0..200).collect::<Vec<_>>());
@@ -206,7 +206,7 @@ impl ChannelProgram for Signals {
 }
 
 #[test]
-fn signals_gather_or_overwrite_and_the_same_value_counts_twice() {
+fn signals_gather_or_overwrite_and_count_repeats() {
     assert_eq!(run(&Signals { signals_or: true }, 1).unwrap(), [0b110; 3]);
     assert_eq!(run(&Signals { signals_or: false }, 1).unwrap(), [0b010; 3]);
 }
@@ -231,7 +231,7 @@ impl ChannelProgram for Count {
 }
 
 #[test]
-fn atomics_keep_to_their_half_of_a_word() {
+fn atomics_change_only_their_half_word() {
     let seen = run(&Count, 2).unwrap();
     assert!(seen.contains(&[0u32.wrapping_sub(300), 900]), "{seen:?}");
 }
@@ -251,7 +251,7 @@ impl ChannelProgram for Refused {
 }
 
 #[test]
-fn what_hardware_refuses_ends_the_run_in_its_words() {
+fn invalid_transfer_ends_run_with_dma_error() {
     let memory = |module, offset| Ea::Memory { module, offset };
     let refusal = |body| run(&Refused(body), 1).unwrap_err();
     assert_eq!(
@@ -305,7 +305,7 @@ fn transfer() -> impl Strategy<Value = (u32, u32, u32)> {
 
 proptest! {
     #[test]
-    fn transfers_move_the_bytes_asked_for_and_no_others(
+    fn transfers_move_exactly_the_requested_bytes(
         moves in proptest::collection::vec((any::<bool>(), transfer()), 1..20), seed in any::<u8>(),
     ) {
         alone(|channels| {
@@ -338,7 +338,7 @@ proptest! {
     }
 
     #[test]
-    fn bytes_are_where_they_were_poked(at in 0u32..4000, bytes in proptest::collection::vec(any::<u8>(), 0..90)) {
+    fn poked_bytes_are_peeked_at_same_address(at in 0u32..4000, bytes in proptest::collection::vec(any::<u8>(), 0..90)) {
         alone(|channels| {
             channels.poke(at, &bytes);
             let mut around = vec![9; bytes.len() + 2];
@@ -352,7 +352,7 @@ proptest! {
 }
 
 #[test]
-fn a_list_gathers_what_lies_apart() {
+fn list_gathers_scattered_elements() {
     alone(|channels| {
         channels.poke(0, &[1; 16]);
         channels.poke(16, &[2; 16]);

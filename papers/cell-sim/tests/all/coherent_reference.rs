@@ -80,7 +80,7 @@ impl Runs {
 }
 
 #[test]
-fn timings_of_channels_are_as_recorded() {
+fn channel_timings_match_the_recorded_ones() {
     let mut lines = Vec::new();
     for name in ["xeon-phi-5110p", "scc-48", "xeon-e5-2680-2s"] {
         let bed = CoherentBed::new(catalog::load(name).unwrap().unwrap());

@@ -37,7 +37,7 @@ fn two_roots_are_faster_than_one_across_chips() {
 }
 
 #[test]
-fn collectives_compute_what_they_say() {
+fn collectives_compute_correct_sums() {
     for tasks in [1, 2, 7, 16] {
         let seats: Vec<u32> = (0..tasks as u32).collect();
         let sums = |kind| {
@@ -66,7 +66,7 @@ fn long_messages_arrive() {
 }
 
 #[test]
-fn cell_stats_loops() {
+fn cell_stats_programs_compute_correct_sums() {
     let exchange = |means, has_controller| MessageExchange {
         means,
         has_controller,

@@ -72,8 +72,8 @@ fn study(
     // Only this host has a bed here; models create one for each run.
     if counters.is_some() && !matches!(runner, ExperimentRunner::CellBe(_)) {
         return Err(CliError::input(
-            "--counters needs a model of a Cell: only such a chip's simulator counts; this \
-             computer's counters are perf's to read",
+            "--counters needs a model of a Cell, such as --on cell-qs20; use perf for this \
+             computer's counters",
         ));
     }
     let pus = bed.as_ref().map_or(&[][..], HostBed::pus);
@@ -204,13 +204,13 @@ fn farewell(resume: Option<&Path>, times: &MappingTimes) -> String {
     match resume {
         Some(path) => {
             format!(
-                "interrupted; {known} of {total} kept in {}: the same command goes on there",
+                "interrupted; {known} of {total} kept in {}: repeat the command to continue",
                 path.display(),
                 total = seatmap_data::statistics::words::counted(total, "run")
             )
         }
         None => format!(
-            "interrupted after {known} of {total}; nothing was kept: --resume FILE would keep them",
+            "interrupted after {known} of {total}; nothing was kept: --resume FILE keeps runs",
             total = seatmap_data::statistics::words::counted(total, "run")
         ),
     }
@@ -226,6 +226,6 @@ fn merged(files: &[PathBuf]) -> Result<Ranking, CliError> {
 
 fn read(path: &Path) -> Result<Ranking, CliError> {
     let text = String::from_utf8(input::bytes(path)?)
-        .map_err(|_| CliError::at(path, "the file is not text, as a ranking is"))?;
+        .map_err(|_| CliError::at(path, "the file is not text, so it is not a ranking"))?;
     Ranking::from_json(&text).map_err(|error| CliError::at(path, error))
 }

@@ -67,7 +67,7 @@ fn on_cell(typed: &Stats, model: &Arc<CellModel>) -> Result<(), CliError> {
     // The default is "package", so another class was given.
     if typed.class != LevelChoice::Package {
         return Err(CliError::input(
-            "--class is for machines whose CPUs share caches: the chips of a Cell are its own",
+            "--class is for machines whose CPUs share caches, not for a Cell",
         ));
     }
     let rooms = rooms(model);
@@ -124,7 +124,7 @@ fn on_host(typed: &Stats) -> Result<(), CliError> {
     let rooms = shared_rooms(&topology, bed.pus(), bed.modules(), typed.class.into())?;
     if typed.trace.is_some() {
         return Err(CliError::input(
-            "--trace needs a model: what happens inside this computer cannot be seen",
+            "--trace needs a model: the inside of this computer is not visible",
         ));
     }
     let name = here::host_name();
@@ -135,8 +135,7 @@ fn on_host(typed: &Stats) -> Result<(), CliError> {
     let options = options(typed, function.0);
     if function.0 == CellStatsPrimitive::MkThread {
         return Err(CliError::input(
-            "mkthread is a figure of models of the Cell; without -f this computer's threads are \
-             measured",
+            "mkthread is for models of the Cell; leave -f out to measure this computer's threads",
         ));
     }
     let outcome =
@@ -166,7 +165,7 @@ fn shared_rooms(
 ) -> Result<Rooms, CliError> {
     Rooms::of_computer(topology, pus, class, modules).ok_or_else(|| {
         CliError::input(format!(
-            "it is not known which CPUs share a {}; take another --class",
+            "this machine does not say which CPUs share a {}; use another --class",
             class.name()
         ))
     })

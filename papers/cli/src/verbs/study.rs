@@ -111,7 +111,7 @@ fn named_studies(name: &str) -> Result<Vec<Study>, CliError> {
     studies.retain(|study| name == "all" || name == study.name);
     if studies.is_empty() {
         Err(CliError::input(format!(
-            "there is no study '{name}'; there are {} and all, or a file",
+            "unknown study '{name}'; expected one of: {}, all, or a file",
             known.join(", ")
         )))
     } else {

@@ -33,7 +33,7 @@ pub fn run(typed: &Workers) -> Result<(), CliError> {
         )
     {
         return Err(CliError::input(
-            "--svg draws what is gained by size: seatmap-papers workers gains|libspe2|cellule \
+            "--svg draws gains by size: seatmap-papers workers gains|libspe2|cellule \
              --svg FILE",
         ));
     }

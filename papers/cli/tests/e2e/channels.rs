@@ -4,7 +4,7 @@ use crate::common::{Place, stderr};
 use crate::product::product;
 
 #[test]
-fn the_shortest_distance_finds_the_directory() {
+fn curve_finds_directory_at_shortest_distance() {
     let place = Place::new();
     let curve = place.json("channels curve --line 9 --on xeon-phi-5110p --svg c.svg --json");
     assert_eq!(
@@ -16,7 +16,7 @@ fn the_shortest_distance_finds_the_directory() {
 }
 
 #[test]
-fn seats_near_the_home_are_worth_their_search() {
+fn seats_near_home_repay_their_search() {
     let place = Place::new();
     let ask = "channels producer-consumer --iterations 3 --on xeon-phi-5110p --json";
     let gain = place.json(ask);
@@ -27,7 +27,7 @@ fn seats_near_the_home_are_worth_their_search() {
 
 /// This computer's figures vary, so the test checks their presence and the errors.
 #[test]
-fn this_computer_is_a_machine_too() {
+fn host_can_be_measured() {
     let place = Place::new();
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let curve = place.run("channels curve --from 999999 --json");
@@ -55,7 +55,7 @@ fn this_computer_is_a_machine_too() {
 
 /// A fitted model counts time in fractions of a cycle.
 #[test]
-fn cycles_of_a_twin_are_those_of_its_clock() {
+fn twin_cycles_follow_its_clock() {
     let place = Place::new();
     if product(&place, "model fit ryzen-5950x -o twin.toml").is_none() {
         return;
@@ -67,10 +67,10 @@ fn cycles_of_a_twin_are_those_of_its_clock() {
 }
 
 #[test]
-fn lines_without_homes_are_at_home_nowhere() {
+fn lines_without_homes_have_no_home_share() {
     let place = Place::new();
     let ask = "channels slices --pairs 4 --sections 2 --runs 1 --on xeon-e5-2680-2s";
-    assert!(place.stdout(ask).contains("no homes are told apart"));
+    assert!(place.stdout(ask).contains("no homes are found"));
     let told = place.json((ask, "--json"));
     assert_eq!(told.get("at_home_share"), Some(&serde_json::Value::Null), "{told}");
 }
@@ -93,16 +93,14 @@ fn producer_consumer_and_line_are_drawn() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn mismatched_options_are_refused() {
     let place = Place::new();
     let refusal = |words: &str| place.refusal(("channels", words, "--on xeon-phi-5110p"));
     assert!(refusal("slices --sections 7").contains("7 sections do not divide 60 cores"));
-    assert!(
-        refusal("slices --lines 7").contains("60 channels take as many lines, and there are 7")
-    );
+    assert!(refusal("slices --lines 7").contains("60 channels need a line each, but there are 7"));
     assert!(
         refusal("mandelbrot --workers 20")
-            .contains("21 threads need as many cores, and a section has 15")
+            .contains("21 threads need a core each, but a section has 15")
     );
     assert!(refusal("curve --from 999").contains("there is no CPU 999 here"));
 }

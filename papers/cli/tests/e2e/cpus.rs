@@ -6,7 +6,7 @@ const RANK: &str = "rank --pattern ring:2 --runs 1 --rounds 5";
 const VERBS: [&str; 3] = [RANK, "stats -f fetchadd", "channels curve"];
 
 #[test]
-fn cpus_are_those_of_this_computer() {
+fn cpus_option_names_only_host_cpus() {
     let place = Place::new();
     let models = ["cell-ps3", "xeon-phi-5110p", "xeon-phi-5110p"];
     for (verb, model) in VERBS.iter().zip(models) {
@@ -18,7 +18,7 @@ fn cpus_are_those_of_this_computer() {
 }
 
 #[test]
-fn the_named_cpus_are_the_workers() {
+fn listed_cpus_become_the_workers() {
     let allowed = seatmap_os::affinity::current().unwrap();
     let [first, .., last] = allowed[..] else { return seatmap_needs::skipped!("one CPU") };
     let place = Place::new();

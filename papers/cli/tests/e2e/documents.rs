@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// Both parts of a ranking get the same hostile string, because parts of different studies are
 /// rejected.
 #[test]
-fn no_string_of_a_ranking_commands_a_terminal_or_forges_a_line() {
+fn ranking_strings_are_escaped() {
     let place = Place::new();
     let parts = ["1/2", "2/2"].map(|part| {
         let study = "rank --on cell-ps3 --pattern ring:3 --runs 1";
@@ -70,7 +70,7 @@ fn toml(value: &Value) -> String {
 }
 
 #[test]
-fn no_string_of_a_study_commands_a_terminal_or_forges_a_line() {
+fn study_strings_are_escaped() {
     let place = Place::new();
     let study = study();
     let mut pointers = Vec::new();

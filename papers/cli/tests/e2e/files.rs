@@ -46,7 +46,7 @@ fn started(place: &Place, options: impl Arguments, program: impl AsRef<OsStr>) -
 
 /// A part: gives up all its rights and works anyway.
 #[test]
-fn as_a_program_without_rights() {
+fn inner_unprivileged_program_uses_files() {
     if std::env::var_os(client::VARIABLE).is_none() {
         return;
     }
@@ -66,7 +66,7 @@ fn as_a_program_without_rights() {
 }
 
 #[test]
-fn a_program_in_a_cell_reads_writes_and_speaks_without_rights() {
+fn unprivileged_cell_program_uses_files_and_console() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
     let controller = serving(&place, "");
@@ -74,7 +74,7 @@ fn a_program_in_a_cell_reads_writes_and_speaks_without_rights() {
         return;
     }
     let own = std::env::current_exe().unwrap();
-    let part = ["--exact", "files::as_a_program_without_rights", "--nocapture"];
+    let part = ["--exact", "files::inner_unprivileged_program_uses_files", "--nocapture"];
     let output = started(&place, "--channel=socket.9p", own).args(part).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stdout).contains("[all is done]"), "{output:?}");
@@ -82,7 +82,7 @@ fn a_program_in_a_cell_reads_writes_and_speaks_without_rights() {
     let nowhere = started(&place, "--channel=nowhere", "true").output().unwrap();
     assert_eq!(nowhere.status.code(), Some(2));
     assert!(
-        stderr(&nowhere).contains("nowhere: no files are to be had there"),
+        stderr(&nowhere).contains("nowhere: no files are exported there"),
         "{}",
         stderr(&nowhere)
     );
@@ -110,7 +110,7 @@ fn repeater<'a>(place: &'a Place, cpus: &str) -> Option<(Controller<'a>, impl Fn
 }
 
 #[test]
-fn a_program_without_rights_reads_what_it_is_told() {
+fn unprivileged_program_reads_its_stdin() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
     let Some((_controller, repeater)) = repeater(&place, &cpus) else { return };
@@ -139,7 +139,7 @@ fn a_program_without_rights_reads_what_it_is_told() {
 }
 
 #[test]
-fn a_terminal_keeps_its_lines_and_its_end() {
+fn terminal_input_keeps_lines_and_end() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
     let Some((_controller, repeater)) = repeater(&place, &cpus) else { return };
@@ -161,7 +161,7 @@ fn a_terminal_keeps_its_lines_and_its_end() {
 }
 
 #[test]
-fn what_a_program_does_not_read_is_left() {
+fn unread_input_stays_in_the_pipe() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
     let controller = serving(&place, "");
@@ -186,7 +186,7 @@ fn what_a_program_does_not_read_is_left() {
 }
 
 #[test]
-fn a_static_program_is_run_without_rights() {
+fn static_program_runs_unprivileged() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
     let controller = Controller::start(&place, "", &[]);
@@ -211,7 +211,7 @@ fn a_static_program_is_run_without_rights() {
 }
 
 #[test]
-fn file_proxies_stay_out_of_cells_and_outlive_the_controller() {
+fn file_proxies_avoid_cells_and_outlive_controller() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
     let mut controller = serving(&place, "");
@@ -246,7 +246,7 @@ fn file_proxies_stay_out_of_cells_and_outlive_the_controller() {
 }
 
 #[test]
-fn what_is_read_only_is_not_changed() {
+fn read_only_export_refuses_changes() {
     let place = Place::new();
     let _controller = serving(&place, "--export-read-only");
     let mut client = connected(&place);
@@ -260,7 +260,7 @@ fn what_is_read_only_is_not_changed() {
 }
 
 #[test]
-fn who_speaks_nonsense_harms_nobody() {
+fn malformed_client_harms_no_other() {
     let place = Place::new();
     let controller = serving(&place, "");
     for nonsense in
@@ -284,12 +284,12 @@ fn who_speaks_nonsense_harms_nobody() {
 }
 
 #[test]
-fn there_must_be_something_to_show() {
+fn missing_export_folder_is_refused() {
     let place = Place::new();
     let output = controller(&place, "serve --export nothing").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        stderr(&output).contains("/nothing: cannot be shown to programs: "),
+        stderr(&output).contains("/nothing: cannot be exported to programs: "),
         "{}",
         stderr(&output)
     );
@@ -297,7 +297,7 @@ fn there_must_be_something_to_show() {
 
 /// A part: tries what only root may do.
 #[test]
-fn as_a_stranger() {
+fn inner_other_user_is_denied() {
     let Some(socket) = std::env::var_os(SOCKET) else { return };
     let mut client = match UnixStream::connect(socket).and_then(FileClient::new) {
         Ok(client) => client,
@@ -318,7 +318,7 @@ fn as_a_stranger() {
 }
 
 #[test]
-fn a_stranger_has_no_rights_but_his_own() {
+fn other_user_gets_no_extra_permissions() {
     if !is_root() {
         return seatmap_needs::skipped!("only root can become a stranger");
     }
@@ -344,7 +344,7 @@ fn a_stranger_has_no_rights_but_his_own() {
     let as_stranger = |gid| {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command
-            .args(["--exact", "files::as_a_stranger", "--nocapture"])
+            .args(["--exact", "files::inner_other_user_is_denied", "--nocapture"])
             .env(SOCKET, place.path("socket.9p"));
         let output = command.gid(gid).uid(65_534).current_dir("/").output()?;
         assert!(output.status.success(), "{output:?}");

@@ -30,7 +30,7 @@ enum ControlLine {
 }
 
 #[test]
-fn the_schemas_are_those_of_the_types() {
+fn schemas_match_types() {
     let schemas = [
         of::<rank::Ranking>(rank::ranking::FORMAT),
         of::<cellule::WorkersDocument>(cellule::document::FORMAT),
@@ -61,7 +61,7 @@ fn document(place: &Place, arguments: impl Arguments) -> Value {
 }
 
 #[test]
-fn documents_say_what_they_are_and_of_which_machine() {
+fn documents_name_format_and_machine() {
     let place = Place::new();
     for (arguments, format, machine) in [
         ("channels curve --on xeon-phi-5110p --json", "seatmap-channels/1", "xeon-phi-5110p"),
@@ -77,14 +77,14 @@ fn documents_say_what_they_are_and_of_which_machine() {
 }
 
 #[test]
-fn documents_of_this_host_name_it() {
+fn host_documents_name_the_host() {
     let Some(cpus) = two_cpus() else { return };
     let document = document(&Place::new(), format!("workers --cpus {cpus} --turns 1 --json"));
     assert_eq!(document["machine"], seatmap_os::state::host_name());
 }
 
 #[test]
-fn a_controller_lists_its_cells_in_a_document() {
+fn controller_list_follows_schema() {
     let place = Place::new();
     let mut command = place.command("controller serve --socket socket");
     let mut child =

@@ -5,7 +5,7 @@ use std::process::Command;
 
 /// If no second thread can start, the results are the same or there is an error, but no panic.
 #[test]
-fn a_limit_on_threads_is_an_error_or_costs_time_alone() {
+fn thread_limit_never_panics_or_changes_results() {
     let study = "rank --runs 2 --on cell-qs20 --pattern ring:4";
     let Some(output) = with_one_thread(study) else { return };
     let said = stderr(&output);
@@ -19,7 +19,7 @@ fn a_limit_on_threads_is_an_error_or_costs_time_alone() {
 
 /// A few runs of the verbs whose threads depend most on each other.
 #[test]
-fn every_wait_ends_when_a_cpu_is_taken_away() {
+fn waits_end_when_cpu_is_removed() {
     if two_cpus().is_none() || !seatmap_needs::tool("python3") {
         return;
     }

@@ -3,7 +3,7 @@
 use crate::common::Place;
 
 #[test]
-fn every_verb_that_takes_a_model_takes_these() {
+fn model_verbs_accept_coherent_models() {
     let place = Place::new();
     for name in ["xeon-phi-5110p", "xeon-e5-2680-2s", "scc-48"] {
         let stats = place.json(["stats", "--on", name, "-f", "mailbox", "--json"]);

@@ -9,7 +9,7 @@ use crate::product::product;
 const NAME: &str = "x\u{202e}\u{2066}\u{2069}\u{9b}1m\u{200e}\u{200f}\u{feff}\u{1b}[31m";
 
 #[test]
-fn names_are_shown_in_every_medium() {
+fn names_are_escaped_in_every_medium() {
     let place = Place::new();
     let Some(exported) = product(&place, "export xeon-e5-2680-2s --format json") else {
         return;
@@ -40,7 +40,7 @@ fn names_are_shown_in_every_medium() {
 }
 
 #[test]
-fn what_was_typed_is_shown_too() {
+fn arguments_are_escaped_in_errors() {
     let output = Place::new().run(["workers", NAME]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("\\u{202e}"));

@@ -5,7 +5,7 @@ use crate::common::{Json, Place, assert_contains};
 const RING: &str = "place --on cell-ps3 --pattern ring:4 --packet=16k";
 
 #[test]
-fn the_best_mapping_takes_as_long_as_place_says() {
+fn place_time_matches_best_ranked_mapping() {
     let place = Place::new();
     let plan = place.json((RING, "--kicks 1000 --json"));
     assert_eq!((&plan["objective"], &plan["optimal"]), (&"simulated".into(), &true.into()));
@@ -17,7 +17,7 @@ fn the_best_mapping_takes_as_long_as_place_says() {
 }
 
 #[test]
-fn links_carry_what_the_simulator_counted() {
+fn picture_shows_simulated_link_traffic() {
     let place = Place::new();
     let on = "place --on cell-qs20 --pattern pairs:6 --kicks 10";
     let picture = place.stdout((on, "--svg -"));
@@ -29,7 +29,7 @@ fn links_carry_what_the_simulator_counted() {
 }
 
 #[test]
-fn what_cannot_be_run_is_refused() {
+fn impossible_placements_are_refused() {
     let place = Place::new();
     let refused = |on: &str, more: &str, why: &str| {
         let words = ["place", "--on", on, "--pattern"].into_iter().chain(more.split(' '));
@@ -44,7 +44,7 @@ fn what_cannot_be_run_is_refused() {
 }
 
 #[test]
-fn distances_are_a_profile() {
+fn measured_distances_form_a_profile() {
     let place = Place::new();
     let profile = place.json("measure --on cell-ps3");
     assert_eq!(profile["topology"]["pus"].as_array().map(Vec::len), Some(6));

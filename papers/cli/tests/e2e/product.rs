@@ -17,7 +17,7 @@ pub fn product(place: &Place, arguments: impl Arguments) -> Option<String> {
 }
 
 #[test]
-fn a_twin_is_a_machine_like_any_other() {
+fn twin_can_be_used_as_machine() {
     let place = Place::new();
     if product(&place, "model fit xeon-e5-2680-2s -o twin.toml").is_none() {
         return;

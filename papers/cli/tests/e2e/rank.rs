@@ -12,7 +12,7 @@ fn study(more: &str) -> String {
 }
 
 #[test]
-fn the_same_bytes_whatever_the_number_of_threads() {
+fn output_is_independent_of_thread_count() {
     let place = Place::new();
     let arguments = study("3 --json");
     let run = |threads: &str| {
@@ -31,7 +31,7 @@ fn the_same_bytes_whatever_the_number_of_threads() {
 }
 
 #[test]
-fn pinned_threads_and_one_way_are_other_studies() {
+fn variant_direction_and_packet_change_times() {
     let place = Place::new();
     let short = "--rounds 3 --runs 1 --sample 20 --json";
     let mean_ns = |pattern: &str, more: &str| {
@@ -46,7 +46,7 @@ fn pinned_threads_and_one_way_are_other_studies() {
 }
 
 #[test]
-fn figures_of_a_model_and_parts_of_the_library_can_be_changed() {
+fn figure_and_library_options_change_times() {
     let place = Place::new();
     let ring = "rank --on cell-ps3 --pattern ring:4:bidirectional --rounds 10 --runs 1";
     let best_ns = |more: &str| place.json((ring, more, "--json"))["best_mean_ns"].number();
@@ -65,14 +65,14 @@ fn figures_of_a_model_and_parts_of_the_library_can_be_changed() {
     let unknown = refused("--set snoop=1");
     assert!(
         unknown.starts_with(
-            "seatmap-papers: cell-ps3: there is no figure 'snoop'; there are bus_cycles, beats,"
+            "seatmap-papers: cell-ps3: unknown figure 'snoop'; expected one of: bus_cycles, beats,"
         ),
         "{unknown}"
     );
     let other = place.one_line_refusal("rank --on scc-48 --pattern ring:4 --set beats=8");
     assert_eq!(
         other,
-        "seatmap-papers: --set changes figures of a Cell model, and scc-48 is another machine"
+        "seatmap-papers: --set changes figures of a Cell model, but scc-48 is not one"
     );
     let list = (ring, "--set snoop_cycles");
     assert!(place.refusal(list).contains("such as snoop_cycles=200"));
@@ -82,7 +82,7 @@ fn figures_of_a_model_and_parts_of_the_library_can_be_changed() {
 }
 
 #[test]
-fn parts_make_the_whole_to_the_byte() {
+fn merged_shards_equal_whole_study() {
     let place = Place::new();
     for (part, name) in [("1/3", "a"), ("2/3", "b"), ("3/3", "c")] {
         place.stdout(study(&format!("2 --shard {part} -o {name}")));
@@ -97,16 +97,16 @@ fn parts_make_the_whole_to_the_byte() {
             .map(|parts| place.one_line_refusal(("rank merge", *parts)))
             .collect();
     insta::assert_snapshot!(told.join("\n"), @r#"
-    seatmap-papers: of 3 parts 1 are missing: 3/3
-    seatmap-papers: b: part 2/3 is there twice
+    seatmap-papers: 1 of 3 parts are missing: 3/3
+    seatmap-papers: b: part 2/3 is given twice
     seatmap-papers: other: it belongs to another study than the first file: another --seed
-    seatmap-papers: whole: it is a whole already, and no part made with --shard
+    seatmap-papers: whole: it is complete, not a part made with --shard
     seatmap-papers: nix: there is no such file
     "#);
 }
 
 #[test]
-fn an_interrupted_study_goes_on_where_it_ended() {
+fn interrupted_study_resumes() {
     let place = Place::new();
     let arguments = study("2 --json");
     let whole = place.stdout(&arguments);
@@ -154,7 +154,7 @@ const SETUP: [&str; 14] = [
 ];
 
 #[test]
-fn the_main_points_and_every_file() {
+fn summary_is_printed_and_files_are_written() {
     let place = Place::new();
     let printed = place.stdout(study("2 -o x.json --csv x.csv --svg x.svg --html x.html"));
     assert!(
@@ -178,13 +178,11 @@ fn the_main_points_and_every_file() {
             && place.read("x.html").contains("ring-back-seats")
     );
     assert_eq!(place.read("x.json"), place.stdout(study("2 --json")));
-    assert!(
-        place.stdout(study("1")).contains("One run does not tell which others may be the best")
-    );
+    assert!(place.stdout(study("1")).contains("One run cannot show which others may be the best"));
 }
 
 #[test]
-fn what_cannot_be_ranked_is_refused() {
+fn impossible_studies_are_refused() {
     let place = Place::new();
     place.file("duo.csv", ",\n40.5,\n");
     let told = [
@@ -206,7 +204,7 @@ fn what_cannot_be_ranked_is_refused() {
     .map(|arguments| place.one_line_refusal(("rank", arguments)));
     insta::assert_snapshot!(told.join("\n"), @r#"
     seatmap-papers: 7 tasks do not fit on cell-ps3, which seats 6, one task each
-    seatmap-papers: pairs:6: packets go on around rings only, ring:N and ring:N:bidirectional; --long sends messages along any pattern
+    seatmap-papers: pairs:6: packets travel only around rings, ring:N or ring:N:bidirectional; --long sends messages along any pattern
     seatmap-papers: 1 tasks cannot be ranked: a ring has 2 to 21
     seatmap-papers: 10 tasks have 362880 mappings, too many to run them all; --sample 1000 runs that many
     seatmap-papers: duo.csv is a profile: it cannot run programs; 'seatmap model fit duo.csv -o twin.toml' makes a model that can
@@ -216,14 +214,14 @@ fn what_cannot_be_ranked_is_refused() {
     seatmap-papers: no runs, so there is nothing to time; leave --runs out or write 1 or more
     seatmap-papers: no rounds, so there is nothing to time; leave --rounds out or write 1 or more
     seatmap-papers: a sample of no mappings has no ranks; --sample 100 draws a hundred
-    seatmap-papers: a unidirectional ring is not its own mirror image, so --symmetry would leave mappings out that differ
+    seatmap-papers: a unidirectional ring differs from its mirror image, so --symmetry would omit mappings
     seatmap-papers: part 121/121 holds none of the 120 mappings; use fewer parts
     seatmap-papers: only one of --json, -o -, --csv -, --svg - and --html - can have stdout
     "#);
 }
 
 #[test]
-fn real_threads_take_real_seats() {
+fn host_threads_are_ranked() {
     if two_cpus().is_none() {
         return;
     }
@@ -233,7 +231,7 @@ fn real_threads_take_real_seats() {
 }
 
 #[test]
-fn counters_of_the_best_and_the_worst() {
+fn counters_file_covers_best_and_worst() {
     let place = Place::new();
     let ranking = place.json(study("2 --json --counters counters.json"));
     let counted = place.read_json("counters.json");

@@ -85,7 +85,7 @@ pub fn highest() -> Option<(String, MutexGuard<'static, ()>)> {
 }
 
 #[test]
-fn what_cannot_be_served_or_asked_is_refused() {
+fn invalid_options_are_refused() {
     let place = Place::new();
     let assert_refused = |arguments: &str, words: &str| {
         let output = controller(&place, arguments).output().unwrap();
@@ -96,8 +96,8 @@ fn what_cannot_be_served_or_asked_is_refused() {
         ("list --socket nowhere", "nowhere: no controller answers"),
         ("serve --policy best", "write fifo, priority or fair"),
         ("serve --socket s --group no-such", "no group 'no-such'"),
-        ("create --no-wait", "say which CPUs or for how long"),
-        (&format!("list --socket {}", "x".repeat(108)), "107 bytes at most"),
+        ("create --no-wait", "no CPUs and no time given"),
+        (&format!("list --socket {}", "x".repeat(108)), "at most 107 bytes"),
     ] {
         assert_refused(arguments, words);
     }
@@ -106,25 +106,25 @@ fn what_cannot_be_served_or_asked_is_refused() {
 }
 
 #[test]
-fn a_controller_leaves_the_socket_of_another_alone() {
+fn second_controller_leaves_first_socket_alone() {
     let place = Place::new();
     let first = Controller::start(&place, "", &[]);
     let mut second = controller(&place, "serve --socket socket");
     let second = second.env("SEATMAP_RUN", place.path("other")).output().unwrap();
     assert_eq!(second.status.code(), Some(2));
-    assert!(stderr(&second).contains("somebody listens there already"), "{}", stderr(&second));
+    assert!(stderr(&second).contains("another process listens there"), "{}", stderr(&second));
     assert!(first.list().is_empty(), "it still answers");
 }
 
 #[test]
-fn figures_beyond_all_reason_harm_nobody() {
+fn excessive_numbers_are_refused() {
     let place = Place::new();
     let controller = Controller::start(&place, "", &[]);
     let mut stream = UnixStream::connect(place.path("socket")).unwrap();
     for (what, told) in [
         (r#""cpus":[4294967295]"#, "CPU 4294967295 is not online"),
         (r#""count":18446744073709551615"#, "too many"),
-        (r#""count":0"#, "a cell needs a CPU"),
+        (r#""count":0"#, "give at least 1"),
         (r#""cpus":[]"#, "name a CPU"),
         (r#""cpus":[],"count":0"#, "not both"),
         (r#""cpus":[1],"count":1"#, "not both"),
@@ -145,7 +145,7 @@ fn figures_beyond_all_reason_harm_nobody() {
 }
 
 #[test]
-fn requests_that_can_never_be_met_are_refused_and_nothing_waits() {
+fn impossible_requests_are_refused_without_queueing() {
     let place = Place::new();
     let controller = Controller::start(&place, "--policy fair", &[]);
     let refused = |arguments: &str| {
@@ -154,7 +154,7 @@ fn requests_that_can_never_be_met_are_refused_and_nothing_waits() {
         stderr(&output)
     };
     assert!(refused("create --cpus 100000-100001").contains("are not online"));
-    assert!(refused("create --count 4000").contains("one must stay for everybody else"));
+    assert!(refused("create --count 4000").contains("one must stay for other programs"));
     assert!(refused("create --turns --count 1 --memory 2M").contains("takes turns"));
     assert!(refused("destroy quiet").contains("there is no cell 'quiet'"));
     assert!(refused("renew quiet --ttl 1m").contains("there is no cell 'quiet'"));
@@ -162,7 +162,7 @@ fn requests_that_can_never_be_met_are_refused_and_nothing_waits() {
 }
 
 #[test]
-fn what_is_no_request_is_answered_and_harms_nobody() {
+fn malformed_requests_get_an_error() {
     let place = Place::new();
     let controller = Controller::start(&place, "", &[]);
     let mut stream = UnixStream::connect(place.path("socket")).unwrap();
@@ -183,7 +183,7 @@ fn what_is_no_request_is_answered_and_harms_nobody() {
 }
 
 #[test]
-fn strangers_are_told_that_they_may_not() {
+fn other_users_are_denied() {
     if !is_root() {
         return seatmap_needs::skipped!("only root can become a stranger");
     }
@@ -207,7 +207,7 @@ fn strangers_are_told_that_they_may_not() {
 }
 
 #[test]
-fn cells_are_made_in_turn_and_end_with_who_holds_them() {
+fn cells_queue_and_end_with_their_holder() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
     let controller = Controller::start(&place, "", &[]);
@@ -216,7 +216,7 @@ fn cells_are_made_in_turn_and_end_with_who_holds_them() {
     }
     let busy = controller.ask((make("second", &cpus), "--no-wait"));
     assert_eq!(busy.status.code(), Some(1));
-    assert!(stderr(&busy).contains("without --no-wait it would be queued"), "{}", stderr(&busy));
+    assert!(stderr(&busy).contains("leave --no-wait out to queue it"), "{}", stderr(&busy));
     let mut second = Guarded(client(&place, (make("second", &cpus), "--hold")).spawn().unwrap());
     let phase = |name: &str| {
         let cells = controller.list();
@@ -235,7 +235,7 @@ fn cells_are_made_in_turn_and_end_with_who_holds_them() {
 }
 
 #[test]
-fn a_controller_that_is_killed_leaves_what_is_detached_and_nothing_else() {
+fn killed_controller_leaves_only_detached_cells() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
     let mut controller = Controller::start(&place, "", &[]);
@@ -255,7 +255,7 @@ fn a_controller_that_is_killed_leaves_what_is_detached_and_nothing_else() {
 
 /// Runs the command from the message.
 #[test]
-fn a_controller_that_is_stopped_is_named() {
+fn stopped_controller_is_named() {
     let place = Place::new();
     let controller = Controller::start(&place, "", &[]);
     let pid = controller.pid();
@@ -267,7 +267,7 @@ fn a_controller_that_is_stopped_is_named() {
     let output = controller.ask("list");
     signal("-CONT");
     let sentence = format!(
-        "seatmap-papers: the controller is stopped (process {pid}); 'kill -CONT {pid}' lets it go on"
+        "seatmap-papers: the controller is stopped (process {pid}); 'kill -CONT {pid}' continues it"
     );
     assert_eq!((output.status.code(), stderr(&output)), (Some(1), sentence));
     assert!(controller.ask("list").status.success());
@@ -278,7 +278,7 @@ fn account(place: &Place) -> Value {
 }
 
 #[test]
-fn who_had_more_still_waits_after_the_controller_was_killed() {
+fn recorded_usage_survives_killed_controller() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
     std::fs::set_permissions(place.folder(), std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -343,7 +343,7 @@ fn told_in_a_short_life(place: &Place) -> String {
 }
 
 #[test]
-fn an_account_that_cannot_be_used_is_told_of_and_begun_anew() {
+fn unusable_account_is_reported_and_restarted() {
     let place = Place::new();
     std::fs::create_dir(place.path("run")).unwrap();
     place.file(
@@ -353,7 +353,7 @@ fn an_account_that_cannot_be_used_is_told_of_and_begun_anew() {
     let told = told_in_a_short_life(&place);
     assert!(
         told.ends_with(
-            "controller.usage: is of another boot; what users had before it is forgotten\n"
+            "controller.usage: is from another boot; the users' recent CPU time restarts at zero\n"
         ),
         "{told}"
     );
@@ -361,17 +361,17 @@ fn an_account_that_cannot_be_used_is_told_of_and_begun_anew() {
 }
 
 #[test]
-fn a_damaged_ledger_is_told_of_and_kept() {
+fn damaged_ledger_is_reported_and_kept() {
     let place = Place::new();
     std::fs::create_dir(place.path("run")).unwrap();
     place.file("run/controller.ledger", "[{\"boot_id\":");
     let told = told_in_a_short_life(&place);
-    assert!(told.contains("controller.ledger") && told.contains("may be stopped still"), "{told}");
+    assert!(told.contains("controller.ledger") && told.contains("may still be stopped"), "{told}");
     assert_eq!(place.read("run/controller.ledger.damaged"), "[{\"boot_id\":");
 }
 
 #[test]
-fn killed_anywhere_while_it_makes_a_cell_it_leaves_nothing() {
+fn controller_killed_during_create_leaves_nothing() {
     let Some((cpus, _taken)) = highest() else { return };
     let affinity = || seatmap_os::affinity::current().unwrap();
     let before = affinity();
@@ -433,7 +433,7 @@ fn gangs_take_turns_with_all_their_threads() {
 }
 
 #[test]
-fn a_turn_that_cannot_be_written_down_ends_the_cell() {
+fn unrecordable_turn_ends_the_cell() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
     let controller = Controller::start(&place, "--slice 1s", &[]);
@@ -447,12 +447,12 @@ fn a_turn_that_cannot_be_written_down_ends_the_cell() {
     let second = controller.ask((make("two", &cpus), "--turns"));
     let stands = has_groups(&place);
     std::fs::remove_dir(&ledger).unwrap();
-    assert!(stderr(&second).contains("the ledger cannot be written"), "{}", stderr(&second));
+    assert!(stderr(&second).contains("cannot write the ledger"), "{}", stderr(&second));
     assert!(!stands && controller.list().is_empty(), "the first has no CPUs any more");
 }
 
 #[test]
-fn a_cell_that_somebody_entered_is_told_of() {
+fn intruder_in_cell_is_reported() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
     let controller = Controller::start(&place, "", &[]);
@@ -463,7 +463,7 @@ fn a_cell_that_somebody_entered_is_told_of() {
     let mut intruder = Guarded(Command::new("sleep").arg("60").spawn().unwrap());
     std::fs::write(format!("{group}/tasks"), intruder.id().to_string()).unwrap();
     let wrong = || controller.list()[0]["faults"].to_string();
-    wait_until("it is seen", || wrong().contains("(sleep) is in the cell and was not run there"));
+    wait_until("it is seen", || wrong().contains("(sleep) is in the cell, but Seatmap did not"));
     assert_eq!(controller.list()[0]["cell"]["state"], "damaged");
     intruder.kill().unwrap();
     intruder.wait().unwrap();

@@ -31,7 +31,7 @@ fn folder(place: &Place, name: &str, mode: u32) {
 }
 
 #[test]
-fn links_in_the_folder_lead_nowhere() {
+fn links_in_state_folder_are_not_followed() {
     for (name, code) in [("controller.lock", 1), ("controller.sock", 2)] {
         let place = Place::new();
         place.file("victim", "precious");
@@ -46,7 +46,7 @@ fn links_in_the_folder_lead_nowhere() {
 }
 
 #[test]
-fn a_socket_is_not_put_where_others_may_put_another() {
+fn socket_in_writable_folder_is_refused() {
     let place = Place::new();
     folder(&place, "open", 0o777);
     let told = told(&place, "serve --socket open/s", 2);
@@ -55,7 +55,7 @@ fn a_socket_is_not_put_where_others_may_put_another() {
 }
 
 #[test]
-fn a_folder_that_users_can_exchange_is_not_exported() {
+fn replaceable_folder_is_not_exported() {
     let place = Place::new();
     folder(&place, "open", 0o777);
     folder(&place, "open/shown", 0o700);
@@ -64,6 +64,6 @@ fn a_folder_that_users_can_exchange_is_not_exported() {
         [("open/shown", "other users can write"), ("link", "is a symbolic link or a file")]
     {
         let told = told(&place, ["serve", "--socket", "s", "--export", folder], 2);
-        assert!(told.contains("cannot be shown to programs") && told.contains(why), "{told}");
+        assert!(told.contains("cannot be exported to programs") && told.contains(why), "{told}");
     }
 }

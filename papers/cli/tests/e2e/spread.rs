@@ -12,7 +12,7 @@ fn study(more: &str) -> String {
 }
 
 #[test]
-fn ranks_print_the_bytes_of_one_process() {
+fn ranks_print_same_bytes_as_one_process() {
     let place = Place::new();
     let alone = place.stdout(study("--json"));
     let typed = study("--spread --json");
@@ -35,7 +35,7 @@ fn ranks_print_the_bytes_of_one_process() {
 /// One rank is killed during the work, and another never starts: rank 0 does everything, and
 /// reports it.
 #[test]
-fn the_work_of_a_killed_rank_is_done_by_another() {
+fn work_of_killed_rank_is_redone() {
     let place = Place::new();
     let long = "rank --on cell-ps3 --pattern ring:6:bidirectional --packet 1k --rounds 100 --json";
     let alone = place.stdout(long);
@@ -58,7 +58,7 @@ fn the_work_of_a_killed_rank_is_done_by_another() {
             || told.contains("ranks 1"),
         "{told}"
     );
-    assert_contains(&told, "2: did not come within 2 s; the others do its work");
+    assert_contains(&told, "2: did not join within 2 s; the other ranks do its work");
     assert_eq!(
         files(&place),
         Vec::<String>::new(),
@@ -90,7 +90,7 @@ fn mpirun_starts_a_study() {
 }
 
 #[test]
-fn starts_that_cannot_work_together_are_refused() {
+fn incompatible_starts_are_refused() {
     let place = Place::new();
     let refused = |mut command: Command| {
         let output = command.output().unwrap();
@@ -109,7 +109,7 @@ fn starts_that_cannot_work_together_are_refused() {
     // Another seed leads to other times.
     let other = begun(rank(&place, 1, 2, study("--spread --seed 2")));
     let (code, told) = refused(rank(&place, 0, 2, study("--spread")));
-    assert!(code == Some(2) && told.contains("has other work to do than rank 0"), "{told}");
+    assert!(code == Some(2) && told.contains("has other work than rank 0"), "{told}");
     let other = other.wait_with_output().unwrap();
     assert!(
         !other.status.success() && stderr(&other).contains("rank 0 has other work"),

@@ -28,7 +28,7 @@ const PRINTED: [&str; 21] = [
 ];
 
 #[test]
-fn every_command_line_of_the_paper_prints_its_figure() {
+fn paper_command_lines_print_their_figures() {
     let place = Place::new();
     for line in PRINTED {
         let typed: Vec<&str> = ["stats"]
@@ -58,7 +58,7 @@ fn every_command_line_of_the_paper_prints_its_figure() {
 
 /// On each known machine: caches and networks differ, but no worker may wait forever.
 #[test]
-fn every_primitive_ends_on_every_machine() {
+fn every_primitive_finishes_on_every_machine() {
     let place = Place::new();
     let cells = seatmap_cell_sim::catalog::names();
     let machines: Vec<&str> = cells.chain(seatmap_machines::catalog::bundled::names()).collect();
@@ -89,7 +89,7 @@ fn every_primitive_ends_on_every_machine() {
 }
 
 #[test]
-fn the_same_line_prints_the_same_bytes() {
+fn repeated_command_prints_same_bytes() {
     let place = Place::new();
     let print = || {
         let typed = "stats -f dmaput -n 5 -i 200 -b 2k --on cell-qs22 --json";
@@ -99,7 +99,7 @@ fn the_same_line_prints_the_same_bytes() {
 }
 
 #[test]
-fn what_the_hardware_would_refuse_is_refused() {
+fn invalid_hardware_operations_are_refused() {
     let place = Place::new();
     place.file("duo.csv", ",\n40.5,\n");
     let refusal = |line: &str| {
@@ -134,7 +134,7 @@ fn what_the_hardware_would_refuse_is_refused() {
 }
 
 #[test]
-fn a_collective_operation_takes_longer_for_more_bytes() {
+fn collective_operations_take_longer_for_more_bytes() {
     let place = Place::new();
     let latency_ns = |function: &str, size: &str| {
         let line = format!("stats --on cell-qs20 -n 16 -f {function} -b {size} --json");
@@ -148,7 +148,7 @@ fn a_collective_operation_takes_longer_for_more_bytes() {
 }
 
 #[test]
-fn a_trace_goes_to_its_file() {
+fn trace_is_written_to_file() {
     let place = Place::new();
     let typed = "stats --on cell-ps3 -f dmaget -n 2 -i 50 -b 1k --trace trace.json";
     assert!(place.command(typed.split(' ').collect::<Vec<_>>()).output().unwrap().status.success());
@@ -158,7 +158,7 @@ fn a_trace_goes_to_its_file() {
 }
 
 #[test]
-fn chips_of_this_computer_are_groups_of_a_class() {
+fn host_chips_are_groups_of_class() {
     let place = Place::new();
     let on = "stats -f fetchadd -N 1 -i 200 -w 10 --json";
     let packages = place.json(on);
@@ -172,7 +172,7 @@ fn chips_of_this_computer_are_groups_of_a_class() {
 }
 
 #[test]
-fn models_with_caches_tell_nothing_of_an_operating_system() {
+fn coherent_models_print_no_system_call_figures() {
     let place = Place::new();
     let all = place.json("stats --on xeon-e5-2680-2s --json");
     let rows: Vec<&str> =
@@ -191,7 +191,7 @@ fn models_with_caches_tell_nothing_of_an_operating_system() {
 }
 
 #[test]
-fn an_option_that_would_change_nothing_is_refused() {
+fn options_without_effect_are_refused() {
     let place = Place::new();
     let told: Vec<String> = [
         "-f mailbox -b 8",
@@ -233,7 +233,7 @@ fn an_option_that_would_change_nothing_is_refused() {
 }
 
 #[test]
-fn workers_of_this_computer_are_at_work_together() {
+fn host_workers_overlap_in_time() {
     let Some(_) = two_cpus() else { return };
     let place = Place::new();
     for line in [
@@ -257,7 +257,7 @@ fn workers_of_this_computer_are_at_work_together() {
 }
 
 #[test]
-fn a_process_with_one_cpu_is_told_so() {
+fn process_with_one_cpu_is_refused() {
     let place = Place::new();
     let cpu = seatmap_os::affinity::current().unwrap()[0].to_string();
     let mut command = place.command_of("taskset");

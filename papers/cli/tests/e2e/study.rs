@@ -60,7 +60,7 @@ command = "rank --on cell-ps3 --pattern ring:4 --rounds 20 --svg FILE"
 "#;
 
 #[test]
-fn a_study_of_ones_own() {
+fn custom_study_is_judged_and_written() {
     let place = Place::new();
     place.file("own.toml", OWN);
     let found = place.json("study own.toml --write pages --json");
@@ -87,7 +87,7 @@ fn a_study_of_ones_own() {
 }
 
 #[test]
-fn what_is_no_study_is_refused() {
+fn invalid_studies_are_refused() {
     let place = Place::new();
     place.file("torn.toml", "format = \"seatmap-study/2\"\nname = ");
     place.file(

@@ -8,7 +8,7 @@ fn number(document: &Value, pointer: &str) -> f64 {
 }
 
 #[test]
-fn calls_cost_something_by_each_way() {
+fn every_call_is_timed_both_ways() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
     let found = place.json(format!("workers --cpus {cpus} --workers 2 --turns 1 --json"));
@@ -31,7 +31,7 @@ fn calls_cost_something_by_each_way() {
 }
 
 #[test]
-fn programs_compute_what_plain_code_does() {
+fn programs_compute_correct_results() {
     let place = Place::new();
     let cpu = two_cpus().unwrap_or_else(|| "0".to_owned()).split(',').next().unwrap().to_owned();
     for program in ["matrix:64:2", "black-scholes:1:1"] {
@@ -46,7 +46,7 @@ fn programs_compute_what_plain_code_does() {
 }
 
 #[test]
-fn streams_are_told_in_the_papers_configurations() {
+fn streams_cover_the_papers_configurations() {
     let found = Place::new().json("workers streams --seconds 500ms --json");
     let streams = found["streams"].elements();
     let names: Vec<&str> = streams.iter().map(|one| one["configuration"].text()).collect();
@@ -58,7 +58,7 @@ fn streams_are_told_in_the_papers_configurations() {
 }
 
 #[test]
-fn a_model_gives_the_papers_table_and_gains_that_fade() {
+fn model_reproduces_papers_table_and_fading_gains() {
     let place = Place::new();
     let line = "workers cellule --on cell-qs20 --workers 1 --turns 1 --json --html x.html";
     let found = place.json(line.split(' ').collect::<Vec<_>>());
@@ -79,7 +79,7 @@ fn a_model_gives_the_papers_table_and_gains_that_fade() {
 }
 
 #[test]
-fn what_cannot_be_meant_is_refused() {
+fn conflicting_options_are_refused() {
     let place = Place::new();
     let lines = [
         "workers matrix:100",
@@ -106,7 +106,7 @@ fn what_cannot_be_meant_is_refused() {
 }
 
 #[test]
-fn a_page_holds_what_was_found() {
+fn html_page_shows_results() {
     let place = Place::new();
     let cpu = two_cpus().unwrap_or_else(|| "0".to_owned()).split(',').next().unwrap().to_owned();
     let ask = ["workers", "matrix:64:1", "--cpus", &cpu, "--turns", "1", "--html"];
@@ -118,11 +118,11 @@ fn a_page_holds_what_was_found() {
         "{page}"
     );
     assert!(place.stdout((ask, "-")).starts_with("<!DOCTYPE html>"));
-    place.refuses((ask, "- --json"), "both print on stdout");
+    place.refuses((ask, "- --json"), "both print to stdout");
 }
 
 #[test]
-fn programs_in_c_need_their_compiler() {
+fn missing_c_compiler_is_an_error() {
     let place = Place::new();
     let output =
         place.command("workers libspe2").env("SEATMAP_CELLCC", "no-such-cellcc").output().unwrap();

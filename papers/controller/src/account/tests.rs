@@ -17,7 +17,7 @@ fn host(folder: &tempfile::TempDir, boot: &str) -> CellHost {
 }
 
 #[test]
-fn what_was_had_is_known_to_the_next_and_has_aged_meanwhile() {
+fn saved_usage_is_restored_and_decays() {
     let folder = tempfile::tempdir().unwrap();
     let host = host(&folder, "now");
     assert_eq!(read(&host, 5).unwrap(), UserUsage::since(5), "there is no file yet");
@@ -31,22 +31,20 @@ fn what_was_had_is_known_to_the_next_and_has_aged_meanwhile() {
 }
 
 #[test]
-fn a_file_that_is_not_ours_or_not_of_this_boot_is_told_of() {
+fn foreign_or_stale_file_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     write(&host(&folder, "then"), &UserUsage::at(10, [(7, 1e6)].into())).unwrap();
     let now = host(&folder, "now");
     let told = |host: &CellHost| read(host, 1000).unwrap_err().to_string();
-    assert!(
-        told(&now).ends_with(
-            "controller.usage: is of another boot; what users had before it is forgotten"
-        )
-    );
+    assert!(told(&now).ends_with(
+        "controller.usage: is from another boot; the users' recent CPU time restarts at zero"
+    ));
     let put = |text: &str| std::fs::write(folder.path().join(FILE), text).unwrap();
     for (text, why) in [
-        ("", "the file ends"),
-        ("{\"format\":\"seatmap-us", "the file ends"),
-        ("\0\u{fffd}", "not a JSON value"),
-        ("[]", "expected keys with values, and found a list of length 0"),
+        ("", "EOF while parsing a value"),
+        ("{\"format\":\"seatmap-us", "EOF while parsing a string"),
+        ("\0\u{fffd}", "expected value"),
+        ("[]", "invalid length 0, expected struct UsageFile"),
         (
             r#"{"format":"seatmap-usage/2","boot_id":"now","at_ms":1,"cpu_us":{}}"#,
             "must be \"seatmap-usage/1\"",
@@ -55,14 +53,17 @@ fn a_file_that_is_not_ours_or_not_of_this_boot_is_told_of() {
             r#"{"format":"seatmap-usage/1","boot_id":"now","at_ms":1001,"cpu_us":{}}"#,
             "has lasted 1000 ms",
         ),
-        (r#"{"format":"seatmap-usage/1","boot_id":"now","at_ms":1,"cpu_us":{"7":-1}}"#, "found -1"),
+        (
+            r#"{"format":"seatmap-usage/1","boot_id":"now","at_ms":1,"cpu_us":{"7":-1}}"#,
+            "invalid value: integer `-1`",
+        ),
         (
             r#"{"format":"seatmap-usage/1","boot_id":"now","at_ms":1,"cpu_us":{"x":1}}"#,
-            "a key must be a number",
+            "expected key to be a number in quotes",
         ),
         (
             r#"{"format":"seatmap-usage/1","boot_id":"now","at_ms":1,"cpu_us":{"7":1e300}}"#,
-            "found 1e+300",
+            "invalid type: floating point `1e+300`",
         ),
         (
             r#"{"format":"seatmap-usage/1","boot_id":"now","at_ms":1,"cpu_us":{"7":18446744073709551615}}"#,
@@ -74,12 +75,12 @@ fn a_file_that_is_not_ours_or_not_of_this_boot_is_told_of() {
     }
     std::fs::remove_file(folder.path().join(FILE)).unwrap();
     std::fs::create_dir(folder.path().join(FILE)).unwrap();
-    assert!(told(&now).contains("cannot be read"));
+    assert!(told(&now).contains("cannot read"));
 }
 
 proptest! {
     #[test]
-    fn what_is_read_is_what_was_written(
+    fn round_trip_keeps_usage(
         at_ms in 0u64..1 << 50,
         more_ms in 0u64..1 << 30,
         of in prop::collection::btree_map(any::<u32>(), 0.0..MOST_CPU_MS, 0..20),
@@ -98,7 +99,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn reader_survives_any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         if let Ok(account) = serde_json::from_slice::<UsageFile>(&bytes) {
             let _ = account.usage(u64::MAX);
         }

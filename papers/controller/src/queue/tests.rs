@@ -45,7 +45,7 @@ fn with(policy: Policy, tickets: Vec<Ticket>) -> TicketQueue {
 }
 
 #[test]
-fn who_came_first_starts_first_and_one_cpu_stays() {
+fn fifo_starts_in_order_and_keeps_one_cpu() {
     let mut queue = with(Policy::Fifo, vec![count(1, 2), count(2, 1), count(3, 1)]);
     let pool = set("0-3");
     assert_eq!(told(&queue.step(0, &pool, &lowest)), [1, 2]);
@@ -56,7 +56,7 @@ fn who_came_first_starts_first_and_one_cpu_stays() {
 }
 
 #[test]
-fn who_waits_for_a_list_keeps_nobody_from_other_cpus_and_loses_none() {
+fn waiting_list_request_reserves_only_its_cpus() {
     let mut queue =
         with(Policy::Fifo, vec![list(1, "1"), list(2, "1-2"), list(3, "2"), list(4, "3")]);
     let pool = set("0-4");
@@ -66,7 +66,7 @@ fn who_waits_for_a_list_keeps_nobody_from_other_cpus_and_loses_none() {
 }
 
 #[test]
-fn small_requests_do_not_starve_a_large_one() {
+fn small_requests_never_starve_large_one() {
     let mut queue = with(Policy::Fifo, vec![count(1, 1), count(2, 3), count(3, 1)]);
     let pool = set("0-3");
     assert_eq!(told(&queue.step(0, &pool, &lowest)), [1]);
@@ -75,7 +75,7 @@ fn small_requests_do_not_starve_a_large_one() {
 }
 
 #[test]
-fn priority_is_worth_so_much_waiting() {
+fn priority_counts_as_waiting_time() {
     let urgent = |id, priority| Ticket { priority, ..count(id, 1) };
     let pool = set("0-1");
     let mut queue = with(Policy::Priority, vec![urgent(1, 0)]);
@@ -87,7 +87,7 @@ fn priority_is_worth_so_much_waiting() {
 }
 
 #[test]
-fn fair_means_who_has_had_least() {
+fn fair_prefers_user_with_least_usage() {
     let mut queue = with(Policy::Fair, vec![ticket(1, 7, Wants::Count(1))]);
     let pool = set("0-1");
     queue.step(0, &pool, &lowest);
@@ -99,7 +99,7 @@ fn fair_means_who_has_had_least() {
 }
 
 #[test]
-fn turns_are_taken_in_whole_cells_and_go_back_to_their_cpus() {
+fn gangs_alternate_whole_and_keep_their_cpus() {
     let mut queue = with(Policy::Fifo, vec![turn(1, 0, 2), turn(2, 0, 3)]);
     let pool = set("0-3");
     assert_eq!(queue.step(0, &pool, &lowest), [Action::Start(1, set("0-1"))]);
@@ -112,7 +112,7 @@ fn turns_are_taken_in_whole_cells_and_go_back_to_their_cpus() {
 }
 
 #[test]
-fn the_cpu_that_stays_may_be_anybodys() {
+fn remaining_cpu_may_be_of_any_gang() {
     let gang = |id, cpus| Ticket { takes_turns: true, ..list(id, cpus) };
     let mut queue = with(Policy::Fifo, vec![gang(1, "0-1"), gang(2, "2"), gang(3, "2-3")]);
     let pool = set("0-3");
@@ -125,7 +125,7 @@ fn the_cpu_that_stays_may_be_anybodys() {
 }
 
 #[test]
-fn what_others_have_taken_is_waited_for() {
+fn request_waits_for_unavailable_cpus() {
     let mut queue = with(Policy::Fifo, vec![list(1, "1")]);
     assert!(queue.step(0, &set("0,2"), &lowest).is_empty());
     assert_eq!(told(&queue.step(1, &set("0-2"), &lowest)), [1]);
@@ -151,7 +151,7 @@ fn share(policy: Policy, his: u64) -> f64 {
 }
 
 #[test]
-fn fair_shares_are_by_user_and_converge() {
+fn fair_shares_converge_per_user() {
     for his in [1, 2, 5] {
         let fair = share(Policy::Fair, his);
         assert!((fair - 0.5).abs() < 0.01, "{his} against 1: {fair}");
@@ -162,7 +162,7 @@ fn fair_shares_are_by_user_and_converge() {
 }
 
 #[test]
-fn who_is_found_pays_for_the_time_since_the_account_was_written() {
+fn adopted_cell_is_charged_since_last_account() {
     let mut queue =
         TicketQueue::new(Policy::Fair, SLICE_MS, UserUsage::at(1000, [(8, 100.0)].into()));
     queue.adopt(601_000, list(1, "0-1"), set("0-1"));
@@ -174,7 +174,7 @@ fn who_is_found_pays_for_the_time_since_the_account_was_written() {
 }
 
 #[test]
-fn who_ran_for_long_is_not_kept_waiting_for_ever() {
+fn heavy_user_eventually_starts() {
     // User 1 had the CPU for ten half-lives; then another user's one-second requests never end.
     let mut queue = with(Policy::Fair, vec![ticket(1, 1, Wants::Count(1))]);
     let pool = set("0-1");
@@ -256,7 +256,7 @@ impl Watch {
 
 proptest! {
     #[test]
-    fn capacity_holds_and_everybody_starts_in_the_end(policy in policies(), events in events()) {
+    fn capacity_holds_and_every_request_starts(policy in policies(), events in events()) {
         let mut queue = TicketQueue::new(policy, SLICE_MS, UserUsage::since(0));
         let pool = set("0-5");
         let mut watch = Watch::default();
@@ -286,7 +286,7 @@ proptest! {
     }
 
     #[test]
-    fn gangs_that_never_end_all_get_turns(policy in policies(), sizes in prop::collection::vec(1usize..4, 1..6)) {
+    fn endless_gangs_all_get_turns(policy in policies(), sizes in prop::collection::vec(1usize..4, 1..6)) {
         let mut queue = TicketQueue::new(policy, SLICE_MS, UserUsage::since(0));
         let pool = set("0-3");
         let wanted: BTreeMap<u64, Wants> = (1u64..).zip(&sizes).map(|(id, size)| (id, Wants::Count(*size))).collect();
@@ -308,7 +308,7 @@ proptest! {
     }
 
     #[test]
-    fn first_come_first_served_where_all_want_the_same(sizes in prop::collection::vec(1usize..4, 1..12)) {
+    fn fifo_serves_in_arrival_order(sizes in prop::collection::vec(1usize..4, 1..12)) {
         let mut queue = TicketQueue::new(Policy::Fifo, SLICE_MS, UserUsage::since(0));
         let pool = set("0-3");
         (1u64..).zip(&sizes).for_each(|(id, size)| queue.submit(id, count(id, *size)));
@@ -326,7 +326,7 @@ proptest! {
 
 #[test]
 #[should_panic(expected = "broke an invariant: queue of the controller: ticket 2 holds 1,2")]
-fn two_holders_of_a_cpu_stop_the_controller() {
+fn two_holders_of_a_cpu_panic() {
     let mut queue = with(Policy::Fifo, vec![]);
     queue.adopt(0, list(1, "0-1"), set("0-1"));
     queue.adopt(0, list(2, "1-2"), set("1-2"));
@@ -334,6 +334,6 @@ fn two_holders_of_a_cpu_stop_the_controller() {
 
 #[test]
 #[should_panic(expected = "ticket 1 is there twice")]
-fn a_ticket_that_comes_twice_stops_the_controller() {
+fn duplicate_ticket_panics() {
     with(Policy::Fifo, vec![count(1, 1), count(1, 1)]);
 }

@@ -13,7 +13,7 @@ use seatmap_os::layout;
 use seatmap_os::{CpuSet, boot};
 
 /// An expired lease would destroy the cell while it is created or renewed.
-const NO_LEASE: &str = "a lease has a second at least";
+const NO_LEASE: &str = "a lease lasts at least 1 s";
 
 impl Scheduler<'_> {
     pub(super) fn ask(&mut self, connection: u64, request: ControlRequest) {
@@ -59,7 +59,7 @@ impl Scheduler<'_> {
             if self.queue.place(id).is_some() {
                 self.drop_tenant(id);
                 let message =
-                    "its CPUs are not free now; without --no-wait it would be queued".to_owned();
+                    "its CPUs are not free now; leave --no-wait out to queue it".to_owned();
                 return Err(Say::error(ErrorOrigin::Busy, message));
             }
         }
@@ -89,20 +89,20 @@ impl Scheduler<'_> {
             return Err(refused(format!("a priority is 0 to {HIGHEST_PRIORITY}")));
         }
         if create.noise_limit.is_some_and(|limit| !(0.0..=100.0).contains(&limit)) {
-            return Err(refused("a limit of noise is 0 to 100 %"));
+            return Err(refused("a noise limit is 0 to 100 %"));
         }
         if create.lease_s == Some(0) {
             return Err(refused(NO_LEASE));
         }
         if create.takes_turns && create.memory_bytes > 0 {
             return Err(refused(
-                "a cell that takes turns can have no memory of its own: it is handed on",
+                "a cell that takes turns cannot have memory, because its CPUs are handed on",
             ));
         }
         if self.queue.waiting_of(uid) >= MOST_WAITING {
             return Err(Say::error(
                 ErrorOrigin::Busy,
-                format!("{MOST_WAITING} requests of one user may wait at once"),
+                format!("at most {MOST_WAITING} requests of one user may wait"),
             ));
         }
         self.wants(create, &online)
@@ -155,7 +155,7 @@ impl Scheduler<'_> {
                 }
             }
         }
-        Err(Say::error(ErrorOrigin::Denied, format!("the cell '{name}' is another user's")))
+        Err(Say::error(ErrorOrigin::Denied, format!("the cell '{name}' belongs to another user")))
     }
 
     fn end(&mut self, uid: u32, name: &Name) -> Result<Say, Say> {
@@ -176,7 +176,7 @@ impl Scheduler<'_> {
         {
             return Err(Say::error(
                 ErrorOrigin::Busy,
-                format!("the cell '{name}' does not stand now"),
+                format!("the cell '{name}' does not exist now"),
             ));
         }
         let record =
@@ -229,7 +229,7 @@ fn named(create: &Create) -> Result<Option<Wants>, &'static str> {
             Err("\"cpus\" is empty; name a CPU, or leave it out")
         }
         (None, Some(0)) => {
-            Err("\"count\" is 0; a cell needs a CPU: leave it out for as many as the best core has")
+            Err("\"count\" is 0; give at least 1, or leave it out for the CPUs of the best core")
         }
         (Some(cpus), None) => Ok(Some(Wants::Cpus(cpus.iter().copied().collect()))),
         (None, count) => Ok(count.map(Wants::Count)),
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_without_a_number_waits_like_any_other() {
+    fn request_without_count_wants_one_cpu() {
         let (_folder, scheduler) = controller("0-1", "");
         let online = [0, 1].into_iter().collect();
         assert_eq!(scheduler.wants(&create(",\"count\":1"), &online), Ok(Wants::Count(1)));
@@ -306,17 +306,17 @@ mod tests {
     }
 
     #[test]
-    fn isolated_cpus_are_wanted_only_by_name() {
+    fn isolated_cpus_are_used_only_by_list() {
         let (_folder, scheduler) = controller("0-7", "4-7");
         let online = (0..8).collect();
         assert!(scheduler.wants(&create(",\"count\":3"), &online).is_ok());
         let too_many = scheduler.wants(&create(",\"count\":4"), &online).unwrap_err();
-        assert!(format!("{too_many:?}").contains("4; free are 4"), "{too_many:?}");
+        assert!(format!("{too_many:?}").contains("4 requested, 4 free"), "{too_many:?}");
         assert!(scheduler.wants(&create(",\"cpus\":[4,5,6,7]"), &online).is_ok());
     }
 
     #[test]
-    fn nothing_starts_while_a_journal_cannot_be_read() {
+    fn unreadable_journal_prevents_starts() {
         let (folder, mut scheduler) = controller("0-3", "");
         let (client, server) = std::os::unix::net::UnixStream::pair().unwrap();
         let peer = crate::peer::PeerCredentials::of(&server).unwrap();
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lease_is_not_renewed_for_no_time() {
+    fn renewal_for_zero_seconds_is_refused() {
         let (_folder, mut scheduler) = controller("0-1", "");
         let other = "other".parse().unwrap();
         assert_eq!(scheduler.renew(0, &other, 0), Err(refused(NO_LEASE)));
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_that_cannot_be_examined_has_a_fault() {
+    fn unexaminable_cell_has_a_fault() {
         let denied = std::io::Error::from_raw_os_error(libc::EACCES);
         assert_eq!(
             known_faults(Err(CellError::Guardian(denied))).len(),
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn cpus_that_are_none_are_refused() {
+    fn invalid_cpus_are_refused() {
         assert_eq!(
             named_in(",\"cpus\":[1,2]"),
             Ok(Some(Wants::Cpus([1, 2].into_iter().collect())))

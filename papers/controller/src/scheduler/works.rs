@@ -48,7 +48,7 @@ impl Scheduler<'_> {
             // Without this event the client, long answered, would see the end without a reason.
             Err(Say::Error { message, .. }) if is_back => {
                 self.drop_tenant(id);
-                let faults = vec![format!("it ends, as it cannot be made again: {message}")];
+                let faults = vec![format!("it ends, because it cannot be recreated: {message}")];
                 self.tell(connection, Say::Damaged { name: name.clone(), faults });
                 Say::Ended { name }
             }
@@ -66,7 +66,7 @@ impl Scheduler<'_> {
         let job = self
             .jobs
             .get_mut(&id)
-            .ok_or_else(|| Say::error(ErrorOrigin::Failed, "nobody waits for it any more"))?;
+            .ok_or_else(|| Say::error(ErrorOrigin::Failed, "it was withdrawn"))?;
         let lease_s =
             if job.phase == CellPhase::Suspended { job.left_s() } else { job.create.lease_s };
         if lease_s == Some(0) {
@@ -122,10 +122,10 @@ impl Scheduler<'_> {
         let mut faults: Vec<String> = outside
             .iter()
             .take(MOST_OUTSIDE)
-            .map(|tid| format!("thread {tid} is outside, as it could not be put back"))
+            .map(|tid| format!("thread {tid} is outside, because it could not be moved back"))
             .collect();
         if outside.len() > MOST_OUTSIDE {
-            faults.push(format!("threads that are outside: {} in all", outside.len()));
+            faults.push(format!("threads outside: {} in all", outside.len()));
         }
         self.tell(connection, Say::Damaged { name: name.clone(), faults });
     }
@@ -153,7 +153,7 @@ impl Scheduler<'_> {
 
     fn note(&self) -> Result<(), String> {
         self.write_down()
-            .map_err(|error| format!("the ledger cannot be written: {}", with_causes(&error)))
+            .map_err(|error| format!("cannot write the ledger: {}", with_causes(&error)))
     }
 
     pub(super) fn evict(&mut self, id: u64) -> Result<Vec<Left>, Say> {
@@ -168,7 +168,7 @@ impl Scheduler<'_> {
         };
         match phase {
             CellPhase::Waiting => {
-                self.forget(id, Say::error(ErrorOrigin::Busy, "somebody has withdrawn it"))
+                self.forget(id, Say::error(ErrorOrigin::Busy, "it was withdrawn"))
             }
             CellPhase::Standing | CellPhase::Suspended => self.forget(id, Say::Ended { name }),
         }
@@ -254,7 +254,7 @@ fn faults_of_turn(
     destroyed: Result<Vec<Left>, CellError>,
 ) -> Vec<String> {
     let unstopped = stopped.err().map(|error| {
-        format!("it ends, as its threads cannot be stopped: {}", with_causes(&*error))
+        format!("it ends, because its threads cannot be stopped: {}", with_causes(&*error))
     });
     let further = match destroyed {
         Ok(left) => left.iter().map(ToString::to_string).collect(),
@@ -271,15 +271,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_turn_that_cannot_end_has_a_reason() {
+    fn failed_turn_end_states_its_reason() {
         let full = || std::io::Error::from_raw_os_error(libc::ENOSPC);
         let gone = CellError::NoSuchCell("one".parse().unwrap());
         let left = Left::new("/sys/x".to_owned(), "gone".to_owned());
         assert!(faults_of_turn(Ok(()), Ok(Vec::new())).is_empty());
         assert!(faults_of_turn(Err("it has no group".into()), Err(gone)).is_empty());
-        assert_eq!(faults_of_turn(Ok(()), Ok(vec![left])), ["/sys/x is not put back: gone"]);
+        assert_eq!(faults_of_turn(Ok(()), Ok(vec![left])), ["/sys/x is not restored: gone"]);
         let faults = faults_of_turn(Err(full().into()), Err(CellError::Remembering(full())));
-        assert!(faults[0].starts_with("it ends, as its threads cannot be stopped: No space left"));
+        assert!(
+            faults[0].starts_with("it ends, because its threads cannot be stopped: No space left")
+        );
         assert!(faults[1].starts_with("it keeps its CPUs until it is destroyed: "), "{faults:?}");
         assert_eq!(faults.len(), 2);
     }

@@ -35,8 +35,8 @@ pub enum StatsError<E: std::error::Error> {
     /// The workers did not work at the same time, so that the time is not that of concurrent
     /// operations.
     #[error(
-        "{what}: the workers were at work together for {:.0} % of their runs, and {:.0} % are \
-         needed: other programs had the CPUs; try again on a quieter machine",
+        "{what}: other programs used the CPUs, so the workers ran together for only {:.0} % of \
+         the time ({:.0} % are needed); try again on a quieter machine",
         100.0 * .overlap, 100.0 * ENOUGH_OVERLAP
     )]
     Apart {
@@ -137,15 +137,14 @@ pub(super) fn check<E: std::error::Error>(
             impossible(format!("there is no memory {module}: this machine has {}", rooms.modules))
         }
         StatsOptions { workers, .. } if *workers > count => {
-            impossible(format!("{workers} {worker}s are wanted, and this machine has {count}"))
+            impossible(format!("{workers} {worker}s requested, but this machine has {count}"))
         }
         StatsOptions { function: CellStatsPrimitive::MkThread, .. }
         | StatsOptions { by_system_call: true, .. }
             if !rooms.has_system =>
         {
             impossible(
-                "what creating threads and system calls take is known on models of the Cell alone"
-                    .into(),
+                "costs of threads and system calls are known only for models of the Cell".into(),
             )
         }
         StatsOptions { elements: 0, .. } | StatsOptions { elements: 2049.., .. } => {
@@ -168,13 +167,13 @@ fn check_collective<E: std::error::Error>(
     size_bytes: u32,
 ) -> Result<(), StatsError<E>> {
     if !(2..=MOST_TOGETHER).contains(&workers) {
-        return impossible(format!("a collective operation is of 2 to {MOST_TOGETHER} workers"));
+        return impossible(format!("a collective operation needs 2 to {MOST_TOGETHER} workers"));
     }
     // A parent fetches its children's bytes with one command each (Cell Broadband Engine
     // Architecture, MFC commands).
     if !size_bytes.is_multiple_of(16) || !(16..=16384).contains(&size_bytes) {
         return impossible(
-            "a collective operation is of a multiple of 16 bytes, up to 16 KiB: one DMA command"
+            "a collective operation needs a multiple of 16 bytes, up to 16 KiB: one DMA command"
                 .into(),
         );
     }
@@ -287,9 +286,7 @@ fn transfer<B: Bed>(
 
 fn controller<E: std::error::Error>(rooms: &Rooms) -> Result<u32, StatsError<E>> {
     let why = match rooms.worker {
-        "CPU" => {
-            "the controller needs a CPU beside the worker's, and this process may use one CPU only"
-        }
+        "CPU" => "the controller and the worker need a CPU each, but this process may use only one",
         _ => "this machine has no controller (PPE)",
     };
     rooms.controller.ok_or_else(|| StatsError::Impossible(why.into()))
@@ -330,7 +327,7 @@ fn workers<E: std::error::Error>(
 }
 
 fn too_few<E: std::error::Error>(rooms: &Rooms) -> StatsError<E> {
-    StatsError::Impossible(format!("this machine has not so many {}s", rooms.worker))
+    StatsError::Impossible(format!("this machine has fewer {}s", rooms.worker))
 }
 
 fn run<B: Bed, P: ChannelProgram<Output = LoopTimes>>(

@@ -59,7 +59,7 @@ mod tests {
     use crate::cell_stats::CellStatsPrimitive;
 
     #[test]
-    fn what_both_runs_begin_with_falls_out() {
+    fn startup_cost_cancels_out() {
         // A start of 900 ns, and then 10 ns per operation.
         let [shorter, longer] = [8.0, 16.0].map(|operations| 900.0 / operations + 10.0);
         assert!((longer * (1.0 - beginning(shorter, longer)) - 10.0).abs() < 1e-9);
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn who_moves_much_does_it_less_often() {
+    fn large_transfers_use_fewer_operations() {
         let of = |size_bytes, elements, function| {
             operations(&StatsOptions { size_bytes, elements, ..StatsOptions::new(function) })
         };

@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_lengthened_until_its_workers_overlap() {
+    fn run_is_lengthened_until_workers_overlap() {
         let found = lengthened("fetchadd", |times| {
             Ok::<_, StatsError<io::Error>>(Tried(times, times as f64 / 10.0))
         });
@@ -61,13 +61,13 @@ mod tests {
     }
 
     #[test]
-    fn workers_that_never_overlap_are_refused() {
+    fn never_overlapping_workers_are_refused() {
         let mut tries = 0;
         let refused = lengthened("fetchadd", |_| {
             tries += 1;
             Ok::<_, StatsError<io::Error>>(Tried(0, 0.4))
         });
         assert_eq!(tries, 1 + LENGTHENED);
-        insta::assert_snapshot!(refused.err().unwrap(), @"fetchadd: the workers were at work together for 40 % of their runs, and 90 % are needed: other programs had the CPUs; try again on a quieter machine");
+        insta::assert_snapshot!(refused.err().unwrap(), @"fetchadd: other programs used the CPUs, so the workers ran together for only 40 % of the time (90 % are needed); try again on a quieter machine");
     }
 }

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_of_a_level_are_chips() {
+    fn topology_groups_become_chips() {
         let topology = &seatmap_data::machine::catalog::load("xeon-e5-2680-2s").unwrap().topology;
         let rooms =
             |class| Rooms::of_computer(topology, &[8, 0, 9, 16, 24], class, 2).unwrap().chips;

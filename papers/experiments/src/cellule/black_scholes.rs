@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prices_are_those_of_the_formula() {
+    fn prices_match_the_formula() {
         assert!((call([42.0, 40.0, 0.5, 0.2]) - 3.694_565).abs() < 1e-5);
         assert!(
             (normal(0.0) - 0.5).abs() < 1e-6
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn an_absent_price_is_wrong() {
+    fn missing_price_is_an_error() {
         assert!(matches!(BlackScholes::new(1).check(), Err(CelluleError::Wrong { .. })));
     }
 }

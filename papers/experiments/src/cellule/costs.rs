@@ -19,15 +19,15 @@ const ROUNDS: usize = 40;
 pub const CALLS: [(TimedCall, &str, &str); 9] = [
     (TimedCall::CtxRun, "CtxRun", "an empty program run, from the call to its return"),
     (TimedCall::ThrCreate, "ThrCreate", "a program started"),
-    (TimedCall::ThrJoin, "ThrJoin", "a program waited for that has told its end"),
+    (TimedCall::ThrJoin, "ThrJoin", "waiting for a program that has ended"),
     (TimedCall::PgmLoad, "PgmLoad", "a program loaded"),
     (
         TimedCall::MapPS,
         "MapPS",
-        "registers mapped: mailboxes are memory from the first, so there is no such call",
+        "registers mapped: mailboxes are always memory, so there is no such call",
     ),
-    (TimedCall::MBoxWr, "MBoxWr", "a message to a worker that waits for it"),
-    (TimedCall::MBoxRd, "MBoxRd", "a message read that is there"),
+    (TimedCall::MBoxWr, "MBoxWr", "a message to a waiting worker"),
+    (TimedCall::MBoxRd, "MBoxRd", "reading an available message"),
     (
         TimedCall::Acquire,
         "Acquire",
@@ -36,7 +36,7 @@ pub const CALLS: [(TimedCall, &str, &str); 9] = [
     (
         TimedCall::Release,
         "Release",
-        "a context destroyed: a worker scrubbed and given back, or memory unmapped",
+        "a context destroyed: a worker scrubbed and returned, or memory unmapped",
     ),
 ];
 

@@ -18,10 +18,7 @@ pub enum CelluleError {
     #[error("{0}")]
     System(&'static str, #[source] io::Error),
     /// More workers than CPUs, or none.
-    #[error(
-        "{workers} is not a number of workers for these CPUs; it is between 1 and {cpus}, one on a \
-         CPU"
-    )]
+    #[error("{workers} workers do not fit these CPUs; give 1 to {cpus}, one per CPU")]
     Workers {
         /// The requested workers.
         workers: usize,
@@ -35,7 +32,7 @@ pub enum CelluleError {
     )]
     Workload(String),
     /// A result unlike that of plain code.
-    #[error("{what} gives {got} at {at}, and plain code {expected}")]
+    #[error("{what} computes {got} at {at}, but plain code {expected}")]
     Wrong {
         /// The program.
         what: &'static str,
@@ -73,6 +70,6 @@ pub enum CelluleError {
     #[error(transparent)]
     Model(Box<dyn std::error::Error + Send + Sync>),
     /// Bytes of a stream that arrived changed.
-    #[error("stream {0} arrived changed, or in part")]
+    #[error("stream {0} arrived changed or incomplete")]
     Torn(usize),
 }

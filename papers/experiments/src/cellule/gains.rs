@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_plan_has_the_papers_axes() {
+    fn plan_has_the_papers_axes() {
         let [a, b, prices] = plan(2);
         assert_eq!(
             a.2.iter().map(|curve| (curve.1, curve.2.len())).collect::<Vec<_>>(),

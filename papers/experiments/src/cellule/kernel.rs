@@ -48,7 +48,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn figures_are_of_a_run_and_shares_of_all() {
+    fn figures_are_per_run_and_shares_overall() {
         let [user, kernel] = [30, 10].map(Duration::from_micros);
         let kernel = KernelShare::of(
             ResourceUsage { voluntary_switches: 6, user, kernel, ..ResourceUsage::default() },

@@ -105,7 +105,7 @@ pub fn on<T: Send>(
     let ended = std::thread::scope(|scope| {
         let started = std::thread::Builder::new().spawn_scoped(scope, || {
             affinity::pin(cpus)
-                .map_err(|error| CelluleError::System("the CPUs cannot be had", error))?;
+                .map_err(|error| CelluleError::System("cannot get the CPUs", error))?;
             let done = work()?;
             // A changed cpuset has moved the thread: the figures would be those of other CPUs.
             match affinity::current() {
@@ -114,7 +114,7 @@ pub fn on<T: Send>(
             }
         });
         let thread =
-            started.map_err(|error| CelluleError::System("a thread cannot be started", error))?;
+            started.map_err(|error| CelluleError::System("cannot start a thread", error))?;
         Ok::<_, CelluleError>(thread.join())
     })?;
     ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_controller_has_its_cpu_alone_while_there_are_others() {
+    fn controller_has_exclusive_cpu_if_possible() {
         let seats = |workers| WorkerSeats::new(&[4, 5, 6], workers);
         assert_eq!(seats(2).unwrap(), WorkerSeats { controller: 4, workers: vec![5, 6] });
         assert_eq!(seats(2).unwrap().for_calls().polling, Polling::Spin);
@@ -138,7 +138,7 @@ mod tests {
         );
         assert_eq!(
             seats(4).unwrap_err().to_string(),
-            "4 is not a number of workers for these CPUs; it is between 1 and 3, one on a CPU"
+            "4 workers do not fit these CPUs; give 1 to 3, one per CPU"
         );
         assert!(seats(0).is_err() && WorkerSeats::new(&[], 1).is_err());
         assert_eq!([&[0][..], &[0, 1], &[0, 1, 2]].map(WorkerSeats::usual_workers), [1, 1, 2]);

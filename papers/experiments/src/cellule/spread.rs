@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_interruption_moves_the_deviation_and_not_the_median() {
+    fn outlier_changes_deviation_not_median() {
         let spread = SampleSummary::of(&[vec![70.0; 99], vec![7000.0]]).unwrap();
         assert_eq!((spread.median_ns, spread.samples), (70.0, 100));
         assert!((spread.deviation_ns - 693.0).abs() < 1e-9, "{spread:?}");

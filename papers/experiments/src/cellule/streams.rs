@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_through_a_port_is_no_faster_than_its_wire() {
+    fn port_stream_never_exceeds_wire_speed() {
         // Without root, `ip` and `tc` there are no ports.
         let bytes = 40_000_000;
         match transfer(Configuration::SingleRxTx, StreamLink::Ports, Lasting::Bytes(bytes)) {

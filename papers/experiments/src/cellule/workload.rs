@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn workloads_are_written_as_they_are_read() {
+    fn workload_names_round_trip() {
         for text in ["matrix:128:1", "matrix:2048:12", "black-scholes:16:3"] {
             assert_eq!(text.parse::<CelluleWorkload>().unwrap().to_string(), text);
         }

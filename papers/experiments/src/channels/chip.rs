@@ -74,7 +74,7 @@ impl Chip {
         let there = free.len();
         let too_few = || {
             ChannelsError::Unfit(format!(
-                "{} {} {} CPUs, each pair on two cores, and there {} {}",
+                "{} {} {} CPUs, each pair on two cores, but there {} {}",
                 counted(count, "pair"),
                 agreeing(count, "takes", "take"),
                 2 * count,
@@ -193,11 +193,11 @@ mod tests {
             assert!(seats.chunks(2).all(|pair| pair[0] / 2 != pair[1] / 2) && !seats.contains(&0));
         }
         let refused = chip.pairs(7, &[], &mut rng).unwrap_err().to_string();
-        assert_eq!(refused, "7 pairs take 14 CPUs, each pair on two cores, and there are 12 CPUs");
+        assert_eq!(refused, "7 pairs take 14 CPUs, each pair on two cores, but there are 12 CPUs");
     }
 
     #[test]
-    fn every_cpu_finds_a_partner_elsewhere() {
+    fn every_cpu_is_paired_across_cores() {
         let chip = chip();
         for seed in 0..200 {
             let mut seats = chip.pairs(6, &[], &mut Rng::with_seed(seed)).unwrap();
@@ -207,7 +207,7 @@ mod tests {
         }
         let one_cpu = Chip { cores: vec![vec![0]] };
         let refused = one_cpu.pairs(1, &[], &mut Rng::with_seed(1)).unwrap_err().to_string();
-        assert_eq!(refused, "1 pair takes 2 CPUs, each pair on two cores, and there is 1 CPU");
+        assert_eq!(refused, "1 pair takes 2 CPUs, each pair on two cores, but there is 1 CPU");
         let refused = one_cpu.spread(2, &mut Rng::with_seed(1)).unwrap_err().to_string();
         assert_eq!(refused, "2 threads do not fit 1 CPU");
         let one_core = Chip { cores: vec![vec![0, 1]] };

@@ -281,7 +281,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_out_of_images_is_scaled_back() {
+    fn times_of_reduced_images_are_scaled_back() {
         let times =
             |side, frames| match ExperimentOptions::renderer((4, 8), None, 1, (side, frames), 1) {
                 ExperimentOptions::Renderer(options) => options.times,

@@ -39,6 +39,6 @@ pub fn find_td<T: Testbed>(
         }
     }
     nearest.map(|(_, core)| NearestCore { core, ticks }).ok_or_else(|| {
-        ChannelsError::Unfit("homes are told apart from two cores or more".to_owned())
+        ChannelsError::Unfit("distinguishing homes needs at least two cores".to_owned())
     })
 }

@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_search_counts() {
+    fn gain_includes_search_time() {
         let times = [
             ComparisonTimes { usual: 300, search: 50, placed: 100 },
             ComparisonTimes { usual: 100, search: 0, placed: 100 },

@@ -64,7 +64,7 @@ fn seats(chip: &Chip, core: usize, seats: PairSeats) -> Result<[u32; 2], Channel
     match (seats, chip.cores[core].as_slice()) {
         (PairSeats::SameCore, [first, second, ..]) => Ok([*first, *second]),
         (PairSeats::SameCore, _) => Err(ChannelsError::Unfit(
-            "two threads on one core take SMT, and this machine has none".to_owned(),
+            "two threads on one core need SMT, but this machine has none".to_owned(),
         )),
         (PairSeats::CloseCores, _) => Ok([chip.first(core), chip.first(core + 1)]),
     }

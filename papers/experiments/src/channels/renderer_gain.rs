@@ -44,7 +44,7 @@ pub fn renderer_gain<T: Testbed>(
     let room = sections.first().map_or(0, ExactSizeIterator::len);
     if threads > room {
         return Err(ChannelsError::Unfit(format!(
-            "{threads} threads need as many cores, and a section has {room}"
+            "{threads} threads need a core each, but a section has {room}"
         )));
     }
     // There and back, for each worker of each coordinator.

@@ -119,7 +119,7 @@ pub(super) fn enough(channels: usize, lines: usize) -> Result<(), ChannelsError>
         Ok(())
     } else {
         Err(ChannelsError::Unfit(format!(
-            "{channels} channels take as many lines, and there are {lines}"
+            "{channels} channels need a line each, but there are {lines}"
         )))
     }
 }

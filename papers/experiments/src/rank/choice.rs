@@ -76,7 +76,7 @@ mod tests {
     const REDUCED: MappingChoice = MappingChoice { sample: None, is_reduced_by_symmetry: true };
 
     #[test]
-    fn all_of_them_or_half() {
+    fn symmetry_halves_all_mappings() {
         assert_eq!(MappingChoice::default().indices(6, 1).unwrap(), (0..120).collect::<Vec<_>>());
         let half = REDUCED.indices(6, 1).unwrap();
         let mirrored = |index: &u64| TaskMapping::nth(6, *index).unwrap().mirrored().index();
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_run_is_refused() {
+    fn impossible_choices_are_refused() {
         let refused =
             |choice: MappingChoice, tasks| choice.indices(tasks, 1).unwrap_err().to_string();
         insta::assert_snapshot!(refused(MappingChoice::default(), 10), @"10 tasks have 362880 mappings, too many to run them all; --sample 1000 runs that many");
@@ -100,7 +100,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_sample_holds_each_once_and_the_named_ones(tasks in 3usize..14, sample in 1u64..400, reduced: bool, seed: u64) {
+        fn sample_has_named_mappings_without_duplicates(tasks in 3usize..14, sample in 1u64..400, reduced: bool, seed: u64) {
             let choice = MappingChoice { sample: Some(sample), is_reduced_by_symmetry: reduced };
             let drawn = choice.indices(tasks, seed).unwrap();
             prop_assert!(drawn.is_sorted_by(|a, b| a < b));

@@ -37,12 +37,14 @@ pub enum SetupError {
     #[error("a sample of no mappings has no ranks; --sample 100 draws a hundred")]
     EmptySample,
     /// A sample that would take too long.
-    #[error("a sample of {0} mappings: {most} is the most", most = super::choice::LARGEST_SAMPLE)]
+    #[error(
+        "a sample of {0} mappings is too large: the maximum is {most}",
+        most = super::choice::LARGEST_SAMPLE
+    )]
     LargeSample(u64),
     /// A ring that is not its own mirror image.
     #[error(
-        "a unidirectional ring is not its own mirror image, so --symmetry would leave mappings out \
-         that differ"
+        "a unidirectional ring differs from its mirror image, so --symmetry would omit mappings"
     )]
     Symmetry,
     /// A packet that the hardware would refuse.
@@ -59,7 +61,7 @@ pub enum SetupError {
     Nothing(&'static str),
     /// The runs do not fit into memory.
     #[error(
-        "{mappings} mappings {runs} times are too many runs: {most} in all are the most",
+        "{mappings} mappings {runs} times are too many runs: the maximum is {most}",
         most = super::setup::MOST_RUNS
     )]
     ManyRuns {
@@ -90,22 +92,22 @@ pub enum RankingError {
     #[error(transparent)]
     Setup(#[from] SetupError),
     /// A mapping outside the setup, a repeated one, or one with impossible times.
-    #[error("the times of {0} are not those of this study, or they are there twice")]
+    #[error("the times of {0} are not from this study, or are duplicates")]
     Row(String),
     /// Mappings are missing.
-    #[error("not all mappings of this study are there")]
+    #[error("mappings of this study are missing")]
     Incomplete,
     /// The ranking is not a part of a study.
-    #[error("it is a whole already, and no part made with --shard")]
+    #[error("it is complete, not a part made with --shard")]
     Whole,
     /// The part belongs to another study.
     #[error("it belongs to another study than the first file: {0}")]
     Other(&'static str),
     /// A part was given twice.
-    #[error("part {0} is there twice")]
+    #[error("part {0} is given twice")]
     Twice(Shard),
     /// Parts are missing.
-    #[error("of {of} parts {missing} are missing: {list}")]
+    #[error("{missing} of {of} parts are missing: {list}")]
     Missing {
         /// The number of all parts.
         of: u32,
@@ -115,7 +117,7 @@ pub enum RankingError {
         list: String,
     },
     /// There is nothing to merge.
-    #[error("there is nothing to put together")]
+    #[error("there is nothing to merge")]
     Nothing,
 }
 

@@ -97,7 +97,7 @@ fn fill(
             return Err(damaged(
                 path,
                 at + 2,
-                "no run of this study, or one for the second time".to_owned(),
+                "not a run of this study, or a duplicate".to_owned(),
             ));
         }
     }
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_recorded_comes_back_and_a_line_cut_short_does_not() {
+    fn recorded_times_are_restored_without_truncated_line() {
         let (_folder, path) = journal();
         let times = opened(&path, &setup(4), None).unwrap();
         assert_eq!((times.known(), times.of_run(1)[3], times.of_run(0)[0]), (2, 20.5, 10.25));
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn another_study_is_not_continued() {
+    fn journal_of_other_study_is_refused() {
         let (_folder, path) = journal();
         let told = |setup: Setup, shard| opened(&path, &setup, shard).unwrap_err();
         assert!(told(Setup { rounds: 11, ..setup(4) }, None).contains("other --rounds"));
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_told_with_its_line() {
+    fn damaged_line_is_reported_with_its_number() {
         let (_folder, path) = journal();
         let text = std::fs::read_to_string(&path).unwrap();
         for (right, wrong) in [
@@ -171,7 +171,7 @@ mod tests {
         ] {
             std::fs::write(&path, text.replace(right, wrong)).unwrap();
             let told = opened(&path, &setup(4), None).unwrap_err();
-            assert!(told.contains("journal:3: no run of this study"), "{told}");
+            assert!(told.contains("journal:3: not a run of this study"), "{told}");
         }
     }
 }

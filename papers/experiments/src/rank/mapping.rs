@@ -115,7 +115,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_order_is_lexicographic() {
+    fn mappings_are_in_lexicographic_order() {
         let all: Vec<TaskMapping> =
             (0..120).map(|index| TaskMapping::nth(6, index).unwrap()).collect();
         assert!(
@@ -135,14 +135,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_mapping_is_none() {
+    fn invalid_mappings_are_refused() {
         for bad in [vec![], vec![1, 0], vec![0, 0], vec![0, 2], vec![0, 1, 1]] {
             assert_eq!(TaskMapping::new(bad), None);
         }
     }
 
     #[test]
-    fn a_mapping_seats_tasks() {
+    fn mapping_assigns_tasks_to_seats() {
         let mapping = TaskMapping::new(vec![0, 2, 4, 5, 3, 1]).unwrap();
         assert_eq!(mapping.seats(&[7, 8, 9, 10, 11, 12]), [7, 12, 8, 11, 9, 10]);
         assert_eq!(mapping.inverse().to_string(), "[051423]");
@@ -151,7 +151,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn index_and_mapping_are_each_others_inverse(tasks in 1usize..=MOST_TASKS, any in any::<u64>()) {
+        fn index_and_mapping_are_inverse(tasks in 1usize..=MOST_TASKS, any in any::<u64>()) {
             let index = any % TaskMapping::count(tasks).unwrap();
             let mapping = TaskMapping::nth(tasks, index).unwrap();
             prop_assert_eq!(mapping.index(), index);

@@ -139,7 +139,7 @@ mod tests {
     use crate::rank::MappingTrial;
 
     #[test]
-    fn critical_values_are_those_of_the_table() {
+    fn critical_values_match_published_table() {
         // Dunnett 1955, table 1a: one-sided, 95 %, by others and degrees of freedom; Student's t
         // for one other.
         let table = [
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn those_within_the_margin_are_left() {
+    fn mappings_within_margin_may_be_best() {
         let rows = [
             [100.0, 110.0, 121.0],
             [101.0, 112.0, 120.0],
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_leaves_more_of_them() {
+    fn noise_leaves_more_candidates() {
         let rows = [
             [100.0, 150.0, 90.0],
             [140.0, 95.0, 130.0],
@@ -196,13 +196,13 @@ mod tests {
     }
 
     #[test]
-    fn without_noise_the_best_alone_is_left() {
+    fn only_best_remains_without_noise() {
         let found = may_be_best(&times(&[[100.0; 3], [100.001; 3]])).unwrap();
         assert_eq!(found.flags, [true, false]);
     }
 
     #[test]
-    fn one_run_or_one_mapping_says_nothing() {
+    fn single_run_or_mapping_gives_no_result() {
         assert_eq!(may_be_best(&MappingTimes::new(vec![0], 3)), None);
         let mut single = MappingTimes::new(vec![0, 1], 1);
         (0..2).for_each(|index| assert!(single.set(MappingTrial { index, run: 0 }, 5.0)));

@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_in_any_order_make_the_whole() {
+    fn shards_merge_in_any_order() {
         let mut parts = parts(&setup(5), 7);
         parts.swap(0, 5);
         let read: Vec<Ranking> =
@@ -78,19 +78,19 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_belong_together_is_refused() {
+    fn shards_of_different_studies_are_refused() {
         let all = parts(&setup(5), 3);
         let told = |parts: &[Ranking]| {
             let (at, error) = merge(parts).unwrap_err();
             format!("{at:?} {error}")
         };
-        insta::assert_snapshot!(told(&[]), @"None there is nothing to put together");
-        insta::assert_snapshot!(told(&all[..1]), @"None of 3 parts 2 are missing: 2/3, 3/3");
-        insta::assert_snapshot!(told(&[all[0].clone(), all[0].clone()]), @"Some(1) part 1/3 is there twice");
+        insta::assert_snapshot!(told(&[]), @"None there is nothing to merge");
+        insta::assert_snapshot!(told(&all[..1]), @"None 2 of 3 parts are missing: 2/3, 3/3");
+        insta::assert_snapshot!(told(&[all[0].clone(), all[0].clone()]), @"Some(1) part 1/3 is given twice");
         let other = parts(&Setup { rounds: 11, ..setup(5) }, 3);
         insta::assert_snapshot!(told(&[all[0].clone(), other[1].clone()]), @"Some(1) it belongs to another study than the first file: other --rounds");
         let more = parts(&setup(5), 4);
         insta::assert_snapshot!(told(&[all[0].clone(), more[1].clone()]), @"Some(1) it belongs to another study than the first file: other --shard parts");
-        insta::assert_snapshot!(told(&[ranked(&setup(5))]), @"Some(0) it is a whole already, and no part made with --shard");
+        insta::assert_snapshot!(told(&[ranked(&setup(5))]), @"Some(0) it is complete, not a part made with --shard");
     }
 }

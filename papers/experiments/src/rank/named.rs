@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn those_of_the_paper() {
+    fn named_mappings_match_the_paper() {
         assert_eq!(
             shown(6)[1..5],
             [
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn as_seats_the_way_back_is_the_mirror_image() {
+    fn reverse_ring_seats_mirror_ring_seats() {
         for tasks in 3..12 {
             let named = named(tasks);
             assert_eq!(named[2].1.mirrored(), named[4].1, "{tasks} tasks");

@@ -243,7 +243,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_cannot_be_run_is_refused() {
+    fn impossible_setups_are_refused() {
         let refused = |setup: Setup| setup.indices(None).unwrap_err().to_string();
         let usual = || setup(6);
         insta::assert_snapshot!(refused(setup(9)), @"9 tasks do not fit on test, which seats 8, one task each");
@@ -253,15 +253,15 @@ pub(crate) mod tests {
         insta::assert_snapshot!(refused(Setup { packet_bytes: 32768, ..usual() }), @"a transfer of 32768 bytes: the MFC takes 16384 at most and raises an alignment exception");
         insta::assert_snapshot!(refused(Setup { packet_bytes: 8, ..usual() }), @"a packet of 8 bytes: the ring's packets are a multiple of 16 bytes, up to 16384");
         insta::assert_snapshot!(refused(Setup { entry_bytes: 32, ..usual() }), @"entries of 32 bytes; the ring's library writes entries of 4, 8, 16 or 128 bytes");
-        insta::assert_snapshot!(refused(Setup { runs: u32::MAX, ..usual() }), @"120 mappings 4294967295 times are too many runs: 10000000 in all are the most");
+        insta::assert_snapshot!(refused(Setup { runs: u32::MAX, ..usual() }), @"120 mappings 4294967295 times are too many runs: the maximum is 10000000");
         let choice = MappingChoice { is_reduced_by_symmetry: true, ..MappingChoice::default() };
-        insta::assert_snapshot!(refused(Setup { is_unidirectional: true, choice, ..usual() }), @"a unidirectional ring is not its own mirror image, so --symmetry would leave mappings out that differ");
+        insta::assert_snapshot!(refused(Setup { is_unidirectional: true, choice, ..usual() }), @"a unidirectional ring differs from its mirror image, so --symmetry would omit mappings");
         let part = usual().indices(Some(Shard { number: 121, of: 121 }));
         insta::assert_snapshot!(part.unwrap_err(), @"part 121/121 holds none of the 120 mappings; use fewer parts");
     }
 
     #[test]
-    fn pinned_threads_stay_and_others_are_drawn_once_a_run() {
+    fn pinned_seats_stay_and_others_change_per_run() {
         let pinned = setup(6);
         let first = TaskMapping::nth(6, 0).unwrap();
         let last = TaskMapping::nth(6, 119).unwrap();
@@ -274,7 +274,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn every_key_counts() {
+    fn every_key_is_compared() {
         let usual = setup(6);
         assert_eq!(usual.difference(&usual.clone()), None);
         let others = [

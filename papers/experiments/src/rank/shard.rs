@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_make_the_whole() {
+    fn shards_cover_all_mappings_once() {
         let all: Vec<u64> = (0..120).collect();
         for of in [1, 2, 7, 120, 121] {
             let parts = (1..=of).flat_map(|number| Shard { number, of }.part(&all));
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn written_as_a_fraction() {
+    fn shard_is_written_as_fraction() {
         assert_eq!("2/4".parse(), Ok(Shard { number: 2, of: 4 }));
         assert_eq!(Shard { number: 2, of: 4 }.to_string(), "2/4");
         for bad in ["", "1", "0/4", "5/4", "1/0", "-1/4", "a/b"] {

@@ -84,7 +84,7 @@ fn done<B: Bed>(
 ) -> Result<Vec<f64>, String> {
     pool::try_map(jobs, bed, |bed, job| {
         if is_over.load(Ordering::Relaxed) {
-            Err("nobody wants the result any more".to_owned())
+            Err("the result is no longer needed".to_owned())
         } else {
             time(bed, setup, *job).map_err(|error| with_causes(&error))
         }

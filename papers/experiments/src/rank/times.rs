@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_time_is_kept_once() {
+    fn each_time_is_set_once() {
         let mut times = MappingTimes::new(vec![2, 5], 2);
         assert_eq!((times.missing().len(), times.total()), (4, 4));
         assert!(times.set(MappingTrial { index: 5, run: 1 }, 10.000_4));

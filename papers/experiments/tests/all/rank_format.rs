@@ -41,7 +41,7 @@ fn full(runs: u32) -> Ranking {
 }
 
 #[test]
-fn rankings_have_the_keys_of_the_schema_and_no_others() {
+fn rankings_have_exactly_the_schema_keys() {
     let written = [3, 1].map(|runs| serde_json::to_value(full(runs)).unwrap());
     for ranking in &written {
         assert_eq!(refused(&schema(), ranking), Vec::<String>::new());
@@ -50,7 +50,7 @@ fn rankings_have_the_keys_of_the_schema_and_no_others() {
 }
 
 #[test]
-fn the_schema_refuses_what_the_reader_refuses() {
+fn schema_and_reader_refuse_the_same() {
     let both = |change: &dyn Fn(&mut Value)| {
         let mut ranking = serde_json::to_value(full(3)).unwrap();
         change(&mut ranking);

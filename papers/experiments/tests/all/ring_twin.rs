@@ -54,7 +54,7 @@ fn times_ns(model: &Arc<CoherentModel>) -> Vec<f64> {
 }
 
 #[test]
-fn a_twin_of_a_ring_follows_its_load_and_ranks_placements() {
+fn twin_of_ring_follows_load_and_ranks_placements() {
     let model = seatmap_sim::catalog::load("xeon-phi-5110p").unwrap().unwrap();
     let twin =
         seatmap_measure::twin::fit(&measured(&model), Needs { homes: true, loaded: true }).unwrap();

@@ -81,7 +81,7 @@ fn fits() -> Vec<Value> {
 }
 
 #[test]
-fn experiments_have_the_keys_of_the_schema_and_no_others() {
+fn experiments_have_exactly_the_schema_keys() {
     let written = experiments();
     for document in &written {
         assert_eq!(refused(&channels_schema(), document), NOTHING, "{document}");
@@ -90,7 +90,7 @@ fn experiments_have_the_keys_of_the_schema_and_no_others() {
 }
 
 #[test]
-fn fits_have_the_keys_of_the_schema_and_no_others() {
+fn fits_have_exactly_the_schema_keys() {
     let written = fits();
     for document in &written {
         assert_eq!(refused(&fit_schema(), document), NOTHING, "{document}");
@@ -99,7 +99,7 @@ fn fits_have_the_keys_of_the_schema_and_no_others() {
 }
 
 #[test]
-fn the_schemas_refuse_other_documents() {
+fn schemas_refuse_other_documents() {
     let curve = experiments().remove(1);
     let fit = fits().remove(0);
     for (key, value) in

@@ -91,7 +91,7 @@ fn libspe2(spread: SampleSummary) -> Libspe2 {
 }
 
 #[test]
-fn the_schema_describes_every_kind() {
+fn schema_describes_every_kind() {
     for document in documents() {
         assert_eq!(refused(&schema(), &document), NOTHING, "{document}");
     }
@@ -99,7 +99,7 @@ fn the_schema_describes_every_kind() {
 }
 
 #[test]
-fn the_schema_refuses_what_is_not_written() {
+fn schema_refuses_values_never_written() {
     let good = documents().remove(0);
     for (key, value) in [
         ("format", "seatmap-workers/2".into()),

@@ -102,7 +102,7 @@ fn begins(model: &CellModel, seats: &[u32]) -> Vec<u64> {
 }
 
 #[test]
-fn the_ring_takes_as_long_in_c_as_in_rust() {
+fn ring_times_agree_in_c_and_rust() {
     let Some(tool) = Tool::new() else { return };
     let program = example(&tool, "ring");
     let rings = [
@@ -153,7 +153,7 @@ fn printed_ns(program: &PathBuf, arguments: &[&str]) -> f64 {
 
 /// Stores by other SPEs break each reservation, and the start phases decide which SPE starves.
 #[test]
-fn contended_atomics_take_as_long_in_c_as_in_rust() {
+fn contended_atomic_times_agree_in_c_and_rust() {
     let Some(tool) = Tool::new() else { return };
     let program = example(&tool, "cell_stats");
     let model = model("cell-qs20");
@@ -261,7 +261,7 @@ fn rust_ns(model: &Arc<CellModel>, rooms: &Rooms, options: &StatsOptions) -> f64
 }
 
 #[test]
-fn cell_stats_takes_as_long_in_c_as_in_rust() {
+fn cell_stats_times_agree_in_c_and_rust() {
     let Some(tool) = Tool::new() else { return };
     let program = example(&tool, "cell_stats");
     let experiments = [

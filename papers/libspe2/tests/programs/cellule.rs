@@ -6,7 +6,7 @@ use seatmap_experiments::cellule::libspe2::programs::{CompiledPrograms, PpeProgr
 use seatmap_experiments::cellule::libspe2::style::LibraryStyle;
 
 #[test]
-fn measured_programs_are_right_in_both_styles() {
+fn measured_programs_are_correct_in_both_styles() {
     let Some(tool) = Tool::new() else { return };
     let compiler = tool.install().join("../../../bin/seatmap-cellcc");
     let programs: [(PpeProgram, &[u32], &str, usize); 6] = [
@@ -28,7 +28,7 @@ fn measured_programs_are_right_in_both_styles() {
 }
 
 #[test]
-fn without_a_compiler_the_error_says_how_to_get_it() {
+fn missing_compiler_error_says_how_to_install() {
     let error = CompiledPrograms::build("/no/such/cellcc".as_ref(), &[PpeProgram::Calls])
         .unwrap_err()
         .to_string();

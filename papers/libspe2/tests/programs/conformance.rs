@@ -71,7 +71,7 @@ fn calls(header: &str) -> Vec<&str> {
 }
 
 #[test]
-fn every_call_succeeds_and_fails_in_the_suite() {
+fn suite_covers_success_and_failure_of_every_call() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let header = std::fs::read_to_string(folder.join("include/libspe2.h")).unwrap();
     let sources = GROUPS.iter().chain([&CALLBACKS]);

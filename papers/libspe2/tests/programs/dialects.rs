@@ -24,7 +24,7 @@ fn vectors_may_have_parentheses_in_cplusplus() {
 }
 
 #[test]
-fn main_memory_has_pointers() {
+fn main_memory_pointers_work() {
     passes("main_memory");
 }
 
@@ -34,7 +34,7 @@ fn version_1_of_the_library_runs_threads() {
 }
 
 #[test]
-fn a_program_reads_the_frequency_of_the_time_base() {
+fn program_reads_time_base_frequency() {
     let Some(tool) = Tool::with_cplusplus() else { return };
     let source = tool.source("tests/programs/machine.cc");
     for level in ["-O0", "-O2"] {
@@ -48,7 +48,7 @@ fn a_program_reads_the_frequency_of_the_time_base() {
 
 /// C++ of the time puts the SDK's headers into `extern "C"`.
 #[test]
-fn headers_may_be_within_a_block_of_c() {
+fn headers_compile_inside_extern_c() {
     let Some(tool) = Tool::with_cplusplus() else { return };
     let common = ["libmisc.h", "libsync.h", "libvector.h", "simdmath.h", "vec_types.h"];
     let spu = ["spu_mfcio.h", "spu_timer.h", "vmx2spu.h"];

@@ -11,7 +11,7 @@ fn words(output: &Output) -> String {
 }
 
 #[test]
-fn vector_is_a_word_without_a_header() {
+fn vector_keyword_needs_no_header() {
     let Some(tool) = Tool::with_cplusplus() else { return };
     let text = "struct four { __vector unsigned char bytes; __vector __bool int truth; };\n\
                 int main(void) { return sizeof(struct four) == 32 ? 0 : 1; }\n";
@@ -26,7 +26,7 @@ fn vector_is_a_word_without_a_header() {
 }
 
 #[test]
-fn the_time_base_is_read_by_its_number_too() {
+fn time_base_is_read_by_register_number() {
     let Some(tool) = Tool::new() else { return };
     let text = r#"
 #include <ppu_intrinsics.h>
@@ -84,7 +84,7 @@ fn make(folder: PathBuf, arguments: &[&str], path: &str) -> Output {
 const HOST: &str = "#include <libspe2.h>\nint main(void) { return spe_cpu_info_get(2, -1) < 1; }\n";
 
 #[test]
-fn a_makefile_of_the_ppe_may_call_gcc() {
+fn ppe_makefile_may_call_gcc() {
     let Some(tool) = Tool::with_cplusplus() else { return };
     if !seatmap_needs::tool("make") {
         return;
@@ -101,7 +101,7 @@ fn a_makefile_of_the_ppe_may_call_gcc() {
 }
 
 #[test]
-fn the_driver_does_not_call_itself() {
+fn driver_never_calls_itself() {
     let Some(tool) = Tool::new() else { return };
     let home = tool.install();
     let driver = home.join("../../../bin/seatmap-cellcc").canonicalize().unwrap();
@@ -120,7 +120,7 @@ fn the_driver_does_not_call_itself() {
 }
 
 #[test]
-fn a_folder_of_the_sdk_may_have_sources_elsewhere() {
+fn sdk_folder_may_have_sources_elsewhere() {
     let Some(tool) = Tool::new() else { return };
     if !seatmap_needs::tool("make") {
         return;

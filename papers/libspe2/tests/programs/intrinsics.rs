@@ -12,22 +12,22 @@ fn agrees(name: &str, text: &str) {
 }
 
 #[test]
-fn generic_ones_agree_with_bytes() {
+fn generic_intrinsics_match_bytewise_results() {
     agrees("intrinsics.c", include_str!("intrinsics.c"));
 }
 
 #[test]
-fn generic_ones_agree_with_bytes_in_cplusplus() {
+fn generic_intrinsics_match_bytewise_results_in_cplusplus() {
     agrees("intrinsics.cc", include_str!("intrinsics.c"));
 }
 
 #[test]
-fn specific_ones_agree_with_bytes() {
+fn specific_intrinsics_match_bytewise_results() {
     agrees("specific.c", include_str!("specific.c"));
 }
 
 #[test]
-fn specific_ones_agree_with_bytes_in_cplusplus() {
+fn specific_intrinsics_match_bytewise_results_in_cplusplus() {
     agrees("specific.cc", include_str!("specific.c"));
 }
 
@@ -45,18 +45,18 @@ fn ppe_agrees(name: &str) {
 }
 
 #[test]
-fn those_of_the_ppe_agree_with_elements() {
+fn ppe_intrinsics_match_elementwise_results() {
     ppe_agrees("altivec.c");
 }
 
 #[test]
-fn those_of_the_ppe_agree_with_elements_in_cplusplus() {
+fn ppe_intrinsics_match_elementwise_results_in_cplusplus() {
     ppe_agrees("altivec.cc");
 }
 
 /// Each function's name ends with the start of its only instruction.
 #[test]
-fn an_intrinsic_is_one_instruction_where_there_is_one() {
+fn intrinsics_compile_to_single_instructions() {
     let Some(tool) = Tool::new() else { return };
     let source = tool.source("tests/programs/single.c");
     let compile = [

@@ -31,47 +31,47 @@ fn passes(name: &str) {
 }
 
 #[test]
-fn mailboxes_and_signals() {
+fn mailboxes_and_signals_work() {
     passes("mailboxes");
 }
 
 #[test]
-fn runs_stops_and_faults() {
+fn runs_stops_and_faults_work() {
     passes("runs");
 }
 
 #[test]
-fn transfers_lists_and_atomics() {
+fn transfers_lists_and_atomics_work() {
     passes("transfers");
 }
 
 #[test]
-fn events_and_the_decrementer() {
+fn events_and_decrementer_work() {
     passes("events");
 }
 
 #[test]
-fn waits_for_room_find_some() {
+fn waits_for_mailbox_room_end() {
     passes("room");
 }
 
 #[test]
-fn long_numbers_have_32_bits() {
+fn long_integers_have_32_bits() {
     passes("long");
 }
 
 #[test]
-fn a_main_may_have_vectors() {
+fn main_may_use_vectors() {
     passes("registers");
 }
 
 #[test]
-fn memory_that_a_program_maps_lies_below_4_gib() {
+fn mapped_memory_is_below_4_gib() {
     passes("addresses");
 }
 
 #[test]
-fn wild_addresses_begin_again_and_faults_stop_the_context() {
+fn wild_addresses_wrap_and_faults_stop_context() {
     let Some(tool) = Tool::new() else { return };
     let source = tool.source("tests/programs/wild.c");
     let program = tool.build(&source, &source);
@@ -82,7 +82,7 @@ fn wild_addresses_begin_again_and_faults_stop_the_context() {
         let faults = [
             "an invalid instruction in trap+0x",
             "a division by zero, or one that overflows, in divide+0x",
-            "a jump to 0x123450, where no code is, from main+0x",
+            "a jump to 0x123450, which is not code, from main+0x",
             "the stack has left the local store, in recurse+0x",
         ];
         for fault in faults {
@@ -93,7 +93,7 @@ fn wild_addresses_begin_again_and_faults_stop_the_context() {
 }
 
 #[test]
-fn a_fault_of_the_ppe_is_its_own_handlers() {
+fn ppe_fault_reaches_the_programs_handler() {
     let Some(tool) = Tool::new() else { return };
     let spu = tool.write("spu.c", "int main(void) { return 0; }");
     let text = "#include <libspe2.h>\n#include <signal.h>\n#include <stdlib.h>\n\
@@ -108,7 +108,7 @@ fn a_fault_of_the_ppe_is_its_own_handlers() {
 }
 
 #[test]
-fn a_wait_for_a_program_that_nobody_can_run_fails() {
+fn wait_for_unrunnable_program_fails() {
     let Some(tool) = Tool::new() else { return };
     let source = tool.source("tests/programs/alone.c");
     let program = tool.build(&source, &source);
@@ -117,7 +117,7 @@ fn a_wait_for_a_program_that_nobody_can_run_fails() {
 }
 
 #[test]
-fn a_program_that_waits_for_nobody_ends() {
+fn program_waiting_for_no_thread_ends() {
     let Some(tool) = Tool::new() else { return };
     let source = tool.source("tests/programs/lone.c");
     let program = tool.build(&source, &source);
@@ -126,13 +126,13 @@ fn a_program_that_waits_for_nobody_ends() {
     assert!(ended.status.success(), "{}{told}", String::from_utf8_lossy(&ended.stdout));
     let things = ["a message", "a signal", "room in a mailbox", "an event"];
     let line = |thing: &str| {
-        format!("the program would wait for ever: for {thing}, and no other thread is left")
+        format!("the program would wait for ever: for {thing}, but no other thread is left")
     };
     assert!(things.iter().all(|thing| told.contains(&line(thing))), "{told}");
 }
 
 #[test]
-fn a_deadlock_on_this_computer_says_who_waits_for_whom() {
+fn host_deadlock_names_each_waiter() {
     let Some(tool) = Tool::new() else { return };
     let source = tool.source("tests/programs/deadlock.c");
     let program = tool.build(&source, &source);
@@ -148,7 +148,7 @@ fn a_deadlock_on_this_computer_says_who_waits_for_whom() {
 }
 
 #[test]
-fn a_deadlock_behind_a_lock_has_names_too() {
+fn deadlock_behind_lock_names_each_waiter() {
     let Some(tool) = Tool::new() else { return };
     let source = tool.source("tests/programs/locked.c");
     let program = tool.build(&source, &source);
@@ -196,7 +196,7 @@ fn objects_are_constructed_and_destroyed_in_order() {
 const LARGE: &str = "static char room[300 << 10]; int main(void) { room[1] = 1; return room[0]; }";
 
 #[test]
-fn programs_that_do_not_fit_are_refused_when_they_are_linked() {
+fn oversized_programs_fail_to_link() {
     let Some(tool) = Tool::new() else { return };
     let spu = tool.write("large.c", LARGE);
     let words = tool.cellcc(&["spu", "-o", "work.spu", spu.to_str().unwrap()]).unwrap_err();
@@ -211,7 +211,7 @@ fn programs_that_do_not_fit_are_refused_when_they_are_linked() {
 }
 
 #[test]
-fn programs_for_a_larger_store_get_one() {
+fn ls_size_option_enlarges_local_store() {
     let Some(tool) = Tool::new() else { return };
     let spu = tool.write("large.c", LARGE);
     let ppu = tool.write("host.c", include_str!("run_one.c"));
@@ -233,7 +233,7 @@ fn programs_for_a_larger_store_get_one() {
 }
 
 #[test]
-fn a_bad_transfer_says_context_tag_and_address() {
+fn bad_transfer_names_context_tag_and_address() {
     let Some(tool) = Tool::new() else { return };
     let text = "#include <spu_mfcio.h>\nint main(void) { mfc_get((void *)128, 0x40, 16, 9, 0, 0); return 0; }";
     let spu = tool.write("bad.c", text);

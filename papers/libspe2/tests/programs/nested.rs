@@ -83,12 +83,12 @@ fn grows_with_the_depth(processor: &str, start: &str, header: &str, least: usize
 }
 
 #[test]
-fn what_the_spus_intrinsics_become_grows_with_their_depth() {
+fn expansion_of_spu_intrinsics_grows_with_depth() {
     grows_with_the_depth("spu", "spu_", "spu_mfcio.h", 80);
 }
 
 #[test]
-fn what_the_ppes_intrinsics_become_grows_with_their_depth() {
+fn expansion_of_ppe_intrinsics_grows_with_depth() {
     grows_with_the_depth("ppu", "vec_", "altivec.h", 200);
 }
 
@@ -222,11 +222,11 @@ fn compiles(processor: &str, header: &str, calls: &[&str]) {
 }
 
 #[test]
-fn nested_intrinsics_of_the_spu_compile() {
+fn nested_spu_intrinsics_compile() {
     compiles("spu", "spu_mfcio.h", SPU);
 }
 
 #[test]
-fn nested_intrinsics_of_the_ppe_compile() {
+fn nested_ppe_intrinsics_compile() {
     compiles("ppu", "altivec.h", PPU);
 }

@@ -29,7 +29,7 @@ fn home(tool: &Tool) -> String {
 }
 
 #[test]
-fn the_guide_brings_a_program_here() {
+fn guide_ports_a_program_as_written() {
     let Some(tool) = Tool::new() else { return };
     let page = include_str!("../../../../docs/papers/src/cell-programs.md");
     for source in blocks(page, "c") {
@@ -45,7 +45,7 @@ fn the_guide_brings_a_program_here() {
 }
 
 #[test]
-fn the_commands_of_the_examples_page_work_as_written() {
+fn examples_page_commands_work_as_written() {
     let Some(tool) = Tool::new() else { return };
     if !seatmap_needs::tool("make") {
         return;

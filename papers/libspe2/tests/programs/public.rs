@@ -16,7 +16,7 @@ fn check(folder: &Path, tools: &Path, machine: &str) -> Option<String> {
 }
 
 #[test]
-fn programs_like_public_ones_run_unchanged() {
+fn public_style_programs_run_unchanged() {
     // Some are in C++.
     let Some(tool) = Tool::with_cplusplus() else { return };
     if !seatmap_needs::tool("make") {

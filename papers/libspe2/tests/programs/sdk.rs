@@ -34,7 +34,7 @@ fn make(tree: &Path, top: &Path, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn a_tree_of_the_sdk_builds_unchanged() {
+fn sdk_tree_builds_unchanged() {
     let Some(tool) = Tool::with_cplusplus() else { return };
     if !seatmap_needs::tool("make") {
         return;

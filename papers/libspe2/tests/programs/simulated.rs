@@ -15,7 +15,7 @@ fn program(tool: &Tool, name: &str) -> PathBuf {
 }
 
 #[test]
-fn a_run_takes_the_same_virtual_time_again() {
+fn repeated_run_takes_same_virtual_time() {
     let Some(tool) = Tool::new() else { return };
     let program = program(&tool, "times");
     let on = |machine| tool.succeed(&program, &[("SEATMAP_SPE", machine)]);
@@ -37,7 +37,7 @@ fn work_ticks(tool: &Tool, program: &std::path::Path, compute: &str) -> (f64, f6
 }
 
 #[test]
-fn work_is_charged_as_it_was_counted() {
+fn work_is_charged_as_counted() {
     let Some(tool) = Tool::new() else { return };
     let program = program(&tool, "work");
     tool.succeed(&program, &[]);
@@ -64,7 +64,7 @@ fn work_is_charged_as_it_was_counted() {
 }
 
 #[test]
-fn programs_that_spin_on_memory_go_on_and_take_the_same_time_again() {
+fn programs_spinning_on_memory_run_reproducibly() {
     let Some(tool) = Tool::new() else { return };
     let program = program(&tool, "spins");
     tool.succeed(&program, &[]);
@@ -79,7 +79,7 @@ fn programs_that_spin_on_memory_go_on_and_take_the_same_time_again() {
 }
 
 #[test]
-fn a_deadlock_says_who_waits_for_what() {
+fn deadlock_names_each_waiter_and_cause() {
     let Some(tool) = Tool::new() else { return };
     let ended = tool.execute(&program(&tool, "deadlock"), &[("SEATMAP_SPE", "cell-ps3")]);
     assert_eq!((ended.status.code(), ended.stdout.as_slice()), (Some(1), &b"both wait\n"[..]));
@@ -96,7 +96,7 @@ fn a_deadlock_says_who_waits_for_what() {
 }
 
 #[test]
-fn a_bad_transfer_says_context_tag_and_address_in_its_virtual_time() {
+fn bad_transfer_names_context_tag_address_and_time() {
     let Some(tool) = Tool::new() else { return };
     let text = "#include <spu_mfcio.h>\nint main(void) { mfc_get((void *)128, 0x40, 16, 9, 0, 0); return 0; }";
     let spu = tool.write("bad.c", text);
@@ -108,7 +108,7 @@ fn a_bad_transfer_says_context_tag_and_address_in_its_virtual_time() {
 }
 
 #[test]
-fn bad_choices_are_named() {
+fn invalid_environment_values_are_named() {
     let Some(tool) = Tool::new() else { return };
     let spu = tool.write("nothing.c", "int main(void) { return 0; }");
     let ppu = "#include <errno.h>\n#include <libspe2.h>\nint main(void) { return spe_context_create(0, 0) ? 0 : errno; }";

@@ -1,7 +1,7 @@
 //! The guide's page shows the compiled example.
 
 #[test]
-fn the_page_shows_the_example_word_for_word() {
+fn page_contains_example_verbatim() {
     let page = include_str!("../../../../docs/papers/src/controller.md");
     let example = include_str!("../../examples/files.rs");
     assert!(

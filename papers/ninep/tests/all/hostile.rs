@@ -144,7 +144,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn every_request_has_its_answer_and_nothing_outside_is_touched(requests in prop::collection::vec(request(), 0..60)) {
+    fn every_request_is_answered_without_outside_changes(requests in prop::collection::vec(request(), 0..60)) {
         let folder = place();
         let mut bytes = Vec::new();
         FileRequest::Attach { fid: 0, auth: 0, user: b"", tree: b"", uid: 0 }.frame(0, &mut bytes);
@@ -155,7 +155,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_survived_by_both_ends(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+    fn both_ends_survive_any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         replies(&said(place().path(), &bytes));
         let mut wire = Wire { incoming: Cursor::new(&bytes), outgoing: Vec::new() };
         let _ = use_all(&mut wire);

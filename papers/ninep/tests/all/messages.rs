@@ -168,7 +168,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn requests_are_read_as_they_were_written(of in stuff(), tag: u16) {
+    fn requests_round_trip(of in stuff(), tag: u16) {
         let mut out = Vec::new();
         for request in requests(&of) {
             request.frame(tag, &mut out);
@@ -184,7 +184,7 @@ proptest! {
     }
 
     #[test]
-    fn replies_are_read_as_they_were_written(of in stuff(), tag: u16) {
+    fn replies_round_trip(of in stuff(), tag: u16) {
         let mut out = Vec::new();
         for reply in replies(&of) {
             reply.frame(tag, &mut out);
@@ -196,7 +196,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_comes_is_a_message_or_none(number: u8, body in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn parser_survives_any_bytes(number: u8, body in prop::collection::vec(any::<u8>(), 0..200)) {
         let _ = FileRequest::parse(number, &body);
         let _ = Reply::parse(number, &body);
         prop_assert!(FolderEntries(&body).count() <= body.len());
@@ -205,7 +205,7 @@ proptest! {
 }
 
 #[test]
-fn lists_and_numbers_have_bounds() {
+fn long_lists_and_unknown_numbers_are_refused() {
     assert_eq!(FileRequest::parse(110, &[0, 0, 0, 0, 0, 0, 0, 0, 17, 0]), Err(Malformed::Many));
     assert_eq!(FileRequest::parse(102, &[]), Err(Malformed::Unknown(102)));
     assert_eq!(Reply::parse(6, &[]), Err(Malformed::Unknown(6)));
@@ -213,7 +213,7 @@ fn lists_and_numbers_have_bounds() {
 
 /// The bytes of Linux 6.12's client, from `net/9p/client.c`.
 #[test]
-fn bytes_are_those_of_linux() {
+fn messages_have_the_bytes_of_linux() {
     let mut out = Vec::new();
     FileRequest::Version { size_bytes: 0x2_0018, version: b"9P2000.L" }.frame(0xffff, &mut out);
     assert_eq!(out, b"\x15\0\0\0\x64\xff\xff\x18\0\x02\0\x08\x009P2000.L");

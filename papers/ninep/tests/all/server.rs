@@ -100,7 +100,7 @@ impl Served {
 }
 
 #[test]
-fn a_program_does_what_programs_do() {
+fn client_performs_common_file_operations() {
     let served = served(false);
     let mut client = served.client();
     let file = client.open("files/file", OpenMode::Read).unwrap();
@@ -136,7 +136,7 @@ fn a_program_does_what_programs_do() {
 }
 
 #[test]
-fn what_is_posted_is_written_in_order_and_its_failures_are_told_once() {
+fn posted_writes_keep_order_and_report_failures_once() {
     let served = served(false);
     let mut client = served.client();
     let file = client.create("files/log").unwrap();
@@ -159,7 +159,7 @@ fn what_is_posted_is_written_in_order_and_its_failures_are_told_once() {
 }
 
 #[test]
-fn the_console_is_written_and_not_read() {
+fn console_is_write_only() {
     let served = served(true);
     let mut client = served.client();
     let console = client.open("console", OpenMode::Write).unwrap();
@@ -174,7 +174,7 @@ fn the_console_is_written_and_not_read() {
 }
 
 #[test]
-fn the_input_is_read_as_it_comes_and_not_written() {
+fn input_is_read_only_and_streamed() {
     let folder = tempfile::tempdir().unwrap();
     let (stream, own) = UnixStream::pair().unwrap();
     let shown = folder.path().to_owned();
@@ -236,7 +236,7 @@ fn deep_paths_are_walked() {
 }
 
 #[test]
-fn nothing_leads_out_of_the_folder() {
+fn no_path_leads_outside_the_folder() {
     let mut served = served(false).attached();
     symlink("../secret", served.shown("link")).unwrap();
     symlink("/", served.shown("root")).unwrap();
@@ -285,7 +285,7 @@ fn nothing_leads_out_of_the_folder() {
 }
 
 #[test]
-fn what_was_walked_to_is_what_is_opened() {
+fn open_uses_the_file_walked_to() {
     let mut served = served(false).attached();
     served.walk(1, &[b"files", b"file"]).unwrap();
     fs::rename(served.shown("file"), served.shown("moved")).unwrap();
@@ -297,7 +297,7 @@ fn what_was_walked_to_is_what_is_opened() {
 }
 
 #[test]
-fn nobody_is_lent_rights() {
+fn files_get_no_setuid_or_setgid_bits() {
     let mut served = served(false).attached();
     served.walk(1, &[b"files"]).unwrap();
     served
@@ -332,7 +332,7 @@ fn pipes_and_sockets_are_not_opened() {
 }
 
 #[test]
-fn nothing_is_changed_in_what_is_read_only() {
+fn read_only_folder_refuses_changes() {
     let mut served = served(true).attached();
     served.walk(1, &[b"files"]).unwrap();
     served.walk(2, &[b"files", b"file"]).unwrap();
@@ -362,7 +362,7 @@ fn nothing_is_changed_in_what_is_read_only() {
 }
 
 #[test]
-fn fids_are_ones_own_and_not_too_many() {
+fn unknown_and_excess_fids_are_refused() {
     let mut served = served(false).attached();
     assert_eq!(served.ask(&FileRequest::Clunk { fid: 9 }), Err(Refusal::FID));
     assert_eq!(
@@ -397,7 +397,7 @@ fn fids_are_ones_own_and_not_too_many() {
 }
 
 #[test]
-fn nobody_speaks_for_somebody_else() {
+fn attach_as_other_user_is_refused() {
     let mut served = served(false).attached();
     let claims = |fid, uid| FileRequest::Attach { fid, auth: 0, user: b"root", tree: b"", uid };
     assert_eq!(served.ask(&claims(7, 4711)), Err(Refusal::ACCESS));
@@ -409,7 +409,7 @@ fn nobody_speaks_for_somebody_else() {
 }
 
 #[test]
-fn counts_and_lengths_are_not_believed() {
+fn excessive_counts_and_lengths_are_bounded() {
     let mut served = served(false).attached();
     served.walk(1, &[b"files", b"file"]).unwrap();
     served.ask(&FileRequest::Open { fid: 1, flags: 2 }).unwrap();
@@ -445,7 +445,7 @@ fn counts_and_lengths_are_not_believed() {
 }
 
 #[test]
-fn a_stream_without_frames_ends() {
+fn stream_without_frames_ends() {
     for bytes in [
         &b"\x06\0\0\0\0\0\0"[..],
         b"\xff\xff\xff\xff\0\0\0",
@@ -461,7 +461,7 @@ fn a_stream_without_frames_ends() {
 }
 
 #[test]
-fn who_never_reads_stops_only_himself() {
+fn client_that_never_reads_blocks_only_itself() {
     let served = served(false);
     served.stream.set_nonblocking(true).unwrap();
     let mut bytes = Vec::new();
@@ -473,7 +473,7 @@ fn who_never_reads_stops_only_himself() {
 }
 
 #[test]
-fn what_the_user_may_not_is_refused() {
+fn file_permissions_are_enforced() {
     // SAFETY: the call cannot fail and touches nothing.
     if unsafe { libc::geteuid() } == 0 {
         return seatmap_needs::skipped!(
@@ -487,7 +487,7 @@ fn what_the_user_may_not_is_refused() {
 }
 
 #[test]
-fn there_must_be_a_folder() {
+fn missing_folder_is_refused() {
     assert!(ExportedFolder::new(Path::new("/no/such"), false).is_err());
     assert!(ExportedFolder::new(Path::new("/proc/version"), false).is_err());
 }
@@ -504,7 +504,7 @@ fn lied_to(answer: impl Fn(&mut UnixStream) + Send + 'static) -> io::Error {
 }
 
 #[test]
-fn a_client_believes_no_server_either() {
+fn client_refuses_wrong_replies() {
     let send = |reply: Reply<'static>, tag| {
         lied_to(move |stream| {
             let mut bytes = Vec::new();

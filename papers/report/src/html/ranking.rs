@@ -30,7 +30,7 @@ pub fn ranking(ranking: &Ranking) -> String {
                     div { h2 { "In figures" } (facts(&figures(ranking))) }
                 }
             }
-            section.card { h2 { "What one would try first" } (named(ranking)) }
+            section.card { h2 { "Obvious mappings" } (named(ranking)) }
             section.card { h2 { "Run by run" } (runs(ranking)) }
             section.card { h2 { "The first" } (first(ranking)) }
         }
@@ -47,7 +47,7 @@ fn figures(ranking: &Ranking) -> Vec<(String, String)> {
     let mut rows = vec![
         ("Best", format!("{}, {}", ranking.best, duration(ranking.best_mean_ns))),
         ("Worst", format!("{}, {}", ranking.worst, duration(ranking.worst_mean_ns))),
-        ("At random", format!("{:.2} times the best, in the mean", ranking.mean_to_best)),
+        ("At random", format!("{:.2} times the best, on average", ranking.mean_to_best)),
         ("p1, p10, p50, p90, p99", spread.join(", ")),
         ("Median over mean", format!("{:.3}", ranking.median_to_mean)),
         (
@@ -136,7 +136,7 @@ mod tests {
     use crate::samples;
 
     #[test]
-    fn the_page_explains_the_terms_that_it_stands_on() {
+    fn page_explains_its_terms() {
         let page = super::ranking(&samples::ranking(2));
         let list = page.split_once("<details class=\"terms\">").unwrap().1;
         for term in ["mapping", "rank correlation", "identity", "mean", "p50"] {

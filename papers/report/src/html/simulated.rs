@@ -20,8 +20,8 @@ pub(super) fn sentence(found: &SimulatedCellule) -> String {
         return "Nothing was simulated.".to_owned();
     }
     format!(
-        "On the model the cell's style takes {} to {} % less time than Linux's, the more the \
-         smaller the work is.",
+        "On the model the cell's style takes {} to {} % less time than Linux's; it saves most if \
+         the work is small.",
         words::figure(least, 0),
         words::figure(most, 0)
     )
@@ -65,7 +65,7 @@ fn calls(found: &SimulatedCalls) -> Markup {
 fn perturbed(all: &[Perturbed]) -> Markup {
     html! {
         section.card {
-            h2 { "Gain beside another partition" span.unit { "median (least to most), %" } }
+            h2 { "Gain with another partition" span.unit { "median (least to most), %" } }
             table.figures {
                 tbody { @for one in all { tr {
                     th scope="row" { (counted(one.spes, "SPE")) }

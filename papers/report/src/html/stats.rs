@@ -10,7 +10,7 @@ use seatmap_report::svg::Title;
 use seatmap_report::svg::curves::{PlotCurve, curves};
 
 /// The advice if no figures support a specific one.
-const NOTHING: &str = "Compare the ways below: the cheapest that does the work is the one to use.";
+const NOTHING: &str = "Compare the ways below, and use the cheapest that does the work.";
 
 const BANDWIDTH: Title<'static> = Title { text: "bandwidth, GB/s", unit: AxisUnit::Number };
 
@@ -27,7 +27,7 @@ pub fn stats(machine: &str, survey: &CellStatsSurvey) -> String {
         (head(machine, sentence, &lead))
         main {
             @if !more.is_empty() {
-                section.card { h2 { "What else to make of it" }
+                section.card { h2 { "Further advice" }
                     ul.findings { @for line in more { li { (line) } } } }
             }
             section.card { h2 { "Messages, threads, barriers" } (rows(survey)) }
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn times_go_from_nanoseconds_to_milliseconds() {
+    fn times_use_nanoseconds_to_milliseconds() {
         let page = stats("desk", &survey());
         assert!(page.contains("p class=\"sentence\">Create threads once"), "{page}");
         for text in [">80.136 us<", ">101.0 ns<", ">10 ns<", ">1 ms<", ">32<", ">1 Mi<"] {
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn no_label_of_a_chart_repeats() {
+    fn chart_labels_never_repeat() {
         let mut small = survey();
         small.figures[0].series[0]
             .points

@@ -46,7 +46,7 @@ fn sentence(found: &CelluleResult) -> String {
         CelluleResult::Program(found) => {
             let gain = found.gain_percent.thread_per_worker;
             format!(
-                "{} takes {} than with a thread made for each worker.",
+                "{} takes {} than with a new thread for each worker.",
                 found.workload,
                 saved(gain)
             )
@@ -60,7 +60,7 @@ fn sentence(found: &CelluleResult) -> String {
 
 fn saved(gain_percent: f64) -> String {
     let word = if gain_percent < 0.0 { "more" } else { "less" };
-    format!("{:.1} % {word} time by the runtime", gain_percent.abs())
+    format!("{:.1} % {word} time with the runtime", gain_percent.abs())
 }
 
 fn of_calls(all: &[WorkerCosts]) -> String {
@@ -70,13 +70,10 @@ fn of_calls(all: &[WorkerCosts]) -> String {
     let Some((count, cost)) = run else { return "No call was measured.".to_owned() };
     let runtime = cost.runtime.median_ns;
     let threads = cost.threads.median_ns;
-    let advice = if runtime < threads {
-        "keep workers for short work"
-    } else {
-        "threads made for the work are as good"
-    };
+    let advice =
+        if runtime < threads { "keep workers for short work" } else { "new threads are as fast" };
     format!(
-        "Running an empty program on {} takes {} by the runtime and {} by threads: {advice}.",
+        "Running an empty program on {} takes {} with the runtime and {} with threads: {advice}.",
         counted(count, "worker"),
         duration(runtime),
         duration(threads)
@@ -94,7 +91,7 @@ fn of_gains(figures: &[GainFigure]) -> String {
     // figures have other units.
     let largest = series.points.iter().max_by_key(|point| point.at).unwrap_or(best);
     format!(
-        "Workers that wait gain most where the work is short, {} % at {} and {} % at {}, by {}: \
+        "Waiting workers gain most if the work is short, {} % at {} and {} % at {}, by {}: \
          {}, {}.",
         words::figure(per_worker(best), 0),
         best.at,
@@ -113,7 +110,7 @@ fn per_worker(point: &SizeGain) -> f64 {
 fn of_streams(all: &[Through]) -> String {
     match all.iter().max_by(|a, b| sum(a).total_cmp(&sum(b))) {
         Some(best) => {
-            format!("Most comes through with {}: {:.0} Mbit/s.", best.configuration, sum(best))
+            format!("The fastest is {}: {:.0} Mbit/s.", best.configuration, sum(best))
         }
         None => "Nothing was sent.".to_owned(),
     }
@@ -150,8 +147,8 @@ fn calls(costs: &WorkerCosts) -> Markup {
                     }
                 } }
             }
-            p.hint { "The clock steps by " (duration(costs.clock_step_ns)) ": shorter calls cannot \
-                be told apart." }
+            p.hint { "The clock steps by " (duration(costs.clock_step_ns)) "; shorter calls look \
+                alike." }
         }
     }
 }
@@ -265,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_say_what_an_empty_program_takes() {
+    fn calls_state_time_of_empty_program() {
         let cost = CallComparison { runtime: spread_of(1_200.0), threads: spread_of(30_000.0) };
         let costs = WorkerCosts {
             workers: 1,
@@ -273,7 +270,7 @@ mod tests {
             calls: [(TimedCall::CtxRun, cost)].into(),
         };
         let page = page(CelluleResult::Calls(vec![costs]));
-        let sentence = "Running an empty program on 1 worker takes 1.200 us by the runtime and 30.000 us by threads: keep workers for short work.";
+        let sentence = "Running an empty program on 1 worker takes 1.200 us with the runtime and 30.000 us with threads: keep workers for short work.";
         assert!(
             page.contains(sentence) && page.contains("0.0400") && page.contains("none"),
             "{page}"
@@ -282,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn gains_are_drawn_over_both_ways() {
+    fn gains_are_drawn_for_both_alternatives() {
         let point = |at, gain| SizeGain {
             at,
             gain_percent: RuntimeGain { thread_per_worker: gain, thread_per_task: 2.0 * gain },
@@ -313,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_name_the_best() {
+    fn streams_name_fastest_configuration() {
         let one = |configuration, mbps: &[f64]| Through {
             configuration,
             link: "loopback",
@@ -324,6 +321,6 @@ mod tests {
             one("plain", &[900.0]),
             one("two pollers", &[600.0, 500.0]),
         ]));
-        assert!(page.contains("Most comes through with two pollers: 1100 Mbit/s."), "{page}");
+        assert!(page.contains("The fastest is two pollers: 1100 Mbit/s."), "{page}");
     }
 }

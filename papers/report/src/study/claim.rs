@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_published_number_judges_within_a_tenth() {
+    fn published_number_tolerates_ten_percent() {
         let claim = claim(&published(100.0));
         assert_eq!(claim.verdict(110.0), ClaimVerdict::Equal);
         assert_eq!(claim.verdict(111.0), ClaimVerdict::Miss);
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_on_the_other_side_of_the_turn_is_the_reverse() {
+    fn number_across_threshold_is_reverse() {
         // A call that Cellule made 6.4 times slower, while ours is faster.
         let claim = claim(&WrittenClaim { above: Some(1.0), ..published(6.4) });
         assert_eq!(claim.verdict(0.14), ClaimVerdict::Reverse);
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_needs_a_difference() {
+    fn ordering_needs_a_difference() {
         let written = WrittenClaim {
             above: Some(1.0),
             says: Some("distances grow".into()),
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_holds_beyond_its_number() {
+    fn limit_holds_beyond_its_number() {
         let over =
             WrittenClaim { limit: Some(ClaimLimit::Over), above: Some(1.0), ..published(2.0) };
         let claim = claim(&over);
@@ -360,14 +360,14 @@ mod tests {
     }
 
     #[test]
-    fn an_input_proves_nothing() {
+    fn calibration_input_is_never_judged() {
         let claim = published(100.0).understood(ClaimKind::Calibration).unwrap();
         assert_eq!(claim.verdict(100.0), ClaimVerdict::Calibrated);
         assert_eq!(claim.verdict(500.0), ClaimVerdict::Calibrated);
     }
 
     #[test]
-    fn a_claim_that_says_nothing_of_the_paper_is_refused() {
+    fn claim_without_published_statement_is_refused() {
         let refused = |written: WrittenClaim| written.understood(ClaimKind::Check).is_err();
         assert!(refused(WrittenClaim::default()));
         assert!(refused(WrittenClaim { below: Some(1000.0), ..WrittenClaim::default() }));

@@ -243,14 +243,14 @@ mod tests {
     }
 
     #[test]
-    fn each_row_runs_a_command_a_column() {
+    fn each_row_has_one_command_per_column() {
         let commands: Vec<String> = table(false).commands().map(str::to_owned).collect();
         assert_eq!(commands[1], "seatmap-papers rank --packet 512 --set levels=1");
         assert_eq!(commands.len(), 4);
     }
 
     #[test]
-    fn a_page_has_the_published_figures_first() {
+    fn page_lists_published_figures_first() {
         let page = table(false).markdown();
         let rows = "| mechanism | 2k | 512 | last over first |\n|---|---|---|---|\n| published | 3.000 | 9.000 | 3.000 |\n\
                     | levels=1 | 15.500 | 16.000 | 1.032 |\n| levels=3 | 15.500 | 16.000 | 1.032 |\n";
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn an_excess_is_the_published_ratio_less_one_times_the_first_row() {
+    fn excess_is_scaled_by_the_first_row() {
         let lines = table(true).lines().into_iter().map(|(_, figures)| figures).collect::<Vec<_>>();
         assert_eq!(
             lines,

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn charts_stand_below_each_other() {
+    fn charts_are_stacked_vertically() {
         let chart = |title: &str, points: Vec<(f64, f64)>| Chart {
             title: title.to_owned(),
             across: "size".to_owned(),

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ring_is_heard_once() {
+    fn repeated_rings_wake_once() {
         let bell = TurnBell::default();
         bell.ring();
         bell.ring();
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn two_threads_take_turns() {
+    fn two_threads_alternate() {
         let bells = [TurnBell::default(), TurnBell::default()];
         let count = AtomicU32::new(0);
         std::thread::scope(|scope| {
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sleeper_is_woken() {
+    fn ring_wakes_sleeping_thread() {
         let bell = TurnBell::default();
         std::thread::scope(|scope| {
             let waiter = scope.spawn(|| bell.wait(None));

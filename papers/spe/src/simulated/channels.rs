@@ -122,9 +122,9 @@ fn reading(channel: u32) -> Option<(ReadChannel, &'static str)> {
         number::IN_MBOX => (ReadChannel::Mailbox, ""),
         number::SIGNAL_1 => (ReadChannel::Signal(SignalNumber::One), ""),
         number::SIGNAL_2 => (ReadChannel::Signal(SignalNumber::Two), ""),
-        number::TAG_STATUS => (ReadChannel::TagStatus, "a tag status that nobody asked for"),
-        number::ATOMIC_STATUS => (ReadChannel::AtomicStatus, "the status of no atomic command"),
-        number::STALL_STATUS => (ReadChannel::StallStatus, "a stalled list, and none is under way"),
+        number::TAG_STATUS => (ReadChannel::TagStatus, "a tag status without a request"),
+        number::ATOMIC_STATUS => (ReadChannel::AtomicStatus, "an atomic status without a command"),
+        number::STALL_STATUS => (ReadChannel::StallStatus, "a stalled list, but none is running"),
         number::EVENT_STATUS => (ReadChannel::Events, ""),
         _ => return None,
     })

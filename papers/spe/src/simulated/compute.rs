@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn choices_are_read() {
+    fn compute_options_are_parsed() {
         let read = |text| Compute::parse(Some(text)).unwrap();
         assert_eq!(Compute::parse(None), Ok(Compute::Count(1.0)));
         assert_eq!(

@@ -104,7 +104,7 @@ pub fn give_up() {
 fn write_trace(session: &mut CellBeSession, name: &str, file: File) {
     let Some(trace) = session.take_trace() else { return };
     if trace.is_full() {
-        eprintln!("libspe2: the trace '{name}' is full, and has the run's beginning");
+        eprintln!("libspe2: the trace '{name}' is full; it has only the start of the run");
     }
     let mut to = BufWriter::new(file);
     if let Err(error) = trace.write(&mut to).and_then(|()| to.flush()) {

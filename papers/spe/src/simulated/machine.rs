@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_those_of_models_of_the_cell() {
+    fn only_cell_models_are_accepted() {
         assert_eq!(model("cell-qs20").unwrap().spes(), 16);
         for name in ["cell-ps4", "xeon-phi-5110p", "./none.toml", "Host"] {
             let words = model(name).unwrap_err();

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_is_counted_from_call_to_call() {
+    fn work_is_counted_between_calls() {
         let mut count = CycleCount { register: 50, ..CycleCount::default() };
         count.note();
         count.register = 80;

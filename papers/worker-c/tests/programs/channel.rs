@@ -24,7 +24,7 @@ fn run(how: How, folder: &std::path::Path) -> Output {
 }
 
 #[test]
-fn a_program_in_c_copies_without_rights() {
+fn unprivileged_c_program_copies_file() {
     if !can_compile() {
         return;
     }
@@ -37,7 +37,7 @@ fn a_program_in_c_copies_without_rights() {
 }
 
 #[test]
-fn what_the_channel_says_is_told() {
+fn channel_error_is_printed() {
     if !can_compile() {
         return;
     }

@@ -3,7 +3,7 @@
 use crate::installed::{can_compile, library};
 
 #[test]
-fn workers_sum_what_they_fetch() {
+fn sum_example_prints_correct_sum() {
     if !can_compile() {
         return;
     }
@@ -11,7 +11,7 @@ fn workers_sum_what_they_fetch() {
 }
 
 #[test]
-fn messages_and_signals_go_both_ways() {
+fn messages_example_exchanges_both_ways() {
     if !can_compile() {
         return;
     }

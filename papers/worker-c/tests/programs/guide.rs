@@ -8,7 +8,7 @@ fn read(name: &str) -> String {
 }
 
 #[test]
-fn the_page_shows_the_examples_word_for_word() {
+fn page_contains_examples_verbatim() {
     let page = read("../../docs/papers/src/workers.md");
     for (language, file) in [("rust", "../worker/examples/sum.rs"), ("c", "examples/sum.c")] {
         let block = format!("```{language}\n{}```\n", read(file));

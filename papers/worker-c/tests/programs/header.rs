@@ -16,6 +16,6 @@ const SOURCES: [&str; 8] = [
 ];
 
 #[test]
-fn the_header_is_made_of_the_sources() {
+fn header_matches_sources() {
     crate::made::assert_made_of(&SOURCES);
 }

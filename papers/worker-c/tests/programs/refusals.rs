@@ -3,7 +3,7 @@
 use crate::installed::{can_compile, library};
 
 #[test]
-fn every_mistake_has_a_status_and_a_line() {
+fn every_mistake_returns_status_and_message() {
     if !can_compile() {
         return;
     }

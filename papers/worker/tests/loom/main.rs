@@ -31,10 +31,10 @@ use signal::WorkerSignal;
 use std::sync::Arc;
 
 const MODELS: [fn(); 4] = [
-    a_sleeping_reader_is_always_woken,
-    a_writer_that_waits_for_room_is_always_woken,
-    no_bit_of_a_signal_is_lost,
-    a_sleeping_reader_learns_that_the_writer_is_gone,
+    sleeping_reader_is_always_woken,
+    writer_waiting_for_room_is_always_woken,
+    signal_loses_no_bit,
+    sleeping_reader_detects_dropped_writer,
 ];
 
 fn main() {
@@ -54,7 +54,7 @@ fn hold(model: fn()) {
     explorer.check(model);
 }
 
-fn a_sleeping_reader_is_always_woken() {
+fn sleeping_reader_is_always_woken() {
     hold(|| {
         let (mut reader, mut writer) = mailboxes([1, 1], Polling::Sleep);
         let wrote = thread::spawn(move || writer.write(7, never));
@@ -68,7 +68,7 @@ fn never() -> bool {
 }
 
 /// A message that the writer leaves before it exits is read.
-fn a_sleeping_reader_learns_that_the_writer_is_gone() {
+fn sleeping_reader_detects_dropped_writer() {
     hold(|| {
         let (mut reader, mut writer) = mailboxes([1, 1], Polling::Sleep);
         let gone = Arc::new(AtomicU32::new(0));
@@ -84,7 +84,7 @@ fn a_sleeping_reader_learns_that_the_writer_is_gone() {
     });
 }
 
-fn a_writer_that_waits_for_room_is_always_woken() {
+fn writer_waiting_for_room_is_always_woken() {
     hold(|| {
         let (mut reader, mut writer) = mailboxes([1, 1], Polling::Sleep);
         let wrote = thread::spawn(move || (0..2).all(|value| writer.write(value, never)));
@@ -93,7 +93,7 @@ fn a_writer_that_waits_for_room_is_always_woken() {
     });
 }
 
-fn no_bit_of_a_signal_is_lost() {
+fn signal_loses_no_bit() {
     hold(|| {
         let signal = Arc::new(WorkerSignal::new(true, Polling::Sleep));
         let other = Arc::clone(&signal);

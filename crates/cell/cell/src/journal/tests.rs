@@ -31,7 +31,7 @@ fn read(folder: &Path) -> Option<CellJournal> {
 }
 
 #[test]
-fn what_is_written_is_read_back() {
+fn round_trip_keeps_journal() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = written(folder.path());
     let found = read(folder.path()).unwrap();
@@ -47,7 +47,7 @@ fn what_is_written_is_read_back() {
 }
 
 #[test]
-fn a_journal_of_another_boot_says_nothing() {
+fn journal_of_another_boot_is_ignored() {
     let folder = tempfile::tempdir().unwrap();
     written(folder.path());
     assert!(CellJournal::read(&folder.path().join("j"), "another").unwrap().is_none());
@@ -58,7 +58,7 @@ fn a_journal_of_another_boot_says_nothing() {
 }
 
 #[test]
-fn what_is_damaged_is_counted_and_the_rest_believed() {
+fn damaged_lines_are_counted_and_others_kept() {
     let folder = tempfile::tempdir().unwrap();
     written(folder.path());
     let path = folder.path().join("j");
@@ -91,7 +91,7 @@ fn what_is_damaged_is_counted_and_the_rest_believed() {
 }
 
 #[test]
-fn a_line_after_a_torn_one_stands_by_itself() {
+fn line_after_a_torn_one_is_intact() {
     let folder = tempfile::tempdir().unwrap();
     written(folder.path());
     let path = folder.path().join("j");
@@ -108,7 +108,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_journal_cut_anywhere_holds_what_came_before(cut in 0usize..1000) {
+    fn truncated_journal_keeps_earlier_changes(cut in 0usize..1000) {
         let folder = tempfile::tempdir().unwrap();
         let whole = written(folder.path());
         let path = folder.path().join("j");
@@ -125,7 +125,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn reader_survives_any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("j");
         fs::write(&path, bytes).unwrap();
@@ -133,7 +133,7 @@ proptest! {
     }
 
     #[test]
-    fn no_lines_make_it_panic(lines in prop::collection::vec("\\{\"boot_id\":\"boot\",\"entry\":\"(begin|change|undo|done|x)\".{0,20}\\}", 0..9)) {
+    fn reader_survives_any_lines(lines in prop::collection::vec("\\{\"boot_id\":\"boot\",\"entry\":\"(begin|change|undo|done|x)\".{0,20}\\}", 0..9)) {
         let folder = tempfile::tempdir().unwrap();
         written(folder.path());
         let path = folder.path().join("j");
@@ -145,14 +145,14 @@ proptest! {
 
 #[test]
 #[should_panic(expected = "broke an invariant: journal: cell quiet is made, and was Standing")]
-fn a_cell_that_is_made_twice_stops_at_once() {
+fn second_completion_entry_panics() {
     let folder = tempfile::tempdir().unwrap();
     let _ = written(folder.path()).append(&[JournalEntry::Done]);
 }
 
 #[test]
-#[should_panic(expected = "cell quiet has noted no change of /c before its rebase")]
-fn a_change_that_was_never_noted_cannot_move() {
+#[should_panic(expected = "cell quiet has recorded no change of /c before its rebase")]
+fn rebase_of_an_unrecorded_change_panics() {
     let folder = tempfile::tempdir().unwrap();
     let rebase = JournalEntry::Rebase { path: "/c".into(), old: "0".into(), new: "1".into() };
     let _ = written(folder.path()).append(&[rebase]);

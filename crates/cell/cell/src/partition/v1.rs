@@ -30,7 +30,7 @@ pub fn close(site: &mut Site<'_>, layout: &CpusetMounts) -> Result<String, Closi
         rivals(site.root, &base, "")?.into_iter().find(|(_, cpus)| cpus.meets(&site.cell))
     {
         return Err(ClosingError::NotHere(format!(
-            "the cpuset {sibling} holds {} of the cell's",
+            "the cpuset {sibling} already has {}",
             cpus.named()
         )));
     }
@@ -48,10 +48,9 @@ pub fn close(site: &mut Site<'_>, layout: &CpusetMounts) -> Result<String, Closi
 }
 
 pub(super) fn base(layout: &CpusetMounts) -> Result<String, ClosingError> {
-    layout
-        .v1
-        .clone()
-        .ok_or_else(|| ClosingError::NotHere("there is no cpuset hierarchy of version 1".into()))
+    layout.v1.clone().ok_or_else(|| {
+        ClosingError::NotHere("no cgroup version 1 hierarchy has the cpuset controller".into())
+    })
 }
 
 fn make_rest(site: &mut Site<'_>, base: &str) -> Result<String, ClosingError> {
@@ -141,15 +140,15 @@ pub fn rivals(root: &Root, base: &str, own: &str) -> Result<Vec<(String, CpuSet)
 #[must_use]
 pub fn fault(root: &Root, group: &str, cell: &CpuSet) -> Option<String> {
     if !root.has(group) {
-        return Some("its control group is gone".into());
+        return Some("its control group no longer exists".into());
     }
     let cpus = root.read(&format!("{group}/cpuset.cpus")).ok();
     match cpus.and_then(|text| CpuSet::of_list(&text)) {
         Some(found) if found != *cell => {
-            return Some(format!("its cpuset holds {} now", found.named()));
+            return Some(format!("its cpuset has {} now", found.named()));
         }
         _ => {}
     }
     let exclusive = root.read(&format!("{group}/cpuset.cpu_exclusive")).ok();
-    (exclusive.as_deref() != Some("1")).then(|| "its cpuset is not exclusive any more".into())
+    (exclusive.as_deref() != Some("1")).then(|| "its cpuset is no longer exclusive".into())
 }

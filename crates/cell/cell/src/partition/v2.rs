@@ -39,7 +39,7 @@ pub fn close(site: &mut Site<'_>, layout: &CpusetMounts) -> Result<String, Closi
     isolated?;
     let found = found?;
     if found != ISOLATED {
-        return Err(ClosingError::NotHere(format!("the kernel says '{found}'")));
+        return Err(ClosingError::NotHere(format!("the kernel reports '{found}'")));
     }
     renew(site, &masks);
     Ok(group)
@@ -81,7 +81,7 @@ pub fn fault(root: &Root, group: &str) -> Option<String> {
     match root.read(&format!("{group}/cpuset.cpus.partition")) {
         Ok(found) if found == ISOLATED => None,
         Ok(found) => Some(format!("the partition is '{found}' now")),
-        Err(error) if error.is_absent() => Some("its control group is gone".into()),
+        Err(error) if error.is_absent() => Some("its control group no longer exists".into()),
         Err(error) => Some(with_causes(&error)),
     }
 }

@@ -158,8 +158,8 @@ impl<'a> Family<'a> {
 
     fn unclear(&self, task: &ThreadStat, mask: &CpuSet) -> Left {
         let why = format!(
-            "it may run on {} alone, by its own choice or because of the cell, which cannot be \
-             told apart; '{}' widens it",
+            "it may run only on {}: it chose this mask or inherited it from the cell (cannot be \
+             determined); '{}' widens it",
             mask.named(),
             affinity::commands(self.open, &[task.tid])
         );

@@ -29,7 +29,7 @@ impl Left {
 
     /// An unreadable folder, which may contain settings to restore.
     pub(crate) fn unlisted(error: &FileError) -> Self {
-        Left::new(&error.path, format!("it cannot be read, and may list more: {}", error.source))
+        Left::new(&error.path, format!("it cannot be read and may list more: {}", error.source))
     }
 
     /// Threads whose masks lack CPUs until they are online.
@@ -51,7 +51,7 @@ impl fmt::Display for Left {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.forgotten {
             Some(cpus) => write!(out, "{cpus}"),
-            None => write!(out, "{} is not put back: {}", self.path, self.why),
+            None => write!(out, "{} is not restored: {}", self.path, self.why),
         }
     }
 }

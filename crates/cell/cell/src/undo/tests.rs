@@ -50,7 +50,7 @@ fn state(root: &Root) -> [String; 3] {
 }
 
 #[test]
-fn what_was_changed_is_put_back_and_the_journal_ends() {
+fn changes_are_restored_and_the_journal_ends() {
     let (folder, root) = computer();
     let before = state(&root);
     let journal = cell(folder.path(), &root, 1, "6-7");
@@ -60,7 +60,7 @@ fn what_was_changed_is_put_back_and_the_journal_ends() {
 }
 
 #[test]
-fn what_somebody_else_changed_is_left_and_told() {
+fn changes_by_others_are_left_and_reported() {
     let (folder, root) = computer();
     let journal = cell(folder.path(), &root, 1, "6-7");
     root.write(IRQ, "3").unwrap();
@@ -69,7 +69,8 @@ fn what_somebody_else_changed_is_left_and_told() {
     let told: Vec<String> = left.iter().map(Left::to_string).collect();
     assert_eq!(
         told,
-        ["/proc/irq/1/smp_affinity_list is not put back: somebody changed it to '3'; it was '0-7'"]
+        ["/proc/irq/1/smp_affinity_list is not restored: another program changed it to '3'; it \
+          was '0-7'"]
     );
     assert_eq!(state(&root), ["3", "1", "7"], "only the pages that were added are taken");
 }
@@ -77,7 +78,7 @@ fn what_somebody_else_changed_is_left_and_told() {
 /// CPU 4 was offline at the cell's creation; on its return, the kernel gave its thread the whole
 /// node.
 #[test]
-fn a_mask_that_the_kernel_widened_is_put_back_with_the_cpu_that_came() {
+fn widened_mask_is_restored_with_the_new_cpu() {
     assert_eq!(widened("0-3", "0-2", "0-2,4").as_deref(), Some("0-4"));
     assert_eq!(widened("0-3", "0-2", "0-4").as_deref(), Some("0-4"));
     assert_eq!(widened("0-3", "0-2", "0-2"), None, "as the cell left it");
@@ -99,7 +100,7 @@ fn a_mask_that_the_kernel_widened_is_put_back_with_the_cpu_that_came() {
 }
 
 #[test]
-fn what_is_gone_or_was_never_made_needs_nothing() {
+fn absent_or_unmade_changes_need_no_undo() {
     let (folder, root) = computer();
     let mut journal = cell(folder.path(), &root, 1, "6-7");
     let never = SettingChange {
@@ -113,7 +114,7 @@ fn what_is_gone_or_was_never_made_needs_nothing() {
 }
 
 #[test]
-fn what_the_host_refused_to_change_is_no_fault() {
+fn refused_changes_are_not_a_fault() {
     let (folder, root) = computer();
     let journals =
         [(1, "6-7"), (2, "4-5")].map(|(serial, cpus)| cell(folder.path(), &root, serial, cpus));
@@ -124,7 +125,7 @@ fn what_the_host_refused_to_change_is_no_fault() {
 }
 
 #[test]
-fn pages_that_the_kernel_did_not_give_are_not_taken() {
+fn only_received_pages_are_removed() {
     let (folder, root) = computer();
     let mut journal = cell(folder.path(), &root, 1, "6-7");
     journal.stage = CellStage::Building;
@@ -135,7 +136,7 @@ fn pages_that_the_kernel_did_not_give_are_not_taken() {
 
 /// An undoing process may die after any change.
 #[test]
-fn what_was_taken_away_is_not_taken_twice() {
+fn removed_pages_are_not_removed_twice() {
     for stage in [CellStage::Building, CellStage::Standing] {
         let (folder, root) = computer();
         let mut journal = cell(folder.path(), &root, 1, "6-7");
@@ -154,7 +155,7 @@ fn what_was_taken_away_is_not_taken_twice() {
 }
 
 #[test]
-fn a_damaged_journal_is_undone_as_far_as_it_can_be_read() {
+fn damaged_journal_is_undone_as_far_as_readable() {
     let (folder, root) = computer();
     drop(cell(folder.path(), &root, 1, "6-7"));
     let path = folder.path().join("c1");
@@ -166,14 +167,14 @@ fn a_damaged_journal_is_undone_as_far_as_it_can_be_read() {
     assert_eq!(state(&root), ["0-7", "120", "5"]);
     let told: Vec<String> = left.iter().map(Left::to_string).collect();
     let wanted = format!(
-        "{} is not put back: 1 of its lines is damaged; what it told of stays as it is",
+        "{} is not restored: 1 of its lines is damaged; changes recorded there are not undone",
         path.display()
     );
     assert_eq!(told, [wanted]);
 }
 
 #[test]
-fn undoing_needs_no_room() {
+fn undo_needs_no_disk_space() {
     let (folder, root) = computer();
     let before = state(&root);
     let journal = cell(folder.path(), &root, 1, "6-7");
@@ -242,7 +243,7 @@ fn go_on_full_disk(root: &Root, run: &Path, keeps_room: bool) {
 }
 
 #[test]
-fn a_full_disk_loses_nothing() {
+fn full_disk_loses_nothing() {
     for keeps_room in [true, false] {
         let (folder, root) = computer();
         let run = folder.path().join("run");
@@ -252,7 +253,7 @@ fn a_full_disk_loses_nothing() {
 }
 
 #[test]
-fn cells_may_go_in_any_order() {
+fn cells_are_undone_in_any_order() {
     for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
         let (folder, root) = computer();
         let before = state(&root);
@@ -285,7 +286,7 @@ fn mask_change(path: &str, old: &str, new: &str) -> SettingChange {
 }
 
 #[test]
-fn heirs_of_unbound_threads_are_known_beside_isolated_cpus() {
+fn default_mask_of_heirs_excludes_isolated_cpus() {
     let (folder, root) = computer();
     std::fs::write(root.path("/sys/devices/system/cpu/isolated"), "4-7").unwrap();
     let mut journal = cell(folder.path(), &root, 1, "2-3");
@@ -304,7 +305,7 @@ fn heirs_of_unbound_threads_are_known_beside_isolated_cpus() {
 }
 
 #[test]
-fn a_mask_that_was_chosen_meanwhile_is_nobodys_change() {
+fn mask_chosen_meanwhile_is_kept() {
     let path = format!("/proc/{}", task::own_tid());
     let root = Root::new("/");
     let kept = mask_change(&path, "4000", "4000");
@@ -315,5 +316,5 @@ fn a_mask_that_was_chosen_meanwhile_is_nobodys_change() {
     let changed = mask_change(&path, "4000", "4001");
     let left =
         put_back(&root, &changed, &CpuSet::of_list("4000-4001").unwrap(), &CpuSet::default());
-    assert!(left.is_some_and(|left| left.why.contains("somebody changed it")));
+    assert!(left.is_some_and(|left| left.why.contains("another program changed it")));
 }

@@ -56,7 +56,7 @@ pub struct Advise {
 fn total(text: &str) -> Result<WorkMetric, String> {
     match WorkMetric::parse(text) {
         Ok(metric @ WorkMetric::Command(_)) => Ok(metric),
-        _ => Err("give 'command:LINE', a line for the shell that prints a total".to_owned()),
+        _ => Err(format!("'{text}' is not command:LINE, a shell line that prints a growing total")),
     }
 }
 

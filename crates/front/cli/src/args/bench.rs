@@ -197,8 +197,8 @@ impl Bench {
         // A line is words for a shell already.
         let first = if is_line(first) { (*first).to_owned() } else { shell_word(first) };
         Some(format!(
-            "commands are compared by --compare: seatmap bench{in_front}{others} -- {first} \
-             (behind -- all words are one command: seatmap bench --{all})"
+            "give further commands with --compare: seatmap bench{in_front}{others} -- {first} \
+             (after -- all words are one command: seatmap bench --{all})"
         ))
     }
 }
@@ -297,15 +297,15 @@ mod tests {
     use clap::Parser;
 
     #[test]
-    fn commands_side_by_side_are_told_how_they_are_compared() {
+    fn several_bench_commands_get_compare_hint() {
         let way = |words: &[&str]| {
             let words = [&["seatmap", "bench"], words].concat();
             let typed = SeatmapArgs::try_parse_from(words).unwrap();
             let SeatmapCommand::Bench(bench) = typed.command else { panic!("another verb") };
             bench.typed_side_by_side()
         };
-        let expected = "commands are compared by --compare: seatmap bench --compare 'sleep 0.2' \
-                        -- sleep 0.1 (behind -- all words are one command: seatmap bench -- \
+        let expected = "give further commands with --compare: seatmap bench --compare 'sleep 0.2' \
+                        -- sleep 0.1 (after -- all words are one command: seatmap bench -- \
                         'sleep 0.1' 'sleep 0.2')";
         assert_eq!(way(&["sleep 0.1", "sleep 0.2"]).unwrap(), expected);
         for other in [
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn other_commands_may_have_names() {
+    fn other_commands_may_be_named() {
         let read = |text: &str| other(text).map(|other| (other.name, other.command.len()));
         assert_eq!(read("old=./a -x 'two words'"), Ok((Some("old".to_owned()), 3)));
         assert_eq!(read("./a --size=3"), Ok((None, 2)));
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_and_percentages_have_bounds() {
+    fn percentages_and_confidences_are_bounded() {
         assert_eq!((percent("3%"), percent("0.5"), percent("2 %")), (Ok(3.0), Ok(0.5), Ok(2.0)));
         assert_eq!((confidence("95%"), confidence("0.99")), (Ok(0.95), Ok(0.99)));
         for bad in ["", "%", "-1", "nan", "1e9", "x"] {

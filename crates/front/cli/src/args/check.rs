@@ -118,8 +118,8 @@ impl FromStr for MetricsTarget {
         let is_port = port.is_some_and(|port| port.parse::<u16>().is_ok());
         if is_port && !text.contains('/') {
             return Err(format!(
-                "an address is written in numbers, 127.0.0.1:9410 or [::1]:9410, and a file of \
-                 this name is ./{text}"
+                "'{text}' is not a numeric address; write 127.0.0.1:9410 or [::1]:9410, or \
+                 ./{text} for a file of this name"
             ));
         }
         Ok(MetricsTarget::File(text.into()))

@@ -90,7 +90,7 @@ mod tests {
     use seatmap_services::export::FORMATS as OF_SERVICES;
 
     #[test]
-    fn every_format_is_for_something() {
+    fn every_format_has_one_kind_of_document() {
         let kinds = [
             OF_CLUSTERS.map(|(word, _)| word).to_vec(),
             OF_PROFILES.map(|(word, _)| word).to_vec(),

@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_have_bounds() {
+    fn duration_is_bounded() {
         assert_eq!(
             (seconds("0.5"), seconds("500ms")),
             (Ok(Duration::from_millis(500)), Ok(Duration::from_millis(500)))

@@ -57,20 +57,20 @@ pub struct ObserveArgs {
 pub enum ObserveChoice {
     /// The best allowed method.
     Auto,
-    /// Ends of waits, by the thread that ended each.
+    /// Wakeups, by the thread that caused each.
     Wakeups,
     /// Bytes over pipes, unix sockets and TCP on this computer.
     Sockets,
-    /// Goroutines that the threads of a program of Go hand each other.
+    /// Goroutines handed from thread to thread, in a Go program.
     Goroutines,
-    /// Cache lines that threads share, of a program that is linked with libseatmap_trace.
+    /// Cache lines shared by threads, in a program linked with libseatmap_trace.
     Tsan,
-    /// A method of earlier versions: an error says what to take in its place.
+    /// A removed method: the error names the replacement.
     #[value(hide = true)]
     Pages,
     /// Messages between the ranks of an MPI program.
     Mpi,
-    /// Cache lines that threads share, sampled by the processor: perf c2c record runs the command.
+    /// Cache lines shared by threads, sampled by the processor; perf c2c record runs the command.
     C2c,
 }
 

@@ -15,7 +15,7 @@ pub struct OnCluster {
         hide_short_help = true
     )]
     pub cpus_per_rank: Option<u16>,
-    /// On a cluster: the most ranks on a node; as many as its CPUs suffice for by default.
+    /// On a cluster: the most ranks on a node. Default: as its CPUs allow.
     #[arg(
         long,
         value_name = "N",
@@ -24,7 +24,7 @@ pub struct OnCluster {
     )]
     pub ranks_per_node: Option<u32>,
     /// On a cluster: give consecutive ranks to each node and choose only the order of the nodes,
-    /// for launchers that know no other, such as torchrun.
+    /// for launchers without other orders, such as torchrun.
     #[arg(long, hide_short_help = true)]
     pub blocks: bool,
     /// On a cluster: run a rank on a node; may be given several times.
@@ -42,7 +42,7 @@ pub struct OnCluster {
         hide_short_help = true
     )]
     pub message: Option<u32>,
-    /// On a cluster: another pattern that counts so much, such as 0.2,ring:64; may be given several
+    /// On a cluster: another pattern with this weight, such as 0.2,ring:64; may be given several
     /// times.
     #[arg(long, value_name = "WEIGHT,PATTERN", value_parser = also, hide_short_help = true)]
     pub also: Vec<(f64, String)>,

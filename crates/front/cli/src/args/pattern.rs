@@ -34,7 +34,7 @@ pub struct PatternShow {
     /// Write the matrix as a picture; - is stdout.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// Columns to keep to; the terminal's by default.
+    /// The width in columns; the terminal's by default.
     #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(20..))]
     pub width: Option<u16>,
     #[command(flatten)]
@@ -59,9 +59,9 @@ pub struct PatternSource {
 /// One of the two matrices of a QAPLIB file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum MatrixChoice {
-    /// The one below the size.
+    /// The first matrix in the file.
     First,
-    /// The other one.
+    /// The second matrix in the file.
     Second,
 }
 

@@ -248,7 +248,7 @@ impl PlaceArgs {
     pub fn for_clusters(&self) -> Option<String> {
         let option = self.on_cluster.given_option()?;
         Some(format!(
-            "{option} needs a cluster, a file of 'seatmap cluster measure': give it as --on, or \
+            "{option} needs a cluster: give a file of 'seatmap cluster measure' with --on, or \
              leave {option} out"
         ))
     }
@@ -260,7 +260,7 @@ impl PlaceArgs {
         let option = objective.or(Some("--method").filter(|_| self.method != MethodChoice::Auto))?;
         self.qaplib.as_ref()?;
         Some(format!(
-            "{option} needs a machine, and a QAPLIB instance is two matrices; leave {option} out"
+            "{option} needs a machine, and a QAPLIB instance has none; leave {option} out"
         ))
     }
 
@@ -268,8 +268,8 @@ impl PlaceArgs {
     fn idle(&self) -> Option<String> {
         // An option without effect is an error, because its user expects one.
         if self.threads.is_some() && self.method == MethodChoice::Getcore {
-            let getcore = "--method getcore, which seats each task once and does not search";
-            return Some(format!("--threads changes nothing with {getcore}; leave --threads out"));
+            let getcore = "--method getcore, which places each task once and does not search";
+            return Some(format!("--threads has no effect with {getcore}; leave --threads out"));
         }
         let is_timed = self.objective == Some(ObjectiveChoice::Time);
         if is_timed && self.weight == Some(WeightChoice::Bytes) {
@@ -322,7 +322,7 @@ const OF_LOAD_TIME: &str = "--objective time";
 const OF_LOADS: &str = "--objective time or --prefer big-cache";
 
 fn changes_nothing(option: &str, needed: &str) -> String {
-    format!("{option} changes nothing without {needed}; add that, or leave {option} out")
+    format!("{option} has no effect without {needed}; add that, or leave {option} out")
 }
 
 /// An objective of placements.
@@ -396,8 +396,8 @@ pub enum WeightChoice {
 pub enum MethodChoice {
     /// Exact if that is quick, else a portfolio of starts, each refined.
     Auto,
-    /// First over the chips, evenly and with little crossing, then inside them (Sudheer et al.
-    /// 2009).
+    /// First across the chips, balanced and with little traffic between them, then inside them
+    /// (Sudheer et al. 2009).
     Partition,
     /// Heavy components inside sections of the ring or mesh (Liu et al. 2015).
     Pizza,
@@ -428,12 +428,12 @@ impl From<WeightChoice> for Weight {
 fn fix(text: &str) -> Result<(usize, u32), String> {
     let parsed =
         text.split_once('=').and_then(|(task, cpu)| Some((task.parse().ok()?, cpu.parse().ok()?)));
-    parsed.ok_or_else(|| "write TASK=CPU, such as 0=4".to_owned())
+    parsed.ok_or_else(|| format!("'{text}' is not TASK=CPU, such as 0=4"))
 }
 
 fn nanoseconds(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|ns| (0.0..=1e15).contains(ns));
-    number.ok_or_else(|| "write nanoseconds, such as 5000".to_owned())
+    number.ok_or_else(|| format!("'{text}' is not a time in nanoseconds, such as 5000"))
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

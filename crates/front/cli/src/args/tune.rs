@@ -181,6 +181,6 @@ pub enum HostsChoice {
     Mpich,
     /// SLURM_HOSTFILE={hosts} of srun --distribution=arbitrary.
     SlurmHostfile,
-    /// mpirun --rankfile {hosts} of Open MPI 4, which seats ranks by itself.
+    /// mpirun --rankfile {hosts} of Open MPI 4, which pins ranks itself.
     Rankfile,
 }

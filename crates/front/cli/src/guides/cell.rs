@@ -15,7 +15,7 @@ const CELL: VerbGuide = VerbGuide {
     examples: &[
         ("sudo seatmap cell create --count 2", "reserve two quiet CPUs"),
         ("sudo seatmap cell run -- ./app", "run a program on them"),
-        ("sudo seatmap cell destroy", "give them back"),
+        ("sudo seatmap cell destroy", "release them"),
     ],
     see_also: &["doctor", "noise", "run", "cpuset(7)", "cgroups(7)"],
     ..OF_CELLS
@@ -24,14 +24,17 @@ const CELL: VerbGuide = VerbGuide {
 const CREATE: VerbGuide = VerbGuide {
     verb: "cell create",
     examples: &[
-        ("sudo seatmap cell create --count 2", "reserve two quiet CPUs of Seatmap's choice"),
+        ("sudo seatmap cell create --count 2", "reserve two CPUs; Seatmap chooses them"),
         ("sudo seatmap cell create fast --cpus 2-5 --ttl 10m", "reserve four CPUs for ten minutes"),
-        ("sudo seatmap cell create --ttl 1h --memory 64M --noise 2%", "with memory; not if noisy"),
+        (
+            "sudo seatmap cell create --ttl 1h --memory 64M --noise 2%",
+            "with memory; refused if noisy",
+        ),
     ],
     short_examples: 2,
     exits: &[
         DONE,
-        ("1", "the cell could not be made; everything is as it was"),
+        ("1", "the cell could not be created; everything was restored"),
         ("2", "the command line is wrong, or the CPUs belong to another cell"),
     ],
     see_also: &["cell run", "cell destroy", "doctor", "noise"],
@@ -48,8 +51,8 @@ const LIST: VerbGuide = VerbGuide {
 const SHOW: VerbGuide = VerbGuide {
     verb: "cell show",
     examples: &[
-        ("seatmap cell show", "show the cell of the usual name"),
-        ("seatmap cell show fast --json", "show another one, for a script"),
+        ("seatmap cell show", "show the default cell"),
+        ("seatmap cell show fast --json", "show the cell 'fast' as JSON"),
     ],
     see_also: &["cell verify", "cell list"],
     ..OF_CELLS
@@ -58,8 +61,11 @@ const SHOW: VerbGuide = VerbGuide {
 const RUN_IN: VerbGuide = VerbGuide {
     verb: "cell run",
     examples: &[
-        ("sudo seatmap cell run -- ./app", "run a program in the cell of the usual name"),
-        ("sudo seatmap cell run fast --plan plan.json ./app", "seat it by a plan in another cell"),
+        ("sudo seatmap cell run -- ./app", "run a program in the default cell"),
+        (
+            "sudo seatmap cell run fast --plan plan.json ./app",
+            "run it in the cell 'fast', by a plan",
+        ),
     ],
     exits: OF_PROGRAMS,
     see_also: &["cell create", "run", "noise"],
@@ -69,12 +75,12 @@ const RUN_IN: VerbGuide = VerbGuide {
 const VERIFY: VerbGuide = VerbGuide {
     verb: "cell verify",
     examples: &[
-        ("seatmap cell verify", "check the cell of the usual name"),
-        ("seatmap cell verify fast --json", "check another one, for a script"),
+        ("seatmap cell verify", "verify the default cell"),
+        ("seatmap cell verify fast --json", "verify the cell 'fast', as JSON"),
     ],
     exits: &[
-        ("0", "the cell is what it was made to be"),
-        ("1", "it is not, and the page says in which way"),
+        ("0", "the cell is as it was created"),
+        ("1", "the cell has changed; the output says how"),
         USAGE,
     ],
     see_also: &["cell show", "check"],
@@ -84,8 +90,8 @@ const VERIFY: VerbGuide = VerbGuide {
 const DESTROY: VerbGuide = VerbGuide {
     verb: "cell destroy",
     examples: &[
-        ("sudo seatmap cell destroy", "undo the cell of the usual name"),
-        ("sudo seatmap cell destroy fast", "undo another one"),
+        ("sudo seatmap cell destroy", "destroy the default cell"),
+        ("sudo seatmap cell destroy fast", "destroy the cell 'fast'"),
     ],
     see_also: &["cell create", "cell restore"],
     ..OF_CELLS
@@ -94,8 +100,8 @@ const DESTROY: VerbGuide = VerbGuide {
 const RENEW: VerbGuide = VerbGuide {
     verb: "cell renew",
     examples: &[
-        ("sudo seatmap cell renew --ttl 10m", "let the cell end in ten minutes from now"),
-        ("sudo seatmap cell renew fast --ttl 2h", "let another one end later"),
+        ("sudo seatmap cell renew --ttl 10m", "end the default cell ten minutes from now"),
+        ("sudo seatmap cell renew fast --ttl 2h", "end the cell 'fast' two hours from now"),
     ],
     see_also: &["cell create", "cell destroy"],
     ..OF_CELLS
@@ -103,8 +109,8 @@ const RENEW: VerbGuide = VerbGuide {
 
 const RESTORE: VerbGuide = VerbGuide {
     verb: "cell restore",
-    examples: &[("sudo seatmap cell restore", "undo all that any cell has changed here")],
-    exits: &[("0", "everything is as it was"), ("1", "something could not be put back"), USAGE],
+    examples: &[("sudo seatmap cell restore", "undo all changes of all cells on this host")],
+    exits: &[("0", "everything was restored"), ("1", "something could not be restored"), USAGE],
     see_also: &["cell destroy", "services undo"],
     ..OF_CELLS
 };

@@ -9,12 +9,15 @@ pub const GUIDES: &[VerbGuide] =
 const SHOW: VerbGuide = VerbGuide {
     verb: "show",
     examples: &[
-        ("seatmap show", "show this computer, as it was measured last"),
-        ("seatmap show epyc-9654-2s --near 3", "list the nearest CPUs of CPU 3 of a known machine"),
+        ("seatmap show", "show this computer's last measurement"),
+        (
+            "seatmap show epyc-9654-2s --near 3",
+            "list the CPUs nearest to CPU 3 of a bundled machine",
+        ),
         ("seatmap show server.json --html server.html", "write a page that works offline"),
     ],
     files: &[REMEMBERED],
-    environment: &[STATE, ("TERM, COLORTERM", "the colours that the terminal has")],
+    environment: &[STATE, ("TERM, COLORTERM", "the terminal's colours")],
     see_also: &["measure", "machines", "export", "lstopo(1)"],
     ..VerbGuide::USUAL
 };
@@ -22,8 +25,11 @@ const SHOW: VerbGuide = VerbGuide {
 const COMPARE: VerbGuide = VerbGuide {
     verb: "compare",
     examples: &[
-        ("seatmap compare old.json new.json", "compare two measurements, of two firmwares say"),
-        ("seatmap compare epyc-9654-2s", "compare a known machine with this computer"),
+        (
+            "seatmap compare old.json new.json",
+            "compare two measurements, such as before and after a firmware update",
+        ),
+        ("seatmap compare epyc-9654-2s", "compare a bundled machine with this computer"),
     ],
     files: &[REMEMBERED],
     environment: &[STATE],
@@ -34,13 +40,13 @@ const COMPARE: VerbGuide = VerbGuide {
 const NOISE: VerbGuide = VerbGuide {
     verb: "noise",
     examples: &[
-        ("seatmap noise", "listen to all CPUs for two seconds"),
-        ("seatmap noise --cpus 2-7 --seconds 1m --html noise.html", "listen longer, and draw it"),
+        ("seatmap noise", "measure all CPUs for two seconds"),
+        ("seatmap noise --cpus 2-7 --seconds 1m --html noise.html", "measure longer, and draw it"),
         ("sudo seatmap noise --cpus 3 --trace", "name the tasks that took the CPU"),
     ],
     exits: &[
         DONE,
-        ("1", "it could not be measured, or was interrupted; the figures so far are printed"),
+        ("1", "the measurement failed or was interrupted; the figures so far are printed"),
         USAGE,
     ],
     see_also: &["doctor", "cell create", "measure"],
@@ -50,10 +56,10 @@ const NOISE: VerbGuide = VerbGuide {
 const DOCTOR: VerbGuide = VerbGuide {
     verb: "doctor",
     examples: &[
-        ("seatmap doctor", "list what disturbs programs here, with the remedies"),
-        ("sudo seatmap doctor --cpus 2-7 --try", "try what the kernel grants for these CPUs"),
+        ("seatmap doctor", "list what disturbs programs here, with remedies"),
+        ("sudo seatmap doctor --cpus 2-7 --try", "also test what the kernel allows on these CPUs"),
     ],
-    exits: &[("0", "this computer was examined, whatever was found"), FAILED, USAGE],
+    exits: &[("0", "this computer was examined, whatever the findings"), FAILED, USAGE],
     see_also: &["noise", "cell create", "check", "tuned-adm(8)"],
     ..VerbGuide::USUAL
 };
@@ -62,7 +68,7 @@ const CLUSTER: VerbGuide = VerbGuide {
     verb: "cluster",
     examples: &[
         ("srun -N 8 seatmap cluster measure -o cluster.json", "measure eight nodes"),
-        ("seatmap cluster doctor cluster.json", "name the bad node or cable"),
+        ("seatmap cluster doctor cluster.json", "find the bad node or cable"),
     ],
     see_also: &["measure", "place", "srun(1)", "mpirun(1)"],
     ..VerbGuide::USUAL
@@ -71,16 +77,16 @@ const CLUSTER: VerbGuide = VerbGuide {
 const CLUSTER_MEASURE: VerbGuide = VerbGuide {
     verb: "cluster measure",
     examples: &[
-        ("srun -N 8 seatmap cluster measure -o cluster.json", "measure eight nodes of Slurm"),
+        ("srun -N 8 seatmap cluster measure -o cluster.json", "measure eight nodes under Slurm"),
         (
             "mpirun -N 1 --hostfile hosts seatmap cluster measure --loaded -o cluster.json",
-            "measure while many nodes send at once as well",
+            "also measure while many nodes send at once",
         ),
     ],
     short_examples: 2,
     exits: &[
         DONE,
-        ("1", "a node did not come or was lost; the rest is measured and written"),
+        ("1", "a node did not join or was lost; the others were measured and written"),
         USAGE,
     ],
     environment: &[RANKS[0], RANKS[1], RANKS[2], ("MPICC", "the compiler for --mpi")],
@@ -91,11 +97,14 @@ const CLUSTER_MEASURE: VerbGuide = VerbGuide {
 const CLUSTER_DOCTOR: VerbGuide = VerbGuide {
     verb: "cluster doctor",
     examples: &[
-        ("seatmap cluster doctor cluster.json", "name the bad node or cable"),
-        ("seatmap cluster doctor cluster.json --fail", "let a script know by the exit code"),
+        ("seatmap cluster doctor cluster.json", "find the bad node or cable"),
+        (
+            "seatmap cluster doctor cluster.json --fail",
+            "report faults by the exit code, for a script",
+        ),
     ],
     exits: &[
-        ("0", "the file was read; with --fail also: nothing is wrong"),
+        ("0", "the file was read; with --fail, nothing is wrong"),
         ("1", "with --fail, something is wrong"),
         USAGE,
     ],

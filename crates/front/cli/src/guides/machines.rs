@@ -8,9 +8,9 @@ pub const GUIDES: &[VerbGuide] = &[MACHINES, IMPORT, MODEL, MODEL_FIT];
 const MACHINES: VerbGuide = VerbGuide {
     verb: "machines",
     examples: &[
-        ("seatmap machines", "list the machines that every verb knows by name"),
-        ("seatmap machines --json", "list them for a script"),
-        ("seatmap machines --site gallery mine.json", "make a site of them and of your profile"),
+        ("seatmap machines", "list the bundled machines"),
+        ("seatmap machines --json", "list them as JSON"),
+        ("seatmap machines --site gallery mine.json", "write a site of them and your profile"),
     ],
     see_also: &["show", "compare", "place", "pretend"],
     ..VerbGuide::USUAL
@@ -19,12 +19,12 @@ const MACHINES: VerbGuide = VerbGuide {
 const IMPORT: VerbGuide = VerbGuide {
     verb: "import",
     examples: &[
-        ("seatmap import matrix.csv -o server.json", "make a profile of a core-to-core matrix"),
+        ("seatmap import matrix.csv -o server.json", "convert a core-to-core matrix to a profile"),
         (
             "seatmap import matrix.csv --topology lstopo.xml -o server.json",
-            "join it with the topology that lstopo wrote",
+            "add the topology from lstopo's file",
         ),
-        ("seatmap import *.csv -o profiles", "make a profile of each file in a folder"),
+        ("seatmap import *.csv -o profiles", "convert each file to a profile in a folder"),
     ],
     see_also: &["export", "show", "machines", "lstopo(1)"],
     ..VerbGuide::USUAL
@@ -33,10 +33,10 @@ const IMPORT: VerbGuide = VerbGuide {
 const MODEL: VerbGuide = VerbGuide {
     verb: "model",
     examples: &[
-        ("seatmap model fit host -o twin.toml", "make a model of this computer"),
+        ("seatmap model fit host -o twin.toml", "fit a model to this computer"),
         (
             "seatmap place --on twin.toml --pattern ring:8 --objective simulated",
-            "place by runs on it",
+            "place tasks by simulated runs on it",
         ),
     ],
     see_also: &["measure", "place"],
@@ -46,8 +46,8 @@ const MODEL: VerbGuide = VerbGuide {
 const MODEL_FIT: VerbGuide = VerbGuide {
     verb: "model fit",
     examples: &[
-        ("seatmap model fit host -o twin.toml", "make a model of this computer"),
-        ("seatmap model fit server.json --json", "see how like its original a model would be"),
+        ("seatmap model fit host -o twin.toml", "fit a model to this computer"),
+        ("seatmap model fit server.json --json", "show how well a model would fit"),
     ],
     files: &[REMEMBERED],
     environment: &[STATE],

@@ -8,16 +8,16 @@ pub const GUIDES: &[VerbGuide] = &[TOP, OBSERVE, BENCH, BENCH_HISTORY, TUNE, PRE
 const TOP: VerbGuide = VerbGuide {
     verb: "top",
     examples: &[
-        ("seatmap top", "watch all programs on the map of the cores"),
-        ("seatmap top --name 'nginx*'", "watch the programs of a name"),
+        ("seatmap top", "watch all programs on a map of the cores"),
+        ("seatmap top --name 'nginx*'", "watch programs by name"),
         ("seatmap top --record top.json --seconds 5m", "record, for 'seatmap show --html'"),
     ],
     exits: &[
         DONE,
         ("1", "the programs could not be read, or the recording could not be written"),
-        ("2", "the command line is wrong, or no program of that name was found"),
+        ("2", "the command line is wrong, or no matching program was found"),
     ],
-    environment: &[("TERM, COLORTERM", "the colours that the terminal has")],
+    environment: &[("TERM, COLORTERM", "the terminal's colours")],
     see_also: &["check", "show", "run", "top(1)"],
     ..VerbGuide::USUAL
 };
@@ -27,9 +27,9 @@ const OBSERVE: VerbGuide = VerbGuide {
     examples: &[
         (
             "seatmap observe -o app.pattern.json -- ./app",
-            "run a program, and keep who talks to whom",
+            "run a program, and save which threads communicate",
         ),
-        ("seatmap observe --pid 4711 --seconds 30", "observe a process for half a minute"),
+        ("seatmap observe --pid 4711 --seconds 30", "observe a process for 30 seconds"),
     ],
     short_examples: 1,
     exits: OF_PROGRAMS,
@@ -41,14 +41,14 @@ const BENCH: VerbGuide = VerbGuide {
     verb: "bench",
     examples: &[
         ("seatmap bench --compare ./old -- ./new", "compare two programs"),
-        ("seatmap bench -o base.json -- ./app", "keep a result"),
+        ("seatmap bench -o base.json -- ./app", "save a result"),
         (
             "seatmap bench --base old --head new --fail-above 3% -- '{binary}' --quick",
-            "hold a new version against the old one",
+            "compare a new version with the old one",
         ),
         (
             "seatmap bench --baseline base.json --fail-above 3% -- ./app",
-            "fail where the program has become worse by more than 3 %",
+            "fail if the program is proven more than 3 % worse",
         ),
     ],
     short_examples: 1,
@@ -56,7 +56,7 @@ const BENCH: VerbGuide = VerbGuide {
         DONE,
         (
             "1",
-            "a run failed, the session was interrupted, or the program is shown to be worse than \
+            "a run failed, the session was interrupted, or the program is proven worse than \
              --fail-above allows",
         ),
         USAGE,
@@ -69,8 +69,8 @@ const BENCH: VerbGuide = VerbGuide {
 const BENCH_HISTORY: VerbGuide = VerbGuide {
     verb: "bench history",
     examples: &[
-        ("seatmap bench history bench.jsonl", "see when a benchmark changed"),
-        ("seatmap bench history bench.jsonl --json", "the same for a program"),
+        ("seatmap bench history bench.jsonl", "show when a benchmark changed"),
+        ("seatmap bench history bench.jsonl --json", "the same as JSON"),
     ],
     short_examples: 1,
     exits: &[DONE, USAGE],
@@ -81,24 +81,27 @@ const BENCH_HISTORY: VerbGuide = VerbGuide {
 const TUNE: VerbGuide = VerbGuide {
     verb: "tune",
     examples: &[
-        ("seatmap tune -- ./app", "race seats of a program against the kernel's own choice"),
+        ("seatmap tune -- ./app", "race seats for a program against the kernel's own choice"),
         (
             "seatmap tune --seconds 10m -o plan.json -- ./app",
-            "race for ten minutes, keep the winner",
+            "race for ten minutes, and save the winner",
         ),
         (
             "seatmap tune --on xeon-phi-5110p --pattern ring:8",
-            "race placements on a machine that only the simulator has",
+            "race placements on a simulated machine",
         ),
     ],
     short_examples: 1,
     exits: &[
-        ("0", "the race is over, with a gain or without"),
+        ("0", "the race is complete, with or without a gain"),
         ("1", "a run failed, or the race was interrupted"),
         USAGE,
     ],
     files: &[
-        ("seatmap-tune.json", "every run of the race, in this folder; --record names another file"),
+        (
+            "seatmap-tune.json",
+            "every run of the race, in the current folder; --record FILE replaces it",
+        ),
         REMEMBERED,
     ],
     environment: &[STATE, RANKS[0], RANKS[1], RANKS[2]],
@@ -108,13 +111,13 @@ const TUNE: VerbGuide = VerbGuide {
 const PRETEND: VerbGuide = VerbGuide {
     verb: "pretend",
     examples: &[
-        ("seatmap pretend epyc-9654-2s -- ./app", "see where it would bind its threads there"),
+        ("seatmap pretend epyc-9654-2s -- ./app", "show where it would pin its threads there"),
         (
             "seatmap pretend epyc-9654-2s --check one-per-core -- ./app",
-            "fail where two threads would share a core",
+            "fail if two threads would share a core",
         ),
     ],
-    exits: &[OF_PROGRAMS[0], ("1", "the check of --check fails"), OF_PROGRAMS[2]],
+    exits: &[OF_PROGRAMS[0], ("1", "a check of --check failed"), OF_PROGRAMS[2]],
     see_also: &["check", "machines", "run"],
     ..VerbGuide::USUAL
 };

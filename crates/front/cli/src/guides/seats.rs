@@ -19,15 +19,15 @@ pub const GUIDES: &[VerbGuide] = &[
 const ADVISE: VerbGuide = VerbGuide {
     verb: "advise",
     examples: &[
-        ("seatmap advise -- ./app", "run a program, and hear what to do with it"),
-        ("seatmap advise --pid 4711", "look at a process that runs, and at those that it started"),
-        ("seatmap advise --unit redis", "look at a systemd unit"),
+        ("seatmap advise -- ./app", "run a program, and recommend whether and how to pin it"),
+        ("seatmap advise --pid 4711", "advise on a running process and its children"),
+        ("seatmap advise --unit redis", "advise on a systemd unit"),
     ],
     short_examples: 2,
     exits: &[
-        ("0", "there is an advice, whatever it is"),
-        ("1", "the program could not be observed, or the look was interrupted"),
-        ("2", "the command line is wrong, or no program of that name was found"),
+        ("0", "advice was given, whatever it is"),
+        ("1", "the program could not be observed, or the observation was interrupted"),
+        ("2", "the command line is wrong, or no matching program was found"),
     ],
     files: &[REMEMBERED],
     environment: &[STATE],
@@ -37,9 +37,9 @@ const ADVISE: VerbGuide = VerbGuide {
 const MEASURE: VerbGuide = VerbGuide {
     verb: "measure",
     examples: &[
-        ("seatmap measure", "measure all CPUs, and remember the profile for the other verbs"),
-        ("seatmap measure --cpus 0-7 -o server.json", "measure eight CPUs, and keep the profile"),
-        ("seatmap measure --homes 64", "find out as well what the home of a line adds"),
+        ("seatmap measure", "measure all CPUs, and save the profile for other commands"),
+        ("seatmap measure --cpus 0-7 -o server.json", "measure eight CPUs, and save the profile"),
+        ("seatmap measure --homes 64", "also measure what the home of a line adds"),
         (
             "seatmap measure --share mine.json",
             "write a profile that names neither you nor the host",
@@ -63,15 +63,15 @@ const PLACE: VerbGuide = VerbGuide {
         ("seatmap place --pattern ring:8", "find seats for eight threads in a ring"),
         (
             "seatmap place --on epyc-9654-2s --pattern stencil2d:8x8 -o plan.json",
-            "place a stencil on another machine, and keep the plan",
+            "place a stencil on another machine, and save the plan",
         ),
         (
             "seatmap place --pattern app.pattern.json --html plan.html",
-            "place a pattern that 'seatmap observe' wrote, and draw both",
+            "place an observed pattern, and draw it on the machine",
         ),
         (
             "seatmap place --pattern stencil2d:4x4 --on gallery",
-            "rank all bundled machines by the time of a pattern",
+            "rank all bundled machines by a pattern's time",
         ),
     ],
     short_examples: 1,
@@ -88,19 +88,19 @@ const PLACE: VerbGuide = VerbGuide {
 const RUN: VerbGuide = VerbGuide {
     verb: "run",
     examples: &[
-        ("seatmap run --cpus 0-3 -- ./app", "seat its threads on CPUs 0 to 3"),
-        ("seatmap run --plan plan.json -- ./app", "seat them as 'seatmap place' found"),
-        ("seatmap run --auto -- ./app", "try seats while it runs, and keep those that gain"),
-        ("seatmap run --cpus numa:0 --memory local --pid 4711", "seat a process that runs already"),
+        ("seatmap run --cpus 0-3 -- ./app", "pin its threads to CPUs 0 to 3"),
+        ("seatmap run --plan plan.json -- ./app", "pin them by a plan of 'seatmap place'"),
+        ("seatmap run --auto -- ./app", "try seats while it runs, and keep any that gain"),
+        ("seatmap run --cpus numa:0 --memory local --pid 4711", "pin a running process"),
     ],
     short_examples: 2,
     exits: &[
         OF_PROGRAMS[0],
-        ("0", "with --pid, every thread sits on its seat"),
+        ("0", "with --pid, every thread is on its seat"),
         (
             "1",
-            "with --pid, a thread has no seat or refuses it; with a program, the program did well \
-             and its report could not be written",
+            "with --pid, a thread has no seat or could not be pinned; with a program, the program \
+             succeeded but its report could not be written",
         ),
         OF_PROGRAMS[2],
     ],
@@ -109,7 +109,7 @@ const RUN: VerbGuide = VerbGuide {
         STATE,
         (
             "SLURM_LOCALID, OMPI_COMM_WORLD_LOCAL_RANK, LOCAL_RANK",
-            "which task of the plan this start is",
+            "this process's rank on its node, which selects its seats",
         ),
     ],
     see_also: &["place", "check", "top", "cell run", "taskset(1)", "numactl(8)"],
@@ -118,8 +118,8 @@ const RUN: VerbGuide = VerbGuide {
 const CHECK: VerbGuide = VerbGuide {
     verb: "check",
     examples: &[
-        ("seatmap check", "check all programs that somebody has bound"),
-        ("seatmap check --pid 4711 --expect plan.json", "hold a process against its plan"),
+        ("seatmap check", "check all pinned programs"),
+        ("seatmap check --pid 4711 --expect plan.json", "compare a process with its plan"),
         (
             "seatmap check --unit redis --rule one-per-core --watch 10s",
             "check a unit every ten seconds",
@@ -129,8 +129,8 @@ const CHECK: VerbGuide = VerbGuide {
     short_examples: 1,
     exits: &[
         ("0", "nothing is wrong"),
-        ("1", "something is wrong; with --strict also: something could not be seen"),
-        ("2", "the command line is wrong, or no program of that name was found"),
+        ("1", "something is wrong; with --strict, also if something could not be seen"),
+        ("2", "the command line is wrong, or no matching program was found"),
     ],
     see_also: &["run", "top", "advise", "services drift"],
     ..VerbGuide::USUAL
@@ -140,7 +140,7 @@ const PATTERN: VerbGuide = VerbGuide {
     verb: "pattern",
     examples: &[
         ("seatmap pattern list", "list the patterns that can be generated"),
-        ("seatmap pattern show stencil2d:4x4", "draw one of them"),
+        ("seatmap pattern show stencil2d:4x4", "draw a generated pattern"),
     ],
     see_also: &["place", "observe"],
     ..VerbGuide::USUAL
@@ -150,7 +150,10 @@ const PATTERN_SHOW: VerbGuide = VerbGuide {
     verb: "pattern show",
     examples: &[
         ("seatmap pattern show ring:8", "draw a generated pattern"),
-        ("seatmap pattern show app.pattern.json --html app.html", "draw an observed one as a page"),
+        (
+            "seatmap pattern show app.pattern.json --html app.html",
+            "draw an observed pattern as a page",
+        ),
     ],
     see_also: &["pattern list", "place", "observe"],
     ..VerbGuide::USUAL
@@ -161,9 +164,9 @@ const PATTERN_CONVERT: VerbGuide = VerbGuide {
     examples: &[
         (
             "seatmap pattern convert messages.csv -o app.pattern.json",
-            "read a matrix of another tool",
+            "convert another tool's matrix",
         ),
-        ("seatmap pattern convert ring:8 -o ring.json", "write a generated pattern down"),
+        ("seatmap pattern convert ring:8 -o ring.json", "write a generated pattern to a file"),
     ],
     see_also: &["pattern show", "place"],
     ..VerbGuide::USUAL
@@ -171,7 +174,7 @@ const PATTERN_CONVERT: VerbGuide = VerbGuide {
 
 const PATTERN_LIST: VerbGuide = VerbGuide {
     verb: "pattern list",
-    examples: &[("seatmap pattern list", "list the patterns with the numbers that each takes")],
+    examples: &[("seatmap pattern list", "list the generators and their parameters")],
     see_also: &["pattern show", "place"],
     ..VerbGuide::USUAL
 };
@@ -179,11 +182,11 @@ const PATTERN_LIST: VerbGuide = VerbGuide {
 const EXPORT: VerbGuide = VerbGuide {
     verb: "export",
     examples: &[
-        ("seatmap export plan.json --format omp-places", "set the seats of an OpenMP program"),
+        ("seatmap export plan.json --format omp-places", "print settings for an OpenMP program"),
         ("seatmap export plan.json --format rankfile -o ranks", "write a rankfile for Open MPI"),
         (
             "seatmap export services-plan.json --format systemd -o units.sh",
-            "write a script that makes a drop-in for each unit of a plan of services",
+            "write a script that creates a drop-in for each unit of a services plan",
         ),
         ("seatmap export graviton3 --format svg -o map.svg", "draw the distances of a machine"),
     ],

@@ -6,14 +6,14 @@ use seatmap_console::guide::{DONE, GuideEntry, USAGE, VerbGuide};
 pub const GUIDES: &[VerbGuide] =
     &[SERVICES, INIT, IMPORT, SHOW, OBSERVE, PLAN, APPLY, RACE, KEEP, UNDO, DRIFT];
 
-const FILE: GuideEntry = ("services.toml", "the services with their limits, in this folder");
+const FILE: GuideEntry = ("services.toml", "the services and their limits, in the current folder");
 
 const SERVICES: VerbGuide = VerbGuide {
     verb: "services",
     examples: &[
-        ("seatmap services init", "find the services that run here"),
-        ("seatmap services plan -o plan.json", "find a set of CPUs for each of them"),
-        ("sudo seatmap services apply plan.json", "give them these sets for ten minutes"),
+        ("seatmap services init", "find the running services"),
+        ("seatmap services plan -o plan.json", "find a CPU set for each service"),
+        ("sudo seatmap services apply plan.json", "apply these sets for ten minutes"),
     ],
     files: &[FILE, CELLS],
     environment: &[RUN],
@@ -25,7 +25,7 @@ const INIT: VerbGuide = VerbGuide {
     verb: "services init",
     examples: &[
         ("seatmap services init", "write services.toml"),
-        ("seatmap services init web.toml --seconds 30s", "look longer, and write another file"),
+        ("seatmap services init web.toml --seconds 30s", "observe longer, and write another file"),
     ],
     files: &[FILE],
     see_also: &["services show", "services plan"],
@@ -41,13 +41,13 @@ const IMPORT: VerbGuide = VerbGuide {
         ),
         (
             "sudo seatmap services import /var/lib/kubelet/cpu_manager_state",
-            "read the CPUs that kubelet has given to pods",
+            "read the CPUs that kubelet assigned to pods",
         ),
-        ("virsh dumpxml web | seatmap services import -", "read a domain of libvirt"),
+        ("virsh dumpxml web | seatmap services import -", "read a libvirt domain"),
     ],
     exits: &[
         ("0", "all files were read"),
-        ("1", "two services claim CPUs that one of them is to have alone"),
+        ("1", "two services claim CPUs that one of them claims exclusively"),
         USAGE,
     ],
     files: &[FILE],
@@ -69,8 +69,11 @@ const SHOW: VerbGuide = VerbGuide {
 const OBSERVE: VerbGuide = VerbGuide {
     verb: "services observe",
     examples: &[
-        ("sudo seatmap services observe -o load.json", "record for half a minute"),
-        ("sudo seatmap services observe --seconds 10m -o load.json", "record a busy hour's part"),
+        ("sudo seatmap services observe -o load.json", "record for 30 seconds"),
+        (
+            "sudo seatmap services observe --seconds 10m -o load.json",
+            "record ten minutes of a busy hour",
+        ),
     ],
     files: &[FILE],
     see_also: &["services plan"],
@@ -80,12 +83,9 @@ const OBSERVE: VerbGuide = VerbGuide {
 const PLAN: VerbGuide = VerbGuide {
     verb: "services plan",
     examples: &[
-        ("seatmap services plan -o plan.json", "look for ten seconds, then plan"),
+        ("seatmap services plan -o plan.json", "observe for ten seconds, then plan"),
         ("seatmap services plan --record load.json -o plan.json", "plan for a recorded load"),
-        (
-            "seatmap services plan --record load.json --on epyc-9654-2s",
-            "plan for the machine to come",
-        ),
+        ("seatmap services plan --record load.json --on epyc-9654-2s", "plan for another machine"),
     ],
     files: &[FILE, REMEMBERED],
     environment: &[STATE],
@@ -99,7 +99,7 @@ const APPLY: VerbGuide = VerbGuide {
         ("sudo seatmap services apply plan.json", "apply the plan for ten minutes"),
         ("sudo seatmap services apply plan.json --ttl 1h --interrupts", "move interrupts as well"),
     ],
-    exits: &[DONE, ("1", "a setting was refused; all of them were put back"), USAGE],
+    exits: &[DONE, ("1", "a setting was refused; all settings were restored"), USAGE],
     files: &[CELLS],
     environment: &[RUN],
     see_also: &["services keep", "services undo", "services drift"],
@@ -113,8 +113,8 @@ const RACE: VerbGuide = VerbGuide {
         ("sudo seatmap services race plan.json --rounds 40 --period 2s", "try it for longer"),
     ],
     exits: &[
-        ("0", "the race is over, with a winner or without"),
-        ("1", "it failed or was interrupted; the services are as they were"),
+        ("0", "the race is complete, with or without a winner"),
+        ("1", "the race failed or was interrupted; the services were restored"),
         USAGE,
     ],
     files: &[CELLS],
@@ -126,8 +126,8 @@ const RACE: VerbGuide = VerbGuide {
 const KEEP: VerbGuide = VerbGuide {
     verb: "services keep",
     examples: &[
-        ("sudo seatmap services keep", "let the only plan stand until it is undone"),
-        ("sudo seatmap services keep web", "let the plan of this name stand"),
+        ("sudo seatmap services keep", "keep the only applied plan until it is undone"),
+        ("sudo seatmap services keep web", "keep the plan 'web'"),
     ],
     files: &[CELLS],
     environment: &[RUN],
@@ -138,10 +138,10 @@ const KEEP: VerbGuide = VerbGuide {
 const UNDO: VerbGuide = VerbGuide {
     verb: "services undo",
     examples: &[
-        ("sudo seatmap services undo", "put back what the only plan changed"),
-        ("sudo seatmap services undo web", "put back what the plan of this name changed"),
+        ("sudo seatmap services undo", "undo the only applied plan"),
+        ("sudo seatmap services undo web", "undo the plan 'web'"),
     ],
-    exits: &[DONE, ("1", "a setting could not be put back, and is named"), USAGE],
+    exits: &[DONE, ("1", "a setting could not be restored; the output names it"), USAGE],
     files: &[CELLS],
     environment: &[RUN],
     see_also: &["services apply", "cell restore"],
@@ -151,10 +151,10 @@ const UNDO: VerbGuide = VerbGuide {
 const DRIFT: VerbGuide = VerbGuide {
     verb: "services drift",
     examples: &[
-        ("seatmap services drift", "look at the only plan that stands"),
-        ("seatmap services drift web --json", "look at one by its name, for a script"),
+        ("seatmap services drift", "check the only applied plan"),
+        ("seatmap services drift web --json", "check the plan 'web', as JSON"),
     ],
-    exits: &[("0", "nothing has moved"), ("1", "something has moved"), USAGE],
+    exits: &[("0", "nothing has changed"), ("1", "something has changed"), USAGE],
     files: &[CELLS],
     environment: &[RUN],
     see_also: &["services apply", "check"],

@@ -22,7 +22,7 @@ pub fn run(typed: &Advise) -> Result<(), CliError> {
     let mut run = run?;
     let shown = outputs.show(&run.advice, &advise::page(&run.advice));
     if run.runs_on() {
-        output::tell("the command runs on; Ctrl-C ends it");
+        output::tell("the command continues to run; Ctrl-C ends it");
     }
     // The command runs to its end even without a reader.
     run.wait(&|| interrupt.is_raised()).map_err(CliError::work)?;
@@ -31,7 +31,7 @@ pub fn run(typed: &Advise) -> Result<(), CliError> {
 
 fn tell(bars: &RefCell<Bars>, step: AdviceProgress) {
     match step {
-        AdviceProgress::Looking => bars.borrow_mut().wait("looking", Some(LOOK)),
+        AdviceProgress::Looking => bars.borrow_mut().wait("observing", Some(LOOK)),
         AdviceProgress::Trying(percent) => bars.borrow_mut().show("trying seats", percent, 100),
         AdviceProgress::LeftChanged(mask) => output::tell(mask),
     }

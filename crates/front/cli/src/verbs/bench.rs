@@ -84,7 +84,7 @@ fn tell(event: &BenchEvent<'_>, bar: &mut Option<Bar>) {
 fn meant(typed: &Bench, outputs: &Outputs) -> Result<BenchRequest, CliError> {
     if typed.history.is_some() || typed.label.is_some() {
         return Err(CliError::input(
-            "--history and --label are of two versions of a program: add --file bench.toml, or \
+            "--history and --label need two versions of a program: add --file bench.toml, or \
              --base PROGRAM --head PROGRAM",
         ));
     }

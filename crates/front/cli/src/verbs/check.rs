@@ -48,8 +48,8 @@ pub fn run(typed: &Check, colour: ColourChoice) -> Result<(), CliError> {
 fn serve(typed: &Check, address: SocketAddr) -> Result<(), CliError> {
     if typed.json || typed.output.is_some() || typed.watch.is_some() {
         return Err(CliError::input(
-            "metrics that are served are checked for each client, and nothing else is written; \
-             leave --json, -o and --watch out",
+            "served metrics are checked at each request, and nothing else is written; leave \
+             --json, -o and --watch out",
         ));
     }
     let request = request(typed)?;

@@ -20,7 +20,7 @@ pub fn run(typed: Import) -> Result<(), CliError> {
     // One file would replace the other.
     if typed.files.len() > 1 && (folder.is_none() || typed.name.is_some()) {
         return Err(CliError::input(
-            "several files need a folder to go to: -o FOLDER, which must exist, and no --name",
+            "several files need an existing folder: give -o FOLDER, and leave --name out",
         ));
     }
     // Finds clashes before the first file is read.
@@ -48,13 +48,14 @@ fn targets(files: &[PathBuf], folder: &Path) -> Result<Vec<PathBuf>, CliError> {
             let two = file.display();
             let target = target.display();
             return Err(CliError::input(format!(
-                "{one} and {two} would both become {target}; import them apart"
+                "{one} and {two} would both become {target}; import them separately"
             )));
         }
         // An unnamed target must not replace the other tool's file.
         if is_same(file, &target) {
             return Err(CliError::input(format!(
-                "{} would be replaced by its own profile; give -o another folder, or a file's name",
+                "{} would be overwritten by its own profile; give -o another folder, or a file \
+                 name",
                 file.display()
             )));
         }

@@ -38,7 +38,7 @@ pub fn run(typed: &NoiseArgs) -> Result<(), CliError> {
     // The figures until Ctrl-C are good.
     if report.interrupted {
         Err(CliError::work(format!(
-            "interrupted; the figures are of the first {:.2} s",
+            "interrupted; the figures cover the first {:.2} s",
             report.seconds
         )))
     } else {
@@ -63,7 +63,7 @@ fn measure(cpus: &[u32], typed: &NoiseArgs) -> Result<NoiseReport, CliError> {
     let options =
         NoiseOptions { duration: typed.seconds, trace: typed.trace, ..NoiseOptions::default() };
     let interrupt = StopFlag::listen()?;
-    let bar = Bar::new("listening");
+    let bar = Bar::new("measuring");
     let all_ms = options.duration.as_millis() as usize;
     let quotas = QuotaWatch::begin();
     let report = seatmap_health::noise::measure(cpus, &options, &mut |gone| {

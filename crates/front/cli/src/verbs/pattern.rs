@@ -54,7 +54,7 @@ fn show(typed: &PatternShow) -> Result<(), CliError> {
     // Two documents in a row on stdout are unreadable.
     if wanting_stdout + usize::from(typed.forms.json) > 1 {
         return Err(CliError::input(
-            "only one of --json, --svg - and --html - can have stdout; give the others files",
+            "only one of --json, --svg - and --html - can have stdout; give the others file names",
         ));
     }
     let pattern = read(&typed.source)?;

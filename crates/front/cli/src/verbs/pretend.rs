@@ -47,8 +47,7 @@ fn criteria(check: &str, typed: &Pretend) -> Result<Criteria, CliError> {
         let plan = plan_input::plan(path)?;
         let machine = input::machine(&typed.machine)?;
         if plan.check_machine(&machine.name).is_err() {
-            let both =
-                format!("the plan is for '{}', and not for '{}'", plan.machine, machine.name);
+            let both = format!("the plan is for '{}', not for '{}'", plan.machine, machine.name);
             return Err(CliError::at(path, both));
         }
         let expected = Some(Expected::of_plan(&plan));

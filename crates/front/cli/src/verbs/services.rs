@@ -65,7 +65,7 @@ fn undone(left: &[Left]) -> Result<(), CliError> {
     left.iter().for_each(|left| output::tell(&left.to_string()));
     match left.len() {
         0 => Ok(()),
-        count => Err(CliError::work(format!("{} not put back", counted(count, "setting")))),
+        count => Err(CliError::work(format!("{} not restored", counted(count, "setting")))),
     }
 }
 
@@ -96,7 +96,7 @@ fn import(typed: &ServicesImport) -> Result<(), CliError> {
         0 => Ok(()),
         count => {
             let pairs = counted(count, "pair");
-            Err(CliError::work(format!("{pairs} of services with CPUs that one is to have alone")))
+            Err(CliError::work(format!("conflicting claims to CPUs: {pairs} of services")))
         }
     }
 }

@@ -54,7 +54,7 @@ pub fn run(typed: &Show, colour: ColourChoice) -> Result<(), CliError> {
     }
     if input::if_in_file(name, is_pattern, |_| Ok::<_, Infallible>(()))?.is_some() {
         let elsewhere = format!(
-            "holds a communication pattern, which 'seatmap pattern show {}' draws",
+            "is a communication pattern; 'seatmap pattern show {}' draws it",
             shell_escaped(name)
         );
         return Err(CliError::at(Path::new(name), elsewhere));
@@ -70,9 +70,9 @@ pub fn run(typed: &Show, colour: ColourChoice) -> Result<(), CliError> {
     match input::if_in_file(name, RankPlan::is_plan, RankPlan::from_json)? {
         None => machine(typed, page, picture, colour),
         Some(plan) if page.is_none() => ranks::show(&plan, typed.forms.json),
-        Some(_) => Err(CliError::input(
-            "the ranks of a job are shown in the terminal or with --json, not as a page",
-        )),
+        Some(_) => {
+            Err(CliError::input("a plan for ranks cannot be shown as a page; leave --html out"))
+        }
     }
 }
 
@@ -196,7 +196,7 @@ fn replay(typed: &Show, page: Option<Destination>, recording: &Recording) -> Res
     };
     // A killed recorder leaves a partial last line.
     if recording.is_cut_off {
-        output::tell(&format!("{}: the last line was cut off and is left out", typed.machine));
+        output::tell(&format!("{}: the last line is incomplete and was omitted", typed.machine));
     }
     page.write_named(&html::replay(recording), typed.forms.html.as_deref())
 }

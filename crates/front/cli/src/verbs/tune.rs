@@ -18,8 +18,7 @@ pub fn run(typed: &Tune) -> Result<(), CliError> {
     match &typed.on {
         Some(name) if typed.command.is_empty() => on_model(typed, name),
         None if typed.command.is_empty() => Err(CliError::input(
-            "nothing runs: give the COMMAND of a program, or --on MODEL --pattern PATTERN for \
-             messages on a model",
+            "nothing to run: give a COMMAND, or race on a model with --on MODEL --pattern PATTERN",
         )),
         _ => of_program(typed),
     }

@@ -179,7 +179,7 @@ const VERSIONS: [(&str, &str); 4] =
     [("seatmap", crate::PROGRAM), ("base", "base/app"), ("head", "./app"), ("fail-above", "3%")];
 
 #[test]
-fn a_slower_head_fails_the_job_with_a_summary() {
+fn slower_head_fails_job_with_summary() {
     if !seatmap_needs::tool("git") {
         return;
     }
@@ -191,7 +191,11 @@ fn a_slower_head_fails_the_job_with_a_summary() {
     let error = String::from_utf8_lossy(&ended.output.stderr).into_owned();
     assert_eq!(ended.output.status.code(), Some(1), "{error}");
     assert_eq!(ended.outputs["exit-code"], "1");
-    assert!(ended.outputs["verdict"].starts_with("Failed: 'app' is worse"), "{:?}", ended.outputs);
+    assert!(
+        ended.outputs["verdict"].starts_with("Failed: 'app' is at least"),
+        "{:?}",
+        ended.outputs
+    );
     assert!(ended.summary.contains("| benchmark | base | head |"), "{}", ended.summary);
     assert!(runner.place.read("history.jsonl").contains("\"label\":\"0123abc\""));
     for output in ["report", "page", "markdown"] {
@@ -200,7 +204,7 @@ fn a_slower_head_fails_the_job_with_a_summary() {
 }
 
 #[test]
-fn an_equal_head_passes() {
+fn equal_head_passes() {
     if !seatmap_needs::tool("git") {
         return;
     }
@@ -220,7 +224,7 @@ fn an_equal_head_passes() {
 
 /// A command is split into words; no shell expands it.
 #[test]
-fn a_command_needs_no_file_and_is_never_expanded() {
+fn command_input_is_not_shell_expanded() {
     if !seatmap_needs::tool("git") {
         return;
     }
@@ -245,7 +249,7 @@ fn a_command_needs_no_file_and_is_never_expanded() {
 
 /// The words before an open quote must not be measured instead.
 #[test]
-fn a_command_that_ends_within_quotes_is_an_error() {
+fn command_with_unclosed_quote_is_refused() {
     let runner = ActionRunner::new();
     script(&runner.place, "app", "touch ran");
     for command in ["{binary} parse 'input file", "{binary} \"two words", "{binary} it's \nhere"] {
@@ -262,7 +266,7 @@ fn a_command_that_ends_within_quotes_is_an_error() {
 }
 
 #[test]
-fn a_wrong_input_ends_with_its_own_exit_code() {
+fn wrong_input_sets_exit_code_2() {
     let runner = ActionRunner::new();
     let ended = runner.run(&[&VERSIONS[..], &[("file", "absent.toml")]].concat());
     assert_eq!((ended.output.status.code(), &*ended.outputs["exit-code"]), (Some(2), "2"));
@@ -345,7 +349,7 @@ const FROM_RELEASE: [(&str, &str); 4] =
     [("file", "bench.toml"), ("base", "./old"), ("head", "./new"), ("fail-above", "3%")];
 
 #[test]
-fn the_program_comes_from_the_release() {
+fn program_is_downloaded_from_release() {
     for version in ["latest", "v0.1.0"] {
         let Some(runner) = with_release() else { return };
         let ended = runner.run(&[&FROM_RELEASE[..], &[("version", version)]].concat());
@@ -356,7 +360,7 @@ fn the_program_comes_from_the_release() {
 }
 
 #[test]
-fn a_release_that_is_absent_or_changed_is_not_run() {
+fn absent_or_modified_release_is_not_run() {
     let Some(runner) = with_release() else { return };
     let ended = runner.run(&[&FROM_RELEASE[..], &[("version", "v9")]].concat());
     let error = String::from_utf8_lossy(&ended.output.stderr).into_owned();
@@ -386,7 +390,7 @@ jobs:
 ";
 
 #[test]
-fn a_real_runner_runs_it() {
+fn action_runs_under_act() {
     if !seatmap_needs::tool("git") || !seatmap_needs::tool("act") {
         return;
     }
@@ -403,5 +407,5 @@ fn a_real_runner_runs_it() {
     act.args(["-P", "ubuntu-latest=-self-hosted", "--pull=false"]).current_dir(place.folder());
     let ended = act.env("HOME", home.folder()).output().unwrap();
     let printed = String::from_utf8_lossy(&ended.stdout).into_owned();
-    assert!(ended.status.success() && printed.contains("Failed: 'app' is worse"), "{printed}");
+    assert!(ended.status.success() && printed.contains("Failed: 'app' is at least"), "{printed}");
 }

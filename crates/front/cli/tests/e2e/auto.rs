@@ -102,7 +102,7 @@ fn lines(place: &Place, log: &str) -> Vec<Value> {
 }
 
 #[test]
-fn seats_are_tried_and_the_log_says_what_is_in_force() {
+fn log_names_tried_and_current_seats() {
     let place = Place::new();
     let Some(relay) = Relay::start(&place) else { return };
     let before = relay.masks();
@@ -131,14 +131,14 @@ fn seats_are_tried_and_the_log_says_what_is_in_force() {
             "{line}"
         );
     }
-    assert!(place.stdout("run --replay log").contains("the same decisions again"));
+    assert!(place.stdout("run --replay log").contains("replayed, with the same decisions"));
     place.file("log", place.read("log").replace("\"rest\"", "\"observe\""));
     assert_eq!(place.run("run --replay log").status.code(), Some(1));
 }
 
 /// The threads of a stopped program are silent, but not because they never communicate.
 #[test]
-fn a_program_that_does_not_run_is_told_with_the_remedy() {
+fn stopped_program_is_reported_with_remedy() {
     let place = Place::new();
     if !can_play(&place) {
         return;
@@ -151,13 +151,13 @@ fn a_program_that_does_not_run_is_told_with_the_remedy() {
     child.kill().and_then(|()| child.wait()).unwrap();
     let said = stderr(&output);
     let halted =
-        format!("\nsleep ({pid}) does not run: it is stopped; 'kill -CONT {pid}' lets it go on.\n");
+        format!("\nsleep ({pid}) does not run: it is stopped; 'kill -CONT {pid}' resumes it.\n");
     assert_contains(&said, &halted);
 }
 
 /// A period in which CPUs change says nothing about the seats, so it is repeated.
 #[test]
-fn void_periods_are_made_again() {
+fn void_periods_are_repeated() {
     let place = Place::new();
     let Some(relay) = Relay::start(&place) else { return };
     let cpus = CpuSet::of_thread(0).unwrap();
@@ -183,12 +183,12 @@ fn void_periods_are_made_again() {
     let output = run.wait_with_output().unwrap();
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(0), "{said}");
-    assert_contains(&said, "void: CPUs were taken away or given back meanwhile.");
-    assert!(said.contains("made again") && !said.contains("No void period"), "{said}");
+    assert_contains(&said, "discarded: CPUs were removed or added.");
+    assert!(said.contains("repeated") && !said.contains("No discarded"), "{said}");
 }
 
 #[test]
-fn masks_come_back_after_ctrl_c_and_after_sigkill() {
+fn masks_are_restored_after_sigint_and_sigkill() {
     let place = Place::new();
     let Some(relay) = Relay::start(&place) else { return };
     let before = relay.masks();
@@ -206,7 +206,7 @@ fn masks_come_back_after_ctrl_c_and_after_sigkill() {
 }
 
 #[test]
-fn a_log_that_cannot_be_written_costs_the_seats_and_not_the_program() {
+fn unwritable_log_ends_seating_not_program() {
     let place = Place::new();
     if !can_play(&place) {
         return;
@@ -215,12 +215,12 @@ fn a_log_that_cannot_be_written_costs_the_seats_and_not_the_program() {
     let output = place.run("run --auto --log /dev/full -- ./relay 2000");
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(1));
-    assert_contains(&said, "the log cannot be written: /dev/full");
+    assert_contains(&said, "cannot write the log: /dev/full");
     assert!(stdout(&output).contains("buffers/s"), "the program ran to its end");
 }
 
 #[test]
-fn a_programs_code_is_passed_on() {
+fn exit_code_is_passed_on() {
     let place = Place::new();
     if !can_play(&place) {
         return;
@@ -230,11 +230,11 @@ fn a_programs_code_is_passed_on() {
     assert_eq!(lines(&place, "log").last().unwrap()["event"]["kind"], "ended");
     let said = stderr(&output);
     assert_contains(&said, "The program ended after ");
-    assert_contains(&said, ", before it was observed to the end; nothing was changed.");
+    assert_contains(&said, ", before it was fully observed; nothing was changed.");
 }
 
 #[test]
-fn a_process_that_ends_is_told_to_have_ended() {
+fn ended_process_is_reported() {
     let place = Place::new();
     if !can_play(&place) {
         return;
@@ -250,7 +250,7 @@ fn a_process_that_ends_is_told_to_have_ended() {
 }
 
 #[test]
-fn a_metrics_command_ends_with_the_program() {
+fn metric_command_ends_with_program() {
     let place = Place::new();
     if !can_play(&place) {
         return;
@@ -261,19 +261,19 @@ fn a_metrics_command_ends_with_the_program() {
     let output = place.run((metric, relay));
     let said = stderr(&output);
     assert!(output.status.success(), "{said}");
-    let ended = "The metric 'command:sleep 9; echo 5' was ended: the program had ended.";
+    let ended = "The metric 'command:sleep 9; echo 5' was stopped: the program ended.";
     assert_contains(&said, ended);
 }
 
 #[test]
-fn what_cannot_be_meant_is_refused() {
+fn conflicting_options_are_refused() {
     let place = Place::new();
     place.file("empty", "");
     place.file("other", "{}\n");
     for (arguments, why) in [
         ("--auto --plan p.json -- true", "cannot be used with"),
         ("--cpus 0 --metric wakeups -- true", "--auto"),
-        ("--auto --metric speed -- true", "give instructions, wakeups"),
+        ("--auto --metric speed -- true", "expected instructions, wakeups"),
         ("--auto --period 1ms -- true", "20ms to 1h"),
         ("--auto -- ./absent", "absent"),
         ("--auto --pid 1", "--force"),
@@ -308,7 +308,7 @@ fn soft_seats_are_whole_caches() {
 }
 
 #[test]
-fn seats_of_a_living_program_are_not_sought_on_one_cpu() {
+fn launcher_with_one_cpu_is_refused() {
     if !installed("taskset") {
         return seatmap_needs::skipped!("no taskset");
     }
@@ -321,5 +321,5 @@ fn seats_of_a_living_program_are_not_sought_on_one_cpu() {
     let output = seatmap.current_dir(place.folder()).env("HOME", place.folder()).output().unwrap();
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert_contains(&said, &format!("this process may use CPU {one} alone"));
+    assert_contains(&said, &format!("this process may only use CPU {one}"));
 }

@@ -4,10 +4,10 @@ use crate::common::{Place, stderr, stdout};
 use std::process::Command;
 
 #[test]
-fn cpus_that_cannot_be_had() {
+fn invalid_cpu_lists_are_refused() {
     let place = Place::new();
     for (list, words) in [
-        ("0,0", "CPU 0 stands in the list twice"),
+        ("0,0", "CPU 0 is in the list twice"),
         ("0,x", "'x' is not a CPU number"),
         ("", "missing"),
         ("3-1", "is empty"),
@@ -22,7 +22,7 @@ fn cpus_that_cannot_be_had() {
 }
 
 #[test]
-fn a_cpu_outside_the_mask_is_refused() {
+fn cpu_outside_mask_is_refused() {
     let cpus = seatmap_os::affinity::current().unwrap();
     let [first, second, ..] = cpus[..] else {
         return seatmap_needs::skipped!("two CPUs are needed");
@@ -46,7 +46,7 @@ fn a_cpu_outside_the_mask_is_refused() {
 }
 
 #[test]
-fn places_that_cannot_be_written() {
+fn unwritable_outputs_are_refused() {
     let place = Place::new();
     let measure = |output: &str| {
         place.one_line_refusal(["measure", "--on", "graviton3", "--cpus", "0,1", "-o", output])
@@ -62,7 +62,7 @@ fn places_that_cannot_be_written() {
 }
 
 #[test]
-fn files_that_are_not_what_they_should_be() {
+fn malformed_files_are_refused() {
     let place = Place::new();
     place.file("empty.csv", "");
     place.file("binary.csv", [0xff, 0xfe, 0, 1, 2]);
@@ -138,7 +138,7 @@ fn only_plain_files_are_read() {
             let words = named.replace("FILE", file);
             let words: Vec<&str> = words.split(' ').collect();
             let said = place.refusal(&words);
-            assert!(said.contains("no plain file"), "{words:?}: {said}");
+            assert!(said.contains("not a regular file"), "{words:?}: {said}");
         }
     }
     let large = place.file("large.json", "{");
@@ -151,7 +151,7 @@ fn only_plain_files_are_read() {
 }
 
 #[test]
-fn the_pipe_of_a_shell_is_read() {
+fn shell_pipe_is_read() {
     let place = Place::new();
     let line =
         format!("{} pattern show <(echo 'from,to,bytes'; echo 'a,b,1') --json", crate::PROGRAM);
@@ -161,7 +161,7 @@ fn the_pipe_of_a_shell_is_read() {
 }
 
 #[test]
-fn a_console_log_is_no_matrix() {
+fn console_log_is_refused_as_matrix() {
     let Some(log) = seatmap_needs::published("core-to-core/not-a-matrix-console-log.csv") else {
         return;
     };
@@ -172,24 +172,24 @@ fn a_console_log_is_no_matrix() {
 }
 
 #[test]
-fn machines_that_are_not_there() {
+fn unknown_machines_are_refused() {
     let place = Place::new();
     place.refuses("show epic-7r13", "did you mean 'epyc-7r13-2s'?");
     place.refuses("show nix.json", "there is no such file");
     place.refuses("show .", "hwloc-gather-topology");
-    place.refuses("show graviton3 --near 999", "has CPUs 0-63");
-    place.refuses("show graviton3 --home 9", "knows 1 home,");
+    place.refuses("show graviton3 --near 999", "has only CPUs 0-63");
+    place.refuses("show graviton3 --home 9", "has 1 home,");
 }
 
 #[test]
-fn one_cpu_of_this_host_has_no_distances() {
+fn measurement_of_one_cpu_is_refused() {
     let first = seatmap_os::affinity::current().unwrap()[0].to_string();
     let line = Place::new().one_line_refusal(format!("measure --cpus {first}"));
     assert!(line.contains("need at least two CPUs") && line.contains("--cpus"), "{line}");
 }
 
 #[test]
-fn names_cannot_break_the_line_or_command_the_terminal() {
+fn names_are_escaped_in_messages() {
     let place = Place::new();
     let name = place.file("a\n\u{1b}[31m.csv", "");
     let line = place.one_line_refusal(["import", name]);
@@ -203,7 +203,7 @@ fn names_cannot_break_the_line_or_command_the_terminal() {
 }
 
 #[test]
-fn a_name_cannot_run_as_a_script() {
+fn html_page_escapes_script_in_name() {
     let place = Place::new();
     place.file("x.csv", ",\n30,\n");
     place.stdout("import x.csv --name </script><script>alert(1)</script> -o x.json");
@@ -212,7 +212,7 @@ fn a_name_cannot_run_as_a_script() {
 }
 
 #[test]
-fn a_full_disk_is_a_failure_and_never_a_panic() {
+fn full_disk_fails_without_panic() {
     if !std::path::Path::new("/dev/full").exists() {
         return seatmap_needs::skipped!("/dev/full is absent");
     }
@@ -234,7 +234,7 @@ fn a_full_disk_is_a_failure_and_never_a_panic() {
 }
 
 #[test]
-fn a_word_with_a_dash_before_the_command_is_an_option() {
+fn dashed_word_before_command_is_an_option() {
     let place = Place::new();
     for (arguments, option) in [
         ("bench --rnus 3 true", "'--runs'"),
@@ -252,7 +252,7 @@ fn a_word_with_a_dash_before_the_command_is_an_option() {
 /// Other commands name their time limit differently. A name that merely shares letters must not be
 /// suggested.
 #[test]
-fn no_option_is_suggested_that_was_not_meant() {
+fn suggestions_name_only_related_options() {
     let place = Place::new();
     for (arguments, end) in [
         ("tune --duration 5 true", "; did you mean '--seconds'?"),
@@ -264,7 +264,7 @@ fn no_option_is_suggested_that_was_not_meant() {
         ("measure --seconds 5", "; see 'seatmap measure --help'"),
         ("measure --count 5", "; see 'seatmap measure --help'"),
         ("tune --seats 2 true", "; see 'seatmap tune --help'"),
-        ("bench --seats 0 true", "--seats <N>: '0' is too small; the least is 1"),
+        ("bench --seats 0 true", "--seats <N>: '0' is too small; the minimum is 1"),
     ] {
         let refusal = place.refusal(arguments);
         assert!(refusal.trim_end().ends_with(end), "{arguments:?}: {refusal}");
@@ -272,7 +272,7 @@ fn no_option_is_suggested_that_was_not_meant() {
 }
 
 #[test]
-fn two_dashes_before_the_command_are_optional() {
+fn double_dash_before_command_is_optional() {
     let cpus = seatmap_os::affinity::current().unwrap();
     let [first, ..] = cpus[..] else { return seatmap_needs::skipped!("a CPU is needed") };
     let place = Place::new();
@@ -285,14 +285,14 @@ fn two_dashes_before_the_command_are_optional() {
 }
 
 #[test]
-fn values_are_refused_in_sentences_of_ours() {
+fn invalid_values_are_refused_in_own_words() {
     let place = Place::new();
     place.file("other.txt", "Dear all,");
     place.file("other.json", "{\"a\": 1}");
     for (arguments, sentence) in [
         ("run -c0 --pid redis-server", "'pidof redis-server' prints"),
         ("tune --budget 10s true", "--seconds 10s limits the time"),
-        ("cell create --ttl ten", "'ten' is not a time of whole seconds"),
+        ("cell create --ttl ten", "'ten' is not a time in whole seconds"),
         ("cluster measure --at-once 0", "'0' is not a whole number from 1 to 65535"),
         ("run --plan other.txt true", "other.txt: this is not a plan; 'seatmap place"),
         ("run --plan other.json true", "other.json: this is not a plan; 'seatmap place"),
@@ -303,20 +303,20 @@ fn values_are_refused_in_sentences_of_ours() {
 }
 
 #[test]
-fn a_metric_with_a_decimal_comma_is_refused() {
+fn metric_with_decimal_comma_is_refused() {
     let place = Place::new();
     for number in ["1.234,5", "1,5", "1e-310", "inf"] {
         let metric = format!("command:echo {number}");
         let output = place.run(("bench --runs 1 --metric", [&*metric], "true"));
         let stderr = stderr(&output);
-        assert!(stderr.contains("which is not one number"), "{number}: {stderr}");
+        assert!(stderr.contains("instead of one number"), "{number}: {stderr}");
         assert_ne!(output.status.code(), Some(0), "{number}");
     }
 }
 
-/// Common mistakes in a file. The messages must not name the parser's types.
+/// Common mistakes in a file, with the parser's message.
 #[test]
-fn a_mistake_in_a_file_is_told_in_words_about_the_file() {
+fn a_mistake_in_a_file_is_reported_with_its_position() {
     let place = Place::new();
     place.file(
         "machine.toml",
@@ -328,24 +328,22 @@ fn a_mistake_in_a_file_is_told_in_words_about_the_file() {
     place.file("plan.json", "{\"format\": \"seatmap-plan/1\",\n \"placement\": [0, \"1\"]}");
     place.file("pattern.json", "{\"format\": \"seatmap-pattern/1\", \"tasks\": 2");
     for (arguments, place_in_file, problem) in [
-        ("show machine.toml", "machine.toml: line 4, column ", "expected a whole number"),
-        ("show cluster.json", "cluster.json: line 2, column ", "the key 'name' is missing"),
-        ("export --format gomp plan.json", "plan.json: line 2, column ", "found the text \"1\""),
+        ("show machine.toml", "machine.toml: line 4, column ", "invalid type: string \"two\""),
+        ("show cluster.json", "cluster.json: line 2, column ", "missing field `name`"),
+        (
+            "export --format gomp plan.json",
+            "plan.json: line 2, column ",
+            "invalid type: string \"1\"",
+        ),
         (
             "pattern show pattern.json",
             "pattern.json: line 1, column ",
-            "the file ends in the middle of an object",
+            "EOF while parsing an object",
         ),
     ] {
         let refusal = place.one_line_refusal(arguments.split(' ').collect::<Vec<_>>());
         assert!(
             refusal.contains(place_in_file) && refusal.contains(problem),
-            "{arguments}: {refusal}"
-        );
-        let parsers = ["field", "invalid type", "EOF", "struct", "u32", "`"];
-        assert_eq!(
-            parsers.iter().find(|word| refusal.contains(**word)),
-            None,
             "{arguments}: {refusal}"
         );
     }

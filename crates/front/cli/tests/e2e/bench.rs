@@ -49,7 +49,7 @@ fn next_of(place: &Place, name: &str, readings: &str) -> String {
 
 /// If all pairs of six blocks agree, six suffice.
 #[test]
-fn few_blocks_show_a_factor_of_three() {
+fn six_blocks_show_factor_of_three() {
     for blocks in ["6", "7", "8", "9"] {
         let place = Place::new();
         let fast = next_of(&place, "fast", "62 71 166 64 150 90 80 101 66 122 75");
@@ -66,7 +66,7 @@ fn few_blocks_show_a_factor_of_three() {
 
 /// The message says how many blocks would show a difference of 10 %, and which option adds them.
 #[test]
-fn blocks_that_a_small_difference_needs_are_offered() {
+fn blocks_needed_for_small_difference_are_suggested() {
     let place = Place::new();
     let loud = next_of(&place, "loud", "100 131 92 117 88 126 104");
     let other = next_of(&place, "other", "121 95 99 130 90 108");
@@ -81,7 +81,7 @@ fn blocks_that_a_small_difference_needs_are_offered() {
 }
 
 #[test]
-fn a_direction_that_nobody_gave_is_not_judged() {
+fn result_without_direction_is_not_judged() {
     let place = Place::new();
     let text = place.stdout((RATE, &["--compare", "echo rate 100", "--", "echo", "rate", "110"]));
     assert_contains(&text, "'echo rate 110' reads 10.0 % higher than 'echo rate 100'");
@@ -89,7 +89,7 @@ fn a_direction_that_nobody_gave_is_not_judged() {
 }
 
 #[test]
-fn earlier_results_are_compared_where_the_computer_is_the_same() {
+fn baseline_is_compared_on_same_computer() {
     let place = Place::new();
     // A cell of another test may take CPU 0.
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -118,7 +118,7 @@ fn earlier_results_are_compared_where_the_computer_is_the_same() {
 }
 
 #[test]
-fn mistakes_are_told_before_anything_runs() {
+fn mistakes_are_reported_before_any_run() {
     let place = Place::new();
     place.file("broken.json", "{}");
     let touch = "-- touch made";
@@ -144,7 +144,7 @@ fn mistakes_are_told_before_anything_runs() {
 }
 
 #[test]
-fn a_session_that_is_interrupted_keeps_whole_blocks_and_leaves_nothing_running() {
+fn interrupted_session_keeps_whole_blocks_and_ends_runs() {
     let place = Place::new();
     let script =
         "echo rate 1; echo x >> n; test $(wc -l < n) -lt 8 || { echo $$ > pid; exec sleep 1000; }";
@@ -175,7 +175,7 @@ fn a_session_that_is_interrupted_keeps_whole_blocks_and_leaves_nothing_running()
 }
 
 #[test]
-fn quiet_seats_are_given_back() {
+fn quiet_session_releases_its_seats() {
     // A cell takes a CPU from other tests' programs.
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let place = Place::new();
@@ -199,7 +199,7 @@ fn under_way(place: &Place, options: impl Arguments) -> Guarded {
 
 /// Short runs end before they can be checked for signals.
 #[test]
-fn a_session_of_short_commands_stops_at_every_signal() {
+fn session_of_short_commands_stops_on_signals() {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         let place = Place::new();
         let mut child = under_way(&place, "--runs 100000 -o kept.json -- true");
@@ -210,7 +210,7 @@ fn a_session_of_short_commands_stops_at_every_signal() {
 }
 
 #[test]
-fn a_quiet_session_gives_its_seats_back_at_every_signal() {
+fn quiet_session_releases_its_seats_on_signals() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         let place = Place::new();
@@ -234,7 +234,7 @@ fn a_quiet_session_gives_its_seats_back_at_every_signal() {
 }
 
 #[test]
-fn a_metric_that_hangs_ends_with_the_session() {
+fn hanging_metric_ends_with_session() {
     let place = Place::new();
     let line = format!("command:touch {}; sleep 1000", place.path("asked").display());
     let mut bench = place.command(("bench --runs 2 --metric", [&*line], "-- true"));
@@ -253,13 +253,13 @@ fn a_metric_that_hangs_ends_with_the_session() {
 }
 
 #[test]
-fn a_metric_gets_no_more_time_than_all_runs_together() {
+fn metric_time_is_limited_by_seconds_option() {
     let place = Place::new();
     let metric = ["bench", "--seconds", "1", "--metric", "command:sleep 600; echo 1", "--", "true"];
     let output = place.command(metric).output().unwrap();
     let told = stderr(&output);
-    let sentence = "had not ended after 1s, all the time that --seconds gives, and was ended; let \
-                    it print a number of the run at once";
+    let sentence = "was still running after 1s (all of --seconds) and was stopped; it must print \
+                    a number of the finished run at once";
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert_contains(&told, sentence);
 }

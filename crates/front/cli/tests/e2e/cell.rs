@@ -24,13 +24,10 @@ fn refusal(arguments: impl Arguments) -> String {
 }
 
 #[test]
-fn what_is_not_there_is_refused() {
+fn unknown_cell_is_refused() {
     for verb in ["show", "verify", "destroy"] {
         let told = refusal((verb, "quiet"));
-        assert_eq!(
-            told,
-            "seatmap: there is no cell 'quiet'; 'seatmap cell list' lists those there are"
-        );
+        assert_eq!(told, "seatmap: there is no cell 'quiet'; 'seatmap cell list' shows all cells");
     }
     for (arguments, words) in [
         ("run quiet -- true", "no cell 'quiet'"),
@@ -45,9 +42,9 @@ fn what_is_not_there_is_refused() {
 }
 
 #[test]
-fn names_cpus_sizes_and_times_are_checked_first() {
+fn create_checks_arguments_first() {
     for (arguments, words) in [
-        ("../up", "is not a name for a cell"),
+        ("../up", "is not a cell name"),
         ("--cpus auto", "leave --cpus out"),
         ("--count 0", "--count"),
         ("--cpus 1 --count 1", "cannot be used with"),
@@ -55,9 +52,9 @@ fn names_cpus_sizes_and_times_are_checked_first() {
         ("--memory much", "64M"),
         ("--ttl 0.5", "10m"),
         ("--noise 200%", "2%"),
-        ("x --untested", "say which CPUs or for how long: --cpus 2-5"),
+        ("x --untested", "no CPUs and no time given: --cpus 2-5"),
         ("--require best", "v2-partition"),
-        ("--cpus 1 --near nowhere", "leave --profile or --cpus out"),
+        ("--cpus 1 --near nowhere", "leave one of them out"),
         ("--count 1 --near nowhere", "nowhere"),
     ] {
         let told = refusal(("create", arguments));
@@ -66,7 +63,7 @@ fn names_cpus_sizes_and_times_are_checked_first() {
 }
 
 #[test]
-fn the_folder_that_remembers_is_named_where_it_cannot_be_had() {
+fn unusable_state_folder_is_named() {
     let place = Place::new();
     std::fs::write(place.path("file"), "").unwrap();
     let told = |folder: &std::path::Path| {
@@ -76,7 +73,7 @@ fn the_folder_that_remembers_is_named_where_it_cannot_be_had() {
     };
     let file = place.path("file");
     let wanted = format!(
-        "cannot be remembered: '{}' is a symbolic link or a file; name a real folder",
+        "cannot access the state of cells: '{}' is a symbolic link or a file; name a real folder",
         file.display()
     );
     assert!(told(&file).contains(&wanted));
@@ -86,20 +83,20 @@ fn the_folder_that_remembers_is_named_where_it_cannot_be_had() {
 }
 
 #[test]
-fn the_last_cpu_and_those_that_are_not_there_are_never_taken() {
+fn create_refuses_last_cpu_and_absent_cpus() {
     assert!(
         refusal("create --cpus 100000-100001").contains("are not online; this computer has CPUs")
     );
-    assert!(refusal("create --count 4000").contains("one must stay for everybody else"));
+    assert!(refusal("create --count 4000").contains("one must stay for other programs"));
     let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
     assert!(
         refusal(["create", "--cpus", online.trim()])
-            .contains("would leave no CPU for everybody else")
+            .contains("would leave no CPU for other programs")
     );
 }
 
 #[test]
-fn a_host_without_cells_has_none() {
+fn list_is_empty_without_cells() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let place = Place::new();
     let listed = cell(&place, "list --json");
@@ -111,7 +108,7 @@ fn a_host_without_cells_has_none() {
 }
 
 #[test]
-fn what_is_half_made_is_undone_by_the_next_command() {
+fn next_command_undoes_incomplete_cell() {
     let place = Place::new();
     std::fs::DirBuilder::new().mode(0o700).create(place.path("run")).unwrap();
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
@@ -168,7 +165,7 @@ fn short_lived(place: &Place, cpu: u32) {
 /// The kernel moves the threads of an ending cell, and figures of the whole run are not those of a
 /// quiet CPU.
 #[test]
-fn a_cell_that_ends_during_a_run_is_told_with_the_time() {
+fn run_reports_when_its_cell_ended() {
     let [_, cpu] = crate::run::programs::two_cpus();
     let place = Place::new();
     short_lived(&place, cpu);
@@ -177,7 +174,7 @@ fn a_cell_that_ends_during_a_run_is_told_with_the_time() {
     let stderr = stderr(&output);
     assert!(output.status.success(), "{stderr}");
     assert_contains(&stderr, "the cell 'brief' ended with its lease ");
-    assert!(!stderr.contains("its own affinity") && !stderr.contains("noise on"), "{stderr}");
+    assert!(!stderr.contains("its affinity was") && !stderr.contains("noise on"), "{stderr}");
     let report = place.read_json("report.json");
     let end = &report["cell_end"];
     assert!(end["by_lease"] == true && end["after_s"].number() < 4.0, "{end}");
@@ -185,7 +182,7 @@ fn a_cell_that_ends_during_a_run_is_told_with_the_time() {
 
 /// There the host's root appears as the unmapped owner of `/`.
 #[test]
-fn a_user_namespace_is_named_where_its_root_is_not_the_hosts() {
+fn unmapped_root_error_names_user_namespace() {
     let mut command = Command::new("unshare");
     command.args(["--user", "--map-root-user", crate::PROGRAM, "cell", "list"]);
     // SAFETY: geteuid cannot fail and touches nothing.
@@ -198,8 +195,7 @@ fn a_user_namespace_is_named_where_its_root_is_not_the_hosts() {
     if told.starts_with("unshare") {
         return seatmap_needs::skipped!("no user namespace: {told}");
     }
-    let sentence = "'/' belongs to a user that this user namespace does not know (65534 stands for \
-                    all of them), who can change what is in it; this needs root of the host, \
-                    outside of the namespace";
+    let sentence = "'/' belongs to a user unknown in this user namespace (shown as 65534), who can \
+                    change its contents; run this as root of the host, outside the namespace";
     assert!(!output.status.success() && told.contains(sentence), "{told}");
 }

@@ -20,7 +20,7 @@ fn started(place: &Place, ranks: usize, arguments: impl Arguments) -> Output {
 }
 
 #[test]
-fn ranks_of_one_computer_measure_show_and_go_on() {
+fn local_ranks_measure_show_and_resume() {
     let place = Place::new();
     let quick = "--each-rank --trips 2ms --timeout 60 --loaded -o cluster.json";
     let first = started(&place, 3, quick);
@@ -51,7 +51,7 @@ fn ranks_of_one_computer_measure_show_and_go_on() {
 }
 
 #[test]
-fn doctor_names_what_is_bad_and_fails_if_asked() {
+fn doctor_names_slow_node_and_fails_on_request() {
     let place = Place::new();
     let pair = |a: usize, b: usize| {
         let rate = if a == 1 || b == 1 { 300.0 } else { 940.0 };
@@ -74,7 +74,7 @@ fn doctor_names_what_is_bad_and_fails_if_asked() {
     let text = serde_json::json!({ "format": "seatmap-cluster/1", "nodes": nodes, "pairs": pairs })
         .to_string();
     place.file("cluster.json", &text);
-    let sentence = "n1: its link is slow, streams both ways have 1/3.1 of the rate of its like (best of its pairs)\n";
+    let sentence = "n1: its link is slow: streams both ways have 1/3.1 of the rate of similar nodes (best of its pairs)\n";
     assert_eq!(place.stdout("cluster doctor cluster.json"), sentence);
     let failed = place.run("cluster doctor cluster.json --fail");
     assert_eq!(
@@ -99,7 +99,7 @@ fn doctor_names_what_is_bad_and_fails_if_asked() {
 /// Names that differ only at their ends, a node with smaller packets, and one with too little CPU
 /// time.
 #[test]
-fn long_names_are_told_apart_and_each_end_speaks_for_itself() {
+fn doctor_distinguishes_long_names_and_pair_ends() {
     let place = Place::new();
     let text = two_switches(6, |node| format!("compute-standard-{node:04}"));
     let mut cluster: Value = serde_json::from_str(&text).unwrap();
@@ -121,8 +121,8 @@ fn long_names_are_told_apart_and_each_end_speaks_for_itself() {
     assert_eq!(
         lines,
         [
-            "compute-standard-0003: its process waits for a CPU 60 % of the time, those of the others 5 %: a quota, or \
-             another program on its CPUs",
+            "compute-standard-0003: its process waits for a CPU 60 % of the time, those of the others 5 %: a quota limits it, \
+             or another program uses its CPUs",
             "compute-standard-0000: its packets have 1400 bytes, those of the others 1500",
         ]
     );
@@ -140,7 +140,7 @@ fn bad_input_says_what_to_do() {
         ("300ms", &[][..], 2, "start it with srun, mpirun or torchrun"),
         ("300ms --meet localhost:0", &rank, 2, "set SEATMAP_SECRET"),
         ("300ms", &short, 2, "SEATMAP_SECRET has 5"),
-        ("300ms", &rank, 1, "these did not come within 0.3 s: 1"),
+        ("300ms", &rank, 1, "these did not join within 0.3 s: 1"),
         ("0s", &rank, 2, "'0s' is not a time above 0"),
         ("300ms --meet /none/here", &rank, 2, "the meeting file /none/here"),
     ] {
@@ -163,7 +163,7 @@ fn is_refused(output: &Output) -> bool {
 }
 
 #[test]
-fn the_nodes_of_two_switches_are_told_apart() {
+fn nodes_are_grouped_by_switch() {
     let place = Place::new();
     let program = env!("CARGO_BIN_EXE_seatmap");
     let ranks = format!(
@@ -186,7 +186,7 @@ fn the_nodes_of_two_switches_are_told_apart() {
 
 /// A round trip cannot be faster than the delays of one direction, then of both.
 #[test]
-fn packets_are_as_late_as_the_cluster_was_told() {
+fn round_trips_include_emulated_delays() {
     let place = Place::new();
     let program = env!("CARGO_BIN_EXE_seatmap");
     let ranks = format!(
@@ -211,13 +211,13 @@ fn packets_are_as_late_as_the_cluster_was_told() {
 }
 
 #[test]
-fn a_killed_cluster_leaves_no_process() {
+fn killed_cluster_leaves_no_process() {
     ended_by(libc::SIGKILL, |pid| pid);
 }
 
 /// timeout(1) signals the whole process group, including the relay.
 #[test]
-fn a_signal_to_all_leaves_no_node_without_its_relay() {
+fn group_signal_leaves_no_node_without_relay() {
     ended_by(libc::SIGTERM, |pid| -pid);
 }
 
@@ -296,13 +296,13 @@ pub fn two_switches(nodes: usize, names: impl Fn(usize) -> String) -> String {
 }
 
 #[test]
-fn ranks_are_placed_shown_and_written_for_launchers() {
+fn ranks_are_placed_and_exported_for_launchers() {
     let place = Place::new();
     place.file("cluster.json", two_switches(4, |rank| format!("n{rank}")));
     let typed = "place --on cluster.json --pattern ring:8 --kicks 20";
     let told = place.stdout((typed, "-o ranks.json"));
     assert!(
-        told.starts_with("8 ranks of ring:8 on 4 of 4 nodes, by round trips of 64 KiB\n"),
+        told.starts_with("8 ranks of ring:8 on 4 of 4 nodes; cost: round trips of 64 KiB\n"),
         "{told}"
     );
     let plan = place.read_json("ranks.json");
@@ -313,11 +313,11 @@ fn ranks_are_placed_shown_and_written_for_launchers() {
     assert_eq!(place.stdout("show ranks.json"), told);
     for json in ["", "--json"] {
         let page = ("show ranks.json --html ranks.html", json);
-        assert!(place.refusal(page).contains("not as a page"), "{json:?}");
+        assert!(place.refusal(page).contains("cannot be shown as a page"), "{json:?}");
     }
     let page = place.stdout("show cluster.json --html -");
     assert!(
-        page.contains("Nothing is wrong with this cluster")
+        page.contains("No fault was found in the measured pairs")
             && page.matches("<title>n0 and n").count() == 3
     );
     let hosts = |format: &str| place.stdout(format!("export ranks.json --format {format}"));
@@ -343,15 +343,15 @@ fn ranks_are_placed_shown_and_written_for_launchers() {
 }
 
 #[test]
-fn wishes_for_ranks_that_cannot_be_are_refused() {
+fn place_refuses_impossible_rank_options() {
     let place = Place::new();
     place.file("cluster.json", two_switches(4, |rank| format!("n{rank}")));
     for (options, words) in [
         ("--html x.html", "--html is for one machine, and cluster.json is a cluster"),
         ("--without n9", "the cluster has no node n9"),
-        ("--cpus-per-rank 2", "8 ranks of 2 CPUs do not fit on 4 nodes, which have 4 such seats"),
-        ("--fix-node 8=n1", "rank 8 is fixed, and the pattern has 8 ranks"),
-        ("--also 0.5,ring:9", "ring:8 has 8 tasks, and ring:9 has 9"),
+        ("--cpus-per-rank 2", "8 ranks of 2 CPUs do not fit on 4 nodes with room for 4"),
+        ("--fix-node 8=n1", "rank 8 is fixed, but the pattern has 8 ranks"),
+        ("--also 0.5,ring:9", "ring:8 has 8 tasks, but ring:9 has 9"),
     ] {
         place.refuses(("place --on cluster.json --kicks 1 --pattern ring:8", options), words);
     }
@@ -359,7 +359,7 @@ fn wishes_for_ranks_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn a_rank_is_seated_and_checked_on_its_node() {
+fn rank_is_seated_and_checked_on_its_node() {
     let place = Place::new();
     let here = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
     let here = here.trim();
@@ -381,7 +381,7 @@ fn a_rank_is_seated_and_checked_on_its_node() {
     let output = run(0, &["true"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        stderr(&output).contains(&format!("rank 0 is to run on elsewhere, and this is {here}")),
+        stderr(&output).contains(&format!("the plan has rank 0 on elsewhere, but this is {here}")),
         "{}",
         stderr(&output)
     );
@@ -403,7 +403,7 @@ echo "took $near"
 "#;
 
 #[test]
-fn orders_of_a_job_race_and_the_winner_is_written() {
+fn tune_races_rank_orders_and_writes_winner() {
     let place = Place::new();
     place.file("cluster.json", two_switches(4, |rank| format!("n{rank}")));
     place.file("launcher.sh", LAUNCHER);
@@ -413,7 +413,7 @@ fn orders_of_a_job_race_and_the_winner_is_written() {
     let job = ["--", "sh", "launcher.sh", "{hosts}", "{seat}", "./ring"];
     let output = place.run((options, job));
     assert!(output.status.success(), "{}", stderr(&output));
-    let failed = stderr(&output).matches("a start of the job failed (").count();
+    let failed = stderr(&output).matches("the job failed to start (").count();
     assert_eq!(failed, 1, "the seventh fails, and is made again: {}", stderr(&output));
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     let names: Vec<&str> =
@@ -442,16 +442,16 @@ fn orders_of_a_job_race_and_the_winner_is_written() {
 }
 
 #[test]
-fn jobs_that_cannot_race_are_refused() {
+fn tune_refuses_jobs_without_race() {
     let place = Place::new();
     place.file("cluster.json", two_switches(4, |rank| format!("n{rank}")));
     place.file("other.json", "{}");
     for (arguments, words) in [
-        ("--on cluster.json --pattern ring:8 -- true", "nothing in the command is {hosts}"),
-        ("--on cluster.json -- true {hosts}", "--pattern names who talks to whom"),
+        ("--on cluster.json --pattern ring:8 -- true", "the command does not contain {hosts}"),
+        ("--on cluster.json -- true {hosts}", "a race on a cluster needs a pattern"),
         ("--on cluster.json --observe -- true {hosts}", "--observe needs {seat}"),
         ("--on cluster.json --pattern ring:9 -- true {hosts}", "9 ranks of 1 CPU do not fit"),
-        ("--blocks -- true", "--blocks is for the ranks of a job"),
+        ("--blocks -- true", "--blocks needs a cluster"),
         ("--on other.json --pattern ring:8 -- true {hosts}", "other.json: is not a cluster"),
     ] {
         place.refuses(("tune", arguments), words);
@@ -460,14 +460,14 @@ fn jobs_that_cannot_race_are_refused() {
 
 /// Each node waits for an endless measurement of another program.
 #[test]
-fn a_node_that_cannot_measure_itself_in_time_says_so() {
+fn node_reports_timeout_of_own_measurement() {
     let place = Place::new();
     let never = &mut |_| std::ops::ControlFlow::Continue(());
     let claim = seatmap_os::claim::ComputerClaim::wait(never);
     let quick = "--each-rank --trips 1ms --timeout 3s --nodes --json";
     let output = started(&place, 2, quick);
     drop(claim);
-    let late = "seatmap: 'seatmap measure --quick' had not ended after 2 s and was ended\n";
+    let late = "seatmap: 'seatmap measure --quick' was still running after 2 s and was stopped\n";
     assert!(stderr(&output).contains(late), "{}", stderr(&output));
     let cluster: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(
@@ -477,7 +477,7 @@ fn a_node_that_cannot_measure_itself_in_time_says_so() {
 }
 
 #[test]
-fn ranks_measure_through_mpi_as_well() {
+fn ranks_measure_over_mpi() {
     let place = Place::new();
     let missing = started(&place, 2, "--each-rank --trips 1ms --mpi --mpicc no-such-mpicc");
     assert_eq!(missing.status.code(), Some(2));

@@ -83,14 +83,15 @@ fn goes_on(place: &Place) {
 }
 
 #[test]
-fn a_rank_that_dies_midway_is_named_and_the_rest_is_kept() {
+fn dead_rank_is_named_and_results_kept() {
     let place = Place::new();
     let [first, second, mut third] = under_way(&place);
     third.kill().unwrap();
     third.wait().unwrap();
     let (code, told) = ended(first);
     assert!(
-        code == Some(1) && told.contains("1 node could not be measured; --resume measures what is"),
+        code == Some(1)
+            && told.contains("1 node could not be measured; --resume measures the missing"),
         "{told}"
     );
     assert_eq!(ended(second).0, Some(0), "the other rank is told that it is over");
@@ -103,7 +104,7 @@ fn a_rank_that_dies_midway_is_named_and_the_rest_is_kept() {
 
 /// The stopped process keeps its connections.
 #[test]
-fn a_stopped_rank_is_named_and_not_those_that_wait_for_it() {
+fn stopped_rank_is_named_without_waiting_ranks() {
     let place = Place::new();
     let measure = "cluster measure --each-rank --trips 50ms --timeout 9s -o cluster.json";
     let [first, second, third, mut fourth] =
@@ -121,14 +122,14 @@ fn a_stopped_rank_is_named_and_not_those_that_wait_for_it() {
         doctor.contains(":3 could not be measured: ") && doctor.matches("could not").count() == 1,
         "{doctor}"
     );
-    assert_contains(&doctor, "cannot measure the way to it: no answer to");
+    assert_contains(&doctor, "cannot measure the path to it: no answer to");
     let cluster = place.read_json("cluster.json");
     assert_eq!(cluster["pairs"].elements().len(), 3, "those of the others are kept");
 }
 
 /// A launcher does the same if one rank fails.
 #[test]
-fn a_job_that_is_killed_goes_on_with_what_it_had() {
+fn killed_job_resumes_with_its_results() {
     let place = Place::new();
     for mut one in under_way(&place) {
         one.kill().unwrap();
@@ -139,17 +140,17 @@ fn a_job_that_is_killed_goes_on_with_what_it_had() {
 }
 
 #[test]
-fn two_ranks_of_one_number_are_told_and_all_end() {
+fn duplicate_rank_number_ends_all_ranks() {
     let place = Place::new();
     let ranks = [0, 1, 1].map(|at| begun(rank(&place, at, 3, MEASURE)));
     let [first, second, third] = ranks.map(ended);
     assert!(
-        first.0 == Some(1) && first.1.contains("two processes say that they are rank 1: one on"),
+        first.0 == Some(1) && first.1.contains("two processes are rank 1: one on"),
         "{first:?}"
     );
     let told = [&second, &third].map(|(_, told)| told.as_str()).concat();
     assert!(second.0 != Some(0) && third.0 != Some(0), "{told}");
-    let words = "rank 0 does not take this rank: refused: another process is rank 1";
+    let words = "cannot join rank 0: refused: another process is rank 1";
     assert!(told.contains(words) && !told.contains("within"), "{told}");
     assert_eq!(files(&place), Vec::<String>::new());
 }
@@ -164,7 +165,7 @@ fn by_address(place: &Place) -> (String, Command) {
 }
 
 #[test]
-fn a_wrong_secret_is_told_on_both_sides() {
+fn wrong_secret_is_reported_on_both_sides() {
     let place = Place::new();
     let (address, first) = by_address(&place);
     let first = begun(first);
@@ -172,17 +173,16 @@ fn a_wrong_secret_is_told_on_both_sides() {
     other.env("SEATMAP_SECRET", "not the secret of rank zero");
     let (code, told) = ended(begun(other));
     assert!(
-        code == Some(1)
-            && told.contains("refused: another secret: this is not a rank of this start"),
+        code == Some(1) && told.contains("refused: wrong secret: this is not a rank of this job"),
         "{told}"
     );
     let (code, told) = ended(first);
     assert!(
         code == Some(1)
-            && told.contains("these did not come within 3 s: 1; somebody at 127.0.0.1: "),
+            && told.contains("these did not join within 3 s: 1; connection from 127.0.0.1: "),
         "{told}"
     );
-    assert_contains(&told, "does not know the secret of this start");
+    assert_contains(&told, "does not know the secret of this job");
 }
 
 fn message(line: &mut TcpStream) -> String {
@@ -194,7 +194,7 @@ fn message(line: &mut TcpStream) -> String {
 }
 
 #[test]
-fn another_version_is_told_on_both_sides() {
+fn version_mismatch_is_reported_on_both_sides() {
     let place = Place::new();
     let (address, first) = by_address(&place);
     let first = begun(first);
@@ -212,7 +212,7 @@ fn another_version_is_told_on_both_sides() {
     let told = message(&mut line);
     assert!(told.contains(r#""protocol":"seatmap-cluster-wire/3 of seatmap "#), "{told}");
     let (code, told) = ended(first);
-    let words = "the other rank speaks seatmap-cluster-wire/3 of seatmap 0.0.1";
+    let words = "the other rank uses seatmap-cluster-wire/3 of seatmap 0.0.1";
     assert!(
         code == Some(1) && told.contains(words) && told.contains("use one version on all nodes"),
         "{told}"
@@ -220,7 +220,7 @@ fn another_version_is_told_on_both_sides() {
 }
 
 #[test]
-fn a_result_of_other_nodes_is_refused() {
+fn result_of_other_nodes_is_refused() {
     let place = Place::new();
     let node = serde_json::json!({ "name": "elsewhere", "rank": 0, "address": "10.0.0.1" });
     place.file(
@@ -231,7 +231,7 @@ fn a_result_of_other_nodes_is_refused() {
     let typed = (MEASURE, "--resume other.json");
     let [first, other] = [0, 1].map(|at| begun(rank(&place, at, 2, typed)));
     let (code, told) = ended(first);
-    let words = "the earlier result is of other nodes: elsewhere is not among those of this start";
+    let words = "the earlier result has other nodes: elsewhere is not a node of this job";
     assert!(code == Some(2) && told.contains(words), "{told}");
     assert_ne!(ended(other).0, Some(0));
 }

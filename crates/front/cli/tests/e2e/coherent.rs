@@ -3,7 +3,7 @@
 use crate::common::{Place, assert_contains};
 
 #[test]
-fn a_ring_is_measured_by_the_hosts_protocol() {
+fn ring_model_is_measured_with_host_protocol() {
     let place = Place::new();
     let profile = place.json("measure --on xeon-phi-5110p --homes 64 --cpus 0-59 --json");
     assert_eq!(profile["origin"]["kind"], "model");
@@ -17,7 +17,7 @@ fn a_ring_is_measured_by_the_hosts_protocol() {
 }
 
 #[test]
-fn pizza_slices_keep_clusters_together_and_give_them_lines() {
+fn pizza_slices_keep_clusters_and_lines_together() {
     let place = Place::new();
     let arguments = "place --on xeon-phi-5110p --pattern clusters:4x9 --method pizza";
     let plan = place.json((arguments, "--sections 4 --kicks 10 --json"));
@@ -41,10 +41,10 @@ fn pizza_slices_keep_clusters_together_and_give_them_lines() {
 }
 
 #[test]
-fn a_mistake_in_a_models_file_is_one_line_with_its_place() {
+fn model_file_error_names_line_and_column() {
     let place = Place::new();
     let text =
         include_str!("../../../../../machines/scc-48.toml").replace("columns = 6", "colums = 6");
     place.file("x.toml", &text);
-    place.refuses("measure --on x.toml", "x.toml:16:1: unknown key 'colums'");
+    place.refuses("measure --on x.toml", "x.toml:16:1: unknown field `colums`");
 }

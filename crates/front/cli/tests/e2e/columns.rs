@@ -65,7 +65,7 @@ fn machines_and_plans_fit_any_terminal() {
 
 /// `--width` applies to a pipe as well.
 #[test]
-fn every_machine_keeps_to_the_columns_that_were_asked_for() {
+fn every_machine_fits_requested_width() {
     let place = Place::new();
     let machines = place.json("machines --json");
     let machines = machines["machines"].elements();
@@ -90,7 +90,7 @@ fn every_machine_keeps_to_the_columns_that_were_asked_for() {
 }
 
 #[test]
-fn looks_at_this_computer_fit_any_terminal() {
+fn host_reports_fit_any_terminal() {
     let place = Place::new();
     let pid = std::process::id().to_string();
     fits(&place, "doctor");
@@ -104,7 +104,7 @@ fn looks_at_this_computer_fit_any_terminal() {
 }
 
 #[test]
-fn programs_that_run_fit_any_terminal() {
+fn program_reports_fit_any_terminal() {
     let place = Place::new();
     let Some(cpus) = two_cpus() else { return };
     let shell = ["sh", "-c", "sleep 0.01; : a shell with many words in its command line"];
@@ -169,12 +169,12 @@ fn clusters_fit_any_terminal() {
 
 /// Two busy processes produce more advice than a sleeping one.
 #[test]
-fn advice_on_a_busy_program_fits_any_terminal() {
+fn advice_for_busy_program_fits_any_terminal() {
     let place = Place::new();
     let shell = ["advise", "--", "timeout", "20", "sh", "-c", "yes | cat > /dev/null"];
     for columns in [80, 120] {
         let text = at(&place, columns, shell);
-        let facts = ["looked at", "talks", "limits it", "bound by", "why", "confidence"];
+        let facts = ["observed", "messages", "bottleneck", "allowed", "why", "confidence"];
         assert!(facts.iter().all(|fact| text.contains(fact)), "{text}");
         let long = too_long(&text, columns);
         assert!(long.is_empty(), "at {columns}: {long:#?}\n{text}");
@@ -182,7 +182,7 @@ fn advice_on_a_busy_program_fits_any_terminal() {
 }
 
 #[test]
-fn columns_without_room_are_named_and_wide_shows_them() {
+fn omitted_columns_are_named_and_wide_shows_them() {
     let place = Place::new();
     let narrow = at(&place, 60, "noise --seconds 0.1");
     assert!(narrow.contains("(left out: ") && narrow.contains("--wide"), "{narrow}");
@@ -193,7 +193,7 @@ fn columns_without_room_are_named_and_wide_shows_them() {
 }
 
 #[test]
-fn two_machines_are_compared_on_any_terminal() {
+fn comparison_fits_any_terminal() {
     let place = Place::new();
     let long = with_long_name(&place);
     for (first, second) in [("epyc-7r13-2s", "epyc-9654-2s"), ("graviton3", long)] {
@@ -205,7 +205,7 @@ fn two_machines_are_compared_on_any_terminal() {
 }
 
 #[test]
-fn documents_have_no_columns() {
+fn documents_ignore_terminal_width() {
     let place = Place::new();
     for arguments in [
         "machines --json",
@@ -235,7 +235,7 @@ fn on_terminal(command: &mut Command) -> String {
 }
 
 #[test]
-fn long_work_shows_that_it_goes_on() {
+fn long_work_shows_progress() {
     if !crate::common::can_observe() {
         return;
     }
@@ -250,7 +250,7 @@ fn long_work_shows_that_it_goes_on() {
     let command = on_terminal(&mut place.command("observe -- sleep 0.3"));
     program.kill().unwrap();
     program.wait().unwrap();
-    assert_contains(&look, "looking");
+    assert_contains(&look, "observing");
     assert_contains(&observation, "observing");
     assert_contains(&command, "observing 'sleep' until it ends");
     if two_cpus().is_some() {
@@ -259,7 +259,7 @@ fn long_work_shows_that_it_goes_on() {
 }
 
 #[test]
-fn a_file_that_is_left_is_named() {
+fn written_file_is_named_on_terminal() {
     let place = Place::new();
     let plan = "place --on graviton3 --pattern ring:4 --kicks 5 -o p.json";
     let shown = on_terminal(&mut place.command(plan));
@@ -268,5 +268,5 @@ fn a_file_that_is_left_is_named() {
     let shown = on_terminal(&mut place.command("measure --quick --wakeups 0"));
     let file = place.path("state/seatmap");
     let is_whole = file.exists();
-    assert_eq!(shown.contains("remembered for the other verbs"), is_whole, "{cpus}: {shown}");
+    assert_eq!(shown.contains("saved for other commands"), is_whole, "{cpus}: {shown}");
 }

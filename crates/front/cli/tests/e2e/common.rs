@@ -232,7 +232,7 @@ pub fn can_pretend() -> bool {
 
 pub fn is_no_pretence(output: &Output) -> bool {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    let refusals = ["allows no user namespace", "cannot mount the files", "hands no system calls"];
+    let refusals = ["allows no user namespace", "cannot mount the files", "passes no system calls"];
     let is_refused = refusals.iter().any(|refusal| said.contains(refusal));
     if is_refused {
         seatmap_needs::skipped!("{said}");

@@ -13,7 +13,7 @@ fn is_link(place: &Place, name: &str) -> bool {
 }
 
 #[test]
-fn a_link_stays_and_what_it_stands_for_is_replaced() {
+fn link_is_kept_and_its_target_replaced() {
     let place = Place::new();
     fs::create_dir(place.path("results")).unwrap();
     symlink("results/real.csv", place.path("link.csv")).unwrap();
@@ -30,7 +30,7 @@ fn a_link_stays_and_what_it_stands_for_is_replaced() {
 }
 
 #[test]
-fn a_link_to_nothing_makes_its_file_and_one_that_leads_nowhere_is_refused() {
+fn dangling_link_creates_its_target_if_possible() {
     let place = Place::new();
     let links =
         [("new.csv", "link.csv"), ("nowhere/new.csv", "lost.csv"), ("round.csv", "round.csv")];
@@ -44,20 +44,20 @@ fn a_link_to_nothing_makes_its_file_and_one_that_leads_nowhere_is_refused() {
 }
 
 #[test]
-fn a_place_that_cannot_have_the_result_is_refused_before_the_work() {
+fn unusable_output_is_refused_before_work() {
     let place = Place::new();
     let measure = |to| place.one_line_refusal(["measure", "--on", "graviton3", "-o", to]);
     let table = measure("far.csv");
-    assert_contains(&table, "far.csv: -o writes JSON: call it far.json; 'seatmap export'");
-    place.refuses("show graviton3 --html page.json", "--html writes HTML: call it page.html");
-    assert!(measure("/proc/nothing").contains("there is no such file, and none can be made there"));
+    assert_contains(&table, "far.csv: -o writes JSON; name it far.json, or use 'seatmap export'");
+    place.refuses("show graviton3 --html page.json", "--html writes HTML; name it page.html");
+    assert!(measure("/proc/nothing").contains("there is no such file, and it cannot be created"));
     // An unknown file extension selects no format.
     place.stdout("measure --on graviton3 -o graviton3.v1");
     assert_eq!(files(&place), ["graviton3.v1"]);
 }
 
 #[test]
-fn an_open_file_is_written_and_not_replaced() {
+fn open_file_is_written_in_place() {
     let place = Place::new();
     let file = fs::File::create(place.path("out")).unwrap();
     // A link like /dev/stdout, which the test does not put at risk.
@@ -72,7 +72,7 @@ fn an_open_file_is_written_and_not_replaced() {
 
 /// Seatmap itself names its state files, so it replaces a planted link instead of following it.
 #[test]
-fn what_is_remembered_follows_no_link() {
+fn state_files_follow_no_link() {
     let Some(_) = crate::common::two_cpus() else { return };
     let place = Place::new();
     let host = place.json("doctor --json")["machine"].text().to_owned();

@@ -5,7 +5,7 @@ mod remedies;
 use crate::common::{Json, Place, two_cpus};
 
 #[test]
-fn everything_that_disturbs_is_examined() {
+fn every_subject_is_examined() {
     let place = Place::new();
     let found = place.json("doctor --json");
     let subjects: Vec<&str> =
@@ -30,7 +30,7 @@ fn found<'a>(findings: &'a serde_json::Value, subject: &str) -> &'a serde_json::
 
 /// A unit test shows that it takes no lock: there no other process waits for it.
 #[test]
-fn nothing_is_tried_unless_asked() {
+fn trials_run_only_on_request() {
     let place = Place::new();
     let online = seatmap_os::cpus::Cpus::read().unwrap().online;
     let last = online[online.len() - 1].to_string();
@@ -39,19 +39,19 @@ fn nothing_is_tried_unless_asked() {
     }
     let read = place.json(format!("doctor --cpus {last} --json"));
     let backend = found(&read, "cpuset backend");
-    let is_open = backend["found"].text().contains("not tried, --try does");
+    let is_open = backend["found"].text().contains("not tried (use --try)");
     // A kernel without cpusets needs no trial.
     assert!(is_open || backend["level"] == "FIX", "{backend}");
     let interrupts = found(&read, "interrupts")["found"].text();
     assert!(
-        interrupts == "none comes here" || interrupts.contains("not tried, --try does"),
+        interrupts == "none on these CPUs" || interrupts.contains("not tried (use --try)"),
         "{interrupts}"
     );
 }
 
 /// Trials are undone: no control group is left, and no interrupt has moved.
 #[test]
-fn isolation_is_examined_for_the_cpus_in_question() {
+fn isolation_is_examined_for_given_cpus() {
     let place = Place::new();
     let online = seatmap_os::cpus::Cpus::read().unwrap().online;
     let first = online[0];
@@ -94,7 +94,7 @@ fn isolation_is_examined_for_the_cpus_in_question() {
 }
 
 #[test]
-fn no_system_without_a_cpu_and_no_cpu_that_is_not_there() {
+fn isolating_all_or_absent_cpus_is_rejected() {
     let place = Place::new();
     let online = seatmap_os::cpus::Cpus::read().unwrap().online;
     let all = online.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
@@ -105,19 +105,19 @@ fn no_system_without_a_cpu_and_no_cpu_that_is_not_there() {
 }
 
 #[test]
-fn a_page_begins_with_what_to_do() {
+fn html_page_begins_with_summary() {
     let place = Place::new();
     let lines = place.stdout("doctor --html doctor.html");
     let page = place.read("doctor.html");
     assert!(lines.contains("clock") && page.starts_with("<!DOCTYPE html>"), "{page}");
-    assert!(page.contains("<p class=\"sentence\">") && page.contains(" points "), "{page}");
+    assert!(page.contains("<p class=\"sentence\">") && page.contains(" checks "), "{page}");
     assert!(place.stdout("doctor --html -").starts_with("<!DOCTYPE html>"));
-    place.refuses("doctor --json --html -", "both print on stdout");
+    place.refuses("doctor --json --html -", "both print to stdout");
 }
 
 /// In its own PID namespace the doctor sees none of the daemons outside.
 #[test]
-fn daemons_that_cannot_be_seen_are_not_absent() {
+fn unseen_daemons_are_not_reported_absent() {
     let place = Place::new();
     let Some(cpus) = two_cpus() else { return };
     let cpu = cpus.split(',').next_back().unwrap().to_owned();

@@ -270,27 +270,27 @@ fn check_share(share: usize) {
 }
 
 #[test]
-fn every_example_does_what_the_page_says() {
+fn examples_of_first_share_behave_as_documented() {
     check_share(0);
 }
 
 #[test]
-fn every_example_does_what_the_page_says_in_the_second_share() {
+fn examples_of_second_share_behave_as_documented() {
     check_share(1);
 }
 
 #[test]
-fn every_example_does_what_the_page_says_in_the_third_share() {
+fn examples_of_third_share_behave_as_documented() {
     check_share(2);
 }
 
 #[test]
-fn every_example_does_what_the_page_says_in_the_last_share() {
+fn examples_of_last_share_behave_as_documented() {
     check_share(SHARES - 1);
 }
 
 #[test]
-fn examples_show_what_is_printed() {
+fn examples_contain_no_wildcards() {
     for page in pages() {
         let text = std::fs::read_to_string(&page).unwrap();
         assert!(
@@ -315,7 +315,7 @@ mod matcher {
     }
 
     #[test]
-    fn a_block_says_whether_it_varies() {
+    fn varies_comment_applies_to_next_block() {
         let page =
             "```console\n$ one\n1\n```\n\n<!-- varies -->\n```console\n$ two\n2\n$ three\n```\n";
         let varies: Vec<bool> = examples(page).iter().map(|example| example.varies).collect();
@@ -328,7 +328,7 @@ mod matcher {
     }
 
     #[test]
-    fn lines_are_compared_to_the_letter() {
+    fn fixed_lines_are_compared_exactly() {
         assert!(fits(&example("a\n...\nd 1 f", false), "a\nb\nc\nd 1 f"));
         assert!(!fits(&example("a\n...\nd 1 f", false), "a\nb\nc\nd 2 f"));
         assert!(!fits(&example("a", false), "a\nb"));
@@ -336,7 +336,7 @@ mod matcher {
     }
 
     #[test]
-    fn varying_lines_are_compared_by_their_words() {
+    fn varying_lines_are_compared_by_words() {
         let page =
             example("0      - 121.5*\nlongest 44.053 ms at 2026-11-22, 7.3 % of CPUs 0-3,8", true);
         assert!(fits(&page, "0  - 80.2\nlongest 501.2 us at 2026-12-01, -12 % of CPUs 4"));
@@ -348,7 +348,7 @@ mod matcher {
     }
 
     #[test]
-    fn an_update_refreshes_what_is_shown() {
+    fn update_refreshes_shown_lines() {
         assert_eq!(
             refreshed(&example("a 1\n...\nd 2", false), "a 3\nb\nd 4"),
             Some(lines("a 3\n...\nd 4"))
@@ -361,7 +361,7 @@ mod matcher {
     }
 
     #[test]
-    fn an_update_writes_below_the_command() {
+    fn update_writes_below_the_command() {
         let mut page = lines("```console\n$ one\nold\nolder\n```\nend");
         let one = Example {
             line: 2,

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 #[test]
-fn every_format_goes_to_stdout_or_a_file() {
+fn every_format_writes_stdout_or_file() {
     let place = Place::new();
     for (format, start) in
         [("csv", ",,,"), ("hwloc-xml", "<?xml"), ("svg", "<svg"), ("json", "{\"format\":")]
@@ -37,7 +37,7 @@ fn lstopo_prints_the_distances() {
 }
 
 #[test]
-fn nobody_listening_is_no_failure() {
+fn closed_pipe_is_success() {
     let place = Place::new();
     let mut child = place.command("export --format json epyc-7r13-2s");
     let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -47,7 +47,7 @@ fn nobody_listening_is_no_failure() {
 }
 
 #[test]
-fn what_has_no_distances_cannot_be_a_matrix() {
+fn machine_without_distances_is_refused_as_matrix() {
     let place = Place::new();
     place.stdout("export --format hwloc-xml graviton3 -o x.xml");
     let text = place.read("x.xml");
@@ -60,7 +60,7 @@ fn what_has_no_distances_cannot_be_a_matrix() {
 }
 
 #[test]
-fn the_picture_in_the_readme_is_this_one() {
+fn readme_picture_is_current() {
     let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/pictures/epyc-7r13-2s.svg");
     let printed = Place::new().stdout("export --format svg epyc-7r13-2s");
     assert!(
@@ -90,7 +90,7 @@ const FORMATS_OF_PLANS: [&str; 16] = [
 ];
 
 #[test]
-fn every_format_of_plans_goes_to_stdout_or_a_file() {
+fn every_plan_format_writes_stdout_or_file() {
     let place = Place::new();
     place.file("plan.json", PLAN);
     for format in FORMATS_OF_PLANS {
@@ -104,7 +104,7 @@ fn every_format_of_plans_goes_to_stdout_or_a_file() {
 }
 
 #[test]
-fn json_is_the_plan_itself() {
+fn json_format_rewrites_the_plan() {
     let place = Place::new();
     place.file("plan.json", PLAN.replacen('{', "{\"colour\": \"red\", ", 1));
     let plan = place.json("export --format json plan.json");
@@ -113,7 +113,7 @@ fn json_is_the_plan_itself() {
 }
 
 #[test]
-fn either_document_comes_through_stdin() {
+fn machines_and_plans_are_read_from_stdin() {
     let place = Place::new();
     for (text, format, start) in
         [(PLAN, "gomp", "# Seatmap plan: 2 tasks on desk."), (",\n30,\n", "csv", ",\n30,\n")]
@@ -128,7 +128,7 @@ fn either_document_comes_through_stdin() {
 }
 
 #[test]
-fn a_format_must_fit_the_document() {
+fn format_must_match_document() {
     let place = Place::new();
     place.file("plan.json", PLAN);
     place.stdout("export --format json graviton3 -o profile.json");
@@ -147,17 +147,17 @@ fn a_format_must_fit_the_document() {
 }
 
 #[test]
-fn plans_that_do_not_hold_together_are_refused() {
+fn inconsistent_plans_are_refused() {
     let place = Place::new();
     for (from, to, told) in [
         ("plan/1", "plan/9", "its format is 'seatmap-plan/9'"),
         ("[3, 1]", "[]", "placement is empty"),
         ("[3, 1]", "[3, 4000000000]", "placement[1]: PU 4000000000 is beyond the largest index"),
-        ("[3, 1]", "[3, -1]", "line 1, column 67: expected a whole number"),
+        ("[3, 1]", "[3, -1]", "line 1, column 67: invalid value: integer `-1`"),
         ("[3, 1]", "[3, 1], \"memory\": [[0]]", "memory has 1 entry for 2 tasks"),
         ("[\"left\", \"right\"]", "[\"a\"]", "names has 1 entry for 2 tasks"),
         ("[3, 1]", "[3, 1], \"pus\": [{\"os\": 3}]", "placement[1]: PU 1 is not in pus"),
-        ("[3, 1]", "[3, 1], \"cost\": 1e999", "the number is too large"),
+        ("[3, 1]", "[3, 1], \"cost\": 1e999", "number out of range"),
     ] {
         place.file("bad.json", PLAN.replace(from, to));
         let line = place.one_line_refusal("export --format gomp bad.json");
@@ -166,7 +166,7 @@ fn plans_that_do_not_hold_together_are_refused() {
 }
 
 #[test]
-fn tasks_that_share_a_pu_are_refused_where_they_cannot_be_written() {
+fn shared_pus_are_refused_by_unsupporting_formats() {
     let place = Place::new();
     place.file(
         "shared.json",
@@ -174,7 +174,7 @@ fn tasks_that_share_a_pu_are_refused_where_they_cannot_be_written() {
     );
     let line = place.one_line_refusal("export --format likwid-pin shared.json");
     assert!(
-        line.contains("shared.json: likwid-pin cannot seat several tasks on one PU")
+        line.contains("shared.json: likwid-pin cannot pin several tasks to one PU")
             && line.contains("gomp"),
         "{line}"
     );
@@ -184,7 +184,7 @@ fn tasks_that_share_a_pu_are_refused_where_they_cannot_be_written() {
 }
 
 #[test]
-fn names_in_a_plan_are_not_run() {
+fn plan_names_are_never_executed() {
     let place = Place::new();
     let word = r"x\n touch ran\n$(touch ran)`touch ran`'\u001b[31m";
     let names = format!("[\"{word}\", \"{word}\"]");
@@ -220,7 +220,7 @@ fn names_in_a_plan_are_not_run() {
 
 /// Each task's memory is on its CPU's node, from the search to the other tools.
 #[test]
-fn memory_goes_from_place_to_other_tools() {
+fn memory_nodes_reach_exported_formats() {
     let place = Place::new();
     let options = "--on xeon-e5-2680-2s --pattern ring:32 --use-smt --memory --kicks 1";
     place.stdout(("place", options, "-o plan.json"));

@@ -39,7 +39,7 @@ fn command(place: &Place, first: &FirstCommand<'_>) -> Command {
 }
 
 #[test]
-fn first_commands_of_users_of_other_tools_are_answered() {
+fn commands_of_other_tools_get_helpful_answers() {
     let place = place();
     let lines: Vec<&str> = include_str!("first_commands.txt")
         .lines()

@@ -35,13 +35,13 @@ fn told(place: &Place, arguments: impl Arguments, code: i32) -> String {
 }
 
 #[test]
-fn a_planted_journal_writes_into_no_file_but_settings() {
+fn planted_journal_writes_only_settings() {
     let place = Place::new();
     planted(&place);
     let told = told(&place, "cell list", 0);
     let victim = place.path("victim");
     assert!(
-        told.contains(&format!("{} is not put back: no cell changes this", victim.display())),
+        told.contains(&format!("{} is not restored: a cell never makes", victim.display())),
         "{told}"
     );
     assert_eq!(place.read("victim"), "precious");
@@ -49,7 +49,7 @@ fn a_planted_journal_writes_into_no_file_but_settings() {
 }
 
 #[test]
-fn another_users_folder_is_not_obeyed() {
+fn foreign_state_folder_is_refused() {
     if !is_root() {
         return seatmap_needs::skipped!("only root gives folders to another user");
     }
@@ -64,7 +64,7 @@ fn another_users_folder_is_not_obeyed() {
 }
 
 #[test]
-fn a_folder_that_others_may_write_or_that_is_a_link_is_not_obeyed() {
+fn writable_or_linked_state_folder_is_refused() {
     let place = Place::new();
     planted(&place);
     let mode = |mode| fs::set_permissions(place.path("run"), Permissions::from_mode(mode)).unwrap();
@@ -80,7 +80,7 @@ fn a_folder_that_others_may_write_or_that_is_a_link_is_not_obeyed() {
 }
 
 #[test]
-fn links_in_the_folder_lead_nowhere() {
+fn links_in_state_folder_are_not_followed() {
     let link = |place: &Place, name: &str| {
         fs::remove_file(place.path("run/x.journal")).unwrap();
         symlink(place.path("victim"), place.path("run").join(name)).unwrap();

@@ -24,7 +24,7 @@ fn document(place: &Place, arguments: impl Arguments) -> Value {
 }
 
 #[test]
-fn documents_say_what_they_are_and_of_which_machine() {
+fn documents_name_format_and_machine() {
     let place = Place::new();
     place.file("x.csv", ",,\n30,,\n60,61,\n");
     for (arguments, format, machine) in [
@@ -47,7 +47,7 @@ fn documents_say_what_they_are_and_of_which_machine() {
 }
 
 #[test]
-fn profiles_and_patterns_have_a_name_of_their_own() {
+fn profiles_and_patterns_have_a_name() {
     let place = Place::new();
     for arguments in ["measure --on graviton3 --cpus 0,1 --json", "pattern show ring:3 --json"] {
         assert!(document(&place, arguments)["name"].is_string(), "{arguments:?}");
@@ -55,7 +55,7 @@ fn profiles_and_patterns_have_a_name_of_their_own() {
 }
 
 #[test]
-fn documents_of_this_host_name_it() {
+fn host_documents_name_the_host() {
     let place = Place::new();
     let name = document(&place, "doctor --json")["machine"].clone();
     assert_eq!(document(&place, "noise --seconds 0.1 --json")["machine"], name);
@@ -63,7 +63,7 @@ fn documents_of_this_host_name_it() {
 }
 
 #[test]
-fn schemas_of_what_the_command_line_prints_list_each_key_and_no_other() {
+fn schemas_list_exactly_the_printed_keys() {
     let place = Place::new();
     for (format, arguments) in [
         ("seatmap-show/1", "show epyc-7r13-2s --json"),
@@ -87,7 +87,7 @@ fn schemas_of_what_the_command_line_prints_list_each_key_and_no_other() {
 }
 
 #[test]
-fn cells_are_listed_in_a_document() {
+fn cell_list_follows_schema() {
     let place = Place::new();
     let output =
         place.command("cell list --json").env("SEATMAP_RUN", place.path("run")).output().unwrap();
@@ -96,7 +96,7 @@ fn cells_are_listed_in_a_document() {
 }
 
 #[test]
-fn a_file_holds_what_json_prints() {
+fn output_file_equals_json_output() {
     let place = Place::new();
     let placed = "place --on graviton3 --pattern ring:4 --kicks 3";
     place.stdout((placed, "-o plan.json"));

@@ -32,7 +32,7 @@ fn with_profiles() -> Place {
 }
 
 #[test]
-fn the_site_has_a_page_for_all_and_no_dead_link() {
+fn site_has_every_page_and_no_dead_link() {
     let place = with_profiles();
     let output = place.run("machines --site site profiles");
     let said = stderr(&output);
@@ -53,7 +53,7 @@ fn the_site_has_a_page_for_all_and_no_dead_link() {
 }
 
 #[test]
-fn a_site_of_a_profile_that_names_a_host_says_so() {
+fn site_warns_of_profile_naming_host() {
     let place = Place::new();
     let mut named = shared(1.0, "1.0");
     named.name = "alice-laptop".to_owned();
@@ -65,7 +65,7 @@ fn a_site_of_a_profile_that_names_a_host_says_so() {
 }
 
 #[test]
-fn sites_that_cannot_be_made_are_refused() {
+fn impossible_sites_are_refused() {
     let place = Place::new();
     place.one_line_refusal("machines --site site absent.json");
     place.one_line_refusal("machines mine.json");
@@ -76,7 +76,7 @@ fn sites_that_cannot_be_made_are_refused() {
 }
 
 #[test]
-fn every_profile_of_the_gallery_names_nobody_and_is_sound() {
+fn gallery_profiles_are_anonymous_and_sound() {
     let folder = Path::new(crate::REPOSITORY).join("docs/gallery/profiles");
     for file in files_in(&folder).unwrap() {
         let profile = Profile::from_json(&std::fs::read_to_string(&file).unwrap())
@@ -88,7 +88,7 @@ fn every_profile_of_the_gallery_names_nobody_and_is_sound() {
 const RANK: &str = "place --pattern ring:32 --kicks 20";
 
 #[test]
-fn machines_are_ranked_with_the_profiles_of_a_folder() {
+fn ranking_includes_profiles_of_folder() {
     let place = with_profiles();
     let arguments = (RANK, "--on gallery:profiles");
     let ranking = place.json((arguments, "--json"));
@@ -108,13 +108,13 @@ fn machines_are_ranked_with_the_profiles_of_a_folder() {
     assert_eq!((&small["reason"], &small["pus"]), (&"too-small".into(), &24.into()));
     let text = place.stdout(arguments);
     assert_contains(&text, "differ here by up to 2.40 times (new and old");
-    assert_contains(&text, "it is not a gain that was seen");
+    assert_contains(&text, "they are not measured gains");
     place.stdout((arguments, "--html ranking.html"));
     assert!(place.read("ranking.html").contains("core-i9-12900k"));
 }
 
 #[test]
-fn options_for_one_machine_are_refused_on_the_gallery() {
+fn gallery_refuses_single_machine_options() {
     let place = Place::new();
     for option in [
         "--cpus 0-3",

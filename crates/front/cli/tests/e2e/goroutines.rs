@@ -35,7 +35,7 @@ fn observed(place: &Place, command: impl Arguments) -> Option<Value> {
 }
 
 #[test]
-fn goroutines_that_are_locked_to_threads_show_the_threads_that_talk() {
+fn locked_goroutines_show_communicating_threads() {
     let Some(place) = ring() else { return };
     for program in ["./ring", "./bare"] {
         let Some(pattern) = observed(&place, [program, "schedule", "channel"]) else { return };
@@ -50,11 +50,11 @@ fn goroutines_that_are_locked_to_threads_show_the_threads_that_talk() {
 }
 
 #[test]
-fn programs_in_other_languages_have_none() {
+fn other_languages_show_no_goroutines() {
     if !can_observe() {
         return;
     }
     let Some(pattern) = observed(&Place::new(), "sleep 0.1") else { return };
     let unseen = pattern["observation"]["unseen"].to_string();
-    assert_contains(&unseen, "goroutines: the program is not one of Go");
+    assert_contains(&unseen, "goroutines: the program is not a Go program");
 }

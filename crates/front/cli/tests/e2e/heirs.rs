@@ -64,7 +64,7 @@ impl Drop for Brood {
 }
 
 #[test]
-fn what_is_born_on_a_seat_gets_its_own_mask_whatever_ends_the_seats() {
+fn children_regain_masks_after_any_signal() {
     let Some(brood) = Brood::start() else { return };
     let place = Place::new();
     let whole = CpuSet::of_thread(0).unwrap();
@@ -89,7 +89,7 @@ fn what_is_born_on_a_seat_gets_its_own_mask_whatever_ends_the_seats() {
 }
 
 #[test]
-fn a_trial_that_says_nothing_is_changed_has_changed_nothing() {
+fn trial_reporting_no_change_restores_masks() {
     let Some(brood) = Brood::start() else { return };
     let place = Place::new();
     let whole = CpuSet::of_thread(0).unwrap();

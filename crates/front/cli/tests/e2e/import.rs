@@ -7,7 +7,7 @@ use std::process::Command;
 const TRIANGLE: &str = ",,,\n20,,,\n60,62,,\n61,60.5,21,\n";
 
 #[test]
-fn a_triangle_becomes_a_profile_of_round_trips() {
+fn triangular_matrix_becomes_round_trip_profile() {
     let place = Place::new();
     place.file("four.csv", TRIANGLE.replace('\n', "\r\n"));
     let summary = place.stdout("import four.csv -o x.json");
@@ -20,7 +20,7 @@ fn a_triangle_becomes_a_profile_of_round_trips() {
 }
 
 #[test]
-fn a_name_and_a_topology_can_be_given() {
+fn name_and_topology_options_are_used() {
     let place = Place::new();
     place.stdout("export xeon-e5-2680-2s --format hwloc-xml -o lstopo.xml");
     place.stdout("export xeon-e5-2680-2s --format csv -o matrix.csv");
@@ -36,16 +36,13 @@ fn a_name_and_a_topology_can_be_given() {
 }
 
 #[test]
-fn rows_may_be_some_cpus_of_the_machine() {
+fn rows_may_cover_some_cpus() {
     let place = Place::new();
     place.file("four.csv", TRIANGLE);
     place.stdout("export xeon-e5-2680-2s --format hwloc-xml -o lstopo.xml");
     let taken = place.run("import four.csv --json");
     let remark = stderr(&taken);
-    assert!(
-        remark.contains("were taken for CPUs 0-3") && remark.contains("--cpus LIST"),
-        "{remark}"
-    );
+    assert!(remark.contains("CPUs 0-3 were assumed") && remark.contains("--cpus LIST"), "{remark}");
     let named = "import four.csv --cpus 1-3,9 --json";
     let alone = place.run(named);
     assert!(alone.stderr.is_empty(), "{}", stderr(&alone));
@@ -58,7 +55,7 @@ fn rows_may_be_some_cpus_of_the_machine() {
     seats.sort_unstable();
     assert_eq!(seats, [1, 2, 3, 9], "a plan names the CPUs that were measured");
     let refused = |arguments: &str| place.one_line_refusal(("import", arguments));
-    assert!(refused("four.csv --cpus 1-3").contains("the matrix has 4 rows, and --cpus names 3"));
+    assert!(refused("four.csv --cpus 1-3").contains("the matrix has 4 rows, but --cpus names 3"));
     assert!(refused("lstopo.xml --cpus 1-3").contains("leave out --cpus"));
     assert!(refused("four.csv --cpus 1,1,2,3").contains('1'));
     let elsewhere = refused("four.csv --cpus 1-3,99 --topology lstopo.xml");
@@ -79,7 +76,7 @@ const OLD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 "#;
 
 #[test]
-fn the_advice_for_an_old_topology_converts_that_one() {
+fn old_topology_error_names_conversion_command() {
     let place = Place::new();
     place.file("the old one.xml", OLD);
     let line = place.one_line_refusal(["import", "the old one.xml"]);
@@ -123,7 +120,7 @@ fn half_populated() -> String {
 }
 
 #[test]
-fn memory_comes_from_nodes_that_have_some() {
+fn memory_comes_from_populated_nodes() {
     let place = Place::new();
     place.file("nps4.xml", half_populated());
     let mut rows = String::new();
@@ -148,11 +145,11 @@ fn memory_comes_from_nodes_that_have_some() {
 }
 
 #[test]
-fn several_files_go_to_a_folder() {
+fn several_files_need_a_folder() {
     let place = Place::new();
     place.file("a.csv", TRIANGLE);
     place.file("b.csv", ",\n30,\n");
-    place.refuses("import a.csv b.csv", "several files need a folder");
+    place.refuses("import a.csv b.csv", "several files need an existing folder");
     std::fs::create_dir(place.path("out")).unwrap();
     place.stdout("import a.csv b.csv -o out");
     assert!(place.path("out/a.json").exists() && place.path("out/b.json").exists());
@@ -160,7 +157,7 @@ fn several_files_go_to_a_folder() {
 }
 
 #[test]
-fn a_file_is_not_replaced_by_its_own_profile() {
+fn input_file_is_never_overwritten() {
     let place = Place::new();
     place.file("a.csv", TRIANGLE);
     place.stdout("import a.csv -o a.json");
@@ -169,7 +166,7 @@ fn a_file_is_not_replaced_by_its_own_profile() {
     for folder in [".", "here"] {
         place.refuses(
             ["import", "a.json", "-o", folder],
-            "a.json would be replaced by its own profile",
+            "a.json would be overwritten by its own profile",
         );
     }
     assert_eq!(place.read("a.json"), before);
@@ -216,7 +213,7 @@ fn every_published_file_is_read_or_refused() {
 }
 
 #[test]
-fn the_folder_gets_a_file_for_each_and_nothing_elsewhere() {
+fn output_folder_gets_one_file_per_input() {
     let place = Place::new();
     for folder in ["p", "q", "out"] {
         std::fs::create_dir(place.path(folder)).unwrap();
@@ -246,7 +243,7 @@ fn stdout_gets_one_document() {
 }
 
 #[test]
-fn a_matrix_survives_the_way_out_and_in() {
+fn matrix_survives_export_and_import() {
     let place = Place::new();
     let medians = |file: &str| place.json(["import", file])["core_distance"]["median_ns"].clone();
     place.stdout("measure --on epyc-7r13-2s --cpus 0-9,48-57,96-99 --quick -o x.json");
@@ -257,7 +254,7 @@ fn a_matrix_survives_the_way_out_and_in() {
 }
 
 #[test]
-fn a_gathered_computer_and_a_twin_are_machines_too() {
+fn gathered_computer_and_twin_are_imported() {
     let place = Place::new();
     let dump = seatmap_needs::published("sysfs/48amd64-4pa2n6c-sparse.tar.bz2");
     let Some(dump) = dump.as_ref().and_then(|dump| dump.to_str()) else { return };
@@ -276,15 +273,15 @@ fn a_gathered_computer_and_a_twin_are_machines_too() {
 }
 
 #[test]
-fn a_file_that_another_verb_reads_is_sent_there() {
+fn files_of_other_verbs_name_the_verb() {
     let place = Place::new();
     place.file("m.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 5\n");
-    let pattern = "seatmap: m.mtx: this is a pattern, and not a machine; 'seatmap place --on \
-                   MACHINE --pattern m.mtx' takes it";
+    let pattern = "seatmap: m.mtx: this is a pattern, not a machine; use it with 'seatmap place \
+                   --on MACHINE --pattern m.mtx'";
     assert_eq!(place.one_line_refusal("import m.mtx"), pattern);
     place.stdout("measure --on epyc-7r13-2s --cpus 0-3 --quick -o m.json");
-    let machine = "seatmap: m.json: this is a machine, and not a pattern; '--on m.json' takes it, \
-                   and 'seatmap show m.json' shows it";
+    let machine = "seatmap: m.json: this is a machine, not a pattern; give it as '--on m.json', or \
+                   show it with 'seatmap show m.json'";
     let place_it = "place --on m.json --pattern m.json";
     assert_eq!(place.one_line_refusal(place_it), machine);
     place.file("snap.txt", "# FromNodeId ToNodeId\n10 2000000\n2000000 10\n");
@@ -293,7 +290,7 @@ fn a_file_that_another_verb_reads_is_sent_there() {
 
 /// Executes the command from the error, if Graphviz is installed.
 #[test]
-fn the_command_for_dot_reads_subgraphs() {
+fn suggested_gvpr_command_reads_subgraphs() {
     let place = Place::new();
     place.file("g.dot", "graph { a -- b; subgraph { b -- c [weight=4] } }");
     let refusal = place.one_line_refusal("place --on host --pattern g.dot");

@@ -72,7 +72,7 @@ fn shortened(place: &Place) {
 }
 
 #[test]
-fn ctrl_c_keeps_what_was_measured_and_says_how_to_go_on() {
+fn ctrl_c_keeps_results_and_explains_resume() {
     let place = Place::new();
     let output = signalled(started(&place), libc::SIGINT);
     let stderr = stderr(&output);
@@ -92,7 +92,7 @@ fn ctrl_c_keeps_what_was_measured_and_says_how_to_go_on() {
 }
 
 #[test]
-fn a_sigkill_loses_no_finished_visit() {
+fn sigkill_loses_no_finished_visit() {
     let place = Place::new();
     let output = signalled(started(&place), libc::SIGKILL);
     assert_eq!(output.status.code(), None);
@@ -109,25 +109,25 @@ fn a_sigkill_loses_no_finished_visit() {
 }
 
 #[test]
-fn two_runs_do_not_disturb_each_other() {
+fn second_run_on_same_file_is_refused() {
     let place = Place::new();
     let first = started(&place);
     for resume in ["", "--resume"] {
         let second = place.run((MACHINE, "x.json", resume));
-        assert!(stderr(&second).contains("another measurement is under way"), "{second:?}");
+        assert!(stderr(&second).contains("another measurement is running"), "{second:?}");
         assert_eq!(second.status.code(), Some(1), "work, not input");
     }
     signalled(first, libc::SIGTERM);
 }
 
 #[test]
-fn another_run_is_not_gone_on_with() {
+fn resume_refuses_different_run() {
     let place = Place::new();
     signalled(started(&place), libc::SIGINT);
     let refused = |changed: &str| {
         let line = place.one_line_refusal((changed, "-o x.json --resume"));
         assert!(
-            line.ends_with("give what it was begun with, or run without --resume to start anew"),
+            line.ends_with("repeat that run's options, or run without --resume to start over"),
             "{line}"
         );
         line.split_once("it belongs to another run (")
@@ -139,24 +139,24 @@ fn another_run_is_not_gone_on_with() {
             .to_owned()
     };
     let begun = "measure --on graviton3 --cpus 0-15 --passes 100000";
-    assert_eq!(refused(&format!("{begun} --seed 2")), "--seed: 1 there, 2 here");
+    assert_eq!(refused(&format!("{begun} --seed 2")), "--seed: 1 in the journal, 2 now");
     let other = "measure --on graviton3 --cpus 0-3 --passes 3";
-    let passes = "--quick, --thorough or --passes: 100000 passes of 16 batches there, 3 passes of 16 batches here";
-    assert_eq!(refused(other), format!("CPUs: 0-15 there, 0-3 here; {passes}"));
+    let passes = "--quick, --thorough or --passes: 100000 passes of 16 batches in the journal, 3 passes of 16 batches now";
+    assert_eq!(refused(other), format!("CPUs: 0-15 in the journal, 0-3 now; {passes}"));
     let journal = place.read("x.json.journal");
     place.file("x.json.journal", journal.replacen("seatmap-journal/2", "seatmap-journal/1", 1));
     let resume = (ENDLESS, "x.json --resume");
     assert_eq!(
         place.one_line_refusal(resume),
-        "seatmap: x.json.journal: its format is 'seatmap-journal/1', and only seatmap-journal/2 can be gone on with; \
-         run without --resume to start anew"
+        "seatmap: x.json.journal: its format is 'seatmap-journal/1', but this program reads seatmap-journal/2; \
+         run without --resume to start over"
     );
     place.file("x.json.journal", "no journal\n");
     place.refuses(resume, "x.json.journal:1: ");
 }
 
 #[test]
-fn another_processor_of_the_same_name_is_not_gone_on_with() {
+fn resume_refuses_other_processor_of_same_name() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
     let passes = format!("measure --cpus {cpus} --passes 100000 -o x.json");
@@ -170,15 +170,15 @@ fn another_processor_of_the_same_name_is_not_gone_on_with() {
             "x.json.journal",
             journal.replacen(&format!("\"{key}\":\"{here}\""), &format!("\"{key}\":\"other\""), 1),
         );
-        place.refuses(
-            (&passes, "--resume"),
-            &format!("it belongs to another run ({told}: other there, {here} here)"),
-        );
+        // Another test's measurement may delay it, which is a line of its own.
+        let refusal = place.stderr((&passes, "--resume"), 2);
+        let told = format!("it belongs to another run ({told}: other in the journal, {here} now)");
+        assert_contains(&refusal, &told);
     }
 }
 
 #[test]
-fn killed_again_and_again_it_ends_with_the_same_bits() {
+fn repeatedly_killed_run_ends_with_same_bits() {
     // The first machine is replayed with noise; the others are simulated in virtual time.
     let machines = [
         ["graviton3", "0-15", "150"],
@@ -211,7 +211,7 @@ fn killed_again_and_again_it_ends_with_the_same_bits() {
 }
 
 #[test]
-fn a_journal_is_not_written_through_a_link() {
+fn journal_is_not_written_through_link() {
     let place = Place::new();
     let quick = "measure --on graviton3 --cpus 0-3 --quick -o x.json";
     let resume = format!("{quick} --resume");
@@ -233,7 +233,7 @@ fn a_journal_is_not_written_through_a_link() {
 }
 
 #[test]
-fn a_state_folder_that_others_could_change_is_neither_read_nor_written() {
+fn state_folder_writable_by_others_is_unused() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
     let measure = ["measure", "--cpus", &cpus, "--quick"];
@@ -246,7 +246,7 @@ fn a_state_folder_that_others_could_change_is_neither_read_nor_written() {
     let output = place.run(measure);
     let stderr = stderr(&output);
     assert!(output.status.success(), "it is measured all the same: {stderr}");
-    assert_contains(&stderr, "nothing will be kept or remembered: other users can write");
+    assert_contains(&stderr, "the measurement will not be saved: other users can write");
     assert_eq!(std::fs::read_dir(&mine).unwrap().count(), 0);
     std::fs::write(mine.join(format!("{}.json", seatmap_os::state::host_name())), "{}").unwrap();
     let line = place.one_line_refusal("show host");
@@ -256,7 +256,7 @@ fn a_state_folder_that_others_could_change_is_neither_read_nor_written() {
     std::os::unix::fs::symlink(place.folder(), &mine).unwrap();
     let stderr = String::from_utf8(place.run(measure).stderr).unwrap();
     assert!(
-        stderr.contains("nothing will be kept or remembered: ")
+        stderr.contains("the measurement will not be saved: ")
             && stderr.contains("is a symbolic link"),
         "{stderr}"
     );
@@ -264,7 +264,7 @@ fn a_state_folder_that_others_could_change_is_neither_read_nor_written() {
 }
 
 #[test]
-fn a_link_in_the_state_folder_is_neither_followed_nor_emptied() {
+fn link_in_state_folder_is_not_followed() {
     let place = Place::new();
     let mine = place.path("state/seatmap");
     std::fs::create_dir_all(&mine).unwrap();
@@ -286,12 +286,12 @@ fn a_link_in_the_state_folder_is_neither_followed_nor_emptied() {
 }
 
 #[test]
-fn nothing_kept_cannot_be_resumed() {
+fn resume_needs_output_file() {
     Place::new().refuses("measure --on graviton3 --resume", "--resume needs -o FILE");
 }
 
 #[test]
-fn figures_that_nobody_can_have_measured_are_not_gone_on_with() {
+fn resume_discards_impossible_figures() {
     let place = Place::new();
     signalled(started(&place), libc::SIGINT);
     let journal = place.read("x.json.journal");
@@ -308,13 +308,13 @@ fn figures_that_nobody_can_have_measured_are_not_gone_on_with() {
         );
         place.file("x.json.journal", format!("{header}\n{record}\n"));
         let line = place.one_line_refusal((ENDLESS, "x.json --resume"));
-        assert!(line.contains("x.json.journal:2: ") && line.contains("delete it"), "{line}");
+        assert!(line.contains("x.json.journal:2: ") && line.contains("delete the file"), "{line}");
         assert!(!place.path("x.json").exists());
     }
 }
 
 #[test]
-fn the_homes_can_be_interrupted_too() {
+fn home_search_can_be_interrupted() {
     let place = Place::new();
     let homes = "measure --on xeon-phi-5110p --homes 65536 --passes 1 -o x.json";
     let mut command = place.command(homes);
@@ -330,7 +330,7 @@ fn the_homes_can_be_interrupted_too() {
 }
 
 #[test]
-fn a_second_measurement_waits_for_the_first_whatever_it_writes() {
+fn second_measurement_waits_for_the_first() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
     let measure = ["measure", "--cpus", &cpus, "--quick", "-o", "x.json"];
@@ -340,7 +340,7 @@ fn a_second_measurement_waits_for_the_first_whatever_it_writes() {
         let mut told = String::new();
         BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut told).unwrap();
         let who = format!(
-            "another measurement of this host (process {}) is under way",
+            "waiting for another measurement of this host (process {}) to end",
             std::process::id()
         );
         assert_contains(&told, &who);

@@ -3,10 +3,10 @@
 use crate::common::{Json, Place, assert_contains, stderr};
 
 #[test]
-fn this_computer_is_compared_once_it_was_measured() {
+fn host_is_compared_after_measurement() {
     let Some(cpus) = crate::common::two_cpus() else { return };
     let place = Place::new();
-    place.refuses("compare graviton3", "'seatmap measure' finds them");
+    place.refuses("compare graviton3", "'seatmap measure' measures them");
     let measured = place.run(format!("measure --quick --cpus {cpus}"));
     let said = stderr(&measured);
     if !measured.status.success() || !place.path("state/seatmap").exists() {
@@ -18,12 +18,12 @@ fn this_computer_is_compared_once_it_was_measured() {
 }
 
 #[test]
-fn one_machine_is_shown_by_another_verb() {
+fn machine_argument_suggests_show() {
     Place::new().refuses("machines graviton3", "'seatmap show graviton3' draws one machine");
 }
 
 #[test]
-fn all_that_are_listed_can_be_shown() {
+fn every_listed_machine_can_be_shown() {
     let place = Place::new();
     let listed = place.json("machines --json");
     let listed = listed["machines"].elements();

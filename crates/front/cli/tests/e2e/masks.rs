@@ -107,7 +107,7 @@ fn wide_and_narrow(cell: &str) -> (String, String) {
 }
 
 #[test]
-fn threads_keep_the_masks_that_they_had_and_heirs_get_theirs_back() {
+fn destroy_restores_masks_of_threads_and_children() {
     let Some((cell, _taken)) = highest_with_own_mounts() else { return };
     let place = Place::new();
     let (wide, narrow) = wide_and_narrow(&cell);
@@ -139,7 +139,7 @@ fn threads_keep_the_masks_that_they_had_and_heirs_get_theirs_back() {
 }
 
 #[test]
-fn a_mask_is_kept_also_where_makers_and_destroyers_die() {
+fn masks_survive_killed_create_and_destroy() {
     let Some((cell, _taken)) = highest_with_own_mounts() else { return };
     let place = Place::new();
     let (wide, narrow) = wide_and_narrow(&cell);
@@ -163,7 +163,7 @@ fn a_mask_is_kept_also_where_makers_and_destroyers_die() {
 }
 
 #[test]
-fn two_folders_do_not_claim_one_cpu() {
+fn two_state_folders_cannot_claim_one_cpu() {
     let Some((cell, _taken)) = highest() else { return };
     let place = Place::new();
     let in_other = |arguments: &str| {
@@ -221,7 +221,7 @@ fn lost_and_restored(
 }
 
 #[test]
-fn a_cell_that_has_lost_its_journal_is_restored_by_its_second_record() {
+fn second_record_restores_cell_without_journal() {
     let Some((cell, _taken)) = highest_with_own_mounts() else { return };
     let place = Place::new();
     let (wide, narrow) = wide_and_narrow(&cell);
@@ -239,12 +239,12 @@ fn a_cell_that_has_lost_its_journal_is_restored_by_its_second_record() {
         let told = stderr(&restored);
         assert_eq!((settings(), masks()), (before, masks_before), "{told}");
         assert!(
-            stderr(&refused).contains("'seatmap cell restore' puts back what it changed"),
+            stderr(&refused).contains("'seatmap cell restore' undoes its changes"),
             "{}",
             stderr(&refused)
         );
         assert!(
-            told.contains("1 cell undone") && told.contains("the cell 'one' had lost its journal"),
+            told.contains("1 cell undone") && told.contains("the cell 'one' had no journal"),
             "{told}"
         );
         assert!(!Path::new("/sys/fs/cgroup/cpuset/seatmap.one").exists());
@@ -253,7 +253,7 @@ fn a_cell_that_has_lost_its_journal_is_restored_by_its_second_record() {
 
 /// The cause is the cell, not a call of taskset.
 #[test]
-fn the_cell_that_has_a_cpu_is_named_where_it_is_missed() {
+fn refusal_names_cell_that_owns_cpu() {
     let Some((cell, _taken)) = highest() else { return };
     let place = Place::new();
     let output = seatmap(&place, ("cell", make("calm", &cell))).output().unwrap();

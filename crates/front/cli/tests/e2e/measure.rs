@@ -59,7 +59,7 @@ fn assert_whole(profile: &Value, pus: usize) {
 }
 
 #[test]
-fn two_cpus_of_this_host() {
+fn two_host_cpus_are_measured() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
     let output = place.run(format!("measure --cpus {cpus} --json"));
@@ -71,7 +71,7 @@ fn two_cpus_of_this_host() {
 }
 
 #[test]
-fn the_file_holds_what_json_prints() {
+fn output_file_equals_json_output() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
     let printed = place.stdout(format!("measure --cpus {cpus} --quick --json -o x.json"));
@@ -82,7 +82,7 @@ fn the_file_holds_what_json_prints() {
 }
 
 #[test]
-fn a_page_shows_what_was_measured() {
+fn html_page_shows_measurement() {
     let place = Place::new();
     let ask = "measure --on core-i9-12900k --quick --cpus 0-3,16-17 -o x.json --html";
     assert!(place.stdout((ask, "x.html")).contains("Distance classes"));
@@ -93,22 +93,22 @@ fn a_page_shows_what_was_measured() {
         alone.starts_with("<!DOCTYPE html>") && alone.trim_end().ends_with("</html>"),
         "{alone}"
     );
-    place.refuses((ask, "- --json"), "both print on stdout");
+    place.refuses((ask, "- --json"), "both print to stdout");
 }
 
 #[test]
-fn two_pus_resolve_no_homes_and_say_so() {
+fn two_pus_cannot_distinguish_homes() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
     let page = place.stdout(format!("measure --cpus {cpus} --quick --homes 8 --loaded -o x.json"));
-    assert_contains(&page, "The homes of 8 cache lines are not resolvable from 2 PUs");
+    assert_contains(&page, "The homes of 8 cache lines cannot be distinguished with 2 PUs");
     let profile = place.read_json("x.json");
     assert_eq!(profile["home_model"]["lines"]["resolvable"], false);
     assert_eq!(profile["loaded"][0]["pairs"], 1);
 }
 
 #[test]
-fn the_whole_host_is_remembered_and_a_part_of_it_is_not() {
+fn only_whole_host_measurement_is_stored() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
     let before = place.run("show host");
@@ -122,7 +122,7 @@ fn the_whole_host_is_remembered_and_a_part_of_it_is_not() {
 }
 
 #[test]
-fn a_large_change_since_the_last_time_is_told() {
+fn large_change_since_last_measurement_is_reported() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
     place.stdout("measure --quick");
@@ -143,9 +143,9 @@ fn a_large_change_since_the_last_time_is_told() {
             .unwrap();
     let told = stderr
         .lines()
-        .find(|line| line.starts_with("seatmap: not as remembered of 2026-01-02: CPUs "));
+        .find(|line| line.starts_with("seatmap: differs from the measurement of 2026-01-02: "));
     assert!(
-        told.is_some_and(|line| line.contains(" went from ") && line.contains(" ns; another load")),
+        told.is_some_and(|line| line.contains(" changed from ") && line.contains(" ns; possible")),
         "{stderr}"
     );
     place.stdout("measure --quick");
@@ -154,9 +154,9 @@ fn a_large_change_since_the_last_time_is_told() {
 }
 
 #[test]
-fn the_table_says_what_its_quantiles_are_of() {
+fn table_names_source_of_quantiles() {
     let place = Place::new();
-    let medians = "Quantiles of the pairs' medians: this profile holds no samples.";
+    let medians = "Quantiles are of the pairs' medians: this profile has no samples.";
     assert!(place.stdout("show graviton3").contains(medians));
     assert!(!place.stdout("measure --on graviton3 --cpus 0-5 -o x.json").contains(medians));
     assert_eq!(place.json("show x.json --json")["classes"][0]["quantiles_of"], "samples");
@@ -166,7 +166,7 @@ fn the_table_says_what_its_quantiles_are_of() {
 }
 
 #[test]
-fn a_described_machine_is_recovered_and_two_runs_agree() {
+fn two_runs_recover_same_described_machine() {
     let place = Place::new();
     let run = || place.json("measure --on xeon-e5-2680-2s --cpus 0-3,8-11,16-19 --passes 3 --json");
     let mut first = run();
@@ -183,7 +183,7 @@ fn a_described_machine_is_recovered_and_two_runs_agree() {
 }
 
 #[test]
-fn efforts_and_passes_are_kept() {
+fn profile_records_effort_and_passes() {
     let place = Place::new();
     let protocol = |arguments: &str| {
         place.json(("measure --on graviton3 --cpus 0-5 --json", arguments))["core_distance"]["protocol"].clone()
@@ -196,7 +196,7 @@ fn efforts_and_passes_are_kept() {
 }
 
 #[test]
-fn the_loaded_curve_and_parallel_caches() {
+fn loaded_curve_and_parallel_caches_are_measured() {
     let place = Place::new();
     let profile = place.json("measure --on ryzen-5950x --cpus 0-3,8-11 --loaded --parallel --json");
     let pairs: Vec<u64> =
@@ -209,7 +209,7 @@ fn the_loaded_curve_and_parallel_caches() {
 }
 
 #[test]
-fn a_profile_on_file_can_be_measured_again() {
+fn saved_profile_can_be_measured() {
     let place = Place::new();
     place.stdout("measure --on ryzen-5950x --cpus 0-3,8-11 -o part.json");
     let again = place.json("measure --on part.json --json");
@@ -218,7 +218,7 @@ fn a_profile_on_file_can_be_measured_again() {
 }
 
 #[test]
-fn only_the_cpus_of_the_mask_are_measured() {
+fn only_allowed_cpus_are_measured() {
     let cpus = seatmap_os::affinity::current().unwrap();
     let [.., first, second] = cpus[..] else {
         return seatmap_needs::skipped!("two CPUs are needed");
@@ -238,7 +238,7 @@ fn only_the_cpus_of_the_mask_are_measured() {
 }
 
 #[test]
-fn a_placement_on_this_host_takes_the_cpus_that_may_be_used_now() {
+fn placement_uses_currently_allowed_cpus() {
     let cpus = seatmap_os::affinity::current().unwrap();
     let [first, second, ..] = cpus[..] else {
         return seatmap_needs::skipped!("two CPUs are needed");
@@ -257,7 +257,7 @@ fn a_placement_on_this_host_takes_the_cpus_that_may_be_used_now() {
     let others = seatmap_os::CpuList(cpus[1..].to_vec());
     let are = if cpus.len() == 2 { "is" } else { "are" };
     let remark = format!(
-        "{} {are} left out: this process may use {first} alone, by its cpuset or a taskset",
+        "{} {are} left out: this process may use only {first}, because of its cpuset or a taskset",
         others.named()
     );
     assert!(stderr(&narrow).contains(&remark), "{}", stderr(&narrow));
@@ -271,7 +271,7 @@ fn a_placement_on_this_host_takes_the_cpus_that_may_be_used_now() {
 }
 
 #[test]
-fn every_class_of_a_described_machine_is_recovered() {
+fn every_class_of_described_machine_is_recovered() {
     let place = Place::new();
     place.stdout("measure --on xeon-e5-2680-2s -o x.json");
     let classes = |machine: &str| place.json(["show", machine, "--json"])["classes"].clone();
@@ -290,14 +290,11 @@ fn every_class_of_a_described_machine_is_recovered() {
 }
 
 #[test]
-fn candidate_lines_are_sorted_by_home() {
+fn candidate_lines_are_grouped_by_home() {
     let place = Place::new();
     let arguments = "measure --on ryzen-5950x --cpus 0-15 --homes 16 --quick";
     // A replayed machine has only one home, so homes cannot be distinguished.
-    place.refuses(
-        arguments,
-        "ryzen-5950x is a description: it does not know the homes of cache lines; ",
-    );
+    place.refuses(arguments, "ryzen-5950x is a description: it has no homes of cache lines; ");
     let phi = "measure --on xeon-phi-5110p --cpus 0,4,8,12 --homes 16 --quick --json";
     let model = &place.json(phi)["home_model"];
     assert_eq!(model["lines"]["home_of_line"].elements().len(), 16);
@@ -305,7 +302,7 @@ fn candidate_lines_are_sorted_by_home() {
 }
 
 #[test]
-fn the_seed_decides_every_byte_but_the_time() {
+fn same_seed_gives_same_bytes_except_time() {
     let place = Place::new();
     let run = |seed: &str| {
         let text = place.stdout([
@@ -333,13 +330,13 @@ fn the_seed_decides_every_byte_but_the_time() {
 }
 
 #[test]
-fn a_shared_profile_names_nobody() {
+fn shared_profile_is_anonymous() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
     let measure = ["measure", "--quick", "--wakeups", "0", "--cpus", &cpus, "--share", "s.json"];
     let output = place.run(measure);
     let said = stderr(&output);
-    assert!(output.status.success() && said.contains("left out for strangers: the host's name"));
+    assert!(output.status.success() && said.contains("left out for privacy: the host's name"));
     let host = seatmap_os::state::host_name();
     let shared = place.read_json("s.json");
     for key in ["name", "origin"] {

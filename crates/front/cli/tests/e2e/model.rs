@@ -22,7 +22,7 @@ fn fitted() -> Place {
 }
 
 #[test]
-fn a_twin_is_a_machine_like_any_other() {
+fn twin_can_be_measured_and_shown() {
     let place = fitted();
     let measured = place.json("measure --on twin.toml --json");
     let ns = measured["core_distance"]["median_ns"][1][6].number();
@@ -36,7 +36,7 @@ fn a_twin_is_a_machine_like_any_other() {
 }
 
 #[test]
-fn a_twin_of_a_twin_is_the_same() {
+fn twin_of_twin_equals_twin() {
     let place = fitted();
     insta::assert_snapshot!(place.stdout("model fit box.csv -o twin.toml"));
     let report = place.json("model fit twin.toml -o again.toml --json");
@@ -44,7 +44,7 @@ fn a_twin_of_a_twin_is_the_same() {
 }
 
 #[test]
-fn what_a_profile_lacks_is_said() {
+fn fit_names_missing_data() {
     let place = fitted();
     place.file("one.csv", ",\n");
     place.file(
@@ -67,7 +67,7 @@ fn what_a_profile_lacks_is_said() {
 }
 
 #[test]
-fn a_loaded_curve_is_followed_with_its_own_pairs() {
+fn loaded_curve_is_fitted_with_its_pairs() {
     let place = fitted();
     let profile = place.json("measure --on twin.toml --loaded --seed 7 --json");
     assert_eq!(profile["loaded_seed"], 7);
@@ -81,7 +81,7 @@ fn a_loaded_curve_is_followed_with_its_own_pairs() {
 }
 
 #[test]
-fn a_published_machine_comes_back() {
+fn fit_reproduces_published_machine() {
     let place = Place::new();
     let Some(csv) = seatmap_needs::published("core-to-core/xeon-8375c-2s-128.csv") else { return };
     let report = place.json(["model", "fit", csv.to_str().unwrap(), "-o", "twin.toml", "--json"]);

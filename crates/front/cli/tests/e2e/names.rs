@@ -39,7 +39,7 @@ fn assert_named(place: &Place, arguments: &str) {
 }
 
 #[test]
-fn names_are_shown_in_every_medium() {
+fn names_are_escaped_in_every_medium() {
     let place = hostile();
     for arguments in [
         "show machine.json",
@@ -71,7 +71,7 @@ fn names_are_shown_in_every_medium() {
 }
 
 #[test]
-fn what_was_typed_is_shown_too() {
+fn arguments_are_escaped_in_errors() {
     let place = Place::new();
     for arguments in
         [&["show", NAME][..], &["place", "--on", "graviton3", "--pattern", NAME], &[NAME]]
@@ -84,7 +84,7 @@ fn what_was_typed_is_shown_too() {
 }
 
 #[test]
-fn documents_keep_the_name_itself() {
+fn documents_keep_names_unchanged() {
     let place = hostile();
     for (file, key) in
         [("machine.json", "/name"), ("plan.json", "/machine"), ("plan.json", "/names/0")]
@@ -97,7 +97,7 @@ fn documents_keep_the_name_itself() {
 }
 
 #[test]
-fn a_threads_name_is_shown() {
+fn thread_name_is_escaped() {
     let place = Place::new();
     let Ok(program) = std::fs::read("/bin/true") else {
         return seatmap_needs::skipped!("no /bin/true");

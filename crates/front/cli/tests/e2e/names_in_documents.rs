@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::PoisonError;
 
 #[test]
-fn no_string_of_a_document_commands_a_terminal_or_forges_a_line() {
+fn profile_and_plan_strings_are_escaped() {
     let place = Place::new();
     let profile = place.json("export graviton3 --format json");
     let verbs = [
@@ -51,7 +51,7 @@ fn cluster() -> Value {
 }
 
 #[test]
-fn no_string_of_a_cluster_commands_a_terminal_or_forges_a_line() {
+fn cluster_strings_are_escaped() {
     let place = Place::new();
     let verbs = [
         "show copy.json",
@@ -74,7 +74,7 @@ fn no_string_of_a_cluster_commands_a_terminal_or_forges_a_line() {
 }
 
 #[test]
-fn no_string_of_a_seating_commands_a_terminal_or_forges_a_line() {
+fn seating_strings_are_escaped() {
     let place = Place::new();
     let own = std::process::id().to_string();
     let seating = place.run(format!("check --seconds 0.1 --json -p {own}"));
@@ -104,7 +104,7 @@ fn assert_lines_are_shown(place: &Place, text: &str, verbs: &[&str]) {
 }
 
 #[test]
-fn no_string_of_a_recording_or_a_log_commands_a_terminal_or_forges_a_line() {
+fn recording_and_log_strings_are_escaped() {
     let place = Place::new();
     let own = std::process::id().to_string();
     place.stdout(format!("top --record recording.json --seconds 0.3 -p {own}"));
@@ -123,7 +123,7 @@ fn no_string_of_a_recording_or_a_log_commands_a_terminal_or_forges_a_line() {
 }
 
 #[test]
-fn no_string_of_a_comparison_commands_a_terminal_or_forges_a_line() {
+fn comparison_strings_are_escaped() {
     let place = Place::new();
     let mut results = place.json("bench --runs 1 --warmup 0 --json true");
     let bench = "bench --runs 1 --warmup 0 --baseline then.json --name";
@@ -191,7 +191,7 @@ fn assert_cell_is_shown(place: &Place, record: &Value, journal: &[Value], what: 
 }
 
 #[test]
-fn no_string_of_a_cell_commands_a_terminal_or_forges_a_line() {
+fn cell_strings_are_escaped() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let place = Place::new();
     let record = cell_record();
@@ -215,7 +215,7 @@ fn no_string_of_a_cell_commands_a_terminal_or_forges_a_line() {
 }
 
 #[test]
-fn no_name_of_a_program_that_is_observed_commands_a_terminal_or_forges_a_line() {
+fn observed_program_names_are_escaped() {
     let place = Place::new();
     let Ok(program) = std::fs::read("/bin/sh") else {
         return seatmap_needs::skipped!("no /bin/sh");

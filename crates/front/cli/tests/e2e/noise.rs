@@ -8,7 +8,7 @@ fn one_cpu() -> String {
 }
 
 #[test]
-fn both_meters_say_what_they_found() {
+fn both_meters_report_their_results() {
     let place = Place::new();
     let cpu = one_cpu();
     let found = place.json(format!("noise --cpus {cpu} --seconds 0.1 --json"));
@@ -20,13 +20,13 @@ fn both_meters_say_what_they_found() {
     }
     assert!(noise["sources"].is_array() && noise["meter"]["resolution_ns"].as_f64() > Some(0.0));
     let table = place.stdout(format!("noise --cpus {cpu} --seconds 0.1"));
-    for part in ["Noise of 1 CPU", "stolen", "FWQ median", "What came meanwhile", "Meter: "] {
+    for part in ["Noise of 1 CPU", "stolen", "FWQ median", "Events per second", "Meter: "] {
         assert!(table.contains(part), "{part}: {table}");
     }
 }
 
 #[test]
-fn all_cpus_are_measured_unless_some_are_named() {
+fn all_cpus_are_measured_by_default() {
     let place = Place::new();
     let (open, closed) =
         seatmap_health::noise::reachable(&seatmap_os::cpus::Cpus::read().unwrap().online);
@@ -43,7 +43,7 @@ fn all_cpus_are_measured_unless_some_are_named() {
 }
 
 #[test]
-fn a_page_and_a_picture_go_to_their_files() {
+fn page_and_picture_are_written_to_files() {
     let place = Place::new();
     let output = place.run([
         "noise",
@@ -66,7 +66,7 @@ fn a_page_and_a_picture_go_to_their_files() {
 
 /// The task competes with the meter for its CPU, so the meter's gaps must name it.
 #[test]
-fn the_trace_names_who_had_the_cpu() {
+fn trace_names_competing_task() {
     let place = Place::new();
     let cpu = seatmap_os::affinity::current().unwrap()[0];
     let mut hog = Command::new("sh")
@@ -90,13 +90,12 @@ fn the_trace_names_who_had_the_cpu() {
     hog.kill().unwrap();
     hog.wait().unwrap();
     let told = stderr(&table);
-    if told.contains("the kernel's trace cannot be had") || told.contains("moved off") || !is_seated
-    {
+    if told.contains("cannot trace the kernel") || told.contains("moved off") || !is_seated {
         return seatmap_needs::skipped!("{told}");
     }
     let shown = stdout(&table);
     assert!(
-        shown.contains("by the kernel's trace\n") && shown.contains("hog-of-a-test"),
+        shown.contains("from the kernel's trace\n") && shown.contains("hog-of-a-test"),
         "{shown}"
     );
     let found: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
@@ -106,7 +105,7 @@ fn the_trace_names_who_had_the_cpu() {
 }
 
 #[test]
-fn what_cannot_be_measured_is_refused_in_one_line() {
+fn invalid_options_are_refused_in_one_line() {
     let place = Place::new();
     place.refuses("noise --cpus 500000", "CPU 500000 does not exist");
     place.refuses("noise --html no/such/folder/n.html", "its folder does not exist");
@@ -118,7 +117,7 @@ fn what_cannot_be_measured_is_refused_in_one_line() {
 /// The command asks for a day. After a signal it prints the results so far, and its exit code says
 /// that they are incomplete.
 #[test]
-fn an_interrupted_measurement_keeps_what_it_has() {
+fn interrupted_measurement_keeps_results() {
     let place = Place::new();
     let mut command =
         place.command(["noise", "--cpus", &one_cpu(), "--seconds", "86400", "--json"]);
@@ -144,5 +143,5 @@ fn an_interrupted_measurement_keeps_what_it_has() {
     let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(found["interrupted"], true);
     let told = stderr(&output);
-    assert!(told.starts_with("seatmap: interrupted; the figures are of the first "), "{told}");
+    assert!(told.starts_with("seatmap: interrupted; the figures cover the first "), "{told}");
 }

@@ -80,7 +80,7 @@ fn largest(kinds: &BTreeMap<String, f64>) -> &str {
 }
 
 #[test]
-fn a_ring_is_seen_as_one_and_its_waits_by_kind() {
+fn ring_is_recognised_with_wait_kinds() {
     let Some(place) = ring(2_000) else { return };
     for (by, kind) in [("pipe", "pipe"), ("futex", "futex")] {
         let pattern =
@@ -98,7 +98,7 @@ fn a_ring_is_seen_as_one_and_its_waits_by_kind() {
 
 /// Only `bench/observe/run` builds them, which does not run daily.
 #[test]
-fn the_programs_of_the_bench_can_be_built() {
+fn bench_programs_can_be_built() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../bench/observe");
     let place = Place::new();
     let compilers = [
@@ -122,7 +122,7 @@ fn the_programs_of_the_bench_can_be_built() {
 }
 
 #[test]
-fn bytes_over_pipes_are_counted_exactly() {
+fn pipe_bytes_are_counted_exactly() {
     let Some(place) = ring(2_000) else { return };
     for method in ["sockets", "auto"] {
         let arguments = [
@@ -155,7 +155,7 @@ fn perf_sees_the_same_ring() {
 }
 
 #[test]
-fn what_was_observed_can_be_placed() {
+fn observed_pattern_can_be_placed() {
     let Some(place) = ring(500) else { return };
     // An earlier observation had more phases.
     let earlier = place.folder().join("phases/phase-1.pattern.json");
@@ -240,7 +240,7 @@ fn endless(place: &Place) -> Living {
 }
 
 #[test]
-fn a_living_program_is_observed_and_goes_on() {
+fn running_program_is_observed_and_continues() {
     let Some(place) = ring(1_000_000_000) else { return };
     let mut living = endless(&place);
     let pid = living.0.id().to_string();
@@ -284,7 +284,7 @@ impl Drop for Pipeline {
 
 /// Short-lived clients exit before Seatmap reads the kernel's counts.
 #[test]
-fn clients_that_have_ended_keep_their_names() {
+fn ended_clients_keep_their_names() {
     let place = Place::new();
     if !can_observe() {
         return;
@@ -313,7 +313,7 @@ fn clients_that_have_ended_keep_their_names() {
 }
 
 #[test]
-fn children_that_were_there_belong_to_the_program_and_outsiders_are_named() {
+fn existing_children_are_included_and_outsiders_named() {
     let place = Place::new();
     if !can_observe() {
         return;
@@ -337,14 +337,14 @@ fn children_that_were_there_belong_to_the_program_and_outsiders_are_named() {
     let [a, b] = &children;
     let is_advised = |[alone, other]: [&String; 2]| {
         let table = place.stdout(["observe", "-p", alone, "--seconds", "0.5"]);
-        table.contains(&format!("sh ({other}); -p {other} observes sh with it"))
+        table.contains(&format!("sh ({other}); add -p {other} to observe sh too"))
             && !table.contains("next:")
     };
     assert!(is_advised([a, b]) || is_advised([b, a]));
 }
 
 #[test]
-fn a_program_that_vanishes_ends_the_observation_and_is_kept() {
+fn exit_of_program_ends_observation_with_results() {
     let Some(place) = ring(1_000_000_000) else { return };
     let living = endless(&place);
     let pid = living.0.id().to_string();
@@ -358,7 +358,7 @@ fn a_program_that_vanishes_ends_the_observation_and_is_kept() {
 }
 
 #[test]
-fn ctrl_c_keeps_what_was_seen() {
+fn ctrl_c_keeps_observation() {
     let Some(place) = ring(1_000_000_000) else { return };
     let living = endless(&place);
     let pid = living.0.id().to_string();
@@ -376,7 +376,7 @@ fn ctrl_c_keeps_what_was_seen() {
 }
 
 #[test]
-fn a_command_ends_as_without_seatmap() {
+fn command_keeps_its_exit_code_and_output() {
     let Some(place) = ring(1) else { return };
     assert_eq!(place.run(["observe", "--", "sh", "-c", "exit 7"]).status.code(), Some(7));
     let output = place.run(["observe", "--json", "--", "echo", "from the command"]);
@@ -391,12 +391,12 @@ fn a_command_ends_as_without_seatmap() {
 }
 
 #[test]
-fn faults_are_refused() {
+fn invalid_options_are_refused() {
     let place = Place::new();
     assert!(place.refusal("observe").contains("needs "));
     place.refuses("observe -- no-such-program", "there is no such program");
     let both = "observe --json -o - -- true";
-    place.refuses(both, "both print on stdout");
+    place.refuses(both, "both print to stdout");
     assert!(place.refusal("observe --seconds 0 -- true").contains("is not a time"));
     if can_observe() {
         place.refuses("observe -p 2147483647", "there is no process 2147483647");
@@ -405,7 +405,7 @@ fn faults_are_refused() {
 }
 
 #[test]
-fn redis_talks_with_its_clients() {
+fn redis_exchanges_messages_with_its_clients() {
     if !["redis-server", "redis-benchmark"].into_iter().all(installed) {
         return seatmap_needs::skipped!("no redis");
     }
@@ -434,7 +434,7 @@ fn redis_talks_with_its_clients() {
 }
 
 #[test]
-fn a_program_tells_of_its_own_shared_lines() {
+fn traced_program_reports_shared_lines() {
     let (place, Some(folder)) = (Place::new(), trace::folder()) else { return };
     if !installed("gcc") {
         return seatmap_needs::skipped!("no gcc");
@@ -464,7 +464,7 @@ fn a_program_tells_of_its_own_shared_lines() {
 }
 
 #[test]
-fn a_removed_method_says_what_replaces_it() {
+fn removed_method_names_its_replacement() {
     let place = Place::new();
     let said = place.one_line_refusal("observe --method pages -- true");
     for words in ["the method pages was removed", "--method auto", "--method mpi", "--method tsan"]
@@ -539,7 +539,7 @@ fn assert_ranks_are_observed(mpi: &str) {
     let said = stderr(&nowhere);
     assert!(
         !nowhere.status.success()
-            && said.contains("name a file with -o in a folder that all nodes share"),
+            && said.contains("give -o a file in a folder shared by all nodes"),
         "{said}"
     );
 }
@@ -591,7 +591,7 @@ fn ranks_in_fortran_are_observed() {
 
 /// Python modules load the MPI library with local symbol scope.
 #[test]
-fn ranks_that_load_mpi_for_a_module_alone_are_observed() {
+fn ranks_loading_mpi_locally_are_observed() {
     let host = "#include <dlfcn.h>
         int main(int count, char **words) {
             void *module = dlopen(\"./module.so\", RTLD_NOW | RTLD_LOCAL);
@@ -615,12 +615,12 @@ fn ranks_that_load_mpi_for_a_module_alone_are_observed() {
 }
 
 #[test]
-fn a_program_without_ranks_is_told_from_a_job() {
+fn program_without_ranks_is_reported() {
     let place = Place::new();
     let output = place.run("observe --method mpi -- true");
     let said = stderr(&output);
     assert!(
-        output.status.code() == Some(1) && said.contains("no rank wrote down its messages"),
+        output.status.code() == Some(1) && said.contains("no rank recorded its messages"),
         "{said}"
     );
     let mut blank = place.command("observe --method mpi -- true");
@@ -633,7 +633,7 @@ fn a_program_without_ranks_is_told_from_a_job() {
 /// Page faults can be recorded everywhere. They contain addresses and threads, as processor samples
 /// do.
 #[test]
-fn a_recording_of_perf_is_read() {
+fn perf_recording_is_read() {
     let place = Place::new();
     let mut perf = Command::new("perf");
     perf.args(["record", "-q", "-d", "-e", "page-faults", "-c", "1", "-o"])
@@ -651,14 +651,14 @@ fn a_recording_of_perf_is_read() {
     let table = place.run("observe --recording perf.data");
     let table = stdout(&table);
     assert!(
-        table.contains("no task was seen to talk to another one") && table.contains("by c2c"),
+        table.contains("no messages between tasks were seen") && table.contains("by c2c"),
         "{table}"
     );
     assert_contains(&table, "overhead: not measured: the processor takes the samples");
 }
 
 #[test]
-fn recordings_that_cannot_be_read_are_refused() {
+fn unreadable_recordings_are_refused() {
     let place = Place::new();
     place.file("text", "CPU0 CPU1\n");
     place.file("pipe", [&b"PERFILE2"[..], &16_u64.to_ne_bytes()].concat());
@@ -666,14 +666,14 @@ fn recordings_that_cannot_be_read_are_refused() {
         ("--recording none", "none: No such file or directory"),
         (
             "--recording text",
-            "text: perf did not write it; 'perf c2c record -o FILE -- COMMAND' makes one",
+            "text: not a recording of perf; 'perf c2c record -o FILE -- COMMAND' makes one",
         ),
         ("--recording pipe", "pipe: it was written to a pipe; record again with -o FILE"),
-        ("--method tsan --recording text", "--recording is for the method c2c"),
-        ("--method c2c --seconds 1 -- true", "--seconds has no effect"),
-        ("--recording text --seconds 1", "--seconds has no effect"),
-        ("--recording text --means perf", "--means has no effect"),
-        ("--method c2c -p 1", "c2c observes commands"),
+        ("--method tsan --recording text", "--recording needs --method c2c"),
+        ("--method c2c --seconds 1 -- true", "leave --seconds out"),
+        ("--recording text --seconds 1", "leave --seconds out"),
+        ("--recording text --means perf", "leave --means out"),
+        ("--method c2c -p 1", "c2c cannot attach"),
         ("--recording text -- true", "cannot be used with"),
     ] {
         let output = place.run(("observe", arguments));
@@ -683,7 +683,7 @@ fn recordings_that_cannot_be_read_are_refused() {
 }
 
 #[test]
-fn a_processor_that_samples_nothing_is_told_before_the_command_starts() {
+fn missing_memory_sampling_is_reported_before_start() {
     let place = Place::new();
     let output = place.run("observe --method c2c -- touch began");
     if output.status.success() {
@@ -696,7 +696,7 @@ fn a_processor_that_samples_nothing_is_told_before_the_command_starts() {
 
 /// Seatmap exits as the program does, but deletes its folder first.
 #[test]
-fn a_program_that_fails_leaves_no_folder_behind() {
+fn failed_program_leaves_no_folder() {
     let place = Place::new();
     std::fs::create_dir(place.path("temporary")).unwrap();
     for code in ["0", "3"] {

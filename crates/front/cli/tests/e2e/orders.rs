@@ -55,7 +55,7 @@ fn shared() -> Option<Place> {
 }
 
 #[test]
-fn a_meeting_file_of_another_user_is_not_obeyed() {
+fn meeting_file_of_other_user_is_refused() {
     let Some(place) = shared() else { return };
     let mut attacker = rank(&place, 0, 2, (MEASURE, "--mpi --mpicc true"));
     let mut attacker = attacker.uid(NOBODY).stderr(std::process::Stdio::null()).spawn().unwrap();
@@ -68,7 +68,7 @@ fn a_meeting_file_of_another_user_is_not_obeyed() {
         let (code, told) = ended(begun(rank(&place, at, 2, MEASURE)));
         assert_eq!(code, Some(2), "{told}");
         assert!(
-            told.contains("the meeting file is not obeyed")
+            told.contains("the meeting file is not trusted")
                 && told.contains("belongs to user 65534"),
             "{told}"
         );
@@ -81,7 +81,7 @@ fn a_meeting_file_of_another_user_is_not_obeyed() {
 }
 
 #[test]
-fn a_link_and_an_open_file_are_no_meeting_files_and_no_secrets() {
+fn linked_or_readable_meeting_files_are_refused() {
     let place = Place::new();
     let note = r#"{"job":null,"addresses":["127.0.0.1:9"],"secret":"the secret of the attacker"}"#;
     place.file("note", note);
@@ -118,10 +118,10 @@ fn relayed(place: &Place, tampering: Tampering) -> ([(Option<i32>, String); 2], 
     (ends, relay.orders.try_recv().unwrap())
 }
 
-const FORGED: &str = "a message does not come from the other rank, or was changed on its way";
+const FORGED: &str = "a message is not from the other rank, or was changed on its way";
 
 #[test]
-fn a_relay_that_changes_nothing_is_not_noticed_and_what_it_keeps_is_worth_nothing() {
+fn recorded_order_is_refused_in_later_job() {
     let place = Place::new();
     let ([second, first], order) = relayed(&place, Tampering::None);
     assert_eq!((second.0, first.0), (Some(0), Some(0)), "{second:?} {first:?}");
@@ -138,7 +138,7 @@ const ORDER: &str = r##"{"Mpi":{"program":[35,33,47,98,105,110,47,115,104,10,116
                      "plan":"","limit_ms":1000}}"##;
 
 #[test]
-fn a_relay_without_the_secret_gives_no_orders() {
+fn relay_without_secret_gives_no_orders() {
     for (what, tampering) in [
         ("an order of its own", Tampering::Insert(ORDER.as_bytes().to_vec())),
         ("the end of all", Tampering::Insert(br#""End""#.to_vec())),
@@ -155,7 +155,7 @@ fn a_relay_without_the_secret_gives_no_orders() {
 }
 
 #[test]
-fn answers_that_a_relay_changes_are_not_taken() {
+fn answers_altered_by_relay_are_refused() {
     let place = Place::new();
     let ([_, first], _) = relayed(&place, Tampering::FlipAnswer);
     assert_eq!(first.0, Some(1), "{first:?}");
@@ -163,11 +163,11 @@ fn answers_that_a_relay_changes_are_not_taken() {
     assert!(cluster.contains(FORGED) && !cluster.contains("\"nodes\":[1,2]"), "{cluster}");
     let place = Place::new();
     let ([second, _], _) = relayed(&place, Tampering::Cut);
-    assert!(second.0 == Some(1) && second.1.contains("rank 0 has ended"), "{second:?}");
+    assert!(second.0 == Some(1) && second.1.contains("rank 0 has exited"), "{second:?}");
 }
 
 #[test]
-fn spread_work_takes_no_orders_of_a_relay() {
+fn spread_work_refuses_relay_orders() {
     let place = Place::new();
     let port = free_port();
     let work = |at: usize, port: u16| {
@@ -186,7 +186,7 @@ fn spread_work_takes_no_orders_of_a_relay() {
 }
 
 #[test]
-fn ranks_that_were_started_for_something_else_do_not_obey() {
+fn ranks_started_with_other_options_refuse_orders() {
     let place = Place::new();
     let first = begun(rank(&place, 0, 2, (MEASURE, "--mpi --mpicc true")));
     let second = begun(rank(&place, 1, 2, MEASURE));
@@ -208,7 +208,7 @@ fn connected(address: &str) -> TcpStream {
 }
 
 #[test]
-fn rank_0_listens_where_it_was_told_to_and_nowhere_else() {
+fn rank_0_listens_only_on_given_address() {
     let place = Place::new();
     let port = free_port();
     let mut first = begun(at_port(&place, 0, 2, port, ""));
@@ -243,7 +243,7 @@ impl Crowd {
 }
 
 #[test]
-fn a_crowd_that_says_nothing_keeps_no_rank_out() {
+fn silent_connections_keep_no_rank_out() {
     let Some(place) = shared() else { return };
     let port = free_port();
     let limited = |at: usize| {
@@ -276,7 +276,7 @@ fn a_crowd_that_says_nothing_keeps_no_rank_out() {
 }
 
 #[test]
-fn users_read_no_words_of_the_standard_library() {
+fn errors_never_quote_the_standard_library() {
     let place = Place::new();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

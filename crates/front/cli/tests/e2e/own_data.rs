@@ -24,7 +24,7 @@ fn is_the_machine(place: &Place, file: &str) {
 }
 
 #[test]
-fn each_form_is_read_as_the_machine_that_it_describes() {
+fn every_format_reads_as_the_same_machine() {
     let place = Place::new();
     for name in ["two-sockets.csv", "two-sockets.mct", "two-sockets.xml"] {
         is_the_machine(&place, &own(name));
@@ -40,14 +40,14 @@ fn each_form_is_read_as_the_machine_that_it_describes() {
 }
 
 #[test]
-fn a_frequency_that_nobody_named_is_said() {
+fn assumed_frequency_is_reported() {
     let place = Place::new();
     let assumed = place.run(["import", &own("two-sockets.mct")]);
     assert!(stderr(&assumed).contains("--frequency"));
 }
 
 #[test]
-fn a_matrix_has_siblings_and_sockets() {
+fn matrix_shows_siblings_and_sockets() {
     let place = Place::new();
     let profile = place.json(["import", &own("two-sockets.csv"), "--json"]);
     let median = |of: usize| profile["core_distance"]["median_ns"][0][of].number();
@@ -72,7 +72,7 @@ fn a_matrix_has_siblings_and_sockets() {
 }
 
 #[test]
-fn a_coarse_clock_is_said_and_a_console_log_refused() {
+fn coarse_clock_is_reported_and_console_log_refused() {
     let place = Place::new();
     let coarse = place.run(["import", &own("coarse-clock.csv"), "-o", "x.json"]);
     assert!(coarse.status.success());
@@ -84,7 +84,7 @@ fn a_coarse_clock_is_said_and_a_console_log_refused() {
 }
 
 #[test]
-fn a_problem_of_qaplib_is_solved() {
+fn qaplib_problem_is_solved() {
     let place = Place::new();
     let answer = place.json(["place", "--qaplib", &own("six.dat"), "--kicks", "50", "--json"]);
     // Three pairs of facilities, each pair on neighbouring places: 2 x 3 x 5 x 1.
@@ -117,7 +117,7 @@ fn gathered(place: &Place) {
 }
 
 #[test]
-fn a_gathered_computer_is_read_as_a_folder_and_as_an_archive() {
+fn gathered_computer_is_read_from_folder_and_archive() {
     let place = Place::new();
     gathered(&place);
     assert!(place.stdout("show two").contains("2 PUs"));

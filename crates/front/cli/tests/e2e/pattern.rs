@@ -18,7 +18,7 @@ fn sum(pattern: &Value, figure: &str) -> f64 {
 }
 
 #[test]
-fn every_generator_has_the_edges_of_its_definition() {
+fn every_generator_has_its_defined_edges() {
     // Tasks, edges, and whether every edge has an opposite one.
     let expected = [
         ("ring:7", 7, 7, false),
@@ -60,7 +60,7 @@ fn every_generator_has_the_edges_of_its_definition() {
 }
 
 #[test]
-fn every_generator_of_the_list_works_as_it_is_written_there() {
+fn every_listed_generator_works_as_written() {
     let list = Place::new().stdout("pattern list");
     assert_eq!(list.lines().count(), 13);
     for line in list.lines() {
@@ -112,7 +112,7 @@ const SAME: [(&str, &str); 9] = [
 ];
 
 #[test]
-fn every_kind_of_file_becomes_the_same_pattern() {
+fn every_file_format_becomes_the_same_pattern() {
     let place = Place::new();
     for (name, text) in SAME {
         place.file(name, text);
@@ -141,7 +141,7 @@ fn every_kind_of_file_becomes_the_same_pattern() {
 }
 
 #[test]
-fn symmetric_and_bare_matrices_are_filled_up() {
+fn symmetric_and_unweighted_matrices_are_completed() {
     let place = Place::new();
     let head = "%%MatrixMarket matrix coordinate";
     place.file("symmetric.mtx", format!("{head} integer symmetric\n3 3 2\n2 1 7\n3 3 9\n"));
@@ -149,7 +149,7 @@ fn symmetric_and_bare_matrices_are_filled_up() {
     let told = stderr(&output);
     assert_eq!(
         told,
-        "seatmap: symmetric.mtx: what tasks send to themselves was left out, as it costs the same anywhere: 1 entry\n"
+        "seatmap: symmetric.mtx: left out 1 entry from a task to itself, which costs the same on any CPU\n"
     );
     assert_eq!(edges(&serde_json::from_slice(&output.stdout).unwrap()), [(0, 1), (1, 0)].into());
     place.file("bare.mtx", format!("{head} pattern general\n3 3 1\n3 1\n"));
@@ -157,11 +157,11 @@ fn symmetric_and_bare_matrices_are_filled_up() {
 }
 
 #[test]
-fn a_qaplib_file_has_two_matrices() {
+fn qaplib_file_reports_chosen_matrix() {
     let place = Place::new();
     place.file("x.dat", "2\n0 5\n6 0\n0 7\n8 0\n");
     let output = place.run("pattern convert x.dat");
-    assert!(stderr(&output).contains("x.dat: the file holds two matrices"), "the choice is said");
+    assert!(stderr(&output).contains("x.dat: the file has two matrices"), "the choice is said");
     let total = |which: &str| {
         sum(&place.json(format!("pattern show x.dat --matrix {which} --json")), "bytes")
     };
@@ -184,12 +184,12 @@ fn a_qaplib_file_has_two_matrices() {
 }
 
 #[test]
-fn a_pattern_is_drawn_in_the_terminal() {
+fn pattern_is_drawn_in_terminal() {
     insta::assert_snapshot!(Place::new().stdout("pattern show stencil2d:2x4 --width 40"), @"
         stencil2d:2x4: 8 tasks, 20 edges, 20
           bytes in 20 messages
         A task sends to 2 to 3 others, median 3;
-          as much comes back.
+          traffic is symmetric.
               0    @@    @@
               1  @@  @@    @@
               2    @@  @@    @@
@@ -199,18 +199,18 @@ fn a_pattern_is_drawn_in_the_terminal() {
               6      @@    @@  @@
               7        @@    @@
         Rows send, columns receive; '@' is 1
-          byte, blank nothing.
+          byte; blank is nothing.
         ");
     let wide = Place::new().stdout("pattern show random:1000:8:1 --width 60");
     assert!(
-        wide.contains("Each cell stands for 40 x 40 pairs")
+        wide.contains("Each cell is 40 x 40 pairs")
             && wide.lines().all(|line| line.len() <= 100),
         "{wide}"
     );
 }
 
 #[test]
-fn pictures_pages_and_json_at_once() {
+fn svg_html_and_json_are_written_together() {
     let place = Place::new();
     let all = "pattern show stencil2d:8x8 --svg x.svg --html x.html";
     assert_eq!(place.json((all, "--json"))["tasks"], 64);
@@ -232,7 +232,7 @@ fn pictures_pages_and_json_at_once() {
 }
 
 #[test]
-fn stdin_is_a_file_too() {
+fn pattern_is_read_from_stdin() {
     let place = Place::new();
     place.file("x.csv", "0,5\n1,0\n");
     for source in ["x.csv", "-"] {
@@ -253,7 +253,7 @@ fn refusals<'a>(place: &Place, patterns: impl IntoIterator<Item = &'a str>) -> S
 }
 
 #[test]
-fn words_that_are_no_pattern() {
+fn invalid_generators_are_refused() {
     let specs = [
         "ring",
         "ring:x",
@@ -279,30 +279,31 @@ fn words_that_are_no_pattern() {
     insta::assert_snapshot!(refusals(&Place::new(), specs), @"
         'ring': a number is missing; write ring:N[:bidirectional]
         'ring:x': 'x' is not a whole number below 2^64; write ring:N[:bidirectional]
-        'ring:0': 0 tasks, and a pattern has 1 to 1048576; write ring:N[:bidirectional]
-        'ring:4000000000': 4000000000 tasks, and a pattern has 1 to 1048576; write ring:N[:bidirectional]
+        'ring:0': a pattern has 1 to 1048576 tasks, not 0; write ring:N[:bidirectional]
+        'ring:4000000000': a pattern has 1 to 1048576 tasks, not 4000000000; write ring:N[:bidirectional]
         'ring:99999999999999999999': '99999999999999999999' is not a whole number below 2^64; write ring:N[:bidirectional]
-        'ring:8:periodic': 'periodic' means nothing here; write ring:N[:bidirectional]
-        'pairs:7': 7 tasks do not pair up; write pairs:N
+        'ring:8:periodic': unexpected 'periodic'; write ring:N[:bidirectional]
+        'pairs:7': 7 tasks cannot be paired (N must be even); write pairs:N
         'butterfly:12': 12 is not a power of two; write butterfly:N
-        'stencil2d:8': 2 numbers joined by x are needed; write stencil2d:AxB[:periodic]
-        'stencil2d:8x8x8': 2 numbers joined by x are needed; write stencil2d:AxB[:periodic]
-        'stencil3d:1000000x1000000x1000000': 1000000x1000000x1000000 tasks, and a pattern has 1 to 1048576; write stencil3d:AxBxC[:periodic]
-        'all-to-all:1000000': that would be 999999000000 edges, and 8388608 are the most; write all-to-all:N
-        'clusters:2x100000': that would be 19999800000 edges, and 8388608 are the most; write clusters:KxM
-        'butterfly:1048576': that would be 20971520 edges, and 8388608 are the most; write butterfly:N
-        'random:10:1e9': three numbers are needed; write random:N:DEGREE:SEED
+        'stencil2d:8': expected 2 numbers joined by x; write stencil2d:AxB[:periodic]
+        'stencil2d:8x8x8': expected 2 numbers joined by x; write stencil2d:AxB[:periodic]
+        'stencil3d:1000000x1000000x1000000': a pattern has 1 to 1048576 tasks, not 1000000x1000000x1000000; write stencil3d:AxBxC[:periodic]
+        'all-to-all:1000000': 999999000000 edges are too many; the limit is 8388608; write all-to-all:N
+        'clusters:2x100000': 19999800000 edges are too many; the limit is 8388608; write clusters:KxM
+        'butterfly:1048576': 20971520 edges are too many; the limit is 8388608; write butterfly:N
+        'random:10:1e9': expected three numbers; write random:N:DEGREE:SEED
         'random:10:1e9:1': '1e9' is not a whole number below 2^64; write random:N:DEGREE:SEED
-        'random:10:10:1': 10 tasks have no 10 others each; write random:N:DEGREE:SEED
-        'random:1000000:999999:1': that would be 999999000000 edges, and 8388608 are the most; write random:N:DEGREE:SEED
+        'random:10:10:1': with 10 tasks, each has fewer than 10 others; write random:N:DEGREE:SEED
+        'random:1000000:999999:1': 999999000000 edges are too many; the limit is 8388608; write random:N:DEGREE:SEED
         nowhere.csv: there is no such file; 'seatmap pattern list' lists the patterns known by name
-        .: is a folder; give a file's name
+        .: is a folder; give a file name
         ");
-    Place::new().refuses("pattern show rings:4", "no pattern is called 'rings'; there are ring:N");
+    Place::new()
+        .refuses("pattern show rings:4", "unknown pattern 'rings'; expected one of: ring:N");
 }
 
 #[test]
-fn files_that_are_no_pattern() {
+fn malformed_files_are_refused() {
     let place = Place::new();
     let bad: [(&str, &[u8]); 16] = [
         ("empty.csv", b""),
@@ -326,21 +327,21 @@ fn files_that_are_no_pattern() {
         place.file(name, bytes);
     }
     insta::assert_snapshot!(refusals(&place, bad.iter().map(|(name, _)| *name)), @"
-        empty.csv: the file is empty; make it anew
+        empty.csv: the file is empty; create it again
         binary.csv: line 2, column 1: this is not UTF-8 text; unpack the file, or save it as plain UTF-8 text
-        ragged.csv: line 2, column 2: a row of length 1 in a matrix of 2 rows; a matrix has as many cells in each row as rows; a list of edges begins with the line from,to,bytes
-        negative.csv: line 1, column 3: '-1' is not between 0 and 1e18, as amounts are; cells are amounts of bytes; an empty one is 0
-        word.csv: line 2, column 3: 'no' is not a number; cells are amounts of bytes; an empty one is 0
+        ragged.csv: line 2, column 2: this row has 1 cell, but the matrix has 2 rows; a matrix must be square; a list of edges begins with the line from,to,bytes
+        negative.csv: line 1, column 3: '-1' is not between 0 and 1e18; cells are bytes; an empty cell is 0
+        word.csv: line 2, column 3: 'no' is not a number; cells are bytes; an empty cell is 0
         headless.csv: line 1, column 1: 3 rows of 3 numbers may be a matrix or a list of edges; begin a list of edges with the line from,to,bytes; write 0 on the diagonal of a matrix
-        order.csv: line 2, column 1: row 'b' stands where column 'a' does; name rows and columns alike, in the same order
-        column.csv: line 1, column 8: there is no column 'bytes'; the first line of a list of edges has from, to, bytes and perhaps messages, each once
-        mixed.csv: line 3, column 3: 'a' among tasks that are written otherwise; write all tasks as numbers counted from 0, or all as names
-        field.mtx: line 1, column 34: 'complex' is not read; the first line is %%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric
-        cut.mtx: line 3, column 6: the file ends after 1 of 2 entries; the first line below the comments has the rows, the columns and, for coordinates, the entries
-        cut.dat: line 2, column 4: two 2 x 2 matrices are 8 numbers, and the file has 2
-        cut.json: line 2, column 7: the file ends where a value should stand
-        future.json: its format is 'seatmap-pattern/2', and this program reads seatmap-pattern/1
-        edge.json: edges[0]: there is no task 2; 2 tasks are numbered 0 to 1
+        order.csv: line 2, column 1: row 'b' does not match column 'a'; give rows and columns the same names, in the same order
+        column.csv: line 1, column 8: the column 'bytes' is missing; the first line of a list of edges names from, to, bytes and optionally messages, each once
+        mixed.csv: line 3, column 3: 'a' is a name among task numbers; write all tasks as numbers counted from 0, or all as names
+        field.mtx: line 1, column 34: 'complex' is not supported; the first line must be %%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric
+        cut.mtx: line 3, column 6: the file ends after 1 of 2 entries; the first line after the comments gives the numbers of rows, columns and, for coordinates, entries
+        cut.dat: line 2, column 4: two 2 x 2 matrices need 8 numbers, but the file has 2
+        cut.json: line 2, column 7: EOF while parsing a value
+        future.json: its format is 'seatmap-pattern/2', but this program reads seatmap-pattern/1
+        edge.json: edges[0]: there is no task 2; the pattern has 2 tasks, counted from 0
         letter.txt: unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, METIS graphs, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
         ");
     assert!(!files(&place).contains(&"never.json".to_owned()), "nothing is written");
@@ -359,7 +360,7 @@ fn files_that_are_no_pattern() {
 }
 
 #[test]
-fn command_lines_that_are_wrong() {
+fn invalid_command_lines_are_refused() {
     let place = Place::new();
     for arguments in [
         "pattern",
@@ -377,7 +378,7 @@ fn command_lines_that_are_wrong() {
 }
 
 #[test]
-fn names_cannot_command_the_terminal_or_run_as_scripts() {
+fn names_are_escaped_in_terminal_and_page() {
     let place = Place::new();
     let name = r"a\u001b[31m</script><script>alert(1)</script>";
     let edge = r#"{"from":0,"to":1,"bytes":2}"#;
@@ -395,7 +396,7 @@ fn names_cannot_command_the_terminal_or_run_as_scripts() {
 }
 
 #[test]
-fn a_metis_graph_is_a_pattern() {
+fn metis_graph_is_read() {
     let place = Place::new();
     place.file(
         "eight.graph",
@@ -407,7 +408,7 @@ fn a_metis_graph_is_a_pattern() {
     let wrong = place.file("odd.graph", "% one way\n2 1\n2\n\n");
     let line = place.one_line_refusal("pattern show odd.graph");
     assert!(
-        line.contains("odd.graph") && line.contains("stands in the lines of both its ends"),
+        line.contains("odd.graph") && line.contains("in the lines of both its vertices"),
         "{line} {wrong:?}"
     );
     place.file("web.net", "*Vertices 2\n1 \"a\"\n2 \"b\"\n*Arcs\n1 2 3\n");

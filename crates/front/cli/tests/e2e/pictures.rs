@@ -4,7 +4,7 @@ use crate::common::{Place, stderr};
 use std::path::Path;
 
 #[test]
-fn pictures_are_what_their_command_draws() {
+fn committed_pictures_match_their_command() {
     let place = Place::new();
     let root = Path::new(crate::REPOSITORY);
     let drawn = place

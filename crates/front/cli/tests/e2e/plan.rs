@@ -96,7 +96,7 @@ fn a_script_seats_each_process(format: &str) {
     assert_eq!(shell(&place, "SEATMAP_TASK=1 sh seats sh -c 'exit 7'").status.code(), Some(7));
     let beyond = shell(&place, "SEATMAP_TASK=2 sh seats true");
     assert_eq!(beyond.status.code(), Some(2));
-    assert_eq!(stderr(&beyond), "seats: there is no task 2; the plan has 0 to 1\n");
+    assert_eq!(stderr(&beyond), "seats: there is no task 2; the plan has tasks 0 to 1\n");
     a_script_without_a_rank_refuses(&place);
     a_batch_script_of_slurm_has_no_rank(&place, cpus[1]);
 }
@@ -108,7 +108,7 @@ fn a_script_without_a_rank_refuses(place: &Place) {
         let told = stderr(&refused);
         assert!(refused.status.code() == Some(2) && refused.stdout.is_empty(), "{set}: {told}");
         assert!(
-            told.starts_with("seats: which task is this?") && told.contains("SEATMAP_TASK"),
+            told.starts_with("seats: unknown task: the launcher") && told.contains("SEATMAP_TASK"),
             "{set}: {told}"
         );
     }
@@ -195,7 +195,7 @@ fn by_rankfile(place: &Place, placement: &[u32], before: &str) -> Vec<String> {
 }
 
 #[test]
-fn mpirun_seats_the_ranks_as_the_rankfile_says() {
+fn mpirun_seats_the_ranks_by_rankfile() {
     let Some([second, first]) = swapped().filter(|_| installed("mpirun")) else { return };
     for placement in [&[second, first][..], &[second, first, second]] {
         assert_eq!(by_rankfile(&Place::new(), placement, ""), seated(placement));
@@ -204,7 +204,7 @@ fn mpirun_seats_the_ranks_as_the_rankfile_says() {
 
 /// On most servers hwloc counts the threads of a core consecutively, and the system does not.
 #[test]
-fn rankfiles_hold_where_hwloc_counts_otherwise() {
+fn rankfiles_work_with_other_hwloc_numbering() {
     let Some(cpus) = swapped().filter(|_| installed("mpirun") && installed("lstopo-no-graphics"))
     else {
         return;

@@ -20,7 +20,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn a_program_counts_the_cpus_of_the_machine() {
+fn program_counts_cpus_of_pretended_machine() {
     let place = Place::new();
     let Some(output) = pretend(&place, [MACHINE, "-q", "--", "nproc"]) else { return };
     assert_eq!((text(&output.stdout).trim(), text(&output.stderr).as_str()), ("128", ""));
@@ -32,7 +32,7 @@ fn a_program_counts_the_cpus_of_the_machine() {
 }
 
 #[test]
-fn the_exit_code_is_the_programs_unless_a_check_fails() {
+fn exit_code_is_the_programs_unless_check_fails() {
     let place = Place::new();
     let Some(output) = pretend(&place, [MACHINE, "-q", "sh", "-c", "exit 7"]) else { return };
     assert_eq!(output.status.code(), Some(7));
@@ -47,13 +47,13 @@ fn the_exit_code_is_the_programs_unless_a_check_fails() {
     let piled = "taskset -cp 0 $$ > /dev/null; taskset -c 64 sleep 0.3 & exec sleep 0.4";
     let (code, said) = check(piled);
     assert_eq!(code, Some(1), "{said}");
-    assert_contains(&said, "sit on one core (CPUs 0,64)");
+    assert_contains(&said, "share one core (CPUs 0,64)");
     let (code, said) = check(&piled.replace("64", "1"));
     assert_eq!((code, said.as_str()), (Some(0), ""), "nothing is said of a program that is fine");
 }
 
 #[test]
-fn masks_that_are_refused_fail_a_check_unless_the_program_tries_another() {
+fn refused_mask_fails_check_unless_retried() {
     let place = Place::new();
     if !seatmap_needs::tool("taskset") {
         return;
@@ -87,7 +87,7 @@ fn masks_that_are_refused_fail_a_check_unless_the_program_tries_another() {
 }
 
 #[test]
-fn times_of_the_machines_cpus_go_on() {
+fn cpu_times_in_proc_stat_advance() {
     let place = Place::new();
     let line = "grep 'cpu[0-9]' /proc/stat; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; \
                 sleep 0.5; grep 'cpu[0-9]' /proc/stat";
@@ -109,17 +109,17 @@ fn times_of_the_machines_cpus_go_on() {
 }
 
 #[test]
-fn a_pretend_inside_a_pretend_is_refused() {
+fn nested_pretend_is_refused() {
     let place = Place::new();
     let inner = format!("{} pretend epyc-9654-2s -q -- nproc", env!("CARGO_BIN_EXE_seatmap"));
     let Some(output) = pretend(&place, [MACHINE, "-q", "sh", "-c", &inner]) else { return };
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert_contains(&said, "a pretend inside a pretend cannot work");
+    assert_contains(&said, "cannot run inside another one");
 }
 
 #[test]
-fn a_plan_for_the_machine_is_held_against_the_program() {
+fn program_is_checked_against_plan() {
     let place = Place::new();
     if !seatmap_needs::tool("taskset") {
         return;
@@ -141,11 +141,11 @@ fn a_plan_for_the_machine_is_held_against_the_program() {
     let output = check("other.json", "70").unwrap();
     assert_eq!(output.status.code(), Some(2));
     let said = text(&output.stderr);
-    assert_contains(&said, "the plan is for 'desk', and not for 'xeon-8375c-2s'");
+    assert_contains(&said, "the plan is for 'desk', not for 'xeon-8375c-2s'");
 }
 
 #[test]
-fn the_document_has_every_thread_and_stdout_for_itself() {
+fn json_lists_every_thread_and_owns_stdout() {
     let place = Place::new();
     let arguments = [MACHINE, "--json", "--offline", "0", "sh", "-c", "echo hello; nproc; true"];
     let Some(output) = pretend(&place, arguments) else { return };
@@ -159,7 +159,7 @@ fn the_document_has_every_thread_and_stdout_for_itself() {
 }
 
 #[test]
-fn machines_and_lists_that_cannot_be_are_refused_before_the_program_starts() {
+fn invalid_machines_and_lists_are_refused_before_start() {
     let place = Place::new();
     for (arguments, words) in [
         (&["no-such-machine", "touch", "x"][..], "no machine called 'no-such-machine'"),

@@ -27,26 +27,26 @@ fn assert_tells(arguments: impl Arguments) {
 }
 
 #[test]
-fn a_measurement_tells_of_it() {
+fn measure_reports_quota() {
     if let Some(cpus) = two_cpus() {
         assert_tells(format!("measure --cpus {cpus} --quick"));
     }
 }
 
 #[test]
-fn a_look_for_noise_tells_of_it() {
+fn noise_reports_quota() {
     assert_tells("noise --seconds 0.2");
 }
 
 #[test]
-fn a_race_tells_of_it() {
+fn tune_reports_quota() {
     if two_cpus().is_some() {
         assert_tells("tune --budget 30 --candidates 2 -- true");
     }
 }
 
 #[test]
-fn a_rank_that_a_quota_stops_is_named_with_its_group() {
+fn throttled_rank_is_named_with_its_group() {
     let Some(group) = Group::with_quota(10) else { return };
     let place = Place::new();
     let measure = "cluster measure --each-rank --trips 20ms -o cluster.json";
@@ -69,7 +69,7 @@ fn a_rank_that_a_quota_stops_is_named_with_its_group() {
 }
 
 #[test]
-fn a_run_tells_of_it_with_the_file() {
+fn run_reports_quota_file() {
     let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
     let Some((said, group)) = said_under_a_quota(["run", "--cpus", "0", "--", "sh", "-c", busy])
     else {

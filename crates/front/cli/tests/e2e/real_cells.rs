@@ -56,7 +56,7 @@ pub fn make(name: &str, cpus: &str) -> String {
 /// Whether a cell was created. Another program may have the CPU.
 pub fn made(output: &Output) -> bool {
     let told = stderr(output);
-    let is_taken = told.contains("can be made here") || told.contains(", and is remembered in ");
+    let is_taken = told.contains("cannot create a cell") || told.contains(", and its state is in ");
     assert!(output.status.success() || is_taken, "{told}");
     if is_taken {
         seatmap_needs::skipped!("{told}");

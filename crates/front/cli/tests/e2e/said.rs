@@ -11,7 +11,7 @@ fn cpu() -> String {
 }
 
 #[test]
-fn a_zombie_is_seated_and_judged_nowhere() {
+fn zombie_is_refused_by_every_verb() {
     let mut ended = Command::new("true").spawn().unwrap();
     let pid = ended.id().to_string();
     while !std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap().contains(") Z ") {}
@@ -21,14 +21,14 @@ fn a_zombie_is_seated_and_judged_nowhere() {
         &["check", "--pid", &pid],
         &["top", "--once", "--pid", &pid],
     ] {
-        place.refuses(arguments, "has ended, and is listed only until its parent asks");
+        place.refuses(arguments, "has ended (a zombie: its parent has not reaped it)");
     }
     ended.wait().unwrap();
 }
 
 /// A closed pipe must not turn a wrong seating into a right one.
 #[test]
-fn a_reader_that_has_gone_hides_no_verdict() {
+fn closed_pipe_keeps_check_exit_code() {
     let place = Place::new();
     let mut program = Command::new("sleep").arg("60").spawn().unwrap();
     let pid = program.id().to_string();
@@ -49,7 +49,7 @@ fn a_reader_that_has_gone_hides_no_verdict() {
 
 /// Some editors write it at the start of every file.
 #[test]
-fn a_byte_order_mark_hides_no_plan() {
+fn byte_order_mark_is_ignored() {
     let place = Place::new();
     let plan = format!(
         "\u{feff}{{\"format\":\"seatmap-plan/1\",\"machine\":\"host\",\"placement\":[{}]}}",
@@ -62,7 +62,7 @@ fn a_byte_order_mark_hides_no_plan() {
 }
 
 #[test]
-fn pages_of_the_manual_follow_no_link_of_another_user() {
+fn man_pages_follow_no_foreign_link() {
     let place = Place::new();
     std::fs::create_dir(place.path("shared")).unwrap();
     std::fs::create_dir(place.path("mine")).unwrap();
@@ -79,7 +79,7 @@ fn pages_of_the_manual_follow_no_link_of_another_user() {
 
 /// Opening a pipe without a reader for writing blocks.
 #[test]
-fn a_planted_pipe_holds_no_log_up() {
+fn run_log_refuses_foreign_fifo() {
     let place = Place::new();
     std::fs::create_dir(place.path("shared")).unwrap();
     std::fs::set_permissions(place.path("shared"), PermissionsExt::from_mode(0o1777)).unwrap();
@@ -94,15 +94,15 @@ fn a_planted_pipe_holds_no_log_up() {
 }
 
 #[test]
-fn a_wrapper_that_starts_nothing_is_told() {
+fn unmatched_start_at_is_reported() {
     let place = Place::new();
     let output = place.run(["run", "-q", "--cpus", &cpu(), "--start-at", "nothing", "--", "true"]);
     assert!(output.status.success());
-    assert!(stderr(&output).contains("no thread was seated"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("no thread was pinned"), "{}", stderr(&output));
 }
 
 #[test]
-fn few_blocks_show_nothing_and_two_commands_have_two_names() {
+fn bench_numbers_equal_commands_and_needs_blocks() {
     let place = Place::new();
     let text = place.stdout([
         "bench",
@@ -117,13 +117,13 @@ fn few_blocks_show_nothing_and_two_commands_have_two_names() {
         "--",
         "true",
     ]);
-    assert_contains(&text, "So few blocks show nothing");
+    assert_contains(&text, "Too few blocks to compare");
     assert_contains(&text, "true (2)");
 }
 
 /// An earlier run's report must not stay if this run's end is unknown.
 #[test]
-fn a_report_says_that_the_end_was_not_seen() {
+fn detached_report_marks_end_as_unseen() {
     let place = Place::new();
     place.file("report.json", "an earlier run's");
     let run = format!("run --cpus {} --detach --report report.json -- sleep 60", cpu());
@@ -140,14 +140,14 @@ fn a_report_says_that_the_end_was_not_seen() {
     assert_eq!(report()["complete"], false);
     assert!(end(number("; process ")).success() && end(number(" as process ")).success());
     assert_eq!(report()["complete"], false);
-    place.refuses("show report.json", "before the run's end, which was not seen");
+    place.refuses("show report.json", "it was written before the run ended: the process");
     place.stdout(["run", "-q", "--cpus", &cpu(), "--report", "report.json", "true"]);
     assert_eq!(report()["complete"], true);
 }
 
 /// Both runs take the first CPU of the list.
 #[test]
-fn runs_that_share_a_cpu_say_so() {
+fn runs_sharing_a_cpu_are_reported() {
     let place = Place::new();
     let cpu = cpu();
     let run = |seconds| ["run", "-q", "--strict", "--cpus", &cpu, "--", "sleep", seconds];
@@ -158,12 +158,12 @@ fn runs_that_share_a_cpu_say_so() {
     first.wait().unwrap();
     let said = stderr(&second);
     assert_contains(&said, &format!("CPU {cpu} is also the seat of a thread of process "));
-    assert_contains(&said, " ('sleep'), which another 'seatmap run' (process ");
+    assert_contains(&said, " ('sleep'), seated by another 'seatmap run' (process ");
 }
 
 /// A program seated while it ran keeps its seat without a Seatmap process.
 #[test]
-fn programs_that_run_already_and_share_a_cpu_are_told() {
+fn running_programs_sharing_a_cpu_are_reported() {
     let place = Place::new();
     let cpu = cpu();
     let mut sleepers: Vec<_> =
@@ -185,7 +185,7 @@ fn programs_that_run_already_and_share_a_cpu_are_told() {
 }
 
 #[test]
-fn a_run_of_another_user_on_the_same_cpu_is_told() {
+fn foreign_run_on_same_cpu_is_reported() {
     if !is_root() || !crate::run::programs::installed("setpriv") {
         return seatmap_needs::skipped!("this needs root and setpriv");
     }
@@ -208,7 +208,7 @@ fn a_run_of_another_user_on_the_same_cpu_is_told() {
 }
 
 #[test]
-fn a_folder_for_temporary_files_that_is_not_there_is_named() {
+fn missing_temporary_folder_is_named() {
     let place = Place::new();
     let bench = format!("bench --runs 1 --cpus {} -- true", cpu());
     for arguments in [&bench, "tune -- true"] {
@@ -218,24 +218,24 @@ fn a_folder_for_temporary_files_that_is_not_there_is_named() {
         let output = place.command(arguments).env("TMPDIR", "/no/such").output().unwrap();
         let said = stderr(&output);
         assert_eq!(output.status.code(), Some(1), "{said}");
-        assert_contains(&said, "TMPDIR names '/no/such', which is not a folder: set");
+        assert_contains(&said, "TMPDIR '/no/such' is not a folder: set");
         assert!(!said.contains("os error"), "{said}");
     }
 }
 
 #[test]
-fn a_comparison_that_cannot_keep_to_its_time_says_so_before() {
+fn bench_warns_if_runs_exceed_seconds() {
     let place = Place::new();
     let slow = "command:sleep 0.2; echo 5";
     let bench = ["bench", "--seconds", "0.5", "--lower-is-better", "--metric", slow];
     let output = place.run((bench, &["--cpus", &cpu(), "--", "true"]));
     let said = stderr(&output);
-    assert_contains(&said, "more than the 0.5 s of --seconds: 13 runs are its fewest");
-    assert_contains(&said, "with the metric's own command");
+    assert_contains(&said, "but --seconds allows 0.5 s: it makes at least 13 runs");
+    assert_contains(&said, "with the metric's command");
 }
 
 #[test]
-fn a_metric_says_how_its_command_ended() {
+fn failed_metric_reports_exit_code() {
     let place = Place::new();
     let metric = ["bench", "--runs", "1", "--metric", "command:exit 3", "--lower-is-better"];
     let output = place.run((metric, &["--cpus", &cpu(), "--", "true"]));
@@ -244,7 +244,7 @@ fn a_metric_says_how_its_command_ended() {
 
 /// A rule may give a seat outside `--cpus`.
 #[test]
-fn busy_threads_keep_the_seats_of_their_rule() {
+fn busy_threads_keep_seats_of_their_rule() {
     let [a, b] = super::run::programs::two_cpus();
     if !super::run::programs::are_two([a, b]) {
         return seatmap_needs::skipped!("one CPU");
@@ -263,13 +263,13 @@ fn two_results_never_share_stdout() {
     let place = Place::new();
     for option in ["--svg", "--html"] {
         let arguments = ["noise", "--seconds", "0.1", "--cpus", &cpu(), "--json", option, "-"];
-        place.refuses(arguments, "both print on stdout");
+        place.refuses(arguments, "both print to stdout");
     }
 }
 
 /// Threads' files stay open only while there is room for others.
 #[test]
-fn a_limit_on_open_files_hides_no_thread() {
+fn open_file_limit_hides_no_thread() {
     let Some(program) = crate::check::threads(20, "sleep") else { return };
     let place = Place::new();
     let pid = program.pid().to_string();
@@ -284,7 +284,7 @@ fn a_limit_on_open_files_hides_no_thread() {
 
 /// Such a root is an ordinary user when it opens the host's files.
 #[test]
-fn root_of_a_user_namespace_is_told_to_ask() {
+fn doctor_sends_namespace_root_to_host_root() {
     let place = Place::new();
     let mut doctor = place.command_of("unshare");
     doctor.args(["--user", "--map-root-user", crate::PROGRAM, "doctor", "--json"]);
@@ -306,25 +306,25 @@ fn root_of_a_user_namespace_is_told_to_ask() {
 
 /// The rule's name may be misspelt.
 #[test]
-fn a_rule_that_no_thread_fits_is_told() {
+fn unmatched_rule_is_reported() {
     let place = Place::new();
     let cpu = cpu();
     let rules = ["--match", &format!("sleep=cpus:{cpu}"), "--match", &format!("slep=cpus:{cpu}")];
     let ran = place.run(("run", rules, "-- sleep 0.1"));
     let said = stderr(&ran);
-    assert_contains(&said, "--match 'slep': no thread fitted it");
+    assert_contains(&said, "--match 'slep': no thread matched");
     assert!(!said.contains("'sleep': no thread"), "{said}");
-    // No process has a device open, so nothing was judged.
+    // No process has a device open, so there is nothing to check.
     let own = std::process::id().to_string();
     let checked = place.run(format!("check --pid {own} --rule device-near"));
     let said = stdout(&checked) + &stderr(&checked);
-    assert!(said.contains("nothing was judged") && !said.contains("all as asked"), "{said}");
+    assert!(said.contains("nothing to check") && !said.contains("all as asked"), "{said}");
 }
 
 /// `/sys` may be absent, another file system, or have its control groups covered. Seatmap refuses
 /// work that needs it, and otherwise reports what it could not see.
 #[test]
-fn a_sys_that_is_not_the_kernels_is_never_judged_well() {
+fn false_sys_is_never_judged_healthy() {
     if !is_root() {
         return seatmap_needs::skipped!("this needs root");
     }
@@ -361,11 +361,11 @@ fn a_sys_that_is_not_the_kernels_is_never_judged_well() {
     let covered = format!("{joined} && mount -t tmpfs none /sys/fs/cgroup");
     for (mounts, line, why) in [
         (joined, "advise -- sleep 0.3", "it ended"),
-        (covered, "advise -- sleep 2", "the hierarchy of control groups with 'cpu' is not mounted"),
+        (covered, "advise -- sleep 2", "the cgroup hierarchy with 'cpu' of the"),
     ] {
         let output = within(&mounts, line);
         let said = stdout(&output);
         let told = said.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(told.contains(&format!("; a CPU quota could not be seen ({why}")), "{said}");
+        assert!(told.contains(&format!("; CPU quota unknown ({why}")), "{said}");
     }
 }

@@ -30,7 +30,7 @@ fn printed(output: &Output) -> String {
 }
 
 #[test]
-fn a_plan_is_better_than_packing_or_says_that_nothing_is_gained() {
+fn plan_beats_packing_or_reports_no_gain() {
     let place = Place::new();
     for machine in ["ryzen-5950x", "xeon-e5-2680-2s", "core-i9-12900k"] {
         let plan =
@@ -46,7 +46,7 @@ fn a_plan_is_better_than_packing_or_says_that_nothing_is_gained() {
 }
 
 #[test]
-fn the_headline_has_both_judges_and_no_percentage_above_a_hundred() {
+fn headline_has_both_estimates_below_100_percent() {
     let place = Place::new();
     let plan = ["services", "plan", "--record", &example(), "--on", "ryzen-5950x"];
     let text = place.stdout((plan, "-o plan.json --html plan.html"));
@@ -55,8 +55,8 @@ fn the_headline_has_both_judges_and_no_percentage_above_a_hundred() {
     for text in [&text, &again, &page] {
         for part in [
             "with these sets a service loses 5.3 s per CPU second it needs; with everything shared, 10.6 s.",
-            "The record played on the sets says the opposite",
-            "8.1 s late or more, and 2.9 s with everything shared",
+            "Replaying the record says the opposite",
+            "8.1 s late or more; with everything shared, 2.9 s",
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
@@ -72,7 +72,7 @@ fn the_headline_has_both_judges_and_no_percentage_above_a_hundred() {
 }
 
 #[test]
-fn a_plan_is_text_a_page_and_a_document_of_the_same_sets() {
+fn text_page_and_document_agree() {
     let place = Place::new();
     let arguments = ["services", "plan", "--record", &example(), "--on", "ryzen-5950x"];
     let text = place.stdout((arguments, "-o plan.json --html plan.html"));
@@ -86,15 +86,18 @@ fn a_plan_is_text_a_page_and_a_document_of_the_same_sets() {
 }
 
 #[test]
-fn mistakes_are_refused_before_anything_is_done() {
+fn mistakes_are_refused_before_any_change() {
     let place = Place::new();
     let head = "format = \"seatmap-services/1\"\n[[service]]\nname = \"redis\"\n";
     let file = place.file("a.toml", format!("{head}least_cpus = 90\nunit = \"redis.service\"\n"));
     let plan = ["services", "plan", file, "--record", &example(), "--on", "ryzen-5950x"];
     let told = place.one_line_refusal(plan);
-    assert!(told.ends_with("lower least_cpus by 58 in all"), "{told}");
+    assert!(told.ends_with("lower least_cpus by 58 in total"), "{told}");
     let file = place.file("b.toml", format!("{head}unit = \"no-such-unit.service\"\n"));
-    place.refuses(["services", "show", file], "service 'redis': there is no systemd unit");
+    place.refuses(
+        ["services", "show", file],
+        "service 'redis': there is no control group of systemd unit 'no-such-unit.service'",
+    );
     let file = place.file("c.toml", format!("{head}pid = 1\ncolour = \"red\"\n"));
     place.refuses(["services", "show", file], "c.toml: line 5, column 1: unknown key 'colour'");
     let file = place.file("d.toml", format!("{}pid = 1\n", head.replace("redis", "other")));
@@ -106,11 +109,11 @@ fn mistakes_are_refused_before_anything_is_done() {
     let refused = output(&place, "undo");
     assert_eq!(refused.status.code(), Some(2));
     let told = stderr(&refused);
-    assert_contains(&told, "no plan 'services' stands");
+    assert_contains(&told, "no plan 'services' is applied");
 }
 
 #[test]
-fn a_plan_is_exported_for_its_neighbours() {
+fn plan_is_exported_to_systemd_and_json() {
     let place = Place::new();
     let plan = ["services", "plan", "--record", &example(), "--on", "ryzen-5950x", "-o", "p.json"];
     place.stdout(plan);
@@ -160,7 +163,7 @@ const SEATS: [&str; 5] = [
 ];
 
 #[test]
-fn seats_on_file_become_services_and_a_plan() {
+fn import_reads_seat_files_as_services_and_plan() {
     let place = Place::new();
     let sources = SEATS.map(|name| match name.starts_with("--") {
         false => format!("{}/{name}", crate::REPOSITORY),
@@ -189,11 +192,11 @@ fn seats_on_file_become_services_and_a_plan() {
     let drift = output(&place, "drift --plan plan.json");
     let told = stdout(&drift);
     assert_eq!(drift.status.code(), Some(1), "{told}");
-    assert_contains(&told, "web: no process of it runs");
+    assert_contains(&told, "web: not running");
 }
 
 #[test]
-fn a_plan_on_file_is_shown_as_it_was_printed() {
+fn saved_plan_is_shown_as_printed() {
     let place = Place::new();
     let arguments = ["services", "plan", "--record", &example(), "--on", "ryzen-5950x"];
     let text = place.stdout((arguments, "-o plan.json --html plan.html"));
@@ -212,7 +215,7 @@ fn a_plan_on_file_is_shown_as_it_was_printed() {
 }
 
 #[test]
-fn an_import_that_cannot_be_written_leaves_no_half() {
+fn failed_import_leaves_no_partial_output() {
     let place = Place::new();
     let state = format!("{}/examples/seats/cpu_manager_state", crate::REPOSITORY);
     let import = ["services", "import", &state, "--on", "ryzen-5950x"];
@@ -223,7 +226,7 @@ fn an_import_that_cannot_be_written_leaves_no_half() {
 }
 
 #[test]
-fn a_written_plan_is_judged_beside_a_better_one() {
+fn written_plan_is_compared_with_better_one() {
     let place = Place::new();
     let mut shown = String::new();
     for (unit, cpus) in
@@ -245,7 +248,7 @@ fn a_written_plan_is_judged_beside_a_better_one() {
 }
 
 #[test]
-fn claims_on_the_same_cpus_end_with_a_word() {
+fn overlapping_cpu_claims_are_refused() {
     let place = Place::new();
     let state = format!("{}/examples/seats/cpu_manager_state", crate::REPOSITORY);
     place.file("a.service", "[Service]\nAllowedCPUs=3-5\n");
@@ -267,7 +270,7 @@ fn refused_plan(place: &Place) -> String {
 }
 
 #[test]
-fn pods_and_jobs_stay_with_their_owners() {
+fn pods_and_jobs_of_other_managers_are_refused() {
     let place = Place::new();
     let state = format!("{}/examples/seats/cpu_manager_state", crate::REPOSITORY);
     let import = ["services", "import", &state, "--on", "ryzen-5950x", "-o", "plan.json"];
@@ -307,7 +310,7 @@ fn plan_of_one(place: &Place, service: Value) {
 
 /// The folder `x` looks like a control group, but its file is a link.
 #[test]
-fn a_plan_leads_no_write_out_of_the_control_groups() {
+fn apply_writes_only_into_control_groups() {
     let place = Place::new();
     place.file("victim", "precious");
     std::fs::create_dir(place.path("x")).unwrap();
@@ -332,15 +335,15 @@ fn a_plan_leads_no_write_out_of_the_control_groups() {
 }
 
 #[test]
-fn a_plan_moves_neither_the_kernel_nor_the_first_process() {
+fn apply_refuses_kernel_threads_and_init() {
     let place = Place::new();
     let is_kernels = seatmap_os::task::is_of_kernel(2);
-    let kernel = is_kernels.then_some((json!(2), "a thread of the kernel"));
-    let first = (json!(1), "the one on which all others depend");
+    let kernel = is_kernels.then_some((json!(2), "a kernel thread"));
+    let first = (json!(1), "the init process");
     for (pid, what) in kernel.into_iter().chain([first]) {
         plan_of_one(&place, json!({ "name": "x", "pid": pid }));
         let told = refused_plan(&place);
-        assert_contains(&told, &format!("takes in process {pid}, {what}"));
+        assert_contains(&told, &format!("includes process {pid}, {what}"));
     }
     for service in [
         json!({ "name": "x", "pid": -1 }),
@@ -355,7 +358,7 @@ fn a_plan_moves_neither_the_kernel_nor_the_first_process() {
 }
 
 #[test]
-fn systemd_accepts_the_units_that_are_read() {
+fn systemd_accepts_imported_units() {
     let place = Place::new();
     let unit = format!("{}/examples/seats/redis.service", crate::REPOSITORY);
     let text = std::fs::read_to_string(&unit).unwrap();
@@ -377,7 +380,7 @@ fn systemd_accepts_the_units_that_are_read() {
 }
 
 #[test]
-fn a_neighbour_that_cannot_have_a_plan_is_refused() {
+fn unsupported_export_is_refused() {
     let place = Place::new();
     let plan = ["services", "plan", "--record", &example(), "--on", "ryzen-5950x", "-o", "p.json"];
     place.stdout(plan);
@@ -510,7 +513,7 @@ impl Rig {
 }
 
 #[test]
-fn sets_come_back_after_a_kill_at_every_step() {
+fn cpusets_are_restored_after_kill_at_any_step() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(rig) = Rig::new() else { return };
     let before = rig.state();
@@ -551,7 +554,7 @@ impl Rig {
 }
 
 #[test]
-fn sets_end_with_their_time_and_what_others_changed_stays() {
+fn expired_cpusets_are_restored_except_foreign_changes() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(mut rig) = Rig::new() else { return };
     let before = rig.state();
@@ -561,16 +564,16 @@ fn sets_end_with_their_time_and_what_others_changed_stays() {
 
     printed(&rig.apply().output().unwrap());
     let quiet = printed(&output(&rig.place, "drift"));
-    assert_eq!(quiet, "plan 'services': every service is where it was seated\n");
+    assert_eq!(quiet, "plan 'services': every service is on its planned CPUs\n");
     let twice = rig.apply().output().unwrap();
     assert_eq!(twice.status.code(), Some(2));
     let other = services(&rig.place, "apply plan.json --name other").output().unwrap();
     let told = stderr(&other);
-    assert_contains(&told, "belong to plan 'services'");
+    assert_contains(&told, "belong to the applied plan 'services'");
 
     rig.start_group_anew();
     let anew = printed(&output(&rig.place, "drift"));
-    assert_eq!(anew, format!("{quiet}group: it started anew since, and is on its set\n"));
+    assert_eq!(anew, format!("{quiet}group: it restarted since, and is on its set\n"));
 
     let second = rig.state().split(' ').nth(2).unwrap().to_owned();
     let first = rig.state().split(' ').next().unwrap().to_owned();
@@ -583,13 +586,13 @@ fn sets_end_with_their_time_and_what_others_changed_stays() {
     let undone = output(&rig.place, "undo");
     assert_eq!(undone.status.code(), Some(1));
     let told = stderr(&undone);
-    assert_contains(&told, &format!("somebody changed it to '{first}'"));
+    assert_contains(&told, &format!("another program changed it to '{first}'"));
     assert_ne!(first, second);
     assert!(rig.state().ends_with(&first) && !rig.state().starts_with(&format!("{first} ")));
 }
 
 #[test]
-fn a_race_without_a_gain_leaves_everything_as_it_was() {
+fn race_without_gain_restores_everything() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(rig) = Rig::new() else { return };
     let before = rig.state();

@@ -133,7 +133,7 @@ impl Drop for Domain {
 }
 
 #[test]
-fn a_domain_is_pinned_by_libvirt_and_comes_back() {
+fn libvirt_pins_and_restores_domain() {
     if Command::new("virsh").arg("--version").output().is_err() {
         return seatmap_needs::skipped!("virsh is not installed");
     }
@@ -156,12 +156,12 @@ fn a_domain_is_pinned_by_libvirt_and_comes_back() {
 }
 
 #[test]
-fn without_virsh_or_libvirt_nothing_is_changed() {
+fn missing_virsh_or_libvirt_changes_nothing() {
     let Some(domain) = Domain::new() else {
         return seatmap_needs::skipped!("no cpuset can be made");
     };
     let told = domain.refusal("/nonexistent", 2);
-    assert_contains(&told, "'web' is a libvirt domain, and 'virsh' is not installed");
+    assert_contains(&told, "'web' is a libvirt domain, but 'virsh' is not installed");
     domain.install("#!/bin/sh\necho 'error: Failed to connect socket' >&2\nexit 1\n");
     let own = domain.place.path("bin").display().to_string();
     let told = domain.refusal(&format!("{own}:/usr/bin:/bin"), 1);

@@ -18,7 +18,7 @@ cat $queue
 "#;
 
 #[test]
-fn packets_leave_quiet_cpus_and_come_back() {
+fn packet_steering_avoids_quiet_cpus_until_undo() {
     let place = Place::new();
     let cpus = seatmap_os::affinity::current().unwrap();
     let [quiet, other, ..] = cpus[..] else {

@@ -62,7 +62,7 @@ fn bash_completes_machines_patterns_formats_and_files() {
 
 /// Users remember a process by its name, not by its number.
 #[test]
-fn processes_are_completed_by_number_and_by_name() {
+fn processes_are_completed_by_number_and_name() {
     let place = Place::new();
     std::fs::copy("/bin/sleep", place.path("seated-sleeper")).unwrap();
     let mut program = Command::new(place.path("seated-sleeper")).arg("600").spawn().unwrap();
@@ -101,7 +101,7 @@ fn control_groups_and_units_are_completed() {
 }
 
 #[test]
-fn cells_that_stand_are_completed() {
+fn existing_cells_are_completed() {
     let place = Place::new();
     std::fs::create_dir(place.path("run")).unwrap();
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
@@ -126,7 +126,7 @@ fn cells_that_stand_are_completed() {
 }
 
 #[test]
-fn fish_completes_alike() {
+fn fish_completes_like_bash() {
     let place = Place::new();
     place.file("plan.json", "");
     for (line, wanted, unwanted) in LINES {
@@ -141,7 +141,7 @@ fn fish_completes_alike() {
 
 /// Presses the key twice: with the script read by `.zshrc`, and with it found in the function path.
 #[test]
-fn zsh_completes_at_the_first_press_of_the_key() {
+fn zsh_completes_on_first_key_press() {
     let place = Place::new();
     std::fs::create_dir(place.path("functions")).unwrap();
     place.file("functions/_seatmap", place.stdout("completions zsh"));
@@ -174,7 +174,7 @@ fn each_verb_has_a_manual_page() {
 }
 
 #[test]
-fn what_make_install_installs_is_found_by_shells() {
+fn shells_find_installed_completions() {
     let place = Place::new();
     let install = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../scripts/install-shell"));
     let mut command = Command::new(install);

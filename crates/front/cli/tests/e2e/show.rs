@@ -3,13 +3,13 @@
 use crate::common::{Json, Place, assert_contains, stdout};
 
 #[test]
-fn a_page_in_the_terminal() {
+fn machine_is_drawn_in_terminal() {
     let place = Place::new();
     insta::assert_snapshot!(place.stdout("show core-i9-12900k --width 100 --near 16"));
 }
 
 #[test]
-fn colours_are_for_terminals_and_for_those_who_ask() {
+fn colours_appear_on_terminals_or_request() {
     let place = Place::new();
     let shown = |arguments: &str| place.stdout(("show graviton3", arguments));
     assert!(!shown("").contains('\u{1b}'));
@@ -20,7 +20,7 @@ fn colours_are_for_terminals_and_for_those_who_ask() {
 }
 
 #[test]
-fn one_page_that_asks_for_nothing_else() {
+fn html_page_loads_no_other_resource() {
     let place = Place::new();
     place.stdout("show epyc-7r13-2s --html x.html");
     let page = place.read("x.html");
@@ -32,7 +32,7 @@ fn one_page_that_asks_for_nothing_else() {
 }
 
 #[test]
-fn the_same_as_json() {
+fn json_contains_shown_findings() {
     let shown = Place::new().json("show epyc-7r13-2s --json");
     assert_eq!(shown["pus"], 192);
     assert_eq!(shown["groups"].elements().len(), 12);
@@ -41,16 +41,16 @@ fn the_same_as_json() {
 }
 
 #[test]
-fn other_tools_files_are_shown_as_they_are() {
+fn files_of_other_tools_are_shown() {
     let Some(matrix) = seatmap_needs::published("core-to-core/xeon-8375c-2s-128.csv") else {
         return;
     };
     let page = Place::new().stdout(["show", matrix.to_str().unwrap()]);
-    assert_contains(&page, "Inside the groups each distance is one number for each of its two PUs");
+    assert_contains(&page, "Inside the groups each distance is the sum of two figures, one per PU");
 }
 
 #[test]
-fn stdin_is_a_file_too() {
+fn machine_is_read_from_stdin() {
     let place = Place::new();
     place.file("x.csv", ",\n30,\n");
     let file = std::fs::File::open(place.path("x.csv")).unwrap();
@@ -59,17 +59,17 @@ fn stdin_is_a_file_too() {
 }
 
 #[test]
-fn a_page_and_json_do_not_share_stdout() {
+fn html_and_json_do_not_share_stdout() {
     let place = Place::new();
     let both = "show graviton3 --json --html";
-    place.refuses((both, "-"), "--html - both print on stdout");
+    place.refuses((both, "-"), "--html - both print to stdout");
     assert_eq!(place.json((both, "x.html"))["pus"], 64);
     let page = place.run("show graviton3 --html -");
     assert!(page.stderr.is_empty() && page.stdout == place.read("x.html").as_bytes());
 }
 
 #[test]
-fn a_plan_is_shown_as_it_was_printed() {
+fn plan_is_shown_as_printed() {
     let place = Place::new();
     let options = "--pattern ring:4 --kicks 50 -o plan.json";
     let printed = place.stdout(("place --on graviton3", options));
@@ -80,24 +80,24 @@ fn a_plan_is_shown_as_it_was_printed() {
 
 /// Plans contain no messages, so only costs and seats are drawn.
 #[test]
-fn a_saved_plan_is_drawn() {
+fn saved_plan_is_drawn() {
     let place = Place::new();
     let options = "--pattern ring:4 --kicks 50 -o plan.json";
     place.stdout(("place --on graviton3", options));
     place.stdout("show plan.json --html page.html --svg plan.svg");
     let page = place.read("page.html");
-    for part in ["ring:4 on graviton3", "as the OS numbers them", "60 CPUs without a task"] {
+    for part in ["ring:4 on graviton3", "OS order", "60 CPUs without a task"] {
         assert!(page.contains(part), "{part}");
     }
     let picture = place.read("plan.svg");
     assert!(picture.starts_with("<svg") && picture.contains("ring:4 on graviton3"), "{picture}");
     assert_eq!(place.stdout("show plan.json --svg -"), picture);
-    place.refuses("show plan.json --html - --svg -", "--html - and --svg - both print on stdout");
+    place.refuses("show plan.json --html - --svg -", "--html - and --svg - both print to stdout");
 }
 
 /// The machine is unknown, and its name opens no file.
 #[test]
-fn a_plan_of_another_machine_is_drawn_by_what_it_says() {
+fn plan_of_unknown_machine_is_drawn() {
     let place = Place::new();
     for machine in ["rack 7", "./secret.json", "/dev/zero"] {
         let seats = r#""placement":[3,1,900000],"names":["a","b","c"]"#;
@@ -111,7 +111,7 @@ fn a_plan_of_another_machine_is_drawn_by_what_it_says() {
 }
 
 #[test]
-fn a_machine_is_a_picture_too_and_other_documents_are_not() {
+fn svg_draws_only_machines_and_plans() {
     let place = Place::new();
     let picture = place.stdout("show graviton3 --svg -");
     assert_eq!(picture, place.stdout("export --format svg graviton3"));

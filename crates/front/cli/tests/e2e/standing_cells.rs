@@ -6,13 +6,13 @@ use serde_json::Value;
 use std::process::Command;
 
 #[test]
-fn a_lease_may_last_for_ever_and_memory_is_not_asked_of_nobody() {
+fn extreme_lease_and_memory_values_are_handled() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
     let cell = |arguments: &str| seatmap(&place, ("cell", arguments)).output().unwrap();
     let greedy = cell(&(make("one", &cpus) + " --memory 18446744073709551615"));
     assert_eq!(greedy.status.code(), Some(1));
-    assert!(stderr(&greedy).contains("17592186044415 MiB are wanted"), "{}", stderr(&greedy));
+    assert!(stderr(&greedy).contains("17592186044415 MiB requested"), "{}", stderr(&greedy));
     if made(&cell(&(make("one", &cpus) + " --ttl 18446744073709551615s"))) {
         assert!(cell("list").stdout.starts_with(b"one"));
         assert!(cell("destroy one").status.success() && !has_groups(&place));
@@ -20,7 +20,7 @@ fn a_lease_may_last_for_ever_and_memory_is_not_asked_of_nobody() {
 }
 
 #[test]
-fn a_program_in_a_cell_is_told_what_it_heard() {
+fn run_reports_noise_in_its_cell() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
     let cell = |arguments: &str| seatmap(&place, ("cell", arguments)).output().unwrap();
@@ -37,7 +37,7 @@ fn a_program_in_a_cell_is_told_what_it_heard() {
     let cpu = cpus.split('-').next().unwrap();
     let told = stderr(&run);
     assert!(run.status.success() && told.contains(&format!("noise on CPU {cpu}: ")), "{told}");
-    assert!(told.contains(" s its threads were made to leave a CPU "), "{told}");
+    assert!(told.contains("its threads were preempted "), "{told}");
     assert_eq!(stderr(&quiet), "");
     let report: Value =
         serde_json::from_slice(&std::fs::read(place.path("report.json")).unwrap()).unwrap();
@@ -46,7 +46,7 @@ fn a_program_in_a_cell_is_told_what_it_heard() {
 }
 
 #[test]
-fn who_was_moved_into_a_cell_may_run_everywhere_after_it() {
+fn moved_process_regains_all_cpus_after_destroy() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
     let mut moved = Guarded(Command::new("sleep").arg("60").spawn().unwrap());
@@ -69,7 +69,7 @@ fn who_was_moved_into_a_cell_may_run_everywhere_after_it() {
 }
 
 #[test]
-fn restore_leaves_cells_that_are_remembered_elsewhere() {
+fn restore_keeps_cells_of_other_state_folders() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
     if !made(&seatmap(&place, ("cell", make("first", &cpus))).output().unwrap()) {
@@ -95,7 +95,7 @@ fn restore_leaves_cells_that_are_remembered_elsewhere() {
 }
 
 #[test]
-fn a_rest_that_was_left_goes_with_the_next_cell() {
+fn leftover_rest_group_ends_with_next_cell() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
     let left = std::path::Path::new("/sys/fs/cgroup/cpuset/seatmap+rest");

@@ -59,7 +59,7 @@ fn assert_lost(arguments: &str, output: &Output) {
 }
 
 #[test]
-fn a_closed_stdout_is_a_failure() {
+fn closed_stdout_is_a_failure() {
     let place = place();
     PRINTING
         .iter()
@@ -69,7 +69,7 @@ fn a_closed_stdout_is_a_failure() {
 }
 
 #[test]
-fn a_full_stdout_is_a_failure() {
+fn full_stdout_is_a_failure() {
     if !std::path::Path::new("/dev/full").exists() {
         return seatmap_needs::skipped!("/dev/full is absent");
     }
@@ -80,7 +80,7 @@ fn a_full_stdout_is_a_failure() {
 }
 
 #[test]
-fn that_nobody_reads_any_more_is_none() {
+fn closed_pipe_is_success() {
     let place = Place::new();
     for arguments in ["--help", "machines", "completions zsh", "show epyc-7r13-2s --json"] {
         let (reader, writer) = std::io::pipe().unwrap();
@@ -95,7 +95,7 @@ fn that_nobody_reads_any_more_is_none() {
 }
 
 #[test]
-fn what_goes_to_a_file_needs_no_stream() {
+fn file_output_needs_no_open_stream() {
     let place = Place::new();
     let output = by_shell(&place, "export graviton3 --format csv -o x.csv", ">&- 2>&- <&-");
     assert_eq!(output.status.code(), Some(0));
@@ -103,14 +103,14 @@ fn what_goes_to_a_file_needs_no_stream() {
 }
 
 #[test]
-fn a_closed_stdin_is_no_empty_file() {
+fn closed_stdin_is_an_error() {
     let output = by_shell(&Place::new(), "import -", "<&-");
     let told = stderr(&output);
     assert_eq!((output.status.code(), told.as_ref()), (Some(2), "seatmap: -: stdin is closed\n"));
 }
 
 #[test]
-fn a_closed_stderr_changes_no_exit_code() {
+fn closed_stderr_changes_no_exit_code() {
     let place = Place::new();
     let code = |arguments: &str| by_shell(&place, arguments, "2>&-").status.code();
     assert_eq!(
@@ -121,7 +121,7 @@ fn a_closed_stderr_changes_no_exit_code() {
 
 /// Ranks of a job share stderr, and would mix lines of several writes.
 #[test]
-fn a_line_on_stderr_is_one_write() {
+fn stderr_line_is_one_write() {
     let place = place();
     let lines = [("a remark", "import x.csv -o p.json"), ("an error", "show nowhere.json")];
     for (about, arguments) in lines {

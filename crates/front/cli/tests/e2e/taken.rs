@@ -34,7 +34,7 @@ fn taken(options: impl Arguments) -> Option<Output> {
 /// Runs the verbs with the most waiting between threads. A cell of another test cannot exist next
 /// to the script's group.
 #[test]
-fn every_wait_ends_when_a_cpu_is_taken_away() {
+fn waits_end_when_cpu_is_removed() {
     let _alone = highest();
     let Some(output) = taken("--runs 3 measure run") else { return };
     let text = stdout(&output);
@@ -43,13 +43,10 @@ fn every_wait_ends_when_a_cpu_is_taken_away() {
 
 /// CPU 1 disappears during the third run and then returns.
 #[test]
-fn runs_without_all_their_cpus_are_void_and_made_again() {
+fn runs_losing_cpus_are_repeated() {
     let _alone = highest();
     let Some(output) = taken("--void") else { return };
     let text = stdout(&output);
     assert!(output.status.success(), "{text}{}", stderr(&output));
-    assert_contains(
-        &text,
-        "Note: runs were void and made again, since CPUs were taken away from them: ",
-    );
+    assert_contains(&text, "Note: some runs lost CPUs and were repeated: ");
 }

@@ -116,7 +116,7 @@ fn with_threads(place: &Place, count: usize) -> Option<(Running, Terminal<'_>)> 
 }
 
 #[test]
-fn seats_of_a_run_are_shown_and_judged() {
+fn seats_of_run_are_shown_and_judged() {
     let ([a, b], Some(spin)) = (two_cpus(), programs::spin()) else { return };
     if !are_two([a, b]) {
         return;
@@ -169,7 +169,7 @@ fn seats_of_a_run_are_shown_and_judged() {
 }
 
 #[test]
-fn keys_sort_filter_freeze_and_end_it() {
+fn keys_sort_filter_freeze_and_quit() {
     let place = Place::new();
     let Some((program, terminal)) = with_threads(&place, 2) else { return };
     let pid = program.pid();
@@ -197,7 +197,7 @@ fn keys_sort_filter_freeze_and_end_it() {
 }
 
 #[test]
-fn a_thread_is_pinned_after_consent_only() {
+fn thread_is_pinned_only_after_consent() {
     let [a, b] = two_cpus();
     let place = Place::new();
     let Some((program, terminal)) = with_threads(&place, 1).filter(|_| are_two([a, b])) else {
@@ -230,7 +230,7 @@ fn a_thread_is_pinned_after_consent_only() {
 }
 
 #[test]
-fn a_screen_is_recorded_and_resized() {
+fn screen_is_recorded_and_resized() {
     let place = Place::new();
     let Some((program, terminal)) = with_threads(&place, 1) else { return };
     terminal.top(program.pid());
@@ -248,7 +248,7 @@ fn a_screen_is_recorded_and_resized() {
 }
 
 #[test]
-fn a_request_to_end_restores_the_terminal() {
+fn sigterm_restores_the_terminal() {
     let place = Place::new();
     let Some((program, terminal)) = with_threads(&place, 1) else { return };
     terminal.top(program.pid());
@@ -257,7 +257,7 @@ fn a_request_to_end_restores_the_terminal() {
 }
 
 #[test]
-fn a_screen_ends_with_its_terminal() {
+fn screen_ends_with_its_terminal() {
     let place = Place::new();
     let Some((program, terminal)) = with_threads(&place, 1) else { return };
     terminal.top(program.pid());
@@ -271,7 +271,7 @@ fn a_screen_ends_with_its_terminal() {
 }
 
 #[test]
-fn a_stopped_screen_comes_back() {
+fn stopped_screen_is_restored_on_continue() {
     let place = Place::new();
     let Some((program, terminal)) = with_threads(&place, 1) else { return };
     let pid = program.pid();
@@ -285,7 +285,7 @@ fn a_stopped_screen_comes_back() {
 }
 
 #[test]
-fn who_wakes_whom_is_shown_and_recorded() {
+fn wakeups_are_shown_and_recorded() {
     let place = Place::new();
     let Some(relay) = Relay::start(&place) else { return };
     let choice = ["--pid", &relay.pid(), "--interval", "300ms", "--wakes"];
@@ -316,7 +316,7 @@ fn who_wakes_whom_is_shown_and_recorded() {
 }
 
 #[test]
-fn a_key_turns_to_who_wakes_whom_and_back() {
+fn key_toggles_wakeup_view() {
     let place = Place::new();
     let Some(relay) = Relay::start(&place) else { return };
     let Some(terminal) = Terminal::open(&place) else { return };
@@ -337,7 +337,7 @@ fn until(is_so: impl Fn() -> bool) {
 }
 
 #[test]
-fn without_a_terminal_it_prints_one_frame() {
+fn one_frame_is_printed_without_terminal() {
     let place = Place::new();
     let Some(program) = threads(2, "spin") else { return };
     let pid = program.pid().to_string();
@@ -348,7 +348,7 @@ fn without_a_terminal_it_prints_one_frame() {
         "{text}"
     );
     assert!(tids(program.pid()).iter().all(|tid| text.contains(&tid.to_string())), "{text}");
-    assert!(text.contains("groups as the kernel names them"), "this place has no profile: {text}");
+    assert!(text.contains("groups from the kernel"), "this place has no profile: {text}");
 }
 
 fn recording(place: &Place) -> Option<String> {
@@ -359,7 +359,7 @@ fn recording(place: &Place) -> Option<String> {
 }
 
 #[test]
-fn recordings_are_as_their_schema_says() {
+fn recordings_follow_their_schema() {
     let place = Place::new();
     let Some(recording) = recording(&place) else { return };
     let schema = include_str!("../../../../../docs/formats/seatmap-recording-1.schema.json");
@@ -393,16 +393,16 @@ fn damaged_recordings_are_refused_with_their_line() {
     };
     let with = |line: &str| [lines[0], lines[1], line].join("\n") + "\n";
     assert!(
-        refusal(with("{}")).contains("damaged: line 3: not a look: the key 'at_s' is missing"),
+        refusal(with("{}")).contains("damaged: line 3: not a look: missing field `at_s`"),
         "{}",
         refusal(with("{}"))
     );
     assert!(refusal(with("\u{0}")).contains("damaged: line 3: not a look"));
     assert!(
         refusal(with(&lines[1].replacen("\"at_s\":", "\"at_s\":-", 1)))
-            .contains("damaged: line 3: it is of -")
+            .contains("damaged: line 3: its time, -")
     );
-    assert!(refusal(format!("{}\n", lines[0])).contains("it holds no look"));
+    assert!(refusal(format!("{}\n", lines[0])).contains("the recording is empty"));
     assert!(
         refusal(recording.replace("recording/1", "recording/2")).contains("seatmap-recording/2")
     );
@@ -413,13 +413,13 @@ fn damaged_recordings_are_refused_with_their_line() {
     let shown = place.run("show cut --html page.html");
     let told = stderr(&shown);
     assert!(
-        shown.status.success() && told.contains("cut off") && place.path("page.html").exists(),
+        shown.status.success() && told.contains("incomplete") && place.path("page.html").exists(),
         "{told}"
     );
 }
 
 #[test]
-fn choices_that_mean_nothing_are_refused() {
+fn invalid_options_are_refused() {
     let place = Place::new();
     for (arguments, told) in [
         ("top -p 2147483647 --once", "there is no process 2147483647"),

@@ -25,7 +25,7 @@ fn export(to: &str) -> [&str; 6] {
 }
 
 #[test]
-fn results_are_not_led_elsewhere_by_a_link_of_another_user() {
+fn results_follow_no_foreign_link() {
     let Some(place) = shared("planted", "precious") else { return };
     place.file("precious", "old");
     place.file(
@@ -36,7 +36,7 @@ fn results_are_not_led_elsewhere_by_a_link_of_another_user() {
     symlink(".", place.path("folder")).unwrap();
     lchown(place.path("folder"), Some(NOBODY), Some(NOBODY)).unwrap();
     for name in ["planted", "folder/new.csv", "folder/precious"] {
-        place.refuses(export(name), "a symbolic link of user 65534, who can lead it anywhere");
+        place.refuses(export(name), "a symbolic link of user 65534, who can redirect it");
     }
     for words in [
         "show graviton3 --html planted",
@@ -59,10 +59,8 @@ fn results_are_not_led_elsewhere_by_a_link_of_another_user() {
     assert!(Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
     for name in ["planted", "pipe"] {
         lchown(place.path(name), Some(NOBODY), Some(NOBODY)).unwrap();
-        place.refuses(
-            export(name),
-            "belongs to user 65534, in a folder where anybody can put files",
-        );
+        place
+            .refuses(export(name), "belongs to user 65534, in a folder that other users can write");
     }
     assert_eq!(place.read("planted"), "theirs");
 }
@@ -82,7 +80,7 @@ fn devices_open_files_and_own_pipes_are_written() {
 }
 
 #[test]
-fn a_race_goes_on_only_from_ones_own_runs() {
+fn race_resumes_only_from_own_runs() {
     let Some(place) = shared("seatmap-tune.json", "planted") else { return };
     place.file("planted", "{}");
     let resume = "tune --resume --vary numa-balancing -- true";
@@ -104,7 +102,7 @@ fn a_race_goes_on_only_from_ones_own_runs() {
 
 /// The plan's metrics are shell commands.
 #[test]
-fn a_plan_that_others_can_change_is_not_raced() {
+fn race_refuses_plan_writable_by_others() {
     let place = Place::new();
     place.file("plan.json", "{}");
     let race = "services race plan.json";
@@ -115,7 +113,7 @@ fn a_plan_that_others_can_change_is_not_raced() {
 }
 
 #[test]
-fn ranks_leave_no_traces_in_a_folder_of_somebody_else() {
+fn ranks_write_no_traces_to_foreign_folder() {
     let Some(place) = shared("pattern.json.traces-", "elsewhere") else { return };
     fs::create_dir(place.path("elsewhere")).unwrap();
     let observe = "observe --method mpi -o pattern.json -- true";

@@ -48,13 +48,13 @@ fn better_seats_are_found_and_written() {
 }
 
 #[test]
-fn mistakes_are_told_before_anything_runs() {
+fn mistakes_are_reported_before_any_run() {
     let place = Place::new();
     place.file("broken.json", "{}");
     let mut cases = vec![
         ("--metric regex:(1)", "--higher-is-better"),
         ("--cpus 1023", "does not exist"),
-        ("--record -", "--record needs a file"),
+        ("--record -", "--record needs a regular file"),
     ];
     if two_cpus().is_some() {
         cases.extend([
@@ -72,7 +72,7 @@ fn mistakes_are_told_before_anything_runs() {
 }
 
 #[test]
-fn a_program_that_is_observed_first_is_placed_by_what_was_seen() {
+fn observed_program_is_placed_by_its_pattern() {
     let Some(cpus) = two_cpus() else { return seatmap_needs::skipped!("one CPU") };
     if !can_observe() {
         return;
@@ -84,7 +84,7 @@ fn a_program_that_is_observed_first_is_placed_by_what_was_seen() {
         ["tune", "--observe", "--cpus", &cpus, "--candidates", "3", "--budget", "57", "--json"];
     let output = place.run((options, &["--", "sh", "-c", script]));
     let said = stderr(&output);
-    if said.contains("no thread was seen") {
+    if said.contains("no messages between threads") {
         return seatmap_needs::skipped!("{said}");
     }
     let found = document(&output);
@@ -98,7 +98,7 @@ fn a_program_that_is_observed_first_is_placed_by_what_was_seen() {
 }
 
 #[test]
-fn a_race_on_a_model_is_the_same_to_the_byte_by_any_number_of_ranks() {
+fn model_race_is_identical_with_any_rank_count() {
     let place = Place::new();
     let typed = "tune --on epyc-7r13-2s --pattern ring:8 --candidates 5 --budget 60 --json";
     let alone = place.stdout((typed, "-o plan.json --html page.html"));
@@ -130,19 +130,19 @@ fn a_race_on_a_model_is_the_same_to_the_byte_by_any_number_of_ranks() {
 }
 
 #[test]
-fn options_of_the_other_kind_of_race_are_refused() {
+fn options_of_other_race_kind_are_refused() {
     let place = Place::new();
     let model = "--on scc-48 --pattern ring:8";
     for (typed, why) in [
-        (String::new(), "nothing runs: give the COMMAND"),
+        (String::new(), "nothing to run: give a COMMAND"),
         ("--on scc-48".to_owned(), "add --pattern"),
-        ("--on host --pattern ring:2".to_owned(), "on this host a program runs: give its COMMAND"),
+        ("--on host --pattern ring:2".to_owned(), "a race on this host needs a COMMAND"),
         (format!("{model} -- true"), "on a model, leave COMMAND out"),
-        (format!("{model} --seconds 5"), "--seconds is for a program that runs"),
-        (format!("{model} --record r.json"), "--record is for a program that runs"),
-        (format!("{model} --blocks"), "--blocks is for a program that runs"),
+        (format!("{model} --seconds 5"), "--seconds needs a COMMAND"),
+        (format!("{model} --record r.json"), "--record needs a COMMAND"),
+        (format!("{model} --blocks"), "--blocks needs a COMMAND"),
         (format!("{model} --budget 20"), "12 candidates need 144 runs, 12 each"),
-        ("--on scc-48 --pattern idle:4".to_owned(), "2 or more tasks that send something"),
+        ("--on scc-48 --pattern idle:4".to_owned(), "messages between at least two tasks"),
         ("--on cell-qs20 --pattern ring:8".to_owned(), "machines of 'seatmap-papers'"),
         (
             "--on graviton3 --rounds 5 -- true".to_owned(),
@@ -158,7 +158,7 @@ fn options_of_the_other_kind_of_race_are_refused() {
 
 /// A killed race cannot delete its plans; the next race does.
 #[test]
-fn a_killed_race_leaves_no_folder_behind() {
+fn next_race_removes_folder_of_killed_one() {
     if two_cpus().is_none() {
         return seatmap_needs::skipped!("one CPU");
     }

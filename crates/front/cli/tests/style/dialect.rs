@@ -104,7 +104,7 @@ fn messages() -> String {
 }
 
 #[test]
-fn words_of_the_dialect_are_rare() {
+fn dialect_words_are_rare() {
     let comments = comments();
     let pages = pages();
     let messages = messages();
@@ -141,7 +141,7 @@ fn words_of_the_dialect_are_rare() {
 }
 
 #[test]
-fn phrases_are_counted() {
+fn dialect_phrases_are_counted() {
     let uses = |text: &str| {
         [Phrase::WhereForIf, Phrase::Somebody, Phrase::Told, Phrase::Clause]
             .map(|phrase| phrase.uses(text))

@@ -19,7 +19,7 @@ fn said(output: &Output) -> String {
 }
 
 #[test]
-fn the_site_has_no_dead_link() {
+fn site_has_no_dead_link() {
     if !is_installed("mdbook") || !is_installed("python3") {
         return seatmap_needs::skipped!("mdbook or python3 is not installed");
     }
@@ -32,7 +32,7 @@ fn the_site_has_no_dead_link() {
 }
 
 #[test]
-fn a_dead_link_of_a_site_is_found() {
+fn dead_link_of_site_is_found() {
     if !is_installed("python3") {
         return seatmap_needs::skipped!("python3 is not installed");
     }

@@ -181,7 +181,7 @@ fn lines_fit_on_a_screen() {
 }
 
 #[test]
-fn language_can_offend() {
+fn language_offences_are_found() {
     assert!(is_free_relative("Who can be met starts.") && !is_free_relative("Who knows?"));
     assert!(
         is_free_relative("What remains is noise.") && !is_free_relative("Whole machines remain.")

@@ -51,7 +51,7 @@ fn maps_name_the_modules() {
 }
 
 #[test]
-fn maps_can_be_wrong() {
+fn wrong_maps_are_found() {
     let text = "//! | [`one`], [`mod@two`] | both |\n//! | `three` | hidden |\npub mod one;\npub mod four;\nmod three;\n";
     assert_eq!(flaws("x", text), ["x: the map leaves out four", "x: the map names two"]);
 }
@@ -64,7 +64,7 @@ fn marks_an_example(line: &str) -> bool {
 
 /// Cargo builds a program for each library that it searches for examples.
 #[test]
-fn libraries_with_examples_alone_are_searched_for_them() {
+fn doctests_are_enabled_only_with_examples() {
     let sources = others();
     let is_wrong = |folder: &str, manifest: &str| {
         let below = format!("{folder}src/");

@@ -7,7 +7,7 @@ use seatmap_data::statistics::words::faults;
 const OF_STATUSES: &str = "-c/tests/programs/snapshots/";
 
 /// Recorded timings: their rows are labels (`queue of 2 line by line`), not sentences.
-const OF_TIMINGS: &str = "__reference__timings_are_as_recorded.snap";
+const OF_TIMINGS: &str = "__reference__timings_match_the_recorded_ones.snap";
 
 /// Tables separate columns by two spaces.
 const IN_TABLES: &str = "two spaces: ";
@@ -60,7 +60,7 @@ fn counts(line: &str) -> Vec<&str> {
 }
 
 #[test]
-fn a_number_before_several_things_is_found() {
+fn number_before_plural_noun_is_found() {
     let line = r#"format!("{} CPUs, {n} of {MOST} threads, {seats:.0} seats, {load:.1} CPUs, {name} sits")"#;
     assert_eq!(counts(line), ["{} CPUs", "{seats:.0} seats"]);
 }
@@ -68,7 +68,7 @@ fn a_number_before_several_things_is_found() {
 /// `{count} threads` prints "1 threads" when `count` is 1;
 /// `seatmap_data::statistics::words::counted` prints "1 thread".
 #[test]
-fn sentences_count_their_nouns() {
+fn plural_nouns_use_counted() {
     let of_product = |name: &str| {
         !is_test(name)
             && !name.ends_with("_tests.rs")

@@ -43,7 +43,7 @@ fn matches_a_bool(line: &str) -> bool {
 }
 
 #[test]
-fn a_line_is_one_statement() {
+fn lines_hold_one_statement() {
     assert_falls("closures with a name", count(names_a_closure), MOST_NAMED_CLOSURES);
     assert_falls("lets of two values", count(lets_two), MOST_TUPLE_LETS);
     assert_falls("arms on a bool", count(matches_a_bool), 0);
@@ -52,7 +52,7 @@ fn a_line_is_one_statement() {
 }
 
 #[test]
-fn packing_can_offend() {
+fn packing_offences_are_found() {
     assert!(
         names_a_closure("    let told = |line: &str| line.len();")
             && !names_a_closure("let a = b || c;")

@@ -35,7 +35,7 @@ fn is_missing(hop: &Hop) -> bool {
 }
 
 #[test]
-fn walks_lead_through_functions_that_exist() {
+fn walks_name_existing_functions() {
     let page = std::fs::read_to_string(root().join("docs/src/architecture.md")).unwrap();
     let walks = walks(&page);
     // The three walks: a placement, a program on seats, a guardian.
@@ -51,7 +51,7 @@ fn walks_lead_through_functions_that_exist() {
 }
 
 #[test]
-fn places_for_a_change_exist() {
+fn places_named_for_changes_exist() {
     let page = std::fs::read_to_string(root().join("docs/src/architecture.md")).unwrap();
     let named = page
         .split('`')
@@ -146,7 +146,7 @@ fn is_lost(folder: &std::path::Path, page: &str, link: &str) -> bool {
 }
 
 #[test]
-fn links_lead_to_files_and_headings() {
+fn links_lead_to_existing_files_and_headings() {
     let is_page = |name: &str| {
         !name.contains('/') || name.starts_with("docs/") || name.ends_with("README.md")
     };
@@ -163,13 +163,13 @@ fn links_lead_to_files_and_headings() {
 
 /// A repository browser shows mdbook's directives as plain text.
 #[test]
-fn pages_are_whole_without_mdbook() {
+fn pages_use_no_mdbook_directives() {
     let directives = lines_that(&texts(&[".md"]), |lines, at| lines[at].contains("{{#"));
     assert_none("directives of mdbook", &directives);
 }
 
 #[test]
-fn pages_can_offend() {
+fn page_offences_are_found() {
     let page = "## Walk 1\n1. `crates/a.rs: run` goes.\n2. `crates/none.rs: run` goes.\n## Other\n3. `x: y` is not one.\n";
     let walks = walks(page);
     assert_eq!((walks.len(), walks[0].1.len()), (1, 2));

@@ -35,7 +35,7 @@ fn can(command: &[&str]) -> bool {
 }
 
 #[test]
-fn recipes_are_what_their_programs_read() {
+fn programs_accept_their_recipes() {
     let mut wrong = Vec::new();
     for (recipe, command) in PARSED {
         if !can(command) {
@@ -57,7 +57,7 @@ fn names_version(text: &str, version: &str) -> bool {
 }
 
 #[test]
-fn recipes_are_of_this_version() {
+fn recipes_name_current_version() {
     let version = env!("CARGO_PKG_VERSION");
     let named = PARSED.iter().filter(|(recipe, _)| recipe.starts_with("packaging/"));
     let other = named.filter(|(recipe, _)| {

@@ -216,7 +216,7 @@ fn differences(
 }
 
 #[test]
-fn a_number_may_only_fall() {
+fn sizes_stay_within_bounds() {
     let counted = counted();
     let allowed = allowed(include_str!("size.txt"));
     let found = differences(&allowed, &counted);
@@ -235,7 +235,7 @@ fn a_number_may_only_fall() {
 }
 
 #[test]
-fn a_number_that_rises_is_found() {
+fn exceeded_and_loose_bounds_are_found() {
     let size = |size| BTreeMap::from([("x".to_owned(), size)]);
     assert_eq!(differences(&size(5), &size(6)), ["x: 6, 1 more than allowed"]);
     assert_eq!(differences(&size(300), &size(6)), ["x: 6 now: lower the bound of 300"]);

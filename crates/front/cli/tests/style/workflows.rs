@@ -75,7 +75,7 @@ fn workflows_and_templates_are_yaml() {
 }
 
 #[test]
-fn workflows_can_offend() {
+fn workflow_offences_are_found() {
     let makefile = "all:\n\ntest:\n\t./test\n";
     let workflow = "    - run: make test\n    - run: sudo env \"A=b\" make test\n    \
                     - run: make tests\n    \

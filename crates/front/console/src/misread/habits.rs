@@ -42,64 +42,61 @@ pub const TIMES: [&str; 7] =
 pub const MACHINES: [&str; 4] = ["--on", "--machine", "--host", "--profile"];
 
 const LIST: Answer = Sentence(
-    "'--cpus 0-3' gives each thread one of these CPUs, '--cpus cpus:0-3' gives each all four",
+    "'--cpus 0-3' gives each thread one of these CPUs, '--cpus cpus:0-3' gives each thread all \
+     four",
 );
 const RUN_LIST: Answer =
     Sentence("'seatmap run --cpus 0-3 -- ./app' starts a program on these CPUs");
-const RUN_PID: Answer =
-    Sentence("'seatmap run --cpus 0-3 --pid PID' seats a process that runs already");
+const RUN_PID: Answer = Sentence("'seatmap run --cpus 0-3 --pid PID' pins a running process");
 const NODES: Answer = Sentence(
-    "'--cpus numa:0' lets each thread run on all CPUs of node 0, '--memory node:0' takes memory \
-     from there",
+    "'--cpus numa:0' lets each thread run on all CPUs of node 0, '--memory node:0' allocates \
+     memory there",
 );
 const SHOW_HERE: Answer = Sentence(
     "'seatmap show' draws this computer's packages, nodes, caches and cores with their CPUs",
 );
 const MANY_RANKS: Answer = Sentence(
-    "Seatmap starts one program; a launcher starts the ranks, and each takes its part of the \
-     seats: 'mpirun -n 4 --bind-to none seatmap run --cpus 0-3 -- ./app', or srun with \
-     '--cpu-bind=none'",
+    "Seatmap starts one program; a launcher starts the ranks, and each gets its part of the seats: \
+     'mpirun -n 4 --bind-to none seatmap run --cpus 0-3 -- ./app', or srun with '--cpu-bind=none'",
 );
 const RANKS_OR_PROGRAM: Answer = Sentence(
-    "the launcher comes first, and each rank takes its part of the seats: 'mpirun -n 4 --bind-to \
-     none seatmap run --cpus 0-3 -- ./app', or srun with '--cpu-bind=none'",
+    "put the launcher first, and each rank gets its part of the seats: 'mpirun -n 4 --bind-to none \
+     seatmap run --cpus 0-3 -- ./app', or srun with '--cpu-bind=none'",
 );
 const BINDING: Answer = Sentence(
-    "'--cpus' says where threads sit: 'core:*' is a seat for each core, 'l3:*' for each cache, \
-     'package:*' for each socket, and 0-3 are four CPUs",
+    "'--cpus' sets the seats: 'core:*' is a seat for each core, 'l3:*' for each cache, 'package:*' \
+     for each socket, and 0-3 are four CPUs",
 );
 const CONTAINER: Answer = Sentence(
-    "Seatmap starts no containers; 'seatmap run --cpus 0-3 --pid PID' seats one that runs, by \
-     the number that docker inspect -f '{{.State.Pid}}' NAME prints",
+    "Seatmap does not start containers; 'seatmap run --cpus 0-3 --pid PID' pins a running one; \
+     docker inspect -f '{{.State.Pid}}' NAME prints its PID",
 );
 const EVENTS: Answer = Sentence(
-    "'seatmap bench --metric perf:instructions -- ./app' counts an event of the processor in \
-     repeated runs",
+    "'seatmap bench --metric perf:instructions -- ./app' counts a processor event in repeated runs",
 );
 const NO_SHELL: Answer = Sentence(
-    "commands run without a shell, as with hyperfine's '-N'; a line for a shell is written \
-     sh -c 'LINE'",
+    "commands run without a shell, as with hyperfine's '-N'; write a shell line as sh -c 'LINE'",
 );
 const NO_PREPARE: Answer = Sentence(
-    "nothing runs between the runs of 'seatmap bench'; a script that does this and prints its \
-     own time is measured by '--metric regex:PATTERN'",
+    "nothing runs between the runs of 'seatmap bench'; write a script that does this and prints \
+     its own time, and read that with '--metric regex:PATTERN'",
 );
 const SWEEP: Answer = Sentence(
-    "'--compare' takes each further command: seatmap bench --compare './app 2' --compare './app \
-     4' -- ./app 1",
+    "give each further command with '--compare': seatmap bench --compare './app 2' --compare \
+     './app 4' -- ./app 1",
 );
 const BENCH_TIME: Answer =
-    Sentence("'--runs N' says how many blocks are run, and '--seconds TIME' for how long");
+    Sentence("'--runs N' sets the number of blocks, '--seconds TIME' the time");
 const PRIORITY: Answer = Sentence(
-    "Seatmap leaves priorities alone; the tools for them stand in front: 'chrt -f 50 seatmap run \
-     --cpus 0 -- ./app', and nice or ionice alike",
+    "Seatmap does not change priorities; put chrt, nice or ionice in front: 'chrt -f 50 seatmap \
+     run --cpus 0 -- ./app'",
 );
 const BATCH: Answer = Sentence(
     "Seatmap does not schedule jobs; in a job, 'srun --cpu-bind=none seatmap run --cpus 0-3 -- \
-     ./app' seats each rank",
+     ./app' pins each rank",
 );
 const LIMITS: Answer = Sentence(
-    "'--cpus' takes CPUs by their numbers and limits no time; 'seatmap check --pid PID' says \
+    "'--cpus' selects CPUs by number and does not limit CPU time; 'seatmap check --pid PID' shows \
      whether a quota stops a program",
 );
 
@@ -120,26 +117,26 @@ const HABITS: &[Habit] = &[
         "stop undo",
         PROGRAM,
         Sentence(
-            "'seatmap cell destroy NAME' ends a quiet cell, and 'seatmap services undo' takes a \
-             plan of services back",
+            "'seatmap cell destroy NAME' destroys a cell, and 'seatmap services undo' undoes a \
+             services plan",
         ),
     ),
     habit(
         "kill pkill",
         PROGRAM,
-        Sentence("Seatmap ends no programs; 'seatmap top' shows those that run"),
+        Sentence("Seatmap does not end programs; 'seatmap top' shows the running ones"),
     ),
     // hyperfine.
-    habit("time", PROGRAM, Sentence("'seatmap bench -- ./app' times a command again and again")),
+    habit("time", PROGRAM, Sentence("'seatmap bench -- ./app' times a command repeatedly")),
     habit("-m -M --min-runs --max-runs --min-benchmarking-time", BENCH, BENCH_TIME),
-    habit("-n", BENCH, Sentence("'--runs N' is the number of runs, '--name NAME' a name")),
+    habit("-n", BENCH, Sentence("'--runs N' sets the number of runs, '--name NAME' the name")),
     habit("-N -S --shell", BENCH, NO_SHELL),
     habit("-p --prepare -C --conclude", BENCH, NO_PREPARE),
     habit(
         "-s --setup -c --cleanup",
         BENCH,
         Sentence(
-            "type it before or after this command; in the file of '--file', setup is a line that \
+            "run it before or after this command; in the file of '--file', the command 'setup' \
              runs once before a benchmark",
         ),
     ),
@@ -147,31 +144,28 @@ const HABITS: &[Habit] = &[
         "--export-csv",
         BENCH,
         Sentence(
-            "'-o runs.json' writes every run as JSON; jq makes CSV of it: \
-             jq -r '.runs[] | [.command, .value] | @csv' runs.json",
+            "'-o runs.json' writes every run as JSON; jq converts it to CSV: jq -r '.runs[] | \
+             [.command, .value] | @csv' runs.json",
         ),
     ),
     habit("--export-asciidoc --export-orgmode", BENCH, Same("markdown")),
     habit(
         "-i --ignore-failure",
         BENCH,
-        Sentence(
-            "a run that fails ends the session; sh -c './app || true' is a command that does \
-             not fail",
-        ),
+        Sentence("a failed run ends the session; use sh -c './app || true' to ignore failures"),
     ),
     habit("-L --parameter-list -P --parameter-scan -D --parameter-step-size", BENCH, SWEEP),
     habit(
         "--style --sort -u --time-unit",
         BENCH,
-        Sentence("the table has one form; '--json' prints every figure, times in seconds"),
+        Sentence("the table has one format; '--json' prints every figure, with times in seconds"),
     ),
     habit(
         "--show-output --input",
         BENCH,
         Sentence(
-            "commands read nothing and their output is dropped, unless a metric reads it; \
-             sh -c './app < FILE' gives one an input",
+            "commands have no input, and their output is discarded unless a metric reads it; sh -c \
+             './app < FILE' reads a file",
         ),
     ),
     // taskset.
@@ -180,11 +174,11 @@ const HABITS: &[Habit] = &[
         PROGRAM,
         Sentence(
             "'seatmap run --cpus 0-3 -- ./app' starts a program on CPUs, and 'seatmap run --cpus \
-             0-3 --pid PID' seats one that runs, thread by thread",
+             0-3 --pid PID' pins a running one, thread by thread",
         ),
     ),
     habit("-cp -pc -acp -apc", PROGRAM, RUN_PID),
-    habit("-cp -pc -acp -apc", RUN, Sentence("'-c 0-3 -p PID' seats all threads of a process")),
+    habit("-cp -pc -acp -apc", RUN, Sentence("'-c 0-3 -p PID' pins all threads of a process")),
     habit("-p --pid", PROGRAM, RUN_PID),
     habit("-c --cpu-list --cpus --cpu", PROGRAM, RUN_LIST),
     habit("--cpu-list", RUN, LIST),
@@ -192,9 +186,9 @@ const HABITS: &[Habit] = &[
     habit(
         "-c --cpus --count",
         RUN,
-        Sentence("the CPUs are the cell's: 'seatmap cell create --cpus 1-2' chooses them"),
+        Sentence("the cell determines the CPUs: 'seatmap cell create --cpus 1-2' chooses them"),
     ),
-    habit("-a --all-tasks", RUN, Sentence("'--pid PID' takes all threads of a process")),
+    habit("-a --all-tasks", RUN, Sentence("'--pid PID' includes all threads of a process")),
     // chrt, nice, nproc, htop, perf.
     habit("chrt nice renice ionice schedtool", PROGRAM, PRIORITY),
     habit("nproc lscpu cpuinfo", PROGRAM, SHOW_HERE),
@@ -203,15 +197,16 @@ const HABITS: &[Habit] = &[
         "ps pstree",
         PROGRAM,
         Sentence(
-            "'seatmap check --all' lists programs by their seats, and 'seatmap top' draws them",
+            "'seatmap check --all' lists programs and their seats, and 'seatmap top' shows them \
+             live",
         ),
     ),
     habit(
         "perf stat",
         PROGRAM,
         Sentence(
-            "'seatmap bench --metric perf:instructions -- ./app' counts an event in repeated \
-             runs, and 'seatmap observe -- ./app' sees which threads talk to each other",
+            "'seatmap bench --metric perf:instructions -- ./app' counts an event in repeated runs, \
+             and 'seatmap observe -- ./app' records which threads communicate",
         ),
     ),
     habit("record", PROGRAM, Same("observe")),
@@ -219,22 +214,22 @@ const HABITS: &[Habit] = &[
         "c2c",
         PROGRAM,
         Sentence(
-            "'seatmap measure' times a cache line between all pairs of cores, and 'seatmap \
-             observe --method c2c -- ./app' samples the lines that a program's threads share",
+            "'seatmap measure' times a cache line between all pairs of cores, and 'seatmap observe \
+             --method c2c -- ./app' samples the cache lines shared by a program's threads",
         ),
     ),
     habit(
         "sched timechart ftrace strace",
         PROGRAM,
-        Sentence("'seatmap observe -- ./app' counts which thread of a program wakes which"),
+        Sentence("'seatmap observe -- ./app' counts which threads of a program wake each other"),
     ),
     habit("osnoise cyclictest hwlatdetect rtla oslat sysjitter", PROGRAM, Same("noise")),
-    habit("-d --delay", "top", Sentence("'--interval TIME' is the time between two looks")),
+    habit("-d --delay", "top", Sentence("'--interval TIME' is the time between two samples")),
     habit(
         "-u --user -H -s --sort-key",
         "top",
         Sentence(
-            "'--pid PID', '--name GLOB' and '--cgroup PATH' choose programs; all threads are shown",
+            "'--pid PID', '--name GLOB' and '--cgroup PATH' select programs; all threads are shown",
         ),
     ),
     habit("-e --event", "bench observe", EVENTS),
@@ -258,33 +253,37 @@ const HABITS: &[Habit] = &[
     habit(
         "--membind -m",
         RUN,
-        Sentence("'--memory node:0' takes memory from node 0; limits of memory are a container's"),
+        Sentence("'--memory node:0' allocates memory on node 0; Seatmap does not limit memory"),
     ),
-    habit("--cpuset-mems", RUN, Sentence("'--memory node:0' takes memory from node 0")),
-    habit("--interleave -i", RUN, Sentence("'--memory interleave' takes the nodes in turn")),
+    habit("--cpuset-mems", RUN, Sentence("'--memory node:0' allocates memory on node 0")),
+    habit("--interleave -i", RUN, Sentence("'--memory interleave' allocates on the nodes in turn")),
     habit(
         "--localalloc -l --mem-bind --mem_bind",
         RUN,
-        Sentence("'--memory local' takes memory from each thread's own node"),
+        Sentence("'--memory local' allocates memory on each thread's node"),
     ),
     habit(
         "--preferred -P --preferred-many",
         RUN,
-        Sentence("'--memory local' prefers each thread's own node; 'node:0' takes no other than 0"),
+        Sentence("'--memory local' prefers each thread's node; 'node:0' allows only node 0"),
     ),
-    habit("--weighted-interleave -w", RUN, Sentence("'--memory weighted' weighs the nodes")),
+    habit(
+        "--weighted-interleave -w",
+        RUN,
+        Sentence("'--memory weighted' allocates in proportion to the nodes' weights"),
+    ),
     habit(
         "numastat",
         PROGRAM,
         Sentence(
-            "'seatmap check --pid PID' says on which nodes a program's memory is, and 'seatmap \
-             run --verify-memory --cpus 0-3 -- ./app' while it runs",
+            "'seatmap check --pid PID' shows the nodes of a program's memory, and 'seatmap run \
+             --verify-memory --cpus 0-3 -- ./app' reports them while it runs",
         ),
     ),
     habit(
         "migratepages migspeed",
         PROGRAM,
-        Sentence("'seatmap run --move-pages --pid PID' moves pages to where the threads sit"),
+        Sentence("'seatmap run --move-pages --pid PID' moves pages to the threads' nodes"),
     ),
     // hwloc.
     habit(
@@ -298,14 +297,14 @@ const HABITS: &[Habit] = &[
     habit(
         "hwloc-bind bind",
         PROGRAM,
-        Sentence("'seatmap run --cpus core:0 -- ./app' starts a program on a part of the machine"),
+        Sentence("'seatmap run --cpus core:0 -- ./app' starts a program on a core"),
     ),
     habit(
         "hwloc-calc",
         PROGRAM,
         Sentence(
-            "'seatmap show' lists the CPUs of each part, and all of 'seatmap run' takes parts as \
-             they are: '--cpus core:0', '--cpus package:1'",
+            "'seatmap show' lists the CPUs of each part, and 'seatmap run' takes parts by name: \
+             '--cpus core:0', '--cpus package:1'",
         ),
     ),
     habit(
@@ -321,7 +320,7 @@ const HABITS: &[Habit] = &[
     habit(
         "hwloc-gather-topology hwloc-annotate hwloc-patch",
         PROGRAM,
-        Sentence("'seatmap import FILE' reads files of hwloc, and 'seatmap export' writes them"),
+        Sentence("'seatmap import FILE' reads hwloc's files, and 'seatmap export' writes them"),
     ),
     habit(
         "--of --output-format --export-xml",
@@ -334,14 +333,14 @@ const HABITS: &[Habit] = &[
     habit(
         "-p --physical -l --logical --no-io --no-caches --whole-system -v --merge -g",
         SHOW,
-        Sentence("the picture has one form, with the operating system's numbers for CPUs"),
+        Sentence("the picture has one format, with the operating system's CPU numbers"),
     ),
-    habit("--input", SHOW, Sentence("the file stands alone: 'seatmap show FILE'")),
+    habit("--input", SHOW, Sentence("give the file without an option: 'seatmap show FILE'")),
     // likwid.
     habit(
         "likwid-pin",
         PROGRAM,
-        Sentence("'seatmap run --cpus 0-3 -- ./app' pins threads in the order of their creation"),
+        Sentence("'seatmap run --cpus 0-3 -- ./app' pins threads in order of creation"),
     ),
     habit("likwid-topology", PROGRAM, SHOW_HERE),
     habit("likwid-perfctr perfctr likwid-powermeter likwid-perfscope", PROGRAM, EVENTS),
@@ -387,14 +386,13 @@ const HABITS: &[Habit] = &[
         "--distribution",
         RUN,
         Sentence(
-            "'--cpus' is the distribution: seats are taken in its order; 'seatmap place' finds a \
-             good one",
+            "threads take the seats in the order of '--cpus'; 'seatmap place' finds a good order",
         ),
     ),
     habit(
         "--cpus-per-task --cpus-per-rank --pe",
         RUN,
-        Sentence("a seat may be several CPUs: '--cpus cpus:0-1,cpus:2-3' has two seats of two"),
+        Sentence("a seat may be several CPUs: '--cpus cpus:0-1,cpus:2-3' is two seats of two CPUs"),
     ),
     habit(
         "--exclusive",
@@ -413,8 +411,8 @@ const HABITS: &[Habit] = &[
         "--rankfile -rf --use-hwthread-cpus",
         RUN,
         Sentence(
-            "'--plan FILE' takes the seats that 'seatmap place' found; 'seatmap export --format \
-             rankfile' writes a rankfile of them",
+            "'--plan FILE' uses the seats found by 'seatmap place'; 'seatmap export --format \
+             rankfile' writes them as a rankfile",
         ),
     ),
     // Containers.
@@ -432,7 +430,7 @@ const HABITS: &[Habit] = &[
     habit(
         "sudo doas ssh env nohup systemd-run make",
         PROGRAM,
-        Sentence("it stands in front: 'sudo seatmap run --cpus 0-3 -- ./app'"),
+        Sentence("put it in front: 'sudo seatmap run --cpus 0-3 -- ./app'"),
     ),
     // Options of several tools.
     habit("--core --cores -b --bind", RUN, LIST),

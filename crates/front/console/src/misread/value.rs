@@ -32,7 +32,7 @@ fn problem(value: &str, cause: &(dyn Error + 'static)) -> String {
     if let Some(cause) = cause.downcast_ref::<ParseIntError>() {
         return match cause.kind() {
             IntErrorKind::PosOverflow => format!("'{value}' is too large"),
-            IntErrorKind::Zero => format!("'{value}' is too small; the least is 1"),
+            IntErrorKind::Zero => format!("'{value}' is too small; the minimum is 1"),
             IntErrorKind::NegOverflow => format!("'{value}' is too small"),
             _ => format!("'{value}' is not a whole number"),
         };
@@ -70,11 +70,11 @@ fn hint(argument: &str, value: &str) -> String {
     match option {
         "--pid" if is_list(value) => "; give --pid once for each process".to_owned(),
         "--pid" if is_name => match shlex::try_quote(value) {
-            Ok(name) => format!("; 'pidof {name}' prints the numbers of processes of this name"),
+            Ok(name) => format!("; 'pidof {name}' prints the PIDs of this program"),
             Err(_) => String::new(),
         },
         "--budget" | "--runs" if is_name && time(value).is_some() => {
-            format!("; runs are counted here, and --seconds {value} limits the time")
+            format!("; {option} is a number of runs, and --seconds {value} limits the time")
         }
         _ => String::new(),
     }

@@ -18,7 +18,7 @@ fn remember(state: &Path, cpus: &[u32]) {
 }
 
 #[test]
-fn a_producer_and_its_consumer_sit_where_they_are_told() {
+fn producer_and_consumer_run_on_chosen_cpus() {
     if !can_compile() {
         return;
     }
@@ -38,7 +38,7 @@ fn a_producer_and_its_consumer_sit_where_they_are_told() {
 }
 
 #[test]
-fn a_host_that_was_not_measured_says_so() {
+fn unmeasured_host_is_reported() {
     if !can_compile() {
         return;
     }

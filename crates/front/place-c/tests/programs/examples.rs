@@ -8,7 +8,7 @@ use seatmap_place::{PlaceRequest, search::SearchLimit};
 use std::path::Path;
 
 #[test]
-fn own_edges_on_an_own_matrix() {
+fn edges_example_finds_optimal_placement() {
     if !can_compile() {
         return;
     }
@@ -32,7 +32,7 @@ fn plan_of(machine: &[u8], pattern: &str) -> Plan {
 }
 
 #[test]
-fn files_become_the_plan_that_rust_makes() {
+fn plan_example_matches_rust() {
     if !can_compile() {
         return;
     }
@@ -52,7 +52,7 @@ fn files_become_the_plan_that_rust_makes() {
 }
 
 #[test]
-fn a_published_machine_is_read() {
+fn published_machine_is_placed() {
     if !can_compile() {
         return;
     }
@@ -73,7 +73,7 @@ fn a_published_machine_is_read() {
 }
 
 #[test]
-fn what_is_wrong_with_a_file_reaches_stderr() {
+fn file_error_is_printed_to_stderr() {
     if !can_compile() {
         return;
     }

@@ -21,7 +21,7 @@ fn cost(placement: &[u32]) -> f64 {
 }
 
 #[test]
-fn the_page_shows_the_examples_word_for_word() {
+fn library_page_contains_examples_verbatim() {
     let page = read("../../../docs/src/library.md");
     for (language, file) in
         [("rust", "../../place/place/examples/place.rs"), ("c", "examples/place.c")]

@@ -17,6 +17,6 @@ const SOURCES: [&str; 9] = [
 ];
 
 #[test]
-fn the_header_is_made_of_the_sources() {
+fn header_matches_sources() {
     crate::made::assert_made_of(&SOURCES);
 }

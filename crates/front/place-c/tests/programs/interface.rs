@@ -21,7 +21,7 @@ fn declared() -> BTreeSet<String> {
 }
 
 #[test]
-fn the_library_shows_what_the_header_declares_and_nothing_else() {
+fn library_exports_exactly_declared_functions() {
     if !there_is("nm") {
         return;
     }
@@ -35,7 +35,7 @@ fn the_library_shows_what_the_header_declares_and_nothing_else() {
 }
 
 #[test]
-fn programs_remember_which_interface_they_were_built_for() {
+fn soname_contains_interface_version() {
     if !there_is("readelf") {
         return;
     }
@@ -47,7 +47,7 @@ fn programs_remember_which_interface_they_were_built_for() {
 }
 
 #[test]
-fn every_function_says_what_it_does() {
+fn every_function_is_documented() {
     let header = header();
     let lines: Vec<&str> = header.lines().collect();
     let bare = |at: &usize| {

@@ -61,7 +61,7 @@ class quiet:
     def __enter__(self):
         if self._inside is not None:
             name = self._options["name"]
-            raise _seatmap.InputError(f"the cell '{name}' stands already")
+            raise _seatmap.InputError(f"the cell '{name}' already exists")
         self._inside = _seatmap.Cell(self._options)
         document = json.loads(self._inside.json())
         return Cell(

@@ -25,7 +25,7 @@ def cpu_list(cpus):
     for part in cpus.split(","):
         first, _, last = part.strip().partition("-")
         if not (first.isdigit() and (last or first).isdigit()):
-            raise _input_error(f"'{cpus}' is not a list of CPUs; '0-3,8' is one")
+            raise _input_error(f"'{cpus}' is not a list of CPUs, such as '0-3,8'")
         chosen.extend(range(int(first), int(last or first) + 1))
     return chosen
 

@@ -128,4 +128,4 @@ def _of_matrix(matrix, name):
 def _check_square(shape):
     if len(shape) != 2 or shape[0] != shape[1]:
         shape = " x ".join(str(size) for size in shape)
-        raise _seatmap.InputError(f"a pattern needs a square matrix, and this one is {shape}")
+        raise _seatmap.InputError(f"a pattern needs a square matrix, not {shape}")

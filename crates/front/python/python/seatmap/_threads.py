@@ -55,8 +55,8 @@ def pin(plan, task=None, *, threads=None, any_machine=False):
         chosen = [(tid, task) for task, tid in enumerate(tids)]
         if len(tids) > len(plan.seats):
             raise _seatmap.InputError(
-                f"the plan has seats for {len(plan.seats)} tasks, and there are {len(tids)} "
-                "threads; threads= names those that should sit"
+                f"the plan has seats for {len(plan.seats)} tasks, but there are {len(tids)} "
+                "threads; choose the threads to seat with threads="
             )
     for tid, task in chosen:
         _seatmap.bind_thread(tid, list(_seat(plan, task)))
@@ -68,14 +68,14 @@ def pin(plan, task=None, *, threads=None, any_machine=False):
 def _tid(thread):
     tid = getattr(thread, "native_id", thread)
     if not isinstance(tid, int):
-        raise _seatmap.InputError(f"{thread!r} is not a thread that has been started")
+        raise _seatmap.InputError(f"{thread!r} is not a thread, or has not been started")
     return tid
 
 
 def _seat(plan, task):
     if not 0 <= task < len(plan.seats):
         raise _seatmap.InputError(
-            f"the plan has tasks 0 to {len(plan.seats) - 1}, and not task {task}"
+            f"the plan has tasks 0 to {len(plan.seats) - 1}, not task {task}"
         )
     return plan.seats[task]
 

@@ -50,7 +50,7 @@ fn server() -> Evidence {
 }
 
 #[test]
-fn a_command_that_was_cut_short_is_to_run_longer() {
+fn interrupted_command_should_run_longer() {
     let evidence = Evidence {
         failure: Some("was ended by signal 15 (SIGTERM)".to_owned()),
         is_cut: true,
@@ -170,29 +170,29 @@ fn advice_fits_a_screen() {
 }
 
 #[test]
-fn a_program_that_gives_way_is_told_so() {
+fn lower_priority_program_gets_renice_command() {
     let evidence = Evidence {
         gives_way: Some("nice 19 against nice 0".to_owned()),
         gives_way_remedy: Some("renice -n 0 -p 7".to_owned()),
         ..crowded()
     };
     let told = why(&advice(AdviceVerdict::CannotTell, Reason::Neighbours, evidence));
-    let words = "it gives way to the neighbours (nice 19 against nice 0): 'renice -n 0 -p 7' makes \
-                 them equal if that is not meant";
+    let words = "its neighbours have priority (nice 19 against nice 0): 'renice -n 0 -p 7' makes \
+                 them equal if this is not intended";
     assert!(told.starts_with(words), "{told}");
 }
 
 #[test]
-fn a_program_that_ended_before_it_was_read_is_not_said_to_be_bound() {
+fn unknown_masks_are_not_shown_as_bound() {
     let evidence =
         Evidence { cpus: String::new(), cpu_count: 0, unseen: vec![UnseenFact::Masks], ..server() };
     let said = text(&advice(AdviceVerdict::LeaveIt, Reason::OneThread, evidence));
-    assert!(said.contains("  bound by    CPUs that were not seen; "), "{said}");
-    assert!(said.contains("  not seen    the CPUs that some threads might use"), "{said}");
+    assert!(said.contains("  allowed     unknown CPUs; "), "{said}");
+    assert!(said.contains("  not seen    the CPU masks of some threads"), "{said}");
 }
 
 #[test]
-fn the_limit_is_what_was_seen_to_hold_it_up() {
+fn limit_names_what_delays_program() {
     let limit = |change: &dyn Fn(&mut Evidence)| {
         let mut evidence = server();
         change(&mut evidence);
@@ -201,35 +201,35 @@ fn the_limit_is_what_was_seen_to_hold_it_up() {
     let client = |all: &mut Evidence, percent| {
         all.talk.as_mut().unwrap().clients[0].busiest_percent = percent;
     };
-    assert!(limit(&|_| ()).starts_with("redis-benchmark, which it waits for: that used 94 %"));
+    assert!(limit(&|_| ()).starts_with("it waits for redis-benchmark, which used 94 %"));
     let full = limit(&|all| all.busy[0].percent = 95.0);
-    assert_eq!(full, "its thread 'redis-server', which used 95 % of a CPU");
+    assert_eq!(full, "its thread 'redis-server', at 95 % of a CPU");
     let pair = limit(&|all| {
         all.busy = vec![BusyThread { percent: 95.0, ..all.busy[0].clone() }; 2];
         all.used_percent = 190.0;
     });
-    assert_eq!(pair, "its CPUs: they are busy");
+    assert_eq!(pair, "its CPUs are busy");
     let crowded = limit(&|all| {
         client(all, 47.0);
         all.waits_percent = 26.0;
         let partner = NeighbourProgram { pid: 7, name: "benchmark".to_owned(), percent: 90.0 };
         all.neighbours.partners = vec![partner];
     });
-    let words = "its CPUs: it waited for one in 26 % of the time in which it could run; benchmark \
-                 (7, 90 % of a CPU) had the same CPUs, and it works with them";
+    let words = "its CPUs: it waited for one in 26 % of its runnable time; its partners share \
+                 them: benchmark (7, 90 % of a CPU)";
     assert_eq!(crowded, words);
     let asked = limit(&|all| client(all, 47.0));
-    assert_eq!(asked, "the work that comes to it: it used 32 % of 2 CPUs");
+    assert_eq!(asked, "none: it waits for requests, and used 32 % of 2 CPUs");
     let alone = limit(&|all| {
         all.busy.push(all.busy[0].clone());
         all.talk = Some(ProgramTalk::default());
     });
-    assert_eq!(alone, "itself: of its 2 busy threads, 0.6 ran at a time on average");
-    assert_eq!(limit(&|all| all.talk = None), "not seen: it used 32 % of 2 CPUs");
+    assert_eq!(alone, "itself: on average 0.6 of its 2 busy threads ran at a time");
+    assert_eq!(limit(&|all| all.talk = None), "unknown: it used 32 % of 2 CPUs");
 }
 
 #[test]
-fn a_command_whose_work_nobody_can_read_is_raced_as_a_whole() {
+fn unmeasurable_command_is_raced_as_whole() {
     let evidence = Evidence { command: Some("./app x".to_owned()), ..pipeline() };
     let reason = Reason::NotTried { why: NoTrial::NoWork };
     let command = text(&advice(AdviceVerdict::CannotTell, reason.clone(), evidence));
@@ -240,7 +240,7 @@ fn a_command_whose_work_nobody_can_read_is_raced_as_a_whole() {
 }
 
 #[test]
-fn every_reason_has_its_words() {
+fn every_reason_has_correct_words() {
     for why in [
         NoTrial::NoWork,
         NoTrial::MetricFailed { why: "the line printed no number".to_owned() },

@@ -59,7 +59,7 @@ fn ticks_are_round_and_have_units() {
 }
 
 #[test]
-fn cpu_numbers_are_never_logarithmic() {
+fn cpu_axis_is_never_logarithmic() {
     let axis = Axis::of([1.0, 1000.0].into_iter(), AxisUnit::Cpu).unwrap();
     assert!((axis.position(500.5) - 0.5).abs() < 1e-12);
     let times = Axis::of([1.0, 1000.0].into_iter(), AxisUnit::Time).unwrap();
@@ -67,7 +67,7 @@ fn cpu_numbers_are_never_logarithmic() {
 }
 
 #[test]
-fn one_value_and_none() {
+fn axis_handles_single_value_and_none() {
     assert_eq!(Axis::of([f64::NAN].into_iter(), AxisUnit::Time), None);
     let axis = Axis::of([80.0].into_iter(), AxisUnit::Time).unwrap();
     assert_eq!((axis.position(80.0), axis.ticks(5).len()), (0.5, 1));
@@ -78,7 +78,7 @@ fn one_value_and_none() {
 }
 
 #[test]
-fn ends_become_round() {
+fn widened_axis_has_round_ends() {
     let texts = |axis: Axis| {
         axis.ticks(9).into_iter().map(|tick| (tick.position, tick.text)).collect::<Vec<_>>()
     };
@@ -90,7 +90,7 @@ fn ends_become_round() {
 }
 
 #[test]
-fn roots_keep_little_beside_much() {
+fn root_axis_spreads_small_values() {
     let axis = Axis::new(0.0, 100.0, Scaling::Root, AxisUnit::Number);
     assert_eq!(axis.position(25.0), 0.5);
     let texts: Vec<String> = axis.ticks(6).into_iter().map(|tick| tick.text).collect();
@@ -110,7 +110,7 @@ const UNITS: [AxisUnit; 8] = [
 
 proptest! {
     #[test]
-    fn no_label_repeats_and_all_are_in_order(
+    fn ticks_are_ordered_and_labels_unique(
         low in 1e-3f64..1e9, by in 1.0001f64..1e6, most in 2usize..12, unit in 0usize..8
     ) {
         let axis = Axis::of([low, low * by].into_iter(), UNITS[unit]).unwrap();

@@ -9,18 +9,18 @@ use crate::svg::frame::Title;
 use seatmap_data::statistics::words::{agreeing, figure};
 use seatmap_trial::tune::{BenchResults, Disturbance};
 
-/// `others used 41 % of CPU 0`.
+/// `other programs used 41 % of CPU 0`.
 fn taken(disturbance: &Disturbance, cpus: &str) -> String {
     let foreign = disturbance.foreign_percent.unwrap_or(0.0);
     let steal = disturbance.steal_percent.unwrap_or(0.0);
     let quota = disturbance.throttled_percent;
     if quota > foreign.max(steal) {
         // The sum over groups may exceed all of the time.
-        format!("quotas stopped {} ms in each second of {cpus}", figure(10.0 * quota, 0))
+        format!("quotas throttled {cpus} for {} ms per second", figure(10.0 * quota, 0))
     } else if steal > foreign {
         format!("the hypervisor gave {} % of {cpus} to others", digits(steal))
     } else {
-        format!("others used {} % of {cpus}", digits(foreign))
+        format!("other programs used {} % of {cpus}", digits(foreign))
     }
 }
 
@@ -38,10 +38,10 @@ fn same_share(largest_in: &Disturbance, of: &Disturbance) -> String {
 /// CPU time excludes the time of others, and shows small differences that times hide.
 fn reservation(metric: &str) -> &'static str {
     if metric == "time" {
-        "The result holds beside these neighbours only; CPU time (--metric cpu) hangs less on \
+        "The result is valid only with these neighbours; CPU time (--metric cpu) depends less on \
          them."
     } else {
-        "The result holds beside these neighbours only."
+        "The result is valid only with these neighbours."
     }
 }
 
@@ -51,21 +51,21 @@ pub(super) fn sentences(results: &BenchResults, cpus: &str) -> Vec<String> {
     let mut said = Vec::new();
     if let Some(disturbed) = &results.disturbed {
         let otherwise = disturbed.otherwise.as_ref().map_or_else(String::new, |rest| {
-            format!(", and {} during the others", same_share(&disturbed.during, rest))
+            format!(", and {} during the other runs", same_share(&disturbed.during, rest))
         });
         let during = taken(&disturbed.during, cpus);
         let during = format!("Note: {during} during {} of {runs}{otherwise}", disturbed.runs);
         let blocks = counted(disturbed.blocks, "block");
         let are = agreeing(disturbed.blocks, "is", "are");
         said.push(if disturbed.left_out {
-            format!("{during}; the {blocks} with such a run {are} left out of all figures.")
+            format!("{during}; the {blocks} with such a run {are} excluded from all figures.")
         } else {
-            format!("{during}; too few blocks are without such a run to leave out the rest. {only}")
+            format!("{during}; too few blocks are undisturbed to exclude the others. {only}")
         });
     }
     let is_told = results.disturbed.as_ref().is_some_and(|disturbed| !disturbed.left_out);
     if let Some(beside) = results.beside().filter(|_| results.has_neighbours() && !is_told) {
-        let when = if results.disturbed.is_some() { "the runs that count" } else { "the runs" };
+        let when = if results.disturbed.is_some() { "the counted runs" } else { "the runs" };
         said.push(format!("Note: {} during {when}. {only}", taken(&beside, cpus)));
     }
     said
@@ -86,7 +86,7 @@ pub(super) fn curves(results: &BenchResults, names: Vec<String>) -> Block {
     Block::Curves {
         curves: curves.collect(),
         across: Title { text: "block", unit: AxisUnit::Whole },
-        up: Title { text: "used by others", unit: AxisUnit::Percent },
+        up: Title { text: "used by other programs", unit: AxisUnit::Percent },
     }
 }
 
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn disturbed_runs_are_one_sentence_and_neighbours_who_stay_another() {
+    fn disturbed_runs_and_constant_neighbours_are_described_separately() {
         let of = |foreign_percent| Disturbance {
             foreign_percent: Some(foreign_percent),
             ..Disturbance::default()
@@ -130,21 +130,21 @@ mod tests {
         assert_eq!(said(1.0, None), Vec::<String>::new());
         assert_eq!(
             said(1.0, Some(disturbed(true))),
-            ["Note: others used 41.2 % of CPU 0 during 12 of 40 runs, and 1.0 % during the \
-              others; the 5 blocks with such a run are left out of all figures."]
+            ["Note: other programs used 41.2 % of CPU 0 during 12 of 40 runs, and 1.0 % during \
+              the other runs; the 5 blocks with such a run are excluded from all figures."]
         );
         let stays = said(1.0, Some(disturbed(false)));
-        assert!(stays.len() == 1 && stays[0].ends_with("hangs less on them."), "{stays:?}");
+        assert!(stays.len() == 1 && stays[0].ends_with("depends less on them."), "{stays:?}");
         assert_eq!(
             said(50.0, None),
-            ["Note: others used 50.0 % of CPU 0 during the runs. The result holds beside these \
-              neighbours only; CPU time (--metric cpu) hangs less on them."]
+            ["Note: other programs used 50.0 % of CPU 0 during the runs. The result is valid \
+              only with these neighbours; CPU time (--metric cpu) depends less on them."]
         );
-        assert!(reservation("cpu").ends_with("neighbours only."));
+        assert!(reservation("cpu").ends_with("these neighbours."));
         let stolen = Disturbance { steal_percent: Some(7.0), ..of(1.0) };
         assert_eq!(taken(&stolen, "CPU 0"), "the hypervisor gave 7.0 % of CPU 0 to others");
         let stopped = Disturbance { throttled_percent: 9.0, ..of(1.0) };
-        assert_eq!(taken(&stopped, "CPU 0"), "quotas stopped 90 ms in each second of CPU 0");
+        assert_eq!(taken(&stopped, "CPU 0"), "quotas throttled CPU 0 for 90 ms per second");
         let Block::Curves { curves, .. } = curves(&results(1.0, None), vec!["a".to_owned()]) else {
             panic!("no curves")
         };

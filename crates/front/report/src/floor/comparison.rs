@@ -56,9 +56,9 @@ impl<'a> SeatingComparison<'a> {
             most: Most { load, pair },
             parts: parts(pattern),
             objective: match plan.objective {
-                Some(Objective::Congestion) => "weight on the most loaded link",
+                Some(Objective::Congestion) => "traffic on the busiest link",
                 Some(Objective::Simulated | Objective::Measured | Objective::Time) => "time, ns",
-                _ => "weight x distance, ns",
+                _ => "traffic x distance, ns",
             },
             weight: "byte",
             unit: if is_counted { "message" } else { "byte" },

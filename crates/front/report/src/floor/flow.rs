@@ -128,13 +128,13 @@ mod tests {
     }
 
     #[test]
-    fn parts_talk_over_others_and_loners_are_none() {
+    fn connected_tasks_form_parts() {
         let talk = pattern(7, &[(5, 3, 1.0), (1, 2, 1.0), (2, 6, 1.0), (6, 1, 1.0)]);
         assert_eq!(parts(&talk), [None, Some(0), Some(0), Some(1), None, Some(1), Some(0)]);
     }
 
     #[test]
-    fn of_equal_pairs_all_are_drawn_or_none() {
+    fn equally_heavy_pairs_are_drawn_together() {
         let of = |heavy: usize, light: usize| {
             let pair = |at: usize| ((at, at + 1, None), if at < heavy { 2.0 } else { 1.0 });
             heaviest((0..heavy + light).map(pair).collect()).len()
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_at_one_home_are_no_reason_to_draw_a_pair_alone() {
+    fn shared_home_does_not_single_out_pair() {
         let both = |at: usize| [((at, at + 1, Some(at)), 1.0), ((at, at + 1, Some(7)), 1.0)];
         let bows: BTreeMap<_, _> =
             (0..200).flat_map(both).chain([((500, 501, Some(7)), 2.0)]).collect();

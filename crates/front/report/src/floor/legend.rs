@@ -18,7 +18,7 @@ pub(super) fn legend(comparison: &SeatingComparison) -> Markup {
     let wide = 16.0 * colours.len() as f64;
     let is_ring = comparison.floor.seats.iter().any(|seat| seat.hub.is_some());
     let of_load = match (comparison.floor.wires.is_empty(), is_ring) {
-        (true, _) => format!("{}s that cross a border", comparison.weight),
+        (true, _) => format!("{}s across a border", comparison.weight),
         (_, true) => format!("{}s on a link, clockwise outside", comparison.unit),
         (_, false) => format!("{}s on a link, each way on its right", comparison.unit),
     };

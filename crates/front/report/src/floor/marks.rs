@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_largest_has_the_last_step_and_the_least_is_seen() {
+    fn marks_scale_from_visible_to_largest_step() {
         let most = Most { load: 100.0, pair: 10.0 };
         assert_eq!(most.step(100.0).unwrap(), ("load-6".to_owned(), "#440154".to_owned()));
         assert_eq!(most.step(0.001).unwrap().0, "load-1");

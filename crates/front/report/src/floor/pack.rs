@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_full_where_that_costs_little() {
+    fn columns_prefer_full_rows() {
         let of = |count: usize| {
             columns(&[count], |columns| (columns as f64 / 1.6).max(count.div_ceil(columns) as f64))
         };
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_has_its_line_and_what_is_inside_its_air() {
+    fn caption_and_padding_enclose_children() {
         let named = group("L3 0", seats(4));
         let size = 20.0;
         let packed = packed(&named, size, 1.0);
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn no_quarter_of_a_hybrid_stays_empty() {
+    fn hybrid_package_is_packed_tightly() {
         let core =
             |at| PuGroup { level: Some(Level::Core), ..group(&format!("core {at}"), seats(2)) };
         let clusters = [group("L2 8", seats(4)), group("L2 12", seats(4))];
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_higher_begins_a_row() {
+    fn taller_child_starts_new_row() {
         let mixed = group("package 0", [seats(3), vec![group("L2 8", seats(4))]].concat());
         let packed = packed(&mixed, 20.0, 4.0);
         let [.., (last_seat, _), (cluster, _)] = packed.inside.as_slice() else { unreachable!() };

@@ -90,8 +90,8 @@ pub fn section(comparison: &SeatingComparison) -> Markup {
                 aria-label="Legend" {
                 (legend(comparison))
             }
-            p.hint { "Point at a mark for its name and load. Wide is much; both pictures have one \
-                      scale." }
+            p.hint { "Point at a mark for its name and load. Wider marks carry more; both pictures \
+                      have the same scale." }
         }
     }
 }

@@ -90,19 +90,19 @@ fn golden(
 }
 
 #[test]
-fn a_small_ring() {
+fn small_ring_matches_golden_picture() {
     let model = small_ring();
     insta::assert_snapshot!(golden(&bare(&model), Some(&model), &[1, 0, 3, 12, 5], &[0, 1, 7]));
 }
 
 #[test]
-fn a_small_mesh() {
+fn small_mesh_matches_golden_picture() {
     let model = small_mesh();
     insta::assert_snapshot!(golden(&bare(&model), Some(&model), &[1, 0, 3, 11, 5], &[]));
 }
 
 #[test]
-fn small_levels() {
+fn small_levels_match_golden_picture() {
     insta::assert_snapshot!(golden(&crate::samples::two_groups(), None, &[1, 0, 3, 7, 3], &[]));
 }
 
@@ -117,7 +117,7 @@ fn wires_have_the_names_of_the_links() {
 }
 
 #[test]
-fn what_a_simulator_counted_stands_in() {
+fn simulated_counts_replace_computed_loads() {
     let model = small_ring();
     let pattern = seatmap_data::pattern::generate("ring:3").unwrap();
     let profile = bare(&model);
@@ -138,7 +138,7 @@ fn what_a_simulator_counted_stands_in() {
 }
 
 #[test]
-fn the_colours_of_pages_are_those_of_pictures() {
+fn page_colours_match_picture_colours() {
     for step in 1..=super::marks::STEPS {
         let (class, colour) = super::marks::step_at(step);
         assert!(
@@ -149,7 +149,7 @@ fn the_colours_of_pages_are_those_of_pictures() {
 }
 
 #[test]
-fn names_are_text() {
+fn hostile_names_are_escaped() {
     let mut profile = crate::samples::two_groups();
     profile.name = "</title><script>alert(1)</script>\u{1b}".into();
     let mut pattern = seatmap_data::pattern::generate("ring:2").unwrap();
@@ -206,7 +206,7 @@ fn overlap(a: &FloorSeat, b: &FloorSeat) -> bool {
 }
 
 #[test]
-fn seats_are_apart_and_everything_is_inside() {
+fn seats_are_separate_and_inside_areas() {
     for (profile, model) in MACHINES.iter() {
         let floor = FloorPlan::of(profile, model.as_deref());
         let name = &profile.name;
@@ -245,7 +245,7 @@ fn seats_are_apart_and_everything_is_inside() {
 }
 
 #[test]
-fn seats_lie_in_their_areas_and_in_no_others() {
+fn areas_contain_exactly_their_seats() {
     for (profile, model) in MACHINES.iter() {
         let floor = FloorPlan::of(profile, model.as_deref());
         for area in &floor.areas {
@@ -268,7 +268,7 @@ fn seats_lie_in_their_areas_and_in_no_others() {
 }
 
 #[test]
-fn levels_are_those_of_the_topology() {
+fn areas_match_topology_levels() {
     let profile = catalog::load("epyc-7r13-2s").unwrap();
     let floor = FloorPlan::of(&profile, None);
     let count = |word: &str| {
@@ -327,7 +327,7 @@ fn seating(floor: &FloorPlan, pattern: &Pattern, seats: &[u32]) -> DrawnPlacemen
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn links_carry_the_traffic_and_every_task_sits_once((machine, pattern, seats) in seated()) {
+    fn links_conserve_traffic_and_tasks_appear_once((machine, pattern, seats) in seated()) {
         let (profile, model) = &MACHINES[machine];
         let floor = FloorPlan::of(profile, model.as_deref());
         let seating = seating(&floor, &pattern, &seats);
@@ -361,7 +361,7 @@ proptest! {
     }
 
     #[test]
-    fn every_picture_is_sound((machine, pattern, seats) in seated()) {
+    fn every_picture_is_valid((machine, pattern, seats) in seated()) {
         let (profile, model) = &MACHINES[machine];
         let plan = Plan::new("any", seats.clone());
         let floor = FloorPlan::of(profile, model.as_deref());

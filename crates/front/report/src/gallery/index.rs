@@ -50,13 +50,13 @@ pub(super) fn page(gallery: &Gallery, pairs: &[LikePair]) -> String {
                     } }
                     tbody { @for machine in gallery.machines() { (row(machine)) } }
                 }
-                p.quiet #none hidden { "No machine holds these words." }
+                p.quiet #none hidden { "No machine matches." }
             }
             (pairs_of_one_processor(gallery, pairs))
             (draw::sections(&[ranking_of_own_program()]))
         }
         footer { "A core distance is the round trip of one cache line between two hardware \
-                  threads. Classes are named by the nearest part that two threads share." }
+                  threads. Classes are named after the nearest part that two threads share." }
     };
     document("Gallery of machines", &body, SCRIPT, "null")
 }
@@ -65,7 +65,7 @@ fn how_to_read() -> Markup {
     html! {
         p.lead {
             "Measured: by Seatmap on such a computer. Imported: from another tool's file. \
-             Modelled: from a description, whose every figure names its source."
+             Modelled: from a description that names the source of each figure."
         }
     }
 }
@@ -125,7 +125,7 @@ fn pairs_of_one_processor(gallery: &Gallery, pairs: &[LikePair]) -> Markup {
         section.card {
             h2 { "Same processor, other firmware or kernel" }
             @if pairs.is_empty() {
-                p { "No two machines of this gallery name the same processor yet." }
+                p { "No two machines in this gallery have the same processor yet." }
             } @else {
                 ul.findings {
                     @for pair in pairs {
@@ -146,13 +146,13 @@ fn widest(pair: &LikePair) -> String {
         pair.comparison.differences.iter().map(|fact| fact.fact.as_str()).collect();
     let other = match facts.as_slice() {
         [] => "no other fact differs".to_owned(),
-        facts => format!("other {}", facts.join(", ")),
+        facts => format!("different {}", facts.join(", ")),
     };
     match pair.comparison.widest() {
         Some(widest) => {
             let ratio = widest.ratio.unwrap_or(1.0);
-            let shown = if widest.is_shown() { "" } else { " (not shown to differ)" };
-            format!("'{}' {} times as far{shown}; {other}", widest.name, figure(ratio, 2))
+            let shown = if widest.is_shown() { "" } else { " (not significant)" };
+            format!("'{}' is {} times as far{shown}; {other}", widest.name, figure(ratio, 2))
         }
         None => format!("no distance class in common; {other}"),
     }

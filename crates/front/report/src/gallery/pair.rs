@@ -18,7 +18,7 @@ pub(super) fn page(first: &GalleryMachine, second: &GalleryMachine, pair: &LikeP
         }
     };
     let command = format!("seatmap compare {} {}", chosen_by(first), chosen_by(second));
-    let again = Table::facts([("to compare them again", TableCell::code(command))]);
+    let again = Table::facts([("compare them again", TableCell::code(command))]);
     let mut page = compare::page(&pair.comparison);
     page.sections.insert(0, PageSection::page("").with(links));
     page.sections.push(PageSection::page("Command").with(again));

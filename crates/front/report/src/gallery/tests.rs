@@ -43,7 +43,7 @@ fn links(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn every_machine_and_like_pair_has_a_page_and_every_link_leads_to_one() {
+fn every_machine_and_pair_is_linked() {
     let files = site(&gallery(&like()));
     let names: BTreeSet<&str> = files.iter().map(|file| file.name.as_str()).collect();
     assert_eq!(names.len(), files.len());
@@ -62,7 +62,7 @@ fn text_of<'a>(files: &'a [SiteFile], name: &str) -> &'a str {
 }
 
 #[test]
-fn the_page_of_a_pair_says_what_differs() {
+fn pair_page_shows_differences() {
     let files = site(&gallery(&like()));
     assert!(text_of(&files, "a--b.html").contains("seatmap compare a.json b.json"));
     assert!(text_of(&files, "a--b.html").contains("firmware"));
@@ -78,7 +78,7 @@ fn the_page_of_a_pair_says_what_differs() {
 }
 
 #[test]
-fn nothing_of_a_hostile_profile_becomes_markup_or_a_path() {
+fn hostile_profile_becomes_neither_markup_nor_path() {
     let hostile = "../<script>alert(1)</script>\"onload=x\u{202e}";
     let [mut first, mut second] = like();
     for profile in [&mut first, &mut second] {

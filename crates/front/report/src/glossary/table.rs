@@ -14,20 +14,16 @@ pub(crate) const TERMS: &[Term] = &[
          bootstrap interval).",
     ),
     term(
-        "as the OS numbers them",
-        "Task 0 on the CPU with the lowest number, task 1 on the next, and so on.",
-    ),
-    term(
         "atomic",
         "An operation on a word of memory that no other CPU can interrupt, such as fetch-and-add.",
     ),
-    term("bandwidth", "Data moved in a second; 1 GB/s is 10^9 bytes a second."),
-    term("barrier", "A point that no thread passes before all of them have reached it."),
+    term("bandwidth", "Data moved per second; 1 GB/s is 10^9 bytes per second."),
+    term("barrier", "A point that no thread passes before all threads have reached it."),
     term("cache line", "The unit in which caches exchange data, 64 bytes on most machines."),
     term(
         "cell",
-        "A quiet partition of this computer: CPUs from which other tasks, interrupts and timers \
-         are kept away.",
+        "A quiet partition of this computer: reserved CPUs, without other tasks, interrupts and \
+         timers.",
     ),
     term("channel", "One cache line over which two threads exchange words in turn."),
     term(
@@ -44,8 +40,8 @@ pub(crate) const TERMS: &[Term] = &[
     term("cpuset", "The CPUs on which the kernel allows a group of processes to run."),
     term(
         "detour loop",
-        "A loop that only reads the clock: where two readings lie too far apart, something else \
-         had the CPU.",
+        "A loop that only reads the clock: if two readings are too far apart, something else had \
+         the CPU.",
     ),
     term("die", "One piece of silicon; a package may hold several."),
     term("directory", "The part of the machine that records which cache holds a line."),
@@ -55,14 +51,13 @@ pub(crate) const TERMS: &[Term] = &[
     ),
     term(
         "DMA",
-        "A transfer that a device or a memory flow controller makes by itself while the processor \
-         goes on.",
+        "A transfer by a device or a memory flow controller, while the processor continues its \
+         work.",
     ),
-    term("drifting", "The distance of this pair moved in one direction while it was measured."),
+    term("drifting", "During the measurement, this pair's distance moved in one direction."),
     term(
         "excess",
-        "The share of the time of fixed work quanta that would not have passed if each had been as \
-         fast as the fastest.",
+        "The share of the time of fixed work quanta beyond that of the fastest quantum.",
     ),
     term(
         "fetch-and-add",
@@ -83,62 +78,57 @@ pub(crate) const TERMS: &[Term] = &[
     term("governor", "The kernel's rule for a CPU's frequency; 'performance' keeps it high."),
     term(
         "greedy growth",
-        "Tasks are placed one by one, each where it costs least beside those that sit already.",
+        "Tasks are placed one by one, each where it costs least next to those placed before.",
     ),
-    term(
-        "group",
-        "CPUs that are near each other by the measured distances, whatever the topology says.",
-    ),
+    term("group", "CPUs near each other by measured distance, whatever the topology says."),
     term(
         "hardware thread",
         "A CPU, as the operating system calls it; a core with SMT has two or more.",
     ),
     term(
         "home",
-        "The place where the coherence of a cache line is kept, such as a slice of the L3 cache: a \
-         distance depends on it.",
+        "The part that keeps a cache line coherent, such as a slice of the L3 cache; distances \
+         depend on it.",
     ),
-    term(
-        "hypervisor",
-        "The program that runs virtual machines, and that may take CPUs away from them.",
-    ),
+    term("hypervisor", "The program that runs virtual machines and may take CPU time from them."),
     term("identity", "Thread i executes task i."),
     term("L2", "The second level of cache, of one core or of a few."),
     term("L3", "The last level of cache, which several cores share."),
     term("latency", "The time from the beginning of one operation to its end."),
-    term("load average", "How many tasks ran or wanted to run, on average over the last minute."),
-    term("local store", "The memory of one worker, which no cache stands in front of."),
+    term("load average", "The tasks that ran or waited to run, on average over the last minute."),
+    term("local store", "The memory of one worker, without a cache in front of it."),
     term(
         "lower bound",
-        "No placement can cost less: how far the best one found may be from the best possible.",
+        "No placement can cost less. It limits how far the best one found is from the optimum.",
     ),
     term(
         "MAD",
-        "Median absolute deviation: half of the samples lie within this distance of the median.",
+        "Median absolute deviation: half of the samples are within this distance of the median.",
     ),
     term("mailbox", "A short queue of 32-bit words from one processor to another."),
     term("mapping", "Which thread executes which task: [0213] has thread 1 execute task 2."),
     term("mean", "The sum of the values, divided by their number."),
-    term("median", "Half of the samples lie below this value and half above it."),
+    term("median", "Half of the samples are below this value and half above it."),
     term("microcode", "The processor's own program, which updates may replace."),
     term(
         "mitigation",
-        "A measure of the kernel against a flaw of the processor, often at a cost in speed.",
+        "A kernel workaround for a flaw of the processor, often at a cost in speed.",
     ),
     term(
         "multi-regime",
-        "The distance of this pair jumped between two or more levels while it was measured.",
+        "During the measurement, this pair's distance jumped between two or more levels.",
     ),
-    term("NUMA node", "Memory and the CPUs that are nearest to it."),
-    term("p1", "1 % of the values lie below this one."),
-    term("p10", "10 % of the values lie below this one."),
-    term("p50", "The median: half of the values lie below this one."),
-    term("p90", "90 % of the values lie below this one."),
-    term("p99", "99 % of the values lie below this one."),
-    term("p99.9", "99.9 % of the values lie below this one."),
-    term("package", "The part that is plugged into a socket: one processor with all its dies."),
+    term("NUMA node", "Memory and the CPUs nearest to it."),
+    term("OS order", "Task 0 on the CPU with the lowest number, task 1 on the next, and so on."),
+    term("p1", "1 % of the values are below this one."),
+    term("p10", "10 % of the values are below this one."),
+    term("p50", "The median: half of the values are below this one."),
+    term("p90", "90 % of the values are below this one."),
+    term("p99", "99 % of the values are below this one."),
+    term("p99.9", "99.9 % of the values are below this one."),
+    term("package", "The part plugged into a socket: one processor with all its dies."),
     term("pattern", "Which task sends how much to which other task."),
-    term("placement", "Which task sits on which CPU."),
+    term("placement", "Which task runs on which CPU."),
     term("PU", "Processing unit, or hardware thread: what the operating system calls a CPU."),
     term("PUT", "A DMA transfer from a local store to main memory."),
     term("random, best", "The cheapest of many random placements."),
@@ -150,7 +140,7 @@ pub(crate) const TERMS: &[Term] = &[
     ),
     term(
         "RCM order",
-        "Reverse Cuthill-McKee: tasks in an order that keeps those that talk near each other.",
+        "Reverse Cuthill-McKee: an order that keeps communicating tasks near each other.",
     ),
     term(
         "recursive bisection",
@@ -163,8 +153,8 @@ pub(crate) const TERMS: &[Term] = &[
     term("signal", "A 32-bit register of a worker that others write to; the worker waits for it."),
     term(
         "slice",
-        "A part of the ring of cores; channels whose threads and homes lie in one slice do not \
-         disturb others.",
+        "A part of the ring of cores; channels with threads and homes in one slice do not disturb \
+         others.",
     ),
     term(
         "SMT sibling",
@@ -172,14 +162,13 @@ pub(crate) const TERMS: &[Term] = &[
     ),
     term(
         "spectral order",
-        "Tasks in the order of the second eigenvector of what they send: those that talk lie \
+        "Tasks in the order of the second eigenvector of their traffic: communicating tasks are \
          close.",
     ),
     term("speed-up", "The usual time divided by the new one: above 1 is faster."),
     term(
         "stacked",
-        "The host runs both vCPUs of this pair on one CPU, in turn, so that they never run at \
-         once.",
+        "The host runs both vCPUs of this pair on one CPU, in turn, so they never run at once.",
     ),
     term(
         "steal",
@@ -187,12 +176,12 @@ pub(crate) const TERMS: &[Term] = &[
          the kernel counts it.",
     ),
     term("stolen", "The share of the time in which the detour loop did not run."),
-    term("threshold", "The shortest gap that is told apart from the loop itself."),
+    term("threshold", "The shortest gap that the meter can distinguish from its own loop."),
     term("topology", "Which CPUs share cores, caches, memory and packages."),
     term("turbo", "Frequencies above the nominal one, as long as power and heat allow."),
     term(
         "verified",
-        "The kernel confirmed the seat, and no look found the thread elsewhere for longer than \
+        "The kernel confirmed the seat, and no check found the thread elsewhere for longer than \
          half a second.",
     ),
     term("weight", "The unit of the pattern's edges: bytes, or messages."),

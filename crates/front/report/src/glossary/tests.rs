@@ -7,7 +7,7 @@ fn of(markup: &str) -> String {
 }
 
 #[test]
-fn the_table_is_in_order_and_says_something() {
+fn terms_are_sorted_and_explained() {
     for two in TERMS.windows(2) {
         assert!(
             two[0].word.to_lowercase() < two[1].word.to_lowercase(),
@@ -31,27 +31,27 @@ fn a_term_is_explained_once_in_a_section() {
         of("<section><h2>Medians</h2><p>the median</p></section><section><p>median</p></section>");
     assert_eq!(page.matches("<abbr title=\"Half of").count(), 2, "{page}");
     assert!(page.contains(
-        "<h2><abbr title=\"Half of the samples lie below this value and half above it.\">Medians</abbr></h2>"
+        "<h2><abbr title=\"Half of the samples are below this value and half above it.\">Medians</abbr></h2>"
     ));
     assert!(page.contains("<p>the median</p>"));
 }
 
 #[test]
-fn the_longest_term_wins_and_words_stay_whole() {
+fn longest_term_matches_whole_words_only() {
     let page = of("<p>random, mean; p99.9; submedian; meaning; home_of; a/home</p>");
     assert_eq!(page.matches("<abbr").count(), 2, "{page}");
     assert!(page.contains(">random, mean</abbr>") && page.contains(">p99.9</abbr>"), "{page}");
 }
 
 #[test]
-fn names_programs_and_tooltips_stay_as_they_are() {
+fn headings_scripts_and_tooltips_are_unchanged() {
     let kept = "<h1>median</h1><script>median</script><code>home</code><abbr title=\"x\">median</abbr><b title=\"a median\"></b>";
     assert_eq!(of(kept), kept);
     assert_eq!(of("<p>a &lt; median</p>").matches("<abbr").count(), 1);
 }
 
 #[test]
-fn pictures_have_titles_instead() {
+fn picture_terms_get_title_elements() {
     let page = of("<svg><text x=\"1\">median, ns</text><text>median</text></svg>");
     assert!(page.starts_with("<svg><text x=\"1\">median, ns<title>median: Half of"), "{page}");
     assert_eq!(page.matches("<title>").count(), 1, "{page}");
@@ -129,7 +129,7 @@ fn every_term_on_a_page_has_a_tooltip() {
 }
 
 #[test]
-fn pages_explain_the_terms_that_they_stand_on() {
+fn pages_explain_their_basic_terms() {
     let expected = [
         (
             "show",

@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_class_stands_above_its_bars_with_its_median() {
+    fn distribution_shows_class_with_median() {
         let class = |name: &str, median_ns| {
             let name = name.to_owned();
             let pairs = 1;

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_are_hundredths_and_differences() {
+    fn distances_are_encoded_as_hundredths_and_differences() {
         let data = parsed(&two_groups());
         assert_eq!(data["median"].as_array().unwrap().len(), 28);
         assert_eq!(
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_null_and_one_status_stands_for_all() {
+    fn unknown_distance_is_null_and_equal_statuses_merge() {
         let mut profile = two_groups();
         let distance = profile.core_distance.as_mut().unwrap();
         distance.median_ns.set_both(0, 1, f64::NAN);

@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hostile_text_stays_text() {
+    fn hostile_text_is_escaped() {
         let body = html! { p { ("<script>alert(1)</script>") } };
         let text = document(
             "</title><script>",
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn hidden_characters_are_seen_and_data_stays_data() {
+    fn hidden_characters_are_escaped_in_text_and_data() {
         let name = "a\u{202e}b\u{9b}";
         let text = document(
             name,
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_loaded_from_elsewhere() {
+    fn document_loads_nothing_external() {
         let text = document("x", &html! {}, "", "null");
         assert!(!text.contains("http://") && !text.contains("https://") && !text.contains("url("));
         assert!(text.contains("default-src &#39;none&#39;") || text.contains("default-src 'none'"));

@@ -61,9 +61,9 @@ fn cursor() -> Markup {
         div.js {
             div #pinned {
                 p.hint #keys {
-                    "Point at a square, or move with the arrow keys: a box shows the pair's median \
-                     with its p10, MAD and 95 % interval. "
-                    "Click or press Enter to pin its row; Escape lets go."
+                    "Point at a square or use the arrow keys to see a pair's median, p10, MAD and \
+                     95 % interval. "
+                    "Click or press Enter to pin its row; Escape unpins it."
                 }
             }
             // Screen readers cannot read the canvas.
@@ -87,7 +87,7 @@ fn legend(scale: Scale, digits: Digits) -> Markup {
             }
             span.unit { "round trip, ns, " (scale.word()) }
             span.swatch style=(format!("background:{}", hex(UNKNOWN))) {}
-            span.unit { "not known" }
+            span.unit { "unknown" }
         }
     }
 }

@@ -74,7 +74,7 @@ mod tests {
     use super::whole_numbers;
 
     #[test]
-    fn a_line_ends_after_a_comma_and_not_inside_a_number() {
+    fn numbers_break_only_after_comma() {
         for (body, whole) in [
             ("<td>CPUs 48-95,7.</td>", "<td>CPUs <b>48-95,7</b>.</td>"),
             (

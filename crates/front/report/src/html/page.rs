@@ -38,7 +38,7 @@ pub(crate) fn page_with<const N: usize>(
     let scale = data::scale(profile);
     let map = scale.map(|scale| map(profile, scale, digits, &beside(profile, &spread_of, digits)));
     // A profile without distances, such as an imported topology, still has a page.
-    let none = PageSection::new("Core distances").with(vec!["This profile holds none.".to_owned()]);
+    let none = PageSection::new("Core distances").with(vec!["This profile has none.".to_owned()]);
     let sections = [
         in_figures(&classes, digits),
         explained(profile, digits),
@@ -103,7 +103,7 @@ fn beside(profile: &Profile, spread_of: &[(DistanceClass, Vec<f64>)], digits: Di
         }
         @if !findings.is_empty() {
             section {
-                h3 { "What is odd" }
+                h3 { "Findings" }
                 ul.findings { @for finding in &findings { li { (finding) } } }
             }
         }
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn every_part_is_there_and_readable_without_scripts() {
+    fn page_is_complete_without_scripts() {
         let page = page_of(&two_groups());
         for part in [
             "<h1>sample</h1>",
@@ -158,11 +158,11 @@ mod tests {
             "<noscript><svg ",
             "Distance classes</abbr></h3>",
             ">Groups</abbr> and <abbr",
-            "explains 99.8 % of the variance",
+            "explain 99.8 % of the variance",
             "<h2>Under load",
             "<h2>Environment",
             ">Example 8-core</td>",
-            "15 thrown away (12 interrupted, 3 switched out, 0 on another ",
+            "15 discarded (12 interrupted, 3 switched out, 0 migrated)",
             "max=\"2\"",
         ] {
             assert!(page.contains(part), "{part}");
@@ -170,16 +170,16 @@ mod tests {
     }
 
     #[test]
-    fn only_a_topology_is_a_page_without_a_map() {
+    fn profile_without_distances_has_no_map() {
         let mut profile = two_groups();
         (profile.core_distance, profile.home_model) = (None, None);
         let page = page_of(&profile);
-        assert!(page.contains("This profile holds none.") && !page.contains("<canvas"));
+        assert!(page.contains("This profile has none.") && !page.contains("<canvas"));
         assert!(page.contains("id=\"data\">null</script>"));
     }
 
     #[test]
-    fn the_largest_machines_make_a_page_of_a_few_megabytes() {
+    fn largest_machine_page_stays_below_5_megabytes() {
         let mut profile = grouped(512, 16);
         if let Some(distance) = &mut profile.core_distance {
             let around = |by: f64| {
@@ -197,7 +197,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
-        fn no_text_of_a_profile_becomes_markup(text in "[<>/\"'&a-z!-]{0,24}") {
+        fn profile_text_never_becomes_markup(text in "[<>/\"'&a-z!-]{0,24}") {
             let hostile = format!("<script>{text}</script>");
             let mut profile = two_groups();
             let plain = page_of(&profile).matches("<script").count();

@@ -73,7 +73,7 @@ pub fn replay(recording: &Recording) -> String {
     let (stories, looks) = stories_and_looks(recording);
     let title = format!("Threads on {}", recording.header.machine);
     let lead = html! {
-        p.origin { (groups.source) "; " (counted(looks.len(), "look"))
+        p.origin { (groups.source) "; " (counted(looks.len(), "sample"))
             @if recording.is_cut_off { "; the last line of the recording was cut off" } }
     };
     let body = html! {
@@ -89,20 +89,20 @@ pub fn replay(recording: &Recording) -> String {
                     output #now for="time" {}
                 }
                 div #seats {}
-                p.hint { "Point at a seat, or go there with Tab, to see its threads. Enter shows \
-                          the story of the busiest one." }
+                p.hint { "Point at a seat, or press Tab, to see its threads. Enter shows the \
+                          history of the busiest one." }
                 div #seat aria-live="polite" {}
             }
             @if recording.moments.iter().any(|moment| moment.wakes.is_some()) {
-                section.card.js { h2 { "Wakeups" span.unit { "who wakes whom at this look" } }
+                section.card.js { h2 { "Wakeups" span.unit { "who wakes whom in this sample" } }
                     div #wakes aria-live="polite" {} }
             }
             section.card { h2 { "Threads" span.unit { "by time on a CPU" } } div #story
                 aria-live="polite" {} (threads(&stories)) }
-            section.card { h2 { "Changes of CPU" } (moves(&stories)) }
+            section.card { h2 { "CPU changes" } (moves(&stories)) }
         }
-        footer { "A look finds the CPU of each thread at one moment. A thread may change its CPU \
-                  more than once between two looks." }
+        footer { "A sample shows the CPU of each thread at one moment. A thread may change its CPU \
+                  more than once between two samples." }
     };
     let groups = groups
         .groups
@@ -176,10 +176,10 @@ fn sentence(stories: &[Story], looks: &[Look]) -> String {
     let Some(most) = most else {
         return match stories.len() {
             0 => format!("In {seconds}, no thread was seen."),
-            1 => format!("In {seconds}, every look found the thread on the same CPU."),
+            1 => format!("In {seconds}, the thread was on the same CPU in every sample."),
             _ => {
                 format!(
-                    "In {seconds}, every look found each of {} on the same CPU.",
+                    "In {seconds}, each of {} was on the same CPU in every sample.",
                     counted(stories.len(), "thread")
                 )
             }
@@ -190,14 +190,14 @@ fn sentence(stories: &[Story], looks: &[Look]) -> String {
     match (stories.len(), moved) {
         (1, _) => format!("In {seconds}, the thread changed its CPU {times}."),
         (_, 1) => format!(
-            "In {seconds}, 1 of {all} changed its CPU, {times}: {} (thread {}).",
+            "In {seconds}, 1 of {all} changed its CPU {times}: {} (thread {}).",
             most.name, most.tid
         ),
         _ => {
             let own = words::times(most.moves().count());
             format!(
-                "In {seconds}, {moved} of {all} changed their CPU, {times} in all; {} (thread {}) \
-                 did so most: {own} at least.",
+                "In {seconds}, {moved} of {all} changed their CPU, {times} in total; {} (thread \
+                 {}) did so most often, at least {own}.",
                 most.name, most.tid
             )
         }
@@ -212,15 +212,15 @@ fn threads(stories: &[Story]) -> Markup {
         table.figures {
             thead { tr {
                 th { "Thread" } th.wide { "Name" } th.wide { "Program" } th.wide { "May run on" }
-                th { "Run, s" } th { "Changes of CPU" }
-                th.js { "Story" }
+                th { "Run, s" } th { "CPU changes" }
+                th.js { "History" }
             } }
             tbody { @for at in &order[..shown] { @let story = &stories[*at]; tr {
                 th scope="row" { (story.tid) } td.wide { (story.name) } td.wide { (story.program) }
                 td.wide { (story.masks.last().map_or("-", |(_, mask)| mask.as_str())) }
                 td { (format!("{:.2}", story.run_s)) } td { (story.moves().count()) }
                 td.js { button type="button" data-story=(at)
-                    aria-label=(format!("Story of thread {}", story.tid)) { "Show" } }
+                    aria-label=(format!("History of thread {}", story.tid)) { "Show" } }
             } } }
         }
         @if order.len() > shown {
@@ -236,7 +236,7 @@ fn moves(stories: &[Story]) -> Markup {
     all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.3.tid.cmp(&b.3.tid)));
     let shown = all.len().min(MOST_MOVES);
     html! {
-        @if all.is_empty() { p { "No look found a thread on another CPU than the look before." } }
+        @if all.is_empty() { p { "No sample shows a thread on another CPU than before." } }
         @else {
             table.figures #moves {
                 thead { tr { th { "At, s" } th { "Thread" } th.wide { "Name" } th { "From CPU" }
@@ -259,7 +259,7 @@ mod tests {
     use seatmap_watch::recording::{KnownThread, Ran, RecordingEntry, RecordingHeader};
 
     #[test]
-    fn the_headline_counts_the_threads_that_moved() {
+    fn headline_counts_moved_threads() {
         let story = |tid: Tid, cpus: &[u32]| Story {
             tid,
             name: "io".to_owned(),
@@ -283,11 +283,11 @@ mod tests {
         ];
         insta::assert_snapshot!(all.join("\n"), @"
         In 1.5 s, no thread was seen.
-        In 1.5 s, every look found the thread on the same CPU.
+        In 1.5 s, the thread was on the same CPU in every sample.
         In 1.5 s, the thread changed its CPU at least once.
-        In 1.5 s, every look found each of 2 threads on the same CPU.
-        In 1.5 s, 1 of 2 threads changed its CPU, at least once: io (thread 8).
-        In 1.5 s, 2 of 3 threads changed their CPU, at least 4 times in all; io (thread 9) did so most: 3 times at least.
+        In 1.5 s, each of 2 threads was on the same CPU in every sample.
+        In 1.5 s, 1 of 2 threads changed its CPU at least once: io (thread 8).
+        In 1.5 s, 2 of 3 threads changed their CPU, at least 4 times in total; io (thread 9) did so most often, at least 3 times.
         ");
     }
 
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_story_is_that_of_one_thread_even_if_its_number_comes_again() {
+    fn reused_thread_id_starts_new_story() {
         let (stories, looks) = stories_and_looks(&recording());
         assert_eq!(stories.iter().map(|story| story.tid).collect::<Vec<_>>(), [7, 8, 8]);
         assert_eq!((stories[0].run_s, stories[0].from_s, stories[0].to_s), (1.5, 1.0, 3.0));
@@ -335,11 +335,11 @@ mod tests {
     }
 
     #[test]
-    fn the_page_says_what_moved_and_holds_no_foreign_markup() {
+    fn page_names_moved_threads_and_escapes_markup() {
         let page = replay(&recording());
         let said =
-            "In 3.0 s, 1 of 3 threads changed its CPU, at least once: &lt;script&gt; (thread 7).";
+            "In 3.0 s, 1 of 3 threads changed its CPU at least once: &lt;script&gt; (thread 7).";
         assert!(page.contains(said) && !page.contains("\"<script>\""), "{page}");
-        assert!(page.contains("as the kernel names them") && !page.contains("http://"));
+        assert!(page.contains("groups from the kernel") && !page.contains("http://"));
     }
 }

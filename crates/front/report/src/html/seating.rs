@@ -59,7 +59,7 @@ pub fn seating_page(
         lead: remarks,
         sections: vec![PageSection::new("Threads").with(table(threads))],
         footer: "Threads in order of creation. A seat is verified when the kernel confirmed it and \
-                 no look found the thread elsewhere.",
+                 no sample found the thread elsewhere.",
         ..Page::new(format!("{program} on {machine}"), sentence(threads))
     })
 }
@@ -75,8 +75,8 @@ fn sentence(threads: &[SeatedThread]) -> String {
         let trouble =
             first.trouble.as_ref().map(|trouble| format!(" ({trouble})")).unwrap_or_default();
         return format!(
-            "{count} of {} did not sit where asked, the first of them {}, thread {}{trouble}: do \
-             not trust this run's figures.",
+            "{count} of {} did not run on the requested CPUs, the first of them {}, thread \
+             {}{trouble}: do not trust this run's figures.",
             counted(all, "thread"),
             first.name,
             first.tid
@@ -85,11 +85,11 @@ fn sentence(threads: &[SeatedThread]) -> String {
     match all {
         0 => "No thread was seen.".to_owned(),
         _ if seated == all => {
-            format!("All {} sat where asked, at every look.", counted(all, "thread"))
+            format!("All {} ran on the requested CPUs in every sample.", counted(all, "thread"))
         }
         _ => format!(
-            "{seated} of {} sat where asked, and no look found one elsewhere; {} had no seat, {} \
-             waited for one to the end, and {} had gone before a look.",
+            "{seated} of {} ran on the requested CPUs, and none was found elsewhere; {} had no \
+             seat, {} waited for one to the end, and {} ended before the first sample.",
             counted(all, "thread"),
             of(Verdict::Unseated).count(),
             of(Verdict::Waiting).count(),
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sentence_says_whether_to_trust_the_run() {
+    fn sentence_judges_reliability_of_run() {
         use Verdict::{Elsewhere, Unseated, Unseen, Verified, Waiting};
         let refused = SeatedThread {
             trouble: Some("the kernel refused CPU 15".into()),
@@ -163,15 +163,15 @@ mod tests {
             Vec::new(),
         ];
         insta::assert_snapshot!(all.map(|threads| sentence(&threads)).join("\n"), @"
-        All 2 threads sat where asked, at every look.
-        1 of 2 threads did not sit where asked, the first of them io-1, thread 4712 (the kernel refused CPU 15): do not trust this run's figures.
-        1 of 4 threads sat where asked, and no look found one elsewhere; 1 had no seat, 1 waited for one to the end, and 1 had gone before a look.
+        All 2 threads ran on the requested CPUs in every sample.
+        1 of 2 threads did not run on the requested CPUs, the first of them io-1, thread 4712 (the kernel refused CPU 15): do not trust this run's figures.
+        1 of 4 threads ran on the requested CPUs, and none was found elsewhere; 1 had no seat, 1 waited for one to the end, and 1 ended before the first sample.
         No thread was seen.
         ");
     }
 
     #[test]
-    fn names_of_threads_are_text() {
+    fn thread_names_are_escaped() {
         let name = "<script>alert(1)</script>".into();
         let hostile = SeatedThread { name, ..thread(0, Verdict::Verified) };
         let remarks = vec!["1 task had no thread.".into()];

@@ -6,20 +6,20 @@ use seatmap_health::noise::{CpuNoise, GapCause, NoiseReport, Traced, TracedGap};
 use std::iter::once;
 
 /// The part of a gap that the kernel's trace does not explain.
-pub(crate) const NOBODY: &str = "nobody in the kernel: hypervisor, firmware or hardware";
+pub(crate) const UNEXPLAINED: &str = "unexplained: hypervisor, firmware or hardware";
 
 const TAKERS: usize = 6;
 
 /// The first heading is of the last column.
-const HEADS: [&str; 5] = ["who", "CPU", "gaps", "in all", "in one gap"];
+const HEADS: [&str; 5] = ["task or interrupt", "CPU", "gaps", "total", "longest"];
 
 const GAPS: usize = 3;
 
 /// `None` without a trace.
 pub(super) fn takers(report: &NoiseReport) -> Option<PageSection> {
     let traced = report.cpus.iter().filter_map(|noise| Some((noise, noise.trace.as_ref()?)));
-    let title = "Who had the CPU in gaps of 5 us and more, by the kernel's trace".to_owned();
-    let section = PageSection::new("Who had the CPU").with(vec![title]);
+    let title = "Tasks and interrupts in gaps of 5 us and more, from the kernel's trace".to_owned();
+    let section = PageSection::new("Tasks and interrupts").with(vec![title]);
     traced.clone().next()?;
     Some(traced.enumerate().fold(section, |section, (at, (noise, trace))| {
         let heads = if at == 0 { HEADS } else { [""; 5] };
@@ -47,8 +47,7 @@ fn lines(noise: &CpuNoise, trace: &Traced) -> Vec<String> {
     let unnamed = trace.takers.len().saturating_sub(TAKERS);
     let unnamed = (unnamed > 0).then(|| format!("{:40}and {unnamed} more", ""));
     let are = if trace.gaps_before_trace == 1 { "gap is" } else { "gaps are" };
-    let older =
-        format!("{} more {are} older than what the trace could hold", trace.gaps_before_trace);
+    let older = format!("{} more {are} older than the trace", trace.gaps_before_trace);
     let older = (trace.gaps_before_trace > 0).then_some(older);
     let told = trace.longest.iter().take(GAPS).map(gap).chain(left_out(noise, trace)).chain(older);
     unnamed.into_iter().chain(told.map(|line| format!("{:7}{line}", ""))).collect()
@@ -60,20 +59,20 @@ pub(crate) fn left_out(noise: &CpuNoise, trace: &Traced) -> Option<String> {
     let asked = trace.gaps + trace.gaps_before_trace;
     // Plural: there are hundreds.
     (kept == asked && noise.gaps > kept)
-        .then(|| format!("of the longest {kept} gaps alone; there were {}", noise.gaps))
+        .then(|| format!("only the longest {kept} of {} gaps", noise.gaps))
 }
 
 fn row(cpu: u32, taker: &GapCause) -> Vec<String> {
-    let who = if taker.who.is_empty() { NOBODY } else { taker.who.as_str() };
+    let who = if taker.who.is_empty() { UNEXPLAINED } else { taker.who.as_str() };
     let [all, one] = [taker.total_us, taker.longest_us].map(|us| duration(us * 1e3));
     vec![cpu.to_string(), taker.gaps.to_string(), all, one, who.to_owned()]
 }
 
-/// `7.340 ms at 1.203 s: nobody 7.280 ms, hog 40.000 us`, the largest share first.
+/// `7.340 ms at 1.203 s: unexplained 7.280 ms, hog 40.000 us`, the largest share first.
 pub(crate) fn gap(gap: &TracedGap) -> String {
     let mut parts: Vec<(String, f64)> =
         gap.takers.iter().map(|share| (on_a_line(&share.who), share.us)).collect();
-    parts.push(("nobody".to_owned(), gap.unexplained_us));
+    parts.push(("unexplained".to_owned(), gap.unexplained_us));
     // Sort after adding the unexplained part, which may be the largest.
     parts.sort_by(|a, b| b.1.total_cmp(&a.1));
     let parts: Vec<String> =
@@ -98,7 +97,7 @@ mod tests {
     use crate::samples;
 
     #[test]
-    fn a_name_makes_no_line() {
+    fn hostile_name_adds_no_line() {
         let mut report = samples::noise();
         let trace = report.cpus[0].trace.as_mut().unwrap();
         (trace.takers[1].who, trace.longest[0].takers[0].who) = ("a\n  b".into(), "a\n  b".into());
@@ -109,15 +108,12 @@ mod tests {
     }
 
     #[test]
-    fn gaps_that_are_left_out_are_told_of() {
+    fn omitted_gaps_are_counted() {
         let mut noise = samples::noise().cpus[0].clone();
         let trace = noise.trace.clone().unwrap();
         assert_eq!(left_out(&noise, &trace), None, "shorter ones were kept");
         noise.timeline.resize(254, noise.timeline[0]);
-        assert_eq!(
-            left_out(&noise, &trace).unwrap(),
-            "of the longest 254 gaps alone; there were 351"
-        );
+        assert_eq!(left_out(&noise, &trace).unwrap(), "only the longest 254 of 351 gaps");
         noise.gaps = 254;
         assert_eq!(left_out(&noise, &trace), None);
     }

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn both_axes_have_titles_and_round_ticks() {
+    fn curves_have_titled_axes_and_round_ticks() {
         let points = vec![(8.0, 292.0), (128.0, 300.0), (2048.0, 1_200.0), (16_384.0, 13_500.0)];
         let curves = curves(
             &[PlotCurve::new(0, "1 CPU", points)],
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_unknown_points() {
+    fn empty_plot_and_unknown_points_are_drawn() {
         let across = title("CPU", AxisUnit::Cpu);
         let up = title("cycles", AxisUnit::Number);
         assert_eq!(curves(&[], across, up).0, "<p>Nothing to draw.</p>");

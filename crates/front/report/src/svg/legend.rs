@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_begin_a_row_where_the_last_is_full() {
+    fn full_legend_row_wraps() {
         let curves = ["1 CPU", "2 CPUs", "a name of twenty-four le", "x"]
             .map(|name| PlotCurve::new(0, name, Vec::new()));
         let rows: Vec<f64> = places(&curves, 300.0).iter().map(|(_, y)| *y).collect();

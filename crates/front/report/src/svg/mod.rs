@@ -61,7 +61,7 @@ pub(crate) fn picture(profile: &Profile, grid: Option<&Grid>) -> Markup {
         tip: &|_, _| String::new(),
         label: &|row| grid.os[row].to_string(),
         begins: (1..n).filter(|row| grid.ends_group(row - 1)).collect(),
-        legend: html! { (bar(&ticks, unit, true)) (swatch(0, true, &hex(UNKNOWN), "not known")) },
+        legend: html! { (bar(&ticks, unit, true)) (swatch(0, true, &hex(UNKNOWN), "unknown")) },
         below: String::new(),
     };
     map.picture()
@@ -113,7 +113,7 @@ mod tests {
     use crate::samples::{grouped, two_groups};
 
     #[test]
-    fn a_small_heatmap() {
+    fn small_heatmap_matches_snapshot() {
         let mut profile = two_groups();
         profile.core_distance.as_mut().unwrap().median_ns.set_both(0, 7, f64::NAN);
         insta::assert_snapshot!(
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_stand_in_order() {
+    fn axis_labels_are_in_order() {
         let cpus = labels(&grouped(64, 8));
         assert!(cpus.len() > 8 && cpus.is_sorted(), "{cpus:?}");
         // Two sockets of 32 cores; the second hardware threads are CPUs 64 to 127.
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bar_names_its_ends_and_round_values() {
+    fn colour_bar_labels_ends_and_round_values() {
         let texts = |scale| {
             bar_ticks(
                 scale,
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn is_well_formed_and_names_are_text() {
+    fn heatmap_escapes_names() {
         let mut profile = two_groups();
         profile.name = "</title><script>alert(1)</script>".into();
         let text = heatmap(&profile, GridOrder::Os);
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_machines_stay_small() {
+    fn largest_heatmap_stays_small() {
         let mut profile = grouped(512, 16);
         let distance = profile.core_distance.as_mut().unwrap();
         // The worst case: all neighbours differ.
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn no_distances_is_a_notice() {
+    fn missing_distances_show_notice() {
         let mut profile = two_groups();
         profile.core_distance = None;
         assert!(heatmap(&profile, GridOrder::Group).contains("No core distances known."));

@@ -105,12 +105,12 @@ mod tests {
     }
 
     #[test]
-    fn a_small_ring() {
+    fn small_ring_matches_snapshot() {
         insta::assert_snapshot!("ring", of("ring:4").replace("><", ">\n<"));
     }
 
     #[test]
-    fn names_are_text() {
+    fn hostile_names_are_escaped() {
         let mut pattern = seatmap_data::pattern::generate("ring:2").unwrap();
         pattern.name = "</title><script>alert(1)</script>\u{1b}".into();
         let text = traffic(&pattern);
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_never_collide_and_pictures_stay_small() {
+    fn pictures_have_few_labels_and_stay_small() {
         for spec in ["idle:1", "stencil2d:8x8", "random:1000:8:1", "all-to-all:700", "ring:1048576"]
         {
             let text = of(spec);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn little_and_much_have_the_ends_of_the_scale() {
+    fn extreme_weights_use_ends_of_scale() {
         let mut pattern = seatmap_data::pattern::generate("pipeline:3").unwrap();
         pattern.edges[1].bytes = 1e9;
         let text = traffic(&pattern);
@@ -150,7 +150,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_flows_is_drawn(amounts in prop::collection::vec((0usize..40, 1usize..40, 0.0f64..1e18, -320i32..0), 0..30)) {
+        fn arbitrary_traffic_is_drawn_without_nan(amounts in prop::collection::vec((0usize..40, 1usize..40, 0.0f64..1e18, -320i32..0), 0..30)) {
             let edge = |(from, along, bytes, tens): (usize, usize, f64, i32)| {
                 Edge { from, to: (from + along) % 40, bytes: bytes * 10f64.powi(tens), messages: 1.0 }
             };

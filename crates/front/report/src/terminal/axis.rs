@@ -58,13 +58,13 @@ mod tests {
     }
 
     #[test]
-    fn groups_first_then_what_fits_between() {
+    fn group_labels_come_before_labels_between() {
         assert_eq!(horizontal(&ticks(30, 12), 8, 80), "95      103 107     115 119");
         assert_eq!(horizontal(&ticks(10, 2), 8, 80), "95  99  103");
     }
 
     #[test]
-    fn the_end_of_the_line_is_kept() {
+    fn labels_stop_at_line_end() {
         assert_eq!(horizontal(&[], 8, 80), "");
         assert_eq!(horizontal(&ticks(30, 12), 8, 26), "95      103 107     115");
     }

@@ -25,7 +25,7 @@ pub(super) fn note(scale: Option<Scale>, options: &DrawOptions) -> String {
         Some(home) => format!("predicted round trip in ns, home {home}, {} scale", scale.word()),
         None => format!("round trip in ns, {} scale", scale.word()),
     };
-    let unknown = if options.colour == Colour::None { "? not known" } else { "grey not known" };
+    let unknown = if options.colour == Colour::None { "? is unknown" } else { "grey is unknown" };
     cut(&format!("{what}; {unknown}"), options.width) + "\n"
 }
 

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn small_cells_are_widened_and_groups_set_apart() {
+    fn small_cells_are_widened_and_groups_separated() {
         let (_, layout) = GridLayout::fit(&grid(6, 3), &DrawOptions::default(), usize::MAX);
         let columns: String = layout
             .columns
@@ -97,7 +97,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn fits(n in 1u32..300, size in 1u32..40, width in 20usize..150, lines in 6usize..90, colour: bool) {
+        fn layout_fits_width_and_lines(n in 1u32..300, size in 1u32..40, width in 20usize..150, lines in 6usize..90, colour: bool) {
             let colour = if colour { Colour::True } else { Colour::None };
             let (_, layout) = GridLayout::fit(&grid(n, size), &DrawOptions { colour, width, ..DrawOptions::default() }, lines);
             prop_assert!(layout.columns.len() + layout.label_width <= width);

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_in_every_depth() {
+    fn numbers_are_drawn_in_every_colour_depth() {
         let profile = two_groups();
         insta::assert_snapshot!("numbers-plain", picture(&profile, Colour::None, 80));
         insta::assert_snapshot!("numbers-256", picture(&profile, Colour::Ansi256, 80));
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_in_every_depth() {
+    fn cells_are_drawn_in_every_colour_depth() {
         let mut profile = grouped(24, 6);
         if let Some(distance) = &mut profile.core_distance {
             distance.median_ns.set_both(3, 20, f64::NAN);
@@ -122,18 +122,18 @@ mod tests {
     }
 
     #[test]
-    fn a_large_matrix_in_a_narrow_terminal() {
+    fn large_matrix_is_reduced_to_narrow_terminal() {
         insta::assert_snapshot!("reduced-plain", picture(&grouped(96, 8), Colour::None, 40));
     }
 
     #[test]
-    fn a_prediction_for_one_home() {
+    fn prediction_for_one_home_is_drawn() {
         let options = DrawOptions { home: Some(1), ..DrawOptions::default() };
         insta::assert_snapshot!("home-1-plain", heatmap(&two_groups(), &options));
     }
 
     #[test]
-    fn nothing_to_draw_is_said() {
+    fn missing_distances_are_reported() {
         let mut profile = two_groups();
         profile.core_distance = None;
         assert_eq!(heatmap(&profile, &DrawOptions::default()), "No core distances to draw.\n");

@@ -33,10 +33,10 @@ pub fn page(profile: &Profile, options: &DrawOptions, neighbours_of: Option<u32>
             Vec::from_iter(neighbours_of.map(|os| neighbours(profile, os, digits))),
         ),
         ("Groups, round trip in ns", vec![groups(profile, digits, options).into()]),
-        ("What is odd", vec![Block::Drawn(found)]),
-        ("What the pair view holds", vec![Block::Drawn(information)]),
+        ("Findings", vec![Block::Drawn(found)]),
+        ("What the matrix shows", vec![Block::Drawn(information)]),
         ("Speed, 1 is the fastest CPU", speed(profile, options)),
-        ("Threads that sleep, round trip of two wakeups in ns", vec![wakeups(profile).into()]),
+        ("Sleeping threads, round trip of two wakeups in ns", vec![wakeups(profile).into()]),
         ("Under load, round trip in ns", vec![loaded.into()]),
     ];
     // Omit empty sections: a title alone would look like a failure.
@@ -94,9 +94,9 @@ fn distances(profile: &Profile, options: &DrawOptions) -> Vec<Block> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };
     let marks: Vec<char> = distance.status.pairs().map(|(_, _, status)| mark(*status)).collect();
     let explained = [
-        ('*', "flips between levels, or its passes disagree"),
-        ('~', "moved while it was measured"),
-        ('!', "stacked: the host runs both vCPUs on one CPU, in turn, and they have no distance"),
+        ('*', "no steady distance (several levels, or passes disagree)"),
+        ('~', "drift during the measurement"),
+        ('!', "stacked: the host runs both vCPUs on one CPU, in turn, so there is no distance"),
     ];
     let explained = explained.iter().filter_map(|(sign, what)| {
         let count = marks.iter().filter(|mark| *mark == sign).count();
@@ -106,7 +106,7 @@ fn distances(profile: &Profile, options: &DrawOptions) -> Vec<Block> {
 }
 
 fn class_table(classes: &[DistanceClass], digits: Digits) -> Vec<Block> {
-    let note = "  Quantiles of the pairs' medians: this profile holds no samples.";
+    let note = "  Quantiles are of the pairs' medians: this profile has no samples.";
     let is_exact = classes.iter().all(|class| class.quantiles_of == QuantilesOf::Samples);
     let note = (!is_exact).then(|| note.to_owned());
     vec![tables::classes(classes, digits).into(), Vec::from_iter(note).into()]
@@ -194,23 +194,23 @@ mod tests {
     }
 
     #[test]
-    fn everything_of_a_profile() {
+    fn page_shows_all_parts_of_profile() {
         let profile = two_groups();
         let options = DrawOptions::default();
         // Classes and findings come from another crate with its own tests.
         let page = page(&profile, &options, Some(1)).text(None);
         let (before, after) = page.split_once("\nNearest neighbours").unwrap();
         insta::assert_snapshot!("page-head", before.split("\nDistance classes").next().unwrap());
-        let after = after.split("\nWhat is odd").next().unwrap();
-        insta::assert_snapshot!("page-tail", after.split("\nWhat the pair view").next().unwrap());
+        let after = after.split("\nFindings").next().unwrap();
+        insta::assert_snapshot!("page-tail", after.split("\nWhat the matrix").next().unwrap());
         assert!(
-            page.contains("\nWhat the pair view holds\n")
+            page.contains("\nWhat the matrix shows\n")
                 && page.contains("\nUnder load, round trip in ns\n")
         );
     }
 
     #[test]
-    fn classes_as_a_table() {
+    fn classes_are_shown_as_table() {
         let class = |name: &str, median_ns: f64| DistanceClass {
             name: name.to_owned(),
             pairs: 12,
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn every_pair_without_a_steady_distance_has_its_mark() {
+    fn unsteady_pairs_are_marked_and_explained() {
         let mut profile = two_groups();
         let statuses = [
             (PairStatus::MultiRegime, 0),
@@ -243,7 +243,7 @@ mod tests {
         let text = page(&profile, &DrawOptions::default(), Some(7)).text(None);
         assert!(
             text.contains(
-                "* 2 pairs: flips between levels, or its passes disagree\n~ 1 pair: moved"
+                "* 2 pairs: no steady distance (several levels, or passes disagree)\n~ 1 pair"
             ),
             "{text}"
         );
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_of_medians_are_called_so() {
+    fn quantiles_of_medians_are_labelled() {
         let class = |quantiles_of| DistanceClass {
             name: "same L3".to_owned(),
             pairs: 1,
@@ -263,13 +263,13 @@ mod tests {
         let table = |of| drawn(class_table(&[class(of)], Digits::for_resolution(0.04)));
         assert!(
             table(QuantilesOf::PairMedians)
-                .ends_with("of the pairs' medians: this profile holds no samples.\n")
+                .ends_with("of the pairs' medians: this profile has no samples.\n")
         );
         assert!(!table(QuantilesOf::Samples).contains("medians"));
     }
 
     #[test]
-    fn only_a_topology() {
+    fn profile_without_distances_shows_topology() {
         let mut profile = two_groups();
         (profile.core_distance, profile.home_model, profile.loaded) = (None, None, Vec::new());
         insta::assert_snapshot!(
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_coarse_clock_leaves_no_digits_below_it() {
+    fn digits_stop_at_clock_resolution() {
         let mut profile = two_groups();
         if let Some(protocol) =
             profile.core_distance.as_mut().and_then(|distance| distance.protocol.as_mut())
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_cannot_command_the_terminal() {
+    fn hostile_names_are_escaped() {
         let mut profile = two_groups();
         profile.name = "\u{1b}[2Jboo\nbar".into();
         profile.origin.source = "\u{1b}]0;x\u{7}".into();
@@ -313,7 +313,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_profile_makes_it_panic(
+        fn arbitrary_profile_never_panics(
             n in 0u32..40, width in 0usize..140, value in prop::num::f64::ANY, resolution in prop::num::f64::ANY,
         ) {
             let mut profile = Profile::new("x", two_groups().origin, Topology::unknown(0..n));

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_neighbours_share_one_sequence() {
+    fn equal_styles_share_one_escape_sequence() {
         let style = Colour::True.style(Some([1, 2, 3]), None);
         let mut line = PaintedLine::default();
         line.push(style, "a");
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn without_colour_there_is_no_escape() {
+    fn colourless_text_has_no_escape_sequences() {
         let mut line = PaintedLine::default();
         line.push(Colour::None.style(Some([1, 2, 3]), Some([4, 5, 6])), "ab");
         assert_eq!(line.end() + &Colour::None.bold("c"), "ab\nc");

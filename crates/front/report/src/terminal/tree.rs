@@ -73,7 +73,7 @@ mod tests {
     use crate::samples::grouped as sample;
 
     #[test]
-    fn levels_that_are_known_nest() {
+    fn known_levels_are_nested() {
         let mut topology = sample(8, 2).topology;
         for pu in &mut topology.pus[..4] {
             pu.core = Some(pu.os / 2);
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_known_is_a_list() {
+    fn unknown_topology_is_listed_flat() {
         assert_eq!(tree(&Topology::unknown([0, 1, 2, 5])), "  PUs 0-2,5\n");
     }
 }

@@ -181,7 +181,7 @@ const CUT: &str = "[...document.querySelectorAll('td, td code')].flatMap(cell =>
 }).join(' ')";
 
 #[test]
-fn no_line_of_a_telephone_ends_inside_a_number() {
+fn numbers_are_not_broken_on_narrow_pages() {
     if !there_is_a_browser() {
         return;
     }
@@ -236,7 +236,7 @@ fn hovering(page: &mut Page) {
     for part in ["PU 0 – PU 3", "113.0 ns", "multi-regime", "297.0 ns, 26 %"] {
         assert!(tip.contains(part), "{part} in {tip}");
     }
-    assert!(hover(page, 6, 5).contains("not known"));
+    assert!(hover(page, 6, 5).contains("unknown"));
 }
 
 fn ordering(page: &mut Page) {

@@ -89,7 +89,7 @@ fn spinning_openmp_threads_are_seen() {
 }
 
 #[test]
-fn clang_calls_the_same_functions() {
+fn clang_programs_are_seen() {
     if there_is("clang") {
         let program = Program::shared("clang", &[], "patterns.c");
         PATTERNS.iter().for_each(|pattern| assert_seen(&program, pattern, "8", "100"));
@@ -97,7 +97,7 @@ fn clang_calls_the_same_functions() {
 }
 
 #[test]
-fn false_sharing_is_told_with_its_variable() {
+fn false_sharing_is_reported_with_variable() {
     if !there_is("gcc") {
         return;
     }

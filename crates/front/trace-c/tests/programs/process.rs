@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::process::Command;
 
 #[test]
-fn atomic_operations_do_their_work() {
+fn traced_atomic_operations_work() {
     if there_is("gcc") {
         assert_eq!(Program::shared("gcc", &["-mcx16"], "atomics.c").run(&[]), "right\n");
         let unobserved = Program::fixed("gcc", &["-mcx16"], "atomics.c");
@@ -17,7 +17,7 @@ fn atomic_operations_do_their_work() {
 }
 
 #[test]
-fn a_fork_and_a_signal_leave_a_file_each() {
+fn fork_and_signal_write_separate_traces() {
     if !there_is("gcc") {
         return;
     }
@@ -36,7 +36,7 @@ fn a_fork_and_a_signal_leave_a_file_each() {
 }
 
 #[test]
-fn folders_may_have_any_name() {
+fn trace_folder_may_have_any_name() {
     if !there_is("gcc") {
         return;
     }

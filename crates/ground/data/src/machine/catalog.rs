@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_file_in_machines_is_bundled_under_its_name() {
+    fn every_machine_file_is_bundled() {
         let folder =
             std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../machines")).unwrap();
         let mut files: Vec<String> =
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn every_bundled_description_loads_under_its_name() {
+    fn bundled_descriptions_load_under_their_names() {
         assert_eq!(descriptions().count(), 11);
         for name in descriptions() {
             let profile = load(name).unwrap();
@@ -137,14 +137,14 @@ mod tests {
     }
 
     #[test]
-    fn counts_edits() {
+    fn edit_distance_counts_edits() {
         assert_eq!(edits("kitten", "sitting"), 3);
         assert_eq!(edits("", "abc"), 3);
         assert_eq!(edits("same", "same"), 0);
     }
 
     #[test]
-    fn suggests_what_was_perhaps_meant() {
+    fn misspelt_machine_name_gets_a_suggestion() {
         assert_eq!(suggest("gravitn3"), Some("graviton3"));
         assert_eq!(suggest("EPYC"), Some("epyc-7r13-2s"));
         assert_eq!(suggest("12900k"), Some("core-i9-12900k"));

@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn inside_a_group_each_home_has_its_own_base() {
+    fn each_home_has_its_own_base_within_a_group() {
         let mut model = HomeModel {
             groups: vec![vec![0, 1], vec![2, 3]],
             between_ns: Matrix::from_fn(2, |a, b| if a == b { 40.0 } else { 200.0 }),

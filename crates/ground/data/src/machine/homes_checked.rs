@@ -51,8 +51,8 @@ impl std::fmt::Display for HomesChecked {
         write!(
             out,
             // Plural: a rate reads `3 of 5`.
-            "as the model knows: {} pairs of lines that share a home were found, {} that were said \
-             to do; the nearest CPU is right for {} lines",
+            "compared with the model: {} pairs of lines with a common home were found, {} reported \
+             pairs share one; the nearest CPU is right for {} lines",
             self.found, self.said, self.nearest
         )
     }

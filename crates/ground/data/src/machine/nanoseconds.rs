@@ -13,7 +13,7 @@ pub const MAX_ROUND_TRIP_NS: f64 = 2e9;
 /// that the error has its line and column.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(inline, description = "Nanoseconds; null where unknown."))]
+#[cfg_attr(feature = "schema", schemars(inline, description = "Nanoseconds; null if unknown."))]
 #[serde(transparent)]
 pub struct Nanoseconds(
     /// The figure, if known.
@@ -65,9 +65,8 @@ impl<'de> Visitor<'de> for Figure {
 
 /// Offsets may be negative; NaN means unknown.
 pub(crate) fn too_long(ns: f64) -> Option<String> {
-    (ns.abs() > MAX_ROUND_TRIP_NS).then(|| {
-        format!("{ns:e} ns is beyond any machine; figures up to {MAX_ROUND_TRIP_NS:e} ns are read")
-    })
+    (ns.abs() > MAX_ROUND_TRIP_NS)
+        .then(|| format!("{ns:e} ns is too long; the limit is {MAX_ROUND_TRIP_NS:e} ns"))
 }
 
 pub(crate) fn rows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Vec<f64>>, D::Error> {
@@ -75,9 +74,7 @@ pub(crate) fn rows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Vec
     rows.into_iter()
         .map(|row| {
             row.into_iter()
-                .map(|cell| {
-                    cell.0.ok_or_else(|| D::Error::custom("null stands where a number is needed"))
-                })
+                .map(|cell| cell.0.ok_or_else(|| D::Error::custom("expected a number, found null")))
                 .collect()
         })
         .collect()
@@ -97,16 +94,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_too_long_has_its_place() {
+    fn too_long_time_is_refused_with_its_position() {
         let read = |text: &str| {
             serde_json::from_str::<Vec<Vec<Nanoseconds>>>(text).map_err(|error| error.to_string())
         };
         assert_eq!(read("[[null, 2e9]]").unwrap(), [[Nanoseconds(None), Nanoseconds(Some(2e9))]]);
         let error = read("[[1],\n[0, 1e100,\n 3]]").unwrap_err();
-        assert_eq!(
-            error,
-            "1e100 ns is beyond any machine; figures up to 2e9 ns are read at line 2 column 9"
-        );
+        assert_eq!(error, "1e100 ns is too long; the limit is 2e9 ns at line 2 column 9");
         assert!(read("[[-2.1e9]]").is_err());
     }
 }

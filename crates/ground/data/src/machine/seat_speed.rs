@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fastest_alone_has_speed_one() {
+    fn fastest_pu_has_speed_one() {
         let speed = timed([200.0, 100.0], [210.0, 105.0]);
         assert_eq!(
             (speed.alone_of(0), speed.alone_of(4), speed.alone_of(1)),
@@ -168,14 +168,14 @@ mod tests {
     }
 
     #[test]
-    fn noise_in_one_of_the_two_figures_is_no_difference() {
+    fn noise_in_one_figure_is_not_a_difference() {
         assert!(!timed([100.0, 101.0], [100.0, 120.0]).differs());
         assert!(!timed([100.0, 120.0], [120.0, 121.0]).differs());
         assert!(timed([100.0, 110.0], [105.0, 115.0]).differs());
     }
 
     #[test]
-    fn figures_that_no_clock_gives_are_refused() {
+    fn impossible_times_are_refused() {
         let mut speed = timed([100.0, 101.0], [100.0, 120.0]);
         assert_eq!(speed.problem(), None);
         speed.alone[1] = 0.0;

@@ -28,7 +28,7 @@ impl SharedProfile {
         let release = shared.environment.kernel.take();
         let version = release.as_deref().map(version);
         if version != release.as_deref() {
-            left_out.push("what follows the version in the kernel's release");
+            left_out.push("the suffix of the kernel's release");
         }
         shared.environment.kernel = version.map(str::to_owned);
         // The text contains the control group, and so a user, a job or a container.
@@ -55,7 +55,7 @@ impl SharedProfile {
     /// One sentence about the omitted facts.
     #[must_use]
     pub fn sentence(&self) -> String {
-        format!("left out for strangers: {}", self.left_out.join(", "))
+        format!("left out for privacy: {}", self.left_out.join(", "))
     }
 }
 
@@ -71,7 +71,7 @@ mod tests {
     use crate::machine::catalog;
 
     #[test]
-    fn no_name_is_left_and_every_figure_is() {
+    fn shared_profile_drops_names_and_keeps_figures() {
         let mut profile = catalog::load("graviton3").unwrap();
         profile.name = "alice-laptop".to_owned();
         profile.origin.source = "host alice-laptop".to_owned();
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_release_stays() {
+    fn shared_profile_keeps_plain_kernel_release() {
         assert_eq!(version("6.12.1"), "6.12.1");
         assert_eq!(version("6.12.-x"), "6.12");
         let profile = catalog::load("graviton3").unwrap();

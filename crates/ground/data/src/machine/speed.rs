@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_measure_that_differs_decides() {
+    fn first_differing_measure_decides_core_kinds() {
         assert_eq!(kinds_of(&[clocked(1900, 5000), clocked(1400, 3900)]), [P, E]);
         assert_eq!(kinds_of(&reaching(&[5000, 3900])), [P, E]);
         let with = |capacity| Speed { capacity: Some(capacity), ..clocked(1900 - capacity, 5000) };
@@ -100,14 +100,14 @@ mod tests {
     }
 
     #[test]
-    fn alike_is_no_kind() {
+    fn equal_speeds_have_no_kinds() {
         assert_eq!(kinds_of(&[clocked(2000, 5200), clocked(2000, 3900)]), [None, None]);
         assert_eq!(kinds_of(&[clocked(2000, 5200), Speed::default()]), [None, None]);
         assert_eq!(kinds_of(&[]), []);
     }
 
     #[test]
-    fn a_kind_ends_at_a_gap_between_neighbours() {
+    fn gap_between_neighbours_separates_kinds() {
         let ranked = [5352, 5517, 5677, 5837, 6001, 6161, 6321, 6482];
         assert_eq!(kinds_of(&reaching(&ranked)), [None; 8], "a Threadripper PRO 7975WX");
         let binned = reaching(&[2500, 2400, 2300, 2200, 1800]);
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn cores_of_one_type_are_of_one_kind_whatever_their_clocks() {
+    fn one_core_type_is_one_kind() {
         let of =
             |core_type, max_khz| Speed { core_type: Some(core_type), ..reaching(&[max_khz])[0] };
         assert_eq!(kinds_of(&[of(1, 4200), of(1, 3400)]), [None, None]);
@@ -126,7 +126,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn some_are_fast_where_any_is_slow(values in prop::collection::vec(any::<u64>(), 0..20)) {
+        fn fast_kind_exists_exactly_with_slow_kind(values in prop::collection::vec(any::<u64>(), 0..20)) {
             let speeds: Vec<Speed> = values.iter().map(|khz| clocked(1, *khz)).collect();
             let kinds = kinds_of(&speeds);
             prop_assert_eq!(kinds.len(), speeds.len());

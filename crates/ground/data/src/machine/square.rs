@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unknown_cells_are_null_on_file() {
+    fn unknown_cells_are_null_in_json() {
         let mut matrix = Matrix::filled(2, f64::NAN);
         matrix.set_both(0, 1, 80.5);
         let text = serde_json::to_string(&matrix).unwrap();
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ragged_matrix_is_refused() {
+    fn ragged_matrix_is_refused() {
         let error = serde_json::from_str::<Matrix>("[[0,1],[1]]").unwrap_err().to_string();
         assert!(error.contains("row 1 of a 2 x 2 matrix has 1 cell"), "{error}");
     }

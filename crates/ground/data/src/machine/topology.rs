@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pu_is_found_in_any_order_and_beside_holes() {
+    fn lookup_finds_pus_in_any_order_and_with_gaps() {
         for order in [vec![0, 1, 2, 3], vec![2, 5, 64, 65], vec![65, 3, 9, 0, 7]] {
             let topology = Topology::unknown(order.iter().copied());
             for (at, os) in order.iter().enumerate() {
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn siblings_share_a_core_that_is_known() {
+    fn siblings_share_a_known_core() {
         let mut topology = Topology::unknown(0..4);
         assert!(!topology.are_smt_siblings(0, 2), "no cores are known");
         topology.pus.iter_mut().for_each(|pu| pu.core = Some(pu.os % 2));

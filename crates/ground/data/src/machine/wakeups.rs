@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_that_were_not_measured_take_the_figure_of_those_as_near() {
+    fn unmeasured_pairs_take_figures_of_similar_pairs() {
         let pairs = vec![
             pair([0, 2], 9000.0),
             pair([0, 0], 2000.0),
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wakeup_on_one_cpu_and_one_across_do_not_stand_for_each_other() {
+    fn same_cpu_and_cross_cpu_wakeups_are_not_interchangeable() {
         let topology = topology();
         let only = |pus| Wakeups { pairs: vec![pair(pus, 1.0)], ..Wakeups::default() };
         assert_eq!(only([0, 0]).round_trips_ns(&topology, &[0, 1]), None);
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_that_no_clock_gives_are_refused() {
+    fn impossible_wakeup_times_are_refused() {
         let wakeups = |pus, ns| Wakeups { pairs: vec![pair(pus, ns)], ..Wakeups::default() };
         assert_eq!(wakeups([0, 1], 5.0).problem(&topology()), None);
         assert_eq!(

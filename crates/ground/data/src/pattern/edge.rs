@@ -47,20 +47,19 @@ impl Edge {
         let last = self.from.max(self.to);
         if last >= tasks {
             return Some(format!(
-                "there is no task {last}; {tasks} are numbered 0 to {}",
-                tasks.saturating_sub(1),
+                "there is no task {last}; the pattern has {tasks}, counted from 0",
                 tasks = counted(tasks, "task")
             ));
         }
         if self.from == self.to {
             return Some(format!(
-                "task {last} sends to itself; leave such edges out, they cost nothing"
+                "task {last} sends to itself; remove this edge, it costs nothing"
             ));
         }
         let fine = is_amount(self.bytes) && is_amount(self.messages);
         (!fine).then(|| {
             format!(
-                "bytes and messages are between 0 and {MAX_AMOUNT:e}, and none is too small to be \
+                "bytes and messages must be between 0 and {MAX_AMOUNT:e}, and not too small to be \
                  exact"
             )
         })

@@ -149,7 +149,7 @@ impl Pattern {
             if other.tasks != self.tasks {
                 let [name, with] = [&self.name, &other.name];
                 let wrong = format!(
-                    "{name} has {}, and {with} has {}",
+                    "patterns to add need equal numbers of tasks; {name} has {}, but {with} has {}",
                     counted(self.tasks, "task"),
                     other.tasks
                 );
@@ -236,7 +236,7 @@ impl Pattern {
         }
         if self.edges.len() > MAX_EDGES {
             return wrong(format!(
-                "edges: {}, and no more than {MAX_EDGES} are read",
+                "edges: {} are too many; the limit is {MAX_EDGES}",
                 self.edges.len()
             ));
         }
@@ -302,8 +302,7 @@ fn wrong_edge(at: usize, what: String) -> Result<(), DocumentError> {
 }
 
 pub(crate) fn tasks_problem(tasks: impl std::fmt::Display) -> String {
-    // Plural: one task is valid.
-    format!("{tasks} tasks, and a pattern has 1 to {MAX_TASKS}")
+    format!("a pattern has 1 to {MAX_TASKS} tasks, not {tasks}")
 }
 
 #[cfg(test)]
@@ -311,7 +310,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pattern_comes_back_from_file() {
+    fn json_round_trip_keeps_pattern() {
         let pattern =
             Pattern::gathered("two", 3, [Edge::unit(1, 0), Edge::unit(0, 2), Edge::unit(1, 0)]);
         assert_eq!(pattern.edges[1], Edge { from: 1, to: 0, bytes: 2.0, messages: 2.0 });
@@ -319,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn an_observation_says_whether_tasks_sleep() {
+    fn observation_reports_whether_tasks_wait() {
         let read = |observation: &str| {
             let text = format!(
                 r#"{{"format":"seatmap-pattern/1","name":"x","tasks":1,"edges":[],"observation":{observation}}}"#
@@ -339,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn inconsistent_pattern_is_refused() {
         let refused = |rest: &str| {
             let text = format!("{{\"format\":\"seatmap-pattern/1\",\"name\":\"x\",{rest}}}");
             Pattern::from_json(&text).unwrap_err().to_string()

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_that_is_no_load_is_named_with_its_place() {
+    fn invalid_load_is_refused_with_its_position() {
         assert_eq!(read("").unwrap(), Vec::<f64>::new());
         let problem = |text: &str| read(text).unwrap_err().to_string();
         assert!(

@@ -62,7 +62,7 @@ impl Instance {
                 return Err(wrong(
                     place,
                     format!(
-                        "two {n} x {n} matrices are {whole}, and the file has more",
+                        "two {n} x {n} matrices need {whole}, but the file has more",
                         whole = counted(whole, "number")
                     ),
                 ));
@@ -77,7 +77,7 @@ impl Instance {
         if numbers.len() < whole {
             let got = numbers.len();
             let problem = format!(
-                "two {n} x {n} matrices are {whole}, and the file has {got}",
+                "two {n} x {n} matrices need {whole}, but the file has {got}",
                 whole = counted(whole, "number")
             );
             return Err(wrong(Position::end(text), problem));
@@ -96,9 +96,7 @@ impl Instance {
             Which::Second => &self.b,
         };
         if let Some(flow) = cells.iter().find(|flow| **flow < 0.0) {
-            let problem = format!(
-                "a flow of {flow}, and no task sends less than nothing; take the other matrix"
-            );
+            let problem = format!("the flow {flow} is negative; take the other matrix");
             return Err(wrong(Position { line: 1, column: 1 }, problem));
         }
         let cells = cells.iter().enumerate().map(|(at, bytes)| (at / self.n, at % self.n, *bytes));
@@ -117,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn line_breaks_mean_nothing() {
+    fn qaplib_reader_ignores_line_breaks() {
         let instance = Instance::read("2\n\n0 1 2\n 0\n0 5, 6 0\n").unwrap();
         assert_eq!(
             (&instance.a[..], &instance.b[..]),
@@ -136,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_instance_is_refused() {
+    fn invalid_qaplib_instance_is_refused() {
         let refused = |text: &str| Instance::read(text).unwrap_err().to_string();
         assert_eq!(refused(""), "line 1, column 1: the file is empty");
         assert_eq!(refused("2\n0 1e-320"), "line 2, column 3: '1e-320' is not a number up to 1e18");
@@ -146,9 +144,9 @@ mod tests {
                 .all(|word| refused(&format!("2\n0 {word}")).contains(word))
         );
         assert_eq!(refused("2\n0 x"), "line 2, column 3: 'x' is not a number up to 1e18");
-        let short = "line 3, column 2: two 2 x 2 matrices are 8 numbers, and the file has 3";
+        let short = "line 3, column 2: two 2 x 2 matrices need 8 numbers, but the file has 3";
         assert_eq!(refused("2\n0 1\n2"), short);
-        let long = "line 4, column 1: two 1 x 1 matrices are 2 numbers, and the file has more";
+        let long = "line 4, column 1: two 1 x 1 matrices need 2 numbers, but the file has more";
         assert_eq!(refused("1\n0\n0\n7 7"), long);
         assert!(refused("99999").contains("not between"));
         assert!(refused("1.5").contains("not between"));

@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_know_where_they_stand() {
+    fn words_have_their_positions() {
         let found: Vec<_> =
             words("a  bc\r\n\n d").map(|(place, word)| format!("{place}: {word}")).collect();
         insta::assert_compact_debug_snapshot!(found, @r#"["line 1, column 1: a", "line 1, column 4: bc", "line 3, column 2: d"]"#);

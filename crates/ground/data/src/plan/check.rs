@@ -28,11 +28,11 @@ fn wrong<T>(what: String) -> Result<T, DocumentError> {
 
 fn placement(placement: &[u32]) -> Result<(), DocumentError> {
     if placement.is_empty() {
-        return wrong("placement is empty; a plan has a task or more".to_owned());
+        return wrong("placement is empty; a plan needs at least one task".to_owned());
     }
     if placement.len() > MAX_TASKS {
         return wrong(format!(
-            "placement has {}, and {MAX_TASKS} is the most",
+            "placement has {}; the limit is {MAX_TASKS}",
             counted(placement.len(), "task")
         ));
     }
@@ -52,15 +52,13 @@ fn seats(plan: &Plan) -> Result<(), DocumentError> {
     }
     for (task, (seat, pu)) in plan.seats.iter().zip(&plan.placement).enumerate() {
         if seat.windows(2).any(|pair| pair[0] >= pair[1]) {
-            return wrong(format!("seats[{task}]: each PU stands there once, by ascending index"));
+            return wrong(format!("seats[{task}]: list each PU once, in ascending order"));
         }
         if seat.last().is_some_and(|last| *last > MAX_CPU) {
             return wrong(format!("seats[{task}]: a PU is beyond the largest index, {MAX_CPU}"));
         }
         if !seat.contains(pu) {
-            return wrong(format!(
-                "seats[{task}] does not hold PU {pu}, where placement[{task}] has the task"
-            ));
+            return wrong(format!("seats[{task}] lacks PU {pu} of placement[{task}]"));
         }
     }
     Ok(())
@@ -73,9 +71,7 @@ fn memory(plan: &Plan) -> Result<(), DocumentError> {
     }
     for (task, nodes) in plan.memory.iter().enumerate() {
         if nodes.windows(2).any(|pair| pair[0] >= pair[1]) {
-            return wrong(format!(
-                "memory[{task}]: each NUMA node stands there once, by ascending index"
-            ));
+            return wrong(format!("memory[{task}]: list each NUMA node once, in ascending order"));
         }
         if nodes.last().is_some_and(|last| *last > MAX_NODE) {
             return wrong(format!(
@@ -91,7 +87,7 @@ fn pus(plan: &Plan) -> Result<(), DocumentError> {
         let first = pair[0].os;
         let second = pair[1].os;
         return wrong(format!(
-            "pus: PU {second} follows PU {first}; each stands there once, by ascending index"
+            "pus: PU {second} follows PU {first}; list each PU once, in ascending order"
         ));
     }
     match plan
@@ -170,44 +166,38 @@ mod tests {
     }
 
     #[test]
-    fn placements_have_a_task_and_an_end() {
+    fn placement_length_and_pus_are_limited() {
         assert_eq!(
             refusal(|it| it.placement.clear()),
-            "placement is empty; a plan has a task or more"
+            "placement is empty; a plan needs at least one task"
         );
         let long = refusal(|it| it.placement = vec![0; MAX_TASKS + 1]);
-        assert_eq!(long, "placement has 1048577 tasks, and 1048576 is the most");
+        assert_eq!(long, "placement has 1048577 tasks; the limit is 1048576");
         let far = refusal(|it| it.placement[1] = u32::MAX);
         assert_eq!(far, "placement[1]: PU 4294967295 is beyond the largest index, 1048576");
     }
 
     #[test]
-    fn there_is_one_name_a_task_or_none() {
+    fn names_and_seats_match_the_tasks() {
         assert_eq!(refusal(|it| it.seats = vec![vec![0]]), "seats has 1 entry for 3 tasks");
         let seats = |second: &[u32]| {
             refusal(|it| {
                 it.seats = vec![vec![it.placement[0]], second.to_vec(), vec![it.placement[2]]]
             })
         };
-        assert_eq!(seats(&[9, 8]), "seats[1]: each PU stands there once, by ascending index");
+        assert_eq!(seats(&[9, 8]), "seats[1]: list each PU once, in ascending order");
         assert!(seats(&[1 << 21]).contains("beyond the largest index"));
-        assert!(seats(&[]).starts_with("seats[1] does not hold PU "));
+        assert!(seats(&[]).starts_with("seats[1] lacks PU "));
         assert_eq!(refusal(|it| it.names = vec!["a".into(); 2]), "names has 2 entries for 3 tasks");
     }
 
     #[test]
-    fn memory_is_some_nodes_a_task() {
+    fn memory_lists_ascending_nodes_per_task() {
         assert_eq!(refusal(|it| it.memory = vec![vec![0]]), "memory has 1 entry for 3 tasks");
         let memory =
             |second: &[u32]| refusal(|it| it.memory = vec![vec![0], second.to_vec(), vec![]]);
-        assert_eq!(
-            memory(&[2, 1]),
-            "memory[1]: each NUMA node stands there once, by ascending index"
-        );
-        assert_eq!(
-            memory(&[1, 1]),
-            "memory[1]: each NUMA node stands there once, by ascending index"
-        );
+        assert_eq!(memory(&[2, 1]), "memory[1]: list each NUMA node once, in ascending order");
+        assert_eq!(memory(&[1, 1]), "memory[1]: list each NUMA node once, in ascending order");
         assert_eq!(memory(&[1024]), "memory[1]: a NUMA node is beyond the largest index, 1023");
         let plan = Plan {
             memory: vec![vec![0, 1023], vec![], vec![0]],
@@ -217,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn pus_are_in_order_and_all_there() {
+    fn pus_must_ascend_and_include_the_placement() {
         assert!(refusal(|it| it.pus = known(&[4, 0])).starts_with("pus: PU 0 follows PU 4;"));
         assert!(refusal(|it| it.pus = known(&[0, 4, 4])).starts_with("pus: PU 4 follows PU 4;"));
         assert_eq!(refusal(|it| it.pus = known(&[0, 3])), "placement[0]: PU 4 is not in pus");
@@ -226,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_numbers() {
+    fn figures_must_be_finite() {
         assert_eq!(refusal(|it| it.cost = Some(f64::NAN)), "cost is not a number: NaN");
         assert_eq!(refusal(|it| it.seconds = Some(f64::INFINITY)), "seconds is not a number: inf");
         let random = Random { mean: 1.0, best: f64::NAN };
@@ -238,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn channels_are_between_tasks() {
+    fn channels_must_join_tasks() {
         let channel = Channel { from: 0, to: 3, home: 0, line: None, distance_ns: 80.0 };
         let error = refusal(|it| it.channels = vec![channel]);
         assert_eq!(error, "channels[0]: there is no task 3; the plan has 3, counted from 0");

@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn every_launcher_is_known() {
+    fn rank_of_every_launcher_is_read() {
         for launcher in LAUNCHERS.iter().chain([&TORCHRUN]) {
             let Some(size) = launcher.size else { continue };
             assert_eq!(rank(&format!("{}=1 {size}=4", launcher.rank)), Some((1, Some(4))));
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn slurm_counts_the_tasks_of_each_node() {
+    fn slurm_task_count_is_that_of_the_node() {
         let step =
             "SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_LOCALID=1 SLURM_STEP_TASKS_PER_NODE=4(x2),2";
         assert_eq!(rank(&format!("{step} SLURM_NODEID=1")), Some((1, Some(4))));
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn tasks_of_an_array_share_a_node_unless_slurm_parts_them() {
+    fn array_tasks_share_a_node_unless_slurm_separates_them() {
         let array = "SLURM_ARRAY_TASK_ID=12 SLURM_ARRAY_TASK_MIN=10 SLURM_ARRAY_TASK_STEP=2 SLURM_ARRAY_TASK_COUNT=3";
         assert_eq!(rank(array), Some((1, Some(3))));
         assert_eq!(rank(&format!("{array} SLURM_CPUS_ON_NODE=2")), Some((1, Some(3))));
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn the_user_has_the_first_word() {
+    fn seatmap_task_overrides_the_launcher() {
         let ranks = "OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=2";
         assert_eq!(found(&format!("SEATMAP_TASK=all {ranks}")), Ok(LaunchInstance::Alone));
         assert_eq!(found(&format!("SEATMAP_TASK=7 {ranks}")), Ok(LaunchInstance::Task(7)));
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_values_are_named() {
+    fn invalid_rank_variables_are_named() {
         let wrong = |set: &str| found(set).unwrap_err().to_string();
         insta::assert_snapshot!(wrong("MPI_LOCALRANKID=x"), @"MPI_LOCALRANKID=x is not a number; unset it, or set SEATMAP_TASK to the number of a task, or to 'all'");
         insta::assert_snapshot!(wrong("MPI_LOCALRANKID=2 MPI_LOCALNRANKS=2"), @"MPI_LOCALRANKID=2 is not below the number of ranks on this node, 2; unset it, or set SEATMAP_TASK to the number of a task, or to 'all'");

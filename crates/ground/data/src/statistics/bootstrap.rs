@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn counted_medians_are_medians() {
+    fn counted_median_equals_plain_median() {
         let ascending = [1.0, 2.0, 4.0, 8.0];
         assert_eq!(median_of(&[1, 0, 2, 1], &ascending, 4), median(&[1.0, 4.0, 4.0, 8.0]));
         assert_eq!(median_of(&[2, 1, 0, 1], &ascending, 4), median(&[1.0, 1.0, 2.0, 8.0]));
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn passes_that_disagree_widen_it() {
+    fn disagreeing_passes_widen_the_interval() {
         let around =
             |centre: f64| (0..16).map(|at| centre + f64::from(at) / 8.0).collect::<Vec<_>>();
         let together = [around(80.0), around(80.0), around(80.0)];
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn about_as_wide_as_theory_says() {
+    fn interval_width_matches_theory() {
         // The median of n normal samples has a standard error of 1.2533 sigma / sqrt(n).
         let mut rng = Rng::with_seed(11);
         let normal = |rng: &mut Rng| (0..12).map(|_| rng.f64()).sum::<f64>() - 6.0;

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn series_without_a_change_are_seldom_called_changed() {
+    fn unchanged_series_rarely_have_change_points() {
         let mut chance = fastrand::Rng::with_seed(2);
         for length in [7, 20, 60] {
             let alarms = (0..200)
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_found_within_six_runs_and_at_its_place() {
+    fn change_is_found_within_six_runs() {
         let mut chance = fastrand::Rng::with_seed(3);
         let mut found = 0;
         let mut at_place = 0;
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn several_changes_are_all_found_and_in_order() {
+    fn several_changes_are_found_in_order() {
         let mut chance = fastrand::Rng::with_seed(4);
         let series = made(&mut chance, 90, &[(30, 8.0), (60, -5.0)]);
         let found = change_points(&series, 1);

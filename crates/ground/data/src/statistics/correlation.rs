@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_agree_or_do_not() {
+    fn spearman_distinguishes_equal_and_reversed_order() {
         let up = [1.0, 2.0, 3.0, 4.0];
         let down = [4.0, 3.0, 2.0, 1.0];
         assert_eq!((spearman(&up, &up), spearman(&up, &down)), (Some(1.0), Some(-1.0)));
@@ -61,12 +61,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ranks_are_as_defined(values in prop::collection::vec((0u8..12).prop_map(f64::from), 0..40)) {
+        fn ranks_match_brute_force(values in prop::collection::vec((0u8..12).prop_map(f64::from), 0..40)) {
             prop_assert_eq!(ranks(&values), brute_ranks(&values));
         }
 
         #[test]
-        fn without_ties_it_is_the_formula_of_differences(order in Just((0..20u8).map(f64::from).collect::<Vec<_>>()).prop_shuffle()) {
+        fn spearman_without_ties_matches_difference_formula(order in Just((0..20u8).map(f64::from).collect::<Vec<_>>()).prop_shuffle()) {
             let straight: Vec<f64> = (0..20u8).map(f64::from).collect();
             let squares: f64 = straight.iter().zip(&order).map(|(a, b)| (a - b).powi(2)).sum();
             let formula = 1.0 - 6.0 * squares / (20.0 * 399.0);

@@ -160,7 +160,7 @@ mod tests {
     use crate::statistics::signed_rank::{Shift, shift, shift_in_order};
 
     #[test]
-    fn students_distribution_is_that_of_the_tables() {
+    fn student_distribution_matches_tables() {
         // Two-sided 95 % points.
         for (free, point) in [(1, 12.706), (2, 4.303), (5, 2.571), (9, 2.262), (60, 2.000)] {
             assert!((below(point, free) - 0.975).abs() < 2e-5, "{free}: {}", below(point, free));
@@ -185,7 +185,7 @@ mod tests {
 
     /// Without the widening: 95, 75 and 45 to 50 %.
     #[test]
-    fn intervals_of_series_hold_the_truth_as_often_as_they_say() {
+    fn series_intervals_have_their_stated_coverage() {
         let mut rng = fastrand::Rng::with_seed(5);
         for count in [10, 15, 20, 30, 60] {
             for rho in [0.0, 0.5, 0.8] {
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn independent_values_widen_little_and_a_jump_much() {
+    fn widening_is_small_for_independent_values_large_for_jumps() {
         let mut rng = fastrand::Rng::with_seed(6);
         let wider: Vec<f64> =
             (0..200).map(|_| widening(&series(30, 0.0, &mut rng), 0.95)).collect();
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spike_hides_nothing_and_equal_values_are_independent() {
+    fn spike_keeps_widening_and_equal_values_have_none() {
         let mut rng = fastrand::Rng::with_seed(7);
         let mut values = series(40, 0.9, &mut rng);
         let before = widening(&values, 0.95);

@@ -83,7 +83,7 @@ mod tests {
     use crate::statistics::normal;
 
     #[test]
-    fn quantiles_are_those_of_the_tables() {
+    fn quantiles_match_tables() {
         for (freedom, table) in [(2.0, 5.991), (3.0, 7.815), (9.0, 16.919), (29.0, 42.557)] {
             let found = chi_squared_quantile(0.95, freedom);
             assert!((found / table - 1.0).abs() < 0.01, "{freedom}: {found}");
@@ -98,7 +98,7 @@ mod tests {
     /// runners. The published statistic is 11.1 with ties taken into account; the wide-angle method
     /// is the best.
     #[test]
-    fn the_methods_of_rounding_first_base() {
+    fn friedman_matches_the_rounding_first_base_example() {
         let times = [
             [5.40, 5.50, 5.55],
             [5.85, 5.70, 5.75],
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_things_are_seldom_told_apart() {
+    fn equal_alternatives_rarely_differ() {
         let mut random = fastrand::Rng::with_seed(5);
         let mut block = || -> Vec<f64> { (0..8).map(|_| normal(&mut random)).collect() };
         let wrong = (0..1000)
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn two_things_and_none() {
+    fn two_alternatives_are_compared_and_empty_input_is_accepted() {
         let blocks = |last: f64| {
             (0..8).map(|at| vec![f64::from(at), f64::from(at) + last]).collect::<Vec<_>>()
         };

@@ -150,7 +150,7 @@ mod tests {
     /// The work is counted, not timed: it must grow with the number of values, not with the number
     /// of pairs, which is 16 times as large here.
     #[test]
-    fn the_work_grows_with_the_number_of_values() {
+    fn work_grows_linearly_with_values() {
         let work = |count: u32| {
             let values: Vec<f64> =
                 (0..count).map(|at| f64::from(at * 7919 % 10_007).ln_1p()).collect();
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_pairs() {
+    fn empty_input_has_no_pairs() {
         assert_eq!((ValuePairs::means(&[]).median(), ValuePairs::means(&[]).nth(0)), (None, None));
         assert_eq!(ValuePairs::differences(&[], &[1.0]).median(), None);
         assert_eq!(ValuePairs::means(&[3.0]).nth(1), None);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_thousand_values_are_no_matter() {
+    fn large_inputs_are_fast() {
         let values: Vec<f64> = (0..100_001).map(f64::from).collect();
         assert_eq!(ValuePairs::means(&values).median(), Some(50_000.0));
         assert_eq!(ValuePairs::differences(&values, &values).median(), Some(0.0));
@@ -196,7 +196,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_pair_is_where_a_sorted_list_has_it(
+        fn selected_pairs_match_a_sorted_list(
             values in prop::collection::vec(prop_oneof![-1e3f64..1e3, Just(0.0), Just(1.5)], 1..40),
             others in prop::collection::vec(-1e3f64..1e3, 1..30),
         ) {

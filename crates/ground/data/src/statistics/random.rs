@@ -90,7 +90,7 @@ mod tests {
     /// The state 1, 2, 3, 4 is that of the published test vectors of xoshiro256++; the seeds'
     /// numbers were computed independently.
     #[test]
-    fn the_numbers_stay_what_they_are() {
+    fn random_numbers_match_published_values() {
         let mut published = Xoshiro { state: [1, 2, 3, 4] };
         let first = [(); 4].map(|()| published.bits());
         assert_eq!(first, [41_943_041, 58_720_359, 3_588_806_011_781_223, 3_591_011_842_654_386]);
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_below_an_end_is_as_likely() {
+    fn numbers_below_a_bound_are_uniform() {
         let mut random = Xoshiro::new(7);
         let mut seen = [0_u32; 6];
         (0..60_000).for_each(|_| seen[random.below(6)] += 1);
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn every_order_is_as_likely() {
+    fn shuffled_orders_are_uniform() {
         let mut random = Xoshiro::new(3);
         let mut seen = std::collections::BTreeMap::<[u8; 3], u32>::new();
         for _ in 0..6_000 {

@@ -207,7 +207,7 @@ mod tests {
     use crate::statistics::normal;
 
     #[test]
-    fn the_rank_sums_are_those_of_the_tables() {
+    fn rank_sums_match_tables() {
         // Hollander and Wolfe, table A.4: for 10 differences P(T <= 8) = 0.0244 and P(T <= 9) =
         // 0.0322.
         let below = |sum: usize| rank_sums(10)[..=sum].iter().sum::<f64>();
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn the_normal_takes_over_smoothly() {
+    fn normal_approximation_continues_the_exact_values() {
         for tail in [0.005, 0.025, 0.05] {
             let exact = beyond(MOST_EXACT, tail).unwrap();
             assert!(exact.abs_diff(beyond_normal(MOST_EXACT as f64, tail)) <= 3);
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shift_is_found_and_too_few_differences_have_none() {
+    fn shift_is_found_and_needs_six_differences() {
         let differences = [0.9, 1.1, 1.0, 1.2, 0.8, 1.05, 0.95];
         let found = shift(&differences, 0.95).unwrap();
         assert!(
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_hold_the_truth_as_often_as_they_say() {
+    fn shift_intervals_have_their_stated_coverage() {
         let mut rng = fastrand::Rng::with_seed(1);
         for count in [6, 10, 15, 30, 70] {
             for draw in [normal, spiked] {
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_that_are_not_paired_have_honest_intervals_too() {
+    fn unpaired_intervals_have_their_stated_coverage() {
         let mut rng = fastrand::Rng::with_seed(3);
         for (m, n) in [(6, 6), (8, 20), (30, 30)] {
             let mut list =
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn the_floor_holds_nine_in_ten_later_centres() {
+    fn floor_exceeds_nine_in_ten_later_centres() {
         let mut rng = fastrand::Rng::with_seed(2);
         for count in [8, 12, 20] {
             for draw in [normal, spiked] {

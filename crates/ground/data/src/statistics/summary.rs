@@ -47,7 +47,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_constant_pair_has_no_width() {
+    fn constant_samples_have_zero_width() {
         let summary = summarise(&[vec![80.0; 16], vec![80.0; 16]], 1).unwrap();
         assert_eq!(
             summary,
@@ -56,20 +56,20 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_not_finite_do_not_count() {
+    fn non_finite_values_do_not_count() {
         assert_eq!(summarise(&[vec![f64::NAN], vec![]], 1), None);
         assert_eq!(summarise(&[vec![f64::NAN, 80.0], vec![]], 1).unwrap().n, 1);
     }
 
     #[test]
-    fn the_seed_decides_alone() {
+    fn interval_depends_only_on_the_seed() {
         let passes = [(0..16).map(|at| f64::from(at % 7)).collect(), vec![3.0, 9.0, 4.5]];
         assert_eq!(summarise(&passes, 7), summarise(&passes, 7));
     }
 
     proptest! {
         #[test]
-        fn the_interval_holds_the_median(passes in prop::collection::vec(prop::collection::vec(1f64..1e3, 1..20), 1..4)) {
+        fn interval_contains_the_median(passes in prop::collection::vec(prop::collection::vec(1f64..1e3, 1..20), 1..4)) {
             let summary = summarise(&passes, 3).unwrap();
             let all = sorted(&passes.concat());
             prop_assert!(all[0] <= summary.ci95_low && summary.ci95_low <= summary.ci95_high);

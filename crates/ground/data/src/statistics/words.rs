@@ -269,7 +269,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nouns_follow_their_number() {
+    fn nouns_agree_with_their_number() {
         let all = [0_usize, 1, 2].map(|count| counted(count, "more thread"));
         assert_eq!(all, ["0 more threads", "1 more thread", "2 more threads"]);
         let plurals = ["process", "box", "batch", "entry", "day", "vertex", "CPU"].map(plural);
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_never_told_as_none() {
+    fn small_rate_is_not_printed_as_zero() {
         let rates = [0.05, 0.5, 1.4, 2.0, 8.3].map(times_a_second);
         let expected = [
             "less than once a second",
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn no_figure_is_a_negative_zero() {
+    fn negative_zero_is_never_printed() {
         let all = [-0.04, -0.0, 0.0, -0.05, -1.0].map(|value| figure(value, 1));
         assert_eq!(all, ["0.0", "0.0", "0.0", "-0.1", "-1.0"]);
         assert_eq!(
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_is_never_told_as_none() {
+    fn short_time_is_not_printed_as_zero() {
         let times =
             [0.0, 4e-7, 4e-4, 0.0042, 0.04, 0.5, 12.0, 600.0, 7200.0, 864_000.0].map(lasting);
         assert_eq!(
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_of_sentences_are_found() {
+    fn sentence_faults_are_found() {
         let text = "1 threads wait\n1 more runs; it's\n2 thread wait\n-0 interrupts/s (-0.0 %)\na  b\nkind;and\nall, well";
         let found: Vec<String> =
             faults(text).into_iter().map(|fault| fault.split(':').next().unwrap().into()).collect();

@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_have_names() {
+    fn assembly_errors_are_named() {
         let mut program = Assembler::new();
         program.jump("nowhere");
         assert_eq!(program.finish(), Err(AssemblyError::NoLabel("nowhere")));
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn instructions_are_those_of_the_standard() {
+    fn instruction_encoding_matches_the_standard() {
         let mut program = Assembler::new();
         program
             .load(Width::Double, EbpfRegister(6), A, 8)

@@ -23,7 +23,7 @@ pub enum BtfError {
     #[error("{KERNEL} (a kernel built with CONFIG_DEBUG_INFO_BTF has it)")]
     Absent(#[source] io::Error),
     /// Invalid BTF.
-    #[error("the kernel's types cannot be read: {0}")]
+    #[error("cannot read the kernel's types: {0}")]
     Malformed(&'static str),
     /// The kernel lacks the item.
     #[error("this kernel has no {0}")]
@@ -80,8 +80,8 @@ impl Btf {
             return Err(malformed("no magic number"));
         }
         let length = word(bytes, 4).ok_or(malformed("no header"))? as usize;
-        let types = section(bytes, length, 8).ok_or(malformed("the types lie outside"))?;
-        let strings = section(bytes, length, 16).ok_or(malformed("the names lie outside"))?;
+        let types = section(bytes, length, 8).ok_or(malformed("types out of range"))?;
+        let strings = section(bytes, length, 16).ok_or(malformed("names out of range"))?;
         let starts = starts(&types).ok_or(malformed("a type of an unknown kind"))?;
         Ok(Btf { types, strings, starts })
     }
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_found_in_nameless_structures_too() {
+    fn fields_are_found_in_anonymous_structures() {
         let btf = Btf::parse(&made()).unwrap();
         assert_eq!(
             (btf.field("task", "pid").unwrap(), btf.field("task", "tgid").unwrap()),
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn the_running_kernel_can_be_read() {
+    fn running_kernel_btf_is_readable() {
         let btf = match Btf::of_kernel() {
             Ok(btf) => btf,
             Err(error) => return seatmap_needs::skipped!("{error}"),
@@ -245,12 +245,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_will_do(bytes: Vec<u8>) {
+        fn parser_survives_any_bytes(bytes: Vec<u8>) {
             let _ = Btf::parse(&bytes);
         }
 
         #[test]
-        fn types_changed_anywhere_will_do(
+        fn parser_survives_changed_types(
             changes in prop::collection::vec((0..180usize, any::<u8>()), 1..8),
             cut in 0..200usize,
         ) {

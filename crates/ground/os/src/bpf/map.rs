@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_keeps_and_lists_its_entries() {
+    fn table_keeps_and_lists_its_entries() {
         let Some(map) = table(10_000) else { return };
         assert!(map.is_empty().unwrap());
         let entries: BTreeMap<u32, u64> = (0..9_000).map(|key| (key, u64::from(key) * 3)).collect();
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_are_numbers() {
+    fn counters_are_set_and_read() {
         let Ok(map) = Map::counters("test", 3) else { return };
         map.set_counts(&[1, 2, 3]).unwrap();
         assert_eq!(map.counts().unwrap(), [1, 2, 3]);

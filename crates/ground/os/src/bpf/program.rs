@@ -45,7 +45,7 @@ pub enum LoadError {
         log: String,
     },
     /// The kernel refused to attach it.
-    #[error("attach the program {name}")]
+    #[error("cannot attach the program {name}")]
     Attach {
         /// The program.
         name: &'static str,
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_counts_and_is_timed() {
+    fn program_counts_and_is_timed() {
         let Some(place) = place() else { return };
         let map = Map::counters("test", 1).unwrap();
         let mut code = Assembler::new();
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn the_checkers_reason_is_told() {
+    fn verifier_reason_is_reported() {
         let Some(place) = place() else { return };
         let mut code = Assembler::new();
         // Register 3 is uninitialised.

@@ -108,7 +108,7 @@ mod tests {
     const ASKING: &str = "2: 0100007F:D2A4 0100007F:426A 01 0:0 00:0 0 0 0 502";
 
     #[test]
-    fn one_connection_has_two_ends_and_loopback_is_of_one_namespace() {
+    fn connection_has_two_ends_and_loopback_one_namespace() {
         let row = |namespace, row| socket(namespace, TCP, row).unwrap();
         let waits = "0: 00000000:426A 00000000:0000 0A 0:0 00:0 0 0 0 500";
         let known = [row("a", waits), row("a", SERVED), row("a", ASKING)];
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn one_socket_answers_all_clients_of_udp() {
+    fn udp_server_socket_serves_all_clients() {
         let udp = |row| socket("a", UDP, row).unwrap();
         let server = "1: 00000000:0035 00000000:0000 07 0:0 00:0 0 0 0 601";
         let client = "2: 0100007F:D2A4 0100007F:0035 01 0:0 00:0 0 0 0 602";

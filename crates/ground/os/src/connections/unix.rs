@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_that_is_cut_short_ends_quietly() {
+    fn truncated_answer_ends_quietly() {
         let mut whole = Vec::new();
         whole.extend(40u32.to_ne_bytes());
         whole.extend(BY_FAMILY.to_ne_bytes());

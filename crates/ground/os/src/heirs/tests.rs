@@ -66,7 +66,7 @@ fn two_seats() -> Option<[CpuSet; 2]> {
 }
 
 #[test]
-fn all_who_were_born_on_a_seat_get_the_mask_without_it() {
+fn all_heirs_of_a_seat_lose_it() {
     let Some([seat, other]) = two_seats() else {
         return seatmap_needs::skipped!("there is one CPU");
     };
@@ -100,7 +100,7 @@ fn all_who_were_born_on_a_seat_get_the_mask_without_it() {
 }
 
 #[test]
-fn a_look_while_seats_stand_frees_the_new_and_not_the_seated() {
+fn early_check_frees_new_heirs_but_not_seated_threads() {
     let Some([seat, _]) = two_seats() else {
         return seatmap_needs::skipped!("there is one CPU");
     };
@@ -121,7 +121,7 @@ fn a_look_while_seats_stand_frees_the_new_and_not_the_seated() {
 }
 
 #[test]
-fn one_that_cannot_be_freed_is_returned_with_the_command() {
+fn unfreeable_heir_is_returned_with_its_command() {
     let Some([seat, _]) = two_seats() else {
         return seatmap_needs::skipped!("there is one CPU");
     };
@@ -139,8 +139,8 @@ fn one_that_cannot_be_freed_is_returned_with_the_command() {
     assert_eq!(
         said,
         [format!(
-            "thread {tid} (sh) may run on {seat} alone, the mask of a seat; 'taskset -pc {whole} \
-             {tid}' gives it its own mask"
+            "thread {tid} (sh) may run only on {seat}, a seat's mask; 'taskset -pc {whole} {tid}' \
+             restores its own mask"
         )]
     );
 }
@@ -172,7 +172,7 @@ fn origin(orphan: &ThreadStat, adopters: &[Tid], group: &str, dead: &[Tid]) -> O
 }
 
 #[test]
-fn an_orphan_is_the_programs_by_its_group_or_by_its_control_group_and_a_sign() {
+fn orphan_origin_follows_groups_and_sessions() {
     let of = |orphan| origin(&orphan, &[], "0::/user", &[]);
     assert_eq!(of(process(60, 20, 50, 20)), Origin::Program, "in the program's group");
     assert_eq!(of(process(60, 1, 60, 60)), Origin::Program, "adopted by process 1");
@@ -188,7 +188,7 @@ fn an_orphan_is_the_programs_by_its_group_or_by_its_control_group_and_a_sign() {
 }
 
 #[test]
-fn a_process_of_the_program_is_no_ancestor_of_it() {
+fn process_of_the_program_is_not_its_ancestor() {
     let mut ledger = program();
     ledger.read_line("root 20 1 20 20 0::/user");
     ledger.read_line("above 20 1 20 20");
@@ -198,7 +198,7 @@ fn a_process_of_the_program_is_no_ancestor_of_it() {
 }
 
 #[test]
-fn lines_are_read_as_they_are_written() {
+fn ledger_line_round_trip_keeps_line() {
     let kin = Kin { started_ticks: 3, group: 4, session: 5 };
     let cpus = CpuSet::of_list("0-3").unwrap();
     let thread = ThreadMask { tid: 8, started_ticks: 9, cpus };

@@ -115,8 +115,8 @@ impl Located {
     pub(super) fn unseen(&self) -> Option<String> {
         (!self.is_whole).then(|| {
             format!(
-                "the control groups above the one mounted at {} are not shown here, and may have \
-                 quotas of CPU time",
+                "the control groups above the one mounted at {} are invisible here and may have \
+                 CPU quotas",
                 self.base
             )
         })

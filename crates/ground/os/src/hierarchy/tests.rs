@@ -13,7 +13,7 @@ const V1: &str = "2 1 0:3 /box /set rw - cgroup cgroup rw,cpuset\n3 1 0:4 /box /
     4 1 0:5 / /cg rw - cgroup2 cgroup2 rw\n";
 
 #[test]
-fn limits_come_from_the_group_and_those_above() {
+fn limits_come_from_the_group_and_its_ancestors() {
     let (_folder, root) = computer(
         V2,
         &[
@@ -42,7 +42,7 @@ fn limits_come_from_the_group_and_those_above() {
 }
 
 #[test]
-fn version_1_has_a_hierarchy_for_each_and_a_container_its_own_root() {
+fn v1_hierarchies_and_container_roots_are_resolved() {
     let (_folder, root) = computer(
         V1,
         &[
@@ -109,7 +109,7 @@ fn groups_are_found_by_path_and_walked() {
 
 /// Otherwise its members and limits would be missed.
 #[test]
-fn a_group_whose_name_is_not_text_is_not_passed_over() {
+fn non_utf8_group_is_included() {
     use std::os::unix::ffi::OsStringExt;
     let (_folder, root) = computer(V2, &[("/cg/a/cgroup.procs", "7\n")]);
     let name = std::ffi::OsString::from_vec(vec![0xff]);
@@ -126,7 +126,7 @@ fn a_group_whose_name_is_not_text_is_not_passed_over() {
 }
 
 #[test]
-fn this_process_has_groups() {
+fn own_process_has_groups() {
     let root = Root::new("/");
     let own = std::process::id().cast_signed();
     let hierarchies = Hierarchies::read(&root);
@@ -139,7 +139,7 @@ fn this_process_has_groups() {
 
 /// `unshare -C`, or `docker run -v /sys/fs/cgroup`: the mount starts above the namespace.
 #[test]
-fn a_namespace_under_a_mount_from_outside_is_searched() {
+fn namespace_below_an_outer_mount_is_searched() {
     let mounts = "2 1 0:3 /../.. /cpu rw - cgroup cgroup rw,cpu\n";
     let files = [
         ("/cpu/release_agent", ""),
@@ -168,12 +168,12 @@ fn a_namespace_under_a_mount_from_outside_is_searched() {
     assert_eq!(found(1, "/.."), here("/cpu/a", Some(0.02)));
     let (folder, unseen, _) = found(4711, "/");
     assert!(
-        folder.is_none() && unseen.is_some_and(|why| why.contains("outside of what is mounted"))
+        folder.is_none() && unseen.is_some_and(|why| why.contains("outside the mounted hierarchy"))
     );
 }
 
 #[test]
-fn a_hierarchy_that_is_not_mounted_hides_limits_unless_the_group_is_its_root() {
+fn unmounted_hierarchy_hides_limits_except_at_its_root() {
     let unseen = |namespace: Option<&str>, membership: &str| {
         let (_folder, root) = computer("", &[("/proc/self/ns/pid", "")]);
         if let Some(namespace) = namespace {
@@ -191,7 +191,7 @@ fn a_hierarchy_that_is_not_mounted_hides_limits_unless_the_group_is_its_root() {
 }
 
 #[test]
-fn a_namespace_of_its_own_in_version_2_hides_the_groups_above() {
+fn v2_namespace_hides_groups_above() {
     let files = [
         ("/cg/cgroup.events", ""),
         ("/cg/cpu.max", "50000 100000"),
@@ -206,7 +206,7 @@ fn a_namespace_of_its_own_in_version_2_hides_the_groups_above() {
 
 proptest! {
     #[test]
-    fn any_membership_will_do(text: String, path: String) {
+    fn parser_survives_any_membership(text: String, path: String) {
         let (_folder, root) = computer(V1, &[]);
         let hierarchies = Hierarchies::read(&root);
         let _ = Hierarchies::limits(&root, &hierarchies.groups(&root, 7, &format!("9:cpuset:{path}\n{text}")));
@@ -214,7 +214,7 @@ proptest! {
 }
 
 #[test]
-fn threads_in_another_group_of_either_kind_are_elsewhere() {
+fn threads_in_another_group_are_excluded() {
     let files = [("/set/in/tasks", "7\n8\n"), ("/cpu/other/tasks", "7\n8\n9\n")];
     let (_folder, root) = computer(V1, &files);
     let groups = Hierarchies::read(&root).groups(
@@ -226,7 +226,7 @@ fn threads_in_another_group_of_either_kind_are_elsewhere() {
 }
 
 #[test]
-fn the_tightest_limit_on_real_time_threads_is_found_until_all_are_lifted() {
+fn tightest_real_time_limit_is_found_unless_lifted() {
     let all = "/proc/sys/kernel/sched_rt_runtime_us";
     let files = [
         (all, "950000\n"),
@@ -262,7 +262,7 @@ fn the_tightest_limit_on_real_time_threads_is_found_until_all_are_lifted() {
 
 /// Either version can freeze a thread.
 #[test]
-fn a_frozen_group_is_found_at_each_level() {
+fn frozen_group_is_found_at_each_level() {
     let mounts =
         "2 1 0:3 / /fz rw - cgroup cgroup rw,freezer\n3 1 0:4 / /cg rw - cgroup2 cgroup2 rw\n";
     let (_folder, root) = computer(

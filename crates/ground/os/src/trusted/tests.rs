@@ -35,7 +35,7 @@ fn is_root() -> bool {
 const NOBODY: u32 = 65_534;
 
 #[test]
-fn a_folder_is_made_for_its_user_alone() {
+fn folder_is_created_private() {
     let (_base, own) = scene();
     let path = own.join("a/b");
     assert!(TrustedFolder::open(&path).unwrap_err().is_absent());
@@ -64,7 +64,7 @@ fn files_are_kept_emptied_appended_replaced_and_removed() {
 }
 
 #[test]
-fn a_name_is_no_way_out() {
+fn file_name_cannot_leave_the_folder() {
     let (_base, own) = scene();
     let folder = TrustedFolder::open(&own).unwrap();
     for name in ["../a", "/etc/hostname", "..", ".", "", "a/b", "a/"] {
@@ -73,7 +73,7 @@ fn a_name_is_no_way_out() {
 }
 
 #[test]
-fn a_folder_that_is_a_link_is_refused() {
+fn linked_folder_is_refused() {
     let (base, own) = scene();
     let link = base.path().join("link");
     symlink(&own, &link).unwrap();
@@ -86,7 +86,7 @@ fn a_folder_that_is_a_link_is_refused() {
 }
 
 #[test]
-fn a_link_above_is_followed_where_only_its_user_can_have_made_it() {
+fn link_above_is_followed_only_if_trusted() {
     let (base, own) = scene();
     let safe = base.path().join("safe");
     let open = base.path().join("open");
@@ -104,7 +104,7 @@ fn a_link_above_is_followed_where_only_its_user_can_have_made_it() {
 }
 
 #[test]
-fn a_folder_that_others_may_write_is_refused_wherever_it_is_on_the_way() {
+fn folder_writable_by_others_is_refused_anywhere_on_path() {
     let (_base, own) = scene();
     let deep = own.join("deep");
     plain::create_dir(&deep).unwrap();
@@ -132,7 +132,7 @@ fn a_folder_that_others_may_write_is_refused_wherever_it_is_on_the_way() {
 }
 
 #[test]
-fn another_users_folder_is_refused_wherever_it_is_on_the_way() {
+fn folder_of_another_user_is_refused_anywhere_on_path() {
     if !is_root() {
         return;
     }
@@ -142,14 +142,14 @@ fn another_users_folder_is_refused_wherever_it_is_on_the_way() {
     for path in [own.clone(), own.join("deep"), own.join("new")] {
         let told = TrustedFolder::create(&path).unwrap_err().to_string();
         let wanted =
-            "belongs to user 65534, who can change what is in it; name a folder of your own";
+            "belongs to user 65534, who can change its contents; name a folder of your own";
         assert_eq!(told, format!("'{}' {wanted}", own.display()));
     }
     assert!(!own.join("new").exists());
 }
 
 #[test]
-fn anybodys_folder_is_reached_by_a_way_that_is_not() {
+fn shared_folder_is_reached_only_by_trusted_path() {
     let (base, own) = scene();
     let shared = own.join("shared");
     let link = base.path().join("link");
@@ -163,7 +163,7 @@ fn anybodys_folder_is_reached_by_a_way_that_is_not() {
 }
 
 #[test]
-fn links_and_special_files_in_a_folder_are_not_opened() {
+fn links_and_special_files_are_not_opened() {
     let (base, own) = scene();
     let folder = TrustedFolder::open(&own).unwrap();
     let target = base.path().join("target");
@@ -196,7 +196,7 @@ fn links_and_special_files_in_a_folder_are_not_opened() {
 }
 
 #[test]
-fn files_that_others_may_write_or_own_are_not_opened() {
+fn files_writable_or_owned_by_others_are_not_opened() {
     let (_base, own) = scene();
     let folder = TrustedFolder::open(&own).unwrap();
     let file = own.join("a");
@@ -216,7 +216,7 @@ fn files_that_others_may_write_or_own_are_not_opened() {
 }
 
 #[test]
-fn a_secret_is_its_owners_alone_and_not_a_link() {
+fn secret_must_be_private_and_not_a_link() {
     let (base, own) = scene();
     let file = own.join("secret");
     plain::write(&file, "sesame").unwrap();
@@ -241,7 +241,7 @@ fn a_secret_is_its_owners_alone_and_not_a_link() {
 }
 
 #[test]
-fn a_folder_of_ones_own_in_any_other() {
+fn private_folder_is_created_inside_any_folder() {
     let (_base, own) = scene();
     chmod(&own, 0o777);
     let folder = own.join("traces");
@@ -259,7 +259,7 @@ fn a_folder_of_ones_own_in_any_other() {
 
 /// Then the file is trusted.
 #[test]
-fn the_command_of_an_error_takes_the_rights_away() {
+fn command_in_error_removes_the_excess_rights() {
     let (_base, own) = scene();
     let folder = own.join("Zoë's two words");
     plain::create_dir(&folder).unwrap();
@@ -288,7 +288,7 @@ fn the_command_of_an_error_takes_the_rights_away() {
 
 /// In two containers, processes may share a number.
 #[test]
-fn a_file_that_another_process_is_writing_stays_its_own() {
+fn replacing_leaves_files_of_other_writers() {
     let (_base, own) = scene();
     let folder = TrustedFolder::open(&own).unwrap();
     let next = REPLACED.load(Ordering::Relaxed);

@@ -44,9 +44,9 @@ impl fmt::Display for Capability {
     /// Names the things that a machine without this capability cannot do.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
-            Capability::Distances => "holds no core distances",
-            Capability::Homes => "does not know the homes of cache lines",
-            Capability::Loaded => "holds no distances under load",
+            Capability::Distances => "has no core distances",
+            Capability::Homes => "has no homes of cache lines",
+            Capability::Loaded => "has no distances under load",
             Capability::RunsLines => "cannot run programs that share cache lines",
             Capability::RunsChannels => "cannot run programs",
         })

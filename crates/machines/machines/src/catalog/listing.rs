@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_bundled_machine_is_listed_with_what_it_is() {
+    fn listing_describes_every_bundled_machine() {
         let list = MachineList::bundled().unwrap();
         assert_eq!(list.machines.len(), bundled::names().count());
         for entry in &list.machines {

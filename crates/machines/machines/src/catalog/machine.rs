@@ -64,7 +64,7 @@ pub enum OpenError {
         nearest: Option<&'static str>,
     },
     /// The file does not exist.
-    #[error("{0}: there is no such file; 'seatmap machines' lists the machines known by name")]
+    #[error("{0}: there is no such file; 'seatmap machines' lists the bundled machines")]
     NoSuchFile(String),
     /// A file cannot be read.
     #[error("{path}")]
@@ -357,8 +357,8 @@ impl Machine {
             (Capability::RunsLines | Capability::RunsChannels, MachineKind::Description(..)) => {
                 self.flaw.clone().unwrap_or_default()
             }
-            (_, MachineKind::Host) => "'seatmap measure' finds them".to_owned(),
-            _ => format!("'seatmap machines' lists machines that do ('{}')", capability.word()),
+            (_, MachineKind::Host) => "'seatmap measure' measures them".to_owned(),
+            _ => format!("'seatmap machines' marks suitable ones '{}'", capability.word()),
         }
     }
 }
@@ -422,18 +422,18 @@ mod tests {
     }
 
     #[test]
-    fn descriptions_that_cannot_be_run_say_why() {
+    fn description_that_cannot_run_says_why() {
         let texts =
             [pair("", 2), pair("frequency_ghz = 0.05\n", 2), pair("frequency_ghz = 3\n", 1025)];
         insta::assert_snapshot!(texts.map(|text| refusal(&text)).join("\n"), @"
-        x.toml is a description: it cannot run programs; give frequency_ghz, so that it can be run
-        x.toml is a description: it cannot run programs; frequency_ghz is not a clock
-        x.toml is a description: it cannot run programs; 1025 cores; distances need 2, and 1024 can be run
+        x.toml is a description: it cannot run programs; give frequency_ghz
+        x.toml is a description: it cannot run programs; frequency_ghz must be from 0.1 to 100
+        x.toml is a description: it cannot run programs; 1025 cores; give 2 to 1024
         ");
     }
 
     #[test]
-    fn files_that_cannot_be_looked_for_are_not_called_missing() {
+    fn unreadable_file_is_not_called_missing() {
         let around = Surroundings { today: "", tool: "", read: &|path| std::fs::read(path) };
         let missing = Machine::open("none/x.json", &around).unwrap_err();
         assert!(matches!(missing, OpenError::NoSuchFile(_)), "{missing:?}");
@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_hides_no_format() {
+    fn byte_order_mark_is_skipped() {
         let clocked = pair("", 2).replace("sources", "frequency_ghz = 3.0\nsources");
         let text = format!("\u{feff}{clocked}");
         let machine = Machine::read("x", text.as_bytes(), "2026-01-01").unwrap();

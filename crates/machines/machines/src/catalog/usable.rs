@@ -35,9 +35,9 @@ pub enum Remark {
 /// No measured CPU is usable now.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "none of the CPUs that were measured on this host, {measured}, may be used now by this \
-     process, which has {allowed}{}; 'seatmap measure' measures these",
-    if .holder.is_unknown() { String::new() } else { format!(", as {}", .holder.or("")) }
+    "this process may use none of this host's measured CPUs, {measured}, only {allowed}{}; \
+     'seatmap measure' measures these",
+    if .holder.is_unknown() { String::new() } else { format!(", because {}", .holder.or("")) }
 )]
 pub struct NothingUsable {
     measured: CpuList,
@@ -49,18 +49,18 @@ impl fmt::Display for Remark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Remark::Offline(cpus) => {
-                write!(f, "{} {} offline now, and left out", cpus.named(), are(cpus))
+                write!(f, "{} {} offline and left out", cpus.named(), are(cpus))
             }
             Remark::Forbidden(cpus, allowed, holder) => {
                 write!(f, "{} {} left out: ", cpus.named(), are(cpus))?;
-                write!(f, "this process may use {allowed} alone")?;
-                let reason = holder.or("by its cpuset or a taskset");
+                write!(f, "this process may use only {allowed}")?;
+                let reason = holder.or("because of its cpuset or a taskset");
                 write!(f, "{} {reason}", if holder.is_unknown() { "," } else { ":" })
             }
             Remark::SetApart(cpus) => write!(
                 f,
-                "{} {} left out: the kernel was started to set {} apart (isolcpus, nohz_full); \
-                 --cpus takes {}",
+                "{} {} left out: kernel parameters isolate {} (isolcpus, nohz_full); --cpus \
+                 includes {}",
                 cpus.named(),
                 are(cpus),
                 them(cpus),
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_were_measured_are_taken_where_nothing_has_changed() {
+    fn all_measured_cpus_are_used_if_nothing_changed() {
         assert_eq!(told(&profile("0-3", "0-3"), &here("0-3", "0-3", "")), (None, vec![]));
         assert_eq!(
             told(&profile("0-3", "0-1"), &here("0-3", "0-3", "")),
@@ -257,19 +257,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_or_new_is_told() {
+    fn omitted_and_new_cpus_are_reported() {
         let (cpus, remarks) = told(&profile("0-5", "0-5"), &here("0-1,3-6", "0,3,6", "4"));
         assert_eq!(cpus, Some(vec![0, 3]));
         insta::assert_snapshot!(remarks.join("\n"), @r"
-        CPU 2 is offline now, and left out
-        CPUs 1,5 are left out: this process may use 0,3,6 alone, by its cpuset or a taskset
-        CPU 4 is left out: the kernel was started to set it apart (isolcpus, nohz_full); --cpus takes it
+        CPU 2 is offline and left out
+        CPUs 1,5 are left out: this process may use only 0,3,6, because of its cpuset or a taskset
+        CPU 4 is left out: kernel parameters isolate it (isolcpus, nohz_full); --cpus includes it
         CPU 6 is not in the measurement of this host; 'seatmap measure' measures it
         ");
     }
 
     #[test]
-    fn cpus_set_apart_are_measured_where_they_are_named() {
+    fn reserved_cpus_are_measured_only_if_requested() {
         let here = here("0-3", "0-1", "2-3");
         let unnamed = to_measure(None, &here).unwrap();
         assert_eq!(
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn cpus_set_apart_that_alone_were_measured_are_taken() {
+    fn reserved_cpus_are_used_if_only_they_were_measured() {
         assert_eq!(
             told(&profile("0-3", "2-3"), &here("0-3", "0-1", "2-3")),
             (Some(vec![2, 3]), vec![])
@@ -290,7 +290,7 @@ mod tests {
         let error =
             of_host(&profile("0-3", "2-3"), &here("0-3", "0-1", "")).unwrap_err().to_string();
         assert!(
-            error.starts_with("none of the CPUs that were measured on this host, 2,3, may be used"),
+            error.starts_with("this process may use none of this host's measured CPUs, 2,3, only"),
             "{error}"
         );
     }

@@ -26,7 +26,7 @@ impl Arena {
     pub fn new(lines: u32) -> io::Result<Self> {
         let bytes = lines as usize * LINE_BYTES;
         if bytes == 0 {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "an arena of no lines"));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "an arena without lines"));
         }
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
@@ -70,7 +70,7 @@ mod tests {
     use std::sync::atomic::Ordering;
 
     #[test]
-    fn starts_as_zeros_on_a_page_boundary() {
+    fn arena_is_zeroed_and_page_aligned() {
         let arena = Arena::new(100).unwrap();
         assert_eq!(arena.end(), Addr::line(100));
         assert_eq!(arena.words().as_ptr() as usize % 4096, 0);

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn processors_have_the_names_of_their_kinds_of_cores() {
+    fn processor_is_named_after_its_core_types() {
         assert_eq!(model(&block("0x41", "0xd40")).unwrap(), "Arm Neoverse-V1");
         let both = block("0x41", "0xd0b").repeat(2) + &block("0x41", "0xd05").repeat(4);
         assert_eq!(model(&both).unwrap(), "Arm Cortex-A55 + Arm Cortex-A76");
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_processor_without_a_kind_of_cores_is_still_itself() {
+    fn partial_core_types_match_the_same_processor() {
         let both = "Arm Cortex-A55 + Arm Cortex-A76";
         assert!(is_part_of_other(both, "Arm Cortex-A76"));
         assert!(is_part_of_other("Arm Cortex-A55", both));
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn every_part_has_an_implementer_and_is_named_once() {
+    fn every_part_has_an_implementer_and_one_name() {
         for (at, part) in PARTS.iter().enumerate() {
             assert!(IMPLEMENTERS.iter().any(|(number, _)| *number == part.0), "{part:?}");
             assert!(PARTS[..at].iter().all(|other| (other.0, other.1) != (part.0, part.1)));

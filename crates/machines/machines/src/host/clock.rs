@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_at_a_believable_rate_with_a_believable_step() {
+    fn clock_has_a_plausible_rate_and_step() {
         let clock = HostClock::calibrated();
         let hz = clock.describe().frequency_hz.unwrap();
         assert!((1e6..1e10).contains(&hz), "{hz} Hz");
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_stamp_names_the_cpu() {
+    fn stamp_names_the_cpu() {
         let cpu = seatmap_os::affinity::current().unwrap()[0];
         let stamp = std::thread::spawn(move || {
             seatmap_os::affinity::pin(&[cpu]).unwrap();

@@ -25,7 +25,7 @@ struct Worker {
 #[derive(Debug, thiserror::Error)]
 pub enum CrewError {
     /// The kernel refused to pin a thread, or pinned it elsewhere.
-    #[error("no thread could be pinned to CPU {cpu}")]
+    #[error("cannot pin a thread to CPU {cpu}")]
     Pin {
         /// The CPU.
         cpu: u32,
@@ -33,7 +33,7 @@ pub enum CrewError {
         source: io::Error,
     },
     /// One run has the same CPU twice.
-    #[error("CPU {0} is asked to hold two tasks at once")]
+    #[error("CPU {0} was given two tasks at once")]
     Shared(u32),
     /// A thread lost its CPU or panicked, and the others stopped waiting for it.
     #[error(transparent)]
@@ -103,7 +103,7 @@ impl Crew {
         let thread = thread
             .and_then(|thread| {
                 let pinned = answer.recv();
-                pinned.unwrap_or_else(|_| Err(io::Error::other("the thread died")))?;
+                pinned.unwrap_or_else(|_| Err(io::Error::other("the thread exited")))?;
                 Ok(thread)
             })
             .map_err(|source| CrewError::Pin { cpu, source })?;
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_rank_runs_on_its_seat() {
+    fn every_rank_runs_on_its_cpu() {
         let cpus = affinity::current().unwrap();
         let mut crew = Crew::default();
         for _ in 0..3 {
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_seat_and_a_panic_are_errors() {
+    fn refused_cpu_and_panic_are_errors() {
         let cpu = affinity::current().unwrap()[0];
         let mut crew = Crew::default();
         assert!(matches!(
@@ -218,18 +218,18 @@ mod tests {
     }
 
     #[test]
-    fn a_rank_that_panics_frees_those_that_wait_for_it() {
+    fn panicking_rank_frees_the_waiting_ones() {
         let Some((error, [_, second])) = with_a_failure(|_| panic!("on purpose")) else { return };
         assert_eq!(error.to_string(), format!("the thread on CPU {second} panicked"));
     }
 
     #[test]
-    fn a_rank_that_loses_its_cpu_frees_the_others_and_is_named() {
+    fn moved_rank_frees_the_others_and_is_named() {
         let Some((error, [_, second])) = with_a_failure(|other| affinity::pin(&[other]).unwrap())
         else {
             return;
         };
         let told = error.to_string();
-        assert!(told.starts_with(&format!("CPU {second} was taken from its thread")), "{told}");
+        assert!(told.starts_with(&format!("the thread on CPU {second} was moved ")), "{told}");
     }
 }

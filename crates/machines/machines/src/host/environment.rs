@@ -199,13 +199,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_chosen_word_stands_in_brackets() {
+    fn chosen_word_is_in_brackets() {
         assert_eq!(chosen("always [madvise] never").as_deref(), Some("madvise"));
         assert_eq!(chosen("none"), None);
     }
 
     #[test]
-    fn a_device_tree_names_its_hypervisor() {
+    fn device_tree_names_the_hypervisor() {
         let words = |files: &[(&str, &str)]| {
             let folder = tempfile::tempdir().unwrap();
             let root = Root::new(folder.path());
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn this_computer_has_a_kernel_and_a_cpuset() {
+    fn this_computer_has_kernel_cpuset_and_hypervisor_facts() {
         let environment = read();
         assert!(
             environment.kernel.is_some()

@@ -25,10 +25,10 @@ pub fn host() -> Result<Profile, RememberedError> {
 #[must_use]
 pub fn not_measured() -> &'static str {
     if state::takes_files() {
-        "this host has not been measured yet; 'seatmap measure' does it in a second or two"
+        "this host has not been measured yet; 'seatmap measure' does it in 1 to 2 s"
     } else {
-        "no measurement of this host can be remembered, as this user has no folder for it \
-         (XDG_STATE_HOME, or HOME); 'seatmap measure -o FILE' keeps one, and --on FILE takes it"
+        "this user has no folder for measurements of this host: set XDG_STATE_HOME or HOME, or use \
+         'seatmap measure -o FILE' and --on FILE"
     }
 }
 
@@ -62,8 +62,8 @@ fn same_processor(measured: Option<&str>, cpuinfo: &str) -> Result<(), Remembere
     match (measured, environment::model_in(cpuinfo)) {
         (Some(measured), Some(here)) if !arm::is_part_of_other(measured, &here) => {
             Err(RememberedError(format!(
-                "the profile that is remembered of this host is of '{measured}', and this is \
-                 '{here}'; 'seatmap measure' measures it anew"
+                "this host was measured with '{measured}', but now has '{here}'; run 'seatmap \
+                 measure' again"
             )))
         }
         _ => Ok(()),
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_torn_profile_is_refused_by_name() {
+    fn torn_profile_is_refused_by_name() {
         let torn = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
         let error = read(torn).unwrap_err().to_string();
         assert!(error.contains("Cargo.toml: "), "{error}");
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn the_profile_of_another_processor_is_refused() {
+    fn profile_of_another_processor_is_refused() {
         let here = "processor\t: 0\nmodel name\t: Xeon B\n";
         let error = same_processor(Some("Xeon A"), here).unwrap_err().to_string();
         assert!(error.contains("of 'Xeon A', and this is 'Xeon B'; 'seatmap measure'"), "{error}");

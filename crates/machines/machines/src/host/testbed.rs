@@ -46,9 +46,8 @@ pub enum HostError {
         seats: usize,
     },
     /// The workload needs more shared lines than the testbed has.
-    #[error(
-        "the workload needs more shared memory, in lines, than the testbed has: {needed} of {lines}"
-    )]
+    #[error("the workload needs {} of shared memory, but the testbed has {lines}",
+        seatmap_data::statistics::words::counted(*.needed, "line"))]
     Lines {
         /// Lines that the workload needs.
         needed: u32,

@@ -86,7 +86,7 @@ mod tests {
     use seatmap_os::partners::PartnerThread;
 
     #[test]
-    fn nobody_begins_before_the_last_has_come_nor_stops_before_the_last_has_ended() {
+    fn threads_begin_and_end_together() {
         let cpus = affinity::current().unwrap();
         let clock = HostClock::calibrated();
         let together = Together::default();
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn one_thread_waits_for_nobody() {
+    fn single_thread_does_not_wait() {
         let clock = HostClock::calibrated();
         let together = Together::default();
         together.begin(1, &clock, || panic!("it waits"));

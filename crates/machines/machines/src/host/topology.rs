@@ -51,27 +51,25 @@ pub use archive::MAX_UNPACKED_BYTES;
 #[derive(Debug, thiserror::Error)]
 pub enum TopologyError {
     /// The affinity mask could not be read.
-    #[error("cannot read which CPUs this process may use")]
+    #[error("cannot read the CPUs available to this process")]
     Affinity(#[from] std::io::Error),
     /// The folder does not hold the files of a Linux computer.
     #[error(
-        "{0} holds no folder 'sys'; give the folder that hwloc-gather-topology made, which holds 'sys' and 'proc'"
+        "{0} has no folder 'sys'; give the folder from hwloc-gather-topology, with 'sys' and 'proc'"
     )]
     NoSys(String),
     /// No CPU is online.
     #[error(
-        "sys/devices/system/cpu names no CPU that is online; gather the files again on the computer itself \
+        "sys/devices/system/cpu lists no online CPU; gather the files again on the computer itself \
          (hwloc-gather-topology NAME)"
     )]
     NoCpu,
     /// The process may use no online CPU.
-    #[error(
-        "the cpuset of the process that gathered the files holds no CPU that is online; gather them outside it"
-    )]
+    #[error("the files were gathered in a cpuset without online CPUs; gather them outside it")]
     NothingAllowed,
     /// More than [`MAX_PUS`] CPUs.
     #[error(
-        "{count} or more CPUs are online; no more than {MAX_PUS} are read, so give a smaller computer"
+        "{count} or more CPUs are online; Seatmap reads at most {MAX_PUS}; give a smaller computer"
     )]
     TooMany {
         /// CPUs found before reading stopped.
@@ -86,25 +84,21 @@ pub enum GatherError {
     #[error("the file is empty; gather the files again (hwloc-gather-topology NAME)")]
     Empty,
     /// The file is not a tar archive, plain or packed with bzip2.
-    #[error("this is not a tar archive; give the NAME.tar.bz2 that hwloc-gather-topology made")]
+    #[error("this is not a tar archive; give the NAME.tar.bz2 from hwloc-gather-topology")]
     NotAnArchive,
     /// The archive is truncated or damaged.
     #[error("the archive is damaged or cut off: {0}; copy it again")]
     Broken(#[source] std::io::Error),
     /// A path leads out of the archive, or is too long.
-    #[error(
-        "the archive holds the path '{0}', which leads out of it or is too long; gather the files again"
-    )]
+    #[error("the path '{0}' leads out of the archive or is too long; gather the files again")]
     Path(String),
     /// The archive unpacks to more than [`MAX_UNPACKED_BYTES`], or holds too many files.
     #[error(
-        "the archive unpacks to more than 512 MiB or to too many files; gather the files of 'sys' and 'proc' alone"
+        "the archive unpacks to more than 512 MiB or too many files; gather only 'sys' and 'proc'"
     )]
     TooLarge,
     /// The archive holds no folder `sys`.
-    #[error(
-        "the archive holds no folder 'sys'; give the NAME.tar.bz2 that hwloc-gather-topology made"
-    )]
+    #[error("the archive has no folder 'sys'; give the NAME.tar.bz2 from hwloc-gather-topology")]
     NoSys,
     /// The archive does not hold the files of a computer.
     #[error(transparent)]
@@ -288,7 +282,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cpuset_leaves_the_numbers_of_the_machine() {
+    fn cpuset_keeps_the_machines_numbering() {
         let files = [
             ("proc/self/cgroup", "3:cpuset:/job\n"),
             ("sys/fs/cgroup/cpuset/cpuset.cpus", "0-3"),
@@ -309,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn packages_that_overlap_are_named() {
+    fn overlapping_packages_are_noted() {
         let tree = tree_of(&[
             ("sys/devices/system/cpu/online", "0-3"),
             ("sys/devices/system/cpu/cpu0/topology/package_cpus_list", "0-2"),

@@ -114,7 +114,7 @@ fn meet(cpu: u32, ready: &Sender<()>, other: &Receiver<()>) -> Result<(), Primit
 }
 
 fn failed(source: io::Error) -> PrimitiveError {
-    PrimitiveError::system("threads that wake each other failed")(source)
+    PrimitiveError::system("a wakeup thread failed")(source)
 }
 
 fn panicked(cpu: u32) -> CrewError {
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn threads_wake_each_other_on_one_cpu_and_on_two() {
+    fn threads_wake_each_other_on_one_or_two_cpus() {
         let cpus = affinity::current().unwrap();
         let first = cpus[0];
         let last = cpus[cpus.len() - 1];
@@ -137,11 +137,11 @@ mod tests {
     }
 
     #[test]
-    fn a_cpu_that_is_not_there_is_refused_and_nobody_waits_for_ever() {
+    fn absent_cpu_is_refused_without_a_hang() {
         let cpu = affinity::current().unwrap()[0];
         for pair in [[cpu, 1 << 20], [1 << 20, cpu]] {
             let error = HostWakeups::default().round_trips_ns(pair, 1, 1).unwrap_err().to_string();
-            assert_eq!(error, format!("no thread could be pinned to CPU {}", 1 << 20));
+            assert_eq!(error, format!("cannot pin a thread to CPU {}", 1 << 20));
         }
     }
 }

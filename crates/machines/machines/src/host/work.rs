@@ -98,7 +98,7 @@ mod tests {
     use seatmap_os::affinity;
 
     #[test]
-    fn every_cpu_does_the_work_alone_and_with_the_others() {
+    fn every_cpu_works_alone_and_together() {
         let cpus = affinity::current().unwrap();
         let mut host = HostWork::sized_on(cpus[0]).unwrap();
         assert!(host.steps > 0);
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn the_walk_meets_every_word() {
+    fn walk_visits_every_word() {
         let mut at = 0;
         let mut met = vec![false; WORDS];
         for _ in 0..WORDS {

@@ -163,7 +163,7 @@ mod tests {
     use seatmap_data::pattern::Edge;
 
     #[test]
-    fn what_happens_once_at_the_start_sends_nothing_in_a_round() {
+    fn rare_start_up_messages_are_dropped_from_rounds() {
         let edge = |from, to, bytes| Edge { from, to, bytes, messages: 1.0 };
         let edges = [edge(0, 1, 64.0), edge(1, 2, 64_000.0), edge(2, 1, 6_400.0)];
         let handoffs = Handoffs::along(&Pattern::gathered("x", 3, edges), 4, 1).handoffs;

@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn points_of_the_set_stay() {
+    fn points_of_the_set_reach_the_iteration_limit() {
         assert_eq!(iterations(0.0, 0.0, 500), 500);
         assert_eq!(iterations(-1.0, 0.0, 500), 500);
         assert_eq!(iterations(2.0, 2.0, 500), 1);

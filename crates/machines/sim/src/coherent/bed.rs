@@ -63,7 +63,7 @@ impl CoherentBed {
         let mut taken = std::collections::HashSet::new();
         // A hardware thread of the model runs one task, because it has one request under way.
         if let Some(twice) = seats.iter().find(|pu| !taken.insert(**pu)) {
-            return Err(SimError::Seat(format!("two tasks on PU {twice}, which runs one")));
+            return Err(SimError::Seat(format!("PU {twice} has two tasks, but can run one")));
         }
         seats
             .iter()
@@ -72,7 +72,7 @@ impl CoherentBed {
                     || {
                         let known = seatmap_os::CpuList(self.pus.clone());
                         SimError::Seat(format!(
-                            "{} has PUs {known}; there is no PU {pu}",
+                            "{} has PUs {known}, but no PU {pu}",
                             self.model.name
                         ))
                     },

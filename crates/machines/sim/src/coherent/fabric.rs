@@ -190,14 +190,14 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_is_gone_around_the_shorter_way() {
+    fn ring_route_is_the_shorter_way() {
         let ring = ring(64, 3, BUSY).unwrap();
         assert_eq!([1, 32, 33, 63].map(|to| hops(&ring, 0, to)), [1, 32, 31, 1]);
         assert_eq!(ring.cycles(10, 50), 24 * 3);
     }
 
     #[test]
-    fn a_mesh_is_crossed_along_rows_first() {
+    fn mesh_route_crosses_columns_first() {
         let mesh = mesh(6, 4, 4, BUSY).unwrap();
         let route: Vec<u16> = mesh.route(0, 14).map(|link| link.to).collect();
         assert_eq!(route, [1, 2, 8, 14]);
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_is_climbed_as_far_as_needed() {
+    fn tree_route_climbs_only_as_needed() {
         // Leaves 0 to 3, two groups 4 and 5, root 6.
         let link = |from: u16, to: u16| Link { from, to, cycles: 5, busy: BUSY };
         let tree = tree(&[link(0, 4), link(1, 4), link(2, 5), link(3, 5), link(4, 6), link(5, 6)])
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_way_that_leads_nowhere_is_none() {
+    fn dead_end_routes_are_refused() {
         let link = |(from, to)| Link { from, to, cycles: 1, busy: BUSY };
         assert_eq!(Fabric::new(2, vec![link((0, 1))], |at, _| 1 - at), None, "no link back");
         let around = [(0, 1), (1, 2), (2, 0)].map(link);
@@ -236,7 +236,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_way_is_as_short_as_can_be(stops in 2_u16..90, columns in 1_u16..9, rows in 1_u16..9, a: u16, b: u16) {
+        fn every_route_is_shortest(stops in 2_u16..90, columns in 1_u16..9, rows in 1_u16..9, a: u16, b: u16) {
             let ring = ring(stops, 1, BUSY).unwrap();
             let from = a % stops;
             let to = b % stops;

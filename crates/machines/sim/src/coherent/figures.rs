@@ -66,9 +66,6 @@ impl CoherentFigures {
                 if ["atomic_cycles", "start_skew_cycles"].contains(key) { 0.0 } else { 0.5 };
             !figure.value.is_finite() || figure.value < least || figure.value > 1e9
         })?;
-        Some(format!(
-            "figures.{key} is {:?}; what takes no time, or never ends, cannot be run",
-            figure.value
-        ))
+        Some(format!("figures.{key} is {:?}; give 0.5 to 1e9", figure.value))
     }
 }

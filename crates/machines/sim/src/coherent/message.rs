@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_is_small() {
+    fn message_has_20_bytes() {
         assert_eq!(size_of::<Option<Message>>(), 20);
     }
 }

@@ -29,7 +29,7 @@ impl CoherentPort<'_> {
     fn check(&self, Addr(word): Addr) {
         assert!(
             word < self.words,
-            "word {word} lies beyond the {} words that the workload asked for",
+            "word {word} is outside the {} words of the workload",
             self.words
         );
     }

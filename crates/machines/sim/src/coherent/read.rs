@@ -17,7 +17,7 @@ impl CoherentModel {
             None | Some("ring" | "mesh") => Written::read(name, text)?.model(name),
             Some(other) => Err(ModelError::Impossible {
                 name: name.to_owned(),
-                message: format!("fabric.kind is '{other}'; ring, mesh and levels are known"),
+                message: format!("unknown fabric.kind '{other}'; expected ring, mesh or levels"),
             }),
         }
     }

@@ -83,6 +83,6 @@ impl NetworkShape {
             named.iter().find(|node| u32::from(**node) >= self.nodes() || !seen.insert(**node))?;
         let what = if matches!(self, NetworkShape::Ring { .. }) { "stops" } else { "tiles" };
         let last = self.nodes() - 1;
-        Some(format!("fabric.{key} holds {wrong}, and the {what} are 0 to {last}, once each"))
+        Some(format!("fabric.{key} has {wrong}; list {what} 0 to {last}, once each"))
     }
 }

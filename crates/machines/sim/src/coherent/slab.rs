@@ -119,7 +119,7 @@ mod tests {
     use std::collections::VecDeque;
 
     #[test]
-    fn places_are_used_again() {
+    fn free_places_are_reused() {
         let mut slab = Slab::default();
         let places = [10, 20, 30].map(|value| slab.add(value));
         assert_eq!((slab.take(places[1]), slab.occupied()), (20, 2));
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "place 0: nothing is there")]
-    fn nothing_is_taken_twice() {
+    fn taking_twice_panics() {
         let mut slab = Slab::default();
         let place = slab.add('a');
         slab.take(place);

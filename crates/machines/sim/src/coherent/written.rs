@@ -75,7 +75,7 @@ impl Written {
         let fabric = self
             .fabric
             .fabric(self.figures.hop_cycles.whole() as u32, self.figures.busy(1))
-            .ok_or_else(|| impossible(name, "a way between two stops leads nowhere".to_owned()))?;
+            .ok_or_else(|| impossible(name, "a route between two stops is missing".to_owned()))?;
         let topology = Topology { pus: (0..self.pus()).map(|os| self.pu(os)).collect() };
         let layout = CoherentLayout {
             homes: Homes::Hashed {
@@ -131,10 +131,10 @@ impl Written {
 
     fn flaw(&self) -> Option<String> {
         if self.format != FORMAT {
-            return Some(format!("format is '{}', and only {FORMAT} is known", self.format));
+            return Some(format!("unknown format '{}'; expected {FORMAT}", self.format));
         }
         if !(0.1..=100.0).contains(&self.frequency_ghz) {
-            return Some("frequency_ghz is not a clock".to_owned());
+            return Some("frequency_ghz must be from 0.1 to 100".to_owned());
         }
         self.shape_flaw().or_else(|| self.homes_flaw()).or_else(|| self.figures.flaw())
     }
@@ -166,7 +166,7 @@ impl Written {
         let nodes = self.fabric.nodes();
         if homes.count == 0 || homes.count > nodes {
             return Some(format!(
-                "homes.count is {}, and there is one at each of {nodes} at most",
+                "homes.count is {}; {nodes} have at most one each",
                 homes.count,
                 nodes = counted(nodes, "stop")
             ));
@@ -176,12 +176,13 @@ impl Written {
         other.then(|| {
             if homes.hash_values > homes.count {
                 format!(
-                    "homes.hash_values is {}: some lead to homes that there are not ({})",
-                    homes.hash_values, homes.count
+                    "homes.hash_values is {}, but there are only {}",
+                    homes.hash_values,
+                    counted(homes.count, "home")
                 )
             } else {
                 format!(
-                    "homes.hash_values is {}: some of the {} are never used",
+                    "homes.hash_values is {}, so some of the {} are never used",
                     homes.hash_values,
                     counted(homes.count, "home")
                 )

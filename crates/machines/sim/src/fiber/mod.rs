@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_go_in_and_words_come_out() {
+    fn fiber_exchanges_answers_and_words() {
         let sum = Cell::new(0);
         let task = |yielder: &Yielder<&'static str>| {
             sum.set(yielder.suspend("first"));
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_comes_out_where_the_task_went_on() {
+    fn panic_reaches_the_resuming_caller() {
         // SAFETY: the task borrows nothing.
         let mut fiber = unsafe {
             Fiber::new(Stack::new().unwrap(), |_: &Yielder<()>| std::panic::panic_any(7_u64))
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_dropped_on_the_way_unwinds() {
+    fn dropped_fiber_unwinds() {
         let dropped = Cell::new(0);
         let task = |yielder: &Yielder<()>| {
             let _guard = Guard(&dropped);
@@ -84,9 +84,9 @@ mod tests {
 
     #[test]
     #[cfg(feature = "threads")]
-    fn every_test_here_passes_with_threads() {
+    fn all_unit_tests_pass_with_threads() {
         let mut again = std::process::Command::new(std::env::current_exe().unwrap());
-        again.args(["--skip", "every_test_here"]).env("SEATMAP_TASKS", "threads");
+        again.args(["--skip", "all_unit_tests"]).env("SEATMAP_TASKS", "threads");
         // Hundreds of cases only test parts of a machine, which run no task.
         again.env("PROPTEST_CASES", "8");
         assert!(again.status().unwrap().success());

@@ -58,7 +58,7 @@ fn round_trip(bed: &mut CoherentBed, a: u32, b: u32, line: u32) -> u64 {
 
 proptest! {
     #[test]
-    fn an_unloaded_pair_takes_what_the_formula_says(a in 0_u32..240, b in 0_u32..240, line in 1_u32..5000) {
+    fn unloaded_round_trip_matches_the_formula(a in 0_u32..240, b in 0_u32..240, line in 1_u32..5000) {
         for (name, pus) in [("xeon-phi-5110p", 240), ("xeon-e5-2680-2s", 32)] {
             let a = a % pus;
             let b = b % pus;
@@ -71,7 +71,7 @@ proptest! {
 }
 
 #[test]
-fn levels_give_back_the_distances_they_were_made_of() {
+fn levels_reproduce_the_distances_of_their_profile() {
     let name = "xeon-e5-2680-2s";
     let profile = seatmap_data::machine::catalog::load("xeon-e5-2680-2s").unwrap();
     let simulated = seatmap_sim::coherent::profile(&model(name)).unwrap();
@@ -84,7 +84,7 @@ fn levels_give_back_the_distances_they_were_made_of() {
 }
 
 #[test]
-fn the_profile_of_a_ring_knows_its_homes() {
+fn ring_profile_knows_its_homes() {
     let model = model("xeon-phi-5110p");
     let profile = seatmap_sim::coherent::profile(&model).unwrap();
     profile.check().unwrap();
@@ -141,7 +141,7 @@ fn assert_failed() -> u64 {
 }
 
 #[test]
-fn nothing_is_lost_when_everybody_wants_one_line() {
+fn contended_line_loses_no_update() {
     for (name, tasks) in [("xeon-phi-5110p", 240), ("xeon-e5-2680-2s", 32), ("scc-48", 48)] {
         let mut bed = bed(name);
         let seats: Vec<u32> = (0..tasks).collect();
@@ -162,7 +162,7 @@ fn nothing_is_lost_when_everybody_wants_one_line() {
 }
 
 #[test]
-fn programs_that_fail_end_with_an_error_that_says_who_and_what() {
+fn failing_program_error_names_task_and_cause() {
     let failure = |which| {
         let mut bed = bed("xeon-phi-5110p");
         bed.limit_events(10_000);
@@ -172,7 +172,7 @@ fn programs_that_fail_end_with_an_error_that_says_who_and_what() {
 }
 
 #[test]
-fn seats_must_be_had() {
+fn invalid_seats_are_refused() {
     let refusal = |seats: &[u32], tasks| {
         bed("scc-48").run(seats, &Storm { tasks, which: 0 }).unwrap_err().to_string()
     };

@@ -64,7 +64,7 @@ fn run(
 }
 
 #[test]
-fn a_copy_alone_takes_as_long_as_its_words_and_fewer_events() {
+fn single_copy_equals_its_words_in_fewer_events() {
     for model in ["xeon-phi-5110p", "xeon-e5-2680-2s", "scc-48"] {
         let [whole, words] = [true, false].map(|in_one_call| run(model, &[0], &[], in_one_call));
         assert_eq!((&whole.0, whole.1), (&words.0, words.1), "{model}");
@@ -83,7 +83,7 @@ const CASES: usize = 400;
 const MOST_TIES: usize = 2;
 
 #[test]
-fn who_comes_in_between_finds_what_single_words_leave() {
+fn interleaved_copies_match_single_words() {
     let mut rng = fastrand::Rng::with_seed(1);
     let mut draw = || (rng.u64(1..30_000), rng.u32(0..WORDS));
     let differs = |others: &[(u64, u32)]| {

@@ -43,7 +43,7 @@ fn simulated(model: CoherentModel) -> seatmap_data::machine::Profile {
 }
 
 #[test]
-fn every_pair_is_as_far_as_the_file_says() {
+fn every_pair_has_the_distance_of_the_file() {
     let levels = small();
     let tick_ns = 0.1;
     let profile = simulated(model(&levels));
@@ -133,7 +133,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_stands_in_a_file_is_refused_or_runs(
+    fn corrupted_file_is_refused_or_runs(
         changes in prop::collection::vec((any::<Index>(), 0_usize..12, select(&POISON)), 1..4)
     ) {
         let mut text = small().to_toml();
@@ -205,7 +205,7 @@ fn impossible_files_are_refused() {
 }
 
 #[test]
-fn threads_of_a_core_are_brought_as_near_as_the_nearest_core() {
+fn far_siblings_become_as_near_as_the_nearest_core() {
     let mut profile = seatmap_data::machine::catalog::load("xeon-e5-2680-2s").unwrap();
     let topology = profile.topology.clone();
     let distance = profile.core_distance.as_mut().unwrap();
@@ -226,7 +226,7 @@ fn threads_of_a_core_are_brought_as_near_as_the_nearest_core() {
 }
 
 #[test]
-fn a_profile_without_two_cores_has_no_levels() {
+fn profile_with_one_core_has_no_levels() {
     let parts = DistanceParts {
         core_of: vec![0, 0],
         group_of: vec![0],

@@ -117,22 +117,22 @@ fn check(tasks: &[&[Step]], reads: u32, forbidden: &[&[u64]]) {
 }
 
 #[test]
-fn message_passing() {
+fn message_passing_is_sequentially_consistent() {
     check(&[&[Write(X), Write(Y)], &[Read(Y), Read(X)]], 2, &[&[1, 0]]);
 }
 
 #[test]
-fn store_buffering() {
+fn store_buffering_is_sequentially_consistent() {
     check(&[&[Write(X), Read(Y)], &[Write(Y), Read(X)]], 2, &[&[0, 0]]);
 }
 
 #[test]
-fn load_buffering() {
+fn load_buffering_is_sequentially_consistent() {
     check(&[&[Read(X), Write(Y)], &[Read(Y), Write(X)]], 2, &[&[1, 1]]);
 }
 
 #[test]
-fn independent_reads_of_independent_writes() {
+fn independent_reads_of_independent_writes_agree() {
     let readers: [&[Step]; 2] = [&[Read(X), Read(Y)], &[Read(Y), Read(X)]];
     check(&[&[Write(X)], &[Write(Y)], readers[0], readers[1]], 4, &[&[1, 0, 1, 0]]);
 }

@@ -114,7 +114,7 @@ fn unexplained(seen: &[f64], home: u32) -> f64 {
 }
 
 #[test]
-fn the_calibrated_distances_come_out() {
+fn calibrated_distances_are_reproduced() {
     let mut bed = CoherentBed::new(model());
     let model = model();
     let line =
@@ -191,7 +191,7 @@ fn pizza(model: &CoherentModel, draws: &mut Draws, pairs: usize) -> (Vec<u32>, V
 }
 
 #[test]
-fn what_was_not_calibrated_is_what_it_is() {
+fn uncalibrated_figures_keep_their_recorded_values() {
     let mut bed = CoherentBed::new(model());
     let model = model();
     let mut draws = Draws(7);

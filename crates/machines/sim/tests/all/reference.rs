@@ -289,7 +289,7 @@ fn machines() -> Vec<(&'static str, Arc<CoherentModel>)> {
 }
 
 #[test]
-fn timings_are_as_recorded() {
+fn timings_match_the_recorded_ones() {
     let mut lines = Vec::new();
     for (name, model) in machines() {
         let mut runs =

@@ -58,19 +58,19 @@ fn refusal(address: SocketAddr, secret: &Secret) -> HandshakeError {
 }
 
 #[test]
-fn those_who_share_a_secret_and_a_purpose_come_together() {
+fn equal_secret_and_purpose_connect() {
     let [a, b] = [(); 2].map(|()| Secret::new().unwrap());
     let both = between((&a, ConnectionPurpose::Pair), (&a, ConnectionPurpose::Pair));
     assert_eq!(both, [Ok("rank 3 is in".to_owned()), Ok("rank 3".to_owned())]);
     for other in [(&b, ConnectionPurpose::Pair), (&a, ConnectionPurpose::Spread)] {
         let [caller, called] = between((&a, ConnectionPurpose::Pair), other);
-        assert!(caller.unwrap_err().contains("refused: another secret"));
+        assert!(caller.unwrap_err().contains("refused: wrong secret"));
         assert!(called.unwrap_err().contains("does not know the secret"));
     }
 }
 
 #[test]
-fn an_impostor_at_the_meeting_place_is_found_out() {
+fn impostor_at_the_meeting_is_detected() {
     let secret = Secret::new().unwrap();
     let welcome = impostor(challenge(PROTOCOL), |_| Reply::Welcome { proof: "f".repeat(64) });
     assert!(matches!(refusal(welcome, &secret), HandshakeError::Secret));
@@ -84,11 +84,11 @@ fn an_impostor_at_the_meeting_place_is_found_out() {
 }
 
 #[test]
-fn another_version_is_named_and_is_not_long() {
+fn other_version_is_named_and_shortened() {
     let secret = Secret::new().unwrap();
     let other = format!("seatmap-cluster-wire/9\u{1b}[31m{}", "x".repeat(1000));
     let said = refusal(impostor(challenge(&other), |_| Reply::Stranger), &secret).to_string();
-    assert!(said.starts_with("the other rank speaks seatmap-cluster-wire/9\\u{1b}"), "{said}");
+    assert!(said.starts_with("the other rank uses seatmap-cluster-wire/9\\u{1b}"), "{said}");
     assert!(said.len() < 300, "{said}");
     let said = refusal(
         impostor(challenge(PROTOCOL), |_| Reply::Version {
@@ -97,5 +97,5 @@ fn another_version_is_named_and_is_not_long() {
         &secret,
     )
     .to_string();
-    assert!(said.starts_with("the other rank speaks seatmap-cluster-wire/8"), "{said}");
+    assert!(said.starts_with("the other rank uses seatmap-cluster-wire/8"), "{said}");
 }

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn steady_looks_show_a_factor_soon_and_unsteady_ones_late() {
+    fn steady_looks_show_a_factor_before_unsteady_ones() {
         assert_eq!(Beside::of(&[look(3.0)]), None);
         let steady = Beside::of(&[2.9, 3.0, 2.95].map(look)).unwrap();
         assert!(steady.slowness[0].at_least > 2.0 && !steady.is_open(), "{steady:?}");

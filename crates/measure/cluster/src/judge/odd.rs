@@ -96,7 +96,7 @@ impl Court<'_> {
             {
                 let (what, own) = &kind[fact];
                 let sentence = format!(
-                    "{}: {what} {own}, where {count} of {} have {usual}",
+                    "{}: {what} {own}, but {usual} on {count} of {}",
                     self.name(node),
                     counted(kinds.len(), "node")
                 );

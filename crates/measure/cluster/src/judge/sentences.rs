@@ -60,10 +60,14 @@ impl Court<'_> {
         // Kernels differ in whether a process stopped by a quota counts as waiting for a CPU. Only
         // reported stops are certain.
         let is_told = ends.peek().is_some() && ends.all(|end| end.stops.is_some());
-        let why = if is_told { "another program is" } else { "a quota, or another program" };
+        let why = if is_told {
+            "another program uses its CPUs"
+        } else {
+            "a quota limits it, or another program uses its CPUs"
+        };
         let sentence = format!(
             "{names}: its process waits for a CPU {:.0} % of the time, those of the others {:.0} \
-             %: {why} on its CPUs",
+             %: {why}",
             100.0 * own,
             100.0 * others
         );
@@ -86,7 +90,7 @@ impl Court<'_> {
                 let words =
                     if direction == PartDirection::Both { [" there", " back"] } else { ["", ""] };
                 format!(
-                    "{} {which} {}: this way loses packets, {}",
+                    "{} {which} {}: this way loses packets: {}",
                     self.name(from),
                     self.name(to),
                     of_sides(losses, words)
@@ -94,7 +98,7 @@ impl Court<'_> {
             }
             NetworkPart::Node(node) => {
                 format!(
-                    "{}: its link loses packets, {}",
+                    "{}: its link loses packets: {}",
                     self.name(node),
                     of_sides(losses, [" it sends", " sent to it"])
                 )
@@ -103,7 +107,7 @@ impl Court<'_> {
                 let names = self.names(&self.nodes(part));
                 let words = [" from them", " to them"];
                 format!(
-                    "{names}: the way between their switch and the others loses packets, {}",
+                    "{names}: the path between their switch and the others loses packets: {}",
                     of_sides(losses, words)
                 )
             }
@@ -134,24 +138,24 @@ impl Court<'_> {
                 let (from, to) = if direction == PartDirection::To { (b, a) } else { (a, b) };
                 let which = if direction == PartDirection::Both { "and" } else { "to" };
                 format!(
-                    "{} {which} {}: this way is slow, a stream has {factor} of the rate of like \
-                     pairs, and both nodes are well with others",
+                    "{} {which} {}: this way is slow: a stream has {factor} of the rate of similar \
+                     pairs, but both nodes are fine with others",
                     self.name(from),
                     self.name(to)
                 )
             }
             NetworkPart::Uplink(_) => format!(
-                "{names}: the way between their switch and the others is slow, streams {} have \
-                 {factor} of the rate of other switches' (best of its pairs)",
+                "{names}: the path between their switch and the others is slow: streams {} have \
+                 {factor} of the rate of other switches (best of its pairs)",
                 direction.words("them")
             ),
             NetworkPart::Switch(_) => format!(
-                "{names}: the switches differ, streams through all links of these nodes have \
-                 {factor} of the rate of other switches' (best of its pairs)"
+                "{names}: the switches differ: streams through all links of these nodes have \
+                 {factor} of the rate of other switches (best of its pairs)"
             ),
             _ => format!(
-                "{names}: its link is slow, streams {} have {factor} of the rate of its like (best \
-                 of its pairs)",
+                "{names}: its link is slow: streams {} have {factor} of the rate of similar nodes \
+                 (best of its pairs)",
                 direction.words("it")
             ),
         };
@@ -165,8 +169,8 @@ impl Court<'_> {
         let (sentence, factor) = match place.part {
             NetworkPart::Pair([a, b]) => (
                 format!(
-                    "{} and {}: the times of small messages scatter {:.0} times as much as between \
-                     like nodes",
+                    "{} and {}: small messages have {:.0} times the jitter of those between \
+                     similar nodes",
                     self.name(a),
                     self.name(b),
                     jitter.factor
@@ -175,15 +179,15 @@ impl Court<'_> {
             ),
             NetworkPart::Node(_) => (
                 format!(
-                    "{names}: the times of its small messages scatter, on {bad} of {all}",
+                    "{names}: its small messages have high jitter on {bad} of {all}",
                     all = counted(all, "pair")
                 ),
                 None,
             ),
             _ => (
                 format!(
-                    "{names}: the times of small messages between their switch and the others \
-                     scatter, on {bad} of {all}",
+                    "{names}: small messages between their switch and the others have high jitter \
+                     on {bad} of {all}",
                     all = counted(all, "pair")
                 ),
                 None,
@@ -209,7 +213,7 @@ impl Court<'_> {
         let names = self.names(&self.nodes(part));
         let sentence = match (part, direction) {
             (NetworkPart::Pair([a, b]), PartDirection::Both) => format!(
-                "{} and {}: small messages take {factor:.1} times as long as between like nodes",
+                "{} and {}: small messages take {factor:.1} times as long as between similar nodes",
                 self.name(a),
                 self.name(b)
             ),
@@ -217,26 +221,27 @@ impl Court<'_> {
                 let (from, to) = if direction == PartDirection::To { (b, a) } else { (a, b) };
                 let [from, to] = [self.name(from), self.name(to)];
                 format!(
-                    "{from} to {to}: small messages come {ms:.2} ms late, by the clocks of both \
-                     nodes"
+                    "{from} to {to}: small messages arrive {ms:.2} ms late, according to the \
+                     clocks of both nodes"
                 )
             }
             (NetworkPart::Node(_), PartDirection::Both) => format!(
-                "{names}: its small messages take {factor:.1} times as long as those of its like, \
-                 by {ms:.2} ms"
+                "{names}: its small messages take {factor:.1} times as long as those of similar \
+                 nodes ({ms:.2} ms more)"
             ),
             (NetworkPart::Node(_), _) => {
                 let way = direction.words("it");
                 format!(
-                    "{names}: small messages {way} come {ms:.2} ms late, by the clocks of all nodes"
+                    "{names}: small messages {way} arrive {ms:.2} ms late, according to the \
+                     clocks of all nodes"
                 )
             }
             _ => format!(
                 "{names}: small messages between their switch and the others take {factor:.1} \
-                 times as long as those of other switches, by {ms:.2} ms"
+                 times as long as those of other switches ({ms:.2} ms more)"
             ),
         };
-        let scatter = format!(", and scatter by {:.2} ms", scatter_ns / 1e6);
+        let scatter = format!(", with {:.2} ms of jitter", scatter_ns / 1e6);
         let sentence = if scatter_ns > 0.0 { sentence + &scatter } else { sentence };
         self.fault_at(ClusterFaultKind::Slow, place, Some(factor), sentence)
     }

@@ -32,7 +32,7 @@ const FAULTS: [(&str, Fault); 18] = [
         it.nodes[node].link_mbps = [LINK_MBPS / 1.69; 2];
         match &on_one_switch(it, node)[..] {
             // The connection between switches is slower, so only the neighbour's streams show it.
-            [a, b] => (vec![*a, *b], "this way is slow, a stream has 1/1."),
+            [a, b] => (vec![*a, *b], "this way is slow: a stream has 1/1."),
             _ => (vec![node], "streams both ways have 1/1."),
         }
     }),
@@ -83,15 +83,15 @@ const FAULTS: [(&str, Fault); 18] = [
     }),
     ("delay from", |it, node, _| {
         it.nodes[node].delay_ns = [4e5, 0.0];
-        (vec![node], "small messages from it come")
+        (vec![node], "small messages from it arrive")
     }),
     ("delay of a way", |it, node, other| {
         it.ways.push(WayModel { from: node, to: other, delay_ns: 6e5, ..WAY });
-        (vec![node, other], "small messages come")
+        (vec![node, other], "small messages arrive")
     }),
     ("jitter", |it, node, _| {
         it.nodes[node].jitter_ns = 4e5;
-        (vec![node], "scatter")
+        (vec![node], "jitter")
     }),
     ("mtu", |it, node, _| {
         it.nodes[node].mtu_bytes = 1400;
@@ -139,19 +139,19 @@ fn trials(busy: f64, shapes: &[&[usize]], seeds: u64) -> (usize, Vec<String>) {
 }
 
 #[test]
-fn every_kind_of_fault_is_named_alone_in_every_shape() {
+fn every_fault_is_named_alone_in_every_shape() {
     let (count, wrong) = trials(0.0, &SHAPES, SEEDS);
     assert!(wrong.is_empty(), "{} of {count}: {}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
-fn a_busy_computer_hides_few_faults() {
+fn busy_computer_hides_few_faults() {
     let (count, wrong) = trials(0.25, &SHAPES[..2], SEEDS);
     assert!(20 * wrong.len() <= count, "{} of {count}: {}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
-fn healthy_clusters_of_every_shape_have_no_fault() {
+fn healthy_clusters_have_no_fault() {
     for busy in [0.0, 0.25, 0.4] {
         for (at, shape) in SHAPES.iter().chain(&[&[4, 1][..], &[2], &[3]]).enumerate() {
             for seed in 0..SEEDS {
@@ -175,7 +175,7 @@ fn healthy_clusters_of_every_shape_have_no_fault() {
 }
 
 #[test]
-fn a_slow_uplink_is_told_of_its_switch() {
+fn slow_uplink_is_attributed_to_its_switch() {
     for shape in SEVERAL {
         for (side, words) in [(0, "streams from them"), (1, "streams to them")] {
             let mut cluster = SimulatedCluster::new(shape, 400.0, 0.0, 5);
@@ -188,7 +188,7 @@ fn a_slow_uplink_is_told_of_its_switch() {
 }
 
 #[test]
-fn a_slow_node_makes_no_fault_next_door() {
+fn slow_node_causes_no_fault_elsewhere() {
     for seed in 0..4 {
         for uplink_mbps in [400.0, LINK_MBPS] {
             let mut cluster = SimulatedCluster::new(&[2, 2], uplink_mbps, 0.1, seed);
@@ -201,7 +201,7 @@ fn a_slow_node_makes_no_fault_next_door() {
 
 /// A binding quota is reported even if it slows nothing measured; a quota used up once is not.
 #[test]
-fn a_quota_is_told_by_its_stops() {
+fn binding_quota_is_reported_by_its_stops() {
     let mut cluster = SimulatedCluster::new(&[4, 4], 400.0, 0.0, 3);
     cluster.nodes[2].stopped_share = 0.19;
     let told = verdict(
@@ -224,7 +224,7 @@ fn a_quota_is_told_by_its_stops() {
 }
 
 #[test]
-fn one_quota_on_all_nodes_is_told_once() {
+fn one_quota_on_all_nodes_is_reported_once() {
     let mut cluster = SimulatedCluster::new(&[4, 4], 400.0, 0.0, 3);
     cluster.nodes.iter_mut().for_each(|node| node.stopped_share = 0.5);
     let told = verdict(
@@ -236,7 +236,7 @@ fn one_quota_on_all_nodes_is_told_once() {
 }
 
 #[test]
-fn a_node_on_its_own_switch_has_no_bad_cable() {
+fn node_alone_on_its_switch_has_no_bad_cable() {
     for shape in [&[4, 1][..], &[4, 4, 1]] {
         let mut cluster = SimulatedCluster::new(shape, 400.0, 0.0, 11).measured();
         let lone = cluster.nodes.len() - 1;
@@ -251,7 +251,7 @@ fn a_node_on_its_own_switch_has_no_bad_cable() {
 }
 
 #[test]
-fn a_bad_cable_is_told_though_most_messages_are_late() {
+fn bad_cable_is_found_though_most_messages_are_late() {
     let mut cluster = SimulatedCluster::new(&[5], 400.0, 0.0, 11);
     cluster.nodes[4].link_mbps = [400.0; 2];
     let mut cluster = cluster.measured();

@@ -25,8 +25,8 @@ impl QuotaStop {
         let QuotaStop { stopped_periods, periods, period_ms, group, cpus, .. } = self;
         let stopped_s = self.stopped_ms / 1e3;
         format!(
-            "in {stopped_periods} of {periods} of {period_ms} ms ({stopped_s:.2} s), as the quota \
-             of the control group {group} ({cpus}) was used up",
+            "in {stopped_periods} of {periods} of {period_ms} ms ({stopped_s:.2} s), because the \
+             quota of the control group {group} ({cpus}) was used up",
             periods = counted(*periods, "period"),
             cpus = counted_number(*cpus, "CPU")
         )
@@ -72,7 +72,7 @@ impl Court<'_> {
             _ => ("their processes", "their containers"),
         };
         let remedy = if stop.is_read_only {
-            format!("ask whoever started {container} to raise it")
+            format!("ask the user who started {container} to raise it")
         } else {
             format!("raise it in {} there", stop.file)
         };

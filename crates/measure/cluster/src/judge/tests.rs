@@ -141,7 +141,7 @@ fn named(cluster: &Cluster) -> (Vec<Vec<String>>, String) {
 }
 
 #[test]
-fn fifty_faults_are_named_and_twenty_healthy_clusters_are_not() {
+fn fifty_faults_are_named_and_healthy_clusters_have_none() {
     let mut missed = Vec::new();
     for seed in 0..50 {
         let node = seed as usize % 16;
@@ -169,7 +169,7 @@ fn fifty_faults_are_named_and_twenty_healthy_clusters_are_not() {
 }
 
 #[test]
-fn a_link_slower_than_all_others_is_one_fault() {
+fn much_slower_link_is_one_fault() {
     for seed in 0..10 {
         let node = seed as usize % 8;
         let (nodes, sentences) = named(&cluster(8, 4, Put::Link(node, 80.0), true, seed));
@@ -188,20 +188,20 @@ fn few_pairs_name_a_bad_link_among_64_nodes() {
 }
 
 #[test]
-fn one_direction_and_jitter_are_told_as_such() {
+fn one_way_slowness_and_jitter_are_distinguished() {
     let upload = faults(&cluster(8, 4, Put::Upload(2, 3.0), true, 1));
     assert!(
         upload[0].one_way
-            && upload[0].sentence.starts_with("n2: its link is slow, streams from it have 1/"),
+            && upload[0].sentence.starts_with("n2: its link is slow: streams from it have 1/"),
         "{upload:#?}"
     );
     let jitter = faults(&cluster(8, 4, Put::Jitter(5), true, 1));
     assert_eq!((jitter.len(), jitter[0].kind), (1, ClusterFaultKind::Jittery), "{jitter:#?}");
-    assert_eq!(jitter[0].sentence, "n5: the times of its small messages scatter, on 7 of 7 pairs");
+    assert_eq!(jitter[0].sentence, "n5: its small messages have high jitter on 7 of 7 pairs");
 }
 
 #[test]
-fn messages_that_scatter_by_more_than_all_are_late_are_jitter() {
+fn wide_scatter_is_jitter_and_shift_is_slowness() {
     let mut cluster = cluster(8, 4, Put::Nothing, true, 1);
     for ([p10_ns, median_ns, p90_ns], kind, scatters) in [
         ([217_000.0, 460_000.0, 708_000.0], ClusterFaultKind::Jittery, true),
@@ -215,12 +215,12 @@ fn messages_that_scatter_by_more_than_all_are_late_are_jitter() {
         let found = faults(&cluster);
         assert_eq!(found.len(), 1, "{found:#?}");
         assert_eq!((found[0].kind, &found[0].nodes[..]), (kind, &["n5".to_owned()][..]));
-        assert_eq!(found[0].sentence.contains("scatter"), scatters, "{found:#?}");
+        assert_eq!(found[0].sentence.contains("jitter"), scatters, "{found:#?}");
     }
 }
 
 #[test]
-fn the_few_trips_of_a_lossy_link_are_no_norm_for_others() {
+fn lossy_link_is_not_the_norm_for_others() {
     let mut cluster = cluster(8, 4, Put::Loss(0, 0.02), true, 1);
     for pair in cluster.pairs.iter_mut().filter(|pair| pair.nodes[0] == 0) {
         let trip = &mut pair.trips[0];
@@ -234,7 +234,7 @@ fn the_few_trips_of_a_lossy_link_are_no_norm_for_others() {
 }
 
 #[test]
-fn facts_clocks_and_packets_that_differ_are_told() {
+fn differing_facts_clocks_and_packet_sizes_are_reported() {
     let mut cluster = cluster(8, 4, Put::Nothing, true, 3);
     cluster.nodes[6].facts.cpus = 7;
     for pair in &mut cluster.pairs {
@@ -258,7 +258,7 @@ fn facts_clocks_and_packets_that_differ_are_told() {
             "n9 could not be measured: it did not answer within 60 s",
             "n1: its packets have 9000 bytes, those of the others 1500",
             "n4: its clock is 3.000 s ahead of those of the others",
-            "n6: CPUs 7, where 7 of 8 nodes have 8",
+            "n6: CPUs 7, but 8 on 7 of 8 nodes",
         ]
     );
 }
@@ -292,7 +292,7 @@ fn ported(node: usize, port: [f64; 2]) -> Cluster {
 }
 
 #[test]
-fn a_port_as_slow_as_the_way_between_switches_is_named() {
+fn port_as_slow_as_the_uplink_is_named() {
     assert_eq!(faults(&ported(0, [1000.0, 1000.0])), []);
     for node in 0..8 {
         for (port, words, one_way) in [
@@ -314,15 +314,15 @@ fn a_port_as_slow_as_the_way_between_switches_is_named() {
 }
 
 #[test]
-fn late_nodes_and_pairs_are_told_with_the_direction_that_the_clocks_show() {
+fn late_nodes_and_pairs_are_reported_with_their_direction() {
     for seed in 0..10 {
         let node = seed as usize % 8;
         let late = 4e5;
         let early = 0.0;
         for (delays, words) in [
             ([late, late], "its small messages take"),
-            ([late, early], "small messages from it come"),
-            ([early, late], "small messages to it come"),
+            ([late, early], "small messages from it arrive"),
+            ([early, late], "small messages to it arrive"),
         ] {
             let found = faults(&cluster(8, 4, Put::Late(node, delays), true, seed));
             let told: Vec<&str> = found.iter().map(|fault| fault.sentence.as_str()).collect();
@@ -339,7 +339,7 @@ fn late_nodes_and_pairs_are_told_with_the_direction_that_the_clocks_show() {
             let found = faults(&cluster(8, 4, Put::LateWay(low, high, delays), true, seed));
             assert_eq!(found.len(), 1, "{found:#?}");
             assert!(
-                found[0].sentence.starts_with(&format!("n{from} to n{to}: small messages come ")),
+                found[0].sentence.starts_with(&format!("n{from} to n{to}: small messages arrive ")),
                 "{found:#?}"
             );
         }
@@ -350,7 +350,7 @@ fn late_nodes_and_pairs_are_told_with_the_direction_that_the_clocks_show() {
 }
 
 #[test]
-fn a_slow_way_between_switches_is_told_of_the_switch() {
+fn slow_uplink_is_attributed_to_its_switch() {
     for seed in 0..10 {
         for (factors, words, one_way) in [
             ([3.0, 3.0], "streams both ways", false),
@@ -362,7 +362,7 @@ fn a_slow_way_between_switches_is_told_of_the_switch() {
             assert!(
                 found[0]
                     .sentence
-                    .starts_with("n[0-3]: the way between their switch and the others is slow")
+                    .starts_with("n[0-3]: the path between their switch and the others is slow")
             );
             assert!(found[0].sentence.contains(words) && found[0].one_way == one_way, "{found:#?}");
         }
@@ -370,7 +370,7 @@ fn a_slow_way_between_switches_is_told_of_the_switch() {
 }
 
 #[test]
-fn a_pair_that_is_as_good_as_its_like_in_the_same_moments_is_well() {
+fn pair_as_good_as_simultaneous_others_has_no_fault() {
     let mut cluster = cluster(8, 4, Put::Way(1, 2, 3.0), true, 1);
     assert_eq!(faults(&cluster).len(), 1);
     let like: Vec<NodePair> =
@@ -391,7 +391,7 @@ fn a_pair_that_is_as_good_as_its_like_in_the_same_moments_is_well() {
 }
 
 #[test]
-fn no_pair_is_looked_at_beside_itself() {
+fn no_pair_is_compared_with_itself() {
     let cluster = cluster(3, 3, Put::Nothing, true, 1);
     let judgement = ClusterJudgement::of(&cluster);
     let all: BTreeSet<[usize; 2]> = cluster.pairs.iter().map(|pair| pair.nodes).collect();
@@ -404,7 +404,7 @@ fn no_pair_is_looked_at_beside_itself() {
 }
 
 #[test]
-fn a_clock_is_not_told_by_less_than_a_round_trip() {
+fn clock_offset_below_a_round_trip_is_no_fault() {
     let found = faults(&cluster(8, 4, Put::Late(3, [200e6, 0.0]), true, 1));
     assert!(found.iter().all(|fault| fault.kind != ClusterFaultKind::Clock), "{found:#?}");
     assert_eq!(found.len(), 1, "{found:#?}");

@@ -46,7 +46,7 @@ pub(crate) fn explained(missing: &[Missing], measured: impl Fn(&str) -> usize) -
 
 pub(crate) fn unreached(partners: &[String], why: &str) -> String {
     let names: Vec<&str> = partners.iter().map(String::as_str).collect();
-    format!("{} cannot measure the way to it: {why}", crate::topology::short(&names))
+    format!("{} cannot measure the path to it: {why}", crate::topology::short(&names))
 }
 
 impl Court<'_> {
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn the_node_that_all_others_miss_is_named_and_not_these() {
+    fn node_missed_by_all_others_is_named_alone() {
         let pairs = [missing(&["n0", "n3"]), missing(&["n1", "n3"]), missing(&["n2", "n3"])];
         let named = |measured: &dyn Fn(&str) -> usize| {
             explained(&pairs, measured).into_iter().map(|one| one.nodes).collect::<Vec<_>>()
@@ -98,7 +98,7 @@ mod tests {
         assert_eq!(named(&|name| if name == "n3" { 1 } else { 2 }), [["n3"]], "it was well before");
         assert_eq!(named(&|_| 5), [["n0", "n3"], ["n1", "n3"], ["n2", "n3"]], "three cables");
         let why = &explained(&pairs, |name| if name == "n3" { 0 } else { 2 })[0].why;
-        assert_eq!(why, "n[0-2] cannot measure the way to it: no answer");
+        assert_eq!(why, "n[0-2] cannot measure the path to it: no answer");
         let one = [missing(&["n3"]), missing(&["n0", "n3"]), missing(&["n1", "n2"])];
         assert_eq!(explained(&one, |_| 3), [missing(&["n3"]), missing(&["n1", "n2"])]);
     }

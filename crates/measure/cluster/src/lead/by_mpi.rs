@@ -65,7 +65,7 @@ impl Lead<'_> {
                 Ok(RankReply::Failed(why)) => {
                     failure = failure.or(Some((member.said.node.clone(), why)))
                 }
-                Ok(_) => return Err(failed(member, "it answered something else".to_owned())),
+                Ok(_) => return Err(failed(member, "it sent an unexpected answer".to_owned())),
                 Err(error) => return Err(failed(member, sentence(&error, limit))),
             }
         }

@@ -63,7 +63,7 @@ fn started(
 }
 
 #[test]
-fn four_ranks_measure_their_six_pairs_and_leave_no_file() {
+fn four_ranks_measure_six_pairs_and_leave_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let cluster = started(&options(folder.path()), 4, &[1, 2, 3]).unwrap();
     assert_eq!(
@@ -102,23 +102,23 @@ fn four_ranks_measure_their_six_pairs_and_leave_no_file() {
 }
 
 #[test]
-fn a_rank_that_never_comes_is_named() {
+fn absent_rank_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let options = ClusterOptions { timeout: Duration::from_millis(2500), ..options(folder.path()) };
     let told = started(&options, 4, &[2]).unwrap_err().to_string();
-    assert!(told.starts_with("of 4 ranks, these did not come within 2.5 s: 1,3"), "{told}");
+    assert!(told.starts_with("of 4 ranks, these did not join within 2.5 s: 1,3"), "{told}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
 #[test]
-fn two_ranks_of_one_number_are_told_with_their_nodes() {
+fn duplicate_rank_numbers_are_reported_with_nodes() {
     let folder = tempfile::tempdir().unwrap();
     let told = started(&options(folder.path()), 3, &[1, 1]).unwrap_err().to_string();
-    assert_eq!(told, "two processes say that they are rank 1: one on n1, one on n1");
+    assert_eq!(told, "two processes are rank 1: one on n1, one on n1");
 }
 
 #[test]
-fn ranks_of_one_node_count_once_unless_each_is_wanted() {
+fn ranks_of_one_node_count_once_by_default() {
     let folder = tempfile::tempdir().unwrap();
     let both = |each_rank: bool| {
         let options = ClusterOptions { each_rank, ..options(folder.path()) };
@@ -140,7 +140,7 @@ fn ranks_of_one_node_count_once_unless_each_is_wanted() {
 }
 
 #[test]
-fn a_node_that_dies_midway_is_missing_and_the_rest_is_kept() {
+fn dying_node_is_missing_and_the_rest_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let options = options(folder.path());
     let dying = options.clone();
@@ -162,11 +162,11 @@ fn a_node_that_dies_midway_is_missing_and_the_rest_is_kept() {
     let told = started(&ClusterOptions { earlier: Some(other), ..options }, 2, &[1])
         .unwrap_err()
         .to_string();
-    assert!(told.starts_with("the earlier result is of other nodes: "), "{told}");
+    assert!(told.starts_with("the earlier result has other nodes: "), "{told}");
 }
 
 #[test]
-fn a_stranger_with_another_secret_is_told_of_and_not_let_in() {
+fn rank_with_another_secret_is_reported_and_refused() {
     let folder = tempfile::tempdir().unwrap();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -190,12 +190,15 @@ fn a_stranger_with_another_secret_is_told_of_and_not_let_in() {
     )
     .unwrap_err();
     let told = told.to_string();
-    assert!(told.contains("these did not come within 2.5 s: 1; somebody at 127.0.0.1"), "{told}");
-    assert!(thread.join().unwrap().unwrap_err().to_string().contains("another secret"));
+    assert!(
+        told.contains("these did not join within 2.5 s: 1; connection from 127.0.0.1"),
+        "{told}"
+    );
+    assert!(thread.join().unwrap().unwrap_err().to_string().contains("wrong secret"));
 }
 
 #[test]
-fn rounds_have_no_node_twice() {
+fn rounds_use_no_node_twice() {
     let pairs: Vec<[usize; 2]> = (0..6).flat_map(|a| (a + 1..6).map(move |b| [a, b])).collect();
     let rounds = rounds(&pairs, 3);
     assert_eq!(rounds.concat().len(), 15);
@@ -206,7 +209,7 @@ fn rounds_have_no_node_twice() {
 }
 
 #[test]
-fn a_pair_seen_from_its_other_node_has_everything_the_other_way_round() {
+fn reversed_pair_swaps_every_direction() {
     let shown = |factor: f64| ExcessFactor { factor, at_least: factor, like: None };
     let end =
         |mtu_bytes: u32| ConnectionEnd { mtu_bytes: Some(mtu_bytes), ..ConnectionEnd::default() };
@@ -236,7 +239,7 @@ fn a_pair_seen_from_its_other_node_has_everything_the_other_way_round() {
 }
 
 #[test]
-fn ranks_of_different_options_do_not_work_together() {
+fn ranks_with_different_options_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let options = options(folder.path());
     let loaded = ClusterOptions { loaded: true, ..options.clone() };
@@ -254,7 +257,7 @@ fn ranks_of_different_options_do_not_work_together() {
 }
 
 #[test]
-fn a_rank_that_cannot_build_its_program_is_named() {
+fn rank_that_cannot_build_its_program_is_named() {
     let folder = tempfile::tempdir().unwrap();
     // This compiler creates the file named after -o.
     let compiler = folder.path().join("mpicc");

@@ -89,14 +89,14 @@ mod tests {
     }
 
     #[test]
-    fn a_compiler_that_is_absent_or_refuses_is_named() {
+    fn absent_or_failing_compiler_is_named() {
         let absent = build("no-such-mpicc -x").unwrap_err();
         assert!(absent.to_string().starts_with("'no-such-mpicc -x' cannot be started"), "{absent}");
         let script = MpiProgram::script("sleep 1000");
         let late =
             built_within(script.file().to_str().unwrap(), Duration::from_millis(300)).unwrap_err();
         assert!(
-            late.to_string().ends_with("probe' had not ended after 0.3 s and was ended"),
+            late.to_string().ends_with("probe' was still running after 0.3 s and was stopped"),
             "{late}"
         );
         assert!(

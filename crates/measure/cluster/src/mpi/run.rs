@@ -51,16 +51,15 @@ pub(crate) fn run(program: &MpiProgram, task: &MpiTask, rank: usize) -> Result<S
         .open(program.folder().join("out"));
     let (mut printed, out) = printed
         .and_then(|file| Ok((file.try_clone()?, file)))
-        .map_err(|error| format!("what it prints cannot be kept in {folder}: {error}"))?;
+        .map_err(|error| format!("cannot store its output in {folder}: {error}"))?;
     let mut command = Command::new(program.file());
     command.arg(rank.to_string()).arg(&plan).stdin(Stdio::null()).stdout(out);
-    let child =
-        command.spawn().map_err(|error| format!("it cannot be started in {folder}: {error}"))?;
+    let child = command.spawn().map_err(|error| format!("cannot start it in {folder}: {error}"))?;
     let ending = ended(child, Duration::from_millis(task.limit_ms))?;
     let mut bytes = Vec::new();
     let read =
         printed.rewind().and_then(|()| printed.by_ref().take(MOST_PRINTED).read_to_end(&mut bytes));
-    read.map_err(|error| format!("what it printed cannot be read in {folder}: {error}"))?;
+    read.map_err(|error| format!("cannot read its output in {folder}: {error}"))?;
     let printed = String::from_utf8_lossy(&bytes).into_owned();
     // A lone program says so on stdout and fails.
     if ending.is_success() || printed.contains("\"error\"") {
@@ -78,7 +77,10 @@ fn ended(mut child: Child, limit: Duration) -> Result<Ending, String> {
             None if began.elapsed() > limit => {
                 let _ = child.kill();
                 let _ = child.wait();
-                return Err(format!("it had not ended after {} s", limit.as_secs()));
+                return Err(format!(
+                    "it was still running after {} s and was stopped",
+                    limit.as_secs()
+                ));
             }
             None => std::thread::sleep(PAUSE),
         }
@@ -94,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_run_and_read_or_ended() {
+    fn program_is_run_and_read_or_ended() {
         let printed =
             run_script("echo rank $1; cat $2; test ! -e \"$0.other\"", 10_000, 3).unwrap();
         assert_eq!(printed, "rank 3\nx");
@@ -103,11 +105,14 @@ mod tests {
             Command::new("sh").args(["-c", &format!("kill -9 {left}")]).status().unwrap().success()
         );
         assert_eq!(run_script("exit 7", 10_000, 0).unwrap_err(), "it ended with exit code 7");
-        assert_eq!(run_script("exec sleep 60", 100, 0).unwrap_err(), "it had not ended after 0 s");
+        assert_eq!(
+            run_script("exec sleep 60", 100, 0).unwrap_err(),
+            "it was still running after 0 s and was stopped"
+        );
     }
 
     #[test]
-    fn a_plan_is_words() {
+    fn plan_is_written_as_words() {
         assert_eq!(
             plan(Duration::from_millis(50), &[0, 4, 8], &[[0, 1], [1, 2]]),
             "50 3\n0 4 8\n2\n0 1\n1 2\n"

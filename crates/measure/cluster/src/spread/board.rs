@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_of_a_lost_rank_is_the_next_one() {
+    fn part_of_a_lost_rank_is_next() {
         let board = Board::new(3);
         assert_eq!([board.take(1), board.take(2)], [Some(0), Some(1)]);
         board.lost(1);
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_takes_too_long_is_taken_over_and_counts_once() {
+    fn slow_part_is_taken_over_and_counts_once() {
         let board = Board::new(2);
         assert_eq!([board.take(1), board.take(0)], [Some(0), Some(1)]);
         assert!(board.done(1));
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_goes_on_after_a_stop() {
+    fn board_gives_no_part_after_a_stop() {
         let board = Board::new(9);
         board.stop();
         assert_eq!(board.take(0), None);

@@ -184,7 +184,7 @@ impl<'a> Lead<'a> {
         let Coming { rank, size, node, work } = called.said.clone();
         if size != self.rank.size || rank >= self.rank.size {
             called.refuse(&format!(
-                "it is rank {rank} of {size}, and this start has {}",
+                "it is rank {rank} of {size}, but this job has {}",
                 counted(self.rank.size, "rank")
             ));
             return Ok(());
@@ -264,7 +264,7 @@ impl<'a> Lead<'a> {
         let absent = (0..self.rank.size).filter(|rank| !self.members.contains_key(rank));
         let absent: Vec<u32> = absent.filter_map(|rank| u32::try_from(rank).ok()).collect();
         if !absent.is_empty() {
-            let why = format!("did not come within {} s", self.meet.timeout.as_secs_f64());
+            let why = format!("did not join within {} s", self.meet.timeout.as_secs_f64());
             let ranks = if absent.len() == 1 { "rank" } else { "ranks" };
             self.lost.push(LostRank { rank: format!("{ranks} {}", CpuList(absent)), why });
         }

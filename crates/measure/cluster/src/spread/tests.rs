@@ -57,7 +57,7 @@ fn squares(count: usize) -> Vec<String> {
 }
 
 #[test]
-fn all_parts_come_back_whoever_does_them() {
+fn all_parts_return_from_any_rank() {
     let folder = tempfile::tempdir().unwrap();
     let meet = meet(folder.path());
     let others: Vec<_> = [1, 2]
@@ -81,7 +81,7 @@ fn all_parts_come_back_whoever_does_them() {
 }
 
 #[test]
-fn the_part_of_a_lost_rank_is_done_by_another() {
+fn part_of_a_lost_rank_is_done_by_another() {
     let folder = tempfile::tempdir().unwrap();
     let meet = Meet { timeout: Duration::from_secs(2), ..meet(folder.path()) };
     let other = meet.clone();
@@ -122,12 +122,12 @@ fn the_part_of_a_lost_rank_is_done_by_another() {
     assert_eq!(results, squares(30));
     let told: Vec<String> =
         done.lost.iter().map(|lost| format!("{}: {}", lost.rank, lost.why)).collect();
-    let broke = "rank 1 on there: its connection broke: the process or the node has ended";
-    assert_eq!(told, [broke, "rank 2: did not come within 2 s"]);
+    let broke = "rank 1 on there: its connection broke: the process or the node is down";
+    assert_eq!(told, [broke, "rank 2: did not join within 2 s"]);
 }
 
 #[test]
-fn a_rank_with_other_work_or_a_part_that_fails_ends_it() {
+fn other_work_or_a_failing_part_ends_the_run() {
     let folder = tempfile::tempdir().unwrap();
     let meet = meet(folder.path());
     let other = meet.clone();
@@ -135,7 +135,7 @@ fn a_rank_with_other_work_or_a_part_that_fails_ends_it() {
         follow(&rank(1, 2), &other, work("cubes", &|text, _| square(text)))
     });
     let told = led(&meet, 2, 5).0.unwrap_err().to_string();
-    assert!(told.starts_with("rank 1 on here has other work to do than rank 0"), "{told}");
+    assert!(told.starts_with("rank 1 on here has other work than rank 0"), "{told}");
     let told = stranger.join().unwrap().unwrap_err().to_string();
     assert!(told.contains("rank 0 has other work"), "{told}");
     let failing = work("squares", &|_, _| Err("the model broke".to_owned()));
@@ -146,7 +146,7 @@ fn a_rank_with_other_work_or_a_part_that_fails_ends_it() {
 }
 
 #[test]
-fn whoever_is_asked_to_stop_stops() {
+fn stop_request_ends_the_run() {
     let folder = tempfile::tempdir().unwrap();
     let parts: Vec<String> = (0..9).map(|number| number.to_string()).collect();
     let endless = |_: &str, is_over: &AtomicBool| {
@@ -169,7 +169,7 @@ fn whoever_is_asked_to_stop_stops() {
 }
 
 #[test]
-fn jobs_have_their_numbers_in_any_order_and_others_are_refused() {
+fn jobs_keep_their_numbers_in_any_order() {
     let folder = tempfile::tempdir().unwrap();
     let meet = meet(folder.path());
     let rank = rank(0, 1);

@@ -41,7 +41,7 @@ fn taken(bytes: &[u8]) -> (Vec<String>, String) {
 }
 
 #[test]
-fn messages_come_as_they_were_sent_both_ways() {
+fn messages_arrive_as_sent_both_ways() {
     let [mut one, mut other] = ends();
     send(&mut one, &"one").unwrap();
     send(&mut one, &[2, 3]).unwrap();
@@ -62,7 +62,7 @@ fn messages_come_as_they_were_sent_both_ways() {
 }
 
 #[test]
-fn a_message_that_is_not_the_next_one_is_refused() {
+fn out_of_order_message_is_refused() {
     let all = sent(&["one", "two", "three"]);
     let [one, two, three] = [&all[0], &all[1], &all[2]].map(Vec::as_slice);
     let whole = (vec!["one".to_owned(), "two".to_owned(), "three".to_owned()], CLOSED.to_owned());
@@ -83,7 +83,7 @@ fn a_message_that_is_not_the_next_one_is_refused() {
 }
 
 #[test]
-fn a_peer_that_sends_a_byte_now_and_then_has_no_more_time_than_others() {
+fn trickling_peer_gets_no_extra_time() {
     let [mut one, mut other] = ends();
     one.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
     let trickle = std::thread::spawn(move || {
@@ -99,14 +99,14 @@ fn a_peer_that_sends_a_byte_now_and_then_has_no_more_time_than_others() {
 
 proptest! {
     #[test]
-    fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+    fn reader_survives_any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         let _ = receive_plain::<serde_json::Value>(&mut &bytes[..], 100);
         let _ = parse_plain::<serde_json::Value>(&bytes, 100);
         prop_assert!(receive_sealed::<serde_json::Value>(&mut &bytes[..], &mut seal(1)).is_err());
     }
 
     #[test]
-    fn a_changed_byte_is_refused(at in 0_usize..200, by in 1_u8..) {
+    fn changed_byte_is_refused(at in 0_usize..200, by in 1_u8..) {
         let mut bytes = sent(&["one", "another message", "a third"]).concat();
         let at = at % bytes.len();
         bytes[at] ^= by;
@@ -117,10 +117,10 @@ proptest! {
 }
 
 #[test]
-fn a_length_that_nobody_sends_is_refused_at_once() {
+fn impossible_length_is_refused_immediately() {
     let web = &b"GET / HTTP/1.1\r\n\r\n"[..];
     let refused = receive_plain::<String>(&mut &web[..], 1 << 16).unwrap_err();
-    assert!(refused.to_string().contains("not a rank of Seatmap"), "{refused}");
+    assert!(refused.to_string().contains("not a Seatmap rank"), "{refused}");
     assert!(parse_plain::<String>(web, 1 << 16).is_err());
     assert!(parse_plain::<String>(&web[..3], 1 << 16).unwrap().is_none());
 }

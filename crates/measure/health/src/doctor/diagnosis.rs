@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_gravest_can_be_mended_and_take_most_time() {
+    fn worst_level_remedies_and_total_time_are_summarised() {
         let of = |subject, level| Diagnosis {
             subject,
             level,

@@ -45,7 +45,7 @@ pub fn examine(topology: &Topology, cpus: &[u32], may_try: bool) -> Vec<Diagnosi
             "isolation",
             Severity::No,
             found,
-            Some(Remedy::advice("name fewer with --cpus")),
+            Some(Remedy::advice("name fewer CPUs with --cpus")),
         )];
     }
     match may_try.then(settings_lock::take).transpose() {
@@ -56,7 +56,7 @@ pub fn examine(topology: &Topology, cpus: &[u32], may_try: bool) -> Vec<Diagnosi
                 "isolation",
                 Severity::Info,
                 found,
-                Some(Remedy::advice("try again when it is done")),
+                Some(Remedy::advice("try again when it has ended")),
             )]
         }
     }
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_core_stays_with_the_system() {
+    fn first_core_is_left_to_the_system() {
         assert_eq!(usual_cpus(&topology(), &[0, 1, 2, 3]), [2, 3]);
         assert_eq!(usual_cpus(&topology(), &[1, 2]), [2]);
         assert_eq!(usual_cpus(&Topology::unknown([0, 1]), &[0, 1]), [1]);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_cpu_of_the_system_is_not_asked_for() {
+    fn last_system_cpu_cannot_be_isolated() {
         let online = Cpus::read().unwrap().online;
         for may_try in [false, true] {
             let found = examine(&topology(), &online, may_try);
@@ -135,7 +135,7 @@ mod tests {
     /// Another process has the lock; without trials, the examination still reports everything
     /// readable at once.
     #[test]
-    fn who_does_not_try_needs_no_lock() {
+    fn examining_without_trying_needs_no_lock() {
         let online = Cpus::read().unwrap().online;
         let (Some(last), true) = (online.last(), online.len() > 1) else {
             return seatmap_needs::skipped!("isolation needs two CPUs");

@@ -70,8 +70,7 @@ fn clock(clock: &HostClock) -> Diagnosis {
     if let Some(flaw) = clock.flaw() {
         let remedy = match flaw {
             CounterFlaw::NotInvariant => {
-                "the processor shows no invariant counter; in a VM, let the host pass it on \
-                 (invtsc)"
+                "the processor has no invariant counter; in a VM, enable it on the host (invtsc)"
             }
             CounterFlaw::Distrusted => {
                 "the kernel does not trust the processor's counter; if the counter is reliable, \
@@ -89,7 +88,7 @@ fn clock(clock: &HostClock) -> Diagnosis {
         Diagnosis::new(
             "clock",
             Severity::Info,
-            found + ": coarse; batches are made longer to make up for it",
+            found + ": coarse; batches are longer to compensate",
             None,
         )
     } else {
@@ -102,7 +101,7 @@ fn hypervisor(environment: &Environment) -> Diagnosis {
         None => Diagnosis::new(
             "hypervisor",
             Severity::Info,
-            "not known: nothing here says whether there is one",
+            "not known: this system does not report it",
             None,
         ),
         Some("none") => Diagnosis::new("hypervisor", Severity::Ok, "none", None),
@@ -110,8 +109,8 @@ fn hypervisor(environment: &Environment) -> Diagnosis {
             let found = format!(
                 "{name}: its host may move or stop vCPUs, so one pair can show several distances"
             );
-            let remedy = "measure on bare metal, or on a VM whose vCPUs are pinned; 'multi-regime' \
-                          marks the pairs hit";
+            let remedy = "measure on bare metal, or in a VM with pinned vCPUs; 'multi-regime' \
+                          marks affected pairs";
             Diagnosis::new("hypervisor", Severity::No, found, Some(Remedy::advice(remedy)))
         }
     }
@@ -119,14 +118,9 @@ fn hypervisor(environment: &Environment) -> Diagnosis {
 
 fn steal(percent: Option<f64>) -> Diagnosis {
     let Some(percent) = percent else {
-        return Diagnosis::new(
-            "steal",
-            Severity::Info,
-            "not known: /proc/stat cannot be read",
-            None,
-        );
+        return Diagnosis::new("steal", Severity::Info, "not known: cannot read /proc/stat", None);
     };
-    let found = format!("{percent:.1} % of the CPU time went to other guests while watching");
+    let found = format!("other guests took {percent:.1} % of the CPU time during this check");
     if percent > 1.0 {
         Diagnosis::new(
             "steal",
@@ -153,12 +147,9 @@ fn governor(root: &Root, name: Option<&str>) -> Diagnosis {
                 Some(remedy),
             )
         }
-        None => Diagnosis::new(
-            "governor",
-            Severity::Info,
-            "the frequency is not this system's to set",
-            None,
-        ),
+        None => {
+            Diagnosis::new("governor", Severity::Info, "this system cannot set the frequency", None)
+        }
     }
 }
 
@@ -166,7 +157,7 @@ fn turbo(root: &Root, allowed: Option<bool>) -> Diagnosis {
     match allowed {
         Some(false) => Diagnosis::new("turbo", Severity::Ok, "off", None),
         Some(true) => {
-            let found = "on: a distance measured with few busy cores is shorter than with many";
+            let found = "on: distances are shorter with few busy cores than with many";
             let of_intel = "/sys/devices/system/cpu/intel_pstate/no_turbo";
             // intel_pstate's switch disables turbo, that of other drivers enables it.
             let (path, off) = if root.has(of_intel) {
@@ -186,7 +177,7 @@ fn smt(topology: &Topology) -> Diagnosis {
         return Diagnosis::new(
             "smt",
             Severity::Info,
-            "not known: the kernel does not say which PUs share a core",
+            "not known: the kernel does not report which PUs share a core",
             None,
         );
     }
@@ -195,7 +186,7 @@ fn smt(topology: &Topology) -> Diagnosis {
         1 => Diagnosis::new("smt", Severity::Ok, "one PU a core", None),
         _ => {
             let found = format!(
-                "{threads} a core: whatever runs on a sibling slows the pair measured",
+                "{threads} a core: work on a sibling slows the measured pair",
                 threads = counted(threads, "PU")
             );
             Diagnosis::new(
@@ -215,7 +206,7 @@ fn load(average: Option<f64>, pus: usize) -> Diagnosis {
     let found = format!("load average {average:.2} on {}", counted(pus, "PU"));
     if average > 0.25 * pus as f64 {
         let remedy =
-            Remedy::advice("stop other programs; interrupted batches are thrown away and counted");
+            Remedy::advice("stop other programs; interrupted batches are discarded and counted");
         Diagnosis::new("load", Severity::Fix, found, Some(remedy))
     } else {
         Diagnosis::new("load", Severity::Ok, found, None)
@@ -230,7 +221,7 @@ fn numa_balancing(root: &Root, topology: &Topology) -> Diagnosis {
         return Diagnosis::new(
             subject,
             Severity::Info,
-            "not known: the kernel does not say which nodes there are",
+            "not known: the kernel does not report the nodes",
             None,
         );
     }
@@ -242,7 +233,7 @@ fn numa_balancing(root: &Root, topology: &Topology) -> Diagnosis {
     Diagnosis::new(
         subject,
         Severity::Fix,
-        "on: the kernel may move the page that holds the line",
+        "on: the kernel may move the page of the measured line",
         Some(remedy),
     )
 }
@@ -254,34 +245,31 @@ fn quota(quotas: &Quotas, cpus: usize) -> Diagnosis {
             None => {
                 Diagnosis::new(subject, Severity::Ok, "no control group limits the CPU time", None)
             }
-            Some(why) => Diagnosis::new(
-                subject,
-                Severity::Info,
-                format!("none that can be seen: {why}"),
-                None,
-            ),
+            Some(why) => {
+                Diagnosis::new(subject, Severity::Info, format!("none visible: {why}"), None)
+            }
         };
     };
     let used_up = tightest.throttled.map_or_else(String::new, |periods| {
-        format!("; used up in {periods} so far", periods = counted(periods, "period"))
+        format!(" ({periods} so far)", periods = counted(periods, "period"))
     });
     let group = &tightest.group;
     let words = tightest.words();
     let found = format!(
-        "the control group {group} may use {words}: the kernel stops its members when it is used \
-         up{used_up}; measure no more CPUs at once than it has, or raise it"
+        "the control group {group} may use {words}; when that is used up, the kernel stops its \
+         threads{used_up}; measure no more CPUs at once, or raise the quota"
     );
     // The kernel limits a version 1 group to the quota of its parent, so the outermost is raised
     // first.
     let low: Vec<&GroupQuota> =
         quotas.all.iter().rev().filter(|quota| quota.cpus < cpus as f64).collect();
     if low.is_empty() {
-        let found = format!("{words}, and {cpus} run", cpus = counted(cpus, "CPU"));
+        let found = format!("{words}: enough for {cpus}", cpus = counted(cpus, "CPU"));
         // A hidden outer group may have a lower quota.
         return match &quotas.unseen {
             None => Diagnosis::new(subject, Severity::Ok, found, None),
             Some(why) => {
-                let found = format!("{found}; others cannot be seen: {why}");
+                let found = format!("{found}; others not visible: {why}");
                 Diagnosis::new(subject, Severity::Info, found, None)
             }
         };
@@ -326,8 +314,7 @@ fn cpuset(cpus: &Cpus, cells: &BTreeMap<String, CpuSet>) -> Diagnosis {
     let set_apart = CpuList(cpus.set_apart.clone());
     if !set_apart.0.is_empty() && cpus.reachable().len() == cpus.online.len() {
         let found = format!(
-            "all online CPUs, {allowed} unasked, and those that the kernel was started to set \
-             apart, {set_apart}, where they are named"
+            "all online CPUs: {allowed} by default, {set_apart} only if named (isolated at boot)"
         );
         return Diagnosis::new("cpuset", Severity::Ok, found, None);
     }
@@ -343,7 +330,8 @@ fn cpuset(cpus: &Cpus, cells: &BTreeMap<String, CpuSet>) -> Diagnosis {
             let remedy = Remedy::advice("measure after the cell has ended ('seatmap cell list')");
             return Diagnosis::new("cpuset", Severity::Info, found, Some(remedy));
         }
-        let remedy = Remedy::advice("start it outside taskset or the cgroup to measure the others");
+        let remedy =
+            Remedy::advice("run it outside taskset or the cgroup to measure the other CPUs");
         Diagnosis::new("cpuset", Severity::Info, found, Some(remedy))
     } else {
         Diagnosis::new("cpuset", Severity::Ok, format!("all online CPUs, {allowed}"), None)
@@ -367,7 +355,7 @@ pub(crate) fn offline(root: &Root, cpus: &Cpus) -> Diagnosis {
         }
         _ => Remedy::write_all(root, DoctorRemedyKind::BringOnline, &switches, "1"),
     };
-    let found = format!("{} {are} offline and will be missing", CpuList(offline).named());
+    let found = format!("{} {are} offline and will not be measured", CpuList(offline).named());
     Diagnosis::new(subject, Severity::Info, found, Some(remedy))
 }
 
@@ -378,7 +366,7 @@ mod tests {
     use seatmap_data::machine::Pu;
 
     #[test]
-    fn what_disturbs_has_a_remedy() {
+    fn disturbances_have_a_remedy() {
         let root = Root::new("/nowhere");
         assert_eq!(governor(&root, Some("powersave")).level, Severity::Fix);
         assert_eq!(governor(&root, Some("performance")).level, Severity::Ok);
@@ -404,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quota_is_raised_by_its_remedy() {
+    fn quota_remedy_raises_the_quota() {
         let folder = tempfile::tempdir().unwrap();
         let base = folder.path().display().to_string();
         let root = Root::new("/");
@@ -446,7 +434,7 @@ mod tests {
         let found = quota(&high, 2);
         assert_eq!(found.level, Severity::Info, "a group above may have a lower one");
         assert!(
-            found.found.ends_with("2 CPUs run; others cannot be seen: a container"),
+            found.found.ends_with(": enough for 2 CPUs; others not visible: a container"),
             "{found:?}"
         );
     }
@@ -456,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn numa_balancing_matters_with_two_nodes_only() {
+    fn numa_balancing_matters_only_with_two_nodes() {
         let pus = |nodes: u32| Topology {
             pus: (0..2).map(|os| Pu { os, numa: Some(os % nodes), ..Pu::default() }).collect(),
         };
@@ -466,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_not_well() {
+    fn unknown_settings_are_not_reported_ok() {
         let unknown = Topology::unknown([0, 1]);
         let root = Root::new("/nowhere");
         let found =
@@ -482,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn this_computer_is_examined_whole() {
+    fn examination_covers_every_subject() {
         let found = examine(&seatmap_machines::host::topology::of_host().unwrap());
         let subjects: Vec<_> = found.iter().map(|diagnosis| diagnosis.subject).collect();
         for subject in [

@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cpu_that_is_not_there_is_the_users_mistake() {
+    fn absent_cpu_is_an_input_error() {
         let refused = examine(Some(&[99_999]), false).unwrap_err();
         assert!(refused.is_input(), "{refused}");
     }

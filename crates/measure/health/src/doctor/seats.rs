@@ -14,8 +14,7 @@ use std::os::unix::ffi::OsStrExt;
 const FAIR_SERVERS: &str = "/sys/kernel/debug/sched/fair_server";
 
 /// Two reasons; only the first means that all is well.
-const UNANSWERED: &str =
-    "not known: this kernel does not have it, or only root of the host may ask";
+const UNANSWERED: &str = "not known: this kernel lacks it, or only root of the host can read it";
 
 /// Examines the kernel below a root and the environment for new programs.
 #[must_use]
@@ -37,11 +36,11 @@ fn scheduler(kernel: &SchedulerSettings) -> Diagnosis {
     match &kernel.sched_ext {
         None => Diagnosis::new("scheduler", Severity::Ok, "the kernel's own", None),
         Some(name) => {
-            let found = format!(
-                "'{name}' is loaded (sched_ext): threads on single CPUs may wait longer under it"
+            let found =
+                format!("'{name}' is loaded (sched_ext): threads bound to one CPU may wait longer");
+            let remedy = Remedy::advice(
+                "stop the program that loaded it; the kernel's own scheduler takes over",
             );
-            let remedy =
-                Remedy::advice("end the program that loaded it: the kernel's own takes over");
             Diagnosis::new("scheduler", Severity::Fix, found, Some(remedy))
         }
     }
@@ -53,8 +52,8 @@ fn cache_aware(kernel: &SchedulerSettings) -> Diagnosis {
         None => Diagnosis::new(subject, Severity::Info, UNANSWERED, None),
         Some(false) => Diagnosis::new(subject, Severity::Ok, "off (SCHED_CACHE)", None),
         Some(true) => {
-            let found = "on (SCHED_CACHE): the kernel draws the threads of a process to one cache, \
-                         and seats decide otherwise only where every thread has one";
+            let found = "on (SCHED_CACHE): the kernel pulls the threads of a process to one cache; \
+                         seats override this only if every thread has one";
             Diagnosis::new(subject, Severity::Info, found, None)
         }
     }
@@ -65,7 +64,12 @@ fn fair_server(root: &Root, kernel: &SchedulerSettings) -> Diagnosis {
     let subject = "fair server";
     let quiet = CpuSet::of_list(&kernel.no_hz_full).unwrap_or_default();
     if quiet.is_empty() {
-        return Diagnosis::new(subject, Severity::Ok, "no CPU is without a tick (nohz_full)", None);
+        return Diagnosis::new(
+            subject,
+            Severity::Ok,
+            "no CPU runs without a tick (nohz_full)",
+            None,
+        );
     }
     let known: Vec<(u32, u64)> = quiet
         .iter()
@@ -83,7 +87,7 @@ fn fair_server(root: &Root, kernel: &SchedulerSettings) -> Diagnosis {
         return Diagnosis::new(
             subject,
             Severity::Ok,
-            format!("off on the CPUs without a tick, {quiet}"),
+            format!("off on the CPUs without a tick ({quiet})"),
             None,
         );
     }
@@ -116,10 +120,10 @@ fn bound_by(environ: &[u8]) -> Diagnosis {
         .map(|variable| variable.name.as_str())
         .collect();
     if binding.is_empty() {
-        Diagnosis::new("variables", Severity::Ok, "none of this environment binds threads", None)
+        Diagnosis::new("variables", Severity::Ok, "no environment variable binds threads", None)
     } else {
         let found = format!(
-            "{} will bind threads of programs started here, whatever their seats",
+            "{} will bind the threads of programs started here and override their seats",
             binding.join(", ")
         );
         let remedy =
@@ -153,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_kernel_is_well() {
+    fn plain_kernel_has_no_findings() {
         let all = found(&[], &[("HOME", "/"), ("OMP_NUM_THREADS", "4")]);
         assert_eq!(
             all.iter().map(|entry| entry.0).collect::<Vec<_>>(),
@@ -165,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_moves_threads_is_named_with_its_remedy() {
+    fn thread_movers_are_named_with_a_remedy() {
         let all = found(
             &[
                 ("/sys/kernel/sched_ext/state", "enabled\n"),
@@ -188,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_is_off_is_well() {
+    fn disabled_fair_server_is_ok() {
         let files = [
             ("/sys/devices/system/cpu/nohz_full", "1\n"),
             ("/sys/kernel/debug/sched/fair_server/cpu1/runtime", "0\n"),

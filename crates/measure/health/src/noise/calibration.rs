@@ -65,7 +65,7 @@ mod tests {
     use crate::noise::synthetic::{READING, SyntheticCpu};
 
     #[test]
-    fn what_disturbs_does_not_enter() {
+    fn calibration_excludes_disturbances() {
         let quiet = Calibration::of(&mut SyntheticCpu::new(&[]));
         assert_eq!(quiet.loop_ticks, READING as f64);
         assert_eq!(quiet.threshold_ticks, 9 * READING);

@@ -120,14 +120,14 @@ mod tests {
     }
 
     #[test]
-    fn a_quiet_cpu_has_none() {
+    fn quiet_cpu_has_no_gaps() {
         let detour = watched(&[], 100_000);
         assert_eq!(detour.gaps.sums(), (0, 0, 0));
         assert_eq!((detour.watched_ticks, detour.recording_ticks), (100_000, 0));
     }
 
     #[test]
-    fn what_recording_takes_is_kept_apart() {
+    fn recording_time_is_separate() {
         let detour = watched(&[(105, 1000), (5005, 2000)], 10_000);
         assert_eq!(detour.gaps.sums(), (2, 3000, 2000));
         assert_eq!(detour.recording_ticks, 2 * READING);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_another_task_took_is_preemption() {
+    fn only_time_of_other_tasks_is_preemption() {
         let taken = [(105, 60_000), (100_005, 90_000), (300_005, 70_000)];
         let mut cpu = SyntheticCpu::new(&taken);
         // No task has the second gap; another task has a part of the third.
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_over_the_end_belongs_to_it() {
+    fn gap_across_the_end_is_included() {
         assert_eq!(watched(&[(9_995, 7777)], 10_000).gaps.sums(), (1, 7777, 7777));
     }
 }

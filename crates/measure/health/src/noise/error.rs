@@ -10,18 +10,18 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The list of CPUs is empty.
-    #[error("there is no CPU to measure on")]
+    #[error("no CPU to measure")]
     Nothing,
     /// A CPU is listed twice.
-    #[error("CPU {0} is named twice, and holds one meter")]
+    #[error("CPU {0} is listed twice; a CPU has only one meter")]
     Twice(u32),
     /// A CPU does not exist or is offline.
     #[error(transparent)]
     Cpu(CpuError),
     /// A CPU is outside the meters' cpuset.
     #[error(
-        "CPU {cpu} is outside the cpuset {cpuset} that the meter is in: {}",
-        .holder.or("measure from a cpuset that holds it")
+        "CPU {cpu} is outside the meter's cpuset {cpuset}: {}",
+        .holder.or("measure from a cpuset with this CPU")
     )]
     Cpuset {
         /// The CPU.
@@ -32,7 +32,7 @@ pub enum Error {
         holder: Holder,
     },
     /// The kernel refuses a thread or its pinning for another reason.
-    #[error("no meter could be seated on CPU {cpu}")]
+    #[error("cannot pin a meter to CPU {cpu}")]
     Seat {
         /// The CPU.
         cpu: u32,
@@ -40,7 +40,7 @@ pub enum Error {
         source: io::Error,
     },
     /// A control group refuses the meter.
-    #[error("the meter of CPU {cpu} could not enter {}", path.display())]
+    #[error("cannot move the meter of CPU {cpu} into {}", path.display())]
     Enter {
         /// The CPU.
         cpu: u32,
@@ -51,8 +51,8 @@ pub enum Error {
     },
     /// A meter is no longer on its CPU.
     #[error(
-        "the meter was moved off CPU {cpu} while it measured, to {}; nothing measured there is \
-         kept",
+        "the meter was moved off CPU {cpu} to {} during the measurement; its figures were \
+         discarded",
         cpu_list::named(.found)
     )]
     Moved {
@@ -63,8 +63,8 @@ pub enum Error {
     },
     /// A meter was moved away from its CPU and back.
     #[error(
-        "the meter was moved off CPU {cpu} while it measured, and back; nothing measured there is \
-         kept"
+        "the meter was moved off CPU {cpu} and back during the measurement; its figures were \
+         discarded"
     )]
     MovedAndBack {
         /// The CPU.
@@ -72,7 +72,7 @@ pub enum Error {
     },
     /// The kernel's trace is unavailable.
     #[error(
-        "the kernel's trace cannot be had; it takes root of the host and a kernel with tracefs \
+        "cannot trace the kernel: run as root of the host, on a kernel with tracefs \
          (CONFIG_FTRACE)"
     )]
     Trace(#[source] io::Error),

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_longest_are_kept_and_all_are_counted() {
+    fn longest_gaps_are_kept_and_all_are_counted() {
         let mut gaps = Gaps::new();
         for at in 0..3000 {
             gaps.record(Gap {

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_names_what_comes_most() {
+    fn line_names_the_most_frequent_sources() {
         let names = [
             ("LOC timer", 250.0),
             ("softirq TIMER", 240.0),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_that_worked_is_heard() {
+    fn child_activity_is_recorded() {
         let listener = NoiseListener::begin();
         let status = std::process::Command::new("sleep").arg("0.05").status().unwrap();
         let heard = listener.end(&[0]);

@@ -127,7 +127,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_value_is_in_one_bin_that_holds_it(values in values(), sub_bits in 0u32..12) {
+        fn every_value_is_in_exactly_one_bin(values in values(), sub_bits in 0u32..12) {
             let mut histogram = Histogram::new(sub_bits);
             values.iter().for_each(|value| histogram.record(*value));
             let bins = histogram.bins();
@@ -141,7 +141,7 @@ mod tests {
         }
 
         #[test]
-        fn quantiles_are_those_of_the_sorted_values_to_a_bin(mut values in values(), share in 0.0f64..=1.0) {
+        fn quantiles_match_sorted_values_within_a_bin(mut values in values(), share in 0.0f64..=1.0) {
             let mut histogram = Histogram::new(10);
             values.iter().for_each(|value| histogram.record(*value));
             values.sort_unstable();
@@ -153,14 +153,14 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_one_says_nothing() {
+    fn empty_histogram_has_no_values() {
         let empty = Histogram::new(2);
         assert_eq!((empty.count(), empty.min(), empty.max(), empty.quantile(0.5)), (0, 0, 0, 0));
         assert!(empty.bins().is_empty());
     }
 
     #[test]
-    fn bins_of_two_bits_are_a_quarter_of_their_octave() {
+    fn two_bit_bins_quarter_their_octave() {
         let mut histogram = Histogram::new(2);
         [3, 4, 9, 100, u64::MAX].into_iter().for_each(|value| histogram.record(value));
         let ends: Vec<_> = histogram.bins().iter().map(|bin| (bin.from_ns, bin.to_ns)).collect();

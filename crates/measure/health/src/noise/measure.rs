@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn this_computer_is_measured_on_each_cpu() {
+    fn each_cpu_of_this_computer_is_measured() {
         let cpus = affinity::current().unwrap();
         let report = match on(&cpus, &short()) {
             // Another process is creating a cell.
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn who_watches_can_end_it() {
+    fn observer_can_end_the_measurement() {
         let endless =
             NoiseOptions { duration: Duration::from_secs(1 << 20), ..NoiseOptions::default() };
         let cpus = affinity::current().unwrap();
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_measured_is_an_error_before_anything_runs() {
+    fn invalid_requests_fail_before_measuring() {
         let cpu = affinity::current().unwrap()[0];
         assert!(matches!(on(&[], &short()), Err(Error::Nothing)));
         assert!(matches!(on(&[cpu, cpu], &short()), Err(Error::Twice(twice)) if twice == cpu));

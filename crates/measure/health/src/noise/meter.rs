@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn every_gap_belongs_to_one_of_them() {
+    fn every_gap_belongs_to_one_meter() {
         let metered = run(SyntheticCpu::ticking(4_000_000, 1_000_000, 190), || false);
         let longer = |bin: &&crate::noise::Bin| bin.from_ns > 500_000;
         let in_quanta: u64 =
@@ -105,14 +105,14 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_longer_than_the_time_leaves_a_turn_to_the_other() {
+    fn overlong_gap_leaves_the_other_meter_a_turn() {
         let metered = run(SyntheticCpu::new(&[(1_000_000, 3_000_000_000)]), || false);
         assert_eq!(metered.detour.gaps.sums(), (1, 3_000_000_000, 3_000_000_000));
         assert!(metered.quanta.times.count() > 100);
     }
 
     #[test]
-    fn a_stop_is_heard_between_turns() {
+    fn stop_is_checked_between_turns() {
         assert_eq!(run(SyntheticCpu::new(&[]), || true).quanta.times.count(), 0);
         let asked = std::cell::Cell::new(0);
         let twice = || asked.replace(asked.get() + 1) == 2;

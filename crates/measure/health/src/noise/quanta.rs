@@ -58,7 +58,7 @@ mod tests {
         Calibration { loop_ticks: READING as f64, threshold_ticks: 90, quantum_steps: 990 };
 
     #[test]
-    fn known_gaps_lengthen_their_quanta_and_no_others() {
+    fn known_gaps_lengthen_only_their_quanta() {
         let mut quanta = Quanta::new();
         // Gaps in the first and third quantum. Each takes 1000 ticks, with a reading of 10 in
         // between.
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_done_is_nothing_lost() {
+    fn empty_quanta_have_no_excess() {
         assert_eq!(Quanta::new().excess_percent(), 0.0);
     }
 }

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seat_is_taken_and_a_move_is_noticed() {
+    fn meter_is_pinned_and_a_move_is_noticed() {
         let cpus = affinity::current().unwrap();
         aside(|| {
             take(cpus[0], &[]).unwrap();
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_meter_that_came_back_is_noticed() {
+    fn move_and_return_of_the_meter_is_noticed() {
         let cpus = affinity::current().unwrap();
         let Some(other) = cpus.get(1) else { return seatmap_needs::skipped!("there is one CPU") };
         aside(|| {
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_sat_on_says_why() {
+    fn impossible_pinning_error_says_why() {
         let told = aside(|| take(500_000, &[])).unwrap_err();
         assert!(
             matches!(told, Error::Cpu(seatmap_os::CpuError::Absent { cpu: 500_000, .. })),
@@ -139,18 +139,18 @@ mod tests {
         // Below a file there are no files.
         let nowhere = PathBuf::from("/proc/version/tasks");
         let told = aside(|| take(0, &[nowhere])).unwrap_err().to_string();
-        assert_eq!(told, "the meter of CPU 0 could not enter /proc/version/tasks");
+        assert_eq!(told, "cannot move the meter of CPU 0 into /proc/version/tasks");
     }
 
     #[test]
-    fn what_can_be_reached_is_told_from_what_cannot() {
+    fn reachable_and_unreachable_cpus_are_separated() {
         let cpus = affinity::current().unwrap();
         let (open, closed) = reachable(&[cpus[0], 500_000]);
         assert_eq!((open, closed.len()), (vec![cpus[0]], 1));
     }
 
     #[test]
-    fn a_narrow_mask_is_left_behind() {
+    fn narrow_mask_does_not_confine_the_meter() {
         let cpus = affinity::current().unwrap();
         let Some((first, others)) = cpus.split_first() else { return };
         let Some(last) = others.last() else {

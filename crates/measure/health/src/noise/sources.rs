@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_frequent_comes_first_and_explains_at_most_its_count() {
+    fn most_frequent_source_is_first_and_bounded_by_count() {
         let found = found(1000);
         let lines: Vec<_> = found
             .sources
@@ -188,14 +188,14 @@ mod tests {
     }
 
     #[test]
-    fn few_gaps_are_not_weighed_and_no_share_is_beyond_all() {
+    fn few_gaps_are_not_attributed_and_shares_are_capped() {
         assert!(found(99).sources.iter().all(|source| source.explains_at_most_percent.is_none()));
         assert_eq!(found(99).unexplained_at_least_percent, None);
         assert_eq!(found(110).sources[0].explains_at_most_percent, Some(100.0));
     }
 
     #[test]
-    fn this_computer_counts() {
+    fn snapshot_of_this_computer_counts_cpus() {
         let before = Snapshot::now();
         assert!(before.times.cpus().count() > 0 && before.at.elapsed() < Duration::from_secs(60));
     }

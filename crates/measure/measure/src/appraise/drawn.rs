@@ -31,7 +31,13 @@ impl DrawnPlacement {
         let cost = plan.baselines.map(|baselines| baselines.os);
         DrawnPlacement {
             cost,
-            ..DrawnPlacement::unplanned("as the OS numbers them", profile, pattern, plan, placement)
+            ..DrawnPlacement::unplanned(
+                "OS order (CPU 0, 1, 2 ...)",
+                profile,
+                pattern,
+                plan,
+                placement,
+            )
         }
     }
 
@@ -127,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_come_in_turn() {
+    fn lines_are_used_in_turn() {
         let mut profile = crate::appraise::samples::two_packages();
         let lines = seatmap_data::machine::HomeLines {
             home_of_line: vec![1, 0],

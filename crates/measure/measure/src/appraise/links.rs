@@ -89,7 +89,7 @@ mod tests {
     use seatmap_data::plan::Plan;
 
     #[test]
-    fn groups_are_links_where_no_fabric_is_known() {
+    fn groups_become_links_without_a_known_fabric() {
         let machine = catalog::load("xeon-e5-2680-2s").unwrap();
         let pattern = generate("ring:4").unwrap();
         let links = MachineLinks::of(&machine, None);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_of_equal_links_is_the_heaviest() {
+    fn first_of_equal_links_is_the_heaviest() {
         assert_eq!(heaviest(&[1.0, 3.0, 3.0]), Some((1, 3.0)));
         assert_eq!(heaviest(&[]), None);
     }

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_that_hold_the_same_are_one_box() {
+    fn equal_levels_merge_into_one_box() {
         let profile = crate::appraise::samples::two_packages();
         assert_eq!(
             text(&machine(&profile)),
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hybrid_has_cores_and_clusters() {
+    fn hybrid_machine_has_cores_and_clusters() {
         let profile = seatmap_data::machine::catalog::load("core-i9-12900k").unwrap();
         let text = text(&machine(&profile));
         assert!(
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_stand_in_for_a_topology() {
+    fn distances_replace_a_missing_topology() {
         let topology = seatmap_data::machine::Topology::unknown(0..5);
         let profile = crate::appraise::samples::of_groups(topology, &[&[0, 1], &[2, 3]]);
         assert_eq!(text(&machine(&profile)), "(near cores 0(0 1) near cores 1(2 3) 4)");

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_small_instance_is_proven() {
+    fn small_instance_is_proven() {
         let instance = Instance::read("3  0 1 2 1 0 3 2 3 0  0 5 1 5 0 2 1 2 0").unwrap();
         let request = QapRequest {
             name: Some("tiny".to_owned()),

@@ -18,12 +18,12 @@ pub enum RehearsalError {
     Lacks(#[from] Lacks),
     /// The machine is this computer.
     #[error(
-        "--objective simulated runs the messages on a model; \
+        "--objective simulated needs a model; \
          'seatmap model fit host -o twin.toml' makes one of this host"
     )]
     Host,
     /// The pattern sends nothing.
-    #[error("--objective simulated takes a pattern of tasks that send something")]
+    #[error("--objective simulated needs a pattern with messages")]
     Silent,
 }
 
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_takes_time_and_is_counted() {
+    fn rehearsal_takes_time_and_is_counted() {
         let (machine, profile) = machine("scc-48");
         let pattern = generate("ring:4").unwrap();
         let request = PlaceRequest::new(&profile, &pattern);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_that_cannot_be_run_are_refused() {
+    fn impossible_messages_are_refused() {
         let (machine, profile) = machine("xeon-phi-5110p");
         let pattern = generate("idle:4").unwrap();
         let request = PlaceRequest::new(&profile, &pattern);

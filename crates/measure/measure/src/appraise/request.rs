@@ -74,15 +74,15 @@ pub enum AppraisalError {
     Rehearsal(#[from] RehearsalError),
     /// An observed program did nothing that depends on seats.
     #[error(
-        "nothing to place: no work and no message was seen in {0}, so that all placements cost \
-         the same, 0; 'seatmap observe --method tsan' may see more of its talk"
+        "nothing to place: {0} shows no work and no messages, so all placements cost 0; \
+         'seatmap observe --method tsan' may find more messages"
     )]
     NothingToPlace(String),
     /// A drawn placement could not be run.
     #[error(transparent)]
     Count(SimError),
     /// Another thread ended the search.
-    #[error("the search was ended before its time")]
+    #[error("the search was stopped")]
     Stopped,
 }
 
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_judge_and_both_placements_are_counted() {
+    fn simulation_judges_and_counts_both_placements() {
         let appraisal = appraisal("scc-48", "ring:4", |request| {
             request.place.objective = Objective::Simulated;
             request.before = Some(BeforePlan::InOrder);
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_that_is_ended_has_no_plan() {
+    fn stopped_search_has_no_plan() {
         let stop = SearchStop::default();
         let searched = std::thread::scope(|scope| {
             let searching = scope.spawn(|| {
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_method_that_knows_homes_alone_is_not_judged_by_runs() {
+    fn homes_only_method_cannot_be_judged_by_runs() {
         let error = appraisal("scc-48", "ring:4", |request| {
             request.place.objective = Objective::Simulated;
             request.place.method = seatmap_place::PlaceMethod::GetCore;

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_at_home_elsewhere_takes_data_there() {
+    fn line_with_a_far_home_routes_data_there() {
         let model = seatmap_sim::catalog::load("xeon-phi-5110p").unwrap().unwrap();
         let ways = Ways::of(&model, 0..240).unwrap();
         assert_eq!(ways.links(1, 5, None), [0]);

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pairs_are_apart_if_their_intervals_are() {
+    fn pairs_differ_if_their_intervals_do() {
         let pair = |median_ns: f64, off: f64| PairInterval {
             median_ns,
             low_ns: median_ns - off,

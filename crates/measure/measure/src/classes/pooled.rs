@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn the_slow_batches_of_a_flipping_pair_show_though_its_median_is_fast() {
+    fn slow_batches_of_a_flipping_pair_are_visible() {
         let steady: Deciles = std::array::from_fn(|tenth| 60.0 + tenth as f64);
         let flips = deciles(&[vec![80.0; 70], vec![300.0; 30]].concat());
         assert_eq!(quantile(&[steady, flips], 0.9), Some(300.0));
@@ -69,7 +69,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn about_the_quantile_of_all_samples(
+        fn pooled_quantile_approximates_that_of_all_samples(
             pairs in prop::collection::vec((20f64..400.0, 0f64..0.3), 1..12), share in 0.1f64..=0.9, seed: u64,
         ) {
             let mut rng = fastrand::Rng::with_seed(seed);

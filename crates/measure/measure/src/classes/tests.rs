@@ -52,7 +52,7 @@ fn named(expected: &[(&str, usize, f64)]) -> Vec<(String, usize, f64)> {
 }
 
 #[test]
-fn the_topology_names_the_classes() {
+fn topology_names_the_classes() {
     let profile = profile(eight_cores(), |i, j| eight_cores_ns(i, j, 100.0));
     let expected = [
         ("SMT siblings", 8, 15.0),
@@ -71,7 +71,7 @@ fn unequal_packages_get_a_class_each() {
 }
 
 #[test]
-fn groups_name_them_where_no_topology_is_known() {
+fn groups_name_the_classes_without_a_topology() {
     let profile = profile(Topology::unknown(0..16), |i, j| eight_cores_ns(i, j, 100.0));
     let expected = [
         ("SMT siblings", 8, 15.0),
@@ -83,7 +83,7 @@ fn groups_name_them_where_no_topology_is_known() {
 }
 
 #[test]
-fn groups_finer_than_the_caches_split_their_class() {
+fn groups_finer_than_caches_split_their_class() {
     let pus = (0..12)
         .map(|os| Pu { os, core: Some(os), l3: Some(0), package: Some(0), ..Pu::default() })
         .collect();
@@ -93,13 +93,13 @@ fn groups_finer_than_the_caches_split_their_class() {
 }
 
 #[test]
-fn siblings_stand_side_by_side() {
+fn siblings_are_adjacent_in_the_grouped_order() {
     let profile = profile(eight_cores(), |i, j| eight_cores_ns(i, j, 100.0));
     assert_eq!(grouped_order(&profile), [0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15]);
 }
 
 #[test]
-fn no_distances_have_no_classes() {
+fn profile_without_distances_has_no_classes() {
     let mut profile = profile(Topology::unknown(0..2), |_, _| 80.0);
     assert_eq!(names(&profile), named(&[("same group", 1, 80.0)]));
     profile.core_distance = None;
@@ -113,7 +113,7 @@ fn unknown_pairs_do_not_count() {
 }
 
 #[test]
-fn quantiles_are_of_the_samples_where_the_profile_has_them() {
+fn quantiles_use_samples_if_the_profile_has_them() {
     let mut profile = profile(Topology::unknown(0..3), |_, _| 80.0);
     assert_eq!(classes(&profile)[0].quantiles_of, QuantilesOf::PairMedians);
     let steady: Deciles = std::array::from_fn(|tenth| 75.0 + tenth as f64);

@@ -39,23 +39,23 @@ impl fmt::Display for ProfileFinding {
             } => {
                 write!(
                     out,
-                    "Not all pairs of '{class}' are alike: the groups of PUs {} and {} ",
+                    "Distances in the class '{class}' differ: the groups of PUs {} and {} are ",
                     nearest[0], nearest[1]
                 )?;
                 write!(
                     out,
-                    "are {nearest_ns:.0} ns apart, those of {} and {} {farthest_ns:.0} ns. ",
+                    "{nearest_ns:.0} ns apart, the groups of PUs {} and {} {farthest_ns:.0} ns. ",
                     farthest[0], farthest[1]
                 )?;
-                write!(out, "Place by the matrix and not by the class.")
+                write!(out, "Place by the matrix, not by the class.")
             }
             ProfileFinding::SingleHome => {
                 write!(
                     out,
-                    "All distances are those of one cache line. Its home is unknown, and another \
-                     line may give "
+                    "All distances were measured over one cache line, whose home is unknown. Other \
+                     lines "
                 )?;
-                write!(out, "others: measure with --homes 64 to see how much.")
+                write!(out, "may give other distances: --homes 64 measures the difference.")
             }
             ProfileFinding::HomesNotResolvable { lines, pus } => not_resolvable(out, *lines, *pus),
         }
@@ -63,13 +63,13 @@ impl fmt::Display for ProfileFinding {
 }
 
 fn clock_quantised(out: &mut fmt::Formatter<'_>, step_ns: Option<f64>) -> fmt::Result {
-    let step = step_ns.map(|ns| format!(" of {ns:.1} ns")).unwrap_or_default();
+    let step = step_ns.map_or_else(|| "its step".to_owned(), |ns| format!("{ns:.1} ns"));
     write!(
         out,
-        "The clock is too coarse: all values fall on steps{step}, so smaller differences mean \
+        "The clock is too coarse: all values are multiples of {step}, so smaller differences mean \
          nothing. "
     )?;
-    write!(out, "Measure again with more round trips a batch.")
+    write!(out, "Measure again with more round trips per batch.")
 }
 
 fn multi_regime(
@@ -80,17 +80,17 @@ fn multi_regime(
 ) -> fmt::Result {
     write!(out, "{} between several distances", subject(pairs, percent, "flips", "flip"))?;
     if let Some(flip) = widest {
-        write!(out, ", {}PUs {} and {}: ", of_several(pairs, "most"), flip.pus[0], flip.pus[1])?;
+        write!(out, " ({}PUs {} and {}: ", of_several(pairs), flip.pus[0], flip.pus[1])?;
         write!(
             out,
-            "{:.0} ns and {:.0} ns, {:.0} % slow",
+            "{:.0} ns and {:.0} ns, {:.0} % of batches slow)",
             flip.fast_ns, flip.slow_ns, flip.slow_percent
         )?;
     }
     write!(
         out,
-        ". In a virtual machine this is the host moving vCPUs about, and one median describes \
-         neither place. "
+        ". In a virtual machine the cause is the host, which moves the vCPUs; one median describes \
+         neither position. "
     )?;
     write!(out, "Pin the vCPUs on the host, or measure on bare metal.")
 }
@@ -114,10 +114,10 @@ fn stacked(
     )?;
     write!(
         out,
-        "lets one of them run. Threads that talk must not sit on both: ask for vCPUs that are \
-         pinned to CPUs of "
+        "runs one of them. Do not put communicating threads on both: request vCPUs pinned to \
+         separate CPUs, "
     )?;
-    write!(out, "their own, or use fewer of these.")
+    write!(out, "or use fewer vCPUs.")
 }
 
 fn unsteady(
@@ -130,34 +130,30 @@ fn unsteady(
     if let Some(wide) = widest {
         write!(
             out,
-            ", {}PUs {} and {}: the median is {:.0} ns, ",
-            of_several(pairs, "least"),
+            " ({}PUs {} and {}: median {:.0} ns, ",
+            of_several(pairs),
             wide.pus[0],
             wide.pus[1],
             wide.median_ns
         )?;
-        write!(
-            out,
-            "and 95 % sure is only that it lies between {:.0} and {:.0} ns",
-            wide.low_ns, wide.high_ns
-        )?;
+        write!(out, "95 % confidence interval {:.0} to {:.0} ns)", wide.low_ns, wide.high_ns)?;
     }
     write!(
         out,
         ". The passes disagree and show no levels: something else ran, or a hypervisor moved the \
          vCPUs. "
     )?;
-    write!(out, "Look with 'seatmap doctor', and measure again with --thorough.")
+    write!(out, "Run 'seatmap doctor', then measure again with --thorough.")
 }
 
 fn drifting(out: &mut fmt::Formatter<'_>, pairs: usize, percent: f64) -> fmt::Result {
     write!(out, "{} from pass to pass. ", subject(pairs, percent, "drifts", "drift"))?;
     write!(
         out,
-        "Frequency, temperature or load changed meanwhile: fix the governor, let the machine \
-         settle, "
+        "Frequency, temperature or load changed during the measurement: set the governor to a \
+         fixed frequency, "
     )?;
-    write!(out, "and measure again.")
+    write!(out, "let the machine settle, and measure again.")
 }
 
 fn far_home(out: &mut fmt::Formatter<'_>, pus: &[u32], near_ns: f64, far_ns: f64) -> fmt::Result {
@@ -165,26 +161,21 @@ fn far_home(out: &mut fmt::Formatter<'_>, pus: &[u32], near_ns: f64, far_ns: f64
     write!(out, "PUs {} look {slower:.1} times slower among themselves ", CpuList(pus.to_vec()))?;
     write!(
         out,
-        "({far_ns:.0} ns against {near_ns:.0} ns between groups) though they are built like the \
-         others. "
+        "({far_ns:.0} ns against {near_ns:.0} ns between groups), but the hardware is the same. "
     )?;
-    write!(
-        out,
-        "The cache line's home is with the others, so the socket is fine and the home is far: "
-    )?;
-    write!(out, "measure with --homes before placing threads by it.")
+    write!(out, "The socket is fine: the home of the measured cache line is near the other PUs. ")?;
+    write!(out, "Measure with --homes before placing threads by these distances.")
 }
 
 fn pair_view_empty(out: &mut fmt::Formatter<'_>, star_r2: f64) -> fmt::Result {
     let percent = 100.0 * star_r2;
     write!(
         out,
-        "Inside the groups each distance is one number for each of its two PUs added up, which \
-         explains "
+        "Inside the groups each distance is the sum of two figures, one per PU: this explains "
     )?;
     write!(
         out,
-        "{percent:.1} % of the variance: the matrix tells how far each PU is from this line's \
+        "{percent:.1} % of the variance. The matrix shows how far each PU is from this line's \
          home, "
     )?;
     write!(
@@ -203,38 +194,37 @@ fn implausible(
 ) -> fmt::Result {
     write!(
         out,
-        "{pairs} are {median_ns:.0} ns apart, where published machines show {low_ns:.0} to \
+        "{pairs} are {median_ns:.0} ns apart; on published machines, {low_ns:.0} to \
          {high_ns:.0} ns. "
     )?;
     write!(
         out,
-        "Either the topology is not the real one, as virtual machines often show it, or the \
-         machine was busy "
+        "Either the topology is not the real one (common in virtual machines), or the machine was \
+         busy "
     )?;
-    write!(out, "or throttled: compare with 'seatmap doctor', and measure again.")
+    write!(out, "or throttled. Run 'seatmap doctor', then measure again.")
 }
 
 fn not_resolvable(out: &mut fmt::Formatter<'_>, lines: usize, pus: usize) -> fmt::Result {
     write!(
         out,
-        "The homes of {lines} cache lines are not resolvable from {pus}: ",
+        "The homes of {lines} cache lines cannot be distinguished with {pus}: ",
         pus = counted(pus, "PU")
     )?;
     match pus {
-        0..3 => write!(
-            out,
-            "a home shows as one PU being nearer to it than others, and that takes three."
-        ),
+        0..3 => {
+            write!(out, "a home is found by the PU nearest to it, which takes at least three PUs.")
+        }
         _ => write!(
             out,
-            "the lines differ by no more than noise. Either one home serves them all, or \
-             --thorough and a quieter machine would show more."
+            "the lines differ by no more than noise. Either all have the same home, or --thorough \
+             on a quieter machine would show more."
         ),
     }
 }
 
-fn of_several(pairs: usize, most: &str) -> String {
-    if pairs > 1 { format!("{most} of all ") } else { String::new() }
+fn of_several(pairs: usize) -> &'static str {
+    if pairs > 1 { "widest on " } else { "" }
 }
 
 fn subject(pairs: usize, percent: f64, one: &str, many: &str) -> String {
@@ -255,19 +245,16 @@ fn hidden_siblings(
 ) -> fmt::Result {
     write!(
         out,
-        "The topology calls each PU a core, and the distances show {pairs} of two hardware threads \
-         each: ",
+        "The topology lists each PU as a core, but the distances show {pairs} with two hardware \
+         threads each: ",
         pairs = counted(pairs, "core")
     )?;
     write!(
         out,
-        "PUs {a} and {b} are {near_ns:.0} ns apart, pairs of different cores {far_ns:.0} ns. "
+        "PUs {a} and {b} are {near_ns:.0} ns apart, PUs of different cores {far_ns:.0} ns. "
     )?;
-    write!(
-        out,
-        "Two busy threads on such a pair share one core: seat them on one PU of each pair, "
-    )?;
-    write!(out, "or let the host show its hardware threads to the guest.")
+    write!(out, "Two busy threads on such a pair share one core: use only one PU of each pair, ")?;
+    write!(out, "or let the host expose its hardware threads to the guest.")
 }
 
 fn disagree(
@@ -280,13 +267,12 @@ fn disagree(
     let found = counted(groups, "group");
     write!(
         out,
-        "The distances show {found}, and no level of the topology has these ({}). ",
+        "The distances show {found}, which match no level of the topology ({}). ",
         known.join(", ")
     )?;
     write!(
         out,
-        "Either the topology is not the hardware's, as in many virtual machines, or the cores are \
-         joined by "
+        "Either the topology is not the hardware's (common in virtual machines), or it omits what "
     )?;
-    write!(out, "something that it does not list. Trust the distances.")
+    write!(out, "connects the cores. Trust the distances.")
 }

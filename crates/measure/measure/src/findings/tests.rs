@@ -27,54 +27,54 @@ fn profile(topology: Topology, cell: impl Fn(usize, usize) -> f64) -> Profile {
 }
 
 #[test]
-fn a_far_home_is_no_slow_socket() {
+fn far_home_is_not_a_slow_socket() {
     let Some(sentences) = published("epyc-7r13-2s-192") else { return };
     insta::assert_snapshot!(sentences, @r"
-    - Inside the groups each distance is one number for each of its two PUs added up, which explains 97.0 % of the variance: the matrix tells how far each PU is from this line's home, and nothing about pairs. Place by group, and use --homes to choose lines near their threads.
-    - PUs 48-95,144-191 look 1.8 times slower among themselves (399 ns against 216 ns between groups) though they are built like the others. The cache line's home is with the others, so the socket is fine and the home is far: measure with --homes before placing threads by it.
-    - All distances are those of one cache line. Its home is unknown, and another line may give others: measure with --homes 64 to see how much.
+    - Inside the groups each distance is the sum of two figures, one per PU: this explains 97.0 % of the variance. The matrix shows how far each PU is from this line's home, and nothing about pairs. Place by group, and use --homes to choose lines near their threads.
+    - PUs 48-95,144-191 look 1.8 times slower among themselves (399 ns against 216 ns between groups), but the hardware is the same. The socket is fine: the home of the measured cache line is near the other PUs. Measure with --homes before placing threads by these distances.
+    - All distances were measured over one cache line, whose home is unknown. Other lines may give other distances: --homes 64 measures the difference.
     ");
 }
 
 #[test]
-fn an_intel_mesh_says_nothing_about_pairs() {
+fn intel_mesh_has_no_pair_findings() {
     let Some(sentences) = published("xeon-8375c-2s-128") else { return };
     insta::assert_snapshot!(sentences, @r"
-    - Inside the groups each distance is one number for each of its two PUs added up, which explains 99.8 % of the variance: the matrix tells how far each PU is from this line's home, and nothing about pairs. Place by group, and use --homes to choose lines near their threads.
-    - All distances are those of one cache line. Its home is unknown, and another line may give others: measure with --homes 64 to see how much.
+    - Inside the groups each distance is the sum of two figures, one per PU: this explains 99.8 % of the variance. The matrix shows how far each PU is from this line's home, and nothing about pairs. Place by group, and use --homes to choose lines near their threads.
+    - All distances were measured over one cache line, whose home is unknown. Other lines may give other distances: --homes 64 measures the difference.
     ");
 }
 
 #[test]
-fn symmetric_sockets_have_neither() {
+fn symmetric_sockets_have_no_socket_findings() {
     let Some(sentences) = published("epyc-9654-2s") else { return };
-    insta::assert_snapshot!(sentences, @r"- All distances are those of one cache line. Its home is unknown, and another line may give others: measure with --homes 64 to see how much.");
+    insta::assert_snapshot!(sentences, @r"- All distances were measured over one cache line, whose home is unknown. Other lines may give other distances: --homes 64 measures the difference.");
 }
 
 #[test]
 fn unequal_complexes_are_named() {
     let Some(sentences) = published("threadripper-3960x-48") else { return };
     insta::assert_snapshot!(sentences, @r"
-    - Not all pairs of 'other group' are alike: the groups of PUs 12 and 15 are 148 ns apart, those of 3 and 18 200 ns. Place by the matrix and not by the class.
-    - All distances are those of one cache line. Its home is unknown, and another line may give others: measure with --homes 64 to see how much.
+    - Distances in the class 'other group' differ: the groups of PUs 12 and 15 are 148 ns apart, the groups of PUs 3 and 18 200 ns. Place by the matrix, not by the class.
+    - All distances were measured over one cache line, whose home is unknown. Other lines may give other distances: --homes 64 measures the difference.
     ");
 }
 
 #[test]
-fn a_coarse_clock_is_said_first() {
+fn coarse_clock_is_reported_first() {
     let Some(sentences) = published("ryzen-7950x-32-coarse-clock") else { return };
     insta::assert_snapshot!(sentences, @r"
-    - The clock is too coarse: all values fall on steps of 10.4 ns, so smaller differences mean nothing. Measure again with more round trips a batch.
-    - All distances are those of one cache line. Its home is unknown, and another line may give others: measure with --homes 64 to see how much.
+    - The clock is too coarse: all values are multiples of 10.4 ns, so smaller differences mean nothing. Measure again with more round trips per batch.
+    - All distances were measured over one cache line, whose home is unknown. Other lines may give other distances: --homes 64 measures the difference.
     ");
 }
 
 #[test]
-fn clusters_and_meshes() {
+fn clusters_and_meshes_are_described() {
     let Some(sentences) = published("kunpeng-920-64") else { return };
     insta::assert_snapshot!(sentences, @r"
-    - Not all pairs of 'other group, far' are alike: the groups of PUs 12 and 48 are 144 ns apart, those of 28 and 60 175 ns. Place by the matrix and not by the class.
-    - All distances are those of one cache line. Its home is unknown, and another line may give others: measure with --homes 64 to see how much.
+    - Distances in the class 'other group, far' differ: the groups of PUs 12 and 48 are 144 ns apart, the groups of PUs 28 and 60 175 ns. Place by the matrix, not by the class.
+    - All distances were measured over one cache line, whose home is unknown. Other lines may give other distances: --homes 64 measures the difference.
     ");
 }
 
@@ -94,23 +94,23 @@ fn flips_and_drifts_are_counted() {
     distance.status.set_both(0, 1, Some(PairStatus::Stacked));
     distance.median_ns.set_both(0, 1, 3_100_000.0);
     insta::assert_snapshot!(sentences(&profile), @r"
-    - 1 pair (17 %) is stacked: the host runs both vCPUs on one CPU, in turn. A round trip between PUs 0 and 1 takes 3100.0 us, as long as the host's scheduler lets one of them run. Threads that talk must not sit on both: ask for vCPUs that are pinned to CPUs of their own, or use fewer of these.
-    - 1 pair (17 %) flips between several distances, PUs 0 and 3: 80 ns and 302 ns, 25 % slow. In a virtual machine this is the host moving vCPUs about, and one median describes neither place. Pin the vCPUs on the host, or measure on bare metal.
-    - 2 pairs (33 %) drift from pass to pass. Frequency, temperature or load changed meanwhile: fix the governor, let the machine settle, and measure again.
-    - All distances are those of one cache line. Its home is unknown, and another line may give others: measure with --homes 64 to see how much.
+    - 1 pair (17 %) is stacked: the host runs both vCPUs on one CPU, in turn. A round trip between PUs 0 and 1 takes 3100.0 us, as long as the host's scheduler runs one of them. Do not put communicating threads on both: request vCPUs pinned to separate CPUs, or use fewer vCPUs.
+    - 1 pair (17 %) flips between several distances (PUs 0 and 3: 80 ns and 302 ns, 25 % of batches slow). In a virtual machine the cause is the host, which moves the vCPUs; one median describes neither position. Pin the vCPUs on the host, or measure on bare metal.
+    - 2 pairs (33 %) drift from pass to pass. Frequency, temperature or load changed during the measurement: set the governor to a fixed frequency, let the machine settle, and measure again.
+    - All distances were measured over one cache line, whose home is unknown. Other lines may give other distances: --homes 64 measures the difference.
     ");
 }
 
 #[test]
-fn an_interval_that_spans_a_factor_is_told() {
+fn wide_interval_is_reported() {
     let mut profile = profile(Topology::unknown(0..3), |_, _| 405.7);
     let distance = profile.core_distance.as_mut().unwrap();
     distance.status.set_both(0, 2, Some(PairStatus::Unsteady));
     distance.ci95_low_ns = Some(Matrix::filled(3, 66.7));
     distance.ci95_high_ns = Some(Matrix::filled(3, 417.0));
     insta::assert_snapshot!(sentences(&profile), @r"
-    - 1 pair (33 %) has no steady distance, PUs 0 and 2: the median is 406 ns, and 95 % sure is only that it lies between 67 and 417 ns. The passes disagree and show no levels: something else ran, or a hypervisor moved the vCPUs. Look with 'seatmap doctor', and measure again with --thorough.
-    - All distances are those of one cache line. Its home is unknown, and another line may give others: measure with --homes 64 to see how much.
+    - 1 pair (33 %) has no steady distance (PUs 0 and 2: median 406 ns, 95 % confidence interval 67 to 417 ns). The passes disagree and show no levels: something else ran, or a hypervisor moved the vCPUs. Run 'seatmap doctor', then measure again with --thorough.
+    - All distances were measured over one cache line, whose home is unknown. Other lines may give other distances: --homes 64 measures the difference.
     ");
 }
 
@@ -121,16 +121,16 @@ fn cores(pus: u32) -> Topology {
 }
 
 #[test]
-fn siblings_that_a_guest_calls_cores_are_told() {
+fn siblings_presented_as_cores_are_reported() {
     let profile = profile(cores(8), |i, j| if i / 2 == j / 2 { 17.0 } else { 48.0 });
     insta::assert_snapshot!(sentences(&profile), @r"
-    - The topology calls each PU a core, and the distances show 4 cores of two hardware threads each: PUs 0 and 1 are 17 ns apart, pairs of different cores 48 ns. Two busy threads on such a pair share one core: seat them on one PU of each pair, or let the host show its hardware threads to the guest.
-    - All distances are those of one cache line. Its home is unknown, and another line may give others: measure with --homes 64 to see how much.
+    - The topology lists each PU as a core, but the distances show 4 cores with two hardware threads each: PUs 0 and 1 are 17 ns apart, PUs of different cores 48 ns. Two busy threads on such a pair share one core: use only one PU of each pair, or let the host expose its hardware threads to the guest.
+    - All distances were measured over one cache line, whose home is unknown. Other lines may give other distances: --homes 64 measures the difference.
     ");
 }
 
 #[test]
-fn cores_that_share_a_cache_are_not_called_siblings() {
+fn cores_sharing_a_cache_are_not_siblings() {
     let hidden = |profile: &Profile| {
         findings(profile).iter().any(|each| matches!(each, ProfileFinding::HiddenSiblings { .. }))
     };
@@ -151,18 +151,18 @@ fn cores_that_share_a_cache_are_not_called_siblings() {
 }
 
 #[test]
-fn a_topology_that_is_not_the_hardwares_is_told() {
+fn topology_unlike_the_distances_is_reported() {
     let pus =
         (0..8).map(|os| Pu { os, l3: Some(0), numa: Some(os / 4), ..Pu::default() }).collect();
     let profile = profile(Topology { pus }, |i, j| if i % 4 == j % 4 { 40.0 } else { 90.0 });
     insta::assert_snapshot!(sentences(&profile), @r"
-    - The distances show 4 groups, and no level of the topology has these (L3: 1, NUMA node: 2). Either the topology is not the hardware's, as in many virtual machines, or the cores are joined by something that it does not list. Trust the distances.
-    - All distances are those of one cache line. Its home is unknown, and another line may give others: measure with --homes 64 to see how much.
+    - The distances show 4 groups, which match no level of the topology (L3: 1, NUMA node: 2). Either the topology is not the hardware's (common in virtual machines), or it omits what connects the cores. Trust the distances.
+    - All distances were measured over one cache line, whose home is unknown. Other lines may give other distances: --homes 64 measures the difference.
     ");
 }
 
 #[test]
-fn nothing_known_has_no_findings() {
+fn unknown_topology_has_no_findings() {
     let mut profile = profile(Topology::unknown(0..2), |_, _| 80.0);
     assert_eq!(findings(&profile), []);
     profile.core_distance = None;
@@ -170,25 +170,25 @@ fn nothing_known_has_no_findings() {
 }
 
 #[test]
-fn homes_that_cannot_be_told_apart_are_said_to_be_so() {
+fn indistinguishable_homes_are_reported() {
     let told = |pus| ProfileFinding::HomesNotResolvable { lines: 64, pus }.to_string();
-    insta::assert_snapshot!(told(2), @"The homes of 64 cache lines are not resolvable from 2 PUs: a home shows as one PU being nearer to it than others, and that takes three.");
-    insta::assert_snapshot!(told(8), @"The homes of 64 cache lines are not resolvable from 8 PUs: the lines differ by no more than noise. Either one home serves them all, or --thorough and a quieter machine would show more.");
+    insta::assert_snapshot!(told(2), @"The homes of 64 cache lines cannot be distinguished with 2 PUs: a home is found by the PU nearest to it, which takes at least three PUs.");
+    insta::assert_snapshot!(told(8), @"The homes of 64 cache lines cannot be distinguished with 8 PUs: the lines differ by no more than noise. Either all have the same home, or --thorough on a quieter machine would show more.");
 }
 
 #[test]
-fn neighbours_that_are_too_far_apart_are_none() {
+fn implausibly_far_neighbours_are_reported() {
     let pu = |os| Pu { os, core: Some(os), l3: Some(0), package: Some(0), ..Pu::default() };
     let of = |ns: f64| sentences(&profile(Topology { pus: (0..2).map(pu).collect() }, |_, _| ns));
     assert_eq!(of(63.5), "");
     let mut slow = profile(Topology { pus: (0..2).map(pu).collect() }, |_, _| 327.0);
     slow.origin.kind = OriginKind::Model;
     assert_eq!(sentences(&slow), "", "a model is as slow as its file says");
-    insta::assert_snapshot!(of(327.0), @"- PUs under one L3 are 327 ns apart, where published machines show 20 to 180 ns. Either the topology is not the real one, as virtual machines often show it, or the machine was busy or throttled: compare with 'seatmap doctor', and measure again.");
+    insta::assert_snapshot!(of(327.0), @"- PUs under one L3 are 327 ns apart; on published machines, 20 to 180 ns. Either the topology is not the real one (common in virtual machines), or the machine was busy or throttled. Run 'seatmap doctor', then measure again.");
 }
 
 #[test]
-fn a_stacked_pair_has_one_finding() {
+fn stacked_pair_has_one_finding() {
     let mut profile = profile(
         Topology {
             pus: (0..2)

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn solves_what_has_a_solution() {
+    fn solvable_system_is_solved() {
         let rows = [row(&[(0, 2.0), (1, 1.0)], 5.0), row(&[(0, 1.0), (1, -1.0)], 1.0)];
         let solution = solve(&rows, &[0.0; 2]);
         assert!(
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_the_smallest_of_many_and_shrinks_by_the_ridge() {
+    fn smallest_solution_is_chosen_and_ridge_shrinks_it() {
         let solution = solve(&[row(&[(0, 1.0), (1, 1.0)], 4.0)], &[0.0, 0.0, 0.0]);
         assert!(
             solution.iter().zip([2.0, 2.0, 0.0]).all(|(got, wanted)| (got - wanted).abs() < 1e-9),
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_solve_is_zero() {
+    fn empty_system_has_solution_zero() {
         assert_eq!(solve(&[], &[0.0, 1.0]), [0.0, 0.0]);
         assert_eq!(solve(&[row(&[(0, 1.0)], 0.0)], &[0.0]), [0.0]);
     }

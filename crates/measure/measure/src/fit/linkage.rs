@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn joins_the_near_first() {
+    fn nearest_clusters_join_first() {
         let merges = average(&two_by_two());
         assert_eq!(merges.heights, [10.0, 10.0, 53.0]);
         assert_eq!(merges.labels(2), [0, 0, 1, 1]);

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_added_to_most_rows_does_not_count() {
+    fn additions_to_most_rows_do_not_count() {
         let mut rng = fastrand::Rng::with_seed(1);
         let truth = [100.0, -20.0, 5.0, 30.0, -15.0];
         let mut row = || {
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_fit_is_zero() {
+    fn empty_fit_is_zero() {
         assert_eq!(fit(&[], 3, 1, 0.1), [0.0; 3]);
     }
 }

@@ -107,13 +107,13 @@ mod tests {
     }
 
     #[test]
-    fn pairs_far_nearer_than_all_others_are_siblings() {
+    fn much_nearer_pairs_are_siblings() {
         let smt = distance(6, |i, j| if i % 3 == j % 3 { 15.0 } else { 40.0 + (i + j) as f64 });
         assert_eq!(cores(&smt, &Topology::default()), [0, 1, 2, 0, 1, 2]);
     }
 
     #[test]
-    fn tiles_and_flat_machines_have_none() {
+    fn tiles_and_flat_machines_have_no_siblings() {
         let tiles = distance(6, |i, j| if i / 2 == j / 2 { 82.0 } else { 180.0 });
         assert_eq!(cores(&tiles, &Topology::default()), [0, 1, 2, 3, 4, 5]);
         let flat = distance(4, |i, j| 25.0 + ((i * j) % 3) as f64);
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_topology_has_the_last_word() {
+    fn topology_overrides_the_distances() {
         let pus = (0..4).map(|os| Pu { os, core: Some(7 * (os % 2)), ..Pu::default() }).collect();
         assert_eq!(cores(&distance(4, |_, _| 500.0), &Topology { pus }), [0, 1, 0, 1]);
     }

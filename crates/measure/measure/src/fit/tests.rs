@@ -27,7 +27,7 @@ fn grouped(offset: &[f64], size: usize) -> Matrix {
 
 proptest! {
     #[test]
-    fn recovers_what_was_put_in(offset in prop::collection::vec(-4f64..4.0, 12)) {
+    fn fit_recovers_groups_and_offsets(offset in prop::collection::vec(-4f64..4.0, 12)) {
         let model = explained(grouped(&offset, 4));
         prop_assert_eq!(&model.groups, &vec![vec![0, 1, 2, 3], vec![4, 5, 6, 7], vec![8, 9, 10, 11]]);
         prop_assert!(model.r2 > 1.0 - 1e-9 && model.residual_ns < 1e-6, "{} {}", model.r2, model.residual_ns);
@@ -40,7 +40,7 @@ proptest! {
     }
 
     #[test]
-    fn predicts_what_it_was_fitted_to(offset in prop::collection::vec(-4f64..4.0, 8)) {
+    fn model_predicts_the_fitted_distances(offset in prop::collection::vec(-4f64..4.0, 8)) {
         let d = grouped(&offset, 4);
         let model = explained(d.clone());
         let pus = (0..8).collect::<Vec<u32>>();
@@ -77,7 +77,7 @@ fn two_pus_and_flat_machines_are_one_group() {
 }
 
 #[test]
-fn nothing_known_explains_nothing() {
+fn unknown_distances_have_no_model() {
     assert_eq!(explain(&imported(Matrix::filled(1, 0.0)), &Topology::default()), None);
     assert_eq!(explain(&imported(Matrix::filled(3, f64::NAN)), &Topology::default()), None);
 }
@@ -94,7 +94,7 @@ fn unknown_cells_do_not_hide_the_groups() {
 }
 
 #[test]
-fn siblings_stay_out_of_the_fit() {
+fn siblings_are_excluded_from_the_fit() {
     let d = Matrix::from_fn(8, |i, j| match (i == j, i % 4 == j % 4) {
         (true, _) => 0.0,
         (_, true) => 15.0,
@@ -106,7 +106,7 @@ fn siblings_stay_out_of_the_fit() {
 }
 
 #[test]
-fn two_siblings_alone_are_no_group_distance() {
+fn lone_siblings_give_no_group_distance() {
     let pus = (0..2).map(|os| Pu { os, core: Some(0), ..Pu::default() }).collect();
     let d = Matrix::from_fn(2, |i, j| if i == j { 0.0 } else { 18.0 });
     let model = explain(&imported(d), &Topology { pus }).unwrap();
@@ -124,7 +124,7 @@ fn one_wrong_cell_moves_no_group_and_no_block() {
 }
 
 #[test]
-fn a_star_leaves_the_pair_view_empty_and_a_ring_does_not() {
+fn star_empties_the_pair_view_but_ring_does_not() {
     let star =
         Matrix::from_fn(
             12,
@@ -138,7 +138,7 @@ fn a_star_leaves_the_pair_view_empty_and_a_ring_does_not() {
 }
 
 #[test]
-fn hubs_tell_all_other_pairs() {
+fn hubs_predict_all_other_pairs() {
     let offset: Vec<f64> = (0..24).map(|pu| f64::from((7 * pu) % 11) - 5.0).collect();
     let d = grouped(&offset, 12);
     let (group, core): (Vec<usize>, Vec<usize>) =
@@ -151,7 +151,7 @@ fn hubs_tell_all_other_pairs() {
 }
 
 #[test]
-fn more_hubs_than_there_are_cores_are_not_found() {
+fn hub_count_is_limited_by_cores() {
     assert_eq!(hubs::choose(&[0, 0, 0, 0], &[0, 0, 1, 1], 9).len(), 2);
     assert!(hubs::choose(&[], &[], 3).is_empty());
     assert_eq!(hubs::rmse_ns(&Matrix::filled(2, 1.0), &Matrix::filled(2, 1.0), &[0]), None);

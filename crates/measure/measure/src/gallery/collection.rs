@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_those_of_files_without_harm() {
+    fn gallery_file_names_are_harmless() {
         let names = ["a/b.json", "../../etc/passwd", "x <y>&.csv", "index.json", "...", "host"]
             .map(file_name);
         assert_eq!(names, ["b", "passwd", "x-y", "machine-index", "machine", "host"]);

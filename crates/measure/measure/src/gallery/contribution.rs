@@ -11,14 +11,14 @@ const MOST_STEAL_PERCENT: f64 = 5.0;
 pub enum ContributionFault {
     /// The profile names a person or a host.
     #[error(
-        "it holds {0}; write it with 'seatmap measure --share FILE', which leaves such names out"
+        "it contains {0}; write it with 'seatmap measure --share FILE', which omits such names"
     )]
     Names(&'static str),
     /// The figures were not measured.
     #[error("its figures were not measured by Seatmap: the origin is '{0}'")]
     NotMeasured(&'static str),
     /// The profile has no distances.
-    #[error("it holds no core distances")]
+    #[error("it has no core distances")]
     NoDistances,
     /// A pair has no distance.
     #[error("the distance between CPUs {} and {} is missing; measure all pairs", .0[0], .0[1])]
@@ -31,8 +31,8 @@ pub enum ContributionFault {
     CoarseClock,
     /// A hypervisor took CPU time.
     #[error(
-        "the hypervisor took {0:.1} % of the CPU time, and at most {MOST_STEAL_PERCENT} % is \
-         accepted; measure again"
+        "the hypervisor took {0:.1} % of the CPU time (limit: {MOST_STEAL_PERCENT} %); measure \
+         again"
     )]
     Steal(f64),
 }
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shared_measurement_is_accepted() {
+    fn shared_measurement_is_accepted() {
         assert_eq!(faults(&sound()), []);
     }
 
@@ -99,7 +99,7 @@ mod tests {
             (|profile| profile.origin.source = "host alice".to_owned(), "the host's name"),
             (
                 |profile| profile.environment.kernel = Some("6.1-alice".to_owned()),
-                "what follows the version",
+                "the suffix of the kernel",
             ),
             (
                 |profile| profile.environment.quota = Some("1 CPU by /alice".to_owned()),

@@ -58,16 +58,16 @@ pub struct RankingRequest<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RankingError {
     /// The gallery is empty.
-    #[error("the gallery holds no machines")]
+    #[error("the gallery has no machines")]
     Empty,
     /// The objective is not a time.
     #[error(
-        "machines are ranked by time, and the load of a link is not a time; rank by --objective \
-         distance, time or simulated"
+        "machines are ranked by time, and link load is not a time; use --objective distance, time \
+         or simulated"
     )]
     NoTime,
     /// No time depends on the machine.
-    #[error("{0} sends no messages, so that all machines take the same time for it")]
+    #[error("{0} sends no messages, so all machines take the same time")]
     Silent(String),
 }
 

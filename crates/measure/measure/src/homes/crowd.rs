@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn homes_come_out_of_what_others_add_to() {
+    fn homes_are_found_by_the_load_of_others() {
         for seed in 0..3 {
             let model = fitted(&talks(30, 250.0, seed));
             let lines = model.lines.unwrap();
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn too_little_is_not_resolvable() {
+    fn too_few_samples_are_not_resolvable() {
         let lines = fitted(&talks(2, 2000.0, 1)).lines.unwrap();
         assert_eq!((lines.resolvable, lines.confidence), (false, 0.0));
         assert!(!fitted(&[]).lines.unwrap().resolvable);

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_the_plane_that_rows_lie_in() {
+    fn plane_of_the_rows_is_found() {
         let rows: Vec<Vec<f64>> = (0..20)
             .map(|at| {
                 let x = f64::from(at % 5);

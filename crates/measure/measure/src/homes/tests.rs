@@ -100,7 +100,7 @@ fn sorted_by_home(name: &str, mesh: &Mesh, lines: u32, visit_ns: f64, hubs: usiz
 }
 
 #[test]
-fn lines_are_sorted_by_home_on_published_hashes() {
+fn published_hashes_are_sorted_by_home() {
     for (name, mesh) in [("KNL_38", Mesh::knl_38()), ("SKX_28", Mesh::skx_28())] {
         for lines in [64, 128, 512] {
             for (visit_ns, hubs) in [(1.0, 3), (1.5, 3), (2.0, 6)] {
@@ -113,7 +113,7 @@ fn lines_are_sorted_by_home_on_published_hashes() {
 }
 
 #[test]
-fn what_drowns_in_noise_is_not_resolvable() {
+fn too_noisy_lines_are_not_resolvable() {
     for seed in 0..20 {
         let noise = ProbeNoise { visit_ns: 60.0, batch_ns: 10.0 };
         let mut probe = MeshProbe::new(plain_hash(20), Mesh::new(5, 4, &[]), noise, seed);
@@ -136,7 +136,7 @@ fn one_home_is_not_resolvable() {
 }
 
 #[test]
-fn confidence_is_honest_at_the_edge() {
+fn confidence_is_honest_near_the_limit() {
     let mut claimed = 0.0;
     let mut true_share = 0.0;
     let mut resolved = 0;
@@ -175,7 +175,7 @@ fn two_pus_or_one_line_are_not_resolvable() {
 }
 
 #[test]
-fn one_hub_is_enough_where_its_noise_is_known() {
+fn one_hub_suffices_if_its_noise_is_known() {
     let noise = ProbeNoise { visit_ns: 0.2, batch_ns: 0.3 };
     let mut probe = MeshProbe::new(plain_hash(20), Mesh::new(5, 4, &[]), noise, 3);
     let grouping = group_lines(&scan(&mut probe, 64, 1));
@@ -184,7 +184,7 @@ fn one_hub_is_enough_where_its_noise_is_known() {
 }
 
 #[test]
-fn a_machine_without_noise_is_sorted_exactly() {
+fn noiseless_machine_is_sorted_exactly() {
     let mut probe = MeshProbe::new(
         plain_hash(20),
         Mesh::new(5, 4, &[]),
@@ -214,7 +214,7 @@ fn wrong_cells_do_no_harm() {
 }
 
 #[test]
-fn the_model_predicts_each_home() {
+fn model_predicts_each_home() {
     let mut probe = MeshProbe::new(
         plain_hash(20),
         Mesh::new(5, 4, &[]),
@@ -251,7 +251,7 @@ fn the_model_predicts_each_home() {
 }
 
 #[test]
-fn an_unresolvable_machine_keeps_its_model() {
+fn unresolvable_machine_keeps_its_model() {
     let d = Matrix::from_fn(2, |i, j| if i == j { 0.0 } else { 80.0 });
     let mut model = explain(&CoreDistance::imported(vec![0, 1], d), &Topology::default()).unwrap();
     let before = model.clone();
@@ -276,7 +276,7 @@ fn two_packages(i: u32, j: u32, home: u32) -> f64 {
 }
 
 #[test]
-fn complexes_that_settle_lines_between_them_are_predicted_for_every_home() {
+fn complexes_settling_their_own_lines_are_predicted_per_home() {
     let pus: Vec<u32> = (0..24).collect();
     let d =
         Matrix::from_fn(24, |i, j| if i == j { 0.0 } else { two_packages(i as u32, j as u32, 0) });

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn heights_are_squares_added() {
+    fn heights_are_sums_of_squares() {
         let merges = ward(&[vec![0.0], vec![2.0], vec![10.0], vec![10.0]]);
         assert_eq!(merges.heights, [0.0, 2.0, 81.0]);
         assert_eq!(merges.labels(2), [0, 0, 1, 1]);

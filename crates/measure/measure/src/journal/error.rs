@@ -17,7 +17,7 @@ pub enum JournalError {
     },
     /// Another process is using the journal.
     #[error(
-        "{}: another measurement is under way; two at once would disturb each other",
+        "{}: another measurement is running; two at once would disturb each other",
         path.display()
     )]
     Busy {
@@ -26,8 +26,8 @@ pub enum JournalError {
     },
     /// The journal belongs to another run.
     #[error(
-        "{}: it belongs to another run ({what}); give what it was begun with, or run without \
-         --resume to start anew",
+        "{}: it belongs to another run ({what}); repeat that run's options, or run without \
+         --resume to start over",
         path.display()
     )]
     OtherRun {
@@ -38,8 +38,8 @@ pub enum JournalError {
     },
     /// Another version of this program wrote the format.
     #[error(
-        "{}: its format is '{found}', and only {known} can be gone on with; run without --resume \
-         to start anew",
+        "{}: its format is '{found}', but this program reads {known}; run without --resume to \
+         start over",
         path.display()
     )]
     Version {
@@ -52,7 +52,7 @@ pub enum JournalError {
     },
     /// The file is not a journal, or damaged before its end.
     #[error(
-        "{}:{line}: {problem}; delete it, or run without --resume to start anew",
+        "{}:{line}: {problem}; delete the file, or run without --resume to start over",
         path.display()
     )]
     Damaged {

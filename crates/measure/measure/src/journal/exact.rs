@@ -12,7 +12,7 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64
     let text = String::deserialize(deserializer)?;
     text.split_whitespace()
         .map(|word| {
-            word.parse().map_err(|_| de::Error::custom(format!("'{word}' is not a figure")))
+            word.parse().map_err(|_| de::Error::custom(format!("'{word}' is not a number")))
         })
         .collect()
 }

@@ -56,7 +56,7 @@ pub struct JournalOptions {
 }
 
 impl JournalHeader {
-    /// The differences to another header, such as `seed 7 there, 8 here`; `None` if equal.
+    /// The differences to another header, such as `--seed: 7 in the journal, 8 now`, if any.
     #[must_use]
     pub fn difference(&self, theirs: &JournalHeader) -> Option<String> {
         let there = &theirs.machine;
@@ -70,7 +70,7 @@ impl JournalHeader {
             ),
             difference("boot", known(there.boot_id.as_ref()), known(here.boot_id.as_ref())),
             difference(
-                "the machine's figures, hash",
+                "hash of the machine's figures",
                 known(there.figures.as_ref()),
                 known(here.figures.as_ref()),
             ),
@@ -94,7 +94,7 @@ impl JournalOptions {
     fn differences(&self, theirs: &JournalOptions) -> [Option<String>; 6] {
         [
             difference("--quick, --thorough or --passes", passes(theirs), passes(self)),
-            difference("round trips a batch", theirs.round_trips, self.round_trips),
+            difference("round trips per batch", theirs.round_trips, self.round_trips),
             difference("--parallel", theirs.parallel, self.parallel),
             difference("--homes", theirs.homes, self.homes),
             difference("--utilisation", theirs.utilisation_percent, self.utilisation_percent),
@@ -119,5 +119,5 @@ fn known(name: Option<&String>) -> &str {
 }
 
 fn difference<T: PartialEq + Display>(what: &str, there: T, here: T) -> Option<String> {
-    (there != here).then(|| format!("{what}: {there} there, {here} here"))
+    (there != here).then(|| format!("{what}: {there} in the journal, {here} now"))
 }

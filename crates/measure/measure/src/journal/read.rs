@@ -32,8 +32,7 @@ impl JournalReader<'_> {
         for (at, line) in lines.enumerate() {
             let record: PairVisit = self.parsed(at + 2, line)?;
             let is_new = visited.insert((record.pass, record.i, record.j));
-            let doubt =
-                self.doubt(&record).or((!is_new).then_some("a visit that was there before"));
+            let doubt = self.doubt(&record).or((!is_new).then_some("duplicate visit"));
             if let Some(doubt) = doubt {
                 return Err(self.damaged(at + 2, doubt.to_owned()));
             }
@@ -84,11 +83,11 @@ impl JournalReader<'_> {
         let is_finite = record.ns.iter().all(|ns| (0.0..=MOST_NS).contains(ns));
         let is_possible = impossible_ns(&record.ns, self.resolution_ns).is_none();
         [
-            (is_pair, "a pair that is not measured here"),
-            (is_pass, "a pass that this run does not make"),
-            (is_visit, "more or fewer batches than a visit has"),
-            (is_finite, "a round trip that takes no time, or seconds"),
-            (is_possible, "a round trip faster than two first-level cache hits"),
+            (is_pair, "a pair outside this run"),
+            (is_pass, "a pass outside this run"),
+            (is_visit, "too many or too few batches for a visit"),
+            (is_finite, "a round trip outside 0 to 2 s"),
+            (is_possible, "a round trip faster than two L1 cache hits"),
         ]
         .into_iter()
         .find_map(|(is_right, doubt)| (!is_right).then_some(doubt))

@@ -55,7 +55,7 @@ fn told(change: impl Fn(&str) -> String) -> String {
 }
 
 #[test]
-fn what_was_recorded_comes_back() {
+fn journal_round_trip_keeps_records() {
     let (_folder, path) = journal();
     let (mut again, records) = resume(&path, &header()).unwrap();
     assert_eq!(records.len(), 2);
@@ -69,7 +69,7 @@ fn what_was_recorded_comes_back() {
 }
 
 #[test]
-fn two_runs_do_not_share_a_journal() {
+fn two_runs_cannot_share_a_journal() {
     let (_folder, path) = journal();
     let first = resume(&path, &header()).unwrap();
     assert!(matches!(resume(&path, &header()), Err(JournalError::Busy { .. })));
@@ -83,7 +83,7 @@ fn two_runs_do_not_share_a_journal() {
 }
 
 #[test]
-fn a_line_cut_short_is_dropped_and_written_over() {
+fn truncated_line_is_dropped_and_overwritten() {
     let (_folder, path) = journal();
     let text = std::fs::read_to_string(&path).unwrap();
     for cut in 1..40 {
@@ -96,7 +96,7 @@ fn a_line_cut_short_is_dropped_and_written_over() {
 }
 
 #[test]
-fn a_run_killed_before_its_header_begins_again() {
+fn run_killed_before_its_header_starts_over() {
     let (_folder, path) = journal();
     let text = std::fs::read_to_string(&path).unwrap();
     for begun in ["", &text[..20]] {
@@ -107,7 +107,7 @@ fn a_run_killed_before_its_header_begins_again() {
 }
 
 #[test]
-fn another_run_is_not_continued_and_the_error_says_why() {
+fn journal_of_another_run_is_refused_with_a_reason() {
     let (_folder, path) = journal();
     let machine = |change: fn(&mut MachineIdentity)| {
         let mut header = header();
@@ -120,34 +120,49 @@ fn another_run_is_not_continued_and_the_error_says_why() {
         header
     };
     let others = [
-        (JournalHeader { pus: vec![0, 1, 2], ..header() }, "CPUs: 0,1,5 there, 0-2 here"),
-        (JournalHeader { seed: 7, ..header() }, "--seed: 1 there, 7 here"),
-        (machine(|machine| machine.name = "other".into()), "machine: here there, other here"),
+        (JournalHeader { pus: vec![0, 1, 2], ..header() }, "CPUs: 0,1,5 in the journal, 0-2 now"),
+        (JournalHeader { seed: 7, ..header() }, "--seed: 1 in the journal, 7 now"),
+        (
+            machine(|machine| machine.name = "other".into()),
+            "machine: here in the journal, other now",
+        ),
         (
             machine(|machine| machine.cpu_model = Some("Xeon B".into())),
-            "processor: Xeon A there, Xeon B here",
+            "processor: Xeon A in the journal, Xeon B now",
         ),
-        (machine(|machine| machine.cpu_model = None), "processor: Xeon A there, unknown here"),
-        (machine(|machine| machine.boot_id = Some("b".into())), "boot: unknown there, b here"),
+        (
+            machine(|machine| machine.cpu_model = None),
+            "processor: Xeon A in the journal, unknown now",
+        ),
+        (
+            machine(|machine| machine.boot_id = Some("b".into())),
+            "boot: unknown in the journal, b now",
+        ),
         (
             machine(|machine| machine.figures = Some("f".into())),
-            "the machine's figures, hash: unknown there, f here",
+            "hash of the machine's figures: unknown in the journal, f now",
         ),
         (
             options(|options| options.most_passes = 3),
-            "--quick, --thorough or --passes: 3 to 9 passes of 16 batches there, 3 passes of 16 batches here",
+            "--quick, --thorough or --passes: 3 to 9 passes of 16 batches in the journal, 3 passes of 16 batches now",
         ),
-        (options(|options| options.round_trips = 99), "round trips a batch: 50 there, 99 here"),
-        (options(|options| options.parallel = true), "--parallel: false there, true here"),
-        (options(|options| options.homes = 64), "--homes: 1 there, 64 here"),
-        (options(|options| options.utilisation_percent = 50), "--utilisation: 0 there, 50 here"),
-        (options(|options| options.loaded = true), "--loaded: false there, true here"),
+        (
+            options(|options| options.round_trips = 99),
+            "round trips per batch: 50 in the journal, 99 now",
+        ),
+        (options(|options| options.parallel = true), "--parallel: false in the journal, true now"),
+        (options(|options| options.homes = 64), "--homes: 1 in the journal, 64 now"),
+        (
+            options(|options| options.utilisation_percent = 50),
+            "--utilisation: 0 in the journal, 50 now",
+        ),
+        (options(|options| options.loaded = true), "--loaded: false in the journal, true now"),
     ];
     let before = std::fs::read(&path).unwrap();
     for (other, what) in others {
         let error = resume(&path, &other).unwrap_err().to_string();
         let wanted = format!(
-            "{}: it belongs to another run ({what}); give what it was begun with, or run without --resume to start anew",
+            "{}: it belongs to another run ({what}); repeat that run's options, or run without --resume to start over",
             path.display()
         );
         assert_eq!(error, wanted);
@@ -156,56 +171,56 @@ fn another_run_is_not_continued_and_the_error_says_why() {
 }
 
 #[test]
-fn a_journal_of_another_version_is_refused_by_its_version() {
+fn journal_of_another_version_is_refused() {
     let error = told(|text| text.replace("journal/2", "journal/1"));
-    let wanted = "journal: its format is 'seatmap-journal/1', and only seatmap-journal/2 can be gone on with; \
-                  run without --resume to start anew";
+    let wanted = "journal: its format is 'seatmap-journal/1', but this program reads seatmap-journal/2; \
+                  run without --resume to start over";
     assert!(error.ends_with(wanted), "{error}");
     assert!(told(|_| "hello\n".to_owned()).contains("journal:1: no seatmap-journal/2 header"));
     assert!(
         told(|text| text.replace("\"seed\":1,", "").replace(",\"seed\":1", ""))
-            .contains("journal:1: the key 'seed' is missing")
+            .contains("journal:1: missing field `seed`")
     );
 }
 
 #[test]
-fn a_record_that_no_run_can_have_written_is_damage() {
+fn impossible_record_is_damage() {
     let changes = [
-        ("\"j\":2", "\"j\":7", "a pair that is not measured here"),
-        ("\"i\":1,\"j\":2", "\"i\":2,\"j\":1", "a pair that is not measured here"),
-        ("\"pass\":1", "\"pass\":9", "a pass that this run does not make"),
-        ("\"90 91\"", "\"\"", "more or fewer batches than a visit has"),
+        ("\"j\":2", "\"j\":7", "a pair outside this run"),
+        ("\"i\":1,\"j\":2", "\"i\":2,\"j\":1", "a pair outside this run"),
+        ("\"pass\":1", "\"pass\":9", "a pass outside this run"),
+        ("\"90 91\"", "\"\"", "too many or too few batches for a visit"),
         (
             "\"90 91\"",
             "\"9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9\"",
-            "more or fewer batches than a visit has",
+            "too many or too few batches for a visit",
         ),
-        ("[2,", "[4294967296,", "more or fewer batches than a visit has"),
-        ("[2,0,1]}\n", "[18446744073709551615,1,1]}\n", "more or fewer batches than a visit has"),
-        ("\"90 91\"", "\"-90 91\"", "a round trip that takes no time, or seconds"),
-        ("\"90 91\"", "\"1e300 91\"", "a round trip that takes no time, or seconds"),
-        ("\"90 91\"", "\"NaN 91\"", "a round trip that takes no time, or seconds"),
-        ("\"90 91\"", "\"inf 91\"", "a round trip that takes no time, or seconds"),
-        ("\"90 91\"", "\"0.5 0.5\"", "a round trip faster than two first-level cache hits"),
-        ("\"90 91\"", "\"90 0.5\"", "a round trip faster than two first-level cache hits"),
-        ("\"90 91\"", "\"90 ninety\"", "'ninety' is not a figure"),
-        ("\"90 91\"", "[90,91]", "and found a list"),
+        ("[2,", "[4294967296,", "too many or too few batches for a visit"),
+        ("[2,0,1]}\n", "[18446744073709551615,1,1]}\n", "too many or too few batches for a visit"),
+        ("\"90 91\"", "\"-90 91\"", "a round trip outside 0 to 2 s"),
+        ("\"90 91\"", "\"1e300 91\"", "a round trip outside 0 to 2 s"),
+        ("\"90 91\"", "\"NaN 91\"", "a round trip outside 0 to 2 s"),
+        ("\"90 91\"", "\"inf 91\"", "a round trip outside 0 to 2 s"),
+        ("\"90 91\"", "\"0.5 0.5\"", "a round trip faster than two L1 cache hits"),
+        ("\"90 91\"", "\"90 0.5\"", "a round trip faster than two L1 cache hits"),
+        ("\"90 91\"", "\"90 ninety\"", "'ninety' is not a number"),
+        ("\"90 91\"", "[90,91]", "invalid type: sequence"),
     ];
     for (right, wrong, problem) in changes {
         let error = told(|text| text.replace(right, wrong));
         assert!(error.contains("journal:3: ") || error.contains("journal:2: "), "{error}");
-        assert!(error.contains(problem) && error.contains("; delete it"), "{wrong}: {error}");
+        assert!(error.contains(problem) && error.contains("; delete the file"), "{wrong}: {error}");
     }
 }
 
 #[test]
-fn a_visit_counts_once() {
+fn duplicate_visit_is_refused() {
     let error = told(|text| text.to_owned() + text.lines().last().unwrap() + "\n");
-    assert!(error.contains("journal:4: a visit that was there before"), "{error}");
+    assert!(error.contains("journal:4: duplicate visit"), "{error}");
 }
 
 #[test]
-fn bytes_that_are_not_text_are_damage_with_a_line() {
+fn non_utf8_line_is_damage_with_its_number() {
     let (_folder, path) = journal();
     let mut bytes = std::fs::read(&path).unwrap();
     bytes.extend(b"{\"pass\":\xff}\n");
@@ -232,7 +247,7 @@ fn line() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn figures_come_back_to_the_last_bit(ticks in prop::collection::vec(1u64..1 << 40, 1..17), ns_per_tick in 0.1f64..100.0) {
+    fn figures_round_trip_to_the_last_bit(ticks in prop::collection::vec(1u64..1 << 40, 1..17), ns_per_tick in 0.1f64..100.0) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
         let round_trip_ns: Vec<f64> = ticks.iter().map(|ticks| FLOOR_NS + *ticks as f64 * ns_per_tick / 5e6).collect();
@@ -244,7 +259,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), has_head: bool) {
+    fn reader_survives_any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200), has_head: bool) {
         let (_folder, path) = journal();
         let head = std::fs::read(&path).unwrap();
         let head = head.split_inclusive(|byte| *byte == b'\n').next().filter(|_| has_head).unwrap_or_default();
@@ -253,7 +268,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_believed_can_have_been_measured(lines in prop::collection::vec(line(), 0..4)) {
+    fn accepted_records_are_plausible(lines in prop::collection::vec(line(), 0..4)) {
         let (_folder, path) = journal();
         let head = std::fs::read_to_string(&path).unwrap().lines().next().unwrap().to_owned();
         std::fs::write(&path, head + "\n" + &lines.join("\n") + "\n").unwrap();

@@ -88,7 +88,7 @@ fn two_levels_are_two_regimes() {
 }
 
 #[test]
-fn the_recorded_trace_has_two_regimes() {
+fn recorded_trace_has_two_regimes() {
     let Some(trace) = seatmap_needs::published("vm-regime-trace.txt") else { return };
     let text = std::fs::read_to_string(trace).unwrap();
     let column = |name: &str| -> Vec<f64> {
@@ -112,7 +112,7 @@ fn the_recorded_trace_has_two_regimes() {
 }
 
 #[test]
-fn passes_that_move_one_way_drift() {
+fn passes_moving_one_way_drift() {
     let mut rng = Rng::with_seed(3);
     let mut pass =
         |centre: f64| (0..16).map(|_| centre + 2.0 * normal(&mut rng)).collect::<Vec<f64>>();
@@ -124,7 +124,7 @@ fn passes_that_move_one_way_drift() {
 }
 
 #[test]
-fn steady_passes_seldom_drift() {
+fn steady_passes_rarely_drift() {
     let mut rng = Rng::with_seed(4);
     let drifting = (0..DRAWS).filter(|_| {
         let samples: Vec<f64> = (0..48).map(|_| 100.0 + 5.0 * normal(&mut rng)).collect();
@@ -134,7 +134,7 @@ fn steady_passes_seldom_drift() {
 }
 
 #[test]
-fn few_or_useless_samples_are_stable() {
+fn few_or_invalid_samples_are_stable() {
     assert_eq!(judge(&[]), PairVerdict { status: PairStatus::Stable, regimes: vec![] });
     assert_eq!(judge(&[vec![f64::NAN, -1.0, 0.0]]).regimes, []);
     let verdict = judge(&[vec![80.0, 300.0]]);
@@ -143,7 +143,7 @@ fn few_or_useless_samples_are_stable() {
 }
 
 #[test]
-fn a_wide_interval_is_never_stable() {
+fn wide_interval_is_never_stable() {
     let steady = vec![vec![80.0, 81.0, 82.0]; 4];
     assert_eq!(judge_with_interval(&steady, (80.0, 82.0)).status, PairStatus::Stable);
     assert_eq!(judge_with_interval(&steady, (80.0, 96.0)).status, PairStatus::Stable);
@@ -172,7 +172,7 @@ fn a_wide_interval_is_never_stable() {
 }
 
 #[test]
-fn passes_disagree_from_the_ratio_of_two_levels_on() {
+fn passes_disagree_above_the_level_ratio() {
     let passes = |medians: &[f64]| medians.iter().map(|ns| vec![*ns; 3]).collect::<Vec<_>>();
     assert!(!passes_disagree(&passes(&[])) && !passes_disagree(&passes(&[80.0])));
     assert!(
@@ -185,7 +185,7 @@ fn passes_disagree_from_the_ratio_of_two_levels_on() {
 }
 
 #[test]
-fn two_vcpus_on_one_cpu_are_stacked_and_preempted_ones_are_not() {
+fn stacked_vcpus_are_distinguished_from_preempted_ones() {
     let mut rng = fastrand::Rng::with_seed(7);
     // Round trips wait for one slice of 3 ms, half of them for two.
     let mut stacked = |_: usize| 3e6 * (1.0 + rng.f64().round()) + 1e4 * rng.f64();

@@ -138,8 +138,8 @@ impl ProgramChannels {
             Ok(())
         } else {
             Err(PlaceError::Unfit(format!(
-                "{channels} take as many lines, and the profile tells {lines}; 'seatmap measure \
-                 --homes {}' tells more",
+                "not enough cache lines for {channels}: the profile has {lines}; 'seatmap measure \
+                 --homes {}' finds more",
                 channels + channels.div_ceil(4),
                 channels = counted(channels, "channel")
             )))
@@ -156,8 +156,8 @@ impl ProgramChannels {
             }
             if edges.iter().any(|edge| (edge.from, edge.to) == (from, to)) {
                 let what = format!(
-                    "threads {from} and {to} have two channels; declare one, and put both in its \
-                     line"
+                    "threads {from} and {to} have two channels; declare one and use its line for \
+                     both"
                 );
                 return Err(PlaceError::Unfit(what));
             }
@@ -168,7 +168,7 @@ impl ProgramChannels {
             .filter(|tasks| *tasks <= seatmap_data::pattern::graph::MAX_TASKS)
             .ok_or_else(|| {
                 PlaceError::Unfit(
-                    "declare a channel or more, between threads that are counted from 0".to_owned(),
+                    "declare at least one channel, between threads numbered from 0".to_owned(),
                 )
             })?;
         Ok(Pattern { edges, ..Pattern::silent("channels", tasks) })
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_without_homes_has_lines_that_are_alike() {
+    fn machine_without_homes_has_equal_lines() {
         let seats =
             pairs(2).seats_on(&catalog::load("graviton3").unwrap(), Some(&[3, 4, 5, 6])).unwrap();
         assert!(seats.lines_are_alike());
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_channel_is_refused() {
+    fn invalid_channels_are_refused() {
         let machine = catalog::load("graviton3").unwrap();
         let mut twice = pairs(1);
         twice.between(1, 0);

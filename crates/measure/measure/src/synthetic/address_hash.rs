@@ -115,7 +115,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn the_base_sequence_repeats_permuted() {
+    fn base_sequence_repeats_permuted() {
         let hash = AddressHash::parse("0\n1\n2\n3", "8 9\n0x100 0x300 0x0").unwrap();
         let slices =
             |start: u64| (0..4).map(|line| hash.slice(start + 64 * line)).collect::<Vec<_>>();
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_is_wrong() {
+    fn parse_errors_name_line_or_mask() {
         let error = |base, masks| AddressHash::parse(base, masks).unwrap_err().to_string();
         assert_eq!(error("0\nx\n", ""), "line 2 of the base sequence is not a slice number: 'x'");
         assert_eq!(
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_covers_every_home() {
+    fn page_covers_every_home() {
         for (name, slices) in [("KNL_38", 38), ("SKX_28", 28)] {
             let Some(hash) = published(name) else { return };
             assert_eq!(hash.slices(), slices);

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blanks_leave_no_number() {
+    fn blank_tiles_are_not_numbered() {
         let mesh = Mesh::new(2, 2, &[(0, 1)]);
         assert_eq!((mesh.tiles(), mesh.hops(0, 2), mesh.hops(0, 3)), (3, Some(2), None));
         assert_eq!((Mesh::knl_38().tiles(), Mesh::skx_28().tiles()), (38, 28));

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn costs_the_way_to_the_home() {
+    fn visit_costs_the_route_to_the_home() {
         let probe = probe(ProbeNoise { visit_ns: 0.0, batch_ns: 0.0 });
         assert_eq!((0..4).map(|line| probe.home(line)).collect::<Vec<_>>(), [0, 1, 2, 3]);
         assert_eq!(probe.exact_ns(PairAt { a: 0, b: 3, line: 0 }), Ok(BASE_NS + 2.0 * HOP_NS));
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn scatters_as_asked() {
+    fn batches_scatter_by_the_given_noise() {
         let mut probe = probe(ProbeNoise { visit_ns: 0.0, batch_ns: 2.0 });
         let pairs = vec![PairAt { a: 0, b: 1, line: 0 }];
         let brought = probe.visit(&Visit { pairs, batches: 999, round_trips: 100 }).unwrap();

@@ -173,7 +173,7 @@ pub(super) fn busier(levels: &Hierarchy, factor: f64) -> Hierarchy {
         figure.value = (100.0 * (figure.value * factor).max(tick).max(0.5)).round() / 100.0;
         figure.kind = Basis::Calibration;
         figure.source = format!(
-            "fitted to the profile's loaded curve: {factor:.2} times what is assumed of others"
+            "fitted to the profile's loaded curve: {factor:.2} times the default assumption"
         );
     }
     levels
@@ -182,9 +182,8 @@ pub(super) fn busier(levels: &Hierarchy, factor: f64) -> Hierarchy {
         .iter_mut()
         .for_each(|cycles| *cycles = (f64::from(*cycles) * factor).round().max(1.0) as u32);
     levels.fabric.basis = Basis::Calibration;
-    levels.fabric.source = format!(
-        "fitted to the profile's loaded curve: {factor:.2} times what is assumed of others"
-    );
+    levels.fabric.source =
+        format!("fitted to the profile's loaded curve: {factor:.2} times the default assumption");
     levels
 }
 

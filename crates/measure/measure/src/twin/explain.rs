@@ -24,11 +24,11 @@ pub fn parts(profile: &Profile) -> Result<DistanceParts, TwinError> {
     let distance = profile
         .core_distance
         .as_ref()
-        .ok_or_else(|| TwinError::unfit(profile, "holds no core distances"))?;
+        .ok_or_else(|| TwinError::unfit(profile, "has no core distances"))?;
     let explained =
         profile.home_model.clone().or_else(|| fit::explain(distance, &profile.topology));
     let model = explained
-        .ok_or_else(|| TwinError::unfit(profile, "knows no distance at all; measure it again"))?;
+        .ok_or_else(|| TwinError::unfit(profile, "has no known distance; measure it again"))?;
     let core_of = siblings::cores(distance, &profile.topology);
     let cores = core_of.iter().max().map_or(0, |last| last + 1);
     let homes = homes(profile);
@@ -140,13 +140,12 @@ fn clock(profile: &Profile) -> ModelFigure {
         Some(value) => ModelFigure {
             value,
             kind: Basis::Calibration,
-            source: "the rate of the profile's clock, which is near the nominal one".to_owned(),
+            source: "the rate of the profile's clock, near the nominal frequency".to_owned(),
         },
         None => ModelFigure {
             value: USUAL_GHZ,
             kind: Basis::Assumption,
-            source: "the profile does not tell; no distance depends on it, only what is computed \
-                     between messages"
+            source: "not in the profile; affects computation between messages, but no distance"
                 .to_owned(),
         },
     }

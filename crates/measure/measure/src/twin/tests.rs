@@ -30,7 +30,7 @@ fn groups(i: usize, j: usize) -> f64 {
 }
 
 #[test]
-fn a_far_home_makes_no_packages() {
+fn far_home_makes_no_packages() {
     let far_home = |i: usize, j: usize| match (i.min(j) >= 8, i / 4 == j / 4) {
         (true, false) => 260.0,
         _ => groups(i, j),
@@ -41,7 +41,7 @@ fn a_far_home_makes_no_packages() {
 }
 
 #[test]
-fn a_synthetic_machine_comes_back_to_the_tick() {
+fn synthetic_machine_is_reproduced_to_the_tick() {
     let twin = fit(&profile(16, groups), Needs::default()).unwrap();
     let report = &twin.report;
     assert_eq!(
@@ -53,7 +53,7 @@ fn a_synthetic_machine_comes_back_to_the_tick() {
 }
 
 #[test]
-fn single_pairs_keep_what_groups_and_offsets_leave() {
+fn single_pairs_keep_their_residuals() {
     let odd = |i: usize, j: usize| {
         groups(i, j) + if (i + j).is_multiple_of(5) && i != j { 6.0 } else { 0.0 }
     };
@@ -62,7 +62,7 @@ fn single_pairs_keep_what_groups_and_offsets_leave() {
 }
 
 #[test]
-fn homes_come_back_by_their_offsets() {
+fn homes_are_reproduced_by_their_offsets() {
     let original = seatmap_sim::catalog::load("xeon-phi-5110p").unwrap().unwrap();
     let profile = seatmap_sim::coherent::profile(&original).unwrap();
     let twin = fit(&profile, Needs { homes: true, loaded: false }).unwrap();
@@ -94,7 +94,7 @@ fn busy(factor: f64, seed: u64) -> Profile {
 }
 
 #[test]
-fn capacities_come_back_from_the_loaded_curve() {
+fn capacities_are_recovered_from_the_loaded_curve() {
     for (factor, seed) in [(8.0, 1), (24.0, 2), (24.0, 3)] {
         let followed = fit(&busy(factor, seed), Needs { homes: false, loaded: true })
             .unwrap()
@@ -114,14 +114,14 @@ fn capacities_come_back_from_the_loaded_curve() {
 }
 
 #[test]
-fn what_a_curve_leaves_open_stays_as_assumed() {
+fn undetermined_capacities_stay_as_assumed() {
     let followed =
         fit(&busy(1.0, 1), Needs { homes: false, loaded: true }).unwrap().report.loaded.unwrap();
     assert!(followed.busy_factor == 1.0 && followed.busy_range[0] < 1.0, "{followed:?}");
 }
 
 #[test]
-fn a_curve_without_points_that_can_be_followed_counts_as_none() {
+fn curve_without_usable_points_counts_as_absent() {
     let mut profile = profile(4, |i, j| if i == j { 0.0 } else { 80.0 });
     let point =
         LoadedPoint { pairs: 1, median_ns: 0.0, p10_ns: 0.0, p90_ns: 0.0, draws: 1, samples: 1 };
@@ -131,7 +131,7 @@ fn a_curve_without_points_that_can_be_followed_counts_as_none() {
 }
 
 #[test]
-fn pairs_that_are_not_known_are_told_by_their_spread() {
+fn unknown_pairs_are_given_as_a_range() {
     let unknown = Profile { loaded_seed: None, ..busy(24.0, 5) };
     let followed =
         fit(&unknown, Needs { homes: false, loaded: true }).unwrap().report.loaded.unwrap();
@@ -144,7 +144,7 @@ fn pairs_that_are_not_known_are_told_by_their_spread() {
 }
 
 #[test]
-fn what_a_profile_lacks_is_said() {
+fn missing_profile_parts_are_refused() {
     let mut empty = profile(2, |i, j| if i == j { 0.0 } else { 80.0 });
     let refusal = |profile: &Profile, homes, loaded| {
         fit(profile, Needs { homes, loaded }).unwrap_err().to_string()

@@ -45,13 +45,13 @@ fn all(rate: Rate) -> bool {
 }
 
 #[test]
-fn a_quiet_chip_shows_every_home() {
+fn quiet_chip_reveals_every_home() {
     let checked = lines(0, 1).checked.unwrap();
     assert!(all(checked.nearest) && checked.found.right == checked.found.of, "{checked}");
 }
 
 #[test]
-fn a_busy_chip_shows_them_as_well() {
+fn busy_chip_reveals_every_home() {
     let lines = lines(50, 1);
     let checked = lines.checked.unwrap();
     assert!(lines.resolvable && lines.samples > 1000, "{lines:?}");

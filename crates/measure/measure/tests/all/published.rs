@@ -134,14 +134,14 @@ fn ryzen_5950x_has_two_complexes_of_eight_cores() {
 }
 
 #[test]
-fn a_coarse_clock_does_not_hide_the_complexes() {
+fn coarse_clock_does_not_hide_the_complexes() {
     let Some(published) = Published::read("ryzen-7950x-32-coarse-clock") else { return };
     published.assert_siblings(|os| os / 2);
     published.assert_groups(|os| os / 16);
 }
 
 #[test]
-fn core_i9_12900k_has_performance_cores_and_two_clusters_of_efficiency_cores() {
+fn core_i9_12900k_has_performance_cores_and_two_clusters() {
     let Some(published) = Published::read("core-i9-12900k-24") else { return };
     published.assert_siblings(|os| if os < 16 { os / 2 } else { os });
     published.assert_groups(|os| if os < 16 { 0 } else { os / 4 });

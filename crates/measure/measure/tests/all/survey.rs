@@ -112,7 +112,7 @@ impl Probe for Caches {
 }
 
 #[test]
-fn a_replayed_machine_is_recovered() {
+fn replayed_machine_is_recovered() {
     let profile = machine();
     let distance = profile.core_distance.clone().unwrap();
     let mut probe = Replay::new(&profile, 7).unwrap();
@@ -131,7 +131,7 @@ fn a_replayed_machine_is_recovered() {
 }
 
 #[test]
-fn a_replay_knows_what_it_does_not_know() {
+fn replay_refuses_unknown_distances_and_pairs() {
     let mut bare = machine();
     bare.core_distance = None;
     assert_eq!(
@@ -144,7 +144,7 @@ fn a_replay_knows_what_it_does_not_know() {
 }
 
 #[test]
-fn homes_of_a_mesh_are_found_by_the_whole_protocol() {
+fn whole_protocol_finds_homes_of_a_mesh() {
     let hash = AddressHash::new((0..64).map(|line| (line * 29 + line / 7) % 20).collect(), vec![])
         .unwrap();
     let mut probe =
@@ -167,7 +167,7 @@ fn homes_of_a_mesh_are_found_by_the_whole_protocol() {
 }
 
 #[test]
-fn caches_that_leave_each_other_alone_are_measured_together() {
+fn independent_caches_are_measured_in_parallel() {
     let mut probe = Caches::new();
     let topology = Caches::topology();
     let parallel = SurveyRequest { parallel: true, ..request(&[0, 1, 2, 3, 4, 5]) };
@@ -181,7 +181,7 @@ fn caches_that_leave_each_other_alone_are_measured_together() {
 }
 
 #[test]
-fn caches_that_disturb_each_other_are_not() {
+fn interfering_caches_are_measured_one_by_one() {
     let mut probe = Caches { disturbance_ns: 10.0, ..Caches::new() };
     let parallel = SurveyRequest { parallel: true, ..request(&[0, 1, 2, 3, 4, 5]) };
     let survey = whole(&mut probe, &Caches::topology(), &parallel);
@@ -199,7 +199,7 @@ fn caches_that_disturb_each_other_are_not() {
 }
 
 #[test]
-fn the_loaded_curve_has_every_number_of_pairs() {
+fn loaded_curve_has_every_number_of_pairs() {
     let mut probe = Caches { disturbance_ns: 50.0, ..Caches::new() };
     let loaded = SurveyRequest { loaded: true, ..request(&[0, 1, 2, 3, 4, 5]) };
     let curve = whole(&mut probe, &Caches::topology(), &loaded).loaded;
@@ -208,7 +208,7 @@ fn the_loaded_curve_has_every_number_of_pairs() {
 }
 
 #[test]
-fn an_interrupted_run_goes_on_where_it_ended() {
+fn interrupted_run_resumes_at_its_end() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");
     let request = request(&[0, 1, 2, 3, 4, 5]);
@@ -255,7 +255,7 @@ fn an_interrupted_run_goes_on_where_it_ended() {
 }
 
 #[test]
-fn a_disturbed_pair_is_visited_again_and_then_given_up() {
+fn disturbed_pair_is_retried_then_refused() {
     let pus = request(&[0, 1]);
     let mut patient = Caches { deaf: 5, ..Caches::new() };
     let survey_of = whole(&mut patient, &Caches::topology(), &pus);
@@ -287,7 +287,7 @@ impl Probe for Impossible {
 }
 
 #[test]
-fn what_no_cache_can_deliver_is_refused() {
+fn impossible_round_trips_are_refused() {
     let ended = survey(
         &mut Impossible,
         &Topology::unknown(0..2),
@@ -337,7 +337,7 @@ impl Probe for Flipping {
 }
 
 #[test]
-fn only_the_pair_that_flips_is_visited_further() {
+fn only_the_flipping_pair_is_visited_further() {
     let topology = Topology::unknown(0..3);
     let further = Further { passes: 3, period: Duration::ZERO };
     let plan = SurveyPlan { further, ..request(&[]).plan };
@@ -403,7 +403,7 @@ fn replayed(breaks: &[u64]) -> Survey {
 }
 
 #[test]
-fn a_run_broken_off_again_and_again_ends_with_the_same_bits() {
+fn repeatedly_interrupted_run_ends_with_equal_bits() {
     let bits = |survey: Survey| {
         let distance = survey.core_distance;
         let matrices =
@@ -460,7 +460,7 @@ impl Probe for Stacked {
 }
 
 #[test]
-fn two_vcpus_on_one_cpu_are_found_by_a_few_round_trips() {
+fn stacked_vcpus_are_found_by_a_few_round_trips() {
     let mut probe = Stacked::default();
     let distance =
         whole(&mut probe, &Topology::unknown(0..4), &request(&[0, 1, 2, 3])).core_distance;
@@ -477,7 +477,7 @@ fn two_vcpus_on_one_cpu_are_found_by_a_few_round_trips() {
 }
 
 #[test]
-fn the_journal_of_a_quick_run_holds_a_stacked_pair() {
+fn journal_of_a_quick_run_keeps_a_stacked_pair() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");
     let request = SurveyRequest { plan: SurveyPlan::new(Effort::Quick, 1.0), ..request(&[0, 1]) };

@@ -21,7 +21,7 @@ fn verdict(evidence: &Evidence) -> (AdviceVerdict, Reason) {
 }
 
 #[test]
-fn only_a_trial_that_shows_it_is_followed() {
+fn only_significant_trial_gain_is_recommended() {
     let quiet = [-1.0, 0.1, 1.0];
     let better = with(|all| all.trial = Some(trial(quiet, [5.0, 8.0, 11.0])));
     assert_eq!(verdict(&better).0, AdviceVerdict::DoThis);
@@ -52,7 +52,7 @@ fn only_a_trial_that_shows_it_is_followed() {
 }
 
 #[test]
-fn a_bound_that_is_small_is_enough() {
+fn small_possible_gain_leaves_program_alone() {
     let little = with(|all| {
         all.most_gain.as_mut().unwrap().percent = 0.9;
         // The messages take less time than this trial seems to save.
@@ -70,7 +70,7 @@ fn a_bound_that_is_small_is_enough() {
 }
 
 #[test]
-fn one_neighbour_of_many_cpus_holds_up_a_team_with_barriers() {
+fn neighbour_on_many_cpus_delays_openmp_team() {
     let team = |has_openmp, threads: usize, percent| {
         with(|all| {
             let thread = all.busy[0].clone();
@@ -90,7 +90,7 @@ fn one_neighbour_of_many_cpus_holds_up_a_team_with_barriers() {
 }
 
 #[test]
-fn neighbours_decide_only_where_the_program_waits_for_them() {
+fn neighbours_decide_only_if_program_waits() {
     let crowd = |waits_percent: f64| {
         with(|all| {
             all.neighbours = Neighbours {
@@ -136,7 +136,7 @@ fn neighbours_decide_only_where_the_program_waits_for_them() {
 }
 
 #[test]
-fn a_client_at_its_limit_comes_before_seats() {
+fn saturated_client_takes_precedence_over_seats() {
     let driven = |busiest_percent| {
         with(|all| {
             let client = Client {
@@ -159,7 +159,7 @@ fn a_client_at_its_limit_comes_before_seats() {
 }
 
 #[test]
-fn a_program_waits_for_those_that_it_works_with_and_not_for_neighbours() {
+fn waiting_for_partners_is_not_blamed_on_neighbours() {
     let beside = |by_partners: f64| {
         with(|all| {
             all.neighbours.percent = 15.0;
@@ -175,7 +175,7 @@ fn a_program_waits_for_those_that_it_works_with_and_not_for_neighbours() {
 }
 
 #[test]
-fn a_runtime_that_is_loaded_is_not_a_team_that_works() {
+fn idle_openmp_runtime_is_not_a_team() {
     let made = |used_percent| {
         with(|all| {
             all.has_openmp = true;
@@ -188,7 +188,7 @@ fn a_runtime_that_is_loaded_is_not_a_team_that_works() {
 }
 
 #[test]
-fn only_a_program_that_nobody_asks_orders_its_work_itself() {
+fn own_order_requires_few_outside_messages() {
     let asked =
         |outside_per_s| with(|all| all.talk.as_mut().unwrap().outside_per_s = outside_per_s);
     assert_eq!(asked(2.0).own_order(), Some(1.21));
@@ -198,7 +198,7 @@ fn only_a_program_that_nobody_asks_orders_its_work_itself() {
 }
 
 #[test]
-fn programs_without_two_threads_to_seat_are_left() {
+fn programs_without_two_busy_threads_are_left_alone() {
     let idle = with(|all| all.used_percent = 2.0);
     assert_eq!(verdict(&idle), (AdviceVerdict::LeaveIt, Reason::HardlyRuns));
     assert_eq!(conclude(&idle).confidence, Confidence::High);
@@ -256,7 +256,7 @@ fn programs_without_two_threads_to_seat_are_left() {
 }
 
 #[test]
-fn a_mask_is_told_from_a_computer_with_one_cpu() {
+fn affinity_mask_differs_from_single_cpu_computer() {
     let bound = with(|all| {
         (all.cpus, all.cpu_count) = ("1".to_owned(), 1);
         all.unbound_cpus = "0-3".to_owned();
@@ -275,7 +275,7 @@ fn a_mask_is_told_from_a_computer_with_one_cpu() {
 }
 
 #[test]
-fn a_command_that_failed_is_no_program_to_seat() {
+fn failed_command_gets_no_advice() {
     let failed = with(|all| {
         all.failure = Some("ended with exit code 3".to_owned());
         all.has_ended = true;
@@ -288,7 +288,7 @@ fn a_command_that_failed_is_no_program_to_seat() {
 }
 
 #[test]
-fn a_command_that_was_cut_short_is_judged_by_what_was_seen() {
+fn interrupted_command_is_judged_by_observed_part() {
     let cut = with(|all| {
         all.failure = Some("ended with exit code 124".to_owned());
         all.is_cut = true;
@@ -307,7 +307,7 @@ fn a_command_that_was_cut_short_is_judged_by_what_was_seen() {
 }
 
 #[test]
-fn a_setting_that_is_wrong_comes_first() {
+fn wrong_setting_takes_precedence_with_remedy() {
     let finding = Finding {
         rule: "quota".to_owned(),
         gravity: Gravity::Wrong,
@@ -337,7 +337,7 @@ fn a_setting_that_is_wrong_comes_first() {
 }
 
 #[test]
-fn a_quota_comes_before_neighbours_and_masks_though_no_command_mends_it() {
+fn quota_takes_precedence_over_neighbours_and_masks() {
     let quota = Finding { pid: Some(7), ..Finding::wrong("quota", "it was stopped") };
     let stopped = with(|all| {
         all.findings = vec![quota.clone()];
@@ -353,7 +353,7 @@ fn a_quota_comes_before_neighbours_and_masks_though_no_command_mends_it() {
 }
 
 #[test]
-fn threads_that_share_their_cpus_do_not_wait_for_neighbours() {
+fn own_ready_threads_are_not_blamed_on_neighbours() {
     let many = |ready| {
         with(|all| {
             all.busy.truncate(1);
@@ -367,7 +367,7 @@ fn threads_that_share_their_cpus_do_not_wait_for_neighbours() {
 }
 
 #[test]
-fn facts_that_were_not_seen_lower_the_confidence() {
+fn unseen_facts_lower_confidence() {
     let idle = with(|all| all.used_percent = 2.0);
     let crowd = with(|all| {
         all.neighbours.percent = 40.0;
@@ -392,7 +392,7 @@ fn facts_that_were_not_seen_lower_the_confidence() {
 }
 
 #[test]
-fn seats_to_paste_can_be_undone() {
+fn pasted_seats_include_undo_command() {
     let better = with(|all| all.trial = Some(trial([-1.0, 0.1, 1.0], [5.0, 8.0, 11.0])));
     let paste = Advice::of("made", "2026-01-31T12:00:00Z", better).paste.unwrap();
     assert_eq!(paste.command, "taskset -cp 1 8; taskset -cp 1 9");

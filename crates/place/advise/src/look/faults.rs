@@ -26,11 +26,11 @@ fn for_one_program(finding: Finding, pids: &[Tid]) -> Finding {
     let Some(command) = &finding.remedy else { return finding };
     let advice = match finding.remedy_kind {
         Some(SeatingRemedyKind::LiftThrottling) => format!(
-            "'{command}' lifts that for all real-time threads there, and one that never waits can \
-             then stop everything else: its owner decides"
+            "'{command}' lifts the limit for all real-time threads there, and one that never waits \
+             can then stop everything else: ask the owner"
         ),
         Some(SeatingRemedyKind::MoveInterrupt) => {
-            format!("'{command}' moves an interrupt of the whole computer: its owner decides")
+            format!("'{command}' moves an interrupt of the whole computer: ask its owner")
         }
         // The first advice is fewer threads, before a higher quota.
         Some(
@@ -40,12 +40,11 @@ fn for_one_program(finding: Finding, pids: &[Tid]) -> Finding {
         ) if finding.advice.is_some() => {
             format!("{}: {command}", finding.advice.as_deref().unwrap_or_default())
         }
-        _ if pids.is_empty() && changes_others(command, pids) => format!(
-            "it has ended: start it with other CPUs, which '{command}' would have given it before"
-        ),
+        _ if pids.is_empty() && changes_others(command, pids) => {
+            format!("the program has ended: start it on other CPUs, as '{command}' would have set")
+        }
         _ if changes_others(command, pids) => format!(
-            "another program decides here: '{command}' changes that one, which is for its owner to \
-             say"
+            "another program is the cause, and '{command}' changes that program: ask its owner"
         ),
         _ => return finding,
     };
@@ -78,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_that_change_others_are_told_from_its_own() {
+    fn commands_affecting_other_processes_are_recognized() {
         let own = Tid::try_from(std::process::id()).unwrap();
         for other in [
             "taskset -acp 1 1",

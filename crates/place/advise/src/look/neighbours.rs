@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_and_its_own_short_children_are_no_neighbours() {
+    fn clients_and_short_children_are_not_neighbours() {
         let strangers = vec![stranger(3, 60.0), stranger(4, 30.0), stranger(5, 1.0)];
         let cpu =
             CpuActivity { cpu: 0, busy_percent: Some(100.0), strangers, ..CpuActivity::default() };
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_reads_what_the_program_writes_is_a_partner_with_its_own_name() {
+    fn pipe_reader_is_named_as_partner() {
         let root = Root::new("/");
         let shell = |script: &str| {
             let mut command = std::process::Command::new("sh");

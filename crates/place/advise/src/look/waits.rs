@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn threads_that_have_ended_are_counted_up_to_their_last_reading() {
+    fn ended_threads_count_until_last_reading() {
         let times = |run_ns, wait_ns| ThreadTimes { run_ns, wait_ns: Some(wait_ns) };
         let mut waits = Waits::default();
         waits.threads.insert(7, (times(0, 0), times(500_000_000, 1_500_000_000)));

@@ -251,7 +251,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_swap_changes_the_cost_by_what_was_said(
+        fn swap_change_matches_recomputed_cost(
             sizes in (1..5_usize, 1..5_usize, 1..4_usize), holes in 0..4_usize, edges in 0..80_usize, seed: u64
         ) {
             let mut rng = Xoshiro::new(seed);

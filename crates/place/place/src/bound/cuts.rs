@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn no_division_cuts_less() {
+    fn cut_bound_never_exceeds_exhaustive_minimum() {
         let mut rng = Xoshiro::new(3);
         for case in 0..300 {
             let n = 3 + rng.below(6);
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn known_cuts_are_met() {
+    fn cut_bound_of_known_patterns_is_exact() {
         let cut = |spec: &str, capacities: &[usize]| {
             let pattern = seatmap_data::pattern::generate(spec).unwrap();
             let edges = pattern.edges.iter().map(|edge| (edge.from, edge.to, 1.0));
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn units_are_common_divisors() {
+    fn unit_is_common_divisor_of_weights() {
         assert_eq!(unit(&[6.0, 9.0, 12.0]), Some(3.0));
         assert_eq!(unit(&[6.0, 9.5]), None);
         assert_eq!(unit(&[]), None);

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn known_graphs_are_products_of_trees() {
+    fn products_of_trees_are_recognized() {
         assert_eq!(shape("binomial-tree:32").trees, Some(1));
         assert_eq!(shape("stencil2d:5x7").trees, Some(2));
         assert_eq!(shape("stencil3d:3x4x5").trees, Some(3));
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_of_known_graphs() {
+    fn edge_bound_of_known_graphs_is_exact() {
         assert_eq!(shape("stencil2d:8x8").most_edges(16), 24);
         assert_eq!(shape("butterfly:64").most_edges(16), 32);
         assert_eq!(shape("ring:9").most_edges(8), 7);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn no_set_of_vertices_has_more_edges() {
+    fn edge_bound_covers_every_vertex_set() {
         let mut rng = Xoshiro::new(5);
         let mut held = Vec::new();
         for spec in [

@@ -16,7 +16,7 @@ fn a_ring_on_a_uniform_machine_is_bounded_exactly() {
 }
 
 #[test]
-fn without_time_it_is_what_is_sure() {
+fn bound_without_time_is_trivial() {
     let traffic = Traffic::new(6, (0..6).map(|task| (task, (task + 1) % 6, 1.0)));
     let problem = Problem::new(traffic, Square::from_fn(8, |i, j| if i == j { 0.0 } else { 7.0 }));
     let late = SearchLimit::seconds(0.0);
@@ -30,7 +30,7 @@ fn without_time_it_is_what_is_sure() {
 
 proptest! {
     #[test]
-    fn no_random_placement_undercuts_it(n in 2..9_usize, more in 0..3_usize, seed: u64) {
+    fn bounds_never_exceed_random_placements(n in 2..9_usize, more in 0..3_usize, seed: u64) {
         let mut rng = Xoshiro::new(seed);
         let edges = (0..2 * n).map(|_| (rng.below(n), rng.below(n), rng.below(9) as f64));
         let traffic = Traffic::new(n, edges.collect::<Vec<_>>());
@@ -123,7 +123,7 @@ fn small(rng: &mut Xoshiro) -> Problem {
 }
 
 #[test]
-fn no_placement_at_all_undercuts_it() {
+fn bound_never_exceeds_exhaustive_minimum() {
     let mut rng = Xoshiro::new(9);
     let mut better = 0;
     for _ in 0..600 {
@@ -147,7 +147,7 @@ fn deep(a: usize, b: usize) -> f32 {
 }
 
 #[test]
-fn groups_within_groups_are_bounded_closely() {
+fn nested_groups_are_bounded_tightly() {
     for (spec, least) in [
         ("ring:32", 1.0),
         ("binomial-tree:32", 1.0),
@@ -165,7 +165,7 @@ fn groups_within_groups_are_bounded_closely() {
 }
 
 #[test]
-fn the_same_problem_has_the_same_bound() {
+fn bound_is_deterministic() {
     let mut rng = Xoshiro::new(2);
     for _ in 0..20 {
         let problem = small(&mut rng);
@@ -174,7 +174,7 @@ fn the_same_problem_has_the_same_bound() {
 }
 
 #[test]
-fn a_deadline_is_kept() {
+fn bound_respects_deadline() {
     let n = 192;
     let edges = (0..n).flat_map(|a| (1..9).map(move |b| (a, (a * 5 + b * b * b) % n, b as f64)));
     let distance = Square::from_fn(n, |a, b| deep(a % 32, b % 32) + if a == b { 0.0 } else { 9.0 });
@@ -187,7 +187,7 @@ fn a_deadline_is_kept() {
 }
 
 #[test]
-fn best_known_answers_of_qaplib_are_above_it() {
+fn bound_never_exceeds_qaplib_optima() {
     let Some(folder) = seatmap_needs::published("qaplib") else { return };
     let known = std::fs::read_to_string(folder.join("best_known.tsv")).unwrap();
     let mut held = 0;

@@ -22,7 +22,7 @@ fn placed(
 }
 
 #[test]
-fn a_pair_sits_on_siblings() {
+fn pair_is_placed_on_siblings() {
     let machine = machine("xeon-e5-2680-2s");
     let answer = placed(&machine, &generate("pairs:2").unwrap(), |_| ()).unwrap();
     assert!(machine.topology.are_smt_siblings(answer.placement[0], answer.placement[1]));
@@ -30,7 +30,7 @@ fn a_pair_sits_on_siblings() {
 }
 
 #[test]
-fn avoiding_siblings_uses_each_core_once() {
+fn one_per_core_uses_each_core_once() {
     let machine = machine("xeon-e5-2680-2s");
     let answer =
         placed(&machine, &generate("ring:16").unwrap(), |r| r.one_per = Some(Level::Core)).unwrap();
@@ -43,7 +43,7 @@ fn avoiding_siblings_uses_each_core_once() {
 }
 
 #[test]
-fn fixed_tasks_stay_and_other_pus_are_not_used() {
+fn placement_respects_fixed_tasks_and_allowed_cpus() {
     let machine = machine("graviton3");
     let answer = placed(&machine, &generate("ring:5").unwrap(), |request| {
         request.cpus = Some(vec![9, 3, 4, 5, 6, 7]);
@@ -63,7 +63,7 @@ fn fixed_tasks_stay_and_other_pus_are_not_used() {
 }
 
 #[test]
-fn more_tasks_may_be_fixed_on_a_pu_than_its_even_share() {
+fn fixed_tasks_may_exceed_even_share_of_cpu() {
     let machine = machine("graviton3");
     let fixed_on_first = |tasks: usize, cpus: Vec<u32>, count: usize| {
         let pattern = generate(&format!("ring:{tasks}")).unwrap();
@@ -82,7 +82,7 @@ fn more_tasks_may_be_fixed_on_a_pu_than_its_even_share() {
 }
 
 #[test]
-fn more_tasks_than_pus_share_them_evenly() {
+fn excess_tasks_are_spread_evenly_over_cpus() {
     let machine = machine("graviton3");
     for tasks in [9_usize, 11, 16] {
         let pattern = generate(&format!("ring:{tasks}")).unwrap();
@@ -98,7 +98,7 @@ fn more_tasks_than_pus_share_them_evenly() {
 }
 
 #[test]
-fn a_partition_is_even_and_cuts_little() {
+fn partition_is_balanced_and_cuts_two_edges() {
     let machine = machine("xeon-e5-2680-2s");
     let answer =
         placed(&machine, &generate("ring:16").unwrap(), |r| r.method = PlaceMethod::Partition)
@@ -112,7 +112,7 @@ fn a_partition_is_even_and_cuts_little() {
 }
 
 #[test]
-fn clusters_keep_to_their_slices() {
+fn pizza_method_keeps_clusters_in_one_section() {
     let machine = machine("graviton3");
     let answer =
         placed(&machine, &generate("clusters:4x16").unwrap(), |r| r.method = PlaceMethod::Pizza(4))
@@ -127,7 +127,7 @@ fn clusters_keep_to_their_slices() {
 }
 
 #[test]
-fn congestion_is_the_busiest_link() {
+fn congestion_objective_minimizes_busiest_link() {
     let machine = machine("xeon-e5-2680-2s");
     let pattern = generate("clusters:2x8").unwrap();
     let answer =
@@ -137,7 +137,7 @@ fn congestion_is_the_busiest_link() {
 }
 
 #[test]
-fn the_same_seed_and_count_give_the_same_answer() {
+fn same_seed_and_kicks_repeat_result() {
     let machine = machine("graviton3");
     let pattern = generate("random:40:3:1").unwrap();
     let once =
@@ -146,7 +146,7 @@ fn the_same_seed_and_count_give_the_same_answer() {
 }
 
 #[test]
-fn thousands_of_tasks_go_by_levels() {
+fn large_pattern_uses_multilevel_method() {
     let machine = machine("xeon-e5-2680-2s");
     let pattern = generate("stencil2d:48x40").unwrap();
     let answer =
@@ -161,7 +161,7 @@ fn thousands_of_tasks_go_by_levels() {
 }
 
 #[test]
-fn what_cannot_be_had_is_said() {
+fn impossible_requests_are_rejected_with_reason() {
     let machine = machine("graviton3");
     let ring = generate("ring:4").unwrap();
     let refused = |change: &dyn Fn(&mut PlaceRequest)| {
@@ -170,9 +170,10 @@ fn what_cannot_be_had_is_said() {
     assert!(refused(&|r| r.cpus = Some(vec![0, 99])).contains("PU 99"));
     assert!(refused(&|r| r.fixed = vec![(7, 0)]).contains("task 7"));
     assert!(refused(&|r| r.fixed = vec![(1, 0), (1, 2)]).contains("twice"));
-    assert!(refused(&|r| r.homes = true).ends_with("none to choose from; place without homes"));
+    assert!(refused(&|r| r.homes = true).ends_with("homes of lines; place without homes"));
     assert!(
-        refused(&|r| r.method = PlaceMethod::GetCore).contains("tells no homes of lines apart")
+        refused(&|r| r.method = PlaceMethod::GetCore)
+            .contains("does not distinguish homes of lines")
     );
     assert!(
         refused(&|r| r.method = PlaceMethod::Pizza(99))
@@ -182,7 +183,7 @@ fn what_cannot_be_had_is_said() {
 }
 
 #[test]
-fn only_where_it_can_help_is_measuring_advised() {
+fn homes_error_suggests_measuring_only_if_useful() {
     let mut machine = machine("graviton3");
     let ring = generate("ring:4").unwrap();
     let refused = |machine: &Profile| {
@@ -191,9 +192,8 @@ fn only_where_it_can_help_is_measuring_advised() {
     assert!(!refused(&machine).contains("measure"), "somebody else's file");
     machine.origin.kind = seatmap_data::machine::OriginKind::Measured;
     assert!(
-        refused(&machine).ends_with(
-            "; place without homes, or look for homes with 'seatmap measure --homes 64'"
-        )
+        refused(&machine)
+            .ends_with("; place without homes, or measure them with 'seatmap measure --homes 64'")
     );
     let lines = seatmap_data::machine::HomeLines {
         home_of_line: vec![0; 64],
@@ -224,7 +224,7 @@ fn clock<'a>(
 }
 
 #[test]
-fn few_placements_are_all_run() {
+fn small_search_space_runs_every_placement() {
     let machine = machine("xeon-e5-2680-2s");
     let pattern = generate("stencil2d:2x2").unwrap();
     let time_ns = clock(&machine, &pattern);
@@ -245,7 +245,7 @@ fn few_placements_are_all_run() {
 }
 
 #[test]
-fn runs_find_the_same_with_any_number_of_threads_and_keep_to_the_rules() {
+fn placement_by_runs_is_independent_of_thread_count() {
     let machine = machine("graviton3");
     let pattern = generate("ring:9").unwrap();
     let time_ns = clock(&machine, &pattern);
@@ -263,7 +263,7 @@ fn runs_find_the_same_with_any_number_of_threads_and_keep_to_the_rules() {
 }
 
 #[test]
-fn runs_stay_in_their_sections() {
+fn placement_by_runs_respects_partition() {
     let machine = machine("xeon-e5-2680-2s");
     let pattern = generate("ring:8").unwrap();
     let time_ns = clock(&machine, &pattern);
@@ -290,7 +290,7 @@ fn a_pattern_without_messages_costs_nothing() {
 }
 
 #[test]
-fn runs_take_a_pu_a_task() {
+fn placement_by_runs_requires_cpu_per_task() {
     let machine = machine("xeon-e5-2680-2s");
     let pattern = generate("ring:40").unwrap();
     let judge = TrialJudge { time_ns: &|_| Ok(1.0), floor_ns: 0.0 };
@@ -299,7 +299,7 @@ fn runs_take_a_pu_a_task() {
 }
 
 #[test]
-fn a_run_that_fails_says_so() {
+fn failed_run_is_reported() {
     let machine = machine("graviton3");
     let pattern = generate("ring:4").unwrap();
     let refused = |time_ns: &(dyn Fn(&[u32]) -> Result<f64, String> + Sync)| {
@@ -321,7 +321,7 @@ fn is_next(pair: &[u32]) -> bool {
 }
 
 #[test]
-fn nothing_usual_is_better_than_what_is_found() {
+fn result_never_exceeds_usual_placements() {
     let best = |answer: &PlacementResult| {
         answer.baselines.os.min(answer.baselines.compact).min(answer.baselines.scatter)
     };
@@ -378,7 +378,7 @@ pub(crate) fn sleeping_pairs() -> seatmap_data::pattern::Pattern {
 }
 
 #[test]
-fn tasks_that_sleep_sit_on_one_cpu_with_their_partner() {
+fn sleeping_partners_share_one_cpu() {
     let machine = two_cpus();
     let pattern = sleeping_pairs();
     let answer = placed(&machine, &pattern, |_| ()).unwrap();
@@ -400,7 +400,7 @@ fn tasks_that_sleep_sit_on_one_cpu_with_their_partner() {
 }
 
 #[test]
-fn a_time_weighs_wakeups_against_work() {
+fn time_objective_weighs_wakeups_against_load() {
     let machine = two_cpus();
     let two = |load_ns: f64| {
         let mut pattern = sleeping_pairs();

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn each_is_another_and_the_measured_one_is_the_cheapest() {
+    fn rank_candidates_differ_and_measured_is_cheapest() {
         let nodes = nodes();
         let ring = ring();
         let request =
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn fixed_ranks_stay_in_every_order() {
+    fn fixed_ranks_keep_their_node_in_every_order() {
         let nodes = nodes();
         let ring = ring();
         let wishes = RankWishes { fixed: vec![(0, "n2".to_owned())], ..RankWishes::default() };

@@ -7,7 +7,7 @@ use seatmap_data::statistics::words::counted;
 pub enum RanksError {
     /// More ranks than seats.
     #[error(
-        "{ranks} of {per_rank} do not fit on {nodes}, which have {seats} such seats",
+        "{ranks} of {per_rank} do not fit on {nodes} with room for {seats}",
         nodes = counted(*.nodes, "node"),
         per_rank = counted(*.per_rank, "CPU"),
         ranks = counted(*.ranks, "rank")
@@ -24,23 +24,23 @@ pub enum RanksError {
     },
     /// More seats than the search can handle.
     #[error(
-        "{} are more than the {most} that this search can hold",
+        "{} are too many; this search handles at most {most}",
         counted(*.0, "seat"),
         most = crate::ranks::request::MOST_SEATS
     )]
     TooMany(usize),
     /// The cluster has no such node.
-    #[error("the cluster has no node {0}; 'seatmap show' on its file lists them")]
+    #[error("the cluster has no node {0}; 'seatmap show FILE' lists its nodes")]
     NoSuchNode(String),
     /// The pattern has no such rank.
-    #[error("rank {} is fixed, and the pattern has {}, counted from 0", .0, counted(*.1, "rank"))]
+    #[error("rank {} is fixed, but the pattern has {}, counted from 0", .0, counted(*.1, "rank"))]
     NoSuchRank(usize, usize),
     /// A rank is fixed twice.
     #[error("rank {0} is fixed twice")]
     FixedTwice(usize),
     /// More ranks are fixed on a node than it has seats.
     #[error(
-        "{fixed} are fixed on {node}, which has {seats}",
+        "{fixed} are fixed on {node}, which only has {seats}",
         seats = counted(*.seats, "seat"),
         fixed = counted(*.fixed, "rank")
     )]
@@ -54,7 +54,7 @@ pub enum RanksError {
     },
     /// Ranks in consecutive blocks cannot be fixed.
     #[error(
-        "ranks in consecutive blocks cannot be fixed one by one; leave out one of the two options"
+        "ranks in consecutive blocks cannot be fixed one by one; leave out --blocks or --fix-node"
     )]
     FixedInBlocks,
 }

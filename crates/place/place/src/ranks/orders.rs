@@ -51,7 +51,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn they_are_those_of_the_manuals() {
+    fn launcher_orders_match_manuals() {
         assert_eq!(block(5, &[2, 0, 2, 2]), [0, 0, 2, 2, 3]);
         assert_eq!(cyclic(5, &[2, 1, 2]), [0, 1, 2, 0, 2]);
         assert_eq!(plane(8, &[4, 4], 2), [0, 0, 1, 1, 0, 0, 1, 1]);
@@ -59,7 +59,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_node_gets_more_than_it_has_seats(
+        fn orders_never_exceed_seats_of_node(
             seats in prop::collection::vec(0..9_usize, 1..9), part in 0.0..=1.0, at_once in 1..9_usize, seed: u64
         ) {
             let ranks = (seats.iter().sum::<usize>() as f64 * part) as usize;

@@ -221,13 +221,13 @@ impl RankPlan {
         let ranks = self.node_of_rank.len();
         if ranks == 0 || ranks > MOST_RANKS {
             return Err(format!(
-                "{ranks}, where 1 to {MOST_RANKS} can be read",
+                "{ranks}; 1 to {MOST_RANKS} are supported",
                 ranks = counted(ranks, "rank")
             ));
         }
         // Names go into launchers' files and a shell script.
         if let Some(name) = self.nodes.iter().find(|name| !is_host_name(name)) {
-            return Err(format!("'{name}' is not the name of a host"));
+            return Err(format!("'{name}' is not a host name"));
         }
         let mut names = BTreeSet::new();
         if let Some(twice) = self.nodes.iter().find(|name| !names.insert(*name)) {
@@ -235,17 +235,17 @@ impl RankPlan {
         }
         if self.group_of_node.len() != nodes {
             return Err(format!(
-                "{} for {nodes}; there must be one for each",
+                "{} for {nodes}; each node needs one",
                 counted(self.group_of_node.len(), "group"),
                 nodes = counted(nodes, "node")
             ));
         }
         if let Some(node) = self.node_of_rank.iter().find(|node| **node >= nodes) {
-            return Err(format!("a rank is on node {node}, and there are {nodes}, counted from 0"));
+            return Err(format!("a rank is on node {node}, but there are {nodes}, counted from 0"));
         }
         if self.cpus_of_rank.len() != ranks || self.cpus_of_rank.iter().any(Vec::is_empty) {
             return Err(format!(
-                "each of the {ranks} must have CPUs, and only these",
+                "cpus_of_rank must list CPUs for exactly {ranks}",
                 ranks = counted(ranks, "rank")
             ));
         }
@@ -264,13 +264,13 @@ impl RankPlan {
         let orders = orders.map(|(at, order)| (format!("orders[{at}].costs"), order.costs));
         for (part, costs) in std::iter::once(("costs".to_owned(), self.costs)).chain(orders) {
             if let Some((key, figure)) = costs.impossible() {
-                return Err(format!("{part}.{key} is {figure:e}, which cannot be"));
+                return Err(format!("{part}.{key} is {figure:e}, out of range"));
             }
         }
         let alone =
             [("lower_bound_ns", self.lower_bound_ns), ("seconds", self.seconds.unwrap_or(0.0))];
         match alone.into_iter().find(|(_, figure)| !is_amount(*figure)) {
-            Some((key, figure)) => Err(format!("{key} is {figure:e}, which cannot be")),
+            Some((key, figure)) => Err(format!("{key} is {figure:e}, out of range")),
             None => Ok(()),
         }
     }

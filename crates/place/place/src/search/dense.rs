@@ -264,7 +264,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_change_is_what_a_swap_changes(n in 2..40_usize, seed: u64, swaps in 0..6) {
+        fn swap_change_matches_dense_cost(n in 2..40_usize, seed: u64, swaps in 0..6) {
             let (qap, mut engine) = engine(n, seed);
             let mut rng = Xoshiro::new(seed);
             (0..swaps).for_each(|_| engine.kick(&mut rng));

@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_that_cannot_be_has_run_out() {
+    fn nonpositive_or_nan_seconds_are_late() {
         for seconds in [-1.0, 0.0, f64::NAN] {
             assert!(SearchLimit::seconds(seconds).is_late(), "{seconds}");
         }
@@ -207,14 +207,14 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_the_time_leaves_the_count_alone() {
+    fn time_part_keeps_kick_count() {
         assert_eq!(SearchLimit::kicks(9).time_part(3).kicks, 9);
         let whole = SearchLimit::seconds(1e6);
         assert!(whole.time_part(2).deadline < whole.deadline);
     }
 
     #[test]
-    fn a_switch_ends_limits_of_every_kind_and_their_parts() {
+    fn stop_switch_ends_derived_limits() {
         let stop = SearchStop::default();
         let limits = [SearchLimit::seconds(1e6), SearchLimit::kicks(u64::MAX)];
         let limits = limits.map(|limit| limit.unless(Some(stop.clone())));
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_watch_looks_at_the_first_step_and_stays_late() {
+    fn deadline_watch_checks_first_step_and_stays_late() {
         let no_time = SearchLimit::seconds(0.0);
         let mut late = DeadlineWatch::new(&no_time, 1 << 10);
         assert!((0..200).all(|_| late.is_late()));

@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn rings_pipelines_and_spare_slots_find_the_shortest_way_round_a_circle() {
+    fn tour_finds_shortest_way_round_circle() {
         for (tasks, slots, is_closed, edges) in
             [(40, 40, true, 40), (40, 40, false, 39), (24, 36, false, 23)]
         {
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn other_traffic_has_no_tour() {
+    fn tour_rejects_other_traffic() {
         let two_rings = Traffic::new(16, (0..16).map(|i| (i, i / 8 * 8 + (i + 1) % 8, 1.0)));
         let uneven = Traffic::new(16, (0..16).map(|i| (i, (i + 1) % 16, 1.0 + (i % 2) as f64)));
         let star = Traffic::new(16, (1..16).map(|i| (0, i, 1.0)));

@@ -72,7 +72,7 @@ mod tests {
     use seatmap_data::machine::Square;
 
     #[test]
-    fn without_time_items_are_cut_as_they_come() {
+    fn bisection_without_time_splits_items_in_order() {
         let traffic = Traffic::new(4, [(0, 2, 1.0), (1, 3, 1.0)]);
         let cut = |limit| {
             bisect::bisect(&traffic, &[0, 1, 2, 3], 2, &[0.0; 4], &mut Xoshiro::new(1), &limit)
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn random_assignments_keep_to_zones_and_reach_every_slot() {
+    fn random_assignments_respect_zones_and_reach_all_slots() {
         let mut problem = Problem::new(Traffic::new(5, []), Square::filled(8, 1.0));
         problem.zones = Zones::alike(vec![0, 0, 0, 0, 1, 1, 2, 2], 1, 2);
         let mut rng = Xoshiro::new(1);

@@ -234,7 +234,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn groups_are_filled_exactly_and_the_same_each_time(
+        fn multisection_fills_groups_exactly_and_repeatably(
             sizes in (1..5_usize, 1..6_usize, 1..6_usize), holes in 0..9_usize,
             edges in 0..300_usize, seed: u64, has_time: bool
         ) {
@@ -255,7 +255,7 @@ mod tests {
         }
 
         #[test]
-        fn a_cut_has_the_size_that_it_should(nodes in 2..200_usize, part in 1..200_usize, seed: u64) {
+        fn best_cut_has_requested_size(nodes in 2..200_usize, part in 1..200_usize, seed: u64) {
             let mut rng = Xoshiro::new(seed);
             let edges: Vec<(usize, usize, f64)> =
                 (0..2 * nodes).map(|_| (rng.below(nodes), rng.below(nodes), 1.0)).collect();
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn two_rings_are_told_apart() {
+    fn multisection_separates_two_rings() {
         let edges = (0..64).map(|task| (task, (task + 2) % 64, 1.0));
         let traffic = Traffic::new(64, edges);
         let groups = SlotGroups::uniform(&[32, 2], &[1.0, 9.0]).unwrap();

@@ -15,7 +15,7 @@ fn circle(n: usize) -> Square<f64> {
 }
 
 #[test]
-fn whichever_matrix_is_the_flow_a_ring_is_found_and_proven() {
+fn ring_is_solved_optimally_in_either_matrix() {
     for (a, b) in [(ring(40), circle(40)), (circle(40), ring(40))] {
         let solved = solve(&Qap::new(a, b), &SearchLimit::kicks(400), 1, 1);
         assert_eq!(
@@ -27,7 +27,7 @@ fn whichever_matrix_is_the_flow_a_ring_is_found_and_proven() {
 }
 
 #[test]
-fn few_items_are_proven_where_the_bound_does_not_meet() {
+fn few_items_are_proven_despite_loose_bound() {
     // The bound puts each ray of the star next to the middle.
     let star = Square::from_fn(7, |i, j| f64::from(i != j && i.min(j) == 0));
     let line =
@@ -44,7 +44,7 @@ fn cheap(i: usize, j: usize) -> f64 {
 }
 
 #[test]
-fn matrices_with_directions_are_searched_as_they_are() {
+fn directed_matrices_are_solved_optimally() {
     let ahead = Square::from_fn(12, |i, j| if (i + 1) % 12 == j { 3.0 } else { 0.0 });
     let qap = Qap::new(ahead, Square::from_fn(12, |i, j| if i == j { 0.0 } else { cheap(i, j) }));
     assert!(AsProblem::new(&qap).is_none());
@@ -58,7 +58,7 @@ fn scattered(i: usize, j: usize) -> f64 {
 
 /// Mention a change in the release notes, because `--kicks` promises the same answer everywhere.
 #[test]
-fn the_answer_of_a_seed_stays_what_it_is() {
+fn solution_per_seed_is_stable() {
     let hollow =
         |m: fn(usize, usize) -> f64| Square::from_fn(16, |i, j| if i == j { 0.0 } else { m(i, j) });
     let flows =

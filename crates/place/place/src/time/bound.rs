@@ -196,7 +196,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_matching_has_a_smaller_largest_cell(rows in 1..6_usize, more in 0..3_usize, cells in prop::collection::vec(0..20_u8, 40)) {
+        fn bottleneck_matching_matches_exhaustive_minimum(rows in 1..6_usize, more in 0..3_usize, cells in prop::collection::vec(0..20_u8, 40)) {
             let columns = rows + more;
             let cells: Vec<f64> = cells[..rows * columns].iter().map(|cell| f64::from(*cell)).collect();
             prop_assert_eq!(bottleneck(&cells, rows, columns), exhaustive(&cells, rows, columns, 0, 0));

@@ -22,7 +22,7 @@ pub(super) fn side_by_side(
             .into_iter()
             .flatten()
             .reduce(|a: Searched, b: Searched| if b.0.is_better_than(a.0) { b } else { a });
-    searched.expect("this thread searches whatever others do")
+    searched.expect("this thread always searches")
 }
 
 /// Descends from all starts. Half of the kicks go to the better half, the rest to the best.

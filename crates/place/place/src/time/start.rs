@@ -32,7 +32,7 @@ pub(super) fn starts(
         ));
     }
     let [os, compact, scatter] = baselines::usual(request, model.tasks(), pus);
-    starts.extend([(compact, "compact"), (scatter, "scatter"), (os, "the OS's order")]);
+    starts.extend([(compact, "compact"), (scatter, "scatter"), (os, "OS order")]);
     let first = starts.swap_remove(0);
     starts.retain(|(pu_of, _)| model.allows(pu_of));
     starts.insert(0, first);

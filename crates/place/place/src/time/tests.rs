@@ -95,7 +95,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn the_bound_is_below_and_the_proof_is_at_the_least_of_all(tasks in 1..6_usize, performance in 1..3_u32, efficiency in 1..4_u32, seed: u64) {
+    fn result_is_proven_optimal_and_bounded_below(tasks in 1..6_usize, performance in 1..3_u32, efficiency in 1..4_u32, seed: u64) {
         let mut rng = Xoshiro::new(seed);
         let machine = hybrid(performance, efficiency, &mut rng);
         let pattern = busy(tasks, &mut rng);
@@ -113,7 +113,7 @@ proptest! {
     }
 
     #[test]
-    fn the_names_of_tasks_change_nothing(tasks in 2..7_usize, seed: u64) {
+    fn cost_is_independent_of_task_numbering(tasks in 2..7_usize, seed: u64) {
         let mut rng = Xoshiro::new(seed);
         let machine = hybrid(2, 3, &mut rng);
         let pattern = busy(tasks, &mut rng);
@@ -133,7 +133,7 @@ proptest! {
     }
 
     #[test]
-    fn changes_add_up_to_what_a_placement_costs(seed: u64) {
+    fn incremental_score_matches_recomputed_score(seed: u64) {
         let mut rng = Xoshiro::new(seed);
         let machine = hybrid(3, 4, &mut rng);
         let pattern = busy(8, &mut rng);
@@ -157,7 +157,7 @@ proptest! {
 }
 
 #[test]
-fn the_search_alone_is_within_a_hundredth_of_the_best() {
+fn search_is_within_one_percent_of_optimum() {
     for seed in 0..12 {
         let mut rng = Xoshiro::new(seed);
         let machine = hybrid(2, 3, &mut rng);
@@ -171,7 +171,7 @@ fn the_search_alone_is_within_a_hundredth_of_the_best() {
 }
 
 #[test]
-fn heavy_tasks_sit_on_fast_cores_and_not_two_on_one() {
+fn heavy_tasks_get_separate_fast_cores() {
     let machine = catalog::load("core-i9-12900k").unwrap();
     let mut pattern = generate("idle:12").unwrap();
     pattern.loads = (0..12).map(|task| if task < 4 { 1.0 } else { 4.0 }).collect();
@@ -194,7 +194,7 @@ fn heavy_tasks_sit_on_fast_cores_and_not_two_on_one() {
 }
 
 #[test]
-fn more_tasks_than_seats_share_the_fast_ones() {
+fn excess_tasks_share_fast_cpus() {
     let machine = hybrid(2, 1, &mut Xoshiro::new(1));
     let mut pattern = generate("idle:30").unwrap();
     pattern.load_ns = Some(1000.0);
@@ -208,7 +208,7 @@ fn more_tasks_than_seats_share_the_fast_ones() {
 
 /// Users do not share spare cores.
 #[test]
-fn the_usual_placements_fill_cores_before_their_second_threads() {
+fn usual_placements_fill_cores_before_siblings() {
     let machine = catalog::load("xeon-e5-2680-2s").unwrap();
     let cores = 16;
     for tasks in [1, 4, cores] {
@@ -224,7 +224,7 @@ fn the_usual_placements_fill_cores_before_their_second_threads() {
 }
 
 #[test]
-fn an_idle_task_slows_its_sibling_by_nothing() {
+fn idle_task_does_not_slow_sibling() {
     let machine = catalog::load("xeon-e5-2680-2s").unwrap();
     let mut pattern = generate("idle:2").unwrap();
     pattern.load_ns = Some(1000.0);
@@ -241,7 +241,7 @@ fn an_idle_task_slows_its_sibling_by_nothing() {
 }
 
 #[test]
-fn a_load_without_a_unit_is_an_error() {
+fn time_objective_requires_load_ns() {
     let machine = catalog::load("core-i9-12900k").unwrap();
     let pattern = generate("ring:4").unwrap();
     let error = request(&machine, &pattern).place().unwrap_err().to_string();
@@ -249,7 +249,7 @@ fn a_load_without_a_unit_is_an_error() {
 }
 
 #[test]
-fn wishes_are_kept() {
+fn time_objective_respects_one_per_and_fixed() {
     let machine = catalog::load("ryzen-7950x3d").unwrap();
     let mut pattern = generate("ring:2").unwrap();
     pattern.load_ns = Some(500.0);
@@ -265,7 +265,7 @@ fn wishes_are_kept() {
 }
 
 #[test]
-fn threads_of_a_core_share_its_gain() {
+fn core_gain_is_shared_by_hardware_threads() {
     let core = Core { threads: 2, gain: 1.3 };
     assert_eq!((core.share(0), core.share(1), core.share(2)), (1.0, 1.0, 0.65));
     let four = Core { threads: 4, gain: 1.6 };

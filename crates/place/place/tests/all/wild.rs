@@ -37,7 +37,7 @@ fn edges(tasks: usize, amounts: &[f64]) -> Vec<Edge> {
 
 proptest! {
     #[test]
-    fn every_search_ends(
+    fn extreme_weights_keep_result_finite_and_bounded(
         pus in 2..20_usize,
         tasks in 1..30_usize,
         ns in prop::collection::vec(sized(MAX_ROUND_TRIP_NS, 12.0), 1..200),
@@ -55,7 +55,7 @@ proptest! {
     }
 
     #[test]
-    fn every_permutation_is_found(
+    fn extreme_matrices_keep_cost_consistent(
         n in 1..14_usize,
         cells in prop::collection::vec((sized(MAX_AMOUNT, 36.0), any::<bool>()), 2 * 14 * 14),
     ) {
@@ -70,7 +70,7 @@ proptest! {
 }
 
 #[test]
-fn beyond_what_files_may_hold_there_is_no_distance() {
+fn out_of_range_distance_is_rejected() {
     let pattern = seatmap_data::pattern::generate("ring:4").unwrap();
     for ns in [1e100, f64::INFINITY, -1.0] {
         let error = PlaceRequest::new(&machine(4, &[80.0, ns]), &pattern).place().unwrap_err();
@@ -79,7 +79,7 @@ fn beyond_what_files_may_hold_there_is_no_distance() {
 }
 
 #[test]
-fn without_time_there_is_an_answer_all_the_same() {
+fn zero_seconds_still_return_placement() {
     let machine = seatmap_data::machine::catalog::load("graviton3").unwrap();
     for spec in ["ring:64", "ring:100", "stencil2d:8x8", "clusters:4x16"] {
         let pattern = seatmap_data::pattern::generate(spec).unwrap();

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_drop_in_goes_with_its_empty_folders_alone() {
+    fn drop_in_removal_deletes_only_empty_folders() {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         let cpus = DropIn::of("drop-in:redis.service:AllowedCPUs").unwrap();

@@ -49,7 +49,7 @@ pub enum ApplyError {
     #[error(transparent)]
     Services(#[from] ServicesError),
     /// No applied plan has this name.
-    #[error("no plan '{name}' stands{}", alternatives(.standing))]
+    #[error("no plan '{name}' is applied{}", alternatives(.standing))]
     NoSuchPlan {
         /// The name.
         name: Name,
@@ -57,14 +57,14 @@ pub enum ApplyError {
         standing: Vec<Name>,
     },
     /// An applied plan has this name already.
-    #[error("a plan '{0}' stands already; 'seatmap services undo {0}' ends it, or give --name")]
+    #[error("plan '{0}' is already applied; run 'seatmap services undo {0}', or give --name")]
     NameTaken(Name),
     /// The name is invalid.
     #[error(transparent)]
     Name(#[from] NameError),
     /// Another plan has some of the CPUs.
     #[error(
-        "CPUs {cpus} belong to plan '{plan}', which stands; undo it first, or plan both together"
+        "CPUs {cpus} belong to the applied plan '{plan}'; undo it first, or plan both together"
     )]
     Claimed {
         /// The other plan.
@@ -74,7 +74,7 @@ pub enum ApplyError {
     },
     /// Some CPUs are not online.
     #[error(
-        "CPUs {missing} of the plan do not run here ({online} do); plan again on this computer"
+        "CPUs {missing} of the plan are not online here ({online} are); plan again on this computer"
     )]
     CpusMissing {
         /// The CPUs of the plan that are not online.
@@ -87,21 +87,20 @@ pub enum ApplyError {
     InCell(CpuSet),
     /// The service is a unit, but systemd does not run here.
     #[error(
-        "service '{0}' is a systemd unit, and systemd does not run this computer; name it by \
-         cgroup or pid"
+        "service '{0}' is a systemd unit, but systemd is not running here; name it by cgroup or pid"
     )]
     NoSystemd(String),
     /// The service is a pod, or part of one.
     #[error(
-        "service '{0}' belongs to kubelet, which decides on the CPUs of its pods and writes them \
-         again; take it out of services.toml and plan again, and reserve the CPUs of the others in \
-         kubelet's reservedSystemCPUs"
+        "service '{0}' belongs to kubelet, which overwrites the CPUs of its pods; remove it from \
+         services.toml and plan again, and reserve the CPUs of the others in kubelet's \
+         reservedSystemCPUs"
     )]
     OfKubelet(String),
     /// The service is a whole Slurm job.
     #[error(
-        "service '{service}' is a whole job of Slurm, which writes the CPUs of a job again with \
-         each step; name a step, such as {job}.0 or {job}.batch"
+        "service '{service}' is a whole Slurm job, and Slurm overwrites its CPUs with each step; \
+         name a step, such as {job}.0 or {job}.batch"
     )]
     WholeJob {
         /// The service.
@@ -111,9 +110,9 @@ pub enum ApplyError {
     },
     /// The plan gives a Slurm step CPUs outside its own.
     #[error(
-        "service '{service}' is a step that Slurm has given CPUs {own}, and the plan gives it \
-         {beyond}, which Slurm may give to others; a plan can only narrow a step, and a job with \
-         more CPUs is made by 'srun --exclusive' or '--cpus-per-task'"
+        "service '{service}' is a Slurm step with CPUs {own}, but the plan gives it {beyond}, \
+         which Slurm may give to others; a plan can only narrow a step: request more CPUs with \
+         'srun --exclusive' or '--cpus-per-task'"
     )]
     BeyondStep {
         /// The service.
@@ -125,22 +124,22 @@ pub enum ApplyError {
     },
     /// The service is a domain, but `virsh` is not installed.
     #[error(
-        "service '{0}' is a libvirt domain, and 'virsh' is not installed here; install it \
+        "service '{0}' is a libvirt domain, but 'virsh' is not installed; install it \
          (libvirt-clients), or leave the service out of the plan"
     )]
     NoVirsh(String),
     /// A domain's name is not safe in commands.
     #[error(
-        "service '{0}' is a libvirt domain whose name is a number, or has other characters than \
-         letters, digits and - _ . @; 'virsh domrename' gives it another one"
+        "service '{0}' is a libvirt domain with an unusable name (a number, or with other \
+         characters than letters, digits and - _ . @); rename it with 'virsh domrename'"
     )]
     DomainName(String),
     /// The service has no cpuset, and no threads with changeable masks.
-    #[error("service '{0}' has no thread whose mask could be changed")]
+    #[error("service '{0}' has no thread with a changeable mask")]
     NoThreads(String),
     /// The service includes a process that the computer needs.
     #[error(
-        "service '{service}' takes in process {pid}, {kind}; name the processes of one program, by \
+        "service '{service}' includes process {pid}, {kind}; name the processes of one program, by \
          pid, command, cgroup or unit"
     )]
     Vital {
@@ -153,8 +152,8 @@ pub enum ApplyError {
     },
     /// The entry needs a setting that plans do not change.
     #[error(
-        "service '{service}' is to be changed by {path}, which no plan changes; name a unit, \
-         container or domain by its name, or a control group below the cpuset hierarchy"
+        "service '{service}' would need a change of {path}, but plans never change that; name a \
+         unit, container or domain by its name, or a control group below the cpuset hierarchy"
     )]
     NotASetting {
         /// The service.
@@ -163,7 +162,7 @@ pub enum ApplyError {
         path: String,
     },
     /// A setting was refused.
-    #[error("service '{service}' cannot be given CPUs {cpus}: {}{}", .source.path, advice(.source))]
+    #[error("cannot give service '{service}' CPUs {cpus}: {}{}", .source.path, advice(.source))]
     Refused {
         /// The service.
         service: String,
@@ -174,8 +173,8 @@ pub enum ApplyError {
     },
     /// A setting was accepted, but has no effect.
     #[error(
-        "service '{service}': CPUs {cpus} were set, and {} may still run elsewhere: no cpuset \
-         carries the setting out; name the service by pid or command to change the masks of its \
+        "service '{service}': CPUs {cpus} were set, but {} may still run elsewhere: no cpuset \
+         enforces the setting; name the service by pid or command to change the masks of its \
          threads",
         counted(*.threads, "thread")
     )]
@@ -189,8 +188,8 @@ pub enum ApplyError {
     },
     /// Another program writes this setting too.
     #[error(
-        "service '{service}': {path} was set to '{wanted}' and reads '{found}'; something else \
-         writes it as well"
+        "service '{service}': {path} was set to '{wanted}', but reads '{found}'; another program \
+         writes it too"
     )]
     NotTaken {
         /// The service.
@@ -203,7 +202,7 @@ pub enum ApplyError {
         found: String,
     },
     /// The folder of journals cannot be used.
-    #[error("the journals of plans cannot be read or written")]
+    #[error("cannot read or write the journals of plans")]
     Remembering(#[source] io::Error),
     /// The guardian cannot be started.
     #[error(transparent)]
@@ -213,9 +212,9 @@ pub enum ApplyError {
 fn alternatives(names: &[Name]) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
     if names.is_empty() {
-        "; 'seatmap services apply PLAN' makes one stand".to_owned()
+        "; 'seatmap services apply PLAN' applies one".to_owned()
     } else {
-        format!("; there is {}", names.join(", "))
+        format!("; applied: {}", names.join(", "))
     }
 }
 
@@ -224,7 +223,7 @@ const EBUSY: i32 = 16;
 
 fn advice(error: &FileError) -> &'static str {
     match error.source.raw_os_error() {
-        Some(EBUSY) => " (a group below it has other CPUs, or a neighbour has these for itself)",
+        Some(EBUSY) => " (a group below it has other CPUs, or another group has these exclusively)",
         _ => rights::way_out(&error.source),
     }
 }

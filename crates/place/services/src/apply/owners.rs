@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_container_that_kubelet_made_is_refused() {
+    fn container_of_kubelet_is_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         for (pid, group) in [(7, "0::/kubepods/pod1/0a"), (8, "0::/machine.slice/web.scope")] {

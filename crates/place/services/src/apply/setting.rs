@@ -229,7 +229,7 @@ fn run(path: &str, command: &mut Command) -> Result<Output, FileError> {
         return Ok(output);
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    Err(failed(path, said.lines().next().unwrap_or("it failed without a word")))
+    Err(failed(path, said.lines().next().unwrap_or("it failed without an error message")))
 }
 
 fn failed(path: &str, why: &str) -> FileError {
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_may_take_longer_than_cpus() {
+    fn memory_settings_get_more_patience_than_cpus() {
         for path in ["unit:a.service:AllowedMemoryNodes", "container:docker:web:mems"] {
             assert_eq!(patience(path), PATIENCE_WITH_MEMORY, "{path}");
         }
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn only_settings_of_services_are_obeyed() {
+    fn undo_accepts_only_service_settings() {
         for path in [
             "/sys/fs/cgroup/system.slice/redis.service/cpuset.cpus",
             "/sys/fs/cgroup/cpuset/redis/cpuset.mems",

@@ -79,7 +79,7 @@ fn state(root: &Root) -> Vec<String> {
 }
 
 #[test]
-fn groups_of_both_versions_come_back_from_every_step() {
+fn undo_restores_groups_after_every_step() {
     for (version, whole) in [(2, ["2-3", "1", "", ""]), (1, ["2-3", "1", "2,3", "1"])] {
         let (_folder, root, run) = computer(version);
         let before = state(&root);
@@ -97,7 +97,7 @@ fn groups_of_both_versions_come_back_from_every_step() {
 }
 
 #[test]
-fn steered_packets_leave_quiet_cpus_and_come_back() {
+fn packet_steering_leaves_quiet_cpus_and_is_restored() {
     let (_folder, root, run) = computer(2);
     let file = |queue: &str| format!("/sys/class/net/eth0/queues/{queue}/rps_cpus");
     let before = [("rx-0", "00000000,000000ff"), ("rx-1", "0"), ("rx-2", "3"), ("rx-3", "c")];
@@ -124,7 +124,7 @@ fn steered_packets_leave_quiet_cpus_and_come_back() {
 }
 
 #[test]
-fn inner_groups_shrink_first_and_grow_last() {
+fn inner_groups_shrink_before_outer_groups() {
     let (_folder, root, _run) = computer(1);
     let way = SeatingWay::Group("/cg/redis".into());
     let changes = way.changes(&root, &planned("2-3", "")).unwrap();
@@ -133,18 +133,18 @@ fn inner_groups_shrink_first_and_grow_last() {
 }
 
 #[test]
-fn a_setting_that_somebody_else_changed_stays_and_is_named() {
+fn undo_keeps_and_reports_settings_changed_by_others() {
     let (_folder, root, run) = computer(2);
     let journal = given(&root, &run, 4);
     std::fs::write(root.path("/cg/redis/cpuset.cpus"), "6\n").unwrap();
     let left = undo(&root, journal, &[]).unwrap();
     assert_eq!(left.len(), 1);
-    assert_eq!(left[0].why, "somebody changed it to '6'; it was ''");
+    assert_eq!(left[0].why, "another program changed it to '6'; it was ''");
     assert_eq!(state(&root)[..2], ["6", ""]);
 }
 
 #[test]
-fn a_planted_line_is_not_obeyed() {
+fn undo_refuses_planted_journal_line() {
     let (_folder, root, run) = computer(2);
     let mut journal = given(&root, &run, 0);
     std::fs::create_dir_all(root.path("/etc")).unwrap();
@@ -160,7 +160,7 @@ fn a_planted_line_is_not_obeyed() {
 }
 
 #[test]
-fn a_step_is_narrowed_and_gets_no_cpus_of_others() {
+fn slurm_step_only_narrows_its_cpus() {
     for version in [1, 2] {
         let (_folder, root, _run) = computer(version);
         let step = "/cg/slurm/job_5/step_0";
@@ -185,14 +185,17 @@ fn a_step_is_narrowed_and_gets_no_cpus_of_others() {
         let way = of_step("5.0", "2-3").unwrap();
         assert_eq!(way, SeatingWay::Group(step.into()), "version {version}");
         let told = of_step("5.0", "3-5").unwrap_err().to_string();
-        assert!(told.contains("has given CPUs 0-3, and the plan gives it 4,5"), "{told}");
+        assert!(
+            told.contains("is a Slurm step with CPUs 0-3, but the plan gives it 4,5"),
+            "{told}"
+        );
         let told = of_step("5", "2-3").unwrap_err().to_string();
         assert!(told.contains("name a step, such as 5.0 or 5.batch"), "{told}");
     }
 }
 
 #[test]
-fn threads_with_masks_of_their_own_are_left_alone() {
+fn threads_with_own_masks_stay_unchanged() {
     let whole = CpuSet::of_thread(0).unwrap();
     if whole.len() < 2 {
         return seatmap_needs::skipped!("there is one CPU");

@@ -8,6 +8,7 @@ use seatmap_cell::change::{SettingChange, SettingKind};
 use seatmap_cell::fault;
 use seatmap_cell::journal::{CellJournal, JournalEntry};
 use seatmap_cell::undo::{Left, forgotten_masks};
+use seatmap_data::statistics::words::agreeing;
 use seatmap_os::heirs::{Loan, QUIET_LOOKS, SeatLedger, StillSeated};
 use seatmap_os::layout::CpusetMounts;
 use seatmap_os::owed::ThreadMask;
@@ -30,14 +31,19 @@ pub(crate) fn undo(
     let mut left = Vec::new();
     if journal.lost > 0 {
         let path = journal.path().display().to_string();
-        let why = format!("{} of its lines are damaged; their settings stay", journal.lost);
+        let are = agreeing(journal.lost, "is", "are");
+        let why = format!(
+            "{} of its lines {are} damaged; changes recorded there are not undone",
+            journal.lost
+        );
         left.push(Left::new(path, why));
     }
     for change in journal.changes.iter().rev() {
         if setting::may_be(change, &layout) {
             left.extend(put_back(root, change));
         } else {
-            let why = format!("no plan changes this; {} is damaged", journal.path().display());
+            let path = journal.path().display();
+            let why = format!("a plan never makes this change; {path} is damaged or forged");
             left.push(Left::new(change.path.clone(), why));
         }
         fault::point();
@@ -78,7 +84,7 @@ fn put_back(root: &Root, change: &SettingChange) -> Option<Left> {
     if !change.same(&current, &change.new) && !change.is_given(&current) {
         return left(
             change,
-            format!("somebody changed it to '{current}'; it was '{}'", change.old),
+            format!("another program changed it to '{current}'; it was '{}'", change.old),
         );
     }
     let put = setting::set(root, change, &change.old);

@@ -144,7 +144,7 @@ fn run(domain: &str, arguments: &[String]) -> Result<Output, FileError> {
     if has_ended.iter().any(|words| said.contains(words)) {
         return Err(gone(domain));
     }
-    let first = said.lines().next().unwrap_or("virsh failed without a word");
+    let first = said.lines().next().unwrap_or("virsh failed without an error message");
     let why = first.trim_start_matches("error: ").to_owned();
     Err(FileError { path: path(domain), source: io::Error::other(why) })
 }
@@ -173,7 +173,7 @@ mod tests {
         " IOThread ID   CPU Affinity\n-----------------------------\n 1             0-1\n";
 
     #[test]
-    fn tables_of_virsh_are_read() {
+    fn virsh_tables_are_parsed() {
         let vcpus = read(VCPUS, DomainPart::Vcpu(0));
         let expected = [(DomainPart::Vcpu(0), "1".into()), (DomainPart::Vcpu(1), "0-7".into())];
         assert_eq!(vcpus, expected);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_written_and_read() {
+    fn domain_parts_round_trip_and_invalid_ones_fail() {
         for part in [DomainPart::Vcpu(12), DomainPart::IoThread(1), DomainPart::Emulator] {
             let text = part.to_string();
             let (kind, number) = text.split_once(':').map_or((&*text, None), |(a, b)| (a, Some(b)));

@@ -70,21 +70,21 @@ fn sample() -> ServicesPlan {
 }
 
 #[test]
-fn systemd_gets_a_drop_in_for_each_unit() {
+fn systemd_export_writes_drop_in_per_unit() {
     insta::assert_snapshot!(systemd(&sample()).unwrap());
 }
 
 #[test]
-fn a_tool_that_finds_nothing_says_so() {
+fn export_without_matching_service_is_an_error() {
     let one = Service { pid: Some(7), ..named("one") };
     let told = systemd(&plan_of(vec![planned(one, "6", 0)])).unwrap_err().to_string();
-    assert!(told.ends_with("no service of this plan is named so"), "{told}");
+    assert!(told.ends_with("no service of this plan is a systemd unit"), "{told}");
 }
 
 proptest! {
     /// Hostile names cannot add lines to the script.
     #[test]
-    fn nothing_gets_out_of_its_comment_or_file_name(
+    fn hostile_names_cannot_escape_exported_script(
         name in "[ -~\n\r\\\\'\"$`;END]{1,20}", unit in "[ -~\n\\\\'\"$`;/]{1,20}",
     ) {
         let mut plan = sample();

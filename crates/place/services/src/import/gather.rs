@@ -68,7 +68,7 @@ fn is_of_interest(name: &str) -> bool {
 pub fn text_of(bytes: &[u8]) -> io::Result<String> {
     if bytes.len() > MOST_BYTES {
         return Err(io::Error::other(format!(
-            "the file has more than {} MiB, which no unit, domain or state of kubelet has",
+            "the file has more than {} MiB, too much for a unit, domain or kubelet state",
             MOST_BYTES >> 20
         )));
     }

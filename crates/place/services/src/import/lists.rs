@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn each_tool_has_its_spelling() {
+    fn cpu_lists_follow_each_tools_notation() {
         for (text, spelling, list) in [
             ("0-3,8", ListSpelling::Kubelet, Some("0-3,8")),
             ("", ListSpelling::Kubelet, Some("")),
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_repeats_itself_costs_no_more() {
+    fn repeated_ranges_are_parsed_quickly() {
         let text = vec!["0-16383"; 20_000].join(",");
         assert_eq!(read(&text, ListSpelling::Kubelet).as_deref(), Some("0-16383"));
     }

@@ -264,7 +264,7 @@ pub enum SeatsImportError {
     #[error("this is not a file of {0}")]
     OtherFormat(&'static str),
     /// The text for a service's target is too long.
-    #[error("the place of service '{service}': {problem}")]
+    #[error("the target of service '{service}': {problem}")]
     Place {
         /// The service.
         service: String,
@@ -295,13 +295,13 @@ pub enum SeatsImportError {
     },
     /// The JSON is not a state of kubelet.
     #[error(
-        "this is not a state of kubelet: policyName with defaultCpuSet or machineState is missing"
+        "this is not a kubelet state: policyName with defaultCpuSet or machineState is missing"
     )]
     NoPolicy,
     /// The state is from an old kubelet.
     #[error(
-        "this state is from kubelet before 1.18, which names containers by their ids; read the \
-         state of a later one"
+        "this state is from kubelet before 1.18, which identifies containers by id; read the \
+         state of a later version"
     )]
     ContainerIds,
     /// The UID of a pod is invalid.
@@ -312,7 +312,7 @@ pub enum SeatsImportError {
     },
     /// The settings do not name their unit.
     #[error(
-        "these settings do not say of which unit they are: name the file NAME.service or \
+        "the unit of these settings is unknown: name the file NAME.service or \
          NAME.service.d/FILE.conf, or print the name too: 'systemctl show --property Id,...'"
     )]
     NoUnitName,
@@ -327,11 +327,11 @@ pub enum SeatsImportError {
     TooMany,
     /// The files name no service.
     #[error(
-        "the files seat no service{}{}",
+        "no service has CPUs or memory nodes in these files{}{}",
         reserved.as_ref().map(|cpus| format!(
-            "; they keep CPUs {cpus} from pods: housekeeping = \"{cpus}\" in services.toml"
+            "; they reserve CPUs {cpus}: write housekeeping = \"{cpus}\" in services.toml"
         )).unwrap_or_default(),
-        unread.as_ref().map(|problem| format!("; not all could be read: {problem}"))
+        unread.as_ref().map(|problem| format!("; not all are readable: {problem}"))
             .unwrap_or_default()
     )]
     Empty {

@@ -44,7 +44,7 @@ fn cpu_state(entries: &str) -> String {
 }
 
 #[test]
-fn a_pod_has_the_cpus_of_its_containers_and_the_nodes_of_its_memory() {
+fn pod_gets_container_cpus_and_memory_nodes() {
     let cpus = cpu_state(&format!("{{\"{UID}\":{{\"api\":\"2-3\",\"sidecar\":\"4\"}}}}"));
     let memory = format!(
         "{{\"policyName\":\"Static\",\"machineState\":{{\"0\":{{}}}},\"entries\":{{\"{UID}\":\
@@ -66,7 +66,7 @@ fn a_pod_has_the_cpus_of_its_containers_and_the_nodes_of_its_memory() {
 
 /// Newer releases also give CPUs to whole pods.
 #[test]
-fn keys_of_other_releases_are_told() {
+fn unknown_state_keys_are_reported() {
     let text = cpu_state(&format!("{{\"{UID}\":{{\"api\":\"2\"}}}},\"nodeEntries\":{{}}"));
     let seats = read_one("cpu_manager_state", &text);
     let keys = vec!["nodeEntries".to_owned()];
@@ -75,7 +75,7 @@ fn keys_of_other_releases_are_told() {
 }
 
 #[test]
-fn a_pod_with_resources_of_its_own_has_its_cpus_and_nodes() {
+fn pod_level_resources_set_cpus_and_nodes() {
     let pods = format!("{{\"{UID}\":{{\"cpuSet\":\"2-5\"}}}}");
     let cpus = cpu_state(&format!("{{\"{UID}\":{{\"api\":\"2-3\"}}}},\"podEntries\":{pods}"));
     let blocks = "{\"memoryBlocks\":[{\"numaAffinity\":[1],\"type\":\"memory\",\"size\":1}]}";
@@ -91,7 +91,7 @@ fn a_pod_with_resources_of_its_own_has_its_cpus_and_nodes() {
 }
 
 #[test]
-fn the_text_of_a_state_counts_where_there_is_one() {
+fn embedded_state_data_overrides_outer_entries() {
     let inner = cpu_state(&format!("{{\"{UID}\":{{\"api\":\"6-7\"}}}}"));
     let data = serde_json::to_string(&inner).unwrap();
     let outer = cpu_state(&format!("{{}},\"data\":{data},\"dataChecksum\":7"));
@@ -106,13 +106,13 @@ fn the_text_of_a_state_counts_where_there_is_one() {
 }
 
 #[test]
-fn states_that_seat_nobody_or_are_damaged_are_refused() {
+fn empty_or_damaged_states_are_rejected() {
     let none = "{\"policyName\":\"none\",\"defaultCpuSet\":\"\",\"checksum\":3242152201}";
-    assert_eq!(refused("s", none), "the files seat no service");
+    assert_eq!(refused("s", none), "no service has CPUs or memory nodes in these files");
     assert!(refused("s", "{\"policyName\":\"static\"}").contains("defaultCpuSet or machineState"));
     assert_eq!(
         refused("s", "{\"policyName\":"),
-        "s: line 1, column 14: the file ends where a value should stand"
+        "s: line 1, column 14: EOF while parsing a value"
     );
     assert!(refused("s", "{\"policyName\":x}").starts_with("s: line 1, column "));
     let old = cpu_state("{\"0123456789ab\":\"2-3\"}");
@@ -127,11 +127,12 @@ fn states_that_seat_nobody_or_are_damaged_are_refused() {
 }
 
 #[test]
-fn a_configuration_of_kubelet_says_what_pods_do_not_get() {
+fn kubelet_config_sets_housekeeping_cpus() {
     let text = "kind: KubeletConfiguration\nreservedSystemCPUs: \"0-1\" # for the system\n";
     assert_eq!(
         refused("kubelet.yaml", text),
-        "the files seat no service; they keep CPUs 0,1 from pods: housekeeping = \"0,1\" in \
+        "no service has CPUs or memory nodes in these files; they reserve CPUs 0,1: write \
+         housekeeping = \"0,1\" in \
          services.toml"
     );
     let json = "{\"kind\":\"KubeletConfiguration\",\"reservedSystemCPUs\":\"0-1\"}";
@@ -144,7 +145,7 @@ fn a_configuration_of_kubelet_says_what_pods_do_not_get() {
 }
 
 #[test]
-fn settings_of_a_unit_come_from_all_its_files_and_slices() {
+fn unit_settings_merge_files_drop_ins_and_slices() {
     let unit = "[Unit]\nAllowedCPUs=99\n# a comment \\\n[Service]\nCPUAffinity=0-3\nCPUAffinity=8\n\
                 Slice=a-b.slice\nNUMAPolicy=bind\nNUMAMask=0 \\\n 1\n";
     let drop_in = "[Service]\nCPUAffinity=\nCPUAffinity=4-7\n";
@@ -162,18 +163,18 @@ fn settings_of_a_unit_come_from_all_its_files_and_slices() {
 }
 
 #[test]
-fn shown_units_are_read_as_they_are_in_the_end() {
+fn systemctl_show_output_gives_effective_settings() {
     let text = "Id=redis.service\nSlice=system.slice\nAllowedCPUs=1-2 9\nCPUAffinity=\n\
                 NUMAPolicy=n/a\n\nId=cron.service\nAllowedCPUs=\n\n\
                 Id=batch.service\nCPUAffinity=4 5\nCPUSetPartition=root\n";
     let seats = read_one("-", text);
     assert_eq!(seated(&seats), [["batch", "4,5", ""], ["redis", "1,2,9", ""]]);
     assert!(seats.seats[0].service.is_alone());
-    assert!(refused("-", "AllowedCPUs=1-2\n").contains("of which unit"));
+    assert!(refused("-", "AllowedCPUs=1-2\n").contains("the unit of these settings is unknown"));
 }
 
 #[test]
-fn what_a_unit_cannot_have_is_said() {
+fn contradictory_unit_settings_are_reported() {
     let outside = read_one("a.service", "[Service]\nCPUAffinity=0\nAllowedCPUs=4-5\n");
     assert_eq!(seated(&outside), [["a", "4,5", ""]]);
     assert!(matches!(&outside.remarks[..], [ImportRemark::AffinityOutside { .. }]));
@@ -210,7 +211,7 @@ fn what_a_unit_cannot_have_is_said() {
 }
 
 #[test]
-fn a_list_is_read_as_systemd_reads_it() {
+fn cpu_affinity_expands_specifiers_and_drops_reversed_ranges() {
     let of = |name: &str, list: &str| {
         let seats = read_one(name, &format!("[Service]\nCPUAffinity={list}\n"));
         seats.seats[0].cpus.clone().unwrap()
@@ -221,7 +222,7 @@ fn a_list_is_read_as_systemd_reads_it() {
 }
 
 #[test]
-fn a_file_of_a_folder_that_cannot_be_read_hides_no_other() {
+fn unreadable_file_in_folder_hides_no_other() {
     let from_folder = |name, text| SourceFile { is_from_folder: true, ..file(name, text) };
     let two = domain("<vcpu cpuset='1'>1</vcpu>");
     let other = domain("<vcpu cpuset='2'>1</vcpu>");
@@ -244,11 +245,11 @@ fn a_file_of_a_folder_that_cannot_be_read_hides_no_other() {
         .collect();
     assert_eq!(unread, ["cpu_manager_state", "b.xml", "c.xml"]);
     let told = read_all(&files[..1]).unwrap_err().to_string();
-    assert!(told.contains("not all could be read: cpu_manager_state: entries."), "{told}");
+    assert!(told.contains("not all are readable: cpu_manager_state: entries."), "{told}");
 }
 
 #[test]
-fn a_state_whose_pool_has_the_cpus_of_a_pod_contradicts_itself() {
+fn shared_pool_overlapping_pod_cpus_is_a_claim() {
     let state = cpu_state(&format!("{{\"{UID}\":{{\"api\":\"1-2\"}}}}"));
     let seats = read_one("state", &state);
     assert_eq!(seats.claims(), 1, "the pool is 0-1,8");
@@ -259,7 +260,7 @@ fn domain(inside: &str) -> String {
 }
 
 #[test]
-fn a_domain_has_the_cpus_of_its_vcpus_and_its_emulator() {
+fn libvirt_domain_gets_vcpu_and_emulator_cpus() {
     let pinned = domain(
         "<vcpu placement='static' cpuset='0-3,^2'>4</vcpu><cputune><vcpupin vcpu='0' \
          cpuset='8'/><iothreadpin iothread='1' cpuset='9'/><emulatorpin cpuset='10'/></cputune>\
@@ -276,7 +277,7 @@ fn a_domain_has_the_cpus_of_its_vcpus_and_its_emulator() {
 }
 
 #[test]
-fn domains_that_are_half_pinned_are_noted() {
+fn partly_pinned_domains_are_reported() {
     let pins = "<vcpu>2</vcpu><cputune><vcpupin vcpu='0' cpuset='8'/></cputune>";
     assert!(matches!(
         &read_one("w", &domain(pins)).remarks[..],
@@ -292,12 +293,12 @@ fn domains_that_are_half_pinned_are_noted() {
 }
 
 #[test]
-fn bad_xml_is_named_with_its_place() {
+fn invalid_xml_is_rejected_with_position() {
     assert!(refused("w", "<domain><name>web</name>").contains("line 1, column 25"));
     assert!(refused("w", "<domain>\n<a></b></domain>").starts_with("w: line 2"));
     assert!(refused("w", "<domain></domain>").contains("no <name>"));
     let unknown = "<domain><name>a&unknown;</name></domain>";
-    assert!(refused("w", unknown).contains("an entity that XML does not have"));
+    assert!(refused("w", unknown).contains("unknown XML entity"));
     let list = domain("<vcpu cpuset='0-3;8'>1</vcpu>");
     assert!(refused("w", &list).contains("cpuset of <vcpu>: '0-3;8' is not a list"));
     let deep = format!("<domain>{}", "<a>".repeat(100));
@@ -305,7 +306,7 @@ fn bad_xml_is_named_with_its_place() {
 }
 
 #[test]
-fn files_that_contradict_each_other_are_refused_and_claims_are_noted() {
+fn contradictory_files_are_rejected_and_overlaps_reported() {
     let one = domain("<vcpu cpuset='1'>1</vcpu>");
     let other = domain("<vcpu cpuset='2'>1</vcpu>");
     let files = [file("a.xml", &one), file("b.xml", &other)];
@@ -324,7 +325,7 @@ fn files_that_contradict_each_other_are_refused_and_claims_are_noted() {
 }
 
 #[test]
-fn a_format_can_be_asked_for() {
+fn requested_format_rejects_other_files() {
     assert!(refused("x", "hello").contains("unrecognised format; expected one of"));
     let unit = file("a.service", "[Service]\nAllowedCPUs=1\n");
     let wanted = Some(SeatsFormat::Libvirt);
@@ -332,7 +333,7 @@ fn a_format_can_be_asked_for() {
     assert_eq!(told, "a.service: this is not a file of libvirt");
     let found = SourceFile { is_from_folder: true, ..unit };
     let told = read(&[found], Vec::new(), wanted, CgroupDriver::Systemd).unwrap_err().to_string();
-    assert_eq!(told, "the files seat no service");
+    assert_eq!(told, "no service has CPUs or memory nodes in these files");
 }
 
 fn machine(cpus: u32) -> Profile {
@@ -343,7 +344,7 @@ fn machine(cpus: u32) -> Profile {
 }
 
 #[test]
-fn the_plan_and_the_file_are_what_is_written() {
+fn imported_seats_round_trip_as_plan_and_file() {
     let text = "Id=redis.service\nAllowedCPUs=1-2\n\nId=web.service\nAllowedCPUs=1-2\n";
     let seats = read_one("shown", text);
     let plan = seats.plan(&machine(4)).unwrap();
@@ -351,18 +352,18 @@ fn the_plan_and_the_file_are_what_is_written() {
     assert_eq!(ServicesPlan::from_json(&json).unwrap(), plan);
     assert_eq!((plan.services[0].pool, plan.services[1].pool, plan.cost), (0, 0, None));
     let first = seats.text(None).unwrap();
-    assert!(first.contains("# CPUs 1,2 by shown\n"), "{first}");
+    assert!(first.contains("# CPUs 1,2 from shown\n"), "{first}");
     let known = ServicesFile::from_toml(&first).unwrap();
     assert_eq!(known.services.len(), 2);
     assert_eq!(seats.text(Some(&known)), None);
     let told = seats.plan(&machine(2)).unwrap_err().to_string();
-    assert!(told.starts_with("CPUs 2 of 'redis' are not on desk, which has 0,1"), "{told}");
+    assert!(told.starts_with("CPUs 2 of 'redis' are not on desk (CPUs 0,1)"), "{told}");
     let bare = read_one("w", &domain("<vcpu>2</vcpu>"));
     assert!(bare.plan(&machine(4)).unwrap_err().to_string().contains("name CPUs for none of"));
 }
 
 #[test]
-fn exports_are_read_back() {
+fn exported_plan_is_imported_unchanged() {
     let text = "Id=redis.service\nAllowedCPUs=1-2\nAllowedMemoryNodes=0\n\n\
                 Id=x.slice\nAllowedCPUs=3\n";
     let config = "kind: KubeletConfiguration\nreservedSystemCPUs: 0-3\n";
@@ -379,7 +380,7 @@ fn exports_are_read_back() {
 proptest! {
     /// Any bytes give an error, or a consistent file and plan.
     #[test]
-    fn any_text_is_refused_or_becomes_a_file(
+    fn arbitrary_text_is_rejected_or_imported_consistently(
         begin in prop::sample::select(vec![
             "", "{\"policyName\":\"static\",\"defaultCpuSet\":\"", "[Service]\nAllowedCPUs=",
             "Id=a.service\nAllowedCPUs=", "<domain><name>a</name><vcpu cpuset='",

@@ -22,8 +22,8 @@ pub enum WrittenPlanError {
     },
     /// The machine does not have the CPUs.
     #[error(
-        "CPUs {cpus} of '{service}' are not on {machine}, which has {known}; --on names the \
-         machine of the files"
+        "CPUs {cpus} of '{service}' are not on {machine} (CPUs {known}); name the machine of the \
+         files with --on"
     )]
     NotOnMachine {
         /// The service.
@@ -53,7 +53,7 @@ impl ImportedSeats {
             let nodes = seat.nodes.as_ref().map(|nodes| format!("nodes {nodes}"));
             let words: Vec<String> = cpus.into_iter().chain(nodes).collect();
             let words = if words.is_empty() { "no CPUs".to_owned() } else { words.join(", ") };
-            (format!("{words} by {}", seat.sources.join(", ")), seat.service.clone())
+            (format!("{words} from {}", seat.sources.join(", ")), seat.service.clone())
         });
         find::with_entries(known, self.housekeeping.as_deref(), entries)
     }

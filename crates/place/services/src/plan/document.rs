@@ -170,7 +170,7 @@ impl ServicesPlan {
                 return Err(DocumentError::Inconsistent(what));
             }
             if !names.insert(&planned.service.name) {
-                let what = format!("services[{at}].service.name is there twice");
+                let what = format!("services[{at}].service.name is not unique");
                 return Err(DocumentError::Inconsistent(what));
             }
             for (key, list, may_be_empty) in
@@ -180,7 +180,7 @@ impl ServicesPlan {
                 let is_fine =
                     list.is_empty() && may_be_empty || set.is_some_and(|set| !set.is_empty());
                 if !is_fine {
-                    let what = format!("services[{at}].{key} is '{list}', which is not a list");
+                    let what = format!("services[{at}].{key} is '{list}', not a valid list");
                     return Err(DocumentError::Inconsistent(what));
                 }
             }

@@ -50,11 +50,12 @@ pub struct PlanRequest<'a> {
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub enum PlanError {
     /// No CPU is left.
-    #[error("no CPU is left for services: all are housekeeping CPUs or may not be used")]
+    #[error("no CPUs are left for services: all are housekeeping CPUs or not allowed")]
     NoCpus,
     /// The services need more CPUs than there are.
     #[error(
-        "the services need {} at least ({}), and {} can be given: lower least_cpus by {} in all",
+        "the services need at least {} ({}), but only {} can be used: lower least_cpus by {} in \
+         total",
         counted(*.needed, "CPU"),
         .wishes.join(", "),
         counted(*.cpus, "CPU"),
@@ -70,8 +71,8 @@ pub enum PlanError {
     },
     /// More services need their own CPUs than there are cores.
     #[error(
-        "{} need CPUs of their own ({}), which takes {}, and there are {units}: let {} of them \
-         share (share = true, quiet = false)",
+        "exclusive CPUs for {} ({}) take {}, but there are {units}: let {} of them share (share = \
+         true, quiet = false)",
         counted(.alone.len(), "service"),
         .alone.join(", "),
         counted(*.needed, "core"),
@@ -87,8 +88,8 @@ pub enum PlanError {
     },
     /// A service may have fewer CPUs than a core has.
     #[error(
-        "service '{name}' has most_cpus = {most}, and the smallest part of this machine is a core \
-         with {}: set most_cpus = {unit_cpus}",
+        "service '{name}' has most_cpus = {most}, but the smallest possible set is a core with \
+         {}: set most_cpus = {unit_cpus}",
         counted(*.unit_cpus, "CPU")
     )]
     MostBelowCore {
@@ -101,8 +102,8 @@ pub enum PlanError {
     },
     /// The plan for comparison lacks a service.
     #[error(
-        "the plan of --beside has no CPUs for '{name}', so that both cannot be compared; give a \
-         file without this service"
+        "the plan of --beside has no CPUs for '{name}', so it cannot be compared; give a file \
+         without this service"
     )]
     BesideLacks {
         /// The service.
@@ -110,14 +111,14 @@ pub enum PlanError {
     },
     /// The sets of the plan for comparison are not pools.
     #[error(
-        "the plan of --beside cannot be judged: two of its sets overlap and are not alike, or one \
-         has no core of this machine; cores count as a whole"
+        "the plan of --beside cannot be judged: two of its sets overlap but differ, or one has no \
+         core of this machine (only whole cores count)"
     )]
     BesideOverlaps,
     /// No CPU for services is on a service's nodes.
     #[error(
-        "service '{name}' has memory_nodes = \"{nodes}\", and the CPUs that can be given are on \
-         {} {known}: name one of these",
+        "service '{name}' has memory_nodes = \"{nodes}\", but the usable CPUs are on {} {known}: \
+         name one of these",
         if known.len() == 1 { "node" } else { "nodes" }
     )]
     NoSuchNodes {
@@ -130,7 +131,7 @@ pub enum PlanError {
     },
     /// The machine's memory is unknown.
     #[error(
-        "service '{name}' asks for memory, and how much {machine} has is not known: write \
+        "service '{name}' requests memory, but the memory of {machine} is unknown: write \
          node_memory = \"SIZE\" below [computer], the memory of each NUMA node"
     )]
     MemoryUnknown {
@@ -141,8 +142,8 @@ pub enum PlanError {
     },
     /// One service needs more memory than its nodes have.
     #[error(
-        "service '{name}' has memory = \"{needed}\", and the NUMA nodes that it may be on have \
-         {have}: set memory = \"{have}\""
+        "service '{name}' has memory = \"{needed}\", but its possible NUMA nodes have {have}: set \
+         memory = \"{have}\""
     )]
     MemoryOfOne {
         /// The service.
@@ -154,8 +155,8 @@ pub enum PlanError {
     },
     /// All services together need more memory than there is.
     #[error(
-        "the services need {needed} of memory ({}), and the NUMA nodes have {have}: lower memory \
-         by {less} in all",
+        "the services need {needed} of memory ({}), but the NUMA nodes have {have}: lower memory \
+         by {less} in total",
         .wishes.join(", ")
     )]
     MemoryOfAll {
@@ -170,8 +171,8 @@ pub enum PlanError {
     },
     /// The memory exists, but not near CPUs for the services.
     #[error(
-        "no division gives every service CPUs on NUMA nodes with its memory: it fits with memory = \
-         \"{fitting}\" for '{name}', which has \"{asked}\""
+        "no plan gives every service CPUs on NUMA nodes with its memory: set memory = \
+         \"{fitting}\" for '{name}' instead of \"{asked}\""
     )]
     MemoryApart {
         /// The service with the smallest change.
@@ -183,14 +184,14 @@ pub enum PlanError {
     },
     /// The required nodes of services leave no division.
     #[error(
-        "no division gives every service CPUs on its memory_nodes; without these there is one: let \
-         one service be on another node"
+        "no plan gives every service CPUs on its memory_nodes; without memory_nodes there is one: \
+         allow a service another node"
     )]
     MemoryNodesApart,
     /// The limits exclude each other in another way.
     #[error(
-        "no division of {} keeps all limits: cores are given whole, so that least_cpus and \
-         most_cpus round up and down; lower a least_cpus or raise a most_cpus by the size of a core"
+        "no division of {} keeps all limits: sets consist of whole cores, so least_cpus rounds up \
+         and most_cpus down; lower a least_cpus or raise a most_cpus by the size of a core"
         , counted(*.cpus, "CPU")
     )]
     NothingFits {

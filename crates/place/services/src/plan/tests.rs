@@ -139,7 +139,7 @@ fn partitions(services: usize) -> Vec<Vec<Members>> {
 }
 
 #[test]
-fn the_exact_plan_is_within_two_percent_of_every_division() {
+fn exact_plan_is_optimal_and_search_near_it() {
     for (seed, cores, per_cache, nodes, services) in [
         (1, 6, 3, 1, 3),
         (2, 6, 2, 2, 3),
@@ -172,7 +172,7 @@ fn the_exact_plan_is_within_two_percent_of_every_division() {
 }
 
 #[test]
-fn spans_have_the_facts_of_their_units() {
+fn span_facts_match_facts_of_unit_set() {
     let units = Units::of(&machine(8, 2, 4, 2), None, &CpuSet::of_list("0").unwrap());
     assert_eq!(units.len(), 8, "the core keeps its second thread");
     let spans = UnitSpans::of(&units);
@@ -189,7 +189,7 @@ fn spans_have_the_facts_of_their_units() {
 }
 
 #[test]
-fn a_noisy_service_gets_cpus_of_its_own_and_talkers_one_cache() {
+fn noisy_service_is_separated_and_talkers_share_cache() {
     let samples = 40;
     let bursts: Vec<f64> = (0..samples).map(|at| if at % 4 == 0 { 24.0 } else { 0.5 }).collect();
     let mut record = record(vec![
@@ -212,14 +212,14 @@ fn a_noisy_service_gets_cpus_of_its_own_and_talkers_one_cache() {
 use super::document::PlanVerdict;
 
 #[test]
-fn an_idle_computer_is_left_alone() {
+fn idle_computer_has_nothing_to_gain() {
     let record = record(vec![service("a", vec![0.001; 9]), service("b", vec![0.001; 9])]);
     let plan = plan(&record, &machine(8, 2, 4, 1)).unwrap();
     assert_eq!(plan.verdict, PlanVerdict::NothingToGain);
 }
 
 #[test]
-fn limits_are_kept_or_named_with_the_change_that_helps() {
+fn cpu_limits_are_kept_or_rejected_with_remedy() {
     let profile = machine(4, 2, 4, 1);
     let mut services = vec![service("a", vec![1.0; 9]), service("b", vec![1.0; 9])];
     services[0].service.least_cpus = Some(4);
@@ -238,7 +238,8 @@ fn limits_are_kept_or_named_with_the_change_that_helps() {
     services[0].service.least_cpus = Some(7);
     services[1].service.least_cpus = Some(2);
     let error = plan(&record(services.clone()), &profile).unwrap_err().to_string();
-    assert!(error.ends_with("(a 7, b 2), and 8 CPUs can be given: lower least_cpus by 1 in all"));
+    let told = "(a 7, b 2), but only 8 CPUs can be used: lower least_cpus by 1 in total";
+    assert!(error.ends_with(told), "{error}");
     services[0].service.least_cpus = None;
     services[1].service.least_cpus = None;
     services[1].service.most_cpus = Some(1);
@@ -273,7 +274,7 @@ fn with_memory(node: &str, needs: [&str; 2]) -> Result<ServicesPlan, PlanError> 
 }
 
 #[test]
-fn services_stay_on_nodes_with_their_memory() {
+fn services_use_nodes_with_their_memory() {
     let plan = with_memory("8g", ["6g", "6g"]).unwrap();
     let nodes: Vec<&str> = plan.services.iter().map(|one| one.nodes.as_str()).collect();
     // One node does not have enough for both.
@@ -289,22 +290,17 @@ fn services_stay_on_nodes_with_their_memory() {
 }
 
 #[test]
-fn memory_that_cannot_be_had_is_named_with_the_change_that_helps() {
+fn impossible_memory_is_rejected_with_remedy() {
     for (node, needs, told) in [
-        ("", ["1g", ""], "how much test has is not known: write node_memory = \"SIZE\""),
-        ("8g", ["17g", ""], "the NUMA nodes that it may be on have 16g: set memory = \"16g\""),
+        ("", ["1g", ""], "the memory of test is unknown: write node_memory = \"SIZE\""),
+        ("8g", ["17g", ""], "its possible NUMA nodes have 16g: set memory = \"16g\""),
         (
             "8g",
             ["12g", "5g"],
-            "need 17g of memory (a 12g, b 5g), and the NUMA nodes have 16g: lower \
-                               memory by 1g in all",
+            "need 17g of memory (a 12g, b 5g), but the NUMA nodes have 16g: lower \
+                               memory by 1g in total",
         ),
-        (
-            "8g",
-            ["nodes 7", ""],
-            "memory_nodes = \"7\", and the CPUs that can be given are on nodes \
-                                 0,1",
-        ),
+        ("8g", ["nodes 7", ""], "memory_nodes = \"7\", but the usable CPUs are on nodes 0,1"),
     ] {
         let error = with_memory(node, needs).unwrap_err().to_string();
         assert!(error.contains(told), "{error}");
@@ -318,12 +314,12 @@ fn memory_that_cannot_be_had_is_named_with_the_change_that_helps() {
     let mut record = record(services);
     record.computer.node_memory = Some("8g".into());
     let error = plan(&record, &machine(8, 1, 4, 2)).unwrap_err().to_string();
-    assert!(error.ends_with("it fits with memory = \"3g\" for 'b', which has \"4g\""), "{error}");
+    assert!(error.ends_with("set memory = \"3g\" for 'b' instead of \"4g\""), "{error}");
 }
 
 proptest! {
     #[test]
-    fn memory_is_lacking_where_no_division_of_the_nodes_has_it(
+    fn lacking_bytes_match_exhaustive_maximum(
         sizes in proptest::collection::vec(0..6_u64, 1..5),
         pools in proptest::collection::vec((0..4_usize, 0..4_usize, 0..6_u64), 0..4),
     ) {
@@ -357,7 +353,7 @@ proptest! {
 }
 
 #[test]
-fn a_machine_of_two_cpus_is_divided_by_cpus() {
+fn machine_of_two_cpus_is_divided_by_cpu() {
     let mut profile = machine(1, 2, 1, 1);
     let record = record(vec![service("a", vec![0.5; 9]), service("b", vec![0.5; 9])]);
     assert_eq!(Units::of(&profile, None, &CpuSet::default()).len(), 2);
@@ -367,7 +363,7 @@ fn a_machine_of_two_cpus_is_divided_by_cpus() {
 }
 
 #[test]
-fn many_services_are_searched_within_their_bound() {
+fn plan_of_many_services_is_bounded_and_deterministic() {
     let record = random_record(12, 30, 24.0, 9);
     let plan = plan(&record, &machine(32, 1, 8, 2)).unwrap();
     assert!(plan.bound_percent <= plan.cost_percent && !plan.is_proven);
@@ -403,7 +399,7 @@ fn the_replay_carries_a_burst_into_the_next_slice() {
 proptest! {
     /// The lower bound relies on this.
     #[test]
-    fn a_thread_waits_least_alone_on_the_whole_machine(
+    fn thread_waits_least_alone_on_all_cpus(
         wanted in 0.01..20.0_f64, others in 0.0..20.0_f64,
         set in 0.5..16.0_f64, more in 0.0..16.0_f64,
     ) {

@@ -70,15 +70,15 @@ pub struct AdapterReading {
 pub enum AdapterError {
     /// There is no report file.
     #[error(
-        "{adapter} wrote no report; the options that ask for it stand at the end of the command, \
-         or write {OUTPUT} where the file's name belongs"
+        "{adapter} wrote no report; Seatmap appends the report options to the command, or write \
+         {OUTPUT} in place of the file name"
     )]
     NoReport {
         /// The kind of program.
         adapter: Adapter,
     },
     /// The report file is unreadable.
-    #[error("the report of {adapter} cannot be read")]
+    #[error("cannot read the report of {adapter}")]
     Unreadable {
         /// The kind of program.
         adapter: Adapter,
@@ -93,7 +93,7 @@ pub enum AdapterError {
         adapter: Adapter,
     },
     /// The report does not have the program's format.
-    #[error("the report of {adapter} cannot be understood: {problem}")]
+    #[error("the report of {adapter} is invalid: {problem}")]
     Malformed {
         /// The kind of program.
         adapter: Adapter,
@@ -107,7 +107,7 @@ pub enum AdapterError {
         adapter: Adapter,
     },
     /// The report contains too many benchmarks.
-    #[error("{adapter} reported {count} benchmarks, and at most {MOST_BENCHMARKS} are compared")]
+    #[error("{adapter} reported {count} benchmarks; at most {MOST_BENCHMARKS} are compared")]
     TooMany {
         /// The kind of program.
         adapter: Adapter,
@@ -115,9 +115,7 @@ pub enum AdapterError {
         count: usize,
     },
     /// A reading's unit is not a time.
-    #[error(
-        "benchmark '{name}' has the unit '{unit}', and times are compared in ps, ns, us, ms, s"
-    )]
+    #[error("benchmark '{name}' has the unit '{unit}'; expected a time in ps, ns, us, ms or s")]
     Unit {
         /// The benchmark.
         name: String,

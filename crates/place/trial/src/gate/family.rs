@@ -42,7 +42,7 @@ mod tests {
 
     /// At 5 %, only the p-value 0.01 is shown: 0.02 is above 0.05 / 3.
     #[test]
-    fn claims_step_down() {
+    fn confidence_levels_step_down_by_p_value() {
         let shown = |p_values: &[f64]| {
             let is_shown = |at: usize, confidence: f64| p_values[at] <= 1.0 - confidence + 1e-12;
             let judged_at = confidences(p_values.len(), 0.95, &is_shown);
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_benchmarks_are_seldom_told_apart_however_many() {
+    fn many_equal_benchmarks_rarely_show_difference() {
         let mut chance = fastrand::Rng::with_seed(5);
         let sessions = 300;
         let [mut together, mut alone] = [0, 0];

@@ -79,7 +79,7 @@ pub enum HistoryError {
     #[error("the history is empty; 'seatmap bench --file bench.toml --history FILE' adds to it")]
     Empty,
     /// A reading is not above 0.
-    #[error("line {line}: benchmark '{name}' reads {value}, and readings are above 0")]
+    #[error("line {line}: benchmark '{name}' reads {value}; readings must be above 0")]
     NotPositive {
         /// The line, from 1.
         line: usize,
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn a_history_is_appended_and_read_back() {
+    fn history_round_trips_through_append() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("h.jsonl");
         entry(0, 1.0, "6.1").append(&path).unwrap();
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slower_commit_is_found_and_named() {
+    fn slower_commit_is_found_in_history() {
         let entries: Vec<HistoryEntry> = (0..26)
             .map(|number| {
                 entry(number, noise(number) * if number < 20 { 1.0 } else { 1.05 }, "6.1")
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn another_computer_is_not_a_change() {
+    fn other_computer_is_not_reported_as_change() {
         let entries: Vec<HistoryEntry> = (0..40)
             .map(|number| {
                 let (kernel, factor) = if number % 2 == 0 { ("6.1", 1.0) } else { ("6.12", 1.3) };
@@ -440,13 +440,13 @@ mod tests {
             .collect();
         let trends = Trends::of(&entries, 1);
         assert_eq!(trends.computers.len(), 2);
-        assert_eq!(trends.computers[1].differences, ["kernel: 6.12, then 6.1"]);
+        assert_eq!(trends.computers[1].differences, ["kernel: 6.12, not 6.1"]);
         assert_eq!(trends.computers.iter().map(|kind| kind.sessions).sum::<usize>(), 40);
         assert!(trends.trends.iter().all(|trend| trend.changes.is_empty()), "{trends:?}");
     }
 
     #[test]
-    fn damaged_lines_are_named() {
+    fn damaged_history_lines_are_named() {
         let good = seatmap_data::document::written(&entry(0, 1.0, "6.1"));
         let refused = |text: &str| read(text).unwrap_err().to_string();
         assert!(refused("").contains("empty"));

@@ -224,7 +224,7 @@ pub enum LimitsNotMet {
     #[error("--strict: {}", .0.join("; "))]
     CannotTell(Vec<String>),
     /// Nothing was compared.
-    #[error("base and head have no benchmark in common, so that nothing was compared")]
+    #[error("nothing was compared: base and head have no benchmark in common")]
     NothingCompared,
 }
 
@@ -316,7 +316,7 @@ impl GateReport {
         if let Some(first) = above.first() {
             let more = match above.len() {
                 1 => String::new(),
-                several => format!(" ({several} of {all} are above their limits)"),
+                several => format!("; {several} of {all} are above their limits"),
             };
             return format!("Failed: {}{more}{cut}", first.above().unwrap_or_default());
         }
@@ -325,11 +325,14 @@ impl GateReport {
             let shows = least.fold(None, |most: Option<f64>, next| {
                 Some(most.map_or(next, |most| most.max(next)))
             });
-            return format!(
-                "Cannot tell for {} of {all}: {}{cut}",
-                unshown.len(),
-                crate::tune::limit::shows(shows)
-            );
+            let unshown = unshown.len();
+            return match shows {
+                Some(least) => format!(
+                    "Undecided for {unshown} of {all}: the runs are too noisy. Only a slowdown \
+                     above {least:.1} % would have been detected{cut}"
+                ),
+                None => format!("Undecided for {unshown} of {all}: too few blocks{cut}"),
+            };
         }
         let limited = self.with_outcome(LimitOutcome::Within).len();
         let better = self.shown(ComparisonVerdict::Better);
@@ -339,7 +342,7 @@ impl GateReport {
         }
         let worse = self.shown(ComparisonVerdict::Worse);
         if worse + better + self.shown(ComparisonVerdict::Different) == 0 {
-            return format!("No difference between base and head is shown in {all}{cut}");
+            return format!("No difference between base and head was detected in {all}{cut}");
         }
         format!("{worse} of {all} worse than base, {better} better{cut}")
     }
@@ -368,19 +371,13 @@ impl BenchmarkResult {
     fn above(&self) -> Option<String> {
         let least = self.comparison.as_ref()?.worse_by_at_least_percent(self.better?)?;
         let limit = self.fail_above_percent?;
-        Some(format!(
-            "'{}' is worse by at least {least:.1} %, and {limit} % is the limit",
-            self.name
-        ))
+        Some(format!("'{}' is at least {least:.1} % worse (limit: {limit} %)", self.name))
     }
 
     fn cannot_tell(&self) -> Option<String> {
         let limit = self.fail_above_percent?;
         let shows = crate::tune::limit::shows(self.shows_above_percent);
-        Some(format!(
-            "cannot tell whether '{}' is worse by more than {limit} %: {shows}",
-            self.name
-        ))
+        Some(format!("cannot tell whether '{}' is more than {limit} % worse: {shows}", self.name))
     }
 }
 

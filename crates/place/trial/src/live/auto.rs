@@ -83,7 +83,7 @@ pub enum AutoError {
     Observe(#[from] ObserveError),
     /// A running program has only one CPU.
     #[error(
-        "no seats can be tried: this process may use {} alone; run it where it may use more CPUs",
+        "no seats can be tried: this process may only use {}; allow it more CPUs",
         .0.named()
     )]
     OneCpu(CpuSet),
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cpus_set_apart_are_for_a_program_that_was_put_there() {
+    fn isolated_cpus_are_used_only_if_in_mask() {
         let set = |list: &str| CpuSet::of_list(list).unwrap();
         let seats = |masks: &[&str]| {
             with_named(set("0-1"), &set("4-7"), masks.iter().map(|mask| set(mask)))

@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_share_a_cpu_evenly_or_sit_near() {
+    fn pairs_are_placed_near_or_on_one_cpu() {
         let all = found(&pairs(2), 4, None);
         let names: Vec<_> = all.iter().map(|candidate| candidate.name.as_str()).collect();
         assert_eq!(names, ["nearest", "together"]);
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn more_threads_than_cpus_are_put_together() {
+    fn more_threads_than_cpus_are_paired_on_cpus() {
         let all = found(&pairs(8), 2, None);
         assert_eq!(all.len(), 1);
         assert!((0..8).all(|pair| cpu(&all[0], pair) == cpu(&all[0], pair + 8)));
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn soft_seats_are_the_cpus_of_a_cache() {
+    fn soft_seats_are_cpus_of_one_cache() {
         let all = found(&pairs(2), 4, Some(Soft));
         assert!(all.iter().flat_map(|candidate| candidate.seats.iter().flatten()).all(|seat| seat
             == "0-1"
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_tried_where_nothing_can_differ() {
+    fn no_candidates_for_single_cpu_or_silent_pattern() {
         assert!(found(&pairs(2), 1, None).is_empty());
         assert!(found(&Pattern::silent("silent", 4), 4, None).is_empty());
         assert_eq!(reason(&pairs(2), 1, None), NoSeats::OneCpu);
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_are_apart_by_their_pairs() {
+    fn pattern_distance_ignores_volume() {
         let before = pairs(2);
         let mut now = pairs(2);
         assert!(distance(&before, &now) < 1e-9);

@@ -44,13 +44,13 @@ pub enum LiveError {
     #[error(transparent)]
     Observe(#[from] ObserveError),
     /// The distances do not match.
-    #[error("no seats can be sought")]
+    #[error("cannot compute a placement")]
     Place(#[from] PlaceError),
     /// The guardian has exited, so a SIGKILL would leave threads on their seats.
-    #[error("the process that gives masks back is gone")]
+    #[error("the guardian, which restores masks, has exited")]
     Guard(#[source] io::Error),
     /// The log cannot be written.
-    #[error("the log cannot be written")]
+    #[error("cannot write the log")]
     Log(#[source] io::Error),
 }
 
@@ -375,12 +375,12 @@ impl<'a> Conductor<'a> {
             return Ok(Ok(read));
         }
         let because = match end {
-            ObservationEnd::Program => "the program had ended",
-            ObservationEnd::Time => "the time was over",
+            ObservationEnd::Program => "the program ended",
+            ObservationEnd::Time => "the time limit was reached",
             ObservationEnd::Stopped => "the run was stopped",
         };
         self.outcome.metric_problem =
-            Some(format!("'{}' was ended: {because}", self.meter.metric()));
+            Some(format!("'{}' was stopped: {because}", self.meter.metric()));
         Ok(Err(end))
     }
 
@@ -432,7 +432,7 @@ impl<'a> Conductor<'a> {
         invariant!(
             candidate.is_none_or(|candidate| candidate < self.candidates.len()),
             "conductor",
-            "the engine wants candidate {candidate:?} of {}",
+            "the engine requests candidate {candidate:?} of {}",
             self.candidates.len()
         );
         let sweep = match candidate {

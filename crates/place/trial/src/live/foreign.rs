@@ -77,7 +77,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     #[test]
-    fn a_period_with_more_of_others_is_void_and_seats_are_judged_apart() {
+    fn disturbed_period_is_void_per_candidate() {
         let mut foreign = ForeignTime::default();
         let periods = [1.0, 2.0, 1.0, 3.0, 40.0, 4.0];
         let found = periods.map(|percent| foreign.has_moved(None, Some([percent, 2.0])));
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_no_other_to_itself() {
+    fn own_cpu_time_is_not_foreign() {
         let cpu = CpuSet::of_thread(0).unwrap().iter().next().unwrap();
         let own = [(std::process::id() as Tid, seatmap_os::task::own_tid())];
         let watch = ForeignWatch::begin(&[]);

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn masks_come_back_at_the_end_of_the_pipe_unless_all_is_well() {
+    fn guard_restores_masks_unless_done() {
         let child = sleeper();
         let mask = mask_of(&child);
         let seat = CpuSet::single(mask.cpus.first().unwrap());
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mask_that_was_changed_since_and_another_thread_of_the_same_number_are_left_alone() {
+    fn guard_leaves_changed_masks_and_reused_thread_ids() {
         let child = sleeper();
         let mask = mask_of(&child);
         if mask.cpus.len() < 2 {
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_are_owed_are_all_that_is_left_to_do() {
+    fn guard_restores_only_owed_threads_after_done() {
         let children = [sleeper(), sleeper()];
         let masks = children.each_ref().map(mask_of);
         let seat = CpuSet::single(masks[0].cpus.first().unwrap());

@@ -118,13 +118,13 @@ pub struct Log {
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
     /// The log is empty.
-    #[error("it is empty")]
+    #[error("the log is empty")]
     Empty,
     /// The first line is not a header.
     #[error("line 1: this is not a log of 'seatmap run --auto'")]
     NoHeader,
     /// The format is another.
-    #[error("line 1: its format is '{0}', and this version reads '{FORMAT}'")]
+    #[error("line 1: the format is '{0}', but this version reads '{FORMAT}'")]
     Format(String),
     /// A line before the last is damaged.
     #[error("line {line}: {problem}")]
@@ -135,7 +135,7 @@ pub enum LogError {
         problem: String,
     },
     /// The replay gives another decision.
-    #[error("line {line}: the log has {logged}, and the engine decides {decided}")]
+    #[error("line {line}: the log has {logged}, but the engine decides {decided}")]
     Differs {
         /// The line, from 1.
         line: usize,
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_is_played_again() {
+    fn recorded_log_replays_identically() {
         for gain in [0.5, 1.0, 1.5] {
             let log = Log::read(&log(gain)).unwrap();
             log.replay().unwrap();
@@ -279,13 +279,13 @@ mod tests {
     }
 
     #[test]
-    fn other_decisions_are_noticed() {
+    fn replay_detects_changed_decision() {
         let text = log(1.5).replace("{\"kind\":\"keep\",\"candidate\":0}", "{\"kind\":\"finish\"}");
         assert!(Log::read(&text).unwrap().replay().unwrap_err().to_string().contains("Keep"));
     }
 
     #[test]
-    fn damaged_logs_are_told_with_the_line() {
+    fn damaged_log_is_rejected_with_line() {
         let text = log(1.0);
         let cut = &text[..text.len() - 5];
         assert!(Log::read(cut).is_ok_and(|log| log.is_cut_off && log.replay().is_ok()));
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_keep_to_the_schema() {
+    fn log_lines_match_schema() {
         let text = include_str!("../../../../../docs/formats/seatmap-auto-1.schema.json");
         let schema: serde_json::Value = serde_json::from_str(text).unwrap();
         let nothing: Vec<String> = Vec::new();

@@ -300,7 +300,7 @@ impl Masks {
             invariant!(
                 !sitter.is_own && !seat.is_empty() && seat.is_subset(&sitter.base),
                 "masks of living threads",
-                "thread {tid} sits on {seat}, and its own mask is {}",
+                "thread {tid} has the seat {seat}, and its own mask is {}",
                 sitter.base
             );
         }
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_has_ended_refuses_nothing() {
+    fn ended_thread_counts_as_no_refusal() {
         let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
         let pid = Tid::try_from(child.id()).unwrap();
         let mut masks = Masks::default();
@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_get_seats_and_their_masks_back() {
+    fn seated_threads_get_original_masks_back() {
         let (pid, all) = own();
         let a = sleeper();
         let seat = CpuSet::single(all.last().unwrap());
@@ -446,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_chose_a_seat_themselves_are_left_alone() {
+    fn threads_with_own_masks_stay_unchanged() {
         let (pid, all) = own();
         if all.len() < 2 {
             return seatmap_needs::skipped!("there is one CPU");
@@ -461,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_else_has_changed_stays() {
+    fn free_keeps_masks_changed_by_others() {
         let (pid, all) = own();
         if all.len() < 2 {
             return seatmap_needs::skipped!("there is one CPU");
@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn looks_tell_who_is_not_on_its_seat() {
+    fn look_counts_threads_off_their_seat() {
         let (pid, all) = own();
         if all.len() < 2 {
             return seatmap_needs::skipped!("there is one CPU");
@@ -508,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_have_ended_are_no_error() {
+    fn ended_threads_are_ignored() {
         let (pid, all) = own();
         let mut masks = Masks::default();
         assert_eq!(masks.adopt(&[(pid, 1 << 30)]), 0);

@@ -40,8 +40,8 @@ impl WorkMetric {
                 Ok(WorkMetric::Command(line.to_owned()))
             }
             _ => Err(format!(
-                "'{text}' is not known; give instructions, wakeups, switches or 'command:SHELL \
-                 COMMAND'"
+                "unknown metric '{text}'; expected instructions, wakeups, switches or \
+                 'command:SHELL COMMAND'"
             )),
         }
     }
@@ -51,13 +51,13 @@ impl WorkMetric {
     pub fn caution(&self) -> &'static str {
         match self {
             WorkMetric::Instructions => {
-                "a program that spins does many instructions and little work"
+                "a spinning program executes many instructions and does little work"
             }
             WorkMetric::Wakeups | WorkMetric::Switches => {
-                "threads that wait more often are not always faster; --metric 'command:LINE' reads \
-                 a total that is"
+                "more waits do not always mean more work; --metric 'command:LINE' reads a total of \
+                 the work"
             }
-            WorkMetric::Command(_) => "the line's figure must grow with the work done",
+            WorkMetric::Command(_) => "the total of the command must grow with the work",
         }
     }
 }
@@ -98,7 +98,8 @@ impl MetricReader {
         let counter = match wish {
             None | Some(WorkMetric::Instructions) if is_command => instructions(),
             _ => Err(
-                "instructions are counted from a program's start; give the command, not its PID"
+                "instructions can only be counted from a program's start; give the command, not \
+                 its PID"
                     .to_owned(),
             ),
         };
@@ -207,7 +208,7 @@ impl MetricReader {
 fn instructions() -> Result<Counter, String> {
     let event = CounterEvent::named("instructions").ok_or("the kernel has no such event")?;
     Counter::of_children(&event)
-        .map_err(|error| format!("this computer counts no instructions ({error})"))
+        .map_err(|error| format!("instructions cannot be counted here ({error})"))
 }
 
 fn switches(threads: &[(Tid, Tid)]) -> HashMap<Tid, u64> {
@@ -257,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_number_counts_unless_it_has_two_meanings() {
+    fn last_number_rejects_ambiguous_separators() {
         assert_eq!(last_number("work: 10\nwork: 1,234.5 items.\n"), Some(1234.5));
         assert_eq!(last_number("42, done\n"), Some(42.0));
         for text in ["10\n1.234,5\n", "7 1,5", "none", "1e999"] {
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn metrics_are_read_as_they_are_printed() {
+    fn work_metric_round_trips_through_text() {
         for text in ["instructions", "wakeups", "switches", "command:cat total"] {
             assert_eq!(WorkMetric::parse(text).unwrap().to_string(), text);
         }
@@ -276,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_total_is_compared_between_both_ends() {
+    fn command_metric_counts_growth_between_readings() {
         let folder = std::env::temp_dir().join(format!("seatmap-meter-{}", std::process::id()));
         std::fs::write(&folder, "total: 1,000 commands\n").unwrap();
         let line = WorkMetric::Command(format!("cat {}", folder.display()));
@@ -291,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_is_of_the_time_between_its_readings() {
+    fn metric_time_includes_only_second_reading() {
         let line = WorkMetric::Command("sleep 0.1; echo 7".to_owned());
         let mut meter = MetricReader::new(Some(line), false).unwrap();
         let begun = Instant::now();
@@ -303,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_does_not_end_is_ended_and_told() {
+    fn endless_metric_command_is_stopped_and_reported() {
         let mut meter =
             MetricReader::new(Some(WorkMetric::Command("sleep 1000".to_owned())), false).unwrap();
         meter.limit = Duration::from_millis(300);
@@ -311,12 +312,12 @@ mod tests {
         assert_eq!(meter.end(0.0, &[], &mut || false), None);
         assert_eq!(
             meter.problem(),
-            Some("'command:sleep 1000' had not ended after 0.3 s and was ended")
+            Some("'command:sleep 1000' was still running after 0.3 s and was stopped")
         );
     }
 
     #[test]
-    fn waits_of_living_threads_are_counted() {
+    fn switch_metric_counts_waits_of_threads() {
         let own = std::process::id() as Tid;
         let mut meter = MetricReader::new(Some(WorkMetric::Switches), false).unwrap();
         let (said, thread) = std::sync::mpsc::channel();
@@ -337,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_runs_has_no_instructions() {
+    fn running_program_rejects_instruction_metric() {
         assert!(
             MetricReader::new(Some(WorkMetric::Instructions), false).unwrap_err().contains("PID")
         );

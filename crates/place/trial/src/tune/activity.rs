@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_busy_cpu_is_seen() {
+    fn activity_detects_busy_cpus() {
         let cpus = CpuSet::of_thread(0).unwrap();
         let stop = std::sync::atomic::AtomicBool::new(false);
         let seen = std::thread::scope(|scope| {

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_block_has_each_command_once_and_the_first_twice() {
+    fn block_runs_each_command_once_and_first_twice() {
         let mut blocks = Blocks::new(3, 7);
         let mut firsts = [0; 4];
         for _ in 0..400 {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_that_were_cut_off_do_not_count() {
+    fn incomplete_blocks_do_not_count() {
         let run = |block, command, again| BlockRun {
             again,
             ..BlockRun::new(block, command, block as f64 + 1.0)

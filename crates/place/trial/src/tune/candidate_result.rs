@@ -144,7 +144,7 @@ mod tests {
     use crate::tune::tuned::tests::made;
 
     #[test]
-    fn fresh_runs_judge_those_that_were_compared_and_the_race_the_others() {
+    fn fresh_runs_judge_compared_candidates_and_race_others() {
         for better in [Better::Lower, Better::Higher] {
             let tuned = made(better);
             let verdict = tuned.verdict.as_ref().unwrap();
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_that_fresh_runs_do_not_show_is_not_claimed() {
+    fn unconfirmed_difference_claims_no_gain() {
         let mut tuned = made(Better::Lower);
         let mut verdict = tuned.verdict.take().unwrap();
         verdict.rejected.push(DEFAULT);

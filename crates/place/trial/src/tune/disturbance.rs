@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_quiet_quarter_nothing_is_left_out() {
+    fn mostly_disturbed_session_leaves_nothing_out() {
         let loud: Vec<usize> = (0..7).collect();
         let mut runs = session(12, &loud);
         let found = judge(&mut runs, 2, 6).unwrap();
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_that_may_be_off_disturbs_nothing() {
+    fn uncertain_foreign_share_is_no_disturbance() {
         let usual = Usual([10.0, 0.0, 0.0]);
         let shares = |foreign: f64, unsure_percent| Disturbance {
             foreign_percent: Some(foreign),

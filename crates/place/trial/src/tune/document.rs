@@ -57,10 +57,7 @@ const OTHERS_BESIDE_PERCENT: f64 = 20.0;
 impl SeatsUsed {
     /// Adds a remark on void runs; once for each list of missing CPUs.
     pub fn tell_void(&mut self, cpus: &str, holder: &Holder) {
-        let note = format!(
-            "runs were void and made again, since CPUs were taken away from them: {cpus} ({})",
-            holder.or(TAKEN)
-        );
+        let note = format!("some runs lost CPUs and were repeated: {cpus} ({})", holder.or(TAKEN));
         // A changing cpuset would otherwise fill the report.
         if !self.notes.contains(&note) {
             self.notes.push(note);
@@ -75,7 +72,7 @@ impl SeatsUsed {
 
 fn differing_loads(now: f64, then: f64, most: f64) -> Option<String> {
     let is_other = (now - then).abs() > most;
-    is_other.then(|| format!("others on its CPUs: {now:.0} % of the time, then {then:.0} %"))
+    is_other.then(|| format!("load of others on its CPUs: {now:.0} %, not {then:.0} %"))
 }
 
 /// Why a baseline result cannot be used.
@@ -85,7 +82,7 @@ pub enum BenchBaselineError {
     #[error(transparent)]
     Document(#[from] DocumentError),
     /// It holds readings of another metric.
-    #[error("its metric is '{then}', and this one is '{now}'; give both the same --metric")]
+    #[error("its metric is '{then}', but this one is '{now}'; use the same --metric for both")]
     Metric {
         /// The baseline's metric.
         then: String,
@@ -243,7 +240,7 @@ impl BenchResults {
             && now != before
         {
             let [now, before] = [now, before].map(Better::word);
-            differences.push(format!("better readings: {now}, then {before}"));
+            differences.push(format!("better readings: {now}, not {before}"));
         }
         // Another kernel or governor can explain any difference.
         let comparison = if differences.is_empty() { self.since(then) } else { None };
@@ -304,8 +301,7 @@ impl BenchResults {
             .filter_map(|(found, name)| {
                 let least = found.worse_by_at_least_percent(better)?;
                 Some(format!(
-                    "'{own}' is worse than '{name}' by at least {least:.1} %, and {most_percent} \
-                     % is the limit"
+                    "'{own}' is at least {least:.1} % worse than '{name}' (limit: {most_percent} %)"
                 ))
             })
             .collect();
@@ -336,7 +332,7 @@ impl BenchResults {
 
     fn unshown(&self, other: &str, most_percent: f64, why: &str) -> String {
         let own = &self.commands[0].name;
-        format!("whether '{own}' is worse than '{other}' by more than {most_percent} %: {why}")
+        format!("whether '{own}' is more than {most_percent} % worse than '{other}': {why}")
     }
 
     /// Reads a result and checks that its parts are consistent.
@@ -372,13 +368,10 @@ impl BenchResults {
 
     fn check(&self) -> Result<(), DocumentError> {
         if self.commands.is_empty() {
-            return wrong("commands: there are none".to_owned());
+            return wrong("commands: the list is empty".to_owned());
         }
         if self.runs.len() > MAX_RUNS {
-            return wrong(format!(
-                "runs: {}, and no more than {MAX_RUNS} are read",
-                self.runs.len()
-            ));
+            return wrong(format!("runs: {}, but at most {MAX_RUNS} are read", self.runs.len()));
         }
         if !(self.confidence > 0.0 && self.confidence < 1.0) {
             return wrong(format!("confidence: {} is not between 0 and 1", self.confidence));
@@ -386,7 +379,7 @@ impl BenchResults {
         for (at, run) in self.runs.iter().enumerate() {
             if run.command >= self.commands.len() {
                 return wrong(format!(
-                    "runs[{at}].command: {} of {} commands",
+                    "runs[{at}].command: {} is out of range; the number of commands is {}",
                     run.command,
                     self.commands.len()
                 ));
@@ -397,7 +390,7 @@ impl BenchResults {
             // Each block has a run.
             if run.block > self.runs.len() {
                 return wrong(format!(
-                    "runs[{at}].block: {} of {}",
+                    "runs[{at}].block: {} is out of range for {}",
                     run.block,
                     counted(self.runs.len(), "run")
                 ));
@@ -458,7 +451,7 @@ pub(crate) mod tests {
 
     /// Quadratic time for 20,000 blocks would be hours.
     #[test]
-    fn many_blocks_are_judged_as_fast_as_they_are_read() {
+    fn twenty_thousand_blocks_are_judged_quickly() {
         let results = made(20_000);
         assert_eq!(results.blocks().len(), 20_000);
         assert_eq!(results.comparisons[0].verdict, verdict::ComparisonVerdict::Better);
@@ -471,7 +464,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_schema_allows_these_results_and_describes_every_key() {
+    fn bench_results_match_schema_and_write_every_key() {
         let mut full = made(12);
         full.fingerprint = Fingerprint {
             cpu_model: Some("x".to_owned()),
@@ -515,7 +508,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn results_are_judged_and_read_back() {
+    fn bench_results_are_judged_and_round_trip() {
         let results = made(12);
         assert_eq!(results.comparisons[0].verdict, crate::tune::ComparisonVerdict::Better);
         assert!(results.itself.as_ref().unwrap().floor_percent < 1.0);
@@ -523,7 +516,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn an_earlier_result_is_compared_where_the_computer_is_the_same() {
+    fn baseline_is_compared_only_on_same_computer() {
         let baseline = |now: BenchResults, then: &BenchResults| {
             let mut now = now;
             now.compare_with(then);
@@ -540,7 +533,7 @@ pub(crate) mod tests {
         let found = baseline(made(12), &other);
         assert_eq!(
             (found.differences, found.comparison),
-            (vec!["kernel: unknown, then 6.1".to_owned()], None)
+            (vec!["kernel: unknown, not 6.1".to_owned()], None)
         );
         let busy = |percent| {
             let mut results = made(12);
@@ -548,7 +541,7 @@ pub(crate) mod tests {
             results
         };
         let found = baseline(busy(3.0), &busy(100.0));
-        let words = ["others on its CPUs: 3 % of the time, then 100 %"];
+        let words = ["load of others on its CPUs: 3 %, not 100 %"];
         assert_eq!(
             (found.differences, found.comparison),
             (words.map(str::to_owned).to_vec(), None)
@@ -560,11 +553,11 @@ pub(crate) mod tests {
             results
         };
         let found = baseline(better(Better::Lower), &better(Better::Higher));
-        assert_eq!(found.differences, ["better readings: lower, then higher"]);
+        assert_eq!(found.differences, ["better readings: lower, not higher"]);
     }
 
     #[test]
-    fn damaged_results_are_refused() {
+    fn damaged_bench_results_are_rejected() {
         let refused = |change: &dyn Fn(&mut BenchResults)| {
             let mut results = made(2);
             change(&mut results);

@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_wins_and_fresh_runs_say_by_how_much() {
+    fn lowest_cost_wins_and_fresh_runs_confirm_gain() {
         let outcome = judge(&costs(&[0.5, 0.1, 0.3, 0.9], 20), 10, 0.95);
         assert_eq!((outcome.winner, outcome.blocks), (1, 10));
         assert_eq!(
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn lucky_runs_choose_but_do_not_confirm() {
+    fn lucky_selection_runs_do_not_confirm() {
         let mut costs = costs(&[0.0, 0.0], 20);
         costs[1][..10].fill(-1.0);
         let outcome = judge(&costs, 10, 0.95);
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fewest_runs_have_an_interval() {
+    fn fewest_runs_suffice_for_interval() {
         for confidence in [0.5, 0.95, 0.99, 0.999] {
             let runs = fewest_runs(confidence);
             let outcome = judge(&costs(&[0.5, 0.1], runs), runs / 2, confidence);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_wins_among_equals() {
+    fn default_wins_ties() {
         let outcome = judge(&vec![vec![1.0; 12]; 3], 6, 0.95);
         assert_eq!((outcome.winner, outcome.rejected.len()), (DEFAULT, 0));
         assert!(outcome.against_default().is_none());

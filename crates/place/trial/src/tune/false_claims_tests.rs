@@ -72,7 +72,7 @@ fn count(verdicts: &[ComparisonVerdict], of: &[ComparisonVerdict]) -> usize {
 }
 
 #[test]
-fn equal_commands_are_seldom_told_apart_and_five_percent_are_found() {
+fn varying_neighbour_rarely_causes_false_claims() {
     // The neighbour is active for 5 runs of 25, 10 of 20, or 100 of 200, which exceeds a session.
     for (comes, goes, least) in [(0.05, 0.2, 90), (0.1, 0.1, 90), (0.01, 0.01, 50)] {
         let same = verdicts(comes, goes, 1.0, 200);
@@ -141,7 +141,7 @@ fn judged(blocks: usize, seed: u64, planted: f64, slots: &mut Slots) -> Comparis
 }
 
 #[test]
-fn few_blocks_claim_no_more_than_many_and_find_a_factor_of_three() {
+fn few_blocks_rarely_claim_falsely_and_find_threefold() {
     let sessions = 60;
     for at in 0..kinds(0).len() {
         let mut claims = 0;
@@ -167,7 +167,7 @@ fn few_blocks_claim_no_more_than_many_and_find_a_factor_of_three() {
 
 /// A mean of two runs minus one would be skewed like the noise.
 #[test]
-fn spikes_make_equal_commands_no_different() {
+fn spikes_rarely_cause_false_claims() {
     let mut random = Xoshiro::new(3);
     let claims = (0..400)
         .filter(|seed| {

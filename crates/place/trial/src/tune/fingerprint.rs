@@ -80,7 +80,7 @@ impl Fingerprint {
         }
     }
 
-    /// The differences from another fingerprint, as `kernel: 6.1.0, then 6.12.0`. Results are
+    /// The differences from another fingerprint, as `kernel: 6.12.0, not 6.1.0`. Results are
     /// comparable without differences.
     #[must_use]
     pub fn differences(&self, then: &Fingerprint) -> Vec<String> {
@@ -88,7 +88,7 @@ impl Fingerprint {
         now.into_iter()
             .zip(then)
             .filter(|((_, now), (_, then))| now != then)
-            .map(|((what, now), (_, then))| format!("{what}: {now}, then {then}"))
+            .map(|((what, now), (_, then))| format!("{what}: {now}, not {then}"))
             .collect()
     }
 
@@ -107,7 +107,7 @@ impl Fingerprint {
             ("SMT", word(&self.smt.as_deref().map(smt_word))),
             ("huge pages", word(&self.thp)),
             ("mitigations", word(&self.mitigations)),
-            ("quota of CPU time", word(&self.quota)),
+            ("CPU quota", word(&self.quota)),
             ("priority", self.priority.clone().unwrap_or_else(|| "usual".to_owned())),
             ("seats", self.seats.clone()),
             ("kept quiet by", self.quiet.clone()),
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn differences_are_named() {
         assert!(made("6.1").differences(&made("6.1")).is_empty());
-        assert_eq!(made("6.1").differences(&made("6.12")), ["kernel: 6.1, then 6.12"]);
+        assert_eq!(made("6.1").differences(&made("6.12")), ["kernel: 6.1, not 6.12"]);
         let mut other = made("6.1");
         other.mitigations = None;
         other.turbo = Some(false);
@@ -152,19 +152,19 @@ mod tests {
     }
 
     #[test]
-    fn a_quota_makes_another_computer() {
+    fn quota_distinguishes_fingerprints() {
         let mut under_quota = made("6.1");
         under_quota.quota = Some("0.5 CPUs in periods of 100 ms".to_owned());
         let mut free = made("6.1");
         free.quota = Some("none".to_owned());
         assert_eq!(
             under_quota.differences(&free),
-            ["quota of CPU time: 0.5 CPUs in periods of 100 ms, then none"]
+            ["CPU quota: 0.5 CPUs in periods of 100 ms, not none"]
         );
     }
 
     #[test]
-    fn the_hash_is_the_published_one() {
+    fn fnv_matches_published_values() {
         assert_eq!([fnv(b""), fnv(b"foobar")], [0x811c_9dc5, 0xbf9c_f968]);
     }
 }

@@ -68,12 +68,12 @@ impl CommandComparison {
     }
 }
 
-/// The smallest slowdown that a session can show, as the end of a sentence.
+/// Why a session does not decide, as the end of a sentence.
 #[must_use]
 pub fn shows(least_percent: Option<f64>) -> String {
     least_percent.map_or_else(
-        || "this session has too few blocks".to_owned(),
-        |least| format!("this session shows slowdowns above {least:.1} %"),
+        || "too few blocks".to_owned(),
+        |least| format!("only a slowdown above {least:.1} % would have been detected"),
     )
 }
 
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_is_above_its_limit_within_it_or_neither() {
+    fn limit_outcome_follows_interval_and_floor() {
         use LimitOutcome::{Above, CannotTell, Within};
         for (ends, verdict, outcome) in [
             (Some([1.04, 1.06]), ComparisonVerdict::Worse, Above),
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_slowdown_that_is_shown_is_above_limit_and_floor() {
+    fn detectable_slowdown_exceeds_limit_and_floor() {
         let floor = NoiseFloor {
             floor_percent: 20.0,
             sessions: 1,

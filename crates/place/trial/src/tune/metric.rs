@@ -49,12 +49,12 @@ pub enum Metric {
 pub enum MetricError {
     /// The metric is unknown.
     #[error(
-        "metric {0:?} is not known; give 'time', 'cpu', 'regex:PATTERN', 'command:SHELL COMMAND' \
+        "unknown metric {0:?}; expected 'time', 'cpu', 'regex:PATTERN', 'command:SHELL COMMAND' \
          or 'perf:EVENT'"
     )]
     Unknown(String),
     /// The regular expression is invalid.
-    #[error("metric {text:?}: the pattern cannot be read")]
+    #[error("metric {text:?}: invalid pattern")]
     Pattern {
         /// The pattern.
         text: String,
@@ -70,8 +70,7 @@ pub enum MetricError {
     NoGroup(String),
     /// The event is unknown.
     #[error(
-        "metric 'perf:{0}': there is no such event; known are {names}, and r and a hexadecimal \
-         number",
+        "metric 'perf:{0}': unknown event; expected one of {names}, or r with a hexadecimal number",
         names = CounterEvent::names().collect::<Vec<_>>().join(", ")
     )]
     Event(String),
@@ -161,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn metrics_are_read_as_they_are_printed() {
+    fn metric_round_trips_through_text() {
         for text in
             ["time", "cpu", "regex:([0-9.]+) ops", "command:cat out.txt", "perf:page-faults"]
         {
@@ -174,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_metric_is_told_with_what_is() {
+    fn invalid_metric_is_rejected_with_hint() {
         assert!(refusal("speed").contains("'regex:PATTERN'"));
         assert!(refusal("regex:[0-9]+").contains("no group"));
         assert!(refusal("regex:(").contains("cannot be read"));
@@ -184,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_match_counts() {
+    fn printed_metric_uses_last_match() {
         let Metric::Printed(pattern) = Metric::parse("regex:SET: ([0-9.,]+)").unwrap() else {
             unreachable!()
         };

@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_race_is_the_same_wherever_its_runs_are_made() {
+    fn race_result_is_independent_of_run_location() {
         let race = race(Some(36));
         let mut shown = 0;
         let here = race.run(None, &|| false, &mut |known, of| shown = of - known).unwrap();
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_runs_and_a_stop_are_errors() {
+    fn race_rejects_small_budget_and_reports_interruption() {
         let few = race(Some(35)).run(None, &|| false, &mut |_, _| {}).unwrap_err();
         assert!(few.is_input());
         assert_eq!(

@@ -31,7 +31,7 @@ pub struct SimulatedRun {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OnModelError {
     /// The pattern has no messages.
-    #[error("a race on {0} takes a pattern of 2 or more tasks that send something")]
+    #[error("a race on {0} needs a pattern with messages between at least two tasks")]
     Silent(String),
 }
 
@@ -78,7 +78,7 @@ impl OnModel {
             |_, job| {
                 // The flag orders no other memory.
                 if is_over.load(Ordering::Relaxed) {
-                    return Err("nobody wants the result any more".to_owned());
+                    return Err("the calculation was cancelled".to_owned());
                 }
                 self.time_ns(job)
             },
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_depends_on_its_seats_and_its_skew() {
+    fn simulated_run_depends_on_seats_and_skew() {
         let ring = ring();
         let time = |job: &SimulatedRun| ring.time_ns(job).unwrap();
         let first = job([0, 1, 2, 3], 7);
@@ -146,14 +146,14 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_without_messages_is_refused() {
+    fn model_race_rejects_pattern_without_messages() {
         let model = catalog::load("scc-48").unwrap().unwrap();
         let refused = OnModel::new(&model, &Pattern::silent("none", 4), 2).unwrap_err().to_string();
-        assert!(refused.contains("2 or more tasks that send something"), "{refused}");
+        assert!(refused.contains("messages between at least two tasks"), "{refused}");
     }
 
     #[test]
-    fn draws_are_different_seats_of_the_machine() {
+    fn drawn_seats_are_distinct_and_depend_on_seed() {
         let one = drawn(&[4, 5, 6, 7, 8], 3, 1);
         let other = drawn(&[4, 5, 6, 7, 8], 3, 2);
         assert!(one != other && one == drawn(&[4, 5, 6, 7, 8], 3, 1));

@@ -125,7 +125,7 @@ fn rivals() -> Vec<String> {
     let scheduler = kernel
         .sched_ext
         .as_ref()
-        .map(|name| format!("the loaded scheduler '{name}' decides instead of the kernel's own"));
+        .map(|name| format!("the sched_ext scheduler '{name}' replaces the kernel's own"));
     let cache =
         kernel.cache_aware.map(|is_on| format!("cache-aware scheduling is {}", on_or_off(is_on)));
     let numa = kernel.numa_balancing.map(|is_on| format!("NUMA balancing is {}", on_or_off(is_on)));
@@ -212,7 +212,7 @@ impl Racing<'_> {
     fn made(&mut self, turn: RaceTurn) -> Result<RaceRun, Cut> {
         assert!(
             turn.candidate < self.field.entrants.len(),
-            "candidate {} of {} is to run",
+            "the next candidate is {} of {}",
             turn.candidate,
             self.field.entrants.len()
         );

@@ -5,7 +5,7 @@
 
 use crate::tune::activity::{Activity, QUIET_PERCENT};
 use seatmap_data::machine::{CoreKind, Topology};
-use seatmap_data::statistics::words::{agreeing, counted, counted_figure};
+use seatmap_data::statistics::words::{counted, counted_figure};
 use seatmap_os::{CpuList, CpuSet};
 use std::collections::BTreeMap;
 
@@ -29,10 +29,8 @@ pub struct ChosenCpus {
 pub enum SeatsError {
     /// There are fewer CPUs than requested.
     #[error(
-        "{} {} asked for, and there {} {}{}",
+        "{} requested, but {} available{}",
         counted(*.requested, "seat"),
-        agreeing(*.requested, "was", "were"),
-        agreeing(*.there, "is", "are"),
         counted(*.there, "equal CPU"),
         hint(*.mixed)
     )]
@@ -158,12 +156,12 @@ fn of_one_kind(cores: Vec<Core>, notes: &mut Vec<String>) -> (Vec<Core>, bool) {
         return (fast, false);
     }
     let left = CpuList(slow.iter().flat_map(|core| core.pus.iter().copied()).collect());
-    let (are, they) = if left.0.len() == 1 {
-        ("is", "it belongs to a core")
+    let named = left.named();
+    notes.push(if left.0.len() == 1 {
+        format!("{named} is not used: its core is of another kind")
     } else {
-        ("are", "they belong to cores")
-    };
-    notes.push(format!("{} {are} left out: {they} of another kind", left.named()));
+        format!("{named} are not used: their cores are of another kind")
+    });
     (fast, true)
 }
 
@@ -176,12 +174,12 @@ fn disturbed(cores: &[Core]) -> Vec<String> {
             // A program on a core disturbs more than its interrupts.
             if busy_percent > QUIET_PERCENT {
                 return format!(
-                    "something else ran on {cpus} for {busy_percent:.0} % of the time before \
-                     the start"
+                    "other programs used {cpus} for {busy_percent:.0} % of the time before the \
+                     start"
                 );
             }
             let interrupts = counted_figure(interrupts_per_s, 0, "interrupt");
-            format!("{interrupts} of devices a second came to {cpus} before the start")
+            format!("{cpus} received {interrupts} from devices per second before the start")
         })
         .collect()
 }
@@ -222,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn every_seat_has_a_core_of_its_own_until_there_are_no_more() {
+    fn seats_get_separate_cores_while_available() {
         assert_eq!(chosen(&machine(4, 0), &[], Some(1)), Ok(("3".to_owned(), 1, 0)));
         assert_eq!(chosen(&machine(4, 0), &[], Some(3)), Ok(("1-3".to_owned(), 3, 0)));
         assert_eq!(chosen(&machine(4, 0), &[], Some(5)), Ok(("0-3,7".to_owned(), 4, 0)));
@@ -230,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn busy_cores_come_last_and_are_told() {
+    fn busy_cores_are_chosen_last_and_counted() {
         // PU 6 is the sibling of PU 2.
         assert_eq!(chosen(&machine(4, 0), &[3, 6], Some(2)), Ok(("0,1".to_owned(), 2, 0)));
         assert_eq!(chosen(&machine(4, 0), &[3, 6], Some(3)), Ok(("0,1,3".to_owned(), 3, 1)));
@@ -248,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_core_is_kept_though_one_thread_of_it_is_used() {
+    fn whole_core_is_reserved_for_one_thread() {
         let topology = machine(2, 0);
         let allowed: CpuSet = (0..4).collect();
         let chosen = choose(&topology, &allowed, &BTreeMap::new(), Some(1)).unwrap();

@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn disturbed_blocks_are_run_again_up_to_twice() {
+    fn disturbed_blocks_are_repeated_up_to_twice() {
         // These runs stay quiet, so that the usual load is known.
         let beside = |run: &BlockRun, loud: usize| {
             let percent = if run.block < loud && !run.again { 50.0 } else { 0.0 };
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_and_a_stop_keep_the_runs_before_them() {
+    fn failure_or_stop_keeps_earlier_runs() {
         let folder = tempfile::tempdir().unwrap();
         let script = format!(
             "echo x >> {0}/n; test $(wc -l < {0}/n) -lt 9; s=$?; echo 1; exit $s",
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn time_ends_a_session_between_its_bounds() {
+    fn time_limit_respects_block_bounds() {
         let bounds = |least_blocks, time| Length {
             warm_ups: 0,
             least_blocks,

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use taken::Needed;
 
 /// The reason for missing CPUs if no cell holds them.
-pub(crate) const TAKEN: &str = "a cpuset or a taskset was changed, or one went offline";
+pub(crate) const TAKEN: &str = "a cpuset or mask was changed, or a CPU went offline";
 
 /// The part of a failed command's output in its error.
 const TAIL_BYTES: u64 = 2000;
@@ -84,7 +84,7 @@ pub enum TrialError {
     #[error(
         "'{command}' {how}{said}{}",
         if .how.is_cut() {
-            "; a run that is cut short cannot be compared with another one: let it end by itself"
+            "; an interrupted run cannot be compared: let it end by itself"
         } else {
             ""
         }
@@ -99,9 +99,8 @@ pub enum TrialError {
     },
     /// It ended, but left a process running.
     #[error(
-        "'{command}' ended and left process {pid} ('{name}') running, which was ended now: a run \
-         of a program that goes to the background cannot be told from the next one; keep it in the \
-         foreground"
+        "'{command}' left process {pid} ('{name}') running; Seatmap ended it, because runs must \
+         not overlap: keep the program in the foreground"
     )]
     LeftRunning {
         /// The command.
@@ -112,7 +111,7 @@ pub enum TrialError {
         name: String,
     },
     /// It ended, but the leftover processes cannot be listed.
-    #[error("'{command}' has ended, and it cannot be seen whether it left a process running")]
+    #[error("'{command}' ended, but its remaining processes cannot be listed")]
     Unseen {
         /// The command.
         command: String,
@@ -122,8 +121,8 @@ pub enum TrialError {
     },
     /// The output has no match.
     #[error(
-        "the metric '{metric}' matches no number (digits, with a point for decimals) that \
-         '{command}' printed{said}"
+        "the metric '{metric}' matches no number (digits, with a point for decimals) in the \
+         output of '{command}'{said}"
     )]
     NoMatch {
         /// The metric.
@@ -143,7 +142,7 @@ pub enum TrialError {
     },
     /// The metric's own command did not print a number.
     #[error(
-        "the metric '{metric}' printed {printed:?}, which is not one number; print digits with a \
+        "the metric '{metric}' printed {printed:?} instead of one number; print digits with a \
          point for decimals, such as 1234.5"
     )]
     NotANumber {
@@ -154,14 +153,14 @@ pub enum TrialError {
     },
     /// A CPU was missing at some time: a cpuset or mask changed, or it went offline.
     #[error(
-        "'{command}': the run is void, since its {} {}: {}",
+        "'{command}': the run is void, because its {} {}: {}",
         cpu_list::named(.cpus),
         if !*.is_back {
-            "cannot be had now"
+            "cannot be used now"
         } else if .cpus.parse::<u32>().is_ok() {
-            "was not there all the time"
+            "was not always available"
         } else {
-            "were not all there during it"
+            "were not always all available"
         },
         .holder.or(TAKEN)
     )]
@@ -177,7 +176,7 @@ pub enum TrialError {
     },
     /// The CPUs of the run could not be checked.
     #[error(
-        "'{command}': the run is void, since it cannot be seen whether its {} stayed there",
+        "'{command}': the run is void, because it is unknown whether its {} stayed available",
         cpu_list::named(.cpus)
     )]
     CpusUnseen {
@@ -190,10 +189,10 @@ pub enum TrialError {
     },
     /// The metric's own command did not end in time.
     #[error(
-        "the metric '{metric}' had not ended after {limit:?}{} and was ended; let it print a \
-         number of the run at once, or let the command itself print it and read it with \
-         'regex:PATTERN'",
-        if *.is_whole_time { ", all the time that --seconds gives," } else { "" }
+        "the metric '{metric}' was still running after {limit:?}{} and was stopped; it must print \
+         a number of the finished run at once (or let the command itself print the number, for \
+         'regex:PATTERN')",
+        if *.is_whole_time { " (all of --seconds)" } else { "" }
     )]
     MetricLate {
         /// The metric.
@@ -228,7 +227,7 @@ pub enum TrialError {
         source: io::Error,
     },
     /// The output could not be stored or read.
-    #[error("the command's output cannot be kept")]
+    #[error("cannot store the command's output")]
     Output(#[source] io::Error),
 }
 
@@ -384,7 +383,7 @@ impl CommandRunner {
                 }
                 _ if event.is_software() => "",
                 _ => {
-                    " (virtual machines mostly have no counters; software events such as \
+                    " (most virtual machines have no counters; software events such as \
                      task-clock work everywhere)"
                 }
             };
@@ -516,8 +515,8 @@ impl Printed {
         let read = self.read(TAIL_BYTES).unwrap_or_default();
         let said = read.iter().rev().map(|text| text.trim()).find(|text| !text.is_empty());
         said.map_or_else(
-            || ", and it printed nothing".to_owned(),
-            |text| format!("; it said: {}", last_lines(text)),
+            || "; it printed nothing".to_owned(),
+            |text| format!("; it printed: {}", last_lines(text)),
         )
     }
 }

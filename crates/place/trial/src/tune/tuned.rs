@@ -251,7 +251,7 @@ impl Tuned {
     pub fn differs_from(&self, then: &Tuned) -> Option<String> {
         for ((what, now), (_, then)) in self.words().into_iter().zip(then.words()) {
             if now != then {
-                return Some(format!("{what}: {now}, then {then}"));
+                return Some(format!("{what}: {now}, not {then}"));
             }
         }
         // The same name may stand for other seats.
@@ -346,18 +346,15 @@ impl Tuned {
     fn wrong(&self) -> Option<String> {
         let candidates = self.candidates.len();
         if !(2..=MAX_CANDIDATES).contains(&candidates) {
-            return Some(format!("candidates: {candidates}, and 2 to {MAX_CANDIDATES} can race"));
+            return Some(format!("candidates: {candidates}; a race has 2 to {MAX_CANDIDATES}"));
         }
         if self.candidates[DEFAULT].seats != CandidateSeats::Free {
             return Some(
-                "candidates[0].seats: the first candidate is the default, which is free".to_owned(),
+                "candidates[0].seats: the first candidate must be the default (free)".to_owned(),
             );
         }
         if self.runs.len() > MAX_RUNS {
-            return Some(format!(
-                "runs: {}, and no more than {MAX_RUNS} are read",
-                self.runs.len()
-            ));
+            return Some(format!("runs: {}, but at most {MAX_RUNS} are read", self.runs.len()));
         }
         if !(self.confidence > 0.0 && self.confidence < 1.0) {
             return Some(format!("confidence: {} is not between 0 and 1", self.confidence));
@@ -366,9 +363,7 @@ impl Tuned {
             run.turn.candidate >= candidates
                 || !(run.value > 0.0 && run.value.is_finite() && run.seconds >= 0.0)
         }) {
-            return Some(format!(
-                "runs[{at}]: no such candidate, or a reading that is not above 0"
-            ));
+            return Some(format!("runs[{at}]: unknown candidate, or a reading not above 0"));
         }
         let verdict = self.verdict.as_ref()?;
         let named = verdict
@@ -379,7 +374,7 @@ impl Tuned {
             .chain([&verdict.winner]);
         let is_off = verdict.above_winner_percent.len() != candidates
             || named.into_iter().any(|at| *at >= candidates);
-        is_off.then(|| "verdict: it is of other candidates".to_owned())
+        is_off.then(|| "verdict: it does not match the candidates".to_owned())
     }
 }
 
@@ -427,7 +422,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_race_is_judged_in_the_readings_own_direction() {
+    fn verdict_follows_direction_of_metric() {
         let lower = made(Better::Lower).verdict.unwrap();
         assert_eq!((lower.winner, lower.safe, lower.rank_correlation), (1, true, Some(1.0)));
         assert!(
@@ -446,7 +441,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn keys_of_a_later_program_are_ignored() {
+    fn tuned_ignores_unknown_keys() {
         let tuned = made(Better::Lower);
         let mut document: serde_json::Value = serde_json::from_str(&tuned.to_json()).unwrap();
         // The key of `seats` is the kind of seats, and a new kind needs a new format.
@@ -455,7 +450,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn races_are_read_back_and_damaged_ones_refused() {
+    fn tuned_round_trips_and_rejects_damage() {
         let tuned = made(Better::Lower);
         assert_eq!(Tuned::from_json(&tuned.to_json()).unwrap(), tuned);
         let refused = |change: &dyn Fn(&mut Tuned)| {
@@ -471,7 +466,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn only_the_same_race_goes_on() {
+    fn resume_names_difference_to_earlier_race() {
         let tuned = made(Better::Lower);
         assert_eq!(tuned.differs_from(&tuned), None);
         let differs = |change: &dyn Fn(&mut Tuned)| {
@@ -489,7 +484,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_schema_allows_these_races_and_describes_every_key() {
+    fn tuned_schema_describes_every_key() {
         let text = include_str!("../../../../../docs/formats/seatmap-tune-1.schema.json");
         let schema: serde_json::Value = serde_json::from_str(text).unwrap();
         let nothing: Vec<String> = Vec::new();

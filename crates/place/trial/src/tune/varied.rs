@@ -15,20 +15,19 @@ use std::io;
 pub enum VariedError {
     /// The kernel lacks this switch.
     #[error(
-        "this kernel has no switch for {0}, or does not show it to this user; leave --vary {word} \
-         out",
+        "this kernel has no setting for {0}, or hides it from this user; leave --vary {word} out",
         word = .0.word()
     )]
     Absent(Switch),
     /// The user may not set it.
     #[error(
-        "{0} cannot be turned; run it {by}, or leave --vary {word} out",
+        "cannot change {0}; run it {by}, or leave --vary {word} out",
         by = rights::as_root(),
         word = .0.word()
     )]
     Refused(Switch, #[source] FileError),
     /// The guard cannot be started.
-    #[error("the process that puts switches of the kernel back cannot be started")]
+    #[error("cannot start the guardian, which restores kernel settings")]
     Guard(#[from] io::Error),
 }
 
@@ -151,7 +150,7 @@ mod tests {
     const FILE: &str = "/proc/sys/kernel/numa_balancing";
 
     #[test]
-    fn the_guardian_restores_the_text_of_a_switch() {
+    fn guardian_restores_kernel_switch() {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         std::fs::create_dir_all(root.path(FILE).parent().unwrap()).unwrap();
@@ -166,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_without_the_switch_is_an_error_that_names_it() {
+    fn absent_kernel_switch_is_named() {
         let error = VariedError::Absent(Switch::CacheAware).to_string();
         assert!(
             error.contains("cache-aware scheduling")

@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_shows_through_the_drift() {
+    fn difference_is_found_despite_drift() {
         // The second command reads 5 % more, so the first one reads 4.8 % less.
         let found = &comparisons(&blocks(1.05, 10), 0.95, Some(Better::Lower), None)[0];
         assert_eq!((found.with, found.verdict), (1, ComparisonVerdict::Better));
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn six_blocks_show_a_factor_of_three() {
+    fn six_blocks_show_threefold_difference() {
         let mut chance = fastrand::Rng::with_seed(8);
         for count in 6..10 {
             for _ in 0..200 {
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn the_blocks_that_a_difference_needs_show_it_in_most_sessions() {
+    fn estimated_block_count_shows_difference_in_most_sessions() {
         let mut chance = fastrand::Rng::with_seed(9);
         let needed: Vec<f64> = (0..50)
             .filter_map(|_| blocks_to_show(&scattered(1.0, 15, &mut chance), 10.0, 0.95))
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn no_difference_is_promised_that_the_intervals_would_hide() {
+    fn noise_floor_covers_wide_intervals() {
         let floor = floor(&blocks(1.0, 10), 1).unwrap();
         let [below, above] = floor.ends_percent(&[]);
         assert!(above == floor.floor_percent && below > -1.0, "{below} to {above}");
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_differs_from_itself_is_noticed() {
+    fn command_differing_from_itself_is_detected() {
         let mut runs = blocks(1.0, 10);
         assert!(!floor(&runs, 1).unwrap().differs_from_itself);
         runs.iter_mut().for_each(|block| block[1] *= 1.1);
@@ -347,7 +347,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn units_do_not_matter(scale in 1e-6f64..1e6, ratio in 0.5f64..2.0) {
+        fn comparison_is_independent_of_unit(scale in 1e-6f64..1e6, ratio in 0.5f64..2.0) {
             let plain = blocks(ratio, 8);
             let scaled: Vec<Vec<f64>> = plain.iter().map(|block| block.iter().map(|value| value * scale).collect()).collect();
             let a = &comparisons(&plain, 0.95, None, None)[0];

@@ -51,16 +51,16 @@ impl WinnersPlan {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoPlan {
     /// The default won.
-    #[error("no plan is written: no candidate was better than the default")]
+    #[error("no plan was written: no candidate was better than the default")]
     DefaultWon,
     /// Fresh runs did not show that the winner is as good as the default.
-    #[error("no plan is written: the winner is not shown to be as good as the default")]
+    #[error("no plan was written: the winner was not shown to be as good as the default")]
     NotShown,
     /// The winner lets the kernel choose among these CPUs.
-    #[error("no plan is written: the winner is a mask; 'taskset -c {0}' gives it")]
+    #[error("no plan was written: the winner is a mask; use 'taskset -c {0}'")]
     Mask(String),
     /// The winner is the kernel's placement with this switch changed.
-    #[error("no plan is written: the winner is a switch of the kernel, {0}")]
+    #[error("no plan was written: the winner is a kernel setting, {0}")]
     Switch(String),
 }
 
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_safe_winner_is_a_plan_where_a_plan_can_hold_it() {
+    fn safe_winner_becomes_plan_if_expressible() {
         let mut tuned = made(Better::Lower);
         let Ok(WinnersPlan::Tasks(plan_of_tasks)) = plan(safe(&tuned).unwrap(), &provenance())
         else {
@@ -133,10 +133,10 @@ mod tests {
             (Some("raced: best"), &[0, 1][..])
         );
         for (seats, why) in [
-            (CandidateSeats::Within("0-3".to_owned()), "'taskset -c 0-3' gives it"),
+            (CandidateSeats::Within("0-3".to_owned()), "use 'taskset -c 0-3'"),
             (
                 CandidateSeats::Kernel(KernelSwitch { switch: "sched-cache".to_owned(), on: true }),
-                "a switch of the kernel, sched-cache",
+                "a kernel setting, sched-cache",
             ),
         ] {
             tuned.candidates[1].seats = seats;
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_winner_that_is_not_safe_is_no_plan() {
+    fn unsafe_or_default_winner_yields_no_plan() {
         let mut tuned = made(Better::Lower);
         let verdict = tuned.verdict.as_mut().unwrap();
         verdict.safe = false;

@@ -46,7 +46,7 @@ fn sat(cpu: u32) -> impl Fn(&SeatChange) -> bool {
 }
 
 #[test]
-fn a_list_cycles() {
+fn list_cycles_over_its_cpus() {
     let mut seating = by_list(&[5, 3, 3]);
     assert_eq!(cpus(&mut seating, 0..3), [Some(5), Some(3), Some(3)]);
     let again = seating.thread(3, MAIN);
@@ -56,14 +56,14 @@ fn a_list_cycles() {
 }
 
 #[test]
-fn a_plan_ends() {
+fn plan_ends_after_its_tasks() {
     let mut seating = room(seats(&[5, 3], Beyond::Leave), &[], 1);
     assert_eq!(cpus(&mut seating, 0..4), [None, Some(5), Some(3), None]);
     assert!(!seating.order_is_open());
 }
 
 #[test]
-fn a_thread_that_exits_leaves_no_gap() {
+fn exited_thread_leaves_no_gap() {
     let mut seating = by_plan(&[5, 3], &[]);
     assert_eq!(cpus(&mut seating, 1..2), [Some(5)]);
     seating.exited(1);
@@ -81,7 +81,7 @@ fn the_first_process_waits_until_it_creates_a_thread() {
 }
 
 #[test]
-fn helpers_that_end_soon_take_no_seat() {
+fn short_lived_helpers_take_no_seat() {
     let mut seating = by_list(&[5, 3, 7]);
     (MAIN..MAIN + 4).for_each(|tid| assert_eq!(seating.process(tid), None));
     seating.exited(MAIN + 1);
@@ -95,7 +95,7 @@ fn helpers_that_end_soon_take_no_seat() {
 }
 
 #[test]
-fn a_strict_seating_knows_no_waiting() {
+fn strict_seating_assigns_immediately() {
     let mut seating = by_list(&[5, 3]).strict(true);
     let seated: Vec<_> =
         (0..3).map(|tid| cpu(seating.process(tid).unwrap().seat.as_ref())).collect();
@@ -104,7 +104,7 @@ fn a_strict_seating_knows_no_waiting() {
 }
 
 #[test]
-fn a_program_that_is_executed_asks_anew_and_keeps_its_seat() {
+fn executed_program_waits_again_and_keeps_seat() {
     let mut seating = by_list(&[5, 3]);
     seating.process(MAIN);
     seating.thread(1, MAIN);
@@ -114,7 +114,7 @@ fn a_program_that_is_executed_asks_anew_and_keeps_its_seat() {
 }
 
 #[test]
-fn the_first_process_stays_the_first_whichever_thread_executes() {
+fn first_process_stays_first_after_exec() {
     let mut seating = by_list(&[5, 3, 7]);
     seating.process(MAIN);
     seating.thread(1, MAIN);
@@ -123,7 +123,7 @@ fn the_first_process_stays_the_first_whichever_thread_executes() {
 }
 
 #[test]
-fn a_seat_that_was_given_up_is_shared_with_nobody() {
+fn vacated_seat_is_not_shared() {
     let mut seating = by_plan(&[5, 3], &[("w", &[1])]);
     assert_eq!(cpus(&mut seating, 1..2), [Some(5)]);
     assert!(sat(3)(&seating.named(1, MAIN, "w")));
@@ -132,7 +132,7 @@ fn a_seat_that_was_given_up_is_shared_with_nobody() {
 }
 
 #[test]
-fn names_move_threads() {
+fn thread_names_move_threads_between_seats() {
     let mut seating = by_plan(&[5, 3, 7], &[("w*", &[1])]);
     assert_eq!(cpus(&mut seating, 50..51), [Some(5)]);
     assert_eq!(cpus(&mut seating, 1..2), [Some(7)], "task 1 is kept for the rule");
@@ -146,7 +146,7 @@ fn names_move_threads() {
 }
 
 #[test]
-fn a_rule_serves_the_next_when_one_is_gone() {
+fn rule_serves_next_thread_after_exit() {
     let mut seating = by_plan(&[5], &[("w", &[0])]);
     assert_eq!(cpus(&mut seating, 1..3), [None, None]);
     assert!(sat(5)(&seating.named(1, MAIN, "w")));
@@ -155,7 +155,7 @@ fn a_rule_serves_the_next_when_one_is_gone() {
 }
 
 #[test]
-fn two_rules_may_share_a_task_and_any_number_a_set() {
+fn rules_may_share_task_or_cpu_set() {
     let mut seating = by_plan(&[5, 3], &[("w", &[0]), ("v", &[0])]);
     let set = Seat::shared([14, 15].into_iter().collect());
     seating.rules.push(SeatRule { who: Who::Named("io*".to_owned()), seats: vec![set.clone()] });
@@ -169,7 +169,7 @@ fn two_rules_may_share_a_task_and_any_number_a_set() {
 }
 
 #[test]
-fn an_exec_keeps_its_seat() {
+fn exec_keeps_seat_of_rule() {
     let mut seating = by_plan(&[5, 3], &[("w", &[1])]);
     cpus(&mut seating, 1..2);
     seating.named(1, MAIN, "w");
@@ -179,7 +179,7 @@ fn an_exec_keeps_its_seat() {
 }
 
 #[test]
-fn a_thread_found_goes_by_rule_first() {
+fn existing_threads_are_seated_by_rules_first() {
     let seats = seats(&[5, 3], Beyond::Leave);
     let rules = vec![SeatRule { who: Who::Tid(2), seats: vec![seats.of(0).unwrap()] }];
     let mut seating = SeatAllocator::new(seats, rules, 0);
@@ -189,7 +189,7 @@ fn a_thread_found_goes_by_rule_first() {
 }
 
 #[test]
-fn threads_run_on_the_cpus_of_seats_and_rules() {
+fn allowed_cpus_join_seats_and_rules() {
     let set = |list: &str| CpuSet::of_list(list).unwrap();
     let io = Who::Named("io*".to_owned());
     let rules = vec![SeatRule { who: io, seats: vec![Seat::shared(set("14-15"))] }];
@@ -225,7 +225,7 @@ fn event() -> impl Strategy<Value = Event> {
 proptest! {
     /// A plan's task has at most one living thread, and rules keep to their tasks.
     #[test]
-    fn nobody_sits_on_anothers_lap(events in prop::collection::vec(event(), 0..60), strict: bool) {
+    fn each_task_has_one_living_thread(events in prop::collection::vec(event(), 0..60), strict: bool) {
         let mut seating = room(seats(&[5, 3, 7, 5, 2, 1], Beyond::Leave), &[("w", &[1, 2]), ("v", &[4])], 1);
         seating.strict = strict;
         for event in events {
@@ -252,7 +252,7 @@ proptest! {
     }
 
     #[test]
-    fn thread_k_is_task_k(
+    fn thread_number_selects_task(
         list in prop::collection::vec(0u32..64, 1..9), skip in 0usize..4, threads in 1usize..30, strict: bool,
     ) {
         let played = |beyond| {
@@ -282,7 +282,7 @@ fn observed() -> SeatList {
 }
 
 #[test]
-fn threads_that_race_to_be_created_sit_by_their_paths() {
+fn racing_threads_are_seated_by_creation_path() {
     let mut seating = room(observed(), &[], 0);
     seating.born(MAIN, 1);
     assert_eq!(seating.process(MAIN), None);
@@ -299,7 +299,7 @@ fn threads_that_race_to_be_created_sit_by_their_paths() {
 }
 
 #[test]
-fn a_thread_that_came_otherwise_takes_the_next_seat() {
+fn unmatched_path_takes_next_free_seat() {
     let mut seating = room(observed(), &[], 0);
     seating.born(MAIN, 1);
     seating.process(MAIN);
@@ -310,7 +310,7 @@ fn a_thread_that_came_otherwise_takes_the_next_seat() {
 }
 
 #[test]
-fn threads_that_are_found_sit_by_their_names() {
+fn existing_threads_are_seated_by_name() {
     let mut seating = room(observed(), &[], 0);
     let mut find = |tid: Tid, name: &str| cpu(seating.seat_existing(tid, MAIN, name).seat.as_ref());
     assert_eq!(
@@ -322,7 +322,7 @@ fn threads_that_are_found_sit_by_their_names() {
 
 #[test]
 #[should_panic(expected = "broke an invariant: seats in order: the seat of task 0 is given up")]
-fn a_seat_that_is_given_up_twice_stops_the_launch() {
+fn seat_given_up_twice_panics() {
     let mut seating = by_plan(&[0, 1], &[]).strict(true);
     seating.process(MAIN);
     let guest = seating.guests[&MAIN].clone();
@@ -337,7 +337,7 @@ fn beside(root: &Root, members: &[&[u32]], beyond: Beyond) -> SeatAllocator {
 }
 
 #[test]
-fn seats_of_other_runs_come_last_where_there_is_a_choice() {
+fn seats_of_other_runs_are_used_last() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(folder.path().join("sys/devices/system")).unwrap();
     let root = Root::new(folder.path());

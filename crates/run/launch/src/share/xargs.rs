@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_are_read_as_xargs_reads_them() {
+    fn xargs_options_are_parsed_like_xargs() {
         let read = |line: &str| {
             let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
             let options = XargsOptions::read(&words);

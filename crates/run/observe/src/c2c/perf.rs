@@ -32,7 +32,7 @@ pub fn check() -> Result<(), ObserveError> {
             format!("'perf c2c record' says: {}", visible(last.trim()))
         }
         Err(LimitedError::Start { source, .. }) => {
-            format!("perf, which records the samples, cannot be started: {source}")
+            format!("cannot start perf, which records the samples: {source}")
         }
         Err(late @ LimitedError::Late { .. }) => late.to_string(),
     };

@@ -23,7 +23,7 @@ const MOST_ATTRIBUTES: u64 = 1 << 10;
 const MOST_NUMBERS: u64 = 1 << 20;
 
 const OTHER_ORDER: &str =
-    "it is of a computer with the other byte order; read it on a computer of that kind";
+    "it is from a computer with the other byte order; read it on such a computer";
 
 /// Kinds of records: the kernel's, and perf's own from 64 (`tools/lib/perf/include/perf/event.h`).
 const COMM: u32 = 3;

@@ -237,7 +237,7 @@ mod tests {
 
     /// `PERF_SAMPLE_BRANCH_ANY` with each part that changes the length (linux/perf_event.h).
     #[test]
-    fn branches_are_passed_with_their_counters() {
+    fn sample_decoder_skips_branch_records() {
         // The address, the number of branches, two branches, and the data source.
         let head = [0x4000, 2];
         let branches = [1, 2, 3, 4, 5, 6];
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mode_is_in_the_low_bits_of_the_flags() {
+    fn kernel_mode_is_read_from_low_flag_bits() {
         let layout = layout(ADDRESS, 0);
         let is_kernel = |flags| sample(&layout, flags, &[0x4000]).unwrap().is_kernel;
         // `PERF_RECORD_MISC_EXACT_IP` is bit 14; 2 is a program's mode.

@@ -96,7 +96,7 @@ fn read_bytes(bytes: Vec<u8>) -> Result<Sampled, PerfDataError> {
 }
 
 #[test]
-fn a_line_passes_from_its_writer_to_its_reader() {
+fn line_transfers_from_writer_to_reader() {
     let sampled = read_bytes(program().file()).unwrap();
     let told: Vec<_> = sampled
         .observation
@@ -110,15 +110,15 @@ fn a_line_passes_from_its_writer_to_its_reader() {
         line_edges([((0, 2), 300.0), ((1, 2), 1000.0)])
     );
     let expected = [
-        "accesses without a sample: 8 were sampled, of which 3 took a line from another core",
-        "the kernel's memory, which 1 of the samples hit",
+        "accesses without a sample: 8 were sampled, and 3 of these took a line from another core",
+        "the kernel's memory: 1 of the samples hit it",
     ];
     assert_eq!(sampled.observation.unseen, expected);
     sampled.observation.pattern("app").check().unwrap();
 }
 
 #[test]
-fn names_go_by_their_times() {
+fn thread_names_apply_from_their_time() {
     let mut made = Made::default();
     made.fork(A, MAIN, 20);
     made.name_at(A, b"worker\0\0", 30);
@@ -134,7 +134,7 @@ fn names_go_by_their_times() {
 }
 
 #[test]
-fn false_sharing_is_told_with_its_addresses() {
+fn false_sharing_reports_addresses() {
     let sampled = read_bytes(program().file()).unwrap();
     let [first, second] = &sampled.lines[..] else {
         unreachable!("two lines: {:?}", sampled.lines)
@@ -145,7 +145,7 @@ fn false_sharing_is_told_with_its_addresses() {
 }
 
 #[test]
-fn transfers_are_shared_among_the_writers() {
+fn transfers_are_divided_among_writers() {
     let mut made = program();
     (0..9).for_each(|_| made.sample(MAIN, 0x1008, STORE, 1000));
     let edges = read_bytes(made.file()).unwrap().observation.windows[0].edges.clone();
@@ -155,7 +155,7 @@ fn transfers_are_shared_among_the_writers() {
 }
 
 #[test]
-fn what_is_not_read_is_told() {
+fn unsupported_recordings_are_rejected_with_reason() {
     let said = |bytes: &[u8]| read_bytes(bytes.to_vec()).unwrap_err().to_string();
     let whole = program().file();
     assert_eq!(said(b"Mem: 1"), PerfDataError::Foreign.to_string());
@@ -166,7 +166,7 @@ fn what_is_not_read_is_told() {
         "it was written to a pipe; record again with -o FILE"
     );
     let turned = [b"2ELIFREP", &whole[8..]].concat();
-    assert!(said(&turned).starts_with("it is of a computer with the other byte order"));
+    assert!(said(&turned).starts_with("it is from a computer with the other byte order"));
     assert!(said(&whole[..whole.len() - 1]).starts_with("the recording is damaged at byte "));
     let mut compressed = program();
     compressed.record(81, 0, &[0; 16]);
@@ -178,7 +178,7 @@ fn what_is_not_read_is_told() {
 
 /// Kernel events have addresses and threads like a processor's.
 #[test]
-fn perf_tells_the_same_threads_and_addresses() {
+fn samples_match_perf_script() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("perf.data");
     let mut perf = Command::new("perf");
@@ -221,7 +221,7 @@ fn perf_tells_the_same_threads_and_addresses() {
 
 proptest! {
     #[test]
-    fn no_bytes_make_it_panic(at in any::<proptest::sample::Index>(), with in any::<Vec<u8>>(), word in any::<u64>()) {
+    fn damaged_recording_never_panics(at in any::<proptest::sample::Index>(), with in any::<Vec<u8>>(), word in any::<u64>()) {
         let whole = program().file();
         let mut bytes = whole.clone();
         let place = at.index(bytes.len());

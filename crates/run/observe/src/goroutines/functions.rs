@@ -34,14 +34,14 @@ const JUMPS: [&[u8]; 2] = [&[0x76], &[0x0f, 0x86]];
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum FunctionsError {
-    #[error("its file cannot be read")]
+    #[error("cannot read its file")]
     File(#[from] io::Error),
     #[error(
-        "its table of functions is not found: it was built by a Go before 1.18 or by a newer one \
-         than this Seatmap knows, or put together by another linker"
+        "its table of functions was not found: it was built with Go before 1.18, with a newer Go \
+         than this Seatmap knows, or with another linker"
     )]
     OtherTable,
-    #[error("it does not say where its code begins; build it without -s")]
+    #[error("it does not contain the start of its code; build it without -s")]
     NoFirst,
     /// The function is missing from the table, or outside the code.
     #[error("it has no function {0}")]
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_have_their_distances() {
+    fn function_table_gives_offsets_by_name() {
         let bytes = table();
         let table = Table::parse(&bytes).unwrap();
         assert_eq!((table.first, table.function("main.main")), (0x40_1000, Some(0)));
@@ -169,14 +169,14 @@ mod tests {
     }
 
     #[test]
-    fn another_program_has_no_such_functions() {
+    fn non_go_program_has_no_function_table() {
         let own = std::env::current_exe().unwrap();
         assert!(matches!(places(&own, ["runtime.ready"]), Err(FunctionsError::OtherTable)));
     }
 
     proptest! {
         #[test]
-        fn no_table_is_too_broken(at in 0usize..136, byte: u8, length in 0usize..137) {
+        fn damaged_function_table_never_panics(at in 0usize..136, byte: u8, length in 0usize..137) {
             let mut bytes = table();
             bytes[at] = byte;
             bytes.truncate(length);

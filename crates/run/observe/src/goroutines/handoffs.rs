@@ -48,7 +48,7 @@ pub(crate) struct GoroutineHandoffs {
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum HandoffsError {
-    #[error("the kernel makes no tables for eBPF: {0}")]
+    #[error("cannot create eBPF maps: {0}")]
     Tables(#[from] io::Error),
     #[error(transparent)]
     Load(#[from] LoadError),
@@ -131,7 +131,7 @@ impl GoroutineHandoffs {
         let mut unseen: Vec<String> = reasons.collect();
         unseen.sort();
         if !self.files.values().any(|found| !matches!(found, Found::Other)) {
-            unseen.push("goroutines: the program is not one of Go".to_owned());
+            unseen.push("goroutines: the program is not a Go program".to_owned());
         }
         unseen
     }

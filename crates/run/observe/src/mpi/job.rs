@@ -104,13 +104,13 @@ mod tests {
     }
 
     #[test]
-    fn traces_stand_beside_the_pattern_in_a_folder_of_the_start() {
+    fn trace_folder_is_next_to_pattern_file() {
         let folder = rank(Path::new("/shared")).folder().unwrap();
         assert_eq!(folder, Path::new("/shared/p.json.traces-12ab"));
     }
 
     #[test]
-    fn a_trace_is_whole_with_its_last_line() {
+    fn trace_is_complete_with_last_line() {
         let folder = tempfile::tempdir().unwrap();
         let trace = folder.path().join("rank-1-77.jsonl");
         std::fs::write(&trace, "{}\n").unwrap();

@@ -18,7 +18,7 @@ fn trace(text: &str) -> TraceText {
 }
 
 #[test]
-fn sums_become_edges_and_fetched_bytes_come_from_the_other_rank() {
+fn sums_become_edges_and_gets_are_reversed() {
     let messages = messages(&[trace(ZERO)]).unwrap();
     let sent = Edge { from: 0, to: 1, bytes: 88.0, messages: 3.0 };
     let fetched = Edge { from: 1, to: 0, bytes: 8.0, messages: 1.0 };
@@ -29,7 +29,7 @@ fn sums_become_edges_and_fetched_bytes_come_from_the_other_rank() {
 }
 
 #[test]
-fn losses_are_told() {
+fn lost_calls_and_ranks_are_reported() {
     let unseen = messages(&[trace(ZERO)]).unwrap().observation.unseen;
     let expected = [
         "4 calls of MPI_Neighbor_alltoall",
@@ -47,13 +47,13 @@ fn too_many_ranks_are_refused() {
     let said = messages(&[trace(&many)]).err().map(|error| error.to_string());
     assert_eq!(
         said.unwrap(),
-        "'rank-0-7.jsonl': 99999999999 ranks, and a pattern has no more than 1048576"
+        "'rank-0-7.jsonl': 99999999999 ranks, but a pattern has at most 1048576"
     );
 }
 
 proptest! {
     #[test]
-    fn no_bytes_make_it_panic(at in 0_usize..600, with in any::<Vec<u8>>(), swap in any::<(u8, u8)>()) {
+    fn damaged_trace_never_panics(at in 0_usize..600, with in any::<Vec<u8>>(), swap in any::<(u8, u8)>()) {
         let mut bytes = ZERO.as_bytes().to_vec();
         let at = at.min(bytes.len());
         bytes.splice(at..(at + with.len()).min(ZERO.len()), with);

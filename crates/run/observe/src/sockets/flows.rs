@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn writers_and_readers_of_a_pipe_meet() {
+    fn pipe_writers_are_matched_with_readers() {
         let mut flows = Flows::default();
         flows.count(&key(1, PIPE, 7), &value(100, 10));
         assert_eq!((told(&mut flows), flows.unread_bytes()), (Vec::new(), 100.0));
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn no_byte_is_told_twice() {
+    fn each_byte_is_counted_once() {
         let mut flows = Flows::default();
         flows.count(&key(1, PIPE, 7), &value(100, 10));
         flows.count(&key(2, PIPE | READS, 7), &value(50, 5));
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_that_are_over_are_forgotten_and_their_bytes_are_not() {
+    fn closed_connections_are_dropped_and_bytes_kept() {
         let mut flows = Flows::default();
         let many = WAITING as u64;
         for object in 0..2 * many {
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_that_lives_waits_once_and_loses_nothing() {
+    fn living_connection_waits_once_and_loses_nothing() {
         let mut flows = Flows::default();
         for _ in 0..100 {
             flows.count(&key(1, UNIX, 7), &value(3, 1));
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ends_of_a_connection_agree() {
+    fn both_ends_of_connection_have_same_key() {
         let ports = |own: u16, other: u16| {
             let bytes = [other.to_be_bytes(), own.to_ne_bytes()].concat();
             u64::from(u32::from_ne_bytes(bytes.try_into().unwrap()))

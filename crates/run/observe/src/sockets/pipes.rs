@@ -111,8 +111,7 @@ impl Pipes {
         let seconds = self.missed.as_secs_f64();
         (seconds > 0.0).then(|| {
             format!(
-                "bytes over pipes were not counted for {seconds:.1} s, before the program was seen \
-                 to use some again"
+                "bytes over pipes for {seconds:.1} s, until the program was seen to use pipes again"
             )
         })
     }
@@ -123,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_rests_where_no_pipe_is_used_and_comes_back() {
+    fn pipe_tracing_pauses_when_idle_and_resumes() {
         let mut turn = Turn { is_on: true, quiet: 0, patience: PATIENCE };
         let steps = |turn: &mut Turn, count: u32, has_bytes: bool, is_seen: bool| {
             (0..count)

@@ -30,7 +30,7 @@ fn whole() -> String {
 }
 
 #[test]
-fn threads_have_names_paths_and_edges() {
+fn threads_get_names_paths_and_edges() {
     let sharing = sharing(&[trace(&whole())]).unwrap();
     let told: Vec<_> = sharing
         .observation
@@ -46,7 +46,7 @@ fn threads_have_names_paths_and_edges() {
 }
 
 #[test]
-fn false_sharing_is_told_once_with_its_variables() {
+fn false_sharing_is_reported_once_with_variables() {
     let sharing = sharing(&[trace(&whole())]).unwrap();
     let [line] = &sharing.lines[..] else { unreachable!("one line: {:?}", sharing.lines) };
     assert!(line.is_false_sharing() && (line.from, line.to) == (2, 1));
@@ -57,13 +57,13 @@ fn false_sharing_is_told_once_with_its_variables() {
     assert_eq!(
         sentences[0],
         "false sharing: 'log' writes counts+0 and 'worker#0' uses counts+8, on one cache line that \
-         passed 9 times"
+         passed between them 9 times"
     );
     assert_eq!(sentences.len(), 5, "a program with many such lines shows the first ones");
 }
 
 #[test]
-fn a_document_with_a_pattern_names_the_next_command() {
+fn document_names_next_command() {
     let observation = sharing(&[trace(&whole())]).unwrap().observation;
     assert_eq!(observation.name(), "app");
     let mut document = observation.document("app");
@@ -76,18 +76,18 @@ fn a_document_with_a_pattern_names_the_next_command() {
 }
 
 #[test]
-fn losses_are_told() {
+fn lost_records_are_reported() {
     let cut = whole().replace("{\"end\":true}\n", "{\"from\":1,");
     let unseen = sharing(&[trace(&cut)]).unwrap().observation.unseen;
     let expected = [
-        "process 7 used more lines than fit: 2 had their state replaced",
+        "process 7 used more lines than the table holds: 2 had their state replaced",
         "threads-7.jsonl was cut off: its process ended while it wrote",
     ];
     assert_eq!(unseen, expected);
 }
 
 #[test]
-fn wrong_files_are_told_with_their_place() {
+fn invalid_traces_are_rejected_with_position() {
     let said = |text: &str| sharing(&[trace(text)]).err().map(|error| error.to_string());
     let later = whole().replace("trace/1", "trace/2");
     let expected =
@@ -103,7 +103,7 @@ fn wrong_files_are_told_with_their_place() {
 
 proptest! {
     #[test]
-    fn no_bytes_make_it_panic(at in 0_usize..1200, with in any::<Vec<u8>>(), swap in any::<(u8, u8)>()) {
+    fn damaged_trace_never_panics(at in 0_usize..1200, with in any::<Vec<u8>>(), swap in any::<(u8, u8)>()) {
         let mut bytes = whole().into_bytes();
         let at = at.min(bytes.len());
         bytes.splice(at..(at + with.len()).min(whole().len()), with);
@@ -115,7 +115,7 @@ proptest! {
     }
 
     #[test]
-    fn no_numbers_make_it_panic(from in any::<usize>(), parent in any::<usize>(), count in any::<u64>()) {
+    fn extreme_numbers_never_panic(from in any::<usize>(), parent in any::<usize>(), count in any::<u64>()) {
         let text = whole().replace("\"from\":3", &format!("\"from\":{from}"));
         let text = text.replace("\"parent\":1", &format!("\"parent\":{parent}"));
         let text = text.replace(":9", &format!(":{count}")).replace(":1000000000", &format!(":{}", count as i64));

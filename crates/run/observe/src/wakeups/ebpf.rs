@@ -24,7 +24,7 @@ const TIMED_EVERY: u64 = 10;
 pub(crate) enum EbpfError {
     #[error(transparent)]
     Types(#[from] BtfError),
-    #[error("the kernel makes no tables for eBPF: {0}")]
+    #[error("cannot create eBPF maps: {0}")]
     Tables(#[from] io::Error),
     #[error(transparent)]
     Load(#[from] LoadError),

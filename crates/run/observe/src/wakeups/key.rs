@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_follow_the_call_and_the_file() {
+    fn wakeup_kind_follows_call_and_file_mode() {
         assert_eq!(key(libc::SYS_futex, 0).kind(), TalkKind::Futex);
         assert_eq!(key(libc::SYS_write, libc::S_IFIFO).kind(), TalkKind::Pipe);
         assert_eq!(key(libc::SYS_write, libc::S_IFSOCK | 0o777).kind(), TalkKind::Socket);
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_makes_room_received() {
+    fn reader_freeing_pipe_space_is_receiver() {
         let talk = key(libc::SYS_read, libc::S_IFIFO).talk(3).unwrap();
         assert_eq!((talk.from, talk.to, talk.messages), (2, 1, 3.0));
         let talk = key(libc::SYS_write, libc::S_IFIFO).talk(3).unwrap();
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupt_counts_for_a_thread_that_sends_only() {
+    fn interrupt_counts_only_during_socket_send() {
         let during = |call, mode| Key { is_interrupted: true, ..key(call, mode) };
         assert!(during(libc::SYS_sendto, 0).talk(1).is_some());
         assert!(during(libc::SYS_write, libc::S_IFSOCK).talk(1).is_some());
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_the_kernel_are_read() {
+    fn kernel_key_bytes_are_decoded() {
         let words = [7u32, 9, INTERRUPTED | 1, 3];
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
         let value = [5u64.to_ne_bytes(), u64::from(libc::S_IFIFO).to_ne_bytes()].concat();

@@ -49,7 +49,7 @@ impl Perf {
     pub(crate) fn begin() -> io::Result<Self> {
         let tracepoint = Tracefs::open()?.tracepoint("sched/sched_waking")?;
         let wakee =
-            wakee(&tracepoint).ok_or_else(|| io::Error::other("sched_waking names no thread"))?;
+            wakee(&tracepoint).ok_or_else(|| io::Error::other("sched_waking has no thread ID"))?;
         let online = Cpus::read()?.online;
         let cpus = online
             .into_iter()
@@ -230,7 +230,7 @@ impl MessageSource for Perf {
     }
 
     fn unseen(&self) -> Vec<String> {
-        let kinds = "how threads wait: perf's records do not tell futexes, pipes and sockets apart"
+        let kinds = "how threads wait: perf's records do not distinguish futexes, pipes and sockets"
             .to_owned();
         let counted = [
             count_of(
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_is_found_and_recorded_is_one() {
+    fn found_and_recorded_thread_is_one_task() {
         let born = Born { tid: 8, pid: 7, creator: 7, born_ns: 100, end: None };
         let first = Born { tid: 7, pid: 7, ..Born::default() };
         let look = followed().look_at(vec![created()]);
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_is_found_may_end_at_once() {
+    fn found_thread_may_end_immediately() {
         let look = followed().look_at(vec![TracepointRecord::Ended { time_ns: 200, tid: 8 }]);
         let of = look.threads.iter().filter(|born| born.tid == 8);
         let ends: Vec<bool> = of.map(|born| born.end.is_some()).collect();
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_ends_though_the_record_of_its_thread_was_lost() {
+    fn process_ends_despite_lost_thread_record() {
         let mut perf = Perf::default();
         perf.add(7, 8);
         perf.add(9, 8);
@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "broke an invariant: records of wakeups: 0 threads are followed")]
-    fn a_process_without_a_thread_that_is_followed_stops_the_observation() {
+    fn process_without_followed_thread_panics() {
         let mut perf = Perf::default();
         perf.processes.entry(7).or_default().insert(7);
         perf.check();

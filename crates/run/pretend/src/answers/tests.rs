@@ -65,7 +65,7 @@ fn asked_of(
 }
 
 #[test]
-fn masks_are_given_and_cut_as_the_kernel_does() {
+fn affinity_calls_behave_like_kernel() {
     use TrappedCall::{GetAffinity, SetAffinity};
     let mut kernel = kernel("0-5");
     let room = Room::with(&[0xff; 16]);
@@ -89,7 +89,7 @@ fn masks_are_given_and_cut_as_the_kernel_does() {
 }
 
 #[test]
-fn other_programs_are_strangers() {
+fn foreign_processes_cannot_be_seated() {
     use TrappedCall::{GetAffinity, SetAffinity};
     let mut kernel = kernel("2");
     let room = Room::with(&[4]);
@@ -102,7 +102,7 @@ fn other_programs_are_strangers() {
 }
 
 #[test]
-fn a_thread_runs_on_its_mask() {
+fn getcpu_returns_cpu_of_mask() {
     let mut kernel = kernel("5");
     let room = Room::with(&[9; 8]);
     let answer = asked_of(&mut kernel, TrappedCall::GetCpu, &[AT, AT + 4, 0], &room);
@@ -111,7 +111,7 @@ fn a_thread_runs_on_its_mask() {
 }
 
 #[test]
-fn memory_goes_where_policies_say() {
+fn memory_calls_follow_policies() {
     use TrappedCall::{BindMemory, GetPolicy, MovePages, SetPolicy};
     let mut kernel = kernel("0-7");
     let room = Room::with(&[2]);

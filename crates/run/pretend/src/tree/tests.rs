@@ -61,7 +61,7 @@ fn assert_same(name: &str, read: &Topology, topology: &Topology) {
 }
 
 #[test]
-fn every_machine_is_read_back_as_it_was() {
+fn catalog_machines_round_trip_through_sysfs() {
     let mut count = 0;
     for name in catalog::names() {
         let text = catalog::find(name).unwrap();
@@ -77,7 +77,7 @@ fn every_machine_is_read_back_as_it_was() {
 }
 
 #[test]
-fn gathered_computers_are_read_back_as_they_were() {
+fn published_sysfs_trees_round_trip() {
     let Some(folder) = seatmap_needs::published("sysfs") else { return };
     let mut files: Vec<_> = std::fs::read_dir(folder)
         .unwrap()
@@ -102,7 +102,7 @@ fn gathered_computers_are_read_back_as_they_were() {
 }
 
 #[test]
-fn cpus_that_are_offline_have_no_place() {
+fn offline_cpus_have_no_topology() {
     let offline = CpuSet::of_list("3").unwrap();
     let small = small();
     let machine = PretendedMachine::new("small", small.topology, None, &offline).unwrap();
@@ -119,7 +119,7 @@ fn cpus_that_are_offline_have_no_place() {
 }
 
 #[test]
-fn a_container_sees_its_cpus() {
+fn container_sees_only_its_cpus() {
     let allowed = CpuSet::of_list("2-3").unwrap();
     let machine =
         PretendedMachine::new("small", small().topology, Some(&allowed), &CpuSet::default());

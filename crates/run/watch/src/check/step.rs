@@ -83,7 +83,7 @@ mod tests {
     const DOCUMENT: CheckView = CheckView { is_document: true, ..FOR_A_PERSON };
 
     #[test]
-    fn a_quiet_check_speaks_only_of_faults() {
+    fn quiet_check_prints_only_faults() {
         let well = Made::new(2).thread(7, 7, "0");
         let step = CheckStep::First(judged(&well));
         assert_eq!(step.text(QUIET), None);
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_reads_a_sentence_where_nothing_is_bound() {
+    fn unbound_computer_gets_explanatory_sentence() {
         let made = Made::new(2);
         let step = CheckStep::NothingBound(judged(&made));
         assert_eq!(step.text(FOR_A_PERSON).unwrap().sentences, [NOTHING_BOUND]);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_check_tells_the_difference_beside_no_document() {
+    fn repeated_check_prints_only_difference() {
         let made = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0);
         let gone = Duration::from_millis(2600);
         let step = CheckStep::Again { before: &[], judged: judged(&made), gone };

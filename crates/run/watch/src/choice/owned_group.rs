@@ -40,7 +40,7 @@ pub(super) fn domain_processes(
     name: &str,
 ) -> Result<BTreeSet<Tid>, ChoiceError> {
     let folders = of_domain(&files.root, name).map_err(ChoiceError::Groups)?;
-    let looked_for = format!("libvirt domain '{name}' among the control groups");
+    let looked_for = format!("control group of libvirt domain '{name}'");
     if folders.is_empty() {
         let all = Hierarchies::read(&files.root).all(&files.root).map_err(ChoiceError::Groups)?;
         let names = all.iter().filter_map(|folder| machine(&unit_of(folder)));
@@ -56,7 +56,7 @@ pub(super) fn step_processes(
     step: &str,
 ) -> Result<BTreeSet<Tid>, ChoiceError> {
     let folders = of_step(&files.root, step).map_err(ChoiceError::Groups)?;
-    let looked_for = format!("Slurm step '{step}' among the control groups");
+    let looked_for = format!("control group of Slurm step '{step}'");
     if folders.is_empty() {
         return Err(ChoiceError::NothingMatches { looked_for, nearest: Vec::new() });
     }
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_domain_is_found_by_the_name_of_its_group() {
+    fn domain_is_matched_by_group_name() {
         for (group, name) in [
             (r"machine-qemu\x2d1\x2dweb.scope", "web"),
             (r"machine-qemu\x2d12\x2dweb\x2dserver.scope", "web-server"),
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_found_in_either_version() {
+    fn slurm_step_is_matched_in_both_cgroup_versions() {
         for (path, step) in [
             ("/sys/fs/cgroup/system.slice/slurmstepd.scope/job_5/step_0", "5.0"),
             ("/sys/fs/cgroup/system.slice/node1_slurmstepd.scope/job_5/step_batch", "5.batch"),
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_found_in_a_tree_of_files() {
+    fn domain_and_step_groups_are_found_in_tree() {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         let scope = r"/cg/machine.slice/machine-qemu\x2d7\x2dweb.scope";
@@ -206,9 +206,9 @@ mod tests {
         assert_eq!(of_step(&root, "5.0").unwrap(), [PathBuf::from(step)]);
         let told =
             super::super::ProcessChoice::Domain("web".into()).pids(&root).unwrap_err().to_string();
-        assert_eq!(told, "libvirt domain 'web' among the control groups has no processes now");
+        assert_eq!(told, "control group of libvirt domain 'web' has no processes now");
         let told =
             super::super::ProcessChoice::Step("6.0".into()).pids(&root).unwrap_err().to_string();
-        assert_eq!(told, "there is no Slurm step '6.0' among the control groups");
+        assert_eq!(told, "there is no control group of Slurm step '6.0'");
     }
 }

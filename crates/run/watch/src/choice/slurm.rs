@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_is_found_in_either_version() {
+    fn own_step_is_found_in_both_cgroup_versions() {
         assert_eq!(
             step_of("/slurm/uid_1000/job_5/step_0/task_1"),
             Some("/slurm/uid_1000/job_5/step_0")

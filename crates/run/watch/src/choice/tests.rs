@@ -41,7 +41,7 @@ fn refused(made: &Made, choice: &ProcessChoice) -> String {
 }
 
 #[test]
-fn numbers_come_before_a_group_and_a_group_before_a_name() {
+fn pids_override_group_and_group_overrides_name() {
     let [group, name] = ["/a", "redis*"].map(|text| Some(text.to_owned()));
     assert_eq!(ProcessChoice::named(&[], true, None, None), None);
     let by_name = ProcessChoice::named(&[], false, None, name.clone());
@@ -53,7 +53,7 @@ fn numbers_come_before_a_group_and_a_group_before_a_name() {
 }
 
 #[test]
-fn processes_are_chosen_by_number_with_and_without_children() {
+fn pids_select_processes_with_or_without_children() {
     let made = made();
     assert_eq!(chosen(&made, &pids(&[11])), [11]);
     assert_eq!(chosen(&made, &pids(&[12])), [11], "a thread stands for its process");
@@ -64,12 +64,12 @@ fn processes_are_chosen_by_number_with_and_without_children() {
     );
     assert_eq!(
         refused(&made, &pids(&[11, 99])),
-        "there is no process 99; 'ps -e' lists those that run"
+        "there is no process 99; 'ps -e' lists the running ones"
     );
 }
 
 #[test]
-fn a_process_that_has_ended_is_listed_and_not_there() {
+fn ended_process_is_rejected_unless_threads_live() {
     let made = made();
     made.thread(30, 30, &MadeThread { state: 'Z', ..worker() });
     assert!(refused(&made, &pids(&[30])).contains("process 30 has ended"));
@@ -78,7 +78,7 @@ fn a_process_that_has_ended_is_listed_and_not_there() {
 }
 
 #[test]
-fn groups_and_units_are_found_with_all_below_them() {
+fn group_and_unit_choices_include_descendants() {
     let made = made();
     for choice in [
         ProcessChoice::Group("/a/redis.service".into()),
@@ -90,8 +90,7 @@ fn groups_and_units_are_found_with_all_below_them() {
     }
     let text = "there is no control group '/b/reds.service'; did you mean 'redis.service'?";
     assert_eq!(refused(&made, &ProcessChoice::Group("/b/reds.service".into())), text);
-    let text =
-        "there is no systemd unit 'redsi' among the control groups; did you mean 'redis.service'?";
+    let text = "there is no control group of systemd unit 'redsi'; did you mean 'redis.service'?";
     assert_eq!(refused(&made, &ProcessChoice::Unit("redsi".into())), text);
     assert!(
         refused(&made, &ProcessChoice::Unit("empty.scope".into()))
@@ -100,7 +99,7 @@ fn groups_and_units_are_found_with_all_below_them() {
 }
 
 #[test]
-fn names_are_those_of_the_file_or_the_first_thread() {
+fn name_choice_matches_executable_or_main_thread() {
     let made = made();
     std::os::unix::fs::symlink("/opt/bin/long-name-of-a-program", made.path("proc/13/exe"))
         .unwrap();
@@ -108,12 +107,12 @@ fn names_are_those_of_the_file_or_the_first_thread() {
     assert_eq!(chosen(&made, &by_name("redis*")), [11]);
     assert_eq!(chosen(&made, &by_name("long-name-*-program")), [13]);
     assert_eq!(chosen(&made, &by_name("*d*")), [11, 13, 20], "the kernel's own are left out");
-    let text = "there is no program named 'redis-srver' among those that this user can see; did you mean 'redis-server'?";
+    let text = "there is no program named 'redis-srver' that this user can see; did you mean 'redis-server'?";
     assert_eq!(refused(&made, &by_name("redis-srver")), text);
 }
 
 #[test]
-fn bound_programs_are_those_with_a_mask_of_their_own() {
+fn bound_choice_selects_processes_with_own_mask() {
     let made = made();
     assert_eq!(chosen(&made, &ProcessChoice::Bound), [20]);
     made.write("sys/devices/system/cpu/isolated", "0\n");
@@ -125,7 +124,7 @@ fn bound_programs_are_those_with_a_mask_of_their_own() {
 }
 
 #[test]
-fn all_and_several() {
+fn all_and_combined_choices_select_processes() {
     let made = made();
     assert_eq!(chosen(&made, &ProcessChoice::All), [10, 11, 13, 20]);
     assert_eq!(
@@ -135,7 +134,7 @@ fn all_and_several() {
 }
 
 #[test]
-fn a_slurm_step_is_a_group_or_an_environment() {
+fn slurm_step_choice_uses_group_or_environment() {
     let made = made();
     assert!(matches!(
         ProcessChoice::SlurmStep.processes(&mut SystemFiles::open(&made.options().root).unwrap()),
@@ -153,7 +152,7 @@ fn a_slurm_step_is_a_group_or_an_environment() {
 }
 
 #[test]
-fn this_computer_has_programs() {
+fn choices_work_on_this_computer() {
     let mut files = SystemFiles::open(&seatmap_os::Root::new("/")).unwrap();
     assert!(!ProcessChoice::All.processes(&mut files).unwrap().is_empty());
     assert!(ProcessChoice::Name("no program has this name".into()).processes(&mut files).is_err());

@@ -33,14 +33,14 @@ pub enum ReportError {
     Document(#[from] DocumentError),
     /// None of its processes lives.
     #[error(
-        "its program, {}, has ended; a plan ('seatmap place -o FILE') is held against any program",
+        "its program, {}, has ended; a plan ('seatmap place -o FILE') applies to any program",
         .0.named()
     )]
     HasEnded(ReportedProgram),
     /// The seats may have changed since.
     #[error(
-        "it has the first seats of {}, as the run had not ended when it was written; \
-         'seatmap check --pid {}' compares with the seats that the run has given since",
+        "it was written before the run of {} ended, so its seats may be outdated; 'seatmap check \
+         --pid {}' compares with the present ones",
         .0.named(), .0.pid
     )]
     IsBeginning(ReportedProgram),
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_has_ended_has_no_seats() {
+    fn ended_program_has_no_seats() {
         let own = std::process::id() as Tid;
         let expected = of_living(own, now(), true).unwrap();
         assert_eq!(expected.seated_processes(), Some(BTreeSet::from([own])));
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_process_of_the_same_number_is_another_one() {
+    fn reused_pid_is_not_the_reported_program() {
         let own = std::process::id() as Tid;
         let day = Duration::from_secs(86_400);
         assert!(of_living(own, now() - day, true).unwrap_err().contains("has ended"));
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_beginning_of_a_run_is_no_standard() {
+    fn incomplete_report_is_rejected() {
         let own = std::process::id() as Tid;
         let beginning = of_living(own, now(), false).unwrap_err();
         assert!(beginning.contains(&format!("'seatmap check --pid {own}'")), "{beginning}");

@@ -37,14 +37,14 @@ fn of_brake(facts: &SeatingFacts, brake: &GroupBrake) -> Option<Finding> {
         "cpu.idle" if !held.is_empty() => {
             let most = held.iter().filter_map(|one| one.waits_percent()).fold(0.0, f64::max);
             format!(
-                "the control group {group} is {words} and has {threads}, which ran only while \
-                 nothing else wanted the CPU, and waited up to {most:.0} % of the time"
+                "the control group {group} is {words}: its {threads} ran only while nothing else \
+                 needed the CPU, and waited up to {most:.0} % of the time"
             )
         }
         "cpu.uclamp.max" if !held.is_empty() => {
             format!(
-                "the control group {group} is {words} and has {threads}: the kernel keeps {} slow",
-                agreeing(held.len(), "its CPU", "their CPUs")
+                "the control group {group} is {words}: the kernel slows the {} of its {threads}",
+                agreeing(held.len(), "CPU", "CPUs")
             )
         }
         "cpu.rt_runtime_us" | "sched_rt_runtime_us" if !held.is_empty() => {
@@ -53,11 +53,7 @@ fn of_brake(facts: &SeatingFacts, brake: &GroupBrake) -> Option<Finding> {
             } else {
                 format!("the control group {group}")
             };
-            format!(
-                "{of} is {words}, and {threads} had that: the kernel stopped {} for the rest of \
-                 each period",
-                agreeing(held.len(), "it", "them")
-            )
+            format!("{of} is {words}: the kernel stopped {threads} for the rest of each period")
         }
         "memory.high" if brake.stops_watched.is_some_and(|stops| stops > 0) => {
             // The watched time of a seating on file may be zero.
@@ -76,8 +72,8 @@ fn of_brake(facts: &SeatingFacts, brake: &GroupBrake) -> Option<Finding> {
     }
     Some(if brake.is_read_only {
         finding.advised(format!(
-            "ask the owner of this container, or root of the host, to change {file}, which cannot \
-             be written from here"
+            "ask the owner of this container, or root of the host, to change {file}, which is \
+             read-only here"
         ))
     } else {
         finding.mended_by(match brake.real_time_percent {
@@ -163,10 +159,10 @@ mod tests {
     }
 
     #[test]
-    fn a_group_that_holds_busy_threads_back_is_told_with_its_remedy() {
+    fn slowing_group_is_reported_with_remedy() {
         let idle = held("cpu.idle", None, 40.0);
         assert!(
-            idle[0].what.starts_with("the control group /box is slow and has 1 thread, which"),
+            idle[0].what.starts_with("the control group /box is slow: its 1 thread ran only"),
             "{idle:?}"
         );
         assert_eq!(idle[0].remedy.as_deref(), Some("echo 0 > /c/box/cpu.idle"));
@@ -188,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_real_time_thread_that_is_stopped_at_its_limit_is_told() {
+    fn real_time_limit_is_reported() {
         let limited_to = |percent, run_percent, wait_percent| {
             let mut made = Made::new(4).busy(7, 7, "1", run_percent, wait_percent).policy("fifo");
             made.seating.brakes.push(GroupBrake {
@@ -206,7 +202,7 @@ mod tests {
         let limited = |run_percent, wait_percent| limited_to(95.0, run_percent, wait_percent);
         let found = limited(95.2, 4.8);
         assert!(
-            found[0].what.starts_with("this computer is limited, and 1 thread had that"),
+            found[0].what.starts_with("this computer is limited: the kernel stopped 1 thread"),
             "{found:?}"
         );
         assert_eq!(
@@ -224,6 +220,6 @@ mod tests {
             tids: (7..15).collect(),
             ..GroupBrake::default()
         });
-        assert!(judge(&made.facts())[0].what.contains("and 8 threads had that"));
+        assert!(judge(&made.facts())[0].what.contains("the kernel stopped 8 threads"));
     }
 }

@@ -9,8 +9,7 @@ use seatmap_os::CpuSet;
 /// Without open devices, nothing is judged.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     if facts.programs().all(|(process, _)| process.devices.is_empty()) {
-        let what =
-            "no program was seen with an accelerator or a network card open: nothing was judged";
+        let what = "no program has an accelerator or a network card open: nothing to check";
         return vec![Finding::unseen("device-near", what)];
     }
     facts
@@ -34,7 +33,7 @@ fn far(
     let listed = device.cpus.as_deref().and_then(CpuSet::of_list).filter(|near| !near.is_empty());
     let of_node = device.node.map(|node| facts.cpus_of(|pu| pu.numa, node));
     let Some(near) = listed.or(of_node.filter(|near| !near.is_empty())) else {
-        let what = format!("the kernel does not say which CPUs are next to {}", device.name);
+        let what = format!("the kernel does not report which CPUs are near {}", device.name);
         // With one node, all CPUs are equally near.
         return (facts.nodes() > 1).then(|| Finding::unseen("device-near", what).of(process.pid));
     };
@@ -57,7 +56,7 @@ fn far(
     let subjects = if away.is_empty() { &meant } else { &away };
     let first = subjects.first()?;
     let what = format!(
-        "{} has {} open, which is next to {}, and {} may run on {}",
+        "{} has {} open, which is near {}, but {} may run on {}",
         super::named_process(process),
         device.name,
         cpus(&near),
@@ -81,9 +80,9 @@ mod tests {
     }
 
     #[test]
-    fn programs_without_devices_are_not_judged_well() {
+    fn programs_without_devices_get_remark() {
         let found = judge(&Made::new(8).parts(1, 4, 4).thread(7, 7, "0").facts());
-        assert!(found.len() == 1 && found[0].what.contains("nothing was judged"), "{found:?}");
+        assert!(found.len() == 1 && found[0].what.contains("nothing to check"), "{found:?}");
         assert!(!found[0].is_wrong());
     }
 
@@ -96,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_beside_its_device_is_healthy() {
+    fn program_near_device_is_healthy() {
         assert_eq!(judge(&with_gpu("5").facts()), []);
         let mut made = with_gpu("5");
         made.seating.processes[0].devices[0].cpus = None;

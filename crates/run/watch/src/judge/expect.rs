@@ -6,6 +6,7 @@ use super::variables;
 use crate::expected::{Expected, ExpectedSeat};
 use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
+use seatmap_data::statistics::words::agreeing;
 use seatmap_os::Tid;
 use std::collections::{BTreeMap, HashSet};
 
@@ -68,7 +69,7 @@ fn of_process(facts: &SeatingFacts, pid: Tid, wrong: &[Pair], pairs: &[Pair]) ->
             let may = cpus(&sitter.mask);
             let label = &seat.label;
             format!(
-                "{} may run on {may}, and the seat of {label} is {}",
+                "{} may run on {may}, but the seat of {label} is {}",
                 sitter.named(),
                 cpus(&seat.cpus)
             )
@@ -76,7 +77,7 @@ fn of_process(facts: &SeatingFacts, pid: Tid, wrong: &[Pair], pairs: &[Pair]) ->
         .collect::<Vec<_>>()
         .join("; ");
     if wrong.len() > MOST {
-        what += &format!("; and so on for {}", count(wrong.len() - MOST, "more thread"));
+        what += &format!("; and {}", count(wrong.len() - MOST, "more thread"));
     }
     let misplaced =
         wrong.iter().fold(seatmap_os::CpuSet::default(), |all, (sitter, _)| all.with(&sitter.mask));
@@ -121,11 +122,16 @@ fn impossible_seat(facts: &SeatingFacts, (sitter, seat): &Pair) -> Option<Findin
     let runs = outside.is_subset(&facts.online);
     let group = facts.group_of(sitter).filter(|group| runs && group.cpus.is_some());
     let why = match group {
-        Some(group) => format!("are outside its control group {}", group.path),
-        None => "do not run here".to_owned(),
+        Some(group) => format!("outside its control group {}", group.path),
+        None => "offline".to_owned(),
     };
-    let what =
-        format!("the seat of {} is {}; of these {outside} {why}", seat.label, cpus(&seat.cpus));
+    let what = format!(
+        "the seat of {} is {}: {} {} {why}",
+        seat.label,
+        cpus(&seat.cpus),
+        cpus(&outside),
+        agreeing(outside.len(), "is", "are")
+    );
     let finding = Finding::wrong("partial", what).of(pid).tids([sitter.tid()]).on(&outside);
     let mended = match group {
         Some(group) => variables::widened_for(facts, finding, group, &seat.cpus, sitter.tid()),
@@ -150,7 +156,7 @@ fn without_seat(facts: &SeatingFacts, expected: &Expected, pairs: &[Pair]) -> Op
         .collect();
     let subjects = if busy.is_empty() { &extra } else { &busy };
     let first = subjects.first()?;
-    let how = if busy.is_empty() { "" } else { ", and may run on the seats of others" };
+    let how = if busy.is_empty() { "" } else { ", but may run on the seats of others" };
     let has = if subjects.len() == 1 { "has" } else { "have" };
     let what = format!("{} {has} no seat in the file{how}", super::facts::listed(subjects));
     let finding = Finding::remark(RULE, what).grave_if(!busy.is_empty()).of(first.thread.pid);
@@ -214,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_sit_on_their_node_and_cpus() {
+    fn ranks_are_compared_with_node_and_cpus() {
         let made = Made::new(4)
             .thread(7, 7, "2")
             .thread(7, 8, "2")
@@ -246,30 +252,30 @@ mod tests {
             .collect();
         let wanted = [
             "rank 0 has no thread: 1 of 4 seats is empty",
-            "thread 9 'main' may run on CPUs 0-3, and the seat of rank 5 is CPU 3",
-            "rank 6 runs here, and it should run on n9",
+            "thread 9 'main' may run on CPUs 0-3, but the seat of rank 5 is CPU 3",
+            "rank 6 runs here, but should run on n9",
         ];
         assert_eq!(subjects, wanted);
     }
 
     #[test]
-    fn threads_on_their_seats_are_as_asked() {
+    fn threads_on_planned_seats_are_healthy() {
         let made = Made::new(4).thread(7, 7, "2").thread(7, 8, "0");
         assert_eq!(found(&made, plan(&[2, 0], &[])), []);
     }
 
     #[test]
-    fn a_thread_that_was_moved_is_told_with_its_remedy() {
+    fn moved_thread_is_reported_with_remedy() {
         let made = Made::new(4).thread(7, 7, "2").thread(7, 8, "0-3");
         let found = found(&made, plan(&[2, 0], &["a", "b"]));
-        let expected = "thread 8 'worker' may run on CPUs 0-3, and the seat of task 1 'b' is CPU 0";
+        let expected = "thread 8 'worker' may run on CPUs 0-3, but the seat of task 1 'b' is CPU 0";
         assert_eq!((found.len(), found[0].what.as_str()), (1, expected));
         assert_eq!(found[0].remedy.as_deref(), Some("taskset -cp 0 8"));
         assert!(found[0].is_wrong() && found[0].tids == [8]);
     }
 
     #[test]
-    fn threads_may_take_tasks_by_name() {
+    fn threads_match_tasks_by_name() {
         let made = Made::new(4).thread(7, 7, "2").called("right").thread(7, 8, "0").called("left");
         assert_eq!(found(&made, plan(&[0, 2], &["left", "right"])), []);
         let wrong = Made::new(4).thread(7, 7, "2").called("right").thread(7, 8, "1").called("left");
@@ -277,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn more_threads_than_seats_are_a_remark_until_they_work() {
+    fn extra_threads_are_remark_unless_busy() {
         let idle = Made::new(4).thread(7, 7, "2").thread(7, 8, "0").thread(7, 9, "0-3");
         assert_eq!(found(&idle, plan(&[2, 0], &[]))[0].gravity, crate::Gravity::Remark);
         let busy = Made::new(4).thread(7, 7, "2").thread(7, 8, "0").busy(7, 9, "0-3", 50.0, 0.0);
@@ -287,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_without_a_thread_is_wrong_in_a_plan_alone() {
+    fn missing_thread_is_wrong_only_for_plan() {
         let made = Made::new(4).thread(7, 7, "2");
         let found_in_plan = found(&made, plan(&[2, 0], &[]));
         assert_eq!(found_in_plan[0].what, "task 1 has no thread: 1 of 2 seats is empty");
@@ -299,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_goes_by_number() {
+    fn report_matches_threads_by_id() {
         let made = Made::new(4).thread(7, 8, "2").thread(7, 7, "0");
         let text = |tid: Tid| {
             format!(
@@ -314,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_is_held_against_its_own_program_alone() {
+    fn report_concerns_only_its_program() {
         let made = Made::new(4).thread(7, 7, "2").busy(9, 9, "2", 50.0, 0.0);
         let text = r#"{"format": "seatmap-seating/1", "threads": [
             {"pid": 7, "tid": 7, "cpus": [2]}]}"#;
@@ -325,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seat_outside_the_group_cannot_be_had() {
+    fn seat_outside_control_group_is_reported() {
         let made = Made::new(4).thread(7, 7, "0").group(Some("0-1"), None, 0);
         let found = found(&made, plan(&[3], &[]));
         assert_eq!(found.iter().filter(|finding| finding.rule == "partial").count(), 1);

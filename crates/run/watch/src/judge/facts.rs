@@ -415,7 +415,7 @@ mod tests {
     use crate::judge::made::Made;
 
     #[test]
-    fn a_mask_of_all_usual_cpus_binds_nobody() {
+    fn mask_of_all_usual_cpus_is_not_bound() {
         let made = Made::new(4).thread(7, 7, "0-3").thread(7, 8, "0-1").thread(7, 9, "");
         let facts = made.facts();
         let bound: Vec<bool> = facts.sitters.iter().map(|sitter| sitter.is_bound).collect();
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_that_leave_a_cell_alone_are_not_bound() {
+    fn programs_outside_cell_are_not_bound() {
         let mut made =
             Made::new(4).thread(7, 7, "0-1").thread(8, 8, "0").thread(9, 9, "2").thread(9, 10, "3");
         made.seating.cells = vec![CellCpus { name: "quiet".to_owned(), cpus: "2-3".to_owned() }];
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_go_in_order_of_creation() {
+    fn threads_are_ordered_by_creation() {
         let made = Made::new(2).thread(7, 7, "0").thread(7, 5, "0").thread(9, 9, "0");
         let mut made = made;
         let mut order = |ages: [f64; 3]| {
@@ -456,14 +456,14 @@ mod tests {
     }
 
     #[test]
-    fn one_ancestor_makes_one_family() {
+    fn common_ancestor_forms_one_family() {
         let made = Made::new(2).process(5, 1).process(7, 5).process(8, 7).process(9, 1);
         let facts = made.facts();
         assert_eq!([5, 7, 8, 9, 4711].map(|pid| facts.family(pid)), [5, 5, 5, 9, 4711]);
     }
 
     #[test]
-    fn sentences_name_a_few() {
+    fn long_thread_lists_are_abbreviated() {
         let made = Made::new(2)
             .thread(1, 1, "0")
             .thread(1, 2, "0")

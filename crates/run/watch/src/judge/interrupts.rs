@@ -27,7 +27,7 @@ pub(super) fn usual(facts: &SeatingFacts) -> Vec<Finding> {
                 .find(|one| one.is_bound && one.is_busy() && one.seat() == Some(cpu.cpu))?;
             let is_grave = quiet.contains(cpu.cpu) || is_real_time(&owner.thread.policy);
             let finding = interrupted(facts, "interrupts", cpu)?;
-            let what = format!("{}, where {} sits", finding.what, owner.named());
+            let what = format!("{}; {} is bound to it", finding.what, owner.named());
             let tids = [owner.tid()];
             Some(Finding { what, ..finding }.grave_if(is_grave).of(owner.thread.pid).tids(tids))
         })
@@ -51,11 +51,11 @@ fn interrupted(facts: &SeatingFacts, rule: &str, cpu: &CpuActivity) -> Option<Fi
     let per_second: f64 = devices.iter().map(|interrupt| interrupt.per_second).sum();
     let most = devices.first().filter(|_| per_second >= SOME_PER_SECOND)?;
     let what = format!(
-        "{per_second} of devices a second come to CPU {}, most of them of {} (interrupt {})",
+        "CPU {} gets {per_second} per second, most from {} (interrupt {})",
         cpu.cpu,
         most.name,
         most.irq,
-        per_second = counted_figure(per_second, 0, "interrupt")
+        per_second = counted_figure(per_second, 0, "device interrupt")
     );
     let finding =
         Finding::wrong(rule, what).on(&CpuSet::single(cpu.cpu)).since(facts.seating.watched_s);
@@ -82,10 +82,9 @@ fn mended(finding: Finding, devices: &[&InterruptRate], per_second: f64, rest: &
     let why = if rest.is_empty() {
         "no CPU is left for them"
     } else {
-        "the kernel does not let all of them be moved"
+        "the kernel does not allow moving all of them"
     };
-    finding
-        .advised(format!("{why}: use other CPUs, or let the device have fewer queues (ethtool -L)"))
+    finding.advised(format!("{why}: use other CPUs, or give the device fewer queues (ethtool -L)"))
 }
 
 /// IBM Z shows classes of interrupts, which have no file.
@@ -110,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn they_are_wrong_where_quiet_was_asked_for() {
+    fn interrupts_on_isolated_seats_are_wrong() {
         let isolated = Made::new(4)
             .isolated("1")
             .busy(7, 7, "1", 99.0, 0.0)
@@ -136,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cpus_own_interrupt_is_no_devices() {
+    fn per_cpu_interrupt_is_not_reported() {
         let mut made =
             Made::new(4).busy(7, 7, "1", 99.0, 0.0).interrupts(1, "14", "arch_timer", 900.0);
         made.seating.cpus[1].interrupts[0].is_per_cpu = true;
@@ -144,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_are_sent_away_as_it_takes_and_what_stays_has_advice() {
+    fn remedy_moves_enough_interrupts_and_advises_on_managed() {
         let queues = |movable: [Option<bool>; 2]| {
             let made = Made::new(4).busy(7, 7, "1", 99.0, 0.0);
             let mut made = made.interrupts(1, "24", "eth0", 90.0).interrupts(1, "25", "eth1", 20.0);
@@ -168,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn none_are_wanted_where_that_was_named() {
+    fn no_irq_rule_reports_any_interrupt_on_seat() {
         let made = Made::new(4).thread(7, 7, "1-2").interrupts(2, "24", "eth0", 900.0);
         let found = none(&made.interrupts(0, "25", "eth1", 900.0).facts());
         assert!(found.len() == 1 && found[0].is_wrong(), "{found:?}");

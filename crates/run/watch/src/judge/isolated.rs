@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn one_thread_or_one_cpu_each_is_healthy() {
+    fn single_thread_or_pinned_threads_are_healthy() {
         let alone = Made::new(4).isolated("2-3").busy(7, 7, "2-3", 99.0, 0.0);
         assert_eq!(judge(&alone.facts()), []);
         let seated =
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_share_cpus_beside_a_free_isolated_one_are_found() {
+    fn sharing_despite_free_isolated_cpu_is_found() {
         let on = |places: &[u32]| {
             let mut made = Made::new(4).isolated("2-3");
             for (tid, cpu) in (7..).zip(places) {

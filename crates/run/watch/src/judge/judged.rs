@@ -131,7 +131,7 @@ impl<'a> Judged<'a> {
         }
         if healthy > MOST_HEALTHY {
             let more = count(healthy - MOST_HEALTHY, "more program");
-            lines.push(format!("... and {more}, with nothing wrong"));
+            lines.push(format!("... and {more} with nothing wrong"));
         }
         lines
     }
@@ -170,9 +170,9 @@ impl<'a> Judged<'a> {
         let is_asked = self.asked_of.as_ref().is_none_or(|pids| pids.contains(&process.pid));
         let well = match (is_asked, is_beset) {
             (true, false) => "as asked",
-            (true, true) => "its own seats as asked",
+            (true, true) => "its seats as asked",
             (false, false) => "nothing is wrong",
-            (false, true) => "nothing is wrong with its own seats",
+            (false, true) => "nothing is wrong with its seats",
         };
         match (wrong, remarks) {
             // A program with unread parts must not count as healthy.
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn each_program_has_a_line_and_each_finding_its_remedy() {
+    fn report_lists_programs_and_findings_with_remedies() {
         let made = Made::new(4)
             .busy(7, 7, "1", 50.0, 50.0)
             .busy(7, 8, "1", 50.0, 50.0)
@@ -316,7 +316,7 @@ mod tests {
         let expected = "\
 program (7): 2 threads on CPU 1: 1 wrong
 program (9): 1 thread on CPUs 2,3: nothing is wrong
-WRONG  shared-cpu  thread 7 'main' and thread 8 'worker' are confined to CPU 1 and want 2.0 CPUs, while CPUs 0,2,3 \
+WRONG  shared-cpu  thread 7 'main' and thread 8 'worker' are confined to CPU 1 and need 2.0 CPUs, while CPUs 0,2,3 \
 had little to do
     200 percent of one CPU wanted, for 60 s at most
     -> taskset -cp 0 8
@@ -325,7 +325,7 @@ had little to do
     }
 
     #[test]
-    fn threads_that_the_scheduler_counted_have_a_line() {
+    fn traced_threads_are_listed_with_cpu_shares() {
         let mut made = Made::new(4)
             .busy(7, 7, "0-1", 50.0, 0.0)
             .busy(7, 8, "0-1", 12.5, 0.0)
@@ -343,7 +343,7 @@ had little to do
     }
 
     #[test]
-    fn a_program_is_as_asked_where_something_was_asked() {
+    fn program_obeying_named_rule_passes() {
         let made = Made::new(4).thread(9, 9, "2");
         let criteria =
             Criteria { rules: vec!["one-per-cpu".parse().unwrap()], ..Criteria::default() };
@@ -352,7 +352,7 @@ had little to do
     }
 
     #[test]
-    fn things_that_could_not_be_seen_are_told() {
+    fn unseen_facts_are_listed() {
         let mut made = Made::new(2).thread(7, 7, "0-1");
         let unseen = Unseen {
             what: "environment".to_owned(),
@@ -367,15 +367,15 @@ had little to do
     }
 
     #[test]
-    fn a_crowd_of_healthy_programs_is_cut() {
+    fn long_list_of_healthy_programs_is_cut() {
         let made = (100..200).fold(Made::new(2), |made, pid| made.thread(pid, pid, "0-1"));
         let text = text(&judged(&made));
         assert_eq!(text.lines().count(), MOST_HEALTHY + 1);
-        assert!(text.ends_with("... and 60 more programs, with nothing wrong\n"), "{text}");
+        assert!(text.ends_with("... and 60 more programs with nothing wrong\n"), "{text}");
     }
 
     #[test]
-    fn a_document_is_a_seating_with_a_judgement() {
+    fn document_contains_seating_and_verdict() {
         let made = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0);
         let document = serde_json::to_value(judged(&made)).unwrap();
         assert_eq!(
@@ -386,7 +386,7 @@ had little to do
     }
 
     #[test]
-    fn changes_are_those_of_the_findings_and_not_of_their_figures() {
+    fn changes_ignore_changed_figures() {
         let crowded =
             |percent| Made::new(4).busy(7, 7, "1", percent, 50.0).busy(7, 8, "1", percent, 50.0);
         let [first, second] = [50.0, 45.0].map(|percent| judged(&crowded(percent)).findings);

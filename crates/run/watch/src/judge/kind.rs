@@ -57,7 +57,7 @@ pub(super) fn only(facts: &SeatingFacts, kind: CoreKind) -> Vec<Finding> {
     if facts.topology.pus.iter().all(|pu| pu.kind.is_none()) {
         return vec![Finding::unseen(
             &rule,
-            "the kernel does not tell kinds of core apart on this computer",
+            "the kernel does not report kinds of core on this computer",
         )];
     }
     facts
@@ -84,8 +84,7 @@ fn off_kind(
     let to = cores.within(&facts.allowed(process.pid));
     let finding = finding.on(&others).at_most(first.thread.age_s);
     Some(if to.is_empty() {
-        finding
-            .advised("this computer has no such core that the control group of the program allows")
+        finding.advised("the control group of the program allows no such core")
     } else {
         finding.mended_by(SeatingRemedy::bind(&to, elsewhere.iter().map(|sitter| sitter.tid())))
     })
@@ -97,7 +96,7 @@ mod tests {
     use crate::judge::made::Made;
 
     #[test]
-    fn each_slow_thread_gets_a_fast_core_of_its_own() {
+    fn each_slow_thread_gets_separate_fast_core() {
         let made =
             Made::new(4).efficient_from(1).busy(7, 7, "1", 99.0, 0.0).busy(7, 8, "2", 99.0, 0.0);
         let found = slow(&made.facts());
@@ -110,14 +109,14 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_thread_on_slow_cores_is_found() {
+    fn busy_thread_on_slow_core_is_found() {
         let found = slow(&hybrid().busy(7, 7, "5", 99.0, 0.0).facts());
         assert!(found.len() == 1 && found[0].is_wrong(), "{found:?}");
         assert_eq!(found[0].remedy.as_deref(), Some("taskset -cp 0 7"));
     }
 
     #[test]
-    fn slow_cores_are_right_for_some() {
+    fn slow_cores_suit_batch_idle_and_unbound_threads() {
         assert_eq!(slow(&hybrid().busy(7, 7, "5", 99.0, 0.0).policy("batch").facts()), []);
         assert_eq!(
             slow(&hybrid().busy(7, 7, "5", 99.0, 0.0).taken("0-3").facts()),
@@ -130,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_that_was_named_holds_for_all_threads() {
+    fn kind_rule_applies_to_all_threads() {
         let made = hybrid().thread(7, 7, "0-3").thread(7, 8, "3-4");
         let found = only(&made.facts(), CoreKind::Performance);
         assert!(found.len() == 1 && found[0].tids == [8] && found[0].cpus == "4", "{found:?}");

@@ -38,8 +38,8 @@ fn of_program(process: &Process, sitters: &[&Sitter]) -> Option<Finding> {
     }
     let kept = if wide.len() == 1 { "keeps its old mask" } else { "keep their old masks" };
     let what = format!(
-        "the main thread was bound to {}, but {} {kept}, {}: a binding after the start moves one \
-         thread",
+        "the main thread was bound to {}, but {} {kept}, {}: a binding after the start moves only \
+         one thread",
         cpus(&main.mask),
         listed(&wide),
         cpus(&first.mask)
@@ -58,8 +58,8 @@ fn of_program(process: &Process, sitters: &[&Sitter]) -> Option<Finding> {
     // A binding that makes threads share a CPU would only cause the next finding.
     Some(if busy > main.mask.len() {
         finding.advised(format!(
-            "'{}' binds them, too, and {busy} busy threads then share {}: name as many CPUs as \
-             there are busy threads",
+            "'{}' binds them, too, but then {busy} busy threads share {}: name a CPU for each of \
+             them",
             mended.command,
             cpus(&main.mask)
         ))
@@ -74,7 +74,7 @@ mod tests {
     use crate::judge::made::Made;
 
     #[test]
-    fn workers_that_kept_the_old_mask_are_found() {
+    fn workers_with_old_mask_are_found() {
         let made =
             Made::new(4).thread(7, 7, "0-1").busy(7, 8, "0-3", 50.0, 0.0).thread(7, 9, "0-1");
         let found = judge(&made.facts());
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn no_remedy_makes_busy_threads_share_a_cpu() {
+    fn remedy_never_crowds_busy_threads_on_cpu() {
         let made = Made::new(4)
             .thread(7, 7, "0")
             .busy(7, 8, "0-3", 50.0, 0.0)
@@ -93,18 +93,18 @@ mod tests {
         let found = judge(&made.facts());
         assert_eq!((found.len(), &found[0].remedy), (1, &None));
         let advice = found[0].advice.as_deref().unwrap();
-        assert!(advice.contains("2 busy threads then share CPU 0"), "{advice}");
+        assert!(advice.contains("2 busy threads share CPU 0"), "{advice}");
     }
 
     #[test]
-    fn threads_that_never_worked_are_a_remark() {
+    fn idle_threads_with_old_mask_are_remark() {
         let made = Made::new(4).thread(7, 7, "0-1").thread(7, 8, "0-3");
         let found = judge(&made.facts());
         assert!(found.len() == 1 && !found[0].is_wrong(), "{found:?}");
     }
 
     #[test]
-    fn programs_that_seat_each_thread_are_healthy() {
+    fn individually_seated_threads_are_healthy() {
         let made = Made::new(4).thread(7, 7, "0").busy(7, 8, "0-3", 50.0, 0.0).thread(7, 9, "1");
         assert_eq!(judge(&made.facts()), []);
         let whole = Made::new(4).busy(7, 7, "0-1", 50.0, 0.0).busy(7, 8, "0-1", 50.0, 0.0);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_was_let_go_later_is_healthy() {
+    fn thread_unbound_later_is_healthy() {
         let made =
             Made::new(4).thread(7, 7, "0-1").thread(7, 8, "0-1").busy(7, 9, "0-3", 50.0, 0.0);
         assert_eq!(judge(&made.facts()), [], "the widest is the youngest");

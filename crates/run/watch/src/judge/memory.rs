@@ -4,7 +4,6 @@ use super::facts::{SeatingFacts, Sitter, union};
 use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
 use crate::seating::{MemoryUsage, OnNode, Process};
-use seatmap_data::statistics::words::agreeing;
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,8 +29,7 @@ pub(super) fn named(facts: &SeatingFacts) -> Vec<Finding> {
 }
 
 fn without_node(cpus: &CpuSet) -> String {
-    let are = agreeing(cpus.len(), "is", "are");
-    format!("the kernel does not say on which NUMA node {} {are}", cpus.named())
+    format!("the kernel does not report the NUMA node of {}", cpus.named())
 }
 
 fn of_program(
@@ -57,7 +55,7 @@ fn of_program(
         parts.iter().copied().filter(|node| facts.has_memory(*node)).collect();
     if near.is_empty() {
         let what = format!(
-            "{} has no memory, so that none is local there",
+            "there is no memory on {}, so none can be local there",
             nodes(&list(parts.iter().copied()))
         );
         return Some(Finding::unseen(RULE, what).of(process.pid));
@@ -95,7 +93,7 @@ fn far_away(
     }
     let from = list(far.keys().copied());
     let what = format!(
-        "{percent:.0} % of the memory of {} ({} MiB) lies on {}, and its threads sit on {}",
+        "{percent:.0} % of the memory of {} ({} MiB) is on {}, but its threads run on {}",
         super::named_process(process),
         bytes >> 20,
         nodes(&from),
@@ -125,8 +123,7 @@ fn kept_away(
 ) -> Finding {
     let group = process.group.as_ref().map_or("/", |group| group.path.as_str());
     let what = format!(
-        "the threads of {} may run on {}, and its control group {group} lets no memory come from \
-         there",
+        "the threads of {} may run on {}, but its control group {group} allows no memory there",
         super::named_process(process),
         nodes(&list(closed.iter().copied()))
     );
@@ -144,7 +141,7 @@ fn beside_memory(facts: &SeatingFacts, process: &Process, finding: Finding) -> F
     let beside = beside.within(&facts.allowed(process.pid)).within(&facts.usual);
     if beside.is_empty() {
         finding.advised(format!(
-            "ask whoever made the control group {group} to let it use the memory beside its CPUs \
+            "ask the owner of the control group {group} to allow the memory next to its CPUs \
              (cpuset.mems)"
         ))
     } else {
@@ -193,9 +190,9 @@ mod tests {
     }
 
     #[test]
-    fn pages_on_the_other_node_are_found() {
+    fn pages_on_remote_node_are_found() {
         let found = judge(&two_nodes("0-3", &[780, 220]).facts());
-        let what = "22 % of the memory of program (7) (220 MiB) lies on node 1, and its threads sit on node 0";
+        let what = "22 % of the memory of program (7) (220 MiB) is on node 1, but its threads run on node 0";
         assert_eq!((found.len(), found[0].what.as_str()), (1, what));
         assert_eq!(found[0].remedy.as_deref(), Some("migratepages 7 1 0"));
         assert_eq!(
@@ -205,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn near_little_and_unbound_memory_is_healthy() {
+    fn near_small_or_unbound_memory_is_healthy() {
         assert_eq!(judge(&two_nodes("0-3", &[1000, 0]).facts()), []);
         assert_eq!(judge(&two_nodes("0-3", &[20, 16]).facts()), [], "libraries");
         assert_eq!(judge(&two_nodes("0-3", &[2000, 60]).facts()), [], "3 %");
@@ -225,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_far_from_the_only_memory_that_their_group_may_use_are_brought_to_it() {
+    fn threads_far_from_allowed_memory_node_are_reported() {
         let bound = with_nodes("5", &[200, 0], "0");
         let found = judge(&bound.facts());
         assert!(
@@ -238,7 +235,7 @@ mod tests {
         assert!(
             found.len() == 1
                 && found[0].is_wrong()
-                && found[0].what.contains("no memory come from"),
+                && found[0].what.contains("allows no memory there"),
             "{found:?}"
         );
         assert_eq!(judge(&anywhere.facts()), [], "nobody asked");
@@ -248,13 +245,13 @@ mod tests {
         let found = judge(&closed.facts());
         assert!(
             found[0].remedy.is_none()
-                && found[0].advice.as_deref().unwrap().starts_with("ask whoever"),
+                && found[0].advice.as_deref().unwrap().starts_with("ask the owner"),
             "{found:?}"
         );
     }
 
     #[test]
-    fn a_cpu_without_a_known_node_or_a_node_without_memory_is_not_judged() {
+    fn unknown_or_memoryless_node_is_unseen() {
         let mut unknown = two_nodes("5", &[200, 0]);
         unknown.topology.pus[5].numa = None;
         let found = judge(&unknown.facts());
@@ -264,13 +261,13 @@ mod tests {
         let found = judge(&bare.facts());
         assert!(
             found[0].gravity == crate::Gravity::Unseen
-                && found[0].what.contains("node 1 has no memory"),
+                && found[0].what.contains("there is no memory on node 1"),
             "{found:?}"
         );
     }
 
     #[test]
-    fn pages_of_files_are_left_out() {
+    fn file_pages_are_ignored() {
         let mut made = two_nodes("0-3", &[500, 500]);
         let own = vec![OnNode { node: 0, bytes: 500 << 20 }];
         made.seating.processes[0].memory.iter_mut().for_each(|memory| memory.own = own.clone());
@@ -278,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_a_policy_put_there_is_asked_for() {
+    fn memory_placed_by_policy_is_healthy() {
         let mut made = two_nodes("0-3", &[500, 500]);
         let nodes = vec![OnNode { node: 1, bytes: 490 << 20 }];
         let mapping = MemoryMapping {

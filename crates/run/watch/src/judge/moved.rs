@@ -57,7 +57,7 @@ impl OffMaskCpus {
 }
 
 pub(super) fn usual(facts: &SeatingFacts) -> Vec<Finding> {
-    masks_changed(facts, Finding::remark, "its mask was changed while it was watched")
+    masks_changed(facts, Finding::remark, "its mask changed while it was watched")
 }
 
 /// For named rules, which judge the final masks.
@@ -65,7 +65,7 @@ pub(super) fn unjudged(facts: &SeatingFacts) -> Vec<Finding> {
     masks_changed(
         facts,
         Finding::unseen,
-        "its mask was changed while it was watched, and rules judge the last one",
+        "its mask changed while it was watched, and rules judge the last one",
     )
 }
 
@@ -104,7 +104,7 @@ fn of_process(
         .collect::<Vec<_>>()
         .join("; ");
     if moved.len() > MOST {
-        what += &format!("; and so on for {}", count(moved.len() - MOST, "more thread"));
+        what += &format!("; and {}", count(moved.len() - MOST, "more thread"));
     }
     let on =
         moved.iter().fold(CpuSet::default(), |all, (_, elsewhere)| all.with(&elsewhere.found_on));
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seat_at_the_end_is_not_a_seat_all_the_time() {
+    fn thread_off_seat_during_watch_is_wrong() {
         let found = judged(&made(50.0), &plan(&[0]));
         assert!(found.len() == 1 && found[0].is_wrong() && found[0].rule == "expect", "{found:?}");
         let history = "but was found on CPU 1 in 50 % of the looks";
@@ -173,12 +173,12 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_is_not_judged_for_the_time_under_another_mask() {
+    fn changed_mask_leaves_rule_unjudged() {
         let criteria = Criteria { rules: vec![Rule::OnePerCpu], ..Criteria::default() };
         let made = made(50.0);
         let found = judged(&made, &criteria);
         assert!(found.len() == 1 && found[0].gravity == Gravity::Unseen, "{found:?}");
-        let why = "its mask was changed while it was watched, and rules judge the last one";
+        let why = "its mask changed while it was watched, and rules judge the last one";
         assert!(
             found[0].what.ends_with(&format!("on CPU 1 in 50 % of the looks: {why}")),
             "{found:?}"
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_that_nobody_bound_are_told_of() {
+    fn moved_unbound_programs_get_remark() {
         let found = judged(&made(50.0), &Criteria::default());
         assert!(found.len() == 1 && found[0].gravity == Gravity::Remark, "{found:?}");
         assert_eq!(judged(&Made::new(4).busy(7, 7, "0", 90.0, 0.0), &Criteria::default()), []);

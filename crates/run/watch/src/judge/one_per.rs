@@ -6,7 +6,6 @@ use crate::remedy::SeatingRemedy;
 use crate::rule::Rule;
 use crate::seating::Process;
 use seatmap_data::machine::Pu;
-use seatmap_data::statistics::words::agreeing;
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,11 +25,7 @@ fn of(facts: &SeatingFacts, rule: &str, noun: &str, level: fn(&Pu) -> Option<u32
     if !unknown.is_empty() {
         return vec![Finding::unseen(
             rule,
-            format!(
-                "the kernel does not say to which {noun} {} {}",
-                cpus(&unknown),
-                agreeing(unknown.len(), "belongs", "belong")
-            ),
+            format!("the kernel does not report the {noun} of {}", cpus(&unknown)),
         )];
     }
     let mut on: BTreeMap<u32, Vec<&Sitter>> = BTreeMap::new();
@@ -59,7 +54,7 @@ fn crowded(
     level: fn(&Pu) -> Option<u32>,
 ) -> Finding {
     let on = super::facts::union(sitters);
-    let what = format!("{} sit on one {noun} ({})", listed(sitters), cpus(&on));
+    let what = format!("{} share one {noun} ({})", listed(sitters), cpus(&on));
     let demand_percent: f64 = sitters.iter().map(|sitter| sitter.demand_percent()).sum();
     let finding =
         Finding::wrong(rule, what).tids(sitters.iter().map(|sitter| sitter.tid())).on(&on);
@@ -117,7 +112,7 @@ mod tests {
     use crate::judge::made::Made;
 
     #[test]
-    fn two_on_one_cpu_are_found_though_they_sleep() {
+    fn idle_threads_sharing_cpu_are_reported() {
         let made = Made::new(4).thread(7, 7, "1").thread(9, 9, "1").thread(7, 8, "2");
         let found = cpu(&made.facts());
         assert!(found.len() == 1 && found[0].is_wrong() && found[0].tids == [7, 9], "{found:?}");
@@ -125,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_threads_are_sent_to_one_part() {
+    fn remedies_give_each_thread_separate_part() {
         let made = Made::new(4).thread(7, 7, "0").thread(7, 8, "0").thread(9, 9, "1");
         let made = made.thread(9, 10, "1");
         let remedies = |found: Vec<Finding>| -> Vec<Option<String>> {
@@ -152,14 +147,14 @@ mod tests {
     }
 
     #[test]
-    fn one_each_is_healthy() {
+    fn one_thread_per_cpu_is_healthy() {
         let made =
             Made::new(4).busy(7, 7, "1", 99.0, 0.0).busy(7, 8, "2", 99.0, 0.0).thread(7, 9, "0-3");
         assert_eq!((cpu(&made.facts()), core(&made.facts())), (vec![], vec![]));
     }
 
     #[test]
-    fn cores_count_their_hardware_threads_as_one() {
+    fn hardware_threads_count_as_one_core() {
         let made = Made::new(4).parts(2, 4, 4).thread(7, 7, "0").thread(7, 8, "1");
         assert_eq!(cpu(&made.facts()), []);
         assert_eq!(core(&made.facts()).len(), 1);

@@ -39,7 +39,7 @@ fn of_programs(facts: &SeatingFacts, families: &[Tid], seats: &[(u32, Vec<&Sitte
     // Many services have a thread per CPU by default; using part of the computer is a choice.
     let is_choice = on.len() > 1 && !facts.usual.is_subset(&on);
     let effect = if demand_percent > 100.0 {
-        format!("; on one of them they want {:.1} CPUs together", demand_percent / 100.0)
+        format!("; on one of them they need {:.1} CPUs together", demand_percent / 100.0)
     } else {
         String::new()
     };
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn two_programs_with_the_same_part_of_the_computer_are_found_before_they_work() {
+    fn idle_programs_with_same_cpus_are_reported() {
         let engine = |made: Made, pid: Tid| made.thread(pid, pid, "0").thread(pid, pid + 1, "1");
         let found = judge(&engine(engine(Made::new(8), 10), 20).facts());
         assert!(found.len() == 1 && found[0].is_wrong() && found[0].cpus == "0,1", "{found:?}");
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn one_program_may_share_and_wide_masks_may_overlap() {
+    fn related_programs_and_wide_masks_may_overlap() {
         let family = Made::new(4).process(5, 1).process(7, 5).process(9, 5);
         let family = family.busy(7, 7, "1", 50.0, 50.0).busy(9, 9, "1", 50.0, 50.0);
         assert_eq!(judge(&family.facts()), []);
@@ -132,14 +132,14 @@ mod tests {
     }
 
     #[test]
-    fn two_housekeepers_on_one_cpu_are_a_remark() {
+    fn two_idle_programs_on_one_cpu_are_remark() {
         let made = Made::new(4).thread(7, 7, "0").thread(9, 9, "0");
         let found = judge(&made.facts());
         assert!(found.len() == 1 && !found[0].is_wrong(), "{found:?}");
     }
 
     #[test]
-    fn a_hundred_programs_on_one_cpu_are_one_finding() {
+    fn many_programs_on_one_cpu_are_one_finding() {
         let made = (100..200).fold(Made::new(4), |made, pid| made.busy(pid, pid, "1", 1.0, 90.0));
         let found = judge(&made.facts());
         assert!(found.len() == 1 && found[0].what.contains("and 97 more programs"), "{found:?}");

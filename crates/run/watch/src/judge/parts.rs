@@ -97,7 +97,7 @@ fn of_family(
                 on.iter().map(|(part, threads)| format!("{threads} on {part}")).collect();
             let name = level.name();
             format!(
-                "the threads are not divided evenly over the {}: {}",
+                "the threads are not spread evenly over the {}: {}",
                 count(on.len(), name),
                 each.join(", ")
             )
@@ -127,7 +127,7 @@ fn nth(facts: &SeatingFacts, usable: &CpuSet, level: RuleLevel, at: usize) -> Op
 fn unknown(rule: &str, level: RuleLevel) -> Finding {
     Finding::unseen(
         rule,
-        format!("the kernel does not say which CPUs share one {} here", level.name()),
+        format!("the kernel does not report which CPUs share one {}", level.name()),
     )
 }
 
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn uneven_threads_are_found() {
+    fn unevenly_spread_threads_are_found() {
         let made = machine().thread(7, 7, "0").thread(7, 8, "1").thread(7, 9, "2");
         let found = spread(&made.facts(), RuleLevel::Numa);
         assert!(
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn uneven_threads_of_a_group_without_usual_cpus_have_no_remedy() {
+    fn uneven_isolated_threads_get_no_remedy() {
         let made = machine().isolated("2-7").thread(7, 7, "2").thread(7, 8, "3");
         let made = made.thread(7, 9, "2-3").thread(7, 10, "4").group(Some("2-7"), None, 0);
         let found = spread(&made.facts(), RuleLevel::Numa);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn even_threads_are_healthy() {
+    fn evenly_spread_threads_are_healthy() {
         let made = machine().thread(7, 7, "0").thread(7, 8, "4").thread(7, 9, "1");
         assert_eq!(spread(&made.facts(), RuleLevel::Numa), []);
         let ranks = machine().process(5, 1).process(7, 5).process(8, 5);
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_that_are_not_confined_are_found() {
+    fn unconfined_programs_are_found() {
         let found = spread(&machine().thread(7, 7, "0-7").facts(), RuleLevel::Numa);
         assert!(
             found.len() == 1 && found[0].what.contains("may run on more than one NUMA node"),
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_parts_are_told_once() {
+    fn unknown_parts_are_reported_once() {
         let mut made = Made::new(2).thread(7, 7, "0").thread(9, 9, "1");
         made.topology.pus.iter_mut().for_each(|pu| pu.l3 = None);
         for found in [same(&made.facts(), RuleLevel::L3), spread(&made.facts(), RuleLevel::L3)] {

@@ -73,14 +73,14 @@ fn stops(quota: &WatchedQuota, members: &[&Sitter]) -> String {
         1.. => {
             let threads = count(wanting, "thread");
             let cpus = counted_figure(wanted_percent / 100.0, 1, "CPU");
-            let verb = agreeing(wanting, "wants", "want");
-            [format!(", and {threads} {verb} {cpus} there"), agreeing(wanting, "it", "them").into()]
+            let verb = agreeing(wanting, "needs", "need");
+            [format!(", but {threads} {verb} {cpus} there"), agreeing(wanting, "it", "them").into()]
         }
     };
     let often = match (quota.throttled_watched, quota.periods_watched) {
         (Some(stopped), Some(all)) => format!("in {stopped} of {}", count(all, "period")),
         (Some(stopped), None) => format!("in {}", count(stopped, "period")),
-        (None, _) => "in periods that it does not count here".to_owned(),
+        (None, _) => "in periods that the kernel does not count here".to_owned(),
     };
     format!("{want}: the kernel stopped {them} {often}")
 }
@@ -164,8 +164,8 @@ fn mended(facts: &SeatingFacts, quota: &WatchedQuota, finding: Finding) -> Findi
     let fitting = (quota.cpus.round() as usize).max(1);
     let fewer = (wanting > fitting).then(|| {
         format!(
-            "the quota is enough for {}, and {wanting} want it: start the program with fewer (its \
-             own option, or a setting such as OMP_NUM_THREADS or GOMAXPROCS)",
+            "the quota is enough for {}, but {wanting} need it: start the program with fewer (by \
+             its option, or by a variable such as OMP_NUM_THREADS or GOMAXPROCS)",
             count(fitting, "busy thread")
         )
     });
@@ -188,12 +188,12 @@ fn mended(facts: &SeatingFacts, quota: &WatchedQuota, finding: Finding) -> Findi
         let group = &locked.group;
         Some(format!(
             "ask the owner of this container, or root of the host, for a higher quota of its \
-             control group {group}, which cannot be written from here"
+             control group {group}, which is read-only here"
         ))
     } else if quota.cpus >= needed_cpus(facts, quota) as f64 {
         Some(
-            "its threads want no more than that on average, and more for moments: give the group a \
-             longer period, or let it save time up (cpu.max.burst, cpu.cfs_burst_us)"
+            "its threads need no more on average, but more for moments: give the group a longer \
+             period, or allow bursts (cpu.max.burst, cpu.cfs_burst_us)"
                 .to_owned(),
         )
     } else {
@@ -201,7 +201,7 @@ fn mended(facts: &SeatingFacts, quota: &WatchedQuota, finding: Finding) -> Findi
     };
     let is_raised = then.is_none();
     let advice = match (fewer, then) {
-        (Some(fewer), None) => Some(format!("{fewer}, or raise the quota by the command")),
+        (Some(fewer), None) => Some(format!("{fewer}, or raise the quota with the command")),
         (Some(fewer), Some(then)) => Some(format!("{fewer}, or {then}")),
         (None, then) => then,
     };
@@ -257,9 +257,9 @@ mod tests {
     }
 
     #[test]
-    fn a_group_that_is_stopped_is_found() {
+    fn throttled_group_is_reported_with_remedy() {
         let found = judge(&busy().group(None, Some(1.0), 4).facts());
-        let what = "the control group /box may use 1 CPU (/sys/fs/cgroup/box/cpu.max), and 2 threads want 1.8 CPUs \
+        let what = "the control group /box may use 1 CPU (/sys/fs/cgroup/box/cpu.max), but 2 threads need 1.8 CPUs \
                     there: the kernel stopped them in 4 of 5 periods, for 29 % of the time in which they could run";
         assert_eq!((found.len(), found[0].what.as_str()), (1, what));
         assert_eq!(
@@ -267,20 +267,20 @@ mod tests {
             Some("echo 200000 100000 > /sys/fs/cgroup/box/cpu.max")
         );
         let first =
-            "the quota is enough for 1 busy thread, and 2 want it: start the program with fewer";
+            "the quota is enough for 1 busy thread, but 2 need it: start the program with fewer";
         assert!(found[0].advice.as_ref().is_some_and(|advice| advice.starts_with(first)));
     }
 
     #[test]
-    fn many_threads_that_have_little_each_are_stopped_all_the_same() {
+    fn many_small_threads_in_throttled_group_are_reported() {
         let made = (7..15).fold(Made::new(2), |made, tid| made.busy(7, tid, "0-1", 6.0, 40.0));
         let found = judge(&made.group(None, Some(0.5), 4).facts());
         assert!(found.len() == 1 && found[0].is_wrong() && found[0].tids.len() == 8, "{found:?}");
-        assert!(found[0].what.contains("8 threads want 3.7 CPUs there"), "{found:?}");
+        assert!(found[0].what.contains("8 threads need 3.7 CPUs there"), "{found:?}");
     }
 
     #[test]
-    fn the_time_decides_and_not_the_number_of_periods() {
+    fn throttled_time_decides_severity() {
         let sleepers = (8..72).fold(Made::new(4).busy(7, 7, "0-3", 95.0, 3.0), |made, tid| {
             made.busy(7, tid, "0-3", 0.1, 0.4)
         });
@@ -304,29 +304,29 @@ mod tests {
     }
 
     #[test]
-    fn a_quota_that_is_enough_on_average_is_not_raised_to_itself() {
+    fn sufficient_average_quota_gets_advice_only() {
         let found = judge(&busy().group(None, Some(2.0), 4).facts());
         assert_eq!((found[0].gravity, found[0].remedy.as_deref()), (Gravity::Wrong, None));
         assert!(found[0].advice.as_deref().is_some_and(|advice| advice.contains("longer period")));
     }
 
     #[test]
-    fn one_thread_that_is_stopped_is_not_several() {
+    fn single_throttled_thread_is_worded_in_singular() {
         let made = Made::new(4).busy(7, 7, "0-3", 50.0, 0.0).group(None, Some(0.5), 4);
         let found = judge(&made.facts());
-        let end = "1 thread wants 0.5 CPUs there: the kernel stopped it in 4 of 5 periods, for 44 % of the \
+        let end = "1 thread needs 0.5 CPUs there: the kernel stopped it in 4 of 5 periods, for 44 % of the \
                    time in which it could run";
         assert!(found[0].what.ends_with(end) && found[0].advice.is_none(), "{found:?}");
     }
 
     #[test]
-    fn a_group_without_a_busy_thread_is_stopped_too() {
+    fn throttled_group_without_busy_threads_is_wrong() {
         let found = judge(&Made::new(4).thread(7, 7, "0-3").group(None, Some(0.5), 4).facts());
         assert!(found[0].is_wrong() && found[0].what.contains("stopped its threads in 4 of 5"));
     }
 
     #[test]
-    fn time_at_a_quota_is_no_waiting_for_others() {
+    fn throttled_time_is_not_blamed_on_others() {
         let made = Made::new(4).busy(7, 7, "1", 25.0, 75.0).busy(7, 8, "1", 25.0, 75.0);
         let mut made = made.stranger(1, "other", 40.0, "0-3");
         let rules = |made: &Made| {
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn the_level_that_stops_them_is_named_and_the_others_are_raised_where_they_would_be_next() {
+    fn throttling_level_is_named_and_ancestors_are_raised() {
         let found = judge(&chain(&[("/a/b", 3.0, 0), ("/a", 0.5, 9), ("/", 1.0, 0)]).facts());
         assert!(
             found.len() == 1 && found[0].what.starts_with("the control group /a may use 0.5 CPUs"),
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_that_is_shared_gets_all_cpus_and_a_locked_one_no_command() {
+    fn shared_group_gets_all_cpus_and_locked_none() {
         let mut shared = chain(&[("/a", 0.5, 9)]);
         shared.seating.quotas[0].has_others = true;
         let found = judge(&shared.facts());
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quota_of_single_threads_is_theirs_alone() {
+    fn per_thread_quota_names_only_its_threads() {
         let mut made = chain(&[("/a", 0.5, 9)]);
         made.seating.quotas[0].tids = vec![8];
         let found = judge(&made.facts());
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn kernels_that_do_not_count_are_judged_by_the_time_used() {
+    fn quota_without_throttle_count_uses_cpu_time() {
         let uncounted = |quota_cpus| {
             let made = busy().quota("/box", quota_cpus, None);
             judge(&made.facts()).len()
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn quotas_that_are_not_used_up_are_healthy() {
+    fn unused_quotas_are_healthy() {
         assert_eq!(judge(&busy().group(None, Some(2.0), 0).facts()), []);
         assert_eq!(judge(&busy().group(None, None, 0).facts()), []);
         let mut idle = Made::new(4).thread(7, 7, "0-3").group(None, Some(0.5), 9);

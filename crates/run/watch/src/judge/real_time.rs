@@ -31,7 +31,7 @@ fn starved(facts: &SeatingFacts, sitter: &Sitter) -> Option<Finding> {
     let (cpu, waits) = waits_in_vain(sitter)?;
     let taker = taker_on(facts, cpu)?;
     let what = format!(
-        "{} waits {waits:.0} % of the time for CPU {cpu}, which {} takes by its policy {} {}",
+        "{} waits {waits:.0} % of the time for CPU {cpu}, which {} takes with its policy {} {}",
         sitter.named(),
         taker.words,
         taker.policy,
@@ -109,7 +109,7 @@ mod tests {
     use crate::judge::made::Made;
 
     #[test]
-    fn a_starved_thread_is_found() {
+    fn starved_thread_is_reported_with_remedy() {
         let made =
             Made::new(4).busy(7, 7, "1", 95.0, 0.0).policy("fifo").busy(9, 9, "1", 4.0, 95.0);
         let found = judge(&made.facts());
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn ordinary_threads_share_and_short_bursts_do_no_harm() {
+    fn ordinary_threads_and_short_bursts_are_healthy() {
         let ordinary = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(9, 9, "1", 50.0, 50.0);
         assert_eq!(judge(&ordinary.facts()), []);
         let burst =
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_real_time_thread_of_another_program_is_told_once_with_its_policy() {
+    fn foreign_real_time_thread_is_reported_once() {
         let made = |cpus, waits| {
             Made::new(cpus)
                 .busy(9, 9, "0", 4.0, waits)
@@ -142,7 +142,7 @@ mod tests {
         let starved = made(4, 95.0);
         let found = judge(&starved.facts());
         let what = "thread 9 'main' waits 95 % of the time for CPU 0, which thread 900 'hog' of \
-                    another program takes by its policy fifo 50";
+                    another program takes with its policy fifo 50";
         assert_eq!((found.len(), found[0].what.as_str()), (1, what));
         assert_eq!(found[0].remedy.as_deref(), Some("taskset -cp 1-3 9"));
         assert_eq!(crate::judge::strangers::usual(&starved.facts()), []);

@@ -13,8 +13,8 @@ pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let threads = super::facts::count(bound.len(), "thread");
     let verb = if bound.len() == 1 { "is" } else { "are" };
     let what = format!(
-        "the scheduler '{name}' is loaded (sched_ext), and {threads} {verb} bound to one CPU: some \
-         such schedulers let threads of one CPU wait long"
+        "the sched_ext scheduler '{name}' is loaded, and {threads} {verb} bound to one CPU: some \
+         such schedulers keep bound threads waiting"
     );
     vec![Finding::remark("scheduler", what).tids(bound.iter().map(|sitter| sitter.tid()))]
 }
@@ -25,7 +25,7 @@ mod tests {
     use crate::judge::made::Made;
 
     #[test]
-    fn a_loaded_scheduler_is_told_beside_pins() {
+    fn loaded_scheduler_is_reported_only_with_pinned_threads() {
         let mut made = Made::new(4).thread(7, 7, "1");
         assert_eq!(judge(&made.facts()), []);
         made.seating.kernel.sched_ext = Some("rusty".to_owned());

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn two_pins_on_one_core_are_found() {
+    fn two_busy_threads_on_one_core_are_found() {
         let made = smt().busy(7, 7, "0", 99.0, 0.0).busy(7, 8, "1", 99.0, 0.0);
         let found = judge(&made.facts());
         assert!(found.len() == 1 && found[0].is_wrong() && found[0].cpus == "0,1", "{found:?}");
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn each_thread_gets_a_core_of_its_own() {
+    fn remedy_gives_each_thread_separate_core() {
         let mut made = smt();
         for cpu in 0..4_u8 {
             made = made.busy(7, 7 + i32::from(cpu), &cpu.to_string(), 99.0, 0.0);
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_roaming_thread_beside_a_bound_one_is_found() {
+    fn roaming_thread_on_sibling_is_found() {
         let mut made = smt().busy(7, 7, "0", 99.0, 0.0).busy(9, 9, "0-7", 99.0, 0.0);
         made.seating.threads[1].ran_on = vec![crate::seating::RanOn { cpu: 1, percent: 100.0 }];
         assert_eq!(judge(&made.facts()).len(), 1);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn full_computers_and_whole_cores_are_healthy() {
+    fn full_computer_and_separate_cores_are_healthy() {
         let made = smt().busy(7, 7, "0", 99.0, 0.0).busy(7, 8, "1", 99.0, 0.0);
         assert_eq!(judge(&made.clone().taken("2,4,6").facts()), [], "no core is wholly idle");
         let apart = smt().busy(7, 7, "0", 99.0, 0.0).busy(7, 8, "2", 99.0, 0.0);

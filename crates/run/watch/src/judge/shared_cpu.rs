@@ -39,7 +39,7 @@ fn on_cpu(facts: &SeatingFacts, cpu: u32, sitters: &[&Sitter]) -> Option<Finding
         format!("{} had little to do", cpus(&idle))
     };
     let what = format!(
-        "{} are confined to CPU {cpu} and want {:.1} CPUs, while {beside}",
+        "{} are confined to CPU {cpu} and need {:.1} CPUs, while {beside}",
         listed(sitters),
         demand_percent / 100.0
     );
@@ -70,7 +70,7 @@ mod tests {
     fn two_busy_threads_on_one_cpu_are_found() {
         let made = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0);
         let found = judge(&made.facts());
-        let what = "thread 7 'main' and thread 8 'worker' are confined to CPU 1 and want 2.0 CPUs, while CPUs 0,2,3 had \
+        let what = "thread 7 'main' and thread 8 'worker' are confined to CPU 1 and need 2.0 CPUs, while CPUs 0,2,3 had \
                     little to do";
         assert_eq!((found.len(), found[0].what.as_str(), found[0].pid), (1, what, Some(7)));
         assert_eq!(found[0].remedy.as_deref(), Some("taskset -cp 0 8"));
@@ -79,7 +79,7 @@ mod tests {
 
     /// With barriers: each has an eighth of the CPU.
     #[test]
-    fn many_threads_on_one_cpu_are_found_though_each_has_little() {
+    fn many_throttled_threads_on_one_cpu_are_reported() {
         let crowd = |made: Made, run_percent| {
             (7..15).fold(made, |made, tid| made.busy(7, tid, "1", run_percent, 50.0))
         };
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_fit_on_a_cpu_are_healthy() {
+    fn fitting_threads_on_one_cpu_are_healthy() {
         let made = Made::new(4).busy(7, 7, "1", 40.0, 5.0).busy(7, 8, "1", 40.0, 5.0);
         assert_eq!(judge(&made.facts()), []);
         let wide = Made::new(4).busy(7, 7, "0-1", 90.0, 60.0).busy(7, 8, "0-1", 90.0, 60.0);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_computer_makes_it_a_remark_and_a_small_group_nothing() {
+    fn full_computer_softens_and_narrow_group_silences_finding() {
         let made = Made::new(2).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0);
         assert!(!judge(&made.clone().taken("0").facts())[0].is_wrong());
         assert_eq!(

@@ -49,7 +49,7 @@ fn frozen_by(facts: &SeatingFacts, tids: &[Tid], brakes: &[&GroupBrake]) -> Opti
     let finding = finding.tids(frozen.iter().map(|(_, tid)| *tid));
     Some(match brakes.iter().find(|brake| brake.is_read_only) {
         Some(closed) => finding.advised(format!(
-            "ask whoever started this container, or root of the host, to thaw the group ({})",
+            "ask the owner of this container, or root of the host, to thaw the group ({})",
             closed.file
         )),
         None => finding.mended_by_all(
@@ -84,7 +84,7 @@ mod tests {
     use crate::judge::made::Made;
 
     #[test]
-    fn a_stopped_program_is_told() {
+    fn stopped_program_is_reported_with_remedy() {
         let found = judge(&Made::new(2).thread(7, 7, "0-1").state('T').facts());
         assert_eq!(found[0].remedy.as_deref(), Some("kill -CONT 7"));
         assert!(found.len() == 1 && !found[0].is_wrong());
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frozen_program_is_told_with_its_group() {
+    fn frozen_program_is_reported_with_group() {
         let mut made = Made::new(2).thread(7, 7, "0-1").thread(7, 8, "1").thread(9, 9, "0-1");
         let brake = GroupBrake {
             group: "/box".to_owned(),

@@ -31,7 +31,8 @@ pub(super) fn usual(facts: &SeatingFacts) -> Vec<Finding> {
             })?;
             let stranger = cpu.strangers.iter().find(|one| one.run_percent >= BUSY_PERCENT)?;
             let what = format!(
-                "{} sits on CPU {}, and thread {} '{}' of another program took {:.0} % of it{}{}",
+                "{} is bound to CPU {}, but thread {} '{}' of another program took {:.0} % of \
+                 it{}{}",
                 owner.named(),
                 cpu.cpu,
                 stranger.tid,
@@ -51,7 +52,7 @@ fn waits(sitter: &Sitter) -> bool {
 
 fn by_policy(stranger: &Stranger) -> String {
     stranger.real_time_policy.as_ref().map_or_else(String::new, |policy| {
-        format!(" by its policy {policy} {}", stranger.real_time_priority)
+        format!(" with its policy {policy} {}", stranger.real_time_priority)
     })
 }
 
@@ -120,8 +121,8 @@ fn intrusion(
     }
     if rest.is_empty() {
         return finding.advised(
-            "every other CPU has a seat of the checked programs, too: give these fewer seats, or \
-             end the other program",
+            "every other CPU has a seat of the checked programs, too: give them fewer seats, or \
+             stop the other program",
         );
     }
     finding
@@ -146,16 +147,16 @@ mod tests {
     use crate::judge::made::Made;
 
     #[test]
-    fn a_stranger_that_takes_a_seat_is_found() {
+    fn stranger_on_busy_seat_is_found() {
         let made = Made::new(4).busy(7, 7, "1", 60.0, 40.0).stranger(1, "cc1", 40.0, "0-3");
         let found = usual(&made.facts());
-        let what = "thread 7 'main' sits on CPU 1, and thread 900 'cc1' of another program took 40 % of it";
+        let what = "thread 7 'main' is bound to CPU 1, but thread 900 'cc1' of another program took 40 % of it";
         assert_eq!((found.len(), found[0].what.as_str()), (1, what));
         assert_eq!(found[0].remedy.as_deref(), Some("taskset -acp 0,2,3 900"));
     }
 
     #[test]
-    fn strangers_go_where_no_other_seat_is() {
+    fn strangers_are_moved_only_to_free_cpus() {
         let seated = |cpus: u32| {
             Made::new(cpus)
                 .busy(7, 7, "0", 60.0, 40.0)
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_remedy_moves_nobody_who_is_not_named() {
+    fn remedy_moves_only_named_strangers() {
         let made = Made::new(4)
             .busy(7, 7, "1", 30.0, 70.0)
             .stranger(1, "cc1", 40.0, "0-3")
@@ -187,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_that_nobody_waits_for_are_healthy() {
+    fn harmless_strangers_are_healthy() {
         let idle = Made::new(4).thread(7, 7, "1").stranger(1, "cc1", 40.0, "0-3");
         assert_eq!(usual(&idle.facts()), []);
         let short = Made::new(4).busy(7, 7, "1", 90.0, 10.0).stranger(1, "kworker/1:0", 2.0, "1");
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn none_are_wanted_where_that_was_named() {
+    fn no_strangers_rule_reports_any_stranger() {
         let made = Made::new(4)
             .thread(7, 7, "1-2")
             .stranger(2, "cron", 1.5, "2")

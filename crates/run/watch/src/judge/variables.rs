@@ -58,7 +58,7 @@ fn unmet(
         return None;
     }
     let what = format!(
-        "{}={} asks for {}, and no thread has such a mask: {} may run on {}",
+        "{}={} asks for {}, but no thread has such a mask: {} may run on {}",
         variable.name,
         variable.value,
         cpus(&requested),
@@ -85,7 +85,7 @@ fn crowded(variable: &Variable, sitters: &[&Sitter]) -> Option<Finding> {
         return None;
     }
     let what = format!(
-        "{}={} has {} for {}, which want {:.1} CPUs",
+        "{}={} has {} for {}, which need {:.1} CPUs",
         variable.name,
         variable.value,
         count(requested.len(), "CPU"),
@@ -132,12 +132,12 @@ fn cut(
     let group = process.group.as_ref().filter(|group| group.cpus.is_some());
     let why = match group {
         Some(group) => format!("the control group {} allows {}", group.path, cpus(&allowed)),
-        None => format!("this computer runs {}", cpus(&facts.online)),
+        None => format!("this computer has only {} online", cpus(&facts.online)),
     };
     let name = &variable.name;
     let value = &variable.value;
     let what = format!(
-        "{name}={value} asks for {}, but {why}: {} cannot be had",
+        "{name}={value} asks for {}, but {why}: {} cannot be used",
         cpus(&requested),
         cpus(&outside)
     );
@@ -147,7 +147,7 @@ fn cut(
         Some(group) if outside.is_subset(&facts.online) => {
             mended_by_width(finding, widening(facts, group, &requested))
         }
-        _ => finding.advised(format!("name CPUs that run: {}", facts.online)),
+        _ => finding.advised(format!("name online CPUs: {}", facts.online)),
     })
 }
 
@@ -167,7 +167,7 @@ pub(super) fn widened_for(
 
 fn mended_by_width(finding: Finding, remedies: Vec<SeatingRemedy>) -> Finding {
     if remedies.is_empty() {
-        finding.advised("ask whoever made the control group to give it these CPUs")
+        finding.advised("ask the owner of the control group to give it these CPUs")
     } else {
         finding.mended_by_all(remedies)
     }
@@ -201,7 +201,7 @@ fn outside(facts: &SeatingFacts, process: &Process, sitters: &[&Sitter]) -> Opti
     let first = cut.first()?;
     let beyond = union(&cut).without(&allowed);
     let what = format!(
-        "{} may run on {} by its mask, but its control group allows {}",
+        "the mask of {} has {}, but its control group allows {}",
         first.named(),
         cpus(&first.mask),
         cpus(&allowed)
@@ -230,23 +230,23 @@ mod tests {
     }
 
     #[test]
-    fn a_runtime_that_did_not_bind_is_found() {
+    fn ignored_binding_variable_is_found() {
         let found = judge(&openmp("0-7", "0-3").facts());
-        let what = "OMP_PLACES={0}:4 asks for CPUs 0-3, and no thread has such a mask: 2 threads may run on CPUs 0-7";
+        let what = "OMP_PLACES={0}:4 asks for CPUs 0-3, but no thread has such a mask: 2 threads may run on CPUs 0-7";
         assert_eq!((found.len(), found[0].what.as_str()), (1, what));
         assert_eq!(found[0].remedy.as_deref(), Some("taskset -acp 0-3 7"));
         assert!(found[0].is_wrong());
     }
 
     #[test]
-    fn a_runtime_that_bound_is_healthy() {
+    fn bound_runtime_is_healthy() {
         assert_eq!(judge(&openmp("2", "0-3").facts()), []);
         let off = openmp("0-7", "0-3").variable("OMP_PROC_BIND", "FALSE", None, None);
         assert_eq!(judge(&off.facts()), []);
     }
 
     #[test]
-    fn programs_without_openmp_inherit_its_variables() {
+    fn inherited_openmp_variables_are_no_error() {
         let shell = Made::new(8).busy(7, 7, "0-7", 90.0, 0.0).variable(
             "OMP_PLACES",
             "cores",
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_launcher_binds_even_one_thread() {
+    fn launcher_variable_binds_single_thread() {
         let made = |mask| {
             Made::new(8).thread(7, 7, mask).variable("SLURM_CPU_BIND", "map_cpu:2", Some("2"), None)
         };
@@ -277,7 +277,7 @@ mod tests {
         let found =
             judge(&made.clone().variable("GOMP_CPU_AFFINITY", "0-1", Some("0-1"), None).facts());
         assert!(
-            found[0].what.contains("2 CPUs for 3 busy threads, which want 3.0 CPUs"),
+            found[0].what.contains("2 CPUs for 3 busy threads, which need 3.0 CPUs"),
             "{found:?}"
         );
         assert_eq!(
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_that_cuts_what_was_asked_is_found() {
+    fn control_group_narrower_than_variable_is_found() {
         let made = openmp("0,1", "0-3").group(Some("0-1"), None, 0);
         let found = partial(&made.facts());
         assert!(
@@ -300,16 +300,16 @@ mod tests {
     }
 
     #[test]
-    fn cpus_that_do_not_run_cannot_be_had() {
+    fn offline_cpus_in_variable_are_reported() {
         let found = partial(&openmp("0-7", "0-15").facts());
         assert!(
-            found[0].what.contains("this computer runs CPUs 0-7: CPUs 8-15 cannot be had"),
+            found[0].what.contains("has only CPUs 0-7 online: CPUs 8-15 cannot be used"),
             "{found:?}"
         );
     }
 
     #[test]
-    fn masks_beyond_the_group_are_found() {
+    fn mask_beyond_control_group_is_found() {
         let made = |mask| Made::new(8).thread(7, 7, mask).group(Some("0-3"), None, 0);
         let found = partial(&made("2-5").facts());
         assert_eq!(found[0].remedy.as_deref(), Some("taskset -cp 2,3 7"));
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn units_of_systemd_go_by_name() {
+    fn systemd_units_are_widened_by_name() {
         let level = |file: &str, cpus: &str, unit: Option<&str>| CpusetLevel {
             file: file.to_owned(),
             cpus: cpus.to_owned(),

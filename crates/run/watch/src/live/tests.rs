@@ -26,7 +26,7 @@ fn begin(made: &Made, choice: &ProcessChoice) -> LiveWatch {
 }
 
 #[test]
-fn shares_and_rates_are_of_the_time_between_two_looks() {
+fn shares_and_rates_cover_time_between_looks() {
     let made = made();
     let mut live = begin(&made, &pids(&[70]));
     made.pass(2 * SECOND);
@@ -60,7 +60,7 @@ fn shares_and_rates_are_of_the_time_between_two_looks() {
 }
 
 #[test]
-fn threads_come_and_go() {
+fn new_and_ended_threads_are_handled() {
     let made = made();
     let mut live = begin(&made, &ProcessChoice::Name("server".to_owned()));
     made.pass(SECOND);
@@ -82,7 +82,7 @@ fn threads_come_and_go() {
 }
 
 #[test]
-fn a_number_that_comes_again_is_another_thread() {
+fn reused_thread_id_is_another_thread() {
     let made = made();
     let mut live = begin(&made, &pids(&[70]));
     made.pass(SECOND);
@@ -96,7 +96,7 @@ fn a_number_that_comes_again_is_another_thread() {
 }
 
 #[test]
-fn a_mask_given_from_outside_is_seen_though_the_thread_sleeps() {
+fn changed_mask_of_sleeping_thread_is_seen() {
     let own = Tid::try_from(std::process::id()).unwrap();
     let choice = ProcessChoice::Processes { pids: vec![own], with_children: false };
     let mut live = LiveWatch::begin(&choice).unwrap();
@@ -122,7 +122,7 @@ fn a_mask_given_from_outside_is_seen_though_the_thread_sleeps() {
 
 #[test]
 #[should_panic(expected = "broke an invariant: observer: process 70 is shown with 3 threads of 2")]
-fn a_process_with_threads_that_nobody_saw_stops_the_observer() {
+fn inconsistent_thread_count_panics() {
     let made = made();
     let mut live = begin(&made, &pids(&[70]));
     live.look();

@@ -30,7 +30,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Why metrics cannot be served at an address.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot listen at {address}")]
+#[error("cannot listen on {address}")]
 pub struct ListenError {
     address: SocketAddr,
     /// The address is in use, or not of this computer.
@@ -259,7 +259,7 @@ fn refused(line: &str) -> Option<Response> {
     match (method, path) {
         ("GET", "/metrics") => None,
         ("GET", _) => Some(Response::plain("404 Not Found", "the metrics are at /metrics")),
-        _ => Some(Response::plain("405 Method Not Allowed", "only GET is answered")),
+        _ => Some(Response::plain("405 Method Not Allowed", "only GET is supported")),
     }
 }
 
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn each_request_looks_anew_and_bad_ones_end_nothing() {
+    fn each_request_looks_again_and_survives_errors() {
         let server = MetricsServer::listen("127.0.0.1:0".parse().unwrap()).unwrap();
         let address = server.address();
         let is_over = AtomicBool::new(false);
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scrape_is_answered_beside_more_idle_and_slow_clients_than_are_held() {
+    fn scrape_is_answered_despite_many_idle_clients() {
         let server = MetricsServer::listen("127.0.0.1:0".parse().unwrap()).unwrap();
         let address = server.address();
         let is_over = AtomicBool::new(false);
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_idle_client_goes_first() {
+    fn oldest_idle_client_is_dropped_first() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let mut held: Vec<Client> =

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_get_their_lines_back_the_innermost_first() {
+    fn undo_restores_files_in_reverse_order() {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         for (file, line) in [("outer", "50000 100000\n"), ("inner", "20000\n"), ("no", "")] {
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn masks_and_stops_are_given_back() {
+    fn undo_restores_masks_and_stopped_state() {
         let root = Root::new("/");
         let mask = CpuSet::of_thread(0).unwrap();
         let tid = task::own_tid();

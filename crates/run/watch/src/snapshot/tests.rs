@@ -21,7 +21,7 @@ fn made() -> Made {
 }
 
 #[test]
-fn shares_are_of_the_time_between_the_looks() {
+fn shares_cover_time_between_looks() {
     let made = made();
     let mut watcher = made.begin(&pids(&[70])).unwrap();
     made.pass(SECOND);
@@ -48,7 +48,7 @@ fn shares_are_of_the_time_between_the_looks() {
 }
 
 #[test]
-fn short_looks_find_the_cpus_of_busy_threads() {
+fn glances_find_cpus_of_busy_threads() {
     let made = made();
     let mut watcher = made.begin(&pids(&[70])).unwrap();
     for (glance, cpu) in [0, 0, 1, 0].into_iter().enumerate() {
@@ -63,7 +63,7 @@ fn short_looks_find_the_cpus_of_busy_threads() {
 }
 
 #[test]
-fn a_seating_is_the_first_look_of_the_next() {
+fn seating_starts_next_interval() {
     let made = made();
     let mut watcher = made.begin(&pids(&[70])).unwrap();
     for (run_ms, share) in [(2500, 50.0), (2600, 10.0)] {
@@ -76,7 +76,7 @@ fn a_seating_is_the_first_look_of_the_next() {
 }
 
 #[test]
-fn threads_come_and_go() {
+fn new_ended_and_replaced_threads_are_handled() {
     let made = made();
     made.thread(80, 80, &worker());
     let mut watcher = made.begin(&pids(&[70, 80])).unwrap();
@@ -98,7 +98,7 @@ fn threads_come_and_go() {
 }
 
 #[test]
-fn processes_that_come_to_the_choice_are_seen_as_well() {
+fn new_child_processes_join_the_choice() {
     let made = made();
     let with_children = ProcessChoice::Processes { pids: vec![70], with_children: true };
     let mut watcher = made.begin(&with_children).unwrap();
@@ -115,7 +115,7 @@ fn processes_that_come_to_the_choice_are_seen_as_well() {
 }
 
 #[test]
-fn cpus_have_shares_interrupts_and_strangers() {
+fn cpus_report_shares_interrupts_and_strangers() {
     let made = made();
     made.thread(90, 90, &MadeThread { name: "stranger", cpu: 1, run_ms: 50, ..worker() });
     made.thread(91, 91, &MadeThread { name: "sleeper", run_ms: 50, ..worker() });
@@ -154,7 +154,7 @@ fn cpus_have_shares_interrupts_and_strangers() {
 }
 
 #[test]
-fn a_computer_with_many_threads_is_not_searched_for_strangers() {
+fn strangers_are_not_searched_among_many_threads() {
     let made = made();
     made.write("proc/loadavg", "0.1 0.1 0.1 1/90000 7\n");
     let seating = made.begin(&pids(&[70])).unwrap().seating();
@@ -163,11 +163,11 @@ fn a_computer_with_many_threads_is_not_searched_for_strangers() {
         .iter()
         .find(|unseen| unseen.what == "strangers")
         .map(|unseen| unseen.why.as_str());
-    assert_eq!(why, Some("the computer has more than 20000 threads"));
+    assert_eq!(why, Some("not read: the computer has more than 20000 threads"));
 }
 
 #[test]
-fn processes_have_limits_variables_memory_and_devices() {
+fn processes_report_limits_variables_memory_and_devices() {
     let made = made();
     made.write("cg/box/cpuset.cpus.effective", "0-1\n");
     made.write("cg/box/cpu.max", "150000 100000\n");
@@ -217,7 +217,7 @@ fn processes_have_limits_variables_memory_and_devices() {
 }
 
 #[test]
-fn without_nodes_all_memory_is_on_one_and_that_is_said() {
+fn unread_memory_nodes_are_noted_as_unseen() {
     let made = made();
     made.write("proc/70/smaps_rollup", "Rss: 20 kB\n");
     let seating = made.begin(&pids(&[70])).unwrap().seating();
@@ -238,7 +238,7 @@ fn without_nodes_all_memory_is_on_one_and_that_is_said() {
 }
 
 #[test]
-fn files_of_any_content_will_do() {
+fn damaged_proc_files_never_panic() {
     let made = made();
     for text in
         ["", "\0\0\0", ")(", "1 2 3", "\u{fffd}\n:\n=", "4294967296 (x) R 99999999999999999999"]
@@ -273,7 +273,7 @@ fn options(window: Duration) -> WatchOptions {
 }
 
 #[test]
-fn a_real_process_is_seen_with_its_mask_and_environment() {
+fn real_process_has_mask_and_environment() {
     let cpu = CpuSet::of_thread(0).unwrap().last().unwrap();
     let child =
         Command::new("sleep").arg("600").env("OMP_PLACES", format!("{{{cpu}}}")).spawn().unwrap();
@@ -307,7 +307,7 @@ fn a_real_process_is_seen_with_its_mask_and_environment() {
 }
 
 #[test]
-fn real_threads_are_seen_where_they_run() {
+fn real_threads_report_cpu_they_run_on() {
     let stop = std::sync::atomic::AtomicBool::new(false);
     let cpu = CpuSet::of_thread(0).unwrap().first().unwrap();
     let found = std::thread::scope(|scope| {
@@ -337,7 +337,7 @@ fn real_threads_are_seen_where_they_run() {
 }
 
 #[test]
-fn the_scheduler_counts_where_threads_ran() {
+fn scheduler_trace_counts_cpus_of_threads() {
     let cpus: Vec<u32> = CpuSet::of_thread(0).unwrap().iter().collect();
     let [first, .., last] = cpus[..] else { return seatmap_needs::skipped!("one CPU") };
     let stop = std::sync::atomic::AtomicBool::new(false);
@@ -395,7 +395,7 @@ fn the_scheduler_counts_where_threads_ran() {
 }
 
 #[test]
-fn processes_that_end_midway_are_left_out() {
+fn processes_ending_midway_are_left_out() {
     let child = Living(Command::new("sleep").arg("600").spawn().unwrap());
     let other = Living(Command::new("sleep").arg("600").spawn().unwrap());
     let [pid, stays] = [&child, &other].map(|child| Tid::try_from(child.0.id()).unwrap());
@@ -409,7 +409,7 @@ fn processes_that_end_midway_are_left_out() {
 }
 
 #[test]
-fn everything_on_this_computer_can_be_taken() {
+fn seating_of_whole_computer_is_consistent() {
     let seating = Seating::take(&ProcessChoice::All, &options(Duration::from_millis(30))).unwrap();
     assert!(seating.threads.is_sorted_by_key(|thread| (thread.pid, thread.tid)));
     for process in &seating.processes {

@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn broken_lists_are_refused_whole() {
+    fn invalid_cpu_lists_are_rejected() {
         for text in ["", "x", "3-1", "1,,2", "0-3:0", "-1", "9999999"] {
             assert_eq!(list(text), None, "{text}");
         }

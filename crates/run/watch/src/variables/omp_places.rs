@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_those_of_the_standard() {
+    fn listed_places_follow_openmp_standard() {
         are("{0,1},{2,3}", &["0,1", "2,3"]);
         are(" {0, 1} , {2:4:1} ", &["0,1", "2-5"]);
         are("{0:4}:3:4", &["0-3", "4-7", "8-11"]);
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn all_else_names_no_cpus() {
+    fn abstract_or_invalid_places_name_no_cpus() {
         for text in [
             "cores",
             "threads(4)",
@@ -153,7 +153,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_list_that_is_written_out_is_read_back(cpus in prop::collection::vec(prop::collection::btree_set(0u32..500, 1..9), 1..20)) {
+        fn written_places_round_trip(cpus in prop::collection::vec(prop::collection::btree_set(0u32..500, 1..9), 1..20)) {
             let sets: Vec<CpuSet> = cpus.iter().map(|place| place.iter().copied().collect()).collect();
             let text = sets.iter().map(|place| format!("{{{}}}", place.iter().map(|cpu| cpu.to_string()).collect::<Vec<_>>().join(","))).collect::<Vec<_>>().join(",");
             prop_assert_eq!(parse(&text), Some(sets));

@@ -14,7 +14,7 @@ pub enum BedError {
     /// The program has more tasks than there are CPUs.
     #[error(
         "the program has {} and this process may use {}: tasks spin while they wait, so two on one \
-         CPU would wait for ever; run fewer, or run it on a model ('--on cell-qs20')",
+         CPU would wait forever; run fewer, or run it on a model ('--on cell-qs20')",
         counted(*.tasks, "task"),
         counted(*.cpus, "CPU")
     )]

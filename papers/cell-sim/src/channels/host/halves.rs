@@ -46,7 +46,7 @@ mod tests {
     use std::sync::atomic::Ordering;
 
     #[test]
-    fn a_half_changes_and_the_other_stays() {
+    fn operation_changes_only_its_half() {
         let word = AtomicU64::new(0x1111_1111_ffff_ffff);
         assert_eq!(fetch_add(&word, false, 2), 0xffff_ffff);
         assert_eq!(word.load(Ordering::Relaxed), 0x1111_1111_0000_0001);
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_lost_between_threads() {
+    fn concurrent_additions_lose_nothing() {
         let word = AtomicU64::new(0);
         std::thread::scope(|scope| {
             for is_upper in [false, true, false, true] {

@@ -189,7 +189,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_overlaps_and_everything_fits(
+        fn parts_fit_without_overlap(
             tasks in 1usize..20, local in 0u32..300_000, memory in 0u32..300_000, modules in 1usize..5,
         ) {
             let layout = ChannelLayout::new(shape(tasks, local, memory), modules).unwrap();
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_addresses_do_not_reach_is_refused() {
+    fn layout_beyond_address_space_is_refused() {
         let error = ChannelLayout::new(shape(100_000, 0, 0), 1).unwrap_err();
         insta::assert_snapshot!(error, @"100000 tasks and their memory take 640057602048 bytes, and shared memory ends at 32 GiB");
         assert!(ChannelLayout::new(shape(2, 1 << 18, u32::MAX), 7).is_ok());

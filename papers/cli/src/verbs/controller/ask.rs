@@ -57,7 +57,7 @@ fn show(said: Say, json: bool) -> Result<(), CliError> {
         Say::Done { left } if !left.is_empty() => {
             left.iter().for_each(|left| output::tell(left));
             let count = left.len();
-            Err(CliError::work(format!("{count} of the cell's changes could not be put back")))
+            Err(CliError::work(format!("{count} of the cell's changes could not be restored")))
         }
         _ => Ok(()),
     }

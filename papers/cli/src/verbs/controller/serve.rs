@@ -28,7 +28,7 @@ fn judge() -> Box<NoiseJudge<'static>> {
 }
 
 fn report(inherited: InheritedState) {
-    inherited.left.iter().for_each(|left| output::tell(&format!("not put back: {left}")));
+    inherited.left.iter().for_each(|left| output::tell(&left.to_string()));
     if let Some(lost) = inherited.lost {
         CliError::work(lost).report();
     }

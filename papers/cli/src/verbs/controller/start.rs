@@ -39,7 +39,7 @@ fn fence(path: &Path) -> Result<Fence, CliError> {
     if !is_static {
         return Err(CliError::input(format!(
             "{}: opens libraries before it runs, which --no-io forbids; link it statically, or \
-             have it put up its own fence",
+             let it set up its own fence",
             path.display()
         )));
     }

@@ -75,7 +75,7 @@ fn ring(text: &str, pattern: &Pattern) -> Result<(usize, bool), CliError> {
         (true, _) if pattern.tasks > 1 => Ok((pattern.tasks, false)),
         (_, true) => Ok((pattern.tasks, true)),
         _ => Err(CliError::input(format!(
-            "{text}: packets go on around rings only, ring:N and ring:N:bidirectional; --long \
+            "{text}: packets travel only around rings, ring:N or ring:N:bidirectional; --long \
              sends messages along any pattern"
         ))),
     }

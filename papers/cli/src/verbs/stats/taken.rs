@@ -124,7 +124,7 @@ pub fn check(typed: &Stats) -> Result<(), CliError> {
     }
     if typed.syscall && typed.between {
         return refused(
-            "--syscall is for messages of the controller, and -s is for those without it"
+            "--syscall is for messages of the controller, not for those between workers (-s)"
                 .to_owned(),
         );
     }
@@ -139,14 +139,12 @@ fn workers(typed: &Stats, function: CellStatsPrimitive) -> Result<(), CliError> 
         // Zero is rejected later, with other numbers that are too small.
         (None | Some(0), _) => Ok(()),
         (Some(1), _) if function.collective().is_some() => {
-            refused(format!("{name} is among workers: -n starts at 2"))
+            refused(format!("{name} needs at least two workers: -n 2"))
         }
-        (Some(1), true) => {
-            refused("-s is between workers: -n and -N start at 2 with it".to_owned())
-        }
+        (Some(1), true) => refused("-s needs at least two workers: -n 2 or -N 2".to_owned()),
         (Some(2), true) | (Some(1), false) => Ok(()),
         (Some(_), true) if is_message(function) => {
-            refused(format!("{name} is between two workers with -s: -n 2"))
+            refused(format!("{name} with -s needs two workers: -n 2"))
         }
         (Some(_), false) if is_message(function) => refused(format!(
             "{name} is between the controller and one worker: -n 1, or -n 2 -s for two workers"

@@ -42,7 +42,7 @@ impl OwnCell {
             return Ok(output);
         }
         let words = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        Err(CliError::work(format!("a cell for the streams: {words}")))
+        Err(CliError::work(format!("cannot create a cell for the streams: {words}")))
     }
 }
 

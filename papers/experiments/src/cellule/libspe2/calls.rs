@@ -36,6 +36,6 @@ pub(super) fn spread(turns: &[ProgramLines], name: &str) -> Result<SampleSummary
     let turns: Vec<Vec<f64>> = turns.iter().map(|said| said.all(name)).collect();
     SampleSummary::of(&turns).ok_or_else(|| CelluleError::Program {
         name: "a measured program",
-        words: format!("it said nothing of {name}"),
+        words: format!("its output lacks {name}"),
     })
 }

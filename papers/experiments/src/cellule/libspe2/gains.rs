@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_plan_has_the_papers_axes_and_larger_work_fewer_runs() {
+    fn plan_has_papers_axes_and_fewer_large_runs() {
         let [a, b, prices] = plan(2);
         assert_eq!(
             a.2.iter().map(|curve| (&*curve.0, curve.1.len())).collect::<Vec<_>>(),

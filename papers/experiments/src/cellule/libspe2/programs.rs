@@ -87,11 +87,10 @@ impl CompiledPrograms {
     /// [`CelluleError::Compiler`], [`CelluleError::System`].
     pub fn build(compiler: &Path, needed: &[PpeProgram]) -> Result<Self, CelluleError> {
         let folder = Scratch::new("programs")
-            .map_err(|error| CelluleError::System("no folder for the programs", error))?;
+            .map_err(|error| CelluleError::System("cannot create the programs' folder", error))?;
         for (name, text) in FILES {
             let written = std::fs::write(folder.path().join(name), text);
-            written
-                .map_err(|error| CelluleError::System("the programs cannot be written", error))?;
+            written.map_err(|error| CelluleError::System("cannot write the programs", error))?;
         }
         let programs = CompiledPrograms { folder };
         for program in needed {
@@ -121,7 +120,7 @@ impl CompiledPrograms {
         let output =
             Command::new(compiler).args(arguments).current_dir(self.folder.path()).output();
         let output = output.map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => compiler_failed(compiler, "it is not there".to_owned()),
+            io::ErrorKind::NotFound => compiler_failed(compiler, "it does not exist".to_owned()),
             _ => compiler_failed(compiler, error.to_string()),
         })?;
         output.status.success().then_some(()).ok_or_else(|| {
@@ -151,7 +150,7 @@ impl CompiledPrograms {
         let output = self.output(program, &arguments, &environment)?;
         let said = ProgramLines::parse(&String::from_utf8_lossy(&output.stdout));
         let said = said.ok_or_else(|| {
-            program_failed(name, "it said something else than names and numbers".to_owned())
+            program_failed(name, "its output is not names and numbers".to_owned())
         })?;
         // The time of a program with wrong results does not count.
         match said.sum("wrong") {
@@ -237,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_have_a_name_and_a_number() {
+    fn lines_parse_as_name_and_number() {
         let said =
             ProgramLines::parse("get_own 1024 61.5\nget_own 4096 90\nget_own 1024 62.5\n").unwrap();
         assert_eq!((said.all("get_own 1024"), said.sum("get_own 4096")), (vec![61.5, 62.5], 90.0));

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn styles_begin_by_turns() {
+    fn styles_alternate_in_starting() {
         let mut order = Vec::new();
         let both = ByStyle::<u32>::by_turns(2, |style, count| {
             order.push(style.word());

@@ -10,11 +10,11 @@ use std::fmt::Write;
 const MADE: [(TimedCall, &str); 9] = [
     (TimedCall::CtxRun, "spe_context_run of an empty program"),
     (TimedCall::ThrCreate, "pthread_create of a thread that calls spe_context_run"),
-    (TimedCall::ThrJoin, "pthread_join of that thread, whose program is at its end"),
+    (TimedCall::ThrJoin, "pthread_join of that thread after its program"),
     (TimedCall::PgmLoad, "spe_program_load"),
     (TimedCall::MapPS, "spe_ps_area_get"),
-    (TimedCall::MBoxWr, "spe_in_mbox_write to a program that waits for it"),
-    (TimedCall::MBoxRd, "spe_out_mbox_read of a message that is there"),
+    (TimedCall::MBoxWr, "spe_in_mbox_write to a waiting program"),
+    (TimedCall::MBoxRd, "spe_out_mbox_read of an available message"),
     (TimedCall::Acquire, "spe_context_create"),
     (TimedCall::Release, "spe_context_destroy"),
 ];

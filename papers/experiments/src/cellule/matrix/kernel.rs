@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_block_times_a_block_is_added() {
+    fn block_product_is_accumulated() {
         let mut store: Vec<f32> = (0..3 * BLOCK * BLOCK).map(|at| (at % 7) as f32 - 3.0).collect();
         let before = store.clone();
         assert!(multiply(&mut store));

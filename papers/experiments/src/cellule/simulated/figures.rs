@@ -375,7 +375,7 @@ mod tests {
     type Times = BTreeMap<TimedCall, ByStyle<SampleSummary>>;
 
     #[test]
-    fn one_spe_gives_the_papers_table() {
+    fn one_spe_reproduces_the_papers_table() {
         // In microseconds: Cellule and Linux.
         let table = [
             (TimedCall::CtxRun, 2.2, 1361.9),
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_return_delay_the_others_calls_and_a_light_task_has_none() {
+    fn returning_threads_delay_linux_mailbox_calls() {
         let [one, four] = on_blade(&Inputs::default(), 1, |calls, _| [1, 4].map(calls));
         let growth = |call, style| {
             let of = |times: &Times| *times[&call].clone().of(style);
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn an_spe_that_stops_late_does_not_delay_the_reads() {
+    fn late_spe_stop_does_not_delay_reads() {
         let inputs = Inputs::default().with(CostKind::SpuEnd, 40.0);
         let [one, four] = on_blade(&inputs, 1, |calls, _| [1, 4].map(calls));
         let growth =
@@ -424,14 +424,14 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_gives_the_same_figures() {
+    fn same_seed_gives_same_figures() {
         let of = |seed| on_blade(&Inputs::default(), seed, |calls, _| calls(2));
         assert_eq!(of(7), of(7));
         assert_ne!(of(7), of(8));
     }
 
     #[test]
-    fn another_partition_delays_and_never_speeds_up() {
+    fn other_partition_never_speeds_up_runs() {
         // Slices so short that every run meets several.
         let inputs = Inputs::default().with(CostKind::PartitionSlice, 20.0);
         let planned = matrix(128, 2, 1);
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn the_plan_has_the_papers_axes() {
+    fn plan_has_the_papers_axes() {
         let [a, b, prices] = plan(2);
         assert_eq!(
             a.2.iter().map(|curve| (&*curve.0, curve.1.len())).collect::<Vec<_>>(),

@@ -242,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_input_stands_at_its_place_and_says_its_source() {
+    fn inputs_match_their_kind_and_state_source() {
         let inputs = Inputs::default();
         assert_eq!(inputs.value(CostKind::LinuxLoad), 104.2);
         assert_eq!(inputs.value(CostKind::LightLoad), 77.8);

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_runs_before_its_maker_and_preempts_it_when_it_wakes() {
+    fn child_runs_first_and_preempts_on_wakeup() {
         let mut scheduler = scheduler();
         scheduler.charge(100);
         scheduler.fork();
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_is_barely_behind_waits_for_the_end_of_a_slice() {
+    fn thread_slightly_behind_waits_for_slice_end() {
         let mut scheduler = scheduler();
         scheduler.fork();
         assert_eq!(scheduler.pick().map(|picked| picked.number), Some(1));
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cpu_without_threads_is_idle() {
+    fn cpu_without_threads_is_idle() {
         let mut scheduler = scheduler();
         scheduler.sleep(0);
         assert_eq!((scheduler.pick(), scheduler.charge(7)), (None, false));

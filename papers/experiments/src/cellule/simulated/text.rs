@@ -28,7 +28,7 @@ pub fn simulated(found: &SimulatedCellule) -> String {
     }
     let _ = writeln!(
         text,
-        "\n(Linux - cell) / Linux in %, beside another partition (figure 8): median (least to most)"
+        "\n(Linux - cell) / Linux in %, with another partition (figure 8): median (least to most)"
     );
     for one in &found.perturbed {
         text += &perturbed(one);

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_changed_byte_is_seen() {
+    fn changed_byte_is_detected() {
         let (mut there, here) = connected().unwrap();
         let mut bytes = pattern(1)[..1000].to_vec();
         bytes[900] ^= 1;

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_told_window_by_window() {
+    fn shares_are_computed_per_window() {
         let trace = recorded(&[[9, 0], [400, 300], [100, 300], [700, 300], [0, 9]]);
         let found = shares(&trace, 1000, 4000);
         assert_eq!(
@@ -92,7 +92,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_steady_ratio_is_found_in_every_window(a in 1u64..1000, b in 1u64..1000, windows in 2usize..20) {
+        fn steady_ratio_is_found_in_every_window(a in 1u64..1000, b in 1u64..1000, windows in 2usize..20) {
             let found = shares(&recorded(&vec![[a, b]; windows]), 1000, windows as u64 * 1000);
             prop_assert_eq!(found.windows, windows - 1);
             let share = a as f64 / (a + b) as f64;

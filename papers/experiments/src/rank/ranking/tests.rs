@@ -21,7 +21,7 @@ pub(crate) fn ranked(setup: &Setup) -> Ranking {
 }
 
 #[test]
-fn the_fastest_mean_comes_first() {
+fn fastest_mean_ranks_first() {
     let ranking = ranked(&setup(4));
     assert_eq!((&ranking.best[..], &ranking.worst[..]), ("[0321]", "[0123]"));
     assert!(ranking.ranking.is_sorted_by(|a, b| a.mean_ns < b.mean_ns && a.rank + 1 == b.rank));
@@ -40,7 +40,7 @@ fn the_fastest_mean_comes_first() {
 }
 
 #[test]
-fn one_run_says_nothing_of_how_runs_differ() {
+fn single_run_has_no_spread_statistics() {
     let ranking = ranked(&Setup { runs: 1, ..setup(4) });
     assert_eq!((ranking.rank_correlation, ranking.may_be_best), (None, None));
     assert_eq!(ranking.ranking[0].may_be_best, None);
@@ -57,7 +57,7 @@ fn equal_times_are_ranked_in_lexicographic_order() {
 }
 
 #[test]
-fn a_mirror_image_stands_for_what_was_left_out() {
+fn mirror_image_represents_omitted_mapping() {
     let mut reduced = setup(5);
     reduced.choice.is_reduced_by_symmetry = true;
     let ranking = ranked(&reduced);
@@ -65,29 +65,29 @@ fn a_mirror_image_stands_for_what_was_left_out() {
 }
 
 #[test]
-fn it_comes_back_from_file() {
+fn ranking_round_trips_through_json() {
     let ranking = ranked(&setup(5));
     assert_eq!(Ranking::from_json(&ranking.to_json()).unwrap(), ranking);
 }
 
 #[test]
-fn files_that_are_wrong_are_refused() {
+fn invalid_files_are_refused() {
     let text = ranked(&setup(4)).to_json();
     let refused = |right: &str, wrong: &str| {
         assert!(text.contains(right), "{right}");
         Ranking::from_json(&text.replace(right, wrong)).unwrap_err().to_string()
     };
-    insta::assert_snapshot!(refused("ranking/1", "ranking/2"), @"its format is 'seatmap-ranking/2', and this program reads seatmap-ranking/1");
+    insta::assert_snapshot!(refused("ranking/1", "ranking/2"), @"its format is 'seatmap-ranking/2', but this program reads seatmap-ranking/1");
     insta::assert_snapshot!(refused("\"rounds\":10", "\"rounds\":0"), @"no rounds, so there is nothing to time; leave --rounds out or write 1 or more");
-    insta::assert_snapshot!(refused("\"runs\":3", "\"runs\":2"), @"the times of [0321] are not those of this study, or they are there twice");
-    insta::assert_snapshot!(refused("\"index\":5", "\"index\":4"), @"the times of [0312] are not those of this study, or they are there twice");
-    assert!(refused("\"tasks\":4", "\"tasks\":\"x\"").contains("expected a whole number"));
-    insta::assert_snapshot!(refused("\"tasks\":4", "\"tasks\":5"), @"not all mappings of this study are there");
-    insta::assert_snapshot!(Ranking::from_json("{\n!").unwrap_err(), @"line 2, column 1: a key must stand in double quotes");
+    insta::assert_snapshot!(refused("\"runs\":3", "\"runs\":2"), @"the times of [0321] are not from this study, or are duplicates");
+    insta::assert_snapshot!(refused("\"index\":5", "\"index\":4"), @"the times of [0312] are not from this study, or are duplicates");
+    assert!(refused("\"tasks\":4", "\"tasks\":\"x\"").contains("invalid type: string \"x\""));
+    insta::assert_snapshot!(refused("\"tasks\":4", "\"tasks\":5"), @"mappings of this study are missing");
+    insta::assert_snapshot!(Ranking::from_json("{\n!").unwrap_err(), @"line 2, column 1: key must be a string");
 }
 
 #[test]
-fn what_is_not_whole_is_not_ranked() {
+fn incomplete_times_are_not_ranked() {
     assert_eq!(Ranking::new(setup(4), None, &MappingTimes::new(vec![0, 1], 3)), None);
     assert_eq!(Ranking::new(setup(4), None, &MappingTimes::new(vec![], 3)), None);
 }

@@ -33,7 +33,7 @@ fn new_times(setup: &Setup) -> MappingTimes {
 }
 
 #[test]
-fn ranks_make_the_ranking_of_one_process_to_the_byte() {
+fn ranks_produce_same_times_as_one_process() {
     let setup = short();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
@@ -64,7 +64,7 @@ fn ranks_make_the_ranking_of_one_process_to_the_byte() {
 }
 
 #[test]
-fn a_study_that_is_asked_to_end_keeps_what_it_has() {
+fn interrupted_study_keeps_its_results() {
     let setup = short();
     let folder = tempfile::tempdir().unwrap();
     let (rank, meet) = start(folder.path(), 0, 1);
@@ -81,7 +81,7 @@ fn a_study_that_is_asked_to_end_keeps_what_it_has() {
 }
 
 #[test]
-fn a_result_that_cannot_be_one_is_refused() {
+fn impossible_result_is_refused() {
     let mut times = new_times(&short());
     let jobs = [MappingTrial { index: 0, run: 0 }, MappingTrial { index: 0, run: 1 }];
     let mut observe = |_: usize, _: usize| ControlFlow::Continue(());

@@ -51,7 +51,7 @@ fn times(setup: &Setup) -> MappingTimes {
 }
 
 #[test]
-fn every_job_is_done_and_told() {
+fn every_job_runs_and_is_reported() {
     for parallel in [true, false] {
         let setup = setup(5);
         let mut seen = Vec::new();
@@ -72,7 +72,7 @@ fn every_job_is_done_and_told() {
 }
 
 #[test]
-fn a_stop_keeps_what_is_known() {
+fn stop_keeps_known_times() {
     for parallel in [true, false] {
         let setup = setup(5);
         let mut times = times(&setup);
@@ -89,7 +89,7 @@ fn a_stop_keeps_what_is_known() {
 }
 
 #[test]
-fn a_failure_says_where_it_happened() {
+fn failure_names_mapping_and_run() {
     let setup = Setup { variant: Variant::Pinned, ..setup(5) };
     let mut go_on = |_, _| ControlFlow::Continue(());
     let broken = || Fake { fails_after: 0, ..Fake::new() };
@@ -109,7 +109,7 @@ fn file(path: &std::path::Path) -> std::fs::File {
 }
 
 #[test]
-fn a_journal_holds_what_was_done() {
+fn journal_holds_completed_jobs() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");
     let setup = setup(4);

@@ -78,7 +78,7 @@ fn heir(tid: Tid, old: &str) -> (String, String) {
 }
 
 #[test]
-fn heirs_get_what_their_creators_get_through_any_number_of_processes() {
+fn heirs_inherit_restored_masks_over_any_generations() {
     let masks = [(10, "0-7", "0-5"), (20, "4-7", "4-5")];
     let threads = vec![
         thread(10, 10, 9, "0-5"),
@@ -93,7 +93,7 @@ fn heirs_get_what_their_creators_get_through_any_number_of_processes() {
 }
 
 #[test]
-fn masks_that_were_there_or_chosen_are_kept() {
+fn existing_and_chosen_masks_are_kept() {
     let masks = [(10, "0-7", "0-5"), (20, "0-5", "0-5")];
     let threads = vec![
         thread(10, 10, 9, "0-5"),
@@ -111,7 +111,7 @@ fn masks_that_were_there_or_chosen_are_kept() {
 }
 
 #[test]
-fn nobody_is_widened_of_whom_it_is_not_known() {
+fn threads_of_unknown_origin_are_not_widened() {
     let masks = [
         (10, "0-7", "0-5"),
         (11, "0-5", "0-5"),
@@ -145,7 +145,7 @@ fn nobody_is_widened_of_whom_it_is_not_known() {
 }
 
 #[test]
-fn a_session_of_its_own_does_not_make_an_orphan() {
+fn new_session_does_not_make_an_orphan() {
     let mut own = thread(100, 100, 10, "0-5");
     own.task.session = 100;
     let threads = vec![thread(10, 10, 9, "0-5"), own];
@@ -153,7 +153,7 @@ fn a_session_of_its_own_does_not_make_an_orphan() {
 }
 
 #[test]
-fn a_cell_that_still_stands_keeps_its_cpus() {
+fn existing_cell_keeps_its_cpus() {
     let folder = tempfile::tempdir().unwrap();
     let older = journal(&folder, 1, "6-7", &[(10, "0-7", "0-5")]);
     let younger = journal(&folder, 2, "4-5", &[(10, "0-5", "0-3"), (101, "0-5", "0-3")]);
@@ -168,7 +168,7 @@ fn a_cell_that_still_stands_keeps_its_cpus() {
 }
 
 #[test]
-fn a_cell_with_a_control_group_has_narrowed_nobody_by_hand() {
+fn control_group_cell_has_no_heirs() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = journal(&folder, 1, "6-7", &[(10, "0-7", "0-5")]);
     journal.append(&[JournalEntry::Change(SettingChange::folder("/cg/seatmap.c1"))]).unwrap();

@@ -20,7 +20,7 @@ fn cpus(host: &CellHost, typed: &CellCreate) -> Result<CpuSet, CliError> {
         return match typed.profile {
             None => Ok(list.into()),
             Some(_) => Err(CliError::input(
-                "CPUs that are named are not chosen; leave --profile or --cpus out",
+                "--cpus gives the CPUs and --profile chooses them; leave one of them out",
             )),
         };
     }

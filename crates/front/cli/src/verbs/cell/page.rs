@@ -12,7 +12,7 @@ pub fn left(left: &[Left]) -> Result<(), CliError> {
     match left.len() {
         0 => Ok(()),
         count => {
-            Err(CliError::work(format!("{count} of the cell's changes could not be put back")))
+            Err(CliError::work(format!("{count} of the cell's changes could not be restored")))
         }
     }
 }

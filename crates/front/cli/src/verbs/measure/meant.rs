@@ -12,23 +12,22 @@ use seatmap_measure::wakeups::USUAL_PAIRS;
 pub fn request(typed: &MeasureArgs, machine: &Machine) -> Result<MeasurementRequest, CliError> {
     let source = source(typed, machine)?;
     let journal = source.journal(typed.output.as_deref()).unwrap_or_else(|error| {
-        output::tell(&format!("nothing will be kept or remembered: {}", with_causes(&error)));
+        output::tell(&format!("the measurement will not be saved: {}", with_causes(&error)));
         None
     });
     if typed.resume && journal.is_none() {
-        return Err(CliError::input("--resume needs -o FILE here: nothing was kept"));
+        return Err(CliError::input("--resume needs -o FILE here: no measurement was saved"));
     }
     if !source.is_host() && typed.speed {
         return Err(CliError::input(format!(
-            "--speed times work on this host, and {} is not it; its file says how fast its CPUs \
-             are ([speed])",
+            "--speed measures this host, not {}; a machine's file states the speed of its CPUs \
+             ([speed])",
             source.name()
         )));
     }
     if !source.is_host() && typed.wakeups.is_some() {
         return Err(CliError::input(format!(
-            "--wakeups times threads that sleep on this host, and {} is not it; leave --wakeups \
-             out",
+            "--wakeups measures this host, not {}; leave --wakeups out",
             source.name()
         )));
     }

@@ -51,7 +51,8 @@ impl MeasureOutputs {
             // Before it is remembered, or it would be compared with itself.
             RoundTripSource::Host { .. } => past::remark_on_change(profile),
             RoundTripSource::Replayed { .. } => Some(format!(
-                "{} is {kind}: its figures were replayed with synthetic noise; nothing was run",
+                "{} is {kind}: its figures were replayed with synthetic noise; nothing was \
+                 measured",
                 self.on
             )),
             RoundTripSource::Simulated { .. } => None,
@@ -103,7 +104,7 @@ fn tell_where(remembrance: &Remembrance) {
     if let (Remembrance::Kept { .. }, Some(path)) = (remembrance, host_profile()) {
         let path = path.display();
         output::tell_person(&format!(
-            "remembered for the other verbs in {path}; 'seatmap show' prints it again"
+            "saved for other commands in {path}; 'seatmap show' prints it again"
         ));
     }
 }

@@ -16,8 +16,8 @@ pub fn request(typed: &ObserveArgs) -> Result<ObserveRequest, CliError> {
     if typed.method == ObserveChoice::Pages {
         return Err(CliError::input(
             "the method pages was removed: --method auto counts wakeups and bytes through sockets, \
-             and --method mpi messages of MPI; no method of this version sees threads that spin in \
-             a program as it is, and --method tsan sees them in one that is built for it",
+             --method mpi counts MPI messages, and --method tsan sees spinning threads in a \
+             program built for it",
         ));
     }
     // First, because a recording needs no program.
@@ -36,7 +36,8 @@ pub fn request(typed: &ObserveArgs) -> Result<ObserveRequest, CliError> {
     // Callbacks of the compiler and of MPI report from the program's start.
     let Subject::Command(command) = subject else {
         return Err(CliError::input(
-            "a program that runs cannot begin to report on itself; give the command after --",
+            "--method tsan and --method mpi cannot attach to a running program; give a command \
+             after --",
         ));
     };
     let method = if typed.method == ObserveChoice::Mpi {
@@ -51,18 +52,16 @@ pub fn request(typed: &ObserveArgs) -> Result<ObserveRequest, CliError> {
 fn is_c2c(typed: &ObserveArgs) -> Result<bool, CliError> {
     let is_named = typed.method == ObserveChoice::C2c;
     if typed.recording.is_some() && !is_named && typed.method != ObserveChoice::Auto {
-        return Err(CliError::input("--recording is for the method c2c"));
+        return Err(CliError::input("--recording needs --method c2c"));
     }
     let is_c2c = is_named || typed.recording.is_some();
     if is_c2c && typed.seconds.is_some() {
         return Err(CliError::input(
-            "c2c records a command from its begin to its end; --seconds has no effect on it",
+            "c2c records a command from start to end; leave --seconds out",
         ));
     }
     if is_c2c && typed.means != MeansChoice::Best {
-        return Err(CliError::input(
-            "c2c is the processor's and perf's; --means has no effect on it",
-        ));
+        return Err(CliError::input("c2c always records with perf; leave --means out"));
     }
     Ok(is_c2c)
 }
@@ -73,8 +72,8 @@ fn recorded(typed: &ObserveArgs) -> Result<ObserveRequest, CliError> {
     }
     if typed.command.is_empty() {
         return Err(CliError::input(
-            "c2c observes commands; of a program that runs, 'perf c2c record -o FILE -p PID' makes \
-             a recording for --recording FILE",
+            "c2c cannot attach to a running program; record it with 'perf c2c record -o FILE -p \
+             PID', and give --recording FILE",
         ));
     }
     let command = command(typed)?;
@@ -111,8 +110,8 @@ fn job_rank(typed: &ObserveArgs) -> Result<Option<JobRank>, CliError> {
     let pattern = typed.output.clone().filter(|path| path != Path::new("-"));
     let pattern = pattern.ok_or_else(|| {
         CliError::input(format!(
-            "this is rank {rank} of {size} of a job: name a file with -o in a folder that all \
-             nodes share, in which the ranks leave their traces"
+            "this is rank {rank} of {size} of a job: give -o a file in a folder shared by all \
+             nodes, where the ranks write their traces"
         ))
     })?;
     Ok(Some(JobRank { rank, size, job, pattern }))

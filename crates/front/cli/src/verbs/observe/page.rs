@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn phases_of_an_earlier_observation_go() {
+    fn leftover_phase_files_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         let other = folder.path().join("phase-x.pattern.json");
         std::fs::write(&other, "").unwrap();

@@ -11,8 +11,8 @@ use seatmap_report::ranking;
 pub fn run(typed: &PlaceArgs, folder: Option<&str>) -> Result<(), CliError> {
     if let Some(option) = typed.of_one_seating() {
         return Err(CliError::input(format!(
-            "{option} is for one machine, and many are ranked on {}; choose a machine of the \
-             ranking for it, or leave it out",
+            "{option} is for one machine, but --on {} compares many; choose one of them, or leave \
+             {option} out",
             typed.on
         )));
     }

@@ -56,7 +56,7 @@ fn waiting(typed: &RunArgs) -> Option<Waiting> {
     }
     let observed_s = typed.live.observe_for.unwrap_or(OBSERVED).as_secs_f64();
     output::tell_person(&format!(
-        "observing {} for {}, then trying seats while it runs; the report comes at its end",
+        "observing {} for {}, then trying seats while it runs; the report follows at its end",
         page::named(typed),
         lasting(observed_s)
     ));
@@ -108,9 +108,9 @@ fn replay(path: &Path) -> Result<(), CliError> {
     let log = input::parsed(path, &input::bytes(path)?, Log::read)?;
     log.replay().map_err(|error| CliError::work_at(path, error))?;
     log.lines.iter().try_for_each(|line| output::print(&sentence(line)))?;
-    let cut = if log.is_cut_off { " The last line of the file was cut off." } else { "" };
+    let cut = if log.is_cut_off { " The last line of the file is incomplete." } else { "" };
     output::print(&format!(
-        "{}, and the same decisions again.{cut}\n",
+        "{} replayed, with the same decisions.{cut}\n",
         counted(log.lines.len(), "line")
     ))
 }

@@ -21,7 +21,7 @@ pub enum Meant {
 pub fn request(typed: &RunArgs) -> Result<Meant, CliError> {
     if let Some(option) = typed.live.given_option() {
         return Err(CliError::input(format!(
-            "{option} is about seats that are tried while the program runs: add --auto"
+            "{option} needs --auto, which tries seats while the program runs"
         )));
     }
     let seats = source(typed)?;
@@ -97,16 +97,16 @@ fn pages(typed: &RunArgs) -> Result<Option<PageMove>, CliError> {
     match &typed.memory {
         None => Ok(typed.move_pages.then_some(PageMove::ToThreads)),
         Some(_) if !typed.move_pages => Err(CliError::input(
-            "a running program's threads choose their memory policy themselves; add --move-pages \
-             to move the pages that it has",
+            "the memory policy of a running program cannot be set; add --move-pages to move its \
+             pages",
         )),
         Some(MemoryWish::Nodes(nodes)) => {
             MemoryNodes::read(&Root::new("/")).check(nodes).map_err(CliError::input)?;
             Ok(Some(PageMove::ToNodes(nodes.clone())))
         }
         Some(wish) => Err(CliError::input(format!(
-            "pages move to nodes, and '{wish}' names none; give --memory node:LIST, or leave \
-             --memory out to move them to where the threads sit"
+            "'{wish}' names no node for the pages; give --memory node:LIST, or leave --memory out \
+             to move them to the threads' nodes"
         ))),
     }
 }

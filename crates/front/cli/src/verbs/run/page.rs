@@ -53,7 +53,7 @@ impl SeatingOutputs {
         let seating = seating();
         // The write at the end reports an unwritable file.
         let _ = report.map(|file| write(&seating, file));
-        let remark = "The run's end was not seen: this is its beginning.".to_owned();
+        let remark = "This is the start of the run; its end was not recorded.".to_owned();
         let _ = page.map(|file| self.write_page(&seating, vec![remark], file));
     }
 
@@ -73,7 +73,7 @@ impl SeatingOutputs {
 fn destination(path: Option<&Path>) -> Result<Option<Destination>, CliError> {
     let Some(path) = path else { return Ok(None) };
     if path == Path::new("-") {
-        return Err(CliError::input("stdout is the program's; give a file's name"));
+        return Err(CliError::input("stdout belongs to the program; give a file name"));
     }
     // Checks the given path, for the error's words, but keeps the absolute one.
     Destination::new(path)?;
@@ -102,7 +102,7 @@ impl RunListener for Voice {
         if !self.files.quiet {
             // Plural: "runs" is a verb here.
             output::tell(&format!(
-                "{} runs as process {program}; process {supervisor} keeps its threads seated",
+                "{} runs as process {program}; process {supervisor} pins its threads",
                 self.program
             ));
         }
@@ -122,7 +122,7 @@ impl RunListener for Voice {
         }
         // Without --start-at the first thread has a row even if it has no seat.
         if report.threads.is_empty() {
-            output::tell("no thread was seated: no program that --start-at names was executed");
+            output::tell("no thread was pinned: no program matching --start-at was executed");
         }
         match (self.files.write(report), ending) {
             (Err(error), Ending::Exited(0)) => error.ending(),
@@ -175,7 +175,7 @@ pub fn attached(
             if count == 1 { "has" } else { "have" }
         ))),
         (count, _) => {
-            Err(CliError::work(format!("{count} of {threads} could not be seated and verified")))
+            Err(CliError::work(format!("{count} of {threads} could not be pinned and verified")))
         }
     }
 }
@@ -187,7 +187,7 @@ pub fn remark(remarks: &[SeatingRemark], quiet: bool) {
             SeatingRemark::Share(line) => output::tell(line),
             SeatingRemark::OneMemory(wish) => {
                 let reason = MemoryPolicyError::NoNuma;
-                output::tell(&format!("--memory {wish} changes nothing: {reason}"));
+                output::tell(&format!("--memory {wish} has no effect: {reason}"));
             }
         }
     }

@@ -31,7 +31,7 @@ fn services(path: &Path) -> Result<ServicesFile, CliError> {
     if !path.exists() {
         return Err(CliError::at(
             path,
-            "this file does not exist; 'seatmap services init' writes it",
+            "this file does not exist; 'seatmap services init' creates it",
         ));
     }
     input::parsed(path, &input::bytes(path)?, ServicesFile::from_toml)
@@ -45,10 +45,10 @@ pub fn known(path: &Path) -> Result<Option<ServicesFile>, CliError> {
 pub fn extend(path: &Path, is_there: bool, text: Option<String>) -> Result<(), CliError> {
     let Some(text) = text else {
         return Err(CliError::work(if is_there {
-            format!("{}: every service that runs here is in it already", path.display())
+            format!("{}: already lists every running service", path.display())
         } else {
-            "nothing here runs in a unit or group of its own or uses 1 % of a CPU; list your \
-             services by hand"
+            "no service found: nothing here has its own unit or control group, or uses 1 % of a \
+             CPU; list your services by hand"
                 .to_owned()
         }));
     };
@@ -60,7 +60,7 @@ pub fn extend(path: &Path, is_there: bool, text: Option<String>) -> Result<(), C
 pub fn check_file(path: &Path, plan: Option<&Path>) -> Result<(), CliError> {
     let place = Destination::new(path)?;
     if matches!(&place, Destination::File(place) if Some(&**place) == plan) {
-        let problem = "is the file of services; give -o another name for the plan";
+        let problem = "is the services file; give -o another file name for the plan";
         return Err(CliError::at(path, problem));
     }
     Ok(())
@@ -135,7 +135,7 @@ pub fn add_imported(
     seats: &ImportedSeats,
 ) -> Result<(), CliError> {
     let Some(text) = seats.text(known) else {
-        output::tell(&format!("{}: every service is in it already", typed.file.display()));
+        output::tell(&format!("{}: already lists every service", typed.file.display()));
         return Ok(());
     };
     let added = append(&typed.file, known.is_some(), &text)?;

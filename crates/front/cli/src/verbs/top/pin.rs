@@ -10,15 +10,15 @@ pub fn pin(tids: &[Tid], cpus: &CpuSet) -> String {
         match affinity::bind(*tid, cpus) {
             // Nothing waits for the CPU after this program's end.
             Ok(None) => failures.extend(lacking(*tid, cpus)),
-            Ok(Some(narrower)) => failures.push(format!("thread {tid} may run on {narrower} only")),
+            Ok(Some(narrower)) => failures.push(format!("thread {tid} may run only on {narrower}")),
             Err(error) => failures.push(format!("thread {tid}: {}", with_causes(&error))),
         }
     }
     match (&failures[..], tids) {
         ([], [tid]) => format!("thread {tid} may now run on {}", cpus.named()),
         ([], many) => format!("{} may now run on {}", counted(many.len(), "thread"), cpus.named()),
-        ([first], _) => format!("not bound as asked: {first}"),
-        ([first, more @ ..], _) => format!("not bound as asked: {first}, and {} more", more.len()),
+        ([first], _) => format!("pinning incomplete: {first}"),
+        ([first, more @ ..], _) => format!("pinning incomplete: {first}, and {} more", more.len()),
     }
 }
 
@@ -28,8 +28,8 @@ fn lacking(tid: Tid, cpus: &CpuSet) -> Option<String> {
     let command = affinity::commands(cpus, &[tid]);
     (!lost.is_empty()).then(|| {
         format!(
-            "thread {tid} lacks {}, as this kernel takes CPUs that are offline out of masks; once \
-             it is back, '{command}' gives it",
+            "thread {tid} lacks {}, because this kernel removes offline CPUs from masks; when \
+             online again, run '{command}'",
             lost.named()
         )
     })

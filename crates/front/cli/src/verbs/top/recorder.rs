@@ -16,7 +16,7 @@ pub fn destination(path: &Path, has_screen: bool) -> Result<Destination, CliErro
     let destination = Destination::new(path)?;
     if has_screen && destination == Destination::Stdout {
         Err(CliError::input(
-            "the screen and --record - both need stdout; give --record a file's name",
+            "the screen and --record - both need stdout; give --record a file name",
         ))
     } else {
         Ok(destination)

@@ -184,7 +184,7 @@ impl Screen {
                 match recorder::new_file().and_then(Recorder::begin).and_then(|it| self.begun(it)) {
                     Ok(recorder) => {
                         let message =
-                            format!("recording to {}; R ends it", visible(&recorder.name()));
+                            format!("recording to {}; press R to stop", visible(&recorder.name()));
                         self.recorder = Some(recorder);
                         message
                     }

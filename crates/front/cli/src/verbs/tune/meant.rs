@@ -25,8 +25,7 @@ pub fn of_program(typed: &Tune) -> Result<RaceRequest, CliError> {
     let record = record(typed)?;
     let better = typed.metric.better(typed.readings.direction()).ok_or_else(|| {
         CliError::input(
-            "a race needs to know which readings are better: add --higher-is-better or \
-             --lower-is-better",
+            "cannot tell which readings are better; add --higher-is-better or --lower-is-better",
         )
     })?;
     Executable::find(&typed.command).map_err(CliError::input)?;
@@ -63,7 +62,7 @@ fn record(typed: &Tune) -> Result<PathBuf, CliError> {
     match Destination::new(&typed.record())? {
         Destination::File(path) => Ok(path),
         _ => Err(CliError::input(
-            "--record needs a file's name: it is written again after every run",
+            "--record needs a regular file, because it is rewritten after every run",
         )),
     }
 }
@@ -76,9 +75,7 @@ fn earlier(path: &Path) -> Result<Tuned, CliError> {
 
 fn on_host(typed: &Tune, is_resumed: bool) -> Result<HostGround, CliError> {
     if let Some(option) = typed.on_cluster.given_option() {
-        return Err(CliError::input(format!(
-            "{option} is for the ranks of a job; --on names their cluster"
-        )));
+        return Err(CliError::input(format!("{option} needs a cluster: give its file with --on")));
     }
     let pattern = match &typed.pattern {
         // An earlier race keeps its candidates.
@@ -107,15 +104,15 @@ fn on_cluster(typed: &Tune, name: &str) -> Result<ClusterGround, CliError> {
     let cluster = cluster_in(name)?;
     if !holds(&typed.command, HOSTS) {
         return Err(CliError::input(format!(
-            "nothing in the command is {HOSTS}, the file with the order of the hosts; such as: \
-             mpirun --map-by seq --bind-to none --hostfile {HOSTS} {SEAT} PROGRAM"
+            "the command does not contain {HOSTS}, the file with the order of the hosts; for \
+             example: mpirun --map-by seq --bind-to none --hostfile {HOSTS} {SEAT} PROGRAM"
         )));
     }
     let pattern = match &typed.pattern {
         Some(pattern) => Some(ranks::pattern(pattern, &typed.on_cluster)?),
         None if !typed.observe => {
             return Err(CliError::input(
-                "on a cluster, --pattern names who talks to whom, or --observe finds out",
+                "a race on a cluster needs a pattern: give --pattern, or record one with --observe",
             ));
         }
         None if !holds(&typed.command, SEAT) => {
@@ -142,7 +139,7 @@ fn cluster_in(name: &str) -> Result<Cluster, CliError> {
     let path = Path::new(name);
     if !path.exists() {
         return Err(CliError::input(format!(
-            "{name} is not a file: with COMMAND, --on names the file of a cluster; on a model, \
+            "{name} is not a file: with COMMAND, --on needs a cluster's file; to race on a model, \
              leave COMMAND out"
         )));
     }
@@ -152,8 +149,8 @@ fn cluster_in(name: &str) -> Result<Cluster, CliError> {
     } else {
         Err(CliError::at(
             path,
-            "is not a cluster; 'seatmap cluster measure' writes one, and without --on a program \
-             races on this computer",
+            "is not a cluster; 'seatmap cluster measure' writes one; to race on this computer, \
+             leave --on out",
         ))
     }
 }
@@ -169,26 +166,25 @@ pub enum ModelPart {
 pub fn on_model(typed: &Tune, name: &str) -> Result<ModelPart, CliError> {
     if let Some(option) = typed.for_programs() {
         return Err(CliError::input(format!(
-            "{option} is for a program that runs; without COMMAND, the messages of --pattern do, \
-             on a model"
+            "{option} needs a COMMAND; without one, the messages of --pattern race on a model"
         )));
     }
     if verbs::cluster::of_file(name)?.is_some() {
         return Err(CliError::input(format!(
-            "{name} is a cluster, on which a job runs: give the COMMAND that starts it"
+            "{name} is a cluster: give the COMMAND that starts a job"
         )));
     }
     let start = typed.spread.then(|| LaunchedRank::of_launcher(&typed.meeting)).transpose()?;
     let pattern = typed.pattern.as_deref().ok_or_else(|| {
-        CliError::input("add --pattern: on a model, the messages of a pattern run")
+        CliError::input("add --pattern: a race on a model runs a pattern's messages")
     })?;
     let pattern = pattern_input::pattern(pattern)?;
     let machine = input::machine(name)?;
     let runner = machine.runner(Capability::RunsChannels).map_err(CliError::input)?;
     let Runner::Coherent(model) = &runner else {
         return Err(CliError::input(
-            "on this host a program runs: give its COMMAND; 'seatmap model fit host -o twin.toml' \
-             makes a model",
+            "a race on this host needs a COMMAND; to race on a model, make one with 'seatmap model \
+             fit host -o twin.toml'",
         ));
     };
     let messages = OnModel::new(model, &pattern, typed.rounds()).map_err(CliError::input)?;

@@ -38,7 +38,7 @@ impl Drop for Sleep {
 }
 
 #[test]
-fn taskset_moves_a_planned_program() {
+fn program_moved_by_taskset_is_found() {
     let [a, b] = two_cpus();
     let Some(program) = threads(1, "sleep").filter(|_| are_two([a, b]) && installed("taskset"))
     else {
@@ -66,7 +66,7 @@ fn taskset_moves_a_planned_program() {
 }
 
 #[test]
-fn one_thread_leaves_the_seat_that_a_report_says() {
+fn thread_off_its_reported_seat_is_found() {
     let Some((program, [a, b])) = on_two_cpus(threads(2, "sleep")) else { return };
     let place = Place::new();
     let pid = program.pid();
@@ -94,7 +94,7 @@ fn one_thread_leaves_the_seat_that_a_report_says() {
 
 /// A remedy would move a program that never had a seat in the report.
 #[test]
-fn a_report_of_a_program_that_has_ended_is_refused() {
+fn report_of_ended_program_is_refused() {
     let Some((program, [a, b])) = on_two_cpus(threads(1, "sleep")) else { return };
     let place = Place::new();
     place.stdout(["run", "-q", "--cpus", &list(&[a, b]), "--report", "report.json", "true"]);
@@ -108,7 +108,7 @@ fn a_report_of_a_program_that_has_ended_is_refused() {
 }
 
 #[test]
-fn the_supervisor_of_a_run_has_no_seat() {
+fn supervisor_of_run_needs_no_seat() {
     let [a, b] = two_cpus();
     if !are_two([a, b]) {
         return;
@@ -131,7 +131,7 @@ fn the_supervisor_of_a_run_has_no_seat() {
 }
 
 #[test]
-fn an_earlier_check_is_a_plan_as_well() {
+fn earlier_check_serves_as_plan() {
     let Some((program, [a, b])) = on_two_cpus(threads(1, "sleep")) else { return };
     let place = Place::new();
     let pid = program.pid();
@@ -152,7 +152,7 @@ fn an_earlier_check_is_a_plan_as_well() {
 }
 
 #[test]
-fn a_task_has_no_thread() {
+fn task_without_thread_is_found() {
     let [a, b] = two_cpus();
     let Some(program) = threads(1, "sleep") else { return };
     let place = Place::new();
@@ -165,7 +165,7 @@ fn a_task_has_no_thread() {
 }
 
 #[test]
-fn a_busy_thread_has_no_seat() {
+fn busy_thread_without_seat_is_found() {
     let [a, b] = two_cpus();
     let Some(program) = threads(2, "spin") else { return };
     let place = Place::new();
@@ -178,11 +178,11 @@ fn a_busy_thread_has_no_seat() {
     };
     let checked = until(|| check_pid(&place, pid, "--expect plan.json"), is_found);
     let what = checked.wrong("expect")["what"].text();
-    assert_contains(what, "'worker-1' has no seat in the file, and may run on the seats of others");
+    assert_contains(what, "'worker-1' has no seat in the file, but may run on the seats of others");
 }
 
 #[test]
-fn a_binding_comes_after_the_threads() {
+fn binding_of_first_thread_only_is_found() {
     let Some((program, [a, _])) = on_two_cpus(threads(1, "spin")) else { return };
     let place = Place::new();
     let pid = program.pid();
@@ -199,7 +199,7 @@ fn a_binding_comes_after_the_threads() {
 }
 
 #[test]
-fn two_busy_threads_share_a_cpu() {
+fn busy_threads_sharing_a_cpu_are_found() {
     let Some((program, [_, b])) = on_two_cpus(threads(2, "spin")) else { return };
     let place = Place::new();
     let pid = program.pid();
@@ -216,7 +216,7 @@ fn two_busy_threads_share_a_cpu() {
 }
 
 #[test]
-fn two_programs_share_a_cpu() {
+fn programs_sharing_a_cpu_are_found() {
     let [a, b] = two_cpus();
     let programs = (threads(1, "spin"), threads(1, "spin"));
     let (Some(first), Some(second), true) = (programs.0, programs.1, are_two([a, b])) else {
@@ -244,7 +244,7 @@ fn two_programs_share_a_cpu() {
 }
 
 #[test]
-fn threads_that_sleep_break_a_named_rule_too() {
+fn sleeping_threads_break_named_rule() {
     let Some((program, [a, b])) = on_two_cpus(threads(2, "sleep")) else { return };
     let place = Place::new();
     let pid = program.pid();
@@ -261,7 +261,7 @@ fn threads_that_sleep_break_a_named_rule_too() {
 }
 
 #[test]
-fn a_runtime_does_not_follow_its_variable() {
+fn runtime_ignoring_its_variable_is_found() {
     let [a, b] = two_cpus();
     let places = format!("{{{b}}}");
     let Some(program) =
@@ -285,7 +285,7 @@ fn a_runtime_does_not_follow_its_variable() {
 }
 
 #[test]
-fn a_launcher_did_not_bind() {
+fn binding_missed_by_launcher_is_found() {
     let [a, b] = two_cpus();
     let list = format!("map_cpu:{b}");
     let program = Sleep::with(&[("SLURM_CPU_BIND", &list)]);
@@ -300,14 +300,14 @@ fn a_launcher_did_not_bind() {
 }
 
 #[test]
-fn a_variable_names_a_cpu_that_is_not_there() {
+fn absent_cpu_in_variable_is_found() {
     let program = Sleep::with(&[("SLURM_CPU_BIND", "map_cpu:4000")]);
     let checked = check_pid(&Place::new(), program.pid(), "");
-    assert!(checked.wrong("partial")["what"].text().contains("CPU 4000 cannot be had"));
+    assert!(checked.wrong("partial")["what"].text().contains("CPU 4000 cannot be used"));
 }
 
 #[test]
-fn a_program_is_stopped() {
+fn stopped_program_is_found_and_continued() {
     let Some(program) = threads(1, "spin") else { return };
     let place = Place::new();
     let pid = program.pid();
@@ -321,7 +321,7 @@ fn a_program_is_stopped() {
 }
 
 #[test]
-fn threads_are_not_divided_evenly() {
+fn unevenly_divided_threads_are_found() {
     let [a, b] = two_cpus();
     let topology = seatmap_machines::host::topology::of_host().unwrap();
     if !are_two([a, b]) || topology.count(|pu| pu.core) < 2 {
@@ -339,7 +339,7 @@ fn threads_are_not_divided_evenly() {
 }
 
 #[test]
-fn a_real_time_stranger_is_told_with_its_policy() {
+fn real_time_stranger_is_named_with_policy() {
     let Some((program, [a, _])) = on_two_cpus(threads(1, "spin")) else { return };
     let place = Place::new();
     let pid = program.pid();
@@ -362,7 +362,7 @@ fn a_real_time_stranger_is_told_with_its_policy() {
     drop(hog);
     let found = checked.wrong("real-time");
     let what = found["what"].text();
-    let taken = format!("thread {tid} 'sh' of another program takes by its policy fifo 7");
+    let taken = format!("thread {tid} 'sh' of another program takes with its policy fifo 7");
     assert_contains(what, &taken);
     assert!(found["remedy"].text().starts_with("taskset -cp "), "{found}");
     assert!(checked.of_rule("strangers").is_empty());

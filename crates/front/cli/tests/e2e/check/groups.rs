@@ -8,7 +8,7 @@ use crate::control_group::Group;
 use crate::run::programs::{are_two, two_cpus};
 
 #[test]
-fn a_quota_stops_busy_threads() {
+fn throttling_quota_is_found_and_raised() {
     let Some(group) = is_root().then(|| Group::with_time(20_000, 4_000)).flatten() else { return };
     let Some(program) = threads(2, "spin") else { return };
     let place = Place::new();
@@ -30,7 +30,7 @@ fn a_quota_stops_busy_threads() {
 
 /// A hundredth of a CPU per thread reveals no quota; the kernel's count of throttled periods does.
 #[test]
-fn a_quota_is_found_however_many_threads_share_it() {
+fn quota_shared_by_many_threads_is_found() {
     let Some(group) = is_root().then(|| Group::with_time(20_000, 3_200)).flatten() else { return };
     let Some(program) = threads(16, "spin") else { return };
     let place = Place::new();
@@ -54,7 +54,7 @@ fn a_quota_is_found_however_many_threads_share_it() {
 }
 
 #[test]
-fn an_idle_group_holds_busy_threads_back() {
+fn idle_group_is_found_and_released() {
     let Some(group) = is_root().then(Group::idle).flatten() else { return };
     let (Some(program), Some(rival)) = (threads(1, "spin"), threads(1, "spin")) else { return };
     let place = Place::new();
@@ -84,7 +84,7 @@ fn nested() -> Option<(Group, Group)> {
 
 /// The inner quota must be raised too, because it would be the next limit.
 #[test]
-fn a_quota_above_stops_threads_too() {
+fn quota_of_ancestor_is_found() {
     let Some((outer, inner)) = nested() else { return };
     inner.set_time(20_000, 3_000).unwrap();
     outer.set_time(20_000, 3_000).unwrap();
@@ -105,7 +105,7 @@ fn a_quota_above_stops_threads_too() {
 
 /// In version 1 each thread has its own group, but `/proc/PID/cgroup` shows that of the first.
 #[test]
-fn a_quota_on_one_thread_is_found() {
+fn quota_of_one_thread_is_found() {
     let Some((outer, inner)) = nested() else { return };
     if !inner.takes_threads() {
         return seatmap_needs::skipped!("groups of version 2 take processes whole");
@@ -124,7 +124,7 @@ fn a_quota_on_one_thread_is_found() {
 
 /// `unshare -C` below the host's mount: the kernel reports paths relative to the namespace.
 #[test]
-fn a_quota_is_found_from_a_private_namespace_of_control_groups() {
+fn quota_is_found_from_private_cgroup_namespace() {
     let Some((outer, inner)) = nested() else { return };
     let Some(program) = crate::run::programs::spin() else { return };
     let script =
@@ -176,7 +176,7 @@ fn under_quota(group: &Group, place: &Place, arguments: impl Arguments) -> (Stri
 
 /// Under a quota a command that needs CPU time is as slow as the quota allows.
 #[test]
-fn runs_under_a_quota_are_told_and_not_compared_with_runs_without() {
+fn bench_refuses_baseline_without_same_quota() {
     let Some((outer, inner)) = nested() else { return };
     let place = Place::new();
     let work = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done";
@@ -198,7 +198,7 @@ fn runs_under_a_quota_are_told_and_not_compared_with_runs_without() {
     assert_eq!(code, Some(0), "{text}");
     let slow = place.read_json("slow.json");
     let differences = slow["baseline"]["differences"].to_string();
-    assert_contains(&differences, "quota of CPU time: 0.2 CPUs in periods of 20 ms, then");
+    assert_contains(&differences, "CPU quota: 0.2 CPUs in periods of 20 ms, not");
     assert!(slow["baseline"]["comparison"].is_null(), "{slow}");
     let throttled = slow["throttled"].text();
     assert!(
@@ -208,7 +208,7 @@ fn runs_under_a_quota_are_told_and_not_compared_with_runs_without() {
 }
 
 #[test]
-fn doctor_raises_a_quota() {
+fn doctor_remedy_raises_quota() {
     let Some((outer, inner)) = nested() else { return };
     let place = Place::new();
     let quota = || {
@@ -233,7 +233,7 @@ fn doctor_raises_a_quota() {
 }
 
 #[test]
-fn a_cpuset_forbids_the_seat_of_a_plan() {
+fn seat_forbidden_by_cpuset_is_found() {
     let [a, b] = two_cpus();
     if !are_two([a, b]) || !is_root() {
         return;
@@ -248,7 +248,7 @@ fn a_cpuset_forbids_the_seat_of_a_plan() {
     plan(&place, &[a, b]);
     let checked = check_pid(&place, pid, "--expect plan.json");
     let what = checked.wrong("partial")["what"].text();
-    assert_contains(what, &format!("of these {b} are outside its control group"));
+    assert_contains(what, &format!("CPU {b} is outside its control group"));
     checked.wrong("expect");
     bind_all(pid, &[a]);
     check_pid(&place, pid, "").assert_healthy();
@@ -257,7 +257,7 @@ fn a_cpuset_forbids_the_seat_of_a_plan() {
 
 /// Freezes the group as `docker pause` does. The state letter of a frozen thread looks normal.
 #[test]
-fn a_frozen_group_is_told_and_thawed() {
+fn frozen_group_is_found_and_thawed() {
     let mount = std::path::Path::new("/sys/fs/cgroup/freezer");
     let group = Group(mount.join(format!("seatmap-check-{}", std::process::id())));
     if !is_root() || std::fs::create_dir(&group.0).is_err() {

@@ -22,7 +22,7 @@ fn checked(mut command: Command) -> Checked {
 }
 
 #[test]
-fn programs_that_nobody_bound() {
+fn unbound_programs_are_healthy() {
     let mut sleep = Command::new("sleep");
     sleep.arg("1000");
     checked(sleep).assert_healthy();
@@ -43,7 +43,7 @@ fn programs_that_nobody_bound() {
 }
 
 #[test]
-fn programs_that_were_bound_whole_and_sleep() {
+fn sleeping_bound_programs_are_healthy() {
     let [a, b] = two_cpus();
     let Some(program) = threads(4, "sleep") else { return };
     for cpus in [&[a][..], &[b], &[a, b]] {
@@ -53,7 +53,7 @@ fn programs_that_were_bound_whole_and_sleep() {
 }
 
 #[test]
-fn a_program_under_seatmap_run() {
+fn program_under_seatmap_run_is_healthy() {
     let Some((program, [a, b])) = on_two_cpus(crate::run::programs::c()) else { return };
     let place = Place::new();
     plan(&place, &[b, a, b]);
@@ -74,7 +74,7 @@ fn a_program_under_seatmap_run() {
 }
 
 #[test]
-fn a_runtime_that_follows_its_variable() {
+fn runtime_following_its_variable_is_healthy() {
     let [a, b] = two_cpus();
     let places = format!("{{{a}}},{{{b}}}");
     let Some(program) =
@@ -90,7 +90,7 @@ fn a_runtime_that_follows_its_variable() {
 
 /// A program may inherit such variables from the shell of a job.
 #[test]
-fn variables_of_a_runtime_that_the_program_has_not() {
+fn variables_of_absent_runtime_are_ignored() {
     let mut sleep = Command::new("sleep");
     sleep
         .arg("1000")
@@ -101,7 +101,7 @@ fn variables_of_a_runtime_that_the_program_has_not() {
 }
 
 #[test]
-fn a_line_says_so() {
+fn healthy_program_prints_one_line() {
     let b = two_cpus()[1];
     let Some(program) = threads(1, "sleep") else { return };
     let place = Place::new();

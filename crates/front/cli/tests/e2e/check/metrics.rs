@@ -25,7 +25,7 @@ fn promtool(words: &[&str], input: &str) -> bool {
 }
 
 #[test]
-fn a_file_has_the_findings_of_a_program() {
+fn metrics_file_contains_findings() {
     let Some(program) = threads(2, "sleep") else { return };
     let [cpu, _] = two_cpus();
     bind_all(program.pid(), &[cpu]);
@@ -44,7 +44,7 @@ fn a_file_has_the_findings_of_a_program() {
 }
 
 #[test]
-fn a_unit_is_held_against_its_good_state() {
+fn unit_is_compared_with_baseline() {
     let Some(program) = threads(2, "sleep") else { return };
     let place = Place::new();
     let pid = program.pid().to_string();
@@ -52,10 +52,7 @@ fn a_unit_is_held_against_its_good_state() {
     let check = &format!("check --pid {pid} --seconds 100ms");
     let none = place.run((check, "--baseline good"));
     let said = stderr(&none);
-    assert!(
-        none.status.code() == Some(2) && said.contains("no file that ends with .json"),
-        "{said}"
-    );
+    assert!(none.status.code() == Some(2) && said.contains("has no .json file"), "{said}");
     place.run((check, "-q -o good/own.json"));
     let good = place.read("good/own.json");
     let mut document: serde_json::Value = serde_json::from_str(&good).unwrap();
@@ -77,7 +74,7 @@ fn a_unit_is_held_against_its_good_state() {
     assert_contains(&text, "rule=\"baseline\",gravity=\"wrong\"} 1\n");
     let page = place.run((check, "--baseline good"));
     let page = stdout(&page);
-    assert_contains(&page, "is not as it was when it was good: 3 of its 3 threads");
+    assert_contains(&page, "differs from its good state: 3 of its 3 threads");
 
     document["processes"][0]["group"]["path"] = "/elsewhere.service".into();
     place.file("good/own.json", document.to_string());
@@ -90,7 +87,7 @@ fn a_unit_is_held_against_its_good_state() {
 }
 
 #[test]
-fn each_client_has_a_check_of_its_own() {
+fn every_request_runs_a_new_check() {
     let Some(program) = threads(1, "sleep") else { return };
     let place = Place::new();
     let pid = program.pid().to_string();
@@ -122,7 +119,7 @@ fn each_client_has_a_check_of_its_own() {
 
 /// Other users choose program names, and metrics may go to a terminal.
 #[test]
-fn no_name_commands_a_terminal() {
+fn program_names_are_escaped() {
     let place = Place::new();
     let name = "\u{1b}[2J\u{9b}1m\u{202e}\"\\x";
     std::fs::copy("/bin/sleep", place.path(name)).unwrap();
@@ -137,13 +134,13 @@ fn no_name_commands_a_terminal() {
 }
 
 #[test]
-fn words_that_are_no_address_and_results_that_nobody_reads_are_refused() {
+fn invalid_address_and_conflicting_outputs_are_refused() {
     let place = Place::new();
     for (words, expected) in [
-        ("--metrics localhost:9410", "a file of this name is ./localhost:9410"),
+        ("--metrics localhost:9410", "./localhost:9410 for a file of this name"),
         ("--metrics 127.0.0.1:0 --json", "leave --json, -o and --watch out"),
-        ("--metrics - --json", "--json and --metrics - both print on stdout"),
-        ("--metrics 192.0.2.1:9410", "cannot listen at 192.0.2.1:9410"),
+        ("--metrics - --json", "--json and --metrics - both print to stdout"),
+        ("--metrics 192.0.2.1:9410", "cannot listen on 192.0.2.1:9410"),
     ] {
         let output = place.run(("check --all", words));
         let said = stderr(&output);
@@ -152,7 +149,7 @@ fn words_that_are_no_address_and_results_that_nobody_reads_are_refused() {
 }
 
 #[test]
-fn the_rules_and_the_dashboard_name_metrics_that_exist() {
+fn alerts_and_dashboard_use_existing_metrics() {
     let folder = format!("{REPOSITORY}/packaging/monitoring");
     let rules = std::fs::read_to_string(format!("{folder}/alerts.yml")).unwrap();
     let board = std::fs::read_to_string(format!("{folder}/dashboard.json")).unwrap();

@@ -17,18 +17,16 @@ use std::process::{Command, Stdio};
 /// NUMA nodes.
 fn executed_by(kind: SeatingRemedyKind) -> &'static str {
     match kind {
-        SeatingRemedyKind::Bind => "a_thread_is_bound",
-        SeatingRemedyKind::Seat => "threads_are_seated",
-        SeatingRemedyKind::RaiseQuotaV1 => "a_quota_stops_busy_threads",
-        SeatingRemedyKind::ReleaseGroup => "an_idle_group_holds_busy_threads_back",
-        SeatingRemedyKind::WidenGroup => "a_group_is_widened",
-        SeatingRemedyKind::Continue => "a_program_is_stopped",
-        SeatingRemedyKind::OrdinaryPolicy => "a_real_time_policy_is_taken",
-        SeatingRemedyKind::MoveInterrupt => "interrupts_are_sent_away",
-        SeatingRemedyKind::RaiseQuotaV2 => "a_quota_is_raised_by_its_remedy",
-        SeatingRemedyKind::LiftThrottling => {
-            "the_tightest_limit_on_real_time_threads_is_found_until_all_are_lifted"
-        }
+        SeatingRemedyKind::Bind => "bind_remedy_pins_thread",
+        SeatingRemedyKind::Seat => "seat_remedy_seats_threads",
+        SeatingRemedyKind::RaiseQuotaV1 => "throttling_quota_is_found_and_raised",
+        SeatingRemedyKind::ReleaseGroup => "idle_group_is_found_and_released",
+        SeatingRemedyKind::WidenGroup => "widen_remedy_adds_cpus_to_group",
+        SeatingRemedyKind::Continue => "stopped_program_is_found_and_continued",
+        SeatingRemedyKind::OrdinaryPolicy => "remedy_clears_real_time_policy",
+        SeatingRemedyKind::MoveInterrupt => "remedy_moves_interrupts",
+        SeatingRemedyKind::RaiseQuotaV2 => "quota_remedy_raises_the_quota",
+        SeatingRemedyKind::LiftThrottling => "tightest_real_time_limit_is_found_unless_lifted",
         SeatingRemedyKind::MoveMemory => "memory is moved to where the program runs",
         SeatingRemedyKind::RaiseQuotaOfUnit => "the quota of a unit is raised",
         SeatingRemedyKind::WidenUnit => "a unit is given more CPUs",
@@ -55,7 +53,7 @@ fn every_kind_of_remedy_is_executed() {
 }
 
 #[test]
-fn a_thread_is_bound() {
+fn bind_remedy_pins_thread() {
     let Some((program, [a, _])) = on_two_cpus(threads(1, "sleep")) else { return };
     let place = Place::new();
     let pid = program.pid();
@@ -66,7 +64,7 @@ fn a_thread_is_bound() {
 }
 
 #[test]
-fn threads_are_seated() {
+fn seat_remedy_seats_threads() {
     let Some(program) = threads(1, "sleep").filter(|_| are_two(two_cpus())) else { return };
     let place = Place::new();
     let pid = program.pid();
@@ -89,7 +87,7 @@ fn threads_are_seated() {
 }
 
 #[test]
-fn a_group_is_widened() {
+fn widen_remedy_adds_cpus_to_group() {
     let [a, b] = two_cpus();
     if !are_two([a, b]) || !is_root() {
         return;
@@ -110,7 +108,7 @@ fn a_group_is_widened() {
 
 /// `taskset` alone cannot seat a thread whose own group has fewer CPUs.
 #[test]
-fn a_group_of_one_thread_is_widened() {
+fn widen_remedy_adds_cpus_to_thread_group() {
     let [a, b] = two_cpus();
     if !are_two([a, b]) || !is_root() {
         return;
@@ -140,7 +138,7 @@ fn a_group_of_one_thread_is_widened() {
 
 /// The remedies of one check must not send two threads to one CPU.
 #[test]
-fn all_remedies_of_one_check_are_executed_together_and_undone() {
+fn all_remedies_execute_together_and_undo() {
     let cpus = seatmap_os::affinity::current().unwrap();
     let pairs = cpus.len() / 2;
     let Some(program) = threads(2 * pairs - 1, "sleep").filter(|_| are_two(two_cpus())) else {
@@ -178,7 +176,7 @@ fn all_remedies_of_one_check_are_executed_together_and_undone() {
 /// Two seats, each with a stranger, and no other CPU in this test's mask: no stranger is sent from
 /// one seat to the other.
 #[test]
-fn strangers_are_not_sent_from_one_seat_to_another() {
+fn remedies_move_no_stranger_between_seats() {
     let [a, b] = two_cpus();
     let programs = (threads(1, "spin"), threads(1, "spin"), threads(1, "spin"), threads(1, "spin"));
     let (Some(one), Some(two), Some(first), Some(second)) = programs else { return };

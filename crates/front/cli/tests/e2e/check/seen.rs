@@ -25,7 +25,7 @@ fn may_run(place: &Place) -> bool {
 }
 
 #[test]
-fn a_program_of_another_user() {
+fn program_of_other_user_is_checked() {
     let place = Place::new();
     let Some(program) = threads(1, "sleep").filter(|_| may_run(&place)) else { return };
     let pid = program.pid().to_string();
@@ -45,7 +45,7 @@ fn a_program_of_another_user() {
 }
 
 #[test]
-fn a_proc_that_hides_other_users() {
+fn hidepid_is_reported_as_unseen() {
     let place = Place::new();
     if !may_run(&place) || !installed("unshare") || !installed("setpriv") {
         return;
@@ -68,7 +68,7 @@ fn a_proc_that_hides_other_users() {
 }
 
 #[test]
-fn a_process_that_is_hidden_is_not_called_gone() {
+fn hidden_process_is_not_reported_missing() {
     let place = Place::new();
     if !may_run(&place) || !installed("unshare") || !installed("setpriv") {
         return;
@@ -91,7 +91,7 @@ fn a_process_that_is_hidden_is_not_called_gone() {
 }
 
 #[test]
-fn the_scheduler_says_where_threads_ran() {
+fn trace_shows_where_threads_ran() {
     let place = Place::new();
     let Some(program) = threads(2, "spin") else { return };
     let seat = two_cpus()[0];
@@ -121,7 +121,7 @@ fn the_scheduler_says_where_threads_ran() {
 }
 
 #[test]
-fn the_scheduler_does_not_tell_everybody() {
+fn trace_without_privileges_is_reported_unseen() {
     let place = Place::new();
     let Some(program) = threads(1, "sleep").filter(|_| may_run(&place)) else { return };
     let pid = program.pid().to_string();
@@ -134,7 +134,7 @@ fn the_scheduler_does_not_tell_everybody() {
 }
 
 #[test]
-fn a_program_that_ends_meanwhile() {
+fn program_ending_during_check_is_refused() {
     let mut child = Command::new("sleep").arg("0.4").spawn().unwrap();
     let pid = child.id().to_string();
     let reaped = std::thread::spawn(move || child.wait());
@@ -183,7 +183,7 @@ fn in_namespaces(place: &Place, script: &str) -> Option<Vec<(Option<i32>, String
 
 /// Executes the commands from the two error messages.
 #[test]
-fn a_proc_is_mounted_by_the_command_in_the_error() {
+fn suggested_command_mounts_proc() {
     if !can_make_namespaces() {
         return;
     }
@@ -192,7 +192,7 @@ fn a_proc_is_mounted_by_the_command_in_the_error() {
     let command_behind = |words: &str| {
         format!("remedy=$(\"$0\" \"$@\" 2>&1 | sed -n \"s/.*{words} '\\([^']*\\)'.*/\\1/p\") &&")
     };
-    let absent = command_behind("mount it with");
+    let absent = command_behind("run");
     let foreign = command_behind("start the namespace with");
     for script in [
         format!("mount -t tmpfs none /proc && {absent} sh -c \"$remedy\" && exec \"$0\" \"$@\""),
@@ -204,7 +204,7 @@ fn a_proc_is_mounted_by_the_command_in_the_error() {
 }
 
 #[test]
-fn a_proc_that_is_missing_is_no_empty_computer() {
+fn missing_proc_is_an_error() {
     let Some(said) = in_namespaces(&Place::new(), "mount -t tmpfs none /proc &&") else { return };
     for (arguments, (code, stderr)) in SEEING.iter().zip(said) {
         assert_eq!(code, Some(1), "{arguments:?}: {stderr}");
@@ -213,7 +213,7 @@ fn a_proc_that_is_missing_is_no_empty_computer() {
 }
 
 #[test]
-fn a_proc_of_another_namespace_is_refused() {
+fn proc_of_other_namespace_is_refused() {
     let Some(said) = in_namespaces(&Place::new(), "") else { return };
     for (arguments, (code, stderr)) in SEEING.iter().zip(said) {
         assert_eq!(code, Some(1), "{arguments:?}: {stderr}");
@@ -222,7 +222,7 @@ fn a_proc_of_another_namespace_is_refused() {
 }
 
 #[test]
-fn work_on_the_computer_needs_more_of_proc_than_processes() {
+fn computer_wide_verbs_refuse_subset_proc() {
     let script = "mount -t proc -o subset=pid proc /proc &&";
     let Some(said) = in_namespaces(&Place::new(), script) else { return };
     let of_computer = SEEING
@@ -236,13 +236,13 @@ fn work_on_the_computer_needs_more_of_proc_than_processes() {
 }
 
 #[test]
-fn an_empty_namespace_is_no_program_that_ended() {
+fn top_explains_empty_pid_namespace() {
     if !can_make_namespaces() {
         return;
     }
     let script = "mount -t proc proc /proc && exec \"$0\" \"$@\"";
     let (code, stderr) = in_namespace(&Place::new(), script, "top --once");
-    let sentence = "seatmap: no program can be seen: this program is alone in its PID namespace, \
-                    and those outside are not shown";
+    let sentence = "seatmap: no program can be seen: this PID namespace has no other programs, \
+                    and those outside are hidden";
     assert_eq!((code, stderr.trim_end()), (Some(2), sentence));
 }

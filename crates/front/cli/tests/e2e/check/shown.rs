@@ -9,7 +9,7 @@ use std::time::Instant;
 
 /// In a Slurm step the launcher runs next to its program.
 #[test]
-fn the_launcher_is_no_thread_without_a_seat() {
+fn launcher_needs_no_seat() {
     let ([a, b], Some(spin)) = (two_cpus(), programs::spin()) else { return };
     let place = Place::new();
     let report = place.path("seating.json").display().to_string();
@@ -44,7 +44,7 @@ fn the_launcher_is_no_thread_without_a_seat() {
 }
 
 #[test]
-fn a_thread_that_was_moved_is_named() {
+fn moved_thread_is_named() {
     let ([a, b], Some(spin)) = (two_cpus(), programs::spin()) else { return };
     let place = Place::new();
     let list = format!("{a},{b}");

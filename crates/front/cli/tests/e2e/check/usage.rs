@@ -9,13 +9,13 @@ use std::path::Path;
 use std::process::Command;
 
 #[test]
-fn mistakes_are_answered() {
+fn mistakes_get_helpful_messages() {
     let place = Place::new();
     place.file("text", "text");
     place.file("other.json", r#"{"format":"seatmap-plan/1","machine":"rack 7","placement":[0]}"#);
     for (arguments, words) in [
         ("--rule one-per-cup", "there is no rule 'one-per-cup'; did you mean 'one-per-cpu'?"),
-        ("--rule quiet", "there are default, one-per-cpu, "),
+        ("--rule quiet", "expected one of: default, one-per-cpu, "),
         ("--pid 0", "'0' is not a whole number from 1 to"),
         ("--pid 1 --name x", "cannot be used with"),
         ("--seconds 0", "is not a time from 50ms to 1d"),
@@ -23,7 +23,7 @@ fn mistakes_are_answered() {
         ("--expect nix.json", "seatmap: nix.json: "),
         ("--expect text", "seatmap: text: neither a plan nor a seating: "),
         ("--expect other.json", "the plan is for 'rack 7'"),
-        ("--json -o -", "both print on stdout"),
+        ("--json -o -", "both print to stdout"),
         ("-o nowhere/file", "its folder does not exist"),
     ] {
         place.refuses(("check", arguments), words);
@@ -31,7 +31,7 @@ fn mistakes_are_answered() {
 }
 
 #[test]
-fn nothing_to_check_is_a_mistake() {
+fn nothing_to_check_is_an_error() {
     let place = Place::new();
     let mut child = Command::new("true").spawn().unwrap();
     child.wait().unwrap();
@@ -47,7 +47,7 @@ fn nothing_to_check_is_a_mistake() {
 }
 
 #[test]
-fn without_a_choice_bound_programs_are_checked() {
+fn bound_programs_are_checked_by_default() {
     let [a, b] = two_cpus();
     let programs = (threads(1, "sleep"), threads(1, "sleep"));
     let (Some(bound), Some(free), true) = (programs.0, programs.1, are_two([a, b])) else { return };
@@ -59,7 +59,7 @@ fn without_a_choice_bound_programs_are_checked() {
 }
 
 #[test]
-fn children_are_checked_where_that_is_asked() {
+fn children_are_checked_on_request() {
     let place = Place::new();
     let mut shell = Command::new("sh").args(["-c", "sleep 1000 & wait"]).spawn().unwrap();
     let pid = shell.id() as i32;
@@ -90,7 +90,7 @@ fn schema() -> Value {
 }
 
 #[test]
-fn the_document_has_a_schema_and_a_file_holds_it() {
+fn output_file_follows_schema() {
     let Some(program) = threads(1, "sleep") else { return };
     let place = Place::new();
     let pid = program.pid();
@@ -103,7 +103,7 @@ fn the_document_has_a_schema_and_a_file_holds_it() {
 }
 
 #[test]
-fn a_plan_from_stdin() {
+fn plan_is_read_from_stdin() {
     let Some(program) = threads(1, "sleep").filter(|_| installed("sh")) else { return };
     let [a, _] = two_cpus();
     bind_all(program.pid(), &[a]);

@@ -27,7 +27,7 @@ fn interrupt(child: &Child) {
 }
 
 #[test]
-fn a_fault_that_comes_and_goes_is_told_twice() {
+fn watch_reports_start_and_end_of_fault() {
     let Some((program, [a, b])) = on_two_cpus(threads(1, "sleep")) else { return };
     let place = Place::new();
     let pid = program.pid();
@@ -46,11 +46,11 @@ fn a_fault_that_comes_and_goes_is_told_twice() {
     interrupt(&child);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1), "it was wrong for a while");
-    assert!(stderr(&output).contains("something was wrong while the programs were watched"));
+    assert!(stderr(&output).contains("something was wrong during the watch"));
 }
 
 #[test]
-fn watching_ends_with_the_programs() {
+fn watch_ends_with_program() {
     let place = Place::new();
     let Some(mut program) = threads(1, "sleep") else { return };
     let mut command =

@@ -20,7 +20,7 @@ fn json(command: &mut Command) -> Value {
 }
 
 #[test]
-fn a_quota_is_raised() {
+fn raise_quota_remedy_lifts_quota() {
     let Some(group) = Group::with_quota(60) else { return };
     let place = Place::new();
     let examine = || json(&mut group.joined_by(&place.command("doctor --json")));
@@ -31,7 +31,7 @@ fn a_quota_is_raised() {
 }
 
 #[test]
-fn an_idle_group_is_released() {
+fn release_group_remedy_ends_idle_policy() {
     let Some(group) = Group::idle() else { return };
     let place = Place::new();
     let examine = || json(&mut group.joined_by(&place.command("doctor --json")));
@@ -45,7 +45,7 @@ fn an_idle_group_is_released() {
 
 /// The variables are unset in the user's shell, and so for all programs started there.
 #[test]
-fn variables_are_unset() {
+fn unset_variables_remedy_clears_findings() {
     let place = Place::new();
     let mut command = place.command("doctor --json");
     let before = json(command.env("OMP_PLACES", "{0}").env("GOMP_CPU_AFFINITY", "0"));
@@ -60,7 +60,7 @@ fn variables_are_unset() {
 
 /// Runs in a PID namespace, to protect this computer's daemons and other tests.
 #[test]
-fn a_daemon_is_stopped() {
+fn stop_daemon_remedy_ends_daemon() {
     let Some(cpus) = two_cpus() else { return };
     if std::path::Path::new("/run/systemd/system").exists() {
         return seatmap_needs::skipped!("systemd would have to know the daemon");

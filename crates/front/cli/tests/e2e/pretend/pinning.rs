@@ -32,7 +32,7 @@ const fn case(machine: &'static str, workers: u32, check: Check) -> Case {
     Case { machine, workers, check }
 }
 
-const ON_ONE_CPU: &str = "sit on one CPU (CPU 0)";
+const ON_ONE_CPU: &str = "share one CPU (CPU 0)";
 
 const FAULTS: [Fault; 10] = [
     // Assumes that neighbouring numbers share a core:
@@ -41,7 +41,7 @@ const FAULTS: [Fault; 10] = [
         name: "consecutive",
         usual: case("xeon-8375c-2s", 8, Check::Rule("one-per-core")),
         odd: case("core-i9-12900k", 8, Check::Rule("one-per-core")),
-        says: "sit on one core (CPUs 0,1)",
+        says: "share one core (CPUs 0,1)",
     },
     // Assumes that a container's CPUs begin with 0: github.com/ROCm/mori/pull/358
     Fault {
@@ -62,7 +62,7 @@ const FAULTS: [Fault; 10] = [
         name: "packed",
         usual: case("graviton3", 4, Check::Seats(&[0, 1, 2, 3])),
         odd: case("graviton3 --offline 1,3,5", 4, Check::Seats(&[0, 2, 4, 6])),
-        says: "may run on CPU 2, and the seat of task 2 is CPU 4",
+        says: "may run on CPU 2, but the seat of task 2 is CPU 4",
     },
     // Core numbers restart in each package: github.com/giampaolo/psutil/issues/1620
     Fault {
@@ -83,21 +83,21 @@ const FAULTS: [Fault; 10] = [
         name: "one-word",
         usual: case("epyc-9654-2s --cpus 8-11", 4, Check::Seats(&[8, 9, 10, 11])),
         odd: case("epyc-9654-2s --cpus 62-65", 4, Check::Seats(&[62, 63, 64, 65])),
-        says: "may run on CPUs 62-65, and the seat of task 2 is CPU 64",
+        says: "may run on CPUs 62-65, but the seat of task 2 is CPU 64",
     },
     // A present CPU may be offline: github.com/firedancer-io/firedancer/issues/4428
     Fault {
         name: "present",
         usual: case("graviton3", 4, Check::Seats(&[0, 1, 2, 3])),
         odd: case("graviton3 --offline 2", 4, Check::Seats(&[0, 1, 3, 4])),
-        says: "may run on CPUs 0,1,3-63, and the seat of task 2 is CPU 3",
+        says: "may run on CPUs 0,1,3-63, but the seat of task 2 is CPU 3",
     },
     // NUMA node numbers have gaps: github.com/kubernetes/kubernetes/pull/113788
     Fault {
         name: "dense-nodes",
         usual: case("xeon-8375c-2s", 2, Check::Seats(&[0, 32])),
         odd: case("gaps.json", 2, Check::Seats(&[0, 8])),
-        says: "may run on CPUs 0-15, and the seat of task 1 is CPU 8",
+        says: "may run on CPUs 0-15, but the seat of task 1 is CPU 8",
     },
     // A shift by the word length loses the bit: github.com/landley/toybox/issues/577
     Fault {
@@ -124,7 +124,7 @@ fn judged(place: &Place, program: &str, fault: &str, case: &Case) -> (Option<i32
 }
 
 #[test]
-fn faults_that_other_programs_had_are_found_on_the_machines_where_they_show() {
+fn known_pinning_faults_are_found() {
     let place = Place::new();
     let Some(program) = programs::pinning() else { return };
     if pretend(&place, "graviton3 -q true").is_none() {

@@ -61,7 +61,7 @@ fn assert_holds(machine: &str, said: &str, words: &[String]) {
 }
 
 #[test]
-fn gathered_files_are_shown_as_they_are() {
+fn gathered_files_are_shown_unchanged() {
     let place = Place::new();
     let Some(folder) = seatmap_needs::published("sysfs") else { return };
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -78,7 +78,7 @@ fn gathered_files_are_shown_as_they_are() {
 }
 
 #[test]
-fn the_verbs_see_every_bundled_machine_as_its_file_has_it() {
+fn verbs_see_bundled_machines_as_described() {
     let place = Place::new();
     if pretend(&place, "graviton3 -q true").is_none() {
         return;

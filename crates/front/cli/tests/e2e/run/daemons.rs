@@ -40,14 +40,14 @@ fn supervisor(stderr: &str) -> libc::pid_t {
 }
 
 #[test]
-fn a_daemon_is_seated_while_it_lives() {
+fn daemon_is_seated_until_it_exits() {
     let [a, b] = two_cpus();
     let place = Place::new();
     let told = run(&place, on(&[a, b]), ["sh", "-c", DAEMON]);
     let daemon: libc::pid_t = told.lines()[0].parse().unwrap();
     let ended = Ended(daemon);
     let supervisor = supervisor(told.stderr());
-    assert!(told.stderr().contains("live"), "{}", told.stderr());
+    assert!(told.stderr().contains("still run"), "{}", told.stderr());
     assert_eq!(told.report["behind"]["supervisor"], supervisor);
     assert_eq!(mask_of(&format!("/proc/{daemon}")), b.to_string());
     for cpu in [a, b] {
@@ -67,7 +67,7 @@ fn child_mask(pid: libc::pid_t) -> Option<String> {
 }
 
 #[test]
-fn masks_are_put_back_where_seating_ends() {
+fn masks_are_restored_when_seating_ends() {
     let [a, b] = two_cpus();
     if !are_two([a, b]) {
         return;
@@ -85,7 +85,7 @@ fn masks_are_put_back_where_seating_ends() {
 }
 
 #[test]
-fn a_launcher_may_wait_for_all() {
+fn detach_never_waits_for_all_processes() {
     let [a, b] = two_cpus();
     let script = "(sleep 0.3; echo late) & exit 3";
     let told = run_as_usual(
@@ -99,7 +99,7 @@ fn a_launcher_may_wait_for_all() {
 }
 
 #[test]
-fn a_launcher_may_wait_for_nothing() {
+fn detach_waits_for_no_process() {
     let [a, b] = two_cpus();
     let place = Place::new();
     let script =
@@ -128,7 +128,7 @@ fn a_launcher_may_wait_for_nothing() {
 
 /// A real daemon: it puts itself into the background.
 #[test]
-fn memcached_in_the_background_uses_all_its_seats() {
+fn background_memcached_uses_all_its_seats() {
     let [a, b] = two_cpus();
     if !are_two([a, b]) || !programs::installed("memcached") {
         return;

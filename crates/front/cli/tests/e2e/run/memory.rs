@@ -50,7 +50,7 @@ fn plan(place: &Place) {
 }
 
 #[test]
-fn all_threads_have_the_policy_from_the_start() {
+fn threads_start_with_memory_policy() {
     let Some(program) = memory() else { return };
     let cpus = list(&two_cpus());
     let node = node();
@@ -83,7 +83,7 @@ fn all_threads_have_the_policy_from_the_start() {
 }
 
 #[test]
-fn each_task_of_a_plan_has_its_own() {
+fn each_plan_task_has_its_policy() {
     let Some(program) = memory() else { return };
     let bound = format!("bind:{}", node());
     let own = {
@@ -129,7 +129,7 @@ fn each_task_of_a_plan_has_its_own() {
 
 /// Processes are seated some time after their start.
 #[test]
-fn processes_have_it_too() {
+fn child_processes_have_their_policy() {
     let Some(program) = memory() else { return };
     let bound = format!("bind:{}", node());
     let place = Place::new();
@@ -159,7 +159,7 @@ fn processes_have_it_too() {
 
 /// Signals arrive while Seatmap makes threads set their policies.
 #[test]
-fn a_crowd_under_signals_is_not_disturbed() {
+fn policies_are_set_despite_signals() {
     let (Some(_), Some(program)) = (memory(), programs::c()) else { return };
     let [a, b] = two_cpus();
     let node = node();
@@ -200,7 +200,7 @@ fn a_crowd_under_signals_is_not_disturbed() {
 
 /// A program's own filter might kill it for an unknown system call.
 #[test]
-fn a_program_under_a_filter_is_left_alone() {
+fn seccomp_filtered_program_is_left_alone() {
     let (Some(_), Some(program)) = (memory(), programs::filtered()) else { return };
     let place = Place::new();
     let cpus = two_cpus();
@@ -210,17 +210,17 @@ fn a_program_under_a_filter_is_left_alone() {
     let told = run(&place, "--plan plan.json --memory plan", [program]);
     assert!(told.output.status.success(), "it lives: {}", told.stderr());
     assert_eq!(told.lines(), ["alive"]);
-    let why = "its seccomp filter might end the program for the call that sets the policy";
+    let why = "its seccomp filter might kill the program for the call that sets the policy";
     assert_eq!(told.threads()[1]["memory"]["trouble"], why);
     assert!(
-        told.stderr().contains(&format!("has not the memory policy bind:{node}: {why}")),
+        told.stderr().contains(&format!("does not have the memory policy bind:{node}: {why}")),
         "{}",
         told.stderr()
     );
 }
 
 #[test]
-fn the_kernel_is_asked_where_the_pages_are() {
+fn verify_memory_checks_page_locations() {
     let Some(program) = memory() else { return };
     let cpus = list(&two_cpus());
     let node = node();
@@ -242,7 +242,8 @@ fn the_kernel_is_asked_where_the_pages_are() {
             process["policies"].elements().iter().filter_map(|it| it["policy"].as_str()).collect();
         assert!(policies.contains(&format!("bind:{node}").as_str()), "{policies:?}");
         assert!(
-            told.stderr().contains(&format!("MiB on node {node}, none elsewhere than asked\n")),
+            told.stderr()
+                .contains(&format!("MiB on node {node}, none outside the requested nodes\n")),
             "{}",
             told.stderr()
         );
@@ -250,7 +251,7 @@ fn the_kernel_is_asked_where_the_pages_are() {
 }
 
 #[test]
-fn pages_are_seen_without_tracing() {
+fn pages_are_verified_without_tracing() {
     let Some(program) = memory() else { return };
     let cpu = two_cpus()[0].to_string();
     let place = Place::new();
@@ -270,7 +271,7 @@ fn pages_are_seen_without_tracing() {
 }
 
 #[test]
-fn pages_of_a_running_program_move() {
+fn pages_of_running_program_are_moved() {
     let Some(program) = memory() else { return };
     let mut command = Command::new(program);
     command.args(["0", "stay"]).stdin(Stdio::piped());
@@ -284,7 +285,7 @@ fn pages_of_a_running_program_move() {
     };
     let (code, told) = seatmap(&format!("--move-pages --memory node:{node}"));
     assert!(
-        code == Some(0) && told.contains(&format!(" of its memory moved to node {node}, where ")),
+        code == Some(0) && told.contains(&format!("its memory moved to node {node}, which had ")),
         "{told}"
     );
     let cpu = two_cpus()[0].to_string();
@@ -294,8 +295,8 @@ fn pages_of_a_running_program_move() {
         "{told}"
     );
     let refusal = |arguments: &str| place.one_line_refusal(("run --pid", &pid, arguments));
-    insta::assert_snapshot!(refusal(&format!("--memory local --cpus {cpu}")), @"seatmap: a running program's threads choose their memory policy themselves; add --move-pages to move the pages that it has");
-    insta::assert_snapshot!(refusal("--memory interleave --move-pages"), @"seatmap: pages move to nodes, and 'interleave' names none; give --memory node:LIST, or leave --memory out to move them to where the threads sit");
+    insta::assert_snapshot!(refusal(&format!("--memory local --cpus {cpu}")), @"seatmap: the memory policy of a running program cannot be set; add --move-pages to move its pages");
+    insta::assert_snapshot!(refusal("--memory interleave --move-pages"), @"seatmap: 'interleave' names no node for the pages; give --memory node:LIST, or leave --memory out to move them to the threads' nodes");
     assert!(
         refusal("--memory node:1000 --move-pages")
             .starts_with("seatmap: NUMA node 1000 does not exist")
@@ -305,13 +306,13 @@ fn pages_of_a_running_program_move() {
 }
 
 #[test]
-fn memory_that_cannot_be_had_is_refused_before_anything_starts() {
+fn impossible_memory_is_refused_before_start() {
     let place = Place::new();
     let cpu = two_cpus()[0].to_string();
     for (options, words) in [
         ("--memory node:1000", "seatmap: NUMA node 1000 does not exist: this machine has "),
         ("--memory near", "'near': expected local, node:0, interleave"),
-        ("--memory plan", "plan takes the memory of each task from a plan"),
+        ("--memory plan", "'plan' takes each task's memory from a plan"),
         ("--verify-memory=never", "a number of seconds"),
         ("--move-pages", "--move-pages cannot be used with COMMAND"),
     ] {
@@ -326,12 +327,12 @@ fn memory_that_cannot_be_had_is_refused_before_anything_starts() {
     let line = place.refusal("run --plan plan.json --memory plan -- touch started");
     assert_contains(
         &line,
-        "the plan does not say where the tasks' memory is; 'seatmap place --memory'",
+        "the plan has no memory nodes for the tasks; 'seatmap place --memory'",
     );
 }
 
 #[test]
-fn huge_pages_are_allowed_or_not() {
+fn huge_page_options_are_applied() {
     let cpu = two_cpus()[0].to_string();
     let script = "grep THP_enabled /proc/self/status; echo $GLIBC_TUNABLES";
     let told = |how: &str, tunables: &str| {

@@ -19,7 +19,7 @@ pub fn forms() -> [Vec<String>; 3] {
 }
 
 #[test]
-fn exit_codes() {
+fn exit_code_is_passed_on() {
     let Some(program) = programs::c() else { return };
     for form in forms() {
         for code in [0, 1, 7, 255] {
@@ -30,7 +30,7 @@ fn exit_codes() {
 }
 
 #[test]
-fn deaths_by_signal() {
+fn death_by_signal_is_passed_on() {
     let Some(program) = programs::c() else { return };
     for form in forms() {
         for signal in [
@@ -49,7 +49,7 @@ fn deaths_by_signal() {
 }
 
 #[test]
-fn streams_are_the_programs() {
+fn program_inherits_standard_streams() {
     for form in forms() {
         let place = Place::new();
         let program = ["--", "sh", "-c", "cat; echo told >&2"];
@@ -79,7 +79,7 @@ fn streams_are_the_programs() {
 
 /// Lost output must be an error for the program.
 #[test]
-fn closed_streams_are_the_programs_too() {
+fn closed_streams_stay_closed_for_program() {
     let run = |redirection: &str, program: &str| {
         let line = format!("\"$0\" run -q -c {} -- {program} {redirection}", two_cpus()[0]);
         std::process::Command::new("sh").args(["-c", &line, crate::PROGRAM]).output().unwrap()
@@ -93,7 +93,7 @@ fn closed_streams_are_the_programs_too() {
 }
 
 #[test]
-fn a_report_that_cannot_be_written_is_a_failure() {
+fn unwritable_report_is_a_failure() {
     let cpu = two_cpus()[0].to_string();
     let run = |program: &str| {
         let place = Place::new();
@@ -110,7 +110,7 @@ fn a_report_that_cannot_be_written_is_a_failure() {
 }
 
 #[test]
-fn signals_sent_to_the_launcher_are_sent_on() {
+fn launcher_forwards_signals() {
     let Some(program) = programs::c() else { return };
     for form in forms() {
         for signal in [
@@ -137,7 +137,7 @@ fn signals_sent_to_the_launcher_are_sent_on() {
 
 /// The terminal signals the whole foreground group, so the launcher must not repeat it.
 #[test]
-fn ctrl_c_comes_once() {
+fn ctrl_c_reaches_program_once() {
     let Some(program) = programs::c() else { return };
     for form in forms() {
         let place = Place::new();
@@ -156,7 +156,7 @@ fn ctrl_c_comes_once() {
 }
 
 #[test]
-fn a_parent_that_ignores_the_ends_of_children_changes_nothing() {
+fn ignored_sigchld_changes_nothing() {
     let Some(program) = programs::c() else { return };
     for form in forms() {
         let place = Place::new();
@@ -173,7 +173,7 @@ fn a_parent_that_ignores_the_ends_of_children_changes_nothing() {
 }
 
 #[test]
-fn a_launcher_that_is_killed_leaves_the_program_alone() {
+fn killed_launcher_leaves_program_running() {
     let Some(program) = programs::c() else { return };
     for form in forms() {
         let place = Place::new();

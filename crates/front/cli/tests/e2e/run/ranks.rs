@@ -30,7 +30,7 @@ fn stdout(output: &Output) -> String {
 }
 
 #[test]
-fn the_rank_on_this_node_says_which_seat() {
+fn local_rank_selects_the_seat() {
     let Some((place, cpus)) = planned() else { return };
     let both = list(&cpus);
     let launchers = [
@@ -59,7 +59,7 @@ fn the_rank_on_this_node_says_which_seat() {
 }
 
 #[test]
-fn starts_that_would_share_a_seat_are_refused() {
+fn starts_sharing_a_seat_are_refused() {
     let Some((place, cpus)) = planned() else { return };
     let ranks = "OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=2";
     let first = cpus[0].to_string();
@@ -67,7 +67,7 @@ fn starts_that_would_share_a_seat_are_refused() {
     let rule = format!("--match sed=cpus:{first}");
     for (variables, options, words) in [
         (ranks, &one, ["seatmap: 2 ranks start on this node", "1 seat"]),
-        (ranks, &rule, ["the CPUs of a rule would be those of each", ""]),
+        (ranks, &rule, ["and each would take the CPUs of a rule", ""]),
         ("PARALLEL_JOBSLOT=2", &one, ["2 or more workers", ""]),
     ] {
         let output = start(&place, variables, options);
@@ -100,7 +100,7 @@ fn sorted(cpus: [u32; 2]) -> Vec<String> {
 }
 
 #[test]
-fn workers_of_xargs_sit_apart() {
+fn xargs_workers_get_separate_seats() {
     let Some((place, cpus)) = planned() else { return };
     if !installed("xargs") {
         return;
@@ -116,7 +116,7 @@ fn workers_of_xargs_sit_apart() {
 }
 
 #[test]
-fn ranks_of_mpirun_sit_apart() {
+fn mpirun_ranks_get_separate_seats() {
     let Some((place, cpus)) = planned() else { return };
     if !installed("mpirun") {
         return;
@@ -139,7 +139,7 @@ const SOLE: [&str; 4] = [
 ];
 
 #[test]
-fn work_on_all_cpus_is_refused_to_several_ranks() {
+fn several_ranks_may_not_use_all_cpus() {
     let place = Place::new();
     let ranks = [
         "OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=2",
@@ -182,7 +182,7 @@ static LEASES: Mutex<()> = Mutex::new(());
 
 /// Each start takes a free seat, then the least used one.
 #[test]
-fn starts_at_once_share_no_seat_while_another_is_free() {
+fn concurrent_starts_use_free_seats_first() {
     let cpus = two_cpus();
     if !are_two(cpus) {
         return;
@@ -217,7 +217,7 @@ fn first_line(run: &mut Child) -> String {
 
 /// CPUs listed one by one have a fixed order.
 #[test]
-fn seats_that_are_named_stay_in_order_beside_another_run() {
+fn listed_seats_keep_order_despite_other_run() {
     let cpus = two_cpus();
     if !are_two(cpus) {
         return;

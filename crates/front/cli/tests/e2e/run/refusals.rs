@@ -13,7 +13,7 @@ fn refusal(place: &Place, options: impl Arguments) -> String {
 }
 
 #[test]
-fn cpus_that_this_host_lacks() {
+fn absent_cpus_are_refused() {
     let place = Place::new();
     place
         .file("plan.json", r#"{"format":"seatmap-plan/1","machine":"host","placement":[0,99999]}"#);
@@ -27,7 +27,7 @@ fn cpus_that_this_host_lacks() {
 }
 
 #[test]
-fn plans_of_other_machines() {
+fn plans_of_other_machines_are_refused() {
     let place = Place::new();
     let cpu = two_cpus()[0];
     place.file(
@@ -36,7 +36,7 @@ fn plans_of_other_machines() {
     );
     let line = refusal(&place, "--plan plan.json");
     assert!(
-        line.starts_with("seatmap: plan.json: the plan is for 'rack 7', and this computer is '"),
+        line.starts_with("seatmap: plan.json: the plan is for 'rack 7', but this computer is '"),
         "{line}"
     );
     assert!(
@@ -45,7 +45,7 @@ fn plans_of_other_machines() {
 }
 
 #[test]
-fn cpus_outside_the_launchers_mask() {
+fn cpus_outside_launcher_mask_are_refused() {
     let [a, b] = two_cpus();
     if !are_two([a, b]) {
         return;
@@ -69,7 +69,7 @@ fn cpus_outside_the_launchers_mask() {
 }
 
 #[test]
-fn a_number_of_a_part_means_the_machines_own() {
+fn core_numbers_count_the_whole_machine() {
     let [a, b] = two_cpus();
     let topology = seatmap_machines::host::topology::whole().unwrap();
     let core = |cpu| topology.pu(cpu).and_then(|pu| pu.core);
@@ -92,7 +92,7 @@ fn a_number_of_a_part_means_the_machines_own() {
 }
 
 #[test]
-fn plans_and_rules_that_are_wrong() {
+fn invalid_plans_and_rules_are_refused() {
     let place = Place::new();
     let cpu = two_cpus()[0];
     place.file("broken.json", "{\"format\":\"seatmap-plan/1\",\n\"placement\":[0}");
@@ -104,12 +104,12 @@ fn plans_and_rules_that_are_wrong() {
     );
     let cpus = list(&[cpu, cpu]);
     let rule = |rule: &str| refusal(&place, ["--cpus", &cpus, "--match", rule]);
-    insta::assert_snapshot!(rule("a=2"), @"seatmap: 'a=2' names a task that is not there: there are tasks 0 to 1");
-    insta::assert_snapshot!(rule("a=b"), @"seatmap: 'a=b' names a task that is not there: there are tasks 0 to 1");
+    insta::assert_snapshot!(rule("a=2"), @"seatmap: 'a=2' names a task that does not exist: there are tasks 0 to 1");
+    insta::assert_snapshot!(rule("a=b"), @"seatmap: 'a=b' names a task that does not exist: there are tasks 0 to 1");
     insta::assert_snapshot!(rule("worker"), @"seatmap: 'worker' is not a rule; write NAME=TASKS or NAME=CPUS, such as 'worker*=1-3' or 'io*=cpus:14-15'");
     insta::assert_snapshot!(rule("=1"), @"seatmap: '=1' is not a rule; write NAME=TASKS or NAME=CPUS, such as 'worker*=1-3' or 'io*=cpus:14-15'");
-    insta::assert_snapshot!(rule("tid:x=1"), @"seatmap: 'tid:x=1' holds no number of a thread or process; write tid:4711=0");
-    insta::assert_snapshot!(rule("tid:17=1"), @"seatmap: numbers of threads are known only of programs that run; tid: and pid: need --pid");
+    insta::assert_snapshot!(rule("tid:x=1"), @"seatmap: 'tid:x=1' has no thread or process ID; write tid:4711=0");
+    insta::assert_snapshot!(rule("tid:17=1"), @"seatmap: tid: and pid: need --pid, because only running threads have numbers");
     assert!(
         rule("a=numa:4711")
             .starts_with("seatmap: the rule 'a=numa:4711': 'numa:4711': this machine has ")
@@ -118,8 +118,8 @@ fn plans_and_rules_that_are_wrong() {
     let seats = |list: &str| refusal(&place, ["--cpus", list]);
     insta::assert_snapshot!(seats("caches:0"), @"seatmap: 'caches:0': expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, l3:*");
     insta::assert_snapshot!(seats("cpus:0-"), @"seatmap: 'cpus:0-': column 1: a CPU number is missing; write a list such as 0-3,8");
-    insta::assert_snapshot!(refusal(&place, "--plan names.json --match w=b"), @"seatmap: 'w=b' names a task that is not there: there is task 0 alone, called a");
-    insta::assert_snapshot!(refusal(&place, format!("--cpus {cpus} --report nowhere/r.json")), @"seatmap: nowhere/r.json: its folder does not exist; make it first");
+    insta::assert_snapshot!(refusal(&place, "--plan names.json --match w=b"), @"seatmap: 'w=b' names a task that does not exist: there is only task 0, called a");
+    insta::assert_snapshot!(refusal(&place, format!("--cpus {cpus} --report nowhere/r.json")), @"seatmap: nowhere/r.json: its folder does not exist; create it first");
     let broken = refusal(&place, "--plan broken.json");
     assert!(broken.starts_with("seatmap: broken.json: line 2, column"), "{broken}");
     assert!(refusal(&place, "--plan nix.json").starts_with("seatmap: nix.json: "));
@@ -127,7 +127,7 @@ fn plans_and_rules_that_are_wrong() {
 }
 
 #[test]
-fn programs_that_cannot_be_run() {
+fn unrunnable_programs_are_refused() {
     let place = Place::new();
     place.file("text", "no program");
     std::fs::create_dir(place.path("folder")).unwrap();
@@ -136,12 +136,12 @@ fn programs_that_cannot_be_run() {
     insta::assert_snapshot!(line("no-such-program"), @"seatmap: no-such-program: there is no such program");
     insta::assert_snapshot!(line("./nowhere/program"), @"seatmap: ./nowhere/program: there is no such program");
     insta::assert_snapshot!(line("./folder"), @"seatmap: ./folder: is a folder");
-    insta::assert_snapshot!(line("./text"), @"seatmap: ./text: may not be executed; 'chmod +x' on it allows that");
+    insta::assert_snapshot!(line("./text"), @"seatmap: ./text: is not executable; 'chmod +x' makes it so");
     insta::assert_snapshot!(line(""), @"seatmap: no program to run; put it after --");
 }
 
 #[test]
-fn command_lines_that_ask_for_nothing_or_too_much() {
+fn incomplete_or_conflicting_options_are_refused() {
     let place = Place::new();
     let cpu = two_cpus()[0].to_string();
     for (arguments, words) in [
@@ -162,7 +162,7 @@ fn command_lines_that_ask_for_nothing_or_too_much() {
 }
 
 #[test]
-fn a_program_without_its_interpreter() {
+fn program_without_interpreter_is_refused() {
     use std::os::unix::fs::PermissionsExt;
     let place = Place::new();
     place.file("script", "#!/no/such/interpreter\n");
@@ -171,12 +171,12 @@ fn a_program_without_its_interpreter() {
     let line = place.one_line_refusal(format!("run --cpus {cpu} -- ./script"));
     assert_eq!(
         line,
-        "seatmap: ./script: cannot be executed: it needs /no/such/interpreter, which is not there"
+        "seatmap: cannot execute ./script: it needs /no/such/interpreter, which does not exist"
     );
 }
 
 #[test]
-fn a_launcher_that_is_traced_itself() {
+fn traced_launcher_refuses_seats_in_order() {
     if !programs::installed("strace") {
         return;
     }
@@ -186,13 +186,13 @@ fn a_launcher_that_is_traced_itself() {
     let mut strace = std::process::Command::new("strace");
     strace.args(["-f", "-o", "trace", crate::PROGRAM]).args(run.words());
     let output = strace.current_dir(place.folder()).output().unwrap();
-    insta::assert_snapshot!(stderr(&output).trim_end(), @"seatmap: threads cannot be seated in order of creation, as the kernel forbids ptrace here: this program is traced itself, by strace or a debugger; run it without");
+    insta::assert_snapshot!(stderr(&output).trim_end(), @"seatmap: the kernel forbids ptrace here, which seats in order of creation need: strace or a debugger already traces this program; run it without");
     assert_eq!((output.status.code(), place.path("started").exists()), (Some(1), false));
 }
 
 /// The kernel denies `su` its root privileges if an ordinary user traces it.
 #[test]
-fn programs_with_anothers_rights() {
+fn setuid_program_is_refused() {
     const NOBODY: u32 = 65534;
     let lent = std::fs::metadata("/usr/bin/su")
         .is_ok_and(|found| found.mode() & libc::S_ISUID != 0 && found.uid() == 0);
@@ -210,10 +210,10 @@ fn programs_with_anothers_rights() {
     }
     let cpu = two_cpus()[0].to_string();
     let refused = as_nobody(&format!("run --cpus {cpu} -- su --version")).unwrap();
-    insta::assert_snapshot!(stderr(&refused).trim_end(), @"seatmap: /usr/bin/su runs with another's rights (set-user-ID, set-group-ID or file capabilities), and the kernel denies them to a program that is seated from outside; be root, or run its own threads without it");
+    insta::assert_snapshot!(stderr(&refused).trim_end(), @"seatmap: /usr/bin/su needs the rights of its file (set-user-ID, set-group-ID or file capabilities), which the kernel denies to traced programs; run seatmap as root, or run the program without it");
     assert_eq!(refused.status.code(), Some(2));
     let script = ["sh", "-c", "/usr/bin/su --version; true"];
     let later = as_nobody(&("run --quiet --cpus", &cpu, ("--", script))).unwrap();
-    insta::assert_snapshot!(stderr(&later).trim_end(), @"seatmap: /usr/bin/su was to run with another's rights, and ran without: the kernel denies them to a program that is seated from outside");
+    insta::assert_snapshot!(stderr(&later).trim_end(), @"seatmap: /usr/bin/su ran without the rights of its file (set-user-ID or set-group-ID), which the kernel denies to traced programs");
     assert_eq!(later.status.code(), Some(0));
 }

@@ -88,7 +88,7 @@ fn masks(running: &Running) -> Vec<String> {
 }
 
 #[test]
-fn threads_that_run_are_seated_in_order() {
+fn running_threads_are_seated_in_order() {
     let [a, b] = two_cpus();
     let Some(mut running) = stayer() else { return };
     let place = Place::new();
@@ -116,7 +116,7 @@ fn threads_that_run_are_seated_in_order() {
 }
 
 #[test]
-fn threads_that_run_and_have_no_seat_fail_the_seating() {
+fn running_threads_without_seat_fail_seating() {
     let cpu = two_cpus()[0].to_string();
     let Some(running) = stayer() else { return };
     let place = Place::new();
@@ -133,25 +133,19 @@ fn threads_that_run_and_have_no_seat_fail_the_seating() {
 }
 
 #[test]
-fn processes_that_the_computer_depends_on_need_force() {
+fn system_processes_need_force() {
     let cpu = two_cpus()[0].to_string();
     let refusal =
         |pid: &str| Place::new().one_line_refusal(format!("run --cpus {cpu} --pid {pid}"));
-    assert_eq!(
-        refusal("1"),
-        "seatmap: process 1 is the one on which all others depend; --force seats it all the same"
-    );
+    assert_eq!(refusal("1"), "seatmap: process 1 is the init process; --force seats it anyway");
     // kthreadd is process 2, except in another pid namespace.
     if std::fs::read_to_string("/proc/2/comm").is_ok_and(|name| name.trim() == "kthreadd") {
-        assert_eq!(
-            refusal("2"),
-            "seatmap: process 2 is a thread of the kernel; --force seats it all the same"
-        );
+        assert_eq!(refusal("2"), "seatmap: process 2 is a kernel thread; --force seats it anyway");
     }
 }
 
 #[test]
-fn threads_that_run_are_seated_by_name_and_number() {
+fn running_threads_are_seated_by_name_and_number() {
     let Some((running, [a, b])) = on_two_cpus(stayer()) else { return };
     let place = Place::new();
     let pid = running.pid().to_string();
@@ -169,7 +163,7 @@ fn threads_that_run_are_seated_by_name_and_number() {
 }
 
 #[test]
-fn a_process_that_is_not_there_is_refused() {
+fn absent_process_is_refused() {
     let mut child = Command::new("true").spawn().unwrap();
     child.wait().unwrap();
     let cpu = two_cpus()[0].to_string();
@@ -179,7 +173,7 @@ fn a_process_that_is_not_there_is_refused() {
 }
 
 #[test]
-fn a_stopped_process_has_masks_and_no_verified_seats() {
+fn stopped_process_gets_masks_without_verification() {
     let mut child = Command::new("sleep").arg("600").spawn().unwrap();
     let pid = child.id().to_string();
     let state = || std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
@@ -193,17 +187,16 @@ fn a_stopped_process_has_masks_and_no_verified_seats() {
     child.kill().and_then(|()| child.wait()).unwrap();
     let told = stderr(&output);
     let why = format!(
-        "it was given CPU {cpu} and has not run since: it is stopped; 'kill -CONT {pid}' lets it \
-         go on"
+        "it was given CPU {cpu} and has not run since: it is stopped; 'kill -CONT {pid}' resumes it"
     );
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert!(told.contains(&why) && !told.contains("yes"), "{told}");
-    assert_contains(&told, "1 of 1 thread could not be seated and verified");
+    assert_contains(&told, "1 of 1 thread could not be pinned and verified");
 }
 
 /// The kernel accepts masks for frozen threads, whose state letters look normal.
 #[test]
-fn a_frozen_process_has_masks_and_no_verified_seats() {
+fn frozen_process_gets_masks_without_verification() {
     let freezers = [
         ("/sys/fs/cgroup/freezer", "freezer.state", ["FROZEN", "THAWED"]),
         ("/sys/fs/cgroup/unified", "cgroup.freeze", ["1", "0"]),
@@ -246,12 +239,12 @@ fn assert_frozen_is_told(group: &Group, file: &str, freeze: &str, thaw: &str) {
     let why = format!("it was given CPU {cpu} and has not run since: its control group ");
     assert!(told.contains(&why) && told.contains(&format!("({file})")), "{told}");
     assert!(!told.contains("yes") && output.status.code() == Some(1), "{told}");
-    assert_contains(&told, "1 of 1 thread could not be seated and verified");
+    assert_contains(&told, "1 of 1 thread could not be pinned and verified");
     assert!(is_mended && again.status.success(), "{told}, {again:?}");
 }
 
 #[test]
-fn a_thread_is_not_taken_for_its_process() {
+fn thread_number_is_refused_as_process() {
     // SAFETY: the call cannot fail and touches nothing.
     let tid = unsafe { libc::gettid() }.to_string();
     let pid = std::process::id().to_string();
@@ -265,7 +258,7 @@ fn a_thread_is_not_taken_for_its_process() {
 }
 
 #[test]
-fn children_that_keep_their_cpus_are_named() {
+fn children_without_seats_are_named() {
     let running = Running::of({
         let mut shell = Command::new("sh");
         shell.args(["-c", "sleep 600 & echo ready; read line; kill $!"]).stdin(Stdio::piped());
@@ -285,7 +278,7 @@ fn children_that_keep_their_cpus_are_named() {
 }
 
 #[test]
-fn a_deadline_is_named_where_the_kernel_refuses_the_mask() {
+fn refused_mask_names_deadline_policy() {
     let deadline = "--deadline --sched-runtime 1000000 --sched-deadline 20000000 \
                     --sched-period 20000000 0 sleep 600";
     let mut command = Command::new("chrt");
@@ -305,5 +298,5 @@ fn a_deadline_is_named_where_the_kernel_refuses_the_mask() {
     }
     let told = stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{told}");
-    assert_contains(&told, "the thread's policy is SCHED_DEADLINE");
+    assert_contains(&told, "the mask of a SCHED_DEADLINE thread");
 }

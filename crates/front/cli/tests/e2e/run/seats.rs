@@ -22,7 +22,7 @@ fn plan(place: &Place, placement: &[u32]) {
 }
 
 #[test]
-fn threads_take_the_list_in_turn() {
+fn threads_take_seats_in_list_order() {
     let [a, b] = two_cpus();
     for program in [programs::c(), programs::static_c(), programs::rust()].into_iter().flatten() {
         let told = run(&Place::new(), on(&[b, a, a]), [program, "4"]);
@@ -38,7 +38,7 @@ fn threads_take_the_list_in_turn() {
 }
 
 #[test]
-fn goroutines_sit_with_their_threads() {
+fn goroutines_run_on_seats_of_their_threads() {
     let [a, b] = two_cpus();
     let Some(program) = programs::go() else { return };
     let told = run(&Place::new(), on(&[b, a]), [program]);
@@ -53,7 +53,7 @@ fn goroutines_sit_with_their_threads() {
 }
 
 #[test]
-fn java_threads_are_seated_once_they_have_names() {
+fn java_threads_are_seated_once_named() {
     let [a, b] = two_cpus();
     if !programs::installed("java") {
         return;
@@ -68,7 +68,7 @@ fn java_threads_are_seated_once_they_have_names() {
 }
 
 #[test]
-fn a_plan_ends_and_the_rest_get_the_launchers_mask() {
+fn threads_beyond_plan_get_launcher_mask() {
     let [a, b] = two_cpus();
     let Some(program) = programs::c() else { return };
     let place = Place::new();
@@ -91,14 +91,14 @@ fn a_plan_ends_and_the_rest_get_the_launchers_mask() {
     assert_eq!(names[..4], [Some("boss"), Some("left"), Some("right"), None]);
     assert!(
         told.stderr().contains(
-            "seatmap: 3 threads beyond the 3 tasks were left where the kernel puts them\n"
+            "seatmap: 3 threads beyond the 3 tasks were left to the kernel's scheduler\n"
         )
     );
     told.assert_verified();
 }
 
 #[test]
-fn the_first_can_be_skipped() {
+fn skip_leaves_first_threads_unseated() {
     let [a, b] = two_cpus();
     let Some(told) = c(["--cpus", &list(&[b, a]), "--skip", "2", "--once"], ["3"]) else {
         return;
@@ -113,7 +113,7 @@ fn the_first_can_be_skipped() {
 }
 
 #[test]
-fn processes_are_counted_like_threads() {
+fn processes_count_like_threads() {
     let [a, b] = two_cpus();
     let Some(told) = c(on(&[b, a, a, a, b]), ["fork"]) else { return };
     let lines = [says("main", b), says("child", a), says("child's", a), says("thread", a)];
@@ -127,7 +127,7 @@ fn processes_are_counted_like_threads() {
 }
 
 #[test]
-fn spawned_programs_are_seated_too() {
+fn spawned_programs_are_seated() {
     let [a, b] = two_cpus();
     let Some(told) = c(on(&[b, a, b]), ["vfork"]) else { return };
     assert_eq!(told.lines(), [says("main", b), says("thread", b)]);
@@ -137,7 +137,7 @@ fn spawned_programs_are_seated_too() {
 
 /// If a thread calls execve(2), it takes over the process id, and the main thread ends.
 #[test]
-fn a_thread_that_executes_a_program_keeps_its_seat() {
+fn thread_calling_execve_keeps_its_seat() {
     let [a, b] = two_cpus();
     for program in [programs::c(), programs::static_c()].into_iter().flatten() {
         let told = run(&Place::new(), on(&[b, a, b]), [program, "exec"]);
@@ -153,7 +153,7 @@ fn a_thread_that_executes_a_program_keeps_its_seat() {
 }
 
 #[test]
-fn pipelines_of_a_shell() {
+fn shell_pipeline_processes_are_seated() {
     let [a, b] = two_cpus();
     let mask = "sed -n s/Cpus_allowed_list:.//p /proc/self/status";
     let script = format!("{mask} | cat & wait; {mask}; exit 5");
@@ -164,7 +164,7 @@ fn pipelines_of_a_shell() {
 }
 
 #[test]
-fn names_seat_threads_that_run_already() {
+fn name_rules_seat_running_threads() {
     let [a, b] = two_cpus();
     let cpus = list(&[a, b]);
     let wanted = b.to_string();
@@ -186,7 +186,7 @@ fn names_seat_threads_that_run_already() {
 }
 
 #[test]
-fn tasks_go_by_name() {
+fn plan_tasks_match_thread_names() {
     let [a, b] = two_cpus();
     let Some(program) = programs::c() else { return };
     let place = Place::new();
@@ -200,7 +200,7 @@ fn tasks_go_by_name() {
 }
 
 #[test]
-fn threads_that_seat_themselves_are_told_of() {
+fn threads_pinning_themselves_are_reported() {
     let Some((program, [a, b])) = on_two_cpus(programs::c()) else { return };
     let seats = list(&[b, a]);
     let all = list(&[a, b]);
@@ -209,7 +209,7 @@ fn threads_that_seat_themselves_are_told_of() {
     assert!(told.output.status.success());
     assert_eq!(told.threads()[1]["verified"], false);
     let tid = &told.threads()[1]["tid"];
-    let line = format!("its seat is CPU {a}, but its own affinity was changed to {a},{b}");
+    let line = format!("its seat is CPU {a}, but its affinity was changed to {a},{b}");
     assert_eq!(
         told.stderr(),
         format!("seatmap: thread 1 ('threads-c-dynam', tid {tid}): {line}\n")
@@ -218,7 +218,7 @@ fn threads_that_seat_themselves_are_told_of() {
 
 /// A thread may run and end before its creator's report arrives.
 #[test]
-fn nobody_is_missed_or_counted_twice_in_a_crowd() {
+fn every_short_lived_thread_counts_once() {
     let [a, b] = two_cpus();
     for cpus in [&[a][..], &[b, a], &[a, b, b]] {
         let Some(told) = c(on(cpus), ["crowd"]) else { return };
@@ -238,7 +238,7 @@ fn nobody_is_missed_or_counted_twice_in_a_crowd() {
 /// Traced threads stop for each signal, so Seatmap stops tracing after many. It must still find new
 /// threads.
 #[test]
-fn a_flood_of_signals_costs_no_seat() {
+fn signal_flood_costs_no_seat() {
     let [a, b] = two_cpus();
     let Some(program) = programs::c() else { return };
     let wanted = a.to_string();
@@ -248,7 +248,7 @@ fn a_flood_of_signals_costs_no_seat() {
 }
 
 #[test]
-fn the_table_says_it_all() {
+fn table_lists_threads_tasks_and_seats() {
     let [a, b] = two_cpus();
     let Some(program) = programs::c() else { return };
     let place = Place::new();
@@ -268,13 +268,13 @@ fn the_table_says_it_all() {
         format!("2 {} {name} 1 left {a} {a} yes", tids[2]),
     ];
     assert_eq!(lines[..4], expected);
-    assert_eq!(lines[4], "seatmap: no thread came for tasks 2,3");
+    assert_eq!(lines[4], "seatmap: tasks 2,3 got no thread");
     let quiet = run(&place, "--plan plan.json --skip 1 --quiet", [program, "2"]);
     assert_eq!(quiet.stderr(), "");
 }
 
 #[test]
-fn programs_that_trace_are_told_of() {
+fn tracing_programs_are_reported() {
     let [a, b] = two_cpus();
     if !programs::installed("strace") {
         return;
@@ -282,7 +282,7 @@ fn programs_that_trace_are_told_of() {
     let told = run(&Place::new(), on(&[a, b]), "strace -o trace true");
     assert_eq!(told.output.status.code(), Some(1), "what strace says then");
     assert!(
-        told.stderr().contains("strace may have been unable to trace its program"),
+        told.stderr().contains("strace may have failed to trace its program"),
         "{}",
         told.stderr()
     );
@@ -290,7 +290,7 @@ fn programs_that_trace_are_told_of() {
 }
 
 #[test]
-fn threads_of_creators_that_race_sit_by_their_paths() {
+fn threads_of_racing_creators_are_seated_by_path() {
     let cpus = two_cpus();
     let (Some(program), [a, b], true) = (programs::creators(), cpus, are_two(cpus)) else { return };
     let of = |creator: usize| (0..4).map(move |worker| format!("0.{creator}.{worker}"));
@@ -317,7 +317,7 @@ fn threads_of_creators_that_race_sit_by_their_paths() {
 
 /// The first thread waits on the whole set until a second one exists.
 #[test]
-fn a_thread_that_waits_to_the_end_has_not_taken_its_seat() {
+fn single_thread_waits_on_whole_set() {
     let [a, b] = two_cpus();
     let told = run_as_usual(&Place::new(), on(&[a, b]), ["sleep", "0.2"], &[]);
     let first = &told.threads()[0];
@@ -348,7 +348,7 @@ fn moved(to: u32, then: &str) -> Option<Told> {
 }
 
 #[test]
-fn a_thread_that_was_elsewhere_for_a_while_is_told_of() {
+fn temporarily_moved_thread_is_reported() {
     let [a, b] = two_cpus();
     let Some(told) = moved(b, &format!("taskset -cp {a} $$ >/dev/null; sleep 0.4; true")) else {
         return;
@@ -362,12 +362,12 @@ fn a_thread_that_was_elsewhere_for_a_while_is_told_of() {
 }
 
 #[test]
-fn a_thread_that_ends_elsewhere_was_seen_there() {
+fn thread_ending_off_its_seat_is_reported() {
     let [a, b] = two_cpus();
     let Some(told) = moved(b, "true") else { return };
     let shell = &told.threads()[0];
     assert_eq!(shell["verified"], false, "{shell}");
     assert!(shell["seen_on"].elements().contains(&b.into()), "{shell}");
-    let line = format!("its seat is CPU {a}, but its own affinity was changed to {b}");
+    let line = format!("its seat is CPU {a}, but its affinity was changed to {b}");
     assert!(told.stderr().contains(&line), "{}", told.stderr());
 }

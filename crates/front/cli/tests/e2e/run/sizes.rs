@@ -7,7 +7,7 @@ use crate::common::{Arguments, Json, Place, stderr, stdout};
 
 /// OpenMP's runtime and x264 also read their own mask at their start.
 #[test]
-fn the_first_process_sees_all_its_cpus_at_its_start() {
+fn first_process_starts_with_all_cpus() {
     let Some((program, [a, b])) = on_two_cpus(programs::c()) else { return };
     let whole = format!("main {}", list_of([a, b]));
     let told = run_as_usual(&Place::new(), on(&[b, a]), [program, "2"], &[]);
@@ -22,7 +22,7 @@ fn the_first_process_sees_all_its_cpus_at_its_start() {
 }
 
 #[test]
-fn the_first_process_sits_down_when_it_has_created_others() {
+fn first_process_is_pinned_after_creating_threads() {
     let Some((program, [a, b])) = on_two_cpus(programs::c()) else { return };
     let place = Place::new();
     let mut command =
@@ -46,7 +46,7 @@ fn list_of(mut cpus: [u32; 2]) -> String {
 }
 
 #[test]
-fn java_and_node_see_all_their_cpus() {
+fn java_and_node_see_all_cpus() {
     let [a, b] = two_cpus();
     if !are_two([a, b]) {
         return;
@@ -95,7 +95,7 @@ fn java_in_seats_of_its_own_is_told_of(place: &Place, cpus: &str) {
     };
     let line = |program: &str| {
         format!(
-            "seatmap: {program} sizes itself by the CPUs of the thread that asks, and a seated thread has one; set \
+            "seatmap: {program} sizes itself by the CPUs of the current thread, and a seated thread has one; set \
              -XX:ActiveProcessorCount=2\n"
         )
     };
@@ -114,7 +114,7 @@ fn java_in_seats_of_its_own_is_told_of(place: &Place, cpus: &str) {
 }
 
 #[test]
-fn quiet_hides_no_line_about_seats_that_cannot_hold() {
+fn quiet_still_warns_of_overcommitted_seats() {
     let Some((program, [a, b])) = on_two_cpus(programs::c()) else { return };
     let place = Place::new();
     place.file(
@@ -130,7 +130,7 @@ fn quiet_hides_no_line_about_seats_that_cannot_hold() {
         stderr(&output)
     };
     let short = stderr(&("--plan plan.json --any-machine --", [program, "1"]), "1");
-    assert_eq!(short, "seatmap: 1 thread beyond the 1 task was left where the kernel puts them\n");
+    assert_eq!(short, "seatmap: 1 thread beyond the 1 task was left to the kernel's scheduler\n");
     let crowded = stderr(&("--cpus", list(&[a, b]), "-- true"), "8");
     assert!(
         crowded.starts_with("seatmap: OMP_NUM_THREADS=8 puts several threads on one CPU"),
@@ -140,7 +140,7 @@ fn quiet_hides_no_line_about_seats_that_cannot_hold() {
 }
 
 #[test]
-fn go_starts_as_many_threads_as_there_are_seats() {
+fn go_starts_one_thread_per_seat() {
     let Some((program, [a, b])) = on_two_cpus(programs::go()) else { return };
     let told = run_as_usual(&Place::new(), on(&[a, b]), [program], &[]);
     assert_eq!(told.lines().len(), 4);
@@ -157,7 +157,7 @@ fn go_starts_as_many_threads_as_there_are_seats() {
 const SHIM: &str = "i=0; while [ $i -lt 12 ]; do x=$(/bin/echo $i); i=$((i+1)); done; exec \"$@\"";
 
 #[test]
-fn the_helpers_of_a_wrapper_take_no_seats() {
+fn wrapper_helpers_take_no_seats() {
     let [a, b] = two_cpus();
     let Some(program) = programs::c() else { return };
     let wrapped = ["sh", "-c", SHIM, "shim", program, "2"];
@@ -175,7 +175,7 @@ fn the_helpers_of_a_wrapper_take_no_seats() {
 }
 
 #[test]
-fn seating_may_start_behind_a_wrapper() {
+fn start_at_skips_the_wrapper() {
     let [a, b] = two_cpus();
     let Some(program) = programs::c() else { return };
     let wrapped = ["sh", "-c", SHIM, "shim", program, "2"];
@@ -200,7 +200,7 @@ fn seating_may_start_behind_a_wrapper() {
 }
 
 #[test]
-fn a_seat_may_be_several_cpus() {
+fn seat_may_be_several_cpus() {
     let Some((program, [a, b])) = on_two_cpus(programs::c()) else { return };
     let whole = list_of([a, b]);
     let set = format!("cpus:{a}+{b}");
@@ -215,7 +215,7 @@ fn a_seat_may_be_several_cpus() {
 }
 
 #[test]
-fn a_plan_may_hold_seats_of_several_cpus() {
+fn plan_seats_may_be_several_cpus() {
     let Some((program, [a, b])) = on_two_cpus(programs::c()) else { return };
     let place = Place::new();
     let first = a.min(b);
@@ -232,7 +232,7 @@ fn a_plan_may_hold_seats_of_several_cpus() {
 }
 
 #[test]
-fn variables_that_do_not_fit_the_seats_are_told_of() {
+fn mismatched_runtime_variables_are_reported() {
     let [a, b] = two_cpus();
     if !are_two([a, b]) {
         return;
@@ -241,13 +241,13 @@ fn variables_that_do_not_fit_the_seats_are_told_of() {
     let told = run_as_usual(&Place::new(), on(&[a, b]), ["true"], &variables);
     let lines: Vec<&str> = told.stderr().lines().collect();
     insta::assert_snapshot!(lines[..2].join("\n"), @"
-    seatmap: OMP_NUM_THREADS=8 puts several threads on one CPU: the seats have 2 CPUs; set OMP_NUM_THREADS=2 for one thread a CPU
+    seatmap: OMP_NUM_THREADS=8 puts several threads on one CPU: the seats have 2 CPUs; set OMP_NUM_THREADS=2 for one thread per CPU
     seatmap: OMP_PROC_BIND=close makes the program bind its threads itself, after Seatmap; unset OMP_PROC_BIND
     ");
 }
 
 #[test]
-fn the_command_may_stand_without_dashes() {
+fn command_needs_no_double_dash() {
     let [a, b] = two_cpus();
     let output = Place::new()
         .command(["run", "-q", "-c", &list(&[a, b]), "echo", "-c", "--quiet"])

@@ -39,7 +39,7 @@ fn stopped_by(pid: libc::pid_t, signal: i32) -> Option<i32> {
 }
 
 #[test]
-fn a_job_stops_and_goes_on_as_one() {
+fn job_stops_and_continues_as_one() {
     let Some(program) = programs::c() else { return };
     for form in forms() {
         let place = Place::new();
@@ -72,7 +72,7 @@ fn a_job_stops_and_goes_on_as_one() {
 }
 
 #[test]
-fn a_program_that_is_stopped_alone_stops_alone() {
+fn stopped_program_leaves_launcher_running() {
     let Some(program) = programs::c() else { return };
     for form in forms() {
         let place = Place::new();

@@ -131,7 +131,7 @@ mod tests {
     use super::capital;
 
     #[test]
-    fn words_begin_with_a_capital_and_quantities_do_not() {
+    fn words_are_capitalized_and_units_unchanged() {
         let heads = ["to best", "p99", "8 B", "CPU", "rate", ""].map(capital);
         assert_eq!(heads, ["To best", "p99", "8 B", "CPU", "Rate", ""]);
     }

@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_is_a_headline_with_tables_and_charts() {
+    fn markdown_has_headline_tables_and_charts() {
         let row = |name: &str, centre, ends| Interval { name: name.to_owned(), centre, ends };
         let rows = vec![row("a", 5.0, Some([2.5, 10.0])), row("b`", -10.0, None)];
         let columns = Table::default().words(["name"]).figures(["time"]);

@@ -10,7 +10,7 @@ fn drawn(table: Table, columns: usize) -> String {
 }
 
 #[test]
-fn what_fits_stays_as_it_is() {
+fn fitting_text_is_unchanged() {
     let line = "  one  two";
     assert_eq!(wrapped(line, 80), "  one  two\n");
     assert_eq!(wrapped("", 80), "\n");
@@ -19,7 +19,7 @@ fn what_fits_stays_as_it_is() {
 }
 
 #[test]
-fn sentences_are_broken_at_blanks_and_set_off() {
+fn sentences_wrap_at_blanks_with_indent() {
     let line = "This session shows differences below and above some figures, 'sleep 0.02' too.";
     assert_eq!(
         wrapped(line, 66),
@@ -37,7 +37,7 @@ fn sentences_are_broken_at_blanks_and_set_off() {
 }
 
 #[test]
-fn commands_and_paths_stay_whole() {
+fn commands_and_paths_are_not_broken() {
     let path = "/sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages";
     assert_eq!(
         wrapped(&format!("look at {path} first"), 40),
@@ -56,7 +56,7 @@ fn commands_and_paths_stay_whole() {
 }
 
 #[test]
-fn a_broken_command_can_be_pasted() {
+fn wrapped_command_can_be_pasted() {
     assert_eq!(
         command("  seatmap run --cpus 0-3 --report seats.json -- ./app", 40),
         "  seatmap run --cpus 0-3 --report \\\n    seats.json -- ./app\n"
@@ -85,7 +85,7 @@ fn doctor(word: TableCell) -> Table {
 }
 
 #[test]
-fn the_last_column_is_broken_within_itself() {
+fn last_column_wraps_within_itself() {
     let expected = "\
 INFO  clock  tsc, step 10.01 ns: coarse
 NO    tick   this kernel is built without NO_HZ_FULL:
@@ -99,7 +99,7 @@ NO    tick   this kernel is built without NO_HZ_FULL:
 }
 
 #[test]
-fn columns_without_room_are_left_out_by_name() {
+fn omitted_columns_are_named() {
     let heads = ["CPU", "stolen", "gaps/s", "longest", "FWQ median"];
     let table = Table::default().figures(heads).least([3, 7, 9, 10, 10]).rows([
         ["0", "93.32 %", "2073.8", "56.038 ms", "33.311 us"],
@@ -113,7 +113,7 @@ fn columns_without_room_are_left_out_by_name() {
 }
 
 #[test]
-fn long_names_are_cut_in_their_middle() {
+fn long_names_are_cut_in_middle() {
     let name = "a-program-with-a-name-beyond-all-measure";
     let table = Table::default().words(["program"]).figures(["PID", "CPU"]);
     let text = drawn(table.rows([[name, "4711", "3"]]), 40);
@@ -123,7 +123,7 @@ fn long_names_are_cut_in_their_middle() {
 proptest! {
     /// Words have at most 12 letters, so that each fits.
     #[test]
-    fn no_line_is_longer(
+    fn wrapped_line_never_exceeds_columns(
         line in "([a-z.']{1,12}[ ]{1,3}| {3}|[0-9]{1,4} {2}){0,40}",
         columns in 40_usize..130,
     ) {
@@ -134,7 +134,7 @@ proptest! {
     }
 
     #[test]
-    fn no_row_is_longer(
+    fn table_row_never_exceeds_columns(
         rows in prop::collection::vec(prop::array::uniform4("[a-z0-9]{0,12}( [a-z]{1,9}){0,9}"), 0..9),
         columns in 40_usize..130,
         figures in 0_usize..4,
@@ -146,7 +146,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_is_lost_of_sentences(
+    fn wrapping_keeps_every_word(
         words in prop::collection::vec("[a-z]{1,9}", 0..60),
         columns in 40_usize..90,
     ) {
@@ -156,7 +156,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_makes_it_panic(line in any::<String>(), columns in 0_usize..200) {
+    fn arbitrary_text_never_panics(line in any::<String>(), columns in 0_usize..200) {
         let _ = wrapped(&line, columns);
         let _ = command(&line, columns);
     }

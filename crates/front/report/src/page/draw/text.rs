@@ -232,7 +232,7 @@ mod tests {
     use super::*;
     use crate::page::PageSection;
     #[test]
-    fn figures_stand_below_each_other() {
+    fn figures_are_right_aligned() {
         let rows = [["same L3", "40.5", "x"], ["other", "9.1", "y"]];
         let columns = Table::default().words(["class"]).figures(["ns"]).words(["page"]);
         assert_eq!(
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_blank_line_stands_between_sections_that_are_drawn() {
+    fn blank_line_separates_drawn_sections() {
         let page = Page {
             lead: vec!["2 nodes.".to_owned()],
             sections: vec![

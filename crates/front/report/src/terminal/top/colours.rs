@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_stand_out_on_black_and_on_white() {
+    fn colours_contrast_with_black_and_white() {
         for number in PROGRAMS.into_iter().chain([WRONG]) {
             let light = luminance(number);
             let on_black = (light + 0.05) / 0.05;

@@ -36,25 +36,24 @@ const HELP: [&str; 19] = [
     "arrows PgUp PgDn Home End   move the selection",
     "F3 /    search; n: the next one       F4 \\   filter by name or number; Esc ends it",
     "F5 t    tree: threads below their processes",
-    "F6 > <  sort by the next or previous column; I turns the order round",
-    "P m c w N   sort by load, migrations, CPU, wait, PID; again: the other way round",
+    "F6 > <  sort by the next or previous column; I reverses the order",
+    "P m c w N   sort by load, migrations, CPU, wait, PID; again: reverse",
     "space   tag a thread; U removes all tags",
     "F       follow the selected thread when the order changes",
     "a       pin the selected or tagged threads: type CPUs such as 0-3,8, then y",
-    "p Z     freeze          s  seconds between two looks",
+    "p Z     freeze          s  seconds between samples",
     "W       who wakes whom, with arcs on the map (needs root); W again: the threads",
     "R       record to a file; R again ends it     q F10  quit",
     "",
-    "The map shows each CPU's load and its busiest thread, coloured by program; SMT siblings stand \
-     side by side.",
+    "The map shows each CPU's load and its busiest thread, coloured by program; SMT siblings are \
+     adjacent.",
     "LOAD%: time on a CPU. WAIT%: time ready to run, while another thread had the CPU.",
-    "SW/s: times that it left a CPU. WAKE/s: those of itself, which is how often it was woken up.",
-    "MIG/s: changes of CPU, read for the 64 busiest threads.",
-    "SEAT: the CPUs that the thread was given, by 'seatmap run' or by --expect. [name]: the CPU is \
-     of that cell.",
-    "!: a rule of 'seatmap check' is broken, i: a remark; the sentence stands at the bottom.",
-    "Memory, devices and interrupts are not read here: 'seatmap check --pid PID' holds a program \
-     against all rules.",
+    "SW/s: context switches. WAKE/s: the voluntary ones: how often the thread was woken up.",
+    "MIG/s: CPU changes, read for the 64 busiest threads.",
+    "SEAT: the thread's CPUs according to 'seatmap run' or --expect. [name]: the CPU belongs to \
+     that cell.",
+    "!: breaks a rule of 'seatmap check'; i: a remark. The sentence is at the bottom.",
+    "Memory, devices and interrupts are not read here: 'seatmap check --pid PID' checks all rules.",
 ];
 
 /// The contents of the screen.
@@ -403,7 +402,7 @@ fn message(scene: &Scene) -> String {
     match &view.prompt {
         Some(Prompt::Search(text)) => format!("search: {}_  {}", visible(text), view.message),
         Some(Prompt::Filter(text)) => format!("filter: {}_", visible(text)),
-        Some(Prompt::Interval(text)) => format!("seconds between two looks: {}_", visible(text)),
+        Some(Prompt::Interval(text)) => format!("seconds between samples: {}_", visible(text)),
         Some(Prompt::Pin(text)) => {
             format!(
                 "CPUs for {} (such as {}): {}_",
@@ -457,30 +456,30 @@ mod tests {
     }
 
     #[test]
-    fn a_small_terminal() {
+    fn small_terminal_matches_snapshot() {
         insta::assert_snapshot!(screen(&topology(), TopView::default(), 80, 24).backend());
     }
 
     #[test]
-    fn who_wakes_whom_in_a_small_terminal() {
+    fn wakeup_view_matches_snapshot() {
         let view = TopView { shows_wakes: true, ..TopView::default() };
         insta::assert_snapshot!(screen(&topology(), view, 80, 24).backend());
     }
 
     #[test]
-    fn a_large_terminal_with_a_tree() {
+    fn large_terminal_tree_matches_snapshot() {
         let view = TopView { is_tree: true, ..TopView::default() };
         insta::assert_snapshot!(screen(&topology(), view, 200, 50).backend());
     }
 
     #[test]
-    fn many_cpus_in_a_small_terminal() {
+    fn many_cpus_in_small_terminal_match_snapshot() {
         let topology = Made::new(256).parts(2, 8, 128).topology;
         insta::assert_snapshot!(screen(&topology, TopView::default(), 80, 24).backend());
     }
 
     #[test]
-    fn a_hybrid_processor_and_a_question() {
+    fn hybrid_processor_with_prompt_matches_snapshot() {
         let mut made = Made::new(7).efficient_from(4);
         made.topology
             .pus
@@ -492,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn help_fits_and_no_screen_is_too_small() {
+    fn help_and_tiny_terminals_are_drawn() {
         let view = TopView { shows_help: true, ..TopView::default() };
         assert!(
             screen(&topology(), view.clone(), 120, 30)
@@ -507,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_text_has_the_same_content() {
+    fn plain_text_matches_snapshot() {
         let frame = frame();
         let judgement = judgement();
         let groups = SeatGroups::new(&topology(), None);

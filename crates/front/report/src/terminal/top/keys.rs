@@ -143,7 +143,7 @@ fn next_match(view: TopView, rows: &[TopRow], from: usize) -> TopView {
     match next.filter(|_| !text.is_empty()) {
         Some(at) => view.select(at, rows),
         None if text.is_empty() => view,
-        None => TopView { message: format!("nothing contains '{text}'"), ..view },
+        None => TopView { message: format!("no match for '{text}'"), ..view },
     }
 }
 
@@ -195,7 +195,7 @@ fn answered(view: TopView, prompt: Prompt, rows: &[TopRow]) -> TopView {
         Prompt::Interval(text) => match interval(&text) {
             Some(interval) => TopView {
                 interval,
-                message: format!("a look every {} s", interval.as_secs_f64()),
+                message: format!("a sample every {} s", interval.as_secs_f64()),
                 ..view
             },
             None => TopView {
@@ -215,7 +215,7 @@ fn answered(view: TopView, prompt: Prompt, rows: &[TopRow]) -> TopView {
                 }
                 Some(cpus) => asks(view, Prompt::Confirm { tids, cpus }),
                 None => TopView {
-                    message: format!("'{text}' is not a list of CPUs out of {known}"),
+                    message: format!("'{text}' is not a list of CPUs in {known}"),
                     ..view
                 },
             }
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_pressed_twice_turns_the_order() {
+    fn pressing_column_twice_reverses_order() {
         let (view, _) = after(&text("m"));
         assert_eq!((view.sort, view.is_reversed), (Sort::Migrations, false));
         assert!(after(&text("mm")).0.is_reversed && !after(&text("mmm")).0.is_reversed);
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn following_holds_the_thread_and_moving_ends_it() {
+    fn follow_keeps_thread_until_selection_moves() {
         let (view, _) = after(&text("FP"));
         assert!(view.follows && view.is_reversed);
         assert_eq!(
@@ -298,21 +298,21 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_is_kept_by_enter_and_dropped_by_escape() {
+    fn enter_keeps_filter_and_escape_drops_it() {
         assert_eq!(after(&text("\\wor\n")).0.filter, "wor");
         let keys = [text("\\wor"), vec![KeyCode::Esc]].concat();
         assert_eq!(after(&keys).0.filter, "");
     }
 
     #[test]
-    fn a_search_goes_to_the_thread() {
+    fn search_selects_matching_thread() {
         let (view, _) = after(&text("/90\n"));
         assert_eq!((view.selected.and_then(|id| id.tid), view.prompt), (Some(90), None));
-        assert_eq!(after(&text("/xyz")).0.message, "nothing contains 'xyz'");
+        assert_eq!(after(&text("/xyz")).0.message, "no match for 'xyz'");
     }
 
     #[test]
-    fn pinning_asks_for_cpus_and_then_for_consent() {
+    fn pinning_asks_for_cpus_then_confirmation() {
         let (view, wish) = after(&text("a1,3\n"));
         let cpus = CpuSet::of_list("1,3").unwrap();
         assert_eq!(view.prompt, Some(Prompt::Confirm { tids: vec![71], cpus: cpus.clone() }));
@@ -320,20 +320,20 @@ mod tests {
         assert_eq!(after(&text("a1,3\ny")).1, Some(ScreenAction::Pin { tids: vec![71], cpus }));
         let (view, wish) = after(&text("a1,3\nn"));
         assert_eq!((view.message.as_str(), wish), ("nothing was changed", None));
-        assert_eq!(after(&text("a9\n")).0.message, "'9' is not a list of CPUs out of 0-3");
+        assert_eq!(after(&text("a9\n")).0.message, "'9' is not a list of CPUs in 0-3");
         assert!(
             matches!(after(&text("  a1\ny")).1, Some(ScreenAction::Pin { tids, .. }) if tids == [71, 72])
         );
     }
 
     #[test]
-    fn the_interval_has_bounds() {
+    fn interval_is_bounded() {
         assert_eq!(after(&text("s0.5\n")).0.interval, Duration::from_millis(500));
         assert!(after(&text("s0\n")).0.message.contains("is not a number of seconds"));
     }
 
     #[test]
-    fn help_is_closed_by_any_key_and_control_c_always_ends() {
+    fn any_key_closes_help_and_control_c_quits() {
         assert!(after(&text("?")).0.shows_help && !after(&text("?q")).0.shows_help);
         let key = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
         assert_eq!(press(after(&text("a1")).0, key, &[]).1, Some(ScreenAction::Quit));
@@ -346,7 +346,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_keys_break_the_state(keys in "[ -~\n]{0,30}") {
+        fn arbitrary_keys_keep_state_valid(keys in "[ -~\n]{0,30}") {
             let (view, _) = after(&text(&keys));
             prop_assert!(view.first <= view.at);
         }

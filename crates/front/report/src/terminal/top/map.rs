@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn few_seats_are_large_and_many_are_small() {
+    fn seat_size_shrinks_with_cpu_count() {
         let size = |cpus, width, lines| lay_out(&groups(cpus, 2, 8), width, lines).size;
         assert_eq!((size(2, 80, 10), size(8, 80, 10)), (Size::Box, Size::Box));
         assert_eq!(size(16, 80, 10), Size::Line);
@@ -173,13 +173,13 @@ mod tests {
     }
 
     #[test]
-    fn a_computer_that_is_too_large_says_how_much_is_left_out() {
+    fn omitted_cpus_are_counted() {
         let layout = lay_out(&groups(2048, 2, 16), 80, 10);
         assert_eq!((layout.size, layout.seats.len(), layout.left_out), (Size::BareCell, 800, 1248));
     }
 
     #[test]
-    fn cores_of_unlike_width_are_never_torn() {
+    fn cores_of_unequal_width_are_not_split() {
         // Two performance cores of two threads, three efficiency cores of one.
         let mut made = Made::new(7).efficient_from(4);
         made.topology
@@ -194,7 +194,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_two_seats_overlap_and_none_leaves_the_map(
+        fn seats_do_not_overlap_and_stay_in_map(
             cpus in 1..600_u32, core in 1..5_u32, l3 in 1..40_u32, width in 1..250_u16, lines in 1..60_u16
         ) {
             let groups = groups(cpus, core, l3.max(core) / core * core);

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn the_busiest_thread_stands_first_unless_another_order_is_asked_for() {
+    fn busiest_thread_is_first_by_default() {
         let mut view = TopView::default();
         assert_eq!(shown(&view)[0], (70, Some(71)));
         view.is_reversed = true;
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_looks_at_names_and_numbers() {
+    fn filter_matches_names_and_numbers() {
         let filtered = |filter: &str| {
             shown(&TopView { filter: filter.to_owned(), ..TopView::default() }).len()
         };
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_stands_above_its_threads_with_their_sum() {
+    fn process_row_precedes_threads_with_their_sum() {
         let rows = rows(&frame(), &judgement(), &TopView { is_tree: true, ..TopView::default() });
         assert_eq!((rows[0].id, rows[0].load_percent), (RowId { pid: 70, tid: None }, 160.0));
         assert_eq!(
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn the_gravest_finding_marks_a_thread() {
+    fn threads_are_marked_with_gravest_finding() {
         let rows = rows(&frame(), &judgement(), &TopView::default());
         let marked: Vec<Tid> =
             rows.iter().filter(|row| row.finding == Some(0)).filter_map(|row| row.id.tid).collect();

@@ -50,9 +50,9 @@ impl SeatGroups {
             })
             .collect();
         let source = match (groups.is_empty(), is_measured) {
-            (true, false) => "groups as the kernel names them; this host has not been measured",
-            (true, true) => "groups as the kernel names them; the measurement found no others",
-            (false, _) => "groups as measured",
+            (true, false) => "groups from the kernel (this host is not measured)",
+            (true, true) => "groups from the kernel (the measurement found none)",
+            (false, _) => "measured groups",
         };
         groups
             .extend(by_cache(topology, &|pu| !measured.iter().flatten().any(|cpu| *cpu == pu.os)));
@@ -127,7 +127,7 @@ mod tests {
     use seatmap_watch::judge::made::Made;
 
     #[test]
-    fn siblings_stand_side_by_side_in_their_cache() {
+    fn siblings_are_adjacent_within_cache() {
         let mut topology = Made::new(8).parts(2, 4, 8).topology;
         topology.pus.iter_mut().for_each(|pu| pu.core = Some(pu.os % 4));
         topology.pus.iter_mut().for_each(|pu| pu.l3 = Some(pu.os % 4 / 2));
@@ -139,13 +139,13 @@ mod tests {
     }
 
     #[test]
-    fn measured_groups_come_first_and_lose_nobody() {
+    fn measured_groups_come_first_and_keep_all_cpus() {
         let topology = Made::new(6).topology;
         let groups = SeatGroups::new(&topology, Some(&[vec![4, 1], vec![0, 99]]));
         let cpus: Vec<Vec<u32>> =
             groups.groups.iter().map(|group| group.cpus().collect()).collect();
         assert_eq!(cpus, [vec![1, 4], vec![0], vec![2, 3, 5]]);
-        assert_eq!(groups.source, "groups as measured");
-        assert!(SeatGroups::new(&topology, None).source.contains("has not been measured"));
+        assert_eq!(groups.source, "measured groups");
+        assert!(SeatGroups::new(&topology, None).source.contains("is not measured"));
     }
 }

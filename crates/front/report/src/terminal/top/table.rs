@@ -151,14 +151,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_columns_fit_into_80() {
+    fn all_columns_fit_80_characters() {
         let (widths, left) = widths(80);
         assert_eq!(2 + widths.iter().sum::<usize>() + widths.len() - 1 + left, 80);
         assert!(titles(&TopView::default(), 80).chars().count() <= 80);
     }
 
     #[test]
-    fn figures_keep_to_their_columns() {
+    fn figures_and_names_fit_their_columns() {
         let rates = [0.0, 9.94, 9.96, 12_345.6, 1_234_567.0].map(|it| rate(Some(it)));
         assert_eq!(rates, ["0.0", "9.9", "10", "12346", "1235k"]);
         assert_eq!((cut("abcdef", 4), cut("abcd", 4)), ("abc~".to_owned(), "abcd".to_owned()));

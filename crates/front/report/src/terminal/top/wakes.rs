@@ -22,10 +22,10 @@ pub(crate) fn titles() -> String {
 /// The rows, the most frequent first; a sentence if there are none.
 pub(crate) fn lines(frame: &SeatingFrame) -> Vec<String> {
     let Some(wakes) = &frame.wakes else {
-        return vec!["Wakeups are not counted yet, or the kernel refused this look.".to_owned()];
+        return vec!["Wakeups are not counted yet, or the kernel refused to count them.".to_owned()];
     };
     if wakes.is_empty() {
-        return vec!["No thread has woken another one. Threads that spin wake nobody.".to_owned()];
+        return vec!["No thread woke another one. Spinning threads cause no wakeups.".to_owned()];
     }
     let threads = threads(frame);
     let side = |tid: Tid| {
@@ -81,7 +81,7 @@ mod tests {
     use crate::terminal::top::samples::frame;
 
     #[test]
-    fn arcs_have_two_ends_or_stay_on_their_seat() {
+    fn wakeup_arcs_connect_seats_or_stay_on_one() {
         let arcs = arcs(&frame());
         assert_eq!(arcs.get(&1).map(String::as_str), Some("ao bo"), "both workers sit there");
         assert_eq!(
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn no_wakeups_are_told_in_words() {
+    fn missing_wakeups_are_explained() {
         let nobody = SeatingFrame { wakes: Some(Vec::new()), ..frame() };
         assert!(lines(&nobody)[0].contains("spin wake nobody"));
         assert!(lines(&SeatingFrame { wakes: None, ..frame() })[0].contains("not counted"));

@@ -306,7 +306,9 @@ mod tests {
             refusal(&text.replace("\"Two cores\"", "\"\\u001b[2J\""))
                 .contains("summary: describe the machine")
         );
-        assert!(refusal(&text.replace("[\"made up\"]", "[]")).contains("sources: name what"));
+        assert!(
+            refusal(&text.replace("[\"made up\"]", "[]")).contains("sources: name the sources")
+        );
     }
 
     #[test]

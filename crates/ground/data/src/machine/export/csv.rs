@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_in_the_order_of_the_indices() {
+    fn csv_rows_follow_pu_indices() {
         insta::assert_snapshot!(write(&profile(vec![0, 1, 2])).unwrap(), @"
         ,,
         5.05,,
@@ -57,14 +57,14 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_distance_is_an_empty_cell() {
+    fn unknown_distance_is_an_empty_cell() {
         let mut profile = profile(vec![0, 1, 2]);
         profile.core_distance.as_mut().unwrap().median_ns.set_both(0, 2, f64::NAN);
         assert!(write(&profile).unwrap().ends_with("\n,10.55,\n"));
     }
 
     #[test]
-    fn one_pu_has_no_distance() {
+    fn single_pu_has_no_distances_to_export() {
         assert_eq!(write(&profile(vec![0])), Err(ProfileExportError::NoDistances));
     }
 }

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn levels_merge_from_the_nearest_on() {
+    fn levels_merge_nearest_clusters_first() {
         let near = |i: usize, j: usize| {
             if i.max(j) == 4 {
                 5.0

@@ -14,10 +14,10 @@ use crate::machine::{Clock, Matrix, Topology};
 use crate::statistics::words::counted;
 
 const TOOL: &str = "core-to-core-latency";
-const MATRIX_REMEDY: &str = "each row needs as many cells as there are rows: latencies in \
-    nanoseconds, empty on the diagonal";
-const CONSOLE_LOG_REMEDY: &str = "this is the tool's console log: run it with --csv and import \
-    what it prints on its standard output";
+const MATRIX_REMEDY: &str =
+    "the matrix must be square: latencies in nanoseconds, empty on the diagonal";
+const CONSOLE_LOG_REMEDY: &str = "this is the tool's console log: run it with --csv and import its \
+                                  standard output";
 
 const QUOTED: usize = 24;
 
@@ -30,7 +30,7 @@ pub(super) fn read(text: &str, file: File<'_>) -> Result<Imported, MachineImport
     let cells = cells(text, n)?;
     let (median_ns, mut notes) = round_trip::from_one_way(n, |i, j| cells[i * n + j]);
     if median_ns.pairs().all(|(_, _, ns)| ns.is_nan()) {
-        return Err(wrong(text, 0, "there is not one latency in the file".to_owned()));
+        return Err(wrong(text, 0, "the file has no latencies".to_owned()));
     }
     let clock = clock(&median_ns);
     notes.extend(clock.step_ns.map(|step_ns| ProfileNote::Quantised { step_ns }));
@@ -67,15 +67,11 @@ fn cells(text: &str, n: usize) -> Result<Vec<f64>, MachineImportError> {
     }
     let rows = cells.len() / n;
     match (rows, n) {
-        (1, 1) => Err(wrong(text, 0, "the matrix has one PU and so no pair".to_owned())),
+        (1, 1) => Err(wrong(text, 0, "the matrix has one PU, so it has no pairs".to_owned())),
         _ if rows < n => Err(wrong(
             text,
             body.len(),
-            format!(
-                "the matrix ends after {} of {n}",
-                counted(rows, "row"),
-                n = counted(n, "column")
-            ),
+            format!("the matrix has {}, but {n}", counted(rows, "row"), n = counted(n, "column")),
         )),
         _ => Ok(cells),
     }
@@ -98,7 +94,11 @@ fn read_row(
             return Err(wrong(
                 text,
                 offset,
-                format!("{which} {} of a matrix with {n}", n + 1, n = counted(n, "column")),
+                format!(
+                    "unexpected {which} {}: the matrix has {n}",
+                    n + 1,
+                    n = counted(n, "column")
+                ),
             ));
         }
         cells.push(value);
@@ -110,7 +110,7 @@ fn read_row(
             text,
             offset - 1,
             format!(
-                "row {} has {count}, and the first has {n}",
+                "row {} has {count}, but the first row has {n}",
                 row + 1,
                 count = counted(count, "cell")
             ),
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn one_way_becomes_round_trip_in_every_dress() {
+    fn one_way_matrix_variants_become_round_trips() {
         for text in [
             ",,\n1,,\n2,3.5,\n",
             ",,\r\n1,,\r\n 2 , 3.5,\r\n\r\n",
@@ -172,19 +172,19 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_may_mean_another_one_is_refused() {
+    fn ambiguous_numbers_are_refused() {
         for number in ["nan", "inf", "1e-320", "1e-400", "0x10", "1_000", "3.5x", "1;5"] {
             assert!(matrix(&format!(",,\n1,,\n2,{number},\n")).is_err(), "{number}");
         }
     }
 
     #[test]
-    fn a_hole_is_unknown() {
+    fn empty_cell_is_unknown() {
         assert!(matrix(",,\n1,,\n,3,\n").unwrap()[(2, 0)].is_nan());
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_place() {
+    fn core_to_core_errors_name_the_position() {
         let all: Vec<String> = [
             ",,\n1,,\n2,nan,\n",
             ",\n-1,\n",
@@ -210,25 +210,25 @@ mod tests {
         line 2, column 1: 1e300 ns is not a latency between two PUs
         line 2, column 1: inf ns is not a latency between two PUs
         line 2, column 1: 1e-320 ns is not a latency between two PUs
-        line 3, column 3: row 3 has 2 cells, and the first has 3
-        line 2, column 5: column 4 of a matrix with 3 columns
-        line 3, column 1: row 3 of a matrix with 2 columns
-        line 2, column 4: the matrix ends after 2 rows of 3 columns
-        line 2, column 1: row 2 of a matrix with 1 column
-        line 1, column 1: the matrix has one PU and so no pair
-        line 1, column 1: there is not one latency in the file
+        line 3, column 3: row 3 has 2 cells, but the first row has 3
+        line 2, column 5: unexpected column 4: the matrix has 3 columns
+        line 3, column 1: unexpected row 3: the matrix has 2 columns
+        line 2, column 4: the matrix has 2 rows, but 3 columns
+        line 2, column 1: unexpected row 2: the matrix has 1 column
+        line 1, column 1: the matrix has one PU, so it has no pairs
+        line 1, column 1: the file has no latencies
         line 1, column 1: 'name' is not a number
         ");
     }
 
     #[test]
-    fn a_console_log_is_told_apart() {
+    fn console_log_is_recognised() {
         let text = "Num cores: 2\nUsing RDTSC to measure time: false\n";
-        insta::assert_snapshot!(matrix(text).unwrap_err(), @"line 1, column 1: 'Num cores: 2' is not a number; this is the tool's console log: run it with --csv and import what it prints on its standard output");
+        insta::assert_snapshot!(matrix(text).unwrap_err(), @"line 1, column 1: 'Num cores: 2' is not a number; this is the tool's console log: run it with --csv and import its standard output");
     }
 
     #[test]
-    fn a_line_of_commas_is_left_at_the_limit() {
+    fn comma_line_is_refused_at_the_column_limit() {
         assert_eq!(refusal(&",".repeat(10_000_000)), "line 1, column 8192: more than 8192 columns");
     }
 }

@@ -93,7 +93,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn reads_what_hwloc_writes() {
+    fn hwloc_bitmaps_are_read() {
         let set = HwlocBitmap::parse("0x000e0000,,,,,,,0x00000001").unwrap();
         assert!([0, 241, 242, 243].into_iter().all(|os| set.contains(os)));
         assert_eq!(set.len(), 4);
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_what_hwloc_reads() {
+    fn bitmaps_are_written_as_hwloc_does() {
         let written = |os: &[u32]| os.iter().copied().collect::<HwlocBitmap>().to_string();
         assert_eq!(written(&[0, 100]), "0x00000010,,,0x00000001");
         assert_eq!(written(&[100]), "0x00000010,,,0x0");
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_no_set() {
+    fn invalid_bitmaps_are_refused() {
         for text in ["0xg", "12", "0x123456789", "0x1,-0x1", "0x1;0x1"] {
             assert_eq!(HwlocBitmap::parse(text), None, "{text}");
         }
@@ -122,7 +122,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(mut os in prop::collection::vec(0u32..3000, 1..40)) {
+        fn bitmap_round_trip_keeps_the_set(mut os in prop::collection::vec(0u32..3000, 1..40)) {
             let set: HwlocBitmap = os.iter().copied().collect();
             let back = HwlocBitmap::parse(&set.to_string()).unwrap();
             prop_assert_eq!(&back, &set);

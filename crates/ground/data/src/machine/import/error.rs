@@ -9,12 +9,11 @@ use crate::statistics::words::counted;
 #[derive(Debug, thiserror::Error)]
 pub enum MachineImportError {
     /// The file contains only white space.
-    #[error("the file is empty; make it anew")]
+    #[error("the file is empty; create it again")]
     Empty,
     /// The file is larger than [`MAX_FILE_BYTES`].
     #[error(
-        "the file has {bytes}, and no more than {MAX_FILE_BYTES} are read; import a smaller part \
-         of it",
+        "the file has {bytes}, but the limit is {MAX_FILE_BYTES}; import a smaller part of it",
         bytes = counted(*.bytes, "byte")
     )]
     TooLarge {
@@ -54,7 +53,7 @@ pub enum MachineImportError {
         command: String,
     },
     /// An unsupported format of another tool.
-    #[error("this is {format}, which is not read; {remedy}")]
+    #[error("this is {format}, which is not supported; {remedy}")]
     Foreign {
         /// The format.
         format: &'static str,
@@ -68,12 +67,12 @@ pub enum MachineImportError {
     #[error(transparent)]
     Description(#[from] DescriptionError),
     /// An impossible frequency.
-    #[error("{0} Hz is not a clock frequency; give the time-stamp counter's, such as 2.8g")]
+    #[error("{0} Hz is not a clock frequency; give that of the time-stamp counter, such as 2.8g")]
     Frequency(f64),
     /// A matrix and a topology of different machines, by their size.
     #[error(
-        "the matrix has {matrix} and the topology {topology}; take the topology of the machine and \
-         the cpuset that the matrix was measured on, or name the CPUs of the rows with --cpus LIST",
+        "the matrix has {matrix}, but the topology has {topology}; use the topology of the same \
+         machine and cpuset, or name the CPUs of the rows with --cpus LIST",
         matrix = counted(*.matrix, "PU")
     )]
     PuCount {
@@ -83,14 +82,11 @@ pub enum MachineImportError {
         topology: usize,
     },
     /// CPUs for the rows of a file whose rows have names.
-    #[error(
-        "only a core-to-core matrix has rows without CPU numbers; leave out --cpus, the file names \
-         its PUs itself"
-    )]
+    #[error("the file names its PUs itself; leave out --cpus, which is for core-to-core matrices")]
     NamedRows,
     /// CPUs for another number of rows.
     #[error(
-        "the matrix has {matrix}, and --cpus names {cpus}; name the CPU of each row, in the order \
+        "the matrix has {matrix}, but --cpus names {cpus}; name the CPU of each row, in the order \
          of the rows",
         matrix = counted(*.matrix, "row")
     )]
@@ -102,7 +98,7 @@ pub enum MachineImportError {
     },
     /// A matrix and a topology of different machines, by the PUs' names.
     #[error(
-        "PU {os} of the matrix is not in the topology, which has {pus}; take the topology of the \
+        "PU {os} of the matrix is not in the topology, which has {pus}; use the topology of the \
          same machine and cpuset", pus = counted(*.pus, "PU"))]
     PuMissing {
         /// The number of PUs of the topology.

@@ -3,10 +3,10 @@
 
 use super::MachineImportError;
 
-const TOPOLOGY: &str = "on the machine that it describes, 'lstopo --of xml FILE.xml' (Debian \
-                        package hwloc) writes its topology as import reads it";
+const TOPOLOGY: &str = "run 'lstopo --of xml FILE.xml' (Debian package hwloc) on the same machine \
+                        and import that file";
 const MEMORY: &str =
-    "it has the times of memory, and no core distances; 'seatmap measure' takes those";
+    "it has memory latencies, not core distances; 'seatmap measure' measures those";
 
 /// The start of an output, its name, and the remedy.
 const OUTPUTS: [(&str, &str, &str); 11] = [
@@ -16,8 +16,8 @@ const OUTPUTS: [(&str, &str, &str); 11] = [
     ("\"lscpu\"", "the output of lscpu --json", TOPOLOGY),
     ("\"cpus\"", "the output of lscpu --extended --json", TOPOLOGY),
     ("CPU NODE SOCKET", "the output of lscpu --extended", TOPOLOGY),
-    ("Machine (", "a topology as lstopo prints it for people", TOPOLOGY),
-    ("Package:", "a synthetic topology of hwloc", TOPOLOGY),
+    ("Machine (", "the text output of lstopo", TOPOLOGY),
+    ("Package:", "an hwloc synthetic topology", TOPOLOGY),
     ("Intel(R) Memory Latency Checker", "the output of Intel's mlc", MEMORY),
     (
         "--------------------------------------------------------------------------------\nCPU \
@@ -26,7 +26,7 @@ const OUTPUTS: [(&str, &str, &str); 11] = [
      likwid-topology",
         TOPOLOGY,
     ),
-    ("processor\t:", "a /proc/cpuinfo", TOPOLOGY),
+    ("processor\t:", "a copy of /proc/cpuinfo", TOPOLOGY),
 ];
 
 /// Lines above an output: people copy it with the command, and tools print warnings first.
@@ -55,7 +55,7 @@ mod tests {
     use crate::machine::import::read;
 
     #[test]
-    fn outputs_of_other_tools_are_named_with_what_to_do() {
+    fn outputs_of_other_tools_are_named_with_a_remedy() {
         for (text, output, remedy) in [
             ("available: 2 nodes (0-1)\nnode 0 cpus: 0 1\n", "numactl", "lstopo"),
             (
@@ -63,7 +63,7 @@ mod tests {
                 "lscpu --parse",
                 "lstopo",
             ),
-            ("Machine (16GB total)\n  Package L#0\n", "lstopo prints", "--of xml"),
+            ("Machine (16GB total)\n  Package L#0\n", "output of lstopo", "--of xml"),
             ("Intel(R) Memory Latency Checker - v3.9\n", "mlc", "seatmap measure"),
             ("$ sudo mlc\n\nIntel(R) Memory Latency Checker - v3.11\n", "mlc", "seatmap measure"),
             ("{\n   \"lscpu\": [\n      {\n", "lscpu --json", "lstopo"),
@@ -75,8 +75,11 @@ mod tests {
     }
 
     #[test]
-    fn a_packed_file_is_named_with_the_way_to_unpack_it() {
+    fn compressed_file_error_explains_how_to_unpack() {
         let error = read(b"\x1f\x8b\x08\x00\xff", "x.xml", None).unwrap_err().to_string();
-        assert_eq!(error, "this is a gzip file, which is not read; unpack it: gunzip -c OLD > NEW");
+        assert_eq!(
+            error,
+            "this is a gzip file, which is not supported; unpack it: gunzip -c OLD > NEW"
+        );
     }
 }

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn goes_by_content_first() {
+    fn content_decides_the_format_first() {
         let recognised = |text| Format::recognise(text, "file.txt");
         assert_eq!(recognised(" {\"format\""), Some(Format::Profile));
         assert_eq!(recognised("<?xml version"), Some(Format::HwlocXml));
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_decides_where_content_does_not() {
+    fn file_name_decides_if_content_does_not() {
         assert_eq!(Format::recognise("Num cores: 2\n", "x.CSV"), Some(Format::CoreToCore));
         assert_eq!(Format::recognise("# nothing yet\n", "x.toml"), Some(Format::Description));
     }

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_pus_by_ascending_index() {
+    fn rows_match_pus_by_ascending_index() {
         let mut profile = matrix();
         marry(&mut profile, topology(&[4, 0, 2]), Rows::Numbered).unwrap();
         assert_eq!(profile.core_distance.as_ref().unwrap().pus, [0, 2, 4]);
@@ -109,10 +109,10 @@ mod tests {
     }
 
     #[test]
-    fn another_machine_is_refused_and_nothing_changed() {
+    fn topology_of_another_machine_is_refused() {
         let mut profile = matrix();
         let error = marry(&mut profile, topology(&[0, 1]), Rows::Numbered).unwrap_err().to_string();
-        assert!(error.starts_with("the matrix has 3 PUs and the topology 2;"), "{error}");
+        assert!(error.starts_with("the matrix has 3 PUs, but the topology has 2;"), "{error}");
         marry(&mut profile, topology(&[0, 2, 4]), Rows::Numbered).unwrap();
         let before = profile.clone();
         let error =
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_may_be_some_cpus_in_any_order() {
+    fn rows_may_name_some_cpus_in_any_order() {
         let mut profile = matrix();
         name_rows(&mut profile, &[5, 1, 2]).unwrap();
         assert_eq!(profile.core_distance.as_ref().unwrap().pus, [5, 1, 2]);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn pus_that_a_model_refers_to_keep_their_names() {
+    fn pus_of_a_home_model_keep_their_names() {
         let mut profile = matrix();
         profile.home_model = Some(HomeModel {
             groups: vec![vec![0, 1, 2]],

@@ -38,8 +38,8 @@ const FREQUENCIES_HZ: std::ops::RangeInclusive<f64> = 1e6..=1e11;
 const MIN_PAIR_BYTES: usize = 6;
 
 const TOOL: &str = "mctop";
-const REMEDY: &str =
-    "a .mct begins with '#NAME #HWCs N #Nodes M SMT K' and N x N lines 'CONTEXT CONTEXT CYCLES'";
+const REMEDY: &str = "a .mct file has the line '#NAME #HWCs N #Nodes M SMT K', then N x N lines \
+                      'CONTEXT CONTEXT CYCLES'";
 
 /// Reads the text of such a file.
 ///
@@ -98,7 +98,7 @@ impl Header {
             _ => Err(wrong(
                 text,
                 start,
-                format!("#HWCs is not 2 to {MAX_PUS}, #Nodes no number or SMT not 0 or 1"),
+                format!("#HWCs must be 2 to {MAX_PUS}, #Nodes a number, and SMT 0 or 1"),
             )),
         }
     }
@@ -117,7 +117,7 @@ fn one_way_cycles(text: &str, header: &Header, most: f64) -> Result<Vec<u32>, Ma
             text,
             text.len(),
             format!(
-                "the file ends before the {} of {n}",
+                "the file is too short for the {} of {n}",
                 counted(n * n, "pair"),
                 n = counted(n, "context")
             ),
@@ -135,11 +135,9 @@ fn one_way_cycles(text: &str, header: &Header, most: f64) -> Result<Vec<u32>, Ma
     }
     // No pair takes 0 cycles, so 0 marks a missing pair.
     match (0..n * n).find(|at| cycles[*at] == 0 && at / n != at % n) {
-        Some(at) => Err(wrong(
-            text,
-            offset - 1,
-            format!("the pair {} {} is missing before this", at / n, at % n),
-        )),
+        Some(at) => {
+            Err(wrong(text, offset - 1, format!("the pair {} {} is missing above", at / n, at % n)))
+        }
         None => Ok(cycles),
     }
 }
@@ -151,19 +149,21 @@ fn pair(line: &str, n: usize, most: f64) -> Result<Option<(usize, usize, u32)>, 
         return if words.is_empty() {
             Ok(None)
         } else {
-            Err("this is not a line of three numbers".to_owned())
+            Err("this line does not have three numbers".to_owned())
         };
     };
     let numbers =
         whole_number::<usize>(i).zip(whole_number::<usize>(j)).zip(whole_number::<u32>(cycles));
     let Some(((i, j), cycles)) = numbers else {
-        return Err("this is not a line of three whole numbers".to_owned());
+        return Err("this line does not have three whole numbers".to_owned());
     };
     let in_range = cycles > 0 && f64::from(cycles) <= most;
     match (i.max(j) < n, i == j || in_range) {
-        (false, _) => Err(format!("there is no context {} among {n}", i.max(j))),
+        (false, _) => {
+            Err(format!("there is no context {}: the file has {n}, counted from 0", i.max(j)))
+        }
         (_, false) => Err(format!(
-            "{cycles} are not a latency between two contexts",
+            "{cycles} is not a latency between two contexts",
             cycles = counted(cycles, "cycle")
         )),
         _ => Ok(Some((i, j, cycles))),
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_may_mean_another_one_is_refused() {
+    fn ambiguous_numbers_are_refused() {
         for number in ["+28", "28.0", "0x1c", "2_8", "1e2", "nan", "-28"] {
             assert!(
                 import(&text().replacen("    28\n", &format!("    {number}\n"), 1), None).is_err(),
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn cycles_become_nanoseconds_there_and_back() {
+    fn one_way_cycles_become_round_trip_nanoseconds() {
         let imported = import(&text(), Some(2.8e9)).unwrap();
         let matrix = &imported.profile.core_distance.as_ref().unwrap().median_ns;
         assert_eq!(matrix.row(0)[..3], [0.0, 220.0, 80.0]);
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn clusters_are_cores_and_nodes() {
+    fn mctop_clusters_become_cores_and_nodes() {
         let pus = import(&text(), None).unwrap().profile.topology.pus;
         let of = |level: fn(&Pu) -> Option<u32>| {
             pus.iter().map(|pu| level(pu).unwrap()).collect::<Vec<_>>()
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn an_assumed_frequency_is_said() {
+    fn assumed_frequency_is_noted() {
         let imported = import(&text(), None).unwrap();
         assert_eq!(imported.profile.origin.source, "box.mct (in cycles; 2.5 GHz assumed)");
         assert_eq!(imported.notes, [ProfileNote::AssumedFrequency { frequency_hz: 2.5e9 }]);
@@ -269,21 +269,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_depends_on_the_clock() {
+    fn latency_limit_depends_on_the_clock() {
         let long =
             text().replace("0    1    308", "0 1 2000000").replace("1    0    308", "1 0 2000000");
         assert!(import(&long, Some(2e6)).is_ok(), "a second each way");
         let error = import(&long, Some(1.9e6)).unwrap_err().to_string();
         assert!(
             error.starts_with(
-                "line 3, column 1: 2000000 cycles are not a latency between two contexts"
+                "line 3, column 1: 2000000 cycles is not a latency between two contexts"
             ),
             "{error}"
         );
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_place() {
+    fn mctop_errors_name_the_position() {
         let whole = text();
         let all: Vec<String> = [
             whole.replace("#Nodes", "Nodes"),
@@ -300,14 +300,14 @@ mod tests {
         .into();
         insta::assert_snapshot!(all.join("\n"), @"
         line 1, column 1: the first line is not an MCTOP header
-        line 1, column 1: #HWCs is not 2 to 8192, #Nodes no number or SMT not 0 or 1
-        line 68, column 1: the file ends before the 64000000 pairs of 8000 contexts
-        line 29, column 1: this is not a line of three numbers
-        line 3, column 1: this is not a line of three whole numbers
-        line 3, column 1: 0 cycles are not a latency between two contexts
-        line 3, column 1: there is no context 8 among 8
-        line 64, column 1: this is not a line of three numbers
-        line 65, column 12: the pair 7 6 is missing before this
+        line 1, column 1: #HWCs must be 2 to 8192, #Nodes a number, and SMT 0 or 1
+        line 68, column 1: the file is too short for the 64000000 pairs of 8000 contexts
+        line 29, column 1: this line does not have three numbers
+        line 3, column 1: this line does not have three whole numbers
+        line 3, column 1: 0 cycles is not a latency between two contexts
+        line 3, column 1: there is no context 8: the file has 8, counted from 0
+        line 64, column 1: this line does not have three numbers
+        line 65, column 12: the pair 7 6 is missing above
         ");
     }
 }

@@ -191,24 +191,24 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_says_where() {
-        assert_eq!(refusal(b"\n \r\n", "x.csv"), "the file is empty; make it anew");
+    fn empty_or_non_text_file_error_names_the_position() {
+        assert_eq!(refusal(b"\n \r\n", "x.csv"), "the file is empty; create it again");
         assert!(refusal(b"1,\n\xff,", "x").starts_with("line 2, column 1: this is not UTF-8 text"));
     }
 
     #[test]
-    fn an_unknown_kind_lists_what_is_known() {
+    fn unknown_format_error_lists_known_formats() {
         insta::assert_snapshot!(refusal(b"Dear all,", "letter.txt"), @"unrecognised format; expected one of: seatmap-profile JSON, seatmap-machine TOML, core-to-core-latency CSV (run it with --csv), MCTOP .mct, hwloc v2 XML (lstopo --of xml)");
     }
 
     #[test]
-    fn a_profile_comes_back_as_it_is() {
+    fn imported_profile_is_unchanged() {
         let profile = read(b",\n40.5,\n", "duo.csv", None).unwrap();
         assert_eq!(read(profile.to_json().as_bytes(), "other.json", None).unwrap(), profile);
     }
 
     #[test]
-    fn a_byte_order_mark_is_no_cell() {
+    fn byte_order_mark_is_skipped() {
         assert_eq!(read(b"\xef\xbb\xbf,\n40.5,\n", "duo.csv", None).unwrap().topology.pus.len(), 2);
     }
 }

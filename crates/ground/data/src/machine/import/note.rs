@@ -52,34 +52,33 @@ impl fmt::Display for ProfileNote {
         match self {
             ProfileNote::Quantised { step_ns } => write!(
                 out,
-                "the figures fall on multiples of {step_ns:.1} ns (round trip), a coarse clock's \
-                 step: smaller differences mean nothing; measure again with a finer clock"
+                "the figures are multiples of {step_ns:.1} ns (round trip), the step of a coarse \
+                 clock: smaller differences mean nothing; measure again with a finer clock"
             ),
             ProfileNote::AssumedFrequency { frequency_hz } => write!(
                 out,
-                "the file counts cycles and does not say how long one is: {:.1} GHz was assumed, \
-                 so only ratios can be trusted; give the processor's nominal frequency with \
-                 --frequency",
+                "the file counts cycles without a clock frequency: {:.1} GHz was assumed, so only \
+                 ratios can be trusted; give the processor's nominal frequency with --frequency",
                 frequency_hz / 1e9
             ),
             ProfileNote::Asymmetric { pairs, worst } => write!(
                 out,
-                "{pairs} {differ} by direction, the worst by {:.0} % of its round trip: there and \
-                 back were added",
+                "{pairs} {differ} by direction, by up to {:.0} % of the round trip: both \
+                 directions were added",
                 100.0 * worst,
                 pairs = counted(pairs, "pair"),
                 differ = agreeing(*pairs, "differs", "differ")
             ),
             ProfileNote::RowsInOrder { rows } => write!(
                 out,
-                "the rows have no CPU numbers and were taken for CPUs 0-{}; if the measurement \
-                 left CPUs out, name those of the rows with --cpus LIST",
+                "the rows have no CPU numbers: CPUs 0-{} were assumed; if the measurement left \
+                 CPUs out, name those of the rows with --cpus LIST",
                 rows.saturating_sub(1)
             ),
             ProfileNote::Unknown { pairs } => {
                 write!(
                     out,
-                    "no figure for {pairs}, unknown from here on",
+                    "no figure for {pairs}: unknown in the profile",
                     pairs = counted(pairs, "pair")
                 )
             }
@@ -90,8 +89,8 @@ impl fmt::Display for ProfileNote {
             ),
             ProfileNote::ForeignDistances { name } => write!(
                 out,
-                "the distances '{name}' between PUs were left out: their unit is not known; only \
-                 picoseconds as Seatmap exports them are read"
+                "the distances '{name}' between PUs were left out: their unit is unknown; only \
+                 Seatmap's own, in picoseconds, are read"
             ),
         }
     }
@@ -102,10 +101,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn says_what_to_do() {
+    fn notes_explain_the_remedy() {
         let note = ProfileNote::AssumedFrequency { frequency_hz: 2.5e9 };
-        insta::assert_snapshot!(note, @"the file counts cycles and does not say how long one is: 2.5 GHz was assumed, so only ratios can be trusted; give the processor's nominal frequency with --frequency");
+        insta::assert_snapshot!(note, @"the file counts cycles without a clock frequency: 2.5 GHz was assumed, so only ratios can be trusted; give the processor's nominal frequency with --frequency");
         let note = ProfileNote::Asymmetric { pairs: 3, worst: 0.25 };
-        insta::assert_snapshot!(note, @"3 pairs differ by direction, the worst by 25 % of its round trip: there and back were added");
+        insta::assert_snapshot!(note, @"3 pairs differ by direction, by up to 25 % of the round trip: both directions were added");
     }
 }

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_coarse_clock_is_found_with_its_step() {
+    fn coarse_clock_step_is_found() {
         for coarse_ns in [6.0, 10.0] {
             let found = step(&seen_through(coarse_ns)).unwrap();
             assert!((found / coarse_ns - 1.0).abs() < 0.01, "{found} for {coarse_ns}");
@@ -122,13 +122,13 @@ mod tests {
     }
 
     #[test]
-    fn a_fine_clock_is_not_accused() {
+    fn fine_clock_has_no_step() {
         assert_eq!(step(&seen_through(0.0)), None);
         assert_eq!(step(&seen_through(0.5)), None);
     }
 
     #[test]
-    fn no_matrix_is_too_small_or_too_odd() {
+    fn degenerate_matrices_have_no_step() {
         assert_eq!(step(&Matrix::filled(2, 5.0)), None);
         assert_eq!(step(&Matrix::filled(20, f64::NAN)), None);
         assert_eq!(step(&Matrix::filled(20, 1e-300)), None);

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn directions_add_up_and_holes_stay() {
+    fn directions_add_up_and_unknown_cells_stay() {
         let cells = [[0.0, 10.0, -1.0], [30.0, 0.0, -1.0], [f64::NAN, 7.0, 0.0]];
         let (matrix, notes) = from_one_way(3, |i, j| cells[i][j]);
         assert_eq!((matrix[(0, 1)], matrix[(1, 0)], matrix[(2, 1)]), (40.0, 40.0, 14.0));

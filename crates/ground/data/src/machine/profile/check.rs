@@ -54,7 +54,7 @@ fn figures<const N: usize>(part: &str, figures: [Figure; N]) -> Result<(), Docum
     for (name, value, range) in figures {
         if let Some(value) = value.filter(|value| !range.contains(value)) {
             return wrong(format!(
-                "{part}.{name} is {value:e}, which is not from {:e} to {:e}",
+                "{part}.{name} is {value:e}, but must be from {:e} to {:e}",
                 range.start(),
                 range.end()
             ));
@@ -93,7 +93,7 @@ fn loaded(profile: &Profile) -> Result<(), DocumentError> {
     // Curves are drawn from point to point.
     match profile.loaded.windows(2).position(|two| two[0].pairs >= two[1].pairs) {
         Some(at) => wrong(format!(
-            "loaded[{}].pairs is {}, and loaded[{at}].pairs is {}: the numbers ascend",
+            "loaded[{}].pairs is {}, but must be above loaded[{at}].pairs, {}",
             at + 1,
             profile.loaded[at + 1].pairs,
             profile.loaded[at].pairs
@@ -107,7 +107,7 @@ fn check_lines(lines: &HomeLines, homes: usize, topology: &Topology) -> Result<(
     figures(part, [("confidence", Some(lines.confidence), SHARE)])?;
     if let Some(at) = lines.home_of_line.iter().position(|home| *home as usize >= homes) {
         return wrong(format!(
-            "{part}.home_of_line[{at}] is {}, and there are {homes}, counted from 0",
+            "{part}.home_of_line[{at}] is {}, but the model has {homes}, counted from 0",
             lines.home_of_line[at],
             homes = counted(homes, "home")
         ));
@@ -152,7 +152,7 @@ fn check_unique(what: &str, os: impl Iterator<Item = u32>) -> Result<(), Documen
     let mut seen = HashSet::new();
     for os in os {
         if !seen.insert(os) {
-            return wrong(format!("{what}: PU {os} stands there twice"));
+            return wrong(format!("{what}: PU {os} is listed twice"));
         }
     }
     Ok(())
@@ -210,9 +210,7 @@ fn check_deciles(distance: &CoreDistance) -> Result<(), DocumentError> {
         ));
     }
     match deciles.iter().position(|row| !row.as_ref().is_none_or(ascend)) {
-        Some(at) => {
-            wrong(format!("core_distance.deciles_ns[{at}] does not ascend from 0 or above"))
-        }
+        Some(at) => wrong(format!("core_distance.deciles_ns[{at}] must ascend from 0 or more")),
         None => {
             let none = [0.0; 11];
             let rows = deciles.iter().map(|row| row.as_ref().unwrap_or(&none).as_slice());
@@ -270,7 +268,7 @@ fn check_symmetric(name: &str, matrix: &Matrix) -> Result<(), DocumentError> {
         **there != back && !(there.is_nan() && back.is_nan())
     }) {
         Some((i, j, there)) => wrong(format!(
-            "{name}[{i}][{j}] is {there}, and [{j}][{i}] is {}: make them equal",
+            "{name}[{i}][{j}] is {there}, but [{j}][{i}] is {}; they must be equal",
             matrix[(j, i)]
         )),
         None => Ok(()),
@@ -279,7 +277,7 @@ fn check_symmetric(name: &str, matrix: &Matrix) -> Result<(), DocumentError> {
 
 fn check_home_model(model: &HomeModel, profile: &Profile) -> Result<(), DocumentError> {
     let Some(distance) = &profile.core_distance else {
-        return wrong("home_model stands there without core_distance".to_owned());
+        return wrong("home_model needs core_distance".to_owned());
     };
     check_unique("home_model.groups", model.groups.iter().flatten().copied())?;
     if let Some(os) = model.groups.iter().flatten().find(|os| !distance.pus.contains(os)) {
@@ -322,7 +320,7 @@ fn check_home_model(model: &HomeModel, profile: &Profile) -> Result<(), Document
     }
     if let Some(bad) = model.offset_ns.iter().position(|row| row.len() != homes) {
         return wrong(format!(
-            "home_model.offset_ns[{bad}] has another number of homes than row 0"
+            "home_model.offset_ns[{bad}] and row 0 have different numbers of homes"
         ));
     }
     figures(

@@ -16,7 +16,7 @@ use crate::statistics::words::counted;
 /// The generators: the form of each, and its pattern.
 pub const GENERATORS: [(&str, &str); 13] = [
     ("ring:N[:bidirectional]", "each task sends to the next, or to both neighbours"),
-    ("pipeline:N", "each task sends to the next, the last to nobody"),
+    ("pipeline:N", "each task sends to the next; the last sends nothing"),
     ("pairs:N", "tasks 2k and 2k+1 send to each other"),
     ("master-worker:N", "task 0 and all others send to each other"),
     ("binomial-tree:N", "a broadcast: a task's sender is the task without its lowest set bit"),
@@ -30,7 +30,7 @@ pub const GENERATORS: [(&str, &str); 13] = [
     ("all-to-all:N", "each task sends to all others"),
     ("clusters:KxM", "K clusters of M tasks that send to all others of their cluster"),
     ("random:N:DEGREE:SEED", "each task sends to DEGREE others, the same on every machine"),
-    ("idle:N", "nobody sends anything"),
+    ("idle:N", "no messages"),
 ];
 
 /// Whether a text starts with the name of a generator and a colon.
@@ -74,7 +74,7 @@ fn edges(name: &str, rest: &str) -> Result<Edges, String> {
         _ => None,
     };
     if let Some(flag) = flag.filter(|flag| allowed != Some(flag)) {
-        return Err(format!("'{flag}' means nothing here"));
+        return Err(format!("unexpected '{flag}'"));
     }
     match name {
         "stencil2d" => Ok(shapes::stencil(&sides::<2>(numbers)?, flag.is_some())),
@@ -100,7 +100,7 @@ fn count(text: &str) -> Result<usize, String> {
 fn sides<const N: usize>(text: &str) -> Result<[usize; N], String> {
     let sides = text.split('x').map(count).collect::<Result<Vec<usize>, String>>()?;
     let sides: [usize; N] =
-        sides.try_into().map_err(|_| format!("{N} numbers joined by x are needed"))?;
+        sides.try_into().map_err(|_| format!("expected {N} numbers joined by x"))?;
     let tasks = sides.iter().fold(1_usize, |product, side| product.saturating_mul(*side));
     if tasks <= MAX_TASKS { Ok(sides) } else { Err(tasks_problem(text)) }
 }
@@ -110,7 +110,7 @@ fn at_most(edges: usize) -> Result<(), String> {
         Ok(())
     } else {
         Err(format!(
-            "that would be {edges}, and {MAX_EDGES} are the most",
+            "{edges} are too many; the limit is {MAX_EDGES}",
             edges = counted(edges, "edge")
         ))
     }

@@ -9,14 +9,14 @@ use std::collections::BTreeSet;
 pub(super) fn random(numbers: &str) -> Result<Edges, String> {
     let parts: Vec<&str> = numbers.split(':').collect();
     let [tasks, degree, seed] = parts[..] else {
-        return Err("three numbers are needed".to_owned());
+        return Err("expected three numbers".to_owned());
     };
     let tasks = count(tasks)?;
     let degree = number::<usize>(degree)?;
     let mut state = number::<u64>(seed)?;
     if degree >= tasks {
         return Err(format!(
-            "{tasks} have no {degree} each",
+            "with {tasks}, each has fewer than {degree}",
             degree = counted(degree, "other"),
             tasks = counted(tasks, "task")
         ));
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn split_mix_is_what_it_was() {
+    fn split_mix_matches_published_outputs() {
         // The first outputs of the published generator from seed 0.
         let mut state = 0;
         assert_eq!(
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_means_the_same_for_ever() {
+    fn random_pattern_depends_only_on_seed() {
         let (_, edges) = random("5:2:1").unwrap();
         let ends: Vec<_> = edges.iter().map(|edge| (edge.from, edge.to)).collect();
         insta::assert_compact_debug_snapshot!(ends, @"[(0, 3), (0, 4), (1, 0), (1, 4), (2, 0), (2, 4), (3, 0), (3, 1), (4, 0), (4, 2)]");

@@ -2,7 +2,7 @@
 
 use super::{Edges, at_most};
 use crate::pattern::Edge;
-use crate::statistics::words::{agreeing, counted};
+use crate::statistics::words::counted;
 
 /// The patterns with one number as their parameter; `both` is for rings.
 pub(super) fn simple(name: &str, n: usize, both: bool) -> Result<Edges, String> {
@@ -10,11 +10,7 @@ pub(super) fn simple(name: &str, n: usize, both: bool) -> Result<Edges, String> 
         "ring" => ring(n, both),
         "pipeline" => (1..n).map(|task| Edge::unit(task - 1, task)).collect(),
         "pairs" if n % 2 == 1 => {
-            return Err(format!(
-                "{} {} not pair up",
-                counted(n, "task"),
-                agreeing(n, "does", "do")
-            ));
+            return Err(format!("{} cannot be paired (N must be even)", counted(n, "task")));
         }
         "pairs" => (0..n / 2).flat_map(|at| pair(2 * at, 2 * at + 1)).collect(),
         "master-worker" => (1..n).flat_map(|worker| pair(0, worker)).collect(),

@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
     /// No generator has this name.
-    #[error("no pattern is called '{name}'; there are {known}")]
+    #[error("unknown pattern '{name}'; expected one of: {known}")]
     Unknown {
         /// The name as written.
         name: String,

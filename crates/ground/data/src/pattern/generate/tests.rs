@@ -9,7 +9,7 @@ fn pairs(spec: &str) -> Vec<(usize, usize)> {
 }
 
 #[test]
-fn small_patterns_are_what_they_should_be() {
+fn small_patterns_have_expected_edges() {
     assert_eq!(pairs("ring:3"), [(0, 1), (1, 2), (2, 0)]);
     assert_eq!(pairs("ring:3:bidirectional").len(), 6);
     assert_eq!(pairs("pipeline:3"), [(0, 1), (1, 2)]);
@@ -28,7 +28,7 @@ fn small_patterns_are_what_they_should_be() {
 }
 
 #[test]
-fn edges_are_as_many_as_formulas_say() {
+fn edge_counts_match_formulas() {
     for n in [1, 2, 5, 8, 33, 64] {
         assert_eq!(pairs(&format!("all-to-all:{n}")).len(), n * (n - 1));
         assert_eq!(pairs(&format!("binomial-tree:{n}")).len(), n - 1);
@@ -42,7 +42,7 @@ fn edges_are_as_many_as_formulas_say() {
 }
 
 #[test]
-fn every_form_that_is_listed_works() {
+fn every_listed_generator_works() {
     for (form, _) in GENERATORS {
         let spec = form
             .replace("AxB", "2x3")
@@ -55,16 +55,16 @@ fn every_form_that_is_listed_works() {
 }
 
 #[test]
-fn what_is_no_pattern_is_told_how_to_be_one() {
+fn invalid_spec_error_explains_the_syntax() {
     let refused = |spec: &str| generate(spec).unwrap_err().to_string();
-    assert!(refused("rings:3").contains("no pattern is called 'rings'"));
+    assert!(refused("rings:3").contains("unknown pattern 'rings'"));
     assert!(refused("ring").contains("write ring:N[:bidirectional]"));
-    assert!(refused("pairs:3").contains("3 tasks do not pair up"));
+    assert!(refused("pairs:3").contains("3 tasks cannot be paired"));
     assert!(refused("butterfly:12").contains("not a power of two"));
     assert!(refused("all-to-all:1000000").contains("edges"));
     assert!(refused("stencil2d:4").contains("2 numbers joined by x"));
     assert!(refused("stencil3d:9999999x9999999x9999999").contains("tasks"));
-    assert!(refused("random:4:4:1").contains("no 4 others"));
-    assert!(refused("pairs:4:periodic").contains("means nothing"));
+    assert!(refused("random:4:4:1").contains("fewer than 4 others"));
+    assert!(refused("pairs:4:periodic").contains("unexpected 'periodic'"));
     assert!(refused("ring:0").contains("1 to"));
 }

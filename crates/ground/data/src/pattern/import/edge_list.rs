@@ -16,8 +16,8 @@ use crate::statistics::words::counted;
 use std::collections::HashMap;
 
 const COLUMNS: &str =
-    "the first line of a list of edges has from, to, bytes and perhaps messages, each once";
-const ROWS: &str = "each row has a field for every column of the first line";
+    "the first line of a list of edges names from, to, bytes and optionally messages, each once";
+const ROWS: &str = "each row needs one field for each column of the first line";
 const TASKS: &str = "write all tasks as numbers counted from 0, or all as names";
 const AMOUNTS: &str = "bytes and messages are plain numbers";
 
@@ -74,11 +74,7 @@ pub(super) fn read(text: &str, name: &str) -> Result<Imported, PatternImportErro
     let (count, names, note) = tasks.finish();
     // A file with only a header may be truncated.
     if count == 0 {
-        return Err(PatternImportError::new(
-            head.end,
-            "there is not one edge in the list",
-            COLUMNS,
-        ));
+        return Err(PatternImportError::new(head.end, "the list has no edges", COLUMNS));
     }
     let mut imported = entries.pattern(name, count);
     imported.pattern.names = names;
@@ -114,7 +110,7 @@ fn columns(head: &CsvRow) -> Result<Columns, PatternImportError> {
     if let Some(field) = odd.map(|at| &head.fields[at]) {
         return Err(PatternImportError::new(
             field.place,
-            format!("{} is one column too many", quoted(&field.text)),
+            format!("unexpected column {}", quoted(&field.text)),
             COLUMNS,
         ));
     }
@@ -133,7 +129,7 @@ fn column(head: &CsvRow, word: &str) -> Option<usize> {
 
 fn needed_column(head: &CsvRow, word: &str) -> Result<usize, PatternImportError> {
     column(head, word).ok_or_else(|| {
-        PatternImportError::new(head.end, format!("there is no column '{word}'"), COLUMNS)
+        PatternImportError::new(head.end, format!("the column '{word}' is missing"), COLUMNS)
     })
 }
 
@@ -141,7 +137,7 @@ fn edge(row: &CsvRow, columns: &Columns, tasks: &mut Tasks) -> Result<Edge, Patt
     if row.fields.len() != columns.count {
         let place = row.fields.get(columns.count).map_or(row.end, |field| field.place);
         let problem = format!(
-            "{} under {}",
+            "{} for {}",
             counted(row.fields.len(), "field"),
             counted(columns.count, "column")
         );
@@ -171,7 +167,10 @@ impl Tasks {
         }
         if matches!(number, Ok(number) if number > MOST_NUMBER) {
             return wrong(
-                format!("task {}: tasks are numbered 0 to {MOST_NUMBER}", field.text),
+                format!(
+                    "task {} is out of range: tasks are numbered 0 to {MOST_NUMBER}",
+                    field.text
+                ),
                 FEWER_TASKS,
             );
         }
@@ -195,10 +194,10 @@ impl Tasks {
                     wrong(tasks_problem("more"), FEWER_TASKS)
                 }
             }
-            _ => wrong(
-                format!("{} among tasks that are written otherwise", quoted(&field.text)),
-                TASKS,
-            ),
+            (Tasks::Numbers { .. }, Err(_)) => {
+                wrong(format!("{} is a name among task numbers", quoted(&field.text)), TASKS)
+            }
+            _ => wrong(format!("{} is a number among task names", quoted(&field.text)), TASKS),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::pattern::graph::MAX_EDGES;
 use crate::pattern::words::quoted;
 use crate::pattern::{Edge, Pattern};
 
-const SMALLER: &str = "leave out what hardly counts";
+const SMALLER: &str = "leave out edges with few bytes";
 
 #[derive(Debug, Default)]
 pub(super) struct ImportedEntries {
@@ -56,10 +56,7 @@ pub(super) fn amount(word: &str) -> Result<f64, String> {
         return Err(format!("{} is too small to be exact", quoted(word)));
     }
     if !is_amount(number) {
-        return Err(format!(
-            "{} is not between 0 and {MAX_AMOUNT:e}, as amounts are",
-            quoted(word)
-        ));
+        return Err(format!("{} is not between 0 and {MAX_AMOUNT:e}", quoted(word)));
     }
     // The sum turns -0 into 0.
     Ok(number + 0.0)

@@ -4,18 +4,17 @@ use super::MAX_FILE_BYTES;
 use crate::document::{DocumentError, Position};
 use crate::pattern::qaplib::QaplibError;
 
-pub(super) const FEWER_TASKS: &str = "merge tasks that stay together anyway";
+pub(super) const FEWER_TASKS: &str = "merge tasks that belong together";
 
 /// Why a file cannot be imported as a pattern: the problem, its position, and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum PatternImportError {
     /// The file contains only white space.
-    #[error("the file is empty; make it anew")]
+    #[error("the file is empty; create it again")]
     Empty,
     /// The file is larger than [`MAX_FILE_BYTES`].
     #[error(
-        "the file has more than {MAX_FILE_BYTES} bytes, and no more are read; leave out what \
-         hardly counts"
+        "the file is above the limit of {MAX_FILE_BYTES} bytes; leave out edges with few bytes"
     )]
     TooLarge,
     /// Bytes that are not UTF-8, as in compressed files and UTF-16 exports.
@@ -32,7 +31,7 @@ pub enum PatternImportError {
     )]
     Unknown,
     /// Another format of the field.
-    #[error("this is {format}, which is not read; {remedy}")]
+    #[error("this is {format}, which is not supported; {remedy}")]
     Foreign {
         /// Its name.
         format: &'static str,
@@ -40,10 +39,7 @@ pub enum PatternImportError {
         remedy: String,
     },
     /// A choice between two matrices, for a file with only one.
-    #[error(
-        "the file holds one matrix only; leave out the choice between two, which is for QAPLIB's \
-         .dat files"
-    )]
+    #[error("the file has only one matrix, and --matrix is for QAPLIB's .dat files; leave it out")]
     OneMatrix,
     /// A mistake in a file of a known kind.
     #[error("{place}: {problem}; {remedy}")]

@@ -17,19 +17,19 @@ const NETWORKX: [&str; 2] = [
 ];
 
 /// The command for DOT. Graphviz reads all of it, including subgraphs, which NetworkX loses.
-const GRAPHVIZ: &str = "make a list of edges of it with Graphviz (Debian package graphviz): gvpr \
-                        'BEGIN {print(\"from,to,bytes\")} E {string w = hasAttr($, \"weight\") && \
-                        aget($, \"weight\") != \"\" ? aget($, \"weight\") : \"1\"; \
+const GRAPHVIZ: &str = "convert it to a list of edges with Graphviz (Debian package graphviz): \
+                        gvpr 'BEGIN {print(\"from,to,bytes\")} E {string w = hasAttr($, \
+                        \"weight\") && aget($, \"weight\") != \"\" ? aget($, \"weight\") : \"1\"; \
                         print(tail.name, \",\", head.name, \",\", w); if ($G.directed == 0) \
                         print(head.name, \",\", tail.name, \",\", w)}' OLD > NEW.csv";
 
-const TRACE: &str = "it is a record of calls, not of who sends how much to whom; 'seatmap observe \
-                     --method mpi' makes a pattern of the program itself";
+const TRACE: &str = "it records calls, not the bytes between tasks; run the program with 'seatmap \
+                     observe --method mpi' to get its pattern";
 
 type Format = (&'static str, String);
 
 fn networkx(reader: &str) -> String {
-    format!("make a list of edges of it: {}{reader}{}", NETWORKX[0], NETWORKX[1])
+    format!("convert it to a list of edges: {}{reader}{}", NETWORKX[0], NETWORKX[1])
 }
 
 pub(super) fn recognised(bytes: &[u8]) -> Option<PatternImportError> {
@@ -44,8 +44,8 @@ fn binary(head: &[u8]) -> Option<Format> {
     let formats: [(&[u8], &str, &str); 2] = [
         (
             b"PERFILE2",
-            "a recording of perf",
-            "'seatmap observe --recording OLD' makes a pattern of it",
+            "a perf recording",
+            "'seatmap observe --recording OLD' converts it to a pattern",
         ),
         (b"OTF2", "an OTF2 trace", TRACE),
     ];
@@ -66,7 +66,7 @@ fn markup(lower: &str) -> Option<Format> {
     if lower.starts_with('<') {
         let kinds = [("<graphml", "GraphML", "read_graphml"), ("<gexf", "GEXF", "read_gexf")];
         let graph = kinds.iter().find(|(tag, ..)| lower.contains(tag));
-        let trace = [("<ipm", "a profile of IPM")].into_iter().find(|(tag, _)| lower.contains(tag));
+        let trace = [("<ipm", "an IPM profile")].into_iter().find(|(tag, _)| lower.contains(tag));
         return graph
             .map(|(_, name, reader)| (*name, networkx(reader)))
             .or_else(|| trace.map(|(_, name)| (name, TRACE.to_owned())));
@@ -81,7 +81,7 @@ fn markup(lower: &str) -> Option<Format> {
     is_json_graph.then(|| {
         (
             "a JSON graph of nodes and links",
-            format!("make a list of edges of it: {}{load}", NETWORKX[0]),
+            format!("convert it to a list of edges: {}{load}", NETWORKX[0]),
         )
     })
 }
@@ -92,8 +92,8 @@ fn words(lower: &str) -> Option<Format> {
         (&["graph [", "graph\n[", "graph\r\n[", "creator \""], "GML", networkx("read_gml")),
         (&["digraph", "strict ", "graph "], "Graphviz DOT", GRAPHVIZ.to_owned()),
         (&["#paraver", "extrae"], "a Paraver trace", TRACE.to_owned()),
-        (&["@ mpip"], "a report of mpiP", TRACE.to_owned()),
-        (&["##ipm"], "a report of IPM", TRACE.to_owned()),
+        (&["@ mpip"], "an mpiP report", TRACE.to_owned()),
+        (&["##ipm"], "an IPM report", TRACE.to_owned()),
         (
             &["%matrixmarket"],
             "MatrixMarket with one % too few",
@@ -153,12 +153,13 @@ fn numbers(start: &str) -> Option<Format> {
         && lines.next().and_then(counts).is_some_and(|counts| counts.len() == 2)
         && lines.next().and_then(counts).is_some_and(|flags| flags.len() == 2 && flags[0] <= 1);
     is_scotch
-        .then(|| ("a Scotch graph", "make a METIS graph of it: gcv -is -oc OLD NEW".to_owned()))
+        .then(|| ("a Scotch graph", "convert it to a METIS graph: gcv -is -oc OLD NEW".to_owned()))
 }
 
 fn awk(edges: &str) -> String {
     format!(
-        "make a list of edges of it: awk 'BEGIN {{print \"from,to,bytes\"}} {edges}' OLD > NEW.csv"
+        "convert it to a list of edges: awk 'BEGIN {{print \"from,to,bytes\"}} {edges}' OLD > \
+         NEW.csv"
     )
 }
 
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn formats_of_the_field_are_named_with_the_way_to_convert_them() {
+    fn foreign_formats_are_named_with_a_conversion() {
         let files: [(&[u8], &str, &str); 21] = [
             (
                 b"<?xml version=\"1.0\"?>\n<graphml xmlns=\"x\"><graph/></graphml>",
@@ -193,13 +194,13 @@ mod tests {
             (b"p edge 3 2\ne 1 2\ne 2 3\n", "DIMACS", "awk"),
             (b"# FromNodeId\tToNodeId\n0\t1\n1\t2\n", "a SNAP list", "awk"),
             (b"# Undirected graph\n0\t1\n1\t2\n", "a SNAP list", "print $2 \",\" $1"),
-            (b"\x93NUMPY\x01\x00", "an array of NumPy", "savetxt"),
+            (b"\x93NUMPY\x01\x00", "a NumPy array", "savetxt"),
             (b"0\n3 4\n0 000\n1 1\n2 0 2\n1 1\n", "a Scotch graph", "gcv -is -oc"),
             (b"#Paraver (01/01/2026)", "a Paraver trace", "seatmap observe"),
             (b"@ mpiP\n@ Command : ./a\n", "mpiP", "seatmap observe"),
             (b"<?xml version=\"1.0\"?><ipm></ipm>", "IPM", "seatmap observe"),
             (b"\x1f\x8b\x08\x00\xff\xfe", "a gzip file", "gunzip"),
-            (b"PERFILE2\x00\x01\xff", "a recording of perf", "--recording"),
+            (b"PERFILE2\x00\x01\xff", "a perf recording", "--recording"),
             (b"PK\x03\x04\xff", "a zip file", "CSV"),
             (
                 b"%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 3\n",
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_is_not_taken_for_another_format() {
+    fn supported_formats_are_not_called_foreign() {
         for file in
             ["2\n0 1\n1 0\n0 2\n2 0\n", "0,5\n5,0\n", "from,to,bytes\n0,1,5\n", "%\n2 1\n2\n1\n"]
         {

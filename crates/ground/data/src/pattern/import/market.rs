@@ -15,16 +15,16 @@ use crate::pattern::graph::{MAX_TASKS, tasks_problem};
 use crate::pattern::words::{quoted, words_of_line};
 use crate::statistics::words::counted;
 
-const HEADER: &str = "the first line is %%MatrixMarket matrix coordinate|array \
+const HEADER: &str = "the first line must be %%MatrixMarket matrix coordinate|array \
                       real|integer|pattern general|symmetric";
-const SIZES: &str =
-    "the first line below the comments has the rows, the columns and, for coordinates, the entries";
+const SIZES: &str = "the first line after the comments gives the numbers of rows, columns and, for \
+                     coordinates, entries";
 const ENTRIES: &str =
-    "a line has the row, the column and, unless the header says pattern, an amount";
-const CELLS: &str = "an array has one amount for each cell, column by column; of a symmetric one \
+    "each line gives a row, a column and, unless the header says pattern, an amount";
+const CELLS: &str = "an array has one amount for each cell, column by column; a symmetric one has \
                      only the lower triangle";
-const LOWER: &str =
-    "a symmetric file holds the lower triangle only: exchange row and column, or call it general";
+const LOWER: &str = "a symmetric file has only the lower triangle: swap row and column, or change \
+                     the header to general";
 
 const KNOWN: [&[&str]; 5] = [
     &["%%matrixmarket"],
@@ -74,14 +74,14 @@ fn header(text: &str, sizes: Option<(usize, &str)>) -> Result<Header, PatternImp
             Some((place, word)) => {
                 return Err(PatternImportError::new(
                     *place,
-                    format!("{} is not read", quoted(word)),
+                    format!("{} is not supported", quoted(word)),
                     HEADER,
                 ));
             }
             None => {
                 return Err(PatternImportError::new(
                     Position::end(first),
-                    "the first line ends too early",
+                    "the first line is incomplete",
                     HEADER,
                 ));
             }
@@ -91,7 +91,7 @@ fn header(text: &str, sizes: Option<(usize, &str)>) -> Result<Header, PatternImp
     if has_word(&words, "array") && has_word(&words, "pattern") {
         return Err(PatternImportError::new(
             words[3].0,
-            "an array is made of amounts, and a pattern has none",
+            "an array needs amounts, but a pattern has none",
             HEADER,
         ));
     }
@@ -131,13 +131,13 @@ fn sizes(
     let (rows, columns, entries) = match numbers[..] {
         [rows, columns] if !sparse => (rows, columns, None),
         [rows, columns, entries] if sparse => (rows, columns, Some(entries)),
-        _ => return wrong_sizes(at, format!("{} sizes", numbers.len())),
+        _ => return wrong_sizes(at, format!("this line has {}", counted(numbers.len(), "size"))),
     };
     match rows {
         _ if rows != columns => wrong_sizes(
             at,
             format!(
-                "{} and {}, and a pattern is a square",
+                "{} and {}: the matrix must be square",
                 counted(rows, "row"),
                 counted(columns, "column")
             ),
@@ -179,7 +179,7 @@ impl Matrix {
                 _ => {
                     return Err(PatternImportError::new(
                         place,
-                        counted(words.len(), "word"),
+                        format!("this line has {}", counted(words.len(), "word")),
                         ENTRIES,
                     ));
                 }
@@ -193,7 +193,7 @@ impl Matrix {
             if count > promised {
                 return Err(PatternImportError::new(
                     place,
-                    format!("more entries than the {promised} of the header"),
+                    format!("more entries than the {promised} in the header"),
                     SIZES,
                 ));
             }
@@ -271,9 +271,13 @@ impl Matrix {
 
     fn amount(&self, (place, word): &(Position, &str)) -> Result<f64, PatternImportError> {
         match amount(word) {
-            Ok(number) if self.header.is_whole && number.fract() != 0.0 => Err(
-                PatternImportError::new(*place, format!("{} is not whole", quoted(word)), HEADER),
-            ),
+            Ok(number) if self.header.is_whole && number.fract() != 0.0 => {
+                Err(PatternImportError::new(
+                    *place,
+                    format!("{} is not a whole number", quoted(word)),
+                    HEADER,
+                ))
+            }
             read => read.map_err(|problem| PatternImportError::new(*place, problem, ENTRIES)),
         }
     }

@@ -12,11 +12,10 @@ use crate::pattern::Edge;
 use crate::pattern::graph::{MAX_TASKS, tasks_problem};
 use crate::pattern::words::quoted;
 
-const SHAPE: &str = "a matrix has as many cells in each row as rows; a list of edges begins with \
-                     the line from,to,bytes";
-const CELLS: &str = "cells are amounts of bytes; an empty one is 0";
-const NAMES: &str = "name rows and columns alike, in the same order";
-const CORNER: &str = "write 0 for what a task sends to itself, or name the tasks with letters";
+const SHAPE: &str = "a matrix must be square; a list of edges begins with the line from,to,bytes";
+const CELLS: &str = "cells are bytes; an empty cell is 0";
+const NAMES: &str = "give rows and columns the same names, in the same order";
+const CORNER: &str = "write 0 on the diagonal, or name the tasks with letters";
 const DIAGONAL: &str =
     "begin a list of edges with the line from,to,bytes; write 0 on the diagonal of a matrix";
 
@@ -100,7 +99,7 @@ fn shape(text: &str) -> Result<Shape, PatternImportError> {
         let names_are_numbers = corner.text.is_empty();
         Shape { n: count - 1, has_head: true, has_labels: true, names, names_are_numbers, ..none }
     } else {
-        return Err(PatternImportError::new(start, "the first cell holds no number", CORNER));
+        return Err(PatternImportError::new(start, "the first cell is not a number", CORNER));
     };
     match shape.n {
         0 => Err(PatternImportError::Unknown),
@@ -120,7 +119,7 @@ fn names(head: &CsvRow, n: usize, has_labels: bool) -> Result<Vec<String>, Patte
         Err(PatternImportError::new(
             head.end,
             format!(
-                "{} above {n}",
+                "{} for {n}",
                 crate::statistics::words::counted(names.len(), "name"),
                 n = crate::statistics::words::counted(n, "row")
             ),
@@ -152,7 +151,8 @@ impl Shape {
             return Err(PatternImportError::new(
                 place,
                 format!(
-                    "a row of length {cells} in a matrix of {}",
+                    "this row has {}, but the matrix has {}",
+                    crate::statistics::words::counted(cells, "cell"),
                     crate::statistics::words::counted(self.n, "row")
                 ),
                 SHAPE,
@@ -164,11 +164,8 @@ impl Shape {
             }
             let column = self.names.get(from).map_or("", String::as_str);
             if label.text != column || label.text.is_empty() {
-                let problem = format!(
-                    "row {} stands where column {} does",
-                    quoted(&label.text),
-                    quoted(column)
-                );
+                let problem =
+                    format!("row {} does not match column {}", quoted(&label.text), quoted(column));
                 return Err(PatternImportError::new(label.place, problem, NAMES));
             }
         }
@@ -204,7 +201,7 @@ impl Doubt {
             Doubt { empty_diagonal: true, .. } if shape.names_are_numbers => {
                 Err(PatternImportError::new(
                     shape.start,
-                    "the first line may be cells or the numbers of the tasks",
+                    "the first line may hold cells or task numbers",
                     CORNER,
                 ))
             }

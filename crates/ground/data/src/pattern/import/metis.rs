@@ -20,16 +20,17 @@ use crate::pattern::graph::{MAX_EDGES, MAX_TASKS, tasks_problem};
 use crate::pattern::words::{quoted, words_of_line};
 use crate::statistics::words::counted;
 
-const HEADER: &str = "the first line of a METIS graph has the vertices, the edges and perhaps a \
-                      format of up to three digits 0 and 1 and the number of weights of a vertex";
+const HEADER: &str = "the first line of a METIS graph gives the numbers of vertices and edges, and \
+                      optionally a format of up to three digits 0 or 1 and the number of weights \
+                      of each vertex";
 const LINES: &str =
-    "below the first line each vertex has one line, which is empty where it has no neighbours";
-const FIELDS: &str = "a line has what the first line's format says: a size, weights, then the \
-                      neighbours, each with its edge's weight";
+    "after the first line, each vertex needs one line, empty if it has no neighbours";
+const FIELDS: &str = "the format in the first line says whether a line has a size, weights, and a \
+                      weight after each neighbour";
 const ENDS: &str =
-    "an edge stands in the lines of both its ends, with the same weight, once in each";
-const CHACO: &str = "each line begins with its vertex's own number, as Chaco writes them; take the \
-                     numbers away: awk '/^[%#]/ {next} !h {h = 1; $3 = substr($3, 2)} h++ > 1 {$1 \
+    "each edge must be in the lines of both its vertices, once in each, with the same weight";
+const CHACO: &str = "each line begins with its vertex number, as Chaco writes it; remove the \
+                     numbers: awk '/^[%#]/ {next} !h {h = 1; $3 = substr($3, 2)} h++ > 1 {$1 \
                      = \"\"} 1' OLD > NEW";
 
 const MAX_WEIGHTS: usize = 64;
@@ -97,7 +98,7 @@ pub(super) fn read(text: &str, name: &str) -> Result<Imported, PatternImportErro
         .map(|(at, line)| (at + 1, line))
         .filter(|(_, line)| !is_comment(line));
     let Some((at, first)) = lines.find(|(_, line)| !line.trim().is_empty()) else {
-        let problem = "below the comments there is nothing".to_owned();
+        let problem = "the file has only comments".to_owned();
         return Err(PatternImportError::new(Position::end(text), problem, HEADER));
     };
     let header = header(at, first)?;
@@ -109,7 +110,7 @@ pub(super) fn read(text: &str, name: &str) -> Result<Imported, PatternImportErro
                 continue;
             }
             let problem = format!(
-                "more lines than the {vertices} of the first line",
+                "more lines than the {vertices} in the first line",
                 vertices = counted(vertices, "vertex")
             );
             return Err(PatternImportError::new(Position { line: at, column: 1 }, problem, LINES));
@@ -133,7 +134,7 @@ fn header(at: usize, line: &str) -> Result<Header, PatternImportError> {
     if !(2..=4).contains(&words.len()) {
         return Err(PatternImportError::new(
             place,
-            format!("a first line of length {}", words.len()),
+            format!("the first line has {}", counted(words.len(), "word")),
             HEADER,
         ));
     }
@@ -145,15 +146,16 @@ fn header(at: usize, line: &str) -> Result<Header, PatternImportError> {
     // Each edge of the file becomes two of the pattern.
     if edges > MAX_EDGES / 2 || edges > vertices * (vertices - 1) / 2 {
         let problem = format!(
-            "{edges} between {vertices} are more than there can be or are read",
-            vertices = counted(vertices, "vertex"),
+            "the first line announces {edges}, but the limit for {named} is {}",
+            (MAX_EDGES / 2).min(vertices * (vertices - 1) / 2),
+            named = counted(vertices, "vertex"),
             edges = counted(edges, "edge")
         );
         return Err(PatternImportError::new(words[1].0, problem, HEADER));
     }
     let format = words.get(2).map_or("0", |(_, word)| word);
     if format.len() > 3 || format.bytes().any(|digit| !b"01".contains(&digit)) {
-        let problem = format!("the format {} is not known", quoted(format));
+        let problem = format!("unknown format {}", quoted(format));
         return Err(PatternImportError::new(words[2].0, problem, HEADER));
     }
     let weights = match words.get(3) {
@@ -163,7 +165,7 @@ fn header(at: usize, line: &str) -> Result<Header, PatternImportError> {
     if weights > MAX_WEIGHTS {
         return Err(PatternImportError::new(
             words[3].0,
-            format!("{weights} weights of a vertex"),
+            format!("{weights} weights of each vertex, but the limit is {MAX_WEIGHTS}"),
             HEADER,
         ));
     }
@@ -198,13 +200,13 @@ impl Graph {
         let end = Position { line: at, column: line.trim_end().len() + 1 };
         if self.header.has_sizes {
             let size = figure(words.next().ok_or_else(|| {
-                PatternImportError::new(end, "there is no size".to_owned(), FIELDS)
+                PatternImportError::new(end, "the size is missing".to_owned(), FIELDS)
             })?)?;
             self.is_numbered &= size == (vertex + 1) as f64;
         }
         for which in 0..self.header.weights {
             let weight = figure(words.next().ok_or_else(|| {
-                PatternImportError::new(end, "there is no weight of the vertex".to_owned(), FIELDS)
+                PatternImportError::new(end, "the vertex weight is missing".to_owned(), FIELDS)
             })?)?;
             if which == 0 {
                 self.loads.push(weight);
@@ -217,7 +219,7 @@ impl Graph {
                 weight = figure(words.next().ok_or_else(|| {
                     PatternImportError::new(
                         end,
-                        "there is no weight after the last neighbour".to_owned(),
+                        "the weight after the last neighbour is missing".to_owned(),
                         FIELDS,
                     )
                 })?)?;
@@ -225,7 +227,7 @@ impl Graph {
             // At each edge, because the first line limits the memory for the file.
             if self.ends.len() == 2 * self.header.edges {
                 let problem =
-                    format!("more edges than the {} of the first line", self.header.edges);
+                    format!("more edges than the {} in the first line", self.header.edges);
                 return Err(PatternImportError::new(place, problem, ENDS));
             }
             self.ends.push(End { from: vertex, to, weight, place });
@@ -249,7 +251,7 @@ impl Graph {
             Some(number) => Ok(number - 1),
             None => {
                 let problem = format!(
-                    "{} is not a vertex, which are 1 to {}",
+                    "{} is not a vertex: vertices are numbered 1 to {}",
                     quoted(word),
                     self.header.vertices
                 );
@@ -263,7 +265,7 @@ impl Graph {
         if self.header.has_sizes && self.is_numbered && self.header.vertices > 2 {
             return Err(PatternImportError::new(
                 self.header.place,
-                "the sizes of the vertices count them",
+                "the vertex sizes are the vertex numbers",
                 CHACO,
             ));
         }
@@ -271,7 +273,7 @@ impl Graph {
         if self.ends.len() != 2 * self.header.edges {
             let [found, promised] = [self.ends.len() / 2, self.header.edges];
             let problem = format!(
-                "the first line promises {promised}, and there are {found}",
+                "the first line announces {promised}, but the file has {found}",
                 promised = counted(promised, "edge")
             );
             return Err(PatternImportError::new(self.header.place, problem, ENDS));
@@ -297,7 +299,7 @@ impl Graph {
         if let Some(two) =
             self.ends.windows(2).find(|two| (two[0].from, two[0].to) == (two[1].from, two[1].to))
         {
-            let problem = format!("vertex {} is a neighbour twice", two[1].to + 1);
+            let problem = format!("vertex {} is listed twice", two[1].to + 1);
             return Err(PatternImportError::new(two[1].place, problem, ENDS));
         }
         for end in &self.ends {
@@ -308,15 +310,14 @@ impl Graph {
                 Ok(weight) if weight == end.weight => {}
                 Ok(weight) => {
                     let problem = format!(
-                        "the edge from {from} to {to} weighs {}, and {weight} back",
+                        "the edge from {from} to {to} weighs {}, but {weight} in the other line",
                         end.weight
                     );
                     return Err(PatternImportError::new(end.place, problem, ENDS));
                 }
                 Err(_) => {
-                    let problem = format!(
-                        "{from} has the neighbour {to}, and {to} has not the neighbour {from}"
-                    );
+                    let problem =
+                        format!("vertex {from} lists {to}, but vertex {to} does not list {from}");
                     return Err(PatternImportError::new(end.place, problem, ENDS));
                 }
             }
@@ -341,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grid_is_the_generator_s() {
+    fn metis_grid_equals_generated_stencil() {
         let bare = GRID.rsplit_once("%").unwrap().1.split_once('\n').unwrap().1;
         let windows = GRID.replace('\n', "\r\n");
         for text in
@@ -354,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_and_sizes_are_read() {
+    fn metis_weights_and_sizes_are_read() {
         let imported = read("3 2 111 2\n9 5 1 2 7\n9 6 1 1 7 3 1.5\n8 7 1 2 1.5\n", "x").unwrap();
         let edges: Vec<_> =
             imported.pattern.edges.iter().map(|edge| (edge.from, edge.to, edge.bytes)).collect();
@@ -369,20 +370,17 @@ mod tests {
     }
 
     #[test]
-    fn two_weights_and_a_negative_one_are_a_graph_s() {
+    fn metis_reader_recognises_weighted_and_negative_graphs() {
         let text = "3 2 10 2\n1 1 2\n1 1 1 3\n1 1 2\n";
         assert!(is_one(text));
         assert_eq!(read(text, "x").unwrap().notes, [PatternNote::WeightsLeftOut { more: 1 }]);
         let negative = "3 2 1\n2 -5\n1 -5 3 1\n2 1\n";
         assert!(is_one(negative));
-        assert_eq!(
-            refusal(negative),
-            "line 2, column 3: '-5' is not between 0 and 1e18, as amounts are"
-        );
+        assert_eq!(refusal(negative), "line 2, column 3: '-5' is not between 0 and 1e18");
     }
 
     #[test]
-    fn matrices_and_lists_are_something_else() {
+    fn metis_reader_rejects_matrices_and_edge_lists() {
         for text in [
             "2 5\n5 2\n",
             "1 0\n0 1\n",
@@ -396,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_place() {
+    fn metis_errors_name_the_position() {
         let all: Vec<String> = [
             "%\n% nothing\n",
             "%\n8\n",

@@ -38,37 +38,33 @@ impl fmt::Display for PatternNote {
             PatternNote::ToItself { entries } => {
                 write!(
                     out,
-                    "what tasks send to themselves was left out, as it costs the same anywhere: \
-                     {entries}",
+                    "left out {entries} from a task to itself, which costs the same on any CPU",
                     entries = counted(entries, "entry")
                 )
             }
             PatternNote::FromOne => write!(
                 out,
-                "no edge has the task 0, and tasks are counted from 0; if the file counts from 1, \
+                "no edge has task 0, but tasks are counted from 0; if the file counts from 1, \
                  subtract 1 or name the tasks with letters"
             ),
             PatternNote::Sparse { used, last } => write!(
                 out,
-                "of the numbers up to {last} {used} occur: only these are tasks, each named by its \
-                 number"
+                "only {used} of the numbers up to {last} occur; these are the tasks, each named by \
+                 its number"
             ),
             PatternNote::FirstOfTwo => write!(
                 out,
-                "the file holds two matrices and does not say which of them is the flow: the first \
-                 was taken; 'seatmap pattern convert --matrix second' takes the other"
+                "the file has two matrices and does not say which one is the flow: the first was \
+                 taken; 'seatmap pattern convert --matrix second' takes the other"
             ),
             PatternNote::SizesLeftOut => {
-                write!(
-                    out,
-                    "the sizes of vertices were left out: they cost something only on the move"
-                )
+                write!(out, "the vertex sizes were left out: they matter only if a task moves")
             }
             PatternNote::WeightsLeftOut { more } => {
                 let others = if *more == 1 { "other was" } else { "others were" };
                 write!(
                     out,
-                    "the first weight of each vertex is the task's load, and the {others} left out"
+                    "the first weight of each vertex is the task's load; the {others} left out"
                 )
             }
         }

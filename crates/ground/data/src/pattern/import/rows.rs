@@ -54,12 +54,8 @@ fn row(line: usize, text: &str, separator: Option<char>) -> Result<CsvRow<'_>, P
     };
     let (parts, is_closed) = split(text, separator);
     if !is_closed {
-        let remedy = "close it, or write it twice inside a name in quotation marks";
-        return Err(PatternImportError::new(
-            end,
-            "a quotation mark is not closed on its line",
-            remedy,
-        ));
+        let remedy = "close it on its line, or double it inside a quoted name";
+        return Err(PatternImportError::new(end, "unclosed quotation mark", remedy));
     }
     let fields = parts.into_iter().map(|(offset, part)| bounded(field(line, offset, part)));
     Ok(CsvRow { fields: fields.collect::<Result<_, _>>()?, end })
@@ -117,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn separators_in_their_order() {
+    fn separator_is_detected_by_precedence() {
         assert_eq!(all("a,b\n\n# no\n c , d\r\n"), ["1=a 3=b", "2=c 6=d"]);
         assert_eq!(all("a;1,5\n"), ["1=a 3=1,5"]);
         assert_eq!(all("a;\tb"), ["1=a; 4=b"]);
@@ -126,12 +122,9 @@ mod tests {
     }
 
     #[test]
-    fn quotation_marks_hold_separators() {
+    fn quotation_marks_protect_separators() {
         assert_eq!(all("\"a;b\",c\n\"say \"\"so\"\"\",2"), ["1=a;b 7=c", "1=say \"so\" 14=2"]);
         let refused = rows("a,b\n\"c,d\n").last().unwrap().unwrap_err().to_string();
-        assert!(
-            refused.starts_with("line 2, column 5: a quotation mark is not closed"),
-            "{refused}"
-        );
+        assert!(refused.starts_with("line 2, column 5: unclosed quotation mark"), "{refused}");
     }
 }

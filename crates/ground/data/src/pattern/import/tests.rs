@@ -19,7 +19,7 @@ fn refused(text: &str) -> String {
 const BOTH_WAYS: [(usize, usize, f64); 2] = [(0, 1, 5.0), (1, 0, 1.5)];
 
 #[test]
-fn matrices_in_every_dress() {
+fn matrix_variants_give_the_same_pattern() {
     let plain = [
         "0,5\n1.5,9\n",
         "0 5\n1.5 9",
@@ -44,7 +44,7 @@ fn matrices_in_every_dress() {
 }
 
 #[test]
-fn lists_in_every_dress() {
+fn edge_list_variants_give_the_same_pattern() {
     let numbers = [
         "from,to,bytes\n0,1,5\n1,0,1.5\n",
         "From;Bytes;To\n0;5;1\n1;1.5;0",
@@ -77,7 +77,7 @@ fn lists_in_every_dress() {
 }
 
 #[test]
-fn matrix_market_in_every_dress() {
+fn matrix_market_variants_are_read() {
     let market = |rest: &str| edges(&format!("%%MatrixMarket matrix {rest}"));
     assert_eq!(market("coordinate real general\n% c\n2 2 2\n1 2 7\n2 2 9\n"), [(0, 1, 7.0)]);
     let both = [(0, 1, 3.0), (1, 0, 3.0)];
@@ -92,7 +92,7 @@ fn matrix_market_in_every_dress() {
 }
 
 #[test]
-fn a_choice_between_two_matrices() {
+fn qaplib_matrix_choice_selects_first_or_second() {
     let text = b"2\n0 1\n2 0\n0 5\n6 0\n";
     let first = read(text, "x", None).unwrap();
     assert_eq!(
@@ -108,7 +108,7 @@ fn a_choice_between_two_matrices() {
 }
 
 #[test]
-fn what_is_odd_is_told() {
+fn oddities_produce_notes() {
     let notes = |text: &str| imported(text).notes;
     assert_eq!(notes("7,1\n1,0\n"), [PatternNote::ToItself { entries: 1 }]);
     assert_eq!(
@@ -116,9 +116,9 @@ fn what_is_odd_is_told() {
         [PatternNote::ToItself { entries: 1 }, PatternNote::FromOne]
     );
     assert_eq!(notes("0,1\n1,0\n"), []);
-    insta::assert_snapshot!(PatternNote::FromOne, @"no edge has the task 0, and tasks are counted from 0; if the file counts from 1, subtract 1 or name the tasks with letters");
-    insta::assert_snapshot!(PatternNote::FirstOfTwo, @"the file holds two matrices and does not say which of them is the flow: the first was taken; 'seatmap pattern convert --matrix second' takes the other");
-    insta::assert_snapshot!(PatternNote::ToItself { entries: 3 }, @"what tasks send to themselves was left out, as it costs the same anywhere: 3 entries");
+    insta::assert_snapshot!(PatternNote::FromOne, @"no edge has task 0, but tasks are counted from 0; if the file counts from 1, subtract 1 or name the tasks with letters");
+    insta::assert_snapshot!(PatternNote::FirstOfTwo, @"the file has two matrices and does not say which one is the flow: the first was taken; 'seatmap pattern convert --matrix second' takes the other");
+    insta::assert_snapshot!(PatternNote::ToItself { entries: 3 }, @"left out 3 entries from a task to itself, which costs the same on any CPU");
 }
 
 fn refusals(texts: &[&str]) -> String {
@@ -126,7 +126,7 @@ fn refusals(texts: &[&str]) -> String {
 }
 
 #[test]
-fn what_is_no_matrix() {
+fn invalid_matrices_are_refused() {
     let texts = [
         "0,1\n-2,0\n",
         "0,1\n1, x\n",
@@ -145,26 +145,26 @@ fn what_is_no_matrix() {
         "0,1e19\n1,0",
     ];
     insta::assert_snapshot!(refusals(&texts), @"
-        line 2, column 1: '-2' is not between 0 and 1e18, as amounts are; cells are amounts of bytes; an empty one is 0
-        line 2, column 4: 'x' is not a number; cells are amounts of bytes; an empty one is 0
-        line 1, column 3: 'nan' is not between 0 and 1e18, as amounts are; cells are amounts of bytes; an empty one is 0
-        line 2, column 2: a row of length 1 in a matrix of 2 rows; a matrix has as many cells in each row as rows; a list of edges begins with the line from,to,bytes
-        line 2, column 5: a row of length 3 in a matrix of 2 rows; a matrix has as many cells in each row as rows; a list of edges begins with the line from,to,bytes
-        line 1, column 5: a row of length 3 in a matrix of 2 rows; a matrix has as many cells in each row as rows; a list of edges begins with the line from,to,bytes
-        line 2, column 1: row 'b' stands where column 'a' does; name rows and columns alike, in the same order
-        line 1, column 6: 3 names above 2 rows; a matrix has as many cells in each row as rows; a list of edges begins with the line from,to,bytes
-        line 3, column 4: a row of length 3 in a matrix of 2 rows; a matrix has as many cells in each row as rows; a list of edges begins with the line from,to,bytes
-        line 1, column 1: the first cell holds no number; write 0 for what a task sends to itself, or name the tasks with letters
-        line 1, column 1: the first line may be cells or the numbers of the tasks; write 0 for what a task sends to itself, or name the tasks with letters
+        line 2, column 1: '-2' is not between 0 and 1e18; cells are bytes; an empty cell is 0
+        line 2, column 4: 'x' is not a number; cells are bytes; an empty cell is 0
+        line 1, column 3: 'nan' is not between 0 and 1e18; cells are bytes; an empty cell is 0
+        line 2, column 2: this row has 1 cell, but the matrix has 2 rows; a matrix must be square; a list of edges begins with the line from,to,bytes
+        line 2, column 5: this row has 3 cells, but the matrix has 2 rows; a matrix must be square; a list of edges begins with the line from,to,bytes
+        line 1, column 5: this row has 3 cells, but the matrix has 2 rows; a matrix must be square; a list of edges begins with the line from,to,bytes
+        line 2, column 1: row 'b' does not match column 'a'; give rows and columns the same names, in the same order
+        line 1, column 6: 3 names for 2 rows; a matrix must be square; a list of edges begins with the line from,to,bytes
+        line 3, column 4: this row has 3 cells, but the matrix has 2 rows; a matrix must be square; a list of edges begins with the line from,to,bytes
+        line 1, column 1: the first cell is not a number; write 0 on the diagonal, or name the tasks with letters
+        line 1, column 1: the first line may hold cells or task numbers; write 0 on the diagonal, or name the tasks with letters
         line 2, column 1: 3 rows of 3 numbers may be a matrix or a list of edges; begin a list of edges with the line from,to,bytes; write 0 on the diagonal of a matrix
         line 1, column 1: 3 rows of 3 numbers may be a matrix or a list of edges; begin a list of edges with the line from,to,bytes; write 0 on the diagonal of a matrix
-        line 1, column 5: a quotation mark is not closed on its line; close it, or write it twice inside a name in quotation marks
-        line 1, column 3: '1e19' is not between 0 and 1e18, as amounts are; cells are amounts of bytes; an empty one is 0
+        line 1, column 5: unclosed quotation mark; close it on its line, or double it inside a quoted name
+        line 1, column 3: '1e19' is not between 0 and 1e18; cells are bytes; an empty cell is 0
         ");
 }
 
 #[test]
-fn what_is_no_list() {
+fn invalid_edge_lists_are_refused() {
     let texts = [
         "from,to\n0,1\n",
         "from,to,bytes,bytes\n0,1,5,5\n",
@@ -180,23 +180,23 @@ fn what_is_no_list() {
         "from,to,bytes\n,1,5\n",
     ];
     insta::assert_snapshot!(refusals(&texts), @"
-        line 1, column 8: there is no column 'bytes'; the first line of a list of edges has from, to, bytes and perhaps messages, each once
-        line 1, column 15: 'bytes' is one column too many; the first line of a list of edges has from, to, bytes and perhaps messages, each once
-        line 1, column 15: 'mesages' is one column too many; the first line of a list of edges has from, to, bytes and perhaps messages, each once
-        line 1, column 14: there is not one edge in the list; the first line of a list of edges has from, to, bytes and perhaps messages, each once
-        line 2, column 4: 2 fields under 3 columns; each row has a field for every column of the first line
-        line 2, column 7: 4 fields under 3 columns; each row has a field for every column of the first line
-        line 2, column 3: 'a' among tasks that are written otherwise; write all tasks as numbers counted from 0, or all as names
-        line 2, column 3: '0' among tasks that are written otherwise; write all tasks as numbers counted from 0, or all as names
+        line 1, column 8: the column 'bytes' is missing; the first line of a list of edges names from, to, bytes and optionally messages, each once
+        line 1, column 15: unexpected column 'bytes'; the first line of a list of edges names from, to, bytes and optionally messages, each once
+        line 1, column 15: unexpected column 'mesages'; the first line of a list of edges names from, to, bytes and optionally messages, each once
+        line 1, column 14: the list has no edges; the first line of a list of edges names from, to, bytes and optionally messages, each once
+        line 2, column 4: 2 fields for 3 columns; each row needs one field for each column of the first line
+        line 2, column 7: 4 fields for 3 columns; each row needs one field for each column of the first line
+        line 2, column 3: 'a' is a name among task numbers; write all tasks as numbers counted from 0, or all as names
+        line 2, column 3: '0' is a number among task names; write all tasks as numbers counted from 0, or all as names
         line 2, column 1: '-1' is not a task; write all tasks as numbers counted from 0, or all as names
-        line 2, column 3: task 5000000000: tasks are numbered 0 to 4294967295; merge tasks that stay together anyway
-        line 2, column 5: '-5' is not between 0 and 1e18, as amounts are; bytes and messages are plain numbers
+        line 2, column 3: task 5000000000 is out of range: tasks are numbered 0 to 4294967295; merge tasks that belong together
+        line 2, column 5: '-5' is not between 0 and 1e18; bytes and messages are plain numbers
         line 2, column 1: '' is not a task; write all tasks as numbers counted from 0, or all as names
         ");
 }
 
 #[test]
-fn what_is_no_matrix_market() {
+fn invalid_matrix_market_files_are_refused() {
     let refused = |rest: &&str| refused(&format!("%%MatrixMarket matrix {rest}")) + "\n";
     let texts = [
         "coordinate complex general\n",
@@ -218,28 +218,28 @@ fn what_is_no_matrix_market() {
         "array real general\n2 2\n3\n4\n",
     ];
     insta::assert_snapshot!(texts.iter().map(refused).collect::<String>(), @"
-        line 1, column 34: 'complex' is not read; the first line is %%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric
-        line 1, column 29: an array is made of amounts, and a pattern has none; the first line is %%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric
-        line 1, column 33: the first line ends too early; the first line is %%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric
-        line 1, column 39: 'skew-symmetric' is not read; the first line is %%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric
-        line 2, column 7: the line with the sizes is missing; the first line below the comments has the rows, the columns and, for coordinates, the entries
-        line 2, column 1: 2 rows and 3 columns, and a pattern is a square; the first line below the comments has the rows, the columns and, for coordinates, the entries
-        line 2, column 1: 2 sizes; the first line below the comments has the rows, the columns and, for coordinates, the entries
-        line 2, column 3: 'x' is not a size; the first line below the comments has the rows, the columns and, for coordinates, the entries
-        line 2, column 1: 4000000000 tasks, and a pattern has 1 to 1048576; merge tasks that stay together anyway
-        line 3, column 1: '3' is not between 1 and 2; a line has the row, the column and, unless the header says pattern, an amount
-        line 3, column 1: 2 words; a line has the row, the column and, unless the header says pattern, an amount
-        line 3, column 6: the file ends after 1 of 2 entries; the first line below the comments has the rows, the columns and, for coordinates, the entries
-        line 4, column 1: more entries than the 1 of the header; the first line below the comments has the rows, the columns and, for coordinates, the entries
-        line 3, column 1: an entry above the diagonal; a symmetric file holds the lower triangle only: exchange row and column, or call it general
-        line 3, column 5: '4.5' is not whole; the first line is %%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric
-        line 4, column 1: more amounts than cells; an array has one amount for each cell, column by column; of a symmetric one only the lower triangle
-        line 4, column 2: the file ends after 2 of 4 entries; an array has one amount for each cell, column by column; of a symmetric one only the lower triangle
+        line 1, column 34: 'complex' is not supported; the first line must be %%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric
+        line 1, column 29: an array needs amounts, but a pattern has none; the first line must be %%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric
+        line 1, column 33: the first line is incomplete; the first line must be %%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric
+        line 1, column 39: 'skew-symmetric' is not supported; the first line must be %%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric
+        line 2, column 7: the line with the sizes is missing; the first line after the comments gives the numbers of rows, columns and, for coordinates, entries
+        line 2, column 1: 2 rows and 3 columns: the matrix must be square; the first line after the comments gives the numbers of rows, columns and, for coordinates, entries
+        line 2, column 1: this line has 2 sizes; the first line after the comments gives the numbers of rows, columns and, for coordinates, entries
+        line 2, column 3: 'x' is not a size; the first line after the comments gives the numbers of rows, columns and, for coordinates, entries
+        line 2, column 1: a pattern has 1 to 1048576 tasks, not 4000000000; merge tasks that belong together
+        line 3, column 1: '3' is not between 1 and 2; each line gives a row, a column and, unless the header says pattern, an amount
+        line 3, column 1: this line has 2 words; each line gives a row, a column and, unless the header says pattern, an amount
+        line 3, column 6: the file ends after 1 of 2 entries; the first line after the comments gives the numbers of rows, columns and, for coordinates, entries
+        line 4, column 1: more entries than the 1 in the header; the first line after the comments gives the numbers of rows, columns and, for coordinates, entries
+        line 3, column 1: an entry above the diagonal; a symmetric file has only the lower triangle: swap row and column, or change the header to general
+        line 3, column 5: '4.5' is not a whole number; the first line must be %%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric
+        line 4, column 1: more amounts than cells; an array has one amount for each cell, column by column; a symmetric one has only the lower triangle
+        line 4, column 2: the file ends after 2 of 4 entries; an array has one amount for each cell, column by column; a symmetric one has only the lower triangle
         ");
 }
 
 #[test]
-fn what_is_nothing_at_all() {
+fn unrecognised_files_are_refused() {
     let texts = [
         "",
         " \n",
@@ -253,16 +253,16 @@ fn what_is_nothing_at_all() {
         ",\n,\n",
     ];
     insta::assert_snapshot!(refusals(&texts), @"
-        the file is empty; make it anew
-        the file is empty; make it anew
+        the file is empty; create it again
+        the file is empty; create it again
         unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, METIS graphs, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
         unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, METIS graphs, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
         unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, METIS graphs, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
         unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, METIS graphs, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)
-        line 1, column 2: the key 'format' is missing
-        its format is 'seatmap-plan/1', and this program reads seatmap-pattern/1
-        line 2, column 6: two 7 x 7 matrices are 98 numbers, and the file has 3
-        line 1, column 1: the first cell holds no number; write 0 for what a task sends to itself, or name the tasks with letters
+        line 1, column 2: missing field `format`
+        its format is 'seatmap-plan/1', but this program reads seatmap-pattern/1
+        line 2, column 6: two 7 x 7 matrices need 98 numbers, but the file has 3
+        line 1, column 1: the first cell is not a number; write 0 on the diagonal, or name the tasks with letters
         ");
     assert!(
         read(b"0,1\n\xff,0", "x", None)
@@ -276,7 +276,7 @@ const LENIENT: [&str; 9] =
     ["1.234,5", "1e-320", "1e-400", "0x10", "1_000", "nan", "inf", "1e999", "1.5x"];
 
 #[test]
-fn numbers_that_mean_another_one_are_refused_in_every_format() {
+fn ambiguous_numbers_are_refused_in_every_format() {
     for number in LENIENT {
         let files = [
             format!("0;{number}\n1.5;0\n"),
@@ -301,14 +301,14 @@ fn numbers_that_mean_another_one_are_refused_in_every_format() {
 }
 
 #[test]
-fn numbers_with_gaps_are_the_names_of_the_tasks_that_occur() {
+fn sparse_task_numbers_become_names() {
     let imported = read(b"from,to,bytes\n7,4000000000,5\n7,100000,1\n", "x", None).unwrap();
     assert_eq!(imported.pattern.names, ["7", "100000", "4000000000"]);
     let edges: Vec<_> = imported.pattern.edges.iter().map(|edge| (edge.from, edge.to)).collect();
     assert_eq!(edges, [(0, 1), (0, 2)]);
     assert_eq!(
         imported.notes[0].to_string(),
-        "of the numbers up to 4000000000 3 occur: only these are tasks, each named by its number"
+        "only 3 of the numbers up to 4000000000 occur; these are the tasks, each named by its number"
     );
     let silent = read(b"from,to,bytes\n0,4000,5\n", "x", None).unwrap();
     assert_eq!((silent.pattern.tasks, silent.pattern.names.len()), (4001, 0), "ranks are silent");

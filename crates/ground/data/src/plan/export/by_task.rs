@@ -32,7 +32,7 @@ fn unknown() -> String {
     let names: Vec<&str> =
         LAUNCHERS.iter().map(|launcher| launcher.rank).chain(["SLURM_LOCALID"]).collect();
     format!(
-        "which task is this? The launcher has set no rank on this node ({}); set {OWN} to a task's \
+        "unknown task: the launcher has set no rank on this node ({}); set {OWN} to a task's \
          number, or to '{ALL}' for the PUs of all tasks",
         names.join(", ")
     )
@@ -58,6 +58,7 @@ pub fn script(plan: &Plan, bind: impl Fn(Option<usize>, &[u32]) -> String) -> St
     text += &format!("'') echo \"$0: {}\" >&2; exit 2 ;;\n", unknown());
     let last = plan.placement.len() - 1;
     text + &format!(
-        "*) echo \"$0: there is no task $task; the plan has 0 to {last}\" >&2; exit 2 ;;\nesac\n"
+        "*) echo \"$0: there is no task $task; the plan has tasks 0 to {last}\" >&2; exit 2 ;;\n\
+         esac\n"
     )
 }

@@ -28,12 +28,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_ends_a_line_does_not() {
+    fn comment_escapes_line_ends() {
         assert_eq!(one_line("a\nb\r\\\u{85}\u{2028}é"), "a\\nb\\r\\\\\\u{85}\\u{2028}é");
     }
 
     #[test]
-    fn headers_say_what_is_known() {
+    fn header_names_tasks_pattern_and_machine() {
         assert_eq!(header(&Plan::new("desk", vec![3])), "# Seatmap plan: 1 task on desk.\n");
         let plan = Plan { pattern: Some("ring:2".into()), ..Plan::new("desk", vec![3, 1]) };
         assert_eq!(header(&plan), "# Seatmap plan: 2 tasks of ring:2 on desk.\n");

@@ -23,7 +23,7 @@ mod tests {
     use crate::plan::export::{near, sample};
 
     #[test]
-    fn containers_get_the_set() {
+    fn container_export_lists_cpus_and_nodes() {
         insta::assert_snapshot!(write(&sample()), @"--cpuset-cpus=1,3,12");
         insta::assert_snapshot!(write(&near()), @"--cpuset-cpus=0,1,3 --cpuset-mems=0,1");
     }

@@ -9,9 +9,9 @@ pub enum PlanExportError {
     /// likwid-pin silently truncates its list at the number of hardware threads, which a plan does
     /// not have.
     #[error(
-        "likwid-pin cannot seat several tasks on one PU: it drops what is left of a list longer \
-         than the machine has hardware threads, and this plan has {tasks} on {pus}; export it as \
-         gomp, kmp or omp-places", pus = counted(*.pus, "PU"), tasks = counted(*.tasks, "task"))]
+        "likwid-pin cannot pin several tasks to one PU: it truncates a list longer than the \
+         machine's hardware threads, and this plan has {tasks} on {pus}; export it as gomp, kmp or \
+         omp-places", pus = counted(*.pus, "PU"), tasks = counted(*.tasks, "task"))]
     LikwidShares {
         /// The number of tasks.
         tasks: usize,
@@ -20,8 +20,9 @@ pub enum PlanExportError {
     },
     /// The tool binds a thread to one PU, and a seat of this plan has several.
     #[error(
-        "{tool} knows single PUs alone, and task {task} has {pus} to choose from; export it as \
-         omp-places or kmp"
+        "{tool} binds each task to one PU, but task {task} may run on {pus}; export it as \
+         omp-places or kmp",
+        pus = counted(*.pus, "PU")
     )]
     SinglePus {
         /// The tool.
@@ -32,7 +33,7 @@ pub enum PlanExportError {
         pus: usize,
     },
     /// The tool's lists are too short for the plan.
-    #[error("{tool} knows {most} {what} at most, and this plan has more")]
+    #[error("{tool} supports at most {most} {what}, but this plan needs more")]
     TooMany {
         /// The tool.
         tool: &'static str,

@@ -18,7 +18,7 @@ mod tests {
     use crate::plan::export::sample;
 
     #[test]
-    fn cpus_are_in_the_order_of_the_tasks() {
+    fn gomp_export_lists_cpus_in_task_order() {
         insta::assert_snapshot!(write(&sample()).unwrap(), @"
         # Seatmap plan: 3 tasks of ring:3 on desk.
         unset OMP_PLACES OMP_PROC_BIND KMP_AFFINITY

@@ -24,7 +24,7 @@ mod tests {
     use crate::plan::export::{commands, sample};
 
     #[test]
-    fn each_task_has_its_line() {
+    fn hwloc_export_has_one_line_per_task() {
         insta::assert_snapshot!(commands(&write(&sample())), @"
         hwloc-bind --strict --physical pu:3 --
         hwloc-bind --strict --physical pu:1 --

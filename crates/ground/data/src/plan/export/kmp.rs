@@ -21,7 +21,7 @@ mod tests {
     use crate::plan::export::sample;
 
     #[test]
-    fn pus_are_in_the_order_of_the_tasks() {
+    fn kmp_export_lists_pus_in_task_order() {
         insta::assert_snapshot!(write(&sample()), @"
         # Seatmap plan: 3 tasks of ring:3 on desk.
         unset OMP_PLACES OMP_PROC_BIND GOMP_CPU_AFFINITY

@@ -28,12 +28,12 @@ mod tests {
     use crate::plan::export::sample;
 
     #[test]
-    fn pus_are_in_the_order_of_the_tasks() {
+    fn likwid_export_lists_pus_in_task_order() {
         insta::assert_snapshot!(write(&sample()).unwrap(), @"likwid-pin -c 3,1,12");
     }
 
     #[test]
-    fn shared_pus_are_refused() {
+    fn likwid_export_refuses_shared_pus() {
         let error = write(&Plan::new("desk", vec![3, 1, 3])).unwrap_err().to_string();
         assert!(error.contains("this plan has 3 tasks on 2 PUs; export it as gomp"), "{error}");
     }

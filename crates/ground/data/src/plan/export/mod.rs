@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_is_written_by_all_that_know_it() {
+    fn exports_with_memory_binding_write_it() {
         let mut one_each = near();
         assert!(slurm::write(&one_each).ends_with(" --mem-bind=mask_mem:0x2,0x3\n"));
         one_each.memory = vec![vec![1], vec![0]];
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn seats_of_several_pus_are_written_by_all_that_know_them() {
+    fn exports_with_multi_pu_seats_write_them() {
         let line = |text: String, with: &str| {
             text.lines().find(|line| line.contains(with)).unwrap().to_owned()
         };

@@ -43,7 +43,7 @@ mod tests {
     use crate::plan::export::{hostile, sample, wide};
 
     #[test]
-    fn workers_are_tasks() {
+    fn nginx_export_maps_tasks_to_workers() {
         insta::assert_snapshot!(write(&sample()).unwrap(), @"
         # Seatmap plan: 3 tasks of ring:3 on desk.
         worker_processes 3;
@@ -59,7 +59,7 @@ mod tests {
             write(&Plan::new("rack", vec![1024]))
                 .unwrap_err()
                 .to_string()
-                .starts_with("nginx knows 1024 CPUs")
+                .starts_with("nginx supports at most 1024 CPUs")
         );
     }
 }

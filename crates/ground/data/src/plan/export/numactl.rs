@@ -28,7 +28,7 @@ mod tests {
     use crate::plan::export::{commands, near, sample};
 
     #[test]
-    fn memory_is_bound_where_the_plan_says() {
+    fn numactl_export_binds_memory_of_the_plan() {
         insta::assert_snapshot!(commands(&write(&near())), @"
         numactl --physcpubind=3 --membind=1 --
         numactl --physcpubind=0,1 --membind=0,1 --

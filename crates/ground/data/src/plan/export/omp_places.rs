@@ -22,7 +22,7 @@ mod tests {
     use crate::plan::export::{hostile, sample};
 
     #[test]
-    fn places_are_in_the_order_of_the_tasks() {
+    fn omp_export_lists_places_in_task_order() {
         insta::assert_snapshot!(write(&sample()), @"
         # Seatmap plan: 3 tasks of ring:3 on desk.
         unset GOMP_CPU_AFFINITY KMP_AFFINITY
@@ -33,7 +33,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_gets_out_of_its_comment() {
+    fn hostile_names_stay_inside_comments() {
         assert_eq!(write(&hostile()).lines().count(), write(&sample()).lines().count());
     }
 }

@@ -30,7 +30,7 @@ mod tests {
     use crate::plan::export::{hostile, sample};
 
     #[test]
-    fn each_rank_has_its_line() {
+    fn rankfile_has_one_line_per_rank() {
         insta::assert_snapshot!(write(&sample()), @"
         # Seatmap plan: 3 tasks of ring:3 on desk.
         # mpirun --use-hwthread-cpus --mca rmaps_rank_file_physical 1 --rankfile FILE COMMAND...
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_gets_out_of_its_comment() {
+    fn hostile_names_stay_inside_comments() {
         assert_eq!(
             write(&hostile()).lines().count(),
             write(&Plan::new("desk", vec![1, 0])).lines().count()

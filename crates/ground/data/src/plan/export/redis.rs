@@ -65,7 +65,7 @@ mod tests {
     use crate::plan::export::{hostile, sample};
 
     #[test]
-    fn tasks_take_roles_in_order() {
+    fn redis_roles_go_to_tasks_in_order() {
         insta::assert_snapshot!(write(&sample()), @"
         # Seatmap plan: 3 tasks of ring:3 on desk.
         server_cpulist 3
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_roles() {
+    fn redis_task_names_select_roles() {
         let names = ["bgsave", "server", "io", "bio"].map(str::to_owned).to_vec();
         let plan = Plan { names, ..Plan::new("desk", vec![9, 1, 2, 3]) };
         insta::assert_snapshot!(write(&plan), @"

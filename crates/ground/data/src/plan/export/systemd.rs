@@ -11,8 +11,8 @@ use crate::plan::Plan;
 #[must_use]
 pub fn write(plan: &Plan) -> String {
     let mut text = comment::header(plan);
-    text += "# These are the plan's PUs, without who sits where: systemd has no word for that. For \
-             the seats themselves\n";
+    text += "# All threads share the plan's PUs: systemd cannot pin single threads. To pin each \
+             task to its own PUs,\n";
     text += "# begin ExecStart= with 'seatmap run --plan PLAN --'.\n";
     text += &format!("[Service]\nCPUAffinity=\nCPUAffinity={}\n", joined(plan.pus_in_use(), " "));
     let memory = plan
@@ -27,10 +27,10 @@ mod tests {
     use crate::plan::export::{hostile, sample};
 
     #[test]
-    fn the_set_is_in_order() {
+    fn systemd_export_lists_cpus_ascending() {
         insta::assert_snapshot!(write(&sample()), @"
         # Seatmap plan: 3 tasks of ring:3 on desk.
-        # These are the plan's PUs, without who sits where: systemd has no word for that. For the seats themselves
+        # All threads share the plan's PUs: systemd cannot pin single threads. To pin each task to its own PUs,
         # begin ExecStart= with 'seatmap run --plan PLAN --'.
         [Service]
         CPUAffinity=
@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_gets_out_of_its_comment() {
+    fn hostile_names_stay_inside_comments() {
         let text = write(&hostile());
         assert!(
             text.lines().count() == write(&sample()).lines().count() && !text.contains("\\\n"),

@@ -19,7 +19,7 @@ mod tests {
     use crate::plan::export::{hostile, sample};
 
     #[test]
-    fn each_task_has_its_line() {
+    fn taskset_export_has_one_line_per_task() {
         insta::assert_snapshot!(write(&sample()), @r#"
         #!/bin/sh
         # Seatmap plan: 3 tasks of ring:3 on desk.
@@ -33,14 +33,14 @@ mod tests {
         1) exec taskset --cpu-list 1 "$@" ;; # middle
         2) exec taskset --cpu-list 12 "$@" ;; # right
         all) exec taskset --cpu-list 1,3,12 "$@" ;;
-        '') echo "$0: which task is this? The launcher has set no rank on this node (OMPI_COMM_WORLD_LOCAL_RANK, MPI_LOCALRANKID, MV2_COMM_WORLD_LOCAL_RANK, PMI_LOCAL_RANK, PALS_LOCAL_RANKID, JSM_NAMESPACE_LOCAL_RANK, FLUX_TASK_LOCAL_ID, SLURM_LOCALID); set SEATMAP_TASK to a task's number, or to 'all' for the PUs of all tasks" >&2; exit 2 ;;
-        *) echo "$0: there is no task $task; the plan has 0 to 2" >&2; exit 2 ;;
+        '') echo "$0: unknown task: the launcher has set no rank on this node (OMPI_COMM_WORLD_LOCAL_RANK, MPI_LOCALRANKID, MV2_COMM_WORLD_LOCAL_RANK, PMI_LOCAL_RANK, PALS_LOCAL_RANKID, JSM_NAMESPACE_LOCAL_RANK, FLUX_TASK_LOCAL_ID, SLURM_LOCALID); set SEATMAP_TASK to a task's number, or to 'all' for the PUs of all tasks" >&2; exit 2 ;;
+        *) echo "$0: there is no task $task; the plan has tasks 0 to 2" >&2; exit 2 ;;
         esac
         "#);
     }
 
     #[test]
-    fn nothing_gets_out_of_its_comment() {
+    fn hostile_names_stay_inside_comments() {
         let script = write(&hostile());
         let lines: Vec<&str> = script.lines().filter(|line| line.contains("touch")).collect();
         insta::assert_snapshot!(lines.join("\n"), @r#"

@@ -15,7 +15,7 @@ fn steady(from: u64, batches: usize) -> TaskBeats {
 }
 
 #[test]
-fn runs_one_after_the_other_do_not_overlap() {
+fn consecutive_runs_do_not_overlap() {
     assert_eq!(overlap(&[run(0, 100), run(100, 200)]), 0.0);
     assert_eq!(overlap(&[run(0, 100), run(150, 200)]), 0.0);
     assert_eq!(overlap(&[run(0, 100), run(0, 100), run(300, 400)]), 0.0);
@@ -23,7 +23,7 @@ fn runs_one_after_the_other_do_not_overlap() {
 }
 
 #[test]
-fn the_longest_run_is_alone_for_longest() {
+fn overlap_is_the_shared_part_of_the_longest_run() {
     assert_eq!(overlap(&[run(0, 100), run(0, 60)]), 0.6);
     assert_eq!(overlap(&[run(0, 100), run(20, 100), run(0, 90)]), 0.7);
     assert_eq!(overlap(&[run(5, 105), run(5, 105)]), 1.0);
@@ -31,7 +31,7 @@ fn the_longest_run_is_alone_for_longest() {
 }
 
 #[test]
-fn a_task_that_warms_up_or_keeps_on_is_company_for_the_others() {
+fn warm_up_and_extra_beats_count_as_overlap() {
     let quick = TaskBeats { beats: vec![0, 60, 100], counted: 0..1 };
     assert_eq!(overlap(&[run(0, 100), quick]), 1.0);
     let late = TaskBeats { beats: vec![0, 40, 100], counted: 1..2 };
@@ -41,7 +41,7 @@ fn a_task_that_warms_up_or_keeps_on_is_company_for_the_others() {
 }
 
 #[test]
-fn an_interrupted_task_is_no_company() {
+fn interrupted_task_does_not_overlap() {
     // The second task's third batch takes 500 instead of 10; meanwhile the first is alone.
     let mut beats: Vec<u64> = (0..=10).map(|batch| 10 * batch).collect();
     beats[3..].iter_mut().for_each(|beat| *beat += 490);
@@ -53,14 +53,14 @@ fn an_interrupted_task_is_no_company() {
 }
 
 #[test]
-fn a_slow_batch_is_not_an_interruption() {
+fn slow_batch_is_not_an_interruption() {
     let mut beats: Vec<u64> = (0..=10).map(|batch| 10 * batch).collect();
     beats[3..].iter_mut().for_each(|beat| *beat += 40);
     assert_eq!(overlap(&[steady(0, 14), TaskBeats { beats, counted: 0..10 }]), 1.0);
 }
 
 #[test]
-fn one_task_is_always_with_itself() {
+fn single_task_overlaps_fully() {
     assert_eq!(overlap(&[run(3, 9)]), 1.0);
     assert_eq!(overlap(&[run(3, 3)]), 1.0);
     assert_eq!(overlap(&[TaskBeats::default()]), 1.0);
@@ -68,13 +68,13 @@ fn one_task_is_always_with_itself() {
 }
 
 #[test]
-fn a_clock_that_runs_backwards_is_not_believed() {
+fn backward_clock_gives_no_overlap() {
     assert_eq!(overlap(&[run(9, 3), run(0, 10)]), 0.0);
 }
 
 proptest! {
     #[test]
-    fn it_is_a_share_whatever_the_order(times in prop::collection::vec((0_u64..1000, 0_u64..1000), 1..6)) {
+    fn overlap_is_a_share_in_any_order(times in prop::collection::vec((0_u64..1000, 0_u64..1000), 1..6)) {
         let mut runs: Vec<TaskBeats> = times.into_iter().map(|(began, long)| run(began, began + long)).collect();
         let found = overlap(&runs);
         prop_assert!((0.0..=1.0).contains(&found));
@@ -83,7 +83,7 @@ proptest! {
     }
 
     #[test]
-    fn another_task_never_makes_it_larger(times in prop::collection::vec((0_u64..1000, 1_u64..1000), 2..6)) {
+    fn more_tasks_never_increase_overlap(times in prop::collection::vec((0_u64..1000, 1_u64..1000), 2..6)) {
         let runs: Vec<TaskBeats> = times.into_iter().map(|(began, long)| run(began, began + long)).collect();
         prop_assert!(overlap(&runs) <= overlap(&runs[1..]));
     }

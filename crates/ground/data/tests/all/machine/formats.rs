@@ -173,7 +173,7 @@ fn descriptions() -> impl Iterator<Item = Description> {
 }
 
 #[test]
-fn profiles_have_the_keys_of_their_schema_and_no_others() {
+fn profile_keys_match_the_schema() {
     let schema = profile_schema();
     let profile = serde_json::to_value(full_profile()).unwrap();
     full_profile().check().unwrap();
@@ -182,7 +182,7 @@ fn profiles_have_the_keys_of_their_schema_and_no_others() {
 }
 
 #[test]
-fn profiles_of_bundled_machines_and_sparse_ones_are_valid() {
+fn bundled_and_sparse_profiles_match_the_schema() {
     let schema = profile_schema();
     for description in descriptions() {
         let profile = serde_json::to_value(description.to_profile()).unwrap();
@@ -194,7 +194,7 @@ fn profiles_of_bundled_machines_and_sparse_ones_are_valid() {
 }
 
 #[test]
-fn machines_have_the_keys_of_their_schema_and_no_others() {
+fn machine_keys_match_the_schema() {
     let schema = machine_schema();
     let written: Vec<Value> = descriptions().map(|it| serde_json::to_value(it).unwrap()).collect();
     for machine in &written {
@@ -208,7 +208,7 @@ fn machines_have_the_keys_of_their_schema_and_no_others() {
 }
 
 #[test]
-fn the_schemas_refuse_what_the_readers_refuse() {
+fn schemas_and_readers_refuse_the_same() {
     let profile = |change: &dyn Fn(&mut Value)| {
         let mut profile = serde_json::to_value(full_profile()).unwrap();
         change(&mut profile);
@@ -233,7 +233,7 @@ fn the_schemas_refuse_what_the_readers_refuse() {
 }
 
 #[test]
-fn the_examples_in_the_readme_are_read() {
+fn readme_examples_are_read() {
     let example = |language: &str| {
         README.split_once(&format!("```{language}\n")).unwrap().1.split_once("```").unwrap().0
     };

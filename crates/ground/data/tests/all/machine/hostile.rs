@@ -78,7 +78,7 @@ fn import(bytes: &[u8], name: &str) -> bool {
 }
 
 #[test]
-fn the_seeds_are_read() {
+fn fuzz_seeds_are_read() {
     for (name, text) in SEEDS.into_iter().filter(|(name, _)| *name != "a.toml") {
         assert!(import(text.as_bytes(), name), "{text}");
     }
@@ -88,7 +88,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
 
     #[test]
-    fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..400), seed in select(&SEEDS[..]), keep in any::<Index>()) {
+    fn importer_survives_any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..400), seed in select(&SEEDS[..]), keep in any::<Index>()) {
         import(&bytes, seed.0);
         let mut begun = seed.1.as_bytes()[..keep.index(seed.1.len())].to_vec();
         begun.extend(bytes);
@@ -96,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn changed_files(seed in select(&SEEDS[..]), changes in prop::collection::vec(any_change(&POISON, 200), 1..6)) {
+    fn importer_survives_changed_files(seed in select(&SEEDS[..]), changes in prop::collection::vec(any_change(&POISON, 200), 1..6)) {
         let mut bytes = seed.1.as_bytes().to_vec();
         changes.iter().for_each(|change| change.make(&mut bytes));
         import(&bytes, seed.0);
@@ -113,7 +113,7 @@ fn published() -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn changed_published_files() {
+fn importer_survives_changed_published_files() {
     let files = published();
     if files.is_empty() {
         return;
@@ -132,7 +132,7 @@ fn changed_published_files() {
 }
 
 #[test]
-fn nesting_and_length_are_bounded() {
+fn nesting_and_length_are_limited() {
     let topology = "<topology version=\"2.0\">";
     let refused = [
         ("a.json", format!("{{\"format\":\"seatmap-profile/1\",\"name\":{}", "[".repeat(200_000))),
@@ -160,7 +160,7 @@ fn nesting_and_length_are_bounded() {
 }
 
 #[test]
-fn entities_are_not_expanded() {
+fn xml_entities_are_not_expanded() {
     let bomb = "<!DOCTYPE topology [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;\"><!ENTITY c SYSTEM \"file:///etc/passwd\">]>";
     for entity in ["&b;", "&c;"] {
         let text = format!(

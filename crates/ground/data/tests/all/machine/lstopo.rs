@@ -78,7 +78,7 @@ fn assert_printed(output: &str, profile: &Profile) {
 }
 
 #[test]
-fn a_full_topology_is_loaded_with_its_distances() {
+fn lstopo_loads_full_topology_with_distances() {
     let profile = full();
     let Some(output) = lstopo("full-distances", &profile, &["--distances", "--physical"]) else {
         return;
@@ -87,7 +87,7 @@ fn a_full_topology_is_loaded_with_its_distances() {
 }
 
 #[test]
-fn a_full_topology_keeps_its_levels() {
+fn lstopo_keeps_all_levels() {
     let Some(output) = lstopo("full-levels", &full(), &["--only", "numanode", "--logical"]) else {
         return;
     };
@@ -101,14 +101,14 @@ fn a_full_topology_keeps_its_levels() {
 }
 
 #[test]
-fn a_bare_matrix_with_sparse_indices_is_loaded() {
+fn lstopo_loads_matrix_with_sparse_indices() {
     let profile = profile(Topology::unknown([3, 8, 40, 100]).pus);
     let Some(output) = lstopo("bare", &profile, &["--distances", "--physical"]) else { return };
     assert_printed(&output, &profile);
 }
 
 #[test]
-fn memory_that_needs_a_group_is_loaded() {
+fn lstopo_loads_memory_in_a_group() {
     let pu = |os: u32| Pu { os, numa: Some(1 - os / 4), package: Some(0), ..Pu::default() };
     let profile = profile((0..8).map(pu).collect());
     let Some(output) = lstopo("group", &profile, &["--distances", "--physical"]) else { return };
@@ -116,7 +116,7 @@ fn memory_that_needs_a_group_is_loaded() {
 }
 
 #[test]
-fn more_than_1024_pus_are_loaded() {
+fn lstopo_loads_more_than_1024_pus() {
     let pu = |k: u32| Pu {
         os: 2 * k,
         core: Some(k),
@@ -130,7 +130,7 @@ fn more_than_1024_pus_are_loaded() {
 }
 
 #[test]
-fn what_lstopo_writes_again_is_read_the_same() {
+fn lstopo_output_is_imported_unchanged() {
     let profile = full();
     let Some(output) = lstopo("again", &profile, &["--of", "xml"]) else { return };
     let back = import::read(output.as_bytes(), "again.xml", None).unwrap();

@@ -27,7 +27,7 @@ fn median_ns(profile: &Profile) -> f64 {
 }
 
 #[test]
-fn matrices_have_the_pus_in_their_name() {
+fn published_matrices_have_the_named_pu_count() {
     let Some(folder) = published("core-to-core") else { return };
     let matrices = [
         ("core-i9-12900k-24", 24),
@@ -58,7 +58,7 @@ fn matrices_have_the_pus_in_their_name() {
 }
 
 #[test]
-fn the_step_of_the_coarse_clock_is_a_little_over_ten_nanoseconds() {
+fn coarse_clock_step_is_about_ten_nanoseconds() {
     let Some(folder) = published("core-to-core") else { return };
     let clock = imported(&folder.join("ryzen-7950x-32-coarse-clock.csv")).profile.clock;
     let step_ns = clock.step_ns.unwrap();
@@ -66,11 +66,11 @@ fn the_step_of_the_coarse_clock_is_a_little_over_ten_nanoseconds() {
 }
 
 #[test]
-fn a_console_log_is_refused_with_its_line() {
+fn console_log_is_refused_with_its_line() {
     let Some(folder) = published("core-to-core") else { return };
     let bytes = std::fs::read(folder.join("not-a-matrix-console-log.csv")).unwrap();
     let error = import::read(&bytes, "not-a-matrix-console-log.csv", None).unwrap_err().to_string();
-    insta::assert_snapshot!(error, @"line 1, column 1: 'Num cores: 2' is not a number; this is the tool's console log: run it with --csv and import what it prints on its standard output");
+    insta::assert_snapshot!(error, @"line 1, column 1: 'Num cores: 2' is not a number; this is the tool's console log: run it with --csv and import its standard output");
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn mctop_cycles_are_one_way() {
 }
 
 #[test]
-fn topologies_have_their_levels() {
+fn published_topologies_have_their_levels() {
     let Some(folder) = published("hwloc-xml") else { return };
     // PUs, cores, L2, L3, NUMA nodes, packages.
     let machines = [
@@ -134,7 +134,7 @@ fn topologies_have_their_levels() {
 }
 
 #[test]
-fn threads_and_kinds_are_told_apart() {
+fn siblings_and_core_kinds_are_distinguished() {
     let Some(folder) = published("hwloc-xml") else { return };
     let raptor = imported(&folder.join("Intel-RaptorLake-Corei7-1370P.xml")).profile.topology;
     let kinds = |kind| raptor.pus.iter().filter(|pu| pu.kind == Some(kind)).count();
@@ -146,7 +146,7 @@ fn threads_and_kinds_are_told_apart() {
 }
 
 #[test]
-fn a_matrix_marries_the_topology_of_its_machine() {
+fn matrix_merges_with_topology_of_its_machine_only() {
     let (Some(matrices), Some(topologies)) = (published("core-to-core"), published("hwloc-xml"))
     else {
         return;
@@ -155,6 +155,6 @@ fn a_matrix_marries_the_topology_of_its_machine() {
     let mut profile = imported(&matrices.join("core-i9-12900k-24.csv")).profile;
     let error =
         import::marry(&mut profile, raptor, import::Rows::Numbered).unwrap_err().to_string();
-    assert!(error.starts_with("the matrix has 24 PUs and the topology 20;"), "{error}");
+    assert!(error.starts_with("the matrix has 24 PUs, but the topology has 20;"), "{error}");
     assert!((70.0..80.0).contains(&median_ns(&profile)));
 }

@@ -83,7 +83,7 @@ fn check(name: &str, file: &str, bound_ns: f64) {
 }
 
 #[test]
-fn described_distances_are_the_medians_of_the_published_pairs() {
+fn described_distances_match_published_medians() {
     for (name, file, bound_ns) in MACHINES {
         check(name, file, bound_ns);
     }

@@ -145,7 +145,7 @@ proptest! {
 }
 
 #[test]
-fn more_than_1024_pus_with_holes_survive() {
+fn hwloc_xml_keeps_more_than_1024_sparse_pus() {
     let pus: Vec<u32> = (0..1100).map(|k| 2 * k + 1).collect();
     let topology = Topology {
         pus: pus

@@ -45,7 +45,7 @@ fn full() -> Pattern {
 }
 
 #[test]
-fn patterns_have_the_keys_of_the_schema_and_no_others() {
+fn pattern_keys_match_the_schema() {
     full().check().unwrap();
     let written = serde_json::to_value(full()).unwrap();
     assert_valid(&written);
@@ -55,7 +55,7 @@ fn patterns_have_the_keys_of_the_schema_and_no_others() {
 }
 
 #[test]
-fn the_schema_refuses_what_the_reader_refuses() {
+fn schema_and_reader_refuse_the_same() {
     for (at, value, is_read) in [
         ("/edges", json!([]), true),
         ("/edges/0", json!({ "from": 1, "to": 0, "bytes": 0 }), true),
@@ -78,7 +78,7 @@ fn the_schema_refuses_what_the_reader_refuses() {
 }
 
 #[test]
-fn the_example_in_the_guide_is_read() {
+fn guide_example_is_read() {
     let guide = include_str!("../../../../../../docs/src/patterns.md");
     let example = guide.split_once("```json\n").unwrap().1.split_once("```").unwrap().0;
     let pattern = Pattern::from_json(example).unwrap();

@@ -56,7 +56,7 @@ fn import(bytes: &[u8]) -> bool {
 }
 
 #[test]
-fn the_seeds_are_read() {
+fn fuzz_seeds_are_read() {
     assert!(SEEDS.iter().all(|text| import(text.as_bytes())));
 }
 
@@ -82,7 +82,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
 
     #[test]
-    fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..300), seed in select(&SEEDS[..]), keep in any::<Index>()) {
+    fn importer_survives_any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..300), seed in select(&SEEDS[..]), keep in any::<Index>()) {
         import(&bytes);
         let mut begun = seed.as_bytes()[..keep.index(seed.len())].to_vec();
         begun.extend(bytes);
@@ -90,21 +90,21 @@ proptest! {
     }
 
     #[test]
-    fn changed_files(seed in select(&SEEDS[..]), changes in prop::collection::vec(any_change(&POISON, 50), 1..6)) {
+    fn importer_survives_changed_files(seed in select(&SEEDS[..]), changes in prop::collection::vec(any_change(&POISON, 50), 1..6)) {
         let mut bytes = seed.as_bytes().to_vec();
         changes.iter().for_each(|change| change.make(&mut bytes));
         import(&bytes);
     }
 
     #[test]
-    fn a_list_of_edges_comes_back(pattern in any_pattern()) {
+    fn edge_list_round_trip_keeps_pattern(pattern in any_pattern()) {
         let row = |edge: &Edge| format!("{},{},{},{}\n", edge.from, edge.to, edge.bytes, edge.messages);
         let text = "from,to,bytes,messages\n".to_owned() + &pattern.edges.iter().map(row).collect::<String>();
         prop_assert_eq!(import::read(text.as_bytes(), "a", None).map(|it| it.pattern).ok(), Some(pattern));
     }
 
     #[test]
-    fn matrices_and_coordinates_agree(pattern in any_pattern()) {
+    fn csv_and_matrix_market_give_the_same_pattern(pattern in any_pattern()) {
         let n = pattern.tasks;
         let mut cells = vec![0.0; n * n];
         pattern.edges.iter().for_each(|edge| cells[edge.from * n + edge.to] = edge.bytes);
@@ -121,7 +121,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_claimed_is_not_believed() {
+fn importer_refuses_oversized_files_early() {
     let refused = [
         "%%MatrixMarket matrix array real general\n1048576 1048576\n1\n".to_owned(),
         "%%MatrixMarket matrix coordinate real general\n9 9 18446744073709551615\n1 2 3\n".to_owned(),
@@ -141,7 +141,7 @@ fn what_is_claimed_is_not_believed() {
 }
 
 #[test]
-fn qaplib_instances_are_patterns() {
+fn qaplib_instances_are_imported() {
     let Some(folder) = seatmap_needs::published("qaplib") else { return };
     let files = std::fs::read_dir(folder).unwrap();
     let paths = files

@@ -59,7 +59,7 @@ fn full() -> Plan {
 }
 
 #[test]
-fn plans_have_the_keys_of_the_schema_and_no_others() {
+fn plan_keys_match_the_schema() {
     let plan = full();
     plan.check().unwrap();
     let written = serde_json::to_value(plan).unwrap();
@@ -68,7 +68,7 @@ fn plans_have_the_keys_of_the_schema_and_no_others() {
 }
 
 #[test]
-fn every_objective_and_a_sparse_plan_are_valid() {
+fn sparse_plan_and_every_objective_match_the_schema() {
     assert_valid(&serde_json::to_value(Plan::new("desk", vec![3])).unwrap());
     assert_valid(&json!({ "format": FORMAT, "machine": "desk", "placement": [3, 1] }));
     use Objective::{Congestion, Distance, Measured, Simulated, Time};
@@ -79,7 +79,7 @@ fn every_objective_and_a_sparse_plan_are_valid() {
 }
 
 #[test]
-fn the_schema_refuses_what_the_reader_refuses() {
+fn schema_and_reader_refuse_the_same() {
     for (at, value, is_read) in [
         ("/format", json!("seatmap-plan/2"), false),
         ("/placement", json!([]), false),

@@ -95,12 +95,12 @@ fn after<'a>(text: &'a str, start: &str) -> Vec<&'a str> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_back(plan in plan()) {
+    fn json_round_trip_keeps_plan(plan in plan()) {
         prop_assert_eq!(Plan::from_json(&plan.to_json()).unwrap(), plan);
     }
 
     #[test]
-    fn every_export_names_every_pu_in_the_order_of_the_tasks(plan in plan()) {
+    fn exports_name_every_pu_in_task_order(plan in plan()) {
         let last = |text: String, start: &str| numbers(after(&text, start).last().unwrap());
         prop_assert_eq!(&last(omp_places::write(&plan), "export OMP_PLACES="), &plan.placement);
         prop_assert_eq!(&last(gomp::write(&plan).unwrap(), "export GOMP_CPU_AFFINITY="), &plan.placement);
@@ -121,7 +121,7 @@ proptest! {
     }
 
     #[test]
-    fn scripts_have_one_line_a_task(plan in plan()) {
+    fn scripts_have_one_line_per_task(plan in plan()) {
         let bare = Plan { memory: Vec::new(), ..plan.clone() };
         for text in [taskset::write(&plan), hwloc::write(&plan), numactl::write(&bare)] {
             let lines: Vec<&str> = text.lines().filter(|line| line.contains(") exec ")).collect();
@@ -133,7 +133,7 @@ proptest! {
     }
 
     #[test]
-    fn likwid_takes_plans_without_sharing(plan in plan()) {
+    fn likwid_export_refuses_only_shared_pus(plan in plan()) {
         match likwid_pin::write(&plan) {
             Ok(text) => prop_assert_eq!(numbers(&text), plan.placement),
             Err(PlanExportError::LikwidShares { tasks, pus }) => prop_assert!(plan.is_oversubscribed() && pus < tasks),
@@ -142,7 +142,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_makes_it_panic(text in "[a-z0-9{}\\[\\]:,\" ]{0,40}", at in any::<prop::sample::Index>()) {
+    fn reader_survives_any_text(text in "[a-z0-9{}\\[\\]:,\" ]{0,40}", at in any::<prop::sample::Index>()) {
         let plan = Plan::new("small", vec![4, 0, 4]).to_json();
         let at = at.index(plan.len());
         let _ = Plan::from_json(&format!("{}{text}{}", &plan[..at], &plan[at..])).map(|plan| plan.check().unwrap());

@@ -64,7 +64,7 @@ const LEFT: Addr = Addr(1);
 const RIGHT: Addr = Addr(2);
 
 #[test]
-fn what_was_written_before_the_barrier_is_seen_behind_it() {
+fn barrier_publishes_earlier_writes() {
     loom::model(|| {
         let port = LoomPort::with_words(3);
         let other = port.clone();
@@ -81,7 +81,7 @@ fn what_was_written_before_the_barrier_is_seen_behind_it() {
 }
 
 #[test]
-fn a_barrier_can_be_used_again_at_once() {
+fn barrier_is_reusable_immediately() {
     loom::model(|| {
         let port = LoomPort::with_words(2);
         let other = port.clone();

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_counter_that_the_kernel_does_not_offer_is_not_believed() {
+    fn counter_rejected_by_the_kernel_is_not_used() {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         assert!(!is_left_out(&root, "tsc"), "where the kernel says nothing, the processor counts");

@@ -29,14 +29,14 @@ mod tests {
     }
 
     #[test]
-    fn a_synthetic_coarse_clock_shows_its_step() {
+    fn coarse_clock_step_is_found() {
         for step in [1, 10, 26, 100, 4000] {
             assert_eq!(step_of(coarse(step)), step, "step {step}");
         }
     }
 
     #[test]
-    fn a_stopped_or_unread_clock_has_step_one() {
+    fn stopped_or_unread_clock_has_step_one() {
         assert_eq!(step_of([5; 100].into_iter()), 1);
         assert_eq!(step_of(std::iter::empty()), 1);
     }

@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_that_fails_ends_the_sleep_of_the_other() {
+    fn failing_thread_ends_the_others_sleep() {
         let turn = TurnWord::default();
         std::thread::scope(|scope| {
             let sleeper = scope.spawn(|| turn.wait_for(1));

@@ -50,7 +50,7 @@ pub enum PrimitiveError {
     /// The primitive does not take this number of CPUs.
     // Plural: every primitive takes at least two CPUs at most.
     #[error(
-        "{name} takes {} to {} CPUs, and {given} {} given",
+        "{name} takes {} to {} CPUs, but {given} {} given",
         .takes.start(), .takes.end(), agreeing(*.given, "was", "were")
     )]
     Cpus {
@@ -65,7 +65,7 @@ pub enum PrimitiveError {
     #[error(transparent)]
     Crew(#[from] CrewError),
     /// A thread ran on a CPU other than its own.
-    #[error("the thread on CPU {cpu} was moved to CPU {found}: its times are worth nothing")]
+    #[error("the thread on CPU {cpu} was moved to CPU {found}: its times are invalid")]
     Moved {
         /// Its CPU.
         cpu: u32,
@@ -75,8 +75,8 @@ pub enum PrimitiveError {
     /// The threads did not work at the same time, so the times are not those of concurrent
     /// operations.
     #[error(
-        "{name}: its threads were at work together for {:.0} % of their runs, and {:.0} % are \
-         needed: other programs had the CPUs; try again on a quieter machine",
+        "{name}: other programs used the CPUs, so its threads ran together for only {:.0} % of \
+         the time ({:.0} % are needed); try again on a quieter machine",
         100.0 * .overlap, 100.0 * ENOUGH_OVERLAP
     )]
     Apart {
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_cpu_was_given() {
+    fn cpu_count_error_agrees_in_number() {
         let given =
             |given| PrimitiveError::Cpus { name: "ring".into(), takes: 2..=8, given }.to_string();
         assert_eq!(given(1), "ring takes 2 to 8 CPUs, and 1 was given");
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_does_not_overlap_is_repeated_and_made_longer() {
+    fn non_overlapping_run_is_repeated_and_lengthened() {
         let mut tried = Vec::new();
         let samples = repeated(PLAN, |plan| {
             tried.push(plan.operations);
@@ -293,18 +293,18 @@ mod tests {
     }
 
     #[test]
-    fn one_that_never_overlaps_is_refused() {
+    fn never_overlapping_run_is_refused() {
         let mut tries = 0;
         let refused = repeated(PLAN, |_| {
             tries += 1;
             apart(if tries == 2 { 0.125 } else { 0.0 })
         });
         assert_eq!(tries, LENGTHS as usize * ATTEMPTS);
-        insta::assert_snapshot!(refused.unwrap_err(), @"swap shared: its threads were at work together for 12 % of their runs, and 90 % are needed: other programs had the CPUs; try again on a quieter machine");
+        insta::assert_snapshot!(refused.unwrap_err(), @"swap shared: other programs used the CPUs, so its threads ran together for only 12 % of the time (90 % are needed); try again on a quieter machine");
     }
 
     #[test]
-    fn another_error_is_told_at_once() {
+    fn other_errors_are_returned_immediately() {
         let mut tries = 0;
         let refused = repeated(PLAN, |_| {
             tries += 1;

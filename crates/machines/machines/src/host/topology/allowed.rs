@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn each_flavour_is_found_at_its_usual_place() {
+    fn each_cgroup_layout_is_found_at_its_usual_path() {
         let me = ("proc/self/cgroup", "4:memory:/m\n3:cpuset:/job/1\n");
         let v1 = [
             me,
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_without_the_controller_has_what_is_above() {
+    fn group_without_controller_inherits_from_above() {
         let files = [
             ("proc/self/cgroup", "0::/a/b/c\n"),
             ("sys/fs/cgroup/cpuset.cpus.effective", "0-7"),
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn mounts_tell_of_unusual_places() {
+    fn unusual_mount_points_are_found() {
         let mounts = "x /cgroup/memory cgroup rw,memory 0 0\nx /my\\040groups cgroup2 rw 0 0\n";
         let files = [
             ("proc/mounts", mounts),
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_readable_restricts_nothing() {
+    fn unreadable_files_restrict_nothing() {
         assert_eq!(cpus(&[]), None);
         assert_eq!(
             cpus(&[("sys/fs/cgroup/cpuset.cpus.effective", "all"), ("proc/self/cgroup", "0::/\n")]),

@@ -49,7 +49,7 @@ fn broken(error: io::Error) -> GatherError {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("too much is in the archive")]
+#[error("the archive is too large")]
 struct TooMuch;
 
 /// A reader that fails after a number of bytes. [`Read::take`] would report the end of the input

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_of_caches_ends() {
+    fn circular_cache_references_end() {
         let numbers = nest(&20u32.to_be_bytes()).numbers(&(0..4).collect(), &[]);
         assert!(numbers.contains_key(&(0, SharingKind::Core)));
     }

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_and_pairs_of_pairs() {
+    fn distance_groups_nest_in_pairs() {
         let pairs: [&[u64]; 4] =
             [&[10, 30, 20, 30], &[30, 10, 30, 20], &[20, 30, 10, 30], &[30, 20, 30, 10]];
         assert_eq!(found(&pairs), [vec![0, 2], vec![1, 3]]);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_equally_far_or_contradictory_is_no_group() {
+    fn equal_or_asymmetric_distances_form_no_groups() {
         assert!(found(&[&[10, 20, 20], &[20, 10, 20], &[20, 20, 10]]).is_empty());
         assert!(found(&[&[10, 20, 30], &[21, 10, 30], &[30, 30, 10]]).is_empty());
         assert!(found(&[&[10, 10], &[10, 10]]).is_empty());

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn intels_lists_are_believed_first() {
+    fn intel_core_lists_take_precedence() {
         let lists = [
             ("sys/devices/cpu_core/cpus", "0-1\n"),
             ("sys/devices/cpu_atom/cpus", "2\n"),
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn capacity_and_frequency_tell_otherwise() {
+    fn capacity_and_frequency_decide_core_kinds() {
         let of = |file: &str, values: [&'static str; 4]| -> Vec<(String, &'static str)> {
             (0..4).map(|pu| format!("sys/devices/system/cpu/cpu{pu}/{file}")).zip(values).collect()
         };
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn the_type_of_a_core_goes_before_its_clock() {
+    fn core_type_precedes_clock() {
         let clock =
             |pu: u32, mhz: &'static str| (format!("{CPUS}/cpu{pu}/cpufreq/cpuinfo_max_freq"), mhz);
         let clocks: Vec<(String, &str)> =

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn sparse_numbers_maps_and_lists() {
+    fn sparse_nodes_are_read_from_maps_and_lists() {
         let files = [
             ("online", "0,33\n"),
             ("node0/cpumap", "0f"),
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_without_memory_has_one_that_stands_for_it() {
+    fn nearest_node_replaces_one_without_memory() {
         let mut files = vec![
             ("node0/cpumap", "03"),
             ("node1/cpumap", "0c"),
@@ -234,18 +234,18 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_without_nodes_has_one() {
+    fn machine_without_nodes_has_one() {
         assert_eq!(read(&[]), [(0, (0..8).collect())]);
         assert_eq!(read(&[("node1/cpumap", "nonsense")]), [(0, (0..8).collect())]);
     }
 
     #[test]
-    fn a_node_with_another_ones_cpus_is_left_out() {
+    fn node_with_anothers_cpus_is_omitted() {
         assert_eq!(read(&[("node0/cpumap", "ff"), ("node1/cpumap", "3")]), [(0, (0..8).collect())]);
     }
 
     #[test]
-    fn memory_without_cpus_belongs_to_the_nearest() {
+    fn node_without_cpus_belongs_to_the_nearest() {
         let nodes = [("node0/cpumap", "0f"), ("node1/cpumap", "f0"), ("node2/cpumap", "0")];
         let distances = |last| {
             [

@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_outside_the_tree_is_seen() {
+    fn nothing_outside_the_tree_is_read() {
         let (_folder, tree) = on_disk();
         for path in
             ["sys/escape", "../secret", "sys/loop", "sys/loop/x", "sys/out/secret", "sys/cpu"]
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_named_pipe_does_not_stop_the_reader() {
+    fn named_pipe_does_not_block_the_reader() {
         let (folder, tree) = on_disk();
         let made =
             std::process::Command::new("mkfifo").arg(folder.path().join("root/sys/pipe")).status();

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cache_has_the_size_that_its_first_cpu_tells() {
+    fn cache_size_is_read_from_its_first_cpu() {
         let cache =
             |cpu: u32, index: &str, level: &'static str, kind: &'static str, size: &'static str| {
                 let path = |name: &str| format!("{FOLDER}/cpu{cpu}/cache/{index}/{name}");
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ranking_needs_all_cpus_and_a_difference() {
+    fn ranking_needs_all_cpus_and_a_difference() {
         let told = |file: &str, ranks: [&'static str; 4]| {
             let files: Vec<_> =
                 (0..4).map(|os| format!("{FOLDER}/cpu{os}/{file}")).zip(ranks).collect();

@@ -37,7 +37,7 @@ fn run(primitive: &impl Primitive) {
 }
 
 #[test]
-fn what_passes_through_the_kernel_runs() {
+fn kernel_primitives_run() {
     run(&ThreadCreateJoin);
     run(&FutexPingPong);
     [DescriptorKind::EventFd, DescriptorKind::Pipe, DescriptorKind::UnixSocket]
@@ -68,7 +68,7 @@ fn copies_run_from_a_word_to_megabytes() {
 }
 
 #[test]
-fn what_it_does_not_take_is_refused() {
+fn wrong_cpu_counts_are_refused() {
     let mut room = PrimitiveThreads::new();
     let error = FutexPingPong.run(&mut room, &[0], PLAN).unwrap_err();
     insta::assert_snapshot!(error, @"futex takes 2 to 2 CPUs, and 1 was given");

@@ -101,19 +101,19 @@ fn has_a_pair() -> bool {
 }
 
 #[test]
-fn sums_meet() {
+fn every_task_sees_all_sums() {
     every_task_sees_what_all_wrote(&mut host(2));
 }
 
 #[test]
-fn ping_pongs_end() {
+fn ping_pong_has_the_requested_length() {
     if has_a_pair() {
         a_ping_pong_is_as_long_as_asked_and_time_moves_on(&mut host(8));
     }
 }
 
 #[test]
-fn turns_are_taken() {
+fn tasks_take_turns() {
     if has_a_pair() {
         let mut host = host(1);
         let seats = host.pus()[..2].to_vec();
@@ -122,7 +122,7 @@ fn turns_are_taken() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn wrong_seats_lines_and_cpus_are_refused() {
     let mut host = host(2);
     let seats = host.pus().to_vec();
     assert!(matches!(

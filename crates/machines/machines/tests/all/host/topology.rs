@@ -9,7 +9,7 @@ use seatmap_os::{CpuSet, affinity};
 use std::path::Path;
 
 #[test]
-fn published_computers_are_read_as_hwloc_reads_them() {
+fn published_computers_match_hwloc() {
     for path in published() {
         let name = path.display().to_string();
         let archive = std::fs::read(&path).unwrap();
@@ -23,7 +23,7 @@ fn published_computers_are_read_as_hwloc_reads_them() {
 }
 
 #[test]
-fn this_computer_is_read_as_hwloc_reads_it() {
+fn this_computer_matches_hwloc() {
     let Some(judged) = judgement(Path::new("/")) else { return };
     // In a cpuset hwloc counts the remaining parts, and Seatmap those of the machine.
     if !whole().unwrap().os_indices().eq(in_cpuset().unwrap().iter()) {
@@ -39,7 +39,7 @@ fn this_computer_is_read_as_hwloc_reads_it() {
 }
 
 #[test]
-fn this_computer_offers_what_this_process_may_use() {
+fn host_topology_has_the_permitted_cpus() {
     let allowed = seatmap_os::affinity::current().unwrap();
     let topology = of_host().unwrap();
     assert!(topology.os_indices().eq(allowed), "{topology:?}");
@@ -47,7 +47,7 @@ fn this_computer_offers_what_this_process_may_use() {
 
 /// A reading thread and others may be pinned.
 #[test]
-fn reading_changes_no_mask() {
+fn reading_the_topology_changes_no_mask() {
     std::thread::scope(|scope| {
         let reader = scope.spawn(|| {
             let seat = CpuSet::of_thread(0).unwrap().last().unwrap();

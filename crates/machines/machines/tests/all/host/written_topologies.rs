@@ -40,7 +40,7 @@ fn two_packages() -> Files {
 }
 
 #[test]
-fn more_than_1024_sparse_pus() {
+fn more_than_1024_sparse_pus_are_read() {
     let all: Vec<u32> = (0..1100).map(|at| at * 3).collect();
     let mut files = Files::of_pus(&all);
     for (id, package) in all.chunks(550).enumerate() {
@@ -57,7 +57,7 @@ fn more_than_1024_sparse_pus() {
 }
 
 #[test]
-fn three_kinds_of_cores() {
+fn three_core_kinds_are_read() {
     let mut files = Files::of_pus(&pus(0, 14));
     files.package(0, &pus(0, 14));
     files.around("die_cpus", &pus(0, 14));
@@ -88,7 +88,7 @@ fn three_kinds_of_cores() {
 }
 
 #[test]
-fn a_cache_of_all_packages_without_a_size_is_a_guess() {
+fn unsized_cache_of_all_packages_is_dropped() {
     let mut files = two_packages();
     files.remove("cache");
     files.cache(2, 2, "Unified", &pus(0, 8));
@@ -98,7 +98,7 @@ fn a_cache_of_all_packages_without_a_size_is_a_guess() {
 }
 
 #[test]
-fn old_names_lists_and_missing_files() {
+fn old_file_names_and_missing_files_are_handled() {
     let mut files = two_packages();
     files.remove("package_cpus");
     files.around("core_siblings", &pus(0, 4));
@@ -115,7 +115,7 @@ fn old_names_lists_and_missing_files() {
 }
 
 #[test]
-fn lists_serve_where_masks_are_missing() {
+fn lists_replace_missing_masks() {
     let masks = two_packages();
     let mut lists = Files::default();
     for (path, text) in &masks.0 {
@@ -138,7 +138,7 @@ fn list_of(mask: &str) -> String {
 }
 
 #[test]
-fn the_first_cpu_can_be_offline() {
+fn first_cpu_can_be_offline() {
     let mut files = two_packages();
     files.put("sys/devices/system/cpu/online", "1-7");
     files.remove("cpu0/topology");
@@ -156,7 +156,7 @@ fn the_first_cpu_can_be_offline() {
 }
 
 #[test]
-fn a_die_that_is_its_package_is_none() {
+fn die_equal_to_its_package_is_dropped() {
     let mut files = two_packages();
     files.around("die_cpus", &pus(0, 4));
     files.around("die_cpus", &[4, 5]);
@@ -170,7 +170,7 @@ fn a_die_that_is_its_package_is_none() {
 }
 
 #[test]
-fn clusters_are_kept_where_they_divide() {
+fn clusters_are_kept_if_they_divide_a_package() {
     let mut files = two_packages();
     files.remove("cache");
     files.around("cluster_cpus", &pus(0, 4));
@@ -188,7 +188,7 @@ fn clusters_are_kept_where_they_divide() {
 }
 
 #[test]
-fn a_cluster_that_is_left_alone_in_its_package_is_none() {
+fn single_cluster_in_a_package_is_dropped() {
     let mut files = two_packages();
     files.remove("cache");
     [0, 2, 4, 6].into_iter().for_each(|first| files.around("cluster_cpus", &[first, first + 1]));
@@ -204,7 +204,7 @@ fn a_cluster_that_is_left_alone_in_its_package_is_none() {
 }
 
 #[test]
-fn books_and_drawers() {
+fn books_and_drawers_are_read() {
     let mut files = Files::of_pus(&pus(0, 16));
     pus(0, 16).chunks(2).enumerate().for_each(|(id, package)| files.package(id as u32, package));
     pus(0, 16).chunks(4).enumerate().for_each(|(id, book)| files.group("book", id as u32, book));
@@ -276,7 +276,7 @@ fn linked_packages_are_numbered_together() {
 }
 
 #[test]
-fn siblings_with_cores_of_their_own() {
+fn bulldozer_siblings_are_separate_cores() {
     let mut files = two_packages();
     (0..8).step_by(2).for_each(|first| files.around("core_cpus", &[first, first + 1]));
     files.put("proc/cpuinfo", "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 21\n");
@@ -287,7 +287,7 @@ fn siblings_with_cores_of_their_own() {
 }
 
 #[test]
-fn a_group_without_the_controller_is_where_hwloc_errs() {
+fn group_without_controller_inherits_unlike_hwloc() {
     let mut files = two_packages();
     files.put("proc/self/cgroup", "0::/slice/job");
     files.put("sys/fs/cgroup/cpuset.cpus.effective", "0-7");
@@ -299,7 +299,7 @@ fn a_group_without_the_controller_is_where_hwloc_errs() {
 }
 
 #[test]
-fn a_node_across_packages_is_where_hwloc_errs() {
+fn node_across_packages_is_kept_unlike_hwloc() {
     let mut files = two_packages();
     files.node(0, &[0, 1], &[10, 20]);
     files.node(1, &pus(2, 8), &[20, 10]);
@@ -314,17 +314,17 @@ fn a_node_across_packages_is_where_hwloc_errs() {
 }
 
 #[test]
-fn what_is_no_computer_is_refused() {
+fn invalid_computer_is_refused() {
     let nothing = Files::default();
     let message = |files: &Files| read(files).1.unwrap_err().to_string();
-    assert!(message(&nothing).contains("names no CPU that is online"));
+    assert!(message(&nothing).contains("lists no online CPU"));
     let mut files = two_packages();
     files.put("proc/self/cpuset", "/job");
     files.put("dev/cpuset/cpus", "0-7");
     files.put("dev/cpuset/job/cpus", "64");
-    assert!(message(&files).contains("holds no CPU that is online"));
+    assert!(message(&files).contains("without online CPUs"));
     let folder = seatmap_needs::many_files();
-    assert!(read_folder(folder.path()).unwrap_err().to_string().contains("holds no folder 'sys'"));
+    assert!(read_folder(folder.path()).unwrap_err().to_string().contains("has no folder 'sys'"));
     let mut many = Files::default();
     many.put("sys/devices/system/cpu/online", "0-100000");
     assert!(message(&many).starts_with("100001 or more CPUs"));
@@ -394,7 +394,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_computer_is_read_as_hwloc_reads_it(files in any_computer()) {
+    fn generated_computers_match_hwloc(files in any_computer()) {
         judged("a drawn computer", &files);
     }
 }

@@ -64,7 +64,7 @@ fn plainly() -> u32 {
 }
 
 #[test]
-fn workloads_over_lines_compute_the_same() {
+fn line_workloads_agree_on_all_testbeds() {
     let rendered = format!("rendered: {}", plainly());
     // In a round task 0 receives three messages of task 1, which add 1 to the round's number; task
     // 1 receives one.

@@ -58,7 +58,7 @@ impl BuffersHarness {
 }
 
 #[test]
-fn operations_are_done_where_the_word_is() {
+fn operations_run_at_the_words_buffer() {
     let mut bench = BuffersHarness::new(8);
     assert_eq!(bench.values(LineCall::Store(WORD, 4), 0), [(0, 0)]);
     assert_eq!(bench.values(LineCall::Add(WORD, 3), 1), [(1, 4)]);
@@ -69,7 +69,7 @@ fn operations_are_done_where_the_word_is() {
 }
 
 #[test]
-fn a_poll_finds_a_change_after_half_the_time_between_two() {
+fn poll_finds_a_change_after_half_the_interval() {
     let mut bench = BuffersHarness::new(8);
     assert_eq!(bench.values(LineCall::WaitWhile(WORD, 0), 2), []);
     bench.arrive(LineCall::Store(WORD, 1), 0);
@@ -88,7 +88,7 @@ fn a_poll_finds_a_change_after_half_the_time_between_two() {
 }
 
 #[test]
-fn a_full_buffer_sends_the_operation_back() {
+fn full_buffer_nacks_the_operation() {
     let mut bench = BuffersHarness::new(1);
     bench.arrive(LineCall::Load(WORD), 0);
     bench.arrive(LineCall::Store(WORD, 5), 1);
@@ -100,7 +100,7 @@ fn a_full_buffer_sends_the_operation_back() {
 
 #[test]
 #[should_panic(expected = "buffers receive requests only")]
-fn a_buffer_has_no_use_for_acknowledgements() {
+fn acknowledgement_to_a_buffer_stops_the_simulation() {
     let mut bench = BuffersHarness::new(8);
     let packet = arrive(&mut bench.out, message(&bench.layout, MessageKind::InvAck, 0, 0, 5));
     bench.buffers.handle(packet, &mut bench.out);

@@ -56,7 +56,7 @@ impl CacheHarness {
 }
 
 #[test]
-fn a_miss_asks_the_home_and_the_answer_is_kept() {
+fn miss_asks_the_home_and_keeps_the_answer() {
     let mut bench = CacheHarness::new();
     assert!(!bench.access(0, false));
     let asked = wishes(&mut bench.out);
@@ -74,7 +74,7 @@ fn a_miss_asks_the_home_and_the_answer_is_kept() {
 }
 
 #[test]
-fn an_owner_answers_and_goes_on_reading() {
+fn owner_answers_and_keeps_reading() {
     let mut bench = CacheHarness::new();
     bench.get(0, true, ALONE[0]);
     assert!(bench.access(0, true));
@@ -85,7 +85,7 @@ fn an_owner_answers_and_goes_on_reading() {
 }
 
 #[test]
-fn a_sharer_acknowledges_and_an_owner_sends_the_line_where_it_is_wanted() {
+fn sharer_acknowledges_and_owner_sends_the_requested_line() {
     for (kind, wants_line, answer) in [
         (SHARED, true, MessageKind::InvAck),
         (ALONE[0], true, MessageKind::Data),
@@ -107,7 +107,7 @@ fn a_sharer_acknowledges_and_an_owner_sends_the_line_where_it_is_wanted() {
 }
 
 #[test]
-fn a_snoop_before_the_grant_is_answered_while_the_own_request_is_outstanding() {
+fn snoop_before_the_grant_is_answered_during_own_request() {
     let mut bench = CacheHarness::new();
     bench.get(0, true, ALONE[0]);
     bench.receive(MessageKind::Forward, 0);
@@ -125,7 +125,7 @@ fn a_snoop_before_the_grant_is_answered_while_the_own_request_is_outstanding() {
 }
 
 #[test]
-fn a_snoop_after_the_grant_waits_for_the_answer() {
+fn snoop_after_the_grant_waits_for_the_answer() {
     let mut bench = CacheHarness::new();
     assert!(!bench.access(0, true));
     wishes(&mut bench.out);
@@ -141,7 +141,7 @@ fn a_snoop_after_the_grant_waits_for_the_answer() {
 }
 
 #[test]
-fn a_grant_may_overtake_the_line_of_another_thread() {
+fn grant_may_overtake_another_threads_line() {
     let mut bench = CacheHarness::new();
     assert!(!bench.access(0, false) && !bench.access(1, true));
     wishes(&mut bench.out);
@@ -159,7 +159,7 @@ fn a_grant_may_overtake_the_line_of_another_thread() {
 }
 
 #[test]
-fn a_request_that_is_sent_back_goes_out_again() {
+fn nacked_request_is_sent_again() {
     let mut bench = CacheHarness::new();
     assert!(!bench.access(1, true));
     let first = sent(&wishes(&mut bench.out));
@@ -173,7 +173,7 @@ fn a_request_that_is_sent_back_goes_out_again() {
 }
 
 #[test]
-fn sleepers_look_again_when_their_line_changes() {
+fn sleepers_check_again_when_their_line_changes() {
     let mut bench = CacheHarness::new();
     bench.get(0, false, SHARED);
     bench.cache.watch(0, LINE);
@@ -190,7 +190,7 @@ fn sleepers_look_again_when_their_line_changes() {
 
 #[test]
 #[should_panic(expected = "another cache answers for it")]
-fn a_sharer_is_not_asked_for_the_line() {
+fn forward_to_a_sharer_stops_the_simulation() {
     let mut bench = CacheHarness::new();
     bench.get(0, false, SHARED);
     bench.receive(MessageKind::Forward, 0);
@@ -199,13 +199,13 @@ fn a_sharer_is_not_asked_for_the_line() {
 
 #[test]
 #[should_panic(expected = "the thread waits for Nothing")]
-fn a_line_that_nobody_asked_for_stops_the_simulation() {
+fn unrequested_line_stops_the_simulation() {
     CacheHarness::new().receive(SHARED, 0);
 }
 
 #[test]
 #[should_panic(expected = "the line is not here")]
-fn a_snoop_for_a_line_that_is_not_here_stops_the_simulation() {
+fn snoop_for_an_absent_line_stops_the_simulation() {
     let mut bench = CacheHarness::new();
     bench.receive(INVALIDATE, 0);
     bench.answers();
@@ -213,6 +213,6 @@ fn a_snoop_for_a_line_that_is_not_here_stops_the_simulation() {
 
 #[test]
 #[should_panic(expected = "thread 0 asked for nothing")]
-fn a_notice_without_request_stops_the_simulation() {
+fn notice_without_request_stops_the_simulation() {
     CacheHarness::new().cache.expect(0, 0);
 }

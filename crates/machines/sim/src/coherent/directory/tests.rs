@@ -55,7 +55,7 @@ impl DirectoryHarness {
 }
 
 #[test]
-fn the_first_reader_gets_the_line_from_memory_and_alone() {
+fn first_reader_gets_the_line_exclusively_from_memory() {
     let mut bench = DirectoryHarness::new(ring(8));
     bench.arrive(0, READ, 2);
     let began = bench.out.now();
@@ -71,7 +71,7 @@ fn the_first_reader_gets_the_line_from_memory_and_alone() {
 }
 
 #[test]
-fn another_reader_gets_it_from_the_owner() {
+fn second_reader_gets_the_line_from_the_owner() {
     let mut bench = DirectoryHarness::new(ring(8));
     bench.receive(READ, 0);
     assert_eq!(bench.receive(READ, 1), [(MessageKind::Forward, 0, 1)]);
@@ -80,7 +80,7 @@ fn another_reader_gets_it_from_the_owner() {
 }
 
 #[test]
-fn a_write_miss_takes_the_line_from_every_sharer() {
+fn write_miss_invalidates_every_sharer() {
     let mut bench = DirectoryHarness::new(ring(8));
     bench.receive(READ, 0);
     bench.receive(READ, 1);
@@ -93,7 +93,7 @@ fn a_write_miss_takes_the_line_from_every_sharer() {
 }
 
 #[test]
-fn an_upgrade_is_granted_without_the_line() {
+fn upgrade_is_granted_without_the_line() {
     let mut bench = DirectoryHarness::new(ring(8));
     bench.receive(READ, 0);
     bench.receive(READ, 1);
@@ -109,7 +109,7 @@ fn an_upgrade_is_granted_without_the_line() {
 }
 
 #[test]
-fn one_request_for_a_line_is_served_at_a_time() {
+fn requests_for_one_line_are_served_in_turn() {
     let mut bench = DirectoryHarness::new(ring(8));
     bench.receive(READ, 0);
     assert_eq!(bench.receive(WRITE, 1), [(INVALIDATE, 0, 1)]);
@@ -129,7 +129,7 @@ fn one_request_for_a_line_is_served_at_a_time() {
 }
 
 #[test]
-fn a_full_directory_sends_requests_back() {
+fn full_directory_nacks_requests() {
     let mut bench = DirectoryHarness::new(ring(2));
     for cache in 0..3 {
         bench.arrive(0, READ, cache);
@@ -145,7 +145,7 @@ fn a_full_directory_sends_requests_back() {
 }
 
 #[test]
-fn messages_are_looked_up_one_after_the_other() {
+fn lookups_are_serialised() {
     let mut bench = DirectoryHarness::new(ring(8));
     for cache in 0..3 {
         bench.arrive(0, READ, cache);
@@ -157,7 +157,7 @@ fn messages_are_looked_up_one_after_the_other() {
 }
 
 #[test]
-fn a_request_climbs_until_all_sharers_are_below() {
+fn request_climbs_until_all_sharers_are_below() {
     let mut bench = DirectoryHarness::new(hierarchy(8));
     bench.arrive(4, READ, 0);
     assert_eq!(sent(&bench.serve()), [(ALONE[0], 0, 0)], "no sharer is elsewhere");
@@ -174,13 +174,13 @@ fn a_request_climbs_until_all_sharers_are_below() {
 #[should_panic(
     expected = "directory at tick 1: InvAck of line 5, cache 0, thread 0, at node 0 from 1 to 0: no request"
 )]
-fn an_answer_that_nobody_asked_for_stops_the_simulation() {
+fn unrequested_answer_stops_the_simulation() {
     DirectoryHarness::new(ring(8)).receive(MessageKind::InvAck, 0);
 }
 
 #[test]
 #[should_panic(expected = "the cache has the line: true")]
-fn an_acknowledgement_of_a_cache_that_keeps_the_line_stops_the_simulation() {
+fn acknowledgement_by_a_sharer_stops_the_simulation() {
     let mut bench = DirectoryHarness::new(ring(8));
     bench.receive(READ, 0);
     bench.receive(WRITE, 1);
@@ -189,6 +189,6 @@ fn an_acknowledgement_of_a_cache_that_keeps_the_line_stops_the_simulation() {
 
 #[test]
 #[should_panic(expected = "cache 1 gives up a line that it does not have")]
-fn a_line_is_given_up_by_caches_that_have_it() {
+fn only_a_sharer_can_give_up_a_line() {
     DirectoryHarness::new(ring(8)).directory.gone(1, LINE, 0);
 }

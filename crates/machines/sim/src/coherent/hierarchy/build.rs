@@ -26,7 +26,7 @@ impl Hierarchy {
             return Err(impossible(name, &flaw));
         }
         let layout = layout(&CoreTree::of(&self))
-            .ok_or_else(|| impossible(name, "its levels make no tree"))?;
+            .ok_or_else(|| impossible(name, "its levels are not a tree"))?;
         Ok(CoherentModel {
             topology: topology(&self.cores),
             shape: None,

@@ -29,16 +29,13 @@ impl Hierarchy {
 
     fn head_flaw(&self) -> Option<String> {
         if self.format != FORMAT {
-            return Some(format!("format is '{}', and only {FORMAT} is known", self.format));
+            return Some(format!("unknown format '{}'; expected {FORMAT}", self.format));
         }
         if self.fabric.kind != "levels" {
-            return Some(format!(
-                "fabric.kind is '{}', and this file can only be of levels",
-                self.fabric.kind
-            ));
+            return Some(format!("fabric.kind is '{}'; expected levels", self.fabric.kind));
         }
         if !(0.1..=100.0).contains(&self.frequency_ghz.value) {
-            return Some("frequency_ghz is not a clock".to_owned());
+            return Some("frequency_ghz must be from 0.1 to 100".to_owned());
         }
         let fits = (1..=MOST_TICKS).contains(&self.ticks_per_cycle);
         (!fits)
@@ -55,16 +52,13 @@ impl Hierarchy {
 
     fn cores_flaw(&self) -> Option<String> {
         if !(2..=MOST_CORES).contains(&self.cores.len()) {
-            return Some(format!(
-                "{}; distances need 2, and {MOST_CORES} can be run",
-                counted(self.cores.len(), "core")
-            ));
+            return Some(format!("{}; give 2 to {MOST_CORES}", counted(self.cores.len(), "core")));
         }
         let mut seen = BTreeSet::new();
         let flaw = self.cores.iter().enumerate().find_map(|(at, core)| {
             let flaw = self.core_flaw(core).or_else(|| {
                 let twice = core.pus.iter().find(|os| !seen.insert(**os))?;
-                Some(format!("PU {twice} is there twice"))
+                Some(format!("PU {twice} is listed twice"))
             });
             flaw.map(|flaw| format!("cores[{at}]: {flaw}"))
         });
@@ -89,12 +83,12 @@ impl Hierarchy {
             ));
         }
         if let Some(ns) = core.sibling_ns.filter(|ns| *ns <= 0.0) {
-            return Some(format!("sibling_ns is {ns:?}, and a round trip takes longer"));
+            return Some(format!("sibling_ns is {ns:?}, but must be positive"));
         }
         let figures = core.offset_ns.iter().chain(core.sibling_ns.iter());
         // An offset may be negative: it is a difference from the mean of a group.
         let wild = figures.copied().find(|ns| ns.is_nan() || ns.abs() > LONGEST_NS);
-        wild.map(|ns| format!("{ns:?} ns is not a part of a round trip"))
+        wild.map(|ns| format!("{ns:?} ns cannot be part of a round trip"))
     }
 
     fn distances_flaw(&self) -> Option<String> {
@@ -102,8 +96,8 @@ impl Hierarchy {
         let rest = &self.distances.rest_ns;
         if let Some(at) = between.iter().position(|row| row.len() != between.len()) {
             return Some(format!(
-                "distances.between_ns[{at}] has {} of {}",
-                between[at].len(),
+                "distances.between_ns[{at}] has {} for {}",
+                counted(between[at].len(), "figure"),
                 counted(between.len(), "group")
             ));
         }
@@ -130,12 +124,12 @@ impl Hierarchy {
         // A group of one core has no distance inside, and no pair that needs it.
         if one == other && there.is_nan() {
             return Some(format!(
-                "distances.between_ns[{one}][{one}] is nan, and the group has several cores"
+                "distances.between_ns[{one}][{one}] is nan, but the group has several cores"
             ));
         }
         if there != back {
             return Some(format!(
-                "distances.between_ns says {there} ns one way and {back} ns the other"
+                "distances.between_ns has {there} ns one way and {back} ns the other"
             ));
         }
         let measured = self.home_of(super::MEASURED_LINE);
@@ -147,9 +141,7 @@ impl Hierarchy {
             Some(self.round_trip_ns(a, b, home)).filter(|ns| !(0.0..=LONGEST_NS).contains(ns))
         });
         if let Some(wild) = wild {
-            return Some(format!(
-                "cores {a} and {b} are {wild:?} ns apart, which no two cores are"
-            ));
+            return Some(format!("cores {a} and {b} are {wild:?} ns apart, which is impossible"));
         }
         let apart = self.round_trip_ns(a, b, measured);
         let core = [a, b]

@@ -51,15 +51,12 @@ impl DistanceParts {
             .as_ref()
             .ok_or_else(|| impossible(&profile.name, "it has no core distances"))?;
         if self.group_of.len() < 2 {
-            return Err(impossible(
-                &profile.name,
-                "distances between two cores are needed, and it has one core",
-            ));
+            return Err(impossible(&profile.name, "it has one core, but distances need two"));
         }
         let between_cores = self.between_cores(distance);
         let between_ns = self
             .between(&between_cores)
-            .ok_or_else(|| impossible(&profile.name, "it knows no distance between two cores"))?;
+            .ok_or_else(|| impossible(&profile.name, "it has no distance between two cores"))?;
         let mut levels = Hierarchy {
             format: FORMAT.to_owned(),
             name: profile.name.clone(),

@@ -36,7 +36,7 @@ impl Hierarchy {
         let ties = &self.fabric;
         let [address, data, acknowledge] = ties.package_busy_cycles;
         format!(
-            "[fabric]\nkind = \"levels\"\n# What a link to another package is busy with an \
+            "[fabric]\nkind = \"levels\"\n# Busy time of a link to another package for an \
              address, a line, an acknowledgement.\n\
              package_busy_cycles = [{address}, {data}, {acknowledge}]\nbasis = \"{}\"\nsource = \
              {}\n",
@@ -48,8 +48,8 @@ impl Hierarchy {
     fn homes_text(&self) -> String {
         let Some(homes) = &self.homes else { return NO_HOMES.to_owned() };
         format!(
-            "# Lines are dealt to homes by a hash that stands in for the unknown one; offsets are \
-             by home.\n[homes]\n\
+            "# A substitute for the unknown hash distributes lines over homes; offsets are per \
+             home.\n[homes]\n\
              count = {}\nhash_seed = {}\nsettled_in_groups = {}\n",
             homes.count, homes.hash_seed, homes.settled_in_groups
         )
@@ -75,22 +75,22 @@ fn add_line(text: &mut String, line: String) {
 }
 
 const HEAD: &str = "\
-# A machine of levels for Seatmap's simulator: every figure may be edited. A round trip between
+# A hierarchical machine for Seatmap's simulator. Every figure may be edited. A round trip between
 # cores i and j takes between_ns[group i][group j] + offset_ns[i] + offset_ns[j] + rest_ns[i][j].
-# \"calibration\" is fitted to what was measured, \"assumption\" is not known.
+# \"calibration\" is fitted to measurements, \"assumption\" is not measured.
 ";
 const CORES: &str = "\
-# Groups settle lines between their cores. Numbers of caches, dies, nodes and packages say who
-# shares them; packages that no topology told are cores nearer to each other than to the rest.";
+# Groups settle lines between their cores. Cores with the same number share a cache, die, node or
+# package; without a topology, cores nearer to each other than to the rest are a package.";
 const NO_HOMES: &str = "\
-# No [homes]: distances for one line say nothing about others, so every line is as far as that one.
+# No [homes]: only one line was measured, so its distances apply to every line.
 ";
 const DISTANCES: &str = "\
 # Round trips in nanoseconds, inside groups (the diagonal) and between them.
 ";
 const REST: &str = "\
-# What groups and offsets leave of pairs, row i for cores 0 to i - 1. Without it the machine is
-# smoother than measured.
+# What groups and offsets do not explain: row i has the pairs with cores 0 to i - 1. Without it the
+# machine is smoother than measured.
 ";
 
 fn core(core: &CoreWritten) -> String {

@@ -17,7 +17,7 @@ fn request(network: &Network, cache: u16) -> Message {
 }
 
 #[test]
-fn a_message_takes_one_link_after_the_other() {
+fn message_takes_one_link_after_the_other() {
     let mut network = network();
     // The route from stop 2 to the home has two links.
     let step = network.send(request(&network, 1), 10, 100);
@@ -33,7 +33,7 @@ fn a_message_takes_one_link_after_the_other() {
 }
 
 #[test]
-fn a_lane_takes_messages_as_far_apart_as_they_keep_it_busy() {
+fn lane_spaces_messages_by_their_busy_time() {
     for (kind, lane) in [
         (READ, Lane::Address),
         (MessageKind::Data, Lane::Data),
@@ -60,7 +60,7 @@ fn a_lane_takes_messages_as_far_apart_as_they_keep_it_busy() {
 }
 
 #[test]
-fn a_message_to_its_own_node_arrives_at_once() {
+fn message_to_its_own_node_arrives_immediately() {
     let mut network = network();
     let own = Message { to: 1, ..request(&network, 0) };
     let step = network.send(own, 0, 7);
@@ -69,7 +69,7 @@ fn a_message_to_its_own_node_arrives_at_once() {
 
 #[test]
 #[should_panic(expected = "network at tick 9: the end: 1 sent, 0 received, 1 under way")]
-fn a_message_under_way_at_the_end_stops_the_simulation() {
+fn undelivered_message_stops_the_simulation() {
     let mut network = network();
     network.send(request(&network, 0), 0, 7);
     network.assert_idle(9);
@@ -77,7 +77,7 @@ fn a_message_under_way_at_the_end_stops_the_simulation() {
 
 proptest! {
     #[test]
-    fn order_is_kept_and_nothing_is_lost(
+    fn network_keeps_order_and_loses_nothing(
         departures in prop::collection::vec((0_u64..4, 0_u16..3, 0_usize..3), 1..60)
     ) {
         let mut network = network();

@@ -149,7 +149,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn one_writer_or_many_readers_and_a_read_sees_the_last_write(calls in steps(), crowded: bool, seed in 0_u64..1000) {
+    fn single_writer_or_readers_and_reads_see_last_write(calls in steps(), crowded: bool, seed in 0_u64..1000) {
         for (name, layout) in machines() {
             let places = layout.caches() * layout.threads;
             let calls = calls[..calls.len().min(places)].to_vec();
@@ -165,7 +165,7 @@ proptest! {
 }
 
 #[test]
-fn the_check_of_lines_can_fail() {
+fn coherence_check_can_fail() {
     let layout = Arc::new(ring(8));
     let mut traffic = Traffic::new(&layout, &[0, 1], vec![vec![Step::Add(0)], Vec::new()], 0);
     traffic.run();
@@ -180,7 +180,7 @@ fn the_check_of_lines_can_fail() {
 }
 
 #[test]
-fn a_broken_invariant_ends_a_run_as_a_panic_with_component_time_and_message() {
+fn invariant_panic_names_component_time_and_message() {
     let layout = Arc::new(ring(8));
     let mut world = CoherentMachine::new(Arc::clone(&layout));
     world.reset(&[0, 1], LINES, 0);

@@ -76,17 +76,15 @@ impl IsolationBackend {
         let subject = "cpuset backend";
         let found = match self {
             IsolationBackend::V2Isolated(IsolationEvidence::Tried) => {
-                "v2-partition: one CPU was isolated and given \
-                back"
-                    .to_owned()
+                "v2-partition: one CPU was isolated and restored".to_owned()
             }
             IsolationBackend::V2Isolated(IsolationEvidence::Spared) => {
-                "v2-partition: to be had, and not tried: threads would lose the CPU masks that \
-                 they have by isolcpus=, or, before Linux 6.2, by their own choice"
+                "v2-partition: available; not tried, because threads would lose CPU masks set by \
+                 isolcpus= or, before Linux 6.2, by themselves"
                     .to_owned()
             }
             IsolationBackend::V1Exclusive(IsolationEvidence::Tried | IsolationEvidence::Spared) => {
-                "v1-exclusive: one CPU was taken and given back; v2 partitions cannot be had here"
+                "v1-exclusive: one CPU was reserved and restored; v2 partitions are not available"
                     .to_owned()
             }
             IsolationBackend::V2Isolated(IsolationEvidence::Read) => {
@@ -97,11 +95,12 @@ impl IsolationBackend {
             }
             IsolationBackend::Affinity(reason) => {
                 let remedy = format!(
-                    "{}, outside a container, for CPUs that no cell has (seatmap cell list); or \
-                     isolcpus= on the kernel's command line",
+                    "run it {}, outside a container, for CPUs in no cell (seatmap cell list); or \
+                     use isolcpus= on the kernel's command line",
                     rights::as_root()
                 );
-                let found = format!("affinity only: others may come to {} ({reason})", named(cpus));
+                let found =
+                    format!("affinity only: other threads may run on {} ({reason})", named(cpus));
                 return Diagnosis::new(subject, Severity::Fix, found, Some(Remedy::advice(remedy)));
             }
         };
@@ -110,9 +109,7 @@ impl IsolationBackend {
 }
 
 fn unproven(word: &str) -> Diagnosis {
-    let found = format!(
-        "{word}, going by what is mounted; whether the kernel grants it is not tried, --try does"
-    );
+    let found = format!("{word}: mounted; whether the kernel grants it was not tried (use --try)");
     Diagnosis::new("cpuset backend", Severity::Info, found, None)
 }
 
@@ -164,7 +161,7 @@ struct Lent(Option<PathBuf>);
 impl Lent {
     fn new(root: &Path) -> io::Result<Self> {
         if !has_cpuset(&root.join("cgroup.controllers")) {
-            return Err(io::Error::other("has no cpuset controller"));
+            return Err(io::Error::other("no cpuset controller"));
         }
         let control = root.join("cgroup.subtree_control");
         if has_cpuset(&control) {
@@ -193,7 +190,7 @@ fn try_v2(_held: &SettingsLock, root: &Path, cpus: &[u32]) -> io::Result<Isolati
     // Dropped last, after the group that uses the controller.
     let _lent = Lent::new(root)?;
     let cpu = last_free(cpus)
-        .ok_or_else(|| io::Error::other("not tried, since threads are pinned to each CPU"))?;
+        .ok_or_else(|| io::Error::other("not tried, because threads are pinned to each CPU"))?;
     let host = Root::new("/");
     let is_safe = keeps_masks(&SchedulerSettings::read(&host).release, &isolated::at_boot(&host));
     let (partition, evidence) = if is_safe {
@@ -224,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn old_kernels_are_known_by_their_release() {
+    fn kernels_that_drop_masks_are_recognised_by_release() {
         let keeps = |release: &str| keeps_masks(release, &CpuSet::default());
         assert!(["6.2.0", "6.12.117+deb12-cloud-amd64", "7.0-rc1", "10.0"].into_iter().all(keeps));
         assert!(!["6.1.0-56-cloud-amd64", "5.15.0", "", "x"].into_iter().any(keeps));
@@ -232,12 +229,12 @@ mod tests {
 
     /// On a computer with `isolcpus=8-31`, the first process had CPUs 0 to 63 after a partition.
     #[test]
-    fn no_kernel_keeps_the_masks_of_isolcpus() {
+    fn isolcpus_masks_are_never_kept() {
         assert!(!keeps_masks("6.12.117+deb12-rt-amd64", &CpuSet::of_list("8-31,40-63").unwrap()));
     }
 
     #[test]
-    fn the_best_comes_first_and_what_was_not_tried_is_said() {
+    fn best_backend_is_first_and_untried_ones_are_marked() {
         let yes = |evidence| Ok(evidence);
         let no = |why: &str| Err(why.to_owned());
         let best =
@@ -247,7 +244,7 @@ mod tests {
         assert_eq!((read.diagnosis(&[1]).level, read.is_known()), (Severity::Info, false));
         assert!(
             read.diagnosis(&[1]).found.starts_with("v1-exclusive")
-                && read.diagnosis(&[1]).found.contains("--try does")
+                && read.diagnosis(&[1]).found.contains("not tried (use --try)")
         );
         assert_eq!(
             IsolationBackend::by(no("a"), no("b")),
@@ -256,9 +253,9 @@ mod tests {
     }
 
     #[test]
-    fn a_cpu_that_a_cell_has_may_be_why() {
+    fn remedy_suggests_cpus_in_no_cell() {
         let told = IsolationBackend::Affinity("v1: Invalid argument".into()).diagnosis(&[1]);
-        assert!(told.remedy.is_some_and(|remedy| remedy.text.contains("that no cell has")));
+        assert!(told.remedy.is_some_and(|remedy| remedy.text.contains("for CPUs in no cell")));
     }
 
     fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
@@ -270,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_controller_is_lent_only_where_it_is_and_for_as_long_as_needed() {
+    fn controller_is_enabled_only_if_needed_and_restored() {
         let without =
             folder(&[("cgroup.controllers", "cpu hugetlb\n"), ("cgroup.subtree_control", "")]);
         assert!(Lent::new(without.path()).is_err());
@@ -291,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_that_comes_back_otherwise_did_not_hold() {
+    fn changed_setting_is_reported() {
         let root = folder(&[]);
         let group = Throwaway::new(root.path()).unwrap();
         group.keep("same", "1").unwrap();
@@ -301,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn an_attempt_leaves_no_group_behind() {
+    fn attempt_removes_its_group() {
         let root = tempfile::tempdir().unwrap();
         drop(Throwaway::new(root.path()).unwrap());
         assert_eq!(std::fs::read_dir(root.path()).unwrap().count(), 0);

@@ -38,7 +38,7 @@ impl Boot {
         let subject = "tick";
         let is_covered = self.nohz_full.as_ref().is_some_and(|without| covers(without, cpus));
         if cpus.contains(&BOOT_CPU) && !is_covered {
-            let found = format!("CPU {BOOT_CPU} keeps the time for all: its tick never stops");
+            let found = format!("CPU {BOOT_CPU} keeps the time for all CPUs: its tick never stops");
             return Diagnosis::new(
                 subject,
                 Severity::No,
@@ -48,21 +48,23 @@ impl Boot {
         }
         if self.nohz_full.is_none() {
             let found =
-                "this kernel is built without NO_HZ_FULL: the tick comes as long as anything runs";
-            let advice =
-                format!("a kernel with CONFIG_NO_HZ_FULL, started with nohz_full={}", set(cpus));
+                "this kernel is built without NO_HZ_FULL: the tick runs whenever a thread runs";
+            let advice = format!(
+                "use a kernel with CONFIG_NO_HZ_FULL, started with nohz_full={}",
+                set(cpus)
+            );
             return Diagnosis::new(subject, Severity::No, found, Some(Remedy::advice(advice)));
         }
         if is_covered {
             return Diagnosis::new(
                 subject,
                 Severity::Ok,
-                "stops while one thread runs alone (nohz_full)",
+                "stops while only one thread runs (nohz_full)",
                 None,
             );
         }
         let remedy = self.extended(DoctorRemedyKind::BootNohzFull, "nohz_full", cpus);
-        let found = format!("comes as long as anything runs{}", self.instead_of("nohz_full"));
+        let found = format!("runs whenever a thread runs{}", self.instead_of("nohz_full"));
         Diagnosis::new(subject, Severity::Boot, found, Some(remedy))
     }
 
@@ -72,9 +74,9 @@ impl Boot {
         let handed_over =
             self.argument(name).is_some_and(|named| named == "all" || covers(&list(named), cpus));
         if handed_over || !self.ticks(cpus) {
-            return Diagnosis::new("rcu callbacks", Severity::Ok, "run elsewhere", None);
+            return Diagnosis::new("rcu callbacks", Severity::Ok, "run on other CPUs", None);
         }
-        let found = format!("run on the CPU that made them{}", self.instead_of(name));
+        let found = format!("run on the CPU that queued them{}", self.instead_of(name));
         let remedy = self.extended(DoctorRemedyKind::BootRcuNocbs, name, cpus);
         Diagnosis::new("rcu callbacks", Severity::Boot, found, Some(remedy))
     }
@@ -92,10 +94,11 @@ impl Boot {
         let present = Isolcpus::parse(self.argument(subject).unwrap_or_default());
         match (has_cpuset, bound.is_empty()) {
             _ if covers(&self.isolated, cpus) => {
-                Diagnosis::new(subject, Severity::Ok, "outside load balancing already", None)
+                Diagnosis::new(subject, Severity::Ok, "already outside load balancing", None)
             }
             _ if !backend.is_known() => {
-                let found = "needed only where no cpuset keeps others away; not tried, --try does";
+                let found =
+                    "needed only if no cpuset keeps other threads away; not tried (use --try)";
                 Diagnosis::new(subject, Severity::Info, found, None)
             }
             (true, true) => Diagnosis::new(
@@ -105,8 +108,8 @@ impl Boot {
                 None,
             ),
             (true, false) if present.keeps_managed_away(cpus) => {
-                let found = "keeps managed interrupts away, but for those of devices that have no \
-                    other CPU";
+                let found =
+                    "keeps managed interrupts away, except those of devices with no other CPU";
                 Diagnosis::new(subject, Severity::Info, found, None)
             }
             (true, false) => {
@@ -120,7 +123,8 @@ impl Boot {
                 Diagnosis::new(subject, Severity::Boot, found, Some(remedy))
             }
             (false, _) => {
-                let found = format!("no cpuset keeps others away here{}", self.instead_of(subject));
+                let found =
+                    format!("no cpuset keeps other threads away here{}", self.instead_of(subject));
                 let remedy = Remedy::new(
                     DoctorRemedyKind::BootIsolcpus,
                     present.with(&["domain", "managed_irq"], cpus),
@@ -136,7 +140,7 @@ impl Boot {
             return Diagnosis::new(
                 subject,
                 Severity::Info,
-                "not known: /proc/irq does not say",
+                "not known: /proc/irq does not report it",
                 None,
             );
         };
@@ -144,11 +148,11 @@ impl Boot {
             return Diagnosis::new(
                 subject,
                 Severity::Ok,
-                "interrupts of new devices go elsewhere",
+                "interrupts of new devices go to other CPUs",
                 None,
             );
         }
-        let found = "interrupts of new devices come here as to any CPU";
+        let found = "interrupts of new devices may go to these CPUs";
         if cpus.contains(&BOOT_CPU) {
             return Diagnosis::new(
                 subject,
@@ -166,7 +170,7 @@ impl Boot {
         if others.is_empty() {
             let advice = "leave one CPU out of isolcpus= and nohz_full=, for interrupts";
             let found =
-                "interrupts of new devices come here, and every other CPU is isolated as well";
+                "interrupts of new devices may go to these CPUs; every other CPU is isolated, too";
             return Diagnosis::new(subject, Severity::No, found, Some(Remedy::advice(advice)));
         }
         let remedy =
@@ -204,7 +208,7 @@ impl Boot {
 
     fn instead_of(&self, name: &str) -> String {
         self.argument(name).map_or_else(String::new, |value| {
-            format!("; replace {name}={value} of the command line")
+            format!("; replace {name}={value} on the command line")
         })
     }
 }
@@ -241,7 +245,7 @@ impl<'a> Isolcpus<'a> {
 }
 
 fn without_boot_cpu() -> String {
-    format!("choose CPUs without CPU {BOOT_CPU}, and leave it to the system")
+    format!("leave CPU {BOOT_CPU} to the system: choose other CPUs")
 }
 
 fn set(cpus: &[u32]) -> CpuSet {
@@ -332,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_computer_started_with_the_words_is_clean() {
+    fn boot_words_make_the_computer_clean() {
         let nothing = IsolationBackend::Affinity(String::new());
         let line = restarted("quiet", &CPUS, &nothing, &Irqs::default());
         let all =
@@ -350,7 +354,7 @@ mod tests {
     /// The kernel refuses a second `isolcpus=` and takes only the last `rcu_nocbs=`, so the remedy
     /// names all CPUs.
     #[test]
-    fn words_that_are_there_are_extended() {
+    fn present_boot_words_are_extended() {
         let nothing = IsolationBackend::Affinity(String::new());
         let before = "isolcpus=nohz,domain,3 nohz_full=3 rcu_nocbs=3 irqaffinity=0-2";
         let line = restarted(before, &[2], &nothing, &Irqs::default());
@@ -360,12 +364,12 @@ mod tests {
         );
         assert_eq!(text(&started_with("nohz_full=0,3").tick(&[2])).1, "nohz_full=2,3");
         let found = started_with(before).tick(&[2]).found;
-        assert!(found.ends_with("; replace nohz_full=3 of the command line"), "{found}");
+        assert!(found.ends_with("; replace nohz_full=3 on the command line"), "{found}");
         assert_eq!(started_with("rcu_nocbs=all").callbacks(&CPUS).level, Severity::Ok);
     }
 
     #[test]
-    fn a_tuned_kernel_is_well_for_its_cpus_and_no_others() {
+    fn tuned_kernel_is_ok_only_for_its_cpus() {
         let tuned = started_with(
             "quiet nohz_full=2-3 isolcpus=2-3 irqaffinity=0-1 rcu_nocbs=2-3 rcu_nocbs_poll",
         );
@@ -378,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn interrupts_are_sent_to_no_cpu_that_is_isolated_for_others() {
+    fn interrupts_go_to_no_otherwise_isolated_cpu() {
         let boot =
             Boot { isolated: vec![1], irq_default: Some(ONLINE.to_vec()), ..Boot::default() };
         assert_eq!(text(&boot.interrupts(&CPUS, &ONLINE)), (Severity::Boot, "irqaffinity=0"));
@@ -391,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_cpu_is_not_sent_to_reboot() {
+    fn first_cpu_gets_no_reboot_remedy() {
         let boot = started_with("");
         let each =
             [boot.tick(&[0, 1]), boot.interrupts(&[0, 1], &ONLINE), Boot::default().tick(&[0])];
@@ -403,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_that_cannot_stop_the_tick_is_not_sent_to_reboot() {
+    fn kernel_with_unstoppable_tick_gets_no_reboot_remedy() {
         assert_eq!(Boot::default().tick(&CPUS).level, Severity::No);
         assert_eq!(
             Boot::default().interrupts(&CPUS, &ONLINE).level,
@@ -413,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn isolcpus_is_for_what_a_cpuset_cannot_do() {
+    fn isolcpus_is_advised_only_beyond_cpusets() {
         let boot = Boot::default();
         assert_eq!(
             boot.isolation(

@@ -75,14 +75,13 @@ impl Irqs {
             (0, _) => {}
             (count, false) => {
                 let found = format!(
-                    "{count} come here; whether they can be moved is not tried, --try does"
+                    "{count} on these CPUs; whether they can be moved was not tried (use --try)"
                 );
                 return Diagnosis::new(subject, Severity::Info, found, None);
             }
             (count, true) => {
-                let found = format!(
-                    "{count} come here; without root's rights it cannot be tried whether they move"
-                );
+                let found =
+                    format!("{count} on these CPUs; only root can try whether they can be moved");
                 return Diagnosis::new(
                     subject,
                     Severity::Info,
@@ -96,8 +95,8 @@ impl Irqs {
         }
         if self.unmovable.is_empty() {
             let found = match self.movable {
-                0 => "none comes here".to_owned(),
-                count => format!("{count} come here, and all can be moved"),
+                0 => "none on these CPUs".to_owned(),
+                count => format!("{count} on these CPUs; all can be moved"),
             };
             return Diagnosis::new(subject, Severity::Ok, found, None);
         }
@@ -111,8 +110,7 @@ impl Irqs {
             self.unmovable.len(),
             named.join(", ")
         );
-        let remedy = "choose CPUs that they do not come to, or let the device have fewer queues \
-                      (ethtool -L)";
+        let remedy = "choose CPUs without them, or give the device fewer queues (ethtool -L)";
         Diagnosis::new(subject, Severity::No, found, Some(Remedy::advice(remedy)))
     }
 
@@ -149,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_manages_is_named_with_its_cpus() {
+    fn managed_interrupts_are_named_with_their_cpus() {
         let irqs = after(&[None, Some(libc::EIO), None, Some(libc::EPERM)]);
         let found = irqs.diagnosis();
         assert_eq!(found.level, Severity::No);
@@ -161,19 +159,19 @@ mod tests {
     }
 
     #[test]
-    fn what_moves_is_well_and_what_was_not_tried_is_said() {
+    fn movable_interrupts_are_ok_and_untried_ones_reported() {
         assert_eq!(after(&[None, None]).diagnosis().level, Severity::Ok);
         assert_eq!(after(&[None, Some(libc::EACCES)]).diagnosis().level, Severity::Info);
         assert_eq!(after(&[Some(libc::EROFS)]).untried, 1);
     }
 
     #[test]
-    fn many_are_not_all_named() {
+    fn long_interrupt_list_is_shortened() {
         assert!(after(&[Some(libc::EIO); 9]).diagnosis().found.ends_with(", and 3 more"));
     }
 
     #[test]
-    fn affinities_stay_as_they_were() {
+    fn examination_keeps_affinities() {
         let held = settings_lock::take().unwrap();
         let root = Root::new("/");
         let all = || {
@@ -191,12 +189,15 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_tried_that_nobody_asked_for() {
+    fn examination_without_try_changes_nothing() {
         let cpus = seatmap_os::cpus::Cpus::read().unwrap().online;
         let irqs = Irqs::examine(&cpus, None);
         assert_eq!((irqs.movable, irqs.unmovable.len()), (0, 0));
         let found = Irqs { untried: 2, ..Irqs::default() }.diagnosis();
-        assert_eq!(found.found, "2 come here; whether they can be moved is not tried, --try does");
-        assert_eq!(Irqs::default().diagnosis().found, "none comes here");
+        assert_eq!(
+            found.found,
+            "2 on these CPUs; whether they can be moved was not tried (use --try)"
+        );
+        assert_eq!(Irqs::default().diagnosis().found, "none on these CPUs");
     }
 }

@@ -32,7 +32,7 @@ mod tests {
     }
 
     #[test]
-    fn only_programs_with_one_cpu_count() {
+    fn only_programs_with_one_cpu_are_pinned() {
         let task = |is_kernel| ThreadStat {
             is_kernel,
             ..ThreadStat::of(std::process::id() as seatmap_os::Tid).unwrap()
@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pinned_thread_takes_its_cpu() {
+    fn pinned_thread_occupies_its_cpu() {
         let cpus = seatmap_os::affinity::current().unwrap();
         let pinned =
             || seatmap_os::affinity::pin(&cpus[..1]).map(|()| last_free(&cpus[..1])).unwrap();

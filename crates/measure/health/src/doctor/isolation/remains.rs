@@ -19,9 +19,8 @@ struct Remains<'a> {
 }
 
 pub(super) fn diagnosis(topology: &Topology, cpus: &[u32], boot: &Boot, irqs: &Irqs) -> Diagnosis {
-    let hypervisor = environment::read()
-        .hypervisor
-        .unwrap_or_else(|| "a hypervisor, if there is one,".to_owned());
+    let hypervisor =
+        environment::read().hypervisor.unwrap_or_else(|| "a hypervisor, if any".to_owned());
     let hypervisor = Some(hypervisor).filter(|name| name != "none");
     let neighbours = neighbours(topology, cpus);
     let has_tick = boot.ticks(cpus);
@@ -53,14 +52,11 @@ impl Remains<'_> {
     fn reasons(&self) -> Vec<String> {
         let them = agreeing(self.cpus.len(), "it", "them");
         let tick =
-            self.has_tick.then(|| format!("the tick, since nohz_full does not cover {them}"));
-        let steal = self
-            .hypervisor
-            .as_ref()
-            .map(|name| format!("whatever {name} takes from its guest (steal)"));
+            self.has_tick.then(|| format!("the tick, because nohz_full does not cover {them}"));
+        let steal =
+            self.hypervisor.as_ref().map(|name| format!("CPU time taken by {name} (steal)"));
         let irqs = on_some(&self.bound, "unmovable interrupts on");
-        let untried =
-            (self.untried > 0).then(|| "interrupts, where they cannot be moved".to_owned());
+        let untried = (self.untried > 0).then(|| "interrupts that cannot be moved".to_owned());
         let smt = on_some(&self.neighbours, "SMT neighbours on");
         [tick, steal, irqs, untried, smt].into_iter().flatten().collect()
     }
@@ -75,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_reason_is_said_and_no_other() {
+    fn only_existing_reasons_are_listed() {
         let mut remains = Remains {
             cpus: &[2, 3],
             has_tick: true,
@@ -86,8 +82,8 @@ mod tests {
         };
         assert_eq!(
             remains.diagnosis().found,
-            "on CPUs 2,3: the tick, since nohz_full does not cover them; whatever KVM takes from its guest (steal); \
-             unmovable interrupts on CPU 3; interrupts, where they cannot be moved; \
+            "on CPUs 2,3: the tick, because nohz_full does not cover them; CPU time taken by KVM (steal); \
+             unmovable interrupts on CPU 3; interrupts that cannot be moved; \
              SMT neighbours on CPU 6"
         );
         (remains.has_tick, remains.hypervisor) = (false, None);

@@ -28,7 +28,7 @@ pub(crate) fn examine(root: &Root, cpus: &[u32], held: Option<&SettingsLock>) ->
 }
 
 fn unknown(subject: &'static str) -> Diagnosis {
-    Diagnosis::new(subject, Severity::Info, "not known: this kernel does not say", None)
+    Diagnosis::new(subject, Severity::Info, "not known: this kernel does not report it", None)
 }
 
 /// Real-time throttling (sched(7)) stops only threads of SCHED_FIFO, SCHED_RR and SCHED_DEADLINE.
@@ -39,7 +39,7 @@ fn throttling(root: &Root) -> Diagnosis {
         None => unknown(subject),
         Some("-1") => Diagnosis::new(subject, Severity::Ok, "off", None),
         Some(_) if !limits_real_time(root) => {
-            let found = "not by this kernel: a fair server leaves ordinary threads their time";
+            let found = "none on this kernel: a fair server keeps time for ordinary threads";
             Diagnosis::new(subject, Severity::Ok, found, None)
         }
         Some(runtime) => {
@@ -62,19 +62,20 @@ fn workqueues(root: &Root, cpus: &[u32], others: &[u32], held: Option<&SettingsL
     let own = read(root, WORKQUEUE).and_then(|own| Some((mask(&own)?, own)));
     let Some((members, own)) = own else { return unknown(subject) };
     if !members.iter().any(|cpu| cpus.contains(cpu)) {
-        return Diagnosis::new(subject, Severity::Ok, "run elsewhere", None);
+        return Diagnosis::new(subject, Severity::Ok, "run on other CPUs", None);
     }
     let tried = held.map(|_| {
         root.write(WORKQUEUE, &own).is_ok() && read(root, WORKQUEUE).as_ref() == Some(&own)
     });
     let found = match tried {
-        Some(true) => "unbound ones run here too",
+        Some(true) => "unbound ones run on these CPUs, too",
         Some(false) => {
-            let found = "unbound ones run here too, and the mask cannot be set from here";
-            let advice = format!("let root of the host write {} to {WORKQUEUE}", as_mask(others));
+            let found = "unbound ones run on these CPUs, too; their mask cannot be set from here";
+            let advice =
+                format!("ask root of the host to write {} to {WORKQUEUE}", as_mask(others));
             return Diagnosis::new(subject, Severity::No, found, Some(Remedy::advice(advice)));
         }
-        None => "unbound ones run here too; whether the mask can be set is not tried, --try does",
+        None => "unbound ones run on these CPUs, too; setting their mask was not tried (use --try)",
     };
     Diagnosis::new(
         subject,
@@ -127,7 +128,7 @@ fn thp(root: &Root) -> Diagnosis {
             let remedy = Remedy::write(root, DoctorRemedyKind::HugePagesOnRequest, path, "madvise");
             Diagnosis::new(subject, Severity::Fix, found, Some(remedy))
         }
-        Some(_) => Diagnosis::new(subject, Severity::Ok, "only where a program asks for it", None),
+        Some(_) => Diagnosis::new(subject, Severity::Ok, "only if a program requests it", None),
     }
 }
 
@@ -206,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_are_well_need_no_remedy() {
+    fn quiet_settings_need_no_remedy() {
         let watched = |on: &str, cpus: &str| {
             let files =
                 [("/proc/sys/kernel/watchdog", on), ("/proc/sys/kernel/watchdog_cpumask", cpus)];
@@ -228,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn workqueues_elsewhere_are_well() {
+    fn workqueues_on_other_cpus_are_ok() {
         assert_eq!(workqueues(&fixture("3").root, &[2, 3], &[0, 1], None).level, Severity::Ok);
         assert_eq!(
             workqueues(&Fixture::new(&[]).root, &[2, 3], &[0, 1], None).level,
@@ -236,13 +237,13 @@ mod tests {
         );
         let read = workqueues(&fixture("f").root, &[2, 3], &[0, 1], None);
         assert!(
-            read.level == Severity::Fix && read.found.contains("not tried, --try does"),
+            read.level == Severity::Fix && read.found.contains("not tried (use --try)"),
             "{read:?}"
         );
     }
 
     #[test]
-    fn a_pool_is_filled_where_there_is_memory_for_it() {
+    fn huge_page_pool_is_filled_only_with_enough_memory() {
         let root = Root::new("/nowhere");
         let node = |free, free_kib| {
             let found = huge_pages(&root, &Node { name: "node1".into(), total: 4, free, free_kib });
@@ -256,19 +257,19 @@ mod tests {
     }
 
     #[test]
-    fn what_a_kernel_does_not_say_is_no_fault() {
+    fn unreported_setting_is_not_a_fault() {
         assert_eq!(level(statistics, &[("/proc/sys/vm/stat_interval", "soon")]), Severity::Info);
         assert_eq!(level(thp, &[]), Severity::Info);
     }
 
     /// In a container `/proc/sys` is read-only.
     #[test]
-    fn a_file_that_takes_no_writes_is_for_those_outside() {
+    fn read_only_file_remedy_addresses_the_host() {
         let mounts = "1 0 0:1 / / rw - overlay o rw\n2 1 0:5 / /proc rw - proc p rw\n3 2 0:5 /sys /proc/sys ro - proc p rw\n";
         let files = [("/proc/self/mountinfo", mounts), ("/proc/sys/vm/stat_interval", "1")];
         let remedy = statistics(&Fixture::new(&files).root).remedy.unwrap();
         let sentence =
-            "ask whoever started this container to write 120 to /proc/sys/vm/stat_interval";
+            "ask the user who started this container to write 120 to /proc/sys/vm/stat_interval";
         assert_eq!((remedy.kind, remedy.text.as_str()), (DoctorRemedyKind::Advice, sentence));
     }
 }

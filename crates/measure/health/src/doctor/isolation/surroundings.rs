@@ -27,7 +27,7 @@ pub(crate) fn examine(root: &Root, topology: &Topology, cpus: &[u32]) -> Vec<Dia
     });
     let (running, hidden) = match running(root) {
         Ok(running) => (running, hidden),
-        Err(error) => (Vec::new(), Some(format!("{error} cannot be read: {}", error.source))),
+        Err(error) => (Vec::new(), Some(format!("cannot read {error}: {}", error.source))),
     };
     let mut daemons = daemons(&running, hidden.as_deref(), root.has(SYSTEMD));
     let is_foreign = running.iter().any(|(pid, name)| {
@@ -52,7 +52,7 @@ fn siblings(root: &Root, topology: &Topology, cpus: &[u32]) -> Diagnosis {
         return Diagnosis::new(
             subject,
             Severity::Info,
-            "not known: the kernel does not say which PUs share a core",
+            "not known: the kernel does not report which PUs share a core",
             None,
         );
     }
@@ -68,12 +68,12 @@ fn siblings(root: &Root, topology: &Topology, cpus: &[u32]) -> Diagnosis {
     let outside = CpuList(outside);
     let found = format!(
         // Plural: a verb stands in the braces.
-        "{} {} cores with these and slow{} them while {}: take {} in as well, or offline",
+        "{} {} cores with these CPUs and slow{} them when busy: include {them}, or take {them} \
+         offline",
         outside.named(),
         agreeing(outside.0.len(), "shares", "share"),
         agreeing(outside.0.len(), "s", ""),
-        agreeing(outside.0.len(), "it works", "they work"),
-        agreeing(outside.0.len(), "it", "them"),
+        them = agreeing(outside.0.len(), "it", "them"),
     );
     let switches: Vec<String> =
         outside.0.iter().map(|cpu| format!("/sys/devices/system/cpu/cpu{cpu}/online")).collect();
@@ -101,8 +101,7 @@ fn daemons(running: &[(Tid, String)], hidden: Option<&str>, has_systemd: bool) -
     let names: Vec<&str> =
         DAEMONS.into_iter().filter(|daemon| !pids_of(running, daemon).is_empty()).collect();
     if !names.is_empty() {
-        // Plural: "runs" is a verb here.
-        let found = format!("{} runs and may undo what a cell sets", names.join(" and "));
+        let found = format!("{} may undo the settings of a cell", names.join(" and "));
         // 'tuned-adm off' is not enough: the daemon remains and changes everything with the next
         // profile.
         let command = if has_systemd {
@@ -124,12 +123,10 @@ fn daemons(running: &[(Tid, String)], hidden: Option<&str>, has_systemd: bool) -
         None => Diagnosis::new(
             subject,
             Severity::Ok,
-            "none that moves interrupts by itself (irqbalance, tuned)",
+            "none that moves interrupts (irqbalance, tuned)",
             None,
         ),
-        Some(why) => {
-            Diagnosis::new(subject, Severity::Info, format!("none that can be seen: {why}"), None)
-        }
+        Some(why) => Diagnosis::new(subject, Severity::Info, format!("none visible: {why}"), None),
     }
 }
 
@@ -146,7 +143,7 @@ fn clocksource(root: &Root) -> Diagnosis {
     if QUICK_CLOCKS.contains(&name.as_str()) {
         return Diagnosis::new(subject, Severity::Ok, name, None);
     }
-    let found = format!("{name}: each look at the clock is a system call");
+    let found = format!("{name}: reading the clock takes a system call");
     let available = read(root, &format!("{CLOCKS}/available_clocksource")).unwrap_or_default();
     match QUICK_CLOCKS
         .into_iter()
@@ -159,7 +156,7 @@ fn clocksource(root: &Root) -> Diagnosis {
         None => {
             // On Arm the kernel omits the counter if the firmware does not describe it.
             let advice = if cfg!(target_arch = "x86_64") {
-                "start the kernel with tsc=reliable, if the processor's counter is"
+                "if the processor's counter is reliable, start the kernel with tsc=reliable"
             } else {
                 "update the firmware: the kernel does not find the processor's counter"
             };
@@ -179,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_core_has_a_neighbour() {
+    fn half_core_has_a_neighbour() {
         assert_eq!(neighbours(&smt(), &[2, 3, 6]), [7]);
         let fixture = Fixture::new(&[("/sys/devices/system/cpu/cpu7/online", "1")]);
         let remedy = siblings(&fixture.root, &smt(), &[2, 3, 6]).remedy.unwrap();
@@ -196,13 +193,13 @@ mod tests {
     }
 
     #[test]
-    fn who_moves_interrupts_is_named() {
+    fn interrupt_movers_are_named() {
         let running = [(1, "init"), (7, "irqbalance"), (8, "tuned-gui")]
             .map(|(pid, name)| (pid, name.to_owned()));
         let hidden = Some("a container");
         for hidden in [None, hidden] {
             let found = daemons(&running, hidden, true);
-            assert_eq!(found.found, "irqbalance runs and may undo what a cell sets");
+            assert_eq!(found.found, "irqbalance may undo the settings of a cell");
             assert_eq!(found.remedy.unwrap().text, "systemctl stop irqbalance");
         }
         assert_eq!(daemons(&running, None, false).remedy.unwrap().text, "kill 7");
@@ -211,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_clocks_are_told() {
+    fn slow_clock_sources_are_reported() {
         let clock = |current: &str, available: &str| {
             let current = (&*format!("{CLOCKS}/current_clocksource"), current);
             let available = (&*format!("{CLOCKS}/available_clocksource"), available);

@@ -55,15 +55,15 @@ fn execution(kind: DoctorRemedyKind) -> Execution {
             ("/sys/devices/system/cpu/nohz_full", "1"),
             ("/sys/kernel/debug/sched/fair_server/cpu1/runtime", "50000000"),
         ]),
-        DoctorRemedyKind::FillHugePages => Test("settings_of_this_computer_are_mended"),
-        DoctorRemedyKind::RaiseQuota => Test("a_quota_is_raised"),
-        DoctorRemedyKind::ReleaseGroup => Test("an_idle_group_is_released"),
-        DoctorRemedyKind::StopDaemon => Test("a_daemon_is_stopped"),
-        DoctorRemedyKind::UnsetVariables => Test("variables_are_unset"),
+        DoctorRemedyKind::FillHugePages => Test("settings_of_this_computer_are_repaired"),
+        DoctorRemedyKind::RaiseQuota => Test("raise_quota_remedy_lifts_quota"),
+        DoctorRemedyKind::ReleaseGroup => Test("release_group_remedy_ends_idle_policy"),
+        DoctorRemedyKind::StopDaemon => Test("stop_daemon_remedy_ends_daemon"),
+        DoctorRemedyKind::UnsetVariables => Test("unset_variables_remedy_clears_findings"),
         DoctorRemedyKind::BootNohzFull
         | DoctorRemedyKind::BootRcuNocbs
         | DoctorRemedyKind::BootIsolcpus
-        | DoctorRemedyKind::BootIrqaffinity => Test("a_computer_started_with_the_words_is_clean"),
+        | DoctorRemedyKind::BootIrqaffinity => Test("boot_words_make_the_computer_clean"),
         DoctorRemedyKind::Advice => Test("advice_is_a_sentence"),
     }
 }
@@ -94,7 +94,7 @@ fn examined(fixture: &Fixture) -> Vec<Diagnosis> {
 
 /// A new kind fails to compile until added above.
 #[test]
-fn every_kind_of_remedy_is_executed() {
+fn every_remedy_kind_is_executed_by_a_test() {
     let tests = [
         include_str!("tests.rs"),
         include_str!("../isolation/boot.rs"),

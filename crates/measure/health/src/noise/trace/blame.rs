@@ -179,14 +179,14 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_shared_out() {
+    fn gap_is_divided_among_its_takers() {
         let spans = spans(&[(8, 13, 1), (15, 30, 0), (60, 70, 0)]);
         let traced = found(&[gap(10, 10), gap(100, 50)], &spans, 0);
         insta::assert_snapshot!(serde_json::to_string(&traced).unwrap(), @r#"{"gaps":2,"gaps_before_trace":0,"takers":[{"who":"hog","gaps":1,"total_us":5.0,"longest_us":5.0},{"who":"local_timer","gaps":1,"total_us":3.0,"longest_us":3.0}],"unexplained":{"who":"","gaps":2,"total_us":52.0,"longest_us":50.0},"longest":[{"start_ns":100000,"length_ns":50000,"takers":[],"unexplained_us":50.0},{"start_ns":10000,"length_ns":10000,"takers":[{"who":"hog","us":5.0},{"who":"local_timer","us":3.0}],"unexplained_us":2.0}]}"#);
     }
 
     #[test]
-    fn a_task_whose_end_is_not_shown_is_in_one_gap() {
+    fn task_with_unseen_end_is_in_one_gap() {
         let mut spans = spans(&[(10, 200, 0)]);
         spans.spans[0].known_ns = Some(10_000);
         let traced = found(&[gap(9, 40), gap(100, 60)], &spans, 0);
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_trace_cannot_know_is_counted_apart() {
+    fn untraceable_gaps_are_counted_separately() {
         let traced = found(&[gap(10, 10), gap(30, 10), gap(50, 4)], &spans(&[]), 20);
         assert_eq!(
             (traced.gaps, traced.gaps_before_trace),
@@ -206,7 +206,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_parts_make_the_whole(
+        fn parts_sum_to_the_whole(
             steps in proptest::collection::vec((0u64..20, 1u64..20, 0usize..2), 0..30),
             gaps in proptest::collection::vec((0u64..500, 5u64..100), 1..30),
         ) {

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left() {
+    fn trace_instance_is_removed() {
         let Some(instance) = begun() else { return };
         let tracefs = Tracefs::open().unwrap();
         let folder = tracefs.folder().join("instances").join(instance.folder.file_name().unwrap());
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn one_left_behind_goes_with_the_next_and_one_in_use_stays() {
+    fn stale_instance_is_removed_and_used_one_stays() {
         let Some(first) = begun() else { return };
         let tracefs = Tracefs::open().unwrap();
         let left = tracefs.folder().join("instances").join(format!("{PREFIX}left"));
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn one_left_behind_that_somebody_reads_is_in_nobodys_way() {
+    fn stale_instance_with_a_reader_does_not_block() {
         let Some(_first) = begun() else { return };
         let tracefs = Tracefs::open().unwrap();
         let instances = tracefs.folder().join("instances");
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn who_falls_asleep_is_heard() {
+    fn falling_asleep_is_recorded() {
         let cpus = seatmap_os::affinity::current().unwrap();
         let instance = match Instance::begin(&cpus) {
             Ok(instance) => instance,

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_is_read() {
+    fn every_event_kind_is_parsed() {
         let lines = [
             "           rustc-1252    [001] d.h.. 70628.260013: local_timer_entry: vector=236",
             "          <idle>-0       [001] 70628.260031: local_timer_exit: vector=236",
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_cannot_pass_for_a_line() {
+    fn task_name_cannot_imitate_a_line() {
         let line = "] 1.000000: a_en-77      [003] d.h.. 2.000001: reschedule_entry: vector=253";
         assert_eq!(told(line), "2000001000 of 77 '] 1.000000: a_en': Enter(\"reschedule\")");
         let line = "           a b c-7       [003] d..2. 2.000001: sched_switch: prev_comm=a b c prev_pid=7 prev_prio=1 \
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_without_a_name_is_somebody() {
+    fn unnamed_task_is_parsed() {
         let line = "                -7       [003] d..2. 2.000001: sched_switch: prev_comm= prev_pid=7 prev_prio=1 prev_state=S \
                     ==> next_comm= next_pid=8 next_prio=120";
         assert_eq!(
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_with_a_line_end_breaks_no_event() {
+    fn line_end_in_a_name_breaks_no_event() {
         let text = "# tracer: nop\n#\n             a\nb-7       [003] d..2. 2.000001: sched_switch: prev_comm=a\nb prev_pid=7 \
                     prev_prio=1 prev_state=S ==> next_comm=c\nd next_pid=8 next_prio=-1\nCPU:3 [LOST 4 EVENTS]\n\
                     \x20            c\nd-8       [003] d.h.. 2.000002: softirq_entry: vec=9 [action=RCU]\n\
@@ -203,12 +203,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_line_is_too_odd(line in proptest::collection::vec(any::<u8>(), 0..120)) {
+        fn parser_survives_any_line(line in proptest::collection::vec(any::<u8>(), 0..120)) {
             split(&line).for_each(|line| drop(event(line)));
         }
 
         #[test]
-        fn no_tail_is_too_odd(tail in "[ -~]{0,80}") {
+        fn parser_survives_any_line_end(tail in "[ -~]{0,80}") {
             event(format!("           rustc-1252    [001] d.h.. {tail}").as_bytes());
             event(format!("           rustc-1252    [001] d.h.. 70628.260013: sched_switch: {tail}").as_bytes());
         }

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn handlers_nest_and_the_meters_own_time_is_nobodys() {
+    fn handlers_nest_and_meter_time_is_excluded() {
         let found = told(&[
             ("meter", 7, 10, "local_timer_entry: vector=236"),
             ("meter", 7, 13, "irq_handler_entry: irq=36 name=disk"),
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn another_task_has_it_until_the_meter_is_back() {
+    fn other_task_runs_until_the_meter_returns() {
         let to_hog = "sched_switch: prev_comm=meter prev_pid=7 prev_prio=120 prev_state=R ==> next_comm=hog next_pid=9 next_prio=120";
         let back = "sched_switch: prev_comm=hog prev_pid=9 prev_prio=120 prev_state=R ==> next_comm=meter next_pid=7 next_prio=120";
         let found = told(&[
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_that_is_not_shown_has_one_end() {
+    fn unseen_switch_has_one_end() {
         let to_hog = "sched_switch: prev_comm=meter prev_pid=7 prev_prio=120 prev_state=R ==> next_comm=hog next_pid=9 next_prio=120";
         let lines = [
             ("meter", 7, 10, to_hog),
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_change_is_kept() {
+    fn switch_name_is_kept() {
         let to_hog = "sched_switch: prev_comm=meter prev_pid=7 prev_prio=120 prev_state=R ==> next_comm=hog next_pid=9 next_prio=120";
         let found = told(&[
             ("meter", 7, 10, to_hog),
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_handler_whose_end_is_missing_is_over_when_it_begins_again() {
+    fn handler_without_exit_ends_at_its_next_entry() {
         let found = told(&[
             ("meter", 7, 10, "local_timer_entry: vector=236"),
             ("meter", 7, 20, "local_timer_entry: vector=236"),
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_steps_back_makes_no_overlap() {
+    fn backward_clock_step_makes_no_overlap() {
         let found = told(&[
             ("hog", 9, 10, "local_timer_entry: vector=236"),
             ("hog", 9, 20, "local_timer_exit: vector=236"),
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_mark_nobody_is_the_meter() {
+    fn trace_without_marker_has_no_meter() {
         assert_eq!(
             of(b"           meter-7       [001] d.h.. 1.000001: local_timer_entry: vector=236\n"),
             None
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_began_before_the_trace_is_not_guessed() {
+    fn events_before_the_trace_are_not_guessed() {
         let found = told(&[
             ("hog", 9, 5, "local_timer_exit: vector=236"),
             ("hog", 9, 8, "reschedule_entry: vector=253"),

@@ -40,7 +40,7 @@ fn of_kind(all: &[Diagnosis], kind: DoctorRemedyKind) -> Option<&Diagnosis> {
 
 /// The lock prevents new cells, which change some settings too.
 #[test]
-fn settings_of_this_computer_are_mended() {
+fn settings_of_this_computer_are_repaired() {
     let online = Cpus::read().unwrap().online;
     let (Some(last), true) = (online.last(), online.len() > 1) else {
         return seatmap_needs::skipped!("isolation needs two CPUs");

@@ -77,7 +77,7 @@ fn traced() -> Traced {
 }
 
 #[test]
-fn reports_have_the_keys_of_the_schema_and_no_others() {
+fn report_keys_match_the_schema() {
     let mut report = serde_json::to_value(full()).unwrap();
     assert_eq!(refused(&schema(), &report), NOTHING);
     // The command line adds the machine.
@@ -99,7 +99,7 @@ fn reports_have_the_keys_of_the_schema_and_no_others() {
 }
 
 #[test]
-fn what_a_program_heard_is_as_the_schema_of_seatings_says() {
+fn program_noise_matches_the_seating_schema() {
     let text = include_str!("../../../../../../docs/formats/seatmap-seating-1.schema.json");
     let seatings: Value = serde_json::from_str(text).unwrap();
     let schema = json!({ "$ref": "#/$defs/ProgramNoise", "$defs": seatings["$defs"] });

@@ -123,7 +123,7 @@ impl fmt::Display for LeftOutReason {
             LeftOutReason::TooSmall { pus } => {
                 write!(out, "too small: {}", seatmap_data::statistics::words::counted(*pus, "PU"))
             }
-            LeftOutReason::NoDistances => out.write_str("its profile holds no core distances"),
+            LeftOutReason::NoDistances => out.write_str("its profile has no core distances"),
             LeftOutReason::Refused { error } => out.write_str(error),
         }
     }

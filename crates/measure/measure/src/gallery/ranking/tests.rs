@@ -51,7 +51,7 @@ fn names(ranking: &MachineRanking) -> Vec<&str> {
 }
 
 #[test]
-fn the_nearest_machine_comes_first_and_every_time_is_that_of_its_messages() {
+fn nearest_machine_is_first_and_times_match_messages() {
     let gallery =
         gallery(vec![even("far", 8, 300.0), even("near", 8, 50.0), even("middle", 8, 100.0)]);
     let pattern = generate("ring:8").unwrap();
@@ -69,7 +69,7 @@ fn the_nearest_machine_comes_first_and_every_time_is_that_of_its_messages() {
 }
 
 #[test]
-fn machines_that_are_too_small_or_without_distances_are_left_out_and_named() {
+fn unusable_machines_are_left_out_and_named() {
     let mut unknown = even("unknown", 8, 1.0);
     unknown.core_distance = None;
     let gallery = gallery(vec![even("small", 4, 10.0), unknown, even("fits", 8, 100.0)]);
@@ -83,7 +83,7 @@ fn machines_that_are_too_small_or_without_distances_are_left_out_and_named() {
 }
 
 #[test]
-fn a_machine_without_the_figures_that_a_time_needs_is_not_ranked() {
+fn machine_without_the_needed_figures_is_not_ranked() {
     let mut known = even("known", 4, 200.0);
     let alone = vec![1.0; 4];
     known.speed = Some(SeatSpeed { pus: (0..4).collect(), alone, together: None, work: None });
@@ -105,7 +105,7 @@ fn a_machine_without_the_figures_that_a_time_needs_is_not_ranked() {
 }
 
 #[test]
-fn the_difference_of_like_machines_stands_beside_the_ranking() {
+fn ranking_includes_the_difference_of_like_machines() {
     let [mut old, mut new] = [even("old", 8, 100.0), even("new", 8, 240.0)];
     for profile in [&mut old, &mut new] {
         profile.environment.cpu_model = Some("EPYC".to_owned());

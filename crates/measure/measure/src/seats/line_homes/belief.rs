@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn every_home_is_told_though_the_clock_has_changed() {
+    fn every_home_is_found_despite_clock_changes() {
         for (home, longer) in
             (0..3).flat_map(|home| [-0.05, 0.0, 0.04].map(|longer| (home, longer)))
         {
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn homes_that_are_equally_far_from_everywhere_stay_open() {
+    fn equidistant_homes_stay_undecided() {
         let mut belief = Belief::new(2);
         for _ in 0..9 {
             belief.learn(&[100.0, 100.0], DistanceReading { ns: 100.0, error_ns: 1.0 }, 1.0);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_fits_no_home_has_none() {
+    fn line_fitting_no_home_has_none() {
         let mut belief = Belief::new(3);
         for (predicted, ns) in PREDICTED.iter().zip([150.0, 300.0, 160.0, 280.0, 100.0]) {
             belief.learn(predicted, DistanceReading { ns, error_ns: 0.5 }, 0.2);

@@ -31,7 +31,7 @@ impl Candidates {
                 }
                 _ => {
                     return Err(PlaceError::Unfit(format!(
-                        "the profile of {} tells no homes apart",
+                        "the profile of {} does not distinguish homes",
                         profile.name
                     )));
                 }
@@ -51,8 +51,8 @@ impl Candidates {
             })
             .collect();
         if pairs.is_empty() {
-            let few = "homes of lines are told from two cores or more, whose distances the profile \
-                       knows for each home";
+            let few = "finding the homes of lines needs at least two cores whose distances the \
+                       profile has for each home";
             return Err(PlaceError::Unfit(few.to_owned()));
         }
         Ok(Candidates { pairs, homes: model.homes(), residual_ns: model.residual_ns.max(0.0) })

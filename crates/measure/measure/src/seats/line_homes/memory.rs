@@ -32,13 +32,13 @@ pub(crate) fn homes_of(
 ) -> Result<Vec<Option<u32>>, PlaceError> {
     if !memory.as_ptr().addr().is_multiple_of(LINE_BYTES) {
         return Err(PlaceError::Unfit(format!(
-            "memory for channels begins at a multiple of {LINE_BYTES} bytes"
+            "memory for channels must start at a multiple of {LINE_BYTES} bytes"
         )));
     }
     let count =
         u32::try_from(memory.len()).ok().filter(|words| *words <= u32::MAX - WORDS_PER_LINE);
     let count = count.ok_or_else(|| {
-        PlaceError::Unfit("memory for channels has at most 2^32 words".to_owned())
+        PlaceError::Unfit("memory for channels must have at most 2^32 words".to_owned())
     })?;
     let words: Vec<Addr> = (1..=count / WORDS_PER_LINE).map(Addr::line).collect();
     let mut own = OwnMemory::new(memory, MOST_TIME + MOST_TIME_A_LINE * words.len() as u32);
@@ -114,7 +114,7 @@ impl Testbed for OwnMemory<'_> {
                 .into_iter()
                 .map(|thread| {
                     let output = thread?.join().ok().flatten();
-                    output.ok_or_else(|| io::Error::other("a thread that measures failed"))
+                    output.ok_or_else(|| io::Error::other("a measuring thread failed"))
                 })
                 .collect();
             if let Some(error) = refused {
@@ -122,7 +122,7 @@ impl Testbed for OwnMemory<'_> {
             }
             if self.is_over.load(Ordering::Relaxed) {
                 return Err(io::Error::other(
-                    "homes of lines cannot be told while something else keeps the CPUs busy",
+                    "cannot find the homes of lines: other work keeps the CPUs busy",
                 ));
             }
             outputs

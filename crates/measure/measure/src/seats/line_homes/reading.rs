@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn the_later_clock_counts_without_its_first_batch() {
+    fn later_clock_counts_without_its_first_batch() {
         let early = trace(&[0, 900, 1000, 1100]);
         let late = trace(&[500, 905, 1005, 1125, 1225]);
         let read = DistanceReading::of_traces((&early, &late), 10, 0.5).unwrap();
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_that_differ_are_less_sure() {
+    fn differing_batches_are_less_certain() {
         let read =
             DistanceReading::of_traces((&trace(&[0, 0, 10, 22, 36, 52]), &trace(&[])), 1, 1.0)
                 .unwrap();

@@ -78,7 +78,7 @@ impl ProgramChannels {
             homes.iter().enumerate().filter_map(|(line, home)| Some((line, (*home)?))).collect();
         if known.len() < self.pairs.len() {
             return Err(PlaceError::Unfit(format!(
-                "{} take as many lines, and homes could be told for {} of {}; hand in more lines",
+                "not enough cache lines for {}: homes were found for {} of {}; pass more lines",
                 counted(self.pairs.len(), "channel"),
                 known.len(),
                 homes.len()
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn where_lines_are_alike_nothing_is_measured() {
+    fn equal_lines_are_not_measured() {
         let mut channels = ProgramChannels::new();
         channels.between(0, 1);
         let seats =
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_sit_next_to_the_lines_that_could_be_told() {
+    fn threads_are_placed_next_to_known_lines() {
         let mut channels = ProgramChannels::new();
         let one = channels.between(0, 1);
         for (home, line) in [(3, 2), (1, 4)] {
@@ -152,7 +152,8 @@ mod tests {
         channels.between(2, 3);
         let error = channels.seats_by(&[Some(1), None], &square(), None).unwrap_err().to_string();
         assert!(
-            error.starts_with("2 channels take as many lines, and homes could be told for 1 of 2;"),
+            error
+                .starts_with("not enough cache lines for 2 channels: homes were found for 1 of 2;"),
             "{error}"
         );
     }

@@ -72,14 +72,14 @@ fn plain(frame: i32) -> Vec<u8> {
 }
 
 #[test]
-fn frames_are_those_of_a_plain_computation() {
+fn rendered_frames_match_a_plain_computation() {
     let folder = tempfile::tempdir().unwrap();
     let frames = folder.path().join("frames");
     let output =
         run("mandelbrot", &[frames.to_str().unwrap(), "3", &SIDE.to_string()], folder.path());
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(text.starts_with("3 frames as the threads were seated: "), "{text}");
+    assert!(text.starts_with("3 frames with the initial seats: "), "{text}");
     for frame in 0..3 {
         assert_eq!(decoded(&frames.join(format!("{frame:03}.png"))), plain(frame), "frame {frame}");
     }
@@ -87,7 +87,7 @@ fn frames_are_those_of_a_plain_computation() {
 }
 
 #[test]
-fn a_host_that_was_not_measured_gives_no_seats() {
+fn unmeasured_host_gives_no_seats() {
     let folder = tempfile::tempdir().unwrap();
     let output = run("producer_consumer", &["100"], folder.path());
     assert!(!output.status.success());

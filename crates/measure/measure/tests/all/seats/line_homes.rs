@@ -137,21 +137,21 @@ impl Testbed for Chip {
 }
 
 #[test]
-fn a_quiet_chip_tells_every_line() {
+fn quiet_chip_reveals_every_line() {
     let (right, wrong, ns_a_line) = Chip::new(0.0, 0.0).told(&CHIP.1, None);
     assert_eq!((right, wrong), (LINES.len(), 0));
     assert!(ns_a_line < 1e6, "{ns_a_line} ns a line");
 }
 
 #[test]
-fn a_clock_that_has_changed_hides_nothing() {
+fn changed_clock_hides_no_line() {
     for share in [-0.05, 0.05] {
         assert_eq!(Chip::new(share, 0.0).told(&CHIP.1, None).0, LINES.len(), "{share}");
     }
 }
 
 #[test]
-fn a_few_allowed_cpus_tell_them_as_well() {
+fn few_allowed_cpus_reveal_every_line() {
     let cpus: Vec<u32> = (0..8).map(|core| 28 * core + 1).collect();
     assert_eq!(Chip::new(0.0, 0.0).told(&CHIP.1, Some(&cpus)).0, LINES.len());
 }
@@ -169,5 +169,5 @@ fn too_few_cores_are_refused() {
     let lines = CandidateLines { words: vec![Addr::line(1000)], meeting: Addr::line(0) };
     let error =
         find(&mut Chip::new(0.0, 0.0), &CHIP.1, Some(&siblings), &lines).unwrap_err().to_string();
-    assert!(error.contains("two cores or more"), "{error}");
+    assert!(error.contains("at least two cores"), "{error}");
 }

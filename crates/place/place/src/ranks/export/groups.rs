@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_have_nodes_with_ranks() {
+    fn json_lists_ranks_per_node_and_group() {
         let written: serde_json::Value =
             serde_json::from_str(&write(&crate::ranks::export::sample())).unwrap();
         assert_eq!(

@@ -40,8 +40,8 @@ pub const FORMATS: [(&str, RankPlanWriter); 7] = [
 pub enum RankExportError {
     /// The launcher numbers ranks node by node.
     #[error(
-        "{launcher} gives consecutive ranks to a node, and {node} has ranks {ranks}; 'seatmap \
-         place --blocks' places ranks so"
+        "{launcher} needs consecutive ranks on each node, but {node} has ranks {ranks}; use \
+         'seatmap place --blocks'"
     )]
     NotInBlocks {
         /// The launcher.
@@ -54,7 +54,7 @@ pub enum RankExportError {
     /// The launcher needs equally many ranks per node.
     // Plural: "starts" is a verb here.
     #[error(
-        "{launcher} starts equally many ranks on each node, and {} has {}, {} has {}",
+        "{launcher} starts equally many ranks on each node, but {} has {}, and {} has {}",
         nodes[0],
         ranks[0],
         nodes[1],

@@ -20,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_of_ranks_are_lines() {
+    fn mpich_host_file_merges_consecutive_ranks() {
         insta::assert_snapshot!(write(&crate::ranks::export::sample()), @r"
         # mpiexec -f THIS -n RANKS -bind-to none seatmap run --plan PLAN -- PROGRAM...
         n2:2

@@ -16,7 +16,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_rank_has_its_line() {
+    fn openmpi_hostfile_has_one_line_per_rank() {
         insta::assert_snapshot!(write(&crate::ranks::export::sample()), @r"
         # mpirun --map-by seq --bind-to none --hostfile THIS seatmap run --plan PLAN -- PROGRAM...
         n2

@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_rank_has_its_node_and_its_cpus() {
+    fn rankfile_lists_node_and_cpus_per_rank() {
         insta::assert_snapshot!(write(&crate::ranks::export::sample()), @r"
         # mpirun --use-hwthread-cpus --mca rmaps_rank_file_physical 1 --rankfile THIS PROGRAM...
         rank 0=n2 slot=0,1

@@ -14,7 +14,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_rank_has_its_line() {
+    fn slurm_hostfile_has_one_line_per_rank() {
         assert_eq!(write(&crate::ranks::export::sample()), "n2\nn2\nn0\nn0\n");
     }
 }

@@ -74,7 +74,7 @@ mod tests {
     use crate::ranks::export::sample;
 
     #[test]
-    fn each_node_has_its_rank() {
+    fn torchrun_script_selects_rank_by_host_name() {
         insta::assert_snapshot!(write(&sample()).unwrap(), @r##"
         #!/bin/sh
         # On every node: sh THIS PROGRAM.py ARGUMENTS...
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_may_call_itself_by_its_short_name_unless_two_have_it() {
+    fn short_host_name_matches_only_if_unique() {
         let mut plan = sample();
         let names = |plan: &RankPlan| patterns(plan, &plan.nodes[0]);
         plan.nodes[0] = "a.x.org".to_owned();
@@ -98,16 +98,19 @@ mod tests {
     }
 
     #[test]
-    fn other_orders_are_refused() {
+    fn torchrun_rejects_uneven_or_scattered_ranks() {
         let mut plan = sample();
         plan.node_of_rank = vec![0, 1, 0, 1];
         let told = write(&plan).unwrap_err().to_string();
         assert!(
-            told.starts_with("torchrun gives consecutive ranks to a node, and n0 has ranks 0,2"),
+            told.starts_with("torchrun needs consecutive ranks on each node, but n0 has ranks 0,2"),
             "{told}"
         );
         plan.node_of_rank = vec![0, 1, 1, 1];
         let told = write(&plan).unwrap_err().to_string();
-        assert_eq!(told, "torchrun starts equally many ranks on each node, and n0 has 1, n1 has 3");
+        assert_eq!(
+            told,
+            "torchrun starts equally many ranks on each node, but n0 has 1, and n1 has 3"
+        );
     }
 }

@@ -47,7 +47,7 @@ fn placed<'a>(
 }
 
 #[test]
-fn a_ring_crosses_between_switches_as_rarely_as_it_can() {
+fn ring_crosses_switches_only_twice() {
     let nodes = cluster(8, 4, 2);
     let pattern = generate("ring:16").unwrap();
     let plan = placed(&nodes, &pattern, |_| ());
@@ -70,7 +70,7 @@ fn a_ring_crosses_between_switches_as_rarely_as_it_can() {
 }
 
 #[test]
-fn whole_nodes_in_order_keep_their_ranks_together() {
+fn block_order_keeps_ranks_of_node_consecutive() {
     let nodes = cluster(8, 4, 2);
     let pattern = generate("ring:16").unwrap();
     let plan = placed(&nodes, &pattern, |request| request.wishes.in_blocks = true);
@@ -85,7 +85,7 @@ fn whole_nodes_in_order_keep_their_ranks_together() {
 }
 
 #[test]
-fn wishes_are_obeyed_and_impossible_ones_named() {
+fn rank_wishes_are_kept_or_rejected_with_reason() {
     let nodes = cluster(8, 4, 4);
     let pattern = generate("stencil2d:4x3").unwrap();
     let plan = placed(&nodes, &pattern, |request| {
@@ -115,19 +115,13 @@ fn wishes_are_obeyed_and_impossible_ones_named() {
         RanksError::FixedTwice(1)
     );
     let seats = refused(&|it| it.wishes.ranks_per_node = Some(1));
-    assert_eq!(
-        seats.to_string(),
-        "12 ranks of 1 CPU do not fit on 8 nodes, which have 8 such seats"
-    );
+    assert_eq!(seats.to_string(), "12 ranks of 1 CPU do not fit on 8 nodes with room for 8");
     let crowded = refused(&|it| {
         it.wishes.cpus_per_rank = 4;
         it.wishes.without.clear();
         it.wishes.ranks_per_node = Some(2);
     });
-    assert_eq!(
-        crowded.to_string(),
-        "12 ranks of 4 CPUs do not fit on 8 nodes, which have 8 such seats"
-    );
+    assert_eq!(crowded.to_string(), "12 ranks of 4 CPUs do not fit on 8 nodes with room for 8");
     let blocks = refused(&|it| {
         it.wishes.in_blocks = true;
         it.wishes.fixed = vec![(0, "n1".into())];
@@ -136,7 +130,7 @@ fn wishes_are_obeyed_and_impossible_ones_named() {
 }
 
 #[test]
-fn thousands_of_ranks_keep_to_their_nodes() {
+fn thousands_of_ranks_beat_launcher_orders() {
     let nodes = cluster(64, 8, 32);
     let pattern = generate("stencil2d:64x32").unwrap();
     let plan = placed(&nodes, &pattern, |request| request.limit = SearchLimit::kicks(20));
@@ -153,7 +147,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     /// No order is cheaper than the bound, and no launcher's order than the answer.
     #[test]
-    fn bounds_are_below_and_orders_above(
+    fn plan_cost_is_between_bound_and_orders(
         nodes in 2..7_usize, cpus in 1..5_usize, part in 0.3..1.0_f32, edges in prop::collection::vec((0..24_usize, 0..24_usize, 1..9_u32), 1..40)
     ) {
         let places = cluster(nodes, 2, cpus);
@@ -170,7 +164,7 @@ proptest! {
 }
 
 #[test]
-fn ranks_sit_on_the_cpus_that_were_measured() {
+fn ranks_use_only_measured_cpus() {
     let origin =
         Origin { kind: OriginKind::Measured, source: "test".into(), date: None, tool: None };
     let mut profile = Profile::new("n", origin, Topology::unknown([4, 5]));

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_name_of_a_unit_tells_its_specifiers() {
+    fn specifiers_expand_from_unit_name() {
         let unit = r"net-watch@2\x2d4.service";
         for (value, text) in [
             ("%i", r"2\x2d4"),

@@ -95,7 +95,7 @@ pub(super) fn estimate(text: &str) -> Result<f64, AdapterError> {
 pub(super) fn sample(name: &str, text: &str) -> Result<f64, AdapterError> {
     let Sample { iters, times } = json(Adapter::Criterion, text)?;
     let each: Vec<f64> = times.iter().zip(&iters).map(|(time, count)| time / count).collect();
-    let what = "iterations and times of equal number in its sample";
+    let what = "matching iterations and times in its sample";
     median(&each)
         .filter(|_| iters.len() == times.len())
         .ok_or_else(|| AdapterError::Missing { name: visible(name), what })
@@ -121,9 +121,9 @@ fn of_line(name: &str, figures: &str) -> Result<AdapterReading, AdapterError> {
     let figures = figures.split_once(']').map_or(figures, |(within, _)| within);
     let words: Vec<&str> = figures.split_whitespace().collect();
     let [_, _, middle, unit, _, _] = words[..] else {
-        return Err(AdapterError::Missing { name: visible(name), what: "three figures of time" });
+        return Err(AdapterError::Missing { name: visible(name), what: "three times" });
     };
-    let missing = AdapterError::Missing { name: visible(name), what: "figure of time" };
+    let missing = AdapterError::Missing { name: visible(name), what: "time" };
     let value = decimal_number(middle).ok_or(missing)?;
     Ok(AdapterReading { name: name.to_owned(), value_s: seconds(name, value, unit)? })
 }

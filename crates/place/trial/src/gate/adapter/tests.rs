@@ -57,7 +57,7 @@ const CRITERION: &str = "Benchmarking fib 20\nBenchmarking fib 20: Warming up fo
     time:   [1.0000 ms 1.1000 ms 1.2000 ms]\nFound 3 outliers among 100 measurements (3.00%)\n";
 
 #[test]
-fn reports_are_read_as_seconds() {
+fn adapter_reports_are_converted_to_seconds() {
     let pytest = read(Adapter::PytestBenchmark, PYTEST, "").unwrap();
     assert_eq!(names_and_times(&pytest), [("t.py::test_a", 2.5e-6)]);
     let hyperfine = read(Adapter::Hyperfine, HYPERFINE, "").unwrap();
@@ -74,7 +74,7 @@ fn reports_are_read_as_seconds() {
 }
 
 #[test]
-fn criterions_files_come_before_its_console() {
+fn criterion_files_take_precedence_over_console() {
     let folder = tempfile::tempdir().unwrap();
     let new = folder.path().join("group/fib/20/new");
     fs::create_dir_all(&new).unwrap();
@@ -92,7 +92,7 @@ fn criterions_files_come_before_its_console() {
 }
 
 #[test]
-fn nothing_is_guessed() {
+fn ambiguous_reports_are_rejected() {
     let cycles = CRITERION.replace("ms", "Kcycles");
     assert!(refused(Adapter::Criterion, "", &cycles).contains("unit 'Kcycles'"));
     let odd = GOOGLE.replace("\"us\"", "\"fortnights\"");
@@ -107,11 +107,11 @@ fn nothing_is_guessed() {
     assert!(refused(Adapter::Hyperfine, "", "").contains("wrote no report"));
     let zero = HYPERFINE.replace("0.1021", "0.0");
     assert!(refused(Adapter::Hyperfine, &zero, "").contains("above 0"));
-    assert!(refused(Adapter::PytestBenchmark, "{", "").contains("cannot be understood"));
+    assert!(refused(Adapter::PytestBenchmark, "{", "").contains("is invalid"));
 }
 
 #[test]
-fn commands_are_asked_for_their_report() {
+fn commands_get_report_options_of_their_adapter() {
     let words = |text: &str| text.split(' ').map(Into::into).collect::<Vec<OsString>>();
     let asked = |adapter: Adapter, text: &str| {
         let command = adapter.reporting(&words(text), Path::new("/f"));
@@ -150,7 +150,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn whatever_is_read_is_above_zero_and_has_a_name_of_its_own(
+    fn damaged_reports_yield_only_positive_unique_readings(
         report in ".{0,200}",
         printed in "(Benchmark|time:   \\[|pkg:|[0-9.]+|ns/op|ns|\\]|[ \\n\\t]|.){0,60}",
         places in prop::collection::vec((any::<usize>(), any::<u8>()), 0..6),

@@ -48,30 +48,30 @@ fn a_slower_head_fails_and_is_named() {
     let report = judged(vec![row("same", 1.0, 0.01, 1), row("slow", 1.10, 0.002, 2)]);
     let error = report.check(false).unwrap_err();
     assert!(matches!(&error, LimitsNotMet::Above(said) if said.len() == 1), "{error}");
-    assert!(error.to_string().starts_with("'slow' is worse by at least"), "{error}");
+    assert!(error.to_string().starts_with("'slow' is at least"), "{error}");
     assert!(report.verdict().starts_with("Failed: 'slow'"), "{}", report.verdict());
     assert_eq!(report.benchmarks[0].outcome, Some(LimitOutcome::Within));
 }
 
 #[test]
-fn equal_sides_pass_also_where_only_shown_ones_may() {
+fn equal_sides_pass_strict_check() {
     let report = judged(vec![row("a", 1.0, 0.005, 1), row("b", 0.9, 0.005, 2)]);
     assert_eq!(report.check(true), Ok(()));
     assert_eq!(report.verdict(), "Passed: 2 benchmarks are within the limit, 1 better than base");
 }
 
 #[test]
-fn a_loud_session_cannot_tell_and_says_what_it_would_have_shown() {
+fn noisy_session_is_undecided_and_names_detectable_slowdown() {
     let report = judged(vec![row("loud", 1.0, 0.3, 1)]);
     assert_eq!(report.check(false), Ok(()));
     let error = report.check(true).unwrap_err().to_string();
-    assert!(error.contains("cannot tell whether 'loud' is worse by more than 3 %"), "{error}");
-    assert!(error.contains("this session shows slowdowns above"), "{error}");
-    assert!(report.verdict().starts_with("Cannot tell for 1 of 1 benchmark"));
+    assert!(error.contains("cannot tell whether 'loud' is more than 3 % worse"), "{error}");
+    assert!(error.contains("only a slowdown above"), "{error}");
+    assert!(report.verdict().starts_with("Undecided for 1 of 1 benchmark"));
 }
 
 #[test]
-fn a_benchmark_of_one_side_is_not_compared_and_not_forgotten() {
+fn one_sided_benchmark_is_reported_as_unpaired() {
     let mut alone = row("gone", 1.0, 0.01, 3);
     alone.results.runs.retain(|run| run.command == 1);
     let report = judged(vec![row("a", 1.0, 0.005, 1), alone.clone()]);
@@ -82,7 +82,7 @@ fn a_benchmark_of_one_side_is_not_compared_and_not_forgotten() {
 }
 
 #[test]
-fn many_equal_benchmarks_seldom_fail() {
+fn many_equal_benchmarks_rarely_fail() {
     let failed = (0..15)
         .filter(|session| {
             let rows = (0..20).map(|at| row("x", 1.03, 0.02, 1000 * session + at)).collect();
@@ -94,7 +94,7 @@ fn many_equal_benchmarks_seldom_fail() {
 }
 
 #[test]
-fn the_schema_allows_these_reports_and_describes_every_key() {
+fn gate_report_matches_schema_and_round_trips() {
     let schema = include_str!("../../../../../../docs/formats/seatmap-gate-1.schema.json");
     let schema = serde_json::from_str(schema).unwrap();
     let mut alone = row("gone", 1.0, 0.01, 3);

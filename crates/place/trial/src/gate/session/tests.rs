@@ -38,7 +38,7 @@ const PRINTED: &str = "metric = \"regex:took ([0-9]+)\"\nbetter = \"lower\"\n\
                        fail_above_percent = 3\n";
 
 #[test]
-fn benchmarks_run_by_turns_and_are_judged_by_their_limits() {
+fn session_judges_each_benchmark_by_its_limit() {
     let _turn = alone();
     let (report, end) = session(&format!(
         "[[benchmark]]\nname = \"same\"\nhead = \"echo took 100\"\nbase = \"echo  took 100 x\"\n\
@@ -71,7 +71,7 @@ fn a_setup_runs_once_before_its_benchmark() {
 }
 
 #[test]
-fn a_failure_names_benchmark_and_side_and_keeps_the_runs_before_it() {
+fn failed_run_names_benchmark_and_side() {
     let _turn = alone();
     let (report, end) =
         session("[[benchmark]]\nname = \"a\"\nhead = \"true\"\nbase = \"false\"\nwarmup = 0\n");
@@ -82,7 +82,7 @@ fn a_failure_names_benchmark_and_side_and_keeps_the_runs_before_it() {
 }
 
 #[test]
-fn each_benchmark_of_a_report_is_compared() {
+fn each_benchmark_of_adapter_report_is_compared() {
     let _turn = alone();
     let side = |nanoseconds: u32, more: &str| {
         format!("sh -c 'echo BenchmarkA 9 50 ns/op; echo BenchmarkB 9 {nanoseconds} ns/op{more}'")

@@ -86,14 +86,14 @@ fn kept(gains: &[f64]) -> usize {
 }
 
 #[test]
-fn seats_that_change_nothing_are_not_kept() {
+fn ineffective_seats_are_rarely_kept() {
     // The interval allows 2.5 % in all.
     assert!(kept(&[1.0, 1.0, 1.0]) <= 40, "{} of 1000", kept(&[1.0, 1.0, 1.0]));
     assert_eq!(kept(&[0.95, 0.9]), 0);
 }
 
 #[test]
-fn seats_that_are_better_are_kept() {
+fn better_seats_are_kept() {
     assert!(kept(&[1.1]) >= 990);
     let best = (0..200).filter(|seed| {
         World::new(*seed, &[1.1, 1.3]).play(DecisionRules::default(), 120.0).kept == Some(1)
@@ -102,7 +102,7 @@ fn seats_that_are_better_are_kept() {
 }
 
 #[test]
-fn a_program_that_gets_faster_by_itself_fools_nobody() {
+fn accelerating_program_is_rarely_misjudged() {
     let drifts = |seed| {
         World { drift: 0.05, ..World::new(seed, &[1.0]) }.play(DecisionRules::default(), 60.0)
     };
@@ -111,7 +111,7 @@ fn a_program_that_gets_faster_by_itself_fools_nobody() {
 }
 
 #[test]
-fn nothing_flaps_in_an_hour() {
+fn engine_settles_within_one_hour() {
     for seed in 0..50 {
         let same = World::new(seed, &[1.0]).play(DecisionRules::default(), 3600.0);
         assert!(same.attempts == 1 && same.switches <= 2, "{same:?}");
@@ -121,7 +121,7 @@ fn nothing_flaps_in_an_hour() {
 }
 
 #[test]
-fn a_pattern_that_changes_is_looked_at_again_and_ever_more_rarely() {
+fn changed_pattern_triggers_ever_rarer_attempts() {
     let mut world = World { changes_s: 100.0, ..World::new(3, &[1.0]) };
     let played = world.play(DecisionRules::default(), 3600.0);
     assert!((3..=12).contains(&played.attempts), "{played:?}");
@@ -130,7 +130,7 @@ fn a_pattern_that_changes_is_looked_at_again_and_ever_more_rarely() {
 }
 
 #[test]
-fn a_dire_candidate_is_left_early() {
+fn clearly_worse_candidate_is_abandoned_early() {
     let left_after = |share: f64| {
         let mut engine = LiveEngine::new(DecisionRules::default());
         engine.take(&ProgramEvent::Observed {
@@ -150,7 +150,7 @@ fn a_dire_candidate_is_left_early() {
 }
 
 #[test]
-fn a_program_that_does_nothing_is_put_back() {
+fn candidate_without_readings_is_unread() {
     let mut engine = LiveEngine::new(DecisionRules::default());
     engine.take(&ProgramEvent::Observed {
         messages_per_s: 1.0,
@@ -167,7 +167,7 @@ fn a_program_that_does_nothing_is_put_back() {
 }
 
 #[test]
-fn events_that_answer_nothing_end_it() {
+fn unexpected_events_finish_engine() {
     let mut engine = LiveEngine::new(DecisionRules::default());
     assert_eq!(engine.take(&ProgramEvent::Watched { distance: 0.0 }), [Decision::Finish]);
     assert_eq!(engine.take(&ProgramEvent::Ended), [Decision::Finish]);
@@ -175,7 +175,7 @@ fn events_that_answer_nothing_end_it() {
 
 #[test]
 #[should_panic(expected = "broke an invariant: engine of live seats: candidate Some(3) of 1")]
-fn a_candidate_of_another_attempt_stops_the_engine() {
+fn candidate_out_of_range_panics() {
     let mut engine = LiveEngine::new(DecisionRules::default());
     engine.candidates = 1;
     engine.state = State::Resting { kept: Some(3), rested_s: 0.0 };

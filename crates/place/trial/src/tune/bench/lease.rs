@@ -27,7 +27,7 @@ pub enum LeaseError {
     #[error(transparent)]
     Name(#[from] NameError),
     /// The lease cannot be renewed.
-    #[error("the thread that renews the cell's lease cannot be started: {0}")]
+    #[error("cannot start the thread that renews the cell's lease: {0}")]
     Renewal(io::Error),
 }
 
@@ -137,7 +137,7 @@ impl Lease {
     }
 
     fn undo(&mut self) -> Result<Vec<Left>, LeaseError> {
-        assert!(!self.is_undone, "the cell '{}' is undone twice", self.name);
+        assert!(!self.is_undone, "the cell '{}' is destroyed twice", self.name);
         self.is_undone = true;
         // A later renewal would fail.
         if let Some(renewal) = self.renewal.take() {

@@ -19,8 +19,8 @@ use std::time::Duration;
 /// The look at the load before seats are chosen.
 const LOOK: Duration = Duration::from_millis(500);
 
-const PINNED: &str = "the kernel moves no threads about in a cell, so each thread of a command has \
-                      one CPU, and keeps it";
+const PINNED: &str = "the kernel does not balance threads in a cell, so each thread of a command \
+                      stays on one CPU";
 
 /// Why there are no seats.
 #[derive(Debug, thiserror::Error)]
@@ -78,7 +78,7 @@ impl QuietSeats {
             match Lease::take(request, named.as_ref(), hear) {
                 Ok(cell) => return Ok(QuietSeats::in_cell(cell)),
                 Err(error) => notes.push(format!(
-                    "there is no cell ({}); the kernel prefers the commands instead",
+                    "no cell was created ({}); the kernel prefers the commands instead",
                     with_causes(&error)
                 )),
             }
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn the_seats_of_an_earlier_result_are_taken_unless_others_were_named() {
+    fn baseline_seats_are_reused_unless_overridden() {
         let here = CpuSet::of_thread(0).unwrap();
         let first = here.iter().next().unwrap();
         let earlier = SeatsUsed { cpus: first.to_string(), ..SeatsUsed::default() };
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn cores_of_named_cpus_are_counted() {
+    fn named_cpus_are_counted_by_core() {
         let allowed = CpuSet::of_thread(0).unwrap();
         let pus = allowed.iter().map(|os| Pu { os, core: Some(7), ..Pu::default() }).collect();
         assert_eq!(as_named(&allowed, &Topology { pus }, &BTreeMap::new()).unwrap().cores, 1);

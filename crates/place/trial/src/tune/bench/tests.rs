@@ -42,7 +42,7 @@ fn made(request: &BenchRequest) -> (BenchResults, SessionEnd) {
 }
 
 #[test]
-fn commands_are_compared_and_every_run_is_told() {
+fn comparison_reports_every_run_and_checks_limit() {
     let _turn = one_at_a_time();
     let request = request(&["echo rate 110", "echo rate 100"], 6);
     let mut told = Vec::new();
@@ -60,22 +60,19 @@ fn commands_are_compared_and_every_run_is_told() {
     assert_eq!((&*results.begun, &*results.fingerprint.quiet), ("2026-11-25T20:00:00Z", "nobody"));
     assert!((results.comparisons[0].ratio - 1.1).abs() < 1e-12);
     let worse = results.check_limit(3.0).unwrap_err().to_string();
-    assert_eq!(
-        worse,
-        "'echo rate 110' is worse than 'echo rate 100' by at least 10.0 %, and 3 % is the limit"
-    );
+    assert_eq!(worse, "'echo rate 110' is at least 10.0 % worse than 'echo rate 100' (limit: 3 %)");
     assert_eq!(results.check_limit(11.0), Ok(()));
 }
 
 #[test]
-fn too_few_runs_show_nothing() {
+fn too_few_runs_fail_no_limit() {
     let mut request = request(&["echo rate 110", "echo rate 100"], 3);
     request.confidence = 0.99;
     assert_eq!(made(&request).0.check_limit(3.0), Ok(()), "six blocks have no interval at 99 %");
 }
 
 #[test]
-fn a_failure_keeps_the_runs_before_it_on_file() {
+fn failed_run_keeps_completed_blocks_on_file() {
     let folder = tempfile::tempdir().unwrap();
     let script = format!(
         "echo x >> {0}/n; test $(wc -l < {0}/n) -lt 5 || exit 3; echo rate 1",
@@ -92,20 +89,20 @@ fn a_failure_keeps_the_runs_before_it_on_file() {
 }
 
 #[test]
-fn an_earlier_result_is_compared_where_the_computer_is_the_same() {
+fn baseline_limit_applies_only_on_same_computer() {
     let then = made(&request(&["echo rate 100"], 6)).0;
     let mut later = request(&["echo rate 110"], 6);
     later.baseline = Some(then.clone());
     let now = made(&later).0;
     let worse = now.check_limit(3.0).unwrap_err().to_string();
-    assert!(worse.contains("worse than 'echo rate 100' by at least 10.0 %"), "{worse}");
+    assert!(worse.contains("at least 10.0 % worse than 'echo rate 100'"), "{worse}");
     later.baseline.as_mut().unwrap().fingerprint.kernel = Some("another".to_owned());
     let apart = made(&later).0;
     assert_eq!(apart.check_limit(3.0), Ok(()), "nothing is shown by results of two computers");
 }
 
 #[test]
-fn seats_that_are_not_there_are_refused() {
+fn too_many_seats_are_rejected() {
     let mut request = request(&["true"], 1);
     request.room.cpus = None;
     request.room.seats = Some(4000);
@@ -114,7 +111,7 @@ fn seats_that_are_not_there_are_refused() {
 }
 
 #[test]
-fn a_limit_needs_a_direction_and_another_command() {
+fn limit_requires_direction_and_comparison() {
     let two = request(&["true", "true"], 1);
     assert_eq!(two.check_limit(), Ok(()));
     let unknown = BenchRequest { better: None, ..two };
@@ -126,17 +123,17 @@ fn a_limit_needs_a_direction_and_another_command() {
 }
 
 #[test]
-fn an_earlier_result_is_of_the_same_metric() {
+fn baseline_requires_same_metric() {
     let text = crate::tune::document::tests::made(6).to_json();
     let time = Metric::parse("time").unwrap();
     let other = Metric::parse("regex:([0-9]+)").unwrap();
     assert_eq!(BenchResults::baseline(&text, &time).unwrap().metric, "time");
     let refused = BenchResults::baseline(&text, &other).unwrap_err().to_string();
-    assert!(refused.starts_with("its metric is 'time', and this one is"), "{refused}");
+    assert!(refused.starts_with("its metric is 'time', but this one is"), "{refused}");
 }
 
 #[test]
-fn a_command_without_a_name_is_called_by_its_words() {
+fn unnamed_commands_are_named_by_their_words() {
     let words: [OsString; 2] = ["sleep", "1"].map(Into::into);
     assert_eq!(NamedCommand::new(None, &words).unwrap().name, "sleep 1");
     let same = vec![NamedCommand::new(None, &words).unwrap(); 3];

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_that_is_all_there_is_does_not_race() {
+    fn group_of_all_cpus_is_not_raced() {
         let cpus: CpuSet = [0, 4].into_iter().collect();
         let found = orders_and_groups(&topology(), &cpus);
         assert!(found.iter().all(|entrant| entrant.name != "one core"), "{found:?}");

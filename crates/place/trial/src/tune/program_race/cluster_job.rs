@@ -315,7 +315,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_gets_its_hosts_and_seats() {
+    fn job_command_substitutes_hosts_and_seat() {
         let command: Vec<OsString> =
             ["mpirun", "--hostfile={hosts}", "{seat}", "./a"].map(Into::into).to_vec();
         let seat: Vec<OsString> = ["/opt/a b/seatmap", "run", "--"].map(Into::into).to_vec();

@@ -28,7 +28,7 @@ pub enum ProgramRaceError {
     #[error(transparent)]
     Cpu(#[from] CpuError),
     /// There is only one CPU.
-    #[error("there is one CPU, and nothing to choose")]
+    #[error("nothing to tune: there is only one CPU")]
     OneCpu,
     /// The pattern cannot be placed.
     #[error(transparent)]
@@ -38,15 +38,15 @@ pub enum ProgramRaceError {
     Observe(#[from] ObserveError),
     /// The observed run had no messages.
     #[error(
-        "no thread was seen to talk to another, so that no placement is better than another by the \
-         model; leave --observe out to race orders and groups of CPUs"
+        "no messages between threads were observed, so all placements are estimated as equal; \
+         leave --observe out to race orders and groups of CPUs"
     )]
     Silent,
     /// A kernel switch cannot be set.
     #[error(transparent)]
     Varied(#[from] VariedError),
     /// A candidate of an earlier race needs a switch that was not given.
-    #[error("a candidate turns a switch of the kernel; add --vary {0}")]
+    #[error("a candidate changes a kernel setting; add --vary {0}")]
     NotVaried(String),
     /// The cluster's nodes cannot hold the ranks of the job.
     #[error(transparent)]
@@ -55,10 +55,10 @@ pub enum ProgramRaceError {
     #[error(transparent)]
     Ranks(#[from] RanksError),
     /// The job has only one order.
-    #[error("there is one order of these ranks, and nothing to choose")]
+    #[error("nothing to tune: these ranks have only one order")]
     OneOrder,
     /// The earlier race had another number of ranks.
-    #[error("the race was for {}, and the pattern has {pattern}", counted(*.race, "rank"))]
+    #[error("the race was for {}, but the pattern has {pattern}", counted(*.race, "rank"))]
     OtherRanks {
         /// Ranks of the race.
         race: usize,
@@ -66,7 +66,7 @@ pub enum ProgramRaceError {
         pattern: usize,
     },
     /// The earlier race used a node that is not in the cluster.
-    #[error("the race used {0}, which is not in the cluster")]
+    #[error("the race used node {0}, but the cluster does not have it")]
     NoSuchNode(String),
     /// The folder for the files of the job cannot be created.
     #[error("{folder}")]
@@ -104,7 +104,7 @@ pub enum ProgramRaceError {
     #[error(transparent)]
     Trial(#[from] TrialError),
     /// A start of the job hung and was ended.
-    #[error("'{command}' had not ended after {limit:?}")]
+    #[error("'{command}' was still running after {limit:?} and was stopped")]
     Late {
         /// The command.
         command: String,
@@ -127,7 +127,7 @@ pub enum ProgramRaceError {
         enough_for: Option<usize>,
     },
     /// The record is of another race.
-    #[error("{record}: is another race's ({difference}); leave --resume out to begin anew")]
+    #[error("{record}: belongs to another race ({difference}); leave --resume out to start anew")]
     OtherRace {
         /// The file.
         record: String,
@@ -138,11 +138,11 @@ pub enum ProgramRaceError {
     #[error("interrupted before the first run of the race")]
     StoppedEarly,
     /// The user stopped it during the observed start of the job.
-    #[error("interrupted while the job was observed")]
+    #[error("interrupted while observing the job")]
     StoppedObserving,
     /// The user stopped it.
     #[error(
-        "the race was interrupted; its {} are kept, and --resume goes on with them",
+        "the race was interrupted after {}; continue it with --resume",
         counted(*.runs, "run")
     )]
     Stopped {

@@ -67,7 +67,7 @@ fn kept(request: &RaceRequest) -> Tuned {
 }
 
 #[test]
-fn better_seats_win_and_all_is_on_file() {
+fn race_finds_better_seats_and_records_all_runs() {
     if !has_two_cpus() {
         return seatmap_needs::skipped!("one CPU");
     }
@@ -86,7 +86,7 @@ fn better_seats_win_and_all_is_on_file() {
 }
 
 #[test]
-fn the_default_is_not_replaced_by_what_is_worse() {
+fn race_keeps_default_over_worse_seats() {
     if !has_two_cpus() {
         return seatmap_needs::skipped!("one CPU");
     }
@@ -98,7 +98,7 @@ fn the_default_is_not_replaced_by_what_is_worse() {
 }
 
 #[test]
-fn a_race_that_failed_goes_on_with_its_runs() {
+fn failed_race_resumes_with_recorded_runs() {
     if !has_two_cpus() {
         return seatmap_needs::skipped!("one CPU");
     }
@@ -141,7 +141,7 @@ fn a_race_that_failed_goes_on_with_its_runs() {
 }
 
 #[test]
-fn a_race_that_cannot_be_is_refused_before_anything_runs() {
+fn impossible_race_is_rejected_before_first_run() {
     if !has_two_cpus() {
         return seatmap_needs::skipped!("one CPU");
     }
@@ -163,7 +163,7 @@ fn a_race_that_cannot_be_is_refused_before_anything_runs() {
 }
 
 #[test]
-fn a_race_that_is_stopped_says_how_many_runs_are_kept() {
+fn interrupted_race_reports_kept_runs() {
     if !has_two_cpus() {
         return seatmap_needs::skipped!("one CPU");
     }
@@ -178,7 +178,7 @@ fn a_race_that_is_stopped_says_how_many_runs_are_kept() {
     });
     assert_eq!(
         stopped.unwrap_err().to_string(),
-        "the race was interrupted; its 3 runs are kept, and --resume goes on with them"
+        "the race was interrupted after 3 runs; continue it with --resume"
     );
     assert_eq!(kept(&request).runs.len(), 3);
 }

@@ -50,7 +50,7 @@ fn spread(candidates: usize, random: &mut fastrand::Rng) -> Vec<f64> {
 }
 
 #[test]
-fn the_winner_is_within_a_percent_of_the_best() {
+fn winner_is_within_one_percent_of_best() {
     for candidates in [16, 32, 64, 120] {
         let near = |seed: u64| {
             let costs = spread(candidates, &mut fastrand::Rng::with_seed(1000 + seed));
@@ -68,7 +68,7 @@ fn the_winner_is_within_a_percent_of_the_best() {
 }
 
 #[test]
-fn identical_placements_are_seldom_told_apart() {
+fn identical_placements_rarely_show_gain() {
     let is_faster = |seed: &u64| {
         let outcome = run(&[0.0; 8], 120, *seed, 0.02);
         outcome
@@ -82,7 +82,7 @@ fn identical_placements_are_seldom_told_apart() {
 }
 
 #[test]
-fn a_placement_that_is_worse_than_the_default_is_not_written() {
+fn worse_placement_is_rarely_written() {
     // All others are 2 % worse.
     let is_written = |seed: &u64| {
         let outcome = run(&[0.0, 0.02, 0.02, 0.02, 0.02, 0.02], 100, *seed, 0.02);
@@ -104,7 +104,7 @@ fn a_clear_gain_is_shown_and_written() {
 }
 
 #[test]
-fn the_rejected_are_worse_and_the_order_is_that_of_the_truth() {
+fn race_rejects_worse_and_estimates_costs() {
     let costs = [0.1, 0.0, 0.2, 0.3, 0.05];
     let outcome = run(&costs, 400, 3, 0.005);
     assert_eq!(outcome.winner, 1);
@@ -115,7 +115,7 @@ fn the_rejected_are_worse_and_the_order_is_that_of_the_truth() {
 }
 
 #[test]
-fn a_race_goes_the_same_way_with_the_same_readings() {
+fn replayed_readings_repeat_race() {
     let rules =
         RaceRules { candidates: 6, budget: Budget::Seconds(90.0), confidence: 0.95, seed: 9 };
     let mut recorded: Vec<(RaceTurn, RunCost)> = Vec::new();
@@ -136,7 +136,7 @@ fn a_race_goes_the_same_way_with_the_same_readings() {
 }
 
 #[test]
-fn a_race_keeps_to_its_budget() {
+fn race_stays_within_run_budget() {
     for candidates in 2..=9 {
         let rules = RaceRules { candidates, budget: Budget::Runs(0), confidence: 0.95, seed: 1 };
         for more in [0, 1, 7, 40] {

@@ -80,17 +80,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_look_that_fails_has_not_seen_the_cpus() {
+    fn failed_cpu_check_voids_run() {
         let contestant = Contestant { cpus: Some(CpuSet::single(0)), ..Contestant::default() };
         let read = || Err(io::Error::from_raw_os_error(libc::EINVAL));
         let needed = Needed { read, ..Needed::by(&contestant).unwrap() };
         assert!(needed.are_short());
         let error = needed.error(&contestant).to_string();
-        assert!(error.contains("it cannot be seen whether its CPU 0 stayed there"), "{error}");
+        assert!(error.contains("it is unknown whether its CPU 0 stayed available"), "{error}");
     }
 
     #[test]
-    fn cpus_that_are_back_were_missing_all_the_same() {
+    fn returned_cpu_still_voids_run() {
         let contestant = Contestant { cpus: Some(CpuSet::single(0)), ..Contestant::default() };
         let gone = || Ok(Cpus { allowed: vec![1], ..Cpus::default() });
         let back = || Ok(Cpus { allowed: vec![0, 1], ..Cpus::default() });

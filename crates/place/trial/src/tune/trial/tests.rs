@@ -27,7 +27,7 @@ fn refused(metric: &str, script: &str) -> String {
 }
 
 #[test]
-fn a_printed_figure_is_read_from_either_stream() {
+fn printed_metric_is_read_from_both_streams() {
     for script in [
         "echo took 12.5 ms",
         "echo took 12.5 ms >&2",
@@ -38,13 +38,13 @@ fn a_printed_figure_is_read_from_either_stream() {
 }
 
 #[test]
-fn time_is_at_least_the_time_slept() {
+fn time_metric_covers_sleep() {
     let reading = run("time", &shell("sleep 0.2")).unwrap().unwrap();
     assert!(reading.value >= 0.2 && reading.value == reading.seconds, "{reading:?}");
 }
 
 #[test]
-fn another_command_is_asked_afterwards() {
+fn command_metric_runs_afterwards() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("result").display().to_string();
     let reading = run(&format!("command:cat {file}"), &shell(&format!("echo 4,200 > {file}")));
@@ -56,7 +56,7 @@ fn another_command_is_asked_afterwards() {
 }
 
 #[test]
-fn the_kernel_counts_what_the_command_starts() {
+fn perf_metric_counts_child_processes() {
     match run("perf:page-faults", &shell("/bin/true; /bin/true")) {
         Ok(reading) => assert!(reading.unwrap().value > 50.0),
         Err(error) => seatmap_needs::skipped!("{error}"),
@@ -64,7 +64,7 @@ fn the_kernel_counts_what_the_command_starts() {
 }
 
 #[test]
-fn a_command_sits_where_it_was_seated() {
+fn command_runs_on_its_seat() {
     let here = CpuSet::of_thread(0).unwrap();
     let cpu = here.iter().last().unwrap();
     let script = "echo seat 1$(sed -n 's/Cpus_allowed_list:.//p' /proc/self/status)";
@@ -75,19 +75,19 @@ fn a_command_sits_where_it_was_seated() {
 }
 
 #[test]
-fn failures_are_told_with_what_was_said() {
+fn failures_report_exit_and_output() {
     assert!(
         refused("time", "echo broken pipe line >&2; exit 3")
-            .ends_with("exit code 3; it said: broken pipe line")
+            .ends_with("exit code 3; it printed: broken pipe line")
     );
     assert!(
         refused("time", "kill -9 $$")
-            .contains("was ended by signal 9 (SIGKILL), and it printed nothing")
+            .contains("was ended by signal 9 (SIGKILL); it printed nothing")
     );
     assert!(refused("time", "kill -9 $$").contains("let it end by itself"));
     assert!(!refused("time", "exit 3").contains("let it end by itself"));
     assert!(refused("regex:ops ([0-9]+)", "echo 3 bits").contains(
-        "matches no number (digits, with a point for decimals) that 'sh -c echo 3 bits' printed"
+        "matches no number (digits, with a point for decimals) in the output of 'sh -c echo 3 bits'"
     ));
     assert!(refused("regex:([0-9]+)", "echo 0").contains("must be above 0"));
     let absent = Contestant { command: vec!["/no/such/program".into()], ..Contestant::default() };
@@ -96,7 +96,7 @@ fn failures_are_told_with_what_was_said() {
 }
 
 #[test]
-fn a_program_that_goes_to_the_background_is_noticed_and_ended() {
+fn background_process_is_detected_and_killed() {
     let error = run("time", &shell("setsid sleep 1000 & sleep 0.05")).unwrap_err();
     let TrialError::LeftRunning { pid, name, .. } = error else { panic!("{error}") };
     assert_eq!(name, "sleep");
@@ -104,7 +104,7 @@ fn a_program_that_goes_to_the_background_is_noticed_and_ended() {
 }
 
 #[test]
-fn a_run_that_is_stopped_leaves_nothing() {
+fn stopped_run_leaves_no_processes() {
     let _turn = one_at_a_time();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("pid");
@@ -117,18 +117,21 @@ fn a_run_that_is_stopped_leaves_nothing() {
 }
 
 #[test]
-fn a_short_run_is_not_begun_after_a_stop() {
+fn stop_request_prevents_next_run() {
     let _turn = one_at_a_time();
     assert_eq!(CommandRunner::new(Metric::Time).run(&shell("true"), &|| true).unwrap(), None);
 }
 
 #[test]
-fn a_metric_that_does_not_end_is_ended_and_named() {
+fn endless_metric_command_is_stopped_and_named() {
     let _turn = one_at_a_time();
     let runner = || CommandRunner::new(Metric::parse("command:sleep 1000").unwrap());
     let limit = Duration::from_millis(60);
     let told = runner().metric_limit(limit).run(&shell("true"), &|| false).unwrap_err().to_string();
-    assert!(told.starts_with("the metric 'command:sleep 1000' had not ended after 60ms"), "{told}");
+    assert!(
+        told.starts_with("the metric 'command:sleep 1000' was still running after 60ms"),
+        "{told}"
+    );
     let looks = std::cell::Cell::new(0);
     let soon = || {
         looks.set(looks.get() + 1);
@@ -138,10 +141,10 @@ fn a_metric_that_does_not_end_is_ended_and_named() {
 }
 
 #[test]
-fn a_run_whose_cpus_are_missing_is_void() {
+fn missing_cpu_voids_run() {
     let absent = Contestant { cpus: Some([500_000].into_iter().collect()), ..shell("true") };
     let told = run("time", &absent).unwrap_err().to_string();
-    assert!(told.contains("the run is void, since its CPU 500000 cannot be had now"), "{told}");
+    assert!(told.contains("the run is void, because its CPU 500000 cannot be used now"), "{told}");
     // The command takes a CPU from this thread, as a cpuset does.
     let cpus = CpuSet::of_thread(0).unwrap();
     let Some(last) = cpus.last().filter(|_| cpus.len() > 1) else {

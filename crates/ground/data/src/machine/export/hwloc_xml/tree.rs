@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_nest_by_what_they_hold() {
+    fn objects_nest_by_their_pus() {
         let pu = |os: u32| Pu {
             os,
             core: Some(os % 4),
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_tree_is_refused() {
+    fn invalid_topology_is_refused() {
         let pu = |os: u32| Pu { os, l3: Some(os / 2), l2: Some(os.div_ceil(2)), ..Pu::default() };
         assert_eq!(
             tree((0..4).map(pu).collect()),

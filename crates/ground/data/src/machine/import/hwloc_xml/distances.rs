@@ -109,12 +109,15 @@ fn add<T: TryFrom<u64>>(numbers: &mut Vec<T>, text: &str, room: usize) -> Result
             .filter(|number| *number <= MAX_PS)
             .and_then(|number| number.try_into().ok());
         numbers.push(number.ok_or_else(|| {
-            format!("<distances2> holds '{}'", word.chars().take(24).collect::<String>())
+            format!(
+                "<distances2> has the invalid number '{}'",
+                word.chars().take(24).collect::<String>()
+            )
         })?);
         // Checked at each number, because a hostile text may exceed the memory limit.
         if numbers.len() > room {
             return Err(format!(
-                "<distances2> holds more than the {room} that its nbobjs announces",
+                "<distances2> has more than the {room} announced by nbobjs",
                 room = counted(room, "number")
             ));
         }

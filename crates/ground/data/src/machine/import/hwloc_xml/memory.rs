@@ -37,7 +37,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_node_with_memory_serves() {
+    fn nearest_node_with_memory_replaces_an_empty_one() {
         let some = nodes(&[None, Some(8), Some(8), Some(0)]);
         let instead_of: Vec<_> = (0..4).map(|own| instead(&some, own)).collect();
         assert_eq!(instead_of, [Some(1), None, None, Some(2)]);

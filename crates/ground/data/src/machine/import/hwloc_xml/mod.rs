@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_come_from_around_the_pu() {
+    fn levels_come_from_enclosing_objects() {
         let core = |a, b| object("Core", "os_index=\"0\"", &(pu(a) + &pu(b)));
         let cache = object("L3Cache", "", &object("L2Cache", "", &(core(0, 8) + &core(1, 9))));
         let node = object("NUMANode", "os_index=\"3\" cpuset=\"0x00000303\"", "");
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn version_three_is_read_and_what_is_not_allowed_left_out() {
+    fn hwloc_3_is_read_without_disallowed_pus() {
         let text =
             document(&(pu(0) + &pu(4) + &pu(8)), "<info name=\"hwlocVersion\" value=\"3.0.0\"/>");
         let profile = import(&text.replace("version=\"2.0\"", "version=\"3.0\"")).unwrap().profile;
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_told_by_type_or_by_efficiency() {
+    fn core_kinds_follow_type_or_efficiency() {
         let kind = |cpuset: &str, efficiency: u32, info: &str| {
             format!(
                 "<cpukind cpuset=\"{cpuset}\" forced_efficiency=\"{efficiency}\">{info}</cpukind>"
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_without_a_class_are_told_by_their_frequency() {
+    fn core_kinds_follow_frequency_without_a_class() {
         let kind = |cpuset: &str, base: u32, max: u32| {
             let info =
                 |name: &str, value: u32| format!("<info name=\"{name}\" value=\"{value}\"/>");
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_of_linux_are_capacities() {
+    fn linux_efficiency_classes_are_capacities() {
         let kinds = |classes: [u32; 2]| -> Vec<Option<CoreKind>> {
             let kind = |cpuset: &str, class: u32| {
                 format!("<cpukind cpuset=\"{cpuset}\" forced_efficiency=\"{class}\"/>")
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_of_linux_are_levels() {
+    fn linux_groups_become_levels() {
         let group = |subtype: &str, inside: &str| {
             object("Group", &format!("subtype=\"{subtype}\""), inside)
         };
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn only_distances_in_a_known_unit_are_read() {
+    fn distances_in_unknown_units_are_ignored() {
         let distances = |name: &str, kind: u32| {
             format!(
                 "<distances2 type=\"PU\" nbobjs=\"2\" kind=\"{kind}\" {name} indexing=\"os\"><indexes length=\"4\">1 0 \
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_place() {
+    fn hwloc_errors_name_the_position() {
         let good = document(&(pu(0) + &pu(1)), "");
         let all: Vec<String> = [
             "<html><body/></html>".to_owned(),
@@ -293,7 +293,7 @@ mod tests {
         line 3, column 52: <object> has no os_index
         line 3, column 1: allowed_cpuset cannot be 'all'
         line 3, column 1: at 1..5: unrecognized entity `bomb`
-        line 4, column 12: there is no PU in the file
+        line 4, column 12: the file has no PUs
         line 3, column 5386: <object> is nested deeper than 256
         line 4, column 1: <distances2> of 2 objects has 0 indexes and 0 values
         line 4, column 1: nbobjs cannot be '999999999'

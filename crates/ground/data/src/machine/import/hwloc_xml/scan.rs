@@ -21,7 +21,7 @@ const MAX_DEPTH: usize = 256;
 pub(super) const OLD_VERSION: &str = "this is the old version";
 
 const REMEDY: &str =
-    "make it anew on the machine that it describes, with hwloc 2 or 3: lstopo --of xml FILE.xml";
+    "create it again on the same machine, with hwloc 2 or 3: lstopo --of xml FILE.xml";
 
 #[derive(Debug)]
 pub(super) struct NumaNode {
@@ -105,7 +105,7 @@ impl Scan {
             Event::End(_) => open.pop().map_or(Ok(()), |closed| self.close(&closed)),
             Event::Text(text) => self.text(open.last(), &text),
             Event::Eof if !open.is_empty() => Err("the file ends too early".to_owned()),
-            Event::Eof if self.pus.is_empty() => Err("there is no PU in the file".to_owned()),
+            Event::Eof if self.pus.is_empty() => Err("the file has no PUs".to_owned()),
             _ => Ok(()),
         }
     }

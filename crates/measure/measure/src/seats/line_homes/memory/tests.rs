@@ -33,7 +33,7 @@ impl Workload for Waits {
 }
 
 #[test]
-fn measuring_leaves_memory_and_the_calling_thread_as_they_were() {
+fn measuring_restores_memory_and_calling_thread() {
     let cpus = affinity::current().unwrap();
     let Some(two) = cpus.first_chunk::<2>() else {
         seatmap_needs::skipped!("a distance takes two CPUs");
@@ -51,14 +51,14 @@ fn measuring_leaves_memory_and_the_calling_thread_as_they_were() {
 }
 
 #[test]
-fn a_cpu_that_cannot_be_had_is_an_error_and_no_wait() {
+fn unavailable_cpu_is_an_error_without_a_wait() {
     let cpu = affinity::current().unwrap()[0];
     let error = homes_of(&memory().0, &two_homes([cpu, 500_000]), None).unwrap_err();
     assert!(matches!(error, PlaceError::Unfit(_)), "{error}");
 }
 
 #[test]
-fn who_waits_for_ever_is_stopped() {
+fn endless_wait_is_stopped() {
     let memory = memory();
     let cpu = affinity::current().unwrap()[0];
     let mut own = OwnMemory::new(&memory.0, Duration::from_millis(1));
@@ -67,7 +67,7 @@ fn who_waits_for_ever_is_stopped() {
 }
 
 #[test]
-fn memory_that_begins_inside_a_line_is_refused() {
+fn unaligned_memory_is_refused() {
     let error = homes_of(&memory().0[1..], &two_homes([0, 1]), None).unwrap_err().to_string();
-    assert_eq!(error, "memory for channels begins at a multiple of 64 bytes");
+    assert_eq!(error, "memory for channels must start at a multiple of 64 bytes");
 }
