@@ -6,6 +6,7 @@ mod cell;
 mod check;
 mod cluster;
 mod compare;
+mod cpus;
 mod doctor;
 mod export;
 mod guardian;
@@ -27,6 +28,7 @@ pub use cell::*;
 pub use check::*;
 pub use cluster::*;
 pub use compare::*;
+pub use cpus::*;
 pub use doctor::*;
 pub use export::*;
 pub use guardian::*;
@@ -47,18 +49,20 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use seatmap_console::guide::with_guides;
 use seatmap_console::outputs::ResultForms;
 use seatmap_console::shell::{ShellVerb, with_short_help};
-use seatmap_console::values::cpus;
+use seatmap_console::values::{MachineCpus, machine_cpus};
 use seatmap_console::view::ColourChoice;
 use seatmap_os::CpuList;
 use seatmap_report::GridOrder;
 use std::path::PathBuf;
 
 /// The verbs: first the five that most people need, then the others by purpose.
-const GROUPS: [(&str, &[&str]); 5] = [
+const GROUPS: [(&str, &[&str]); 4] = [
     ("Start here", &["advise", "run", "check", "bench", "show"]),
-    ("Measure", &["measure", "compare", "noise", "doctor", "cluster"]),
-    ("Place", &["place", "tune", "services", "pattern", "export"]),
-    ("Run", &["top", "observe", "pretend", "cell"]),
+    ("Measure", &["measure", "compare", "cpus", "noise", "doctor", "cluster"]),
+    (
+        "Place and run",
+        &["place", "tune", "services", "pattern", "export", "top", "observe", "pretend", "cell"],
+    ),
     ("Machines and shell", &["machines", "import", "model", "completions", "man"]),
 ];
 
@@ -226,6 +230,8 @@ pub enum SeatmapCommand {
     Show(Show),
     /// Compare the distances and topologies of two machines.
     Compare(CompareArgs),
+    /// Print CPUs by what they are, or how many threads fit.
+    Cpus(CpusArgs),
     /// Find a placement for a communication pattern, and rate it.
     Place(Box<PlaceArgs>),
     /// Place all services of this computer: record, plan, apply, undo.
@@ -274,8 +280,8 @@ pub struct MeasureArgs {
     #[arg(long, value_name = "MACHINE", default_value = "host")]
     pub on: String,
     /// The CPUs to measure, such as 0-3,8. Default: all allowed ones.
-    #[arg(long, value_name = "LIST", value_parser = cpus)]
-    pub cpus: Option<CpuList>,
+    #[arg(long, value_name = "LIST", value_parser = machine_cpus)]
+    pub cpus: Option<MachineCpus>,
     /// Visits to each pair; by default at least 3. On this host more while a quarter of a second
     /// lasts, and 20 more, spread over a second, to pairs whose visits disagree.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]

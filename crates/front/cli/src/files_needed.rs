@@ -41,6 +41,7 @@ pub fn check(command: &SeatmapCommand) -> Result<(), CliError> {
         | SeatmapCommand::Export(_)
         | SeatmapCommand::Show(_)
         | SeatmapCommand::Compare(_)
+        | SeatmapCommand::Cpus(_)
         | SeatmapCommand::Place(_)
         | SeatmapCommand::Pattern(_)
         | SeatmapCommand::Model(_)

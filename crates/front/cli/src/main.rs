@@ -69,6 +69,7 @@ fn run(typed: SeatmapArgs) -> Result<(), CliError> {
         SeatmapCommand::Export(export) => verbs::export::run(export),
         SeatmapCommand::Show(show) => verbs::show::run(&show, typed.colour),
         SeatmapCommand::Compare(compare) => verbs::compare::run(&compare),
+        SeatmapCommand::Cpus(cpus) => verbs::cpus::run(&cpus),
         SeatmapCommand::Place(place) => verbs::place::run(&place),
         SeatmapCommand::Services(services) => verbs::services::run(&services),
         SeatmapCommand::Pattern(pattern) => verbs::pattern::run(pattern),

@@ -18,6 +18,7 @@ use seatmap_data::plan::Plan;
 use seatmap_health::doctor::DoctorReport;
 use seatmap_health::noise::NoiseReport;
 use seatmap_launch::Report;
+use seatmap_launch::named::NamedCpus;
 use seatmap_machines::catalog::MachineList;
 use seatmap_measure::comparison::{self, ProfileComparison};
 use seatmap_measure::gallery::MachineRanking;
@@ -117,6 +118,7 @@ fn schemas_match_types() {
         of::<MachineList>("seatmap-machines/1"),
         of::<MachineRanking>(seatmap_measure::gallery::ranking::FORMAT),
         of::<DoctorReport<'static>>("seatmap-doctor/1"),
+        of::<NamedCpus>(seatmap_launch::named::FORMAT),
         of::<ProfileComparison>(comparison::FORMAT),
     ];
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/formats"));

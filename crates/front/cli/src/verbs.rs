@@ -6,6 +6,7 @@ pub mod cell;
 pub mod check;
 pub mod cluster;
 pub mod compare;
+pub mod cpus;
 pub mod doctor;
 pub mod export;
 pub mod gallery;

@@ -6,11 +6,12 @@ use seatmap_data::document::{Position, shell_escaped};
 use seatmap_data::machine::import::{self, ImportOptions, Imported, ProfileNote};
 use seatmap_data::machine::{Profile, Topology};
 use seatmap_data::pattern::import as pattern_import;
+use seatmap_launch::sets::ComputerCpus;
 use seatmap_machines::catalog::machine::{Surroundings, is_archive};
 use seatmap_machines::catalog::{Capability, Machine, OpenError};
 use seatmap_machines::host::remembered;
 use seatmap_measure::fit;
-use seatmap_os::named_file;
+use seatmap_os::{Root, named_file};
 use seatmap_sim::catalog::is_model;
 use std::error::Error;
 use std::io;
@@ -65,6 +66,20 @@ pub fn profile_of(machine: &Machine) -> Result<Profile, CliError> {
         output::tell(remembered::not_measured());
     }
     Ok(explained(profile))
+}
+
+/// The CPUs of a machine, for words such as `kind:performance`; this process's on this host.
+///
+/// # Errors
+/// The topology cannot be read.
+pub fn cpus_of(machine: &Machine) -> Result<ComputerCpus, CliError> {
+    if machine.is_host() {
+        return ComputerCpus::read().map_err(CliError::work);
+    }
+    let profile = with_surroundings(|around| machine.profile(around))?;
+    let folder = Path::new(machine.given_name());
+    let root = folder.is_dir().then(|| Root::new(folder));
+    Ok(ComputerCpus::of_machine(profile.topology, root))
 }
 
 /// The explained profile of a machine whose distances are needed.

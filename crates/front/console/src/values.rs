@@ -1,24 +1,57 @@
 //! Parses values of the command line: CPUs, sizes, counts, times, levels of a machine.
 
+use crate::error::CliError;
+use crate::input;
 use crate::time::time;
 use clap::ValueEnum;
 use seatmap_data::document::with_causes;
 use seatmap_data::machine::Level;
 use seatmap_launch::sets::{self, ComputerCpus};
+use seatmap_machines::catalog::Machine;
 use seatmap_os::{CpuList, CpuSet};
 use std::time::Duration;
 
-/// Distinct CPUs of any machine: `0-3,8`.
+/// Distinct CPUs of a machine that is opened later: a list, parts or words.
+#[derive(Clone, Debug)]
+pub enum MachineCpus {
+    /// The CPUs by number, in this order.
+    List(CpuList),
+    /// Parts and words, such as `l3:0` and `kind:performance`.
+    Words(String),
+}
+
+impl MachineCpus {
+    /// The CPUs on this machine.
+    ///
+    /// # Errors
+    /// A word names no CPU of the machine, or its topology cannot be read.
+    pub fn on(&self, machine: &Machine) -> Result<CpuList, CliError> {
+        match self {
+            MachineCpus::List(list) => Ok(list.clone()),
+            MachineCpus::Words(words) => {
+                let computer = input::cpus_of(machine)?;
+                Ok(sets::all_of(words, &computer).map_err(CliError::input)?.list())
+            }
+        }
+    }
+}
+
+/// Distinct CPUs of any machine: `0-3,8`, `l3:0`, `kind:performance/no-smt`.
+///
+/// # Errors
+/// The text is not a list of these, or repeats a CPU.
+pub fn machine_cpus(text: &str) -> Result<MachineCpus, String> {
+    if text.split(',').any(sets::is_set) {
+        return Ok(MachineCpus::Words(text.to_owned()));
+    }
+    cpus(text).map(MachineCpus::List)
+}
+
+/// Distinct CPUs by number: `0-3,8`.
 ///
 /// # Errors
 /// The text is not a list, or repeats a CPU.
 pub fn cpus(text: &str) -> Result<CpuList, String> {
-    if text.split(',').any(sets::is_set) {
-        return Err(format!(
-            "'{text}': give CPU numbers, because the machine may not be this computer; 'seatmap \
-             show' lists the CPUs of each part"
-        ));
-    }
     let read = text.parse::<CpuList>().and_then(CpuList::distinct);
     read.map_err(|error| match text.split(',').find_map(sets::foreign) {
         Some(advice) => format!("'{text}': {advice}"),

@@ -21,7 +21,6 @@ pub(crate) fn origin(profile: &Profile) -> String {
 
 /// PUs, cores, caches, NUMA nodes and packages, as one line.
 pub(crate) fn topology(topology: &Topology) -> String {
-    let kinds = [CoreKind::Performance, CoreKind::Efficiency].map(|kind| of_kind(topology, kind));
     let mut parts = vec![counted(topology.pus.len(), "PU"), cores(topology)];
     // A level without numbers is unknown: '0 dies' would claim that there are none.
     let level = |name, level: fn(&Pu) -> Option<u32>| match topology.count(level) {
@@ -32,9 +31,12 @@ pub(crate) fn topology(topology: &Topology) -> String {
     parts.push(level("die", |pu| pu.die));
     parts.push(level("NUMA node", |pu| pu.numa));
     parts.push(level("package", |pu| pu.package));
-    if kinds.iter().any(|count| *count > 0) {
-        parts.push(format!("{} on P cores, {} on E cores", counted(kinds[0], "PU"), kinds[1]));
+    let kinds = CoreKind::ALL.into_iter().map(|kind| (of_kind(topology, kind), kind));
+    let mut kinds = kinds.filter(|(count, _)| *count > 0);
+    if let Some((count, kind)) = kinds.next() {
+        parts.push(counted(count, "PU") + &of_cores(kind));
     }
+    parts.extend(kinds.map(|(count, kind)| count.to_string() + &of_cores(kind)));
     parts.retain(|part| !part.is_empty());
     parts.join(", ")
 }
@@ -55,6 +57,10 @@ fn cores(topology: &Topology) -> String {
         // A hybrid processor: two threads on each P core, one on each E core.
         _ => format!("{name} with up to {most} hardware threads"),
     }
+}
+
+fn of_cores(kind: CoreKind) -> String {
+    [" on ", kind.letters(), " cores"].concat()
 }
 
 fn of_kind(topology: &Topology, kind: CoreKind) -> usize {
@@ -191,7 +197,7 @@ mod tests {
         profile.topology.pus[0].kind = Some(CoreKind::Performance);
         let hybrid = topology(&profile.topology);
         assert!(hybrid.contains("7 cores with up to 2 hardware threads"), "{hybrid}");
-        assert!(hybrid.ends_with("1 PU on P cores, 0 on E cores"), "{hybrid}");
+        assert!(hybrid.ends_with("1 PU on P cores"), "{hybrid}");
     }
 
     #[test]

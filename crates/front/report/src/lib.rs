@@ -14,6 +14,7 @@
 //! | [`check`] | faults in the seats of running programs |
 //! | [`pretend`] | the threads of a program on a pretended machine |
 //! | [`doctor`] | disturbances on this computer |
+//! | [`cpus`] | the CPUs that words name, and how many threads fit |
 //! | [`duration`] | times in sentences and tables |
 //! | [`floor`] | floor plans with threads, lines and traffic, before and after |
 //! | [`cell`] | cells, their faults, and the noise of a program in one |
@@ -48,6 +49,7 @@ pub mod cell;
 pub mod check;
 pub mod cluster;
 pub mod compare;
+pub mod cpus;
 mod digits;
 pub mod doctor;
 pub mod duration;

@@ -116,9 +116,6 @@ mod tests {
     #[test]
     fn errors_name_line_and_column() {
         assert_eq!(refused("{\n \"format\": note"), "line 2, column 13: expected ident");
-        assert_eq!(
-            refused("{\"format\":\"note/1\"}"),
-            "line 1, column 19: missing field `value`"
-        );
+        assert_eq!(refused("{\"format\":\"note/1\"}"), "line 1, column 19: missing field `value`");
     }
 }

@@ -46,20 +46,66 @@ pub fn of(root: &Root, file: &str) -> Option<Device> {
     })
 }
 
-/// A device named by the user: a network card (`eth0`), a disk (`nvme0n1`) or a PCI address
-/// (`0000:17:00.0`). `None` if missing.
+/// The devices called by a user's word: a name of [`named`], `gpu` for all accelerators, or `gpu1`
+/// for the second in the order of PCI addresses.
+#[must_use]
+pub fn called(root: &Root, word: &str) -> Vec<Device> {
+    if word == "gpu" {
+        return accelerators(root).iter().filter_map(|address| named(root, address)).collect();
+    }
+    let address = numbered(word, "gpu")
+        .and_then(|number| accelerators(root).into_iter().nth(number.parse().ok()?));
+    named(root, address.as_deref().unwrap_or(word)).into_iter().collect()
+}
+
+/// The names that [`called`] takes on this computer, besides PCI addresses: network cards and disks
+/// with a device of their own, InfiniBand cards and accelerators.
+#[must_use]
+pub fn names(root: &Root) -> Vec<String> {
+    let mut found = Vec::new();
+    for class in ["net", "block", "infiniband"] {
+        let all = root.names(&format!("/sys/class/{class}")).unwrap_or_default();
+        let is_real = |name: &String| root.has(&format!("/sys/class/{class}/{name}/device"));
+        found.extend(all.into_iter().filter(is_real));
+    }
+    found.extend((0..accelerators(root).len()).map(|number| format!("gpu{number}")));
+    found
+}
+
+/// The PCI addresses of accelerators and displays (base classes 12 and 03), without the displays of
+/// management controllers (vendors ASPEED and Matrox).
+fn accelerators(root: &Root) -> Vec<String> {
+    let folder = "/sys/bus/pci/devices";
+    let mut all: Vec<String> = root.names(folder).unwrap_or_default();
+    all.retain(|address| {
+        let device = Some(format!("{folder}/{address}"));
+        let class = attribute(root, device.as_deref(), "class").unwrap_or_default();
+        let vendor = attribute(root, device.as_deref(), "vendor").unwrap_or_default();
+        let is_management = ["0x1a03", "0x102b"].contains(&vendor.as_str());
+        (class.starts_with("0x03") || class.starts_with("0x12")) && !is_management
+    });
+    all
+}
+
+/// A device named by the user: a network card (`eth0`), a disk (`nvme0n1`), an InfiniBand card
+/// (`mlx5_0`) or a PCI address (`0000:17:00.0`). `None` if missing.
 #[must_use]
 pub fn named(root: &Root, name: &str) -> Option<Device> {
     let is_plain = !name.is_empty() && !name.starts_with('.') && !name.contains('/');
     let places = [
         ("nic", format!("/sys/class/net/{name}"), "/device"),
         ("disk", format!("/sys/class/block/{name}"), "/device"),
+        ("nic", format!("/sys/class/infiniband/{name}"), "/device"),
         ("device", format!("/sys/bus/pci/devices/{name}"), ""),
     ];
     let (kind, folder, below) =
         places.into_iter().find(|(_, folder, _)| is_plain && root.has(folder))?;
-    // A partition is below its disk, and an NVMe disk below its controller, which has the node.
-    let above = ["", "/device", "/device/device"].map(|more| format!("{folder}{below}{more}"));
+    // A partition is below its disk, an NVMe disk below its controller, and a SCSI disk several
+    // folders below it; the PCI device has the node.
+    let below = format!("{folder}{below}");
+    let nested = ["", "/device", "/device/device"].map(|more| format!("{below}{more}"));
+    let parents = (1..=8).map(|levels| format!("{below}{}", "/..".repeat(levels)));
+    let above: Vec<String> = nested.into_iter().chain(parents).collect();
     Some(Device {
         name: name.to_owned(),
         kind,

@@ -40,6 +40,15 @@ pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
+/// Whether this process may set the masks of another one's threads: it runs as the same user, or
+/// as root.
+#[must_use]
+pub fn may_seat(pid: Tid) -> bool {
+    let own = rustix::process::geteuid();
+    let owner = std::fs::metadata(format!("/proc/{pid}")).map(|folder| folder.uid());
+    own.is_root() || owner.is_ok_and(|owner| owner == own.as_raw())
+}
+
 /// Whether the kernel denies root to write a file. False for other users, whom a command for root
 /// helps. A `*` in the path means the first of several files.
 #[must_use]

@@ -310,7 +310,7 @@ mod tests {
         fs::write(&file, "own").unwrap();
         fs::hard_link(&file, &second).unwrap();
         fs::set_permissions(folder.path(), Permissions::from_mode(0o1777)).unwrap();
-        assert!(create(&second).unwrap_err().to_string().contains("a second name"));
+        assert!(create(&second).unwrap_err().to_string().contains("a second hard link"));
         assert_eq!(fs::read(&file).unwrap(), b"own");
         fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
         create(&second).unwrap();

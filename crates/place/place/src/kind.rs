@@ -53,7 +53,7 @@ impl PlaceRequest<'_> {
     fn equal_groups(&self, all: &[u32]) -> Vec<Vec<u32>> {
         let mut starts: Vec<(f64, Option<CoreKind>)> =
             all.iter().map(|os| (self.speed_of(*os), self.kind_of(*os))).collect();
-        starts.sort_by(|a, b| b.0.total_cmp(&a.0).then(letter(a.1).cmp(&letter(b.1))));
+        starts.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         starts.dedup();
         starts
             .into_iter()
@@ -105,10 +105,6 @@ impl PlaceRequest<'_> {
     fn speed_of(&self, os: u32) -> f64 {
         self.profile.speed.as_ref().and_then(|speed| speed.alone_of(os)).unwrap_or(1.0)
     }
-}
-
-fn letter(kind: Option<CoreKind>) -> char {
-    kind.map_or('-', CoreKind::letter)
 }
 
 #[cfg(test)]

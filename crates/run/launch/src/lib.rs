@@ -13,6 +13,7 @@
 //! |---|---|
 //! | [`request`] | seats and memory as requested, and on this computer |
 //! | [`seats`], [`sets`] | seats; their notation |
+//! | [`count`], [`named`] | how many threads fit; the CPUs that words name |
 //! | [`rule`] | which threads take them |
 //! | [`share`] | this start's seats among several |
 //! | [`allocator`] | decides which thread gets which seat |
@@ -46,6 +47,7 @@ pub mod allocator;
 pub mod asks;
 pub mod attach;
 pub mod cell_watch;
+pub mod count;
 pub mod elsewhere;
 pub mod error;
 pub mod executable;
@@ -57,6 +59,7 @@ pub mod launch;
 mod leases;
 pub mod lineage;
 pub mod memory;
+pub mod named;
 pub mod neighbours;
 pub mod pages;
 pub mod policies;

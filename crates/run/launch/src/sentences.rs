@@ -357,10 +357,7 @@ mod tests {
         let mut late = thread(1, "late", None);
         late.late = true;
         let mut report = report(vec![thread(0, "main", Some((0, 4))), late.clone()]);
-        assert_eq!(
-            report.left_over().unwrap(),
-            "1 thread beyond the 4 tasks keeps its CPUs"
-        );
+        assert_eq!(report.left_over().unwrap(), "1 thread beyond the 4 tasks keeps its CPUs");
         (report.unseated, report.ordered_tasks) = (2, 0);
         report.threads.push(late);
         let ruled = "2 threads without a task in any rule keep their CPUs";

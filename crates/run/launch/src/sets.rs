@@ -11,12 +11,18 @@
 //! | `l3:0-3`, `l3:*` | one for each of these caches |
 //! | `numa:0+1` | one, anywhere on both nodes |
 //! | `socket:0`, `node:1` | `package:0`, `numa:1` |
+//! | `kind:performance`, `fast:4` ([`words`]) | one, anywhere on these CPUs |
+//! | `l3:0/no-smt`, `kind:performance/fast:2` | one, on the CPUs that all these words leave |
+//! | `cpu:*/no-smt`, `l3:*/kind:performance` | one for each CPU or part, on the CPUs left of it |
+//! | `l3:0/no-smt+12` | one, anywhere on the CPUs of both terms |
 //!
 //! Cores, caches and dies have the numbers of `seatmap show host`, which count the whole machine
 //! even under a cpuset or taskset. Nodes and packages have the operating system's numbers. A seat
 //! contains only CPUs allowed to this process. An isolated CPU (`isolcpus=`) belongs to a seat only
 //! if it is named, or if its whole part is isolated, because the kernel moves no thread between
 //! isolated and other CPUs.
+
+pub mod words;
 
 use seatmap_data::machine::{Level, Topology};
 use seatmap_machines::host::topology;
@@ -25,8 +31,9 @@ use seatmap_os::cpus::{self, Cpus};
 use seatmap_os::holder::Holder;
 use seatmap_os::{CpuList, CpuListError, CpuSet, Root};
 use std::collections::BTreeMap;
+pub use words::WordError;
 
-/// This computer's parts.
+/// A computer's parts.
 #[derive(Clone, Debug, Default)]
 pub struct ComputerCpus {
     /// The CPUs shown by the kernel.
@@ -37,9 +44,25 @@ pub struct ComputerCpus {
     pub set_apart: CpuSet,
     /// Present CPUs that are offline, or hidden by a container.
     pub unseen: CpuSet,
+    /// The files with its devices.
+    pub root: Option<Root>,
 }
 
 impl ComputerCpus {
+    /// Another machine, all of whose CPUs may be used, with its gathered files, if any.
+    #[must_use]
+    pub fn of_machine(topology: Topology, root: Option<Root>) -> Self {
+        let usable = topology.os_indices().collect();
+        ComputerCpus { topology, usable, root, ..ComputerCpus::default() }
+    }
+
+    /// The usable CPUs that are not isolated, or all of them if all are.
+    #[must_use]
+    pub fn usual(&self) -> CpuSet {
+        let usual = self.usable.without(&self.set_apart);
+        if usual.is_empty() { self.usable.clone() } else { usual }
+    }
+
     /// Reads this computer.
     ///
     /// # Errors
@@ -51,8 +74,9 @@ impl ComputerCpus {
         let topology = topology::whole().unwrap_or_else(|_| topology::showing(&usable));
         let present: CpuSet = cpus.present.into_iter().collect();
         let unseen = present.without(&topology.os_indices().collect());
-        let set_apart = cpus::set_apart(&Root::new("/"));
-        Ok(ComputerCpus { topology, usable, set_apart, unseen })
+        let root = Root::new("/");
+        let set_apart = cpus::set_apart(&root);
+        Ok(ComputerCpus { topology, usable, set_apart, unseen, root: Some(root) })
     }
 }
 
@@ -72,6 +96,7 @@ pub fn around(topology: &Topology, cpu: u32) -> CpuSet {
 }
 
 const CPUS: &str = "cpus";
+const CPU: &str = "cpu";
 
 const MOST_CPUS: usize = MAX_CPU as usize + 1;
 
@@ -87,10 +112,10 @@ const FOREIGN: [(&[&str], &str); 7] = [
         "this is relative to the CPUs that the process may use, as for numactl; write absolute CPU \
          numbers, such as 0-3",
     ),
-    (&["!", "~", "^"], "a list cannot exclude CPUs; write the remaining ones, such as 1-3"),
+    (&["!", "~", "^"], "write not:0, or all/not:l3:1, to exclude CPUs"),
     (
-        &["all", "all:", "machine:", "*"],
-        "for all CPUs, write core:* (a seat for each core) or package:* (one for each socket)",
+        &["all:", "machine:", "*"],
+        "for all CPUs, write all, core:* (a seat for each core) or package:* (one for each socket)",
     ),
     (&["pu:", "cpu:"], "write the operating system's CPU numbers without a prefix, such as 0-3"),
     (
@@ -141,7 +166,9 @@ pub fn foreign(member: &str) -> Option<&'static str> {
         );
     }
     if member.contains('.') && member.parse::<f64>().is_ok() {
-        return Some("this is an amount of CPU time, as for docker; write CPU numbers, such as 0-1");
+        return Some(
+            "this is an amount of CPU time, as for docker; write CPU numbers, such as 0-1",
+        );
     }
     let known = FOREIGN.iter().find(|(known, _)| known.iter().any(|known| is_like(member, known)));
     known.map(|(_, advice)| *advice)
@@ -170,6 +197,22 @@ pub enum SetError {
     TooMany {
         /// The member.
         text: String,
+    },
+    /// The word has another name here.
+    #[error("'{text}': write '{word}'")]
+    Alias {
+        /// The member.
+        text: String,
+        /// The word.
+        word: &'static str,
+    },
+    /// The word names no CPUs.
+    #[error("'{text}'")]
+    Word {
+        /// The word.
+        text: String,
+        /// The problem.
+        source: WordError,
     },
     /// The machine lacks this level or number.
     #[error("'{text}': this machine has {present}; 'seatmap show host' lists them")]
@@ -208,7 +251,18 @@ pub enum SetError {
 /// Whether a member names a set of CPUs (`cpus:14-15`, `l3:0`).
 #[must_use]
 pub fn is_set(member: &str) -> bool {
-    member.split_once(':').is_some_and(|(word, _)| word == CPUS || Level::named(word).is_some())
+    let is_part =
+        |(word, _): (&str, &str)| word == CPUS || word == CPU || Level::named(word).is_some();
+    is_of_words(member) || member.split_once(':').is_some_and(is_part)
+}
+
+/// Whether a member needs the grammar of words: `/` narrows, `+` joins.
+fn is_of_words(member: &str) -> bool {
+    let each_cpu = format!("{CPU}:*");
+    member.contains('/')
+        || member
+            .split('+')
+            .any(|term| words::is_word(term) || term.eq_ignore_ascii_case(&each_cpu))
 }
 
 /// Parses a list of seats. Reads the computer only for levels, because that takes milliseconds.
@@ -220,6 +274,14 @@ pub fn parse(
     computer: &dyn Fn() -> Result<ComputerCpus, String>,
 ) -> Result<Vec<CpuSet>, SetError> {
     members(text, computer).map(|members| members.concat())
+}
+
+/// The CPUs of all seats of a list on a known machine.
+///
+/// # Errors
+/// [`SetError`] for the first wrong member.
+pub fn all_of(text: &str, computer: &ComputerCpus) -> Result<CpuSet, SetError> {
+    Ok(union(&parse(text, &|| Ok(computer.clone()))?))
 }
 
 /// Like [`parse`], member by member.
@@ -248,6 +310,63 @@ fn seats(
     member: &str,
     computer: &dyn Fn() -> Result<ComputerCpus, String>,
 ) -> Result<Vec<CpuSet>, SetError> {
+    if !is_of_words(member) {
+        return simple(member, &|| {
+            computer().map_err(|reason| SetError::Unknown { text: member.to_owned(), reason })
+        });
+    }
+    let computer =
+        computer().map_err(|reason| SetError::Unknown { text: member.to_owned(), reason })?;
+    let mut terms = Vec::new();
+    for term in member.split('+') {
+        terms.push(of_term(term, &computer)?);
+    }
+    match &mut terms[..] {
+        [only] => Ok(std::mem::take(only)),
+        several => Ok(vec![union(&several.concat())]),
+    }
+}
+
+fn union(sets: &[CpuSet]) -> CpuSet {
+    sets.iter().fold(CpuSet::default(), |all, set| all.with(set))
+}
+
+/// The seats of words that narrow each other, from left to right.
+fn of_term(term: &str, computer: &ComputerCpus) -> Result<Vec<CpuSet>, SetError> {
+    let mut words = term.split('/');
+    let first = words.next().unwrap_or_default();
+    let mut seats = if words::is_word(first) {
+        vec![words::narrowed(first, &computer.usual(), "all", computer)?]
+    } else {
+        simple(first, &|| Ok(computer.clone()))?
+    };
+    let mut before = first.to_owned();
+    for word in words {
+        let among = union(&seats);
+        let left = if words::is_word(word) {
+            words::narrowed(word, &among, &before, computer)?
+        } else {
+            let of_machine = union(&simple(word, &|| Ok(computer.clone()))?);
+            words::meeting(word, &of_machine, &among, &before, computer)?
+        };
+        seats = seats.iter().map(|seat| seat.within(&left)).collect();
+        seats.retain(|seat| !seat.is_empty());
+        before = format!("{before}/{word}");
+    }
+    Ok(seats)
+}
+
+/// The seats of one word: numbers, or parts of the machine.
+fn simple(
+    member: &str,
+    computer: &dyn Fn() -> Result<ComputerCpus, SetError>,
+) -> Result<Vec<CpuSet>, SetError> {
+    if let Some(word) = words::alias(member) {
+        return Err(SetError::Alias { text: member.to_owned(), word });
+    }
+    if member.eq_ignore_ascii_case("cpu:*") {
+        return Ok(computer()?.usual().iter().map(CpuSet::single).collect());
+    }
     if foreign(member).is_some() {
         return Err(SetError::Shape(member.to_owned()));
     }
@@ -255,9 +374,7 @@ fn seats(
         Some((CPUS, list)) => Ok(vec![joined(list, member)?.concat().into_iter().collect()]),
         Some((word, which)) if !word.starts_with(|first: char| first.is_ascii_digit()) => {
             let level = Level::named(word).ok_or_else(|| SetError::Shape(member.to_owned()))?;
-            let computer = computer()
-                .map_err(|reason| SetError::Unknown { text: member.to_owned(), reason })?;
-            of_level(member, level, which, &computer)
+            of_level(member, level, which, &computer()?)
         }
         _ if member.starts_with(|first: char| first.is_ascii_digit()) => {
             Ok(cpus(member, member)?.into_iter().map(CpuSet::single).collect())
@@ -507,8 +624,7 @@ mod tests {
             ("C0:0@C1:0", "as for likwid-pin"),
             ("E:N:2:1:2", "as for likwid-pin"),
             ("+0", "as for numactl"),
-            ("!0", "a list cannot exclude CPUs"),
-            ("all", "core:* (a seat for each core)"),
+            ("!0", "to exclude CPUs"),
             ("machine:0", "core:* (a seat for each core)"),
             ("pu:0", "the operating system's CPU numbers"),
             ("map_cpu:0", "write CPUs by number"),

@@ -140,7 +140,7 @@ impl MachineTree {
                 id.into_iter().for_each(|id| self.line(format!("{cpu}/topology/{name}"), id));
             }
             if is_hybrid {
-                let is_efficient = pu.kind == Some(CoreKind::Efficiency);
+                let is_efficient = pu.kind.is_some_and(CoreKind::is_slower);
                 let capacity =
                     if is_efficient { EFFICIENCY_CAPACITY } else { PERFORMANCE_CAPACITY };
                 self.line(format!("{cpu}/cpu_capacity"), capacity);

@@ -276,7 +276,10 @@ impl Recording {
 
 fn check(moment: &RecordingEntry, before_s: f64, known: &mut BTreeSet<Tid>) -> Result<(), String> {
     if !(moment.at_s.is_finite() && moment.at_s >= before_s) {
-        return Err(format!("its time, {} s, is before the last line's, {before_s} s", moment.at_s));
+        return Err(format!(
+            "its time, {} s, is before the last line's, {before_s} s",
+            moment.at_s
+        ));
     }
     known.extend(moment.known.iter().map(|thread| thread.tid));
     let shares =

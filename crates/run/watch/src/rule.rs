@@ -107,7 +107,7 @@ impl Rule {
             Same, Spread,
         };
         let plain = [Default, OnePerCpu, OnePerCore, MemoryLocal, DeviceNear, NoIrq, NoStrangers];
-        let kinds = [CoreKind::Performance, CoreKind::Efficiency].map(Kind);
+        let kinds = CoreKind::ALL.map(Kind);
         plain
             .into_iter()
             .chain(kinds)
@@ -133,8 +133,7 @@ impl fmt::Display for Rule {
             Rule::DeviceNear => out.write_str("device-near"),
             Rule::NoIrq => out.write_str("no-irq"),
             Rule::NoStrangers => out.write_str("no-strangers"),
-            Rule::Kind(CoreKind::Performance) => out.write_str("kind=performance"),
-            Rule::Kind(CoreKind::Efficiency) => out.write_str("kind=efficiency"),
+            Rule::Kind(kind) => write!(out, "kind={}", kind.word()),
             Rule::Same(level) => write!(out, "same-{}", level.word()),
             Rule::Spread(level) => write!(out, "spread={}", level.word()),
         }

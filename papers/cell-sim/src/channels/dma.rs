@@ -162,7 +162,7 @@ mod tests {
         insta::assert_snapshot!(refusal(0, MEMORY, 24, 0), @"a transfer of 24 bytes: the MFC takes 1, 2, 4, 8 or a multiple of 16 and raises an alignment exception");
         insta::assert_snapshot!(refusal(0, MEMORY, 0, 0), @"a transfer of 0 bytes: the MFC takes 1, 2, 4, 8 or a multiple of 16 and raises an alignment exception");
         insta::assert_snapshot!(refusal(0, MEMORY, 16400, 0), @"a transfer of 16400 bytes: the MFC takes 16384 at most and raises an alignment exception");
-        insta::assert_snapshot!(refusal(0, MEMORY, 16, 32), @"tag 32: there are 0 to 31, and the MFC raises an invalid-tag exception");
+        insta::assert_snapshot!(refusal(0, MEMORY, 16, 32), @"tag 32: tags are 0 to 31; the MFC raises an invalid-tag exception");
         insta::assert_snapshot!(refusal(8, MEMORY, 16, 0), @"a transfer between local store 0x8 and 0x0, 16 bytes: both must be multiples of 16 and, below 16 bytes, agree in their last four bits; the MFC raises an alignment exception");
         assert!(check(4, MEMORY, 4, 0).is_err(), "the last four bits differ");
     }

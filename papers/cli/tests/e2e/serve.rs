@@ -129,7 +129,7 @@ fn excessive_numbers_are_refused() {
         (r#""cpus":[],"count":0"#, "not both"),
         (r#""cpus":[1],"count":1"#, "not both"),
         (r#""count":1,"noise_limit":-1"#, "0 to 100 %"),
-        (r#""count":1,"lease_s":0"#, "a second at least"),
+        (r#""count":1,"lease_s":0"#, "at least 1 s"),
         (r#""cpus":[4294967294,4294967295,4294967293]"#, "4294967293-4294967295"),
     ] {
         writeln!(

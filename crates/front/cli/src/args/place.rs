@@ -4,12 +4,11 @@ use super::OnCluster;
 use clap::{Args, ValueEnum};
 use seatmap_console::outputs::ResultForms;
 use seatmap_console::time::time_within;
-use seatmap_console::values::{LevelChoice, cpus};
+use seatmap_console::values::{LevelChoice, MachineCpus, machine_cpus};
 use seatmap_data::machine::CoreKind;
 use seatmap_data::plan::Objective;
 use seatmap_measure::appraise::BeforePlan;
 use seatmap_measure::appraise::rehearsal::ROUNDS;
-use seatmap_os::CpuList;
 use seatmap_place::search::SearchTime;
 use seatmap_place::{MessageWait, PlaceMethod, SmtUse, Weight};
 use std::path::PathBuf;
@@ -90,8 +89,8 @@ pub struct PlaceArgs {
     #[arg(long, value_name = "NS", value_parser = nanoseconds)]
     pub load_ns: Option<f64>,
     /// The CPUs to use, such as 0-3,8. Default: all of the machine.
-    #[arg(long, value_name = "LIST", value_parser = cpus)]
-    pub cpus: Option<CpuList>,
+    #[arg(long, value_name = "LIST", value_parser = machine_cpus)]
+    pub cpus: Option<MachineCpus>,
     /// Fix a task on a CPU; may be given several times.
     #[arg(long, value_name = "TASK=CPU", value_parser = fix)]
     pub fix: Vec<(usize, u32)>,
@@ -341,17 +340,23 @@ pub enum ObjectiveChoice {
 /// A kind of core of a hybrid processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum KindChoice {
-    /// The fast cores.
+    /// The strongest cores.
     Performance,
-    /// The small cores.
+    /// Those between the strongest and the weakest.
+    Middle,
+    /// The weakest ordinary cores.
     Efficiency,
+    /// Those of the low-power island.
+    LowPower,
 }
 
 impl From<KindChoice> for CoreKind {
     fn from(choice: KindChoice) -> Self {
         match choice {
             KindChoice::Performance => CoreKind::Performance,
+            KindChoice::Middle => CoreKind::Middle,
             KindChoice::Efficiency => CoreKind::Efficiency,
+            KindChoice::LowPower => CoreKind::LowPower,
         }
     }
 }

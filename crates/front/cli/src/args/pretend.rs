@@ -1,7 +1,7 @@
 //! `seatmap pretend`, as typed.
 
 use clap::Args;
-use seatmap_console::values::cpus;
+use seatmap_console::values::{MachineCpus, cpus, machine_cpus};
 use seatmap_os::CpuList;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -13,8 +13,8 @@ pub struct Pretend {
     #[arg(value_name = "MACHINE")]
     pub machine: String,
     /// The CPUs allowed there, as in a container: 0-3,8. Default: all.
-    #[arg(long, value_name = "LIST", value_parser = cpus)]
-    pub cpus: Option<CpuList>,
+    #[arg(long, value_name = "LIST", value_parser = machine_cpus)]
+    pub cpus: Option<MachineCpus>,
     /// The offline CPUs there.
     #[arg(long, value_name = "LIST", value_parser = cpus)]
     pub offline: Option<CpuList>,

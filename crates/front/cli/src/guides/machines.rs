@@ -1,9 +1,9 @@
 //! The verbs for machines and their files.
 
 use super::{REMEMBERED, STATE};
-use seatmap_console::guide::VerbGuide;
+use seatmap_console::guide::{DONE, FAILED, VerbGuide};
 
-pub const GUIDES: &[VerbGuide] = &[MACHINES, IMPORT, MODEL, MODEL_FIT];
+pub const GUIDES: &[VerbGuide] = &[MACHINES, CPUS, IMPORT, MODEL, MODEL_FIT];
 
 const MACHINES: VerbGuide = VerbGuide {
     verb: "machines",
@@ -13,6 +13,20 @@ const MACHINES: VerbGuide = VerbGuide {
         ("seatmap machines --site gallery mine.json", "write a site of them and your profile"),
     ],
     see_also: &["show", "compare", "place", "pretend"],
+    ..VerbGuide::USUAL
+};
+
+const CPUS: VerbGuide = VerbGuide {
+    verb: "cpus",
+    examples: &[
+        ("seatmap cpus kind:performance/no-smt", "one thread of each fast core, for taskset -c"),
+        ("seatmap cpus --count", "as many threads as fit, for OMP_NUM_THREADS"),
+        ("seatmap cpus --why", "what limits the threads, and the words of this computer"),
+        ("seatmap cpus cache:biggest --on ryzen-7950x3d", "the CPUs of another machine"),
+    ],
+    short_examples: 2,
+    exits: &[DONE, FAILED, ("2", "no CPU of the machine fits the words; nothing was printed")],
+    see_also: &["show", "run", "advise", "nproc(1)", "taskset(1)"],
     ..VerbGuide::USUAL
 };
 

@@ -73,7 +73,8 @@ impl Inputs {
         pattern.load_ns = typed.load_ns.or(pattern.load_ns);
         let machine = input::machine(&typed.on)?;
         let profile = input::profile_of(&machine)?;
-        let named = typed.cpus.as_ref().map(|cpus| cpus.0.clone());
+        let named = typed.cpus.as_ref().map(|cpus| cpus.on(&machine)).transpose()?;
+        let named = named.map(|list| list.0);
         let fixed: Vec<u32> = typed.fix.iter().map(|(_, cpu)| *cpu).collect();
         let Usable { cpus, remarks } = usable::for_tasks(&machine, &profile, named, &fixed)?;
         remarks.iter().for_each(|remark| output::tell(&remark.to_string()));

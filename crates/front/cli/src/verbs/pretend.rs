@@ -29,7 +29,8 @@ pub fn run(typed: &Pretend) -> Result<(), CliError> {
 fn request(typed: &Pretend, leaves_stdout: bool) -> Result<PretendRequest, CliError> {
     let machine = input::machine(&typed.machine)?;
     let profile = input::profile_of(&machine)?;
-    let cpus = typed.cpus.as_ref().map(|list| list.0.iter().copied().collect());
+    let cpus = typed.cpus.as_ref().map(|cpus| cpus.on(&machine)).transpose()?;
+    let cpus = cpus.map(|list| list.0.into_iter().collect());
     let offline = typed.offline.iter().flat_map(|list| list.0.iter().copied()).collect();
     let name = &machine.name;
     Ok(PretendRequest {

@@ -16,6 +16,7 @@ mod coherent;
 mod columns;
 mod common;
 mod control_group;
+mod cpus;
 mod destinations;
 mod doctor;
 mod examples;

@@ -203,8 +203,7 @@ fn pattern_is_drawn_in_terminal() {
         ");
     let wide = Place::new().stdout("pattern show random:1000:8:1 --width 60");
     assert!(
-        wide.contains("Each cell is 40 x 40 pairs")
-            && wide.lines().all(|line| line.len() <= 100),
+        wide.contains("Each cell is 40 x 40 pairs") && wide.lines().all(|line| line.len() <= 100),
         "{wide}"
     );
 }

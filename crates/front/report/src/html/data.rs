@@ -156,7 +156,7 @@ fn places(profile: &Profile, distance: &CoreDistance) -> Vec<Value> {
     let unknown = Pu::default();
     let found = distance.pus.iter().map(|os| by_os.get(os).copied().unwrap_or(&unknown));
     let place = found.map(|pu| {
-        let kind = pu.kind.map(CoreKind::letter);
+        let kind = pu.kind.map(CoreKind::letters);
         json!({
             "core": pu.core, "smt": pu.smt, "l2": pu.l2, "l3": pu.l3, "die": pu.die,
             "numa": pu.numa, "package": pu.package, "kind": kind,

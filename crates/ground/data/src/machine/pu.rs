@@ -65,6 +65,18 @@ pub struct Pu {
     /// (CPPC's highest performance, Intel's Turbo Boost Max 3.0, AMD's preferred cores).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<u32>,
+    /// The type of its core on Arm: implementer and part of `MIDR_EL1`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub core_type: Option<u64>,
+    /// Linux's `cpu_capacity`: 1024 for the fastest PU of the machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<u64>,
+    /// Its sustained frequency, in kHz.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_khz: Option<u64>,
+    /// Its highest frequency, in kHz.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_khz: Option<u64>,
 }
 
 impl Pu {
@@ -76,33 +88,53 @@ impl Pu {
 }
 
 /// The kind of core on a hybrid processor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum CoreKind {
-    /// A performance core.
+    /// The strongest type of core.
     #[serde(rename = "P")]
     Performance,
-    /// An efficiency core.
+    /// A type between the strongest and the weakest.
+    #[serde(rename = "M")]
+    Middle,
+    /// The weakest ordinary type.
     #[serde(rename = "E")]
     Efficiency,
+    /// A core of the low-power island, apart from the others' last-level cache.
+    #[serde(rename = "LP")]
+    LowPower,
 }
 
 impl CoreKind {
-    /// The letter used in profiles: `P` or `E`.
+    /// All kinds, the strongest first.
+    pub const ALL: [CoreKind; 4] =
+        [CoreKind::Performance, CoreKind::Middle, CoreKind::Efficiency, CoreKind::LowPower];
+
+    /// The name used in profiles: `P`, `M`, `E` or `LP`.
     #[must_use]
-    pub fn letter(self) -> char {
+    pub fn letters(self) -> &'static str {
         match self {
-            CoreKind::Performance => 'P',
-            CoreKind::Efficiency => 'E',
+            CoreKind::Performance => "P",
+            CoreKind::Middle => "M",
+            CoreKind::Efficiency => "E",
+            CoreKind::LowPower => "LP",
         }
     }
 
-    /// The word for people: `performance` or `efficiency`.
+    /// The word for people, as after `kind:`.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             CoreKind::Performance => "performance",
+            CoreKind::Middle => "middle",
             CoreKind::Efficiency => "efficiency",
+            CoreKind::LowPower => "low-power",
         }
+    }
+
+    /// Whether a stronger type of core exists next to it.
+    #[must_use]
+    pub fn is_slower(self) -> bool {
+        self != CoreKind::Performance
     }
 }

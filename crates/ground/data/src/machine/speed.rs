@@ -1,4 +1,4 @@
-//! Distinguishes the faster and slower cores of a processor by the operating system's figures.
+//! Distinguishes the stronger and weaker cores of a processor by the operating system's figures.
 
 use crate::machine::CoreKind;
 use std::collections::BTreeMap;
@@ -21,11 +21,41 @@ pub struct Speed {
 /// driver shows as frequencies up to 3 % apart, 21 % in all (open-mpi/hwloc#690).
 const GAP_PERCENT: u128 = 10;
 
-/// Performance or efficiency core, for each of these speeds; all `None` if they are alike.
+const fn arm_type(implementer: u64, part: u64) -> u64 {
+    implementer << 24 | part << 4
+}
+
+/// Arm's small types of core, from the kernel's `arch/arm64/include/asm/cputype.h` and
+/// `arch/arm/include/asm/cputype.h`.
+const SMALL_TYPES: [u64; 17] = [
+    // Cortex-A5, A7, A34, A35, A53, A55, A510, A520.
+    arm_type(0x41, 0xc05),
+    arm_type(0x41, 0xc07),
+    arm_type(0x41, 0xd02),
+    arm_type(0x41, 0xd04),
+    arm_type(0x41, 0xd03),
+    arm_type(0x41, 0xd05),
+    arm_type(0x41, 0xd46),
+    arm_type(0x41, 0xd80),
+    // Qualcomm's Kryo 2xx, 3xx and 4xx Silver.
+    arm_type(0x51, 0x801),
+    arm_type(0x51, 0x803),
+    arm_type(0x51, 0x805),
+    // Apple's Icestorm and Blizzard.
+    arm_type(0x61, 0x022),
+    arm_type(0x61, 0x024),
+    arm_type(0x61, 0x028),
+    arm_type(0x61, 0x032),
+    arm_type(0x61, 0x034),
+    arm_type(0x61, 0x038),
+];
+
+/// The kind of each of these cores; all `None` if they are alike.
 ///
-/// Cores of one type are of one kind, whatever their clocks. If the types differ or are unknown,
-/// the capacity decides if all have one and it differs, then all base frequencies, then the highest
-/// ones. The fastest kind ends at the first gap of more than 10 % between two neighbouring speeds.
+/// Cores of one type are of one kind, whatever their clocks. Several types are ordered by capacity
+/// if all have one and it differs, else by whether they are small types, else by their clocks. If
+/// types are unknown, the capacity decides, then all base frequencies, then the highest ones. A
+/// kind ends at a gap of more than 10 % between two neighbouring speeds.
 ///
 /// ```
 /// # use seatmap_data::machine::{CoreKind, Speed, speed::kinds_of};
@@ -36,19 +66,27 @@ const GAP_PERCENT: u128 = 10;
 /// ```
 #[must_use]
 pub fn kinds_of(speeds: &[Speed]) -> Vec<Option<CoreKind>> {
+    let none = vec![None; speeds.len()];
     let types = all_of(speeds, |speed| speed.core_type);
-    let known = all_of(speeds, |speed| speed.capacity)
-        .filter(|capacities| slowest_of_fastest(capacities).is_some())
-        // Equal base frequencies show that higher ones are turbo modes (open-mpi/hwloc#502).
-        .or_else(|| all_of(speeds, |speed| speed.base_khz))
-        .or_else(|| all_of(speeds, |speed| speed.max_khz));
-    let Some(known) = known else { return vec![None; speeds.len()] };
+    let Some(known) = deciding(speeds, types.as_deref()) else { return none };
     let levelled = types.map_or_else(|| known.clone(), |types| fastest_of_type(&known, &types));
-    let Some(least) = slowest_of_fastest(&levelled) else { return vec![None; speeds.len()] };
-    let is_fast = levelled.into_iter().map(|value| value >= least);
-    is_fast
-        .map(|is_fast| Some(if is_fast { CoreKind::Performance } else { CoreKind::Efficiency }))
-        .collect()
+    let Some(ends) = EndKinds::of(&levelled) else { return none };
+    levelled.into_iter().map(|value| Some(ends.kind(value))).collect()
+}
+
+/// The figure that distinguishes these cores.
+fn deciding(speeds: &[Speed], types: Option<&[u64]>) -> Option<Vec<u64>> {
+    let capacities = all_of(speeds, |speed| speed.capacity);
+    if capacities.as_ref().is_some_and(|capacities| EndKinds::of(capacities).is_some()) {
+        return capacities;
+    }
+    let is_big = |core_type: &u64| u64::from(!SMALL_TYPES.contains(core_type));
+    let sizes = types.map(|types| types.iter().map(is_big).collect::<Vec<u64>>());
+    if let Some(sizes) = sizes.filter(|sizes| sizes.contains(&0) && sizes.contains(&1)) {
+        return Some(sizes);
+    }
+    // Equal base frequencies show that higher ones are turbo modes (open-mpi/hwloc#502).
+    all_of(speeds, |speed| speed.base_khz).or_else(|| all_of(speeds, |speed| speed.max_khz))
 }
 
 fn all_of(speeds: &[Speed], measure: fn(&Speed) -> Option<u64>) -> Option<Vec<u64>> {
@@ -64,15 +102,33 @@ fn fastest_of_type(values: &[u64], types: &[u64]) -> Vec<u64> {
     types.iter().filter_map(|core_type| fastest.get(core_type)).copied().collect()
 }
 
-/// The lowest speed above the first gap, from the fastest down; `None` if there is no gap.
-fn slowest_of_fastest(values: &[u64]) -> Option<u64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable();
-    let pairs = sorted.windows(2).rev().map(|pair| [pair[0], pair[1]]);
-    let mut gaps = pairs.filter(|[lower, higher]| {
-        u128::from(*higher) * 100 > u128::from(*lower) * (100 + GAP_PERCENT)
-    });
-    gaps.next().map(|[_, higher]| higher)
+/// The strongest and the weakest kind, by their ends nearest to the others.
+struct EndKinds {
+    lowest_of_strongest: u64,
+    highest_of_weakest: u64,
+}
+
+impl EndKinds {
+    /// `None` if there is no gap.
+    fn of(values: &[u64]) -> Option<Self> {
+        let mut sorted = values.to_vec();
+        sorted.sort_unstable();
+        let is_gap =
+            |pair: &&[u64]| u128::from(pair[1]) * 100 > u128::from(pair[0]) * (100 + GAP_PERCENT);
+        let first = sorted.windows(2).find(is_gap)?;
+        let last = sorted.windows(2).rfind(is_gap)?;
+        Some(EndKinds { lowest_of_strongest: last[1], highest_of_weakest: first[0] })
+    }
+
+    fn kind(&self, value: u64) -> CoreKind {
+        if value >= self.lowest_of_strongest {
+            CoreKind::Performance
+        } else if value <= self.highest_of_weakest {
+            CoreKind::Efficiency
+        } else {
+            CoreKind::Middle
+        }
+    }
 }
 
 #[cfg(test)]
@@ -112,7 +168,8 @@ mod tests {
         assert_eq!(kinds_of(&reaching(&ranked)), [None; 8], "a Threadripper PRO 7975WX");
         let binned = reaching(&[2500, 2400, 2300, 2200, 1800]);
         assert_eq!(kinds_of(&binned), [P, P, P, P, E], "a CIX P1");
-        assert_eq!(kinds_of(&reaching(&[3000, 2000, 1000])), [P, E, E]);
+        let middle = Some(CoreKind::Middle);
+        assert_eq!(kinds_of(&reaching(&[3000, 2000, 1000])), [P, middle, E]);
     }
 
     #[test]
@@ -122,6 +179,8 @@ mod tests {
         assert_eq!(kinds_of(&[of(1, 4200), of(1, 3400)]), [None, None]);
         assert_eq!(kinds_of(&[of(1, 2500), of(1, 2200), of(2, 1800)]), [P, P, E]);
         assert_eq!(kinds_of(&[of(1, 2500), of(1, 2000), of(2, 2400)]), [None; 3]);
+        let [a53, a73] = [arm_type(0x41, 0xd03), arm_type(0x41, 0xd09)];
+        assert_eq!(kinds_of(&[of(a53, 1992), of(a73, 1908)]), [E, P], "an Odroid N2");
     }
 
     proptest! {

@@ -237,8 +237,7 @@ fn within(
         pu.memory = pu.numa.and_then(|own| nodes.instead(tree, own));
     }
     rank_threads(&mut all);
-    let kinds = kinds::read(tree, &running);
-    all.iter_mut().for_each(|pu| pu.kind = kinds.get(&pu.os).copied());
+    kinds::add(tree, &running, &mut all);
     unequal::add(tree, &mut all);
     Ok(Gathered { topology: Topology { pus: all }, notes })
 }

@@ -1,6 +1,6 @@
 //! A machine's nested groups of PUs.
 
-use seatmap_data::machine::{CoreKind, Level, Profile, Pu};
+use seatmap_data::machine::{Level, Profile, Pu};
 
 /// From the outside. A node is usually inside a package; otherwise the package appears inside each
 /// of its nodes.
@@ -120,11 +120,7 @@ fn near(groups: &[Vec<u32>], pus: &[&Pu]) -> Vec<PuGroup> {
 
 fn of_pu(pu: &Pu) -> String {
     let core = pu.core.map_or_else(String::new, |core| format!(", core {core}"));
-    let kind = match pu.kind {
-        Some(CoreKind::Performance) => ", performance core",
-        Some(CoreKind::Efficiency) => ", efficiency core",
-        None => "",
-    };
+    let kind = pu.kind.map_or_else(String::new, |kind| format!(", {} core", kind.word()));
     format!("CPU {}{core}{kind}", pu.os)
 }
 

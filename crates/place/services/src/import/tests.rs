@@ -110,10 +110,7 @@ fn empty_or_damaged_states_are_rejected() {
     let none = "{\"policyName\":\"none\",\"defaultCpuSet\":\"\",\"checksum\":3242152201}";
     assert_eq!(refused("s", none), "no service has CPUs or memory nodes in these files");
     assert!(refused("s", "{\"policyName\":\"static\"}").contains("defaultCpuSet or machineState"));
-    assert_eq!(
-        refused("s", "{\"policyName\":"),
-        "s: line 1, column 14: EOF while parsing a value"
-    );
+    assert_eq!(refused("s", "{\"policyName\":"), "s: line 1, column 14: EOF while parsing a value");
     assert!(refused("s", "{\"policyName\":x}").starts_with("s: line 1, column "));
     let old = cpu_state("{\"0123456789ab\":\"2-3\"}");
     assert!(refused("s", &old).contains("before 1.18"));

@@ -230,8 +230,9 @@ impl MessageSource for Perf {
     }
 
     fn unseen(&self) -> Vec<String> {
-        let kinds = "how threads wait: perf's records do not distinguish futexes, pipes and sockets"
-            .to_owned();
+        let kinds =
+            "how threads wait: perf's records do not distinguish futexes, pipes and sockets"
+                .to_owned();
         let counted = [
             count_of(
                 self.interrupts,

@@ -10,7 +10,8 @@ use seatmap_os::CpuSet;
 /// Reports busy threads bound to efficiency cores while performance cores idle, except low-priority
 /// ones.
 pub(super) fn slow(facts: &SeatingFacts) -> Vec<Finding> {
-    let slow = facts.of_kind(CoreKind::Efficiency);
+    let slow = [CoreKind::Efficiency, CoreKind::LowPower].map(|kind| facts.of_kind(kind));
+    let slow = slow[0].with(&slow[1]);
     facts
         .sitters
         .iter()

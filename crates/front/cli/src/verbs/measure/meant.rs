@@ -53,7 +53,8 @@ pub fn request(typed: &MeasureArgs, machine: &Machine) -> Result<MeasurementRequ
 }
 
 fn source(typed: &MeasureArgs, machine: &Machine) -> Result<RoundTripSource, CliError> {
-    let cpus = typed.cpus.as_ref();
+    let cpus = typed.cpus.as_ref().map(|cpus| cpus.on(machine)).transpose()?;
+    let cpus = cpus.as_ref();
     let answers = machine.answers();
     // A profile without distances, such as a topology, has nothing to replay.
     if matches!(answers, DistanceSource::Replayed) {

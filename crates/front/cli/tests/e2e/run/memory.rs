@@ -325,10 +325,7 @@ fn impossible_memory_is_refused_before_start() {
         format!(r#"{{"format":"seatmap-plan/1","machine":"host","placement":[{cpu}]}}"#),
     );
     let line = place.refusal("run --plan plan.json --memory plan -- touch started");
-    assert_contains(
-        &line,
-        "the plan has no memory nodes for the tasks; 'seatmap place --memory'",
-    );
+    assert_contains(&line, "the plan has no memory nodes for the tasks; 'seatmap place --memory'");
 }
 
 #[test]

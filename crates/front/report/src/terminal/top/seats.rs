@@ -76,7 +76,8 @@ fn known(cpus: &[u32], topology: &Topology) -> Vec<u32> {
 }
 
 fn efficient(topology: &Topology) -> Vec<u32> {
-    topology.pus.iter().filter(|pu| pu.kind == Some(CoreKind::Efficiency)).map(|pu| pu.os).collect()
+    let is_slow = |pu: &&Pu| pu.kind.is_some_and(CoreKind::is_slower);
+    topology.pus.iter().filter(is_slow).map(|pu| pu.os).collect()
 }
 
 fn by_cache(topology: &Topology, is_wanted: &dyn Fn(&Pu) -> bool) -> Vec<SeatGroup> {

@@ -22,7 +22,9 @@ pub(crate) fn titles() -> String {
 /// The rows, the most frequent first; a sentence if there are none.
 pub(crate) fn lines(frame: &SeatingFrame) -> Vec<String> {
     let Some(wakes) = &frame.wakes else {
-        return vec!["Wakeups are not counted yet, or the kernel refused to count them.".to_owned()];
+        return vec![
+            "Wakeups are not counted yet, or the kernel refused to count them.".to_owned(),
+        ];
     };
     if wakes.is_empty() {
         return vec!["No thread woke another one. Spinning threads cause no wakeups.".to_owned()];

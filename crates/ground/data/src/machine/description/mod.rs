@@ -203,10 +203,7 @@ sources = ["made up"]
         let wanted = "line 10, column 1: unknown field `other_pakage`, expected one of `smt`";
         assert!(error.starts_with(wanted), "{error}");
         let error = refusal(&dual("cores_per_l3 = 0", "", ""));
-        assert_eq!(
-            error,
-            "line 8, column 16: invalid value: integer `0`, expected a nonzero u32"
-        );
+        assert_eq!(error, "line 8, column 16: invalid value: integer `0`, expected a nonzero u32");
         let error = refusal(&dual("cores_per_l3 = 1", "", "[hmoe]\n"));
         assert!(error.contains("unknown field `hmoe`"), "{error}");
     }

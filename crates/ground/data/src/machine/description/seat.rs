@@ -106,7 +106,7 @@ mod tests {
             let [core, smt, l2, l3, die, numa, package] =
                 [pu.core, pu.smt, pu.l2, pu.l3, pu.die, pu.numa, pu.package]
                     .map(|level| level.unwrap());
-            let kind = pu.kind.map_or('-', CoreKind::letter);
+            let kind = pu.kind.map_or("-", CoreKind::letters);
             writeln!(lines, "{} {core}.{smt} {l2} {l3} {die} {numa} {package} {kind}", pu.os)
                 .unwrap();
             lines

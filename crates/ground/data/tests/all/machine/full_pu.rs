@@ -23,5 +23,9 @@ pub fn full_pu(os: u32, kind: CoreKind) -> Pu {
         l2_bytes: Some(1 << 20),
         l3_bytes: Some(32 << 20),
         priority: Some(196),
+        core_type: Some(0x4100_d850),
+        capacity: Some(1024),
+        base_khz: Some(2_000_000),
+        max_khz: Some(3_900_000),
     }
 }

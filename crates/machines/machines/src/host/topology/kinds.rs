@@ -2,7 +2,7 @@
 
 use super::tree::FileTree;
 use seatmap_data::machine::speed::kinds_of;
-use seatmap_data::machine::{CoreKind, Speed};
+use seatmap_data::machine::{CoreKind, Pu, Speed};
 use seatmap_os::CpuSet;
 use std::collections::HashMap;
 
@@ -12,25 +12,47 @@ const CPUS: &str = "sys/devices/system/cpu";
 const LISTED: [(&str, CoreKind); 3] = [
     ("sys/devices/cpu_core/cpus", CoreKind::Performance),
     ("sys/devices/cpu_atom/cpus", CoreKind::Efficiency),
-    ("sys/devices/cpu_lowpower/cpus", CoreKind::Efficiency),
+    ("sys/devices/cpu_lowpower/cpus", CoreKind::LowPower),
 ];
 
-pub(super) fn read(tree: &FileTree, pus: &CpuSet) -> HashMap<u32, CoreKind> {
-    let listed: Vec<(CpuSet, CoreKind)> = LISTED
+/// Sets the kind of each PU, and the figures that distinguish kinds. `running` are all PUs of the
+/// machine, because a kind is relative to the others.
+pub(super) fn add(tree: &FileTree, running: &CpuSet, pus: &mut [Pu]) {
+    let speeds = speeds(tree, running);
+    let kinds = listed(tree, running).unwrap_or_else(|| kinds_of(&speeds));
+    let known: HashMap<u32, (Speed, Option<CoreKind>)> =
+        running.iter().zip(speeds.into_iter().zip(kinds)).collect();
+    for pu in pus {
+        let (speed, kind) = known.get(&pu.os).copied().unwrap_or_default();
+        pu.kind = kind;
+        pu.core_type = speed.core_type;
+        pu.capacity = speed.capacity;
+        pu.base_khz = speed.base_khz;
+        pu.max_khz = speed.max_khz;
+    }
+}
+
+/// The kinds in Intel's lists; `None` if there are no lists.
+fn listed(tree: &FileTree, running: &CpuSet) -> Option<Vec<Option<CoreKind>>> {
+    let lists: Vec<(CpuSet, CoreKind)> = LISTED
         .into_iter()
         .filter_map(|(path, kind)| Some((CpuSet::of_list(&tree.text(path)?)?, kind)))
         .collect();
     // On an Intel hybrid with one kind switched off, one list is empty.
-    if listed.iter().any(|(set, _)| !set.is_empty()) {
-        return pus
-            .iter()
-            .filter_map(|pu| {
-                listed.iter().find(|(set, _)| set.contains(pu)).map(|(_, kind)| (pu, *kind))
-            })
-            .collect();
+    if lists.iter().all(|(set, _)| set.is_empty()) {
+        return None;
     }
-    let kinds = kinds_of(&speeds(tree, pus));
-    pus.iter().zip(kinds).filter_map(|(pu, kind)| Some((pu, kind?))).collect()
+    // The kernel lists the low-power cores of most processors as Atoms, but their island has no
+    // level-3 cache (open-mpi/hwloc#758, intel/intel-lpmd#124).
+    let with_l3: CpuSet =
+        running.iter().filter(|pu| tree.has(&format!("{CPUS}/cpu{pu}/cache/index3"))).collect();
+    let kinds = running.iter().map(|pu| {
+        let (_, kind) = lists.iter().find(|(set, _)| set.contains(pu))?;
+        let is_outside_l3 = !with_l3.is_empty() && !with_l3.contains(pu);
+        let is_apart = *kind == CoreKind::Efficiency && is_outside_l3;
+        Some(if is_apart { CoreKind::LowPower } else { *kind })
+    });
+    Some(kinds.collect())
 }
 
 fn midr(tree: &FileTree, pu: u32) -> Option<u64> {
@@ -104,8 +126,9 @@ mod tests {
     use super::*;
 
     fn letters(files: &[(&str, &str)]) -> String {
-        let kinds = read(&tree_of(files), &(0..4).collect());
-        (0..4).map(|pu| kinds.get(&pu).map_or('-', |kind| kind.letter())).collect()
+        let mut pus: Vec<Pu> = (0..4).map(|os| Pu { os, ..Pu::default() }).collect();
+        add(&tree_of(files), &(0..4).collect(), &mut pus);
+        pus.iter().map(|pu| pu.kind.map_or("-", CoreKind::letters)).collect()
     }
 
     #[test]
@@ -115,7 +138,7 @@ mod tests {
             ("sys/devices/cpu_atom/cpus", "2\n"),
             ("sys/devices/cpu_lowpower/cpus", "3\n"),
         ];
-        assert_eq!(letters(&lists), "PPEE");
+        assert_eq!(letters(&lists), "PPELP");
     }
 
     #[test]

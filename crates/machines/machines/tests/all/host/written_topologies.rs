@@ -76,8 +76,8 @@ fn three_core_kinds_are_read() {
     files.put("sys/devices/cpu_lowpower/cpus", "12-13");
     let topology = read(&files).1.unwrap();
     let letters: String =
-        topology.pus.iter().filter_map(|pu| pu.kind).map(CoreKind::letter).collect();
-    assert_eq!(letters, "PPPPEEEEEEEEEE");
+        topology.pus.iter().filter_map(|pu| pu.kind).map(CoreKind::letters).collect();
+    assert_eq!(letters, "PPPPEEEEEEEELPLP");
     assert_eq!((topology.pus[12].l3, topology.pus[11].l3), (None, Some(0)));
     assert_eq!(
         topology.count(|pu| pu.cluster),

@@ -106,7 +106,7 @@ fn core(core: &CoreWritten) -> String {
         let _ = write!(text, ", {key} = {number}");
     }
     if let Some(kind) = core.kind {
-        let _ = write!(text, ", kind = \"{}\"", kind.letter());
+        let _ = write!(text, ", kind = \"{}\"", kind.letters());
     }
     if let Some(ns) = core.sibling_ns {
         let _ = write!(text, ", sibling_ns = {}", number(ns));

@@ -33,8 +33,9 @@ pub fn write(profile: &Profile) -> Result<String, ProfileExportError> {
         out.distances(distances);
     }
     // hwloc numbers kinds by efficiency, the least performing first.
-    out.kind(&profile.topology, CoreKind::Efficiency);
-    out.kind(&profile.topology, CoreKind::Performance);
+    let is_there = |kind: &CoreKind| profile.topology.pus.iter().any(|pu| pu.kind == Some(*kind));
+    let kinds = CoreKind::ALL.into_iter().rev().filter(is_there);
+    kinds.enumerate().for_each(|(class, kind)| out.kind(&profile.topology, class, kind));
     out.close("</topology>");
     Ok(out.text)
 }
@@ -159,20 +160,17 @@ impl Document {
         self.line(&format!("<{tag} length=\"{}\">{content}</{tag}>", content.len()));
     }
 
-    fn kind(&mut self, topology: &Topology, kind: CoreKind) {
+    fn kind(&mut self, topology: &Topology, class: usize, kind: CoreKind) {
         let pus: Vec<u32> =
             topology.pus.iter().filter(|pu| pu.kind == Some(kind)).map(|pu| pu.os).collect();
-        if pus.is_empty() {
-            return;
-        }
-        let (efficiency, name) = match kind {
-            CoreKind::Efficiency => (0, "Efficiency"),
-            CoreKind::Performance => (1, "Performance"),
+        let name = match kind {
+            CoreKind::Performance => "Performance",
+            CoreKind::Middle => "Middle",
+            CoreKind::Efficiency => "Efficiency",
+            CoreKind::LowPower => "LowPower",
         };
-        self.open(&format!(
-            "<cpukind cpuset=\"{}\" forced_efficiency=\"{efficiency}\">",
-            cpuset(&pus)
-        ));
+        let cpus = cpuset(&pus);
+        self.open(&format!("<cpukind cpuset=\"{cpus}\" forced_efficiency=\"{class}\">"));
         self.line(&format!("<info name=\"CoreType\" value=\"{name}\"/>"));
         self.close("</cpukind>");
     }

@@ -1,4 +1,4 @@
-//! hwloc's kinds of CPUs as performance and efficiency cores.
+//! hwloc's kinds of CPUs as kinds of cores.
 
 use super::super::cpuset::HwlocBitmap;
 use crate::document::whole_number;
@@ -29,12 +29,14 @@ impl RawKind {
         }
     }
 
-    /// `IntelCore`, `IntelAtom` and `IntelLowPower` are hwloc's names for CPUID's values; the other
-    /// two are ours.
+    /// `IntelCore`, `IntelAtom` and `IntelLowPower` are hwloc's names for CPUID's values; the
+    /// others are ours.
     fn core_type(name: &str) -> Option<CoreKind> {
         match name {
             "IntelCore" | "Performance" => Some(CoreKind::Performance),
-            "IntelAtom" | "IntelLowPower" | "Efficiency" => Some(CoreKind::Efficiency),
+            "Middle" => Some(CoreKind::Middle),
+            "IntelAtom" | "Efficiency" => Some(CoreKind::Efficiency),
+            "IntelLowPower" | "LowPower" => Some(CoreKind::LowPower),
             _ => None,
         }
     }
@@ -64,6 +66,7 @@ impl<'a> Kinds<'a> {
     pub(super) fn of(raw: &'a [RawKind]) -> Self {
         let is_given = raw.iter().any(|kind| kind.core_type.is_some());
         let highest = raw.iter().filter_map(RawKind::class).max();
+        let lowest = raw.iter().filter_map(RawKind::class).min();
         let speeds: Vec<Speed> =
             raw.iter().map(|kind| kind.speed(highest == Some(LINUX_HIGHEST))).collect();
         let is_of_linux = speeds.iter().any(|speed| *speed != Speed::default());
@@ -78,7 +81,8 @@ impl<'a> Kinds<'a> {
                 .iter()
                 .map(|kind| match kind.class() {
                     Some(class) if Some(class) == highest => Some(CoreKind::Performance),
-                    class => class.map(|_| CoreKind::Efficiency),
+                    Some(class) if Some(class) == lowest => Some(CoreKind::Efficiency),
+                    class => class.map(|_| CoreKind::Middle),
                 })
                 .collect(),
             () => vec![None; raw.len()],

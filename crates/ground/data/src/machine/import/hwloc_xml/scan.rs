@@ -60,7 +60,7 @@ struct Numbers {
 #[derive(Clone, Debug)]
 enum Open {
     Topology,
-    Object(Pu),
+    Object(Box<Pu>),
     NumaNode,
     Kind,
     Distances,
@@ -160,7 +160,7 @@ impl Scan {
             "NUMANode" => return self.numa_node(element, around),
             _ => {}
         }
-        Ok(Open::Object(inside))
+        Ok(Open::Object(Box::new(inside)))
     }
 
     fn pu(&mut self, element: &BytesStart<'_>, around: &Pu) -> Result<(), String> {

@@ -1,0 +1,24 @@
+//! `seatmap cpus`, as typed.
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub struct CpusArgs {
+    /// Words for the CPUs, such as kind:performance/no-smt, cache:biggest, near:eth0 or l3:0.
+    /// Default: all CPUs that this process may use.
+    #[arg(value_name = "WORDS")]
+    pub words: Option<String>,
+    /// The machine: host, a bundled machine, or a file or folder.
+    #[arg(long, value_name = "MACHINE", default_value = "host")]
+    pub on: String,
+    /// Print how many threads fit: the number of these CPUs, or fewer under a CPU quota.
+    #[arg(long, conflicts_with = "why")]
+    pub count: bool,
+    /// Also print what limits the threads, what other programs count, and the words of this
+    /// machine.
+    #[arg(long)]
+    pub why: bool,
+    /// Print the result as JSON on stdout, and nothing else.
+    #[arg(long)]
+    pub json: bool,
+}

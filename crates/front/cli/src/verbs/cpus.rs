@@ -1,0 +1,25 @@
+//! `seatmap cpus`.
+
+use crate::args::CpusArgs;
+use seatmap_console::error::CliError;
+use seatmap_console::input;
+use seatmap_console::outputs::Outputs;
+use seatmap_launch::count::CpuCount;
+use seatmap_launch::named::NamedCpus;
+use seatmap_report::cpus;
+
+pub fn run(typed: &CpusArgs) -> Result<(), CliError> {
+    let outputs = Outputs::new(typed.json, None, None)?;
+    let machine = input::machine(&typed.on)?;
+    let computer = input::cpus_of(&machine)?;
+    let limits =
+        if machine.is_host() { Some(CpuCount::of_self().map_err(CliError::work)?) } else { None };
+    let named = NamedCpus::of(&machine.name, typed.words.as_deref(), &computer, limits)
+        .map_err(CliError::input)?;
+    let page = match typed {
+        CpusArgs { count: true, .. } => cpus::count(&named),
+        CpusArgs { why: true, .. } => cpus::why(&named),
+        _ => cpus::list(&named),
+    };
+    outputs.show(&named, &page)
+}

@@ -1,0 +1,198 @@
+//! `seatmap cpus`: words for CPUs on this computer and on described machines.
+
+use crate::common::{Place, assert_contains};
+use seatmap_os::CpuSet;
+use std::fs;
+use std::path::Path;
+
+const KINDS: &str = include_str!("../own/kinds.txt");
+
+fn cpus(list: &str) -> Vec<u32> {
+    CpuSet::of_list(list).unwrap().iter().collect()
+}
+
+fn put(folder: &Path, path: &str, text: &str) {
+    let path = folder.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, format!("{text}\n")).unwrap();
+}
+
+const CPU: &str = "sys/devices/system/cpu";
+
+/// `0-7|8-15` as the pairs (0, 8), (1, 9), ...
+fn pairs(text: &str) -> impl Iterator<Item = [u32; 2]> {
+    let (first, second) = text.split_once('|').unwrap();
+    cpus(first).into_iter().zip(cpus(second)).map(|(a, b)| [a, b])
+}
+
+/// Writes the files of one described machine, and returns its words with the expected CPUs.
+fn write(folder: &Path, description: &str) -> Vec<(String, String)> {
+    let mut expected = Vec::new();
+    let online = description.lines().find_map(|line| line.strip_prefix("online ")).unwrap();
+    let online = cpus(online);
+    for cpu in &online {
+        put(folder, &format!("{CPU}/cpu{cpu}/topology/core_cpus_list"), &cpu.to_string());
+        put(folder, &format!("{CPU}/cpu{cpu}/topology/physical_package_id"), "0");
+    }
+    for line in description.lines() {
+        if let Some((word, cpus)) = line.split_once(" = ") {
+            expected.push((word.to_owned(), cpus.to_owned()));
+            continue;
+        }
+        let (key, rest) = line.split_once(' ').unwrap();
+        match key {
+            "machine" | "source" => {}
+            "online" => {
+                for name in ["online", "possible", "present"] {
+                    put(folder, &format!("{CPU}/{name}"), rest);
+                }
+            }
+            "cpu_core" | "cpu_atom" | "cpu_lowpower" => {
+                put(folder, &format!("sys/devices/{key}/cpus"), rest);
+            }
+            "pairs" => {
+                for [a, b] in rest.split(' ').flat_map(pairs) {
+                    for cpu in [a, b] {
+                        let path = format!("{CPU}/cpu{cpu}/topology/core_cpus_list");
+                        put(folder, &path, &format!("{a},{b}"));
+                    }
+                }
+            }
+            "packages" => {
+                for (number, list) in rest.split(' ').enumerate() {
+                    for cpu in cpus(list) {
+                        let path = format!("{CPU}/cpu{cpu}/topology/physical_package_id");
+                        put(folder, &path, &number.to_string());
+                        put(folder, &format!("{CPU}/cpu{cpu}/topology/package_cpus_list"), list);
+                    }
+                }
+            }
+            "l2" | "l3" => {
+                for cache in rest.split(' ') {
+                    let (list, kib) = cache.rsplit_once(':').unwrap();
+                    for cpu in cpus(list) {
+                        let cache = format!("{CPU}/cpu{cpu}/cache/index{}", &key[1..]);
+                        put(folder, &format!("{cache}/level"), &key[1..]);
+                        put(folder, &format!("{cache}/type"), "Unified");
+                        put(folder, &format!("{cache}/size"), &format!("{kib}K"));
+                        put(folder, &format!("{cache}/shared_cpu_list"), list);
+                    }
+                }
+            }
+            "cpuinfo" => {
+                let mut blocks = String::new();
+                for group in rest.split(' ') {
+                    let (list, midr) = group.rsplit_once(':').unwrap();
+                    let midr = u64::from_str_radix(midr.trim_start_matches("0x"), 16).unwrap();
+                    for cpu in cpus(list) {
+                        blocks += &format!(
+                            "processor\t: {cpu}\nCPU implementer\t: {:#04x}\nCPU part\t: {:#05x}\n\n",
+                            midr >> 24,
+                            midr >> 4 & 0xfff
+                        );
+                    }
+                }
+                put(folder, "proc/cpuinfo", &blocks);
+            }
+            file => {
+                for group in rest.split(' ') {
+                    let (list, value) = group.rsplit_once(':').unwrap();
+                    for cpu in cpus(list) {
+                        put(folder, &format!("{CPU}/cpu{cpu}/{file}"), value);
+                    }
+                }
+            }
+        }
+    }
+    expected
+}
+
+#[test]
+fn words_name_the_right_cpus_of_26_machines() {
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for description in KINDS.split("\n\n").filter(|text| text.starts_with("machine ")) {
+        let place = Place::new();
+        let name = description.lines().next().unwrap().trim_start_matches("machine ");
+        let words = write(&place.path(name), description);
+        for (word, expected) in words {
+            let output = place.run(["cpus", &word, "--on", name]);
+            let said = String::from_utf8(output.stdout).unwrap();
+            let found = if output.status.success() { said.trim() } else { "refused" };
+            count += 1;
+            if cpus_or(found) != cpus_or(&expected) {
+                wrong.push(format!("{name}: {word} is {found}, not {expected}"));
+            }
+        }
+    }
+    assert!(count > 140, "{count}");
+    assert_eq!(wrong, [""; 0]);
+}
+
+fn cpus_or(text: &str) -> Vec<u32> {
+    if text == "refused" { Vec::new() } else { cpus(text) }
+}
+
+#[test]
+fn refused_words_say_what_the_machine_has() {
+    let place = Place::new();
+    for name in ["core-ultra-9-185h", "ryzen-9-7950x3d", "ryzen-9-5950x"] {
+        let description =
+            KINDS.split("\n\n").find(|text| text.starts_with(&format!("machine {name}")));
+        write(&place.path(name), description.unwrap());
+    }
+    for (command, answer) in [
+        (
+            "cpus kind:middle --on core-ultra-9-185h",
+            "'kind:middle': this machine has kinds performance (0-11), efficiency (12-19) and \
+             low-power (20,21)",
+        ),
+        ("cpus kind:perf --on core-ultra-9-185h", "did you mean 'kind:performance'?"),
+        ("cpus kind:performance --on ryzen-9-5950x", "this machine has one kind of core"),
+        ("cpus cache:biggest --on ryzen-9-5950x", "all L3 caches have 32 MiB; 'l3:0' takes one"),
+        ("cpus cache:128M --on ryzen-9-7950x3d", "the largest last-level cache has 96 MiB"),
+        (
+            "cpus kind:performance/no-smt/fast:9 --on core-ultra-9-185h",
+            "'fast:9': kind:performance/no-smt has 6 cores",
+        ),
+        (
+            "cpus kind:efficiency/kind:performance --on core-ultra-9-185h",
+            "no CPU is both; kind:efficiency is 12-19",
+        ),
+        ("cpus pcores --on core-ultra-9-185h", "write 'kind:performance'"),
+        ("cpus near:gpu --on ryzen-9-5950x", "no GPU with this number is on the PCI bus"),
+    ] {
+        place.refuses(command, answer);
+    }
+}
+
+#[test]
+fn seats_and_joined_terms_are_flattened() {
+    let place = Place::new();
+    let description = KINDS.split("\n\n").find(|text| text.starts_with("machine ryzen-9-7950x3d"));
+    write(&place.path("x3d"), description.unwrap());
+    for (words, cpus) in [
+        ("cache:biggest/no-smt/fast:2", "0,1"),
+        ("cpu:*/cache:biggest/no-smt", "0-7"),
+        ("l3:1/no-smt+0", "0,8-15"),
+        ("not:cache:biggest/first:2", "8,9"),
+        ("cache:64M", "0-7,16-23"),
+        ("0-3,16/no-smt", "0-3,16"),
+    ] {
+        assert_eq!(place.stdout(["cpus", words, "--on", "x3d"]).trim(), cpus, "{words}");
+    }
+}
+
+#[test]
+fn the_count_of_this_computer_is_within_its_mask() {
+    let place = Place::new();
+    let count: usize = place.stdout("cpus --count").trim().parse().unwrap();
+    let all = place.json("cpus --json");
+    assert_eq!(all["count"], count);
+    assert!(count >= 1 && count <= all["cpus"].as_array().unwrap().len());
+    assert_eq!(place.stdout("cpus").trim(), place.stdout("cpus all").trim());
+    let first = all["cpus"][0].as_u64().unwrap().to_string();
+    assert_eq!(place.stdout("cpus first:1").trim(), first);
+    assert_eq!(place.stdout("cpus first:1 --count").trim(), "1");
+    assert_contains(&place.stdout("cpus --why"), "The mask has");
+}

@@ -1,0 +1,90 @@
+//! The CPUs that words name, how many threads fit them, and why.
+
+use crate::page::{Page, PageSection, Table, TableCell};
+use seatmap_data::statistics::words::counted;
+use seatmap_launch::count::CpuCount;
+use seatmap_launch::named::NamedCpus;
+
+/// The list alone, for scripts.
+#[must_use]
+pub fn list(named: &NamedCpus) -> Page {
+    Page::of(PageSection::new("CPUs").with(vec![named.list()]))
+}
+
+/// The number of threads alone, for scripts.
+#[must_use]
+pub fn count(named: &NamedCpus) -> Page {
+    Page::of(PageSection::new("Threads").with(vec![named.count.to_string()]))
+}
+
+/// The list, what limits the number of threads, what other programs compute, and the words that
+/// apply to the machine.
+#[must_use]
+pub fn why(named: &NamedCpus) -> Page {
+    let list = format!("{}: {}", counted(named.cpus.len() as u64, "CPU"), named.list());
+    let mut sentences = vec![list];
+    sentences.extend(named.limits.iter().flat_map(|limits| limited(limits, named.count)));
+    let mut page = Page::of(PageSection::new("CPUs").with(sentences));
+    if !named.others.is_empty() {
+        let others = Table::default().words(["what programs count", ""]).figures(["CPUs"]);
+        let rows = named.others.iter().map(|other| -> [TableCell; 3] {
+            [other.rule.into(), other.programs.into(), other.count.to_string().into()]
+        });
+        page.sections.push(PageSection::new("Other programs").with(others.rows(rows)));
+    }
+    if !named.known.is_empty() {
+        let words = Table::default().words(["word", "CPUs", "told by"]);
+        let rows = named.known.iter().map(|known| -> [TableCell; 3] {
+            let by = known.by.as_deref().unwrap_or_default();
+            [(&known.word).into(), (&known.cpus).into(), by.into()]
+        });
+        page.sections.push(PageSection::new("Words").with(words.rows(rows)));
+    }
+    page
+}
+
+fn limited(limits: &CpuCount, threads: usize) -> Vec<String> {
+    let file = limits.quota_file.as_deref().unwrap_or_default();
+    let quota = match limits.quota {
+        Some(quota) => format!("The quota in {file} grants {quota:.2} CPUs."),
+        None => "No quota limits the CPU time.".to_owned(),
+    };
+    let unseen = limits.unseen.as_ref().map(|reason| format!("Other quotas may exist: {reason}."));
+    let fit = format!("{} fit.", counted(threads as u64, "thread"));
+    let mask =
+        format!("The mask has {} of {}.", limits.mask, counted(limits.online as u64, "online CPU"));
+    [Some(mask), Some(quota), unseen, Some(fit)].into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_data::machine::{CoreKind, Pu, Topology};
+    use seatmap_launch::sets::ComputerCpus;
+
+    fn named(words: Option<&str>) -> NamedCpus {
+        let kind = |os| if os < 4 { CoreKind::Performance } else { CoreKind::Efficiency };
+        let pus = (0..6).map(|os| Pu { os, kind: Some(kind(os)), ..Pu::default() }).collect();
+        let computer = ComputerCpus::of_machine(Topology { pus }, None);
+        let limits = CpuCount {
+            mask: 6,
+            quota: Some(2.5),
+            quota_file: Some("/sys/fs/cgroup/app/cpu.max".to_owned()),
+            online: 8,
+            possible: 8,
+            ..CpuCount::default()
+        };
+        NamedCpus::of("here", words, &computer, Some(limits)).unwrap()
+    }
+
+    #[test]
+    fn scripts_get_one_line() {
+        assert_eq!(list(&named(Some("kind:performance"))).text(None), "0-3\n");
+        assert_eq!(count(&named(None)).text(None), "3\n");
+    }
+
+    #[test]
+    fn why_says_what_limits_and_what_others_count() {
+        insta::assert_snapshot!(why(&named(None)).text(None));
+    }
+}

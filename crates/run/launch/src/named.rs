@@ -1,0 +1,89 @@
+//! The CPUs that words name on a machine, as a document.
+
+use crate::count::{CpuCount, OtherCount};
+use crate::sets::words::{self, MachineWord};
+use crate::sets::{self, ComputerCpus, SetError};
+use seatmap_os::{CpuList, CpuSet};
+use serde::Serialize;
+
+/// The name and version of [`NamedCpus`] as a document.
+pub const FORMAT: &str = "seatmap-cpus/1";
+
+/// The CPUs that words name on a machine: the output of `seatmap cpus --json`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NamedCpus {
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = "seatmap-cpus/1")))]
+    pub format: &'static str,
+    /// The machine's name.
+    pub machine: String,
+    /// The words; null for all CPUs that this process may use.
+    pub words: Option<String>,
+    /// The CPUs, ascending.
+    pub cpus: Vec<u32>,
+    /// The threads that fit these CPUs and, on this computer, this process's quota.
+    pub count: usize,
+    /// The limits of this process; null for another machine.
+    pub limits: Option<CpuCount>,
+    /// The numbers that other programs compute here; empty for another machine.
+    pub others: Vec<OtherCount>,
+    /// The words that apply to this machine.
+    pub known: Vec<KnownWord>,
+}
+
+/// A word that applies to a machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct KnownWord {
+    /// The word.
+    pub word: String,
+    /// Its CPUs, as a list.
+    pub cpus: String,
+    /// The figure that distinguishes them; null if unknown.
+    pub by: Option<String>,
+}
+
+impl From<MachineWord> for KnownWord {
+    fn from(word: MachineWord) -> Self {
+        KnownWord { word: word.word, cpus: word.cpus.to_string(), by: word.by }
+    }
+}
+
+impl NamedCpus {
+    /// The CPUs that the words name, or all usable ones. `limits` are those of this process on this
+    /// computer.
+    ///
+    /// # Errors
+    /// [`SetError`].
+    pub fn of(
+        machine: &str,
+        words: Option<&str>,
+        computer: &ComputerCpus,
+        limits: Option<CpuCount>,
+    ) -> Result<Self, SetError> {
+        let cpus = match words {
+            Some(words) => sets::all_of(words, computer)?,
+            None => computer.usual(),
+        };
+        let count = limits.as_ref().map_or(cpus.len(), |limits| limits.threads_on(cpus.len()));
+        let others = limits.as_ref().map_or_else(Vec::new, |limits| limits.of_others().to_vec());
+        Ok(NamedCpus {
+            format: FORMAT,
+            machine: machine.to_owned(),
+            words: words.map(str::to_owned),
+            cpus: cpus.list().0,
+            count,
+            limits,
+            others,
+            known: words::of_machine(computer).into_iter().map(KnownWord::from).collect(),
+        })
+    }
+
+    /// The CPUs as a list, such as `0-3,8`.
+    #[must_use]
+    pub fn list(&self) -> String {
+        let set: CpuSet = self.cpus.iter().copied().collect();
+        CpuList(set.iter().collect()).to_string()
+    }
+}

@@ -1,0 +1,447 @@
+//! CPUs by what they are: `kind:performance`, `cache:biggest`, `fast:4`, `no-smt`, `near:eth0`.
+//!
+//! | word | CPUs |
+//! |---|---|
+//! | `kind:performance`, `kind:middle`, `kind:efficiency`, `kind:low-power` | one type of core |
+//! | `cache:biggest`, `cache:64M` | those with the largest last cache, or at least this size |
+//! | `fast:4` | the four fastest cores, one thread each |
+//! | `first:4` | the four lowest numbers |
+//! | `no-smt` | one thread of each core |
+//! | `near:eth0`, `near:nvme0n1`, `near:gpu`, `near:0000:41:00.0` | those near a device |
+//! | `not:WORD` | the others |
+//! | `all` | every CPU that this process may use |
+//!
+//! Kinds, caches and devices are properties of the machine. `fast`, `first` and `no-smt` choose
+//! among the CPUs that the words before them left.
+
+use super::{ComputerCpus, SetError};
+use seatmap_data::machine::catalog::edits;
+use seatmap_data::machine::{CoreKind, Pu};
+use seatmap_data::statistics::words::counted;
+use seatmap_os::holder::Holder;
+use seatmap_os::{CpuSet, devices};
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
+/// Why a word names no CPUs.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WordError {
+    /// The kernel shows no kinds.
+    #[error(
+        "this machine has one kind of core: the kernel shows no difference between them (a \
+         virtual machine shows none); leave it out"
+    )]
+    OneKind,
+    /// The machine has other kinds.
+    #[error("this machine has kinds {0}")]
+    OtherKinds(String),
+    /// No kind has this name.
+    #[error(
+        "kinds are performance, middle, efficiency and low-power{}",
+        .nearest.map_or_else(String::new, |kind| format!("; did you mean 'kind:{kind}'?"))
+    )]
+    UnknownKind {
+        /// The most similar kind.
+        nearest: Option<&'static str>,
+    },
+    /// All last-level caches have one size.
+    #[error("all {level} caches have {size}; '{example}' takes one of them")]
+    EqualCaches {
+        /// `L3` or `L2`.
+        level: &'static str,
+        /// Their size.
+        size: String,
+        /// A set of CPUs around one of them.
+        example: String,
+    },
+    /// No last-level cache is as large.
+    #[error("the largest last-level cache has {size} ({cpus})")]
+    SmallerCaches {
+        /// Its size.
+        size: String,
+        /// Its CPUs.
+        cpus: CpuSet,
+    },
+    /// No size of a cache is known.
+    #[error("the sizes of this machine's caches are not known; name a part such as l3:0")]
+    UnknownCaches,
+    /// The number or size is malformed.
+    #[error("expected {0}")]
+    Figure(&'static str),
+    /// Fewer cores or CPUs are left.
+    #[error("{before} has {left}")]
+    TooFew {
+        /// The words before.
+        before: String,
+        /// The number that is left, with its noun.
+        left: String,
+    },
+    /// The machine has no such device.
+    #[error("{0}")]
+    NoDevice(String),
+    /// The firmware gives no CPUs near the device.
+    #[error("the device names no CPUs near it (numa_node -1), so all are equally near")]
+    EquallyNear,
+    /// The file of the machine contains no devices.
+    #[error(
+        "the devices of this machine are not known; 'near:' needs this computer or its gathered \
+         files"
+    )]
+    UnknownDevices,
+    /// No CPU has both properties.
+    #[error("no CPU is both; {before} is {cpus}")]
+    Nothing {
+        /// The words before.
+        before: String,
+        /// Their CPUs.
+        cpus: CpuSet,
+    },
+}
+
+impl WordError {
+    fn of(self, word: &str) -> SetError {
+        SetError::Word { text: word.to_owned(), source: self }
+    }
+}
+
+const KINDS: [CoreKind; 4] = CoreKind::ALL;
+
+/// Words of other tools and projects, and ours.
+const ALIASES: [(&[&str], &str); 6] = [
+    (
+        &["pcore", "pcores", "p-core", "p-cores", "big", "kind=performance", "performance"],
+        "kind:performance",
+    ),
+    (
+        &["ecore", "ecores", "e-core", "e-cores", "little", "kind=efficiency", "efficiency"],
+        "kind:efficiency",
+    ),
+    (&["lpe", "lp-e", "lp-core", "lp-cores", "low-power"], "kind:low-power"),
+    (&["vcache", "v-cache", "x3d", "cache"], "cache:biggest"),
+    (&["nosmt", "no-ht", "noht"], "no-smt"),
+    (&["fastest"], "fast:1"),
+];
+
+/// Our word for another tool's, in upper or lower case.
+pub(super) fn alias(word: &str) -> Option<&'static str> {
+    let word = word.to_lowercase();
+    ALIASES.iter().find(|(theirs, _)| theirs.contains(&word.as_str())).map(|(_, ours)| *ours)
+}
+
+/// Whether a text is one of these words.
+pub(super) fn is_word(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let begins = ["kind:", "cache:", "fast:", "first:", "near:", "not:"];
+    matches!(text.as_str(), "no-smt" | "all") || begins.iter().any(|word| text.starts_with(word))
+}
+
+/// The CPUs that a word leaves of others; `before` are the words that chose these.
+pub(super) fn narrowed(
+    word: &str,
+    among: &CpuSet,
+    before: &str,
+    computer: &ComputerCpus,
+) -> Result<CpuSet, SetError> {
+    let lower = word.to_lowercase();
+    let (name, value) = lower.split_once(':').unwrap_or((&lower, ""));
+    let of_machine = match name {
+        "kind" => of_kind(value, computer),
+        "cache" => of_cache(value, computer),
+        // Names of devices keep their case.
+        "near" => near(word.split_once(':').map_or("", |(_, device)| device), computer),
+        "fast" => return fastest(value, among, before, computer).map_err(|error| error.of(word)),
+        "first" => return first(value, among, before).map_err(|error| error.of(word)),
+        "no-smt" => return Ok(one_per_core(among, computer)),
+        "all" => return Ok(among.clone()),
+        _ => {
+            let inner = word.split_once(':').map_or("", |(_, inner)| inner);
+            return others(word, inner, among, before, computer);
+        }
+    }
+    .map_err(|error| error.of(word))?;
+    meeting(word, &of_machine, among, before, computer)
+}
+
+/// The CPUs of a property of the machine among others, or an error if there are none.
+pub(super) fn meeting(
+    word: &str,
+    of_machine: &CpuSet,
+    among: &CpuSet,
+    before: &str,
+    computer: &ComputerCpus,
+) -> Result<CpuSet, SetError> {
+    let text = word.to_owned();
+    if !of_machine.meets(&computer.usable) {
+        let usable = computer.usable.named();
+        let holder = Holder::of(of_machine);
+        return Err(SetError::Forbidden { text, cpus: of_machine.clone(), usable, holder });
+    }
+    let left = of_machine.within(among);
+    if left.is_empty() {
+        let source = WordError::Nothing { before: before.to_owned(), cpus: among.clone() };
+        return Err(SetError::Word { text, source });
+    }
+    Ok(left)
+}
+
+fn others(
+    word: &str,
+    inner: &str,
+    among: &CpuSet,
+    before: &str,
+    computer: &ComputerCpus,
+) -> Result<CpuSet, SetError> {
+    let excluded = if is_word(inner) {
+        match narrowed(inner, among, before, computer) {
+            // The property exists, but none of these CPUs has it.
+            Err(SetError::Word { source: WordError::Nothing { .. }, .. }) => CpuSet::default(),
+            found => found?,
+        }
+    } else {
+        super::union(&super::simple(inner, &|| Ok(computer.clone()))?)
+    };
+    let left = among.without(&excluded);
+    if left.is_empty() {
+        let source = WordError::Nothing { before: before.to_owned(), cpus: among.clone() };
+        return Err(SetError::Word { text: word.to_owned(), source });
+    }
+    Ok(left)
+}
+
+fn pus_of<'a>(computer: &'a ComputerCpus, is_chosen: impl Fn(&Pu) -> bool + 'a) -> CpuSet {
+    computer.topology.pus.iter().filter(|pu| is_chosen(pu)).map(|pu| pu.os).collect()
+}
+
+fn of_kind(value: &str, computer: &ComputerCpus) -> Result<CpuSet, WordError> {
+    let Some(kind) = KINDS.into_iter().find(|kind| kind.word() == value) else {
+        let words = KINDS.map(CoreKind::word);
+        let begins = words.into_iter().find(|word| !value.is_empty() && word.starts_with(value));
+        let nearest = begins.or_else(|| words.into_iter().find(|word| edits(word, value) <= 2));
+        return Err(WordError::UnknownKind { nearest });
+    };
+    let found = kinds(computer);
+    if found.len() < 2 {
+        return Err(WordError::OneKind);
+    }
+    // On a processor whose only small cores are the low-power island, they are the weakest.
+    let weakest = [CoreKind::Efficiency, CoreKind::LowPower];
+    let accepted = if kind == CoreKind::Efficiency { &weakest[..] } else { &[kind][..] };
+    let mut of_kind = accepted.iter().filter_map(|kind| {
+        found.iter().find(|(other, _)| other == kind).map(|(_, cpus)| cpus.clone())
+    });
+    of_kind.next().ok_or_else(|| WordError::OtherKinds(listed_kinds(&found)))
+}
+
+fn kinds(computer: &ComputerCpus) -> Vec<(CoreKind, CpuSet)> {
+    let all = KINDS.map(|kind| (kind, pus_of(computer, |pu| pu.kind == Some(kind))));
+    all.into_iter().filter(|(_, cpus)| !cpus.is_empty()).collect()
+}
+
+fn listed_kinds(kinds: &[(CoreKind, CpuSet)]) -> String {
+    let each: Vec<String> =
+        kinds.iter().map(|(kind, cpus)| format!("{} ({cpus})", kind.word())).collect();
+    match each.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => each.concat(),
+    }
+}
+
+/// The last-level cache of each PU: its name and size. L2 counts only if no PU has an L3; a PU
+/// outside all L3 caches has none.
+fn last_caches(computer: &ComputerCpus) -> Option<(&'static str, Vec<(u32, u64)>)> {
+    let pus = &computer.topology.pus;
+    let has_l3 = pus.iter().any(|pu| pu.l3.is_some());
+    let sizes: Option<Vec<(u32, u64)>> = if has_l3 {
+        pus.iter().map(|pu| Some((pu.os, if pu.l3.is_some() { pu.l3_bytes? } else { 0 }))).collect()
+    } else {
+        pus.iter().map(|pu| Some((pu.os, pu.l2_bytes?))).collect()
+    };
+    let level = if has_l3 { "L3" } else { "L2" };
+    sizes.filter(|sizes| sizes.iter().any(|(_, bytes)| *bytes > 0)).map(|sizes| (level, sizes))
+}
+
+fn of_cache(value: &str, computer: &ComputerCpus) -> Result<CpuSet, WordError> {
+    let least = match value {
+        "biggest" => None,
+        size => Some(
+            bytes(size)
+                .ok_or(WordError::Figure("'cache:biggest' or a size, such as 'cache:64M'"))?,
+        ),
+    };
+    let (level, sizes) = last_caches(computer).ok_or(WordError::UnknownCaches)?;
+    let largest = sizes.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0);
+    let biggest = at_least(&sizes, largest);
+    match least {
+        None if biggest.len() == sizes.len() => {
+            let number = computer.topology.pus.first().and_then(|pu| pu.l3.or(pu.l2)).unwrap_or(0);
+            let example = format!("{}:{number}", level.to_lowercase());
+            Err(WordError::EqualCaches { level, size: mebibytes(largest), example })
+        }
+        None => Ok(biggest),
+        Some(least) if least > largest => {
+            Err(WordError::SmallerCaches { size: mebibytes(largest), cpus: biggest })
+        }
+        Some(least) => Ok(at_least(&sizes, least)),
+    }
+}
+
+fn at_least(sizes: &[(u32, u64)], least: u64) -> CpuSet {
+    sizes.iter().filter(|(_, bytes)| *bytes >= least).map(|(os, _)| *os).collect()
+}
+
+fn bytes(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches("ib").trim_end_matches('b');
+    let (digits, shift) = match digits.chars().last()? {
+        'k' => (&digits[..digits.len() - 1], 10),
+        'm' => (&digits[..digits.len() - 1], 20),
+        'g' => (&digits[..digits.len() - 1], 30),
+        _ => return None,
+    };
+    digits.parse::<u64>().ok()?.checked_mul(1 << shift).filter(|bytes| *bytes > 0)
+}
+
+fn mebibytes(bytes: u64) -> String {
+    if bytes.is_multiple_of(1 << 20) {
+        format!("{} MiB", bytes >> 20)
+    } else {
+        format!("{} KiB", bytes >> 10)
+    }
+}
+
+/// The lowest-numbered thread of each core. A PU of an unknown core counts as one.
+fn one_per_core(among: &CpuSet, computer: &ComputerCpus) -> CpuSet {
+    let mut cores = HashSet::new();
+    among
+        .iter()
+        .filter(|cpu| {
+            let core = computer.topology.pu(*cpu).and_then(|pu| pu.core);
+            core.is_none_or(|core| cores.insert(core))
+        })
+        .collect()
+}
+
+fn figure(value: &str) -> Option<usize> {
+    value.parse().ok().filter(|count| *count > 0)
+}
+
+fn fastest(
+    value: &str,
+    among: &CpuSet,
+    before: &str,
+    computer: &ComputerCpus,
+) -> Result<CpuSet, WordError> {
+    let count = figure(value).ok_or(WordError::Figure("a number of cores, such as 'fast:4'"))?;
+    let cores = one_per_core(among, computer);
+    if cores.len() < count {
+        let left = counted(cores.len() as u64, "core");
+        return Err(WordError::TooFew { before: before.to_owned(), left });
+    }
+    let mut ranked: Vec<u32> = cores.iter().collect();
+    ranked.sort_by_key(|cpu| {
+        let pu = computer.topology.pu(*cpu);
+        let speeds = pu.map(|pu| (pu.max_khz, pu.capacity, pu.priority));
+        (pu.and_then(|pu| pu.kind), Reverse(speeds), *cpu)
+    });
+    Ok(ranked.into_iter().take(count).collect())
+}
+
+fn first(value: &str, among: &CpuSet, before: &str) -> Result<CpuSet, WordError> {
+    let count = figure(value).ok_or(WordError::Figure("a number of CPUs, such as 'first:4'"))?;
+    if among.len() < count {
+        let left = counted(among.len() as u64, "CPU");
+        return Err(WordError::TooFew { before: before.to_owned(), left });
+    }
+    Ok(among.iter().take(count).collect())
+}
+
+fn near(name: &str, computer: &ComputerCpus) -> Result<CpuSet, WordError> {
+    let root = computer.root.as_ref().ok_or(WordError::UnknownDevices)?;
+    let found = devices::called(root, name);
+    if found.is_empty() {
+        return Err(WordError::NoDevice(absent_device(name, &devices::names(root))));
+    }
+    let lists: Option<Vec<CpuSet>> = found
+        .iter()
+        .filter(|device| device.node.is_some())
+        .map(|device| CpuSet::of_list(device.cpus.as_deref()?))
+        .collect();
+    let cpus = super::union(&lists.unwrap_or_default());
+    if cpus.is_empty() { Err(WordError::EquallyNear) } else { Ok(cpus) }
+}
+
+fn absent_device(name: &str, present: &[String]) -> String {
+    let what = if name.starts_with("gpu") {
+        "no GPU with this number is on the PCI bus"
+    } else {
+        "this machine has no device of this name"
+    };
+    if present.is_empty() {
+        return format!("{what}; it shows no devices");
+    }
+    format!("{what}; there are {}", present.join(", "))
+}
+
+/// A word that applies to this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MachineWord {
+    /// The word.
+    pub word: String,
+    /// Its CPUs.
+    pub cpus: CpuSet,
+    /// The figure that distinguishes them, if known.
+    pub by: Option<String>,
+}
+
+/// The words of kinds, caches and devices that distinguish CPUs of this machine.
+#[must_use]
+pub fn of_machine(computer: &ComputerCpus) -> Vec<MachineWord> {
+    let mut words = Vec::new();
+    let found = kinds(computer);
+    if found.len() > 1 {
+        let by = measure(computer);
+        words.extend(found.into_iter().map(|(kind, cpus)| MachineWord {
+            word: format!("kind:{}", kind.word()),
+            cpus,
+            by: Some(by.to_owned()),
+        }));
+    }
+    if let (Ok(cpus), Some((level, sizes))) = (of_cache("biggest", computer), last_caches(computer))
+    {
+        let largest = sizes.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0);
+        let by = Some(format!("{level} of {}", mebibytes(largest)));
+        words.push(MachineWord { word: "cache:biggest".to_owned(), cpus, by });
+    }
+    let all = computer.topology.os_indices().collect();
+    let cores = one_per_core(&all, computer);
+    if cores.len() < all.len() {
+        let by = Some("one thread of each core".to_owned());
+        words.push(MachineWord { word: "no-smt".to_owned(), cpus: cores, by });
+    }
+    let root = computer.root.as_ref();
+    let names = root.map_or_else(Vec::new, devices::names);
+    words.extend(names.into_iter().filter_map(|name| {
+        let cpus = near(&name, computer).ok().filter(|cpus| *cpus != all)?;
+        Some(MachineWord { word: format!("near:{name}"), cpus, by: None })
+    }));
+    words
+}
+
+type Figure = fn(&Pu) -> Option<u64>;
+
+/// The figure that distinguishes the kinds of cores, the most reliable first.
+fn measure(computer: &ComputerCpus) -> &'static str {
+    let figures: [(&str, Figure); 4] = [
+        ("type of core", |pu| pu.core_type),
+        ("cpu_capacity", |pu| pu.capacity),
+        ("base_frequency", |pu| pu.base_khz),
+        ("cpuinfo_max_freq", |pu| pu.max_khz),
+    ];
+    let found = figures.into_iter().find(|(_, of)| differs(computer, *of));
+    found.map_or("the processor's own lists", |(name, _)| name)
+}
+
+fn differs(computer: &ComputerCpus, figure: Figure) -> bool {
+    let mut values = computer.topology.pus.iter().map(figure);
+    let first = values.next().flatten();
+    first.is_some() && values.any(|value| value != first)
+}
