@@ -9,7 +9,7 @@ use seatmap_advise::evidence::{BUSY_PERCENT, BusyThread, NeighbourProgram, NoTri
 use seatmap_advise::gain::MostGain;
 use seatmap_advise::trial::{RateDifference, TrialResult, TriedSeats};
 use seatmap_advise::{Advice, AdviceVerdict, Evidence, Reason};
-use seatmap_data::document::visible;
+use seatmap_data::document::{shell_escaped, visible};
 use seatmap_data::statistics::words::{agreeing, counted, counted_figure, figure, lasting, signed};
 
 const MOST_NAMED: usize = 3;
@@ -61,14 +61,33 @@ fn rows(advice: &Advice) -> Vec<Row> {
     rows.push(row("bottleneck", limits(advice)));
     rows.push(row("allowed", bound_by(evidence)));
     rows.extend(evidence.most_gain.as_ref().map(|most| row("max gain", at_most(most))));
+    rows.extend(together(evidence));
     rows.extend(tried_row(advice));
     rows.push(row("why", why(advice)));
+    rows.extend(evidence.rival_setting.as_ref().map(|setting| row("setting", rival(setting))));
     rows.extend(advice.paste.iter().flat_map(pasted));
     rows.extend(next(advice));
     rows.extend(not_seen(evidence));
     rows.push(row("confidence", confidence(advice.conclusion.confidence)));
     rows.push(row("changed", changed(evidence)));
     rows
+}
+
+/// Clients that were seated with the program.
+fn together(evidence: &Evidence) -> Option<Row> {
+    let clients = evidence.together.iter().take(MOST_NAMED).map(|client| {
+        let rate = counted_figure(client.per_s, 0, "wakeup");
+        format!("{} ({}), {rate} per second", visible(&client.name), client.pid)
+    });
+    let clients: Vec<String> = clients.collect();
+    (!clients.is_empty()).then(|| row("tried with", clients.join("; ")))
+}
+
+fn rival(setting: &str) -> String {
+    format!(
+        "its OpenMP threads sleep at barriers; started with {setting} they spin, which may gain \
+         more than any seat"
+    )
 }
 
 /// Decisive facts that were not observed.
@@ -516,6 +535,18 @@ fn next(advice: &Advice) -> Option<Row> {
     // A race between truncated runs would compare nothing.
     if let Some(line) = evidence.command.as_ref().filter(|_| is_race && !evidence.is_cut) {
         return Some(command("next", &format!("seatmap tune -- {line}")));
+    }
+    let rival = evidence.rival_setting.as_ref().zip(evidence.command.as_ref());
+    let is_better = matches!(advice.conclusion.reason, Reason::Better { .. });
+    if let Some((setting, line)) = rival.filter(|_| !is_better) {
+        let active = shell_escaped(&format!("active=env {setting} {line}"));
+        return Some(command("next", &format!("seatmap bench --compare {active} -- {line}")));
+    }
+    if !evidence.forbidden_clients.is_empty() && !is_better {
+        let pids =
+            evidence.pids.iter().chain(evidence.forbidden_clients.iter().map(|one| &one.pid));
+        let pids: Vec<String> = pids.map(|pid| format!("--pid {pid}")).collect();
+        return Some(command("next", &format!("sudo seatmap advise {}", pids.join(" "))));
     }
     match &advice.conclusion.reason {
         Reason::Better { .. } => {

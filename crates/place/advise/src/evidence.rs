@@ -19,6 +19,20 @@ const LEAST_ASKED_SHARE: f64 = 0.05;
 /// The least load of each thread in a working team, in percent.
 const TEAM_PERCENT: f64 = 75.0;
 
+/// An OpenMP team with more wakeups per second sleeps at its barriers.
+const SLEEPING_TEAM_PER_S: f64 = 1000.0;
+
+/// Other programs leave the CPUs to a spinning team if they use at most this share, in percent.
+const ALMOST_NO_NEIGHBOURS_PERCENT: f64 = 5.0;
+
+/// Clients with this many wakeups per second in all work in turns with the program, so that seats
+/// for both can matter even if one thread of each does all work. In a virtual machine a wakeup
+/// across CPUs can cost 30 times as much as one on the same CPU ('seatmap measure --wakeups').
+const PARTNERS_PER_S: f64 = 1000.0;
+
+/// A partner makes at least this share of all wakeups from outside.
+const PARTNER_SHARE: f64 = 0.1;
+
 /// A program with fewer wakeups per second is not a client.
 const LEAST_CLIENT_PER_S: f64 = 1.0;
 
@@ -112,6 +126,18 @@ pub struct Evidence {
     /// Why the messages could not be observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub talk_unseen: Option<String>,
+    /// The setting of its OpenMP runtime that competes with seats: `OMP_WAIT_POLICY=active` if its
+    /// threads sleep at barriers more than 1,000 times a second, on CPUs without neighbours or
+    /// quotas.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rival_setting: Option<String>,
+    /// The clients that were seated together with the program in the trial, because they wake it so
+    /// often.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub together: Vec<Client>,
+    /// Such clients of another user, whose masks this process may not change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forbidden_clients: Vec<Client>,
     /// The most that seats could save; null if the distances or messages are unknown.
     pub most_gain: Option<MostGain>,
     /// The trial of seats; null if there was none.
@@ -328,6 +354,29 @@ impl Evidence {
         let busy = self.busy.len();
         let needed_percent = self.used_percent.max(self.wanted_percent);
         self.has_openmp && busy > 1 && needed_percent >= TEAM_PERCENT * busy as f64
+    }
+
+    /// Whether its OpenMP threads sleep at barriers although they have CPUs to spin on.
+    #[must_use]
+    pub fn sleeps_at_barriers(&self) -> bool {
+        let inside = self.talk.as_ref().map_or(0.0, |talk| talk.inside_per_s);
+        self.has_openmp
+            && self.busy.len() > 1
+            && self.ready_threads() <= self.cpu_count
+            && inside >= SLEEPING_TEAM_PER_S
+            && self.quotas.is_empty()
+            && self.neighbours.percent <= ALMOST_NO_NEIGHBOURS_PERCENT
+    }
+
+    /// The clients that work in turns with it.
+    #[must_use]
+    pub fn partners(&self) -> Vec<Client> {
+        let Some(talk) = &self.talk else { return Vec::new() };
+        let least = PARTNER_SHARE * talk.outside_per_s;
+        let partners: Vec<Client> =
+            talk.clients.iter().filter(|client| client.per_s >= least).cloned().collect();
+        let per_s: f64 = partners.iter().map(|client| client.per_s).sum();
+        if per_s < PARTNERS_PER_S { Vec::new() } else { partners }
     }
 
     /// The program that wakes it most, if that is more than once or twice.

@@ -47,6 +47,9 @@ const GLANCES_A_READING: u32 = 4;
 
 const MOST_LISTED: usize = 5;
 
+/// Makes an OpenMP team spin at barriers (OpenMP 5.2, section 21.1.8).
+const SPINNING: &str = "OMP_WAIT_POLICY=active";
+
 /// GCC's, LLVM's and Intel's runtimes.
 const OPENMP: [&str; 3] = ["libgomp.so", "libomp.so", "libiomp5.so"];
 
@@ -291,6 +294,9 @@ impl Running {
         evidence.talk = observation.as_ref().map(|seen| talk(seen, &seating));
         neighbours::fill(&mut evidence, &seating, own_percent);
         faults::fill(&mut evidence, &seating, topology);
+        if evidence.sleeps_at_barriers() && !is_told_to_spin(&evidence.pids) {
+            evidence.rival_setting = Some(SPINNING.to_owned());
+        }
         Ok(ProgramEvidence { evidence, observation, child })
     }
 
@@ -311,6 +317,14 @@ impl Running {
         }
         process.filter(|name| !file.starts_with(name.as_str())).unwrap_or(file)
     }
+}
+
+fn is_told_to_spin(pids: &[Tid]) -> bool {
+    let root = Root::new("/");
+    let is_active = |(name, value): (String, String)| {
+        name == "OMP_WAIT_POLICY" && value.trim().eq_ignore_ascii_case("active")
+    };
+    pids.iter().flat_map(|pid| task::environment(&root, *pid)).any(is_active)
 }
 
 /// These commands start the program and wait for it.

@@ -12,9 +12,10 @@ use seatmap_data::machine::{Profile, Topology};
 use seatmap_data::pattern::Pattern;
 use seatmap_observe::{Observation, ObserveError, command};
 use seatmap_os::guardian::{Guardian, GuardianCommand};
-use seatmap_os::{CpuSet, Tid};
+use seatmap_os::{CpuSet, Tid, rights};
 use seatmap_trial::live::WorkMetric;
 use seatmap_trial::live::candidates::{Ground, SeatCandidate};
+use seatmap_watch::ProcessChoice;
 use std::process::{Child, ExitStatus};
 use std::time::Duration;
 
@@ -26,6 +27,9 @@ pub const TRIAL: Duration = Duration::from_secs(18);
 
 /// The time of a trial that proves an advice.
 pub const PROOF: Duration = Duration::from_secs(60);
+
+/// The time of the second look, at the program with its partners.
+const LOOK_TOGETHER: Duration = Duration::from_secs(3);
 
 /// Clients with this share of all wakeups from outside are observed too.
 const CLIENT_SHARE: f64 = 0.1;
@@ -110,13 +114,12 @@ impl AdviceRequest {
         tell: &dyn Fn(AdviceProgress),
     ) -> Result<AdviceRun, AdviseError> {
         tell(AdviceProgress::Looking);
-        let ProgramEvidence { mut evidence, observation, mut child } =
-            look(&self.scope, self.look, &self.topology, stop)?;
-        evidence.is_elsewhere = matches!(self.distances, AdviceDistances::Elsewhere(_));
-        let profile = self.profile_for(&evidence);
-        if let Some((profile, seen)) = profile.as_ref().zip(observation.as_ref()) {
-            self.weigh(&mut evidence, profile, seen)?;
+        let mut examined = self.examine(&self.scope, self.look, stop)?;
+        if let Some(pids) = with_partners(&mut examined.evidence) {
+            tell(AdviceProgress::Looking);
+            examined = self.examine_together(examined, pids, stop)?;
         }
+        let ExaminedProgram { mut evidence, observation, mut child, profile } = examined;
         if at_first_sight(&evidence).is_none() || self.proves {
             match &observation {
                 Some(seen) => {
@@ -130,6 +133,51 @@ impl AdviceRequest {
             }
         }
         Ok(AdviceRun { advice: Advice::of(&self.machine, &self.begun, evidence), child })
+    }
+
+    /// Looks, and weighs the messages if the look does not decide.
+    fn examine(
+        &self,
+        scope: &Scope,
+        time: Duration,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<ExaminedProgram, AdviseError> {
+        let ProgramEvidence { mut evidence, observation, child } =
+            look(scope, time, &self.topology, stop)?;
+        evidence.is_elsewhere = matches!(self.distances, AdviceDistances::Elsewhere(_));
+        let profile = self.profile_for(&evidence);
+        if let Some((profile, seen)) = profile.as_ref().zip(observation.as_ref()) {
+            self.weigh(&mut evidence, profile, seen)?;
+        }
+        Ok(ExaminedProgram { evidence, observation, child, profile })
+    }
+
+    /// Looks at the program with its partners. Keeps the first look if the second one decides
+    /// without a trial.
+    fn examine_together(
+        &self,
+        first: ExaminedProgram,
+        pids: Vec<Tid>,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<ExaminedProgram, AdviseError> {
+        let choice = ProcessChoice::Processes { pids, with_children: true };
+        // A partner may have exited since.
+        let both = match self.examine(&Scope::Running(choice), LOOK_TOGETHER, stop) {
+            Ok(both) => both,
+            Err(AdviseError::Interrupted) => return Err(AdviseError::Interrupted),
+            Err(_) => return Ok(first),
+        };
+        if at_first_sight(&both.evidence).is_some() {
+            return Ok(first);
+        }
+        let evidence = Evidence {
+            together: first.evidence.partners(),
+            name: first.evidence.name,
+            command: first.evidence.command,
+            looked_s: first.evidence.looked_s + both.evidence.looked_s,
+            ..both.evidence
+        };
+        Ok(ExaminedProgram { evidence, child: first.child, ..both })
     }
 
     /// Distances are needed only if the look does not decide.
@@ -228,6 +276,39 @@ impl AdviceRequest {
     }
 }
 
+/// A program with the findings of a look.
+struct ExaminedProgram {
+    evidence: Evidence,
+    observation: Option<Observation>,
+    child: Option<Child>,
+    profile: Option<Profile>,
+}
+
+/// The processes of the program and of the clients that work in turns with it, unless something
+/// other than seats decides. Notes clients that this process may not seat.
+fn with_partners(evidence: &mut Evidence) -> Option<Vec<Tid>> {
+    if no_trial(evidence).is_some() {
+        return None;
+    }
+    let alone = at_first_sight(evidence).map(|conclusion| conclusion.reason);
+    let is_open = matches!(
+        alone,
+        None | Some(
+            Reason::OneThread | Reason::LittleTalk | Reason::HardlyRuns | Reason::ClientAtLimit
+        )
+    );
+    let partners = evidence.partners();
+    if !is_open || partners.is_empty() {
+        return None;
+    }
+    let (own, others): (Vec<_>, Vec<_>) =
+        partners.into_iter().partition(|client| rights::may_seat(client.pid));
+    evidence.forbidden_clients = others;
+    let clients = own.iter().map(|client| client.pid);
+    let pids: Vec<Tid> = evidence.pids.iter().copied().chain(clients).collect();
+    (!own.is_empty()).then_some(pids)
+}
+
 fn no_trial(evidence: &Evidence) -> Option<NoTrial> {
     match () {
         () if evidence.is_elsewhere => Some(NoTrial::Elsewhere),
@@ -244,4 +325,38 @@ fn partners(evidence: &Evidence) -> Vec<Tid> {
     let least = CLIENT_SHARE * talk.outside_per_s;
     let clients = talk.clients.iter().filter(|client| client.per_s >= least);
     clients.map(|client| client.pid).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::{BusyThread, Client, ProgramTalk};
+
+    fn woken_by(rates: &[f64]) -> Evidence {
+        let pid = std::process::id() as Tid;
+        let clients =
+            rates.iter().map(|per_s| Client { pid, per_s: *per_s, ..Client::default() }).collect();
+        let outside_per_s = rates.iter().sum();
+        Evidence {
+            pids: vec![1],
+            cpus: "0,1".to_owned(),
+            cpu_count: 2,
+            used_percent: 60.0,
+            busy: vec![BusyThread { percent: 60.0, ..BusyThread::default() }],
+            talk: Some(ProgramTalk { clients, outside_per_s, ..ProgramTalk::default() }),
+            ..Evidence::default()
+        }
+    }
+
+    #[test]
+    fn clients_that_work_in_turns_join_the_trial() {
+        let own = std::process::id() as Tid;
+        assert_eq!(with_partners(&mut woken_by(&[8000.0])), Some(vec![1, own]));
+        assert_eq!(with_partners(&mut woken_by(&[700.0; 2])), Some(vec![1, own, own]));
+        assert_eq!(with_partners(&mut woken_by(&[900.0])), None);
+        assert_eq!(with_partners(&mut woken_by(&[])), None);
+        let mut busy_alone = woken_by(&[8000.0]);
+        busy_alone.has_goroutines = true;
+        assert_eq!(with_partners(&mut busy_alone), None, "seats of goroutines mean nothing");
+    }
 }

@@ -3,7 +3,7 @@
 //! *Nearest*: each busy thread gets its own CPU, near those that it communicates with, as by
 //! `seatmap place`. *Together*: threads that communicate share a CPU, evenly. A wakeup on the same
 //! CPU needs no interrupt, but costs parallelism. Distances do not show which is better, so both
-//! are tried.
+//! are tried. *One CPU*: all threads share one, if they run in turns.
 
 use seatmap_data::machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Topology};
 use seatmap_data::pattern::{Edge, Pattern};
@@ -19,6 +19,9 @@ const LEAST_LOAD: f64 = 0.005;
 /// Threads with a smaller share of all messages count as idle.
 const LEAST_MESSAGES: f64 = 0.002;
 
+/// Threads with at most this load together, in CPUs, run in turns and fit one CPU.
+const LOAD_IN_TURNS: f64 = 1.25;
+
 /// Few, because the program waits and the periods decide.
 const KICKS: u64 = 200;
 
@@ -32,7 +35,7 @@ const SAME_CPU: f64 = 0.5;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SeatCandidate {
-    /// Its kind: `nearest` or `together`.
+    /// Its kind: `nearest`, `together` or `one CPU`.
     pub name: String,
     /// The CPUs of each thread in order of creation, as a list; `null` without a seat.
     pub seats: Vec<Option<String>>,
@@ -122,6 +125,11 @@ impl Ground<'_> {
                 let sets = self.placed(&part, &cpus, &near, slots)?;
                 found.push(self.candidate(name, pattern.tasks, &busy, &sets));
             }
+        }
+        let load: f64 = busy.iter().filter_map(|task| pattern.loads.get(*task)).sum();
+        if busy.len() > 2 && load <= LOAD_IN_TURNS {
+            let sets = vec![cpus[0]; busy.len()];
+            found.push(self.candidate("one CPU", pattern.tasks, &busy, &sets));
         }
         // A trial costs the program time.
         found.dedup_by(|later, first| later.seats == first.seats);
@@ -322,6 +330,17 @@ mod tests {
         assert!((0..2).all(|pair| cpu(&all[0], pair) / 2 == cpu(&all[0], pair + 2) / 2), "{all:?}");
         assert!((0..2).all(|pair| cpu(&all[1], pair) == cpu(&all[1], pair + 2)), "{all:?}");
         assert_eq!((all[0].seats[4].clone(), all[0].seated()), (None, 4));
+    }
+
+    #[test]
+    fn threads_that_run_in_turns_may_share_one_cpu() {
+        let mut chain = pairs(2);
+        chain.loads = vec![0.3, 0.3, 0.3, 0.3, 0.0];
+        let all = found(&chain, 2, None);
+        let one = all.iter().find(|candidate| candidate.name == "one CPU").unwrap();
+        assert!((0..4).all(|task| cpu(one, task) == 0) && one.seated() == 4, "{one:?}");
+        chain.loads = vec![0.9; 5];
+        assert!(found(&chain, 2, None).iter().all(|candidate| candidate.name != "one CPU"));
     }
 
     #[test]
