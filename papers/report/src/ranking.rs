@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn single_run_omits_correlation() {
         let text = summary(&ranking(1));
-        assert!(text.contains("One run does not tell") && !text.contains("correlation"), "{text}");
+        assert!(text.contains("One run cannot show") && !text.contains("correlation"), "{text}");
         assert_eq!(csv(&ranking(1)).lines().nth(1), Some("1,[0321],5,1002,1002,"));
     }
 

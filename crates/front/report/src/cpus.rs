@@ -33,7 +33,7 @@ pub fn why(named: &NamedCpus) -> Page {
         page.sections.push(PageSection::new("Other programs").with(others.rows(rows)));
     }
     if !named.known.is_empty() {
-        let words = Table::default().words(["word", "CPUs", "told by"]);
+        let words = Table::default().words(["word", "CPUs", "distinguished by"]);
         let rows = named.known.iter().map(|known| -> [TableCell; 3] {
             let by = known.by.as_deref().unwrap_or_default();
             [(&known.word).into(), (&known.cpus).into(), by.into()]

@@ -125,7 +125,7 @@ mod tests {
         1   40.1      -      ?   99.5
         8  101.0      ?      -      ?
         9      ?   99.5      ?      -
-        round trip in ns, linear scale; ? not known
+        round trip in ns, linear scale; ? is unknown
 
         3/6 visits, 50 %  5 s left  now 0-8  7 discarded
         ");

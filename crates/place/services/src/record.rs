@@ -315,7 +315,7 @@ mod tests {
         assert!(error(|record| record.interval_s = 0.0).contains("interval_s"));
         assert_eq!(
             error(|record| record.services[1].used_cpus.truncate(1)),
-            "services[1].used_cpus has 1 sample, and others_cpus has 2"
+            "services[1].used_cpus has 1 sample, but others_cpus has 2"
         );
         assert!(error(|record| record.services[0].used_cpus[0] = f64::NAN).contains("NaN"));
         let talk = ServiceTalk { from: 0, to: 9, per_s: 1.0 };

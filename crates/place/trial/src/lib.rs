@@ -11,3 +11,11 @@
 pub mod gate;
 pub mod live;
 pub mod tune;
+
+/// Tests of sessions and of child processes run one at a time, because a run waits for all children
+/// of this process.
+#[cfg(test)]
+fn alone() -> std::sync::MutexGuard<'static, ()> {
+    static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

@@ -61,7 +61,10 @@ mod tests {
         assert_eq!(programs.unseen(false), None);
         programs.files.insert("/srv/bin/server".into(), true);
         let [asks, counts] = [false, true].map(|is_counted| programs.unseen(is_counted).unwrap());
-        assert!(asks.starts_with("goroutines of server, which Go") && asks.contains("the method"));
+        assert!(
+            asks.starts_with("goroutines of server, which Go")
+                && asks.contains("--method goroutines")
+        );
         assert!(counts.ends_with("the pairs are those of threads"), "{counts}");
     }
 }

@@ -267,7 +267,7 @@ fn process_with_one_cpu_is_refused() {
     };
     let said = stderr(&output);
     assert!(
-        output.status.code() == Some(2) && said.contains("this process may use one CPU only"),
+        output.status.code() == Some(2) && said.contains("this process may use only one"),
         "{said}"
     );
 }

@@ -130,6 +130,6 @@ fn missing_c_compiler_is_an_error() {
     assert_eq!(output.status.code(), Some(1), "{words}");
     assert_contains(
         &words,
-        "no-such-cellcc: it is not there; 'make install-lib PREFIX=FOLDER' installs it",
+        "no-such-cellcc: it does not exist; 'make install-lib PREFIX=FOLDER' installs it",
     );
 }

@@ -32,5 +32,5 @@ fn missing_compiler_error_says_how_to_install() {
     let error = CompiledPrograms::build("/no/such/cellcc".as_ref(), &[PpeProgram::Calls])
         .unwrap_err()
         .to_string();
-    assert!(error.contains("/no/such/cellcc: it is not there; 'make install-lib"), "{error}");
+    assert!(error.contains("/no/such/cellcc: it does not exist; 'make install-lib"), "{error}");
 }

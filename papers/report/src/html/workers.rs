@@ -298,7 +298,7 @@ mod tests {
         ]));
         assert!(
             page.contains(
-                "where the work is short, 40 % at 128 and 1 % at 2048, by rows and columns: matrix, 1 worker."
+                "if the work is short, 40 % at 128 and 1 % at 2048, by rows and columns: matrix, 1 worker."
             ),
             "{page}"
         );

@@ -3,11 +3,16 @@
 use super::*;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Tests with families run one at a time, because each finds the heirs of the others' seats.
+static ONE_FAMILY: Mutex<()> = Mutex::new(());
 
 /// Starts processes on request, a line each.
 struct Family {
     shell: Child,
     said: BufReader<ChildStdout>,
+    _alone: MutexGuard<'static, ()>,
 }
 
 const SCRIPT: &str = "read start
@@ -19,11 +24,12 @@ read end";
 
 impl Family {
     fn start() -> Self {
+        let alone = ONE_FAMILY.lock().unwrap_or_else(PoisonError::into_inner);
         let mut shell = Command::new("sh");
         shell.args(["-c", SCRIPT]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut shell = shell.spawn().unwrap();
         let said = BufReader::new(shell.stdout.take().unwrap());
-        Family { shell, said }
+        Family { shell, said, _alone: alone }
     }
 
     fn pid(&self) -> Tid {

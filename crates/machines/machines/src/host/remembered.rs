@@ -95,12 +95,15 @@ mod tests {
     fn profile_of_another_processor_is_refused() {
         let here = "processor\t: 0\nmodel name\t: Xeon B\n";
         let error = same_processor(Some("Xeon A"), here).unwrap_err().to_string();
-        assert!(error.contains("of 'Xeon A', and this is 'Xeon B'; 'seatmap measure'"), "{error}");
+        assert!(
+            error.contains("with 'Xeon A', but now has 'Xeon B'; run 'seatmap measure'"),
+            "{error}"
+        );
         assert!(same_processor(Some("Xeon B"), here).is_ok() && same_processor(None, here).is_ok());
         assert!(same_processor(Some("Xeon A"), "").is_ok(), "this computer does not say");
         let arm = "CPU implementer\t: 0x41\nCPU part\t: 0xd40\n";
         let other = same_processor(Some("Arm Neoverse-N1"), arm);
-        assert!(other.unwrap_err().to_string().contains("this is 'Arm Neoverse-V1'"));
+        assert!(other.unwrap_err().to_string().contains("now has 'Arm Neoverse-V1'"));
         assert!(same_processor(Some("Arm Neoverse-V1"), arm).is_ok());
     }
 }

@@ -554,13 +554,13 @@ mod tests {
             (file("base = \"a\"\nhead = \"b\"\nadapter = \"mine\""), "mine"),
             (
                 file("base = \"a\"\nhead = \"b\"\nmetric = \"regex:(1)\"\nfail_above_percent = 3"),
-                "which readings are better",
+                "has a limit, but no direction",
             ),
             (file("fail_above_percent = -1"), "from 0 to 10000"),
             (file("runs = 0"), "from 1 to"),
             (file("seconds = 0"), "from 0.05"),
             (file("runs = 6\nseconds = 1"), "one of the two"),
-            (format!("{}{}", file(""), &file("")[HEAD.len()..]), "twice"),
+            (format!("{}{}", file(""), &file("")[HEAD.len()..]), "each a unique name"),
             (HEAD.replace("/1", "/9"), "seatmap-benchmarks/9"),
         ] {
             let refusal = refused(&text);

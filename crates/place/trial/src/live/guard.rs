@@ -107,6 +107,7 @@ mod tests {
 
     #[test]
     fn guard_restores_masks_unless_done() {
+        let _turn = crate::alone();
         let child = sleeper();
         let mask = mask_of(&child);
         let seat = CpuSet::single(mask.cpus.first().unwrap());
@@ -120,6 +121,7 @@ mod tests {
 
     #[test]
     fn guard_leaves_changed_masks_and_reused_thread_ids() {
+        let _turn = crate::alone();
         let child = sleeper();
         let mask = mask_of(&child);
         if mask.cpus.len() < 2 {
@@ -141,6 +143,7 @@ mod tests {
 
     #[test]
     fn guard_restores_only_owed_threads_after_done() {
+        let _turn = crate::alone();
         let children = [sleeper(), sleeper()];
         let masks = children.each_ref().map(mask_of);
         let seat = CpuSet::single(masks[0].cpus.first().unwrap());

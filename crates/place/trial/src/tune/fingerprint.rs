@@ -145,8 +145,8 @@ mod tests {
         let told = made("6.1").differences(&other);
         assert!(
             told.len() == 2
-                && told[0] == "turbo: unknown, then off"
-                && told[1].ends_with("then unknown"),
+                && told[0] == "turbo: unknown, not off"
+                && told[1].ends_with("not unknown"),
             "{told:?}"
         );
     }

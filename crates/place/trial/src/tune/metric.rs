@@ -176,10 +176,10 @@ mod tests {
     fn invalid_metric_is_rejected_with_hint() {
         assert!(refusal("speed").contains("'regex:PATTERN'"));
         assert!(refusal("regex:[0-9]+").contains("no group"));
-        assert!(refusal("regex:(").contains("cannot be read"));
+        assert!(refusal("regex:(").contains("invalid pattern"));
         assert!(refusal("perf:cycle").contains("cycles"));
         assert!(refusal("command:").contains("no command"));
-        assert!(refusal("").contains("not known"));
+        assert!(refusal("").contains("unknown metric"));
     }
 
     #[test]

@@ -474,7 +474,7 @@ pub(crate) mod tests {
             change(&mut other);
             other.differs_from(&tuned).unwrap()
         };
-        assert_eq!(differs(&|other| other.seed = 2), "the seed: 2, then 1");
+        assert_eq!(differs(&|other| other.seed = 2), "the seed: 2, not 1");
         assert!(
             differs(&|other| other.candidates[1].seats = CandidateSeats::Free).contains("seats")
         );

@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn missing_wakeups_are_explained() {
         let nobody = SeatingFrame { wakes: Some(Vec::new()), ..frame() };
-        assert!(lines(&nobody)[0].contains("spin wake nobody"));
+        assert!(lines(&nobody)[0].contains("No thread woke another one"));
         assert!(lines(&SeatingFrame { wakes: None, ..frame() })[0].contains("not counted"));
         let mut gone = frame();
         gone.seating.threads.retain(|thread| thread.tid != 72);

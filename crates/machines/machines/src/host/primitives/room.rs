@@ -278,8 +278,8 @@ mod tests {
     fn cpu_count_error_agrees_in_number() {
         let given =
             |given| PrimitiveError::Cpus { name: "ring".into(), takes: 2..=8, given }.to_string();
-        assert_eq!(given(1), "ring takes 2 to 8 CPUs, and 1 was given");
-        assert_eq!(given(9), "ring takes 2 to 8 CPUs, and 9 were given");
+        assert_eq!(given(1), "ring takes 2 to 8 CPUs, but 1 was given");
+        assert_eq!(given(9), "ring takes 2 to 8 CPUs, but 9 were given");
     }
 
     #[test]

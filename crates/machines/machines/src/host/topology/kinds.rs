@@ -171,7 +171,7 @@ mod tests {
             let files = [&clocks[..], more].concat();
             letters(&files.iter().map(|(path, text)| (path.as_str(), *text)).collect::<Vec<_>>())
         };
-        assert_eq!(with(&[]), "PPEE");
+        assert_eq!(with(&[]), "PPME");
         let midr = |of: [&'static str; 4]| -> Vec<(String, &str)> {
             (0..)
                 .zip(of)

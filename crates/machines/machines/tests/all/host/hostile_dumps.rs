@@ -97,7 +97,7 @@ fn links_stay_in_the_archive() {
     ];
     assert_eq!(read_gathered(&archive(&entries)).unwrap().topology.pus.len(), 2);
     let outside = [(link, ONLINE, "/sys/devices/system/cpu/online"), (FILE, "pc/sys/x", "")];
-    assert!(refusal(&archive(&outside)).contains("names no CPU"));
+    assert!(refusal(&archive(&outside)).contains("lists no online CPU"));
 }
 
 #[test]

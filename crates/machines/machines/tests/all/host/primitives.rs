@@ -71,7 +71,7 @@ fn copies_run_from_a_word_to_megabytes() {
 fn wrong_cpu_counts_are_refused() {
     let mut room = PrimitiveThreads::new();
     let error = FutexPingPong.run(&mut room, &[0], PLAN).unwrap_err();
-    insta::assert_snapshot!(error, @"futex takes 2 to 2 CPUs, and 1 was given");
+    insta::assert_snapshot!(error, @"futex takes 2 to 2 CPUs, but 1 was given");
     assert!(matches!(
         CopyBytes { bytes: 8 }.run(&mut room, &[], PLAN),
         Err(PrimitiveError::Cpus { given: 0, .. })

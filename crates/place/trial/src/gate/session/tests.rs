@@ -27,19 +27,12 @@ fn session(benchmarks: &str) -> (GateReport, Result<(), GateEnd>) {
     run(&request, &|| false, &mut |_| {}).unwrap()
 }
 
-/// A run waits for all children of this process.
-static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
-
-fn alone() -> std::sync::MutexGuard<'static, ()> {
-    ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
 const PRINTED: &str = "metric = \"regex:took ([0-9]+)\"\nbetter = \"lower\"\n\
                        fail_above_percent = 3\n";
 
 #[test]
 fn session_judges_each_benchmark_by_its_limit() {
-    let _turn = alone();
+    let _turn = crate::alone();
     let (report, end) = session(&format!(
         "[[benchmark]]\nname = \"same\"\nhead = \"echo took 100\"\nbase = \"echo  took 100 x\"\n\
          {PRINTED}[[benchmark]]\nname = \"slow\"\nhead = \"echo took 110\"\n\
@@ -54,7 +47,7 @@ fn session_judges_each_benchmark_by_its_limit() {
 
 #[test]
 fn a_setup_runs_once_before_its_benchmark() {
-    let _turn = alone();
+    let _turn = crate::alone();
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path().display();
     let (report, end) = session(&format!(
@@ -72,7 +65,7 @@ fn a_setup_runs_once_before_its_benchmark() {
 
 #[test]
 fn failed_run_names_benchmark_and_side() {
-    let _turn = alone();
+    let _turn = crate::alone();
     let (report, end) =
         session("[[benchmark]]\nname = \"a\"\nhead = \"true\"\nbase = \"false\"\nwarmup = 0\n");
     let Err(GateEnd::Run { name, side: ProgramVersion::Base, .. }) = &end else {
@@ -83,7 +76,7 @@ fn failed_run_names_benchmark_and_side() {
 
 #[test]
 fn each_benchmark_of_adapter_report_is_compared() {
-    let _turn = alone();
+    let _turn = crate::alone();
     let side = |nanoseconds: u32, more: &str| {
         format!("sh -c 'echo BenchmarkA 9 50 ns/op; echo BenchmarkB 9 {nanoseconds} ns/op{more}'")
     };

@@ -137,7 +137,7 @@ fn failed_race_resumes_with_recorded_runs() {
     );
     request.seed = 2;
     let other = raced(&request).unwrap_err();
-    assert!(other.is_input() && other.to_string().contains("the seed: 2, then 1"), "{other}");
+    assert!(other.is_input() && other.to_string().contains("the seed: 2, not 1"), "{other}");
 }
 
 #[test]

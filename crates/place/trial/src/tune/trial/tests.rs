@@ -51,7 +51,7 @@ fn command_metric_runs_afterwards() {
     assert_eq!(reading.unwrap().unwrap().value, 4200.0);
     let late = run("command:sleep 0.2; echo 5", &shell("true")).unwrap().unwrap();
     assert!(late.seconds >= 0.2, "a limit on the time counts the metric's command: {late:?}");
-    assert!(refused("command:echo many", "true").contains("not one number"));
+    assert!(refused("command:echo many", "true").contains("instead of one number"));
     assert!(refused("command:echo 3; exit 1", "true").ends_with("' ended with exit code 1"));
 }
 
