@@ -1,7 +1,7 @@
 //! The CPUs that words name, how many threads fit them, and why.
 
 use crate::page::{Page, PageSection, Table, TableCell};
-use seatmap_data::statistics::words::counted;
+use seatmap_data::statistics::words::{agreeing, counted};
 use seatmap_launch::count::CpuCount;
 use seatmap_launch::named::NamedCpus;
 
@@ -50,7 +50,8 @@ fn limited(limits: &CpuCount, threads: usize) -> Vec<String> {
         None => "No quota limits the CPU time.".to_owned(),
     };
     let unseen = limits.unseen.as_ref().map(|reason| format!("Other quotas may exist: {reason}."));
-    let fit = format!("{} fit.", counted(threads as u64, "thread"));
+    let fit = agreeing(threads, "fits", "fit");
+    let fit = format!("{} {fit}.", counted(threads as u64, "thread"));
     let mask =
         format!("The mask has {} of {}.", limits.mask, counted(limits.online as u64, "online CPU"));
     [Some(mask), Some(quota), unseen, Some(fit)].into_iter().flatten().collect()

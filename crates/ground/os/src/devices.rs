@@ -227,6 +227,33 @@ mod tests {
         assert!(is_any(&root));
     }
 
+    #[test]
+    fn words_find_cards_disks_and_accelerators() {
+        let (_folder, root) = with_files(&[
+            ("/sys/class/net/eth0/device/local_cpulist", "0-3\n"),
+            ("/sys/class/net/eth0/device/numa_node", "0\n"),
+            ("/sys/class/net/lo/mtu", "65536\n"),
+            ("/sys/class/block/nvme0n1/device/device/local_cpulist", "4-7\n"),
+            ("/sys/class/infiniband/mlx5_0/device/local_cpulist", "4-7\n"),
+            ("/sys/bus/pci/devices/0000:02:00.0/class", "0x030000\n"),
+            ("/sys/bus/pci/devices/0000:02:00.0/vendor", "0x1a03\n"),
+            ("/sys/bus/pci/devices/0000:41:00.0/class", "0x030200\n"),
+            ("/sys/bus/pci/devices/0000:41:00.0/local_cpulist", "0-3\n"),
+            ("/sys/bus/pci/devices/0000:81:00.0/class", "0x120000\n"),
+            ("/sys/bus/pci/devices/0000:81:00.0/local_cpulist", "4-7\n"),
+        ]);
+        assert_eq!(names(&root), ["eth0", "nvme0n1", "mlx5_0", "gpu0", "gpu1"]);
+        let near = |word: &str| -> Vec<Option<String>> {
+            called(&root, word).into_iter().map(|device| device.cpus).collect()
+        };
+        let [first, second] = ["0-3", "4-7"].map(|list| Some(list.to_owned()));
+        assert_eq!(near("gpu"), [first.clone(), second.clone()], "without the management card");
+        assert_eq!(near("gpu1"), [second.clone()]);
+        assert_eq!(near("gpu2"), []);
+        assert_eq!((near("eth0"), near("nvme0n1")), (vec![first], vec![second.clone()]));
+        assert_eq!((near("mlx5_0"), near("0000:81:00.0")), (vec![second.clone()], vec![second]));
+    }
+
     proptest! {
         #[test]
         fn lookup_survives_any_device_name(name: String) {

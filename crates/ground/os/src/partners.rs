@@ -53,8 +53,8 @@ pub enum Loss {
     },
     /// It left its CPU, or may run on others too.
     #[error(
-        "the thread on CPU {cpu} was moved to CPU {found} during the run, so its figures are \
-         invalid: {}",
+        "the thread on CPU {cpu} was moved or unbound during the run (it is on CPU {found} now), \
+         so its figures are invalid: {}",
         .holder.or("a cpuset or a taskset was changed, or the CPU went offline")
     )]
     Moved {
