@@ -277,8 +277,7 @@ fn controller_wait_ends_waiting_program() {
         inside.mailbox_write(2);
         3
     };
-    let waited =
-        format!("the program on CPU {cpu} waited for a message, or for room for one, while");
+    let waited = format!("the program on CPU {cpu} was stopped: it waited for a message");
     for polling in [Polling::Adaptive(Duration::from_micros(5)), Polling::Sleep] {
         let runtime =
             Runtime::new(&[cpu], WorkerOptions { polling, ..WorkerOptions::default() }).unwrap();

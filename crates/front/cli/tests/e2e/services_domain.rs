@@ -148,7 +148,7 @@ fn libvirt_pins_and_restores_domain() {
     for _ in 0..2 {
         let told = printed(&mut domain.services("apply plan.json --ttl 1h"));
         // Two vCPUs and the emulator; the I/O thread is already within the set.
-        assert_contains(&told, "by 3 settings");
+        assert_contains(&told, "3 settings changed");
         assert_ne!(domain.pins(), before);
         printed(&mut domain.services("undo"));
         assert_eq!(domain.pins(), before);

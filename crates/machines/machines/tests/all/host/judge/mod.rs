@@ -29,10 +29,14 @@ pub fn assert_same(name: &str, ours: &Topology, judged: &Topology) {
     let os = |topology: &Topology| topology.os_indices().collect::<Vec<_>>();
     assert_eq!(os(ours), os(judged), "{name}: the PUs differ");
     for (ours, judged) in ours.pus.iter().zip(&judged.pus) {
-        // hwloc's XML omits the firmware's ranking, the node used in place of one without memory,
-        // and nodes whose memory the process may not use, with the nodes of their CPUs.
+        // hwloc's XML omits the firmware's ranking, the figures of kinds, the node used in place of
+        // one without memory, and nodes whose memory the process may not use, with the nodes of
+        // their CPUs.
         let numa = judged.numa.and(ours.numa);
-        let ours = &Pu { priority: judged.priority, numa, memory: judged.memory, ..ours.clone() };
+        let Pu { priority, memory, core_type, capacity, base_khz, max_khz, .. } = *judged;
+        let figures =
+            Pu { priority, memory, core_type, capacity, base_khz, max_khz, ..ours.clone() };
+        let ours = &Pu { numa, ..figures };
         assert_eq!(ours, judged, "{name}: ours, then the judge's");
     }
 }
