@@ -248,7 +248,7 @@ mod tests {
         };
         let [first, second] = ["0-3", "4-7"].map(|list| Some(list.to_owned()));
         assert_eq!(near("gpu"), [first.clone(), second.clone()], "without the management card");
-        assert_eq!(near("gpu1"), [second.clone()]);
+        assert_eq!(near("gpu1"), std::slice::from_ref(&second));
         assert_eq!(near("gpu2"), []);
         assert_eq!((near("eth0"), near("nvme0n1")), (vec![first], vec![second.clone()]));
         assert_eq!((near("mlx5_0"), near("0000:81:00.0")), (vec![second.clone()], vec![second]));
