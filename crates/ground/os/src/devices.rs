@@ -115,7 +115,14 @@ pub fn named(root: &Root, name: &str) -> Option<Device> {
 }
 
 fn first_attribute(root: &Root, folders: &[String], name: &str) -> Option<String> {
-    folders.iter().find_map(|folder| attribute(root, Some(folder), name))
+    let mut inside = folders.iter().filter(|folder| is_inside(root, folder));
+    inside.find_map(|folder| attribute(root, Some(folder), name))
+}
+
+/// Whether a folder's links stay among these files: another computer's must not show this one's.
+fn is_inside(root: &Root, folder: &str) -> bool {
+    let real = |path: &str| std::fs::canonicalize(root.path(path)).ok();
+    real(folder).zip(real("/")).is_some_and(|(folder, root)| folder.starts_with(root))
 }
 
 fn attribute(root: &Root, folder: Option<&str>, name: &str) -> Option<String> {
@@ -251,6 +258,8 @@ mod tests {
         assert_eq!(near("gpu1"), std::slice::from_ref(&second));
         assert_eq!(near("gpu2"), []);
         assert_eq!((near("eth0"), near("nvme0n1")), (vec![first], vec![second.clone()]));
+        std::os::unix::fs::symlink("/sys", root.path("/sys/class/net/eth1")).unwrap();
+        assert_eq!(near("eth1"), [None], "a link out of the files shows nothing");
         assert_eq!((near("mlx5_0"), near("0000:81:00.0")), (vec![second.clone()], vec![second]));
     }
 

@@ -155,7 +155,9 @@ impl Conclusion {
     /// Lowers the confidence if facts that could decide are unknown. Trials and settings with
     /// counted effects do not need them.
     fn capped_by_unseen(self, evidence: &Evidence) -> Self {
-        let is_whole = evidence.unseen.is_empty() && evidence.quotas_unseen.is_none();
+        // Seats for both could matter even if the program alone leaves nothing to seat.
+        let is_alone = evidence.forbidden_clients.is_empty();
+        let is_whole = is_alone && evidence.unseen.is_empty() && evidence.quotas_unseen.is_none();
         let most = match self.reason {
             Reason::Setting { .. } | Reason::Better { .. } => Confidence::High,
             _ if is_whole || evidence.is_elsewhere => Confidence::High,

@@ -27,7 +27,7 @@ const ALMOST_NO_NEIGHBOURS_PERCENT: f64 = 5.0;
 
 /// Clients with this many wakeups per second in all work in turns with the program, so that seats
 /// for both can matter even if one thread of each does all work. In a virtual machine a wakeup
-/// across CPUs can cost 30 times as much as one on the same CPU ('seatmap measure --wakeups').
+/// across CPUs costs several times one on the same CPU ('seatmap measure --wakeups').
 const PARTNERS_PER_S: f64 = 1000.0;
 
 /// A partner makes at least this share of all wakeups from outside.

@@ -170,8 +170,11 @@ impl AdviceRequest {
         if at_first_sight(&both.evidence).is_some() {
             return Ok(first);
         }
+        let mut together = first.evidence.partners();
+        together.retain(|client| !first.evidence.forbidden_clients.contains(client));
         let evidence = Evidence {
-            together: first.evidence.partners(),
+            together,
+            forbidden_clients: first.evidence.forbidden_clients,
             name: first.evidence.name,
             command: first.evidence.command,
             looked_s: first.evidence.looked_s + both.evidence.looked_s,

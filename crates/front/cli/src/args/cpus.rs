@@ -5,7 +5,7 @@ use clap::Args;
 #[derive(Debug, Args)]
 pub struct CpusArgs {
     /// Words for the CPUs, such as kind:performance/no-smt, cache:biggest, near:eth0 or l3:0.
-    /// Default: all CPUs that this process may use.
+    /// Default: all CPUs that this process may use, without isolated ones.
     #[arg(value_name = "WORDS")]
     pub words: Option<String>,
     /// The machine: host, a bundled machine, or a file or folder.

@@ -9,7 +9,7 @@
 //! | `no-smt` | one thread of each core |
 //! | `near:eth0`, `near:nvme0n1`, `near:gpu`, `near:0000:41:00.0` | those near a device |
 //! | `not:WORD` | the others |
-//! | `all` | every CPU that this process may use |
+//! | `all` | every CPU that this process may use, without isolated ones |
 //!
 //! Kinds, caches and devices are properties of the machine. `fast`, `first` and `no-smt` choose
 //! among the CPUs that the words before them left.
@@ -65,6 +65,9 @@ pub enum WordError {
     /// No size of a cache is known.
     #[error("the sizes of this machine's caches are not known; name a part such as l3:0")]
     UnknownCaches,
+    /// Nothing is known of the speed of some cores.
+    #[error("the speeds of this machine's cores are not known; 'first:N' takes the lowest numbers")]
+    UnknownSpeeds,
     /// The number or size is malformed.
     #[error("expected {0}")]
     Figure(&'static str),
@@ -336,13 +339,19 @@ fn fastest(
         let left = counted(cores.len() as u64, "core");
         return Err(WordError::TooFew { before: before.to_owned(), left });
     }
-    let mut ranked: Vec<u32> = cores.iter().collect();
-    ranked.sort_by_key(|cpu| {
-        let pu = computer.topology.pu(*cpu);
-        let speeds = pu.map(|pu| (pu.max_khz, pu.capacity, pu.priority));
-        (pu.and_then(|pu| pu.kind), Reverse(speeds), *cpu)
-    });
-    Ok(ranked.into_iter().take(count).collect())
+    let mut ranked: Vec<_> = cores
+        .iter()
+        .filter_map(|cpu| {
+            let pu = computer.topology.pu(cpu)?;
+            let speeds = [pu.max_khz, pu.capacity, pu.priority.map(u64::from)];
+            (pu.kind.is_some() || speeds != [None; 3]).then_some((pu.kind, Reverse(speeds), cpu))
+        })
+        .collect();
+    if ranked.len() < cores.len() {
+        return Err(WordError::UnknownSpeeds);
+    }
+    ranked.sort_unstable();
+    Ok(ranked.into_iter().take(count).map(|(_, _, cpu)| cpu).collect())
 }
 
 fn first(value: &str, among: &CpuSet, before: &str) -> Result<CpuSet, WordError> {
@@ -360,10 +369,10 @@ fn near(name: &str, computer: &ComputerCpus) -> Result<CpuSet, WordError> {
     if found.is_empty() {
         return Err(WordError::NoDevice(absent_device(name, &devices::names(root))));
     }
+    // One device without a node leaves the set unknown.
     let lists: Option<Vec<CpuSet>> = found
         .iter()
-        .filter(|device| device.node.is_some())
-        .map(|device| CpuSet::of_list(device.cpus.as_deref()?))
+        .map(|device| device.node.and_then(|_| CpuSet::of_list(device.cpus.as_deref()?)))
         .collect();
     let cpus = super::union(&lists.unwrap_or_default());
     if cpus.is_empty() { Err(WordError::EquallyNear) } else { Ok(cpus) }
