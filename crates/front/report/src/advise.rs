@@ -11,6 +11,7 @@ use seatmap_advise::trial::{RateDifference, TrialResult, TriedSeats};
 use seatmap_advise::{Advice, AdviceVerdict, Evidence, Reason};
 use seatmap_data::document::{shell_escaped, visible};
 use seatmap_data::statistics::words::{agreeing, counted, counted_figure, figure, lasting, signed};
+use seatmap_trial::live::WorkMetric;
 
 const MOST_NAMED: usize = 3;
 
@@ -60,7 +61,7 @@ fn rows(advice: &Advice) -> Vec<Row> {
     rows.push(row("messages", talks(evidence)));
     rows.push(row("bottleneck", limits(advice)));
     rows.push(row("allowed", bound_by(evidence)));
-    rows.extend(evidence.most_gain.as_ref().map(|most| row("max gain", at_most(most))));
+    rows.extend(evidence.most_gain.as_ref().map(|most| row("estimate", estimate(most))));
     rows.extend(together(evidence));
     rows.extend(tried_row(advice));
     rows.push(row("why", why(advice)));
@@ -286,8 +287,8 @@ fn bound_by(evidence: &Evidence) -> String {
     }
 }
 
-/// The most that seats could save.
-fn at_most(most: &MostGain) -> String {
+/// The gain of the nearest seats over the farthest ones, by measured costs.
+fn estimate(most: &MostGain) -> String {
     let effect = &most.effect;
     if effect.messages == 0.0 {
         return "none: no messages between its threads were seen".to_owned();
@@ -322,21 +323,26 @@ fn tried_row(advice: &Advice) -> Option<Row> {
 }
 
 fn tried(trial: &TrialResult) -> String {
-    let arms: Vec<String> = trial
-        .candidates
-        .iter()
-        .map(|tried| format!("'{}' {}", tried.candidate.name, difference(tried.difference)))
-        .collect();
+    let arms: Vec<String> = trial.candidates.iter().map(arm).collect();
     let none = "no seats".to_owned();
     format!(
-        "{} in {} ({} counted), {}{}; the default against itself {}",
+        "{} by {} in {} ({} counted), {}{}; the default against itself {}",
         if arms.is_empty() { none } else { arms.join(", ") },
+        trial.work,
         counted(trial.rounds, "round"),
         trial.counted,
         lasting(trial.seconds),
         if trial.has_ended { ", until the program ended" } else { "" },
         difference(trial.control)
     )
+}
+
+fn arm(tried: &TriedSeats) -> String {
+    let first = format!("'{}' {}", tried.candidate.name, difference(tried.difference));
+    match tried.repeat {
+        Some(_) => format!("{first} (tried again: {})", difference(tried.repeat)),
+        None => first,
+    }
 }
 
 fn difference(difference: Option<RateDifference>) -> String {
@@ -446,8 +452,16 @@ fn why(advice: &Advice) -> String {
         Reason::Drift => {
             "the default differed from itself, so no difference is reliable".to_owned()
         }
-        Reason::NoneBetter => "no tried seats are shown to be better".to_owned(),
+        Reason::NoneBetter => none_better(evidence),
         Reason::Better { seats } => better(seats, evidence),
+    }
+}
+
+fn none_better(evidence: &Evidence) -> String {
+    let mut tried = evidence.trial.iter().flat_map(|trial| &trial.candidates);
+    match tried.find(|tried| tried.is_unrepeated()) {
+        Some(tried) => format!("the first gain of '{}' did not repeat", tried.candidate.name),
+        None => "no tried seats are shown to be better".to_owned(),
     }
 }
 
@@ -550,8 +564,9 @@ fn next(advice: &Advice) -> Option<Row> {
     }
     match &advice.conclusion.reason {
         Reason::Better { .. } => {
-            let line = format!("seatmap advise --prove {}", program_options(evidence)?);
-            Some(command("prove", &line))
+            let program = program_options(evidence)?;
+            let metric = metric_option(evidence);
+            Some(command("prove", &format!("seatmap advise --prove {program}{metric}")))
         }
         Reason::OwnMask | Reason::NotTried { why: NoTrial::Bound } => {
             let cpus = &evidence.unbound_cpus;
@@ -577,6 +592,15 @@ fn program_options(evidence: &Evidence) -> Option<String> {
         // A command started for the observation may have started others.
         _ => None,
     })
+}
+
+/// The option that selects the trial's metric; empty for bytes and for switches with user time.
+fn metric_option(evidence: &Evidence) -> String {
+    let work = evidence.trial.as_ref().map_or("", |trial| &trial.work);
+    match WorkMetric::parse(work) {
+        Ok(metric) => format!(" --metric {}", shell_escaped(&metric.to_string())),
+        Err(_) => String::new(),
+    }
 }
 
 fn confidence(confidence: Confidence) -> &'static str {

@@ -22,6 +22,8 @@ pub struct Stat<'a> {
     pub parent: Tid,
     /// Whether it is a kernel thread.
     pub is_kernel: bool,
+    /// CPU time in user mode, in clock ticks.
+    pub user_ticks: u64,
     /// CPU time, in clock ticks.
     pub run_ticks: u64,
     /// CPU time of reaped children, in clock ticks.
@@ -53,12 +55,17 @@ impl<'a> Stat<'a> {
             next = number + 1;
             fields.nth(skipped)
         };
+        let state = *field(3)?.first()?;
+        let parent = small::<u32>(field(4)?).and_then(|parent| Tid::try_from(parent).ok())?;
+        let is_kernel = unsigned(field(9)?)? & KERNEL_THREAD != 0;
+        let user_ticks = unsigned(field(14)?)?;
         Some(Stat {
             name: &line[opened + 1..closed],
-            state: *field(3)?.first()?,
-            parent: small::<u32>(field(4)?).and_then(|parent| Tid::try_from(parent).ok())?,
-            is_kernel: unsigned(field(9)?)? & KERNEL_THREAD != 0,
-            run_ticks: unsigned(field(14)?)?.saturating_add(unsigned(field(15)?)?),
+            state,
+            parent,
+            is_kernel,
+            user_ticks,
+            run_ticks: user_ticks.saturating_add(unsigned(field(15)?)?),
             reaped_ticks: unsigned(field(16)?)?.saturating_add(unsigned(field(17)?)?),
             nice: signed(field(19)?).and_then(|nice| i32::try_from(nice).ok())?,
             started_ticks: unsigned(field(22)?)?,
@@ -227,7 +234,8 @@ mod tests {
     fn stat_fields_match_the_manual() {
         let stat = Stat::parse(LINE).unwrap();
         assert_eq!((stat.name(), stat.state, stat.parent), ("a) R (b".to_owned(), b'S', 2));
-        assert_eq!((stat.run_ticks, stat.nice, stat.started_ticks), (57, -5, 4711));
+        assert_eq!((stat.user_ticks, stat.run_ticks), (50, 57));
+        assert_eq!((stat.nice, stat.started_ticks), (-5, 4711));
         assert_eq!((stat.cpu, stat.real_time_priority, stat.policy), (Some(6), 99, 1));
         assert!(stat.is_kernel && !stat.has_ended());
     }

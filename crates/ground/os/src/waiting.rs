@@ -59,13 +59,23 @@ fn is_in_one_of(names: &[&str], function: &str) -> bool {
 /// for other users. Cached writes count immediately.
 #[must_use]
 pub fn device_bytes(pid: Tid) -> Option<u64> {
-    bytes_in(&fs::read_to_string(format!("/proc/{pid}/io")).ok()?)
+    bytes_in(&io(pid)?, ["read_bytes", "write_bytes"])
 }
 
-fn bytes_in(text: &str) -> Option<u64> {
-    let read: u64 = value_of(text, "read_bytes")?.parse().ok()?;
-    let written: u64 = value_of(text, "write_bytes")?.parse().ok()?;
-    read.checked_add(written)
+/// Bytes that a process passed to and from the kernel by read(2), write(2) and their kind, also
+/// through pipes and sockets, but not by recv(2) and send(2); `None` as for [`device_bytes`].
+#[must_use]
+pub fn passed_bytes(pid: Tid) -> Option<u64> {
+    bytes_in(&io(pid)?, ["rchar", "wchar"])
+}
+
+fn io(pid: Tid) -> Option<String> {
+    fs::read_to_string(format!("/proc/{pid}/io")).ok()
+}
+
+fn bytes_in(text: &str, names: [&str; 2]) -> Option<u64> {
+    let [read, written] = names.map(|name| value_of(text, name)?.parse::<u64>().ok());
+    read?.checked_add(written?)
 }
 
 #[cfg(test)]
@@ -113,8 +123,9 @@ mod tests {
     #[test]
     fn device_bytes_are_reads_plus_writes() {
         let text = "rchar: 9\nwchar: 8\nread_bytes: 40\nwrite_bytes: 2\ncancelled_write_bytes: 1\n";
-        assert_eq!(bytes_in(text), Some(42));
-        assert_eq!(bytes_in("read_bytes: 40\n"), None);
+        assert_eq!(bytes_in(text, ["read_bytes", "write_bytes"]), Some(42));
+        assert_eq!(bytes_in(text, ["rchar", "wchar"]), Some(17));
+        assert_eq!(bytes_in("read_bytes: 40\n", ["read_bytes", "write_bytes"]), None);
         assert_eq!(device_bytes(Tid::MAX), None);
     }
 }

@@ -344,11 +344,13 @@ fn by_seats(evidence: &Evidence) -> Conclusion {
         return Conclusion::cannot(Reason::Drift, Confidence::Low);
     }
     match trial.best() {
-        Some(seats) => Conclusion::new(
-            AdviceVerdict::DoThis,
-            Reason::Better { seats: seats.clone() },
-            Confidence::High,
-        ),
+        Some(seats) => {
+            let reason = Reason::Better { seats: seats.clone() };
+            // A single race may show a gain that passes.
+            let confidence =
+                if seats.repeat.is_some() { Confidence::High } else { Confidence::Medium };
+            Conclusion::new(AdviceVerdict::DoThis, reason, confidence)
+        }
         None => Conclusion::leave(Reason::NoneBetter, Confidence::Medium),
     }
 }

@@ -22,8 +22,8 @@ use std::time::Duration;
 /// Default time of the look.
 pub const LOOK: Duration = Duration::from_secs(6);
 
-/// Half a minute in all, with the look, a search and the start of observations.
-pub const TRIAL: Duration = Duration::from_secs(18);
+/// At most 40 s in all, with the looks, a search, the start of observations and the repetition.
+pub const TRIAL: Duration = Duration::from_secs(16);
 
 /// The time of a trial that proves an advice.
 pub const PROOF: Duration = Duration::from_secs(60);
@@ -230,7 +230,7 @@ impl AdviceRequest {
         }
         let mut pids = evidence.pids.clone();
         pids.extend(partners(evidence));
-        let work = match WorkMeter::begin(&pids, self.metric.take()) {
+        let work = match WorkMeter::begin(&pids, self.metric.take(), stop) {
             // Without observation, bytes cannot be counted.
             Err(AdviseError::Observe(
                 ObserveError::Forbidden { .. } | ObserveError::Unavailable { .. },

@@ -2,7 +2,8 @@
 //!
 //! In each round every arm has one period, in random order: the default twice, and each candidate.
 //! A candidate is compared with the mean of both defaults of its round, so that a trend affects all
-//! arms alike. The two defaults show the difference without a change.
+//! arms alike. The two defaults show the difference without a change. The best candidate is tried
+//! again after a pause, without counting messages, and the interval covers both.
 
 use crate::AdviseError;
 use crate::work::WorkMeter;
@@ -40,6 +41,22 @@ const LEAST_GAIN_PERCENT: f64 = 2.0;
 /// The largest difference between periods in the CPU shares of other programs or a hypervisor; a
 /// round with more is void.
 const MOST_OTHERS_DIFFER: f64 = 0.15;
+
+/// The pause before the best candidate is tried again.
+const BEFORE_REPEAT: Duration = Duration::from_secs(1);
+
+/// The rounds of the repetition, each with a period of the default and one of the candidate.
+const REPEATED_ROUNDS: usize = 8;
+
+/// The confidence of the repetition, a single claim.
+const REPEATED_CONFIDENCE: f64 = 0.95;
+
+/// Half the width of a ratio's interval, in standard deviations of its logarithm: 99 % of a normal
+/// distribution.
+const DEVIATIONS: f64 = 2.6;
+
+/// The kernel samples user time, so its count varies as a Poisson distribution of these ticks.
+const TICK_S: f64 = 0.01;
 
 /// A trial ends after this many rounds without readable work.
 const ROUNDS_WITHOUT_WORK: usize = 2;
@@ -106,8 +123,12 @@ pub struct TriedSeats {
     pub candidate: SeatCandidate,
     /// The threads, in the order of the seats.
     pub tids: Vec<Tid>,
-    /// The rate of work compared with the default; null if too few rounds count.
+    /// The rate of work compared with the default; null if too few rounds count. Covers the
+    /// repetition.
     pub difference: Option<RateDifference>,
+    /// The best candidate, tried again after a pause; null for others, or if the program ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<RateDifference>,
 }
 
 /// A ratio of rates of work, with an interval.
@@ -162,11 +183,22 @@ impl TrialResult {
         });
         better.max_by(|a, b| a.percent().total_cmp(&b.percent()))
     }
+
+    fn best_index(&self) -> Option<usize> {
+        let best = self.best()?;
+        self.candidates.iter().position(|tried| std::ptr::eq(tried, best))
+    }
 }
 
 impl TriedSeats {
     fn percent(&self) -> f64 {
         self.difference.map_or(f64::NEG_INFINITY, |difference| difference.percent)
+    }
+
+    /// Whether a first gain was not shown again.
+    #[must_use]
+    pub fn is_unrepeated(&self) -> bool {
+        self.repeat.is_some_and(|repeat| repeat.judgement() != Judgement::Better)
     }
 }
 
@@ -179,6 +211,37 @@ impl RateDifference {
             low_percent: percent(shift.low),
             high_percent: percent(shift.high),
         })
+    }
+
+    /// The ratio of two sampled times.
+    fn of_times(seconds: f64, default_s: f64) -> Self {
+        let ticks = (seconds / TICK_S).max(1.0);
+        let default_ticks = (default_s / TICK_S).max(1.0);
+        let centre = (ticks / default_ticks).ln();
+        let half = DEVIATIONS * (1.0 / ticks + 1.0 / default_ticks).sqrt();
+        RateDifference {
+            percent: percent(centre),
+            low_percent: percent(centre - half),
+            high_percent: percent(centre + half),
+        }
+    }
+
+    /// Only a gain by both measures is one.
+    fn least(self, other: Self) -> Self {
+        RateDifference {
+            percent: self.percent.min(other.percent),
+            low_percent: self.low_percent.min(other.low_percent),
+            high_percent: self.high_percent.min(other.high_percent),
+        }
+    }
+
+    /// The smaller gain, with an interval that covers both.
+    fn covering(self, other: Self) -> Self {
+        RateDifference {
+            percent: self.percent.min(other.percent),
+            low_percent: self.low_percent.min(other.low_percent),
+            high_percent: self.high_percent.max(other.high_percent),
+        }
     }
 
     /// The verdict of the interval.
@@ -199,6 +262,7 @@ fn percent(log: f64) -> f64 {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Period {
     rate: f64,
+    user_s: Option<f64>,
     others: Others,
 }
 
@@ -227,49 +291,73 @@ impl SeatTrial<'_> {
     }
 
     fn play(&self, work: &mut WorkMeter, masks: &mut Masks) -> Result<TrialEnd, AdviseError> {
-        let arms = DEFAULTS + self.candidates.len();
-        let rounds = (self.time.as_secs_f64() / (PERIOD.as_secs_f64() * arms as f64)) as usize;
         let mut random = Xoshiro::new(self.seed);
         let mut result = TrialResult { work: work.unit(), ..TrialResult::default() };
-        let mut complete: Vec<Vec<Option<Period>>> = Vec::new();
         // New threads must be known before they get masks.
         self.adopt(work, masks);
         // The program of an exited thread cannot be found later.
         let seated: BTreeSet<Tid> =
             self.candidates.iter().flat_map(|one| self.seated(one)).collect();
         result.seated = seated.len();
-        'rounds: for round in 0..rounds {
-            if work.session().elapsed() >= self.time.mul_f64(MOST_OF_TIME) {
-                break;
-            }
-            let mut order: Vec<usize> = (0..arms).collect();
-            random.shuffle(&mut order);
-            let mut periods = vec![None; arms];
-            for arm in order {
-                (self.tell)(round as f64 / rounds as f64);
-                result.refused = result.refused.max(self.seat(masks, arm)?);
+        let arms: Vec<usize> = (0..DEFAULTS + self.candidates.len()).collect();
+        let round_s = PERIOD.as_secs_f64() * arms.len() as f64;
+        let limit = self.time.mul_f64(MOST_OF_TIME);
+        let rounds = (self.time.as_secs_f64() / round_s) as usize;
+        let mut course = Course { rounds, limit, random: &mut random, result: &mut result };
+        let played = self.rounds(&arms, &mut course, work, masks)?;
+        // A trial that ended early shows no work either.
+        if !has_work(&played) && !result.has_ended {
+            return Ok(TrialEnd::NoWork(work.problem()));
+        }
+        self.judge(&played, &mut result);
+        if let Some(best) = result.best_index().filter(|_| !result.has_ended) {
+            masks.free();
+            work.stop_observing()?;
+            self.pass(BEFORE_REPEAT, work, masks)?;
+            let arms = [0, DEFAULTS + best];
+            let limit = work.session().elapsed() + self.time.mul_f64(MOST_OF_TIME - 1.0);
+            let mut course =
+                Course { rounds: REPEATED_ROUNDS, limit, random: &mut random, result: &mut result };
+            let played = self.rounds(&arms, &mut course, work, masks)?;
+            judge_again(&played, &mut result.candidates[best]);
+        }
+        result.seconds = work.session().elapsed().as_secs_f64();
+        result.gone = seated.iter().filter(|tid| task::times(**tid).is_none()).count();
+        Ok(TrialEnd::Judged(result))
+    }
+
+    /// Plays rounds with these arms until the program ends, or no round shows any work.
+    fn rounds(
+        &self,
+        arms: &[usize],
+        course: &mut Course<'_>,
+        work: &mut WorkMeter,
+        masks: &mut Masks,
+    ) -> Result<Vec<Vec<Option<Period>>>, AdviseError> {
+        let mut complete: Vec<Vec<Option<Period>>> = Vec::new();
+        while complete.len() < course.rounds && work.session().elapsed() < course.limit {
+            let mut order: Vec<usize> = (0..arms.len()).collect();
+            course.random.shuffle(&mut order);
+            let mut periods = vec![None; arms.len()];
+            for at in order {
+                (self.tell)(complete.len() as f64 / course.rounds as f64);
+                let refused = self.seat(masks, arms[at])?;
+                course.result.refused = course.result.refused.max(refused);
                 match self.period(work, masks)? {
-                    Ok(period) => periods[arm] = period,
+                    Ok(period) => periods[at] = period,
                     Err(ObservationEnd::Stopped) => return Err(AdviseError::Interrupted),
                     Err(_) => {
-                        result.has_ended = true;
-                        break 'rounds;
+                        course.result.has_ended = true;
+                        return Ok(complete);
                     }
                 }
             }
             complete.push(periods);
             if complete.len() == ROUNDS_WITHOUT_WORK && !has_work(&complete) {
-                return Ok(TrialEnd::NoWork(work.problem()));
+                break;
             }
         }
-        result.seconds = work.session().elapsed().as_secs_f64();
-        self.judge(&complete, &mut result);
-        result.gone = seated.iter().filter(|tid| task::times(**tid).is_none()).count();
-        // A trial that ended early shows no work either.
-        if result.counted == 0 && !result.has_ended && !has_work(&complete) {
-            return Ok(TrialEnd::NoWork(work.problem()));
-        }
-        Ok(TrialEnd::Judged(result))
+        Ok(complete)
     }
 
     fn seat(&self, masks: &mut Masks, arm: usize) -> Result<usize, AdviseError> {
@@ -318,7 +406,8 @@ impl SeatTrial<'_> {
         let others = self.others(&before, done.cpus);
         // If the set of CPUs changed, the period says nothing about the seats.
         let is_same = cpus.is_ok_and(|before| Cpus::read().is_ok_and(|now| now == before));
-        Ok(Ok(done.rate.filter(|_| is_same).map(|rate| Period { rate, others })))
+        let rate = done.rate.filter(|_| is_same);
+        Ok(Ok(rate.map(|rate| Period { rate, user_s: done.user_s, others })))
     }
 
     fn pass(
@@ -361,32 +450,93 @@ impl SeatTrial<'_> {
     }
 
     fn judge(&self, rounds: &[Vec<Option<Period>>], result: &mut TrialResult) {
-        let whole: Vec<Vec<Period>> = rounds
-            .iter()
-            .filter_map(|periods| periods.iter().copied().collect())
-            .filter(|periods: &Vec<Period>| is_quiet(periods))
-            .collect();
+        let whole = whole(rounds);
         result.rounds = rounds.len();
         result.counted = whole.len();
-        let control: Vec<f64> =
-            whole.iter().map(|all| log_rate(all, 1) - log_rate(all, 0)).collect();
-        result.control = RateDifference::of(&control, CONFIDENCE);
+        result.control = rate_difference(&whole, &[0], 1, CONFIDENCE);
         // Several candidates share the error allowed for one (Bonferroni).
         let confidence = 1.0 - (1.0 - CONFIDENCE) / self.candidates.len().max(1) as f64;
-        for (at, candidate) in self.candidates.iter().enumerate() {
-            let logs: Vec<f64> = whole
-                .iter()
-                .map(|all| {
-                    log_rate(all, DEFAULTS + at) - (log_rate(all, 0) + log_rate(all, 1)) / 2.0
-                })
-                .collect();
-            result.candidates.push(TriedSeats {
+        result.candidates = self
+            .candidates
+            .iter()
+            .enumerate()
+            .map(|(at, candidate)| TriedSeats {
                 candidate: candidate.clone(),
                 tids: self.tids.to_vec(),
-                difference: RateDifference::of(&logs, confidence),
-            });
-        }
+                difference: difference(&whole, &[0, 1], DEFAULTS + at, confidence),
+                repeat: None,
+            })
+            .collect();
     }
+}
+
+/// The extent of some rounds, and where they report to.
+struct Course<'a> {
+    rounds: usize,
+    limit: Duration,
+    random: &'a mut Xoshiro,
+    result: &'a mut TrialResult,
+}
+
+/// Adds the repetition, with the default in the first arm and the candidate in the second.
+fn judge_again(rounds: &[Vec<Option<Period>>], tried: &mut TriedSeats) {
+    let whole = whole(rounds);
+    tried.repeat = difference(&whole, &[0], 1, REPEATED_CONFIDENCE);
+    let both = tried.difference.zip(tried.repeat);
+    tried.difference = both.map(|(first, again)| first.covering(again)).or(tried.difference);
+}
+
+/// The complete rounds without disturbance.
+fn whole(rounds: &[Vec<Option<Period>>]) -> Vec<Vec<Period>> {
+    rounds
+        .iter()
+        .filter_map(|periods| periods.iter().copied().collect())
+        .filter(|periods: &Vec<Period>| is_quiet(periods))
+        .collect()
+}
+
+/// The rate of an arm compared with the mean of the defaults.
+fn rate_difference(
+    rounds: &[Vec<Period>],
+    defaults: &[usize],
+    arm: usize,
+    confidence: f64,
+) -> Option<RateDifference> {
+    let logs: Vec<f64> = rounds
+        .iter()
+        .map(|all| {
+            let logs = defaults.iter().map(|default| log_rate(all, *default));
+            log_rate(all, arm) - logs.sum::<f64>() / defaults.len() as f64
+        })
+        .collect();
+    RateDifference::of(&logs, confidence)
+}
+
+/// The user time of an arm compared with the mean of the defaults, if it is a measure.
+fn time_difference(
+    rounds: &[Vec<Period>],
+    defaults: &[usize],
+    arm: usize,
+) -> Option<RateDifference> {
+    let seconds = user_s(rounds, arm)?;
+    let default_s: Option<f64> = defaults.iter().map(|default| user_s(rounds, *default)).sum();
+    Some(RateDifference::of_times(seconds, default_s? / defaults.len() as f64))
+}
+
+fn user_s(rounds: &[Vec<Period>], arm: usize) -> Option<f64> {
+    rounds.iter().map(|all| all[arm].user_s).sum()
+}
+
+/// An arm compared with the mean of the defaults, by all measures of the work.
+fn difference(
+    rounds: &[Vec<Period>],
+    defaults: &[usize],
+    arm: usize,
+    confidence: f64,
+) -> Option<RateDifference> {
+    let by_rate = rate_difference(rounds, defaults, arm, confidence)?;
+    let by_time = time_difference(rounds, defaults, arm);
+    Some(by_time.map_or(by_rate, |by_time| by_rate.least(by_time)))
 }
 
 fn has_work(rounds: &[Vec<Option<Period>>]) -> bool {
@@ -434,7 +584,7 @@ mod tests {
                         } else {
                             Others { neighbours: 0.0, host: share }
                         };
-                        Some(Period { rate, others })
+                        Some(Period { rate, user_s: None, others })
                     })
                     .collect()
             })

@@ -1,28 +1,64 @@
 //! Measures the work in a period of a trial.
 //!
-//! The measure is the bytes between its threads and clients, or the user's metric: switches vary
-//! for the same work.
+//! | measure | if |
+//! |---|---|
+//! | the user's metric | the user gave one |
+//! | bytes between its threads and clients | it passes some |
+//! | voluntary switches, checked against user time | its threads share memory |
+//!
+//! For the same work, threads on one CPU may switch more often, and threads that spin use more user
+//! time. Neither measure alone tells progress, so a gain needs both: `bench/advise/shared` compares
+//! them with counters of real work. Both are read from `/proc`, because counting every message slows
+//! the program.
 
 use crate::AdviseError;
 use seatmap_observe::{Method, ObservationSession, ObserveError, Subject, TracingMechanism};
 use seatmap_os::Tid;
+use seatmap_os::sched::Stat;
+use seatmap_os::{boot, waiting};
 use seatmap_trial::live::WorkMetric;
 use seatmap_trial::live::meter::MetricReader;
+use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
 
 /// About 100 lines of a log; fewer bytes say nothing about the work.
 const LEAST_BYTES_PER_S: f64 = 10_000.0;
 
+/// Shows whether the program passes bytes.
+const FIRST_LOOK: Duration = Duration::from_millis(300);
+
+/// Fewer switches say nothing about the work.
+const LEAST_SWITCHES_PER_S: f64 = 10.0;
+
+/// `read` and `write` carry a program's messages if the kernel counts this share of them.
+const PASSED_SHARE: f64 = 0.5;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Measure {
+    Metric,
+    /// Counted message by message.
+    Bytes,
+    /// Counted by the kernel for each process.
+    PassedBytes,
+    Switches,
+}
+
 /// Reads the work of a program at both ends of a period.
 pub struct WorkMeter {
     session: ObservationSession,
-    meter: Option<MetricReader>,
+    measure: Measure,
+    reader: Option<MetricReader>,
     begun: Total,
+    user_ticks: HashMap<Tid, u64>,
+    /// At the start of the trial.
+    first: Total,
 }
 
 /// The total work and CPU time at one moment.
 #[derive(Clone, Copy, Debug, Default)]
 struct Total {
     bytes: f64,
+    passed_bytes: f64,
     cpu_s: f64,
     at_s: f64,
 }
@@ -34,33 +70,51 @@ pub struct PeriodWork {
     pub rate: Option<f64>,
     /// The mean number of CPUs that the observed processes used.
     pub cpus: f64,
+    /// The user time of its threads, in seconds, if it is a part of the measure.
+    pub user_s: Option<f64>,
 }
 
 impl WorkMeter {
-    /// Measures the bytes that these processes exchange, or the user's metric.
+    /// Measures the user's metric, or the bytes that these processes exchange, or their switches if
+    /// they exchange few.
     ///
     /// # Errors
     /// [`AdviseError`]: the metric is unavailable, or the program cannot be observed.
-    pub fn begin(pids: &[Tid], metric: Option<WorkMetric>) -> Result<Self, AdviseError> {
-        let meter = metric
-            .map(|metric| MetricReader::new(Some(metric), false))
-            .transpose()
-            .map_err(AdviseError::Metric)?;
+    pub fn begin(
+        pids: &[Tid],
+        metric: Option<WorkMetric>,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Self, AdviseError> {
+        let measure = if metric.is_some() { Measure::Metric } else { Measure::Bytes };
+        let reader = metric.map(reader_of).transpose()?;
         let subject = Subject::Survivors(pids.to_vec());
         // Even without bytes, new threads must be observed.
-        let session = match ObservationSession::begin(
+        let mut session = match ObservationSession::begin(
             Some(Method::Sockets),
             TracingMechanism::Best,
             &subject,
         ) {
             Err(ObserveError::Forbidden { .. } | ObserveError::Unavailable { .. })
-                if meter.is_some() =>
+                if reader.is_some() =>
             {
                 ObservationSession::begin(None, TracingMechanism::Best, &subject)?
             }
             session => session?,
         };
-        Ok(WorkMeter { session, meter, begun: Total::default() })
+        if measure == Measure::Bytes {
+            session.watch(Some(FIRST_LOOK), stop)?;
+        }
+        let user_ticks = HashMap::new();
+        let (begun, first) = (Total::default(), Total::default());
+        let mut meter = WorkMeter { session, measure, reader, begun, user_ticks, first };
+        meter.first = meter.total();
+        let has_bytes = meter.first.bytes / FIRST_LOOK.as_secs_f64() >= LEAST_BYTES_PER_S;
+        if measure == Measure::Bytes && !has_bytes {
+            meter.measure = Measure::Switches;
+            meter.reader = Some(reader_of(WorkMetric::Switches)?);
+            meter.session.pause(true)?;
+        }
+        Ok(meter)
     }
 
     /// The observation of the program's threads.
@@ -71,24 +125,47 @@ impl WorkMeter {
     /// The unit of the work.
     #[must_use]
     pub fn unit(&self) -> String {
-        let metric = self.meter.as_ref().map(|meter| meter.metric().to_string());
-        metric.unwrap_or_else(|| "bytes".to_owned())
+        let metric = self.reader.as_ref().map(|reader| reader.metric().to_string());
+        match self.measure {
+            Measure::Metric => metric.unwrap_or_default(),
+            Measure::Bytes | Measure::PassedBytes => "bytes".to_owned(),
+            Measure::Switches => "switches and user time".to_owned(),
+        }
     }
 
     /// Why the user's metric gave no rate; `None` without a metric.
     #[must_use]
     pub fn problem(&self) -> Option<String> {
-        let meter = self.meter.as_ref()?;
-        let problem = meter.problem().map(str::to_owned);
-        Some(problem.unwrap_or_else(|| format!("'{}' did not grow", meter.metric())))
+        let reader = self.reader.as_ref().filter(|_| self.measure == Measure::Metric)?;
+        let problem = reader.problem().map(str::to_owned);
+        Some(problem.unwrap_or_else(|| format!("'{}' did not grow", reader.metric())))
+    }
+
+    /// Stops counting messages if the kernel's own count has them too, because that slows a program
+    /// and could favour some seats.
+    ///
+    /// # Errors
+    /// [`AdviseError`]: the kernel refused.
+    pub fn stop_observing(&mut self) -> Result<(), AdviseError> {
+        let now = self.total();
+        let passed_bytes = now.passed_bytes - self.first.passed_bytes;
+        let is_counted = passed_bytes >= PASSED_SHARE * (now.bytes - self.first.bytes);
+        if self.measure == Measure::Bytes && is_counted {
+            self.measure = Measure::PassedBytes;
+            self.session.pause(true)?;
+        }
+        Ok(())
     }
 
     /// Starts a period. `stop` ends the metric's own command.
     pub fn begin_period(&mut self, stop: &mut dyn FnMut() -> bool) {
         let threads = self.session.threads();
         let messages = self.session.messages();
-        if let Some(meter) = &mut self.meter {
-            meter.begin(messages, &threads, stop);
+        if let Some(reader) = &mut self.reader {
+            reader.begin(messages, &threads, stop);
+        }
+        if self.measure == Measure::Switches {
+            self.user_ticks = user_ticks(&threads);
         }
         self.begun = self.total();
     }
@@ -100,24 +177,57 @@ impl WorkMeter {
         let cpus = (now.cpu_s - self.begun.cpu_s).max(0.0) / seconds;
         let threads = self.session.threads();
         let messages = self.session.messages();
-        let rate = match &mut self.meter {
-            Some(meter) => {
-                let count = meter.end(messages, &threads, stop);
-                count.map(|count| count / meter.seconds()).filter(|rate| *rate > 0.0)
+        let counted = self.reader.as_mut().and_then(|reader| {
+            let count = reader.end(messages, &threads, stop)?;
+            Some(count / reader.seconds())
+        });
+        let least = LEAST_BYTES_PER_S;
+        let rate = match self.measure {
+            Measure::Metric => counted.filter(|rate| *rate > 0.0),
+            Measure::Switches => counted.filter(|rate| *rate >= LEAST_SWITCHES_PER_S),
+            Measure::Bytes => {
+                Some((now.bytes - self.begun.bytes) / seconds).filter(|rate| *rate >= least)
             }
-            None => Some((now.bytes - self.begun.bytes) / seconds)
-                .filter(|rate| *rate >= LEAST_BYTES_PER_S),
+            Measure::PassedBytes => Some((now.passed_bytes - self.begun.passed_bytes) / seconds)
+                .filter(|rate| *rate >= least),
         };
-        PeriodWork { rate, cpus }
+        PeriodWork { rate, cpus, user_s: self.user_s(&threads) }
+    }
+
+    /// The user time of the period, by threads that lived at both ends.
+    fn user_s(&self, threads: &[(Tid, Tid)]) -> Option<f64> {
+        if self.measure != Measure::Switches {
+            return None;
+        }
+        let ticks: u64 = user_ticks(threads)
+            .iter()
+            .filter_map(|(tid, now)| Some(now.saturating_sub(*self.user_ticks.get(tid)?)))
+            .sum();
+        Some(ticks as f64 / boot::ticks_per_s() as f64)
     }
 
     fn total(&mut self) -> Total {
         let seen = self.session.seen();
         let edges = seen.windows.iter().flat_map(|window| &window.edges);
+        let pids: BTreeSet<Tid> = seen.tasks.iter().map(|task| task.pid).collect();
+        let passed_bytes: u64 = pids.into_iter().filter_map(waiting::passed_bytes).sum();
         Total {
             bytes: edges.map(|edge| edge.bytes).sum(),
+            passed_bytes: passed_bytes as f64,
             cpu_s: seen.tasks.iter().map(|task| task.cpu_s).sum(),
             at_s: self.session.elapsed().as_secs_f64(),
         }
     }
+}
+
+fn reader_of(metric: WorkMetric) -> Result<MetricReader, AdviseError> {
+    MetricReader::new(Some(metric), false).map_err(AdviseError::Metric)
+}
+
+fn user_ticks(threads: &[(Tid, Tid)]) -> HashMap<Tid, u64> {
+    let ticks = threads.iter().filter_map(|(pid, tid)| {
+        let line = std::fs::read(format!("/proc/{pid}/task/{tid}/stat")).ok()?;
+        Some((*tid, Stat::parse(&line)?.user_ticks))
+    });
+    ticks.collect()
 }

@@ -37,7 +37,7 @@ pub struct Advise {
     /// between the program's threads, and between it and its local clients.
     #[arg(long, value_name = "METRIC", value_parser = total)]
     pub metric: Option<WorkMetric>,
-    /// The most time to try seats: 10s, 2m; a plain number is seconds. Default: 18 s, with --prove
+    /// The most time to try seats: 10s, 2m; a plain number is seconds. Default: 16 s, with --prove
     /// 60 s.
     #[arg(long, value_name = "TIME", value_parser = trial)]
     pub seconds: Option<Duration>,

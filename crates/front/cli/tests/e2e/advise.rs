@@ -290,3 +290,32 @@ fn metric_without_value_is_named() {
     let said = place.stdout(words);
     assert_contains(&said, "the metric gave no value: ");
 }
+
+/// Two threads that take turns by a condition variable, without a byte between them.
+const TURNS: &str = "
+import threading
+turn, changed = [0], threading.Condition()
+def body(me):
+    while True:
+        with changed:
+            changed.wait_for(lambda: turn[0] == me)
+            turn[0] = 1 - me
+            changed.notify_all()
+for me in range(2): threading.Thread(target=body, args=(me,)).start()
+";
+
+#[test]
+fn shared_memory_is_judged_by_switches_and_user_time() {
+    if two_cpus().is_none() || !can_observe() || !seatmap_needs::tool("python3") {
+        return;
+    }
+    let place = Place::new();
+    let program = Guarded(Command::new("python3").args(["-c", TURNS]).spawn().unwrap());
+    let pid = program.0.id().to_string();
+    let advice = place.json(["advise", "--prove", "--seconds", "4", "--pid", &pid, "--json"]);
+    let trial = &advice["evidence"]["trial"];
+    assert_eq!(trial["work"], "switches and user time", "{advice:#}");
+    let tried = &trial["candidates"][0];
+    assert!(trial["rounds"].as_u64().is_some_and(|rounds| rounds > 0), "{advice:#}");
+    assert_eq!(tried["candidate"]["name"], "together", "{advice:#}");
+}

@@ -240,6 +240,11 @@ fn check(page: &Path, updates: bool) -> Vec<String> {
     let mut failures = Vec::new();
     for example in examples(&text).into_iter().filter(possible) {
         let printed = run(&place, &example);
+        // Programs beside the tests decide how many blocks count.
+        if example.varies && printed.contains("too few blocks") {
+            seatmap_needs::skipped!("{}: other programs used the CPUs", example.command);
+            continue;
+        }
         let new = if updates { refreshed(&example, &printed) } else { None };
         if new.is_none() && !fits(&example, &printed) {
             failures.push(format!(

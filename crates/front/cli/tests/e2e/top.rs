@@ -141,7 +141,11 @@ fn seats_of_run_are_shown_and_judged() {
     assert_eq!(seatmap_data::document::schema::refused(&schema, &document), Vec::<String>::new());
     bind(worker, &[a]);
     let once = place.stdout(format!("top -p {pid} --once --interval 200ms"));
-    assert!(once.contains(" SEAT ") && once.contains("1 wrong"), "{once}");
+    // Other programs on these CPUs may be found wrong as well.
+    assert!(
+        once.contains(" SEAT ") && once.contains(&format!("! expect: thread {worker} ")),
+        "{once}"
+    );
     let line = once.lines().find(|line| line.contains(&format!(" {worker} "))).unwrap();
     let cells: Vec<&str> = line.split_whitespace().collect();
     assert_eq!(

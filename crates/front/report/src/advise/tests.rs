@@ -81,6 +81,7 @@ fn pipeline() -> Evidence {
         },
         tids: vec![8, 9],
         difference: Some(difference),
+        repeat: Some(difference),
     };
     let effect = Effect {
         observed_s: 6.0,
