@@ -122,6 +122,11 @@ pub enum Reason {
     TrialVoid,
     /// The default differed from itself in the trial.
     Drift,
+    /// The measures of the work contradict each other.
+    Contradiction {
+        /// The seats.
+        seats: TriedSeats,
+    },
     /// The trial showed no better seats.
     NoneBetter,
     /// The trial showed better seats.
@@ -343,15 +348,19 @@ fn by_seats(evidence: &Evidence) -> Conclusion {
     if trial.drifts() {
         return Conclusion::cannot(Reason::Drift, Confidence::Low);
     }
-    match trial.best() {
-        Some(seats) => {
+    match (trial.best(), trial.contradictory()) {
+        (Some(seats), _) => {
             let reason = Reason::Better { seats: seats.clone() };
             // A single race may show a gain that passes.
             let confidence =
                 if seats.repeat.is_some() { Confidence::High } else { Confidence::Medium };
             Conclusion::new(AdviceVerdict::DoThis, reason, confidence)
         }
-        None => Conclusion::leave(Reason::NoneBetter, Confidence::Medium),
+        (None, Some(seats)) => {
+            let reason = Reason::Contradiction { seats: seats.clone() };
+            Conclusion::cannot(reason, Confidence::Low)
+        }
+        (None, None) => Conclusion::leave(Reason::NoneBetter, Confidence::Medium),
     }
 }
 

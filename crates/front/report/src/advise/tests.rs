@@ -82,6 +82,7 @@ fn pipeline() -> Evidence {
         tids: vec![8, 9],
         difference: Some(difference),
         repeat: Some(difference),
+        ..TriedSeats::default()
     };
     let effect = Effect {
         observed_s: 6.0,

@@ -64,6 +64,7 @@ pub fn trial(control: [f64; 3], seats: [f64; 3]) -> TrialResult {
             tids: vec![7, 8, 9],
             difference: difference(seats),
             repeat: difference(seats),
+            ..TriedSeats::default()
         }],
         ..TrialResult::default()
     }

@@ -1,0 +1,207 @@
+//! The results of a trial.
+
+use seatmap_data::statistics::signed_rank;
+use seatmap_os::Tid;
+use seatmap_trial::live::SeatCandidate;
+use seatmap_trial::live::event::CandidateVerdict as Judgement;
+use serde::{Deserialize, Serialize};
+
+/// A smaller gain, in percent, is not worth the effort.
+const LEAST_GAIN_PERCENT: f64 = 2.0;
+
+/// A trial with a smaller share of counted rounds tells nothing.
+const LEAST_COUNTED: f64 = 0.5;
+
+/// Switches that change by this much, in percent, say something about the work.
+const CONTRADICTION_PERCENT: f64 = 10.0;
+
+/// User time that falls by less, in percent, does not show that less work was done.
+const SAME_TIME_PERCENT: f64 = 5.0;
+
+/// The result of a trial.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TrialResult {
+    /// The unit of the work: `bytes`, or the metric.
+    pub work: String,
+    /// The duration, in seconds.
+    pub seconds: f64,
+    /// The complete rounds.
+    pub rounds: usize,
+    /// The rounds that count.
+    pub counted: usize,
+    /// The default compared with itself; null if too few rounds count.
+    pub control: Option<RateDifference>,
+    /// The candidates.
+    pub candidates: Vec<TriedSeats>,
+    /// Threads whose masks the kernel refused to change.
+    pub refused: usize,
+    /// Seated threads.
+    #[serde(default)]
+    pub seated: usize,
+    /// Seated threads that exited during the trial.
+    #[serde(default)]
+    pub gone: usize,
+    /// Whether the program exited.
+    pub has_ended: bool,
+}
+
+/// Seats that were tried.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TriedSeats {
+    /// The seats.
+    pub candidate: SeatCandidate,
+    /// The threads, in the order of the seats.
+    pub tids: Vec<Tid>,
+    /// The work compared with the default; null if too few rounds count. Covers the repetition and
+    /// all measures of the work.
+    pub difference: Option<RateDifference>,
+    /// The voluntary switches, if the work is measured by them and the user time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switches: Option<RateDifference>,
+    /// The user time, if the work is measured by it and the switches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_time: Option<RateDifference>,
+    /// The best candidate, tried again after a pause; null for others, or if the program ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<RateDifference>,
+}
+
+/// A ratio of rates of work, with an interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RateDifference {
+    /// The gain over the default, in percent; negative for a loss.
+    pub percent: f64,
+    /// The lower end of the interval.
+    pub low_percent: f64,
+    /// The upper end of the interval.
+    pub high_percent: f64,
+}
+
+impl TrialResult {
+    /// Whether the rounds differ too much for any claim.
+    #[must_use]
+    pub fn is_void(&self) -> bool {
+        self.control.is_none() || (self.counted as f64) < LEAST_COUNTED * self.rounds as f64
+    }
+
+    /// Whether most seated threads exited, so that others do the work.
+    #[must_use]
+    pub fn lost_its_threads(&self) -> bool {
+        2 * self.gone > self.seated
+    }
+
+    /// Whether the default differed from itself, which prevents any claim.
+    #[must_use]
+    pub fn drifts(&self) -> bool {
+        self.control.is_some_and(|control| control.judgement() != Judgement::NotShown)
+    }
+
+    /// The best candidate among those shown to be better.
+    #[must_use]
+    pub fn best(&self) -> Option<&TriedSeats> {
+        self.best_by(|tried| tried.difference.is_some_and(RateDifference::is_better))
+    }
+
+    /// The best candidate that may be better; the repetition decides.
+    pub(super) fn promising(&self) -> Option<usize> {
+        let best = self.best_by(|tried| {
+            tried.switches.or(tried.difference).is_some_and(RateDifference::is_better)
+        })?;
+        self.candidates.iter().position(|tried| std::ptr::eq(tried, best))
+    }
+
+    fn best_by(&self, is_candidate: fn(&TriedSeats) -> bool) -> Option<&TriedSeats> {
+        let floor = self.control.map_or(f64::INFINITY, |control| control.percent.abs());
+        let least = LEAST_GAIN_PERCENT.max(floor);
+        let better =
+            self.candidates.iter().filter(|one| is_candidate(one) && one.percent() >= least);
+        better.max_by(|a, b| a.percent().total_cmp(&b.percent()))
+    }
+
+    /// A candidate whose measures of the work contradict each other.
+    #[must_use]
+    pub fn contradictory(&self) -> Option<&TriedSeats> {
+        self.candidates.iter().find(|tried| tried.is_contradictory())
+    }
+}
+
+impl TriedSeats {
+    fn percent(&self) -> f64 {
+        self.difference.map_or(f64::NEG_INFINITY, |difference| difference.percent)
+    }
+
+    /// Whether the switches changed much, although the user time, which falls if a program does
+    /// less, did not fall. Either may follow the work then.
+    fn is_contradictory(&self) -> bool {
+        let Some((switches, user_time)) = self.switches.zip(self.user_time) else { return false };
+        switches.judgement() != Judgement::NotShown
+            && switches.percent.abs() >= CONTRADICTION_PERCENT
+            && user_time.percent >= -SAME_TIME_PERCENT
+    }
+
+    /// Whether a first gain was not shown again.
+    #[must_use]
+    pub fn is_unrepeated(&self) -> bool {
+        self.repeat.is_some_and(|repeat| repeat.judgement() != Judgement::Better)
+    }
+}
+
+impl RateDifference {
+    /// The logarithms are of ratios, one for each round.
+    pub(super) fn of(logs: &[f64], confidence: f64) -> Option<Self> {
+        let shift = signed_rank::shift(logs, confidence)?;
+        Some(RateDifference {
+            percent: percent(shift.centre),
+            low_percent: percent(shift.low),
+            high_percent: percent(shift.high),
+        })
+    }
+
+    /// A ratio of rates from its logarithm, with this half width of the interval.
+    pub(super) fn about(log: f64, half: f64) -> Self {
+        RateDifference {
+            percent: percent(log),
+            low_percent: percent(log - half),
+            high_percent: percent(log + half),
+        }
+    }
+
+    /// Only a gain by both measures is one.
+    pub(super) fn least(self, other: Self) -> Self {
+        RateDifference {
+            percent: self.percent.min(other.percent),
+            low_percent: self.low_percent.min(other.low_percent),
+            high_percent: self.high_percent.min(other.high_percent),
+        }
+    }
+
+    /// The smaller gain, with an interval that covers both.
+    pub(super) fn covering(self, other: Self) -> Self {
+        RateDifference {
+            percent: self.percent.min(other.percent),
+            low_percent: self.low_percent.min(other.low_percent),
+            high_percent: self.high_percent.max(other.high_percent),
+        }
+    }
+
+    fn is_better(self) -> bool {
+        self.judgement() == Judgement::Better
+    }
+
+    /// The verdict of the interval.
+    #[must_use]
+    pub fn judgement(&self) -> Judgement {
+        match () {
+            () if self.low_percent > 0.0 => Judgement::Better,
+            () if self.high_percent < 0.0 => Judgement::Worse,
+            () => Judgement::NotShown,
+        }
+    }
+}
+
+fn percent(log: f64) -> f64 {
+    100.0 * log.exp_m1()
+}
