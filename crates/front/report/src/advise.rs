@@ -452,16 +452,16 @@ fn why(advice: &Advice) -> String {
         Reason::Drift => {
             "the default differed from itself, so no difference is reliable".to_owned()
         }
-        Reason::Contradiction { seats } => contradiction(seats),
+        Reason::Unclear { seats } => unclear(seats),
         Reason::NoneBetter => none_better(evidence),
         Reason::Better { seats } => better(seats, evidence),
     }
 }
 
-fn contradiction(seats: &TriedSeats) -> String {
+fn unclear(seats: &TriedSeats) -> String {
     let percent = |one: Option<RateDifference>| signed(one.map_or(0.0, |one| one.percent), 0);
     format!(
-        "'{}' changes its switches by {} %, but its user time by {} %, and either may follow its \
+        "'{}' changes its switches by {} % and its user time by {} %, which need not follow its \
          work: only a total of the work can tell",
         seats.candidate.name,
         percent(seats.switches),
@@ -588,7 +588,7 @@ fn next(advice: &Advice) -> Option<Row> {
             let has_room = (1..=MOST_NAMED).contains(&lines.len());
             has_room.then(|| command("next", &lines.join(" && ")))
         }
-        Reason::Contradiction { .. }
+        Reason::Unclear { .. }
         | Reason::NotTried { why: NoTrial::NoWork | NoTrial::MetricFailed { .. } } => {
             let program = program_options(evidence)?;
             let line =

@@ -400,12 +400,54 @@ pub fn system_call(tid: Tid) -> Option<String> {
         .map(str::to_owned)
 }
 
+/// The file of the code that called the kernel, if the thread sleeps there; `None` if it runs, or
+/// if its calls or mappings are unreadable.
+#[must_use]
+pub fn sleeps_in_file(tid: Tid) -> Option<PathBuf> {
+    let call = fs::read_to_string(format!("/proc/{tid}/syscall")).ok()?;
+    // The last field is the instruction pointer.
+    let pointer = call.split_ascii_whitespace().last()?.strip_prefix("0x")?;
+    let pointer = u64::from_str_radix(pointer, 16).ok()?;
+    let maps = fs::read_to_string(format!("/proc/{tid}/maps")).ok()?;
+    maps.lines().find_map(|line| mapped_file(line, pointer))
+}
+
+/// The file of a line of `maps` (proc_pid_maps(5)) that contains this address.
+fn mapped_file(line: &str, address: u64) -> Option<PathBuf> {
+    let (range, rest) = line.split_once(' ')?;
+    let (start, end) = range.split_once('-')?;
+    let start = u64::from_str_radix(start, 16).ok()?;
+    let end = u64::from_str_radix(end, 16).ok()?;
+    let file = rest.find('/').map(|at| PathBuf::from(&rest[at..]))?;
+    (start..end).contains(&address).then_some(file)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn stat(name: &str, flags: u64) -> String {
         format!("17 ({name}) S 2 3 4 0 9 {flags} 0 0 0 0 0 0 0 0 20 0 1 0 4711 0 0")
+    }
+
+    #[test]
+    fn sleeping_thread_is_found_in_its_library() {
+        let line = "7f01-7f0a r-xp 00001000 08:01 173 /usr/lib/libgomp.so.1 (deleted)";
+        let file = |address| mapped_file(line, address);
+        assert_eq!(file(0x7f05), Some(PathBuf::from("/usr/lib/libgomp.so.1 (deleted)")));
+        assert_eq!(
+            (file(0x7f0a), mapped_file("7f01-7f0a rw-p 0 0 0 [heap]", 0x7f05)),
+            (None, None)
+        );
+        let mut sleeper = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+        let tid = Tid::try_from(sleeper.id()).unwrap();
+        let mut found = None;
+        while found.is_none() {
+            found = sleeps_in_file(tid).filter(|file| file.to_string_lossy().contains("libc"));
+            std::thread::yield_now();
+        }
+        sleeper.kill().unwrap();
+        sleeper.wait().unwrap();
     }
 
     #[test]

@@ -122,8 +122,8 @@ pub enum Reason {
     TrialVoid,
     /// The default differed from itself in the trial.
     Drift,
-    /// The measures of the work contradict each other.
-    Contradiction {
+    /// Switches and user time changed, but need not follow the work.
+    Unclear {
         /// The seats.
         seats: TriedSeats,
     },
@@ -348,16 +348,16 @@ fn by_seats(evidence: &Evidence) -> Conclusion {
     if trial.drifts() {
         return Conclusion::cannot(Reason::Drift, Confidence::Low);
     }
-    match (trial.best(), trial.contradictory()) {
+    match (trial.best(), trial.unclear()) {
         (Some(seats), _) => {
             let reason = Reason::Better { seats: seats.clone() };
-            // A single race may show a gain that passes.
-            let confidence =
-                if seats.repeat.is_some() { Confidence::High } else { Confidence::Medium };
+            // A single race may show a gain that passes; switches and user time only follow the work.
+            let is_sure = seats.repeat.is_some() && seats.user_time.is_none();
+            let confidence = if is_sure { Confidence::High } else { Confidence::Medium };
             Conclusion::new(AdviceVerdict::DoThis, reason, confidence)
         }
         (None, Some(seats)) => {
-            let reason = Reason::Contradiction { seats: seats.clone() };
+            let reason = Reason::Unclear { seats: seats.clone() };
             Conclusion::cannot(reason, Confidence::Low)
         }
         (None, None) => Conclusion::leave(Reason::NoneBetter, Confidence::Medium),

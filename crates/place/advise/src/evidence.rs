@@ -356,9 +356,10 @@ impl Evidence {
         self.has_openmp && busy > 1 && needed_percent >= TEAM_PERCENT * busy as f64
     }
 
-    /// Whether its OpenMP threads sleep at barriers although they have CPUs to spin on.
+    /// Whether its threads sleep as often as an OpenMP team at barriers, although they have CPUs to
+    /// spin on.
     #[must_use]
-    pub fn sleeps_at_barriers(&self) -> bool {
+    pub fn may_sleep_at_barriers(&self) -> bool {
         let inside = self.talk.as_ref().map_or(0.0, |talk| talk.inside_per_s);
         self.has_openmp
             && self.busy.len() > 1

@@ -50,6 +50,12 @@ const MOST_LISTED: usize = 5;
 /// Makes an OpenMP team spin at barriers (OpenMP 5.2, section 21.1.8).
 const SPINNING: &str = "OMP_WAIT_POLICY=active";
 
+/// Looks at the places of sleeping threads; a team that sleeps a thousand times a second is seen at
+/// one of the first.
+const BARRIER_LOOKS: u32 = 50;
+
+const BETWEEN_BARRIER_LOOKS: Duration = Duration::from_millis(2);
+
 /// GCC's, LLVM's and Intel's runtimes.
 const OPENMP: [&str; 3] = ["libgomp.so", "libomp.so", "libiomp5.so"];
 
@@ -294,7 +300,10 @@ impl Running {
         evidence.talk = observation.as_ref().map(|seen| talk(seen, &seating));
         neighbours::fill(&mut evidence, &seating, own_percent);
         faults::fill(&mut evidence, &seating, topology);
-        if evidence.sleeps_at_barriers() && !is_told_to_spin(&evidence.pids) {
+        if evidence.may_sleep_at_barriers()
+            && sleeps_in_runtime(&evidence.busy)
+            && !is_told_to_spin(&evidence.pids)
+        {
             evidence.rival_setting = Some(SPINNING.to_owned());
         }
         Ok(ProgramEvidence { evidence, observation, child })
@@ -376,10 +385,23 @@ fn quota(quota: &seatmap_watch::seating::WatchedQuota) -> String {
 fn has_openmp(seating: &Seating) -> bool {
     seating.processes.iter().any(|process| {
         let maps = Root::new("/").read(&format!("/proc/{}/maps", process.pid)).unwrap_or_default();
-        maps.lines().any(|line| {
-            let file = line.rsplit('/').next().unwrap_or_default();
-            OPENMP.iter().any(|runtime| file.starts_with(runtime))
-        })
+        maps.lines().any(is_openmp)
+    })
+}
+
+/// Whether the last part of this path names an OpenMP runtime.
+fn is_openmp(path: &str) -> bool {
+    let file = path.rsplit('/').next().unwrap_or_default();
+    OPENMP.iter().any(|runtime| file.starts_with(runtime))
+}
+
+/// Whether a thread was seen to sleep in the OpenMP runtime: a program may have it loaded, and wait
+/// for something else.
+fn sleeps_in_runtime(threads: &[BusyThread]) -> bool {
+    (0..BARRIER_LOOKS).any(|_| {
+        std::thread::sleep(BETWEEN_BARRIER_LOOKS);
+        let mut files = threads.iter().filter_map(|thread| task::sleeps_in_file(thread.tid));
+        files.any(|file| is_openmp(&file.to_string_lossy()))
     })
 }
 
