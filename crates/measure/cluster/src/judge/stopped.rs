@@ -4,7 +4,7 @@ use super::part::{FaultLocation, NetworkPart, PartDirection};
 use super::{ClusterFault, ClusterFaultKind, Court};
 use crate::cluster::{Cluster, QuotaStop};
 use crate::topology::short;
-use seatmap_data::statistics::words::{counted, counted_number};
+use seatmap_data::statistics::words::counted;
 use std::collections::BTreeMap;
 
 /// A quota binds from this number and share of stopped periods. A starting program uses up a small
@@ -28,7 +28,7 @@ impl QuotaStop {
             "in {stopped_periods} of {periods} of {period_ms} ms ({stopped_s:.2} s), because the \
              quota of the control group {group} ({cpus}) was used up",
             periods = counted(*periods, "period"),
-            cpus = counted_number(*cpus, "CPU")
+            cpus = counted(cpus, "CPU")
         )
     }
 }
