@@ -266,7 +266,7 @@ fn numbered(parts: &[Vec<usize>], nodes: usize) -> Vec<usize> {
 /// parts are not clearly apart.
 fn limit(values: &[f64]) -> Option<f64> {
     // A step from 10 to 20 us equals one from 100 to 200 us.
-    let logarithms: Vec<f64> = sorted(&values.iter().map(|value| value.ln()).collect::<Vec<_>>());
+    let logarithms = sorted(values.iter().map(|value| value.ln()));
     let cut = (1..logarithms.len())
         .min_by(|a, b| inside(&logarithms, *a).total_cmp(&inside(&logarithms, *b)))?;
     let apart = median(&logarithms[cut..])? - median(&logarithms[..cut])?;

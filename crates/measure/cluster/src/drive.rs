@@ -6,7 +6,7 @@ use crate::handshake::{ConnectionPurpose, HandshakeError, call_within};
 use crate::seat::TripPinning;
 use crate::secret::Secret;
 use crate::wire::{RankConnection, receive};
-use seatmap_data::statistics::{median, quantile_sorted, sorted, summarise};
+use seatmap_data::statistics::{greatest, median, quantile, summarise};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::net::{SocketAddr, TcpStream};
@@ -231,7 +231,7 @@ impl Line {
         let passes: Vec<Vec<f64>> =
             times.chunks(times.len().div_ceil(PASSES)).map(<[f64]>::to_vec).collect();
         let summary = summarise(&passes, u64::from(size)).ok_or(io::ErrorKind::InvalidData)?;
-        let p90_ns = quantile_sorted(&sorted(&times), 0.9).unwrap_or(summary.median);
+        let p90_ns = quantile(&times, 0.9).unwrap_or(summary.median);
         Ok(Trip {
             size_bytes: size,
             median_ns: summary.median,
@@ -308,7 +308,7 @@ impl Line {
             .map(|_| stream(self, FIRST_BYTES, count))
             .collect::<io::Result<Vec<f64>>>()?;
         // 1 bit/ns is 1,000 Mbit/s.
-        Ok(times.iter().map(|ns| 1e3 * bits / ns).fold(0.0, f64::max))
+        Ok(greatest(times.iter().map(|ns| 1e3 * bits / ns)))
     }
 
     fn clock_offset_ns(&mut self) -> io::Result<f64> {
@@ -328,7 +328,7 @@ impl Line {
         // A short trip leaves little delay to divide wrongly between the directions; the median of
         // the shortest quarter ignores an outlier.
         answers.sort_by_key(|answer| answer.0);
-        median(&answers[..CLOCKS / 4].iter().map(|answer| answer.1).collect::<Vec<_>>())
+        median(answers[..CLOCKS / 4].iter().map(|answer| answer.1))
             .ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 

@@ -84,12 +84,10 @@ impl PairModel {
                 .or_default()
                 .push(value - self.nodes[*a] - self.nodes[*b]);
         }
-        let all: Vec<f64> = members.values().flatten().copied().collect();
-        let anything = median(&all)?;
+        let anything = median(members.values().flatten())?;
         self.usual = [true, false].map(|is_inside| {
             let of = members.iter().filter(|(block, _)| (block[0] == block[1]) == is_inside);
-            let values: Vec<f64> = of.flat_map(|(_, values)| values).copied().collect();
-            median(&values).unwrap_or(anything)
+            median(of.flat_map(|(_, values)| values)).unwrap_or(anything)
         });
         self.blocks =
             members.iter().filter_map(|(block, values)| Some((*block, median(values)?))).collect();

@@ -5,6 +5,7 @@
 use crate::file::{Service, ServicesFile, SharedComputer, check_service};
 use seatmap_data::document::{Blame, DocumentError};
 use seatmap_data::statistics::words::counted;
+use seatmap_data::statistics::{greatest, median, quantile};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -127,9 +128,9 @@ impl RecordedService {
     pub fn summary(&self) -> LoadSummary {
         let samples = self.waited_cpus.len().max(1) as f64;
         LoadSummary {
-            median_cpus: seatmap_data::statistics::quantile(&self.used_cpus, 0.5).unwrap_or(0.0),
-            p99_cpus: seatmap_data::statistics::quantile(&self.used_cpus, 0.99).unwrap_or(0.0),
-            most_cpus: self.used_cpus.iter().copied().fold(0.0, f64::max),
+            median_cpus: median(&self.used_cpus).unwrap_or(0.0),
+            p99_cpus: quantile(&self.used_cpus, 0.99).unwrap_or(0.0),
+            most_cpus: greatest(&self.used_cpus),
             waited_cpus: self.waited_cpus.iter().sum::<f64>() / samples,
         }
     }
@@ -151,7 +152,7 @@ impl ServicesRecord {
                 *sum += wanted;
             }
         }
-        sums.into_iter().fold(0.0, f64::max)
+        greatest(sums)
     }
 
     /// The load with the limits and services of a file; other services count as other programs.

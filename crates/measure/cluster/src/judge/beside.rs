@@ -73,7 +73,7 @@ fn is_in_doubt(shown: ExcessFactor, bad: f64) -> bool {
 }
 
 fn middle(figure: PairMetric, pairs: &[&NodePair]) -> Option<f64> {
-    median(&pairs.iter().filter_map(|pair| figure.of(pair)).flatten().collect::<Vec<f64>>())
+    median(pairs.iter().filter_map(|pair| figure.of(pair)).flatten())
 }
 
 fn over(figure: PairMetric, pair: &NodePair, like: &[&NodePair]) -> Option<[f64; 2]> {

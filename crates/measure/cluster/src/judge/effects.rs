@@ -6,7 +6,7 @@ use super::network::HealthyNetwork;
 use super::part::NetworkPart;
 use super::{ClusterFault, Court, SLOW};
 use crate::cluster::Trip;
-use seatmap_data::statistics::median;
+use seatmap_data::statistics::{greatest, least, median};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The link of a node or switch is slow from this factor on; all of its paths confirm it.
@@ -155,11 +155,11 @@ impl Side<'_> {
     }
 
     fn least(&self, value: impl Fn(usize) -> f64) -> f64 {
-        self.at.iter().map(|at| value(*at)).fold(f64::INFINITY, f64::min)
+        least(self.at.iter().map(|at| value(*at)))
     }
 
     fn middle(&self, value: impl Fn(usize) -> Option<f64>) -> Option<f64> {
-        median(&self.at.iter().filter_map(|at| value(*at)).collect::<Vec<f64>>())
+        median(self.at.iter().filter_map(|at| value(*at)))
     }
 }
 
@@ -180,7 +180,7 @@ impl Effects {
 
     fn lose(&mut self, sides: &[Side<'_>; 2]) {
         let both = sides.each_ref().map(losses);
-        let most = both.into_iter().flatten().map(Losses::share).fold(0.0, f64::max);
+        let most = greatest(both.into_iter().flatten().map(Losses::share));
         // Lost acknowledgements make the other end retransmit now and then.
         self.losses = both.map(|one| one.filter(|one| one.share() >= LOST_OTHER_WAY * most));
         for (side, losses) in sides.iter().zip(self.losses) {
@@ -244,9 +244,7 @@ impl Effects {
             .iter()
             .map(|at| side.trip(*at).map_or(side.value(*at), |trip| trip.p90_ns - trip.p10_ns));
         let factors = wide.iter().map(|at| side.value(*at) / side.without[*at]);
-        let scatter_ns = median(&scatters.collect::<Vec<f64>>());
-        let factor = median(&factors.collect::<Vec<f64>>());
-        self.jitter = scatter_ns.zip(factor).map(|(scatter_ns, factor)| Jitter {
+        self.jitter = median(scatters).zip(median(factors)).map(|(scatter_ns, factor)| Jitter {
             scatter_ns,
             factor,
             pairs: [wide.len(), side.at.len()],

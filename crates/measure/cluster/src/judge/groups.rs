@@ -7,7 +7,7 @@
 use super::SMALL_BYTES;
 use crate::choice::SIZE_BYTES;
 use crate::cluster::{Cluster, NodePair};
-use seatmap_data::statistics::median;
+use seatmap_data::statistics::{least, median};
 use std::collections::BTreeMap;
 
 /// Ethernet, IP and TCP headers of a message.
@@ -29,7 +29,7 @@ pub(super) fn groups(cluster: &Cluster) -> Vec<usize> {
     }
     let floors: Vec<([usize; 2], f64)> =
         cluster.pairs.iter().filter_map(|pair| Some((pair.nodes, floor_ns(pair)?))).collect();
-    let inside_ns = floors.iter().map(|(_, ns)| *ns).fold(f64::INFINITY, f64::min);
+    let inside_ns = least(floors.iter().map(|(_, ns)| ns));
     let mut group = own.clone();
     for (nodes, floor_ns) in &floors {
         let are_alone = nodes.iter().all(|node| alone.contains(node));
@@ -39,8 +39,7 @@ pub(super) fn groups(cluster: &Cluster) -> Vec<usize> {
     }
     for node in &alone {
         let ways = ways_to(cluster, *node, &alone);
-        let least_ns = ways.iter().map(|way| way.floor_ns).fold(f64::INFINITY, f64::min);
-        let least = least_ns / inside_ns;
+        let least = least(ways.iter().map(|way| way.floor_ns)) / inside_ns;
         if ways.is_empty() || FARTHER.contains(&least) {
             continue;
         }
@@ -75,7 +74,7 @@ fn ways_to(cluster: &Cluster, node: usize, alone: &[usize]) -> Vec<Way> {
 }
 
 fn middle_ns(ways: &[&Way]) -> f64 {
-    median(&ways.iter().map(|way| way.large_ns).collect::<Vec<f64>>()).unwrap_or(f64::MAX)
+    median(ways.iter().map(|way| way.large_ns)).unwrap_or(f64::MAX)
 }
 
 fn join(group: &mut [usize], nodes: [usize; 2]) {

@@ -76,7 +76,7 @@ impl Court<'_> {
             [_, b] if b == node => shown_offset_ns(pair),
             _ => None,
         });
-        median(&ahead.collect::<Vec<_>>())
+        median(ahead)
     }
 
     pub(super) fn different(&self) -> Vec<ClusterFault> {

@@ -7,8 +7,8 @@ use super::part::{FaultLocation, NetworkPart, PartDirection};
 use super::{ClusterFault, ClusterFaultKind, Court, SMALL_BYTES};
 use crate::cluster::Trip;
 use crate::topology::short;
-use seatmap_data::statistics::median;
 use seatmap_data::statistics::words::counted;
+use seatmap_data::statistics::{greatest, least, median};
 
 /// Clocks show a delay's direction if they seem wrong by half of it, within this share: a one-way
 /// delay shifts the middle of the round trip.
@@ -82,7 +82,7 @@ impl Court<'_> {
             _ => PartDirection::To,
         };
         let place = FaultLocation { direction, part: cause.part };
-        let worst = losses.into_iter().flatten().map(Losses::percent).fold(0.0, f64::max);
+        let worst = greatest(losses.into_iter().flatten().map(Losses::percent));
         let sentence = match place.part {
             NetworkPart::Pair([a, b]) => {
                 let (from, to) = if direction == PartDirection::To { (b, a) } else { (a, b) };
@@ -124,7 +124,7 @@ impl Court<'_> {
         let place = FaultLocation { direction, part: cause.part };
         let each = factors.into_iter().flatten();
         let most = each.clone().fold(1.0, f64::max);
-        let least = each.fold(f64::INFINITY, f64::min);
+        let least = least(each);
         let factor = match direction {
             PartDirection::Both if most >= 1.15 * least => {
                 let [there, back] = factors.map(|factor| factor.unwrap_or(1.0));
@@ -258,21 +258,11 @@ impl Court<'_> {
         let group = &self.network.group;
         let (own, others): (Vec<_>, Vec<_>) =
             self.cluster.pairs.iter().partition(|pair| part.covers(group, pair.nodes));
-        let own_ns = median(
-            &own.iter()
-                .filter_map(|pair| {
-                    let ns = pair.clock_offset_ns?;
-                    Some(if pair.nodes[1] == last { ns } else { -ns })
-                })
-                .collect::<Vec<_>>(),
-        )?;
-        let usual_ns = median(
-            &others
-                .iter()
-                .filter_map(|pair| pair.clock_offset_ns)
-                .map(f64::abs)
-                .collect::<Vec<_>>(),
-        )?;
+        let own_ns = median(own.iter().filter_map(|pair| {
+            let ns = pair.clock_offset_ns?;
+            Some(if pair.nodes[1] == last { ns } else { -ns })
+        }))?;
+        let usual_ns = median(others.iter().filter_map(|pair| pair.clock_offset_ns).map(f64::abs))?;
         let half_ns = late.excess_ns / 2.0;
         let is_half = (own_ns.abs() / half_ns - 1.0).abs() <= HALF && usual_ns < HALF * half_ns;
         is_half.then_some(own_ns > 0.0)
