@@ -19,7 +19,7 @@ pub const MAX_NODE: u32 = 1023;
 
 /// A placement of tasks on PUs with its provenance. A plan written by hand needs three keys.
 /// Readers ignore unknown keys and refuse unknown versions.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
     /// Name and version of the format.
@@ -114,31 +114,7 @@ impl Plan {
     /// ```
     #[must_use]
     pub fn new(machine: impl Into<String>, placement: Vec<u32>) -> Self {
-        Plan {
-            format: FORMAT.to_owned(),
-            machine: machine.into(),
-            pattern: None,
-            placement,
-            seats: Vec::new(),
-            memory: Vec::new(),
-            names: Vec::new(),
-            paths: Vec::new(),
-            pus: Vec::new(),
-            objective: None,
-            cost: None,
-            waits: false,
-            lower_bound: None,
-            optimal: false,
-            baselines: None,
-            effect: None,
-            channels: Vec::new(),
-            agreement: None,
-            method: None,
-            seconds: None,
-            seed: None,
-            date: None,
-            tool: None,
-        }
+        Plan { format: FORMAT.to_owned(), machine: machine.into(), placement, ..Plan::default() }
     }
 
     /// Reads and checks a plan.
