@@ -2,6 +2,16 @@
 
 use crate::document::Position;
 
+/// Why a text of numbers was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {problem}")]
+pub struct WordError {
+    /// The position of the mistake.
+    pub place: Position,
+    /// The mistake.
+    pub problem: String,
+}
+
 const QUOTED: usize = 24;
 
 pub(crate) fn words(text: &str) -> impl Iterator<Item = (Position, &str)> {

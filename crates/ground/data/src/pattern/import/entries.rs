@@ -1,5 +1,6 @@
 //! The entries that importers collect.
 
+use super::error::malformed;
 use super::{Imported, PatternImportError, PatternNote};
 use crate::document::Position;
 use crate::document::decimal_number;
@@ -32,7 +33,7 @@ impl ImportedEntries {
     fn condense(&mut self, place: Position) -> Result<(), PatternImportError> {
         gather(&mut self.edges);
         if self.edges.len() > MAX_EDGES {
-            Err(PatternImportError::new(place, format!("more than {MAX_EDGES} edges"), SMALLER))
+            malformed(place, format!("more than {MAX_EDGES} edges"), SMALLER)
         } else {
             Ok(())
         }

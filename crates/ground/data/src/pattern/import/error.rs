@@ -2,7 +2,7 @@
 
 use super::MAX_FILE_BYTES;
 use crate::document::{DocumentError, Position};
-use crate::pattern::qaplib::QaplibError;
+use crate::pattern::WordError;
 
 pub(super) const FEWER_TASKS: &str = "merge tasks that belong together";
 
@@ -56,7 +56,16 @@ pub enum PatternImportError {
     Pattern(#[from] DocumentError),
     /// An invalid QAPLIB instance.
     #[error(transparent)]
-    Qaplib(#[from] QaplibError),
+    Qaplib(#[from] WordError),
+}
+
+/// Refuses a file with a mistake at a place.
+pub(super) fn malformed<T>(
+    place: Position,
+    problem: impl Into<String>,
+    remedy: &'static str,
+) -> Result<T, PatternImportError> {
+    Err(PatternImportError::new(place, problem, remedy))
 }
 
 impl PatternImportError {

@@ -4,7 +4,7 @@
 //! ambiguous file is refused.
 
 use super::entries::{ImportedEntries, amount};
-use super::error::FEWER_TASKS;
+use super::error::{FEWER_TASKS, malformed};
 use super::rows::{self, CsvField, CsvRow, rows};
 use super::{Imported, PatternImportError};
 use crate::document::Position;
@@ -99,11 +99,11 @@ fn shape(text: &str) -> Result<Shape, PatternImportError> {
         let names_are_numbers = corner.text.is_empty();
         Shape { n: count - 1, has_head: true, has_labels: true, names, names_are_numbers, ..none }
     } else {
-        return Err(PatternImportError::new(start, "the first cell is not a number", CORNER));
+        return malformed(start, "the first cell is not a number", CORNER);
     };
     match shape.n {
         0 => Err(PatternImportError::Unknown),
-        n if n > MAX_TASKS => Err(PatternImportError::new(start, tasks_problem(n), FEWER_TASKS)),
+        n if n > MAX_TASKS => malformed(start, tasks_problem(n), FEWER_TASKS),
         _ => Ok(shape),
     }
 }
@@ -116,7 +116,7 @@ fn names(head: &CsvRow, n: usize, has_labels: bool) -> Result<Vec<String>, Patte
     if names.len() == n {
         Ok(names)
     } else {
-        Err(PatternImportError::new(
+        malformed(
             head.end,
             format!(
                 "{} for {n}",
@@ -124,7 +124,7 @@ fn names(head: &CsvRow, n: usize, has_labels: bool) -> Result<Vec<String>, Patte
                 n = crate::statistics::words::counted(n, "row")
             ),
             SHAPE,
-        ))
+        )
     }
 }
 
@@ -148,7 +148,7 @@ impl Shape {
         if row.fields.len() != self.n + before {
             let place = row.fields.get(self.n + before).map_or(row.end, |field| field.place);
             let cells = row.fields.len().saturating_sub(before);
-            return Err(PatternImportError::new(
+            return malformed(
                 place,
                 format!(
                     "this row has {}, but the matrix has {}",
@@ -156,7 +156,7 @@ impl Shape {
                     crate::statistics::words::counted(self.n, "row")
                 ),
                 SHAPE,
-            ));
+            );
         }
         if let Some(label) = row.fields.first().filter(|_| self.has_labels) {
             if !self.has_head {
@@ -166,7 +166,7 @@ impl Shape {
             if label.text != column || label.text.is_empty() {
                 let problem =
                     format!("row {} does not match column {}", quoted(&label.text), quoted(column));
-                return Err(PatternImportError::new(label.place, problem, NAMES));
+                return malformed(label.place, problem, NAMES);
             }
         }
         Ok(&row.fields[before..])
@@ -194,16 +194,12 @@ impl Doubt {
             // Plural: three or four.
             let problem =
                 format!("{0} rows of {0} numbers may be a matrix or a list of edges", shape.n);
-            return Err(PatternImportError::new(shape.start, problem, DIAGONAL));
+            return malformed(shape.start, problem, DIAGONAL);
         }
         match self {
             Doubt { empty: true, .. } => Err(PatternImportError::Unknown),
             Doubt { empty_diagonal: true, .. } if shape.names_are_numbers => {
-                Err(PatternImportError::new(
-                    shape.start,
-                    "the first line may hold cells or task numbers",
-                    CORNER,
-                ))
+                malformed(shape.start, "the first line may hold cells or task numbers", CORNER)
             }
             _ => Ok(()),
         }

@@ -1,6 +1,7 @@
 //! The rows of a CSV file, each field with its position.
 
 use super::PatternImportError;
+use super::error::malformed;
 use crate::document::Position;
 use crate::pattern::words::words_of_line;
 use std::borrow::Cow;
@@ -55,7 +56,7 @@ fn row(line: usize, text: &str, separator: Option<char>) -> Result<CsvRow<'_>, P
     let (parts, is_closed) = split(text, separator);
     if !is_closed {
         let remedy = "close it on its line, or double it inside a quoted name";
-        return Err(PatternImportError::new(end, "unclosed quotation mark", remedy));
+        return malformed(end, "unclosed quotation mark", remedy);
     }
     let fields = parts.into_iter().map(|(offset, part)| bounded(field(line, offset, part)));
     Ok(CsvRow { fields: fields.collect::<Result<_, _>>()?, end })
@@ -65,7 +66,7 @@ fn bounded(field: CsvField<'_>) -> Result<CsvField<'_>, PatternImportError> {
     let remedy = "write tasks as numbers or as short names";
     match crate::document::too_long(&field.text) {
         None => Ok(field),
-        Some(problem) => Err(PatternImportError::new(field.place, problem, remedy)),
+        Some(problem) => malformed(field.place, problem, remedy),
     }
 }
 
