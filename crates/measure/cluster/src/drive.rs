@@ -13,7 +13,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 /// Message sizes of the round trips, in bytes: a lock or flag, a halo, a block.
-pub(crate) const SIZES: [u32; 4] = [8, 1024, 16 << 10, crate::choice::SIZE_BYTES];
+pub const SIZES: [u32; 4] = [8, 1024, 16 << 10, crate::choice::SIZE_BYTES];
 
 const FEWEST_TRIPS: usize = 24;
 const MOST_TRIPS: usize = 20_000;
@@ -42,7 +42,7 @@ const MOST_MESSAGES: u32 = 1 << 12;
 const CLOCKS: usize = 12;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct PairFigures {
+pub struct PairFigures {
     pub trips: Vec<Trip>,
     pub rate_mbps: [f64; 2],
     pub gap_ns: [f64; 2],
@@ -53,7 +53,7 @@ pub(crate) struct PairFigures {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RankRoute<'a> {
+pub struct RankRoute<'a> {
     pub ends: PairEnds,
     pub address: SocketAddr,
     pub secret: &'a Secret,
@@ -65,11 +65,7 @@ pub(crate) struct RankRoute<'a> {
 /// # Errors
 ///
 /// The step that failed, and why.
-pub(crate) fn drive(
-    way: RankRoute<'_>,
-    time: Duration,
-    limit: Duration,
-) -> Result<PairFigures, String> {
+pub fn drive(way: RankRoute<'_>, time: Duration, limit: Duration) -> Result<PairFigures, String> {
     let mut line =
         Line::open(way, limit).map_err(|error| tried("the connection request", &error, limit))?;
     let mut seat = TripPinning::new();
@@ -168,7 +164,7 @@ impl PairTime {
 }
 
 /// Sends for this time and returns the rate in Mbit/s.
-pub(crate) fn stream(way: RankRoute<'_>, time: Duration, limit: Duration) -> Result<f64, String> {
+pub fn stream(way: RankRoute<'_>, time: Duration, limit: Duration) -> Result<f64, String> {
     let mut line =
         Line::open(way, limit).map_err(|error| tried("the connection request", &error, limit))?;
     let begun = Instant::now();

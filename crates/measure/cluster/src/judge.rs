@@ -139,7 +139,7 @@ pub(crate) struct ClusterJudgement {
 }
 
 impl ClusterJudgement {
-    pub(crate) fn of(cluster: &Cluster) -> Self {
+    pub fn of(cluster: &Cluster) -> Self {
         let items = figures::items(cluster);
         let court = Court::new(cluster, HealthyNetwork::new(&items, groups::groups(cluster)));
         let faults = court.faults();
@@ -151,12 +151,12 @@ impl ClusterJudgement {
     }
 
     /// Pairs of faults that a busy moment can imitate.
-    pub(crate) fn suspects(&self, cluster: &Cluster) -> BTreeSet<[usize; 2]> {
+    pub fn suspects(&self, cluster: &Cluster) -> BTreeSet<[usize; 2]> {
         self.moody().flat_map(|fault| self.pairs_of(cluster, fault)).collect()
     }
 
     /// A few suspects of each part, to distinguish a fault from a busy moment.
-    pub(crate) fn witnesses(&self, cluster: &Cluster) -> BTreeSet<[usize; 2]> {
+    pub fn witnesses(&self, cluster: &Cluster) -> BTreeSet<[usize; 2]> {
         self.moody()
             .flat_map(|fault| {
                 let pairs = self.pairs_of(cluster, fault);
@@ -189,7 +189,7 @@ impl ClusterJudgement {
 
     /// Healthy pairs of the same groups; if too few, all healthy pairs within groups, or between
     /// groups; if none, all pairs of the same groups, even the pair itself.
-    pub(crate) fn like(
+    pub fn like(
         &self,
         cluster: &Cluster,
         pair: [usize; 2],

@@ -2,7 +2,7 @@
 //!
 //! A thread joins as an ordinary rank, so that this node is measured like the others.
 
-pub(crate) mod again;
+pub mod again;
 mod arrangements;
 mod by_mpi;
 mod looking;
@@ -47,7 +47,7 @@ struct Member {
     lost: Option<String>,
 }
 
-pub(crate) fn run(
+pub fn run(
     rank: &Rank,
     own: Own,
     options: &ClusterOptions,

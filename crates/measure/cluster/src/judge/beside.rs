@@ -15,7 +15,7 @@ const T_999: [f64; 14] = [
 
 /// Logarithms of a pair's figures relative to like pairs, and of their best figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct PairComparison {
+pub struct PairComparison {
     slowness: [f64; 2],
     time: f64,
     scatter: f64,
@@ -24,11 +24,7 @@ pub(crate) struct PairComparison {
 
 impl PairComparison {
     /// `None` if impossible.
-    pub(crate) fn new(
-        pair: &NodePair,
-        like: &[&NodePair],
-        best: &[&NodePair],
-    ) -> Option<PairComparison> {
+    pub fn new(pair: &NodePair, like: &[&NodePair], best: &[&NodePair]) -> Option<PairComparison> {
         let slowness = over(PairMetric::Slowness, pair, like)?;
         let best_slowness = middle(PairMetric::Slowness, best)?.ln();
         Some(PairComparison {

@@ -21,7 +21,7 @@ const FEWEST_PAIRS: usize = 2;
 
 /// A path is jittery if its small messages scatter (tenth to ninetieth percentile) this many times
 /// as much as those of like pairs, and by at least this share of their median.
-pub(super) const JITTER: f64 = 5.0;
+pub const JITTER: f64 = 5.0;
 const JITTER_SHARE: f64 = 2.0;
 
 /// A process is starved if it waits for a CPU this share of the time, and this many times as long
@@ -49,13 +49,13 @@ const STEADY: f64 = 1.2;
 const LATER_THAN_SLOW: f64 = 2.0;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Losses {
+pub struct Losses {
     pub resent: u64,
     pub sent: u64,
 }
 
 impl Losses {
-    pub(super) fn percent(self) -> f64 {
+    pub fn percent(self) -> f64 {
         100.0 * self.share()
     }
 
@@ -65,7 +65,7 @@ impl Losses {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Late {
+pub struct Late {
     pub excess_ns: f64,
     /// The least excess of nine in ten messages.
     pub always_ns: f64,
@@ -73,13 +73,13 @@ pub(super) struct Late {
 }
 
 impl Late {
-    pub(super) fn factor(&self) -> f64 {
+    pub fn factor(&self) -> f64 {
         (self.usual_ns + self.excess_ns) / self.usual_ns
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Jitter {
+pub struct Jitter {
     pub scatter_ns: f64,
     pub factor: f64,
     /// Jittery pairs, out of all.
@@ -87,7 +87,7 @@ pub(super) struct Jitter {
 }
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Effects {
+pub struct Effects {
     /// The waiting shares of its process and of the others.
     pub waits: Option<[f64; 2]>,
     pub losses: [Option<Losses>; 2],
@@ -100,13 +100,13 @@ pub(super) struct Effects {
     pub model: Vec<(usize, f64)>,
 }
 
-pub(super) struct Covered {
+pub struct Covered {
     pub part: NetworkPart,
     at: BTreeMap<(PairMetric, usize), Vec<usize>>,
 }
 
 impl Covered {
-    pub(super) fn of(network: &HealthyNetwork<'_>, part: NetworkPart) -> Self {
+    pub fn of(network: &HealthyNetwork<'_>, part: NetworkPart) -> Self {
         let mut at = BTreeMap::<(PairMetric, usize), Vec<usize>>::new();
         for (place, item) in network.items.iter().enumerate() {
             if let Some(side) = part.side_of(&network.group, item) {
@@ -267,7 +267,7 @@ fn losses(side: &Side<'_>) -> Option<Losses> {
 }
 
 impl Court<'_> {
-    pub(super) fn effects(&self, covered: &Covered, without: &[f64]) -> Effects {
+    pub fn effects(&self, covered: &Covered, without: &[f64]) -> Effects {
         let mut effects = Effects::default();
         effects.slow_down(&self.sides(PairMetric::Slowness, covered, without));
         effects.lose(&self.sides(PairMetric::Lost, covered, without));
@@ -291,7 +291,7 @@ impl Court<'_> {
         })
     }
 
-    pub(super) fn fault_of(&self, cause: &Cause) -> Option<ClusterFault> {
+    pub fn fault_of(&self, cause: &Cause) -> Option<ClusterFault> {
         let Effects { waits, losses, slow, late, jitter, .. } = &cause.effects;
         // A process without a CPU is slow and late on all paths, and losses slow streams.
         if let Some([own, others]) = *waits {

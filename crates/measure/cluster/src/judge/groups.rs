@@ -20,7 +20,7 @@ const FARTHER: std::ops::Range<f64> = 1.15..2.5;
 
 /// Nodes that seem to be alone join each other and the group that their fastest messages reach
 /// without a second switch.
-pub(super) fn groups(cluster: &Cluster) -> Vec<usize> {
+pub fn groups(cluster: &Cluster) -> Vec<usize> {
     let own = cluster.group_of();
     let alone = lone(&own);
     // Every node is alone, so there are no groups.
@@ -82,7 +82,7 @@ fn join(group: &mut [usize], nodes: [usize; 2]) {
     group.iter_mut().filter(|own| **own == from).for_each(|own| *own = to);
 }
 
-pub(super) fn lone(group: &[usize]) -> Vec<usize> {
+pub fn lone(group: &[usize]) -> Vec<usize> {
     let mut sizes = BTreeMap::<usize, usize>::new();
     group.iter().for_each(|own| *sizes.entry(*own).or_default() += 1);
     (0..group.len()).filter(|node| sizes[&group[*node]] == 1).collect()

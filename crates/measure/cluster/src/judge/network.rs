@@ -15,7 +15,7 @@ const FEWEST: usize = 3;
 /// nodes on a switch, a bad one spoils two of three pairs.
 const BEST: f64 = 0.15;
 
-pub(super) struct HealthyNetwork<'a> {
+pub struct HealthyNetwork<'a> {
     pub items: &'a [Item],
     pub group: Vec<usize>,
     /// The usual value of each item.
@@ -27,7 +27,7 @@ pub(super) struct HealthyNetwork<'a> {
 }
 
 impl<'a> HealthyNetwork<'a> {
-    pub(super) fn new(items: &'a [Item], group: Vec<usize>) -> Self {
+    pub fn new(items: &'a [Item], group: Vec<usize>) -> Self {
         let by_kind = usual_by_kind(items, &group);
         let usual: Vec<f64> = items
             .iter()
@@ -38,7 +38,7 @@ impl<'a> HealthyNetwork<'a> {
         HealthyNetwork { items, group, usual, value, shown }
     }
 
-    pub(super) fn members(&self, group: usize) -> Vec<usize> {
+    pub fn members(&self, group: usize) -> Vec<usize> {
         (0..self.group.len()).filter(|node| self.group[*node] == group).collect()
     }
 }

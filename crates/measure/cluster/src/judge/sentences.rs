@@ -43,12 +43,12 @@ impl Court<'_> {
         ClusterFault { one_way, place: Some(place), ..self.fault(kind, &nodes, factor, sentence) }
     }
 
-    pub(super) fn trip(&self, item: &Item) -> Option<&Trip> {
+    pub fn trip(&self, item: &Item) -> Option<&Trip> {
         let pair = self.pairs.get(&[item.from.min(item.to), item.from.max(item.to)])?;
         pair.trip(SMALL_BYTES)
     }
 
-    pub(super) fn starved_fault(&self, cause: &Cause, own: f64, others: f64) -> ClusterFault {
+    pub fn starved_fault(&self, cause: &Cause, own: f64, others: f64) -> ClusterFault {
         let nodes = self.nodes(cause.part);
         let names = self.names(&nodes);
         let mut ends = self
@@ -75,7 +75,7 @@ impl Court<'_> {
         self.fault_at(ClusterFaultKind::Starved, place, None, sentence)
     }
 
-    pub(super) fn lossy_fault(&self, cause: &Cause, losses: [Option<Losses>; 2]) -> ClusterFault {
+    pub fn lossy_fault(&self, cause: &Cause, losses: [Option<Losses>; 2]) -> ClusterFault {
         let direction = match losses {
             [Some(_), Some(_)] => PartDirection::Both,
             [Some(_), None] => PartDirection::From,
@@ -115,7 +115,7 @@ impl Court<'_> {
         self.fault_at(ClusterFaultKind::Lossy, place, Some(worst), sentence)
     }
 
-    pub(super) fn slow_fault(&self, cause: &Cause, factors: [Option<f64>; 2]) -> ClusterFault {
+    pub fn slow_fault(&self, cause: &Cause, factors: [Option<f64>; 2]) -> ClusterFault {
         let direction = match (factors, cause.part) {
             (_, NetworkPart::Switch(_)) | ([Some(_), Some(_)], _) => PartDirection::Both,
             ([Some(_), None], _) => PartDirection::From,
@@ -162,7 +162,7 @@ impl Court<'_> {
         self.fault_at(ClusterFaultKind::Slow, place, Some(least), sentence)
     }
 
-    pub(super) fn jitter_fault(&self, cause: &Cause, jitter: &Jitter) -> ClusterFault {
+    pub fn jitter_fault(&self, cause: &Cause, jitter: &Jitter) -> ClusterFault {
         let place = FaultLocation { direction: PartDirection::Both, part: cause.part };
         let names = self.names(&self.nodes(place.part));
         let [bad, all] = jitter.pairs;
@@ -196,7 +196,7 @@ impl Court<'_> {
         self.fault_at(ClusterFaultKind::Jittery, place, factor, sentence)
     }
 
-    pub(super) fn late_fault(&self, cause: &Cause, late: &Late, scatter_ns: f64) -> ClusterFault {
+    pub fn late_fault(&self, cause: &Cause, late: &Late, scatter_ns: f64) -> ClusterFault {
         let factor = late.factor();
         let ms = late.excess_ns / 1e6;
         let part = cause.part;

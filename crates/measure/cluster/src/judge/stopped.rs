@@ -33,7 +33,7 @@ impl QuotaStop {
     }
 }
 
-pub(super) fn stops(cluster: &Cluster) -> BTreeMap<usize, QuotaStop> {
+pub fn stops(cluster: &Cluster) -> BTreeMap<usize, QuotaStop> {
     let mut all = BTreeMap::<usize, Vec<QuotaStop>>::new();
     for pair in &cluster.pairs {
         for (node, end) in pair.nodes.iter().zip(pair.ends.iter().flatten()) {
@@ -51,7 +51,7 @@ pub(super) fn stops(cluster: &Cluster) -> BTreeMap<usize, QuotaStop> {
 
 impl Court<'_> {
     /// One fault for each quota.
-    pub(super) fn stopped(&self) -> Vec<ClusterFault> {
+    pub fn stopped(&self) -> Vec<ClusterFault> {
         let mut by_quota = BTreeMap::<(&str, String), Vec<usize>>::new();
         for (node, stop) in &self.stops {
             // On two nodes the same file may hold different quotas.
@@ -90,7 +90,7 @@ impl Court<'_> {
     }
 
     /// A stopped process is slow with all others but loses no packets.
-    pub(super) fn is_by_stops(&self, fault: &ClusterFault) -> bool {
+    pub fn is_by_stops(&self, fault: &ClusterFault) -> bool {
         let is_of_time = matches!(
             fault.kind,
             ClusterFaultKind::Starved | ClusterFaultKind::Slow | ClusterFaultKind::Jittery

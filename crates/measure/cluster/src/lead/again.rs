@@ -22,7 +22,7 @@ const LIKE: usize = 3;
 /// A bad-looking node is judged by at least this many pairs of its group.
 const NEAR: usize = 3;
 
-pub(crate) trait Again {
+pub trait Again {
     fn cluster(&mut self) -> &mut Cluster;
 
     fn measure(&mut self, pair: [usize; 2]);
@@ -31,7 +31,7 @@ pub(crate) trait Again {
     fn may_go_on(&mut self, done: usize, of: usize) -> bool;
 }
 
-pub(crate) fn look_again(again: &mut dyn Again) {
+pub fn look_again(again: &mut dyn Again) {
     let mut looks = BTreeMap::<[usize; 2], Vec<PairComparison>>::new();
     let mut tries = BTreeMap::<[usize; 2], usize>::new();
     let mut rng = fastrand::Rng::with_seed(17);
@@ -164,7 +164,7 @@ fn look_near(again: &mut dyn Again, faults: &[ClusterFault]) -> bool {
     again.cluster().pairs.len() > before
 }
 
-pub(crate) fn like(
+pub fn like(
     cluster: &Cluster,
     judgement: &ClusterJudgement,
     [suspects, bad]: [&BTreeSet<[usize; 2]>; 2],

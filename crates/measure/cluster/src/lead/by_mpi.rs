@@ -18,7 +18,7 @@ const TIMES: u32 = 20;
 const GRACE: Duration = Duration::from_secs(10);
 
 impl Lead<'_> {
-    pub(super) fn measure_mpi(
+    pub fn measure_mpi(
         &mut self,
         progress: &mut dyn FnMut(ClusterProgress),
     ) -> Result<(), MpiError> {

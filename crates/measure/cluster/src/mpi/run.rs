@@ -13,13 +13,13 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// Only numbers: each rank has its own program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct MpiTask {
+pub struct MpiTask {
     /// The ranks and pairs, in the program's format.
     pub plan: String,
     pub limit_ms: u64,
 }
 
-pub(crate) fn plan(trips: Duration, ranks: &[usize], pairs: &[[usize; 2]]) -> String {
+pub fn plan(trips: Duration, ranks: &[usize], pairs: &[[usize; 2]]) -> String {
     let pairs: Vec<String> = pairs.iter().map(|pair| words(pair) + "\n").collect();
     format!(
         "{} {}\n{}\n{}\n{}",
@@ -37,7 +37,7 @@ fn words(numbers: &[usize]) -> String {
 
 /// # Errors
 /// Why it has no figures.
-pub(crate) fn run(program: &MpiProgram, task: &MpiTask, rank: usize) -> Result<String, String> {
+pub fn run(program: &MpiProgram, task: &MpiTask, rank: usize) -> Result<String, String> {
     let folder = program.folder().display();
     let plan = program.folder().join("plan");
     fs::write(&plan, &task.plan).map_err(|error| format!("{folder}: {error}"))?;

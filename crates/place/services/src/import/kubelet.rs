@@ -86,14 +86,14 @@ const CONFIGURATION: &str = "KubeletConfiguration";
 
 const RESERVED: &str = "reservedSystemCPUs";
 
-pub(super) fn is_kubelet(text: &str) -> bool {
+pub fn is_kubelet(text: &str) -> bool {
     if text.trim_start().starts_with('{') {
         return text.contains("\"policyName\"") || text.contains(CONFIGURATION);
     }
     yaml_value(text, "kind") == Some(CONFIGURATION)
 }
 
-pub(super) fn read(
+pub fn read(
     file: &SourceFile<'_>,
     driver: CgroupDriver,
     seats: &mut ImportedSeats,

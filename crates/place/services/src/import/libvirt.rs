@@ -36,14 +36,11 @@ struct DomainXml {
 
 /// The driver's own file of a running domain, `/run/libvirt/qemu/NAME.xml`, has the domain inside
 /// `<domstatus>`.
-pub(super) fn is_libvirt(text: &str) -> bool {
+pub fn is_libvirt(text: &str) -> bool {
     text.trim_start().starts_with('<') && text.contains("<domain")
 }
 
-pub(super) fn read(
-    file: &SourceFile<'_>,
-    seats: &mut ImportedSeats,
-) -> Result<(), SeatsImportError> {
+pub fn read(file: &SourceFile<'_>, seats: &mut ImportedSeats) -> Result<(), SeatsImportError> {
     let mut reader = Reader::from_str(file.text);
     let mut open: Vec<String> = Vec::new();
     let mut domain: Option<(usize, DomainXml)> = None;

@@ -21,7 +21,7 @@ const KINDS: [&str; 6] = [".service", ".slice", ".scope", ".socket", ".mount", "
 const USUAL_SLICE: &str = "system.slice";
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct UnitSettings {
+pub struct UnitSettings {
     affinity: Option<CpuSet>,
     allowed: Option<CpuSet>,
     nodes: Option<CpuSet>,
@@ -34,10 +34,10 @@ pub(super) struct UnitSettings {
     sources: BTreeSet<String>,
 }
 
-pub(super) type UnitFiles = BTreeMap<String, UnitSettings>;
+pub type UnitFiles = BTreeMap<String, UnitSettings>;
 
 /// A unit file, the output of `systemctl show`, or the script of an export.
-pub(super) fn is_systemd(text: &str) -> bool {
+pub fn is_systemd(text: &str) -> bool {
     let has_section = text.lines().any(|line| {
         let line = line.trim();
         SECTIONS.contains(&line) || line == "[Unit]" || line == "[Install]"
@@ -67,7 +67,7 @@ const PROPERTIES: [&str; 7] = [
     "Slice",
 ];
 
-pub(super) fn read(
+pub fn read(
     file: &SourceFile<'_>,
     units: &mut UnitFiles,
     seats: &mut ImportedSeats,
@@ -283,7 +283,7 @@ fn slices(first: &str) -> Vec<String> {
     around
 }
 
-pub(super) fn seat(units: &UnitFiles, seats: &mut ImportedSeats) -> Result<(), SeatsImportError> {
+pub fn seat(units: &UnitFiles, seats: &mut ImportedSeats) -> Result<(), SeatsImportError> {
     let mut inhabited: BTreeSet<String> = BTreeSet::new();
     for (name, unit) in units.iter().filter(|(name, _)| !name.ends_with(".slice")) {
         let around = slices(unit.slice.as_deref().unwrap_or(USUAL_SLICE));

@@ -5,9 +5,9 @@ use super::{MachineShape, PairClass, RoundTripParameter, Written};
 use crate::statistics::words::counted;
 
 /// The longest round trip: a millisecond, a thousand times that of the largest coherent machines.
-pub(super) const MAX_ROUND_TRIP_NS: f64 = 1e6;
+pub const MAX_ROUND_TRIP_NS: f64 = 1e6;
 
-pub(super) const MAX_FREQUENCY_GHZ: f64 = 100.0;
+pub const MAX_FREQUENCY_GHZ: f64 = 100.0;
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Flaw {
@@ -16,7 +16,7 @@ pub struct Flaw {
     pub problem: String,
 }
 
-pub(super) fn flaw<T>(key: impl Into<String>, problem: impl Into<String>) -> Result<T, Flaw> {
+pub fn flaw<T>(key: impl Into<String>, problem: impl Into<String>) -> Result<T, Flaw> {
     Err(Flaw { key: key.into(), problem: problem.into() })
 }
 
@@ -30,7 +30,7 @@ pub fn check(written: &Written) -> Result<(), Flaw> {
     written.speed.as_ref().map_or(Ok(()), |speed| speed.check(&written.topology))
 }
 
-pub(super) fn is_one_line(text: &str) -> bool {
+pub fn is_one_line(text: &str) -> bool {
     !text.trim().is_empty() && !text.contains(crate::document::is_hidden)
 }
 

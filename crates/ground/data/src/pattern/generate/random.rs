@@ -6,7 +6,7 @@ use crate::statistics::words::counted;
 use std::collections::BTreeSet;
 
 /// `N:DEGREE:SEED`: each of N tasks sends to DEGREE others.
-pub(super) fn random(numbers: &str) -> Result<Edges, String> {
+pub fn random(numbers: &str) -> Result<Edges, String> {
     let parts: Vec<&str> = numbers.split(':').collect();
     let [tasks, degree, seed] = parts[..] else {
         return Err("expected three numbers".to_owned());

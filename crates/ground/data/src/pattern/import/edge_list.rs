@@ -29,7 +29,7 @@ const SPARSE_FROM: usize = 4096;
 
 /// Whether the first row names the columns of a list of edges. An empty first field makes it the
 /// header of a matrix.
-pub(super) fn is_one(text: &str) -> bool {
+pub fn is_one(text: &str) -> bool {
     let first = rows(text).next().and_then(Result::ok);
     // The first field of a matrix with names is the corner of its two headers.
     let is_matrix =
@@ -60,7 +60,7 @@ enum Tasks {
 ///
 /// # Errors
 /// [`PatternImportError::Malformed`] for a file that is not such a list.
-pub(super) fn read(text: &str, name: &str) -> Result<Imported, PatternImportError> {
+pub fn read(text: &str, name: &str) -> Result<Imported, PatternImportError> {
     let mut rows = rows(text);
     let head = rows.next().ok_or(PatternImportError::Empty)??;
     let columns = columns(&head)?;

@@ -12,14 +12,14 @@ use crate::pattern::{Edge, Pattern};
 const SMALLER: &str = "leave out edges with few bytes";
 
 #[derive(Debug, Default)]
-pub(super) struct ImportedEntries {
+pub struct ImportedEntries {
     edges: Vec<Edge>,
     to_itself: usize,
 }
 
 impl ImportedEntries {
     /// Adds an entry. One without data is skipped; one from a task to itself is only counted.
-    pub(super) fn add(&mut self, place: Position, edge: Edge) -> Result<(), PatternImportError> {
+    pub fn add(&mut self, place: Position, edge: Edge) -> Result<(), PatternImportError> {
         let is_something = edge.bytes > 0.0 || edge.messages > 0.0;
         self.to_itself += usize::from(is_something && edge.from == edge.to);
         if is_something && edge.from != edge.to {
@@ -39,7 +39,7 @@ impl ImportedEntries {
         }
     }
 
-    pub(super) fn pattern(self, name: &str, tasks: usize) -> Imported {
+    pub fn pattern(self, name: &str, tasks: usize) -> Imported {
         let notes =
             (self.to_itself > 0).then_some(PatternNote::ToItself { entries: self.to_itself });
         Imported {
@@ -49,7 +49,7 @@ impl ImportedEntries {
     }
 }
 
-pub(super) fn amount(word: &str) -> Result<f64, String> {
+pub fn amount(word: &str) -> Result<f64, String> {
     let number: f64 = word.parse().map_err(|_| format!("{} is not a number", quoted(word)))?;
     // A smaller number would be read as 0, or as another one.
     let is_tiny = number.is_finite() && decimal_number(word).is_none();

@@ -4,7 +4,7 @@ use super::MAX_FILE_BYTES;
 use crate::document::{DocumentError, Position};
 use crate::pattern::WordError;
 
-pub(super) const FEWER_TASKS: &str = "merge tasks that belong together";
+pub const FEWER_TASKS: &str = "merge tasks that belong together";
 
 /// Why a file cannot be imported as a pattern: the problem, its position, and the remedy.
 #[derive(Debug, thiserror::Error)]
@@ -60,7 +60,7 @@ pub enum PatternImportError {
 }
 
 /// Refuses a file with a mistake at a place.
-pub(super) fn malformed<T>(
+pub fn malformed<T>(
     place: Position,
     problem: impl Into<String>,
     remedy: &'static str,

@@ -47,7 +47,7 @@ struct Header {
 /// # Errors
 /// [`PatternImportError::Malformed`] for a file that is not such a matrix, or whose matrix is not a
 /// pattern.
-pub(super) fn read(text: &str, name: &str) -> Result<Imported, PatternImportError> {
+pub fn read(text: &str, name: &str) -> Result<Imported, PatternImportError> {
     let mut lines = text
         .lines()
         .enumerate()

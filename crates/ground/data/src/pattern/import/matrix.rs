@@ -39,7 +39,7 @@ struct Doubt {
 
 /// # Errors
 /// [`PatternImportError::Malformed`] for a file that is not a square matrix of amounts.
-pub(super) fn read(text: &str, name: &str) -> Result<Imported, PatternImportError> {
+pub fn read(text: &str, name: &str) -> Result<Imported, PatternImportError> {
     let mut shape = shape(text)?;
     let mut entries = ImportedEntries::default();
     let mut doubt = Doubt { like_edges: true, to_itself: false, empty_diagonal: true, empty: true };

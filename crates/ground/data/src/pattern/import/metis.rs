@@ -54,7 +54,7 @@ struct End {
 /// Whether a text, which may also be a matrix or a list, is such a graph: comments begin with `%`,
 /// or the first line is two to four whole numbers, the first of which is the number of lines below.
 /// In a square matrix all lines have as many numbers as there are lines.
-pub(super) fn is_one(text: &str) -> bool {
+pub fn is_one(text: &str) -> bool {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim_start();
     if first.starts_with('%') {
         // In MatrixMarket a word follows %%; anything else is a comment.
@@ -91,7 +91,7 @@ fn is_comment(line: &str) -> bool {
 ///
 /// # Errors
 /// [`PatternImportError::Malformed`] for a file that is not such a graph.
-pub(super) fn read(text: &str, name: &str) -> Result<Imported, PatternImportError> {
+pub fn read(text: &str, name: &str) -> Result<Imported, PatternImportError> {
     let mut lines = text
         .lines()
         .enumerate()

@@ -1,7 +1,7 @@
 //! Specifiers of unit files such as `%i` (systemd.unit(5), "Specifiers").
 
 /// `None` if a specifier is known only when the unit starts.
-pub(super) fn expanded(value: &str, unit: &str) -> Option<String> {
+pub fn expanded(value: &str, unit: &str) -> Option<String> {
     let mut text = String::new();
     let mut letters = value.chars();
     while let Some(letter) = letters.next() {

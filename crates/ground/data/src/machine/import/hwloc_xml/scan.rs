@@ -18,30 +18,30 @@ use std::borrow::Cow;
 const MAX_DEPTH: usize = 256;
 
 /// The start of the problem of a version that only hwloc 2 reads.
-pub(super) const OLD_VERSION: &str = "this is the old version";
+pub const OLD_VERSION: &str = "this is the old version";
 
 const REMEDY: &str =
     "create it again on the same machine, with hwloc 2 or 3: lstopo --of xml FILE.xml";
 
 #[derive(Debug)]
-pub(super) struct NumaNode {
-    pub(super) os: u32,
-    pub(super) cpuset: HwlocBitmap,
+pub struct NumaNode {
+    pub os: u32,
+    pub cpuset: HwlocBitmap,
     /// The bytes of its memory, if the file has them; a node without this attribute has none if
     /// others have it.
-    pub(super) memory_bytes: Option<u64>,
-    pub(super) package: Option<u32>,
+    pub memory_bytes: Option<u64>,
+    pub package: Option<u32>,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Scan {
-    pub(super) pus: Vec<Pu>,
-    pub(super) numa_nodes: Vec<NumaNode>,
-    pub(super) kinds: Vec<RawKind>,
-    pub(super) distances: Vec<HwlocDistances>,
-    pub(super) allowed: Option<HwlocBitmap>,
-    pub(super) cpu_model: Option<String>,
-    pub(super) version: Option<String>,
+pub struct Scan {
+    pub pus: Vec<Pu>,
+    pub numa_nodes: Vec<NumaNode>,
+    pub kinds: Vec<RawKind>,
+    pub distances: Vec<HwlocDistances>,
+    pub allowed: Option<HwlocBitmap>,
+    pub cpu_model: Option<String>,
+    pub version: Option<String>,
     numbers: Numbers,
 }
 
@@ -70,7 +70,7 @@ enum Open {
 }
 
 impl Scan {
-    pub(super) fn of(text: &str) -> Result<Self, MachineImportError> {
+    pub fn of(text: &str) -> Result<Self, MachineImportError> {
         let mut reader = Reader::from_str(text);
         let mut scan = Scan::default();
         let mut open: Vec<Open> = Vec::new();
