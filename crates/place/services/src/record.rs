@@ -3,7 +3,7 @@
 //! The same record gives the same plan, also for another machine and after the services have ended.
 
 use crate::file::{Service, ServicesFile, SharedComputer, check_service};
-use seatmap_data::document::{Blame, DocumentError};
+use seatmap_data::document::{Blame, DocumentError, inconsistent};
 use seatmap_data::statistics::words::counted;
 use seatmap_data::statistics::{greatest, median, quantile};
 use serde::{Deserialize, Serialize};
@@ -110,11 +110,7 @@ pub struct RecordLacks {
     pub name: String,
 }
 
-impl Blame for RecordLacks {
-    fn is_input(&self) -> bool {
-        true
-    }
-}
+impl Blame for RecordLacks {}
 
 impl RecordedService {
     /// The CPUs that it wanted in each sample: used plus waiting time.
@@ -192,13 +188,6 @@ impl ServicesRecord {
         Ok(limited)
     }
 
-    /// Whether a text is a record.
-    #[must_use]
-    pub fn is_record(bytes: &[u8]) -> bool {
-        let begin = &bytes[..bytes.len().min(200)];
-        String::from_utf8_lossy(begin).contains("\"seatmap-services-record/")
-    }
-
     /// Reads a record and checks that its parts fit together.
     ///
     /// # Errors
@@ -212,28 +201,28 @@ impl ServicesRecord {
     fn check(&self) -> Result<(), DocumentError> {
         let samples = self.samples();
         if samples == 0 {
-            return Err(inconsistent("others_cpus is empty: the record has no samples".to_owned()));
+            return inconsistent("others_cpus is empty: the record has no samples");
         }
         if !(self.interval_s > 0.0 && self.interval_s.is_finite()) {
-            return Err(inconsistent("interval_s is not above 0".to_owned()));
+            return inconsistent("interval_s is not above 0");
         }
         for (at, service) in self.services.iter().enumerate() {
             if let Err(error) = check_service(&service.service) {
-                return Err(inconsistent(format!("services[{at}]: {error}")));
+                return inconsistent(format!("services[{at}]: {error}"));
             }
             for (key, values) in
                 [("used_cpus", &service.used_cpus), ("waited_cpus", &service.waited_cpus)]
             {
                 if values.len() != samples {
-                    return Err(inconsistent(format!(
+                    return inconsistent(format!(
                         "services[{at}].{key} has {}, but others_cpus has {samples}",
                         counted(values.len(), "sample")
-                    )));
+                    ));
                 }
                 if let Some(wrong) = values.iter().find(|value| !(0.0..=1e6).contains(*value)) {
-                    return Err(inconsistent(format!(
+                    return inconsistent(format!(
                         "services[{at}].{key} has the invalid value {wrong}"
-                    )));
+                    ));
                 }
             }
         }
@@ -243,14 +232,10 @@ impl ServicesRecord {
             .iter()
             .position(|talk| talk.from.max(talk.to) >= count || !(0.0..).contains(&talk.per_s))
         {
-            Some(at) => Err(inconsistent(format!("talk[{at}] is not between two services"))),
+            Some(at) => inconsistent(format!("talk[{at}] is not between two services")),
             None => Ok(()),
         }
     }
-}
-
-fn inconsistent(what: String) -> DocumentError {
-    DocumentError::Inconsistent(what)
 }
 
 #[cfg(test)]
@@ -279,7 +264,6 @@ mod tests {
         let record = record();
         let text = seatmap_data::document::written(&record);
         assert_eq!(ServicesRecord::from_json(&text).unwrap(), record);
-        assert!(ServicesRecord::is_record(text.as_bytes()));
         assert_eq!(record.joint_peak_cpus(), 3.0);
         assert_eq!(record.services[0].summary().median_cpus, 0.75);
     }

@@ -3,7 +3,7 @@
 use super::cost::CostTerms;
 use super::replay::Lateness;
 use crate::file::{Service, SharedComputer, check_service};
-use seatmap_data::document::DocumentError;
+use seatmap_data::document::{DocumentError, inconsistent};
 use seatmap_data::machine::{Origin, OriginKind, Profile, Pu, Topology};
 use seatmap_os::CpuSet;
 use serde::{Deserialize, Serialize};
@@ -142,13 +142,6 @@ impl PlannedService {
 }
 
 impl ServicesPlan {
-    /// Whether a text is such a plan.
-    #[must_use]
-    pub fn is_plan(bytes: &[u8]) -> bool {
-        let begin = &bytes[..bytes.len().min(200)];
-        String::from_utf8_lossy(begin).contains("\"seatmap-services-plan/")
-    }
-
     /// Reads a plan and checks that its parts fit together.
     ///
     /// # Errors
@@ -161,17 +154,15 @@ impl ServicesPlan {
 
     fn check(&self) -> Result<(), DocumentError> {
         if self.services.is_empty() {
-            return Err(DocumentError::Inconsistent("services is empty".to_owned()));
+            return inconsistent("services is empty");
         }
         let mut names = BTreeSet::new();
         for (at, planned) in self.services.iter().enumerate() {
             if let Err(error) = check_service(&planned.service) {
-                let what = format!("services[{at}].service: {error}");
-                return Err(DocumentError::Inconsistent(what));
+                return inconsistent(format!("services[{at}].service: {error}"));
             }
             if !names.insert(&planned.service.name) {
-                let what = format!("services[{at}].service.name is not unique");
-                return Err(DocumentError::Inconsistent(what));
+                return inconsistent(format!("services[{at}].service.name is not unique"));
             }
             for (key, list, may_be_empty) in
                 [("cpus", &planned.cpus, false), ("nodes", &planned.nodes, true)]
@@ -180,8 +171,9 @@ impl ServicesPlan {
                 let is_fine =
                     list.is_empty() && may_be_empty || set.is_some_and(|set| !set.is_empty());
                 if !is_fine {
-                    let what = format!("services[{at}].{key} is '{list}', not a valid list");
-                    return Err(DocumentError::Inconsistent(what));
+                    return inconsistent(format!(
+                        "services[{at}].{key} is '{list}', not a valid list"
+                    ));
                 }
             }
         }

@@ -37,8 +37,6 @@ pub mod units;
 pub use document::{PlannedService, ServicesPlan};
 pub use request::{PlanError, PlanRequest};
 
-use std::fmt;
-
 /// Services by their indices, as bits.
 pub type Members = u64;
 
@@ -58,16 +56,6 @@ pub struct Pool {
 /// All pools, with disjoint services and units.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pools(pub Vec<Pool>);
-
-impl fmt::Display for Pools {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for pool in &self.0 {
-            let members: Vec<usize> = places(pool.members).collect();
-            write!(out, "{members:?} on {:?}; ", pool.units)?;
-        }
-        Ok(())
-    }
-}
 
 #[cfg(test)]
 mod tests;
