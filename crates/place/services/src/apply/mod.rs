@@ -232,21 +232,13 @@ impl Blame for ApplyError {
     fn is_input(&self) -> bool {
         match self {
             ApplyError::Services(error) => error.is_input(),
-            ApplyError::NoSuchPlan { .. }
-            | ApplyError::NameTaken(_)
-            | ApplyError::Name(_)
-            | ApplyError::Claimed { .. }
-            | ApplyError::CpusMissing { .. }
-            | ApplyError::InCell(_)
-            | ApplyError::NoSystemd(_)
-            | ApplyError::OfKubelet(_)
-            | ApplyError::WholeJob { .. }
-            | ApplyError::BeyondStep { .. }
-            | ApplyError::NoVirsh(_)
-            | ApplyError::Vital { .. }
-            | ApplyError::NotASetting { .. }
-            | ApplyError::DomainName(_) => true,
-            _ => false,
+            ApplyError::NoThreads(_)
+            | ApplyError::Refused { .. }
+            | ApplyError::NotEffective { .. }
+            | ApplyError::NotTaken { .. }
+            | ApplyError::Remembering(_)
+            | ApplyError::Guardian(_) => false,
+            _ => true,
         }
     }
 }

@@ -119,14 +119,10 @@ pub(crate) fn set(root: &Root, change: &SettingChange, value: &str) -> Result<()
 fn clear(root: &Root, path: &str) -> Result<(), FileError> {
     match root.write(path, "\n") {
         Err(error) if error.source.kind() == io::ErrorKind::StorageFull => {
-            root.write(path, &possible(root, path.ends_with("mems"))?)
+            root.write(path, &all_of(root, path.ends_with("mems"), "possible")?)
         }
         written => written,
     }
-}
-
-fn possible(root: &Root, is_nodes: bool) -> Result<String, FileError> {
-    all_of(root, is_nodes, "possible")
 }
 
 /// `state` is the name of a kernel list.
@@ -140,7 +136,7 @@ pub(crate) fn is_old(root: &Root, change: &SettingChange, current: &str) -> bool
     if change.same(current, &change.old) || !change.old.is_empty() {
         return change.same(current, &change.old);
     }
-    possible(root, is_of_nodes(&change.path)).is_ok_and(|all| change.same(current, &all))
+    all_of(root, is_of_nodes(&change.path), "possible").is_ok_and(|all| change.same(current, &all))
 }
 
 fn asked(path: &str) -> Result<String, FileError> {
@@ -168,7 +164,7 @@ fn told(root: &Root, path: &str, value: &str) -> Result<(), FileError> {
             // The kernel keeps a list that systemd drops from a group with members, so the last
             // list must have everything.
             if value.is_empty() {
-                let all = possible(root, property == PROPERTIES[1])?;
+                let all = all_of(root, property == PROPERTIES[1], "possible")?;
                 set_property(path, name, &format!("{property}={all}"), is_kept)?;
             }
             set_property(path, name, &format!("{property}={value}"), is_kept)

@@ -87,23 +87,18 @@ pub fn pin(domain: &str, part: DomainPart) -> Result<String, FileError> {
 /// # Errors
 /// As for [`pins`], or an error of libvirt.
 pub fn set_pin(domain: &str, part: DomainPart, cpus: &str) -> Result<(), FileError> {
-    let number = match part {
-        DomainPart::Vcpu(number) => Some(("vcpupin", "--vcpu", number)),
-        DomainPart::IoThread(number) => Some(("iothreadpin", "--iothread", number)),
-        DomainPart::Emulator => None,
-    };
-    let mut arguments = match number {
-        Some((verb, option, number)) => {
-            vec![verb.to_owned(), option.to_owned(), number.to_string()]
+    let (verb, option, number) = match part {
+        DomainPart::Vcpu(number) => ("vcpupin", "--vcpu", number),
+        DomainPart::IoThread(number) => ("iothreadpin", "--iothread", number),
+        DomainPart::Emulator => {
+            return run(domain, &["emulatorpin", "--cpulist", cpus]).map(drop);
         }
-        None => vec!["emulatorpin".to_owned()],
     };
-    arguments.extend(["--cpulist".to_owned(), cpus.to_owned()]);
-    run(domain, &arguments).map(drop)
+    run(domain, &[verb, option, &number.to_string(), "--cpulist", cpus]).map(drop)
 }
 
 fn shown(domain: &str, kind: DomainPart) -> Result<Vec<(DomainPart, String)>, FileError> {
-    let output = run(domain, &[kind.shown_by().to_owned()])?;
+    let output = run(domain, &[kind.shown_by()])?;
     Ok(read(&String::from_utf8_lossy(&output.stdout), kind))
 }
 
@@ -124,7 +119,7 @@ fn read(text: &str, kind: DomainPart) -> Vec<(DomainPart, String)> {
     lines.take(MOST_PARTS).collect()
 }
 
-fn run(domain: &str, arguments: &[String]) -> Result<Output, FileError> {
+fn run(domain: &str, arguments: &[&str]) -> Result<Output, FileError> {
     let mut command = Command::new("virsh");
     command.env("LC_ALL", "C").args(arguments).args(["--domain", domain, "--live"]);
     let output = limited::output("virsh", &mut command, PATIENCE).map_err(|error| {
