@@ -22,11 +22,7 @@ pub enum ServicesExportError {
     NoUnit,
 }
 
-impl Blame for ServicesExportError {
-    fn is_input(&self) -> bool {
-        true
-    }
-}
+impl Blame for ServicesExportError {}
 
 /// `# Seatmap plan: 4 services on desk.`
 fn header(plan: &ServicesPlan) -> String {

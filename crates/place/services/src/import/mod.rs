@@ -342,11 +342,7 @@ pub enum SeatsImportError {
     },
 }
 
-impl Blame for SeatsImportError {
-    fn is_input(&self) -> bool {
-        true
-    }
-}
+impl Blame for SeatsImportError {}
 
 /// A mistake in one of the files.
 #[derive(Debug, PartialEq, thiserror::Error)]
@@ -358,11 +354,7 @@ pub struct SeatsFileError {
     pub mistake: SeatsImportError,
 }
 
-impl Blame for SeatsFileError {
-    fn is_input(&self) -> bool {
-        true
-    }
-}
+impl Blame for SeatsFileError {}
 
 /// Reads all files. With a given format, files from the command line must have it. An unreadable
 /// file of a folder only adds a remark; `unopened` are such remarks.

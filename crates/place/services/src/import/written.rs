@@ -37,11 +37,7 @@ pub enum WrittenPlanError {
     },
 }
 
-impl Blame for WrittenPlanError {
-    fn is_input(&self) -> bool {
-        true
-    }
-}
+impl Blame for WrittenPlanError {}
 
 impl ImportedSeats {
     /// The text of a `services.toml` with these services, or text to append to `known`; `None` if

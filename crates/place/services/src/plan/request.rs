@@ -200,11 +200,7 @@ pub enum PlanError {
     },
 }
 
-impl Blame for PlanError {
-    fn is_input(&self) -> bool {
-        true
-    }
-}
+impl Blame for PlanError {}
 
 impl PlanRequest<'_> {
     /// Finds the plan.
