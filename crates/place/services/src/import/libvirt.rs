@@ -4,7 +4,7 @@
 //! The set of a domain includes its vCPUs and I/O threads, and a pinned emulator.
 
 use super::lists::ListSpelling;
-use super::{ImportRemark, ImportedSeats, SeatsImportError, SourceFile, WrittenSeat, list};
+use super::{ImportRemark, ImportedSeats, SourceFile, WrittenSeat, list};
 use crate::file::{Service, service_name};
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
@@ -40,7 +40,7 @@ pub fn is_libvirt(text: &str) -> bool {
     text.trim_start().starts_with('<') && text.contains("<domain")
 }
 
-pub fn read(file: &SourceFile<'_>, seats: &mut ImportedSeats) -> Result<(), SeatsImportError> {
+pub fn read(file: &SourceFile<'_>, seats: &mut ImportedSeats) -> Result<(), String> {
     let mut reader = Reader::from_str(file.text);
     let mut open: Vec<String> = Vec::new();
     let mut domain: Option<(usize, DomainXml)> = None;
@@ -112,12 +112,9 @@ fn character(reference: &BytesRef<'_>) -> Option<char> {
     }
 }
 
-fn syntax(text: &str, at: u64, problem: &str) -> SeatsImportError {
-    let offset = usize::try_from(at).unwrap_or(usize::MAX).min(text.len());
-    SeatsImportError::Syntax {
-        position: Position::of(text.as_bytes(), offset),
-        problem: parser_message(problem),
-    }
+fn syntax(text: &str, at: u64, problem: &str) -> String {
+    let offset = usize::try_from(at).unwrap_or(usize::MAX);
+    format!("{}: {}", Position::of(text.as_bytes(), offset), parser_message(problem))
 }
 
 fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
@@ -128,7 +125,7 @@ fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
     })
 }
 
-fn set(element: &BytesStart<'_>, key: &str) -> Result<Option<CpuSet>, SeatsImportError> {
+fn set(element: &BytesStart<'_>, key: &str) -> Result<Option<CpuSet>, String> {
     let Some(text) = attribute(element, key) else { return Ok(None) };
     let place = format!("{key} of <{}>", element.name().as_ref());
     list(&place, &text, ListSpelling::Libvirt).map(Some)
@@ -141,7 +138,7 @@ impl DomainXml {
         name: &str,
         around: Option<&String>,
         element: &BytesStart<'_>,
-    ) -> Result<(), SeatsImportError> {
+    ) -> Result<(), String> {
         match (name, around.map(String::as_str)) {
             ("vcpu", Some("domain")) => {
                 self.usual = set(element, "cpuset")?;
@@ -186,10 +183,10 @@ impl DomainXml {
         mut self,
         file: &SourceFile<'_>,
         remarks: &mut Vec<ImportRemark>,
-    ) -> Result<WrittenSeat, SeatsImportError> {
+    ) -> Result<WrittenSeat, String> {
         self.name = self.name.trim().to_owned();
         if self.name.is_empty() {
-            return Err(SeatsImportError::NoDomainName);
+            return Err("this <domain> has no <name>".to_owned());
         }
         let domain = self.name.clone();
         let without_pin = self.vcpus.map_or(0, |vcpus| vcpus.saturating_sub(self.pinned));
