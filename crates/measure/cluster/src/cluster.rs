@@ -26,10 +26,10 @@ pub struct Cluster {
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The day of the measurement, `YYYY-MM-DD`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
     /// The launcher that started the ranks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub launcher: Option<String>,
     /// The nodes by rank.
     pub nodes: Vec<Node>,
@@ -39,13 +39,13 @@ pub struct Cluster {
     #[serde(default)]
     pub groups: Vec<Vec<usize>>,
     /// How well the measured pairs predict the others.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub held_back: Option<HeldBack>,
     /// Rates while many nodes send at once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loaded: Vec<LoadedStreams>,
     /// Costs of MPI messages, if measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mpi: Option<Mpi>,
     /// Nodes and pairs that could not be measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -66,7 +66,7 @@ pub struct Node {
     #[serde(default)]
     pub facts: NodeConfiguration,
     /// Core distances inside the node, if measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
 }
 
@@ -88,16 +88,16 @@ pub struct NodePair {
     /// even on a healthy link.
     pub segments: [u64; 2],
     /// The second node's clock minus the first's, in nanoseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub clock_offset_ns: Option<f64>,
     /// The largest packet on the path, in bytes, as seen by the first node.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mtu_bytes: Option<u32>,
     /// Each end's figures about itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ends: Option<[ConnectionEnd; 2]>,
     /// Comparison with like pairs, if this pair looked bad.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub beside: Option<Beside>,
 }
 
@@ -106,13 +106,13 @@ pub struct NodePair {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConnectionEnd {
     /// The largest packet that this end sends to the other, in bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mtu_bytes: Option<u32>,
     /// The share of the time (0 to 1) in which this end was ready to run but had no CPU.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub wait_share: Option<f64>,
     /// CPU quotas that stopped this end; absent if unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub stops: Option<Vec<QuotaStop>>,
 }
 
@@ -185,7 +185,7 @@ pub struct ExcessFactor {
     /// The true factor is at least this, with 99.9 % confidence.
     pub at_least: f64,
     /// The best figure of the like pairs: microseconds per bit of a stream, or nanoseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub like: Option<f64>,
 }
 

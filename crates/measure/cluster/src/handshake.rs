@@ -10,8 +10,7 @@ use crate::wire::{
     self, PROTOCOL, RankConnection, Seal, Seals, TimedStream, parse_plain, receive_plain,
     send_plain,
 };
-use seatmap_data::document::json_problem;
-use seatmap_data::document::visible;
+use seatmap_data::document::{json_problem, visible};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};

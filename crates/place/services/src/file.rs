@@ -71,31 +71,31 @@ pub struct Service {
     /// The service's name in tables, plans and messages.
     pub name: String,
     /// The systemd unit: `redis.service`, or `redis`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
     /// The control group, including groups below: a folder, or a path in a hierarchy.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cgroup: Option<String>,
     /// The container, by its name in podman or docker.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub container: Option<String>,
     /// The libvirt domain (virtual machine), by its name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
     /// The Slurm step, `123.0` or `123.batch`, or a whole job, `123`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
     /// A process with the processes that it has started.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<Tid>,
     /// The programs with this name; `*` matches any text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// The fewest CPUs that the service may get. Services that share a set add theirs up.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub least_cpus: Option<u32>,
     /// The most CPUs that the service may get.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub most_cpus: Option<u32>,
     /// Whether the service may share its CPUs with other services.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
@@ -105,20 +105,20 @@ pub struct Service {
     pub quiet: bool,
     /// A device that the service should be near: a network card (`eth0`), a disk (`nvme0n1`), or a
     /// PCI address (`0000:17:00.0`).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub near: Option<String>,
     /// The memory that the NUMA nodes of its CPUs must have for it, in bytes or such as `64g`; `k`,
     /// `m`, `g` and `t` are powers of 1024.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<String>,
     /// The NUMA nodes that its CPUs and memory must be on, as a list.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_nodes: Option<String>,
     /// A shell command that prints a total of the service's work so far, for races.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
     /// The loss of work that a race accepts for the service, in percent; 2 by default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_percent: Option<f64>,
 }
 

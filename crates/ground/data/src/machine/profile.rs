@@ -43,11 +43,11 @@ pub struct Profile {
     #[serde(default)]
     pub loaded_seed: Option<u64>,
     /// The speed of each PU, relative to the fastest; absent if unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub speed: Option<SeatSpeed>,
     /// The cost of waking a sleeping thread, on the same CPU and on another one; absent if not
     /// measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub wakeups: Option<Wakeups>,
 }
 

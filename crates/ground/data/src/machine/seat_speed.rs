@@ -19,10 +19,10 @@ pub struct SeatSpeed {
     /// The speed of each PU while all others are idle.
     pub alone: Vec<f64>,
     /// The speed of each PU while all of them work; absent if not measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub together: Option<Vec<f64>>,
     /// The times behind the speeds; absent for unmeasured speeds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub work: Option<WorkTimes>,
 }
 

@@ -45,7 +45,7 @@ pub struct Pattern {
     #[cfg_attr(feature = "schema", schemars(inner(range(min = 0, max = MAX_AMOUNT))))]
     pub loads: Vec<f64>,
     /// The time of a load of 1 on the fastest PU of the machine, in nanoseconds, if known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = MAX_AMOUNT)))]
     pub load_ns: Option<f64>,
     /// The bytes of each task's working set; empty if unknown.
@@ -53,7 +53,7 @@ pub struct Pattern {
     #[cfg_attr(feature = "schema", schemars(inner(range(max = MAX_CACHE_BYTES))))]
     pub cache_bytes: Vec<u64>,
     /// How the pattern was observed; null for an unobserved pattern.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub observation: Option<PatternObservation>,
 }
 
@@ -73,7 +73,7 @@ pub struct PatternObservation {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub from_start: bool,
     /// The observed time, in seconds; absent if unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub seconds: Option<f64>,
     /// Processes outside the program that woke its threads. The edges do not include them.

@@ -31,8 +31,10 @@ pub struct Plan {
     #[serde(default)]
     pub pattern: Option<String>,
     /// The OS index of the PU of each task. Several tasks may share a PU.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = MAX_TASKS)))]
-    #[cfg_attr(feature = "schema", schemars(inner(range(max = seatmap_os::cpu_list::MAX_CPU))))]
+    #[cfg_attr(feature = "schema", schemars(
+        length(min = 1, max = MAX_TASKS),
+        inner(range(max = seatmap_os::cpu_list::MAX_CPU))
+    ))]
     pub placement: Vec<u32>,
     /// The PUs that each task may run on, by OS index, ascending, including its PU in `placement`.
     /// Empty if every task may run on that PU alone.
@@ -74,7 +76,7 @@ pub struct Plan {
     #[serde(default)]
     pub baselines: Option<Baselines>,
     /// How much the plan can change the program's speed; absent if the pattern was not observed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub effect: Option<Effect>,
     /// The cache line for each pair of communicating tasks, on machines with known homes.
     #[serde(default)]

@@ -90,8 +90,10 @@ struct Written {
     sources: Vec<String>,
     /// Core frequency, in GHz, to convert figures in cycles.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(range(max = check::MAX_FREQUENCY_GHZ)))]
-    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
+    #[cfg_attr(feature = "schema", schemars(
+        range(max = check::MAX_FREQUENCY_GHZ),
+        extend("exclusiveMinimum" = 0)
+    ))]
     frequency_ghz: Option<f64>,
     /// The parts of the machine: packages of dies of L3s of cores of threads.
     topology: MachineShape,

@@ -2,8 +2,7 @@
 
 use super::error::malformed;
 use super::{Imported, PatternImportError, PatternNote};
-use crate::document::Position;
-use crate::document::decimal_number;
+use crate::document::{Position, decimal_number};
 use crate::pattern::edge::{MAX_AMOUNT, gather, is_amount};
 use crate::pattern::graph::MAX_EDGES;
 use crate::pattern::words::quoted;

@@ -11,6 +11,7 @@ use crate::document::Position;
 use crate::pattern::Edge;
 use crate::pattern::graph::{MAX_TASKS, tasks_problem};
 use crate::pattern::words::quoted;
+use crate::statistics::words::counted;
 
 const SHAPE: &str = "a matrix must be square; a list of edges begins with the line from,to,bytes";
 const CELLS: &str = "cells are bytes; an empty cell is 0";
@@ -95,7 +96,7 @@ fn shape(text: &str) -> Result<Shape, PatternImportError> {
     } else if first.fields.len() == count + 1 {
         // The first row has one field more than there are rows: only the rows have names.
         Shape { has_labels: true, ..none }
-    } else if let Some(names) = counted(rest) {
+    } else if let Some(names) = task_numbers(rest) {
         let names_are_numbers = corner.text.is_empty();
         Shape { n: count - 1, has_head: true, has_labels: true, names, names_are_numbers, ..none }
     } else {
@@ -118,17 +119,13 @@ fn names(head: &CsvRow, n: usize, has_labels: bool) -> Result<Vec<String>, Patte
     } else {
         malformed(
             head.end,
-            format!(
-                "{} for {n}",
-                crate::statistics::words::counted(names.len(), "name"),
-                n = crate::statistics::words::counted(n, "row")
-            ),
+            format!("{} for {n}", counted(names.len(), "name"), n = counted(n, "row")),
             SHAPE,
         )
     }
 }
 
-fn counted(fields: &[CsvField]) -> Option<Vec<String>> {
+fn task_numbers(fields: &[CsvField]) -> Option<Vec<String>> {
     // Tools in C count tasks from 0, those in Fortran and MATLAB from 1.
     (count_from(fields, 0) || count_from(fields, 1))
         .then(|| fields.iter().map(|field| field.text.to_string()).collect())
@@ -152,8 +149,8 @@ impl Shape {
                 place,
                 format!(
                     "this row has {}, but the matrix has {}",
-                    crate::statistics::words::counted(cells, "cell"),
-                    crate::statistics::words::counted(self.n, "row")
+                    counted(cells, "cell"),
+                    counted(self.n, "row")
                 ),
                 SHAPE,
             );

@@ -13,8 +13,7 @@
 use super::entries::{ImportedEntries, amount};
 use super::error::{FEWER_TASKS, malformed};
 use super::{Imported, PatternImportError, PatternNote};
-use crate::document::Position;
-use crate::document::whole_number;
+use crate::document::{Position, whole_number};
 use crate::pattern::Edge;
 use crate::pattern::graph::{MAX_EDGES, MAX_TASKS, tasks_problem};
 use crate::pattern::words::{quoted, words_of_line};

@@ -52,25 +52,18 @@ impl HwlocObject {
         }
     }
 
-    pub fn cache_bytes(&self, topology: &Topology) -> Option<u64> {
+    /// A cache's level, its type in hwloc's numbers (0 is unified, 1 data, 2 instructions), and its
+    /// size.
+    pub fn cache(&self, topology: &Topology) -> Option<(u32, u32, u64)> {
         let pu = topology.pu(*self.pus.first()?)?;
-        match self.level {
-            "L1Cache" => pu.l1d_bytes,
-            "L1iCache" => pu.l1i_bytes,
-            "L2Cache" => pu.l2_bytes,
-            _ => pu.l3_bytes,
-        }
-    }
-
-    /// The level of a cache and its type in hwloc's numbers: 0 is unified, 1 data, 2 instructions.
-    pub fn cache_depth_and_type(&self) -> Option<(u32, u32)> {
-        match self.level {
-            "L1Cache" => Some((1, 1)),
-            "L1iCache" => Some((1, 2)),
-            "L2Cache" => Some((2, 0)),
-            "L3Cache" => Some((3, 0)),
-            _ => None,
-        }
+        let (depth, cache_type, bytes) = match self.level {
+            "L1Cache" => (1, 1, pu.l1d_bytes),
+            "L1iCache" => (1, 2, pu.l1i_bytes),
+            "L2Cache" => (2, 0, pu.l2_bytes),
+            "L3Cache" => (3, 0, pu.l3_bytes),
+            _ => return None,
+        };
+        Some((depth, cache_type, bytes.unwrap_or(0)))
     }
 
     fn new(level: &'static str, os_index: Option<u32>, pus: Vec<u32>) -> Self {
