@@ -68,7 +68,8 @@ fn pairs(nodes: usize) -> impl Iterator<Item = [usize; 2]> {
     (0..nodes).flat_map(move |a| (a + 1..nodes).map(move |b| [a, b]))
 }
 
-fn pair(a: usize, b: usize) -> [usize; 2] {
+/// The key of a pair of nodes or groups.
+pub(crate) fn pair(a: usize, b: usize) -> [usize; 2] {
     [a.min(b), a.max(b)]
 }
 

@@ -140,15 +140,13 @@ pub struct QuotaStop {
 }
 
 impl QuotaStop {
-    pub(crate) fn add(&mut self, other: &QuotaStop) {
-        self.stopped_periods = self.stopped_periods.saturating_add(other.stopped_periods);
-        self.periods = self.periods.saturating_add(other.periods);
-        self.stopped_ms += other.stopped_ms;
-    }
-
     pub(crate) fn add_to(&self, all: &mut Vec<QuotaStop>) {
         match all.iter_mut().find(|known| known.file == self.file) {
-            Some(known) => known.add(self),
+            Some(known) => {
+                known.stopped_periods = known.stopped_periods.saturating_add(self.stopped_periods);
+                known.periods = known.periods.saturating_add(self.periods);
+                known.stopped_ms += self.stopped_ms;
+            }
             None => all.push(self.clone()),
         }
     }
@@ -347,6 +345,17 @@ impl Cluster {
             *text = visible(text);
         }
         seen
+    }
+
+    /// The nodes of each measured pair.
+    pub(crate) fn measured(&self) -> impl Iterator<Item = [usize; 2]> {
+        self.pairs.iter().map(|pair| pair.nodes)
+    }
+
+    /// The pairs that look bad, but not often enough to be sure.
+    pub(crate) fn open_pairs(&self) -> impl Iterator<Item = [usize; 2]> {
+        let is_open = self.pairs.iter().filter(|pair| pair.beside.is_some_and(|it| it.is_open()));
+        is_open.map(|pair| pair.nodes)
     }
 
     fn check(&self) -> Result<(), String> {

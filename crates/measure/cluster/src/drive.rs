@@ -69,8 +69,7 @@ pub fn drive(way: RankRoute<'_>, time: Duration, limit: Duration) -> Result<Pair
     let mut line =
         Line::open(way, limit).map_err(|error| tried("the connection request", &error, limit))?;
     let mut seat = TripPinning::new();
-    let before =
-        line.accounts().map_err(|error| tried("the request for its counts", &error, limit))?;
+    let before = line.accounts(limit)?;
     seat.for_trips(true);
     let mut trips = Vec::new();
     for size in SIZES {
@@ -85,8 +84,7 @@ pub fn drive(way: RankRoute<'_>, time: Duration, limit: Duration) -> Result<Pair
         })?);
     }
     // Full queues drop packets even on a healthy link.
-    let trips_only =
-        line.accounts().map_err(|error| tried("the request for its counts", &error, limit))?;
+    let trips_only = line.accounts(limit)?;
     seat.for_trips(false);
     let streams = |error: io::Error| tried("streams", &error, limit);
     let gap_ns = [line.gap_there().map_err(streams)?, line.gap_back().map_err(streams)?];
@@ -98,8 +96,7 @@ pub fn drive(way: RankRoute<'_>, time: Duration, limit: Duration) -> Result<Pair
     let clock_offset_ns = line
         .clock_offset_ns()
         .map_err(|error| tried("the request for its clock", &error, limit))?;
-    let after =
-        line.accounts().map_err(|error| tried("the request for its counts", &error, limit))?;
+    let after = line.accounts(limit)?;
     let ends = [0, 1].map(|end| after[end].end(&before[end]));
     let retransmits = trips_only.each_ref().map(|own| own.resent);
     let segments = trips_only.each_ref().map(|own| own.sent);
@@ -328,9 +325,9 @@ impl Line {
             .ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
-    fn accounts(&mut self) -> io::Result<[EndCounters; 2]> {
-        self.order(b'S', 0, 0)?;
-        let theirs = receive(&mut self.channel)?;
+    fn accounts(&mut self, limit: Duration) -> Result<[EndCounters; 2], String> {
+        let theirs = self.order(b'S', 0, 0).and_then(|()| receive(&mut self.channel));
+        let theirs = theirs.map_err(|error| tried("the request for its counts", &error, limit))?;
         Ok([EndCounters::of(self.channel.stream()), theirs])
     }
 

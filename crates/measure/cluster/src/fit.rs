@@ -4,6 +4,7 @@
 //! node behind a slow cable is farther from all others. In logarithms this is a sum, fitted by
 //! medians, so that one bad pair changes nothing.
 
+use crate::choice::pair;
 use crate::cluster::{Cluster, NodePair};
 use seatmap_data::statistics::median;
 use std::collections::BTreeMap;
@@ -107,8 +108,7 @@ impl PairModel {
     }
 
     fn block(&self, a: usize, b: usize) -> [usize; 2] {
-        let [a, b] = [self.group[a], self.group[b]];
-        [a.min(b), a.max(b)]
+        pair(self.group[a], self.group[b])
     }
 
     fn block_value(&self, a: usize, b: usize) -> f64 {
@@ -137,7 +137,7 @@ impl PairModel {
     /// The measured value of a pair, otherwise the predicted one; 0 from a node to itself.
     #[must_use]
     pub fn value(&self, a: usize, b: usize) -> f64 {
-        match self.known.get(&[a.min(b), a.max(b)]) {
+        match self.known.get(&pair(a, b)) {
             Some(value) => *value,
             None if a == b => 0.0,
             None => self.predicted(a, b),

@@ -30,6 +30,7 @@ mod sentences;
 mod stopped;
 pub(crate) mod unreachable;
 
+use crate::choice::pair;
 use crate::cluster::{Cluster, NodePair, QuotaStop};
 use network::HealthyNetwork;
 use part::FaultLocation;
@@ -179,12 +180,7 @@ impl ClusterJudgement {
     }
 
     fn pairs_of(&self, cluster: &Cluster, fault: &ClusterFault) -> Vec<[usize; 2]> {
-        cluster
-            .pairs
-            .iter()
-            .map(|pair| pair.nodes)
-            .filter(|pair| self.is_concerned(fault, *pair))
-            .collect()
+        cluster.measured().filter(|pair| self.is_concerned(fault, *pair)).collect()
     }
 
     /// Healthy pairs of the same groups; if too few, all healthy pairs within groups, or between
@@ -196,12 +192,8 @@ impl ClusterJudgement {
         suspects: &BTreeSet<[usize; 2]>,
     ) -> ([usize; 2], Vec<[usize; 2]>) {
         let own = self.block(pair);
-        let healthy: Vec<[usize; 2]> = cluster
-            .pairs
-            .iter()
-            .map(|pair| pair.nodes)
-            .filter(|pair| !suspects.contains(pair))
-            .collect();
+        let healthy: Vec<[usize; 2]> =
+            cluster.measured().filter(|pair| !suspects.contains(pair)).collect();
         let near: Vec<[usize; 2]> =
             healthy.iter().copied().filter(|pair| self.block(*pair) == own).collect();
         let far: Vec<[usize; 2]> = healthy
@@ -212,15 +204,13 @@ impl ClusterJudgement {
             (true, _) => (own, near),
             (false, false) => (own, far),
             (false, true) => {
-                let all = cluster.pairs.iter().map(|other| other.nodes);
-                (own, all.filter(|other| self.block(*other) == own).collect())
+                (own, cluster.measured().filter(|other| self.block(*other) == own).collect())
             }
         }
     }
 
     fn block(&self, [a, b]: [usize; 2]) -> [usize; 2] {
-        let group = &self.group;
-        [group[a].min(group[b]), group[a].max(group[b])]
+        pair(self.group[a], self.group[b])
     }
 }
 
@@ -232,15 +222,10 @@ fn is_inside(block: [usize; 2]) -> bool {
 #[must_use]
 pub fn unsettled(cluster: &Cluster) -> Vec<[usize; 2]> {
     let judgement = ClusterJudgement::of(cluster);
-    cluster
-        .pairs
-        .iter()
-        .filter(|pair| pair.beside.is_some_and(|beside| beside.is_open()))
-        .filter(|pair| {
-            !judgement.faults.iter().any(|fault| judgement.is_concerned(fault, pair.nodes))
-        })
-        .map(|pair| pair.nodes)
-        .collect()
+    let open = cluster
+        .open_pairs()
+        .filter(|pair| !judgement.faults.iter().any(|fault| judgement.is_concerned(fault, *pair)));
+    open.collect()
 }
 
 pub(crate) struct Court<'a> {

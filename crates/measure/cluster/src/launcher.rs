@@ -109,14 +109,12 @@ impl Rank {
     /// # Errors
     /// [`LauncherError`].
     pub fn find(variable: impl Fn(&str) -> Option<String>) -> Result<Self, LauncherError> {
-        let known = KNOWN
-            .iter()
-            .find(|known| {
-                variable(known.rank).is_some()
-                    && known.needs.is_none_or(|name| variable(name).is_some())
-            })
+        let set =
+            KNOWN.iter().filter(|known| known.needs.is_none_or(|name| variable(name).is_some()));
+        let (known, rank) = set
+            .filter_map(|known| Some((known, variable(known.rank)?)))
+            .next()
             .ok_or(LauncherError::None)?;
-        let rank = variable(known.rank).ok_or(LauncherError::None)?;
         let rank = parsed(known.rank, rank)?;
         let size = variable(known.size)
             .ok_or(LauncherError::Size { rank: known.rank, size: known.size })?;

@@ -338,10 +338,6 @@ fn write_note(path: &Path, note: &Note) -> io::Result<()> {
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 
-pub(crate) fn plain(ip: IpAddr) -> IpAddr {
-    ip.to_canonical()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

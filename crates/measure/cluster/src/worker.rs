@@ -6,7 +6,7 @@ use crate::facts::NodeConfiguration;
 use crate::handshake::{ConnectionPurpose, call};
 use crate::launcher::Rank;
 use crate::measure::{ClusterMeasureError, ClusterOptions, Own};
-use crate::meeting::{Greeting, plain};
+use crate::meeting::Greeting;
 use crate::mpi::{self, MpiError, MpiProgram};
 use crate::rank_error::RankError;
 use crate::secret::Secret;
@@ -142,7 +142,7 @@ impl Worker {
         unbuilt: Option<String>,
     ) -> Result<RankConnection, Greeting> {
         // Other ranks use the same interface as rank 0.
-        let ip = plain(stream.local_addr().map_err(Greeting::again)?.ip());
+        let ip = stream.local_addr().map_err(Greeting::again)?.ip().to_canonical();
         let listener = TcpListener::bind((ip, 0)).map_err(Greeting::again)?;
         let introduction = Introduction {
             rank: self.rank,

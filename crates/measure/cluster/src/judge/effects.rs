@@ -5,6 +5,7 @@ use super::figures::PairMetric;
 use super::network::HealthyNetwork;
 use super::part::NetworkPart;
 use super::{ClusterFault, Court, SLOW};
+use crate::choice::pair;
 use crate::cluster::Trip;
 use seatmap_data::statistics::{greatest, least, median};
 use std::collections::{BTreeMap, BTreeSet};
@@ -143,10 +144,8 @@ impl Side<'_> {
 
     fn is_enough(&self, ways: &[usize]) -> bool {
         let items = &self.court.network.items;
-        let pairs: BTreeSet<[usize; 2]> = ways
-            .iter()
-            .map(|at| [items[*at].from.min(items[*at].to), items[*at].from.max(items[*at].to)])
-            .collect();
+        let pairs: BTreeSet<[usize; 2]> =
+            ways.iter().map(|at| pair(items[*at].from, items[*at].to)).collect();
         matches!(self.part, NetworkPart::Pair(_)) || pairs.len() >= FEWEST_PAIRS
     }
 

@@ -22,7 +22,7 @@ impl Lead<'_> {
         &mut self,
         progress: &mut dyn FnMut(ClusterProgress),
     ) -> Result<(), MpiError> {
-        let pairs: Vec<[usize; 2]> = self.cluster.pairs.iter().map(|pair| pair.nodes).collect();
+        let pairs: Vec<[usize; 2]> = self.cluster.measured().collect();
         progress(ClusterProgress::Done("pairs by MPI", 0, pairs.len()));
         let ranks: Vec<usize> = self.members.iter().map(|member| member.said.rank).collect();
         let limit = START
