@@ -87,7 +87,11 @@ pub fn drive(way: RankRoute<'_>, time: Duration, limit: Duration) -> Result<Pair
     let trips_only = line.accounts(limit)?;
     seat.for_trips(false);
     let streams = |error: io::Error| tried("streams", &error, limit);
-    let gap_ns = [line.gap_there().map_err(streams)?, line.gap_back().map_err(streams)?];
+    let gaps = [
+        line.there(GAP_BYTES, GAPS).map_err(streams)?,
+        line.back(GAP_BYTES, GAPS).map_err(streams)?,
+    ];
+    let gap_ns = gaps.map(|ns| ns / f64::from(GAPS));
     let least = STREAM.min(STREAM_TO_TRIPS * time);
     let rate_mbps = [
         line.rate(Line::there, least).map_err(streams)?,
@@ -269,14 +273,6 @@ impl Line {
         (0..count)
             .try_for_each(|_| self.channel.read_payload(&mut self.buffer[..size as usize]))?;
         Ok(nanoseconds(begun))
-    }
-
-    fn gap_there(&mut self) -> io::Result<f64> {
-        Ok(self.there(GAP_BYTES, GAPS)? / f64::from(GAPS))
-    }
-
-    fn gap_back(&mut self) -> io::Result<f64> {
-        Ok(self.back(GAP_BYTES, GAPS)? / f64::from(GAPS))
     }
 
     /// In Mbit/s.

@@ -109,11 +109,10 @@ impl Rank {
     /// # Errors
     /// [`LauncherError`].
     pub fn find(variable: impl Fn(&str) -> Option<String>) -> Result<Self, LauncherError> {
-        let set =
-            KNOWN.iter().filter(|known| known.needs.is_none_or(|name| variable(name).is_some()));
-        let (known, rank) = set
-            .filter_map(|known| Some((known, variable(known.rank)?)))
-            .next()
+        let (known, rank) = KNOWN
+            .iter()
+            .filter(|known| known.needs.is_none_or(|name| variable(name).is_some()))
+            .find_map(|known| Some((known, variable(known.rank)?)))
             .ok_or(LauncherError::None)?;
         let rank = parsed(known.rank, rank)?;
         let size = variable(known.size)
