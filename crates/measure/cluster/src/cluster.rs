@@ -19,7 +19,7 @@ pub const MOST_NODES: usize = 8192;
 const LARGEST: f64 = 1e15;
 
 /// The nodes of a cluster and the connections between them, written by `seatmap cluster measure`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cluster {
     /// Name and version of the format.

@@ -224,12 +224,7 @@ impl<'a> Lead<'a> {
                     profile: None,
                 })
                 .collect(),
-            pairs: Vec::new(),
-            groups: Vec::new(),
-            held_back: None,
-            loaded: Vec::new(),
-            mpi: None,
-            missing: Vec::new(),
+            ..Cluster::default()
         };
         if let Some(earlier) = &options.earlier {
             cluster.pairs = carried(earlier, &cluster)?;

@@ -3,7 +3,7 @@
 //! The same record gives the same plan, also for another machine and after the services have ended.
 
 use crate::file::{Service, ServicesFile, SharedComputer, check_service};
-use seatmap_data::document::{Blame, DocumentError, inconsistent};
+use seatmap_data::document::{Blame, Checked, DocumentError, inconsistent};
 use seatmap_data::statistics::words::counted;
 use seatmap_data::statistics::{greatest, median, quantile};
 use serde::{Deserialize, Serialize};
@@ -198,7 +198,7 @@ impl ServicesRecord {
         Ok(record)
     }
 
-    fn check(&self) -> Result<(), DocumentError> {
+    fn check(&self) -> Checked {
         let samples = self.samples();
         if samples == 0 {
             return inconsistent("others_cpus is empty: the record has no samples");

@@ -38,6 +38,9 @@ impl From<serde_json::Error> for DocumentError {
     }
 }
 
+/// The result of checking a document.
+pub type Checked = Result<(), DocumentError>;
+
 /// Refuses a document whose parts do not fit together.
 ///
 /// # Errors

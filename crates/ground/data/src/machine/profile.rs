@@ -2,7 +2,7 @@
 
 mod check;
 
-use crate::document::DocumentError;
+use crate::document::{Checked, DocumentError};
 use crate::machine::{
     Clock, CoreDistance, Environment, HomeModel, LoadedPoint, Origin, SeatSpeed, Topology, Wakeups,
 };
@@ -91,7 +91,7 @@ impl Profile {
     ///
     /// # Errors
     /// [`DocumentError::Inconsistent`] with the first inconsistency.
-    pub fn check(&self) -> Result<(), DocumentError> {
+    pub fn check(&self) -> Checked {
         check::profile(self)
     }
 }

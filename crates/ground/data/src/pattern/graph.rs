@@ -1,6 +1,6 @@
 //! `seatmap-pattern/1`: a weighted directed graph of tasks.
 
-use crate::document::{DocumentError, inconsistent};
+use crate::document::{Checked, DocumentError, inconsistent};
 use crate::pattern::edge::{Edge, MAX_AMOUNT, gather, is_amount};
 use crate::statistics::words::counted;
 use serde::{Deserialize, Serialize};
@@ -199,7 +199,7 @@ impl Pattern {
     ///
     /// # Errors
     /// [`DocumentError::Inconsistent`] with the first inconsistency.
-    pub fn check(&self) -> Result<(), DocumentError> {
+    pub fn check(&self) -> Checked {
         if !(1..=MAX_TASKS).contains(&self.tasks) {
             return inconsistent(tasks_problem(self.tasks));
         }
@@ -218,7 +218,7 @@ impl Pattern {
         self.check_edges()
     }
 
-    fn check_work(&self) -> Result<(), DocumentError> {
+    fn check_work(&self) -> Checked {
         self.all_or_none("loads", self.loads.len())?;
         self.all_or_none("cache_bytes", self.cache_bytes.len())?;
         for (at, load) in self.loads.iter().enumerate() {
@@ -233,7 +233,7 @@ impl Pattern {
         check_amount("load_ns", self.load_ns.unwrap_or(0.0))
     }
 
-    fn all_or_none(&self, key: &str, given: usize) -> Result<(), DocumentError> {
+    fn all_or_none(&self, key: &str, given: usize) -> Checked {
         if given == 0 || given == self.tasks {
             return Ok(());
         }
@@ -243,7 +243,7 @@ impl Pattern {
         ))
     }
 
-    fn check_edges(&self) -> Result<(), DocumentError> {
+    fn check_edges(&self) -> Checked {
         // Files of Seatmap are sorted, and then need no set of a million edges.
         let ascend = self.edges.is_sorted_by(|a, b| a.ends() < b.ends());
         let mut seen = HashSet::new();
@@ -262,7 +262,7 @@ impl Pattern {
     }
 }
 
-fn check_amount(key: impl Display, amount: f64) -> Result<(), DocumentError> {
+fn check_amount(key: impl Display, amount: f64) -> Checked {
     if is_amount(amount) {
         return Ok(());
     }

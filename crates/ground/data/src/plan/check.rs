@@ -1,12 +1,12 @@
 //! Checks that the parts of a plan are consistent.
 
-use crate::document::{DocumentError, inconsistent};
+use crate::document::{Checked, inconsistent};
 use crate::plan::placed::{MAX_NODE, MAX_TASKS};
 use crate::plan::{Channel, Plan};
 use crate::statistics::words::counted;
 use seatmap_os::cpu_list::MAX_CPU;
 
-pub fn plan(plan: &Plan) -> Result<(), DocumentError> {
+pub fn plan(plan: &Plan) -> Checked {
     placement(&plan.placement)?;
     seats(plan)?;
     memory(plan)?;
@@ -18,7 +18,7 @@ pub fn plan(plan: &Plan) -> Result<(), DocumentError> {
     plan.channels.iter().enumerate().try_for_each(|(at, it)| channel(at, it, tasks))
 }
 
-fn placement(placement: &[u32]) -> Result<(), DocumentError> {
+fn placement(placement: &[u32]) -> Checked {
     if placement.is_empty() {
         return inconsistent("placement is empty; a plan needs at least one task");
     }
@@ -37,7 +37,7 @@ fn placement(placement: &[u32]) -> Result<(), DocumentError> {
     }
 }
 
-fn seats(plan: &Plan) -> Result<(), DocumentError> {
+fn seats(plan: &Plan) -> Checked {
     all_or_none("seats", &plan.seats, plan.placement.len())?;
     for (task, (seat, pu)) in plan.seats.iter().zip(&plan.placement).enumerate() {
         if !seat.is_sorted_by(|a, b| a < b) {
@@ -55,7 +55,7 @@ fn seats(plan: &Plan) -> Result<(), DocumentError> {
     Ok(())
 }
 
-fn memory(plan: &Plan) -> Result<(), DocumentError> {
+fn memory(plan: &Plan) -> Checked {
     all_or_none("memory", &plan.memory, plan.placement.len())?;
     for (task, nodes) in plan.memory.iter().enumerate() {
         if !nodes.is_sorted_by(|a, b| a < b) {
@@ -72,7 +72,7 @@ fn memory(plan: &Plan) -> Result<(), DocumentError> {
     Ok(())
 }
 
-fn pus(plan: &Plan) -> Result<(), DocumentError> {
+fn pus(plan: &Plan) -> Checked {
     if let Some(pair) = plan.pus.windows(2).find(|pair| pair[0].os >= pair[1].os) {
         return inconsistent(format!(
             "pus: PU {} follows PU {}; list each PU once, in ascending order",
@@ -93,7 +93,7 @@ fn pus(plan: &Plan) -> Result<(), DocumentError> {
 }
 
 /// JSON cannot hold infinity or NaN, but a program that makes plans can.
-fn figures(plan: &Plan) -> Result<(), DocumentError> {
+fn figures(plan: &Plan) -> Checked {
     let named = [("cost", plan.cost), ("lower_bound", plan.lower_bound), ("seconds", plan.seconds)];
     let baselines = plan.baselines.iter().flat_map(|them| {
         [
@@ -122,7 +122,7 @@ fn figures(plan: &Plan) -> Result<(), DocumentError> {
     }
 }
 
-fn channel(at: usize, channel: &Channel, tasks: usize) -> Result<(), DocumentError> {
+fn channel(at: usize, channel: &Channel, tasks: usize) -> Checked {
     if let Some(task) = [channel.from, channel.to].into_iter().find(|task| *task >= tasks) {
         return inconsistent(format!(
             "channels[{at}]: there is no task {task}; the plan has {tasks}, counted from 0"
@@ -136,7 +136,7 @@ fn channel(at: usize, channel: &Channel, tasks: usize) -> Result<(), DocumentErr
 }
 
 /// A list has an entry for each task, or none.
-fn all_or_none<T>(key: &str, list: &[T], tasks: usize) -> Result<(), DocumentError> {
+fn all_or_none<T>(key: &str, list: &[T], tasks: usize) -> Checked {
     if list.is_empty() || list.len() == tasks {
         return Ok(());
     }

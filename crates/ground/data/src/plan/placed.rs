@@ -1,6 +1,6 @@
 //! `seatmap-plan/1`: a placement with its provenance.
 
-use crate::document::DocumentError;
+use crate::document::{Checked, DocumentError};
 use crate::machine::{Pu, Topology};
 use crate::plan::{Agreement, Baselines, Channel, Effect, Objective, OtherMachine, check};
 use seatmap_os::host_names;
@@ -158,7 +158,7 @@ impl Plan {
     ///
     /// # Errors
     /// [`DocumentError::Inconsistent`] with the first inconsistency.
-    pub fn check(&self) -> Result<(), DocumentError> {
+    pub fn check(&self) -> Checked {
         check::plan(self)
     }
 

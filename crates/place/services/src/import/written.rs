@@ -3,7 +3,7 @@
 use super::ImportedSeats;
 use crate::file::{ServicesFile, SharedComputer};
 use crate::find;
-use crate::plan::document::{FORMAT, PlanVerdict};
+use crate::plan::document::FORMAT;
 use crate::plan::units::Units;
 use crate::plan::{PlannedService, ServicesPlan, request};
 use seatmap_data::document::Blame;
@@ -79,9 +79,7 @@ impl ImportedSeats {
                 cpus: set.to_string(),
                 nodes: seat.nodes.clone().unwrap_or_default(),
                 pool,
-                median_cpus: None,
-                p99_cpus: None,
-                most_cpus: None,
+                ..PlannedService::default()
             });
         }
         if services.is_empty() {
@@ -93,23 +91,11 @@ impl ImportedSeats {
         Ok(ServicesPlan {
             format: FORMAT.to_owned(),
             machine: profile.name.clone(),
-            recorded_on: String::new(),
-            recorded: String::new(),
-            samples: 0,
-            interval_s: 0.0,
             computer,
             services,
             caches: request::caches(&units),
-            interrupts: String::new(),
-            cost: None,
-            cost_percent: None,
-            bound_percent: None,
-            is_proven: false,
-            lateness: None,
-            baselines: Vec::new(),
-            verdict: PlanVerdict::AsWritten,
             distances_are_assumed: units.distances_are_assumed,
-            talk_unseen: None,
+            ..ServicesPlan::default()
         })
     }
 }

@@ -3,7 +3,7 @@
 use super::cost::CostTerms;
 use super::replay::Lateness;
 use crate::file::{Service, SharedComputer, check_service};
-use seatmap_data::document::{DocumentError, inconsistent};
+use seatmap_data::document::{Checked, DocumentError, inconsistent};
 use seatmap_data::machine::{Origin, OriginKind, Profile, Pu, Topology};
 use seatmap_os::CpuSet;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 pub const FORMAT: &str = "seatmap-services-plan/1";
 
 /// The sets of all services of a computer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServicesPlan {
     /// Name and version of the format.
@@ -80,7 +80,7 @@ impl ServicesPlan {
 }
 
 /// The use of a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PlanVerdict {
@@ -91,11 +91,12 @@ pub enum PlanVerdict {
     /// The services lose next to nothing with their present sets.
     NothingToGain,
     /// The sets come from files of other tools, and were not judged.
+    #[default]
     AsWritten,
 }
 
 /// One service and its set.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlannedService {
     /// The entry of the file.
@@ -152,7 +153,7 @@ impl ServicesPlan {
         Ok(plan)
     }
 
-    fn check(&self) -> Result<(), DocumentError> {
+    fn check(&self) -> Checked {
         if self.services.is_empty() {
             return inconsistent("services is empty");
         }

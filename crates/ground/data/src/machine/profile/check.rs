@@ -1,6 +1,6 @@
 //! Checks that the parts of a profile are consistent, and each number is possible.
 
-use crate::document::{DocumentError, inconsistent};
+use crate::document::{Checked, inconsistent};
 use crate::machine::nanoseconds::{MAX_ROUND_TRIP_NS, too_long};
 use crate::machine::{
     CoreDistance, Deciles, HomeLines, HomeModel, Matrix, Profile, SeatSpeed, Topology,
@@ -18,7 +18,7 @@ const AMOUNT: RangeInclusive<f64> = 0.0..=LARGEST;
 /// The largest number: it can be added up and printed.
 const LARGEST: f64 = 1e15;
 
-pub fn profile(profile: &Profile) -> Result<(), DocumentError> {
+pub fn profile(profile: &Profile) -> Checked {
     topology(&profile.topology)?;
     circumstances(profile)?;
     if let Some(distance) = &profile.core_distance {
@@ -38,7 +38,7 @@ pub fn profile(profile: &Profile) -> Result<(), DocumentError> {
     }
 }
 
-fn topology(topology: &Topology) -> Result<(), DocumentError> {
+fn topology(topology: &Topology) -> Checked {
     check_unique("topology.pus", topology.os_indices())?;
     // Sets of CPUs have a bit for each index up to the last.
     match topology.os_indices().find(|os| *os > MAX_CPU) {
@@ -52,7 +52,7 @@ fn topology(topology: &Topology) -> Result<(), DocumentError> {
 type Figure<'a> = (&'a str, Option<f64>, RangeInclusive<f64>);
 
 /// Checks the numbers of one part of a profile. A program, unlike JSON, can make infinity and NaN.
-fn figures<const N: usize>(part: &str, figures: [Figure; N]) -> Result<(), DocumentError> {
+fn figures<const N: usize>(part: &str, figures: [Figure; N]) -> Checked {
     for (name, value, range) in figures {
         if let Some(value) = value.filter(|value| !range.contains(value)) {
             return inconsistent(format!(
@@ -65,7 +65,7 @@ fn figures<const N: usize>(part: &str, figures: [Figure; N]) -> Result<(), Docum
     Ok(())
 }
 
-fn circumstances(profile: &Profile) -> Result<(), DocumentError> {
+fn circumstances(profile: &Profile) -> Checked {
     let environment = &profile.environment;
     figures(
         "environment",
@@ -81,7 +81,7 @@ fn circumstances(profile: &Profile) -> Result<(), DocumentError> {
     )
 }
 
-fn loaded(profile: &Profile) -> Result<(), DocumentError> {
+fn loaded(profile: &Profile) -> Checked {
     for (at, point) in profile.loaded.iter().enumerate() {
         figures(
             &format!("loaded[{at}]"),
@@ -104,7 +104,7 @@ fn loaded(profile: &Profile) -> Result<(), DocumentError> {
     }
 }
 
-fn check_lines(lines: &HomeLines, homes: usize, topology: &Topology) -> Result<(), DocumentError> {
+fn check_lines(lines: &HomeLines, homes: usize, topology: &Topology) -> Checked {
     let part = "home_model.lines";
     figures(part, [("confidence", Some(lines.confidence), SHARE)])?;
     if let Some(at) = lines.home_of_line.iter().position(|home| *home as usize >= homes) {
@@ -117,7 +117,7 @@ fn check_lines(lines: &HomeLines, homes: usize, topology: &Topology) -> Result<(
     check_known("home_model.lines.nearest_pu", &lines.nearest_pu, topology)
 }
 
-fn check_regimes(distance: &CoreDistance) -> Result<(), DocumentError> {
+fn check_regimes(distance: &CoreDistance) -> Checked {
     for (at, pair) in distance.regimes.iter().enumerate() {
         let part = format!("core_distance.regimes[{at}]");
         if let Some(os) = pair.pus.iter().find(|os| distance.index_of(**os).is_none()) {
@@ -144,14 +144,14 @@ fn check_regimes(distance: &CoreDistance) -> Result<(), DocumentError> {
 }
 
 /// A list that belongs to another one is as long.
-fn check_rows(name: &str, rows: usize, of: usize, things: &str) -> Result<(), DocumentError> {
+fn check_rows(name: &str, rows: usize, of: usize, things: &str) -> Checked {
     if rows == of {
         return Ok(());
     }
     inconsistent(format!("{name} has {} for {}", counted(rows, "row"), counted(of, things)))
 }
 
-fn check_unique(what: &str, os: impl Iterator<Item = u32>) -> Result<(), DocumentError> {
+fn check_unique(what: &str, os: impl Iterator<Item = u32>) -> Checked {
     let mut seen = HashSet::new();
     for os in os {
         if !seen.insert(os) {
@@ -161,7 +161,7 @@ fn check_unique(what: &str, os: impl Iterator<Item = u32>) -> Result<(), Documen
     Ok(())
 }
 
-fn check_known(what: &str, pus: &[u32], topology: &Topology) -> Result<(), DocumentError> {
+fn check_known(what: &str, pus: &[u32], topology: &Topology) -> Checked {
     // A set, because thousands of PUs are looked up.
     let known: HashSet<u32> = topology.os_indices().collect();
     match pus.iter().find(|os| !known.contains(os)) {
@@ -170,7 +170,7 @@ fn check_known(what: &str, pus: &[u32], topology: &Topology) -> Result<(), Docum
     }
 }
 
-fn check_speed(speed: &SeatSpeed, topology: &Topology) -> Result<(), DocumentError> {
+fn check_speed(speed: &SeatSpeed, topology: &Topology) -> Checked {
     check_unique("speed.pus", speed.pus.iter().copied())?;
     check_known("speed.pus", &speed.pus, topology)?;
     match speed.problem() {
@@ -179,7 +179,7 @@ fn check_speed(speed: &SeatSpeed, topology: &Topology) -> Result<(), DocumentErr
     }
 }
 
-fn check_core_distance(distance: &CoreDistance, topology: &Topology) -> Result<(), DocumentError> {
+fn check_core_distance(distance: &CoreDistance, topology: &Topology) -> Checked {
     check_unique("core_distance.pus", distance.pus.iter().copied())?;
     check_known("core_distance.pus", &distance.pus, topology)?;
     let named = [
@@ -197,7 +197,7 @@ fn check_core_distance(distance: &CoreDistance, topology: &Topology) -> Result<(
     check_rows("core_distance.status", distance.status.n(), distance.pus.len(), "PU")
 }
 
-fn check_deciles(distance: &CoreDistance) -> Result<(), DocumentError> {
+fn check_deciles(distance: &CoreDistance) -> Checked {
     let Some(deciles) = &distance.deciles_ns else { return Ok(()) };
     let pairs = distance.pus.len() * distance.pus.len().saturating_sub(1) / 2;
     check_rows("core_distance.deciles_ns", deciles.len(), pairs, "pair")?;
@@ -217,7 +217,7 @@ fn ascend(row: &Deciles) -> bool {
     row[0] >= 0.0 && row.is_sorted()
 }
 
-fn check_matrix(name: &str, matrix: &Matrix, n: usize) -> Result<(), DocumentError> {
+fn check_matrix(name: &str, matrix: &Matrix, n: usize) -> Checked {
     let name = &format!("core_distance.{name}");
     check_rows(name, matrix.n(), n, "PU")?;
     // The diagonal is checked too, though nothing reads it.
@@ -232,10 +232,7 @@ fn check_matrix(name: &str, matrix: &Matrix, n: usize) -> Result<(), DocumentErr
 }
 
 /// A profile made by a program must obey the limits of files.
-fn check_length<'a>(
-    name: &str,
-    rows: impl Iterator<Item = &'a [f64]>,
-) -> Result<(), DocumentError> {
+fn check_length<'a>(name: &str, rows: impl Iterator<Item = &'a [f64]>) -> Checked {
     for (i, row) in rows.enumerate() {
         if let Some((j, problem)) =
             row.iter().enumerate().find_map(|(j, ns)| Some((j, too_long(*ns)?)))
@@ -247,7 +244,7 @@ fn check_length<'a>(
 }
 
 /// A round trip is the same from both ends; a search that relies on it would otherwise never end.
-fn check_symmetric(name: &str, matrix: &Matrix) -> Result<(), DocumentError> {
+fn check_symmetric(name: &str, matrix: &Matrix) -> Checked {
     match matrix.pairs().find(|(i, j, there)| {
         let back = matrix[(*j, *i)];
         // Two unknown distances are equal, though NaN is not.
@@ -261,7 +258,7 @@ fn check_symmetric(name: &str, matrix: &Matrix) -> Result<(), DocumentError> {
     }
 }
 
-fn check_home_model(model: &HomeModel, profile: &Profile) -> Result<(), DocumentError> {
+fn check_home_model(model: &HomeModel, profile: &Profile) -> Checked {
     let Some(distance) = &profile.core_distance else {
         return inconsistent("home_model needs core_distance");
     };
