@@ -4,7 +4,7 @@
 //! node behind a slow cable is farther from all others. In logarithms this is a sum, fitted by
 //! medians, so that one bad pair changes nothing.
 
-use crate::choice::pair;
+use crate::choice::{grouped, pair};
 use crate::cluster::{Cluster, NodePair};
 use seatmap_data::statistics::median;
 use std::collections::BTreeMap;
@@ -78,13 +78,10 @@ impl PairModel {
     }
 
     fn fit_blocks(&mut self, logarithms: &[([usize; 2], f64)]) -> Option<()> {
-        let mut members = BTreeMap::<[usize; 2], Vec<f64>>::new();
-        for ([a, b], value) in logarithms {
-            members
-                .entry(self.block(*a, *b))
-                .or_default()
-                .push(value - self.nodes[*a] - self.nodes[*b]);
-        }
+        let members =
+            grouped(logarithms.iter().map(|([a, b], value)| {
+                (self.block(*a, *b), value - self.nodes[*a] - self.nodes[*b])
+            }));
         let anything = median(members.values().flatten())?;
         self.usual = [true, false].map(|is_inside| {
             let of = members.iter().filter(|(block, _)| (block[0] == block[1]) == is_inside);

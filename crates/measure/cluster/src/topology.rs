@@ -1,6 +1,7 @@
 //! The groups as Slurm's network description (topology.conf(5), topology.yaml(5)): one switch for
 //! each group, and one above them.
 
+use crate::choice::grouped;
 use crate::cluster::Cluster;
 use seatmap_data::document::visible;
 use seatmap_data::statistics::words::counted;
@@ -65,10 +66,8 @@ fn switches(cluster: &Cluster) -> Result<Vec<String>, BadName> {
     if let Some(node) = cluster.nodes.iter().find(|node| !is_good(&node.name)) {
         return Err(BadName::Host(node.name.clone()));
     }
-    let mut groups = BTreeMap::<usize, Vec<&str>>::new();
-    for (node, group) in cluster.group_of().into_iter().enumerate() {
-        groups.entry(group).or_default().push(&cluster.nodes[node].name);
-    }
+    let names = cluster.nodes.iter().map(|node| node.name.as_str());
+    let groups = grouped(cluster.group_of().into_iter().zip(names));
     Ok(groups.into_values().map(|names| short(&names)).collect())
 }
 

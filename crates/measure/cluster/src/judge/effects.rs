@@ -5,7 +5,7 @@ use super::figures::PairMetric;
 use super::network::HealthyNetwork;
 use super::part::NetworkPart;
 use super::{ClusterFault, Court, SLOW};
-use crate::choice::pair;
+use crate::choice::{grouped, pair};
 use crate::cluster::Trip;
 use seatmap_data::statistics::{greatest, least, median};
 use std::collections::{BTreeMap, BTreeSet};
@@ -108,13 +108,10 @@ pub struct Covered {
 
 impl Covered {
     pub fn of(network: &HealthyNetwork<'_>, part: NetworkPart) -> Self {
-        let mut at = BTreeMap::<(PairMetric, usize), Vec<usize>>::new();
-        for (place, item) in network.items.iter().enumerate() {
-            if let Some(side) = part.side_of(&network.group, item) {
-                at.entry((item.figure, side)).or_default().push(place);
-            }
-        }
-        Covered { part, at }
+        let places = network.items.iter().enumerate().filter_map(|(place, item)| {
+            Some(((item.figure, part.side_of(&network.group, item)?), place))
+        });
+        Covered { part, at: grouped(places) }
     }
 }
 

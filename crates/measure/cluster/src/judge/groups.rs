@@ -5,7 +5,7 @@
 //! does. The fastest small messages distinguish the two.
 
 use super::SMALL_BYTES;
-use crate::choice::SIZE_BYTES;
+use crate::choice::{SIZE_BYTES, grouped};
 use crate::cluster::{Cluster, NodePair};
 use seatmap_data::statistics::{least, median};
 use std::collections::BTreeMap;
@@ -43,8 +43,7 @@ pub fn groups(cluster: &Cluster) -> Vec<usize> {
         if ways.is_empty() || FARTHER.contains(&least) {
             continue;
         }
-        let mut groups = BTreeMap::<usize, Vec<&Way>>::new();
-        ways.iter().for_each(|way| groups.entry(own[way.to]).or_default().push(way));
+        let groups = grouped(ways.iter().map(|way| (own[way.to], way)));
         // Small messages may allow several groups; large messages decide.
         let near = groups.values().filter(|ways| {
             least >= FARTHER.end || ways.iter().any(|way| way.floor_ns < FARTHER.start * inside_ns)

@@ -2,6 +2,7 @@
 
 use super::figures::{Item, PairMetric};
 use super::groups::lone;
+use crate::choice::grouped;
 use seatmap_data::statistics::quantile;
 use std::collections::BTreeMap;
 
@@ -46,14 +47,10 @@ impl<'a> HealthyNetwork<'a> {
 /// Nodes with neighbours decide, if there are enough.
 fn usual_by_kind(items: &[Item], group: &[usize]) -> BTreeMap<(PairMetric, bool), f64> {
     let alone = lone(group);
-    let mut like = BTreeMap::<(PairMetric, bool), Vec<f64>>::new();
-    let mut certain = like.clone();
-    for item in items {
-        like.entry(kind(item, group)).or_default().push(item.value);
-        if !alone.contains(&item.from) && !alone.contains(&item.to) {
-            certain.entry(kind(item, group)).or_default().push(item.value);
-        }
-    }
+    let mut like = grouped(items.iter().map(|item| (kind(item, group), item.value)));
+    let between_known =
+        items.iter().filter(|item| !alone.contains(&item.from) && !alone.contains(&item.to));
+    let mut certain = grouped(between_known.map(|item| (kind(item, group), item.value)));
     certain.retain(|_, values| values.len() >= FEWEST);
     like.extend(certain);
     like.iter()

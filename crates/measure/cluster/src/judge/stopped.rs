@@ -2,6 +2,7 @@
 
 use super::part::{FaultLocation, NetworkPart, PartDirection};
 use super::{ClusterFault, ClusterFaultKind, Court};
+use crate::choice::grouped;
 use crate::cluster::{Cluster, QuotaStop};
 use crate::topology::short;
 use seatmap_data::statistics::words::counted;
@@ -52,12 +53,10 @@ pub fn stops(cluster: &Cluster) -> BTreeMap<usize, QuotaStop> {
 impl Court<'_> {
     /// One fault for each quota.
     pub fn stopped(&self) -> Vec<ClusterFault> {
-        let mut by_quota = BTreeMap::<(&str, String), Vec<usize>>::new();
-        for (node, stop) in &self.stops {
-            // On two nodes the same file may hold different quotas.
-            let quota = (stop.file.as_str(), format!("{} {}", stop.cpus, stop.period_ms));
-            by_quota.entry(quota).or_default().push(*node);
-        }
+        // On two nodes the same file may hold different quotas.
+        let by_quota = grouped(self.stops.iter().map(|(node, stop)| {
+            ((stop.file.as_str(), format!("{} {}", stop.cpus, stop.period_ms)), *node)
+        }));
         by_quota.values().map(|nodes| self.stopped_fault(nodes)).collect()
     }
 
