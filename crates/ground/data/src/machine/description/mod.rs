@@ -155,12 +155,6 @@ impl Description {
         &self.written.topology
     }
 
-    /// The figure of one class with its source.
-    #[must_use]
-    pub fn parameter(&self, class: PairClass) -> Option<&RoundTripParameter> {
-        self.written.distance.get(class)
-    }
-
     /// The predicted profile: full topology, every distance, and the home model.
     #[must_use]
     pub fn to_profile(&self) -> Profile {
@@ -243,8 +237,11 @@ sources = ["made up"]
         assert_eq!((description.name(), description.summary()), ("pair", "Two cores"));
         assert_eq!(description.sources(), ["made up"]);
         assert_eq!(description.shape().pus(), 2);
-        assert_eq!(description.parameter(PairClass::OtherPackage).unwrap().kind, Basis::Assumption);
-        assert_eq!(description.parameter(PairClass::Smt), None);
+        assert_eq!(
+            description.written.distance.get(PairClass::OtherPackage).unwrap().kind,
+            Basis::Assumption
+        );
+        assert_eq!(description.written.distance.get(PairClass::Smt), None);
     }
 
     const COUNTS: [&str; 9] = [
