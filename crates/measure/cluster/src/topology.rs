@@ -4,7 +4,7 @@
 use crate::choice::grouped;
 use crate::cluster::Cluster;
 use seatmap_data::document::visible;
-use seatmap_data::statistics::words::counted;
+use seatmap_data::statistics::words::{counted, joined};
 use std::collections::BTreeMap;
 
 /// Why a cluster cannot be described.
@@ -87,7 +87,7 @@ pub fn short(names: &[&str]) -> String {
         }
     }
     let stems = by_stem.into_iter().map(|((stem, width), numbers)| of_stem(stem, width, numbers));
-    stems.chain(plain).collect::<Vec<_>>().join(",")
+    joined(stems.chain(plain), ",")
 }
 
 /// The standard library's formats end at 65,535 digits.
@@ -105,7 +105,7 @@ fn of_stem(stem: &str, width: usize, mut numbers: Vec<u64>) -> String {
         [one] => with_zeros(*one, width),
         run => format!("{}-{}", with_zeros(run[0], width), with_zeros(run[run.len() - 1], width)),
     });
-    format!("{stem}[{}]", runs.collect::<Vec<_>>().join(","))
+    format!("{stem}[{}]", joined(runs, ","))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The errors of reading documents.
 
 use crate::document::{Position, visible};
+use crate::statistics::words::joined;
 
 /// Why a document was refused.
 #[derive(Debug, thiserror::Error)]
@@ -52,7 +53,7 @@ pub fn inconsistent<T>(what: impl Into<String>) -> Result<T, DocumentError> {
 /// A parser's message on one line. Hidden characters of the file are escaped ([`visible`]).
 #[must_use]
 pub fn parser_message(message: &str) -> String {
-    visible(&message.lines().collect::<Vec<_>>().join(", "))
+    visible(&joined(message.lines(), ", "))
 }
 
 /// The mistake in a text of one line, whose number the caller knows.

@@ -12,6 +12,7 @@
 //! | [`closed`] | the schema that refuses unknown keys |
 //! | [`add_later_keys`] | a document as a later version might write it |
 
+use crate::statistics::words::joined;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
@@ -172,14 +173,14 @@ fn tidy(schema: &mut Schema) {
         keywords.remove("default");
     }
     if let Some(Value::String(description)) = keywords.get_mut("description") {
-        *description = description.split("\n\n").map(one_line).collect::<Vec<_>>().join("\n\n");
+        *description = joined(description.split("\n\n").map(one_line), "\n\n");
     }
     forgive_older_documents(keywords);
     describe_alternatives(keywords);
 }
 
 fn one_line(paragraph: &str) -> String {
-    paragraph.split_whitespace().collect::<Vec<_>>().join(" ")
+    joined(paragraph.split_whitespace(), " ")
 }
 
 /// Makes keys with a default optional: they are newer than their format, or optional by hand.

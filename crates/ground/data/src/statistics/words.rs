@@ -22,6 +22,12 @@ pub fn counted_figure(value: f64, digits: usize, name: &str) -> String {
     counted(figure(value, digits), name)
 }
 
+/// The texts of these values, with a separator between them.
+#[must_use]
+pub fn joined<T: ToString>(parts: impl IntoIterator<Item = T>, separator: &str) -> String {
+    parts.into_iter().map(|part| part.to_string()).collect::<Vec<_>>().join(separator)
+}
+
 /// The plural of a name, by the rules for regular nouns. Of several words the last one is the noun.
 #[must_use]
 pub fn plural(name: &str) -> String {

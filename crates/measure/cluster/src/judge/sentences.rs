@@ -8,7 +8,7 @@ use super::{ClusterFault, ClusterFaultKind, Court, SMALL_BYTES};
 use crate::choice::pair;
 use crate::cluster::Trip;
 use crate::topology::short;
-use seatmap_data::statistics::words::counted;
+use seatmap_data::statistics::words::{counted, joined};
 use seatmap_data::statistics::{greatest, least, median};
 
 /// Clocks show a delay's direction if they seem wrong by half of it, within this share: a one-way
@@ -260,5 +260,5 @@ fn of_sides(losses: [Option<Losses>; 2], words: [&str; 2]) -> String {
             losses.sent
         ))
     });
-    each.collect::<Vec<String>>().join(", and ")
+    joined(each, ", and ")
 }

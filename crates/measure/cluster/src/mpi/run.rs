@@ -1,6 +1,7 @@
 //! Runs the MPI program as this rank.
 
 use super::{MOST_PRINTED, MpiProgram};
+use seatmap_data::statistics::words::joined;
 use seatmap_os::Ending;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
@@ -20,19 +21,15 @@ pub struct MpiTask {
 }
 
 pub fn plan(trips: Duration, ranks: &[usize], pairs: &[[usize; 2]]) -> String {
-    let pairs: Vec<String> = pairs.iter().map(|pair| words(pair) + "\n").collect();
+    let pairs: Vec<String> = pairs.iter().map(|pair| joined(pair, " ") + "\n").collect();
     format!(
         "{} {}\n{}\n{}\n{}",
         trips.as_millis(),
         ranks.len(),
-        words(ranks),
+        joined(ranks, " "),
         pairs.len(),
         pairs.concat()
     )
-}
-
-fn words(numbers: &[usize]) -> String {
-    numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(" ")
 }
 
 /// # Errors

@@ -36,7 +36,7 @@ use crate::error::ServicesError;
 use seatmap_cell::CellError;
 use seatmap_cell::name::{Name, NameError};
 use seatmap_data::document::Blame;
-use seatmap_data::statistics::words::counted;
+use seatmap_data::statistics::words::{counted, joined};
 use seatmap_os::rights;
 use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, Tid};
@@ -210,12 +210,10 @@ pub enum ApplyError {
 }
 
 fn alternatives(names: &[Name]) -> String {
-    let names: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
     if names.is_empty() {
-        "; 'seatmap services apply PLAN' applies one".to_owned()
-    } else {
-        format!("; applied: {}", names.join(", "))
+        return "; 'seatmap services apply PLAN' applies one".to_owned();
     }
+    format!("; applied: {}", joined(names.iter().map(|name| format!("'{name}'")), ", "))
 }
 
 /// errno(3).

@@ -16,6 +16,7 @@
 use super::drop_in::DropIn;
 use super::virsh::{self, DomainPart};
 use seatmap_cell::change::{SettingChange, SettingKind};
+use seatmap_data::statistics::words::joined;
 use seatmap_os::layout::CpusetMounts;
 use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, Root, limited, rps};
@@ -155,7 +156,7 @@ fn asked(path: &str) -> Result<String, FileError> {
     }?;
     let printed = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     // systemd prints its lists with spaces: `0-3 8`.
-    Ok(printed.split_whitespace().collect::<Vec<_>>().join(","))
+    Ok(joined(printed.split_whitespace(), ","))
 }
 
 fn told(root: &Root, path: &str, value: &str) -> Result<(), FileError> {
