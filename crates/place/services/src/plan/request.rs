@@ -252,6 +252,7 @@ impl PlanRequest<'_> {
         let units = pricing.units;
         let pools = best.pools();
         let cost = pricing.price(&pools);
+        let services = self.planned(units, &pools);
         let baselines = self.baselines(pricing);
         let now = baselines
             .iter()
@@ -267,9 +268,9 @@ impl PlanRequest<'_> {
             samples: self.record.samples(),
             interval_s: self.record.interval_s,
             computer: self.record.computer.clone(),
-            services: self.planned(units, &pools),
+            interrupts: self.interrupts(&services),
+            services,
             caches: caches(units),
-            interrupts: self.interrupts(units, &pools),
             cost: Some(cost),
             cost_percent: Some(cost.total()),
             bound_percent: Some(bound_percent.min(cost.total())),
@@ -311,14 +312,9 @@ impl PlanRequest<'_> {
     }
 
     /// All but those of quiet services; empty if there are none.
-    fn interrupts(&self, units: &Units, pools: &Pools) -> String {
-        let mut quiet = CpuSet::default();
-        for (at, recorded) in self.record.services.iter().enumerate() {
-            let own = pools.0.iter().find(|pool| pool.members >> at & 1 == 1);
-            if let Some(pool) = own.filter(|_| recorded.service.quiet) {
-                quiet = quiet.with(&units.cpus(&pool.units));
-            }
-        }
+    fn interrupts(&self, planned: &[PlannedService]) -> String {
+        let quiet = planned.iter().filter(|one| one.service.quiet);
+        let quiet = quiet.fold(CpuSet::default(), |all, one| all.with(&one.cpu_set()));
         let all: CpuSet = self.profile.topology.os_indices().collect();
         if quiet.is_empty() { String::new() } else { all.without(&quiet).to_string() }
     }
