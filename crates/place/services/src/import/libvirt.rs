@@ -6,6 +6,7 @@
 use super::lists::ListSpelling;
 use super::{ImportRemark, ImportedSeats, SourceFile, WrittenSeat, list};
 use crate::file::{Service, service_name};
+use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 use seatmap_data::document::{Position, parser_message, whole_number};
@@ -74,10 +75,10 @@ pub fn read(file: &SourceFile<'_>, seats: &mut ImportedSeats) -> Result<(), Stri
                 }
             }
             Event::GeneralRef(reference) => {
-                let character = character(&reference)
+                let referred = referred(&reference)
                     .ok_or_else(|| syntax(file.text, start, "unknown XML entity"))?;
                 if let Some((depth, domain)) = &mut domain {
-                    domain.text(&open[*depth..], character.encode_utf8(&mut [0; 4]));
+                    domain.text(&open[*depth..], &referred);
                 }
             }
             Event::End(_) => {
@@ -97,19 +98,12 @@ pub fn read(file: &SourceFile<'_>, seats: &mut ImportedSeats) -> Result<(), Stri
     }
 }
 
-/// The character of a reference by number, or by one of XML's own five names.
-fn character(reference: &BytesRef<'_>) -> Option<char> {
+/// The text of a reference by number, or by one of XML's own five names.
+fn referred(reference: &BytesRef<'_>) -> Option<String> {
     if reference.is_char_ref() {
-        return reference.resolve_char_ref().ok().flatten();
+        return reference.resolve_char_ref().ok().flatten().map(String::from);
     }
-    match &**reference {
-        "amp" => Some('&'),
-        "lt" => Some('<'),
-        "gt" => Some('>'),
-        "quot" => Some('"'),
-        "apos" => Some('\''),
-        _ => None,
-    }
+    resolve_xml_entity(reference).map(str::to_owned)
 }
 
 fn syntax(text: &str, at: u64, problem: &str) -> String {
