@@ -134,8 +134,8 @@ impl ServicesHost {
     pub fn keep(&self, name: Option<&Name>) -> Result<AppliedPlan, ApplyError> {
         let _lock = self.lock()?;
         self.recover()?;
-        let name = self.chosen(name)?;
-        let mut applied = self.plan(Some(&name))?;
+        let mut applied = self.plan(name)?;
+        let name = applied.name.clone();
         applied.ends_s = None;
         let journal = self.journals()?.into_iter().find(|one| one.header.cell == name);
         match journal.map(|journal| ServiceSite { host: self, journal }) {
