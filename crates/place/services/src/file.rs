@@ -324,6 +324,11 @@ fn check_table(text: &str, table: &DeTable, keys: &[&str]) -> Result<(), Service
 
 const LONGEST_NAME: usize = 64;
 
+/// A unit's name without its kind.
+pub(crate) fn stem(unit: &str) -> &str {
+    unit.rsplit_once('.').map_or(unit, |(stem, _)| stem)
+}
+
 /// A valid name with this end; `service` if empty.
 pub(crate) fn service_name(text: &str, end: &str) -> String {
     let begin = if text.trim().is_empty() { "service" } else { text };

@@ -123,7 +123,7 @@ impl SeatingWay {
                 }
             }
             SeatingWay::Group(folder) => {
-                for (file, value) in ["cpus", "mems"].into_iter().zip(values) {
+                for (file, value) in OPTIONS.into_iter().zip(values) {
                     if !value.is_empty() {
                         of_group(root, folder, file, value, &mut changes)?;
                     }

@@ -8,7 +8,7 @@ mod specifiers;
 
 use super::lists::{ListSpelling, parse};
 use super::{ImportRemark, ImportedSeats, SourceFile, WrittenSeat, written};
-use crate::file::{Service, service_name};
+use crate::file::{Service, service_name, stem};
 use seatmap_data::document::whole_number;
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
@@ -345,7 +345,7 @@ fn of_unit(name: &str, unit: &UnitSettings, above: &[&UnitSettings]) -> WrittenS
     };
     let nodes = std::iter::once(unit).chain(above.iter().copied()).find_map(UnitSettings::memory);
     let service = Service {
-        name: service_name(name.rsplit_once('.').map_or(name, |(stem, _)| stem), ""),
+        name: service_name(stem(name), ""),
         unit: Some(name.to_owned()),
         share: !unit.is_partition,
         ..Service::default()

@@ -37,6 +37,7 @@ pub mod slurm;
 pub mod systemd;
 pub mod taskset;
 
+pub use comment::one_line;
 pub use error::PlanExportError;
 
 use crate::plan::Plan;
