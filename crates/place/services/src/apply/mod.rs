@@ -10,22 +10,22 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`setting`] | one setting of one owner: reading, changing and restoring it |
-//! | [`targets`] | the settings that seat a service |
-//! | [`owners`] | services that only their owner may seat |
+//! | `setting` | one setting of one owner: reading, changing and restoring it |
+//! | `targets` | the settings that seat a service |
+//! | `owners` | services that only their owner may seat |
 //! | `drop_in` | the files that systemd writes for properties |
 //! | `virsh` | the pins of a domain |
 //! | [`host`] | this computer and its applied plans |
 //! | [`seat`] | applying a plan |
-//! | [`undo`] | undoing a plan |
+//! | `undo` | undoing a plan |
 
 mod drop_in;
 pub mod host;
-pub mod owners;
+mod owners;
 pub mod seat;
-pub mod setting;
-pub mod targets;
-pub mod undo;
+mod setting;
+pub(crate) mod targets;
+mod undo;
 mod virsh;
 
 pub use host::{AppliedPlan, ServicesHost};

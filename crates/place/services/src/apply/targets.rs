@@ -150,7 +150,7 @@ impl SeatingWay {
 }
 
 /// Makes an undo remove the drop-in, unless it existed before.
-pub(super) fn of_drop_in(
+pub fn of_drop_in(
     root: &Root,
     change: &SettingChange,
     name: &str,

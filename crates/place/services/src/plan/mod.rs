@@ -5,14 +5,14 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`units`] | the machine in cores, or in CPUs if it has few |
-//! | [`demand`] | the services from the view of the search |
+//! | `units` | the machine in cores, or in CPUs if it has few |
+//! | `demand` | the services from the view of the search |
 //! | [`cost`] | the objective, term by term |
-//! | [`memory`] | memory that services need, and the nodes with it |
-//! | [`spans`] | runs of neighbouring units |
-//! | [`exact`] | the best plan for up to five services, by branch and bound |
-//! | [`search`] | a good plan for more, by annealing |
-//! | [`bound`] | a lower bound on the cost of any plan |
+//! | `memory` | memory that services need, and the nodes with it |
+//! | `spans` | runs of neighbouring units |
+//! | `exact` | the best plan for up to five services, by branch and bound |
+//! | `search` | a good plan for more, by annealing |
+//! | `bound` | a lower bound on the cost of any plan |
 //! | [`baselines`] | the sets that other tools would give |
 //! | [`replay`] | a second judge: a replay of the record on the sets |
 //! | [`document`] | `seatmap-services-plan/1` |
@@ -22,17 +22,17 @@
 //! and a large one covers few caches and nodes.
 
 pub mod baselines;
-pub mod bound;
+mod bound;
 pub mod cost;
-pub mod demand;
+mod demand;
 pub mod document;
-pub mod exact;
-pub mod memory;
+mod exact;
+mod memory;
 pub mod replay;
 pub mod request;
-pub mod search;
-pub mod spans;
-pub mod units;
+mod search;
+mod spans;
+pub(crate) mod units;
 
 pub use document::{PlannedService, ServicesPlan};
 pub use request::{PlanError, PlanRequest};
