@@ -2,7 +2,7 @@
 
 mod check;
 
-use crate::document::{Checked, DocumentError};
+use crate::document::DocumentError;
 use crate::machine::{
     Clock, CoreDistance, Environment, HomeModel, LoadedPoint, Origin, SeatSpeed, Topology, Wakeups,
 };
@@ -85,14 +85,6 @@ impl Profile {
     #[must_use]
     pub fn to_json(&self) -> String {
         crate::document::written(self)
-    }
-
-    /// Checks sizes, references and values.
-    ///
-    /// # Errors
-    /// [`DocumentError::Inconsistent`] with the first inconsistency.
-    pub fn check(&self) -> Checked {
-        check::profile(self)
     }
 }
 

@@ -6,16 +6,23 @@ use crate::plan::{Channel, Plan};
 use crate::statistics::words::counted;
 use seatmap_os::cpu_list::MAX_CPU;
 
-pub fn plan(plan: &Plan) -> Checked {
-    placement(&plan.placement)?;
-    seats(plan)?;
-    memory(plan)?;
-    let tasks = plan.placement.len();
-    all_or_none("names", &plan.names, tasks)?;
-    all_or_none("paths", &plan.paths, tasks)?;
-    pus(plan)?;
-    figures(plan)?;
-    plan.channels.iter().enumerate().try_for_each(|(at, it)| channel(at, it, tasks))
+impl Plan {
+    /// Checks sizes, references and values.
+    ///
+    /// # Errors
+    /// [`DocumentError::Inconsistent`](crate::document::DocumentError::Inconsistent) with the first
+    /// inconsistency.
+    pub fn check(&self) -> Checked {
+        placement(&self.placement)?;
+        seats(self)?;
+        memory(self)?;
+        let tasks = self.placement.len();
+        all_or_none("names", &self.names, tasks)?;
+        all_or_none("paths", &self.paths, tasks)?;
+        pus(self)?;
+        figures(self)?;
+        self.channels.iter().enumerate().try_for_each(|(at, it)| channel(at, it, tasks))
+    }
 }
 
 fn placement(placement: &[u32]) -> Checked {

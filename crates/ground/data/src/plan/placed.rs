@@ -1,8 +1,8 @@
 //! `seatmap-plan/1`: a placement with its provenance.
 
-use crate::document::{Checked, DocumentError};
+use crate::document::DocumentError;
 use crate::machine::{Pu, Topology};
-use crate::plan::{Agreement, Baselines, Channel, Effect, Objective, OtherMachine, check};
+use crate::plan::{Agreement, Baselines, Channel, Effect, Objective, OtherMachine};
 use seatmap_os::host_names;
 use serde::{Deserialize, Serialize};
 
@@ -152,14 +152,6 @@ impl Plan {
     #[must_use]
     pub fn to_json(&self) -> String {
         crate::document::written(self)
-    }
-
-    /// Checks sizes, references and values.
-    ///
-    /// # Errors
-    /// [`DocumentError::Inconsistent`] with the first inconsistency.
-    pub fn check(&self) -> Checked {
-        check::plan(self)
     }
 
     /// Checks that the plan is for this computer, because PU numbers mean nothing on another one. A

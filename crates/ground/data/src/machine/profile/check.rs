@@ -18,23 +18,30 @@ const AMOUNT: RangeInclusive<f64> = 0.0..=LARGEST;
 /// The largest number: it can be added up and printed.
 const LARGEST: f64 = 1e15;
 
-pub fn profile(profile: &Profile) -> Checked {
-    topology(&profile.topology)?;
-    circumstances(profile)?;
-    if let Some(distance) = &profile.core_distance {
-        check_core_distance(distance, &profile.topology)?;
-    }
-    if let Some(model) = &profile.home_model {
-        check_home_model(model, profile)?;
-    }
-    loaded(profile)?;
-    if let Some(speed) = &profile.speed {
-        check_speed(speed, &profile.topology)?;
-    }
-    let wakeups = profile.wakeups.as_ref();
-    match wakeups.and_then(|wakeups| wakeups.problem(&profile.topology)) {
-        Some(problem) => inconsistent(format!("wakeups.{problem}")),
-        None => Ok(()),
+impl Profile {
+    /// Checks sizes, references and values.
+    ///
+    /// # Errors
+    /// [`DocumentError::Inconsistent`](crate::document::DocumentError::Inconsistent) with the first
+    /// inconsistency.
+    pub fn check(&self) -> Checked {
+        topology(&self.topology)?;
+        circumstances(self)?;
+        if let Some(distance) = &self.core_distance {
+            check_core_distance(distance, &self.topology)?;
+        }
+        if let Some(model) = &self.home_model {
+            check_home_model(model, self)?;
+        }
+        loaded(self)?;
+        if let Some(speed) = &self.speed {
+            check_speed(speed, &self.topology)?;
+        }
+        let wakeups = self.wakeups.as_ref();
+        match wakeups.and_then(|wakeups| wakeups.problem(&self.topology)) {
+            Some(problem) => inconsistent(format!("wakeups.{problem}")),
+            None => Ok(()),
+        }
     }
 }
 
