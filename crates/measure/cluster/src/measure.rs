@@ -74,7 +74,7 @@ pub enum ClusterMeasureError {
     /// Ranks did not join.
     #[error(
         "of {size}, these did not join within {seconds} s: {absent}{refused}",
-        size = counted(*.size, "rank")
+        size = counted(.size, "rank")
     )]
     Absent {
         /// The number of ranks.

@@ -79,7 +79,7 @@ pub enum ServicesError {
         "recording {} with a sample every {} ms gives {}; 2 to 100000 are allowed",
         counted(.seconds.as_secs(), "second"),
         .interval.as_millis(),
-        counted(*.samples, "sample")
+        counted(.samples, "sample")
     )]
     Samples {
         /// The length of the recording.

@@ -110,9 +110,9 @@ pub enum ServicesRaceError {
     /// Fewer rounds than an interval needs.
     #[error(
         "{} {} too few for {}; give --rounds {fewest} or more",
-        counted(*.rounds, "round"),
+        counted(.rounds, "round"),
         agreeing(*.rounds, "is", "are"),
-        counted(*.services, "metric")
+        counted(.services, "metric")
     )]
     TooFewRounds {
         /// The requested rounds.

@@ -28,7 +28,7 @@ impl QuotaStop {
         format!(
             "in {stopped_periods} of {periods} of {period_ms} ms ({stopped_s:.2} s), because the \
              quota of the control group {group} ({cpus}) was used up",
-            periods = counted(*periods, "period"),
+            periods = counted(periods, "period"),
             cpus = counted(cpus, "CPU")
         )
     }

@@ -176,7 +176,7 @@ pub enum ApplyError {
         "service '{service}': CPUs {cpus} were set, but {} may still run elsewhere: no cpuset \
          enforces the setting; name the service by pid or command to change the masks of its \
          threads",
-        counted(*.threads, "thread")
+        counted(.threads, "thread")
     )]
     NotEffective {
         /// The service.

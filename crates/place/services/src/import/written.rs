@@ -15,7 +15,7 @@ use seatmap_os::CpuSet;
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WrittenPlanError {
     /// No service has CPUs.
-    #[error("the files name CPUs for none of {}", counted(*.services, "service"))]
+    #[error("the files name CPUs for none of {}", counted(.services, "service"))]
     NoCpus {
         /// The number of services.
         services: usize,

@@ -56,9 +56,9 @@ pub enum PlanError {
     #[error(
         "the services need at least {} ({}), but only {} can be used: lower least_cpus by {} in \
          total",
-        counted(*.needed, "CPU"),
+        counted(.needed, "CPU"),
         .wishes.join(", "),
-        counted(*.cpus, "CPU"),
+        counted(.cpus, "CPU"),
         .needed - .cpus
     )]
     TooFewCpus {
@@ -75,7 +75,7 @@ pub enum PlanError {
          true, quiet = false)",
         counted(.alone.len(), "service"),
         .alone.join(", "),
-        counted(*.needed, "core"),
+        counted(.needed, "core"),
         .needed - .units
     )]
     TooFewUnits {
@@ -90,7 +90,7 @@ pub enum PlanError {
     #[error(
         "service '{name}' has most_cpus = {most}, but the smallest possible set is a core with \
          {}: set most_cpus = {unit_cpus}",
-        counted(*.unit_cpus, "CPU")
+        counted(.unit_cpus, "CPU")
     )]
     MostBelowCore {
         /// The service.
@@ -192,7 +192,7 @@ pub enum PlanError {
     #[error(
         "no division of {} keeps all limits: sets consist of whole cores, so least_cpus rounds up \
          and most_cpus down; lower a least_cpus or raise a most_cpus by the size of a core"
-        , counted(*.cpus, "CPU")
+        , counted(.cpus, "CPU")
     )]
     NothingFits {
         /// The number of CPUs.
