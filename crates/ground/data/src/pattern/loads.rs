@@ -2,26 +2,26 @@
 
 use crate::document::decimal_number;
 use crate::pattern::edge::{MAX_AMOUNT, is_amount};
-use crate::pattern::words::{WordError, quoted, words};
+use crate::pattern::words::{NumbersError, quoted, words};
 
 /// The loads in a text: numbers with commas or spaces between them, such as `4,1,1,1`. A `#` begins
 /// a comment until the end of the line.
 ///
 /// # Errors
-/// [`WordError`] with the first invalid word.
+/// [`NumbersError`] with the first invalid word.
 ///
 /// ```
 /// # use seatmap_data::pattern::loads;
 /// assert_eq!(loads::read("4, 1 1 # the first does most\n0.5").unwrap(), [4.0, 1.0, 1.0, 0.5]);
 /// ```
-pub fn read(text: &str) -> Result<Vec<f64>, WordError> {
+pub fn read(text: &str) -> Result<Vec<f64>, NumbersError> {
     let kept = text.lines().map(|line| line.split('#').next().unwrap_or_default());
     // A comma becomes a blank, so that words keep their positions.
     let plain: String = kept.map(|line| line.replace(',', " ") + "\n").collect();
     words(&plain)
         .map(|(place, word)| {
             let load = decimal_number(word).filter(|load| is_amount(*load));
-            load.ok_or_else(|| WordError {
+            load.ok_or_else(|| NumbersError {
                 place,
                 problem: format!(
                     "{} is not a load; write a number between 0 and {MAX_AMOUNT:e}",

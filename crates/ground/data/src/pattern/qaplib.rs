@@ -2,7 +2,7 @@
 
 use crate::document::{Position, decimal_number, whole_number};
 use crate::pattern::edge::{MAX_AMOUNT, is_amount};
-use crate::pattern::words::{WordError, quoted, words};
+use crate::pattern::words::{NumbersError, quoted, words};
 use crate::pattern::{Edge, Pattern};
 use crate::statistics::words::counted;
 
@@ -34,8 +34,8 @@ impl Instance {
     /// Reads n and the two matrices; line breaks mean nothing.
     ///
     /// # Errors
-    /// [`WordError`] with the position of missing, superfluous or invalid text.
-    pub fn read(text: &str) -> Result<Self, WordError> {
+    /// [`NumbersError`] with the position of missing, superfluous or invalid text.
+    pub fn read(text: &str) -> Result<Self, NumbersError> {
         let mut words = words(text);
         let Some((place, word)) = words.next() else {
             return Err(wrong(Position::end(text), "the file is empty"));
@@ -78,8 +78,8 @@ impl Instance {
     /// One of the matrices as a pattern, without the diagonal.
     ///
     /// # Errors
-    /// [`WordError`] for a negative flow.
-    pub fn pattern(&self, which: Which, name: &str) -> Result<Pattern, WordError> {
+    /// [`NumbersError`] for a negative flow.
+    pub fn pattern(&self, which: Which, name: &str) -> Result<Pattern, NumbersError> {
         let cells = match which {
             Which::First => &self.a,
             Which::Second => &self.b,
@@ -95,8 +95,8 @@ impl Instance {
     }
 }
 
-fn wrong(place: Position, problem: impl Into<String>) -> WordError {
-    WordError { place, problem: problem.into() }
+fn wrong(place: Position, problem: impl Into<String>) -> NumbersError {
+    NumbersError { place, problem: problem.into() }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::document::Position;
 /// Why a text of numbers was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {problem}")]
-pub struct WordError {
+pub struct NumbersError {
     /// The position of the mistake.
     pub place: Position,
     /// The mistake.

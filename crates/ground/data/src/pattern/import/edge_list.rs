@@ -158,14 +158,15 @@ fn figure(row: &CsvRow, at: usize) -> Result<f64, PatternImportError> {
 
 impl Tasks {
     fn number(&mut self, field: &CsvField) -> Result<usize, PatternImportError> {
-        let wrong = |problem: String, remedy| malformed(field.place, problem, remedy);
+        let place = field.place;
         let number = field.text.parse::<usize>();
         // A fraction is neither a number of a task nor a name.
         if field.text.is_empty() || (number.is_err() && !field.is_word()) {
-            return wrong(format!("{} is not a task", quoted(&field.text)), TASKS);
+            return malformed(place, format!("{} is not a task", quoted(&field.text)), TASKS);
         }
         if matches!(number, Ok(number) if number > MOST_NUMBER) {
-            return wrong(
+            return malformed(
+                place,
                 format!(
                     "task {} is out of range: tasks are numbered 0 to {MOST_NUMBER}",
                     field.text
@@ -190,13 +191,19 @@ impl Tasks {
                 if number < MAX_TASKS {
                     Ok(number)
                 } else {
-                    wrong(tasks_problem("more"), FEWER_TASKS)
+                    malformed(place, tasks_problem("more"), FEWER_TASKS)
                 }
             }
-            (Tasks::Numbers { .. }, Err(_)) => {
-                wrong(format!("{} is a name among task numbers", quoted(&field.text)), TASKS)
-            }
-            _ => wrong(format!("{} is a number among task names", quoted(&field.text)), TASKS),
+            (Tasks::Numbers { .. }, Err(_)) => malformed(
+                place,
+                format!("{} is a name among task numbers", quoted(&field.text)),
+                TASKS,
+            ),
+            _ => malformed(
+                place,
+                format!("{} is a number among task names", quoted(&field.text)),
+                TASKS,
+            ),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::MAX_FILE_BYTES;
 use crate::document::{DocumentError, Position};
-use crate::pattern::WordError;
+use crate::pattern::NumbersError;
 
 pub const FEWER_TASKS: &str = "merge tasks that belong together";
 
@@ -56,7 +56,7 @@ pub enum PatternImportError {
     Pattern(#[from] DocumentError),
     /// An invalid QAPLIB instance.
     #[error(transparent)]
-    Qaplib(#[from] WordError),
+    Qaplib(#[from] NumbersError),
 }
 
 /// Refuses a file with a mistake at a place.
