@@ -23,7 +23,6 @@ const LARGEST: f64 = 1e15;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cluster {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The day of the measurement, `YYYY-MM-DD`.
     #[serde(skip_serializing_if = "Option::is_none")]

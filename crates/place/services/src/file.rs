@@ -22,7 +22,6 @@ pub const MOST_SERVICES: usize = 64;
 #[serde(deny_unknown_fields)]
 pub struct ServicesFile {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// Settings for the whole computer.
     #[serde(default)]

@@ -17,7 +17,6 @@ pub const FORMAT: &str = "seatmap-services-record/1";
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServicesRecord {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The name of the computer.
     pub machine: String,

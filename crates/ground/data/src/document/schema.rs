@@ -23,7 +23,7 @@ use std::path::Path;
 const SAME_VALUE: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 
 /// The schema of a type's documents. A key is required if every version of the format writes it:
-/// always, and without a default for older documents.
+/// always, and without a default for older documents. The key `format` is the format itself.
 #[must_use]
 pub fn of<T: JsonSchema>(format: &str) -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize();
@@ -31,6 +31,9 @@ pub fn of<T: JsonSchema>(format: &str) -> Value {
     RecursiveTransform(tidy).transform(&mut schema);
     schema.insert("$id".to_owned(), format!("urn:{}", format.replace(['-', '/'], ":")).into());
     schema.insert("title".to_owned(), format.into());
+    if let Some(key) = schema.pointer_mut("/properties/format") {
+        key["const"] = format.into();
+    }
     schema.to_value()
 }
 

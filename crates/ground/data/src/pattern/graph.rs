@@ -26,7 +26,6 @@ pub const MAX_CACHE_BYTES: u64 = 1 << 60;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pattern {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The pattern's name for people: `stencil2d:8x8`, or a file's name without extension.
     pub name: String,

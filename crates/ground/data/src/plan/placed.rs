@@ -23,7 +23,6 @@ pub const MAX_NODE: u32 = 1023;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The name of the machine that the plan is for.
     pub machine: String,

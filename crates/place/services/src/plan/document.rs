@@ -17,7 +17,6 @@ pub const FORMAT: &str = "seatmap-services-plan/1";
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServicesPlan {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The machine for these sets.
     pub machine: String,

@@ -76,7 +76,6 @@ pub struct Description {
 #[serde(deny_unknown_fields)]
 struct Written {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     format: String,
     /// The machine's name on the command line.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[a-z0-9._-]+$")))]
