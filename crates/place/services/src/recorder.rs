@@ -281,7 +281,7 @@ impl ServiceMeter {
         let tids = self.pids.iter().flat_map(|pid| task::threads(*pid).unwrap_or_default());
         let tids: Vec<Tid> = tids.collect();
         let masks = tids.iter().filter_map(|tid| CpuSet::of_thread(*tid).ok());
-        let allowed = masks.fold(CpuSet::default(), |all, mask| all.with(&mask));
+        let allowed: CpuSet = masks.flatten().collect();
         RecordedService {
             service: self.service,
             processes: self.pids.len(),

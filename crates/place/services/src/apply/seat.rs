@@ -176,7 +176,7 @@ impl ServicesHost {
             return Err(ApplyError::CpusMissing { missing, online });
         }
         let cells = seatmap_cell::standing(&self.root);
-        let in_cells = cells.values().fold(CpuSet::default(), |all, cpus| all.with(cpus));
+        let in_cells: CpuSet = cells.values().flatten().collect();
         if in_cells.meets(&wanted) {
             return Err(ApplyError::InCell(in_cells.within(&wanted)));
         }
@@ -199,8 +199,7 @@ impl ServicesHost {
 }
 
 fn all_cpus(plan: &ServicesPlan) -> CpuSet {
-    let sets = plan.services.iter().map(PlannedService::cpu_set);
-    sets.fold(CpuSet::default(), |all, one| all.with(&one))
+    plan.services.iter().flat_map(PlannedService::cpu_set).collect()
 }
 
 pub(super) fn refused(planned: &PlannedService, source: FileError) -> ApplyError {

@@ -314,7 +314,7 @@ impl PlanRequest<'_> {
     /// All but those of quiet services; empty if there are none.
     fn interrupts(&self, planned: &[PlannedService]) -> String {
         let quiet = planned.iter().filter(|one| one.service.quiet);
-        let quiet = quiet.fold(CpuSet::default(), |all, one| all.with(&one.cpu_set()));
+        let quiet: CpuSet = quiet.flat_map(PlannedService::cpu_set).collect();
         let all: CpuSet = self.profile.topology.os_indices().collect();
         if quiet.is_empty() { String::new() } else { all.without(&quiet).to_string() }
     }
