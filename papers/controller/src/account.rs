@@ -28,7 +28,6 @@ const MOST_CPU_MS: f64 = (1u64 << 20) as f64 * HALF_LIFE_MS / std::f64::consts::
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsageFile {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The boot whose clock `at_ms` uses.
     pub boot_id: String,

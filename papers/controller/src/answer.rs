@@ -117,7 +117,6 @@ pub struct Listed {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JobList<'a> {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = LIST_FORMAT)))]
     format: &'static str,
     /// The cells by age, and the waiting requests.
     cells: &'a [Listed],

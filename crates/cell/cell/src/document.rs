@@ -11,7 +11,6 @@ pub const LIST_FORMAT: &str = "seatmap-cells/1";
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellList<'a> {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = LIST_FORMAT)))]
     format: &'static str,
     /// The cells, oldest first.
     cells: &'a [CellRecord],

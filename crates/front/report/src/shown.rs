@@ -75,7 +75,6 @@ fn listed(list: &str) -> Vec<u32> {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ShownMachine<'a> {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = "seatmap-show/1")))]
     format: &'static str,
     /// The machine's name.
     machine: &'a str,

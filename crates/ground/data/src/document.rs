@@ -10,7 +10,7 @@
 //! | [`written`] | a document as text |
 //! | [`Outline`], [`from_json`], [`too_long`] | the limits of texts and keys in files |
 //! | [`left_aligned`], [`right_aligned`] | cells of tables, of any width |
-//! | [`DocumentError`] | why a document was refused |
+//! | [`DocumentError`], [`Checked`], [`inconsistent`] | why a document was refused |
 //! | [`with_causes`] | an error and its causes on one line |
 //! | [`Blame`] | whether the input or the work caused an error |
 //! | [`parser_message`] | a parser's message on one line, with control characters escaped |
@@ -41,7 +41,7 @@ pub use aligned::{left_aligned, right_aligned};
 pub use blame::Blame;
 pub use bounded::{MOST_TEXT_BYTES, Outline, from_json, too_long};
 pub use causes::with_causes;
-pub use error::{DocumentError, json_problem, parser_message};
+pub use error::{Checked, DocumentError, inconsistent, json_problem, parser_message};
 pub use hash::content_hash;
 pub use json::written;
 pub use number::{decimal_number, printed_number, rounded_ns, whole_number};

@@ -22,3 +22,4 @@ mod words;
 pub use edge::Edge;
 pub use generate::{SpecError, generate};
 pub use graph::{Outsider, Pattern, PatternObservation};
+pub use words::NumbersError;

@@ -2,7 +2,7 @@
 //!
 //! | item | gives |
 //! |---|---|
-//! | [`median`], [`quantile`], [`mad`] | order statistics |
+//! | [`median`], [`quantile`], [`mad`], [`least`], [`greatest`] | order statistics |
 //! | [`summarise`] | the summary of one pair's batches, with a bootstrap interval of the median |
 //! | [`signed_rank`] | the shift of paired differences, its interval, and the detection limit |
 //! | [`dependence`] | how much less information a series has than independent values |
@@ -36,12 +36,27 @@ pub use summary::{Summary, summarise};
 /// The factor from a median absolute deviation to the standard deviation of a normal distribution.
 pub const MAD_TO_SIGMA: f64 = 1.4826;
 
+use std::borrow::Borrow;
+
 /// The finite values, in ascending order.
 #[must_use]
-pub fn sorted(values: &[f64]) -> Vec<f64> {
-    let mut finite: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
+pub fn sorted(values: impl IntoIterator<Item: Borrow<f64>>) -> Vec<f64> {
+    let values = values.into_iter().map(|value| *value.borrow());
+    let mut finite: Vec<f64> = values.filter(|value| value.is_finite()).collect();
     finite.sort_unstable_by(f64::total_cmp);
     finite
+}
+
+/// The least of these values; infinity without any.
+#[must_use]
+pub fn least(values: impl IntoIterator<Item: Borrow<f64>>) -> f64 {
+    values.into_iter().fold(f64::INFINITY, |least, value| least.min(*value.borrow()))
+}
+
+/// The greatest of 0 and these values.
+#[must_use]
+pub fn greatest(values: impl IntoIterator<Item: Borrow<f64>>) -> f64 {
+    values.into_iter().fold(0.0, |greatest: f64, value| greatest.max(*value.borrow()))
 }
 
 /// The quantile of ascending values at `share` (0 to 1), interpolated between neighbours: type 7 of
@@ -56,7 +71,7 @@ pub fn quantile_sorted(ascending: &[f64], share: f64) -> Option<f64> {
 
 /// The quantile at `share` of values in any order; `None` if none is finite.
 #[must_use]
-pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
+pub fn quantile(values: impl IntoIterator<Item: Borrow<f64>>, share: f64) -> Option<f64> {
     quantile_sorted(&sorted(values), share)
 }
 
@@ -67,7 +82,7 @@ pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
 /// assert_eq!(median(&[80.0, 300.0, f64::NAN, 84.0]), Some(84.0));
 /// ```
 #[must_use]
-pub fn median(values: &[f64]) -> Option<f64> {
+pub fn median(values: impl IntoIterator<Item: Borrow<f64>>) -> Option<f64> {
     quantile(values, 0.5)
 }
 
@@ -75,7 +90,7 @@ pub fn median(values: &[f64]) -> Option<f64> {
 #[must_use]
 pub fn mad(values: &[f64]) -> Option<f64> {
     let centre = median(values)?;
-    median(&values.iter().map(|value| (value - centre).abs()).collect::<Vec<_>>())
+    median(values.iter().map(|value| (value - centre).abs()))
 }
 
 #[cfg(test)]
@@ -93,7 +108,7 @@ mod tests {
 
     #[test]
     fn median_and_mad_ignore_non_finite_values() {
-        assert_eq!(median(&[]), None);
+        assert_eq!(median([0.0; 0]), None);
         assert_eq!(mad(&[f64::NAN, f64::INFINITY]), None);
         assert_eq!(mad(&[3.0]), Some(0.0));
     }

@@ -68,7 +68,15 @@ fn pairs(nodes: usize) -> impl Iterator<Item = [usize; 2]> {
     (0..nodes).flat_map(move |a| (a + 1..nodes).map(move |b| [a, b]))
 }
 
-fn pair(a: usize, b: usize) -> [usize; 2] {
+/// The values with each key, in their order.
+pub(crate) fn grouped<K: Ord, V>(pairs: impl Iterator<Item = (K, V)>) -> BTreeMap<K, Vec<V>> {
+    let mut groups = BTreeMap::<K, Vec<V>>::new();
+    pairs.for_each(|(key, value)| groups.entry(key).or_default().push(value));
+    groups
+}
+
+/// The key of a pair of nodes or groups.
+pub(crate) fn pair(a: usize, b: usize) -> [usize; 2] {
     [a.min(b), a.max(b)]
 }
 
@@ -188,8 +196,7 @@ impl Chooser<'_> {
             let to = part[*a];
             part.iter_mut().filter(|part| **part == from).for_each(|part| *part = to);
         }
-        let mut parts = BTreeMap::<usize, Vec<usize>>::new();
-        part.iter().enumerate().for_each(|(node, part)| parts.entry(*part).or_default().push(node));
+        let parts = grouped(part.iter().enumerate().map(|(node, part)| (*part, node)));
         let mut parts: Vec<Vec<usize>> = parts.into_values().collect();
         // The lowest node breaks ties, so that equal values give equal numbers.
         parts.sort_by_key(|part| (std::cmp::Reverse(part.len()), part[0]));
@@ -266,7 +273,7 @@ fn numbered(parts: &[Vec<usize>], nodes: usize) -> Vec<usize> {
 /// parts are not clearly apart.
 fn limit(values: &[f64]) -> Option<f64> {
     // A step from 10 to 20 us equals one from 100 to 200 us.
-    let logarithms: Vec<f64> = sorted(&values.iter().map(|value| value.ln()).collect::<Vec<_>>());
+    let logarithms = sorted(values.iter().map(|value| value.ln()));
     let cut = (1..logarithms.len())
         .min_by(|a, b| inside(&logarithms, *a).total_cmp(&inside(&logarithms, *b)))?;
     let apart = median(&logarithms[cut..])? - median(&logarithms[..cut])?;

@@ -19,17 +19,16 @@ pub const MOST_NODES: usize = 8192;
 const LARGEST: f64 = 1e15;
 
 /// The nodes of a cluster and the connections between them, written by `seatmap cluster measure`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cluster {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The day of the measurement, `YYYY-MM-DD`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
     /// The launcher that started the ranks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub launcher: Option<String>,
     /// The nodes by rank.
     pub nodes: Vec<Node>,
@@ -39,13 +38,13 @@ pub struct Cluster {
     #[serde(default)]
     pub groups: Vec<Vec<usize>>,
     /// How well the measured pairs predict the others.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub held_back: Option<HeldBack>,
     /// Rates while many nodes send at once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loaded: Vec<LoadedStreams>,
     /// Costs of MPI messages, if measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mpi: Option<Mpi>,
     /// Nodes and pairs that could not be measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -66,7 +65,7 @@ pub struct Node {
     #[serde(default)]
     pub facts: NodeConfiguration,
     /// Core distances inside the node, if measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
 }
 
@@ -88,16 +87,16 @@ pub struct NodePair {
     /// even on a healthy link.
     pub segments: [u64; 2],
     /// The second node's clock minus the first's, in nanoseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub clock_offset_ns: Option<f64>,
     /// The largest packet on the path, in bytes, as seen by the first node.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mtu_bytes: Option<u32>,
     /// Each end's figures about itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ends: Option<[ConnectionEnd; 2]>,
     /// Comparison with like pairs, if this pair looked bad.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub beside: Option<Beside>,
 }
 
@@ -106,13 +105,13 @@ pub struct NodePair {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConnectionEnd {
     /// The largest packet that this end sends to the other, in bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mtu_bytes: Option<u32>,
     /// The share of the time (0 to 1) in which this end was ready to run but had no CPU.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub wait_share: Option<f64>,
     /// CPU quotas that stopped this end; absent if unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub stops: Option<Vec<QuotaStop>>,
 }
 
@@ -140,15 +139,13 @@ pub struct QuotaStop {
 }
 
 impl QuotaStop {
-    pub(crate) fn add(&mut self, other: &QuotaStop) {
-        self.stopped_periods = self.stopped_periods.saturating_add(other.stopped_periods);
-        self.periods = self.periods.saturating_add(other.periods);
-        self.stopped_ms += other.stopped_ms;
-    }
-
     pub(crate) fn add_to(&self, all: &mut Vec<QuotaStop>) {
         match all.iter_mut().find(|known| known.file == self.file) {
-            Some(known) => known.add(self),
+            Some(known) => {
+                known.stopped_periods = known.stopped_periods.saturating_add(self.stopped_periods);
+                known.periods = known.periods.saturating_add(self.periods);
+                known.stopped_ms += self.stopped_ms;
+            }
             None => all.push(self.clone()),
         }
     }
@@ -185,7 +182,7 @@ pub struct ExcessFactor {
     /// The true factor is at least this, with 99.9 % confidence.
     pub at_least: f64,
     /// The best figure of the like pairs: microseconds per bit of a stream, or nanoseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub like: Option<f64>,
 }
 
@@ -347,6 +344,17 @@ impl Cluster {
             *text = visible(text);
         }
         seen
+    }
+
+    /// The nodes of each measured pair.
+    pub(crate) fn measured(&self) -> impl Iterator<Item = [usize; 2]> {
+        self.pairs.iter().map(|pair| pair.nodes)
+    }
+
+    /// The pairs that look bad, but not often enough to be sure.
+    pub(crate) fn open_pairs(&self) -> impl Iterator<Item = [usize; 2]> {
+        let is_open = self.pairs.iter().filter(|pair| pair.beside.is_some_and(|it| it.is_open()));
+        is_open.map(|pair| pair.nodes)
     }
 
     fn check(&self) -> Result<(), String> {

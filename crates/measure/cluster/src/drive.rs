@@ -6,14 +6,14 @@ use crate::handshake::{ConnectionPurpose, HandshakeError, call_within};
 use crate::seat::TripPinning;
 use crate::secret::Secret;
 use crate::wire::{RankConnection, receive};
-use seatmap_data::statistics::{median, quantile_sorted, sorted, summarise};
+use seatmap_data::statistics::{greatest, median, quantile, summarise};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 /// Message sizes of the round trips, in bytes: a lock or flag, a halo, a block.
-pub(crate) const SIZES: [u32; 4] = [8, 1024, 16 << 10, crate::choice::SIZE_BYTES];
+pub const SIZES: [u32; 4] = [8, 1024, 16 << 10, crate::choice::SIZE_BYTES];
 
 const FEWEST_TRIPS: usize = 24;
 const MOST_TRIPS: usize = 20_000;
@@ -42,7 +42,7 @@ const MOST_MESSAGES: u32 = 1 << 12;
 const CLOCKS: usize = 12;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct PairFigures {
+pub struct PairFigures {
     pub trips: Vec<Trip>,
     pub rate_mbps: [f64; 2],
     pub gap_ns: [f64; 2],
@@ -53,7 +53,7 @@ pub(crate) struct PairFigures {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RankRoute<'a> {
+pub struct RankRoute<'a> {
     pub ends: PairEnds,
     pub address: SocketAddr,
     pub secret: &'a Secret,
@@ -65,16 +65,11 @@ pub(crate) struct RankRoute<'a> {
 /// # Errors
 ///
 /// The step that failed, and why.
-pub(crate) fn drive(
-    way: RankRoute<'_>,
-    time: Duration,
-    limit: Duration,
-) -> Result<PairFigures, String> {
+pub fn drive(way: RankRoute<'_>, time: Duration, limit: Duration) -> Result<PairFigures, String> {
     let mut line =
         Line::open(way, limit).map_err(|error| tried("the connection request", &error, limit))?;
     let mut seat = TripPinning::new();
-    let before =
-        line.accounts().map_err(|error| tried("the request for its counts", &error, limit))?;
+    let before = line.accounts(limit)?;
     seat.for_trips(true);
     let mut trips = Vec::new();
     for size in SIZES {
@@ -89,11 +84,14 @@ pub(crate) fn drive(
         })?);
     }
     // Full queues drop packets even on a healthy link.
-    let trips_only =
-        line.accounts().map_err(|error| tried("the request for its counts", &error, limit))?;
+    let trips_only = line.accounts(limit)?;
     seat.for_trips(false);
     let streams = |error: io::Error| tried("streams", &error, limit);
-    let gap_ns = [line.gap_there().map_err(streams)?, line.gap_back().map_err(streams)?];
+    let gaps = [
+        line.there(GAP_BYTES, GAPS).map_err(streams)?,
+        line.back(GAP_BYTES, GAPS).map_err(streams)?,
+    ];
+    let gap_ns = gaps.map(|ns| ns / f64::from(GAPS));
     let least = STREAM.min(STREAM_TO_TRIPS * time);
     let rate_mbps = [
         line.rate(Line::there, least).map_err(streams)?,
@@ -102,8 +100,7 @@ pub(crate) fn drive(
     let clock_offset_ns = line
         .clock_offset_ns()
         .map_err(|error| tried("the request for its clock", &error, limit))?;
-    let after =
-        line.accounts().map_err(|error| tried("the request for its counts", &error, limit))?;
+    let after = line.accounts(limit)?;
     let ends = [0, 1].map(|end| after[end].end(&before[end]));
     let retransmits = trips_only.each_ref().map(|own| own.resent);
     let segments = trips_only.each_ref().map(|own| own.sent);
@@ -168,7 +165,7 @@ impl PairTime {
 }
 
 /// Sends for this time and returns the rate in Mbit/s.
-pub(crate) fn stream(way: RankRoute<'_>, time: Duration, limit: Duration) -> Result<f64, String> {
+pub fn stream(way: RankRoute<'_>, time: Duration, limit: Duration) -> Result<f64, String> {
     let mut line =
         Line::open(way, limit).map_err(|error| tried("the connection request", &error, limit))?;
     let begun = Instant::now();
@@ -231,7 +228,7 @@ impl Line {
         let passes: Vec<Vec<f64>> =
             times.chunks(times.len().div_ceil(PASSES)).map(<[f64]>::to_vec).collect();
         let summary = summarise(&passes, u64::from(size)).ok_or(io::ErrorKind::InvalidData)?;
-        let p90_ns = quantile_sorted(&sorted(&times), 0.9).unwrap_or(summary.median);
+        let p90_ns = quantile(&times, 0.9).unwrap_or(summary.median);
         Ok(Trip {
             size_bytes: size,
             median_ns: summary.median,
@@ -278,14 +275,6 @@ impl Line {
         Ok(nanoseconds(begun))
     }
 
-    fn gap_there(&mut self) -> io::Result<f64> {
-        Ok(self.there(GAP_BYTES, GAPS)? / f64::from(GAPS))
-    }
-
-    fn gap_back(&mut self) -> io::Result<f64> {
-        Ok(self.back(GAP_BYTES, GAPS)? / f64::from(GAPS))
-    }
-
     /// In Mbit/s.
     fn rate(
         &mut self,
@@ -308,7 +297,7 @@ impl Line {
             .map(|_| stream(self, FIRST_BYTES, count))
             .collect::<io::Result<Vec<f64>>>()?;
         // 1 bit/ns is 1,000 Mbit/s.
-        Ok(times.iter().map(|ns| 1e3 * bits / ns).fold(0.0, f64::max))
+        Ok(greatest(times.iter().map(|ns| 1e3 * bits / ns)))
     }
 
     fn clock_offset_ns(&mut self) -> io::Result<f64> {
@@ -328,13 +317,13 @@ impl Line {
         // A short trip leaves little delay to divide wrongly between the directions; the median of
         // the shortest quarter ignores an outlier.
         answers.sort_by_key(|answer| answer.0);
-        median(&answers[..CLOCKS / 4].iter().map(|answer| answer.1).collect::<Vec<_>>())
+        median(answers[..CLOCKS / 4].iter().map(|answer| answer.1))
             .ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
-    fn accounts(&mut self) -> io::Result<[EndCounters; 2]> {
-        self.order(b'S', 0, 0)?;
-        let theirs = receive(&mut self.channel)?;
+    fn accounts(&mut self, limit: Duration) -> Result<[EndCounters; 2], String> {
+        let theirs = self.order(b'S', 0, 0).and_then(|()| receive(&mut self.channel));
+        let theirs = theirs.map_err(|error| tried("the request for its counts", &error, limit))?;
         Ok([EndCounters::of(self.channel.stream()), theirs])
     }
 

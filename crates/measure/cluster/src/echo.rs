@@ -26,14 +26,14 @@ use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The largest message accepted, in bytes.
-pub(crate) const LARGEST: u32 = 4 << 20;
+pub const LARGEST: u32 = 4 << 20;
 
 /// Closes a silent connection after this time; a measured pair is never silent that long.
-pub(crate) const SILENCE: Duration = Duration::from_secs(30);
+pub const SILENCE: Duration = Duration::from_secs(30);
 
 /// A connection that reaches another rank is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct PairEnds {
+pub struct PairEnds {
     pub from: usize,
     pub to: usize,
 }
@@ -44,7 +44,7 @@ const PAUSE: Duration = Duration::from_secs(3600);
 ///
 /// # Errors
 /// The thread cannot be started.
-pub(crate) fn serve(listener: TcpListener, secret: &Secret, rank: usize) -> io::Result<()> {
+pub fn serve(listener: TcpListener, secret: &Secret, rank: usize) -> io::Result<()> {
     let mut gate = Gate::<PairEnds>::new(vec![listener], secret, ConnectionPurpose::Pair)?;
     std::thread::Builder::new()
         .spawn(move || {
@@ -116,14 +116,14 @@ fn obey(channel: &mut RankConnection, order: u8, buffer: &mut [u8], count: u32) 
     }
 }
 
-pub(crate) fn clock_ns() -> u64 {
+pub fn clock_ns() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Zero if the kernel does not report a value.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct EndCounters {
+pub struct EndCounters {
     /// Retransmitted segments.
     pub resent: u64,
     /// All segments sent.
@@ -136,7 +136,7 @@ pub(crate) struct EndCounters {
 }
 
 impl EndCounters {
-    pub(crate) fn of(stream: &TcpStream) -> Self {
+    pub fn of(stream: &TcpStream) -> Self {
         let times = seatmap_os::sched::own_times().unwrap_or_default();
         let info = tcp::info(stream);
         EndCounters {
@@ -149,7 +149,7 @@ impl EndCounters {
         }
     }
 
-    pub(crate) fn end(&self, before: &EndCounters) -> ConnectionEnd {
+    pub fn end(&self, before: &EndCounters) -> ConnectionEnd {
         let ran_ns = self.run_ns.saturating_sub(before.run_ns);
         let waited_ns = self.wait_ns.saturating_sub(before.wait_ns);
         let all_ns = ran_ns.saturating_add(waited_ns);

@@ -47,10 +47,12 @@ impl NodeConfiguration {
             ("governor", or_unknown(&self.environment.governor)),
             (
                 "turbo",
-                self.environment.turbo.as_ref().map_or_else(
-                    || "unknown".to_owned(),
-                    |turbo| if *turbo { "on" } else { "off" }.to_owned(),
-                ),
+                match self.environment.turbo {
+                    Some(true) => "on",
+                    Some(false) => "off",
+                    None => "unknown",
+                }
+                .to_owned(),
             ),
             ("SMT", or_unknown(&self.environment.smt_word())),
         ]

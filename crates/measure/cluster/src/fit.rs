@@ -4,6 +4,7 @@
 //! node behind a slow cable is farther from all others. In logarithms this is a sum, fitted by
 //! medians, so that one bad pair changes nothing.
 
+use crate::choice::{grouped, pair};
 use crate::cluster::{Cluster, NodePair};
 use seatmap_data::statistics::median;
 use std::collections::BTreeMap;
@@ -77,19 +78,14 @@ impl PairModel {
     }
 
     fn fit_blocks(&mut self, logarithms: &[([usize; 2], f64)]) -> Option<()> {
-        let mut members = BTreeMap::<[usize; 2], Vec<f64>>::new();
-        for ([a, b], value) in logarithms {
-            members
-                .entry(self.block(*a, *b))
-                .or_default()
-                .push(value - self.nodes[*a] - self.nodes[*b]);
-        }
-        let all: Vec<f64> = members.values().flatten().copied().collect();
-        let anything = median(&all)?;
+        let members =
+            grouped(logarithms.iter().map(|([a, b], value)| {
+                (self.block(*a, *b), value - self.nodes[*a] - self.nodes[*b])
+            }));
+        let anything = median(members.values().flatten())?;
         self.usual = [true, false].map(|is_inside| {
             let of = members.iter().filter(|(block, _)| (block[0] == block[1]) == is_inside);
-            let values: Vec<f64> = of.flat_map(|(_, values)| values).copied().collect();
-            median(&values).unwrap_or(anything)
+            median(of.flat_map(|(_, values)| values)).unwrap_or(anything)
         });
         self.blocks =
             members.iter().filter_map(|(block, values)| Some((*block, median(values)?))).collect();
@@ -109,8 +105,7 @@ impl PairModel {
     }
 
     fn block(&self, a: usize, b: usize) -> [usize; 2] {
-        let [a, b] = [self.group[a], self.group[b]];
-        [a.min(b), a.max(b)]
+        pair(self.group[a], self.group[b])
     }
 
     fn block_value(&self, a: usize, b: usize) -> f64 {
@@ -139,7 +134,7 @@ impl PairModel {
     /// The measured value of a pair, otherwise the predicted one; 0 from a node to itself.
     #[must_use]
     pub fn value(&self, a: usize, b: usize) -> f64 {
-        match self.known.get(&[a.min(b), a.max(b)]) {
+        match self.known.get(&pair(a, b)) {
             Some(value) => *value,
             None if a == b => 0.0,
             None => self.predicted(a, b),

@@ -21,7 +21,7 @@ const MOST: usize = 256;
 /// The pause in accepting callers when no file descriptor is left.
 const BREATH: Duration = Duration::from_millis(20);
 
-pub(crate) type CallerCheck<T> = Result<Called<T>, String>;
+pub type CallerCheck<T> = Result<Called<T>, String>;
 
 struct Stranger {
     stream: TcpStream,
@@ -30,7 +30,7 @@ struct Stranger {
     until: Instant,
 }
 
-pub(crate) struct Gate<T> {
+pub struct Gate<T> {
     listeners: Vec<TcpListener>,
     secret: Secret,
     purpose: ConnectionPurpose,
@@ -39,7 +39,7 @@ pub(crate) struct Gate<T> {
 }
 
 impl<T: DeserializeOwned> Gate<T> {
-    pub(crate) fn new(
+    pub fn new(
         listeners: Vec<TcpListener>,
         secret: &Secret,
         purpose: ConnectionPurpose,
@@ -55,7 +55,7 @@ impl<T: DeserializeOwned> Gate<T> {
         })
     }
 
-    pub(crate) fn look(&mut self, limit: Duration) -> Vec<CallerCheck<T>> {
+    pub fn look(&mut self, limit: Duration) -> Vec<CallerCheck<T>> {
         let next = self
             .strangers
             .front()
@@ -139,18 +139,18 @@ fn is_of_the_caller(error: &io::Error) -> bool {
 
 /// Each text once.
 #[derive(Debug, Default)]
-pub(crate) struct Refusals(Vec<String>);
+pub struct Refusals(Vec<String>);
 
 impl Refusals {
     const MOST: usize = 3;
 
-    pub(crate) fn push(&mut self, why: String) {
+    pub fn push(&mut self, why: String) {
         if self.0.len() < Self::MOST && !self.0.contains(&why) {
             self.0.push(why);
         }
     }
 
-    pub(crate) fn into_words(self) -> Vec<String> {
+    pub fn into_words(self) -> Vec<String> {
         self.0
     }
 }

@@ -10,8 +10,7 @@ use crate::wire::{
     self, PROTOCOL, RankConnection, Seal, Seals, TimedStream, parse_plain, receive_plain,
     send_plain,
 };
-use seatmap_data::document::json_problem;
-use seatmap_data::document::visible;
+use seatmap_data::document::{json_problem, visible};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
@@ -22,7 +21,7 @@ use std::time::Duration;
 const LONGEST: u32 = 1 << 16;
 
 /// Even between distant nodes a handshake takes less than a second.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+pub const PATIENCE: Duration = Duration::from_secs(10);
 
 const TOLD_CHARACTERS: usize = 80;
 
@@ -31,7 +30,7 @@ const CALLER: &str = "caller";
 const CALLED: &str = "called";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ConnectionPurpose {
+pub enum ConnectionPurpose {
     Measurement,
     Spread,
     Pair,
@@ -151,34 +150,34 @@ impl Transcript {
 }
 
 /// Answer it with [`Called::welcome`] or [`Called::refuse`].
-pub(crate) struct Called<T> {
+pub struct Called<T> {
     pub said: T,
     stream: TcpStream,
     transcript: Transcript,
 }
 
 impl<T> Called<T> {
-    pub(crate) fn welcome(self) -> io::Result<(T, RankConnection)> {
+    pub fn welcome(self) -> io::Result<(T, RankConnection)> {
         let proof = self.transcript.proof(CALLED);
         send_plain(&mut &self.stream, &Reply::Welcome { proof })?;
         Ok((self.said, RankConnection::new(self.stream, self.transcript.seals_of(CALLED, CALLER))))
     }
 
-    pub(crate) fn refuse(self, why: &str) {
+    pub fn refuse(self, why: &str) {
         let proof = self.transcript.refusal(why);
         let _ = send_plain(&mut &self.stream, &Reply::Refused { why: why.to_owned(), proof });
     }
 }
 
 /// The called side before the caller's proof; it never blocks.
-pub(crate) struct Hearing {
+pub struct Hearing {
     nonce: String,
     purpose: ConnectionPurpose,
     bytes: Vec<u8>,
 }
 
 impl Hearing {
-    pub(crate) fn begin(mut stream: &TcpStream, purpose: ConnectionPurpose) -> io::Result<Self> {
+    pub fn begin(mut stream: &TcpStream, purpose: ConnectionPurpose) -> io::Result<Self> {
         let nonce = nonce()?;
         send_plain(
             &mut stream,
@@ -205,7 +204,7 @@ impl Hearing {
         }
     }
 
-    pub(crate) fn judge<T: DeserializeOwned>(
+    pub fn judge<T: DeserializeOwned>(
         &mut self,
         stream: &TcpStream,
         secret: &Secret,
@@ -228,13 +227,13 @@ impl Hearing {
     }
 }
 
-pub(crate) struct Proved<T> {
+pub struct Proved<T> {
     said: T,
     transcript: Transcript,
 }
 
 impl<T> Proved<T> {
-    pub(crate) fn on(self, stream: TcpStream) -> io::Result<Called<T>> {
+    pub fn on(self, stream: TcpStream) -> io::Result<Called<T>> {
         stream.set_nonblocking(false)?;
         // Nagle's algorithm would delay the small messages whose time is measured (tcp(7)).
         stream.set_nodelay(true)?;
@@ -243,7 +242,7 @@ impl<T> Proved<T> {
     }
 }
 
-pub(crate) fn call(
+pub fn call(
     stream: TcpStream,
     secret: &Secret,
     purpose: ConnectionPurpose,
@@ -256,7 +255,7 @@ pub(crate) fn call(
 ///
 /// # Errors
 /// [`HandshakeError`].
-pub(crate) fn call_within(
+pub fn call_within(
     patience: Duration,
     stream: TcpStream,
     secret: &Secret,

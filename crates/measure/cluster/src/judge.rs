@@ -30,6 +30,7 @@ mod sentences;
 mod stopped;
 pub(crate) mod unreachable;
 
+use crate::choice::pair;
 use crate::cluster::{Cluster, NodePair, QuotaStop};
 use network::HealthyNetwork;
 use part::FaultLocation;
@@ -139,7 +140,7 @@ pub(crate) struct ClusterJudgement {
 }
 
 impl ClusterJudgement {
-    pub(crate) fn of(cluster: &Cluster) -> Self {
+    pub fn of(cluster: &Cluster) -> Self {
         let items = figures::items(cluster);
         let court = Court::new(cluster, HealthyNetwork::new(&items, groups::groups(cluster)));
         let faults = court.faults();
@@ -151,12 +152,12 @@ impl ClusterJudgement {
     }
 
     /// Pairs of faults that a busy moment can imitate.
-    pub(crate) fn suspects(&self, cluster: &Cluster) -> BTreeSet<[usize; 2]> {
+    pub fn suspects(&self, cluster: &Cluster) -> BTreeSet<[usize; 2]> {
         self.moody().flat_map(|fault| self.pairs_of(cluster, fault)).collect()
     }
 
     /// A few suspects of each part, to distinguish a fault from a busy moment.
-    pub(crate) fn witnesses(&self, cluster: &Cluster) -> BTreeSet<[usize; 2]> {
+    pub fn witnesses(&self, cluster: &Cluster) -> BTreeSet<[usize; 2]> {
         self.moody()
             .flat_map(|fault| {
                 let pairs = self.pairs_of(cluster, fault);
@@ -179,29 +180,20 @@ impl ClusterJudgement {
     }
 
     fn pairs_of(&self, cluster: &Cluster, fault: &ClusterFault) -> Vec<[usize; 2]> {
-        cluster
-            .pairs
-            .iter()
-            .map(|pair| pair.nodes)
-            .filter(|pair| self.is_concerned(fault, *pair))
-            .collect()
+        cluster.measured().filter(|pair| self.is_concerned(fault, *pair)).collect()
     }
 
     /// Healthy pairs of the same groups; if too few, all healthy pairs within groups, or between
     /// groups; if none, all pairs of the same groups, even the pair itself.
-    pub(crate) fn like(
+    pub fn like(
         &self,
         cluster: &Cluster,
         pair: [usize; 2],
         suspects: &BTreeSet<[usize; 2]>,
     ) -> ([usize; 2], Vec<[usize; 2]>) {
         let own = self.block(pair);
-        let healthy: Vec<[usize; 2]> = cluster
-            .pairs
-            .iter()
-            .map(|pair| pair.nodes)
-            .filter(|pair| !suspects.contains(pair))
-            .collect();
+        let healthy: Vec<[usize; 2]> =
+            cluster.measured().filter(|pair| !suspects.contains(pair)).collect();
         let near: Vec<[usize; 2]> =
             healthy.iter().copied().filter(|pair| self.block(*pair) == own).collect();
         let far: Vec<[usize; 2]> = healthy
@@ -212,15 +204,13 @@ impl ClusterJudgement {
             (true, _) => (own, near),
             (false, false) => (own, far),
             (false, true) => {
-                let all = cluster.pairs.iter().map(|other| other.nodes);
-                (own, all.filter(|other| self.block(*other) == own).collect())
+                (own, cluster.measured().filter(|other| self.block(*other) == own).collect())
             }
         }
     }
 
     fn block(&self, [a, b]: [usize; 2]) -> [usize; 2] {
-        let group = &self.group;
-        [group[a].min(group[b]), group[a].max(group[b])]
+        pair(self.group[a], self.group[b])
     }
 }
 
@@ -232,15 +222,10 @@ fn is_inside(block: [usize; 2]) -> bool {
 #[must_use]
 pub fn unsettled(cluster: &Cluster) -> Vec<[usize; 2]> {
     let judgement = ClusterJudgement::of(cluster);
-    cluster
-        .pairs
-        .iter()
-        .filter(|pair| pair.beside.is_some_and(|beside| beside.is_open()))
-        .filter(|pair| {
-            !judgement.faults.iter().any(|fault| judgement.is_concerned(fault, pair.nodes))
-        })
-        .map(|pair| pair.nodes)
-        .collect()
+    let open = cluster
+        .open_pairs()
+        .filter(|pair| !judgement.faults.iter().any(|fault| judgement.is_concerned(fault, *pair)));
+    open.collect()
 }
 
 pub(crate) struct Court<'a> {

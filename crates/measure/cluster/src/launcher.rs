@@ -109,14 +109,11 @@ impl Rank {
     /// # Errors
     /// [`LauncherError`].
     pub fn find(variable: impl Fn(&str) -> Option<String>) -> Result<Self, LauncherError> {
-        let known = KNOWN
+        let (known, rank) = KNOWN
             .iter()
-            .find(|known| {
-                variable(known.rank).is_some()
-                    && known.needs.is_none_or(|name| variable(name).is_some())
-            })
+            .filter(|known| known.needs.is_none_or(|name| variable(name).is_some()))
+            .find_map(|known| Some((known, variable(known.rank)?)))
             .ok_or(LauncherError::None)?;
-        let rank = variable(known.rank).ok_or(LauncherError::None)?;
         let rank = parsed(known.rank, rank)?;
         let size = variable(known.size)
             .ok_or(LauncherError::Size { rank: known.rank, size: known.size })?;

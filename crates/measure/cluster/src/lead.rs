@@ -2,7 +2,7 @@
 //!
 //! A thread joins as an ordinary rank, so that this node is measured like the others.
 
-pub(crate) mod again;
+pub mod again;
 mod arrangements;
 mod by_mpi;
 mod looking;
@@ -19,7 +19,7 @@ use crate::meeting::MeetingHost;
 use crate::mpi::MpiError;
 use crate::rank_error::RankError;
 use crate::wire::{self, RankConnection, receive, send};
-use crate::worker::{Duties, Introduction, RankInstruction, RankReply, Worker, built};
+use crate::worker::{Duties, Introduction, PeerRank, RankInstruction, RankReply, Worker, built};
 use arrangements::arrangements;
 use looking::Looking;
 use seatmap_data::statistics::words::counted;
@@ -47,7 +47,7 @@ struct Member {
     lost: Option<String>,
 }
 
-pub(crate) fn run(
+pub fn run(
     rank: &Rank,
     own: Own,
     options: &ClusterOptions,
@@ -224,12 +224,7 @@ impl<'a> Lead<'a> {
                     profile: None,
                 })
                 .collect(),
-            pairs: Vec::new(),
-            groups: Vec::new(),
-            held_back: None,
-            loaded: Vec::new(),
-            mpi: None,
-            missing: Vec::new(),
+            ..Cluster::default()
         };
         if let Some(earlier) = &options.earlier {
             cluster.pairs = carried(earlier, &cluster)?;
@@ -314,23 +309,31 @@ impl<'a> Lead<'a> {
         }
     }
 
-    fn streams(&mut self, ways: &[[usize; 2]]) -> Vec<Stream> {
+    /// Orders the first node of each pair to measure the path to the second. Returns the pairs that
+    /// will answer.
+    fn ask(
+        &mut self,
+        pairs: &[[usize; 2]],
+        order: impl Fn(PeerRank, u64) -> RankInstruction,
+    ) -> Vec<[usize; 2]> {
+        let limit_ms = self.limit_ms();
         let mut asked = Vec::new();
-        for [from, to] in ways {
+        for [from, to] in pairs {
             if self.members[*from].lost.is_some() || self.members[*to].lost.is_some() {
                 continue;
             }
-            let limit_ms = self.limit_ms();
-            let order = RankInstruction::Stream {
-                to: self.members[*to].said.peer(),
-                ms: LOADED_MS,
-                limit_ms,
-            };
+            let order = order(self.members[*to].said.peer(), limit_ms);
             match send(&mut self.members[*from].stream, &order) {
                 Ok(()) => asked.push([*from, *to]),
                 Err(error) => self.lose(*from, error.to_string()),
             }
         }
+        asked
+    }
+
+    fn streams(&mut self, ways: &[[usize; 2]]) -> Vec<Stream> {
+        let asked =
+            self.ask(ways, |to, limit_ms| RankInstruction::Stream { to, ms: LOADED_MS, limit_ms });
         let mut streams = Vec::new();
         for [from, to] in asked {
             match self.answer(from) {
@@ -345,27 +348,14 @@ impl<'a> Lead<'a> {
 
     /// `trips` is per message size.
     fn measure_round(&mut self, round: &[[usize; 2]], trips: Duration) {
-        let mut asked = Vec::new();
-        for [a, b] in round {
-            if self.members[*a].lost.is_some() || self.members[*b].lost.is_some() {
-                continue;
-            }
-            let trips_ms = u64::try_from(trips.as_millis()).unwrap_or(u64::MAX);
-            let limit_ms = self.limit_ms();
-            let order =
-                RankInstruction::Pair { to: self.members[*b].said.peer(), trips_ms, limit_ms };
-            match send(&mut self.members[*a].stream, &order) {
-                Ok(()) => asked.push([*a, *b]),
-                Err(error) => self.lose(*a, error.to_string()),
-            }
-        }
+        let trips_ms = u64::try_from(trips.as_millis()).unwrap_or(u64::MAX);
+        let asked =
+            self.ask(round, |to, limit_ms| RankInstruction::Pair { to, trips_ms, limit_ms });
         for [a, b] in asked {
             match self.answer(a) {
                 Some(RankReply::Pair(found)) => self.cluster.pairs.push(pair([a, b], *found)),
                 Some(RankReply::Failed(why)) => self.failed([a, b], why),
-                Some(RankReply::Profile(_) | RankReply::Rate(_) | RankReply::Mpi(_)) => {
-                    self.lose(a, "it sent an unexpected answer".to_owned())
-                }
+                Some(_) => self.lose(a, "it sent an unexpected answer".to_owned()),
                 None => {}
             }
         }

@@ -51,12 +51,6 @@ pub struct Own {
     pub profile: Option<Box<dyn Fn() -> Option<Profile> + Send>>,
 }
 
-impl std::fmt::Debug for Own {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("Own").field("name", &self.name).finish_non_exhaustive()
-    }
-}
-
 /// The progress of rank 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClusterProgress {
@@ -80,7 +74,7 @@ pub enum ClusterMeasureError {
     /// Ranks did not join.
     #[error(
         "of {size}, these did not join within {seconds} s: {absent}{refused}",
-        size = counted(*.size, "rank")
+        size = counted(.size, "rank")
     )]
     Absent {
         /// The number of ranks.

@@ -99,7 +99,7 @@ pub(crate) struct MeetingHost {
 
 impl MeetingHost {
     /// The address at which rank 0 joins its own meeting, on the interface that other ranks use.
-    pub(crate) fn address(&self) -> io::Result<SocketAddr> {
+    pub fn address(&self) -> io::Result<SocketAddr> {
         let first = self.listeners.first().ok_or(io::ErrorKind::NotConnected)?.local_addr()?;
         if !first.ip().is_unspecified() {
             return Ok(first);
@@ -113,7 +113,7 @@ impl MeetingHost {
         Ok(SocketAddr::new(ip, first.port()))
     }
 
-    pub(crate) fn ports(&self) -> io::Result<Vec<TcpListener>> {
+    pub fn ports(&self) -> io::Result<Vec<TcpListener>> {
         self.listeners.iter().map(TcpListener::try_clone).collect()
     }
 }
@@ -267,7 +267,7 @@ pub(crate) enum Greeting {
 }
 
 impl Greeting {
-    pub(crate) fn again(error: io::Error) -> Self {
+    pub fn again(error: io::Error) -> Self {
         Greeting::Again(error.to_string())
     }
 }
@@ -336,10 +336,6 @@ fn write_note(path: &Path, note: &Note) -> io::Result<()> {
     // On NFS the content must reach the server before the name does.
     file.as_file().sync_all()?;
     file.persist(path).map(drop).map_err(|error| error.error)
-}
-
-pub(crate) fn plain(ip: IpAddr) -> IpAddr {
-    ip.to_canonical()
 }
 
 #[cfg(test)]

@@ -103,9 +103,6 @@ fn place(node: &Node) -> seatmap_place::ranks::RankNode {
 
 fn inside_ns(node: &Node) -> f64 {
     let known = node.profile.as_ref().and_then(|profile| profile.core_distance.as_ref());
-    let distances =
-        known.map(|known| known.median_ns.pairs().map(|(_, _, ns)| *ns).collect::<Vec<f64>>());
-    let distances: Vec<f64> =
-        distances.unwrap_or_default().into_iter().filter(|ns| ns.is_finite()).collect();
-    median(&distances).unwrap_or(INSIDE_NS)
+    let distances = known.into_iter().flat_map(|known| known.median_ns.pairs());
+    median(distances.map(|(_, _, ns)| ns)).unwrap_or(INSIDE_NS)
 }

@@ -16,7 +16,7 @@ pub enum OwnSeatError {
     /// The plan is for another number of ranks.
     #[error(
         "the plan is for {}, but {started} were started",
-        counted(*.planned, "rank")
+        counted(.planned, "rank")
     )]
     Size {
         /// Ranks in the plan.

@@ -7,19 +7,19 @@ use seatmap_os::{CpuSet, kept_masks};
 /// sleeping CPU wakes each time. Trips therefore use each node's last allowed CPU (the first
 /// handles most interrupts), streams all CPUs.
 #[derive(Debug)]
-pub(crate) struct TripPinning {
+pub struct TripPinning {
     usual: Option<CpuSet>,
     trips: Option<u32>,
     is_seated: bool,
 }
 
 impl TripPinning {
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         let trips = CpuSet::of_thread(0).ok().and_then(|now| now.last());
         TripPinning { usual: kept_masks::to_put_back(0).ok(), trips, is_seated: false }
     }
 
-    pub(crate) fn for_trips(&mut self, seated: bool) {
+    pub fn for_trips(&mut self, seated: bool) {
         let Some(usual) = self.usual.as_ref().filter(|_| self.is_seated != seated) else { return };
         let wanted = if seated { self.trips.map(CpuSet::single) } else { Some(usual.clone()) };
         // Restoring the mask after each group of trips adds new CPUs to it; `kept_masks` later adds

@@ -49,15 +49,6 @@ pub struct SpreadWork<'a> {
     pub part: &'a (dyn Fn(&str, &AtomicBool) -> Result<String, String> + Sync),
 }
 
-impl std::fmt::Debug for SpreadWork<'_> {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("Work")
-            .field("name", &self.name)
-            .field("node", &self.node)
-            .finish_non_exhaustive()
-    }
-}
-
 /// Why the work failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SpreadError {

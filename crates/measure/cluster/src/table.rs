@@ -4,6 +4,7 @@ use crate::choice::SIZE_BYTES;
 use crate::cluster::Cluster;
 use crate::fit::SymmetricMetric;
 use seatmap_data::document::visible;
+use seatmap_data::statistics::words::joined;
 
 /// The round trips of 64 KiB messages in nanoseconds as CSV: the node names, then one line per
 /// node. Unmeasured pairs are predicted. `None` if no pair was measured.
@@ -18,13 +19,13 @@ use seatmap_data::document::visible;
 pub fn csv(cluster: &Cluster) -> Option<String> {
     let fit = cluster.fit(SymmetricMetric::Trip(SIZE_BYTES))?;
     let nodes = 0..cluster.nodes.len();
-    let names: Vec<String> = cluster.nodes.iter().map(|node| cell(&node.name)).collect();
+    let names = cluster.nodes.iter().map(|node| cell(&node.name));
     let rows = nodes.clone().map(|a| {
         let row = nodes.clone().map(|b| format!("{:.0}", fit.value(a, b)));
-        row.collect::<Vec<_>>().join(",") + "\n"
+        joined(row, ",") + "\n"
     });
     let rows: String = rows.collect();
-    Some(names.join(",") + "\n" + &rows)
+    Some(joined(names, ",") + "\n" + &rows)
 }
 
 fn cell(name: &str) -> String {

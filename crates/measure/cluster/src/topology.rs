@@ -1,9 +1,10 @@
 //! The groups as Slurm's network description (topology.conf(5), topology.yaml(5)): one switch for
 //! each group, and one above them.
 
+use crate::choice::grouped;
 use crate::cluster::Cluster;
 use seatmap_data::document::visible;
-use seatmap_data::statistics::words::counted;
+use seatmap_data::statistics::words::{counted, joined};
 use std::collections::BTreeMap;
 
 /// Why a cluster cannot be described.
@@ -65,10 +66,8 @@ fn switches(cluster: &Cluster) -> Result<Vec<String>, BadName> {
     if let Some(node) = cluster.nodes.iter().find(|node| !is_good(&node.name)) {
         return Err(BadName::Host(node.name.clone()));
     }
-    let mut groups = BTreeMap::<usize, Vec<&str>>::new();
-    for (node, group) in cluster.group_of().into_iter().enumerate() {
-        groups.entry(group).or_default().push(&cluster.nodes[node].name);
-    }
+    let names = cluster.nodes.iter().map(|node| node.name.as_str());
+    let groups = grouped(cluster.group_of().into_iter().zip(names));
     Ok(groups.into_values().map(|names| short(&names)).collect())
 }
 
@@ -88,7 +87,7 @@ pub fn short(names: &[&str]) -> String {
         }
     }
     let stems = by_stem.into_iter().map(|((stem, width), numbers)| of_stem(stem, width, numbers));
-    stems.chain(plain).collect::<Vec<_>>().join(",")
+    joined(stems.chain(plain), ",")
 }
 
 /// The standard library's formats end at 65,535 digits.
@@ -106,7 +105,7 @@ fn of_stem(stem: &str, width: usize, mut numbers: Vec<u64>) -> String {
         [one] => with_zeros(*one, width),
         run => format!("{}-{}", with_zeros(run[0], width), with_zeros(run[run.len() - 1], width)),
     });
-    format!("{stem}[{}]", runs.collect::<Vec<_>>().join(","))
+    format!("{stem}[{}]", joined(runs, ","))
 }
 
 #[cfg(test)]

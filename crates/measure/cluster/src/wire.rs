@@ -20,11 +20,10 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 /// Ranks with another version are refused with an error that names it.
-pub(crate) const PROTOCOL: &str =
-    concat!("seatmap-cluster-wire/3 of seatmap ", env!("CARGO_PKG_VERSION"));
+pub const PROTOCOL: &str = concat!("seatmap-cluster-wire/3 of seatmap ", env!("CARGO_PKG_VERSION"));
 
 /// A rank is lost after this: a dead computer does not close its connections.
-pub(crate) const GONE: Duration = Duration::from_secs(60);
+pub const GONE: Duration = Duration::from_secs(60);
 
 /// In bytes; a thousand CPUs' profile is shorter.
 const LONGEST: u32 = 64 << 20;
@@ -39,13 +38,13 @@ const CLOSED: &str = "the other side closed the connection";
 const SILENT: &str = "the other side was silent for too long";
 
 #[derive(Clone)]
-pub(crate) struct Seal {
+pub struct Seal {
     key: [u8; TAG_BYTES],
     count: u64,
 }
 
 impl Seal {
-    pub(crate) fn new(key: [u8; TAG_BYTES]) -> Self {
+    pub fn new(key: [u8; TAG_BYTES]) -> Self {
         Seal { key, count: 0 }
     }
 
@@ -69,18 +68,18 @@ impl Seal {
 }
 
 /// In constant time.
-pub(crate) fn is_same(a: &[u8], b: &[u8]) -> bool {
+pub fn is_same(a: &[u8], b: &[u8]) -> bool {
     let differs = a.iter().zip(b).fold(0, |differs, (a, b)| differs | (a ^ b));
     a.len() == b.len() && std::hint::black_box(differs) == 0
 }
 
 #[derive(Clone)]
-pub(crate) struct Seals {
+pub struct Seals {
     pub sending: Seal,
     pub receiving: Seal,
 }
 
-pub(crate) struct RankConnection {
+pub struct RankConnection {
     stream: TcpStream,
     seals: Seals,
     /// For a whole message.
@@ -88,20 +87,20 @@ pub(crate) struct RankConnection {
 }
 
 impl RankConnection {
-    pub(crate) fn new(stream: TcpStream, seals: Seals) -> Self {
+    pub fn new(stream: TcpStream, seals: Seals) -> Self {
         RankConnection { stream, seals, limit: None }
     }
 
-    pub(crate) fn stream(&self) -> &TcpStream {
+    pub fn stream(&self) -> &TcpStream {
         &self.stream
     }
 
-    pub(crate) fn set_read_timeout(&mut self, limit: Option<Duration>) -> io::Result<()> {
+    pub fn set_read_timeout(&mut self, limit: Option<Duration>) -> io::Result<()> {
         self.limit = limit;
         self.stream.set_read_timeout(limit)
     }
 
-    pub(crate) fn for_reading(&self) -> io::Result<Self> {
+    pub fn for_reading(&self) -> io::Result<Self> {
         Ok(RankConnection {
             stream: self.stream.try_clone()?,
             // One direction each, so that no number is used twice.
@@ -110,19 +109,19 @@ impl RankConnection {
         })
     }
 
-    pub(crate) fn send_frame(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub fn send_frame(&mut self, bytes: &[u8]) -> io::Result<()> {
         let frame = self.sealed_frame(bytes);
         self.write_payload(&frame)
     }
 
     /// Made before a clock is read; must be sent next.
-    pub(crate) fn sealed_frame(&mut self, bytes: &[u8]) -> Vec<u8> {
+    pub fn sealed_frame(&mut self, bytes: &[u8]) -> Vec<u8> {
         let tag = self.seals.sending.next_tag(&[bytes]);
         [bytes, &tag].concat()
     }
 
     /// `None` if the other side closed the connection.
-    pub(crate) fn receive_frame<const BYTES: usize>(&mut self) -> io::Result<Option<[u8; BYTES]>> {
+    pub fn receive_frame<const BYTES: usize>(&mut self) -> io::Result<Option<[u8; BYTES]>> {
         let mut bytes = [0; BYTES];
         // Only a separate first read distinguishes a closed connection from a broken frame.
         let first = loop {
@@ -141,23 +140,23 @@ impl RankConnection {
         Ok(Some(bytes))
     }
 
-    pub(crate) fn write_payload(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub fn write_payload(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.stream.write_all(bytes).map_err(in_words)
     }
 
-    pub(crate) fn read_payload(&mut self, bytes: &mut [u8]) -> io::Result<()> {
+    pub fn read_payload(&mut self, bytes: &mut [u8]) -> io::Result<()> {
         read_whole(&mut &self.stream, bytes)
     }
 }
 
-pub(crate) fn send(channel: &mut RankConnection, message: &impl Serialize) -> io::Result<()> {
+pub fn send(channel: &mut RankConnection, message: &impl Serialize) -> io::Result<()> {
     let text = encoded(message)?;
     let tag = channel.seals.sending.next_tag(&[&text]);
     // One write: two would be two packets.
     channel.stream.write_all(&[&text[..], &tag].concat()).map_err(in_words)
 }
 
-pub(crate) fn receive<T: DeserializeOwned>(channel: &mut RankConnection) -> io::Result<T> {
+pub fn receive<T: DeserializeOwned>(channel: &mut RankConnection) -> io::Result<T> {
     let RankConnection { stream, seals, limit } = channel;
     let Some(limit) = *limit else { return receive_sealed(&mut &*stream, &mut seals.receiving) };
     let message = receive_sealed(&mut TimedStream::new(stream, limit), &mut seals.receiving);
@@ -174,19 +173,16 @@ fn receive_sealed<T: DeserializeOwned>(stream: &mut impl Read, seal: &mut Seal) 
     parsed(&text)
 }
 
-pub(crate) fn send_plain(stream: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
+pub fn send_plain(stream: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     stream.write_all(&encoded(message)?).map_err(in_words)?;
     stream.flush()
 }
 
-pub(crate) fn receive_plain<T: DeserializeOwned>(
-    stream: &mut impl Read,
-    most: u32,
-) -> io::Result<T> {
+pub fn receive_plain<T: DeserializeOwned>(stream: &mut impl Read, most: u32) -> io::Result<T> {
     parsed(&read_text(stream, most)?.1)
 }
 
-pub(crate) fn parse_plain<T: DeserializeOwned>(bytes: &[u8], most: u32) -> io::Result<Option<T>> {
+pub fn parse_plain<T: DeserializeOwned>(bytes: &[u8], most: u32) -> io::Result<Option<T>> {
     let Some((length, text)) = bytes.split_first_chunk::<4>() else { return Ok(None) };
     let length = checked_length(*length, most)?;
     text.get(..length).map(parsed).transpose()
@@ -245,14 +241,14 @@ fn in_words(error: io::Error) -> io::Error {
     }
 }
 
-pub(crate) fn sentence(error: &io::Error) -> String {
+pub fn sentence(error: &io::Error) -> String {
     if has_ended(error) {
         return "its connection broke: the process or the node is down".to_owned();
     }
     visible(&error.to_string())
 }
 
-pub(crate) fn has_ended(error: &io::Error) -> bool {
+pub fn has_ended(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe
@@ -260,13 +256,13 @@ pub(crate) fn has_ended(error: &io::Error) -> bool {
 }
 
 /// One deadline: a peer that sends a byte now and then gets no more time than a silent one.
-pub(crate) struct TimedStream<'a> {
+pub struct TimedStream<'a> {
     stream: &'a TcpStream,
     until: Instant,
 }
 
 impl<'a> TimedStream<'a> {
-    pub(crate) fn new(stream: &'a TcpStream, limit: Duration) -> Self {
+    pub fn new(stream: &'a TcpStream, limit: Duration) -> Self {
         let now = Instant::now();
         let until = now.checked_add(limit).unwrap_or(now + Duration::from_secs(3600));
         TimedStream { stream, until }

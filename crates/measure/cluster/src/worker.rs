@@ -6,7 +6,7 @@ use crate::facts::NodeConfiguration;
 use crate::handshake::{ConnectionPurpose, call};
 use crate::launcher::Rank;
 use crate::measure::{ClusterMeasureError, ClusterOptions, Own};
-use crate::meeting::{Greeting, plain};
+use crate::meeting::Greeting;
 use crate::mpi::{self, MpiError, MpiProgram};
 use crate::rank_error::RankError;
 use crate::secret::Secret;
@@ -19,7 +19,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Introduction {
+pub struct Introduction {
     pub rank: usize,
     pub size: usize,
     pub node: String,
@@ -32,14 +32,14 @@ pub(crate) struct Introduction {
 }
 
 impl Introduction {
-    pub(crate) fn peer(&self) -> PeerRank {
+    pub fn peer(&self) -> PeerRank {
         PeerRank { rank: self.rank, address: self.address }
     }
 }
 
 /// Orders that this rank's command line allows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Duties {
+pub struct Duties {
     /// It measures its core distances.
     pub nodes: bool,
     pub loaded: bool,
@@ -47,7 +47,7 @@ pub(crate) struct Duties {
 }
 
 impl Duties {
-    pub(crate) fn new(own: &Own, options: &ClusterOptions) -> Self {
+    pub fn new(own: &Own, options: &ClusterOptions) -> Self {
         Duties {
             nodes: own.profile.is_some(),
             loaded: options.loaded,
@@ -70,14 +70,14 @@ impl Duties {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct PeerRank {
+pub struct PeerRank {
     pub rank: usize,
     pub address: SocketAddr,
 }
 
 /// None contains a program or a command: each rank has its own.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum RankInstruction {
+pub enum RankInstruction {
     /// Measure this node's core distances.
     Profile,
     /// Measure the connection to this rank. Rank 0 waits for longer than `limit_ms`.
@@ -91,7 +91,7 @@ pub(crate) enum RankInstruction {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum RankReply {
+pub enum RankReply {
     Profile(Option<Box<Profile>>),
     Pair(Box<PairFigures>),
     /// In Mbit/s.
@@ -100,11 +100,7 @@ pub(crate) enum RankReply {
     Failed(String),
 }
 
-pub(crate) fn run(
-    rank: &Rank,
-    own: Own,
-    options: &ClusterOptions,
-) -> Result<(), ClusterMeasureError> {
+pub fn run(rank: &Rank, own: Own, options: &ClusterOptions) -> Result<(), ClusterMeasureError> {
     let duties = Duties::new(&own, options);
     let (program, unbuilt) = built(options);
     let mut worker = Worker { rank: rank.rank, size: rank.size, own, duties, program };
@@ -123,14 +119,14 @@ pub(crate) fn run(
     unbuilt.map_or(obeyed, |error| Err(error.into()))
 }
 
-pub(crate) fn built(options: &ClusterOptions) -> (Option<MpiProgram>, Option<MpiError>) {
+pub fn built(options: &ClusterOptions) -> (Option<MpiProgram>, Option<MpiError>) {
     match options.mpicc.as_deref().map(mpi::build).transpose() {
         Ok(program) => (program, None),
         Err(error) => (None, Some(error)),
     }
 }
 
-pub(crate) struct Worker {
+pub struct Worker {
     pub rank: usize,
     pub size: usize,
     pub own: Own,
@@ -139,14 +135,14 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    pub(crate) fn introduce(
+    pub fn introduce(
         &self,
         stream: TcpStream,
         secret: &Secret,
         unbuilt: Option<String>,
     ) -> Result<RankConnection, Greeting> {
         // Other ranks use the same interface as rank 0.
-        let ip = plain(stream.local_addr().map_err(Greeting::again)?.ip());
+        let ip = stream.local_addr().map_err(Greeting::again)?.ip().to_canonical();
         let listener = TcpListener::bind((ip, 0)).map_err(Greeting::again)?;
         let introduction = Introduction {
             rank: self.rank,
@@ -164,7 +160,7 @@ impl Worker {
         Ok(channel)
     }
 
-    pub(crate) fn obey(
+    pub fn obey(
         &mut self,
         channel: &mut RankConnection,
         secret: &Secret,

@@ -18,7 +18,6 @@ pub const FORMAT: &str = "seatmap-comparison/1";
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProfileComparison {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     format: String,
     /// The names of the two machines.
     pub machines: [String; 2],

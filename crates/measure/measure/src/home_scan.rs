@@ -120,7 +120,7 @@ impl HomeScan<'_> {
         LineSamples {
             pus: self.distance.pus.clone(),
             hubs: hubs.iter().map(|hub| self.distance.pus[*hub]).collect(),
-            median_ns: summarised(seen, median),
+            median_ns: summarised(seen, |visits| median(visits)),
             noise_ns: summarised(seen, mad),
         }
     }

@@ -69,9 +69,9 @@ pub fn speeds<T: WorkTimer>(
     let work = WorkTimes {
         rounds,
         alone_p10_ns: each(&alone, |ns| quantile(ns, 0.1)),
-        alone_median_ns: each(&alone, median),
+        alone_median_ns: each(&alone, |ns| median(ns)),
         together_p10_ns: each(&together, |ns| quantile(ns, 0.1)),
-        together_median_ns: each(&together, median),
+        together_median_ns: each(&together, |ns| median(ns)),
     };
     Ok(Some(SeatSpeed::of(pus.to_vec(), work)))
 }

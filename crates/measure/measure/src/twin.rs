@@ -41,7 +41,6 @@ pub struct Twin {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TwinReport {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: &'static str,
     /// The name of the twin.
     pub name: String,

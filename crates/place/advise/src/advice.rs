@@ -13,7 +13,6 @@ pub const FORMAT: &str = "seatmap-advice/1";
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Advice {
     /// `seatmap-advice/1`.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// Seatmap's version.
     pub tool_version: String,

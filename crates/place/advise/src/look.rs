@@ -14,7 +14,7 @@ use crate::scope::Scope;
 use devices::DeviceWaits;
 use seatmap_data::document::shell_escaped;
 use seatmap_data::machine::Topology;
-use seatmap_data::statistics::words::counted_number;
+use seatmap_data::statistics::words::counted;
 use seatmap_launch::runtime::is_of_go;
 use seatmap_observe::{
     Observation, ObservationEnd, ObservationSession, ObserveError, TracingMechanism,
@@ -378,7 +378,7 @@ fn quotas_unseen(seating: &Seating, has_ended: bool) -> Option<String> {
 }
 
 fn quota(quota: &seatmap_watch::seating::WatchedQuota) -> String {
-    format!("{} ({})", counted_number(quota.cpus, "CPU"), quota.file)
+    format!("{} ({})", counted(quota.cpus, "CPU"), quota.file)
 }
 
 /// A process with unreadable mappings counts as one without OpenMP.

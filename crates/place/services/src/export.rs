@@ -3,7 +3,8 @@
 
 use crate::file::ServiceTarget;
 use crate::plan::{PlannedService, ServicesPlan};
-use seatmap_data::document::{Blame, visible};
+use seatmap_data::document::Blame;
+use seatmap_data::plan::export::one_line;
 use seatmap_data::statistics::words::counted;
 use std::fmt::Write as _;
 
@@ -22,11 +23,7 @@ pub enum ServicesExportError {
     NoUnit,
 }
 
-impl Blame for ServicesExportError {
-    fn is_input(&self) -> bool {
-        true
-    }
-}
+impl Blame for ServicesExportError {}
 
 /// `# Seatmap plan: 4 services on desk.`
 fn header(plan: &ServicesPlan) -> String {
@@ -35,11 +32,6 @@ fn header(plan: &ServicesPlan) -> String {
         counted(plan.services.len(), "service"),
         one_line(&plan.machine)
     )
-}
-
-/// Keeps text in its comment. A backslash continues a line of a unit file.
-fn one_line(text: &str) -> String {
-    visible(&text.replace('\\', r"\\"))
 }
 
 fn left_out(planned: &PlannedService) -> String {

@@ -3,7 +3,7 @@
 //! Seatmap only appends, to keep comments.
 
 use crate::error::ServicesFileError;
-use seatmap_data::document::{Outline, Position, parser_message};
+use seatmap_data::document::{Outline, Position, parser_message, visible};
 use seatmap_os::{CpuSet, Tid};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -22,7 +22,6 @@ pub const MOST_SERVICES: usize = 64;
 #[serde(deny_unknown_fields)]
 pub struct ServicesFile {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// Settings for the whole computer.
     #[serde(default)]
@@ -71,54 +70,54 @@ pub struct Service {
     /// The service's name in tables, plans and messages.
     pub name: String,
     /// The systemd unit: `redis.service`, or `redis`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
     /// The control group, including groups below: a folder, or a path in a hierarchy.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cgroup: Option<String>,
     /// The container, by its name in podman or docker.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub container: Option<String>,
     /// The libvirt domain (virtual machine), by its name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
     /// The Slurm step, `123.0` or `123.batch`, or a whole job, `123`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
     /// A process with the processes that it has started.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<Tid>,
     /// The programs with this name; `*` matches any text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// The fewest CPUs that the service may get. Services that share a set add theirs up.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub least_cpus: Option<u32>,
     /// The most CPUs that the service may get.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub most_cpus: Option<u32>,
     /// Whether the service may share its CPUs with other services.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub share: bool,
     /// Whether to keep other services off its CPUs, and interrupts of devices too, if possible.
-    #[serde(default, skip_serializing_if = "is_no")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub quiet: bool,
     /// A device that the service should be near: a network card (`eth0`), a disk (`nvme0n1`), or a
     /// PCI address (`0000:17:00.0`).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub near: Option<String>,
     /// The memory that the NUMA nodes of its CPUs must have for it, in bytes or such as `64g`; `k`,
     /// `m`, `g` and `t` are powers of 1024.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<String>,
     /// The NUMA nodes that its CPUs and memory must be on, as a list.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_nodes: Option<String>,
     /// A shell command that prints a total of the service's work so far, for races.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
     /// The loss of work that a race accepts for the service, in percent; 2 by default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_percent: Option<f64>,
 }
 
@@ -129,11 +128,6 @@ fn yes() -> bool {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
 fn is_yes(value: &bool) -> bool {
     *value
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-fn is_no(value: &bool) -> bool {
-    !*value
 }
 
 /// Where the processes of a service are.
@@ -171,14 +165,16 @@ impl fmt::Display for ServiceTarget {
 
 impl Service {
     fn targets(&self) -> Vec<ServiceTarget> {
-        let unit = self.unit.clone().map(ServiceTarget::Unit);
-        let cgroup = self.cgroup.clone().map(ServiceTarget::Cgroup);
-        let container = self.container.clone().map(ServiceTarget::Container);
-        let domain = self.domain.clone().map(ServiceTarget::Domain);
-        let step = self.step.clone().map(ServiceTarget::Step);
-        let pid = self.pid.map(ServiceTarget::Pid);
-        let command = self.command.clone().map(ServiceTarget::Command);
-        [unit, cgroup, container, domain, step, pid, command].into_iter().flatten().collect()
+        let all = [
+            self.unit.clone().map(ServiceTarget::Unit),
+            self.cgroup.clone().map(ServiceTarget::Cgroup),
+            self.container.clone().map(ServiceTarget::Container),
+            self.domain.clone().map(ServiceTarget::Domain),
+            self.step.clone().map(ServiceTarget::Step),
+            self.pid.map(ServiceTarget::Pid),
+            self.command.clone().map(ServiceTarget::Command),
+        ];
+        all.into_iter().flatten().collect()
     }
 
     /// Where its processes are; `None` for an unchecked entry.
@@ -218,44 +214,52 @@ impl ServicesFile {
             problem: parser_message(error.message()),
         })?;
         check_keys(text)?;
-        file.check()?;
+        file.check().map_err(ServicesFileError::Wrong)?;
         Ok(file)
     }
 
-    fn check(&self) -> Result<(), ServicesFileError> {
+    fn check(&self) -> Result<(), String> {
         if self.format != FORMAT {
-            return Err(ServicesFileError::Format(self.format.clone()));
+            return Err(format!("the format is '{}'; write format = \"{FORMAT}\"", self.format));
         }
-        if self.services.is_empty() {
-            return Err(ServicesFileError::Empty);
+        let count = self.services.len();
+        if count == 0 {
+            let remedy = "'seatmap services init' writes the running ones";
+            return Err(format!("the file lists no service; {remedy}"));
         }
-        if self.services.len() > MOST_SERVICES {
-            return Err(ServicesFileError::TooMany(self.services.len()));
+        if count > MOST_SERVICES {
+            return Err(format!(
+                "the file lists {count} services; a plan has at most {MOST_SERVICES}"
+            ));
         }
         let head_room = self.computer.head_room_percent;
         if !(0.0..=1000.0).contains(&head_room) {
-            return Err(ServicesFileError::HeadRoom(head_room));
+            return Err(format!("head_room_percent is {head_room}; write a number from 0 to 1000"));
         }
         if let Some(list) = &self.computer.housekeeping
             && CpuSet::of_list(list).is_none()
         {
-            return Err(ServicesFileError::Housekeeping(list.clone()));
+            return Err(format!(
+                "housekeeping is '{list}'; write CPUs as a list, such as \"0-1,8\""
+            ));
         }
-        if let Some(size) = self.computer.node_memory.as_ref() {
-            let name = "node_memory";
-            check_size(size).map_err(|size| ServicesFileError::Size { name, of: None, size })?;
+        if let Some(size) = &self.computer.node_memory {
+            check_size("node_memory", size)?;
         }
         let mut names = BTreeSet::new();
         let mut targets = BTreeSet::new();
         for service in &self.services {
             check_service(service)?;
-            if !names.insert(service.name.clone()) {
-                return Err(ServicesFileError::SameName(service.name.clone()));
+            let name = &service.name;
+            if !names.insert(name) {
+                return Err(format!("two services are named '{name}'; give each a unique name"));
             }
             if let Some(target) = service.target()
                 && !targets.insert(target.clone())
             {
-                return Err(ServicesFileError::SameTarget(target));
+                return Err(format!(
+                    "two services name {target}; a process can only belong to one service"
+                ));
             }
         }
         Ok(())
@@ -304,10 +308,13 @@ fn check_table(text: &str, table: &DeTable, keys: &[&str]) -> Result<(), Service
     for (key, _) in table {
         let name = key.get_ref().as_ref();
         if !keys.contains(&name) {
-            return Err(ServicesFileError::UnknownKey {
+            return Err(ServicesFileError::Syntax {
                 position: Position::of(text.as_bytes(), key.span().start),
-                key: seatmap_data::document::visible(name).to_string(),
-                known: keys.join(", "),
+                problem: format!(
+                    "unknown key '{}'; expected one of: {}",
+                    visible(name),
+                    keys.join(", ")
+                ),
             });
         }
     }
@@ -316,6 +323,11 @@ fn check_table(text: &str, table: &DeTable, keys: &[&str]) -> Result<(), Service
 
 const LONGEST_NAME: usize = 64;
 
+/// A unit's name without its kind.
+pub(crate) fn stem(unit: &str) -> &str {
+    unit.rsplit_once('.').map_or(unit, |(stem, _)| stem)
+}
+
 /// A valid name with this end; `service` if empty.
 pub(crate) fn service_name(text: &str, end: &str) -> String {
     let begin = if text.trim().is_empty() { "service" } else { text };
@@ -323,51 +335,75 @@ pub(crate) fn service_name(text: &str, end: &str) -> String {
     format!("{}{end}", &begin[..room])
 }
 
-pub(crate) fn check_service(service: &Service) -> Result<(), ServicesFileError> {
-    let name = service.name.clone();
+pub(crate) fn check_service(service: &Service) -> Result<(), String> {
+    let name = &service.name;
     if name.trim().is_empty() || name.len() > LONGEST_NAME {
-        return Err(ServicesFileError::Name(name));
+        return Err(format!("'{name}' is not a valid service name; write 1 to 64 bytes"));
     }
     match service.targets().len() {
-        0 => return Err(ServicesFileError::NoTarget(name)),
+        0 => {
+            return Err(format!(
+                "service '{name}' does not name its processes; add unit, cgroup, container, \
+                 domain, step, pid or command"
+            ));
+        }
         1 => {}
-        _ => return Err(ServicesFileError::SeveralTargets(name)),
+        _ => {
+            return Err(format!(
+                "service '{name}' has more than one of unit, cgroup, container, domain, step, pid \
+                 and command; keep one"
+            ));
+        }
     }
     if let Some(limit) = service.limit_percent.filter(|limit| !(0.0..=100.0).contains(limit)) {
-        return Err(ServicesFileError::Limit { name, limit });
+        return Err(format!(
+            "limit_percent of service '{name}' is {limit}; write a number from 0 to 100"
+        ));
     }
     if service.pid.is_some_and(|pid| pid < 1) {
-        return Err(ServicesFileError::Pid(name));
+        return Err(format!(
+            "the pid of service '{name}' is below 1; 'ps -e' lists the running processes"
+        ));
     }
     if let Some(step) = service.step.as_ref().filter(|step| !is_step(step)) {
-        return Err(ServicesFileError::Step { name, step: step.clone() });
+        return Err(format!(
+            "step of service '{name}' is '{step}'; write JOB.STEP, such as 123.0 or 123.batch"
+        ));
     }
     check_memory(service)?;
     let least = service.least_cpus.unwrap_or(0);
     match service.most_cpus {
-        Some(0) => Err(ServicesFileError::MostIsZero(name)),
-        Some(most) if most < least => Err(ServicesFileError::LeastAboveMost { name, least, most }),
+        Some(0) => Err(format!("most_cpus of service '{name}' is 0; write at least 1")),
+        Some(most) if most < least => {
+            Err(format!("service '{name}' has least_cpus = {least} above most_cpus = {most}"))
+        }
         _ => Ok(()),
     }
 }
 
-fn check_memory(service: &Service) -> Result<(), ServicesFileError> {
-    let of = Some(service.name.clone());
+fn check_memory(service: &Service) -> Result<(), String> {
+    let name = &service.name;
     if let Some(size) = &service.memory {
-        check_size(size).map_err(|size| ServicesFileError::Size { name: "memory", of, size })?;
+        check_size(&format!("memory of service '{name}'"), size)?;
     }
-    let nodes = service.memory_node_set();
-    if service.memory_nodes.is_some() && nodes.is_none_or(|nodes| nodes.is_empty()) {
-        let list = service.memory_nodes.clone().unwrap_or_default();
-        return Err(ServicesFileError::Nodes { name: service.name.clone(), list });
+    match &service.memory_nodes {
+        Some(list) if service.memory_node_set().is_none_or(|nodes| nodes.is_empty()) => {
+            Err(format!(
+                "memory_nodes of service '{name}' is '{list}'; write NUMA nodes as a list, such \
+                 as 0-1"
+            ))
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
-fn check_size(size: &str) -> Result<(), String> {
+fn check_size(key: &str, size: &str) -> Result<(), String> {
     match size_bytes(size) {
         Some(bytes) if bytes > 0 => Ok(()),
-        _ => Err(size.to_owned()),
+        _ => Err(format!(
+            "{key} is '{size}'; write a size above 0 with k, m, g or t for powers of 1024, such \
+             as 64g"
+        )),
     }
 }
 

@@ -3,7 +3,7 @@
 //! A service is an innermost systemd unit, a control group with a cpuset, or the programs of one
 //! name, without kernel threads, this program and user sessions.
 
-use crate::file::{MOST_SERVICES, Service, ServiceTarget, ServicesFile, service_name};
+use crate::file::{MOST_SERVICES, Service, ServiceTarget, ServicesFile, service_name, stem};
 use crate::living;
 use seatmap_data::document::visible;
 use seatmap_data::statistics::words::counted;
@@ -155,8 +155,7 @@ fn entry(target: ServiceTarget) -> Service {
     let mut service = Service { share: true, ..Service::default() };
     match target {
         ServiceTarget::Unit(unit) => {
-            let stem = unit.rsplit_once('.').map_or(unit.as_str(), |(stem, _)| stem);
-            service.name = stem.to_owned();
+            service.name = stem(&unit).to_owned();
             service.unit = Some(unit);
         }
         ServiceTarget::Cgroup(path) => {

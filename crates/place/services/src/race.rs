@@ -5,8 +5,7 @@
 //! than its limit, and one to gain.
 
 use crate::apply::{ApplyError, ApplyRequest, ServicesHost};
-use crate::plan::{PlannedService, ServicesPlan};
-use seatmap_cell::name::Name;
+use crate::plan::PlannedService;
 use seatmap_data::document::{Blame, printed_number, with_causes};
 use seatmap_data::statistics::words::{agreeing, counted};
 use seatmap_data::statistics::{Xoshiro, signed_rank};
@@ -35,20 +34,12 @@ pub const USUAL_LIMIT_PERCENT: f64 = 2.0;
 /// A request for a race.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServicesRaceRequest {
-    /// The plan.
-    pub plan: ServicesPlan,
-    /// Its name, for undoing it.
-    pub name: Name,
+    /// The plan, and how it is applied if it wins.
+    pub apply: ApplyRequest,
     /// The length of a period.
     pub period: Duration,
     /// The number of rounds, each of two periods.
     pub rounds: usize,
-    /// How long the plan is applied if it wins.
-    pub time: Duration,
-    /// Whether to move device interrupts off the CPUs of quiet services.
-    pub moves_interrupts: bool,
-    /// Whether to move the processing of received packets off them too.
-    pub moves_packets: bool,
 }
 
 /// The outcome of a race.
@@ -119,9 +110,9 @@ pub enum ServicesRaceError {
     /// Fewer rounds than an interval needs.
     #[error(
         "{} {} too few for {}; give --rounds {fewest} or more",
-        counted(*.rounds, "round"),
+        counted(.rounds, "round"),
         agreeing(*.rounds, "is", "are"),
-        counted(*.services, "metric")
+        counted(.services, "metric")
     )]
     TooFewRounds {
         /// The requested rounds.
@@ -183,7 +174,7 @@ impl ServicesHost {
         stop: &dyn Fn() -> bool,
         tell: &dyn Fn(usize, usize),
     ) -> Result<RaceReport, ServicesRaceError> {
-        let services = request.plan.services.iter();
+        let services = request.apply.plan.services.iter();
         let judged: Vec<&PlannedService> =
             services.filter(|one| one.service.metric.is_some()).collect();
         if judged.is_empty() {
@@ -209,7 +200,7 @@ impl ServicesHost {
         put_back?;
         let report = race.report();
         if report.verdict == RaceVerdict::Kept {
-            self.apply(&race.applying(request.time))?;
+            self.apply(&request.apply)?;
         }
         Ok(report)
     }
@@ -268,26 +259,17 @@ impl Race<'_> {
             return Ok(());
         }
         if planned {
-            self.host.apply(&self.applying(2 * self.request.period + SLACK))?;
+            let time = 2 * self.request.period + SLACK;
+            self.host.apply(&ApplyRequest { time, ..self.request.apply.clone() })?;
             self.stands = true;
             return Ok(());
         }
         self.stands = false;
         // With masks that lack a CPU, later periods would differ.
-        let (_, left) = self.host.undo(Some(&self.request.name))?;
+        let (_, left) = self.host.undo(Some(&self.request.apply.name))?;
         match left.first() {
             Some(left) => Err(ServicesRaceError::Left(left.to_string())),
             None => Ok(()),
-        }
-    }
-
-    fn applying(&self, time: Duration) -> ApplyRequest {
-        ApplyRequest {
-            plan: self.request.plan.clone(),
-            name: self.request.name.clone(),
-            time,
-            moves_interrupts: self.request.moves_interrupts,
-            moves_packets: self.request.moves_packets,
         }
     }
 
@@ -295,6 +277,7 @@ impl Race<'_> {
         let confidence = confidence(self.judged.len());
         let services: Vec<RacedService> = self
             .request
+            .apply
             .plan
             .services
             .iter()
@@ -312,7 +295,7 @@ impl Race<'_> {
             .collect();
         RaceReport {
             format: FORMAT.to_owned(),
-            plan: self.request.name.to_string(),
+            plan: self.request.apply.name.to_string(),
             rounds: self.request.rounds,
             period_s: self.request.period.as_secs_f64(),
             verdict: verdict(&services),

@@ -3,8 +3,9 @@
 //! The same record gives the same plan, also for another machine and after the services have ended.
 
 use crate::file::{Service, ServicesFile, SharedComputer, check_service};
-use seatmap_data::document::{Blame, DocumentError};
+use seatmap_data::document::{Blame, Checked, DocumentError, inconsistent};
 use seatmap_data::statistics::words::counted;
+use seatmap_data::statistics::{greatest, median, quantile};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -16,7 +17,6 @@ pub const FORMAT: &str = "seatmap-services-record/1";
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServicesRecord {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The name of the computer.
     pub machine: String,
@@ -109,11 +109,7 @@ pub struct RecordLacks {
     pub name: String,
 }
 
-impl Blame for RecordLacks {
-    fn is_input(&self) -> bool {
-        true
-    }
-}
+impl Blame for RecordLacks {}
 
 impl RecordedService {
     /// The CPUs that it wanted in each sample: used plus waiting time.
@@ -127,9 +123,9 @@ impl RecordedService {
     pub fn summary(&self) -> LoadSummary {
         let samples = self.waited_cpus.len().max(1) as f64;
         LoadSummary {
-            median_cpus: seatmap_data::statistics::quantile(&self.used_cpus, 0.5).unwrap_or(0.0),
-            p99_cpus: seatmap_data::statistics::quantile(&self.used_cpus, 0.99).unwrap_or(0.0),
-            most_cpus: self.used_cpus.iter().copied().fold(0.0, f64::max),
+            median_cpus: median(&self.used_cpus).unwrap_or(0.0),
+            p99_cpus: quantile(&self.used_cpus, 0.99).unwrap_or(0.0),
+            most_cpus: greatest(&self.used_cpus),
             waited_cpus: self.waited_cpus.iter().sum::<f64>() / samples,
         }
     }
@@ -151,7 +147,7 @@ impl ServicesRecord {
                 *sum += wanted;
             }
         }
-        sums.into_iter().fold(0.0, f64::max)
+        greatest(sums)
     }
 
     /// The load with the limits and services of a file; other services count as other programs.
@@ -191,13 +187,6 @@ impl ServicesRecord {
         Ok(limited)
     }
 
-    /// Whether a text is a record.
-    #[must_use]
-    pub fn is_record(bytes: &[u8]) -> bool {
-        let begin = &bytes[..bytes.len().min(200)];
-        String::from_utf8_lossy(begin).contains("\"seatmap-services-record/")
-    }
-
     /// Reads a record and checks that its parts fit together.
     ///
     /// # Errors
@@ -208,31 +197,31 @@ impl ServicesRecord {
         Ok(record)
     }
 
-    fn check(&self) -> Result<(), DocumentError> {
+    fn check(&self) -> Checked {
         let samples = self.samples();
         if samples == 0 {
-            return Err(inconsistent("others_cpus is empty: the record has no samples".to_owned()));
+            return inconsistent("others_cpus is empty: the record has no samples");
         }
         if !(self.interval_s > 0.0 && self.interval_s.is_finite()) {
-            return Err(inconsistent("interval_s is not above 0".to_owned()));
+            return inconsistent("interval_s is not above 0");
         }
         for (at, service) in self.services.iter().enumerate() {
             if let Err(error) = check_service(&service.service) {
-                return Err(inconsistent(format!("services[{at}]: {error}")));
+                return inconsistent(format!("services[{at}]: {error}"));
             }
             for (key, values) in
                 [("used_cpus", &service.used_cpus), ("waited_cpus", &service.waited_cpus)]
             {
                 if values.len() != samples {
-                    return Err(inconsistent(format!(
+                    return inconsistent(format!(
                         "services[{at}].{key} has {}, but others_cpus has {samples}",
                         counted(values.len(), "sample")
-                    )));
+                    ));
                 }
                 if let Some(wrong) = values.iter().find(|value| !(0.0..=1e6).contains(*value)) {
-                    return Err(inconsistent(format!(
+                    return inconsistent(format!(
                         "services[{at}].{key} has the invalid value {wrong}"
-                    )));
+                    ));
                 }
             }
         }
@@ -242,14 +231,10 @@ impl ServicesRecord {
             .iter()
             .position(|talk| talk.from.max(talk.to) >= count || !(0.0..).contains(&talk.per_s))
         {
-            Some(at) => Err(inconsistent(format!("talk[{at}] is not between two services"))),
+            Some(at) => inconsistent(format!("talk[{at}] is not between two services")),
             None => Ok(()),
         }
     }
-}
-
-fn inconsistent(what: String) -> DocumentError {
-    DocumentError::Inconsistent(what)
 }
 
 #[cfg(test)]
@@ -278,7 +263,6 @@ mod tests {
         let record = record();
         let text = seatmap_data::document::written(&record);
         assert_eq!(ServicesRecord::from_json(&text).unwrap(), record);
-        assert!(ServicesRecord::is_record(text.as_bytes()));
         assert_eq!(record.joint_peak_cpus(), 3.0);
         assert_eq!(record.services[0].summary().median_cpus, 0.75);
     }

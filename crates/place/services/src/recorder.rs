@@ -222,13 +222,12 @@ impl Recording {
 impl ServiceMeter {
     fn begin(service: Service, pids: BTreeSet<Tid>, root: &Root) -> Result<Self, ServicesError> {
         let near_node = match &service.near {
-            Some(name) => match devices::named(root, name) {
-                Some(device) => device.node,
-                None => {
-                    let device = name.clone();
-                    return Err(ServicesError::NoDevice { name: service.name, device });
-                }
-            },
+            Some(device) => {
+                let named = devices::named(root, device).ok_or_else(|| {
+                    ServicesError::NoDevice { name: service.name.clone(), device: device.clone() }
+                })?;
+                named.node
+            }
             None => None,
         };
         Ok(ServiceMeter {
@@ -282,7 +281,7 @@ impl ServiceMeter {
         let tids = self.pids.iter().flat_map(|pid| task::threads(*pid).unwrap_or_default());
         let tids: Vec<Tid> = tids.collect();
         let masks = tids.iter().filter_map(|tid| CpuSet::of_thread(*tid).ok());
-        let allowed = masks.fold(CpuSet::default(), |all, mask| all.with(&mask));
+        let allowed: CpuSet = masks.flatten().collect();
         RecordedService {
             service: self.service,
             processes: self.pids.len(),

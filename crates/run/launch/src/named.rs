@@ -14,7 +14,6 @@ pub const FORMAT: &str = "seatmap-cpus/1";
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NamedCpus {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = "seatmap-cpus/1")))]
     pub format: &'static str,
     /// The machine's name.
     pub machine: String,

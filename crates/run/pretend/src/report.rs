@@ -26,7 +26,6 @@ const UNSEEN: [&str; 6] = ["memory", "cpu-time", "interrupts", "strangers", "dev
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PretendReport {
     /// The format's name and version.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The pretended machine.
     pub machine: String,

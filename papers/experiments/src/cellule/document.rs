@@ -14,7 +14,6 @@ pub const FORMAT: &str = "seatmap-workers/1";
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkersDocument {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: &'static str,
     /// The machine's name.
     pub machine: String,

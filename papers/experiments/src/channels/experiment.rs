@@ -45,7 +45,6 @@ pub enum ExperimentOptions {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChannelsResult {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: &'static str,
     /// The name of the experiment.
     #[cfg_attr(

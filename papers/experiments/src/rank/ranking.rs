@@ -17,7 +17,6 @@ pub const FORMAT: &str = "seatmap-ranking/1";
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ranking {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The setup of the study.
     #[serde(flatten)]

@@ -1,17 +1,16 @@
 //! The errors of reading documents.
 
-use crate::document::visible;
+use crate::document::{Position, visible};
+use crate::statistics::words::joined;
 
 /// Why a document was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
     /// The text is not JSON, or JSON of another shape.
-    #[error("line {line}, column {column}: {problem}")]
+    #[error("{position}: {problem}")]
     Json {
-        /// Counted from 1.
-        line: usize,
-        /// Counted from 1.
-        column: usize,
+        /// The position of the mistake.
+        position: Position,
         /// The parser's message.
         problem: String,
     },
@@ -35,14 +34,26 @@ impl From<serde_json::Error> for DocumentError {
         let place = format!(" at line {} column {}", error.line(), error.column());
         let problem = parser_message(full.strip_suffix(&place).unwrap_or(&full));
         // After a line's end the parser counts columns from 0.
-        DocumentError::Json { line: error.line(), column: error.column().max(1), problem }
+        let position = Position { line: error.line(), column: error.column().max(1) };
+        DocumentError::Json { position, problem }
     }
+}
+
+/// The result of checking a document.
+pub type Checked = Result<(), DocumentError>;
+
+/// Refuses a document whose parts do not fit together.
+///
+/// # Errors
+/// [`DocumentError::Inconsistent`], always.
+pub fn inconsistent<T>(what: impl Into<String>) -> Result<T, DocumentError> {
+    Err(DocumentError::Inconsistent(what.into()))
 }
 
 /// A parser's message on one line. Hidden characters of the file are escaped ([`visible`]).
 #[must_use]
 pub fn parser_message(message: &str) -> String {
-    visible(&message.lines().collect::<Vec<_>>().join(", "))
+    visible(&joined(message.lines(), ", "))
 }
 
 /// The mistake in a text of one line, whose number the caller knows.

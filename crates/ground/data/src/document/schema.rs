@@ -12,6 +12,7 @@
 //! | [`closed`] | the schema that refuses unknown keys |
 //! | [`add_later_keys`] | a document as a later version might write it |
 
+use crate::statistics::words::joined;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
@@ -22,7 +23,7 @@ use std::path::Path;
 const SAME_VALUE: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 
 /// The schema of a type's documents. A key is required if every version of the format writes it:
-/// always, and without a default for older documents.
+/// always, and without a default for older documents. The key `format` is the format itself.
 #[must_use]
 pub fn of<T: JsonSchema>(format: &str) -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize();
@@ -30,6 +31,9 @@ pub fn of<T: JsonSchema>(format: &str) -> Value {
     RecursiveTransform(tidy).transform(&mut schema);
     schema.insert("$id".to_owned(), format!("urn:{}", format.replace(['-', '/'], ":")).into());
     schema.insert("title".to_owned(), format.into());
+    if let Some(key) = schema.pointer_mut("/properties/format") {
+        key["const"] = format.into();
+    }
     schema.to_value()
 }
 
@@ -172,14 +176,14 @@ fn tidy(schema: &mut Schema) {
         keywords.remove("default");
     }
     if let Some(Value::String(description)) = keywords.get_mut("description") {
-        *description = description.split("\n\n").map(one_line).collect::<Vec<_>>().join("\n\n");
+        *description = joined(description.split("\n\n").map(one_line), "\n\n");
     }
     forgive_older_documents(keywords);
     describe_alternatives(keywords);
 }
 
 fn one_line(paragraph: &str) -> String {
-    paragraph.split_whitespace().collect::<Vec<_>>().join(" ")
+    joined(paragraph.split_whitespace(), " ")
 }
 
 /// Makes keys with a default optional: they are newer than their format, or optional by hand.

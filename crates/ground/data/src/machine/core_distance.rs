@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// All matrices are square, in the order of `pus`, symmetric, zero on the diagonal, `null` if
 /// unknown. Only the median is always present; imported files have nothing else.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CoreDistance {
     /// OS indices, in matrix order.
@@ -111,13 +111,7 @@ impl CoreDistance {
             status: Square::from_fn(pus.len(), |i, j| (i != j).then_some(PairStatus::Imported)),
             pus,
             median_ns,
-            p10_ns: None,
-            mad_ns: None,
-            ci95_low_ns: None,
-            ci95_high_ns: None,
-            deciles_ns: None,
-            regimes: Vec::new(),
-            protocol: None,
+            ..CoreDistance::default()
         }
     }
 

@@ -97,19 +97,15 @@ impl Level {
     #[must_use]
     pub fn groups(self, topology: &Topology, pus: &[u32]) -> Option<Vec<u32>> {
         let mut seen = Vec::new();
-        pus.iter().map(|os| self.of(topology.pu(*os)?)).collect::<Option<Vec<u32>>>().map(
-            |groups| {
-                groups
-                    .into_iter()
-                    .map(|group| match seen.iter().position(|other| *other == group) {
-                        Some(at) => at as u32,
-                        None => {
-                            seen.push(group);
-                            seen.len() as u32 - 1
-                        }
-                    })
-                    .collect()
-            },
-        )
+        let groups: Option<Vec<u32>> = pus.iter().map(|os| self.of(topology.pu(*os)?)).collect();
+        let numbers =
+            groups?.into_iter().map(|group| match seen.iter().position(|other| *other == group) {
+                Some(at) => at as u32,
+                None => {
+                    seen.push(group);
+                    seen.len() as u32 - 1
+                }
+            });
+        Some(numbers.collect())
     }
 }

@@ -12,8 +12,11 @@ pub const MAX_ROUND_TRIP_NS: f64 = 2e9;
 /// A figure in a file; `None` is `null`. A figure that is too long is refused while it is read, so
 /// that the error has its line and column.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(inline, description = "Nanoseconds; null if unknown."))]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(inline, description = "Nanoseconds; null if unknown.")
+)]
 #[serde(transparent)]
 pub struct Nanoseconds(
     /// The figure, if known.

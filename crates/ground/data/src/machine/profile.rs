@@ -43,11 +43,11 @@ pub struct Profile {
     #[serde(default)]
     pub loaded_seed: Option<u64>,
     /// The speed of each PU, relative to the fastest; absent if unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub speed: Option<SeatSpeed>,
     /// The cost of waking a sleeping thread, on the same CPU and on another one; absent if not
     /// measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub wakeups: Option<Wakeups>,
 }
 
@@ -85,14 +85,6 @@ impl Profile {
     #[must_use]
     pub fn to_json(&self) -> String {
         crate::document::written(self)
-    }
-
-    /// Checks sizes, references and values.
-    ///
-    /// # Errors
-    /// [`DocumentError::Inconsistent`] with the first inconsistency.
-    pub fn check(&self) -> Result<(), DocumentError> {
-        check::profile(self)
     }
 }
 

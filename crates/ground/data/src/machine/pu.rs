@@ -23,7 +23,7 @@ pub struct Pu {
     pub l2: Option<u32>,
     /// The cluster: cores that share an L3 tag or a bus below the L3 cache, if the kernel reports
     /// it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<u32>,
     /// The level-3 cache: a core complex on AMD, a whole socket on most Intel parts.
     #[serde(default)]
@@ -35,47 +35,47 @@ pub struct Pu {
     #[serde(default)]
     pub numa: Option<u32>,
     /// The nearest NUMA node with memory, if its own is known to have none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<u32>,
     /// The package (socket).
     #[serde(default)]
     pub package: Option<u32>,
     /// The book: a group of packages on IBM Z.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub book: Option<u32>,
     /// The drawer: a group of books on IBM Z.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub drawer: Option<u32>,
     /// The kind of its core on a hybrid processor.
     #[serde(default)]
     pub kind: Option<CoreKind>,
     /// The size of its core's level-1 data cache, in bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub l1d_bytes: Option<u64>,
     /// The size of its core's level-1 instruction cache, in bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub l1i_bytes: Option<u64>,
     /// The size of its level-2 cache, in bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub l2_bytes: Option<u64>,
     /// The size of its level-3 cache, in bytes; the dies of one package may differ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub l3_bytes: Option<u64>,
     /// The firmware's ranking of this PU, if it ranks PUs: the scheduler prefers a higher one
     /// (CPPC's highest performance, Intel's Turbo Boost Max 3.0, AMD's preferred cores).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<u32>,
     /// The type of its core on Arm: implementer and part of `MIDR_EL1`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub core_type: Option<u64>,
     /// Linux's `cpu_capacity`: 1024 for the fastest PU of the machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity: Option<u64>,
     /// Its sustained frequency, in kHz.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub base_khz: Option<u64>,
     /// Its highest frequency, in kHz.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_khz: Option<u64>,
 }
 

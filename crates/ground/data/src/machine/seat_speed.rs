@@ -1,6 +1,7 @@
 //! The speed of each PU: one piece of work, timed on every PU.
 
 use crate::statistics::words::counted;
+use crate::statistics::{greatest, least};
 use serde::{Deserialize, Serialize};
 
 /// The largest difference of equal speeds, relative to the faster one.
@@ -18,10 +19,10 @@ pub struct SeatSpeed {
     /// The speed of each PU while all others are idle.
     pub alone: Vec<f64>,
     /// The speed of each PU while all of them work; absent if not measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub together: Option<Vec<f64>>,
     /// The times behind the speeds; absent for unmeasured speeds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub work: Option<WorkTimes>,
 }
 
@@ -45,7 +46,7 @@ impl SeatSpeed {
     /// Speeds from times of the same work.
     #[must_use]
     pub fn of(pus: Vec<u32>, work: WorkTimes) -> Self {
-        let fastest_ns = work.alone_p10_ns.iter().copied().fold(f64::INFINITY, f64::min);
+        let fastest_ns = least(&work.alone_p10_ns);
         SeatSpeed {
             alone: relative(fastest_ns, &work.alone_p10_ns),
             together: Some(relative(fastest_ns, &work.together_p10_ns)),
@@ -133,9 +134,8 @@ fn is_figure(value: f64) -> bool {
 }
 
 fn spread(speeds: &[f64]) -> f64 {
-    let least = speeds.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = speeds.iter().copied().fold(0.0, f64::max);
-    if most > 0.0 { 1.0 - least / most } else { 0.0 }
+    let most = greatest(speeds);
+    if most > 0.0 { 1.0 - least(speeds) / most } else { 0.0 }
 }
 
 fn spread_of_times(times: &[f64]) -> f64 {

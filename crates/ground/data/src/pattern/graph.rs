@@ -1,11 +1,11 @@
 //! `seatmap-pattern/1`: a weighted directed graph of tasks.
 
-use crate::document::DocumentError;
-use crate::pattern::edge::{Edge, MAX_AMOUNT, gather};
-use crate::pattern::loads::is_load;
+use crate::document::{Checked, DocumentError, inconsistent};
+use crate::pattern::edge::{Edge, MAX_AMOUNT, gather, is_amount};
 use crate::statistics::words::counted;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
+use std::fmt::Display;
 
 /// The value of the `format` key.
 pub const FORMAT: &str = "seatmap-pattern/1";
@@ -22,11 +22,10 @@ pub const MAX_CACHE_BYTES: u64 = 1 << 60;
 
 /// A communication pattern: a weighted directed graph of how much each task sends to each other
 /// task. Readers ignore unknown keys and refuse unknown versions.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pattern {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The pattern's name for people: `stencil2d:8x8`, or a file's name without extension.
     pub name: String,
@@ -45,7 +44,7 @@ pub struct Pattern {
     #[cfg_attr(feature = "schema", schemars(inner(range(min = 0, max = MAX_AMOUNT))))]
     pub loads: Vec<f64>,
     /// The time of a load of 1 on the fastest PU of the machine, in nanoseconds, if known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = MAX_AMOUNT)))]
     pub load_ns: Option<f64>,
     /// The bytes of each task's working set; empty if unknown.
@@ -53,7 +52,7 @@ pub struct Pattern {
     #[cfg_attr(feature = "schema", schemars(inner(range(max = MAX_CACHE_BYTES))))]
     pub cache_bytes: Vec<u64>,
     /// How the pattern was observed; null for an unobserved pattern.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub observation: Option<PatternObservation>,
 }
 
@@ -73,7 +72,7 @@ pub struct PatternObservation {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub from_start: bool,
     /// The observed time, in seconds; absent if unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub seconds: Option<f64>,
     /// Processes outside the program that woke its threads. The edges do not include them.
@@ -117,17 +116,7 @@ impl Pattern {
     /// A pattern of unnamed tasks with equal loads and no messages.
     #[must_use]
     pub fn silent(name: impl Into<String>, tasks: usize) -> Self {
-        Pattern {
-            format: FORMAT.to_owned(),
-            name: name.into(),
-            tasks,
-            names: Vec::new(),
-            edges: Vec::new(),
-            loads: Vec::new(),
-            load_ns: None,
-            cache_bytes: Vec::new(),
-            observation: None,
-        }
+        Pattern { format: FORMAT.to_owned(), name: name.into(), tasks, ..Pattern::default() }
     }
 
     /// The sum of this pattern and others, each with a factor on its bytes and messages.
@@ -148,12 +137,11 @@ impl Pattern {
         for (factor, other) in others {
             if other.tasks != self.tasks {
                 let [name, with] = [&self.name, &other.name];
-                let wrong = format!(
+                return inconsistent(format!(
                     "patterns to add need equal numbers of tasks; {name} has {}, but {with} has {}",
                     counted(self.tasks, "task"),
                     other.tasks
-                );
-                return Err(DocumentError::Inconsistent(wrong));
+                ));
             }
             whole.name += &format!(" + {factor} x {}", other.name);
             whole.edges.extend(other.edges.iter().map(|edge| Edge {
@@ -210,32 +198,17 @@ impl Pattern {
     ///
     /// # Errors
     /// [`DocumentError::Inconsistent`] with the first inconsistency.
-    pub fn check(&self) -> Result<(), DocumentError> {
+    pub fn check(&self) -> Checked {
         if !(1..=MAX_TASKS).contains(&self.tasks) {
-            return wrong(tasks_problem(self.tasks));
+            return inconsistent(tasks_problem(self.tasks));
         }
-        if !self.names.is_empty() && self.names.len() != self.tasks {
-            return wrong(format!(
-                "names: {} for {}; give all or none",
-                self.names.len(),
-                counted(self.tasks, "task")
-            ));
-        }
-        let paths = self.observation.as_ref().map_or(0, |observed| observed.paths.len());
-        if paths != 0 && paths != self.tasks {
-            return wrong(format!(
-                "observation.paths: {paths} for {}; give all or none",
-                counted(self.tasks, "task")
-            ));
-        }
-        let seconds = self.observation.as_ref().and_then(|observed| observed.seconds);
-        if let Some(seconds) = seconds.filter(|seconds| !is_load(*seconds)) {
-            return wrong(format!(
-                "observation.seconds: {seconds} is not between 0 and {MAX_AMOUNT:e}"
-            ));
+        self.all_or_none("names", self.names.len())?;
+        if let Some(observed) = &self.observation {
+            self.all_or_none("observation.paths", observed.paths.len())?;
+            check_amount("observation.seconds", observed.seconds.unwrap_or(0.0))?;
         }
         if self.edges.len() > MAX_EDGES {
-            return wrong(format!(
+            return inconsistent(format!(
                 "edges: {} are too many; the limit is {MAX_EDGES}",
                 self.edges.len()
             ));
@@ -244,64 +217,58 @@ impl Pattern {
         self.check_edges()
     }
 
-    fn check_work(&self) -> Result<(), DocumentError> {
-        for (key, given) in [("loads", self.loads.len()), ("cache_bytes", self.cache_bytes.len())] {
-            if given != 0 && given != self.tasks {
-                return wrong(format!(
-                    "{key}: {given} for {}; give all or none",
-                    counted(self.tasks, "task")
-                ));
-            }
-        }
-        if let Some(at) = self.loads.iter().position(|load| !is_load(*load)) {
-            return wrong(format!(
-                "loads[{at}]: {} is not between 0 and {MAX_AMOUNT:e}",
-                self.loads[at]
-            ));
+    fn check_work(&self) -> Checked {
+        self.all_or_none("loads", self.loads.len())?;
+        self.all_or_none("cache_bytes", self.cache_bytes.len())?;
+        for (at, load) in self.loads.iter().enumerate() {
+            check_amount(format_args!("loads[{at}]"), *load)?;
         }
         if let Some(at) = self.cache_bytes.iter().position(|bytes| *bytes > MAX_CACHE_BYTES) {
-            return wrong(format!(
+            return inconsistent(format!(
                 "cache_bytes[{at}]: {} is above {MAX_CACHE_BYTES}",
                 self.cache_bytes[at]
             ));
         }
-        match self.load_ns {
-            Some(ns) if !is_load(ns) => {
-                wrong(format!("load_ns: {ns} is not between 0 and {MAX_AMOUNT:e}"))
-            }
-            _ => Ok(()),
-        }
+        check_amount("load_ns", self.load_ns.unwrap_or(0.0))
     }
 
-    fn check_edges(&self) -> Result<(), DocumentError> {
+    fn all_or_none(&self, key: &str, given: usize) -> Checked {
+        if given == 0 || given == self.tasks {
+            return Ok(());
+        }
+        inconsistent(format!(
+            "{key}: {given} for {}; give all or none",
+            counted(self.tasks, "task")
+        ))
+    }
+
+    fn check_edges(&self) -> Checked {
         // Files of Seatmap are sorted, and then need no set of a million edges.
         let ascend = self.edges.is_sorted_by(|a, b| a.ends() < b.ends());
         let mut seen = HashSet::new();
         for (at, edge) in self.edges.iter().enumerate() {
             if let Some(problem) = edge.problem(self.tasks) {
-                return wrong_edge(at, problem);
+                return inconsistent(format!("edges[{at}]: {problem}"));
             }
             if !ascend && !seen.insert(edge.ends()) {
-                let (from, to) = edge.ends();
-                return wrong_edge(
-                    at,
-                    format!("a second edge from task {from} to task {to}; add the two up"),
-                );
+                let Edge { from, to, .. } = edge;
+                return inconsistent(format!(
+                    "edges[{at}]: a second edge from task {from} to task {to}; add the two up"
+                ));
             }
         }
         Ok(())
     }
 }
 
-fn wrong(what: String) -> Result<(), DocumentError> {
-    Err(DocumentError::Inconsistent(what))
+fn check_amount(key: impl Display, amount: f64) -> Checked {
+    if is_amount(amount) {
+        return Ok(());
+    }
+    inconsistent(format!("{key}: {amount} is not between 0 and {MAX_AMOUNT:e}"))
 }
 
-fn wrong_edge(at: usize, what: String) -> Result<(), DocumentError> {
-    Err(DocumentError::Inconsistent(format!("edges[{at}]: {what}")))
-}
-
-pub(crate) fn tasks_problem(tasks: impl std::fmt::Display) -> String {
+pub(crate) fn tasks_problem(tasks: impl Display) -> String {
     format!("a pattern has 1 to {MAX_TASKS} tasks, not {tasks}")
 }
 

@@ -1,38 +1,27 @@
 //! The loads of tasks as users write them.
 
-use crate::document::Position;
 use crate::document::decimal_number;
 use crate::pattern::edge::{MAX_AMOUNT, is_amount};
-use crate::pattern::words::{quoted, words};
-
-/// Why a list of loads was refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {problem}")]
-pub struct LoadsError {
-    /// The position of the mistake.
-    pub place: Position,
-    /// The mistake.
-    pub problem: String,
-}
+use crate::pattern::words::{NumbersError, quoted, words};
 
 /// The loads in a text: numbers with commas or spaces between them, such as `4,1,1,1`. A `#` begins
 /// a comment until the end of the line.
 ///
 /// # Errors
-/// [`LoadsError`] with the first invalid word.
+/// [`NumbersError`] with the first invalid word.
 ///
 /// ```
 /// # use seatmap_data::pattern::loads;
 /// assert_eq!(loads::read("4, 1 1 # the first does most\n0.5").unwrap(), [4.0, 1.0, 1.0, 0.5]);
 /// ```
-pub fn read(text: &str) -> Result<Vec<f64>, LoadsError> {
+pub fn read(text: &str) -> Result<Vec<f64>, NumbersError> {
     let kept = text.lines().map(|line| line.split('#').next().unwrap_or_default());
     // A comma becomes a blank, so that words keep their positions.
     let plain: String = kept.map(|line| line.replace(',', " ") + "\n").collect();
     words(&plain)
         .map(|(place, word)| {
-            let load = decimal_number(word).filter(|load| is_load(*load));
-            load.ok_or_else(|| LoadsError {
+            let load = decimal_number(word).filter(|load| is_amount(*load));
+            load.ok_or_else(|| NumbersError {
                 place,
                 problem: format!(
                     "{} is not a load; write a number between 0 and {MAX_AMOUNT:e}",
@@ -41,10 +30,6 @@ pub fn read(text: &str) -> Result<Vec<f64>, LoadsError> {
             })
         })
         .collect()
-}
-
-pub(crate) fn is_load(load: f64) -> bool {
-    is_amount(load)
 }
 
 #[cfg(test)]

@@ -1,9 +1,8 @@
 //! QAPLIB's `.dat` files (Burkard, Karisch & Rendl 1997).
 
-use crate::document::Position;
-use crate::document::{decimal_number, whole_number};
+use crate::document::{Position, decimal_number, whole_number};
 use crate::pattern::edge::{MAX_AMOUNT, is_amount};
-use crate::pattern::words::{quoted, words};
+use crate::pattern::words::{NumbersError, quoted, words};
 use crate::pattern::{Edge, Pattern};
 use crate::statistics::words::counted;
 
@@ -31,22 +30,12 @@ pub enum Which {
     Second,
 }
 
-/// Why a file is not an instance.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {problem}")]
-pub struct QaplibError {
-    /// The position of the mistake.
-    pub place: Position,
-    /// The problem, in words.
-    pub problem: String,
-}
-
 impl Instance {
     /// Reads n and the two matrices; line breaks mean nothing.
     ///
     /// # Errors
-    /// [`QaplibError`] with the position of missing, superfluous or invalid text.
-    pub fn read(text: &str) -> Result<Self, QaplibError> {
+    /// [`NumbersError`] with the position of missing, superfluous or invalid text.
+    pub fn read(text: &str) -> Result<Self, NumbersError> {
         let mut words = words(text);
         let Some((place, word)) = words.next() else {
             return Err(wrong(Position::end(text), "the file is empty"));
@@ -89,8 +78,8 @@ impl Instance {
     /// One of the matrices as a pattern, without the diagonal.
     ///
     /// # Errors
-    /// [`QaplibError`] for a negative flow.
-    pub fn pattern(&self, which: Which, name: &str) -> Result<Pattern, QaplibError> {
+    /// [`NumbersError`] for a negative flow.
+    pub fn pattern(&self, which: Which, name: &str) -> Result<Pattern, NumbersError> {
         let cells = match which {
             Which::First => &self.a,
             Which::Second => &self.b,
@@ -106,8 +95,8 @@ impl Instance {
     }
 }
 
-fn wrong(place: Position, problem: impl Into<String>) -> QaplibError {
-    QaplibError { place, problem: problem.into() }
+fn wrong(place: Position, problem: impl Into<String>) -> NumbersError {
+    NumbersError { place, problem: problem.into() }
 }
 
 #[cfg(test)]

@@ -2,20 +2,30 @@
 
 use crate::document::Position;
 
+/// Why a text of numbers was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {problem}")]
+pub struct NumbersError {
+    /// The position of the mistake.
+    pub place: Position,
+    /// The mistake.
+    pub problem: String,
+}
+
 const QUOTED: usize = 24;
 
-pub(crate) fn words(text: &str) -> impl Iterator<Item = (Position, &str)> {
+pub fn words(text: &str) -> impl Iterator<Item = (Position, &str)> {
     text.lines().enumerate().flat_map(|(at, line)| words_of_line(at + 1, line))
 }
 
-pub(crate) fn words_of_line(line: usize, text: &str) -> impl Iterator<Item = (Position, &str)> {
+pub fn words_of_line(line: usize, text: &str) -> impl Iterator<Item = (Position, &str)> {
     text.split_whitespace().map(move |word| {
         // A word is a part of its line, so the difference of their addresses is the column.
         (Position { line, column: word.as_ptr().addr() - text.as_ptr().addr() + 1 }, word)
     })
 }
 
-pub(crate) fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let start: String = word.chars().take(QUOTED).collect();
     let more = if start.len() < word.len() { "..." } else { "" };
     format!("'{start}{more}'")

@@ -1,43 +1,42 @@
 //! Checks that the parts of a plan are consistent.
 
-use crate::document::DocumentError;
+use crate::document::{Checked, inconsistent};
 use crate::plan::placed::{MAX_NODE, MAX_TASKS};
 use crate::plan::{Channel, Plan};
 use crate::statistics::words::counted;
 use seatmap_os::cpu_list::MAX_CPU;
 
-pub fn plan(plan: &Plan) -> Result<(), DocumentError> {
-    placement(&plan.placement)?;
-    seats(plan)?;
-    memory(plan)?;
-    let tasks = plan.placement.len();
-    if !plan.names.is_empty() && plan.names.len() != tasks {
-        return wrong(entries("names", plan.names.len(), tasks));
+impl Plan {
+    /// Checks sizes, references and values.
+    ///
+    /// # Errors
+    /// [`DocumentError::Inconsistent`](crate::document::DocumentError::Inconsistent) with the first
+    /// inconsistency.
+    pub fn check(&self) -> Checked {
+        placement(&self.placement)?;
+        seats(self)?;
+        memory(self)?;
+        let tasks = self.placement.len();
+        all_or_none("names", &self.names, tasks)?;
+        all_or_none("paths", &self.paths, tasks)?;
+        pus(self)?;
+        figures(self)?;
+        self.channels.iter().enumerate().try_for_each(|(at, it)| channel(at, it, tasks))
     }
-    if !plan.paths.is_empty() && plan.paths.len() != tasks {
-        return wrong(entries("paths", plan.paths.len(), tasks));
-    }
-    pus(plan)?;
-    figures(plan)?;
-    plan.channels.iter().enumerate().try_for_each(|(at, it)| channel(at, it, tasks))
 }
 
-fn wrong<T>(what: String) -> Result<T, DocumentError> {
-    Err(DocumentError::Inconsistent(what))
-}
-
-fn placement(placement: &[u32]) -> Result<(), DocumentError> {
+fn placement(placement: &[u32]) -> Checked {
     if placement.is_empty() {
-        return wrong("placement is empty; a plan needs at least one task".to_owned());
+        return inconsistent("placement is empty; a plan needs at least one task");
     }
     if placement.len() > MAX_TASKS {
-        return wrong(format!(
+        return inconsistent(format!(
             "placement has {}; the limit is {MAX_TASKS}",
             counted(placement.len(), "task")
         ));
     }
     match placement.iter().position(|pu| *pu > MAX_CPU) {
-        Some(task) => wrong(format!(
+        Some(task) => inconsistent(format!(
             "placement[{task}]: PU {} is beyond the largest index, {MAX_CPU}",
             placement[task]
         )),
@@ -45,36 +44,34 @@ fn placement(placement: &[u32]) -> Result<(), DocumentError> {
     }
 }
 
-fn seats(plan: &Plan) -> Result<(), DocumentError> {
-    let tasks = plan.placement.len();
-    if !plan.seats.is_empty() && plan.seats.len() != tasks {
-        return wrong(entries("seats", plan.seats.len(), tasks));
-    }
+fn seats(plan: &Plan) -> Checked {
+    all_or_none("seats", &plan.seats, plan.placement.len())?;
     for (task, (seat, pu)) in plan.seats.iter().zip(&plan.placement).enumerate() {
-        if seat.windows(2).any(|pair| pair[0] >= pair[1]) {
-            return wrong(format!("seats[{task}]: list each PU once, in ascending order"));
+        if !seat.is_sorted_by(|a, b| a < b) {
+            return inconsistent(format!("seats[{task}]: list each PU once, in ascending order"));
         }
         if seat.last().is_some_and(|last| *last > MAX_CPU) {
-            return wrong(format!("seats[{task}]: a PU is beyond the largest index, {MAX_CPU}"));
+            return inconsistent(format!(
+                "seats[{task}]: a PU is beyond the largest index, {MAX_CPU}"
+            ));
         }
         if !seat.contains(pu) {
-            return wrong(format!("seats[{task}] lacks PU {pu} of placement[{task}]"));
+            return inconsistent(format!("seats[{task}] lacks PU {pu} of placement[{task}]"));
         }
     }
     Ok(())
 }
 
-fn memory(plan: &Plan) -> Result<(), DocumentError> {
-    let tasks = plan.placement.len();
-    if !plan.memory.is_empty() && plan.memory.len() != tasks {
-        return wrong(entries("memory", plan.memory.len(), tasks));
-    }
+fn memory(plan: &Plan) -> Checked {
+    all_or_none("memory", &plan.memory, plan.placement.len())?;
     for (task, nodes) in plan.memory.iter().enumerate() {
-        if nodes.windows(2).any(|pair| pair[0] >= pair[1]) {
-            return wrong(format!("memory[{task}]: list each NUMA node once, in ascending order"));
+        if !nodes.is_sorted_by(|a, b| a < b) {
+            return inconsistent(format!(
+                "memory[{task}]: list each NUMA node once, in ascending order"
+            ));
         }
         if nodes.last().is_some_and(|last| *last > MAX_NODE) {
-            return wrong(format!(
+            return inconsistent(format!(
                 "memory[{task}]: a NUMA node is beyond the largest index, {MAX_NODE}"
             ));
         }
@@ -82,12 +79,11 @@ fn memory(plan: &Plan) -> Result<(), DocumentError> {
     Ok(())
 }
 
-fn pus(plan: &Plan) -> Result<(), DocumentError> {
+fn pus(plan: &Plan) -> Checked {
     if let Some(pair) = plan.pus.windows(2).find(|pair| pair[0].os >= pair[1].os) {
-        let first = pair[0].os;
-        let second = pair[1].os;
-        return wrong(format!(
-            "pus: PU {second} follows PU {first}; list each PU once, in ascending order"
+        return inconsistent(format!(
+            "pus: PU {} follows PU {}; list each PU once, in ascending order",
+            pair[1].os, pair[0].os
         ));
     }
     match plan
@@ -97,14 +93,14 @@ fn pus(plan: &Plan) -> Result<(), DocumentError> {
     {
         // A handwritten plan may omit the PUs.
         Some(task) if !plan.pus.is_empty() => {
-            wrong(format!("placement[{task}]: PU {} is not in pus", plan.placement[task]))
+            inconsistent(format!("placement[{task}]: PU {} is not in pus", plan.placement[task]))
         }
         _ => Ok(()),
     }
 }
 
 /// JSON cannot hold infinity or NaN, but a program that makes plans can.
-fn figures(plan: &Plan) -> Result<(), DocumentError> {
+fn figures(plan: &Plan) -> Checked {
     let named = [("cost", plan.cost), ("lower_bound", plan.lower_bound), ("seconds", plan.seconds)];
     let baselines = plan.baselines.iter().flat_map(|them| {
         [
@@ -128,26 +124,34 @@ fn figures(plan: &Plan) -> Result<(), DocumentError> {
     });
     let known = named.into_iter().filter_map(|(name, figure)| Some((name, figure?)));
     match known.chain(baselines).chain(effect).find(|(_, figure)| !figure.is_finite()) {
-        Some((name, figure)) => wrong(format!("{name} is not a number: {figure}")),
+        Some((name, figure)) => inconsistent(format!("{name} is not a number: {figure}")),
         None => Ok(()),
     }
 }
 
-fn channel(at: usize, channel: &Channel, tasks: usize) -> Result<(), DocumentError> {
+fn channel(at: usize, channel: &Channel, tasks: usize) -> Checked {
     if let Some(task) = [channel.from, channel.to].into_iter().find(|task| *task >= tasks) {
-        return wrong(format!(
+        return inconsistent(format!(
             "channels[{at}]: there is no task {task}; the plan has {tasks}, counted from 0"
         ));
     }
     if channel.distance_ns.is_finite() {
         Ok(())
     } else {
-        wrong(format!("channels[{at}].distance_ns is not a number: {}", channel.distance_ns))
+        inconsistent(format!("channels[{at}].distance_ns is not a number: {}", channel.distance_ns))
     }
 }
 
-fn entries(key: &str, entries: usize, tasks: usize) -> String {
-    format!("{key} has {} for {}", counted(entries, "entry"), counted(tasks, "task"))
+/// A list has an entry for each task, or none.
+fn all_or_none<T>(key: &str, list: &[T], tasks: usize) -> Checked {
+    if list.is_empty() || list.len() == tasks {
+        return Ok(());
+    }
+    inconsistent(format!(
+        "{key} has {} for {}",
+        counted(list.len(), "entry"),
+        counted(tasks, "task")
+    ))
 }
 
 #[cfg(test)]

@@ -159,12 +159,7 @@ impl LocalRank {
 }
 
 fn of_launchers(look: Look<'_>) -> Result<Option<LocalRank>, LocalRankError> {
-    for variables in &LAUNCHERS {
-        if let Some(rank) = of_variables(look, variables)? {
-            return Ok(Some(rank));
-        }
-    }
-    Ok(None)
+    LAUNCHERS.iter().find_map(|variables| of_variables(look, variables).transpose()).transpose()
 }
 
 fn of_variables(

@@ -2,7 +2,7 @@
 
 use crate::document::DocumentError;
 use crate::machine::{Pu, Topology};
-use crate::plan::{Agreement, Baselines, Channel, Effect, Objective, OtherMachine, check};
+use crate::plan::{Agreement, Baselines, Channel, Effect, Objective, OtherMachine};
 use seatmap_os::host_names;
 use serde::{Deserialize, Serialize};
 
@@ -19,11 +19,10 @@ pub const MAX_NODE: u32 = 1023;
 
 /// A placement of tasks on PUs with its provenance. A plan written by hand needs three keys.
 /// Readers ignore unknown keys and refuse unknown versions.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The name of the machine that the plan is for.
     pub machine: String,
@@ -31,8 +30,10 @@ pub struct Plan {
     #[serde(default)]
     pub pattern: Option<String>,
     /// The OS index of the PU of each task. Several tasks may share a PU.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = MAX_TASKS)))]
-    #[cfg_attr(feature = "schema", schemars(inner(range(max = seatmap_os::cpu_list::MAX_CPU))))]
+    #[cfg_attr(feature = "schema", schemars(
+        length(min = 1, max = MAX_TASKS),
+        inner(range(max = seatmap_os::cpu_list::MAX_CPU))
+    ))]
     pub placement: Vec<u32>,
     /// The PUs that each task may run on, by OS index, ascending, including its PU in `placement`.
     /// Empty if every task may run on that PU alone.
@@ -74,7 +75,7 @@ pub struct Plan {
     #[serde(default)]
     pub baselines: Option<Baselines>,
     /// How much the plan can change the program's speed; absent if the pattern was not observed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub effect: Option<Effect>,
     /// The cache line for each pair of communicating tasks, on machines with known homes.
     #[serde(default)]
@@ -114,31 +115,7 @@ impl Plan {
     /// ```
     #[must_use]
     pub fn new(machine: impl Into<String>, placement: Vec<u32>) -> Self {
-        Plan {
-            format: FORMAT.to_owned(),
-            machine: machine.into(),
-            pattern: None,
-            placement,
-            seats: Vec::new(),
-            memory: Vec::new(),
-            names: Vec::new(),
-            paths: Vec::new(),
-            pus: Vec::new(),
-            objective: None,
-            cost: None,
-            waits: false,
-            lower_bound: None,
-            optimal: false,
-            baselines: None,
-            effect: None,
-            channels: Vec::new(),
-            agreement: None,
-            method: None,
-            seconds: None,
-            seed: None,
-            date: None,
-            tool: None,
-        }
+        Plan { format: FORMAT.to_owned(), machine: machine.into(), placement, ..Plan::default() }
     }
 
     /// Reads and checks a plan.
@@ -174,14 +151,6 @@ impl Plan {
     #[must_use]
     pub fn to_json(&self) -> String {
         crate::document::written(self)
-    }
-
-    /// Checks sizes, references and values.
-    ///
-    /// # Errors
-    /// [`DocumentError::Inconsistent`] with the first inconsistency.
-    pub fn check(&self) -> Result<(), DocumentError> {
-        check::plan(self)
     }
 
     /// Checks that the plan is for this computer, because PU numbers mean nothing on another one. A

@@ -9,7 +9,7 @@
 //! independence, because the order within blocks is random; the rest is spread as in Berger and
 //! Yang 1994 ("Noninformative priors and Bayesian testing for the AR(1) model").
 
-use crate::statistics::{MAD_TO_SIGMA, mad, median, signed_rank::normal_share};
+use crate::statistics::{MAD_TO_SIGMA, greatest, mad, median, signed_rank::normal_share};
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 
 const STEPS: usize = 24;
@@ -36,9 +36,9 @@ pub fn widening(in_order: &[f64], confidence: f64) -> f64 {
     let free = values.len().saturating_sub(1);
     let Some(sums) = Sums::of(&values) else { return 1.0 };
     let fits: Vec<Fit> = (0..=STEPS).map(|step| sums.fit(step)).collect();
-    let best = fits.iter().map(|fit| fit.log_weight).fold(f64::NEG_INFINITY, f64::max);
+    let weighted = fits.iter().zip(weights(&fits));
     let likely: Vec<Fit> =
-        fits.iter().copied().filter(|fit| (fit.log_weight - best).exp() > NEGLIGIBLE).collect();
+        weighted.filter(|(_, weight)| *weight > NEGLIGIBLE).map(|(fit, _)| *fit).collect();
     let of_these = half_width(&likely, free, confidence);
     of_these
         .zip(half_width(&fits[..1], free, confidence))
@@ -109,13 +109,18 @@ impl Sums {
     }
 }
 
-fn half_width(fits: &[Fit], free: usize, confidence: f64) -> Option<f64> {
+/// The weights of these fits, relative to that of the likeliest.
+fn weights(fits: &[Fit]) -> Vec<f64> {
     let best = fits.iter().map(|fit| fit.log_weight).fold(f64::NEG_INFINITY, f64::max);
-    let weights: Vec<f64> = fits.iter().map(|fit| (fit.log_weight - best).exp()).collect();
+    fits.iter().map(|fit| (fit.log_weight - best).exp()).collect()
+}
+
+fn half_width(fits: &[Fit], free: usize, confidence: f64) -> Option<f64> {
+    let weights = weights(fits);
     let all: f64 = weights.iter().sum();
     let centre = fits.first()?.mean;
     let mut low = 0.0;
-    let mut high = fits.iter().map(|fit| fit.error).fold(0.0, f64::max);
+    let mut high = greatest(fits.iter().map(|fit| fit.error));
     let within = |half: f64| {
         let each = fits.iter().zip(&weights).map(|(fit, weight)| {
             let ends = [-half, half].map(|end| below((centre + end - fit.mean) / fit.error, free));

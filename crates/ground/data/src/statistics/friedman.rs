@@ -5,6 +5,7 @@
 //! Paquete and Varrentrapp 2002, "A racing algorithm for configuring metaheuristics").
 
 use crate::statistics::correlation::ranks;
+use crate::statistics::least;
 use crate::statistics::signed_rank::{normal_quantile, shift};
 
 /// The things (by column) that are worse than the best one at this confidence. Each row of `blocks`
@@ -54,7 +55,7 @@ fn worse_of_many(blocks: &[Vec<f64>], confidence: f64) -> Vec<usize> {
     let spread =
         2.0 * count * (1.0 - statistic / (count * (many - 1.0))).max(0.0) * scatter / freedom;
     let limit = student_quantile(0.5 * (1.0 + confidence), freedom) * spread.sqrt();
-    let best = sums.iter().copied().fold(f64::INFINITY, f64::min);
+    let best = least(&sums);
     (0..things).filter(|thing| sums[*thing] - best > limit).collect()
 }
 

@@ -144,7 +144,7 @@ mod tests {
     use proptest::prelude::*;
 
     thread_local! {
-        pub(super) static FIGURES: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+        pub static FIGURES: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
     }
 
     /// The work is counted, not timed: it must grow with the number of values, not with the number

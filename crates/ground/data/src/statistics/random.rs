@@ -76,7 +76,8 @@ impl Xoshiro {
     }
 }
 
-fn split_mix(counter: &mut u64) -> u64 {
+/// SplitMix64 (Steele, Lea & Flood 2014).
+pub(crate) fn split_mix(counter: &mut u64) -> u64 {
     *counter = counter.wrapping_add(GOLDEN);
     let mixed = (*counter ^ (*counter >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -9,6 +9,7 @@ use crate::statistics::dependence::widening;
 use crate::statistics::pairs::ValuePairs;
 use crate::statistics::random::Xoshiro;
 use crate::statistics::{quantile, sorted};
+use std::borrow::Borrow;
 
 /// The most differences with an exact rank-sum distribution; above, the normal approximation is
 /// used.
@@ -59,9 +60,7 @@ pub fn shift(differences: &[f64], confidence: f64) -> Option<Shift> {
     let values = sorted(differences);
     let means = ValuePairs::means(&values);
     let beyond = beyond(values.len(), tail(confidence))?;
-    let low = means.nth(beyond)?;
-    let high = means.nth(means.count().checked_sub(1 + beyond)?)?;
-    Some(Shift { centre: means.median()?, low, high, count: values.len() })
+    interval(&means, beyond, values.len())
 }
 
 /// The shift of differences in the order of time, with the interval of [`shift`], widened for their
@@ -74,7 +73,7 @@ pub fn shift_in_order(differences: &[f64], confidence: f64) -> Option<Shift> {
 
 /// The Hodges-Lehmann estimate alone; `None` without differences.
 #[must_use]
-pub fn centre(differences: &[f64]) -> Option<f64> {
+pub fn centre(differences: impl IntoIterator<Item: Borrow<f64>>) -> Option<f64> {
     ValuePairs::means(&sorted(differences)).median()
 }
 
@@ -85,10 +84,10 @@ pub fn centre(differences: &[f64]) -> Option<f64> {
 pub fn between(first: &[f64], second: &[f64], confidence: f64) -> Option<Shift> {
     let [first, second] = [sorted(first), sorted(second)];
     let [m, n] = [first.len() as f64, second.len() as f64];
-    if first.len().min(second.len()) < 6 {
+    let count = first.len().min(second.len());
+    if count < 6 {
         return None;
     }
-    let count = first.len().min(second.len());
     let all = ValuePairs::differences(&first, &second);
     // The deviation of the Wilcoxon-Mann-Whitney rank sum without a difference. Ties would make it
     // smaller, so the interval is wide enough.
@@ -96,9 +95,7 @@ pub fn between(first: &[f64], second: &[f64], confidence: f64) -> Option<Shift> 
     let beyond = (0.5 * m * n - 0.5 + normal_quantile(tail(confidence)) * deviation)
         .floor()
         .max(0.0) as usize;
-    let low = all.nth(beyond)?;
-    let high = all.nth(all.count().checked_sub(1 + beyond)?)?;
-    Some(Shift { centre: all.median()?, low, high, count })
+    interval(&all, beyond, count)
 }
 
 /// A bound on the centre of this many further differences if nothing differs: the 95th percentile
@@ -106,26 +103,31 @@ pub fn between(first: &[f64], second: &[f64], confidence: f64) -> Option<Shift> 
 /// of 90 %, because few differences do not show everything. `None` for fewer than two.
 #[must_use]
 pub fn floor(differences: &[f64], seed: u64) -> Option<f64> {
-    let sizes =
-        sorted(&differences.iter().map(|difference| difference.abs()).collect::<Vec<f64>>());
+    let sizes = sorted(differences.iter().map(|difference| difference.abs()));
     let count = sizes.len();
     // Drawing from the values shows less spread than they have around the true centre (n over n -
     // 1).
     let spread = (count as f64 / count.checked_sub(1).filter(|free| *free > 0)? as f64).sqrt();
     let mut random = Xoshiro::new(seed);
     let drawn = count.min(MOST_DRAWN);
-    let centres: Vec<f64> = (0..REPETITIONS)
+    let centres = (0..REPETITIONS)
         .filter_map(|_| {
             let signed = (0..drawn).map(|_| {
                 let size = sizes[random.below(count)];
                 if random.below(2) == 0 { size } else { -size }
             });
-            centre(&signed.collect::<Vec<f64>>())
+            centre(signed)
         })
-        .map(f64::abs)
-        .collect();
+        .map(f64::abs);
     let fewer = (drawn as f64 / count as f64).sqrt();
-    Some(spread * fewer * quantile(&centres, 0.95)?)
+    Some(spread * fewer * quantile(centres, 0.95)?)
+}
+
+/// The median of these pairs, with the interval that leaves out so many at each end.
+fn interval(pairs: &ValuePairs<'_>, beyond: usize, count: usize) -> Option<Shift> {
+    let low = pairs.nth(beyond)?;
+    let high = pairs.nth(pairs.count().checked_sub(1 + beyond)?)?;
+    Some(Shift { centre: pairs.median()?, low, high, count })
 }
 
 fn tail(confidence: f64) -> f64 {

@@ -1,7 +1,7 @@
 //! The summary of one pair's samples.
 
 use super::bootstrap::interval;
-use super::{quantile_sorted, sorted};
+use super::{mad, quantile_sorted, sorted};
 
 /// One pair in six numbers; all but `n` in the unit of the samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,15 +26,13 @@ pub struct Summary {
 /// The same samples and seed give the same summary everywhere.
 #[must_use]
 pub fn summarise(passes: &[Vec<f64>], seed: u64) -> Option<Summary> {
-    let ascending = sorted(&passes.concat());
+    let ascending = sorted(passes.iter().flatten());
     let median = quantile_sorted(&ascending, 0.5)?;
-    let deviations =
-        sorted(&ascending.iter().map(|value| (value - median).abs()).collect::<Vec<_>>());
     let (ci95_low, ci95_high) = interval(passes, &ascending, seed)?;
     Some(Summary {
         median,
         p10: quantile_sorted(&ascending, 0.1)?,
-        mad: quantile_sorted(&deviations, 0.5)?,
+        mad: mad(&ascending)?,
         ci95_low,
         ci95_high,
         n: ascending.len(),

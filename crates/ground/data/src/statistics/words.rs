@@ -1,13 +1,12 @@
 //! Numbers in sentences: `1 thread`, `2 processes`, and figures that are never `-0`.
 
-/// A number of things with their name: `1 core`, `2 cores`, `3 passes`, `4 more entries`.
+use std::fmt::Display;
+
+/// A number of things with their name: `1 core`, `2 cores`, `0.5 CPUs`, `4 more entries`.
 #[must_use]
-pub fn counted(count: impl Into<CountedNumber>, name: &str) -> String {
-    let CountedNumber(count) = count.into();
-    match count {
-        1 => format!("1 {name}"),
-        _ => format!("{count} {}", plural(name)),
-    }
+pub fn counted(count: impl Display, name: &str) -> String {
+    let count = count.to_string();
+    if count == "1" { format!("1 {name}") } else { format!("{count} {}", plural(name)) }
 }
 
 /// A part of a whole in percent; 0 of an empty whole.
@@ -16,61 +15,17 @@ pub fn percent(part: u64, whole: u64) -> f64 {
     100.0 * part as f64 / whole.max(1) as f64
 }
 
-/// The number for [`counted`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CountedNumber(u64);
-
-impl From<usize> for CountedNumber {
-    fn from(count: usize) -> Self {
-        CountedNumber(count as u64)
-    }
-}
-
-impl<T: Copy> From<&T> for CountedNumber
-where
-    CountedNumber: From<T>,
-{
-    fn from(count: &T) -> Self {
-        CountedNumber::from(*count)
-    }
-}
-
-impl From<u16> for CountedNumber {
-    fn from(count: u16) -> Self {
-        CountedNumber(count.into())
-    }
-}
-
-impl From<u8> for CountedNumber {
-    fn from(count: u8) -> Self {
-        CountedNumber(count.into())
-    }
-}
-
-impl From<u32> for CountedNumber {
-    fn from(count: u32) -> Self {
-        CountedNumber(count.into())
-    }
-}
-
-impl From<u64> for CountedNumber {
-    fn from(count: u64) -> Self {
-        CountedNumber(count)
-    }
-}
-
 /// A figure with this many digits after the point, and the name of its unit: `1 CPU`, `0.5 CPUs`,
 /// `1.0 CPUs`.
 #[must_use]
 pub fn counted_figure(value: f64, digits: usize, name: &str) -> String {
-    let text = figure(value, digits);
-    if text == "1" { format!("1 {name}") } else { format!("{text} {}", plural(name)) }
+    counted(figure(value, digits), name)
 }
 
-/// A number with all its digits, and the name of its unit: `1 CPU`, `0.5 CPUs`.
+/// The texts of these values, with a separator between them.
 #[must_use]
-pub fn counted_number(value: f64, name: &str) -> String {
-    if value == 1.0 { format!("1 {name}") } else { format!("{value} {}", plural(name)) }
+pub fn joined<T: ToString>(parts: impl IntoIterator<Item = T>, separator: &str) -> String {
+    parts.into_iter().map(|part| part.to_string()).collect::<Vec<_>>().join(separator)
 }
 
 /// The plural of a name, by the rules for regular nouns. Of several words the last one is the noun.
@@ -101,12 +56,11 @@ pub fn agreeing<'a>(count: usize, one: &'a str, other: &'a str) -> &'a str {
 
 /// A number of times: `once`, `twice`, `3 times`.
 #[must_use]
-pub fn times(count: impl Into<CountedNumber>) -> String {
-    let CountedNumber(count) = count.into();
-    match count {
-        1 => "once".to_owned(),
-        2 => "twice".to_owned(),
-        _ => format!("{count} times"),
+pub fn times(count: impl Display) -> String {
+    match count.to_string().as_str() {
+        "1" => "once".to_owned(),
+        "2" => "twice".to_owned(),
+        count => format!("{count} times"),
     }
 }
 
@@ -279,7 +233,7 @@ mod tests {
         );
         let figures = [0.96, 0.4, -0.4, 2.0].map(|value| counted_figure(value, 0, "CPU"));
         assert_eq!(figures, ["1 CPU", "0 CPUs", "0 CPUs", "2 CPUs"]);
-        let numbers = [1.0, 0.5, 2.0].map(|value| counted_number(value, "CPU"));
+        let numbers = [1.0, 0.5, 2.0].map(|value| counted(value, "CPU"));
         assert_eq!(
             (numbers, counted_figure(1.0, 1, "CPU")),
             (["1 CPU", "0.5 CPUs", "2 CPUs"].map(str::to_owned), "1.0 CPUs".to_owned())

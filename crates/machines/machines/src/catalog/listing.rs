@@ -10,7 +10,6 @@ use serde::Serialize;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MachineList {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = "seatmap-machines/1")))]
     format: &'static str,
     /// The machines, in alphabetical order.
     pub machines: Vec<MachineEntry>,

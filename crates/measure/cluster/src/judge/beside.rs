@@ -15,47 +15,36 @@ const T_999: [f64; 14] = [
 
 /// Logarithms of a pair's figures relative to like pairs, and of their best figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct PairComparison {
-    slowness: [f64; 2],
-    time: f64,
-    scatter: f64,
+pub struct PairComparison {
+    /// Both rates, the time, and the scatter.
+    own: [f64; 4],
     like: [f64; 4],
 }
 
 impl PairComparison {
-    /// `None` if impossible.
-    pub(crate) fn new(
-        pair: &NodePair,
-        like: &[&NodePair],
-        best: &[&NodePair],
-    ) -> Option<PairComparison> {
-        let slowness = over(PairMetric::Slowness, pair, like)?;
-        let best_slowness = middle(PairMetric::Slowness, best)?.ln();
-        Some(PairComparison {
-            slowness: [finite(slowness[0])?, finite(slowness[1])?],
-            time: finite(over(PairMetric::Time, pair, like)?[0])?,
-            scatter: finite(over(PairMetric::Scatter, pair, like)?[0])?,
-            // `middle` pools both directions, so both have the same best figure.
-            like: [
-                best_slowness,
-                best_slowness,
-                middle(PairMetric::Time, best)?.ln(),
-                middle(PairMetric::Scatter, best)?.ln(),
-            ],
-        })
+    /// `None` if impossible: a figure of 0 has no logarithm.
+    pub fn new(pair: &NodePair, like: &[&NodePair], best: &[&NodePair]) -> Option<PairComparison> {
+        let [there, back] = over(PairMetric::Slowness, pair, like)?;
+        let [time, _] = over(PairMetric::Time, pair, like)?;
+        let [scatter, _] = over(PairMetric::Scatter, pair, like)?;
+        let own = [there, back, time, scatter];
+        // `middle` pools both directions, so both have the same best figure.
+        let slowness = middle(PairMetric::Slowness, best)?;
+        let [time, scatter] = [middle(PairMetric::Time, best)?, middle(PairMetric::Scatter, best)?];
+        let like = [slowness, slowness, time, scatter].map(f64::ln);
+        own.iter().all(|each| each.is_finite()).then_some(PairComparison { own, like })
     }
 }
 
 impl Beside {
     /// `None` before the second look.
     pub(crate) fn of(looks: &[PairComparison]) -> Option<Beside> {
-        let slowness = [
-            of_figure(looks, |look| look.slowness[0], 0)?,
-            of_figure(looks, |look| look.slowness[1], 1)?,
-        ];
-        let time = of_figure(looks, |look| look.time, 2)?;
-        let scatter = of_figure(looks, |look| look.scatter, 3)?;
-        Some(Beside { looks: looks.len(), slowness, time, scatter })
+        Some(Beside {
+            looks: looks.len(),
+            slowness: [of_figure(looks, 0)?, of_figure(looks, 1)?],
+            time: of_figure(looks, 2)?,
+            scatter: of_figure(looks, 3)?,
+        })
     }
 
     /// Whether a figure looks bad but the looks do not prove it yet.
@@ -73,7 +62,7 @@ fn is_in_doubt(shown: ExcessFactor, bad: f64) -> bool {
 }
 
 fn middle(figure: PairMetric, pairs: &[&NodePair]) -> Option<f64> {
-    median(&pairs.iter().filter_map(|pair| figure.of(pair)).flatten().collect::<Vec<f64>>())
+    median(pairs.iter().filter_map(|pair| figure.of(pair)).flatten())
 }
 
 fn over(figure: PairMetric, pair: &NodePair, like: &[&NodePair]) -> Option<[f64; 2]> {
@@ -82,19 +71,10 @@ fn over(figure: PairMetric, pair: &NodePair, like: &[&NodePair]) -> Option<[f64;
     Some(figure.held(pair)?.map(|value| (value / like).ln()))
 }
 
-fn finite(logarithm: f64) -> Option<f64> {
-    // A figure of 0 has no logarithm.
-    logarithm.is_finite().then_some(logarithm)
-}
-
-/// `like` is the figure's index.
-fn of_figure(
-    looks: &[PairComparison],
-    figure: fn(&PairComparison) -> f64,
-    like: usize,
-) -> Option<ExcessFactor> {
-    let best = looks.iter().map(|look| look.like[like]).sum::<f64>() / looks.len() as f64;
-    let shown = shown(&looks.iter().map(figure).collect::<Vec<_>>())?;
+/// The figure at this index of all looks.
+fn of_figure(looks: &[PairComparison], at: usize) -> Option<ExcessFactor> {
+    let best = looks.iter().map(|look| look.like[at]).sum::<f64>() / looks.len() as f64;
+    let shown = shown(&looks.iter().map(|look| look.own[at]).collect::<Vec<_>>())?;
     Some(ExcessFactor {
         like: Some(best.exp()).filter(|best| best.is_finite() && *best > 0.0),
         ..shown
@@ -119,7 +99,7 @@ mod tests {
     use super::*;
 
     fn look(slowness: f64) -> PairComparison {
-        PairComparison { slowness: [slowness.ln(), 0.0], time: 0.0, scatter: 0.0, like: [0.0; 4] }
+        PairComparison { own: [slowness.ln(), 0.0, 0.0, 0.0], like: [0.0; 4] }
     }
 
     #[test]

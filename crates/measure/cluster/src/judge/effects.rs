@@ -5,8 +5,9 @@ use super::figures::PairMetric;
 use super::network::HealthyNetwork;
 use super::part::NetworkPart;
 use super::{ClusterFault, Court, SLOW};
+use crate::choice::{grouped, pair};
 use crate::cluster::Trip;
-use seatmap_data::statistics::median;
+use seatmap_data::statistics::{greatest, least, median};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The link of a node or switch is slow from this factor on; all of its paths confirm it.
@@ -21,7 +22,7 @@ const FEWEST_PAIRS: usize = 2;
 
 /// A path is jittery if its small messages scatter (tenth to ninetieth percentile) this many times
 /// as much as those of like pairs, and by at least this share of their median.
-pub(super) const JITTER: f64 = 5.0;
+pub const JITTER: f64 = 5.0;
 const JITTER_SHARE: f64 = 2.0;
 
 /// A process is starved if it waits for a CPU this share of the time, and this many times as long
@@ -49,13 +50,13 @@ const STEADY: f64 = 1.2;
 const LATER_THAN_SLOW: f64 = 2.0;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Losses {
+pub struct Losses {
     pub resent: u64,
     pub sent: u64,
 }
 
 impl Losses {
-    pub(super) fn percent(self) -> f64 {
+    pub fn percent(self) -> f64 {
         100.0 * self.share()
     }
 
@@ -65,7 +66,7 @@ impl Losses {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Late {
+pub struct Late {
     pub excess_ns: f64,
     /// The least excess of nine in ten messages.
     pub always_ns: f64,
@@ -73,13 +74,13 @@ pub(super) struct Late {
 }
 
 impl Late {
-    pub(super) fn factor(&self) -> f64 {
+    pub fn factor(&self) -> f64 {
         (self.usual_ns + self.excess_ns) / self.usual_ns
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Jitter {
+pub struct Jitter {
     pub scatter_ns: f64,
     pub factor: f64,
     /// Jittery pairs, out of all.
@@ -87,7 +88,7 @@ pub(super) struct Jitter {
 }
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Effects {
+pub struct Effects {
     /// The waiting shares of its process and of the others.
     pub waits: Option<[f64; 2]>,
     pub losses: [Option<Losses>; 2],
@@ -100,20 +101,17 @@ pub(super) struct Effects {
     pub model: Vec<(usize, f64)>,
 }
 
-pub(super) struct Covered {
+pub struct Covered {
     pub part: NetworkPart,
     at: BTreeMap<(PairMetric, usize), Vec<usize>>,
 }
 
 impl Covered {
-    pub(super) fn of(network: &HealthyNetwork<'_>, part: NetworkPart) -> Self {
-        let mut at = BTreeMap::<(PairMetric, usize), Vec<usize>>::new();
-        for (place, item) in network.items.iter().enumerate() {
-            if let Some(side) = part.side_of(&network.group, item) {
-                at.entry((item.figure, side)).or_default().push(place);
-            }
-        }
-        Covered { part, at }
+    pub fn of(network: &HealthyNetwork<'_>, part: NetworkPart) -> Self {
+        let places = network.items.iter().enumerate().filter_map(|(place, item)| {
+            Some(((item.figure, part.side_of(&network.group, item)?), place))
+        });
+        Covered { part, at: grouped(places) }
     }
 }
 
@@ -143,10 +141,8 @@ impl Side<'_> {
 
     fn is_enough(&self, ways: &[usize]) -> bool {
         let items = &self.court.network.items;
-        let pairs: BTreeSet<[usize; 2]> = ways
-            .iter()
-            .map(|at| [items[*at].from.min(items[*at].to), items[*at].from.max(items[*at].to)])
-            .collect();
+        let pairs: BTreeSet<[usize; 2]> =
+            ways.iter().map(|at| pair(items[*at].from, items[*at].to)).collect();
         matches!(self.part, NetworkPart::Pair(_)) || pairs.len() >= FEWEST_PAIRS
     }
 
@@ -155,11 +151,11 @@ impl Side<'_> {
     }
 
     fn least(&self, value: impl Fn(usize) -> f64) -> f64 {
-        self.at.iter().map(|at| value(*at)).fold(f64::INFINITY, f64::min)
+        least(self.at.iter().map(|at| value(*at)))
     }
 
     fn middle(&self, value: impl Fn(usize) -> Option<f64>) -> Option<f64> {
-        median(&self.at.iter().filter_map(|at| value(*at)).collect::<Vec<f64>>())
+        median(self.at.iter().filter_map(|at| value(*at)))
     }
 }
 
@@ -180,7 +176,7 @@ impl Effects {
 
     fn lose(&mut self, sides: &[Side<'_>; 2]) {
         let both = sides.each_ref().map(losses);
-        let most = both.into_iter().flatten().map(Losses::share).fold(0.0, f64::max);
+        let most = greatest(both.into_iter().flatten().map(Losses::share));
         // Lost acknowledgements make the other end retransmit now and then.
         self.losses = both.map(|one| one.filter(|one| one.share() >= LOST_OTHER_WAY * most));
         for (side, losses) in sides.iter().zip(self.losses) {
@@ -244,9 +240,7 @@ impl Effects {
             .iter()
             .map(|at| side.trip(*at).map_or(side.value(*at), |trip| trip.p90_ns - trip.p10_ns));
         let factors = wide.iter().map(|at| side.value(*at) / side.without[*at]);
-        let scatter_ns = median(&scatters.collect::<Vec<f64>>());
-        let factor = median(&factors.collect::<Vec<f64>>());
-        self.jitter = scatter_ns.zip(factor).map(|(scatter_ns, factor)| Jitter {
+        self.jitter = median(scatters).zip(median(factors)).map(|(scatter_ns, factor)| Jitter {
             scatter_ns,
             factor,
             pairs: [wide.len(), side.at.len()],
@@ -269,7 +263,7 @@ fn losses(side: &Side<'_>) -> Option<Losses> {
 }
 
 impl Court<'_> {
-    pub(super) fn effects(&self, covered: &Covered, without: &[f64]) -> Effects {
+    pub fn effects(&self, covered: &Covered, without: &[f64]) -> Effects {
         let mut effects = Effects::default();
         effects.slow_down(&self.sides(PairMetric::Slowness, covered, without));
         effects.lose(&self.sides(PairMetric::Lost, covered, without));
@@ -293,7 +287,7 @@ impl Court<'_> {
         })
     }
 
-    pub(super) fn fault_of(&self, cause: &Cause) -> Option<ClusterFault> {
+    pub fn fault_of(&self, cause: &Cause) -> Option<ClusterFault> {
         let Effects { waits, losses, slow, late, jitter, .. } = &cause.effects;
         // A process without a CPU is slow and late on all paths, and losses slow streams.
         if let Some([own, others]) = *waits {

@@ -5,14 +5,14 @@ use super::Court;
 use super::effects::{Covered, Effects};
 use super::part::NetworkPart;
 
-pub(super) struct Cause {
+pub struct Cause {
     pub part: NetworkPart,
     pub effects: Effects,
 }
 
 impl Court<'_> {
     /// Groups that are farther apart than others are not faults.
-    pub(super) fn causes(&self) -> Vec<Cause> {
+    pub fn causes(&self) -> Vec<Cause> {
         let mut model = self.network.usual.clone();
         let mut open: Vec<Covered> =
             self.parts().into_iter().map(|part| Covered::of(&self.network, part)).collect();

@@ -5,7 +5,7 @@ use crate::cluster::{Beside, Cluster, ExcessFactor, NodePair};
 
 /// A metric of a path; lower is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum PairMetric {
+pub enum PairMetric {
     /// Microseconds per bit of a stream: one over its rate.
     Slowness,
     /// The round trip of small messages, in ns.
@@ -19,7 +19,7 @@ pub(crate) enum PairMetric {
 }
 
 impl PairMetric {
-    pub(super) const ALL: [PairMetric; 5] = [
+    pub const ALL: [PairMetric; 5] = [
         PairMetric::Slowness,
         PairMetric::Time,
         PairMetric::Scatter,
@@ -27,7 +27,7 @@ impl PairMetric {
         PairMetric::Wait,
     ];
 
-    pub(crate) fn of(self, pair: &NodePair) -> Option<[f64; 2]> {
+    pub fn of(self, pair: &NodePair) -> Option<[f64; 2]> {
         let small = pair.trip(SMALL_BYTES);
         match self {
             // The inverse, because more is worse in every metric.
@@ -47,7 +47,7 @@ impl PairMetric {
 
     /// For times this is the tenth percentile: if even the fastest tenth is slower than usual, a
     /// busy moment is not the reason.
-    pub(super) fn held(self, pair: &NodePair) -> Option<[f64; 2]> {
+    pub fn held(self, pair: &NodePair) -> Option<[f64; 2]> {
         match self {
             PairMetric::Time => Some([pair.trip(SMALL_BYTES)?.p10_ns; 2]),
             _ => self.of(pair),
@@ -63,11 +63,11 @@ impl PairMetric {
         }
     }
 
-    pub(super) fn is_of_pair(self) -> bool {
+    pub fn is_of_pair(self) -> bool {
         matches!(self, PairMetric::Time | PairMetric::Scatter)
     }
 
-    pub(super) fn has_distance(self) -> bool {
+    pub fn has_distance(self) -> bool {
         matches!(self, PairMetric::Slowness | PairMetric::Time)
     }
 }
@@ -75,7 +75,7 @@ impl PairMetric {
 /// One figure of one path. A figure of a pair exists once, from its first node; a figure of an end
 /// starts at this end.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Item {
+pub struct Item {
     pub figure: PairMetric,
     pub from: usize,
     pub to: usize,
@@ -85,7 +85,7 @@ pub(super) struct Item {
     pub segments: f64,
 }
 
-pub(super) fn items(cluster: &Cluster) -> Vec<Item> {
+pub fn items(cluster: &Cluster) -> Vec<Item> {
     let mut items = Vec::new();
     for pair in &cluster.pairs {
         for figure in PairMetric::ALL {

@@ -5,9 +5,9 @@
 //! does. The fastest small messages distinguish the two.
 
 use super::SMALL_BYTES;
-use crate::choice::SIZE_BYTES;
+use crate::choice::{SIZE_BYTES, grouped};
 use crate::cluster::{Cluster, NodePair};
-use seatmap_data::statistics::median;
+use seatmap_data::statistics::{least, median};
 use std::collections::BTreeMap;
 
 /// Ethernet, IP and TCP headers of a message.
@@ -20,7 +20,7 @@ const FARTHER: std::ops::Range<f64> = 1.15..2.5;
 
 /// Nodes that seem to be alone join each other and the group that their fastest messages reach
 /// without a second switch.
-pub(super) fn groups(cluster: &Cluster) -> Vec<usize> {
+pub fn groups(cluster: &Cluster) -> Vec<usize> {
     let own = cluster.group_of();
     let alone = lone(&own);
     // Every node is alone, so there are no groups.
@@ -29,7 +29,7 @@ pub(super) fn groups(cluster: &Cluster) -> Vec<usize> {
     }
     let floors: Vec<([usize; 2], f64)> =
         cluster.pairs.iter().filter_map(|pair| Some((pair.nodes, floor_ns(pair)?))).collect();
-    let inside_ns = floors.iter().map(|(_, ns)| *ns).fold(f64::INFINITY, f64::min);
+    let inside_ns = least(floors.iter().map(|(_, ns)| ns));
     let mut group = own.clone();
     for (nodes, floor_ns) in &floors {
         let are_alone = nodes.iter().all(|node| alone.contains(node));
@@ -39,13 +39,11 @@ pub(super) fn groups(cluster: &Cluster) -> Vec<usize> {
     }
     for node in &alone {
         let ways = ways_to(cluster, *node, &alone);
-        let least_ns = ways.iter().map(|way| way.floor_ns).fold(f64::INFINITY, f64::min);
-        let least = least_ns / inside_ns;
+        let least = least(ways.iter().map(|way| way.floor_ns)) / inside_ns;
         if ways.is_empty() || FARTHER.contains(&least) {
             continue;
         }
-        let mut groups = BTreeMap::<usize, Vec<&Way>>::new();
-        ways.iter().for_each(|way| groups.entry(own[way.to]).or_default().push(way));
+        let groups = grouped(ways.iter().map(|way| (own[way.to], way)));
         // Small messages may allow several groups; large messages decide.
         let near = groups.values().filter(|ways| {
             least >= FARTHER.end || ways.iter().any(|way| way.floor_ns < FARTHER.start * inside_ns)
@@ -75,7 +73,7 @@ fn ways_to(cluster: &Cluster, node: usize, alone: &[usize]) -> Vec<Way> {
 }
 
 fn middle_ns(ways: &[&Way]) -> f64 {
-    median(&ways.iter().map(|way| way.large_ns).collect::<Vec<f64>>()).unwrap_or(f64::MAX)
+    median(ways.iter().map(|way| way.large_ns)).unwrap_or(f64::MAX)
 }
 
 fn join(group: &mut [usize], nodes: [usize; 2]) {
@@ -83,7 +81,7 @@ fn join(group: &mut [usize], nodes: [usize; 2]) {
     group.iter_mut().filter(|own| **own == from).for_each(|own| *own = to);
 }
 
-pub(super) fn lone(group: &[usize]) -> Vec<usize> {
+pub fn lone(group: &[usize]) -> Vec<usize> {
     let mut sizes = BTreeMap::<usize, usize>::new();
     group.iter().for_each(|own| *sizes.entry(*own).or_default() += 1);
     (0..group.len()).filter(|node| sizes[&group[*node]] == 1).collect()

@@ -2,6 +2,7 @@
 
 use super::figures::{Item, PairMetric};
 use super::groups::lone;
+use crate::choice::grouped;
 use seatmap_data::statistics::quantile;
 use std::collections::BTreeMap;
 
@@ -15,7 +16,7 @@ const FEWEST: usize = 3;
 /// nodes on a switch, a bad one spoils two of three pairs.
 const BEST: f64 = 0.15;
 
-pub(super) struct HealthyNetwork<'a> {
+pub struct HealthyNetwork<'a> {
     pub items: &'a [Item],
     pub group: Vec<usize>,
     /// The usual value of each item.
@@ -27,7 +28,7 @@ pub(super) struct HealthyNetwork<'a> {
 }
 
 impl<'a> HealthyNetwork<'a> {
-    pub(super) fn new(items: &'a [Item], group: Vec<usize>) -> Self {
+    pub fn new(items: &'a [Item], group: Vec<usize>) -> Self {
         let by_kind = usual_by_kind(items, &group);
         let usual: Vec<f64> = items
             .iter()
@@ -38,7 +39,7 @@ impl<'a> HealthyNetwork<'a> {
         HealthyNetwork { items, group, usual, value, shown }
     }
 
-    pub(super) fn members(&self, group: usize) -> Vec<usize> {
+    pub fn members(&self, group: usize) -> Vec<usize> {
         (0..self.group.len()).filter(|node| self.group[*node] == group).collect()
     }
 }
@@ -46,14 +47,10 @@ impl<'a> HealthyNetwork<'a> {
 /// Nodes with neighbours decide, if there are enough.
 fn usual_by_kind(items: &[Item], group: &[usize]) -> BTreeMap<(PairMetric, bool), f64> {
     let alone = lone(group);
-    let mut like = BTreeMap::<(PairMetric, bool), Vec<f64>>::new();
-    let mut certain = like.clone();
-    for item in items {
-        like.entry(kind(item, group)).or_default().push(item.value);
-        if !alone.contains(&item.from) && !alone.contains(&item.to) {
-            certain.entry(kind(item, group)).or_default().push(item.value);
-        }
-    }
+    let mut like = grouped(items.iter().map(|item| (kind(item, group), item.value)));
+    let between_known =
+        items.iter().filter(|item| !alone.contains(&item.from) && !alone.contains(&item.to));
+    let mut certain = grouped(between_known.map(|item| (kind(item, group), item.value)));
     certain.retain(|_, values| values.len() >= FEWEST);
     like.extend(certain);
     like.iter()

@@ -11,7 +11,7 @@ const CLOCK_NS: f64 = 50e6;
 
 impl Court<'_> {
     /// Nodes whose packet size differs from that of most; without a majority none is named.
-    pub(super) fn mtu(&self) -> Vec<ClusterFault> {
+    pub fn mtu(&self) -> Vec<ClusterFault> {
         let sizes: BTreeMap<usize, u32> = (0..self.cluster.nodes.len())
             .filter_map(|node| Some((node, self.packet_bytes(node)?)))
             .collect();
@@ -54,7 +54,7 @@ impl Court<'_> {
         }
     }
 
-    pub(super) fn clocks(&self) -> Vec<ClusterFault> {
+    pub fn clocks(&self) -> Vec<ClusterFault> {
         (0..self.cluster.nodes.len())
             .filter_map(|node| {
                 let offset_ns = self.clock_offset_ns(node).filter(|ns| ns.abs() > CLOCK_NS)?;
@@ -76,10 +76,10 @@ impl Court<'_> {
             [_, b] if b == node => shown_offset_ns(pair),
             _ => None,
         });
-        median(&ahead.collect::<Vec<_>>())
+        median(ahead)
     }
 
-    pub(super) fn different(&self) -> Vec<ClusterFault> {
+    pub fn different(&self) -> Vec<ClusterFault> {
         let kinds: Vec<_> = self.cluster.nodes.iter().map(|node| node.facts.kind()).collect();
         let mut faults = Vec::new();
         for fact in 0..kinds.first().map_or(0, Vec::len) {

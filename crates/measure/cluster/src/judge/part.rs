@@ -3,7 +3,7 @@
 use super::figures::{Item, PairMetric};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NetworkPart {
+pub enum NetworkPart {
     Node(usize),
     /// The connection of a group to the others.
     Uplink(usize),
@@ -16,7 +16,7 @@ pub(crate) enum NetworkPart {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PartDirection {
+pub enum PartDirection {
     Both,
     /// Out of the part, or from the first node of a pair to the second.
     From,
@@ -25,13 +25,13 @@ pub(crate) enum PartDirection {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FaultLocation {
+pub struct FaultLocation {
     pub part: NetworkPart,
     pub direction: PartDirection,
 }
 
 impl PartDirection {
-    pub(super) fn words(self, whom: &str) -> String {
+    pub fn words(self, whom: &str) -> String {
         match self {
             PartDirection::Both => "both ways".to_owned(),
             PartDirection::From => format!("from {whom}"),
@@ -55,7 +55,7 @@ impl NetworkPart {
         }
     }
 
-    pub(super) fn side_of(self, group: &[usize], item: &Item) -> Option<usize> {
+    pub fn side_of(self, group: &[usize], item: &Item) -> Option<usize> {
         match (item.figure, self) {
             // Waiting concerns one end only.
             (PairMetric::Wait, NetworkPart::Node(node)) => (item.from == node).then_some(0),
@@ -69,7 +69,7 @@ impl NetworkPart {
         }
     }
 
-    pub(crate) fn covers(self, group: &[usize], [a, b]: [usize; 2]) -> bool {
+    pub fn covers(self, group: &[usize], [a, b]: [usize; 2]) -> bool {
         self.side(group, a, b).is_some()
     }
 }

@@ -5,10 +5,11 @@ use super::explain::Cause;
 use super::figures::Item;
 use super::part::{FaultLocation, NetworkPart, PartDirection};
 use super::{ClusterFault, ClusterFaultKind, Court, SMALL_BYTES};
+use crate::choice::pair;
 use crate::cluster::Trip;
 use crate::topology::short;
-use seatmap_data::statistics::median;
-use seatmap_data::statistics::words::counted;
+use seatmap_data::statistics::words::{counted, joined};
+use seatmap_data::statistics::{greatest, least, median};
 
 /// Clocks show a delay's direction if they seem wrong by half of it, within this share: a one-way
 /// delay shifts the middle of the round trip.
@@ -28,6 +29,19 @@ impl Court<'_> {
         short(&nodes.iter().map(|node| self.name(*node)).collect::<Vec<_>>())
     }
 
+    /// The nodes of a fault, and of a pair also its direction.
+    fn who(&self, place: FaultLocation) -> String {
+        let NetworkPart::Pair([a, b]) = place.part else {
+            return self.names(&self.nodes(place.part));
+        };
+        let [a, b] = [self.name(a), self.name(b)];
+        match place.direction {
+            PartDirection::Both => format!("{a} and {b}"),
+            PartDirection::From => format!("{a} to {b}"),
+            PartDirection::To => format!("{b} to {a}"),
+        }
+    }
+
     fn fault_at(
         &self,
         kind: ClusterFaultKind,
@@ -43,12 +57,12 @@ impl Court<'_> {
         ClusterFault { one_way, place: Some(place), ..self.fault(kind, &nodes, factor, sentence) }
     }
 
-    pub(super) fn trip(&self, item: &Item) -> Option<&Trip> {
-        let pair = self.pairs.get(&[item.from.min(item.to), item.from.max(item.to)])?;
-        pair.trip(SMALL_BYTES)
+    pub fn trip(&self, item: &Item) -> Option<&Trip> {
+        let found = self.pairs.get(&pair(item.from, item.to))?;
+        found.trip(SMALL_BYTES)
     }
 
-    pub(super) fn starved_fault(&self, cause: &Cause, own: f64, others: f64) -> ClusterFault {
+    pub fn starved_fault(&self, cause: &Cause, own: f64, others: f64) -> ClusterFault {
         let nodes = self.nodes(cause.part);
         let names = self.names(&nodes);
         let mut ends = self
@@ -75,39 +89,29 @@ impl Court<'_> {
         self.fault_at(ClusterFaultKind::Starved, place, None, sentence)
     }
 
-    pub(super) fn lossy_fault(&self, cause: &Cause, losses: [Option<Losses>; 2]) -> ClusterFault {
+    pub fn lossy_fault(&self, cause: &Cause, losses: [Option<Losses>; 2]) -> ClusterFault {
         let direction = match losses {
             [Some(_), Some(_)] => PartDirection::Both,
             [Some(_), None] => PartDirection::From,
             _ => PartDirection::To,
         };
         let place = FaultLocation { direction, part: cause.part };
-        let worst = losses.into_iter().flatten().map(Losses::percent).fold(0.0, f64::max);
+        let worst = greatest(losses.into_iter().flatten().map(Losses::percent));
+        let who = self.who(place);
         let sentence = match place.part {
-            NetworkPart::Pair([a, b]) => {
-                let (from, to) = if direction == PartDirection::To { (b, a) } else { (a, b) };
-                let which = if direction == PartDirection::Both { "and" } else { "to" };
+            NetworkPart::Pair(_) => {
                 let words =
                     if direction == PartDirection::Both { [" there", " back"] } else { ["", ""] };
-                format!(
-                    "{} {which} {}: this way loses packets: {}",
-                    self.name(from),
-                    self.name(to),
-                    of_sides(losses, words)
-                )
+                format!("{who}: this way loses packets: {}", of_sides(losses, words))
             }
-            NetworkPart::Node(node) => {
-                format!(
-                    "{}: its link loses packets: {}",
-                    self.name(node),
-                    of_sides(losses, [" it sends", " sent to it"])
-                )
+            NetworkPart::Node(_) => {
+                let words = [" it sends", " sent to it"];
+                format!("{who}: its link loses packets: {}", of_sides(losses, words))
             }
-            part => {
-                let names = self.names(&self.nodes(part));
+            _ => {
                 let words = [" from them", " to them"];
                 format!(
-                    "{names}: the path between their switch and the others loses packets: {}",
+                    "{who}: the path between their switch and the others loses packets: {}",
                     of_sides(losses, words)
                 )
             }
@@ -115,7 +119,7 @@ impl Court<'_> {
         self.fault_at(ClusterFaultKind::Lossy, place, Some(worst), sentence)
     }
 
-    pub(super) fn slow_fault(&self, cause: &Cause, factors: [Option<f64>; 2]) -> ClusterFault {
+    pub fn slow_fault(&self, cause: &Cause, factors: [Option<f64>; 2]) -> ClusterFault {
         let direction = match (factors, cause.part) {
             (_, NetworkPart::Switch(_)) | ([Some(_), Some(_)], _) => PartDirection::Both,
             ([Some(_), None], _) => PartDirection::From,
@@ -124,7 +128,7 @@ impl Court<'_> {
         let place = FaultLocation { direction, part: cause.part };
         let each = factors.into_iter().flatten();
         let most = each.clone().fold(1.0, f64::max);
-        let least = each.fold(f64::INFINITY, f64::min);
+        let least = least(each);
         let factor = match direction {
             PartDirection::Both if most >= 1.15 * least => {
                 let [there, back] = factors.map(|factor| factor.unwrap_or(1.0));
@@ -132,29 +136,23 @@ impl Court<'_> {
             }
             _ => format!("1/{least:.1}"),
         };
-        let names = self.names(&self.nodes(place.part));
+        let who = self.who(place);
         let sentence = match place.part {
-            NetworkPart::Pair([a, b]) => {
-                let (from, to) = if direction == PartDirection::To { (b, a) } else { (a, b) };
-                let which = if direction == PartDirection::Both { "and" } else { "to" };
-                format!(
-                    "{} {which} {}: this way is slow: a stream has {factor} of the rate of similar \
-                     pairs, but both nodes are fine with others",
-                    self.name(from),
-                    self.name(to)
-                )
-            }
+            NetworkPart::Pair(_) => format!(
+                "{who}: this way is slow: a stream has {factor} of the rate of similar pairs, but \
+                 both nodes are fine with others"
+            ),
             NetworkPart::Uplink(_) => format!(
-                "{names}: the path between their switch and the others is slow: streams {} have \
+                "{who}: the path between their switch and the others is slow: streams {} have \
                  {factor} of the rate of other switches (best of its pairs)",
                 direction.words("them")
             ),
             NetworkPart::Switch(_) => format!(
-                "{names}: the switches differ: streams through all links of these nodes have \
+                "{who}: the switches differ: streams through all links of these nodes have \
                  {factor} of the rate of other switches (best of its pairs)"
             ),
             _ => format!(
-                "{names}: its link is slow: streams {} have {factor} of the rate of similar nodes \
+                "{who}: its link is slow: streams {} have {factor} of the rate of similar nodes \
                  (best of its pairs)",
                 direction.words("it")
             ),
@@ -162,41 +160,30 @@ impl Court<'_> {
         self.fault_at(ClusterFaultKind::Slow, place, Some(least), sentence)
     }
 
-    pub(super) fn jitter_fault(&self, cause: &Cause, jitter: &Jitter) -> ClusterFault {
+    pub fn jitter_fault(&self, cause: &Cause, jitter: &Jitter) -> ClusterFault {
         let place = FaultLocation { direction: PartDirection::Both, part: cause.part };
-        let names = self.names(&self.nodes(place.part));
+        let who = self.who(place);
         let [bad, all] = jitter.pairs;
-        let (sentence, factor) = match place.part {
-            NetworkPart::Pair([a, b]) => (
-                format!(
-                    "{} and {}: small messages have {:.0} times the jitter of those between \
-                     similar nodes",
-                    self.name(a),
-                    self.name(b),
-                    jitter.factor
-                ),
-                Some(jitter.factor),
+        let of_all = format!("{bad} of {}", counted(all, "pair"));
+        let is_pair = matches!(place.part, NetworkPart::Pair(_));
+        let factor = Some(jitter.factor).filter(|_| is_pair);
+        let sentence = match place.part {
+            NetworkPart::Pair(_) => format!(
+                "{who}: small messages have {:.0} times the jitter of those between similar nodes",
+                jitter.factor
             ),
-            NetworkPart::Node(_) => (
-                format!(
-                    "{names}: its small messages have high jitter on {bad} of {all}",
-                    all = counted(all, "pair")
-                ),
-                None,
-            ),
-            _ => (
-                format!(
-                    "{names}: small messages between their switch and the others have high jitter \
-                     on {bad} of {all}",
-                    all = counted(all, "pair")
-                ),
-                None,
+            NetworkPart::Node(_) => {
+                format!("{who}: its small messages have high jitter on {of_all}")
+            }
+            _ => format!(
+                "{who}: small messages between their switch and the others have high jitter on \
+                 {of_all}"
             ),
         };
         self.fault_at(ClusterFaultKind::Jittery, place, factor, sentence)
     }
 
-    pub(super) fn late_fault(&self, cause: &Cause, late: &Late, scatter_ns: f64) -> ClusterFault {
+    pub fn late_fault(&self, cause: &Cause, late: &Late, scatter_ns: f64) -> ClusterFault {
         let factor = late.factor();
         let ms = late.excess_ns / 1e6;
         let part = cause.part;
@@ -210,34 +197,28 @@ impl Court<'_> {
             Some(false) => PartDirection::From,
         };
         let place = FaultLocation { part, direction };
-        let names = self.names(&self.nodes(part));
+        let who = self.who(place);
         let sentence = match (part, direction) {
-            (NetworkPart::Pair([a, b]), PartDirection::Both) => format!(
-                "{} and {}: small messages take {factor:.1} times as long as between similar nodes",
-                self.name(a),
-                self.name(b)
+            (NetworkPart::Pair(_), PartDirection::Both) => format!(
+                "{who}: small messages take {factor:.1} times as long as between similar nodes"
             ),
-            (NetworkPart::Pair([a, b]), _) => {
-                let (from, to) = if direction == PartDirection::To { (b, a) } else { (a, b) };
-                let [from, to] = [self.name(from), self.name(to)];
-                format!(
-                    "{from} to {to}: small messages arrive {ms:.2} ms late, according to the \
-                     clocks of both nodes"
-                )
-            }
+            (NetworkPart::Pair(_), _) => format!(
+                "{who}: small messages arrive {ms:.2} ms late, according to the clocks of both \
+                 nodes"
+            ),
             (NetworkPart::Node(_), PartDirection::Both) => format!(
-                "{names}: its small messages take {factor:.1} times as long as those of similar \
+                "{who}: its small messages take {factor:.1} times as long as those of similar \
                  nodes ({ms:.2} ms more)"
             ),
             (NetworkPart::Node(_), _) => {
                 let way = direction.words("it");
                 format!(
-                    "{names}: small messages {way} arrive {ms:.2} ms late, according to the \
+                    "{who}: small messages {way} arrive {ms:.2} ms late, according to the \
                      clocks of all nodes"
                 )
             }
             _ => format!(
-                "{names}: small messages between their switch and the others take {factor:.1} \
+                "{who}: small messages between their switch and the others take {factor:.1} \
                  times as long as those of other switches ({ms:.2} ms more)"
             ),
         };
@@ -258,21 +239,11 @@ impl Court<'_> {
         let group = &self.network.group;
         let (own, others): (Vec<_>, Vec<_>) =
             self.cluster.pairs.iter().partition(|pair| part.covers(group, pair.nodes));
-        let own_ns = median(
-            &own.iter()
-                .filter_map(|pair| {
-                    let ns = pair.clock_offset_ns?;
-                    Some(if pair.nodes[1] == last { ns } else { -ns })
-                })
-                .collect::<Vec<_>>(),
-        )?;
-        let usual_ns = median(
-            &others
-                .iter()
-                .filter_map(|pair| pair.clock_offset_ns)
-                .map(f64::abs)
-                .collect::<Vec<_>>(),
-        )?;
+        let own_ns = median(own.iter().filter_map(|pair| {
+            let ns = pair.clock_offset_ns?;
+            Some(if pair.nodes[1] == last { ns } else { -ns })
+        }))?;
+        let usual_ns = median(others.iter().filter_map(|pair| pair.clock_offset_ns).map(f64::abs))?;
         let half_ns = late.excess_ns / 2.0;
         let is_half = (own_ns.abs() / half_ns - 1.0).abs() <= HALF && usual_ns < HALF * half_ns;
         is_half.then_some(own_ns > 0.0)
@@ -289,5 +260,5 @@ fn of_sides(losses: [Option<Losses>; 2], words: [&str; 2]) -> String {
             losses.sent
         ))
     });
-    each.collect::<Vec<String>>().join(", and ")
+    joined(each, ", and ")
 }

@@ -2,9 +2,10 @@
 
 use super::part::{FaultLocation, NetworkPart, PartDirection};
 use super::{ClusterFault, ClusterFaultKind, Court};
+use crate::choice::grouped;
 use crate::cluster::{Cluster, QuotaStop};
 use crate::topology::short;
-use seatmap_data::statistics::words::{counted, counted_number};
+use seatmap_data::statistics::words::counted;
 use std::collections::BTreeMap;
 
 /// A quota binds from this number and share of stopped periods. A starting program uses up a small
@@ -27,13 +28,13 @@ impl QuotaStop {
         format!(
             "in {stopped_periods} of {periods} of {period_ms} ms ({stopped_s:.2} s), because the \
              quota of the control group {group} ({cpus}) was used up",
-            periods = counted(*periods, "period"),
-            cpus = counted_number(*cpus, "CPU")
+            periods = counted(periods, "period"),
+            cpus = counted(cpus, "CPU")
         )
     }
 }
 
-pub(super) fn stops(cluster: &Cluster) -> BTreeMap<usize, QuotaStop> {
+pub fn stops(cluster: &Cluster) -> BTreeMap<usize, QuotaStop> {
     let mut all = BTreeMap::<usize, Vec<QuotaStop>>::new();
     for pair in &cluster.pairs {
         for (node, end) in pair.nodes.iter().zip(pair.ends.iter().flatten()) {
@@ -51,13 +52,11 @@ pub(super) fn stops(cluster: &Cluster) -> BTreeMap<usize, QuotaStop> {
 
 impl Court<'_> {
     /// One fault for each quota.
-    pub(super) fn stopped(&self) -> Vec<ClusterFault> {
-        let mut by_quota = BTreeMap::<(&str, String), Vec<usize>>::new();
-        for (node, stop) in &self.stops {
-            // On two nodes the same file may hold different quotas.
-            let quota = (stop.file.as_str(), format!("{} {}", stop.cpus, stop.period_ms));
-            by_quota.entry(quota).or_default().push(*node);
-        }
+    pub fn stopped(&self) -> Vec<ClusterFault> {
+        // On two nodes the same file may hold different quotas.
+        let by_quota = grouped(self.stops.iter().map(|(node, stop)| {
+            ((stop.file.as_str(), format!("{} {}", stop.cpus, stop.period_ms)), *node)
+        }));
         by_quota.values().map(|nodes| self.stopped_fault(nodes)).collect()
     }
 
@@ -90,7 +89,7 @@ impl Court<'_> {
     }
 
     /// A stopped process is slow with all others but loses no packets.
-    pub(super) fn is_by_stops(&self, fault: &ClusterFault) -> bool {
+    pub fn is_by_stops(&self, fault: &ClusterFault) -> bool {
         let is_of_time = matches!(
             fault.kind,
             ClusterFaultKind::Starved | ClusterFaultKind::Slow | ClusterFaultKind::Jittery

@@ -9,7 +9,7 @@ const FEWEST_PARTNERS: usize = 2;
 
 /// Replaces missing pairs by as few nodes as possible. `measured` counts a node's measured pairs: a
 /// node that failed late has some.
-pub(crate) fn explained(missing: &[Missing], measured: impl Fn(&str) -> usize) -> Vec<Missing> {
+pub fn explained(missing: &[Missing], measured: impl Fn(&str) -> usize) -> Vec<Missing> {
     let mut left: Vec<Missing> = missing.to_vec();
     let gone: BTreeSet<String> = missing
         .iter()
@@ -44,13 +44,13 @@ pub(crate) fn explained(missing: &[Missing], measured: impl Fn(&str) -> usize) -
     }
 }
 
-pub(crate) fn unreached(partners: &[String], why: &str) -> String {
+pub fn unreached(partners: &[String], why: &str) -> String {
     let names: Vec<&str> = partners.iter().map(String::as_str).collect();
     format!("{} cannot measure the path to it: {why}", crate::topology::short(&names))
 }
 
 impl Court<'_> {
-    pub(super) fn unreachable(&self) -> Vec<ClusterFault> {
+    pub fn unreachable(&self) -> Vec<ClusterFault> {
         explained(&self.cluster.missing, |name| self.measured(name).count())
             .into_iter()
             .map(|missing| {

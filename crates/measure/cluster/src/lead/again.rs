@@ -22,7 +22,7 @@ const LIKE: usize = 3;
 /// A bad-looking node is judged by at least this many pairs of its group.
 const NEAR: usize = 3;
 
-pub(crate) trait Again {
+pub trait Again {
     fn cluster(&mut self) -> &mut Cluster;
 
     fn measure(&mut self, pair: [usize; 2]);
@@ -31,7 +31,7 @@ pub(crate) trait Again {
     fn may_go_on(&mut self, done: usize, of: usize) -> bool;
 }
 
-pub(crate) fn look_again(again: &mut dyn Again) {
+pub fn look_again(again: &mut dyn Again) {
     let mut looks = BTreeMap::<[usize; 2], Vec<PairComparison>>::new();
     let mut tries = BTreeMap::<[usize; 2], usize>::new();
     let mut rng = fastrand::Rng::with_seed(17);
@@ -95,11 +95,7 @@ fn suspects(
     judgement: &ClusterJudgement,
     tries: &BTreeMap<[usize; 2], usize>,
 ) -> BTreeSet<[usize; 2]> {
-    let open = cluster
-        .pairs
-        .iter()
-        .filter(|pair| pair.beside.is_some_and(|beside| beside.is_open()))
-        .map(|pair| pair.nodes);
+    let open = cluster.open_pairs();
     let open = open.filter(|pair| tries.get(pair).is_none_or(|tries| *tries < MOST_LOOKS));
     let bad = judgement
         .witnesses(cluster)
@@ -150,11 +146,10 @@ fn look_near(again: &mut dyn Again, faults: &[ClusterFault]) -> bool {
             continue;
         };
         let near = groups.iter().find(|group| group.contains(&node)).into_iter().flatten();
-        let pairs: BTreeSet<[usize; 2]> =
-            again.cluster().pairs.iter().map(|known| known.nodes).collect();
+        let pairs: BTreeSet<[usize; 2]> = again.cluster().measured().collect();
         let (known, open): (Vec<[usize; 2]>, Vec<[usize; 2]>) = near
             .filter(|other| **other != node)
-            .map(|other| [node.min(*other), node.max(*other)])
+            .map(|other| choice::pair(node, *other))
             .partition(|pair| pairs.contains(pair));
         for pair in open.into_iter().take(NEAR.saturating_sub(known.len())) {
             again.measure(pair);
@@ -164,7 +159,7 @@ fn look_near(again: &mut dyn Again, faults: &[ClusterFault]) -> bool {
     again.cluster().pairs.len() > before
 }
 
-pub(crate) fn like(
+pub fn like(
     cluster: &Cluster,
     judgement: &ClusterJudgement,
     [suspects, bad]: [&BTreeSet<[usize; 2]>; 2],

@@ -18,11 +18,11 @@ const TIMES: u32 = 20;
 const GRACE: Duration = Duration::from_secs(10);
 
 impl Lead<'_> {
-    pub(super) fn measure_mpi(
+    pub fn measure_mpi(
         &mut self,
         progress: &mut dyn FnMut(ClusterProgress),
     ) -> Result<(), MpiError> {
-        let pairs: Vec<[usize; 2]> = self.cluster.pairs.iter().map(|pair| pair.nodes).collect();
+        let pairs: Vec<[usize; 2]> = self.cluster.measured().collect();
         progress(ClusterProgress::Done("pairs by MPI", 0, pairs.len()));
         let ranks: Vec<usize> = self.members.iter().map(|member| member.said.rank).collect();
         let limit = START

@@ -12,7 +12,7 @@ const AGAIN: Duration = Duration::from_secs(20);
 /// The time per message size when a pair is measured again; shorter if the first measurement's was.
 const AGAIN_TRIPS: Duration = Duration::from_millis(20);
 
-pub(super) struct Looking<'l, 'a> {
+pub struct Looking<'l, 'a> {
     lead: &'l mut Lead<'a>,
     until: Instant,
     at_most: Duration,
@@ -22,7 +22,7 @@ pub(super) struct Looking<'l, 'a> {
 
 impl<'l, 'a> Looking<'l, 'a> {
     /// `first` is the time of the first measurement of all pairs.
-    pub(super) fn new(
+    pub fn new(
         lead: &'l mut Lead<'a>,
         first: Duration,
         progress: &'l mut dyn FnMut(ClusterProgress),

@@ -1,6 +1,7 @@
 //! Builds the MPI program.
 
 use super::MpiError;
+use seatmap_data::statistics::words::joined;
 use seatmap_os::limited::{self, LimitedError};
 use seatmap_os::scratch::Scratch;
 use std::path::{Path, PathBuf};
@@ -61,9 +62,8 @@ fn built_within(command: &str, limit: Duration) -> Result<MpiProgram, MpiError> 
     })?;
     if !output.status.success() {
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
-        let said: Vec<&str> =
-            text.lines().filter(|line| !line.trim().is_empty()).take(LINES).collect();
-        return Err(MpiError::Compiler { command: command.to_owned(), said: said.join(" | ") });
+        let said = text.lines().filter(|line| !line.trim().is_empty()).take(LINES);
+        return Err(MpiError::Compiler { command: command.to_owned(), said: joined(said, " | ") });
     }
     // A compiler may report success without building anything.
     std::fs::metadata(&program)?;

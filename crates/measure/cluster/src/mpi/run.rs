@@ -1,6 +1,7 @@
 //! Runs the MPI program as this rank.
 
 use super::{MOST_PRINTED, MpiProgram};
+use seatmap_data::statistics::words::joined;
 use seatmap_os::Ending;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
@@ -13,31 +14,27 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// Only numbers: each rank has its own program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct MpiTask {
+pub struct MpiTask {
     /// The ranks and pairs, in the program's format.
     pub plan: String,
     pub limit_ms: u64,
 }
 
-pub(crate) fn plan(trips: Duration, ranks: &[usize], pairs: &[[usize; 2]]) -> String {
-    let pairs: Vec<String> = pairs.iter().map(|pair| words(pair) + "\n").collect();
+pub fn plan(trips: Duration, ranks: &[usize], pairs: &[[usize; 2]]) -> String {
+    let pairs: Vec<String> = pairs.iter().map(|pair| joined(pair, " ") + "\n").collect();
     format!(
         "{} {}\n{}\n{}\n{}",
         trips.as_millis(),
         ranks.len(),
-        words(ranks),
+        joined(ranks, " "),
         pairs.len(),
         pairs.concat()
     )
 }
 
-fn words(numbers: &[usize]) -> String {
-    numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(" ")
-}
-
 /// # Errors
 /// Why it has no figures.
-pub(crate) fn run(program: &MpiProgram, task: &MpiTask, rank: usize) -> Result<String, String> {
+pub fn run(program: &MpiProgram, task: &MpiTask, rank: usize) -> Result<String, String> {
     let folder = program.folder().display();
     let plan = program.folder().join("plan");
     fs::write(&plan, &task.plan).map_err(|error| format!("{folder}: {error}"))?;

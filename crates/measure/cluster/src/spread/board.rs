@@ -25,14 +25,14 @@ struct State {
 }
 
 #[derive(Debug)]
-pub(super) struct Board {
+pub struct Board {
     state: Mutex<State>,
     changed: Condvar,
-    pub(super) is_over: AtomicBool,
+    pub is_over: AtomicBool,
 }
 
 impl Board {
-    pub(super) fn new(parts: usize) -> Self {
+    pub fn new(parts: usize) -> Self {
         let state = State {
             open: (0..parts).collect(),
             running: BTreeMap::new(),
@@ -47,7 +47,7 @@ impl Board {
     }
 
     /// Waits if none is open; `None` once nothing is left.
-    pub(super) fn take(&self, rank: usize) -> Option<usize> {
+    pub fn take(&self, rank: usize) -> Option<usize> {
         let mut state = self.state();
         loop {
             if self.is_over() {
@@ -62,7 +62,7 @@ impl Board {
     }
 
     /// Returns whether it is the first result.
-    pub(super) fn done(&self, part: usize) -> bool {
+    pub fn done(&self, part: usize) -> bool {
         let mut state = self.state();
         if let Some(running) = state.running.remove(&part) {
             state.longest = state.longest.max(Some(running.since.elapsed()));
@@ -76,7 +76,7 @@ impl Board {
     }
 
     /// Reopens parts that only this rank had.
-    pub(super) fn lost(&self, rank: usize) {
+    pub fn lost(&self, rank: usize) {
         let mut state = self.state();
         for part in state.of(rank) {
             let is_alone = state.running.get_mut(&part).is_some_and(|running| {
@@ -91,14 +91,14 @@ impl Board {
         self.changed.notify_all();
     }
 
-    pub(super) fn stop(&self) {
+    pub fn stop(&self) {
         self.is_over.store(true, Ordering::Relaxed);
         // A waiter may miss this call between its check and its wait; it checks again after
         // `PAUSE`.
         self.changed.notify_all();
     }
 
-    pub(super) fn is_over(&self) -> bool {
+    pub fn is_over(&self) -> bool {
         self.is_over.load(Ordering::Relaxed)
     }
 

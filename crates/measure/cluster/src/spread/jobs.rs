@@ -2,8 +2,7 @@
 
 use super::{Meet, SpreadError, SpreadOutcome, SpreadWork, follow, lead};
 use crate::launcher::Rank;
-use seatmap_data::document::json_problem;
-use seatmap_data::document::written;
+use seatmap_data::document::{json_problem, written};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::ops::ControlFlow;

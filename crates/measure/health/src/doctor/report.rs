@@ -55,7 +55,6 @@ pub fn examine(named: Option<&[u32]>, may_try: bool) -> Result<Vec<Diagnosis>, E
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DoctorReport<'a> {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = "seatmap-doctor/1")))]
     format: &'static str,
     /// The host's name.
     machine: &'a str,

@@ -16,7 +16,6 @@ pub const FORMAT: &str = "seatmap-noise/1";
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NoiseReport {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: &'static str,
     /// How long the meters ran, in seconds.
     pub seconds: f64,

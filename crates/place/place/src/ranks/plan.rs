@@ -23,7 +23,6 @@ const SPREAD_PART: u32 = 2;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankPlan {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The nodes of the cluster, by host name.
     pub nodes: Vec<String>,

@@ -10,7 +10,7 @@ use std::io;
 
 /// `drop-in:NAME:PROPERTY`, or `kept-drop-in:NAME:PROPERTY` if it survives a reboot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct DropIn<'a> {
+pub struct DropIn<'a> {
     /// The full name of the unit.
     pub name: &'a str,
     /// The property.
@@ -20,14 +20,14 @@ pub(crate) struct DropIn<'a> {
 }
 
 impl<'a> DropIn<'a> {
-    pub(crate) fn of(path: &'a str) -> Option<Self> {
+    pub fn of(path: &'a str) -> Option<Self> {
         let (kind, rest) = path.split_once(':')?;
         let (name, property) = rest.split_once(':')?;
         let is_kept = kind == "kept-drop-in";
         (is_kept || kind == "drop-in").then_some(DropIn { name, property, is_kept })
     }
 
-    pub(crate) fn path(&self) -> String {
+    pub fn path(&self) -> String {
         let kind = if self.is_kept { "kept-drop-in" } else { "drop-in" };
         format!("{kind}:{}:{}", self.name, self.property)
     }
@@ -43,7 +43,7 @@ impl<'a> DropIn<'a> {
         format!("{}/50-{}.conf", self.folders()[0], self.property)
     }
 
-    pub(crate) fn is_there(&self, root: &Root) -> bool {
+    pub fn is_there(&self, root: &Root) -> bool {
         root.has(&self.file())
     }
 
@@ -51,7 +51,7 @@ impl<'a> DropIn<'a> {
     ///
     /// # Errors
     /// The file cannot be removed.
-    pub(crate) fn remove(&self, root: &Root) -> Result<(), FileError> {
+    pub fn remove(&self, root: &Root) -> Result<(), FileError> {
         match std::fs::remove_file(root.path(&self.file())) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
                 return Err(FileError { path: self.file(), source });

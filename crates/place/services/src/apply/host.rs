@@ -92,22 +92,9 @@ impl ServicesHost {
     pub fn undo(&self, name: Option<&Name>) -> Result<(Name, Vec<Left>), ApplyError> {
         let _lock = self.lock()?;
         let mut left = self.recover()?;
-        let name = self.chosen(name)?;
+        let name = self.plan(name)?.name;
         left.extend(self.leave(&name, Vec::new())?);
         Ok((name, left))
-    }
-
-    /// `None` means the only plan.
-    pub(crate) fn chosen(&self, name: Option<&Name>) -> Result<Name, ApplyError> {
-        let standing: Vec<Name> = self.standing()?.into_iter().map(|one| one.name).collect();
-        match (name, &standing[..]) {
-            (Some(name), standing) if standing.contains(name) => Ok(name.clone()),
-            (None, [only]) => Ok(only.clone()),
-            (name, _) => {
-                let usual = Name::try_from(super::seat::USUAL_NAME.to_owned())?;
-                Err(ApplyError::NoSuchPlan { name: name.cloned().unwrap_or(usual), standing })
-            }
-        }
     }
 
     /// The plan with this name, or the only one.
@@ -115,9 +102,19 @@ impl ServicesHost {
     /// # Errors
     /// [`ApplyError::NoSuchPlan`].
     pub fn plan(&self, name: Option<&Name>) -> Result<AppliedPlan, ApplyError> {
-        let name = self.chosen(name)?;
-        let standing = self.standing()?.into_iter().find(|one| one.name == name);
-        standing.ok_or(ApplyError::NoSuchPlan { name, standing: Vec::new() })
+        let standing = self.standing()?;
+        let found = match (name, &standing[..]) {
+            (Some(name), standing) => standing.iter().find(|one| one.name == *name),
+            (None, [only]) => Some(only),
+            (None, _) => None,
+        };
+        if let Some(found) = found {
+            return Ok(found.clone());
+        }
+        let usual = Name::try_from(super::seat::USUAL_NAME.to_owned())?;
+        let name = name.cloned().unwrap_or(usual);
+        let standing = standing.into_iter().map(|one| one.name).collect();
+        Err(ApplyError::NoSuchPlan { name, standing })
     }
 }
 

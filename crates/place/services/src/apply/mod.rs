@@ -10,22 +10,22 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`setting`] | one setting of one owner: reading, changing and restoring it |
-//! | [`targets`] | the settings that seat a service |
-//! | [`owners`] | services that only their owner may seat |
+//! | `setting` | one setting of one owner: reading, changing and restoring it |
+//! | `targets` | the settings that seat a service |
+//! | `owners` | services that only their owner may seat |
 //! | `drop_in` | the files that systemd writes for properties |
 //! | `virsh` | the pins of a domain |
 //! | [`host`] | this computer and its applied plans |
 //! | [`seat`] | applying a plan |
-//! | [`undo`] | undoing a plan |
+//! | `undo` | undoing a plan |
 
 mod drop_in;
 pub mod host;
-pub mod owners;
+mod owners;
 pub mod seat;
-pub mod setting;
-pub mod targets;
-pub mod undo;
+mod setting;
+pub(crate) mod targets;
+mod undo;
 mod virsh;
 
 pub use host::{AppliedPlan, ServicesHost};
@@ -36,7 +36,7 @@ use crate::error::ServicesError;
 use seatmap_cell::CellError;
 use seatmap_cell::name::{Name, NameError};
 use seatmap_data::document::Blame;
-use seatmap_data::statistics::words::counted;
+use seatmap_data::statistics::words::{counted, joined};
 use seatmap_os::rights;
 use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, Tid};
@@ -176,7 +176,7 @@ pub enum ApplyError {
         "service '{service}': CPUs {cpus} were set, but {} may still run elsewhere: no cpuset \
          enforces the setting; name the service by pid or command to change the masks of its \
          threads",
-        counted(*.threads, "thread")
+        counted(.threads, "thread")
     )]
     NotEffective {
         /// The service.
@@ -210,12 +210,10 @@ pub enum ApplyError {
 }
 
 fn alternatives(names: &[Name]) -> String {
-    let names: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
     if names.is_empty() {
-        "; 'seatmap services apply PLAN' applies one".to_owned()
-    } else {
-        format!("; applied: {}", names.join(", "))
+        return "; 'seatmap services apply PLAN' applies one".to_owned();
     }
+    format!("; applied: {}", joined(names.iter().map(|name| format!("'{name}'")), ", "))
 }
 
 /// errno(3).
@@ -232,21 +230,13 @@ impl Blame for ApplyError {
     fn is_input(&self) -> bool {
         match self {
             ApplyError::Services(error) => error.is_input(),
-            ApplyError::NoSuchPlan { .. }
-            | ApplyError::NameTaken(_)
-            | ApplyError::Name(_)
-            | ApplyError::Claimed { .. }
-            | ApplyError::CpusMissing { .. }
-            | ApplyError::InCell(_)
-            | ApplyError::NoSystemd(_)
-            | ApplyError::OfKubelet(_)
-            | ApplyError::WholeJob { .. }
-            | ApplyError::BeyondStep { .. }
-            | ApplyError::NoVirsh(_)
-            | ApplyError::Vital { .. }
-            | ApplyError::NotASetting { .. }
-            | ApplyError::DomainName(_) => true,
-            _ => false,
+            ApplyError::NoThreads(_)
+            | ApplyError::Refused { .. }
+            | ApplyError::NotEffective { .. }
+            | ApplyError::NotTaken { .. }
+            | ApplyError::Remembering(_)
+            | ApplyError::Guardian(_) => false,
+            _ => true,
         }
     }
 }

@@ -73,7 +73,7 @@ pub fn check_processes<'a>(
 ///
 /// # Errors
 /// [`ApplyError::NotASetting`].
-pub(super) fn check_changes(
+pub fn check_changes(
     root: &Root,
     service: &str,
     changes: &[SettingChange],

@@ -3,7 +3,7 @@
 use super::drop_in::DropIn;
 use super::host::{AppliedPlan, ServicesHost};
 use super::setting;
-use super::targets::{SeatingWay, of_drop_in, of_queues, of_threads};
+use super::targets::{SeatingWay, of_drop_in, of_interrupts, of_queues, of_threads};
 use super::{ApplyError, owners};
 use crate::living;
 use crate::plan::{PlannedService, ServicesPlan};
@@ -13,7 +13,7 @@ use seatmap_cell::journal::{CellJournal, CellJournalHeader, FORMAT, JournalEntry
 use seatmap_cell::name::Name;
 use seatmap_cell::{GuardedHost, posted};
 use seatmap_os::root::FileError;
-use seatmap_os::{CpuSet, boot, irq, layout, rps, task};
+use seatmap_os::{CpuSet, Root, boot, irq, layout, rps, task};
 use std::time::Duration;
 
 /// The default name of a plan.
@@ -134,8 +134,8 @@ impl ServicesHost {
     pub fn keep(&self, name: Option<&Name>) -> Result<AppliedPlan, ApplyError> {
         let _lock = self.lock()?;
         self.recover()?;
-        let name = self.chosen(name)?;
-        let mut applied = self.plan(Some(&name))?;
+        let mut applied = self.plan(name)?;
+        let name = applied.name.clone();
         applied.ends_s = None;
         let journal = self.journals()?.into_iter().find(|one| one.header.cell == name);
         match journal.map(|journal| ServiceSite { host: self, journal }) {
@@ -176,7 +176,7 @@ impl ServicesHost {
             return Err(ApplyError::CpusMissing { missing, online });
         }
         let cells = seatmap_cell::standing(&self.root);
-        let in_cells = cells.values().fold(CpuSet::default(), |all, cpus| all.with(cpus));
+        let in_cells: CpuSet = cells.values().flatten().collect();
         if in_cells.meets(&wanted) {
             return Err(ApplyError::InCell(in_cells.within(&wanted)));
         }
@@ -199,8 +199,7 @@ impl ServicesHost {
 }
 
 fn all_cpus(plan: &ServicesPlan) -> CpuSet {
-    let sets = plan.services.iter().map(PlannedService::cpu_set);
-    sets.fold(CpuSet::default(), |all, one| all.with(&one))
+    plan.services.iter().flat_map(PlannedService::cpu_set).collect()
 }
 
 pub(super) fn refused(planned: &PlannedService, source: FileError) -> ApplyError {
@@ -209,6 +208,15 @@ pub(super) fn refused(planned: &PlannedService, source: FileError) -> ApplyError
         cpus: planned.cpus.clone(),
         source,
     }
+}
+
+/// The interrupt of a file `/proc/irq/N/...`, for a message.
+fn interrupt(root: &Root, path: &str) -> String {
+    irq::name(root, path.split('/').nth(3).unwrap_or_default())
+}
+
+fn queue(_: &Root, path: &str) -> String {
+    rps::queue(path)
 }
 
 impl ServiceSite<'_> {
@@ -228,10 +236,14 @@ impl ServiceSite<'_> {
                 self.check_effect(planned)?;
             }
         }
-        let interrupts_left =
-            if request.moves_interrupts { self.move_interrupts(&request.plan)? } else { vec![] };
+        let plan = &request.plan;
+        let interrupts_left = if request.moves_interrupts {
+            self.narrow(plan, of_interrupts, interrupt)?
+        } else {
+            vec![]
+        };
         let queues_left =
-            if request.moves_packets { self.move_packets(&request.plan)? } else { vec![] };
+            if request.moves_packets { self.narrow(plan, of_queues, queue)? } else { vec![] };
         let memory_left = seats.iter().filter(|seat| {
             let has_owner = !matches!(seat.way, SeatingWay::Threads | SeatingWay::Domain(_));
             !seat.planned.nodes.is_empty() && !has_owner
@@ -324,54 +336,27 @@ impl ServiceSite<'_> {
         Ok(())
     }
 
-    fn move_interrupts(&mut self, plan: &ServicesPlan) -> Result<Vec<String>, ApplyError> {
-        let root = &self.host.root;
+    /// Narrows interrupts or packets to the CPUs that the plan leaves them. Returns the names of
+    /// those that the kernel refuses: it manages some interrupts itself, and leaves isolated CPUs
+    /// alone.
+    fn narrow(
+        &mut self,
+        plan: &ServicesPlan,
+        changes: fn(&Root, &CpuSet) -> Result<Vec<SettingChange>, FileError>,
+        name: fn(&Root, &str) -> String,
+    ) -> Result<Vec<String>, ApplyError> {
+        let host = self.host;
+        let root = &host.root;
         let Some(allowed) = CpuSet::of_list(&plan.interrupts).filter(|set| !set.is_empty()) else {
             return Ok(Vec::new());
         };
-        let all = irq::of_devices(root).map_err(|error| refused(&plan.services[0], error))?;
-        let mut left = Vec::new();
-        let mut changes = Vec::new();
-        for number in all {
-            let path = irq::affinity_file(&number);
-            let Ok(old) = root.read(&path) else { continue };
-            let Some(now) = CpuSet::of_list(&old).filter(|now| !now.is_subset(&allowed)) else {
-                continue;
-            };
-            let narrowed = now.within(&allowed);
-            let new = if narrowed.is_empty() { allowed.clone() } else { narrowed };
-            if let Ok(Some(change)) =
-                setting::of_file(root, SettingKind::Cpus, &path, &new.to_string())
-            {
-                changes.push((number, change));
-            }
-        }
-        let noted: Vec<SettingChange> = changes.iter().map(|(_, change)| change.clone()).collect();
-        self.note(&noted)?;
-        for (number, change) in changes {
-            // The kernel manages some interrupts itself.
-            if setting::set(&self.host.root, &change, &change.new).is_err() {
-                left.push(irq::name(&self.host.root, &number));
-            }
-            fault::point();
-        }
-        Ok(left)
-    }
-
-    /// Returns the queues that stay.
-    fn move_packets(&mut self, plan: &ServicesPlan) -> Result<Vec<String>, ApplyError> {
-        let root = &self.host.root;
-        let Some(allowed) = CpuSet::of_list(&plan.interrupts).filter(|set| !set.is_empty()) else {
-            return Ok(Vec::new());
-        };
-        let changes = of_queues(root, &allowed);
+        let changes = changes(root, &allowed);
         let changes = changes.map_err(|error| refused(&plan.services[0], error))?;
         self.note(&changes)?;
         let mut left = Vec::new();
         for change in changes {
-            // The kernel refuses isolated CPUs.
-            if setting::set(&self.host.root, &change, &change.new).is_err() {
-                left.push(rps::queue(&change.path));
+            if setting::set(root, &change, &change.new).is_err() {
+                left.push(name(root, &change.path));
             }
             fault::point();
         }

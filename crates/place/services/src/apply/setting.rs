@@ -16,6 +16,7 @@
 use super::drop_in::DropIn;
 use super::virsh::{self, DomainPart};
 use seatmap_cell::change::{SettingChange, SettingKind};
+use seatmap_data::statistics::words::joined;
 use seatmap_os::layout::CpusetMounts;
 use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, Root, limited, rps};
@@ -30,9 +31,9 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// minutes for hundreds of GB.
 const PATIENCE_WITH_MEMORY: Duration = Duration::from_secs(900);
 
-pub(crate) const PROPERTIES: [&str; 2] = ["AllowedCPUs", "AllowedMemoryNodes"];
+pub const PROPERTIES: [&str; 2] = ["AllowedCPUs", "AllowedMemoryNodes"];
 
-pub(crate) const OPTIONS: [&str; 2] = ["cpus", "mems"];
+pub const OPTIONS: [&str; 2] = ["cpus", "mems"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner<'a> {
@@ -71,7 +72,7 @@ fn owner(path: &str) -> Owner<'_> {
 ///
 /// # Errors
 /// The file cannot be read.
-pub(crate) fn of_file(
+pub fn of_file(
     root: &Root,
     what: SettingKind,
     path: &str,
@@ -83,7 +84,7 @@ pub(crate) fn of_file(
 
 /// # Errors
 /// The owner does not report the present value.
-pub(crate) fn of_owner(path: &str, new: &str) -> Result<SettingChange, FileError> {
+pub fn of_owner(path: &str, new: &str) -> Result<SettingChange, FileError> {
     let old = asked(path)?;
     Ok(SettingChange {
         what: SettingKind::Cpus,
@@ -96,13 +97,13 @@ pub(crate) fn of_owner(path: &str, new: &str) -> Result<SettingChange, FileError
 
 /// # Errors
 /// The value cannot be read.
-pub(crate) fn current(root: &Root, change: &SettingChange) -> Result<String, FileError> {
+pub fn current(root: &Root, change: &SettingChange) -> Result<String, FileError> {
     if owner(&change.path) == Owner::Kernel { change.current(root) } else { asked(&change.path) }
 }
 
 /// # Errors
 /// An error of the kernel or the owner.
-pub(crate) fn set(root: &Root, change: &SettingChange, value: &str) -> Result<(), FileError> {
+pub fn set(root: &Root, change: &SettingChange, value: &str) -> Result<(), FileError> {
     if owner(&change.path) != Owner::Kernel {
         return told(root, &change.path, value);
     }
@@ -119,14 +120,10 @@ pub(crate) fn set(root: &Root, change: &SettingChange, value: &str) -> Result<()
 fn clear(root: &Root, path: &str) -> Result<(), FileError> {
     match root.write(path, "\n") {
         Err(error) if error.source.kind() == io::ErrorKind::StorageFull => {
-            root.write(path, &possible(root, path.ends_with("mems"))?)
+            root.write(path, &all_of(root, path.ends_with("mems"), "possible")?)
         }
         written => written,
     }
-}
-
-fn possible(root: &Root, is_nodes: bool) -> Result<String, FileError> {
-    all_of(root, is_nodes, "possible")
 }
 
 /// `state` is the name of a kernel list.
@@ -136,11 +133,11 @@ fn all_of(root: &Root, is_nodes: bool, state: &str) -> Result<String, FileError>
 }
 
 /// If the old list was empty, an equivalent one counts too.
-pub(crate) fn is_old(root: &Root, change: &SettingChange, current: &str) -> bool {
+pub fn is_old(root: &Root, change: &SettingChange, current: &str) -> bool {
     if change.same(current, &change.old) || !change.old.is_empty() {
         return change.same(current, &change.old);
     }
-    possible(root, is_of_nodes(&change.path)).is_ok_and(|all| change.same(current, &all))
+    all_of(root, is_of_nodes(&change.path), "possible").is_ok_and(|all| change.same(current, &all))
 }
 
 fn asked(path: &str) -> Result<String, FileError> {
@@ -159,7 +156,7 @@ fn asked(path: &str) -> Result<String, FileError> {
     }?;
     let printed = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     // systemd prints its lists with spaces: `0-3 8`.
-    Ok(printed.split_whitespace().collect::<Vec<_>>().join(","))
+    Ok(joined(printed.split_whitespace(), ","))
 }
 
 fn told(root: &Root, path: &str, value: &str) -> Result<(), FileError> {
@@ -168,7 +165,7 @@ fn told(root: &Root, path: &str, value: &str) -> Result<(), FileError> {
             // The kernel keeps a list that systemd drops from a group with members, so the last
             // list must have everything.
             if value.is_empty() {
-                let all = possible(root, property == PROPERTIES[1])?;
+                let all = all_of(root, property == PROPERTIES[1], "possible")?;
                 set_property(path, name, &format!("{property}={all}"), is_kept)?;
             }
             set_property(path, name, &format!("{property}={value}"), is_kept)
@@ -209,7 +206,7 @@ fn set_property(path: &str, name: &str, setting: &str, is_kept: bool) -> Result<
 ///
 /// # Errors
 /// An error of systemd.
-pub(crate) fn reload_units() -> Result<(), FileError> {
+pub fn reload_units() -> Result<(), FileError> {
     run("systemctl daemon-reload", Command::new("systemctl").arg("daemon-reload")).map(drop)
 }
 
@@ -238,7 +235,7 @@ fn failed(path: &str, why: &str) -> FileError {
 
 /// Whether a plan may have written a line of a journal. Root executes the journal, so others are
 /// refused.
-pub(crate) fn may_be(change: &SettingChange, layout: &CpusetMounts) -> bool {
+pub fn may_be(change: &SettingChange, layout: &CpusetMounts) -> bool {
     let values = [&change.old, &change.new];
     if change.what == SettingKind::CpuMask {
         let are_masks = values.iter().all(|value| CpuSet::of_mask(value).is_some());
@@ -263,7 +260,7 @@ pub(crate) fn may_be(change: &SettingChange, layout: &CpusetMounts) -> bool {
 }
 
 /// Whether a name is safe in a command: not an option, and without path separators.
-pub(crate) fn is_word(name: &str) -> bool {
+pub fn is_word(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with('-')
         && name.len() <= 255

@@ -12,7 +12,7 @@ use seatmap_cell::change::{SettingChange, SettingKind};
 use seatmap_os::hierarchy::Hierarchies;
 use seatmap_os::root::FileError;
 use seatmap_os::task::ThreadStat;
-use seatmap_os::{CpuSet, Root, Tid, affinity, rps, task};
+use seatmap_os::{CpuSet, Root, Tid, affinity, irq, rps, task};
 use std::path::Path;
 
 /// This folder exists if systemd runs the computer (sd_booted(3)).
@@ -123,7 +123,7 @@ impl SeatingWay {
                 }
             }
             SeatingWay::Group(folder) => {
-                for (file, value) in ["cpus", "mems"].into_iter().zip(values) {
+                for (file, value) in OPTIONS.into_iter().zip(values) {
                     if !value.is_empty() {
                         of_group(root, folder, file, value, &mut changes)?;
                     }
@@ -150,7 +150,7 @@ impl SeatingWay {
 }
 
 /// Makes an undo remove the drop-in, unless it existed before.
-pub(super) fn of_drop_in(
+pub fn of_drop_in(
     root: &Root,
     change: &SettingChange,
     name: &str,
@@ -180,16 +180,42 @@ fn of_group(
             let path = format!("{inner}/cpuset.{file}");
             let own = CpuSet::of_list(&root.read(&path)?).unwrap_or_default();
             let given = CpuSet::of_list(value).unwrap_or_default();
-            let both = own.within(&given);
-            let narrowed = if both.is_empty() { given } else { both };
             if !own.is_empty() {
-                of_group(root, inner, file, &narrowed.to_string(), changes)?;
+                of_group(root, inner, file, &inside(&own, &given).to_string(), changes)?;
             }
         }
     }
     let path = format!("{folder}/cpuset.{file}");
     changes.extend(setting::of_file(root, SettingKind::Cpus, &path, value)?);
     Ok(())
+}
+
+/// The CPUs of a set that are allowed, or all allowed ones if it has none of them.
+fn inside(set: &CpuSet, allowed: &CpuSet) -> CpuSet {
+    let both = set.within(allowed);
+    if both.is_empty() { allowed.clone() } else { both }
+}
+
+/// The changes that keep devices' interrupts on CPUs of a set: those allowed before, or else the
+/// whole set.
+///
+/// # Errors
+/// The interrupts cannot be listed.
+pub fn of_interrupts(root: &Root, allowed: &CpuSet) -> Result<Vec<SettingChange>, FileError> {
+    let mut changes = Vec::new();
+    for number in irq::of_devices(root)? {
+        let path = irq::affinity_file(&number);
+        let Some(now) = root.read(&path).ok().and_then(|text| CpuSet::of_list(&text)) else {
+            continue;
+        };
+        if now.is_subset(allowed) {
+            continue;
+        }
+        let new = inside(&now, allowed).to_string();
+        // The interrupt may end in between.
+        changes.extend(setting::of_file(root, SettingKind::Cpus, &path, &new).ok().flatten());
+    }
+    Ok(changes)
 }
 
 /// The changes that steer queues' packets to CPUs of a set: those allowed before, or else the whole
@@ -206,9 +232,8 @@ pub fn of_queues(root: &Root, allowed: &CpuSet) -> Result<Vec<SettingChange>, Fi
         if now.is_subset(allowed) {
             continue;
         }
-        let inside = now.within(allowed);
-        let new = if inside.is_empty() { allowed } else { &inside };
-        changes.extend(setting::of_file(root, SettingKind::CpuMask, &file, &new.to_mask())?);
+        let new = inside(&now, allowed).to_mask();
+        changes.extend(setting::of_file(root, SettingKind::CpuMask, &file, &new)?);
     }
     Ok(changes)
 }

@@ -21,7 +21,7 @@ use std::io;
 ///
 /// # Errors
 /// The journal cannot be removed.
-pub(crate) fn undo(
+pub fn undo(
     root: &Root,
     mut journal: CellJournal,
     services: &[PlannedService],

@@ -23,7 +23,7 @@ const ENOENT: i32 = 2;
 const MOST_PARTS: usize = 8192;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum DomainPart {
+pub enum DomainPart {
     Vcpu(u32),
     /// A thread for its disks.
     IoThread(u32),
@@ -42,7 +42,7 @@ impl fmt::Display for DomainPart {
 }
 
 impl DomainPart {
-    pub(super) fn of(kind: &str, number: Option<&str>) -> Option<Self> {
+    pub fn of(kind: &str, number: Option<&str>) -> Option<Self> {
         match (kind, number) {
             ("emulator", None) => Some(DomainPart::Emulator),
             ("vcpu", Some(text)) => whole_number(text).map(DomainPart::Vcpu),
@@ -61,13 +61,13 @@ impl DomainPart {
 }
 
 /// `virsh` interprets a number as an id.
-pub(super) fn is_domain_name(name: &str) -> bool {
+pub fn is_domain_name(name: &str) -> bool {
     is_word(name) && name.parse::<Tid>().is_err()
 }
 
 /// # Errors
 /// `virsh` is not installed, does not reach libvirt, or does not know the domain.
-pub(super) fn pins(domain: &str) -> Result<Vec<(DomainPart, String)>, FileError> {
+pub fn pins(domain: &str) -> Result<Vec<(DomainPart, String)>, FileError> {
     let mut all = Vec::new();
     for kind in [DomainPart::Vcpu(0), DomainPart::IoThread(0), DomainPart::Emulator] {
         all.extend(shown(domain, kind)?);
@@ -77,7 +77,7 @@ pub(super) fn pins(domain: &str) -> Result<Vec<(DomainPart, String)>, FileError>
 
 /// # Errors
 /// As for [`pins`], or the domain no longer has this part.
-pub(super) fn pin(domain: &str, part: DomainPart) -> Result<String, FileError> {
+pub fn pin(domain: &str, part: DomainPart) -> Result<String, FileError> {
     let found = shown(domain, part)?.into_iter().find(|(other, _)| *other == part);
     found.map(|(_, cpus)| cpus).ok_or_else(|| gone(domain))
 }
@@ -86,24 +86,19 @@ pub(super) fn pin(domain: &str, part: DomainPart) -> Result<String, FileError> {
 ///
 /// # Errors
 /// As for [`pins`], or an error of libvirt.
-pub(super) fn set_pin(domain: &str, part: DomainPart, cpus: &str) -> Result<(), FileError> {
-    let number = match part {
-        DomainPart::Vcpu(number) => Some(("vcpupin", "--vcpu", number)),
-        DomainPart::IoThread(number) => Some(("iothreadpin", "--iothread", number)),
-        DomainPart::Emulator => None,
-    };
-    let mut arguments = match number {
-        Some((verb, option, number)) => {
-            vec![verb.to_owned(), option.to_owned(), number.to_string()]
+pub fn set_pin(domain: &str, part: DomainPart, cpus: &str) -> Result<(), FileError> {
+    let (verb, option, number) = match part {
+        DomainPart::Vcpu(number) => ("vcpupin", "--vcpu", number),
+        DomainPart::IoThread(number) => ("iothreadpin", "--iothread", number),
+        DomainPart::Emulator => {
+            return run(domain, &["emulatorpin", "--cpulist", cpus]).map(drop);
         }
-        None => vec!["emulatorpin".to_owned()],
     };
-    arguments.extend(["--cpulist".to_owned(), cpus.to_owned()]);
-    run(domain, &arguments).map(drop)
+    run(domain, &[verb, option, &number.to_string(), "--cpulist", cpus]).map(drop)
 }
 
 fn shown(domain: &str, kind: DomainPart) -> Result<Vec<(DomainPart, String)>, FileError> {
-    let output = run(domain, &[kind.shown_by().to_owned()])?;
+    let output = run(domain, &[kind.shown_by()])?;
     Ok(read(&String::from_utf8_lossy(&output.stdout), kind))
 }
 
@@ -124,7 +119,7 @@ fn read(text: &str, kind: DomainPart) -> Vec<(DomainPart, String)> {
     lines.take(MOST_PARTS).collect()
 }
 
-fn run(domain: &str, arguments: &[String]) -> Result<Output, FileError> {
+fn run(domain: &str, arguments: &[&str]) -> Result<Output, FileError> {
     let mut command = Command::new("virsh");
     command.env("LC_ALL", "C").args(arguments).args(["--domain", domain, "--live"]);
     let output = limited::output("virsh", &mut command, PATIENCE).map_err(|error| {
@@ -149,7 +144,7 @@ fn run(domain: &str, arguments: &[String]) -> Result<Output, FileError> {
     Err(FileError { path: path(domain), source: io::Error::other(why) })
 }
 
-pub(super) fn is_missing(error: &FileError) -> bool {
+pub fn is_missing(error: &FileError) -> bool {
     error.source.kind() == io::ErrorKind::NotFound && !error.is_absent()
 }
 

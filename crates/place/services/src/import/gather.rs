@@ -9,8 +9,7 @@ pub const MOST_BYTES: usize = 4 << 20;
 /// The most files; a server has a few hundred units.
 const MOST_FILES: usize = 4096;
 
-const ENDINGS: [&str; 8] =
-    [".service", ".slice", ".scope", ".socket", ".mount", ".swap", ".conf", ".xml"];
+const ENDINGS: [&str; 7] = [".service", ".slice", ".scope", ".socket", ".mount", ".swap", ".xml"];
 
 /// The states of kubelet in `/var/lib/kubelet`.
 const STATES: [&str; 2] = ["cpu_manager_state", "memory_manager_state"];
@@ -29,7 +28,7 @@ pub fn files_of(folder: &Path) -> io::Result<(Vec<PathBuf>, Vec<Unread>)> {
         let entry = entry?;
         let kind = entry.file_type()?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        if kind.is_file() && is_of_interest(&name) && !name.ends_with(".conf") {
+        if kind.is_file() && is_of_interest(&name) {
             files.push(entry.path());
         } else if kind.is_dir() && name.ends_with(".d") {
             match drop_ins(&entry.path()) {

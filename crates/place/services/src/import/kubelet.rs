@@ -15,9 +15,7 @@
 //! The files do not name a container's group, so a service is a whole pod.
 
 use super::lists::{ListSpelling, of_numbers};
-use super::{
-    CgroupDriver, ImportRemark, ImportedSeats, SeatsImportError, SourceFile, WrittenSeat, list,
-};
+use super::{CgroupDriver, ImportRemark, ImportedSeats, SourceFile, WrittenSeat, list, not_a_list};
 use crate::file::{Service, service_name};
 use seatmap_data::document::DocumentError;
 use seatmap_os::CpuSet;
@@ -86,18 +84,18 @@ const CONFIGURATION: &str = "KubeletConfiguration";
 
 const RESERVED: &str = "reservedSystemCPUs";
 
-pub(super) fn is_kubelet(text: &str) -> bool {
+pub fn is_kubelet(text: &str) -> bool {
     if text.trim_start().starts_with('{') {
         return text.contains("\"policyName\"") || text.contains(CONFIGURATION);
     }
     yaml_value(text, "kind") == Some(CONFIGURATION)
 }
 
-pub(super) fn read(
+pub fn read(
     file: &SourceFile<'_>,
     driver: CgroupDriver,
     seats: &mut ImportedSeats,
-) -> Result<(), SeatsImportError> {
+) -> Result<(), String> {
     let text = file.text;
     if !text.trim_start().starts_with('{') {
         return reserved(file, yaml_value(text, RESERVED), seats);
@@ -111,10 +109,14 @@ pub(super) fn read(
         state = parsed(&data)?;
         state.other.extend(outer);
     }
-    let Some(policy) = state.policy_name else { return Err(SeatsImportError::NoPolicy) };
-    if state.default_cpu_set.is_none() && state.machine_state.is_none() {
-        return Err(SeatsImportError::NoPolicy);
-    }
+    let has_sets = state.default_cpu_set.is_some() || state.machine_state.is_some();
+    let Some(policy) = state.policy_name.filter(|_| has_sets) else {
+        return Err(
+            "this is not a kubelet state: policyName with defaultCpuSet or machineState is \
+                    missing"
+                .to_owned(),
+        );
+    };
     if policy.eq_ignore_ascii_case("none") {
         seats.remarks.push(ImportRemark::NoPolicy { file: file.name.to_owned() });
     }
@@ -125,7 +127,9 @@ pub(super) fn read(
     let mut pods: BTreeMap<String, PodParts> = BTreeMap::new();
     for (uid, entry) in state.entries.unwrap_or_default() {
         let PodEntry::Containers(containers) = entry else {
-            return Err(SeatsImportError::ContainerIds);
+            return Err("this state is from kubelet before 1.18, which identifies containers by \
+                        id; read the state of a later version"
+                .to_owned());
         };
         pods.entry(uid).or_default().containers = containers;
     }
@@ -135,7 +139,7 @@ pub(super) fn read(
     let mut own = Vec::new();
     for (uid, parts) in pods {
         if !uid.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
-            return Err(SeatsImportError::PodId { uid });
+            return Err(format!("entries: '{uid}' is not the UID of a pod"));
         }
         let seat = pod(file, &uid, parts, driver)?;
         own.push((seat.service.name.clone(), seat.cpu_set()));
@@ -158,9 +162,8 @@ pub(super) fn read(
     Ok(())
 }
 
-fn parsed(text: &str) -> Result<KubeletJson, SeatsImportError> {
-    seatmap_data::document::from_json(text)
-        .map_err(|error| SeatsImportError::Json { problem: DocumentError::from(error).to_string() })
+fn parsed(text: &str) -> Result<KubeletJson, String> {
+    seatmap_data::document::from_json(text).map_err(|error| DocumentError::from(error).to_string())
 }
 
 fn pod(
@@ -168,7 +171,7 @@ fn pod(
     uid: &str,
     parts: PodParts,
     driver: CgroupDriver,
-) -> Result<WrittenSeat, SeatsImportError> {
+) -> Result<WrittenSeat, String> {
     let mut cpus = CpuSet::default();
     let mut details = Vec::new();
     let place = format!("podEntries.{uid}");
@@ -197,19 +200,16 @@ fn pod(
     Ok(WrittenSeat::new(service, &cpus, &nodes, file.name, details))
 }
 
-fn nodes_of(blocks: &[MemoryBlock], place: &str) -> Result<CpuSet, SeatsImportError> {
+fn nodes_of(blocks: &[MemoryBlock], place: &str) -> Result<CpuSet, String> {
     let nodes: Vec<u32> = blocks.iter().flat_map(|block| &block.nodes).copied().collect();
-    of_numbers(&nodes).ok_or_else(|| SeatsImportError::List {
-        place: place.to_owned(),
-        list: format!("{nodes:?}").chars().take(40).collect(),
-    })
+    of_numbers(&nodes).ok_or_else(|| not_a_list(place, &format!("{nodes:?}")))
 }
 
 fn reserved(
     file: &SourceFile<'_>,
     value: Option<&str>,
     seats: &mut ImportedSeats,
-) -> Result<(), SeatsImportError> {
+) -> Result<(), String> {
     match value.filter(|value| !value.is_empty()) {
         Some(value) => {
             let reserved = list(RESERVED, value, ListSpelling::Kubelet)?;

@@ -4,8 +4,9 @@
 //! The set of a domain includes its vCPUs and I/O threads, and a pinned emulator.
 
 use super::lists::ListSpelling;
-use super::{ImportRemark, ImportedSeats, SeatsImportError, SourceFile, WrittenSeat, list};
+use super::{ImportRemark, ImportedSeats, SourceFile, WrittenSeat, list};
 use crate::file::{Service, service_name};
+use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 use seatmap_data::document::{Position, parser_message, whole_number};
@@ -36,14 +37,11 @@ struct DomainXml {
 
 /// The driver's own file of a running domain, `/run/libvirt/qemu/NAME.xml`, has the domain inside
 /// `<domstatus>`.
-pub(super) fn is_libvirt(text: &str) -> bool {
+pub fn is_libvirt(text: &str) -> bool {
     text.trim_start().starts_with('<') && text.contains("<domain")
 }
 
-pub(super) fn read(
-    file: &SourceFile<'_>,
-    seats: &mut ImportedSeats,
-) -> Result<(), SeatsImportError> {
+pub fn read(file: &SourceFile<'_>, seats: &mut ImportedSeats) -> Result<(), String> {
     let mut reader = Reader::from_str(file.text);
     let mut open: Vec<String> = Vec::new();
     let mut domain: Option<(usize, DomainXml)> = None;
@@ -77,10 +75,10 @@ pub(super) fn read(
                 }
             }
             Event::GeneralRef(reference) => {
-                let character = character(&reference)
+                let referred = referred(&reference)
                     .ok_or_else(|| syntax(file.text, start, "unknown XML entity"))?;
                 if let Some((depth, domain)) = &mut domain {
-                    domain.text(&open[*depth..], character.encode_utf8(&mut [0; 4]));
+                    domain.text(&open[*depth..], &referred);
                 }
             }
             Event::End(_) => {
@@ -100,27 +98,17 @@ pub(super) fn read(
     }
 }
 
-/// The character of a reference by number, or by one of XML's own five names.
-fn character(reference: &BytesRef<'_>) -> Option<char> {
+/// The text of a reference by number, or by one of XML's own five names.
+fn referred(reference: &BytesRef<'_>) -> Option<String> {
     if reference.is_char_ref() {
-        return reference.resolve_char_ref().ok().flatten();
+        return reference.resolve_char_ref().ok().flatten().map(String::from);
     }
-    match &**reference {
-        "amp" => Some('&'),
-        "lt" => Some('<'),
-        "gt" => Some('>'),
-        "quot" => Some('"'),
-        "apos" => Some('\''),
-        _ => None,
-    }
+    resolve_xml_entity(reference).map(str::to_owned)
 }
 
-fn syntax(text: &str, at: u64, problem: &str) -> SeatsImportError {
-    let offset = usize::try_from(at).unwrap_or(usize::MAX).min(text.len());
-    SeatsImportError::Syntax {
-        position: Position::of(text.as_bytes(), offset),
-        problem: parser_message(problem),
-    }
+fn syntax(text: &str, at: u64, problem: &str) -> String {
+    let offset = usize::try_from(at).unwrap_or(usize::MAX);
+    format!("{}: {}", Position::of(text.as_bytes(), offset), parser_message(problem))
 }
 
 fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
@@ -131,7 +119,7 @@ fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
     })
 }
 
-fn set(element: &BytesStart<'_>, key: &str) -> Result<Option<CpuSet>, SeatsImportError> {
+fn set(element: &BytesStart<'_>, key: &str) -> Result<Option<CpuSet>, String> {
     let Some(text) = attribute(element, key) else { return Ok(None) };
     let place = format!("{key} of <{}>", element.name().as_ref());
     list(&place, &text, ListSpelling::Libvirt).map(Some)
@@ -144,7 +132,7 @@ impl DomainXml {
         name: &str,
         around: Option<&String>,
         element: &BytesStart<'_>,
-    ) -> Result<(), SeatsImportError> {
+    ) -> Result<(), String> {
         match (name, around.map(String::as_str)) {
             ("vcpu", Some("domain")) => {
                 self.usual = set(element, "cpuset")?;
@@ -189,10 +177,10 @@ impl DomainXml {
         mut self,
         file: &SourceFile<'_>,
         remarks: &mut Vec<ImportRemark>,
-    ) -> Result<WrittenSeat, SeatsImportError> {
+    ) -> Result<WrittenSeat, String> {
         self.name = self.name.trim().to_owned();
         if self.name.is_empty() {
-            return Err(SeatsImportError::NoDomainName);
+            return Err("this <domain> has no <name>".to_owned());
         }
         let domain = self.name.clone();
         let without_pin = self.vcpus.map_or(0, |vcpus| vcpus.saturating_sub(self.pinned));

@@ -13,7 +13,7 @@ use seatmap_os::CpuSet;
 const MOST: usize = 1 << 14;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ListSpelling {
+pub enum ListSpelling {
     /// Commas.
     Kubelet,
     /// Commas and spaces.
@@ -23,7 +23,7 @@ pub(super) enum ListSpelling {
 }
 
 /// An empty text is the empty set.
-pub(super) fn parse(text: &str, spelling: ListSpelling) -> Option<CpuSet> {
+pub fn parse(text: &str, spelling: ListSpelling) -> Option<CpuSet> {
     if text.trim().is_empty() {
         return Some(CpuSet::default());
     }
@@ -52,7 +52,7 @@ pub(super) fn parse(text: &str, spelling: ListSpelling) -> Option<CpuSet> {
 }
 
 /// `None` if a number is too large.
-pub(super) fn of_numbers(numbers: &[u32]) -> Option<CpuSet> {
+pub fn of_numbers(numbers: &[u32]) -> Option<CpuSet> {
     let all_fit = numbers.iter().all(|number| (*number as usize) < MOST);
     all_fit.then(|| numbers.iter().copied().collect())
 }

@@ -22,12 +22,17 @@ pub mod written;
 
 use crate::file::{MOST_SERVICES, Service};
 use lists::ListSpelling;
-use seatmap_data::document::{Blame, Position, too_long};
+use seatmap_data::document::{Blame, too_long};
 use seatmap_os::{CpuSet, Root};
 use serde::Serialize;
 
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-services-import/1";
+
+const UNRECOGNISED: &str = "unrecognised format; expected one of: cpu_manager_state, \
+                            memory_manager_state or the configuration of kubelet, a unit file or \
+                            drop-in of systemd, the output of 'systemctl show', a libvirt domain \
+                            in XML";
 
 /// The kinds of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -230,139 +235,17 @@ pub struct ImportedSeats {
     reserved: Option<CpuSet>,
 }
 
-/// Two files that give one service different CPUs or nodes.
-#[derive(Debug, PartialEq, thiserror::Error)]
-#[error(
-    "'{service}' has {key} {first} in {first_file} and {second} in {second_file}; read one of them"
-)]
-pub struct SeatContradiction {
-    /// The service.
-    pub service: String,
-    /// "CPUs" or "nodes".
-    pub key: &'static str,
-    /// The first list.
-    pub first: String,
-    /// The first file.
-    pub first_file: String,
-    /// The second list.
-    pub second: String,
-    /// The second file.
-    pub second_file: String,
-}
-
-/// A file cannot be read.
-#[derive(Debug, PartialEq, thiserror::Error)]
-pub enum SeatsImportError {
-    /// The format is unknown.
-    #[error(
-        "unrecognised format; expected one of: cpu_manager_state, memory_manager_state or the \
-         configuration of kubelet, a unit file or drop-in of systemd, the output of 'systemctl \
-         show', a libvirt domain in XML"
-    )]
-    Unrecognised,
-    /// The file has another format than the requested one.
-    #[error("this is not a file of {0}")]
-    OtherFormat(&'static str),
-    /// The text for a service's target is too long.
-    #[error("the target of service '{service}': {problem}")]
-    Place {
-        /// The service.
-        service: String,
-        /// The reason.
-        problem: String,
-    },
-    /// The text is not valid JSON for this file.
-    #[error("{problem}")]
-    Json {
-        /// The parser's message, with line and column.
-        problem: String,
-    },
-    /// The text is not valid XML for this file.
-    #[error("{position}: {problem}")]
-    Syntax {
-        /// Its position.
-        position: Position,
-        /// The parser's message.
-        problem: String,
-    },
-    /// A value is not a list of CPUs or nodes.
-    #[error("{place}: '{list}' is not a list of CPUs or nodes, such as 0-3,8")]
-    List {
-        /// The setting.
-        place: String,
-        /// Its text.
-        list: String,
-    },
-    /// The JSON is not a state of kubelet.
-    #[error(
-        "this is not a kubelet state: policyName with defaultCpuSet or machineState is missing"
-    )]
-    NoPolicy,
-    /// The state is from an old kubelet.
-    #[error(
-        "this state is from kubelet before 1.18, which identifies containers by id; read the \
-         state of a later version"
-    )]
-    ContainerIds,
-    /// The UID of a pod is invalid.
-    #[error("entries: '{uid}' is not the UID of a pod")]
-    PodId {
-        /// The text.
-        uid: String,
-    },
-    /// The settings do not name their unit.
-    #[error(
-        "the unit of these settings is unknown: name the file NAME.service or \
-         NAME.service.d/FILE.conf, or print the name too: 'systemctl show --property Id,...'"
-    )]
-    NoUnitName,
-    /// A domain has no name.
-    #[error("this <domain> has no <name>")]
-    NoDomainName,
-    /// Two files give one service different CPUs or nodes.
-    #[error("{0}")]
-    Contradiction(Box<SeatContradiction>),
-    /// There are more services than one plan can have.
-    #[error("the files name more than {MOST_SERVICES} services; read fewer files at once")]
-    TooMany,
-    /// The files name no service.
-    #[error(
-        "no service has CPUs or memory nodes in these files{}{}",
-        reserved.as_ref().map(|cpus| format!(
-            "; they reserve CPUs {cpus}: write housekeeping = \"{cpus}\" in services.toml"
-        )).unwrap_or_default(),
-        unread.as_ref().map(|problem| format!("; not all are readable: {problem}"))
-            .unwrap_or_default()
-    )]
-    Empty {
-        /// The CPUs that kubelet gives to no pod.
-        reserved: Option<String>,
-        /// The first unreadable file or setting, with the reason.
-        unread: Option<String>,
-    },
-}
-
-impl Blame for SeatsImportError {
-    fn is_input(&self) -> bool {
-        true
-    }
-}
-
 /// A mistake in one of the files.
 #[derive(Debug, PartialEq, thiserror::Error)]
-#[error("{}{mistake}", file.as_ref().map_or_else(String::new, |file| format!("{file}: ")))]
+#[error("{}{problem}", file.as_ref().map_or_else(String::new, |file| format!("{file}: ")))]
 pub struct SeatsFileError {
     /// The file; `None` if the mistake is about all of them.
     pub file: Option<String>,
     /// The mistake.
-    pub mistake: SeatsImportError,
+    pub problem: String,
 }
 
-impl Blame for SeatsFileError {
-    fn is_input(&self) -> bool {
-        true
-    }
-}
+impl Blame for SeatsFileError {}
 
 /// Reads all files. With a given format, files from the command line must have it. An unreadable
 /// file of a folder only adds a remark; `unopened` are such remarks.
@@ -393,25 +276,22 @@ pub fn read(
         });
         match read {
             Ok(()) => {}
-            Err(mistake) if file.is_from_folder => {
+            Err(problem) if file.is_from_folder => {
                 seats.seats.truncate(before[0]);
                 seats.remarks.truncate(before[1]);
                 let file = file.name.to_owned();
-                let problem = mistake.to_string();
                 seats.remarks.push(ImportRemark::UnreadFile { file, problem });
             }
-            Err(mistake) => {
-                return Err(SeatsFileError { file: Some(file.name.to_owned()), mistake });
+            Err(problem) => {
+                return Err(SeatsFileError { file: Some(file.name.to_owned()), problem });
             }
         }
     }
     let mut seated = systemd::seat(&units, &mut seats);
     if seated.is_ok() && seats.seats.is_empty() {
-        let reserved = seats.reserved.as_ref().map(CpuSet::to_string);
-        let unread = seats.remarks.iter().find_map(ImportRemark::unread);
-        seated = Err(SeatsImportError::Empty { reserved, unread });
+        seated = Err(seats.emptiness());
     }
-    seated.map_err(|mistake| SeatsFileError { file: None, mistake })?;
+    seated.map_err(|problem| SeatsFileError { file: None, problem })?;
     seats.keep_house();
     seats.compare();
     Ok(seats)
@@ -421,7 +301,7 @@ pub fn read(
 fn chosen(
     file: &SourceFile<'_>,
     format: Option<SeatsFormat>,
-) -> Result<Option<SeatsFormat>, SeatsImportError> {
+) -> Result<Option<SeatsFormat>, String> {
     let recognised = if libvirt::is_libvirt(file.text) {
         Some(SeatsFormat::Libvirt)
     } else if kubelet::is_kubelet(file.text) {
@@ -433,24 +313,27 @@ fn chosen(
     };
     match (recognised, format) {
         (None, _) if file.is_from_folder => Ok(None),
-        (None, None) => Err(SeatsImportError::Unrecognised),
+        (None, None) => Err(UNRECOGNISED.to_owned()),
         (Some(found), Some(wanted)) if found != wanted && file.is_from_folder => Ok(None),
         (found, Some(wanted)) if found != Some(wanted) => {
-            Err(SeatsImportError::OtherFormat(match wanted {
+            let tool = match wanted {
                 SeatsFormat::Kubelet => "kubelet",
                 SeatsFormat::Systemd => "systemd",
                 SeatsFormat::Libvirt => "libvirt",
-            }))
+            };
+            Err(format!("this is not a file of {tool}"))
         }
         (found, _) => Ok(found),
     }
 }
 
-fn list(place: &str, text: &str, spelling: ListSpelling) -> Result<CpuSet, SeatsImportError> {
-    lists::parse(text, spelling).ok_or_else(|| SeatsImportError::List {
-        place: place.to_owned(),
-        list: text.chars().take(40).collect(),
-    })
+fn list(place: &str, text: &str, spelling: ListSpelling) -> Result<CpuSet, String> {
+    lists::parse(text, spelling).ok_or_else(|| not_a_list(place, text))
+}
+
+fn not_a_list(place: &str, text: &str) -> String {
+    let list: String = text.chars().take(40).collect();
+    format!("{place}: '{list}' is not a list of CPUs or nodes, such as 0-3,8")
 }
 
 /// `None` for the empty set, which means that the file has none.
@@ -478,16 +361,18 @@ impl WrittenSeat {
 }
 
 impl ImportedSeats {
-    fn add(&mut self, seat: WrittenSeat) -> Result<(), SeatsImportError> {
+    fn add(&mut self, seat: WrittenSeat) -> Result<(), String> {
         let target = seat.service.target();
         let Some(known) = self.seats.iter_mut().find(|one| one.service.target() == target) else {
             if self.seats.len() == MOST_SERVICES {
-                return Err(SeatsImportError::TooMany);
+                return Err(format!(
+                    "the files name more than {MOST_SERVICES} services; read fewer files at once"
+                ));
             }
             let place = target.map_or_else(String::new, |target| target.to_string());
             if let Some(problem) = too_long(&place) {
                 let service = seat.service.name;
-                return Err(SeatsImportError::Place { service, problem });
+                return Err(format!("the target of service '{service}': {problem}"));
             }
             self.seats.push(seat);
             return Ok(());
@@ -497,14 +382,12 @@ impl ImportedSeats {
         {
             match (own.as_ref(), new) {
                 (Some(first), Some(second)) if first != second => {
-                    return Err(SeatsImportError::Contradiction(Box::new(SeatContradiction {
-                        service: seat.service.name,
-                        key,
-                        first: first.clone(),
-                        first_file: known.sources.join(", "),
-                        second: second.clone(),
-                        second_file: seat.sources.join(", "),
-                    })));
+                    return Err(format!(
+                        "'{}' has {key} {first} in {} and {second} in {}; read one of them",
+                        seat.service.name,
+                        known.sources.join(", "),
+                        seat.sources.join(", ")
+                    ));
                 }
                 (None, Some(second)) => *own = Some(second.clone()),
                 _ => {}
@@ -514,6 +397,20 @@ impl ImportedSeats {
         known.sources.extend(seat.sources);
         known.details.extend(seat.details);
         Ok(())
+    }
+
+    /// Why these files have no seats.
+    fn emptiness(&self) -> String {
+        let mut why = "no service has CPUs or memory nodes in these files".to_owned();
+        if let Some(cpus) = &self.reserved {
+            why += &format!(
+                "; they reserve CPUs {cpus}: write housekeeping = \"{cpus}\" in services.toml"
+            );
+        }
+        if let Some(problem) = self.remarks.iter().find_map(ImportRemark::unread) {
+            why += &format!("; not all are readable: {problem}");
+        }
+        why
     }
 
     /// The CPUs that kubelet reserves are also for services other than pods, whose CPUs are not

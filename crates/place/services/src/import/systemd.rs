@@ -7,13 +7,17 @@
 mod specifiers;
 
 use super::lists::{ListSpelling, parse};
-use super::{ImportRemark, ImportedSeats, SeatsImportError, SourceFile, WrittenSeat, written};
-use crate::file::{Service, service_name};
+use super::{ImportRemark, ImportedSeats, SourceFile, WrittenSeat, written};
+use crate::file::{Service, service_name, stem};
 use seatmap_data::document::whole_number;
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
 
 const SECTIONS: [&str; 6] = ["[Service]", "[Slice]", "[Scope]", "[Socket]", "[Mount]", "[Swap]"];
+
+const NO_UNIT: &str = "the unit of these settings is unknown: name the file NAME.service or \
+                       NAME.service.d/FILE.conf, or print the name too: 'systemctl show --property \
+                       Id,...'";
 
 /// Kinds of units with processes.
 const KINDS: [&str; 6] = [".service", ".slice", ".scope", ".socket", ".mount", ".swap"];
@@ -21,7 +25,7 @@ const KINDS: [&str; 6] = [".service", ".slice", ".scope", ".socket", ".mount", "
 const USUAL_SLICE: &str = "system.slice";
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct UnitSettings {
+pub struct UnitSettings {
     affinity: Option<CpuSet>,
     allowed: Option<CpuSet>,
     nodes: Option<CpuSet>,
@@ -34,10 +38,10 @@ pub(super) struct UnitSettings {
     sources: BTreeSet<String>,
 }
 
-pub(super) type UnitFiles = BTreeMap<String, UnitSettings>;
+pub type UnitFiles = BTreeMap<String, UnitSettings>;
 
 /// A unit file, the output of `systemctl show`, or the script of an export.
-pub(super) fn is_systemd(text: &str) -> bool {
+pub fn is_systemd(text: &str) -> bool {
     let has_section = text.lines().any(|line| {
         let line = line.trim();
         SECTIONS.contains(&line) || line == "[Unit]" || line == "[Install]"
@@ -67,11 +71,11 @@ const PROPERTIES: [&str; 7] = [
     "Slice",
 ];
 
-pub(super) fn read(
+pub fn read(
     file: &SourceFile<'_>,
     units: &mut UnitFiles,
     seats: &mut ImportedSeats,
-) -> Result<(), SeatsImportError> {
+) -> Result<(), String> {
     if is_script(file.text) {
         script(file, units, seats);
         return Ok(());
@@ -79,7 +83,7 @@ pub(super) fn read(
     if is_shown(file.text) {
         return shown(file, units, seats);
     }
-    let Some(name) = unit_of_file(file.name) else { return Err(SeatsImportError::NoUnitName) };
+    let Some(name) = unit_of_file(file.name) else { return Err(NO_UNIT.to_owned()) };
     if is_of_many(&name) {
         seats.remarks.push(ImportRemark::ManyUnits { unit: name });
         return Ok(());
@@ -142,7 +146,7 @@ fn shown(
     file: &SourceFile<'_>,
     units: &mut UnitFiles,
     seats: &mut ImportedSeats,
-) -> Result<(), SeatsImportError> {
+) -> Result<(), String> {
     let mut own = Vec::new();
     for line in file.text.lines().chain([""]) {
         if !line.trim().is_empty() {
@@ -154,7 +158,7 @@ fn shown(
             continue;
         }
         let Some((_, name)) = of_unit.iter().find(|(key, _)| *key == "Id") else {
-            return Err(SeatsImportError::NoUnitName);
+            return Err(NO_UNIT.to_owned());
         };
         let name = name.trim();
         let unit = units.entry(name.to_owned()).or_default();
@@ -283,7 +287,7 @@ fn slices(first: &str) -> Vec<String> {
     around
 }
 
-pub(super) fn seat(units: &UnitFiles, seats: &mut ImportedSeats) -> Result<(), SeatsImportError> {
+pub fn seat(units: &UnitFiles, seats: &mut ImportedSeats) -> Result<(), String> {
     let mut inhabited: BTreeSet<String> = BTreeSet::new();
     for (name, unit) in units.iter().filter(|(name, _)| !name.ends_with(".slice")) {
         let around = slices(unit.slice.as_deref().unwrap_or(USUAL_SLICE));
@@ -341,7 +345,7 @@ fn of_unit(name: &str, unit: &UnitSettings, above: &[&UnitSettings]) -> WrittenS
     };
     let nodes = std::iter::once(unit).chain(above.iter().copied()).find_map(UnitSettings::memory);
     let service = Service {
-        name: service_name(name.rsplit_once('.').map_or(name, |(stem, _)| stem), ""),
+        name: service_name(stem(name), ""),
         unit: Some(name.to_owned()),
         share: !unit.is_partition,
         ..Service::default()

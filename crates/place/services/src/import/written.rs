@@ -3,7 +3,7 @@
 use super::ImportedSeats;
 use crate::file::{ServicesFile, SharedComputer};
 use crate::find;
-use crate::plan::document::{FORMAT, PlanVerdict};
+use crate::plan::document::FORMAT;
 use crate::plan::units::Units;
 use crate::plan::{PlannedService, ServicesPlan, request};
 use seatmap_data::document::Blame;
@@ -15,7 +15,7 @@ use seatmap_os::CpuSet;
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WrittenPlanError {
     /// No service has CPUs.
-    #[error("the files name CPUs for none of {}", counted(*.services, "service"))]
+    #[error("the files name CPUs for none of {}", counted(.services, "service"))]
     NoCpus {
         /// The number of services.
         services: usize,
@@ -37,11 +37,7 @@ pub enum WrittenPlanError {
     },
 }
 
-impl Blame for WrittenPlanError {
-    fn is_input(&self) -> bool {
-        true
-    }
-}
+impl Blame for WrittenPlanError {}
 
 impl ImportedSeats {
     /// The text of a `services.toml` with these services, or text to append to `known`; `None` if
@@ -83,9 +79,7 @@ impl ImportedSeats {
                 cpus: set.to_string(),
                 nodes: seat.nodes.clone().unwrap_or_default(),
                 pool,
-                median_cpus: None,
-                p99_cpus: None,
-                most_cpus: None,
+                ..PlannedService::default()
             });
         }
         if services.is_empty() {
@@ -97,23 +91,11 @@ impl ImportedSeats {
         Ok(ServicesPlan {
             format: FORMAT.to_owned(),
             machine: profile.name.clone(),
-            recorded_on: String::new(),
-            recorded: String::new(),
-            samples: 0,
-            interval_s: 0.0,
             computer,
             services,
             caches: request::caches(&units),
-            interrupts: String::new(),
-            cost: None,
-            cost_percent: None,
-            bound_percent: None,
-            is_proven: false,
-            lateness: None,
-            baselines: Vec::new(),
-            verdict: PlanVerdict::AsWritten,
             distances_are_assumed: units.distances_are_assumed,
-            talk_unseen: None,
+            ..ServicesPlan::default()
         })
     }
 }

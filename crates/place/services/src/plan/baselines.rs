@@ -6,7 +6,7 @@
 use super::cost::Pricing;
 use super::request::PlanError;
 use super::units::Units;
-use super::{Members, Pool, Pools, ServicesPlan, places};
+use super::{Members, Pool, Pools, ServicesPlan};
 use crate::record::ServicesRecord;
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,7 +52,7 @@ pub fn all(pricing: &Pricing, record: &ServicesRecord) -> Vec<(PackingPolicy, Po
     let found = [
         (PackingPolicy::Now, now(pricing.units, record)),
         (PackingPolicy::Together, Some(together(pricing))),
-        (PackingPolicy::Kubelet, kubelet(pricing)),
+        (PackingPolicy::Kubelet, Some(kubelet(pricing))),
         (PackingPolicy::Balloons, balloons(pricing)),
         (PackingPolicy::Equal, equal(pricing)),
     ];
@@ -137,7 +137,7 @@ fn largest_first(requests: &[f64]) -> Vec<usize> {
     order
 }
 
-fn kubelet(pricing: &Pricing) -> Option<Pools> {
+fn kubelet(pricing: &Pricing) -> Pools {
     let units = pricing.units;
     let requests = requests(pricing);
     let mut free: BTreeSet<usize> = (0..units.len()).collect();
@@ -146,7 +146,11 @@ fn kubelet(pricing: &Pricing) -> Option<Pools> {
     for at in largest_first(&requests) {
         // Smaller requests are for time, not for a CPU.
         let is_fractional = requests[at] < 1.0 && !pricing.demand.services[at].is_alone;
-        let taken = packed(units, &free, requests[at]);
+        // Fills the node with the fewest free units first.
+        let taken = first_units(units, &free, requests[at], |unit| {
+            let node = units.all[unit].node;
+            (free.iter().filter(|other| units.all[**other].node == node).count(), unit)
+        });
         // The shared pool is never empty.
         match taken.filter(|taken| !is_fractional && taken.len() < free.len()) {
             Some(taken) => {
@@ -159,28 +163,26 @@ fn kubelet(pricing: &Pricing) -> Option<Pools> {
     if shared > 0 {
         pools.push(Pool { members: shared, units: free.into_iter().collect() });
     }
-    Some(Pools(pools))
+    Pools(pools)
 }
 
-/// Fills the node with the fewest free units first.
-fn packed(units: &Units, free: &BTreeSet<usize>, cpus: f64) -> Option<Vec<usize>> {
+/// The first free units, in the order of this key, with so many CPUs.
+fn first_units<K: Ord>(
+    units: &Units,
+    free: &BTreeSet<usize>,
+    cpus: f64,
+    key: impl Fn(usize) -> K,
+) -> Option<Vec<usize>> {
     let mut order: Vec<usize> = free.iter().copied().collect();
-    order.sort_by_key(|at| {
-        let node = units.all[*at].node;
-        (free.iter().filter(|other| units.all[**other].node == node).count(), *at)
-    });
-    first_units(units, &order, cpus)
-}
-
-fn first_units(units: &Units, order: &[usize], cpus: f64) -> Option<Vec<usize>> {
+    order.sort_by_key(|unit| key(*unit));
     let mut taken = Vec::new();
     let mut sum = 0;
     for at in order {
         if sum > 0 && sum as f64 >= cpus {
             break;
         }
-        sum += units.all[*at].cpus.len();
-        taken.push(*at);
+        sum += units.all[at].cpus.len();
+        taken.push(at);
     }
     taken.sort_unstable();
     (sum > 0 && sum as f64 >= cpus).then_some(taken)
@@ -192,21 +194,13 @@ fn balloons(pricing: &Pricing) -> Option<Pools> {
     let mut free: BTreeSet<usize> = (0..units.len()).collect();
     let mut pools = Vec::new();
     for at in largest_first(&requests) {
-        let mut order: Vec<usize> = free.iter().copied().collect();
-        order.sort_by_key(|unit| {
-            let cache = units.all[*unit].cache;
+        let taken = first_units(units, &free, requests[at], |unit| {
+            let cache = units.all[unit].cache;
             let room = free.iter().filter(|other| units.all[**other].cache == cache).count();
-            (std::cmp::Reverse(room), cache, *unit)
-        });
-        let taken = first_units(units, &order, requests[at])?;
+            (std::cmp::Reverse(room), cache, unit)
+        })?;
         free.retain(|unit| !taken.contains(unit));
         pools.push(Pool { members: 1 << at, units: taken });
     }
     Some(Pools(pools))
-}
-
-/// The names of a set of services.
-#[must_use]
-pub fn names(pricing: &Pricing, members: Members) -> Vec<String> {
-    places(members).map(|at| pricing.demand.services[at].name.clone()).collect()
 }

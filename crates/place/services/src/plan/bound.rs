@@ -5,6 +5,7 @@
 
 use super::cost::{Pricing, SetFacts};
 use super::places;
+use seatmap_data::statistics::least;
 
 /// The least cost of any plan.
 #[must_use]
@@ -15,7 +16,7 @@ pub fn lower_bound(pricing: &Pricing) -> f64 {
     let waiting: f64 =
         places(everybody).map(|at| pricing.alone(1 << at, &set).waiting_percent).sum();
     let rows = pricing.units.distance_ns.iter();
-    let nearest_ns = rows.flat_map(|row| row.iter().copied()).fold(f64::INFINITY, f64::min);
+    let nearest_ns = least(rows.flatten());
     let nearest_ns = if nearest_ns.is_finite() { nearest_ns } else { 0.0 };
     let mut talk = 0.0;
     for a in places(everybody) {

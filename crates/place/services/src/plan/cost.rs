@@ -300,15 +300,7 @@ impl<'a> Pricing<'a> {
     /// Whether a pool keeps the limits of its services.
     #[must_use]
     pub fn is_allowed(&self, members: Members, set: &SetFacts) -> bool {
-        let cpus = set.cpus;
-        let services: Vec<_> = places(members).map(|at| &self.demand.services[at]).collect();
-        let least: u32 = services.iter().map(|service| service.least_cpus).sum();
-        let most = services.iter().filter_map(|service| service.most_cpus).min();
-        let may_share = services.len() == 1 || services.iter().all(|service| !service.is_alone);
-        may_share
-            && cpus >= least.max(1) as usize
-            && most.is_none_or(|most| cpus <= most as usize)
-            && self.nodes_off(members, set) == 0
+        self.broken_by(members, set) == 0.0
             && self.lacking_bytes(std::iter::once((members, set))) == 0
     }
 

@@ -3,7 +3,7 @@
 use super::cost::CostTerms;
 use super::replay::Lateness;
 use crate::file::{Service, SharedComputer, check_service};
-use seatmap_data::document::DocumentError;
+use seatmap_data::document::{Checked, DocumentError, inconsistent};
 use seatmap_data::machine::{Origin, OriginKind, Profile, Pu, Topology};
 use seatmap_os::CpuSet;
 use serde::{Deserialize, Serialize};
@@ -13,11 +13,10 @@ use std::collections::BTreeSet;
 pub const FORMAT: &str = "seatmap-services-plan/1";
 
 /// The sets of all services of a computer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServicesPlan {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The machine for these sets.
     pub machine: String,
@@ -80,7 +79,7 @@ impl ServicesPlan {
 }
 
 /// The use of a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PlanVerdict {
@@ -91,11 +90,12 @@ pub enum PlanVerdict {
     /// The services lose next to nothing with their present sets.
     NothingToGain,
     /// The sets come from files of other tools, and were not judged.
+    #[default]
     AsWritten,
 }
 
 /// One service and its set.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlannedService {
     /// The entry of the file.
@@ -142,13 +142,6 @@ impl PlannedService {
 }
 
 impl ServicesPlan {
-    /// Whether a text is such a plan.
-    #[must_use]
-    pub fn is_plan(bytes: &[u8]) -> bool {
-        let begin = &bytes[..bytes.len().min(200)];
-        String::from_utf8_lossy(begin).contains("\"seatmap-services-plan/")
-    }
-
     /// Reads a plan and checks that its parts fit together.
     ///
     /// # Errors
@@ -159,19 +152,17 @@ impl ServicesPlan {
         Ok(plan)
     }
 
-    fn check(&self) -> Result<(), DocumentError> {
+    fn check(&self) -> Checked {
         if self.services.is_empty() {
-            return Err(DocumentError::Inconsistent("services is empty".to_owned()));
+            return inconsistent("services is empty");
         }
         let mut names = BTreeSet::new();
         for (at, planned) in self.services.iter().enumerate() {
             if let Err(error) = check_service(&planned.service) {
-                let what = format!("services[{at}].service: {error}");
-                return Err(DocumentError::Inconsistent(what));
+                return inconsistent(format!("services[{at}].service: {error}"));
             }
             if !names.insert(&planned.service.name) {
-                let what = format!("services[{at}].service.name is not unique");
-                return Err(DocumentError::Inconsistent(what));
+                return inconsistent(format!("services[{at}].service.name is not unique"));
             }
             for (key, list, may_be_empty) in
                 [("cpus", &planned.cpus, false), ("nodes", &planned.nodes, true)]
@@ -180,8 +171,9 @@ impl ServicesPlan {
                 let is_fine =
                     list.is_empty() && may_be_empty || set.is_some_and(|set| !set.is_empty());
                 if !is_fine {
-                    let what = format!("services[{at}].{key} is '{list}', not a valid list");
-                    return Err(DocumentError::Inconsistent(what));
+                    return inconsistent(format!(
+                        "services[{at}].{key} is '{list}', not a valid list"
+                    ));
                 }
             }
         }

@@ -77,7 +77,7 @@ impl Search<'_> {
     fn fill_alone(&mut self, everybody: Members) {
         let count = self.spans.count();
         for members in 0..=everybody {
-            let mut row = vec![f64::INFINITY; self.spans.len()];
+            let mut row = vec![f64::INFINITY; self.spans.runs()];
             for start in (0..count).filter(|_| members > 0) {
                 for end in start + 1..=count {
                     let facts = self.spans.facts(start, end);

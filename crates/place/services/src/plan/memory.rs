@@ -57,28 +57,24 @@ impl NodeMemory {
 
 /// Needed between two indices of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PoolMemory {
+pub struct PoolMemory {
     first: usize,
     last: usize,
     bytes: u64,
 }
 
 impl Demand {
-    pub(crate) fn asks_for_memory(&self) -> bool {
+    pub fn asks_for_memory(&self) -> bool {
         self.services.iter().any(|one| one.memory_bytes > 0 || one.memory_nodes.is_some())
     }
 
-    pub(crate) fn pool_memory(
-        &self,
-        members: Members,
-        nodes: impl Iterator<Item = u32>,
-    ) -> PoolMemory {
+    pub fn pool_memory(&self, members: Members, nodes: impl Iterator<Item = u32>) -> PoolMemory {
         let [first, last] = self.node_memory.ends(nodes);
         let all = places(members).map(|at| self.services[at].memory_bytes);
         PoolMemory { first, last, bytes: self.node_memory.sum(all) }
     }
 
-    pub(crate) fn lacking_bytes(&self, pools: &mut [PoolMemory]) -> u64 {
+    pub fn lacking_bytes(&self, pools: &mut [PoolMemory]) -> u64 {
         let mut lacking: u64 = 0;
         for (at, bytes) in self.node_memory.bytes.iter().enumerate() {
             let mut left = *bytes;
@@ -101,12 +97,12 @@ impl Demand {
     }
 
     /// One, and one more for each MiB.
-    pub(crate) fn broken_by_bytes(lacking: u64) -> f64 {
+    pub fn broken_by_bytes(lacking: u64) -> f64 {
         if lacking == 0 { 0.0 } else { 1.0 + (lacking / MIB) as f64 }
     }
 }
 
-pub(crate) fn check(demand: &Demand, units: &Units, machine: &str) -> Result<(), PlanError> {
+pub fn check(demand: &Demand, units: &Units, machine: &str) -> Result<(), PlanError> {
     let memory = &demand.node_memory;
     let known: seatmap_os::CpuSet = units.all.iter().map(|unit| unit.node).collect();
     let mut needed: u64 = 0;
@@ -149,11 +145,7 @@ pub(crate) fn check(demand: &Demand, units: &Units, machine: &str) -> Result<(),
 }
 
 /// The smallest reduction of one service's memory that gives a plan, if memory prevents one.
-pub(crate) fn smallest_change(
-    demand: &Demand,
-    units: &Units,
-    spans: &UnitSpans,
-) -> Option<PlanError> {
+pub fn smallest_change(demand: &Demand, units: &Units, spans: &UnitSpans) -> Option<PlanError> {
     let mut without = demand.clone();
     for service in &mut without.services {
         service.memory_bytes = 0;

@@ -5,14 +5,14 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`units`] | the machine in cores, or in CPUs if it has few |
-//! | [`demand`] | the services from the view of the search |
+//! | `units` | the machine in cores, or in CPUs if it has few |
+//! | `demand` | the services from the view of the search |
 //! | [`cost`] | the objective, term by term |
-//! | [`memory`] | memory that services need, and the nodes with it |
-//! | [`spans`] | runs of neighbouring units |
-//! | [`exact`] | the best plan for up to five services, by branch and bound |
-//! | [`search`] | a good plan for more, by annealing |
-//! | [`bound`] | a lower bound on the cost of any plan |
+//! | `memory` | memory that services need, and the nodes with it |
+//! | `spans` | runs of neighbouring units |
+//! | `exact` | the best plan for up to five services, by branch and bound |
+//! | `search` | a good plan for more, by annealing |
+//! | `bound` | a lower bound on the cost of any plan |
 //! | [`baselines`] | the sets that other tools would give |
 //! | [`replay`] | a second judge: a replay of the record on the sets |
 //! | [`document`] | `seatmap-services-plan/1` |
@@ -22,22 +22,20 @@
 //! and a large one covers few caches and nodes.
 
 pub mod baselines;
-pub mod bound;
+mod bound;
 pub mod cost;
-pub mod demand;
+mod demand;
 pub mod document;
-pub mod exact;
-pub mod memory;
+mod exact;
+mod memory;
 pub mod replay;
 pub mod request;
-pub mod search;
-pub mod spans;
-pub mod units;
+mod search;
+mod spans;
+pub(crate) mod units;
 
 pub use document::{PlannedService, ServicesPlan};
 pub use request::{PlanError, PlanRequest};
-
-use std::fmt;
 
 /// Services by their indices, as bits.
 pub type Members = u64;
@@ -58,16 +56,6 @@ pub struct Pool {
 /// All pools, with disjoint services and units.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pools(pub Vec<Pool>);
-
-impl fmt::Display for Pools {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for pool in &self.0 {
-            let members: Vec<usize> = places(pool.members).collect();
-            write!(out, "{members:?} on {:?}; ", pool.units)?;
-        }
-        Ok(())
-    }
-}
 
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@
 use super::demand::Demand;
 use super::units::Units;
 use super::{Pools, places};
+use seatmap_data::statistics::{greatest, quantile};
 use serde::{Deserialize, Serialize};
 
 /// How late work is on some sets.
@@ -41,8 +42,8 @@ pub fn play(demand: &Demand, units: &Units, pools: &Pools) -> Lateness {
         }
     }
     Lateness {
-        p99_ms: seatmap_data::statistics::quantile(&delays_ms, 0.99).unwrap_or(0.0),
-        most_ms: delays_ms.iter().copied().fold(0.0, f64::max),
+        p99_ms: quantile(&delays_ms, 0.99).unwrap_or(0.0),
+        most_ms: greatest(delays_ms),
         late_percent: 100.0 * late_s / f64::max(wanted_s, 1e-9),
     }
 }

@@ -56,9 +56,9 @@ pub enum PlanError {
     #[error(
         "the services need at least {} ({}), but only {} can be used: lower least_cpus by {} in \
          total",
-        counted(*.needed, "CPU"),
+        counted(.needed, "CPU"),
         .wishes.join(", "),
-        counted(*.cpus, "CPU"),
+        counted(.cpus, "CPU"),
         .needed - .cpus
     )]
     TooFewCpus {
@@ -75,7 +75,7 @@ pub enum PlanError {
          true, quiet = false)",
         counted(.alone.len(), "service"),
         .alone.join(", "),
-        counted(*.needed, "core"),
+        counted(.needed, "core"),
         .needed - .units
     )]
     TooFewUnits {
@@ -90,7 +90,7 @@ pub enum PlanError {
     #[error(
         "service '{name}' has most_cpus = {most}, but the smallest possible set is a core with \
          {}: set most_cpus = {unit_cpus}",
-        counted(*.unit_cpus, "CPU")
+        counted(.unit_cpus, "CPU")
     )]
     MostBelowCore {
         /// The service.
@@ -192,7 +192,7 @@ pub enum PlanError {
     #[error(
         "no division of {} keeps all limits: sets consist of whole cores, so least_cpus rounds up \
          and most_cpus down; lower a least_cpus or raise a most_cpus by the size of a core"
-        , counted(*.cpus, "CPU")
+        , counted(.cpus, "CPU")
     )]
     NothingFits {
         /// The number of CPUs.
@@ -200,11 +200,7 @@ pub enum PlanError {
     },
 }
 
-impl Blame for PlanError {
-    fn is_input(&self) -> bool {
-        true
-    }
-}
+impl Blame for PlanError {}
 
 impl PlanRequest<'_> {
     /// Finds the plan.
@@ -256,6 +252,7 @@ impl PlanRequest<'_> {
         let units = pricing.units;
         let pools = best.pools();
         let cost = pricing.price(&pools);
+        let services = self.planned(units, &pools);
         let baselines = self.baselines(pricing);
         let now = baselines
             .iter()
@@ -271,9 +268,9 @@ impl PlanRequest<'_> {
             samples: self.record.samples(),
             interval_s: self.record.interval_s,
             computer: self.record.computer.clone(),
-            services: self.planned(units, &pools),
+            interrupts: self.interrupts(&services),
+            services,
             caches: caches(units),
-            interrupts: self.interrupts(units, &pools),
             cost: Some(cost),
             cost_percent: Some(cost.total()),
             bound_percent: Some(bound_percent.min(cost.total())),
@@ -315,14 +312,9 @@ impl PlanRequest<'_> {
     }
 
     /// All but those of quiet services; empty if there are none.
-    fn interrupts(&self, units: &Units, pools: &Pools) -> String {
-        let mut quiet = CpuSet::default();
-        for (at, recorded) in self.record.services.iter().enumerate() {
-            let own = pools.0.iter().find(|pool| pool.members >> at & 1 == 1);
-            if let Some(pool) = own.filter(|_| recorded.service.quiet) {
-                quiet = quiet.with(&units.cpus(&pool.units));
-            }
-        }
+    fn interrupts(&self, planned: &[PlannedService]) -> String {
+        let quiet = planned.iter().filter(|one| one.service.quiet);
+        let quiet: CpuSet = quiet.flat_map(PlannedService::cpu_set).collect();
         let all: CpuSet = self.profile.topology.os_indices().collect();
         if quiet.is_empty() { String::new() } else { all.without(&quiet).to_string() }
     }

@@ -36,7 +36,7 @@ impl Spanned {
     }
 }
 
-pub(crate) fn span_price(pricing: &Pricing, spans: &UnitSpans, a: &PoolSpan, b: &PoolSpan) -> f64 {
+pub fn span_price(pricing: &Pricing, spans: &UnitSpans, a: &PoolSpan, b: &PoolSpan) -> f64 {
     let ns = spans.mean_ns([a.start, a.end], [b.start, b.end]);
     let common = spans.facts(a.start, a.end).common_caches(spans.facts(b.start, b.end));
     pricing.between(a.members, b.members, ns, common).total()

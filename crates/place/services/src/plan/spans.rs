@@ -58,14 +58,8 @@ impl UnitSpans {
 
     /// The number of runs.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub fn runs(&self) -> usize {
         self.facts.len()
-    }
-
-    /// Whether there are no runs.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.facts.is_empty()
     }
 
     /// The facts of the units from `start` up to, but without, `end`.

@@ -29,7 +29,6 @@ const LONGEST_S: f64 = 604_800.0;
 #[serde(deny_unknown_fields)]
 pub struct BenchmarksFile {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The base program, for `{binary}`; `--base` overrides it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

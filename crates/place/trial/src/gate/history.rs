@@ -30,7 +30,6 @@ const MOST_POINTS: usize = 400;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HistoryEntry {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// Seatmap's version.
     pub tool_version: String,
@@ -248,7 +247,6 @@ pub struct TrendChange {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trends {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = TREND_FORMAT)))]
     pub format: String,
     /// The kinds of computers.
     pub computers: Vec<ComputerKind>,

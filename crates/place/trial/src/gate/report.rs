@@ -73,7 +73,6 @@ pub struct Unpaired {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GateReport {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// Seatmap's version.
     pub tool_version: String,

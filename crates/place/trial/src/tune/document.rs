@@ -112,7 +112,6 @@ pub struct BaselineComparison {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BenchResults {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// Seatmap's version.
     pub tool_version: String,

@@ -149,7 +149,6 @@ pub struct SimulatedMessages {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tuned {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
     /// The version of Seatmap.
     pub tool_version: String,

@@ -9,7 +9,7 @@ use super::facts::{SeatingFacts, Sitter, count};
 use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
 use crate::seating::{Seating, WatchedQuota};
-use seatmap_data::statistics::words::{agreeing, counted_figure, counted_number};
+use seatmap_data::statistics::words::{agreeing, counted, counted_figure};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{HashMap, HashSet};
 
@@ -46,7 +46,7 @@ fn of_quota(facts: &SeatingFacts, quota: &WatchedQuota) -> Option<Finding> {
         "the control group {} may use {} ({}){}, for {percent:.0} % of the time in which {} could \
          run",
         quota.group,
-        counted_number(quota.cpus, "CPU"),
+        counted(quota.cpus, "CPU"),
         quota.file,
         stops(quota, &members),
         agreeing(members.len(), "it", "they")

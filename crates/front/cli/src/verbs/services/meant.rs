@@ -1,7 +1,8 @@
 //! Converts command lines into requests, or usage errors.
 
 use crate::args::{
-    SeatsFormatName, ServicesApply, ServicesImport, ServicesObserve, ServicesPlanArgs, ServicesRace,
+    PlanStanding, SeatsFormatName, ServicesApply, ServicesImport, ServicesObserve,
+    ServicesPlanArgs, ServicesRace,
 };
 use seatmap_console::error::CliError;
 use seatmap_console::output::Destination;
@@ -218,24 +219,24 @@ pub fn plan<'a>(
 }
 
 pub fn applying(typed: &ServicesApply) -> Result<ApplyRequest, CliError> {
-    Ok(ApplyRequest {
-        plan: planned(&typed.plan)?,
-        name: typed.standing.name.clone(),
-        time: typed.standing.ttl,
-        moves_interrupts: typed.standing.interrupts,
-        moves_packets: typed.standing.rps,
-    })
+    Ok(seating(planned(&typed.plan)?, &typed.standing))
+}
+
+fn seating(plan: ServicesPlan, standing: &PlanStanding) -> ApplyRequest {
+    ApplyRequest {
+        plan,
+        name: standing.name.clone(),
+        time: standing.ttl,
+        moves_interrupts: standing.interrupts,
+        moves_packets: standing.rps,
+    }
 }
 
 pub fn racing(typed: &ServicesRace) -> Result<ServicesRaceRequest, CliError> {
     Ok(ServicesRaceRequest {
-        plan: raced(&typed.plan)?,
-        name: typed.standing.name.clone(),
+        apply: seating(raced(&typed.plan)?, &typed.standing),
         period: typed.period,
         rounds: typed.rounds as usize,
-        time: typed.standing.ttl,
-        moves_interrupts: typed.standing.interrupts,
-        moves_packets: typed.standing.rps,
     })
 }
 

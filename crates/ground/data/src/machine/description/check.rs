@@ -5,9 +5,9 @@ use super::{MachineShape, PairClass, RoundTripParameter, Written};
 use crate::statistics::words::counted;
 
 /// The longest round trip: a millisecond, a thousand times that of the largest coherent machines.
-pub(super) const MAX_ROUND_TRIP_NS: f64 = 1e6;
+pub const MAX_ROUND_TRIP_NS: f64 = 1e6;
 
-pub(super) const MAX_FREQUENCY_GHZ: f64 = 100.0;
+pub const MAX_FREQUENCY_GHZ: f64 = 100.0;
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Flaw {
@@ -16,7 +16,7 @@ pub struct Flaw {
     pub problem: String,
 }
 
-fn flaw<T>(key: impl Into<String>, problem: impl Into<String>) -> Result<T, Flaw> {
+pub fn flaw<T>(key: impl Into<String>, problem: impl Into<String>) -> Result<T, Flaw> {
     Err(Flaw { key: key.into(), problem: problem.into() })
 }
 
@@ -27,10 +27,11 @@ pub fn check(written: &Written) -> Result<(), Flaw> {
         check_class(written, class)?;
     }
     check_home(written)?;
-    match written.speed.as_ref().and_then(|speed| speed.flaw(&written.topology)) {
-        Some((key, problem)) => Err(Flaw { key, problem }),
-        None => Ok(()),
-    }
+    written.speed.as_ref().map_or(Ok(()), |speed| speed.check(&written.topology))
+}
+
+pub fn is_one_line(text: &str) -> bool {
+    !text.trim().is_empty() && !text.contains(crate::document::is_hidden)
 }
 
 fn check_head(written: &Written) -> Result<(), Flaw> {
@@ -42,15 +43,10 @@ fn check_head(written: &Written) -> Result<(), Flaw> {
     {
         return flaw("name", "use only lowercase letters, digits, '-', '_' and '.'");
     }
-    if written.summary.trim().is_empty() || written.summary.contains(crate::document::is_hidden) {
+    if !is_one_line(&written.summary) {
         return flaw("summary", "describe the machine in one line");
     }
-    if written.sources.is_empty()
-        || written
-            .sources
-            .iter()
-            .any(|it| it.trim().is_empty() || it.contains(crate::document::is_hidden))
-    {
+    if written.sources.is_empty() || !written.sources.iter().all(|it| is_one_line(it)) {
         return flaw("sources", "name the sources of the figures, one line each");
     }
     match written.frequency_ghz {
@@ -175,7 +171,7 @@ fn check_parameter(
     if parameter.round_trip_cycles.is_some() && frequency_ghz.is_none() {
         return flaw(key, "is in cycles; set frequency_ghz at the top of the file");
     }
-    if parameter.source.trim().is_empty() || parameter.source.contains(crate::document::is_hidden) {
+    if !is_one_line(&parameter.source) {
         return flaw(format!("{key}.source"), "name the source of the figure in one line");
     }
     match parameter.ns(frequency_ghz) {

@@ -1,17 +1,16 @@
 //! The errors of descriptions.
 
 use super::FORMAT;
+use crate::document::Position;
 
 /// Why a description was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DescriptionError {
     /// The text is not TOML, or TOML that does not describe a machine.
-    #[error("line {line}, column {column}: {problem}")]
+    #[error("{position}: {problem}")]
     Invalid {
-        /// Counted from 1.
-        line: usize,
-        /// Counted from 1, in bytes.
-        column: usize,
+        /// The position of the mistake.
+        position: Position,
         /// The problem, and the right value.
         problem: String,
     },

@@ -2,11 +2,12 @@
 
 use super::DescriptionError;
 use super::check::Flaw;
+use crate::document::{Position, parser_message};
 use toml::de::DeTable;
 
 pub fn refused(text: &str, error: &toml::de::Error) -> DescriptionError {
     let at = error.span().map_or(0, |span| span.start);
-    invalid(text, at, crate::document::parser_message(error.message()))
+    invalid(text, at, parser_message(error.message()))
 }
 
 /// A flaw in well-formed TOML, at its key.
@@ -19,10 +20,7 @@ pub fn placed(text: &str, flaw: Flaw) -> DescriptionError {
 }
 
 fn invalid(text: &str, at: usize, problem: String) -> DescriptionError {
-    let before = text.get(..at).unwrap_or(text);
-    let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
-    let column = before.len() - before.rfind('\n').map_or(0, |newline| newline + 1) + 1;
-    DescriptionError::Invalid { line, column, problem }
+    DescriptionError::Invalid { position: Position::of(text.as_bytes(), at), problem }
 }
 
 /// The start of a dotted key, or of its longest existing part.

@@ -76,7 +76,6 @@ pub struct Description {
 #[serde(deny_unknown_fields)]
 struct Written {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     format: String,
     /// The machine's name on the command line.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[a-z0-9._-]+$")))]
@@ -90,8 +89,10 @@ struct Written {
     sources: Vec<String>,
     /// Core frequency, in GHz, to convert figures in cycles.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(range(max = check::MAX_FREQUENCY_GHZ)))]
-    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
+    #[cfg_attr(feature = "schema", schemars(
+        range(max = check::MAX_FREQUENCY_GHZ),
+        extend("exclusiveMinimum" = 0)
+    ))]
     frequency_ghz: Option<f64>,
     /// The parts of the machine: packages of dies of L3s of cores of threads.
     topology: MachineShape,
@@ -151,12 +152,6 @@ impl Description {
     #[must_use]
     pub fn shape(&self) -> &MachineShape {
         &self.written.topology
-    }
-
-    /// The figure of one class with its source.
-    #[must_use]
-    pub fn parameter(&self, class: PairClass) -> Option<&RoundTripParameter> {
-        self.written.distance.get(class)
     }
 
     /// The predicted profile: full topology, every distance, and the home model.
@@ -241,8 +236,11 @@ sources = ["made up"]
         assert_eq!((description.name(), description.summary()), ("pair", "Two cores"));
         assert_eq!(description.sources(), ["made up"]);
         assert_eq!(description.shape().pus(), 2);
-        assert_eq!(description.parameter(PairClass::OtherPackage).unwrap().kind, Basis::Assumption);
-        assert_eq!(description.parameter(PairClass::Smt), None);
+        assert_eq!(
+            description.written.distance.get(PairClass::OtherPackage).unwrap().kind,
+            Basis::Assumption
+        );
+        assert_eq!(description.written.distance.get(PairClass::Smt), None);
     }
 
     const COUNTS: [&str; 9] = [

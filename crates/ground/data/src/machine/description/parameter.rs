@@ -5,20 +5,21 @@ use serde::{Deserialize, Serialize};
 /// A round-trip time, in nanoseconds or in core cycles (which need `frequency_ghz`), and its
 /// source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(extend("oneOf" = [
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(extend("oneOf" = [
     { "required": ["round_trip_ns"] },
     { "required": ["round_trip_cycles"] },
 ])))]
 #[serde(deny_unknown_fields)]
 pub struct RoundTripParameter {
     /// Round trip in nanoseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(range(max = super::check::MAX_ROUND_TRIP_NS)))]
-    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(
+        range(max = super::check::MAX_ROUND_TRIP_NS),
+        extend("exclusiveMinimum" = 0)
+    ))]
     pub round_trip_ns: Option<f64>,
     /// Round trip in cycles of `frequency_ghz`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
     pub round_trip_cycles: Option<f64>,
     /// The origin of the figure.

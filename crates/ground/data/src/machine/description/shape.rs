@@ -48,16 +48,16 @@ pub struct MachineShape {
     pub numbering: Numbering,
     /// The size of each core's level-1 data cache, in bytes; on a hybrid processor of the
     /// performance cores.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = MAX_CACHE_BYTES)))]
     pub l1d_bytes: Option<u64>,
     /// The size of each core's level-1 instruction cache, in bytes; on a hybrid processor of the
     /// performance cores.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = MAX_CACHE_BYTES)))]
     pub l1i_bytes: Option<u64>,
     /// The size of each L2, in bytes; on a hybrid processor of the performance cores.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = MAX_CACHE_BYTES)))]
     pub l2_bytes: Option<u64>,
     /// The size of the L3s, in bytes: one figure for all, or one for each in their order; empty if
@@ -66,7 +66,7 @@ pub struct MachineShape {
     #[cfg_attr(feature = "schema", schemars(inner(range(min = 1, max = MAX_CACHE_BYTES))))]
     pub l3_bytes: Vec<u64>,
     /// Efficiency cores next to the performance cores.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hybrid: Option<Hybrid>,
 }
 
@@ -95,15 +95,15 @@ pub struct Hybrid {
     #[cfg_attr(feature = "schema", schemars(range(max = MAX_PUS)))]
     pub efficiency_cores_per_cluster: NonZeroU32,
     /// The size of an efficiency core's level-1 data cache, in bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = MAX_CACHE_BYTES)))]
     pub efficiency_l1d_bytes: Option<u64>,
     /// The size of an efficiency core's level-1 instruction cache, in bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = MAX_CACHE_BYTES)))]
     pub efficiency_l1i_bytes: Option<u64>,
     /// The size of an efficiency cluster's L2, in bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = MAX_CACHE_BYTES)))]
     pub efficiency_l2_bytes: Option<u64>,
 }

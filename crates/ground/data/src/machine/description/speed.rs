@@ -1,7 +1,9 @@
 //! `[speed]`: the speeds of cores by kind or L3.
 
+use super::check::{Flaw, flaw, is_one_line};
 use super::{Basis, MachineShape};
 use crate::machine::{CoreKind, Pu, SeatSpeed};
+use crate::statistics::greatest;
 use crate::statistics::words::counted;
 use serde::{Deserialize, Serialize};
 
@@ -35,42 +37,29 @@ pub struct Speeds {
 }
 
 impl Speeds {
-    pub(super) fn flaw(&self, shape: &MachineShape) -> Option<(String, String)> {
+    pub(super) fn check(&self, shape: &MachineShape) -> Result<(), Flaw> {
         if self.efficiency.is_some() && shape.hybrid.is_none() {
-            return speed_flaw(
-                "efficiency",
-                "only a hybrid processor has efficiency cores".to_owned(),
-            );
+            return flaw("speed.efficiency", "only a hybrid processor has efficiency cores");
         }
-        if !self.by_l3.is_empty() && self.by_l3.len() as u64 != u64::from(shape.l3_total()) {
-            return speed_flaw(
-                "by_l3",
-                format!("has {} for {} L3s", counted(self.by_l3.len(), "entry"), shape.l3_total()),
-            );
+        let l3s = shape.l3_total();
+        if !self.by_l3.is_empty() && self.by_l3.len() as u64 != u64::from(l3s) {
+            let given = counted(self.by_l3.len(), "entry");
+            return flaw("speed.by_l3", format!("has {given} for {l3s} L3s"));
         }
-        let named = self
-            .efficiency
-            .iter()
-            .map(|it| ("efficiency", it))
-            .chain(self.by_l3.iter().map(|it| ("by_l3", it)));
-        for (key, speed) in named {
-            if !(0.001..=1.0).contains(&speed.relative) {
-                return speed_flaw(
+        let efficiency = self.efficiency.iter().map(|it| ("speed.efficiency", it));
+        for (key, speed) in efficiency.chain(self.by_l3.iter().map(|it| ("speed.by_l3", it))) {
+            let RelativeSpeed { relative, source, .. } = speed;
+            if !(0.001..=1.0).contains(relative) {
+                return flaw(
                     key,
-                    format!(
-                        "{} is not between 0.001 and 1, the speed of the fastest core",
-                        speed.relative
-                    ),
+                    format!("{relative} is not between 0.001 and 1, the speed of the fastest core"),
                 );
             }
-            if speed.source.trim().is_empty() || speed.source.contains(crate::document::is_hidden) {
-                return speed_flaw(
-                    key,
-                    "source: name the source of the figure in one line".to_owned(),
-                );
+            if !is_one_line(source) {
+                return flaw(key, "source: name the source of the figure in one line");
             }
         }
-        None
+        Ok(())
     }
 
     pub(super) fn of_pus(&self, pus: &[Pu]) -> SeatSpeed {
@@ -86,16 +75,11 @@ impl Speeds {
             })
             .collect();
         // Speeds are relative: the fastest seat has 1 even if every L3 is slower.
-        let fastest = alone.iter().copied().fold(0.0, f64::max);
+        let fastest = greatest(&alone);
         SeatSpeed {
             pus: pus.iter().map(|pu| pu.os).collect(),
             alone: alone.into_iter().map(|speed| speed / fastest).collect(),
-            together: None,
-            work: None,
+            ..SeatSpeed::default()
         }
     }
-}
-
-fn speed_flaw(key: &str, problem: String) -> Option<(String, String)> {
-    Some((format!("speed.{key}"), problem))
 }

@@ -5,6 +5,7 @@
 
 use super::ProfileExportError;
 use crate::machine::{CoreDistance, Profile};
+use crate::statistics::words::joined;
 
 /// The median distances of a profile.
 ///
@@ -19,14 +20,14 @@ pub fn write(profile: &Profile) -> Result<String, ProfileExportError> {
 }
 
 fn line(distances: &CoreDistance, order: &[usize], row: usize) -> String {
-    let cells: Vec<String> = (0..order.len())
-        .map(|column| match distances.median_ns[(order[row], order[column])] / 2.0 {
+    let cells = (0..order.len()).map(|column| {
+        match distances.median_ns[(order[row], order[column])] / 2.0 {
             // `to_string` writes the fewest digits that read back to the same bits.
             ns if column < row && ns.is_finite() => ns.to_string(),
             _ => String::new(),
-        })
-        .collect();
-    cells.join(",") + "\n"
+        }
+    });
+    joined(cells, ",") + "\n"
 }
 
 #[cfg(test)]

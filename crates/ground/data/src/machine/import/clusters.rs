@@ -3,24 +3,24 @@
 use crate::machine::Matrix;
 
 /// Single-linkage clusters, level by level.
-pub(super) struct Levels<'a> {
+pub struct Levels<'a> {
     distances: &'a Matrix,
     pairs: Vec<(usize, usize)>,
 }
 
 impl<'a> Levels<'a> {
-    pub(super) fn of(distances: &'a Matrix) -> Self {
+    pub fn of(distances: &'a Matrix) -> Self {
         let mut pairs: Vec<(usize, usize)> = distances.pairs().map(|(i, j, _)| (i, j)).collect();
         // `total_cmp` sorts unknown distances (NaN) last: they join groups after all others.
         pairs.sort_by(|a, b| distances[*a].total_cmp(&distances[*b]));
         Levels { distances, pairs }
     }
 
-    pub(super) fn first(&self) -> Option<Vec<u32>> {
+    pub fn first(&self) -> Option<Vec<u32>> {
         self.until(|_| true)
     }
 
-    pub(super) fn with_groups(&self, count: usize) -> Option<Vec<u32>> {
+    pub fn with_groups(&self, count: usize) -> Option<Vec<u32>> {
         self.until(|groups| groups == count)
     }
 

@@ -8,8 +8,7 @@
 
 use super::round_trip::{self, MAX_ONE_WAY_NS};
 use super::{File, Imported, MAX_PUS, MachineImportError, ProfileNote, quantisation};
-use crate::document::Position;
-use crate::document::decimal_number;
+use crate::document::{Position, decimal_number};
 use crate::machine::{Clock, Matrix, Topology};
 use crate::statistics::words::counted;
 

@@ -10,7 +10,7 @@ const WORD_BITS: u32 = u32::BITS;
 ///
 /// A leading `0xf...f` includes everything above (hwloc's bitmaps may be infinite).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct HwlocBitmap {
+pub struct HwlocBitmap {
     /// The least significant first.
     words: Vec<u32>,
     all_above: bool,
@@ -18,7 +18,7 @@ pub(crate) struct HwlocBitmap {
 
 impl HwlocBitmap {
     /// Reads the form in files; `None` for anything else, and for more PUs than [`MAX_CPU`].
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         // One more word than accepted, so that a longer set is refused and not truncated, and one
         // for the mark of an infinite set.
         let mut words: Vec<&str> = text.trim().split(',').take(MAX_CPU as usize / 32 + 3).collect();
@@ -32,7 +32,7 @@ impl HwlocBitmap {
             .map(|words| HwlocBitmap { words, all_above })
     }
 
-    pub(crate) fn contains(&self, os: u32) -> bool {
+    pub fn contains(&self, os: u32) -> bool {
         match self.words.get((os / WORD_BITS) as usize) {
             Some(word) => word >> (os % WORD_BITS) & 1 == 1,
             None => self.all_above,
@@ -40,7 +40,7 @@ impl HwlocBitmap {
     }
 
     /// The number of PUs in the set; the largest number if it is infinite.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         if self.all_above {
             usize::MAX
         } else {

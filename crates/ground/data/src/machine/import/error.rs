@@ -14,7 +14,7 @@ pub enum MachineImportError {
     /// The file is larger than [`MAX_FILE_BYTES`].
     #[error(
         "the file has {bytes}, but the limit is {MAX_FILE_BYTES}; import a smaller part of it",
-        bytes = counted(*.bytes, "byte")
+        bytes = counted(.bytes, "byte")
     )]
     TooLarge {
         /// The size of the file.
@@ -73,7 +73,7 @@ pub enum MachineImportError {
     #[error(
         "the matrix has {matrix}, but the topology has {topology}; use the topology of the same \
          machine and cpuset, or name the CPUs of the rows with --cpus LIST",
-        matrix = counted(*.matrix, "PU")
+        matrix = counted(.matrix, "PU")
     )]
     PuCount {
         /// Rows of the matrix.
@@ -88,7 +88,7 @@ pub enum MachineImportError {
     #[error(
         "the matrix has {matrix}, but --cpus names {cpus}; name the CPU of each row, in the order \
          of the rows",
-        matrix = counted(*.matrix, "row")
+        matrix = counted(.matrix, "row")
     )]
     RowCount {
         /// Rows of the matrix.
@@ -99,7 +99,7 @@ pub enum MachineImportError {
     /// A matrix and a topology of different machines, by the PUs' names.
     #[error(
         "PU {os} of the matrix is not in the topology, which has {pus}; use the topology of the \
-         same machine and cpuset", pus = counted(*.pus, "PU"))]
+         same machine and cpuset", pus = counted(.pus, "PU"))]
     PuMissing {
         /// The number of PUs of the topology.
         pus: usize,

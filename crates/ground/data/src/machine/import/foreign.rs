@@ -32,7 +32,7 @@ const OUTPUTS: [(&str, &str, &str); 11] = [
 /// Lines above an output: people copy it with the command, and tools print warnings first.
 const MOST_ABOVE: usize = 4;
 
-pub(super) fn recognised(text: &str) -> Option<MachineImportError> {
+pub fn recognised(text: &str) -> Option<MachineImportError> {
     // For JSON the first key is known.
     let mut start = text.trim_start().trim_start_matches('{').trim_start();
     for _ in 0..=MOST_ABOVE {
@@ -45,7 +45,7 @@ pub(super) fn recognised(text: &str) -> Option<MachineImportError> {
     None
 }
 
-pub(super) fn packed(bytes: &[u8]) -> Option<MachineImportError> {
+pub fn packed(bytes: &[u8]) -> Option<MachineImportError> {
     let (format, remedy) = crate::document::packed(bytes)?;
     Some(MachineImportError::Foreign { format, remedy })
 }

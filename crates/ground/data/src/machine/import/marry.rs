@@ -51,10 +51,8 @@ pub fn marry(
 /// [`MachineImportError::RowCount`] if it has another number of rows. The profile is then
 /// unchanged.
 pub(super) fn name_rows(profile: &mut Profile, cpus: &[u32]) -> Result<(), MachineImportError> {
-    if !names_no_pus(profile) {
-        return Err(MachineImportError::NamedRows);
-    }
-    let Some(distance) = &mut profile.core_distance else {
+    let are_unnamed = names_no_pus(profile);
+    let Some(distance) = profile.core_distance.as_mut().filter(|_| are_unnamed) else {
         return Err(MachineImportError::NamedRows);
     };
     if distance.pus.len() != cpus.len() {

@@ -23,8 +23,7 @@
 use super::clusters::Levels;
 use super::round_trip::{self, MAX_ONE_WAY_NS};
 use super::{File, ImportOptions, Imported, MAX_PUS, MachineImportError, ProfileNote};
-use crate::document::Position;
-use crate::document::whole_number;
+use crate::document::{Position, whole_number};
 use crate::machine::{Matrix, Pu, Topology};
 use crate::statistics::words::counted;
 

@@ -1,22 +1,36 @@
 //! Notes for the reader of an imported file.
 
 use crate::statistics::words::{agreeing, counted};
-use std::fmt;
 
 /// A remark on an imported file for users of its figures.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ProfileNote {
     /// The figures fall on multiples of a clock step too coarse for them.
+    #[error(
+        "the figures are multiples of {step_ns:.1} ns (round trip), the step of a coarse clock: \
+         smaller differences mean nothing; measure again with a finer clock"
+    )]
     Quantised {
         /// The step, round trip.
         step_ns: f64,
     },
     /// The file counts cycles without a clock frequency.
+    #[error(
+        "the file counts cycles without a clock frequency: {:.1} GHz was assumed, so only ratios \
+         can be trusted; give the processor's nominal frequency with --frequency",
+        .frequency_hz / 1e9
+    )]
     AssumedFrequency {
         /// The assumed frequency.
         frequency_hz: f64,
     },
     /// The two directions of some pairs differ; a round trip has one of each, so they were added.
+    #[error(
+        "{} {} by direction, by up to {:.0} % of the round trip: both directions were added",
+        counted(.pairs, "pair"),
+        agreeing(*.pairs, "differs", "differ"),
+        100.0 * .worst
+    )]
     Asymmetric {
         /// The number of pairs.
         pairs: usize,
@@ -24,16 +38,26 @@ pub enum ProfileNote {
         worst: f64,
     },
     /// The file does not name the CPUs of its rows; they were numbered from 0.
+    #[error(
+        "the rows have no CPU numbers: CPUs 0-{} were assumed; if the measurement left CPUs out, \
+         name those of the rows with --cpus LIST",
+        .rows.saturating_sub(1)
+    )]
     RowsInOrder {
         /// The number of rows.
         rows: usize,
     },
     /// Pairs without a figure; they are `null` in the profile.
+    #[error("no figure for {}: unknown in the profile", counted(.pairs, "pair"))]
     Unknown {
         /// The number of pairs.
         pairs: usize,
     },
     /// Two parts of the machine overlap without nesting; one was omitted.
+    #[error(
+        "the files contradict each other: the {left_out} and the {earlier} overlap; the first one \
+         was left out"
+    )]
     Contradiction {
         /// The omitted part, with its PUs.
         left_out: String,
@@ -41,59 +65,14 @@ pub enum ProfileNote {
         earlier: String,
     },
     /// Distances between PUs in an unknown unit; they were omitted.
+    #[error(
+        "the distances '{name}' between PUs were left out: their unit is unknown; only Seatmap's \
+         own, in picoseconds, are read"
+    )]
     ForeignDistances {
         /// Their name in the file.
         name: String,
     },
-}
-
-impl fmt::Display for ProfileNote {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ProfileNote::Quantised { step_ns } => write!(
-                out,
-                "the figures are multiples of {step_ns:.1} ns (round trip), the step of a coarse \
-                 clock: smaller differences mean nothing; measure again with a finer clock"
-            ),
-            ProfileNote::AssumedFrequency { frequency_hz } => write!(
-                out,
-                "the file counts cycles without a clock frequency: {:.1} GHz was assumed, so only \
-                 ratios can be trusted; give the processor's nominal frequency with --frequency",
-                frequency_hz / 1e9
-            ),
-            ProfileNote::Asymmetric { pairs, worst } => write!(
-                out,
-                "{pairs} {differ} by direction, by up to {:.0} % of the round trip: both \
-                 directions were added",
-                100.0 * worst,
-                pairs = counted(pairs, "pair"),
-                differ = agreeing(*pairs, "differs", "differ")
-            ),
-            ProfileNote::RowsInOrder { rows } => write!(
-                out,
-                "the rows have no CPU numbers: CPUs 0-{} were assumed; if the measurement left \
-                 CPUs out, name those of the rows with --cpus LIST",
-                rows.saturating_sub(1)
-            ),
-            ProfileNote::Unknown { pairs } => {
-                write!(
-                    out,
-                    "no figure for {pairs}: unknown in the profile",
-                    pairs = counted(pairs, "pair")
-                )
-            }
-            ProfileNote::Contradiction { left_out, earlier } => write!(
-                out,
-                "the files contradict each other: the {left_out} and the {earlier} overlap; the \
-                 first one was left out"
-            ),
-            ProfileNote::ForeignDistances { name } => write!(
-                out,
-                "the distances '{name}' between PUs were left out: their unit is unknown; only \
-                 Seatmap's own, in picoseconds, are read"
-            ),
-        }
-    }
 }
 
 #[cfg(test)]

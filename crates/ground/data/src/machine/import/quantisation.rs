@@ -9,6 +9,7 @@
 //! there must also be several multiples, some of them adjacent.
 
 use crate::machine::Matrix;
+use crate::statistics::sorted;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
@@ -39,12 +40,10 @@ const NEXT_STEP: f64 = 1.002;
 /// The clock's step, in the unit of the distances, if it is coarse enough to harm.
 #[must_use]
 pub fn step(distances: &Matrix) -> Option<f64> {
-    let mut figures: Vec<f64> =
-        distances.pairs().map(|(_, _, ns)| *ns).filter(|ns| *ns > 0.0).collect();
+    let figures = sorted(distances.pairs().map(|(_, _, ns)| ns).filter(|ns| **ns > 0.0));
     if figures.len() < MIN_PAIRS {
         return None;
     }
-    figures.sort_by(f64::total_cmp);
     let sample = evenly(&figures, SAMPLE);
     let least = sample[0];
     let median = sample[sample.len() / 2];

@@ -4,7 +4,7 @@ use super::ProfileNote;
 use crate::machine::Matrix;
 use crate::machine::nanoseconds::MAX_ROUND_TRIP_NS;
 
-pub(super) const MAX_ONE_WAY_NS: f64 = MAX_ROUND_TRIP_NS / 2.0;
+pub const MAX_ONE_WAY_NS: f64 = MAX_ROUND_TRIP_NS / 2.0;
 
 /// Directions closer than this share of their sum count as equal, because figures are rounded.
 const EQUAL_SHARE: f64 = 1e-6;
@@ -13,10 +13,7 @@ const EQUAL_SHARE: f64 = 1e-6;
 ///
 /// The two directions of a round trip add up. A missing direction is taken to be as long as the
 /// other, so that a lower triangle becomes a whole matrix.
-pub(super) fn from_one_way(
-    n: usize,
-    one_way: impl Fn(usize, usize) -> f64,
-) -> (Matrix, Vec<ProfileNote>) {
+pub fn from_one_way(n: usize, one_way: impl Fn(usize, usize) -> f64) -> (Matrix, Vec<ProfileNote>) {
     let mut matrix = Matrix::filled(n, 0.0);
     let mut unknown = 0;
     let mut asymmetric = 0;

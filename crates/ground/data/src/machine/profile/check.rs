@@ -1,6 +1,6 @@
 //! Checks that the parts of a profile are consistent, and each number is possible.
 
-use crate::document::DocumentError;
+use crate::document::{Checked, inconsistent};
 use crate::machine::nanoseconds::{MAX_ROUND_TRIP_NS, too_long};
 use crate::machine::{
     CoreDistance, Deciles, HomeLines, HomeModel, Matrix, Profile, SeatSpeed, Topology,
@@ -18,31 +18,40 @@ const AMOUNT: RangeInclusive<f64> = 0.0..=LARGEST;
 /// The largest number: it can be added up and printed.
 const LARGEST: f64 = 1e15;
 
-pub fn profile(profile: &Profile) -> Result<(), DocumentError> {
-    topology(&profile.topology)?;
-    circumstances(profile)?;
-    if let Some(distance) = &profile.core_distance {
-        check_core_distance(distance, &profile.topology)?;
-    }
-    if let Some(model) = &profile.home_model {
-        check_home_model(model, profile)?;
-    }
-    loaded(profile)?;
-    if let Some(speed) = &profile.speed {
-        check_speed(speed, &profile.topology)?;
-    }
-    let wakeups = profile.wakeups.as_ref();
-    match wakeups.and_then(|wakeups| wakeups.problem(&profile.topology)) {
-        Some(problem) => wrong(format!("wakeups.{problem}")),
-        None => Ok(()),
+impl Profile {
+    /// Checks sizes, references and values.
+    ///
+    /// # Errors
+    /// [`DocumentError::Inconsistent`](crate::document::DocumentError::Inconsistent) with the first
+    /// inconsistency.
+    pub fn check(&self) -> Checked {
+        topology(&self.topology)?;
+        circumstances(self)?;
+        if let Some(distance) = &self.core_distance {
+            check_core_distance(distance, &self.topology)?;
+        }
+        if let Some(model) = &self.home_model {
+            check_home_model(model, self)?;
+        }
+        loaded(self)?;
+        if let Some(speed) = &self.speed {
+            check_speed(speed, &self.topology)?;
+        }
+        let wakeups = self.wakeups.as_ref();
+        match wakeups.and_then(|wakeups| wakeups.problem(&self.topology)) {
+            Some(problem) => inconsistent(format!("wakeups.{problem}")),
+            None => Ok(()),
+        }
     }
 }
 
-fn topology(topology: &Topology) -> Result<(), DocumentError> {
+fn topology(topology: &Topology) -> Checked {
     check_unique("topology.pus", topology.os_indices())?;
     // Sets of CPUs have a bit for each index up to the last.
     match topology.os_indices().find(|os| *os > MAX_CPU) {
-        Some(os) => wrong(format!("topology.pus: PU {os} is beyond the largest index, {MAX_CPU}")),
+        Some(os) => {
+            inconsistent(format!("topology.pus: PU {os} is beyond the largest index, {MAX_CPU}"))
+        }
         None => Ok(()),
     }
 }
@@ -50,10 +59,10 @@ fn topology(topology: &Topology) -> Result<(), DocumentError> {
 type Figure<'a> = (&'a str, Option<f64>, RangeInclusive<f64>);
 
 /// Checks the numbers of one part of a profile. A program, unlike JSON, can make infinity and NaN.
-fn figures<const N: usize>(part: &str, figures: [Figure; N]) -> Result<(), DocumentError> {
+fn figures<const N: usize>(part: &str, figures: [Figure; N]) -> Checked {
     for (name, value, range) in figures {
         if let Some(value) = value.filter(|value| !range.contains(value)) {
-            return wrong(format!(
+            return inconsistent(format!(
                 "{part}.{name} is {value:e}, but must be from {:e} to {:e}",
                 range.start(),
                 range.end()
@@ -63,7 +72,7 @@ fn figures<const N: usize>(part: &str, figures: [Figure; N]) -> Result<(), Docum
     Ok(())
 }
 
-fn circumstances(profile: &Profile) -> Result<(), DocumentError> {
+fn circumstances(profile: &Profile) -> Checked {
     let environment = &profile.environment;
     figures(
         "environment",
@@ -79,7 +88,7 @@ fn circumstances(profile: &Profile) -> Result<(), DocumentError> {
     )
 }
 
-fn loaded(profile: &Profile) -> Result<(), DocumentError> {
+fn loaded(profile: &Profile) -> Checked {
     for (at, point) in profile.loaded.iter().enumerate() {
         figures(
             &format!("loaded[{at}]"),
@@ -92,7 +101,7 @@ fn loaded(profile: &Profile) -> Result<(), DocumentError> {
     }
     // Curves are drawn from point to point.
     match profile.loaded.windows(2).position(|two| two[0].pairs >= two[1].pairs) {
-        Some(at) => wrong(format!(
+        Some(at) => inconsistent(format!(
             "loaded[{}].pairs is {}, but must be above loaded[{at}].pairs, {}",
             at + 1,
             profile.loaded[at + 1].pairs,
@@ -102,27 +111,24 @@ fn loaded(profile: &Profile) -> Result<(), DocumentError> {
     }
 }
 
-fn check_lines(lines: &HomeLines, homes: usize, topology: &Topology) -> Result<(), DocumentError> {
+fn check_lines(lines: &HomeLines, homes: usize, topology: &Topology) -> Checked {
     let part = "home_model.lines";
     figures(part, [("confidence", Some(lines.confidence), SHARE)])?;
     if let Some(at) = lines.home_of_line.iter().position(|home| *home as usize >= homes) {
-        return wrong(format!(
+        return inconsistent(format!(
             "{part}.home_of_line[{at}] is {}, but the model has {homes}, counted from 0",
             lines.home_of_line[at],
             homes = counted(homes, "home")
         ));
     }
-    match lines.nearest_pu.iter().find(|os| topology.pu(**os).is_none()) {
-        Some(os) => wrong(format!("{part}.nearest_pu: PU {os} is not in topology.pus")),
-        None => Ok(()),
-    }
+    check_known("home_model.lines.nearest_pu", &lines.nearest_pu, topology)
 }
 
-fn check_regimes(distance: &CoreDistance) -> Result<(), DocumentError> {
+fn check_regimes(distance: &CoreDistance) -> Checked {
     for (at, pair) in distance.regimes.iter().enumerate() {
         let part = format!("core_distance.regimes[{at}]");
         if let Some(os) = pair.pus.iter().find(|os| distance.index_of(**os).is_none()) {
-            return wrong(format!("{part}.pus: PU {os} is not in core_distance.pus"));
+            return inconsistent(format!("{part}.pus: PU {os} is not in core_distance.pus"));
         }
         for (number, regime) in pair.regimes.iter().enumerate() {
             figures(
@@ -144,38 +150,45 @@ fn check_regimes(distance: &CoreDistance) -> Result<(), DocumentError> {
     )
 }
 
-fn wrong<T>(what: String) -> Result<T, DocumentError> {
-    Err(DocumentError::Inconsistent(what))
+/// A list that belongs to another one is as long.
+fn check_rows(name: &str, rows: usize, of: usize, things: &str) -> Checked {
+    if rows == of {
+        return Ok(());
+    }
+    inconsistent(format!("{name} has {} for {}", counted(rows, "row"), counted(of, things)))
 }
 
-fn check_unique(what: &str, os: impl Iterator<Item = u32>) -> Result<(), DocumentError> {
+fn check_unique(what: &str, os: impl Iterator<Item = u32>) -> Checked {
     let mut seen = HashSet::new();
     for os in os {
         if !seen.insert(os) {
-            return wrong(format!("{what}: PU {os} is listed twice"));
+            return inconsistent(format!("{what}: PU {os} is listed twice"));
         }
     }
     Ok(())
 }
 
-fn check_speed(speed: &SeatSpeed, topology: &Topology) -> Result<(), DocumentError> {
-    check_unique("speed.pus", speed.pus.iter().copied())?;
-    if let Some(os) = speed.pus.iter().find(|os| topology.pu(**os).is_none()) {
-        return wrong(format!("speed.pus: PU {os} is not in topology.pus"));
-    }
-    match speed.problem() {
-        Some(problem) => wrong(format!("speed.{problem}")),
+fn check_known(what: &str, pus: &[u32], topology: &Topology) -> Checked {
+    // A set, because thousands of PUs are looked up.
+    let known: HashSet<u32> = topology.os_indices().collect();
+    match pus.iter().find(|os| !known.contains(os)) {
+        Some(os) => inconsistent(format!("{what}: PU {os} is not in topology.pus")),
         None => Ok(()),
     }
 }
 
-fn check_core_distance(distance: &CoreDistance, topology: &Topology) -> Result<(), DocumentError> {
-    check_unique("core_distance.pus", distance.pus.iter().copied())?;
-    // A set, because thousands of PUs are looked up.
-    let known: HashSet<u32> = topology.os_indices().collect();
-    if let Some(os) = distance.pus.iter().find(|os| !known.contains(os)) {
-        return wrong(format!("core_distance.pus: PU {os} is not in topology.pus"));
+fn check_speed(speed: &SeatSpeed, topology: &Topology) -> Checked {
+    check_unique("speed.pus", speed.pus.iter().copied())?;
+    check_known("speed.pus", &speed.pus, topology)?;
+    match speed.problem() {
+        Some(problem) => inconsistent(format!("speed.{problem}")),
+        None => Ok(()),
     }
+}
+
+fn check_core_distance(distance: &CoreDistance, topology: &Topology) -> Checked {
+    check_unique("core_distance.pus", distance.pus.iter().copied())?;
+    check_known("core_distance.pus", &distance.pus, topology)?;
     let named = [
         ("median_ns", Some(&distance.median_ns)),
         ("p10_ns", distance.p10_ns.as_ref()),
@@ -188,29 +201,17 @@ fn check_core_distance(distance: &CoreDistance, topology: &Topology) -> Result<(
     }
     check_deciles(distance)?;
     check_regimes(distance)?;
-    if distance.status.n() == distance.pus.len() {
-        Ok(())
-    } else {
-        wrong(format!(
-            "core_distance.status has {} for {}",
-            counted(distance.status.n(), "row"),
-            counted(distance.pus.len(), "PU")
-        ))
-    }
+    check_rows("core_distance.status", distance.status.n(), distance.pus.len(), "PU")
 }
 
-fn check_deciles(distance: &CoreDistance) -> Result<(), DocumentError> {
+fn check_deciles(distance: &CoreDistance) -> Checked {
     let Some(deciles) = &distance.deciles_ns else { return Ok(()) };
     let pairs = distance.pus.len() * distance.pus.len().saturating_sub(1) / 2;
-    if deciles.len() != pairs {
-        return wrong(format!(
-            "core_distance.deciles_ns has {} for {}",
-            counted(deciles.len(), "row"),
-            counted(pairs, "pair")
-        ));
-    }
+    check_rows("core_distance.deciles_ns", deciles.len(), pairs, "pair")?;
     match deciles.iter().position(|row| !row.as_ref().is_none_or(ascend)) {
-        Some(at) => wrong(format!("core_distance.deciles_ns[{at}] must ascend from 0 or more")),
+        Some(at) => {
+            inconsistent(format!("core_distance.deciles_ns[{at}] must ascend from 0 or more"))
+        }
         None => {
             let none = [0.0; 11];
             let rows = deciles.iter().map(|row| row.as_ref().unwrap_or(&none).as_slice());
@@ -220,54 +221,43 @@ fn check_deciles(distance: &CoreDistance) -> Result<(), DocumentError> {
 }
 
 fn ascend(row: &Deciles) -> bool {
-    row[0] >= 0.0 && row.windows(2).all(|two| two[0] <= two[1])
+    row[0] >= 0.0 && row.is_sorted()
 }
 
-fn check_matrix(name: &str, matrix: &Matrix, n: usize) -> Result<(), DocumentError> {
-    if matrix.n() != n {
-        return wrong(format!(
-            "core_distance.{name} has {} for {}",
-            counted(matrix.n(), "row"),
-            counted(n, "PU")
-        ));
-    }
+fn check_matrix(name: &str, matrix: &Matrix, n: usize) -> Checked {
+    let name = &format!("core_distance.{name}");
+    check_rows(name, matrix.n(), n, "PU")?;
     // The diagonal is checked too, though nothing reads it.
     for i in 0..n {
         // Unknown distances are NaN, which is not below 0.
         if let Some(j) = matrix.row(i).iter().position(|cell| *cell < 0.0) {
-            return wrong(format!(
-                "core_distance.{name}[{i}][{j}] is negative: {}",
-                matrix[(i, j)]
-            ));
+            return inconsistent(format!("{name}[{i}][{j}] is negative: {}", matrix[(i, j)]));
         }
     }
-    check_length(&format!("core_distance.{name}"), (0..n).map(|i| matrix.row(i)))?;
-    check_symmetric(&format!("core_distance.{name}"), matrix)
+    check_length(name, (0..n).map(|i| matrix.row(i)))?;
+    check_symmetric(name, matrix)
 }
 
 /// A profile made by a program must obey the limits of files.
-fn check_length<'a>(
-    name: &str,
-    rows: impl Iterator<Item = &'a [f64]>,
-) -> Result<(), DocumentError> {
+fn check_length<'a>(name: &str, rows: impl Iterator<Item = &'a [f64]>) -> Checked {
     for (i, row) in rows.enumerate() {
         if let Some((j, problem)) =
             row.iter().enumerate().find_map(|(j, ns)| Some((j, too_long(*ns)?)))
         {
-            return wrong(format!("{name}[{i}][{j}]: {problem}"));
+            return inconsistent(format!("{name}[{i}][{j}]: {problem}"));
         }
     }
     Ok(())
 }
 
 /// A round trip is the same from both ends; a search that relies on it would otherwise never end.
-fn check_symmetric(name: &str, matrix: &Matrix) -> Result<(), DocumentError> {
+fn check_symmetric(name: &str, matrix: &Matrix) -> Checked {
     match matrix.pairs().find(|(i, j, there)| {
         let back = matrix[(*j, *i)];
         // Two unknown distances are equal, though NaN is not.
         **there != back && !(there.is_nan() && back.is_nan())
     }) {
-        Some((i, j, there)) => wrong(format!(
+        Some((i, j, there)) => inconsistent(format!(
             "{name}[{i}][{j}] is {there}, but [{j}][{i}] is {}; they must be equal",
             matrix[(j, i)]
         )),
@@ -275,51 +265,33 @@ fn check_symmetric(name: &str, matrix: &Matrix) -> Result<(), DocumentError> {
     }
 }
 
-fn check_home_model(model: &HomeModel, profile: &Profile) -> Result<(), DocumentError> {
+fn check_home_model(model: &HomeModel, profile: &Profile) -> Checked {
     let Some(distance) = &profile.core_distance else {
-        return wrong("home_model needs core_distance".to_owned());
+        return inconsistent("home_model needs core_distance");
     };
     check_unique("home_model.groups", model.groups.iter().flatten().copied())?;
     if let Some(os) = model.groups.iter().flatten().find(|os| !distance.pus.contains(os)) {
-        return wrong(format!("home_model.groups: PU {os} is not in core_distance.pus"));
+        return inconsistent(format!("home_model.groups: PU {os} is not in core_distance.pus"));
     }
-    if model.between_ns.n() != model.groups.len() {
-        let rows = model.between_ns.n();
-        let groups = model.groups.len();
-        return wrong(format!(
-            "home_model.between_ns has {} for {}",
-            counted(rows, "row"),
-            counted(groups, "group")
-        ));
-    }
+    let groups = model.groups.len();
+    check_rows("home_model.between_ns", model.between_ns.n(), groups, "group")?;
     check_symmetric("home_model.between_ns", &model.between_ns)?;
-    if model.offset_ns.len() != distance.pus.len() {
-        let rows = model.offset_ns.len();
-        let pus = distance.pus.len();
-        return wrong(format!(
-            "home_model.offset_ns has {} for {}",
-            counted(rows, "row"),
-            counted(pus, "PU")
-        ));
-    }
-    check_length(
-        "home_model.between_ns",
-        (0..model.groups.len()).map(|i| model.between_ns.row(i)),
-    )?;
+    check_rows("home_model.offset_ns", model.offset_ns.len(), distance.pus.len(), "PU")?;
+    check_length("home_model.between_ns", (0..groups).map(|i| model.between_ns.row(i)))?;
     check_length("home_model.offset_ns", model.offset_ns.iter().map(Vec::as_slice))?;
     check_length("home_model.inside_ns", model.inside_ns.iter().flatten().map(Vec::as_slice))?;
     let homes = model.homes();
     if let Some(inside) = &model.inside_ns
-        && (inside.len() != model.groups.len() || inside.iter().any(|row| row.len() != homes))
+        && (inside.len() != groups || inside.iter().any(|row| row.len() != homes))
     {
-        return wrong(format!(
+        return inconsistent(format!(
             "home_model.inside_ns is not {} by {homes}",
-            counted(model.groups.len(), "group"),
+            counted(groups, "group"),
             homes = counted(homes, "home")
         ));
     }
     if let Some(bad) = model.offset_ns.iter().position(|row| row.len() != homes) {
-        return wrong(format!(
+        return inconsistent(format!(
             "home_model.offset_ns[{bad}] and row 0 have different numbers of homes"
         ));
     }

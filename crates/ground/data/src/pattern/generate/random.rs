@@ -2,11 +2,12 @@
 
 use super::{Edges, at_most, count, number};
 use crate::pattern::Edge;
+use crate::statistics::random::split_mix;
 use crate::statistics::words::counted;
 use std::collections::BTreeSet;
 
 /// `N:DEGREE:SEED`: each of N tasks sends to DEGREE others.
-pub(super) fn random(numbers: &str) -> Result<Edges, String> {
+pub fn random(numbers: &str) -> Result<Edges, String> {
     let parts: Vec<&str> = numbers.split(':').collect();
     let [tasks, degree, seed] = parts[..] else {
         return Err("expected three numbers".to_owned());
@@ -33,19 +34,10 @@ pub(super) fn random(numbers: &str) -> Result<Edges, String> {
 fn draw(bound: usize, count: usize, state: &mut u64) -> BTreeSet<usize> {
     let mut drawn = BTreeSet::new();
     for last in bound - count..bound {
-        let number = (next(state) % (last as u64 + 1)) as usize;
+        let number = (split_mix(state) % (last as u64 + 1)) as usize;
         drawn.insert(if drawn.contains(&number) { last } else { number });
     }
     drawn
-}
-
-/// SplitMix64 (Steele, Lea & Flood 2014).
-fn next(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]
@@ -57,7 +49,7 @@ mod tests {
         // The first outputs of the published generator from seed 0.
         let mut state = 0;
         assert_eq!(
-            [next(&mut state), next(&mut state)],
+            [split_mix(&mut state), split_mix(&mut state)],
             [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4]
         );
     }

@@ -5,7 +5,7 @@ use crate::pattern::Edge;
 use crate::statistics::words::counted;
 
 /// The patterns with one number as their parameter; `both` is for rings.
-pub(super) fn simple(name: &str, n: usize, both: bool) -> Result<Edges, String> {
+pub fn simple(name: &str, n: usize, both: bool) -> Result<Edges, String> {
     let edges: Vec<Edge> = match name {
         "ring" => ring(n, both),
         "pipeline" => (1..n).map(|task| Edge::unit(task - 1, task)).collect(),
@@ -63,7 +63,7 @@ fn task_of_rank(excess: usize, rank: usize) -> usize {
 
 /// A grid with these sides, the last one counting fastest; each task with its neighbours along each
 /// side.
-pub(super) fn stencil(sides: &[usize], periodic: bool) -> Edges {
+pub fn stencil(sides: &[usize], periodic: bool) -> Edges {
     let tasks: usize = sides.iter().product();
     let mut edges = Vec::new();
     let mut stride = tasks;
@@ -86,7 +86,7 @@ pub(super) fn stencil(sides: &[usize], periodic: bool) -> Edges {
 }
 
 /// The first side counts the clusters, the second their members.
-pub(super) fn clusters([clusters, members]: [usize; 2]) -> Result<Edges, String> {
+pub fn clusters([clusters, members]: [usize; 2]) -> Result<Edges, String> {
     at_most(clusters.saturating_mul(members).saturating_mul(members - 1))?;
     Ok((
         clusters * members,

@@ -6,7 +6,7 @@
 //! pair, as in a log of messages, are added up.
 
 use super::entries::{ImportedEntries, amount};
-use super::error::FEWER_TASKS;
+use super::error::{FEWER_TASKS, malformed};
 use super::rows::{CsvField, CsvRow, rows};
 use super::{Imported, PatternImportError, PatternNote};
 use crate::pattern::graph::{MAX_TASKS, tasks_problem};
@@ -29,7 +29,7 @@ const SPARSE_FROM: usize = 4096;
 
 /// Whether the first row names the columns of a list of edges. An empty first field makes it the
 /// header of a matrix.
-pub(super) fn is_one(text: &str) -> bool {
+pub fn is_one(text: &str) -> bool {
     let first = rows(text).next().and_then(Result::ok);
     // The first field of a matrix with names is the corner of its two headers.
     let is_matrix =
@@ -60,7 +60,7 @@ enum Tasks {
 ///
 /// # Errors
 /// [`PatternImportError::Malformed`] for a file that is not such a list.
-pub(super) fn read(text: &str, name: &str) -> Result<Imported, PatternImportError> {
+pub fn read(text: &str, name: &str) -> Result<Imported, PatternImportError> {
     let mut rows = rows(text);
     let head = rows.next().ok_or(PatternImportError::Empty)??;
     let columns = columns(&head)?;
@@ -74,7 +74,7 @@ pub(super) fn read(text: &str, name: &str) -> Result<Imported, PatternImportErro
     let (count, names, note) = tasks.finish();
     // A file with only a header may be truncated.
     if count == 0 {
-        return Err(PatternImportError::new(head.end, "the list has no edges", COLUMNS));
+        return malformed(head.end, "the list has no edges", COLUMNS);
     }
     let mut imported = entries.pattern(name, count);
     imported.pattern.names = names;
@@ -108,11 +108,11 @@ fn columns(head: &CsvRow) -> Result<Columns, PatternImportError> {
     // The second occurrence of a column's name is an error.
     let odd = (0..head.fields.len()).find(|at| !known.contains(&Some(*at)));
     if let Some(field) = odd.map(|at| &head.fields[at]) {
-        return Err(PatternImportError::new(
+        return malformed(
             field.place,
             format!("unexpected column {}", quoted(&field.text)),
             COLUMNS,
-        ));
+        );
     }
     Ok(Columns {
         from: needed_column(head, "from")?,
@@ -141,7 +141,7 @@ fn edge(row: &CsvRow, columns: &Columns, tasks: &mut Tasks) -> Result<Edge, Patt
             counted(row.fields.len(), "field"),
             counted(columns.count, "column")
         );
-        return Err(PatternImportError::new(place, problem, ROWS));
+        return malformed(place, problem, ROWS);
     }
     Ok(Edge {
         from: tasks.number(&row.fields[columns.from])?,
@@ -158,15 +158,15 @@ fn figure(row: &CsvRow, at: usize) -> Result<f64, PatternImportError> {
 
 impl Tasks {
     fn number(&mut self, field: &CsvField) -> Result<usize, PatternImportError> {
-        let wrong =
-            |problem: String, remedy| Err(PatternImportError::new(field.place, problem, remedy));
+        let place = field.place;
         let number = field.text.parse::<usize>();
         // A fraction is neither a number of a task nor a name.
         if field.text.is_empty() || (number.is_err() && !field.is_word()) {
-            return wrong(format!("{} is not a task", quoted(&field.text)), TASKS);
+            return malformed(place, format!("{} is not a task", quoted(&field.text)), TASKS);
         }
         if matches!(number, Ok(number) if number > MOST_NUMBER) {
-            return wrong(
+            return malformed(
+                place,
                 format!(
                     "task {} is out of range: tasks are numbered 0 to {MOST_NUMBER}",
                     field.text
@@ -191,13 +191,19 @@ impl Tasks {
                 if number < MAX_TASKS {
                     Ok(number)
                 } else {
-                    wrong(tasks_problem("more"), FEWER_TASKS)
+                    malformed(place, tasks_problem("more"), FEWER_TASKS)
                 }
             }
-            (Tasks::Numbers { .. }, Err(_)) => {
-                wrong(format!("{} is a name among task numbers", quoted(&field.text)), TASKS)
-            }
-            _ => wrong(format!("{} is a number among task names", quoted(&field.text)), TASKS),
+            (Tasks::Numbers { .. }, Err(_)) => malformed(
+                place,
+                format!("{} is a name among task numbers", quoted(&field.text)),
+                TASKS,
+            ),
+            _ => malformed(
+                place,
+                format!("{} is a number among task names", quoted(&field.text)),
+                TASKS,
+            ),
         }
     }
 

@@ -1,8 +1,8 @@
 //! The entries that importers collect.
 
+use super::error::malformed;
 use super::{Imported, PatternImportError, PatternNote};
-use crate::document::Position;
-use crate::document::decimal_number;
+use crate::document::{Position, decimal_number};
 use crate::pattern::edge::{MAX_AMOUNT, gather, is_amount};
 use crate::pattern::graph::MAX_EDGES;
 use crate::pattern::words::quoted;
@@ -11,14 +11,14 @@ use crate::pattern::{Edge, Pattern};
 const SMALLER: &str = "leave out edges with few bytes";
 
 #[derive(Debug, Default)]
-pub(super) struct ImportedEntries {
+pub struct ImportedEntries {
     edges: Vec<Edge>,
     to_itself: usize,
 }
 
 impl ImportedEntries {
     /// Adds an entry. One without data is skipped; one from a task to itself is only counted.
-    pub(super) fn add(&mut self, place: Position, edge: Edge) -> Result<(), PatternImportError> {
+    pub fn add(&mut self, place: Position, edge: Edge) -> Result<(), PatternImportError> {
         let is_something = edge.bytes > 0.0 || edge.messages > 0.0;
         self.to_itself += usize::from(is_something && edge.from == edge.to);
         if is_something && edge.from != edge.to {
@@ -32,13 +32,13 @@ impl ImportedEntries {
     fn condense(&mut self, place: Position) -> Result<(), PatternImportError> {
         gather(&mut self.edges);
         if self.edges.len() > MAX_EDGES {
-            Err(PatternImportError::new(place, format!("more than {MAX_EDGES} edges"), SMALLER))
+            malformed(place, format!("more than {MAX_EDGES} edges"), SMALLER)
         } else {
             Ok(())
         }
     }
 
-    pub(super) fn pattern(self, name: &str, tasks: usize) -> Imported {
+    pub fn pattern(self, name: &str, tasks: usize) -> Imported {
         let notes =
             (self.to_itself > 0).then_some(PatternNote::ToItself { entries: self.to_itself });
         Imported {
@@ -48,7 +48,7 @@ impl ImportedEntries {
     }
 }
 
-pub(super) fn amount(word: &str) -> Result<f64, String> {
+pub fn amount(word: &str) -> Result<f64, String> {
     let number: f64 = word.parse().map_err(|_| format!("{} is not a number", quoted(word)))?;
     // A smaller number would be read as 0, or as another one.
     let is_tiny = number.is_finite() && decimal_number(word).is_none();

@@ -2,9 +2,9 @@
 
 use super::MAX_FILE_BYTES;
 use crate::document::{DocumentError, Position};
-use crate::pattern::qaplib::QaplibError;
+use crate::pattern::NumbersError;
 
-pub(super) const FEWER_TASKS: &str = "merge tasks that belong together";
+pub const FEWER_TASKS: &str = "merge tasks that belong together";
 
 /// Why a file cannot be imported as a pattern: the problem, its position, and the remedy.
 #[derive(Debug, thiserror::Error)]
@@ -56,7 +56,16 @@ pub enum PatternImportError {
     Pattern(#[from] DocumentError),
     /// An invalid QAPLIB instance.
     #[error(transparent)]
-    Qaplib(#[from] QaplibError),
+    Qaplib(#[from] NumbersError),
+}
+
+/// Refuses a file with a mistake at a place.
+pub fn malformed<T>(
+    place: Position,
+    problem: impl Into<String>,
+    remedy: &'static str,
+) -> Result<T, PatternImportError> {
+    Err(PatternImportError::new(place, problem, remedy))
 }
 
 impl PatternImportError {

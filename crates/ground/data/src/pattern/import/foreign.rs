@@ -32,7 +32,7 @@ fn networkx(reader: &str) -> String {
     format!("convert it to a list of edges: {}{reader}{}", NETWORKX[0], NETWORKX[1])
 }
 
-pub(super) fn recognised(bytes: &[u8]) -> Option<PatternImportError> {
+pub fn recognised(bytes: &[u8]) -> Option<PatternImportError> {
     let head = &bytes[..bytes.len().min(HEAD_BYTES)];
     // The cut may fall inside a character.
     let (format, remedy) = binary(head).or_else(|| text(&String::from_utf8_lossy(head)))?;

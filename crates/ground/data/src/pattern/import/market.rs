@@ -6,10 +6,9 @@
 //! lower triangle.
 
 use super::entries::{ImportedEntries, amount};
-use super::error::FEWER_TASKS;
+use super::error::{FEWER_TASKS, malformed};
 use super::{Imported, PatternImportError};
-use crate::document::Position;
-use crate::document::whole_number;
+use crate::document::{Position, whole_number};
 use crate::pattern::Edge;
 use crate::pattern::graph::{MAX_TASKS, tasks_problem};
 use crate::pattern::words::{quoted, words_of_line};
@@ -47,7 +46,7 @@ struct Header {
 /// # Errors
 /// [`PatternImportError::Malformed`] for a file that is not such a matrix, or whose matrix is not a
 /// pattern.
-pub(super) fn read(text: &str, name: &str) -> Result<Imported, PatternImportError> {
+pub fn read(text: &str, name: &str) -> Result<Imported, PatternImportError> {
     let mut lines = text
         .lines()
         .enumerate()
@@ -72,28 +71,16 @@ fn header(text: &str, sizes: Option<(usize, &str)>) -> Result<Header, PatternImp
         match words.get(at) {
             Some((_, word)) if known.contains(&word.as_str()) => {}
             Some((place, word)) => {
-                return Err(PatternImportError::new(
-                    *place,
-                    format!("{} is not supported", quoted(word)),
-                    HEADER,
-                ));
+                return malformed(*place, format!("{} is not supported", quoted(word)), HEADER);
             }
             None => {
-                return Err(PatternImportError::new(
-                    Position::end(first),
-                    "the first line is incomplete",
-                    HEADER,
-                ));
+                return malformed(Position::end(first), "the first line is incomplete", HEADER);
             }
         }
     }
     // The format forbids it (Boisvert et al. 1996, "The Matrix Market Exchange Formats").
     if has_word(&words, "array") && has_word(&words, "pattern") {
-        return Err(PatternImportError::new(
-            words[3].0,
-            "an array needs amounts, but a pattern has none",
-            HEADER,
-        ));
+        return malformed(words[3].0, "an array needs amounts, but a pattern has none", HEADER);
     }
     let (n, entries) = self::sizes(text, sizes, has_word(&words, "coordinate"))?;
     Ok(Header {
@@ -115,17 +102,11 @@ fn sizes(
     sparse: bool,
 ) -> Result<(usize, Option<usize>), PatternImportError> {
     let Some((at, line)) = line else {
-        return Err(PatternImportError::new(
-            Position::end(text),
-            "the line with the sizes is missing",
-            SIZES,
-        ));
+        return malformed(Position::end(text), "the line with the sizes is missing", SIZES);
     };
     let numbers = words_of_line(at, line).map(|(place, word)| match whole_number::<usize>(word) {
         Some(number) => Ok(number),
-        None => {
-            Err(PatternImportError::new(place, format!("{} is not a size", quoted(word)), SIZES))
-        }
+        None => malformed(place, format!("{} is not a size", quoted(word)), SIZES),
     });
     let numbers = numbers.collect::<Result<Vec<usize>, PatternImportError>>()?;
     let (rows, columns, entries) = match numbers[..] {
@@ -142,17 +123,15 @@ fn sizes(
                 counted(columns, "column")
             ),
         ),
-        _ if !(1..=MAX_TASKS).contains(&rows) => Err(PatternImportError::new(
-            Position { line: at, column: 1 },
-            tasks_problem(rows),
-            FEWER_TASKS,
-        )),
+        _ if !(1..=MAX_TASKS).contains(&rows) => {
+            malformed(Position { line: at, column: 1 }, tasks_problem(rows), FEWER_TASKS)
+        }
         _ => Ok((rows, entries)),
     }
 }
 
 fn wrong_sizes(at: usize, problem: String) -> Result<(usize, Option<usize>), PatternImportError> {
-    Err(PatternImportError::new(Position { line: at, column: 1 }, problem, SIZES))
+    malformed(Position { line: at, column: 1 }, problem, SIZES)
 }
 
 struct Matrix {
@@ -177,25 +156,25 @@ impl Matrix {
                     (self.index(from)?, self.index(to)?, self.amount(value)?)
                 }
                 _ => {
-                    return Err(PatternImportError::new(
+                    return malformed(
                         place,
                         format!("this line has {}", counted(words.len(), "word")),
                         ENTRIES,
-                    ));
+                    );
                 }
             };
             // Such a file would count the pair twice.
             if self.header.is_symmetric && from < to {
-                return Err(PatternImportError::new(place, "an entry above the diagonal", LOWER));
+                return malformed(place, "an entry above the diagonal", LOWER);
             }
             count += 1;
             // At each entry, before it is kept, because the header limits the memory for the file.
             if count > promised {
-                return Err(PatternImportError::new(
+                return malformed(
                     place,
                     format!("more entries than the {promised} in the header"),
                     SIZES,
-                ));
+                );
             }
             self.add(place, from, to, bytes)?;
         }
@@ -215,7 +194,7 @@ impl Matrix {
         let mut count = 0;
         for (place, word) in words {
             let Some((from, to)) = cells.next() else {
-                return Err(PatternImportError::new(place, "more amounts than cells", CELLS));
+                return malformed(place, "more amounts than cells", CELLS);
             };
             let bytes = self.amount(&(place, word))?;
             self.add(place, from, to, bytes)?;
@@ -234,11 +213,11 @@ impl Matrix {
         if count == promised {
             Ok(())
         } else {
-            Err(PatternImportError::new(
+            malformed(
                 Position::end(text),
                 format!("the file ends after {count} of {}", counted(promised, "entry")),
                 remedy,
-            ))
+            )
         }
     }
 
@@ -272,11 +251,7 @@ impl Matrix {
     fn amount(&self, (place, word): &(Position, &str)) -> Result<f64, PatternImportError> {
         match amount(word) {
             Ok(number) if self.header.is_whole && number.fract() != 0.0 => {
-                Err(PatternImportError::new(
-                    *place,
-                    format!("{} is not a whole number", quoted(word)),
-                    HEADER,
-                ))
+                malformed(*place, format!("{} is not a whole number", quoted(word)), HEADER)
             }
             read => read.map_err(|problem| PatternImportError::new(*place, problem, ENTRIES)),
         }

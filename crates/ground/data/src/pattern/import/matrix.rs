@@ -4,13 +4,14 @@
 //! ambiguous file is refused.
 
 use super::entries::{ImportedEntries, amount};
-use super::error::FEWER_TASKS;
+use super::error::{FEWER_TASKS, malformed};
 use super::rows::{self, CsvField, CsvRow, rows};
 use super::{Imported, PatternImportError};
 use crate::document::Position;
 use crate::pattern::Edge;
 use crate::pattern::graph::{MAX_TASKS, tasks_problem};
 use crate::pattern::words::quoted;
+use crate::statistics::words::counted;
 
 const SHAPE: &str = "a matrix must be square; a list of edges begins with the line from,to,bytes";
 const CELLS: &str = "cells are bytes; an empty cell is 0";
@@ -39,7 +40,7 @@ struct Doubt {
 
 /// # Errors
 /// [`PatternImportError::Malformed`] for a file that is not a square matrix of amounts.
-pub(super) fn read(text: &str, name: &str) -> Result<Imported, PatternImportError> {
+pub fn read(text: &str, name: &str) -> Result<Imported, PatternImportError> {
     let mut shape = shape(text)?;
     let mut entries = ImportedEntries::default();
     let mut doubt = Doubt { like_edges: true, to_itself: false, empty_diagonal: true, empty: true };
@@ -95,15 +96,15 @@ fn shape(text: &str) -> Result<Shape, PatternImportError> {
     } else if first.fields.len() == count + 1 {
         // The first row has one field more than there are rows: only the rows have names.
         Shape { has_labels: true, ..none }
-    } else if let Some(names) = counted(rest) {
+    } else if let Some(names) = task_numbers(rest) {
         let names_are_numbers = corner.text.is_empty();
         Shape { n: count - 1, has_head: true, has_labels: true, names, names_are_numbers, ..none }
     } else {
-        return Err(PatternImportError::new(start, "the first cell is not a number", CORNER));
+        return malformed(start, "the first cell is not a number", CORNER);
     };
     match shape.n {
         0 => Err(PatternImportError::Unknown),
-        n if n > MAX_TASKS => Err(PatternImportError::new(start, tasks_problem(n), FEWER_TASKS)),
+        n if n > MAX_TASKS => malformed(start, tasks_problem(n), FEWER_TASKS),
         _ => Ok(shape),
     }
 }
@@ -116,19 +117,15 @@ fn names(head: &CsvRow, n: usize, has_labels: bool) -> Result<Vec<String>, Patte
     if names.len() == n {
         Ok(names)
     } else {
-        Err(PatternImportError::new(
+        malformed(
             head.end,
-            format!(
-                "{} for {n}",
-                crate::statistics::words::counted(names.len(), "name"),
-                n = crate::statistics::words::counted(n, "row")
-            ),
+            format!("{} for {n}", counted(names.len(), "name"), n = counted(n, "row")),
             SHAPE,
-        ))
+        )
     }
 }
 
-fn counted(fields: &[CsvField]) -> Option<Vec<String>> {
+fn task_numbers(fields: &[CsvField]) -> Option<Vec<String>> {
     // Tools in C count tasks from 0, those in Fortran and MATLAB from 1.
     (count_from(fields, 0) || count_from(fields, 1))
         .then(|| fields.iter().map(|field| field.text.to_string()).collect())
@@ -148,15 +145,15 @@ impl Shape {
         if row.fields.len() != self.n + before {
             let place = row.fields.get(self.n + before).map_or(row.end, |field| field.place);
             let cells = row.fields.len().saturating_sub(before);
-            return Err(PatternImportError::new(
+            return malformed(
                 place,
                 format!(
                     "this row has {}, but the matrix has {}",
-                    crate::statistics::words::counted(cells, "cell"),
-                    crate::statistics::words::counted(self.n, "row")
+                    counted(cells, "cell"),
+                    counted(self.n, "row")
                 ),
                 SHAPE,
-            ));
+            );
         }
         if let Some(label) = row.fields.first().filter(|_| self.has_labels) {
             if !self.has_head {
@@ -166,7 +163,7 @@ impl Shape {
             if label.text != column || label.text.is_empty() {
                 let problem =
                     format!("row {} does not match column {}", quoted(&label.text), quoted(column));
-                return Err(PatternImportError::new(label.place, problem, NAMES));
+                return malformed(label.place, problem, NAMES);
             }
         }
         Ok(&row.fields[before..])
@@ -194,16 +191,12 @@ impl Doubt {
             // Plural: three or four.
             let problem =
                 format!("{0} rows of {0} numbers may be a matrix or a list of edges", shape.n);
-            return Err(PatternImportError::new(shape.start, problem, DIAGONAL));
+            return malformed(shape.start, problem, DIAGONAL);
         }
         match self {
             Doubt { empty: true, .. } => Err(PatternImportError::Unknown),
             Doubt { empty_diagonal: true, .. } if shape.names_are_numbers => {
-                Err(PatternImportError::new(
-                    shape.start,
-                    "the first line may hold cells or task numbers",
-                    CORNER,
-                ))
+                malformed(shape.start, "the first line may hold cells or task numbers", CORNER)
             }
             _ => Ok(()),
         }

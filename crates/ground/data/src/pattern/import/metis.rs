@@ -11,10 +11,9 @@
 //! the task's load.
 
 use super::entries::{ImportedEntries, amount};
-use super::error::FEWER_TASKS;
+use super::error::{FEWER_TASKS, malformed};
 use super::{Imported, PatternImportError, PatternNote};
-use crate::document::Position;
-use crate::document::whole_number;
+use crate::document::{Position, whole_number};
 use crate::pattern::Edge;
 use crate::pattern::graph::{MAX_EDGES, MAX_TASKS, tasks_problem};
 use crate::pattern::words::{quoted, words_of_line};
@@ -54,7 +53,7 @@ struct End {
 /// Whether a text, which may also be a matrix or a list, is such a graph: comments begin with `%`,
 /// or the first line is two to four whole numbers, the first of which is the number of lines below.
 /// In a square matrix all lines have as many numbers as there are lines.
-pub(super) fn is_one(text: &str) -> bool {
+pub fn is_one(text: &str) -> bool {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim_start();
     if first.starts_with('%') {
         // In MatrixMarket a word follows %%; anything else is a comment.
@@ -91,7 +90,7 @@ fn is_comment(line: &str) -> bool {
 ///
 /// # Errors
 /// [`PatternImportError::Malformed`] for a file that is not such a graph.
-pub(super) fn read(text: &str, name: &str) -> Result<Imported, PatternImportError> {
+pub fn read(text: &str, name: &str) -> Result<Imported, PatternImportError> {
     let mut lines = text
         .lines()
         .enumerate()
@@ -99,7 +98,7 @@ pub(super) fn read(text: &str, name: &str) -> Result<Imported, PatternImportErro
         .filter(|(_, line)| !is_comment(line));
     let Some((at, first)) = lines.find(|(_, line)| !line.trim().is_empty()) else {
         let problem = "the file has only comments".to_owned();
-        return Err(PatternImportError::new(Position::end(text), problem, HEADER));
+        return malformed(Position::end(text), problem, HEADER);
     };
     let header = header(at, first)?;
     let mut graph = Graph { header, ends: Vec::new(), loads: Vec::new(), is_numbered: true };
@@ -113,7 +112,7 @@ pub(super) fn read(text: &str, name: &str) -> Result<Imported, PatternImportErro
                 "more lines than the {vertices} in the first line",
                 vertices = counted(vertices, "vertex")
             );
-            return Err(PatternImportError::new(Position { line: at, column: 1 }, problem, LINES));
+            return malformed(Position { line: at, column: 1 }, problem, LINES);
         }
         graph.line(vertices, at, line)?;
         vertices += 1;
@@ -123,7 +122,7 @@ pub(super) fn read(text: &str, name: &str) -> Result<Imported, PatternImportErro
             "the file ends after {vertices} of {}",
             counted(graph.header.vertices, "vertex")
         );
-        return Err(PatternImportError::new(Position::end(text), problem, LINES));
+        return malformed(Position::end(text), problem, LINES);
     }
     graph.imported(name)
 }
@@ -132,16 +131,16 @@ fn header(at: usize, line: &str) -> Result<Header, PatternImportError> {
     let words: Vec<(Position, &str)> = words_of_line(at, line).collect();
     let place = words.first().map_or(Position { line: at, column: 1 }, |(place, _)| *place);
     if !(2..=4).contains(&words.len()) {
-        return Err(PatternImportError::new(
+        return malformed(
             place,
             format!("the first line has {}", counted(words.len(), "word")),
             HEADER,
-        ));
+        );
     }
     let vertices = number(&words[0])?;
     let edges = number(&words[1])?;
     if !(1..=MAX_TASKS).contains(&vertices) {
-        return Err(PatternImportError::new(place, tasks_problem(vertices), FEWER_TASKS));
+        return malformed(place, tasks_problem(vertices), FEWER_TASKS);
     }
     // Each edge of the file becomes two of the pattern.
     if edges > MAX_EDGES / 2 || edges > vertices * (vertices - 1) / 2 {
@@ -151,23 +150,23 @@ fn header(at: usize, line: &str) -> Result<Header, PatternImportError> {
             named = counted(vertices, "vertex"),
             edges = counted(edges, "edge")
         );
-        return Err(PatternImportError::new(words[1].0, problem, HEADER));
+        return malformed(words[1].0, problem, HEADER);
     }
     let format = words.get(2).map_or("0", |(_, word)| word);
     if format.len() > 3 || format.bytes().any(|digit| !b"01".contains(&digit)) {
         let problem = format!("unknown format {}", quoted(format));
-        return Err(PatternImportError::new(words[2].0, problem, HEADER));
+        return malformed(words[2].0, problem, HEADER);
     }
     let weights = match words.get(3) {
         Some(word) => number(word)?,
         None => 1,
     };
     if weights > MAX_WEIGHTS {
-        return Err(PatternImportError::new(
+        return malformed(
             words[3].0,
             format!("{weights} weights of each vertex, but the limit is {MAX_WEIGHTS}"),
             HEADER,
-        ));
+        );
     }
     let weights = if format.bytes().rev().nth(1) == Some(b'1') { weights } else { 0 };
     Ok(Header {
@@ -199,15 +198,11 @@ impl Graph {
         let mut words = words_of_line(at, line);
         let end = Position { line: at, column: line.trim_end().len() + 1 };
         if self.header.has_sizes {
-            let size = figure(words.next().ok_or_else(|| {
-                PatternImportError::new(end, "the size is missing".to_owned(), FIELDS)
-            })?)?;
+            let size = next_figure(&mut words, end, "the size is missing")?;
             self.is_numbered &= size == (vertex + 1) as f64;
         }
         for which in 0..self.header.weights {
-            let weight = figure(words.next().ok_or_else(|| {
-                PatternImportError::new(end, "the vertex weight is missing".to_owned(), FIELDS)
-            })?)?;
+            let weight = next_figure(&mut words, end, "the vertex weight is missing")?;
             if which == 0 {
                 self.loads.push(weight);
             }
@@ -216,19 +211,14 @@ impl Graph {
             let to = self.neighbour(vertex, place, word)?;
             let mut weight = 1.0;
             if self.header.has_edge_weights {
-                weight = figure(words.next().ok_or_else(|| {
-                    PatternImportError::new(
-                        end,
-                        "the weight after the last neighbour is missing".to_owned(),
-                        FIELDS,
-                    )
-                })?)?;
+                let missing = "the weight after the last neighbour is missing";
+                weight = next_figure(&mut words, end, missing)?;
             }
             // At each edge, because the first line limits the memory for the file.
             if self.ends.len() == 2 * self.header.edges {
                 let problem =
                     format!("more edges than the {} in the first line", self.header.edges);
-                return Err(PatternImportError::new(place, problem, ENDS));
+                return malformed(place, problem, ENDS);
             }
             self.ends.push(End { from: vertex, to, weight, place });
         }
@@ -243,11 +233,9 @@ impl Graph {
     ) -> Result<usize, PatternImportError> {
         let known = 1..=self.header.vertices;
         match whole_number::<usize>(word).filter(|number| known.contains(number)) {
-            Some(number) if number == vertex + 1 => Err(PatternImportError::new(
-                place,
-                format!("vertex {number} is its own neighbour"),
-                ENDS,
-            )),
+            Some(number) if number == vertex + 1 => {
+                malformed(place, format!("vertex {number} is its own neighbour"), ENDS)
+            }
             Some(number) => Ok(number - 1),
             None => {
                 let problem = format!(
@@ -255,7 +243,7 @@ impl Graph {
                     quoted(word),
                     self.header.vertices
                 );
-                Err(PatternImportError::new(place, problem, FIELDS))
+                malformed(place, problem, FIELDS)
             }
         }
     }
@@ -263,11 +251,7 @@ impl Graph {
     fn imported(mut self, name: &str) -> Result<Imported, PatternImportError> {
         // The sizes of one or two vertices may be their numbers by chance.
         if self.header.has_sizes && self.is_numbered && self.header.vertices > 2 {
-            return Err(PatternImportError::new(
-                self.header.place,
-                "the vertex sizes are the vertex numbers",
-                CHACO,
-            ));
+            return malformed(self.header.place, "the vertex sizes are the vertex numbers", CHACO);
         }
         self.check_ends()?;
         if self.ends.len() != 2 * self.header.edges {
@@ -276,7 +260,7 @@ impl Graph {
                 "the first line announces {promised}, but the file has {found}",
                 promised = counted(promised, "edge")
             );
-            return Err(PatternImportError::new(self.header.place, problem, ENDS));
+            return malformed(self.header.place, problem, ENDS);
         }
         let mut entries = ImportedEntries::default();
         for end in &self.ends {
@@ -300,7 +284,7 @@ impl Graph {
             self.ends.windows(2).find(|two| (two[0].from, two[0].to) == (two[1].from, two[1].to))
         {
             let problem = format!("vertex {} is listed twice", two[1].to + 1);
-            return Err(PatternImportError::new(two[1].place, problem, ENDS));
+            return malformed(two[1].place, problem, ENDS);
         }
         for end in &self.ends {
             let back =
@@ -313,12 +297,12 @@ impl Graph {
                         "the edge from {from} to {to} weighs {}, but {weight} in the other line",
                         end.weight
                     );
-                    return Err(PatternImportError::new(end.place, problem, ENDS));
+                    return malformed(end.place, problem, ENDS);
                 }
                 Err(_) => {
                     let problem =
                         format!("vertex {from} lists {to}, but vertex {to} does not list {from}");
-                    return Err(PatternImportError::new(end.place, problem, ENDS));
+                    return malformed(end.place, problem, ENDS);
                 }
             }
         }
@@ -326,7 +310,13 @@ impl Graph {
     }
 }
 
-fn figure((place, word): (Position, &str)) -> Result<f64, PatternImportError> {
+/// The number that follows in a line.
+fn next_figure<'a>(
+    words: &mut impl Iterator<Item = (Position, &'a str)>,
+    end: Position,
+    missing: &str,
+) -> Result<f64, PatternImportError> {
+    let Some((place, word)) = words.next() else { return malformed(end, missing, FIELDS) };
     amount(word).map_err(|problem| PatternImportError::new(place, problem, FIELDS))
 }
 

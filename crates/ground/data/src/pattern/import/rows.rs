@@ -1,35 +1,36 @@
 //! The rows of a CSV file, each field with its position.
 
 use super::PatternImportError;
+use super::error::malformed;
 use crate::document::Position;
 use crate::pattern::words::words_of_line;
 use std::borrow::Cow;
 
 #[derive(Clone, Debug)]
-pub(super) struct CsvField<'a> {
-    pub(super) text: Cow<'a, str>,
-    pub(super) place: Position,
+pub struct CsvField<'a> {
+    pub text: Cow<'a, str>,
+    pub place: Position,
 }
 
 impl CsvField<'_> {
-    pub(super) fn is(&self, word: &str) -> bool {
+    pub fn is(&self, word: &str) -> bool {
         self.text.eq_ignore_ascii_case(word)
     }
 
-    pub(super) fn is_word(&self) -> bool {
+    pub fn is_word(&self) -> bool {
         !self.text.is_empty() && self.text.parse::<f64>().is_err()
     }
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct CsvRow<'a> {
-    pub(super) fields: Vec<CsvField<'a>>,
-    pub(super) end: Position,
+pub struct CsvRow<'a> {
+    pub fields: Vec<CsvField<'a>>,
+    pub end: Position,
 }
 
 /// The rows of a text without empty lines and comments (`#`). The first row decides the separator:
 /// tabs, else semicolons, else commas, else blanks.
-pub(super) fn rows(text: &str) -> impl Iterator<Item = Result<CsvRow<'_>, PatternImportError>> {
+pub fn rows(text: &str) -> impl Iterator<Item = Result<CsvRow<'_>, PatternImportError>> {
     let lines = text.lines().enumerate().filter(|(_, line)| is_row(line));
     let first = lines.clone().next().map_or("", |(_, line)| line);
     let separator =
@@ -37,7 +38,7 @@ pub(super) fn rows(text: &str) -> impl Iterator<Item = Result<CsvRow<'_>, Patter
     lines.map(move |(at, line)| row(at + 1, line, separator))
 }
 
-pub(super) fn count(text: &str) -> usize {
+pub fn count(text: &str) -> usize {
     text.lines().filter(|line| is_row(line)).count()
 }
 
@@ -55,7 +56,7 @@ fn row(line: usize, text: &str, separator: Option<char>) -> Result<CsvRow<'_>, P
     let (parts, is_closed) = split(text, separator);
     if !is_closed {
         let remedy = "close it on its line, or double it inside a quoted name";
-        return Err(PatternImportError::new(end, "unclosed quotation mark", remedy));
+        return malformed(end, "unclosed quotation mark", remedy);
     }
     let fields = parts.into_iter().map(|(offset, part)| bounded(field(line, offset, part)));
     Ok(CsvRow { fields: fields.collect::<Result<_, _>>()?, end })
@@ -65,7 +66,7 @@ fn bounded(field: CsvField<'_>) -> Result<CsvField<'_>, PatternImportError> {
     let remedy = "write tasks as numbers or as short names";
     match crate::document::too_long(&field.text) {
         None => Ok(field),
-        Some(problem) => Err(PatternImportError::new(field.place, problem, remedy)),
+        Some(problem) => malformed(field.place, problem, remedy),
     }
 }
 

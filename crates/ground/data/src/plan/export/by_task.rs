@@ -8,7 +8,7 @@
 //! takes the seat of task 0. A rank of the whole job is not enough, and the script refuses to
 //! guess.
 
-use super::comment;
+use super::{comment, joined};
 use crate::plan::Plan;
 use crate::plan::local_rank::{ALL, LAUNCHERS, OWN};
 
@@ -29,12 +29,11 @@ fn task() -> String {
 }
 
 fn unknown() -> String {
-    let names: Vec<&str> =
-        LAUNCHERS.iter().map(|launcher| launcher.rank).chain(["SLURM_LOCALID"]).collect();
+    let names = LAUNCHERS.iter().map(|launcher| launcher.rank).chain(["SLURM_LOCALID"]);
     format!(
         "unknown task: the launcher has set no rank on this node ({}); set {OWN} to a task's \
          number, or to '{ALL}' for the PUs of all tasks",
-        names.join(", ")
+        joined(names, ", ")
     )
 }
 

@@ -11,7 +11,7 @@ pub enum PlanExportError {
     #[error(
         "likwid-pin cannot pin several tasks to one PU: it truncates a list longer than the \
          machine's hardware threads, and this plan has {tasks} on {pus}; export it as gomp, kmp or \
-         omp-places", pus = counted(*.pus, "PU"), tasks = counted(*.tasks, "task"))]
+         omp-places", pus = counted(.pus, "PU"), tasks = counted(.tasks, "task"))]
     LikwidShares {
         /// The number of tasks.
         tasks: usize,
@@ -22,7 +22,7 @@ pub enum PlanExportError {
     #[error(
         "{tool} binds each task to one PU, but task {task} may run on {pus}; export it as \
          omp-places or kmp",
-        pus = counted(*.pus, "PU")
+        pus = counted(.pus, "PU")
     )]
     SinglePus {
         /// The tool.

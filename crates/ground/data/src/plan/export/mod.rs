@@ -37,9 +37,11 @@ pub mod slurm;
 pub mod systemd;
 pub mod taskset;
 
+pub use comment::one_line;
 pub use error::PlanExportError;
 
 use crate::plan::Plan;
+use crate::statistics::words::joined;
 
 /// Writes a plan in one format.
 pub type PlanWriter = fn(&Plan) -> Result<String, PlanExportError>;
@@ -63,10 +65,6 @@ pub const FORMATS: [(&str, PlanWriter); 16] = [
     ("redis", |plan| Ok(redis::write(plan))),
     ("json", |plan| Ok(plan.to_json())),
 ];
-
-fn joined<T: ToString>(parts: impl IntoIterator<Item = T>, separator: &str) -> String {
-    parts.into_iter().map(|part| part.to_string()).collect::<Vec<_>>().join(separator)
-}
 
 #[cfg(test)]
 fn sample() -> crate::plan::Plan {

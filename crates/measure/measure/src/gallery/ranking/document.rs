@@ -16,7 +16,6 @@ pub const FORMAT: &str = "seatmap-ranking/1";
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MachineRanking {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     format: String,
     /// The pattern's name.
     pub pattern: String,

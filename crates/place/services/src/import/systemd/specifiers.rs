@@ -1,7 +1,9 @@
 //! Specifiers of unit files such as `%i` (systemd.unit(5), "Specifiers").
 
+use crate::file::stem;
+
 /// `None` if a specifier is known only when the unit starts.
-pub(super) fn expanded(value: &str, unit: &str) -> Option<String> {
+pub fn expanded(value: &str, unit: &str) -> Option<String> {
     let mut text = String::new();
     let mut letters = value.chars();
     while let Some(letter) = letters.next() {
@@ -14,7 +16,7 @@ pub(super) fn expanded(value: &str, unit: &str) -> Option<String> {
 }
 
 fn of_unit(specifier: char, unit: &str) -> Option<String> {
-    let stem = unit.rsplit_once('.').map_or(unit, |(stem, _)| stem);
+    let stem = stem(unit);
     let parts = stem.split_once('@');
     let prefix = parts.map_or(stem, |(prefix, _)| prefix);
     let instance = parts.map_or("", |(_, instance)| instance);

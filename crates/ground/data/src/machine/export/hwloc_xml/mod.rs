@@ -93,8 +93,7 @@ impl Document {
             text += &format!(" allowed_cpuset=\"{cpuset}\" allowed_nodeset=\"{nodeset}\"");
         }
         // hwloc requires these for a cache; 0 means unknown.
-        if let Some((depth, cache_type)) = node.cache_depth_and_type() {
-            let bytes = node.cache_bytes(&profile.topology).unwrap_or(0);
+        if let Some((depth, cache_type, bytes)) = node.cache(&profile.topology) {
             text += &format!(
                 " cache_size=\"{bytes}\" depth=\"{depth}\" cache_linesize=\"0\" \
                  cache_associativity=\"0\" cache_type=\"{cache_type}\""

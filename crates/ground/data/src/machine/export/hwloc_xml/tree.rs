@@ -31,18 +31,18 @@ const GROUP: &str = "Group";
 const GROUP_KINDS: [(&str, u32, u32); 3] =
     [("Cluster", 222, 0), ("Book", 110, 0), ("Drawer", 110, 1)];
 
-pub(super) struct HwlocObject {
-    pub(super) level: &'static str,
-    pub(super) os_index: Option<u32>,
-    pub(super) pus: Vec<u32>,
+pub struct HwlocObject {
+    pub level: &'static str,
+    pub os_index: Option<u32>,
+    pub pus: Vec<u32>,
     /// The NUMA nodes attached to it; `None` is the placeholder.
-    pub(super) numa_nodes: Vec<Option<u32>>,
-    pub(super) children: Vec<usize>,
+    pub numa_nodes: Vec<Option<u32>>,
+    pub children: Vec<usize>,
 }
 
 impl HwlocObject {
     /// hwloc's type of this object, and for a group the attributes of its level.
-    pub(super) fn type_and_kind(&self) -> (&'static str, String) {
+    pub fn type_and_kind(&self) -> (&'static str, String) {
         let of_group = GROUP_KINDS.iter().find(|(level, ..)| *level == self.level);
         match of_group {
             Some((subtype, kind, subkind)) => {
@@ -52,25 +52,18 @@ impl HwlocObject {
         }
     }
 
-    pub(super) fn cache_bytes(&self, topology: &Topology) -> Option<u64> {
+    /// A cache's level, its type in hwloc's numbers (0 is unified, 1 data, 2 instructions), and its
+    /// size.
+    pub fn cache(&self, topology: &Topology) -> Option<(u32, u32, u64)> {
         let pu = topology.pu(*self.pus.first()?)?;
-        match self.level {
-            "L1Cache" => pu.l1d_bytes,
-            "L1iCache" => pu.l1i_bytes,
-            "L2Cache" => pu.l2_bytes,
-            _ => pu.l3_bytes,
-        }
-    }
-
-    /// The level of a cache and its type in hwloc's numbers: 0 is unified, 1 data, 2 instructions.
-    pub(super) fn cache_depth_and_type(&self) -> Option<(u32, u32)> {
-        match self.level {
-            "L1Cache" => Some((1, 1)),
-            "L1iCache" => Some((1, 2)),
-            "L2Cache" => Some((2, 0)),
-            "L3Cache" => Some((3, 0)),
-            _ => None,
-        }
+        let (depth, cache_type, bytes) = match self.level {
+            "L1Cache" => (1, 1, pu.l1d_bytes),
+            "L1iCache" => (1, 2, pu.l1i_bytes),
+            "L2Cache" => (2, 0, pu.l2_bytes),
+            "L3Cache" => (3, 0, pu.l3_bytes),
+            _ => return None,
+        };
+        Some((depth, cache_type, bytes.unwrap_or(0)))
     }
 
     fn new(level: &'static str, os_index: Option<u32>, pus: Vec<u32>) -> Self {
@@ -79,18 +72,18 @@ impl HwlocObject {
 }
 
 /// All objects, the machine first.
-pub(super) struct ObjectTree {
-    pub(super) nodes: Vec<HwlocObject>,
+pub struct ObjectTree {
+    pub nodes: Vec<HwlocObject>,
     innermost: HashMap<u32, usize>,
     numa_of: BTreeMap<u32, u32>,
 }
 
 impl ObjectTree {
-    pub(super) const ROOT: usize = 0;
-    pub(super) const MACHINE: &'static str = "Machine";
-    pub(super) const PACKAGE: &'static str = "Package";
+    pub const ROOT: usize = 0;
+    pub const MACHINE: &'static str = "Machine";
+    pub const PACKAGE: &'static str = "Package";
 
-    pub(super) fn of(topology: &Topology) -> Result<Self, ProfileExportError> {
+    pub fn of(topology: &Topology) -> Result<Self, ProfileExportError> {
         let pus = checked_pus(topology)?;
         let mut tree = ObjectTree {
             innermost: pus.iter().map(|os| (*os, ObjectTree::ROOT)).collect(),
@@ -105,7 +98,7 @@ impl ObjectTree {
         Ok(tree)
     }
 
-    pub(super) fn nodeset(&self, node: &HwlocObject) -> HwlocBitmap {
+    pub fn nodeset(&self, node: &HwlocObject) -> HwlocBitmap {
         if self.numa_of.is_empty() {
             HwlocBitmap::from_iter([0])
         } else {

@@ -16,7 +16,7 @@ const KIND_LATENCY: u64 = 1 << 2;
 const MAX_PS: u64 = (MAX_ROUND_TRIP_NS * 1000.0) as u64;
 
 #[derive(Debug)]
-pub(super) struct HwlocDistances {
+pub struct HwlocDistances {
     name: Option<String>,
     /// Whether these are latencies between PUs by OS index; the rest is ignored.
     useful: bool,
@@ -26,7 +26,7 @@ pub(super) struct HwlocDistances {
 }
 
 impl HwlocDistances {
-    pub(super) fn of(element: &BytesStart<'_>) -> Result<Self, String> {
+    pub fn of(element: &BytesStart<'_>) -> Result<Self, String> {
         let kind = parsed(element, "kind", whole_number::<u64>)?;
         // hwloc also has distances between other objects, and bandwidths.
         let useful = says(element, "type", "PU")?
@@ -44,17 +44,17 @@ impl HwlocDistances {
         })
     }
 
-    pub(super) fn add_indexes(&mut self, text: &str) -> Result<(), String> {
+    pub fn add_indexes(&mut self, text: &str) -> Result<(), String> {
         let room = self.objects;
         if self.useful { add(&mut self.indexes, text, room) } else { Ok(()) }
     }
 
-    pub(super) fn add_values(&mut self, text: &str) -> Result<(), String> {
+    pub fn add_values(&mut self, text: &str) -> Result<(), String> {
         let room = self.objects.saturating_mul(self.objects);
         if self.useful { add(&mut self.values, text, room) } else { Ok(()) }
     }
 
-    pub(super) fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), String> {
         let indexes = self.indexes.len();
         let values = self.values.len();
         let objects = self.objects;
@@ -71,7 +71,7 @@ impl HwlocDistances {
     }
 
     /// The first one in a known unit; notes on the others.
-    pub(super) fn choose(all: Vec<Self>) -> (Option<CoreDistance>, Vec<ProfileNote>) {
+    pub fn choose(all: Vec<Self>) -> (Option<CoreDistance>, Vec<ProfileNote>) {
         let (ours, foreign): (Vec<_>, Vec<_>) =
             all.into_iter().filter(|distances| distances.useful).partition(|distances| {
                 distances.name.as_deref().is_none_or(|name| name == DISTANCES_NAME)

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 const MAX_ATTRIBUTES: usize = 64;
 
 /// The value of an attribute, with its entities resolved; `Err` if it is invalid.
-pub(super) fn attribute<'a>(
+pub fn attribute<'a>(
     element: &'a BytesStart<'_>,
     name: &str,
 ) -> Result<Option<Cow<'a, str>>, String> {
@@ -26,7 +26,7 @@ pub(super) fn attribute<'a>(
     Ok(None)
 }
 
-pub(super) fn parsed<T>(
+pub fn parsed<T>(
     element: &BytesStart<'_>,
     name: &str,
     parse: impl Fn(&str) -> Option<T>,
@@ -37,7 +37,7 @@ pub(super) fn parsed<T>(
         .ok_or_else(|| format!("{name} cannot be '{}'", value.chars().take(24).collect::<String>()))
 }
 
-pub(super) fn required<T>(
+pub fn required<T>(
     element: &BytesStart<'_>,
     name: &str,
     parse: impl Fn(&str) -> Option<T>,

@@ -9,17 +9,17 @@ use crate::machine::{CoreKind, Speed};
 const LINUX_HIGHEST: i64 = 1024;
 
 #[derive(Debug, Default)]
-pub(super) struct RawKind {
-    pub(super) cpuset: HwlocBitmap,
+pub struct RawKind {
+    pub cpuset: HwlocBitmap,
     /// The class among all kinds, a higher one being faster and needing more power; negative if
     /// unknown. On Linux it is the capacity.
-    pub(super) efficiency: Option<i64>,
-    pub(super) core_type: Option<CoreKind>,
-    pub(super) speed: Speed,
+    pub efficiency: Option<i64>,
+    pub core_type: Option<CoreKind>,
+    pub speed: Speed,
 }
 
 impl RawKind {
-    pub(super) fn learn(&mut self, name: &str, value: &str) {
+    pub fn learn(&mut self, name: &str, value: &str) {
         match name {
             "CoreType" => self.core_type = RawKind::core_type(value),
             "LinuxCapacity" => self.speed.capacity = whole_number(value),
@@ -57,13 +57,13 @@ fn khz(mhz: &str) -> Option<u64> {
     whole_number::<u64>(mhz)?.checked_mul(1000)
 }
 
-pub(super) struct Kinds<'a> {
+pub struct Kinds<'a> {
     raw: &'a [RawKind],
     kinds: Vec<Option<CoreKind>>,
 }
 
 impl<'a> Kinds<'a> {
-    pub(super) fn of(raw: &'a [RawKind]) -> Self {
+    pub fn of(raw: &'a [RawKind]) -> Self {
         let is_given = raw.iter().any(|kind| kind.core_type.is_some());
         let highest = raw.iter().filter_map(RawKind::class).max();
         let lowest = raw.iter().filter_map(RawKind::class).min();
@@ -90,7 +90,7 @@ impl<'a> Kinds<'a> {
         Kinds { raw, kinds }
     }
 
-    pub(super) fn of_pu(&self, os: u32) -> Option<CoreKind> {
+    pub fn of_pu(&self, os: u32) -> Option<CoreKind> {
         let at = self.raw.iter().position(|kind| kind.cpuset.contains(os))?;
         self.kinds[at]
     }

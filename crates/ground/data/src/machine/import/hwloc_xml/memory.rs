@@ -7,7 +7,7 @@ use super::scan::NumaNode;
 ///
 /// hwloc omits the attribute for a node without memory. Nodes of the same package are near; the
 /// first of equals is used.
-pub(super) fn instead(nodes: &[NumaNode], own: u32) -> Option<u32> {
+pub fn instead(nodes: &[NumaNode], own: u32) -> Option<u32> {
     let own = nodes.iter().find(|node| node.os == own)?;
     if has_memory(&own) {
         return None;

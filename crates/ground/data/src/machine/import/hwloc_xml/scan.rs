@@ -6,55 +6,44 @@ use super::PLACEHOLDER_INFO;
 use super::distances::HwlocDistances;
 use super::element::{attribute, parsed, required};
 use super::kinds::RawKind;
-use crate::document::Position;
-use crate::document::whole_number;
+use crate::document::{Position, whole_number};
 use crate::machine::{Pu, Speed};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use seatmap_os::cpu_list::MAX_CPU;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// The deepest nesting; hwloc's own topologies, PCI bridges included, stay under 40.
 const MAX_DEPTH: usize = 256;
 
 /// The start of the problem of a version that only hwloc 2 reads.
-pub(super) const OLD_VERSION: &str = "this is the old version";
+pub const OLD_VERSION: &str = "this is the old version";
 
 const REMEDY: &str =
     "create it again on the same machine, with hwloc 2 or 3: lstopo --of xml FILE.xml";
 
 #[derive(Debug)]
-pub(super) struct NumaNode {
-    pub(super) os: u32,
-    pub(super) cpuset: HwlocBitmap,
+pub struct NumaNode {
+    pub os: u32,
+    pub cpuset: HwlocBitmap,
     /// The bytes of its memory, if the file has them; a node without this attribute has none if
     /// others have it.
-    pub(super) memory_bytes: Option<u64>,
-    pub(super) package: Option<u32>,
+    pub memory_bytes: Option<u64>,
+    pub package: Option<u32>,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Scan {
-    pub(super) pus: Vec<Pu>,
-    pub(super) numa_nodes: Vec<NumaNode>,
-    pub(super) kinds: Vec<RawKind>,
-    pub(super) distances: Vec<HwlocDistances>,
-    pub(super) allowed: Option<HwlocBitmap>,
-    pub(super) cpu_model: Option<String>,
-    pub(super) version: Option<String>,
-    numbers: Numbers,
-}
-
-#[derive(Debug, Default)]
-struct Numbers {
-    core: u32,
-    l2: u32,
-    cluster: u32,
-    l3: u32,
-    die: u32,
-    package: u32,
-    book: u32,
-    drawer: u32,
+pub struct Scan {
+    pub pus: Vec<Pu>,
+    pub numa_nodes: Vec<NumaNode>,
+    pub kinds: Vec<RawKind>,
+    pub distances: Vec<HwlocDistances>,
+    pub allowed: Option<HwlocBitmap>,
+    pub cpu_model: Option<String>,
+    pub version: Option<String>,
+    /// The numbers of objects so far, by their types.
+    numbers: BTreeMap<&'static str, u32>,
 }
 
 #[derive(Clone, Debug)]
@@ -70,7 +59,7 @@ enum Open {
 }
 
 impl Scan {
-    pub(super) fn of(text: &str) -> Result<Self, MachineImportError> {
+    pub fn of(text: &str) -> Result<Self, MachineImportError> {
         let mut reader = Reader::from_str(text);
         let mut scan = Scan::default();
         let mut open: Vec<Open> = Vec::new();
@@ -134,25 +123,25 @@ impl Scan {
             "Machine" => self.allowed = parsed(element, "allowed_cpuset", HwlocBitmap::parse)?,
             "Package" => {
                 // Packages keep the system's numbers, if the file has them.
-                let running = next_number(&mut self.numbers.package);
+                let running = self.next("Package");
                 inside.package = parsed(element, "os_index", os_index)?.or(running);
             }
-            "Die" => inside.die = next_number(&mut self.numbers.die),
+            "Die" => inside.die = self.next("Die"),
             "L3Cache" => {
-                inside.l3 = next_number(&mut self.numbers.l3);
+                inside.l3 = self.next("L3Cache");
                 inside.l3_bytes = cache_bytes(element)?;
             }
             "L2Cache" => {
-                inside.l2 = next_number(&mut self.numbers.l2);
+                inside.l2 = self.next("L2Cache");
                 inside.l2_bytes = cache_bytes(element)?;
             }
             "L1Cache" => inside.l1d_bytes = cache_bytes(element)?,
             "L1iCache" => inside.l1i_bytes = cache_bytes(element)?,
-            "Core" => inside.core = next_number(&mut self.numbers.core),
+            "Core" => inside.core = self.next("Core"),
             "Group" => match attribute(element, "subtype")?.as_deref() {
-                Some("Cluster") => inside.cluster = next_number(&mut self.numbers.cluster),
-                Some("Book") => inside.book = next_number(&mut self.numbers.book),
-                Some("Drawer") => inside.drawer = next_number(&mut self.numbers.drawer),
+                Some("Cluster") => inside.cluster = self.next("Cluster"),
+                Some("Book") => inside.book = self.next("Book"),
+                Some("Drawer") => inside.drawer = self.next("Drawer"),
                 _ => {}
             },
             "PU" => self.pu(element, around)?,
@@ -161,6 +150,13 @@ impl Scan {
             _ => {}
         }
         Ok(Open::Object(Box::new(inside)))
+    }
+
+    /// The running number of an object of this type.
+    fn next(&mut self, kind: &'static str) -> Option<u32> {
+        let next = self.numbers.entry(kind).or_default();
+        *next += 1;
+        Some(*next - 1)
     }
 
     fn pu(&mut self, element: &BytesStart<'_>, around: &Pu) -> Result<(), String> {
@@ -233,11 +229,6 @@ fn position(text: &str, offset: u64) -> Position {
 
 fn value_of(element: &BytesStart<'_>) -> Result<String, String> {
     attribute(element, "value").map(|value| value.unwrap_or_default().trim().to_owned())
-}
-
-fn next_number(number: &mut u32) -> Option<u32> {
-    *number += 1;
-    Some(*number - 1)
 }
 
 fn topology(element: &BytesStart<'_>) -> Result<Open, String> {
