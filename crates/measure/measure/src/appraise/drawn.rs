@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn lines_are_used_in_turn() {
-        let mut profile = crate::appraise::samples::two_packages();
+        let mut profile = crate::appraise::profiles_for_tests::two_packages();
         let lines = seatmap_data::machine::HomeLines {
             home_of_line: vec![1, 0],
             nearest_pu: vec![0, 7],
