@@ -103,7 +103,7 @@ pub fn behind_links(path: &Path) -> io::Result<Option<PathBuf>> {
 }
 
 /// The first name ends on top.
-fn push_names(names: &mut Vec<OsString>, path: &Path) {
+pub(crate) fn push_names(names: &mut Vec<OsString>, path: &Path) {
     names.extend(path.components().rev().filter_map(|component| match component {
         Component::Normal(_) | Component::ParentDir => Some(component.as_os_str().to_owned()),
         _ => None,
