@@ -3,7 +3,7 @@
 use crate::holder::Holder;
 use crate::root::Root;
 use crate::{CpuList, CpuSet};
-use crate::{affinity, cpu_list, isolated, layout, rights, small, starved};
+use crate::{affinity, cpu_list, isolated, layout, rights, starved};
 
 /// Why a CPU cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -78,7 +78,8 @@ impl Cpus {
         let allowed = affinity::current()?;
         let root = Root::new("/");
         let online = layout::online(&root).unwrap_or_else(|_| set(&allowed));
-        let present = circle("present").unwrap_or_default().with(&online).list().0;
+        let present =
+            root.cpus("/sys/devices/system/cpu/present").unwrap_or_default().with(&online).list().0;
         let online = online.list().0;
         let set_apart = set_apart(&root);
         let granted = if set_apart.is_empty() { None } else { affinity::granted().ok() };
@@ -134,10 +135,6 @@ impl Cpus {
             Err(CpuError::Forbidden { cpu, allowed, holder })
         }
     }
-}
-
-fn circle(name: &str) -> Option<CpuSet> {
-    CpuSet::of_list(&small::read(format!("/sys/devices/system/cpu/{name}"))?)
 }
 
 fn set(cpus: &[u32]) -> CpuSet {

@@ -8,6 +8,7 @@ mod located;
 
 use crate::Tid;
 use crate::brake::{Brake, BrakeKind};
+use crate::group::tids;
 use crate::group_quota::GroupQuota;
 use crate::kernel::{limits_real_time, obeys_clamps};
 use crate::mounts::{self, Mount};
@@ -178,15 +179,12 @@ impl Hierarchies {
         let mut freezers: Vec<Located> = freezers.collect();
         // Without a `freezer` line, both are the version 2 line.
         freezers.dedup();
-        match self.located(root, tid, membership, "cpu") {
-            Ok(time) => {
-                let unseen = time.as_ref().and_then(Located::unseen);
-                ControlGroups { cpuset, time, memory, freezers, unseen }
-            }
-            Err(unseen) => {
-                ControlGroups { cpuset, time: None, memory, freezers, unseen: Some(unseen) }
-            }
-        }
+        let time = self.located(root, tid, membership, "cpu");
+        let unseen = match &time {
+            Ok(time) => time.as_ref().and_then(Located::unseen),
+            Err(unseen) => Some(unseen.clone()),
+        };
+        ControlGroups { cpuset, time: time.unwrap_or_default(), memory, freezers, unseen }
     }
 
     /// In version 1 if a line names the controller, else in version 2. `None` if no group can limit
@@ -340,23 +338,17 @@ fn brakes(root: &Root, groups: &ControlGroups) -> Vec<Brake> {
     let time = groups
         .time
         .iter()
-        .flat_map(|found| found.brakes(root, |folder| Brake::on_time(root, folder)))
+        .flat_map(|found| found.brakes(root, Brake::on_time))
         .filter(|brake| !matches!(brake.kind, BrakeKind::Clamped { .. }) || obeys_clamps(root));
-    let memory = groups.memory.iter().flat_map(|found| {
-        found.brakes(root, |folder| Brake::on_memory(root, folder).into_iter().collect())
-    });
-    let frozen = groups.freezers.iter().flat_map(|found| {
-        found.brakes(root, |folder| Brake::on_running(root, folder).into_iter().collect())
-    });
+    let memory = groups.memory.iter().flat_map(|found| found.brakes(root, Brake::on_memory));
+    let frozen = groups.freezers.iter().flat_map(|found| found.brakes(root, Brake::on_running));
     time.chain(memory).chain(frozen).collect()
 }
 
 /// Groups count only while the kernel limits the whole computer.
 fn real_time(root: &Root, groups: &ControlGroups) -> Option<Brake> {
     let of_all = Brake::on_real_time_of_all(root).filter(|_| limits_real_time(root))?;
-    let of_groups = groups.time.iter().flat_map(|found| {
-        found.brakes(root, |folder| Brake::on_real_time(root, folder).into_iter().collect())
-    });
+    let of_groups = groups.time.iter().flat_map(|found| found.brakes(root, Brake::on_real_time));
     // In a tie, name the computer's limit.
     std::iter::once(of_all).chain(of_groups).min_by(|a, b| share(a).total_cmp(&share(b)))
 }
@@ -369,13 +361,13 @@ fn is_below(path: &str, folder: &str) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-fn line_of<'a>(membership: &'a str, controller: &str) -> Option<(bool, &'a str)> {
+pub(crate) fn line_of<'a>(membership: &'a str, controller: &str) -> Option<(bool, &'a str)> {
     let of_v1 = groups_of(membership)
         .find(|(controllers, _)| controllers.split(',').any(|one| one == controller));
     of_v1.map(|(_, path)| (false, path)).or_else(|| line_of_v2(membership))
 }
 
-fn line_of_v2(membership: &str) -> Option<(bool, &str)> {
+pub(crate) fn line_of_v2(membership: &str) -> Option<(bool, &str)> {
     groups_of(membership)
         .find(|(controllers, _)| controllers.is_empty())
         .map(|(_, path)| (true, path))
@@ -420,9 +412,7 @@ pub fn members_below(root: &Root, folder: &Path) -> Result<Vec<Tid>, FileError> 
         let list = ["cgroup.procs", "cgroup.threads"]
             .iter()
             .find_map(|name| std::fs::read_to_string(root.of(&folder.join(name))).ok());
-        found.extend(
-            list.unwrap_or_default().lines().filter_map(|line| line.trim().parse::<Tid>().ok()),
-        );
+        found.extend(tids(&list.unwrap_or_default()));
         folders.extend(root.all_folders(&folder)?);
     }
     found.sort_unstable();

@@ -44,7 +44,7 @@ impl InterruptSource {
     pub fn of(root: &Root, irq: &str) -> Option<Self> {
         Some(InterruptSource {
             chip: attribute(root, irq, "chip_name")?,
-            hwirq: attribute(root, irq, "hwirq").and_then(|text| text.parse().ok()),
+            hwirq: root.number(&format!("/sys/kernel/irq/{irq}/hwirq")),
             handlers: attribute(root, irq, "actions").unwrap_or_default(),
         })
     }
@@ -121,16 +121,13 @@ pub fn affinity_file(irq: &str) -> String {
 /// interrupt.
 #[must_use]
 pub fn goes_to(root: &Root, irq: &str) -> CpuSet {
-    let chosen = cpus_of_file(root, &format!("{FOLDER}/{irq}/effective_affinity_list"))
+    let chosen = root
+        .cpus(&format!("{FOLDER}/{irq}/effective_affinity_list"))
         .filter(|chosen| !chosen.is_empty());
-    match (cpus_of_file(root, &affinity_file(irq)), chosen) {
+    match (root.cpus(&affinity_file(irq)), chosen) {
         (Some(allowed), Some(chosen)) if !chosen.is_subset(&allowed) => allowed,
         (allowed, chosen) => chosen.or(allowed).unwrap_or_default(),
     }
-}
-
-fn cpus_of_file(root: &Root, path: &str) -> Option<CpuSet> {
-    CpuSet::of_list(&root.read(path).ok()?)
 }
 
 /// Writes an interrupt's allowed CPUs unchanged, which the kernel refuses for interrupts that it

@@ -39,21 +39,17 @@ pub fn at_boot(root: &Root) -> CpuSet {
 
 pub(crate) fn kernel_list(root: &Root, name: &str) -> CpuSet {
     // The kernel writes "(null)" for an empty `nohz_full` list.
-    listed(root, &format!("/sys/devices/system/cpu/{name}")).unwrap_or_default()
-}
-
-fn listed(root: &Root, path: &str) -> Option<CpuSet> {
-    CpuSet::of_list(&root.read(path).ok()?)
+    root.cpus(&format!("/sys/devices/system/cpu/{name}")).unwrap_or_default()
 }
 
 /// The root group lists all, even invisible ones, but not on older kernels or in a container.
 fn partitions(root: &Root, base: &str) -> CpuSet {
-    if let Some(all) = listed(root, &format!("{base}/cpuset.cpus.isolated")) {
+    if let Some(all) = root.cpus(&format!("{base}/cpuset.cpus.isolated")) {
         return all;
     }
     below(root, base, "cpuset.cpus.partition")
         .filter(|(_, kind)| kind == "isolated")
-        .filter_map(|(group, _)| listed(root, &format!("{group}/cpuset.cpus.effective")))
+        .filter_map(|(group, _)| root.cpus(&format!("{group}/cpuset.cpus.effective")))
         .fold(CpuSet::default(), |all, own| all.with(&own))
 }
 
@@ -69,8 +65,8 @@ fn unbalanced(root: &Root, base: &str) -> CpuSet {
     }
     let all = layout::online(root).unwrap_or_default();
     below(root, base, BALANCES).filter(|(_, is_on)| is_on == "1").fold(all, |left, (group, _)| {
-        let effective = listed(root, &format!("{group}/cpuset.effective_cpus"));
-        let own = effective.or_else(|| listed(root, &format!("{group}/cpuset.cpus")));
+        let effective = root.cpus(&format!("{group}/cpuset.effective_cpus"));
+        let own = effective.or_else(|| root.cpus(&format!("{group}/cpuset.cpus")));
         left.without(&own.unwrap_or_default())
     })
 }

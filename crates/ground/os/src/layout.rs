@@ -92,7 +92,7 @@ fn with_memory(root: &Root, node: u32) -> u32 {
 }
 
 fn list(root: &Root, name: &str) -> Option<CpuSet> {
-    root.read(&format!("{NODES}/{name}")).ok().and_then(|text| CpuSet::of_list(&text))
+    root.cpus(&format!("{NODES}/{name}"))
 }
 
 #[cfg(test)]

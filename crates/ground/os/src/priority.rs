@@ -6,7 +6,7 @@
 
 use crate::Tid;
 use crate::hierarchy::{GroupWeight, Hierarchies};
-use crate::root::Root;
+use crate::root::{Root, last_name};
 use crate::sched::{Stat, policy_name};
 use crate::shell::shell_escaped;
 
@@ -151,8 +151,7 @@ impl Competitor {
     fn words(&self) -> String {
         match self {
             Competitor::Group(GroupWeight { group, file, value, .. }) => {
-                let name = file.rsplit('/').next().unwrap_or_default();
-                format!("{name} {value} of the control group {group}")
+                format!("{} {value} of the control group {group}", last_name(file))
             }
             Competitor::Autogroup { nice, .. } => format!("nice {nice} of the session's autogroup"),
             Competitor::Thread { policy, .. } if policy == "idle" => "SCHED_IDLE".to_owned(),
@@ -167,9 +166,9 @@ impl Competitor {
         };
         match self {
             Competitor::Group(GroupWeight { file, .. }) => {
-                let value = match file.rsplit('/').next() {
-                    Some("cpu.idle") => 0.0,
-                    Some("cpu.weight") => 100.0 * other.weight(),
+                let value = match last_name(file) {
+                    "cpu.idle" => 0.0,
+                    "cpu.weight" => 100.0 * other.weight(),
                     _ => USUAL_WEIGHT * other.weight(),
                 };
                 format!("echo {value:.0} > {}", shell_escaped(file))

@@ -71,7 +71,7 @@ pub fn is_of_unknown_user(root: &Root, tid: Tid) -> bool {
 /// Whether this number stands for all users unknown to this user namespace.
 #[must_use]
 pub fn is_unknown_user(root: &Root, user: u32) -> bool {
-    let unknown = root.read("/proc/sys/kernel/overflowuid").ok().and_then(|uid| uid.parse().ok());
+    let unknown = root.number("/proc/sys/kernel/overflowuid");
     Some(user) == unknown && visibility::is_in_user_namespace(root)
 }
 

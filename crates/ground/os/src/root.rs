@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 /// A computer's files below a folder: `/`, or a test's.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,6 +71,18 @@ impl Root {
     pub fn read(&self, path: &str) -> Result<String, FileError> {
         let bytes = fs::read(self.path(path)).map_err(at(path))?;
         Ok(String::from_utf8_lossy(&bytes).trim_end().trim_end_matches('\0').to_owned())
+    }
+
+    /// The CPUs or nodes in a file, as a list; `None` if it is unreadable or invalid.
+    #[must_use]
+    pub fn cpus(&self, path: &str) -> Option<CpuSet> {
+        CpuSet::of_list(&self.read(path).ok()?)
+    }
+
+    /// The number in a file; `None` if it is unreadable or no number.
+    #[must_use]
+    pub fn number<T: FromStr>(&self, path: &str) -> Option<T> {
+        self.read(path).ok()?.trim().parse().ok()
     }
 
     /// Writes an existing kernel file with one call, as control files require. No link can redirect
@@ -159,6 +172,11 @@ impl Root {
     pub fn remove_folder(&self, path: &str) -> Result<(), FileError> {
         control_file::remove_folder(self, Path::new(path)).map_err(at(path))
     }
+}
+
+/// A file's name without its folder.
+pub(crate) fn last_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
 }
 
 fn at(path: &str) -> impl FnOnce(io::Error) -> FileError {
