@@ -1,6 +1,7 @@
 //! The current boot's id and age.
 
 use crate::root::Root;
+use crate::usage::clock_ns;
 
 /// The kernel's id of this boot (random(4)); empty if missing.
 #[must_use]
@@ -37,18 +38,11 @@ pub fn milliseconds() -> u64 {
 /// Nanoseconds since the boot, including sleep.
 #[must_use]
 pub fn nanoseconds() -> u64 {
-    read(libc::CLOCK_BOOTTIME)
+    clock_ns(libc::CLOCK_BOOTTIME).unwrap_or(0)
 }
 
 /// Nanoseconds since the boot, without sleep: the clock of kernel programs (`bpf_ktime_get_ns`).
 #[must_use]
 pub fn awake_nanoseconds() -> u64 {
-    read(libc::CLOCK_MONOTONIC)
-}
-
-fn read(clock: libc::clockid_t) -> u64 {
-    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `now` is writable, and the clocks exist since Linux 2.6.39.
-    unsafe { libc::clock_gettime(clock, &raw mut now) };
-    u64::try_from(now.tv_sec * 1_000_000_000 + now.tv_nsec).unwrap_or(0)
+    clock_ns(libc::CLOCK_MONOTONIC).unwrap_or(0)
 }

@@ -5,6 +5,7 @@
 
 use crate::Tid;
 use crate::root::{FileError, Root};
+use crate::sched::ThreadStatus;
 use crate::task::ThreadStat;
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::collections::HashSet;
@@ -113,8 +114,7 @@ impl PublishedText {
 /// memory.
 fn uid(root: &Root, pid: Tid) -> Option<u32> {
     let status = root.read(&format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
-    line.split_ascii_whitespace().nth(1)?.parse().ok()
+    ThreadStatus::parse(status.as_bytes()).user
 }
 
 /// The texts with this name of these processes and their ancestors, each read once.

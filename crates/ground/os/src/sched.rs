@@ -3,10 +3,13 @@
 //! The parsers allocate nothing, because a scan reads tens of thousands of these files.
 
 use crate::bytes::{self, lines, signed, small, unsigned, value, words};
-use crate::{CpuSet, Tid, rights};
+use crate::{CpuSet, Tid, checked, rights};
 
 /// `PF_KTHREAD` of `include/linux/sched.h`.
 const KERNEL_THREAD: u64 = 0x0020_0000;
+
+/// `PF_NO_SETAFFINITY`.
+const BOUND: u64 = 0x0400_0000;
 
 /// Policies by number (`include/uapi/linux/sched.h`); 4 was never used.
 const POLICIES: [&str; 8] = ["other", "fifo", "rr", "batch", "4", "idle", "deadline", "ext"];
@@ -20,8 +23,16 @@ pub struct Stat<'a> {
     pub state: u8,
     /// Parent or adopter of its process.
     pub parent: Tid,
+    /// Process group.
+    pub group: Tid,
+    /// Session, by its leader.
+    pub session: Tid,
+    /// The foreground process group of its terminal; negative without one.
+    pub terminal_group: Tid,
     /// Whether it is a kernel thread.
     pub is_kernel: bool,
+    /// Whether the kernel bound it to its CPUs.
+    pub is_bound: bool,
     /// CPU time, in clock ticks.
     pub run_ticks: u64,
     /// CPU time of reaped children, in clock ticks.
@@ -53,14 +64,24 @@ impl<'a> Stat<'a> {
             next = number + 1;
             fields.nth(skipped)
         };
+        let state = *field(3)?.first()?;
+        let parent = small_signed(field(4)?)?;
+        let group = small_signed(field(5)?)?;
+        let session = small_signed(field(6)?)?;
+        let terminal_group = small_signed(field(8)?)?;
+        let flags = unsigned(field(9)?)?;
         Some(Stat {
             name: &line[opened + 1..closed],
-            state: *field(3)?.first()?,
-            parent: small::<u32>(field(4)?).and_then(|parent| Tid::try_from(parent).ok())?,
-            is_kernel: unsigned(field(9)?)? & KERNEL_THREAD != 0,
+            state,
+            parent,
+            group,
+            session,
+            terminal_group,
+            is_kernel: flags & KERNEL_THREAD != 0,
+            is_bound: flags & BOUND != 0,
             run_ticks: unsigned(field(14)?)?.saturating_add(unsigned(field(15)?)?),
             reaped_ticks: unsigned(field(16)?)?.saturating_add(unsigned(field(17)?)?),
-            nice: signed(field(19)?).and_then(|nice| i32::try_from(nice).ok())?,
+            nice: small_signed(field(19)?)?,
             started_ticks: unsigned(field(22)?)?,
             cpu: field(39).and_then(small),
             real_time_priority: field(40).and_then(small).unwrap_or(0),
@@ -79,6 +100,10 @@ impl<'a> Stat<'a> {
     pub fn name(&self) -> String {
         bytes::text(self.name)
     }
+}
+
+fn small_signed(bytes: &[u8]) -> Option<i32> {
+    i32::try_from(signed(bytes)?).ok()
 }
 
 /// The policy's name, such as `fifo`, or its number.
@@ -155,7 +180,7 @@ impl<'a> ThreadStatus<'a> {
             match &line[..colon] {
                 // Real, effective, saved, file system.
                 b"Uid" => status.user = words(value).nth(1).and_then(small),
-                b"Tgid" => status.pid = small::<u32>(value).and_then(|pid| Tid::try_from(pid).ok()),
+                b"Tgid" => status.pid = small_signed(value),
                 b"Cpus_allowed_list" => status.cpus = value,
                 b"voluntary_ctxt_switches" => {
                     status.voluntary_switches = unsigned(value).unwrap_or(0)
@@ -211,7 +236,7 @@ pub fn prefer_own_session() -> std::io::Result<()> {
             written
         }
     };
-    if status < 0 { Err(std::io::Error::last_os_error()) } else { Ok(()) }
+    checked(status as i64).map(drop)
 }
 
 #[cfg(test)]

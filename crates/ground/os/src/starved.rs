@@ -5,8 +5,8 @@
 
 use crate::isolated;
 use crate::sched::ThreadTimes;
-use crate::task::ThreadStat;
-use crate::{CpuSet, Root, Tid};
+use crate::task::{self, ThreadStat};
+use crate::{CpuSet, Root};
 
 /// State of a running or waiting thread (proc_pid_stat(5)).
 pub const RUNNABLE: u8 = b'R';
@@ -55,7 +55,7 @@ impl Ready {
         now_ns: u64,
         without_tick: &CpuSet,
     ) -> (Option<Self>, bool) {
-        let times = times(task.tid).filter(|_| task.state == char::from(RUNNABLE));
+        let times = task::times(task.tid).filter(|_| task.state == char::from(RUNNABLE));
         let Some(times) = times else { return (None, false) };
         match before.filter(|before| before.times == times) {
             Some(before) => {
@@ -67,10 +67,6 @@ impl Ready {
             None => (Some(Ready { times, since_ns: now_ns }), false),
         }
     }
-}
-
-fn times(tid: Tid) -> Option<ThreadTimes> {
-    ThreadTimes::parse(&std::fs::read(format!("/proc/{tid}/task/{tid}/schedstat")).ok()?)
 }
 
 #[cfg(test)]
@@ -105,7 +101,7 @@ mod tests {
         let sleeps = ThreadStat { state: 'S', ..own.clone() };
         let none = CpuSet::default();
         assert_eq!(Ready::look(None, &sleeps, 0, &none), (None, false));
-        let Some(times) = times(own.tid) else { return no_times() };
+        let Some(times) = task::times(own.tid) else { return no_times() };
         let other = Ready { times: ThreadTimes { run_ns: u64::MAX, ..times }, since_ns: 0 };
         let (ready, is_starved) = Ready::look(Some(other), &own, REMOTE_TICKS_NS, &none);
         assert!(

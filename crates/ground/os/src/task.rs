@@ -1,6 +1,8 @@
 //! Threads and processes, read from `/proc`.
 
+use crate::group::tids;
 use crate::root::{FileError, Root};
+use crate::sched::{Stat, ThreadTimes, policy_name};
 use crate::{CpuSet, Tid};
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,12 +10,6 @@ use std::io;
 use std::os::fd::RawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
-
-/// `PF_KTHREAD` of `include/linux/sched.h`.
-const KERNEL_THREAD: u64 = 0x0020_0000;
-
-/// `PF_NO_SETAFFINITY`.
-const BOUND: u64 = 0x0400_0000;
 
 /// From `/proc/PID/task/TID/stat` (proc_pid_stat(5)).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,24 +52,20 @@ impl ThreadStat {
     /// Parses a `stat` line. The name in parentheses may contain some.
     #[must_use]
     pub fn parse(tid: Tid, pid: Tid, stat: &str) -> Option<Self> {
-        let (front, back) = stat.rsplit_once(')')?;
-        let name = front.split_once('(')?.1.to_owned();
-        // The first field here is the manual's third.
-        let fields: Vec<&str> = back.split_ascii_whitespace().collect();
-        let flags = field(&fields, 9)?.parse::<u64>().ok()?;
+        let stat = Stat::parse(stat.as_bytes())?;
         Some(ThreadStat {
             tid,
             pid,
-            parent: field(&fields, 4)?.parse::<Tid>().ok()?,
-            group: field(&fields, 5)?.parse::<Tid>().ok()?,
-            session: field(&fields, 6)?.parse::<Tid>().ok()?,
-            terminal_group: field(&fields, 8)?.parse::<Tid>().ok()?,
-            name,
-            state: field(&fields, 3)?.chars().next()?,
-            is_kernel: flags & KERNEL_THREAD != 0,
-            is_bound: flags & BOUND != 0,
-            started_ticks: field(&fields, 22)?.parse().ok()?,
-            cpu: field(&fields, 39).and_then(|cpu| cpu.parse().ok()),
+            parent: stat.parent,
+            group: stat.group,
+            session: stat.session,
+            terminal_group: stat.terminal_group,
+            name: stat.name(),
+            state: char::from(stat.state),
+            is_kernel: stat.is_kernel,
+            is_bound: stat.is_bound,
+            started_ticks: stat.started_ticks,
+            cpu: stat.cpu,
         })
     }
 
@@ -106,10 +98,6 @@ impl ThreadStat {
     pub fn is_spared(&self, spared: &[Tid]) -> bool {
         self.pid == 1 || spared.contains(&self.pid)
     }
-}
-
-fn field<'a>(fields: &[&'a str], number: usize) -> Option<&'a str> {
-    fields.get(number - 3).copied()
 }
 
 /// Every process visible to this user; [`hidden`](crate::visibility::hidden) says whether others
@@ -187,7 +175,7 @@ pub fn arguments(root: &Root, pid: Tid) -> Vec<String> {
 #[must_use]
 pub fn parent(root: &Root, pid: Tid) -> Option<Tid> {
     let status = root.read(&format!("/proc/{pid}/status")).ok()?;
-    status.lines().find_map(|line| line.strip_prefix("PPid:")?.trim().parse().ok())
+    status_field(&status, "PPid:")
 }
 
 /// Whether both have the same UTS namespace; assumed if unreadable.
@@ -249,10 +237,15 @@ pub fn own_tid() -> Tid {
     rustix::thread::gettid().as_raw_nonzero().get()
 }
 
+/// The calling thread's number for 0, else the number.
+pub(crate) fn real_tid(tid: Tid) -> Tid {
+    if tid == 0 { own_tid() } else { tid }
+}
+
 /// The executable; `None` for kernel threads or if unreadable.
 #[must_use]
 pub fn program_file(pid: Tid) -> Option<PathBuf> {
-    fs::read_link(format!("/proc/{pid}/exe")).ok()
+    program(&Root::new("/"), &pid.to_string())
 }
 
 /// A path to an executable, even of a process that sees other files, as in a container.
@@ -318,15 +311,15 @@ pub fn waited_ns(tid: Tid) -> Option<u64> {
 
 /// Run and wait time since the thread's start (`schedstat`), if counted.
 #[must_use]
-pub fn times(tid: Tid) -> Option<crate::sched::ThreadTimes> {
-    crate::sched::ThreadTimes::parse(&fs::read(format!("/proc/{tid}/task/{tid}/schedstat")).ok()?)
+pub fn times(tid: Tid) -> Option<ThreadTimes> {
+    ThreadTimes::parse(&fs::read(format!("/proc/{tid}/task/{tid}/schedstat")).ok()?)
 }
 
 /// CPU time of reaped children, in seconds (`cutime` and `cstime`); 0 if unreadable.
 #[must_use]
 pub fn reaped_s(pid: Tid) -> f64 {
     let line = fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let ticks = crate::sched::Stat::parse(&line).map_or(0, |stat| stat.reaped_ticks);
+    let ticks = Stat::parse(&line).map_or(0, |stat| stat.reaped_ticks);
     ticks as f64 / crate::boot::ticks_per_s() as f64
 }
 
@@ -334,8 +327,8 @@ pub fn reaped_s(pid: Tid) -> f64 {
 #[must_use]
 pub fn real_time_policy(tid: Tid) -> Option<(String, u32)> {
     let line = fs::read(format!("/proc/{tid}/stat")).ok()?;
-    let stat = crate::sched::Stat::parse(&line)?;
-    let name = crate::sched::policy_name(stat.policy);
+    let stat = Stat::parse(&line)?;
+    let name = policy_name(stat.policy);
     ["fifo", "rr"].contains(&name.as_str()).then_some((name, stat.real_time_priority))
 }
 
@@ -377,11 +370,7 @@ pub fn children(root: &Root, pid: Tid, threads: &[Tid]) -> Result<BTreeSet<Tid>,
     let mut children = BTreeSet::new();
     for tid in threads {
         match root.read(&format!("/proc/{pid}/task/{tid}/children")) {
-            Ok(text) => {
-                children.extend(
-                    text.split_ascii_whitespace().filter_map(|pid| pid.parse::<Tid>().ok()),
-                );
-            }
+            Ok(text) => children.extend(tids(&text)),
             Err(error) if error.is_absent() => {}
             Err(error) => return Err(error),
         }

@@ -23,7 +23,7 @@ pub fn process_cpu_ns(pid: crate::Tid) -> Option<u64> {
     clock_ns((!pid << 3) | 2)
 }
 
-fn clock_ns(clock: libc::clockid_t) -> Option<u64> {
+pub(crate) fn clock_ns(clock: libc::clockid_t) -> Option<u64> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the kernel writes one `timespec`.
     let status = unsafe { libc::clock_gettime(clock, &raw mut time) };
