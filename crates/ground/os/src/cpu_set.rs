@@ -6,8 +6,8 @@
 //! | kernel mask | `f0f,00000001` | [`CpuSet::to_mask`] | [`CpuSet::of_mask`] |
 //! | affinity mask | an array of words | [`CpuSet::give`] | [`CpuSet::of_thread`] |
 
-use crate::Tid;
 use crate::cpu_list::{CpuList, MAX_CPU};
+use crate::{Tid, checked};
 use std::collections::{BTreeMap, btree_map};
 use std::fmt;
 use std::io;
@@ -48,7 +48,7 @@ impl PreparedMask {
         let status = unsafe {
             libc::syscall(libc::SYS_sched_setaffinity, tid, size_of_val(&*self.0), self.0.as_ptr())
         };
-        if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+        checked(status).map(drop)
     }
 }
 
@@ -156,11 +156,16 @@ impl CpuSet {
     /// # Errors
     /// `EINVAL` for CPUs beyond any kernel's.
     pub fn prepared(&self) -> io::Result<PreparedMask> {
-        let length = self.words.last_key_value().map_or(0, |(last, _)| *last as usize + 1);
-        if length > MOST_WORDS {
+        if self.last().is_some_and(|last| (last / WORD_BITS) as usize >= MOST_WORDS) {
             return Err(io::Error::from_raw_os_error(libc::EINVAL));
         }
-        Ok(PreparedMask((0..length as u32).map(|at| self.word(at)).collect()))
+        Ok(PreparedMask(self.to_words()))
+    }
+
+    /// The words of the kernel's masks of CPUs or nodes.
+    pub(crate) fn to_words(&self) -> Vec<Word> {
+        let length = self.last().map_or(0, |last| last / WORD_BITS + 1);
+        (0..length).map(|at| self.word(at)).collect()
     }
 
     /// The CPUs, ascending.
@@ -264,7 +269,7 @@ impl CpuSet {
         self.words.get(&at).copied().unwrap_or(0)
     }
 
-    fn of_words(words: Vec<Word>) -> Self {
+    pub(crate) fn of_words(words: impl IntoIterator<Item = Word>) -> Self {
         CpuSet::of_numbered((0..).zip(words))
     }
 

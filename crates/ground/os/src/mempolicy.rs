@@ -4,7 +4,7 @@
 //! another thread's.
 
 use crate::root::Root;
-use crate::{CpuList, CpuSet};
+use crate::{CpuList, CpuSet, checked};
 use std::fmt;
 use std::io;
 use std::ptr;
@@ -147,12 +147,11 @@ impl MemoryPolicy {
     /// The kernel's: `ENOSYS` without NUMA.
     pub fn of_caller() -> io::Result<Self> {
         let mut mode: libc::c_int = 0;
-        let mut words: [Word; MOST_NODES / Word::BITS as usize] =
-            [0; MOST_NODES / Word::BITS as usize];
+        let mut words = [0 as Word; MOST_NODES / Word::BITS as usize];
         let mode_at = &raw mut mode;
         let words_at = words.as_mut_ptr();
         // SAFETY: the mode and `MOST_NODES` bits of the mask are writable.
-        let status = unsafe {
+        checked(unsafe {
             libc::syscall(
                 libc::SYS_get_mempolicy,
                 mode_at,
@@ -161,18 +160,8 @@ impl MemoryPolicy {
                 ptr::null::<u8>(),
                 0,
             )
-        };
-        if status < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        Ok(MemoryPolicy {
-            mode,
-            nodes: (0..MOST_NODES as u32)
-                .filter(|node| {
-                    words[(*node / Word::BITS) as usize] >> (*node % Word::BITS) & 1 == 1
-                })
-                .collect(),
-        })
+        })?;
+        Ok(MemoryPolicy { mode, nodes: CpuSet::of_words(words) })
     }
 
     /// Its nodes; empty for a policy that follows the CPU.
@@ -190,17 +179,7 @@ impl MemoryPolicy {
     /// The system call that sets this policy.
     #[must_use]
     pub fn call(&self) -> PolicyCall {
-        let length = self.nodes.last().map_or(0, |last| last / Word::BITS + 1);
-        PolicyCall {
-            mode: self.mode,
-            words: (0..length)
-                .map(|at| {
-                    (0..Word::BITS).fold(0, |word, place| {
-                        word | Word::from(self.nodes.contains(at * Word::BITS + place)) << place
-                    })
-                })
-                .collect(),
-        }
+        PolicyCall { mode: self.mode, words: self.nodes.to_words() }
     }
 
     /// Checks on a new thread that the kernel accepts the policy.
@@ -271,7 +250,7 @@ impl PolicyCall {
         let mask = if self.words.is_empty() { ptr::null() } else { self.words.as_ptr() };
         // SAFETY: the kernel reads `bits() - 1` bits, which the mask has.
         let status = unsafe { libc::syscall(PolicyCall::NUMBER, self.mode, mask, self.bits()) };
-        if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+        checked(status).map(drop)
     }
 
     /// First argument.
@@ -332,8 +311,7 @@ impl MemoryNodes {
 }
 
 fn circle(root: &Root, name: &str) -> Option<CpuSet> {
-    let text = root.read(&format!("/sys/devices/system/node/{name}")).ok()?;
-    CpuSet::of_list(&text).filter(|nodes| !nodes.is_empty())
+    root.cpus(&format!("/sys/devices/system/node/{name}")).filter(|nodes| !nodes.is_empty())
 }
 
 fn named(nodes: &CpuSet) -> String {
