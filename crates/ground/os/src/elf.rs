@@ -210,7 +210,7 @@ fn word(bytes: &[u8], at: usize) -> u64 {
 }
 
 fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
-    bytes.get(at..)?.get(..N)?.try_into().ok()
+    bytes.get(at..)?.first_chunk().copied()
 }
 
 #[cfg(test)]
