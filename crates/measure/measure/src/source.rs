@@ -1,7 +1,6 @@
 //! Sources of round trips.
 
 use crate::journal::MachineIdentity;
-use crate::replay::{Replay, ReplayError};
 use crate::survey::{self, SurveyRequest};
 use crate::testbed_probe::TestbedProbe;
 use seatmap_data::document::{Blame, content_hash};
@@ -224,10 +223,6 @@ pub(crate) fn model_probe(
 ) -> Result<TestbedProbe<CoherentBed>, SimError> {
     let lines = survey::lines_needed(request, &model.topology);
     TestbedProbe::new(CoherentBed::new(Arc::clone(model)), &model.topology, lines)
-}
-
-pub(crate) fn replay(profile: &Profile, seed: u64) -> Result<Replay, ReplayError> {
-    Replay::new(profile, seed)
 }
 
 /// The measuring program and the day.
