@@ -1,6 +1,7 @@
 //! All batches of all pairs.
 
 use crate::probe::{Discards, VisitBatches};
+use crate::schedule::all_pairs;
 use seatmap_data::machine::Matrix;
 use seatmap_data::statistics::median;
 
@@ -82,14 +83,9 @@ impl Samples {
     #[must_use]
     pub fn medians_ns(&self) -> Matrix {
         let mut medians = Matrix::filled(self.pus.len(), 0.0);
-        for i in 0..self.pus.len() {
-            for j in i + 1..self.pus.len() {
-                medians.set_both(
-                    i,
-                    j,
-                    median(&self.pair(i, j).passes.concat()).unwrap_or(f64::NAN),
-                );
-            }
+        for (i, j) in all_pairs(self.pus.len()) {
+            let batches = self.pair(i, j).passes.concat();
+            medians.set_both(i, j, median(&batches).unwrap_or(f64::NAN));
         }
         medians
     }

@@ -125,18 +125,17 @@ fn of_pu(pu: &Pu) -> String {
 }
 
 fn name(level: Level, pu: &Pu) -> String {
-    let word = match level {
-        Level::Core => "core",
+    format!("{} {}", word(level), level.of(pu).unwrap_or(0))
+}
+
+/// A level in a sentence.
+pub(crate) fn word(level: Level) -> &'static str {
+    match level {
         Level::L2 => "L2",
-        Level::Cluster => "cluster",
         Level::L3 => "L3",
-        Level::Die => "die",
         Level::Numa => "NUMA node",
-        Level::Package => "package",
-        Level::Book => "book",
-        Level::Drawer => "drawer",
-    };
-    format!("{word} {}", level.of(pu).unwrap_or(0))
+        level => level.name(),
+    }
 }
 
 #[cfg(test)]

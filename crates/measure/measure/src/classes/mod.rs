@@ -10,7 +10,7 @@ mod relation;
 
 pub use interval::{PairInterval, are_apart};
 pub use order::grouped_order;
-pub use relation::{LEVELS, NamedLevel, Relations};
+pub use relation::{LEVELS, Relations};
 
 use seatmap_data::machine::{CoreDistance, Deciles, Profile};
 use seatmap_data::statistics::quantile_sorted;

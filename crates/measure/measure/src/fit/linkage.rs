@@ -3,6 +3,8 @@
 //! unknown cells.
 
 use seatmap_data::machine::Matrix;
+use std::collections::HashMap;
+use std::hash::Hash;
 
 /// The order of joins, nearest first.
 #[derive(Clone, Debug)]
@@ -133,21 +135,27 @@ impl Merges {
 
 /// Numbers the labels 0, 1, 2... by first appearance.
 #[must_use]
-pub fn renumbered(labels: &[usize]) -> Vec<usize> {
-    let mut number = std::collections::HashMap::new();
+pub fn renumbered<T: Eq + Hash>(labels: &[T]) -> Vec<usize> {
+    let mut number = HashMap::new();
     labels
         .iter()
         .map(|label| {
             let next = number.len();
-            *number.entry(*label).or_insert(next)
+            *number.entry(label).or_insert(next)
         })
         .collect()
+}
+
+/// The number of labels 0, 1, 2...
+#[must_use]
+pub fn count(labels: &[usize]) -> usize {
+    labels.iter().max().map_or(0, |last| last + 1)
 }
 
 /// The number of members of each label.
 #[must_use]
 pub fn sizes(labels: &[usize]) -> Vec<usize> {
-    let mut sizes = vec![0; labels.iter().max().map_or(0, |last| last + 1)];
+    let mut sizes = vec![0; count(labels)];
     labels.iter().for_each(|label| sizes[*label] += 1);
     sizes
 }

@@ -23,7 +23,7 @@ pub mod siblings;
 pub mod star;
 
 use block_star::{GroupedMachine, HomeDistance};
-use seatmap_data::machine::{CoreDistance, HomeModel, Matrix, Topology};
+use seatmap_data::machine::{CoreDistance, HomeModel, Matrix, Profile, Topology};
 use seatmap_data::statistics::median;
 
 const EMPTY_FROM: f64 = 0.95;
@@ -64,6 +64,15 @@ pub fn explain(distance: &CoreDistance, topology: &Topology) -> Option<HomeModel
     })
 }
 
+/// A profile's model, or else an explanation of its distances, if it has any.
+#[must_use]
+pub fn model_of(profile: &Profile) -> Option<HomeModel> {
+    profile
+        .home_model
+        .clone()
+        .or_else(|| explain(profile.core_distance.as_ref()?, &profile.topology))
+}
+
 fn apart<'a>(d: &'a Matrix, core: &'a [usize]) -> impl Iterator<Item = (usize, usize, f64)> + 'a {
     d.pairs()
         .filter(|(i, j, cell)| core[*i] != core[*j] && cell.is_finite())
@@ -71,8 +80,7 @@ fn apart<'a>(d: &'a Matrix, core: &'a [usize]) -> impl Iterator<Item = (usize, u
 }
 
 fn members(group: &[usize], pus: &[u32]) -> Vec<Vec<u32>> {
-    let groups = group.iter().max().map_or(0, |last| last + 1);
-    let mut members = vec![Vec::new(); groups];
+    let mut members = vec![Vec::new(); linkage::count(group)];
     for (pu, group) in pus.iter().zip(group) {
         members[*group].push(*pu);
     }

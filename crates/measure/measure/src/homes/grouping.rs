@@ -4,7 +4,8 @@ use super::LineSamples;
 use super::features::Features;
 use super::principal;
 use super::ward::ward;
-use crate::fit::linkage::{renumbered, sizes};
+use crate::fit::linkage::sizes;
+use crate::schedule::all_pairs;
 
 /// The fewest PUs for which a_i + a_j has a single solution.
 const FEWEST_PUS: usize = 3;
@@ -80,7 +81,7 @@ pub(super) fn group_by(features: &Features) -> Grouping {
         return unresolved;
     }
     let merges = ward(&places);
-    let labels = renumbered(&merges.labels(joins(&merges.heights, directions, features.sigma_ns)));
+    let labels = merges.labels(joins(&merges.heights, directions, features.sigma_ns));
     let confidence =
         separation(&places, &labels, features.sigma_ns).min(agreement(features, &labels));
     // A lone line may be an accident.
@@ -133,11 +134,9 @@ fn agreement(features: &Features, labels: &[usize]) -> f64 {
     let limit = 2.0 * chi_square(freedom, CHECKED_SIGMAS, features.sigma_ns);
     let mut near = 0.0;
     let mut all = 0.0;
-    for a in 0..lines.len() {
-        for b in (a + 1..lines.len()).filter(|b| labels[a] == labels[*b]) {
-            near += f64::from(u8::from(squared(&lines[a], &lines[b]) <= limit));
-            all += 1.0;
-        }
+    for (a, b) in all_pairs(lines.len()).into_iter().filter(|(a, b)| labels[*a] == labels[*b]) {
+        near += f64::from(u8::from(squared(&lines[a], &lines[b]) <= limit));
+        all += 1.0;
     }
     let open = 2.0 * f64::sqrt(CHECKED * (1.0 - CHECKED) / f64::max(all, 1.0));
     ((near / f64::max(all, 1.0) + open) / CHECKED).min(1.0)
@@ -186,6 +185,6 @@ fn centre(places: &[Vec<f64>], labels: &[usize], home: usize) -> Vec<f64> {
         .collect()
 }
 
-fn squared(a: &[f64], b: &[f64]) -> f64 {
+pub(super) fn squared(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum()
 }
