@@ -97,7 +97,7 @@ impl ClassComparison {
 }
 
 fn classes(first: &Profile, second: &Profile) -> Vec<ClassComparison> {
-    let sides = [classes_with_distances(first), classes_with_distances(second)];
+    let sides = [first, second].map(classes_with_distances);
     let mut names: Vec<&str> = Vec::new();
     for (class, _) in sides.iter().flatten() {
         if !names.contains(&class.name.as_str()) {

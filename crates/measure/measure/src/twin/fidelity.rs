@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The difference between two sets of distances.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fidelity {
     /// The relation of the pairs.
@@ -58,15 +58,7 @@ fn compared(profile: &Profile, model: &CoherentModel) -> Vec<(usize, usize, Both
 #[must_use]
 pub fn all(profile: &Profile, model: &CoherentModel) -> Fidelity {
     let both: Vec<Both> = compared(profile, model).into_iter().map(|(_, _, both)| both).collect();
-    let none = Fidelity {
-        name: String::new(),
-        pairs: 0,
-        median_ns: 0.0,
-        rmse_ns: 0.0,
-        rmse_percent: 0.0,
-        worst_ns: 0.0,
-    };
-    fidelity("all pairs", &both).unwrap_or(none)
+    fidelity("all pairs", &both).unwrap_or_default()
 }
 
 /// Compares each distance class, nearest first.
