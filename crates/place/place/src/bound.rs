@@ -49,8 +49,7 @@ pub fn gilmore_lawler(problem: &Problem, limit: &SearchLimit) -> f64 {
 }
 
 fn partners(problem: &Problem) -> Vec<Vec<f64>> {
-    let of = |task| problem.traffic.of(task).map(|(_, weight)| weight).collect();
-    (0..problem.tasks()).map(|task| descending(of(task))).collect()
+    (0..problem.tasks()).map(|task| problem.traffic.heaviest(task)).collect()
 }
 
 /// The nearest other slots of each slot, with their distances, possibly negative.
@@ -176,12 +175,12 @@ fn by_distance(a: &(f64, usize), b: &(f64, usize)) -> std::cmp::Ordering {
     a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
 }
 
-fn descending(mut cells: Vec<f64>) -> Vec<f64> {
+pub(crate) fn descending(mut cells: Vec<f64>) -> Vec<f64> {
     cells.sort_by(|a, b| b.total_cmp(a));
     cells
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 

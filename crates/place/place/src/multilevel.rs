@@ -96,10 +96,7 @@ pub(crate) fn joined(problem: &Problem, items: &MatchedPairs, slots: &MatchedPai
     for (at, (a, b)) in items.iter().enumerate() {
         (pair_of[*a as usize], pair_of[*b as usize]) = (at, at);
     }
-    let edges = (0..tasks).flat_map(|task| {
-        let later = problem.traffic.of(task).filter(move |(with, _)| *with > task);
-        later.map(move |(with, weight)| (task, with, weight))
-    });
+    let edges = problem.traffic.edges();
     let traffic =
         Traffic::new(coarse_tasks, edges.map(|(a, b, weight)| (pair_of[a], pair_of[b], weight)));
     // If pairs stay on one PU, the much smaller table of PUs remains valid.

@@ -98,7 +98,7 @@ pub(crate) fn downhill(problem: &Problem, slot_of: Vec<u32>, limit: &SearchLimit
         return Solution { cost: problem.cost(&slot_of), slot_of };
     };
     engine.descend(limit);
-    Solution { cost: engine.cost(), slot_of: engine.assignment().to_vec() }
+    engine.solution()
 }
 
 pub(crate) fn refine(

@@ -57,14 +57,12 @@ impl Problem {
     /// The sum of weight x distance.
     #[must_use]
     pub fn cost(&self, slot_of: &[u32]) -> f64 {
-        (0..self.tasks())
-            .map(|task| {
-                let later = self.traffic.of(task).filter(|(with, _)| *with > task);
-                later
-                    .map(|(with, weight)| weight * self.apart(slot_of[task], slot_of[with]))
-                    .sum::<f64>()
-            })
-            .sum()
+        self.traffic.cost(|a, b| self.apart(slot_of[a], slot_of[b]))
+    }
+
+    /// The PU of each task.
+    pub(crate) fn pus_of(&self, slot_of: &[u32]) -> Vec<usize> {
+        slot_of[..self.tasks()].iter().map(|slot| self.pu(*slot)).collect()
     }
 
     #[inline]

@@ -1,5 +1,7 @@
 //! Traffic between tasks, symmetric and sparse.
 
+use crate::bound::descending;
+
 /// The traffic between all pairs of tasks, in compressed rows.
 ///
 /// Core distances are symmetric, so only the sum of both directions matters.
@@ -81,6 +83,26 @@ impl Traffic {
             .zip(self.weight[row].iter().copied())
     }
 
+    /// Each communicating pair once, with the weight of both directions: `(from, to, weight)`.
+    pub fn edges(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
+        (0..self.tasks())
+            .flat_map(|task| self.later(task).map(move |(with, weight)| (task, with, weight)))
+    }
+
+    fn later(&self, task: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        self.of(task).filter(move |(with, _)| *with > task)
+    }
+
+    /// The sum of weight x distance, task by task.
+    #[must_use]
+    pub fn cost(&self, apart: impl Fn(usize, usize) -> f64) -> f64 {
+        (0..self.tasks())
+            .map(|task| {
+                self.later(task).map(|(with, weight)| weight * apart(task, with)).sum::<f64>()
+            })
+            .sum()
+    }
+
     /// The number of partners of a task.
     #[must_use]
     pub fn degree(&self, task: usize) -> usize {
@@ -98,6 +120,11 @@ impl Traffic {
     #[must_use]
     pub fn volume(&self, task: usize) -> f64 {
         self.of(task).map(|(_, weight)| weight).sum()
+    }
+
+    /// The weights of a task's edges, the heaviest first.
+    pub(crate) fn heaviest(&self, task: usize) -> Vec<f64> {
+        descending(self.of(task).map(|(_, weight)| weight).collect())
     }
 
     /// The number of communicating pairs.

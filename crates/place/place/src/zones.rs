@@ -1,5 +1,7 @@
 //! The fewest and the most tasks on groups of slots.
 
+use crate::build::count;
+
 /// Groups of slots with their fewest and most tasks.
 ///
 /// Zones express three constraints: at most one task per core, even numbers of tasks per PU (the
@@ -24,7 +26,7 @@ impl Zones {
     /// Zones that each take between `least` and `most` tasks.
     #[must_use]
     pub fn alike(zone_of_slot: Vec<u32>, least: u32, most: u32) -> Self {
-        let zones = zone_of_slot.iter().max().map_or(0, |last| *last as usize + 1);
+        let zones = count(&zone_of_slot);
         Zones { zone_of_slot, least: vec![least; zones], most: vec![most; zones] }
     }
 
