@@ -1,5 +1,7 @@
 //! Links that several tasks share.
 
+use crate::build::count;
+use crate::sections::groups_of_model;
 use crate::{Level, Pus, Traffic};
 use seatmap_data::machine::Profile;
 
@@ -38,19 +40,14 @@ impl Links {
                 below = Some(groups);
             }
         }
-        if links.names.is_empty()
-            && let Some(model) = &profile.home_model
-        {
-            let groups = model.group_of(&pus.os);
-            let groups: Option<Vec<u32>> =
-                groups.into_iter().map(|group| group.map(|group| group as u32)).collect();
-            groups.into_iter().for_each(|groups| links.add("group", &groups, &|group| group));
+        if let Some(groups) = groups_of_model(profile, pus).filter(|_| links.names.is_empty()) {
+            links.add("group", &groups, &|group| group);
         }
         links
     }
 
     fn add(&mut self, level: &str, groups: &[u32], number: &dyn Fn(u32) -> u32) {
-        let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
+        let count = count(groups);
         // One group has no border, and one PU does not form a group.
         if count < 2 || count == groups.len() {
             return;
@@ -100,10 +97,8 @@ impl Links {
     #[must_use]
     pub fn loads(&self, traffic: &Traffic, pu_of: &[usize]) -> Vec<f64> {
         let mut loads = vec![0.0; self.len()];
-        for task in 0..traffic.tasks() {
-            for (with, weight) in traffic.of(task).filter(|(with, _)| *with > task) {
-                self.load(&mut loads, pu_of[task], pu_of[with], weight);
-            }
+        for (task, with, weight) in traffic.edges() {
+            self.load(&mut loads, pu_of[task], pu_of[with], weight);
         }
         loads
     }

@@ -1,6 +1,7 @@
 //! A placement that changes task by task.
 
 use super::TimeModel;
+use crate::build::count;
 
 /// A placement's time: the slowest seat decides, and then the sum.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,9 +16,6 @@ pub struct Score {
 const ROUNDING: f64 = 1e-10;
 
 impl Score {
-    /// Worse than every placement.
-    pub const WORST: Score = Score { most: f64::INFINITY, sum: f64::INFINITY };
-
     /// Whether this is better, by more than rounding.
     #[must_use]
     pub fn is_better_than(self, other: Score) -> bool {
@@ -55,11 +53,7 @@ pub(super) const NOWHERE: usize = usize::MAX;
 impl<'a> TimedPlacement<'a> {
     pub(super) fn empty(model: &'a TimeModel) -> Self {
         let pus = model.pus();
-        let groups = model
-            .group
-            .as_ref()
-            .and_then(|group| group.iter().max())
-            .map_or(0, |last| *last as usize + 1);
+        let groups = model.group.as_ref().map_or(0, |group| count(group));
         TimedPlacement {
             model,
             pu_of: vec![NOWHERE; model.tasks()],
