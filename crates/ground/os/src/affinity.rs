@@ -104,7 +104,6 @@ pub fn bind(tid: Tid, cpus: &CpuSet) -> io::Result<Option<CpuSet>> {
 }
 
 /// Whether a mask is the given one; offline CPUs may be missing.
-#[must_use]
 pub fn is_as_given(given: &CpuSet, found: &CpuSet) -> bool {
     is_as_given_without(given, found, offline)
 }
@@ -116,7 +115,6 @@ fn is_as_given_without(given: &CpuSet, found: &CpuSet, offline: impl FnOnce() ->
 }
 
 /// Present but offline CPUs; empty if not listed.
-#[must_use]
 pub fn offline() -> CpuSet {
     let root = Root::new("/");
     match (root.cpus("/sys/devices/system/cpu/present"), layout::online(&root)) {
@@ -149,7 +147,6 @@ fn possible() -> CpuSet {
 }
 
 /// Whether a thread's cpuset excludes some of these CPUs.
-#[must_use]
 pub fn is_kept_off(tid: Tid, cpus: &CpuSet) -> bool {
     cpuset_of(tid).is_some_and(|allowed| !cpus.without(&offline()).is_subset(&allowed))
 }
@@ -177,7 +174,6 @@ fn cpuset_path(root: &Root, tid: Tid) -> Option<String> {
 }
 
 /// Shell commands that set the mask of threads.
-#[must_use]
 pub fn commands(mask: &CpuSet, tids: &[Tid]) -> String {
     let commands: Vec<String> =
         tids.iter().map(|tid| format!("taskset -pc {mask} {tid}")).collect();
@@ -185,7 +181,6 @@ pub fn commands(mask: &CpuSet, tids: &[Tid]) -> String {
 }
 
 /// Whether this kernel permanently removes offline CPUs from new masks.
-#[must_use]
 pub fn forgets_offline() -> bool {
     // Cached, because this runs for each new mask.
     static FORGETS: OnceLock<bool> = OnceLock::new();
@@ -198,7 +193,6 @@ fn is_older(release: &str) -> bool {
 }
 
 /// The calling thread's present CPU.
-#[must_use]
 pub fn current_cpu() -> u32 {
     // SAFETY: takes no arguments; it returns -1 on failure, a number that no CPU has.
     unsafe { libc::sched_getcpu() as u32 }

@@ -123,7 +123,6 @@ impl Brake {
     }
 
     /// Describes the setting: `idle (cpu.idle)`.
-    #[must_use]
     pub fn words(&self) -> String {
         match self.kind {
             BrakeKind::Idle => "idle (cpu.idle)".to_owned(),
@@ -143,7 +142,6 @@ impl Brake {
 
     /// The command that removes it, through systemd if a unit owns the group and has such a
     /// property.
-    #[must_use]
     pub fn release(&self) -> String {
         release(&self.file, self.unit.as_deref())
     }
@@ -160,7 +158,6 @@ fn is_set(root: &Root, folder: &str, name: &str) -> bool {
 }
 
 /// The command that removes the setting in this file.
-#[must_use]
 pub fn release(file: &str, unit: Option<&str>) -> String {
     let name = last_name(file);
     // systemd writes a dash of a unit's name as `\x2d`.

@@ -47,7 +47,6 @@ pub struct CounterEvent {
 
 impl CounterEvent {
     /// The event with this name.
-    #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let known = NAMED
             .iter()
@@ -64,7 +63,6 @@ impl CounterEvent {
     }
 
     /// Whether it needs no hardware counter.
-    #[must_use]
     pub fn is_software(&self) -> bool {
         self.kind == SOFTWARE
     }

@@ -54,13 +54,11 @@ impl PreparedMask {
 
 impl CpuSet {
     /// The set of this CPU alone.
-    #[must_use]
     pub fn single(cpu: u32) -> Self {
         [cpu].into_iter().collect()
     }
 
     /// Parses a list (`0-3,8`), which may be empty.
-    #[must_use]
     pub fn of_list(text: &str) -> Option<Self> {
         match text.trim() {
             "" => Some(CpuSet::default()),
@@ -70,7 +68,6 @@ impl CpuSet {
 
     /// Parses a hexadecimal mask, with or without `0x` and commas, highest bits first. `None` if
     /// invalid or beyond [`MAX_CPU`].
-    #[must_use]
     pub fn of_mask(text: &str) -> Option<Self> {
         let text = text.trim();
         let mut set = CpuSet::default();
@@ -95,7 +92,6 @@ impl CpuSet {
     }
 
     /// The kernel's hexadecimal mask.
-    #[must_use]
     pub fn to_mask(&self) -> String {
         let groups = self.last().map_or(1, |last| last / GROUP_BITS + 1);
         (0..groups)
@@ -174,44 +170,37 @@ impl CpuSet {
     }
 
     /// Whether the set contains a CPU.
-    #[must_use]
     pub fn contains(&self, cpu: u32) -> bool {
         self.word(cpu / WORD_BITS) >> (cpu % WORD_BITS) & 1 == 1
     }
 
     /// The number of CPUs.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.words.values().map(|word| word.count_ones() as usize).sum()
     }
 
     /// Whether the set is empty.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
     /// The lowest CPU.
-    #[must_use]
     pub fn first(&self) -> Option<u32> {
         self.iter().next()
     }
 
     /// The highest CPU.
-    #[must_use]
     pub fn last(&self) -> Option<u32> {
         self.iter().next_back()
     }
 
     /// The only CPU of a set of one.
-    #[must_use]
     pub fn only(&self) -> Option<u32> {
         let mut cpus = self.iter();
         cpus.next().filter(|_| cpus.next().is_none())
     }
 
     /// The set for a sentence: `CPU 3`, `CPUs 0-2,8`.
-    #[must_use]
     pub fn named(&self) -> String {
         self.list().named()
     }
@@ -222,7 +211,6 @@ impl CpuSet {
     }
 
     /// The set as a list, ascending.
-    #[must_use]
     pub fn list(&self) -> CpuList {
         CpuList(self.iter().collect())
     }
@@ -254,13 +242,11 @@ impl CpuSet {
     }
 
     /// Whether the sets share a CPU.
-    #[must_use]
     pub fn meets(&self, other: &CpuSet) -> bool {
         self.words.iter().any(|(at, word)| word & other.word(*at) != 0)
     }
 
     /// Whether the other set contains this one.
-    #[must_use]
     pub fn is_subset(&self, other: &CpuSet) -> bool {
         self.words.iter().all(|(at, word)| word & !other.word(*at) == 0)
     }

@@ -102,14 +102,12 @@ impl Cpus {
     }
 
     /// All CPUs that this process may use, sorted.
-    #[must_use]
     pub fn reachable(&self) -> Vec<u32> {
         let all = self.allowed.iter().chain(&self.set_apart);
         all.copied().collect::<CpuSet>().list().0
     }
 
     /// The present CPUs that are offline.
-    #[must_use]
     pub fn offline(&self) -> Vec<u32> {
         self.present.iter().filter(|cpu| !self.online.contains(cpu)).copied().collect()
     }
@@ -142,7 +140,6 @@ fn set(cpus: &[u32]) -> CpuSet {
 }
 
 /// CPUs kept free of tasks or of the tick: isolated ones and those of `nohz_full=`.
-#[must_use]
 pub fn set_apart(root: &Root) -> CpuSet {
     isolated::beside_others(root).with(&starved::without_tick(root))
 }

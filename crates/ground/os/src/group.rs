@@ -14,7 +14,6 @@ const ATTEMPTS: u32 = 750;
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// The file to list or add members: threads in version 1, processes in version 2.
-#[must_use]
 pub fn members_file(root: &Root, group: &str) -> String {
     let tasks = format!("{group}/tasks");
     if root.has(&tasks) { tasks } else { format!("{group}/cgroup.procs") }
@@ -37,13 +36,11 @@ pub(crate) fn tids(text: &str) -> impl Iterator<Item = Tid> {
 }
 
 /// The parent group.
-#[must_use]
 pub fn parent(group: &str) -> &str {
     group.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
 
 /// This process's group in another group's hierarchy (cgroups(7), `/proc/PID/cgroup`).
-#[must_use]
 pub fn of_self(root: &Root, group: &str) -> Option<String> {
     let layout = CpusetMounts::read(root);
     let text = root.read("/proc/self/cgroup").ok()?;

@@ -67,14 +67,12 @@ pub struct GroupWeight {
 
 impl ControlGroups {
     /// Why limits on CPU time may be invisible.
-    #[must_use]
     pub fn unseen(&self) -> Option<&str> {
         self.unseen.as_deref()
     }
 
     /// Direct members of all these groups; `None` if the kernel lists none. In version 1, a thread
     /// may be in different groups.
-    #[must_use]
     pub fn threads(&self, root: &Root) -> Option<Vec<Tid>> {
         let groups = self.time.iter().chain(&self.cpuset).chain(&self.freezers);
         let mut folders: Vec<String> = groups.map(Located::folder).collect();
@@ -91,7 +89,6 @@ impl ControlGroups {
     }
 
     /// Whether no group for CPUs or CPU time was found.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.cpuset.is_none() && self.time.is_none()
     }
@@ -131,20 +128,17 @@ pub struct Cpuset {
 
 impl Limits {
     /// Members' CPU time, in CPUs.
-    #[must_use]
     pub fn quota_cpus(&self) -> Option<f64> {
         self.quotas.iter().map(|quota| quota.cpus).min_by(f64::total_cmp)
     }
 
     /// How many periods exhausted a quota of the group or one above.
-    #[must_use]
     pub fn throttled(&self) -> Option<u64> {
         self.quotas.iter().filter_map(|quota| quota.throttled).reduce(u64::saturating_add)
     }
 }
 
 /// Whether group paths start at the root, as outside containers.
-#[must_use]
 pub fn is_first_namespace(root: &Root) -> bool {
     let namespace = std::fs::read_link(root.path("/proc/self/ns/cgroup"));
     namespace.is_ok_and(|namespace| namespace.as_os_str() == FIRST_NAMESPACE)
@@ -152,7 +146,6 @@ pub fn is_first_namespace(root: &Root) -> bool {
 
 impl Hierarchies {
     /// Reads the mounts.
-    #[must_use]
     pub fn read(root: &Root) -> Self {
         Hierarchies {
             mounted: mounts::all(root)
@@ -165,7 +158,6 @@ impl Hierarchies {
     }
 
     /// The groups that limit a thread, by its `cgroup` file.
-    #[must_use]
     pub fn groups(&self, root: &Root, tid: Tid, membership: &str) -> ControlGroups {
         let cpuset = self.located(root, tid, membership, "cpuset").unwrap_or_default();
         let memory = self
@@ -243,7 +235,6 @@ impl Hierarchies {
     }
 
     /// The limits of these groups.
-    #[must_use]
     pub fn limits(root: &Root, groups: &ControlGroups) -> Limits {
         let paths = [&groups.cpuset, &groups.time].into_iter().flatten().map(Located::path);
         Limits {
@@ -272,14 +263,12 @@ impl Hierarchies {
     }
 
     /// Weights, innermost first, without the root group.
-    #[must_use]
     pub fn shares(root: &Root, groups: &ControlGroups) -> Vec<GroupWeight> {
         groups.time.as_ref().map(|found| found.shares(root)).unwrap_or_default()
     }
 
     /// Folders of a group named by the user, as a folder or a group path. `..` cannot leave a
     /// hierarchy.
-    #[must_use]
     pub fn folders(&self, root: &Root, path: &str) -> Vec<String> {
         let path = path.trim_end_matches('/');
         let is_plain = path.split('/').all(|part| part != "..");

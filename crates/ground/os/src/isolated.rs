@@ -15,7 +15,6 @@ use crate::layout::{self, CpusetMounts};
 use crate::{CpuSet, Root};
 
 /// The isolated CPUs, from all readable sources.
-#[must_use]
 pub fn cpus(root: &Root) -> CpuSet {
     let layout = CpusetMounts::read(root);
     let partitions = layout.v2.map(|base| partitions(root, &base)).unwrap_or_default();
@@ -24,7 +23,6 @@ pub fn cpus(root: &Root) -> CpuSet {
 }
 
 /// The isolated CPUs, or none if all are isolated: then programs run there without requesting it.
-#[must_use]
 pub fn beside_others(root: &Root) -> CpuSet {
     let isolated = cpus(root);
     let online = layout::online(root).unwrap_or_default();
@@ -32,7 +30,6 @@ pub fn beside_others(root: &Root) -> CpuSet {
 }
 
 /// The CPUs of `isolcpus=`; some kernels include those of isolated partitions.
-#[must_use]
 pub fn at_boot(root: &Root) -> CpuSet {
     kernel_list(root, "isolated")
 }

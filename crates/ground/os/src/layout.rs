@@ -14,7 +14,6 @@ pub struct CpusetMounts {
 
 impl CpusetMounts {
     /// Reads the mounts (proc_mounts(5)).
-    #[must_use]
     pub fn read(root: &Root) -> Self {
         let mounts = root.read("/proc/self/mounts").unwrap_or_default();
         let v2 = mounts_of_kind(&mounts, "cgroup2")

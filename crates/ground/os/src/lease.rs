@@ -52,14 +52,12 @@ struct Held {
 
 impl CpuLeases {
     /// Starts without leases.
-    #[must_use]
     pub fn new(root: &Root) -> Self {
         let folder = File::open(root.path(FOLDER)).ok();
         CpuLeases { folder, held: HashMap::new(), is_blocked: false }
     }
 
     /// Whether another process blocks the view of other runs.
-    #[must_use]
     pub fn is_blocked(&self) -> bool {
         self.is_blocked
     }

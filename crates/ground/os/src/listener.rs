@@ -101,7 +101,6 @@ pub struct CallFilter(Vec<libc::sock_filter>);
 
 impl CallFilter {
     /// The filter for this processor, if its calls are known.
-    #[must_use]
     pub fn new() -> Option<Self> {
         let load = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
         let is_equal = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
@@ -188,7 +187,6 @@ pub struct CallListener(OwnedFd);
 
 impl CallListener {
     /// Wraps a descriptor from another process's [`CallFilter::put_up`].
-    #[must_use]
     pub fn new(descriptor: OwnedFd) -> Self {
         CallListener(descriptor)
     }
@@ -216,7 +214,6 @@ impl CallListener {
     }
 
     /// Whether the call still waits, so data just read is its thread's.
-    #[must_use]
     pub fn holds(&self, call: &WaitingCall) -> bool {
         let mut id = call.id;
         self.control(libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw mut id).is_ok()

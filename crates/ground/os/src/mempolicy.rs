@@ -112,31 +112,26 @@ pub struct MemoryNodes {
 
 impl MemoryPolicy {
     /// The default: near the CPU that first touches a page, unless the mapping has a policy.
-    #[must_use]
     pub fn usual() -> Self {
         MemoryPolicy { mode: DEFAULT, nodes: CpuSet::default() }
     }
 
     /// Near the CPU that first touches a page, or elsewhere if that node is full.
-    #[must_use]
     pub fn local() -> Self {
         MemoryPolicy { mode: LOCAL, nodes: CpuSet::default() }
     }
 
     /// Memory from these nodes only.
-    #[must_use]
     pub fn bind(nodes: CpuSet) -> Self {
         MemoryPolicy { mode: BIND, nodes }
     }
 
     /// Pages from these nodes in turn.
-    #[must_use]
     pub fn interleave(nodes: CpuSet) -> Self {
         MemoryPolicy { mode: INTERLEAVE, nodes }
     }
 
     /// In turn, weighted by `/sys/kernel/mm/mempolicy/weighted_interleave` (Linux 6.9).
-    #[must_use]
     pub fn weighted_interleave(nodes: CpuSet) -> Self {
         MemoryPolicy { mode: WEIGHTED_INTERLEAVE, nodes }
     }
@@ -165,19 +160,16 @@ impl MemoryPolicy {
     }
 
     /// Its nodes; empty for a policy that follows the CPU.
-    #[must_use]
     pub fn nodes(&self) -> &CpuSet {
         &self.nodes
     }
 
     /// Whether it takes pages from nodes in turn.
-    #[must_use]
     pub fn interleaves(&self) -> bool {
         [INTERLEAVE, WEIGHTED_INTERLEAVE].contains(&(self.mode & !FLAGS))
     }
 
     /// The system call that sets this policy.
-    #[must_use]
     pub fn call(&self) -> PolicyCall {
         PolicyCall { mode: self.mode, words: self.nodes.to_words() }
     }
@@ -196,7 +188,6 @@ impl MemoryPolicy {
     }
 
     /// Interprets a kernel error.
-    #[must_use]
     pub fn refusal(&self, source: io::Error) -> MemoryPolicyError {
         match source.raw_os_error() {
             Some(libc::ENOSYS) => MemoryPolicyError::NoNuma,
@@ -254,19 +245,16 @@ impl PolicyCall {
     }
 
     /// First argument.
-    #[must_use]
     pub fn mode(&self) -> i32 {
         self.mode
     }
 
     /// Second argument; null for an empty mask.
-    #[must_use]
     pub fn words(&self) -> &[Word] {
         &self.words
     }
 
     /// Third argument: one more than the mask's bits, because `get_nodes` subtracts one.
-    #[must_use]
     pub fn bits(&self) -> usize {
         if self.words.is_empty() { 0 } else { self.words.len() * Word::BITS as usize + 1 }
     }
@@ -274,7 +262,6 @@ impl PolicyCall {
 
 impl MemoryNodes {
     /// Reads this computer's nodes; node 0 if the kernel lists none.
-    #[must_use]
     pub fn read(root: &Root) -> Self {
         let present = circle(root, "online").unwrap_or_else(|| CpuSet::single(0));
         let with_memory = circle(root, "has_memory").unwrap_or_else(|| present.clone());

@@ -4,7 +4,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Addresses of active interfaces, loopback ones (127.0.0.1) last. Omits link-local ones
 /// (fe80::/10).
-#[must_use]
 pub fn addresses() -> Vec<IpAddr> {
     let mut first = std::ptr::null_mut();
     // SAFETY: `first` is writable; the resulting list is freed below.

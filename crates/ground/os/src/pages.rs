@@ -53,7 +53,6 @@ impl Pages {
     }
 
     /// Own bytes on other nodes than these.
-    #[must_use]
     pub fn own_outside(&self, nodes: &CpuSet) -> u64 {
         self.own_bytes
             .iter()
@@ -63,7 +62,6 @@ impl Pages {
     }
 
     /// All own bytes.
-    #[must_use]
     pub fn own(&self) -> u64 {
         self.own_bytes.values().sum()
     }

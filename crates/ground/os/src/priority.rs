@@ -22,7 +22,6 @@ const NICE_STEP: f64 = 1.25;
 
 /// Describes the calling thread's unusual settings, such as `nice 10, weight 0.002 of the control
 /// group /a`; `None` if there are none.
-#[must_use]
 pub fn of_self(root: &Root) -> Option<String> {
     let stat = root.read("/proc/thread-self/stat").unwrap_or_default();
     let mut words: Vec<String> = Stat::parse(stat.as_bytes()).map(own).unwrap_or_default();
@@ -72,7 +71,6 @@ struct Standing {
 
 /// The setting that makes a thread yield to another; `None` if it does not yield, or a deciding
 /// setting cannot be read.
-#[must_use]
 pub fn gives_way(root: &Root, tid: Tid, other: Tid) -> Option<GivesWay> {
     let hierarchies = Hierarchies::read(root);
     let own = Standing::read(root, &hierarchies, tid)?;

@@ -30,7 +30,6 @@ pub struct Published {
 
 impl Published {
     /// Shows nothing yet.
-    #[must_use]
     pub fn new(name: &'static str) -> Self {
         Published { name, file: None }
     }
@@ -102,7 +101,6 @@ pub struct PublishedText {
 impl PublishedText {
     /// Whether to trust this text about another process: its process must belong to root or that
     /// process's user. Any process can show any text, and root reads all.
-    #[must_use]
     pub fn may_speak_of(&self, root: &Root, pid: Tid) -> bool {
         let own = uid(root, self.pid);
         // Texts about exited processes are harmless.

@@ -29,7 +29,6 @@ pub struct Readiness {
 
 impl Readiness {
     /// Whether any of these is true.
-    #[must_use]
     pub fn is_any(self) -> bool {
         self.has_data || self.has_room || self.has_ended
     }
@@ -47,13 +46,11 @@ impl Readiness {
 
 impl Awaited {
     /// Waits for a file's data.
-    #[must_use]
     pub fn data(file: &impl AsRawFd) -> Self {
         Awaited::Data(file.as_raw_fd())
     }
 
     /// Waits for the end of a file's peer.
-    #[must_use]
     pub fn end(file: &impl AsRawFd) -> Self {
         Awaited::End(file.as_raw_fd())
     }

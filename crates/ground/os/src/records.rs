@@ -70,7 +70,6 @@ pub enum TracepointRecord {
 
 impl TracepointRecord {
     /// The record's time; 0 for lost records.
-    #[must_use]
     pub fn time_ns(&self) -> u64 {
         match self {
             TracepointRecord::Passed { time_ns, .. }

@@ -24,7 +24,6 @@ pub struct FileError {
 
 impl FileError {
     /// Whether the file does not exist, for instance because its thread has exited.
-    #[must_use]
     pub fn is_absent(&self) -> bool {
         // ESRCH from /proc/PID, ENODEV from a removed control group.
         let gone = [libc::ENOENT, libc::ESRCH, libc::ENODEV];
@@ -34,13 +33,11 @@ impl FileError {
 
 impl Root {
     /// The computer below this folder.
-    #[must_use]
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Root(folder.into())
     }
 
     /// Whether this is the real computer, to which system calls refer too.
-    #[must_use]
     pub fn is_this_computer(&self) -> bool {
         self.0 == std::path::Path::new("/")
     }
@@ -53,13 +50,11 @@ impl Root {
     }
 
     /// The real path of that computer's file.
-    #[must_use]
     pub fn path(&self, path: &str) -> PathBuf {
         self.0.join(path.trim_start_matches('/'))
     }
 
     /// Whether a path exists.
-    #[must_use]
     pub fn has(&self, path: &str) -> bool {
         self.path(path).exists()
     }
@@ -74,13 +69,11 @@ impl Root {
     }
 
     /// The CPUs or nodes in a file, as a list; `None` if it is unreadable or invalid.
-    #[must_use]
     pub fn cpus(&self, path: &str) -> Option<CpuSet> {
         CpuSet::of_list(&self.read(path).ok()?)
     }
 
     /// The number in a file; `None` if it is unreadable or no number.
-    #[must_use]
     pub fn number<T: FromStr>(&self, path: &str) -> Option<T> {
         self.read(path).ok()?.trim().parse().ok()
     }
@@ -152,7 +145,6 @@ impl Root {
     }
 
     /// Like [`Root::path`], for paths that may not be UTF-8.
-    #[must_use]
     pub fn of(&self, path: &Path) -> PathBuf {
         self.0.join(path.strip_prefix("/").unwrap_or(path))
     }

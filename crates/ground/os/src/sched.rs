@@ -51,7 +51,6 @@ pub struct Stat<'a> {
 
 impl<'a> Stat<'a> {
     /// Parses a line. The name in parentheses may contain some.
-    #[must_use]
     pub fn parse(line: &'a [u8]) -> Option<Self> {
         let opened = line.iter().position(|byte| *byte == b'(')?;
         let closed =
@@ -90,13 +89,11 @@ impl<'a> Stat<'a> {
     }
 
     /// Whether it has ended, even if not yet reaped.
-    #[must_use]
     pub fn has_ended(&self) -> bool {
         [b'Z', b'X'].contains(&self.state)
     }
 
     /// The name as text.
-    #[must_use]
     pub fn name(&self) -> String {
         bytes::text(self.name)
     }
@@ -107,14 +104,12 @@ fn small_signed(bytes: &[u8]) -> Option<i32> {
 }
 
 /// The policy's name, such as `fifo`, or its number.
-#[must_use]
 pub fn policy_name(policy: u32) -> String {
     POLICIES.get(policy as usize).map_or_else(|| policy.to_string(), |name| (*name).to_owned())
 }
 
 /// Explains a refused mask: `EBUSY` for a deadline thread, whose bandwidth is reserved on all CPUs
 /// of its root domain (Documentation/scheduler/sched-deadline.rst).
-#[must_use]
 pub fn mask_refusal(tid: Tid, error: &std::io::Error) -> String {
     let line = std::fs::read(format!("/proc/{tid}/task/{tid}/stat")).unwrap_or_default();
     let policy = Stat::parse(&line).map(|stat| policy_name(stat.policy));
@@ -138,7 +133,6 @@ pub struct ThreadTimes {
 
 impl ThreadTimes {
     /// Parses a `schedstat` file.
-    #[must_use]
     pub fn parse(counts: &[u8]) -> Option<Self> {
         let mut counts = words(counts);
         Some(ThreadTimes {
@@ -149,7 +143,6 @@ impl ThreadTimes {
 }
 
 /// The calling thread's times, if counted.
-#[must_use]
 pub fn own_times() -> Option<ThreadTimes> {
     ThreadTimes::parse(&std::fs::read("/proc/thread-self/schedstat").ok()?)
 }
@@ -171,7 +164,6 @@ pub struct ThreadStatus<'a> {
 
 impl<'a> ThreadStatus<'a> {
     /// Parses a `status` file; lines may be missing.
-    #[must_use]
     pub fn parse(text: &'a [u8]) -> Self {
         let mut status = ThreadStatus::default();
         for line in lines(text) {
@@ -195,7 +187,6 @@ impl<'a> ThreadStatus<'a> {
     }
 
     /// Allowed CPUs, if valid.
-    #[must_use]
     pub fn mask(&self) -> Option<CpuSet> {
         let list = std::str::from_utf8(self.cpus).ok().filter(|list| !list.is_empty())?;
         CpuSet::of_list(list)
@@ -203,13 +194,11 @@ impl<'a> ThreadStatus<'a> {
 }
 
 /// Migrations since the thread's start, from its `sched` file, if counted.
-#[must_use]
 pub fn migrations(sched: &[u8]) -> Option<u64> {
     unsigned(value(sched, b"se.nr_migrations")?)
 }
 
 /// All threads, from `loadavg` (proc_loadavg(5)): `0.20 0.18 0.12 1/80 11206`.
-#[must_use]
 pub fn threads_of_all(loadavg: &[u8]) -> Option<u64> {
     let field = words(loadavg).nth(3)?;
     unsigned(field.splitn(2, |byte| *byte == b'/').nth(1)?)

@@ -19,20 +19,17 @@ const SEVERAL_TICKS_NS: u64 = 50_000_000;
 const REMOTE_TICKS_NS: u64 = 2_500_000_000;
 
 /// CPUs that stop the tick while one thread runs alone; empty if not listed.
-#[must_use]
 pub fn without_tick(root: &Root) -> CpuSet {
     isolated::kernel_list(root, "nohz_full")
 }
 
 /// Whether the kernel updates a thread's time on this CPU at each tick.
-#[must_use]
 pub fn has_tick(without_tick: &CpuSet, cpu: Option<u32>) -> bool {
     cpu.is_some_and(|cpu| !without_tick.contains(cpu))
 }
 
 /// Whether a thread, runnable at both readings, has waited all the time between them: neither of
 /// its times has changed.
-#[must_use]
 pub fn has_starved(before: ThreadTimes, now: ThreadTimes, watched_ns: u64, has_tick: bool) -> bool {
     let enough_ns = if has_tick { SEVERAL_TICKS_NS } else { REMOTE_TICKS_NS };
     now == before && watched_ns >= enough_ns
@@ -48,7 +45,6 @@ pub struct Ready {
 impl Ready {
     /// Reads a thread at this time since the boot, after an earlier reading. `None` if it is not
     /// runnable. The second value: whether it has waited for a CPU since first found runnable.
-    #[must_use]
     pub fn look(
         before: Option<Self>,
         task: &ThreadStat,

@@ -119,7 +119,6 @@ fn foreign(path: &Path, owner: u32) -> String {
 
 impl TrustError {
     /// Whether the folder or file does not exist.
-    #[must_use]
     pub fn is_absent(&self) -> bool {
         matches!(self, TrustError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
@@ -171,7 +170,6 @@ impl TrustedFolder {
     }
 
     /// Its absolute path, which no other user can redirect.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

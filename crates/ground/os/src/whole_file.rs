@@ -196,7 +196,6 @@ fn opened(path: &Path, how: &mut OpenOptions) -> io::Result<File> {
 }
 
 /// The folder of a file.
-#[must_use]
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

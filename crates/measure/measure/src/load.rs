@@ -67,7 +67,6 @@ pub fn curve_at<P: Probe>(
 }
 
 /// The number of candidate lines for the curve of this many PUs.
-#[must_use]
 pub fn lines_needed(pus: usize) -> u32 {
     LINE_SPACING * (pus / 2) as u32
 }

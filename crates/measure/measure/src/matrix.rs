@@ -51,7 +51,6 @@ pub struct MatrixOutcome {
 
 impl MatrixOutcome {
     /// The number of visits with batches.
-    #[must_use]
     pub fn visits(&self) -> u64 {
         let pairs = schedule::all_pairs(self.samples.pus().len());
         pairs
@@ -222,7 +221,6 @@ impl<P: Probe> MatrixRun<'_, P> {
 }
 
 /// The number of candidate lines that such a run needs.
-#[must_use]
 pub fn lines_needed(group_of: &[usize], together: usize) -> u32 {
     match together {
         0 | 1 => 1,

@@ -83,7 +83,6 @@ pub enum MeasureNews<'a> {
 
 impl MeasureNews<'_> {
     /// A sentence for the user, if any.
-    #[must_use]
     pub fn sentence(&self) -> Option<String> {
         match self {
             MeasureNews::Waits(process) => {

@@ -125,7 +125,6 @@ impl RoundTripSource {
     }
 
     /// Whether it is this computer.
-    #[must_use]
     pub fn is_host(&self) -> bool {
         matches!(self, RoundTripSource::Host { .. })
     }
@@ -147,7 +146,6 @@ impl RoundTripSource {
     }
 
     /// The model of a simulated source.
-    #[must_use]
     pub fn model(&self) -> Option<&Arc<CoherentModel>> {
         match self {
             RoundTripSource::Simulated { model, .. } => Some(model),
@@ -156,7 +154,6 @@ impl RoundTripSource {
     }
 
     /// The PUs to measure.
-    #[must_use]
     pub fn pus(&self) -> &[u32] {
         match self {
             RoundTripSource::Host { pus, .. }
@@ -166,7 +163,6 @@ impl RoundTripSource {
     }
 
     /// The known topology of the machine.
-    #[must_use]
     pub fn topology(&self) -> &Topology {
         match self {
             RoundTripSource::Host { topology, .. } => topology,
@@ -176,7 +172,6 @@ impl RoundTripSource {
     }
 
     /// The machine, distinguished from others of its name.
-    #[must_use]
     pub fn machine(&self) -> MachineIdentity {
         let named = MachineIdentity { name: self.name(), ..MachineIdentity::default() };
         match self {
@@ -198,7 +193,6 @@ impl RoundTripSource {
     }
 
     /// The machine's name.
-    #[must_use]
     pub fn name(&self) -> String {
         match self {
             RoundTripSource::Host { .. } => host_name(),

@@ -9,7 +9,6 @@ const USUAL_ROUNDS: u32 = 31;
 const USUAL_VISITS: u32 = 1500;
 
 /// The rounds for this many PUs, so that they take a few seconds.
-#[must_use]
 pub fn rounds(pus: usize) -> u32 {
     (USUAL_VISITS / (pus.max(1) as u32)).clamp(LEAST_ROUNDS, USUAL_ROUNDS)
 }

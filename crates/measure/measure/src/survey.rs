@@ -34,7 +34,6 @@ pub struct SurveyRequest {
 
 impl SurveyRequest {
     /// The journal header of such a run.
-    #[must_use]
     pub fn header(&self, machine: MachineIdentity) -> JournalHeader {
         let options = JournalOptions {
             least_passes: self.plan.passes.least(),
@@ -123,7 +122,6 @@ pub enum SurveyOutcome {
 }
 
 /// The number of candidate lines that a probe must offer.
-#[must_use]
 pub fn lines_needed(request: &SurveyRequest, topology: &Topology) -> u32 {
     let groups = traffic_groups(topology, &request.pus);
     let matrix = matrix::lines_needed(&groups, together(request, &groups));

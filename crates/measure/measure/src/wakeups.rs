@@ -13,7 +13,6 @@ const ROUND_TRIPS: u32 = 40;
 const BATCHES: u32 = 8;
 
 /// Random pairs to measure: this many of each nearness, including CPUs with themselves.
-#[must_use]
 pub fn pairs(topology: &Topology, pus: &[u32], most: u32, seed: u64) -> Vec<[u32; 2]> {
     let mut order = pus.to_vec();
     Xoshiro::new(seed).shuffle(&mut order);

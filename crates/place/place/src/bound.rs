@@ -20,7 +20,6 @@ const LARGEST_ASSIGNED: usize = 512;
 /// must cross between distant groups of slots.
 ///
 /// In the problem's unit. Without a deadline it is the same on every computer.
-#[must_use]
 pub fn lower_bound(problem: &Problem, limit: &SearchLimit) -> f64 {
     let simple = gilmore_lawler(problem, limit);
     levels::by_levels(problem, limit).map_or(simple, |bound| simple.max(bound))
@@ -31,7 +30,6 @@ pub fn lower_bound(problem: &Problem, limit: &SearchLimit) -> f64 {
 ///
 /// In the problem's unit. With more than 512 slots, tasks may share slots, which is faster and
 /// weaker. After the deadline, missing terms count as zero.
-#[must_use]
 pub fn gilmore_lawler(problem: &Problem, limit: &SearchLimit) -> f64 {
     if limit.is_late() {
         return 0.0;
@@ -102,7 +100,6 @@ impl Nearest {
 
 /// The same bound for dense matrices, which may have negative numbers. After the deadline it is
 /// crude.
-#[must_use]
 pub fn gilmore_lawler_dense(qap: &Qap, limit: &SearchLimit) -> f64 {
     let n = qap.n();
     let mut watch = DeadlineWatch::new(limit, n * n);

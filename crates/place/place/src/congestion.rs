@@ -15,7 +15,6 @@ const STRIDE: u64 = 256;
 ///
 /// A maximum over links has plateaus, on which descents get stuck. Each of `limit.kicks` is 256
 /// proposals.
-#[must_use]
 pub fn anneal(
     problem: &Problem,
     links: &Links,

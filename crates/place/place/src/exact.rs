@@ -13,7 +13,6 @@ pub const MOST_TASKS: usize = 14;
 ///
 /// Each next task, the heaviest first, tries every free slot but only one of interchangeable ones.
 /// The Gilmore-Lawler bound of the remaining tasks prunes branches.
-#[must_use]
 pub fn exact(problem: &Problem, known: &Solution, limit: &SearchLimit) -> Option<Solution> {
     let mut order: Vec<usize> = (0..problem.tasks()).collect();
     order.sort_by(|a, b| {

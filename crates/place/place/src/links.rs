@@ -19,7 +19,6 @@ pub struct Links {
 impl Links {
     /// One for each group of a level with several groups, some of several cores. Without such
     /// levels, the groups of the home model.
-    #[must_use]
     pub fn new(profile: &Profile, pus: &Pus) -> Self {
         let mut links = Links {
             names: Vec::new(),
@@ -59,13 +58,11 @@ impl Links {
     }
 
     /// The number of links.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
     /// Whether there are no links.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
@@ -94,7 +91,6 @@ impl Links {
     }
 
     /// The load of each link, with tasks on these rows.
-    #[must_use]
     pub fn loads(&self, traffic: &Traffic, pu_of: &[usize]) -> Vec<f64> {
         let mut loads = vec![0.0; self.len()];
         for (task, with, weight) in traffic.edges() {
@@ -104,7 +100,6 @@ impl Links {
     }
 
     /// The most loaded link and its load.
-    #[must_use]
     pub fn busiest(&self, loads: &[f64]) -> Option<(String, f64)> {
         let at = (0..loads.len()).max_by(|a, b| loads[*a].total_cmp(&loads[*b]).then(b.cmp(a)))?;
         Some((self.names[at].clone(), loads[at]))

@@ -13,7 +13,6 @@ const SMALL: usize = 600;
 
 /// Merges communicating tasks, and near slots, into pairs until few are left. Then it places these
 /// and splits the pairs again, with a descent on each level (the V-cycle of Walshaw 2004).
-#[must_use]
 pub fn multilevel(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolution {
     let mut rng = Xoshiro::new(seed);
     // The rest is for kicks on the whole problem.

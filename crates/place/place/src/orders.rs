@@ -4,7 +4,6 @@ use seatmap_data::machine::{Matrix, Pu, Topology};
 
 /// Neighbours share as much as possible: package by package, cache by cache, SMT siblings together.
 /// If the topology has no cores, `distance` (in the order of `pus`) decides.
-#[must_use]
 pub fn compact(topology: &Topology, pus: &[u32], distance: &Matrix) -> Vec<u32> {
     match along(topology, pus) {
         Some(order) => order.into_iter().map(|pu| pu.os).collect(),
@@ -14,7 +13,6 @@ pub fn compact(topology: &Topology, pus: &[u32], distance: &Matrix) -> Vec<u32> 
 
 /// Each PU shares as little as possible with earlier ones: alternating packages, then caches, then
 /// cores; SMT siblings last.
-#[must_use]
 pub fn scatter(topology: &Topology, pus: &[u32], distance: &Matrix) -> Vec<u32> {
     let Some(order) = along(topology, pus) else { return chain(pus, distance, f64::max) };
     // The rank of a PU in its core, of a core in its cache, or of a cache in its package.

@@ -25,7 +25,6 @@ const STARTS_PART: u32 = 2;
 ///
 /// Half of the time goes to all starts equally, a quarter to the better two, the rest to the best.
 /// Starts not ready at half time are dropped, except for the first.
-#[must_use]
 pub fn portfolio(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolution {
     let mut rng = Xoshiro::new(seed);
     let nested = OnceCell::new();

@@ -24,7 +24,6 @@ pub struct Problem {
 
 impl Problem {
     /// One slot on each PU, without constraints. There must not be more tasks than PUs.
-    #[must_use]
     pub fn new(traffic: Traffic, distance: Square<f32>) -> Self {
         let pus = distance.n() as u32;
         Problem {
@@ -37,25 +36,21 @@ impl Problem {
     }
 
     /// The number of tasks.
-    #[must_use]
     pub fn tasks(&self) -> usize {
         self.traffic.tasks()
     }
 
     /// The number of slots, and of items (tasks and holes).
-    #[must_use]
     pub fn slots(&self) -> usize {
         self.pu_of_slot.len()
     }
 
     /// The distance between two slots.
-    #[must_use]
     pub fn between(&self, a: usize, b: usize) -> f64 {
         f64::from(self.distance[(self.pu_of_slot[a] as usize, self.pu_of_slot[b] as usize)])
     }
 
     /// The sum of weight x distance.
-    #[must_use]
     pub fn cost(&self, slot_of: &[u32]) -> f64 {
         self.traffic.cost(|a, b| self.apart(slot_of[a], slot_of[b]))
     }

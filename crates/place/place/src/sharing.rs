@@ -21,7 +21,6 @@ pub struct CoreSharing {
 impl PlaceRequest<'_> {
     /// The number of usable cores; `None` if none has several usable hardware threads, or if cores
     /// are unknown.
-    #[must_use]
     pub fn smt_cores(&self) -> Option<usize> {
         let topology = &self.profile.topology;
         let allowed = self.allowed()?;
@@ -30,7 +29,6 @@ impl PlaceRequest<'_> {
     }
 
     /// Whether fixed tasks share a core: then the user wants sharing.
-    #[must_use]
     pub fn fixes_share_a_core(&self) -> bool {
         let fixed: Vec<u32> =
             self.fixed.iter().filter_map(|(_, os)| self.profile.topology.pu(*os)?.core).collect();
@@ -38,7 +36,6 @@ impl PlaceRequest<'_> {
     }
 
     /// `None` if the topology does not have cores.
-    #[must_use]
     pub fn sharing(&self, placement: &[u32]) -> Option<CoreSharing> {
         let topology = &self.profile.topology;
         let allowed = self.allowed()?;

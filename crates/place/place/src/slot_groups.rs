@@ -40,7 +40,6 @@ const MOST_DEVIATION: f64 = 0.1;
 
 impl SlotGroups {
     /// The groups with exactly a problem's distances, if any.
-    #[must_use]
     pub fn of(problem: &Problem) -> Option<Self> {
         let known = distinct(&problem.distance)?;
         let levels = known.iter().map(|distance| (*distance, *distance)).collect();
@@ -48,7 +47,6 @@ impl SlotGroups {
     }
 
     /// Groups of near slots on a measured machine, if distances have gaps.
-    #[must_use]
     pub fn near(problem: &Problem) -> Option<Self> {
         let mut sampled = sampled(&problem.distance);
         sampled.sort_by(f32::total_cmp);
@@ -186,13 +184,11 @@ impl SlotGroups {
     }
 
     /// The number of slots.
-    #[must_use]
     pub fn slots(&self) -> usize {
         self.order.len()
     }
 
     /// The distance of two different slots.
-    #[must_use]
     pub fn between(&self, a: usize, b: usize) -> f64 {
         self.by_codes(self.code[a], self.code[b])
     }

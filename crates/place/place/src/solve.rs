@@ -42,7 +42,6 @@ pub struct Solved {
 /// The cheapest placement by weight x distance: by V-cycles if PUs have several slots, by annealing
 /// if many slots form groups, multilevel for thousands of slots, otherwise by the portfolio, with a
 /// proof for few tasks.
-#[must_use]
 pub fn cheapest(
     problem: &Problem,
     lower_bound: f64,
@@ -132,7 +131,6 @@ const TURNS: u32 = 8;
 /// first go through all methods for a pattern on a machine ([`crate::portfolio`],
 /// [`crate::multilevel`], [`crate::exact`]). Then kicks, for matrices with structure, and tabu
 /// search take turns from the best permutation.
-#[must_use]
 pub fn solve(qap: &Qap, limit: &SearchLimit, threads: usize, seed: u64) -> Solved {
     let form = AsProblem::new(qap);
     let part = limit.part(BOUND_PART);

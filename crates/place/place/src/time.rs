@@ -83,7 +83,6 @@ pub struct Core {
 impl Core {
     /// The part of its speed that each busy thread keeps: the gain grows linearly from one thread
     /// to all.
-    #[must_use]
     pub fn share(self, busy: u32) -> f64 {
         match busy {
             0 | 1 => 1.0,
@@ -92,7 +91,6 @@ impl Core {
     }
 
     /// The work of this many busy threads, relative to one alone.
-    #[must_use]
     pub fn work(self, busy: u32) -> f64 {
         let others = f64::from(self.threads.max(2) - 1);
         1.0 + (self.gain - 1.0) * (f64::from(busy) - 1.0).clamp(0.0, others) / others
@@ -143,19 +141,16 @@ impl<'a> TimeModel<'a> {
     }
 
     /// The number of tasks.
-    #[must_use]
     pub fn tasks(&self) -> usize {
         self.work_ns.len()
     }
 
     /// The number of PUs.
-    #[must_use]
     pub fn pus(&self) -> usize {
         self.speed.len()
     }
 
     /// The cost of a message to each of its tasks.
-    #[must_use]
     pub fn between_ns(&self, a: usize, b: usize) -> f64 {
         if a == b { self.same_ns[a] } else { self.distance_ns[(a, b)] }
     }
@@ -174,7 +169,6 @@ impl<'a> TimeModel<'a> {
     }
 
     /// The time of the slowest seat.
-    #[must_use]
     pub fn cost(&self, pu_of: &[usize]) -> f64 {
         TimedPlacement::of(self, pu_of).score().most
     }

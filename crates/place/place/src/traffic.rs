@@ -15,7 +15,6 @@ pub struct Traffic {
 impl Traffic {
     /// Adds up directed weights `(from, to, weight)` by pair, without self edges, zeros, and
     /// endpoints above `tasks`.
-    #[must_use]
     pub fn new(tasks: usize, edges: impl IntoIterator<Item = (usize, usize, f64)>) -> Self {
         let mut edges: Vec<(u32, u32, f64)> = edges
             .into_iter()
@@ -69,7 +68,6 @@ impl Traffic {
     }
 
     /// The number of tasks.
-    #[must_use]
     pub fn tasks(&self) -> usize {
         self.first.len() - 1
     }
@@ -94,7 +92,6 @@ impl Traffic {
     }
 
     /// The sum of weight x distance, task by task.
-    #[must_use]
     pub fn cost(&self, apart: impl Fn(usize, usize) -> f64) -> f64 {
         (0..self.tasks())
             .map(|task| {
@@ -104,7 +101,6 @@ impl Traffic {
     }
 
     /// The number of partners of a task.
-    #[must_use]
     pub fn degree(&self, task: usize) -> usize {
         self.first[task + 1] - self.first[task]
     }
@@ -117,7 +113,6 @@ impl Traffic {
     }
 
     /// The total traffic of a task.
-    #[must_use]
     pub fn volume(&self, task: usize) -> f64 {
         self.of(task).map(|(_, weight)| weight).sum()
     }
@@ -128,13 +123,11 @@ impl Traffic {
     }
 
     /// The number of communicating pairs.
-    #[must_use]
     pub fn pairs(&self) -> usize {
         self.with.len() / 2
     }
 
     /// The traffic between two tasks.
-    #[must_use]
     pub fn between(&self, a: usize, b: usize) -> f64 {
         let row = self.first[a]..self.first[a + 1];
         match self.with[row.clone()].binary_search(&(b as u32)) {

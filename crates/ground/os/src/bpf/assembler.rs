@@ -136,7 +136,6 @@ pub struct Assembler {
 
 impl Assembler {
     /// An empty program.
-    #[must_use]
     pub fn new() -> Self {
         Assembler::default()
     }

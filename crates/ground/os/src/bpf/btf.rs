@@ -95,7 +95,6 @@ impl Btf {
     }
 
     /// A function's number.
-    #[must_use]
     pub fn function(&self, name: &str) -> Option<u32> {
         self.number(FUNCTION, name)
     }

@@ -30,7 +30,6 @@ pub struct PuGroup {
 }
 
 /// The machine as nested groups; if no level is known, groups of near cores.
-#[must_use]
 pub fn machine(profile: &Profile) -> PuGroup {
     let mut pus: Vec<&Pu> = profile.topology.pus.iter().collect();
     let within =

@@ -31,7 +31,6 @@ pub struct Relations {
 
 impl Relations {
     /// The relations in a profile.
-    #[must_use]
     pub fn of(profile: &Profile, distance: &CoreDistance) -> Self {
         let model = fit::model_of(profile);
         let group = model.as_ref().map(|model| model.group_of(&distance.pus)).unwrap_or_default();
@@ -61,7 +60,6 @@ impl Relations {
     }
 
     /// The relation of the PUs in two rows, in words.
-    #[must_use]
     pub fn name(&self, i: usize, j: usize) -> String {
         if self.core[i] == self.core[j] {
             return "SMT siblings".to_owned();

@@ -184,7 +184,6 @@ impl View<'_> {
 }
 
 /// All findings: those that cast doubt on the figures, then those about hidden structure.
-#[must_use]
 pub fn findings(profile: &Profile) -> Vec<ProfileFinding> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };
     let Some(model) = fit::model_of(profile) else { return Vec::new() };

@@ -99,7 +99,6 @@ impl<'a> Counted<'a> {
 
 /// Fits the model. B becomes the median residual of each block, so that a few wrong cells do not
 /// shift it.
-#[must_use]
 pub fn fit(machine: &GroupedMachine, cells: &[HomeDistance]) -> BlockStarFit {
     let machine = &Counted::of(machine);
     let groups = machine.groups;

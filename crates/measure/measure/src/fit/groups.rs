@@ -32,7 +32,6 @@ const ONE_PART: f64 = 0.95;
 
 /// The group of each PU, numbered by first appearance. `core` identifies siblings, which share a
 /// group.
-#[must_use]
 pub fn find(d: &Matrix, core: &[usize]) -> Vec<usize> {
     let between = between_cores(d, core);
     let near = partition(&between);

@@ -21,7 +21,6 @@ const GROUP_OFFSET_SIZE: f64 = 4.0;
 /// The rows of `count` good hubs, the most helpful first. They alternate between the groups, from
 /// the last: the line's home is usually in the first, so the last group's rows agree least and most
 /// need a second hub. Inside a group, hubs are evenly spread over the cores; none are siblings.
-#[must_use]
 pub fn choose(group: &[usize], core: &[usize], count: usize) -> Vec<usize> {
     let groups = linkage::count(group);
     let mut seen = std::collections::HashSet::new();
@@ -47,7 +46,6 @@ pub fn choose(group: &[usize], core: &[usize], count: usize) -> Vec<usize> {
 
 /// The whole matrix from the rows of `hubs`. NaN on the diagonal, for SMT siblings, and between
 /// groups without information from a hub.
-#[must_use]
 pub fn predict(measured: &Matrix, hubs: &[usize], group: &[usize], core: &[usize]) -> Matrix {
     let unknowns = Unknowns { group, groups: linkage::count(group) };
     let mut determined = vec![false; unknowns.groups * unknowns.groups];
@@ -67,7 +65,6 @@ pub fn predict(measured: &Matrix, hubs: &[usize], group: &[usize], core: &[usize
 }
 
 /// The root mean square error over pairs without hubs; `None` without such pairs.
-#[must_use]
 pub fn rmse_ns(predicted: &Matrix, measured: &Matrix, hubs: &[usize]) -> Option<f64> {
     let fresh = measured.pairs().filter(|(i, j, _)| !hubs.contains(i) && !hubs.contains(j));
     rms(fresh.map(|(i, j, value)| predicted[(i, j)] - value).filter(|error| error.is_finite()))

@@ -33,7 +33,6 @@ const EMPTY_FROM: f64 = 0.95;
 /// The groups come from the distances alone, SMT siblings from the topology if known. The fit
 /// excludes siblings; only their median is kept. All distances are for one line, so there is one
 /// home.
-#[must_use]
 pub fn explain(distance: &CoreDistance, topology: &Topology) -> Option<HomeModel> {
     let d = &distance.median_ns;
     d.pairs().find(|(_, _, cell)| cell.is_finite())?;
@@ -65,7 +64,6 @@ pub fn explain(distance: &CoreDistance, topology: &Topology) -> Option<HomeModel
 }
 
 /// A profile's model, or else an explanation of its distances, if it has any.
-#[must_use]
 pub fn model_of(profile: &Profile) -> Option<HomeModel> {
     profile
         .home_model
@@ -89,7 +87,6 @@ fn members(group: &[usize], pus: &[u32]) -> Vec<Vec<u32>> {
 
 /// The model's round trip between the PUs in rows `i` and `j` of `pus`, in nanoseconds; meaningless
 /// for SMT siblings. `None` for a PU with itself, or if unknown.
-#[must_use]
 pub fn predict(model: &HomeModel, pus: &[u32], i: usize, j: usize, home: usize) -> Option<f64> {
     model.round_trip_ns(pus, i, j, home).filter(|_| i != j)
 }

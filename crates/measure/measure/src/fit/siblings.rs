@@ -15,7 +15,6 @@ const NEARER_IN_THE_MEDIAN: f64 = 0.67;
 const AS_NEAR: f64 = 1.05;
 
 /// The core of each PU in `distance.pus`: from the topology, otherwise from the distances.
-#[must_use]
 pub fn cores(distance: &CoreDistance, topology: &Topology) -> Vec<usize> {
     if distance.pus.iter().any(|os| core_of(topology, *os).is_some()) {
         // A PU without a core is alone.

@@ -14,7 +14,6 @@ const NOTHING_VARIES: f64 = 0.005;
 /// Cores count instead of PUs, because siblings repeat each other. A star of n cores is charged for
 /// its n unknowns (adjusted R2); it fits groups of up to three exactly, so these are excluded.
 /// `None` without a large enough group, or if the distances do not vary.
-#[must_use]
 pub fn r2(d: &Matrix, core: &[usize], group: &[usize]) -> Option<f64> {
     let between = between_cores(d, core);
     let mut group_of_core = vec![0; between.n()];

@@ -39,13 +39,11 @@ pub struct Grouping {
 
 impl Grouping {
     /// The number of homes.
-    #[must_use]
     pub fn homes(&self) -> usize {
         self.home_of_line.iter().max().map_or(0, |last| *last as usize + 1)
     }
 
     /// The lines of each home.
-    #[must_use]
     pub fn lines_of_homes(&self) -> Vec<Vec<usize>> {
         let mut lines = vec![Vec::new(); self.homes()];
         self.home_of_line
@@ -63,7 +61,6 @@ impl Grouping {
 /// Sorts candidate lines by home. Homes are not resolvable with fewer than three PUs, because a
 /// single distance cannot be split into offsets, with fewer than two lines, or if only noise
 /// distinguishes the lines.
-#[must_use]
 pub fn group_lines(samples: &LineSamples) -> Grouping {
     Features::of(samples)
         .map_or(Grouping::unresolved(samples.lines()), |features| group_by(&features))

@@ -18,13 +18,11 @@ pub struct LineSamples {
 
 impl LineSamples {
     /// The number of candidate lines.
-    #[must_use]
     pub fn lines(&self) -> usize {
         self.median_ns.len()
     }
 
     /// One median; NaN if not measured.
-    #[must_use]
     pub fn ns(&self, line: usize, hub: usize, pu: usize) -> f64 {
         let hubs = self.median_ns.get(line);
         hubs.and_then(|hubs| hubs.get(hub)?.get(pu).copied()).unwrap_or(f64::NAN)

@@ -55,14 +55,12 @@ fn compared(profile: &Profile, model: &CoherentModel) -> Vec<(usize, usize, Both
 }
 
 /// Compares all pairs.
-#[must_use]
 pub fn all(profile: &Profile, model: &CoherentModel) -> Fidelity {
     let both: Vec<Both> = compared(profile, model).into_iter().map(|(_, _, both)| both).collect();
     fidelity("all pairs", &both).unwrap_or_default()
 }
 
 /// Compares each distance class, nearest first.
-#[must_use]
 pub fn by_class(profile: &Profile, model: &CoherentModel) -> Vec<Fidelity> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };
     let relations = Relations::of(profile, distance);
@@ -78,7 +76,6 @@ pub fn by_class(profile: &Profile, model: &CoherentModel) -> Vec<Fidelity> {
 
 /// Compares every pair of cores for lines of every home with the profile's fit; `None` with one
 /// home.
-#[must_use]
 pub fn by_home(profile: &Profile, model: &CoherentModel) -> Option<Fidelity> {
     let homes = profile.home_model.as_ref().filter(|_| model.homes() > 1)?;
     let pus = &profile.core_distance.as_ref()?.pus;

@@ -30,7 +30,6 @@ pub struct Sparse<'a> {
 impl<'a> Sparse<'a> {
     /// Starts from an assignment of all items (tasks, then holes). `None` if the deadline comes
     /// before the table is complete.
-    #[must_use]
     pub fn new(problem: &'a Problem, slot_of: Vec<u32>, limit: &SearchLimit) -> Option<Self> {
         let item_at = inverse(&slot_of);
         let cost = problem.cost(&slot_of);

@@ -24,7 +24,6 @@ use crate::{Problem, Zones};
 use seatmap_data::statistics::Xoshiro;
 
 /// Items in one order on slots in another order.
-#[must_use]
 pub fn in_order(items: &[u32], slots: &[u32]) -> Vec<u32> {
     let mut slot_of = vec![0; items.len()];
     items.iter().zip(slots).for_each(|(item, slot)| slot_of[*item as usize] = *slot);

@@ -17,7 +17,6 @@ const ROUNDING: f64 = 1e-10;
 
 impl Score {
     /// Whether this is better, by more than rounding.
-    #[must_use]
     pub fn is_better_than(self, other: Score) -> bool {
         // Infinities would give NaN.
         let margin = if other.most.is_finite() { ROUNDING * other.most } else { 0.0 };
@@ -68,7 +67,6 @@ impl<'a> TimedPlacement<'a> {
     }
 
     /// Each task on its PU (row).
-    #[must_use]
     pub fn of(model: &'a TimeModel, pu_of: &[usize]) -> Self {
         let mut seating = TimedPlacement::empty(model);
         pu_of.iter().enumerate().for_each(|(task, pu)| seating.put(task, *pu));
@@ -76,7 +74,6 @@ impl<'a> TimedPlacement<'a> {
     }
 
     /// The PU of each task.
-    #[must_use]
     pub fn pu_of(&self) -> &[usize] {
         &self.pu_of
     }
@@ -154,27 +151,23 @@ impl<'a> TimedPlacement<'a> {
     }
 
     /// The speed of a PU with the tasks on the rest of its core.
-    #[must_use]
     pub fn speed(&self, pu: usize) -> f64 {
         let core = self.model.core[pu];
         self.model.speed[pu] * self.model.cores[core].share(self.busy[core])
     }
 
     /// The work and the messages of a seat, in nanoseconds.
-    #[must_use]
     pub fn parts(&self, pu: usize) -> (f64, f64) {
         (self.work_ns[pu] / self.speed(pu), self.messages_ns[pu])
     }
 
     /// The time of a seat, in nanoseconds.
-    #[must_use]
     pub fn time_ns(&self, pu: usize) -> f64 {
         let (work_ns, messages_ns) = self.parts(pu);
         work_ns + messages_ns
     }
 
     /// The time of the slowest seat, and of all.
-    #[must_use]
     pub fn score(&self) -> Score {
         let used = (0..self.count.len()).filter(|pu| self.count[*pu] > 0);
         used.map(|pu| self.time_ns(pu)).fold(Score { most: 0.0, sum: 0.0 }, |score, time_ns| {
@@ -187,7 +180,6 @@ impl<'a> TimedPlacement<'a> {
     }
 
     /// The PU of the slowest seat.
-    #[must_use]
     pub fn slowest(&self) -> usize {
         (0..self.count.len())
             .max_by(|a, b| self.time_ns(*a).total_cmp(&self.time_ns(*b)).then(b.cmp(a)))
@@ -206,7 +198,6 @@ impl TimeModel<'_> {
     }
 
     /// Whether a placement satisfies all constraints.
-    #[must_use]
     pub fn allows(&self, pu_of: &[usize]) -> bool {
         let mut seating = TimedPlacement::empty(self);
         pu_of.iter().enumerate().all(|(task, pu)| {
