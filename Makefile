@@ -146,7 +146,7 @@ studies: export SEATMAP_CELLCC ?= $(CURDIR)/target/cell/bin/seatmap-cellcc
 
 bench: build
 	$(CARGO) run --release --locked --package seatmap-bench -- --keep bench/runs
-	$(CARGO) build --release --locked --package seatmap-place --example groups
+	$(CARGO) build --release --locked --package seatmap-bench --example groups
 	bench/shared/run --groups $(RELEASE)/examples/groups --sizes 64,256
 
 # libspe2 and its compiler, below target/, for the measured C programs.

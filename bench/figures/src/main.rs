@@ -15,6 +15,8 @@ mod run;
 mod schedule;
 mod scotch;
 mod statistic;
+#[path = "../../../crates/measure/measure/tests/synthetic/mod.rs"]
+mod synthetic;
 
 use row::FigureRow;
 use std::error::Error;

@@ -1,6 +1,7 @@
 //! Finds the homes of a program's own lines, inside the program, from a profile of other lines.
 
 use crate::row::FigureRow;
+use crate::synthetic::{AddressHash, Mesh, MeshProbe, ProbeNoise};
 use seatmap_data::machine::{HomeLines, Origin, OriginKind, Profile, Topology};
 use seatmap_data::port::{Addr, Testbed, Workload};
 use seatmap_data::statistics::words::percent;
@@ -9,7 +10,6 @@ use seatmap_measure::probe::{PairAt, Probe, Visit};
 use seatmap_measure::samples::Samples;
 use seatmap_measure::seats::line_homes::{BATCHES, CandidateLines, DistanceReading, find, find_by};
 use seatmap_measure::survey::{Survey, SurveyOutcome, SurveyRequest, survey};
-use seatmap_measure::synthetic::{AddressHash, Mesh, MeshProbe, ProbeNoise};
 use seatmap_place::PlaceError;
 use seatmap_sim::{CoherentBed, SimError, catalog, coherent};
 use std::error::Error;

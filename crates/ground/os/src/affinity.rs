@@ -18,8 +18,7 @@
 use crate::hierarchy::{Hierarchies, is_first_namespace};
 use crate::kernel::version;
 use crate::root::Root;
-use crate::traced;
-use crate::{CpuSet, Tid, layout, small};
+use crate::{CpuSet, Tid, layout, small, task, traced};
 use std::io;
 use std::sync::OnceLock;
 use std::thread;
@@ -64,7 +63,7 @@ pub fn pin(cpus: &[u32]) -> io::Result<()> {
 /// # Errors
 /// The kernel's: `ESRCH` if the thread has exited.
 pub fn whole(tid: Tid) -> io::Result<CpuSet> {
-    let tid = if tid == 0 { crate::task::own_tid() } else { tid };
+    let tid = task::real_tid(tid);
     traced::status(tid)
         .and_then(|status| CpuSet::of_list(&small::value_of(&status, "Cpus_allowed_list")?))
         .filter(|mask| !mask.is_empty())
@@ -105,7 +104,6 @@ pub fn bind(tid: Tid, cpus: &CpuSet) -> io::Result<Option<CpuSet>> {
 }
 
 /// Whether a mask is the given one; offline CPUs may be missing.
-#[must_use]
 pub fn is_as_given(given: &CpuSet, found: &CpuSet) -> bool {
     is_as_given_without(given, found, offline)
 }
@@ -117,17 +115,12 @@ fn is_as_given_without(given: &CpuSet, found: &CpuSet, offline: impl FnOnce() ->
 }
 
 /// Present but offline CPUs; empty if not listed.
-#[must_use]
 pub fn offline() -> CpuSet {
-    match (listed_cpus("present"), layout::online(&Root::new("/"))) {
+    let root = Root::new("/");
+    match (root.cpus("/sys/devices/system/cpu/present"), layout::online(&root)) {
         (Some(present), Ok(online)) => present.without(&online),
         _ => CpuSet::default(),
     }
-}
-
-fn listed_cpus(name: &str) -> Option<CpuSet> {
-    let text = small::read(format!("/sys/devices/system/cpu/{name}"))?;
-    CpuSet::of_list(&text)
 }
 
 /// All CPUs that this process's cpuset allows, including `isolcpus=` CPUs, which a process lacks
@@ -148,12 +141,12 @@ pub fn granted() -> io::Result<CpuSet> {
 }
 
 fn possible() -> CpuSet {
-    let listed = listed_cpus("possible").unwrap_or_else(|| (0..MOST_CPUS).collect());
-    listed.with(&Root::new("/").running())
+    let root = Root::new("/");
+    let listed = root.cpus("/sys/devices/system/cpu/possible").filter(|cpus| !cpus.is_empty());
+    listed.unwrap_or_else(|| (0..MOST_CPUS).collect()).with(&root.running())
 }
 
 /// Whether a thread's cpuset excludes some of these CPUs.
-#[must_use]
 pub fn is_kept_off(tid: Tid, cpus: &CpuSet) -> bool {
     cpuset_of(tid).is_some_and(|allowed| !cpus.without(&offline()).is_subset(&allowed))
 }
@@ -161,13 +154,12 @@ pub fn is_kept_off(tid: Tid, cpus: &CpuSet) -> bool {
 /// `None` for the root cpuset, whose threads' masks show all CPUs, or if unreadable.
 fn cpuset_of(tid: Tid) -> Option<CpuSet> {
     let root = Root::new("/");
-    let own = crate::task::own_tid();
-    let tid = if tid == 0 { own } else { tid };
+    let tid = task::real_tid(tid);
     let cpuset = cpuset_path(&root, tid)?;
     if cpuset == "/" && is_first_namespace(&root) {
         return None;
     }
-    if cpuset_path(&root, own).as_ref() == Some(&cpuset) {
+    if cpuset_path(&root, task::own_tid()).as_ref() == Some(&cpuset) {
         return granted().ok();
     }
     // A cpuset above this cgroup namespace is not mounted here.
@@ -182,7 +174,6 @@ fn cpuset_path(root: &Root, tid: Tid) -> Option<String> {
 }
 
 /// Shell commands that set the mask of threads.
-#[must_use]
 pub fn commands(mask: &CpuSet, tids: &[Tid]) -> String {
     let commands: Vec<String> =
         tids.iter().map(|tid| format!("taskset -pc {mask} {tid}")).collect();
@@ -190,7 +181,6 @@ pub fn commands(mask: &CpuSet, tids: &[Tid]) -> String {
 }
 
 /// Whether this kernel permanently removes offline CPUs from new masks.
-#[must_use]
 pub fn forgets_offline() -> bool {
     // Cached, because this runs for each new mask.
     static FORGETS: OnceLock<bool> = OnceLock::new();
@@ -203,7 +193,6 @@ fn is_older(release: &str) -> bool {
 }
 
 /// The calling thread's present CPU.
-#[must_use]
 pub fn current_cpu() -> u32 {
     // SAFETY: takes no arguments; it returns -1 on failure, a number that no CPU has.
     unsafe { libc::sched_getcpu() as u32 }

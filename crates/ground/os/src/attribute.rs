@@ -35,7 +35,6 @@ pub fn get(path: &Path, name: &str) -> impl Iterator<Item = Vec<u8>> {
 }
 
 /// The names of attributes with this prefix, without it.
-#[must_use]
 pub fn names(path: &Path, prefix: &str) -> Vec<String> {
     let mut names = vec![0; MOST_BYTES];
     let length = listxattr(path, names.as_mut_slice()).unwrap_or(0);

@@ -1,54 +1,41 @@
 //! The current boot's id and age.
 
 use crate::root::Root;
+use crate::usage::clock_ns;
 
 /// The kernel's id of this boot (random(4)); empty if missing.
-#[must_use]
 pub fn id(root: &Root) -> String {
     root.read("/proc/sys/kernel/random/boot_id").unwrap_or_default()
 }
 
 /// Seconds since the boot, including sleep. Programs cannot set this clock.
-#[must_use]
 pub fn seconds() -> u64 {
     milliseconds() / 1000
 }
 
 /// Clock ticks since the boot, the unit of a thread's start in `/proc` (proc_pid_stat(5),
 /// `starttime`).
-#[must_use]
 pub fn ticks() -> u64 {
     milliseconds().saturating_mul(ticks_per_s()) / 1000
 }
 
 /// Clock ticks per second; 100 on most computers.
-#[must_use]
 pub fn ticks_per_s() -> u64 {
     // SAFETY: the call touches nothing.
     u64::try_from(unsafe { libc::sysconf(libc::_SC_CLK_TCK) }).unwrap_or(100)
 }
 
 /// Milliseconds since the boot, comparable between processes.
-#[must_use]
 pub fn milliseconds() -> u64 {
     nanoseconds() / 1_000_000
 }
 
 /// Nanoseconds since the boot, including sleep.
-#[must_use]
 pub fn nanoseconds() -> u64 {
-    read(libc::CLOCK_BOOTTIME)
+    clock_ns(libc::CLOCK_BOOTTIME).unwrap_or(0)
 }
 
 /// Nanoseconds since the boot, without sleep: the clock of kernel programs (`bpf_ktime_get_ns`).
-#[must_use]
 pub fn awake_nanoseconds() -> u64 {
-    read(libc::CLOCK_MONOTONIC)
-}
-
-fn read(clock: libc::clockid_t) -> u64 {
-    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `now` is writable, and the clocks exist since Linux 2.6.39.
-    unsafe { libc::clock_gettime(clock, &raw mut now) };
-    u64::try_from(now.tv_sec * 1_000_000_000 + now.tv_nsec).unwrap_or(0)
+    clock_ns(libc::CLOCK_MONOTONIC).unwrap_or(0)
 }

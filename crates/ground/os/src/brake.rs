@@ -4,7 +4,7 @@
 
 use crate::group_quota;
 use crate::mounts;
-use crate::root::Root;
+use crate::root::{Root, last_name};
 use crate::shell::shell_escaped;
 
 /// How a group slows its members.
@@ -57,8 +57,7 @@ impl Brake {
         let idle = is_set(root, folder, "cpu.idle")
             .then(|| Brake::new(root, folder, "cpu.idle", BrakeKind::Idle));
         // Unlimited is "max".
-        let clamp = root.read(&format!("{folder}/cpu.uclamp.max")).ok();
-        let percent: Option<f64> = clamp.and_then(|text| text.trim().parse().ok());
+        let percent: Option<f64> = root.number(&format!("{folder}/cpu.uclamp.max"));
         let clamped = percent.filter(|percent| *percent < 100.0);
         let clamped = clamped.map(|percent| {
             Brake::new(root, folder, "cpu.uclamp.max", BrakeKind::Clamped { percent })
@@ -67,8 +66,7 @@ impl Brake {
     }
 
     pub(crate) fn on_memory(root: &Root, folder: &str) -> Option<Self> {
-        let high_bytes: u64 =
-            root.read(&format!("{folder}/memory.high")).ok()?.trim().parse().ok()?;
+        let high_bytes = root.number(&format!("{folder}/memory.high"))?;
         let events = root.read(&format!("{folder}/memory.events")).unwrap_or_default();
         let stops = events.lines().find_map(|line| line.strip_prefix("high ")?.trim().parse().ok());
         Some(Brake {
@@ -125,7 +123,6 @@ impl Brake {
     }
 
     /// Describes the setting: `idle (cpu.idle)`.
-    #[must_use]
     pub fn words(&self) -> String {
         match self.kind {
             BrakeKind::Idle => "idle (cpu.idle)".to_owned(),
@@ -135,30 +132,24 @@ impl Brake {
             BrakeKind::Memory { high_bytes } => {
                 format!("slowed down above {} MiB of memory (memory.high)", high_bytes >> 20)
             }
-            BrakeKind::Frozen => {
-                let name = self.file.rsplit('/').next().unwrap_or_default();
-                format!("frozen ({name})")
-            }
-            BrakeKind::RealTime { percent } => {
-                let name = self.file.rsplit('/').next().unwrap_or_default();
-                format!(
-                    "limited to {percent} % of a CPU for threads with a real-time policy ({name})"
-                )
-            }
+            BrakeKind::Frozen => format!("frozen ({})", last_name(&self.file)),
+            BrakeKind::RealTime { percent } => format!(
+                "limited to {percent} % of a CPU for threads with a real-time policy ({})",
+                last_name(&self.file)
+            ),
         }
     }
 
     /// The command that removes it, through systemd if a unit owns the group and has such a
     /// property.
-    #[must_use]
     pub fn release(&self) -> String {
         release(&self.file, self.unit.as_deref())
     }
 }
 
 fn share(root: &Root, runtime: &str, period: &str) -> Option<f64> {
-    let runtime_us = number(root, runtime)?;
-    let period_us = number(root, period)?;
+    let runtime_us: i64 = root.number(runtime)?;
+    let period_us: i64 = root.number(period)?;
     (0 < runtime_us && runtime_us < period_us).then(|| 100.0 * runtime_us as f64 / period_us as f64)
 }
 
@@ -166,14 +157,9 @@ fn is_set(root: &Root, folder: &str, name: &str) -> bool {
     root.read(&format!("{folder}/{name}")).is_ok_and(|text| text.trim() == "1")
 }
 
-fn number(root: &Root, file: &str) -> Option<i64> {
-    root.read(file).ok()?.trim().parse::<i64>().ok()
-}
-
 /// The command that removes the setting in this file.
-#[must_use]
 pub fn release(file: &str, unit: Option<&str>) -> String {
-    let name = file.rsplit('/').next().unwrap_or_default();
+    let name = last_name(file);
     // systemd writes a dash of a unit's name as `\x2d`.
     let file = shell_escaped(file);
     match (name, unit.map(shell_escaped)) {

@@ -44,7 +44,6 @@ pub struct BusyTime {
 
 impl BusyCount {
     /// Reads the counts. An unreadable file counts nothing.
-    #[must_use]
     pub fn now() -> Self {
         let [times, run] =
             ["/proc/stat", "/proc/schedstat"].map(|path| std::fs::read(path).unwrap_or_default());
@@ -56,7 +55,6 @@ impl BusyCount {
     }
 
     /// The time of these CPUs since an earlier count; `None` if one of them is not counted.
-    #[must_use]
     pub fn since(&self, earlier: &BusyCount, cpus: &CpuSet) -> Option<BusyTime> {
         let passed_s = self.at.duration_since(earlier.at).as_secs_f64();
         let tick_s = 1.0 / ticks_per_s() as f64;

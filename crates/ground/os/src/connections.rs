@@ -35,7 +35,6 @@ type Servers = HashMap<u64, Vec<u64>>;
 /// The `others` that are clients, servers, writers or readers of these processes, directly or
 /// through others in the same direction. Omits processes with unreadable open files
 /// ([`are_shown`]).
-#[must_use]
 pub fn connected(root: &Root, pids: &[Tid], others: &[Tid]) -> BTreeSet<Tid> {
     let all: BTreeSet<Tid> = pids.iter().chain(others).copied().collect();
     let ends: HashMap<Tid, Ends> = all.iter().map(|pid| (*pid, Ends::of(root, *pid))).collect();
@@ -49,7 +48,6 @@ pub fn connected(root: &Root, pids: &[Tid], others: &[Tid]) -> BTreeSet<Tid> {
 }
 
 /// Whether this user may list a process's open files. An exited process has none.
-#[must_use]
 pub fn are_shown(root: &Root, pid: Tid) -> bool {
     root.names(&format!("/proc/{pid}/fd")).is_ok()
 }

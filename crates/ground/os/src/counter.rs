@@ -1,6 +1,6 @@
 //! Kernel and hardware counters over a program and its children (perf_event_open(2)).
 
-use crate::perf_event::{self, ANY_CPU, THIS_THREAD};
+use crate::perf_event::{self, ANY_CPU, ATTRIBUTE_BYTES, Attributes, THIS_THREAD};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
@@ -14,9 +14,6 @@ const RAW: u32 = 4;
 const DISABLED: u64 = 1;
 const INHERIT: u64 = 1 << 1;
 const ENABLE_ON_EXEC: u64 = 1 << 12;
-
-/// `PERF_ATTR_SIZE_VER0`, the size of [`Attributes`].
-const FIRST_SIZE: u32 = 64;
 
 /// perf(1)'s names of events.
 const NAMED: [(&str, u32, u64); 17] = [
@@ -50,7 +47,6 @@ pub struct CounterEvent {
 
 impl CounterEvent {
     /// The event with this name.
-    #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let known = NAMED
             .iter()
@@ -67,7 +63,6 @@ impl CounterEvent {
     }
 
     /// Whether it needs no hardware counter.
-    #[must_use]
     pub fn is_software(&self) -> bool {
         self.kind == SOFTWARE
     }
@@ -77,22 +72,6 @@ impl fmt::Display for CounterEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
     }
-}
-
-/// `struct perf_event_attr` up to the fields used here.
-#[repr(C)]
-#[derive(Default)]
-struct Attributes {
-    kind: u32,
-    size: u32,
-    config: u64,
-    sample_period: u64,
-    sample_type: u64,
-    read_format: u64,
-    flags: u64,
-    wakeup_events: u32,
-    breakpoint_type: u32,
-    config1: u64,
 }
 
 /// A count from the next program executed by a child of the calling thread, with its threads and
@@ -109,12 +88,12 @@ impl Counter {
     pub fn of_children(event: &CounterEvent) -> io::Result<Self> {
         let attributes = Attributes {
             kind: event.kind,
-            size: FIRST_SIZE,
+            size: ATTRIBUTE_BYTES,
             config: event.number,
             flags: DISABLED | INHERIT | ENABLE_ON_EXEC,
             ..Attributes::default()
         };
-        // SAFETY: the attributes have `FIRST_SIZE` bytes; a test checks this.
+        // SAFETY: the attributes have `ATTRIBUTE_BYTES` bytes and no address.
         let event = unsafe { perf_event::open(&attributes, THIS_THREAD, ANY_CPU)? };
         Ok(Counter(File::from(event)))
     }
@@ -146,7 +125,7 @@ mod tests {
             [CounterEvent::named("tasks"), CounterEvent::named("r"), CounterEvent::named("rxyz")],
             [None, None, None]
         );
-        assert_eq!(size_of::<Attributes>(), FIRST_SIZE as usize);
+        assert_eq!(ATTRIBUTE_BYTES, 72);
     }
 
     #[test]

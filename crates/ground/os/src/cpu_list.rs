@@ -124,7 +124,6 @@ fn parse_number(text: &str, column: usize) -> Result<u32, CpuListError> {
 
 impl CpuList {
     /// The list for a sentence: `CPU 3`, `CPUs 0-2,8`.
-    #[must_use]
     pub fn named(&self) -> String {
         let noun = if self.0.len() == 1 { "CPU" } else { "CPUs" };
         format!("{noun} {self}")
@@ -132,7 +131,6 @@ impl CpuList {
 }
 
 /// Like [`CpuList::named`], for a list in text.
-#[must_use]
 pub fn named(list: &str) -> String {
     list.parse::<CpuList>().map_or_else(|_| format!("CPUs {list}"), |cpus| cpus.named())
 }

@@ -6,8 +6,8 @@
 //! | kernel mask | `f0f,00000001` | [`CpuSet::to_mask`] | [`CpuSet::of_mask`] |
 //! | affinity mask | an array of words | [`CpuSet::give`] | [`CpuSet::of_thread`] |
 
-use crate::Tid;
 use crate::cpu_list::{CpuList, MAX_CPU};
+use crate::{Tid, checked};
 use std::collections::{BTreeMap, btree_map};
 use std::fmt;
 use std::io;
@@ -48,19 +48,17 @@ impl PreparedMask {
         let status = unsafe {
             libc::syscall(libc::SYS_sched_setaffinity, tid, size_of_val(&*self.0), self.0.as_ptr())
         };
-        if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+        checked(status).map(drop)
     }
 }
 
 impl CpuSet {
     /// The set of this CPU alone.
-    #[must_use]
     pub fn single(cpu: u32) -> Self {
         [cpu].into_iter().collect()
     }
 
     /// Parses a list (`0-3,8`), which may be empty.
-    #[must_use]
     pub fn of_list(text: &str) -> Option<Self> {
         match text.trim() {
             "" => Some(CpuSet::default()),
@@ -70,7 +68,6 @@ impl CpuSet {
 
     /// Parses a hexadecimal mask, with or without `0x` and commas, highest bits first. `None` if
     /// invalid or beyond [`MAX_CPU`].
-    #[must_use]
     pub fn of_mask(text: &str) -> Option<Self> {
         let text = text.trim();
         let mut set = CpuSet::default();
@@ -95,7 +92,6 @@ impl CpuSet {
     }
 
     /// The kernel's hexadecimal mask.
-    #[must_use]
     pub fn to_mask(&self) -> String {
         let groups = self.last().map_or(1, |last| last / GROUP_BITS + 1);
         (0..groups)
@@ -156,11 +152,16 @@ impl CpuSet {
     /// # Errors
     /// `EINVAL` for CPUs beyond any kernel's.
     pub fn prepared(&self) -> io::Result<PreparedMask> {
-        let length = self.words.last_key_value().map_or(0, |(last, _)| *last as usize + 1);
-        if length > MOST_WORDS {
+        if self.last().is_some_and(|last| (last / WORD_BITS) as usize >= MOST_WORDS) {
             return Err(io::Error::from_raw_os_error(libc::EINVAL));
         }
-        Ok(PreparedMask((0..length as u32).map(|at| self.word(at)).collect()))
+        Ok(PreparedMask(self.to_words()))
+    }
+
+    /// The words of the kernel's masks of CPUs or nodes.
+    pub(crate) fn to_words(&self) -> Vec<Word> {
+        let length = self.last().map_or(0, |last| last / WORD_BITS + 1);
+        (0..length).map(|at| self.word(at)).collect()
     }
 
     /// The CPUs, ascending.
@@ -169,44 +170,37 @@ impl CpuSet {
     }
 
     /// Whether the set contains a CPU.
-    #[must_use]
     pub fn contains(&self, cpu: u32) -> bool {
         self.word(cpu / WORD_BITS) >> (cpu % WORD_BITS) & 1 == 1
     }
 
     /// The number of CPUs.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.words.values().map(|word| word.count_ones() as usize).sum()
     }
 
     /// Whether the set is empty.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
     /// The lowest CPU.
-    #[must_use]
     pub fn first(&self) -> Option<u32> {
         self.iter().next()
     }
 
     /// The highest CPU.
-    #[must_use]
     pub fn last(&self) -> Option<u32> {
         self.iter().next_back()
     }
 
     /// The only CPU of a set of one.
-    #[must_use]
     pub fn only(&self) -> Option<u32> {
         let mut cpus = self.iter();
         cpus.next().filter(|_| cpus.next().is_none())
     }
 
     /// The set for a sentence: `CPU 3`, `CPUs 0-2,8`.
-    #[must_use]
     pub fn named(&self) -> String {
         self.list().named()
     }
@@ -217,7 +211,6 @@ impl CpuSet {
     }
 
     /// The set as a list, ascending.
-    #[must_use]
     pub fn list(&self) -> CpuList {
         CpuList(self.iter().collect())
     }
@@ -249,13 +242,11 @@ impl CpuSet {
     }
 
     /// Whether the sets share a CPU.
-    #[must_use]
     pub fn meets(&self, other: &CpuSet) -> bool {
         self.words.iter().any(|(at, word)| word & other.word(*at) != 0)
     }
 
     /// Whether the other set contains this one.
-    #[must_use]
     pub fn is_subset(&self, other: &CpuSet) -> bool {
         self.words.iter().all(|(at, word)| word & !other.word(*at) == 0)
     }
@@ -264,7 +255,7 @@ impl CpuSet {
         self.words.get(&at).copied().unwrap_or(0)
     }
 
-    fn of_words(words: Vec<Word>) -> Self {
+    pub(crate) fn of_words(words: impl IntoIterator<Item = Word>) -> Self {
         CpuSet::of_numbered((0..).zip(words))
     }
 

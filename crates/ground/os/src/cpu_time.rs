@@ -25,7 +25,6 @@ pub struct CpuTimeShares {
 
 impl CpuTimes {
     /// Reads the present times; empty if unreadable.
-    #[must_use]
     pub fn now(root: &Root) -> Self {
         std::fs::read(root.path("/proc/stat"))
             .map_or_else(|_| CpuTimes::default(), |text| CpuTimes::of(&text, root))
@@ -33,7 +32,6 @@ impl CpuTimes {
 
     /// Parses a computer's file. Empty if a CPU of the caller's mask is missing: lxcfs renumbers a
     /// container's CPUs from 0.
-    #[must_use]
     pub fn of(text: &[u8], root: &Root) -> Self {
         let times = CpuTimes::parse(text);
         let are_numbered = root.running().iter().all(|cpu| times.0.contains_key(&cpu));
@@ -41,7 +39,6 @@ impl CpuTimes {
     }
 
     /// Parses the file. Columns missing before 2.6.11 count as 0.
-    #[must_use]
     pub fn parse(text: &[u8]) -> Self {
         // CPU lines come first; skip the long line of interrupts.
         CpuTimes(
@@ -66,13 +63,11 @@ impl CpuTimes {
     }
 
     /// Time that a hypervisor took from a CPU, in clock ticks; `None` if not counted.
-    #[must_use]
     pub fn stolen_ticks(&self, cpu: u32) -> Option<u64> {
         Some(self.0.get(&cpu)?[STOLEN])
     }
 
     /// Idle time since an earlier reading, in clock ticks; `None` if not counted.
-    #[must_use]
     pub fn idle_ticks_since(&self, earlier: &CpuTimes, cpu: u32) -> Option<u64> {
         let now = self.0.get(&cpu)?;
         let then = earlier.0.get(&cpu)?;
@@ -82,7 +77,6 @@ impl CpuTimes {
     }
 
     /// Shares of a CPU's time since an earlier reading; `None` before the first tick.
-    #[must_use]
     pub fn since(&self, earlier: &CpuTimes, cpu: u32) -> Option<CpuTimeShares> {
         let now = self.0.get(&cpu)?;
         let then = earlier.0.get(&cpu)?;

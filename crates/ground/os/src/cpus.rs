@@ -3,7 +3,7 @@
 use crate::holder::Holder;
 use crate::root::Root;
 use crate::{CpuList, CpuSet};
-use crate::{affinity, cpu_list, isolated, layout, rights, small, starved};
+use crate::{affinity, cpu_list, isolated, layout, rights, starved};
 
 /// Why a CPU cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -78,7 +78,8 @@ impl Cpus {
         let allowed = affinity::current()?;
         let root = Root::new("/");
         let online = layout::online(&root).unwrap_or_else(|_| set(&allowed));
-        let present = circle("present").unwrap_or_default().with(&online).list().0;
+        let present =
+            root.cpus("/sys/devices/system/cpu/present").unwrap_or_default().with(&online).list().0;
         let online = online.list().0;
         let set_apart = set_apart(&root);
         let granted = if set_apart.is_empty() { None } else { affinity::granted().ok() };
@@ -101,14 +102,12 @@ impl Cpus {
     }
 
     /// All CPUs that this process may use, sorted.
-    #[must_use]
     pub fn reachable(&self) -> Vec<u32> {
         let all = self.allowed.iter().chain(&self.set_apart);
         all.copied().collect::<CpuSet>().list().0
     }
 
     /// The present CPUs that are offline.
-    #[must_use]
     pub fn offline(&self) -> Vec<u32> {
         self.present.iter().filter(|cpu| !self.online.contains(cpu)).copied().collect()
     }
@@ -136,16 +135,11 @@ impl Cpus {
     }
 }
 
-fn circle(name: &str) -> Option<CpuSet> {
-    CpuSet::of_list(&small::read(format!("/sys/devices/system/cpu/{name}"))?)
-}
-
 fn set(cpus: &[u32]) -> CpuSet {
     cpus.iter().copied().collect::<CpuSet>()
 }
 
 /// CPUs kept free of tasks or of the tick: isolated ones and those of `nohz_full=`.
-#[must_use]
 pub fn set_apart(root: &Root) -> CpuSet {
     isolated::beside_others(root).with(&starved::without_tick(root))
 }

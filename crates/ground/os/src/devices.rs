@@ -16,7 +16,6 @@ pub struct Device {
 }
 
 /// Whether this computer may have such devices, so that searching for open ones is useful.
-#[must_use]
 pub fn is_any(root: &Root) -> bool {
     let folders = ["dri", "infiniband", "vfio", "accel"].map(|name| format!("/dev/{name}"));
     folders.iter().any(|folder| root.names(folder).map_or(true, |names| !names.is_empty()))
@@ -26,7 +25,6 @@ pub fn is_any(root: &Root) -> bool {
 }
 
 /// The device behind an open file.
-#[must_use]
 pub fn of(root: &Root, file: &str) -> Option<Device> {
     let (kind, folder) = sysfs(root, file.strip_prefix("/dev/")?)?;
     let kind =
@@ -48,7 +46,6 @@ pub fn of(root: &Root, file: &str) -> Option<Device> {
 
 /// The devices called by a user's word: a name of [`named`], `gpu` for all accelerators, or `gpu1`
 /// for the second in the order of PCI addresses.
-#[must_use]
 pub fn called(root: &Root, word: &str) -> Vec<Device> {
     if word == "gpu" {
         return accelerators(root).iter().filter_map(|address| named(root, address)).collect();
@@ -60,7 +57,6 @@ pub fn called(root: &Root, word: &str) -> Vec<Device> {
 
 /// The names that [`called`] takes on this computer, besides PCI addresses: network cards and disks
 /// with a device of their own, InfiniBand cards and accelerators.
-#[must_use]
 pub fn names(root: &Root) -> Vec<String> {
     let mut found = Vec::new();
     for class in ["net", "block", "infiniband"] {
@@ -89,7 +85,6 @@ fn accelerators(root: &Root) -> Vec<String> {
 
 /// A device named by the user: a network card (`eth0`), a disk (`nvme0n1`), an InfiniBand card
 /// (`mlx5_0`) or a PCI address (`0000:17:00.0`). `None` if missing.
-#[must_use]
 pub fn named(root: &Root, name: &str) -> Option<Device> {
     let is_plain = !name.is_empty() && !name.starts_with('.') && !name.contains('/');
     let places = [

@@ -91,7 +91,6 @@ impl Elf {
     }
 
     /// The first section of this name.
-    #[must_use]
     pub fn section(&self, name: &str) -> Option<&ElfSection> {
         self.sections.iter().find(|section| section.name == name)
     }
@@ -142,7 +141,6 @@ impl Elf {
     }
 
     /// The file offset of an instruction's address; `None` outside the code.
-    #[must_use]
     pub fn place(&self, address: u64) -> Option<u64> {
         self.code.iter().find_map(|code| {
             let distance = address.checked_sub(code.address)?;
@@ -210,7 +208,7 @@ fn word(bytes: &[u8], at: usize) -> u64 {
 }
 
 fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
-    bytes.get(at..)?.get(..N)?.try_into().ok()
+    bytes.get(at..)?.first_chunk().copied()
 }
 
 #[cfg(test)]

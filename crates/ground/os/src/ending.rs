@@ -25,7 +25,6 @@ pub enum Ending {
 
 impl Ending {
     /// The end of a reaped process.
-    #[must_use]
     pub fn of(status: ExitStatus) -> Self {
         match (status.code(), status.signal()) {
             (Some(code), _) => Ending::Exited(code),
@@ -34,14 +33,12 @@ impl Ending {
     }
 
     /// Whether the exit code is 0.
-    #[must_use]
     pub fn is_success(self) -> bool {
         self == Ending::Exited(0)
     }
 
     /// Whether timeout(1), a user or a kernel limit ended the process early; observations remain
     /// valid.
-    #[must_use]
     pub fn is_cut(self) -> bool {
         match self {
             Ending::Exited(TIME_WAS_OVER) => true,

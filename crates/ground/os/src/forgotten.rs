@@ -22,7 +22,6 @@ pub struct ForgottenCpus {
 impl ForgottenCpus {
     /// Groups threads with equal masks and missing CPUs. Each thread comes with its former mask and
     /// its missing CPUs.
-    #[must_use]
     pub fn gather(threads: impl IntoIterator<Item = (ThreadMask, CpuSet)>) -> Vec<Self> {
         let mut alike: BTreeMap<(CpuSet, CpuSet), Vec<(Tid, u64)>> = BTreeMap::new();
         for (thread, lost) in threads.into_iter().filter(|(_, lost)| !lost.is_empty()) {
@@ -45,7 +44,6 @@ impl ForgottenCpus {
     }
 
     /// Names the masks of these threads.
-    #[must_use]
     pub fn subject(&self) -> String {
         match self.threads.as_slice() {
             // Plural: one has its own words below.
@@ -57,7 +55,6 @@ impl ForgottenCpus {
     }
 
     /// Explains why CPUs are missing, and how the mask will be restored.
-    #[must_use]
     pub fn reason(&self) -> String {
         let tids: Vec<Tid> = self.threads.iter().map(|(tid, _)| *tid).collect();
         let command = affinity::commands(&self.mask, &tids);
@@ -82,7 +79,6 @@ impl fmt::Display for ForgottenCpus {
 
 /// The CPUs missing from a thread's restored mask; empty if the kernel keeps offline CPUs or the
 /// thread has exited.
-#[must_use]
 pub fn lost(tid: Tid, mask: &CpuSet) -> CpuSet {
     if !affinity::forgets_offline() {
         return CpuSet::default();

@@ -1,6 +1,7 @@
 //! Control groups: their members; moving threads; removal.
 
 use crate::Tid;
+use crate::hierarchy::{line_of, line_of_v2};
 use crate::layout::CpusetMounts;
 use crate::root::{FileError, Root};
 use std::time::Duration;
@@ -13,7 +14,6 @@ const ATTEMPTS: u32 = 750;
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// The file to list or add members: threads in version 1, processes in version 2.
-#[must_use]
 pub fn members_file(root: &Root, group: &str) -> String {
     let tasks = format!("{group}/tasks");
     if root.has(&tasks) { tasks } else { format!("{group}/cgroup.procs") }
@@ -25,36 +25,33 @@ pub fn members_file(root: &Root, group: &str) -> String {
 /// [`FileError`]: the group exists but its members cannot be read.
 pub fn members(root: &Root, group: &str) -> Result<Vec<Tid>, FileError> {
     match root.read(&members_file(root, group)) {
-        Ok(text) => Ok(text.lines().filter_map(|line| line.trim().parse().ok()).collect()),
+        Ok(text) => Ok(tids(&text).collect()),
         Err(error) if error.is_absent() => Ok(Vec::new()),
         Err(error) => Err(error),
     }
 }
 
+pub(crate) fn tids(text: &str) -> impl Iterator<Item = Tid> {
+    text.split_ascii_whitespace().filter_map(|tid| tid.parse().ok())
+}
+
 /// The parent group.
-#[must_use]
 pub fn parent(group: &str) -> &str {
     group.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
 
 /// This process's group in another group's hierarchy (cgroups(7), `/proc/PID/cgroup`).
-#[must_use]
 pub fn of_self(root: &Root, group: &str) -> Option<String> {
     let layout = CpusetMounts::read(root);
     let text = root.read("/proc/self/cgroup").ok()?;
     let is_v2 = layout.v2.as_deref().is_some_and(|base| group.starts_with(base));
     let base = if is_v2 { layout.v2? } else { layout.v1? };
-    text.lines().find_map(|line| {
-        let mut fields = line.splitn(3, ':').skip(1);
-        let controllers = fields.next()?;
-        let path = fields.next()?;
-        let fits = if is_v2 {
-            controllers.is_empty()
-        } else {
-            controllers.split(',').any(|name| name == "cpuset")
-        };
-        fits.then(|| format!("{base}{}", path.trim_end_matches('/')))
-    })
+    let line = if is_v2 {
+        line_of_v2(&text)
+    } else {
+        line_of(&text, "cpuset").filter(|(is_v2, _)| !is_v2)
+    };
+    line.map(|(_, path)| format!("{base}{}", path.trim_end_matches('/')))
 }
 
 /// Moves all members to the parent group and removes the group. Kills no process.

@@ -32,7 +32,6 @@ pub struct GroupQuota {
 
 impl GroupQuota {
     /// The quota of the group in this folder.
-    #[must_use]
     pub fn of_folder(root: &Root, folder: &str) -> Option<Self> {
         let group = folder.to_owned();
         let quota = GroupQuota::read(root, folder, true)
@@ -78,7 +77,6 @@ impl GroupQuota {
     }
 
     /// Describes the quota: `0.5 CPUs in periods of 100 ms`.
-    #[must_use]
     pub fn words(&self) -> String {
         let cpus = if self.cpus == 1.0 { "CPU" } else { "CPUs" };
         format!("{} {cpus} in periods of {} ms", self.cpus, self.period_us as f64 / 1000.0)

@@ -81,7 +81,6 @@ impl Guardian {
     }
 
     /// Its process.
-    #[must_use]
     pub fn pid(&self) -> Tid {
         self.child.id() as Tid
     }
@@ -138,7 +137,6 @@ pub enum Parting {
 
 impl Parting {
     /// The masks that the creator left to its guardian.
-    #[must_use]
     pub fn masks_owed(self) -> Vec<ThreadMask> {
         match self {
             Parting::MasksOwed(masks) => masks,

@@ -144,7 +144,6 @@ pub struct SeatLedger {
 
 impl SeatLedger {
     /// A ledger whose first note was at this time, in clock ticks after the boot.
-    #[must_use]
     pub fn since(began_ticks: u64) -> Self {
         SeatLedger { began_ticks: Some(began_ticks), ..SeatLedger::default() }
     }
@@ -235,7 +234,6 @@ impl SeatLedger {
     }
 
     /// A thread that has a seat's mask but no seat.
-    #[must_use]
     pub fn heir(&self, pid: Tid, tid: Tid) -> Option<StillSeated> {
         let mask = CpuSet::of_thread(tid).ok()?;
         let mut terms =

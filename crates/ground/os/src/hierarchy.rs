@@ -8,6 +8,7 @@ mod located;
 
 use crate::Tid;
 use crate::brake::{Brake, BrakeKind};
+use crate::group::tids;
 use crate::group_quota::GroupQuota;
 use crate::kernel::{limits_real_time, obeys_clamps};
 use crate::mounts::{self, Mount};
@@ -66,14 +67,12 @@ pub struct GroupWeight {
 
 impl ControlGroups {
     /// Why limits on CPU time may be invisible.
-    #[must_use]
     pub fn unseen(&self) -> Option<&str> {
         self.unseen.as_deref()
     }
 
     /// Direct members of all these groups; `None` if the kernel lists none. In version 1, a thread
     /// may be in different groups.
-    #[must_use]
     pub fn threads(&self, root: &Root) -> Option<Vec<Tid>> {
         let groups = self.time.iter().chain(&self.cpuset).chain(&self.freezers);
         let mut folders: Vec<String> = groups.map(Located::folder).collect();
@@ -90,7 +89,6 @@ impl ControlGroups {
     }
 
     /// Whether no group for CPUs or CPU time was found.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.cpuset.is_none() && self.time.is_none()
     }
@@ -130,20 +128,17 @@ pub struct Cpuset {
 
 impl Limits {
     /// Members' CPU time, in CPUs.
-    #[must_use]
     pub fn quota_cpus(&self) -> Option<f64> {
         self.quotas.iter().map(|quota| quota.cpus).min_by(f64::total_cmp)
     }
 
     /// How many periods exhausted a quota of the group or one above.
-    #[must_use]
     pub fn throttled(&self) -> Option<u64> {
         self.quotas.iter().filter_map(|quota| quota.throttled).reduce(u64::saturating_add)
     }
 }
 
 /// Whether group paths start at the root, as outside containers.
-#[must_use]
 pub fn is_first_namespace(root: &Root) -> bool {
     let namespace = std::fs::read_link(root.path("/proc/self/ns/cgroup"));
     namespace.is_ok_and(|namespace| namespace.as_os_str() == FIRST_NAMESPACE)
@@ -151,7 +146,6 @@ pub fn is_first_namespace(root: &Root) -> bool {
 
 impl Hierarchies {
     /// Reads the mounts.
-    #[must_use]
     pub fn read(root: &Root) -> Self {
         Hierarchies {
             mounted: mounts::all(root)
@@ -164,7 +158,6 @@ impl Hierarchies {
     }
 
     /// The groups that limit a thread, by its `cgroup` file.
-    #[must_use]
     pub fn groups(&self, root: &Root, tid: Tid, membership: &str) -> ControlGroups {
         let cpuset = self.located(root, tid, membership, "cpuset").unwrap_or_default();
         let memory = self
@@ -178,15 +171,12 @@ impl Hierarchies {
         let mut freezers: Vec<Located> = freezers.collect();
         // Without a `freezer` line, both are the version 2 line.
         freezers.dedup();
-        match self.located(root, tid, membership, "cpu") {
-            Ok(time) => {
-                let unseen = time.as_ref().and_then(Located::unseen);
-                ControlGroups { cpuset, time, memory, freezers, unseen }
-            }
-            Err(unseen) => {
-                ControlGroups { cpuset, time: None, memory, freezers, unseen: Some(unseen) }
-            }
-        }
+        let time = self.located(root, tid, membership, "cpu");
+        let unseen = match &time {
+            Ok(time) => time.as_ref().and_then(Located::unseen),
+            Err(unseen) => Some(unseen.clone()),
+        };
+        ControlGroups { cpuset, time: time.unwrap_or_default(), memory, freezers, unseen }
     }
 
     /// In version 1 if a line names the controller, else in version 2. `None` if no group can limit
@@ -245,7 +235,6 @@ impl Hierarchies {
     }
 
     /// The limits of these groups.
-    #[must_use]
     pub fn limits(root: &Root, groups: &ControlGroups) -> Limits {
         let paths = [&groups.cpuset, &groups.time].into_iter().flatten().map(Located::path);
         Limits {
@@ -274,14 +263,12 @@ impl Hierarchies {
     }
 
     /// Weights, innermost first, without the root group.
-    #[must_use]
     pub fn shares(root: &Root, groups: &ControlGroups) -> Vec<GroupWeight> {
         groups.time.as_ref().map(|found| found.shares(root)).unwrap_or_default()
     }
 
     /// Folders of a group named by the user, as a folder or a group path. `..` cannot leave a
     /// hierarchy.
-    #[must_use]
     pub fn folders(&self, root: &Root, path: &str) -> Vec<String> {
         let path = path.trim_end_matches('/');
         let is_plain = path.split('/').all(|part| part != "..");
@@ -340,23 +327,17 @@ fn brakes(root: &Root, groups: &ControlGroups) -> Vec<Brake> {
     let time = groups
         .time
         .iter()
-        .flat_map(|found| found.brakes(root, |folder| Brake::on_time(root, folder)))
+        .flat_map(|found| found.brakes(root, Brake::on_time))
         .filter(|brake| !matches!(brake.kind, BrakeKind::Clamped { .. }) || obeys_clamps(root));
-    let memory = groups.memory.iter().flat_map(|found| {
-        found.brakes(root, |folder| Brake::on_memory(root, folder).into_iter().collect())
-    });
-    let frozen = groups.freezers.iter().flat_map(|found| {
-        found.brakes(root, |folder| Brake::on_running(root, folder).into_iter().collect())
-    });
+    let memory = groups.memory.iter().flat_map(|found| found.brakes(root, Brake::on_memory));
+    let frozen = groups.freezers.iter().flat_map(|found| found.brakes(root, Brake::on_running));
     time.chain(memory).chain(frozen).collect()
 }
 
 /// Groups count only while the kernel limits the whole computer.
 fn real_time(root: &Root, groups: &ControlGroups) -> Option<Brake> {
     let of_all = Brake::on_real_time_of_all(root).filter(|_| limits_real_time(root))?;
-    let of_groups = groups.time.iter().flat_map(|found| {
-        found.brakes(root, |folder| Brake::on_real_time(root, folder).into_iter().collect())
-    });
+    let of_groups = groups.time.iter().flat_map(|found| found.brakes(root, Brake::on_real_time));
     // In a tie, name the computer's limit.
     std::iter::once(of_all).chain(of_groups).min_by(|a, b| share(a).total_cmp(&share(b)))
 }
@@ -369,13 +350,13 @@ fn is_below(path: &str, folder: &str) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-fn line_of<'a>(membership: &'a str, controller: &str) -> Option<(bool, &'a str)> {
+pub(crate) fn line_of<'a>(membership: &'a str, controller: &str) -> Option<(bool, &'a str)> {
     let of_v1 = groups_of(membership)
         .find(|(controllers, _)| controllers.split(',').any(|one| one == controller));
     of_v1.map(|(_, path)| (false, path)).or_else(|| line_of_v2(membership))
 }
 
-fn line_of_v2(membership: &str) -> Option<(bool, &str)> {
+pub(crate) fn line_of_v2(membership: &str) -> Option<(bool, &str)> {
     groups_of(membership)
         .find(|(controllers, _)| controllers.is_empty())
         .map(|(_, path)| (true, path))
@@ -420,9 +401,7 @@ pub fn members_below(root: &Root, folder: &Path) -> Result<Vec<Tid>, FileError> 
         let list = ["cgroup.procs", "cgroup.threads"]
             .iter()
             .find_map(|name| std::fs::read_to_string(root.of(&folder.join(name))).ok());
-        found.extend(
-            list.unwrap_or_default().lines().filter_map(|line| line.trim().parse::<Tid>().ok()),
-        );
+        found.extend(tids(&list.unwrap_or_default()));
         folders.extend(root.all_folders(&folder)?);
     }
     found.sort_unstable();

@@ -25,13 +25,11 @@ pub struct Holder {
 
 impl Holder {
     /// The cells with these CPUs, which this process may not use.
-    #[must_use]
     pub fn of(missing: &CpuSet) -> Self {
         CELLS.get().map(|list| Holder::among(&list(), missing)).unwrap_or_default()
     }
 
     /// The cells that drove a thread off these CPUs. Excludes cells in which it runs now.
-    #[must_use]
     pub fn that_drove_out(missing: &CpuSet, now: &CpuSet) -> Self {
         let mut holder = Holder::of(&missing.with(now));
         holder.cells.retain(|(_, cpus)| !cpus.meets(now));
@@ -39,26 +37,22 @@ impl Holder {
     }
 
     /// The given cells with these CPUs.
-    #[must_use]
     pub fn among(cells: &BTreeMap<String, CpuSet>, missing: &CpuSet) -> Self {
         let cells = cells.iter().filter(|(_, cpus)| cpus.meets(missing));
         Holder { cells: cells.map(|(name, cpus)| (name.clone(), cpus.within(missing))).collect() }
     }
 
     /// Whether no cell has them.
-    #[must_use]
     pub fn is_unknown(&self) -> bool {
         self.cells.is_empty()
     }
 
     /// Describes cells and CPUs: `the cell quiet has CPU 1`.
-    #[must_use]
     pub fn cells(&self) -> String {
         self.each("has")
     }
 
     /// Like [`Holder::cells`], for cells that may have ended since.
-    #[must_use]
     pub fn cells_then(&self) -> String {
         self.each("had")
     }
@@ -72,7 +66,6 @@ impl Holder {
     }
 
     /// The reason, with commands to show and end the cells; `otherwise` if no cell has the CPUs.
-    #[must_use]
     pub fn or(&self, otherwise: &str) -> String {
         let [(first, _), rest @ ..] = self.cells.as_slice() else { return otherwise.to_owned() };
         let it = if rest.is_empty() { "it" } else { "them" };

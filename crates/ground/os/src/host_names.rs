@@ -10,7 +10,6 @@
 /// assert_eq!(node_of("worker", &["worker.0.example.net", "worker.1.example.net"]), None);
 /// assert_eq!(node_of("n0.example.net", &["n0.example.org"]), None);
 /// ```
-#[must_use]
 pub fn node_of(name: &str, nodes: &[impl AsRef<str>]) -> Option<usize> {
     let exact = nodes.iter().position(|node| node.as_ref() == name);
     exact.or_else(|| {
@@ -22,7 +21,6 @@ pub fn node_of(name: &str, nodes: &[impl AsRef<str>]) -> Option<usize> {
 }
 
 /// Whether exactly one node has this name, with or without a domain.
-#[must_use]
 pub fn stands_for_one(name: &str, nodes: &[impl AsRef<str>]) -> bool {
     let alike = nodes.iter().map(AsRef::as_ref);
     alike.filter(|node| *node == name || is_short_for(name, node)).count() == 1

@@ -29,7 +29,6 @@ const NAMES_LOADER: u64 = 3;
 const LONGEST_NAME_BYTES: u64 = 4096;
 
 /// Adds the name of a missing interpreter or loader to the kernel's error.
-#[must_use]
 pub fn explained(program: &Path, error: io::Error) -> io::Error {
     if error.kind() != io::ErrorKind::NotFound {
         return error;

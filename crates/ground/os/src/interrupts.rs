@@ -37,14 +37,12 @@ pub struct InterruptCount {
 
 impl Interrupts {
     /// Reads the counts; empty if the file cannot be read.
-    #[must_use]
     pub fn now(root: &Root) -> Self {
         std::fs::read(root.path("/proc/interrupts"))
             .map_or_else(|_| Interrupts::default(), |text| Interrupts::parse(&text))
     }
 
     /// Parses the file. Omits rows without a count per CPU (`ERR`, `MIS`).
-    #[must_use]
     pub fn parse(text: &[u8]) -> Self {
         let mut lines = lines(text);
         let header = lines.next().unwrap_or_default();
@@ -74,7 +72,6 @@ impl Interrupts {
     }
 
     /// Interrupts of a CPU since an earlier reading, most frequent first.
-    #[must_use]
     pub fn since(&self, earlier: &Interrupts, cpu: u32) -> Vec<InterruptCount> {
         let (Some(now), Some(then)) = (column(cpu, self), column(cpu, earlier)) else {
             return Vec::new();
@@ -97,7 +94,6 @@ impl Interrupts {
     }
 
     /// The CPUs with a column; empty if the file was unreadable.
-    #[must_use]
     pub fn cpus(&self) -> &[u32] {
         &self.cpus
     }
@@ -129,7 +125,6 @@ const CLASSES: [&[u8]; 18] = [
 
 /// Whether a row's label is a device's: a number, or a class of IBM Z. Other letters are the
 /// kernel's. A number may still belong to a CPU.
-#[must_use]
 pub fn is_of_device(label: &str) -> bool {
     unsigned(label.as_bytes()).is_some() || CLASSES.contains(&label.as_bytes())
 }

@@ -40,17 +40,15 @@ const MIPS: &str = "MIPS";
 
 impl InterruptSource {
     /// The source of an interrupt; `None` if the kernel does not report it.
-    #[must_use]
     pub fn of(root: &Root, irq: &str) -> Option<Self> {
         Some(InterruptSource {
             chip: attribute(root, irq, "chip_name")?,
-            hwirq: attribute(root, irq, "hwirq").and_then(|text| text.parse().ok()),
+            hwirq: root.number(&format!("/sys/kernel/irq/{irq}/hwirq")),
             handlers: attribute(root, irq, "actions").unwrap_or_default(),
         })
     }
 
     /// Whether each CPU has its own instance of this interrupt, without a device.
-    #[must_use]
     pub fn is_per_cpu(&self) -> bool {
         let is_gic = ["GICv", "GIC-", "GIC"].iter().any(|name| {
             self.chip
@@ -72,7 +70,6 @@ fn attribute(root: &Root, irq: &str, name: &str) -> Option<String> {
 
 /// Whether each CPU has its own instance of this interrupt. Unknown controllers count as a
 /// device's, unless the interrupt is immovable and the kernel chose no CPU.
-#[must_use]
 pub fn is_per_cpu(root: &Root, irq: &str) -> bool {
     let is_known = InterruptSource::of(root, irq).is_some_and(|source| source.is_per_cpu());
     let chosen = root.read(&format!("{FOLDER}/{irq}/effective_affinity_list"));
@@ -82,7 +79,6 @@ pub fn is_per_cpu(root: &Root, irq: &str) -> bool {
 
 /// Whether an interrupt can move: since 4.20, the kernel write-protects the file of per-CPU
 /// interrupts and of those that it manages itself. `None` without such a file.
-#[must_use]
 pub fn is_movable(root: &Root, irq: &str) -> Option<bool> {
     use std::os::unix::fs::PermissionsExt;
     let metadata = std::fs::metadata(root.path(&affinity_file(irq))).ok()?;
@@ -110,7 +106,6 @@ pub fn all(root: &Root) -> Result<Vec<String>, FileError> {
 }
 
 /// The file with an interrupt's allowed CPUs.
-#[must_use]
 pub fn affinity_file(irq: &str) -> String {
     format!("{FOLDER}/{irq}/smp_affinity_list")
 }
@@ -119,18 +114,14 @@ pub fn affinity_file(irq: &str) -> String {
 ///
 /// A choice outside the mask is ignored: the kernel applies a changed mask only at the next
 /// interrupt.
-#[must_use]
 pub fn goes_to(root: &Root, irq: &str) -> CpuSet {
-    let chosen = cpus_of_file(root, &format!("{FOLDER}/{irq}/effective_affinity_list"))
+    let chosen = root
+        .cpus(&format!("{FOLDER}/{irq}/effective_affinity_list"))
         .filter(|chosen| !chosen.is_empty());
-    match (cpus_of_file(root, &affinity_file(irq)), chosen) {
+    match (root.cpus(&affinity_file(irq)), chosen) {
         (Some(allowed), Some(chosen)) if !chosen.is_subset(&allowed) => allowed,
         (allowed, chosen) => chosen.or(allowed).unwrap_or_default(),
     }
-}
-
-fn cpus_of_file(root: &Root, path: &str) -> Option<CpuSet> {
-    CpuSet::of_list(&root.read(path).ok()?)
 }
 
 /// Writes an interrupt's allowed CPUs unchanged, which the kernel refuses for interrupts that it
@@ -144,7 +135,6 @@ pub fn try_to_move(root: &Root, irq: &str) -> std::io::Result<()> {
 }
 
 /// An interrupt's number and, in parentheses, its handlers.
-#[must_use]
 pub fn name(root: &Root, irq: &str) -> String {
     let handlers = root.folders(&format!("{FOLDER}/{irq}")).unwrap_or_default();
     if handlers.is_empty() { irq.to_owned() } else { format!("{irq} ({})", handlers.join(", ")) }

@@ -15,7 +15,6 @@ use crate::layout::{self, CpusetMounts};
 use crate::{CpuSet, Root};
 
 /// The isolated CPUs, from all readable sources.
-#[must_use]
 pub fn cpus(root: &Root) -> CpuSet {
     let layout = CpusetMounts::read(root);
     let partitions = layout.v2.map(|base| partitions(root, &base)).unwrap_or_default();
@@ -24,7 +23,6 @@ pub fn cpus(root: &Root) -> CpuSet {
 }
 
 /// The isolated CPUs, or none if all are isolated: then programs run there without requesting it.
-#[must_use]
 pub fn beside_others(root: &Root) -> CpuSet {
     let isolated = cpus(root);
     let online = layout::online(root).unwrap_or_default();
@@ -32,28 +30,23 @@ pub fn beside_others(root: &Root) -> CpuSet {
 }
 
 /// The CPUs of `isolcpus=`; some kernels include those of isolated partitions.
-#[must_use]
 pub fn at_boot(root: &Root) -> CpuSet {
     kernel_list(root, "isolated")
 }
 
 pub(crate) fn kernel_list(root: &Root, name: &str) -> CpuSet {
     // The kernel writes "(null)" for an empty `nohz_full` list.
-    listed(root, &format!("/sys/devices/system/cpu/{name}")).unwrap_or_default()
-}
-
-fn listed(root: &Root, path: &str) -> Option<CpuSet> {
-    CpuSet::of_list(&root.read(path).ok()?)
+    root.cpus(&format!("/sys/devices/system/cpu/{name}")).unwrap_or_default()
 }
 
 /// The root group lists all, even invisible ones, but not on older kernels or in a container.
 fn partitions(root: &Root, base: &str) -> CpuSet {
-    if let Some(all) = listed(root, &format!("{base}/cpuset.cpus.isolated")) {
+    if let Some(all) = root.cpus(&format!("{base}/cpuset.cpus.isolated")) {
         return all;
     }
     below(root, base, "cpuset.cpus.partition")
         .filter(|(_, kind)| kind == "isolated")
-        .filter_map(|(group, _)| listed(root, &format!("{group}/cpuset.cpus.effective")))
+        .filter_map(|(group, _)| root.cpus(&format!("{group}/cpuset.cpus.effective")))
         .fold(CpuSet::default(), |all, own| all.with(&own))
 }
 
@@ -69,8 +62,8 @@ fn unbalanced(root: &Root, base: &str) -> CpuSet {
     }
     let all = layout::online(root).unwrap_or_default();
     below(root, base, BALANCES).filter(|(_, is_on)| is_on == "1").fold(all, |left, (group, _)| {
-        let effective = listed(root, &format!("{group}/cpuset.effective_cpus"));
-        let own = effective.or_else(|| listed(root, &format!("{group}/cpuset.cpus")));
+        let effective = root.cpus(&format!("{group}/cpuset.effective_cpus"));
+        let own = effective.or_else(|| root.cpus(&format!("{group}/cpuset.cpus")));
         left.without(&own.unwrap_or_default())
     })
 }

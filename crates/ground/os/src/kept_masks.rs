@@ -4,7 +4,7 @@
 //! keeps offline CPUs ([`affinity::forgets_offline`]).
 
 use crate::owed::{OwedMasks, PAUSE, RunningKernel};
-use crate::{CpuSet, Tid, affinity};
+use crate::{CpuSet, Tid, affinity, task};
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -46,17 +46,15 @@ pub fn bind(tid: Tid, cpus: &CpuSet) -> io::Result<Option<CpuSet>> {
 /// # Errors
 /// As [`give`].
 pub fn to_put_back(tid: Tid) -> io::Result<CpuSet> {
-    let own = if tid == 0 { crate::task::own_tid() } else { tid };
-    match kept().owed.of(&RunningKernel, own) {
+    match kept().owed.of(&RunningKernel, task::real_tid(tid)) {
         Some(whole) => Ok(whole),
         None => affinity::to_put_back(tid),
     }
 }
 
 fn note(tid: Tid, cpus: &CpuSet) {
-    let tid = if tid == 0 { crate::task::own_tid() } else { tid };
     let mut kept = kept();
-    kept.owed.note(&RunningKernel, tid, cpus);
+    kept.owed.note(&RunningKernel, task::real_tid(tid), cpus);
     if !kept.owed.is_empty() && !kept.is_watched {
         // If this fails, the masks stay as the kernel has changed them.
         let watch = thread::Builder::new().name("seatmap-masks".into()).spawn(watch);

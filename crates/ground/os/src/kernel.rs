@@ -38,7 +38,6 @@ pub struct SchedulerSettings {
 
 impl SchedulerSettings {
     /// Reads the settings.
-    #[must_use]
     pub fn read(root: &Root) -> Self {
         let is_loaded =
             root.read("/sys/kernel/sched_ext/state").is_ok_and(|state| state == "enabled");
@@ -61,7 +60,6 @@ impl SchedulerSettings {
 }
 
 /// The first two numbers of a release: `6.1.0-21-amd64` is 6.1.
-#[must_use]
 pub fn version(release: &str) -> Option<(u32, u32)> {
     let mut numbers = release.split(|next: char| !next.is_ascii_digit()).map(str::parse::<u32>);
     numbers.next()?.ok().zip(numbers.next()?.ok())
@@ -73,7 +71,6 @@ const FAIR_SERVER: (u32, u32) = (6, 12);
 
 /// Whether the kernel limits real-time threads to `sched_rt_runtime_us`. Since Linux 6.12 this
 /// needs RT_GROUP_SCHED, shown by version 1 files or the configuration.
-#[must_use]
 pub fn limits_real_time(root: &Root) -> bool {
     let release = root.read("/proc/sys/kernel/osrelease").unwrap_or_default();
     if version(&release).is_none_or(|version| version < FAIR_SERVER) {
@@ -88,7 +85,6 @@ pub fn limits_real_time(root: &Root) -> bool {
 
 /// Whether `cpu.uclamp.max` has an effect: with the governor `schedutil`, or CPUs of different
 /// capacity (Documentation/scheduler/sched-util-clamp.rst).
-#[must_use]
 pub fn obeys_clamps(root: &Root) -> bool {
     const POLICIES: &str = "/sys/devices/system/cpu/cpufreq";
     let policies = root.folders(POLICIES).unwrap_or_default();

@@ -14,7 +14,6 @@ pub struct CpusetMounts {
 
 impl CpusetMounts {
     /// Reads the mounts (proc_mounts(5)).
-    #[must_use]
     pub fn read(root: &Root) -> Self {
         let mounts = root.read("/proc/self/mounts").unwrap_or_default();
         let v2 = mounts_of_kind(&mounts, "cgroup2")
@@ -92,7 +91,7 @@ fn with_memory(root: &Root, node: u32) -> u32 {
 }
 
 fn list(root: &Root, name: &str) -> Option<CpuSet> {
-    root.read(&format!("{NODES}/{name}")).ok().and_then(|text| CpuSet::of_list(&text))
+    root.cpus(&format!("{NODES}/{name}"))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 //! Read-only folders allow only read locks, which do not exclude each other. So each CPU has
 //! `PLACES` bytes, one per run, locked under flock(2) on the folder.
 
-use crate::{CpuSet, Root};
+use crate::{CpuSet, Root, checked};
 use std::collections::HashMap;
 use std::fs::{File, TryLockError};
 use std::io;
@@ -52,14 +52,12 @@ struct Held {
 
 impl CpuLeases {
     /// Starts without leases.
-    #[must_use]
     pub fn new(root: &Root) -> Self {
         let folder = File::open(root.path(FOLDER)).ok();
         CpuLeases { folder, held: HashMap::new(), is_blocked: false }
     }
 
     /// Whether another process blocks the view of other runs.
-    #[must_use]
     pub fn is_blocked(&self) -> bool {
         self.is_blocked
     }
@@ -208,10 +206,8 @@ fn lock_within(folder: &File, range: &Range<i64>) -> Option<Range<i64>> {
 fn set(folder: &File, kind: i32, byte: i64) -> io::Result<()> {
     let lock = flock(kind, &(byte..byte + 1));
     // SAFETY: the structure is complete, and the kernel only reads it.
-    match unsafe { libc::fcntl(folder.as_raw_fd(), libc::F_OFD_SETLK, &raw const lock) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    let status = unsafe { libc::fcntl(folder.as_raw_fd(), libc::F_OFD_SETLK, &raw const lock) };
+    checked(status).map(drop)
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@
 //! | [`root`] | files of `/proc` and `/sys`, replaceable in tests |
 //! | `control_file` | writable kernel files |
 //! | [`rps`] | CPUs that process received packets |
-//! | [`net`] | this computer's addresses; waits for connections |
+//! | [`net`] | this computer's addresses |
 //! | [`tcp`] | facts about a TCP connection |
 //! | [`small`] | small kernel files |
 //! | [`ready`], [`terminal`] | waits for descriptors and for typed input |
@@ -147,3 +147,8 @@ pub use root::Root;
 
 /// A thread's or process's number.
 pub type Tid = libc::pid_t;
+
+/// The answer of a system call, or its error if negative.
+fn checked(answer: impl Into<i64>) -> std::io::Result<u64> {
+    u64::try_from(answer.into()).map_err(|_| std::io::Error::last_os_error())
+}

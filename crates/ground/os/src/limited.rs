@@ -4,8 +4,8 @@
 //! the output open. Here a late command is killed with its process group, and its output goes to
 //! memory.
 
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{MemfdFlags, Timespec, memfd_create};
+use crate::ready::{Awaited, wait};
+use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{
     Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, set_parent_process_death_signal,
 };
@@ -112,10 +112,9 @@ fn read(file: &mut File) -> io::Result<Vec<u8>> {
 fn ends_within(process: &OwnedFd, limit: Duration) -> bool {
     let until = Instant::now() + limit;
     loop {
-        let left = Timespec::try_from(until.saturating_duration_since(Instant::now())).ok();
-        let mut watched = [PollFd::new(process, PollFlags::IN)];
-        match poll(&mut watched, left.as_ref()) {
-            Ok(1..) => return true,
+        let left = until.saturating_duration_since(Instant::now());
+        match wait([Awaited::data(process)], Some(left)) {
+            Ok([process]) if process.is_any() => return true,
             // A signal.
             _ if Instant::now() < until => {}
             _ => return false,

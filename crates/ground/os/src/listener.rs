@@ -6,11 +6,17 @@
 //! A waiting thread's number may be reused. So open its memory first and then call
 //! [`CallListener::holds`]: an open memory file stays with its process.
 
-use crate::Tid;
+use crate::{Tid, checked};
+use rustix::cmsg_space;
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+};
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::fs::FileExt;
 
 /// System calls that can be trapped.
@@ -95,7 +101,6 @@ pub struct CallFilter(Vec<libc::sock_filter>);
 
 impl CallFilter {
     /// The filter for this processor, if its calls are known.
-    #[must_use]
     pub fn new() -> Option<Self> {
         let load = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
         let is_equal = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
@@ -125,9 +130,7 @@ impl CallFilter {
             libc::sock_fprog { len: self.0.len() as u16, filter: self.0.as_ptr().cast_mut() };
         let plain = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_SPEC_ALLOW;
         // SAFETY: sets an attribute of this process, and touches no memory.
-        if unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } < 0 {
-            return Err(io::Error::last_os_error());
-        }
+        checked(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) })?;
         for flags in [plain | WAITS_KILLABLE, plain] {
             // SAFETY: the program outlives the call, and the kernel copies it.
             let listener = unsafe {
@@ -184,7 +187,6 @@ pub struct CallListener(OwnedFd);
 
 impl CallListener {
     /// Wraps a descriptor from another process's [`CallFilter::put_up`].
-    #[must_use]
     pub fn new(descriptor: OwnedFd) -> Self {
         CallListener(descriptor)
     }
@@ -212,7 +214,6 @@ impl CallListener {
     }
 
     /// Whether the call still waits, so data just read is its thread's.
-    #[must_use]
     pub fn holds(&self, call: &WaitingCall) -> bool {
         let mut id = call.id;
         self.control(libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw mut id).is_ok()
@@ -258,14 +259,7 @@ impl CallListener {
     }
 
     fn open_with(&self, call: &WaitingCall, text: &str) -> io::Result<()> {
-        // SAFETY: the name is a text, and the descriptor is owned from here on.
-        let file = unsafe {
-            let descriptor = libc::memfd_create(c"seatmap".as_ptr(), libc::MFD_CLOEXEC);
-            if descriptor < 0 {
-                return Err(io::Error::last_os_error());
-            }
-            File::from_raw_fd(descriptor)
-        };
+        let file = File::from(memfd_create("seatmap", MemfdFlags::CLOEXEC)?);
         file.write_all_at(text.as_bytes(), 0)?;
         let mut handed = libc::seccomp_notif_addfd {
             id: call.id,
@@ -280,7 +274,7 @@ impl CallListener {
     fn control<T>(&self, request: libc::Ioctl, argument: *mut T) -> io::Result<()> {
         // SAFETY: the argument is writable and of the type that the request has.
         let status = unsafe { libc::ioctl(self.0.as_raw_fd(), request, argument) };
-        if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+        checked(status).map(drop)
     }
 }
 
@@ -312,66 +306,34 @@ impl CallerMemory {
     }
 }
 
-/// One descriptor's control message (cmsg(3)), aligned for the kernel.
-#[repr(C)]
-union OneDescriptor {
-    bytes: [u8; 64],
-    header: libc::cmsghdr,
-}
-
 /// Sends a descriptor through a socket. Allocates nothing.
 ///
 /// # Errors
 /// The kernel's.
 pub fn send_descriptor(socket: RawFd, descriptor: RawFd) -> io::Result<()> {
-    let mut byte = 0_u8;
-    let mut data = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
-    let mut room = OneDescriptor { bytes: [0; 64] };
-    let length = size_of::<RawFd>() as u32;
-    // SAFETY: the message's parts live until it is sent, and the room is larger than the space of
-    // one descriptor.
-    let sent = unsafe {
-        let mut message: libc::msghdr = std::mem::zeroed();
-        message.msg_iov = &raw mut data;
-        message.msg_iovlen = 1;
-        message.msg_control = (&raw mut room).cast();
-        message.msg_controllen = libc::CMSG_SPACE(length) as _;
-        let header = libc::CMSG_FIRSTHDR(&raw const message);
-        (*header).cmsg_level = libc::SOL_SOCKET;
-        (*header).cmsg_type = libc::SCM_RIGHTS;
-        (*header).cmsg_len = libc::CMSG_LEN(length) as _;
-        libc::CMSG_DATA(header).cast::<RawFd>().write_unaligned(descriptor);
-        libc::sendmsg(socket, &raw const message, libc::MSG_NOSIGNAL)
-    };
-    if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    // SAFETY: both descriptors stay open during the call.
+    let [socket, descriptor] = [socket, descriptor].map(|fd| unsafe { BorrowedFd::borrow_raw(fd) });
+    let mut room = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut room);
+    let descriptors = [descriptor];
+    control.push(SendAncillaryMessage::ScmRights(&descriptors));
+    sendmsg(socket, &[IoSlice::new(&[0])], &mut control, SendFlags::NOSIGNAL)?;
+    Ok(())
 }
 
 /// Receives a descriptor from a socket, unless the other end is closed.
 ///
 /// # Errors
 /// The kernel's.
-pub fn receive_descriptor(socket: RawFd) -> io::Result<Option<OwnedFd>> {
-    let mut byte = 0_u8;
-    let mut data = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
-    let mut room = MaybeUninit::<OneDescriptor>::zeroed();
-    // SAFETY: the message's parts are writable and as long as they say, and the kernel has filled
-    // the header that is read.
-    unsafe {
-        let mut message: libc::msghdr = std::mem::zeroed();
-        message.msg_iov = &raw mut data;
-        message.msg_iovlen = 1;
-        message.msg_control = room.as_mut_ptr().cast();
-        message.msg_controllen = size_of::<OneDescriptor>() as _;
-        if libc::recvmsg(socket, &raw mut message, libc::MSG_CMSG_CLOEXEC) < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        let header = libc::CMSG_FIRSTHDR(&raw const message);
-        if header.is_null() || (*header).cmsg_type != libc::SCM_RIGHTS {
-            return Ok(None);
-        }
-        let descriptor = libc::CMSG_DATA(header).cast::<RawFd>().read_unaligned();
-        Ok(Some(OwnedFd::from_raw_fd(descriptor)))
-    }
+pub fn receive_descriptor(socket: impl AsFd) -> io::Result<Option<OwnedFd>> {
+    let mut byte = [0];
+    let mut room = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
+    let mut control = RecvAncillaryBuffer::new(&mut room);
+    recvmsg(socket, &mut [IoSliceMut::new(&mut byte)], &mut control, RecvFlags::CMSG_CLOEXEC)?;
+    Ok(control.drain().find_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+        _ => None,
+    }))
 }
 
 #[cfg(test)]
@@ -396,10 +358,10 @@ mod tests {
         let (reader, writer) = io::pipe().unwrap();
         send_descriptor(here.as_raw_fd(), writer.as_raw_fd()).unwrap();
         drop(writer);
-        let writer = receive_descriptor(there.as_raw_fd()).unwrap().unwrap();
+        let writer = receive_descriptor(&there).unwrap().unwrap();
         io::Write::write_all(&mut io::PipeWriter::from(writer), b"x").unwrap();
         assert_eq!(io::read_to_string(reader).unwrap(), "x");
         drop(here);
-        assert!(receive_descriptor(there.as_raw_fd()).unwrap().is_none());
+        assert!(receive_descriptor(&there).unwrap().is_none());
     }
 }

@@ -8,7 +8,6 @@ const NODES: &str = "/sys/devices/system/node";
 
 /// Memory of each NUMA node in bytes (`MemTotal` of its `meminfo`), without nodes of unknown size.
 /// All on node 0 if there are no nodes.
-#[must_use]
 pub fn node_bytes(root: &Root) -> BTreeMap<u32, u64> {
     let mut all = BTreeMap::new();
     for folder in root.folders(NODES).unwrap_or_default() {
@@ -38,7 +37,6 @@ fn bytes_of(value: &str) -> Option<u64> {
 
 /// Bytes available to programs without swapping (`MemAvailable` of proc_meminfo(5)); `None` if
 /// unknown.
-#[must_use]
 pub fn available_bytes(root: &Root) -> Option<u64> {
     bytes_of(&small::value_of(&root.read("/proc/meminfo").ok()?, "MemAvailable")?)
 }

@@ -4,7 +4,7 @@
 //! another thread's.
 
 use crate::root::Root;
-use crate::{CpuList, CpuSet};
+use crate::{CpuList, CpuSet, checked};
 use std::fmt;
 use std::io;
 use std::ptr;
@@ -112,31 +112,26 @@ pub struct MemoryNodes {
 
 impl MemoryPolicy {
     /// The default: near the CPU that first touches a page, unless the mapping has a policy.
-    #[must_use]
     pub fn usual() -> Self {
         MemoryPolicy { mode: DEFAULT, nodes: CpuSet::default() }
     }
 
     /// Near the CPU that first touches a page, or elsewhere if that node is full.
-    #[must_use]
     pub fn local() -> Self {
         MemoryPolicy { mode: LOCAL, nodes: CpuSet::default() }
     }
 
     /// Memory from these nodes only.
-    #[must_use]
     pub fn bind(nodes: CpuSet) -> Self {
         MemoryPolicy { mode: BIND, nodes }
     }
 
     /// Pages from these nodes in turn.
-    #[must_use]
     pub fn interleave(nodes: CpuSet) -> Self {
         MemoryPolicy { mode: INTERLEAVE, nodes }
     }
 
     /// In turn, weighted by `/sys/kernel/mm/mempolicy/weighted_interleave` (Linux 6.9).
-    #[must_use]
     pub fn weighted_interleave(nodes: CpuSet) -> Self {
         MemoryPolicy { mode: WEIGHTED_INTERLEAVE, nodes }
     }
@@ -147,12 +142,11 @@ impl MemoryPolicy {
     /// The kernel's: `ENOSYS` without NUMA.
     pub fn of_caller() -> io::Result<Self> {
         let mut mode: libc::c_int = 0;
-        let mut words: [Word; MOST_NODES / Word::BITS as usize] =
-            [0; MOST_NODES / Word::BITS as usize];
+        let mut words = [0 as Word; MOST_NODES / Word::BITS as usize];
         let mode_at = &raw mut mode;
         let words_at = words.as_mut_ptr();
         // SAFETY: the mode and `MOST_NODES` bits of the mask are writable.
-        let status = unsafe {
+        checked(unsafe {
             libc::syscall(
                 libc::SYS_get_mempolicy,
                 mode_at,
@@ -161,46 +155,23 @@ impl MemoryPolicy {
                 ptr::null::<u8>(),
                 0,
             )
-        };
-        if status < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        Ok(MemoryPolicy {
-            mode,
-            nodes: (0..MOST_NODES as u32)
-                .filter(|node| {
-                    words[(*node / Word::BITS) as usize] >> (*node % Word::BITS) & 1 == 1
-                })
-                .collect(),
-        })
+        })?;
+        Ok(MemoryPolicy { mode, nodes: CpuSet::of_words(words) })
     }
 
     /// Its nodes; empty for a policy that follows the CPU.
-    #[must_use]
     pub fn nodes(&self) -> &CpuSet {
         &self.nodes
     }
 
     /// Whether it takes pages from nodes in turn.
-    #[must_use]
     pub fn interleaves(&self) -> bool {
         [INTERLEAVE, WEIGHTED_INTERLEAVE].contains(&(self.mode & !FLAGS))
     }
 
     /// The system call that sets this policy.
-    #[must_use]
     pub fn call(&self) -> PolicyCall {
-        let length = self.nodes.last().map_or(0, |last| last / Word::BITS + 1);
-        PolicyCall {
-            mode: self.mode,
-            words: (0..length)
-                .map(|at| {
-                    (0..Word::BITS).fold(0, |word, place| {
-                        word | Word::from(self.nodes.contains(at * Word::BITS + place)) << place
-                    })
-                })
-                .collect(),
-        }
+        PolicyCall { mode: self.mode, words: self.nodes.to_words() }
     }
 
     /// Checks on a new thread that the kernel accepts the policy.
@@ -217,7 +188,6 @@ impl MemoryPolicy {
     }
 
     /// Interprets a kernel error.
-    #[must_use]
     pub fn refusal(&self, source: io::Error) -> MemoryPolicyError {
         match source.raw_os_error() {
             Some(libc::ENOSYS) => MemoryPolicyError::NoNuma,
@@ -271,23 +241,20 @@ impl PolicyCall {
         let mask = if self.words.is_empty() { ptr::null() } else { self.words.as_ptr() };
         // SAFETY: the kernel reads `bits() - 1` bits, which the mask has.
         let status = unsafe { libc::syscall(PolicyCall::NUMBER, self.mode, mask, self.bits()) };
-        if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+        checked(status).map(drop)
     }
 
     /// First argument.
-    #[must_use]
     pub fn mode(&self) -> i32 {
         self.mode
     }
 
     /// Second argument; null for an empty mask.
-    #[must_use]
     pub fn words(&self) -> &[Word] {
         &self.words
     }
 
     /// Third argument: one more than the mask's bits, because `get_nodes` subtracts one.
-    #[must_use]
     pub fn bits(&self) -> usize {
         if self.words.is_empty() { 0 } else { self.words.len() * Word::BITS as usize + 1 }
     }
@@ -295,7 +262,6 @@ impl PolicyCall {
 
 impl MemoryNodes {
     /// Reads this computer's nodes; node 0 if the kernel lists none.
-    #[must_use]
     pub fn read(root: &Root) -> Self {
         let present = circle(root, "online").unwrap_or_else(|| CpuSet::single(0));
         let with_memory = circle(root, "has_memory").unwrap_or_else(|| present.clone());
@@ -332,8 +298,7 @@ impl MemoryNodes {
 }
 
 fn circle(root: &Root, name: &str) -> Option<CpuSet> {
-    let text = root.read(&format!("/sys/devices/system/node/{name}")).ok()?;
-    CpuSet::of_list(&text).filter(|nodes| !nodes.is_empty())
+    root.cpus(&format!("/sys/devices/system/node/{name}")).filter(|nodes| !nodes.is_empty())
 }
 
 fn named(nodes: &CpuSet) -> String {

@@ -50,14 +50,12 @@ impl Mount {
 }
 
 /// The mounts in order of creation; empty if unreadable.
-#[must_use]
 pub fn all(root: &Root) -> Vec<Mount> {
     let text = root.read("/proc/self/mountinfo").unwrap_or_default();
     lines(text.as_bytes()).filter_map(Mount::parse).collect()
 }
 
 /// Whether a control group mount is visible: `mountinfo` also lists covered ones.
-#[must_use]
 pub fn is_on_top(root: &Root, mount: &Mount) -> bool {
     let magic = match mount.kind.as_str() {
         "cgroup" => CGROUP_SUPER_MAGIC,
@@ -75,14 +73,12 @@ pub(crate) fn is_of_kind(root: &Root, folder: &str, magic: u64) -> bool {
 }
 
 /// Whether programs cannot run from this folder's file system (`noexec`).
-#[must_use]
 pub fn forbids_programs(folder: &Path) -> bool {
     rustix::fs::statvfs(folder)
         .is_ok_and(|found| found.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC))
 }
 
 /// Whether a file is not writable here: its mount is read-only, or the kernel refuses root.
-#[must_use]
 pub fn is_read_only(root: &Root, path: &str) -> bool {
     let mounts = all(root);
     // The innermost mount has the file; of two on one folder, the later.

@@ -1,33 +1,9 @@
-//! This computer's addresses, and a wait for connections.
+//! This computer's addresses.
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
-use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::os::fd::BorrowedFd;
-use std::time::Duration;
-
-/// Waits until a descriptor is readable, acceptable or closed, or for at most the limit.
-///
-/// # Errors
-/// The kernel has no memory.
-pub fn wait_readable(all: &[BorrowedFd<'_>], limit: Option<Duration>) -> io::Result<()> {
-    let mut polled: Vec<PollFd<'_>> =
-        all.iter().map(|one| PollFd::from_borrowed_fd(*one, PollFlags::IN)).collect();
-    let limit = limit.map(|limit| Timespec {
-        tv_sec: limit.as_secs().try_into().unwrap_or(i64::MAX),
-        tv_nsec: limit.subsec_nanos().into(),
-    });
-    match poll(&mut polled, limit.as_ref()) {
-        // After a signal the caller checks and waits again.
-        Ok(_) | Err(Errno::INTR) => Ok(()),
-        Err(errno) => Err(errno.into()),
-    }
-}
 
 /// Addresses of active interfaces, loopback ones (127.0.0.1) last. Omits link-local ones
 /// (fe80::/10).
-#[must_use]
 pub fn addresses() -> Vec<IpAddr> {
     let mut first = std::ptr::null_mut();
     // SAFETY: `first` is writable; the resulting list is freed below.
@@ -75,15 +51,6 @@ unsafe fn address(at: *const libc::sockaddr) -> Option<IpAddr> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::fd::AsFd;
-
-    #[test]
-    fn wait_ends_on_input_or_timeout() {
-        let (reader, writer) = io::pipe().unwrap();
-        wait_readable(&[reader.as_fd()], Some(Duration::from_millis(1))).unwrap();
-        drop(writer);
-        wait_readable(&[reader.as_fd()], None).unwrap();
-    }
 
     #[test]
     fn loopback_addresses_come_last() {

@@ -30,7 +30,6 @@ pub struct NumaMapping {
 
 impl NumaMapping {
     /// Total bytes.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.nodes.values().fold(0, |sum, bytes| sum.saturating_add(*bytes))
     }
@@ -109,14 +108,7 @@ impl Counts {
     }
 }
 
-/// The memory policy of a line.
-#[must_use]
-pub fn policy(line: &[u8]) -> Option<String> {
-    NumaMapping::parse(line).map(|mapping| mapping.policy)
-}
-
 /// The mappings with memory, in address order.
-#[must_use]
 pub fn parse(text: &[u8]) -> Vec<NumaMapping> {
     lines(text).filter_map(NumaMapping::parse).filter(|mapping| !mapping.nodes.is_empty()).collect()
 }
@@ -132,7 +124,6 @@ pub struct Resident {
 
 impl Resident {
     /// Parses `smaps_rollup`; `None` without a total.
-    #[must_use]
     pub fn parse(text: &[u8]) -> Option<Self> {
         // `Rss` excludes pooled pages.
         let pool = sum_of(text, &[b"Shared_Hugetlb", b"Private_Hugetlb"]);
@@ -144,7 +135,6 @@ impl Resident {
     }
 
     /// Parses `statm` (proc_pid_statm(5)), which counts pages and omits huge ones.
-    #[must_use]
     pub fn of_statm(text: &[u8], page_bytes: u64) -> Option<Self> {
         let pages = unsigned(words(text).nth(1)?)?;
         Some(Resident { bytes: pages.checked_mul(page_bytes)?, huge_bytes: 0 })
@@ -161,7 +151,6 @@ fn bytes_of(text: &[u8], key: &[u8]) -> Option<u64> {
 }
 
 /// This computer's base page size.
-#[must_use]
 pub fn page_bytes() -> u64 {
     // SAFETY: the call touches nothing.
     u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
@@ -204,7 +193,8 @@ nonsense default N0=1
         assert_eq!(found[1].nodes, OnNodes::from([(0, 12288), (1, 4096)]));
         assert!(found[2].is_huge && found[2].page_bytes == 2 << 20 && !found[0].is_huge);
         assert!(found[0].is_shared && !found[1].is_shared);
-        assert_eq!(policy(b"7fa2 prefer (many):0\n").as_deref(), Some("prefer (many):0"));
+        let empty = NumaMapping::parse(b"7fa2 prefer (many):0").unwrap();
+        assert_eq!(empty.policy, "prefer (many):0");
     }
 
     #[test]

@@ -139,7 +139,6 @@ pub struct OwedMasks {
 
 impl OwedMasks {
     /// Creates an empty list.
-    #[must_use]
     pub const fn new() -> Self {
         OwedMasks { owed: Vec::new() }
     }
@@ -170,7 +169,6 @@ impl OwedMasks {
     }
 
     /// The whole mask of a thread that still lacks some of it.
-    #[must_use]
     pub fn of(&self, kernel: &impl MaskKernel, tid: Tid) -> Option<CpuSet> {
         let owed = self.owed.iter().find(|owed| owed.thread.tid == tid)?;
         let now = kernel.mask(tid, owed.thread.started_ticks)?;
@@ -178,7 +176,6 @@ impl OwedMasks {
     }
 
     /// Whether no thread lacks CPUs that may return.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.owed.is_empty()
     }

@@ -1,11 +1,10 @@
 //! The NUMA nodes of a process's pages, and its mappings' policies (proc_pid_numa_maps(5)).
 
 use crate::numa_maps::{self, NumaMapping};
-use crate::root::{FileError, Root};
-use crate::{CpuSet, Tid};
+use crate::root::Root;
+use crate::{CpuSet, Tid, checked};
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, BufReader};
-use std::ptr;
+use std::io;
 
 /// A process's bytes by NUMA node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,7 +53,6 @@ impl Pages {
     }
 
     /// Own bytes on other nodes than these.
-    #[must_use]
     pub fn own_outside(&self, nodes: &CpuSet) -> u64 {
         self.own_bytes
             .iter()
@@ -64,31 +62,9 @@ impl Pages {
     }
 
     /// All own bytes.
-    #[must_use]
     pub fn own(&self) -> u64 {
         self.own_bytes.values().sum()
     }
-}
-
-/// A thread's policy in the kernel's words, such as `bind:0`. Reads only the first mapping, which
-/// has no policy itself in nearly all programs.
-///
-/// # Errors
-/// [`FileError`], for the reasons of [`Pages::of_process`].
-pub fn policy_of_thread(root: &Root, tid: Tid) -> Result<Option<String>, FileError> {
-    let path = format!("/proc/{tid}/task/{tid}/numa_maps");
-    match first_line(&root.path(&path)) {
-        Ok(line) => Ok(numa_maps::policy(&line)),
-        Err(source) => Err(FileError { path, source }),
-    }
-}
-
-fn first_line(path: &std::path::Path) -> io::Result<Vec<u8>> {
-    let file = std::fs::File::open(path)?;
-    let mut line = Vec::new();
-    // For a one-page buffer the kernel produces only some lines.
-    BufReader::with_capacity(4096, file).read_until(b'\n', &mut line)?;
-    Ok(line)
 }
 
 /// Moves a process's pages between nodes (migrate_pages(2)). Returns the number of pages not moved.
@@ -96,30 +72,15 @@ fn first_line(path: &std::path::Path) -> io::Result<Vec<u8>> {
 /// # Errors
 /// The kernel's: `EPERM` for another user's process, or if its cpuset excludes the nodes.
 pub fn migrate(pid: Tid, from: &CpuSet, to: &CpuSet) -> io::Result<u64> {
-    let from = words(from);
-    let to = words(to);
+    let [mut from, mut to] = [from, to].map(CpuSet::to_words);
     let length = from.len().max(to.len());
-    let from = padded(length, from);
-    let to = padded(length, to);
+    from.resize(length, 0);
+    to.resize(length, 0);
     let bits = length * libc::c_ulong::BITS as usize + 1;
     // SAFETY: the kernel reads `bits - 1` bits of each mask, and the masks are that long.
-    let left = unsafe {
-        libc::syscall(libc::SYS_migrate_pages, pid, bits, address_of(&from), address_of(&to))
-    };
-    u64::try_from(left).map_err(|_| io::Error::last_os_error())
-}
-
-fn padded(length: usize, mut words: Vec<libc::c_ulong>) -> Vec<libc::c_ulong> {
-    words.resize(length, 0);
-    words
-}
-
-fn address_of(words: &[libc::c_ulong]) -> *const libc::c_ulong {
-    if words.is_empty() { ptr::null() } else { words.as_ptr() }
-}
-
-fn words(nodes: &CpuSet) -> Vec<libc::c_ulong> {
-    crate::mempolicy::MemoryPolicy::bind(nodes.clone()).call().words().to_vec()
+    let left =
+        unsafe { libc::syscall(libc::SYS_migrate_pages, pid, bits, from.as_ptr(), to.as_ptr()) };
+    checked(left)
 }
 
 #[cfg(test)]
@@ -151,15 +112,13 @@ mod tests {
     }
 
     #[test]
-    fn own_process_has_pages_and_a_policy() {
+    fn own_process_has_pages() {
         let root = Root::new("/");
         let pid = std::process::id() as Tid;
         let Ok(found) = Pages::of_process(&root, pid) else {
             return seatmap_needs::skipped!("no numa_maps here");
         };
         assert!(found.own() > 0 && !found.nodes().is_empty());
-        let policy = policy_of_thread(&root, pid).unwrap().unwrap();
-        assert!(!policy.contains(' ') || policy.contains(':'), "{policy}");
     }
 
     #[test]

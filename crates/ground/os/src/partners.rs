@@ -93,7 +93,6 @@ pub struct PartnerThread<'a> {
 
 impl Loss {
     /// The loss of a thread that may no longer use all these CPUs; names the first missing one.
-    #[must_use]
     pub fn moved(cpus: &[u32]) -> Self {
         let mask = affinity::current().unwrap_or_default();
         let taken = cpus.iter().find(|cpu| !mask.contains(cpu)).or(cpus.first());
@@ -101,14 +100,12 @@ impl Loss {
     }
 
     /// The loss of a thread that could not be pinned.
-    #[must_use]
     pub fn unseated(cpu: u32, error: &std::io::Error) -> Self {
         let holder = Holder::of(&CpuSet::single(cpu));
         Loss::Unseated { cpu, why: error.to_string(), holder }
     }
 
     /// The loss of a thread found on another CPU.
-    #[must_use]
     pub fn off(cpu: u32, found: u32) -> Self {
         let holder = Holder::that_drove_out(&CpuSet::single(cpu), &CpuSet::single(found));
         Loss::Moved { cpu, found, holder }
@@ -122,7 +119,6 @@ impl Partners {
     }
 
     /// The first loss.
-    #[must_use]
     pub fn loss(&self) -> Option<&Loss> {
         self.loss.get()
     }
@@ -160,7 +156,6 @@ impl Partners {
 }
 
 /// Whether a panic ended a wait because another thread was lost.
-#[must_use]
 pub fn is_gone(payload: &(dyn Any + Send)) -> bool {
     payload.is::<Gone>()
 }
@@ -175,13 +170,11 @@ fn sit_again(cpu: u32) -> std::io::Result<()> {
 
 impl PartnerThread<'_> {
     /// This thread's number among its partners.
-    #[must_use]
     pub fn rank(&self) -> usize {
         self.rank
     }
 
     /// Its CPU.
-    #[must_use]
     pub fn cpu(&self) -> u32 {
         self.cpu
     }

@@ -20,7 +20,6 @@ struct OwnPool {
 static LATEST: AtomicPtr<OwnPool> = AtomicPtr::new(ptr::null_mut());
 
 /// This process's pool, created on first use; `None` if no thread can start.
-#[must_use]
 pub fn get() -> Option<&'static ThreadPool> {
     let process = std::process::id();
     let latest = LATEST.load(Ordering::Acquire);

@@ -6,7 +6,7 @@
 
 use crate::Tid;
 use crate::hierarchy::{GroupWeight, Hierarchies};
-use crate::root::Root;
+use crate::root::{Root, last_name};
 use crate::sched::{Stat, policy_name};
 use crate::shell::shell_escaped;
 
@@ -22,7 +22,6 @@ const NICE_STEP: f64 = 1.25;
 
 /// Describes the calling thread's unusual settings, such as `nice 10, weight 0.002 of the control
 /// group /a`; `None` if there are none.
-#[must_use]
 pub fn of_self(root: &Root) -> Option<String> {
     let stat = root.read("/proc/thread-self/stat").unwrap_or_default();
     let mut words: Vec<String> = Stat::parse(stat.as_bytes()).map(own).unwrap_or_default();
@@ -72,7 +71,6 @@ struct Standing {
 
 /// The setting that makes a thread yield to another; `None` if it does not yield, or a deciding
 /// setting cannot be read.
-#[must_use]
 pub fn gives_way(root: &Root, tid: Tid, other: Tid) -> Option<GivesWay> {
     let hierarchies = Hierarchies::read(root);
     let own = Standing::read(root, &hierarchies, tid)?;
@@ -151,8 +149,7 @@ impl Competitor {
     fn words(&self) -> String {
         match self {
             Competitor::Group(GroupWeight { group, file, value, .. }) => {
-                let name = file.rsplit('/').next().unwrap_or_default();
-                format!("{name} {value} of the control group {group}")
+                format!("{} {value} of the control group {group}", last_name(file))
             }
             Competitor::Autogroup { nice, .. } => format!("nice {nice} of the session's autogroup"),
             Competitor::Thread { policy, .. } if policy == "idle" => "SCHED_IDLE".to_owned(),
@@ -167,9 +164,9 @@ impl Competitor {
         };
         match self {
             Competitor::Group(GroupWeight { file, .. }) => {
-                let value = match file.rsplit('/').next() {
-                    Some("cpu.idle") => 0.0,
-                    Some("cpu.weight") => 100.0 * other.weight(),
+                let value = match last_name(file) {
+                    "cpu.idle" => 0.0,
+                    "cpu.weight" => 100.0 * other.weight(),
                     _ => USUAL_WEIGHT * other.weight(),
                 };
                 format!("echo {value:.0} > {}", shell_escaped(file))

@@ -211,13 +211,11 @@ fn folder_flags() -> OFlags {
 }
 
 /// Whether an error means that the process or thread has exited.
-#[must_use]
 pub fn has_gone(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ESRCH))
 }
 
 /// Whether an error means missing permission.
-#[must_use]
 pub fn is_refused(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EACCES | libc::EPERM))
 }

@@ -99,7 +99,6 @@ fn is_sys_foreign(root: &Root) -> bool {
 }
 
 /// Warns of a missing or foreign `/sys`, for work that can do without it.
-#[must_use]
 pub fn sys_remark(root: &Root) -> Option<&'static str> {
     if is_sys_foreign(root) {
         return Some(

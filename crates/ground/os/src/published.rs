@@ -5,6 +5,7 @@
 
 use crate::Tid;
 use crate::root::{FileError, Root};
+use crate::sched::ThreadStatus;
 use crate::task::ThreadStat;
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::collections::HashSet;
@@ -29,7 +30,6 @@ pub struct Published {
 
 impl Published {
     /// Shows nothing yet.
-    #[must_use]
     pub fn new(name: &'static str) -> Self {
         Published { name, file: None }
     }
@@ -101,7 +101,6 @@ pub struct PublishedText {
 impl PublishedText {
     /// Whether to trust this text about another process: its process must belong to root or that
     /// process's user. Any process can show any text, and root reads all.
-    #[must_use]
     pub fn may_speak_of(&self, root: &Root, pid: Tid) -> bool {
         let own = uid(root, self.pid);
         // Texts about exited processes are harmless.
@@ -113,8 +112,7 @@ impl PublishedText {
 /// memory.
 fn uid(root: &Root, pid: Tid) -> Option<u32> {
     let status = root.read(&format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
-    line.split_ascii_whitespace().nth(1)?.parse().ok()
+    ThreadStatus::parse(status.as_bytes()).user
 }
 
 /// The texts with this name of these processes and their ancestors, each read once.

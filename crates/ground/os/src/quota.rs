@@ -13,7 +13,6 @@ use crate::root::Root;
 use crate::shell::shell_escaped;
 
 /// The command that gives a group this many CPUs, through systemd if a unit owns the group.
-#[must_use]
 pub fn raise(file: &str, period_us: u64, unit: Option<&str>, cpus: usize) -> String {
     let quota_us = period_us.saturating_mul(cpus as u64);
     let path = shell_escaped(file);
@@ -37,7 +36,6 @@ pub struct Quotas {
 
 impl Quotas {
     /// The quotas on the calling thread and its commands. Some groups limit single threads.
-    #[must_use]
     pub fn of_self(root: &Root) -> Self {
         let Ok(membership) = root.read("/proc/thread-self/cgroup") else {
             let unseen =
@@ -49,14 +47,12 @@ impl Quotas {
     }
 
     /// The smallest quota.
-    #[must_use]
     pub fn tightest(&self) -> Option<&GroupQuota> {
         self.all.iter().min_by(|a, b| a.cpus.total_cmp(&b.cpus))
     }
 
     /// Describes the tightest quota for a measurement's fingerprint. Omits group names, which do
     /// not affect speed.
-    #[must_use]
     pub fn words(&self) -> String {
         let quota = match (self.tightest(), &self.unseen) {
             (Some(quota), _) => quota.words(),
@@ -68,14 +64,12 @@ impl Quotas {
 
     /// How long the kernel has stopped these groups' members, in nanoseconds, summed over groups
     /// and CPUs. Finds no new quotas.
-    #[must_use]
     pub fn stopped_ns(&self, root: &Root) -> u64 {
         let again = self.all.iter().filter_map(|quota| GroupQuota::of_folder(root, &quota.folder));
         again.filter_map(|quota| quota.stopped_ns).sum()
     }
 
     /// The quotas exhausted since an earlier reading.
-    #[must_use]
     pub fn used_up_since(&self, earlier: &Quotas) -> Vec<UsedUp<'_>> {
         self.all.iter().filter_map(|quota| UsedUp::since(quota, earlier)).collect()
     }
@@ -148,14 +142,12 @@ pub struct QuotaWatch {
 
 impl QuotaWatch {
     /// Starts watching this process.
-    #[must_use]
     pub fn begin() -> Self {
         let root = Root::new("/");
         QuotaWatch { before: Quotas::of_self(&root), groups: None, root }
     }
 
     /// Starts watching another process.
-    #[must_use]
     pub fn of(pid: Tid) -> Self {
         let root = Root::new("/");
         let membership = root.read(&format!("/proc/{pid}/cgroup")).unwrap_or_default();
@@ -165,7 +157,6 @@ impl QuotaWatch {
     }
 
     /// One sentence per exhausted quota.
-    #[must_use]
     pub fn stops(&self) -> Vec<String> {
         let now = match &self.groups {
             Some(groups) => of_groups(&self.root, groups),
@@ -175,14 +166,12 @@ impl QuotaWatch {
     }
 
     /// A sentence about the quotas exhausted since the start.
-    #[must_use]
     pub fn used_up(&self) -> Option<String> {
         used_up(&Quotas::of_self(&self.root), &self.before)
     }
 }
 
 /// A sentence about the quotas exhausted since an earlier reading.
-#[must_use]
 pub fn used_up(now: &Quotas, earlier: &Quotas) -> Option<String> {
     let each: Vec<String> = now
         .used_up_since(earlier)

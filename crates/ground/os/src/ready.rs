@@ -1,7 +1,8 @@
-//! Waits until files are readable or writable, or their peer has closed (poll(2)).
+//! Waits until files are readable or writable, or their peer has closed (ppoll(2)).
 
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
+use std::ptr;
 use std::time::Duration;
 
 /// A file and an awaited event.
@@ -28,7 +29,6 @@ pub struct Readiness {
 
 impl Readiness {
     /// Whether any of these is true.
-    #[must_use]
     pub fn is_any(self) -> bool {
         self.has_data || self.has_room || self.has_ended
     }
@@ -46,13 +46,11 @@ impl Readiness {
 
 impl Awaited {
     /// Waits for a file's data.
-    #[must_use]
     pub fn data(file: &impl AsRawFd) -> Self {
         Awaited::Data(file.as_raw_fd())
     }
 
     /// Waits for the end of a file's peer.
-    #[must_use]
     pub fn end(file: &impl AsRawFd) -> Self {
         Awaited::End(file.as_raw_fd())
     }
@@ -91,11 +89,14 @@ pub fn wait_for_any(files: &[Awaited], longest: Option<Duration>) -> io::Result<
 }
 
 fn poll(polled: &mut [libc::pollfd], longest: Option<Duration>) -> io::Result<()> {
-    let milliseconds = longest
-        .map_or(-1, |time| libc::c_int::try_from(time.as_millis()).unwrap_or(libc::c_int::MAX));
+    let longest = longest.map(|time| libc::timespec {
+        tv_sec: time.as_secs().try_into().unwrap_or(libc::time_t::MAX),
+        tv_nsec: time.subsec_nanos().into(),
+    });
+    let longest = longest.as_ref().map_or(ptr::null(), ptr::from_ref);
     let files = polled.len() as libc::nfds_t;
-    // SAFETY: the slice is writable and has this length.
-    let count = unsafe { libc::poll(polled.as_mut_ptr(), files, milliseconds) };
+    // SAFETY: the slice is writable and has this length; the time outlives the call.
+    let count = unsafe { libc::ppoll(polled.as_mut_ptr(), files, longest, ptr::null()) };
     let error = io::Error::last_os_error();
     if count >= 0 {
         return Ok(());
@@ -122,6 +123,16 @@ mod tests {
         drop(writer);
         let ready = wait(both, None).unwrap();
         assert!(ready[0].has_data && ready[1].has_ended, "{ready:?}");
+    }
+
+    #[test]
+    fn wait_ends_on_input_or_timeout() {
+        let (reader, writer) = io::pipe().unwrap();
+        let files = [Awaited::data(&reader)];
+        let late = wait_for_any(&files, Some(Duration::from_millis(1))).unwrap();
+        assert_eq!(late, [Readiness::default()]);
+        drop(writer);
+        assert!(wait_for_any(&files, None).unwrap()[0].is_any());
     }
 
     #[test]

@@ -70,7 +70,6 @@ pub enum TracepointRecord {
 
 impl TracepointRecord {
     /// The record's time; 0 for lost records.
-    #[must_use]
     pub fn time_ns(&self) -> u64 {
         match self {
             TracepointRecord::Passed { time_ns, .. }
@@ -119,11 +118,11 @@ impl TracepointRecord {
 }
 
 fn i32_at(body: &[u8], at: usize) -> Option<i32> {
-    Some(i32::from_ne_bytes(body.get(at..at + 4)?.try_into().ok()?))
+    Some(i32::from_ne_bytes(*body.get(at..)?.first_chunk()?))
 }
 
 fn u64_at(body: &[u8], at: usize) -> Option<u64> {
-    Some(u64::from_ne_bytes(body.get(at..at + 8)?.try_into().ok()?))
+    Some(u64::from_ne_bytes(*body.get(at..)?.first_chunk()?))
 }
 
 /// The records of one CPU.

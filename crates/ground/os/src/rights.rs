@@ -9,13 +9,11 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 
 /// Names a more privileged user: `as root`, or `as root of the host` if this process runs as root.
-#[must_use]
 pub fn as_root() -> &'static str {
     if is_root() { "as root of the host" } else { "as root" }
 }
 
 /// Advice about missing permission; empty for other errors.
-#[must_use]
 pub fn way_out(error: &io::Error) -> &'static str {
     match (error.raw_os_error().map(Errno::from_raw_os_error), is_root()) {
         (Some(Errno::PERM | Errno::ACCESS), true) => " (run it as root of the host)",
@@ -25,7 +23,6 @@ pub fn way_out(error: &io::Error) -> &'static str {
 }
 
 /// Names a user with more rights than root of this container or user namespace.
-#[must_use]
 pub fn whom_to_ask(root: &Root) -> &'static str {
     if visibility::is_in_user_namespace(root) {
         "root of the host"
@@ -35,14 +32,12 @@ pub fn whom_to_ask(root: &Root) -> &'static str {
 }
 
 /// Whether this process runs as root, possibly of a user namespace.
-#[must_use]
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
 /// Whether this process may set the masks of another one's threads: it runs as the same user, or
 /// as root.
-#[must_use]
 pub fn may_seat(pid: Tid) -> bool {
     let own = rustix::process::geteuid();
     let owner = std::fs::metadata(format!("/proc/{pid}")).map(|folder| folder.uid());
@@ -51,7 +46,6 @@ pub fn may_seat(pid: Tid) -> bool {
 
 /// Whether the kernel denies root to write a file. False for other users, whom a command for root
 /// helps. A `*` in the path means the first of several files.
-#[must_use]
 pub fn is_closed_to_root(root: &Root, path: &str) -> bool {
     let path = root.path(&path.replace('*', "0"));
     let refusals = [Errno::ACCESS, Errno::PERM, Errno::ROFS];
@@ -62,16 +56,14 @@ pub fn is_closed_to_root(root: &Root, path: &str) -> bool {
 
 /// Whether a thread's user is unknown to this user namespace, so that its root cannot change the
 /// thread.
-#[must_use]
 pub fn is_of_unknown_user(root: &Root, tid: Tid) -> bool {
     std::fs::metadata(root.path(&format!("/proc/{tid}")))
         .is_ok_and(|folder| is_unknown_user(root, folder.uid()))
 }
 
 /// Whether this number stands for all users unknown to this user namespace.
-#[must_use]
 pub fn is_unknown_user(root: &Root, user: u32) -> bool {
-    let unknown = root.read("/proc/sys/kernel/overflowuid").ok().and_then(|uid| uid.parse().ok());
+    let unknown = root.number("/proc/sys/kernel/overflowuid");
     Some(user) == unknown && visibility::is_in_user_namespace(root)
 }
 

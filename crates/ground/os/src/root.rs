@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 /// A computer's files below a folder: `/`, or a test's.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +24,6 @@ pub struct FileError {
 
 impl FileError {
     /// Whether the file does not exist, for instance because its thread has exited.
-    #[must_use]
     pub fn is_absent(&self) -> bool {
         // ESRCH from /proc/PID, ENODEV from a removed control group.
         let gone = [libc::ENOENT, libc::ESRCH, libc::ENODEV];
@@ -33,13 +33,11 @@ impl FileError {
 
 impl Root {
     /// The computer below this folder.
-    #[must_use]
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Root(folder.into())
     }
 
     /// Whether this is the real computer, to which system calls refer too.
-    #[must_use]
     pub fn is_this_computer(&self) -> bool {
         self.0 == std::path::Path::new("/")
     }
@@ -52,13 +50,11 @@ impl Root {
     }
 
     /// The real path of that computer's file.
-    #[must_use]
     pub fn path(&self, path: &str) -> PathBuf {
         self.0.join(path.trim_start_matches('/'))
     }
 
     /// Whether a path exists.
-    #[must_use]
     pub fn has(&self, path: &str) -> bool {
         self.path(path).exists()
     }
@@ -70,6 +66,16 @@ impl Root {
     pub fn read(&self, path: &str) -> Result<String, FileError> {
         let bytes = fs::read(self.path(path)).map_err(at(path))?;
         Ok(String::from_utf8_lossy(&bytes).trim_end().trim_end_matches('\0').to_owned())
+    }
+
+    /// The CPUs or nodes in a file, as a list; `None` if it is unreadable or invalid.
+    pub fn cpus(&self, path: &str) -> Option<CpuSet> {
+        CpuSet::of_list(&self.read(path).ok()?)
+    }
+
+    /// The number in a file; `None` if it is unreadable or no number.
+    pub fn number<T: FromStr>(&self, path: &str) -> Option<T> {
+        self.read(path).ok()?.trim().parse().ok()
     }
 
     /// Writes an existing kernel file with one call, as control files require. No link can redirect
@@ -139,7 +145,6 @@ impl Root {
     }
 
     /// Like [`Root::path`], for paths that may not be UTF-8.
-    #[must_use]
     pub fn of(&self, path: &Path) -> PathBuf {
         self.0.join(path.strip_prefix("/").unwrap_or(path))
     }
@@ -159,6 +164,11 @@ impl Root {
     pub fn remove_folder(&self, path: &str) -> Result<(), FileError> {
         control_file::remove_folder(self, Path::new(path)).map_err(at(path))
     }
+}
+
+/// A file's name without its folder.
+pub(crate) fn last_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
 }
 
 fn at(path: &str) -> impl FnOnce(io::Error) -> FileError {

@@ -27,7 +27,6 @@ pub fn files(root: &Root) -> Result<Vec<String>, FileError> {
 }
 
 /// Whether a path could be such a file; it need not exist.
-#[must_use]
 pub fn is_file(path: &str) -> bool {
     let parts: Vec<&str> = path
         .strip_prefix(FOLDER)
@@ -42,7 +41,6 @@ pub fn is_file(path: &str) -> bool {
 }
 
 /// Names a file's queue: `eth0 rx-0`.
-#[must_use]
 pub fn queue(file: &str) -> String {
     let mut parts = file.strip_prefix(FOLDER).unwrap_or(file).split('/').skip(1);
     let card = parts.next().unwrap_or_default();

@@ -3,10 +3,13 @@
 //! The parsers allocate nothing, because a scan reads tens of thousands of these files.
 
 use crate::bytes::{self, lines, signed, small, unsigned, value, words};
-use crate::{CpuSet, Tid, rights};
+use crate::{CpuSet, Tid, checked, rights};
 
 /// `PF_KTHREAD` of `include/linux/sched.h`.
 const KERNEL_THREAD: u64 = 0x0020_0000;
+
+/// `PF_NO_SETAFFINITY`.
+const BOUND: u64 = 0x0400_0000;
 
 /// Policies by number (`include/uapi/linux/sched.h`); 4 was never used.
 const POLICIES: [&str; 8] = ["other", "fifo", "rr", "batch", "4", "idle", "deadline", "ext"];
@@ -20,8 +23,16 @@ pub struct Stat<'a> {
     pub state: u8,
     /// Parent or adopter of its process.
     pub parent: Tid,
+    /// Process group.
+    pub group: Tid,
+    /// Session, by its leader.
+    pub session: Tid,
+    /// The foreground process group of its terminal; negative without one.
+    pub terminal_group: Tid,
     /// Whether it is a kernel thread.
     pub is_kernel: bool,
+    /// Whether the kernel bound it to its CPUs.
+    pub is_bound: bool,
     /// CPU time in user mode, in clock ticks.
     pub user_ticks: u64,
     /// CPU time, in clock ticks.
@@ -42,7 +53,6 @@ pub struct Stat<'a> {
 
 impl<'a> Stat<'a> {
     /// Parses a line. The name in parentheses may contain some.
-    #[must_use]
     pub fn parse(line: &'a [u8]) -> Option<Self> {
         let opened = line.iter().position(|byte| *byte == b'(')?;
         let closed =
@@ -56,18 +66,25 @@ impl<'a> Stat<'a> {
             fields.nth(skipped)
         };
         let state = *field(3)?.first()?;
-        let parent = small::<u32>(field(4)?).and_then(|parent| Tid::try_from(parent).ok())?;
-        let is_kernel = unsigned(field(9)?)? & KERNEL_THREAD != 0;
+        let parent = small_signed(field(4)?)?;
+        let group = small_signed(field(5)?)?;
+        let session = small_signed(field(6)?)?;
+        let terminal_group = small_signed(field(8)?)?;
+        let flags = unsigned(field(9)?)?;
         let user_ticks = unsigned(field(14)?)?;
         Some(Stat {
             name: &line[opened + 1..closed],
             state,
             parent,
-            is_kernel,
+            group,
+            session,
+            terminal_group,
+            is_kernel: flags & KERNEL_THREAD != 0,
+            is_bound: flags & BOUND != 0,
             user_ticks,
             run_ticks: user_ticks.saturating_add(unsigned(field(15)?)?),
             reaped_ticks: unsigned(field(16)?)?.saturating_add(unsigned(field(17)?)?),
-            nice: signed(field(19)?).and_then(|nice| i32::try_from(nice).ok())?,
+            nice: small_signed(field(19)?)?,
             started_ticks: unsigned(field(22)?)?,
             cpu: field(39).and_then(small),
             real_time_priority: field(40).and_then(small).unwrap_or(0),
@@ -76,27 +93,27 @@ impl<'a> Stat<'a> {
     }
 
     /// Whether it has ended, even if not yet reaped.
-    #[must_use]
     pub fn has_ended(&self) -> bool {
         [b'Z', b'X'].contains(&self.state)
     }
 
     /// The name as text.
-    #[must_use]
     pub fn name(&self) -> String {
         bytes::text(self.name)
     }
 }
 
+fn small_signed(bytes: &[u8]) -> Option<i32> {
+    i32::try_from(signed(bytes)?).ok()
+}
+
 /// The policy's name, such as `fifo`, or its number.
-#[must_use]
 pub fn policy_name(policy: u32) -> String {
     POLICIES.get(policy as usize).map_or_else(|| policy.to_string(), |name| (*name).to_owned())
 }
 
 /// Explains a refused mask: `EBUSY` for a deadline thread, whose bandwidth is reserved on all CPUs
 /// of its root domain (Documentation/scheduler/sched-deadline.rst).
-#[must_use]
 pub fn mask_refusal(tid: Tid, error: &std::io::Error) -> String {
     let line = std::fs::read(format!("/proc/{tid}/task/{tid}/stat")).unwrap_or_default();
     let policy = Stat::parse(&line).map(|stat| policy_name(stat.policy));
@@ -120,7 +137,6 @@ pub struct ThreadTimes {
 
 impl ThreadTimes {
     /// Parses a `schedstat` file.
-    #[must_use]
     pub fn parse(counts: &[u8]) -> Option<Self> {
         let mut counts = words(counts);
         Some(ThreadTimes {
@@ -131,7 +147,6 @@ impl ThreadTimes {
 }
 
 /// The calling thread's times, if counted.
-#[must_use]
 pub fn own_times() -> Option<ThreadTimes> {
     ThreadTimes::parse(&std::fs::read("/proc/thread-self/schedstat").ok()?)
 }
@@ -153,7 +168,6 @@ pub struct ThreadStatus<'a> {
 
 impl<'a> ThreadStatus<'a> {
     /// Parses a `status` file; lines may be missing.
-    #[must_use]
     pub fn parse(text: &'a [u8]) -> Self {
         let mut status = ThreadStatus::default();
         for line in lines(text) {
@@ -162,7 +176,7 @@ impl<'a> ThreadStatus<'a> {
             match &line[..colon] {
                 // Real, effective, saved, file system.
                 b"Uid" => status.user = words(value).nth(1).and_then(small),
-                b"Tgid" => status.pid = small::<u32>(value).and_then(|pid| Tid::try_from(pid).ok()),
+                b"Tgid" => status.pid = small_signed(value),
                 b"Cpus_allowed_list" => status.cpus = value,
                 b"voluntary_ctxt_switches" => {
                     status.voluntary_switches = unsigned(value).unwrap_or(0)
@@ -177,7 +191,6 @@ impl<'a> ThreadStatus<'a> {
     }
 
     /// Allowed CPUs, if valid.
-    #[must_use]
     pub fn mask(&self) -> Option<CpuSet> {
         let list = std::str::from_utf8(self.cpus).ok().filter(|list| !list.is_empty())?;
         CpuSet::of_list(list)
@@ -185,13 +198,11 @@ impl<'a> ThreadStatus<'a> {
 }
 
 /// Migrations since the thread's start, from its `sched` file, if counted.
-#[must_use]
 pub fn migrations(sched: &[u8]) -> Option<u64> {
     unsigned(value(sched, b"se.nr_migrations")?)
 }
 
 /// All threads, from `loadavg` (proc_loadavg(5)): `0.20 0.18 0.12 1/80 11206`.
-#[must_use]
 pub fn threads_of_all(loadavg: &[u8]) -> Option<u64> {
     let field = words(loadavg).nth(3)?;
     unsigned(field.splitn(2, |byte| *byte == b'/').nth(1)?)
@@ -218,7 +229,7 @@ pub fn prefer_own_session() -> std::io::Result<()> {
             written
         }
     };
-    if status < 0 { Err(std::io::Error::last_os_error()) } else { Ok(()) }
+    checked(status as i64).map(drop)
 }
 
 #[cfg(test)]

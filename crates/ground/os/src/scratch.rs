@@ -54,7 +54,6 @@ impl Scratch {
     }
 
     /// Its path.
-    #[must_use]
     pub fn path(&self) -> &Path {
         self.folder.path()
     }

@@ -10,7 +10,6 @@ use crate::visible::is_hidden;
 /// assert_eq!(shell_word("old.xml"), "old.xml");
 /// assert_eq!(shell_word("Zoë's file.xml"), r"'Zoë'\''s file.xml'");
 /// ```
-#[must_use]
 pub fn shell_word(word: &str) -> String {
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();
@@ -29,7 +28,6 @@ pub fn shell_word(word: &str) -> String {
 /// assert_eq!(shell_escaped("Zoë's file"), r"Zoë\'s\ file");
 /// assert_eq!(shell_escaped("a\nb"), r"$'a\012b'");
 /// ```
-#[must_use]
 pub fn shell_escaped(word: &str) -> String {
     if word.is_empty() || word.contains(is_hidden) {
         return shell_word(word);
@@ -62,7 +60,6 @@ fn with_escapes(word: &str) -> String {
 }
 
 /// Quotes a file's name, and prevents one with a leading `-` from being an option.
-#[must_use]
 pub fn shell_file(name: &str) -> String {
     let word = shell_word(name);
     if name.starts_with('-') { format!("./{word}") } else { word }

@@ -5,8 +5,8 @@
 
 use crate::isolated;
 use crate::sched::ThreadTimes;
-use crate::task::ThreadStat;
-use crate::{CpuSet, Root, Tid};
+use crate::task::{self, ThreadStat};
+use crate::{CpuSet, Root};
 
 /// State of a running or waiting thread (proc_pid_stat(5)).
 pub const RUNNABLE: u8 = b'R';
@@ -19,20 +19,17 @@ const SEVERAL_TICKS_NS: u64 = 50_000_000;
 const REMOTE_TICKS_NS: u64 = 2_500_000_000;
 
 /// CPUs that stop the tick while one thread runs alone; empty if not listed.
-#[must_use]
 pub fn without_tick(root: &Root) -> CpuSet {
     isolated::kernel_list(root, "nohz_full")
 }
 
 /// Whether the kernel updates a thread's time on this CPU at each tick.
-#[must_use]
 pub fn has_tick(without_tick: &CpuSet, cpu: Option<u32>) -> bool {
     cpu.is_some_and(|cpu| !without_tick.contains(cpu))
 }
 
 /// Whether a thread, runnable at both readings, has waited all the time between them: neither of
 /// its times has changed.
-#[must_use]
 pub fn has_starved(before: ThreadTimes, now: ThreadTimes, watched_ns: u64, has_tick: bool) -> bool {
     let enough_ns = if has_tick { SEVERAL_TICKS_NS } else { REMOTE_TICKS_NS };
     now == before && watched_ns >= enough_ns
@@ -48,14 +45,13 @@ pub struct Ready {
 impl Ready {
     /// Reads a thread at this time since the boot, after an earlier reading. `None` if it is not
     /// runnable. The second value: whether it has waited for a CPU since first found runnable.
-    #[must_use]
     pub fn look(
         before: Option<Self>,
         task: &ThreadStat,
         now_ns: u64,
         without_tick: &CpuSet,
     ) -> (Option<Self>, bool) {
-        let times = times(task.tid).filter(|_| task.state == char::from(RUNNABLE));
+        let times = task::times(task.tid).filter(|_| task.state == char::from(RUNNABLE));
         let Some(times) = times else { return (None, false) };
         match before.filter(|before| before.times == times) {
             Some(before) => {
@@ -67,10 +63,6 @@ impl Ready {
             None => (Some(Ready { times, since_ns: now_ns }), false),
         }
     }
-}
-
-fn times(tid: Tid) -> Option<ThreadTimes> {
-    ThreadTimes::parse(&std::fs::read(format!("/proc/{tid}/task/{tid}/schedstat")).ok()?)
 }
 
 #[cfg(test)]
@@ -105,7 +97,7 @@ mod tests {
         let sleeps = ThreadStat { state: 'S', ..own.clone() };
         let none = CpuSet::default();
         assert_eq!(Ready::look(None, &sleeps, 0, &none), (None, false));
-        let Some(times) = times(own.tid) else { return no_times() };
+        let Some(times) = task::times(own.tid) else { return no_times() };
         let other = Ready { times: ThreadTimes { run_ns: u64::MAX, ..times }, since_ns: 0 };
         let (ready, is_starved) = Ready::look(Some(other), &own, REMOTE_TICKS_NS, &none);
         assert!(

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 /// The folder of remembered profiles and unfinished runs: `$XDG_STATE_HOME/seatmap` or
 /// `~/.local/state/seatmap`.
-#[must_use]
 pub fn folder() -> Option<PathBuf> {
     let state =
         absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
@@ -17,7 +16,6 @@ fn absolute(variable: &str) -> Option<PathBuf> {
 }
 
 /// Whether permissions let this user create files there, or in its nearest existing parent.
-#[must_use]
 pub fn takes_files() -> bool {
     let Some(folder) = folder() else { return false };
     let there = folder.ancestors().find(|above| above.symlink_metadata().is_ok());
@@ -25,13 +23,11 @@ pub fn takes_files() -> bool {
 }
 
 /// The file of this host's remembered profile; it may not exist.
-#[must_use]
 pub fn host_profile() -> Option<PathBuf> {
     Some(folder()?.join(format!("{}.json", host_name())))
 }
 
 /// This host's name, or `host`.
-#[must_use]
 pub fn host_name() -> String {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let name: String = name.trim().chars().map(|c| if c == '/' { '-' } else { c }).collect();

@@ -11,13 +11,11 @@ pub struct CpuTime {
 
 impl CpuTime {
     /// Reads `/proc/stat`.
-    #[must_use]
     pub fn now() -> Option<Self> {
         parse(&small::read("/proc/stat")?)
     }
 
     /// The stolen percentage of the time since then; `None` before the first tick.
-    #[must_use]
     pub fn stolen_percent_since(&self, earlier: CpuTime) -> Option<f64> {
         let total = self.total.checked_sub(earlier.total).filter(|total| *total > 0)?;
         Some(100.0 * self.stolen.saturating_sub(earlier.stolen) as f64 / total as f64)

@@ -18,7 +18,6 @@ impl Switch {
     pub const ALL: [Switch; 2] = [Switch::NumaBalancing, Switch::CacheAware];
 
     /// Its name on the command line and in files.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Switch::NumaBalancing => "numa-balancing",
@@ -27,13 +26,11 @@ impl Switch {
     }
 
     /// The switch with this name.
-    #[must_use]
     pub fn of_word(word: &str) -> Option<Self> {
         Switch::ALL.into_iter().find(|switch| switch.word() == word)
     }
 
     /// Its present state; `None` if unsupported or unreadable.
-    #[must_use]
     pub fn find(self, root: &Root) -> Option<SwitchState> {
         let numbers = ["0", "1"].map(str::to_owned);
         match self {

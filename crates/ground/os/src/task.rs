@@ -1,6 +1,8 @@
 //! Threads and processes, read from `/proc`.
 
+use crate::group::tids;
 use crate::root::{FileError, Root};
+use crate::sched::{Stat, ThreadTimes, policy_name};
 use crate::{CpuSet, Tid};
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,12 +10,6 @@ use std::io;
 use std::os::fd::RawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
-
-/// `PF_KTHREAD` of `include/linux/sched.h`.
-const KERNEL_THREAD: u64 = 0x0020_0000;
-
-/// `PF_NO_SETAFFINITY`.
-const BOUND: u64 = 0x0400_0000;
 
 /// From `/proc/PID/task/TID/stat` (proc_pid_stat(5)).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +42,6 @@ pub struct ThreadStat {
 
 impl ThreadStat {
     /// Reads a thread of this computer, if it exists.
-    #[must_use]
     pub fn of(tid: Tid) -> Option<Self> {
         // `/proc/TID/stat` would add up the times of the whole process.
         let stat = fs::read(format!("/proc/{tid}/task/{tid}/stat")).ok()?;
@@ -54,62 +49,48 @@ impl ThreadStat {
     }
 
     /// Parses a `stat` line. The name in parentheses may contain some.
-    #[must_use]
     pub fn parse(tid: Tid, pid: Tid, stat: &str) -> Option<Self> {
-        let (front, back) = stat.rsplit_once(')')?;
-        let name = front.split_once('(')?.1.to_owned();
-        // The first field here is the manual's third.
-        let fields: Vec<&str> = back.split_ascii_whitespace().collect();
-        let flags = field(&fields, 9)?.parse::<u64>().ok()?;
+        let stat = Stat::parse(stat.as_bytes())?;
         Some(ThreadStat {
             tid,
             pid,
-            parent: field(&fields, 4)?.parse::<Tid>().ok()?,
-            group: field(&fields, 5)?.parse::<Tid>().ok()?,
-            session: field(&fields, 6)?.parse::<Tid>().ok()?,
-            terminal_group: field(&fields, 8)?.parse::<Tid>().ok()?,
-            name,
-            state: field(&fields, 3)?.chars().next()?,
-            is_kernel: flags & KERNEL_THREAD != 0,
-            is_bound: flags & BOUND != 0,
-            started_ticks: field(&fields, 22)?.parse().ok()?,
-            cpu: field(&fields, 39).and_then(|cpu| cpu.parse().ok()),
+            parent: stat.parent,
+            group: stat.group,
+            session: stat.session,
+            terminal_group: stat.terminal_group,
+            name: stat.name(),
+            state: char::from(stat.state),
+            is_kernel: stat.is_kernel,
+            is_bound: stat.is_bound,
+            started_ticks: stat.started_ticks,
+            cpu: stat.cpu,
         })
     }
 
     /// Its folder in `/proc`.
-    #[must_use]
     pub fn folder(&self) -> String {
         format!("/proc/{}", self.tid)
     }
 
     /// Its affinity mask including offline CPUs; `None` if it has exited.
-    #[must_use]
     pub fn cpus(&self) -> Option<CpuSet> {
         crate::affinity::whole(self.tid).ok()
     }
 
     /// Whether it has ended, even if not yet reaped.
-    #[must_use]
     pub fn has_ended(&self) -> bool {
         ['Z', 'X'].contains(&self.state)
     }
 
     /// Whether another process group has the terminal's foreground.
-    #[must_use]
     pub fn is_in_background(&self) -> bool {
         self.terminal_group > 0 && self.group != self.terminal_group
     }
 
     /// Whether it must stay, because it belongs to process 1 or these processes.
-    #[must_use]
     pub fn is_spared(&self, spared: &[Tid]) -> bool {
         self.pid == 1 || spared.contains(&self.pid)
     }
-}
-
-fn field<'a>(fields: &[&'a str], number: usize) -> Option<&'a str> {
-    fields.get(number - 3).copied()
 }
 
 /// Every process visible to this user; [`hidden`](crate::visibility::hidden) says whether others
@@ -160,13 +141,11 @@ pub fn in_folder(root: &Root, folder: &str, tid: Tid) -> Result<Option<ThreadSta
 }
 
 /// The name of a process, at most 15 bytes (`comm`).
-#[must_use]
 pub fn name(root: &Root, pid: Tid) -> Option<String> {
     root.read(&format!("/proc/{pid}/comm")).ok()
 }
 
 /// The initial environment; empty if unreadable or overwritten.
-#[must_use]
 pub fn environment(root: &Root, pid: Tid) -> Vec<(String, String)> {
     let text = root.read(&format!("/proc/{pid}/environ")).unwrap_or_default();
     text.split('\0')
@@ -177,21 +156,18 @@ pub fn environment(root: &Root, pid: Tid) -> Vec<(String, String)> {
 }
 
 /// The command line; empty if overwritten.
-#[must_use]
 pub fn arguments(root: &Root, pid: Tid) -> Vec<String> {
     let text = root.read(&format!("/proc/{pid}/cmdline")).unwrap_or_default();
     text.split_terminator('\0').map(str::to_owned).collect()
 }
 
 /// The parent or adopter of a process.
-#[must_use]
 pub fn parent(root: &Root, pid: Tid) -> Option<Tid> {
     let status = root.read(&format!("/proc/{pid}/status")).ok()?;
-    status.lines().find_map(|line| line.strip_prefix("PPid:")?.trim().parse().ok())
+    status_field(&status, "PPid:")
 }
 
 /// Whether both have the same UTS namespace; assumed if unreadable.
-#[must_use]
 pub fn shares_host_name(root: &Root, pid: Tid) -> bool {
     match (host_namespace(root, "self"), host_namespace(root, &pid.to_string())) {
         (Some(own), Some(other)) => own == other,
@@ -204,13 +180,11 @@ fn host_namespace(root: &Root, pid: &str) -> Option<PathBuf> {
 }
 
 /// Whether a process runs the same program file as this one.
-#[must_use]
 pub fn runs_this_program(root: &Root, pid: Tid) -> bool {
     program(root, "self").is_some_and(|own| program(root, &pid.to_string()) == Some(own))
 }
 
 /// The executable of a process, given by its number or `self`.
-#[must_use]
 pub fn program(root: &Root, pid: &str) -> Option<PathBuf> {
     fs::read_link(root.path(&format!("/proc/{pid}/exe"))).ok()
 }
@@ -228,7 +202,6 @@ pub struct Family {
 
 impl Family {
     /// Reads them, if the thread exists.
-    #[must_use]
     pub fn of(tid: Tid) -> Option<Self> {
         let status = fs::read_to_string(format!("/proc/{tid}/status")).ok()?;
         Some(Family {
@@ -244,32 +217,32 @@ fn status_field(status: &str, name: &str) -> Option<Tid> {
 }
 
 /// The calling thread's number.
-#[must_use]
 pub fn own_tid() -> Tid {
     rustix::thread::gettid().as_raw_nonzero().get()
 }
 
+/// The calling thread's number for 0, else the number.
+pub(crate) fn real_tid(tid: Tid) -> Tid {
+    if tid == 0 { own_tid() } else { tid }
+}
+
 /// The executable; `None` for kernel threads or if unreadable.
-#[must_use]
 pub fn program_file(pid: Tid) -> Option<PathBuf> {
-    fs::read_link(format!("/proc/{pid}/exe")).ok()
+    program(&Root::new("/"), &pid.to_string())
 }
 
 /// A path to an executable, even of a process that sees other files, as in a container.
-#[must_use]
 pub fn program_link(pid: Tid) -> PathBuf {
     PathBuf::from(format!("/proc/{pid}/exe"))
 }
 
 /// Device and inode of the executable; `None` as for [`program_file`].
-#[must_use]
 pub fn program_id(pid: Tid) -> Option<(u64, u64)> {
     let file = fs::metadata(program_link(pid)).ok()?;
     Some((file.dev(), file.ino()))
 }
 
 /// The path behind an open descriptor.
-#[must_use]
 pub fn open_path(tid: Tid, descriptor: RawFd) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{tid}/fd/{descriptor}")).ok()
 }
@@ -289,7 +262,6 @@ pub fn threads(pid: Tid) -> io::Result<Vec<Tid>> {
 }
 
 /// Whether a process or thread exists, even if `/proc` hides it.
-#[must_use]
 pub fn exists(pid: Tid) -> bool {
     let Some(pid) =
         rustix::process::Pid::from_raw(pid).filter(|pid| pid.as_raw_nonzero().get() > 0)
@@ -300,7 +272,6 @@ pub fn exists(pid: Tid) -> bool {
 }
 
 /// Whether a thread belongs to a process. Also true if the process has exited, to be safe.
-#[must_use]
 pub fn may_be_thread_of(tid: Tid, pid: Tid) -> bool {
     is_there(format!("/proc/{pid}/task/{tid}")) || !is_there(format!("/proc/{pid}"))
 }
@@ -311,36 +282,31 @@ fn is_there(path: String) -> bool {
 
 /// Wait for busy CPUs since the thread's start, in nanoseconds (sched-stats.rst); `None` if not
 /// counted.
-#[must_use]
 pub fn waited_ns(tid: Tid) -> Option<u64> {
     times(tid)?.wait_ns
 }
 
 /// Run and wait time since the thread's start (`schedstat`), if counted.
-#[must_use]
-pub fn times(tid: Tid) -> Option<crate::sched::ThreadTimes> {
-    crate::sched::ThreadTimes::parse(&fs::read(format!("/proc/{tid}/task/{tid}/schedstat")).ok()?)
+pub fn times(tid: Tid) -> Option<ThreadTimes> {
+    ThreadTimes::parse(&fs::read(format!("/proc/{tid}/task/{tid}/schedstat")).ok()?)
 }
 
 /// CPU time of reaped children, in seconds (`cutime` and `cstime`); 0 if unreadable.
-#[must_use]
 pub fn reaped_s(pid: Tid) -> f64 {
     let line = fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let ticks = crate::sched::Stat::parse(&line).map_or(0, |stat| stat.reaped_ticks);
+    let ticks = Stat::parse(&line).map_or(0, |stat| stat.reaped_ticks);
     ticks as f64 / crate::boot::ticks_per_s() as f64
 }
 
 /// The real-time policy, `fifo` or `rr`, and priority.
-#[must_use]
 pub fn real_time_policy(tid: Tid) -> Option<(String, u32)> {
     let line = fs::read(format!("/proc/{tid}/stat")).ok()?;
-    let stat = crate::sched::Stat::parse(&line)?;
-    let name = crate::sched::policy_name(stat.policy);
+    let stat = Stat::parse(&line)?;
+    let name = policy_name(stat.policy);
     ["fifo", "rr"].contains(&name.as_str()).then_some((name, stat.real_time_priority))
 }
 
 /// Whether any thread lives; assumed if they cannot be listed.
-#[must_use]
 pub fn lives(pid: Tid) -> bool {
     threads(pid).map_or(true, |tids| {
         tids.into_iter().any(|tid| ThreadStat::of(tid).is_some_and(|task| !task.has_ended()))
@@ -348,7 +314,6 @@ pub fn lives(pid: Tid) -> bool {
 }
 
 /// Why a process must not be seated: the computer depends on it.
-#[must_use]
 pub fn vital(pid: Tid) -> Option<&'static str> {
     if pid == 1 {
         return Some("the init process");
@@ -357,13 +322,11 @@ pub fn vital(pid: Tid) -> Option<&'static str> {
 }
 
 /// Whether this is a kernel thread.
-#[must_use]
 pub fn is_of_kernel(pid: Tid) -> bool {
     ThreadStat::of(pid).is_some_and(|task| task.is_kernel)
 }
 
 /// Whether a thread belongs to an existing process.
-#[must_use]
 pub fn is_thread_of(tid: Tid, pid: Tid) -> bool {
     fs::exists(format!("/proc/{pid}/task/{tid}")).unwrap_or(false)
 }
@@ -377,11 +340,7 @@ pub fn children(root: &Root, pid: Tid, threads: &[Tid]) -> Result<BTreeSet<Tid>,
     let mut children = BTreeSet::new();
     for tid in threads {
         match root.read(&format!("/proc/{pid}/task/{tid}/children")) {
-            Ok(text) => {
-                children.extend(
-                    text.split_ascii_whitespace().filter_map(|pid| pid.parse::<Tid>().ok()),
-                );
-            }
+            Ok(text) => children.extend(tids(&text)),
             Err(error) if error.is_absent() => {}
             Err(error) => return Err(error),
         }
@@ -391,7 +350,6 @@ pub fn children(root: &Root, pid: Tid, threads: &[Tid]) -> Result<BTreeSet<Tid>,
 
 /// The number of the system call in which a thread sleeps, or `running` (proc_pid_syscall(5));
 /// `None` if unreadable.
-#[must_use]
 pub fn system_call(tid: Tid) -> Option<String> {
     fs::read_to_string(format!("/proc/{tid}/syscall"))
         .ok()?

@@ -37,7 +37,6 @@ struct Raw {
 }
 
 /// The counts of a connection; `None` before Linux 4.6.
-#[must_use]
 pub fn info(stream: &TcpStream) -> Option<Info> {
     let mut raw = MaybeUninit::<Raw>::zeroed();
     let mut length = size_of::<Raw>() as libc::socklen_t;

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 /// Waits for input, a signal or a timeout. Returns false if the terminal is closed, so that a
 /// caller waiting for keys does not loop.
-#[must_use]
 pub fn wait(time: Duration) -> bool {
     let keys = ready::wait([Awaited::data(&std::io::stdin())], Some(time));
     !keys.is_ok_and(|[keys]| keys.has_ended)

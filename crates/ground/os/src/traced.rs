@@ -22,7 +22,6 @@ pub struct SeccompFilters {
 }
 
 /// A thread's `status` file, source of the facts below; `None` if it has exited.
-#[must_use]
 pub fn status(tid: Tid) -> Option<String> {
     let bytes = whole(fs::File::open(format!("/proc/{tid}/status")).ok()?).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
@@ -44,7 +43,6 @@ fn whole(mut file: impl Read) -> io::Result<Vec<u8>> {
 
 impl SeccompFilters {
     /// A thread's filters from its `status`; `None` if the kernel does not distinguish filters.
-    #[must_use]
     pub fn read(status: &str) -> Option<Self> {
         let mode = small::value_of(status, "Seccomp").map_or(Some(0), |text| text.parse().ok())?;
         let count = small::value_of(status, "Seccomp_filters").and_then(|text| text.parse().ok());
@@ -58,7 +56,6 @@ impl SeccompFilters {
 }
 
 /// Whether a process ignores a signal, from its `status`; assumed if unknown.
-#[must_use]
 pub fn ignores(status: &str, signal: i32) -> bool {
     let ignored =
         small::value_of(status, "SigIgn").and_then(|mask| u64::from_str_radix(&mask, 16).ok());
@@ -66,7 +63,6 @@ pub fn ignores(status: &str, signal: i32) -> bool {
 }
 
 /// The address of the vDSO, the kernel's code in every process.
-#[must_use]
 pub fn vdso(tid: Tid) -> Option<u64> {
     let vector = fs::read(format!("/proc/{tid}/auxv")).ok()?;
     let (words, _) = vector.as_chunks::<8>();

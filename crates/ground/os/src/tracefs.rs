@@ -34,7 +34,6 @@ impl Tracefs {
     }
 
     /// Its folder.
-    #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -64,7 +63,6 @@ pub struct Tracepoint {
 
 impl Tracepoint {
     /// A field's offset and size in a record, in bytes.
-    #[must_use]
     pub fn field(&self, name: &str) -> Option<(usize, usize)> {
         let line = self.format.lines().find(|line| {
             let declared =

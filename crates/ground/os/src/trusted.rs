@@ -35,6 +35,7 @@ pub(crate) use walk::to_control_folder;
 use crate::rights;
 use crate::root::Root;
 use crate::shell::shell_escaped;
+use crate::whole_file::folder_of;
 use rustix::fs::{self, AtFlags, OFlags};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
@@ -118,7 +119,6 @@ fn foreign(path: &Path, owner: u32) -> String {
 
 impl TrustError {
     /// Whether the folder or file does not exist.
-    #[must_use]
     pub fn is_absent(&self) -> bool {
         matches!(self, TrustError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
@@ -170,7 +170,6 @@ impl TrustedFolder {
     }
 
     /// Its absolute path, which no other user can redirect.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -249,10 +248,8 @@ impl TrustedFolder {
 /// # Errors
 /// [`TrustError`]: the file or a folder above it is unreadable, a link or not trusted.
 pub fn read(path: &Path) -> Result<Vec<u8>, TrustError> {
-    let name = path.file_name().ok_or_else(|| TrustError::NotAName(path.as_os_str().to_owned()))?;
-    let folder =
-        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = TrustedFolder::open(folder)?.file(name, Open::Read)?;
+    let name = file::name_of(path)?;
+    let mut file = TrustedFolder::open(folder_of(path))?.file(name, Open::Read)?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(at(path))?;
     Ok(bytes)
@@ -272,12 +269,7 @@ pub fn read_secret(path: &Path) -> Result<Vec<u8>, TrustError> {
     if mode & 0o077 != 0 {
         return Err(TrustError::Readable { path: path.to_owned(), mode });
     }
-    let mut bytes = Vec::new();
-    file.take(LONGEST_SECRET + 1).read_to_end(&mut bytes).map_err(at(path))?;
-    if bytes.len() as u64 > LONGEST_SECRET {
-        return Err(TrustError::TooLong(path.to_owned()));
-    }
-    Ok(bytes)
+    bounded(path, file, LONGEST_SECRET)
 }
 
 /// Reads a file of this user, up to a bound in bytes. Folders above it may belong to any user.
@@ -285,8 +277,12 @@ pub fn read_secret(path: &Path) -> Result<Vec<u8>, TrustError> {
 /// # Errors
 /// [`TrustError`].
 pub fn read_own(path: &Path, most_bytes: u64) -> Result<Vec<u8>, TrustError> {
+    bounded(path, open(path, Open::Read)?, most_bytes)
+}
+
+fn bounded(path: &Path, file: std::fs::File, most_bytes: u64) -> Result<Vec<u8>, TrustError> {
     let mut bytes = Vec::new();
-    open(path, Open::Read)?.take(most_bytes + 1).read_to_end(&mut bytes).map_err(at(path))?;
+    file.take(most_bytes + 1).read_to_end(&mut bytes).map_err(at(path))?;
     if bytes.len() as u64 > most_bytes {
         return Err(TrustError::TooLong(path.to_owned()));
     }

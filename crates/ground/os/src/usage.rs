@@ -4,26 +4,23 @@ use std::ops::AddAssign;
 use std::time::Duration;
 
 /// CPU time of the calling thread, in nanoseconds (clock_gettime(2)).
-#[must_use]
 pub fn own_cpu_ns() -> u64 {
     clock_ns(libc::CLOCK_THREAD_CPUTIME_ID).unwrap_or(0)
 }
 
 /// CPU time of a thread of this process, in nanoseconds; `None` if it has ended.
-#[must_use]
 pub fn cpu_ns(tid: crate::Tid) -> Option<u64> {
     // The thread's clock (`MAKE_THREAD_CPUCLOCK` with `CPUCLOCK_SCHED`).
     clock_ns((!tid << 3) | 6)
 }
 
 /// CPU time of a process, including ended threads, in nanoseconds; `None` if it has exited.
-#[must_use]
 pub fn process_cpu_ns(pid: crate::Tid) -> Option<u64> {
     // The process's clock (clock_getcpuclockid(3)).
     clock_ns((!pid << 3) | 2)
 }
 
-fn clock_ns(clock: libc::clockid_t) -> Option<u64> {
+pub(crate) fn clock_ns(clock: libc::clockid_t) -> Option<u64> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the kernel writes one `timespec`.
     let status = unsafe { libc::clock_gettime(clock, &raw mut time) };
@@ -50,19 +47,16 @@ pub struct ResourceUsage {
 
 impl ResourceUsage {
     /// Usage of the calling thread. Allocates nothing.
-    #[must_use]
     pub fn of_thread() -> Self {
         ResourceUsage::of(libc::RUSAGE_THREAD)
     }
 
     /// Usage of this process, including ended threads.
-    #[must_use]
     pub fn of_process() -> Self {
         ResourceUsage::of(libc::RUSAGE_SELF)
     }
 
     /// Usage of reaped children and their children.
-    #[must_use]
     pub fn of_children() -> Self {
         ResourceUsage::of(libc::RUSAGE_CHILDREN)
     }
@@ -96,7 +90,6 @@ impl ResourceUsage {
     }
 
     /// The kernel's fraction of the CPU time; `None` without CPU time.
-    #[must_use]
     pub fn kernel_share(self) -> Option<f64> {
         let all = (self.user + self.kernel).as_secs_f64();
         (all > 0.0).then(|| self.kernel.as_secs_f64() / all)

@@ -15,7 +15,6 @@ const FIRST_USER_NAMESPACE: &str = "user:[4026531837]";
 const MAY_TRACE: u64 = 1 << 19;
 
 /// Why `/proc` hides other users' processes; `None` if it shows all.
-#[must_use]
 pub fn hidden(root: &Root) -> Option<String> {
     let mounts = mounts::all(root);
     let proc = mounts.iter().rev().find(|mount| mount.folder == "/proc" && mount.kind == "proc")?;
@@ -37,21 +36,18 @@ pub fn hidden(root: &Root) -> Option<String> {
 }
 
 /// Whether this process is in a container: a PID namespace without the processes outside.
-#[must_use]
 pub fn is_in_container(root: &Root) -> bool {
     let namespace = std::fs::read_link(root.path("/proc/self/ns/pid"));
     namespace.is_ok_and(|namespace| namespace.as_os_str() != FIRST_PID_NAMESPACE)
 }
 
 /// Whether this process is in a user namespace, whose root has rights only inside.
-#[must_use]
 pub fn is_in_user_namespace(root: &Root) -> bool {
     let namespace = std::fs::read_link(root.path("/proc/self/ns/user"));
     namespace.is_ok_and(|namespace| namespace.as_os_str() != FIRST_USER_NAMESPACE)
 }
 
 /// Whether this process may inspect other users' processes (`CAP_SYS_PTRACE`).
-#[must_use]
 pub fn may_trace(root: &Root) -> bool {
     if is_in_user_namespace(root) {
         return false;

@@ -7,7 +7,6 @@
 /// These are the Unicode category Cc, the property Default_Ignorable_Code_Point
 /// (DerivedCoreProperties.txt, version 16) without the variation selectors of emoji, the line and
 /// paragraph separators, and the annotation marks.
-#[must_use]
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -26,13 +25,11 @@ pub fn is_hidden(c: char) -> bool {
 /// ```
 /// assert_eq!(seatmap_os::visible::visible("lab\u{1b}[2J\u{202e}7"), "lab\\u{1b}[2J\\u{202e}7");
 /// ```
-#[must_use]
 pub fn visible(text: &str) -> String {
     escaped(text, is_hidden)
 }
 
 /// Like [`visible`], but keeps line ends.
-#[must_use]
 pub fn visible_lines(text: String) -> String {
     // Most texts need no escapes and no copy.
     if text.contains(is_escaped) { escaped(&text, is_escaped) } else { text }

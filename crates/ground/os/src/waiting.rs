@@ -24,14 +24,12 @@ const FOR_REQUESTS: [&str; 2] = ["io_cqring_wait", "read_events"];
 
 /// Whether a thread waits for a device: its state is `D` (proc_pid_stat(5)), and its kernel
 /// function (proc_pid_wchan(5)), unless hidden, does not wait for a thread.
-#[must_use]
 pub fn for_device(tid: Tid) -> bool {
     state(tid) == Some(b'D') && !is_in_one_of(&FOR_THREADS, &function(tid))
 }
 
 /// Whether a thread waits for its requests about files, sockets or timers. `None` if the kernel
 /// hides a sleeping thread's function.
-#[must_use]
 pub fn for_requests(tid: Tid) -> Option<bool> {
     if state(tid) != Some(b'S') {
         return Some(false);
@@ -57,7 +55,6 @@ fn is_in_one_of(names: &[&str], function: &str) -> bool {
 
 /// Bytes read from and written to devices by a process (proc_pid_io(5)); `None` if unreadable, as
 /// for other users. Cached writes count immediately.
-#[must_use]
 pub fn device_bytes(pid: Tid) -> Option<u64> {
     bytes_in(&io(pid)?, ["read_bytes", "write_bytes"])
 }

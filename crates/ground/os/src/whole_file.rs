@@ -103,7 +103,7 @@ pub fn behind_links(path: &Path) -> io::Result<Option<PathBuf>> {
 }
 
 /// The first name ends on top.
-fn push_names(names: &mut Vec<OsString>, path: &Path) {
+pub(crate) fn push_names(names: &mut Vec<OsString>, path: &Path) {
     names.extend(path.components().rev().filter_map(|component| match component {
         Component::Normal(_) | Component::ParentDir => Some(component.as_os_str().to_owned()),
         _ => None,
@@ -196,7 +196,6 @@ fn opened(path: &Path, how: &mut OpenOptions) -> io::Result<File> {
 }
 
 /// The folder of a file.
-#[must_use]
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

@@ -5,13 +5,12 @@
 
 use crate::handshake::{Called, ConnectionPurpose, HandshakeError, Hearing, PATIENCE};
 use crate::secret::Secret;
-use seatmap_os::net::wait_readable;
+use seatmap_os::ready::{Awaited, wait_for_any};
 use serde::de::DeserializeOwned;
 use std::collections::VecDeque;
 use std::io;
 use std::marker::PhantomData;
 use std::net::{IpAddr, TcpListener, TcpStream};
-use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 /// More than the kernel's queue of a port (128 for Rust's listeners), so that simultaneous ranks do
@@ -61,12 +60,11 @@ impl<T: DeserializeOwned> Gate<T> {
             .front()
             .map(|oldest| oldest.until.saturating_duration_since(Instant::now()));
         let limit = next.map_or(limit, |next| next.min(limit));
-        let listeners = self.listeners.iter().map(AsFd::as_fd);
-        let all: Vec<_> = listeners
-            .chain(self.strangers.iter().map(|stranger| stranger.stream.as_fd()))
-            .collect();
+        let listeners = self.listeners.iter().map(Awaited::data);
+        let strangers = self.strangers.iter().map(|stranger| Awaited::data(&stranger.stream));
+        let all: Vec<Awaited> = listeners.chain(strangers).collect();
         // A failed wait is harmless: the check follows.
-        let _ = wait_readable(&all, Some(limit));
+        let _ = wait_for_any(&all, Some(limit));
         self.accept();
         self.hear()
     }

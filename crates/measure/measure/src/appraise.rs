@@ -15,11 +15,11 @@
 pub mod drawn;
 pub mod links;
 pub mod nested;
+#[cfg(test)]
+mod profiles_for_tests;
 pub mod qap;
 pub mod rehearsal;
 pub mod request;
-#[cfg(test)]
-mod samples;
 pub mod ways;
 
 pub use drawn::DrawnPlacement;

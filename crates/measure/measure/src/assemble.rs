@@ -22,7 +22,6 @@ struct PairResult {
 }
 
 /// The core distances from a finished run, rounded to the resolution.
-#[must_use]
 pub fn core_distance(
     outcome: &MatrixOutcome,
     plan: &SurveyPlan,
@@ -140,7 +139,6 @@ fn protocol(
 }
 
 /// Rounds a value to the resolution.
-#[must_use]
 pub fn rounded(value: f64, resolution_ns: f64) -> f64 {
     let decimals = (-resolution_ns.log10()).ceil().clamp(0.0, f64::from(MOST_DECIMALS)) as i32;
     let scale = 10f64.powi(decimals);

@@ -5,8 +5,8 @@
 //! one round yields a round trip of each pair in different company.
 
 use crate::error::MeasureError;
-use crate::fit::siblings;
-use crate::floor::refuse_impossible;
+use crate::fit::{linkage, siblings};
+use crate::floor::{refuse_impossible, refuse_too_few_lines};
 use crate::homes::crowd::CrowdRoundTrip;
 use crate::plan::SurveyPlan;
 use crate::probe::{PairAt, Probe, Visit};
@@ -55,9 +55,7 @@ impl BusyScan<'_> {
         probe: &mut P,
         observe: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
     ) -> Result<Option<Vec<CrowdRoundTrip>>, MeasureError<P::Error>> {
-        if self.lines > probe.lines() {
-            return Err(MeasureError::TooFewLines { wanted: self.lines, offered: probe.lines() });
-        }
+        refuse_too_few_lines(probe, self.lines)?;
         let candidates = probe.spread(self.lines);
         let lines = Lines { candidates, all: probe.lines() };
         let core = siblings::cores(self.distance, self.topology);
@@ -74,7 +72,7 @@ impl BusyScan<'_> {
     }
 
     fn rounds(&self, core: &[usize]) -> u64 {
-        let cores = core.iter().max().map_or(0, |last| last + 1);
+        let cores = linkage::count(core);
         let looks = LOOKS * self.plan.passes.least() as usize * cores * self.lines as usize;
         let at_once = self.pairs.min(core.len() / 2).min(self.at_once());
         looks.div_ceil(2 * at_once.max(1)) as u64

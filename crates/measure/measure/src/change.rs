@@ -22,7 +22,6 @@ pub struct DistanceChange {
 
 /// The pairs whose medians differ as much as two levels of one pair and whose 95 % intervals, if
 /// known, do not overlap. `None` if there are none.
-#[must_use]
 pub fn change(before: &CoreDistance, now: &CoreDistance) -> Option<DistanceChange> {
     let both: Vec<Both> =
         now.median_ns.pairs().filter_map(|(i, j, _)| Both::of(before, now, (i, j))).collect();

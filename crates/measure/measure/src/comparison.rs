@@ -59,7 +59,6 @@ pub struct FactDifference {
 
 impl ProfileComparison {
     /// Compares two profiles. Omits classes and facts that neither has.
-    #[must_use]
     pub fn of(first: &Profile, second: &Profile) -> Self {
         let [processor, other] = [first, second].map(|one| one.environment.cpu_model.as_ref());
         ProfileComparison {
@@ -72,7 +71,6 @@ impl ProfileComparison {
     }
 
     /// The class whose distances differ most; `None` without a common class.
-    #[must_use]
     pub fn widest(&self) -> Option<&ClassComparison> {
         let known = self.classes.iter().filter(|class| class.ratio.is_some());
         known.max_by(|a, b| a.distance().total_cmp(&b.distance()))
@@ -89,14 +87,13 @@ impl ClassComparison {
     }
 
     /// Whether the whole interval is on one side of 1.
-    #[must_use]
     pub fn is_shown(&self) -> bool {
         self.ratio_ci95.is_some_and(|[low, high]| low > 1.0 || high < 1.0)
     }
 }
 
 fn classes(first: &Profile, second: &Profile) -> Vec<ClassComparison> {
-    let sides = [classes_with_distances(first), classes_with_distances(second)];
+    let sides = [first, second].map(classes_with_distances);
     let mut names: Vec<&str> = Vec::new();
     for (class, _) in sides.iter().flatten() {
         if !names.contains(&class.name.as_str()) {

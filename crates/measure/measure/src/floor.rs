@@ -1,7 +1,7 @@
 //! The lower limit of a round trip on any machine.
 
 use crate::error::MeasureError;
-use crate::probe::VisitBatches;
+use crate::probe::{Probe, VisitBatches};
 use seatmap_data::statistics::median;
 
 /// Two first-level cache hits, one each way: 4 cycles each (Intel and AMD optimisation manuals) at
@@ -14,6 +14,15 @@ pub fn impossible_ns(round_trip_ns: &[f64], resolution_ns: f64) -> Option<f64> {
     let fastest = round_trip_ns.iter().copied().min_by(f64::total_cmp);
     let fastest = fastest.filter(|ns| *ns + resolution_ns < FLOOR_NS);
     fastest.or_else(|| median(round_trip_ns).filter(|ns| *ns < FLOOR_NS))
+}
+
+/// Returns an error if the probe offers fewer lines.
+pub fn refuse_too_few_lines<P: Probe>(
+    probe: &P,
+    wanted: u32,
+) -> Result<(), MeasureError<P::Error>> {
+    let offered = probe.lines();
+    if wanted > offered { Err(MeasureError::TooFewLines { wanted, offered }) } else { Ok(()) }
 }
 
 /// Returns an error for such a visit.

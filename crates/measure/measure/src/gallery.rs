@@ -1,6 +1,6 @@
 //! Many machines side by side.
 //!
-//! How far How far do two computers with the same processor differ? Which machine suits a program
+//! How far do two computers with the same processor differ? Which machine suits a program
 //! with a known pattern?
 //!
 //! | module | holds |

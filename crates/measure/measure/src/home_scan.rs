@@ -2,10 +2,11 @@
 
 use crate::error::MeasureError;
 use crate::fit::{hubs, siblings};
-use crate::floor::refuse_impossible;
+use crate::floor::{refuse_impossible, refuse_too_few_lines};
 use crate::homes::LineSamples;
+use crate::interference::visited;
 use crate::plan::SurveyPlan;
-use crate::probe::{PairAt, Probe, Visit};
+use crate::probe::{PairAt, Probe};
 use seatmap_data::machine::{CoreDistance, HomeModel, Topology};
 use seatmap_data::statistics::{mad, median};
 use std::ops::ControlFlow;
@@ -45,9 +46,7 @@ impl HomeScan<'_> {
         probe: &mut P,
         observe: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
     ) -> Result<Option<LineSamples>, MeasureError<P::Error>> {
-        if self.lines > probe.lines() {
-            return Err(MeasureError::TooFewLines { wanted: self.lines, offered: probe.lines() });
-        }
+        refuse_too_few_lines(probe, self.lines)?;
         let candidates = probe.spread(self.lines);
         let (hubs, mut cells) = self.cells();
         let passes = self.plan.passes.least().min(PASSES);
@@ -100,17 +99,7 @@ impl HomeScan<'_> {
         probe: &mut P,
         pair: PairAt,
     ) -> Result<Option<f64>, MeasureError<P::Error>> {
-        let visit = Visit {
-            pairs: vec![pair],
-            batches: self.plan.batches,
-            round_trips: self.plan.round_trips,
-        };
-        let brought = probe
-            .visit(&visit)
-            .map_err(MeasureError::Machine)?
-            .into_iter()
-            .next()
-            .unwrap_or_default();
+        let brought = visited(probe, &[pair], self.plan)?.pop().unwrap_or_default();
         let resolution_ns = self.plan.resolution_ns(probe.clock_step_ns());
         refuse_impossible([pair.a, pair.b], &brought, resolution_ns)?;
         Ok(median(&brought.round_trip_ns))

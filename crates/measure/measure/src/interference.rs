@@ -87,7 +87,7 @@ fn round_differences<P: Probe>(
         .collect())
 }
 
-fn visited<P: Probe>(
+pub(crate) fn visited<P: Probe>(
     probe: &mut P,
     pairs: &[PairAt],
     plan: &SurveyPlan,

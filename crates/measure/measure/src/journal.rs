@@ -113,7 +113,6 @@ impl Journal {
 
 impl PairVisit {
     /// The batches of the visit.
-    #[must_use]
     pub fn batches(&self) -> VisitBatches {
         let [gap, switched, moved] = self.discarded;
         VisitBatches { round_trip_ns: self.ns.clone(), discards: Discards { gap, switched, moved } }

@@ -1,14 +1,13 @@
 //! Measures how far apart cores are: protocols, statistics that summarise the results, and fits
 //! that explain them.
 //!
-//! All protocols use [`probe::Probe`]: the host, a simulator, a recorded profile or a synthetic
-//! machine.
+//! All protocols use [`probe::Probe`]: the host, a simulator or a recorded profile.
 //!
 //! | module | does |
 //! |---|---|
 //! | [`measurement`], [`source`] | a whole measurement, from the machine to the profile |
 //! | [`probe`], [`testbed_probe`] | sources of round trips; a testbed as one |
-//! | [`replay`], [`synthetic`] | a profile as one; a synthetic mesh as one |
+//! | [`replay`] | a profile as one |
 //! | [`plan`], [`schedule`] | how much to measure, and in which order |
 //! | [`matrix`], [`samples`], [`journal`] | pairs in passes; all batches; a resumable file |
 //! | [`screen`], [`regimes`] | trustworthy batches; drifting or flipping pairs |
@@ -55,7 +54,6 @@ pub mod seats;
 pub mod source;
 pub mod speed;
 pub mod survey;
-pub mod synthetic;
 pub mod testbed_probe;
 pub mod twin;
 pub mod wakeups;

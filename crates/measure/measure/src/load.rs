@@ -2,7 +2,7 @@
 
 use crate::assemble::rounded;
 use crate::error::MeasureError;
-use crate::floor::refuse_impossible;
+use crate::floor::{refuse_impossible, refuse_too_few_lines};
 use crate::matrix::LINE_SPACING;
 use crate::plan::SurveyPlan;
 use crate::probe::{PairAt, Probe, Visit};
@@ -40,10 +40,7 @@ pub fn curve<P: Probe>(
     if pus.len() < 2 {
         return Err(MeasureError::TooFew(pus.len()));
     }
-    let needed = lines_needed(pus.len());
-    if needed > probe.lines() {
-        return Err(MeasureError::TooFewLines { wanted: needed, offered: probe.lines() });
-    }
+    refuse_too_few_lines(probe, lines_needed(pus.len()))?;
     curve_at(probe, pus, &points(pus.len() / 2), plan, observe)
 }
 
@@ -70,7 +67,6 @@ pub fn curve_at<P: Probe>(
 }
 
 /// The number of candidate lines for the curve of this many PUs.
-#[must_use]
 pub fn lines_needed(pus: usize) -> u32 {
     LINE_SPACING * (pus / 2) as u32
 }

@@ -5,6 +5,7 @@ mod further;
 mod stacked;
 
 use crate::error::MeasureError;
+use crate::fit::linkage;
 use crate::floor::refuse_impossible;
 use crate::journal::Journal;
 use crate::plan::SurveyPlan;
@@ -50,7 +51,6 @@ pub struct MatrixOutcome {
 
 impl MatrixOutcome {
     /// The number of visits with batches.
-    #[must_use]
     pub fn visits(&self) -> u64 {
         let pairs = schedule::all_pairs(self.samples.pus().len());
         pairs
@@ -168,12 +168,23 @@ impl<P: Probe> MatrixRun<'_, P> {
                 &batches,
                 self.plan.resolution_ns(self.probe.clock_step_ns()),
             )?;
-            // First: an interruption then only repeats a visit.
-            if let Some(journal) = self.journal.as_mut() {
-                journal.record(pass, *pair, &batches)?;
-            }
-            samples.add(pair.0, pair.1, pass, batches);
+            self.keep(*pair, pass, batches, samples)?;
         }
+        Ok(())
+    }
+
+    fn keep(
+        &mut self,
+        pair: (usize, usize),
+        pass: usize,
+        batches: VisitBatches,
+        samples: &mut Samples,
+    ) -> Result<(), MeasureError<P::Error>> {
+        // First: an interruption then only repeats a visit.
+        if let Some(journal) = self.journal.as_mut() {
+            journal.record(pass, pair, &batches)?;
+        }
+        samples.add(pair.0, pair.1, pass, batches);
         Ok(())
     }
 
@@ -194,18 +205,26 @@ impl<P: Probe> MatrixRun<'_, P> {
         round: &[(usize, usize)],
         pus: &[u32],
     ) -> Result<Vec<VisitBatches>, MeasureError<P::Error>> {
+        self.visited(round, pus, [self.plan.batches, self.plan.round_trips])
+    }
+
+    fn visited(
+        &mut self,
+        round: &[(usize, usize)],
+        pus: &[u32],
+        [batches, round_trips]: [u32; 2],
+    ) -> Result<Vec<VisitBatches>, MeasureError<P::Error>> {
         let pairs = round.iter().map(|pair| self.at(*pair, pus)).collect();
-        let visit = Visit { pairs, batches: self.plan.batches, round_trips: self.plan.round_trips };
+        let visit = Visit { pairs, batches, round_trips };
         self.probe.visit(&visit).map_err(MeasureError::Machine)
     }
 }
 
 /// The number of candidate lines that such a run needs.
-#[must_use]
 pub fn lines_needed(group_of: &[usize], together: usize) -> u32 {
     match together {
         0 | 1 => 1,
-        _ => LINE_SPACING * (group_of.iter().max().map_or(0, |largest| *largest as u32) + 1),
+        _ => LINE_SPACING * linkage::count(group_of).max(1) as u32,
     }
 }
 

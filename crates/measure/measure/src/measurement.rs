@@ -4,7 +4,7 @@ use crate::homes;
 use crate::journal::{Journal, JournalError};
 use crate::plan::{Effort, SurveyPlan};
 use crate::probe::Probe;
-use crate::replay::ReplayError;
+use crate::replay::{Replay, ReplayError};
 use crate::samples::Samples;
 use crate::source::{self, MeasuredBy, RoundTripSource};
 use crate::survey::{self, Survey, SurveyOutcome, SurveyProgress, SurveyRequest, Warning};
@@ -83,7 +83,6 @@ pub enum MeasureNews<'a> {
 
 impl MeasureNews<'_> {
     /// A sentence for the user, if any.
-    #[must_use]
     pub fn sentence(&self) -> Option<String> {
         match self {
             MeasureNews::Waits(process) => {
@@ -208,7 +207,7 @@ impl MeasurementRequest {
             RoundTripSource::Host { topology, pus, .. } => self.on_host(topology, pus, hear),
             RoundTripSource::Simulated { model, pus } => self.on_model(model, pus, hear),
             RoundTripSource::Replayed { profile, .. } => {
-                let probe = source::replay(profile, self.seed)?;
+                let probe = Replay::new(profile, self.seed)?;
                 let surveyed = self.survey(probe, hear)?;
                 Ok(Measurement::of(surveyed, self.by.replayed_profile(profile)))
             }
@@ -343,7 +342,13 @@ impl MeasurementRequest {
         };
         let first = pus.first().copied().unwrap_or_default();
         let mut work = HostWork::sized_on(first).map_err(MeasurementError::failed)?;
-        let speeds = speed::speeds(&mut work, pus, rounds, self.seed, || hear(MeasureNews::GoesOn));
+        let speeds = speed::speeds(
+            |pus| work.time_ns(pus),
+            pus,
+            rounds,
+            self.seed,
+            || hear(MeasureNews::GoesOn),
+        );
         speeds.map_err(MeasurementError::failed)?.ok_or(MeasurementError::Further("speeds"))
     }
 
@@ -363,9 +368,14 @@ impl MeasurementRequest {
         if pairs.is_empty() {
             return Ok(None);
         }
-        let mut host = HostWakeups::default();
-        let wakeups =
-            wakeups::wakeups(&mut host, &pairs, passes, self.seed, || hear(MeasureNews::GoesOn));
+        let host = HostWakeups::default();
+        let wakeups = wakeups::wakeups(
+            |pus, batches, round_trips| host.round_trips_ns(pus, batches, round_trips),
+            &pairs,
+            passes,
+            self.seed,
+            || hear(MeasureNews::GoesOn),
+        );
         let wakeups = wakeups.map_err(MeasurementError::failed)?;
         wakeups.map(Some).ok_or(MeasurementError::Further("wakeups"))
     }

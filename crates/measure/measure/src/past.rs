@@ -37,7 +37,6 @@ pub enum Remembrance {
 
 impl Remembrance {
     /// A sentence for the user, if needed.
-    #[must_use]
     pub fn remark(&self) -> Option<String> {
         match self {
             Remembrance::Unkept | Remembrance::Kept { unsteady: 0, .. } => None,
@@ -61,7 +60,6 @@ impl Remembrance {
 }
 
 /// A sentence about pairs that differ from the remembered profile, or about a failed comparison.
-#[must_use]
 pub fn remark_on_change(profile: &Profile) -> Option<String> {
     match remembered::latest() {
         Ok(before) => change_since(&of_this_computer(before)?, profile),
@@ -84,7 +82,6 @@ fn of_this_computer(before: Option<Profile>) -> Option<Profile> {
 
 /// Remembers a profile of the whole host for `seatmap show host`: of all CPUs on which this process
 /// runs by default.
-#[must_use]
 pub fn remember(profile: &Profile, pus: &[u32]) -> Remembrance {
     let Ok(here) = Cpus::read() else { return Remembrance::Unkept };
     if !here.allowed.iter().all(|os| pus.contains(os)) {

@@ -81,7 +81,6 @@ impl SurveyPlan {
     /// assert_eq!(SurveyPlan::new(Effort::Usual, 0.4).round_trips, 50);
     /// assert_eq!(SurveyPlan::new(Effort::Usual, 20.0).round_trips, 100);
     /// ```
-    #[must_use]
     pub fn new(effort: Effort, clock_step_ns: f64) -> Self {
         let needed = (clock_step_ns / WANTED_RESOLUTION_NS).round().min(1e6) as u32;
         let (passes, further, batches) = match effort {
@@ -119,13 +118,11 @@ impl SurveyPlan {
     }
 
     /// The largest number of visits to any pair.
-    #[must_use]
     pub fn most_passes(&self) -> u32 {
         self.passes.most().saturating_add(self.further.passes)
     }
 
     /// The smallest difference that a batch can show, in nanoseconds.
-    #[must_use]
     pub fn resolution_ns(&self, clock_step_ns: f64) -> f64 {
         clock_step_ns / f64::from(self.round_trips)
     }
@@ -137,7 +134,6 @@ fn filling(least: u32, most: u32, ms: u64) -> Passes {
 
 impl Passes {
     /// The number of passes, given the duration of one.
-    #[must_use]
     pub fn settled(self, one_pass: Duration) -> u32 {
         match self {
             Passes::Fixed(passes) => passes,
@@ -150,7 +146,6 @@ impl Passes {
     }
 
     /// The minimum number of passes.
-    #[must_use]
     pub fn least(self) -> u32 {
         match self {
             Passes::Fixed(passes) => passes,
@@ -159,7 +154,6 @@ impl Passes {
     }
 
     /// The maximum number of passes.
-    #[must_use]
     pub fn most(self) -> u32 {
         match self {
             Passes::Fixed(passes) => passes,

@@ -4,13 +4,11 @@ use crate::fit::predict;
 use crate::fit::siblings;
 use crate::probe::{Discards, PairAt, Probe, Visit, VisitBatches};
 use seatmap_data::machine::{CoreDistance, HomeModel, Profile};
-use seatmap_data::statistics::normal;
+use seatmap_data::statistics::{MAD_TO_SIGMA, normal};
 use std::collections::HashMap;
 
 /// The default noise of a replayed batch: 1 % of the distance, as on quiet bare metal.
 const USUAL_NOISE: f64 = 0.01;
-
-const MAD_TO_SIGMA: f64 = 1.4826;
 
 /// A profile as a source of round trips: its medians with normal noise of their measured size, on a
 /// clock with its step. Simultaneous pairs do not disturb each other. The figures of a visit depend

@@ -1,6 +1,7 @@
 //! All batches of all pairs.
 
 use crate::probe::{Discards, VisitBatches};
+use crate::schedule::all_pairs;
 use seatmap_data::machine::Matrix;
 use seatmap_data::statistics::median;
 
@@ -22,7 +23,6 @@ pub struct PairSamples {
 
 impl PairSamples {
     /// Whether this pass has batches.
-    #[must_use]
     pub fn has(&self, pass: usize) -> bool {
         self.passes.get(pass).is_some_and(|batches| !batches.is_empty())
     }
@@ -30,20 +30,17 @@ impl PairSamples {
 
 impl Samples {
     /// An empty set of samples of these PUs.
-    #[must_use]
     pub fn new(pus: Vec<u32>) -> Self {
         let n = pus.len();
         Samples { pus, pairs: vec![PairSamples::default(); n * n.saturating_sub(1) / 2] }
     }
 
     /// OS indices, in matrix order.
-    #[must_use]
     pub fn pus(&self) -> &[u32] {
         &self.pus
     }
 
     /// The batches of the pair at these rows, in either order.
-    #[must_use]
     pub fn pair(&self, i: usize, j: usize) -> &PairSamples {
         &self.pairs[self.at(i, j)]
     }
@@ -58,13 +55,11 @@ impl Samples {
     }
 
     /// The number of passes with visits.
-    #[must_use]
     pub fn passes(&self) -> usize {
         self.pairs.iter().map(|pair| pair.passes.len()).max().unwrap_or(0)
     }
 
     /// All discarded batches.
-    #[must_use]
     pub fn discards(&self) -> Discards {
         self.pairs.iter().fold(Discards::default(), |mut sum, pair| {
             sum += pair.discards;
@@ -73,23 +68,16 @@ impl Samples {
     }
 
     /// The number of kept batches.
-    #[must_use]
     pub fn kept(&self) -> u64 {
         self.pairs.iter().flat_map(|pair| &pair.passes).map(|batches| batches.len() as u64).sum()
     }
 
     /// The current medians, round-trip nanoseconds; NaN for unvisited pairs.
-    #[must_use]
     pub fn medians_ns(&self) -> Matrix {
         let mut medians = Matrix::filled(self.pus.len(), 0.0);
-        for i in 0..self.pus.len() {
-            for j in i + 1..self.pus.len() {
-                medians.set_both(
-                    i,
-                    j,
-                    median(&self.pair(i, j).passes.concat()).unwrap_or(f64::NAN),
-                );
-            }
+        for (i, j) in all_pairs(self.pus.len()) {
+            let batches = self.pair(i, j).passes.concat();
+            medians.set_both(i, j, median(&batches).unwrap_or(f64::NAN));
         }
         medians
     }

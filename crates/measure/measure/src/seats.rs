@@ -8,8 +8,8 @@
 //! | [`line_homes`] | the homes of lines in the program's own memory |
 
 pub mod line_homes;
-pub mod program;
 #[cfg(test)]
-mod samples;
+mod machines_for_tests;
+pub mod program;
 
 pub use program::{ProgramChannels, ProgramSeats, ThreadAttributes};

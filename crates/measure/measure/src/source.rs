@@ -1,7 +1,6 @@
 //! Sources of round trips.
 
 use crate::journal::MachineIdentity;
-use crate::replay::{Replay, ReplayError};
 use crate::survey::{self, SurveyRequest};
 use crate::testbed_probe::TestbedProbe;
 use seatmap_data::document::{Blame, content_hash};
@@ -126,7 +125,6 @@ impl RoundTripSource {
     }
 
     /// Whether it is this computer.
-    #[must_use]
     pub fn is_host(&self) -> bool {
         matches!(self, RoundTripSource::Host { .. })
     }
@@ -148,7 +146,6 @@ impl RoundTripSource {
     }
 
     /// The model of a simulated source.
-    #[must_use]
     pub fn model(&self) -> Option<&Arc<CoherentModel>> {
         match self {
             RoundTripSource::Simulated { model, .. } => Some(model),
@@ -157,7 +154,6 @@ impl RoundTripSource {
     }
 
     /// The PUs to measure.
-    #[must_use]
     pub fn pus(&self) -> &[u32] {
         match self {
             RoundTripSource::Host { pus, .. }
@@ -167,7 +163,6 @@ impl RoundTripSource {
     }
 
     /// The known topology of the machine.
-    #[must_use]
     pub fn topology(&self) -> &Topology {
         match self {
             RoundTripSource::Host { topology, .. } => topology,
@@ -177,7 +172,6 @@ impl RoundTripSource {
     }
 
     /// The machine, distinguished from others of its name.
-    #[must_use]
     pub fn machine(&self) -> MachineIdentity {
         let named = MachineIdentity { name: self.name(), ..MachineIdentity::default() };
         match self {
@@ -199,7 +193,6 @@ impl RoundTripSource {
     }
 
     /// The machine's name.
-    #[must_use]
     pub fn name(&self) -> String {
         match self {
             RoundTripSource::Host { .. } => host_name(),
@@ -224,10 +217,6 @@ pub(crate) fn model_probe(
 ) -> Result<TestbedProbe<CoherentBed>, SimError> {
     let lines = survey::lines_needed(request, &model.topology);
     TestbedProbe::new(CoherentBed::new(Arc::clone(model)), &model.topology, lines)
-}
-
-pub(crate) fn replay(profile: &Profile, seed: u64) -> Result<Replay, ReplayError> {
-    Replay::new(profile, seed)
 }
 
 /// The measuring program and the day.

@@ -2,55 +2,33 @@
 
 use seatmap_data::machine::{SeatSpeed, WorkTimes};
 use seatmap_data::statistics::{Xoshiro, median, quantile};
-use seatmap_machines::host::HostWork;
-use seatmap_machines::host::crew::CrewError;
 use std::ops::ControlFlow;
-
-/// A source of times for a fixed piece of work.
-pub trait WorkTimer {
-    /// Why no time could be measured.
-    type Error;
-
-    /// The time of the work on each of these PUs simultaneously, in nanoseconds, while all other
-    /// PUs are idle.
-    ///
-    /// # Errors
-    /// The work could not be done there.
-    fn time_ns(&mut self, pus: &[u32]) -> Result<Vec<f64>, Self::Error>;
-}
-
-impl WorkTimer for HostWork {
-    type Error = CrewError;
-
-    fn time_ns(&mut self, pus: &[u32]) -> Result<Vec<f64>, CrewError> {
-        HostWork::time_ns(self, pus)
-    }
-}
 
 const LEAST_ROUNDS: u32 = 9;
 const USUAL_ROUNDS: u32 = 31;
 const USUAL_VISITS: u32 = 1500;
 
 /// The rounds for this many PUs, so that they take a few seconds.
-#[must_use]
 pub fn rounds(pus: usize) -> u32 {
     (USUAL_VISITS / (pus.max(1) as u32)).clamp(LEAST_ROUNDS, USUAL_ROUNDS)
 }
 
 /// The speeds of PUs over this many rounds; `None` if `go_on` ended it.
 ///
-/// Each round visits every PU in random order, so that changes affect all alike.
+/// `time_ns` returns the time of a fixed piece of work on each of the given PUs simultaneously, in
+/// nanoseconds, while all other PUs are idle. Each round visits every PU in random order, so that
+/// changes affect all alike.
 ///
 /// # Errors
 ///
 /// The source's.
-pub fn speeds<T: WorkTimer>(
-    timed: &mut T,
+pub fn speeds<E>(
+    mut time_ns: impl FnMut(&[u32]) -> Result<Vec<f64>, E>,
     pus: &[u32],
     rounds: u32,
     seed: u64,
     mut go_on: impl FnMut() -> ControlFlow<()>,
-) -> Result<Option<SeatSpeed>, T::Error> {
+) -> Result<Option<SeatSpeed>, E> {
     let mut rng = Xoshiro::new(seed);
     let mut order: Vec<usize> = (0..pus.len()).collect();
     let mut alone = vec![Vec::new(); pus.len()];
@@ -61,9 +39,9 @@ pub fn speeds<T: WorkTimer>(
             if go_on().is_break() {
                 return Ok(None);
             }
-            alone[*at].extend(timed.time_ns(&pus[*at..=*at])?);
+            alone[*at].extend(time_ns(&pus[*at..=*at])?);
         }
-        let times = timed.time_ns(pus)?;
+        let times = time_ns(pus)?;
         together.iter_mut().zip(times).for_each(|(all, ns): (&mut Vec<f64>, f64)| all.push(ns));
     }
     let work = WorkTimes {
@@ -85,36 +63,26 @@ fn each(times: &[Vec<f64>], of: fn(&[f64]) -> Option<f64>) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    struct MadeUp {
-        speed_of: Vec<f64>,
-        visits: u32,
-        rng: Xoshiro,
-    }
-
-    impl WorkTimer for MadeUp {
-        type Error = String;
-
-        fn time_ns(&mut self, pus: &[u32]) -> Result<Vec<f64>, String> {
-            self.visits += 1;
-            let warm = 1.0 + f64::from(self.visits) / 1000.0;
+    fn made_up(speed_of: &[f64]) -> impl FnMut(&[u32]) -> Result<Vec<f64>, String> {
+        let mut visits = 0;
+        let mut rng = Xoshiro::new(7);
+        move |pus| {
+            visits += 1;
+            let warm = 1.0 + f64::from(visits) / 1000.0;
             let crowded = if pus.len() > 1 { 1.25 } else { 1.0 };
             pus.iter()
                 .map(|pu| {
-                    let stolen = if self.rng.below(4) == 0 { 1.5 } else { 1.0 };
-                    let speed = self.speed_of.get(*pu as usize).ok_or("no such PU")?;
+                    let stolen = if rng.below(4) == 0 { 1.5 } else { 1.0 };
+                    let speed = speed_of.get(*pu as usize).ok_or("no such PU")?;
                     Ok(2e6 / speed * warm * crowded * stolen)
                 })
                 .collect()
         }
     }
 
-    fn made_up(speed_of: &[f64]) -> MadeUp {
-        MadeUp { speed_of: speed_of.to_vec(), visits: 0, rng: Xoshiro::new(7) }
-    }
-
     #[test]
     fn drift_and_interruptions_leave_equal_pus_equal() {
-        let speed = speeds(&mut made_up(&[1.0, 1.0]), &[0, 1], 31, 1, || ControlFlow::Continue(()))
+        let speed = speeds(made_up(&[1.0, 1.0]), &[0, 1], 31, 1, || ControlFlow::Continue(()))
             .unwrap()
             .unwrap();
         assert!(!speed.differs() && speed.spread() < 0.02, "{speed:?}");
@@ -123,9 +91,8 @@ mod tests {
 
     #[test]
     fn slow_pus_are_found() {
-        let speeds = speeds(&mut made_up(&[1.0, 0.6, 1.0, 0.6]), &[0, 1, 3], 31, 1, || {
-            ControlFlow::Continue(())
-        });
+        let speeds =
+            speeds(made_up(&[1.0, 0.6, 1.0, 0.6]), &[0, 1, 3], 31, 1, || ControlFlow::Continue(()));
         let speed = speeds.unwrap().unwrap();
         assert!(speed.differs() && (speed.alone_of(3).unwrap() - 0.6).abs() < 0.02, "{speed:?}");
         assert_eq!(speed.work.unwrap().rounds, 31);
@@ -138,8 +105,8 @@ mod tests {
             left -= 1;
             if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        assert_eq!(speeds(&mut made_up(&[1.0; 4]), &[0, 1], 31, 1, &mut go_on), Ok(None));
-        assert!(speeds(&mut made_up(&[1.0]), &[0, 1], 9, 1, || ControlFlow::Continue(())).is_err());
+        assert_eq!(speeds(made_up(&[1.0; 4]), &[0, 1], 31, 1, &mut go_on), Ok(None));
+        assert!(speeds(made_up(&[1.0]), &[0, 1], 9, 1, || ControlFlow::Continue(())).is_err());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::busy_scan::BusyScan;
 use crate::error::MeasureError;
-use crate::fit::siblings;
+use crate::fit::{linkage, siblings};
 use crate::home_scan::HomeScan;
 use crate::homes::crowd::Crowd;
 use crate::interference::{self, Interference};
@@ -34,7 +34,6 @@ pub struct SurveyRequest {
 
 impl SurveyRequest {
     /// The journal header of such a run.
-    #[must_use]
     pub fn header(&self, machine: MachineIdentity) -> JournalHeader {
         let options = JournalOptions {
             least_passes: self.plan.passes.least(),
@@ -123,7 +122,6 @@ pub enum SurveyOutcome {
 }
 
 /// The number of candidate lines that a probe must offer.
-#[must_use]
 pub fn lines_needed(request: &SurveyRequest, topology: &Topology) -> u32 {
     let groups = traffic_groups(topology, &request.pus);
     let matrix = matrix::lines_needed(&groups, together(request, &groups));
@@ -254,7 +252,7 @@ fn permitted<P: Probe>(
 }
 
 fn together(request: &SurveyRequest, group_of: &[usize]) -> usize {
-    if request.parallel { group_of.iter().max().map_or(1, |largest| largest + 1) } else { 1 }
+    if request.parallel { linkage::count(group_of).max(1) } else { 1 }
 }
 
 /// The L3 cache, otherwise the package, otherwise one group.
@@ -264,11 +262,5 @@ fn traffic_groups(topology: &Topology, pus: &[u32]) -> Vec<usize> {
         .map(|os| topology.pu(*os).map(|pu| (pu.l3.is_none().then_some(pu.package), pu.l3)))
         .collect();
     // Cache numbers may have gaps.
-    let mut seen = Vec::new();
-    for key in &keys {
-        if !seen.contains(key) {
-            seen.push(*key);
-        }
-    }
-    keys.iter().filter_map(|key| seen.iter().position(|known| known == key)).collect()
+    linkage::renumbered(&keys)
 }

@@ -23,7 +23,6 @@ pub struct TestbedProbe<T> {
 
 impl<T: Testbed> TestbedProbe<T> {
     /// The number of shared lines that a testbed on these PUs needs for this many candidates.
-    #[must_use]
     pub fn shared_lines(candidates: u32, topology: &Topology, pus: &[u32]) -> u32 {
         LINES_PER_PAGE * (1 + pages(candidates, touchers(topology, pus).len()))
     }
@@ -91,7 +90,6 @@ fn touchers(topology: &Topology, pus: &[u32]) -> Vec<u32> {
 }
 
 /// The address of a candidate line in shared memory.
-#[must_use]
 pub const fn candidate(line: u32) -> Addr {
     Addr::line(LINES_PER_PAGE + line)
 }

@@ -2,41 +2,8 @@
 
 use seatmap_data::machine::{Nearness, Topology, WakeupPair, Wakeups};
 use seatmap_data::statistics::{Xoshiro, summarise};
-use seatmap_machines::host::HostWakeups;
-use seatmap_machines::host::primitives::PrimitiveError;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-
-/// A source of round trips between sleeping threads.
-pub trait Woken {
-    /// Why no round trip could be timed.
-    type Error;
-
-    /// Batches of round trips between two threads on these CPUs (possibly the same), in nanoseconds
-    /// per round trip.
-    ///
-    /// # Errors
-    /// The threads could not run there.
-    fn round_trips_ns(
-        &mut self,
-        pus: [u32; 2],
-        batches: u32,
-        round_trips: u32,
-    ) -> Result<Vec<f64>, Self::Error>;
-}
-
-impl Woken for HostWakeups {
-    type Error = PrimitiveError;
-
-    fn round_trips_ns(
-        &mut self,
-        pus: [u32; 2],
-        batches: u32,
-        round_trips: u32,
-    ) -> Result<Vec<f64>, PrimitiveError> {
-        HostWakeups::round_trips_ns(self, pus, batches, round_trips)
-    }
-}
 
 /// The default number of pairs per nearness.
 pub const USUAL_PAIRS: u32 = 2;
@@ -46,7 +13,6 @@ const ROUND_TRIPS: u32 = 40;
 const BATCHES: u32 = 8;
 
 /// Random pairs to measure: this many of each nearness, including CPUs with themselves.
-#[must_use]
 pub fn pairs(topology: &Topology, pus: &[u32], most: u32, seed: u64) -> Vec<[u32; 2]> {
     let mut order = pus.to_vec();
     Xoshiro::new(seed).shuffle(&mut order);
@@ -65,16 +31,20 @@ pub fn pairs(topology: &Topology, pus: &[u32], most: u32, seed: u64) -> Vec<[u32
 /// The round trips of these pairs over this many passes; `None` if `go_on` ended it. Each pass has
 /// a random order, so that changes affect all pairs alike.
 ///
+/// `round_trips_ns` returns batches of round trips between sleeping threads on two CPUs (possibly
+/// the same), in nanoseconds per round trip; it receives the CPUs, the number of batches and the
+/// round trips per batch.
+///
 /// # Errors
 ///
 /// The source's.
-pub fn wakeups<W: Woken>(
-    woken: &mut W,
+pub fn wakeups<E>(
+    mut round_trips_ns: impl FnMut([u32; 2], u32, u32) -> Result<Vec<f64>, E>,
     pairs: &[[u32; 2]],
     passes: u32,
     seed: u64,
     mut go_on: impl FnMut() -> ControlFlow<()>,
-) -> Result<Option<Wakeups>, W::Error> {
+) -> Result<Option<Wakeups>, E> {
     let mut rng = Xoshiro::new(seed);
     let mut order: Vec<usize> = (0..pairs.len()).collect();
     let mut by_pass: Vec<Vec<Vec<f64>>> = vec![Vec::new(); pairs.len()];
@@ -84,7 +54,7 @@ pub fn wakeups<W: Woken>(
             if go_on().is_break() {
                 return Ok(None);
             }
-            by_pass[*at].push(woken.round_trips_ns(pairs[*at], BATCHES, ROUND_TRIPS)?);
+            by_pass[*at].push(round_trips_ns(pairs[*at], BATCHES, ROUND_TRIPS)?);
         }
     }
     let summed =
@@ -109,21 +79,13 @@ fn pair(pus: [u32; 2], passes: &[Vec<f64>], seed: u64) -> Option<WakeupPair> {
 mod tests {
     use super::*;
 
-    struct MadeUp(Xoshiro);
-
-    impl Woken for MadeUp {
-        type Error = String;
-
-        fn round_trips_ns(
-            &mut self,
-            pus: [u32; 2],
-            batches: u32,
-            _: u32,
-        ) -> Result<Vec<f64>, String> {
+    fn made_up() -> impl FnMut([u32; 2], u32, u32) -> Result<Vec<f64>, String> {
+        let mut rng = Xoshiro::new(7);
+        move |pus, batches, _| {
             let ns = if pus[0] == pus[1] { 3000.0 } else { 9000.0 };
             let disturbed = |at: u32| if at.is_multiple_of(4) { 10.0 } else { 1.0 };
             if pus[1] < 4 {
-                Ok((0..batches).map(|at| ns * disturbed(at) + self.0.below(10) as f64).collect())
+                Ok((0..batches).map(|at| ns * disturbed(at) + rng.below(10) as f64).collect())
             } else {
                 Err("no such CPU".to_owned())
             }
@@ -132,8 +94,7 @@ mod tests {
 
     #[test]
     fn disturbed_batches_do_not_move_the_figures() {
-        let mut made_up = MadeUp(Xoshiro::new(7));
-        let told = wakeups(&mut made_up, &[[0, 0], [0, 1]], 5, 1, || ControlFlow::Continue(()))
+        let told = wakeups(made_up(), &[[0, 0], [0, 1]], 5, 1, || ControlFlow::Continue(()))
             .unwrap()
             .unwrap();
         let [own, across] = [&told.pairs[0], &told.pairs[1]];
@@ -163,8 +124,7 @@ mod tests {
 
     #[test]
     fn wakeups_end_on_request_or_source_error() {
-        let mut made_up = MadeUp(Xoshiro::new(7));
-        assert_eq!(wakeups(&mut made_up, &[[0, 0]], 5, 1, || ControlFlow::Break(())), Ok(None));
-        assert!(wakeups(&mut made_up, &[[0, 9]], 5, 1, || ControlFlow::Continue(())).is_err());
+        assert_eq!(wakeups(made_up(), &[[0, 0]], 5, 1, || ControlFlow::Break(())), Ok(None));
+        assert!(wakeups(made_up(), &[[0, 9]], 5, 1, || ControlFlow::Continue(())).is_err());
     }
 }

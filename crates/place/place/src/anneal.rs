@@ -111,7 +111,6 @@ impl AnnealWay {
 ///
 /// It restarts until the limit: with few tasks, a new start finds a better placement sooner than a
 /// longer walk.
-#[must_use]
 pub fn in_groups(
     traffic: &Traffic,
     fixed: &[Option<u32>],

@@ -30,7 +30,6 @@ pub struct PlacementResult {
 
 impl PlaceRequest<'_> {
     /// The answer as a plan file, without date, duration and tool.
-    #[must_use]
     pub fn plan(&self, answer: &PlacementResult) -> Plan {
         let used: std::collections::BTreeSet<u32> = answer.placement.iter().copied().collect();
         Plan {

@@ -1,6 +1,7 @@
 //! Converts a quadratic assignment problem into a placement problem.
 
 use crate::search::Qap;
+use crate::seed::inverse;
 use crate::{Problem, Traffic};
 use seatmap_data::machine::Square;
 
@@ -66,14 +67,8 @@ impl AsProblem {
     }
 
     pub(crate) fn assignment(&self, place_of: &[u32]) -> Vec<u32> {
-        let mut slot_of_row = place_of.to_vec();
-        // The traffic's rows are places, so the result is the inverse array.
-        if self.is_turned {
-            place_of
-                .iter()
-                .enumerate()
-                .for_each(|(item, place)| slot_of_row[*place as usize] = item as u32);
-        }
+        // If the traffic's rows are places, the result is the inverse array.
+        let slot_of_row = if self.is_turned { inverse(place_of) } else { place_of.to_vec() };
         self.row_of.iter().map(|row| slot_of_row[*row as usize]).collect()
     }
 }

@@ -8,7 +8,6 @@ const LARGEST_CELL: f64 = 1e150;
 ///
 /// `cost` is row-major, `rows` x `columns`, with `rows` <= `columns`. Shortest augmenting paths
 /// (Jonker & Volgenant 1987), O(rows^2 x columns).
-#[must_use]
 pub fn assign(rows: usize, columns: usize, cost: &[f64]) -> (f64, Vec<usize>) {
     // Row 0 and column 0 mean "none".
     let mut u = vec![0.0; rows + 1];

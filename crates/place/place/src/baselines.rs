@@ -1,7 +1,7 @@
 //! The costs of the usual placements, which need no plan.
 
 use crate::orders::{compact, scatter};
-use crate::search::{SearchLimit, Solution};
+use crate::search::SearchLimit;
 use crate::{Level, PlaceRequest, Problem, Pus, seed};
 use seatmap_data::plan::{Baselines, Objective, Random};
 use seatmap_data::statistics::Xoshiro;
@@ -24,11 +24,7 @@ pub(crate) fn at_random(problem: &Problem, core: Option<&[u32]>, rng: &mut Xoshi
         rng.shuffle(&mut rows);
         return dealt(problem.tasks(), cores_first(rows, Some(core)));
     }
-    let slot_of = seed::random(problem, rng);
-    slot_of[..problem.tasks()]
-        .iter()
-        .map(|slot| problem.pu_of_slot[*slot as usize] as usize)
-        .collect()
+    problem.pus_of(&seed::random(problem, rng))
 }
 
 /// They ignore constraints such as fixed tasks, like users without a plan. At least one random
@@ -108,21 +104,30 @@ pub(crate) fn starts(
 /// Rounding may make a usual placement look dearer by this factor.
 pub(crate) const AS_GOOD: f64 = 1.0 + 1e-9;
 
-/// A usual placement no dearer than `found`: it needs no plan, and is less likely to overload
-/// links.
+/// The usual placements with their names. Runtimes have settings for compact and scatter, but not
+/// for the OS's order.
+pub(crate) fn named(
+    request: &PlaceRequest,
+    tasks: usize,
+    pus: &Pus,
+) -> [(Vec<usize>, &'static str); 3] {
+    let [os, compact, scatter] = usual(request, tasks, pus);
+    [(compact, "compact"), (scatter, "scatter"), (os, "OS order")]
+}
+
+/// An allowed usual placement no dearer than `found`, its cost and its name: it needs no plan, and
+/// is less likely to overload links.
 pub(crate) fn as_good(
     request: &PlaceRequest,
     problem: &Problem,
     pus: &Pus,
     found: f64,
     cost: impl Fn(&[usize]) -> f64,
-) -> Option<(Solution, &'static str)> {
-    let [os, compact, scatter] = usual(request, problem.tasks(), pus);
-    // Runtimes have settings for compact and scatter, but not for the OS's order.
-    let named = [(compact, "compact"), (scatter, "scatter"), (os, "OS order")];
-    named.into_iter().find_map(|(pu_of, name)| {
+    is_allowed: impl Fn(&[usize]) -> bool,
+) -> Option<(Vec<usize>, f64, &'static str)> {
+    named(request, problem.tasks(), pus).into_iter().find_map(|(pu_of, name)| {
         let cost = Some(cost(&pu_of)).filter(|cost| *cost <= found * AS_GOOD)?;
-        Some((Solution { cost, slot_of: assignment(problem, &pu_of)? }, name))
+        is_allowed(&pu_of).then_some((pu_of, cost, name))
     })
 }
 
@@ -131,8 +136,7 @@ pub(crate) fn assignment(problem: &Problem, pu_of: &[usize]) -> Option<Vec<u32>>
     let mut free: Vec<u32> = (0..problem.slots() as u32).rev().collect();
     let mut slot_of = Vec::with_capacity(free.len());
     for pu in pu_of {
-        let at =
-            free.iter().rposition(|slot| problem.pu_of_slot[*slot as usize] as usize == *pu)?;
+        let at = free.iter().rposition(|slot| problem.pu(*slot) == *pu)?;
         slot_of.push(free.remove(at));
     }
     slot_of.extend(free.iter().rev());

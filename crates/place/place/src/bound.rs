@@ -20,7 +20,6 @@ const LARGEST_ASSIGNED: usize = 512;
 /// must cross between distant groups of slots.
 ///
 /// In the problem's unit. Without a deadline it is the same on every computer.
-#[must_use]
 pub fn lower_bound(problem: &Problem, limit: &SearchLimit) -> f64 {
     let simple = gilmore_lawler(problem, limit);
     levels::by_levels(problem, limit).map_or(simple, |bound| simple.max(bound))
@@ -31,7 +30,6 @@ pub fn lower_bound(problem: &Problem, limit: &SearchLimit) -> f64 {
 ///
 /// In the problem's unit. With more than 512 slots, tasks may share slots, which is faster and
 /// weaker. After the deadline, missing terms count as zero.
-#[must_use]
 pub fn gilmore_lawler(problem: &Problem, limit: &SearchLimit) -> f64 {
     if limit.is_late() {
         return 0.0;
@@ -49,8 +47,7 @@ pub fn gilmore_lawler(problem: &Problem, limit: &SearchLimit) -> f64 {
 }
 
 fn partners(problem: &Problem) -> Vec<Vec<f64>> {
-    let of = |task| problem.traffic.of(task).map(|(_, weight)| weight).collect();
-    (0..problem.tasks()).map(|task| descending(of(task))).collect()
+    (0..problem.tasks()).map(|task| problem.traffic.heaviest(task)).collect()
 }
 
 /// The nearest other slots of each slot, with their distances, possibly negative.
@@ -103,7 +100,6 @@ impl Nearest {
 
 /// The same bound for dense matrices, which may have negative numbers. After the deadline it is
 /// crude.
-#[must_use]
 pub fn gilmore_lawler_dense(qap: &Qap, limit: &SearchLimit) -> f64 {
     let n = qap.n();
     let mut watch = DeadlineWatch::new(limit, n * n);
@@ -176,12 +172,12 @@ fn by_distance(a: &(f64, usize), b: &(f64, usize)) -> std::cmp::Ordering {
     a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
 }
 
-fn descending(mut cells: Vec<f64>) -> Vec<f64> {
+pub(crate) fn descending(mut cells: Vec<f64>) -> Vec<f64> {
     cells.sort_by(|a, b| b.total_cmp(a));
     cells
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 

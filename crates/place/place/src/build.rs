@@ -102,11 +102,16 @@ fn zones(
         return Ok(Zones { zone_of_slot, least: least.clone(), most: most.clone() });
     };
     let groups = groups(level, request.profile, pus)?;
-    let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
+    let count = count(&groups);
     if tasks > count {
         return Err(PlaceError::TooFewGroups { tasks, groups: count });
     }
     Ok(Zones::alike(groups, 0, 1))
+}
+
+/// The number of groups 0, 1, 2...
+pub(crate) fn count(groups: &[u32]) -> usize {
+    groups.iter().max().map_or(0, |last| *last as usize + 1)
 }
 
 /// SMT siblings known only by distance count as one core.

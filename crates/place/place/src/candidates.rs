@@ -79,7 +79,7 @@ struct Field<'a> {
 impl Field<'_> {
     fn judged(&self, pu_of: &[usize]) -> (Vec<u32>, f64) {
         let cost = self.request.cost(self.problem, self.pus, &self.links, pu_of);
-        (pu_of.iter().map(|pu| self.pus.os[*pu]).collect(), cost)
+        (self.pus.os_of(pu_of), cost)
     }
 
     fn rows(&self, placement: &[u32]) -> Vec<usize> {

@@ -61,12 +61,7 @@ pub(crate) fn homes(request: &PlaceRequest) -> Result<usize, PlaceError> {
 }
 
 pub(crate) fn heaviest_first(traffic: &Traffic) -> Vec<(usize, usize)> {
-    let mut pairs: Vec<(f64, usize, usize)> = (0..traffic.tasks())
-        .flat_map(|task| {
-            let later = traffic.of(task).filter(move |(with, _)| *with > task);
-            later.map(move |(with, weight)| (weight, task, with))
-        })
-        .collect();
-    pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
-    pairs.into_iter().map(|(_, from, to)| (from, to)).collect()
+    let mut pairs: Vec<(usize, usize, f64)> = traffic.edges().collect();
+    pairs.sort_by(|a, b| b.2.total_cmp(&a.2).then((a.0, a.1).cmp(&(b.0, b.1))));
+    pairs.into_iter().map(|(from, to, _)| (from, to)).collect()
 }

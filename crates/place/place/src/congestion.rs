@@ -1,6 +1,7 @@
 //! Placements by the load of the most loaded link.
 
 use crate::search::{SearchLimit, Solution};
+use crate::seed::inverse;
 use crate::{Links, Problem};
 use seatmap_data::statistics::Xoshiro;
 
@@ -14,7 +15,6 @@ const STRIDE: u64 = 256;
 ///
 /// A maximum over links has plateaus, on which descents get stuck. Each of `limit.kicks` is 256
 /// proposals.
-#[must_use]
 pub fn anneal(
     problem: &Problem,
     links: &Links,
@@ -55,9 +55,8 @@ pub(crate) fn least_loaded(problem: &Problem, links: &Links, starts: Vec<Vec<u32
     starts
         .into_iter()
         .map(|slot_of| {
-            let pu_of: Vec<usize> = slot_of.iter().map(|slot| problem.pu(*slot)).collect();
-            let most = links.loads(&problem.traffic, &pu_of).into_iter().fold(0.0, f64::max);
-            (most, slot_of)
+            let loads = links.loads(&problem.traffic, &problem.pus_of(&slot_of));
+            (loads.into_iter().fold(0.0, f64::max), slot_of)
         })
         .min_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, slot_of)| slot_of)
@@ -78,16 +77,14 @@ struct State<'a> {
 
 impl<'a> State<'a> {
     fn new(problem: &'a Problem, links: &'a Links, slot_of: &[u32]) -> Self {
-        let mut item_at = vec![0; slot_of.len()];
-        slot_of.iter().enumerate().for_each(|(item, slot)| item_at[*slot as usize] = item as u32);
-        let pu_of: Vec<usize> = slot_of.iter().map(|slot| problem.pu(*slot)).collect();
+        let item_at = inverse(slot_of);
         let volume: f64 = (0..problem.tasks()).map(|task| problem.traffic.volume(task)).sum();
         let distance = problem.cost(slot_of);
         let mut state = State {
             problem,
             links,
             in_zone: problem.zones.count(&item_at, problem.tasks()),
-            loads: links.loads(&problem.traffic, &pu_of),
+            loads: links.loads(&problem.traffic, &problem.pus_of(slot_of)),
             distance,
             // About a ten-thousandth of the total volume, for any unit of distance.
             scale: DISTANCE_SHARE * volume / distance.max(f64::MIN_POSITIVE),

@@ -67,8 +67,7 @@ impl PlaceRequest<'_> {
             return Ok(None);
         }
         let Some(times) = MessageTimes::of(&pus) else { return Ok(None) };
-        let rows = placement.iter().map(|os| pus.index_of(*os).ok_or(PlaceError::NoSuchPu(*os)));
-        let rows = rows.collect::<Result<Vec<usize>, _>>()?;
+        let rows = pus.rows(placement)?;
         let mut messages = 0.0;
         let mut planned_s = 0.0;
         for edge in &self.pattern.edges {

@@ -2,6 +2,7 @@
 
 use crate::Problem;
 use crate::assignment::assign;
+use crate::bound::{descending, dot};
 use crate::search::{SearchLimit, Solution};
 
 /// The most tasks worth trying.
@@ -12,7 +13,6 @@ pub const MOST_TASKS: usize = 14;
 ///
 /// Each next task, the heaviest first, tries every free slot but only one of interchangeable ones.
 /// The Gilmore-Lawler bound of the remaining tasks prunes branches.
-#[must_use]
 pub fn exact(problem: &Problem, known: &Solution, limit: &SearchLimit) -> Option<Solution> {
     let mut order: Vec<usize> = (0..problem.tasks()).collect();
     order.sort_by(|a, b| {
@@ -147,12 +147,9 @@ impl Tree<'_> {
         for task in open {
             let loose =
                 self.problem.traffic.of(*task).filter(|(with, _)| self.slot_of[*with] == u32::MAX);
-            let mut weights: Vec<f64> = loose.map(|(_, weight)| weight).collect();
-            weights.sort_by(|a, b| b.total_cmp(a));
+            let weights = descending(loose.map(|(_, weight)| weight).collect());
             for (slot, near) in slots.iter().zip(&near) {
-                let among: f64 =
-                    weights.iter().zip(near).map(|(weight, distance)| weight * distance).sum();
-                cells.push(self.added(*task, *slot) + 0.5 * among);
+                cells.push(self.added(*task, *slot) + 0.5 * dot(&weights, near));
             }
         }
         assign(open.len(), slots.len(), &cells).0

@@ -36,7 +36,7 @@ pub(crate) fn get_core(
         let nearest = (0..free.len())
             .filter(|slot| free[*slot])
             .map(|slot| {
-                let row = known.index_of(pus.os[problem.pu_of_slot[slot] as usize]);
+                let row = known.index_of(pus.os[problem.pu(slot as u32)]);
                 let offset = row.and_then(|row| model.offset_ns.get(row)?.get(home));
                 // PUs with unknown offsets come last.
                 (offset.copied().unwrap_or(f64::INFINITY), slot)

@@ -1,5 +1,6 @@
 //! Restricts a request to seats of one kind, or to equal seats.
 
+use crate::build::count;
 use crate::{Level, PlaceError, PlaceRequest};
 use seatmap_data::machine::CoreKind;
 
@@ -70,10 +71,7 @@ impl PlaceRequest<'_> {
 
     fn seats(&self, group: &[u32], by_core: bool) -> usize {
         let cores = if by_core { Level::Core.groups(&self.profile.topology, group) } else { None };
-        match cores.and_then(|cores| cores.into_iter().max()) {
-            Some(last) => last as usize + 1,
-            None => group.len(),
-        }
+        cores.map_or(group.len(), |cores| count(&cores))
     }
 
     fn use_only(&mut self, chosen: Vec<u32>, kind: Option<CoreKind>) -> Result<(), PlaceError> {

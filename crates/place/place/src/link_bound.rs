@@ -16,7 +16,6 @@ const HALVINGS: usize = 24;
 /// at least lambda s (n - s) / n, with the second eigenvalue lambda of the traffic's Laplacian
 /// (Fiedler 1973; Donath & Hoffman 1973). 0 if all tasks fit in one group. Missing terms count as 0
 /// after the deadline.
-#[must_use]
 pub fn link_bound(problem: &Problem, links: &Links, limit: &SearchLimit) -> f64 {
     let n = problem.tasks();
     let slots = links.slots(&problem.pu_of_slot);

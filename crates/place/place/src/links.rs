@@ -1,5 +1,7 @@
 //! Links that several tasks share.
 
+use crate::build::count;
+use crate::sections::groups_of_model;
 use crate::{Level, Pus, Traffic};
 use seatmap_data::machine::Profile;
 
@@ -17,7 +19,6 @@ pub struct Links {
 impl Links {
     /// One for each group of a level with several groups, some of several cores. Without such
     /// levels, the groups of the home model.
-    #[must_use]
     pub fn new(profile: &Profile, pus: &Pus) -> Self {
         let mut links = Links {
             names: Vec::new(),
@@ -38,19 +39,14 @@ impl Links {
                 below = Some(groups);
             }
         }
-        if links.names.is_empty()
-            && let Some(model) = &profile.home_model
-        {
-            let groups = model.group_of(&pus.os);
-            let groups: Option<Vec<u32>> =
-                groups.into_iter().map(|group| group.map(|group| group as u32)).collect();
-            groups.into_iter().for_each(|groups| links.add("group", &groups, &|group| group));
+        if let Some(groups) = groups_of_model(profile, pus).filter(|_| links.names.is_empty()) {
+            links.add("group", &groups, &|group| group);
         }
         links
     }
 
     fn add(&mut self, level: &str, groups: &[u32], number: &dyn Fn(u32) -> u32) {
-        let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
+        let count = count(groups);
         // One group has no border, and one PU does not form a group.
         if count < 2 || count == groups.len() {
             return;
@@ -62,13 +58,11 @@ impl Links {
     }
 
     /// The number of links.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
     /// Whether there are no links.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
@@ -97,19 +91,15 @@ impl Links {
     }
 
     /// The load of each link, with tasks on these rows.
-    #[must_use]
     pub fn loads(&self, traffic: &Traffic, pu_of: &[usize]) -> Vec<f64> {
         let mut loads = vec![0.0; self.len()];
-        for task in 0..traffic.tasks() {
-            for (with, weight) in traffic.of(task).filter(|(with, _)| *with > task) {
-                self.load(&mut loads, pu_of[task], pu_of[with], weight);
-            }
+        for (task, with, weight) in traffic.edges() {
+            self.load(&mut loads, pu_of[task], pu_of[with], weight);
         }
         loads
     }
 
     /// The most loaded link and its load.
-    #[must_use]
     pub fn busiest(&self, loads: &[f64]) -> Option<(String, f64)> {
         let at = (0..loads.len()).max_by(|a, b| loads[*a].total_cmp(&loads[*b]).then(b.cmp(a)))?;
         Some((self.names[at].clone(), loads[at]))

@@ -13,7 +13,6 @@ const SMALL: usize = 600;
 
 /// Merges communicating tasks, and near slots, into pairs until few are left. Then it places these
 /// and splits the pairs again, with a descent on each level (the V-cycle of Walshaw 2004).
-#[must_use]
 pub fn multilevel(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolution {
     let mut rng = Xoshiro::new(seed);
     // The rest is for kicks on the whole problem.
@@ -96,10 +95,7 @@ pub(crate) fn joined(problem: &Problem, items: &MatchedPairs, slots: &MatchedPai
     for (at, (a, b)) in items.iter().enumerate() {
         (pair_of[*a as usize], pair_of[*b as usize]) = (at, at);
     }
-    let edges = (0..tasks).flat_map(|task| {
-        let later = problem.traffic.of(task).filter(move |(with, _)| *with > task);
-        later.map(move |(with, weight)| (task, with, weight))
-    });
+    let edges = problem.traffic.edges();
     let traffic =
         Traffic::new(coarse_tasks, edges.map(|(a, b, weight)| (pair_of[a], pair_of[b], weight)));
     // If pairs stay on one PU, the much smaller table of PUs remains valid.

@@ -4,21 +4,17 @@ use seatmap_data::machine::{Matrix, Pu, Topology};
 
 /// Neighbours share as much as possible: package by package, cache by cache, SMT siblings together.
 /// If the topology has no cores, `distance` (in the order of `pus`) decides.
-#[must_use]
 pub fn compact(topology: &Topology, pus: &[u32], distance: &Matrix) -> Vec<u32> {
-    let Some(known) = known(topology, pus) else { return chain(pus, distance, f64::min) };
-    let mut order: Vec<&Pu> = known;
-    order.sort_by_key(|pu| (pu.package, pu.numa, pu.die, pu.l3, pu.l2, pu.core, pu.smt, pu.os));
-    order.into_iter().map(|pu| pu.os).collect()
+    match along(topology, pus) {
+        Some(order) => order.into_iter().map(|pu| pu.os).collect(),
+        None => chain(pus, distance, f64::min),
+    }
 }
 
 /// Each PU shares as little as possible with earlier ones: alternating packages, then caches, then
 /// cores; SMT siblings last.
-#[must_use]
 pub fn scatter(topology: &Topology, pus: &[u32], distance: &Matrix) -> Vec<u32> {
-    let Some(known) = known(topology, pus) else { return chain(pus, distance, f64::max) };
-    let mut order: Vec<&Pu> = known;
-    order.sort_by_key(|pu| (pu.package, pu.numa, pu.die, pu.l3, pu.l2, pu.core, pu.smt, pu.os));
+    let Some(order) = along(topology, pus) else { return chain(pus, distance, f64::max) };
     // The rank of a PU in its core, of a core in its cache, or of a cache in its package.
     let rank =
         |pu: &Pu, group: &dyn Fn(&Pu) -> Option<u32>, member: &dyn Fn(&Pu) -> Option<u32>| {
@@ -43,9 +39,12 @@ pub fn scatter(topology: &Topology, pus: &[u32], distance: &Matrix) -> Vec<u32> 
     keyed.into_iter().map(|(_, os)| os).collect()
 }
 
-fn known<'a>(topology: &'a Topology, pus: &[u32]) -> Option<Vec<&'a Pu>> {
-    let found: Option<Vec<&Pu>> = pus.iter().map(|os| topology.pu(*os)).collect();
-    found.filter(|pus| pus.iter().all(|pu| pu.core.is_some()))
+/// From the outside to the inside; `None` without cores.
+fn along<'a>(topology: &'a Topology, pus: &[u32]) -> Option<Vec<&'a Pu>> {
+    let found = pus.iter().map(|os| topology.pu(*os).filter(|pu| pu.core.is_some()));
+    let mut order = found.collect::<Option<Vec<&Pu>>>()?;
+    order.sort_by_key(|pu| (pu.package, pu.numa, pu.die, pu.l3, pu.l2, pu.core, pu.smt, pu.os));
+    Some(order)
 }
 
 /// From the first PU, then the nearest to the last one, or the farthest from all.

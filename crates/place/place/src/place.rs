@@ -47,39 +47,33 @@ impl PlaceRequest<'_> {
         let limit = self.limit.part(BASELINES_PART);
         let cost = |pu_of: &[usize]| self.cost(&problem, &pus, &links, pu_of);
         let baselines = baselines::baselines(self, &problem, &pus, drawn, &limit, cost);
-        let Cheapest { mut solution, is_optimal, mut method } =
+        let is_allowed = |pu_of: &[usize]| baselines::assignment(&problem, pu_of).is_some();
+        let Cheapest { solution, is_optimal, method } =
             self.search(&problem, &pus, &links, sections.as_deref(), lower_bound)?;
+        let mut proof =
+            Proof { lower_bound, optimal: is_optimal, rounded: ROUNDED, method, agreement: None };
+        let mut pu_of = problem.pus_of(&solution.slot_of);
         // The search may add costs of crossings, and uses single precision.
-        solution.cost = cost(&rows_of(&problem, &solution));
+        let mut found = cost(&pu_of);
         // With other methods the user wants the method's own result.
         if self.method == PlaceMethod::Auto
-            && let Some((usual, name)) =
-                baselines::as_good(self, &problem, &pus, solution.cost, cost)
+            && let Some((usual, cost, name)) =
+                baselines::as_good(self, &problem, &pus, found, cost, is_allowed)
         {
-            (solution, method) = (usual, name.to_owned());
+            (pu_of, found) = (usual, cost);
+            name.clone_into(&mut proof.method);
         }
-        let mut lower_bound = lower_bound;
-        let mut optimal = is_optimal;
         if self.prefers_cache {
             // The proof ignores the preference for big caches, which may cost 1 %.
-            let before = solution.cost;
-            let pu_of = rows_of(&problem, &solution);
-            let pu_of = self.in_big_caches(&pus, pu_of, before, cost, |pu_of| {
-                baselines::assignment(&problem, pu_of).is_some()
-            })?;
-            if let Some(slot_of) = baselines::assignment(&problem, &pu_of) {
-                solution = Solution { cost: cost(&pu_of), slot_of };
-            }
-            if optimal {
-                (lower_bound, optimal) = (before, solution.cost <= before * baselines::AS_GOOD);
+            let before = found;
+            pu_of = self.in_big_caches(&pus, pu_of, before, cost, is_allowed)?;
+            found = cost(&pu_of);
+            if is_optimal {
+                proof.lower_bound = before;
+                proof.optimal = found <= before * baselines::AS_GOOD;
             }
         }
-        self.answer(
-            Judged { problem, pus, links, sections },
-            solution,
-            Proof { lower_bound, optimal, method, agreement: None },
-            baselines,
-        )
+        self.answer(Judged { problem, pus, links, sections }, pu_of, found, proof, baselines)
     }
 
     /// Searches by runs of the program with pinned tasks, from the baselines and the answer by
@@ -112,8 +106,7 @@ impl PlaceRequest<'_> {
             baselines::DRAWN_BY_RUNS,
             &self.limit,
             |pu_of| {
-                let placement: Vec<u32> = pu_of.iter().map(|pu| pus.os[*pu]).collect();
-                let time_ns = (judge.time_ns)(&placement).unwrap_or_else(|error| {
+                let time_ns = (judge.time_ns)(&pus.os_of(pu_of)).unwrap_or_else(|error| {
                     // The baselines take no errors: keep the first one.
                     failure.get_or_init(|| error);
                     f64::NAN
@@ -145,34 +138,37 @@ impl PlaceRequest<'_> {
             lower_bound: judge.floor_ns,
             // A divided problem allows only placements within its sections.
             optimal: all && divided.is_none(),
+            rounded: ROUNDED,
             method,
             agreement,
         };
-        self.answer(Judged { problem, pus, links, sections }, solution, proof, baselines)
+        let pu_of = problem.pus_of(&solution.slot_of);
+        let judged = Judged { problem, pus, links, sections };
+        self.answer(judged, pu_of, solution.cost, proof, baselines)
     }
 
-    fn answer(
+    pub(crate) fn answer(
         &self,
         judged: Judged,
-        solution: Solution,
+        pu_of: Vec<usize>,
+        cost: f64,
         proof: Proof,
         baselines: Baselines,
     ) -> Result<PlacementResult, PlaceError> {
         let Judged { problem, pus, links, sections } = judged;
-        let pu_of = rows_of(&problem, &solution);
-        let optimal = proof.optimal || solution.cost <= proof.lower_bound * ROUNDED;
-        let placement: Vec<u32> = pu_of.iter().map(|pu| pus.os[*pu]).collect();
+        let optimal = proof.optimal || cost <= proof.lower_bound * proof.rounded;
+        let placement = pus.os_of(&pu_of);
         Ok(PlacementResult {
-            cost: solution.cost,
+            cost,
             // Single precision may put bounds above the cost.
-            lower_bound: if optimal { solution.cost } else { proof.lower_bound.min(solution.cost) },
+            lower_bound: if optimal { cost } else { proof.lower_bound.min(cost) },
             optimal,
             baselines,
             agreement: proof.agreement,
             method: proof.method,
             channels: self.channels(&problem, &pus, &placement, sections.as_deref())?,
             busiest_link: links.busiest(&links.loads(&problem.traffic, &pu_of)),
-            crossing: sections.map(|sections| crossing(&problem, &sections, &solution)),
+            crossing: sections.map(|sections| crossing(&problem, &sections, &pu_of)),
             placement,
         })
     }
@@ -220,18 +216,13 @@ impl PlaceRequest<'_> {
             return links.loads(&problem.traffic, pu_of).into_iter().fold(0.0, f64::max);
         }
         // The reported cost is in double precision.
-        let of_tasks = (0..problem.tasks()).map(|task| {
-            let later = problem.traffic.of(task).filter(|(with, _)| *with > task);
-            later
-                .map(|(with, weight)| match (pu_of[task], pu_of[with]) {
-                    // The PU distance is zero; the diagonal has the cost of sharing.
-                    (a, b) if a == b => weight * f64::from(problem.distance[(a, a)]),
-                    (a, b) => weight * pus.message_ns(a, b),
-                })
-                .sum::<f64>()
+        let cost = problem.traffic.cost(|task, with| match (pu_of[task], pu_of[with]) {
+            // The PU distance is zero; the diagonal has the cost of sharing.
+            (a, b) if a == b => f64::from(problem.distance[(a, a)]),
+            (a, b) => pus.message_ns(a, b),
         });
         // The sum of an empty list is -0.
-        of_tasks.sum::<f64>() + 0.0
+        cost + 0.0
     }
 
     fn search(
@@ -308,18 +299,20 @@ impl PlaceRequest<'_> {
     }
 }
 
-struct Judged {
-    problem: Problem,
-    pus: Pus,
-    links: Links,
-    sections: Option<Vec<u32>>,
+pub(crate) struct Judged {
+    pub problem: Problem,
+    pub pus: Pus,
+    pub links: Links,
+    pub sections: Option<Vec<u32>>,
 }
 
-struct Proof {
-    lower_bound: f64,
-    optimal: bool,
-    method: String,
-    agreement: Option<Agreement>,
+pub(crate) struct Proof {
+    pub lower_bound: f64,
+    pub optimal: bool,
+    /// Rounding may put an optimal cost above the bound by this factor.
+    pub rounded: f64,
+    pub method: String,
+    pub agreement: Option<Agreement>,
 }
 
 /// Random placements take 1/`BASELINES_PART` of the time.
@@ -327,12 +320,6 @@ const BASELINES_PART: u32 = 8;
 
 /// With runs, the start by distance takes 1/`DISTANCE_PART` of the time.
 const DISTANCE_PART: u32 = 10;
-
-fn rows_of(problem: &Problem, solution: &Solution) -> Vec<usize> {
-    (0..problem.tasks())
-        .map(|task| problem.pu_of_slot[solution.slot_of[task] as usize] as usize)
-        .collect()
-}
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -1,6 +1,6 @@
 //! Settings that work without a plan.
 
-use crate::baselines::usual;
+use crate::baselines::{AS_GOOD, usual};
 use crate::build::problem;
 use crate::{Level, Links, PlaceError, PlaceRequest, PlacementResult, Problem, Pus};
 use seatmap_data::plan::Objective;
@@ -13,8 +13,6 @@ pub struct PlainSettings {
     /// Settings of OpenMP and Open MPI.
     pub settings: Vec<&'static str>,
 }
-
-const ROUNDED: f64 = 1.0 + 1e-9;
 
 impl PlaceRequest<'_> {
     /// The usual order that costs no more than an answer; `None` if there is none, or if runs
@@ -32,7 +30,7 @@ impl PlaceRequest<'_> {
             ("OS order", answer.baselines.os),
         ];
         let Some((name, _)) =
-            usual_costs.into_iter().find(|(_, cost)| *cost <= answer.cost * ROUNDED)
+            usual_costs.into_iter().find(|(_, cost)| *cost <= answer.cost * AS_GOOD)
         else {
             return Ok(None);
         };
@@ -45,7 +43,7 @@ impl PlaceRequest<'_> {
         let links = Links::new(self.profile, &pus);
         let settings = self.settings(&problem, &pus).into_iter().filter(|(_, orders)| {
             orders.iter().all(|rows: &Vec<usize>| {
-                self.cost(&problem, &pus, &links, rows) <= answer.cost * ROUNDED
+                self.cost(&problem, &pus, &links, rows) <= answer.cost * AS_GOOD
             })
         });
         Ok(Some(PlainSettings { name, settings: settings.map(|(setting, _)| setting).collect() }))

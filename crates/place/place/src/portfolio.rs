@@ -25,7 +25,6 @@ const STARTS_PART: u32 = 2;
 ///
 /// Half of the time goes to all starts equally, a quarter to the better two, the rest to the best.
 /// Starts not ready at half time are dropped, except for the first.
-#[must_use]
 pub fn portfolio(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolution {
     let mut rng = Xoshiro::new(seed);
     let nested = OnceCell::new();
@@ -98,7 +97,7 @@ pub(crate) fn downhill(problem: &Problem, slot_of: Vec<u32>, limit: &SearchLimit
         return Solution { cost: problem.cost(&slot_of), slot_of };
     };
     engine.descend(limit);
-    Solution { cost: engine.cost(), slot_of: engine.assignment().to_vec() }
+    engine.solution()
 }
 
 pub(crate) fn refine(

@@ -1,5 +1,6 @@
 //! Gives big caches to the tasks that need them, at almost no cost.
 
+use crate::build::count;
 use crate::{Level, PlaceError, PlaceRequest, Pus};
 
 /// Two measurements of one machine differ as much.
@@ -66,8 +67,7 @@ impl PlaceRequest<'_> {
 
     fn dies(&self, pus: &Pus) -> Vec<Vec<usize>> {
         let groups = Level::L3.groups(&self.profile.topology, &pus.os).unwrap_or_default();
-        let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
-        (0..count as u32)
+        (0..count(&groups) as u32)
             .map(|die| (0..groups.len()).filter(|pu| groups[*pu] == die).collect())
             .collect()
     }

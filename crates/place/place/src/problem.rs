@@ -24,7 +24,6 @@ pub struct Problem {
 
 impl Problem {
     /// One slot on each PU, without constraints. There must not be more tasks than PUs.
-    #[must_use]
     pub fn new(traffic: Traffic, distance: Square<f32>) -> Self {
         let pus = distance.n() as u32;
         Problem {
@@ -37,34 +36,28 @@ impl Problem {
     }
 
     /// The number of tasks.
-    #[must_use]
     pub fn tasks(&self) -> usize {
         self.traffic.tasks()
     }
 
     /// The number of slots, and of items (tasks and holes).
-    #[must_use]
     pub fn slots(&self) -> usize {
         self.pu_of_slot.len()
     }
 
     /// The distance between two slots.
-    #[must_use]
     pub fn between(&self, a: usize, b: usize) -> f64 {
         f64::from(self.distance[(self.pu_of_slot[a] as usize, self.pu_of_slot[b] as usize)])
     }
 
     /// The sum of weight x distance.
-    #[must_use]
     pub fn cost(&self, slot_of: &[u32]) -> f64 {
-        (0..self.tasks())
-            .map(|task| {
-                let later = self.traffic.of(task).filter(|(with, _)| *with > task);
-                later
-                    .map(|(with, weight)| weight * self.apart(slot_of[task], slot_of[with]))
-                    .sum::<f64>()
-            })
-            .sum()
+        self.traffic.cost(|a, b| self.apart(slot_of[a], slot_of[b]))
+    }
+
+    /// The PU of each task.
+    pub(crate) fn pus_of(&self, slot_of: &[u32]) -> Vec<usize> {
+        slot_of[..self.tasks()].iter().map(|slot| self.pu(*slot)).collect()
     }
 
     #[inline]

@@ -70,15 +70,23 @@ impl Pus {
     }
 
     /// The round trip of a message between two different PUs.
-    #[must_use]
     pub fn message_ns(&self, i: usize, j: usize) -> f64 {
         self.wakeup_ns.as_ref().unwrap_or(&self.distance_ns)[(i, j)]
     }
 
     /// The row of a PU.
-    #[must_use]
     pub fn index_of(&self, os: u32) -> Option<usize> {
         place_of(&self.os, os, |other| *other)
+    }
+
+    /// The rows of a placement's PUs.
+    pub(crate) fn rows(&self, placement: &[u32]) -> Result<Vec<usize>, PlaceError> {
+        placement.iter().map(|os| self.index_of(*os).ok_or(PlaceError::NoSuchPu(*os))).collect()
+    }
+
+    /// The OS indices of rows.
+    pub(crate) fn os_of(&self, rows: &[usize]) -> Vec<u32> {
+        rows.iter().map(|row| self.os[*row]).collect()
     }
 }
 
@@ -92,7 +100,6 @@ pub struct Predictions<'a> {
 
 impl<'a> Predictions<'a> {
     /// `None` if the profile has no home model.
-    #[must_use]
     pub fn new(profile: &'a Profile) -> Option<Self> {
         let model = profile.home_model.as_ref()?;
         let known = profile.core_distance.as_ref()?;
@@ -104,7 +111,6 @@ impl<'a> Predictions<'a> {
     }
 
     /// The round trip over a line of a home; `None` for SMT siblings, or without a prediction.
-    #[must_use]
     pub fn round_trip_ns(&self, i: usize, j: usize, home: usize) -> Option<f64> {
         // SMT siblings share the innermost cache: their line does not pass its home.
         let are_siblings = i != j && self.core[i].is_some() && self.core[i] == self.core[j];
@@ -119,7 +125,6 @@ impl<'a> Predictions<'a> {
     }
 
     /// The best home for two rows, and the round trip.
-    #[must_use]
     pub fn best_home(&self, i: usize, j: usize) -> Option<(usize, f64)> {
         self.each_home(i, j).min_by(|a, b| a.1.total_cmp(&b.1))
     }

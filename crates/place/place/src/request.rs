@@ -100,7 +100,6 @@ pub enum PlaceMethod {
 impl<'a> PlaceRequest<'a> {
     /// A request by distance and bytes on all PUs, for one second on one thread; by wakeups if the
     /// pattern was observed by them and the machine's are known.
-    #[must_use]
     pub fn new(profile: &'a Profile, pattern: &'a Pattern) -> Self {
         PlaceRequest {
             profile,
@@ -135,7 +134,6 @@ impl<'a> PlaceRequest<'a> {
 
     /// `Time` if the tasks' work is known, because by distance idle tasks get as many seats as busy
     /// ones; otherwise distance.
-    #[must_use]
     pub fn usual_objective(&self) -> Objective {
         // A recording has only the total time.
         let are_loads_known = !self.pattern.loads.is_empty() || self.pattern.observation.is_none();
@@ -180,7 +178,6 @@ impl<'a> PlaceRequest<'a> {
 
     /// Whether a message costs a wakeup: links carry bytes, simulated programs spin, and homes
     /// belong to lines.
-    #[must_use]
     pub fn counts_wakeups(&self) -> bool {
         let is_sum = matches!(self.objective, Objective::Distance | Objective::Time);
         let are_asleep = match self.waiting {
@@ -197,7 +194,6 @@ impl<'a> PlaceRequest<'a> {
 }
 
 /// Whether a profile has the costs of a wakeup on one CPU and between two.
-#[must_use]
 pub fn knows_wakeups(profile: &Profile) -> bool {
     profile.wakeups.as_ref().is_some_and(Wakeups::tell_one_from_two)
 }

@@ -1,9 +1,8 @@
 //! Divides tasks over chips or sections first, then over PUs.
 
-use crate::build::groups;
-use crate::search::Solution;
+use crate::build::{count, groups};
 use crate::{Level, PlaceError, PlaceMethod, PlaceRequest, Problem, Pus, Zones};
-use seatmap_data::machine::Square;
+use seatmap_data::machine::{Profile, Square};
 
 /// Packages (or NUMA nodes, or the home model's groups) for a partition, arcs of equal length for
 /// pizza slices.
@@ -19,14 +18,14 @@ fn chips(request: &PlaceRequest, pus: &Pus) -> Result<Vec<u32>, PlaceError> {
     [Level::Package, Level::Numa]
         .into_iter()
         .filter_map(|level| groups(level, request.profile, pus).ok())
-        .chain(std::iter::once_with(|| groups_of_model(request, pus)).flatten())
+        .chain(std::iter::once_with(|| groups_of_model(request.profile, pus)).flatten())
         .find(|groups| groups.iter().any(|group| *group > 0))
         .ok_or(PlaceError::OneChip)
 }
 
 /// `None` if the home model lacks a PU.
-fn groups_of_model(request: &PlaceRequest, pus: &Pus) -> Option<Vec<u32>> {
-    let of = request.profile.home_model.as_ref()?.group_of(&pus.os);
+pub(crate) fn groups_of_model(profile: &Profile, pus: &Pus) -> Option<Vec<u32>> {
+    let of = profile.home_model.as_ref()?.group_of(&pus.os);
     of.into_iter().map(|group| group.map(|group| group as u32)).collect()
 }
 
@@ -34,7 +33,7 @@ fn groups_of_model(request: &PlaceRequest, pus: &Pus) -> Option<Vec<u32>> {
 fn slices(request: &PlaceRequest, pus: &Pus, sections: usize) -> Result<Vec<u32>, PlaceError> {
     let cores = groups(Level::Core, request.profile, pus)
         .unwrap_or_else(|_| (0..pus.os.len() as u32).collect());
-    let count = cores.iter().max().map_or(0, |last| *last as usize + 1);
+    let count = count(&cores);
     if sections < 2 || !count.is_multiple_of(sections) {
         let fitting = (2..=count).filter(|sections| count.is_multiple_of(*sections));
         let fitting: Vec<String> = fitting.map(|sections| sections.to_string()).collect();
@@ -54,7 +53,7 @@ pub(crate) fn divided(
     is_partition: bool,
 ) -> Result<Problem, PlaceError> {
     let n = problem.distance.n();
-    let sections = section_of_pu.iter().max().map_or(1, |last| *last as usize + 1);
+    let sections = count(section_of_pu).max(1);
     let farthest = (0..n).flat_map(|i| problem.distance.row(i)).copied().fold(0.0, f32::max);
     let price = farthest * CROSSING;
     let distance = Square::from_fn(n, |i, j| {
@@ -117,20 +116,13 @@ fn components(problem: &Problem) -> Vec<usize> {
     sizes
 }
 
-pub(crate) fn crossing(
-    problem: &Problem,
-    section_of_pu: &[u32],
-    solution: &Solution,
-) -> (f64, f64) {
-    let section =
-        |task: usize| section_of_pu[problem.pu_of_slot[solution.slot_of[task] as usize] as usize];
+pub(crate) fn crossing(problem: &Problem, section_of_pu: &[u32], pu_of: &[usize]) -> (f64, f64) {
     let mut crossing = 0.0;
     let mut all = 0.0;
-    for task in 0..problem.tasks() {
-        for (with, weight) in problem.traffic.of(task).filter(|(with, _)| *with > task) {
-            all += weight;
-            crossing += if section(task) == section(with) { 0.0 } else { weight };
-        }
+    for (task, with, weight) in problem.traffic.edges() {
+        let is_inside = section_of_pu[pu_of[task]] == section_of_pu[pu_of[with]];
+        all += weight;
+        crossing += if is_inside { 0.0 } else { weight };
     }
     (crossing, all)
 }

@@ -1,6 +1,6 @@
 //! The cores and caches that tasks share, and empty ones.
 
-use crate::build::groups;
+use crate::build::{count, groups};
 use crate::{Level, PlaceError, PlaceRequest, Pus};
 use seatmap_data::machine::Topology;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,8 +10,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct CoreSharing {
     /// Cores with several tasks.
     pub shared_cores: usize,
-    /// Cores with a task.
-    pub used_cores: usize,
     /// Usable cores.
     pub cores: usize,
     /// Packages without a task, by OS number.
@@ -23,16 +21,14 @@ pub struct CoreSharing {
 impl PlaceRequest<'_> {
     /// The number of usable cores; `None` if none has several usable hardware threads, or if cores
     /// are unknown.
-    #[must_use]
     pub fn smt_cores(&self) -> Option<usize> {
         let topology = &self.profile.topology;
         let allowed = self.allowed()?;
-        let cores = Level::Core.groups(topology, &allowed)?.into_iter().max()? as usize + 1;
+        let cores = count(&Level::Core.groups(topology, &allowed)?);
         (cores < allowed.len()).then_some(cores)
     }
 
     /// Whether fixed tasks share a core: then the user wants sharing.
-    #[must_use]
     pub fn fixes_share_a_core(&self) -> bool {
         let fixed: Vec<u32> =
             self.fixed.iter().filter_map(|(_, os)| self.profile.topology.pu(*os)?.core).collect();
@@ -40,7 +36,6 @@ impl PlaceRequest<'_> {
     }
 
     /// `None` if the topology does not have cores.
-    #[must_use]
     pub fn sharing(&self, placement: &[u32]) -> Option<CoreSharing> {
         let topology = &self.profile.topology;
         let allowed = self.allowed()?;
@@ -54,7 +49,6 @@ impl PlaceRequest<'_> {
         let empty_packages = empty(topology, &allowed, placement, Level::Package);
         Some(CoreSharing {
             shared_cores: tasks_on.values().filter(|tasks| **tasks > 1).count(),
-            used_cores: tasks_on.len(),
             cores: cores.len(),
             empty_nodes: empty(topology, &allowed, placement, Level::Numa)
                 .into_iter()
@@ -83,8 +77,7 @@ impl PlaceRequest<'_> {
     /// one core.
     pub(crate) fn one_pu_a_group(&self, level: Level, all: Pus) -> Result<Pus, PlaceError> {
         let groups = groups(level, self.profile, &all)?;
-        let mut first: Vec<Option<u32>> =
-            vec![None; groups.iter().max().map_or(0, |last| *last as usize + 1)];
+        let mut first: Vec<Option<u32>> = vec![None; count(&groups)];
         for (_, os) in &self.fixed {
             let at = all.index_of(*os).ok_or(PlaceError::NoSuchPu(*os))?;
             // Slots check two tasks on the same PU.
@@ -129,7 +122,6 @@ mod tests {
         let sharing = request.sharing(&[0, 16, 1, 2]).unwrap();
         let expected = CoreSharing {
             shared_cores: 1,
-            used_cores: 3,
             cores: 16,
             empty_packages: vec![1],
             empty_nodes: vec![],

@@ -49,7 +49,6 @@ impl PlaceRequest<'_> {
     }
 
     /// Whether both uses of SMT are possible, and the user named no level.
-    #[must_use]
     pub fn has_other_way(&self) -> bool {
         // Simulations would need more runs, and the named methods do not support it.
         let is_sum = self.objective != Objective::Simulated && self.method == PlaceMethod::Auto;

@@ -42,7 +42,6 @@ pub struct Solved {
 /// The cheapest placement by weight x distance: by V-cycles if PUs have several slots, by annealing
 /// if many slots form groups, multilevel for thousands of slots, otherwise by the portfolio, with a
 /// proof for few tasks.
-#[must_use]
 pub fn cheapest(
     problem: &Problem,
     lower_bound: f64,
@@ -52,16 +51,12 @@ pub fn cheapest(
 ) -> Cheapest {
     let until = limit.until(lower_bound * ROUNDED);
     if can_join(problem) {
-        return joined(problem, lower_bound, &until, threads, seed);
+        let best = side_by_side(threads, seed, |seed| cycled(problem, &until, seed));
+        return compared(problem, best, lower_bound, "cycles");
     }
     if let Some(way) = anneal::way(problem) {
         let best = side_by_side(threads, seed, |seed| way.search(problem, &until, seed));
-        let cost = problem.cost(&best.solution.slot_of);
-        return cheapest_by(
-            Solution { cost, ..best.solution },
-            cost <= lower_bound * ROUNDED,
-            &format!("annealing from {}", best.name),
-        );
+        return compared(problem, best, lower_bound, "annealing");
     }
     if problem.slots() >= SMALLEST {
         let best = side_by_side(threads, seed, |seed| multilevel(problem, &until, seed));
@@ -84,27 +79,23 @@ pub fn cheapest(
     }
 }
 
-fn joined(
-    problem: &Problem,
-    lower_bound: f64,
-    limit: &SearchLimit,
-    threads: usize,
-    seed: u64,
-) -> Cheapest {
-    let best = side_by_side(threads, seed, |seed| {
-        let part = limit.part(START_PART);
-        let start = if problem.slots() >= SMALLEST {
-            multilevel(problem, &part, seed)
-        } else {
-            portfolio(problem, &part, seed)
-        };
-        cycles(problem, &start, limit, seed)
-    });
+fn cycled(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolution {
+    let part = limit.part(START_PART);
+    let start = if problem.slots() >= SMALLEST {
+        multilevel(problem, &part, seed)
+    } else {
+        portfolio(problem, &part, seed)
+    };
+    cycles(problem, &start, limit, seed)
+}
+
+/// With the cost in double precision, which may reach the bound.
+fn compared(problem: &Problem, best: StartSolution, lower_bound: f64, method: &str) -> Cheapest {
     let cost = problem.cost(&best.solution.slot_of);
     cheapest_by(
         Solution { cost, ..best.solution },
         cost <= lower_bound * ROUNDED,
-        &format!("cycles from {}", best.name),
+        &format!("{method} from {}", best.name),
     )
 }
 
@@ -140,7 +131,6 @@ const TURNS: u32 = 8;
 /// first go through all methods for a pattern on a machine ([`crate::portfolio`],
 /// [`crate::multilevel`], [`crate::exact`]). Then kicks, for matrices with structure, and tabu
 /// search take turns from the best permutation.
-#[must_use]
 pub fn solve(qap: &Qap, limit: &SearchLimit, threads: usize, seed: u64) -> Solved {
     let form = AsProblem::new(qap);
     let part = limit.part(BOUND_PART);
@@ -196,11 +186,13 @@ fn in_turns(
         // An eighth, then a seventh of the rest, and so on.
         let part = limit.part(TURNS - turn);
         let (solution, name) = match (is_tabu, form.filter(|form| form.is_sparse())) {
-            (true, _) => (walked(qap, &best.solution, &part, &mut rng), "tabu search"),
+            (true, _) => (on_matrices(qap, &best.solution, true, &part, &mut rng), "tabu search"),
             (_, Some(form)) => {
                 (form.kicked(&best.solution, &part, &mut rng), "iterated local search")
             }
-            _ => (kicked(qap, &best.solution, &part, &mut rng), "iterated local search"),
+            _ => {
+                (on_matrices(qap, &best.solution, false, &part, &mut rng), "iterated local search")
+            }
         };
         has_helped = solution.as_ref().is_some_and(|solution| solution.cost < best.solution.cost);
         if let Some(solution) = solution.filter(|_| has_helped) {
@@ -213,15 +205,18 @@ fn in_turns(
     best
 }
 
-/// `None` without time for a table.
-fn kicked(qap: &Qap, from: &Solution, limit: &SearchLimit, rng: &mut Xoshiro) -> Option<Solution> {
+/// By tabu search from the next local optimum, or by kicks; `None` without time for a table.
+fn on_matrices(
+    qap: &Qap,
+    from: &Solution,
+    is_tabu: bool,
+    limit: &SearchLimit,
+    rng: &mut Xoshiro,
+) -> Option<Solution> {
     let mut engine = Dense::new(qap, from.slot_of.clone(), limit)?;
-    Some(iterate(&mut engine, rng, limit))
-}
-
-/// From the next local optimum; `None` without time for a table.
-fn walked(qap: &Qap, from: &Solution, limit: &SearchLimit, rng: &mut Xoshiro) -> Option<Solution> {
-    let mut engine = Dense::new(qap, from.slot_of.clone(), limit)?;
+    if !is_tabu {
+        return Some(iterate(&mut engine, rng, limit));
+    }
     engine.descend(limit);
     Some(tabu(&mut engine, rng, limit))
 }

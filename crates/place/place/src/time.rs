@@ -30,7 +30,8 @@ mod tests;
 pub use exact::MOST_TASKS;
 pub use placement::{Score, TimedPlacement};
 
-use crate::build::problem;
+use crate::build::{count, problem};
+use crate::place::{Judged, Proof};
 use crate::{
     Level, Links, PlaceError, PlaceMethod, PlaceRequest, PlacementResult, Problem, Pus, Traffic,
     baselines,
@@ -82,7 +83,6 @@ pub struct Core {
 impl Core {
     /// The part of its speed that each busy thread keeps: the gain grows linearly from one thread
     /// to all.
-    #[must_use]
     pub fn share(self, busy: u32) -> f64 {
         match busy {
             0 | 1 => 1.0,
@@ -91,7 +91,6 @@ impl Core {
     }
 
     /// The work of this many busy threads, relative to one alone.
-    #[must_use]
     pub fn work(self, busy: u32) -> f64 {
         let others = f64::from(self.threads.max(2) - 1);
         1.0 + (self.gain - 1.0) * (f64::from(busy) - 1.0).clamp(0.0, others) / others
@@ -137,34 +136,39 @@ impl<'a> TimeModel<'a> {
                 tasks as u32
             },
             group: is_grouped.then(|| problem.zones.zone_of_slot[..n].to_vec()),
-            fixed: problem
-                .fixed
-                .iter()
-                .map(|slot| slot.map(|slot| problem.pu_of_slot[slot as usize] as usize))
-                .collect(),
+            fixed: problem.fixed.iter().map(|slot| slot.map(|slot| problem.pu(slot))).collect(),
         })
     }
 
     /// The number of tasks.
-    #[must_use]
     pub fn tasks(&self) -> usize {
         self.work_ns.len()
     }
 
     /// The number of PUs.
-    #[must_use]
     pub fn pus(&self) -> usize {
         self.speed.len()
     }
 
     /// The cost of a message to each of its tasks.
-    #[must_use]
     pub fn between_ns(&self, a: usize, b: usize) -> f64 {
         if a == b { self.same_ns[a] } else { self.distance_ns[(a, b)] }
     }
 
+    /// The work that each PU adds to its core, the lower ones first, relative to one thread alone.
+    fn added_work(&self) -> Vec<f64> {
+        let mut met = vec![0_u32; self.cores.len()];
+        self.core
+            .iter()
+            .map(|at| {
+                let core = self.cores[*at];
+                met[*at] += 1;
+                core.work(met[*at]) - if met[*at] > 1 { core.work(met[*at] - 1) } else { 0.0 }
+            })
+            .collect()
+    }
+
     /// The time of the slowest seat.
-    #[must_use]
     pub fn cost(&self, pu_of: &[usize]) -> f64 {
         TimedPlacement::of(self, pu_of).score().most
     }
@@ -195,8 +199,7 @@ fn cores(request: &PlaceRequest, pus: &Pus) -> (Vec<usize>, Vec<Core>) {
     }
     let core: Vec<u32> =
         Level::Core.groups(topology, &pus.os).unwrap_or_else(|| (0..pus.os.len() as u32).collect());
-    let count = core.iter().max().map_or(0, |last| *last as usize + 1);
-    let mut cores = vec![Core { threads: 1, gain: 1.0 }; count];
+    let mut cores = vec![Core { threads: 1, gain: 1.0 }; count(&core)];
     for (os, at) in pus.os.iter().zip(&core) {
         let threads =
             topology.pu(*os).and_then(|pu| pu.core).and_then(|core| threads_of.get(&core));
@@ -248,8 +251,7 @@ impl PlaceRequest<'_> {
         let pus = self.pus()?;
         let problem = problem(self, &pus)?;
         let model = TimeModel::new(self, &problem, &pus)?;
-        let rows = placement.iter().map(|os| pus.index_of(*os).ok_or(PlaceError::NoSuchPu(*os)));
-        let pu_of = rows.collect::<Result<Vec<usize>, _>>()?;
+        let pu_of = pus.rows(placement)?;
         let seating = TimedPlacement::of(&model, &pu_of);
         let at = seating.slowest();
         let (work_ns, messages_ns) = seating.parts(at);
@@ -260,20 +262,6 @@ impl PlaceRequest<'_> {
             messages_ns,
             speed: seating.speed(at),
         })
-    }
-
-    /// The cost of the search without a proof, and the lower bound, for benches.
-    ///
-    /// # Errors
-    /// [`PlaceError`], as for the request itself.
-    pub fn search_alone(&self) -> Result<(f64, f64), PlaceError> {
-        let pus = self.pus()?;
-        let problem = problem(self, &pus)?;
-        let model = TimeModel::new(self, &problem, &pus)?;
-        let starts = start::starts(self, &model, &problem, &pus, &self.limit);
-        let (_, pu_of, _) =
-            search::side_by_side(&model, &starts, &self.limit, self.threads, self.seed);
-        Ok((model.cost(&pu_of), bound::bound(&model)))
     }
 
     pub(crate) fn place_by_time(&self) -> Result<PlacementResult, PlaceError> {
@@ -296,12 +284,11 @@ impl PlaceRequest<'_> {
         );
         let floor = bound::bound(&model);
         let mut found = self.fastest(&model, &problem, &pus, floor);
-        let usual = self.allowed_usual(&model, &pus);
         // A common name is worth more than a method's.
         let as_good =
-            usual.into_iter().find(|(pu_of, _)| cost(pu_of) <= found.cost * baselines::AS_GOOD);
-        if let Some((pu_of, name)) = as_good {
-            found = Fastest { cost: cost(&pu_of), pu_of, method: name.to_owned(), ..found };
+            baselines::as_good(self, &problem, &pus, found.cost, cost, |pu_of| model.allows(pu_of));
+        if let Some((pu_of, cost, name)) = as_good {
+            found = Fastest { cost, pu_of, method: name.to_owned(), ..found };
         }
         // The proof ignores the preference for big caches.
         let lower_bound = if found.is_optimal { found.cost } else { floor.min(found.cost) };
@@ -310,20 +297,15 @@ impl PlaceRequest<'_> {
                 .in_big_caches(&pus, found.pu_of, found.cost, cost, |pu_of| model.allows(pu_of))?;
             found.cost = cost(&found.pu_of);
         }
-        let placement: Vec<u32> = found.pu_of.iter().map(|pu| pus.os[*pu]).collect();
-        let is_optimal = found.cost <= lower_bound * baselines::AS_GOOD;
-        Ok(PlacementResult {
-            cost: found.cost,
-            lower_bound: if is_optimal { found.cost } else { lower_bound },
-            optimal: is_optimal,
-            baselines,
-            agreement: None,
+        let proof = Proof {
+            lower_bound,
+            optimal: false,
+            rounded: baselines::AS_GOOD,
             method: found.method,
-            channels: self.channels(&problem, &pus, &placement, None)?,
-            busiest_link: links.busiest(&links.loads(&problem.traffic, &found.pu_of)),
-            crossing: None,
-            placement,
-        })
+            agreement: None,
+        };
+        let judged = Judged { problem, pus, links, sections: None };
+        self.answer(judged, found.pu_of, found.cost, proof, baselines)
     }
 
     fn fastest(&self, model: &TimeModel, problem: &Problem, pus: &Pus, floor: f64) -> Fastest {
@@ -349,12 +331,6 @@ impl PlaceRequest<'_> {
             Some(_) => Fastest { is_optimal: true, ..found },
             None => found,
         }
-    }
-
-    fn allowed_usual(&self, model: &TimeModel, pus: &Pus) -> Vec<(Vec<usize>, &'static str)> {
-        let [os, compact, scatter] = baselines::usual(self, model.tasks(), pus);
-        let named = [(compact, "compact"), (scatter, "scatter"), (os, "OS order")];
-        named.into_iter().filter(|(pu_of, _)| model.allows(pu_of)).collect()
     }
 }
 

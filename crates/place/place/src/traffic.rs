@@ -1,5 +1,7 @@
 //! Traffic between tasks, symmetric and sparse.
 
+use crate::bound::descending;
+
 /// The traffic between all pairs of tasks, in compressed rows.
 ///
 /// Core distances are symmetric, so only the sum of both directions matters.
@@ -13,7 +15,6 @@ pub struct Traffic {
 impl Traffic {
     /// Adds up directed weights `(from, to, weight)` by pair, without self edges, zeros, and
     /// endpoints above `tasks`.
-    #[must_use]
     pub fn new(tasks: usize, edges: impl IntoIterator<Item = (usize, usize, f64)>) -> Self {
         let mut edges: Vec<(u32, u32, f64)> = edges
             .into_iter()
@@ -67,7 +68,6 @@ impl Traffic {
     }
 
     /// The number of tasks.
-    #[must_use]
     pub fn tasks(&self) -> usize {
         self.first.len() - 1
     }
@@ -81,8 +81,26 @@ impl Traffic {
             .zip(self.weight[row].iter().copied())
     }
 
+    /// Each communicating pair once, with the weight of both directions: `(from, to, weight)`.
+    pub fn edges(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
+        (0..self.tasks())
+            .flat_map(|task| self.later(task).map(move |(with, weight)| (task, with, weight)))
+    }
+
+    fn later(&self, task: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        self.of(task).filter(move |(with, _)| *with > task)
+    }
+
+    /// The sum of weight x distance, task by task.
+    pub fn cost(&self, apart: impl Fn(usize, usize) -> f64) -> f64 {
+        (0..self.tasks())
+            .map(|task| {
+                self.later(task).map(|(with, weight)| weight * apart(task, with)).sum::<f64>()
+            })
+            .sum()
+    }
+
     /// The number of partners of a task.
-    #[must_use]
     pub fn degree(&self, task: usize) -> usize {
         self.first[task + 1] - self.first[task]
     }
@@ -95,19 +113,21 @@ impl Traffic {
     }
 
     /// The total traffic of a task.
-    #[must_use]
     pub fn volume(&self, task: usize) -> f64 {
         self.of(task).map(|(_, weight)| weight).sum()
     }
 
+    /// The weights of a task's edges, the heaviest first.
+    pub(crate) fn heaviest(&self, task: usize) -> Vec<f64> {
+        descending(self.of(task).map(|(_, weight)| weight).collect())
+    }
+
     /// The number of communicating pairs.
-    #[must_use]
     pub fn pairs(&self) -> usize {
         self.with.len() / 2
     }
 
     /// The traffic between two tasks.
-    #[must_use]
     pub fn between(&self, a: usize, b: usize) -> f64 {
         let row = self.first[a]..self.first[a + 1];
         match self.with[row.clone()].binary_search(&(b as u32)) {

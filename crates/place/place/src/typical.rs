@@ -23,7 +23,7 @@ impl PlaceRequest<'_> {
         let mut drawn = Vec::with_capacity(DRAWN);
         for _ in 0..DRAWN {
             let pu_of = at_random(&problem, core.as_deref(), &mut rng);
-            let placement: Vec<u32> = pu_of.iter().map(|pu| pus.os[*pu]).collect();
+            let placement = pus.os_of(&pu_of);
             let cost = match judge {
                 Some(judge) => (judge.time_ns)(&placement).map_err(PlaceError::Run)?,
                 None => self.cost(&problem, &pus, &links, &pu_of),

@@ -1,5 +1,7 @@
 //! The fewest and the most tasks on groups of slots.
 
+use crate::build::count;
+
 /// Groups of slots with their fewest and most tasks.
 ///
 /// Zones express three constraints: at most one task per core, even numbers of tasks per PU (the
@@ -16,26 +18,22 @@ pub struct Zones {
 
 impl Zones {
     /// One zone, without bounds.
-    #[must_use]
     pub fn free(slots: usize) -> Self {
         Zones { zone_of_slot: vec![0; slots], least: vec![0], most: vec![slots as u32] }
     }
 
     /// Zones that each take between `least` and `most` tasks.
-    #[must_use]
     pub fn alike(zone_of_slot: Vec<u32>, least: u32, most: u32) -> Self {
-        let zones = zone_of_slot.iter().max().map_or(0, |last| *last as usize + 1);
+        let zones = count(&zone_of_slot);
         Zones { zone_of_slot, least: vec![least; zones], most: vec![most; zones] }
     }
 
     /// Whether every assignment is allowed.
-    #[must_use]
     pub fn are_free(&self) -> bool {
         self.least.len() <= 1
     }
 
     /// Items from `tasks` on are holes.
-    #[must_use]
     pub fn count(&self, item_at: &[u32], tasks: usize) -> Vec<u32> {
         let mut count = vec![0; self.least.len()];
         for (slot, item) in item_at.iter().enumerate() {
@@ -45,7 +43,6 @@ impl Zones {
     }
 
     /// Whether a task may move from one zone to another.
-    #[must_use]
     pub fn allow(&self, count: &[u32], from: u32, to: u32) -> bool {
         let from = from as usize;
         let to = to as usize;

@@ -126,7 +126,7 @@ fn start(
         drop((there, reporter));
         spawned
     });
-    let listener = listener::receive_descriptor(here.as_raw_fd())?.map(CallListener::new);
+    let listener = listener::receive_descriptor(&here)?.map(CallListener::new);
     let mut early = Vec::new();
     while let Some(listener) = listener.as_ref().filter(|_| !spawner.is_finished()) {
         if !readable([listener.as_raw_fd()], START_EVERY)?[0] {

@@ -3,7 +3,7 @@
 use crate::machine::{Pu, Topology};
 
 /// A part of the hardware that PUs can share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Level {
     /// A core.
     Core,

@@ -36,77 +36,46 @@ pub mod registers {
 
 /// The width of a load or store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub enum Width {
     /// 2 bytes.
-    Half,
+    Half = 0x08,
     /// 4 bytes.
-    Word,
+    Word = 0x00,
     /// 8 bytes.
-    Double,
-}
-
-impl Width {
-    fn bits(self) -> u8 {
-        match self {
-            Width::Word => 0x00,
-            Width::Half => 0x08,
-            Width::Double => 0x18,
-        }
-    }
+    Double = 0x18,
 }
 
 /// A comparison of unsigned 64-bit numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub enum JumpCondition {
     /// Equal.
-    Equal,
+    Equal = 0x10,
     /// Not equal.
-    Different,
+    Different = 0x50,
     /// Greater.
-    Above,
-}
-
-impl JumpCondition {
-    fn bits(self) -> u8 {
-        match self {
-            JumpCondition::Equal => 0x10,
-            JumpCondition::Above => 0x20,
-            JumpCondition::Different => 0x50,
-        }
-    }
+    Above = 0x20,
 }
 
 /// An operation on 64-bit numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub enum EbpfOperation {
     /// Sum.
-    Add,
+    Add = 0x00,
     /// Difference; of two addresses, a number.
-    Subtract,
+    Subtract = 0x10,
     /// Bitwise or.
-    Or,
+    Or = 0x40,
     /// Bitwise and.
-    And,
+    And = 0x50,
     /// Shift left.
-    ShiftLeft,
+    ShiftLeft = 0x60,
     /// Logical shift right.
-    ShiftRight,
+    ShiftRight = 0x70,
     /// Copy.
-    Move,
-}
-
-impl EbpfOperation {
-    fn bits(self) -> u8 {
-        match self {
-            EbpfOperation::Add => 0x00,
-            EbpfOperation::Subtract => 0x10,
-            EbpfOperation::Or => 0x40,
-            EbpfOperation::And => 0x50,
-            EbpfOperation::ShiftLeft => 0x60,
-            EbpfOperation::ShiftRight => 0x70,
-            EbpfOperation::Move => 0xb0,
-        }
-    }
+    Move = 0xb0,
 }
 
 /// Kernel functions for programs (`include/uapi/linux/bpf.h`).
@@ -167,7 +136,6 @@ pub struct Assembler {
 
 impl Assembler {
     /// An empty program.
-    #[must_use]
     pub fn new() -> Self {
         Assembler::default()
     }
@@ -181,7 +149,7 @@ impl Assembler {
         offset: usize,
     ) -> &mut Self {
         let offset = self.near(offset);
-        self.put(0x61 | width.bits(), to, from, offset, 0)
+        self.put(0x61 | width as u8, to, from, offset, 0)
     }
 
     /// `*(to + offset) = from`; stack offsets are negative.
@@ -192,7 +160,7 @@ impl Assembler {
         offset: i16,
         from: EbpfRegister,
     ) -> &mut Self {
-        self.put(0x63 | width.bits(), to, from, offset, 0)
+        self.put(0x63 | width as u8, to, from, offset, 0)
     }
 
     /// `*(to + offset) = number`.
@@ -203,7 +171,7 @@ impl Assembler {
         offset: i16,
         number: i32,
     ) -> &mut Self {
-        self.put(0x62 | width.bits(), to, EbpfRegister(0), offset, number)
+        self.put(0x62 | width as u8, to, EbpfRegister(0), offset, number)
     }
 
     /// `*(to + offset) += from`, atomically.
@@ -218,7 +186,7 @@ impl Assembler {
         to: EbpfRegister,
         from: EbpfRegister,
     ) -> &mut Self {
-        self.put(0x0f | operation.bits(), to, from, 0, 0)
+        self.put(0x0f | operation as u8, to, from, 0, 0)
     }
 
     /// `to = to OPERATION number`.
@@ -228,12 +196,12 @@ impl Assembler {
         to: EbpfRegister,
         number: i32,
     ) -> &mut Self {
-        self.put(0x07 | operation.bits(), to, EbpfRegister(0), 0, number)
+        self.put(0x07 | operation as u8, to, EbpfRegister(0), 0, number)
     }
 
     /// `to` = the address at this offset from the stack's end.
     pub fn stack(&mut self, to: EbpfRegister, offset: i32) -> &mut Self {
-        self.calculate(EbpfOperation::Move, to, EbpfRegister(10)).calculate_number(
+        self.calculate(EbpfOperation::Move, to, registers::STACK).calculate_number(
             EbpfOperation::Add,
             to,
             offset,
@@ -249,7 +217,7 @@ impl Assembler {
         label: &'static str,
     ) -> &mut Self {
         self.jumps.push((self.code.len(), label));
-        self.put(0x05 | compare.bits(), left, EbpfRegister(0), 0, right)
+        self.put(0x05 | compare as u8, left, EbpfRegister(0), 0, right)
     }
 
     /// Jumps if the comparison of two registers holds.
@@ -261,7 +229,7 @@ impl Assembler {
         label: &'static str,
     ) -> &mut Self {
         self.jumps.push((self.code.len(), label));
-        self.put(0x0d | compare.bits(), left, right, 0, 0)
+        self.put(0x0d | compare as u8, left, right, 0, 0)
     }
 
     /// Jumps.

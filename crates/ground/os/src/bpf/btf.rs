@@ -75,8 +75,7 @@ impl Btf {
     /// [`BtfError::Malformed`].
     pub fn parse(bytes: &[u8]) -> Result<Self, BtfError> {
         let malformed = BtfError::Malformed;
-        let magic = bytes.get(..2).and_then(|magic| magic.try_into().ok()).map(u16::from_ne_bytes);
-        if magic != Some(MAGIC) {
+        if bytes.first_chunk() != Some(&MAGIC.to_ne_bytes()) {
             return Err(malformed("no magic number"));
         }
         let length = word(bytes, 4).ok_or(malformed("no header"))? as usize;
@@ -96,7 +95,6 @@ impl Btf {
     }
 
     /// A function's number.
-    #[must_use]
     pub fn function(&self, name: &str) -> Option<u32> {
         self.number(FUNCTION, name)
     }
@@ -190,7 +188,7 @@ fn starts(types: &[u8]) -> Option<Vec<usize>> {
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_ne_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
+    Some(u32::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
 #[cfg(test)]

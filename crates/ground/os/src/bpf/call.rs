@@ -1,5 +1,6 @@
 //! The system call bpf(2).
 
+use crate::checked;
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
 
@@ -34,7 +35,7 @@ pub(super) unsafe fn bpf<T>(command: BpfCommand, attributes: &mut T) -> io::Resu
             size_of::<T>(),
         )
     };
-    if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(answer as i32) }
+    checked(answer).map(|answer| answer as i32)
 }
 
 /// Makes a call that returns a new close-on-exec descriptor.

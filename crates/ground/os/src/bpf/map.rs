@@ -17,7 +17,6 @@ const BATCH: usize = 4096;
 const MOST_BY_THREADS: u64 = 1 << 20;
 
 /// Twice the present threads, but at least `least`.
-#[must_use]
 pub fn room_for_threads(least: u32) -> u32 {
     let loadavg = std::fs::read("/proc/loadavg").unwrap_or_default();
     let threads = threads_of_all(&loadavg).unwrap_or(0);

@@ -2,7 +2,8 @@
 //! `Documentation/trace/uprobetracer.rst`).
 
 use super::program::EbpfLink;
-use crate::perf_event::{self, ANY_THREAD};
+use crate::checked;
+use crate::perf_event::{self, ANY_THREAD, ATTRIBUTE_BYTES, Attributes};
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -12,29 +13,8 @@ use std::path::Path;
 /// The event type for perf_event_open(2).
 const KIND: &str = "/sys/bus/event_source/devices/uprobe/type";
 
-/// `PERF_ATTR_SIZE_VER1` of `include/uapi/linux/perf_event.h`, the first with `config2`.
-const ATTRIBUTE_BYTES: u32 = 72;
-
 /// `PERF_EVENT_IOC_SET_BPF`.
 const SET_PROGRAM: libc::Ioctl = 0x4004_2408;
-
-/// `struct perf_event_attr`, up to `config2`.
-#[repr(C)]
-#[derive(Default)]
-struct Attributes {
-    kind: u32,
-    size: u32,
-    config: u64,
-    sample_period: u64,
-    sample_type: u64,
-    read_format: u64,
-    flags: u64,
-    wakeup_events: u32,
-    breakpoint_type: u32,
-    file: u64,
-    /// The instruction's file offset.
-    place: u64,
-}
 
 /// Runs a program whenever any process executes the instruction at this file offset.
 ///
@@ -47,8 +27,9 @@ pub(super) fn link(program: BorrowedFd<'_>, file: &Path, place: u64) -> io::Resu
     let attributes = Attributes {
         kind,
         size: ATTRIBUTE_BYTES,
-        file: file.as_ptr() as u64,
-        place,
+        config1: file.as_ptr() as u64,
+        // The instruction's file offset.
+        config2: place,
         ..Attributes::default()
     };
     // The program runs on all CPUs regardless.
@@ -58,5 +39,5 @@ pub(super) fn link(program: BorrowedFd<'_>, file: &Path, place: u64) -> io::Resu
     let event = unsafe { perf_event::open(&attributes, ANY_THREAD, first_cpu)? };
     // SAFETY: the request takes a program's descriptor and no address.
     let answer = unsafe { libc::ioctl(event.as_raw_fd(), SET_PROGRAM, program.as_raw_fd()) };
-    if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(EbpfLink(event)) }
+    checked(answer).map(|_| EbpfLink(event))
 }

@@ -3,6 +3,7 @@
 use super::{Cpuset, GroupWeight, Hierarchy};
 use crate::Tid;
 use crate::brake::Brake;
+use crate::group::tids;
 use crate::group_quota::{self, GroupQuota};
 use crate::priority::{IDLE_WEIGHT, USUAL_WEIGHT};
 use crate::rights;
@@ -95,16 +96,16 @@ impl Hierarchy {
 pub(super) fn threads(root: &Root, folder: &str) -> Option<Vec<Tid>> {
     let files = ["tasks", "cgroup.threads", "cgroup.procs"];
     let list = files.iter().find_map(|name| root.read(&format!("{folder}/{name}")).ok())?;
-    Some(list.lines().filter_map(|line| line.trim().parse().ok()).collect())
+    Some(tids(&list).collect())
 }
 
-fn number(root: &Root, file: &str) -> Option<f64> {
-    root.read(file).ok()?.trim().parse().ok()
+fn name_of(path: &str) -> &str {
+    if path.is_empty() { "/" } else { path }
 }
 
 impl Located {
     pub(super) fn path(&self) -> &str {
-        if self.path.is_empty() { "/" } else { &self.path }
+        name_of(&self.path)
     }
 
     pub(super) fn folder(&self) -> String {
@@ -163,15 +164,18 @@ impl Located {
         self.is_v2
     }
 
-    pub(super) fn brakes(&self, root: &Root, read: impl Fn(&str) -> Vec<Brake>) -> Vec<Brake> {
+    pub(super) fn brakes<Brakes: IntoIterator<Item = Brake>>(
+        &self,
+        root: &Root,
+        read: impl Fn(&Root, &str) -> Brakes,
+    ) -> Vec<Brake> {
         self.upward()
             .flat_map(|path| {
-                let group = if path.is_empty() { "/" } else { path };
-                let found = read(&format!("{}{path}", self.base));
+                let found = read(root, &format!("{}{path}", self.base));
                 found
                     .into_iter()
                     .map(|brake| Brake {
-                        group: group.to_owned(),
+                        group: name_of(path).to_owned(),
                         is_read_only: self.is_closed(root, &brake.file),
                         ..brake
                     })
@@ -186,10 +190,10 @@ impl Located {
         let groups = self.upward().filter(|path| !(path.is_empty() && self.is_whole));
         let groups = groups.filter_map(|path| {
             let folder = format!("{}{path}", self.base);
-            let value = number(root, &format!("{folder}/{name}"))?;
-            let group = if path.is_empty() { "/".to_owned() } else { path.to_owned() };
+            let value = root.number(&format!("{folder}/{name}"))?;
+            let group = name_of(path).to_owned();
             let idle = format!("{folder}/cpu.idle");
-            Some(match number(root, &idle) {
+            Some(match root.number(&idle) {
                 Some(value) if value != 0.0 => {
                     GroupWeight { group, file: idle, value, weight: IDLE_WEIGHT / USUAL_WEIGHT }
                 }
@@ -208,7 +212,7 @@ impl Located {
         self.upward()
             .filter_map(|path| {
                 let quota = GroupQuota::read(root, &format!("{}{path}", self.base), self.is_v2)?;
-                let group = if path.is_empty() { "/".to_owned() } else { path.to_owned() };
+                let group = name_of(path).to_owned();
                 Some(GroupQuota { group, is_read_only: self.is_closed(root, &quota.file), ..quota })
             })
             .collect()

@@ -1,6 +1,8 @@
 //! Opens files without following links.
 
+use super::walk::{check_mode, check_owner};
 use super::{TrustError, at};
+use crate::whole_file::folder_of;
 use rustix::fs::{self, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::OsStr;
@@ -42,11 +44,14 @@ impl Open {
 /// [`TrustError`]: the kernel's error, or the file is not an ordinary one of this user or root
 /// alone.
 pub fn open(path: &Path, how: Open) -> Result<File, TrustError> {
-    let name = path.file_name().ok_or_else(|| TrustError::NotAName(path.as_os_str().to_owned()))?;
-    let parent =
-        path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = name_of(path)?;
+    let parent = folder_of(path);
     let folder = File::open(parent).map_err(at(parent))?;
     open_in(folder.as_fd(), parent, name, how)
+}
+
+pub(super) fn name_of(path: &Path) -> Result<&OsStr, TrustError> {
+    path.file_name().ok_or_else(|| TrustError::NotAName(path.as_os_str().to_owned()))
 }
 
 pub(super) fn open_in(
@@ -78,11 +83,6 @@ fn check(path: &Path, file: &File) -> Result<(), TrustError> {
     if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile || found.st_nlink > 1 {
         return Err(TrustError::NotAFile(path.to_owned()));
     }
-    if found.st_uid != 0 && found.st_uid != rustix::process::geteuid().as_raw() {
-        return Err(TrustError::Foreign { path: path.to_owned(), owner: found.st_uid });
-    }
-    match found.st_mode & 0o022 {
-        0 => Ok(()),
-        _ => Err(TrustError::Writable { path: path.to_owned(), mode: found.st_mode & 0o7777 }),
-    }
+    check_owner(path, &found)?;
+    check_mode(path, &found)
 }

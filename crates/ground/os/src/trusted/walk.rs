@@ -1,13 +1,14 @@
 //! Walks from `/` down to a folder and checks each step.
 
 use super::{TrustError, at};
+use crate::whole_file::push_names;
 use rustix::fs::{self, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// The kernel's limit (path_resolution(7)).
 const MOST_LINKS: u32 = 40;
@@ -75,15 +76,8 @@ impl Walk {
             links: 0,
             last_may_be_link: false,
         };
-        walk.ask_for(path);
+        push_names(&mut walk.names, path);
         Ok(walk)
-    }
-
-    fn ask_for(&mut self, path: &Path) {
-        self.names.extend(path.components().rev().filter_map(|component| match component {
-            Component::Normal(_) | Component::ParentDir => Some(component.as_os_str().to_owned()),
-            _ => None,
-        }));
     }
 
     fn step(&mut self, name: OsString, above: &Stat, is_made: bool) -> Result<(), TrustError> {
@@ -138,12 +132,12 @@ impl Walk {
         if target.is_absolute() {
             (self.at, self.path) = (top(&self.top)?, PathBuf::from("/"));
         }
-        self.ask_for(&target);
+        push_names(&mut self.names, &target);
         Ok(())
     }
 }
 
-fn check_owner(path: &Path, found: &Stat) -> Result<(), TrustError> {
+pub(super) fn check_owner(path: &Path, found: &Stat) -> Result<(), TrustError> {
     match found.st_uid {
         0 => Ok(()),
         own if own == rustix::process::geteuid().as_raw() => Ok(()),
@@ -165,7 +159,7 @@ pub(super) fn check_last(path: &Path, folder: &OwnedFd) -> Result<(), TrustError
     check_mode(path, &found)
 }
 
-fn check_mode(path: &Path, found: &Stat) -> Result<(), TrustError> {
+pub(super) fn check_mode(path: &Path, found: &Stat) -> Result<(), TrustError> {
     match found.st_mode & OTHERS {
         0 => Ok(()),
         _ => Err(TrustError::Writable { path: path.to_owned(), mode: found.st_mode & 0o7777 }),

@@ -21,7 +21,6 @@ pub struct DrawnPlacement {
 
 impl DrawnPlacement {
     /// An unplanned placement: tasks in the order of these PUs.
-    #[must_use]
     pub fn in_order(
         profile: &Profile,
         pattern: &Pattern,
@@ -42,7 +41,6 @@ impl DrawnPlacement {
     }
 
     /// A random placement, with the median cost of `drawn` placements.
-    #[must_use]
     pub fn at_random(
         profile: &Profile,
         pattern: &Pattern,
@@ -79,7 +77,6 @@ impl DrawnPlacement {
     }
 
     /// The placement of a plan.
-    #[must_use]
     pub fn planned(pattern: &Pattern, plan: &Plan) -> Self {
         let homes = if plan.channels.is_empty() {
             Vec::new()
@@ -92,13 +89,11 @@ impl DrawnPlacement {
     }
 
     /// The PUs of an edge's tasks; `None` if the placement lacks one.
-    #[must_use]
     pub fn ends(&self, edge: &Edge) -> Option<[u32; 2]> {
         Some([*self.placement.get(edge.from)?, *self.placement.get(edge.to)?])
     }
 
     /// The home of an edge's line, if known; edges by index in the pattern.
-    #[must_use]
     pub fn home(&self, edge: usize) -> Option<usize> {
         self.homes.get(edge).copied().flatten()
     }
@@ -134,7 +129,7 @@ mod tests {
 
     #[test]
     fn lines_are_used_in_turn() {
-        let mut profile = crate::appraise::samples::two_packages();
+        let mut profile = crate::appraise::profiles_for_tests::two_packages();
         let lines = seatmap_data::machine::HomeLines {
             home_of_line: vec![1, 0],
             nearest_pu: vec![0, 7],

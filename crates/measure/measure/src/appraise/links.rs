@@ -18,7 +18,6 @@ pub enum MachineLinks {
 
 impl MachineLinks {
     /// The links of a machine and its model, if any.
-    #[must_use]
     pub fn of(profile: &Profile, model: Option<&CoherentModel>) -> Self {
         match model.and_then(|model| Ways::of(model, profile.topology.os_indices())) {
             Some(ways) => MachineLinks::Fabric(ways),
@@ -32,7 +31,6 @@ impl MachineLinks {
 
     /// The busiest link under a placement: its name and its load in bytes or simulator counts.
     /// `None` without links.
-    #[must_use]
     pub fn busiest(&self, pattern: &Pattern, seating: &DrawnPlacement) -> Option<(String, f64)> {
         match self {
             MachineLinks::Fabric(ways) => {
@@ -57,7 +55,6 @@ fn add_borders(group: &PuGroup, borders: &mut Vec<(String, Vec<u32>)>) {
 }
 
 /// The bytes that cross the border of each group of PUs, in or out.
-#[must_use]
 pub fn border_loads(groups: &[&[u32]], pattern: &Pattern, seating: &DrawnPlacement) -> Vec<f64> {
     let mut around: BTreeMap<u32, BTreeSet<usize>> = BTreeMap::new();
     for (at, pus) in groups.iter().enumerate() {
@@ -75,7 +72,6 @@ pub fn border_loads(groups: &[&[u32]], pattern: &Pattern, seating: &DrawnPlaceme
 }
 
 /// The index and load of the most loaded link; the first of several.
-#[must_use]
 pub fn heaviest(loads: &[f64]) -> Option<(usize, f64)> {
     let most = loads.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0)));
     most.map(|(at, load)| (at, *load))

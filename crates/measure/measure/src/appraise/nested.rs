@@ -30,7 +30,6 @@ pub struct PuGroup {
 }
 
 /// The machine as nested groups; if no level is known, groups of near cores.
-#[must_use]
 pub fn machine(profile: &Profile) -> PuGroup {
     let mut pus: Vec<&Pu> = profile.topology.pus.iter().collect();
     let within =
@@ -125,18 +124,17 @@ fn of_pu(pu: &Pu) -> String {
 }
 
 fn name(level: Level, pu: &Pu) -> String {
-    let word = match level {
-        Level::Core => "core",
+    format!("{} {}", word(level), level.of(pu).unwrap_or(0))
+}
+
+/// A level in a sentence.
+pub(crate) fn word(level: Level) -> &'static str {
+    match level {
         Level::L2 => "L2",
-        Level::Cluster => "cluster",
         Level::L3 => "L3",
-        Level::Die => "die",
         Level::Numa => "NUMA node",
-        Level::Package => "package",
-        Level::Book => "book",
-        Level::Drawer => "drawer",
-    };
-    format!("{word} {}", level.of(pu).unwrap_or(0))
+        level => level.name(),
+    }
 }
 
 #[cfg(test)]
@@ -154,7 +152,7 @@ mod tests {
 
     #[test]
     fn equal_levels_merge_into_one_box() {
-        let profile = crate::appraise::samples::two_packages();
+        let profile = crate::appraise::profiles_for_tests::two_packages();
         assert_eq!(
             text(&machine(&profile)),
             "(package 0+NUMA node 0(L3 0(0 1) L3 1(2 3)) package 1+NUMA node 1(L3 2(4 5) L3 3(6 7)))"
@@ -174,7 +172,7 @@ mod tests {
     #[test]
     fn distances_replace_a_missing_topology() {
         let topology = seatmap_data::machine::Topology::unknown(0..5);
-        let profile = crate::appraise::samples::of_groups(topology, &[&[0, 1], &[2, 3]]);
+        let profile = crate::appraise::profiles_for_tests::of_groups(topology, &[&[0, 1], &[2, 3]]);
         assert_eq!(text(&machine(&profile)), "(near cores 0(0 1) near cores 1(2 3) 4)");
     }
 }

@@ -55,7 +55,6 @@ pub struct QapSolution {
 
 impl QapRequest {
     /// Searches until the time is over or the result is proven optimal.
-    #[must_use]
     pub fn solve(self) -> QapSolution {
         let n = self.instance.n;
         let qap = Qap::new(square(n, &self.instance.a), square(n, &self.instance.b));

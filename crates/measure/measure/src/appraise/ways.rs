@@ -22,7 +22,6 @@ pub struct Ways {
 
 impl Ways {
     /// The ring or mesh of a model; `None` for hierarchical ones.
-    #[must_use]
     pub fn of(model: &CoherentModel, pus: impl Iterator<Item = u32>) -> Option<Self> {
         let word = match model.shape.as_ref()? {
             NetworkShape::Mesh { .. } => "tile",
@@ -42,7 +41,6 @@ impl Ways {
     }
 
     /// The load of each link: the simulator's count if available, otherwise bytes.
-    #[must_use]
     pub fn loads(&self, pattern: &Pattern, seating: &DrawnPlacement) -> Vec<f64> {
         let links = self.fabric.links().len();
         if let Some(counted) = seating.counted.as_ref().filter(|counted| counted.len() == links) {
@@ -59,7 +57,6 @@ impl Ways {
     }
 
     /// The links from one PU to another, via the home if known, by index.
-    #[must_use]
     pub fn links(&self, from: u32, to: u32, home: Option<usize>) -> Vec<usize> {
         let (Some(from), Some(to)) = (self.node_of_pu.get(&from), self.node_of_pu.get(&to)) else {
             return Vec::new();

@@ -16,7 +16,6 @@ pub struct PairInterval {
 
 impl PairInterval {
     /// The interval of the PUs in these rows.
-    #[must_use]
     pub fn of(distance: &CoreDistance, i: usize, j: usize) -> Self {
         let median_ns = distance.median_ns[(i, j)];
         let [low_ns, high_ns] = [&distance.ci95_low_ns, &distance.ci95_high_ns].map(|ends| {
@@ -29,7 +28,6 @@ impl PairInterval {
 
 /// Whether the median upper end of their intervals is below the others' median lower end. False if
 /// either list is empty.
-#[must_use]
 pub fn are_apart(near: &[PairInterval], far: &[PairInterval]) -> bool {
     let high_ns = median(&near.iter().map(|pair| pair.high_ns).collect::<Vec<_>>());
     let low_ns = median(&far.iter().map(|pair| pair.low_ns).collect::<Vec<_>>());

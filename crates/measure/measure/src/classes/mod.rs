@@ -10,7 +10,7 @@ mod relation;
 
 pub use interval::{PairInterval, are_apart};
 pub use order::grouped_order;
-pub use relation::{LEVELS, NamedLevel, Relations};
+pub use relation::{LEVELS, Relations};
 
 use seatmap_data::machine::{CoreDistance, Deciles, Profile};
 use seatmap_data::statistics::quantile_sorted;
@@ -48,13 +48,11 @@ pub struct DistanceClass {
 
 /// The classes of a profile, nearest first; empty without distances. Pairs of unknown distance are
 /// excluded.
-#[must_use]
 pub fn classes(profile: &Profile) -> Vec<DistanceClass> {
     classes_with_distances(profile).into_iter().map(|(class, _)| class).collect()
 }
 
 /// The distance classes with the ascending medians of their pairs, for a histogram.
-#[must_use]
 pub fn classes_with_distances(profile: &Profile) -> Vec<(DistanceClass, Vec<f64>)> {
     classes_with_pairs(profile)
         .into_iter()
@@ -63,7 +61,6 @@ pub fn classes_with_distances(profile: &Profile) -> Vec<(DistanceClass, Vec<f64>
 }
 
 /// The distance classes with their pairs, by ascending medians.
-#[must_use]
 pub fn classes_with_pairs(profile: &Profile) -> Vec<(DistanceClass, Vec<PairInterval>)> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };
     let relations = Relations::of(profile, distance);

@@ -6,7 +6,6 @@ use std::collections::HashMap;
 
 /// The order of PUs in heatmaps, as indices into `core_distance.pus`: by sphere, group and core,
 /// each in the order of its first PU.
-#[must_use]
 pub fn grouped_order(profile: &Profile) -> Vec<usize> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };
     let relations = Relations::of(profile, distance);

@@ -1,25 +1,18 @@
 //! The relation of two PUs: the levels of the hierarchy that they share.
 
+use crate::appraise::nested::word;
 use crate::fit::groups::partition;
 use crate::fit::{self, siblings};
-use seatmap_data::machine::{CoreDistance, Profile, Pu, Topology};
+use crate::schedule::all_pairs;
+use seatmap_data::machine::{CoreDistance, Level, Profile, Pu, Topology};
 use seatmap_data::statistics::median;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Packages get separate classes if their own pairs differ by more than this ratio.
 const UNEQUAL: f64 = 1.25;
 
-/// A level of the topology: its name, and a PU's number in it.
-pub type NamedLevel = (&'static str, fn(&Pu) -> Option<u32>);
-
 /// The levels above the core, from the finest.
-pub const LEVELS: [NamedLevel; 5] = [
-    ("L2", |pu| pu.l2),
-    ("L3", |pu| pu.l3),
-    ("die", |pu| pu.die),
-    ("NUMA node", |pu| pu.numa),
-    ("package", |pu| pu.package),
-];
+pub const LEVELS: [Level; 5] = [Level::L2, Level::L3, Level::Die, Level::Numa, Level::Package];
 
 /// The relation of any two PUs of a profile, given by their rows.
 #[derive(Clone, Debug)]
@@ -31,17 +24,15 @@ pub struct Relations {
     /// The sphere of each PU: its package, otherwise near groups.
     pub sphere: Vec<usize>,
     pus: Vec<Pu>,
-    levels: Vec<NamedLevel>,
-    split_groups: Vec<&'static str>,
+    levels: Vec<Level>,
+    split_groups: Vec<Level>,
     unequal: bool,
 }
 
 impl Relations {
     /// The relations in a profile.
-    #[must_use]
     pub fn of(profile: &Profile, distance: &CoreDistance) -> Self {
-        let model =
-            profile.home_model.clone().or_else(|| fit::explain(distance, &profile.topology));
+        let model = fit::model_of(profile);
         let group = model.as_ref().map(|model| model.group_of(&distance.pus)).unwrap_or_default();
         let mut relations = Relations {
             core: siblings::cores(distance, &profile.topology),
@@ -69,25 +60,25 @@ impl Relations {
     }
 
     /// The relation of the PUs in two rows, in words.
-    #[must_use]
     pub fn name(&self, i: usize, j: usize) -> String {
         if self.core[i] == self.core[j] {
             return "SMT siblings".to_owned();
         }
         match self.level(i, j) {
             Some((level, true)) => self.name_of_shared(level, i, j),
-            Some((level, false)) => format!("other {level}"),
+            Some((level, false)) => format!("other {}", word(level)),
             None => self.name_by_group(i, j).to_owned(),
         }
     }
 
-    fn name_of_shared(&self, level: &'static str, i: usize, j: usize) -> String {
+    fn name_of_shared(&self, level: Level, i: usize, j: usize) -> String {
+        let word = word(level);
         let name = match (self.split_groups.contains(&level), self.group[i] == self.group[j]) {
-            (false, _) => format!("same {level}"),
-            (true, true) => format!("same {level}, same group"),
-            (true, false) => format!("same {level}, other group"),
+            (false, _) => format!("same {word}"),
+            (true, true) => format!("same {word}, same group"),
+            (true, false) => format!("same {word}, other group"),
         };
-        match self.pus[i].package.filter(|_| self.unequal && level == "package") {
+        match self.pus[i].package.filter(|_| self.unequal && level == Level::Package) {
             Some(package) => format!("{name} ({package})"),
             None => name,
         }
@@ -105,24 +96,23 @@ impl Relations {
     }
 
     /// The finest shared level (`true`) or the coarsest (`false`), if any.
-    fn level(&self, i: usize, j: usize) -> Option<(&'static str, bool)> {
-        let shared = self
-            .levels
-            .iter()
-            .find(|level| level.1(&self.pus[i]) == level.1(&self.pus[j]))
-            .map(|level| (level.0, true));
-        shared.or_else(|| self.levels.last().map(|level| (level.0, false)))
+    fn level(&self, i: usize, j: usize) -> Option<(Level, bool)> {
+        let mut levels = self.levels.iter();
+        let shared = levels.find(|level| level.of(&self.pus[i]) == level.of(&self.pus[j]));
+        let shared = shared.map(|level| (*level, true));
+        shared.or_else(|| self.levels.last().map(|level| (*level, false)))
     }
 
     /// Levels known for every PU that differ from the next finer one.
-    fn telling_levels(&self) -> Vec<NamedLevel> {
-        let mut levels: Vec<NamedLevel> = Vec::new();
-        let mut parts = self.core.iter().collect::<std::collections::BTreeSet<_>>().len();
+    fn telling_levels(&self) -> Vec<Level> {
+        let mut levels = Vec::new();
+        let mut parts = self.core.iter().collect::<BTreeSet<_>>().len();
         // An equally large die or NUMA node adds nothing to the package, the coarsest level.
-        let packages = self.count(LEVELS[4]);
+        let packages = self.count(Level::Package);
         for level in LEVELS {
             let Some(count) = self.count(level) else { continue };
-            let repeats_package = matches!(level.0, "die" | "NUMA node") && packages == Some(count);
+            let repeats_package =
+                matches!(level, Level::Die | Level::Numa) && packages == Some(count);
             if count < parts && !repeats_package {
                 levels.push(level);
                 parts = count;
@@ -131,14 +121,13 @@ impl Relations {
         levels
     }
 
-    fn count(&self, level: NamedLevel) -> Option<usize> {
-        let numbers: Option<std::collections::BTreeSet<u32>> =
-            self.pus.iter().map(level.1).collect();
+    fn count(&self, level: Level) -> Option<usize> {
+        let numbers: Option<BTreeSet<u32>> = self.pus.iter().map(|pu| level.of(pu)).collect();
         numbers.map(|numbers| numbers.len())
     }
 
     fn packages(&self) -> Option<Vec<usize>> {
-        self.count(LEVELS[4]).filter(|count| *count > 1)?;
+        self.count(Level::Package).filter(|count| *count > 1)?;
         self.pus.iter().map(|pu| pu.package.map(|package| package as usize)).collect()
     }
 
@@ -148,16 +137,11 @@ impl Relations {
     }
 
     /// Levels that contain pairs both within one group and across groups.
-    fn mixed_levels(&self) -> Vec<&'static str> {
-        let mut seen = HashMap::<&'static str, [bool; 2]>::new();
-        for i in 0..self.pus.len() {
-            for j in i + 1..self.pus.len() {
-                if let Some((level, true)) =
-                    self.level(i, j).filter(|_| self.core[i] != self.core[j])
-                {
-                    seen.entry(level).or_default()[usize::from(self.group[i] == self.group[j])] =
-                        true;
-                }
+    fn mixed_levels(&self) -> Vec<Level> {
+        let mut seen = HashMap::<Level, [bool; 2]>::new();
+        for (i, j) in all_pairs(self.pus.len()) {
+            if let Some((level, true)) = self.level(i, j).filter(|_| self.core[i] != self.core[j]) {
+                seen.entry(level).or_default()[usize::from(self.group[i] == self.group[j])] = true;
             }
         }
         seen.into_iter().filter(|(_, seen)| seen[0] && seen[1]).map(|(level, _)| level).collect()
@@ -184,8 +168,7 @@ impl Relations {
 }
 
 fn pus(topology: &Topology, os: &[u32]) -> Vec<Pu> {
-    let known: HashMap<u32, &Pu> = topology.pus.iter().map(|pu| (pu.os, pu)).collect();
     os.iter()
-        .map(|os| known.get(os).map_or(Pu { os: *os, ..Pu::default() }, |pu| (*pu).clone()))
+        .map(|os| topology.pu(*os).cloned().unwrap_or(Pu { os: *os, ..Pu::default() }))
         .collect()
 }

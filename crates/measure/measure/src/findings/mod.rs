@@ -184,14 +184,9 @@ impl View<'_> {
 }
 
 /// All findings: those that cast doubt on the figures, then those about hidden structure.
-#[must_use]
 pub fn findings(profile: &Profile) -> Vec<ProfileFinding> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };
-    let Some(model) =
-        profile.home_model.clone().or_else(|| fit::explain(distance, &profile.topology))
-    else {
-        return Vec::new();
-    };
+    let Some(model) = fit::model_of(profile) else { return Vec::new() };
     let relations = Relations::of(profile, distance);
     let view = View { profile, distance, model: &model, relations: &relations };
     let far_home = far_home::find(&view);

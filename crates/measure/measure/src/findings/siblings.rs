@@ -1,6 +1,7 @@
 //! Hardware threads listed as cores, as in many guests.
 
 use super::{ProfileFinding, View};
+use crate::fit::linkage::sizes;
 use seatmap_data::machine::{OriginKind, Pu};
 use seatmap_data::statistics::median;
 
@@ -20,8 +21,8 @@ pub fn hidden(view: &View) -> Option<ProfileFinding> {
         view.distance.pus.iter().map(|os| view.profile.topology.pu(*os)).collect::<Option<_>>()?;
     let (near, far): (Vec<_>, Vec<_>) =
         view.distance.median_ns.pairs().partition(|(i, j, _)| group[*i] == group[*j]);
-    let pairs_only =
-        near.len() * 2 == pus.len() && group.iter().all(|own| members(group, *own) == 2);
+    let sizes = sizes(group);
+    let pairs_only = near.len() * 2 == pus.len() && group.iter().all(|own| sizes[*own] == 2);
     let are_other_cores = near.iter().all(|(i, j, _)| {
         pus[*i].core.is_some() && pus[*j].core.is_some() && pus[*i].core != pus[*j].core
     });
@@ -45,8 +46,4 @@ pub fn hidden(view: &View) -> Option<ProfileFinding> {
 
 fn median_of(pairs: &[(usize, usize, &f64)]) -> Option<f64> {
     median(&pairs.iter().map(|pair| *pair.2).collect::<Vec<_>>())
-}
-
-fn members(group: &[usize], own: usize) -> usize {
-    group.iter().filter(|each| **each == own).count()
 }

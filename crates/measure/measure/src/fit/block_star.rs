@@ -1,6 +1,7 @@
 //! The least-squares fit of d(i, j, home) = B\[group(i), group(j)\] + a_i(home) + a_j(home).
 
 use super::least_squares::{Equation, solve};
+use super::linkage;
 use seatmap_data::machine::Matrix;
 use seatmap_data::statistics::median;
 
@@ -56,7 +57,7 @@ struct Counted<'a> {
 impl<'a> Counted<'a> {
     fn of(machine: &GroupedMachine<'a>) -> Self {
         let GroupedMachine { group, n, homes } = *machine;
-        Counted { group, n, homes, groups: group.iter().max().map_or(0, |last| last + 1) }
+        Counted { group, n, homes, groups: linkage::count(group) }
     }
 
     /// Pairs between groups then determine the offsets, which takes three groups.
@@ -98,7 +99,6 @@ impl<'a> Counted<'a> {
 
 /// Fits the model. B becomes the median residual of each block, so that a few wrong cells do not
 /// shift it.
-#[must_use]
 pub fn fit(machine: &GroupedMachine, cells: &[HomeDistance]) -> BlockStarFit {
     let machine = &Counted::of(machine);
     let groups = machine.groups;

@@ -6,8 +6,9 @@
 //! other core, up to an offset. In the model d = B + a_i + a_j this defines a group, so each near
 //! group is searched for parts whose rows differ by constants.
 
-use super::linkage::{Merges, average, renumbered, sizes};
+use super::linkage::{Merges, average, count, renumbered, sizes};
 use super::star;
+use crate::schedule::all_pairs;
 use seatmap_data::machine::Matrix;
 use seatmap_data::statistics::median;
 
@@ -31,32 +32,29 @@ const ONE_PART: f64 = 0.95;
 
 /// The group of each PU, numbered by first appearance. `core` identifies siblings, which share a
 /// group.
-#[must_use]
 pub fn find(d: &Matrix, core: &[usize]) -> Vec<usize> {
     let between = between_cores(d, core);
     let near = partition(&between);
     let mut group = vec![0; near.len()];
     let mut groups = 0;
-    for at in 0..sizes(&near).len() {
+    for at in 0..count(&near) {
         let members: Vec<usize> = (0..near.len()).filter(|core| near[*core] == at).collect();
         let parts =
             alike(&Matrix::from_fn(members.len(), |i, j| between[(members[i], members[j])]));
         members.iter().zip(&parts).for_each(|(core, part)| group[*core] = groups + part);
-        groups += sizes(&parts).len();
+        groups += count(&parts);
     }
     renumbered(&core.iter().map(|core| group[*core]).collect::<Vec<_>>())
 }
 
 pub(super) fn between_cores(d: &Matrix, core: &[usize]) -> Matrix {
-    let mut pus = vec![Vec::new(); sizes(core).len()];
+    let mut pus = vec![Vec::new(); count(core)];
     core.iter().enumerate().for_each(|(pu, core)| pus[*core].push(pu));
     let mut between = Matrix::filled(pus.len(), f64::NAN);
-    for a in 0..pus.len() {
-        for b in a + 1..pus.len() {
-            let cells: Vec<f64> =
-                pus[a].iter().flat_map(|i| pus[b].iter().map(|j| d[(*i, *j)])).collect();
-            between.set_both(a, b, median(&cells).unwrap_or(f64::NAN));
-        }
+    for (a, b) in all_pairs(pus.len()) {
+        let cells: Vec<f64> =
+            pus[a].iter().flat_map(|i| pus[b].iter().map(|j| d[(*i, *j)])).collect();
+        between.set_both(a, b, median(&cells).unwrap_or(f64::NAN));
     }
     between
 }

@@ -9,6 +9,7 @@
 //! an offset, the PU's offsets towards other groups replace it.
 
 use super::least_squares::{Equation, solve};
+use super::linkage;
 use seatmap_data::machine::Matrix;
 
 /// Standard deviation of a relative to the noise, and of e in the next constant: 6 and 1.5 ns
@@ -20,9 +21,8 @@ const GROUP_OFFSET_SIZE: f64 = 4.0;
 /// The rows of `count` good hubs, the most helpful first. They alternate between the groups, from
 /// the last: the line's home is usually in the first, so the last group's rows agree least and most
 /// need a second hub. Inside a group, hubs are evenly spread over the cores; none are siblings.
-#[must_use]
 pub fn choose(group: &[usize], core: &[usize], count: usize) -> Vec<usize> {
-    let groups = group.iter().max().map_or(0, |last| last + 1);
+    let groups = linkage::count(group);
     let mut seen = std::collections::HashSet::new();
     let mut members = vec![Vec::new(); groups];
     for (pu, (group, core)) in group.iter().zip(core).enumerate() {
@@ -46,9 +46,8 @@ pub fn choose(group: &[usize], core: &[usize], count: usize) -> Vec<usize> {
 
 /// The whole matrix from the rows of `hubs`. NaN on the diagonal, for SMT siblings, and between
 /// groups without information from a hub.
-#[must_use]
 pub fn predict(measured: &Matrix, hubs: &[usize], group: &[usize], core: &[usize]) -> Matrix {
-    let unknowns = Unknowns { group, groups: group.iter().max().map_or(0, |last| last + 1) };
+    let unknowns = Unknowns { group, groups: linkage::count(group) };
     let mut determined = vec![false; unknowns.groups * unknowns.groups];
     let mut rows = Vec::new();
     for (i, j) in cells(measured, hubs, core) {
@@ -66,13 +65,14 @@ pub fn predict(measured: &Matrix, hubs: &[usize], group: &[usize], core: &[usize
 }
 
 /// The root mean square error over pairs without hubs; `None` without such pairs.
-#[must_use]
 pub fn rmse_ns(predicted: &Matrix, measured: &Matrix, hubs: &[usize]) -> Option<f64> {
     let fresh = measured.pairs().filter(|(i, j, _)| !hubs.contains(i) && !hubs.contains(j));
-    let errors =
-        fresh.map(|(i, j, value)| predicted[(i, j)] - value).filter(|error| error.is_finite());
+    rms(fresh.map(|(i, j, value)| predicted[(i, j)] - value).filter(|error| error.is_finite()))
+}
+
+pub(crate) fn rms(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (squares, count) =
-        errors.fold((0.0, 0.0), |(squares, count), error| (squares + error * error, count + 1.0));
+        values.fold((0.0, 0.0), |(squares, count), value| (squares + value * value, count + 1.0));
     (count > 0.0).then(|| f64::sqrt(squares / count))
 }
 

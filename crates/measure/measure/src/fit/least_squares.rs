@@ -27,7 +27,6 @@ impl Equation {
     }
 
     /// The residual for these unknowns.
-    #[must_use]
     pub fn left(&self, unknowns: &[f64]) -> f64 {
         self.value - self.sum(unknowns)
     }
@@ -35,7 +34,6 @@ impl Equation {
 
 /// Minimises the weighted squares. `ridge` adds a multiple of each unknown's square: zero leaves it
 /// free, one ties it to zero like an equation of weight one.
-#[must_use]
 pub fn solve(rows: &[Equation], ridge: &[f64]) -> Vec<f64> {
     let mut unknowns = vec![0.0; ridge.len()];
     let mut gradient = vec![0.0; ridge.len()];
@@ -82,7 +80,7 @@ fn add(row: &Equation, amount: f64, to: &mut [f64]) {
     }
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 

@@ -3,6 +3,8 @@
 //! unknown cells.
 
 use seatmap_data::machine::Matrix;
+use std::collections::HashMap;
+use std::hash::Hash;
 
 /// The order of joins, nearest first.
 #[derive(Clone, Debug)]
@@ -18,7 +20,6 @@ pub struct Merges {
 /// Chains of nearest neighbours give the order (Benzecri 1982; Murtagh 1983): two clusters that are
 /// each other's nearest can join at once, because a mean of distances is never below their minimum.
 /// Each step looks at one row, so the time grows with the size of the matrix.
-#[must_use]
 pub fn average(distance: &Matrix) -> Merges {
     let mut clusters = Clusters::of(distance);
     let mut joins: Vec<Join> = Vec::new();
@@ -119,7 +120,6 @@ impl Merges {
     }
 
     /// The cluster of each member after `joins` joins, numbered by first member.
-    #[must_use]
     pub fn labels(&self, joins: usize) -> Vec<usize> {
         let mut root: Vec<usize> = (0..self.n).collect();
         for (keep, drop) in self.pairs.iter().take(joins) {
@@ -132,22 +132,25 @@ impl Merges {
 }
 
 /// Numbers the labels 0, 1, 2... by first appearance.
-#[must_use]
-pub fn renumbered(labels: &[usize]) -> Vec<usize> {
-    let mut number = std::collections::HashMap::new();
+pub fn renumbered<T: Eq + Hash>(labels: &[T]) -> Vec<usize> {
+    let mut number = HashMap::new();
     labels
         .iter()
         .map(|label| {
             let next = number.len();
-            *number.entry(*label).or_insert(next)
+            *number.entry(label).or_insert(next)
         })
         .collect()
 }
 
+/// The number of labels 0, 1, 2...
+pub fn count(labels: &[usize]) -> usize {
+    labels.iter().max().map_or(0, |last| last + 1)
+}
+
 /// The number of members of each label.
-#[must_use]
 pub fn sizes(labels: &[usize]) -> Vec<usize> {
-    let mut sizes = vec![0; labels.iter().max().map_or(0, |last| last + 1)];
+    let mut sizes = vec![0; count(labels)];
     labels.iter().for_each(|label| sizes[*label] += 1);
     sizes
 }

@@ -23,7 +23,7 @@ pub mod siblings;
 pub mod star;
 
 use block_star::{GroupedMachine, HomeDistance};
-use seatmap_data::machine::{CoreDistance, HomeModel, Matrix, Topology};
+use seatmap_data::machine::{CoreDistance, HomeModel, Matrix, Profile, Topology};
 use seatmap_data::statistics::median;
 
 const EMPTY_FROM: f64 = 0.95;
@@ -33,7 +33,6 @@ const EMPTY_FROM: f64 = 0.95;
 /// The groups come from the distances alone, SMT siblings from the topology if known. The fit
 /// excludes siblings; only their median is kept. All distances are for one line, so there is one
 /// home.
-#[must_use]
 pub fn explain(distance: &CoreDistance, topology: &Topology) -> Option<HomeModel> {
     let d = &distance.median_ns;
     d.pairs().find(|(_, _, cell)| cell.is_finite())?;
@@ -64,6 +63,14 @@ pub fn explain(distance: &CoreDistance, topology: &Topology) -> Option<HomeModel
     })
 }
 
+/// A profile's model, or else an explanation of its distances, if it has any.
+pub fn model_of(profile: &Profile) -> Option<HomeModel> {
+    profile
+        .home_model
+        .clone()
+        .or_else(|| explain(profile.core_distance.as_ref()?, &profile.topology))
+}
+
 fn apart<'a>(d: &'a Matrix, core: &'a [usize]) -> impl Iterator<Item = (usize, usize, f64)> + 'a {
     d.pairs()
         .filter(|(i, j, cell)| core[*i] != core[*j] && cell.is_finite())
@@ -71,8 +78,7 @@ fn apart<'a>(d: &'a Matrix, core: &'a [usize]) -> impl Iterator<Item = (usize, u
 }
 
 fn members(group: &[usize], pus: &[u32]) -> Vec<Vec<u32>> {
-    let groups = group.iter().max().map_or(0, |last| last + 1);
-    let mut members = vec![Vec::new(); groups];
+    let mut members = vec![Vec::new(); linkage::count(group)];
     for (pu, group) in pus.iter().zip(group) {
         members[*group].push(*pu);
     }
@@ -81,7 +87,6 @@ fn members(group: &[usize], pus: &[u32]) -> Vec<Vec<u32>> {
 
 /// The model's round trip between the PUs in rows `i` and `j` of `pus`, in nanoseconds; meaningless
 /// for SMT siblings. `None` for a PU with itself, or if unknown.
-#[must_use]
 pub fn predict(model: &HomeModel, pus: &[u32], i: usize, j: usize, home: usize) -> Option<f64> {
     model.round_trip_ns(pus, i, j, home).filter(|_| i != j)
 }

@@ -17,7 +17,6 @@ const HOLD: f64 = 1e-5;
 
 /// The unknowns for which this share of the rows' values is below the sum of their terms. The first
 /// `free` unknowns are free; undetermined others stay small.
-#[must_use]
 pub fn fit(rows: &[Equation], unknowns: usize, free: usize, quantile: f64) -> Vec<f64> {
     let ridge: Vec<f64> = (0..unknowns).map(|at| if at < free { 0.0 } else { HOLD }).collect();
     let mut rows = rows.to_vec();

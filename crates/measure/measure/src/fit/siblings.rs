@@ -15,21 +15,12 @@ const NEARER_IN_THE_MEDIAN: f64 = 0.67;
 const AS_NEAR: f64 = 1.05;
 
 /// The core of each PU in `distance.pus`: from the topology, otherwise from the distances.
-#[must_use]
 pub fn cores(distance: &CoreDistance, topology: &Topology) -> Vec<usize> {
     if distance.pus.iter().any(|os| core_of(topology, *os).is_some()) {
-        // Numbered from the far end to avoid real cores.
-        let first_alone = usize::MAX - topology.pus.len() - distance.pus.len();
-        return renumbered(
-            &distance
-                .pus
-                .iter()
-                .enumerate()
-                .map(|(at, os)| {
-                    core_of(topology, *os).map_or(first_alone - at, |core| core as usize)
-                })
-                .collect::<Vec<_>>(),
-        );
+        // A PU without a core is alone.
+        let pus = distance.pus.iter().enumerate();
+        let cores = pus.map(|(at, os)| core_of(topology, *os).ok_or(at));
+        return renumbered(&cores.collect::<Vec<_>>());
     }
     from_distances(&distance.median_ns)
 }

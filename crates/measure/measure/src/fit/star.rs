@@ -2,7 +2,7 @@
 
 use super::block_star::{GroupedMachine, HomeDistance, fit};
 use super::groups::between_cores;
-use super::linkage::renumbered;
+use super::linkage;
 use seatmap_data::machine::Matrix;
 use seatmap_data::statistics::{MAD_TO_SIGMA, mad, median};
 
@@ -14,13 +14,12 @@ const NOTHING_VARIES: f64 = 0.005;
 /// Cores count instead of PUs, because siblings repeat each other. A star of n cores is charged for
 /// its n unknowns (adjusted R2); it fits groups of up to three exactly, so these are excluded.
 /// `None` without a large enough group, or if the distances do not vary.
-#[must_use]
 pub fn r2(d: &Matrix, core: &[usize], group: &[usize]) -> Option<f64> {
     let between = between_cores(d, core);
     let mut group_of_core = vec![0; between.n()];
     core.iter().zip(group).for_each(|(core, group)| group_of_core[*core] = *group);
     let mut pooled = Pooled::default();
-    for at in 0..group.iter().max().map_or(0, |last| last + 1) {
+    for at in 0..linkage::count(group) {
         let members: Vec<usize> =
             (0..between.n()).filter(|core| group_of_core[*core] == at).collect();
         pooled.add(&Matrix::from_fn(members.len(), |i, j| between[(members[i], members[j])]));
@@ -48,10 +47,8 @@ impl Pooled {
         }
         let values: Vec<f64> = cells.iter().map(|cell| cell.value).collect();
         let mean = values.iter().sum::<f64>() / values.len() as f64;
-        let fit = fit(
-            &GroupedMachine { group: &renumbered(&vec![0; inside.n()]), n: inside.n(), homes: 1 },
-            &cells,
-        );
+        let fit =
+            fit(&GroupedMachine { group: &vec![0; inside.n()], n: inside.n(), homes: 1 }, &cells);
         self.all += values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
         self.left += fit.residual_ns.powi(2) * values.len() as f64;
         // The mean takes one degree of freedom, the star one per PU.

@@ -72,7 +72,6 @@ impl Gallery {
     }
 
     /// The machines, in the order of addition.
-    #[must_use]
     pub fn machines(&self) -> &[GalleryMachine] {
         &self.machines
     }

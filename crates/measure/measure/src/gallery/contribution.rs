@@ -38,7 +38,6 @@ pub enum ContributionFault {
 }
 
 /// The reasons not to publish a profile.
-#[must_use]
 pub fn faults(profile: &Profile) -> Vec<ContributionFault> {
     let mut faults: Vec<ContributionFault> =
         SharedProfile::names_in(profile).into_iter().map(ContributionFault::Names).collect();

@@ -13,7 +13,6 @@ pub struct LikePair {
 }
 
 /// All pairs of machines with distances and the same processor.
-#[must_use]
 pub fn like_pairs(gallery: &Gallery) -> Vec<LikePair> {
     let machines = gallery.machines();
     let mut pairs = Vec::new();

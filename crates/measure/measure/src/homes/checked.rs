@@ -7,7 +7,6 @@ use seatmap_sim::CoherentModel;
 
 /// Counts correct pairs of lines and nearest PUs; none if homes are not resolvable. `candidates`
 /// are the probe's lines, in the order of `lines.home_of_line`.
-#[must_use]
 pub fn checked(
     lines: &HomeLines,
     model: &CoherentModel,

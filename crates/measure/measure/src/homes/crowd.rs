@@ -8,7 +8,7 @@ use super::grouping::{Grouping, group_by};
 use super::{nearest_pus, principal, take};
 use crate::fit::block_star::{GroupedMachine, HomeDistance, fit};
 use crate::fit::least_squares::Equation;
-use crate::fit::{hubs, quantile as at_quantile};
+use crate::fit::{hubs, linkage, quantile as at_quantile};
 use seatmap_data::machine::{HomeLines, HomeModel};
 use seatmap_data::statistics::{MAD_TO_SIGMA, median, quantile};
 
@@ -75,7 +75,7 @@ impl Crowd<'_> {
     }
 
     fn cores(&self) -> usize {
-        self.core.iter().max().map_or(0, |last| last + 1)
+        linkage::count(self.core)
     }
 
     /// Without pairs inside groups, if there are enough groups: these do not depend on the home.

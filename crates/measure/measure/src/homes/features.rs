@@ -25,7 +25,6 @@ impl Features {
     ///
     /// The mean over all lines is subtracted from each median, which leaves a_hub + a_pu of the
     /// line, then the mean of each hub's row, which leaves a_pu. The hubs now agree up to noise.
-    #[must_use]
     pub fn of(samples: &LineSamples) -> Option<Self> {
         let rows = centred(samples);
         let sigma_of_one = disagreement(&rows).or_else(|| stated_noise(samples))?.max(LEAST_NS);

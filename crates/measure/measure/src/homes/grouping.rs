@@ -4,7 +4,8 @@ use super::LineSamples;
 use super::features::Features;
 use super::principal;
 use super::ward::ward;
-use crate::fit::linkage::{renumbered, sizes};
+use crate::fit::linkage::sizes;
+use crate::schedule::all_pairs;
 
 /// The fewest PUs for which a_i + a_j has a single solution.
 const FEWEST_PUS: usize = 3;
@@ -38,13 +39,11 @@ pub struct Grouping {
 
 impl Grouping {
     /// The number of homes.
-    #[must_use]
     pub fn homes(&self) -> usize {
         self.home_of_line.iter().max().map_or(0, |last| *last as usize + 1)
     }
 
     /// The lines of each home.
-    #[must_use]
     pub fn lines_of_homes(&self) -> Vec<Vec<usize>> {
         let mut lines = vec![Vec::new(); self.homes()];
         self.home_of_line
@@ -62,7 +61,6 @@ impl Grouping {
 /// Sorts candidate lines by home. Homes are not resolvable with fewer than three PUs, because a
 /// single distance cannot be split into offsets, with fewer than two lines, or if only noise
 /// distinguishes the lines.
-#[must_use]
 pub fn group_lines(samples: &LineSamples) -> Grouping {
     Features::of(samples)
         .map_or(Grouping::unresolved(samples.lines()), |features| group_by(&features))
@@ -80,7 +78,7 @@ pub(super) fn group_by(features: &Features) -> Grouping {
         return unresolved;
     }
     let merges = ward(&places);
-    let labels = renumbered(&merges.labels(joins(&merges.heights, directions, features.sigma_ns)));
+    let labels = merges.labels(joins(&merges.heights, directions, features.sigma_ns));
     let confidence =
         separation(&places, &labels, features.sigma_ns).min(agreement(features, &labels));
     // A lone line may be an accident.
@@ -133,11 +131,9 @@ fn agreement(features: &Features, labels: &[usize]) -> f64 {
     let limit = 2.0 * chi_square(freedom, CHECKED_SIGMAS, features.sigma_ns);
     let mut near = 0.0;
     let mut all = 0.0;
-    for a in 0..lines.len() {
-        for b in (a + 1..lines.len()).filter(|b| labels[a] == labels[*b]) {
-            near += f64::from(u8::from(squared(&lines[a], &lines[b]) <= limit));
-            all += 1.0;
-        }
+    for (a, b) in all_pairs(lines.len()).into_iter().filter(|(a, b)| labels[*a] == labels[*b]) {
+        near += f64::from(u8::from(squared(&lines[a], &lines[b]) <= limit));
+        all += 1.0;
     }
     let open = 2.0 * f64::sqrt(CHECKED * (1.0 - CHECKED) / f64::max(all, 1.0));
     ((near / f64::max(all, 1.0) + open) / CHECKED).min(1.0)
@@ -186,6 +182,6 @@ fn centre(places: &[Vec<f64>], labels: &[usize], home: usize) -> Vec<f64> {
         .collect()
 }
 
-fn squared(a: &[f64], b: &[f64]) -> f64 {
+pub(super) fn squared(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum()
 }

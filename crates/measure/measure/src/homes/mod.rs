@@ -151,6 +151,3 @@ fn cells(samples: &LineSamples, grouping: &Grouping) -> Vec<HomeDistance> {
     }
     cells
 }
-
-#[cfg(test)]
-mod tests;

@@ -4,6 +4,7 @@
 //! (principal components, Pearson 1901) removes most noise: nine tenths with 64 PUs and half a
 //! dozen directions.
 
+use crate::fit::least_squares::dot;
 use seatmap_data::statistics::{MAD_TO_SIGMA, median};
 
 const MOST: usize = 16;
@@ -109,10 +110,6 @@ fn strongest(rows: &[Vec<f64>], columns: usize) -> Vec<f64> {
     }
     let length = dot(&direction, &direction).sqrt().max(f64::MIN_POSITIVE);
     direction.iter().map(|value| value / length).collect()
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 #[cfg(test)]

@@ -18,21 +18,14 @@ pub struct LineSamples {
 
 impl LineSamples {
     /// The number of candidate lines.
-    #[must_use]
     pub fn lines(&self) -> usize {
         self.median_ns.len()
     }
 
     /// One median; NaN if not measured.
-    #[must_use]
     pub fn ns(&self, line: usize, hub: usize, pu: usize) -> f64 {
-        cell(&self.median_ns, line, hub, pu)
-    }
-
-    /// The noise of a median; NaN if unknown.
-    #[must_use]
-    pub fn noise(&self, line: usize, hub: usize, pu: usize) -> f64 {
-        cell(&self.noise_ns, line, hub, pu)
+        let hubs = self.median_ns.get(line);
+        hubs.and_then(|hubs| hubs.get(hub)?.get(pu).copied()).unwrap_or(f64::NAN)
     }
 
     /// Each hub's index in `hubs` and its row in `pus`.
@@ -42,8 +35,4 @@ impl LineSamples {
             .enumerate()
             .filter_map(move |(at, hub)| Some((at, self.pus.iter().position(|pu| pu == hub)?)))
     }
-}
-
-fn cell(cells: &[Vec<Vec<f64>>], line: usize, hub: usize, pu: usize) -> f64 {
-    cells.get(line).and_then(|hubs| hubs.get(hub)?.get(pu).copied()).unwrap_or(f64::NAN)
 }

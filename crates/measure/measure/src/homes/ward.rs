@@ -2,6 +2,7 @@
 //! squared distance of their centres to the squares inside. For points that differ only by noise,
 //! this cost has the same distribution at all sizes, so one limit suits lone lines and large homes.
 
+use super::grouping::squared;
 use crate::fit::linkage::Merges;
 
 struct Cluster {
@@ -42,8 +43,7 @@ fn nearest_of(cluster: usize, alive: &[usize], clusters: &[Cluster]) -> (f64, us
 }
 
 fn cost(a: &Cluster, b: &Cluster) -> f64 {
-    let squared: f64 = a.centre.iter().zip(&b.centre).map(|(a, b)| (a - b).powi(2)).sum();
-    a.size * b.size / (a.size + b.size) * squared
+    a.size * b.size / (a.size + b.size) * squared(&a.centre, &b.centre)
 }
 
 fn joined(a: &Cluster, b: &Cluster) -> Cluster {

@@ -57,7 +57,6 @@ pub struct JournalOptions {
 
 impl JournalHeader {
     /// The differences to another header, such as `--seed: 7 in the journal, 8 now`, if any.
-    #[must_use]
     pub fn difference(&self, theirs: &JournalHeader) -> Option<String> {
         let there = &theirs.machine;
         let here = &self.machine;

@@ -5,8 +5,8 @@
 
 use super::MatrixRun;
 use crate::error::MeasureError;
-use crate::probe::{Probe, Visit, VisitBatches};
-use crate::regimes::STACKED_NS;
+use crate::probe::{Probe, VisitBatches};
+use crate::regimes::{STACKED_NS, is_stacked};
 use crate::samples::Samples;
 
 /// Of a short visit, and round trips per batch.
@@ -24,10 +24,8 @@ impl<P: Probe> MatrixRun<'_, P> {
         pass: usize,
         samples: &mut Samples,
     ) -> Result<Vec<(usize, usize)>, MeasureError<P::Error>> {
-        let known: Vec<bool> = round
-            .iter()
-            .map(|(i, j)| crate::regimes::is_stacked(&samples.pair(*i, *j).passes.concat()))
-            .collect();
+        let known: Vec<bool> =
+            round.iter().map(|(i, j)| is_stacked(&samples.pair(*i, *j).passes.concat())).collect();
         // Only a hypervisor stacks vCPUs.
         if !self.probe.has_hosts() || (pass > 0 && !known.contains(&true)) {
             return Ok(round.to_vec());
@@ -67,23 +65,7 @@ impl<P: Probe> MatrixRun<'_, P> {
         round: &[(usize, usize)],
         pus: &[u32],
     ) -> Result<Vec<VisitBatches>, MeasureError<P::Error>> {
-        let pairs = round.iter().map(|pair| self.at(*pair, pus)).collect();
-        let visit = Visit { pairs, batches: BATCHES, round_trips: ROUND_TRIPS };
-        self.probe.visit(&visit).map_err(MeasureError::Machine)
-    }
-
-    fn keep(
-        &mut self,
-        pair: (usize, usize),
-        pass: usize,
-        batches: VisitBatches,
-        samples: &mut Samples,
-    ) -> Result<(), MeasureError<P::Error>> {
-        if let Some(journal) = self.journal.as_mut() {
-            journal.record(pass, pair, &batches)?;
-        }
-        samples.add(pair.0, pair.1, pass, batches);
-        Ok(())
+        self.visited(round, pus, [BATCHES, ROUND_TRIPS])
     }
 }
 

@@ -49,7 +49,6 @@ pub struct PairVerdict {
 
 /// Judges one pair from its samples by pass, in order of time. Ignores values that are not positive
 /// and finite.
-#[must_use]
 pub fn judge(passes: &[Vec<f64>]) -> PairVerdict {
     let passes = usable(passes);
     let samples = passes.concat();
@@ -72,14 +71,12 @@ pub fn judge(passes: &[Vec<f64>]) -> PairVerdict {
 }
 
 /// Whether the two PUs of a pair run only in turn.
-#[must_use]
 pub fn is_stacked(samples: &[f64]) -> bool {
     samples.len() >= FEWEST_STACKED
         && quantile_sorted(&sorted(samples), 0.1).is_some_and(|p10| p10 >= STACKED_NS)
 }
 
 /// Judges one pair with the 95 % interval of its median, from `low` to `high`.
-#[must_use]
 pub fn judge_with_interval(passes: &[Vec<f64>], (low, high): (f64, f64)) -> PairVerdict {
     let verdict = judge(passes);
     if verdict.status != PairStatus::Stable || high <= WIDEST_STABLE * low {
@@ -93,7 +90,6 @@ pub fn judge_with_interval(passes: &[Vec<f64>], (low, high): (f64, f64)) -> Pair
 
 /// Whether the medians of the passes are as far apart as two levels. Cheap enough to check during a
 /// measurement.
-#[must_use]
 pub fn passes_disagree(passes: &[Vec<f64>]) -> bool {
     let medians = sorted(&passes.iter().filter_map(|pass| median(pass)).collect::<Vec<f64>>());
     let extremes = usize::from(medians.len() >= PASSES_WITH_OUTLIERS);

@@ -66,7 +66,6 @@ fn unfit(error: RememberedError) -> PlaceError {
 
 impl ProgramChannels {
     /// Starts without channels.
-    #[must_use]
     pub fn new() -> Self {
         ProgramChannels::default()
     }
@@ -183,7 +182,6 @@ const KICKS: u64 = 200;
 
 impl ProgramSeats {
     /// The attributes of a channel's first (0) or second (1) thread; `None` without such a channel.
-    #[must_use]
     pub fn side(&self, channel: usize, side: usize) -> Option<ThreadAttributes> {
         let (first, second) = *self.pairs.get(channel)?;
         let thread = *[first, second].get(side)?;
@@ -191,7 +189,6 @@ impl ProgramSeats {
     }
 
     /// Whether any line will do, because the machine does not distinguish homes.
-    #[must_use]
     pub fn lines_are_alike(&self) -> bool {
         self.lines.iter().all(Option::is_none)
     }

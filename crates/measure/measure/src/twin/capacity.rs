@@ -5,6 +5,7 @@
 //! the twin runs the profile's pairs.
 
 use super::TwinError;
+use crate::fit::hubs::rms;
 use crate::load;
 use crate::plan::{Effort, SurveyPlan};
 use crate::testbed_probe::TestbedProbe;
@@ -138,12 +139,6 @@ fn least_changed(tried: &[(f64, f64)]) -> (f64, [f64; 2]) {
     (nearest, range)
 }
 
-fn rms(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let (squares, count) =
-        values.fold((0.0, 0.0), |(squares, count), value| (squares + value * value, count + 1.0));
-    (count > 0.0).then(|| f64::sqrt(squares / count))
-}
-
 pub(super) fn chosen(profile: &Profile) -> Vec<LoadedPoint> {
     let pus = profile.core_distance.as_ref().map_or(0, |distance| distance.pus.len());
     let possible: Vec<LoadedPoint> = profile
@@ -162,6 +157,8 @@ pub(super) fn chosen(profile: &Profile) -> Vec<LoadedPoint> {
 pub(super) fn busier(levels: &Hierarchy, factor: f64) -> Hierarchy {
     let mut levels = levels.clone();
     let tick = 1.0 / f64::from(levels.ticks_per_cycle);
+    let source =
+        format!("fitted to the profile's loaded curve: {factor:.2} times the default assumption");
     let figures = &mut levels.figures;
     let busy = [
         &mut figures.address_busy_cycles,
@@ -172,9 +169,7 @@ pub(super) fn busier(levels: &Hierarchy, factor: f64) -> Hierarchy {
     for figure in busy {
         figure.value = (100.0 * (figure.value * factor).max(tick).max(0.5)).round() / 100.0;
         figure.kind = Basis::Calibration;
-        figure.source = format!(
-            "fitted to the profile's loaded curve: {factor:.2} times the default assumption"
-        );
+        figure.source.clone_from(&source);
     }
     levels
         .fabric
@@ -182,8 +177,7 @@ pub(super) fn busier(levels: &Hierarchy, factor: f64) -> Hierarchy {
         .iter_mut()
         .for_each(|cycles| *cycles = (f64::from(*cycles) * factor).round().max(1.0) as u32);
     levels.fabric.basis = Basis::Calibration;
-    levels.fabric.source =
-        format!("fitted to the profile's loaded curve: {factor:.2} times the default assumption");
+    levels.fabric.source = source;
     levels
 }
 

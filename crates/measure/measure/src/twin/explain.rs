@@ -3,8 +3,7 @@
 use super::TwinError;
 use crate::classes::Relations;
 use crate::findings::{ProfileFinding, findings};
-use crate::fit;
-use crate::fit::siblings;
+use crate::fit::{self, linkage, siblings};
 use seatmap_data::machine::description::Basis;
 use seatmap_data::machine::{CoreDistance, HomeModel, Profile};
 use seatmap_sim::coherent::homes::hashed;
@@ -25,12 +24,10 @@ pub fn parts(profile: &Profile) -> Result<DistanceParts, TwinError> {
         .core_distance
         .as_ref()
         .ok_or_else(|| TwinError::unfit(profile, "has no core distances"))?;
-    let explained =
-        profile.home_model.clone().or_else(|| fit::explain(distance, &profile.topology));
-    let model = explained
+    let model = fit::model_of(profile)
         .ok_or_else(|| TwinError::unfit(profile, "has no known distance; measure it again"))?;
     let core_of = siblings::cores(distance, &profile.topology);
-    let cores = core_of.iter().max().map_or(0, |last| last + 1);
+    let cores = linkage::count(&core_of);
     let homes = homes(profile);
     let frequency_ghz = clock(profile);
     Ok(DistanceParts {
@@ -80,15 +77,7 @@ fn groups(
         let next = numbers.len() as u32;
         group_of[core_of[row]] = *numbers.entry((found[row], l3)).or_insert(next);
     }
-
-    let mut seen = Vec::new();
-    for group in &group_of {
-        if !seen.contains(group) {
-            seen.push(*group);
-        }
-    }
-    let dense = group_of.iter().filter_map(|group| seen.iter().position(|known| known == group));
-    dense.map(|at| at as u32).collect()
+    linkage::renumbered(&group_of).into_iter().map(|group| group as u32).collect()
 }
 
 fn packages(

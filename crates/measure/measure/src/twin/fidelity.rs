@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The difference between two sets of distances.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fidelity {
     /// The relation of the pairs.
@@ -55,22 +55,12 @@ fn compared(profile: &Profile, model: &CoherentModel) -> Vec<(usize, usize, Both
 }
 
 /// Compares all pairs.
-#[must_use]
 pub fn all(profile: &Profile, model: &CoherentModel) -> Fidelity {
     let both: Vec<Both> = compared(profile, model).into_iter().map(|(_, _, both)| both).collect();
-    let none = Fidelity {
-        name: String::new(),
-        pairs: 0,
-        median_ns: 0.0,
-        rmse_ns: 0.0,
-        rmse_percent: 0.0,
-        worst_ns: 0.0,
-    };
-    fidelity("all pairs", &both).unwrap_or(none)
+    fidelity("all pairs", &both).unwrap_or_default()
 }
 
 /// Compares each distance class, nearest first.
-#[must_use]
 pub fn by_class(profile: &Profile, model: &CoherentModel) -> Vec<Fidelity> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };
     let relations = Relations::of(profile, distance);
@@ -86,7 +76,6 @@ pub fn by_class(profile: &Profile, model: &CoherentModel) -> Vec<Fidelity> {
 
 /// Compares every pair of cores for lines of every home with the profile's fit; `None` with one
 /// home.
-#[must_use]
 pub fn by_home(profile: &Profile, model: &CoherentModel) -> Option<Fidelity> {
     let homes = profile.home_model.as_ref().filter(|_| model.homes() > 1)?;
     let pus = &profile.core_distance.as_ref()?.pus;

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a helper of tests fails as a test does")]
 
+use crate::synthetic::{AddressHash, Mesh, MeshProbe, ProbeNoise};
 use seatmap_data::machine::{Matrix, PairStatus, Profile, Pu, Topology, catalog};
 use seatmap_measure::MeasureError;
 use seatmap_measure::journal::{Journal, MachineIdentity};
@@ -12,7 +13,6 @@ use seatmap_measure::samples::Samples;
 use seatmap_measure::survey::{
     Survey, SurveyOutcome, SurveyProgress, SurveyRequest, Warning, lines_needed, survey,
 };
-use seatmap_measure::synthetic::{AddressHash, Mesh, MeshProbe, ProbeNoise};
 use std::fs::File;
 use std::ops::ControlFlow;
 use std::time::Duration;

@@ -64,9 +64,7 @@ const WINDOWS: [usize; 3] = [4, 32, usize::MAX];
 impl<'a> MeasuredSlots<'a> {
     pub(super) fn new(problem: &'a Problem, limit: &SearchLimit) -> Self {
         let order = seed::nested(problem, limit);
-        let mut place_of = vec![0; order.len()];
-        order.iter().enumerate().for_each(|(at, slot)| place_of[*slot as usize] = at as u32);
-        MeasuredSlots { problem, order, place_of }
+        MeasuredSlots { problem, place_of: seed::inverse(&order), order }
     }
 }
 

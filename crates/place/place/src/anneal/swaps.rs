@@ -3,6 +3,7 @@
 use super::metric::SlotMetric;
 use crate::Traffic;
 use crate::search::{SearchLimit, Solution};
+use crate::seed::inverse;
 use seatmap_data::statistics::Xoshiro;
 use std::time::Instant;
 
@@ -44,8 +45,7 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
         metric: &'a M,
         slot_of: Vec<u32>,
     ) -> Self {
-        let mut item_at = vec![0; slot_of.len()];
-        slot_of.iter().enumerate().for_each(|(item, slot)| item_at[*slot as usize] = item as u32);
+        let item_at = inverse(&slot_of);
         let code_of = slot_of.iter().map(|slot| metric.code(*slot)).collect();
         let mut walk = SwapWalk { traffic, fixed, metric, slot_of, item_at, code_of, cost: 0.0 };
         walk.cost = walk.computed_cost();
@@ -53,15 +53,7 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
     }
 
     fn computed_cost(&self) -> f64 {
-        (0..self.traffic.tasks())
-            .map(|task| {
-                let here = self.code_of[task];
-                let later = self.traffic.of(task).filter(|(with, _)| *with > task);
-                later
-                    .map(|(with, weight)| weight * self.metric.apart(here, self.code_of[with]))
-                    .sum::<f64>()
-            })
-            .sum()
+        self.traffic.cost(|a, b| self.metric.apart(self.code_of[a], self.code_of[b]))
     }
 
     /// Recomputes the cost, because the running sum has rounding errors.

@@ -1,5 +1,6 @@
 //! Lower bounds on the weight between groups of tasks.
 
+use super::descending;
 use super::products::GraphShape;
 use super::spread::spread;
 use crate::Traffic;
@@ -17,10 +18,7 @@ pub(super) struct Cuts<'a> {
 
 impl<'a> Cuts<'a> {
     pub(super) fn new(traffic: &'a Traffic) -> Self {
-        let later = |task: usize| traffic.of(task).filter(move |(with, _)| *with > task);
-        let mut weights: Vec<f64> =
-            (0..traffic.tasks()).flat_map(later).map(|(_, weight)| weight).collect();
-        weights.sort_by(|a, b| b.total_cmp(a));
+        let weights = descending(traffic.edges().map(|(_, _, weight)| weight).collect());
         Cuts { traffic, shape: GraphShape::new(traffic), unit: unit(&weights), weights }
     }
 
@@ -56,8 +54,7 @@ impl<'a> Cuts<'a> {
     /// Half of each task's weight beyond the heaviest partners that fit into its group.
     fn by_tasks(&self, capacity: usize) -> f64 {
         let beyond = |task: usize| {
-            let mut weights: Vec<f64> = self.traffic.of(task).map(|(_, weight)| weight).collect();
-            weights.sort_by(|a, b| b.total_cmp(a));
+            let weights = self.traffic.heaviest(task);
             weights.iter().skip(capacity.saturating_sub(1)).sum::<f64>()
         };
         0.5 * (0..self.traffic.tasks()).map(beyond).sum::<f64>()

@@ -115,12 +115,10 @@ impl Packing {
         let tasks = traffic.tasks();
         let mut ways = Vec::with_capacity(traffic.pairs());
         let mut from = vec![Vec::new(); tasks];
-        for task in 0..tasks {
-            for (with, weight) in traffic.of(task).filter(|(with, _)| *with > task) {
-                from[task].push((with, ways.len()));
-                from[with].push((task, ways.len()));
-                ways.push(Way { ends: [task, with], weight, length: 1.0 / weight, flow: 0.0 });
-            }
+        for (task, with, weight) in traffic.edges() {
+            from[task].push((with, ways.len()));
+            from[with].push((task, ways.len()));
+            ways.push(Way { ends: [task, with], weight, length: 1.0 / weight, flow: 0.0 });
         }
         Packing {
             tasks,
@@ -132,9 +130,13 @@ impl Packing {
         }
     }
 
+    fn fullest(&self) -> f64 {
+        self.ways.iter().map(|way| way.flow / way.weight).fold(0.0, f64::max)
+    }
+
     /// Scaled so that all paths fit.
     fn packed(&self) -> f64 {
-        let full = self.ways.iter().map(|way| way.flow / way.weight).fold(0.0, f64::max);
+        let full = self.fullest();
         if full > 0.0 { self.crossings / full } else { 0.0 }
     }
 
@@ -228,7 +230,7 @@ impl Packing {
 
     /// The bound, from the scaled flow and the unused weights.
     fn bound(&mut self, capacities: &[usize]) -> f64 {
-        let full = self.ways.iter().map(|way| way.flow / way.weight).fold(0.0, f64::max);
+        let full = self.fullest();
         let part = if full > 0.0 { (1.0 - UNUSED) / full } else { 0.0 };
         self.demand.iter_mut().for_each(|demand| *demand *= part);
         for way in &self.ways {

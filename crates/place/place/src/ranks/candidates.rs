@@ -69,7 +69,6 @@ impl RankRequest<'_> {
     ///
     /// # Panics
     /// The pattern has another number of ranks, or a node is not one of the cluster.
-    #[must_use]
     pub fn ordered(&self, name: &str, node_of: Vec<usize>, cpus: Vec<Vec<u32>>) -> RankPlan {
         assert!(
             node_of.len() == self.pattern.tasks && cpus.len() == node_of.len(),

@@ -11,7 +11,6 @@ type Talk = Vec<(usize, usize, u64)>;
 
 /// The CPUs of each rank, by the cheapest placement found on each node's core distances; in order
 /// without distances.
-#[must_use]
 pub fn cpus(request: &RankRequest, node_of: &[usize], limit: &SearchLimit) -> Vec<Vec<u32>> {
     let traffic = request.traffic();
     let mut ranks_of = BTreeMap::<usize, Vec<usize>>::new();

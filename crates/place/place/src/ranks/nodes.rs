@@ -32,14 +32,12 @@ pub struct RankNode {
 impl RankNode {
     /// CPUs with distances, or else all. A measurement inside a cpuset covers fewer than are
     /// online.
-    #[must_use]
     pub fn usable_cpus(&self) -> usize {
         let known = self.profile.as_ref().and_then(|profile| profile.core_distance.as_ref());
         known.map_or(self.cpus, |known| known.pus.len())
     }
 
     /// An order in which neighbours share as much as possible, or else the numerical one.
-    #[must_use]
     pub fn compact(&self) -> Vec<u32> {
         let known = self
             .profile

@@ -4,19 +4,16 @@
 use seatmap_data::statistics::Xoshiro;
 
 /// Fills each node before the next.
-#[must_use]
 pub fn block(ranks: usize, seats: &[usize]) -> Vec<usize> {
     plane(ranks, seats, usize::MAX)
 }
 
 /// One rank per node, round robin.
-#[must_use]
 pub fn cyclic(ranks: usize, seats: &[usize]) -> Vec<usize> {
     plane(ranks, seats, 1)
 }
 
 /// `at_once` ranks per node, round robin. There must be enough seats.
-#[must_use]
 pub fn plane(ranks: usize, seats: &[usize], at_once: usize) -> Vec<usize> {
     assert!(seats.iter().sum::<usize>() >= ranks && at_once > 0, "a seat for each rank");
     let mut free = seats.to_vec();

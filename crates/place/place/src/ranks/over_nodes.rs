@@ -1,6 +1,6 @@
 //! Which ranks share a node, and on which node they run.
 
-use crate::bound::gilmore_lawler;
+use crate::bound::{dot, gilmore_lawler};
 use crate::ranks::orders::{block, cyclic, plane, random};
 use crate::ranks::{NamedOrder, OrderCosts, RankRequest, RanksError};
 use crate::search::SearchLimit;
@@ -21,7 +21,7 @@ const DRAWN: usize = 100;
 const ROUNDED: f64 = 1.0 + 1e-6;
 
 /// Ranks on nodes, with the facts known about that assignment.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct NodeAssignment {
     /// The node of each rank.
     pub node_of: Vec<usize>,
@@ -114,18 +114,16 @@ impl<'a> RoundTripJudge<'a> {
         let nodes = self.request.nodes;
         let mut costs = OrderCosts::default();
         let mut all = 0.0;
-        for rank in 0..self.traffic.tasks() {
-            for (with, messages) in self.traffic.of(rank).filter(|(with, _)| *with > rank) {
-                let [a, b] = [node_of[rank], node_of[with]];
-                costs.total_ns += messages * f64::from(nodes.distance_ns[(a, b)]);
-                all += messages;
-                if a == b {
-                    costs.in_node += messages;
-                } else if nodes.group[a] == nodes.group[b] {
-                    costs.in_group += messages;
-                } else {
-                    costs.between_groups += messages;
-                }
+        for (rank, with, messages) in self.traffic.edges() {
+            let [a, b] = [node_of[rank], node_of[with]];
+            costs.total_ns += messages * f64::from(nodes.distance_ns[(a, b)]);
+            all += messages;
+            if a == b {
+                costs.in_node += messages;
+            } else if nodes.group[a] == nodes.group[b] {
+                costs.in_group += messages;
+            } else {
+                costs.between_groups += messages;
             }
         }
         costs.as_shares(all)
@@ -136,17 +134,12 @@ fn rank_by_rank(request: &RankRequest, judge: &RoundTripJudge, seats: &[usize]) 
     let problem = problem(request, judge.traffic.clone(), seats);
     let lower_bound_ns = bound(&problem, seats, &request.limit.part(BOUND_PART));
     let best = cheapest(&problem, lower_bound_ns, &request.limit, request.threads, request.seed);
-    let node_of = best.solution.slot_of[..problem.tasks()]
-        .iter()
-        .map(|slot| problem.pu_of_slot[*slot as usize] as usize)
-        .collect();
     NodeAssignment {
-        node_of,
-        costs: OrderCosts::default(),
+        node_of: problem.pus_of(&best.solution.slot_of),
         lower_bound_ns,
         is_optimal: best.is_optimal,
         method: best.method,
-        orders: Vec::new(),
+        ..NodeAssignment::default()
     }
 }
 
@@ -165,23 +158,15 @@ fn by_blocks(request: &RankRequest, seats: &[usize]) -> Result<NodeAssignment, R
         });
     }
     let whole = request.traffic();
-    let edges = (0..ranks).flat_map(|rank| {
-        let later = whole.of(rank).filter(move |(with, _)| *with > rank);
-        // Traffic inside a block is a self edge: it costs the same on every node.
-        later.map(move |(with, messages)| (rank / size, with / size, messages))
-    });
+    // Traffic inside a block is a self edge: it costs the same on every node.
+    let edges = whole.edges().map(|(rank, with, messages)| (rank / size, with / size, messages));
     let one_each: Vec<usize> = seats.iter().map(|seats| usize::from(*seats > 0)).collect();
     let problem = problem(request, Traffic::new(blocks, edges), &one_each);
     let best = cheapest(&problem, 0.0, &request.limit, request.threads, request.seed);
     Ok(NodeAssignment {
-        node_of: (0..ranks)
-            .map(|rank| problem.pu_of_slot[best.solution.slot_of[rank / size] as usize] as usize)
-            .collect(),
-        costs: OrderCosts::default(),
-        lower_bound_ns: 0.0,
-        is_optimal: false,
+        node_of: (0..ranks).map(|rank| problem.pu(best.solution.slot_of[rank / size])).collect(),
         method: format!("blocks of {size}, {}", best.method),
-        orders: Vec::new(),
+        ..NodeAssignment::default()
     })
 }
 
@@ -224,11 +209,8 @@ fn bound(problem: &Problem, seats: &[usize], limit: &SearchLimit) -> f64 {
         if limit.is_late() {
             break;
         }
-        let mut weights: Vec<f64> = problem.traffic.of(rank).map(|(_, weight)| weight).collect();
-        weights.sort_by(|a, b| b.total_cmp(a));
-        let pays =
-            |near: &Vec<f64>| weights.iter().zip(near).map(|(weight, ns)| weight * ns).sum::<f64>();
-        sum += near.iter().map(pays).fold(f64::INFINITY, f64::min);
+        let weights = problem.traffic.heaviest(rank);
+        sum += near.iter().map(|near| dot(&weights, near)).fold(f64::INFINITY, f64::min);
     }
     // Each pair counts for both its ranks.
     0.5 * sum

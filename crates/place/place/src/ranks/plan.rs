@@ -187,13 +187,11 @@ impl RankPlan {
     }
 
     /// The plan as JSON.
-    #[must_use]
     pub fn to_json(&self) -> String {
         seatmap_data::document::written(self)
     }
 
     /// Whether a file claims to be a plan, of any version.
-    #[must_use]
     pub fn is_plan(bytes: &[u8]) -> bool {
         seatmap_data::document::is_kind(bytes, "seatmap-ranks/")
     }
@@ -202,13 +200,11 @@ impl RankPlan {
     ///
     /// # Panics
     /// There is no such rank.
-    #[must_use]
     pub fn node(&self, rank: usize) -> &str {
         &self.nodes[self.node_of_rank[rank]]
     }
 
     /// The ranks of each node, ascending.
-    #[must_use]
     pub fn ranks_of_nodes(&self) -> Vec<Vec<usize>> {
         let mut ranks = vec![Vec::new(); self.nodes.len()];
         self.node_of_rank.iter().enumerate().for_each(|(rank, node)| ranks[*node].push(rank));

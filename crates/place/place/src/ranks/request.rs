@@ -55,7 +55,6 @@ pub struct RankRequest<'a> {
 
 impl<'a> RankRequest<'a> {
     /// One CPU per rank, all nodes, one second.
-    #[must_use]
     pub fn new(nodes: &'a ClusterNodes, pattern: &'a Pattern) -> Self {
         RankRequest {
             nodes,

@@ -25,7 +25,6 @@ pub struct Dense {
 
 impl Dense {
     /// `None` if the deadline comes before the table of changes is complete.
-    #[must_use]
     pub fn new(qap: &Qap, place_of: Vec<u32>, limit: &SearchLimit) -> Option<Self> {
         let n = qap.n();
         let mut engine = Dense {

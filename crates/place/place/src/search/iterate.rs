@@ -23,7 +23,7 @@ pub struct Solution {
 pub fn iterate(engine: &mut impl SearchEngine, rng: &mut Xoshiro, limit: &SearchLimit) -> Solution {
     engine.descend(limit);
     engine.save();
-    let mut best = Solution { cost: engine.cost(), slot_of: engine.assignment().to_vec() };
+    let mut best = engine.solution();
     let mut here = best.cost;
     let mut failures = 0;
     let mut left = limit.kicks;
@@ -56,7 +56,7 @@ pub fn iterate(engine: &mut impl SearchEngine, rng: &mut Xoshiro, limit: &Search
             failures += 1;
         }
         if here < best.cost {
-            best = Solution { cost: here, slot_of: engine.assignment().to_vec() };
+            best = engine.solution();
         }
     }
     best

@@ -15,7 +15,6 @@ impl SearchStop {
     }
 
     /// Whether searches should end.
-    #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -36,7 +35,6 @@ pub struct SearchLimit {
 
 impl SearchLimit {
     /// A limit of this much time from now.
-    #[must_use]
     pub fn seconds(seconds: f64) -> Self {
         // Too large a number for a duration means no deadline; NaN and negative numbers mean no
         // time.
@@ -54,7 +52,6 @@ impl SearchLimit {
     }
 
     /// A limit of this many kicks.
-    #[must_use]
     pub fn kicks(kicks: u64) -> Self {
         SearchLimit { deadline: None, kicks, enough: f64::NEG_INFINITY, stop: None }
     }
@@ -72,19 +69,16 @@ impl SearchLimit {
     }
 
     /// Whether a search with this cost should end.
-    #[must_use]
     pub fn ends_at(&self, cost: f64) -> bool {
         cost <= self.enough || self.is_over()
     }
 
     /// Whether kicks or time are used up.
-    #[must_use]
     pub fn is_over(&self) -> bool {
         self.kicks == 0 || self.is_late()
     }
 
     /// Whether the deadline has passed or the search was stopped.
-    #[must_use]
     pub fn is_late(&self) -> bool {
         let is_stopped = self.stop.as_ref().is_some_and(SearchStop::is_stopped);
         is_stopped || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
@@ -135,7 +129,6 @@ impl SearchTime {
     }
 
     /// Its seconds, if by the clock.
-    #[must_use]
     pub fn seconds(self) -> Option<f64> {
         match self {
             SearchTime::Seconds(seconds) => Some(seconds),
@@ -178,7 +171,6 @@ pub struct DeadlineWatch<'a> {
 
 impl<'a> DeadlineWatch<'a> {
     /// Watches steps that touch this many cells.
-    #[must_use]
     pub fn new(limit: &'a SearchLimit, cells_a_step: usize) -> Self {
         let steps_a_look = (WORK_BETWEEN_LOOKS / cells_a_step.max(1)).max(1);
         DeadlineWatch { limit, steps_a_look, steps: 0, is_late: false }

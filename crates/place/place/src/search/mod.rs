@@ -37,6 +37,10 @@ pub trait SearchEngine {
     fn cost(&self) -> f64;
     /// The slot of each item.
     fn assignment(&self) -> &[u32];
+    /// The current state.
+    fn solution(&self) -> Solution {
+        Solution { cost: self.cost(), slot_of: self.assignment().to_vec() }
+    }
     /// The range of kicks at once.
     fn strengths(&self) -> Range<usize> {
         WEAKEST..(self.items() / 3).max(WEAKEST + 1)

@@ -24,7 +24,6 @@ pub struct MatrixPair {
 
 impl Qap {
     /// A problem of two matrices of one size.
-    #[must_use]
     pub fn new(a: Square<f64>, b: Square<f64>) -> Self {
         let mut parts = vec![MatrixPair::of(&a, &b, 1.0)];
         // If either matrix is symmetric, this product is zero.
@@ -36,25 +35,21 @@ impl Qap {
     }
 
     /// The number of items, and of places.
-    #[must_use]
     pub fn n(&self) -> usize {
         self.a.n()
     }
 
     /// The flows.
-    #[must_use]
     pub fn a(&self) -> &Square<f64> {
         &self.a
     }
 
     /// The distances.
-    #[must_use]
     pub fn b(&self) -> &Square<f64> {
         &self.b
     }
 
     /// The cost of a permutation.
-    #[must_use]
     pub fn cost(&self, place_of: &[u32]) -> f64 {
         (0..self.n())
             .map(|i| -> f64 {

@@ -2,6 +2,7 @@
 
 use super::{DeadlineWatch, SWAPS_BETWEEN_CHECKS, SearchEngine, SearchLimit};
 use crate::Problem;
+use crate::seed::inverse;
 use seatmap_data::statistics::Xoshiro;
 
 /// A placement with the cost of every task on every PU while all others stay.
@@ -29,10 +30,8 @@ pub struct Sparse<'a> {
 impl<'a> Sparse<'a> {
     /// Starts from an assignment of all items (tasks, then holes). `None` if the deadline comes
     /// before the table is complete.
-    #[must_use]
     pub fn new(problem: &'a Problem, slot_of: Vec<u32>, limit: &SearchLimit) -> Option<Self> {
-        let mut item_at = vec![0; slot_of.len()];
-        slot_of.iter().enumerate().for_each(|(item, slot)| item_at[*slot as usize] = item as u32);
+        let item_at = inverse(&slot_of);
         let cost = problem.cost(&slot_of);
         let mut engine = Sparse {
             problem,

@@ -9,7 +9,7 @@ use seatmap_data::statistics::Xoshiro;
 /// On matrices without structure it beats kicks. The engine keeps the last state.
 pub fn tabu(engine: &mut Dense, rng: &mut Xoshiro, limit: &SearchLimit) -> Solution {
     let n = engine.items();
-    let mut best = Solution { cost: engine.cost(), slot_of: engine.assignment().to_vec() };
+    let mut best = engine.solution();
     // Then a place counts as unused for very long.
     let patience = (n * n * 5) as u64;
     // When an item may return to a place.
@@ -32,7 +32,7 @@ pub fn tabu(engine: &mut Dense, rng: &mut Xoshiro, limit: &SearchLimit) -> Solut
         }
         // Smaller gains may be rounding errors.
         if engine.cost() < best.cost - 1e-9 * best.cost.abs() {
-            best = Solution { cost: engine.cost(), slot_of: engine.assignment().to_vec() };
+            best = engine.solution();
         }
     }
     best

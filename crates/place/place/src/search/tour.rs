@@ -42,7 +42,6 @@ const ROUNDING: f64 = 1e-13;
 impl<'a> Tour<'a> {
     /// `None` unless the traffic is a single ring or pipeline with equal edges, all assignments are
     /// allowed, and the deadline leaves time for the neighbours of all slots.
-    #[must_use]
     pub fn new(problem: &'a Problem, slot_of: Vec<u32>, limit: &SearchLimit) -> Option<Self> {
         let is_fixed = problem.fixed.iter().any(Option::is_some);
         let (tasks, weight) = chain(problem).filter(|_| problem.zones.are_free() && !is_fixed)?;

@@ -6,7 +6,6 @@ use crate::search::{DeadlineWatch, SearchLimit};
 
 /// Puts the busiest task in the middle of the machine, and then always the task with the most
 /// traffic to placed ones on its cheapest free slot. `None` if the deadline comes first.
-#[must_use]
 pub fn greedy(problem: &Problem, limit: &SearchLimit) -> Option<Vec<u32>> {
     let mut watch = DeadlineWatch::new(limit, problem.slots());
     let mut slot_of: Vec<u32> = problem.fixed.iter().map(|slot| slot.unwrap_or(u32::MAX)).collect();

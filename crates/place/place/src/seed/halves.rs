@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 ///
 /// The two slots farthest apart attract the others; then pairs change sides while that helps, until
 /// the deadline. A PU's slots stay together if there are several PUs.
-#[must_use]
 pub fn halves(problem: &Problem, slots: &[u32], limit: &SearchLimit) -> (Vec<u32>, Vec<u32>) {
     let mut of_pu = BTreeMap::<u32, Vec<u32>>::new();
     slots

@@ -6,7 +6,6 @@ use crate::{Problem, Zones};
 /// zones.
 ///
 /// Tasks leave full zones, or enter empty ones, one at a time, by the cheapest move.
-#[must_use]
 pub fn lawful(problem: &Problem, mut slot_of: Vec<u32>) -> Vec<u32> {
     put_fixed(&problem.fixed, &mut slot_of);
     // Each move repairs a zone by one.

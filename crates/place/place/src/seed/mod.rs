@@ -24,11 +24,17 @@ use crate::{Problem, Zones};
 use seatmap_data::statistics::Xoshiro;
 
 /// Items in one order on slots in another order.
-#[must_use]
 pub fn in_order(items: &[u32], slots: &[u32]) -> Vec<u32> {
     let mut slot_of = vec![0; items.len()];
     items.iter().zip(slots).for_each(|(item, slot)| slot_of[*item as usize] = *slot);
     slot_of
+}
+
+/// The item on each slot.
+pub(crate) fn inverse(slot_of: &[u32]) -> Vec<u32> {
+    let mut item_at = vec![0; slot_of.len()];
+    slot_of.iter().enumerate().for_each(|(item, slot)| item_at[*slot as usize] = item as u32);
+    item_at
 }
 
 /// A random assignment that the zones allow.

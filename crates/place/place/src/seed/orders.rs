@@ -46,7 +46,6 @@ pub fn spectral(problem: &Problem, rng: &mut Xoshiro, limit: &SearchLimit) -> Op
 
 /// The reverse order of Cuthill & McKee (1969), component by component, holes last. `None` if the
 /// deadline comes first.
-#[must_use]
 pub fn rcm(problem: &Problem, limit: &SearchLimit) -> Option<Vec<u32>> {
     let traffic = &problem.traffic;
     let n = traffic.tasks();

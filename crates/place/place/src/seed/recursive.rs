@@ -48,7 +48,6 @@ pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &SearchLimit) -> V
 }
 
 /// Slots in the order of repeated bisection: neighbours are near each other.
-#[must_use]
 pub fn nested(problem: &Problem, limit: &SearchLimit) -> Vec<u32> {
     let mut order = Vec::with_capacity(problem.slots());
     let mut open = vec![(0..problem.slots() as u32).collect::<Vec<_>>()];

@@ -1,6 +1,7 @@
 //! A lower bound on the time of any placement.
 
 use super::TimeModel;
+use crate::bound::{descending, dot};
 
 /// With more cells of tasks x PUs x partners, partners are not matched with PUs.
 const MOST_LOOKS: usize = 1 << 26;
@@ -10,7 +11,6 @@ const MOST_CELLS: usize = 1 << 20;
 /// A lower bound on the slowest seat's time in nanoseconds: the larger of the total work divided by
 /// the cores' joint speed, and the best matching of tasks with own seats and the cheapest messages
 /// there.
-#[must_use]
 pub(super) fn bound(model: &TimeModel) -> f64 {
     let floor = Floor::new(model);
     let tasks = model.tasks();
@@ -60,15 +60,14 @@ impl<'a> Floor<'a> {
 
     fn row(&self, task: usize) -> Vec<Cell> {
         let model = self.model;
-        let mut weights: Vec<f64> = model.traffic.of(task).map(|(_, weight)| weight).collect();
-        weights.sort_by(|a, b| b.total_cmp(a));
+        let weights = model.traffic.heaviest(task);
         let all: f64 = weights.iter().sum();
         self.near_ns
             .iter()
             .enumerate()
             .map(|(pu, near)| {
-                let messages_ns: f64 = if self.is_matched {
-                    weights.iter().zip(near).map(|(weight, ns)| weight * ns).sum()
+                let messages_ns = if self.is_matched {
+                    dot(&weights, near)
                 } else {
                     // A weaker bound, also valid for shared PUs.
                     all * near.first().copied().unwrap_or(0.0)
@@ -104,15 +103,10 @@ fn by_work(model: &TimeModel, messages: f64) -> f64 {
         slowest =
             slowest.min(model.speed[pu] * model.cores[*core].share(model.cores[*core].threads));
     }
-    let mut met = vec![0_u32; model.cores.len()];
-    let mut gains: Vec<f64> = Vec::with_capacity(model.pus());
-    for core in &model.core {
-        met[*core] += 1;
-        let before = if met[*core] > 1 { model.cores[*core].work(met[*core] - 1) } else { 0.0 };
-        // The core's extra work at the speed of its fastest thread: an upper bound.
-        gains.push(best_of_core[*core] * (model.cores[*core].work(met[*core]) - before));
-    }
-    gains.sort_by(|a, b| b.total_cmp(a));
+    // A core's extra work at the speed of its fastest thread: an upper bound.
+    let gains =
+        model.core.iter().zip(model.added_work()).map(|(core, more)| best_of_core[*core] * more);
+    let gains = descending(gains.collect());
     let speeds: f64 = gains.iter().take(model.tasks()).sum();
     (model.work_ns.iter().sum::<f64>() + slowest * messages) / speeds
 }

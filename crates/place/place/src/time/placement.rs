@@ -1,6 +1,7 @@
 //! A placement that changes task by task.
 
 use super::TimeModel;
+use crate::build::count;
 
 /// A placement's time: the slowest seat decides, and then the sum.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,11 +16,7 @@ pub struct Score {
 const ROUNDING: f64 = 1e-10;
 
 impl Score {
-    /// Worse than every placement.
-    pub const WORST: Score = Score { most: f64::INFINITY, sum: f64::INFINITY };
-
     /// Whether this is better, by more than rounding.
-    #[must_use]
     pub fn is_better_than(self, other: Score) -> bool {
         // Infinities would give NaN.
         let margin = if other.most.is_finite() { ROUNDING * other.most } else { 0.0 };
@@ -55,11 +52,7 @@ pub(super) const NOWHERE: usize = usize::MAX;
 impl<'a> TimedPlacement<'a> {
     pub(super) fn empty(model: &'a TimeModel) -> Self {
         let pus = model.pus();
-        let groups = model
-            .group
-            .as_ref()
-            .and_then(|group| group.iter().max())
-            .map_or(0, |last| *last as usize + 1);
+        let groups = model.group.as_ref().map_or(0, |group| count(group));
         TimedPlacement {
             model,
             pu_of: vec![NOWHERE; model.tasks()],
@@ -74,7 +67,6 @@ impl<'a> TimedPlacement<'a> {
     }
 
     /// Each task on its PU (row).
-    #[must_use]
     pub fn of(model: &'a TimeModel, pu_of: &[usize]) -> Self {
         let mut seating = TimedPlacement::empty(model);
         pu_of.iter().enumerate().for_each(|(task, pu)| seating.put(task, *pu));
@@ -82,7 +74,6 @@ impl<'a> TimedPlacement<'a> {
     }
 
     /// The PU of each task.
-    #[must_use]
     pub fn pu_of(&self) -> &[usize] {
         &self.pu_of
     }
@@ -160,27 +151,23 @@ impl<'a> TimedPlacement<'a> {
     }
 
     /// The speed of a PU with the tasks on the rest of its core.
-    #[must_use]
     pub fn speed(&self, pu: usize) -> f64 {
         let core = self.model.core[pu];
         self.model.speed[pu] * self.model.cores[core].share(self.busy[core])
     }
 
     /// The work and the messages of a seat, in nanoseconds.
-    #[must_use]
     pub fn parts(&self, pu: usize) -> (f64, f64) {
         (self.work_ns[pu] / self.speed(pu), self.messages_ns[pu])
     }
 
     /// The time of a seat, in nanoseconds.
-    #[must_use]
     pub fn time_ns(&self, pu: usize) -> f64 {
         let (work_ns, messages_ns) = self.parts(pu);
         work_ns + messages_ns
     }
 
     /// The time of the slowest seat, and of all.
-    #[must_use]
     pub fn score(&self) -> Score {
         let used = (0..self.count.len()).filter(|pu| self.count[*pu] > 0);
         used.map(|pu| self.time_ns(pu)).fold(Score { most: 0.0, sum: 0.0 }, |score, time_ns| {
@@ -193,7 +180,6 @@ impl<'a> TimedPlacement<'a> {
     }
 
     /// The PU of the slowest seat.
-    #[must_use]
     pub fn slowest(&self) -> usize {
         (0..self.count.len())
             .max_by(|a, b| self.time_ns(*a).total_cmp(&self.time_ns(*b)).then(b.cmp(a)))
@@ -212,7 +198,6 @@ impl TimeModel<'_> {
     }
 
     /// Whether a placement satisfies all constraints.
-    #[must_use]
     pub fn allows(&self, pu_of: &[usize]) -> bool {
         let mut seating = TimedPlacement::empty(self);
         pu_of.iter().enumerate().all(|(task, pu)| {

@@ -43,10 +43,7 @@ fn search(model: &TimeModel, starts: &[NamedStart], limit: &SearchLimit, seed: u
         *one = kicked(model, one, &limit.part(2 * better as u32), &mut rng);
     }
     alive.sort_by(order);
-    let rest = SearchLimit {
-        kicks: if limit.kicks == u64::MAX { u64::MAX } else { limit.kicks / 2 },
-        ..limit.clone()
-    };
+    let rest = SearchLimit { kicks: limit.part(2).kicks, ..limit.clone() };
     kicked(model, &alive[0], &rest, &mut rng)
 }
 

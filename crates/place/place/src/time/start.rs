@@ -31,8 +31,7 @@ pub(super) fn starts(
             "fastest seats",
         ));
     }
-    let [os, compact, scatter] = baselines::usual(request, model.tasks(), pus);
-    starts.extend([(compact, "compact"), (scatter, "scatter"), (os, "OS order")]);
+    starts.extend(baselines::named(request, model.tasks(), pus));
     let first = starts.swap_remove(0);
     starts.retain(|(pu_of, _)| model.allows(pu_of));
     starts.insert(0, first);
@@ -40,8 +39,7 @@ pub(super) fn starts(
 }
 
 fn by_distance(problem: &Problem, limit: &SearchLimit, seed: u64) -> Vec<usize> {
-    let found = portfolio(problem, &limit.part(DISTANCE_PART), seed).solution;
-    found.slot_of[..problem.tasks()].iter().map(|slot| problem.pu(*slot)).collect()
+    problem.pus_of(&portfolio(problem, &limit.part(DISTANCE_PART), seed).solution.slot_of)
 }
 
 fn heavy_first(model: &TimeModel) -> Vec<usize> {
@@ -83,20 +81,17 @@ fn fastest(request: &PlaceRequest, model: &TimeModel, pus: &Pus) -> Option<(Pus,
     if tasks >= n || model.group.is_some() {
         return None;
     }
-    let mut met = vec![0_u32; model.cores.len()];
-    let mut gains: Vec<(f64, usize)> = Vec::with_capacity(n);
-    for pu in 0..n {
-        let core = model.core[pu];
-        met[core] += 1;
-        let more = model.cores[core].work(met[core])
-            - if met[core] > 1 { model.cores[core].work(met[core] - 1) } else { 0.0 };
-        gains.push((model.speed[pu] * more, pu));
-    }
+    let mut gains: Vec<(f64, usize)> = model
+        .added_work()
+        .into_iter()
+        .enumerate()
+        .map(|(pu, more)| (model.speed[pu] * more, pu))
+        .collect();
     gains.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let mut chosen: Vec<usize> = gains.into_iter().take(tasks).map(|(_, pu)| pu).collect();
     chosen.sort_unstable();
-    let os: Vec<u32> = chosen.into_iter().map(|pu| pus.os[pu]).collect();
-    let fast = request.costed(Pus::new(request.profile, Some(&os), request.homes).ok()?);
+    let fast = Pus::new(request.profile, Some(&pus.os_of(&chosen)), request.homes).ok()?;
+    let fast = request.costed(fast);
     let problem = problem(request, &fast).ok()?;
     Some((fast, problem))
 }

@@ -163,7 +163,12 @@ fn search_is_within_one_percent_of_optimum() {
         let machine = hybrid(2, 3, &mut rng);
         let pattern = busy(6, &mut rng);
         let request = request(&machine, &pattern);
-        let (cost, floor) = request.search_alone().unwrap();
+        let (cost, floor) = with_model(&request, |model, problem, pus| {
+            let starts = start::starts(&request, model, problem, pus, &request.limit);
+            let (_, pu_of, _) =
+                search::side_by_side(model, &starts, &request.limit, request.threads, request.seed);
+            (model.cost(&pu_of), bound::bound(model))
+        });
         let least = with_model(&request, |model, _, _| least_ns(model));
         assert!(cost <= 1.01 * least, "seed {seed}: {cost} found, {least} is the least");
         assert!(floor <= least, "seed {seed}");

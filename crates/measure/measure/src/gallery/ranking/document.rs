@@ -141,7 +141,6 @@ pub enum MissingFigure {
 
 impl MissingFigure {
     /// The figure in words.
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             MissingFigure::Speed => "the speed of its CPUs",

@@ -17,7 +17,6 @@ pub struct DistanceReading {
 
 impl DistanceReading {
     /// The median of batches, in nanoseconds per round trip; `None` without any.
-    #[must_use]
     pub fn of_batches(batches_ns: &[f64]) -> Option<DistanceReading> {
         let ns = median(batches_ns)?;
         Some(DistanceReading {

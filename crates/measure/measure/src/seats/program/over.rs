@@ -110,7 +110,7 @@ fn with_lines(profile: &Profile, home_of_line: Vec<u32>) -> Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seats::samples::homely;
+    use crate::seats::machines_for_tests::homely;
     use seatmap_data::machine::catalog;
 
     fn square() -> Profile {

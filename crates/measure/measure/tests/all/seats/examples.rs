@@ -10,19 +10,11 @@ const SIDE: u32 = 24;
 
 /// An example's program. `make test` builds all examples in advance and sets a variable; a single
 /// test builds the one it needs.
-fn program(name: &str) -> PathBuf {
+fn program(package: &str, name: &str) -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     if std::env::var_os("SEATMAP_EXAMPLES_BUILT").is_none() {
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args([
-            "build",
-            "--quiet",
-            "--frozen",
-            "--package",
-            "seatmap-seats",
-            "--example",
-            name,
-        ]);
+        cargo.args(["build", "--quiet", "--frozen", "--package", package, "--example", name]);
         cargo.arg("--target-dir").arg(target).current_dir(env!("CARGO_MANIFEST_DIR"));
         if !cfg!(debug_assertions) {
             cargo.arg("--release");
@@ -35,8 +27,12 @@ fn program(name: &str) -> PathBuf {
         .join(name)
 }
 
-fn run(name: &str, arguments: &[&str], state: &Path) -> Output {
-    Command::new(program(name)).args(arguments).env("XDG_STATE_HOME", state).output().unwrap()
+fn run([package, name]: [&str; 2], arguments: &[&str], state: &Path) -> Output {
+    Command::new(program(package, name))
+        .args(arguments)
+        .env("XDG_STATE_HOME", state)
+        .output()
+        .unwrap()
 }
 
 fn decoded(path: &Path) -> Vec<u8> {
@@ -75,8 +71,11 @@ fn plain(frame: i32) -> Vec<u8> {
 fn rendered_frames_match_a_plain_computation() {
     let folder = tempfile::tempdir().unwrap();
     let frames = folder.path().join("frames");
-    let output =
-        run("mandelbrot", &[frames.to_str().unwrap(), "3", &SIDE.to_string()], folder.path());
+    let output = run(
+        ["seatmap-bench", "mandelbrot"],
+        &[frames.to_str().unwrap(), "3", &SIDE.to_string()],
+        folder.path(),
+    );
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
     assert!(text.starts_with("3 frames with the initial seats: "), "{text}");
@@ -89,7 +88,7 @@ fn rendered_frames_match_a_plain_computation() {
 #[test]
 fn unmeasured_host_gives_no_seats() {
     let folder = tempfile::tempdir().unwrap();
-    let output = run("producer_consumer", &["100"], folder.path());
+    let output = run(["seatmap-measure", "producer_consumer"], &["100"], folder.path());
     assert!(!output.status.success());
     assert!(
         String::from_utf8_lossy(&output.stderr).contains("this host has not been measured yet")

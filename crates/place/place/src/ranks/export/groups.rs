@@ -25,7 +25,6 @@ struct Node<'a> {
 }
 
 /// The JSON document.
-#[must_use]
 pub fn write(plan: &RankPlan) -> String {
     let ranks = plan.ranks_of_nodes();
     let mut numbers = plan.group_of_node.clone();

@@ -4,7 +4,6 @@
 use crate::ranks::RankPlan;
 
 /// One line for each run of ranks on one host.
-#[must_use]
 pub fn write(plan: &RankPlan) -> String {
     let mut text =
         "# mpiexec -f THIS -n RANKS -bind-to none seatmap run --plan PLAN -- PROGRAM...\n"

@@ -4,7 +4,6 @@
 use crate::ranks::RankPlan;
 
 /// The file.
-#[must_use]
 pub fn write(plan: &RankPlan) -> String {
     let head = "# mpirun --map-by seq --bind-to none --hostfile THIS seatmap run --plan PLAN -- \
                 PROGRAM...\n";

@@ -6,7 +6,6 @@ use crate::ranks::RankPlan;
 use seatmap_os::CpuList;
 
 /// The file.
-#[must_use]
 pub fn write(plan: &RankPlan) -> String {
     let mut text = "# mpirun --use-hwthread-cpus --mca rmaps_rank_file_physical 1 --rankfile THIS \
          PROGRAM...\n"

@@ -4,7 +4,6 @@
 use crate::ranks::RankPlan;
 
 /// The file. It has no comment, because Slurm reads every line as hosts.
-#[must_use]
 pub fn write(plan: &RankPlan) -> String {
     super::hosts(plan)
 }

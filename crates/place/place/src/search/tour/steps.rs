@@ -11,14 +11,7 @@ impl Tour<'_> {
         let n = self.tour.len();
         let (from, length) =
             if 2 * length > n { (from + length, n - length) } else { (from, length) };
-        for step in 0..length / 2 {
-            let left = from + step;
-            let right = from + length - 1 - step;
-            let a = self.at(left);
-            let b = self.at(right);
-            self.put(left, b);
-            self.put(right, a);
-        }
+        self.turn_exactly(from, length);
         // The ends of the two changed edges.
         for place in [from + n - 1, from, from + length + n - 1, from + length] {
             self.touch(self.at(place));

@@ -1,9 +1,9 @@
 //! Round trips on a mesh.
 
 use super::{AddressHash, Mesh};
-use crate::probe::{Discards, PairAt, Probe, Visit, VisitBatches};
 use fastrand::Rng;
 use seatmap_data::statistics::normal;
+use seatmap_measure::probe::{Discards, PairAt, Probe, Visit, VisitBatches};
 
 /// The round trip of two PUs on the home's tile.
 const BASE_NS: f64 = 60.0;

@@ -1,16 +1,24 @@
 //! Lines of meshes with known homes.
 
-use super::*;
-use crate::fit::{explain, hubs, predict};
-use crate::probe::{PairAt, Probe, Visit};
-use crate::synthetic::{AddressHash, Mesh, MeshProbe, ProbeNoise, published};
+#![expect(clippy::unwrap_used, reason = "a helper of tests fails as a test does")]
+
+use crate::synthetic::address_hash::published;
+use crate::synthetic::{AddressHash, Mesh, MeshProbe, ProbeNoise};
 use seatmap_data::machine::{CoreDistance, Matrix, Topology};
-use seatmap_data::statistics::mad;
+use seatmap_data::statistics::{mad, median};
+use seatmap_measure::fit::{explain, hubs, predict};
+use seatmap_measure::homes::{Grouping, LineSamples, fit_homes, group_lines};
+use seatmap_measure::probe::{PairAt, Probe, Visit};
+use seatmap_measure::schedule::all_pairs;
 
 const BATCHES: u32 = 8;
 
 fn plain_hash(slices: u32) -> AddressHash {
     AddressHash::new((0..64).map(|line| (line * 29 + line / 7) % slices).collect(), vec![]).unwrap()
+}
+
+fn unresolved(lines: usize) -> Grouping {
+    Grouping { home_of_line: vec![0; lines], confidence: 0.0, resolvable: false }
 }
 
 fn scan(probe: &mut MeshProbe, lines: u32, hubs: usize) -> LineSamples {
@@ -118,7 +126,7 @@ fn too_noisy_lines_are_not_resolvable() {
         let noise = ProbeNoise { visit_ns: 60.0, batch_ns: 10.0 };
         let mut probe = MeshProbe::new(plain_hash(20), Mesh::new(5, 4, &[]), noise, seed);
         let grouping = group_lines(&scan(&mut probe, 64, 3));
-        assert_eq!(grouping, Grouping::unresolved(64), "seed {seed}");
+        assert_eq!(grouping, unresolved(64), "seed {seed}");
     }
 }
 
@@ -171,7 +179,7 @@ fn two_pus_or_one_line_are_not_resolvable() {
     assert!(!group_lines(&scan(&mut two, 32, 1)).resolvable);
     let mut probe = MeshProbe::new(plain_hash(6), Mesh::new(3, 2, &[]), noise, 1);
     assert!(!group_lines(&scan(&mut probe, 1, 3)).resolvable);
-    assert_eq!(group_lines(&LineSamples::default()), Grouping::unresolved(0));
+    assert_eq!(group_lines(&LineSamples::default()), unresolved(0));
 }
 
 #[test]
@@ -300,9 +308,8 @@ fn complexes_settling_their_own_lines_are_predicted_per_home() {
     let lines = model.lines.clone().unwrap();
     assert!(lines.resolvable && model.homes() == 2, "{} homes", model.homes());
     assert!((2..32).all(|line| lines.home_of_line[line] == lines.home_of_line[line % 2]));
-    for (home, (i, j)) in [0, 1]
-        .into_iter()
-        .flat_map(|home| crate::schedule::all_pairs(24).into_iter().map(move |p| (home, p)))
+    for (home, (i, j)) in
+        [0, 1].into_iter().flat_map(|home| all_pairs(24).into_iter().map(move |p| (home, p)))
     {
         let said = predict(&model, &pus, i, j, lines.home_of_line[home] as usize).unwrap();
         let exact = two_packages(i as u32, j as u32, home as u32);

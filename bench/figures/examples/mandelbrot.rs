@@ -16,7 +16,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-#[path = "yielding/mod.rs"]
+#[path = "../../../crates/measure/measure/examples/yielding/mod.rs"]
 mod yielding;
 use yielding::Yielding;
 
