@@ -16,6 +16,7 @@ mod view;
 mod wakes;
 
 #[cfg(test)]
+#[path = "tests/samples.rs"]
 mod samples;
 
 pub use draw::{Scene, draw, plain, table_lines};
