@@ -10,7 +10,7 @@ use crate::svg::curves::PlotCurve;
 use crate::svg::frame::Title;
 use crate::svg::intervals::Interval;
 use seatmap_data::document::visible;
-use seatmap_data::statistics::words::{figure, lasting, signed};
+use seatmap_data::statistics::words::{figure, joined, lasting, signed};
 use seatmap_data::statistics::{quantile, signed_rank};
 use seatmap_trial::tune::document::BaselineComparison;
 use seatmap_trial::tune::metric::Better;
@@ -108,8 +108,7 @@ fn table(results: &BenchResults) -> Table {
 
 fn middle_half(results: &BenchResults, values: &[f64]) -> String {
     let quartiles = [0.25, 0.75].map(|share| quantile(values, share));
-    let known = quartiles.iter().flatten().map(|value| reading(results, *value));
-    known.collect::<Vec<_>>().join(" to ")
+    joined(quartiles.iter().flatten().map(|value| reading(results, *value)), " to ")
 }
 
 /// Differences in percent, with the ends of their intervals.

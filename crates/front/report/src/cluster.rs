@@ -11,6 +11,7 @@ use seatmap_cluster::mpi::{CollectiveOperation, Mpi};
 use seatmap_cluster::{Cluster, LoadedStreams, Node, NodePair, Stream, StreamPattern};
 use seatmap_data::machine::Square;
 use seatmap_data::statistics::median;
+use seatmap_data::statistics::words::joined;
 use std::time::Duration;
 
 /// Letters of a node's name in the matrix, and of a list of names.
@@ -106,11 +107,9 @@ pub fn missing(cluster: &Cluster) -> Option<String> {
     let nodes = cluster.missing.iter().filter(|missing| missing.nodes.len() == 1).count();
     let pairs = cluster.missing.len() - nodes;
     let kinds = [(nodes, "node"), (pairs, "pair")].into_iter().filter(|(count, _)| *count > 0);
-    let kinds: Vec<String> = kinds.map(|(count, kind)| counted(count, kind)).collect();
-    (!kinds.is_empty()).then(|| {
-        let kinds = kinds.join(" and ");
-        format!("{kinds} could not be measured; --resume measures the missing ones")
-    })
+    let kinds = joined(kinds.map(|(count, kind)| counted(count, kind)), " and ");
+    (!kinds.is_empty())
+        .then(|| format!("{kinds} could not be measured; --resume measures the missing ones"))
 }
 
 /// Announces the rounds in which bad pairs are measured again.
@@ -150,10 +149,8 @@ fn measured(cluster: &Cluster, groups: usize) -> String {
     let nodes = cluster.nodes.len();
     // Unordered pairs: a round trip has no direction.
     let every = nodes * nodes.saturating_sub(1) / 2;
-    let started: Vec<&str> =
-        cluster.launcher.iter().chain(&cluster.date).map(String::as_str).collect();
-    let started =
-        if started.is_empty() { String::new() } else { format!(" ({})", started.join(", ")) };
+    let started = joined(cluster.launcher.iter().chain(&cluster.date), ", ");
+    let started = if started.is_empty() { started } else { format!(" ({started})") };
     format!(
         "{} in {}; {} of {} measured{started}",
         counted(nodes, "node"),
@@ -294,7 +291,7 @@ fn facts(node: &Node) -> String {
         facts.environment.cpu_model.clone(),
         facts.environment.kernel.clone(),
     ];
-    words.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    joined(words.into_iter().flatten(), ", ")
 }
 
 /// Faulty nodes are marked.
@@ -314,13 +311,9 @@ fn switches(cluster: &Cluster, groups: &[Vec<usize>], found: &[ClusterFault]) ->
 }
 
 fn node_box(name: &str, short: &str, found: &[ClusterFault]) -> Markup {
-    let faults: Vec<&str> = found
-        .iter()
-        .filter(|fault| fault.nodes.iter().any(|node| node == name))
-        .map(|fault| &*fault.sentence)
-        .collect();
-    let tip = std::iter::once(name).chain(faults.iter().copied()).collect::<Vec<_>>().join("; ");
-    html! { span.node.faulty[!faults.is_empty()] title=(tip) { (short) } }
+    let faults = found.iter().filter(|fault| fault.nodes.iter().any(|node| node == name));
+    let tip = std::iter::once(name).chain(faults.clone().map(|fault| &*fault.sentence));
+    html! { span.node.faulty[faults.count() > 0] title=(joined(tip, "; ")) { (short) } }
 }
 
 /// The rate without other streams, measured or predicted.
@@ -345,10 +338,8 @@ fn named(cluster: &Cluster, nodes: &[usize]) -> String {
     } else {
         String::new()
     };
-    let few = &nodes[..nodes.len().min(MOST_NAMED)];
-    let all =
-        few.iter().map(|node| cluster.nodes[*node].name.as_str()).collect::<Vec<&str>>().join(" ")
-            + &more;
+    let few = nodes.iter().take(MOST_NAMED).map(|node| &cluster.nodes[*node].name);
+    let all = joined(few, " ") + &more;
     // Full names if they fit, else their common parts once (node[1-4]), else a prefix.
     if all.chars().count() <= GROUP_WIDTH {
         return all;

@@ -8,7 +8,7 @@ use seatmap_measure::comparison::{ClassComparison, FactDifference, ProfileCompar
 /// The page of a comparison: the classes, and the facts that differ.
 #[must_use]
 pub fn page(comparison: &ProfileComparison) -> Page {
-    let [first, second] = comparison.machines.each_ref().map(|name| visible(name).to_string());
+    let [first, second] = comparison.machines.each_ref().map(|name| visible(name));
     let headline = sentence(comparison);
     let facts = match comparison.differences.len() {
         0 => vec!["All recorded facts are equal.".to_owned()],
@@ -26,7 +26,7 @@ pub fn page(comparison: &ProfileComparison) -> Page {
 }
 
 fn sentence(comparison: &ProfileComparison) -> String {
-    let [first, second] = comparison.machines.each_ref().map(|name| visible(name).to_string());
+    let [first, second] = comparison.machines.each_ref().map(|name| visible(name));
     let model = if comparison.same_processor { "same processor model, " } else { "" };
     match comparison.widest() {
         None => format!("{first} and {second} have no distance class in common."),

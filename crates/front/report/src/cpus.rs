@@ -21,7 +21,7 @@ pub fn count(named: &NamedCpus) -> Page {
 /// apply to the machine.
 #[must_use]
 pub fn why(named: &NamedCpus) -> Page {
-    let list = format!("{}: {}", counted(named.cpus.len() as u64, "CPU"), named.list());
+    let list = format!("{}: {}", counted(named.cpus.len(), "CPU"), named.list());
     let mut sentences = vec![list];
     sentences.extend(named.limits.iter().flat_map(|limits| limited(limits, named.count)));
     let mut page = Page::of(PageSection::new("CPUs").with(sentences));
@@ -51,9 +51,8 @@ fn limited(limits: &CpuCount, threads: usize) -> Vec<String> {
     };
     let unseen = limits.unseen.as_ref().map(|reason| format!("Other quotas may exist: {reason}."));
     let fit = agreeing(threads, "fits", "fit");
-    let fit = format!("{} {fit}.", counted(threads as u64, "thread"));
-    let mask =
-        format!("The mask has {} of {}.", limits.mask, counted(limits.online as u64, "online CPU"));
+    let fit = format!("{} {fit}.", counted(threads, "thread"));
+    let mask = format!("The mask has {} of {}.", limits.mask, counted(limits.online, "online CPU"));
     [Some(mask), Some(quota), unseen, Some(fit)].into_iter().flatten().collect()
 }
 

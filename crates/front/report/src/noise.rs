@@ -6,6 +6,7 @@ use crate::counted;
 use crate::duration::duration;
 use crate::page::{Block, Page, PageSection, Table};
 use crate::{sentence, svg};
+use seatmap_data::statistics::words::joined;
 use seatmap_health::noise::{Bin, CpuNoise, NoiseReport, Traced};
 use trace::UNEXPLAINED;
 
@@ -177,10 +178,10 @@ fn bar(count: u64) -> char {
 
 fn sources(report: &NoiseReport) -> PageSection {
     let rows = report.cpus.iter().flat_map(|noise| {
-        let mut named: Vec<String> = noise.sources.iter().take(SOURCES).map(source).collect();
         let more = noise.sources.len().saturating_sub(SOURCES);
-        named.extend((more > 0).then(|| format!("and {more} more")));
-        let named = if named.is_empty() { "none".into() } else { named.join(", ") };
+        let more = (more > 0).then(|| format!("and {more} more"));
+        let named = joined(noise.sources.iter().take(SOURCES).map(source).chain(more), ", ");
+        let named = if named.is_empty() { "none".into() } else { named };
         let share = unexplained(noise).map(|share| format!("at {share}"));
         let below = preempted(noise).into_iter().chain(share).map(|line| [String::new(), line]);
         std::iter::once([noise.cpu.to_string(), named]).chain(below)

@@ -2,7 +2,7 @@
 
 use crate::page::{Page, PageSection, Table};
 use seatmap_data::document::visible;
-use seatmap_data::statistics::words::{counted, counted_figure};
+use seatmap_data::statistics::words::{counted, counted_figure, joined};
 use seatmap_observe::{Observation, ObservedTask};
 use std::collections::BTreeSet;
 
@@ -139,18 +139,16 @@ fn remarks(observation: &Observation) -> Vec<String> {
 fn outside(observation: &Observation) -> Option<String> {
     let all: f64 = observation.outsiders.iter().map(|one| one.wakeups).sum();
     let groups = outsider_groups(observation);
-    let named: Vec<String> = groups.iter().take(MOST_OUTSIDERS).map(Outside::name).collect();
+    let named = joined(groups.iter().take(MOST_OUTSIDERS).map(Outside::name), ", ");
     let more = if groups.len() > MOST_OUTSIDERS { " and others" } else { "" };
     let counted = counted_figure(all, 0, "wakeup");
-    let mut line =
-        format!("not counted: {counted} from outside the program: {}{more}", named.join(", "));
+    let mut line = format!("not counted: {counted} from outside the program: {named}{more}");
     let first = groups.first()?;
     // Kernel threads belong to no program, and a started command is observed alone.
     let is_worth_it = first.wakeups >= MUCH * (all + observation.messages());
     if is_worth_it && !first.is_kernel && !first.name.is_empty() && !observation.from_start {
-        let pids: Vec<String> =
-            first.pids.iter().take(MOST_OUTSIDERS).map(|pid| format!("-p {pid}")).collect();
-        line += &format!("; add {} to observe {} too", pids.join(" "), visible(first.name));
+        let pids = first.pids.iter().take(MOST_OUTSIDERS).map(|pid| format!("-p {pid}"));
+        line += &format!("; add {} to observe {} too", joined(pids, " "), visible(first.name));
     }
     Some(line)
 }

@@ -13,6 +13,7 @@ use seatmap_data::document::visible;
 use seatmap_data::machine::Profile;
 use seatmap_data::pattern::{Edge, Pattern};
 use seatmap_data::plan::{Objective, Plan};
+use seatmap_data::statistics::words::joined;
 use seatmap_os::CpuList;
 use seatmap_place::Weight;
 use std::collections::BTreeMap;
@@ -140,15 +141,13 @@ fn seat_boxes(grid: Option<&Grid>, plan: &Plan) -> Markup {
 }
 
 fn seat(os: u32, tasks: Option<&Vec<usize>>, names: &[String]) -> Markup {
-    let names: Option<Vec<String>> = tasks.map(|tasks| {
-        let named = tasks.iter().map(|task| (task, names.get(*task)));
-        // T3 as on the floor plan; a bare number is a CPU.
-        named.map(|(task, name)| name.map_or_else(|| format!("T{task}"), String::clone)).collect()
-    });
+    // T3 as on the floor plan; a bare number is a CPU.
+    let name = |task: &usize| names.get(*task).cloned().unwrap_or_else(|| format!("T{task}"));
+    let names = tasks.map(|tasks| joined(tasks.iter().map(name), ", "));
     html! {
         span.seat.(if names.is_some() { "used" } else { "free" }) {
             span { "CPU " (os) }
-            b { @match names { Some(names) => (names.join(", ")), None => "-" } }
+            b { (names.as_deref().unwrap_or("-")) }
         }
     }
 }
@@ -366,11 +365,11 @@ pub(crate) fn condition(plan: &Plan) -> &'static str {
 
 fn seats(plan: &Plan) -> String {
     let tasks = 0..plan.placement.len().min(MOST_SEATS);
-    let listed: Vec<String> = tasks.map(|task| seat_of_task(plan, task)).collect();
+    let listed = joined(tasks.map(|task| seat_of_task(plan, task)), " ");
     let rest = plan.placement.len().saturating_sub(MOST_SEATS);
     let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
     let title = if plan.seats.is_empty() { "task:CPU" } else { "task:CPUs" };
-    format!("Seats ({title}): {}{more}", listed.join(" "))
+    format!("Seats ({title}): {listed}{more}")
 }
 
 fn seat_of_task(plan: &Plan, task: usize) -> String {

@@ -5,14 +5,14 @@ use crate::page::{Page, PageSection, Table, TableCell};
 use seatmap_data::document::visible;
 use seatmap_data::machine::OriginKind;
 use seatmap_data::plan::Objective;
-use seatmap_data::statistics::words::{counted, figure};
+use seatmap_data::statistics::words::{counted, figure, joined};
 use seatmap_measure::gallery::MachineRanking;
 use seatmap_measure::gallery::ranking::{MachineTime, RankedMachine};
 
 /// The page of a ranking: the fastest machine, the table, and cautions.
 #[must_use]
 pub fn page(ranking: &MachineRanking) -> Page {
-    let pattern = visible(&ranking.pattern).to_string();
+    let pattern = visible(&ranking.pattern);
     let headline = headline(ranking, &pattern);
     Page {
         sections: vec![
@@ -33,7 +33,7 @@ fn headline(ranking: &MachineRanking, pattern: &str) -> String {
     let Some(first) = ranking.ranked.first() else {
         return format!("No machine can be ranked for {pattern} ({tasks}).");
     };
-    let name = visible(&first.time.machine).to_string();
+    let name = visible(&first.time.machine);
     let time = duration(first.time.time_ns);
     if ranking.ranked.len() == 1 {
         return format!(
@@ -82,7 +82,7 @@ fn incomplete(ranking: &MachineRanking) -> Table {
     let table = table.figures(["PUs", "best seats", "at least", "in order"]);
     table.words(["not considered"]).rows(ranking.incomplete.iter().map(|machine| {
         let time = &machine.time;
-        let missing: Vec<&str> = machine.not_considered.iter().map(|one| one.words()).collect();
+        let missing = machine.not_considered.iter().map(|one| one.words());
         [
             TableCell::from(&time.machine),
             origin(time.origin).into(),
@@ -90,7 +90,7 @@ fn incomplete(ranking: &MachineRanking) -> Table {
             duration(time.time_ns).into(),
             bound(time).into(),
             duration(time.in_order_ns).into(),
-            missing.join(" and ").into(),
+            joined(missing, " and ").into(),
         ]
     }))
 }

@@ -5,7 +5,7 @@ use crate::page::{Page, PageSection, Table, TableCell};
 use crate::traffic::three_digits;
 use seatmap_data::document::visible;
 use seatmap_data::machine::Profile;
-use seatmap_data::statistics::words::{counted, counted_figure, figure, lasting, signed};
+use seatmap_data::statistics::words::{counted, counted_figure, figure, joined, lasting, signed};
 use seatmap_os::CpuSet;
 use seatmap_os::cpu_list::named;
 use seatmap_services::apply::{AppliedPlan, ApplyResult};
@@ -91,13 +91,14 @@ fn places(record: &ServicesRecord, cpus: &CpuSet) -> Table {
 /// Memory by node, from half a MiB on; empty if unknown.
 fn memory(one: &RecordedService) -> String {
     let mib = one.memory_bytes.iter().map(|(node, bytes)| (node, *bytes as f64 / 1048576.0));
-    let words: Vec<String> = mib
+    let words = mib
         .filter(|(_, mib)| *mib >= 0.5)
-        .map(|(node, mib)| format!("{} MiB on node {node}", figure(mib, 0)))
-        .collect();
-    match &words[..] {
-        [] if one.memory_bytes.values().any(|bytes| *bytes > 0) => "under 1 MiB".to_owned(),
-        words => words.join(", "),
+        .map(|(node, mib)| format!("{} MiB on node {node}", figure(mib, 0)));
+    let words = joined(words, ", ");
+    if words.is_empty() && one.memory_bytes.values().any(|bytes| *bytes > 0) {
+        "under 1 MiB".to_owned()
+    } else {
+        words
     }
 }
 
@@ -144,17 +145,14 @@ fn restarts(record: &ServicesRecord) -> Vec<String> {
 fn strip(groups: &[CpuSet], set: &CpuSet) -> String {
     let all: usize = groups.iter().map(CpuSet::len).sum();
     let per_letter = all.div_ceil(STRIP).max(1);
-    let words: Vec<String> = groups
-        .iter()
-        .map(|group| {
-            let cpus: Vec<u32> = group.iter().collect();
-            let letters = cpus.chunks(per_letter);
-            letters
-                .map(|some| if some.iter().any(|cpu| set.contains(*cpu)) { '#' } else { '.' })
-                .collect()
-        })
-        .collect();
-    words.join("|")
+    let words = groups.iter().map(|group| -> String {
+        let cpus: Vec<u32> = group.iter().collect();
+        let letters = cpus.chunks(per_letter);
+        letters
+            .map(|some| if some.iter().any(|cpu| set.contains(*cpu)) { '#' } else { '.' })
+            .collect()
+    });
+    joined(words, "|")
 }
 
 /// The sets of a plan, compared with other ways to divide the CPUs.
@@ -199,7 +197,7 @@ fn headline(plan: &ServicesPlan) -> String {
         ),
     };
     let replay = plan.lateness.and_then(|late| other_verdict(plan, late, before));
-    std::iter::once(format!("{services}{model}")).chain(replay).collect::<Vec<_>>().join(" ")
+    joined(std::iter::once(format!("{services}{model}")).chain(replay), " ")
 }
 
 /// The verdict of the replayed record, if it contradicts the plan's.
@@ -255,12 +253,11 @@ fn sets(plan: &ServicesPlan) -> Table {
         .figures(["median", "p99", "max"])
         .words(["nodes", "shares with"]);
     let rows = table.rows(plan.services.iter().map(|one| {
-        let others: Vec<&str> = plan
+        let others = plan
             .services
             .iter()
             .filter(|other| other.pool == one.pool && other.service.name != one.service.name)
-            .map(|other| other.service.name.as_str())
-            .collect();
+            .map(|other| &other.service.name);
         [
             one.service.name.clone(),
             one.cpus.clone(),
@@ -269,7 +266,7 @@ fn sets(plan: &ServicesPlan) -> Table {
             seen(one.p99_cpus, 2),
             seen(one.most_cpus, 2),
             one.nodes.clone(),
-            others.join(", "),
+            joined(others, ", "),
         ]
     }));
     // On a machine with one node, the column is empty.
@@ -437,7 +434,7 @@ fn import_remark(remark: &ImportRemark) -> String {
         }
         ImportRemark::PartlyPinned { domain, pinned, vcpus } => format!(
             "{domain}: {pinned} of {} are pinned; the others may run anywhere.",
-            counted(*vcpus as usize, "vCPU")
+            counted(vcpus, "vCPU")
         ),
         ImportRemark::EmulatorAnywhere { domain } => {
             format!("{domain}: its emulator may run anywhere; <emulatorpin> pins it.")

@@ -2,6 +2,7 @@
 
 use crate::about::{counted, cpus};
 use seatmap_data::machine::{CoreKind, Profile, SeatSpeed};
+use seatmap_data::statistics::words::joined;
 
 /// PUs of one kind and cache size, with speeds within 3 %.
 pub(crate) struct SpeedClass {
@@ -59,7 +60,7 @@ pub(crate) fn classes(profile: &Profile) -> Vec<SpeedClass> {
         let (kind, l3_bytes) = sort_of(pus[0]);
         let cache =
             l3_bytes.filter(|_| caches_differ).map(|bytes| format!("{} MiB of L3", bytes >> 20));
-        let what: Vec<String> = kind.map(str::to_owned).into_iter().chain(cache).collect();
+        let what = kind.map(str::to_owned).into_iter().chain(cache);
         let range = |of: &dyn Fn(u32) -> Option<f64>| {
             // If one PU has no figure, the class has no range.
             let speeds = pus.iter().map(|os| of(*os)).collect::<Option<Vec<f64>>>()?;
@@ -70,7 +71,7 @@ pub(crate) fn classes(profile: &Profile) -> Vec<SpeedClass> {
         };
         let alone = range(&|os| speed.alone_of(os)).unwrap_or((0.0, 0.0));
         SpeedClass {
-            what: what.join(", "),
+            what: joined(what, ", "),
             alone,
             together: range(&|os| speed.together_of(os)),
             pus,

@@ -46,7 +46,7 @@ pub(crate) fn loaded(points: &[LoadedPoint], digits: Digits) -> Table {
     }))
 }
 
-pub(super) fn provenance(profile: &Profile) -> Vec<(String, String)> {
+pub(super) fn provenance(profile: &Profile) -> Vec<(&'static str, String)> {
     let origin = &profile.origin;
     let clock = &profile.clock;
     let protocol = profile.core_distance.as_ref().and_then(|distance| distance.protocol.as_ref());
@@ -61,5 +61,5 @@ pub(super) fn provenance(profile: &Profile) -> Vec<(String, String)> {
         ("Protocol", protocol.map(about::protocol)),
         ("Format", Some(profile.format.clone())),
     ];
-    rows.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+    rows.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }

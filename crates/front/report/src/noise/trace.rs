@@ -2,6 +2,7 @@
 
 use crate::duration::duration;
 use crate::page::{PageSection, Table};
+use seatmap_data::statistics::words::joined;
 use seatmap_health::noise::{CpuNoise, GapCause, NoiseReport, Traced, TracedGap};
 use std::iter::once;
 
@@ -75,13 +76,12 @@ pub(crate) fn gap(gap: &TracedGap) -> String {
     parts.push(("unexplained".to_owned(), gap.unexplained_us));
     // Sort after adding the unexplained part, which may be the largest.
     parts.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let parts: Vec<String> =
-        parts.iter().map(|(who, us)| format!("{who} {}", duration(us * 1e3))).collect();
+    let parts = parts.iter().map(|(who, us)| format!("{who} {}", duration(us * 1e3)));
     format!(
         "{} at {}: {}",
         duration(gap.length_ns as f64),
         duration(gap.start_ns as f64),
-        parts.join(", ")
+        joined(parts, ", ")
     )
 }
 

@@ -9,6 +9,7 @@ use crate::page::{Block, Medium, Page, PageSection, Table, TableCell};
 use crate::{Digits, about};
 use seatmap_data::document::visible;
 use seatmap_data::machine::{Profile, WakeupClass};
+use seatmap_data::statistics::words::joined;
 use seatmap_measure::classes::{DistanceClass, QuantilesOf, classes};
 use seatmap_measure::findings::findings;
 
@@ -62,8 +63,7 @@ fn heading(options: &DrawOptions) -> &'static str {
 
 fn head(profile: &Profile, options: &DrawOptions) -> PageSection {
     let known = about::environment(&profile.environment);
-    let environment: Vec<String> =
-        known.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    let environment = joined(known.iter().map(|(name, value)| format!("{name} {value}")), "; ");
     let name = match options.colour {
         Colour::None => TableCell::from(&profile.name),
         // Bold.
@@ -72,7 +72,7 @@ fn head(profile: &Profile, options: &DrawOptions) -> PageSection {
     let table = Table::default().words(["", ""]).flush();
     PageSection::new("Machine")
         .with(table.rows([[name, about::origin(profile).into()]]))
-        .with(Block::Drawn(indented(&visible(&environment.join("; ")), options.width, 2)))
+        .with(Block::Drawn(indented(&visible(&environment), options.width, 2)))
         .with(Block::Drawn(indented(&about::topology(&profile.topology), options.width, 2)))
 }
 

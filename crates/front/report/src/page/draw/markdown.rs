@@ -4,6 +4,7 @@
 use crate::page::{Block, Medium, Page, PageSection, Table};
 use crate::svg::intervals::Interval;
 use seatmap_data::document::{left_aligned, visible};
+use seatmap_data::statistics::words::joined;
 
 const AXIS: usize = 41;
 
@@ -13,7 +14,7 @@ pub(crate) fn markdown(page: &Page) -> String {
     let lead = paragraphs(&page.lead);
     let sections = page.sections.iter().map(section);
     let parts = [headline, lead].into_iter().chain(sections);
-    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+    joined(parts.filter(|part| !part.is_empty()), "\n")
 }
 
 fn section(section: &PageSection) -> String {
@@ -23,8 +24,7 @@ fn section(section: &PageSection) -> String {
             .drawn(Medium::Html)
             .filter(|block| section.only.is_some() && matches!(block, Block::Intervals { .. })),
     );
-    let drawn: Vec<String> = blocks.map(block).filter(|text| !text.is_empty()).collect();
-    drawn.join("\n")
+    joined(blocks.map(block).filter(|text| !text.is_empty()), "\n")
 }
 
 fn block(block: &Block) -> String {
@@ -42,23 +42,22 @@ fn block(block: &Block) -> String {
 }
 
 fn paragraphs(texts: &[String]) -> String {
-    let lines: Vec<String> = texts.iter().map(|text| format!("{}\n", escaped(text))).collect();
-    lines.join("\n")
+    joined(texts.iter().map(|text| format!("{}\n", escaped(text))), "\n")
 }
 
 fn table(table: &Table) -> String {
     let shown = table.shown(Medium::Terminal);
-    let mut text = row(shown.iter().map(|at| escaped(&table.columns[*at].head)).collect());
+    let mut text = row(shown.iter().map(|at| escaped(&table.columns[*at].head)));
     let columns = shown.iter().map(|at| table.columns[*at].is_figures);
-    text += &row(columns.map(|is_figures| if is_figures { "--:" } else { "---" }.into()).collect());
+    text += &row(columns.map(|is_figures| if is_figures { "--:" } else { "---" }));
     for cells in &table.rows {
-        text += &row(shown.iter().map(|at| escaped(&cells[*at].text)).collect());
+        text += &row(shown.iter().map(|at| escaped(&cells[*at].text)));
     }
     text
 }
 
-fn row(cells: Vec<String>) -> String {
-    format!("| {} |\n", cells.join(" | "))
+fn row(cells: impl Iterator<Item: ToString>) -> String {
+    format!("| {} |\n", joined(cells, " | "))
 }
 
 /// The position in letters.

@@ -3,11 +3,12 @@
 //! Sentences are broken at blanks, rows of tables within their last column. A table that is still
 //! too wide loses columns from the right and names them, so the least important columns come last.
 
-use super::line::{LEAST_COLUMNS, joined, joined_command, wrapped};
+use super::line::{LEAST_COLUMNS, command_in_column, in_column, wrapped};
 use crate::counted;
 use crate::page::table::{TableCell, TextStyle};
 use crate::page::{Block, Medium, Page, Table};
 use seatmap_data::document::{left_aligned, right_aligned, visible};
+use seatmap_data::statistics::words::joined;
 
 const LEAST_WORDS: usize = 24;
 
@@ -22,7 +23,7 @@ pub(crate) fn text(page: &Page, columns: Option<usize>) -> String {
         section.drawn(Medium::Terminal).map(|block| self::block(block, columns)).collect()
     });
     let parts = std::iter::once(lines(&page.lead, columns)).chain(sections);
-    headline + &parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+    headline + &joined(parts.filter(|part| !part.is_empty()), "\n")
 }
 
 pub(super) fn block(block: &Block, columns: Option<usize>) -> String {
@@ -204,7 +205,7 @@ impl<'a> TextGrid<'a> {
 }
 
 fn lines_of(cell: &TableCell, width: usize) -> Vec<String> {
-    let lines = if cell.look == TextStyle::Code { joined_command } else { joined };
+    let lines = if cell.look == TextStyle::Code { command_in_column } else { in_column };
     lines(&cell.text, width)
 }
 

@@ -12,6 +12,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use seatmap_data::document::{left_aligned, visible};
+use seatmap_data::statistics::words::joined;
 use seatmap_watch::live::SeatingFrame;
 use seatmap_watch::seating::CellCpus;
 use seatmap_watch::{Finding, WatchedThread};
@@ -215,7 +216,7 @@ fn cells(scene: &Scene) -> impl Iterator<Item = String> {
 
 fn cell_of_cpu(scene: &Scene) -> HashMap<u32, String> {
     let of = |cell: &CellCpus| {
-        let name = visible(&cell.name).to_string();
+        let name = visible(&cell.name);
         cell.set().iter().map(move |cpu| (cpu, name.clone())).collect::<Vec<_>>()
     };
     scene.frame.seating.cells.iter().flat_map(of).collect()
@@ -260,14 +261,14 @@ fn seats(scene: &Scene, map: &SeatLayout, canvas: &mut Canvas) {
         let seat = Seat {
             label: format!("{cpu}{}", if scene.groups.efficient.contains(cpu) { "e" } else { "" }),
             load: loads.get(cpu).copied(),
-            name: [
-                cells.get(cpu).map(|cell| format!("[{cell}]")),
-                thread.map(|thread| visible(&thread.name)),
-            ]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join(" "),
+            name: joined(
+                cells
+                    .get(cpu)
+                    .map(|cell| format!("[{cell}]"))
+                    .into_iter()
+                    .chain(thread.map(|thread| visible(&thread.name))),
+                " ",
+            ),
             arcs: arcs.get(cpu).cloned().unwrap_or_default(),
         };
         for (text, down) in seat.lines(map.size, place.width.into()).iter().zip(0..) {
@@ -415,7 +416,7 @@ fn message(scene: &Scene) -> String {
             format!("bind {} to {}? y/n", threads(tids), cpus.named())
         }
         // The result of a key takes precedence over findings.
-        None if !view.message.is_empty() => visible(&view.message).to_string(),
+        None if !view.message.is_empty() => visible(&view.message),
         None => finding().or_else(gravest).unwrap_or_default(),
     }
 }

@@ -56,7 +56,7 @@ fn all(frame: &SeatingFrame, judgement: &LookJudgement) -> Vec<TopRow> {
         .seating
         .processes
         .iter()
-        .map(|process| (process.pid, visible(&process.name).to_string()))
+        .map(|process| (process.pid, visible(&process.name)))
         .collect();
     let mut of_thread = HashMap::new();
     let mut of_process = HashMap::new();
@@ -73,7 +73,7 @@ fn all(frame: &SeatingFrame, judgement: &LookJudgement) -> Vec<TopRow> {
     let row =
         |(thread, rates): (&seatmap_watch::WatchedThread, &seatmap_watch::live::Rates)| TopRow {
             id: RowId { pid: thread.pid, tid: Some(thread.tid) },
-            name: visible(&thread.name).to_string(),
+            name: visible(&thread.name),
             program: programs.get(&thread.pid).cloned().unwrap_or_default(),
             cpu: thread.cpu,
             mask: thread.mask.clone(),

@@ -3,7 +3,7 @@
 use super::row::TopRow;
 use super::view::{Sort, TopView};
 use seatmap_data::document::{left_aligned, right_aligned};
-use seatmap_data::statistics::words::figure;
+use seatmap_data::statistics::words::{figure, joined};
 use seatmap_watch::Finding;
 
 struct Column {
@@ -67,7 +67,7 @@ pub(crate) fn titles(view: &TopView, width: usize) -> String {
         };
         aligned(&title, width, column.is_text)
     });
-    let mut line = format!("! {}", cells.collect::<Vec<_>>().join(" "));
+    let mut line = format!("! {}", joined(cells, " "));
     if left > 8 {
         line.push_str(" RULE");
     }
@@ -102,7 +102,7 @@ pub(crate) fn line(row: &TopRow, findings: &[Finding], view: &TopView, width: us
     ];
     let cells = texts.iter().zip(widths).zip(&COLUMNS);
     let cells = cells.map(|((text, width), column)| aligned(text, width, column.is_text));
-    let mut line = format!("{mark} {}", cells.collect::<Vec<_>>().join(" "));
+    let mut line = format!("{mark} {}", joined(cells, " "));
     if let Some(finding) = finding.filter(|_| left > 8) {
         line.push(' ');
         line.push_str(&finding.rule);

@@ -32,8 +32,7 @@ pub(crate) fn lines(frame: &SeatingFrame) -> Vec<String> {
     let threads = threads(frame);
     let side = |tid: Tid| {
         let thread = threads.get(&tid);
-        let name =
-            thread.map_or_else(|| "(ended)".to_owned(), |thread| visible(&thread.name).to_string());
+        let name = thread.map_or_else(|| "(ended)".to_owned(), |thread| visible(&thread.name));
         let cpu = thread
             .and_then(|thread| thread.cpu)
             .map_or_else(|| "-".to_owned(), |cpu| cpu.to_string());
