@@ -1,7 +1,7 @@
 //! The page of one run: the CPU of each thread, and what went wrong.
 
 use crate::about::counted;
-use crate::page::{Page, PageSection, Table, TableCell, draw};
+use crate::page::{Page, PageSection, Table, TableCell};
 use seatmap_launch::SeatedThread;
 use seatmap_os::CpuList;
 
@@ -55,13 +55,14 @@ pub fn seating_page(
     remarks: Vec<String>,
     threads: &[SeatedThread],
 ) -> String {
-    draw::html(&Page {
+    let page = Page {
         lead: remarks,
         sections: vec![PageSection::new("Threads").with(table(threads))],
         footer: "Threads in order of creation. A seat is verified when the kernel confirmed it and \
                  no sample found the thread elsewhere.",
         ..Page::new(format!("{program} on {machine}"), sentence(threads))
-    })
+    };
+    page.html()
 }
 
 /// Whether all threads are on their seats; else the first that is not.

@@ -71,25 +71,9 @@ impl Page {
         self
     }
 
-    /// The page as text, wrapped to a number of columns if given.
-    #[must_use]
-    pub fn text(&self, columns: Option<usize>) -> String {
-        draw::text(self, columns)
-    }
-
-    /// The page as one HTML file.
-    #[must_use]
-    pub fn html(&self) -> String {
-        draw::html(self)
-    }
-
-    /// The page for a job summary or a comment on a change.
-    #[must_use]
-    pub fn markdown(&self) -> String {
-        draw::markdown(self)
-    }
 }
 
+#[derive(Default)]
 pub(crate) struct PageSection {
     /// The title; a terminal omits it.
     title: String,
@@ -101,13 +85,7 @@ pub(crate) struct PageSection {
 
 impl PageSection {
     pub fn new(title: impl Into<String>) -> Self {
-        PageSection {
-            title: title.into(),
-            unit: "",
-            blocks: Vec::new(),
-            only: None,
-            is_narrow: false,
-        }
+        PageSection { title: title.into(), ..PageSection::default() }
     }
 
     /// A section for HTML only.

@@ -7,17 +7,20 @@ use crate::svg::curves::curves;
 use crate::svg::intervals::intervals;
 use maud::{Markup, html};
 
-/// Works offline and without scripts.
-pub(crate) fn html(page: &Page) -> String {
-    document(&page.title, &markup(page), "", "null")
-}
+impl Page {
+    /// The page as one HTML file, which works offline and without scripts.
+    #[must_use]
+    pub fn html(&self) -> String {
+        document(&self.title, &self.markup(), "", "null")
+    }
 
-fn markup(page: &Page) -> Markup {
-    let lead = html! { @for line in &page.lead { p.lead { (line) } } };
-    html! {
-        (head(&page.title, &page.headline, &lead))
-        main { (sections(&page.sections)) }
-        footer { (page.footer) }
+    fn markup(&self) -> Markup {
+        let lead = html! { @for line in &self.lead { p.lead { (line) } } };
+        html! {
+            (head(&self.title, &self.headline, &lead))
+            main { (sections(&self.sections)) }
+            footer { (self.footer) }
+        }
     }
 }
 

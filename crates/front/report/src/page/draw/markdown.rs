@@ -8,13 +8,16 @@ use seatmap_data::statistics::words::joined;
 
 const AXIS: usize = 41;
 
-/// The sections of a terminal, and charts of intervals.
-pub(crate) fn markdown(page: &Page) -> String {
-    let headline = format!("**{}**\n", escaped(&page.headline));
-    let lead = paragraphs(&page.lead);
-    let sections = page.sections.iter().map(section);
-    let parts = [headline, lead].into_iter().chain(sections);
-    joined(parts.filter(|part| !part.is_empty()), "\n")
+impl Page {
+    /// The page for a job summary or a comment on a change: the sections of a terminal, and charts
+    /// of intervals.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let headline = format!("**{}**\n", escaped(&self.headline));
+        let sections = self.sections.iter().map(section);
+        let parts = [headline, paragraphs(&self.lead)].into_iter().chain(sections);
+        joined(parts.filter(|part| !part.is_empty()), "\n")
+    }
 }
 
 fn section(section: &PageSection) -> String {
@@ -133,7 +136,7 @@ mod tests {
              b'  o{between}|\n```\n"
         );
         assert_eq!(
-            markdown(&page),
+            page.markdown(),
             format!(
                 "**It is &#64;slower**\n\n2 blocks.\n\n{chart}\n| name | time |\n| --- | --: |\n\
                  | a\\|b | &lt;1&gt; |\n"

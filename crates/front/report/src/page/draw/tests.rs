@@ -1,12 +1,11 @@
 //! Tests lines and tables, with and without enough columns.
 
 use super::line::{command, wrapped};
-use super::text;
 use crate::page::{Page, PageSection, Table, TableCell};
 use proptest::prelude::*;
 
 fn drawn(table: Table, columns: usize) -> String {
-    text(&Page::of(PageSection::new("").with(table)), Some(columns))
+    Page::of(PageSection::new("").with(table)).text(Some(columns))
 }
 
 #[test]

@@ -12,18 +12,22 @@ use seatmap_data::statistics::words::joined;
 
 const LEAST_WORDS: usize = 24;
 
-/// Omits the title; a blank line separates sections.
-pub(crate) fn text(page: &Page, columns: Option<usize>) -> String {
-    let columns = columns.map(|columns| columns.max(LEAST_COLUMNS));
-    let headline = match page.gap_below_headline {
-        Some(gap) => line(&page.headline, columns) + gap,
-        None => String::new(),
-    };
-    let sections = page.sections.iter().map(|section| {
-        section.drawn(Medium::Terminal).map(|block| self::block(block, columns)).collect()
-    });
-    let parts = std::iter::once(lines(&page.lead, columns)).chain(sections);
-    headline + &joined(parts.filter(|part| !part.is_empty()), "\n")
+impl Page {
+    /// The page as text without its title, wrapped to a number of columns if given. A blank line
+    /// separates sections.
+    #[must_use]
+    pub fn text(&self, columns: Option<usize>) -> String {
+        let columns = columns.map(|columns| columns.max(LEAST_COLUMNS));
+        let headline = match self.gap_below_headline {
+            Some(gap) => line(&self.headline, columns) + gap,
+            None => String::new(),
+        };
+        let sections = self.sections.iter().map(|section| {
+            section.drawn(Medium::Terminal).map(|block| self::block(block, columns)).collect()
+        });
+        let parts = std::iter::once(lines(&self.lead, columns)).chain(sections);
+        headline + &joined(parts.filter(|part| !part.is_empty()), "\n")
+    }
 }
 
 pub(super) fn block(block: &Block, columns: Option<usize>) -> String {
@@ -255,6 +259,6 @@ mod tests {
             ],
             ..Page::new("title", "headline")
         };
-        assert_eq!(text(&page, None), "2 nodes.\n\n- one\n- t\\u{1b}wo\n\nthree\n");
+        assert_eq!(page.text(None), "2 nodes.\n\n- one\n- t\\u{1b}wo\n\nthree\n");
     }
 }
