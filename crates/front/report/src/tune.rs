@@ -1,7 +1,10 @@
 //! A race between ways to seat a program, in words.
 
 use crate::about::counted;
-use crate::bench::{amount, differences, digits, interval, reading_of, readings_by_block, short};
+use crate::bench::{
+    amount, differences, digits, interval, notes, reading_of, readings_by_block, short,
+    short_names, tenths_of_percent,
+};
 use crate::page::{Block, Page, PageSection, Table, TableCell};
 use crate::traffic;
 use seatmap_data::statistics::median;
@@ -81,7 +84,7 @@ fn about(tuned: &Tuned, verdict: &TuneVerdict) -> String {
 }
 
 fn names(tuned: &Tuned) -> Vec<String> {
-    crate::bench::short_names(tuned.candidates.iter().map(|candidate| candidate.name.as_str()))
+    short_names(tuned.candidates.iter().map(|candidate| candidate.name.as_str()))
 }
 
 /// The winner, then the others, best first.
@@ -168,8 +171,7 @@ fn sentences(tuned: &Tuned, verdict: &TuneVerdict) -> Vec<String> {
     let predicted = tuned.candidates.iter().filter(|one| one.predicted.is_some()).count();
     let known = verdict.rank_correlation.filter(|_| predicted >= FEWEST_ORDERED);
     said.extend(known.map(agreement));
-    said.extend(tuned.rivals.iter().map(|rival| format!("Note: {rival}.")));
-    said.extend(tuned.throttled.iter().map(|quotas| crate::bench::throttled(quotas)));
+    said.extend(notes(&tuned.rivals, tuned.throttled.as_deref()));
     said
 }
 
@@ -202,7 +204,7 @@ fn difference(tuned: &Tuned, verdict: &TuneVerdict, found: &ConfirmedDifference)
     };
     // Without a direction, the farther end still bounds the difference.
     if !found.shows_direction() {
-        let percent = (1000.0 * tuned.confidence).round() / 10.0;
+        let percent = tenths_of_percent(tuned.confidence);
         let most_percent = low.abs().max(high.abs());
         if most_percent > 100.0 {
             return format!(

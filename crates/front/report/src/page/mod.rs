@@ -126,10 +126,8 @@ pub(crate) enum Block {
     Table(Table),
     /// A time for each pair of named things.
     Matrix(PairTimes),
-    Intervals {
-        rows: Vec<Interval>,
-        title: &'static str,
-    },
+    /// Differences in percent.
+    Intervals(Vec<Interval>),
     Curves {
         curves: Vec<PlotCurve>,
         across: Title<'static>,
@@ -150,7 +148,7 @@ impl Block {
             Block::Table(table) => table.rows.is_empty(),
             Block::Picture(picture) => picture.0.is_empty(),
             Block::Drawn(text) => medium == Medium::Html || text.is_empty(),
-            Block::Intervals { rows, .. } => rows.is_empty(),
+            Block::Intervals(rows) => rows.is_empty(),
             Block::Matrix(times) => !times.fits(medium),
             Block::Curves { curves, .. } => curves.is_empty(),
             Block::Beside(blocks) => blocks.is_empty(),

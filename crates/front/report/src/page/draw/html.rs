@@ -59,7 +59,7 @@ fn block(block: &Block) -> Markup {
             Block::List(lines) => ul.findings { @for line in lines { li { (line) } } }
             Block::Table(rows) => (table(rows)),
             Block::Matrix(matrix) => (matrix.picture()),
-            Block::Intervals { rows, title } => (intervals(rows, title)),
+            Block::Intervals(rows) => (intervals(rows)),
             Block::Curves { curves: them, across, up } => (curves(them, *across, *up)),
             Block::Picture(picture) => (picture),
             Block::Drawn(_) => {}

@@ -2,7 +2,7 @@
 //! show without pictures or scripts.
 
 use crate::page::{Block, Medium, Page, PageSection, Table};
-use crate::svg::intervals::Interval;
+use crate::svg::intervals::{Interval, TITLE};
 use seatmap_data::document::{left_aligned, visible};
 use seatmap_data::statistics::words::joined;
 
@@ -25,7 +25,7 @@ fn section(section: &PageSection) -> String {
     let blocks = section.drawn(Medium::Terminal).chain(
         section
             .drawn(Medium::Html)
-            .filter(|block| section.only.is_some() && matches!(block, Block::Intervals { .. })),
+            .filter(|block| section.only.is_some() && matches!(block, Block::Intervals(_))),
     );
     joined(blocks.map(block).filter(|text| !text.is_empty()), "\n")
 }
@@ -35,7 +35,7 @@ fn block(block: &Block) -> String {
         Block::Text(texts) => paragraphs(texts),
         Block::List(texts) => texts.iter().map(|text| format!("- {}\n", escaped(text))).collect(),
         Block::Table(rows) => table(rows),
-        Block::Intervals { rows, title } => intervals(rows, title),
+        Block::Intervals(rows) => intervals(rows),
         Block::Matrix(_) | Block::Drawn(_) => {
             format!("```text\n{}```\n", super::text::block(block, None))
         }
@@ -70,13 +70,13 @@ fn place(value: f64, most: f64) -> usize {
 }
 
 /// `|` is 0, `o` the difference, `-` its interval.
-fn intervals(rows: &[Interval], title: &str) -> String {
+fn intervals(rows: &[Interval]) -> String {
     let ends = rows.iter().flat_map(|row| row.ends.into_iter().flatten().chain([row.centre]));
     let finite = ends.filter(|value| value.is_finite());
     let most = finite.map(f64::abs).fold(1e-9, f64::max);
     let names: Vec<String> = rows.iter().map(|row| visible(&row.name)).collect();
     let width = names.iter().map(|name| name.chars().count()).fold(0, usize::max);
-    let mut text = format!("```text\n{title}, from {:+.1} to {most:+.1}\n", -most);
+    let mut text = format!("```text\n{TITLE}, from {:+.1} to {most:+.1}\n", -most);
     for (row, name) in rows.iter().zip(&names) {
         let mut letters = vec![' '; AXIS];
         if let Some([low, high]) = row.ends {
@@ -123,7 +123,7 @@ mod tests {
         let page = Page {
             lead: vec!["2 blocks.".to_owned()],
             sections: vec![
-                PageSection::page("chart").with(Block::Intervals { rows, title: "difference, %" }),
+                PageSection::page("chart").with(Block::Intervals(rows)),
                 PageSection::new("table").with(columns.rows([["a|b", "<1>"]])),
                 PageSection::page("settings").with(vec!["left out".to_owned()]),
             ],

@@ -45,7 +45,7 @@ pub(super) fn block(block: &Block, columns: Option<usize>) -> String {
             blocks.iter().map(|(_, beside)| self::block(beside, columns)).collect()
         }
         // In a terminal, tables and sentences contain the same figures.
-        Block::Intervals { .. } | Block::Curves { .. } | Block::Picture(_) => String::new(),
+        Block::Intervals(_) | Block::Curves { .. } | Block::Picture(_) => String::new(),
     }
 }
 
