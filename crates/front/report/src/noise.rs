@@ -8,11 +8,11 @@ use crate::page::{Block, Page, PageSection, Table};
 use crate::{sentence, svg};
 use seatmap_data::statistics::words::joined;
 use seatmap_health::noise::{Bin, CpuNoise, NoiseReport, Traced};
-use trace::UNEXPLAINED;
 
 const SOURCES: usize = 5;
 
-const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// Bars of one to eight eighths.
+pub(crate) const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// The summary: the CPUs, their gaps by length, the causes, and the meters' own limits.
 #[must_use]
@@ -123,8 +123,7 @@ fn takers(trace: &Traced) -> Table {
     let table = Table::default().words(["task or interrupt"]).figures(["gaps", "total", "longest"]);
     let takers = trace.takers.iter().chain([&trace.unexplained]);
     table.rows(takers.map(|taker| {
-        let who = if taker.who.is_empty() { UNEXPLAINED } else { taker.who.as_str() };
-        [who.to_owned(), taker.gaps.to_string(), us(taker.total_us), us(taker.longest_us)]
+        [trace::who(taker).to_owned(), taker.gaps.to_string(), us(taker.total_us), us(taker.longest_us)]
     }))
 }
 
@@ -197,11 +196,11 @@ fn source(source: &seatmap_health::noise::NoiseSource) -> String {
 /// A cell can prevent this part of a gap.
 fn preempted(noise: &CpuNoise) -> Option<String> {
     // Below 50 us, the meter does not look for other tasks.
-    let us = noise.longest_preemption_us.filter(|_| noise.longest_gap_us >= 50.0)?;
+    let taken_us = noise.longest_preemption_us.filter(|_| noise.longest_gap_us >= 50.0)?;
     Some(format!(
         "another task had the CPU for at most {} of a gap; the longest gap is {}",
-        duration(us * 1e3),
-        duration(noise.longest_gap_us * 1e3)
+        us(taken_us),
+        us(noise.longest_gap_us)
     ))
 }
 
