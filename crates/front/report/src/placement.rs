@@ -3,7 +3,7 @@
 use crate::counted;
 use crate::duration::duration;
 use crate::effect;
-use crate::floor::{self, FloorPlan, SeatingComparison};
+use crate::floor::{self, FloorPlan, SeatingComparison, tasks_by_seat};
 use crate::page::{Page, PageSection, Table, TableCell};
 use crate::svg::traffic::Labelled;
 use crate::traffic::three_digits;
@@ -124,7 +124,7 @@ fn gains(plan: &Plan) -> Table {
 /// A row for each group, a box for each PU.
 fn seat_boxes(grid: Option<&Grid>, plan: &Plan) -> Markup {
     let Some(grid) = grid else { return html! {} };
-    let tasks = tasks_by_seat(plan);
+    let tasks = tasks_by_seat(&plan.placement);
     let is_listed = |os: &u32| grid.os.len() <= MOST_FREE || tasks.contains_key(os);
     let free = grid.os.iter().filter(|os| !tasks.contains_key(os)).count();
     html! {
@@ -152,14 +152,6 @@ fn seat(os: u32, tasks: Option<&Vec<usize>>, names: &[String]) -> Markup {
     }
 }
 
-fn tasks_by_seat(plan: &Plan) -> BTreeMap<u32, Vec<usize>> {
-    let mut tasks = BTreeMap::<u32, Vec<usize>>::new();
-    for (task, os) in plan.placement.iter().enumerate() {
-        tasks.entry(*os).or_default().push(task);
-    }
-    tasks
-}
-
 fn groups(grid: &Grid) -> Vec<Vec<u32>> {
     let mut groups = vec![Vec::new()];
     for (row, os) in grid.os.iter().enumerate() {
@@ -181,7 +173,7 @@ struct Seated {
 
 impl Seated {
     fn of(grid: &Grid, plan: &Plan) -> Self {
-        let tasks = tasks_by_seat(plan);
+        let tasks = tasks_by_seat(&plan.placement);
         let of_seat = |os: &u32| {
             tasks.get(os).into_iter().flatten().map(|task| (*os, *task)).collect::<Vec<_>>()
         };
