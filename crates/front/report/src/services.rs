@@ -41,14 +41,17 @@ pub fn record_page(record: &ServicesRecord) -> Page {
         lasting(seconds),
         counted_figure(record.joint_peak_cpus(), 2, "CPU")
     );
-    let mut page = Page::new(format!("Services on {}", record.machine), headline).headed();
-    page.sections.push(PageSection::new("Load").unit("CPUs").with(loads(record)));
-    page.sections.push(PageSection::new("Sets").with(places(record, &cpus)));
-    page.sections.push(PageSection::new("Messages").with(talk(record)).with(silence(record)));
-    page.sections.push(PageSection::new("Device interrupts").with(interrupts(record)));
-    page.sections.push(PageSection::new("Notes").with(restarts(record)));
-    page.footer = "Observed by 'seatmap services'; nothing was changed.";
-    page
+    Page {
+        sections: vec![
+            PageSection::new("Load").unit("CPUs").with(loads(record)),
+            PageSection::new("Sets").with(places(record, &cpus)),
+            PageSection::new("Messages").with(talk(record)).with(silence(record)),
+            PageSection::new("Device interrupts").with(interrupts(record)),
+            PageSection::new("Notes").with(restarts(record)),
+        ],
+        footer: "Observed by 'seatmap services'; nothing was changed.",
+        ..Page::new(format!("Services on {}", record.machine), headline).headed()
+    }
 }
 
 fn loads(record: &ServicesRecord) -> Table {
@@ -158,19 +161,18 @@ fn strip(groups: &[CpuSet], set: &CpuSet) -> String {
 /// The sets of a plan, compared with other ways to divide the CPUs.
 #[must_use]
 pub fn plan_page(plan: &ServicesPlan, profile: &Profile) -> Page {
-    let mut page = Page::new(format!("Services on {}", plan.machine), headline(plan)).headed();
-    page.sections.push(PageSection::new("Sets").with(sets(plan)));
-    if plan.cost.is_some() {
-        page.sections.push(
+    Page {
+        sections: vec![
+            PageSection::new("Sets").with(sets(plan)),
             PageSection::new("Compared with other policies")
                 .unit("ms lost per CPU second that a service needs")
                 .with(ways(plan)),
-        );
+            PageSection::page("The machine").with(picture(plan, profile)),
+            PageSection::new("Notes").with(notes(plan)),
+        ],
+        footer: "Computed by 'seatmap services plan' from a record.",
+        ..Page::new(format!("Services on {}", plan.machine), headline(plan)).headed()
     }
-    page.sections.push(PageSection::page("The machine").with(picture(plan, profile)));
-    page.sections.push(PageSection::new("Notes").with(notes(plan)));
-    page.footer = "Computed by 'seatmap services plan' from a record.";
-    page
 }
 
 fn headline(plan: &ServicesPlan) -> String {
@@ -273,11 +275,13 @@ fn sets(plan: &ServicesPlan) -> Table {
     rows.where_filled(6)
 }
 
+/// Empty if the plan was not evaluated.
 fn ways(plan: &ServicesPlan) -> Table {
+    let Some(cost) = plan.cost else { return Table::default() };
     let table = Table::default()
         .words(["policy"])
         .figures(["lost", "waiting", "sharing", "caches", "talk", "memory", "late p99", "late"]);
-    let own = plan.cost.zip(plan.lateness).map(|(cost, late)| way("this plan", cost, late));
+    let own = plan.lateness.map(|late| way("this plan", cost, late));
     let bound = plan.bound_percent.map_or_else(String::new, |percent| lost_ms(10.0 * percent));
     let bound = ["lower bound", &bound, "", "", "", "", "", "", ""].map(TableCell::from);
     let others = plan.baselines.iter().map(|one| way(&name_of(one), one.cost, one.lateness));
@@ -373,11 +377,14 @@ pub fn import_page(imported: &ImportedSeats, profile: &Profile) -> Page {
         ]
     }));
     let rows = rows.where_filled(3);
-    let mut page = Page::new(format!("Services of {}", profile.name), headline).headed();
-    page.sections.push(PageSection::new("Sets").with(rows));
-    page.sections.push(PageSection::new("Notes").with(import_notes(imported)));
-    page.footer = "Imported by 'seatmap services import'; nothing was changed.";
-    page
+    Page {
+        sections: vec![
+            PageSection::new("Sets").with(rows),
+            PageSection::new("Notes").with(import_notes(imported)),
+        ],
+        footer: "Imported by 'seatmap services import'; nothing was changed.",
+        ..Page::new(format!("Services of {}", profile.name), headline).headed()
+    }
 }
 
 fn import_notes(seats: &ImportedSeats) -> Vec<String> {
@@ -461,27 +468,18 @@ pub fn seated(seated: &ApplyResult) -> String {
         counted(seated.threads, "thread"),
         standing(applied)
     );
-    if !seated.interrupts_left.is_empty() {
-        let count = seated.interrupts_left.len();
-        text += &format!(
-            "the kernel refused to move {}: {}\n",
-            counted(count, "interrupt"),
-            visible(&seated.interrupts_left.join(", "))
-        );
-    }
-    if !seated.queues_left.is_empty() {
-        let count = seated.queues_left.len();
-        text += &format!(
-            "the kernel refused to redirect the packets of {}: {}\n",
-            counted(count, "queue"),
-            visible(&seated.queues_left.join(", "))
-        );
-    }
-    if !seated.memory_left.is_empty() {
-        text += &format!(
-            "memory was not moved (only units, containers and groups take nodes): {}\n",
-            visible(&seated.memory_left.join(", "))
-        );
+    let interrupts = counted(seated.interrupts_left.len(), "interrupt");
+    let queues = counted(seated.queues_left.len(), "queue");
+    let left = [
+        (format!("the kernel refused to move {interrupts}"), &seated.interrupts_left),
+        (format!("the kernel refused to redirect the packets of {queues}"), &seated.queues_left),
+        (
+            "memory was not moved (only units, containers and groups take nodes)".to_owned(),
+            &seated.memory_left,
+        ),
+    ];
+    for (what, names) in left.into_iter().filter(|(_, names)| !names.is_empty()) {
+        text += &format!("{what}: {}\n", visible(&names.join(", ")));
     }
     text
 }
@@ -507,10 +505,8 @@ pub fn race_page(report: &RaceReport) -> Page {
         .figures(["work %", "from", "to", "limit", "rounds"])
         .words(["metric"]);
     let rows = table.rows(report.services.iter().map(|one| {
-        let [centre, low, high] = match one.change_percent {
-            Some(change) => change.map(|percent| signed(percent, 1)),
-            None => [(); 3].map(|()| String::new()),
-        };
+        let change = one.change_percent.map(|change| change.map(|percent| signed(percent, 1)));
+        let [centre, low, high] = change.unwrap_or_default();
         let limit = format!("-{}", figure(one.limit_percent, 1));
         let by = one.metric.clone().unwrap_or_else(|| "no metric: not judged".to_owned());
         [one.name.clone(), centre, low, high, limit, one.counted.to_string(), by]
