@@ -183,7 +183,7 @@ impl<'a> TextGrid<'a> {
             } else {
                 // Figures are right-aligned, so that their digits line up.
                 let aligned = if self.is_figures(*at) { right_aligned } else { left_aligned };
-                painted(&aligned(&cut(&cell.text, width), width), cell.look)
+                painted(&aligned(&cut_middle(&cell.text, width), width), cell.look)
             };
             text += &gap;
             begin += width + gap.len();
@@ -220,8 +220,8 @@ fn painted(text: &str, look: TextStyle) -> String {
     }
 }
 
-/// Replaces the middle by `~`.
-fn cut(text: &str, width: usize) -> String {
+/// Replaces the middle by `~`: related names usually begin alike and end with a number.
+pub(crate) fn cut_middle(text: &str, width: usize) -> String {
     let length = text.chars().count();
     if length <= width {
         return text.to_owned();

@@ -3,7 +3,8 @@
 //! An arc is a letter: with an arrow on the seat of the waking thread (`a>`) and of the woken
 //! thread (`>a`), or with a ring (`ao`) if both share a seat. Lines between text boxes would cross.
 
-use super::table::{cut_name, rate};
+use super::table::rate;
+use crate::page::draw::cut_middle;
 use seatmap_data::document::visible;
 use seatmap_os::Tid;
 use seatmap_watch::WatchedThread;
@@ -36,7 +37,7 @@ pub(crate) fn lines(frame: &SeatingFrame) -> Vec<String> {
         let cpu = thread
             .and_then(|thread| thread.cpu)
             .map_or_else(|| "-".to_owned(), |cpu| cpu.to_string());
-        format!("{tid:>7} {:<15} {cpu:>3}", cut_name(&name, 15))
+        format!("{tid:>7} {:<15} {cpu:>3}", cut_middle(&name, 15))
     };
     let letters = LETTERS.into_iter().map(Some).chain(std::iter::repeat(None));
     let line = |(wakes, letter): (&seatmap_watch::live::Wakes, Option<char>)| {
@@ -65,8 +66,8 @@ pub(crate) fn arcs(frame: &SeatingFrame) -> HashMap<u32, String> {
         };
         for (cpu, end) in ends {
             let arcs = arcs.entry(cpu).or_default();
-            arcs.push_str(if arcs.is_empty() { "" } else { " " });
-            arcs.push_str(&end);
+            *arcs += if arcs.is_empty() { "" } else { " " };
+            *arcs += &end;
         }
     }
     arcs
