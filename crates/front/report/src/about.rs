@@ -1,6 +1,7 @@
 //! A profile's origin and machine in words, for terminal and HTML.
 
 use crate::Digits;
+use crate::digits::without_zeros;
 use seatmap_data::machine::{
     CoreKind, Environment, HomeModel, OriginKind, Profile, Protocol, Pu, Topology,
 };
@@ -170,13 +171,7 @@ fn significant(value: f64) -> String {
         return "?".to_owned();
     }
     let decimals = (1.0 - value.log10().floor()).clamp(0.0, 9.0) as usize;
-    let text = format!("{value:.decimals$}");
-    // Only zeros after the point are redundant: those of 40 are digits.
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
-    }
+    without_zeros(&format!("{value:.decimals$}"))
 }
 
 #[cfg(test)]

@@ -9,15 +9,15 @@ use seatmap_measure::comparison::{ClassComparison, FactDifference, ProfileCompar
 #[must_use]
 pub fn page(comparison: &ProfileComparison) -> Page {
     let [first, second] = comparison.machines.each_ref().map(|name| visible(name));
-    let headline = sentence(comparison);
-    let facts = match comparison.differences.len() {
-        0 => vec!["All recorded facts are equal.".to_owned()],
-        _ => Vec::new(),
-    };
+    let headline = sentence(comparison, &first, &second);
+    let are_equal = comparison.differences.is_empty();
+    let facts = are_equal.then(|| "All recorded facts are equal.".to_owned());
     Page {
         sections: vec![
             PageSection::new("Distance classes").unit("round trip in ns").with(classes(comparison)),
-            PageSection::new("Differences").with(facts).with(differences(&comparison.differences)),
+            PageSection::new("Differences")
+                .with(Vec::from_iter(facts))
+                .with(differences(&comparison.differences)),
         ],
         footer: "Ratio: the second machine's distance divided by the first's, with the 95 % \
                  interval of the rank sum test over pairs.",
@@ -25,8 +25,7 @@ pub fn page(comparison: &ProfileComparison) -> Page {
     }
 }
 
-fn sentence(comparison: &ProfileComparison) -> String {
-    let [first, second] = comparison.machines.each_ref().map(|name| visible(name));
+fn sentence(comparison: &ProfileComparison, first: &str, second: &str) -> String {
     let model = if comparison.same_processor { "same processor model, " } else { "" };
     match comparison.widest() {
         None => format!("{first} and {second} have no distance class in common."),

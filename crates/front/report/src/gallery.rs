@@ -95,13 +95,15 @@ fn machine_page(gallery: &Gallery, place: usize, pairs: &[LikePair]) -> String {
             }
         }
     };
-    let mut section = PageSection::new("In the gallery").with(links);
-    if let Some(summary) = &machine.summary {
-        section = section.with(vec![format!("{summary}.")]);
-    }
+    let summary = machine.summary.as_ref().map(|summary| format!("{summary}."));
     let sources = crate::page::Block::List(machine.sources.clone());
-    let sections =
-        [section.with(commands(machine)), PageSection::new("Sources of the figures").with(sources)];
+    let sections = [
+        PageSection::new("In the gallery")
+            .with(links)
+            .with(Vec::from_iter(summary))
+            .with(commands(machine)),
+        PageSection::new("Sources of the figures").with(sources),
+    ];
     html::page_with(&machine.profile, machine.machine.model(), &[], &back(), sections)
 }
 

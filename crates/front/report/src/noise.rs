@@ -123,7 +123,12 @@ fn takers(trace: &Traced) -> Table {
     let table = Table::default().words(["task or interrupt"]).figures(["gaps", "total", "longest"]);
     let takers = trace.takers.iter().chain([&trace.unexplained]);
     table.rows(takers.map(|taker| {
-        [trace::who(taker).to_owned(), taker.gaps.to_string(), us(taker.total_us), us(taker.longest_us)]
+        [
+            trace::who(taker).to_owned(),
+            taker.gaps.to_string(),
+            us(taker.total_us),
+            us(taker.longest_us),
+        ]
     }))
 }
 

@@ -5,6 +5,7 @@ use crate::duration::duration;
 use crate::effect;
 use crate::floor::{self, FloorPlan, SeatingComparison, tasks_by_seat};
 use crate::page::{Page, PageSection, Table, TableCell};
+use crate::reduced::runs;
 use crate::svg::traffic::Labelled;
 use crate::traffic::three_digits;
 use crate::{Grid, GridOrder, sentence, svg};
@@ -130,7 +131,7 @@ fn seat_boxes(grid: Option<&Grid>, plan: &Plan) -> Markup {
     html! {
         div.seats {
             @for group in groups(grid) {
-                @let listed: Vec<u32> = group.into_iter().filter(is_listed).collect();
+                @let listed: Vec<u32> = group.iter().copied().filter(is_listed).collect();
                 @if !listed.is_empty() {
                     div { @for os in listed { (seat(os, tasks.get(&os), &plan.names)) } } }
             }
@@ -152,17 +153,8 @@ fn seat(os: u32, tasks: Option<&Vec<usize>>, names: &[String]) -> Markup {
     }
 }
 
-fn groups(grid: &Grid) -> Vec<Vec<u32>> {
-    let mut groups = vec![Vec::new()];
-    for (row, os) in grid.os.iter().enumerate() {
-        if let Some(group) = groups.last_mut() {
-            group.push(*os);
-        }
-        if grid.ends_group(row) {
-            groups.push(Vec::new());
-        }
-    }
-    groups
+fn groups(grid: &Grid) -> impl Iterator<Item = &[u32]> {
+    runs(&grid.group).into_iter().map(|rows| &grid.os[rows])
 }
 
 struct Seated {

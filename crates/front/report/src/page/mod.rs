@@ -70,7 +70,6 @@ impl Page {
         self.sections.push(PageSection::new("").with(sentences));
         self
     }
-
 }
 
 #[derive(Default)]

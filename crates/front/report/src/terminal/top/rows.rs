@@ -95,8 +95,7 @@ fn all(frame: &SeatingFrame, judgement: &LookJudgement) -> Vec<TopRow> {
 
 /// The row of a process: the sums of its threads.
 fn whole(threads: &[TopRow]) -> TopRow {
-    let sum =
-        |of: fn(&TopRow) -> Option<f64>| threads.iter().filter_map(of).reduce(|a, b| a + b);
+    let sum = |of: fn(&TopRow) -> Option<f64>| threads.iter().filter_map(of).reduce(|a, b| a + b);
     let first = &threads[0];
     let common = |of: fn(&TopRow) -> &String| {
         let is_common = threads.iter().all(|row| of(row) == of(first));
