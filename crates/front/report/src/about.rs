@@ -161,6 +161,11 @@ fn pair_view(model: &HomeModel) -> String {
     }
 }
 
+/// A dash without a value.
+pub(crate) fn or_dash(value: Option<impl ToString>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| value.to_string())
+}
+
 /// A percentage, not rounded up to a false 100.
 fn percent(share: f64) -> String {
     format!("{:.1} %", (share * 1000.0).floor() / 10.0)

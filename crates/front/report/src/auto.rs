@@ -1,6 +1,6 @@
 //! Tried seats of a running program, in words.
 
-use crate::about::counted;
+use crate::about::{counted, or_dash};
 use crate::page::{Page, PageSection, Table};
 use crate::traffic::three_digits;
 use seatmap_data::document::visible;
@@ -107,25 +107,24 @@ fn table(attempts: &[Attempt], metric: &WorkMetric) -> Table {
         metric => metric.to_string(),
     };
     let free = format!("{unit}/s free");
-    let table = Table::default()
-        .figures(["at"])
+    Table::with_figures(["at"])
         .words(["seats"])
         .figures(["threads", &free, "seated"])
         .words(["difference"])
-        .least([7, 8, 0, 0, 9]);
-    table.rows(attempts.iter().map(|attempt| {
-        let rate = |of: fn(&RateGain) -> f64| {
-            attempt.gain.map_or("-".to_owned(), |gain| three_digits(of(&gain)))
-        };
-        [
-            format!("{:.0} s", attempt.at_s),
-            attempt.candidate.name.clone(),
-            attempt.candidate.seated().to_string(),
-            rate(|gain| gain.free),
-            rate(|gain| gain.seated),
-            judged(attempt, metric),
-        ]
-    }))
+        .least([7, 8, 0, 0, 9])
+        .rows(attempts.iter().map(|attempt| {
+            let rate = |of: fn(&RateGain) -> f64| {
+                or_dash(attempt.gain.map(|gain| three_digits(of(&gain))))
+            };
+            [
+                format!("{:.0} s", attempt.at_s),
+                attempt.candidate.name.clone(),
+                attempt.candidate.seated().to_string(),
+                rate(|gain| gain.free),
+                rate(|gain| gain.seated),
+                judged(attempt, metric),
+            ]
+        }))
 }
 
 fn judged(attempt: &Attempt, metric: &WorkMetric) -> String {

@@ -92,8 +92,7 @@ pub(crate) fn cpus(list: &str) -> String {
 }
 
 fn table(results: &BenchResults) -> Table {
-    let table = Table::default()
-        .words(["command"])
+    let table = Table::with_words(["command"])
         .figures(["median", "middle half of all runs", "runs"])
         .least([7, 11, 24])
         .page_only(3);
@@ -150,7 +149,7 @@ pub(crate) fn readings_by_block(
     };
     Block::Curves {
         curves: named.enumerate().map(curve).collect(),
-        across: Title { text: "block", unit: AxisUnit::Whole },
+        across: "block",
         up: Title {
             text: "reading",
             unit: if is_time { AxisUnit::Time } else { AxisUnit::Number },

@@ -1,5 +1,6 @@
 //! Compares two machines.
 
+use crate::about::or_dash;
 use crate::page::{Page, PageSection, Table};
 use seatmap_data::document::visible;
 use seatmap_data::statistics::words::figure;
@@ -15,9 +16,7 @@ pub fn page(comparison: &ProfileComparison) -> Page {
     Page {
         sections: vec![
             PageSection::new("Distance classes").unit("round trip in ns").with(classes(comparison)),
-            PageSection::new("Differences")
-                .with(Vec::from_iter(facts))
-                .with(differences(&comparison.differences)),
+            PageSection::new("Differences").with(facts).with(differences(&comparison.differences)),
         ],
         footer: "Ratio: the second machine's distance divided by the first's, with the 95 % \
                  interval of the rank sum test over pairs.",
@@ -44,28 +43,27 @@ fn sentence(comparison: &ProfileComparison, first: &str, second: &str) -> String
 }
 
 fn classes(comparison: &ProfileComparison) -> Table {
-    let table = Table::default().words(["class"]);
-    let table = table.figures(["first", "second", "ratio", "95 % interval", "pairs", "pairs"]);
-    table.rows(comparison.classes.iter().map(|class| {
-        let interval = class.ratio_ci95;
-        let interval = interval.map(|[low, high]| format!("{} to {}", times(low), times(high)));
-        let [first, second] =
-            class.median_ns.map(|median| median.map_or("-".to_owned(), |ns| figure(ns, 1)));
-        [
-            class.name.clone(),
-            first,
-            second,
-            ratio(class),
-            interval.unwrap_or_else(|| "-".to_owned()),
-            class.pairs[0].to_string(),
-            class.pairs[1].to_string(),
-        ]
-    }))
+    Table::with_words(["class"])
+        .figures(["first", "second", "ratio", "95 % interval", "pairs", "pairs"])
+        .rows(comparison.classes.iter().map(|class| {
+            let interval = class.ratio_ci95;
+            let interval = interval.map(|[low, high]| format!("{} to {}", times(low), times(high)));
+            let [first, second] =
+                class.median_ns.map(|median| or_dash(median.map(|ns| figure(ns, 1))));
+            [
+                class.name.clone(),
+                first,
+                second,
+                ratio(class),
+                or_dash(interval),
+                class.pairs[0].to_string(),
+                class.pairs[1].to_string(),
+            ]
+        }))
 }
 
 fn differences(facts: &[FactDifference]) -> Table {
-    let table = Table::default().words(["fact", "first", "second"]);
-    table.rows(facts.iter().map(|difference| {
+    Table::with_words(["fact", "first", "second"]).rows(facts.iter().map(|difference| {
         let [first, second] = difference.values.clone();
         let unknown = "unknown".to_owned();
         [difference.fact.clone(), first.unwrap_or(unknown.clone()), second.unwrap_or(unknown)]
@@ -73,7 +71,7 @@ fn differences(facts: &[FactDifference]) -> Table {
 }
 
 fn ratio(class: &ClassComparison) -> String {
-    class.ratio.map_or("-".to_owned(), times)
+    or_dash(class.ratio.map(times))
 }
 
 fn times(ratio: f64) -> String {

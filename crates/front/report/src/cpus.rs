@@ -24,11 +24,11 @@ pub fn why(named: &NamedCpus) -> Page {
     let list = format!("{}: {}", counted(named.cpus.len(), "CPU"), named.list());
     let mut sentences = vec![list];
     sentences.extend(named.limits.iter().flat_map(|limits| limited(limits, named.count)));
-    let others = Table::default().words(["what programs count", ""]).figures(["CPUs"]);
+    let others = Table::with_words(["what programs count", ""]).figures(["CPUs"]);
     let others = others.rows(named.others.iter().map(|other| -> [TableCell; 3] {
         [other.rule.into(), other.programs.into(), other.count.into()]
     }));
-    let words = Table::default().words(["word", "CPUs", "distinguished by"]);
+    let words = Table::with_words(["word", "CPUs", "distinguished by"]);
     let words = words.rows(named.known.iter().map(|known| {
         let by = known.by.as_deref().unwrap_or_default();
         [&*known.word, &known.cpus, by]

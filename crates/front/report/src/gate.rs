@@ -82,25 +82,24 @@ fn differences(report: &GateReport) -> Block {
 }
 
 fn table(report: &GateReport) -> Table {
-    let columns = Table::default()
-        .words(["benchmark"])
+    Table::with_words(["benchmark"])
         .figures(["base", "head", "difference", "interval"])
-        .words(["verdict"]);
-    columns.rows(report.benchmarks.iter().zip(names(report)).map(|(result, name)| {
-        let difference = result.comparison.as_ref().map_or_else(String::new, |found| {
-            let difference = percent(found.ratio);
-            let sign = if difference < 0.0 { "-" } else { "+" };
-            format!("{sign}{} %", digits(difference.abs()))
-        });
-        [
-            TableCell::from(name),
-            median(result, 1).into(),
-            median(result, 0).into(),
-            TableCell::strong(difference),
-            of_interval(result).into(),
-            verdict(result).into(),
-        ]
-    }))
+        .words(["verdict"])
+        .rows(report.benchmarks.iter().zip(names(report)).map(|(result, name)| {
+            let difference = result.comparison.as_ref().map_or_else(String::new, |found| {
+                let difference = percent(found.ratio);
+                let sign = if difference < 0.0 { "-" } else { "+" };
+                format!("{sign}{} %", digits(difference.abs()))
+            });
+            [
+                TableCell::from(name),
+                median(result, 1).into(),
+                median(result, 0).into(),
+                TableCell::strong(difference),
+                of_interval(result).into(),
+                verdict(result).into(),
+            ]
+        }))
 }
 
 fn median(result: &BenchmarkResult, side: usize) -> String {

@@ -37,7 +37,7 @@ pub fn page(trends: &Trends) -> Page {
             PageSection::page("Every session, relative to its benchmark's median").with(
                 Block::Curves {
                     curves: curves.collect(),
-                    across: Title { text: "session", unit: AxisUnit::Whole },
+                    across: "session",
                     up: Title { text: "difference, %", unit: AxisUnit::Number },
                 },
             ),
@@ -49,20 +49,19 @@ pub fn page(trends: &Trends) -> Page {
 }
 
 fn table(trends: &Trends) -> Table {
-    let columns = Table::default()
-        .words(["benchmark"])
+    Table::with_words(["benchmark"])
         .figures(["sessions", "first", "last", "changes"])
-        .words(["trend"]);
-    columns.rows(trends.trends.iter().map(|trend| {
-        [
-            TableCell::from(name(trends, trend)),
-            trend.points.len().into(),
-            reading(trend, trend.points.first()).into(),
-            reading(trend, trend.points.last()).into(),
-            trend.changes.len().into(),
-            spark(trend).into(),
-        ]
-    }))
+        .words(["trend"])
+        .rows(trends.trends.iter().map(|trend| {
+            [
+                TableCell::from(name(trends, trend)),
+                trend.points.len().into(),
+                reading(trend, trend.points.first()).into(),
+                reading(trend, trend.points.last()).into(),
+                trend.changes.len().into(),
+                spark(trend).into(),
+            ]
+        }))
 }
 
 fn reading(trend: &Trend, point: Option<&TrendPoint>) -> String {

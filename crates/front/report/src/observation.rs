@@ -55,13 +55,16 @@ fn task_table(observation: &Observation) -> Table {
     order.truncate(MOST_TASKS);
     // The busiest tasks, in the order of their numbers.
     order.sort_unstable();
-    let table = Table::default().figures(["task"]).words(["name"]);
-    table.figures(["path", "of a CPU", "sends/s"]).flush().rows(order.into_iter().map(|place| {
-        let ObservedTask { name, path, cpu_s, .. } = &tasks[place];
-        let percent = format!("{:.1} %", cpu_s / observation.seconds().max(1e-9) * 100.0);
-        let load = if knows_loads { percent } else { "-".to_owned() };
-        [place.to_string(), name.clone(), path.clone(), load, rate(observation, sent[place])]
-    }))
+    Table::with_figures(["task"])
+        .words(["name"])
+        .figures(["path", "of a CPU", "sends/s"])
+        .flush()
+        .rows(order.into_iter().map(|place| {
+            let ObservedTask { name, path, cpu_s, .. } = &tasks[place];
+            let percent = format!("{:.1} %", cpu_s / observation.seconds().max(1e-9) * 100.0);
+            let load = if knows_loads { percent } else { "-".to_owned() };
+            [place.to_string(), name.clone(), path.clone(), load, rate(observation, sent[place])]
+        }))
 }
 
 fn left_out(observation: &Observation) -> Vec<String> {
@@ -94,31 +97,30 @@ fn pair_section(observation: &Observation) -> PageSection {
     }
     let name =
         |task: usize| observation.tasks.get(task).map(|task| task.name.clone()).unwrap_or_default();
-    let table = Table::default().words(["from", "", "to"]).figures(["messages/s"]).words(["by"]);
+    let table = Table::with_words(["from", "", "to"]).figures(["messages/s"]).words(["by"]);
     let rows = shares.iter().take(MOST_PAIRS).map(|share| {
         let messages = rate(observation, share.messages);
         [name(share.from), "->".to_owned(), name(share.to), messages, share.kind.to_string()]
     });
-    let more = Vec::from_iter(more(shares.len(), MOST_PAIRS, "more row"));
-    section.with(table.flush().rows(rows)).with(more)
+    section.with(table.flush().rows(rows)).with(more(shares.len(), MOST_PAIRS, "more row"))
 }
 
 /// Empty if the pattern did not change.
 fn phase_section(observation: &Observation) -> PageSection {
     let phases = observation.phases();
     let shown = if phases.len() < 2 { 0 } else { MOST_PHASES };
-    let table = Table::default().figures(["phase", "time", "pairs", "messages/s"]).flush();
-    let table = table.rows(phases.iter().enumerate().take(shown).map(|(number, phase)| {
-        let seconds = (phase.to_s - phase.from_s).max(1e-9);
-        [
-            number.to_string(),
-            format!("{:.1} to {:.1} s", phase.from_s, phase.to_s),
-            phase.edges.len().to_string(),
-            amount(phase.messages() / seconds),
-        ]
-    }));
-    let more = Vec::from_iter(more(phases.len(), MOST_PHASES, "more phase"));
-    PageSection::new("Phases").with(table).with(more)
+    let table = Table::with_figures(["phase", "time", "pairs", "messages/s"]).flush().rows(
+        phases.iter().enumerate().take(shown).map(|(number, phase)| {
+            let seconds = (phase.to_s - phase.from_s).max(1e-9);
+            [
+                number.to_string(),
+                format!("{:.1} to {:.1} s", phase.from_s, phase.to_s),
+                phase.edges.len().to_string(),
+                amount(phase.messages() / seconds),
+            ]
+        }),
+    );
+    PageSection::new("Phases").with(table).with(more(phases.len(), MOST_PHASES, "more phase"))
 }
 
 fn remarks(observation: &Observation) -> Vec<String> {

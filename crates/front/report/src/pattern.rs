@@ -37,7 +37,7 @@ pub fn page(pattern: &Pattern) -> Page {
         sections: std::iter::once(
             PageSection::new("Traffic between tasks").with(svg::traffic::picture(pattern)),
         )
-        .chain(stand_out(pattern).then(|| heaviest.with(Vec::from_iter(more))))
+        .chain(stand_out(pattern).then(|| heaviest.with(more)))
         .collect(),
         footer: "Only the proportions affect a placement.",
         ..Page::new(name(pattern), sentence::of_pattern(pattern))
@@ -53,15 +53,16 @@ fn stand_out(pattern: &Pattern) -> bool {
 fn heaviest(pattern: &Pattern) -> Table {
     let mut edges: Vec<&Edge> = pattern.edges.iter().collect();
     edges.sort_by(|a, b| b.bytes.total_cmp(&a.bytes));
-    let table = Table::default().figures(["from", "to", "bytes", "messages"]);
-    table.rows(edges.into_iter().take(LISTED).map(|edge| {
-        [
-            task(pattern, edge.from).into(),
-            task(pattern, edge.to).into(),
-            TableCell::strong(short(edge.bytes)),
-            short(edge.messages).into(),
-        ]
-    }))
+    Table::with_figures(["from", "to", "bytes", "messages"]).rows(
+        edges.into_iter().take(LISTED).map(|edge| {
+            [
+                task(pattern, edge.from).into(),
+                task(pattern, edge.to).into(),
+                TableCell::strong(short(edge.bytes)),
+                short(edge.messages).into(),
+            ]
+        }),
+    )
 }
 
 fn task(pattern: &Pattern, at: usize) -> String {
@@ -72,7 +73,8 @@ fn task(pattern: &Pattern, at: usize) -> String {
 }
 
 pub(crate) fn work(pattern: &Pattern) -> Vec<String> {
-    let unit = pattern.load_ns.map_or(String::new(), |ns| format!("; a load of 1 takes {ns} ns"));
+    let unit =
+        pattern.load_ns.map_or_else(String::new, |ns| format!("; a load of 1 takes {ns} ns"));
     let loads = range(&pattern.loads, ["Each task has a load of", "Loads are"], |most| {
         format!("{most}{unit}")
     });

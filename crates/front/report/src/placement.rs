@@ -115,7 +115,7 @@ fn gains(plan: &Plan) -> Table {
     let rows = rows(plan);
     // The minimum avoids 0 / 0 if all cost nothing.
     let most = rows.iter().map(|row| row.cost).fold(f64::MIN_POSITIVE, f64::max);
-    let table = Table::default().words(["placement", "cost"]).figures(["to best"]);
+    let table = Table::with_words(["placement", "cost"]).figures(["to best"]);
     let cost = if is_time(plan) { duration } else { number };
     table.rows(rows.into_iter().map(|row| {
         [row.what.into(), TableCell::bar(cost(row.cost), row.cost / most), row.more.into()]
@@ -223,7 +223,7 @@ pub fn table(plan: &Plan) -> Page {
         }
         None => vec![format!("{title} (cost: {unit}; lower is better)")],
     };
-    let table = Table::default().words([""]).figures([""]).words([""]).least([0, COST_WIDTH]);
+    let table = Table::with_words([""]).figures([""]).words([""]).least([0, COST_WIDTH]);
     let cost = if is_time(plan) { duration } else { number };
     let rows = rows(plan).into_iter().map(|row| [row.what, cost(row.cost), row.more]);
     let below = vec![verdict(plan), seats(plan)];

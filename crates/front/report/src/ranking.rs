@@ -60,39 +60,41 @@ fn unit(ranking: &MachineRanking) -> &'static str {
 }
 
 fn ranked(machines: &[RankedMachine]) -> Table {
-    let table = Table::default().figures([""]).words(["machine", "figures"]);
-    let table = table.figures(["PUs", "best seats", "of the first", "at least", "in order"]);
-    table.rows(machines.iter().enumerate().map(|(at, machine)| {
-        let time = &machine.time;
-        [
-            TableCell::from(at + 1),
-            time.machine.as_str().into(),
-            origin(time.origin).into(),
-            time.pus.into(),
-            TableCell::strong(duration(time.time_ns)),
-            format!("{} times", figure(machine.times_best, 2)).into(),
-            bound(time).into(),
-            duration(time.in_order_ns).into(),
-        ]
-    }))
+    Table::with_figures([""])
+        .words(["machine", "figures"])
+        .figures(["PUs", "best seats", "of the first", "at least", "in order"])
+        .rows(machines.iter().enumerate().map(|(at, machine)| {
+            let time = &machine.time;
+            [
+                TableCell::from(at + 1),
+                time.machine.as_str().into(),
+                origin(time.origin).into(),
+                time.pus.into(),
+                TableCell::strong(duration(time.time_ns)),
+                format!("{} times", figure(machine.times_best, 2)).into(),
+                bound(time).into(),
+                duration(time.in_order_ns).into(),
+            ]
+        }))
 }
 
 fn incomplete(ranking: &MachineRanking) -> Table {
-    let table = Table::default().words(["machine", "figures"]);
-    let table = table.figures(["PUs", "best seats", "at least", "in order"]);
-    table.words(["not considered"]).rows(ranking.incomplete.iter().map(|machine| {
-        let time = &machine.time;
-        let missing = machine.not_considered.iter().map(|one| one.words());
-        [
-            TableCell::from(&time.machine),
-            origin(time.origin).into(),
-            time.pus.into(),
-            duration(time.time_ns).into(),
-            bound(time).into(),
-            duration(time.in_order_ns).into(),
-            joined(missing, " and ").into(),
-        ]
-    }))
+    Table::with_words(["machine", "figures"])
+        .figures(["PUs", "best seats", "at least", "in order"])
+        .words(["not considered"])
+        .rows(ranking.incomplete.iter().map(|machine| {
+            let time = &machine.time;
+            let missing = machine.not_considered.iter().map(|one| one.words());
+            [
+                TableCell::from(&time.machine),
+                origin(time.origin).into(),
+                time.pus.into(),
+                duration(time.time_ns).into(),
+                bound(time).into(),
+                duration(time.in_order_ns).into(),
+                joined(missing, " and ").into(),
+            ]
+        }))
 }
 
 /// `proven` if the time reaches the bound.
@@ -101,8 +103,7 @@ fn bound(time: &MachineTime) -> String {
 }
 
 fn left_out(ranking: &MachineRanking) -> Table {
-    let table = Table::default().words(["left out", "why"]);
-    table.rows(
+    Table::with_words(["left out", "why"]).rows(
         ranking
             .left_out
             .iter()

@@ -27,16 +27,15 @@ pub fn page(plan: &RankPlan) -> Page {
             "{count}{pattern} on {used} of {nodes_of}; cost: round trips of {size}{means}"
         )],
         sections: vec![
-            PageSection::new("Orders").with(orders(plan)).with(Vec::from_iter(proof)),
-            PageSection::new("Nodes").with(nodes(plan, &ranks)).with(Vec::from_iter(more)),
+            PageSection::new("Orders").with(orders(plan)).with(proof),
+            PageSection::new("Nodes").with(nodes(plan, &ranks)).with(more),
         ],
         ..Page::default()
     }
 }
 
 fn orders(plan: &RankPlan) -> Table {
-    let table = Table::default()
-        .words(["order"])
+    let table = Table::with_words(["order"])
         .figures(["all trips", "", "in a node", "in a group", "between"])
         .least([11, 10, 7, 9, 9, 10]);
     let row = |name: &str, costs: &OrderCosts| {
@@ -64,7 +63,7 @@ fn more(ns: f64, plan_ns: f64) -> String {
 
 fn nodes(plan: &RankPlan, ranks: &[Vec<usize>]) -> Table {
     let used = ranks.iter().enumerate().filter(|(_, ranks)| !ranks.is_empty());
-    Table::default().words(["", ""]).rows(used.take(MOST_NODES).map(|(node, ranks)| {
+    Table::with_words(["", ""]).rows(used.take(MOST_NODES).map(|(node, ranks)| {
         let list = CpuList(ranks.iter().map(|rank| *rank as u32).collect());
         let cpus = ranks.iter().map(|rank| CpuList(plan.cpus_of_rank[*rank].clone()));
         let many = agreeing(ranks.len(), "rank", "ranks");

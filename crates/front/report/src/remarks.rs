@@ -47,30 +47,24 @@ fn sentence(remark: &PlacementRemark) -> String {
             )
         }
         PlacementRemark::CoreEach { beside_shared } => {
-            let now = "Each task has its own core";
-            beside_shared.map_or_else(
-                || format!("{now}."),
-                |costs| {
-                    let more = beside(costs);
-                    format!(
-                        "{now}; sharing cores (--use-smt) would {more}, \
-                         not counting how tasks on one core slow each other."
-                    )
-                },
-            )
+            let shared = beside_shared.map_or_else(String::new, |costs| {
+                format!(
+                    "; sharing cores (--use-smt) would {}, \
+                     not counting how tasks on one core slow each other",
+                    beside(costs)
+                )
+            });
+            format!("Each task has its own core{shared}.")
         }
         PlacementRemark::CoresMayBeShared { shared, beside_apart } => {
             let now = match shared {
                 0 => "No core runs two tasks".to_owned(),
                 shared => format!("{} two or more tasks", carrying(*shared)),
             };
-            beside_apart.map_or_else(
-                || format!("{now}."),
-                |costs| {
-                    let more = beside(costs);
-                    format!("{now}; a core for each task (--avoid-smt) would {more}.")
-                },
-            )
+            let apart = beside_apart.map_or_else(String::new, |costs| {
+                format!("; a core for each task (--avoid-smt) would {}", beside(costs))
+            });
+            format!("{now}{apart}.")
         }
         PlacementRemark::Empty { packages, nodes, have_memory } => {
             empty(packages, nodes, *have_memory)
@@ -133,7 +127,7 @@ fn wakeups(round_trips_ns: &[(Nearness, f64)], have_cpu_each: bool) -> String {
 }
 
 fn slowest(seat: &Slowest, kind: Option<CoreKind>, are_speeds_known: bool) -> String {
-    let kind = kind.map_or(String::new(), |kind| format!(", {} core", kind.word()));
+    let kind = kind.map_or_else(String::new, |kind| format!(", {} core", kind.word()));
     let tasks = joined(seat.tasks.iter().take(MOST_NAMED), ", ");
     let more = if seat.tasks.len() > MOST_NAMED { ", ..." } else { "" };
     let word = agreeing(seat.tasks.len(), "task", "tasks");

@@ -55,40 +55,35 @@ pub fn record_page(record: &ServicesRecord) -> Page {
 }
 
 fn loads(record: &ServicesRecord) -> Table {
-    let table = Table::default().words(["service"]).figures([
-        "processes",
-        "threads",
-        "median",
-        "p99",
-        "max",
-        "waits",
-    ]);
-    table.rows(record.services.iter().map(|one| {
-        let load = one.summary();
-        [
-            one.service.name.clone(),
-            one.processes.to_string(),
-            one.threads.to_string(),
-            figure(load.median_cpus, 2),
-            figure(load.p99_cpus, 2),
-            figure(load.most_cpus, 2),
-            figure(load.waited_cpus, 2),
-        ]
-    }))
+    Table::with_words(["service"])
+        .figures(["processes", "threads", "median", "p99", "max", "waits"])
+        .rows(record.services.iter().map(|one| {
+            let load = one.summary();
+            [
+                one.service.name.clone(),
+                one.processes.to_string(),
+                one.threads.to_string(),
+                figure(load.median_cpus, 2),
+                figure(load.p99_cpus, 2),
+                figure(load.most_cpus, 2),
+                figure(load.waited_cpus, 2),
+            ]
+        }))
 }
 
 fn places(record: &ServicesRecord, cpus: &CpuSet) -> Table {
-    let table = Table::default().words(["service", "CPUs", "", "memory", "target"]);
-    table.rows(record.services.iter().map(|one| {
-        let allowed = CpuSet::of_list(&one.allowed).unwrap_or_default();
-        [
-            one.service.name.clone(),
-            one.allowed.clone(),
-            strip(std::slice::from_ref(cpus), &allowed),
-            memory(one),
-            one.service.target().map_or(String::new(), |target| target.to_string()),
-        ]
-    }))
+    Table::with_words(["service", "CPUs", "", "memory", "target"]).rows(record.services.iter().map(
+        |one| {
+            let allowed = CpuSet::of_list(&one.allowed).unwrap_or_default();
+            [
+                one.service.name.clone(),
+                one.allowed.clone(),
+                strip(std::slice::from_ref(cpus), &allowed),
+                memory(one),
+                one.service.target().map_or_else(String::new, |target| target.to_string()),
+            ]
+        },
+    ))
 }
 
 /// Memory by node, from half a MiB on; empty if unknown.
@@ -108,11 +103,13 @@ fn memory(one: &RecordedService) -> String {
 fn talk(record: &ServicesRecord) -> Table {
     let mut pairs: Vec<_> = record.talk.iter().filter(|talk| talk.per_s >= 0.5).collect();
     pairs.sort_by(|a, b| b.per_s.total_cmp(&a.per_s));
-    let table = Table::default().words(["from", "to"]).figures(["messages/s"]);
-    table.rows(pairs.into_iter().take(MOST_PAIRS).map(|talk| {
-        let [from, to] = [talk.from, talk.to].map(|at| record.services[at].service.name.clone());
-        [from, to, three_digits(talk.per_s)]
-    }))
+    Table::with_words(["from", "to"]).figures(["messages/s"]).rows(
+        pairs.into_iter().take(MOST_PAIRS).map(|talk| {
+            let [from, to] =
+                [talk.from, talk.to].map(|at| record.services[at].service.name.clone());
+            [from, to, three_digits(talk.per_s)]
+        }),
+    )
 }
 
 fn silence(record: &ServicesRecord) -> Vec<String> {
@@ -127,7 +124,7 @@ fn silence(record: &ServicesRecord) -> Vec<String> {
 }
 
 fn interrupts(record: &ServicesRecord) -> Table {
-    let table = Table::default().words(["CPU"]).figures(["interrupts/s"]).words(["mostly"]);
+    let table = Table::with_words(["CPU"]).figures(["interrupts/s"]).words(["mostly"]);
     let busy = record.interrupts.iter().filter(|one| one.per_s >= 1.0);
     table.rows(busy.map(|one| [one.cpu.to_string(), three_digits(one.per_s), one.most.clone()]))
 }
@@ -250,27 +247,26 @@ fn seen(value: Option<f64>, digits: usize) -> String {
 
 fn sets(plan: &ServicesPlan) -> Table {
     let groups: Vec<CpuSet> = plan.caches.iter().filter_map(|list| CpuSet::of_list(list)).collect();
-    let table = Table::default()
-        .words(["service", "CPUs", ""])
+    let rows = Table::with_words(["service", "CPUs", ""])
         .figures(["median", "p99", "max"])
-        .words(["nodes", "shares with"]);
-    let rows = table.rows(plan.services.iter().map(|one| {
-        let others = plan
-            .services
-            .iter()
-            .filter(|other| other.pool == one.pool && other.service.name != one.service.name)
-            .map(|other| &other.service.name);
-        [
-            one.service.name.clone(),
-            one.cpus.clone(),
-            strip(&groups, &one.cpu_set()),
-            seen(one.median_cpus, 2),
-            seen(one.p99_cpus, 2),
-            seen(one.most_cpus, 2),
-            one.nodes.clone(),
-            joined(others, ", "),
-        ]
-    }));
+        .words(["nodes", "shares with"])
+        .rows(plan.services.iter().map(|one| {
+            let others = plan
+                .services
+                .iter()
+                .filter(|other| other.pool == one.pool && other.service.name != one.service.name)
+                .map(|other| &other.service.name);
+            [
+                one.service.name.clone(),
+                one.cpus.clone(),
+                strip(&groups, &one.cpu_set()),
+                seen(one.median_cpus, 2),
+                seen(one.p99_cpus, 2),
+                seen(one.most_cpus, 2),
+                one.nodes.clone(),
+                joined(others, ", "),
+            ]
+        }));
     // On a machine with one node, the column is empty.
     rows.where_filled(6)
 }
@@ -278,8 +274,7 @@ fn sets(plan: &ServicesPlan) -> Table {
 /// Empty if the plan was not evaluated.
 fn ways(plan: &ServicesPlan) -> Table {
     let Some(cost) = plan.cost else { return Table::default() };
-    let table = Table::default()
-        .words(["policy"])
+    let table = Table::with_words(["policy"])
         .figures(["lost", "waiting", "sharing", "caches", "talk", "memory", "late p99", "late"]);
     let own = plan.lateness.map(|late| way("this plan", cost, late));
     let bound = plan.bound_percent.map_or_else(String::new, |percent| lost_ms(10.0 * percent));
@@ -365,17 +360,18 @@ pub fn import_page(imported: &ImportedSeats, profile: &Profile) -> Page {
         profile.name
     );
     let known: CpuSet = profile.topology.os_indices().collect();
-    let table = Table::default().words(["service", "CPUs", "", "nodes", "target", "source"]);
-    let rows = table.rows(seats.iter().map(|seat| {
-        [
-            seat.service.name.clone(),
-            seat.cpus.clone().unwrap_or_default(),
-            strip(std::slice::from_ref(&known), &seat.cpu_set()),
-            seat.nodes.clone().unwrap_or_default(),
-            seat.service.target().map_or_else(String::new, |target| target.to_string()),
-            seat.sources.join(", "),
-        ]
-    }));
+    let rows = Table::with_words(["service", "CPUs", "", "nodes", "target", "source"]).rows(
+        seats.iter().map(|seat| {
+            [
+                seat.service.name.clone(),
+                seat.cpus.clone().unwrap_or_default(),
+                strip(std::slice::from_ref(&known), &seat.cpu_set()),
+                seat.nodes.clone().unwrap_or_default(),
+                seat.service.target().map_or_else(String::new, |target| target.to_string()),
+                seat.sources.join(", "),
+            ]
+        }),
+    );
     let rows = rows.where_filled(3);
     Page {
         sections: vec![
@@ -500,17 +496,16 @@ pub fn standing(applied: &AppliedPlan) -> String {
 /// The result of a race.
 #[must_use]
 pub fn race_page(report: &RaceReport) -> Page {
-    let table = Table::default()
-        .words(["service"])
+    let rows = Table::with_words(["service"])
         .figures(["work %", "from", "to", "limit", "rounds"])
-        .words(["metric"]);
-    let rows = table.rows(report.services.iter().map(|one| {
-        let change = one.change_percent.map(|change| change.map(|percent| signed(percent, 1)));
-        let [centre, low, high] = change.unwrap_or_default();
-        let limit = format!("-{}", figure(one.limit_percent, 1));
-        let by = one.metric.clone().unwrap_or_else(|| "no metric: not judged".to_owned());
-        [one.name.clone(), centre, low, high, limit, one.counted.to_string(), by]
-    }));
+        .words(["metric"])
+        .rows(report.services.iter().map(|one| {
+            let change = one.change_percent.map(|change| change.map(|percent| signed(percent, 1)));
+            let [centre, low, high] = change.unwrap_or_default();
+            let limit = format!("-{}", figure(one.limit_percent, 1));
+            let by = one.metric.clone().unwrap_or_else(|| "no metric: not judged".to_owned());
+            [one.name.clone(), centre, low, high, limit, one.counted.to_string(), by]
+        }));
     Page {
         sections: vec![PageSection::new("Services").with(rows)],
         ..Page::new("Race", raced(report)).headed()

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 /// The bundled machines, one a row: capabilities and origin.
 #[must_use]
 pub fn machines(list: &MachineList) -> Page {
-    let table = Table::default().words([""]).figures([""]).words([""; 2]).flush();
+    let table = Table::with_words([""]).figures([""]).words([""; 2]).flush();
     let table = table.rows(list.machines.iter().map(|entry| {
         let model = if entry.kind == "model" { " (model)" } else { "" };
         [

@@ -104,25 +104,26 @@ fn in_order(tuned: &Tuned, verdict: &TuneVerdict) -> Vec<(usize, CandidateResult
 
 fn table(tuned: &Tuned, verdict: &TuneVerdict) -> Table {
     let names = names(tuned);
-    let table = Table::default()
-        .words(["candidate"])
+    Table::with_words(["candidate"])
         .figures(["median", "to best", "runs", "estimated"])
         .words(["judged by", "result"])
         .least([9, 12, 9, 4])
-        .page_only(4);
-    table.rows(in_order(tuned, verdict).into_iter().map(|(at, result)| {
-        let candidate = &tuned.candidates[at];
-        let values = &result.values;
-        [
-            TableCell::from(&names[at]).tip(candidate.name.as_str()),
-            median(values).map_or_else(String::new, |value| reading_of(&tuned.unit, value)).into(),
-            format!("{} %", signed(result.above_winner_percent, 1)).into(),
-            values.len().into(),
-            candidate.predicted.map_or_else(String::new, traffic::three_digits).into(),
-            judged_by(result.judged_by).into(),
-            end(result.end).into(),
-        ]
-    }))
+        .page_only(4)
+        .rows(in_order(tuned, verdict).into_iter().map(|(at, result)| {
+            let candidate = &tuned.candidates[at];
+            let values = &result.values;
+            [
+                TableCell::from(&names[at]).tip(candidate.name.as_str()),
+                median(values)
+                    .map_or_else(String::new, |value| reading_of(&tuned.unit, value))
+                    .into(),
+                format!("{} %", signed(result.above_winner_percent, 1)).into(),
+                values.len().into(),
+                candidate.predicted.map_or_else(String::new, traffic::three_digits).into(),
+                judged_by(result.judged_by).into(),
+                end(result.end).into(),
+            ]
+        }))
 }
 
 fn blocks(tuned: &Tuned, verdict: &TuneVerdict) -> Block {

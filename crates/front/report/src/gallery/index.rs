@@ -172,5 +172,5 @@ fn ranking_of_own_program() -> PageSection {
     ];
     let rows = rows.map(|(to, command)| [TableCell::from(to), TableCell::code(command)]);
     PageSection::new("Which machine suits my program?")
-        .with(Table::default().words(["to", "type"]).rows(rows))
+        .with(Table::with_words(["to", "type"]).rows(rows))
 }

@@ -42,7 +42,7 @@ fn table([who, figures @ ..]: [&str; 5], cpu: u32, trace: &Traced) -> Table {
     if rows.is_empty() {
         rows.push(vec![cpu.to_string(), "0".to_owned()]);
     }
-    Table::default().figures(figures).words([who]).least([3, 7, 10, 10]).rows(rows)
+    Table::with_figures(figures).words([who]).least([3, 7, 10, 10]).rows(rows)
 }
 
 /// The longest gaps, and those missing from the trace.

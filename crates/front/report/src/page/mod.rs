@@ -127,9 +127,10 @@ pub(crate) enum Block {
     Matrix(PairTimes),
     /// Differences in percent.
     Intervals(Vec<Interval>),
+    /// Curves over counts, such as the numbers of blocks.
     Curves {
         curves: Vec<PlotCurve>,
-        across: Title<'static>,
+        across: &'static str,
         up: Title<'static>,
     },
     /// A drawing for HTML: a heat map, a floor plan.
@@ -164,6 +165,12 @@ impl From<Table> for Block {
 impl From<Markup> for Block {
     fn from(markup: Markup) -> Self {
         Block::Picture(markup)
+    }
+}
+
+impl From<Option<String>> for Block {
+    fn from(line: Option<String>) -> Self {
+        Block::Text(Vec::from_iter(line))
     }
 }
 

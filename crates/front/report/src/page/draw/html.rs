@@ -1,9 +1,11 @@
 //! Draws a page as one HTML file.
 
+use crate::AxisUnit;
 use crate::html::document::{document, head};
 use crate::page::table::{TableCell, TableColumn, TextStyle};
 use crate::page::{Block, Medium, Page, PageSection, Table};
 use crate::svg::curves::curves;
+use crate::svg::frame::Title;
 use crate::svg::intervals::intervals;
 use maud::{Markup, html};
 
@@ -60,7 +62,9 @@ fn block(block: &Block) -> Markup {
             Block::Table(rows) => (table(rows)),
             Block::Matrix(matrix) => (matrix.picture()),
             Block::Intervals(rows) => (intervals(rows)),
-            Block::Curves { curves: them, across, up } => (curves(them, *across, *up)),
+            Block::Curves { curves: them, across, up } => {
+                (curves(them, Title { text: across, unit: AxisUnit::Whole }, *up))
+            }
             Block::Picture(picture) => (picture),
             Block::Drawn(_) => {}
             Block::Beside(blocks) => div.halves {

@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn figures_are_right_aligned() {
         let rows = [["same L3", "40.5", "x"], ["other", "9.1", "y"]];
-        let columns = Table::default().words(["class"]).figures(["ns"]).words(["page"]);
+        let columns = Table::with_words(["class"]).figures(["ns"]).words(["page"]);
         assert_eq!(
             table(&columns.least([0, 6]).page_only(2).rows(rows), None),
             "  class        ns\n  same L3    40.5\n  other       9.1\n"

@@ -2,6 +2,7 @@
 
 use super::row::TopRow;
 use super::view::{Sort, TopView};
+use crate::about::or_dash;
 use crate::page::draw::cut_middle;
 use seatmap_data::document::{left_aligned, right_aligned};
 use seatmap_data::statistics::words::{figure, joined};
@@ -86,17 +87,15 @@ pub(crate) fn line(row: &TopRow, findings: &[Finding], view: &TopView, width: us
         None => ' ',
     };
     let indent = if view.is_tree && row.id.tid.is_some() { "  " } else { "" };
-    let number =
-        |number: Option<u32>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
     let texts = [
         row.id.pid.to_string(),
         row.id.tid.map_or_else(|| format!("({})", row.threads.len()), |tid| tid.to_string()),
         cut_middle(&format!("{indent}{}", row.name), widths[2]),
-        number(row.cpu),
+        or_dash(row.cpu),
         row.mask.clone(),
         if row.seat.is_empty() { "-".to_owned() } else { row.seat.clone() },
         figure(row.load_percent, 1),
-        row.wait_percent.map_or_else(|| "-".to_owned(), |percent| format!("{percent:.1}")),
+        or_dash(row.wait_percent.map(|percent| format!("{percent:.1}"))),
         rate(Some(row.switches)),
         rate(row.migrations),
         rate(Some(row.wakeups)),

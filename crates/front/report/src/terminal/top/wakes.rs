@@ -4,6 +4,7 @@
 //! thread (`>a`), or with a ring (`ao`) if both share a seat. Lines between text boxes would cross.
 
 use super::table::rate;
+use crate::about::or_dash;
 use crate::page::draw::cut_middle;
 use seatmap_data::document::visible;
 use seatmap_os::Tid;
@@ -34,9 +35,7 @@ pub(crate) fn lines(frame: &SeatingFrame) -> Vec<String> {
     let side = |tid: Tid| {
         let thread = threads.get(&tid);
         let name = thread.map_or_else(|| "(ended)".to_owned(), |thread| visible(&thread.name));
-        let cpu = thread
-            .and_then(|thread| thread.cpu)
-            .map_or_else(|| "-".to_owned(), |cpu| cpu.to_string());
+        let cpu = or_dash(thread.and_then(|thread| thread.cpu));
         format!("{tid:>7} {:<15} {cpu:>3}", cut_middle(&name, 15))
     };
     let letters = LETTERS.into_iter().map(Some).chain(std::iter::repeat(None));
