@@ -14,6 +14,7 @@
 
 pub mod message;
 #[cfg(test)]
+#[path = "tests/sample.rs"]
 mod sample;
 
 use message::remember;

@@ -1,10 +1,12 @@
 //! A profile's origin and machine in words, for terminal and HTML.
 
 use crate::Digits;
+use crate::digits::without_zeros;
 use seatmap_data::machine::{
     CoreKind, Environment, HomeModel, OriginKind, Profile, Protocol, Pu, Topology,
 };
 pub use seatmap_data::statistics::words::counted;
+use seatmap_data::statistics::words::joined;
 use seatmap_os::CpuList;
 
 pub(crate) fn origin(profile: &Profile) -> String {
@@ -16,29 +18,31 @@ pub(crate) fn origin(profile: &Profile) -> String {
     };
     let by = origin.tool.as_ref().map(|tool| format!("by {tool}"));
     let parts = [Some(format!("{verb} {}", origin.source)), origin.date.clone(), by];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    joined(parts.into_iter().flatten(), ", ")
 }
 
 /// PUs, cores, caches, NUMA nodes and packages, as one line.
 pub(crate) fn topology(topology: &Topology) -> String {
-    let mut parts = vec![counted(topology.pus.len(), "PU"), cores(topology)];
     // A level without numbers is unknown: '0 dies' would claim that there are none.
     let level = |name, level: fn(&Pu) -> Option<u32>| match topology.count(level) {
         0 => String::new(),
         count => counted(count, name),
     };
-    parts.push(level("L3 cache", |pu| pu.l3));
-    parts.push(level("die", |pu| pu.die));
-    parts.push(level("NUMA node", |pu| pu.numa));
-    parts.push(level("package", |pu| pu.package));
+    let levels = [
+        counted(topology.pus.len(), "PU"),
+        cores(topology),
+        level("L3 cache", |pu| pu.l3),
+        level("die", |pu| pu.die),
+        level("NUMA node", |pu| pu.numa),
+        level("package", |pu| pu.package),
+    ];
     let kinds = CoreKind::ALL.into_iter().map(|kind| (of_kind(topology, kind), kind));
-    let mut kinds = kinds.filter(|(count, _)| *count > 0);
-    if let Some((count, kind)) = kinds.next() {
-        parts.push(counted(count, "PU") + &of_cores(kind));
-    }
-    parts.extend(kinds.map(|(count, kind)| count.to_string() + &of_cores(kind)));
-    parts.retain(|part| !part.is_empty());
-    parts.join(", ")
+    let kinds = kinds.filter(|(count, _)| *count > 0).enumerate().map(|(at, (count, kind))| {
+        // Only the first count names its unit.
+        let pus = if at == 0 { counted(count, "PU") } else { count.to_string() };
+        format!("{pus} on {} cores", kind.letters())
+    });
+    joined(levels.into_iter().filter(|part| !part.is_empty()).chain(kinds), ", ")
 }
 
 fn cores(topology: &Topology) -> String {
@@ -59,10 +63,6 @@ fn cores(topology: &Topology) -> String {
     }
 }
 
-fn of_cores(kind: CoreKind) -> String {
-    [" on ", kind.letters(), " cores"].concat()
-}
-
 fn of_kind(topology: &Topology, kind: CoreKind) -> usize {
     topology.pus.iter().filter(|pu| pu.kind == Some(kind)).count()
 }
@@ -74,7 +74,7 @@ pub(crate) fn cpus(pus: &[u32]) -> CpuList {
 }
 
 /// The environment without the mitigations, as (what, value).
-pub(crate) fn environment(environment: &Environment) -> Vec<(String, String)> {
+pub(crate) fn environment(environment: &Environment) -> Vec<(&'static str, String)> {
     let switch = |on: bool| if on { "on" } else { "off" }.to_owned();
     let named = [
         ("Processor", environment.cpu_model.clone()),
@@ -91,7 +91,7 @@ pub(crate) fn environment(environment: &Environment) -> Vec<(String, String)> {
         ("CPUs allowed", environment.cpuset.clone()),
         ("CPUs offline", environment.offline.clone()),
     ];
-    named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+    named.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
 /// How the profile was measured, and what was discarded.
@@ -100,11 +100,11 @@ pub(crate) fn protocol(protocol: &Protocol) -> String {
     format!(
         "{} of {} of {} per pair{}; {} kept, {discarded} discarded ({} interrupted, {} switched \
          out, {} migrated); resolution {} ns; {:.2} s.",
-        counted(protocol.passes as usize, "pass"),
-        counted(protocol.batches as usize, "batch"),
-        counted(protocol.round_trips as usize, "round trip"),
+        counted(protocol.passes, "pass"),
+        counted(protocol.batches, "batch"),
+        counted(protocol.round_trips, "round trip"),
         if protocol.parallel { ", several pairs at once" } else { "" },
-        counted(protocol.kept as usize, "batch"),
+        counted(protocol.kept, "batch"),
         protocol.discarded_gap,
         protocol.discarded_switched,
         protocol.discarded_moved,
@@ -161,6 +161,11 @@ fn pair_view(model: &HomeModel) -> String {
     }
 }
 
+/// A dash without a value.
+pub(crate) fn or_dash(value: Option<impl ToString>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| value.to_string())
+}
+
 /// A percentage, not rounded up to a false 100.
 fn percent(share: f64) -> String {
     format!("{:.1} %", (share * 1000.0).floor() / 10.0)
@@ -171,13 +176,7 @@ fn significant(value: f64) -> String {
         return "?".to_owned();
     }
     let decimals = (1.0 - value.log10().floor()).clamp(0.0, 9.0) as usize;
-    let text = format!("{value:.decimals$}");
-    // Only zeros after the point are redundant: those of 40 are digits.
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
-    }
+    without_zeros(&format!("{value:.decimals$}"))
 }
 
 #[cfg(test)]
@@ -231,7 +230,7 @@ mod tests {
     #[test]
     fn environment_lists_only_known_facts() {
         let rows = environment(&two_groups().environment);
-        let names: Vec<&str> = rows.iter().map(|(name, _)| name.as_str()).collect();
+        let names: Vec<&str> = rows.iter().map(|(name, _)| *name).collect();
         assert_eq!(names, ["Processor", "Hypervisor", "Steal", "Kernel"]);
     }
 }

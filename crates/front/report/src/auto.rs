@@ -1,11 +1,11 @@
 //! Tried seats of a running program, in words.
 
-use crate::about::counted;
+use crate::about::{counted, or_dash};
 use crate::page::{Page, PageSection, Table};
 use crate::traffic::three_digits;
 use seatmap_data::document::visible;
 use seatmap_data::statistics::median;
-use seatmap_data::statistics::words::{lasting, signed};
+use seatmap_data::statistics::words::{agreeing, lasting, signed};
 use seatmap_launch::halted::HaltedProcess;
 use seatmap_observe::ObservationEnd;
 use seatmap_os::CpuSet;
@@ -13,6 +13,7 @@ use seatmap_trial::live::conductor::Attempt;
 use seatmap_trial::live::event::{CandidateVerdict, RateGain};
 use seatmap_trial::live::masks::{SeatStatus, Sweep};
 use seatmap_trial::live::{LiveOutcome, NoSeats, SeatCandidate, WorkMetric};
+use seatmap_trial::tune::verdict::percent;
 
 /// The tried seats and their results.
 #[must_use]
@@ -27,22 +28,20 @@ pub fn losses(outcome: &LiveOutcome) -> Vec<String> {
     let is_worse = |attempt: &&Attempt| {
         matches!(attempt.verdict, CandidateVerdict::Worse | CandidateVerdict::LeftEarly)
     };
-    let worse: Vec<String> = outcome
-        .attempts
-        .iter()
-        .filter(is_worse)
-        .map(|attempt| {
-            format!("The seats '{}' were worse, and were removed.", attempt.candidate.name)
-        })
-        .collect();
-    let looked = moved(&outcome.held).into_iter().chain(starved(&outcome.held));
-    worse
+    let worse = outcome.attempts.iter().filter(is_worse).map(|attempt| {
+        format!("The seats '{}' were worse, and were removed.", attempt.candidate.name)
+    });
+    worse.chain(unseated(outcome)).collect()
+}
+
+/// Threads that could not be seated, or did not stay on their seats.
+fn unseated(outcome: &LiveOutcome) -> impl Iterator<Item = String> {
+    refused(&outcome.sweeps)
         .into_iter()
-        .chain(refused(&outcome.sweeps))
         .chain(left_alone(outcome.own))
         .chain(left_changed(outcome))
-        .chain(looked)
-        .collect()
+        .chain(moved(&outcome.held))
+        .chain(starved(&outcome.held))
 }
 
 fn refused(sweeps: &[Sweep]) -> Option<String> {
@@ -56,21 +55,20 @@ fn left_changed(outcome: &LiveOutcome) -> impl Iterator<Item = String> {
 }
 
 fn left_alone(threads: usize) -> Option<String> {
-    let (own, were) =
-        if threads == 1 { ("its own CPUs", "was") } else { ("their own CPUs", "were") };
-    (threads > 0)
-        .then(|| format!("{} set {own} and {were} left alone.", counted(threads, "thread")))
+    let own = agreeing(threads, "its own CPUs and was", "their own CPUs and were");
+    (threads > 0).then(|| format!("{} set {own} left alone.", counted(threads, "thread")))
 }
 
 fn on_seats(kept: &SeatCandidate, outcome: &LiveOutcome) -> String {
     let is_over = outcome.end == Some(ObservationEnd::Program);
-    let (has, have) =
-        if is_over { ("had a seat", "had seats") } else { ("has a seat", "have seats") };
-    let has = if outcome.held.on_seats == 1 { has } else { have };
+    let on_seats = outcome.held.on_seats;
+    let [has, have] =
+        if is_over { ["had a seat", "had seats"] } else { ["has a seat", "have seats"] };
+    let has = agreeing(on_seats, has, have);
     let threads = match kept.seated() {
         // All of them: 'N of N' would be confusing.
-        all if all == outcome.held.on_seats => counted(all, "thread"),
-        all => format!("{} of {}", outcome.held.on_seats, counted(all, "thread")),
+        all if all == on_seats => counted(all, "thread"),
+        all => format!("{on_seats} of {}", counted(all, "thread")),
     };
     let kept = if is_over {
         format!("'{}' was kept to the end", kept.name)
@@ -82,7 +80,7 @@ fn on_seats(kept: &SeatCandidate, outcome: &LiveOutcome) -> String {
 
 fn moved(held: &SeatStatus) -> Option<String> {
     let threads = counted(held.moved, "thread");
-    let were = if held.moved == 1 { "was" } else { "were" };
+    let were = agreeing(held.moved, "was", "were");
     (held.moved > 0).then(|| {
         format!("{threads} {were} off the seats: the program or another one changed the masks.")
     })
@@ -90,9 +88,10 @@ fn moved(held: &SeatStatus) -> Option<String> {
 
 fn starved(held: &SeatStatus) -> Option<String> {
     let first = held.starved.first()?;
-    let threads = counted(held.starved.len(), "thread");
-    let (was, its) =
-        if held.starved.len() == 1 { ("was", "its seat") } else { ("were", "their seats") };
+    let count = held.starved.len();
+    let threads = counted(count, "thread");
+    let was = agreeing(count, "was", "were");
+    let its = agreeing(count, "its seat", "their seats");
     let name = visible(&first.name);
     let cpus = CpuSet::of_list(&first.cpus).unwrap_or_default().named();
     Some(format!(
@@ -108,25 +107,24 @@ fn table(attempts: &[Attempt], metric: &WorkMetric) -> Table {
         metric => metric.to_string(),
     };
     let free = format!("{unit}/s free");
-    let table = Table::default()
-        .figures(["at"])
+    Table::with_figures(["at"])
         .words(["seats"])
         .figures(["threads", &free, "seated"])
         .words(["difference"])
-        .least([7, 8, 0, 0, 9]);
-    table.rows(attempts.iter().map(|attempt| {
-        let rate = |of: fn(&RateGain) -> f64| {
-            attempt.gain.map_or("-".to_owned(), |gain| three_digits(of(&gain)))
-        };
-        [
-            format!("{:.0} s", attempt.at_s),
-            attempt.candidate.name.clone(),
-            attempt.candidate.seated().to_string(),
-            rate(|gain| gain.free),
-            rate(|gain| gain.seated),
-            judged(attempt, metric),
-        ]
-    }))
+        .least([7, 8, 0, 0, 9])
+        .rows(attempts.iter().map(|attempt| {
+            let rate = |of: fn(&RateGain) -> f64| {
+                or_dash(attempt.gain.map(|gain| three_digits(of(&gain))))
+            };
+            [
+                format!("{:.0} s", attempt.at_s),
+                attempt.candidate.name.clone(),
+                attempt.candidate.seated().to_string(),
+                rate(|gain| gain.free),
+                rate(|gain| gain.seated),
+                judged(attempt, metric),
+            ]
+        }))
 }
 
 fn judged(attempt: &Attempt, metric: &WorkMetric) -> String {
@@ -140,7 +138,6 @@ fn judged(attempt: &Attempt, metric: &WorkMetric) -> String {
         }
         CandidateVerdict::Unread => "not judged: the figure did not grow, as with spinning threads",
     };
-    let percent = |ratio: f64| 100.0 * (ratio - 1.0);
     attempt.gain.map_or(word.to_owned(), |gain| {
         let [centre, low, high] =
             [gain.ratio, gain.low, gain.high].map(|ratio| signed(percent(ratio), 1));
@@ -149,7 +146,7 @@ fn judged(attempt: &Attempt, metric: &WorkMetric) -> String {
 }
 
 fn sentences(outcome: &LiveOutcome, metric: &WorkMetric) -> Vec<String> {
-    let mut sentences = vec![match &outcome.kept {
+    let kept = match &outcome.kept {
         Some(kept) => on_seats(kept, outcome),
         None if outcome.attempts.is_empty() => nothing_judged(outcome),
         None if is_undone(outcome) && left_changed(outcome).next().is_some() => {
@@ -160,48 +157,32 @@ fn sentences(outcome: &LiveOutcome, metric: &WorkMetric) -> Vec<String> {
             "No seats were shown to be better than the kernel's placement.".to_owned()
         }
         None => "No seats are shown to be better; the kernel keeps placing the threads.".to_owned(),
-    }];
-    let halted = outcome.halted.iter();
-    sentences.extend(halted.map(|HaltedProcess { pid, name, reason }| {
+    };
+    let halted = outcome.halted.iter().map(|HaltedProcess { pid, name, reason }| {
         format!("{name} ({pid}) does not run: {reason}.")
-    }));
+    });
     // A caution about the metric is useful only with a figure.
-    if outcome.attempts.iter().any(|attempt| attempt.gain.is_some()) {
-        sentences.push(format!("Judged by {}: {}.", metric_word(metric), metric.caution()));
-    }
-    sentences.extend(
-        outcome.metric_problem.as_ref().map(|problem| format!("The metric {}.", visible(problem))),
-    );
-    sentences.extend(disturbed(outcome.disturbed));
-    sentences.extend(torn(outcome.torn));
-    sentences.extend(repeated(outcome));
-    sentences.extend(swept(&outcome.sweeps));
-    sentences.extend(refused(&outcome.sweeps));
-    sentences.extend(left_alone(outcome.own));
-    sentences.extend(left_changed(outcome));
-    sentences.extend(moved(&outcome.held));
-    sentences.extend(starved(&outcome.held));
-    sentences
+    let has_figures = outcome.attempts.iter().any(|attempt| attempt.gain.is_some());
+    let judged =
+        has_figures.then(|| format!("Judged by {}: {}.", metric_word(metric), metric.caution()));
+    let problem = outcome.metric_problem.as_ref();
+    let problem = problem.map(|problem| format!("The metric {}.", visible(problem)));
+    let others = "other programs used more CPU time than in periods with the same seats";
+    std::iter::once(kept)
+        .chain(halted)
+        .chain(judged)
+        .chain(problem)
+        .chain(discarded(outcome.disturbed, others))
+        .chain(discarded(outcome.torn, "CPUs were removed or added"))
+        .chain(repeated(outcome))
+        .chain(swept(&outcome.sweeps))
+        .chain(unseated(outcome))
+        .collect()
 }
 
-/// Periods during which others did more than usual.
-fn disturbed(periods: usize) -> Option<String> {
-    (periods > 0).then(|| {
-        let were = if periods == 1 { "was" } else { "were" };
-        format!(
-            "{} {were} discarded: other programs used more CPU time than in periods with the same \
-             seats.",
-            counted(periods, "period")
-        )
-    })
-}
-
-/// Periods during which the CPUs changed.
-fn torn(periods: usize) -> Option<String> {
-    (periods > 0).then(|| {
-        let were = if periods == 1 { "was" } else { "were" };
-        format!("{} {were} discarded: CPUs were removed or added.", counted(periods, "period"))
-    })
+fn discarded(periods: usize, why: &str) -> Option<String> {
+    let were = agreeing(periods, "was", "were");
+    (periods > 0).then(|| format!("{} {were} discarded: {why}.", counted(periods, "period")))
 }
 
 fn repeated(outcome: &LiveOutcome) -> Option<String> {
@@ -215,8 +196,8 @@ fn repeated(outcome: &LiveOutcome) -> Option<String> {
         (_, repeated, left_out) => Some(format!(
             "{} {} repeated; {left_out} {} left out.",
             counted(repeated, "discarded period"),
-            if repeated == 1 { "was" } else { "were" },
-            if left_out == 1 { "was" } else { "were" },
+            agreeing(repeated, "was", "were"),
+            agreeing(left_out, "was", "were"),
         )),
     }
 }

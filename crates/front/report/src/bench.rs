@@ -10,7 +10,7 @@ use crate::svg::curves::PlotCurve;
 use crate::svg::frame::Title;
 use crate::svg::intervals::Interval;
 use seatmap_data::document::visible;
-use seatmap_data::statistics::words::{figure, lasting, signed};
+use seatmap_data::statistics::words::{figure, joined, lasting, signed};
 use seatmap_data::statistics::{quantile, signed_rank};
 use seatmap_trial::tune::document::BaselineComparison;
 use seatmap_trial::tune::metric::Better;
@@ -28,22 +28,18 @@ const LONGEST_NAME: usize = 40;
 pub fn page(results: &BenchResults) -> Page {
     let names = names(results);
     let comparisons = comparisons(results);
-    let found = results.comparisons.iter().map(|found| {
-        let ends = found.ratio_low.zip(found.ratio_high);
-        (found.with, percent(found.ratio), ends.map(|(low, high)| [low, high].map(percent)))
-    });
+    let found = results.comparisons.iter();
+    let found = found.map(|found| (found.with, percent(found.ratio), found.interval_percent()));
     let baseline: Vec<String> =
         results.baseline.iter().map(|then| of_baseline(results, then)).collect();
     let floor = floor(results);
     // Without a comparison: an earlier result or the smallest detectable difference.
     let headline = comparisons.iter().chain(&baseline).chain(&floor).next().cloned();
-    let notes = results.seats.notes.iter().map(|note| format!("Note: {note}."));
     let said: Vec<String> = comparisons
         .into_iter()
         .chain(floor)
         .chain(baseline)
-        .chain(notes)
-        .chain(results.throttled.iter().map(|quotas| throttled(quotas)))
+        .chain(notes(&results.seats.notes, results.throttled.as_deref()))
         .chain(neighbours::sentences(results, &cpus(&results.seats.cpus)))
         .collect();
     Page {
@@ -63,8 +59,15 @@ pub fn page(results: &BenchResults) -> Page {
     }
 }
 
-pub(crate) fn throttled(quotas: &str) -> String {
-    format!("Note: {quotas}: the readings depend on the quota, not only on the program.")
+/// What else the readings may depend on.
+pub(crate) fn notes<'a>(
+    notes: &'a [String],
+    quotas: Option<&'a str>,
+) -> impl Iterator<Item = String> {
+    let quotas = quotas.map(|quotas| {
+        format!("{quotas}: the readings depend on the quota, not only on the program")
+    });
+    notes.iter().cloned().chain(quotas).map(|note| format!("Note: {note}."))
 }
 
 fn about(results: &BenchResults) -> String {
@@ -89,8 +92,7 @@ pub(crate) fn cpus(list: &str) -> String {
 }
 
 fn table(results: &BenchResults) -> Table {
-    let table = Table::default()
-        .words(["command"])
+    let table = Table::with_words(["command"])
         .figures(["median", "middle half of all runs", "runs"])
         .least([7, 11, 24])
         .page_only(3);
@@ -108,8 +110,7 @@ fn table(results: &BenchResults) -> Table {
 
 fn middle_half(results: &BenchResults, values: &[f64]) -> String {
     let quartiles = [0.25, 0.75].map(|share| quantile(values, share));
-    let known = quartiles.iter().flatten().map(|value| reading(results, *value));
-    known.collect::<Vec<_>>().join(" to ")
+    joined(quartiles.iter().flatten().map(|value| reading(results, *value)), " to ")
 }
 
 /// Differences in percent, with the ends of their intervals.
@@ -122,7 +123,7 @@ pub(crate) fn differences(
         centre,
         ends,
     });
-    Block::Intervals { rows: rows.collect(), title: "difference, %" }
+    Block::Intervals(rows.collect())
 }
 
 fn blocks(results: &BenchResults) -> Block {
@@ -148,7 +149,7 @@ pub(crate) fn readings_by_block(
     };
     Block::Curves {
         curves: named.enumerate().map(curve).collect(),
-        across: Title { text: "block", unit: AxisUnit::Whole },
+        across: "block",
         up: Title {
             text: "reading",
             unit: if is_time { AxisUnit::Time } else { AxisUnit::Number },
@@ -228,16 +229,16 @@ fn compared(results: &BenchResults, found: &CommandComparison, with: &str) -> St
     let own = &names(results)[0];
     let by = amount(&results.metric, percent(found.ratio));
     // The signed-rank test has no interval for so few blocks at this confidence.
-    let Some((low, high)) = found.ratio_low.zip(found.ratio_high) else {
+    let Some([low, high]) = found.interval_percent() else {
         let fewest = signed_rank::fewest(results.confidence);
         return format!(
             "Too few blocks to compare '{own}' with {with}: an interval needs at least {}",
             counted(fewest, "whole block")
         );
     };
-    let interval = interval([low, high].map(percent), results.confidence);
+    let interval = interval([low, high], results.confidence);
     match found.verdict {
-        ComparisonVerdict::NotShown if low > 1.0 || high < 1.0 => format!(
+        ComparisonVerdict::NotShown if low > 0.0 || high < 0.0 => format!(
             "No difference between '{own}' and {with} was detected: {interval} is within the \
              difference of '{own}' from itself"
         ),
@@ -265,8 +266,12 @@ pub(crate) fn amount(metric: &str, percent: f64) -> String {
 /// `[-1.2 to +0.4 % at 95 %]`.
 pub(crate) fn interval(ends_percent: [f64; 2], confidence: f64) -> String {
     let [low, high] = ends_percent.map(|percent| signed(percent, decimals(percent)));
-    // 100 * 0.29 is not whole in floating point; tenths are precise enough.
-    format!("[{low} to {high} % at {} %]", (1000.0 * confidence).round() / 10.0)
+    format!("[{low} to {high} % at {} %]", tenths_of_percent(confidence))
+}
+
+/// A share in percent. 100 * 0.29 is not whole in floating point; tenths are precise enough.
+pub(crate) fn tenths_of_percent(share: f64) -> f64 {
+    (1000.0 * share).round() / 10.0
 }
 
 /// A percentage with two significant digits.

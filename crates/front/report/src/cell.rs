@@ -80,7 +80,7 @@ pub fn faults(faults: &[String]) -> String {
 /// One cell on one line, as in a list.
 #[must_use]
 pub fn row(cell: &CellRecord) -> String {
-    let lease = cell.left_s().map_or(String::new(), |left| format!("  {left} s left"));
+    let lease = cell.left_s().map_or_else(String::new, |left| format!("  {left} s left"));
     let state = if cell.state == CellState::Ready { "ready" } else { "damaged" };
     format!("{}  {}  {}  {state}{lease}\n", cell.name, cpus(cell), cell.backend)
 }

@@ -1,5 +1,6 @@
 //! A cluster: its groups, the round trips between its nodes, and what is wrong.
 
+use crate::about::or_dash;
 use crate::counted;
 use crate::duration::time;
 use crate::page::{Block, Page, PageSection, PairTimes, Table};
@@ -11,6 +12,7 @@ use seatmap_cluster::mpi::{CollectiveOperation, Mpi};
 use seatmap_cluster::{Cluster, LoadedStreams, Node, NodePair, Stream, StreamPattern};
 use seatmap_data::machine::Square;
 use seatmap_data::statistics::median;
+use seatmap_data::statistics::words::joined;
 use std::time::Duration;
 
 /// Letters of a node's name in the matrix, and of a list of names.
@@ -35,9 +37,7 @@ pub fn page(cluster: &Cluster) -> Page {
         PageSection::page("Groups and nodes")
             .unit("median round trip of 64 KiB, and rate")
             .with(switches(cluster, &groups, &found)),
-        PageSection::page("Findings")
-            .with(Block::List(odd.clone()))
-            .with(Vec::from_iter(noisy.clone())),
+        PageSection::page("Findings").with(Block::List(odd.clone())).with(noisy.clone()),
         PageSection::new("Groups in figures").narrow().with(table(cluster, &groups)),
     ];
     sections.extend(cluster.mpi.iter().flat_map(|mpi| by_mpi(cluster, mpi, &groups)));
@@ -45,13 +45,13 @@ pub fn page(cluster: &Cluster) -> Page {
         matrix(cluster, &groups)
             .map(|times| PageSection::new("Round trips of 64 KiB").with(Block::Matrix(times))),
     );
-    let title = Vec::from_iter(odd.first().map(|_| "Findings:".to_owned()));
+    let title = odd.first().map(|_| "Findings:".to_owned());
     sections.extend([
         PageSection::new("Concurrent streams").narrow().with(loaded(cluster)),
         PageSection::page("Nodes")
             .narrow()
             .with(Table::facts(cluster.nodes.iter().map(|node| (&node.name, facts(node))))),
-        PageSection::terminal().with(title).with(Block::List(odd)).with(Vec::from_iter(noisy)),
+        PageSection::terminal().with(title).with(Block::List(odd)).with(noisy),
     ]);
     Page {
         lead: std::iter::once(measured(cluster, groups.len()) + ".")
@@ -106,11 +106,9 @@ pub fn missing(cluster: &Cluster) -> Option<String> {
     let nodes = cluster.missing.iter().filter(|missing| missing.nodes.len() == 1).count();
     let pairs = cluster.missing.len() - nodes;
     let kinds = [(nodes, "node"), (pairs, "pair")].into_iter().filter(|(count, _)| *count > 0);
-    let kinds: Vec<String> = kinds.map(|(count, kind)| counted(count, kind)).collect();
-    (!kinds.is_empty()).then(|| {
-        let kinds = kinds.join(" and ");
-        format!("{kinds} could not be measured; --resume measures the missing ones")
-    })
+    let kinds = joined(kinds.map(|(count, kind)| counted(count, kind)), " and ");
+    (!kinds.is_empty())
+        .then(|| format!("{kinds} could not be measured; --resume measures the missing ones"))
 }
 
 /// Announces the rounds in which bad pairs are measured again.
@@ -150,10 +148,8 @@ fn measured(cluster: &Cluster, groups: usize) -> String {
     let nodes = cluster.nodes.len();
     // Unordered pairs: a round trip has no direction.
     let every = nodes * nodes.saturating_sub(1) / 2;
-    let started: Vec<&str> =
-        cluster.launcher.iter().chain(&cluster.date).map(String::as_str).collect();
-    let started =
-        if started.is_empty() { String::new() } else { format!(" ({})", started.join(", ")) };
+    let started = joined(cluster.launcher.iter().chain(&cluster.date), ", ");
+    let started = if started.is_empty() { started } else { format!(" ({started})") };
     format!(
         "{} in {}; {} of {} measured{started}",
         counted(nodes, "node"),
@@ -189,8 +185,10 @@ fn table(cluster: &Cluster, groups: &[Vec<usize>]) -> Table {
     if groups.len() > 1 {
         rows.push(("between groups".to_owned(), medians(between(cluster))));
     }
-    let table = Table::default().words(["median round trip of"]).figures(["8 B", "64 KiB", "rate"]);
-    table.least([28, 10, 10, 12]).rows(rows.into_iter().map(row))
+    Table::with_words(["median round trip of"])
+        .figures(["8 B", "64 KiB", "rate"])
+        .least([28, 10, 10, 12])
+        .rows(rows.into_iter().map(row))
 }
 
 fn row<const N: usize>((name, figures): (String, [String; N])) -> impl Iterator<Item = String> {
@@ -202,15 +200,16 @@ fn medians<'a>(pairs: impl Iterator<Item = &'a NodePair> + Clone) -> [String; 3]
     let [small, large] = [SMALL_BYTES, SIZE_BYTES].map(|size| {
         let trips: Vec<f64> =
             pairs.clone().filter_map(|pair| Some(pair.trip(size)?.median_ns)).collect();
-        median(&trips).map_or("-".to_owned(), time)
+        or_dash(median(&trips).map(time))
     });
-    [small, large, median(&rates).map_or("-".to_owned(), rate)]
+    [small, large, or_dash(median(&rates).map(rate))]
 }
 
 fn by_mpi(cluster: &Cluster, mpi: &Mpi, groups: &[Vec<usize>]) -> Vec<PageSection> {
-    let columns =
-        Table::default().words(["all nodes together"]).figures(["8 B", "1 KiB", "64 KiB"]);
-    let together = columns.least([28, 10, 10, 10]).rows(collectives(mpi).into_iter().map(row));
+    let together = Table::with_words(["all nodes together"])
+        .figures(["8 B", "1 KiB", "64 KiB"])
+        .least([28, 10, 10, 10])
+        .rows(collectives(mpi).into_iter().map(row));
     let pairs =
         PageSection::new("Through MPI").narrow().with(vec![format!("Through {}:", mpi.library)]);
     let Some(cluster) = cluster.by_mpi() else { return vec![pairs.with(together)] };
@@ -231,7 +230,7 @@ fn collectives(mpi: &Mpi) -> [(String, [String; 3]); 4] {
         let times = [&[0, 8][..], &[1 << 10], &[64 << 10]].map(|sizes| {
             let mut timed = mpi.collectives.iter().filter(|one| one.operation == operation);
             let timed = timed.find(|one| sizes.contains(&one.size_bytes));
-            timed.map_or_else(|| "-".to_owned(), |one| time(one.median_ns))
+            or_dash(timed.map(|one| time(one.median_ns)))
         });
         (name.to_owned(), times)
     })
@@ -260,19 +259,18 @@ fn matrix(cluster: &Cluster, groups: &[Vec<usize>]) -> Option<PairTimes> {
 }
 
 fn loaded(cluster: &Cluster) -> Table {
-    let table = Table::default()
-        .words(["Concurrent streams"])
+    Table::with_words(["Concurrent streams"])
         .figures(["slowest", "median", "total", "one alone"])
         .least([28, 12, 12, 12, 12])
-        .outdented();
-    table.rows(cluster.loaded.iter().map(|loaded| {
-        let rates: Vec<f64> = loaded.streams.iter().map(|stream| stream.rate_mbps).collect();
-        let alone: Vec<f64> =
-            loaded.streams.iter().filter_map(|stream| alone(cluster, stream)).collect();
-        let slowest = rates.iter().copied().reduce(f64::min);
-        let figures = [slowest, median(&rates), Some(rates.iter().sum()), median(&alone)];
-        row((name_of(loaded).to_owned(), figures.map(|value| value.map_or("-".to_owned(), rate))))
-    }))
+        .outdented()
+        .rows(cluster.loaded.iter().map(|loaded| {
+            let rates: Vec<f64> = loaded.streams.iter().map(|stream| stream.rate_mbps).collect();
+            let alone: Vec<f64> =
+                loaded.streams.iter().filter_map(|stream| alone(cluster, stream)).collect();
+            let slowest = rates.iter().copied().reduce(f64::min);
+            let figures = [slowest, median(&rates), Some(rates.iter().sum()), median(&alone)];
+            row((name_of(loaded).to_owned(), figures.map(|value| or_dash(value.map(rate)))))
+        }))
 }
 
 fn name_of(loaded: &LoadedStreams) -> &'static str {
@@ -294,7 +292,7 @@ fn facts(node: &Node) -> String {
         facts.environment.cpu_model.clone(),
         facts.environment.kernel.clone(),
     ];
-    words.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    joined(words.into_iter().flatten(), ", ")
 }
 
 /// Faulty nodes are marked.
@@ -314,13 +312,9 @@ fn switches(cluster: &Cluster, groups: &[Vec<usize>], found: &[ClusterFault]) ->
 }
 
 fn node_box(name: &str, short: &str, found: &[ClusterFault]) -> Markup {
-    let faults: Vec<&str> = found
-        .iter()
-        .filter(|fault| fault.nodes.iter().any(|node| node == name))
-        .map(|fault| &*fault.sentence)
-        .collect();
-    let tip = std::iter::once(name).chain(faults.iter().copied()).collect::<Vec<_>>().join("; ");
-    html! { span.node.faulty[!faults.is_empty()] title=(tip) { (short) } }
+    let faults = found.iter().filter(|fault| fault.nodes.iter().any(|node| node == name));
+    let tip = std::iter::once(name).chain(faults.clone().map(|fault| &*fault.sentence));
+    html! { span.node.faulty[faults.count() > 0] title=(joined(tip, "; ")) { (short) } }
 }
 
 /// The rate without other streams, measured or predicted.
@@ -345,10 +339,8 @@ fn named(cluster: &Cluster, nodes: &[usize]) -> String {
     } else {
         String::new()
     };
-    let few = &nodes[..nodes.len().min(MOST_NAMED)];
-    let all =
-        few.iter().map(|node| cluster.nodes[*node].name.as_str()).collect::<Vec<&str>>().join(" ")
-            + &more;
+    let few = nodes.iter().take(MOST_NAMED).map(|node| &cluster.nodes[*node].name);
+    let all = joined(few, " ") + &more;
     // Full names if they fit, else their common parts once (node[1-4]), else a prefix.
     if all.chars().count() <= GROUP_WIDTH {
         return all;

@@ -1,5 +1,6 @@
 //! Compares two machines.
 
+use crate::about::or_dash;
 use crate::page::{Page, PageSection, Table};
 use seatmap_data::document::visible;
 use seatmap_data::statistics::words::figure;
@@ -8,12 +9,10 @@ use seatmap_measure::comparison::{ClassComparison, FactDifference, ProfileCompar
 /// The page of a comparison: the classes, and the facts that differ.
 #[must_use]
 pub fn page(comparison: &ProfileComparison) -> Page {
-    let [first, second] = comparison.machines.each_ref().map(|name| visible(name).to_string());
-    let headline = sentence(comparison);
-    let facts = match comparison.differences.len() {
-        0 => vec!["All recorded facts are equal.".to_owned()],
-        _ => Vec::new(),
-    };
+    let [first, second] = comparison.machines.each_ref().map(|name| visible(name));
+    let headline = sentence(comparison, &first, &second);
+    let are_equal = comparison.differences.is_empty();
+    let facts = are_equal.then(|| "All recorded facts are equal.".to_owned());
     Page {
         sections: vec![
             PageSection::new("Distance classes").unit("round trip in ns").with(classes(comparison)),
@@ -25,8 +24,7 @@ pub fn page(comparison: &ProfileComparison) -> Page {
     }
 }
 
-fn sentence(comparison: &ProfileComparison) -> String {
-    let [first, second] = comparison.machines.each_ref().map(|name| visible(name).to_string());
+fn sentence(comparison: &ProfileComparison, first: &str, second: &str) -> String {
     let model = if comparison.same_processor { "same processor model, " } else { "" };
     match comparison.widest() {
         None => format!("{first} and {second} have no distance class in common."),
@@ -45,28 +43,27 @@ fn sentence(comparison: &ProfileComparison) -> String {
 }
 
 fn classes(comparison: &ProfileComparison) -> Table {
-    let table = Table::default().words(["class"]);
-    let table = table.figures(["first", "second", "ratio", "95 % interval", "pairs", "pairs"]);
-    table.rows(comparison.classes.iter().map(|class| {
-        let interval = class.ratio_ci95;
-        let interval = interval.map(|[low, high]| format!("{} to {}", times(low), times(high)));
-        let [first, second] =
-            class.median_ns.map(|median| median.map_or("-".to_owned(), |ns| figure(ns, 1)));
-        [
-            class.name.clone(),
-            first,
-            second,
-            ratio(class),
-            interval.unwrap_or_else(|| "-".to_owned()),
-            class.pairs[0].to_string(),
-            class.pairs[1].to_string(),
-        ]
-    }))
+    Table::with_words(["class"])
+        .figures(["first", "second", "ratio", "95 % interval", "pairs", "pairs"])
+        .rows(comparison.classes.iter().map(|class| {
+            let interval = class.ratio_ci95;
+            let interval = interval.map(|[low, high]| format!("{} to {}", times(low), times(high)));
+            let [first, second] =
+                class.median_ns.map(|median| or_dash(median.map(|ns| figure(ns, 1))));
+            [
+                class.name.clone(),
+                first,
+                second,
+                ratio(class),
+                or_dash(interval),
+                class.pairs[0].to_string(),
+                class.pairs[1].to_string(),
+            ]
+        }))
 }
 
 fn differences(facts: &[FactDifference]) -> Table {
-    let table = Table::default().words(["fact", "first", "second"]);
-    table.rows(facts.iter().map(|difference| {
+    Table::with_words(["fact", "first", "second"]).rows(facts.iter().map(|difference| {
         let [first, second] = difference.values.clone();
         let unknown = "unknown".to_owned();
         [difference.fact.clone(), first.unwrap_or(unknown.clone()), second.unwrap_or(unknown)]
@@ -74,7 +71,7 @@ fn differences(facts: &[FactDifference]) -> Table {
 }
 
 fn ratio(class: &ClassComparison) -> String {
-    class.ratio.map_or("-".to_owned(), times)
+    or_dash(class.ratio.map(times))
 }
 
 fn times(ratio: f64) -> String {

@@ -21,26 +21,26 @@ pub fn count(named: &NamedCpus) -> Page {
 /// apply to the machine.
 #[must_use]
 pub fn why(named: &NamedCpus) -> Page {
-    let list = format!("{}: {}", counted(named.cpus.len() as u64, "CPU"), named.list());
+    let list = format!("{}: {}", counted(named.cpus.len(), "CPU"), named.list());
     let mut sentences = vec![list];
     sentences.extend(named.limits.iter().flat_map(|limits| limited(limits, named.count)));
-    let mut page = Page::of(PageSection::new("CPUs").with(sentences));
-    if !named.others.is_empty() {
-        let others = Table::default().words(["what programs count", ""]).figures(["CPUs"]);
-        let rows = named.others.iter().map(|other| -> [TableCell; 3] {
-            [other.rule.into(), other.programs.into(), other.count.to_string().into()]
-        });
-        page.sections.push(PageSection::new("Other programs").with(others.rows(rows)));
+    let others = Table::with_words(["what programs count", ""]).figures(["CPUs"]);
+    let others = others.rows(named.others.iter().map(|other| -> [TableCell; 3] {
+        [other.rule.into(), other.programs.into(), other.count.into()]
+    }));
+    let words = Table::with_words(["word", "CPUs", "distinguished by"]);
+    let words = words.rows(named.known.iter().map(|known| {
+        let by = known.by.as_deref().unwrap_or_default();
+        [&*known.word, &known.cpus, by]
+    }));
+    Page {
+        sections: vec![
+            PageSection::new("CPUs").with(sentences),
+            PageSection::new("Other programs").with(others),
+            PageSection::new("Words").with(words),
+        ],
+        ..Page::default()
     }
-    if !named.known.is_empty() {
-        let words = Table::default().words(["word", "CPUs", "distinguished by"]);
-        let rows = named.known.iter().map(|known| -> [TableCell; 3] {
-            let by = known.by.as_deref().unwrap_or_default();
-            [(&known.word).into(), (&known.cpus).into(), by.into()]
-        });
-        page.sections.push(PageSection::new("Words").with(words.rows(rows)));
-    }
-    page
 }
 
 fn limited(limits: &CpuCount, threads: usize) -> Vec<String> {
@@ -51,9 +51,8 @@ fn limited(limits: &CpuCount, threads: usize) -> Vec<String> {
     };
     let unseen = limits.unseen.as_ref().map(|reason| format!("Other quotas may exist: {reason}."));
     let fit = agreeing(threads, "fits", "fit");
-    let fit = format!("{} {fit}.", counted(threads as u64, "thread"));
-    let mask =
-        format!("The mask has {} of {}.", limits.mask, counted(limits.online as u64, "online CPU"));
+    let fit = format!("{} {fit}.", counted(threads, "thread"));
+    let mask = format!("The mask has {} of {}.", limits.mask, counted(limits.online, "online CPU"));
     [Some(mask), Some(quota), unseen, Some(fit)].into_iter().flatten().collect()
 }
 

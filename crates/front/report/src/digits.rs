@@ -15,6 +15,12 @@ pub struct Digits {
 /// A tenth of a nanosecond is a third of a clock cycle; no distance is more stable.
 const MOST_DECIMALS: i32 = 1;
 
+/// Only zeros after the point are redundant: those of 40 are digits.
+pub(crate) fn without_zeros(number: &str) -> String {
+    let is_whole = !number.contains('.');
+    if is_whole { number } else { number.trim_end_matches('0').trim_end_matches('.') }.to_owned()
+}
+
 impl Digits {
     /// The significant digits of a profile's distances: from the protocol's resolution, or from the
     /// step between the values of an imported file.

@@ -95,13 +95,12 @@ fn machine_page(gallery: &Gallery, place: usize, pairs: &[LikePair]) -> String {
             }
         }
     };
-    let mut section = PageSection::new("In the gallery").with(links);
-    if let Some(summary) = &machine.summary {
-        section = section.with(vec![format!("{summary}.")]);
-    }
+    let summary = machine.summary.as_ref().map(|summary| format!("{summary}."));
     let sources = crate::page::Block::List(machine.sources.clone());
-    let sections =
-        [section.with(commands(machine)), PageSection::new("Sources of the figures").with(sources)];
+    let sections = [
+        PageSection::new("In the gallery").with(links).with(summary).with(commands(machine)),
+        PageSection::new("Sources of the figures").with(sources),
+    ];
     html::page_with(&machine.profile, machine.machine.model(), &[], &back(), sections)
 }
 
@@ -119,7 +118,7 @@ fn commands(machine: &GalleryMachine) -> Table {
         let on_such = "measure them again on such a computer";
         rows.push((on_such, "seatmap measure --share mine.json".to_owned()));
     }
-    let table = Table::default().words(["to", "type"]);
+    let table = Table::with_words(["to", "type"]);
     table
         .rows(rows.into_iter().map(|(to, command)| [TableCell::from(to), TableCell::code(command)]))
 }

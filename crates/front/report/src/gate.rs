@@ -1,18 +1,17 @@
 //! Compares base and head of several benchmarks: what their runs show, in words.
 
-use crate::bench::{cpus, digits, interval, reading_of, short_names, throttled};
+use crate::bench::{cpus, digits, interval, notes, reading_of, short_names, tenths_of_percent};
 use crate::page::{Block, Page, PageSection, Table, TableCell};
 use crate::svg::intervals::Interval;
 use seatmap_data::statistics::words::counted;
 use seatmap_trial::gate::{BenchmarkResult, GateReport};
 use seatmap_trial::tune::verdict::percent;
-use seatmap_trial::tune::{ComparisonVerdict, LimitOutcome};
+use seatmap_trial::tune::{CommandComparison, ComparisonVerdict, LimitOutcome};
 
 /// The page of a comparison: the verdict, the differences, and what they show.
 #[must_use]
 pub fn page(report: &GateReport) -> Page {
     let header = &report.header;
-    let notes = header.seats.notes.iter().map(|note| format!("Note: {note}."));
     let unshown = report.unshown().into_iter().map(|said| format!("{}.", capital(&said)));
     let alone = report.unpaired.iter();
     let alone = alone.map(|alone| {
@@ -21,8 +20,7 @@ pub fn page(report: &GateReport) -> Page {
     let said: Vec<String> = unshown
         .chain(alone)
         .chain(disturbed(report))
-        .chain(notes)
-        .chain(header.throttled.iter().map(|quotas| throttled(quotas)))
+        .chain(notes(&header.seats.notes, header.throttled.as_deref()))
         .chain([family(report)])
         .collect();
     Page {
@@ -55,13 +53,8 @@ fn family(report: &GateReport) -> String {
     format!(
         "All verdicts together hold with {} % confidence: each interval is widened for the number \
          of benchmarks (Holm).",
-        percent_of(report.header.confidence)
+        tenths_of_percent(report.header.confidence)
     )
-}
-
-/// A percentage with at most one decimal.
-fn percent_of(share: f64) -> f64 {
-    (1000.0 * share).round() / 10.0
 }
 
 fn disturbed(report: &GateReport) -> Option<String> {
@@ -83,36 +76,30 @@ fn names(report: &GateReport) -> Vec<String> {
 fn differences(report: &GateReport) -> Block {
     let rows = report.benchmarks.iter().zip(names(report)).filter_map(|(result, name)| {
         let found = result.comparison.as_ref()?;
-        let ends = found.ratio_low.zip(found.ratio_high);
-        Some(Interval {
-            name,
-            centre: percent(found.ratio),
-            ends: ends.map(|(low, high)| [low, high].map(percent)),
-        })
+        Some(Interval { name, centre: percent(found.ratio), ends: found.interval_percent() })
     });
-    Block::Intervals { rows: rows.collect(), title: "difference, %" }
+    Block::Intervals(rows.collect())
 }
 
 fn table(report: &GateReport) -> Table {
-    let columns = Table::default()
-        .words(["benchmark"])
+    Table::with_words(["benchmark"])
         .figures(["base", "head", "difference", "interval"])
-        .words(["verdict"]);
-    columns.rows(report.benchmarks.iter().zip(names(report)).map(|(result, name)| {
-        let difference = result.comparison.as_ref().map_or_else(String::new, |found| {
-            let difference = percent(found.ratio);
-            let sign = if difference < 0.0 { "-" } else { "+" };
-            format!("{sign}{} %", digits(difference.abs()))
-        });
-        [
-            TableCell::from(name),
-            median(result, 1).into(),
-            median(result, 0).into(),
-            TableCell::strong(difference),
-            of_interval(result).into(),
-            verdict(result).into(),
-        ]
-    }))
+        .words(["verdict"])
+        .rows(report.benchmarks.iter().zip(names(report)).map(|(result, name)| {
+            let difference = result.comparison.as_ref().map_or_else(String::new, |found| {
+                let difference = percent(found.ratio);
+                let sign = if difference < 0.0 { "-" } else { "+" };
+                format!("{sign}{} %", digits(difference.abs()))
+            });
+            [
+                TableCell::from(name),
+                median(result, 1).into(),
+                median(result, 0).into(),
+                TableCell::strong(difference),
+                of_interval(result).into(),
+                verdict(result).into(),
+            ]
+        }))
 }
 
 fn median(result: &BenchmarkResult, side: usize) -> String {
@@ -121,10 +108,10 @@ fn median(result: &BenchmarkResult, side: usize) -> String {
 }
 
 fn of_interval(result: &BenchmarkResult) -> String {
-    let ends = result.comparison.as_ref().and_then(|found| found.ratio_low.zip(found.ratio_high));
+    let ends = result.comparison.as_ref().and_then(CommandComparison::interval_percent);
     ends.map_or_else(
         || "too few blocks".to_owned(),
-        |(low, high)| interval([low, high].map(percent), result.tested_confidence),
+        |ends_percent| interval(ends_percent, result.tested_confidence),
     )
 }
 

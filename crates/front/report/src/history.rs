@@ -2,6 +2,7 @@
 
 use crate::axis::AxisUnit;
 use crate::bench::{digits, reading_of};
+use crate::noise::BARS;
 use crate::page::{Block, Page, PageSection, Table, TableCell};
 use crate::svg::curves::PlotCurve;
 use crate::svg::frame::Title;
@@ -36,7 +37,7 @@ pub fn page(trends: &Trends) -> Page {
             PageSection::page("Every session, relative to its benchmark's median").with(
                 Block::Curves {
                     curves: curves.collect(),
-                    across: Title { text: "session", unit: AxisUnit::Whole },
+                    across: "session",
                     up: Title { text: "difference, %", unit: AxisUnit::Number },
                 },
             ),
@@ -48,23 +49,19 @@ pub fn page(trends: &Trends) -> Page {
 }
 
 fn table(trends: &Trends) -> Table {
-    let several = trends.computers.len() > 1;
-    let columns = Table::default()
-        .words(["benchmark"])
+    Table::with_words(["benchmark"])
         .figures(["sessions", "first", "last", "changes"])
-        .words(["trend"]);
-    columns.rows(trends.trends.iter().map(|trend| {
-        let name = visible(&trend.name);
-        let name = if several { format!("{name}, computer {}", trend.computer) } else { name };
-        [
-            TableCell::from(name),
-            trend.points.len().into(),
-            reading(trend, trend.points.first()).into(),
-            reading(trend, trend.points.last()).into(),
-            trend.changes.len().into(),
-            spark(trend).into(),
-        ]
-    }))
+        .words(["trend"])
+        .rows(trends.trends.iter().map(|trend| {
+            [
+                TableCell::from(name(trends, trend)),
+                trend.points.len().into(),
+                reading(trend, trend.points.first()).into(),
+                reading(trend, trend.points.last()).into(),
+                trend.changes.len().into(),
+                spark(trend).into(),
+            ]
+        }))
 }
 
 fn reading(trend: &Trend, point: Option<&TrendPoint>) -> String {
@@ -73,7 +70,6 @@ fn reading(trend: &Trend, point: Option<&TrendPoint>) -> String {
 
 /// The newest results, from the lowest to the highest.
 fn spark(trend: &Trend) -> String {
-    const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     const MOST: usize = 40;
     let newest = &trend.points[trend.points.len().saturating_sub(MOST)..];
     let values = newest.iter().map(|point| point.median);
@@ -82,7 +78,7 @@ fn spark(trend: &Trend) -> String {
     // Noise of a thousandth must not look as large as a change.
     let range = (high - low).max(0.02 * high);
     values
-        .map(|value| HEIGHTS[(7.0 * (value - low) / range).round().clamp(0.0, 7.0) as usize])
+        .map(|value| BARS[(7.0 * (value - low) / range).round().clamp(0.0, 7.0) as usize])
         .collect()
 }
 
@@ -134,11 +130,10 @@ fn curve(trends: &Trends, at: usize, trend: &Trend) -> PlotCurve {
     let level = median(&values).unwrap_or(1.0);
     let points = values.iter().enumerate();
     let points = points.map(|(at, value)| (at as f64 + 1.0, 100.0 * (value / level - 1.0)));
+    PlotCurve::new(at, &name(trends, trend), points.collect())
+}
+
+fn name(trends: &Trends, trend: &Trend) -> String {
     let name = visible(&trend.name);
-    let name = if trends.computers.len() > 1 {
-        format!("{name}, computer {}", trend.computer)
-    } else {
-        name
-    };
-    PlotCurve::new(at, &name, points.collect())
+    if trends.computers.len() > 1 { format!("{name}, computer {}", trend.computer) } else { name }
 }

@@ -90,6 +90,7 @@ pub mod twin;
 pub mod under_way;
 
 #[cfg(test)]
+#[path = "tests/samples.rs"]
 mod samples;
 
 pub use about::counted;

@@ -7,6 +7,7 @@
 use crate::terminal::{DrawOptions, draw};
 use crate::{Digits, Grid};
 use seatmap_data::machine::Matrix;
+use seatmap_data::statistics::words::joined;
 
 /// The progress of a measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -81,7 +82,7 @@ impl MeasurementProgress {
             self.current.map(|(a, b)| format!("now {a}-{b}")),
             Some(format!("{} discarded", self.discarded)).filter(|_| self.discarded > 0),
         ];
-        let line = parts.into_iter().flatten().collect::<Vec<_>>().join("  ");
+        let line = joined(parts.into_iter().flatten(), "  ");
         // A longer line would wrap, and the cursor would not move up far enough.
         line.chars().take(width).collect()
     }

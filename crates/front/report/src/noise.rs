@@ -6,12 +6,13 @@ use crate::counted;
 use crate::duration::duration;
 use crate::page::{Block, Page, PageSection, Table};
 use crate::{sentence, svg};
+use seatmap_data::statistics::words::joined;
 use seatmap_health::noise::{Bin, CpuNoise, NoiseReport, Traced};
-use trace::UNEXPLAINED;
 
 const SOURCES: usize = 5;
 
-const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// Bars of one to eight eighths.
+pub(crate) const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// The summary: the CPUs, their gaps by length, the causes, and the meters' own limits.
 #[must_use]
@@ -49,7 +50,7 @@ pub fn page(report: &NoiseReport) -> Page {
         sections.push(
             PageSection::new(format!("Events on CPU {}", noise.cpu))
                 .with(events(noise))
-                .with(Vec::from_iter(unexplained(noise).map(|share| format!("At {share}.")))),
+                .with(unexplained(noise).map(|share| format!("At {share}."))),
         );
         sections.extend(noise.trace.as_ref().map(|trace| {
             let left_out = trace::left_out(noise, trace).map(|what| format!("These are {what}."));
@@ -73,26 +74,27 @@ fn table(report: &NoiseReport) -> Table {
     // In order of importance: a narrow terminal omits the last columns.
     let heads = ["CPU", "stolen", "gaps/s", "longest", "steal"];
     let quanta = ["FWQ median", "slowest", "excess", "p99", "p99.9"];
-    let table = Table::default().figures(heads).figures(quanta);
-    table.least([3, 7, 9, 10, 6, 10, 10, 6, 10, 10]).rows(report.cpus.iter().map(|noise| {
-        [
-            noise.cpu.to_string(),
-            percent(noise.stolen_percent),
-            format!("{:.1}", noise.gaps_per_second),
-            us(noise.longest_gap_us),
-            noise.steal_percent.map_or("?".to_owned(), |percent| format!("{percent:.1} %")),
-            us(noise.fwq_p50_us),
-            us(noise.fwq_max_us),
-            percent(noise.fwq_excess_percent),
-            us(noise.fwq_p99_us),
-            us(noise.fwq_p999_us),
-        ]
-    }))
+    Table::with_figures(heads).figures(quanta).least([3, 7, 9, 10, 6, 10, 10, 6, 10, 10]).rows(
+        report.cpus.iter().map(|noise| {
+            [
+                noise.cpu.to_string(),
+                percent(noise.stolen_percent),
+                format!("{:.1}", noise.gaps_per_second),
+                us(noise.longest_gap_us),
+                noise.steal_percent.map_or("?".to_owned(), |percent| format!("{percent:.1} %")),
+                us(noise.fwq_p50_us),
+                us(noise.fwq_max_us),
+                percent(noise.fwq_excess_percent),
+                us(noise.fwq_p99_us),
+                us(noise.fwq_p999_us),
+            ]
+        }),
+    )
 }
 
 fn of_the_meters(report: &NoiseReport) -> Table {
     let heads = ["CPU", "resolution", "shortest gap", "recording one", "of the time"];
-    Table::default().figures(heads).rows(report.cpus.iter().map(|noise| {
+    Table::with_figures(heads).rows(report.cpus.iter().map(|noise| {
         [
             noise.cpu.to_string(),
             duration(noise.meter.resolution_ns),
@@ -104,26 +106,30 @@ fn of_the_meters(report: &NoiseReport) -> Table {
 }
 
 fn events(noise: &CpuNoise) -> Table {
-    let table = Table::default().words(["event"]);
-    let table = table.figures(["count", "per second", "explains at most, of the gaps"]);
-    table.rows(noise.sources.iter().map(|source| {
-        let share = source.explains_at_most_percent;
-        [
-            source.name.clone(),
-            source.count.to_string(),
-            format!("{:.1}", source.per_second),
-            share.map_or_else(String::new, |share| format!("{share:.1} %")),
-        ]
-    }))
+    Table::with_words(["event"])
+        .figures(["count", "per second", "explains at most, of the gaps"])
+        .rows(noise.sources.iter().map(|source| {
+            let share = source.explains_at_most_percent;
+            [
+                source.name.clone(),
+                source.count.to_string(),
+                format!("{:.1}", source.per_second),
+                share.map_or_else(String::new, |share| format!("{share:.1} %")),
+            ]
+        }))
 }
 
 /// Causes of gaps of 5 us and more, from the kernel's trace.
 fn takers(trace: &Traced) -> Table {
-    let table = Table::default().words(["task or interrupt"]).figures(["gaps", "total", "longest"]);
+    let table = Table::with_words(["task or interrupt"]).figures(["gaps", "total", "longest"]);
     let takers = trace.takers.iter().chain([&trace.unexplained]);
     table.rows(takers.map(|taker| {
-        let who = if taker.who.is_empty() { UNEXPLAINED } else { taker.who.as_str() };
-        [who.to_owned(), taker.gaps.to_string(), us(taker.total_us), us(taker.longest_us)]
+        [
+            trace::who(taker).to_owned(),
+            taker.gaps.to_string(),
+            us(taker.total_us),
+            us(taker.longest_us),
+        ]
     }))
 }
 
@@ -177,15 +183,15 @@ fn bar(count: u64) -> char {
 
 fn sources(report: &NoiseReport) -> PageSection {
     let rows = report.cpus.iter().flat_map(|noise| {
-        let mut named: Vec<String> = noise.sources.iter().take(SOURCES).map(source).collect();
         let more = noise.sources.len().saturating_sub(SOURCES);
-        named.extend((more > 0).then(|| format!("and {more} more")));
-        let named = if named.is_empty() { "none".into() } else { named.join(", ") };
+        let more = (more > 0).then(|| format!("and {more} more"));
+        let named = joined(noise.sources.iter().take(SOURCES).map(source).chain(more), ", ");
+        let named = if named.is_empty() { "none".into() } else { named };
         let share = unexplained(noise).map(|share| format!("at {share}"));
         let below = preempted(noise).into_iter().chain(share).map(|line| [String::new(), line]);
         std::iter::once([noise.cpu.to_string(), named]).chain(below)
     });
-    let table = Table::default().figures([""]).words([""]).least([3]).rows(rows);
+    let table = Table::with_figures([""]).words([""]).least([3]).rows(rows);
     PageSection::new("Sources").with(vec!["Events per second".to_owned()]).with(table)
 }
 
@@ -196,11 +202,11 @@ fn source(source: &seatmap_health::noise::NoiseSource) -> String {
 /// A cell can prevent this part of a gap.
 fn preempted(noise: &CpuNoise) -> Option<String> {
     // Below 50 us, the meter does not look for other tasks.
-    let us = noise.longest_preemption_us.filter(|_| noise.longest_gap_us >= 50.0)?;
+    let taken_us = noise.longest_preemption_us.filter(|_| noise.longest_gap_us >= 50.0)?;
     Some(format!(
         "another task had the CPU for at most {} of a gap; the longest gap is {}",
-        duration(us * 1e3),
-        duration(noise.longest_gap_us * 1e3)
+        us(taken_us),
+        us(noise.longest_gap_us)
     ))
 }
 

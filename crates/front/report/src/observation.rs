@@ -2,7 +2,7 @@
 
 use crate::page::{Page, PageSection, Table};
 use seatmap_data::document::visible;
-use seatmap_data::statistics::words::{counted, counted_figure};
+use seatmap_data::statistics::words::{counted, counted_figure, joined};
 use seatmap_observe::{Observation, ObservedTask};
 use std::collections::BTreeSet;
 
@@ -55,13 +55,16 @@ fn task_table(observation: &Observation) -> Table {
     order.truncate(MOST_TASKS);
     // The busiest tasks, in the order of their numbers.
     order.sort_unstable();
-    let table = Table::default().figures(["task"]).words(["name"]);
-    table.figures(["path", "of a CPU", "sends/s"]).flush().rows(order.into_iter().map(|place| {
-        let ObservedTask { name, path, cpu_s, .. } = &tasks[place];
-        let percent = format!("{:.1} %", cpu_s / observation.seconds().max(1e-9) * 100.0);
-        let load = if knows_loads { percent } else { "-".to_owned() };
-        [place.to_string(), name.clone(), path.clone(), load, rate(observation, sent[place])]
-    }))
+    Table::with_figures(["task"])
+        .words(["name"])
+        .figures(["path", "of a CPU", "sends/s"])
+        .flush()
+        .rows(order.into_iter().map(|place| {
+            let ObservedTask { name, path, cpu_s, .. } = &tasks[place];
+            let percent = format!("{:.1} %", cpu_s / observation.seconds().max(1e-9) * 100.0);
+            let load = if knows_loads { percent } else { "-".to_owned() };
+            [place.to_string(), name.clone(), path.clone(), load, rate(observation, sent[place])]
+        }))
 }
 
 fn left_out(observation: &Observation) -> Vec<String> {
@@ -94,31 +97,30 @@ fn pair_section(observation: &Observation) -> PageSection {
     }
     let name =
         |task: usize| observation.tasks.get(task).map(|task| task.name.clone()).unwrap_or_default();
-    let table = Table::default().words(["from", "", "to"]).figures(["messages/s"]).words(["by"]);
+    let table = Table::with_words(["from", "", "to"]).figures(["messages/s"]).words(["by"]);
     let rows = shares.iter().take(MOST_PAIRS).map(|share| {
         let messages = rate(observation, share.messages);
         [name(share.from), "->".to_owned(), name(share.to), messages, share.kind.to_string()]
     });
-    let more = Vec::from_iter(more(shares.len(), MOST_PAIRS, "more row"));
-    section.with(table.flush().rows(rows)).with(more)
+    section.with(table.flush().rows(rows)).with(more(shares.len(), MOST_PAIRS, "more row"))
 }
 
 /// Empty if the pattern did not change.
 fn phase_section(observation: &Observation) -> PageSection {
     let phases = observation.phases();
     let shown = if phases.len() < 2 { 0 } else { MOST_PHASES };
-    let table = Table::default().figures(["phase", "time", "pairs", "messages/s"]).flush();
-    let table = table.rows(phases.iter().enumerate().take(shown).map(|(number, phase)| {
-        let seconds = (phase.to_s - phase.from_s).max(1e-9);
-        [
-            number.to_string(),
-            format!("{:.1} to {:.1} s", phase.from_s, phase.to_s),
-            phase.edges.len().to_string(),
-            amount(phase.messages() / seconds),
-        ]
-    }));
-    let more = Vec::from_iter(more(phases.len(), MOST_PHASES, "more phase"));
-    PageSection::new("Phases").with(table).with(more)
+    let table = Table::with_figures(["phase", "time", "pairs", "messages/s"]).flush().rows(
+        phases.iter().enumerate().take(shown).map(|(number, phase)| {
+            let seconds = (phase.to_s - phase.from_s).max(1e-9);
+            [
+                number.to_string(),
+                format!("{:.1} to {:.1} s", phase.from_s, phase.to_s),
+                phase.edges.len().to_string(),
+                amount(phase.messages() / seconds),
+            ]
+        }),
+    );
+    PageSection::new("Phases").with(table).with(more(phases.len(), MOST_PHASES, "more phase"))
 }
 
 fn remarks(observation: &Observation) -> Vec<String> {
@@ -139,18 +141,16 @@ fn remarks(observation: &Observation) -> Vec<String> {
 fn outside(observation: &Observation) -> Option<String> {
     let all: f64 = observation.outsiders.iter().map(|one| one.wakeups).sum();
     let groups = outsider_groups(observation);
-    let named: Vec<String> = groups.iter().take(MOST_OUTSIDERS).map(Outside::name).collect();
+    let named = joined(groups.iter().take(MOST_OUTSIDERS).map(Outside::name), ", ");
     let more = if groups.len() > MOST_OUTSIDERS { " and others" } else { "" };
     let counted = counted_figure(all, 0, "wakeup");
-    let mut line =
-        format!("not counted: {counted} from outside the program: {}{more}", named.join(", "));
+    let mut line = format!("not counted: {counted} from outside the program: {named}{more}");
     let first = groups.first()?;
     // Kernel threads belong to no program, and a started command is observed alone.
     let is_worth_it = first.wakeups >= MUCH * (all + observation.messages());
     if is_worth_it && !first.is_kernel && !first.name.is_empty() && !observation.from_start {
-        let pids: Vec<String> =
-            first.pids.iter().take(MOST_OUTSIDERS).map(|pid| format!("-p {pid}")).collect();
-        line += &format!("; add {} to observe {} too", pids.join(" "), visible(first.name));
+        let pids = first.pids.iter().take(MOST_OUTSIDERS).map(|pid| format!("-p {pid}"));
+        line += &format!("; add {} to observe {} too", joined(pids, " "), visible(first.name));
     }
     Some(line)
 }

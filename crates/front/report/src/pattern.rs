@@ -37,7 +37,7 @@ pub fn page(pattern: &Pattern) -> Page {
         sections: std::iter::once(
             PageSection::new("Traffic between tasks").with(svg::traffic::picture(pattern)),
         )
-        .chain(stand_out(pattern).then(|| heaviest.with(Vec::from_iter(more))))
+        .chain(stand_out(pattern).then(|| heaviest.with(more)))
         .collect(),
         footer: "Only the proportions affect a placement.",
         ..Page::new(name(pattern), sentence::of_pattern(pattern))
@@ -53,15 +53,16 @@ fn stand_out(pattern: &Pattern) -> bool {
 fn heaviest(pattern: &Pattern) -> Table {
     let mut edges: Vec<&Edge> = pattern.edges.iter().collect();
     edges.sort_by(|a, b| b.bytes.total_cmp(&a.bytes));
-    let table = Table::default().figures(["from", "to", "bytes", "messages"]);
-    table.rows(edges.into_iter().take(LISTED).map(|edge| {
-        [
-            task(pattern, edge.from).into(),
-            task(pattern, edge.to).into(),
-            TableCell::strong(short(edge.bytes)),
-            short(edge.messages).into(),
-        ]
-    }))
+    Table::with_figures(["from", "to", "bytes", "messages"]).rows(
+        edges.into_iter().take(LISTED).map(|edge| {
+            [
+                task(pattern, edge.from).into(),
+                task(pattern, edge.to).into(),
+                TableCell::strong(short(edge.bytes)),
+                short(edge.messages).into(),
+            ]
+        }),
+    )
 }
 
 fn task(pattern: &Pattern, at: usize) -> String {
@@ -72,28 +73,31 @@ fn task(pattern: &Pattern, at: usize) -> String {
 }
 
 pub(crate) fn work(pattern: &Pattern) -> Vec<String> {
-    let unit = pattern.load_ns.map_or(String::new(), |ns| format!("; a load of 1 takes {ns} ns"));
-    let loads = range(&pattern.loads).map(|(least, most)| {
-        if least == most {
-            format!("Each task has a load of {most}{unit}.")
-        } else {
-            format!("Loads are {least} to {most}{unit}.")
-        }
+    let unit =
+        pattern.load_ns.map_or_else(String::new, |ns| format!("; a load of 1 takes {ns} ns"));
+    let loads = range(&pattern.loads, ["Each task has a load of", "Loads are"], |most| {
+        format!("{most}{unit}")
     });
     let bytes: Vec<f64> = pattern.cache_bytes.iter().map(|bytes| *bytes as f64).collect();
-    let caches = range(&bytes).map(|(least, most)| {
-        if least == most {
-            format!("Each task's working set is {}.", counted(most, "byte"))
-        } else {
-            format!("Working sets are {least} to {}.", counted(most, "byte"))
-        }
-    });
+    let begins = ["Each task's working set is", "Working sets are"];
+    let caches = range(&bytes, begins, |most| counted(most, "byte"));
     loads.into_iter().chain(caches).collect()
 }
 
-fn range(values: &[f64]) -> Option<(f64, f64)> {
+/// The sentence begins with the first text if all values are equal, else with the second.
+fn range(
+    values: &[f64],
+    [each, several]: [&str; 2],
+    with_unit: impl Fn(f64) -> String,
+) -> Option<String> {
     let least = values.iter().copied().reduce(f64::min)?;
-    Some((least, values.iter().copied().fold(least, f64::max)))
+    let most = values.iter().copied().fold(least, f64::max);
+    let most_in_words = with_unit(most);
+    Some(if least == most {
+        format!("{each} {most_in_words}.")
+    } else {
+        format!("{several} {least} to {most_in_words}.")
+    })
 }
 
 fn matrix(traffic: &TrafficMatrix) -> String {

@@ -3,8 +3,9 @@
 use crate::counted;
 use crate::duration::duration;
 use crate::effect;
-use crate::floor::{self, FloorPlan, SeatingComparison};
+use crate::floor::{self, FloorPlan, SeatingComparison, tasks_by_seat};
 use crate::page::{Page, PageSection, Table, TableCell};
+use crate::reduced::runs;
 use crate::svg::traffic::Labelled;
 use crate::traffic::three_digits;
 use crate::{Grid, GridOrder, sentence, svg};
@@ -13,6 +14,7 @@ use seatmap_data::document::visible;
 use seatmap_data::machine::Profile;
 use seatmap_data::pattern::{Edge, Pattern};
 use seatmap_data::plan::{Objective, Plan};
+use seatmap_data::statistics::words::joined;
 use seatmap_os::CpuList;
 use seatmap_place::Weight;
 use std::collections::BTreeMap;
@@ -113,7 +115,7 @@ fn gains(plan: &Plan) -> Table {
     let rows = rows(plan);
     // The minimum avoids 0 / 0 if all cost nothing.
     let most = rows.iter().map(|row| row.cost).fold(f64::MIN_POSITIVE, f64::max);
-    let table = Table::default().words(["placement", "cost"]).figures(["to best"]);
+    let table = Table::with_words(["placement", "cost"]).figures(["to best"]);
     let cost = if is_time(plan) { duration } else { number };
     table.rows(rows.into_iter().map(|row| {
         [row.what.into(), TableCell::bar(cost(row.cost), row.cost / most), row.more.into()]
@@ -123,13 +125,13 @@ fn gains(plan: &Plan) -> Table {
 /// A row for each group, a box for each PU.
 fn seat_boxes(grid: Option<&Grid>, plan: &Plan) -> Markup {
     let Some(grid) = grid else { return html! {} };
-    let tasks = tasks_by_seat(plan);
+    let tasks = tasks_by_seat(&plan.placement);
     let is_listed = |os: &u32| grid.os.len() <= MOST_FREE || tasks.contains_key(os);
     let free = grid.os.iter().filter(|os| !tasks.contains_key(os)).count();
     html! {
         div.seats {
             @for group in groups(grid) {
-                @let listed: Vec<u32> = group.into_iter().filter(is_listed).collect();
+                @let listed: Vec<u32> = group.iter().copied().filter(is_listed).collect();
                 @if !listed.is_empty() {
                     div { @for os in listed { (seat(os, tasks.get(&os), &plan.names)) } } }
             }
@@ -140,38 +142,19 @@ fn seat_boxes(grid: Option<&Grid>, plan: &Plan) -> Markup {
 }
 
 fn seat(os: u32, tasks: Option<&Vec<usize>>, names: &[String]) -> Markup {
-    let names: Option<Vec<String>> = tasks.map(|tasks| {
-        let named = tasks.iter().map(|task| (task, names.get(*task)));
-        // T3 as on the floor plan; a bare number is a CPU.
-        named.map(|(task, name)| name.map_or_else(|| format!("T{task}"), String::clone)).collect()
-    });
+    // T3 as on the floor plan; a bare number is a CPU.
+    let name = |task: &usize| names.get(*task).cloned().unwrap_or_else(|| format!("T{task}"));
+    let names = tasks.map(|tasks| joined(tasks.iter().map(name), ", "));
     html! {
         span.seat.(if names.is_some() { "used" } else { "free" }) {
             span { "CPU " (os) }
-            b { @match names { Some(names) => (names.join(", ")), None => "-" } }
+            b { (names.as_deref().unwrap_or("-")) }
         }
     }
 }
 
-fn tasks_by_seat(plan: &Plan) -> BTreeMap<u32, Vec<usize>> {
-    let mut tasks = BTreeMap::<u32, Vec<usize>>::new();
-    for (task, os) in plan.placement.iter().enumerate() {
-        tasks.entry(*os).or_default().push(task);
-    }
-    tasks
-}
-
-fn groups(grid: &Grid) -> Vec<Vec<u32>> {
-    let mut groups = vec![Vec::new()];
-    for (row, os) in grid.os.iter().enumerate() {
-        if let Some(group) = groups.last_mut() {
-            group.push(*os);
-        }
-        if grid.ends_group(row) {
-            groups.push(Vec::new());
-        }
-    }
-    groups
+fn groups(grid: &Grid) -> impl Iterator<Item = &[u32]> {
+    runs(&grid.group).into_iter().map(|rows| &grid.os[rows])
 }
 
 struct Seated {
@@ -182,7 +165,7 @@ struct Seated {
 
 impl Seated {
     fn of(grid: &Grid, plan: &Plan) -> Self {
-        let tasks = tasks_by_seat(plan);
+        let tasks = tasks_by_seat(&plan.placement);
         let of_seat = |os: &u32| {
             tasks.get(os).into_iter().flatten().map(|task| (*os, *task)).collect::<Vec<_>>()
         };
@@ -240,7 +223,7 @@ pub fn table(plan: &Plan) -> Page {
         }
         None => vec![format!("{title} (cost: {unit}; lower is better)")],
     };
-    let table = Table::default().words([""]).figures([""]).words([""]).least([0, COST_WIDTH]);
+    let table = Table::with_words([""]).figures([""]).words([""]).least([0, COST_WIDTH]);
     let cost = if is_time(plan) { duration } else { number };
     let rows = rows(plan).into_iter().map(|row| [row.what, cost(row.cost), row.more]);
     let below = vec![verdict(plan), seats(plan)];
@@ -366,11 +349,11 @@ pub(crate) fn condition(plan: &Plan) -> &'static str {
 
 fn seats(plan: &Plan) -> String {
     let tasks = 0..plan.placement.len().min(MOST_SEATS);
-    let listed: Vec<String> = tasks.map(|task| seat_of_task(plan, task)).collect();
+    let listed = joined(tasks.map(|task| seat_of_task(plan, task)), " ");
     let rest = plan.placement.len().saturating_sub(MOST_SEATS);
     let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
     let title = if plan.seats.is_empty() { "task:CPU" } else { "task:CPUs" };
-    format!("Seats ({title}): {}{more}", listed.join(" "))
+    format!("Seats ({title}): {listed}{more}")
 }
 
 fn seat_of_task(plan: &Plan, task: usize) -> String {

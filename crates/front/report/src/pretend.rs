@@ -11,8 +11,7 @@ const MOST_LISTED: usize = 64;
 pub fn page(about: String, threads: Vec<[String; 7]>, judged: Option<(String, CheckText)>) -> Page {
     let more = threads.len().saturating_sub(MOST_LISTED);
     let more = (more > 0).then(|| format!("{more:>8} more"));
-    let table = Table::default()
-        .figures(["PROCESS", "THREAD"])
+    let table = Table::with_figures(["PROCESS", "THREAD"])
         .words(["NAME"])
         .figures(["CORES", "CPUS"])
         .words(["NODES", "MASK"])
@@ -22,6 +21,6 @@ pub fn page(about: String, threads: Vec<[String; 7]>, judged: Option<(String, Ch
     let threads = PageSection::new("Threads").with(vec![about]).with(table);
     let judged = judged
         .map(|(when, text)| check::added(PageSection::new("Check").with(vec![when]), &text, false));
-    let sections = std::iter::once(threads.with(Vec::from_iter(more))).chain(judged).collect();
+    let sections = std::iter::once(threads.with(more)).chain(judged).collect();
     Page { sections, ..Page::default() }
 }

@@ -1,6 +1,7 @@
 //! A solved QAPLIB instance, for a terminal.
 
 use seatmap_data::document::visible;
+use seatmap_data::statistics::words::joined;
 use seatmap_measure::appraise::QapSolution;
 
 /// The cost, the bound, and the location of each item, in two lines.
@@ -9,10 +10,9 @@ pub fn text(file: &str, solution: &QapSolution) -> String {
     let QapSolution { n, cost, method, lower_bound, seconds, .. } = solution;
     let file = visible(file);
     let proven = if solution.optimal { ", optimal" } else { "" };
-    let places: Vec<String> = solution.permutation.iter().map(u32::to_string).collect();
+    let places = joined(&solution.permutation, " ");
     format!(
         "{file}: n = {n}, cost {cost}{proven} ({method}), lower bound {lower_bound}, \
-         {seconds:.2} s\n{}\n",
-        places.join(" ")
+         {seconds:.2} s\n{places}\n"
     )
 }

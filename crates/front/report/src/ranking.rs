@@ -5,14 +5,14 @@ use crate::page::{Page, PageSection, Table, TableCell};
 use seatmap_data::document::visible;
 use seatmap_data::machine::OriginKind;
 use seatmap_data::plan::Objective;
-use seatmap_data::statistics::words::{counted, figure};
+use seatmap_data::statistics::words::{counted, figure, joined};
 use seatmap_measure::gallery::MachineRanking;
 use seatmap_measure::gallery::ranking::{MachineTime, RankedMachine};
 
 /// The page of a ranking: the fastest machine, the table, and cautions.
 #[must_use]
 pub fn page(ranking: &MachineRanking) -> Page {
-    let pattern = visible(&ranking.pattern).to_string();
+    let pattern = visible(&ranking.pattern);
     let headline = headline(ranking, &pattern);
     Page {
         sections: vec![
@@ -33,7 +33,7 @@ fn headline(ranking: &MachineRanking, pattern: &str) -> String {
     let Some(first) = ranking.ranked.first() else {
         return format!("No machine can be ranked for {pattern} ({tasks}).");
     };
-    let name = visible(&first.time.machine).to_string();
+    let name = visible(&first.time.machine);
     let time = duration(first.time.time_ns);
     if ranking.ranked.len() == 1 {
         return format!(
@@ -60,39 +60,41 @@ fn unit(ranking: &MachineRanking) -> &'static str {
 }
 
 fn ranked(machines: &[RankedMachine]) -> Table {
-    let table = Table::default().figures([""]).words(["machine", "figures"]);
-    let table = table.figures(["PUs", "best seats", "of the first", "at least", "in order"]);
-    table.rows(machines.iter().enumerate().map(|(at, machine)| {
-        let time = &machine.time;
-        [
-            TableCell::from(at + 1),
-            time.machine.as_str().into(),
-            origin(time.origin).into(),
-            time.pus.into(),
-            TableCell::strong(duration(time.time_ns)),
-            format!("{} times", figure(machine.times_best, 2)).into(),
-            bound(time).into(),
-            duration(time.in_order_ns).into(),
-        ]
-    }))
+    Table::with_figures([""])
+        .words(["machine", "figures"])
+        .figures(["PUs", "best seats", "of the first", "at least", "in order"])
+        .rows(machines.iter().enumerate().map(|(at, machine)| {
+            let time = &machine.time;
+            [
+                TableCell::from(at + 1),
+                time.machine.as_str().into(),
+                origin(time.origin).into(),
+                time.pus.into(),
+                TableCell::strong(duration(time.time_ns)),
+                format!("{} times", figure(machine.times_best, 2)).into(),
+                bound(time).into(),
+                duration(time.in_order_ns).into(),
+            ]
+        }))
 }
 
 fn incomplete(ranking: &MachineRanking) -> Table {
-    let table = Table::default().words(["machine", "figures"]);
-    let table = table.figures(["PUs", "best seats", "at least", "in order"]);
-    table.words(["not considered"]).rows(ranking.incomplete.iter().map(|machine| {
-        let time = &machine.time;
-        let missing: Vec<&str> = machine.not_considered.iter().map(|one| one.words()).collect();
-        [
-            TableCell::from(&time.machine),
-            origin(time.origin).into(),
-            time.pus.into(),
-            duration(time.time_ns).into(),
-            bound(time).into(),
-            duration(time.in_order_ns).into(),
-            missing.join(" and ").into(),
-        ]
-    }))
+    Table::with_words(["machine", "figures"])
+        .figures(["PUs", "best seats", "at least", "in order"])
+        .words(["not considered"])
+        .rows(ranking.incomplete.iter().map(|machine| {
+            let time = &machine.time;
+            let missing = machine.not_considered.iter().map(|one| one.words());
+            [
+                TableCell::from(&time.machine),
+                origin(time.origin).into(),
+                time.pus.into(),
+                duration(time.time_ns).into(),
+                bound(time).into(),
+                duration(time.in_order_ns).into(),
+                joined(missing, " and ").into(),
+            ]
+        }))
 }
 
 /// `proven` if the time reaches the bound.
@@ -101,8 +103,7 @@ fn bound(time: &MachineTime) -> String {
 }
 
 fn left_out(ranking: &MachineRanking) -> Table {
-    let table = Table::default().words(["left out", "why"]);
-    table.rows(
+    Table::with_words(["left out", "why"]).rows(
         ranking
             .left_out
             .iter()

@@ -3,7 +3,7 @@
 use crate::counted;
 use crate::duration::time;
 use crate::page::{Page, PageSection, Table};
-use seatmap_data::statistics::words::signed;
+use seatmap_data::statistics::words::{agreeing, joined, signed};
 use seatmap_os::CpuList;
 use seatmap_place::ranks::{OrderCosts, RankPlan};
 
@@ -27,16 +27,15 @@ pub fn page(plan: &RankPlan) -> Page {
             "{count}{pattern} on {used} of {nodes_of}; cost: round trips of {size}{means}"
         )],
         sections: vec![
-            PageSection::new("Orders").with(orders(plan)).with(Vec::from_iter(proof)),
-            PageSection::new("Nodes").with(nodes(plan, &ranks)).with(Vec::from_iter(more)),
+            PageSection::new("Orders").with(orders(plan)).with(proof),
+            PageSection::new("Nodes").with(nodes(plan, &ranks)).with(more),
         ],
         ..Page::default()
     }
 }
 
 fn orders(plan: &RankPlan) -> Table {
-    let table = Table::default()
-        .words(["order"])
+    let table = Table::with_words(["order"])
         .figures(["all trips", "", "in a node", "in a group", "between"])
         .least([11, 10, 7, 9, 9, 10]);
     let row = |name: &str, costs: &OrderCosts| {
@@ -64,15 +63,12 @@ fn more(ns: f64, plan_ns: f64) -> String {
 
 fn nodes(plan: &RankPlan, ranks: &[Vec<usize>]) -> Table {
     let used = ranks.iter().enumerate().filter(|(_, ranks)| !ranks.is_empty());
-    Table::default().words(["", ""]).rows(used.take(MOST_NODES).map(|(node, ranks)| {
+    Table::with_words(["", ""]).rows(used.take(MOST_NODES).map(|(node, ranks)| {
         let list = CpuList(ranks.iter().map(|rank| *rank as u32).collect());
-        let cpus: Vec<String> = ranks
-            .iter()
-            .map(|rank| CpuList(plan.cpus_of_rank[*rank].clone()).to_string())
-            .collect();
-        let many = if ranks.len() == 1 { "rank" } else { "ranks" };
-        let noun = if cpus.len() == 1 && ranks.len() == 1 { "CPU" } else { "CPUs" };
-        [plan.nodes[node].clone(), format!("{many} {list} on {noun} {}", cpus.join(" "))]
+        let cpus = ranks.iter().map(|rank| CpuList(plan.cpus_of_rank[*rank].clone()));
+        let many = agreeing(ranks.len(), "rank", "ranks");
+        let noun = agreeing(ranks.len(), "CPU", "CPUs");
+        [plan.nodes[node].clone(), format!("{many} {list} on {noun} {}", joined(cpus, " "))]
     }))
 }
 

@@ -50,15 +50,15 @@ fn blocks(group: &[usize], room: usize) -> Vec<Range<usize>> {
     parts.into_iter().flat_map(|part| split(part, size)).collect()
 }
 
-fn runs(group: &[usize]) -> Vec<Range<usize>> {
-    let mut runs: Vec<Range<usize>> = Vec::new();
-    for at in 0..group.len() {
-        match runs.last_mut() {
-            Some(run) if group[run.start] == group[at] => run.end = at + 1,
-            _ => runs.push(at..at + 1),
-        }
-    }
-    runs
+/// The rows of each group.
+pub(crate) fn runs(group: &[usize]) -> Vec<Range<usize>> {
+    let mut end = 0;
+    let range = |run: &[usize]| {
+        let start = end;
+        end += run.len();
+        start..end
+    };
+    group.chunk_by(usize::eq).map(range).collect()
 }
 
 /// Pieces of at most `size` and nearly equal length.

@@ -6,7 +6,7 @@ use crate::placement::number;
 use crate::traffic::counted as amount;
 use seatmap_data::machine::{CoreKind, Nearness};
 use seatmap_data::plan::Agreement;
-use seatmap_data::statistics::words::counted_figure;
+use seatmap_data::statistics::words::{agreeing, counted_figure, joined};
 use seatmap_place::{LinkObjective, PlacementRemark, PlainSettings, Slowest, Weight};
 
 const MOST_NAMED: usize = 8;
@@ -47,30 +47,24 @@ fn sentence(remark: &PlacementRemark) -> String {
             )
         }
         PlacementRemark::CoreEach { beside_shared } => {
-            let now = "Each task has its own core";
-            beside_shared.map_or_else(
-                || format!("{now}."),
-                |costs| {
-                    let more = beside(costs);
-                    format!(
-                        "{now}; sharing cores (--use-smt) would {more}, \
-                         not counting how tasks on one core slow each other."
-                    )
-                },
-            )
+            let shared = beside_shared.map_or_else(String::new, |costs| {
+                format!(
+                    "; sharing cores (--use-smt) would {}, \
+                     not counting how tasks on one core slow each other",
+                    beside(costs)
+                )
+            });
+            format!("Each task has its own core{shared}.")
         }
         PlacementRemark::CoresMayBeShared { shared, beside_apart } => {
             let now = match shared {
                 0 => "No core runs two tasks".to_owned(),
                 shared => format!("{} two or more tasks", carrying(*shared)),
             };
-            beside_apart.map_or_else(
-                || format!("{now}."),
-                |costs| {
-                    let more = beside(costs);
-                    format!("{now}; a core for each task (--avoid-smt) would {more}.")
-                },
-            )
+            let apart = beside_apart.map_or_else(String::new, |costs| {
+                format!("; a core for each task (--avoid-smt) would {}", beside(costs))
+            });
+            format!("{now}{apart}.")
         }
         PlacementRemark::Empty { packages, nodes, have_memory } => {
             empty(packages, nodes, *have_memory)
@@ -84,7 +78,7 @@ fn sentence(remark: &PlacementRemark) -> String {
             )
         }
         PlacementRemark::AsGoodAs(plain) => as_good_as(plain),
-        PlacementRemark::Agreement(agreement) => agreeing(agreement),
+        PlacementRemark::Agreement(agreement) => correlations(agreement),
         PlacementRemark::EqualityUnknown { unknown, cpus } => equality_unknown(*unknown, *cpus),
         PlacementRemark::LoadedLink { link, load, weight } if *load > 0.0 => {
             let unit = match weight {
@@ -117,11 +111,10 @@ fn equality_unknown(unknown: usize, cpus: usize) -> String {
 }
 
 fn wakeups(round_trips_ns: &[(Nearness, f64)], have_cpu_each: bool) -> String {
-    let costs: Vec<String> = round_trips_ns
+    let costs = round_trips_ns
         .iter()
         // Wakeups take microseconds, so fractions of a nanosecond are meaningless.
-        .map(|(nearness, ns)| format!("{} {} ns", nearness.name(), number(ns.round())))
-        .collect();
+        .map(|(nearness, ns)| format!("{} {} ns", nearness.name(), number(ns.round())));
     let more = if have_cpu_each {
         " Each has its own CPU here; --objective time lets them share one."
     } else {
@@ -129,15 +122,15 @@ fn wakeups(round_trips_ns: &[(Nearness, f64)], have_cpu_each: bool) -> String {
     };
     format!(
         "The tasks sleep until a message arrives. Round trip of two wakeups: {}.{more}",
-        costs.join(", ")
+        joined(costs, ", ")
     )
 }
 
 fn slowest(seat: &Slowest, kind: Option<CoreKind>, are_speeds_known: bool) -> String {
-    let kind = kind.map_or(String::new(), |kind| format!(", {} core", kind.word()));
-    let tasks: Vec<String> = seat.tasks.iter().take(MOST_NAMED).map(usize::to_string).collect();
+    let kind = kind.map_or_else(String::new, |kind| format!(", {} core", kind.word()));
+    let tasks = joined(seat.tasks.iter().take(MOST_NAMED), ", ");
     let more = if seat.tasks.len() > MOST_NAMED { ", ..." } else { "" };
-    let word = if seat.tasks.len() == 1 { "task" } else { "tasks" };
+    let word = agreeing(seat.tasks.len(), "task", "tasks");
     let work = duration(seat.work_ns);
     let messages = duration(seat.messages_ns);
     let speeds = if are_speeds_known {
@@ -147,11 +140,9 @@ fn slowest(seat: &Slowest, kind: Option<CoreKind>, are_speeds_known: bool) -> St
          ('seatmap measure --speed' measures them)."
     };
     format!(
-        "The slowest seat is CPU {}{kind} (speed {:.3}): {word} {}{more}, \
+        "The slowest seat is CPU {}{kind} (speed {:.3}): {word} {tasks}{more}, \
          {work} of work and {messages} of messages.{speeds}",
-        seat.os,
-        seat.speed,
-        tasks.join(", ")
+        seat.os, seat.speed
     )
 }
 
@@ -164,8 +155,7 @@ fn crosses(crossing: f64, all: f64) -> String {
 
 /// `1 core runs`.
 fn carrying(cores: usize) -> String {
-    let verb = if cores == 1 { "core runs" } else { "cores run" };
-    format!("{cores} {verb}")
+    format!("{cores} {}", agreeing(cores, "core runs", "cores run"))
 }
 
 /// `cost 812, 12.3 % less`: the other cost is second.
@@ -185,11 +175,10 @@ fn beside([cost, other]: [f64; 2]) -> String {
 
 fn empty(packages: &[u32], nodes: &[u32], have_memory: bool) -> String {
     let parts = [named("package", packages), named("NUMA node", nodes)];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    let verb =
-        if packages.len() + nodes.len() == 1 { "stays empty, its" } else { "stay empty, their" };
+    let parts = joined(parts.into_iter().flatten(), " and ");
+    let verb = agreeing(packages.len() + nodes.len(), "stays empty, its", "stay empty, their");
     let unused = if have_memory { "memory and caches" } else { "caches" };
-    let text = format!("{} {verb} {unused} unused.", parts.join(" and "));
+    let text = format!("{parts} {verb} {unused} unused.");
     // The first letter is ASCII, so one byte long.
     text[..1].to_uppercase() + &text[1..]
 }
@@ -198,10 +187,7 @@ fn named(word: &str, numbers: &[u32]) -> Option<String> {
     match numbers {
         [] => None,
         [one] => Some(format!("{word} {one}")),
-        several => {
-            let several: Vec<String> = several.iter().map(u32::to_string).collect();
-            Some(format!("{word}s {}", several.join(", ")))
-        }
+        several => Some(format!("{word}s {}", joined(several, ", "))),
     }
 }
 
@@ -217,7 +203,7 @@ fn as_good_as(plain: &PlainSettings) -> String {
     }
 }
 
-fn agreeing(agreement: &Agreement) -> String {
+fn correlations(agreement: &Agreement) -> String {
     format!(
         "Rank correlation with the runs, over {}: distance {}, congestion {}.",
         counted(agreement.placements, "placement"),

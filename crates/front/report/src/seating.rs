@@ -12,11 +12,10 @@ const MOST_ROWS: usize = 40;
 #[must_use]
 pub fn page(threads: &[SeatedThread], created: usize) -> Page {
     let heads = ["thread", "tid", "name", "task", "CPU", "seen on", "verified"];
-    let table = Table::default().words(heads).flush();
-    let table = table.rows(threads.iter().take(MOST_ROWS).map(row));
+    let table = Table::with_words(heads).flush().rows(threads.iter().take(MOST_ROWS).map(row));
     let more = created.checked_sub(MOST_ROWS).filter(|more| *more > 0);
     let more = more.map(|more| format!("... and {more} more"));
-    Page::of(PageSection::new("Threads").with(table).with(Vec::from_iter(more)))
+    Page::of(PageSection::new("Threads").with(table).with(more))
 }
 
 fn row(thread: &SeatedThread) -> [String; 7] {

@@ -6,7 +6,7 @@ use seatmap_data::machine::Profile;
 use seatmap_data::pattern::Pattern;
 use seatmap_data::plan::Plan;
 use seatmap_data::statistics::quantile_sorted;
-use seatmap_data::statistics::words::counted;
+use seatmap_data::statistics::words::{agreeing, counted, joined};
 use seatmap_health::noise::{CpuNoise, NoiseReport};
 use seatmap_measure::classes::{PairInterval, are_apart, classes_with_pairs};
 use seatmap_measure::findings::{ProfileFinding, findings};
@@ -105,16 +105,10 @@ pub(crate) fn of_plan(plan: &Plan) -> String {
             "No placement was found that costs less than OS order".to_owned()
         }
         Some(usual) => {
-            let alike: Vec<&str> = [("compact", usual.compact), ("scatter", usual.scatter)]
-                .iter()
-                .filter(|one| is_same(one.1, cost))
-                .map(|one| one.0)
-                .collect();
-            let alike = if alike.is_empty() {
-                String::new()
-            } else {
-                format!(" ({} costs the same)", alike.join(" or "))
-            };
+            let alike = [("compact", usual.compact), ("scatter", usual.scatter)];
+            let alike = alike.iter().filter(|one| is_same(one.1, cost)).map(|one| one.0);
+            let alike = joined(alike, " or ");
+            let alike = if alike.is_empty() { alike } else { format!(" ({alike} costs the same)") };
             let gain_percent = 100.0 * (1.0 - cost / usual.os);
             // Tasks fixed by the user can make the cheapest placement more expensive.
             let word = if gain_percent < 0.0 { "more" } else { "less" };
@@ -217,7 +211,7 @@ pub(crate) fn of_pattern(pattern: &Pattern) -> String {
         is_before
     };
     let heavy = bytes.iter().take_while(before).count();
-    let carry = if heavy == 1 { "carries" } else { "carry" };
+    let carry = agreeing(heavy, "carries", "carry");
     format!(
         "{heavy} of {} {carry} {:.0} % of the bytes: seat the tasks at their ends next to each \
          other.",

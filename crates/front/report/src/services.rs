@@ -5,7 +5,7 @@ use crate::page::{Page, PageSection, Table, TableCell};
 use crate::traffic::three_digits;
 use seatmap_data::document::visible;
 use seatmap_data::machine::Profile;
-use seatmap_data::statistics::words::{counted, counted_figure, figure, lasting, signed};
+use seatmap_data::statistics::words::{counted, counted_figure, figure, joined, lasting, signed};
 use seatmap_os::CpuSet;
 use seatmap_os::cpu_list::named;
 use seatmap_services::apply::{AppliedPlan, ApplyResult};
@@ -41,74 +41,75 @@ pub fn record_page(record: &ServicesRecord) -> Page {
         lasting(seconds),
         counted_figure(record.joint_peak_cpus(), 2, "CPU")
     );
-    let mut page = Page::new(format!("Services on {}", record.machine), headline).headed();
-    page.sections.push(PageSection::new("Load").unit("CPUs").with(loads(record)));
-    page.sections.push(PageSection::new("Sets").with(places(record, &cpus)));
-    page.sections.push(PageSection::new("Messages").with(talk(record)).with(silence(record)));
-    page.sections.push(PageSection::new("Device interrupts").with(interrupts(record)));
-    page.sections.push(PageSection::new("Notes").with(restarts(record)));
-    page.footer = "Observed by 'seatmap services'; nothing was changed.";
-    page
+    Page {
+        sections: vec![
+            PageSection::new("Load").unit("CPUs").with(loads(record)),
+            PageSection::new("Sets").with(places(record, &cpus)),
+            PageSection::new("Messages").with(talk(record)).with(silence(record)),
+            PageSection::new("Device interrupts").with(interrupts(record)),
+            PageSection::new("Notes").with(restarts(record)),
+        ],
+        footer: "Observed by 'seatmap services'; nothing was changed.",
+        ..Page::new(format!("Services on {}", record.machine), headline).headed()
+    }
 }
 
 fn loads(record: &ServicesRecord) -> Table {
-    let table = Table::default().words(["service"]).figures([
-        "processes",
-        "threads",
-        "median",
-        "p99",
-        "max",
-        "waits",
-    ]);
-    table.rows(record.services.iter().map(|one| {
-        let load = one.summary();
-        [
-            one.service.name.clone(),
-            one.processes.to_string(),
-            one.threads.to_string(),
-            figure(load.median_cpus, 2),
-            figure(load.p99_cpus, 2),
-            figure(load.most_cpus, 2),
-            figure(load.waited_cpus, 2),
-        ]
-    }))
+    Table::with_words(["service"])
+        .figures(["processes", "threads", "median", "p99", "max", "waits"])
+        .rows(record.services.iter().map(|one| {
+            let load = one.summary();
+            [
+                one.service.name.clone(),
+                one.processes.to_string(),
+                one.threads.to_string(),
+                figure(load.median_cpus, 2),
+                figure(load.p99_cpus, 2),
+                figure(load.most_cpus, 2),
+                figure(load.waited_cpus, 2),
+            ]
+        }))
 }
 
 fn places(record: &ServicesRecord, cpus: &CpuSet) -> Table {
-    let table = Table::default().words(["service", "CPUs", "", "memory", "target"]);
-    table.rows(record.services.iter().map(|one| {
-        let allowed = CpuSet::of_list(&one.allowed).unwrap_or_default();
-        [
-            one.service.name.clone(),
-            one.allowed.clone(),
-            strip(std::slice::from_ref(cpus), &allowed),
-            memory(one),
-            one.service.target().map_or(String::new(), |target| target.to_string()),
-        ]
-    }))
+    Table::with_words(["service", "CPUs", "", "memory", "target"]).rows(record.services.iter().map(
+        |one| {
+            let allowed = CpuSet::of_list(&one.allowed).unwrap_or_default();
+            [
+                one.service.name.clone(),
+                one.allowed.clone(),
+                strip(std::slice::from_ref(cpus), &allowed),
+                memory(one),
+                one.service.target().map_or_else(String::new, |target| target.to_string()),
+            ]
+        },
+    ))
 }
 
 /// Memory by node, from half a MiB on; empty if unknown.
 fn memory(one: &RecordedService) -> String {
     let mib = one.memory_bytes.iter().map(|(node, bytes)| (node, *bytes as f64 / 1048576.0));
-    let words: Vec<String> = mib
+    let words = mib
         .filter(|(_, mib)| *mib >= 0.5)
-        .map(|(node, mib)| format!("{} MiB on node {node}", figure(mib, 0)))
-        .collect();
-    match &words[..] {
-        [] if one.memory_bytes.values().any(|bytes| *bytes > 0) => "under 1 MiB".to_owned(),
-        words => words.join(", "),
+        .map(|(node, mib)| format!("{} MiB on node {node}", figure(mib, 0)));
+    let words = joined(words, ", ");
+    if words.is_empty() && one.memory_bytes.values().any(|bytes| *bytes > 0) {
+        "under 1 MiB".to_owned()
+    } else {
+        words
     }
 }
 
 fn talk(record: &ServicesRecord) -> Table {
     let mut pairs: Vec<_> = record.talk.iter().filter(|talk| talk.per_s >= 0.5).collect();
     pairs.sort_by(|a, b| b.per_s.total_cmp(&a.per_s));
-    let table = Table::default().words(["from", "to"]).figures(["messages/s"]);
-    table.rows(pairs.into_iter().take(MOST_PAIRS).map(|talk| {
-        let [from, to] = [talk.from, talk.to].map(|at| record.services[at].service.name.clone());
-        [from, to, three_digits(talk.per_s)]
-    }))
+    Table::with_words(["from", "to"]).figures(["messages/s"]).rows(
+        pairs.into_iter().take(MOST_PAIRS).map(|talk| {
+            let [from, to] =
+                [talk.from, talk.to].map(|at| record.services[at].service.name.clone());
+            [from, to, three_digits(talk.per_s)]
+        }),
+    )
 }
 
 fn silence(record: &ServicesRecord) -> Vec<String> {
@@ -123,7 +124,7 @@ fn silence(record: &ServicesRecord) -> Vec<String> {
 }
 
 fn interrupts(record: &ServicesRecord) -> Table {
-    let table = Table::default().words(["CPU"]).figures(["interrupts/s"]).words(["mostly"]);
+    let table = Table::with_words(["CPU"]).figures(["interrupts/s"]).words(["mostly"]);
     let busy = record.interrupts.iter().filter(|one| one.per_s >= 1.0);
     table.rows(busy.map(|one| [one.cpu.to_string(), three_digits(one.per_s), one.most.clone()]))
 }
@@ -144,35 +145,31 @@ fn restarts(record: &ServicesRecord) -> Vec<String> {
 fn strip(groups: &[CpuSet], set: &CpuSet) -> String {
     let all: usize = groups.iter().map(CpuSet::len).sum();
     let per_letter = all.div_ceil(STRIP).max(1);
-    let words: Vec<String> = groups
-        .iter()
-        .map(|group| {
-            let cpus: Vec<u32> = group.iter().collect();
-            let letters = cpus.chunks(per_letter);
-            letters
-                .map(|some| if some.iter().any(|cpu| set.contains(*cpu)) { '#' } else { '.' })
-                .collect()
-        })
-        .collect();
-    words.join("|")
+    let words = groups.iter().map(|group| -> String {
+        let cpus: Vec<u32> = group.iter().collect();
+        let letters = cpus.chunks(per_letter);
+        letters
+            .map(|some| if some.iter().any(|cpu| set.contains(*cpu)) { '#' } else { '.' })
+            .collect()
+    });
+    joined(words, "|")
 }
 
 /// The sets of a plan, compared with other ways to divide the CPUs.
 #[must_use]
 pub fn plan_page(plan: &ServicesPlan, profile: &Profile) -> Page {
-    let mut page = Page::new(format!("Services on {}", plan.machine), headline(plan)).headed();
-    page.sections.push(PageSection::new("Sets").with(sets(plan)));
-    if plan.cost.is_some() {
-        page.sections.push(
+    Page {
+        sections: vec![
+            PageSection::new("Sets").with(sets(plan)),
             PageSection::new("Compared with other policies")
                 .unit("ms lost per CPU second that a service needs")
                 .with(ways(plan)),
-        );
+            PageSection::page("The machine").with(picture(plan, profile)),
+            PageSection::new("Notes").with(notes(plan)),
+        ],
+        footer: "Computed by 'seatmap services plan' from a record.",
+        ..Page::new(format!("Services on {}", plan.machine), headline(plan)).headed()
     }
-    page.sections.push(PageSection::page("The machine").with(picture(plan, profile)));
-    page.sections.push(PageSection::new("Notes").with(notes(plan)));
-    page.footer = "Computed by 'seatmap services plan' from a record.";
-    page
 }
 
 fn headline(plan: &ServicesPlan) -> String {
@@ -199,7 +196,7 @@ fn headline(plan: &ServicesPlan) -> String {
         ),
     };
     let replay = plan.lateness.and_then(|late| other_verdict(plan, late, before));
-    std::iter::once(format!("{services}{model}")).chain(replay).collect::<Vec<_>>().join(" ")
+    joined(std::iter::once(format!("{services}{model}")).chain(replay), " ")
 }
 
 /// The verdict of the replayed record, if it contradicts the plan's.
@@ -250,37 +247,36 @@ fn seen(value: Option<f64>, digits: usize) -> String {
 
 fn sets(plan: &ServicesPlan) -> Table {
     let groups: Vec<CpuSet> = plan.caches.iter().filter_map(|list| CpuSet::of_list(list)).collect();
-    let table = Table::default()
-        .words(["service", "CPUs", ""])
+    let rows = Table::with_words(["service", "CPUs", ""])
         .figures(["median", "p99", "max"])
-        .words(["nodes", "shares with"]);
-    let rows = table.rows(plan.services.iter().map(|one| {
-        let others: Vec<&str> = plan
-            .services
-            .iter()
-            .filter(|other| other.pool == one.pool && other.service.name != one.service.name)
-            .map(|other| other.service.name.as_str())
-            .collect();
-        [
-            one.service.name.clone(),
-            one.cpus.clone(),
-            strip(&groups, &one.cpu_set()),
-            seen(one.median_cpus, 2),
-            seen(one.p99_cpus, 2),
-            seen(one.most_cpus, 2),
-            one.nodes.clone(),
-            others.join(", "),
-        ]
-    }));
+        .words(["nodes", "shares with"])
+        .rows(plan.services.iter().map(|one| {
+            let others = plan
+                .services
+                .iter()
+                .filter(|other| other.pool == one.pool && other.service.name != one.service.name)
+                .map(|other| &other.service.name);
+            [
+                one.service.name.clone(),
+                one.cpus.clone(),
+                strip(&groups, &one.cpu_set()),
+                seen(one.median_cpus, 2),
+                seen(one.p99_cpus, 2),
+                seen(one.most_cpus, 2),
+                one.nodes.clone(),
+                joined(others, ", "),
+            ]
+        }));
     // On a machine with one node, the column is empty.
     rows.where_filled(6)
 }
 
+/// Empty if the plan was not evaluated.
 fn ways(plan: &ServicesPlan) -> Table {
-    let table = Table::default()
-        .words(["policy"])
+    let Some(cost) = plan.cost else { return Table::default() };
+    let table = Table::with_words(["policy"])
         .figures(["lost", "waiting", "sharing", "caches", "talk", "memory", "late p99", "late"]);
-    let own = plan.cost.zip(plan.lateness).map(|(cost, late)| way("this plan", cost, late));
+    let own = plan.lateness.map(|late| way("this plan", cost, late));
     let bound = plan.bound_percent.map_or_else(String::new, |percent| lost_ms(10.0 * percent));
     let bound = ["lower bound", &bound, "", "", "", "", "", "", ""].map(TableCell::from);
     let others = plan.baselines.iter().map(|one| way(&name_of(one), one.cost, one.lateness));
@@ -364,23 +360,27 @@ pub fn import_page(imported: &ImportedSeats, profile: &Profile) -> Page {
         profile.name
     );
     let known: CpuSet = profile.topology.os_indices().collect();
-    let table = Table::default().words(["service", "CPUs", "", "nodes", "target", "source"]);
-    let rows = table.rows(seats.iter().map(|seat| {
-        [
-            seat.service.name.clone(),
-            seat.cpus.clone().unwrap_or_default(),
-            strip(std::slice::from_ref(&known), &seat.cpu_set()),
-            seat.nodes.clone().unwrap_or_default(),
-            seat.service.target().map_or_else(String::new, |target| target.to_string()),
-            seat.sources.join(", "),
-        ]
-    }));
+    let rows = Table::with_words(["service", "CPUs", "", "nodes", "target", "source"]).rows(
+        seats.iter().map(|seat| {
+            [
+                seat.service.name.clone(),
+                seat.cpus.clone().unwrap_or_default(),
+                strip(std::slice::from_ref(&known), &seat.cpu_set()),
+                seat.nodes.clone().unwrap_or_default(),
+                seat.service.target().map_or_else(String::new, |target| target.to_string()),
+                seat.sources.join(", "),
+            ]
+        }),
+    );
     let rows = rows.where_filled(3);
-    let mut page = Page::new(format!("Services of {}", profile.name), headline).headed();
-    page.sections.push(PageSection::new("Sets").with(rows));
-    page.sections.push(PageSection::new("Notes").with(import_notes(imported)));
-    page.footer = "Imported by 'seatmap services import'; nothing was changed.";
-    page
+    Page {
+        sections: vec![
+            PageSection::new("Sets").with(rows),
+            PageSection::new("Notes").with(import_notes(imported)),
+        ],
+        footer: "Imported by 'seatmap services import'; nothing was changed.",
+        ..Page::new(format!("Services of {}", profile.name), headline).headed()
+    }
 }
 
 fn import_notes(seats: &ImportedSeats) -> Vec<String> {
@@ -437,7 +437,7 @@ fn import_remark(remark: &ImportRemark) -> String {
         }
         ImportRemark::PartlyPinned { domain, pinned, vcpus } => format!(
             "{domain}: {pinned} of {} are pinned; the others may run anywhere.",
-            counted(*vcpus as usize, "vCPU")
+            counted(vcpus, "vCPU")
         ),
         ImportRemark::EmulatorAnywhere { domain } => {
             format!("{domain}: its emulator may run anywhere; <emulatorpin> pins it.")
@@ -464,27 +464,18 @@ pub fn seated(seated: &ApplyResult) -> String {
         counted(seated.threads, "thread"),
         standing(applied)
     );
-    if !seated.interrupts_left.is_empty() {
-        let count = seated.interrupts_left.len();
-        text += &format!(
-            "the kernel refused to move {}: {}\n",
-            counted(count, "interrupt"),
-            visible(&seated.interrupts_left.join(", "))
-        );
-    }
-    if !seated.queues_left.is_empty() {
-        let count = seated.queues_left.len();
-        text += &format!(
-            "the kernel refused to redirect the packets of {}: {}\n",
-            counted(count, "queue"),
-            visible(&seated.queues_left.join(", "))
-        );
-    }
-    if !seated.memory_left.is_empty() {
-        text += &format!(
-            "memory was not moved (only units, containers and groups take nodes): {}\n",
-            visible(&seated.memory_left.join(", "))
-        );
+    let interrupts = counted(seated.interrupts_left.len(), "interrupt");
+    let queues = counted(seated.queues_left.len(), "queue");
+    let left = [
+        (format!("the kernel refused to move {interrupts}"), &seated.interrupts_left),
+        (format!("the kernel refused to redirect the packets of {queues}"), &seated.queues_left),
+        (
+            "memory was not moved (only units, containers and groups take nodes)".to_owned(),
+            &seated.memory_left,
+        ),
+    ];
+    for (what, names) in left.into_iter().filter(|(_, names)| !names.is_empty()) {
+        text += &format!("{what}: {}\n", visible(&names.join(", ")));
     }
     text
 }
@@ -505,19 +496,16 @@ pub fn standing(applied: &AppliedPlan) -> String {
 /// The result of a race.
 #[must_use]
 pub fn race_page(report: &RaceReport) -> Page {
-    let table = Table::default()
-        .words(["service"])
+    let rows = Table::with_words(["service"])
         .figures(["work %", "from", "to", "limit", "rounds"])
-        .words(["metric"]);
-    let rows = table.rows(report.services.iter().map(|one| {
-        let [centre, low, high] = match one.change_percent {
-            Some(change) => change.map(|percent| signed(percent, 1)),
-            None => [(); 3].map(|()| String::new()),
-        };
-        let limit = format!("-{}", figure(one.limit_percent, 1));
-        let by = one.metric.clone().unwrap_or_else(|| "no metric: not judged".to_owned());
-        [one.name.clone(), centre, low, high, limit, one.counted.to_string(), by]
-    }));
+        .words(["metric"])
+        .rows(report.services.iter().map(|one| {
+            let change = one.change_percent.map(|change| change.map(|percent| signed(percent, 1)));
+            let [centre, low, high] = change.unwrap_or_default();
+            let limit = format!("-{}", figure(one.limit_percent, 1));
+            let by = one.metric.clone().unwrap_or_else(|| "no metric: not judged".to_owned());
+            [one.name.clone(), centre, low, high, limit, one.counted.to_string(), by]
+        }));
     Page {
         sections: vec![PageSection::new("Services").with(rows)],
         ..Page::new("Race", raced(report)).headed()

@@ -2,18 +2,19 @@
 
 use crate::page::{Page, PageSection, Table};
 use seatmap_data::machine::{HomeModel, Origin, Profile, SeatSpeed};
-use seatmap_data::statistics::words::counted;
+use seatmap_data::statistics::words::{counted, joined};
 use seatmap_machines::catalog::MachineList;
 use seatmap_measure::classes::{self, DistanceClass};
 use seatmap_measure::findings::{self, ProfileFinding};
 use seatmap_os::kernel::SchedulerSettings;
 use seatmap_os::{CpuList, CpuSet};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// The bundled machines, one a row: capabilities and origin.
 #[must_use]
 pub fn machines(list: &MachineList) -> Page {
-    let table = Table::default().words([""]).figures([""]).words([""; 2]).flush();
+    let table = Table::with_words([""]).figures([""]).words([""; 2]).flush();
     let table = table.rows(list.machines.iter().map(|entry| {
         let model = if entry.kind == "model" { " (model)" } else { "" };
         [
@@ -184,15 +185,12 @@ pub fn check(profile: &Profile, near: Option<u32>, home: Option<usize>) -> Resul
 pub fn summary(profile: &Profile) -> String {
     let pus = counted(profile.topology.pus.len(), "PU");
     let Some(model) = &profile.home_model else { return format!("{} with {pus}", profile.name) };
-    let mut sizes: Vec<usize> = model.groups.iter().map(Vec::len).collect();
-    sizes.sort_unstable();
-    sizes.dedup();
-    let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
+    let sizes: BTreeSet<usize> = model.groups.iter().map(Vec::len).collect();
     let groups = counted(model.groups.len(), "group");
     // A fit with as many unknowns as pairs is always exact and shows nothing.
     let fit =
         if model.is_overdetermined() { format!(", R2 {:.4}", model.r2) } else { String::new() };
-    format!("{} with {pus} in {groups} of {}{fit}", profile.name, sizes.join(" or "))
+    format!("{} with {pus} in {groups} of {}{fit}", profile.name, joined(sizes, " or "))
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use crate::about::{counted, cpus};
 use seatmap_data::machine::{CoreKind, Profile, SeatSpeed};
+use seatmap_data::statistics::words::joined;
+use std::collections::BTreeSet;
 
 /// PUs of one kind and cache size, with speeds within 3 %.
 pub(crate) struct SpeedClass {
@@ -49,17 +51,12 @@ pub(crate) fn classes(profile: &Profile) -> Vec<SpeedClass> {
         }
     }
     // Processors with a stacked cache on one chiplet have different sizes.
-    let caches_differ = {
-        let mut sizes: Vec<Option<u64>> = speed.pus.iter().map(|os| sort_of(*os).1).collect();
-        sizes.sort_unstable();
-        sizes.dedup();
-        sizes.len() > 1
-    };
+    let sizes: BTreeSet<Option<u64>> = speed.pus.iter().map(|os| sort_of(*os).1).collect();
     let class = |pus: Vec<u32>| {
         let (kind, l3_bytes) = sort_of(pus[0]);
         let cache =
-            l3_bytes.filter(|_| caches_differ).map(|bytes| format!("{} MiB of L3", bytes >> 20));
-        let what: Vec<String> = kind.map(str::to_owned).into_iter().chain(cache).collect();
+            l3_bytes.filter(|_| sizes.len() > 1).map(|bytes| format!("{} MiB of L3", bytes >> 20));
+        let what = kind.map(str::to_owned).into_iter().chain(cache);
         let range = |of: &dyn Fn(u32) -> Option<f64>| {
             // If one PU has no figure, the class has no range.
             let speeds = pus.iter().map(|os| of(*os)).collect::<Option<Vec<f64>>>()?;
@@ -70,7 +67,7 @@ pub(crate) fn classes(profile: &Profile) -> Vec<SpeedClass> {
         };
         let alone = range(&|os| speed.alone_of(os)).unwrap_or((0.0, 0.0));
         SpeedClass {
-            what: what.join(", "),
+            what: joined(what, ", "),
             alone,
             together: range(&|os| speed.together_of(os)),
             pus,

@@ -1,7 +1,10 @@
 //! A race between ways to seat a program, in words.
 
 use crate::about::counted;
-use crate::bench::{amount, differences, digits, interval, reading_of, readings_by_block, short};
+use crate::bench::{
+    amount, differences, digits, interval, notes, reading_of, readings_by_block, short,
+    short_names, tenths_of_percent,
+};
 use crate::page::{Block, Page, PageSection, Table, TableCell};
 use crate::traffic;
 use seatmap_data::statistics::median;
@@ -81,7 +84,7 @@ fn about(tuned: &Tuned, verdict: &TuneVerdict) -> String {
 }
 
 fn names(tuned: &Tuned) -> Vec<String> {
-    crate::bench::short_names(tuned.candidates.iter().map(|candidate| candidate.name.as_str()))
+    short_names(tuned.candidates.iter().map(|candidate| candidate.name.as_str()))
 }
 
 /// The winner, then the others, best first.
@@ -101,25 +104,26 @@ fn in_order(tuned: &Tuned, verdict: &TuneVerdict) -> Vec<(usize, CandidateResult
 
 fn table(tuned: &Tuned, verdict: &TuneVerdict) -> Table {
     let names = names(tuned);
-    let table = Table::default()
-        .words(["candidate"])
+    Table::with_words(["candidate"])
         .figures(["median", "to best", "runs", "estimated"])
         .words(["judged by", "result"])
         .least([9, 12, 9, 4])
-        .page_only(4);
-    table.rows(in_order(tuned, verdict).into_iter().map(|(at, result)| {
-        let candidate = &tuned.candidates[at];
-        let values = &result.values;
-        [
-            TableCell::from(&names[at]).tip(candidate.name.as_str()),
-            median(values).map_or_else(String::new, |value| reading_of(&tuned.unit, value)).into(),
-            format!("{} %", signed(result.above_winner_percent, 1)).into(),
-            values.len().into(),
-            candidate.predicted.map_or_else(String::new, traffic::three_digits).into(),
-            judged_by(result.judged_by).into(),
-            end(result.end).into(),
-        ]
-    }))
+        .page_only(4)
+        .rows(in_order(tuned, verdict).into_iter().map(|(at, result)| {
+            let candidate = &tuned.candidates[at];
+            let values = &result.values;
+            [
+                TableCell::from(&names[at]).tip(candidate.name.as_str()),
+                median(values)
+                    .map_or_else(String::new, |value| reading_of(&tuned.unit, value))
+                    .into(),
+                format!("{} %", signed(result.above_winner_percent, 1)).into(),
+                values.len().into(),
+                candidate.predicted.map_or_else(String::new, traffic::three_digits).into(),
+                judged_by(result.judged_by).into(),
+                end(result.end).into(),
+            ]
+        }))
 }
 
 fn blocks(tuned: &Tuned, verdict: &TuneVerdict) -> Block {
@@ -168,8 +172,7 @@ fn sentences(tuned: &Tuned, verdict: &TuneVerdict) -> Vec<String> {
     let predicted = tuned.candidates.iter().filter(|one| one.predicted.is_some()).count();
     let known = verdict.rank_correlation.filter(|_| predicted >= FEWEST_ORDERED);
     said.extend(known.map(agreement));
-    said.extend(tuned.rivals.iter().map(|rival| format!("Note: {rival}.")));
-    said.extend(tuned.throttled.iter().map(|quotas| crate::bench::throttled(quotas)));
+    said.extend(notes(&tuned.rivals, tuned.throttled.as_deref()));
     said
 }
 
@@ -202,7 +205,7 @@ fn difference(tuned: &Tuned, verdict: &TuneVerdict, found: &ConfirmedDifference)
     };
     // Without a direction, the farther end still bounds the difference.
     if !found.shows_direction() {
-        let percent = (1000.0 * tuned.confidence).round() / 10.0;
+        let percent = tenths_of_percent(tuned.confidence);
         let most_percent = low.abs().max(high.abs());
         if most_percent > 100.0 {
             return format!(

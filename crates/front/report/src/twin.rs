@@ -39,8 +39,7 @@ pub fn page(report: &TwinReport) -> Page {
 }
 
 fn distances(report: &TwinReport) -> Table {
-    let table = Table::default()
-        .words(["distances"])
+    let table = Table::with_words(["distances"])
         .figures(["pairs", "median ns", "RMSE ns", "RMSE %", "worst ns"])
         .least([0, 7, 9, 8, 7, 8])
         .flush();
@@ -58,36 +57,35 @@ fn distances(report: &TwinReport) -> Table {
 }
 
 fn curve(followed: &Followed) -> Table {
-    let table = Table::default()
-        .figures(["pairs at once", "measured ns", "twin ns", "off %"])
+    let rows = Table::with_figures(["pairs at once", "measured ns", "twin ns", "off %"])
         .words(["", ""])
         .least([13, 11, 7, 6])
-        .flush();
-    let rows = table.rows(followed.points.iter().map(|point| {
-        let off_percent = 100.0 * (point.twin_ns / point.measured_ns - 1.0);
-        let [low, high] = point.twin_range_ns;
-        // A twin that draws its own pairs has a range of results.
-        let range = if followed.same_pairs {
-            String::new()
-        } else {
-            format!("{low:.1} to {high:.1} over all draws")
-        };
-        [
-            point.pairs.to_string(),
-            format!("{:.1}", point.measured_ns),
-            format!("{:.1}", point.twin_ns),
-            format!("{off_percent:.1}"),
-            range,
-            if point.held_out { "held out" } else { "" }.to_owned(),
-        ]
-    }));
+        .flush()
+        .rows(followed.points.iter().map(|point| {
+            let off_percent = 100.0 * (point.twin_ns / point.measured_ns - 1.0);
+            let [low, high] = point.twin_range_ns;
+            // A twin that draws its own pairs has a range of results.
+            let range = if followed.same_pairs {
+                String::new()
+            } else {
+                format!("{low:.1} to {high:.1} over all draws")
+            };
+            [
+                point.pairs.to_string(),
+                format!("{:.1}", point.measured_ns),
+                format!("{:.1}", point.twin_ns),
+                format!("{off_percent:.1}"),
+                range,
+                if point.held_out { "held out" } else { "" }.to_owned(),
+            ]
+        }));
     rows.where_filled(4)
 }
 
 fn under_load(followed: &Followed) -> Vec<String> {
     let held_out = followed
         .held_out_percent
-        .map_or(String::new(), |rmse| format!(", {rmse:.1} % at held-out points"));
+        .map_or_else(String::new, |rmse| format!(", {rmse:.1} % at held-out points"));
     let mut lines = vec![format!(
         "Under load: RMSE {:.1} %{held_out}; links and directories are busy {:.2} times as long \
          as assumed by default.",

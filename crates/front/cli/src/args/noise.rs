@@ -2,7 +2,7 @@
 
 use clap::Args;
 use seatmap_console::outputs::ResultForms;
-use seatmap_console::time::time_within;
+use seatmap_console::time::time_in;
 use seatmap_console::values::own_cpus;
 use seatmap_os::CpuList;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ pub struct NoiseArgs {
     #[arg(long, value_name = "LIST", value_parser = own_cpus)]
     pub cpus: Option<CpuList>,
     /// How long: 500ms, 10s, 2m; a plain number is seconds.
-    #[arg(long, value_name = "TIME", default_value = "2", value_parser = seconds)]
+    #[arg(long, value_name = "TIME", default_value = "2", value_parser = time_in("50ms to 1d"))]
     pub seconds: Duration,
     /// Name what used the CPU during the long gaps, by the kernel's trace. Requires root.
     #[arg(long)]
@@ -24,11 +24,6 @@ pub struct NoiseArgs {
     pub svg: Option<PathBuf>,
     #[command(flatten)]
     pub forms: ResultForms,
-}
-
-/// From a few turns of the meters to a day.
-fn seconds(text: &str) -> Result<Duration, String> {
-    time_within(text, Duration::from_millis(50)..=Duration::from_secs(86_400), "50ms to 1d")
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Writes the texts of an axis's ticks; no two are equal.
 
 use super::{AxisUnit, Scaling};
+use crate::digits::without_zeros;
 
 /// The units, the largest first.
 const TIMES: [(f64, &str); 4] = [(1e9, " s"), (1e6, " ms"), (1e3, " us"), (1.0, " ns")];
@@ -51,10 +52,5 @@ fn plain(value: f64, step: f64) -> String {
     let smallest = if step.is_finite() { step.min(value.abs()) } else { value.abs() };
     // The first digit of 0.02 is its second decimal.
     let places = (-smallest.log10().floor()).clamp(0.0, f64::from(MOST_DECIMALS)) as usize;
-    let text = format!("{value:.places$}");
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
-    }
+    without_zeros(&format!("{value:.places$}"))
 }

@@ -85,7 +85,7 @@ pub(super) fn curves(results: &BenchResults, names: Vec<String>) -> Block {
     });
     Block::Curves {
         curves: curves.collect(),
-        across: Title { text: "block", unit: AxisUnit::Whole },
+        across: "block",
         up: Title { text: "used by other programs", unit: AxisUnit::Percent },
     }
 }

@@ -38,7 +38,7 @@ impl<'a> SeatingComparison<'a> {
         plan: &Plan,
         seatings: [DrawnPlacement; 2],
     ) -> Self {
-        let flows = [&seatings[0], &seatings[1]].map(|seating| Flow::of(&floor, pattern, seating));
+        let flows = seatings.each_ref().map(|seating| Flow::of(&floor, pattern, seating));
         // Loads are divided by this: the minimum avoids 0 / 0.
         let most =
             |of: fn(&Flow) -> Vec<f64>| flows.iter().flat_map(of).fold(f64::MIN_POSITIVE, f64::max);
@@ -102,14 +102,14 @@ impl<'a> SeatingComparison<'a> {
 
     pub(super) fn rows(&self) -> Vec<Row> {
         let mut rows = Vec::new();
-        if let [Some(before), Some(after)] =
-            [&self.seatings[0], &self.seatings[1]].map(|seating| seating.cost)
-        {
+        if let [Some(before), Some(after)] = self.seatings.each_ref().map(|seating| seating.cost) {
             rows.push(row(self.objective.to_owned(), [before, after]));
         }
         let words =
             if self.floor.wires.is_empty() { "most crossed border" } else { "busiest link" };
-        if let [Some(before), Some(after)] = [0, 1].map(|at| self.flows[at].busiest(&self.floor)) {
+        if let [Some(before), Some(after)] =
+            self.flows.each_ref().map(|flow| flow.busiest(&self.floor))
+        {
             let [what, _, _, change] = row(format!("{words}, {}s", self.unit), [before.1, after.1]);
             let [before, after] = [before, after].map(|(at, load)| {
                 if load > 0.0 {
@@ -121,7 +121,7 @@ impl<'a> SeatingComparison<'a> {
             rows.push([what, before, after, change]);
         }
         if !self.floor.wires.is_empty() {
-            let all = [0, 1].map(|at: usize| self.flows[at].wires.iter().sum());
+            let all = self.flows.each_ref().map(|flow| flow.wires.iter().sum());
             rows.push(row(format!("all links together, {}s", self.unit), all));
         }
         rows.extend(self.levels());
@@ -160,9 +160,9 @@ impl<'a> SeatingComparison<'a> {
             box_of.extend(area.pus.iter().map(|os| (*os, at)));
         }
         // Edge by edge, because a part with one CPU has no box and no border.
-        [0, 1].map(|side: usize| {
+        self.seatings.each_ref().map(|seating| {
             let leaves = |edge: &&Edge| {
-                self.seatings[side].ends(edge).is_some_and(|[here, there]| {
+                seating.ends(edge).is_some_and(|[here, there]| {
                     let is_inside =
                         box_of.get(&here).is_some_and(|at| box_of.get(&there) == Some(at));
                     here != there && !is_inside

@@ -9,6 +9,7 @@ use crate::svg::number;
 use crate::traffic::counted;
 use maud::{Markup, html};
 use seatmap_data::pattern::Pattern;
+use seatmap_data::statistics::words::joined;
 
 /// The deviation of a curve without a hub, as a share of its length.
 const BEND: f64 = 0.12;
@@ -89,11 +90,10 @@ impl Drawing<'_> {
     fn caption(area: &FloorArea) -> Markup {
         let room = (area.width / LETTER) as usize;
         // In a narrow box, the names of inner levels are dropped.
-        let fits = |count: &usize| area.names[..*count].join(", ").chars().count() <= room;
         let shown = (1..=area.names.len())
             .rev()
-            .find(fits)
             .map(|count| area.names[..count].join(", "))
+            .find(|names| names.chars().count() <= room)
             .unwrap_or_default();
         let (x, y) = area.corner;
         html! {
@@ -156,11 +156,11 @@ impl Drawing<'_> {
             Some(name) => format!("{task} ({})", seatmap_data::document::visible(name)),
             None => task.to_string(),
         };
-        let names: Vec<String> = tasks.iter().map(name).collect();
+        let names = joined(tasks.iter().map(name), ", ");
         match tasks.len() {
-            0 => String::new(),
-            1 => format!("task {} on ", names[0]),
-            _ => format!("tasks {} on ", names.join(", ")),
+            0 => names,
+            1 => format!("task {names} on "),
+            _ => format!("tasks {names} on "),
         }
     }
 
@@ -245,14 +245,13 @@ impl Drawing<'_> {
         let (x, y) = home.at;
         let [left, right, upper, lower] = [x - half, x + half, y - half, y + half].map(number);
         let [x, middle] = [x, y].map(number);
-        let ends: Vec<String> =
-            lines.iter().take(8).map(|(from, to)| format!("{from} to {to}")).collect();
+        let ends = lines.iter().take(8).map(|(from, to)| format!("{from} to {to}"));
         let class = if lines.is_empty() { "home" } else { "line" };
         html! {
             path.(class) d=(format!("M{x} {upper}L{right} {middle}L{x} {lower}L{left} {middle}Z"))
                 fill=(if lines.is_empty() { "#c4cad1" } else { HOME }) {
                 title { (home.name)
-                    @if !lines.is_empty() { ": the lines of " (ends.join(", "))
+                    @if !lines.is_empty() { ": the lines of " (joined(ends, ", "))
                         @if lines.len() > 8 { " ..." } } }
             }
             @if lines.len() > 1 {

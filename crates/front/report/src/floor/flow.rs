@@ -39,14 +39,9 @@ impl Flow {
             borders: border_loads(&areas, pattern, seating),
             pairs: Vec::new(),
             lines: BTreeMap::new(),
-            tasks: BTreeMap::new(),
+            tasks: tasks_by_seat(&seating.placement),
         };
         let mut pairs = BTreeMap::new();
-        seating
-            .placement
-            .iter()
-            .enumerate()
-            .for_each(|(task, os)| flow.tasks.entry(*os).or_default().push(task));
         for (at, edge) in pattern.edges.iter().enumerate() {
             if seating.ends(edge).is_none() {
                 continue;
@@ -65,6 +60,15 @@ impl Flow {
     pub fn busiest(&self, floor: &FloorPlan) -> Option<(usize, f64)> {
         links::heaviest(if floor.wires.is_empty() { &self.borders } else { &self.wires })
     }
+}
+
+/// The tasks on each CPU.
+pub(crate) fn tasks_by_seat(placement: &[u32]) -> BTreeMap<u32, Vec<usize>> {
+    let mut tasks = BTreeMap::<u32, Vec<usize>>::new();
+    for (task, os) in placement.iter().enumerate() {
+        tasks.entry(*os).or_default().push(task);
+    }
+    tasks
 }
 
 /// The heaviest pairs by the sum over homes: all or none of equal weight, unless all weigh the

@@ -49,27 +49,20 @@ fn fitting(machine: &PuGroup, size: f64) -> Option<Packed<'_>> {
 
 fn lay(packed: &Packed, corner: Point, floor: &mut FloorPlan) {
     let PuGroup { names, level, pus, inside } = packed.group;
+    let Packed { width, height, caption, .. } = *packed;
     if inside.is_empty() {
-        let at = (corner.0 + packed.width / 2.0, corner.1 + packed.height / 2.0);
-        let size = packed.width;
-        let os = pus[0];
-        let name = names.join(", ");
+        let at = (corner.0 + width / 2.0, corner.1 + height / 2.0);
         floor.seats.push(FloorSeat {
-            os,
+            os: pus[0],
             at,
-            size,
-            is_round: false,
-            name,
-            element: String::new(),
+            size: width,
+            name: names.join(", "),
             anchor: at,
-            hub: None,
+            ..FloorSeat::default()
         });
         return;
     }
     if !names.is_empty() {
-        let width = packed.width;
-        let height = packed.height;
-        let caption = packed.caption;
         // A core's box of two or four seats has no room for a wide border.
         let border = if *level == Some(Level::Core) { NARROW } else { WIDE };
         let names = names.clone();

@@ -2,7 +2,7 @@
 //! right-hand side.
 
 use super::parts::{DrawnLink, FloorArea, FloorSeat, HomeMark, Label, Point};
-use super::{FloorPlan, SIDE};
+use super::{FloorPlan, SIDE, pus_at, seat_name};
 use crate::svg::number;
 use seatmap_data::machine::{Profile, Pu};
 use seatmap_measure::appraise::Ways;
@@ -45,13 +45,7 @@ pub(super) fn floor(profile: &Profile, ways: Ways, columns: u16, memories: &[u16
         ..FloorPlan::default()
     };
     for tile in 0..columns * rows {
-        let mut pus: Vec<&Pu> = profile
-            .topology
-            .pus
-            .iter()
-            .filter(|pu| ways.node_of_pu.get(&pu.os) == Some(&tile))
-            .collect();
-        pus.sort_by_key(|pu| (pu.core, pu.smt, pu.os));
+        let pus = pus_at(profile, &ways, tile);
         floor.areas.push(tiles.area(tile, &pus));
         floor.seats.extend(tiles.seats(tile, &pus));
         floor.labels.push(tiles.label(tile));
@@ -101,17 +95,13 @@ impl Tiles {
                 x + (column + 0.5 - columns / 2.0) * cell,
                 y - side * 0.47 + (row + 0.5) * cell_height,
             );
-            let core = pu.core.map_or_else(String::new, |core| format!(", core {core}"));
-            let name = format!("CPU {}{core}, tile {tile}", pu.os);
             FloorSeat {
                 os: pu.os,
                 at: middle,
                 size,
-                is_round: false,
-                name,
-                element: String::new(),
+                name: seat_name(pu, &format!("tile {tile}")),
                 anchor: middle,
-                hub: None,
+                ..FloorSeat::default()
             }
         };
         pus.iter().enumerate().map(seat).collect()

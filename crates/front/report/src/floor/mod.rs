@@ -27,12 +27,13 @@ mod picture;
 pub mod ring;
 
 pub use comparison::SeatingComparison;
+pub(crate) use flow::tasks_by_seat;
 pub(crate) use picture::{coloured, machine, tasks};
 pub use picture::{section, svg, tasks_svg};
 pub use seatmap_measure::appraise::DrawnPlacement;
 
 use parts::{DrawnLink, FloorArea, FloorSeat, HomeMark, Label};
-use seatmap_data::machine::Profile;
+use seatmap_data::machine::{Profile, Pu};
 use seatmap_measure::appraise::Ways;
 use seatmap_sim::CoherentModel;
 use seatmap_sim::coherent::NetworkShape;
@@ -99,6 +100,19 @@ impl FloorPlan {
     fn seat(&self, os: u32) -> Option<&FloorSeat> {
         self.seats.iter().find(|seat| seat.os == os)
     }
+}
+
+/// The PUs at a stop or tile, SMT siblings next to each other.
+fn pus_at<'a>(profile: &'a Profile, ways: &Ways, node: u16) -> Vec<&'a Pu> {
+    let pus = profile.topology.pus.iter();
+    let mut pus: Vec<&Pu> = pus.filter(|pu| ways.node_of_pu.get(&pu.os) == Some(&node)).collect();
+    pus.sort_by_key(|pu| (pu.core, pu.smt, pu.os));
+    pus
+}
+
+fn seat_name(pu: &Pu, place: &str) -> String {
+    let core = pu.core.map_or_else(String::new, |core| format!(", core {core}"));
+    format!("CPU {}{core}, {place}", pu.os)
 }
 
 #[cfg(test)]

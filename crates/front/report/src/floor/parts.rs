@@ -4,7 +4,7 @@
 pub type Point = (f64, f64);
 
 /// The seat of a thread: one PU.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct FloorSeat {
     /// The PU.
     pub os: u32,

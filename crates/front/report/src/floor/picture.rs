@@ -62,7 +62,7 @@ fn figures_of(comparison: &SeatingComparison) -> Markup {
 pub fn section(comparison: &SeatingComparison) -> Markup {
     let has_wires = !comparison.floor.wires.is_empty();
     let [what, values @ ..] = HEADS;
-    let figures = Table::default().words([what]).figures(values).rows(comparison.rows());
+    let figures = Table::with_words([what]).figures(values).rows(comparison.rows());
     html! {
         div.seating {
             fieldset.shown {

@@ -1,7 +1,7 @@
 //! Draws the stops of a ring: each core's threads outside it, its directory inside.
 
 use super::parts::{DrawnLink, FloorSeat, HomeMark, Label, Point, arc, on_circle};
-use super::{FloorPlan, SIDE};
+use super::{FloorPlan, SIDE, pus_at, seat_name};
 use seatmap_data::machine::{Profile, Pu};
 use seatmap_measure::appraise::Ways;
 
@@ -20,7 +20,7 @@ const MOST_LABELS: usize = 16;
 pub(super) fn floor(profile: &Profile, ways: Ways) -> FloorPlan {
     let stops = ways.fabric.nodes();
     let at_stop: Vec<Vec<&Pu>> =
-        (0..stops).map(|stop| seated(profile, &ways, stop as u16)).collect();
+        (0..stops).map(|stop| pus_at(profile, &ways, stop as u16)).collect();
     let deep = at_stop.iter().map(Vec::len).max().unwrap_or(0).max(1) as f64;
     // In seats: the radius of a circle with room for one seat of each stop.
     let around = stops as f64 * AIR / std::f64::consts::TAU;
@@ -36,7 +36,7 @@ pub(super) fn floor(profile: &Profile, ways: Ways) -> FloorPlan {
         at: on_circle(middle, inner + rank as f64 * size * AIR, share(stop)),
         size,
         is_round: true,
-        name: name(pu, stop),
+        name: seat_name(pu, &format!("stop {stop}")),
         element: String::new(),
         // Pairs bend from here to the middle and cross no wire.
         anchor: on_circle(middle, ring - 2.0 * LANE, share(stop)),
@@ -60,22 +60,6 @@ pub(super) fn floor(profile: &Profile, ways: Ways) -> FloorPlan {
         lane: WIDEST,
         ..FloorPlan::default()
     }
-}
-
-fn seated<'a>(profile: &'a Profile, ways: &Ways, stop: u16) -> Vec<&'a Pu> {
-    let mut pus: Vec<&Pu> = profile
-        .topology
-        .pus
-        .iter()
-        .filter(|pu| ways.node_of_pu.get(&pu.os) == Some(&stop))
-        .collect();
-    pus.sort_by_key(|pu| (pu.core, pu.smt, pu.os));
-    pus
-}
-
-fn name(pu: &Pu, stop: usize) -> String {
-    let core = pu.core.map_or_else(String::new, |core| format!(", core {core}"));
-    format!("CPU {}{core}, stop {stop}", pu.os)
 }
 
 /// Both directions of a ring, the upward one outside, with tracks at these offsets. A link up leads

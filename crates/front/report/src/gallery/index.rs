@@ -8,7 +8,7 @@ use crate::page::{PageSection, Table, TableCell};
 use crate::{Digits, about, ranking};
 use maud::{Markup, PreEscaped, html};
 use seatmap_data::machine::Profile;
-use seatmap_data::statistics::words::{counted, figure};
+use seatmap_data::statistics::words::{counted, figure, joined};
 use seatmap_measure::classes::{DistanceClass, PairInterval, are_apart, classes_with_pairs};
 use seatmap_measure::gallery::{Gallery, GalleryMachine, LikePair};
 
@@ -142,11 +142,11 @@ fn pairs_of_one_processor(gallery: &Gallery, pairs: &[LikePair]) -> Markup {
 }
 
 fn widest(pair: &LikePair) -> String {
-    let facts: Vec<&str> =
-        pair.comparison.differences.iter().map(|fact| fact.fact.as_str()).collect();
-    let other = match facts.as_slice() {
-        [] => "no other fact differs".to_owned(),
-        facts => format!("different {}", facts.join(", ")),
+    let facts = joined(pair.comparison.differences.iter().map(|fact| &fact.fact), ", ");
+    let other = if facts.is_empty() {
+        "no other fact differs".to_owned()
+    } else {
+        format!("different {facts}")
     };
     match pair.comparison.widest() {
         Some(widest) => {
@@ -172,5 +172,5 @@ fn ranking_of_own_program() -> PageSection {
     ];
     let rows = rows.map(|(to, command)| [TableCell::from(to), TableCell::code(command)]);
     PageSection::new("Which machine suits my program?")
-        .with(Table::default().words(["to", "type"]).rows(rows))
+        .with(Table::with_words(["to", "type"]).rows(rows))
 }

@@ -2,7 +2,6 @@
 
 use super::{back, chosen_by, page_name};
 use crate::compare;
-use crate::page::draw;
 use crate::page::{PageSection, Table, TableCell};
 use maud::html;
 use seatmap_measure::gallery::{GalleryMachine, LikePair};
@@ -22,5 +21,5 @@ pub(super) fn page(first: &GalleryMachine, second: &GalleryMachine, pair: &LikeP
     let mut page = compare::page(&pair.comparison);
     page.sections.insert(0, PageSection::page("").with(links));
     page.sections.push(PageSection::page("Command").with(again));
-    draw::html(&page)
+    page.html()
 }

@@ -92,7 +92,7 @@ pub(super) fn loaded(points: &[LoadedPoint]) -> Block {
     });
     Block::Curves {
         curves: curves.collect(),
-        across: Title { text: "pairs at once", unit: AxisUnit::Whole },
+        across: "pairs at once",
         up: Title { text: "round trip", unit: AxisUnit::Time },
     }
 }

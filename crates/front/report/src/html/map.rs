@@ -6,6 +6,7 @@ use crate::reduced::Reduced;
 use crate::{AxisUnit, Digits, Grid, GridOrder, Scale, svg};
 use maud::{Markup, html};
 use seatmap_data::machine::{HomeModel, Profile};
+use seatmap_data::statistics::words::joined;
 
 /// Larger matrices are reduced for browsers without scripts.
 const STATIC_PUS: usize = 128;
@@ -73,12 +74,12 @@ fn cursor() -> Markup {
 }
 
 fn legend(scale: Scale, digits: Digits) -> Markup {
-    let stops: Vec<String> = VIRIDIS.iter().map(|rgb| hex(*rgb)).collect();
+    let stops = joined(VIRIDIS.map(hex), ",");
     html! {
         div.legend {
             div.scale {
                 span.ramp
-                    style=(format!("background:linear-gradient(to right,{})", stops.join(","))) {}
+                    style=(format!("background:linear-gradient(to right,{stops})")) {}
                 @for (position, text) in
                     svg::bar_ticks(scale, AxisUnit::Nanoseconds, |ns| digits.show(ns), APART)
                 {

@@ -2,6 +2,7 @@
 //! hyphen of `48-95`, and anywhere in code.
 
 use crate::glossary::{Piece, name_of, pieces};
+use seatmap_data::statistics::words::joined;
 
 /// A list of more bytes may be broken after its commas.
 const LONGEST_ON_A_LINE: usize = 20;
@@ -48,7 +49,7 @@ fn write(text: &mut String, words: &str, is_code: bool) {
         if list.len() > LONGEST_ON_A_LINE {
             let numbers =
                 list.split(',').map(|number| format!("<span class=\"whole\">{number}</span>"));
-            *text += &numbers.collect::<Vec<_>>().join(",<wbr>");
+            *text += &joined(numbers, ",<wbr>");
         } else if is_list || (is_code && list.len() > 1) {
             *text += &format!("<span class=\"whole\">{list}</span>");
         } else {

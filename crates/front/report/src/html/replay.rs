@@ -135,11 +135,10 @@ fn stories_and_looks(recording: &Recording) -> (Vec<Story>, Vec<Look>) {
                 stories.len() - 1
             });
             let story = &mut stories[at];
-            (story.program, story.name) =
-                (visible(&known.program).to_string(), visible(&known.name).to_string());
+            (story.program, story.name) = (visible(&known.program), visible(&known.name));
             // Only changes: a thread usually has one mask for all of its life.
             if story.masks.last().is_none_or(|(_, mask)| *mask != known.mask) {
-                story.masks.push((at_s, visible(&known.mask).to_string()));
+                story.masks.push((at_s, visible(&known.mask)));
             }
         }
         let mut ran = Vec::new();

@@ -1,7 +1,7 @@
 //! The page of one run: the CPU of each thread, and what went wrong.
 
-use crate::about::counted;
-use crate::page::{Page, PageSection, Table, TableCell, draw};
+use crate::about::{counted, or_dash};
+use crate::page::{Page, PageSection, Table, TableCell};
 use seatmap_launch::SeatedThread;
 use seatmap_os::CpuList;
 
@@ -55,13 +55,14 @@ pub fn seating_page(
     remarks: Vec<String>,
     threads: &[SeatedThread],
 ) -> String {
-    draw::html(&Page {
+    let page = Page {
         lead: remarks,
         sections: vec![PageSection::new("Threads").with(table(threads))],
         footer: "Threads in order of creation. A seat is verified when the kernel confirmed it and \
                  no sample found the thread elsewhere.",
         ..Page::new(format!("{program} on {machine}"), sentence(threads))
-    })
+    };
+    page.html()
 }
 
 /// Whether all threads are on their seats; else the first that is not.
@@ -99,21 +100,20 @@ fn sentence(threads: &[SeatedThread]) -> String {
 }
 
 fn table(threads: &[SeatedThread]) -> Table {
-    let table = Table::default()
-        .figures(["order", "thread"])
-        .words(["name", "task", "seat", "seen on", "verdict"]);
-    table.rows(threads.iter().map(|thread| {
-        let (word, class) = Verdict::of(thread).word();
-        [
-            thread.order.into(),
-            thread.tid.into(),
-            TableCell::from(&thread.name),
-            thread.task_label().unwrap_or_else(|| "-".to_owned()).into(),
-            spelled(&thread.cpus).into(),
-            spelled(&thread.seen_on).into(),
-            TableCell::from(thread.trouble.as_deref().unwrap_or_default()).level(word, class),
-        ]
-    }))
+    Table::with_figures(["order", "thread"])
+        .words(["name", "task", "seat", "seen on", "verdict"])
+        .rows(threads.iter().map(|thread| {
+            let (word, class) = Verdict::of(thread).word();
+            [
+                thread.order.into(),
+                thread.tid.into(),
+                TableCell::from(&thread.name),
+                or_dash(thread.task_label()).into(),
+                spelled(&thread.cpus).into(),
+                spelled(&thread.seen_on).into(),
+                TableCell::from(thread.trouble.as_deref().unwrap_or_default()).level(word, class),
+            ]
+        }))
 }
 
 /// `0`, `14-15`, or a dash.

@@ -13,40 +13,43 @@ pub fn facts(rows: &[(String, String)]) -> Markup {
 }
 
 pub(crate) fn classes(classes: &[DistanceClass], digits: Digits) -> Table {
-    let table = Table::default().words(["class"]).figures(["pairs", "median", "p10", "p90"]);
-    table.rows(classes.iter().map(|class| {
-        [
-            TableCell::from(&class.name),
-            class.pairs.into(),
-            TableCell::strong(digits.show(class.median_ns)),
-            digits.show(class.p10_ns).into(),
-            digits.show(class.p90_ns).into(),
-        ]
-    }))
+    Table::with_words(["class"]).figures(["pairs", "median", "p10", "p90"]).rows(
+        classes.iter().map(|class| {
+            [
+                TableCell::from(&class.name),
+                class.pairs.into(),
+                TableCell::strong(digits.show(class.median_ns)),
+                digits.show(class.p10_ns).into(),
+                digits.show(class.p90_ns).into(),
+            ]
+        }),
+    )
 }
 
 pub(super) fn groups(model: &HomeModel, digits: Digits) -> Table {
-    let table = Table::default().words(["group"]).figures(["inside"]).words(["PUs"]);
-    table.rows(model.groups.iter().enumerate().map(|(at, group)| {
-        let inside = digits.show(model.between_ns[(at, at)]);
-        let inside = if group.len() > 1 { inside } else { "alone".to_owned() };
-        [at.to_string(), inside, about::cpus(group).to_string()]
-    }))
+    Table::with_words(["group"]).figures(["inside"]).words(["PUs"]).rows(
+        model.groups.iter().enumerate().map(|(at, group)| {
+            let inside = digits.show(model.between_ns[(at, at)]);
+            let inside = if group.len() > 1 { inside } else { "alone".to_owned() };
+            [at.to_string(), inside, about::cpus(group).to_string()]
+        }),
+    )
 }
 
 pub(crate) fn loaded(points: &[LoadedPoint], digits: Digits) -> Table {
-    let table = Table::default().figures(["pairs at once", "median", "p10", "p90"]);
-    table.rows(points.iter().map(|point| {
-        [
-            TableCell::from(point.pairs),
-            TableCell::strong(digits.show(point.median_ns)),
-            digits.show(point.p10_ns).into(),
-            digits.show(point.p90_ns).into(),
-        ]
-    }))
+    Table::with_figures(["pairs at once", "median", "p10", "p90"]).rows(points.iter().map(
+        |point| {
+            [
+                TableCell::from(point.pairs),
+                TableCell::strong(digits.show(point.median_ns)),
+                digits.show(point.p10_ns).into(),
+                digits.show(point.p90_ns).into(),
+            ]
+        },
+    ))
 }
 
-pub(super) fn provenance(profile: &Profile) -> Vec<(String, String)> {
+pub(super) fn provenance(profile: &Profile) -> Vec<(&'static str, String)> {
     let origin = &profile.origin;
     let clock = &profile.clock;
     let protocol = profile.core_distance.as_ref().and_then(|distance| distance.protocol.as_ref());
@@ -61,5 +64,5 @@ pub(super) fn provenance(profile: &Profile) -> Vec<(String, String)> {
         ("Protocol", protocol.map(about::protocol)),
         ("Format", Some(profile.format.clone())),
     ];
-    rows.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+    rows.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }

@@ -1,12 +1,15 @@
 //! Lists the tasks and interrupts that used the CPU during gaps, from the kernel's trace.
 
+use super::us;
 use crate::duration::duration;
 use crate::page::{PageSection, Table};
+use seatmap_data::document::visible;
+use seatmap_data::statistics::words::joined;
 use seatmap_health::noise::{CpuNoise, GapCause, NoiseReport, Traced, TracedGap};
 use std::iter::once;
 
 /// The part of a gap that the kernel's trace does not explain.
-pub(crate) const UNEXPLAINED: &str = "unexplained: hypervisor, firmware or hardware";
+const UNEXPLAINED: &str = "unexplained: hypervisor, firmware or hardware";
 
 const TAKERS: usize = 6;
 
@@ -39,7 +42,7 @@ fn table([who, figures @ ..]: [&str; 5], cpu: u32, trace: &Traced) -> Table {
     if rows.is_empty() {
         rows.push(vec![cpu.to_string(), "0".to_owned()]);
     }
-    Table::default().figures(figures).words([who]).least([3, 7, 10, 10]).rows(rows)
+    Table::with_figures(figures).words([who]).least([3, 7, 10, 10]).rows(rows)
 }
 
 /// The longest gaps, and those missing from the trace.
@@ -63,31 +66,28 @@ pub(crate) fn left_out(noise: &CpuNoise, trace: &Traced) -> Option<String> {
 }
 
 fn row(cpu: u32, taker: &GapCause) -> Vec<String> {
-    let who = if taker.who.is_empty() { UNEXPLAINED } else { taker.who.as_str() };
-    let [all, one] = [taker.total_us, taker.longest_us].map(|us| duration(us * 1e3));
-    vec![cpu.to_string(), taker.gaps.to_string(), all, one, who.to_owned()]
+    let [all, one] = [taker.total_us, taker.longest_us].map(us);
+    vec![cpu.to_string(), taker.gaps.to_string(), all, one, who(taker).to_owned()]
+}
+
+pub(super) fn who(taker: &GapCause) -> &str {
+    if taker.who.is_empty() { UNEXPLAINED } else { &taker.who }
 }
 
 /// `7.340 ms at 1.203 s: unexplained 7.280 ms, hog 40.000 us`, the largest share first.
 pub(crate) fn gap(gap: &TracedGap) -> String {
     let mut parts: Vec<(String, f64)> =
-        gap.takers.iter().map(|share| (on_a_line(&share.who), share.us)).collect();
+        gap.takers.iter().map(|share| (visible(&share.who), share.us)).collect();
     parts.push(("unexplained".to_owned(), gap.unexplained_us));
     // Sort after adding the unexplained part, which may be the largest.
     parts.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let parts: Vec<String> =
-        parts.iter().map(|(who, us)| format!("{who} {}", duration(us * 1e3))).collect();
+    let parts = parts.iter().map(|(who, taken_us)| format!("{who} {}", us(*taken_us)));
     format!(
         "{} at {}: {}",
         duration(gap.length_ns as f64),
         duration(gap.start_ns as f64),
-        parts.join(", ")
+        joined(parts, ", ")
     )
-}
-
-/// A name must not begin a new line.
-fn on_a_line(who: &str) -> String {
-    seatmap_data::document::visible(who)
 }
 
 #[cfg(test)]

@@ -47,11 +47,13 @@ impl PairTimes {
         // Seven letters for a predicted time, '(12.34)'.
         let width = self.short.iter().map(|name| name.chars().count()).fold(7, usize::max);
         let names = self.short.iter().map(String::as_str);
-        let table = Table::default().figures(std::iter::once("").chain(names)).dense();
-        table.least(std::iter::repeat(width)).rows((0..n).map(|row| {
-            let times = (0..n).map(move |column| self.cell(row, column));
-            std::iter::once(self.short[row].clone()).chain(times)
-        }))
+        Table::with_figures(std::iter::once("").chain(names))
+            .dense()
+            .least(std::iter::repeat(width))
+            .rows((0..n).map(|row| {
+                let times = (0..n).map(move |column| self.cell(row, column));
+                std::iter::once(self.short[row].clone()).chain(times)
+            }))
     }
 
     fn cell(&self, row: usize, column: usize) -> String {

@@ -70,26 +70,9 @@ impl Page {
         self.sections.push(PageSection::new("").with(sentences));
         self
     }
-
-    /// The page as text, wrapped to a number of columns if given.
-    #[must_use]
-    pub fn text(&self, columns: Option<usize>) -> String {
-        draw::text(self, columns)
-    }
-
-    /// The page as one HTML file.
-    #[must_use]
-    pub fn html(&self) -> String {
-        draw::html(self)
-    }
-
-    /// The page for a job summary or a comment on a change.
-    #[must_use]
-    pub fn markdown(&self) -> String {
-        draw::markdown(self)
-    }
 }
 
+#[derive(Default)]
 pub(crate) struct PageSection {
     /// The title; a terminal omits it.
     title: String,
@@ -101,13 +84,7 @@ pub(crate) struct PageSection {
 
 impl PageSection {
     pub fn new(title: impl Into<String>) -> Self {
-        PageSection {
-            title: title.into(),
-            unit: "",
-            blocks: Vec::new(),
-            only: None,
-            is_narrow: false,
-        }
+        PageSection { title: title.into(), ..PageSection::default() }
     }
 
     /// A section for HTML only.
@@ -148,13 +125,12 @@ pub(crate) enum Block {
     Table(Table),
     /// A time for each pair of named things.
     Matrix(PairTimes),
-    Intervals {
-        rows: Vec<Interval>,
-        title: &'static str,
-    },
+    /// Differences in percent.
+    Intervals(Vec<Interval>),
+    /// Curves over counts, such as the numbers of blocks.
     Curves {
         curves: Vec<PlotCurve>,
-        across: Title<'static>,
+        across: &'static str,
         up: Title<'static>,
     },
     /// A drawing for HTML: a heat map, a floor plan.
@@ -172,7 +148,7 @@ impl Block {
             Block::Table(table) => table.rows.is_empty(),
             Block::Picture(picture) => picture.0.is_empty(),
             Block::Drawn(text) => medium == Medium::Html || text.is_empty(),
-            Block::Intervals { rows, .. } => rows.is_empty(),
+            Block::Intervals(rows) => rows.is_empty(),
             Block::Matrix(times) => !times.fits(medium),
             Block::Curves { curves, .. } => curves.is_empty(),
             Block::Beside(blocks) => blocks.is_empty(),
@@ -189,6 +165,12 @@ impl From<Table> for Block {
 impl From<Markup> for Block {
     fn from(markup: Markup) -> Self {
         Block::Picture(markup)
+    }
+}
+
+impl From<Option<String>> for Block {
+    fn from(line: Option<String>) -> Self {
+        Block::Text(Vec::from_iter(line))
     }
 }
 

@@ -17,6 +17,16 @@ pub(crate) struct Table {
 }
 
 impl Table {
+    /// A table that begins with columns of words.
+    pub fn with_words<'a>(heads: impl IntoIterator<Item = &'a str>) -> Self {
+        Table::default().words(heads)
+    }
+
+    /// A table that begins with columns of figures.
+    pub fn with_figures<'a>(heads: impl IntoIterator<Item = &'a str>) -> Self {
+        Table::default().figures(heads)
+    }
+
     pub fn words<'a>(self, heads: impl IntoIterator<Item = &'a str>) -> Self {
         self.columns(heads, false)
     }

@@ -11,6 +11,8 @@ const ROW: f64 = 40.0;
 /// Room for the outer ticks.
 const SIDE: f64 = 22.0;
 const BELOW: f64 = 42.0;
+/// The title of the axis.
+pub(crate) const TITLE: &str = "difference, %";
 
 /// A difference with its interval.
 pub(crate) struct Interval {
@@ -20,7 +22,7 @@ pub(crate) struct Interval {
 }
 
 /// Each interval is below its name.
-pub(crate) fn intervals(rows: &[Interval], title: &str) -> Markup {
+pub(crate) fn intervals(rows: &[Interval]) -> Markup {
     // Zero is always on the axis, even if all intervals are far from it.
     let values =
         rows.iter().flat_map(|row| row.ends.into_iter().flatten().chain([row.centre, 0.0]));
@@ -34,9 +36,9 @@ pub(crate) fn intervals(rows: &[Interval], title: &str) -> Markup {
     let drawn = html! {
         (frame.ticks_across())
         @for (at, row) in rows.iter().enumerate() { (drawn(row, ROW * at as f64, &frame)) }
-        (frame.title_across(title))
+        (frame.title_across(TITLE))
     };
-    chart([WIDTH, height + BELOW], title, &drawn)
+    chart([WIDTH, height + BELOW], TITLE, &drawn)
 }
 
 fn drawn(row: &Interval, top: f64, frame: &ChartFrame) -> Markup {

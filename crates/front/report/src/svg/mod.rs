@@ -18,6 +18,7 @@ pub use noise::noise;
 pub use traffic::traffic;
 
 use crate::axis::{Axis, AxisUnit, Tick};
+use crate::digits::without_zeros;
 use crate::palette::{UNKNOWN, hex};
 use crate::{Digits, Grid, GridOrder, Scale};
 use cells::Fill;
@@ -103,8 +104,7 @@ pub(crate) fn bar_ticks(
 /// A number for an attribute: at most three decimals, without trailing zeros.
 #[must_use]
 pub fn number(value: f64) -> String {
-    let text = format!("{value:.3}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    without_zeros(&format!("{value:.3}"))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::palette::colour;
 use crate::reduced::Reduced;
 use crate::{Digits, Scale};
 use anstyle::Style;
+use seatmap_data::statistics::words::joined;
 
 pub(super) const LINES: usize = 2;
 const BAR: usize = 30;
@@ -49,7 +50,7 @@ fn bar(scale: Scale, digits: Digits, options: &DrawOptions) -> String {
 /// The distance at which each digit begins.
 fn steps(scale: Scale, digits: Digits, width: usize) -> String {
     let step = |at: &u32| format!("{at}: {}", digits.show(scale.value_ns(f64::from(*at) / 10.0)));
-    let line = |at: &[u32]| format!("from {}", at.iter().map(step).collect::<Vec<_>>().join("  "));
+    let line = |at: &[u32]| format!("from {}", joined(at.iter().map(step), "  "));
     let lines = [line(&[0, 2, 4, 6, 8, 9]), line(&[0, 3, 6, 9]), line(&[0, 9])];
     // The most steps that fit: the legend has a fixed number of lines.
     let fits = lines.iter().find(|line| line.len() <= width);

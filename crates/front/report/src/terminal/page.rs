@@ -9,6 +9,7 @@ use crate::page::{Block, Medium, Page, PageSection, Table, TableCell};
 use crate::{Digits, about};
 use seatmap_data::document::visible;
 use seatmap_data::machine::{Profile, WakeupClass};
+use seatmap_data::statistics::words::joined;
 use seatmap_measure::classes::{DistanceClass, QuantilesOf, classes};
 use seatmap_measure::findings::findings;
 
@@ -62,17 +63,16 @@ fn heading(options: &DrawOptions) -> &'static str {
 
 fn head(profile: &Profile, options: &DrawOptions) -> PageSection {
     let known = about::environment(&profile.environment);
-    let environment: Vec<String> =
-        known.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    let environment = joined(known.iter().map(|(name, value)| format!("{name} {value}")), "; ");
     let name = match options.colour {
         Colour::None => TableCell::from(&profile.name),
         // Bold.
         _ => TableCell::painted(&profile.name, "1"),
     };
-    let table = Table::default().words(["", ""]).flush();
+    let table = Table::with_words(["", ""]).flush();
     PageSection::new("Machine")
         .with(table.rows([[name, about::origin(profile).into()]]))
-        .with(Block::Drawn(indented(&visible(&environment.join("; ")), options.width, 2)))
+        .with(Block::Drawn(indented(&visible(&environment), options.width, 2)))
         .with(Block::Drawn(indented(&about::topology(&profile.topology), options.width, 2)))
 }
 
@@ -109,7 +109,7 @@ fn class_table(classes: &[DistanceClass], digits: Digits) -> Vec<Block> {
     let note = "  Quantiles are of the pairs' medians: this profile has no samples.";
     let is_exact = classes.iter().all(|class| class.quantiles_of == QuantilesOf::Samples);
     let note = (!is_exact).then(|| note.to_owned());
-    vec![tables::classes(classes, digits).into(), Vec::from_iter(note).into()]
+    vec![tables::classes(classes, digits).into(), note.into()]
 }
 
 fn neighbours(profile: &Profile, os: u32, digits: Digits) -> Block {
@@ -117,7 +117,7 @@ fn neighbours(profile: &Profile, os: u32, digits: Digits) -> Block {
         return vec![format!("  PU {os} has no distances in this profile.")].into();
     };
     let head = format!("of PU {os}");
-    let table = Table::default().words([&*head]).figures(["ns"]).words([""]);
+    let table = Table::with_words([&*head]).figures(["ns"]).words([""]);
     let rows = found.iter().map(|other| {
         let ns = format!("{}{}", digits.show(other.median_ns), mark(other.status));
         let level = shared_level(profile, os, other.os);
@@ -136,14 +136,14 @@ fn groups(profile: &Profile, digits: Digits, options: &DrawOptions) -> Table {
         let to = |other: &usize| model.between_ns[(at, *other)];
         let others = (0..model.groups.len()).filter(|other| *other != at);
         let nearest = others.min_by(|a, b| to(a).total_cmp(&to(b)));
-        let nearest = nearest.map_or(String::new(), |other| {
+        let nearest = nearest.map_or_else(String::new, |other| {
             format!("nearest {other} at {}", digits.show(to(&other)))
         });
         // Half the line for the list of CPUs, the rest for the distances.
         let pus = super::caption::cut(&about::cpus(group).to_string(), options.width / 2);
         [at.to_string(), pus, inside, nearest]
     };
-    let table = Table::default().figures([""]).words([""; 3]);
+    let table = Table::with_figures([""]).words([""; 3]);
     table.rows(model.groups.iter().enumerate().map(line))
 }
 
@@ -151,7 +151,7 @@ fn speed(profile: &Profile, options: &DrawOptions) -> Vec<Block> {
     let Some(speed) = &profile.speed else { return Vec::new() };
     let classes = crate::speed::classes(profile);
     let together = if speed.together.is_some() { "together" } else { "" };
-    let table = Table::default().words(["", "CPUs"]).figures(["alone", together]);
+    let table = Table::with_words(["", "CPUs"]).figures(["alone", together]);
     let rows = classes.iter().map(|class| {
         let [what, cpus, alone, together] = class.row();
         [what, super::caption::cut(&cpus, options.width / 2), alone, together]
@@ -166,8 +166,9 @@ fn wakeups(profile: &Profile) -> Table {
         .as_ref()
         .map(|wakeups| wakeups.classes(&profile.topology))
         .unwrap_or_default();
-    let table = Table::default().words(["on"]).figures(["pairs", "median", "95 % interval"]);
-    table.rows(classes.iter().map(wakeup_row))
+    Table::with_words(["on"])
+        .figures(["pairs", "median", "95 % interval"])
+        .rows(classes.iter().map(wakeup_row))
 }
 
 /// The interval reaches from the lowest to the highest end of the pairs' intervals.

@@ -1,6 +1,7 @@
 //! Draws a topology as a tree: package, NUMA node, die, L3, and the PUs of each core.
 
 use seatmap_data::machine::{Pu, Topology};
+use seatmap_data::statistics::words::joined;
 use seatmap_os::CpuList;
 
 type Level = (&'static str, fn(&Pu) -> Option<u32>);
@@ -62,9 +63,8 @@ fn cores(pus: &[&Pu]) -> String {
     if !smt {
         return CpuList(pus.iter().map(|pu| pu.os).collect()).to_string();
     }
-    let joined =
-        |members: &[&Pu]| members.iter().map(|pu| pu.os.to_string()).collect::<Vec<_>>().join("+");
-    cores.iter().map(|(_, members)| joined(members)).collect::<Vec<_>>().join(" ")
+    let cores = cores.iter().map(|(_, members)| joined(members.iter().map(|pu| pu.os), "+"));
+    joined(cores, " ")
 }
 
 #[cfg(test)]

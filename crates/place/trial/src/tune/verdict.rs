@@ -54,6 +54,12 @@ pub struct CommandComparison {
 }
 
 impl CommandComparison {
+    /// The ends of the difference's interval in percent; `None` if there are too few blocks.
+    #[must_use]
+    pub fn interval_percent(&self) -> Option<[f64; 2]> {
+        Some([percent(self.ratio_low?), percent(self.ratio_high?)])
+    }
+
     fn of(
         with: usize,
         logs: &[f64],

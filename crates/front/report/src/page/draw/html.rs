@@ -1,23 +1,28 @@
 //! Draws a page as one HTML file.
 
+use crate::AxisUnit;
 use crate::html::document::{document, head};
 use crate::page::table::{TableCell, TableColumn, TextStyle};
 use crate::page::{Block, Medium, Page, PageSection, Table};
 use crate::svg::curves::curves;
+use crate::svg::frame::Title;
 use crate::svg::intervals::intervals;
 use maud::{Markup, html};
 
-/// Works offline and without scripts.
-pub(crate) fn html(page: &Page) -> String {
-    document(&page.title, &markup(page), "", "null")
-}
+impl Page {
+    /// The page as one HTML file, which works offline and without scripts.
+    #[must_use]
+    pub fn html(&self) -> String {
+        document(&self.title, &self.markup(), "", "null")
+    }
 
-fn markup(page: &Page) -> Markup {
-    let lead = html! { @for line in &page.lead { p.lead { (line) } } };
-    html! {
-        (head(&page.title, &page.headline, &lead))
-        main { (sections(&page.sections)) }
-        footer { (page.footer) }
+    fn markup(&self) -> Markup {
+        let lead = html! { @for line in &self.lead { p.lead { (line) } } };
+        html! {
+            (head(&self.title, &self.headline, &lead))
+            main { (sections(&self.sections)) }
+            footer { (self.footer) }
+        }
     }
 }
 
@@ -56,8 +61,10 @@ fn block(block: &Block) -> Markup {
             Block::List(lines) => ul.findings { @for line in lines { li { (line) } } }
             Block::Table(rows) => (table(rows)),
             Block::Matrix(matrix) => (matrix.picture()),
-            Block::Intervals { rows, title } => (intervals(rows, title)),
-            Block::Curves { curves: them, across, up } => (curves(them, *across, *up)),
+            Block::Intervals(rows) => (intervals(rows)),
+            Block::Curves { curves: them, across, up } => {
+                (curves(them, Title { text: across, unit: AxisUnit::Whole }, *up))
+            }
             Block::Picture(picture) => (picture),
             Block::Drawn(_) => {}
             Block::Beside(blocks) => div.halves {

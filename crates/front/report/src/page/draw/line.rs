@@ -30,7 +30,7 @@ pub(crate) fn indented(text: &str, columns: usize, indent: usize) -> String {
 }
 
 /// A text in its own column.
-pub(super) fn joined(text: &str, columns: usize) -> Vec<String> {
+pub(super) fn in_column(text: &str, columns: usize) -> Vec<String> {
     broken(text, columns, mark(text))
 }
 
@@ -41,7 +41,7 @@ pub fn command(line: &str, columns: usize) -> String {
 }
 
 /// A command in its own column.
-pub(super) fn joined_command(line: &str, columns: usize) -> Vec<String> {
+pub(super) fn command_in_column(line: &str, columns: usize) -> Vec<String> {
     continued(line, columns, mark(line))
 }
 

@@ -2,18 +2,22 @@
 //! show without pictures or scripts.
 
 use crate::page::{Block, Medium, Page, PageSection, Table};
-use crate::svg::intervals::Interval;
+use crate::svg::intervals::{Interval, TITLE};
 use seatmap_data::document::{left_aligned, visible};
+use seatmap_data::statistics::words::joined;
 
 const AXIS: usize = 41;
 
-/// The sections of a terminal, and charts of intervals.
-pub(crate) fn markdown(page: &Page) -> String {
-    let headline = format!("**{}**\n", escaped(&page.headline));
-    let lead = paragraphs(&page.lead);
-    let sections = page.sections.iter().map(section);
-    let parts = [headline, lead].into_iter().chain(sections);
-    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+impl Page {
+    /// The page for a job summary or a comment on a change: the sections of a terminal, and charts
+    /// of intervals.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let headline = format!("**{}**\n", escaped(&self.headline));
+        let sections = self.sections.iter().map(section);
+        let parts = [headline, paragraphs(&self.lead)].into_iter().chain(sections);
+        joined(parts.filter(|part| !part.is_empty()), "\n")
+    }
 }
 
 fn section(section: &PageSection) -> String {
@@ -21,10 +25,9 @@ fn section(section: &PageSection) -> String {
     let blocks = section.drawn(Medium::Terminal).chain(
         section
             .drawn(Medium::Html)
-            .filter(|block| section.only.is_some() && matches!(block, Block::Intervals { .. })),
+            .filter(|block| section.only.is_some() && matches!(block, Block::Intervals(_))),
     );
-    let drawn: Vec<String> = blocks.map(block).filter(|text| !text.is_empty()).collect();
-    drawn.join("\n")
+    joined(blocks.map(block).filter(|text| !text.is_empty()), "\n")
 }
 
 fn block(block: &Block) -> String {
@@ -32,7 +35,7 @@ fn block(block: &Block) -> String {
         Block::Text(texts) => paragraphs(texts),
         Block::List(texts) => texts.iter().map(|text| format!("- {}\n", escaped(text))).collect(),
         Block::Table(rows) => table(rows),
-        Block::Intervals { rows, title } => intervals(rows, title),
+        Block::Intervals(rows) => intervals(rows),
         Block::Matrix(_) | Block::Drawn(_) => {
             format!("```text\n{}```\n", super::text::block(block, None))
         }
@@ -42,23 +45,22 @@ fn block(block: &Block) -> String {
 }
 
 fn paragraphs(texts: &[String]) -> String {
-    let lines: Vec<String> = texts.iter().map(|text| format!("{}\n", escaped(text))).collect();
-    lines.join("\n")
+    joined(texts.iter().map(|text| format!("{}\n", escaped(text))), "\n")
 }
 
 fn table(table: &Table) -> String {
     let shown = table.shown(Medium::Terminal);
-    let mut text = row(shown.iter().map(|at| escaped(&table.columns[*at].head)).collect());
+    let mut text = row(shown.iter().map(|at| escaped(&table.columns[*at].head)));
     let columns = shown.iter().map(|at| table.columns[*at].is_figures);
-    text += &row(columns.map(|is_figures| if is_figures { "--:" } else { "---" }.into()).collect());
+    text += &row(columns.map(|is_figures| if is_figures { "--:" } else { "---" }));
     for cells in &table.rows {
-        text += &row(shown.iter().map(|at| escaped(&cells[*at].text)).collect());
+        text += &row(shown.iter().map(|at| escaped(&cells[*at].text)));
     }
     text
 }
 
-fn row(cells: Vec<String>) -> String {
-    format!("| {} |\n", cells.join(" | "))
+fn row(cells: impl Iterator<Item: ToString>) -> String {
+    format!("| {} |\n", joined(cells, " | "))
 }
 
 /// The position in letters.
@@ -68,13 +70,13 @@ fn place(value: f64, most: f64) -> usize {
 }
 
 /// `|` is 0, `o` the difference, `-` its interval.
-fn intervals(rows: &[Interval], title: &str) -> String {
+fn intervals(rows: &[Interval]) -> String {
     let ends = rows.iter().flat_map(|row| row.ends.into_iter().flatten().chain([row.centre]));
     let finite = ends.filter(|value| value.is_finite());
     let most = finite.map(f64::abs).fold(1e-9, f64::max);
     let names: Vec<String> = rows.iter().map(|row| visible(&row.name)).collect();
     let width = names.iter().map(|name| name.chars().count()).fold(0, usize::max);
-    let mut text = format!("```text\n{title}, from {:+.1} to {most:+.1}\n", -most);
+    let mut text = format!("```text\n{TITLE}, from {:+.1} to {most:+.1}\n", -most);
     for (row, name) in rows.iter().zip(&names) {
         let mut letters = vec![' '; AXIS];
         if let Some([low, high]) = row.ends {
@@ -117,11 +119,11 @@ mod tests {
     fn markdown_has_headline_tables_and_charts() {
         let row = |name: &str, centre, ends| Interval { name: name.to_owned(), centre, ends };
         let rows = vec![row("a", 5.0, Some([2.5, 10.0])), row("b`", -10.0, None)];
-        let columns = Table::default().words(["name"]).figures(["time"]);
+        let columns = Table::with_words(["name"]).figures(["time"]);
         let page = Page {
             lead: vec!["2 blocks.".to_owned()],
             sections: vec![
-                PageSection::page("chart").with(Block::Intervals { rows, title: "difference, %" }),
+                PageSection::page("chart").with(Block::Intervals(rows)),
                 PageSection::new("table").with(columns.rows([["a|b", "<1>"]])),
                 PageSection::page("settings").with(vec!["left out".to_owned()]),
             ],
@@ -134,7 +136,7 @@ mod tests {
              b'  o{between}|\n```\n"
         );
         assert_eq!(
-            markdown(&page),
+            page.markdown(),
             format!(
                 "**It is &#64;slower**\n\n2 blocks.\n\n{chart}\n| name | time |\n| --- | --: |\n\
                  | a\\|b | &lt;1&gt; |\n"

@@ -5,9 +5,8 @@ pub(crate) mod line;
 mod markdown;
 mod text;
 
-pub(crate) use html::{html, sections, table as html_table};
-pub(crate) use markdown::markdown;
-pub(crate) use text::text;
+pub(crate) use html::{sections, table as html_table};
+pub(crate) use text::cut_middle;
 
 #[cfg(test)]
 mod tests;

@@ -3,26 +3,31 @@
 //! Sentences are broken at blanks, rows of tables within their last column. A table that is still
 //! too wide loses columns from the right and names them, so the least important columns come last.
 
-use super::line::{LEAST_COLUMNS, joined, joined_command, wrapped};
+use super::line::{LEAST_COLUMNS, command_in_column, in_column, wrapped};
 use crate::counted;
 use crate::page::table::{TableCell, TextStyle};
 use crate::page::{Block, Medium, Page, Table};
 use seatmap_data::document::{left_aligned, right_aligned, visible};
+use seatmap_data::statistics::words::joined;
 
 const LEAST_WORDS: usize = 24;
 
-/// Omits the title; a blank line separates sections.
-pub(crate) fn text(page: &Page, columns: Option<usize>) -> String {
-    let columns = columns.map(|columns| columns.max(LEAST_COLUMNS));
-    let headline = match page.gap_below_headline {
-        Some(gap) => line(&page.headline, columns) + gap,
-        None => String::new(),
-    };
-    let sections = page.sections.iter().map(|section| {
-        section.drawn(Medium::Terminal).map(|block| self::block(block, columns)).collect()
-    });
-    let parts = std::iter::once(lines(&page.lead, columns)).chain(sections);
-    headline + &parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+impl Page {
+    /// The page as text without its title, wrapped to a number of columns if given. A blank line
+    /// separates sections.
+    #[must_use]
+    pub fn text(&self, columns: Option<usize>) -> String {
+        let columns = columns.map(|columns| columns.max(LEAST_COLUMNS));
+        let headline = match self.gap_below_headline {
+            Some(gap) => line(&self.headline, columns) + gap,
+            None => String::new(),
+        };
+        let sections = self.sections.iter().map(|section| {
+            section.drawn(Medium::Terminal).map(|block| self::block(block, columns)).collect()
+        });
+        let parts = std::iter::once(lines(&self.lead, columns)).chain(sections);
+        headline + &joined(parts.filter(|part| !part.is_empty()), "\n")
+    }
 }
 
 pub(super) fn block(block: &Block, columns: Option<usize>) -> String {
@@ -40,7 +45,7 @@ pub(super) fn block(block: &Block, columns: Option<usize>) -> String {
             blocks.iter().map(|(_, beside)| self::block(beside, columns)).collect()
         }
         // In a terminal, tables and sentences contain the same figures.
-        Block::Intervals { .. } | Block::Curves { .. } | Block::Picture(_) => String::new(),
+        Block::Intervals(_) | Block::Curves { .. } | Block::Picture(_) => String::new(),
     }
 }
 
@@ -178,7 +183,7 @@ impl<'a> TextGrid<'a> {
             } else {
                 // Figures are right-aligned, so that their digits line up.
                 let aligned = if self.is_figures(*at) { right_aligned } else { left_aligned };
-                painted(&aligned(&cut(&cell.text, width), width), cell.look)
+                painted(&aligned(&cut_middle(&cell.text, width), width), cell.look)
             };
             text += &gap;
             begin += width + gap.len();
@@ -204,7 +209,7 @@ impl<'a> TextGrid<'a> {
 }
 
 fn lines_of(cell: &TableCell, width: usize) -> Vec<String> {
-    let lines = if cell.look == TextStyle::Code { joined_command } else { joined };
+    let lines = if cell.look == TextStyle::Code { command_in_column } else { in_column };
     lines(&cell.text, width)
 }
 
@@ -215,8 +220,8 @@ fn painted(text: &str, look: TextStyle) -> String {
     }
 }
 
-/// Replaces the middle by `~`.
-fn cut(text: &str, width: usize) -> String {
+/// Replaces the middle by `~`: related names usually begin alike and end with a number.
+pub(crate) fn cut_middle(text: &str, width: usize) -> String {
     let length = text.chars().count();
     if length <= width {
         return text.to_owned();
@@ -234,7 +239,7 @@ mod tests {
     #[test]
     fn figures_are_right_aligned() {
         let rows = [["same L3", "40.5", "x"], ["other", "9.1", "y"]];
-        let columns = Table::default().words(["class"]).figures(["ns"]).words(["page"]);
+        let columns = Table::with_words(["class"]).figures(["ns"]).words(["page"]);
         assert_eq!(
             table(&columns.least([0, 6]).page_only(2).rows(rows), None),
             "  class        ns\n  same L3    40.5\n  other       9.1\n"
@@ -254,6 +259,6 @@ mod tests {
             ],
             ..Page::new("title", "headline")
         };
-        assert_eq!(text(&page, None), "2 nodes.\n\n- one\n- t\\u{1b}wo\n\nthree\n");
+        assert_eq!(page.text(None), "2 nodes.\n\n- one\n- t\\u{1b}wo\n\nthree\n");
     }
 }

@@ -21,11 +21,11 @@ pub(crate) fn program(name: &str) -> Color {
 
 /// Faulty, idle, or in the program's colour; possibly selected.
 pub(crate) fn row(name: &str, is_wrong: bool, rests: bool, is_selected: bool) -> Style {
-    let style = match (is_wrong, rests) {
+    let style: Style = match (is_wrong, rests) {
         // A fault is visible even in an idle thread.
-        (true, _) => Style::new().fg(Color::Indexed(WRONG)),
-        (false, true) => Style::new().add_modifier(Modifier::DIM),
-        (false, false) => Style::new().fg(program(name)),
+        (true, _) => Color::Indexed(WRONG).into(),
+        (false, true) => Modifier::DIM.into(),
+        (false, false) => program(name).into(),
     };
     // Some terminals dim both colours of dim text with swapped background.
     let selected =

@@ -4,14 +4,16 @@ use super::colours;
 use super::map::{SeatLayout, Size, lay_out};
 use super::row::TopRow;
 use super::seats::SeatGroups;
-use super::table::{cut, cut_name, line, titles};
+use super::table::{cut, line, titles};
 use super::view::{Prompt, TopView};
 use super::wakes;
 use crate::counted;
+use crate::page::draw::cut_middle;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use seatmap_data::document::{left_aligned, visible};
+use seatmap_data::statistics::words::joined;
 use seatmap_watch::live::SeatingFrame;
 use seatmap_watch::seating::CellCpus;
 use seatmap_watch::{Finding, WatchedThread};
@@ -129,16 +131,16 @@ pub fn plain(scene: &Scene, width: u16) -> String {
     let mut text = String::new();
     for y in 0..area.height {
         let line: String = (0..area.width).map(|x| buffer[(x, y)].symbol()).collect();
-        text.push_str(line.trim_end());
+        text += line.trim_end();
         text.push('\n');
     }
     if all > shown {
         let what = if wakes.is_some() { "more pair" } else { "more thread" };
-        text.push_str(&format!("... and {}\n", counted(all - shown, what)));
+        text += &format!("... and {}\n", counted(all - shown, what));
     }
     for finding in scene.findings.iter().take(PLAIN_FINDINGS) {
         let mark = if finding.is_wrong() { '!' } else { 'i' };
-        text.push_str(&format!("{mark} {}: {}\n", finding.rule, visible(&finding.what)));
+        text += &format!("{mark} {}\n", sentence(finding));
     }
     text
 }
@@ -150,10 +152,10 @@ struct Canvas<'a> {
 }
 
 impl Canvas<'_> {
-    fn put(&mut self, x: u16, y: u16, text: &str, style: Style) {
+    fn put(&mut self, x: u16, y: u16, text: &str, style: impl Into<Style>) {
         if x < self.area.width && y < self.area.height {
             let room = usize::from(self.area.width - x);
-            self.buffer.set_stringn(self.area.x + x, self.area.y + y, text, room, style);
+            self.buffer.set_stringn(self.area.x + x, self.area.y + y, text, room, style.into());
         }
     }
 }
@@ -176,7 +178,7 @@ fn heading(scene: &Scene, left_out: usize, canvas: &mut Canvas) {
         counted(seating.processes.len(), "program"),
         seating.watched_s
     );
-    canvas.put(0, 0, &title, Style::new().add_modifier(Modifier::BOLD));
+    canvas.put(0, 0, &title, Modifier::BOLD);
     let wrong = scene.findings.iter().filter(|finding| finding.is_wrong()).count();
     // A narrow terminal cuts the end, so the least important note comes last.
     let mut notes: Vec<String> = Vec::new();
@@ -189,7 +191,7 @@ fn heading(scene: &Scene, left_out: usize, canvas: &mut Canvas) {
     notes.extend(scene.recording.map(|file| format!("RECORDING to {}", visible(file))));
     notes.push(scene.groups.source.clone());
     notes.extend(hidden(scene));
-    canvas.put(0, 1, &notes.join("; "), Style::new().add_modifier(Modifier::DIM));
+    canvas.put(0, 1, &notes.join("; "), Modifier::DIM);
 }
 
 /// An incomplete list must not look complete.
@@ -215,7 +217,7 @@ fn cells(scene: &Scene) -> impl Iterator<Item = String> {
 
 fn cell_of_cpu(scene: &Scene) -> HashMap<u32, String> {
     let of = |cell: &CellCpus| {
-        let name = visible(&cell.name).to_string();
+        let name = visible(&cell.name);
         cell.set().iter().map(move |cpu| (cpu, name.clone())).collect::<Vec<_>>()
     };
     scene.frame.seating.cells.iter().flat_map(of).collect()
@@ -244,30 +246,25 @@ fn seats(scene: &Scene, map: &SeatLayout, canvas: &mut Canvas) {
     let arcs = if scene.view.shows_wakes { wakes::arcs(scene.frame) } else { HashMap::new() };
     let cells = cell_of_cpu(scene);
     for (place, title) in &map.titles {
-        canvas.put(
-            place.x,
-            ABOVE + place.y,
-            &cut(title, place.width.into()),
-            Style::new().add_modifier(Modifier::DIM),
-        );
+        let title = cut(title, place.width.into());
+        canvas.put(place.x, ABOVE + place.y, &title, Modifier::DIM);
     }
     for (cpu, place) in &map.seats {
         let thread = busiest.get(cpu);
         // Coloured by the program's name, so that all its threads look alike.
         let program = thread.and_then(|thread| programs.get(&thread.pid).copied());
-        let style =
-            program.map_or(Style::new(), |program| Style::new().fg(colours::program(program)));
+        let style = program.map_or(Style::new(), |program| colours::program(program).into());
         let seat = Seat {
             label: format!("{cpu}{}", if scene.groups.efficient.contains(cpu) { "e" } else { "" }),
             load: loads.get(cpu).copied(),
-            name: [
-                cells.get(cpu).map(|cell| format!("[{cell}]")),
-                thread.map(|thread| visible(&thread.name)),
-            ]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join(" "),
+            name: joined(
+                cells
+                    .get(cpu)
+                    .map(|cell| format!("[{cell}]"))
+                    .into_iter()
+                    .chain(thread.map(|thread| visible(&thread.name))),
+                " ",
+            ),
             arcs: arcs.get(cpu).cloned().unwrap_or_default(),
         };
         for (text, down) in seat.lines(map.size, place.width.into()).iter().zip(0..) {
@@ -309,9 +306,9 @@ impl Seat {
         let room = width.saturating_sub(self.arcs.chars().count() + 1);
         // A cut arc label is useless, so arcs come first.
         if self.arcs.is_empty() {
-            cut_name(&self.name, width)
+            cut_middle(&self.name, width)
         } else {
-            cut(format!("{} {}", cut_name(&self.name, room), self.arcs).trim_start(), width)
+            cut(format!("{} {}", cut_middle(&self.name, room), self.arcs).trim_start(), width)
         }
     }
 }
@@ -341,7 +338,7 @@ fn table(scene: &Scene, y: u16, lines: usize, canvas: &mut Canvas) {
     let view = scene.view;
     let width = usize::from(canvas.area.width);
     let head = left_aligned(&titles(view, width), width);
-    canvas.put(0, y, &head, Style::new().add_modifier(Modifier::REVERSED));
+    canvas.put(0, y, &head, Modifier::REVERSED);
     let shown = scene.rows.iter().enumerate().skip(view.first).take(lines);
     for ((at, row), y) in shown.zip(y + 1..) {
         // Padded to the edge, so that the selection's background has no gap.
@@ -355,12 +352,7 @@ fn table(scene: &Scene, y: u16, lines: usize, canvas: &mut Canvas) {
 
 fn wakes_table(scene: &Scene, y: u16, lines: usize, canvas: &mut Canvas) {
     let width = usize::from(canvas.area.width);
-    canvas.put(
-        0,
-        y,
-        &left_aligned(&wakes::titles(), width),
-        Style::new().add_modifier(Modifier::REVERSED),
-    );
+    canvas.put(0, y, &left_aligned(&wakes::titles(), width), Modifier::REVERSED);
     for (line, y) in wakes::lines(scene.frame).iter().take(lines).zip(y + 1..) {
         canvas.put(0, y, line, Style::new());
     }
@@ -374,27 +366,16 @@ fn foot(scene: &Scene, canvas: &mut Canvas) {
     let letters: Vec<char> = text.chars().collect();
     // Broken at the edge rather than between words, to use both lines fully.
     for (part, y) in letters.chunks(width).take(2).zip(height.saturating_sub(BELOW)..) {
-        canvas.put(
-            0,
-            y,
-            &part.iter().collect::<String>(),
-            Style::new().add_modifier(Modifier::BOLD),
-        );
+        canvas.put(0, y, &part.iter().collect::<String>(), Modifier::BOLD);
     }
-    canvas.put(0, height.saturating_sub(1), KEYS, Style::new().add_modifier(Modifier::DIM));
+    canvas.put(0, height.saturating_sub(1), KEYS, Modifier::DIM);
 }
 
 fn message(scene: &Scene) -> String {
     let view = scene.view;
-    let finding = || {
-        let finding = scene.rows.get(view.at).and_then(|row| scene.findings.get(row.finding?))?;
-        Some(format!("{}: {}", finding.rule, visible(&finding.what)))
-    };
+    let finding = || scene.findings.get(scene.rows.get(view.at)?.finding?);
     // Misplaced threads may be below the screen, so show the gravest finding.
-    let gravest = || {
-        let finding = scene.findings.iter().find(|finding| finding.is_wrong())?;
-        Some(format!("{}: {}", finding.rule, visible(&finding.what)))
-    };
+    let gravest = || scene.findings.iter().find(|finding| finding.is_wrong());
     let threads = |tids: &[i32]| match tids {
         [tid] => format!("thread {tid}"),
         many => counted(many.len(), "thread"),
@@ -415,9 +396,13 @@ fn message(scene: &Scene) -> String {
             format!("bind {} to {}? y/n", threads(tids), cpus.named())
         }
         // The result of a key takes precedence over findings.
-        None if !view.message.is_empty() => visible(&view.message).to_string(),
-        None => finding().or_else(gravest).unwrap_or_default(),
+        None if !view.message.is_empty() => visible(&view.message),
+        None => finding().or_else(gravest).map(sentence).unwrap_or_default(),
     }
+}
+
+fn sentence(finding: &Finding) -> String {
+    format!("{}: {}", finding.rule, visible(&finding.what))
 }
 
 #[cfg(test)]

@@ -148,13 +148,6 @@ fn next_match(view: TopView, rows: &[TopRow], from: usize) -> TopView {
 }
 
 fn key_of_prompt(view: TopView, prompt: Prompt, key: KeyCode, rows: &[TopRow]) -> TopView {
-    let edited = |text: &str| match key {
-        KeyCode::Char(letter) => Some(format!("{text}{letter}")),
-        KeyCode::Backspace => {
-            Some(text.chars().take(text.chars().count().saturating_sub(1)).collect())
-        }
-        _ => None,
-    };
     match (&prompt, key) {
         (Prompt::Filter(_), KeyCode::Esc) => {
             TopView { prompt: None, filter: String::new(), ..view }
@@ -162,31 +155,30 @@ fn key_of_prompt(view: TopView, prompt: Prompt, key: KeyCode, rows: &[TopRow]) -
         (_, KeyCode::Esc) => TopView { prompt: None, ..view },
         (Prompt::Search(_), KeyCode::F(3)) => next_match(view, rows, 1),
         (_, KeyCode::Enter) => answered(TopView { prompt: None, ..view }, prompt, rows),
+        _ => edited(view, prompt, key, rows),
+    }
+}
+
+fn edited(view: TopView, mut prompt: Prompt, key: KeyCode, rows: &[TopRow]) -> TopView {
+    let (Prompt::Search(text) | Prompt::Filter(text) | Prompt::Interval(text) | Prompt::Pin(text)) =
+        &mut prompt
+    else {
+        return view;
+    };
+    match key {
+        KeyCode::Char(letter) => text.push(letter),
+        KeyCode::Backspace => _ = text.pop(),
+        _ => return view,
+    }
+    let text = text.clone();
+    match prompt {
         // Each letter searches again from the selected row, which may still match.
-        (Prompt::Search(text), _) => match edited(text) {
-            Some(text) => {
-                let prompt = Some(Prompt::Search(text.clone()));
-                next_match(
-                    TopView { search: text, message: String::new(), prompt, ..view },
-                    rows,
-                    0,
-                )
-            }
-            None => view,
-        },
-        (Prompt::Filter(text), _) => match edited(text) {
-            Some(filter) => {
-                TopView { prompt: Some(Prompt::Filter(filter.clone())), filter, ..view }
-            }
-            None => view,
-        },
-        (Prompt::Interval(text), _) => {
-            edited(text).map(Prompt::Interval).map_or(view.clone(), |it| asks(view, it))
+        Prompt::Search(_) => {
+            let view = TopView { search: text, message: String::new(), ..asks(view, prompt) };
+            next_match(view, rows, 0)
         }
-        (Prompt::Pin(text), _) => {
-            edited(text).map(Prompt::Pin).map_or(view.clone(), |it| asks(view, it))
-        }
-        (Prompt::Confirm { .. }, _) => view,
+        Prompt::Filter(_) => TopView { filter: text, ..asks(view, prompt) },
+        _ => asks(view, prompt),
     }
 }
 

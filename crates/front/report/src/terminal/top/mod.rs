@@ -16,6 +16,7 @@ mod view;
 mod wakes;
 
 #[cfg(test)]
+#[path = "tests/samples.rs"]
 mod samples;
 
 pub use draw::{Scene, draw, plain, table_lines};
@@ -23,4 +24,4 @@ pub use keys::{ScreenAction, press};
 pub use row::{RowId, TopRow};
 pub use rows::rows;
 pub use seats::{SeatGroup, SeatGroups};
-pub use view::{Prompt, Sort, TopView, USUAL_INTERVAL};
+pub use view::{Prompt, Sort, TopView};

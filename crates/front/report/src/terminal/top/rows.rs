@@ -56,7 +56,7 @@ fn all(frame: &SeatingFrame, judgement: &LookJudgement) -> Vec<TopRow> {
         .seating
         .processes
         .iter()
-        .map(|process| (process.pid, visible(&process.name).to_string()))
+        .map(|process| (process.pid, visible(&process.name)))
         .collect();
     let mut of_thread = HashMap::new();
     let mut of_process = HashMap::new();
@@ -73,7 +73,7 @@ fn all(frame: &SeatingFrame, judgement: &LookJudgement) -> Vec<TopRow> {
     let row =
         |(thread, rates): (&seatmap_watch::WatchedThread, &seatmap_watch::live::Rates)| TopRow {
             id: RowId { pid: thread.pid, tid: Some(thread.tid) },
-            name: visible(&thread.name).to_string(),
+            name: visible(&thread.name),
             program: programs.get(&thread.pid).cloned().unwrap_or_default(),
             cpu: thread.cpu,
             mask: thread.mask.clone(),
@@ -95,29 +95,24 @@ fn all(frame: &SeatingFrame, judgement: &LookJudgement) -> Vec<TopRow> {
 
 /// The row of a process: the sums of its threads.
 fn whole(threads: &[TopRow]) -> TopRow {
-    let sum =
-        |of: &dyn Fn(&TopRow) -> Option<f64>| threads.iter().filter_map(of).reduce(|a, b| a + b);
+    let sum = |of: fn(&TopRow) -> Option<f64>| threads.iter().filter_map(of).reduce(|a, b| a + b);
     let first = &threads[0];
+    let common = |of: fn(&TopRow) -> &String| {
+        let is_common = threads.iter().all(|row| of(row) == of(first));
+        if is_common { of(first).clone() } else { "several".to_owned() }
+    };
     TopRow {
         id: RowId { pid: first.id.pid, tid: None },
         name: first.program.clone(),
         program: first.program.clone(),
         cpu: first.cpu.filter(|_| threads.iter().all(|row| row.cpu == first.cpu)),
-        mask: if threads.iter().all(|row| row.mask == first.mask) {
-            first.mask.clone()
-        } else {
-            "several".to_owned()
-        },
-        seat: if threads.iter().all(|row| row.seat == first.seat) {
-            first.seat.clone()
-        } else {
-            "several".to_owned()
-        },
-        load_percent: sum(&|row| Some(row.load_percent)).unwrap_or(0.0),
-        wait_percent: sum(&|row| row.wait_percent),
-        switches: sum(&|row| Some(row.switches)).unwrap_or(0.0),
-        migrations: sum(&|row| row.migrations),
-        wakeups: sum(&|row| Some(row.wakeups)).unwrap_or(0.0),
+        mask: common(|row| &row.mask),
+        seat: common(|row| &row.seat),
+        load_percent: threads.iter().map(|row| row.load_percent).sum(),
+        wait_percent: sum(|row| row.wait_percent),
+        switches: threads.iter().map(|row| row.switches).sum(),
+        migrations: sum(|row| row.migrations),
+        wakeups: threads.iter().map(|row| row.wakeups).sum(),
         finding: threads.iter().filter_map(|row| row.finding).min(),
         threads: threads.iter().flat_map(|row| row.threads.clone()).collect(),
     }
@@ -125,20 +120,20 @@ fn whole(threads: &[TopRow]) -> TopRow {
 
 /// The largest loads and rates first.
 fn compare(sort: Sort, a: &TopRow, b: &TopRow) -> Ordering {
-    let largest = |of: &dyn Fn(&TopRow) -> f64| of(b).total_cmp(&of(a));
+    let largest = |of: fn(&TopRow) -> f64| of(b).total_cmp(&of(a));
     match sort {
         Sort::Pid => a.id.pid.cmp(&b.id.pid),
         Sort::Tid => a.id.tid.cmp(&b.id.tid),
         Sort::Name => a.name.cmp(&b.name),
-        Sort::Cpu => a.cpu.cmp(&b.cpu).then(largest(&|row| row.load_percent)),
+        Sort::Cpu => a.cpu.cmp(&b.cpu).then(largest(|row| row.load_percent)),
         Sort::Mask => a.mask.cmp(&b.mask),
         // Threads without a seat come last.
         Sort::Seat => (a.seat.is_empty(), &a.seat).cmp(&(b.seat.is_empty(), &b.seat)),
-        Sort::Load => largest(&|row| row.load_percent),
-        Sort::Wait => largest(&|row| row.wait_percent.unwrap_or(-1.0)),
-        Sort::Switches => largest(&|row| row.switches),
-        Sort::Migrations => largest(&|row| row.migrations.unwrap_or(-1.0)),
-        Sort::Wakeups => largest(&|row| row.wakeups),
+        Sort::Load => largest(|row| row.load_percent),
+        Sort::Wait => largest(|row| row.wait_percent.unwrap_or(-1.0)),
+        Sort::Switches => largest(|row| row.switches),
+        Sort::Migrations => largest(|row| row.migrations.unwrap_or(-1.0)),
+        Sort::Wakeups => largest(|row| row.wakeups),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Groups a machine's CPUs for the screen.
 
 use seatmap_data::machine::{CoreKind, Pu, Topology};
+use seatmap_data::statistics::words::joined;
 use std::collections::BTreeMap;
 
 /// A machine's CPUs by group, with the origin of the groups.
@@ -89,9 +90,8 @@ fn by_cache(topology: &Topology, is_wanted: &dyn Fn(&Pu) -> bool) -> Vec<SeatGro
     let name = |(package, l3): (Option<u32>, Option<u32>)| {
         let part =
             |word: &str, number: Option<u32>| number.map(|number| format!("{word} {number}"));
-        let parts: Vec<String> =
-            part("package", package).into_iter().chain(part("L3", l3)).collect();
-        if parts.is_empty() { "CPUs".to_owned() } else { parts.join(", ") }
+        let parts = joined(part("package", package).into_iter().chain(part("L3", l3)), ", ");
+        if parts.is_empty() { "CPUs".to_owned() } else { parts }
     };
     of.into_iter()
         .map(|(key, cpus)| SeatGroup { name: name(key), cores: cores(&cpus, topology) })

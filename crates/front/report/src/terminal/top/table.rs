@@ -2,8 +2,10 @@
 
 use super::row::TopRow;
 use super::view::{Sort, TopView};
+use crate::about::or_dash;
+use crate::page::draw::cut_middle;
 use seatmap_data::document::{left_aligned, right_aligned};
-use seatmap_data::statistics::words::figure;
+use seatmap_data::statistics::words::{figure, joined};
 use seatmap_watch::Finding;
 
 struct Column {
@@ -67,9 +69,9 @@ pub(crate) fn titles(view: &TopView, width: usize) -> String {
         };
         aligned(&title, width, column.is_text)
     });
-    let mut line = format!("! {}", cells.collect::<Vec<_>>().join(" "));
+    let mut line = format!("! {}", joined(cells, " "));
     if left > 8 {
-        line.push_str(" RULE");
+        line += " RULE";
     }
     line
 }
@@ -85,27 +87,25 @@ pub(crate) fn line(row: &TopRow, findings: &[Finding], view: &TopView, width: us
         None => ' ',
     };
     let indent = if view.is_tree && row.id.tid.is_some() { "  " } else { "" };
-    let number =
-        |number: Option<u32>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
     let texts = [
         row.id.pid.to_string(),
         row.id.tid.map_or_else(|| format!("({})", row.threads.len()), |tid| tid.to_string()),
-        cut_name(&format!("{indent}{}", row.name), widths[2]),
-        number(row.cpu),
+        cut_middle(&format!("{indent}{}", row.name), widths[2]),
+        or_dash(row.cpu),
         row.mask.clone(),
         if row.seat.is_empty() { "-".to_owned() } else { row.seat.clone() },
         figure(row.load_percent, 1),
-        row.wait_percent.map_or_else(|| "-".to_owned(), |percent| format!("{percent:.1}")),
+        or_dash(row.wait_percent.map(|percent| format!("{percent:.1}"))),
         rate(Some(row.switches)),
         rate(row.migrations),
         rate(Some(row.wakeups)),
     ];
     let cells = texts.iter().zip(widths).zip(&COLUMNS);
     let cells = cells.map(|((text, width), column)| aligned(text, width, column.is_text));
-    let mut line = format!("{mark} {}", cells.collect::<Vec<_>>().join(" "));
+    let mut line = format!("{mark} {}", joined(cells, " "));
     if let Some(finding) = finding.filter(|_| left > 8) {
         line.push(' ');
-        line.push_str(&finding.rule);
+        line += &finding.rule;
     }
     line
 }
@@ -135,17 +135,6 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     }
 }
 
-/// Related names usually begin alike and end with a number, so both ends stay.
-pub(crate) fn cut_name(name: &str, width: usize) -> String {
-    let letters: Vec<char> = name.chars().collect();
-    if letters.len() <= width || width == 0 {
-        return cut(name, width);
-    }
-    let end = (width - 1) / 2;
-    let kept = [&letters[..width - 1 - end], &['~'], &letters[letters.len() - end..]];
-    kept.concat().into_iter().collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,8 +151,8 @@ mod tests {
         let rates = [0.0, 9.94, 9.96, 12_345.6, 1_234_567.0].map(|it| rate(Some(it)));
         assert_eq!(rates, ["0.0", "9.9", "10", "12346", "1235k"]);
         assert_eq!((cut("abcdef", 4), cut("abcd", 4)), ("abc~".to_owned(), "abcd".to_owned()));
-        let cut_names = ["compute-thread-07", "compute-thread-08"].map(|name| cut_name(name, 12));
+        let cut_names = ["compute-thread-07", "compute-thread-08"].map(|name| cut_middle(name, 12));
         assert_eq!(cut_names, ["comput~ad-07", "comput~ad-08"]);
-        assert_eq!([4, 1, 0].map(|width| cut_name("abcdef", width)), ["ab~f", "~", "~"]);
+        assert_eq!([4, 1, 0].map(|width| cut_middle("abcdef", width)), ["ab~f", "~", "~"]);
     }
 }

@@ -5,9 +5,6 @@ use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// The default time between two samples.
-pub const USUAL_INTERVAL: Duration = Duration::from_millis(1500);
-
 /// A column that the table can be sorted by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sort {
@@ -80,7 +77,7 @@ pub enum Prompt {
 }
 
 /// The state of the screen.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TopView {
     /// The column of the order.
     pub sort: Sort,
@@ -118,31 +115,6 @@ pub struct TopView {
     pub interval: Duration,
     /// The CPUs that threads can be pinned to.
     pub cpus: CpuSet,
-}
-
-impl Default for TopView {
-    fn default() -> Self {
-        TopView {
-            sort: Sort::Load,
-            is_reversed: false,
-            is_tree: false,
-            filter: String::new(),
-            search: String::new(),
-            tagged: BTreeSet::new(),
-            follows: false,
-            selected: None,
-            at: 0,
-            first: 0,
-            lines: 10,
-            is_frozen: false,
-            shows_wakes: false,
-            shows_help: false,
-            prompt: None,
-            message: String::new(),
-            interval: USUAL_INTERVAL,
-            cpus: CpuSet::default(),
-        }
-    }
 }
 
 impl TopView {

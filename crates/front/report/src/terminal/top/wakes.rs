@@ -3,7 +3,9 @@
 //! An arc is a letter: with an arrow on the seat of the waking thread (`a>`) and of the woken
 //! thread (`>a`), or with a ring (`ao`) if both share a seat. Lines between text boxes would cross.
 
-use super::table::{cut_name, rate};
+use super::table::rate;
+use crate::about::or_dash;
+use crate::page::draw::cut_middle;
 use seatmap_data::document::visible;
 use seatmap_os::Tid;
 use seatmap_watch::WatchedThread;
@@ -32,12 +34,9 @@ pub(crate) fn lines(frame: &SeatingFrame) -> Vec<String> {
     let threads = threads(frame);
     let side = |tid: Tid| {
         let thread = threads.get(&tid);
-        let name =
-            thread.map_or_else(|| "(ended)".to_owned(), |thread| visible(&thread.name).to_string());
-        let cpu = thread
-            .and_then(|thread| thread.cpu)
-            .map_or_else(|| "-".to_owned(), |cpu| cpu.to_string());
-        format!("{tid:>7} {:<15} {cpu:>3}", cut_name(&name, 15))
+        let name = thread.map_or_else(|| "(ended)".to_owned(), |thread| visible(&thread.name));
+        let cpu = or_dash(thread.and_then(|thread| thread.cpu));
+        format!("{tid:>7} {:<15} {cpu:>3}", cut_middle(&name, 15))
     };
     let letters = LETTERS.into_iter().map(Some).chain(std::iter::repeat(None));
     let line = |(wakes, letter): (&seatmap_watch::live::Wakes, Option<char>)| {
@@ -66,8 +65,8 @@ pub(crate) fn arcs(frame: &SeatingFrame) -> HashMap<u32, String> {
         };
         for (cpu, end) in ends {
             let arcs = arcs.entry(cpu).or_default();
-            arcs.push_str(if arcs.is_empty() { "" } else { " " });
-            arcs.push_str(&end);
+            *arcs += if arcs.is_empty() { "" } else { " " };
+            *arcs += &end;
         }
     }
     arcs
