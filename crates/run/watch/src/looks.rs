@@ -223,14 +223,8 @@ impl Looks {
         if let Some(leader) = leaders.get_mut(&pid).filter(|leader| leader.user.is_none()) {
             leader.user = user;
         }
-        let counts = [thread.voluntary_switches, thread.forced_switches];
-        if let Some((before, at_ns)) = seen.switches {
-            let [voluntary, forced] = [0, 1].map(|kind| {
-                per_second(counts[kind].saturating_sub(before[kind]), now_ns.saturating_sub(at_ns))
-            });
-            (thread.voluntary_per_s, thread.forced_per_s) = (Some(voluntary), Some(forced));
-        }
-        let switches = Some((counts, now_ns));
+        seen.fill_rates(&mut thread, now_ns);
+        let switches = Some(([thread.voluntary_switches, thread.forced_switches], now_ns));
         // Assumes that it stays as busy.
         let is_busy = times.run_ns > seen.first.run_ns;
         let started_ticks = seen.started_ticks;
@@ -288,6 +282,15 @@ impl Seen {
         if let Some(cpu) = cpu {
             *self.found_on.entry(cpu).or_default() += 1;
         }
+    }
+
+    fn fill_rates(&self, thread: &mut WatchedThread, now_ns: u64) {
+        let Some(([voluntary, forced], at_ns)) = self.switches else { return };
+        let watched_ns = now_ns.saturating_sub(at_ns);
+        let voluntary = thread.voluntary_switches.saturating_sub(voluntary);
+        let forced = thread.forced_switches.saturating_sub(forced);
+        thread.voluntary_per_s = Some(per_second(voluntary, watched_ns));
+        thread.forced_per_s = Some(per_second(forced, watched_ns));
     }
 
     fn shares(&self) -> Vec<RanOn> {
