@@ -207,15 +207,20 @@ pub fn conclude(evidence: &Evidence) -> Conclusion {
     conclusion.capped_by_unseen(evidence)
 }
 
-/// Wrong settings with a measured cost and a command that corrects them. A quota comes before all,
-/// because the kernel counts a stopped program as waiting for a CPU.
+/// Wrong settings with a measured cost and a correction. Too many threads and a quota come before
+/// all, because the kernel counts a stopped program as waiting for a CPU.
 fn by_settings(evidence: &Evidence) -> Option<Conclusion> {
     let candidates = evidence.findings.iter();
-    let candidates = candidates.filter(|one| one.rule == "quota" || one.remedy.is_some());
-    let finding = candidates.min_by_key(|one| (one.rule != "quota", one.remedy.is_none()))?.clone();
-    let verdict =
-        if finding.remedy.is_some() { AdviceVerdict::DoThis } else { AdviceVerdict::CannotTell };
+    let candidates = candidates.filter(|one| rank(one) < 2 || one.remedy.is_some());
+    let finding = candidates.min_by_key(|one| (rank(one), one.remedy.is_none()))?.clone();
+    let is_corrected = finding.remedy.is_some() || rank(&finding) == 0;
+    let verdict = if is_corrected { AdviceVerdict::DoThis } else { AdviceVerdict::CannotTell };
     Some(Conclusion::new(verdict, Reason::Setting { finding }, Confidence::High))
+}
+
+fn rank(finding: &Finding) -> usize {
+    let first = ["too-many-threads", "quota"];
+    first.iter().position(|rule| *rule == finding.rule).unwrap_or(first.len())
 }
 
 /// The other wrong settings, which no command for this program corrects.

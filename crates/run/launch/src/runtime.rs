@@ -1,4 +1,7 @@
-//! Language runtimes, and how they count CPUs.
+//! Language runtimes, and how they count CPUs. [`counts`] has the settings of their numbers of
+//! threads.
+
+pub mod counts;
 
 use seatmap_data::statistics::words::counted;
 use seatmap_os::elf::Elf;

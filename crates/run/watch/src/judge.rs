@@ -25,6 +25,7 @@ mod shared_core;
 mod shared_cpu;
 mod stopped;
 mod strangers;
+mod too_many;
 mod variables;
 
 use crate::expected::Expected;
@@ -122,7 +123,7 @@ pub fn unbound_cpus(seating: &Seating, topology: &Topology, pid: Tid) -> CpuSet 
     SeatingFacts::new(seating, topology, None).seats_of(pid)
 }
 
-const DEFAULT: [(&str, Judge); 17] = [
+const DEFAULT: [(&str, Judge); 18] = [
     ("partial", variables::partial),
     ("variables", variables::judge),
     ("late-binding", late_binding::judge),
@@ -132,6 +133,7 @@ const DEFAULT: [(&str, Judge); 17] = [
     ("isolated", isolated::judge),
     ("shared-core", shared_core::judge),
     ("slow-kind", kind::slow),
+    (too_many::RULE, too_many::judge),
     ("quota", quota::judge),
     ("memory-local", memory::judge),
     ("real-time", real_time::judge),
@@ -171,7 +173,10 @@ pub fn judge(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec
     let root = Root::new("/");
     let mut distinct: Vec<Finding> =
         distinct.into_iter().map(|finding| finding.permitted(&root)).collect();
-    distinct.sort_by_key(|finding| (std::cmp::Reverse(finding.gravity), finding.pid));
+    // Fewer threads come before a higher quota.
+    distinct.sort_by_key(|finding| {
+        (std::cmp::Reverse(finding.gravity), finding.rule != too_many::RULE, finding.pid)
+    });
     // Every seating in every test also tests the sentences.
     #[cfg(test)]
     for finding in &distinct {

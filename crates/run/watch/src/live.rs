@@ -10,7 +10,7 @@ use crate::choice::{ChoiceError, ProcessChoice};
 use crate::files::SystemFiles;
 use crate::judge::may_be_kept_waiting;
 use crate::limiting::Limiting;
-use crate::looks::{Leader, percent, seconds};
+use crate::looks::{Leader, per_second, percent, seconds};
 use crate::options::STRANGER_THREADS;
 use crate::others::Others;
 use crate::process;
@@ -356,16 +356,14 @@ impl LiveWatch {
             let known = self.processes.get(pid).is_some_and(|process| process.name == leader.name);
             // These change slowly and cost much. A new name means a new program.
             if is_due || !known {
-                let tids: Vec<Tid> = self
-                    .seen
-                    .range((*pid, 0)..=(*pid, Tid::MAX))
-                    .map(|((_, tid), _)| *tid)
-                    .collect();
+                let own = self.seen.range((*pid, 0)..=(*pid, Tid::MAX));
+                let tids: Vec<Tid> = own.clone().map(|((_, tid), _)| *tid).collect();
                 let files = &mut self.files;
                 let process =
                     process::process(files, *pid, leader.clone(), self.at_ns, self.has_devices);
                 let group = self.limiting.process(files, *pid, &tids);
-                self.processes.insert(*pid, Process { group, ..process });
+                let runtimes = process::runtimes(files, *pid, own.map(|(_, seen)| &seen.thread));
+                self.processes.insert(*pid, Process { group, runtimes, ..process });
             }
         }
         // The first seating may be the only one.
@@ -479,6 +477,8 @@ impl Seen {
             let whole_ns = at_ns.saturating_sub(before.whole_ns);
             rates.wakeups = per_second(own, whole_ns);
             rates.switches = per_second(own.saturating_add(forced), whole_ns);
+            thread.voluntary_per_s = Some(rates.wakeups);
+            thread.forced_per_s = Some(per_second(forced, whole_ns));
             thread.run_percent =
                 percent(times.run_ns.saturating_sub(before.times.run_ns), watched_ns);
             thread.wait_percent = waited(before.times, times, watched_ns);
@@ -538,6 +538,7 @@ impl Seen {
         // Without running it has not left its CPU.
         if !self.has_run {
             self.rates = Rates { migrations: Some(0.0), ..Rates::default() };
+            (self.thread.voluntary_per_s, self.thread.forced_per_s) = (Some(0.0), Some(0.0));
         }
         (self.look, self.times, self.at_ns) = (look, times, at_ns);
     }
@@ -555,10 +556,6 @@ impl Seen {
 fn waited(before: ThreadTimes, now: ThreadTimes, watched_ns: u64) -> Option<f64> {
     let (now, before) = now.wait_ns.zip(before.wait_ns)?;
     Some(percent(now.saturating_sub(before), watched_ns))
-}
-
-fn per_second(count: u64, ns: u64) -> f64 {
-    if ns == 0 { 0.0 } else { count as f64 / seconds(ns) }
 }
 
 #[cfg(test)]

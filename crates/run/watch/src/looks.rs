@@ -33,6 +33,9 @@ struct Seen {
     is_busy: bool,
     was_runnable: bool,
     found_on: BTreeMap<u32, u32>,
+    /// Voluntary and forced switches, and when they were counted. Before the end of the first look,
+    /// only those of busy threads are known.
+    switches: Option<([u64; 2], u64)>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -100,7 +103,7 @@ impl Looks {
         }
     }
 
-    pub fn glance(&mut self, files: &mut SystemFiles) {
+    pub fn glance(&mut self, files: &mut SystemFiles, clock: &dyn Fn() -> u64) {
         let searches =
             self.seen.len() <= MOST_SEARCHED && self.glances.is_multiple_of(SEARCH_EVERY);
         // Reading thousands of threads takes longer than the time between two glances.
@@ -116,6 +119,9 @@ impl Looks {
             if started_ticks == seen.started_ticks && (runs || times.run_ns > seen.run_ns) {
                 seen.run_ns = times.run_ns.max(seen.run_ns);
                 seen.count(cpu);
+                if seen.switches.is_none() {
+                    seen.switches = switches(files, pid, tid).map(|counts| (counts, clock()));
+                }
             }
         }
     }
@@ -217,12 +223,20 @@ impl Looks {
         if let Some(leader) = leaders.get_mut(&pid).filter(|leader| leader.user.is_none()) {
             leader.user = user;
         }
+        seen.fill_rates(&mut thread, now_ns);
+        let switches = Some(([thread.voluntary_switches, thread.forced_switches], now_ns));
         // Assumes that it stays as busy.
         let is_busy = times.run_ns > seen.first.run_ns;
         let started_ticks = seen.started_ticks;
         Some((
             thread,
-            Seen { is_busy, was_runnable, first_mask, ..Seen::new(started_ticks, times, now_ns) },
+            Seen {
+                is_busy,
+                was_runnable,
+                first_mask,
+                switches,
+                ..Seen::new(started_ticks, times, now_ns)
+            },
         ))
     }
 
@@ -250,6 +264,7 @@ impl Seen {
         let is_busy = false;
         let was_runnable = false;
         let first_mask = None;
+        let switches = None;
         Seen {
             started_ticks,
             first,
@@ -259,6 +274,7 @@ impl Seen {
             is_busy,
             was_runnable,
             found_on,
+            switches,
         }
     }
 
@@ -266,6 +282,15 @@ impl Seen {
         if let Some(cpu) = cpu {
             *self.found_on.entry(cpu).or_default() += 1;
         }
+    }
+
+    fn fill_rates(&self, thread: &mut WatchedThread, now_ns: u64) {
+        let Some(([voluntary, forced], at_ns)) = self.switches else { return };
+        let watched_ns = now_ns.saturating_sub(at_ns);
+        let voluntary = thread.voluntary_switches.saturating_sub(voluntary);
+        let forced = thread.forced_switches.saturating_sub(forced);
+        thread.voluntary_per_s = Some(per_second(voluntary, watched_ns));
+        thread.forced_per_s = Some(per_second(forced, watched_ns));
     }
 
     fn shares(&self) -> Vec<RanOn> {
@@ -326,8 +351,17 @@ fn read_status(files: &mut SystemFiles, thread: &mut WatchedThread) -> Option<u3
     status.user
 }
 
+fn switches(files: &mut SystemFiles, pid: Tid, tid: Tid) -> Option<[u64; 2]> {
+    let status = ThreadStatus::parse(files.proc.status(pid, tid).ok()?);
+    Some([status.voluntary_switches, status.forced_switches])
+}
+
 fn moves(files: &mut SystemFiles, pid: Tid, tid: Tid) -> Option<u64> {
     migrations(files.proc.read(format_args!("{pid}/task/{tid}/sched")).ok()?)
+}
+
+pub(crate) fn per_second(count: u64, ns: u64) -> f64 {
+    if ns == 0 { 0.0 } else { count as f64 / seconds(ns) }
 }
 
 pub(crate) fn seconds(ns: u64) -> f64 {

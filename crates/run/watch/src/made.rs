@@ -25,6 +25,8 @@ pub(crate) struct MadeThread {
     pub run_ms: u64,
     pub wait_ms: u64,
     pub mask: &'static str,
+    /// Voluntary and forced ones.
+    pub switches: [u64; 2],
 }
 
 impl Default for MadeThread {
@@ -41,6 +43,7 @@ impl Default for MadeThread {
             run_ms: 0,
             wait_ms: 0,
             mask: "0-1",
+            switches: [3, 4],
         }
     }
 }
@@ -91,6 +94,7 @@ impl Made {
             run_ms,
             wait_ms,
             mask,
+            switches: [voluntary, forced],
         } = thread;
         let stat = format!(
             "{tid} ({name}) {state} {parent} 1 1 0 -1 {flags} 0 0 0 0 {} 0 0 0 20 {nice} 2 0 \
@@ -99,7 +103,7 @@ impl Made {
         );
         let status = format!(
             "Name:\t{name}\nTgid:\t{pid}\nUid:\t7\t8\t7\t7\nCpus_allowed_list:\t{mask}\n\
-             voluntary_ctxt_switches:\t3\nnonvoluntary_ctxt_switches:\t4\n"
+             voluntary_ctxt_switches:\t{voluntary}\nnonvoluntary_ctxt_switches:\t{forced}\n"
         );
         let folder = format!("proc/{pid}/task/{tid}");
         let times = format!("{} {} 1\n", run_ms * 1_000_000, wait_ms * 1_000_000);

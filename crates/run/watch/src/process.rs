@@ -3,8 +3,9 @@
 use crate::choice::program_file;
 use crate::files::SystemFiles;
 use crate::looks::{Leader, seconds};
-use crate::seating::{MemoryMapping, MemoryUsage, OnNode, OpenDevice, Process};
+use crate::seating::{MemoryMapping, MemoryUsage, OnNode, OpenDevice, Process, WatchedThread};
 use crate::variables;
+use seatmap_launch::runtime::{counts, is_of_go};
 use seatmap_os::numa_maps::{self, OnNodes, Resident};
 use seatmap_os::proc_folder::has_gone;
 use seatmap_os::{Tid, devices};
@@ -50,6 +51,25 @@ fn variables(files: &mut SystemFiles, pid: Tid) -> Vec<crate::seating::Variable>
             Vec::new()
         }
     }
+}
+
+/// The runtimes that size a process by the CPUs. A process has thousands of mappings, so they are
+/// read only if several threads want a CPU.
+pub(crate) fn runtimes<'t>(
+    files: &mut SystemFiles,
+    pid: Tid,
+    threads: impl Iterator<Item = &'t WatchedThread>,
+) -> Vec<String> {
+    if threads.filter(|thread| thread.wants_a_cpu()).count() < 2 {
+        return Vec::new();
+    }
+    let maps = files.proc.read(format_args!("{pid}/maps")).unwrap_or_default();
+    let mut names: Vec<String> =
+        counts::in_maps(maps).iter().map(|runtime| runtime.name.to_owned()).collect();
+    if is_of_go(&files.root.path(&format!("/proc/{pid}/exe"))) {
+        names.push(counts::GO.to_owned());
+    }
+    names
 }
 
 fn open_devices(files: &mut SystemFiles, pid: Tid) -> Vec<OpenDevice> {

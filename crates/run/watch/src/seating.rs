@@ -112,11 +112,34 @@ pub struct WatchedThread {
     pub voluntary_switches: u64,
     /// How often the kernel took the CPU from it, since its start.
     pub forced_switches: u64,
+    /// How often a second it gave up the CPU to wait, in the watched time; null if not counted, and
+    /// in older documents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub voluntary_per_s: Option<f64>,
+    /// How often a second the kernel took the CPU from it, or it yielded the CPU, in the watched
+    /// time; null if not counted, and in older documents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forced_per_s: Option<f64>,
     /// Its changes of CPU since its start; null if not counted.
     pub migrations: Option<u64>,
     /// Its control group, if that allows other CPUs than its process's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<ControlGroup>,
+}
+
+/// A thread that wants this share of a CPU may be one too many.
+const WANTING_PERCENT: f64 = 30.0;
+
+impl WatchedThread {
+    /// The share of one CPU for running and waiting, or only running without counted waits.
+    #[must_use]
+    pub fn wanted_percent(&self) -> f64 {
+        self.run_percent + self.wait_percent.unwrap_or(0.0)
+    }
+
+    pub(crate) fn wants_a_cpu(&self) -> bool {
+        self.wanted_percent() >= WANTING_PERCENT
+    }
 }
 
 /// A CPU with its share of a thread's looks or time.
@@ -155,6 +178,10 @@ pub struct Process {
     pub memory: Option<MemoryUsage>,
     /// Its open accelerators and network cards.
     pub devices: Vec<OpenDevice>,
+    /// Its runtimes that start a thread for each CPU: `libgomp`, `libjvm`, `go`. Read only if
+    /// several of its threads want a CPU; missing in older documents.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runtimes: Vec<String>,
 }
 
 /// A control group, with its own and inherited limits.

@@ -149,7 +149,7 @@ impl Watcher {
     /// A short look at the CPUs of busy threads.
     pub fn glance(&mut self) {
         self.glances += 1;
-        self.looks.glance(&mut self.files);
+        self.looks.glance(&mut self.files, &*self.clock);
     }
 
     /// The last look, and the first of the next seating. Without threads, all chosen processes have
@@ -228,15 +228,17 @@ impl Watcher {
     }
 
     fn processes(&mut self, found: &LastLook, now_ns: u64) -> Vec<Process> {
-        let mut threads: BTreeMap<Tid, Vec<Tid>> = BTreeMap::new();
+        let mut threads: BTreeMap<Tid, Vec<&WatchedThread>> = BTreeMap::new();
         for thread in &found.threads {
-            threads.entry(thread.pid).or_default().push(thread.tid);
+            threads.entry(thread.pid).or_default().push(thread);
         }
         let mut processes = Vec::with_capacity(found.leaders.len());
         for (pid, leader) in &found.leaders {
             let mut process =
                 process::process(&mut self.files, *pid, leader.clone(), now_ns, self.has_devices);
-            let tids = threads.remove(pid).unwrap_or_default();
+            let own = threads.remove(pid).unwrap_or_default();
+            process.runtimes = process::runtimes(&mut self.files, *pid, own.iter().copied());
+            let tids: Vec<Tid> = own.into_iter().map(|thread| thread.tid).collect();
             process.threads = tids.len();
             process.group = self.limiting.process(&mut self.files, *pid, &tids);
             match self.options.memory_processes {

@@ -62,6 +62,8 @@ fn thread() -> WatchedThread {
         wait_percent: Some(0.0),
         voluntary_switches: 1,
         forced_switches: 2,
+        voluntary_per_s: Some(0.5),
+        forced_per_s: Some(1e3),
         migrations: Some(3),
         group: Some(group()),
     }
@@ -121,6 +123,7 @@ fn process() -> Process {
             node: Some(1),
             cpus: Some("8-15".into()),
         }],
+        runtimes: vec!["libgomp".into()],
     }
 }
 

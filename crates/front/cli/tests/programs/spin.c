@@ -1,8 +1,9 @@
-/* Threads that run until the end of stdin. Arguments: their number and their work: "spin", "sleep", or "nibble", a
- * hundredth of a CPU each. The main thread creates them and waits.
+/* Threads that run until the end of stdin. Arguments: their number and their work: "spin", "yield", "sleep", or
+ * "nibble", a hundredth of a CPU each. The main thread creates them and waits.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include <unistd.h>
 
 static volatile int over;
-static int spins, nibbles;
+static int spins, yields, nibbles;
 
 /* Until all threads have their names, because a reader of "ready" may look at them. */
 static pthread_barrier_t named;
@@ -38,7 +39,9 @@ static void *body(void *number)
     while (!over) {
         if (nibbles)
             nibble();
-        if (!spins)
+        if (yields)
+            sched_yield();
+        else if (!spins)
             usleep(20000);
     }
     return NULL;
@@ -48,6 +51,7 @@ int main(int count, char **arguments)
 {
     int threads = count > 1 ? atoi(arguments[1]) : 1;
     spins = count > 2 && !strcmp(arguments[2], "spin");
+    yields = count > 2 && !strcmp(arguments[2], "yield");
     nibbles = count > 2 && !strcmp(arguments[2], "nibble");
     pthread_t started[64];
     if (threads > 64)

@@ -4,6 +4,7 @@ use crate::doctor::{Diagnosis, DoctorRemedyKind, Remedy, Severity};
 use seatmap_cell::standing;
 use seatmap_data::machine::{Environment, Topology};
 use seatmap_data::statistics::words::{agreeing, counted};
+use seatmap_launch::count::CpuCount;
 use seatmap_machines::host::clock::CounterFlaw;
 use seatmap_machines::host::{HostClock, environment};
 use seatmap_os::Root;
@@ -255,9 +256,13 @@ fn quota(quotas: &Quotas, cpus: usize) -> Diagnosis {
     });
     let group = &tightest.group;
     let words = tightest.words();
+    let limits = CpuCount { mask: cpus, quota: Some(tightest.cpus), ..CpuCount::default() };
+    let fit = limits.threads();
     let found = format!(
         "the control group {group} may use {words}; when that is used up, the kernel stops its \
-         threads{used_up}; measure no more CPUs at once, or raise the quota"
+         threads{used_up}; {threads} {verb}: measure no more CPUs at once, or raise the quota",
+        threads = counted(fit, "thread"),
+        verb = agreeing(fit, "fits", "fit")
     );
     // The kernel limits a version 1 group to the quota of its parent, so the outermost is raised
     // first.
@@ -420,6 +425,7 @@ mod tests {
             found.level == Severity::Fix && found.found.contains("0.4 CPUs in periods of 50 ms"),
             "{found:?}"
         );
+        assert!(found.found.contains("; 1 thread fits: measure no more CPUs at once"), "{found:?}");
         let remedy = found.remedy.unwrap().text;
         assert!(
             remedy.starts_with("echo 200000 100000 > ") && remedy.contains("; echo 100000 > "),

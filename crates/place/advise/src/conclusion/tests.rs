@@ -337,6 +337,25 @@ fn wrong_setting_takes_precedence_with_remedy() {
 }
 
 #[test]
+fn fewer_threads_come_before_higher_quota() {
+    let quota = Finding {
+        remedy: Some("echo 200000 100000 > cpu.max".to_owned()),
+        ..Finding::wrong("quota", "it was stopped")
+    };
+    let finding = Finding {
+        advice: Some("start it with OMP_NUM_THREADS=2".to_owned()),
+        ..Finding::wrong("too-many-threads", "8 threads wait for each other")
+    };
+    let both = with(|all| all.findings = vec![quota, finding.clone()]);
+    let advice = Advice::of("made", "2026-01-31T12:00:00Z", both);
+    assert_eq!(
+        (advice.conclusion.verdict, advice.conclusion.reason),
+        (AdviceVerdict::DoThis, Reason::Setting { finding })
+    );
+    assert_eq!(advice.paste, None, "no command changes a running program");
+}
+
+#[test]
 fn quota_takes_precedence_over_neighbours_and_masks() {
     let quota = Finding { pid: Some(7), ..Finding::wrong("quota", "it was stopped") };
     let stopped = with(|all| {

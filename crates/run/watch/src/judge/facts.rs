@@ -69,7 +69,7 @@ pub const WANTED: &str = "percent of one CPU wanted";
 impl Sitter<'_> {
     /// The share of one CPU for running and waiting, or only running without counted waits.
     pub fn wanted_percent(&self) -> f64 {
-        self.thread.run_percent + self.thread.wait_percent.unwrap_or(0.0)
+        self.thread.wanted_percent()
     }
 
     /// The same without stops by quotas.
@@ -389,6 +389,12 @@ fn group_cpus(group: &ControlGroup) -> Option<CpuSet> {
 
 pub(crate) fn union<'a, 'b: 'a>(sitters: impl IntoIterator<Item = &'a &'a Sitter<'b>>) -> CpuSet {
     sitters.into_iter().fold(CpuSet::default(), |all, sitter| all.with(&sitter.mask))
+}
+
+/// The process of these threads, if it is the same for all.
+pub(crate) fn only_process(sitters: &[&Sitter]) -> Option<Tid> {
+    let pid = sitters.first()?.thread.pid;
+    sitters.iter().all(|one| one.thread.pid == pid).then_some(pid)
 }
 
 /// `thread 12 'a' and thread 13 'b'`, or the first of them and the number of others.

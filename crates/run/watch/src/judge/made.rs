@@ -173,6 +173,16 @@ impl Made {
         self
     }
 
+    /// Sets the last thread's switches per second.
+    #[must_use]
+    pub fn switches(mut self, voluntary_per_s: f64, forced_per_s: f64) -> Self {
+        if let Some(thread) = self.seating.threads.last_mut() {
+            thread.voluntary_per_s = Some(voluntary_per_s);
+            thread.forced_per_s = Some(forced_per_s);
+        }
+        self
+    }
+
     /// Sets the last thread's state.
     #[must_use]
     pub fn state(mut self, state: char) -> Self {

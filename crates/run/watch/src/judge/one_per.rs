@@ -1,6 +1,6 @@
 //! `one-per-cpu` and `one-per-core`: a CPU or core for each thread.
 
-use super::facts::{SeatingFacts, Sitter, WANTED, cpus, listed};
+use super::facts::{SeatingFacts, Sitter, WANTED, cpus, listed, only_process};
 use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
 use crate::rule::Rule;
@@ -59,9 +59,8 @@ fn crowded(
     let finding =
         Finding::wrong(rule, what).tids(sitters.iter().map(|sitter| sitter.tid())).on(&on);
     let finding = finding.at_most(sitters[0].thread.age_s).measured(demand_percent, WANTED);
+    let finding = Finding { pid: only_process(sitters), ..finding };
     let pid = sitters[0].thread.pid;
-    let finding =
-        if sitters.iter().all(|one| one.thread.pid == pid) { finding.of(pid) } else { finding };
     let taken: CpuSet = facts.sitters.iter().filter_map(Sitter::seat).collect();
     let parts: BTreeSet<Option<u32>> =
         taken.with(&on).iter().map(|cpu| facts.topology.pu(cpu).and_then(level)).collect();

@@ -4,8 +4,8 @@
 //! show it, because a large group leaves little to each thread; nor does the number of periods,
 //! because a group that lacks a hundredth of its time is stopped in each.
 
-use super::brake;
-use super::facts::{SeatingFacts, Sitter, count};
+use super::facts::{SeatingFacts, Sitter, count, only_process};
+use super::{brake, too_many};
 use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
 use crate::seating::{Seating, WatchedQuota};
@@ -18,6 +18,9 @@ use std::collections::{HashMap, HashSet};
 /// CPUs for 27 % and more.
 const STOPPED_PERCENT: f64 = 10.0;
 
+/// In CPUs. Of a small quota, a shorter stop may be a tenth.
+const STOPPED_CPUS: f64 = 0.1;
+
 /// Shorter stops are not reported.
 const LEAST_STOPPED_PERCENT: f64 = 1.0;
 
@@ -26,9 +29,6 @@ const USED_UP: f64 = 0.95;
 
 /// A thread with this share of a CPU needs some quota.
 const LIGHT_PERCENT: f64 = 1.0;
-
-/// A thread with this demand may be one too many.
-const WANTING_PERCENT: f64 = 30.0;
 
 /// Reports control groups stopped by their own quota; the kernel counts each level.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
@@ -39,7 +39,8 @@ pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
 fn of_quota(facts: &SeatingFacts, quota: &WatchedQuota) -> Option<Finding> {
     let members = members(facts, quota);
     let percent = stopped_percent(facts.seating, quota, &members)?;
-    if percent < LEAST_STOPPED_PERCENT || quota.has_others && !waits(&members) {
+    let is_idle = members.is_empty() || quota.has_others && !waits(&members);
+    if is_idle || percent < LEAST_STOPPED_PERCENT {
         return None;
     }
     let what = format!(
@@ -53,12 +54,12 @@ fn of_quota(facts: &SeatingFacts, quota: &WatchedQuota) -> Option<Finding> {
     );
     let finding = Finding::remark("quota", what).tids(members.iter().map(|one| one.tid()));
     // A finding about several programs names no process.
-    let pid = members.first()?.thread.pid;
-    let finding =
-        if members.iter().all(|one| one.thread.pid == pid) { finding.of(pid) } else { finding };
-    let finding = finding.since(facts.seating.watched_s);
+    let pid = only_process(&members);
+    let finding = Finding { pid, ..finding }.since(facts.seating.watched_s);
     let finding = finding.measured(percent, "percent of the time in which it could run");
-    if percent < STOPPED_PERCENT {
+    let least_s = STOPPED_CPUS * facts.seating.watched_s;
+    let is_long = quota.stopped_watched_s.is_none_or(|stopped_s| stopped_s >= least_s);
+    if percent < STOPPED_PERCENT || !is_long {
         return Some(finding);
     }
     Some(mended(facts, quota, finding.grave_if(true)))
@@ -159,14 +160,15 @@ fn members<'f, 'a>(facts: &'f SeatingFacts<'a>, quota: &WatchedQuota) -> Vec<&'f
 /// Advises fewer threads, and raises this quota and related ones that would stop the threads next.
 fn mended(facts: &SeatingFacts, quota: &WatchedQuota, finding: Finding) -> Finding {
     let members = members(facts, quota);
-    let wanting = members.iter().filter(|one| one.wanted_percent() >= WANTING_PERCENT).count();
-    // Rounded: at 1.5 CPUs two threads are faster than one, and at 1.1 they are not.
-    let fitting = (quota.cpus.round() as usize).max(1);
-    let fewer = (wanting > fitting).then(|| {
+    let wanting: Vec<&Sitter> =
+        members.iter().filter(|one| one.thread.wants_a_cpu()).copied().collect();
+    let fitting = too_many::fitting(facts, quota, &members);
+    let fewer = (wanting.len() > fitting).then(|| {
         format!(
-            "the quota is enough for {}, but {wanting} need it: start the program with fewer (by \
-             its option, or by a variable such as OMP_NUM_THREADS or GOMAXPROCS)",
-            count(fitting, "busy thread")
+            "the quota is enough for {}, but {} need it: {}",
+            count(fitting, "busy thread"),
+            wanting.len(),
+            too_many::fewer(facts, &wanting, fitting)
         )
     });
     let tids: HashSet<_> = quota.tids.iter().collect();
@@ -266,8 +268,7 @@ mod tests {
             found[0].remedy.as_deref(),
             Some("echo 200000 100000 > /sys/fs/cgroup/box/cpu.max")
         );
-        let first =
-            "the quota is enough for 1 busy thread, but 2 need it: start the program with fewer";
+        let first = "the quota is enough for 1 busy thread, but 2 need it: start it with fewer";
         assert!(found[0].advice.as_ref().is_some_and(|advice| advice.starts_with(first)));
     }
 

@@ -42,6 +42,7 @@ fn shares_and_rates_cover_time_between_looks() {
         (50.0, Some(25.0), Some(1))
     );
     assert_eq!((rates.wakeups, rates.switches, rates.migrations), (5.0, 7.0, Some(1.5)));
+    assert_eq!((threads[1].voluntary_per_s, threads[1].forced_per_s), (Some(5.0), Some(2.0)));
     assert_eq!(
         (threads[0].run_percent, frame.rates[0].wakeups, threads[1].mask.as_str()),
         (0.0, 0.0, "1")

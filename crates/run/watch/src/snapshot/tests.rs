@@ -63,6 +63,41 @@ fn glances_find_cpus_of_busy_threads() {
 }
 
 #[test]
+fn switches_are_counted_per_second() {
+    let made = made();
+    let mut watcher = made.begin(&pids(&[70])).unwrap();
+    made.pass(SECOND / 10);
+    made.thread(70, 71, &MadeThread { run_ms: 2050, switches: [100, 1000], ..worker() });
+    watcher.glance();
+    for round in 1..3 {
+        made.pass(SECOND);
+        let switches = [100 + 30 * round, 1000 + 2000 * round];
+        made.thread(70, 71, &MadeThread { run_ms: 2050 + 500 * round, switches, ..worker() });
+        let seating = watcher.seating();
+        let rates = |at: usize| {
+            (seating.threads[at].voluntary_per_s, seating.threads[at].forced_per_s)
+        };
+        assert_eq!(rates(1), (Some(30.0), Some(2000.0)));
+        let first = if round == 1 { None } else { Some(0.0) };
+        assert_eq!(rates(0), (first, first), "a sleeping thread's are read at the end of a look");
+    }
+}
+
+#[test]
+fn runtimes_are_read_if_several_threads_want_a_cpu() {
+    let made = made();
+    made.write("proc/70/maps", "7f0-7f1 r-xp 0 8:1 9 /usr/lib/libgomp.so.1\n");
+    let mut watcher = made.begin(&pids(&[70])).unwrap();
+    made.pass(SECOND);
+    made.thread(70, 71, &MadeThread { run_ms: 2500, ..worker() });
+    assert!(watcher.seating().processes[0].runtimes.is_empty());
+    made.pass(SECOND);
+    made.thread(70, 71, &MadeThread { run_ms: 3000, ..worker() });
+    made.thread(70, 70, &MadeThread { wait_ms: 400, ..worker() });
+    assert_eq!(watcher.seating().processes[0].runtimes, ["libgomp"]);
+}
+
+#[test]
 fn seating_starts_next_interval() {
     let made = made();
     let mut watcher = made.begin(&pids(&[70])).unwrap();

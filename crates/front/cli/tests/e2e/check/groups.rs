@@ -6,6 +6,7 @@ use super::{
 use crate::common::{Arguments, Json, Place, assert_contains, stderr, stdout};
 use crate::control_group::Group;
 use crate::run::programs::{are_two, two_cpus};
+use crate::run::running::Running;
 
 #[test]
 fn throttling_quota_is_found_and_raised() {
@@ -51,6 +52,58 @@ fn quota_shared_by_many_threads_is_found() {
     let advice = (0..10).map(|_| place.json(advise)).find(rule).expect("it is stopped");
     assert!(advice["paste"].is_null(), "fewer threads come before a higher quota: {advice:#}");
     drop(program);
+}
+
+const TOO_MANY: &str = "too-many-threads";
+
+/// Checks a program in a group with a quota of half a CPU. `None` if this user may create none.
+fn under_half_a_cpu(program: Option<Running>, is_so: impl Fn(&Checked) -> bool) -> Option<Checked> {
+    let group = is_root().then(|| Group::with_time(20_000, 10_000)).flatten()?;
+    let program = program?;
+    let place = Place::new();
+    let pid = program.pid();
+    group.set("cgroup.procs", &pid.to_string()).unwrap();
+    let checked =
+        until(|| Checked::of(place.run(format!("check --json --seconds 1 --pid {pid}"))), is_so);
+    drop(program);
+    Some(checked)
+}
+
+fn finds_too_many(checked: &Checked) -> bool {
+    !checked.of_rule(TOO_MANY).is_empty()
+}
+
+#[test]
+fn threads_that_yield_to_each_other_are_too_many() {
+    let Some(checked) = under_half_a_cpu(threads(4, "yield"), finds_too_many) else { return };
+    let found = checked.wrong(TOO_MANY);
+    assert_contains(found["what"].text(), "wait for each other on the 0.5 CPUs of /");
+    assert!(found["advice"].text().starts_with("start it with fewer threads, 1 at most"));
+    assert_eq!(checked.findings()[0]["rule"], TOO_MANY, "fewer come before a higher quota");
+}
+
+/// The C library of OpenMP sleeps or spins at barriers, depending on its version.
+#[test]
+fn openmp_threads_at_barriers_get_their_variable() {
+    let program = crate::run::programs::barriers().map(|program| {
+        let mut command = std::process::Command::new(program);
+        command.arg("8").stdin(std::process::Stdio::piped());
+        Running::of(command)
+    });
+    let Some(checked) = under_half_a_cpu(program, finds_too_many) else { return };
+    let advice = checked.of_rule(TOO_MANY)[0]["advice"].text();
+    assert_contains(advice, "start it with OMP_NUM_THREADS=1");
+}
+
+#[test]
+fn independent_threads_under_quota_are_not_too_many() {
+    let is_stopped = |checked: &Checked| {
+        let is_old = checked.document["processes"][0]["age_s"].number() > 2.0;
+        is_old && !checked.of_rule("quota").is_empty()
+    };
+    let Some(checked) = under_half_a_cpu(threads(4, "spin"), is_stopped) else { return };
+    assert!(!finds_too_many(&checked), "{}", checked.document);
+    assert_contains(checked.wrong("quota")["advice"].text(), "enough for 1 busy thread");
 }
 
 #[test]

@@ -84,6 +84,12 @@ pub fn spin() -> Option<&'static str> {
     built(&BUILT, "spin", "spin.c", "gcc", &["-O1", "-pthread", "-o"])
 }
 
+/// An OpenMP program with barriers.
+pub fn barriers() -> Option<&'static str> {
+    static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
+    built(&BUILT, "barriers", "barriers.c", "gcc", &["-O1", "-fopenmp", "-o"])
+}
+
 /// A program whose workers have faulty binding logic.
 pub fn pinning() -> Option<&'static str> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
