@@ -142,7 +142,7 @@ const RARELY_NEEDED: [(&str, &[&str]); 6] = [
             "objective",
         ],
     ),
-    ("check", &["any_machine", "children", "slurm_step", "all", "trace", "metrics", "baseline"]),
+    ("check", &["any_machine", "no_children", "slurm_step", "all", "trace", "metrics", "baseline"]),
 ];
 
 /// The command line, with verbs by group and rarely needed options only in `--help`.

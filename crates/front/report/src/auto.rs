@@ -12,7 +12,8 @@ use seatmap_os::CpuSet;
 use seatmap_trial::live::conductor::Attempt;
 use seatmap_trial::live::event::{CandidateVerdict, RateGain};
 use seatmap_trial::live::masks::{SeatStatus, Sweep};
-use seatmap_trial::live::{LiveOutcome, NoSeats, SeatCandidate, WorkMetric};
+use seatmap_trial::live::running::others_processes;
+use seatmap_trial::live::{AutoRemark, LiveOutcome, NoSeats, SeatCandidate, WorkMetric};
 use seatmap_trial::tune::verdict::percent;
 
 /// The tried seats and their results.
@@ -20,6 +21,34 @@ use seatmap_trial::tune::verdict::percent;
 pub fn page(outcome: &LiveOutcome, metric: &WorkMetric) -> Page {
     let section = PageSection::new("Seats").with(table(&outcome.attempts, metric));
     Page::of(section.with(sentences(outcome, metric)))
+}
+
+/// What limits the seats, as a line while the program runs.
+#[must_use]
+pub fn remark(remark: &AutoRemark) -> String {
+    match remark {
+        AutoRemark::OtherUser(pids) => {
+            format!("{} another user's and left out", others_processes(pids))
+        }
+        AutoRemark::Bound { bound, threads } => format!(
+            "{bound} of {}: bound to fewer CPUs than the program, and left alone",
+            counted(*threads, "thread"),
+        ),
+        AutoRemark::NoSeats(reason) => {
+            format!("no seats can be tried now: {}{}", reason_in_words(*reason), hint(*reason))
+        }
+        AutoRemark::Halted(process) => halted(process),
+    }
+}
+
+/// One thread may still talk with clients, which only `advise` seats too.
+fn hint(reason: NoSeats) -> &'static str {
+    match reason {
+        NoSeats::OneThread | NoSeats::Silent => {
+            "; 'seatmap advise' also tries seats for a program together with its clients"
+        }
+        _ => "",
+    }
 }
 
 /// The sentences that even `--quiet` prints: worse seats, and threads that could not be seated.
@@ -158,9 +187,7 @@ fn sentences(outcome: &LiveOutcome, metric: &WorkMetric) -> Vec<String> {
         }
         None => "No seats are shown to be better; the kernel keeps placing the threads.".to_owned(),
     };
-    let halted = outcome.halted.iter().map(|HaltedProcess { pid, name, reason }| {
-        format!("{name} ({pid}) does not run: {reason}.")
-    });
+    let halted = outcome.halted.iter().map(|process| halted(process) + ".");
     // A caution about the metric is useful only with a figure.
     let has_figures = outcome.attempts.iter().any(|attempt| attempt.gain.is_some());
     let judged =
@@ -178,6 +205,10 @@ fn sentences(outcome: &LiveOutcome, metric: &WorkMetric) -> Vec<String> {
         .chain(swept(&outcome.sweeps))
         .chain(unseated(outcome))
         .collect()
+}
+
+fn halted(HaltedProcess { pid, name, reason }: &HaltedProcess) -> String {
+    format!("{name} ({pid}) does not run: {reason}")
 }
 
 fn discarded(periods: usize, why: &str) -> Option<String> {
@@ -367,6 +398,25 @@ mod tests {
         1 thread was runnable, but got no CPU time on its seat (thread 71 'a\u{1b}[2J' on CPU 1): other tasks ran there.
         ");
         assert!(losses(&LiveOutcome::default()).is_empty());
+    }
+
+    #[test]
+    fn remarks_name_limit_and_way_out() {
+        let halted = HaltedProcess { pid: 7, name: "a".to_owned(), reason: "it waits".to_owned() };
+        let remarks = [
+            AutoRemark::OtherUser(vec![7]),
+            AutoRemark::Bound { bound: 1, threads: 2 },
+            AutoRemark::NoSeats(NoSeats::Silent),
+            AutoRemark::NoSeats(NoSeats::Spread),
+            AutoRemark::Halted(halted),
+        ];
+        insta::assert_snapshot!(remarks.each_ref().map(remark).join("\n"), @"
+        process 7 is another user's and left out
+        1 of 2 threads: bound to fewer CPUs than the program, and left alone
+        no seats can be tried now: no messages between its threads were seen; 'seatmap advise' also tries seats for a program together with its clients
+        no seats can be tried now: many threads communicate a little, and none stands out
+        a (7) does not run: it waits
+        ");
     }
 
     #[test]

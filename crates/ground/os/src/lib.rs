@@ -24,7 +24,7 @@
 //! | [`quota`], [`brake`] | limits on CPU time; other settings that slow processes |
 //! | [`irq`], [`interrupts`] | CPUs of interrupts; counts |
 //! | [`cpu_time`], [`kernel`] | each CPU's time by use; scheduler settings |
-//! | [`isolated`] | CPUs without load balancing |
+//! | [`isolated`], [`idle`] | CPUs without load balancing; how idle CPUs wait |
 //! | [`busy`] | busy time of CPUs |
 //! | [`switches`] | scheduler settings, changed temporarily |
 //! | [`counter`] | kernel and hardware counters |
@@ -88,6 +88,7 @@ pub mod hierarchy;
 pub mod holder;
 pub mod host_names;
 pub mod interpreter;
+pub mod idle;
 pub mod interrupts;
 pub mod irq;
 pub mod isolated;

@@ -15,6 +15,7 @@
 //! | [`guard`] | the process that restores them if this one is killed |
 //! | [`meter`] | the work that a program does in a period |
 //! | `foreign` | the CPU time that other programs took in each period |
+//! | [`running`] | a running program before its observation: its processes, and obstacles |
 //! | [`conductor`] | carries out the decisions |
 //! | [`auto`] | runs one program from start to end |
 //!
@@ -30,6 +31,7 @@ pub mod guard;
 pub mod log;
 pub mod masks;
 pub mod meter;
+pub mod running;
 
 pub use auto::{AutoError, AutoRequest, AutoRun};
 pub use candidates::{NoSeats, SeatCandidate, Soft};
@@ -37,3 +39,4 @@ pub use conductor::{Conductor, LiveError, LiveOutcome};
 pub use engine::{DecisionRules, LiveEngine};
 pub use event::{CandidateVerdict, Decision, ProgramEvent, RateGain};
 pub use meter::WorkMetric;
+pub use running::{AutoRemark, SeatObstacle};

@@ -13,11 +13,15 @@ use std::time::Duration;
     group = ArgGroup::new("checked").args(["pid", "cgroup", "unit", "slurm_step", "name", "all"])
 )]
 pub struct Check {
-    /// Check this process; may be given several times. By default all pinned programs are checked.
+    /// Check this process and its children; may be given several times. By default all pinned
+    /// programs are checked.
     #[arg(short, long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
     pub pid: Vec<i32>,
-    /// With --pid, also check its children.
+    /// With --pid, leave its children out.
     #[arg(long, requires = "pid")]
+    pub no_children: bool,
+    /// The default, for scripts that name it.
+    #[arg(long, requires = "pid", conflicts_with = "no_children", hide = true)]
     pub children: bool,
     /// Check the members of this control group, and of the groups below it.
     #[arg(long, value_name = "PATH")]

@@ -90,7 +90,8 @@ pub struct RunArgs {
     /// node:LIST.
     #[arg(long, requires = "pid", conflicts_with = "command")]
     pub move_pages: bool,
-    /// Seat the threads of a running process, in order of their thread IDs.
+    /// Seat the threads of a running process, in order of their thread IDs; with --auto also those
+    /// of its children.
     #[arg(short, long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
     pub pid: Vec<i32>,
     /// With --pid, succeed even if threads are without a seat.

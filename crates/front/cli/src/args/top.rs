@@ -8,7 +8,7 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("shown").args(["pid", "cgroup", "name"]))]
 pub struct Top {
-    /// Show this process; may be given several times. Default: all programs.
+    /// Show this process and its children; may be given several times. Default: all programs.
     #[arg(short, long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
     pub pid: Vec<i32>,
     /// Show the members of this control group, and of the groups below it.

@@ -79,8 +79,9 @@ fn request(typed: &Check) -> Result<CheckRequest, CliError> {
 
 /// The user's processes; by default the bound ones.
 fn choice(typed: &Check) -> ProcessChoice {
+    let with_children = typed.children || !typed.no_children;
     let named =
-        ProcessChoice::named(&typed.pid, typed.children, typed.cgroup.clone(), typed.name.clone());
+        ProcessChoice::named(&typed.pid, with_children, typed.cgroup.clone(), typed.name.clone());
     let usual = if typed.is_of_all() { ProcessChoice::All } else { ProcessChoice::Bound };
     match &typed.unit {
         Some(unit) => ProcessChoice::Unit(unit.clone()),

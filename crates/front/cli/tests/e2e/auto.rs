@@ -2,10 +2,12 @@
 //! exit codes and logs.
 
 use crate::common::{Guarded, Place, assert_contains, stderr, stdout, two_cpus};
+use crate::observe::Pipeline;
 use crate::run::programs::installed;
 use seatmap_os::CpuSet;
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -134,6 +136,51 @@ fn log_names_tried_and_current_seats() {
     assert!(place.stdout("run --replay log").contains("replayed, with the same decisions"));
     place.file("log", place.read("log").replace("\"rest\"", "\"observe\""));
     assert_eq!(place.run("run --replay log").status.code(), Some(1));
+}
+
+/// A shell whose children do the work, like a server with workers.
+#[test]
+fn children_are_observed_with_parent() {
+    let place = Place::new();
+    if !can_play(&place) {
+        return;
+    }
+    let pipeline = Pipeline::start();
+    pipeline.children();
+    let words = "run --auto --observe-for 1s --seconds 2 --log log";
+    let said = place.stderr((words, &["--pid", &pipeline.pid()]), 0);
+    let log = lines(&place, "log");
+    let observed = log.iter().find(|line| line["event"]["kind"] == "observed").unwrap();
+    assert!(observed["event"]["messages_per_s"].as_f64().unwrap() > 0.0, "{said}");
+}
+
+#[test]
+fn lack_of_threads_is_reported_before_observation() {
+    let place = Place::new();
+    if !can_play(&place) {
+        return;
+    }
+    let program = Guarded(Command::new("sleep").arg("600").spawn().unwrap());
+    let words = ["run", "--auto", "--observe-for", "1h", "--pid", &program.id().to_string()];
+    let mut run = Guarded(place.command(words).stderr(Stdio::piped()).spawn().unwrap());
+    let mut first = String::new();
+    BufReader::new(run.stderr.take().unwrap()).read_line(&mut first).unwrap();
+    assert_contains(&first, "no seats can be tried now: fewer than two threads of the program");
+}
+
+#[test]
+fn bound_program_is_refused_at_once() {
+    let place = Place::new();
+    let Some(cpus) = CpuSet::of_thread(0).ok().filter(|cpus| cpus.len() > 1) else {
+        return seatmap_needs::skipped!("one CPU");
+    };
+    let program = Guarded(Command::new("sleep").arg("600").spawn().unwrap());
+    let pid = program.id();
+    CpuSet::single(cpus.first().unwrap()).give(pid as seatmap_os::Tid).unwrap();
+    let refusal = place.refusal(["run", "--auto", "--pid", &pid.to_string()]);
+    assert_contains(&refusal, "each thread of the program is bound to one CPU");
+    let command = format!("'taskset -acp {} {pid}' frees process {pid}", cpus.list());
+    assert_contains(&refusal, &command);
 }
 
 /// The threads of a stopped program are silent, but not because they never communicate.

@@ -28,6 +28,25 @@ fn found<'a>(findings: &'a serde_json::Value, subject: &str) -> &'a serde_json::
     findings["findings"].elements().iter().find(|entry| entry["subject"] == subject).unwrap()
 }
 
+#[test]
+fn wakeup_cost_is_measured_on_two_cpus() {
+    let place = Place::new();
+    let own = seatmap_os::affinity::current().unwrap();
+    let line = found(&place.json("doctor --json"), "wakeups").clone();
+    let found = line["found"].text();
+    if own.len() < 2 {
+        assert!(found.starts_with("not measured: it needs two CPUs"), "{line}");
+        return;
+    }
+    let words = [" us [", "] on another CPU, ", " us [", "] on the same CPU"];
+    let mut rest = found;
+    for word in words {
+        rest = rest.split_once(word).unwrap_or_else(|| panic!("{word}: {line}")).1;
+    }
+    let has_gain = found.contains("gain from one CPU (seatmap advise --pid SERVER)");
+    assert_eq!(line["level"], if has_gain { "INFO" } else { "OK" }, "{line}");
+}
+
 /// A unit test shows that it takes no lock: there no other process waits for it.
 #[test]
 fn trials_run_only_on_request() {

@@ -251,16 +251,20 @@ fn running_program_is_observed_and_continues() {
 }
 
 /// Two communicating children of a shell, in their own process group.
-struct Pipeline(Child);
+pub(crate) struct Pipeline(Child);
 
 impl Pipeline {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let script = "(while :; do echo x; sleep 0.01; done) | (while read -r line; do :; done)";
         let mut shell = Command::new("sh");
         Pipeline(shell.args(["-c", script]).process_group(0).spawn().unwrap())
     }
 
-    fn children(&self) -> [String; 2] {
+    pub(crate) fn pid(&self) -> String {
+        self.0.id().to_string()
+    }
+
+    pub(crate) fn children(&self) -> [String; 2] {
         let pid = self.0.id();
         let until = Instant::now() + PATIENCE;
         loop {
@@ -320,7 +324,7 @@ fn existing_children_are_included_and_outsiders_named() {
     }
     let pipeline = Pipeline::start();
     let children = pipeline.children();
-    let pid = pipeline.0.id().to_string();
+    let pid = pipeline.pid();
     let whole = place.json(format!("observe -p {pid} --seconds 0.5 --json"));
     let first = names(&whole).into_iter().take(3).collect::<Vec<_>>();
     assert_eq!(first, ["sh#0", "sh#1", "sh#2"]);

@@ -316,7 +316,7 @@ fn unmatched_rule_is_reported() {
     assert!(!said.contains("'sleep': no thread"), "{said}");
     // No process has a device open, so there is nothing to check.
     let own = std::process::id().to_string();
-    let checked = place.run(format!("check --pid {own} --rule device-near"));
+    let checked = place.run(format!("check --pid {own} --no-children --rule device-near"));
     let said = stdout(&checked) + &stderr(&checked);
     assert!(said.contains("nothing to check") && !said.contains("all as asked"), "{said}");
 }

@@ -208,7 +208,7 @@ def check(
     plan: Union[Plan, _Cpus, None] = None,
     seconds: float = 1,
     rules: Union[str, Iterable[str]] = (),
-    children: bool = False,
+    children: bool = True,
     strict: bool = False,
     any_machine: bool = False,
 ) -> Check: ...

@@ -55,15 +55,16 @@ def check(
     plan=None,
     seconds=1,
     rules=(),
-    children=False,
+    children=True,
     strict=False,
     any_machine=False,
 ):
     """Checks the CPUs of running programs' threads, as 'seatmap check' does.
 
-    ``pid`` is one or more processes, by default this one. ``plan`` contains the expected seats.
-    ``rules`` are those of the command line, such as ``"one-per-cpu"``; without them the default
-    rules apply. With ``strict`` the check fails if something could not be seen.
+    ``pid`` is one or more processes, by default this one, with their ``children``. ``plan``
+    contains the expected seats. ``rules`` are those of the command line, such as
+    ``"one-per-cpu"``; without them the default rules apply. With ``strict`` the check fails if
+    something could not be seen.
     """
     text = None
     if plan is not None:

@@ -102,7 +102,7 @@ pub fn usual_cpus(topology: &Topology, online: &[u32]) -> Vec<u32> {
         .collect()
 }
 
-fn core_of(topology: &Topology, cpu: u32) -> Option<u32> {
+pub(super) fn core_of(topology: &Topology, cpu: u32) -> Option<u32> {
     topology.pus.iter().find(|pu| pu.os == cpu).and_then(|pu| pu.core)
 }
 

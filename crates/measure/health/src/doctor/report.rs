@@ -2,7 +2,7 @@
 
 use crate::doctor::diagnosis::Diagnosis;
 use crate::doctor::remedy::DoctorRemedyKind;
-use crate::doctor::{isolation, measuring, seats};
+use crate::doctor::{isolation, measuring, seats, wakeups};
 use seatmap_data::document::Blame;
 use seatmap_machines::host::topology::{self, TopologyError};
 use seatmap_os::Root;
@@ -43,6 +43,7 @@ pub fn examine(named: Option<&[u32]>, may_try: bool) -> Result<Vec<Diagnosis>, E
         }
     };
     let mut found = measuring::examine(&topology);
+    found.push(wakeups::examine(&topology));
     found.extend(seats::examine(&Root::new("/"), std::env::vars_os()));
     // Last, because a trial takes a CPU for a moment.
     found.extend(isolation::examine(&topology, &chosen, may_try));

@@ -3,7 +3,10 @@
 use crate::live::conductor::ConductorSetup;
 use crate::live::log::{FORMAT, LogFile, LogHeader};
 use crate::live::meter::MetricReader;
-use crate::live::{Conductor, DecisionRules, LiveError, LiveOutcome, Soft, WorkMetric};
+use crate::live::running::{RunningProgram, seats};
+use crate::live::{
+    AutoRemark, Conductor, DecisionRules, LiveError, LiveOutcome, SeatObstacle, Soft, WorkMetric,
+};
 use seatmap_data::document::Blame;
 use seatmap_data::machine::Profile;
 use seatmap_launch::Ending;
@@ -11,9 +14,8 @@ use seatmap_machines::host::topology::TopologyError;
 use seatmap_observe::{
     Method, ObservationEnd, ObservationSession, ObserveError, Subject, TracingMechanism, command,
 };
-use seatmap_os::cpus::Cpus;
 use seatmap_os::guardian::{Guardian, GuardianCommand};
-use seatmap_os::{CpuSet, Tid, task};
+use seatmap_watch::ChoiceError;
 use std::io;
 use std::time::Duration;
 
@@ -27,7 +29,7 @@ const PERIOD: Duration = Duration::from_millis(500);
 /// A request to seek seats for a running program.
 #[derive(Debug)]
 pub struct AutoRequest {
-    /// The program.
+    /// The program; with running processes also their descendants.
     pub subject: Subject,
     /// Its name, for the log.
     pub program: String,
@@ -81,40 +83,50 @@ pub enum AutoError {
     /// The program cannot be observed.
     #[error(transparent)]
     Observe(#[from] ObserveError),
-    /// A running program has only one CPU.
-    #[error(
-        "no seats can be tried: this process may only use {}; allow it more CPUs",
-        .0.named()
-    )]
-    OneCpu(CpuSet),
+    /// There is no such process.
+    #[error(transparent)]
+    Choice(#[from] ChoiceError),
+    /// No thread of a running program can be seated.
+    #[error(transparent)]
+    Obstacle(#[from] SeatObstacle),
 }
 
 impl Blame for AutoError {
     fn is_input(&self) -> bool {
         match self {
-            AutoError::Metric(_) | AutoError::OneCpu(_) => true,
+            AutoError::Metric(_) | AutoError::Obstacle(_) => true,
             AutoError::Observe(error) => error.is_input(),
+            AutoError::Choice(error) => error.is_input(),
             AutoError::System(_) | AutoError::Topology(_) => false,
         }
     }
 }
 
 impl AutoRequest {
-    /// Seeks seats until the program or the time ends, or `stop` returns true.
+    /// Seeks seats until the program or the time ends, or `stop` returns true. `tell` receives what
+    /// limits the seats, the first remarks before the observation.
     ///
     /// # Errors
     /// [`AutoError`]: nothing was changed, and no command runs.
-    pub fn run(mut self, stop: &dyn Fn() -> bool) -> Result<AutoRun, AutoError> {
-        let pids = match &self.subject {
-            Subject::Processes(pids) => &pids[..],
-            _ => &[],
-        };
-        let allowed = seats(pids)?;
+    pub fn run(
+        mut self,
+        stop: &dyn Fn() -> bool,
+        tell: &dyn Fn(AutoRemark),
+    ) -> Result<AutoRun, AutoError> {
         let topology = seatmap_machines::host::topology::reachable()?;
+        let running = match &self.subject {
+            Subject::Processes(pids) => Some(RunningProgram::find(pids)?),
+            _ => None,
+        };
+        let allowed = match &running {
+            Some(running) => running.allowed.clone(),
+            None => seats([])?,
+        };
         // A command runs even without seats to try.
-        let here: CpuSet = topology.os_indices().filter(|cpu| allowed.contains(*cpu)).collect();
-        if here.len() < 2 && matches!(self.subject, Subject::Processes(_)) {
-            return Err(AutoError::OneCpu(here));
+        if let Some(running) = &running {
+            running.check(topology.os_indices().filter(|cpu| allowed.contains(*cpu)).collect())?;
+            running.remarks().into_iter().for_each(tell);
+            self.subject = Subject::Survivors(running.pids.clone());
         }
         // The guardian must run before the first mask changes.
         let guardian = Guardian::post(&mut self.guardian.command()?)?;
@@ -136,6 +148,8 @@ impl AutoRequest {
             period: self.period.unwrap_or(PERIOD),
             rules: DecisionRules::default(),
             stop,
+            tell,
+            no_seats: running.as_ref().and_then(RunningProgram::no_seats),
             time: self.time,
         };
         let mut log = self.log.take();
@@ -167,38 +181,5 @@ impl AutoRequest {
             soft: self.soft,
             rules: DecisionRules::default(),
         }
-    }
-}
-
-/// This process's CPUs, and isolated CPUs (kernel parameter) already in the program's masks.
-fn seats(pids: &[Tid]) -> io::Result<CpuSet> {
-    let own = CpuSet::of_thread(0)?;
-    let set_apart: CpuSet = Cpus::read()?.set_apart.into_iter().collect();
-    let mut tids = Vec::new();
-    for pid in pids {
-        tids.extend(task::threads(*pid)?);
-    }
-    // A thread may have ended since it was listed.
-    let masks = tids.into_iter().filter_map(|tid| CpuSet::of_thread(tid).ok());
-    Ok(with_named(own, &set_apart, masks))
-}
-
-fn with_named(own: CpuSet, set_apart: &CpuSet, masks: impl Iterator<Item = CpuSet>) -> CpuSet {
-    masks.fold(own, |all, mask| all.with(&mask.within(set_apart)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn isolated_cpus_are_used_only_if_in_mask() {
-        let set = |list: &str| CpuSet::of_list(list).unwrap();
-        let seats = |masks: &[&str]| {
-            with_named(set("0-1"), &set("4-7"), masks.iter().map(|mask| set(mask)))
-        };
-        assert_eq!(seats(&["4", "0-5"]), set("0-1,4-5"));
-        assert_eq!(seats(&["0-3"]), set("0-1"), "CPUs that another mask keeps from this process");
-        assert_eq!(seats(&[]), set("0-1"));
     }
 }

@@ -7,6 +7,7 @@ use crate::live::foreign::{ForeignTime, ForeignWatch};
 use crate::live::log::{LogContent, LogLine};
 use crate::live::masks::{LeftChanged, Masks, SeatStatus, Sweep};
 use crate::live::meter::MetricReader;
+use crate::live::running::AutoRemark;
 use seatmap_data::invariant;
 use seatmap_data::machine::{Profile, Topology};
 use seatmap_data::pattern::Pattern;
@@ -72,6 +73,10 @@ pub struct ConductorSetup<'a> {
     pub rules: DecisionRules,
     /// Returns whether to stop.
     pub stop: &'a dyn Fn() -> bool,
+    /// Receives the reasons against seats as they are found.
+    pub tell: &'a dyn Fn(AutoRemark),
+    /// The reason that was reported before the observation, if any.
+    pub no_seats: Option<NoSeats>,
     /// The time limit, from the start.
     pub time: Option<Duration>,
 }
@@ -154,6 +159,7 @@ impl<'a> Conductor<'a> {
         guardian: Guardian,
         log: &'a mut dyn FnMut(&LogLine) -> io::Result<()>,
     ) -> Self {
+        let outcome = LiveOutcome { no_seats: setting.no_seats, ..LiveOutcome::default() };
         Conductor {
             setting,
             session,
@@ -165,7 +171,7 @@ impl<'a> Conductor<'a> {
             candidates: Vec::new(),
             foreign: ForeignTime::default(),
             repeats_left: 0,
-            outcome: LiveOutcome::default(),
+            outcome,
         }
     }
 
@@ -279,17 +285,29 @@ impl<'a> Conductor<'a> {
         self.candidates = ground.candidates(&pattern)?;
         self.foreign = ForeignTime::default();
         self.repeats_left = AGAIN_IN_ALL;
-        self.outcome.no_seats = self.candidates.is_empty().then(|| ground.reason_against(&pattern));
-        // A stopped program sends no messages.
-        self.outcome.halted = match self.outcome.no_seats {
-            Some(_) => halted::among(&Root::new("/"), self.processes()),
-            None => Vec::new(),
-        };
+        let no_seats = self.candidates.is_empty().then(|| ground.reason_against(&pattern));
+        self.note_no_seats(no_seats);
         self.tids = tids(&seen);
         self.pattern = Some(pattern);
         let messages_per_s = on_file(seen.messages() / seen.seconds().max(1e-9));
         self.outcome.messages_per_s = Some(messages_per_s);
         Ok(Ok(ProgramEvent::Observed { messages_per_s, candidates: self.candidates.clone() }))
+    }
+
+    /// Reports a new reason against seats at once: the report may be hours away.
+    fn note_no_seats(&mut self, reason: Option<NoSeats>) {
+        // A stopped program sends no messages.
+        let halted = match reason {
+            Some(_) => halted::among(&Root::new("/"), self.processes()),
+            None => Vec::new(),
+        };
+        let before = std::mem::replace(&mut self.outcome.no_seats, reason);
+        if let Some(reason) = reason.filter(|_| before != reason) {
+            (self.setting.tell)(AutoRemark::NoSeats(reason));
+        }
+        let new = halted.iter().filter(|process| !self.outcome.halted.contains(process));
+        new.cloned().map(AutoRemark::Halted).for_each(self.setting.tell);
+        self.outcome.halted = halted;
     }
 
     fn processes(&self) -> BTreeSet<Tid> {

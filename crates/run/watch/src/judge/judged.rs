@@ -117,7 +117,7 @@ impl<'a> Judged<'a> {
             .threads
             .iter()
             .for_each(|thread| of.entry(thread.pid).or_default().push(thread));
-        let mut lines = Vec::new();
+        let mut lines: Vec<String> = self.family().into_iter().collect();
         let mut healthy = 0;
         for process in &self.seating.processes {
             let threads = of.remove(&process.pid).unwrap_or_default();
@@ -134,6 +134,17 @@ impl<'a> Judged<'a> {
             lines.push(format!("... and {more} with nothing wrong"));
         }
         lines
+    }
+
+    /// Counts the processes of one program, a server with workers.
+    fn family(&self) -> Option<String> {
+        let processes = &self.seating.processes;
+        let pids: BTreeSet<Tid> = processes.iter().map(|process| process.pid).collect();
+        let mut first = processes.iter().filter(|process| !pids.contains(&process.parent));
+        let only = first.next().filter(|_| first.next().is_none() && processes.len() > 1)?;
+        let children = count(processes.len() - 1, "child process");
+        let all = count(processes.len(), "process");
+        Some(format!("{all}: {} and {children}", named_process(only)))
     }
 
     fn counts(&self, process: &Process, threads: &[&WatchedThread]) -> [usize; 2] {
@@ -322,6 +333,15 @@ had little to do
     -> taskset -cp 0 8
 ";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn server_with_workers_begins_with_their_number() {
+        let made = Made::new(2).process(7, 1).process(8, 7).process(9, 8);
+        let first = |made: &Made| text(&judged(made)).lines().next().unwrap().to_owned();
+        assert_eq!(first(&made), "3 processes: program (7) and 2 child processes");
+        assert!(!first(&made.process(10, 1)).contains("processes"), "two programs");
+        assert!(first(&Made::new(2).process(7, 1)).starts_with("program (7): "));
     }
 
     #[test]

@@ -3,10 +3,10 @@
 use super::{check_sole, page};
 use crate::args::RunArgs;
 use crate::myself;
+use seatmap_console::bar::Bars;
 use seatmap_console::error::CliError;
 use seatmap_console::here::host_name;
 use seatmap_console::interrupt::StopFlag;
-use seatmap_console::waiting::Waiting;
 use seatmap_console::{input, output};
 use seatmap_data::statistics::words::lasting;
 use seatmap_launch::share::SoleWork;
@@ -14,10 +14,13 @@ use seatmap_launch::{Ending, Executable, attach};
 use seatmap_observe::{Subject, SubjectCommand};
 use seatmap_report::auto;
 use seatmap_report::counted;
-use seatmap_trial::live::AutoRequest;
 use seatmap_trial::live::auto::OBSERVED;
 use seatmap_trial::live::log::{Log, LogContent, LogFile, LogLine};
+use seatmap_trial::live::{AutoRemark, AutoRequest};
+use std::cell::RefCell;
 use std::path::Path;
+
+const OBSERVING: &str = "observing, then trying seats";
 
 /// Runs a program, or attaches to a running one, and searches for its CPUs. The program's exit code
 /// is this process's.
@@ -27,9 +30,10 @@ pub fn run(typed: &RunArgs) -> Result<(), CliError> {
     }
     let request = meant(typed)?;
     let interrupt = StopFlag::listen()?;
-    let waiting = waiting(typed);
-    let run = request.run(&|| interrupt.is_raised());
-    drop(waiting);
+    let bars = RefCell::default();
+    wait(typed, &bars);
+    let run = request.run(&|| interrupt.is_raised(), &|remark| tell(typed, &bars, &remark));
+    bars.borrow_mut().clear();
     let run = run?;
     if typed.quiet {
         // --quiet omits only the report.
@@ -46,13 +50,13 @@ pub fn run(typed: &RunArgs) -> Result<(), CliError> {
 }
 
 /// A bar for running processes. A command uses the terminal itself, and gets a line.
-fn waiting(typed: &RunArgs) -> Option<Waiting> {
+fn wait(typed: &RunArgs, bars: &RefCell<Bars>) {
     if typed.quiet {
-        return None;
+        return;
     }
-    let limit_s = typed.live.seconds.map(|time| time.as_secs_f64());
     if typed.command.is_empty() {
-        return Some(Waiting::new("observing, then trying seats", limit_s));
+        bars.borrow_mut().wait(OBSERVING, typed.live.seconds);
+        return;
     }
     let observed_s = typed.live.observe_for.unwrap_or(OBSERVED).as_secs_f64();
     output::tell_person(&format!(
@@ -60,7 +64,16 @@ fn waiting(typed: &RunArgs) -> Option<Waiting> {
         page::named(typed),
         lasting(observed_s)
     ));
-    None
+}
+
+/// A line for running processes. A command has stderr for itself until its end.
+fn tell(typed: &RunArgs, bars: &RefCell<Bars>, remark: &AutoRemark) {
+    if typed.quiet || !typed.command.is_empty() {
+        return;
+    }
+    bars.borrow_mut().clear();
+    output::tell(&auto::remark(remark));
+    bars.borrow_mut().wait(OBSERVING, None);
 }
 
 fn meant(typed: &RunArgs) -> Result<AutoRequest, CliError> {

@@ -19,7 +19,7 @@ pub fn begin(typed: &Top) -> Result<(WatchedPrograms, SeatGroups), CliError> {
     // The map includes cells' CPUs.
     let map = topology::whole().unwrap_or_else(|_| topology.clone());
     let groups = SeatGroups::new(&map, measured.as_deref());
-    let named = ProcessChoice::named(&typed.pid, false, typed.cgroup.clone(), typed.name.clone());
+    let named = ProcessChoice::named(&typed.pid, true, typed.cgroup.clone(), typed.name.clone());
     let choice = named.unwrap_or(ProcessChoice::All);
     let standard = Standard { seats, ..Standard::default() };
     let mut watched = WatchedPrograms::begin(&choice, standard, topology, measured)?;

@@ -1,7 +1,7 @@
 //! The command line: choices, mistakes, files.
 
 use super::{Checked, bind_all, check, check_pid, threads};
-use crate::common::{Json, Place};
+use crate::common::{Json, Place, stdout};
 use crate::run::programs::{are_two, installed, two_cpus};
 use seatmap_data::document::schema::refused;
 use serde_json::Value;
@@ -19,7 +19,7 @@ fn mistakes_get_helpful_messages() {
         ("--pid 0", "'0' is not a whole number from 1 to"),
         ("--pid 1 --name x", "cannot be used with"),
         ("--seconds 0", "is not a time from 50ms to 1d"),
-        ("--children", "--pid"),
+        ("--no-children", "--pid"),
         ("--expect nix.json", "seatmap: nix.json: "),
         ("--expect text", "seatmap: text: neither a plan nor a seating: "),
         ("--expect other.json", "the plan is for 'rack 7'"),
@@ -59,19 +59,22 @@ fn bound_programs_are_checked_by_default() {
 }
 
 #[test]
-fn children_are_checked_on_request() {
+fn children_are_checked_unless_excluded() {
     let place = Place::new();
     let mut shell = Command::new("sh").args(["-c", "sleep 1000 & wait"]).spawn().unwrap();
     let pid = shell.id() as i32;
     let of = |options: &str| check_pid(&place, pid, options).document["processes"].elements().len();
     let children = format!("/proc/{pid}/task/{pid}/children");
     while std::fs::read_to_string(&children).unwrap().trim().is_empty() {}
-    let counts = (of(""), of("--children"));
+    let counts = ["", "--children", "--no-children"].map(of);
+    let page = place.run(format!("check --pid {pid} --seconds 0.1"));
     let child: i32 = std::fs::read_to_string(children).unwrap().trim().parse().unwrap();
     // SAFETY: the process is a child of this test's shell.
     unsafe { libc::kill(child, libc::SIGKILL) };
     shell.wait().unwrap();
-    assert_eq!(counts, (1, 2));
+    assert_eq!(counts, [2, 2, 1]);
+    let headline = format!("2 processes: sh ({pid}) and 1 child process\n");
+    assert!(stdout(&page).starts_with(&headline), "{}", stdout(&page));
 }
 
 #[test]
