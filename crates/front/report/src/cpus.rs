@@ -3,7 +3,7 @@
 use crate::page::{Page, PageSection, Table, TableCell};
 use seatmap_data::statistics::words::{agreeing, counted};
 use seatmap_launch::count::CpuCount;
-use seatmap_launch::named::NamedCpus;
+use seatmap_launch::named::{KnownWord, NamedCpus};
 
 /// The list alone, for scripts.
 #[must_use]
@@ -32,15 +32,24 @@ pub fn why(named: &NamedCpus) -> Page {
         });
         page.sections.push(PageSection::new("Other programs").with(others.rows(rows)));
     }
-    if !named.known.is_empty() {
-        let words = Table::default().words(["word", "CPUs", "distinguished by"]);
-        let rows = named.known.iter().map(|known| -> [TableCell; 3] {
+    page.words(&named.known)
+}
+
+impl Page {
+    /// Adds the words for CPUs of a machine, if any.
+    #[must_use]
+    pub fn words(mut self, known: &[KnownWord]) -> Self {
+        if known.is_empty() {
+            return self;
+        }
+        let table = Table::default().words(["word", "CPUs", "distinguished by"]);
+        let rows = known.iter().map(|known| -> [TableCell; 3] {
             let by = known.by.as_deref().unwrap_or_default();
             [(&known.word).into(), (&known.cpus).into(), by.into()]
         });
-        page.sections.push(PageSection::new("Words").with(words.rows(rows)));
+        self.sections.push(PageSection::new("Words for CPUs").with(table.rows(rows)));
+        self
     }
-    page
 }
 
 fn limited(limits: &CpuCount, threads: usize) -> Vec<String> {

@@ -50,6 +50,12 @@ impl From<MachineWord> for KnownWord {
     }
 }
 
+/// The words that distinguish CPUs of a machine.
+#[must_use]
+pub fn known(computer: &ComputerCpus) -> Vec<KnownWord> {
+    words::of_machine(computer).into_iter().map(KnownWord::from).collect()
+}
+
 impl NamedCpus {
     /// The CPUs that the words name, or all usable ones. `limits` are those of this process on this
     /// computer.
@@ -76,7 +82,7 @@ impl NamedCpus {
             count,
             limits,
             others,
-            known: words::of_machine(computer).into_iter().map(KnownWord::from).collect(),
+            known: known(computer),
         })
     }
 

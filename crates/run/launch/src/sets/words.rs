@@ -339,19 +339,26 @@ fn fastest(
         let left = counted(cores.len() as u64, "core");
         return Err(WordError::TooFew { before: before.to_owned(), left });
     }
-    let mut ranked: Vec<_> = cores
-        .iter()
-        .filter_map(|cpu| {
-            let pu = computer.topology.pu(cpu)?;
-            let speeds = [pu.max_khz, pu.capacity, pu.priority.map(u64::from)];
-            (pu.kind.is_some() || speeds != [None; 3]).then_some((pu.kind, Reverse(speeds), cpu))
-        })
-        .collect();
-    if ranked.len() < cores.len() {
-        return Err(WordError::UnknownSpeeds);
-    }
+    let ranked = ranked(&cores, computer).ok_or(WordError::UnknownSpeeds)?;
+    Ok(ranked.into_iter().take(count).map(|(_, cpu)| cpu).collect())
+}
+
+/// The kind, highest frequency, capacity and firmware's ranking of a core; less is faster.
+type SpeedRank = (Option<CoreKind>, Reverse<[Option<u64>; 3]>);
+
+/// The figures of [`SpeedRank`] below the kind.
+const SPEEDS: [&str; 3] = ["cpuinfo_max_freq", "cpu_capacity", "the firmware's ranking now"];
+
+/// The cores, the fastest first; `None` if the speed of one is unknown.
+fn ranked(cores: &CpuSet, computer: &ComputerCpus) -> Option<Vec<(SpeedRank, u32)>> {
+    let ranked = cores.iter().map(|cpu| {
+        let pu = computer.topology.pu(cpu)?;
+        let speeds = [pu.max_khz, pu.capacity, pu.priority.map(u64::from)];
+        (pu.kind.is_some() || speeds != [None; 3]).then_some(((pu.kind, Reverse(speeds)), cpu))
+    });
+    let mut ranked: Vec<_> = ranked.collect::<Option<_>>()?;
     ranked.sort_unstable();
-    Ok(ranked.into_iter().take(count).map(|(_, _, cpu)| cpu).collect())
+    Some(ranked)
 }
 
 fn first(value: &str, among: &CpuSet, before: &str) -> Result<CpuSet, WordError> {
@@ -401,27 +408,25 @@ pub struct MachineWord {
     pub by: Option<String>,
 }
 
-/// The words of kinds, caches and devices that distinguish CPUs of this machine.
+/// The words that distinguish CPUs of this machine.
 #[must_use]
 pub fn of_machine(computer: &ComputerCpus) -> Vec<MachineWord> {
+    let all = computer.topology.os_indices().collect();
+    let cores = one_per_core(&all, computer);
     let mut words = Vec::new();
     let found = kinds(computer);
     if found.len() > 1 {
-        let by = measure(computer);
         words.extend(found.into_iter().map(|(kind, cpus)| MachineWord {
             word: format!("kind:{}", kind.word()),
+            by: Some(kernel_list(kind, &cpus, computer).unwrap_or_else(|| measure(computer))),
             cpus,
-            by: Some(by.to_owned()),
         }));
     }
-    if let (Ok(cpus), Some((level, sizes))) = (of_cache("biggest", computer), last_caches(computer))
-    {
-        let largest = sizes.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0);
-        let by = Some(format!("{level} of {}", mebibytes(largest)));
+    if let Ok(cpus) = of_cache("biggest", computer) {
+        let by = cache_sizes(&cpus, computer);
         words.push(MachineWord { word: "cache:biggest".to_owned(), cpus, by });
     }
-    let all = computer.topology.os_indices().collect();
-    let cores = one_per_core(&all, computer);
+    words.extend(leaders(&cores, computer));
     if cores.len() < all.len() {
         let by = Some("one thread of each core".to_owned());
         words.push(MachineWord { word: "no-smt".to_owned(), cpus: cores, by });
@@ -435,10 +440,53 @@ pub fn of_machine(computer: &ComputerCpus) -> Vec<MachineWord> {
     words
 }
 
+/// The largest last-level cache, and the size of the others.
+fn cache_sizes(biggest: &CpuSet, computer: &ComputerCpus) -> Option<String> {
+    let (level, sizes) = last_caches(computer)?;
+    let (own, others): (Vec<_>, Vec<_>) = sizes.iter().partition(|(cpu, _)| biggest.contains(*cpu));
+    let largest = own.first().map_or(0, |(_, bytes)| *bytes);
+    let next = others.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0);
+    let caches: HashSet<_> = others
+        .iter()
+        .filter_map(|(cpu, _)| computer.topology.pu(*cpu).map(|pu| pu.l3.or(pu.l2)))
+        .collect();
+    let others = match (next, caches.len()) {
+        (0, _) => "other CPUs have none".to_owned(),
+        (_, 1) => format!("the other has {}", mebibytes(next)),
+        _ => format!("the others have at most {}", mebibytes(next)),
+    };
+    Some(format!("{level} of {}; {others}", mebibytes(largest)))
+}
+
+/// The fastest cores, if other cores of their kind are slower.
+fn leaders(cores: &CpuSet, computer: &ComputerCpus) -> Option<MachineWord> {
+    let ranked = ranked(cores, computer)?;
+    let (first, _) = ranked.first()?;
+    let count = ranked.iter().take_while(|(rank, _)| rank == first).count();
+    let (next, _) = ranked.get(count).filter(|(rank, _)| rank.0 == first.0)?;
+    let figure = first.1.0.iter().zip(next.1.0).position(|(own, other)| *own != other)?;
+    Some(MachineWord {
+        word: format!("fast:{count}"),
+        cpus: ranked[..count].iter().map(|(_, cpu)| *cpu).collect(),
+        by: Some(SPEEDS[figure].to_owned()),
+    })
+}
+
+/// The kernel's list of these cores, on a hybrid processor by Intel.
+fn kernel_list(kind: CoreKind, cpus: &CpuSet, computer: &ComputerCpus) -> Option<String> {
+    let root = computer.root.as_ref()?;
+    let list = ["cpu_core", "cpu_atom", "cpu_lowpower"].into_iter().find(|list| {
+        let listed = root.read(&format!("/sys/devices/{list}/cpus")).unwrap_or_default();
+        CpuSet::of_list(&listed).is_some_and(|listed| cpus.is_subset(&listed))
+    })?;
+    let is_apart = kind == CoreKind::LowPower && list == "cpu_atom";
+    Some(if is_apart { format!("{list}, without an L3") } else { list.to_owned() })
+}
+
 type Figure = fn(&Pu) -> Option<u64>;
 
 /// The figure that distinguishes the kinds of cores, the most reliable first.
-fn measure(computer: &ComputerCpus) -> &'static str {
+fn measure(computer: &ComputerCpus) -> String {
     let figures: [(&str, Figure); 4] = [
         ("type of core", |pu| pu.core_type),
         ("cpu_capacity", |pu| pu.capacity),
@@ -446,7 +494,7 @@ fn measure(computer: &ComputerCpus) -> &'static str {
         ("cpuinfo_max_freq", |pu| pu.max_khz),
     ];
     let found = figures.into_iter().find(|(_, of)| differs(computer, *of));
-    found.map_or("the processor's own lists", |(name, _)| name)
+    found.map_or("the machine's file", |(name, _)| name).to_owned()
 }
 
 fn differs(computer: &ComputerCpus, figure: Figure) -> bool {
