@@ -11,6 +11,9 @@ pub struct CpusArgs {
     /// The machine: host, a bundled machine, or a file or folder.
     #[arg(long, value_name = "MACHINE", default_value = "host")]
     pub on: String,
+    /// If a word distinguishes no CPUs of the machine, take all of them, and say so.
+    #[arg(long, requires = "words")]
+    pub or_all: bool,
     /// Print how many threads fit: the number of these CPUs, or fewer under a CPU quota.
     #[arg(long, conflicts_with = "why")]
     pub count: bool,

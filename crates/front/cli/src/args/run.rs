@@ -33,6 +33,9 @@ pub struct RunArgs {
     /// In a range or *, seats used by other runs are taken last.
     #[arg(short = 'c', long, value_name = "LIST")]
     pub cpus: Option<String>,
+    /// If a word of --cpus distinguishes no CPUs here, take all of them, and say so.
+    #[arg(long, requires = "cpus")]
+    pub or_all: bool,
     /// Find seats while the program runs: observe it, try seats in alternating periods, and keep
     /// them only if the program does more work.
     #[arg(long, conflicts_with_all = ["plan", "cpus", "rules", "move_pages"])]

@@ -200,6 +200,24 @@ fn show_lists_words_with_the_deciding_figure() {
 }
 
 #[test]
+fn or_all_takes_all_cpus_if_words_distinguish_none() {
+    let place = Place::new();
+    let name = described(&place, "ryzen-9-5950x");
+    let output = place.run(["cpus", "kind:performance/no-smt", "--on", name, "--or-all"]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "0-15\n");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_contains(&said, "'kind:performance': this machine has one kind of core");
+    assert_contains(&said, "so it means all CPUs");
+    place.refuses("cpus kind:perf --or-all", "did you mean 'kind:performance'?");
+    place.refuses("cpus --or-all", "needs WORDS");
+    let cache = "cache:1023G/first:1";
+    place.refuses(["run", "-c", cache, "--", "true"], "'cache:1023G'");
+    let output = place.run(["run", "-c", cache, "--or-all", "--", "true"]);
+    assert!(output.status.success(), "{output:?}");
+    assert_contains(&String::from_utf8_lossy(&output.stderr), "so it means all CPUs");
+}
+
+#[test]
 fn seats_and_joined_terms_are_flattened() {
     let place = Place::new();
     let x3d = described(&place, "ryzen-9-7950x3d");

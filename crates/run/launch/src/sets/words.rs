@@ -29,7 +29,8 @@ pub enum WordError {
     /// The kernel shows no kinds.
     #[error(
         "this machine has one kind of core: the kernel shows no difference between them (a \
-         virtual machine shows none); leave it out"
+         virtual machine shows none); leave it out, or add --or-all to 'run' or 'cpus' (or = \"all\" \
+         to a service)"
     )]
     OneKind,
     /// The machine has other kinds.
@@ -102,9 +103,83 @@ pub enum WordError {
 }
 
 impl WordError {
+    /// The machine does not distinguish such CPUs, so that all are equally good.
+    fn is_no_difference(&self) -> bool {
+        matches!(
+            self,
+            WordError::OneKind
+                | WordError::OtherKinds(_)
+                | WordError::EqualCaches { .. }
+                | WordError::SmallerCaches { .. }
+                | WordError::UnknownCaches
+                | WordError::UnknownSpeeds
+                | WordError::EquallyNear
+        )
+    }
+
     fn of(self, word: &str) -> SetError {
         SetError::Word { text: word.to_owned(), source: self }
     }
+}
+
+/// Words without those that distinguish no CPUs of a machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AcceptedWords {
+    /// The words, with `all` instead of those.
+    pub words: String,
+    /// A sentence for each of those.
+    pub remarks: Vec<String>,
+}
+
+/// Replaces each word that distinguishes no CPUs of the machine by `all`. A kind that the machine
+/// lacks adds nothing to other CPUs.
+///
+/// # Errors
+/// [`SetError`]: the words are wrong for another reason.
+pub fn or_all(
+    words: &str,
+    computer: &dyn Fn() -> Result<ComputerCpus, String>,
+) -> Result<AcceptedWords, SetError> {
+    let mut accepted = AcceptedWords { words: words.to_owned(), remarks: Vec::new() };
+    loop {
+        let (word, reason) = match super::members(&accepted.words, computer) {
+            Ok(_) => return Ok(accepted),
+            Err(SetError::Word { text, source }) if source.is_no_difference() => (text, source),
+            Err(error) => return Err(error),
+        };
+        let is_absent = matches!(reason, WordError::OtherKinds(_));
+        let members = accepted.words.split(',').map(str::trim);
+        let members: Vec<String> = members.map(|seat| without(seat, &word, is_absent)).collect();
+        let words = members.join(",");
+        if words == accepted.words {
+            return Err(reason.of(&word));
+        }
+        let is_dropped = words.matches('+').count() < accepted.words.matches('+').count();
+        let instead = if is_dropped { "it is left out" } else { "it means all CPUs" };
+        // The rest of the sentence is advice.
+        let reason = reason.to_string();
+        let fact = reason.split(';').next().unwrap_or_default();
+        accepted.remarks.push(format!("'{word}': {fact}, so {instead}"));
+        accepted.words = words;
+    }
+}
+
+/// A seat with `all` instead of a word. Other terms remain if the machine lacks the kind.
+fn without(seat: &str, word: &str, is_absent: bool) -> String {
+    let terms: Vec<&str> = seat.split('+').collect();
+    let others: Vec<&str> =
+        terms.iter().copied().filter(|term| term.split('/').all(|one| one != word)).collect();
+    let kept = if is_absent && !others.is_empty() { others } else { terms };
+    kept.into_iter().map(|term| replaced(term, word)).collect::<Vec<_>>().join("+")
+}
+
+/// A term with `all` instead of a word, or of `not:` and the word.
+fn replaced(term: &str, word: &str) -> String {
+    let words = term.split('/').map(|one| match one.strip_suffix(word) {
+        Some(before) if before.is_empty() || before.ends_with(':') => "all",
+        _ => one,
+    });
+    words.collect::<Vec<_>>().join("/")
 }
 
 const KINDS: [CoreKind; 4] = CoreKind::ALL;
