@@ -56,6 +56,15 @@ impl ComputerCpus {
         ComputerCpus { topology, usable, root, ..ComputerCpus::default() }
     }
 
+    /// Reads this computer, as if this process might use all of its CPUs.
+    ///
+    /// # Errors
+    /// As [`ComputerCpus::read`].
+    pub fn read_whole() -> Result<Self, String> {
+        let computer = ComputerCpus::read()?;
+        Ok(ComputerCpus { usable: computer.topology.os_indices().collect(), ..computer })
+    }
+
     /// The usable CPUs that are not isolated, or all of them if all are.
     #[must_use]
     pub fn usual(&self) -> CpuSet {

@@ -131,7 +131,8 @@ fn plan(typed: &ServicesPlanArgs) -> Result<(), CliError> {
     };
     let profile = meant::machine(typed)?;
     let beside = meant::beside(typed)?;
-    let plan = meant::plan(typed, &record, &profile, beside.as_ref()).plan()?;
+    let bounds = meant::bounds(typed, &record)?;
+    let plan = meant::plan(typed, &record, &profile, bounds, beside.as_ref()).plan()?;
     if let Some(file) = &outputs.file {
         file.write(&seatmap_data::document::written(&plan))?;
     }
