@@ -3,7 +3,7 @@
 use crate::count::{CpuCount, OtherCount};
 use crate::sets::words::{self, MachineWord};
 use crate::sets::{self, ComputerCpus, SetError};
-use seatmap_os::{CpuList, CpuSet};
+use seatmap_os::CpuSet;
 use serde::Serialize;
 
 /// The name and version of [`NamedCpus`] as a document.
@@ -86,10 +86,15 @@ impl NamedCpus {
         })
     }
 
+    /// The CPUs as a set.
+    #[must_use]
+    pub fn set(&self) -> CpuSet {
+        self.cpus.iter().copied().collect()
+    }
+
     /// The CPUs as a list, such as `0-3,8`.
     #[must_use]
     pub fn list(&self) -> String {
-        let set: CpuSet = self.cpus.iter().copied().collect();
-        CpuList(set.iter().collect()).to_string()
+        self.set().to_string()
     }
 }

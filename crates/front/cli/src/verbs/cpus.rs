@@ -6,6 +6,7 @@ use seatmap_console::outputs::Outputs;
 use seatmap_console::{input, output};
 use seatmap_launch::count::CpuCount;
 use seatmap_launch::named::NamedCpus;
+use seatmap_launch::notation;
 use seatmap_launch::sets::or_all;
 use seatmap_report::cpus;
 
@@ -25,6 +26,9 @@ pub fn run(typed: &CpusArgs) -> Result<(), CliError> {
         if machine.is_host() { Some(CpuCount::of_self().map_err(CliError::work)?) } else { None };
     let named = NamedCpus::of(&machine.name, words.as_deref(), &computer, limits)
         .map_err(CliError::input)?;
+    if let Some(write) = typed.notation.as_deref().and_then(notation::writer) {
+        return output::print_exact(&write(&named.set()).map_err(CliError::input)?);
+    }
     let page = match typed {
         CpusArgs { count: true, .. } => cpus::count(&named),
         CpusArgs { why: true, .. } => cpus::why(&named),
