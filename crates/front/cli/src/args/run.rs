@@ -25,7 +25,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "cpus")]
     pub plan: Option<PathBuf>,
     /// Seats in order of thread creation, the main thread first. A seat is a CPU or a set: core:3,
-    /// l3:0, l3:* (one seat per L3).
+    /// l3:* (one seat per L3), kind:performance.
     ///
     /// If there are more threads than seats, the list repeats. 0-3,8 are five seats; sets are
     /// cpus:14-15, core:3, l3:0, numa:1 and package:0.
