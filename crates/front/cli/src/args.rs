@@ -279,7 +279,7 @@ pub struct MeasureArgs {
     /// figures.
     #[arg(long, value_name = "MACHINE", default_value = "host")]
     pub on: String,
-    /// The CPUs to measure, such as 0-3,8. Default: all allowed ones.
+    /// The CPUs to measure, such as 0-3,8 or no-smt. Default: all allowed ones.
     #[arg(long, value_name = "LIST", value_parser = machine_cpus)]
     pub cpus: Option<MachineCpus>,
     /// Visits to each pair; by default at least 3. On this host more while a quarter of a second

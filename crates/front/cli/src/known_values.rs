@@ -19,7 +19,12 @@ pub fn of(command: &Command, argument: &Arg) -> Option<KnownValues> {
         name == "NAME" && argument.is_positional() && OF_CELLS.contains(&command.get_name());
     let is_plan =
         name == "NAME" && argument.is_positional() && OF_PLANS.contains(&command.get_name());
-    is_cell.then_some(cells as KnownValues).or(is_plan.then_some(plans as KnownValues))
+    // A matrix has rows of CPUs by number alone.
+    let is_of_rows = name == "LIST" && command.get_name() == "import";
+    is_cell
+        .then_some(cells as KnownValues)
+        .or(is_plan.then_some(plans as KnownValues))
+        .or(is_of_rows.then_some(Vec::new as KnownValues))
 }
 
 fn cells() -> Vec<KnownValue> {

@@ -21,6 +21,9 @@ fn as_zsh_function(name: &str) -> String {
     format!("[[ $funcstack[1] != _{name} ]] || _clap_dynamic_completer_{function} \"$@\"\n")
 }
 
+/// bash would pass `kind:p` as three words, and drop the last of `kind:`.
+const WHOLE_WORDS: &str = "COMP_WORDBREAKS=${COMP_WORDBREAKS//:}\n";
+
 /// The script that enables completions in a shell.
 ///
 /// # Errors
@@ -37,8 +40,10 @@ pub fn script(program: &CliProgram, shell: clap_complete::Shell) -> Result<Strin
         .ok_or_else(|| CliError::input(format!("there are no completions for {shell}")))?
         .map_err(CliError::work)?;
     let mut text = String::from_utf8_lossy(&script).into_owned();
-    if shell == clap_complete::Shell::Zsh {
-        text += &as_zsh_function(name);
+    match shell {
+        clap_complete::Shell::Zsh => text += &as_zsh_function(name),
+        clap_complete::Shell::Bash => text += WHOLE_WORDS,
+        _ => {}
     }
     Ok(text)
 }
@@ -112,6 +117,8 @@ fn with_common_values(argument: Arg) -> Arg {
     match name {
         Some("MACHINE" | "PROFILE" | "DOCUMENT") => argument.add(completer(machines, true)),
         Some("PATTERN") => argument.add(completer(patterns, true)),
+        Some("WORDS") => argument.add(completer_of_cpus()),
+        Some("LIST") if argument.get_id() == "cpus" => argument.add(completer_of_cpus()),
         Some("PID") => argument.add(completer(living::processes, false)),
         Some("GLOB") => argument.add(completer(living::program_names, false)),
         Some("UNIT") => argument.add(completer(living::units, false)),
@@ -142,6 +149,25 @@ fn completer(values: KnownValues, or_file: bool) -> ArgValueCompleter {
         // A shell prints names of other users' programs, groups and files unescaped.
         found.retain(|one| !one.get_value().to_string_lossy().contains(is_hidden));
         found
+    })
+}
+
+/// Completes the last word of a list of CPUs.
+fn completer_of_cpus() -> ArgValueCompleter {
+    ArgValueCompleter::new(|typed: &OsStr| {
+        let typed = typed.to_str().unwrap_or_default();
+        let mut begin = typed.rfind([',', '/', '+']).map_or(0, |at| at + 1);
+        if typed[begin..].starts_with("not:") {
+            begin += "not:".len();
+        }
+        let (before, word) = typed.split_at(begin);
+        let words = living::cpu_words().into_iter().filter(|known| known.value.starts_with(word));
+        words
+            .map(|known| {
+                let about = known.about.map(Into::into);
+                CompletionCandidate::new(format!("{before}{}", known.value)).help(about)
+            })
+            .collect()
     })
 }
 

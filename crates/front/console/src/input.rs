@@ -6,13 +6,15 @@ use seatmap_data::document::{Position, shell_escaped};
 use seatmap_data::machine::import::{self, ImportOptions, Imported, ProfileNote};
 use seatmap_data::machine::{Profile, Topology};
 use seatmap_data::pattern::import as pattern_import;
-use seatmap_launch::sets::ComputerCpus;
+use seatmap_launch::named::{self, KnownWord};
+use seatmap_launch::sets::{self, ComputerCpus};
 use seatmap_machines::catalog::machine::{Surroundings, is_archive};
 use seatmap_machines::catalog::{Capability, Machine, OpenError};
 use seatmap_machines::host::remembered;
 use seatmap_measure::fit;
 use seatmap_os::{Root, named_file};
 use seatmap_sim::catalog::is_model;
+use seatmap_watch::Rule;
 use std::error::Error;
 use std::io;
 use std::path::Path;
@@ -77,9 +79,37 @@ pub fn cpus_of(machine: &Machine) -> Result<ComputerCpus, CliError> {
         return ComputerCpus::read().map_err(CliError::work);
     }
     let profile = with_surroundings(|around| machine.profile(around))?;
-    let folder = Path::new(machine.given_name());
-    let root = folder.is_dir().then(|| Root::new(folder));
-    Ok(ComputerCpus::of_machine(profile.topology, root))
+    Ok(ComputerCpus::of_machine(profile.topology, root_of(machine)))
+}
+
+/// The words for the CPUs of a machine with this topology.
+#[must_use]
+pub fn words_of(machine: &Machine, topology: &Topology) -> Vec<KnownWord> {
+    named::known(&ComputerCpus::of_machine(topology.clone(), root_of(machine)))
+}
+
+/// The rules on a machine with this topology, without regard to the CPUs that this process may use.
+/// `root` has the machine's files.
+///
+/// # Errors
+/// The words of an `on=` rule name no CPUs.
+pub fn rules_on(
+    rules: impl IntoIterator<Item = Rule>,
+    topology: &Topology,
+    root: Option<Root>,
+) -> Result<Vec<Rule>, CliError> {
+    let computer = ComputerCpus::of_machine(topology.clone(), root);
+    rules
+        .into_iter()
+        .map(|rule| rule.on_machine(|words| sets::all_of(words, &computer)))
+        .collect::<Result<_, _>>()
+        .map_err(CliError::input)
+}
+
+/// The machine's files, if it is this host or a gathered folder.
+fn root_of(machine: &Machine) -> Option<Root> {
+    let folder = if machine.is_host() { Path::new("/") } else { Path::new(machine.given_name()) };
+    folder.is_dir().then(|| Root::new(folder))
 }
 
 /// The explained profile of a machine whose distances are needed.

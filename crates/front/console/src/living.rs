@@ -4,8 +4,10 @@
 use crate::program::is_after_dashes;
 use crate::running::KnownValue;
 use seatmap_data::statistics::words::counted;
+use seatmap_launch::named;
+use seatmap_launch::sets::ComputerCpus;
 use seatmap_os::hierarchy::Hierarchies;
-use seatmap_os::{Root, task};
+use seatmap_os::{Root, devices, task};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
@@ -16,6 +18,25 @@ const UNITS: [&str; 3] = [".service", ".scope", ".slice"];
 
 /// Docker, Podman, CRI-O, containerd, LXC.
 const CONTAINERS: [&str; 5] = ["docker-", "libpod-", "crio-", "cri-containerd-", "lxc"];
+
+/// Words for CPUs; a number follows a colon at the end.
+const CPU_WORDS: [&str; 15] = [
+    "all",
+    "no-smt",
+    "kind:performance",
+    "kind:middle",
+    "kind:efficiency",
+    "kind:low-power",
+    "cache:biggest",
+    "fast:",
+    "first:",
+    "not:",
+    "cpus:",
+    "core:",
+    "l3:",
+    "numa:",
+    "package:",
+];
 
 /// The running processes by number, with their names; without kernel threads.
 #[must_use]
@@ -34,6 +55,22 @@ pub fn program_names() -> Vec<KnownValue> {
     let names: BTreeSet<String> =
         processes().into_iter().filter_map(|process| process.about).collect();
     names.into_iter().map(KnownValue::from).collect()
+}
+
+/// Words for CPUs, with those of this computer.
+#[must_use]
+pub fn cpu_words() -> Vec<KnownValue> {
+    let known = ComputerCpus::read().map(|computer| named::known(&computer)).unwrap_or_default();
+    let devices = devices::names(&Root::new("/"));
+    CPU_WORDS
+        .iter()
+        .map(|word| (*word).to_owned())
+        .chain(devices.iter().map(|name| format!("near:{name}")))
+        .map(|word| match known.iter().find(|known| known.word == word) {
+            Some(known) => KnownValue::told(word, &known.cpus),
+            None => KnownValue::from(word),
+        })
+        .collect()
 }
 
 /// Rejects a command that probably names a running program instead of starting one: a single bare

@@ -3,10 +3,10 @@
 use crate::call::{Interruption, beside_python};
 use crate::failure::PythonFailure;
 use pyo3::prelude::*;
-use seatmap_console::here;
+use seatmap_console::{here, input};
 use seatmap_data::plan::Plan;
 use seatmap_machines::host::topology;
-use seatmap_os::Tid;
+use seatmap_os::{Root, Tid};
 use seatmap_watch::{
     CheckRequest, CheckStep, CheckView, Expected, ExpectedSource, ProcessChoice, Rule, Standard,
 };
@@ -45,6 +45,9 @@ pub fn check(py: Python<'_>, options: CheckOptions) -> PyResult<Judgement> {
         let window = Duration::try_from_secs_f64(seconds)
             .map_err(|error| PythonFailure::Input(format!("seconds={seconds}: {error}")))?;
         let rules = options.rules.iter().map(|rule| rule.parse()).collect::<Result<Vec<Rule>, _>>();
+        let rules = rules.map_err(PythonFailure::input)?;
+        let topology = topology::of_group().map_err(PythonFailure::work)?;
+        let rules = input::rules_on(rules, &topology, Some(Root::new("/")))?;
         let request = CheckRequest {
             choice: ProcessChoice::Processes {
                 pids: options.pids,
@@ -53,12 +56,12 @@ pub fn check(py: Python<'_>, options: CheckOptions) -> PyResult<Judgement> {
             window,
             trace: false,
             standard: Standard {
-                rules: rules.map_err(PythonFailure::input)?,
+                rules,
                 seats: seats(options.plan.as_deref(), options.any_machine)?,
                 baselines: None,
                 strict: options.strict,
             },
-            topology: topology::of_group().map_err(PythonFailure::work)?,
+            topology,
             machine: here::host_name(),
             again_every: None,
         };

@@ -3,7 +3,7 @@
 use crate::page::{Page, PageSection, Table, TableCell};
 use seatmap_data::statistics::words::{agreeing, counted};
 use seatmap_launch::count::CpuCount;
-use seatmap_launch::named::NamedCpus;
+use seatmap_launch::named::{KnownWord, NamedCpus};
 
 /// The list alone, for scripts.
 #[must_use]
@@ -28,18 +28,27 @@ pub fn why(named: &NamedCpus) -> Page {
     let others = others.rows(named.others.iter().map(|other| -> [TableCell; 3] {
         [other.rule.into(), other.programs.into(), other.count.into()]
     }));
-    let words = Table::with_words(["word", "CPUs", "distinguished by"]);
-    let words = words.rows(named.known.iter().map(|known| {
-        let by = known.by.as_deref().unwrap_or_default();
-        [&*known.word, &known.cpus, by]
-    }));
     Page {
         sections: vec![
             PageSection::new("CPUs").with(sentences),
             PageSection::new("Other programs").with(others),
-            PageSection::new("Words").with(words),
         ],
         ..Page::default()
+    }
+    .words(&named.known)
+}
+
+impl Page {
+    /// Adds the words for CPUs of a machine, if any.
+    #[must_use]
+    pub fn words(mut self, known: &[KnownWord]) -> Self {
+        let words = Table::with_words(["word", "CPUs", "distinguished by"]);
+        let words = words.rows(known.iter().map(|known| {
+            let by = known.by.as_deref().unwrap_or_default();
+            [&*known.word, &known.cpus, by]
+        }));
+        self.sections.push(PageSection::new("Words for CPUs").with(words));
+        self
     }
 }
 

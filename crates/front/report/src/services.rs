@@ -558,6 +558,12 @@ fn drifted(fault: &ServiceDrift) -> String {
         ServiceDrift::Rewritten { service, file, planned, found } => format!(
             "{service}: {file} was set to '{planned}', but is '{found}'; another program writes it"
         ),
+        ServiceDrift::OtherCpus { service, words, planned, found } if found.is_empty() => {
+            format!("{service}: '{words}' named CPUs {planned}, and names none now; plan again")
+        }
+        ServiceDrift::OtherCpus { service, words, planned, found } => {
+            format!("{service}: '{words}' named CPUs {planned}, and names {found} now; plan again")
+        }
         ServiceDrift::Offline { services, cpus } => {
             let having = services.join(", ");
             let having = if having.is_empty() { "no service".to_owned() } else { having };

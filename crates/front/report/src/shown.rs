@@ -3,6 +3,7 @@
 use crate::page::{Page, PageSection, Table};
 use seatmap_data::machine::{HomeModel, Origin, Profile, SeatSpeed};
 use seatmap_data::statistics::words::{counted, joined};
+use seatmap_launch::named::KnownWord;
 use seatmap_machines::catalog::MachineList;
 use seatmap_measure::classes::{self, DistanceClass};
 use seatmap_measure::findings::{self, ProfileFinding};
@@ -100,6 +101,9 @@ pub struct ShownMachine<'a> {
     /// The speed of each PU, relative to the fastest; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     speed: Option<SpeedOfPus<'a>>,
+    /// The words that distinguish its CPUs; absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    words: Vec<KnownWord>,
     #[serde(flatten)]
     set_apart: SetApart,
 }
@@ -126,9 +130,9 @@ struct WordedFinding {
 }
 
 impl<'a> ShownMachine<'a> {
-    /// The document of a profile and its special CPUs.
+    /// The document of a profile, its special CPUs and its words for CPUs.
     #[must_use]
-    pub fn of(profile: &'a Profile, set_apart: SetApart) -> Self {
+    pub fn of(profile: &'a Profile, set_apart: SetApart, words: Vec<KnownWord>) -> Self {
         let model = profile.home_model.as_ref();
         ShownMachine {
             format: "seatmap-show/1",
@@ -149,6 +153,7 @@ impl<'a> ShownMachine<'a> {
                 .into_iter()
                 .map(|finding| WordedFinding { text: finding.to_string(), finding })
                 .collect(),
+            words,
             set_apart,
         }
     }
@@ -221,7 +226,8 @@ mod tests {
         );
         assert!(SetApart::default().lines().is_empty());
         let profile = crate::samples::two_groups();
-        let document = serde_json::to_value(ShownMachine::of(&profile, set_apart)).unwrap();
+        let document =
+            serde_json::to_value(ShownMachine::of(&profile, set_apart, Vec::new())).unwrap();
         assert_eq!(document["isolated"], serde_json::json!([2, 3]));
         assert!(document.get("nohz_full").is_none(), "{document}");
     }

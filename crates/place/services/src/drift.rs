@@ -2,10 +2,12 @@
 
 use crate::apply::AppliedPlan;
 use crate::apply::targets::SeatingWay;
+use crate::bounds::ServiceBounds;
 use crate::file::Service;
 use crate::find::FoundService;
 use crate::living;
 use crate::plan::{PlannedService, ServicesPlan};
+use seatmap_launch::sets::ComputerCpus;
 use seatmap_os::task::ThreadStat;
 use seatmap_os::{CpuSet, Root, Tid, affinity, boot, layout, task};
 use serde::Serialize;
@@ -49,6 +51,7 @@ impl DriftReport {
             // An owner may give the set to a group inside, which the masks show.
             .filter(|fault| !matches!(fault, ServiceDrift::Rewritten { .. }))
             .collect();
+        faults.extend(of_words(plan));
         faults.extend(
             of_cpus(root, plan)
                 .into_iter()
@@ -117,6 +120,17 @@ pub enum ServiceDrift {
         /// The present value.
         found: String,
     },
+    /// The words of the service's `cpus` name other CPUs than for the plan.
+    OtherCpus {
+        /// The service.
+        service: String,
+        /// Its words.
+        words: String,
+        /// The CPUs of the plan's time.
+        planned: String,
+        /// The present ones; empty if there are none.
+        found: String,
+    },
     /// CPUs of the plan are offline.
     Offline {
         /// The services with these CPUs.
@@ -147,6 +161,7 @@ impl ServiceDrift {
         match self {
             ServiceDrift::Gone { service }
             | ServiceDrift::Outside { service, .. }
+            | ServiceDrift::OtherCpus { service, .. }
             | ServiceDrift::Rewritten { service, .. } => Some(service),
             ServiceDrift::Offline { .. }
             | ServiceDrift::NewCpus { .. }
@@ -174,6 +189,7 @@ pub fn drift(
     for planned in &plan.services {
         all.extend(of_service(root, planned, applied_ticks));
     }
+    all.extend(of_words(plan));
     all.extend(of_cpus(root, plan));
     let known: Vec<&Service> = plan.services.iter().map(|one| &one.service).collect();
     // The record has earlier programs as load of others.
@@ -242,6 +258,30 @@ fn of_service(
         all.push(ServiceDrift::Outside { service, cpus, threads, of, restarted });
     }
     all
+}
+
+/// Words of this computer: CPUs may be offline, or their figures changed.
+fn of_words(plan: &ServicesPlan) -> Vec<ServiceDrift> {
+    let with_words: Vec<&PlannedService> =
+        plan.services.iter().filter(|planned| planned.within.is_some()).collect();
+    if with_words.is_empty() {
+        return Vec::new();
+    }
+    let Ok(computer) = ComputerCpus::read_whole() else { return Vec::new() };
+    with_words.into_iter().filter_map(|planned| other_cpus(planned, &computer)).collect()
+}
+
+fn other_cpus(planned: &PlannedService, computer: &ComputerCpus) -> Option<ServiceDrift> {
+    let service = &planned.service;
+    let bounds = ServiceBounds::of([service], computer).unwrap_or_default();
+    let found = bounds.cpus.get(&service.name).map(ToString::to_string).unwrap_or_default();
+    let planned = planned.within.clone()?;
+    (found != planned).then(|| ServiceDrift::OtherCpus {
+        service: service.name.clone(),
+        words: service.cpus.clone().unwrap_or_default(),
+        planned,
+        found,
+    })
 }
 
 /// Whether a process only keeps the namespaces of a pod: kubelet does not seat it.

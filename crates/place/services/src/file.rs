@@ -96,6 +96,12 @@ pub struct Service {
     /// The most CPUs that the service may get.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub most_cpus: Option<u32>,
+    /// The CPUs that its set must be within, as words or a list: `kind:efficiency`, `l3:0`, `0-7`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<String>,
+    /// All CPUs, if a word of `cpus` distinguishes none of the machine; an error by default.
+    #[serde(default, rename = "or", skip_serializing_if = "Option::is_none")]
+    pub if_alike: Option<IfAlike>,
     /// Whether the service may share its CPUs with other services.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub share: bool,
@@ -128,6 +134,15 @@ fn yes() -> bool {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
 fn is_yes(value: &bool) -> bool {
     *value
+}
+
+/// The CPUs of a service if a word distinguishes none of the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum IfAlike {
+    /// All of them.
+    All,
 }
 
 /// Where the processes of a service are.
@@ -268,10 +283,11 @@ impl ServicesFile {
 
 const COMPUTER_KEYS: [&str; 3] = ["head_room_percent", "housekeeping", "node_memory"];
 
-const SERVICE_KEYS: [&str; 17] = [
+const SERVICE_KEYS: [&str; 19] = [
     "cgroup",
     "command",
     "container",
+    "cpus",
     "domain",
     "least_cpus",
     "limit_percent",
@@ -281,6 +297,7 @@ const SERVICE_KEYS: [&str; 17] = [
     "most_cpus",
     "name",
     "near",
+    "or",
     "pid",
     "quiet",
     "share",
@@ -476,6 +493,8 @@ mod tests {
             command: Some("a".into()),
             least_cpus: Some(1),
             most_cpus: Some(1),
+            cpus: Some("0".into()),
+            if_alike: Some(IfAlike::All),
             share: false,
             quiet: true,
             near: Some("a".into()),

@@ -193,7 +193,8 @@ const HEAD: &str = "\
 # Keys of a service: unit, cgroup, container, domain, step, pid or command names its processes;
 # least_cpus and most_cpus limit its set; share = false gives it exclusive CPUs; quiet = true also
 # keeps device interrupts away; near = \"eth0\" places it near a device; memory = \"64g\" and
-# memory_nodes = \"0\" keep it on NUMA nodes with that memory.
+# memory_nodes = \"0\" keep it on NUMA nodes with that memory; cpus = \"kind:efficiency\" names CPUs
+# that its set must be within.
 format = \"seatmap-services/1\"
 
 [computer]

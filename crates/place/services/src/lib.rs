@@ -11,6 +11,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`mod@file`] | `services.toml`: the services and their limits |
+//! | [`bounds`] | the CPUs that words allow to services |
 //! | [`living`] | the present processes of each service |
 //! | [`find`] | the running services, for a first file |
 //! | [`record`], [`recorder`] | the record of load, talk, memory and interrupts; making it |
@@ -26,6 +27,7 @@
 #![deny(missing_docs)]
 
 pub mod apply;
+pub mod bounds;
 pub mod drift;
 pub mod error;
 pub mod export;

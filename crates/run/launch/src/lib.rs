@@ -14,6 +14,7 @@
 //! | [`request`] | seats and memory as requested, and on this computer |
 //! | [`seats`], [`sets`] | seats; their notation |
 //! | [`count`], [`named`] | how many threads fit; the CPUs that words name |
+//! | [`notation`] | a set of CPUs, as other programs write it |
 //! | [`rule`] | which threads take them |
 //! | [`share`] | this start's seats among several |
 //! | [`allocator`] | decides which thread gets which seat |
@@ -61,6 +62,7 @@ pub mod lineage;
 pub mod memory;
 pub mod named;
 pub mod neighbours;
+pub mod notation;
 pub mod pages;
 pub mod policies;
 pub mod record;

@@ -3,7 +3,7 @@
 use crate::count::{CpuCount, OtherCount};
 use crate::sets::words::{self, MachineWord};
 use crate::sets::{self, ComputerCpus, SetError};
-use seatmap_os::{CpuList, CpuSet};
+use seatmap_os::CpuSet;
 use serde::Serialize;
 
 /// The name and version of [`NamedCpus`] as a document.
@@ -49,6 +49,12 @@ impl From<MachineWord> for KnownWord {
     }
 }
 
+/// The words that distinguish CPUs of a machine.
+#[must_use]
+pub fn known(computer: &ComputerCpus) -> Vec<KnownWord> {
+    words::of_machine(computer).into_iter().map(KnownWord::from).collect()
+}
+
 impl NamedCpus {
     /// The CPUs that the words name, or all usable ones. `limits` are those of this process on this
     /// computer.
@@ -75,14 +81,19 @@ impl NamedCpus {
             count,
             limits,
             others,
-            known: words::of_machine(computer).into_iter().map(KnownWord::from).collect(),
+            known: known(computer),
         })
+    }
+
+    /// The CPUs as a set.
+    #[must_use]
+    pub fn set(&self) -> CpuSet {
+        self.cpus.iter().copied().collect()
     }
 
     /// The CPUs as a list, such as `0-3,8`.
     #[must_use]
     pub fn list(&self) -> String {
-        let set: CpuSet = self.cpus.iter().copied().collect();
-        CpuList(set.iter().collect()).to_string()
+        self.set().to_string()
     }
 }

@@ -38,6 +38,8 @@ pub enum SeatSource {
 pub struct SeatingRequest {
     /// The seats.
     pub seats: SeatSource,
+    /// Whether words of the list that distinguish no CPUs mean all of them.
+    pub or_all: bool,
     /// Whether to use the list once; further threads stay unseated.
     pub once: bool,
     /// Whether each thread gets all CPUs of its seat's cache.
@@ -70,6 +72,8 @@ pub struct GrantedSeats {
 pub enum SeatingRemark {
     /// A sentence: this start gets a part of the seats, because others start too.
     Share(String),
+    /// A sentence: a word distinguishes no CPUs of this computer, and was left out.
+    LeftOut(String),
     /// The computer has one memory node, so this request changes nothing.
     OneMemory(MemoryWish),
 }
@@ -165,7 +169,7 @@ impl SeatingRequest {
         let start = if self.is_running { LaunchInstance::Alone } else { this_start()? };
         // The job's plan has divided the CPUs already.
         let is_divided = matches!(self.seats, SeatSource::Rank(_));
-        let seats = self.list()?;
+        let seats = self.list(remarks)?;
         let seats = if is_divided || seats.cpus.is_empty() {
             seats
         } else {
@@ -203,11 +207,16 @@ impl SeatingRequest {
         }
     }
 
-    fn list(&self) -> Result<SeatList, SeatingError> {
+    fn list(&self, remarks: &mut Vec<SeatingRemark>) -> Result<SeatList, SeatingError> {
         let beyond = if self.once { Beyond::Leave } else { Beyond::Cycle };
         let seats = match &self.seats {
             SeatSource::Plan(plan) => SeatList::of_plan(plan),
             SeatSource::Rank(cpus) => SeatList::of_sets(vec![cpus.clone()], Beyond::Cycle),
+            SeatSource::List(list) if self.or_all => {
+                let accepted = sets::or_all(list, &ComputerCpus::read)?;
+                remarks.extend(accepted.remarks.into_iter().map(SeatingRemark::LeftOut));
+                SeatList::of_members(sets::members(&accepted.words, &ComputerCpus::read)?, beyond)
+            }
             SeatSource::List(list) => {
                 SeatList::of_members(sets::members(list, &ComputerCpus::read)?, beyond)
             }

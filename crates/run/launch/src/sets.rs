@@ -31,7 +31,7 @@ use seatmap_os::cpus::{self, Cpus};
 use seatmap_os::holder::Holder;
 use seatmap_os::{CpuList, CpuListError, CpuSet, Root};
 use std::collections::BTreeMap;
-pub use words::WordError;
+pub use words::{AcceptedWords, WordError, or_all};
 
 /// A computer's parts.
 #[derive(Clone, Debug, Default)]
@@ -54,6 +54,15 @@ impl ComputerCpus {
     pub fn of_machine(topology: Topology, root: Option<Root>) -> Self {
         let usable = topology.os_indices().collect();
         ComputerCpus { topology, usable, root, ..ComputerCpus::default() }
+    }
+
+    /// Reads this computer, as if this process might use all of its CPUs.
+    ///
+    /// # Errors
+    /// As [`ComputerCpus::read`].
+    pub fn read_whole() -> Result<Self, String> {
+        let computer = ComputerCpus::read()?;
+        Ok(ComputerCpus { usable: computer.topology.os_indices().collect(), ..computer })
     }
 
     /// The usable CPUs that are not isolated, or all of them if all are.
@@ -510,7 +519,7 @@ impl NumberedParts<'_> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use seatmap_data::machine::Pu;
+    use seatmap_data::machine::{CoreKind, Pu};
 
     fn computer() -> Result<ComputerCpus, String> {
         let topology = Topology {
@@ -598,6 +607,37 @@ mod tests {
         assert_eq!(read("l3:1,numa:1"), Ok(vec![vec![2, 3], vec![4, 5, 6, 7]]));
         assert_eq!(read("l3:0-1,package:0+1"), Ok(vec![vec![0, 1], vec![2, 3], (0..8).collect()]));
         assert_eq!(read("l3:*").unwrap().len(), 4);
+    }
+
+    #[test]
+    fn words_that_distinguish_nothing_are_left_out() {
+        let accepted = |words: &str| or_all(words, &computer).unwrap();
+        assert_eq!(
+            accepted("0,l3:1+3"),
+            AcceptedWords { words: "0,l3:1+3".into(), remarks: vec![] }
+        );
+        let server = accepted("kind:performance/no-smt,l3:0/not:kind:efficiency");
+        assert_eq!(server.words, "all/no-smt,l3:0/all");
+        let fact = "this machine has one kind of core: the kernel shows no difference between \
+            them (a virtual machine shows none)";
+        let remark = |word: &str| format!("'{word}': {fact}, so it means all CPUs");
+        assert_eq!(server.remarks, [remark("kind:performance"), remark("kind:efficiency")]);
+        assert!(or_all("kind:perf", &computer).is_err());
+        let mut hybrid = computer().unwrap();
+        for pu in &mut hybrid.topology.pus {
+            let is_small = pu.os > 3;
+            pu.kind = Some(if is_small { CoreKind::Efficiency } else { CoreKind::Performance });
+        }
+        let hybrid = || Ok(hybrid.clone());
+        let small = or_all("kind:efficiency+kind:low-power", &hybrid).unwrap();
+        assert_eq!(small.words, "kind:efficiency");
+        assert!(small.remarks[0].ends_with("efficiency (4-7), so it is left out"), "{small:?}");
+        assert_eq!(or_all("kind:low-power/first:1", &hybrid).unwrap().words, "all/first:1");
+        assert_eq!(or_all("0+not:kind:low-power", &hybrid).unwrap().words, "0+all");
+        let mut narrow = hybrid().unwrap();
+        narrow.usable = CpuSet::single(0);
+        let refused = or_all("kind:efficiency", &|| Ok(narrow.clone())).unwrap_err();
+        assert!(matches!(refused, SetError::Forbidden { .. }), "{refused}");
     }
 
     #[test]

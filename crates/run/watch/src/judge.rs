@@ -157,7 +157,7 @@ pub fn judge(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec
     if criteria.rules.is_empty() || criteria.rules.contains(&Rule::Default) {
         found.extend(DEFAULT.iter().flat_map(|(_, rule)| rule(&facts)));
     }
-    found.extend(criteria.rules.iter().flat_map(|rule| named(&facts, *rule)));
+    found.extend(criteria.rules.iter().flat_map(|rule| named(&facts, rule)));
     // Named rules judge the masks at the end, so threads that were elsewhere before are reported
     // separately.
     if criteria.rules.iter().any(|rule| *rule != Rule::Default) {
@@ -186,7 +186,7 @@ pub fn judge(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec
     distinct
 }
 
-fn named(facts: &SeatingFacts, rule: Rule) -> Vec<Finding> {
+fn named(facts: &SeatingFacts, rule: &Rule) -> Vec<Finding> {
     match rule {
         Rule::Default => Vec::new(),
         Rule::OnePerCpu => one_per::cpu(facts),
@@ -195,9 +195,10 @@ fn named(facts: &SeatingFacts, rule: Rule) -> Vec<Finding> {
         Rule::DeviceNear => devices::judge(facts),
         Rule::NoIrq => interrupts::none(facts),
         Rule::NoStrangers => strangers::none(facts),
-        Rule::Kind(kind) => kind::only(facts, kind),
-        Rule::Same(level) => parts::same(facts, level),
-        Rule::Spread(level) => parts::spread(facts, level),
+        Rule::Kind(kind) => kind::only(facts, *kind),
+        Rule::On { cpus, .. } => kind::within(facts, &rule.to_string(), cpus),
+        Rule::Same(level) => parts::same(facts, *level),
+        Rule::Spread(level) => parts::spread(facts, *level),
     }
 }
 

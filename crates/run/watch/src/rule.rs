@@ -2,6 +2,7 @@
 
 use seatmap_data::machine::catalog::edits;
 use seatmap_data::machine::{CoreKind, Pu};
+use seatmap_os::CpuSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -58,7 +59,7 @@ impl RuleLevel {
 }
 
 /// A rule that a user names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// The default rules.
     Default,
@@ -76,6 +77,13 @@ pub enum Rule {
     NoStrangers,
     /// The threads are on cores of this kind.
     Kind(CoreKind),
+    /// The threads are on these CPUs.
+    On {
+        /// Words or a list: `kind:performance/no-smt`, `l3:0`, `0-3`.
+        words: String,
+        /// Their CPUs on the machine ([`Rule::on_machine`]).
+        cpus: CpuSet,
+    },
     /// A process's threads are in one part.
     Same(RuleLevel),
     /// A process's threads are evenly divided over the parts.
@@ -95,12 +103,12 @@ pub struct UnknownRule {
 fn hint(nearest: Option<&str>) -> String {
     match nearest {
         Some(nearest) => format!("did you mean '{nearest}'?"),
-        None => format!("expected one of: {}", Rule::words().join(", ")),
+        None => format!("expected one of: {}, on=WORDS", Rule::words().join(", ")),
     }
 }
 
 impl Rule {
-    /// Every rule.
+    /// Every rule without an argument.
     pub fn all() -> Vec<Rule> {
         use Rule::{
             Default, DeviceNear, Kind, MemoryLocal, NoIrq, NoStrangers, OnePerCore, OnePerCpu,
@@ -116,7 +124,18 @@ impl Rule {
             .collect()
     }
 
-    /// Every rule as typed.
+    /// The rule on a machine, whose CPUs `cpus_of` finds for words.
+    ///
+    /// # Errors
+    /// Those of `cpus_of`.
+    pub fn on_machine<E>(self, cpus_of: impl Fn(&str) -> Result<CpuSet, E>) -> Result<Self, E> {
+        match self {
+            Rule::On { words, .. } => Ok(Rule::On { cpus: cpus_of(&words)?, words }),
+            rule => Ok(rule),
+        }
+    }
+
+    /// Every rule without an argument, as typed.
     #[must_use]
     pub fn words() -> Vec<String> {
         Rule::all().iter().map(ToString::to_string).collect()
@@ -134,6 +153,7 @@ impl fmt::Display for Rule {
             Rule::NoIrq => out.write_str("no-irq"),
             Rule::NoStrangers => out.write_str("no-strangers"),
             Rule::Kind(kind) => write!(out, "kind={}", kind.word()),
+            Rule::On { words, .. } => write!(out, "on={words}"),
             Rule::Same(level) => write!(out, "same-{}", level.word()),
             Rule::Spread(level) => write!(out, "spread={}", level.word()),
         }
@@ -143,7 +163,11 @@ impl fmt::Display for Rule {
 impl FromStr for Rule {
     type Err = UnknownRule;
 
+    /// An `on=` rule has no CPUs before [`Rule::on_machine`].
     fn from_str(text: &str) -> Result<Self, UnknownRule> {
+        if let Some(words) = text.trim().strip_prefix("on=").filter(|words| !words.is_empty()) {
+            return Ok(Rule::On { words: words.to_owned(), cpus: CpuSet::default() });
+        }
         let typed = with_own_word(&text.trim().to_lowercase());
         let found = Rule::all().into_iter().find(|rule| rule.to_string() == typed);
         found.ok_or_else(|| UnknownRule { text: text.to_owned(), nearest: nearest(&typed) })
@@ -183,6 +207,14 @@ mod tests {
             assert_eq!(rule.to_string().parse(), Ok(rule));
         }
         assert_eq!(" One-Per-CPU ".parse(), Ok(Rule::OnePerCpu));
+        let rule = "on=near:Card0".parse::<Rule>().unwrap();
+        let cpus = CpuSet::single(3);
+        let known = rule.on_machine(|words| {
+            Ok::<_, String>(if words == "near:Card0" { cpus.clone() } else { CpuSet::default() })
+        });
+        let expected = Rule::On { words: "near:Card0".to_owned(), cpus };
+        assert_eq!((expected.to_string().as_str(), known), ("on=near:Card0", Ok(expected)));
+        assert!("on=".parse::<Rule>().is_err());
     }
 
     #[test]

@@ -51,9 +51,9 @@ pub struct Check {
     #[arg(long, requires = "expect")]
     pub any_machine: bool,
     /// Check this rule instead of the default ones; may be given several times. Rules: one-per-cpu,
-    /// one-per-core, memory-local, device-near, no-irq, no-strangers, kind=performance,
-    /// kind=efficiency, same-core|l3|numa|package, spread=core|l3|numa|package; default means the
-    /// default rules.
+    /// one-per-core, memory-local, device-near, no-irq, no-strangers, on=kind:performance (all
+    /// threads on these CPUs), same-core|l3|numa|package, spread=core|l3|numa|package; default
+    /// means the default rules.
     #[arg(long = "rule", value_name = "RULE", value_parser = rule)]
     pub rules: Vec<Rule>,
     /// How long to watch: 500ms, 10s, 2m; a plain number is seconds.

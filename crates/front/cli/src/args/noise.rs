@@ -10,7 +10,8 @@ use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub struct NoiseArgs {
-    /// The CPUs to measure together, such as 0-3,8; isolated ones too. Default: all online CPUs.
+    /// The CPUs to measure together, such as 0-3,8 or no-smt; isolated ones too. Default: all
+    /// online CPUs.
     #[arg(long, value_name = "LIST", value_parser = own_cpus)]
     pub cpus: Option<CpuList>,
     /// How long: 500ms, 10s, 2m; a plain number is seconds.

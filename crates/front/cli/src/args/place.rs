@@ -88,7 +88,7 @@ pub struct PlaceArgs {
     /// The time of a load of 1 on the fastest CPU, for --objective time.
     #[arg(long, value_name = "NS", value_parser = nanoseconds)]
     pub load_ns: Option<f64>,
-    /// The CPUs to use, such as 0-3,8. Default: all of the machine.
+    /// The CPUs to use, such as 0-3,8 or kind:performance. Default: all of the machine.
     #[arg(long, value_name = "LIST", value_parser = machine_cpus)]
     pub cpus: Option<MachineCpus>,
     /// Fix a task on a CPU; may be given several times.

@@ -12,7 +12,7 @@ pub struct Pretend {
     /// gathered files.
     #[arg(value_name = "MACHINE")]
     pub machine: String,
-    /// The CPUs allowed there, as in a container: 0-3,8. Default: all.
+    /// The CPUs allowed there, as in a container: 0-3,8 or l3:0. Default: all.
     #[arg(long, value_name = "LIST", value_parser = machine_cpus)]
     pub cpus: Option<MachineCpus>,
     /// The offline CPUs there.

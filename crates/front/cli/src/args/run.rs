@@ -25,7 +25,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "cpus")]
     pub plan: Option<PathBuf>,
     /// Seats in order of thread creation, the main thread first. A seat is a CPU or a set: core:3,
-    /// l3:0, l3:* (one seat per L3).
+    /// l3:* (one seat per L3), kind:performance.
     ///
     /// If there are more threads than seats, the list repeats. 0-3,8 are five seats; sets are
     /// cpus:14-15, core:3, l3:0, numa:1 and package:0.
@@ -33,6 +33,9 @@ pub struct RunArgs {
     /// In a range or *, seats used by other runs are taken last.
     #[arg(short = 'c', long, value_name = "LIST")]
     pub cpus: Option<String>,
+    /// If a word of --cpus distinguishes no CPUs here, take all of them, and say so.
+    #[arg(long, requires = "cpus")]
+    pub or_all: bool,
     /// Find seats while the program runs: observe it, try seats in alternating periods, and keep
     /// them only if the program does more work.
     #[arg(long, conflicts_with_all = ["plan", "cpus", "rules", "move_pages"])]

@@ -6,8 +6,9 @@ use seatmap_console::interrupt::StopFlag;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::outputs::Outputs;
 use seatmap_console::view::{self, ColourChoice};
-use seatmap_console::{baseline_input, here, plan_input};
+use seatmap_console::{baseline_input, here, input, plan_input};
 use seatmap_machines::host::topology;
+use seatmap_os::Root;
 use seatmap_report::terminal::Colour;
 use seatmap_watch::metrics::server::MetricsServer;
 use seatmap_watch::{CheckRequest, CheckView, ProcessChoice, Standard};
@@ -61,17 +62,18 @@ fn serve(typed: &Check, address: SocketAddr) -> Result<(), CliError> {
 }
 
 fn request(typed: &Check) -> Result<CheckRequest, CliError> {
+    let topology = topology::of_group().map_err(CliError::work)?;
     Ok(CheckRequest {
         choice: choice(typed),
         window: typed.seconds,
         trace: typed.trace,
         standard: Standard {
-            rules: typed.rules.clone(),
+            rules: input::rules_on(typed.rules.clone(), &topology, Some(Root::new("/")))?,
             seats: plan_input::expected_seats(typed.expect.as_deref(), typed.any_machine)?,
             baselines: baseline_input::baselines(&typed.baseline)?,
             strict: typed.strict,
         },
-        topology: topology::of_group().map_err(CliError::work)?,
+        topology,
         machine: here::host_name(),
         again_every: typed.watch,
     })

@@ -55,7 +55,8 @@ fn criteria(check: &str, typed: &Pretend) -> Result<Criteria, CliError> {
         return Ok(Criteria { rules: Vec::new(), expected, strict });
     }
     let rules = check.split(',').map(str::parse::<Rule>).collect::<Result<Vec<_>, _>>();
-    let rules = rules.map_err(CliError::input)?;
+    let profile = input::profile(&typed.machine)?;
+    let rules = input::rules_on(rules.map_err(CliError::input)?, &profile.topology, None)?;
     Ok(Criteria { rules, expected: None, strict })
 }
 

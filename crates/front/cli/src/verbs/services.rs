@@ -125,7 +125,8 @@ fn plan(typed: &ServicesPlanArgs) -> Result<(), CliError> {
     };
     let profile = input::profile(typed.on.as_deref().unwrap_or("host"))?;
     let beside = typed.beside.as_deref().map(meant::planned).transpose()?;
-    let plan = meant::plan(typed, &record, &profile, beside.as_ref()).plan()?;
+    let bounds = meant::bounds(typed, &record)?;
+    let plan = meant::plan(typed, &record, &profile, bounds, beside.as_ref()).plan()?;
     outputs.write(&plan, false)?;
     outputs.show(&plan, &page::plan_page(&plan, &profile))
 }

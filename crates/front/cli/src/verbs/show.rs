@@ -161,9 +161,10 @@ fn machine(
     let scheduler = machine.is_host().then(|| SchedulerSettings::read(&Root::new("/")));
     let set_apart = scheduler.map_or_else(SetApart::default, |scheduler| SetApart::of(&scheduler));
     let isolated = &set_apart.isolated;
+    let words = input::words_of(&machine, &profile.topology);
     deliver(typed, page, &|| html::page(&profile, machine.model(), isolated), &|| {
         if typed.forms.json {
-            return output::json(&ShownMachine::of(&profile, set_apart.clone()));
+            return output::json(&ShownMachine::of(&profile, set_apart.clone(), words.clone()));
         }
         let options = DrawOptions {
             colour: view::colour(colour, &std::io::stdout()),
@@ -171,7 +172,8 @@ fn machine(
             order: typed.order.into(),
             home: typed.home,
         };
-        output::show(&terminal::page(&profile, &options, typed.near).paragraph(set_apart.lines()))
+        let page = terminal::page(&profile, &options, typed.near);
+        output::show(&page.words(&words).paragraph(set_apart.lines()))
     })
 }
 

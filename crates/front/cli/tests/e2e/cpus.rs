@@ -137,9 +137,7 @@ fn cpus_or(text: &str) -> Vec<u32> {
 fn refused_words_say_what_the_machine_has() {
     let place = Place::new();
     for name in ["core-ultra-9-185h", "ryzen-9-7950x3d", "ryzen-9-5950x"] {
-        let description =
-            KINDS.split("\n\n").find(|text| text.starts_with(&format!("machine {name}")));
-        write(&place.path(name), description.unwrap());
+        described(&place, name);
     }
     for (command, answer) in [
         (
@@ -166,11 +164,63 @@ fn refused_words_say_what_the_machine_has() {
     }
 }
 
+/// Writes the files of the machine with this name, and returns its folder's name.
+fn described(place: &Place, name: &'static str) -> &'static str {
+    let begins = format!("machine {name}\n");
+    let description = KINDS.split("\n\n").find(|text| text.starts_with(&begins));
+    write(&place.path(name), description.unwrap());
+    name
+}
+
+#[test]
+fn show_lists_words_with_the_deciding_figure() {
+    let place = Place::new();
+    for (name, rows) in [
+        (
+            "core-ultra-9-185h",
+            &[
+                "kind:performance  0-11                     cpu_core",
+                "kind:efficiency   12-19                    cpu_atom",
+                "kind:low-power    20,21                    cpu_atom, without an L3",
+            ][..],
+        ),
+        ("ryzen-9-7950x3d", &["cache:biggest  0-7,16-23  L3 of 96 MiB; the other has 32 MiB"][..]),
+        ("apple-m1", &["kind:performance  4-7   type of core"][..]),
+    ] {
+        let shown = place.stdout(["show", described(&place, name)]);
+        let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        for row in rows {
+            let row = row.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(shown.contains(&row), "{row}: {shown}");
+        }
+    }
+    let document = place.json("show ryzen-9-7950x3d --json");
+    assert_eq!(document["words"][0]["word"], "cache:biggest");
+    assert_eq!(document["words"][0]["cpus"], "0-7,16-23");
+}
+
+#[test]
+fn or_all_takes_all_cpus_if_words_distinguish_none() {
+    let place = Place::new();
+    let name = described(&place, "ryzen-9-5950x");
+    let output = place.run(["cpus", "kind:performance/no-smt", "--on", name, "--or-all"]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "0-15\n");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_contains(&said, "'kind:performance': this machine has one kind of core");
+    assert_contains(&said, "so it means all CPUs");
+    place.refuses("cpus kind:perf --or-all", "did you mean 'kind:performance'?");
+    place.refuses("cpus --or-all", "needs WORDS");
+    let cache = "cache:1023G/first:1";
+    place.refuses(["run", "-c", cache, "--", "true"], "'cache:1023G'");
+    let output = place.run(["run", "-c", cache, "--or-all", "--", "true"]);
+    assert!(output.status.success(), "{output:?}");
+    assert_contains(&String::from_utf8_lossy(&output.stderr), "so it means all CPUs");
+}
+
 #[test]
 fn seats_and_joined_terms_are_flattened() {
     let place = Place::new();
-    let description = KINDS.split("\n\n").find(|text| text.starts_with("machine ryzen-9-7950x3d"));
-    write(&place.path("x3d"), description.unwrap());
+    let x3d = described(&place, "ryzen-9-7950x3d");
     for (words, cpus) in [
         ("cache:biggest/no-smt/fast:2", "0,1"),
         ("cpu:*/cache:biggest/no-smt", "0-7"),
@@ -179,7 +229,7 @@ fn seats_and_joined_terms_are_flattened() {
         ("cache:64M", "0-7,16-23"),
         ("0-3,16/no-smt", "0-3,16"),
     ] {
-        assert_eq!(place.stdout(["cpus", words, "--on", "x3d"]).trim(), cpus, "{words}");
+        assert_eq!(place.stdout(["cpus", words, "--on", x3d]).trim(), cpus, "{words}");
     }
 }
 

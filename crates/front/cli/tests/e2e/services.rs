@@ -4,6 +4,7 @@
 use crate::auto::ALONE;
 use crate::common::{Arguments, Guarded, Json, Place, assert_contains, stderr, stdout};
 use crate::control_group::Group;
+use seatmap_os::CpuSet;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -193,6 +194,52 @@ fn import_reads_seat_files_as_services_and_plan() {
     let told = stdout(&drift);
     assert_eq!(drift.status.code(), Some(1), "{told}");
     assert_contains(&told, "web: not running");
+}
+
+/// A file with words for two services of the example.
+fn with_words(redis: &str, workers: &str) -> String {
+    format!(
+        "format = \"seatmap-services/1\"\n[[service]]\nname = \"redis\"\nunit = \"redis\"\n\
+         cpus = \"{redis}\"\n[[service]]\nname = \"workers\"\nunit = \"workers\"\n{workers}\n"
+    )
+}
+
+#[test]
+fn words_bound_sets_and_drift_if_they_change() {
+    let place = Place::new();
+    let plan = |file: String, machine: &str| {
+        place.file("services.toml", file);
+        let record = example();
+        let options = ["--record", &record, "--on", machine];
+        output(&place, ("plan services.toml -o plan.json", options))
+    };
+    let small = "cpus = \"kind:efficiency\"";
+    printed(&plan(with_words("kind:performance/first:8", small), "core-i9-12900k"));
+    let planned = place.read_json("plan.json");
+    let seats = &planned["services"];
+    assert_eq!(seats[0]["within"], "0-7");
+    assert_eq!(seats[1]["within"], "16-23");
+    assert_eq!(seats[1]["service"]["cpus"], "kind:efficiency");
+    let cpus = |at: usize| CpuSet::of_list(seats[at]["cpus"].as_str().unwrap()).unwrap();
+    assert!(cpus(0).is_subset(&CpuSet::of_list("0-7").unwrap()), "{planned}");
+    assert!(cpus(1).is_subset(&CpuSet::of_list("16-23").unwrap()), "{planned}");
+    let drift = output(&place, "drift --plan plan.json");
+    assert_eq!(drift.status.code(), Some(1));
+    let said = stdout(&drift);
+    assert_contains(&said, "redis: 'kind:performance/first:8' named CPUs 0-7, and names none now");
+
+    let refused = plan(with_words("0-7", small), "ryzen-5950x");
+    assert_eq!(refused.status.code(), Some(2));
+    assert_contains(&stderr(&refused), "cpus of service 'workers'");
+    let either = format!("{small}\nor = \"all\"");
+    let accepted = plan(with_words("0-7,16-23", &either), "ryzen-5950x");
+    printed(&accepted);
+    assert_contains(&stderr(&accepted), "so it means all CPUs");
+    assert_eq!(place.read_json("plan.json")["services"][1]["within"], "0-31");
+    let cut = plan(with_words("no-smt", ""), "ryzen-5950x");
+    assert_contains(&stderr(&cut), "no whole core of these is for services");
+    let unknown = plan(with_words("0", "or = \"some\""), "ryzen-5950x");
+    assert_eq!(unknown.status.code(), Some(2));
 }
 
 #[test]

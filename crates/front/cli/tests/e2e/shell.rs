@@ -24,7 +24,7 @@ fn in_shell(place: &Place, shell: &[&str], script: &str) -> Option<String> {
 }
 
 /// Lines to complete, an expected candidate, and unexpected ones.
-const LINES: [(&str, &str, &str); 13] = [
+const LINES: [(&str, &str, &str); 17] = [
     ("ma", "machines", "measure"),
     ("show xeon", "xeon-phi-5110p", "graviton3"),
     ("place --on scc", "scc-48", "host"),
@@ -37,6 +37,10 @@ const LINES: [(&str, &str, &str); 13] = [
     ("import pl", "plan.json", "host"),
     ("run --cpus 0 -- slee", "sleep", "plan.json"),
     ("observe -- cat pl", "plan.json", "place"),
+    ("cpus kind:p", "kind:performance", "kind:efficiency"),
+    ("run --cpus kind:performance/no", "kind:performance/no-smt", "no-smt"),
+    ("tune --cpus 0,not:cache:", "0,not:cache:biggest", "cache:biggest"),
+    ("place --on host --cpus fa", "fast:", "first:"),
     ("pretend xeon-ph", "xeon-phi-5110p", "host"),
 ];
 

@@ -43,6 +43,7 @@ fn planned(cpus: &str, nodes: &str) -> PlannedService {
             ..Service::default()
         },
         cpus: cpus.into(),
+        within: None,
         nodes: nodes.into(),
         pool: 0,
         median_cpus: None,

@@ -11,6 +11,7 @@ fn planned(service: Service, cpus: &str, pool: usize) -> PlannedService {
     PlannedService {
         service,
         cpus: cpus.into(),
+        within: None,
         nodes: "0".into(),
         pool,
         median_cpus: Some(1.0),

@@ -77,6 +77,7 @@ impl ImportedSeats {
             services.push(PlannedService {
                 service: seat.service.clone(),
                 cpus: set.to_string(),
+                within: None,
                 nodes: seat.nodes.clone().unwrap_or_default(),
                 pool,
                 ..PlannedService::default()

@@ -25,6 +25,7 @@ use super::demand::Demand;
 use super::units::Units;
 use super::{Members, Pools, places};
 use seatmap_data::statistics::signed_rank::normal_share;
+use seatmap_os::CpuSet;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -113,6 +114,8 @@ pub struct SetFacts {
     pub capacity: f64,
     /// The number of its CPUs.
     pub cpus: usize,
+    /// Its CPUs.
+    pub cpu_set: CpuSet,
     /// The mean round trip between its units, in nanoseconds.
     pub inside_ns: f64,
     /// The share of accesses to another node, if memory is spread like the units.
@@ -140,6 +143,7 @@ impl SetFacts {
             let unit = &units.all[*at];
             facts.capacity += unit.capacity;
             facts.cpus += unit.cpus.len();
+            facts.cpu_set.extend(unit.cpus.iter().copied());
             facts.cache_shares[unit.cache] += part;
             *nodes.entry(unit.node).or_insert(0.0) += part;
         }
@@ -314,7 +318,13 @@ impl<'a> Pricing<'a> {
         let too_many = most.map_or(0.0, |most| cpus as f64 - f64::from(most));
         let alone = services.iter().filter(|service| service.is_alone).count();
         let crowded = if services.len() > 1 { alone as f64 } else { 0.0 };
-        too_few.max(0.0) + too_many.max(0.0) + crowded + self.nodes_off(members, set) as f64
+        let off = self.nodes_off(members, set) + self.cpus_off(members, set);
+        too_few.max(0.0) + too_many.max(0.0) + crowded + off as f64
+    }
+
+    fn cpus_off(&self, members: Members, set: &SetFacts) -> usize {
+        let bounds = places(members).filter_map(|at| self.demand.services[at].bound.as_ref());
+        bounds.map(|bound| set.cpu_set.without(bound).len()).sum()
     }
 
     fn nodes_off(&self, members: Members, set: &SetFacts) -> usize {

@@ -34,6 +34,8 @@ pub struct ServiceDemand {
     pub memory_bytes: u64,
     /// The NUMA nodes that it must be on; `None` if any will do.
     pub memory_nodes: Option<CpuSet>,
+    /// The CPUs that its set must be within; `None` if any will do.
+    pub bound: Option<CpuSet>,
 }
 
 /// All services, and the length of a slice.
@@ -56,9 +58,15 @@ pub struct Demand {
 }
 
 impl Demand {
-    /// The demand of a record's services. `node_bytes` has the known memory of nodes.
+    /// The demand of a record's services. `node_bytes` has the known memory of nodes, `bounds` the
+    /// CPUs of services by name.
     #[must_use]
-    pub fn of(record: &ServicesRecord, units: &Units, node_bytes: &BTreeMap<u32, u64>) -> Self {
+    pub fn of(
+        record: &ServicesRecord,
+        units: &Units,
+        node_bytes: &BTreeMap<u32, u64>,
+        bounds: &BTreeMap<String, CpuSet>,
+    ) -> Self {
         let head_room = 1.0 + record.computer.head_room_percent / 100.0;
         let wanted: Vec<Vec<f64>> =
             record.services.iter().map(|service| service.wanted_cpus()).collect();
@@ -84,6 +92,7 @@ impl Demand {
                     near_node: recorded.near_node,
                     memory_bytes: recorded.service.memory_bytes(),
                     memory_nodes: recorded.service.memory_node_set(),
+                    bound: bounds.get(&recorded.service.name).cloned(),
                 }
             })
             .collect();

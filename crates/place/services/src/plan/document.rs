@@ -102,6 +102,9 @@ pub struct PlannedService {
     pub service: Service,
     /// Its CPUs, as a list.
     pub cpus: String,
+    /// The CPUs that the words of its `cpus` named for this plan, as a list; absent without words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<String>,
     /// The NUMA nodes for its memory, as a list; empty on a machine with one.
     pub nodes: String,
     /// The pool: services with the same number share their CPUs.

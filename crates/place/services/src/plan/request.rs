@@ -38,6 +38,8 @@ pub struct PlanRequest<'a> {
     pub profile: &'a Profile,
     /// The CPUs for services; by default all of the machine.
     pub allowed: Option<CpuSet>,
+    /// The CPUs that services must be within, by their names.
+    pub bounds: BTreeMap<String, CpuSet>,
     /// Another plan for the same services, judged for comparison.
     pub beside: Option<&'a ServicesPlan>,
     /// The known memory of the machine's NUMA nodes, in bytes.
@@ -115,6 +117,19 @@ pub enum PlanError {
          core of this machine (only whole cores count)"
     )]
     BesideOverlaps,
+    /// The CPUs of a service's words have no whole core.
+    #[error(
+        "service '{name}' has cpus = \"{words}\" ({cpus}), but no whole core of these is for \
+         services, and sets consist of whole cores"
+    )]
+    NoCoreWithin {
+        /// The service.
+        name: String,
+        /// Its words.
+        words: String,
+        /// Their CPUs.
+        cpus: CpuSet,
+    },
     /// No CPU for services is on a service's nodes.
     #[error(
         "service '{name}' has memory_nodes = \"{nodes}\", but the usable CPUs are on {} {known}: \
@@ -210,8 +225,9 @@ impl PlanRequest<'_> {
     pub fn plan(&self) -> Result<ServicesPlan, PlanError> {
         let housekeeping = self.record.computer.housekeeping_cpus();
         let units = Units::of(self.profile, self.allowed.as_ref(), &housekeeping);
-        let demand = Demand::of(self.record, &units, &self.node_bytes(&units));
+        let demand = Demand::of(self.record, &units, &self.node_bytes(&units), &self.bounds);
         check(&demand, &units)?;
+        self.check_bounds(&units)?;
         memory::check(&demand, &units, &self.profile.name)?;
         let pricing = Pricing::new(&demand, &units);
         let beside = self.beside.map(|plan| baselines::written(&units, self.record, plan));
@@ -233,6 +249,20 @@ impl PlanRequest<'_> {
         let judged = beside.map(|pools| baseline(&pricing, PackingPolicy::Written, &pools));
         plan.baselines.extend(judged);
         Ok(plan)
+    }
+
+    fn check_bounds(&self, units: &Units) -> Result<(), PlanError> {
+        for recorded in &self.record.services {
+            let service = &recorded.service;
+            let Some(cpus) = self.bounds.get(&service.name) else { continue };
+            let mut units = units.all.iter();
+            if !units.any(|unit| unit.cpus.iter().all(|cpu| cpus.contains(*cpu))) {
+                let words = service.cpus.clone().unwrap_or_default();
+                let name = service.name.clone();
+                return Err(PlanError::NoCoreWithin { name, words, cpus: cpus.clone() });
+            }
+        }
+        Ok(())
     }
 
     fn node_bytes(&self, units: &Units) -> BTreeMap<u32, u64> {
@@ -301,6 +331,7 @@ impl PlanRequest<'_> {
             planned.push(PlannedService {
                 service: recorded.service.clone(),
                 cpus: units.cpus(&pool.units).to_string(),
+                within: self.bounds.get(&recorded.service.name).map(ToString::to_string),
                 nodes: if has_nodes { units.nodes(&pool.units).to_string() } else { String::new() },
                 pool: number,
                 median_cpus: Some(load.median_cpus),

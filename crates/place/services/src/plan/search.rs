@@ -1,7 +1,7 @@
 //! A good plan for many services, by simulated annealing.
 //!
-//! The state is the pools in order, then unused units. With required nodes, there are also gaps:
-//! parts without services.
+//! The state is the pools in order, then unused units. With required nodes or CPUs, there are also
+//! gaps: parts without services.
 
 use super::cost::{CostTerms, Pricing};
 use super::demand::Demand;
@@ -59,6 +59,9 @@ impl Part {
     }
 }
 
+/// Kinds of cores and caches are a few runs of units.
+const MOST_BOUND_GAPS: usize = 4;
+
 struct Annealing<'a> {
     pricing: &'a Pricing<'a>,
     spans: &'a UnitSpans,
@@ -71,8 +74,11 @@ pub fn search(pricing: &Pricing, spans: &UnitSpans, moves: usize) -> Option<Span
     let mut annealing = Annealing { pricing, spans, random: Xoshiro::new(1) };
     let starts = [start_apart(pricing, spans), start_together(pricing, spans)];
     let mut best: Option<(f64, Vec<Part>)> = None;
-    let has_nodes = pricing.demand.services.iter().any(|one| one.memory_nodes.is_some());
-    let gaps = if has_nodes { pricing.demand.node_memory.nodes.len() } else { 0 };
+    let services = &pricing.demand.services;
+    let has_nodes = services.iter().any(|one| one.memory_nodes.is_some());
+    let of_nodes = if has_nodes { pricing.demand.node_memory.nodes.len() } else { 0 };
+    let bounded = services.iter().filter(|one| one.bound.is_some()).count();
+    let gaps = of_nodes + bounded.min(MOST_BOUND_GAPS);
     for mut start in starts {
         start.extend((0..gaps).map(|_| Part { members: 0, units: 0 }));
         let (cost, parts) = annealing.run(start, moves);

@@ -83,9 +83,20 @@ fn random_record(services: usize, samples: usize, cpus: f64, seed: u64) -> Servi
 }
 
 fn plan(record: &ServicesRecord, profile: &Profile) -> Result<ServicesPlan, PlanError> {
+    bounded(record, profile, &[])
+}
+
+fn bounded(
+    record: &ServicesRecord,
+    profile: &Profile,
+    bounds: &[(&str, &str)],
+) -> Result<ServicesPlan, PlanError> {
+    let bounds =
+        bounds.iter().map(|(name, list)| (name.to_string(), CpuSet::of_list(list).unwrap()));
     PlanRequest {
         record,
         profile,
+        bounds: bounds.collect(),
         allowed: None,
         beside: None,
         node_bytes: BTreeMap::new(),
@@ -155,7 +166,7 @@ fn exact_plan_is_optimal_and_search_near_it() {
         let profile = machine(cores, 2, per_cache, nodes);
         let record = random_record(services, 20, f64::from(cores), seed);
         let units = Units::of(&profile, None, &CpuSet::default());
-        let demand = Demand::of(&record, &units, &BTreeMap::new());
+        let demand = Demand::of(&record, &units, &BTreeMap::new(), &BTreeMap::new());
         let pricing = Pricing::new(&demand, &units);
         let spans = UnitSpans::of(&units);
         let answer = exact::solve(&pricing, &spans, None).unwrap();
@@ -317,6 +328,31 @@ fn impossible_memory_is_rejected_with_remedy() {
     assert!(error.ends_with("set memory = \"3g\" for 'b' instead of \"4g\""), "{error}");
 }
 
+#[test]
+fn services_stay_within_their_bounds() {
+    let profile = machine(8, 1, 4, 1);
+    // With more than five services the plan is annealed.
+    for count in [3, 7] {
+        let names: Vec<String> = (0..count).map(|at| format!("s{at}")).collect();
+        let services = names.iter().map(|name| service(name, vec![0.5; 9])).collect();
+        let bounds = [("s1", "4-7"), ("s2", "0-1")];
+        let plan = bounded(&record(services), &profile, &bounds).unwrap();
+        for (at, (_, list)) in bounds.iter().enumerate() {
+            let planned = &plan.services[at + 1];
+            assert!(planned.cpu_set().is_subset(&CpuSet::of_list(list).unwrap()), "{planned:?}");
+            assert_eq!(planned.within.as_deref(), Some(["4-7", "0,1"][at]));
+        }
+        assert_eq!(plan.services[0].within, None);
+        assert!(!plan.baseline("all share all").unwrap().keeps_limits);
+    }
+    let mut one = service("db", vec![1.0; 9]);
+    one.service.cpus = Some("no-smt".into());
+    let error = bounded(&record(vec![one]), &machine(4, 2, 4, 1), &[("db", "0-3")]).unwrap_err();
+    let told =
+        "service 'db' has cpus = \"no-smt\" (0-3), but no whole core of these is for services";
+    assert!(error.to_string().starts_with(told), "{error}");
+}
+
 proptest! {
     #[test]
     fn lacking_bytes_match_exhaustive_maximum(
@@ -375,6 +411,7 @@ fn plan_of_many_services_is_bounded_and_deterministic() {
     let again = PlanRequest {
         record: &record,
         profile: &machine(32, 1, 8, 2),
+        bounds: BTreeMap::new(),
         allowed: None,
         beside: None,
         node_bytes: BTreeMap::new(),
@@ -388,7 +425,7 @@ fn the_replay_carries_a_burst_into_the_next_slice() {
     let units = Units::of(&machine(4, 1, 4, 1), None, &CpuSet::default());
     let mut record = record(vec![service("a", vec![6.0, 0.0, 0.0, 0.0])]);
     record.computer.head_room_percent = 0.0;
-    let demand = Demand::of(&record, &units, &BTreeMap::new());
+    let demand = Demand::of(&record, &units, &BTreeMap::new(), &BTreeMap::new());
     let pools = Pools(vec![Pool { members: 1, units: vec![0, 1, 2, 3] }]);
     let late = replay::play(&demand, &units, &pools);
     // Four CPUs need 50 ms for the late 0.2 CPU seconds.

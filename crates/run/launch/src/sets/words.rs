@@ -29,7 +29,8 @@ pub enum WordError {
     /// The kernel shows no kinds.
     #[error(
         "this machine has one kind of core: the kernel shows no difference between them (a \
-         virtual machine shows none); leave it out"
+         virtual machine shows none); leave it out, or add --or-all to 'run' or 'cpus' (or = \"all\" \
+         to a service)"
     )]
     OneKind,
     /// The machine has other kinds.
@@ -102,9 +103,83 @@ pub enum WordError {
 }
 
 impl WordError {
+    /// The machine does not distinguish such CPUs, so that all are equally good.
+    fn is_no_difference(&self) -> bool {
+        matches!(
+            self,
+            WordError::OneKind
+                | WordError::OtherKinds(_)
+                | WordError::EqualCaches { .. }
+                | WordError::SmallerCaches { .. }
+                | WordError::UnknownCaches
+                | WordError::UnknownSpeeds
+                | WordError::EquallyNear
+        )
+    }
+
     fn of(self, word: &str) -> SetError {
         SetError::Word { text: word.to_owned(), source: self }
     }
+}
+
+/// Words without those that distinguish no CPUs of a machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AcceptedWords {
+    /// The words, with `all` instead of those.
+    pub words: String,
+    /// A sentence for each of those.
+    pub remarks: Vec<String>,
+}
+
+/// Replaces each word that distinguishes no CPUs of the machine by `all`. A kind that the machine
+/// lacks adds nothing to other CPUs.
+///
+/// # Errors
+/// [`SetError`]: the words are wrong for another reason.
+pub fn or_all(
+    words: &str,
+    computer: &dyn Fn() -> Result<ComputerCpus, String>,
+) -> Result<AcceptedWords, SetError> {
+    let mut accepted = AcceptedWords { words: words.to_owned(), remarks: Vec::new() };
+    loop {
+        let (word, reason) = match super::members(&accepted.words, computer) {
+            Ok(_) => return Ok(accepted),
+            Err(SetError::Word { text, source }) if source.is_no_difference() => (text, source),
+            Err(error) => return Err(error),
+        };
+        let is_absent = matches!(reason, WordError::OtherKinds(_));
+        let members = accepted.words.split(',').map(str::trim);
+        let members: Vec<String> = members.map(|seat| without(seat, &word, is_absent)).collect();
+        let words = members.join(",");
+        if words == accepted.words {
+            return Err(reason.of(&word));
+        }
+        let is_dropped = words.matches('+').count() < accepted.words.matches('+').count();
+        let instead = if is_dropped { "it is left out" } else { "it means all CPUs" };
+        // The rest of the sentence is advice.
+        let reason = reason.to_string();
+        let fact = reason.split(';').next().unwrap_or_default();
+        accepted.remarks.push(format!("'{word}': {fact}, so {instead}"));
+        accepted.words = words;
+    }
+}
+
+/// A seat with `all` instead of a word. Other terms remain if the machine lacks the kind.
+fn without(seat: &str, word: &str, is_absent: bool) -> String {
+    let terms: Vec<&str> = seat.split('+').collect();
+    let others: Vec<&str> =
+        terms.iter().copied().filter(|term| term.split('/').all(|one| one != word)).collect();
+    let kept = if is_absent && !others.is_empty() { others } else { terms };
+    kept.into_iter().map(|term| replaced(term, word)).collect::<Vec<_>>().join("+")
+}
+
+/// A term with `all` instead of a word, or of `not:` and the word.
+fn replaced(term: &str, word: &str) -> String {
+    let words = term.split('/').map(|one| match one.strip_suffix(word) {
+        Some(before) if before.is_empty() || before.ends_with(':') => "all",
+        _ => one,
+    });
+    words.collect::<Vec<_>>().join("/")
 }
 
 const KINDS: [CoreKind; 4] = CoreKind::ALL;
@@ -339,19 +414,26 @@ fn fastest(
         let left = counted(cores.len() as u64, "core");
         return Err(WordError::TooFew { before: before.to_owned(), left });
     }
-    let mut ranked: Vec<_> = cores
-        .iter()
-        .filter_map(|cpu| {
-            let pu = computer.topology.pu(cpu)?;
-            let speeds = [pu.max_khz, pu.capacity, pu.priority.map(u64::from)];
-            (pu.kind.is_some() || speeds != [None; 3]).then_some((pu.kind, Reverse(speeds), cpu))
-        })
-        .collect();
-    if ranked.len() < cores.len() {
-        return Err(WordError::UnknownSpeeds);
-    }
+    let ranked = ranked(&cores, computer).ok_or(WordError::UnknownSpeeds)?;
+    Ok(ranked.into_iter().take(count).map(|(_, cpu)| cpu).collect())
+}
+
+/// The kind, highest frequency, capacity and firmware's ranking of a core; less is faster.
+type SpeedRank = (Option<CoreKind>, Reverse<[Option<u64>; 3]>);
+
+/// The figures of [`SpeedRank`] below the kind.
+const SPEEDS: [&str; 3] = ["cpuinfo_max_freq", "cpu_capacity", "the firmware's ranking now"];
+
+/// The cores, the fastest first; `None` if the speed of one is unknown.
+fn ranked(cores: &CpuSet, computer: &ComputerCpus) -> Option<Vec<(SpeedRank, u32)>> {
+    let ranked = cores.iter().map(|cpu| {
+        let pu = computer.topology.pu(cpu)?;
+        let speeds = [pu.max_khz, pu.capacity, pu.priority.map(u64::from)];
+        (pu.kind.is_some() || speeds != [None; 3]).then_some(((pu.kind, Reverse(speeds)), cpu))
+    });
+    let mut ranked: Vec<_> = ranked.collect::<Option<_>>()?;
     ranked.sort_unstable();
-    Ok(ranked.into_iter().take(count).map(|(_, _, cpu)| cpu).collect())
+    Some(ranked)
 }
 
 fn first(value: &str, among: &CpuSet, before: &str) -> Result<CpuSet, WordError> {
@@ -401,27 +483,25 @@ pub struct MachineWord {
     pub by: Option<String>,
 }
 
-/// The words of kinds, caches and devices that distinguish CPUs of this machine.
+/// The words that distinguish CPUs of this machine.
 #[must_use]
 pub fn of_machine(computer: &ComputerCpus) -> Vec<MachineWord> {
+    let all = computer.topology.os_indices().collect();
+    let cores = one_per_core(&all, computer);
     let mut words = Vec::new();
     let found = kinds(computer);
     if found.len() > 1 {
-        let by = measure(computer);
         words.extend(found.into_iter().map(|(kind, cpus)| MachineWord {
             word: format!("kind:{}", kind.word()),
+            by: Some(kernel_list(kind, &cpus, computer).unwrap_or_else(|| measure(computer))),
             cpus,
-            by: Some(by.to_owned()),
         }));
     }
-    if let (Ok(cpus), Some((level, sizes))) = (of_cache("biggest", computer), last_caches(computer))
-    {
-        let largest = sizes.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0);
-        let by = Some(format!("{level} of {}", mebibytes(largest)));
+    if let Ok(cpus) = of_cache("biggest", computer) {
+        let by = cache_sizes(&cpus, computer);
         words.push(MachineWord { word: "cache:biggest".to_owned(), cpus, by });
     }
-    let all = computer.topology.os_indices().collect();
-    let cores = one_per_core(&all, computer);
+    words.extend(leaders(&cores, computer));
     if cores.len() < all.len() {
         let by = Some("one thread of each core".to_owned());
         words.push(MachineWord { word: "no-smt".to_owned(), cpus: cores, by });
@@ -435,10 +515,53 @@ pub fn of_machine(computer: &ComputerCpus) -> Vec<MachineWord> {
     words
 }
 
+/// The largest last-level cache, and the size of the others.
+fn cache_sizes(biggest: &CpuSet, computer: &ComputerCpus) -> Option<String> {
+    let (level, sizes) = last_caches(computer)?;
+    let (own, others): (Vec<_>, Vec<_>) = sizes.iter().partition(|(cpu, _)| biggest.contains(*cpu));
+    let largest = own.first().map_or(0, |(_, bytes)| *bytes);
+    let next = others.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0);
+    let caches: HashSet<_> = others
+        .iter()
+        .filter_map(|(cpu, _)| computer.topology.pu(*cpu).map(|pu| pu.l3.or(pu.l2)))
+        .collect();
+    let others = match (next, caches.len()) {
+        (0, _) => "other CPUs have none".to_owned(),
+        (_, 1) => format!("the other has {}", mebibytes(next)),
+        _ => format!("the others have at most {}", mebibytes(next)),
+    };
+    Some(format!("{level} of {}; {others}", mebibytes(largest)))
+}
+
+/// The fastest cores, if other cores of their kind are slower.
+fn leaders(cores: &CpuSet, computer: &ComputerCpus) -> Option<MachineWord> {
+    let ranked = ranked(cores, computer)?;
+    let (first, _) = ranked.first()?;
+    let count = ranked.iter().take_while(|(rank, _)| rank == first).count();
+    let (next, _) = ranked.get(count).filter(|(rank, _)| rank.0 == first.0)?;
+    let figure = first.1.0.iter().zip(next.1.0).position(|(own, other)| *own != other)?;
+    Some(MachineWord {
+        word: format!("fast:{count}"),
+        cpus: ranked[..count].iter().map(|(_, cpu)| *cpu).collect(),
+        by: Some(SPEEDS[figure].to_owned()),
+    })
+}
+
+/// The kernel's list of these cores, on a hybrid processor by Intel.
+fn kernel_list(kind: CoreKind, cpus: &CpuSet, computer: &ComputerCpus) -> Option<String> {
+    let root = computer.root.as_ref()?;
+    let list = ["cpu_core", "cpu_atom", "cpu_lowpower"].into_iter().find(|list| {
+        let listed = root.read(&format!("/sys/devices/{list}/cpus")).unwrap_or_default();
+        CpuSet::of_list(&listed).is_some_and(|listed| cpus.is_subset(&listed))
+    })?;
+    let is_apart = kind == CoreKind::LowPower && list == "cpu_atom";
+    Some(if is_apart { format!("{list}, without an L3") } else { list.to_owned() })
+}
+
 type Figure = fn(&Pu) -> Option<u64>;
 
 /// The figure that distinguishes the kinds of cores, the most reliable first.
-fn measure(computer: &ComputerCpus) -> &'static str {
+fn measure(computer: &ComputerCpus) -> String {
     let figures: [(&str, Figure); 4] = [
         ("type of core", |pu| pu.core_type),
         ("cpu_capacity", |pu| pu.capacity),
@@ -446,7 +569,7 @@ fn measure(computer: &ComputerCpus) -> &'static str {
         ("cpuinfo_max_freq", |pu| pu.max_khz),
     ];
     let found = figures.into_iter().find(|(_, of)| differs(computer, *of));
-    found.map_or("the processor's own lists", |(name, _)| name)
+    found.map_or("the machine's file", |(name, _)| name).to_owned()
 }
 
 fn differs(computer: &ComputerCpus, figure: Figure) -> bool {

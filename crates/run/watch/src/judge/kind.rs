@@ -1,4 +1,4 @@
-//! `slow-kind` and `kind=...`: the kind of core that threads use.
+//! `slow-kind`, `kind=...` and `on=...`: the cores that threads use.
 
 use super::facts::{SeatingFacts, Sitter, WANTED, cpus, listed, union};
 use crate::finding::Finding;
@@ -54,38 +54,42 @@ fn on_slow(facts: &SeatingFacts, sitter: &Sitter) -> Option<Finding> {
 
 pub(super) fn only(facts: &SeatingFacts, kind: CoreKind) -> Vec<Finding> {
     let rule = Rule::Kind(kind).to_string();
-    let cores = facts.of_kind(kind);
     if facts.topology.pus.iter().all(|pu| pu.kind.is_none()) {
         return vec![Finding::unseen(
             &rule,
             "the kernel does not report kinds of core on this computer",
         )];
     }
+    within(facts, &rule, &facts.of_kind(kind))
+}
+
+/// Reports threads that may run on other CPUs than these.
+pub(super) fn within(facts: &SeatingFacts, rule: &str, cpus: &CpuSet) -> Vec<Finding> {
     facts
         .programs()
-        .filter_map(|(process, sitters)| off_kind(facts, &rule, &cores, process, sitters))
+        .filter_map(|(process, sitters)| outside(facts, rule, cpus, process, sitters))
         .collect()
 }
 
-fn off_kind(
+fn outside(
     facts: &SeatingFacts,
     rule: &str,
-    cores: &CpuSet,
+    meant: &CpuSet,
     process: &crate::Process,
     sitters: Vec<&Sitter>,
 ) -> Option<Finding> {
     let elsewhere: Vec<&Sitter> =
-        sitters.into_iter().filter(|sitter| !sitter.mask.is_subset(cores)).collect();
+        sitters.into_iter().filter(|sitter| !sitter.mask.is_subset(meant)).collect();
     let first = elsewhere.first()?;
-    let others = union(&elsewhere).without(cores);
-    let what = format!("{} may run on other cores: {}", listed(&elsewhere), cpus(&others));
+    let others = union(&elsewhere).without(meant);
+    let what = format!("{} may run elsewhere: {}", listed(&elsewhere), cpus(&others));
     let finding = Finding::wrong(rule, what)
         .of(process.pid)
         .tids(elsewhere.iter().map(|sitter| sitter.tid()));
-    let to = cores.within(&facts.allowed(process.pid));
+    let to = meant.within(&facts.allowed(process.pid));
     let finding = finding.on(&others).at_most(first.thread.age_s);
     Some(if to.is_empty() {
-        finding.advised("the control group of the program allows no such core")
+        finding.advised("the control group of the program allows no such CPU")
     } else {
         finding.mended_by(SeatingRemedy::bind(&to, elsewhere.iter().map(|sitter| sitter.tid())))
     })
@@ -127,6 +131,19 @@ mod tests {
         assert_eq!(slow(&hybrid().thread(7, 7, "5").facts()), []);
         assert_eq!(slow(&hybrid().busy(7, 7, "3-5", 99.0, 0.0).facts()), []);
         assert_eq!(slow(&Made::new(8).busy(7, 7, "5", 99.0, 0.0).facts()), []);
+    }
+
+    #[test]
+    fn threads_outside_named_cpus_are_found() {
+        let made = Made::new(8).thread(7, 7, "0-2").thread(7, 8, "2-4");
+        let cpus = CpuSet::of_list("0-3").unwrap();
+        let found = within(&made.facts(), "on=0-3", &cpus);
+        assert!(found.len() == 1 && found[0].tids == [8] && found[0].cpus == "4", "{found:?}");
+        assert_eq!(
+            (found[0].rule.as_str(), found[0].remedy.as_deref()),
+            ("on=0-3", Some("taskset -cp 0-3 8"))
+        );
+        assert_eq!(within(&made.facts(), "on=0-4", &CpuSet::of_list("0-4").unwrap()), []);
     }
 
     #[test]

@@ -30,6 +30,7 @@ pub fn request(typed: &RunArgs) -> Result<Meant, CliError> {
     let has_seats = seats != SeatSource::Rules || !typed.rules.is_empty();
     let seating = SeatingRequest {
         seats,
+        or_all: typed.or_all,
         once: typed.once,
         soft: typed.soft,
         rules: typed.rules.clone(),

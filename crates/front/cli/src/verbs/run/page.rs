@@ -183,8 +183,8 @@ pub fn attached(
 pub fn remark(remarks: &[SeatingRemark], quiet: bool) {
     for remark in remarks {
         match remark {
-            SeatingRemark::Share(_) if quiet => {}
-            SeatingRemark::Share(line) => output::tell(line),
+            SeatingRemark::Share(_) | SeatingRemark::LeftOut(_) if quiet => {}
+            SeatingRemark::Share(line) | SeatingRemark::LeftOut(line) => output::tell(line),
             SeatingRemark::OneMemory(wish) => {
                 let reason = MemoryPolicyError::NoNuma;
                 output::tell(&format!("--memory {wish} has no effect: {reason}"));

@@ -9,15 +9,17 @@ use seatmap_console::output::Destination;
 use seatmap_console::{here, input, output};
 use seatmap_data::machine::Profile;
 use seatmap_data::machine::import::MAX_FILE_BYTES;
+use seatmap_launch::sets::ComputerCpus;
 use seatmap_os::{Root, memory, trusted, whole_file};
 use seatmap_services::apply::ApplyRequest;
+use seatmap_services::bounds::ServiceBounds;
 use seatmap_services::import::{
     self, CgroupDriver, ImportRemark, ImportedSeats, SeatsFormat, SourceFile, gather,
 };
 use seatmap_services::race::ServicesRaceRequest;
 use seatmap_services::recorder::INTERVAL;
 use seatmap_services::{
-    PlanRequest, RecordRequest, ServicesFile, ServicesPlan, ServicesRecord, living,
+    PlanRequest, RecordRequest, Service, ServicesFile, ServicesPlan, ServicesRecord, living,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -188,16 +190,39 @@ pub fn load(typed: &ServicesPlanArgs) -> Result<LoadSource, CliError> {
     Ok(LoadSource::Record(Box::new(limited)))
 }
 
+/// The CPUs that the services must be within.
+pub fn bounds(
+    typed: &ServicesPlanArgs,
+    record: &ServicesRecord,
+) -> Result<ServiceBounds, CliError> {
+    let services: Vec<&Service> =
+        record.services.iter().map(|recorded| &recorded.service).collect();
+    if services.iter().all(|service| service.cpus.is_none()) {
+        return Ok(ServiceBounds::default());
+    }
+    let machine = input::machine(typed.on.as_deref().unwrap_or("host"))?;
+    let computer = if machine.is_host() {
+        ComputerCpus::read_whole().map_err(CliError::work)?
+    } else {
+        input::cpus_of(&machine)?
+    };
+    let bounds = ServiceBounds::of(services, &computer)?;
+    bounds.remarks.iter().for_each(|remark| output::tell(remark));
+    Ok(bounds)
+}
+
 pub fn plan<'a>(
     typed: &ServicesPlanArgs,
     record: &'a ServicesRecord,
     profile: &'a Profile,
+    bounds: ServiceBounds,
     beside: Option<&'a ServicesPlan>,
 ) -> PlanRequest<'a> {
     let is_here = typed.on.as_deref().is_none_or(|name| name == "host");
     PlanRequest {
         record,
         profile,
+        bounds: bounds.cpus,
         beside,
         allowed: is_here.then(|| living::usable_cpus(&Root::new("/"))),
         node_bytes: if is_here { memory::node_bytes(&Root::new("/")) } else { BTreeMap::new() },

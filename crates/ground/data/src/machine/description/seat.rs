@@ -2,6 +2,7 @@
 
 use super::{MachineShape, Numbering, PairClass};
 use crate::machine::{CoreKind, Pu};
+use std::num::NonZeroU64;
 
 /// One hardware thread. `Pu` has no clusters without a cache, so the cluster is separate.
 #[derive(Clone, Debug)]
@@ -69,6 +70,12 @@ fn threads(shape: &MachineShape, core: u32) -> impl Iterator<Item = DescribedPu>
         }
         _ => [shape.l1d_bytes, shape.l1i_bytes, shape.l2_bytes],
     };
+    let [base_khz, max_khz] = match (&shape.hybrid, kind) {
+        (Some(hybrid), Some(CoreKind::Efficiency)) => {
+            [hybrid.efficiency_base_khz, hybrid.efficiency_max_khz]
+        }
+        _ => [shape.base_khz, shape.max_khz],
+    };
     let pu = Pu {
         os: 0,
         core: Some(core),
@@ -86,6 +93,8 @@ fn threads(shape: &MachineShape, core: u32) -> impl Iterator<Item = DescribedPu>
             .l3_bytes
             .get(if shape.l3_bytes.len() > 1 { l3 as usize } else { 0 })
             .copied(),
+        base_khz: base_khz.map(NonZeroU64::get),
+        max_khz: max_khz.map(NonZeroU64::get),
         ..Pu::default()
     };
     (0..threads).map(move |smt| DescribedPu { pu: Pu { smt: Some(smt), ..pu.clone() }, cluster })

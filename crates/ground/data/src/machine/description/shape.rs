@@ -2,7 +2,7 @@
 
 use super::PairClass;
 use serde::{Deserialize, Serialize};
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 
 /// The largest machine: Linux's `NR_CPUS` on x86-64. Its full matrix takes half a gigabyte.
 pub const MAX_PUS: u32 = 8192;
@@ -65,6 +65,14 @@ pub struct MachineShape {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(inner(range(min = 1, max = MAX_CACHE_BYTES))))]
     pub l3_bytes: Vec<u64>,
+    /// The sustained frequency of each core, in kHz; on a hybrid processor of the performance
+    /// cores.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_khz: Option<NonZeroU64>,
+    /// The highest frequency that all cores reach, in kHz; on a hybrid processor of the performance
+    /// cores.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_khz: Option<NonZeroU64>,
     /// Efficiency cores next to the performance cores.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hybrid: Option<Hybrid>,
@@ -106,6 +114,12 @@ pub struct Hybrid {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = MAX_CACHE_BYTES)))]
     pub efficiency_l2_bytes: Option<u64>,
+    /// The sustained frequency of an efficiency core, in kHz.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub efficiency_base_khz: Option<NonZeroU64>,
+    /// The highest frequency of an efficiency core, in kHz.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub efficiency_max_khz: Option<NonZeroU64>,
 }
 
 fn one() -> NonZeroU32 {
