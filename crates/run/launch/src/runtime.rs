@@ -1,4 +1,6 @@
-//! Language runtimes, and how they count CPUs.
+//! Language runtimes, and how they count CPUs. [`settings`] has the variables that set the number.
+
+pub mod settings;
 
 use seatmap_data::statistics::words::counted;
 use seatmap_os::elf::Elf;
