@@ -14,11 +14,12 @@
 //! | [`request`] | seats and memory as requested, and on this computer |
 //! | [`seats`], [`sets`] | seats; their notation |
 //! | [`count`], [`named`] | how many threads fit; the CPUs that words name |
+//! | [`fit`] | lets a program see the CPUs that it gets |
 //! | [`rule`] | which threads take them |
 //! | [`share`] | this start's seats among several |
 //! | [`allocator`] | decides which thread gets which seat |
 //! | `pinner` | pins threads, and checks that they stay |
-//! | `runtime`, `runtimes` | language runtimes; their programs |
+//! | [`runtime`], `runtimes` | language runtimes and their settings; their programs |
 //! | `tracer`, `tracee` | stops threads by ptrace(2) |
 //! | `watch` | looks through `/proc` |
 //! | `allowance` | limits its own time |
@@ -51,6 +52,7 @@ pub mod count;
 pub mod elsewhere;
 pub mod error;
 pub mod executable;
+pub mod fit;
 pub mod front;
 pub mod halted;
 pub mod hampered;
@@ -91,6 +93,7 @@ pub use allocator::SeatAllocator;
 pub use attach::{AttachOutcome, AttachRequest, PageMove};
 pub use error::LaunchError;
 pub use executable::{Executable, ProgramError};
+pub use fit::{CpuFit, CpuFitError, CpuFitReport};
 pub use hampered::Hampered;
 pub use in_cell::run_in_cell;
 pub use launch::{Launch, LaunchOptions, run};
