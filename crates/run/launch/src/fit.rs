@@ -48,7 +48,7 @@ pub struct CpuFit {
 }
 
 /// The CPUs that a program saw, by which means, and the threads that it had.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CpuFitReport {
     /// The number of threads and CPUs aimed at.
@@ -119,20 +119,10 @@ impl CpuFit {
         if !(1..=usable.len()).contains(&threads) {
             return Err(CpuFitError::Threads { threads, cpus: usable.clone(), owner });
         }
-        let report = CpuFitReport {
-            threads,
-            cpus: Vec::new(),
-            limits,
-            settings: Vec::new(),
-            masked: false,
-            widened: 0,
-            files: Vec::new(),
-            unreached: Vec::new(),
-            most_threads: 0,
-        };
         let seen = least_busy(usable, threads);
+        let cpus = seen.list().0;
+        let report = CpuFitReport { threads, cpus, limits, ..CpuFitReport::default() };
         let mut fit = CpuFit { report, seen, settings: Vec::new(), files: None };
-        fit.report.cpus = fit.seen.list().0;
         if !fit.is_true_anyway() {
             fit.set_variables(program);
             fit.narrow(program, &mask, seats);
