@@ -33,6 +33,7 @@
 //! | [`tracefs`], [`records`] | the kernel's tracepoints; records of one |
 //! | [`devices`] | accelerators and network cards with NUMA nodes |
 //! | [`mounts`], [`visibility`] | mounts; processes visible to this user |
+//! | [`private_files`] | one process's own view of files |
 //! | [`rights`] | limits on root's rights |
 //! | [`attribute`], [`memory`] | extended attributes; free memory |
 //! | [`mempolicy`], [`pages`] | NUMA policies of threads; nodes of pages |
@@ -87,8 +88,8 @@ pub mod heirs;
 pub mod hierarchy;
 pub mod holder;
 pub mod host_names;
-pub mod interpreter;
 pub mod idle;
+pub mod interpreter;
 pub mod interrupts;
 pub mod irq;
 pub mod isolated;
@@ -110,6 +111,7 @@ pub mod partners;
 mod perf_event;
 pub mod pool;
 pub mod priority;
+pub mod private_files;
 pub mod proc_folder;
 pub mod proc_mount;
 pub mod published;

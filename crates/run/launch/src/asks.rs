@@ -2,6 +2,7 @@
 
 use crate::allocator::SeatAllocator;
 use crate::executable::Executable;
+use crate::runtime::settings::COUNT_VARIABLES;
 use crate::runtime::{JAVA_OPTION, JAVA_VARIABLES, LanguageRuntime};
 use crate::runtimes::{SeatFit, fit};
 use seatmap_data::document::visible;
@@ -11,18 +12,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// From the manuals of OpenMP, Go, OpenBLAS, MKL, Rayon, Tokio, Julia and Numba. A list
-/// (`OMP_NUM_THREADS=4,2`) is for nested levels; the first number counts.
-const COUNTS: [&str; 8] = [
-    "OMP_NUM_THREADS",
-    "GOMAXPROCS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "RAYON_NUM_THREADS",
-    "TOKIO_WORKER_THREADS",
-    "JULIA_NUM_THREADS",
-    "NUMBA_NUM_THREADS",
-];
+/// A count that is not a runtime's default (its manual).
+const JULIA: &str = "JULIA_NUM_THREADS";
 
 /// Variables that bind threads, and the values that switch this off.
 const BINDINGS: [(&str, &[&str]); 4] = [
@@ -144,7 +135,8 @@ fn of(
     variable: &dyn Fn(&str) -> Option<String>,
     cpus: usize,
 ) -> Vec<Disagreement> {
-    let counts = COUNTS.iter().filter_map(|name| count(name, &variable(name)?, cpus));
+    let names = COUNT_VARIABLES.iter().map(|setting| setting.variable).chain([JULIA]);
+    let counts = names.filter_map(|name| count(name, &variable(name)?, cpus));
     let bindings =
         BINDINGS.iter().filter_map(|(name, harmless)| binding(name, &variable(name)?, harmless));
     let option = option(name, arguments).and_then(|(option, value)| {
@@ -155,6 +147,7 @@ fn of(
     counts.chain(bindings).chain(option).chain(java).collect()
 }
 
+/// A list (`OMP_NUM_THREADS=4,2`) is for nested levels; the first number counts.
 fn count(name: &str, value: &str, cpus: usize) -> Option<Disagreement> {
     let threads = value.split(',').next()?.trim().parse().ok()?;
     disagreement(name, "=", threads, cpus)

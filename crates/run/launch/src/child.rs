@@ -4,6 +4,7 @@ use crate::executable::Executable;
 use crate::signals::Signals;
 use seatmap_os::Tid;
 use seatmap_os::mempolicy::{MemoryPolicy, PolicyCall};
+use seatmap_os::private_files::PrivateFiles;
 use std::ffi::{CStr, c_char};
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::AsRawFd;
@@ -64,6 +65,7 @@ impl Child {
                         libc::close(*stream);
                     });
                     prepare_memory(memory.as_ref(), program.huge_pages(), reporter.as_raw_fd());
+                    show_files(program.files(), reporter.as_raw_fd());
                     execute(
                         program.path(),
                         [&arguments, &by_shell],
@@ -86,7 +88,7 @@ impl Child {
         match self.refusal.read(&mut code) {
             Ok(length) if length == code.len() => {
                 // The kernel's numbers are positive; a negative one means that the memory settings
-                // failed.
+                // or the files failed.
                 let code = i32::from_ne_bytes(code);
                 let error = io::Error::from_raw_os_error(code.abs());
                 if code < 0 { ChildStage::Unprepared(error) } else { ChildStage::Refused(error) }
@@ -130,6 +132,17 @@ unsafe fn prepare_memory(memory: Option<&PolicyCall>, huge_pages: Option<bool>, 
     let is_refused = memory.is_some_and(|call| call.make().is_err());
 
     if is_refused || huge_pages.is_some_and(|allowed| !allow_huge_pages(allowed)) {
+        // SAFETY: as the caller promises.
+        unsafe { give_up(reporter, -1) }
+    }
+}
+
+/// Last: mounts would hide files that the other steps need.
+///
+/// # Safety
+/// Only in the child.
+unsafe fn show_files(files: Option<&PrivateFiles>, reporter: i32) {
+    if files.is_some_and(|files| files.take().is_err()) {
         // SAFETY: as the caller promises.
         unsafe { give_up(reporter, -1) }
     }

@@ -2,6 +2,7 @@
 
 use seatmap_data::document::shell_word;
 use seatmap_os::mempolicy::MemoryPolicy;
+use seatmap_os::private_files::PrivateFiles;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::Metadata;
 use std::io;
@@ -27,6 +28,7 @@ pub struct Executable {
     closed: Vec<RawFd>,
     memory: Option<MemoryPolicy>,
     huge_pages: Option<bool>,
+    files: Option<PrivateFiles>,
 }
 
 /// Why a program cannot run.
@@ -94,6 +96,7 @@ impl Executable {
             closed,
             memory: None,
             huge_pages: None,
+            files: None,
         })
     }
 
@@ -165,6 +168,19 @@ impl Executable {
     #[must_use]
     pub fn huge_pages(&self) -> Option<bool> {
         self.huge_pages
+    }
+
+    /// Shows it these files in place of this computer's.
+    #[must_use]
+    pub fn with_files(mut self, files: PrivateFiles) -> Self {
+        self.files = Some(files);
+        self
+    }
+
+    /// Its view of files, if it has its own.
+    #[must_use]
+    pub fn files(&self) -> Option<&PrivateFiles> {
+        self.files.as_ref()
     }
 
     /// Its environment: this process's variables and the added ones.

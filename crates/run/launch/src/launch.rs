@@ -6,6 +6,7 @@ use crate::cell_watch::CellWatch;
 use crate::child::{Child, ChildStage};
 use crate::error::LaunchError;
 use crate::executable::Executable;
+use crate::fit::{CpuFit, FitWatch};
 use crate::front::{self, FrontLink};
 use crate::living::LivingReport;
 use crate::memory::ProgramMemory;
@@ -41,6 +42,8 @@ pub struct LaunchOptions<'a> {
     pub memory: Option<ProgramMemory>,
     /// Locates the program's pages at this interval, and at each process's end.
     pub verify_memory: Option<Duration>,
+    /// The CPUs that the program sees. Its settings and files are the executable's.
+    pub fit: Option<CpuFit>,
     /// Watches the program's cell, to report its end.
     pub cell: Option<CellWatch>,
     /// The connection to the front, if the caller waits for one.
@@ -80,6 +83,7 @@ pub struct Launch<'a> {
     pinner: Pinner,
     watch: ProcessWatch,
     memory: Option<ProgramMemory>,
+    fit: Option<FitWatch>,
     cell: Option<CellWatch>,
     link: Option<&'a mut FrontLink>,
     shown: LivingReport,
@@ -99,7 +103,7 @@ impl<'a> Launch<'a> {
         options: LaunchOptions<'a>,
     ) -> Result<Self, LaunchError> {
         proc_mount::check(&Root::new("/"))?;
-        let LaunchOptions { start_at, home, widens, memory, verify_memory, cell, mut link } =
+        let LaunchOptions { start_at, home, widens, memory, verify_memory, fit, cell, mut link } =
             options;
         let home = home.map_or_else(|| affinity::to_put_back(0), Ok);
         let home = home.map_err(LaunchError::system("read this process's affinity"))?;
@@ -125,6 +129,11 @@ impl<'a> Launch<'a> {
                 members.write_all(child.pid.to_string().as_bytes())
             })
             .map_err(LaunchError::system("move the program into its control group"))?;
+        let fit = fit.map(|fit| FitWatch::new(fit, home.clone()));
+        fit.as_ref()
+            .and_then(FitWatch::mask)
+            .map_or(Ok(()), |mask| mask.give(child.pid))
+            .map_err(LaunchError::system("set the program's mask"))?;
         let quotas = QuotaWatch::of(child.pid);
         let nodes = memory.as_ref().and_then(|memory| memory.nodes.clone());
         let mut tracer =
@@ -146,6 +155,7 @@ impl<'a> Launch<'a> {
             pinner,
             watch,
             memory,
+            fit,
             cell,
             link,
             shown,
@@ -210,6 +220,9 @@ impl<'a> Launch<'a> {
     /// waiting process restores offline CPUs later.
     pub fn give_masks_back(&mut self, behind: Behind) -> Behind {
         let freed = self.pinner.give_masks_back(|| self.watch.processes().collect());
+        if let Some(fit) = &mut self.fit {
+            fit.widen_all();
+        }
         let waiter = front::wait_behind(self.pinner.take_owed());
         Behind { freed, waiter, ..behind }
     }
@@ -225,7 +238,8 @@ impl<'a> Launch<'a> {
         self.watch.last_look(&mut self.pinner);
         let report = Report::of(&self.pinner, Some(self.child.pid), self.tracer.hampered.clone());
         let throttled = self.quotas.stops();
-        let mut report = Report { memory: self.memory_report(), throttled, ..report };
+        let fit = self.fit.as_ref().map(|fit| fit.report().clone());
+        let mut report = Report { memory: self.memory_report(), fit, throttled, ..report };
         if let Some(end) = self.cell.as_mut().and_then(CellWatch::end) {
             report.lose_the_cell(end, &self.pinner);
         }
@@ -265,10 +279,8 @@ impl<'a> Launch<'a> {
                 }
                 ChildStage::Unprepared(source) => {
                     self.attend();
-                    return Err(LaunchError::System {
-                        what: "set the program's memory policy",
-                        source,
-                    });
+                    let what = "set the program's memory policy or files";
+                    return Err(LaunchError::System { what, source });
                 }
                 ChildStage::Pending => {
                     if let Some(came) = self.signals.next(STARTING) {
@@ -292,6 +304,9 @@ impl<'a> Launch<'a> {
             let has_news = self.watch.look(&mut self.pinner, &mut self.tracer);
             if let Some(verifier) = &mut self.tracer.verifier {
                 verifier.look(self.watch.processes());
+            }
+            if let Some(fit) = &mut self.fit {
+                fit.look(&self.pinner.threads.counts());
             }
             if let Some(cell) = &mut self.cell {
                 cell.look();

@@ -15,11 +15,12 @@
 //! | [`seats`], [`sets`] | seats; their notation |
 //! | [`count`], [`named`] | how many threads fit; the CPUs that words name |
 //! | [`notation`] | a set of CPUs, as other programs write it |
+//! | [`fit`] | lets a program see the CPUs that it gets |
 //! | [`rule`] | which threads take them |
 //! | [`share`] | this start's seats among several |
 //! | [`allocator`] | decides which thread gets which seat |
 //! | `pinner` | pins threads, and checks that they stay |
-//! | `runtime`, `runtimes` | language runtimes; their programs |
+//! | [`runtime`], `runtimes` | language runtimes and their settings; their programs |
 //! | `tracer`, `tracee` | stops threads by ptrace(2) |
 //! | `watch` | looks through `/proc` |
 //! | `allowance` | limits its own time |
@@ -52,6 +53,7 @@ pub mod count;
 pub mod elsewhere;
 pub mod error;
 pub mod executable;
+pub mod fit;
 pub mod front;
 pub mod halted;
 pub mod hampered;
@@ -93,6 +95,7 @@ pub use allocator::SeatAllocator;
 pub use attach::{AttachOutcome, AttachRequest, PageMove};
 pub use error::LaunchError;
 pub use executable::{Executable, ProgramError};
+pub use fit::{CpuFit, CpuFitError, CpuFitReport};
 pub use hampered::Hampered;
 pub use in_cell::run_in_cell;
 pub use launch::{Launch, LaunchOptions, run};

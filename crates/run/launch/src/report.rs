@@ -1,6 +1,7 @@
 //! The report of a seating.
 
 use crate::cell_watch::CellEnd;
+use crate::fit::CpuFitReport;
 use crate::hampered::Hampered;
 use crate::pinner::Pinner;
 use crate::policies::ThreadMemory;
@@ -70,6 +71,10 @@ pub struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub cell_end: Option<CellEnd>,
+    /// The CPUs that the program saw, if requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(default))]
+    pub fit: Option<CpuFitReport>,
     /// The program's memory; null if not requested, missing in older documents.
     #[cfg_attr(feature = "schema", schemars(default))]
     pub memory: Option<MemoryReport>,
@@ -203,6 +208,7 @@ impl Report {
             hampered,
             behind: None,
             cell_end: None,
+            fit: None,
             memory: None,
             complete: false,
             taken_at_s: since_epoch.as_secs_f64(),

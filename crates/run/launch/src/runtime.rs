@@ -1,7 +1,8 @@
 //! Language runtimes, and how they count CPUs. [`counts`] has the settings of their numbers of
-//! threads.
+//! threads, [`settings`] the variables that `run --fit` sets.
 
 pub mod counts;
+pub mod settings;
 
 use seatmap_data::statistics::words::counted;
 use seatmap_os::elf::Elf;

@@ -1,6 +1,7 @@
 //! Sentences of a seating's report.
 
 use crate::cell_watch::CellEnd;
+use crate::fit::CpuFitReport;
 use crate::report::{Behind, Report, SeatedThread};
 use crate::verifier::ProcessMemory;
 use seatmap_data::document::visible;
@@ -38,11 +39,12 @@ impl Report {
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let notes = [
-            self.left_over(),
+            self.left_over().filter(|_| !self.is_without_seats()),
             self.empty_seats(),
             self.wide_first(),
             self.helpers(),
             self.kept_behind(),
+            self.fit.as_ref().map(CpuFitReport::outcome),
         ];
         let roaming = self.roaming.iter().map(|program| {
             format!(
@@ -96,6 +98,12 @@ impl Report {
             0 => format!("{threads} without a task in any rule {left}"),
             _ => format!("{threads} beyond the {} {left}", counted(self.tasks, "task")),
         })
+    }
+
+    /// Whether no thread was to get a seat, because only `fit` was requested.
+    #[must_use]
+    pub fn is_without_seats(&self) -> bool {
+        self.fit.is_some() && !self.threads.iter().any(SeatedThread::has_seat)
     }
 
     fn came_otherwise(&self) -> Option<String> {
@@ -320,6 +328,7 @@ mod tests {
             hampered: Hampered::default(),
             behind: None,
             cell_end: None,
+            fit: None,
             memory: None,
             complete: true,
             taken_at_s: 1.5e9,

@@ -4,7 +4,7 @@ use crate::record::ThreadRecord;
 use crate::seats::Seat;
 use seatmap_data::invariant;
 use seatmap_os::Tid;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Instant;
 
 /// The most recorded threads, to limit the memory.
@@ -122,6 +122,15 @@ impl ThreadTable {
 
     pub(crate) fn processes(&self) -> BTreeSet<Tid> {
         self.living.values().map(|living| living.pid).collect()
+    }
+
+    /// The number of threads of each process.
+    pub(crate) fn counts(&self) -> BTreeMap<Tid, usize> {
+        let mut counts = BTreeMap::new();
+        for living in self.living.values() {
+            *counts.entry(living.pid).or_default() += 1;
+        }
+        counts
     }
 
     pub(crate) fn record(&mut self, tid: Tid) -> Option<&mut ThreadRecord> {

@@ -89,6 +89,7 @@ fn full() -> Report {
             waiter: None,
         }),
         cell_end: None,
+        fit: None,
         memory: Some(memory_report()),
         complete: true,
         taken_at_s: 1.5e9,

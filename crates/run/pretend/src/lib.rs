@@ -9,7 +9,7 @@
 //! | [`machine`] | the pretended machine: its CPUs, online and allowed |
 //! | [`tree`], [`cpuinfo`] | its files |
 //! | `cpu_times` | `/proc/stat` with advancing times |
-//! | `stage` | installs the files |
+//! | `stage` | the steps that show the files |
 //! | [`answers`], [`policy`], `thread_file` | answers calls |
 //! | [`record`] | the threads and their CPUs |
 //! | [`run`](mod@run) | runs the program |

@@ -4,12 +4,13 @@ use crate::answers::{PretendedKernel, ProgramCall};
 use crate::cpuinfo::HostFacts;
 use crate::error::PretendError;
 use crate::machine::PretendedMachine;
-use crate::stage::{StageFailure, ViewSetup};
+use crate::stage::{self, StageFailure};
 use crate::tree::MachineTree;
 use seatmap_launch::{Ending, Executable, Signals};
 use seatmap_os::listener::{self, CallAnswer, CallFilter, CallListener, TrappedCall, WaitingCall};
+use seatmap_os::private_files::{PrivateFiles, namespace_remedy};
 use seatmap_os::ready::{self, Awaited};
-use seatmap_os::{Root, Tid, rights};
+use seatmap_os::{Root, Tid};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
@@ -27,11 +28,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 const MOST_IDLE_LOOKS: u32 = 20;
 
 const START_EVERY: Duration = Duration::from_millis(2);
-
-/// The limit on user namespaces, and switches that forbid them.
-const MOST_NAMESPACES: &str = "/proc/sys/user/max_user_namespaces";
-const DEBIAN_SWITCH: &str = "/proc/sys/kernel/unprivileged_userns_clone";
-const APPARMOR_SWITCH: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
 
 /// A program to run on a pretended machine.
 #[derive(Clone, Debug)]
@@ -64,14 +60,14 @@ impl PretendRequest {
         let filter = CallFilter::new().ok_or(PretendError::Processor)?;
         let root = Root::new("/");
         let tree = MachineTree::of(&self.machine, &HostFacts::read(&root));
-        let stage = ViewSetup::new(&tree, &root);
+        let files = stage::files(&tree, &root);
         let signals = Arc::new(Signals::hold()?);
         let mut command = Command::new(OsStr::from_bytes(program.path().to_bytes()));
         command.arg0(&self.command[0]).args(&self.command[1..]);
         if self.leaves_stdout {
             command.stdout(Stdio::from(io::stderr().as_fd().try_clone_to_owned()?));
         }
-        let start = start(command, stage, filter, &signals)?;
+        let start = start(command, files, filter, &signals)?;
         let pid = start.child.id() as Tid;
         let mut session = Session {
             answers: PretendedKernel::new(self.machine.clone(), pid),
@@ -99,7 +95,7 @@ struct Start {
 /// A program that cannot be executed ends by a call, which must be answered meanwhile.
 fn start(
     mut command: Command,
-    stage: ViewSetup,
+    files: PrivateFiles,
     filter: CallFilter,
     signals: &Arc<Signals>,
 ) -> Result<Start, PretendError> {
@@ -113,7 +109,7 @@ fn start(
     unsafe {
         command.pre_exec(move || {
             signals.restore_for_program();
-            prepare(&stage, &filter, socket).map_err(|(failure, error)| {
+            prepare(&files, &filter, socket).map_err(|(failure, error)| {
                 let letter = failure.letter();
                 libc::write(report, (&raw const letter).cast(), 1);
                 error
@@ -154,11 +150,11 @@ fn start(
 }
 
 fn prepare(
-    stage: &ViewSetup,
+    files: &PrivateFiles,
     filter: &CallFilter,
     socket: RawFd,
 ) -> Result<(), (StageFailure, io::Error)> {
-    stage.take()?;
+    files.take().map_err(|(part, error)| (part.into(), error))?;
     filter
         .put_up()
         .and_then(|listener| listener::send_descriptor(socket, listener))
@@ -178,21 +174,6 @@ fn refusal(failure: Option<StageFailure>, program: String, source: io::Error) ->
         }
         Some(StageFailure::Listener) => PretendError::Listener(source),
         None => PretendError::Start { program, source },
-    }
-}
-
-fn namespace_remedy(root: &Root) -> String {
-    let switches = [
-        (MOST_NAMESPACES, "0", "user.max_user_namespaces=1024"),
-        (DEBIAN_SWITCH, "0", "kernel.unprivileged_userns_clone=1"),
-        (APPARMOR_SWITCH, "1", "kernel.apparmor_restrict_unprivileged_userns=0"),
-    ];
-    let closed = switches
-        .iter()
-        .find(|(path, closed, _)| root.read(path).is_ok_and(|value| value == *closed));
-    match closed {
-        Some((_, _, setting)) => format!("'sysctl -w {setting}', {}", rights::as_root()),
-        None => "a container may forbid it; run it outside, or as root".to_owned(),
     }
 }
 
@@ -321,27 +302,4 @@ fn readable<const COUNT: usize>(
 ) -> io::Result<[bool; COUNT]> {
     let ready = ready::wait(descriptors.map(Awaited::Data), Some(wait))?;
     Ok(ready.map(|one| one.has_data))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn namespace_remedy_names_kernel_switch() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
-        assert!(namespace_remedy(&root).starts_with("a container may forbid it"));
-        for (path, text, name) in [
-            (APPARMOR_SWITCH, "1", "apparmor_restrict_unprivileged_userns=0"),
-            (DEBIAN_SWITCH, "0", "unprivileged_userns_clone=1"),
-            (MOST_NAMESPACES, "0", "max_user_namespaces=1024"),
-        ] {
-            let path = root.path(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-            let remedy = namespace_remedy(&root);
-            assert!(remedy.contains(name), "{remedy}");
-        }
-    }
 }

@@ -11,14 +11,14 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(
     group = ArgGroup::new("seats")
-        .args(["plan", "cpus", "rules", "move_pages", "auto", "replay"])
+        .args(["plan", "cpus", "rules", "move_pages", "auto", "replay", "fit"])
         .required(true)
         .multiple(true)
 )]
 #[command(override_usage = "\
     seatmap run [OPTIONS] SEATS [--] COMMAND [ARGUMENT]...
        seatmap run [OPTIONS] SEATS --pid PID
-    SEATS: --cpus LIST, --plan FILE, --match NAME=SEATS, or --auto")]
+    SEATS: --cpus LIST, --plan FILE, --match NAME=SEATS, --auto, or --fit")]
 #[command(group = ArgGroup::new("whom").args(["pid", "command", "replay"]).required(true))]
 pub struct RunArgs {
     /// The plan: thread k, in order of creation, gets the seat of task k; - is stdin.
@@ -40,6 +40,13 @@ pub struct RunArgs {
     /// them only if the program does more work.
     #[arg(long, conflicts_with_all = ["plan", "cpus", "rules", "move_pages"])]
     pub auto: bool,
+    /// Show the program the CPUs that it gets under its mask and quotas, or N.
+    ///
+    /// By settings of known runtimes, a mask until its threads stand still, and private mounts over
+    /// the lists of CPUs and the quotas. Nothing changes for other programs.
+    #[arg(long, value_name = "N", require_equals = true, num_args = 0..=1,
+          conflicts_with_all = ["pid", "auto", "move_pages"])]
+    pub fit: Option<Option<usize>>,
     /// Widen each seat to all CPUs of its cache; the kernel chooses among them.
     #[arg(long, conflicts_with_all = ["rules", "move_pages"])]
     pub soft: bool,

@@ -91,6 +91,7 @@ const RUN: VerbGuide = VerbGuide {
         ("seatmap run --cpus 0-3 -- ./app", "pin its threads to CPUs 0 to 3"),
         ("seatmap run --plan plan.json -- ./app", "pin them by a plan of 'seatmap place'"),
         ("seatmap run --auto -- ./app", "try seats while it runs, and keep any that gain"),
+        ("seatmap run --fit -- ./app", "show it the CPUs that it gets, without seats"),
         ("seatmap run --cpus numa:0 --memory local --pid 4711", "pin a running process"),
     ],
     short_examples: 2,

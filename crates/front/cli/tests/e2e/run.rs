@@ -1,6 +1,7 @@
 //! `seatmap run` with unmodified programs in C, Go, Java and Rust that print their own CPUs.
 
 mod daemons;
+mod fit;
 mod memory;
 mod passing;
 pub mod programs;

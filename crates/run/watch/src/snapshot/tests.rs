@@ -74,9 +74,8 @@ fn switches_are_counted_per_second() {
         let switches = [100 + 30 * round, 1000 + 2000 * round];
         made.thread(70, 71, &MadeThread { run_ms: 2050 + 500 * round, switches, ..worker() });
         let seating = watcher.seating();
-        let rates = |at: usize| {
-            (seating.threads[at].voluntary_per_s, seating.threads[at].forced_per_s)
-        };
+        let rates =
+            |at: usize| (seating.threads[at].voluntary_per_s, seating.threads[at].forced_per_s);
         assert_eq!(rates(1), (Some(30.0), Some(2000.0)));
         let first = if round == 1 { None } else { Some(0.0) };
         assert_eq!(rates(0), (first, first), "a sleeping thread's are read at the end of a look");

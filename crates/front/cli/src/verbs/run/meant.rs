@@ -6,8 +6,8 @@ use crate::verbs::place::ranks;
 use seatmap_console::error::CliError;
 use seatmap_console::{input, plan_input, stdio};
 use seatmap_launch::{
-    AttachRequest, Executable, GrantedSeats, LaunchOptions, MemoryWish, PageMove, ReturnsAt,
-    RunRequest, SeatSource, SeatingRequest,
+    AttachRequest, CpuFit, Executable, GrantedSeats, LaunchOptions, MemoryWish, PageMove,
+    ReturnsAt, RunRequest, SeatSource, SeatingRequest,
 };
 use seatmap_os::Root;
 use seatmap_os::mempolicy::MemoryNodes;
@@ -50,14 +50,19 @@ pub fn request(typed: &RunArgs) -> Result<Meant, CliError> {
             pages: pages(typed)?,
         })));
     }
+    let program = program(typed)?;
+    let fit = typed.fit.map(|threads| CpuFit::of(&program, allocator.whole(), threads));
+    let fit = fit.transpose()?;
+    page::remark_on_fit(fit.as_ref(), typed.quiet);
     Ok(Meant::Start(Box::new(RunRequest {
-        program: program(typed)?,
+        program: fit.iter().fold(program, |program, fit| fit.prepare(program)),
         seats: allocator,
         options: LaunchOptions {
             start_at: typed.start_at.clone(),
             widens: !typed.strict,
             memory,
             verify_memory: typed.verify_memory,
+            fit,
             ..LaunchOptions::default()
         },
         returns_at: match typed.detach {

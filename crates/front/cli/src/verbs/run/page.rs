@@ -6,7 +6,7 @@ use seatmap_console::here::{self, host_name};
 use seatmap_console::output::{self, Destination};
 use seatmap_launch::neighbours::SeatNeighbours;
 use seatmap_launch::{
-    AttachOutcome, Ending, Executable, LaunchError, Report, RunListener, SeatAllocator,
+    AttachOutcome, CpuFit, Ending, Executable, LaunchError, Report, RunListener, SeatAllocator,
     SeatingRemark, asks,
 };
 use seatmap_os::Tid;
@@ -193,6 +193,12 @@ pub fn remark(remarks: &[SeatingRemark], quiet: bool) {
     }
 }
 
+/// Reports the CPUs that the program sees, and the means.
+pub fn remark_on_fit(fit: Option<&CpuFit>, quiet: bool) {
+    let sentences = fit.filter(|_| !quiet).map(CpuFit::sentences);
+    sentences.iter().flatten().for_each(|sentence| output::tell(sentence));
+}
+
 /// Reports settings of a program that do not fit its seats; grave ones even with --quiet.
 pub fn warn_of_settings(program: &Executable, seating: &SeatAllocator, widens: bool, quiet: bool) {
     for disagreement in asks::disagreements(program, seating, widens) {
@@ -212,7 +218,9 @@ pub fn warn_of_handing_over(command: &[OsString]) {
 /// --quiet.
 pub fn show(report: &Report, quiet: bool) {
     if !quiet {
-        output::tell_page(&seating::page(&report.threads, report.created));
+        if !report.is_without_seats() {
+            output::tell_page(&seating::page(&report.threads, report.created));
+        }
         report.notes().iter().for_each(|note| output::tell(note));
     }
     report.troubles().iter().for_each(|trouble| output::tell(trouble));
