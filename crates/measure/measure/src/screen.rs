@@ -64,7 +64,7 @@ fn started(trace: &PingPongTimes) -> u64 {
 /// Discards batches with a gap, and the slowest for the interruptions without one. If even the
 /// fastest exceeds any line's time, the hypervisor is the cause.
 fn drop_interrupted(batches: &mut Vec<f64>, interruptions: u64, discards: &mut Discards) {
-    let Some(typical) = median(batches) else { return };
+    let Some(typical) = median(&*batches) else { return };
     let before = batches.len();
     batches.retain(|batch| *batch <= GAP_FACTOR * typical);
     let gaps = (before - batches.len()) as u64;

@@ -28,13 +28,6 @@ pub fn joined<T: ToString>(parts: impl IntoIterator<Item = T>, separator: &str) 
     parts.into_iter().map(|part| part.to_string()).collect::<Vec<_>>().join(separator)
 }
 
-/// The items one after another, with this text between them: `0, 1, 2`.
-#[must_use]
-pub fn joined(items: impl IntoIterator<Item: ToString>, between: &str) -> String {
-    let words: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
-    words.join(between)
-}
-
 /// The plural of a name, by the rules for regular nouns. Of several words the last one is the noun.
 #[must_use]
 pub fn plural(name: &str) -> String {

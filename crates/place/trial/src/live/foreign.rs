@@ -53,7 +53,7 @@ impl ForeignTime {
     pub(crate) fn has_moved(&mut self, candidate: Option<usize>, period: Option<[f64; 2]>) -> bool {
         let Some([percent, unsure]) = period else { return false };
         let before = self.0.entry(candidate).or_default();
-        let usual = quantile(before, 0.25).filter(|_| before.len() >= FEWEST);
+        let usual = quantile(&*before, 0.25).filter(|_| before.len() >= FEWEST);
         before.push(percent);
         usual.is_some_and(|usual| percent > usual + MOVED_PERCENT + unsure)
     }
