@@ -422,6 +422,11 @@ pub struct Machines {
     pub json: bool,
 }
 
+/// The first of these options that was given.
+fn first_given<const N: usize>(options: [(&'static str, bool); N]) -> Option<&'static str> {
+    options.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
+}
+
 /// A positive number with a multiplier of 1000: `2.8g`.
 fn frequency(text: &str) -> Result<f64, String> {
     // Frequencies use multiples of 1000, not of 1024.

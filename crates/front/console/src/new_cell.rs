@@ -4,7 +4,7 @@ use crate::error::CliError;
 use crate::time::time;
 use crate::values;
 use clap::{Args, ValueEnum};
-use seatmap_cell::{CellBackend, CellRequest, Name, NameError};
+use seatmap_cell::{CellBackend, CellRequest, Name};
 use seatmap_os::{CpuList, CpuSet};
 use std::num::NonZeroUsize;
 
@@ -12,7 +12,7 @@ use std::num::NonZeroUsize;
 #[derive(Debug, Args)]
 pub struct NewCell {
     /// Its name, which other commands use.
-    #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL, value_parser = name)]
+    #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL)]
     pub name: Name,
     /// Its CPUs, such as 2-5,8. With --ttl alone, Seatmap chooses the CPUs of the best core.
     #[arg(long, value_name = "LIST", value_parser = listed, conflicts_with = "count")]
@@ -86,10 +86,6 @@ impl From<CellIsolation> for CellBackend {
             CellIsolation::Affinity => CellBackend::Affinity,
         }
     }
-}
-
-fn name(text: &str) -> Result<Name, NameError> {
-    text.parse()
 }
 
 /// Earlier versions also accepted a word or a number.

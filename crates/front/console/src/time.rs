@@ -36,6 +36,18 @@ fn is_plain(number: &str) -> bool {
         && number.chars().all(|c| c.is_ascii_digit() || c == '.')
 }
 
+/// Parses durations within bounds such as `100ms to 1d`, which both belong to them.
+pub fn time_in(
+    bounds: &'static str,
+) -> impl Fn(&str) -> Result<Duration, String> + Clone + Send + Sync {
+    move |text: &str| {
+        let ends = bounds.split_once(" to ").and_then(|(least, most)| time(least).zip(time(most)));
+        // Bounds that are none accept nothing, not even the option's default.
+        let (least, most) = ends.unwrap_or_default();
+        time_within(text, least..=most, bounds)
+    }
+}
+
 /// A duration within bounds, which the error describes as `bounds_text`.
 ///
 /// # Errors
@@ -94,9 +106,15 @@ mod tests {
     }
 
     #[test]
+    fn time_is_within_its_bounds() {
+        let accepted = ["20ms", "1h"].map(|text| time_in("20ms to 1h")(text).is_ok());
+        let refused = ["19ms", "3601"].map(|text| time_in("20ms to 1h")(text).is_err());
+        assert_eq!((accepted, refused), ([true; 2], [true; 2]));
+    }
+
+    #[test]
     fn rejected_time_names_bounds() {
-        let refusal =
-            time_within("2h", Duration::ZERO..=Duration::from_secs(3600), "0 to 1h").unwrap_err();
+        let refusal = time_in("0 to 1h")("2h").unwrap_err();
         assert!(refusal.starts_with("'2h' is not a time from 0 to 1h"), "{refusal}");
     }
 }

@@ -2,16 +2,19 @@
 
 use clap::{Args, Subcommand};
 use seatmap_console::outputs::ResultForms;
-use seatmap_console::time::time_within;
+use seatmap_console::time::time_in;
 use seatmap_console::values::own_cpus;
 use seatmap_data::document::shell_word;
 use seatmap_launch::Executable;
 use seatmap_os::CpuList;
-use seatmap_trial::tune::{Better, Metric, MetricError};
+use seatmap_trial::tune::{Better, Metric};
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// The time of a session.
+pub(super) const SESSION: &str = "50ms to 7d";
 
 /// The most blocks; more would take too long.
 const BLOCKS: std::ops::RangeInclusive<usize> = 1..=100_000;
@@ -35,7 +38,7 @@ pub struct Bench {
     pub runs: Option<usize>,
     /// Run as many blocks as fit in this time, warm-ups included, but at least enough for an
     /// interval: 30s, 10m; a plain number is seconds.
-    #[arg(long, value_name = "TIME", conflicts_with = "runs", value_parser = session)]
+    #[arg(long, value_name = "TIME", conflicts_with = "runs", value_parser = time_in(SESSION))]
     pub seconds: Option<Duration>,
     /// Number of seats to choose, one per core while there are cores. Default: all equal and quiet
     /// cores.
@@ -55,7 +58,7 @@ pub struct Bench {
     /// time is elapsed time; cpu is CPU time, which neighbours disturb less. regex:PATTERN captures
     /// a number from the command's output. command:LINE is a shell line that prints a number after
     /// each run. perf:EVENT counts an event of the kernel or processor, such as perf:instructions.
-    #[arg(long, value_name = "METRIC", default_value = "time", value_parser = metric)]
+    #[arg(long, value_name = "METRIC", default_value = "time", value_parser = Metric::parse)]
     pub metric: Metric,
     #[command(flatten)]
     pub readings: BetterReadings,
@@ -237,19 +240,11 @@ pub struct Other {
     pub command: Vec<OsString>,
 }
 
-pub(super) fn metric(text: &str) -> Result<Metric, MetricError> {
-    Metric::parse(text)
-}
-
 fn blocks(text: &str) -> Result<usize, String> {
     let number = text.parse().ok().filter(|number| BLOCKS.contains(number));
     number.ok_or_else(|| {
         format!("'{text}' is not a number of blocks from {} to {}", BLOCKS.start(), BLOCKS.end())
     })
-}
-
-pub(super) fn session(text: &str) -> Result<Duration, String> {
-    time_within(text, Duration::from_millis(50)..=Duration::from_secs(7 * 86_400), "50ms to 7d")
 }
 
 /// A name ends at a `=` before the first blank, slash or quote.
@@ -348,6 +343,6 @@ mod tests {
         for bad in ["", "%", "-1", "nan", "1e9", "x"] {
             assert!(percent(bad).is_err() && confidence(bad).is_err(), "{bad}");
         }
-        assert!(confidence("1").is_err() && blocks("0").is_err() && session("0").is_err());
+        assert!(confidence("1").is_err() && blocks("0").is_err() && time_in(SESSION)("0").is_err());
     }
 }

@@ -31,7 +31,7 @@ pub enum CellVerb {
     /// Destroy a cell. Programs in it are moved out.
     Destroy {
         /// The cell's name, as in 'seatmap cell list'.
-        #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL, value_parser = name)]
+        #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL)]
         name: Name,
     },
     /// Change the end of a cell's lease.
@@ -63,7 +63,7 @@ pub struct CellCreate {
 #[derive(Debug, Args)]
 pub struct CellRenew {
     /// The cell's name, as in 'seatmap cell list'.
-    #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL, value_parser = name)]
+    #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL)]
     pub name: Name,
     /// Time until its end, from now: 30s, 10m, 2h.
     #[arg(long, value_name = "TIME", value_parser = lease_s)]
@@ -76,7 +76,7 @@ pub struct CellRenew {
 #[derive(Debug, Args)]
 pub struct CellNamed {
     /// The cell's name, as in 'seatmap cell list'.
-    #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL, value_parser = name)]
+    #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL)]
     pub name: Name,
     /// Print only JSON, on stdout.
     #[arg(long)]
@@ -136,17 +136,13 @@ impl CellRun {
             && words.get(words.len() - own_words) == Some(first);
         if is_unnamed {
             let command = std::iter::once(first).chain(&self.command).cloned().collect();
-            return Ok((name(seatmap_cell::name::USUAL)?, command));
+            return Ok((seatmap_cell::name::USUAL.parse()?, command));
         }
-        let cell = name(&first.to_string_lossy())?;
+        let cell = first.to_string_lossy().parse()?;
         if self.command.is_empty() {
             Err(CellRunError::NoCommand)
         } else {
             Ok((cell, self.command.clone()))
         }
     }
-}
-
-fn name(text: &str) -> Result<Name, NameError> {
-    text.parse()
 }

@@ -2,11 +2,14 @@
 
 use clap::Args;
 use seatmap_console::outputs::ResultForms;
-use seatmap_console::time::time_within;
+use seatmap_console::time::time_in;
 use seatmap_console::values::own_cpus;
 use seatmap_os::CpuList;
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// From a few turns of the meters to a day.
+const LENGTH: &str = "50ms to 1d";
 
 #[derive(Debug, Args)]
 pub struct NoiseArgs {
@@ -14,7 +17,7 @@ pub struct NoiseArgs {
     #[arg(long, value_name = "LIST", value_parser = own_cpus)]
     pub cpus: Option<CpuList>,
     /// How long: 500ms, 10s, 2m; a plain number is seconds.
-    #[arg(long, value_name = "TIME", default_value = "2", value_parser = seconds)]
+    #[arg(long, value_name = "TIME", default_value = "2", value_parser = time_in(LENGTH))]
     pub seconds: Duration,
     /// Name what used the CPU during the long gaps, by the kernel's trace. Requires root.
     #[arg(long)]
@@ -26,17 +29,13 @@ pub struct NoiseArgs {
     pub forms: ResultForms,
 }
 
-/// From a few turns of the meters to a day.
-fn seconds(text: &str) -> Result<Duration, String> {
-    time_within(text, Duration::from_millis(50)..=Duration::from_secs(86_400), "50ms to 1d")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn duration_is_bounded() {
+        let seconds = time_in(LENGTH);
         assert_eq!(
             (seconds("0.5"), seconds("500ms")),
             (Ok(Duration::from_millis(500)), Ok(Duration::from_millis(500)))

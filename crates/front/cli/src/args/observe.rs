@@ -1,7 +1,7 @@
 //! `seatmap observe`, as typed.
 
 use clap::{ArgGroup, Args, ValueEnum};
-use seatmap_console::time::time_within;
+use seatmap_console::time::time_in;
 use seatmap_observe::{Method, TracingMechanism};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ pub struct ObserveArgs {
     pub recording: Option<PathBuf>,
     /// How long to observe: 500ms, 10s, 2m; a plain number is seconds. Default: 10 s, or until the
     /// command ends.
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = time_in("100ms to 1d"))]
     pub seconds: Option<Duration>,
     /// Observe this process and its children, also new ones; may be given several times.
     #[arg(short, long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
@@ -109,9 +109,4 @@ impl MeansChoice {
             MeansChoice::Perf => TracingMechanism::Perf,
         }
     }
-}
-
-/// From one window to a day.
-fn duration(text: &str) -> Result<Duration, String> {
-    time_within(text, Duration::from_millis(100)..=Duration::from_secs(86_400), "100ms to 1d")
 }

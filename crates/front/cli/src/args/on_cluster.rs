@@ -1,6 +1,6 @@
 //! `seatmap place --on CLUSTER`, as typed.
 
-use super::{BeforeChoice, MethodChoice, PlaceArgs};
+use super::{BeforeChoice, MethodChoice, PlaceArgs, first_given};
 use clap::Args;
 use seatmap_place::ranks::RankWishes;
 
@@ -63,7 +63,7 @@ impl From<&OnCluster> for RankWishes {
 impl OnCluster {
     /// An option that means something only on a cluster.
     pub fn given_option(&self) -> Option<&'static str> {
-        let given = [
+        first_given([
             ("--cpus-per-rank", self.cpus_per_rank.is_some()),
             ("--ranks-per-node", self.ranks_per_node.is_some()),
             ("--blocks", self.blocks),
@@ -71,15 +71,14 @@ impl OnCluster {
             ("--without", !self.without.is_empty()),
             ("--message", self.message.is_some()),
             ("--also", !self.also.is_empty()),
-        ];
-        given.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
+        ])
     }
 }
 
 impl PlaceArgs {
     /// An option that means something only on one machine.
     pub fn of_one_machine(&self) -> Option<&'static str> {
-        let given = [
+        first_given([
             // Options with a default count as typed if their value differs.
             ("--objective", self.objective.is_some()),
             ("--method", self.method != MethodChoice::Auto),
@@ -104,8 +103,7 @@ impl PlaceArgs {
             ("--html", self.forms.html.is_some()),
             ("--svg", self.svg.is_some()),
             ("--before", self.before != BeforeChoice::Os),
-        ];
-        given.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
+        ])
     }
 }
 

@@ -1,6 +1,6 @@
 //! `seatmap place`, as typed.
 
-use super::OnCluster;
+use super::{OnCluster, first_given};
 use clap::{Args, ValueEnum};
 use seatmap_console::outputs::ResultForms;
 use seatmap_console::time::time_within;
@@ -175,7 +175,7 @@ impl PlaceArgs {
 
     /// A given option that applies only to seats on one machine.
     pub fn of_one_seating(&self) -> Option<&'static str> {
-        let given = [
+        first_given([
             // Time ignores bytes.
             ("--weight", self.weight.is_some()),
             // Options with a default count as typed if their value differs.
@@ -189,8 +189,7 @@ impl PlaceArgs {
             ("--output", self.output.is_some()),
             ("--svg", self.svg.is_some()),
             ("--before", self.before != BeforeChoice::Os),
-        ];
-        given.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
+        ])
     }
 
     /// The search method, with the sections of the ring or mesh for pizza slices.

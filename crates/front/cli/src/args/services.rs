@@ -1,9 +1,9 @@
 //! `seatmap services`, as typed.
 
 use clap::{Args, Subcommand, ValueEnum};
-use seatmap_cell::{Name, NameError};
+use seatmap_cell::Name;
 use seatmap_console::outputs::ResultForms;
-use seatmap_console::time::time_within;
+use seatmap_console::time::time_in;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ pub struct ServicesInit {
     #[arg(value_name = "FILE", default_value = "services.toml")]
     pub file: PathBuf,
     /// How long to sample the load of all programs.
-    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = look)]
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = time_in("200ms to 1d"))]
     pub seconds: Duration,
 }
 
@@ -107,10 +107,10 @@ pub struct ServicesObserve {
     #[arg(value_name = "FILE", default_value = "services.toml")]
     pub file: PathBuf,
     /// How long to record: 30s, 10m; a plain number is seconds.
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = look)]
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = time_in("200ms to 1d"))]
     pub seconds: Duration,
     /// The time of one sample.
-    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = interval)]
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = time_in("20ms to 1m"))]
     pub interval: Duration,
     /// Do not record communication, which costs a microsecond per message.
     #[arg(long)]
@@ -141,7 +141,7 @@ pub struct ServicesPlanArgs {
         long,
         value_name = "TIME",
         default_value = "10s",
-        value_parser = look,
+        value_parser = time_in("200ms to 1d"),
         conflicts_with = "record"
     )]
     pub seconds: Duration,
@@ -165,10 +165,10 @@ pub struct ServicesApply {
 #[derive(Debug, Args)]
 pub struct PlanStanding {
     /// How long the plan applies: 10m, 1h; then everything is restored.
-    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = life)]
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = time_in("1s to 30d"))]
     pub ttl: Duration,
     /// The plan's name, for undo.
-    #[arg(long, value_name = "NAME", default_value = "services", value_parser = plan_name)]
+    #[arg(long, value_name = "NAME", default_value = "services")]
     pub name: Name,
     /// Move device interrupts off the CPUs of quiet services.
     #[arg(long)]
@@ -192,7 +192,7 @@ pub struct ServicesRace {
     )]
     pub rounds: u32,
     /// The length of each period.
-    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = look)]
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = time_in("200ms to 1d"))]
     pub period: Duration,
     #[command(flatten)]
     pub standing: PlanStanding,
@@ -204,14 +204,14 @@ pub struct ServicesRace {
 #[derive(Debug, Args)]
 pub struct ServicesNamed {
     /// The plan. Default: the only applied one.
-    #[arg(value_name = "NAME", value_parser = plan_name)]
+    #[arg(value_name = "NAME")]
     pub name: Option<Name>,
 }
 
 #[derive(Debug, Args)]
 pub struct ServicesDrift {
     /// The plan. Default: the only applied one.
-    #[arg(value_name = "NAME", value_parser = plan_name)]
+    #[arg(value_name = "NAME")]
     pub name: Option<Name>,
     /// Compare with the plan in this file instead, applied or not.
     #[arg(long, value_name = "PLAN", conflicts_with = "name")]
@@ -219,20 +219,4 @@ pub struct ServicesDrift {
     /// Print only the differences as JSON, on stdout.
     #[arg(long)]
     pub json: bool,
-}
-
-fn plan_name(text: &str) -> Result<Name, NameError> {
-    text.parse()
-}
-
-fn look(text: &str) -> Result<Duration, String> {
-    time_within(text, Duration::from_millis(200)..=Duration::from_secs(86_400), "200ms to 1d")
-}
-
-fn interval(text: &str) -> Result<Duration, String> {
-    time_within(text, Duration::from_millis(20)..=Duration::from_secs(60), "20ms to 1m")
-}
-
-fn life(text: &str) -> Result<Duration, String> {
-    time_within(text, Duration::from_secs(1)..=Duration::from_secs(30 * 86_400), "1s to 30d")
 }

@@ -1,7 +1,7 @@
 //! `seatmap top`, as typed.
 
 use clap::{ArgGroup, Args};
-use seatmap_console::time::time_within;
+use seatmap_console::time::time_in;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ pub struct Top {
     #[arg(long, value_name = "GLOB")]
     pub name: Option<String>,
     /// The time between two samples: 500ms, 2s; a plain number is seconds.
-    #[arg(long, value_name = "TIME", default_value = "1.5", value_parser = pause)]
+    #[arg(long, value_name = "TIME", default_value = "1.5", value_parser = time_in("100ms to 1h"))]
     pub interval: Duration,
     /// Start with the view of wakeups (key W), and record them too. Requires root, or CAP_BPF and
     /// CAP_PERFMON.
@@ -43,14 +43,6 @@ pub struct Top {
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
     /// Record for this time, without a screen: 30s, 5m; a plain number is seconds.
-    #[arg(long, value_name = "TIME", requires = "record", value_parser = lasting)]
+    #[arg(long, value_name = "TIME", requires = "record", value_parser = time_in("100ms to 1d"))]
     pub seconds: Option<Duration>,
-}
-
-fn pause(text: &str) -> Result<Duration, String> {
-    time_within(text, Duration::from_millis(100)..=Duration::from_secs(3600), "100ms to 1h")
-}
-
-fn lasting(text: &str) -> Result<Duration, String> {
-    time_within(text, Duration::from_millis(100)..=Duration::from_secs(86_400), "100ms to 1d")
 }

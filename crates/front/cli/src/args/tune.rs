@@ -1,10 +1,11 @@
 //! `seatmap tune`, as typed.
 
-use super::bench::{BetterReadings, RandomOrders, metric, session};
-use super::{ObjectiveChoice, OnCluster};
+use super::bench::{BetterReadings, RandomOrders, SESSION};
+use super::{ObjectiveChoice, OnCluster, first_given};
 use clap::{Args, ValueEnum};
 use seatmap_console::outputs::ResultForms;
 use seatmap_console::over_ranks::MeetingPlace;
+use seatmap_console::time::time_in;
 use seatmap_console::values::own_cpus;
 use seatmap_os::CpuList;
 use seatmap_os::switches::Switch;
@@ -22,7 +23,7 @@ pub struct Tune {
     pub budget: Option<u32>,
     /// Make as many runs as fit in this time, but at least enough for a result: 10m, 2h; a plain
     /// number is seconds.
-    #[arg(long, value_name = "TIME", conflicts_with = "budget", value_parser = session)]
+    #[arg(long, value_name = "TIME", conflicts_with = "budget", value_parser = time_in(SESSION))]
     pub seconds: Option<Duration>,
     /// A pattern, as for 'seatmap place': placements of its tasks are tried. Without one, orders
     /// and groups of CPUs are tried.
@@ -70,7 +71,7 @@ pub struct Tune {
     pub cpus: Option<CpuList>,
     /// The metric of the race: time, regex:PATTERN, command:LINE, perf:EVENT, as in 'seatmap
     /// bench'.
-    #[arg(long, value_name = "METRIC", default_value = "time", value_parser = metric)]
+    #[arg(long, value_name = "METRIC", default_value = "time", value_parser = Metric::parse)]
     pub metric: Metric,
     #[command(flatten)]
     pub readings: BetterReadings,
@@ -126,7 +127,7 @@ impl Tune {
 
     /// A given option that applies only to races of programs.
     pub fn for_programs(&self) -> Option<&'static str> {
-        let given = [
+        let given = first_given([
             ("--observe", self.observe),
             ("--seconds", self.seconds.is_some()),
             ("--metric", !matches!(self.metric, Metric::Time)),
@@ -135,8 +136,7 @@ impl Tune {
             ("--record", self.record.is_some()),
             ("--resume", self.resume),
             ("--hosts", self.hosts != HostsChoice::Openmpi),
-        ];
-        let given = given.into_iter().find_map(|(option, is_given)| is_given.then_some(option));
+        ]);
         given.or_else(|| self.on_cluster.given_option())
     }
 }
