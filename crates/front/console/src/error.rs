@@ -42,6 +42,14 @@ impl CliError {
         CliError::Work(error.into())
     }
 
+    /// Refuses the command line or an input file if it has a problem.
+    ///
+    /// # Errors
+    /// The problem.
+    pub fn check_input(problem: Option<String>) -> Result<(), Self> {
+        problem.map_or(Ok(()), |problem| Err(CliError::input(problem)))
+    }
+
     /// The file at this path is wrong.
     pub fn at(path: &Path, error: impl Into<Box<dyn Error>>) -> Self {
         CliError::input(AtFile { path: path.display().to_string(), source: error.into() })

@@ -35,6 +35,6 @@ pub fn tool() -> String {
 pub fn cpus_to_measure(named: Option<&CpuList>) -> Result<Vec<u32>, CliError> {
     let here = Cpus::read().map_err(CliError::work)?;
     let measurable = usable::to_measure(named, &here).map_err(CliError::input)?;
-    measurable.remark.iter().for_each(|remark| output::tell(&remark.to_string()));
+    output::tell_each(measurable.remark);
     Ok(measurable.cpus)
 }

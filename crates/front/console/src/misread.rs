@@ -11,6 +11,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use habits::{MACHINES, TIMES};
 use seatmap_data::document::shell_word;
 use seatmap_data::machine::catalog::edits;
+use seatmap_data::statistics::words::joined;
 use seatmap_launch::Executable;
 use std::ffi::OsString;
 
@@ -178,8 +179,8 @@ fn missing(error: &clap::Error, verb: &str, command: &Command) -> Option<String>
     let Some(ContextValue::Strings(groups)) = error.get(ContextKind::InvalidArg) else {
         return None;
     };
-    let groups: Vec<String> = groups.iter().map(|group| alternatives(group, command)).collect();
-    Some(format!("'{verb}' needs {}", groups.join(", and ")))
+    let groups = groups.iter().map(|group| alternatives(group, command));
+    Some(format!("'{verb}' needs {}", joined(groups, ", and ")))
 }
 
 const MOST_NAMED: usize = 4;
@@ -223,7 +224,7 @@ fn conflict(error: &clap::Error) -> Option<String> {
     }
     Some(format!(
         "{argument} cannot be used with {}",
-        others.iter().map(|other| name(other)).collect::<Vec<_>>().join(" and ")
+        joined(others.iter().map(|other| name(other)), " and ")
     ))
 }
 

@@ -119,6 +119,11 @@ pub fn tell(line: &str) {
     let _ = io::stderr().write_all(line.as_bytes());
 }
 
+/// Prints each line as [`tell`] does.
+pub fn tell_each(lines: impl IntoIterator<Item: ToString>) {
+    lines.into_iter().for_each(|line| tell(&line.to_string()));
+}
+
 /// The longest line, in characters: a message may quote a file.
 const MOST_TOLD: usize = 20_000;
 
@@ -284,7 +289,7 @@ impl Destination {
 /// # Errors
 /// The file cannot be written, or the file and JSON would both go to stdout.
 pub fn file(typed: Option<&Path>, json: bool) -> Result<Option<Destination>, CliError> {
-    beside_json(typed, json, "-o")
+    beside(typed, json.then_some("--json"), "-o")
 }
 
 /// The destination of `--html`, if given.
@@ -292,15 +297,7 @@ pub fn file(typed: Option<&Path>, json: bool) -> Result<Option<Destination>, Cli
 /// # Errors
 /// As [`file()`].
 pub fn page(typed: Option<&Path>, json: bool) -> Result<Option<Destination>, CliError> {
-    beside_json(typed, json, "--html")
-}
-
-fn beside_json(
-    typed: Option<&Path>,
-    json: bool,
-    option: &str,
-) -> Result<Option<Destination>, CliError> {
-    beside(typed, json.then_some("--json"), option)
+    beside(typed, json.then_some("--json"), "--html")
 }
 
 const FORMATS: [(&str, &str, &[&str]); 5] = [

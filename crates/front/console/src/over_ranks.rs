@@ -6,7 +6,7 @@ use crate::{here, meet, output};
 use clap::Args;
 use seatmap_cluster::Rank;
 use seatmap_cluster::spread::{Meet, Ranks, SpreadOutcome};
-use seatmap_data::statistics::words::counted;
+use seatmap_data::statistics::words::{counted, joined};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -76,11 +76,10 @@ pub fn tell(spread: &SpreadOutcome) {
     }
     let mut of_node = BTreeMap::<&str, usize>::new();
     spread.done.iter().for_each(|(node, parts)| *of_node.entry(node).or_default() += parts);
-    let parts: Vec<String> =
-        of_node.iter().map(|(node, parts)| format!("{node} {parts}")).collect();
+    let parts = of_node.iter().map(|(node, parts)| format!("{node} {parts}"));
     output::tell(&format!(
         "parts done by {}: {}",
         counted(spread.done.len(), "rank"),
-        parts.join(", ")
+        joined(parts, ", ")
     ));
 }

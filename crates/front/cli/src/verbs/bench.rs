@@ -41,9 +41,7 @@ fn commands(typed: &Bench) -> Result<(), CliError> {
     if results.runs.is_empty() {
         return ended;
     }
-    if let Some(file) = &outputs.file {
-        file.write(&results.to_json())?;
-    }
+    outputs.write(&results, false)?;
     let page = bench::page(&results);
     if let Some(place) = &summary {
         place.write(&page.markdown())?;
@@ -88,11 +86,8 @@ fn meant(typed: &Bench, outputs: &Outputs) -> Result<BenchRequest, CliError> {
              --base PROGRAM --head PROGRAM",
         ));
     }
-    if let Some(way) =
-        typed.typed_side_by_side().filter(|_| !program::is_after_dashes(&typed.command))
-    {
-        return Err(CliError::input(way));
-    }
+    let way = typed.typed_side_by_side().filter(|_| !program::is_after_dashes(&typed.command));
+    CliError::check_input(way)?;
     let own = NamedCommand::new(typed.name.as_deref(), &typed.command);
     let others = typed.compare.iter();
     let others = others.map(|other| NamedCommand::new(other.name.as_deref(), &other.command));

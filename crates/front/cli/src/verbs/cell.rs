@@ -16,8 +16,7 @@ pub fn run(typed: &CellArgs) -> Result<(), CliError> {
     let host = CellHost::here(myself::cell_guardian()).map_err(CliError::work)?;
     if !matches!(verb, CellVerb::Restore) {
         // Every other command finishes what a killed program left.
-        let left = host.take_over()?;
-        left.iter().for_each(|left| output::tell(&left.to_string()));
+        output::tell_each(host.take_over()?);
     }
     on_host(&host, verb)
 }
@@ -51,7 +50,7 @@ fn on_host(host: &CellHost, verb: &CellVerb) -> Result<(), CliError> {
 
 fn restore(host: &CellHost) -> Result<(), CliError> {
     let restored = seatmap_cell::restore(host)?;
-    restored.lost.iter().for_each(|lost| output::tell(lost));
+    output::tell_each(&restored.lost);
     output::tell(&format!("{} undone", counted(restored.cells, "cell")));
     page::left(&restored.left)
 }

@@ -10,6 +10,7 @@ use seatmap_data::machine::Profile;
 use seatmap_data::machine::export::{csv, hwloc_xml};
 use seatmap_data::plan::export;
 use seatmap_data::plan::placed::is_plan;
+use seatmap_data::statistics::words::joined;
 use seatmap_place::ranks::RankPlan;
 use seatmap_report::{GridOrder, svg};
 use seatmap_services::ServicesPlan;
@@ -82,8 +83,7 @@ fn writer<T, E>(
     let word = format.name();
     let known = formats.iter().find(|(known, _)| *known == word);
     known.map(|(_, write)| *write).ok_or_else(|| {
-        let words: Vec<&str> = formats.iter().map(|(known, _)| *known).collect();
-        let words = words.join(", ");
+        let words = joined(formats.iter().map(|(known, _)| known), ", ");
         CliError::input(format!(
             "{name} is a {kind}, which cannot be written as {word}; formats for it are {words}"
         ))

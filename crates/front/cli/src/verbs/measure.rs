@@ -34,7 +34,7 @@ struct Listener {
 
 impl Listener {
     fn hear(&mut self, news: MeasureNews<'_>) -> ControlFlow<()> {
-        news.sentence().iter().for_each(|sentence| output::tell(sentence));
+        output::tell_each(news.sentence());
         match news {
             MeasureNews::Begins { pus, resolution_ns } => {
                 self.display = Some(Display::new(pus, resolution_ns, self.colour));

@@ -22,13 +22,9 @@ use seatmap_place::{PlaceMethod, PlaceRequest, Weight};
 /// Places the tasks of a pattern on a machine, on the nodes of a cluster, or on the locations of a
 /// QAPLIB instance. On the gallery, ranks its machines.
 pub fn run(typed: &PlaceArgs) -> Result<(), CliError> {
-    if let Some(unused) = typed.unused() {
-        return Err(CliError::input(unused));
-    }
+    CliError::check_input(typed.unused())?;
     if let Some(folder) = typed.gallery() {
-        if let Some(unused) = typed.for_clusters() {
-            return Err(CliError::input(unused));
-        }
+        CliError::check_input(typed.for_clusters())?;
         return gallery::run(typed, folder);
     }
     if typed.qaplib.is_none()
@@ -36,9 +32,7 @@ pub fn run(typed: &PlaceArgs) -> Result<(), CliError> {
     {
         return ranks::run(typed, &cluster);
     }
-    if let Some(unused) = typed.for_clusters() {
-        return Err(CliError::input(unused));
-    }
+    CliError::check_input(typed.for_clusters())?;
     match &typed.qaplib {
         Some(file) => qaplib::run(typed, file),
         None => on_machine(typed),
@@ -49,13 +43,19 @@ fn on_machine(typed: &PlaceArgs) -> Result<(), CliError> {
     let outputs = PlaceOutputs::new(typed)?;
     let inputs = Inputs::read(typed)?;
     let request = request(typed, &inputs, &outputs);
-    if let Some(unused) = typed.unused_loads(request.place.objective) {
-        return Err(CliError::input(unused));
-    }
+    CliError::check_input(typed.unused_loads(request.place.objective))?;
     let waiting = Waiting::new("searching", request.time.seconds());
     let appraisal = request.appraise()?;
     drop(waiting);
     outputs.write(&inputs, &appraisal)
+}
+
+/// The pattern, with the loads of the command line.
+fn pattern(typed: &PlaceArgs) -> Result<Pattern, CliError> {
+    let mut pattern = pattern_input::pattern(typed.pattern.as_deref().unwrap_or_default())?;
+    pattern_input::give_loads(&mut pattern, typed.load.as_deref())?;
+    pattern.load_ns = typed.load_ns.or(pattern.load_ns);
+    Ok(pattern)
 }
 
 struct Inputs {
@@ -68,16 +68,14 @@ struct Inputs {
 
 impl Inputs {
     fn read(typed: &PlaceArgs) -> Result<Self, CliError> {
-        let mut pattern = pattern_input::pattern(typed.pattern.as_deref().unwrap_or_default())?;
-        pattern_input::give_loads(&mut pattern, typed.load.as_deref())?;
-        pattern.load_ns = typed.load_ns.or(pattern.load_ns);
+        let pattern = pattern(typed)?;
         let machine = input::machine(&typed.on)?;
         let profile = input::profile_of(&machine)?;
         let named = typed.cpus.as_ref().map(|cpus| cpus.on(&machine)).transpose()?;
         let named = named.map(|list| list.0);
         let fixed: Vec<u32> = typed.fix.iter().map(|(_, cpu)| *cpu).collect();
         let Usable { cpus, remarks } = usable::for_tasks(&machine, &profile, named, &fixed)?;
-        remarks.iter().for_each(|remark| output::tell(&remark.to_string()));
+        output::tell_each(remarks);
         let weight = typed.weight.map_or(Weight::Bytes, Weight::from);
         Ok(Inputs { pattern, machine, profile, weight, cpus })
     }

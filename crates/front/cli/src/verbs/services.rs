@@ -12,17 +12,13 @@ use seatmap_cell::undo::Left;
 use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
 use seatmap_console::interrupt::StopFlag;
-use seatmap_console::output;
 use seatmap_console::outputs::ResultForms;
+use seatmap_console::{input, output};
 use seatmap_os::Root;
 use seatmap_report::{counted, services as page};
 use seatmap_services::apply::ServicesHost;
 use seatmap_services::drift::DriftReport;
 use seatmap_services::{RecordRequest, ServicesPlan, ServicesRecord, find};
-use std::time::Duration;
-
-/// How long the load is observed for programs missing from a plan.
-const GLANCE: Duration = Duration::from_secs(1);
 
 pub fn run(typed: &Services) -> Result<(), CliError> {
     match &typed.verb {
@@ -57,12 +53,12 @@ fn host() -> Result<ServicesHost, CliError> {
 /// The host, after finishing what a killed program left.
 fn standing_host() -> Result<ServicesHost, CliError> {
     let host = host()?;
-    host.take_over()?.iter().for_each(|left| output::tell(&left.to_string()));
+    output::tell_each(host.take_over()?);
     Ok(host)
 }
 
 fn undone(left: &[Left]) -> Result<(), CliError> {
-    left.iter().for_each(|left| output::tell(&left.to_string()));
+    output::tell_each(left);
     match left.len() {
         0 => Ok(()),
         count => Err(CliError::work(format!("{} not restored", counted(count, "setting")))),
@@ -83,7 +79,7 @@ fn import(typed: &ServicesImport) -> Result<(), CliError> {
     meant::check_file(&typed.file, outputs.path())?;
     let known = meant::known(&typed.file)?;
     let seats = meant::imported(typed)?;
-    let profile = meant::profile(&typed.on)?;
+    let profile = input::profile(&typed.on)?;
     let plan = outputs.file.as_ref().map(|file| Ok::<_, CliError>((file, seats.plan(&profile)?)));
     let plan = plan.transpose()?;
     // The same command can finish after a later failure.
@@ -110,9 +106,7 @@ fn show(typed: &ServicesShow) -> Result<(), CliError> {
 fn observe(typed: &ServicesObserve) -> Result<(), CliError> {
     let outputs = typed.forms.outputs(typed.output.as_deref())?;
     let record = recorded(&meant::recording(typed)?)?;
-    if let Some(file) = &outputs.file {
-        file.write(&seatmap_data::document::written(&record))?;
-    }
+    outputs.write(&record, false)?;
     outputs.show(&record, &page::record_page(&record))
 }
 
@@ -129,12 +123,10 @@ fn plan(typed: &ServicesPlanArgs) -> Result<(), CliError> {
         meant::LoadSource::Record(record) => *record,
         meant::LoadSource::Look(request) => recorded(&request)?,
     };
-    let profile = meant::machine(typed)?;
-    let beside = meant::beside(typed)?;
+    let profile = input::profile(typed.on.as_deref().unwrap_or("host"))?;
+    let beside = typed.beside.as_deref().map(meant::planned).transpose()?;
     let plan = meant::plan(typed, &record, &profile, beside.as_ref()).plan()?;
-    if let Some(file) = &outputs.file {
-        file.write(&seatmap_data::document::written(&plan))?;
-    }
+    outputs.write(&plan, false)?;
     outputs.show(&plan, &page::plan_page(&plan, &profile))
 }
 
@@ -171,7 +163,7 @@ fn drift(typed: &ServicesDrift) -> Result<(), CliError> {
         None => {
             let host = standing_host()?;
             let applied = host.plan(typed.name.as_ref())?;
-            let found = find::find(&host.root, None, GLANCE, &|| false);
+            let found = find::find(&host.root, None, meant::GLANCE, &|| false);
             let found = found.map_err(CliError::work)?;
             DriftReport::of(&host.root, &applied, &found)
         }

@@ -305,12 +305,6 @@ impl Trends {
         }
         Trends { format: TREND_FORMAT.to_owned(), computers, trends }
     }
-
-    /// JSON with a final newline.
-    #[must_use]
-    pub fn to_json(&self) -> String {
-        seatmap_data::document::written(self)
-    }
 }
 
 impl Trend {

@@ -352,12 +352,6 @@ impl GateReport {
         compared.filter(|found| found.verdict == verdict).count()
     }
 
-    /// JSON with a final newline.
-    #[must_use]
-    pub fn to_json(&self) -> String {
-        seatmap_data::document::written(self)
-    }
-
     /// Reads a result.
     ///
     /// # Errors

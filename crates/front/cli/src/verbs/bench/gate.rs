@@ -24,9 +24,7 @@ pub fn run(typed: &Bench) -> Result<(), CliError> {
             tell(&event, &mut bar);
         })?;
     drop(bar);
-    if let Some(file) = &outputs.file {
-        file.write(&report.to_json())?;
-    }
+    outputs.write(&report, false)?;
     let page = gate::page(&report);
     if let Some(place) = &summary {
         place.write(&page.markdown())?;

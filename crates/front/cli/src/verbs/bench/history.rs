@@ -9,8 +9,6 @@ pub fn run(typed: &BenchHistory) -> Result<(), CliError> {
     let outputs = typed.forms.outputs(typed.output.as_deref())?;
     let entries = input::parsed(&typed.file, &input::bytes(&typed.file)?, history::read)?;
     let trends = Trends::of(&entries, typed.seed);
-    if let Some(file) = &outputs.file {
-        file.write(&trends.to_json())?;
-    }
+    outputs.write(&trends, false)?;
     outputs.show(&trends, &seatmap_report::history::page(&trends))
 }

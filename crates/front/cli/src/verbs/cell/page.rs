@@ -8,7 +8,7 @@ use seatmap_report::cell as words;
 
 /// Shows the changes that could not be restored. Exit code 1 if there are any.
 pub fn left(left: &[Left]) -> Result<(), CliError> {
-    left.iter().for_each(|left| output::tell(&left.to_string()));
+    output::tell_each(left);
     match left.len() {
         0 => Ok(()),
         count => {

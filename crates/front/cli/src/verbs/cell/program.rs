@@ -26,7 +26,7 @@ pub fn run(host: &CellHost, typed: &CellRun) -> Result<(), CliError> {
     run::show(&report, typed.quiet);
     // Without a lasting cell, other work was on the CPUs too.
     if !typed.quiet && report.cell_end.is_none() {
-        cell::noise(&noise).iter().for_each(|line| output::tell(line));
+        output::tell_each(cell::noise(&noise));
     }
     let seated = CellRunReport { report: &report, noise: &noise };
     if let Some(Err(error)) = destination.map(|file| run::write(&seated, &file)) {

@@ -41,7 +41,7 @@ impl MeasureOutputs {
         kind: &str,
     ) -> Result<(), CliError> {
         let profile = &measurement.profile;
-        measurement.warnings.iter().for_each(|warning| output::tell(&warning.to_string()));
+        output::tell_each(&measurement.warnings);
         measurement.used_up.iter().for_each(|quotas| output::tell_of_used_up(quotas));
         if let Some(page) = &self.page {
             let model = source.model().map(|model| &**model);
@@ -57,7 +57,7 @@ impl MeasureOutputs {
             )),
             RoundTripSource::Simulated { .. } => None,
         };
-        remark.iter().for_each(|remark| output::tell(remark));
+        output::tell_each(remark);
         match (&self.output, source) {
             (Some(file @ (Destination::File(_) | Destination::Stream(_))), _) => {
                 file.write(&profile.to_json())?;
@@ -65,7 +65,7 @@ impl MeasureOutputs {
             // A profile in a file is the user's, and does not change the remembered one.
             (_, RoundTripSource::Host { pus, .. }) => {
                 let remembrance = past::remember(profile, pus);
-                remembrance.remark().iter().for_each(|remark| output::tell(remark));
+                output::tell_each(remembrance.remark());
                 tell_where(&remembrance);
             }
             _ => {}

@@ -59,7 +59,7 @@ impl ObserveOutputs {
         }
         // The first failure, after the table.
         written.and(phases.map(drop))?;
-        sighting.false_sharing().for_each(|sentence| output::tell(&sentence));
+        output::tell_each(sighting.false_sharing());
         Ok(())
     }
 

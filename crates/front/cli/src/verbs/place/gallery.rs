@@ -4,7 +4,7 @@ use crate::args::PlaceArgs;
 use crate::verbs::gallery;
 use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
-use seatmap_console::{here, pattern_input};
+use seatmap_console::here;
 use seatmap_measure::gallery::RankingRequest;
 use seatmap_report::ranking;
 
@@ -17,9 +17,7 @@ pub fn run(typed: &PlaceArgs, folder: Option<&str>) -> Result<(), CliError> {
         )));
     }
     let outputs = typed.forms.outputs(None)?;
-    let mut pattern = pattern_input::pattern(typed.pattern.as_deref().unwrap_or_default())?;
-    pattern_input::give_loads(&mut pattern, typed.load.as_deref())?;
-    pattern.load_ns = typed.load_ns.or(pattern.load_ns);
+    let pattern = super::pattern(typed)?;
     let named: Vec<String> = folder.map(str::to_owned).into_iter().collect();
     let request = RankingRequest {
         gallery: &gallery::of(&named)?,
@@ -39,8 +37,6 @@ pub fn run(typed: &PlaceArgs, folder: Option<&str>) -> Result<(), CliError> {
     let bar = Bar::new("machines");
     let ranking = request.rank(&mut |done, all| bar.show(done, all)).map_err(CliError::input)?;
     drop(bar);
-    if let Some(unused) = typed.unused_loads(ranking.objective) {
-        return Err(CliError::input(unused));
-    }
+    CliError::check_input(typed.unused_loads(ranking.objective))?;
     outputs.show(&ranking, &ranking::page(&ranking))
 }

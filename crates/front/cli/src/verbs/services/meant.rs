@@ -24,8 +24,8 @@ use std::time::Duration;
 
 const USUAL_FILE: &str = "services.toml";
 
-/// The time that 'show' observes.
-const GLANCE: Duration = Duration::from_secs(1);
+/// How long 'show' observes, and 'drift' looks for programs missing from a plan.
+pub const GLANCE: Duration = Duration::from_secs(1);
 
 fn services(path: &Path) -> Result<ServicesFile, CliError> {
     if !path.exists() {
@@ -125,10 +125,6 @@ fn unread(path: &Path, problem: &str) -> ImportRemark {
     ImportRemark::UnreadFile { file, problem }
 }
 
-pub fn profile(name: &str) -> Result<Profile, CliError> {
-    input::profile(name)
-}
-
 pub fn add_imported(
     typed: &ServicesImport,
     known: Option<&ServicesFile>,
@@ -189,15 +185,6 @@ pub fn load(typed: &ServicesPlanArgs) -> Result<LoadSource, CliError> {
         None => record,
     };
     Ok(LoadSource::Record(Box::new(limited)))
-}
-
-pub fn machine(typed: &ServicesPlanArgs) -> Result<Profile, CliError> {
-    input::profile(typed.on.as_deref().unwrap_or("host"))
-}
-
-/// The plan to compare with.
-pub fn beside(typed: &ServicesPlanArgs) -> Result<Option<ServicesPlan>, CliError> {
-    typed.beside.as_deref().map(planned).transpose()
 }
 
 pub fn plan<'a>(
