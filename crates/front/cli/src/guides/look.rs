@@ -3,111 +3,113 @@
 use super::{RANKS, REMEMBERED, STATE};
 use seatmap_console::guide::{DONE, FAILED, USAGE, VerbGuide};
 
-pub const GUIDES: &[VerbGuide] =
-    &[SHOW, COMPARE, NOISE, DOCTOR, CLUSTER, CLUSTER_MEASURE, CLUSTER_DOCTOR];
-
-const SHOW: VerbGuide = VerbGuide {
-    verb: "show",
-    examples: &[
-        ("seatmap show", "show this computer's last measurement"),
-        (
-            "seatmap show epyc-9654-2s --near 3",
-            "list the CPUs nearest to CPU 3 of a bundled machine",
-        ),
-        ("seatmap show server.json --html server.html", "write a page that works offline"),
-    ],
-    files: &[REMEMBERED],
-    environment: &[STATE, ("TERM, COLORTERM", "the terminal's colours")],
-    see_also: &["measure", "machines", "export", "lstopo(1)"],
-    ..VerbGuide::USUAL
-};
-
-const COMPARE: VerbGuide = VerbGuide {
-    verb: "compare",
-    examples: &[
-        (
-            "seatmap compare old.json new.json",
-            "compare two measurements, such as before and after a firmware update",
-        ),
-        ("seatmap compare epyc-9654-2s", "compare a bundled machine with this computer"),
-    ],
-    files: &[REMEMBERED],
-    environment: &[STATE],
-    see_also: &["measure", "show", "machines"],
-    ..VerbGuide::USUAL
-};
-
-const NOISE: VerbGuide = VerbGuide {
-    verb: "noise",
-    examples: &[
-        ("seatmap noise", "measure all CPUs for two seconds"),
-        ("seatmap noise --cpus 2-7 --seconds 1m --html noise.html", "measure longer, and draw it"),
-        ("sudo seatmap noise --cpus 3 --trace", "name the tasks that took the CPU"),
-    ],
-    exits: &[
-        DONE,
-        ("1", "the measurement failed or was interrupted; the figures so far are printed"),
-        USAGE,
-    ],
-    see_also: &["doctor", "cell create", "measure"],
-    ..VerbGuide::USUAL
-};
-
-const DOCTOR: VerbGuide = VerbGuide {
-    verb: "doctor",
-    examples: &[
-        ("seatmap doctor", "list what disturbs programs here, with remedies"),
-        ("sudo seatmap doctor --cpus 2-7 --try", "also test what the kernel allows on these CPUs"),
-    ],
-    exits: &[("0", "this computer was examined, whatever the findings"), FAILED, USAGE],
-    see_also: &["noise", "cell create", "check", "tuned-adm(8)"],
-    ..VerbGuide::USUAL
-};
-
-const CLUSTER: VerbGuide = VerbGuide {
-    verb: "cluster",
-    examples: &[
-        ("srun -N 8 seatmap cluster measure -o cluster.json", "measure eight nodes"),
-        ("seatmap cluster doctor cluster.json", "find the bad node or cable"),
-    ],
-    see_also: &["measure", "place", "srun(1)", "mpirun(1)"],
-    ..VerbGuide::USUAL
-};
-
-const CLUSTER_MEASURE: VerbGuide = VerbGuide {
-    verb: "cluster measure",
-    examples: &[
-        ("srun -N 8 seatmap cluster measure -o cluster.json", "measure eight nodes under Slurm"),
-        (
-            "mpirun -N 1 --hostfile hosts seatmap cluster measure --loaded -o cluster.json",
-            "also measure while many nodes send at once",
-        ),
-    ],
-    short_examples: 2,
-    exits: &[
-        DONE,
-        ("1", "a node did not join or was lost; the others were measured and written"),
-        USAGE,
-    ],
-    environment: &[RANKS[0], RANKS[1], RANKS[2], ("MPICC", "the compiler for --mpi")],
-    see_also: &["cluster doctor", "place", "export"],
-    ..VerbGuide::USUAL
-};
-
-const CLUSTER_DOCTOR: VerbGuide = VerbGuide {
-    verb: "cluster doctor",
-    examples: &[
-        ("seatmap cluster doctor cluster.json", "find the bad node or cable"),
-        (
-            "seatmap cluster doctor cluster.json --fail",
-            "report faults by the exit code, for a script",
-        ),
-    ],
-    exits: &[
-        ("0", "the file was read; with --fail, nothing is wrong"),
-        ("1", "with --fail, something is wrong"),
-        USAGE,
-    ],
-    see_also: &["cluster measure"],
-    ..VerbGuide::USUAL
-};
+pub const GUIDES: &[VerbGuide] = &[
+    VerbGuide {
+        verb: "show",
+        examples: &[
+            ("seatmap show", "show this computer's last measurement"),
+            (
+                "seatmap show epyc-9654-2s --near 3",
+                "list the CPUs nearest to CPU 3 of a bundled machine",
+            ),
+            ("seatmap show server.json --html server.html", "write a page that works offline"),
+        ],
+        files: &[REMEMBERED],
+        environment: &[STATE, ("TERM, COLORTERM", "the terminal's colours")],
+        see_also: &["measure", "machines", "export", "lstopo(1)"],
+        ..VerbGuide::USUAL
+    },
+    VerbGuide {
+        verb: "compare",
+        examples: &[
+            (
+                "seatmap compare old.json new.json",
+                "compare two measurements, such as before and after a firmware update",
+            ),
+            ("seatmap compare epyc-9654-2s", "compare a bundled machine with this computer"),
+        ],
+        files: &[REMEMBERED],
+        environment: &[STATE],
+        see_also: &["measure", "show", "machines"],
+        ..VerbGuide::USUAL
+    },
+    VerbGuide {
+        verb: "noise",
+        examples: &[
+            ("seatmap noise", "measure all CPUs for two seconds"),
+            (
+                "seatmap noise --cpus 2-7 --seconds 1m --html noise.html",
+                "measure longer, and draw it",
+            ),
+            ("sudo seatmap noise --cpus 3 --trace", "name the tasks that took the CPU"),
+        ],
+        exits: &[
+            DONE,
+            ("1", "the measurement failed or was interrupted; the figures so far are printed"),
+            USAGE,
+        ],
+        see_also: &["doctor", "cell create", "measure"],
+        ..VerbGuide::USUAL
+    },
+    VerbGuide {
+        verb: "doctor",
+        examples: &[
+            ("seatmap doctor", "list what disturbs programs here, with remedies"),
+            (
+                "sudo seatmap doctor --cpus 2-7 --try",
+                "also test what the kernel allows on these CPUs",
+            ),
+        ],
+        exits: &[("0", "this computer was examined, whatever the findings"), FAILED, USAGE],
+        see_also: &["noise", "cell create", "check", "tuned-adm(8)"],
+        ..VerbGuide::USUAL
+    },
+    VerbGuide {
+        verb: "cluster",
+        examples: &[
+            ("srun -N 8 seatmap cluster measure -o cluster.json", "measure eight nodes"),
+            ("seatmap cluster doctor cluster.json", "find the bad node or cable"),
+        ],
+        see_also: &["measure", "place", "srun(1)", "mpirun(1)"],
+        ..VerbGuide::USUAL
+    },
+    VerbGuide {
+        verb: "cluster measure",
+        examples: &[
+            (
+                "srun -N 8 seatmap cluster measure -o cluster.json",
+                "measure eight nodes under Slurm",
+            ),
+            (
+                "mpirun -N 1 --hostfile hosts seatmap cluster measure --loaded -o cluster.json",
+                "also measure while many nodes send at once",
+            ),
+        ],
+        short_examples: 2,
+        exits: &[
+            DONE,
+            ("1", "a node did not join or was lost; the others were measured and written"),
+            USAGE,
+        ],
+        environment: &[RANKS[0], RANKS[1], RANKS[2], ("MPICC", "the compiler for --mpi")],
+        see_also: &["cluster doctor", "place", "export"],
+        ..VerbGuide::USUAL
+    },
+    VerbGuide {
+        verb: "cluster doctor",
+        examples: &[
+            ("seatmap cluster doctor cluster.json", "find the bad node or cable"),
+            (
+                "seatmap cluster doctor cluster.json --fail",
+                "report faults by the exit code, for a script",
+            ),
+        ],
+        exits: &[
+            ("0", "the file was read; with --fail, nothing is wrong"),
+            ("1", "with --fail, something is wrong"),
+            USAGE,
+        ],
+        see_also: &["cluster measure"],
+        ..VerbGuide::USUAL
+    },
+];
