@@ -285,17 +285,17 @@ const STUDY: VerbGuide = VerbGuide {
 mod tests {
     use super::ALL;
     use crate::args::command;
-    use seatmap_console::{guide, manual};
+    use seatmap_console::{for_tests, manual};
 
     #[test]
     fn guide_examples_parse() {
-        let wrong = guide::mistakes(ALL, "seatmap-papers", command);
+        let wrong = for_tests::mistakes(ALL, "seatmap-papers", command);
         assert!(wrong.is_empty(), "{wrong:#?}");
     }
 
     #[test]
     fn manual_explains_every_option() {
-        let bare = manual::unexplained(command(), ALL).unwrap();
+        let bare = for_tests::unexplained(command(), ALL).unwrap();
         assert!(bare.is_empty(), "{bare:#?}");
     }
 

@@ -73,8 +73,8 @@ const RANKS: &[GuideEntry] = &[
 mod tests {
     use super::ALL;
     use crate::args::command;
-    use seatmap_console::guide::{self, VerbGuide};
-    use seatmap_console::manual;
+    use seatmap_console::guide::VerbGuide;
+    use seatmap_console::{for_tests, manual};
 
     fn verbs(command: &clap::Command, words: &str) -> Vec<String> {
         let inner = command
@@ -101,13 +101,13 @@ mod tests {
 
     #[test]
     fn guide_examples_parse() {
-        let wrong = guide::mistakes(ALL, "seatmap", command);
+        let wrong = for_tests::mistakes(ALL, "seatmap", command);
         assert!(wrong.is_empty(), "{wrong:#?}");
     }
 
     #[test]
     fn each_option_is_explained_in_the_manual() {
-        let bare = manual::unexplained(command(), ALL).unwrap();
+        let bare = for_tests::unexplained(command(), ALL).unwrap();
         assert!(bare.is_empty(), "{bare:#?}");
     }
 

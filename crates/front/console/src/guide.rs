@@ -127,25 +127,6 @@ fn below(command: Command, program: &str, verb: &str, guides: Guides) -> Command
     })
 }
 
-/// The examples that the parser rejects, each with its error; for tests.
-pub fn mistakes(guides: Guides, program: &str, command: fn() -> Command) -> Vec<String> {
-    let mut wrong = Vec::new();
-    for guide in guides.iter().copied().flatten() {
-        for (line, _) in guide.examples_of(program) {
-            // sudo or srun may precede the program; a pipe may follow.
-            let words = line.split(' ').map(|word| word.trim_matches(['\'', '<', '(', ')']));
-            let words: Vec<&str> = words
-                .skip_while(|word| *word != program)
-                .take_while(|word| !matches!(*word, ">" | "|"))
-                .collect();
-            if let Err(error) = command().try_get_matches_from(&words) {
-                wrong.push(format!("{line}: {error}"));
-            }
-        }
-    }
-    wrong
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

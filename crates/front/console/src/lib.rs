@@ -19,6 +19,7 @@
 //! | [`shell`], [`completion`] | the verbs for shells and a short `-h`; completions |
 //! | [`manual`] | manual pages |
 //! | [`guide`] | examples, exit codes, files and variables of each verb, for help and the manual |
+//! | [`for_tests`] | for tests: faults in help and manual pages |
 //! | [`bar`], [`waiting`], [`interrupt`] | progress, and Ctrl-C |
 //! | [`view`] | the colours and columns of the terminal |
 //! | [`meet`], [`over_ranks`] | the ranks of a job |
@@ -29,6 +30,7 @@ pub mod bar;
 pub mod baseline_input;
 pub mod completion;
 pub mod error;
+pub mod for_tests;
 pub mod guide;
 pub mod here;
 pub mod input;

@@ -61,39 +61,6 @@ pub fn pages(command: Command, guides: Guides) -> io::Result<Vec<ManualPage>> {
     Ok(pages)
 }
 
-/// The options without a useful text on their page, each with the page's file; for tests of
-/// programs. A text that only repeats the option's name is not useful.
-///
-/// # Errors
-/// A page cannot be composed.
-pub fn unexplained(command: Command, guides: Guides) -> io::Result<Vec<String>> {
-    let mut bare = Vec::new();
-    for page in pages(command, guides)? {
-        let mut lines = page.text.lines().peekable();
-        while let Some(line) = lines.next() {
-            if line != ".TP" {
-                continue;
-            }
-            let Some(head) = lines.next() else { continue };
-            let text = lines.peek().filter(|text| !text.starts_with('.')).copied();
-            if !text.is_some_and(|text| says_more(text, head)) {
-                bare.push(format!("{}: {head}", page.file));
-            }
-        }
-    }
-    Ok(bare)
-}
-
-/// Whether a text has words that its heading lacks.
-fn says_more(text: &str, head: &str) -> bool {
-    let head = head.to_lowercase();
-    let small = ["a", "an", "the", "of", "its", "to"];
-    let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
-    words
-        .filter(|word| !word.is_empty() && !small.contains(&word.as_str()))
-        .any(|word| !head.contains(&word))
-}
-
 /// The library omits the text of options that `-h` hides.
 fn with_all_texts(command: Command) -> Command {
     command.mut_args(|argument| argument.hide_short_help(false)).mut_subcommands(with_all_texts)
@@ -203,17 +170,5 @@ mod tests {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert_eq!(text.matches(".ds Aq").count(), 2, "{text}");
-    }
-
-    #[test]
-    fn unexplained_options_are_found() {
-        let bare = Arg::new("bare").long("bare");
-        let repeated = Arg::new("seed").long("seed").help("The seed");
-        let told = Arg::new("told").long("told").help("Where random choices start");
-        let command = Command::new("p").arg(bare).arg(repeated).arg(told);
-        let found = unexplained(command, &[]).unwrap();
-        let heads: Vec<bool> =
-            found.iter().map(|line| line.contains("bare") || line.contains("seed")).collect();
-        assert_eq!(heads, [true, true], "{found:?}");
     }
 }
