@@ -39,6 +39,24 @@ const GAP: f32 = 1.15;
 const MOST_DEVIATION: f64 = 0.1;
 
 impl SlotGroups {
+    /// Equal groups, innermost level first: members per group, and distances between slots that
+    /// meet at the level. `None` if these differ in length or are empty, or with too many slots.
+    #[must_use]
+    pub fn uniform(sizes: &[usize], distances: &[f64]) -> Option<Self> {
+        if sizes.len() != distances.len() {
+            return None;
+        }
+        let slots = sizes.iter().try_fold(1_usize, |slots, size| slots.checked_mul(*size))?;
+        let slots = u32::try_from(slots).ok().filter(|slots| *slots > 0)?;
+        let mut inside = 1;
+        let mut groups = Vec::with_capacity(sizes.len());
+        for size in sizes {
+            inside *= *size as u32;
+            groups.push((0..slots).map(|slot| slot / inside).collect());
+        }
+        SlotGroups::new(groups, distances)
+    }
+
     /// The groups with exactly a problem's distances, if any.
     pub fn of(problem: &Problem) -> Option<Self> {
         let known = distinct(&problem.distance)?;
@@ -293,26 +311,6 @@ fn grouped(distance: &Square<f32>, within: f32) -> Vec<u32> {
         groups += 1;
     }
     group_of
-}
-
-#[cfg(test)]
-impl SlotGroups {
-    /// Equal groups, innermost level first: members per group, and distances between slots that
-    /// meet at the level. `None` if these differ in length or are empty, or with too many slots.
-    pub(crate) fn uniform(sizes: &[usize], distances: &[f64]) -> Option<Self> {
-        if sizes.len() != distances.len() {
-            return None;
-        }
-        let slots = sizes.iter().try_fold(1_usize, |slots, size| slots.checked_mul(*size))?;
-        let slots = u32::try_from(slots).ok().filter(|slots| *slots > 0)?;
-        let mut inside = 1;
-        let mut groups = Vec::with_capacity(sizes.len());
-        for size in sizes {
-            inside *= *size as u32;
-            groups.push((0..slots).map(|slot| slot / inside).collect());
-        }
-        SlotGroups::new(groups, distances)
-    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,9 @@ use seatmap_os::CpuList;
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// From a few turns of the meters to a day.
+const LENGTH: &str = "50ms to 1d";
+
 #[derive(Debug, Args)]
 pub struct NoiseArgs {
     /// The CPUs to measure together, such as 0-3,8 or no-smt; isolated ones too. Default: all
@@ -15,7 +18,7 @@ pub struct NoiseArgs {
     #[arg(long, value_name = "LIST", value_parser = own_cpus)]
     pub cpus: Option<CpuList>,
     /// How long: 500ms, 10s, 2m; a plain number is seconds.
-    #[arg(long, value_name = "TIME", default_value = "2", value_parser = time_in("50ms to 1d"))]
+    #[arg(long, value_name = "TIME", default_value = "2", value_parser = time_in(LENGTH))]
     pub seconds: Duration,
     /// Name what used the CPU during the long gaps, by the kernel's trace. Requires root.
     #[arg(long)]
@@ -33,6 +36,7 @@ mod tests {
 
     #[test]
     fn duration_is_bounded() {
+        let seconds = time_in(LENGTH);
         assert_eq!(
             (seconds("0.5"), seconds("500ms")),
             (Ok(Duration::from_millis(500)), Ok(Duration::from_millis(500)))

@@ -57,6 +57,13 @@ pub struct ServicesPlan {
 }
 
 impl ServicesPlan {
+    /// Whether a text is such a plan.
+    #[must_use]
+    pub fn is_plan(bytes: &[u8]) -> bool {
+        let begin = &bytes[..bytes.len().min(200)];
+        String::from_utf8_lossy(begin).contains("\"seatmap-services-plan/")
+    }
+
     /// The machine as known from the plan, which suffices for a picture: its CPUs by last-level
     /// cache.
     #[must_use]
