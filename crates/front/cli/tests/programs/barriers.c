@@ -1,5 +1,5 @@
-/* An OpenMP program whose threads meet at a barrier many times a millisecond, until the end of stdin. Its argument is their
- * number.
+/* An OpenMP program whose threads meet at a barrier many times a millisecond, until the end of stdin. Its argument is
+ * their number.
  */
 #include <omp.h>
 #include <poll.h>
