@@ -356,7 +356,7 @@ fn by_seats(evidence: &Evidence) -> Conclusion {
     match (trial.best(), trial.unclear()) {
         (Some(seats), _) => {
             let reason = Reason::Better { seats: seats.clone() };
-            // A single race may show a gain that passes; switches and user time only follow the work.
+            // A single race may show a gain that passes. Switches and user time are indirect.
             let is_sure = seats.repeat.is_some() && seats.user_time.is_none();
             let confidence = if is_sure { Confidence::High } else { Confidence::Medium };
             Conclusion::new(AdviceVerdict::DoThis, reason, confidence)

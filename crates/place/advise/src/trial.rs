@@ -10,7 +10,7 @@ mod result;
 
 use crate::AdviseError;
 use crate::work::WorkMeter;
-use judge::{Others, Period, Round, has_work, judge, judge_again};
+use judge::{OtherUse, Period, Round, has_work, judge, judge_again};
 pub use result::{RateDifference, TrialResult, TriedSeats};
 use seatmap_data::invariant;
 use seatmap_data::statistics::Xoshiro;
@@ -248,12 +248,12 @@ impl SeatTrial<'_> {
 
     /// The shares of other programs since then, if this one used `own` CPUs; 0 if the kernel does
     /// not count them.
-    fn others(&self, before: &BusyCount, own: f64) -> Others {
+    fn others(&self, before: &BusyCount, own: f64) -> OtherUse {
         let Some(time) = BusyCount::now().since(before, self.cpus) else {
-            return Others::default();
+            return OtherUse::default();
         };
         let own_share = own / self.cpus.len().max(1) as f64;
-        Others {
+        OtherUse {
             neighbours: (time.busy_s / time.all_s - own_share).clamp(0.0, 1.0),
             host: (time.stolen_s / time.all_s).clamp(0.0, 1.0),
         }

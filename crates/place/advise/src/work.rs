@@ -7,9 +7,9 @@
 //! | voluntary switches, checked against user time | its threads share memory |
 //!
 //! For the same work, threads on one CPU may switch more often, and threads that spin use more user
-//! time. Neither measure alone tells progress, so a gain needs both: `bench/advise/shared` compares
-//! them with counters of real work. Both are read from `/proc`, because counting every message slows
-//! the program.
+//! time. Neither measure alone shows progress, so a gain needs both: `bench/advise/shared` compares
+//! them with counters of real work. Both are read from `/proc`, because counting every message
+//! slows the program.
 
 use crate::AdviseError;
 use seatmap_observe::{Method, ObservationSession, ObserveError, Subject, TracingMechanism};
@@ -104,9 +104,14 @@ impl WorkMeter {
         if measure == Measure::Bytes {
             session.watch(Some(FIRST_LOOK), stop)?;
         }
-        let user_ticks = HashMap::new();
-        let (begun, first) = (Total::default(), Total::default());
-        let mut meter = WorkMeter { session, measure, reader, begun, user_ticks, first };
+        let mut meter = WorkMeter {
+            session,
+            measure,
+            reader,
+            begun: Total::default(),
+            user_ticks: HashMap::new(),
+            first: Total::default(),
+        };
         meter.first = meter.total();
         let has_bytes = meter.first.bytes / FIRST_LOOK.as_secs_f64() >= LEAST_BYTES_PER_S;
         if measure == Measure::Bytes && !has_bytes {

@@ -31,7 +31,7 @@ pub use exact::MOST_TASKS;
 pub use placement::{Score, TimedPlacement};
 
 use crate::build::{count, problem};
-use crate::place::{Judged, Proof};
+use crate::place::{JudgedBy, Proof};
 use crate::{
     Level, Links, PlaceError, PlaceMethod, PlaceRequest, PlacementResult, Problem, Pus, Traffic,
     baselines,
@@ -304,7 +304,7 @@ impl PlaceRequest<'_> {
             method: found.method,
             agreement: None,
         };
-        let judged = Judged { problem, pus, links, sections: None };
+        let judged = JudgedBy { problem, pus, links, sections: None };
         self.answer(judged, found.pu_of, found.cost, proof, baselines)
     }
 

@@ -25,11 +25,11 @@ pub type Round = Vec<Option<Period>>;
 pub struct Period {
     pub rate: f64,
     pub user_s: Option<f64>,
-    pub others: Others,
+    pub others: OtherUse,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Others {
+pub struct OtherUse {
     pub neighbours: f64,
     /// The share that a hypervisor gave to other guests.
     pub host: f64,
@@ -165,7 +165,7 @@ fn is_quiet(periods: &[Period]) -> bool {
         && range(periods, |others| others.host) <= MOST_OTHERS_DIFFER
 }
 
-fn range(periods: &[Period], share: fn(&Others) -> f64) -> f64 {
+fn range(periods: &[Period], share: fn(&OtherUse) -> f64) -> f64 {
     let most = periods.iter().map(|period| share(&period.others)).fold(0.0, f64::max);
     let least = periods.iter().map(|period| share(&period.others)).fold(1.0, f64::min);
     most - least
@@ -193,9 +193,9 @@ mod tests {
                         let share = if disturbed { 0.5 } else { 0.01 };
                         // In every other round, a hypervisor takes the CPUs.
                         let others = if round.is_multiple_of(2) {
-                            Others { neighbours: share, host: 0.0 }
+                            OtherUse { neighbours: share, host: 0.0 }
                         } else {
-                            Others { neighbours: 0.0, host: share }
+                            OtherUse { neighbours: 0.0, host: share }
                         };
                         Some(Period { rate, user_s: None, others })
                     })

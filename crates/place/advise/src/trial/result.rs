@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 /// A smaller gain, in percent, is not worth the effort.
 const LEAST_GAIN_PERCENT: f64 = 2.0;
 
-/// The least gain, in percent, by switches and user time, which do not follow the work exactly: four
-/// threads that take turns by a broadcast did 20 % less with 25 % more of both
+/// The least gain, in percent, by switches and user time, which do not follow the work exactly:
+/// four threads that take turns by a broadcast did 20 % less with 25 % more of both
 /// (`bench/advise/shared`).
 const LEAST_INDIRECT_GAIN_PERCENT: f64 = 30.0;
 
