@@ -123,7 +123,7 @@ fn supervisor_of_run_needs_no_seat() {
     let pid = report["pid"].as_i64().unwrap() as i32;
     let supervisor = seatmap_os::task::ThreadStat::of(pid).unwrap().parent;
     let line = place.one_line_refusal("check --expect report.json");
-    let checked = check_pid(&place, supervisor, "");
+    let checked = check_pid(&place, supervisor, "--no-children");
     let killed = crate::common::kill().args(["-KILL", &pid.to_string()]).status().unwrap();
     assert!(killed.success() && line.contains(&format!("'seatmap check --pid {pid}'")), "{line}");
     checked.assert_healthy();

@@ -39,7 +39,8 @@ const LOOKS: &str = r#"
 echo "doctor: $("$0" doctor --cpus "$1" | grep '  cpuset  ')"
 "$0" check --pid $$ --seconds 0.05 --rule same-package > check.txt || true
 echo "check: $(head -n 1 check.txt)"
-echo "top: $("$0" top --once --interval 0.1 --pid $$ | head -n 1)"
+"$0" top --once --interval 0.1 --pid $$ > top.txt
+echo "top: $(head -n 1 top.txt)"
 "#;
 
 /// The machines have two kinds of cores; two packages with two threads per core; tiles of two
