@@ -1,9 +1,8 @@
 //! Measures the cost of `seatmap run` to a program: for each created thread, and after all are
 //! pinned.
 //!
-//! This executable has every role. The bench starts itself as the launcher, because a launcher must
-//! be single-threaded. The launcher starts itself as the program, which measures itself and prints
-//! the figures.
+//! The bench starts itself as the launcher, because a launcher must be single-threaded. The
+//! launcher starts itself as the program, which measures itself and prints the figures.
 
 mod program;
 

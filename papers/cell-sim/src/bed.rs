@@ -96,7 +96,6 @@ impl CellBed {
     ) -> Result<Vec<P::Output>, SimError> {
         let world = &self.world;
         let now = Cell::new(0);
-        // Nanoseconds per tick, times core cycles per nanosecond.
         let cycles_per_tick = self.model.figures.decrementer_ns.value * self.model.frequency_ghz;
         let skew = world.borrow().start_skew();
         for (start, task) in engine::starts(seats.len(), skew, seed) {

@@ -118,7 +118,6 @@ impl CommandBus {
             Reach::Chip => self.chips[chip].free = until,
             Reach::Both => {
                 self.chips.iter_mut().for_each(|chip| chip.free = until);
-                // Then the other chip is first for commands of both chips.
                 self.first = (chip + 1) % self.chips.len();
             }
         }
@@ -219,7 +218,6 @@ impl Chip {
 pub fn line_of(transaction: &Transaction) -> u64 {
     // Memories, local stores and registers have separate ranges of numbers.
     let store = match transaction.ea {
-        // Each SPE's registers have their own lines.
         Ea::Local { rank, .. } if matches!(transaction.purpose, TransactionPurpose::Message(_)) => {
             0x2_0000 + u64::from(rank)
         }

@@ -76,7 +76,6 @@ impl CellBeCounters {
         self.chips
             .iter()
             .flat_map(|chip| {
-                // The first half of the rings carries data upwards, the other half downwards.
                 let up = (0..ELEMENT_COUNT).map(|place| busy_cycles(chip, 0..RINGS / 2, place));
                 let down = (0..ELEMENT_COUNT).map(|place| {
                     busy_cycles(chip, RINGS / 2..RINGS, (place + ELEMENT_COUNT - 1) % ELEMENT_COUNT)

@@ -370,7 +370,6 @@ impl Mfc {
         if counts == 1 {
             self.pending_tags &= !(1 << tag);
         }
-        // A barrier may be the next command.
         self.pass_barrier(now);
     }
 

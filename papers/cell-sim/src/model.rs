@@ -141,7 +141,6 @@ impl CellModel {
         let CellBeFigures { mic_banks, mic_channels, refresh_banks, .. } = &self.figures;
         let [banks, channels, refreshed] =
             [mic_banks, mic_channels, refresh_banks].map(ModelFigure::whole);
-        // Banks are dealt to the channels in turn, equally many to each.
         if banks % channels != 0 {
             return Some(format!(
                 "figures.mic_banks is {banks}; give a multiple of the {channels}",

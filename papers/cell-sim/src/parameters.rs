@@ -1,7 +1,6 @@
 //! The list of all parameters of a Cell model.
 //!
-//! Each entry has the key in the model's file, the field name in the components, the unit, and the
-//! permitted values. No parameter has a default.
+//! No parameter has a default.
 
 use seatmap_sim::figure::ModelFigure;
 use std::fmt;

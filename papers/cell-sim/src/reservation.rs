@@ -134,7 +134,6 @@ impl AtomicUnits {
     ) -> AtomicAction {
         self.phases[spe as usize] = Phase::Reserving(operation);
         let line = self.line(operation.at);
-        // A line in the unit's own cache needs no command.
         if line.sharers & 1 << spe == 0 {
             return AtomicAction::Reserve(operation.at);
         }
@@ -222,7 +221,6 @@ impl AtomicUnits {
         if line.reserved & 1 << spe == 0 {
             return self.lose(spe, operation, out);
         }
-        // A read changes neither the line nor its sharers.
         if operation.kind != Atomic::Read {
             line.change(spe);
         }

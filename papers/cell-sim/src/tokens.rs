@@ -31,7 +31,6 @@ impl Tokens {
     /// Each group's commands get tokens in the order of their requests.
     pub fn take(&mut self, transaction: &Transaction, ready: u64) -> u64 {
         let Ea::Memory { module, offset } = transaction.ea else { return ready };
-        // A claim moves no data.
         if self.interval == 0 || transaction.purpose == TransactionPurpose::Claim {
             return ready;
         }

@@ -12,7 +12,6 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// Period of a listener's checks whether to stop.
 const TICK: Duration = Duration::from_millis(100);
 
 /// An event of a controller.

@@ -6,8 +6,7 @@ use std::io::{self, BufRead, Read, Write};
 /// The longest line in bytes: several times a list of all CPUs that a kernel supports.
 pub const LONGEST: u64 = 1 << 20;
 
-/// Reads lines from a stream. If a read fails, for example because the writer was stopped in the
-/// middle of a line, the next read continues the partial line.
+/// Reads lines from a stream. If a read fails, the next read continues the partial line.
 #[derive(Debug)]
 pub struct LineReader<R> {
     stream: R,

@@ -32,7 +32,6 @@ const MOST_OF_A_USER: usize = 2 * MOST_WAITING;
 /// The most unhandled requests; a client that sends faster waits.
 const MOST_UNHEARD: usize = 16;
 
-/// Period of checks of turns, leases and the end.
 const TICK: Duration = Duration::from_millis(100);
 
 /// The options of a controller.

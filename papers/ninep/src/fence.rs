@@ -1,8 +1,7 @@
 //! Takes a program's I/O rights: it can only compute, and read and write its open files.
 //!
-//! The kernel refuses all calls (seccomp(2)) except the listed ones. A process behind the fence
-//! uses only its open files, and reaches no other process. It can start threads, and processes
-//! behind the same fence.
+//! The kernel refuses all calls (seccomp(2)) except the listed ones. It can start threads, and
+//! processes behind the same fence.
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,

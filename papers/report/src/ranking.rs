@@ -138,7 +138,7 @@ fn named(ranking: &Ranking) -> String {
     if lines.is_empty() { lines } else { format!("Obvious mappings:\n{lines}") }
 }
 
-/// Every mapping with its times, one per line. The notation of mappings contains no commas.
+/// Every mapping with its times, one per line.
 #[must_use]
 pub fn csv(ranking: &Ranking) -> String {
     let runs: Vec<String> = (1..=ranking.setup.runs).map(|run| format!("run{run}_ns")).collect();

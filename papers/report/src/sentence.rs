@@ -19,7 +19,6 @@ pub(crate) fn of_ranking(ranking: &Ranking) -> String {
         ranking.best_to_worst
     );
     match ranking.may_be_best {
-        // The best one is always in the set.
         Some(set) if set.mappings == 1 => {
             format!(
                 "{found}, and no other may be the best ({:.0} % confidence).",

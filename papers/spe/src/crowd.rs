@@ -54,7 +54,6 @@ pub(crate) static SERVING: AtomicUsize = AtomicUsize::new(0);
 #[must_use]
 pub fn all_wait(programs: usize, threads: usize, peers: usize) -> bool {
     let running = RUNNING.load(Ordering::Acquire);
-    // In Linux's style each program has a separate thread.
     let own = if SpeStyle::current() == SpeStyle::Linux { running } else { 0 };
     let known = SERVING.load(Ordering::Acquire) + own + running + threads + peers;
     programs == running && thread_ids().is_ok_and(|all| all.len() == known && !is_busy(&all))

@@ -1,7 +1,6 @@
 //! The functions by which a program calls its machine.
 //!
-//! The loader writes the table's address and the SPU's state into the image. Each machine has its
-//! own table.
+//! The loader writes the table's address and the SPU's state into the image.
 
 use crate::spu::SpuState;
 use crate::stop::StopReason;

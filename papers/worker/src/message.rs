@@ -1,9 +1,8 @@
 //! A mailbox entry in one word: a message with its number.
 //!
-//! All mailboxes over cache lines use it: those of workers, those of SPEs in software, and those of
-//! programs over channels on a machine without mailboxes. A reader knows by the number that the
-//! message is there, so it looks at no second word, and a writer that fills one entry again has
-//! nothing to clear first.
+//! All mailboxes over cache lines use it. A reader knows by the number that the message is there,
+//! so it looks at no second word, and a writer that fills one entry again has nothing to clear
+//! first.
 
 /// The word of a message, with its number in the upper half.
 #[inline(always)]

@@ -82,7 +82,6 @@ impl WeightedPoller {
     /// take too long.
     fn skip(&mut self, rounds: u64) {
         for (credit, grant) in self.credit.iter_mut().zip(&self.grants) {
-            // A queue with items has just got some credit.
             if *credit > 0 {
                 *credit = credit.saturating_add(grant.saturating_mul(rounds));
             }

@@ -25,7 +25,6 @@ const NOTE: &str = "seatmap.cell";
 /// Prefix of helpers' names, such as guardians (`prctl(PR_SET_NAME)`).
 const HELPERS: &str = "seatmap-";
 
-/// Prefix of programs' names.
 const PROGRAMS: &[u8] = b"seatmap";
 
 /// Threads outside a cell that may run on its CPUs.

@@ -2,8 +2,7 @@
 //!
 //! Run folders can differ, or be deleted while a cell exists. So each cell's CPUs, journal path and
 //! changes are also in an extended attribute of the folder where control groups are mounted: it is
-//! root's, disappears at reboot, and has the lock of all programs that create cells. Unprivileged
-//! users have no second record.
+//! root's, disappears at reboot, and has the lock of all programs that create cells.
 
 use crate::change::{SettingChange, SettingKind};
 use crate::journal::{CellJournal, CellJournalHeader, JournalEntry};

@@ -238,7 +238,6 @@ fn accept(
     judge: &mut NoiseJudge<'_>,
 ) -> Result<f64, CellError> {
     let group = record.group.as_deref();
-    // This process's former group.
     let home = group.and_then(|group| group::of_self(&host.root, group));
     group.map_or(Ok(()), |group| enter(host, group))?;
     let found = judge(&CpuList(record.cpus.clone())).map_err(CellError::NoiseJudge);

@@ -188,7 +188,7 @@ fn guard<H: GuardedHost>(host: &H, name: &Name) -> Result<Vec<ThreadMask>, H::Er
 }
 
 /// Undoes the changes when their lease ends, unless a command undoes them first and ends this
-/// process. Renewals are read from the record. Returns the settings that could not be restored.
+/// process. Returns the settings that could not be restored.
 fn stay<H: GuardedHost>(host: &H, name: &Name, kept: Option<Kept>) -> Result<Vec<Left>, H::Error> {
     loop {
         let left_s = left_s(host, name);

@@ -5,8 +5,7 @@
 //! module reads all masks first, and collects the CPUs that are offline meanwhile. Each thread gets
 //! back those of its CPUs, unless it has chosen another mask.
 //!
-//! This process's mask shows CPUs that were offline only between two checks. Other kernels need
-//! nothing.
+//! This process's mask shows CPUs that were offline only between two checks.
 
 use crate::change::{SettingChange, SettingKind};
 use crate::thread_mask;

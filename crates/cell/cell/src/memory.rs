@@ -183,7 +183,6 @@ pub fn scrub(memory: &CellMemory) -> io::Result<()> {
     match OpenOptions::new().read(true).write(true).open(path) {
         Ok(file) if !is_memory(format!("/proc/self/fd/{}", file.as_raw_fd()))? => Ok(()),
         Ok(file) => Mapping::new(&file, memory.size_bytes).map(|mapping| mapping.scrub()),
-        // For instance a folder or a socket.
         Err(_) if !is_memory(path).unwrap_or(false) => Ok(()),
         Err(error) => Err(error),
     }

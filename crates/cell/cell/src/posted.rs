@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 /// The guardian allocates the record's memory, and writes its path into the record.
 pub(crate) const TAKE_MEMORY: &str = "memory";
 
-/// The wait for a guardian that must exit.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Posts a guardian, and returns when it is ready.

@@ -18,8 +18,7 @@ pub const VARIABLE: &str = "SEATMAP_RUN";
 const TRIES: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// A folder for this user alone, on a file system that a reboot empties. It is
-/// [checked](seatmap_os::trusted) when opened, without following links.
+/// A folder for this user alone, on a file system that a reboot empties.
 #[derive(Clone, Debug)]
 pub struct RunFolder(Arc<TrustedFolder>);
 

@@ -21,7 +21,6 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Each on one line.
 fn quoted(source: &str) -> Vec<String> {
     // Tests contain wrong commands on purpose.
     let text = source.split("#[cfg(test)]").next().unwrap_or_default();

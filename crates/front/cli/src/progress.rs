@@ -65,7 +65,6 @@ impl Display {
         let frame = live.frame(&progress.samples.medians_ns(), &live_progress(progress));
         // CSI n A moves the cursor up n lines (ECMA-48), to the first line of the earlier picture.
         let up = if self.drawn { format!("\x1b[{}A\r", live.lines()) } else { String::new() };
-        // Each line erases the rest of the earlier frame's line.
         let frame = format!("{up}{}", frame.replace('\n', "\x1b[K\n"));
         // In one write, because half a picture would flicker.
         let _ = std::io::stderr().write_all(frame.as_bytes());

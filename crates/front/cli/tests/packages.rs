@@ -1,7 +1,7 @@
 //! The product as packages for a registry: all crates can be packed, and the library does not
 //! depend on the command line.
 //!
-//! Builds and uploads nothing. `cargo publish --dry-run` would also compile each package again.
+//! Builds and uploads nothing.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 

@@ -152,7 +152,6 @@ fn completer(values: KnownValues, or_file: bool) -> ArgValueCompleter {
     })
 }
 
-/// Completes the last word of a list of CPUs.
 fn completer_of_cpus() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
         let typed = typed.to_str().unwrap_or_default();

@@ -1,8 +1,7 @@
 //! The parts of help and manual pages other than the options: examples, exit codes, files,
 //! variables, related commands.
 //!
-//! A program has one table for each verb. Help, manual pages and tests read the same table, so that
-//! a test finds an invalid example or a missing related command.
+//! A program has one table for each verb, which help, manual pages and tests read.
 
 use clap::Command;
 use seatmap_report::terminal::{command, wrapped};

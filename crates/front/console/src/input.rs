@@ -135,8 +135,7 @@ pub fn is_file(name: &str) -> bool {
 }
 
 /// The explained profile of another tool's file, or of one that denotes a machine, such as a model
-/// or the output of `hwloc-gather-topology`. Includes the facts given by the options. Warnings go
-/// to stderr.
+/// or the output of `hwloc-gather-topology`. Warnings go to stderr.
 ///
 /// # Errors
 /// The file cannot be read or understood.

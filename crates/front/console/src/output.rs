@@ -167,8 +167,7 @@ pub fn tell_of_used_up(quotas: &str) {
     ));
 }
 
-/// Prints lines on stderr, because stdout belongs to the started program. A failed write is
-/// ignored.
+/// Prints lines on stderr, because stdout belongs to the started program.
 pub fn tell_text(text: &str) {
     let text = fitted(printable(text), view::text_columns(&io::stderr()));
     let _ = io::stderr().write_all(text.as_bytes());

@@ -64,7 +64,6 @@ fn not_a_pattern(path: &Path, bytes: &[u8], error: import::PatternImportError) -
             let takes = format!("give it as '--on {file}', or show it with 'seatmap show {file}'");
             format!("this is a machine, not a pattern; {takes}").into()
         }
-        // This error names the format and how to convert it.
         Err(foreign @ machine_import::MachineImportError::Foreign { .. })
             if matches!(error, import::PatternImportError::Unknown) =>
         {

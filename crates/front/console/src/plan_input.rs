@@ -77,8 +77,7 @@ pub fn expected_seats(file: Option<&Path>, any_machine: bool) -> Result<Expected
         .map(ExpectedSource::Given)
 }
 
-/// Whether the file is not a JSON object, or a complete one without a format. A damaged document is
-/// not foreign: its error shows the place of the damage.
+/// Whether the file is not a JSON object, or a complete one without a format.
 fn is_foreign(bytes: &[u8]) -> bool {
     let is_object = bytes.trim_ascii_start().starts_with(b"{");
     let is_whole = serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok();

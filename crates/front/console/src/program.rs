@@ -34,7 +34,6 @@ fn parse<T: Parser>(program: &CliProgram) -> Result<T, CliError> {
     })
 }
 
-/// The error or help from the full command line.
 fn in_full(program: &CliProgram) -> Option<clap::Error> {
     (program.command)().try_get_matches().err()
 }

@@ -10,8 +10,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// A bar for work without known progress: the elapsed time and the limit, if any. It appears after
-/// two seconds and disappears when dropped.
+/// A bar for work without known progress: the elapsed time and the limit, if any.
 pub struct Waiting(Option<(Sender<()>, JoinHandle<()>)>);
 
 impl Waiting {

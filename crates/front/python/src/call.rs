@@ -29,8 +29,7 @@ pub fn beside_python<T: Send>(
     Ok(answer?)
 }
 
-/// Does work in a new thread, and calls `stop` from this one on Ctrl-C. The work checks a switch
-/// and does not know Python.
+/// Does work in a new thread, and calls `stop` from this one on Ctrl-C.
 pub fn unless_interrupted<T: Send>(
     work: impl FnOnce() -> Result<T, PythonFailure> + Send,
     stop: impl FnOnce(),

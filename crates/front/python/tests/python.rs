@@ -2,8 +2,7 @@
 //! page and the notebook.
 //!
 //! They require Python 3.9 or later: `python3`, or the one in `SEATMAP_PYTHON`, such as `make
-//! python`'s with NumPy, SciPy and NetworkX. Checks without their prerequisites are skipped with a
-//! message.
+//! python`'s with NumPy, SciPy and NetworkX.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 

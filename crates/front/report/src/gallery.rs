@@ -1,7 +1,6 @@
 //! The gallery: a site of plain files about many machines.
 //!
-//! Each page is complete, like all pages of Seatmap; pages only link to each other. Therefore the
-//! site works from a folder, without a server or a network.
+//! The site works from a folder, without a server or a network.
 
 mod index;
 mod pair;

@@ -88,7 +88,6 @@ pub(crate) fn positions(profile: &Profile, order: GridOrder) -> Vec<usize> {
 /// The model's groups or, without a model, L3 caches or packages.
 pub(crate) fn groups(profile: &Profile) -> Vec<usize> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };
-    // Prefer measured groups to those that caches suggest.
     if let Some(model) = &profile.home_model {
         return model
             .group_of(&distance.pus)

@@ -1,7 +1,6 @@
 //! A matrix during its measurement.
 //!
-//! The command line redraws the picture in place on stderr: it prints a frame, moves the cursor up
-//! by [`LiveMatrix::lines`] and prints the next. Therefore all frames have the same number of
+//! The command line redraws the picture in place on stderr, so all frames have the same number of
 //! lines, none wider than the terminal.
 
 use crate::terminal::{DrawOptions, draw};

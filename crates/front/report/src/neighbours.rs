@@ -29,7 +29,6 @@ pub(crate) fn nearest(profile: &Profile, os: u32, most: usize) -> Option<Vec<Nea
 /// The level in words; empty if unknown.
 pub(crate) fn shared_level(profile: &Profile, a: u32, b: u32) -> &'static str {
     let (Some(a), Some(b)) = (profile.topology.pu(a), profile.topology.pu(b)) else { return "" };
-    // From the inside to the outside, because the first match is the answer.
     let levels = [
         (a.core, b.core, "same core"),
         (a.l2, b.l2, "same L2"),

@@ -53,7 +53,6 @@ fn task_table(observation: &Observation) -> Table {
     let mut order: Vec<usize> = (0..tasks.len()).filter(|task| !idle.contains(task)).collect();
     order.sort_by(|a, b| tasks[*b].cpu_s.total_cmp(&tasks[*a].cpu_s));
     order.truncate(MOST_TASKS);
-    // The busiest tasks, in the order of their numbers.
     order.sort_unstable();
     Table::with_figures(["task"])
         .words(["name"])

@@ -122,7 +122,6 @@ fn gains(plan: &Plan) -> Table {
     }))
 }
 
-/// A row for each group, a box for each PU.
 fn seat_boxes(grid: Option<&Grid>, plan: &Plan) -> Markup {
     let Some(grid) = grid else { return html! {} };
     let tasks = tasks_by_seat(&plan.placement);
@@ -208,8 +207,7 @@ fn traffic(grid: Option<&Grid>, pattern: &Pattern, plan: &Plan) -> Markup {
     svg::traffic::labelled(&order.renumbered(pattern), &labels)
 }
 
-/// A plan compared with the usual placements and the bound. If the program was observed, the most
-/// that the plan can save comes first.
+/// A plan compared with the usual placements and the bound.
 #[must_use]
 pub fn table(plan: &Plan) -> Page {
     let pattern = plan.pattern.as_deref().unwrap_or("A placement");

@@ -44,7 +44,6 @@ fn orders(plan: &RankPlan) -> Table {
         let shares = shares.map(|share| format!("{:.0} %", 100.0 * share));
         [&[name.to_owned()][..], &total, &shares].concat()
     };
-    // Costs are positive, so a bound of 0 is trivial.
     let bound = Some(plan.lower_bound_ns)
         .filter(|bound| *bound > 0.0)
         .map(|bound| vec!["lower bound".to_owned(), time(bound), more(bound, plan.costs.total_ns)]);

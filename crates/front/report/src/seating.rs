@@ -7,8 +7,7 @@ use seatmap_os::CpuList;
 /// Threads with problems are always reported.
 const MOST_ROWS: usize = 40;
 
-/// The seating as a table, a row for each thread, in order of creation; `created` counts those that
-/// are not listed, too.
+/// The seating as a table, a row for each thread, in order of creation.
 #[must_use]
 pub fn page(threads: &[SeatedThread], created: usize) -> Page {
     let heads = ["thread", "tid", "name", "task", "CPU", "seen on", "verified"];

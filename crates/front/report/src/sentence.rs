@@ -117,7 +117,6 @@ pub(crate) fn of_plan(plan: &Plan) -> String {
         None => format!("The plan costs {cost:.1}"),
     };
     match plan.lower_bound {
-        // A proof is stronger than any bound, so it comes first.
         _ if plan.optimal => {
             let condition = crate::placement::condition(plan);
             format!("{against}; proven optimal{condition}.")
@@ -141,7 +140,6 @@ fn is_same(cost: f64, other: f64) -> bool {
 
 pub(crate) fn of_noise(report: &NoiseReport) -> String {
     let by_loss = |a: &&CpuNoise, b: &&CpuNoise| {
-        // Equal losses: the CPU with the shorter longest gap is quieter.
         (a.stolen_percent, a.longest_gap_us)
             .partial_cmp(&(b.stolen_percent, b.longest_gap_us))
             .unwrap_or(std::cmp::Ordering::Equal)
@@ -162,7 +160,6 @@ pub(crate) fn of_noise(report: &NoiseReport) -> String {
     let is_quiet = |noise: &CpuNoise| {
         noise.stolen_percent < QUIET_PERCENT && noise.longest_gap_us < QUIET_GAP_US
     };
-    // A single CPU cannot be compared, and there is no other to recommend.
     if quiet.cpu == noisy.cpu {
         if is_quiet(quiet) {
             format!("{}: it is quiet.", loses(quiet))

@@ -267,7 +267,6 @@ fn sets(plan: &ServicesPlan) -> Table {
                 joined(others, ", "),
             ]
         }));
-    // On a machine with one node, the column is empty.
     rows.where_filled(6)
 }
 

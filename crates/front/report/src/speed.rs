@@ -58,7 +58,6 @@ pub(crate) fn classes(profile: &Profile) -> Vec<SpeedClass> {
             l3_bytes.filter(|_| sizes.len() > 1).map(|bytes| format!("{} MiB of L3", bytes >> 20));
         let what = kind.map(str::to_owned).into_iter().chain(cache);
         let range = |of: &dyn Fn(u32) -> Option<f64>| {
-            // If one PU has no figure, the class has no range.
             let speeds = pus.iter().map(|os| of(*os)).collect::<Option<Vec<f64>>>()?;
             Some((
                 speeds.iter().copied().fold(f64::INFINITY, f64::min),

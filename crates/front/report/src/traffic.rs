@@ -57,7 +57,6 @@ pub(crate) fn size(pattern: &Pattern) -> String {
 
 /// How many others each task sends to, and whether traffic is symmetric.
 pub(crate) fn degrees(pattern: &Pattern) -> String {
-    // A pattern without tasks has a degree of 0.
     let mut degree = vec![0_usize; pattern.tasks.max(1)];
     pattern.edges.iter().for_each(|edge| degree[edge.from] += 1);
     degree.sort_unstable();
@@ -108,7 +107,6 @@ pub(crate) fn short(number: f64) -> String {
 
 /// Three significant digits and a multiplier.
 pub(crate) fn three_digits(number: f64) -> String {
-    // Zero has no significant digits.
     if number == 0.0 {
         return "0".to_owned();
     }

@@ -11,7 +11,6 @@ use seatmap_trial::tune::{BenchEvent, RaceEvent};
 #[must_use]
 pub fn of_race(event: &RaceEvent<'_>) -> Option<String> {
     Some(match event {
-        // The bar shows the number of runs.
         RaceEvent::RunMade { .. } => return None,
         RaceEvent::CandidatesLeftOut { racing, all, run_s, limit_s } => format!(
             "racing only {} of {all}: a run takes {run_s:.2} s, and more do not fit in {}",
@@ -56,7 +55,6 @@ pub fn of_race(event: &RaceEvent<'_>) -> Option<String> {
     })
 }
 
-/// Explains that the minimum of runs exceeds the time.
 fn too_long(kind: &str, late: &TooLong, first: &str) -> String {
     let runs = counted(late.runs, "run");
     let with = if late.has_command { " with the metric's command" } else { "" };

@@ -1,4 +1,4 @@
-//! The functions that compilers call in place of atomic operations. Each one does the operation.
+//! The functions that compilers call in place of atomic operations.
 //!
 //! Every operation is sequentially consistent, which is always right, except stores that ask for
 //! less. Loads are counted afterwards, all else before, so that a thread that sees a new value

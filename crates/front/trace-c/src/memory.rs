@@ -2,7 +2,7 @@
 
 use std::ptr::null_mut;
 
-/// A table of zeros; NULL if the kernel refuses. Pages use memory once written.
+/// A table of zeros; NULL if the kernel refuses.
 pub fn zeros(bytes: usize) -> *mut u8 {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;

@@ -1,8 +1,8 @@
 //! The state of each cache line: its owner, its sharers, and the bytes that the owner wrote.
 //!
 //! As in a processor's caches, a read without a copy since the last write, or a write by another
-//! thread, takes the line from the owner. So a thread that spins on a line receives it once for
-//! each write. The sharing is true if the thread accesses bytes that the owner wrote.
+//! thread, takes the line from the owner. The sharing is true if the thread accesses bytes that the
+//! owner wrote.
 //!
 //! The table is lossy: lines whose numbers end alike replace each other, which is counted. Threads
 //! do not wait here, so simultaneous accesses to a line may lose a transfer.
@@ -51,8 +51,6 @@ pub fn room() -> usize {
 }
 
 /// An access of this thread to bytes of one line; bytes beyond its end are ignored.
-///
-/// Nearly every access takes only this path, and leaves the rest to [`slow`].
 #[inline(always)]
 pub fn access(address: usize, bytes: u32, is_write: bool) {
     let task = local::get();

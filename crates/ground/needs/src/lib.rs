@@ -3,7 +3,6 @@
 //!
 //! A program with the right name may still be unable to work: Debian's `openmpi-bin` provides
 //! `mpicc` without `mpi.h`, and `gcc` without `libc6-dev` compiles nothing that includes a header.
-//! Each function here therefore lets the program do a small piece of the test's work.
 //!
 //! | function | asks |
 //! |---|---|

@@ -56,7 +56,6 @@ impl Brake {
     pub(crate) fn on_time(root: &Root, folder: &str) -> Vec<Self> {
         let idle = is_set(root, folder, "cpu.idle")
             .then(|| Brake::new(root, folder, "cpu.idle", BrakeKind::Idle));
-        // Unlimited is "max".
         let percent: Option<f64> = root.number(&format!("{folder}/cpu.uclamp.max"));
         let clamped = percent.filter(|percent| *percent < 100.0);
         let clamped = clamped.map(|percent| {

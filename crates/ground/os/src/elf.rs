@@ -41,7 +41,6 @@ pub struct ElfSection {
     link: usize,
 }
 
-/// A mapped segment of instructions.
 #[derive(Clone, Copy, Debug)]
 struct Code {
     place: u64,

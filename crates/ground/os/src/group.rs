@@ -10,7 +10,6 @@ use std::time::Duration;
 /// most of a second on a busy computer.
 const ATTEMPTS: u32 = 750;
 
-/// Between attempts.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// The file to list or add members: threads in version 1, processes in version 2.

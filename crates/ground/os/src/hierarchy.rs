@@ -200,7 +200,6 @@ impl Hierarchies {
         path: &str,
         controller: &str,
     ) -> Result<Option<Located>, String> {
-        // A path that is not UTF-8.
         if path.contains(char::REPLACEMENT_CHARACTER) {
             return Err(format!(
                 "cannot read the limits of the control group {path}: its name is not UTF-8"

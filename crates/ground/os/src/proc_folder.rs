@@ -59,7 +59,7 @@ impl ProcFolder {
     }
 
     /// Keeps up to a limit of `schedstat` files open: opening one takes five times as long as
-    /// reading it. [`ProcFolder::forget`] closes those of ended threads.
+    /// reading it.
     pub fn keep_open(&mut self) {
         self.most_kept = MOST_KEPT.min(room_for_files().saturating_sub(LEFT_FREE) / 2);
     }

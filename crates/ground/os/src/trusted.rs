@@ -17,8 +17,6 @@
 //! | orders of other ranks | the handshake and the tags of `seatmap-cluster` |
 //! | plans, machines and other data named by the user | none: no commands |
 //!
-//! [`whole_file`](crate::whole_file) has the rule for writing.
-//!
 //! A trusted folder is a real directory of the effective user, not writable by group or others.
 //! Every folder above it must belong to root or that user and be writable by no other user, or be
 //! root's and sticky, like `/tmp`. The check walks down from `/` on descriptors (openat(2) with

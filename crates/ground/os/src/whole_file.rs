@@ -98,7 +98,6 @@ pub fn behind_links(path: &Path) -> io::Result<Option<PathBuf>> {
         }
         push_names(&mut names, &target);
     }
-    // Without links, keep the user's spelling.
     Ok(Some(if links == 0 { path.to_owned() } else { reached }))
 }
 

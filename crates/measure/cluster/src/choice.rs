@@ -75,7 +75,6 @@ pub(crate) fn grouped<K: Ord, V>(pairs: impl Iterator<Item = (K, V)>) -> BTreeMa
     groups
 }
 
-/// The key of a pair of nodes or groups.
 pub(crate) fn pair(a: usize, b: usize) -> [usize; 2] {
     [a.min(b), a.max(b)]
 }
@@ -213,7 +212,6 @@ impl Chooser<'_> {
             // Half a pair per node is reserved for held-back pairs.
             let Some(next) = next.filter(|_| self.left() > self.nodes / 2) else { return };
             self.measure(&[next]);
-            // It failed, and would fail again.
             if !self.known.contains_key(&next) {
                 return;
             }

@@ -276,7 +276,6 @@ impl NodePair {
     pub(crate) fn keep_better(&mut self, other: NodePair) {
         self.beside = self.beside.or(other.beside);
         for (own, other) in self.trips.iter_mut().zip(other.trips) {
-            // Shows both late and scattered trips.
             if own.size_bytes == other.size_bytes && other.p90_ns < own.p90_ns {
                 *own = other;
             }
@@ -310,8 +309,7 @@ impl Cluster {
     /// Reads a cluster file.
     ///
     /// # Errors
-    /// [`DocumentError`]: the text is not JSON, has another format, or its figures contradict each
-    /// other.
+    /// [`DocumentError`].
     pub fn from_json(text: &str) -> Result<Self, DocumentError> {
         let cluster: Cluster = seatmap_data::document::read(text, FORMAT)?;
         cluster.check().map_err(DocumentError::Inconsistent)?;
@@ -346,7 +344,6 @@ impl Cluster {
         seen
     }
 
-    /// The nodes of each measured pair.
     pub(crate) fn measured(&self) -> impl Iterator<Item = [usize; 2]> {
         self.pairs.iter().map(|pair| pair.nodes)
     }

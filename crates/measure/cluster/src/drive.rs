@@ -192,7 +192,6 @@ impl Line {
             HandshakeError::Slow => io::ErrorKind::TimedOut.into(),
             other => io::Error::other(other),
         })?;
-        // The other end may stop answering or stop reading.
         channel.set_read_timeout(Some(silence))?;
         channel.stream().set_write_timeout(Some(silence))?;
         Ok(Line { channel, buffer: vec![0x5a; LARGEST as usize], time })

@@ -91,7 +91,6 @@ impl<T: DeserializeOwned> Gate<T> {
     fn greet(&mut self, stream: TcpStream, from: IpAddr) {
         let hearing =
             stream.set_nonblocking(true).and_then(|()| Hearing::begin(&stream, self.purpose));
-        // The caller has already disconnected.
         let Ok(hearing) = hearing else { return };
         if self.strangers.len() == MOST {
             self.strangers.pop_front();

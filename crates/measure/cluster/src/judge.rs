@@ -4,19 +4,6 @@
 //! switches, the path between these. A rate is that of the slowest part, a time the sum of all.
 //! Noise never improves a figure, so a part is as good as the best path through it and is bad only
 //! if all of its paths are.
-//!
-//! | module | is |
-//! |---|---|
-//! | `figures` | the figures of a pair, by path and end |
-//! | `part` | the parts of a cluster, and the paths that use them |
-//! | `groups` | the group with which each node is compared |
-//! | `network` | the usual figures, for nodes in given groups |
-//! | `effects` | how a part changes figures, and whether that is a fault |
-//! | `explain` | the bad parts, those that explain most figures first |
-//! | `sentences` | the sentence for each fault |
-//! | `stopped` | nodes stopped by a quota of CPU time |
-//! | `odd` | faults in a node's own figures: packets, clock, facts |
-//! | `unreachable` | nodes and pairs that could not be measured |
 
 pub(crate) mod beside;
 mod effects;
@@ -251,7 +238,6 @@ impl<'a> Court<'a> {
         faults.extend([self.mtu(), self.clocks(), self.different()].concat());
         // Names and facts come from other computers.
         faults.iter_mut().for_each(|fault| fault.sentence = visible(&fault.sentence));
-        // The kinds are declared in the order of gravity.
         faults.sort_by(|a, b| {
             a.kind.cmp(&b.kind).then(b.factor.unwrap_or(0.0).total_cmp(&a.factor.unwrap_or(0.0)))
         });

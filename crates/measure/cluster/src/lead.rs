@@ -476,7 +476,6 @@ fn has_gone(stream: &TcpStream) -> bool {
 fn rounds(pairs: &[[usize; 2]], at_once: usize) -> Vec<Vec<[usize; 2]>> {
     let mut rounds: Vec<Vec<[usize; 2]>> = Vec::new();
     for pair in pairs {
-        // Two measurements on one node would disturb each other.
         let free = rounds.iter_mut().find(|round| {
             round.len() < at_once.max(1) && !round.iter().flatten().any(|node| pair.contains(node))
         });

@@ -126,7 +126,6 @@ impl Meeting {
         variable: impl Fn(&str) -> Option<String>,
     ) -> Self {
         match (asked, variable("MASTER_ADDR"), variable("MASTER_PORT")) {
-            // A path may also contain a colon.
             (Some(text), ..) if has_port(text) && !text.contains('/') => {
                 Meeting::Address(text.to_owned())
             }

@@ -31,7 +31,6 @@ pub fn core_distance(
     let samples = &outcome.samples;
     let resolution_ns = plan.resolution_ns(clock_step_ns);
     let pairs = schedule::all_pairs(samples.pus().len());
-    // In parallel, because the bootstrap intervals take time.
     let Ok(results) = pool::try_map::<_, _, _, Infallible>(
         &pairs,
         || (),

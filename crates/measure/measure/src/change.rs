@@ -46,7 +46,6 @@ struct Both {
 impl Both {
     fn of(before: &CoreDistance, now: &CoreDistance, (i, j): (usize, usize)) -> Option<Self> {
         let pus = [now.pus[i], now.pus[j]];
-        // The earlier measurement may have other PUs in another order.
         let at = [before.index_of(pus[0])?, before.index_of(pus[1])?];
         let medians = [figures(before, at), figures(now, [i, j])];
         medians.iter().all(|(median_ns, _)| *median_ns > 0.0).then_some(Both { pus, medians })

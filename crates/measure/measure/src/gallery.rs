@@ -1,8 +1,5 @@
 //! Many machines side by side.
 //!
-//! How far do two computers with the same processor differ? Which machine suits a program
-//! with a known pattern?
-//!
 //! | module | holds |
 //! |---|---|
 //! | [`collection`] | the machines, each with a unique name |

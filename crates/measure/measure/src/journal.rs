@@ -19,7 +19,6 @@ use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::path::Path;
 
-/// Name and version of the format.
 const FORMAT: &str = "seatmap-journal/2";
 
 /// One visit, as on its line.

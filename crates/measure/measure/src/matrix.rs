@@ -117,7 +117,6 @@ impl<P: Probe> MatrixRun<'_, P> {
         pass: usize,
         course: &mut Course,
     ) -> Result<ControlFlow<()>, MeasureError<P::Error>> {
-        // A resumed run repeats the order.
         let seed = self.plan.seed.wrapping_add(pass as u64);
         for round in schedule::rounds(pairs, self.group_of, self.together, seed) {
             let (there, missing): (Vec<_>, Vec<_>) =

@@ -88,7 +88,6 @@ pub fn remember(profile: &Profile, pus: &[u32]) -> Remembrance {
         return Remembrance::Unkept;
     }
     let Some(path) = host_profile() else { return Remembrance::Homeless };
-    // A damaged or foreign file is replaced.
     let before = remembered::latest().ok().and_then(of_this_computer);
     let lost = before.as_ref().map(|before| lost(before, profile, &here.set_apart));
     if let Some(lost) = lost.filter(|lost| !lost.is_empty()) {

@@ -1,7 +1,5 @@
 //! Seats for the threads of a running program, and homes of its cache lines.
 //!
-//! `seatmap_place` only computes; this module uses the program's machine.
-//!
 //! | module | holds |
 //! |---|---|
 //! | [`program`] | a program's channels, with a seat and a line for each thread |

@@ -261,6 +261,5 @@ fn traffic_groups(topology: &Topology, pus: &[u32]) -> Vec<usize> {
         .iter()
         .map(|os| topology.pu(*os).map(|pu| (pu.l3.is_none().then_some(pu.package), pu.l3)))
         .collect();
-    // Cache numbers may have gaps.
     linkage::renumbered(&keys)
 }

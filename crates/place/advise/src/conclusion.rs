@@ -329,7 +329,6 @@ fn by_trial(evidence: &Evidence) -> Conclusion {
 fn by_seats(evidence: &Evidence) -> Conclusion {
     let Some(trial) = &evidence.trial else {
         let why = evidence.no_trial.clone().unwrap_or(NoTrial::Ended);
-        // Without other seats, the kernel's placement is the only one.
         return if why == NoTrial::NoSeats {
             Conclusion::leave(Reason::NotTried { why }, Confidence::Medium)
         } else {

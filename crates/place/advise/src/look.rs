@@ -239,7 +239,6 @@ impl Running {
         let mut seating = self.watcher.as_mut().map(Watcher::seating).unwrap_or_default();
         let is_gone = seating.threads.is_empty();
         if let Some(last) = self.last.take().filter(|_| is_gone) {
-            // Watched until the end of the look.
             let cpus = std::mem::take(&mut seating.cpus);
             seating = Seating { cpus, ..last };
         }
@@ -389,7 +388,6 @@ fn has_openmp(seating: &Seating) -> bool {
     })
 }
 
-/// Whether the last part of this path names an OpenMP runtime.
 fn is_openmp(path: &str) -> bool {
     let file = path.rsplit('/').next().unwrap_or_default();
     OPENMP.iter().any(|runtime| file.starts_with(runtime))

@@ -127,7 +127,6 @@ impl AdviceRequest {
                 }
                 None => evidence.no_trial = Some(NoTrial::Ended),
             }
-            // The command may have exited during the trial.
             if let Some(child) = &mut child {
                 fill_failure(&mut evidence, child);
             }
@@ -161,7 +160,6 @@ impl AdviceRequest {
         stop: &dyn Fn() -> bool,
     ) -> Result<ExaminedProgram, AdviseError> {
         let choice = ProcessChoice::Processes { pids, with_children: true };
-        // A partner may have exited since.
         let both = match self.examine(&Scope::Running(choice), LOOK_TOGETHER, stop) {
             Ok(both) => both,
             Err(AdviseError::Interrupted) => return Err(AdviseError::Interrupted),
@@ -279,7 +277,6 @@ impl AdviceRequest {
     }
 }
 
-/// A program with the findings of a look.
 struct ExaminedProgram {
     evidence: Evidence,
     observation: Option<Observation>,

@@ -173,7 +173,6 @@ impl SeatTrial<'_> {
     fn seat(&self, masks: &mut Masks, arm: usize) -> Result<usize, AdviseError> {
         let Some(candidate) = arm.checked_sub(DEFAULTS).map(|at| &self.candidates[at]) else {
             masks.free();
-            // An exited thread does not count as refused.
             return Ok(0);
         };
         let sets = candidate.sets();

@@ -39,14 +39,12 @@ pub fn assign(rows: usize, columns: usize, cost: &[f64]) -> (f64, Vec<usize>) {
                     u[row_of[to]] += delta;
                     v[to] -= delta;
                 } else {
-                    // The potentials have just risen by delta.
                     least[to] -= delta;
                 }
             }
             column = next;
         }
         while column != 0 {
-            // Shifts each row on the path to the next column.
             row_of[column] = row_of[way[column]];
             column = way[column];
         }

@@ -54,7 +54,6 @@ pub(crate) fn baselines(
 /// scattered (`OMP_PROC_BIND=spread`). For a time, each core gets one task first ([`cores_first`]).
 pub(crate) fn usual(request: &PlaceRequest, tasks: usize, pus: &Pus) -> [Vec<usize>; 3] {
     let mut os = pus.os.clone();
-    // The user's order may differ from the OS's.
     os.sort_unstable();
     let topology = &request.profile.topology;
     let core = cores(request, pus);

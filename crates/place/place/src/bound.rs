@@ -42,7 +42,6 @@ pub fn gilmore_lawler(problem: &Problem, limit: &SearchLimit) -> f64 {
         {
             Ok((sum, _)) | Err(sum) => sum,
         });
-    // Each pair counts for both its tasks.
     0.5 * sum
 }
 
@@ -160,7 +159,6 @@ fn best_sum(
 
 fn nearest(mut all: Vec<(f64, usize)>, wanted: usize) -> Vec<(f64, usize)> {
     if wanted < all.len() && wanted > 0 {
-        // Only the nearest need sorting.
         all.select_nth_unstable_by(wanted - 1, by_distance);
         all.truncate(wanted);
     }

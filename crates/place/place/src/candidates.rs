@@ -32,7 +32,7 @@ impl PlaceRequest<'_> {
     /// last. Any two differ for a quarter of the tasks, so that every run adds information.
     ///
     /// # Errors
-    /// [`PlaceError`]: the request cannot be met on this machine.
+    /// [`PlaceError`].
     pub fn candidates(&self, most: usize) -> Result<Vec<PlacementCandidate>, PlaceError> {
         let pus = self.pus()?;
         let problem = problem(self, &pus)?;
@@ -43,9 +43,7 @@ impl PlaceRequest<'_> {
             links: Links::new(self.profile, &pus),
         };
         let best = self.place()?;
-        // One place is for the bad one.
         let mut chosen = Chosen { most: most.saturating_sub(1).max(1), candidates: Vec::new() };
-        // Candidates are added in order of worth.
         chosen.add("best", best.placement, best.cost);
         field
             .usual()
@@ -111,7 +109,6 @@ impl Field<'_> {
 
     /// The first search has spent the request's time.
     fn further(&self) -> SearchLimit {
-        // Searches by count must remain reproducible.
         let first = &self.request.limit;
         if first.deadline.is_none() {
             return first.clone();

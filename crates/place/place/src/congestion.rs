@@ -101,7 +101,6 @@ impl<'a> State<'a> {
     }
 
     fn may_swap(&self, task: usize, other: usize) -> bool {
-        // Only tasks can be fixed; holes cannot.
         let are_free = [task, other]
             .into_iter()
             .all(|item| self.problem.fixed.get(item).is_none_or(Option::is_none));
@@ -112,7 +111,6 @@ impl<'a> State<'a> {
     }
 
     fn propose(&mut self, rng: &mut Xoshiro, temperature: f64) {
-        // Swapping two holes would change nothing.
         let task = rng.below(self.problem.tasks());
         let other = rng.below(self.slot_of.len());
         if !self.may_swap(task, other) {
@@ -124,7 +122,6 @@ impl<'a> State<'a> {
         // Metropolis et al. 1953.
         if self.value > before.0 && rng.unit() >= ((before.0 - self.value) / temperature).exp() {
             self.exchange(task, other);
-            // A rejected proposal must not add rounding errors.
             (self.value, self.distance) = before;
         }
     }
@@ -143,7 +140,6 @@ impl<'a> State<'a> {
 
     fn account(&mut self, a: usize, b: usize, sign: f64) {
         for item in [a, b].into_iter().filter(|item| *item < self.problem.tasks()) {
-            // Both rows have the edge between the two.
             for (with, weight) in
                 self.problem.traffic.of(item).filter(|(with, _)| item == a || *with != a)
             {

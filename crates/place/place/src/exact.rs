@@ -66,7 +66,6 @@ impl Tree<'_> {
         let task = self.order[depth];
         let mut tries: Vec<(f64, usize)> =
             self.candidates(task).map(|slot| (self.added(task, slot), slot)).collect();
-        // An early good placement prunes more.
         tries.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let mut tried: Vec<usize> = Vec::new();
         for (added, slot) in tries {

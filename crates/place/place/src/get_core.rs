@@ -38,7 +38,6 @@ pub(crate) fn get_core(
             .map(|slot| {
                 let row = known.index_of(pus.os[problem.pu(slot as u32)]);
                 let offset = row.and_then(|row| model.offset_ns.get(row)?.get(home));
-                // PUs with unknown offsets come last.
                 (offset.copied().unwrap_or(f64::INFINITY), slot)
             })
             .min_by(|a, b| a.0.total_cmp(&b.0));

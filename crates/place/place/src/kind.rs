@@ -59,7 +59,6 @@ impl PlaceRequest<'_> {
         starts
             .into_iter()
             .map(|(fastest, kind)| {
-                // As the fastest of a group.
                 let equal = fastest * (1.0 - EQUAL)..=fastest;
                 all.iter()
                     .copied()

@@ -80,7 +80,6 @@ fn is_positive(traffic: &Traffic, most: f64, shift: f64) -> bool {
             row[j] = (row[j] - dot) / above[j];
         }
         let square: f64 = row[i] - row[..i].iter().map(|x| x * x).sum::<f64>();
-        // Otherwise there is no Cholesky factor.
         if square <= 0.0 {
             return false;
         }

@@ -32,7 +32,6 @@ impl Links {
                 .groups(&profile.topology, &pus.os)
                 .filter(|groups| Some(groups) != below.as_ref());
             if let Some(groups) = groups {
-                // The topology's number, as in other output.
                 let own = |pu: usize| level.of(profile.topology.pu(pus.os[pu])?);
                 let number = |group: u32| own(groups.iter().position(|of| *of == group)?);
                 links.add(level.name(), &groups, &|group| number(group).unwrap_or(group));
@@ -47,7 +46,6 @@ impl Links {
 
     fn add(&mut self, level: &str, groups: &[u32], number: &dyn Fn(u32) -> u32) {
         let count = count(groups);
-        // One group has no border, and one PU does not form a group.
         if count < 2 || count == groups.len() {
             return;
         }
@@ -83,7 +81,6 @@ impl Links {
     }
 
     pub(crate) fn load(&self, loads: &mut [f64], a: usize, b: usize, weight: f64) {
-        // Between groups, traffic leaves one and enters the other.
         for (a, b) in self.of_pu[a].iter().zip(&self.of_pu[b]).filter(|(a, b)| a != b) {
             loads[*a as usize] += weight;
             loads[*b as usize] += weight;

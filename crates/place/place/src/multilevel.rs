@@ -15,7 +15,6 @@ const SMALL: usize = 600;
 /// and splits the pairs again, with a descent on each level (the V-cycle of Walshaw 2004).
 pub fn multilevel(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolution {
     let mut rng = Xoshiro::new(seed);
-    // The rest is for kicks on the whole problem.
     let mut best = cycle(problem, &limit.part(3), seed);
     if let Some(mut engine) =
         Sparse::new(problem, lawful(problem, best.solution.slot_of.clone()), limit)
@@ -51,7 +50,6 @@ fn pairs_of_items(problem: &Problem) -> MatchedPairs {
     let n = problem.slots();
     let mut partner = vec![u32::MAX; n];
     let mut order: Vec<usize> = (0..problem.tasks()).collect();
-    // Tasks with many partners still find one later.
     order.sort_by_key(|task| problem.traffic.degree(*task));
     for task in order {
         let free = problem.traffic.of(task).filter(|(with, _)| partner[*with] == u32::MAX);

@@ -23,9 +23,8 @@ impl PlaceRequest<'_> {
     /// Searches until the limit, or until the answer is proven.
     ///
     /// # Errors
-    /// [`PlaceError`]: the request cannot be met on this machine.
+    /// [`PlaceError`].
     pub fn place(&self) -> Result<PlacementResult, PlaceError> {
-        // A maximum over seats has its own search.
         if self.objective == Objective::Time {
             return self.place_by_time();
         }
@@ -55,7 +54,6 @@ impl PlaceRequest<'_> {
         let mut pu_of = problem.pus_of(&solution.slot_of);
         // The search may add costs of crossings, and uses single precision.
         let mut found = cost(&pu_of);
-        // With other methods the user wants the method's own result.
         if self.method == PlaceMethod::Auto
             && let Some((usual, cost, name)) =
                 baselines::as_good(self, &problem, &pus, found, cost, is_allowed)
@@ -107,7 +105,6 @@ impl PlaceRequest<'_> {
             &self.limit,
             |pu_of| {
                 let time_ns = (judge.time_ns)(&pus.os_of(pu_of)).unwrap_or_else(|error| {
-                    // The baselines take no errors: keep the first one.
                     failure.get_or_init(|| error);
                     f64::NAN
                 });
@@ -125,7 +122,6 @@ impl PlaceRequest<'_> {
         let run = run.into_inner();
         let mut starts = vec![by_distance, natural];
         for (pu_of, time_ns) in &run {
-            // Baselines have run already.
             starts.extend(
                 baselines::assignment(searched, pu_of)
                     .inspect(|slot_of| trials.know(slot_of, *time_ns)),
@@ -136,7 +132,6 @@ impl PlaceRequest<'_> {
         let agreement = Some(self.agreement(&problem, &pus, &links, &run));
         let proof = Proof {
             lower_bound: judge.floor_ns,
-            // A divided problem allows only placements within its sections.
             optimal: all && divided.is_none(),
             rounded: ROUNDED,
             method,
@@ -246,7 +241,6 @@ impl PlaceRequest<'_> {
             .transpose()?;
         let searched = divided.as_ref().unwrap_or(problem);
         if self.objective == Objective::Congestion {
-            // Near partners cross few borders.
             let start = side_by_side(self.threads, self.seed, |seed| {
                 portfolio(searched, &self.limit.part(4), seed)
             });
@@ -278,7 +272,6 @@ impl PlaceRequest<'_> {
         sections: Option<&[u32]>,
     ) -> Result<Vec<seatmap_data::plan::Channel>, PlaceError> {
         let knows_homes = channels::homes(self).is_ok();
-        // Other methods choose lines only on request.
         let is_wanted = self.homes
             || (knows_homes && matches!(self.method, PlaceMethod::Pizza(_) | PlaceMethod::GetCore));
         if !is_wanted {

@@ -69,7 +69,6 @@ impl PlaceRequest<'_> {
         let along = [compact, numbered];
         let close =
             along.iter().map(|order: &Vec<usize>| order[..tasks].to_vec()).collect::<Vec<_>>();
-        // Then a runtime's places are hardware threads.
         if self.smt_cores().is_some() && self.one_per.is_none() {
             return vec![
                 ("OMP_PLACES=threads OMP_PROC_BIND=close", close.clone()),

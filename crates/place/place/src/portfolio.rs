@@ -114,7 +114,6 @@ pub(crate) fn refine(
             None => return,
         },
     };
-    // At the deadline an engine may return its input.
     if found.cost < started.solution.cost {
         started.solution = found;
     }

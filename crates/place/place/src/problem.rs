@@ -55,7 +55,6 @@ impl Problem {
         self.traffic.cost(|a, b| self.apart(slot_of[a], slot_of[b]))
     }
 
-    /// The PU of each task.
     pub(crate) fn pus_of(&self, slot_of: &[u32]) -> Vec<usize> {
         slot_of[..self.tasks()].iter().map(|slot| self.pu(*slot)).collect()
     }

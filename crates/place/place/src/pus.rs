@@ -79,12 +79,10 @@ impl Pus {
         place_of(&self.os, os, |other| *other)
     }
 
-    /// The rows of a placement's PUs.
     pub(crate) fn rows(&self, placement: &[u32]) -> Result<Vec<usize>, PlaceError> {
         placement.iter().map(|os| self.index_of(*os).ok_or(PlaceError::NoSuchPu(*os))).collect()
     }
 
-    /// The OS indices of rows.
     pub(crate) fn os_of(&self, rows: &[usize]) -> Vec<u32> {
         rows.iter().map(|row| self.os[*row]).collect()
     }

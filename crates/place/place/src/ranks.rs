@@ -1,8 +1,7 @@
 //! Where the ranks of a job should run: on which node of a cluster, and on which of its CPUs.
 //!
-//! [`over_nodes`] decides which ranks share a node, by measured round trips between nodes.
-//! [`inside`] then places a node's ranks by core distances ([`place`](mod@crate::place)). MPI
-//! reorders nothing: [`export`] writes files that make launchers start the ranks in their places.
+//! MPI reorders nothing: [`export`] writes files that make launchers start the ranks in their
+//! places.
 //!
 //! | module | holds |
 //! |---|---|

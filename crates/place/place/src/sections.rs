@@ -59,7 +59,6 @@ pub(crate) fn divided(
     let distance = Square::from_fn(n, |i, j| {
         problem.distance[(i, j)] + if section_of_pu[i] == section_of_pu[j] { 0.0 } else { price }
     });
-    // Shared PUs already use the zones.
     if !problem.zones.are_free() {
         return Err(PlaceError::SharedSections);
     }

@@ -80,7 +80,6 @@ impl PlaceRequest<'_> {
         let mut first: Vec<Option<u32>> = vec![None; count(&groups)];
         for (_, os) in &self.fixed {
             let at = all.index_of(*os).ok_or(PlaceError::NoSuchPu(*os))?;
-            // Slots check two tasks on the same PU.
             let taken = first[groups[at] as usize].replace(*os);
             if let Some(taken) = taken.filter(|taken| taken != os) {
                 return Err(PlaceError::SharedGroup { pus: [taken, *os], group: level.name() });

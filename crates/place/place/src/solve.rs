@@ -68,7 +68,6 @@ pub fn cheapest(
     } else {
         side_by_side(threads, seed, |seed| portfolio(problem, &until, seed))
     };
-    // Sums of changes have rounding errors.
     best.solution.cost = problem.cost(&best.solution.slot_of);
     if best.solution.cost <= lower_bound * ROUNDED {
         return cheapest_by(best.solution, true, best.name);
@@ -181,7 +180,6 @@ fn in_turns(
     let mut is_tabu = false;
     let mut has_helped = false;
     for turn in 0..TURNS {
-        // The first turn is tabu search.
         is_tabu = is_tabu == has_helped;
         // An eighth, then a seventh of the rest, and so on.
         let part = limit.part(TURNS - turn);

@@ -10,13 +10,6 @@
 //! Tasks that sleep until a message comes pay wakeups instead: two messages are one round trip, so
 //! each costs half, charged to both seats, or once to a shared seat. The slowest seat's time is the
 //! placement's cost; the sum over all seats breaks ties.
-//!
-//! | module | holds |
-//! |---|---|
-//! | `placement` | a placement that changes task by task |
-//! | `search` | starts, descents and kicks |
-//! | `exact` | branch and bound for few tasks |
-//! | `bound` | a lower bound on the time of any placement |
 
 mod bound;
 mod exact;

@@ -21,7 +21,6 @@ impl Traffic {
             .filter(|(from, to, weight)| from != to && *from.max(to) < tasks && *weight != 0.0)
             .map(|(from, to, weight)| (from as u32, to as u32, weight))
             .collect();
-        // Patterns are sorted already.
         if !edges.is_sorted_by_key(|(from, to, _)| (*from, *to)) {
             edges.sort_by_key(|(from, to, _)| (*from, *to));
         }
@@ -50,7 +49,6 @@ impl Traffic {
         let mut leaving = leaving.peekable();
         let mut arriving = arriving.peekable();
         let start = self.with.len();
-        // Both directions of a pair are adjacent.
         while let Some((with, weight)) = match (leaving.peek(), arriving.peek()) {
             (Some(one), Some(other)) if one.0 > other.0 => arriving.next(),
             (Some(_), _) => leaving.next(),

@@ -219,7 +219,6 @@ fn run(
     let done = beside(parts.len(), |at| parts.get(at).map(|part| times(judge, part, limit)));
     let mut all = Vec::with_capacity(placements.len());
     for (part, done) in parts.iter().zip(done) {
-        // Parts whose thread failed run here.
         let timed =
             done.flatten().unwrap_or_else(|| times(judge, part, limit)).map_err(PlaceError::Run)?;
         all.extend(timed);

@@ -221,7 +221,7 @@ impl ServicesFile {
     /// Reads the file and checks that its parts fit together.
     ///
     /// # Errors
-    /// [`ServicesFileError`], with line and column for invalid TOML.
+    /// [`ServicesFileError`].
     pub fn from_toml(text: &str) -> Result<Self, ServicesFileError> {
         let read = toml::from_str(text).and_then(|_: Outline| toml::from_str(text));
         let file: ServicesFile = read.map_err(|error| ServicesFileError::Syntax {

@@ -1,13 +1,6 @@
 //! Seats the services of a whole computer together: finds, records and plans them, applies the
 //! plan, and undoes it.
 //!
-//! The user lists the services in `services.toml` ([`mod@file`]). [`recorder`] writes the load of
-//! each over time ([`record`]). From that, [`plan`] finds a set of CPUs for each service, and
-//! compares it with other tools' sets and with a bound.
-//!
-//! [`apply`] gives the running services these sets for a limited time, then restores the old ones.
-//! [`drift`] reports later changes.
-//!
 //! | module | holds |
 //! |---|---|
 //! | [`mod@file`] | `services.toml`: the services and their limits |

@@ -208,7 +208,6 @@ struct FormerMasks {
 
 impl FormerMasks {
     fn note(&mut self, pid: Tid, tid: Tid) {
-        // An ended thread needs none.
         if let Ok(mask) = affinity::to_put_back(tid) {
             self.processes.entry(pid).or_default().push((tid, mask));
         }

@@ -5,10 +5,6 @@
 //! it. It preloads no library, so it can seat static programs and programs in every language. When
 //! the last seat is taken, it releases the program.
 //!
-//! A daemon's threads stay on their seats long after the starting command has ended, so the
-//! launcher watches a program while any of its processes lives, and the caller waits for another
-//! process than the tracing one ([`front`]).
-//!
 //! | module | does |
 //! |---|---|
 //! | [`request`] | seats and memory as requested, and on this computer |

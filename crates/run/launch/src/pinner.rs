@@ -155,7 +155,6 @@ impl Pinner {
         }
         let renamed = self.note_name(tid, &task);
         if self.move_by_name(tid, &task.name) || self.sit_in_time(tid) {
-            // The reading is from before the thread moved.
             return true;
         }
         self.check(tid, &task);

@@ -167,7 +167,6 @@ impl SeatingRequest {
 
     fn allocator(&self, remarks: &mut Vec<SeatingRemark>) -> Result<SeatAllocator, SeatingError> {
         let start = if self.is_running { LaunchInstance::Alone } else { this_start()? };
-        // The job's plan has divided the CPUs already.
         let is_divided = matches!(self.seats, SeatSource::Rank(_));
         let seats = self.list(remarks)?;
         let seats = if is_divided || seats.cpus.is_empty() {

@@ -1,8 +1,7 @@
 //! The launcher's signals.
 //!
-//! The program stays in the launcher's process group, so that pipelines, the terminal and job
-//! control work as without a launcher. Signals from the terminal (Ctrl-C, Ctrl-Z, a new size) reach
-//! the whole group, including the program. Signals to the launcher alone are forwarded.
+//! Signals from the terminal (Ctrl-C, Ctrl-Z, a new size) reach the whole process group, including
+//! the program. Signals to the launcher alone are forwarded.
 
 use seatmap_os::Tid;
 use std::io;

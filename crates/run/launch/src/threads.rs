@@ -124,7 +124,6 @@ impl ThreadTable {
         self.living.values().map(|living| living.pid).collect()
     }
 
-    /// The number of threads of each process.
     pub(crate) fn counts(&self) -> BTreeMap<Tid, usize> {
         let mut counts = BTreeMap::new();
         for living in self.living.values() {
@@ -141,7 +140,6 @@ impl ThreadTable {
     pub(crate) fn sits(&mut self, tid: Tid, seat: Option<Seat>) {
         let Some(living) = self.living.get_mut(&tid) else { return };
         living.seat.clone_from(&seat);
-        // Skipped threads do not count.
         if seat.is_some() && std::mem::take(&mut living.is_unseated) {
             self.unseated -= 1;
         }

@@ -283,7 +283,6 @@ fn shared_lines(transfers: &[LineTransfer], places: &HashMap<ThreadKey, usize>) 
 }
 
 fn bytes(line: u64, words: u8) -> String {
-    // Without a word this is the line's address.
     format!("{:#x}", line * LINE_BYTES + u64::from(words.trailing_zeros() % 8) * 8)
 }
 

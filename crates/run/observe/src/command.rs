@@ -49,7 +49,6 @@ impl SubjectCommand {
     fn direct(&self, command: &mut Command) {
         if self.leaves_stdout {
             let stderr = io::stderr().as_fd().try_clone_to_owned();
-            // The document stays intact.
             command.stdout(stderr.map_or_else(|_| Stdio::null(), Stdio::from));
         }
     }

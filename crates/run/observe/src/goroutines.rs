@@ -1,10 +1,4 @@
 //! Go programs under observation: goroutines communicate, but the kernel sees only threads.
-//!
-//! | module | does |
-//! |---|---|
-//! | `functions` | the starts of Go's runtime functions |
-//! | `programs` | the eBPF programs at these |
-//! | `handoffs` | attaches them, and counts handed goroutines |
 
 mod functions;
 mod handoffs;

@@ -115,7 +115,6 @@ fn rank(trace: &TraceText) -> Result<Rank, TraceError> {
         head: trace.head()?,
         called: Vec::new(),
         unseen: Vec::new(),
-        // A file is incomplete until its last line says otherwise.
         cut_off: Some(trace.cut_off()),
     };
     for record in trace.records()? {

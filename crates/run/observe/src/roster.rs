@@ -38,10 +38,8 @@ impl Roster {
             // A reused TID has another creation time and means a new thread.
             let known = known.filter(|place| self.members[*place].born.born_ns == born.born_ns);
             let place = known.unwrap_or_else(|| self.arrive(&born));
-            // It ended before the first look.
             let was_missed = known.is_none() && born.born_ns == 0 && born.end.is_none();
             self.members[place].is_left_out |= was_missed && self.members[place].started_ticks == 0;
-            // A reused TID has another creation time, and so another index.
             let member = &self.members[place].born;
             invariant!(
                 member.tid == born.tid && (member.end.is_none() || born.end.is_some()),

@@ -110,7 +110,6 @@ impl ObservationSession {
             early: Vec::new(),
             go_programs: GoPrograms::default(),
         };
-        // Earlier CPU times do not count.
         let look = session.source.look()?;
         session.roster.update(look.threads);
         session.early = look.talk;

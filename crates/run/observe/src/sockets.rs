@@ -1,10 +1,4 @@
 //! The method `sockets`: bytes over pipes, unix sockets and TCP.
-//!
-//! | module | does |
-//! |---|---|
-//! | `programs` | the eBPF programs |
-//! | `pipes` | the program at the end of all system calls |
-//! | `flows` | matches writers and readers |
 
 mod flows;
 mod pipes;

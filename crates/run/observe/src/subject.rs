@@ -113,7 +113,6 @@ fn with_descendants(first: BTreeSet<Tid>) -> io::Result<BTreeSet<Tid>> {
     let own = std::process::id() as Tid;
     let mut children = BTreeMap::<Tid, Vec<Tid>>::new();
     for pid in task::processes(&root).map_err(|error| error.source)? {
-        // An ended process that is not reaped does nothing.
         if let Some(parent) = task::parent(&root, pid).filter(|_| pid != own && task::lives(pid)) {
             children.entry(parent).or_default().push(pid);
         }

@@ -1,12 +1,4 @@
 //! The method `wakeups`: which thread ended which thread's wait.
-//!
-//! | module | does |
-//! |---|---|
-//! | `layout` | the offsets of fields in the kernel's structures |
-//! | `programs` | the eBPF programs |
-//! | `key` | one kind of wakeup, as the programs count it |
-//! | `ebpf` | loads the programs, and reads their counts |
-//! | `perf` | reads the kernel's records instead, if eBPF is not permitted |
 
 mod ebpf;
 mod key;

@@ -252,7 +252,6 @@ impl ProgramRecord {
                 }
                 let noted =
                     self.creations.iter().position(|one| !one.is_thread && one.creator == creator);
-                // Its creation was matched with another process.
                 let Some(noted) = noted else { continue };
                 let creation = self.creations.remove(noted);
                 self.processes.push(RecordedProcess { pid: child, parent: pid });

@@ -307,7 +307,6 @@ fn seated(thread: &RecordedThread, at_s: f64, lasted_s: f64) -> WatchedThread {
         run_s: seconds(thread.run_ns),
         run_percent: (seconds(thread.run_ns) / life_s * 100.0).min(100.0),
         wait_s: Some(seconds(thread.wait_ns)),
-        // Waits here mean nothing for the machine.
         wait_percent: None,
         ..WatchedThread::default()
     }

@@ -42,7 +42,6 @@ impl StageFailure {
     }
 }
 
-/// A machine's files in place of this computer's.
 pub(crate) fn files(tree: &MachineTree, root: &Root) -> PrivateFiles {
     let has_nodes = root.has(NODES);
     let folders: &[&str] = if has_nodes { &[CPUS, NODES] } else { &[SYSTEM] };

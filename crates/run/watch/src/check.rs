@@ -142,13 +142,11 @@ impl CheckRequest {
             ..WatchOptions::default()
         };
         let choice = match (&self.choice, &self.standard.seats) {
-            // A job's ranks on this computer, bound or not.
             (ProcessChoice::Bound, ExpectedSource::Ranks(ranks)) => match ranks.living()? {
                 pids if pids.is_empty() => return Ok(None),
                 pids => ProcessChoice::Processes { pids, with_children: false },
             },
             (choice, _) => match (choice, self.standard.reported()) {
-                // The program of the file, bound or not.
                 (ProcessChoice::Bound, Some(program)) => {
                     let pids = program.processes.iter().copied().collect();
                     ProcessChoice::Processes { pids, with_children: false }
@@ -190,7 +188,6 @@ impl RunningCheck<'_> {
         let request = self.request;
         let Some(watcher) = &mut self.watcher else {
             let machine = request.machine.clone();
-            // Other users' bound programs may be hidden.
             let unseen = files::hidden_threads(&Root::new("/"));
             self.seating =
                 Seating { format: FORMAT.to_owned(), machine, unseen, ..Seating::default() };
@@ -199,7 +196,6 @@ impl RunningCheck<'_> {
         // A user may end a repeated check within its first window.
         watcher.watch(request.window, stop);
         self.seating = watcher.seating();
-        // A repeated check ends by itself with the programs.
         let is_once = request.again_every.is_none();
         // If `/proc` hides other users, it may show no program at all.
         if is_once && self.seating.processes.is_empty() && request.choice != ProcessChoice::All {

@@ -117,7 +117,6 @@ impl Expected {
     /// last seats when the file was written.
     pub fn of_living(text: &str, root: &Root) -> Result<Self, ReportError> {
         let mut expected = Self::of_seating(text)?;
-        // Without PIDs it is like a plan.
         let Some(program) = expected.program.take() else { return Ok(expected) };
         let program = program.living(root)?;
         expected

@@ -163,7 +163,6 @@ pub fn judge(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec
     if criteria.rules.iter().any(|rule| *rule != Rule::Default) {
         found.extend(moved::unjudged(&facts));
     }
-    // A named rule may repeat a default one's finding.
     let mut distinct: Vec<Finding> = Vec::new();
     for finding in found {
         if distinct.iter().all(|other| !other.is_same(&finding)) {

@@ -80,7 +80,6 @@ impl Limiting {
                 let counts = Counts { stops: brake.stops, ..Counts::default() };
                 (brake.file, counts)
             });
-            // The present counters are the first ones of the next round.
             self.at_first.extend(quotas.chain(brakes));
         }
         self.members.clear();
@@ -123,7 +122,6 @@ impl Limiting {
     }
 
     fn note_apart(&mut self, tid: Tid, own: &ControlGroups, of_process: &ControlGroups) {
-        // Most threads need none in the document.
         let [own_cpus, process_cpus] = [own, of_process]
             .map(|groups| self.now.get(groups).and_then(|limits| limits.cpus.as_deref()));
         if own_cpus != process_cpus

@@ -187,7 +187,6 @@ impl LiveWatch {
         self.before_ns = began_ns;
         self.looks += 1;
         self.at_ns = (self.clock)();
-        // If the choice fails, living processes stay.
         let pids = self
             .choice
             .processes(&mut self.files)
@@ -366,7 +365,6 @@ impl LiveWatch {
                 self.processes.insert(*pid, Process { group, runtimes, ..process });
             }
         }
-        // The first seating may be the only one.
         if is_due || self.looks == 1 {
             self.quotas = self.limiting.quotas(&self.files);
             self.brakes = self.limiting.brakes(self.seen.values().map(|seen| &seen.thread));
@@ -410,7 +408,6 @@ impl LiveWatch {
         if self.looks > self.others_until {
             return BTreeMap::new();
         }
-        // Only shares of one look's time are valid.
         let is_before = self.others_at + 1 == self.looks;
         let before = self.read_others(pids);
         if is_before { self.others.since(&before, &mut self.files) } else { BTreeMap::new() }
@@ -535,7 +532,6 @@ impl Seen {
         self.thread.wait_s = times.wait_ns.map(seconds);
         self.thread.age_s += seconds(watched_ns);
         self.has_run |= times.run_ns > self.times.run_ns;
-        // Without running it has not left its CPU.
         if !self.has_run {
             self.rates = Rates { migrations: Some(0.0), ..Rates::default() };
             (self.thread.voluntary_per_s, self.thread.forced_per_s) = (Some(0.0), Some(0.0));

@@ -193,7 +193,6 @@ impl Looks {
         let same =
             self.seen.remove(&(pid, tid)).filter(|seen| seen.started_ticks == last.started_ticks);
         let mut seen = same.unwrap_or_else(|| self.newcomer(files, &last, times, now_ns));
-        // It has run since the latest look.
         if times.run_ns > seen.run_ns {
             seen.count(last.cpu);
         }
@@ -225,7 +224,6 @@ impl Looks {
         }
         seen.fill_rates(&mut thread, now_ns);
         let switches = Some(([thread.voluntary_switches, thread.forced_switches], now_ns));
-        // Assumes that it stays as busy.
         let is_busy = times.run_ns > seen.first.run_ns;
         let started_ticks = seen.started_ticks;
         Some((

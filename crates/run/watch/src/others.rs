@@ -72,7 +72,6 @@ impl Others {
         let mut found: BTreeMap<u32, Vec<Stranger>> = BTreeMap::new();
         let watched_ns = self.at_ns.saturating_sub(earlier.at_ns);
         let ran = self.run_ns.iter().filter_map(|(ids, now)| {
-            // All time of a new thread is from this period.
             let before =
                 earlier.run_ns.get(ids).copied().filter(|before| before <= now).unwrap_or(0);
             let share = percent(now - before, watched_ns);

@@ -203,7 +203,6 @@ impl ChannelState {
         let complete = mask & !pending;
         let is_met = match condition {
             TagCondition::Immediate => true,
-            // With an empty mask, there is nothing to wait for.
             TagCondition::Any => complete != 0 || mask == 0,
             TagCondition::All => complete == mask,
         };

@@ -2,8 +2,7 @@
 //!
 //! A session simulates only the machine; its driver runs the programs. The driver asks whose
 //! [turn](CellBeSession::advance) it is, runs that program on this computer until its next call,
-//! passes the [call](CellBeSession::call) on, and asks again. Time passes only in calls. Contexts
-//! and threads can be added and removed at any time.
+//! passes the [call](CellBeSession::call) on, and asks again. Time passes only in calls.
 //!
 //! Effective addresses are pointers of the process, or addresses of an SPE's registers. A transfer
 //! moves its bytes line by line, each when it arrives.
@@ -444,7 +443,6 @@ impl CellBeSession {
             ReadChannel::AtomicStatus => {
                 context.atomic_status.is_none() && context.atomic.is_none()
             }
-            // All other channels can be filled from outside.
             _ => false,
         }
     }

@@ -12,8 +12,7 @@ pub enum CollectiveKind {
     Reduce,
 }
 
-/// A broadcast or a reduction over a binary tree of local stores (CellStats, section 5.2). After a
-/// signal, the children fetch their parent's data, or the parent fetches the children's.
+/// A broadcast or a reduction over a binary tree of local stores (CellStats, section 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CollectiveWorkload {
     /// The operation.
@@ -132,7 +131,6 @@ impl<C: Channels> Member<'_, C> {
         self.channels.poke(0, &sum.to_le_bytes());
         if self.rank > 0 {
             self.channels.signal(self.parent(), SignalNumber::One, 1 << self.rank);
-            // Waits until the parent has fetched the data.
             self.channels.signal_read(SignalNumber::Two);
         }
         self.children().for_each(|child| self.channels.signal(child, SignalNumber::Two, THERE));

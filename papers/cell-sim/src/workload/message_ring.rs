@@ -14,7 +14,7 @@ const COPY_CYCLES: u64 = 2;
 /// sender copies a packet to its send buffer for the receiver, and notes it in the receiver's row
 /// of a matrix in main memory. A receiver fetches its whole row from time to time; if it finds a
 /// new packet, it fetches it from the sender's local store, and notes that the buffer is free
-/// again. An entry holds both counts of a pair: packets sent, and packets received.
+/// again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageRing {
     /// Number of tasks, at least two.

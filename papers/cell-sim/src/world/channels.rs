@@ -16,7 +16,6 @@ const NO_ENTRY: u64 = u64::MAX;
 
 impl CellBeMachine {
     pub(super) fn channel_call(&mut self, task: u16, spe: u16, call: SessionCall) {
-        // A program with a fault stops at its next call.
         if self.context_of(task).fault.is_some() {
             return self.end_call(task, 0, NO_ENTRY);
         }
@@ -49,7 +48,6 @@ impl CellBeMachine {
                     self.end_call(task, self.timing.channel, NO_ENTRY);
                 }
             }
-            // A transfer of no bytes is complete at once.
             _ if command.bytes == 0 => self.end_call(task, self.timing.channel, NO_ENTRY),
             _ => {
                 if self.spes[spe as usize].mfc.finds_room() {
@@ -199,7 +197,6 @@ impl CellBeMachine {
         if is_open && elements.is_empty() {
             return self.list_stalled(task, entry);
         }
-        // An invalid element ends the list.
         let goes_on = self.spes[spe as usize].mfc.extend(
             entry,
             &found,

@@ -142,7 +142,6 @@ impl CellBeMachine {
             None => {}
         }
         let mfc = &mut self.spes[spe as usize].mfc;
-        // A line has completed, so another may start.
         mfc.issue_now(&mut self.out);
         let has_changed = mfc.pending_tags() != pending;
         if self.programs.is_active() {

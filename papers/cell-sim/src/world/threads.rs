@@ -233,7 +233,6 @@ impl CellBeMachine {
             TagCondition::All => complete == mask,
         };
         if is_over {
-            // Each completion is reported once.
             self.context_of(of).proxy_tags &= !complete;
             self.end_call(task, self.timing.ppe_load, u64::from(complete));
         }
@@ -241,7 +240,6 @@ impl CellBeMachine {
 
     fn set_timer(&mut self, task: u16, until: u64) {
         let number = self.tasks[task as usize].progress.number as u32;
-        // A time in the past counts as now.
         let at = until.max(self.out.now());
         self.out.send(at, CellBeEvent::Timer { task, number });
     }

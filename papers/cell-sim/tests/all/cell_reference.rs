@@ -1,8 +1,7 @@
 //! The Cell models' timings compared with recorded ones, which a change of the code must not
 //! change.
 //!
-//! Each line of the snapshot is one program on one model over several placements and seeds: runs,
-//! total cycles, and hashes of all results and all counters.
+//! Each line of the snapshot is one program on one model over several placements and seeds.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_cell_sim::channels::{

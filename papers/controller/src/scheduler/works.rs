@@ -232,7 +232,6 @@ impl Scheduler<'_> {
         for job in self.jobs.values_mut().filter(|job| job.phase == CellPhase::Standing) {
             let record = self.host.cell(&job.create.name);
             let examined = record.and_then(|record| seatmap_cell::verify(&self.host, &record));
-            // A cell destroyed meanwhile is reported as ended.
             if matches!(examined, Err(CellError::NoSuchCell(_))) {
                 continue;
             }

@@ -96,7 +96,6 @@ fn in_batches<B: Bed>(
     let count = BATCHES.min(options.iterations);
     let mut batches = Vec::new();
     for batch in 0..count {
-        // The batches add up to the requested number.
         let iterations = options.iterations / count + u64::from(batch < options.iterations % count);
         batches.push(lengthened(options.function.name(), |times| {
             let iterations = iterations.saturating_mul(times);

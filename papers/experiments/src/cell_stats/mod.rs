@@ -1,8 +1,7 @@
 //! CellStats on any machine: the cost of each way of communicating.
 //!
-//! After Abellán, Fernández & Acacio 2009. [`StatsOptions`] are their tool's, [`Rooms`] holds a
-//! machine's chips and memories, [`measure`] runs one experiment, and [`survey`] all those of the
-//! paper's evaluation.
+//! After Abellán, Fernández & Acacio 2009. [`measure`] runs one experiment, and [`survey`] all
+//! those of the paper's evaluation.
 
 mod experiment;
 mod many;

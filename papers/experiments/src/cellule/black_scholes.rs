@@ -15,8 +15,7 @@ const RATE: f32 = 0.02;
 /// remain.
 const TOLERANCE: f32 = 2e-4;
 
-/// European calls in blocks of 64 KiB. A task is a block: one transfer brings it into the local
-/// store, another writes the prices back.
+/// European calls in blocks of 64 KiB. A task is a block.
 pub struct BlackScholes(Arc<Data>);
 
 struct Data {

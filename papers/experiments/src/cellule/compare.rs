@@ -162,7 +162,6 @@ fn turn(
     let before = ResourceUsage::of_process();
     let began = Instant::now();
     let mut times_ns = Vec::new();
-    // At least one run, however long it takes.
     while times_ns.is_empty() || (times_ns.len() < MOST_RUNS && began.elapsed() < TURN) {
         let began = Instant::now();
         run()?;

@@ -105,7 +105,6 @@ impl Configuration {
 
     fn way(self) -> StreamOrder {
         match self {
-            // Direct streams have no service.
             Configuration::SingleRxTx | Configuration::Direct => StreamOrder::Single,
             Configuration::TwoRxTx | Configuration::TwoRxTxNoPrio => StreamOrder::RoundRobin,
             Configuration::TwoRxTxPrio => StreamOrder::Weighted(pollers(&PRIORITIES, POLLERS)),
@@ -195,7 +194,6 @@ fn transfer(
     let connections = link.connect(count).map_err(failed)?;
     let (outer, inner): (Vec<TcpStream>, Vec<TcpStream>) = connections.ingress.into_iter().unzip();
     let (sinks, egress): (Vec<TcpStream>, Vec<TcpStream>) = connections.egress.into_iter().unzip();
-    // The time begins when all connections exist.
     let began = Instant::now();
     let amount = amount.begun();
     std::thread::scope(|scope| {

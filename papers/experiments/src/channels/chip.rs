@@ -138,13 +138,11 @@ impl Chip {
         let mut cores = self.cores.clone();
         let mut seats = Vec::with_capacity(count);
         while seats.len() < count {
-            // Each pass seats one thread per core, in a new order.
             rng.shuffle(&mut cores);
             for core in cores.iter_mut().filter(|core| !core.is_empty()) {
                 seats.push(core.swap_remove(rng.usize(..core.len())));
             }
         }
-        // The last pass may seat too many threads.
         seats.truncate(count);
         Ok(seats)
     }

@@ -116,7 +116,6 @@ fn of_trace(trace: &PingPongTimes, until: u64) -> RoundTrips {
     let last =
         // At least one full batch counts, even if another task ended before it.
         ticks.iter().rposition(|ticks| *ticks <= until).unwrap_or(0).max(2).min(ticks.len() - 1);
-    // Without the first batch, which fills the caches.
     let batches: Vec<f64> = ticks[1..=last].windows(2).map(batch).collect();
     // A batch far beyond the median was interrupted.
     let reach = GAP_FACTOR * median(&batches).unwrap_or(0.0);

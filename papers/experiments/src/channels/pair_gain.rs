@@ -44,7 +44,6 @@ pub fn pair_gain<T: Testbed>(
     let mut rng = Rng::with_seed(options.seed);
     let mut times = Vec::new();
     let mut last = None;
-    // Homes differ by line.
     for line in FIRST_LINE..FIRST_LINE + options.iterations {
         let before = ChannelSeating { pus: chip.pairs(1, &[], &mut rng)?, lines: vec![line] };
         let usual = ticks(bed, &before.pus, line, options.values)?;

@@ -39,7 +39,6 @@ pub fn renderer_gain<T: Testbed>(
 ) -> Result<SeatGain, ChannelsError> {
     let renderer = &options.renderer;
     let sections = chip.sections(renderer.coordinators)?;
-    // A coordinator and its workers share a section.
     let threads = 1 + renderer.workers;
     let room = sections.first().map_or(0, ExactSizeIterator::len);
     if threads > room {

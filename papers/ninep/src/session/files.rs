@@ -117,7 +117,6 @@ fn list_root(
     all.into_iter()
         .flatten()
         .filter(|entry| entry.offset > offset)
-        // The first entry that does not fit ends the list.
         .all(|entry| entry.fits_into(out, most_bytes));
 }
 

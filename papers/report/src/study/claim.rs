@@ -250,7 +250,6 @@ impl PaperClaim {
         }
         match self.order.map(|order| (order, order.side.beyond(ours, order.turn))) {
             Some((order, beyond)) if -beyond > order.margin + slack => ClaimVerdict::Reverse,
-            // If there is a published number, it decides.
             Some((order, beyond)) if beyond > order.margin && self.published.is_none() => {
                 ClaimVerdict::Direction
             }

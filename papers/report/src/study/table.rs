@@ -151,7 +151,6 @@ impl FilledTable {
             }
             _ => [("published", published)]
                 .into_iter()
-                // Omitted if there are no published figures.
                 .filter(|(_, all)| all.iter().any(Option::is_some))
                 .chain(ours)
                 .collect(),

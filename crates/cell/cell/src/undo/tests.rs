@@ -207,7 +207,6 @@ fn mount_small_disk(folder: &Path) -> bool {
     }
 }
 
-/// With or without reserved space.
 fn go_on_full_disk(root: &Root, run: &Path, keeps_room: bool) {
     let before = state(root);
     if !mount_small_disk(run) {

@@ -72,7 +72,6 @@ fn tell(event: &BenchEvent<'_>, bar: &mut Option<Bar>) {
     if let Some(line) = under_way::of_bench(event) {
         *bar = None;
         output::tell(&line);
-        // The runs continue after an estimate of their time.
         if matches!(event, BenchEvent::TooLong(_)) {
             *bar = Some(Bar::new("running"));
         }

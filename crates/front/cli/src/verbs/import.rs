@@ -23,7 +23,6 @@ pub fn run(typed: Import) -> Result<(), CliError> {
             "several files need an existing folder: give -o FOLDER, and leave --name out",
         ));
     }
-    // Finds clashes before the first file is read.
     let targets = folder.map(|folder| targets(&typed.files, folder)).transpose()?;
     for (at, file) in typed.files.iter().enumerate() {
         let mut profile = input::imported(file, &options)?;

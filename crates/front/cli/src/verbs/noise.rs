@@ -28,7 +28,6 @@ pub fn run(typed: &NoiseArgs) -> Result<(), CliError> {
     if let Some(picture) = picture {
         picture.write(&svg::noise(&report))?;
     }
-    // Even without a reader.
     if typed.forms.json {
         let document = OfMachine { document: &report, machine: &host_name() };
         output::even_unread(output::json(&document))?;

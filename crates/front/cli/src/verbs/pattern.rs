@@ -45,7 +45,6 @@ fn show(typed: &PatternShow) -> Result<(), CliError> {
     ];
     let mut files = Vec::new();
     for (option, path, draw) in asked {
-        // Before the first is written.
         let destination = output::beside(path, None, option)?;
         files.extend(path.zip(destination).map(|(path, destination)| (path, destination, draw)));
     }

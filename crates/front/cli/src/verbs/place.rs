@@ -50,7 +50,6 @@ fn on_machine(typed: &PlaceArgs) -> Result<(), CliError> {
     outputs.write(&inputs, &appraisal)
 }
 
-/// The pattern, with the loads of the command line.
 fn pattern(typed: &PlaceArgs) -> Result<Pattern, CliError> {
     let mut pattern = pattern_input::pattern(typed.pattern.as_deref().unwrap_or_default())?;
     pattern_input::give_loads(&mut pattern, typed.load.as_deref())?;

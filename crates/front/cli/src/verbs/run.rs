@@ -16,12 +16,10 @@ pub use page::{remark, show, warn_of_handing_over, warn_of_settings, write};
 /// Runs a program, or attaches to a running one, and pins its threads. The program's exit code is
 /// this process's.
 pub fn run(typed: &RunArgs) -> Result<(), CliError> {
-    // A replay does not need `--auto`.
     if typed.auto || typed.live.replay.is_some() {
         return auto::run(typed);
     }
     let meant = meant::request(typed)?;
-    // Reports an unwritable file before the program starts.
     let files = SeatingOutputs::new(typed)?;
     match meant {
         Meant::Attach(request) => page::attached(request.run()?, typed.allow_unseated, &files),

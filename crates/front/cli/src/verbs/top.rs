@@ -17,7 +17,6 @@ use seatmap_watch::live::SeatingFrame;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-/// The pause between checks for a request to stop.
 const PAUSE: Duration = Duration::from_millis(100);
 
 pub fn run(typed: &Top, colour: ColourChoice) -> Result<(), CliError> {

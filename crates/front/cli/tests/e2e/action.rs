@@ -222,7 +222,6 @@ fn equal_head_passes() {
     assert!(ended.summary.starts_with("**Passed: 1 benchmark"), "{}", ended.summary);
 }
 
-/// A command is split into words; no shell expands it.
 #[test]
 fn command_input_is_not_shell_expanded() {
     if !seatmap_needs::tool("git") {
@@ -276,8 +275,7 @@ fn wrong_input_sets_exit_code_2() {
     );
 }
 
-/// Serves a folder as the only release and returns the address. As on GitHub, the latest release is
-/// a redirect.
+/// Serves a folder as the only release and returns the address.
 fn serve(folder: PathBuf, version: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());

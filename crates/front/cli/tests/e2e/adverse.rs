@@ -10,7 +10,6 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// Time limit on a busy computer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const NOBODY: u32 = 65_534;

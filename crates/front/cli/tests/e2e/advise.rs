@@ -26,7 +26,6 @@ fn sleeping_program_is_left_alone() {
     assert!(page.contains("LEAVE IT") && page.contains("it hardly runs"));
 }
 
-/// Each thread uses a hundredth of a CPU: none is busy, yet none is short-lived.
 #[test]
 fn many_light_threads_are_not_short_tasks() {
     let Some(program) = crate::check::threads(40, "nibble") else { return };
@@ -132,7 +131,6 @@ fn command_runs_to_completion() {
     assert_eq!(place.read("end"), "done\n");
 }
 
-/// Users who name a running program want advice about it, not a second server.
 #[test]
 fn name_of_running_program_starts_no_second_copy() {
     let place = Place::new();

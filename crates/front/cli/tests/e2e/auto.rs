@@ -12,7 +12,6 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Time limit on a busy computer.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// One relay at a time, and no cell next to it: they would slow each other down.

@@ -101,7 +101,6 @@ fn malformed_files_are_refused() {
     }
 }
 
-/// Options that read a file refuse endless devices, pipes without a writer, and sockets.
 #[test]
 fn only_plain_files_are_read() {
     let place = Place::new();
@@ -314,7 +313,6 @@ fn metric_with_decimal_comma_is_refused() {
     }
 }
 
-/// Common mistakes in a file, with the parser's message.
 #[test]
 fn a_mistake_in_a_file_is_reported_with_its_position() {
     let place = Place::new();

@@ -64,7 +64,6 @@ fn six_blocks_show_factor_of_three() {
     }
 }
 
-/// The message says how many blocks would show a difference of 10 %, and which option adds them.
 #[test]
 fn blocks_needed_for_small_difference_are_suggested() {
     let place = Place::new();

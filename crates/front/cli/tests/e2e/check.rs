@@ -18,7 +18,6 @@ use serde_json::Value;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// Time limit on a busy computer for something that the next look should show.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Checked {
@@ -56,8 +55,7 @@ impl Checked {
         wrong.unwrap()
     }
 
-    /// Asserts that nothing is wrong, except for CPU time taken by other programs: the check
-    /// rightly reports it if another test, a build or a neighbour took some.
+    /// Asserts that nothing is wrong, except for CPU time taken by other programs.
     #[track_caller]
     fn assert_healthy(&self) {
         let is_wrong = |finding: &&Value| finding["gravity"] == "wrong";

@@ -7,7 +7,6 @@ use serde_json::Value;
 use std::io::Read;
 use std::process::{Command, Output, Stdio};
 
-/// Half a screen, a usual and a wide terminal.
 const WIDTHS: [usize; 3] = [60, 80, 120];
 
 const LONG: &str = "a-machine-with-a-name-that-somebody-made-up-of-everything";

@@ -343,8 +343,7 @@ pub fn outside(command: &mut Command) -> &mut Command {
     command
 }
 
-/// A process that ends even if the test fails. A leftover one would keep its cell, and with it a
-/// CPU.
+/// A process that ends even if the test fails.
 pub struct Guarded(pub Child);
 
 impl Guarded {

@@ -31,7 +31,7 @@ impl Group {
         Some(Group(path))
     }
 
-    /// Whether the version 2 root delegates a controller, as systemd sets it up.
+    /// Whether the version 2 root delegates a controller.
     fn hands_down(controller: &str) -> bool {
         let given = std::fs::read_to_string("/sys/fs/cgroup/cgroup.subtree_control");
         given.is_ok_and(|given| given.split_whitespace().any(|word| word == controller))

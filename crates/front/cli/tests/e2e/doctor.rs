@@ -47,7 +47,6 @@ fn wakeup_cost_is_measured_on_two_cpus() {
     assert_eq!(line["level"], if has_gain { "INFO" } else { "OK" }, "{line}");
 }
 
-/// A unit test shows that it takes no lock: there no other process waits for it.
 #[test]
 fn trials_run_only_on_request() {
     let place = Place::new();
@@ -68,7 +67,6 @@ fn trials_run_only_on_request() {
     );
 }
 
-/// Trials are undone: no control group is left, and no interrupt has moved.
 #[test]
 fn isolation_is_examined_for_given_cpus() {
     let place = Place::new();

@@ -12,8 +12,7 @@
 //! - `<!-- needs: nginx gcc -->` above a block skips it, with a message, unless all these programs
 //!   are installed. `<!-- varies; needs: nginx -->` combines the two.
 //!
-//! All blocks of a page run in one folder, in order. As in the repository, `demo` contains the
-//! demonstration's data and `examples` its programs.
+//! All blocks of a page run in one folder, in order.
 //!
 //! `SEATMAP_EXAMPLES=update cargo test --workspace --test e2e examples` rewrites the pages with the
 //! current output. Add `--release`, because searches with a time limit find more in such a build.

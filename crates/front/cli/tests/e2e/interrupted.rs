@@ -11,7 +11,7 @@ const MACHINE: &str = "measure --on graviton3 --cpus 0-15 --passes 60 -o";
 
 const ENDLESS: &str = "measure --on graviton3 --cpus 0-15 --passes 100000 -o";
 
-/// Number of looks, one per millisecond, before a run counts as hung. A usual run needs a few.
+/// Number of looks, one per millisecond, before a run counts as hung.
 const MOST_LOOKS: u32 = 120_000;
 
 fn started(place: &Place) -> Child {

@@ -98,7 +98,6 @@ fn create(name: &str, cpus: &str) -> String {
     format!("create {name} --cpus {cpus} --untested")
 }
 
-/// This process's CPUs, with and without the cell's.
 fn wide_and_narrow(cell: &str) -> (String, String) {
     let all = CpuSet::of_thread(0).unwrap().list();
     let highest: u32 = cell.split('-').next().unwrap().parse().unwrap();
@@ -205,8 +204,7 @@ fn settings() -> Vec<(String, String)> {
     found
 }
 
-/// Creates a cell, deletes its run folder and restores the settings. Returns the outputs of
-/// creating a second cell and of the restoration.
+/// Creates a cell, deletes its run folder and restores the settings.
 fn lost_and_restored(
     place: &Place,
     cell: &str,
@@ -251,7 +249,6 @@ fn second_record_restores_cell_without_journal() {
     }
 }
 
-/// The cause is the cell, not a call of taskset.
 #[test]
 fn refusal_names_cell_that_owns_cpu() {
     let Some((cell, _taken)) = highest() else { return };

@@ -114,8 +114,7 @@ fn invalid_options_are_refused_in_one_line() {
     }
 }
 
-/// The command asks for a day. After a signal it prints the results so far, and its exit code says
-/// that they are incomplete.
+/// The command asks for a day.
 #[test]
 fn interrupted_measurement_keeps_results() {
     let place = Place::new();

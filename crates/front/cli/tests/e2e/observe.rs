@@ -9,7 +9,6 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Time limit on a busy computer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The schedule of a ring of 8 tasks, and the program. `None` if it cannot be built or observed

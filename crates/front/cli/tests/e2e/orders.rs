@@ -1,7 +1,4 @@
 //! The ranks of a job obey orders only from a sender that knows the secret.
-//!
-//! The attacker is real: another user, or a relay that carries all messages of a rank and changes
-//! some.
 
 mod relay;
 
@@ -282,7 +279,6 @@ fn errors_never_quote_the_standard_library() {
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            // Sends only the beginning of a message.
             let _ = (&stream).write_all(&[0, 0, 0, 9, b'x']);
             let _ = stream.shutdown(std::net::Shutdown::Write);
             let _ = (&stream).read(&mut [0; 64]);

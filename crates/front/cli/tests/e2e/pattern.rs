@@ -19,7 +19,6 @@ fn sum(pattern: &Value, figure: &str) -> f64 {
 
 #[test]
 fn every_generator_has_its_defined_edges() {
-    // Tasks, edges, and whether every edge has an opposite one.
     let expected = [
         ("ring:7", 7, 7, false),
         ("ring:7:bidirectional", 7, 14, true),

@@ -145,7 +145,6 @@ fn detached_report_marks_end_as_unseen() {
     assert_eq!(report()["complete"], true);
 }
 
-/// Both runs take the first CPU of the list.
 #[test]
 fn runs_sharing_a_cpu_are_reported() {
     let place = Place::new();
@@ -321,8 +320,7 @@ fn unmatched_rule_is_reported() {
     assert!(said.contains("nothing to check") && !said.contains("all as asked"), "{said}");
 }
 
-/// `/sys` may be absent, another file system, or have its control groups covered. Seatmap refuses
-/// work that needs it, and otherwise reports what it could not see.
+/// `/sys` may be absent, another file system, or have its control groups covered.
 #[test]
 fn false_sys_is_never_judged_healthy() {
     if !is_root() {

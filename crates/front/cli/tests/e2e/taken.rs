@@ -31,8 +31,7 @@ fn taken(options: impl Arguments) -> Option<Output> {
     Some(output)
 }
 
-/// Runs the verbs with the most waiting between threads. A cell of another test cannot exist next
-/// to the script's group.
+/// Runs the verbs with the most waiting between threads.
 #[test]
 fn waits_end_when_cpu_is_removed() {
     let _alone = highest();

@@ -10,7 +10,6 @@ use serde_json::Value;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Time limit on a busy computer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Terminal<'a> {

@@ -2,8 +2,7 @@
 //! "somebody" for the user or the system, "told" for "received", clauses for adjectives.
 //!
 //! The rates of comments and pages are per 1,000 words; ripgrep, jj and uv are below all of them.
-//! Messages are the string literals of production code, counted by their number. Each bound may
-//! only fall.
+//! Each bound may only fall.
 
 use super::size::{divided, string_literals};
 use super::{rust, texts};
@@ -53,7 +52,6 @@ impl Phrase {
         }
     }
 
-    /// The number of its uses in a text.
     fn uses(self, text: &str) -> usize {
         let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
         let mut count = 0;
@@ -70,7 +68,6 @@ impl Phrase {
     }
 }
 
-/// The text of all comments.
 fn comments() -> String {
     let mut found = String::new();
     for (_, text) in rust().into_iter().filter(|(name, _)| !name.starts_with("fuzz")) {

@@ -51,7 +51,6 @@ fn programs_accept_their_recipes() {
     assert_none("recipes that cannot be read", &wrong);
 }
 
-/// Whether a recipe names this version.
 fn names_version(text: &str, version: &str) -> bool {
     text.contains(&format!("\"{version}\"")) || text.contains(&format!("-{version}.tar.gz"))
 }

@@ -125,7 +125,6 @@ fn crate_of(name: &str) -> String {
     name.split('/').take(depth).collect::<Vec<_>>().join("/")
 }
 
-/// Whether a file contains only tests.
 fn is_all_tests(name: &str) -> bool {
     name.contains("/tests/") || name.ends_with("tests.rs") || name.contains("/benches/")
 }
@@ -137,7 +136,6 @@ pub(super) fn divided<'a>(name: &str, lines: &'a [&'a str]) -> (&'a [&'a str], &
     lines.split_at(cut)
 }
 
-/// The name of the public type that a line declares.
 fn public_type(line: &str) -> Option<&str> {
     let rest = line.trim_start().strip_prefix("pub")?;
     let rest = match rest.strip_prefix('(') {

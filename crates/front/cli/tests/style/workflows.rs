@@ -9,7 +9,6 @@ fn commands(workflow: &str) -> impl Iterator<Item = &str> {
     items.filter_map(|line| line.strip_prefix("run: ")).map(str::trim)
 }
 
-/// Whether a command installs a tool that `make` requires.
 fn installs(command: &str) -> bool {
     ["cargo install ", "rustup toolchain install ", "sudo apt-get install "]
         .iter()

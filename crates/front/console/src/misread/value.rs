@@ -1,5 +1,4 @@
-//! Explains in our own words why an option's value is invalid. The parser and the standard library
-//! say "invalid digit found in string" and "0 is not in 1..=65535".
+//! Explains in our own words why an option's value is invalid.
 
 use crate::time::time;
 use clap::error::{ContextKind, ContextValue};

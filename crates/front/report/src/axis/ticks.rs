@@ -13,7 +13,6 @@ impl Axis {
     pub(super) fn round_values(&self, most: usize) -> Vec<f64> {
         let low = self.low;
         let high = self.high;
-        // One tick does not show a scale.
         let most = most.max(2);
         if !(low.is_finite() && high.is_finite() && high >= low) {
             return Vec::new();
@@ -112,7 +111,6 @@ impl Axis {
         // A step rounded down could give one tick too many.
         let mut values: Vec<f64> =
             (first..=last).take(most + 1).map(|at| at as f64 * step).collect();
-        // Labels nearer than this would touch.
         let has_room = values.first().is_none_or(|first| first - self.low >= 0.6 * step);
         if self.unit == AxisUnit::Whole && has_room {
             values.insert(0, self.low);

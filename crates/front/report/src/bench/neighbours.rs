@@ -77,7 +77,6 @@ pub(super) fn curves(results: &BenchResults, names: Vec<String>) -> Block {
         let own = results.runs.iter().filter(|run| run.command == at && !run.again);
         let points: Vec<(f64, f64)> = own
             .filter_map(|run| {
-                // Displayed blocks count from 1.
                 Some((run.block as f64 + 1.0, run.disturbance.as_ref()?.foreign_percent?))
             })
             .collect();

@@ -19,7 +19,6 @@ const FOOT: f64 = 0.24;
 /// Offset of a link's direction, as a share of the distance between tiles.
 const LANE: f64 = 0.1;
 const WIDEST: f64 = 9.0;
-/// Width and height of a controller.
 const MEMORY: Point = (24.0, 30.0);
 
 struct Tiles {
@@ -132,7 +131,6 @@ impl Tiles {
             |difference: f64| if difference.abs() < 1e-9 { 0.0 } else { difference.signum() };
         let right = sign(to_x - x);
         let down = sign(to_y - y);
-        // Each direction is drawn on its right-hand side.
         let aside_x = -down * self.pitch * LANE;
         let aside_y = right * self.pitch * LANE;
         let half = self.side() / 2.0;
@@ -152,7 +150,6 @@ impl Tiles {
 
     fn memory(&self, tile: u16) -> FloorArea {
         let (_, y) = self.middle(tile);
-        // A controller is at the edge nearer to its tile.
         let is_left = tile % self.columns < self.columns / 2;
         let right = 2.0 * self.margin + self.pitch * f64::from(self.columns);
         FloorArea {

@@ -3,16 +3,6 @@
 //! [`FloorPlan::of`] uses the model, if any, since only a model contains stops and links, else the
 //! profile's topology. A [`SeatingComparison`] shows two [`DrawnPlacement`]s of one pattern at one
 //! scale: before and after.
-//!
-//! | module | is |
-//! |---|---|
-//! | `parts` | seats, areas, wires |
-//! | `ring`, `mesh`, `levels` | the three kinds of plans, made of the same parts |
-//! | `pack` | boxes inside boxes |
-//! | `flow` | loads of links, and lines at homes |
-//! | `comparison` | before and after, in figures |
-//! | `marks`, `draw`, `legend` | a placement as SVG |
-//! | `picture` | two placements for papers and pages |
 
 mod comparison;
 mod draw;

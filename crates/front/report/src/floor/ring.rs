@@ -62,8 +62,7 @@ pub(super) fn floor(profile: &Profile, ways: Ways) -> FloorPlan {
     }
 }
 
-/// Both directions of a ring, the upward one outside, with tracks at these offsets. A link up leads
-/// to the next stop, a link down to the previous one.
+/// Both directions of a ring, the upward one outside, with tracks at these offsets.
 #[must_use]
 pub fn wires(
     middle: Point,
@@ -73,7 +72,6 @@ pub fn wires(
     name: impl Fn(usize) -> String,
 ) -> Vec<DrawnLink> {
     let wire = |radius: f64, stop: usize, step: f64| {
-        // One step down from the first stop is the last.
         let next = (stop as f64 + step).rem_euclid(stops as f64) as usize;
         let share = |at: f64| at / stops as f64;
         let along =

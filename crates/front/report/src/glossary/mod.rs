@@ -153,7 +153,6 @@ impl ExplainedPage {
         self.text += &text[from..];
     }
 
-    /// Whether this is the term's first occurrence in its scope.
     fn is_new(&mut self, term: Term) -> bool {
         // The list at the end includes terms whose tooltip is in another section.
         self.used.insert(term);

@@ -16,7 +16,6 @@ const WIDTH: f64 = 300.0;
 const SIDE: f64 = 14.0;
 /// The height of a class: name, histogram and gap.
 const ROW: f64 = 56.0;
-/// The height of the tallest bar.
 const BARS: f64 = 30.0;
 /// Room for ticks and title.
 const BELOW: f64 = 40.0;

@@ -93,7 +93,6 @@ fn legend(scale: Scale, digits: Digits) -> Markup {
     }
 }
 
-/// The heat map, reduced if cells would be too small.
 fn static_map(profile: &Profile) -> Markup {
     let grid = Grid::of(profile, GridOrder::Group, None);
     let small = grid.map(|grid| {

@@ -1,7 +1,6 @@
 //! Self-contained HTML pages: they make no requests, so they keep working.
 //!
-//! [`page`] shows a profile. [`document()`] is the frame of every page (style, light and dark,
-//! explained terms, and a policy that forbids the browser to load anything).
+//! [`page`] shows a profile. [`document()`] is the frame of every page.
 
 mod charts;
 mod data;

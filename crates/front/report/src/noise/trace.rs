@@ -45,7 +45,6 @@ fn table([who, figures @ ..]: [&str; 5], cpu: u32, trace: &Traced) -> Table {
     Table::with_figures(figures).words([who]).least([3, 7, 10, 10]).rows(rows)
 }
 
-/// The longest gaps, and those missing from the trace.
 fn lines(noise: &CpuNoise, trace: &Traced) -> Vec<String> {
     let unnamed = trace.takers.len().saturating_sub(TAKERS);
     let unnamed = (unnamed > 0).then(|| format!("{:40}and {unnamed} more", ""));

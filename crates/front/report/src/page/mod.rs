@@ -1,10 +1,4 @@
 //! A page of blocks: a verb makes it once, and `draw` turns it into text, HTML and pictures.
-//!
-//! | module | is |
-//! |---|---|
-//! | `table` | rows of words and figures |
-//! | `matrix` | a time for each pair |
-//! | `draw` | drawing in each medium |
 
 pub(crate) mod draw;
 mod matrix;

@@ -132,7 +132,6 @@ impl ChartFrame {
     }
 }
 
-/// Names the scale if the ticks do not show it.
 fn scaling(axis: &Axis) -> &'static str {
     if axis.is_unexpectedly_log() { " (log scale)" } else { "" }
 }

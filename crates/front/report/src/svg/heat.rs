@@ -174,7 +174,6 @@ pub(crate) fn bar(ticks: &[(f64, String)], unit: &str, from_dark: bool) -> Marku
     let name = if from_dark { "ramp" } else { "traffic" };
     html! {
         defs {
-            // From bottom to top; the farthest or largest is at the top.
             linearGradient id=(name) x1="0" y1="1" x2="0" y2="0" {
                 @for at in 0..=10 {
                     @let share = f64::from(at) / 10.0;

@@ -1,8 +1,7 @@
 //! Pictures: heat maps, curves and intervals, for pages and, standalone, for papers and slides.
 //!
 //! All are vector graphics: a path for each colour, a rectangle for each run of equal cells in a
-//! row. A picture of 512 PUs takes a few megabytes at worst; with a `<rect>` for each cell it would
-//! take tens.
+//! row. A picture of 512 PUs takes a few megabytes at worst.
 
 pub(crate) mod cells;
 pub mod curves;

@@ -104,7 +104,6 @@ impl NoiseChart<'_> {
     fn drawing(&self) -> Markup {
         let last = self.report.cpus.len().saturating_sub(1);
         html! {
-            // All rows share their axes and titles.
             (self.frame(0).title_up(self.titles[0]))
             @for (row, noise) in self.report.cpus.iter().enumerate() { (self.row(row, noise)) }
             (self.frame(last).title_across(self.titles[1]))

@@ -20,7 +20,6 @@ pub(super) fn thin(
     let mut chosen: Vec<&AxisLabel> = Vec::new();
     for (index, tick) in ticks.iter().enumerate() {
         let end = tick.at + length(tick);
-        // Beginnings of groups need no gap.
         let room = if tick.begins_group { 0 } else { apart };
         let after_last = chosen
             .last()

@@ -94,7 +94,6 @@ fn half_block(line: &mut PaintedLine, upper: Option<Rgb>, lower: Option<Rgb>, co
     }
 }
 
-/// The first point of every block along an axis.
 fn ticks(
     grid: &Grid,
     small: &Reduced,

@@ -54,7 +54,6 @@ pub(super) fn label_width(grid: &Grid) -> usize {
 /// One between every two groups, or none.
 fn gaps(grid: &Grid, room: usize) -> usize {
     let gaps = (0..grid.os.len()).filter(|row| grid.ends_group(*row)).count();
-    // There is one part more than gaps.
     if (gaps + 1) * CELLS_FOR_A_GAP <= room.min(grid.os.len()) { gaps } else { 0 }
 }
 

@@ -1,8 +1,4 @@
 //! Profiles in the terminal.
-//!
-//! [`heatmap`] draws the picture alone, in lines of at most [`DrawOptions::width`] columns;
-//! [`page`] draws everything that `seatmap show` prints. [`wrapped`] and [`command`] break lines
-//! outside of pages.
 
 mod axis;
 mod canvas;
@@ -82,8 +78,7 @@ pub(crate) fn draw(grid: &Grid, digits: Digits, options: &DrawOptions, lines: us
     }
 }
 
-/// Cells without numbers. Besides their lines and the legend's, there is an axis above and a note
-/// on reduction below.
+/// Cells without numbers.
 fn reduced(grid: &Grid, scale: Option<Scale>, options: &DrawOptions, lines: usize) -> String {
     let (small, layout) = GridLayout::fit(grid, options, lines.saturating_sub(caption::LINES + 2));
     canvas::draw(grid, &small, &layout, scale, options.colour) + &caption::reduction(&small)

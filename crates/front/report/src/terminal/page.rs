@@ -66,7 +66,6 @@ fn head(profile: &Profile, options: &DrawOptions) -> PageSection {
     let environment = joined(known.iter().map(|(name, value)| format!("{name} {value}")), "; ");
     let name = match options.colour {
         Colour::None => TableCell::from(&profile.name),
-        // Bold.
         _ => TableCell::painted(&profile.name, "1"),
     };
     let table = Table::with_words(["", ""]).flush();

@@ -1,7 +1,5 @@
 //! Tests the HTML page in a real browser: it opens, hovers, reorders and switches without errors
 //! and requests.
-//!
-//! Without `chromium`, the tests are skipped with a message.
 
 mod devtools;
 mod replay;

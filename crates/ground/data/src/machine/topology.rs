@@ -50,8 +50,7 @@ impl Topology {
     }
 }
 
-/// The position of a PU in a list, by its OS index. The list is bisected, because nearly all
-/// ascend, and searched if that finds nothing.
+/// The position of a PU in a list, by its OS index.
 pub fn place_of<T>(list: &[T], os: u32, os_of: impl Fn(&T) -> u32) -> Option<usize> {
     let halved = list.binary_search_by_key(&os, &os_of).ok();
     halved.or_else(|| list.iter().position(|one| os_of(one) == os))

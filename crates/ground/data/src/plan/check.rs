@@ -142,7 +142,6 @@ fn channel(at: usize, channel: &Channel, tasks: usize) -> Checked {
     }
 }
 
-/// A list has an entry for each task, or none.
 fn all_or_none<T>(key: &str, list: &[T], tasks: usize) -> Checked {
     if list.is_empty() || list.len() == tasks {
         return Ok(());

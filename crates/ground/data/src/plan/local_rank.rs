@@ -1,9 +1,8 @@
 //! The instance of a command that a launcher starts several times: its rank on the node, its worker
 //! slot, or its task of a job array.
 //!
-//! A launcher starts the same command line several times on a node, and each instance takes other
-//! seats. [`LaunchInstance::find`] reads its number from the environment; exported scripts read the
-//! same variables.
+//! [`LaunchInstance::find`] reads its number from the environment; exported scripts read the same
+//! variables.
 
 /// The user's own variable, before those of all launchers: the number of a task, or [`ALL`].
 pub const OWN: &str = "SEATMAP_TASK";

@@ -25,7 +25,6 @@ pub struct TaskBeats {
 /// all the time, 0 if a task was alone. An interrupted task does not work meanwhile.
 #[must_use]
 pub fn overlap(runs: &[TaskBeats]) -> f64 {
-    // All tasks worked from the last begin to the first end.
     let from = runs.iter().filter_map(|run| run.beats.first()).max().copied().unwrap_or(0);
     let until = runs.iter().filter_map(|run| run.beats.last()).min().copied().unwrap_or(0);
     let away: Vec<Vec<Range<u64>>> = runs.iter().map(TaskBeats::away).collect();

@@ -3,7 +3,7 @@
 //! Batches of one visit are not independent: the frequency, other programs and the vCPU's position
 //! last longer than a batch, so resampling only batches gives too narrow an interval. Here whole
 //! passes are drawn first and batches inside each of them second (Davison and Hinkley 1997, section
-//! 3.8), so that differences between visits widen it.
+//! 3.8).
 //!
 //! It must be fast, because a machine of 512 PUs has 130 816 pairs: the samples are ranked once, a
 //! resample is a count over ranks, and a walk over the counts finds its median.

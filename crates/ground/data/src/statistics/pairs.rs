@@ -1,10 +1,10 @@
 //! Order statistics of all pairs of values, without making the pairs.
 //!
-//! A thousand values have half a million pairs, a hundred thousand have five thousand million. The
-//! figure of a pair is monotonic in both values, so one walk along both lists counts the pairs up
-//! to a limit. The nth pair is found by bisecting the limit over the bits of a floating-point
-//! number: at most 64 walks, and the same result to the last bit as from a sorted list. (Johnson
-//! and Mizoguchi 1978 select without bisection, which is not faster for these lists.)
+//! A hundred thousand values have five thousand million pairs. The figure of a pair is monotonic in
+//! both values, so one walk along both lists counts the pairs up to a limit. The nth pair is found
+//! by bisecting the limit over the bits of a floating-point number: at most 64 walks, and the same
+//! result to the last bit as from a sorted list. (Johnson and Mizoguchi 1978 select without
+//! bisection, which is not faster for these lists.)
 
 /// All pairs of two ascending lists, each with its figure.
 pub struct ValuePairs<'a> {
@@ -41,7 +41,7 @@ impl<'a> ValuePairs<'a> {
         }
     }
 
-    /// The median; `None` without pairs. For an even number it is the mean of the middle two.
+    /// The median; `None` without pairs.
     pub fn median(&self) -> Option<f64> {
         let last = self.count().checked_sub(1)?;
         let below = self.nth(last / 2)?;

@@ -22,8 +22,6 @@ pub struct Summary {
 
 /// Summarises one pair from its samples, pass by pass, without infinite values and NaN; `None` if
 /// none remain.
-///
-/// The same samples and seed give the same summary everywhere.
 #[must_use]
 pub fn summarise(passes: &[Vec<f64>], seed: u64) -> Option<Summary> {
     let ascending = sorted(passes.iter().flatten());

@@ -156,7 +156,6 @@ pub fn of_host(profile: &Profile, here: &Cpus) -> Result<Usable, NothingUsable> 
         let holder = Holder::of(&measured);
         return Err(NothingUsable { measured: measured.list(), allowed, holder });
     }
-    // Missing CPUs come before unmeasured ones.
     remarks.splice(0..0, left_out(&left, here));
     // If only isolated CPUs were measured, the user named them for the measurement.
     let cpus = if usable.is_empty() { left.within(&set(&here.set_apart)) } else { usable };
@@ -175,8 +174,7 @@ pub struct Measurable {
     pub remark: Option<Remark>,
 }
 
-/// The CPUs to measure: the named ones, or those of this process's mask. The kernel leaves isolated
-/// CPUs out of that mask.
+/// The CPUs to measure: the named ones, or those of this process's mask.
 ///
 /// # Errors
 /// [`CpuError`]: a named CPU is not usable.

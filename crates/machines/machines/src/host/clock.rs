@@ -20,7 +20,7 @@ const STEP_READINGS: usize = 20_000;
 ///
 /// On x86-64 with an invariant time-stamp counter (CPUID 8000_0007h, EDX bit 8) that the kernel
 /// offers as a clock, the clock is RDTSCP; on 64-bit Arm it is the virtual counter; elsewhere it is
-/// `CLOCK_MONOTONIC_RAW`. The profile records the source, and the doctor warns about the last one.
+/// `CLOCK_MONOTONIC_RAW`.
 #[derive(Clone, Debug)]
 pub struct HostClock {
     source: ClockSource,

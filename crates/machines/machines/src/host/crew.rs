@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 type Job = Box<dyn FnOnce() + Send + 'static>;
 
 /// Pinned worker threads, created on first use and kept: a matrix visits each PU thousands of
-/// times, and creating a thread costs more than a visit. Idle workers sleep.
+/// times, and creating a thread costs more than a visit.
 #[derive(Default)]
 pub struct Crew {
     workers: HashMap<u32, Worker>,

@@ -37,8 +37,7 @@ pub fn not_measured() -> &'static str {
 ///
 /// # Errors
 /// [`RememberedError`] if the file cannot be read, or if other users can change it. The profile
-/// decides on which CPUs threads run, so the file is never read through a link or from a folder
-/// that another user may write.
+/// decides on which CPUs threads run.
 pub fn latest() -> Result<Option<Profile>, RememberedError> {
     match state::host_profile().filter(|path| path.symlink_metadata().is_ok()) {
         Some(path) => read(&path).map(Some),

@@ -125,7 +125,6 @@ impl Mandelbrot {
         }
         for ((to, from), pending) in channels.iter().zip(&mut pending) {
             gather(from, pending, &mut rendered.counts);
-            // A message without points ends the work.
             to.put(&[0; 4]);
         }
     }

@@ -152,7 +152,6 @@ impl Cache {
 
     #[inline]
     fn thread_expecting(&self, line: u32) -> Option<usize> {
-        // Avoids the search nearly always.
         if self.coming == 0 {
             return None;
         }

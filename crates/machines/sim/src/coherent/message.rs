@@ -61,9 +61,7 @@ impl MessageKind {
     }
 }
 
-/// The operation of a request to a message buffer, or the value of its answer. It is kept in the
-/// [`Outbox`](crate::coherent::outbox::Outbox), so that messages between caches and directories
-/// stay small.
+/// The operation of a request to a message buffer, or the value of its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parcel {
     Operation(LineCall),

@@ -5,8 +5,7 @@ use seatmap_data::invariant::broken;
 
 const NONE: u32 = u32::MAX;
 
-/// Values by index. A value keeps its index until it is taken out; values can wait in
-/// [`SlabQueue`]s.
+/// Values by index. A value keeps its index until it is taken out.
 #[derive(Clone, Debug)]
 pub struct Slab<T> {
     entries: Vec<Entry<T>>,

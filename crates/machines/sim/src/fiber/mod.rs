@@ -2,8 +2,7 @@
 //!
 //! They are stackful coroutines, so that a workload is an ordinary function. In a build with the
 //! feature `threads`, `SEATMAP_TASKS=threads` makes each of them a thread, one of which runs at a
-//! time. Threads are far slower, but debuggers, profilers and sanitizers understand them. Tests
-//! check that both give the same results.
+//! time. Threads are far slower, but debuggers, profilers and sanitizers understand them.
 
 mod coroutine;
 #[cfg(feature = "threads")]

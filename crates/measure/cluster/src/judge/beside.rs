@@ -71,7 +71,6 @@ fn over(figure: PairMetric, pair: &NodePair, like: &[&NodePair]) -> Option<[f64;
     Some(figure.held(pair)?.map(|value| (value / like).ln()))
 }
 
-/// The figure at this index of all looks.
 fn of_figure(looks: &[PairComparison], at: usize) -> Option<ExcessFactor> {
     let best = looks.iter().map(|look| look.like[at]).sum::<f64>() / looks.len() as f64;
     let shown = shown(&looks.iter().map(|look| look.own[at]).collect::<Vec<_>>())?;

@@ -53,7 +53,6 @@ impl Court<'_> {
         let several: Vec<usize> =
             groups.iter().copied().filter(|group| self.network.members(*group).len() > 1).collect();
         let mut parts = Vec::new();
-        // Two groups have a single distance.
         if groups.len() > 2 {
             let tiers = several
                 .iter()

@@ -108,7 +108,6 @@ pub fn items(cluster: &Cluster) -> Vec<Item> {
             }
         }
     }
-    // Without segments there is no share of losses.
     items.retain(|item| item.figure != PairMetric::Lost || item.segments > 0.0);
     items
 }

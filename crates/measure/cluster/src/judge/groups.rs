@@ -1,8 +1,6 @@
 //! The group with which each node is compared. It may differ from the group on file, because a bad
-//! cable delays large messages as much as a second switch does.
-//!
-//! It may differ from the file's, because a bad cable delays large messages as a second switch
-//! does. The fastest small messages distinguish the two.
+//! cable delays large messages as much as a second switch does. The fastest small messages
+//! distinguish the two.
 
 use super::SMALL_BYTES;
 use crate::choice::{SIZE_BYTES, grouped};
@@ -23,7 +21,6 @@ const FARTHER: std::ops::Range<f64> = 1.15..2.5;
 pub fn groups(cluster: &Cluster) -> Vec<usize> {
     let own = cluster.group_of();
     let alone = lone(&own);
-    // Every node is alone, so there are no groups.
     if alone.len() == own.len() {
         return vec![0; own.len()];
     }

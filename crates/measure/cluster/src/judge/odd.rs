@@ -71,7 +71,6 @@ impl Court<'_> {
 
     fn clock_offset_ns(&self, node: usize) -> Option<f64> {
         let ahead = self.cluster.pairs.iter().filter_map(|pair| match pair.nodes {
-            // The offset is the second node's clock minus the first's.
             [a, _] if a == node => shown_offset_ns(pair).map(|ns| -ns),
             [_, b] if b == node => shown_offset_ns(pair),
             _ => None,

@@ -57,7 +57,6 @@ impl NetworkPart {
 
     pub fn side_of(self, group: &[usize], item: &Item) -> Option<usize> {
         match (item.figure, self) {
-            // Waiting concerns one end only.
             (PairMetric::Wait, NetworkPart::Node(node)) => (item.from == node).then_some(0),
             (PairMetric::Wait, _)
             | (PairMetric::Lost | PairMetric::Scatter, NetworkPart::Tier(_)) => None,

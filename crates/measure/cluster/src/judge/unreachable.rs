@@ -26,7 +26,6 @@ pub fn explained(missing: &[Missing], measured: impl Fn(&str) -> usize) -> Vec<M
                 partners.entry(b).or_default().insert(a);
             }
         }
-        // Greedy: first the node that explains most.
         let most = partners
             .iter()
             .filter(|(node, all)| all.len() >= FEWEST_PARTNERS && all.len() > measured(node))

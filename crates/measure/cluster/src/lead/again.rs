@@ -47,7 +47,6 @@ pub fn look_again(again: &mut dyn Again) {
         }
         suspects.iter().for_each(|pair| *tries.entry(*pair).or_default() += 1);
         let mut bad = judgement.suspects(again.cluster());
-        // Doubtful pairs are not used for comparison.
         bad.extend(&suspects);
         let like = like(again.cluster(), &judgement, [&suspects, &bad], &mut rng);
         let mut order: Vec<[usize; 2]> =

@@ -39,7 +39,6 @@ impl Lead<'_> {
 
     fn all_run(&mut self, order: &RankInstruction, limit: Duration) -> Result<String, MpiError> {
         let mut all: Vec<&mut Member> = self.members.iter_mut().chain(&mut self.others).collect();
-        // An MPI job needs all ranks.
         if let Some(lost) = all.iter().find(|member| member.lost.is_some()) {
             return Err(failed(lost, lost.lost.clone().unwrap_or_default()));
         }

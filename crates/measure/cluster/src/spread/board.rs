@@ -115,7 +115,6 @@ impl State {
                 .insert(part, Running { ranks: BTreeSet::from([rank]), since: Instant::now() });
             return Some(part);
         }
-        // Unknown before the first part is done.
         let limit = self.longest? * TOO_LONG;
         let late = self.running.iter_mut().filter(|(_, running)| {
             running.since.elapsed() > limit && !running.ranks.contains(&rank)

@@ -92,7 +92,6 @@ pub fn gravest(found: &[Diagnosis], most: usize) -> Vec<&Diagnosis> {
         .filter(|one| matches!(one.level, Severity::Fix | Severity::Boot | Severity::No))
         .filter(|one| one.remedy.is_some())
         .collect();
-    // Unlisted subjects come last, in the order of examination.
     bad.sort_by_key(|one| {
         let effect = BY_EFFECT.iter().position(|subject| *subject == one.subject);
         (one.level == Severity::No, effect.unwrap_or(BY_EFFECT.len()))

@@ -1,14 +1,5 @@
 //! Disturbances of a set of CPUs.
 //!
-//! | module | examines |
-//! |---|---|
-//! | `backend` | protection from other threads |
-//! | `boot` | the kernel's command line |
-//! | `irqs` | which interrupts can be moved away |
-//! | `settings` | throttling, workqueues, watchdog, statistics, huge pages |
-//! | `surroundings` | SMT siblings, daemons, the clock |
-//! | `remains` | remaining noise |
-//!
 //! Kernel versions do not show which settings a container or hypervisor permits, only a trial does:
 //! write a value, read it back, restore it. Trials need the caller's permission and the
 //! [lock](settings_lock) shared by all code that changes these settings.
@@ -97,7 +88,6 @@ pub fn usual_cpus(topology: &Topology, online: &[u32]) -> Vec<u32> {
         .iter()
         .copied()
         .filter(|cpu| *cpu != first)
-        // If the first CPU's core is unknown, only this CPU is excluded.
         .filter(|cpu| first_core.is_none() || core_of(topology, *cpu) != first_core)
         .collect()
 }

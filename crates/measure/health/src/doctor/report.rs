@@ -37,7 +37,6 @@ pub fn examine(named: Option<&[u32]>, may_try: bool) -> Result<Vec<Diagnosis>, E
     let chosen = match named {
         None => isolation::usual_cpus(&topology, &cpus.online),
         Some(named) => {
-            // Also CPUs isolated from this process.
             Cpus { allowed: cpus.online.clone(), ..cpus }.check(named)?;
             named.to_vec()
         }

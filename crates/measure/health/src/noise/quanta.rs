@@ -42,7 +42,6 @@ impl Quanta {
         self.shortest_ticks = self.shortest_ticks.min(ticks);
     }
 
-    /// In percent.
     pub(super) fn excess_percent(&self) -> f64 {
         let ideal = self.shortest_ticks as f64 * self.times.count() as f64;
         if self.worked_ticks == 0 { 0.0 } else { 100.0 * (1.0 - ideal / self.worked_ticks as f64) }

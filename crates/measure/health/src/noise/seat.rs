@@ -75,7 +75,6 @@ pub(super) fn check_since(cpu: u32, moves_before: Option<u64>) -> Result<(), Err
 /// Finds the reason behind the kernel's "invalid argument".
 fn refused(cpu: u32, source: std::io::Error) -> Error {
     let Ok(cpus) = Cpus::read() else { return Error::Seat { cpu, source } };
-    // The check then finds only CPUs that do not run.
     let open = Cpus { allowed: Vec::new(), ..cpus };
     match open.check(&[cpu]) {
         Err(seatmap_os::CpuError::Forbidden { .. }) | Ok(()) => outside(cpu, source),

@@ -78,7 +78,6 @@ pub(super) fn explain(
     ns_per_tick: f64,
 ) -> Option<Traced> {
     let spans = spans::of(&recording.text)?;
-    // The trace lacks earlier gaps.
     let from_ns = if recording.is_cut { spans.first_ns } else { 0 };
     Some(blame::traced(gaps, &spans, from_ns, |gap: &Gap| {
         marks.mono_ns(origin as f64 + gap.start_ns as f64 / ns_per_tick) as u64

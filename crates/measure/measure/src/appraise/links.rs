@@ -47,7 +47,6 @@ impl MachineLinks {
 }
 
 fn add_borders(group: &PuGroup, borders: &mut Vec<(String, Vec<u32>)>) {
-    // Everything that a single PU sends crosses its border.
     if let Some(name) = group.names.first().filter(|_| !group.inside.is_empty()) {
         borders.push((name.clone(), group.pus.clone()));
     }

@@ -34,7 +34,6 @@ pub fn machine(profile: &Profile) -> PuGroup {
     let mut pus: Vec<&Pu> = profile.topology.pus.iter().collect();
     let within =
         |pu: &Pu| (pu.package, pu.numa, pu.die, pu.l3, pu.cluster, pu.l2, pu.core, pu.smt, pu.os);
-    // As in the picture.
     pus.sort_by_key(|pu| (pu.drawer, pu.book, within(pu)));
     let mut all = group(&pus, &LEVELS);
     let is_flat = all.inside.len() == pus.len() && all.names.is_empty();
@@ -54,7 +53,6 @@ fn group(pus: &[&Pu], levels: &[Level]) -> PuGroup {
         pus: pus.iter().map(|pu| pu.os).collect(),
         inside: Vec::new(),
     };
-    // A single PU has its own name instead of its cache's.
     if pus.len() == 1 {
         here.names = vec![of_pu(pus[0])];
         return here;
@@ -127,7 +125,6 @@ fn name(level: Level, pu: &Pu) -> String {
     format!("{} {}", word(level), level.of(pu).unwrap_or(0))
 }
 
-/// A level in a sentence.
 pub(crate) fn word(level: Level) -> &'static str {
     match level {
         Level::L2 => "L2",

@@ -1,7 +1,6 @@
 //! Findings about a profile, as values.
 //!
-//! Each says what was seen, why it matters and what to do. It depends only on the profile, so a
-//! file measured elsewhere gets the same findings.
+//! A finding depends only on the profile, so a file measured elsewhere gets the same findings.
 
 mod bands;
 mod blocks;

@@ -48,7 +48,6 @@ pub fn solve(rows: &[Equation], ridge: &[f64]) -> Vec<f64> {
             break;
         }
         let image = normal_matrix(rows, ridge, &direction);
-        // A direction without effect.
         let step = size / dot(&direction, &image);
         if !step.is_finite() {
             break;

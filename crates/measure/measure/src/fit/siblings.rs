@@ -17,7 +17,6 @@ const AS_NEAR: f64 = 1.05;
 /// The core of each PU in `distance.pus`: from the topology, otherwise from the distances.
 pub fn cores(distance: &CoreDistance, topology: &Topology) -> Vec<usize> {
     if distance.pus.iter().any(|os| core_of(topology, *os).is_some()) {
-        // A PU without a core is alone.
         let pus = distance.pus.iter().enumerate();
         let cores = pus.map(|(at, os)| core_of(topology, *os).ok_or(at));
         return renumbered(&cores.collect::<Vec<_>>());

@@ -93,7 +93,6 @@ impl Crowd<'_> {
     }
 
     fn offsets<'t>(&self, talks: impl Iterator<Item = &'t CrowdRoundTrip>) -> Offsets {
-        // The common part is free.
         at_quantile::fit(
             &talks
                 .map(|talk| {

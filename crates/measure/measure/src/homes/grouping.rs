@@ -81,7 +81,6 @@ pub(super) fn group_by(features: &Features) -> Grouping {
     let labels = merges.labels(joins(&merges.heights, directions, features.sigma_ns));
     let confidence =
         separation(&places, &labels, features.sigma_ns).min(agreement(features, &labels));
-    // A lone line may be an accident.
     let homes = sizes(&labels).into_iter().filter(|lines| *lines > 1).count();
     if homes > 1 && confidence >= LEAST_CONFIDENCE {
         let home_of_line = labels.iter().map(|label| *label as u32).collect();

@@ -65,7 +65,6 @@ fn parted(rows: &[Vec<f64>], sigma: f64) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
         let direction = strongest(&left, columns);
         let along: Vec<f64> = left.iter().map(|row| dot(row, &direction)).collect();
         let variance = dot(&along, &along) / rows.len() as f64;
-        // The others have less variance.
         if variance <= edge || variance <= f64::EPSILON {
             break;
         }
@@ -101,7 +100,6 @@ fn strongest(rows: &[Vec<f64>], columns: usize) -> Vec<f64> {
             break;
         }
         image.iter_mut().for_each(|value| *value /= length);
-        // The sign does not matter.
         let turned = 1.0 - dot(&image, &direction).abs();
         direction = image;
         if turned.abs() < 1e-9 {

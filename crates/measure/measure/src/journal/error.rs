@@ -66,7 +66,6 @@ pub enum JournalError {
 }
 
 impl Blame for JournalError {
-    // A journal of another run is a user's mistake.
     fn is_input(&self) -> bool {
         !matches!(self, JournalError::Busy { .. } | JournalError::Io { .. })
     }

@@ -25,9 +25,8 @@ use seatmap_place::{Level, PlaceError, PlaceMethod, PlaceRequest};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A real program calls [`ProgramChannels::seats_over`] with the memory for its channels: on this
-/// host, as remembered by `seatmap measure`, and on the CPUs available to the process. Without
-/// memory to measure, use [`ProgramChannels::seats`].
+/// A real program calls [`ProgramChannels::seats_over`] with the memory for its channels, or
+/// [`ProgramChannels::seats`] if there is no memory to measure.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProgramChannels {
     pairs: Vec<(usize, usize)>,

@@ -145,7 +145,6 @@ pub(super) fn chosen(profile: &Profile) -> Vec<LoadedPoint> {
         .loaded
         .iter()
         .filter(|point| (1..=pus / 2).contains(&(point.pairs as usize)))
-        // These are divisors.
         .filter(|point| point.median_ns > 0.0)
         .copied()
         .collect();

@@ -106,7 +106,6 @@ fn by_program(cpus: &[&CpuActivity]) -> Vec<NeighbourProgram> {
     for stranger in cpus.iter().flat_map(|cpu| &cpu.strangers) {
         let one = by_pid.entry(stranger.pid).or_insert_with(|| NeighbourProgram {
             pid: stranger.pid,
-            // A thread's own name does not help to find its program.
             name: task::name(&Root::new("/"), stranger.pid)
                 .unwrap_or_else(|| stranger.name.clone()),
             percent: 0.0,

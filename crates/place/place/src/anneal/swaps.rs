@@ -76,7 +76,6 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
         let from = self.code_of[task];
         let mut change = 0.0;
         for (with, weight) in self.traffic.of(task) {
-            // Two items that swap remain equally far apart.
             if with != but {
                 let there = self.code_of[with];
                 change += weight * (self.metric.apart(to, there) - self.metric.apart(from, there));

@@ -123,7 +123,6 @@ fn trees(traffic: &Traffic, apart: &[Vec<u32>]) -> Option<usize> {
         let side: Vec<bool> = (0..tasks).map(|task| apart[task][a] < apart[task][b]).collect();
         for (other, (x, y)) in edges.iter().enumerate().filter(|(_, (x, y))| side[*x] != side[*y]) {
             debug_assert!(x != y);
-            // An edge in two classes would be along two trees.
             if std::mem::replace(&mut is_classed[other], true) {
                 return None;
             }

@@ -72,7 +72,6 @@ fn packed(
     for round in 0..rounds {
         let step = STEP * (1.0 - 0.8 * round as f64 / rounds as f64);
         let Some(stars) = packing.stars(capacity, dearest, &mut watch) else { break };
-        // Later lengths are better.
         if !packing.send(&stars, capacity, (round + 1) as f64, step) {
             break;
         }
@@ -205,7 +204,6 @@ impl Packing {
         while let Some((Reverse(bits), next)) = open.pop() {
             let least = f64::from_bits(bits);
             if least > price[next] {
-                // A later entry was shorter.
                 continue;
             }
             // Farther tasks would raise the price per crossing.

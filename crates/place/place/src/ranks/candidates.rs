@@ -21,12 +21,11 @@ impl RankRequest<'_> {
     /// cheapest of consecutive blocks, for collectives; other launchers' orders; random ones.
     ///
     /// # Errors
-    /// [`RanksError`]: the request cannot be met.
+    /// [`RanksError`].
     pub fn candidates(&self, most: usize) -> Result<Vec<RankCandidate>, RanksError> {
         let seats = self.seats()?;
         let mut known = launchers(self, &seats).into_iter();
         let searched_in_blocks = self.wishes.fixed.is_empty() && !self.wishes.in_blocks;
-        // One part per search, the rest for CPUs.
         let parts = if searched_in_blocks { 3 } else { 2 };
         let measured =
             RankRequest { limit: self.limit.time_part(parts), ..self.clone() }.place()?;

@@ -32,7 +32,6 @@ pub fn cpus(request: &RankRequest, node_of: &[usize], limit: &SearchLimit) -> Ve
         let seats = match alike {
             Some((_, _, seats)) => seats.clone(),
             None => {
-                // Saved time goes to later nodes.
                 let part = limit.part((ranks_of.len() - at) as u32);
                 let seats = on_node(request, own, ranks.len(), &talk, &part);
                 known.push((*node, talk, seats.clone()));

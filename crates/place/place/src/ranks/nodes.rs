@@ -47,7 +47,6 @@ impl RankNode {
             Some((profile, known)) => {
                 crate::orders::compact(&profile.topology, &known.pus, &known.median_ns)
             }
-            // Usually the kernel numbers CPUs from 0 without gaps.
             None => (0..self.cpus as u32).collect(),
         }
     }

@@ -36,7 +36,6 @@ pub fn random(ranks: usize, seats: &[usize], rng: &mut Xoshiro) -> Vec<usize> {
         .enumerate()
         .flat_map(|(node, seats)| std::iter::repeat_n(node, *seats))
         .collect();
-    // No node must get more ranks than seats.
     rng.shuffle(&mut all);
     all.truncate(ranks);
     all

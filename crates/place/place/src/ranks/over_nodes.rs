@@ -40,7 +40,7 @@ pub struct NodeAssignment {
 /// The cheapest assignment found, never worse than an allowed order of launchers.
 ///
 /// # Errors
-/// [`RanksError`]: the request cannot be met.
+/// [`RanksError`].
 pub fn spread(request: &RankRequest) -> Result<NodeAssignment, RanksError> {
     let seats = request.seats()?;
     let judge = RoundTripJudge::new(request);
@@ -144,7 +144,6 @@ fn rank_by_rank(request: &RankRequest, judge: &RoundTripJudge, seats: &[usize]) 
 }
 
 fn by_blocks(request: &RankRequest, seats: &[usize]) -> Result<NodeAssignment, RanksError> {
-    // Any block must fit on any node.
     let size = seats.iter().copied().filter(|seats| *seats > 0).min().unwrap_or(1);
     let ranks = request.pattern.tasks;
     let used = seats.iter().filter(|seats| **seats > 0).count();
@@ -184,7 +183,6 @@ fn problem(request: &RankRequest, traffic: Traffic, seats: &[usize]) -> Problem 
         let first = node
             .and_then(|node| Some((node, pu_of_slot.iter().position(|at| *at as usize == node)?)));
         if let Some((node, first)) = first {
-            // A node's slots are equal.
             fixed[*rank] = Some((first + taken[node]) as u32);
             taken[node] += 1;
         }
@@ -212,7 +210,6 @@ fn bound(problem: &Problem, seats: &[usize], limit: &SearchLimit) -> f64 {
         let weights = problem.traffic.heaviest(rank);
         sum += near.iter().map(|near| dot(&weights, near)).fold(f64::INFINITY, f64::min);
     }
-    // Each pair counts for both its ranks.
     0.5 * sum
 }
 
@@ -220,7 +217,6 @@ fn nearest(distance: &Square<f32>, seats: &[usize], node: usize, wanted: usize) 
     let row = distance.row(node);
     let mut by_distance: Vec<usize> = (0..seats.len()).filter(|other| seats[*other] > 0).collect();
     by_distance.sort_by(|a, b| row[*a].total_cmp(&row[*b]));
-    // A rank does not send to itself.
     let all = by_distance.into_iter().flat_map(|other| {
         let partners = seats[other] - usize::from(other == node);
         std::iter::repeat_n(f64::from(row[other]), partners)

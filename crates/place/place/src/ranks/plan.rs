@@ -124,11 +124,10 @@ impl RankRequest<'_> {
     /// Places the ranks. The caller adds duration, date and tool.
     ///
     /// # Errors
-    /// [`RanksError`]: the request cannot be met.
+    /// [`RanksError`].
     pub fn place(&self) -> Result<RankPlan, RanksError> {
         let has_profiles = self.nodes.nodes.iter().any(|node| node.profile.is_some());
         let mut over = self.clone();
-        // Without core distances, CPUs need no search.
         if has_profiles {
             over.limit = self.limit.part(SPREAD_PART);
         }

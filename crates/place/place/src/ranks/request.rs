@@ -123,7 +123,6 @@ impl<'a> RankRequest<'a> {
     }
 
     fn check_fixed(&self, seats: &[usize]) -> Result<(), RanksError> {
-        // It would fix its whole block, too.
         if self.wishes.in_blocks && !self.wishes.fixed.is_empty() {
             return Err(RanksError::FixedInBlocks);
         }

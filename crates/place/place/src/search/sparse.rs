@@ -216,7 +216,6 @@ impl<'a> Sparse<'a> {
         let problem = self.problem;
         problem.traffic.of(task).for_each(|(with, weight)| self.weight_to[with] = weight);
         let partner = self.best_partner(task);
-        // The work depends on the task's degree alone.
         problem.traffic.of(task).for_each(|(with, _)| self.weight_to[with] = 0.0);
         if let Some(partner) = partner {
             self.swap(task, partner);
@@ -278,7 +277,6 @@ impl SearchEngine for Sparse<'_> {
     }
 
     fn restore(&mut self) {
-        // An item may have moved several times.
         while let Some((a, b)) = self.since_saved.pop() {
             self.exchange(a as usize, b as usize);
         }

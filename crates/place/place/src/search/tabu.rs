@@ -20,7 +20,6 @@ pub fn tabu(engine: &mut Dense, rng: &mut Xoshiro, limit: &SearchLimit) -> Solut
     while left > 0 && !watch.is_late() {
         left -= 1;
         now += 1;
-        // No place can be unused for longer than the search.
         let long_ago = now.saturating_sub(patience);
         let Some((i, j)) = choose(engine, &free_at, now, long_ago, best.cost) else { break };
         let place_i = engine.places()[i] as usize;
@@ -30,7 +29,6 @@ pub fn tabu(engine: &mut Dense, rng: &mut Xoshiro, limit: &SearchLimit) -> Solut
         for cell in [i * n + place_i, j * n + place_j] {
             free_at[cell] = now + (n as f64 * (0.9 + 0.2 * rng.unit())) as u64 + 2;
         }
-        // Smaller gains may be rounding errors.
         if engine.cost() < best.cost - 1e-9 * best.cost.abs() {
             best = engine.solution();
         }

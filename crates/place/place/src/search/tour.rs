@@ -116,7 +116,6 @@ impl<'a> Tour<'a> {
         let worst = after.max(before);
         for index in 0..self.near[slot as usize].len() {
             let near = self.near[slot as usize][index];
-            // Only nearer neighbours can help.
             if self.apart(slot, near) >= worst {
                 return false;
             }
@@ -170,7 +169,6 @@ impl SearchEngine for Tour<'_> {
 
     fn kick(&mut self, rng: &mut Xoshiro) {
         let n = self.tour.len();
-        // Both pieces and one more slot must fit.
         let longest = LONGEST_KICK.min((n - 1) / 2);
         let first = 1 + rng.below(longest);
         let second = 1 + rng.below(longest);

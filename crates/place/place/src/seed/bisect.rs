@@ -30,7 +30,6 @@ pub fn bisect(
     let mut tries = Vec::with_capacity(TRIES);
     for _ in 0..TRIES {
         let Some(mut cut) = Cut::grown(&graph, bias, first, rng, &mut watch) else { break };
-        // The next pass would not help either.
         (0..PASSES).find(|_| !cut.pass(&mut watch));
         tries.push((cut.cost(), cut.second));
     }
@@ -42,7 +41,6 @@ pub fn bisect(
 fn traffic_inside(traffic: &Traffic, items: &[u32]) -> Vec<Vec<(u32, f64)>> {
     let mut local = vec![u32::MAX; traffic.tasks()];
     for (at, item) in items.iter().enumerate() {
-        // A hole has no traffic.
         if let Some(local) = local.get_mut(*item as usize) {
             *local = at as u32;
         }
@@ -77,7 +75,6 @@ impl<'a> Cut<'a> {
     ) -> Option<Self> {
         let n = graph.len();
         let mut second = vec![true; n];
-        // Much traffic with the set, little with the rest, and a high bias.
         let mut pull: Vec<f64> = (0..n)
             .map(|item| {
                 bias[item] - graph[item].iter().map(|(_, weight)| weight).sum::<f64>()
@@ -114,7 +111,6 @@ impl<'a> Cut<'a> {
             .map(|item| {
                 let across = self.graph[item].iter().filter(|(with, _)| self.crosses(item, *with));
                 let flow: f64 = across.map(|(_, weight)| weight).sum();
-                // Both items of a pair count it.
                 0.5 * flow + if self.second[item] { self.bias[item] } else { 0.0 }
             })
             .sum()

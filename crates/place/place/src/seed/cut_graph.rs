@@ -36,7 +36,6 @@ impl CutGraph {
     /// The traffic among some items. `place_of` is `u32::MAX` for all tasks, before and after.
     pub(super) fn among(traffic: &Traffic, items: &[u32], place_of: &mut [u32]) -> Self {
         for (place, item) in items.iter().enumerate() {
-            // A hole has no traffic.
             if let Some(cell) = place_of.get_mut(*item as usize) {
                 *cell = place as u32;
             }

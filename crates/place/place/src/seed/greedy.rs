@@ -11,7 +11,6 @@ pub fn greedy(problem: &Problem, limit: &SearchLimit) -> Option<Vec<u32>> {
     let mut slot_of: Vec<u32> = problem.fixed.iter().map(|slot| slot.unwrap_or(u32::MAX)).collect();
     let mut free = vec![true; problem.slots()];
     slot_of.iter().filter(|slot| **slot != u32::MAX).for_each(|slot| free[*slot as usize] = false);
-    // Volumes choose the first task.
     let mut pull: Vec<f64> =
         (0..problem.tasks()).map(|task| 1e-9 * problem.traffic.volume(task)).collect();
     // Fixed tasks pull their partners from the start.

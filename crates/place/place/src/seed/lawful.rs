@@ -8,7 +8,6 @@ use crate::{Problem, Zones};
 /// Tasks leave full zones, or enter empty ones, one at a time, by the cheapest move.
 pub fn lawful(problem: &Problem, mut slot_of: Vec<u32>) -> Vec<u32> {
     put_fixed(&problem.fixed, &mut slot_of);
-    // Each move repairs a zone by one.
     for _ in 0..problem.slots() {
         match next_move(problem, &slot_of) {
             Some((task, hole)) => slot_of.swap(task, hole),

@@ -30,7 +30,6 @@ pub fn in_order(items: &[u32], slots: &[u32]) -> Vec<u32> {
     slot_of
 }
 
-/// The item on each slot.
 pub(crate) fn inverse(slot_of: &[u32]) -> Vec<u32> {
     let mut item_at = vec![0; slot_of.len()];
     slot_of.iter().enumerate().for_each(|(item, slot)| item_at[*slot as usize] = item as u32);

@@ -67,7 +67,6 @@ pub(crate) fn multisection(
                     let graph = CutGraph::among(traffic, &items, &mut place_of);
                     best_cut(&graph, first_items as i64, care, limit, rng)
                 };
-                // The stack is last in, first out.
                 for (is_second, sizes) in [(true, right), (false, left)] {
                     let both = items.iter().zip(&second);
                     let here = both.filter(|(_, second)| **second == is_second);
@@ -180,7 +179,6 @@ fn grown(graph: &CutGraph, first_items: i64, rng: &mut Xoshiro) -> Vec<bool> {
     while items < first_items {
         let node = match pulled.pop() {
             Some(Pulled { node, pull: by }) => {
-                // This entry is outdated.
                 if !second[node as usize] || pull[node as usize] != by {
                     continue;
                 }

@@ -34,7 +34,6 @@ pub fn spectral(problem: &Problem, rng: &mut Xoshiro, limit: &SearchLimit) -> Op
         // The constant vector would win. Rounding brings it back, so each round projects it out.
         let mean = product.iter().sum::<f64>() / n as f64;
         product.iter_mut().for_each(|x| *x -= mean);
-        // Without traffic the norm is zero.
         let norm = product.iter().map(|x| x * x).sum::<f64>().sqrt().max(1e-300);
         vector = product.into_iter().map(|x| x / norm).collect();
     }

@@ -61,7 +61,6 @@ pub fn nested(problem: &Problem, limit: &SearchLimit) -> Vec<u32> {
         let near =
             |side: &[u32]| order.last().map_or(0.0, |last| distance_to(problem, *last, side));
         let (first, then) = if near(&right) < near(&left) { (right, left) } else { (left, right) };
-        // The stack is last in, first out.
         open.extend([then, first]);
     }
     order
@@ -92,7 +91,6 @@ fn pull(
     middles: (u32, u32),
 ) -> f64 {
     let item = item as usize;
-    // At the first cut there are no items outside.
     if item >= problem.tasks() || slots.len() == problem.slots() {
         return 0.0;
     }

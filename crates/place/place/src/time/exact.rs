@@ -136,7 +136,6 @@ impl Tree<'_> {
             if !fits {
                 continue;
             }
-            // Only one of equivalent empty cores is tried.
             if self.seating.is_empty(core) {
                 let sort = (self.alike[core], self.thread[pu]);
                 if met.contains(&sort) {

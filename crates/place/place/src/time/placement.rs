@@ -85,7 +85,6 @@ impl<'a> TimedPlacement<'a> {
         self.work_ns[pu] -= self.model.work_ns[task];
         self.message(task, pu, -1.0);
         if self.count[pu] == 0 {
-            // Rounding errors would remain.
             (self.work_ns[pu], self.messages_ns[pu]) = (0.0, 0.0);
         }
         self.on_core[self.model.core[pu]] -= 1;
@@ -144,7 +143,6 @@ impl<'a> TimedPlacement<'a> {
         let from = self.pu_of[task];
         let is_alone = self.model.group.as_ref().is_none_or(|group| {
             let is_same = from != NOWHERE && group[from] == group[to];
-            // A task may move inside its own group.
             self.in_group[group[to] as usize] <= u32::from(is_same)
         });
         from != to && is_alone && self.count[to] < self.model.most

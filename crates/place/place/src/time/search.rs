@@ -60,7 +60,6 @@ fn kicked(model: &TimeModel, from: &Searched, limit: &SearchLimit, rng: &mut Xos
     let strongest = (model.tasks() / 3).max(weakest + 1);
     let mut strength = weakest;
     let mut kicks = limit.kicks;
-    // No kick could change anything.
     let is_single = model.tasks() < 2 && model.pus() < 2;
     while kicks > 0 && !is_single && !limit.ends_at(best_score.most) {
         kicks -= u64::from(kicks != u64::MAX);
@@ -141,7 +140,6 @@ impl<'a> Climber<'a> {
             here.iter().flat_map(|task| self.model.traffic.of(*task).map(|(with, _)| with));
         let mut tasks: Vec<usize> =
             here.iter().copied().chain(partners.take(MOST_PARTNERS)).collect();
-        // Tasks on the same core slow the seat down.
         let core = self.model.core[slowest];
         tasks.extend(
             (0..self.model.tasks())

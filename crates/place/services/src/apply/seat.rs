@@ -255,7 +255,6 @@ impl ServiceSite<'_> {
             began_ticks: self.journal.header.began_ticks,
             ends_s: Some(boot::seconds() + request.time.as_secs().max(1)),
         };
-        // An applied plan has a record.
         self.host.remember(&applied)?;
         self.journal.append(&[JournalEntry::Done]).map_err(ApplyError::Remembering)?;
         let changes = &self.journal.changes;
@@ -291,7 +290,6 @@ impl ServiceSite<'_> {
                 wanted: change.new.clone(),
                 found,
             }),
-            // An ended thread needs no mask.
             Err(error) if change.what == SettingKind::Affinity && error.is_absent() => Ok(()),
             Err(error) => Err(refused(planned, error)),
         }

@@ -212,7 +212,6 @@ pub fn of_interrupts(root: &Root, allowed: &CpuSet) -> Result<Vec<SettingChange>
             continue;
         }
         let new = inside(&now, allowed).to_string();
-        // The interrupt may end in between.
         changes.extend(setting::of_file(root, SettingKind::Cpus, &path, &new).ok().flatten());
     }
     Ok(changes)

@@ -67,7 +67,6 @@ pub fn undo(
     Ok(left)
 }
 
-/// Restores one setting, if it has the plan's value.
 fn put_back(root: &Root, change: &SettingChange) -> Option<Left> {
     if let Some(drop_in) = DropIn::of(&change.path) {
         return take_away(root, change, drop_in);

@@ -229,6 +229,5 @@ fn yaml_value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
             return inside.split(quote).next();
         }
     }
-    // A comment starts after a space.
     rest.split(" #").next().map(str::trim)
 }

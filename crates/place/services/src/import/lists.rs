@@ -33,7 +33,6 @@ pub fn parse(text: &str, spelling: ListSpelling) -> Option<CpuSet> {
         ),
         ListSpelling::Kubelet | ListSpelling::Libvirt => Box::new(text.split(',')),
     };
-    // Repeated ranges cost no extra memory.
     let mut is_in = vec![false; MOST];
     for member in members.map(str::trim) {
         let left_out = member.strip_prefix('^').filter(|_| spelling == ListSpelling::Libvirt);

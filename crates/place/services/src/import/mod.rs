@@ -399,7 +399,6 @@ impl ImportedSeats {
         Ok(())
     }
 
-    /// Why these files have no seats.
     fn emptiness(&self) -> String {
         let mut why = "no service has CPUs or memory nodes in these files".to_owned();
         if let Some(cpus) = &self.reserved {

@@ -151,7 +151,6 @@ fn kubelet(pricing: &Pricing) -> Pools {
             let node = units.all[unit].node;
             (free.iter().filter(|other| units.all[**other].node == node).count(), unit)
         });
-        // The shared pool is never empty.
         match taken.filter(|taken| !is_fractional && taken.len() < free.len()) {
             Some(taken) => {
                 free.retain(|unit| !taken.contains(unit));

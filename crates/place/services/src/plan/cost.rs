@@ -17,9 +17,6 @@
 //! like the requests in service without a queue (M/M/inf), in the normal approximation. Waiting is
 //! the mean excess over the capacity. Leftover work remains for the next slice, so a set below the
 //! mean load is worst.
-//!
-//! One large pool waits less than two small ones, but a burst of one service makes its whole pool
-//! wait.
 
 use super::demand::Demand;
 use super::units::Units;
@@ -271,7 +268,6 @@ impl<'a> Pricing<'a> {
         self.talk(a, b, least_ns)
     }
 
-    /// The mean wait over all slices.
     fn waiting_of(&self, members: Members, capacity: f64) -> f64 {
         let key = (members, (capacity * 1000.0).round() as u64);
         if let Some(known) = self.known.borrow().get(&key) {

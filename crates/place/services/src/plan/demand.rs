@@ -96,7 +96,6 @@ impl Demand {
                 }
             })
             .collect();
-        // Others never block services completely.
         let others = slices.iter().map(|at| (record.others_cpus[*at] / capacity).min(0.9));
         let mut demand = Demand {
             others_share: others.collect(),

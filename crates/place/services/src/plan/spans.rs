@@ -52,7 +52,6 @@ impl UnitSpans {
     /// The index of a run in tables of all runs.
     #[must_use]
     pub fn place(&self, start: usize, end: usize) -> usize {
-        // Each row is one shorter than the last.
         start * self.count - start * start.saturating_sub(1) / 2 + end - start - 1
     }
 

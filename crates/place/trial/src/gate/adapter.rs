@@ -2,14 +2,6 @@
 //!
 //! If possible, the adapter requests a report file. An unknown unit, a reading that is not above 0,
 //! or a report without benchmarks is an error.
-//!
-//! | module | reads |
-//! |---|---|
-//! | `criterion` | criterion's folder of estimates, or its console |
-//! | `google_benchmark` | the JSON of Google Benchmark |
-//! | `go_test` | the lines of `go test -bench` |
-//! | `hyperfine` | the JSON of hyperfine |
-//! | `pytest_benchmark` | the JSON of pytest-benchmark |
 
 mod criterion;
 mod go_test;

@@ -317,7 +317,7 @@ impl BenchmarksFile {
     /// Reads the file and checks that its parts are consistent.
     ///
     /// # Errors
-    /// [`BenchmarksFileError`], with line and column for invalid TOML.
+    /// [`BenchmarksFileError`].
     pub fn from_toml(text: &str) -> Result<Self, BenchmarksFileError> {
         let read = toml::from_str(text).and_then(|_: Outline| toml::from_str(text));
         let file: BenchmarksFile = read.map_err(|error| BenchmarksFileError::Syntax {
@@ -437,7 +437,6 @@ impl Benchmark {
             ProgramVersion::Base => &self.base,
         };
         let name = self.name.clone();
-        // Otherwise it would be unclear which command counts.
         let line = match (&self.command, own) {
             (Some(line), None) if self.base.is_none() && self.head.is_none() => line,
             (None, Some(line)) => line,

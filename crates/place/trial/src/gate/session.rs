@@ -112,7 +112,7 @@ pub enum GateEnd {
 }
 
 /// Runs all benchmarks and judges the finished runs, also after an early end. `stop` also ends a
-/// run; `hear` receives the events.
+/// run.
 ///
 /// # Errors
 /// [`GateError`]: nothing ran.
@@ -206,7 +206,6 @@ impl<'a> Track<'a> {
         let is_late = self.spent_s + per_block > length.time.as_secs_f64();
         match self.rows.first_mut() {
             None => false,
-            // All rows have the same runs.
             Some(row) => length.is_over(self.blocks, is_late, &mut row.results),
         }
     }

@@ -131,7 +131,6 @@ impl Ground<'_> {
             let sets = vec![cpus[0]; busy.len()];
             found.push(self.candidate("one CPU", pattern.tasks, &busy, &sets));
         }
-        // A trial costs the program time.
         found.dedup_by(|later, first| later.seats == first.seats);
         // Groups of all CPUs change nothing.
         let all = self.allowed.list().to_string();

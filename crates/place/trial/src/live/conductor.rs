@@ -296,7 +296,6 @@ impl<'a> Conductor<'a> {
 
     /// Reports a new reason against seats at once: the report may be hours away.
     fn note_no_seats(&mut self, reason: Option<NoSeats>) {
-        // A stopped program sends no messages.
         let halted = match reason {
             Some(_) => halted::among(&Root::new("/"), self.processes()),
             None => Vec::new(),

@@ -150,7 +150,6 @@ impl MetricReader {
             WorkMetric::Switches => Some(0.0),
             _ => self.total(wakeups, stop),
         };
-        // The period starts when the metric's own command has printed.
         self.read_at = Instant::now();
     }
 

@@ -57,7 +57,6 @@ pub enum AutoRemark {
     Halted(HaltedProcess),
 }
 
-/// A running program.
 #[derive(Debug)]
 pub(crate) struct RunningProgram {
     /// The processes that this one may seat.
@@ -94,7 +93,6 @@ impl RunningProgram {
         }
     }
 
-    /// What limits the seats.
     pub(crate) fn remarks(&self) -> Vec<AutoRemark> {
         let mut remarks = Vec::new();
         if !self.left_out.is_empty() {

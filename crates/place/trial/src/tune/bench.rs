@@ -167,8 +167,7 @@ pub enum BenchEvent<'a> {
     },
 }
 
-/// Runs the commands in blocks on quiet seats, and compares them. `stop` also ends a run; `hear`
-/// receives the events.
+/// Runs the commands in blocks on quiet seats, and compares them. `stop` also ends a run.
 ///
 /// # Errors
 /// [`RoomError`]: the seats do not exist, and nothing ran.
@@ -201,7 +200,6 @@ pub fn run(
         },
     };
     let end = session.run(&request.length, &mut results);
-    // Other programs get these CPUs back first.
     room.leave(hear);
     if let Some(then) = &request.baseline {
         results.compare_with(then);
@@ -259,7 +257,6 @@ impl<'a> Kept<'a> {
     /// Saves the runs after a block. Each write contains all runs, so writes must be rare. The end
     /// reports errors.
     fn keep(&mut self, results: &BenchResults) {
-        // The first command runs twice.
         let of_block = results.commands.len() + 1;
         let is_whole = !results.runs.is_empty() && results.runs.len().is_multiple_of(of_block);
         let began = Instant::now();

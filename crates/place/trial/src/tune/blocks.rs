@@ -82,7 +82,6 @@ pub fn complete(runs: &[BlockRun], commands: usize) -> Vec<Vec<f64>> {
         let place = match (run.command, run.again) {
             (0, again) => usize::from(again),
             (command, false) => command + 1,
-            // Only the first command runs twice.
             (_, true) => continue,
         };
         let readings = blocks.entry(run.block).or_insert_with(|| vec![None; commands + 1]);

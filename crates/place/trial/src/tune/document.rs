@@ -337,7 +337,7 @@ impl BenchResults {
     /// Reads a result and checks that its parts are consistent.
     ///
     /// # Errors
-    /// [`DocumentError`], with line and column for invalid JSON.
+    /// [`DocumentError`].
     pub fn from_json(text: &str) -> Result<Self, DocumentError> {
         let results: BenchResults = seatmap_data::document::read(text, FORMAT)?;
         results.check()?;
@@ -386,7 +386,6 @@ impl BenchResults {
             if !(run.value > 0.0 && run.value.is_finite()) {
                 return wrong(format!("runs[{at}].value: {} is not above 0", run.value));
             }
-            // Each block has a run.
             if run.block > self.runs.len() {
                 return wrong(format!(
                     "runs[{at}].block: {} is out of range for {}",

@@ -57,7 +57,6 @@ impl OnModel {
     /// # Errors
     /// The machine's message: a seat is not one of its PUs.
     pub fn time_ns(&self, job: &SimulatedRun) -> Result<f64, String> {
-        // A new machine, so that runs are independent.
         let mut bed = CoherentBed::new(Arc::clone(&self.model));
         bed.seed = job.skew;
         handoffs_ns(&mut bed, &self.handoffs, &job.seats).map_err(|error| error.to_string())

@@ -52,8 +52,7 @@ const RUNS_OF_DISTURBED: usize = 8;
 
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Races ways to seat a program. Each run is saved before the next one. `stop` also ends a run;
-/// `hear` receives the events.
+/// Races ways to seat a program. Each run is saved before the next one. `stop` also ends a run.
 ///
 /// # Errors
 /// [`ProgramRaceError`]. Finished runs are kept.
@@ -63,13 +62,11 @@ pub fn run(
     hear: &mut dyn FnMut(RaceEvent<'_>),
 ) -> Result<RaceEnd, ProgramRaceError> {
     let mut field = RaceField::new(request, stop, hear)?;
-    // A resumed race keeps its candidates.
     if request.earlier.is_none() {
         limit::keep_to(request, &mut field, stop, hear)?;
     }
     let mut tuned = begun(request, &field);
     let rules = tuned.rules();
-    // The budget need only be enough for the candidates left.
     limit::check_budget(request, &rules)?;
     let recorded = recorded(request, &mut tuned)?;
     let racing = Racing {
@@ -110,7 +107,6 @@ fn begun(request: &RaceRequest, field: &RaceField) -> Tuned {
         confidence: request.confidence,
         seed: request.seed,
         budget_runs: match request.time {
-            // The user gave a time instead.
             Some(_) => None,
             None => Some(request.runs.unwrap_or(RUNS_EACH * candidates + fewest)),
         },
@@ -142,7 +138,6 @@ fn recorded(request: &RaceRequest, tuned: &mut Tuned) -> Result<Vec<RaceRun>, Pr
         let record = request.record.display().to_string();
         return Err(ProgramRaceError::OtherRace { record, difference });
     }
-    // An earlier process made the first run.
     tuned.begun.clone_from(&earlier.begun);
     Ok(earlier.runs.clone())
 }
@@ -185,7 +180,6 @@ impl Racing<'_> {
                 error
             }
             Cut::Unkept(error) => {
-                // The last run is only in memory.
                 (self.hear)(RaceEvent::RunLost { before: runs.saturating_sub(1) });
                 error
             }
@@ -240,7 +234,6 @@ impl Racing<'_> {
                 None => return Err(Cut::Failed(error)),
             }
             tries += 1;
-            // These failures are often temporary.
             std::thread::sleep(PAUSE);
         }
     }
@@ -263,7 +256,6 @@ impl Racing<'_> {
                 (self.stop)() || limit.is_some_and(|limit| began.elapsed() > limit)
             })
         })??;
-        // The time limit ended the run.
         if reading.is_none() && !(self.stop)() {
             let limit = limit.unwrap_or_default();
             return Err(ProgramRaceError::Late { command: contestant.line(), limit });

@@ -236,7 +236,6 @@ impl<E> Race<'_, E> {
         let begun = self.runs as f64;
         let mut round = 1.0;
         loop {
-            // Reestimated in each round.
             let race = self.whole_budget() - begun - self.confirmation();
             let spent = self.runs as f64 - begun;
             // Two blocks always run, because fewer say nothing.
@@ -292,7 +291,6 @@ impl<E> Race<'_, E> {
     fn cut(&mut self) {
         let order = self.in_order();
         let kept = (KEPT * order.len() as f64).ceil() as usize;
-        // The winner needs a runner-up.
         self.alive = order[..kept.clamp(2, order.len() - 1)].to_vec();
         self.alive.sort_unstable();
     }
@@ -333,7 +331,6 @@ impl<E> Race<'_, E> {
             (0..self.rules.candidates).map(|candidate| self.above(candidate, winner)).collect();
         let others = (0..self.rules.candidates).filter(|candidate| *candidate != winner);
         let mut others: Vec<usize> = others.collect();
-        // Little is known of candidates that were dropped early.
         others.sort_by(|a, b| {
             let costs = above_winner[*a].partial_cmp(&above_winner[*b]);
             self.costs[*b]
@@ -342,7 +339,6 @@ impl<E> Race<'_, E> {
                 .then(costs.unwrap_or(std::cmp::Ordering::Equal))
         });
         let runner_up = others[0];
-        // The default may be the runner-up, or the winner.
         let mut with = vec![DEFAULT, runner_up];
         with.dedup();
         with.retain(|candidate| *candidate != winner);

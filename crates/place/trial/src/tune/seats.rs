@@ -98,7 +98,6 @@ fn taken(cores: &[Core], requested: Option<usize>) -> Vec<Vec<u32>> {
     let mut taken: Vec<Vec<u32>> = vec![Vec::new(); requested.min(cores.len())];
     let widest = cores.iter().map(|core| core.pus.len()).max().unwrap_or(0);
     let mut left = requested;
-    // Tasks share a core only if there are too few cores.
     for rank in 0..widest {
         for (core, taken) in cores.iter().zip(&mut taken) {
             if let Some(pu) = core.pus.get(rank).filter(|_| left > 0) {

@@ -190,7 +190,6 @@ impl RunSession<'_> {
             (self.hear)(SessionEvent::RunMade(results, done));
         }
         self.check_limit(length, begun.elapsed(), done);
-        // Warm-ups count in the time limit.
         let warm = Instant::now();
         let mut order = Blocks::new(self.contestants.len(), results.seed);
         for block in 0.. {

@@ -253,7 +253,6 @@ impl Tuned {
                 return Some(format!("{what}: {now}, not {then}"));
             }
         }
-        // The same name may stand for other seats.
         let mut both = self.candidates.iter().zip(&then.candidates);
         if both.any(|(now, then)| now.seats != then.seats) {
             return Some("the seats of the candidates".to_owned());
@@ -327,7 +326,7 @@ impl Tuned {
     /// Reads a race and checks that its parts are consistent.
     ///
     /// # Errors
-    /// [`DocumentError`], with line and column for invalid JSON.
+    /// [`DocumentError`].
     pub fn from_json(text: &str) -> Result<Self, DocumentError> {
         let tuned: Tuned = seatmap_data::document::read(text, FORMAT)?;
         match tuned.wrong() {

@@ -51,7 +51,6 @@ impl Varied {
         let mut positions = Vec::with_capacity(switches.len());
         for switch in switches {
             let position = switch.find(&root).ok_or(VariedError::Absent(*switch))?;
-            // Shows that the user may also set it.
             position.put_back(&root).map_err(|error| VariedError::Refused(*switch, error))?;
             positions.push((*switch, position));
         }

@@ -110,7 +110,6 @@ impl CommandComparison {
 fn verdict(shift: &Shift, better: Option<Better>, floor: f64) -> ComparisonVerdict {
     let is_higher = shift.low > 0.0;
     match better {
-        // The interval contains a ratio of 1.
         _ if !is_higher && shift.high >= 0.0 => ComparisonVerdict::NotShown,
         // The first command may differ as much from itself.
         _ if shift.centre.abs() <= floor => ComparisonVerdict::NotShown,

@@ -14,7 +14,6 @@ use std::ffi::CString;
 const CPUS: &str = "/sys/devices/system/cpu";
 const CPUINFO: &str = "/proc/cpuinfo";
 
-/// A program's files, and the paths that show something else than this computer's.
 #[derive(Debug)]
 pub(crate) struct FitFiles {
     pub steps: Vec<FileStep>,

@@ -206,7 +206,6 @@ pub(super) fn alias(word: &str) -> Option<&'static str> {
     ALIASES.iter().find(|(theirs, _)| theirs.contains(&word.as_str())).map(|(_, ours)| *ours)
 }
 
-/// Whether a text is one of these words.
 pub(super) fn is_word(text: &str) -> bool {
     let text = text.to_lowercase();
     let begins = ["kind:", "cache:", "fast:", "first:", "near:", "not:"];

@@ -92,7 +92,6 @@ impl GoroutineHandoffs {
     }
 
     fn is_watched(&mut self, pid: Tid) -> bool {
-        // It may have ended since the last look.
         let Some(file) = task::program_id(pid) else { return self.pids.contains(&pid) };
         let programs = &self.programs;
         let found = self.files.entry(file).or_insert_with(|| found(programs, pid));

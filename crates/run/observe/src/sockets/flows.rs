@@ -125,7 +125,6 @@ impl Flows {
 
     pub(super) fn unread_bytes(&self) -> f64 {
         let waiting: f64 = self.all.values().map(|flow| bytes_of(&flow.written)).sum();
-        // Shares of bytes have rounding errors.
         (self.unread_bytes + waiting).round()
     }
 }

@@ -132,7 +132,6 @@ impl Ebpf {
         let outsiders = &mut self.outsiders;
         self.tables.pairs.take(|key, value| {
             let Some((parsed, count)) = Key::parse(key, value) else { return };
-            // An interrupt's wakeup.
             let Some(talk) = parsed.talk(count) else { return };
             if parsed.waker < 0 {
                 outsiders.count(-parsed.waker, talk.messages, || Key::waker_name(value));
@@ -165,7 +164,6 @@ impl Ebpf {
                 ended.push(born.tid);
             }
             handoffs.iter_mut().for_each(|handoffs| handoffs.meet(born.tid, born.pid));
-            // Numbers are reused.
             let state = (born.born_ns, born.end.is_some());
             if known.insert(born.tid, state) != Some(state) {
                 look.threads.push(born);

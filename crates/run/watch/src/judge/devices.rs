@@ -34,7 +34,6 @@ fn far(
     let of_node = device.node.map(|node| facts.cpus_of(|pu| pu.numa, node));
     let Some(near) = listed.or(of_node.filter(|near| !near.is_empty())) else {
         let what = format!("the kernel does not report which CPUs are near {}", device.name);
-        // With one node, all CPUs are equally near.
         return (facts.nodes() > 1).then(|| Finding::unseen("device-near", what).of(process.pid));
     };
     // Idle unbound threads may be anywhere.
@@ -52,7 +51,6 @@ fn far(
     if away.is_empty() && all.is_subset(&near) {
         return None;
     }
-    // Otherwise the masks of bound ones are too wide.
     let subjects = if away.is_empty() { &meant } else { &away };
     let first = subjects.first()?;
     let what = format!(

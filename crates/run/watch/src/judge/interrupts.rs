@@ -14,7 +14,6 @@ const SOME_PER_SECOND: f64 = 10.0;
 /// with an isolated CPU or a real-time policy.
 pub(super) fn usual(facts: &SeatingFacts) -> Vec<Finding> {
     let no_hz_full = CpuSet::of_list(&facts.seating.kernel.no_hz_full).unwrap_or_default();
-    // These boot options promise no interrupts.
     let quiet = facts.isolated.with(&no_hz_full);
     facts
         .seating

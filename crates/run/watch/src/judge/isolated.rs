@@ -49,7 +49,6 @@ fn on_mask(facts: &SeatingFacts, mask: &CpuSet, sitters: &[&Sitter]) -> Option<F
         Finding::remark("isolated", what).grave_if(busy.len() > 1).of(first.thread.pid).on(mask);
     let finding =
         finding.tids(subjects.iter().map(|sitter| sitter.tid())).at_most(first.thread.age_s);
-    // More threads than CPUs take turns.
     let bound = subjects.iter().zip(mask.iter().cycle()).map(|(sitter, turn)| {
         let own = facts.promise(sitter.tid(), 1, mask);
         SeatingRemedy::bind(&own.unwrap_or_else(|| CpuSet::single(turn)), [sitter.tid()])

@@ -61,7 +61,6 @@ fn of_program(
         return Some(Finding::unseen(RULE, what).of(process.pid));
     }
     let allowed = allowed(process);
-    // Threads allowed on every node are always near their memory.
     if parts.len() < all {
         return far_away(facts, process, sitters, memory, &near, &allowed);
     }

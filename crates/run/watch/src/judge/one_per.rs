@@ -69,7 +69,6 @@ fn crowded(
         .iter()
         .filter(|cpu| !parts.contains(&facts.topology.pu(*cpu).and_then(level)))
         .collect();
-    // The first one stays.
     let moved: Vec<SeatingRemedy> = sitters[1..]
         .iter()
         .filter_map(|one| {
@@ -90,7 +89,6 @@ fn loose(
     let busy: Vec<&Sitter> =
         sitters.iter().filter(|one| one.is_busy() && !confined(one)).copied().collect();
     let has_any = sitters.iter().any(confined);
-    // Idle threads need no seat.
     let subjects = if busy.is_empty() { sitters } else { &busy };
     let first = subjects.first().filter(|_| !busy.is_empty() || !has_any)?;
     let is = if subjects.len() == 1 { "is" } else { "are" };

@@ -85,7 +85,6 @@ fn of_family(
         .filter(|one| facts.only_part(&one.mask, |pu| level.of(pu)).is_none())
         .copied()
         .collect();
-    // A part without threads counts too.
     let least = on.values().min()?;
     let most = on.values().max()?;
     let what = match (*most, loose.is_empty()) {

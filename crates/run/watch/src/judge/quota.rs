@@ -53,7 +53,6 @@ fn of_quota(facts: &SeatingFacts, quota: &WatchedQuota) -> Option<Finding> {
         agreeing(members.len(), "it", "they")
     );
     let finding = Finding::remark("quota", what).tids(members.iter().map(|one| one.tid()));
-    // A finding about several programs names no process.
     let pid = only_process(&members);
     let finding = Finding { pid, ..finding }.since(facts.seating.watched_s);
     let finding = finding.measured(percent, "percent of the time in which it could run");
@@ -69,7 +68,6 @@ fn stops(quota: &WatchedQuota, members: &[&Sitter]) -> String {
     let wanted_percent: f64 = members.iter().map(|sitter| sitter.wanted_percent()).sum();
     let wanting = members.iter().filter(|one| one.wanted_percent() >= LIGHT_PERCENT).count();
     let [want, them] = match wanting {
-        // Short-lived children do the work.
         0 => [String::new(), "its threads".to_owned()],
         1.. => {
             let threads = count(wanting, "thread");

@@ -37,7 +37,6 @@ fn starved(facts: &SeatingFacts, sitter: &Sitter) -> Option<Finding> {
         taker.policy,
         taker.priority
     );
-    // The CPU of another such thread is not better.
     let taken: CpuSet = facts.online.iter().filter(|cpu| taker_on(facts, *cpu).is_some()).collect();
     let rest = facts.allowed_to(sitter).within(&facts.usual).without(&taken);
     let finding =

@@ -30,7 +30,6 @@ fn place(sitter: &Sitter) -> Option<u32> {
 fn on_core(facts: &SeatingFacts, core: u32, placed: &[(&Sitter, u32)]) -> Option<Finding> {
     let used: CpuSet = placed.iter().map(|(_, cpu)| *cpu).collect();
     let sitters: Vec<&Sitter> = placed.iter().map(|(sitter, _)| *sitter).collect();
-    // The kernel may separate the others.
     let bound = sitters.iter().find(|sitter| sitter.is_bound && sitter.seat().is_some())?;
     let free = idle_cores(facts, &facts.allowed_to(bound).within(&facts.usual));
     // Other rules report threads on the same CPU.

@@ -28,7 +28,6 @@ fn on_cpu(facts: &SeatingFacts, cpu: u32, sitters: &[&Sitter]) -> Option<Finding
     let first = sitters.first().filter(|_| sitters.len() > 1)?;
     let demand_percent: f64 = sitters.iter().map(|sitter| sitter.demand_percent()).sum();
     let others = facts.seats_of(first.thread.pid).without(&CpuSet::single(cpu));
-    // A process with only one CPU cannot move.
     if demand_percent < TOO_MUCH_PERCENT || others.is_empty() {
         return None;
     }

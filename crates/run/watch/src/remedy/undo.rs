@@ -40,7 +40,6 @@ fn of_file(root: &Root, file: &str) -> Option<String> {
     }
     let text = root.read(file).ok()?;
     let line = text.trim();
-    // The shell must not split it.
     let line = if line.contains(' ') { format!("'{line}'") } else { line.to_owned() };
     (!line.is_empty() && !line.contains('\n')).then(|| format!("echo {line} > {file}"))
 }
@@ -56,7 +55,6 @@ fn rebind(root: &Root, tid: Tid) -> Option<String> {
 
 fn rebind_all(root: &Root, pid: Tid) -> Option<String> {
     let tasks = task::of_process(root, pid).ok()?;
-    // An ended thread needs no mask.
     let threads: Vec<(Tid, CpuSet)> =
         tasks.iter().filter_map(|task| Some((task.tid, mask(root, task.tid)?))).collect();
     let (_, first) = threads.first()?;

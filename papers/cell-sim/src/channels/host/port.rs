@@ -12,8 +12,7 @@ use seatmap_machines::host::together::Together;
 use seatmap_os::partners::{LOOKS, PartnerThread};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// [`HostPort`] whose waits unwind with [`PartnerFailure`] when `ended` is set. A short wait costs
-/// nothing extra.
+/// [`HostPort`] whose waits unwind with [`PartnerFailure`] when `ended` is set.
 #[derive(Clone, Copy)]
 pub(super) struct BedPort<'a> {
     port: HostPort<'a>,

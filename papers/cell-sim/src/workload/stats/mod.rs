@@ -1,8 +1,7 @@
 //! The programs of CellStats: one primitive at a time, in a loop.
 //!
 //! After Abellán, Fernández & Acacio 2009, "Characterizing the basic synchronization and
-//! communication operations in dual Cell-based blades through CellStats", section 3. Each task
-//! warms up, loops, and reports its clock and decrementer readings for the loop.
+//! communication operations in dual Cell-based blades through CellStats", section 3.
 
 mod atomics;
 mod exchange;
@@ -78,7 +77,6 @@ impl Loop {
         let began = channels.cycles();
         let first = channels.decrementer();
         let sum = before.wrapping_add(operations(warm_up..warm_up + iterations));
-        // The decrementer counts down.
         let ticks = first.wrapping_sub(channels.decrementer());
         let ended = channels.cycles();
         let kept_on =

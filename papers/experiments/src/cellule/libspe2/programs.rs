@@ -152,7 +152,6 @@ impl CompiledPrograms {
         let said = said.ok_or_else(|| {
             program_failed(name, "its output is not names and numbers".to_owned())
         })?;
-        // The time of a program with wrong results does not count.
         match said.sum("wrong") {
             0.0 => Ok(said),
             wrong => Err(program_failed(name, format!("{wrong} of its results are wrong"))),

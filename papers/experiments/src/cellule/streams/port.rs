@@ -3,7 +3,7 @@
 //! A port is a pair of virtual Ethernet devices between two network namespaces, whose sender is
 //! limited to the rate of the wire. The namespaces belong to two threads and have no names, so the
 //! kernel removes them, the devices and the limits with the last of their sockets, even if the
-//! process is killed. This computer's own network does not change.
+//! process is killed.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};

@@ -77,7 +77,6 @@ fn recorded(typed: &ObserveArgs) -> Result<ObserveRequest, CliError> {
         ));
     }
     let command = command(typed)?;
-    // The command does not start if perf cannot see its accesses.
     perf::check()?;
     Ok(ObserveRequest::Record(command))
 }
@@ -95,7 +94,6 @@ fn subject(typed: &ObserveArgs) -> Result<Subject, CliError> {
 fn command(typed: &ObserveArgs) -> Result<SubjectCommand, CliError> {
     let how = "seatmap observe --pid PID";
     living::check_not_running(&typed.command, how).map_err(CliError::input)?;
-    // A misspelt command is an error before the observation.
     Executable::find(&typed.command).map_err(CliError::input)?;
     crate::verbs::run::warn_of_handing_over(&typed.command);
     // Stdout is for the document.

@@ -57,7 +57,6 @@ impl ObserveOutputs {
             let said = written_phases.into_iter().chain(next.flatten()).collect();
             self.print(&page(observation).and(said))?;
         }
-        // The first failure, after the table.
         written.and(phases.map(drop))?;
         output::tell_each(sighting.false_sharing());
         Ok(())

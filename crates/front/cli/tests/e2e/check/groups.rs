@@ -232,7 +232,7 @@ pub(super) fn mended(checked: &Checked, rule: &str) -> String {
     found["remedy_kind"].text().to_owned()
 }
 
-/// Runs a command in the group. Returns stdout and stderr together, and the exit code.
+/// Returns stdout and stderr together, and the exit code.
 fn under_quota(group: &Group, place: &Place, arguments: impl Arguments) -> (String, Option<i32>) {
     let script = format!("echo $$ > {}/cgroup.procs; exec \"$0\" \"$@\" 2>&1", group.0.display());
     let mut shell = place.command_of("sh");

@@ -173,8 +173,7 @@ fn all_remedies_execute_together_and_undo() {
     assert_eq!(masks(), before);
 }
 
-/// Two seats, each with a stranger, and no other CPU in this test's mask: no stranger is sent from
-/// one seat to the other.
+/// Two seats, each with a stranger, and no other CPU in this test's mask.
 #[test]
 fn remedies_move_no_stranger_between_seats() {
     let [a, b] = two_cpus();

@@ -181,7 +181,6 @@ fn in_namespaces(place: &Place, script: &str) -> Option<Vec<(Option<i32>, String
         .then(|| SEEING.iter().map(|arguments| in_namespace(place, &script, arguments)).collect())
 }
 
-/// Executes the commands from the two error messages.
 #[test]
 fn suggested_command_mounts_proc() {
     if !can_make_namespaces() {

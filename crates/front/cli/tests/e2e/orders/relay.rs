@@ -1,7 +1,4 @@
 //! A relay between a rank and rank 0: carries every message and tampers with some.
-//!
-//! Knows only the outer form of messages, as an attacker would: a length, a text, and after the
-//! handshake a tag.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};

@@ -1,5 +1,4 @@
-//! Binding faults of other programs: right on a usual machine, wrong on another. `seatmap pretend
-//! --check` finds them without that machine.
+//! Binding faults of other programs: right on a usual machine, wrong on another.
 //!
 //! `tests/programs/pinning.c` reimplements the faulty logic. Each case names the public thread in
 //! which users reported it.

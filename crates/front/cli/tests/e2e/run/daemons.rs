@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 /// A background process with short-lived children.
 const DAEMON: &str = "(while sleep 0.2; do :; done) >/dev/null 2>&1 & echo $!";
 
-/// Time limit on a busy computer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Ended(libc::pid_t);
@@ -126,7 +125,6 @@ fn detach_waits_for_no_process() {
     assert_eq!(place.read("ended").trim(), format!("Cpus_allowed_list:\t{b}"));
 }
 
-/// A real daemon: it puts itself into the background.
 #[test]
 fn background_memcached_uses_all_its_seats() {
     let [a, b] = two_cpus();

@@ -38,7 +38,6 @@ fn fitted(options: impl Arguments, script: &str) -> Told {
     run_as_usual(&Place::new(), options, shell(script), &[])
 }
 
-/// Whether the program had its own files.
 fn has_files(told: &Told) -> bool {
     let has = !told.report["fit"]["files"].elements().is_empty();
     if !has {

@@ -157,7 +157,6 @@ fn child_processes_have_their_policy() {
     );
 }
 
-/// Signals arrive while Seatmap makes threads set their policies.
 #[test]
 fn policies_are_set_despite_signals() {
     let (Some(_), Some(program)) = (memory(), programs::c()) else { return };

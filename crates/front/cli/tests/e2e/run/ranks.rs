@@ -180,7 +180,6 @@ const SAYS_ITS_SEAT: &str = "while read -r key value; do
 /// Seat leases belong to the whole computer, so these tests take turns.
 static LEASES: Mutex<()> = Mutex::new(());
 
-/// Each start takes a free seat, then the least used one.
 #[test]
 fn concurrent_starts_use_free_seats_first() {
     let cpus = two_cpus();
@@ -215,7 +214,6 @@ fn first_line(run: &mut Child) -> String {
     line.trim().to_owned()
 }
 
-/// CPUs listed one by one have a fixed order.
 #[test]
 fn listed_seats_keep_order_despite_other_run() {
     let cpus = two_cpus();

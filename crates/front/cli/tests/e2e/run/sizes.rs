@@ -86,8 +86,8 @@ fn java_and_node_see_all_cpus() {
     }
 }
 
-/// A line says that each thread of a virtual machine has its own seat, even with `--quiet`: at the
-/// start if Seatmap started Java, otherwise at the end. Setting the number of CPUs avoids it.
+/// The line appears even with `--quiet`: at the start if Seatmap started Java, otherwise at the
+/// end.
 fn java_in_seats_of_its_own_is_told_of(place: &Place, cpus: &str) {
     let stderr = |command: &dyn Arguments| {
         let output = place.run(("run --quiet --strict --cpus", cpus, ("--", command)));

@@ -12,7 +12,6 @@ fn state(pid: libc::pid_t) -> char {
 }
 
 const REQUESTS: u32 = 20;
-/// Time limit on a busy computer for a stop to be visible.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 /// Looks at the launcher between two requests, a millisecond apart.
 const LOOKS: u32 = 500;

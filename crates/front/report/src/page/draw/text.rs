@@ -1,7 +1,7 @@
 //! Draws a page as text: wrapped to a terminal's columns, or with whole lines for a file or pipe.
 //!
-//! Sentences are broken at blanks, rows of tables within their last column. A table that is still
-//! too wide loses columns from the right and names them, so the least important columns come last.
+//! A table that is still too wide loses columns from the right and names them, so the least
+//! important columns come last.
 
 use super::line::{LEAST_COLUMNS, command_in_column, in_column, wrapped};
 use crate::counted;
@@ -13,8 +13,7 @@ use seatmap_data::statistics::words::joined;
 const LEAST_WORDS: usize = 24;
 
 impl Page {
-    /// The page as text without its title, wrapped to a number of columns if given. A blank line
-    /// separates sections.
+    /// The page as text without its title, wrapped to a number of columns if given.
     #[must_use]
     pub fn text(&self, columns: Option<usize>) -> String {
         let columns = columns.map(|columns| columns.max(LEAST_COLUMNS));
@@ -136,7 +135,6 @@ impl<'a> TextGrid<'a> {
             widths[last] = widths[last].min(LEAST_WORDS);
         }
         self.narrow(&mut widths, &shown, words, room);
-        // The first column names the row; the words at the end explain it.
         let kept = 1 + usize::from(words.is_some());
         while self.total(&widths, &shown) > room && shown.len() > kept {
             shown.remove(shown.len() - kept);
@@ -150,7 +148,6 @@ impl<'a> TextGrid<'a> {
         self.drawn(&widths, &shown) + &self.note(&hidden, room)
     }
 
-    /// Shortens long names if that makes all columns fit.
     fn narrow(&self, widths: &mut [usize], shown: &[usize], words: Option<usize>, room: usize) {
         let over = self.total(widths, shown).saturating_sub(room);
         let names = shown.iter().filter(|at| !self.is_figures(**at) && Some(**at) != words);
@@ -181,7 +178,6 @@ impl<'a> TextGrid<'a> {
             text += &if Some(at) == shown.last() && self.is_words(*at) {
                 lines_of(cell, width).join(&format!("\n{:begin$}", ""))
             } else {
-                // Figures are right-aligned, so that their digits line up.
                 let aligned = if self.is_figures(*at) { right_aligned } else { left_aligned };
                 painted(&aligned(&cut_middle(&cell.text, width), width), cell.look)
             };
@@ -191,7 +187,6 @@ impl<'a> TextGrid<'a> {
         text.trim_end().to_owned() + "\n"
     }
 
-    /// Names the hidden columns; empty if there are none.
     fn note(&self, hidden: &[usize], room: usize) -> String {
         if hidden.is_empty() {
             return String::new();

@@ -395,7 +395,6 @@ fn message(scene: &Scene) -> String {
         Some(Prompt::Confirm { tids, cpus }) => {
             format!("bind {} to {}? y/n", threads(tids), cpus.named())
         }
-        // The result of a key takes precedence over findings.
         None if !view.message.is_empty() => visible(&view.message),
         None => finding().or_else(gravest).map(sentence).unwrap_or_default(),
     }

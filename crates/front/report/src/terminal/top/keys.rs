@@ -118,10 +118,8 @@ fn moved(view: TopView, key: KeyCode, rows: &[TopRow]) -> TopView {
     TopView { follows: false, ..view }.select(at, rows)
 }
 
-/// Tags or untags the row, and moves to the next.
 fn tagged(mut view: TopView, rows: &[TopRow]) -> TopView {
     let Some(row) = rows.get(view.at) else { return view };
-    // A row of the tree contains all threads of its process.
     let is_tagged = row.threads.iter().all(|tid| view.tagged.contains(tid));
     for tid in &row.threads {
         if is_tagged {

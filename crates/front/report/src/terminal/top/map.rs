@@ -49,7 +49,6 @@ pub(crate) fn lay_out(groups: &SeatGroups, width: u16, most_lines: u16) -> SeatL
     let fits = |layout: &SeatLayout| layout.height <= most_lines;
     let found = SIZES.into_iter().map(|size| of_size(groups, size, width)).find(fits);
     found.unwrap_or_else(|| {
-        // Omit the last CPUs, and count them.
         let mut layout = of_size(groups, Size::BareCell, width);
         let all = layout.seats.len();
         layout.seats.retain(|(_, place)| place.bottom() <= most_lines);
@@ -110,17 +109,14 @@ fn block(
 ) {
     let (wide, high) = layout.size.cells();
     let columns = usize::from((shelf.width / wide).max(1));
-    // Siblings are adjacent: a row ends after a whole core.
     let columns = if columns >= siblings { columns - columns % siblings } else { columns };
     let mut rows: Vec<Vec<u32>> = vec![Vec::new()];
     for core in cores {
         let used = rows.last().map_or(0, Vec::len);
-        // A core that does not fit begins a new row.
         if used > 0 && used + core.len() > columns {
             rows.push(Vec::new());
         }
         for cpu in core {
-            // A core with more threads than a row has columns is split.
             if rows.last().is_some_and(|row| row.len() == columns) {
                 rows.push(Vec::new());
             }

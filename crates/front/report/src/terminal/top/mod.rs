@@ -1,8 +1,6 @@
 //! The screen of `seatmap top`: a machine's seats with their threads, and a table of the threads.
 //!
-//! Nothing here reads the computer or the keyboard. [`rows`] turns a sample into rows, [`press`]
-//! computes the next state from a state and a key, [`draw`] draws everything on a buffer, and
-//! [`plain`] returns it as text.
+//! Nothing here reads the computer or the keyboard.
 
 mod colours;
 mod draw;

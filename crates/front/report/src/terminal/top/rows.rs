@@ -31,7 +31,6 @@ pub fn rows(frame: &SeatingFrame, judgement: &LookJudgement, view: &TopView) -> 
     let mut processes: Vec<(TopRow, Vec<TopRow>)> =
         of.into_values().map(|threads| (whole(&threads), threads)).collect();
     processes.sort_by(|(a, _), (b, _)| order(a, b));
-    // Threads below their process are sorted by the same column.
     let flat = |(process, mut threads): (TopRow, Vec<TopRow>)| {
         threads.sort_by(order);
         std::iter::once(process).chain(threads)
@@ -127,7 +126,6 @@ fn compare(sort: Sort, a: &TopRow, b: &TopRow) -> Ordering {
         Sort::Name => a.name.cmp(&b.name),
         Sort::Cpu => a.cpu.cmp(&b.cpu).then(largest(|row| row.load_percent)),
         Sort::Mask => a.mask.cmp(&b.mask),
-        // Threads without a seat come last.
         Sort::Seat => (a.seat.is_empty(), &a.seat).cmp(&(b.seat.is_empty(), &b.seat)),
         Sort::Load => largest(|row| row.load_percent),
         Sort::Wait => largest(|row| row.wait_percent.unwrap_or(-1.0)),

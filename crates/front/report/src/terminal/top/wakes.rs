@@ -1,7 +1,7 @@
 //! Wakeups between threads: the rows of their table, and the arcs between the seats.
 //!
 //! An arc is a letter: with an arrow on the seat of the waking thread (`a>`) and of the woken
-//! thread (`>a`), or with a ring (`ao`) if both share a seat. Lines between text boxes would cross.
+//! thread (`>a`), or with a ring (`ao`) if both share a seat.
 
 use super::table::rate;
 use crate::about::or_dash;

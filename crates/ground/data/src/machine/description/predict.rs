@@ -83,7 +83,6 @@ fn home_model(seats: &[DescribedPu], shape: &MachineShape, prediction: &Predicti
                 None => f64::NAN,
             }
         }),
-        // One home, so nothing depends on it.
         inside_ns: None,
         offset_ns: vec![vec![0.0]; seats.len()],
         // The model is the formula that made the distances, so it fits them exactly.

@@ -33,7 +33,6 @@ const OUTPUTS: [(&str, &str, &str); 11] = [
 const MOST_ABOVE: usize = 4;
 
 pub fn recognised(text: &str) -> Option<MachineImportError> {
-    // For JSON the first key is known.
     let mut start = text.trim_start().trim_start_matches('{').trim_start();
     for _ in 0..=MOST_ABOVE {
         let output = OUTPUTS.iter().find(|(begins, ..)| start.starts_with(begins));

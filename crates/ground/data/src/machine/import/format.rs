@@ -25,7 +25,6 @@ impl Format {
         let text = text.trim_start();
         let first_line = text.lines().next().unwrap_or_default();
         match text.chars().next()? {
-            // A file's content comes before its name.
             '{' => Some(Format::Profile),
             '<' => Some(Format::HwlocXml),
             // Before the names of files: TOML and CSV have comments with the same start.

@@ -1,7 +1,7 @@
 //! Detects distances rounded to multiples of a coarse clock's step.
 //!
 //! A tool that times too few round trips with a clock of 10 ns ticks prints multiples of its tick,
-//! smoothed by averages. They look ordinary in a table, but not in a histogram.
+//! smoothed by averages.
 //!
 //! The test is Kendall's cosine quantogram ("Hunting quanta", Phil. Trans. R. Soc. Lond. A 276,
 //! 1974): for a step s, the mean of cos(2 pi x / s) over all figures x is 1 if all are multiples of

@@ -227,7 +227,6 @@ fn ascend(row: &Deciles) -> bool {
 fn check_matrix(name: &str, matrix: &Matrix, n: usize) -> Checked {
     let name = &format!("core_distance.{name}");
     check_rows(name, matrix.n(), n, "PU")?;
-    // The diagonal is checked too, though nothing reads it.
     for i in 0..n {
         // Unknown distances are NaN, which is not below 0.
         if let Some(j) = matrix.row(i).iter().position(|cell| *cell < 0.0) {

@@ -30,7 +30,6 @@ fn pair(a: usize, b: usize) -> [Edge; 2] {
 }
 
 fn ring(n: usize, both: bool) -> Vec<Edge> {
-    // A single task does not send to itself.
     let links = (0..if n > 1 { n } else { 0 }).map(|at| (at, (at + 1) % n));
     let back = links.clone().filter(|_| both).map(|(at, next)| Edge::unit(next, at));
     links.map(|(at, next)| Edge::unit(at, next)).chain(back).collect()

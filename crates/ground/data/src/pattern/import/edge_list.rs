@@ -105,7 +105,6 @@ fn compact(pattern: &mut Pattern) -> Option<PatternNote> {
 
 fn columns(head: &CsvRow) -> Result<Columns, PatternImportError> {
     let known = ["from", "to", "bytes", "messages"].map(|word| column(head, word));
-    // The second occurrence of a column's name is an error.
     let odd = (0..head.fields.len()).find(|at| !known.contains(&Some(*at)));
     if let Some(field) = odd.map(|at| &head.fields[at]) {
         return malformed(
@@ -160,7 +159,6 @@ impl Tasks {
     fn number(&mut self, field: &CsvField) -> Result<usize, PatternImportError> {
         let place = field.place;
         let number = field.text.parse::<usize>();
-        // A fraction is neither a number of a task nor a name.
         if field.text.is_empty() || (number.is_err() && !field.is_word()) {
             return malformed(place, format!("{} is not a task", quoted(&field.text)), TASKS);
         }

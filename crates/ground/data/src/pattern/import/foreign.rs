@@ -1,8 +1,5 @@
 //! Formats of the field that are refused, recognised by their beginning, each with the command that
 //! converts it.
-//!
-//! The error for one of these formats names it and the command that makes a list of edges of it,
-//! not a line that fails to parse.
 
 use super::PatternImportError;
 

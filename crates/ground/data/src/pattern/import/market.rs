@@ -228,7 +228,6 @@ impl Matrix {
         to: usize,
         bytes: f64,
     ) -> Result<(), PatternImportError> {
-        // A cell of 0 means that there is no message.
         let messages = f64::from(u8::from(bytes > 0.0));
         if self.header.is_symmetric && from != to {
             self.entries.add(place, Edge { from: to, to: from, bytes, messages })?;

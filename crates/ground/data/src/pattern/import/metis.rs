@@ -1,11 +1,11 @@
 //! METIS graphs, the usual input of graph partitioners and process mappers (METIS 5 manual, section
 //! 4.1.1).
 //!
-//! Lines that begin with `%` are comments. The first other line has the numbers of vertices and
-//! edges, and perhaps a format and the number of weights of each vertex: `n m [fmt [ncon]]`. From
-//! the left, the format's digits say whether vertices have sizes, whether they have weights, and
-//! whether edges have. Line i lists the neighbours of vertex i, counted from 1. An edge is in the
-//! lines of both its ends and counts once.
+//! The first line that is not a comment (`%`) has the numbers of vertices and edges, and perhaps a
+//! format and the number of weights of each vertex: `n m [fmt [ncon]]`. From the left, the format's
+//! digits say whether vertices have sizes, whether they have weights, and whether edges have. Line
+//! i lists the neighbours of vertex i, counted from 1. An edge is in the lines of both its ends and
+//! counts once.
 //!
 //! An edge becomes one message each way, with its weight as bytes. The first weight of a vertex is
 //! the task's load.
@@ -142,7 +142,6 @@ fn header(at: usize, line: &str) -> Result<Header, PatternImportError> {
     if !(1..=MAX_TASKS).contains(&vertices) {
         return malformed(place, tasks_problem(vertices), FEWER_TASKS);
     }
-    // Each edge of the file becomes two of the pattern.
     if edges > MAX_EDGES / 2 || edges > vertices * (vertices - 1) / 2 {
         let problem = format!(
             "the first line announces {edges}, but the limit for {named} is {}",
@@ -278,7 +277,6 @@ impl Graph {
     }
 
     fn check_ends(&mut self) -> Result<(), PatternImportError> {
-        // Sorted, so that bisection finds the other end.
         self.ends.sort_by_key(|end| (end.from, end.to));
         if let Some(two) =
             self.ends.windows(2).find(|two| (two[0].from, two[0].to) == (two[1].from, two[1].to))

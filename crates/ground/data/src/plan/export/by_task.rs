@@ -4,9 +4,8 @@
 //! becomes the program: signals, standard input and the exit code pass through, and any launcher
 //! can start it in place of the program.
 //!
-//! A plan is for one machine, so a task is a rank *on this node*: on every node the first rank
-//! takes the seat of task 0. A rank of the whole job is not enough, and the script refuses to
-//! guess.
+//! A plan is for one machine, so a task is a rank *on this node*. A rank of the whole job is not
+//! enough, and the script refuses to guess.
 
 use super::{comment, joined};
 use crate::plan::Plan;

@@ -1,7 +1,6 @@
 //! The primitives under every interleaving that the memory model allows (loom); it takes seconds.
 //!
-//! With two spinning tasks and a third, loom gives up on the branches that only spin. The host's
-//! conformance tests exercise larger barriers on real threads.
+//! With two spinning tasks and a third, loom gives up on the branches that only spin.
 
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering};

@@ -3,8 +3,7 @@
 /// The smallest step of a clock in its ticks, computed from consecutive readings; at least 1.
 ///
 /// If readings repeat, the clock is slower than the loop that reads it, and its smallest advance is
-/// the step. Otherwise their greatest common divisor is the step: for example, of a time-stamp
-/// counter refreshed every 26 ticks although each reading takes 40.
+/// the step. Otherwise their greatest common divisor is the step.
 pub fn step_of(readings: impl Iterator<Item = u64>) -> u64 {
     let readings: Vec<u64> = readings.collect();
     let advances: Vec<u64> =

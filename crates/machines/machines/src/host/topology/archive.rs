@@ -125,7 +125,6 @@ impl Unpacked {
             // The parent is a file or link: no archiver writes such an entry, and no path leads to
             // it.
             let TreeEntry::Folder(names) = parent else { return Ok(()) };
-            // The folders above exist.
             if !names.insert(name.to_owned()) {
                 break;
             }

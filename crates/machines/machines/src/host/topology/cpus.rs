@@ -28,7 +28,6 @@ pub(super) fn running(tree: &FileTree) -> Result<CpuSet, TopologyError> {
     let shown: CpuSet = cpus.filter(|cpu| online.contains(*cpu)).collect();
     let placed: CpuSet = shown
         .iter()
-        // One more than the limit is enough to refuse.
         .take(MAX_PUS + 1)
         .filter(|cpu| tree.has(&format!("{FOLDER}/cpu{cpu}/topology")))
         .collect();

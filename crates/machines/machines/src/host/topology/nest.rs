@@ -81,7 +81,6 @@ impl Nest {
 
     /// Adds a set, unless it exists, is empty, or cuts another one.
     pub(super) fn insert(&mut self, kind: SharingKind, set: CpuSet, os: Option<u32>) {
-        // A set is listed at all its PUs, but compared only once.
         let mut met = HashSet::new();
         for at in set.iter().filter_map(|pu| self.of_pu.get(&pu)).flatten() {
             let other = &self.shared[*at];
@@ -99,7 +98,6 @@ impl Nest {
         for pu in set.iter() {
             self.of_pu.entry(pu).or_default().push(at);
         }
-        // A node without CPUs is not part of the nest.
         if !set.is_empty() {
             self.shared.push(Shared { kind, set, os });
         }

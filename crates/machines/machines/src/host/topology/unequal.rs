@@ -23,7 +23,6 @@ struct CacheKind(u32, &'static [&'static str]);
 
 pub(super) fn add(tree: &FileTree, pus: &mut [Pu]) {
     let mut sizes: HashMap<(CacheKind, u32), Option<u64>> = HashMap::new();
-    // Each cache is read once, at its first PU.
     for pu in pus.iter_mut() {
         for (kind, number, bytes) in [
             (CacheKind(1, DATA), pu.core, &mut pu.l1d_bytes),

@@ -9,15 +9,6 @@
 //! A distance has three parts: B between two groups, an offset of each core (by home, if there are
 //! several), and the rest of the pair. The nearest pair of each level decides the length of the
 //! routes there; for other pairs passing the line on takes longer.
-//!
-//! | module | contents |
-//! |---|---|
-//! | `written` | the file's keys |
-//! | `check` | why a file cannot be run |
-//! | `parts` | the parts of a profile |
-//! | `text` | the file as text that people can edit |
-//! | `tree` | cores in groups, groups in groups, and the lengths of routes |
-//! | `build` | the layout of a run |
 
 mod build;
 mod check;

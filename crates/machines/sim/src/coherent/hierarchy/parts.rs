@@ -79,7 +79,6 @@ impl DistanceParts {
             cores: self.cores(profile, distance),
             figures: Hierarchy::ordinary()?,
         };
-        // Needs the distances between cores.
         levels.bring_siblings_near();
         Ok(levels)
     }

@@ -161,7 +161,6 @@ impl Boot {
                 Some(Remedy::advice(without_boot_cpu())),
             );
         }
-        // Those isolated for other purposes.
         let others: Vec<u32> = online
             .iter()
             .filter(|cpu| !cpus.contains(cpu) && !self.is_quiet(**cpu))

@@ -33,7 +33,6 @@ impl Irqs {
         irqs.is_hidden = irq::all(&root).map_or(true, |all| all.is_empty());
         // Timers cannot move and belong to no device.
         let mut all = irq::of_devices(&root).unwrap_or_default();
-        // As texts, 10 would precede 9.
         all.sort_by_key(|number| number.parse::<u32>().ok());
         for number in all {
             let here = irq::goes_to(&root, &number).within(&cpus).list().0;

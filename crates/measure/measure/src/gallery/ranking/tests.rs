@@ -97,7 +97,6 @@ fn machine_without_the_needed_figures_is_not_ranked() {
     pattern.load_ns = None;
     let ranking = request(&gallery, &pattern).rank(&mut |_, _| {}).unwrap();
     assert_eq!((names(&ranking), ranking.incomplete.len()), (vec!["unknown", "known"], 0));
-    // No profile here has wakeups.
     let asleep = RankingRequest { waiting: MessageWait::Asleep, ..request(&gallery, &pattern) };
     let ranking = asleep.rank(&mut |_, _| {}).unwrap();
     assert!(ranking.ranked.is_empty() && ranking.waits);

@@ -5,13 +5,6 @@
 //! 2015) one thread visits every core. With known distances a few pairs of PUs suffice: each
 //! measured distance is compared with the profile's prediction for every home, and the next pair is
 //! the one whose predictions differ most between the possible homes.
-//!
-//! | module | holds |
-//! |---|---|
-//! | `candidates` | pairs of PUs with predictions |
-//! | `reading` | a pair's visit to a line |
-//! | `belief` | the probability of each home |
-//! | `memory` | the program's memory as a testbed |
 
 mod belief;
 mod candidates;

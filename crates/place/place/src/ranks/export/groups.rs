@@ -29,7 +29,6 @@ pub fn write(plan: &RankPlan) -> String {
     let ranks = plan.ranks_of_nodes();
     let mut numbers = plan.group_of_node.clone();
     numbers.sort_unstable();
-    // Group numbers may have gaps.
     numbers.dedup();
     let groups = numbers
         .into_iter()

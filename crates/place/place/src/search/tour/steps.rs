@@ -12,7 +12,6 @@ impl Tour<'_> {
         let (from, length) =
             if 2 * length > n { (from + length, n - length) } else { (from, length) };
         self.turn_exactly(from, length);
-        // The ends of the two changed edges.
         for place in [from + n - 1, from, from + length + n - 1, from + length] {
             self.touch(self.at(place));
         }
@@ -41,7 +40,6 @@ impl Tour<'_> {
     pub(super) fn try_turns(&mut self, place: usize, other: usize) -> bool {
         let n = self.tour.len();
         let length = (other + n - place) % n;
-        // First `other` next to the slot, then the slot next to `other`.
         for from in [place + 1, place] {
             if length > 0 && self.does(self.turning(from, length)) {
                 self.turn(from, length);
@@ -58,7 +56,6 @@ impl Tour<'_> {
             for start in [place, place + n + 1 - length] {
                 let gap = (other + n - start % n) % n;
                 for to in [gap, (gap + n - 1) % n] {
-                    // A piece cannot move into itself or to its current position.
                     if to >= length && to + 1 < n && self.try_piece(start, length, to) {
                         return true;
                     }

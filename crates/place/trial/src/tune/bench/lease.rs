@@ -85,7 +85,6 @@ impl Lease {
                 choice.best(Some(request.seats.unwrap_or_else(|| all_but_one(&choice))), None)?
             }
         };
-        // Two benches at once need separate cells.
         let name: Name = format!("bench-{}", std::process::id()).parse()?;
         let wish = CellRequest {
             name,
@@ -139,7 +138,6 @@ impl Lease {
     fn undo(&mut self) -> Result<Vec<Left>, LeaseError> {
         assert!(!self.is_undone, "the cell '{}' is destroyed twice", self.name);
         self.is_undone = true;
-        // A later renewal would fail.
         if let Some(renewal) = self.renewal.take() {
             renewal.end();
         }

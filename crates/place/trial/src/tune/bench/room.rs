@@ -109,7 +109,6 @@ impl QuietSeats {
             cpus: cell.cpus.clone(),
             cores: cell.cores,
             notes: is_pinned.then(|| PINNED.to_owned()).into_iter().collect(),
-            // Other programs cannot run in a cell.
             others_percent: None,
             is_quiet: true,
             cell: Some(cell),
@@ -183,7 +182,6 @@ fn as_named(
     activity: &BTreeMap<u32, Activity>,
 ) -> Result<ChosenCpus, RoomError> {
     Cpus::read()?.check(&cpus.list().0)?;
-    // A CPU of unknown core counts as its own core.
     let cores: BTreeSet<(Option<u32>, Option<u32>)> = cpus
         .iter()
         .map(|cpu| match topology.pu(cpu).and_then(|pu| pu.core) {

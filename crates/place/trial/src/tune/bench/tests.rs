@@ -53,7 +53,6 @@ fn comparison_reports_every_run_and_checks_limit() {
     })
     .unwrap();
     assert!(matches!(end, SessionEnd::Complete) && results.complete);
-    // Neighbours that start during this test cause repeated blocks.
     let runs = results.runs.len();
     assert!((18..=36).contains(&runs) && results.blocks().len() >= 6, "{results:?}");
     assert_eq!((told.len(), told.last()), (runs, Some(&(runs, runs))));

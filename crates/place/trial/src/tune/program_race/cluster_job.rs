@@ -91,7 +91,6 @@ impl ClusterJob {
             has_seat: holds(&request.command, SEAT),
             files,
         };
-        // Fails now if no nodes meet the request.
         job.request().seats()?;
         Ok(job)
     }
@@ -245,7 +244,6 @@ fn filled(command: &[OsString], hosts: &Path, seat: &[OsString]) -> Vec<OsString
                 let text = text.replace(HOSTS, &hosts.to_string_lossy()).replace(SEAT, &line);
                 words.push(text.into());
             }
-            // A word that is not UTF-8 contains no placeholder.
             None => words.push(word.clone()),
         }
     }
@@ -269,7 +267,6 @@ fn observed(
         patience: PATIENCE,
         ..Contestant::default()
     };
-    // Only the ranks' files matter.
     let runner = CommandRunner::new(Metric::Time);
     let mut tries = 1;
     loop {

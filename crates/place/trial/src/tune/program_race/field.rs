@@ -104,7 +104,6 @@ impl RaceField {
                 settings.map(|(name, seats)| Entrant { name, seats, predicted: None }),
             );
         }
-        // The most promising candidates come first.
         entrants.truncate(request.candidates);
         let plans = Scratch::new("tune")?;
         write_plans(&request.provenance.machine, &entrants, &plans)?;
@@ -154,7 +153,6 @@ impl RaceField {
             (CandidateSeats::Kernel(setting), Seating::Host { varied: Some(varied), .. }) => {
                 Ok(varied.with(setting, run)?)
             }
-            // A resumed record names the switch.
             (CandidateSeats::Kernel(setting), _) => {
                 Err(ProgramRaceError::NotVaried(setting.switch.clone()))
             }
@@ -241,7 +239,6 @@ fn placed(
 fn seen(request: &RaceRequest, stop: &dyn Fn() -> bool) -> Result<Pattern, ProgramRaceError> {
     let command = SubjectCommand { words: request.command.clone(), leaves_stdout: true };
     let pattern = one_run(&command, stop)?.pattern("observed");
-    // All placements would cost the same.
     if pattern.edges.is_empty() { Err(ProgramRaceError::Silent) } else { Ok(pattern) }
 }
 

@@ -24,7 +24,6 @@ pub(super) fn keep_to(
     let reading = runner.run(&field.contestant(request, DEFAULT), stop)?;
     let run_s = reading.ok_or(ProgramRaceError::StoppedEarly)?.seconds;
     let all = field.entrants.len();
-    // The timed run counts.
     let left_s = limit_s - run_s;
     let racing = fitting(all, left_s, run_s, request.confidence);
     field.entrants.truncate(racing);

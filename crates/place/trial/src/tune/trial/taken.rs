@@ -36,7 +36,6 @@ impl Needed {
 
     /// Whether a CPU is missing or was at an earlier check. A failed check counts as missing.
     pub(super) fn are_short(&self) -> bool {
-        // The run stays void even if the CPUs are back.
         let mut was_short = self.was_short.borrow_mut();
         if was_short.is_none() {
             let missing = self.missing();

@@ -36,7 +36,6 @@ impl HwlocDistances {
             name: attribute(element, "name")?.map(|name| name.into_owned()),
             useful,
             objects: required(element, "nbobjs", |text| {
-                // An ignored matrix may be of any size.
                 whole_number(text).filter(|n| !useful || *n <= MAX_PUS)
             })?,
             indexes: Vec::new(),

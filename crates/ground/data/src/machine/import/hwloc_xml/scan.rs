@@ -88,7 +88,6 @@ impl Scan {
                 Ok(())
             }
             Event::Empty(element) => {
-                // An element in one tag opens and closes at once.
                 self.open(&element, open.last()).and_then(|opened| self.close(&opened))
             }
             Event::End(_) => open.pop().map_or(Ok(()), |closed| self.close(&closed)),
@@ -122,7 +121,6 @@ impl Scan {
         match required(element, "type", |text| Some(text.to_owned()))?.as_str() {
             "Machine" => self.allowed = parsed(element, "allowed_cpuset", HwlocBitmap::parse)?,
             "Package" => {
-                // Packages keep the system's numbers, if the file has them.
                 let running = self.next("Package");
                 inside.package = parsed(element, "os_index", os_index)?.or(running);
             }
