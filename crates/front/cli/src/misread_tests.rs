@@ -68,8 +68,8 @@ fn mistakes_are_explained_in_one_sentence() {
         ),
         (
             "run ./app",
-            "'seatmap run' needs --plan <FILE>, --cpus <LIST>, --match <NAME=SEATS> or --auto; \
-             see 'seatmap run --help'",
+            "'seatmap run' needs --plan <FILE>, --cpus <LIST>, --match <NAME=SEATS>, --auto or \
+             --fit[=<N>]; see 'seatmap run --help'",
         ),
         (
             "place --machine graviton3",

@@ -23,7 +23,7 @@ pub fn page(outcome: &LiveOutcome, metric: &WorkMetric) -> Page {
     Page::of(section.with(sentences(outcome, metric)))
 }
 
-/// What limits the seats, as a line while the program runs.
+/// A limit of the seats, as a line while the program runs.
 #[must_use]
 pub fn remark(remark: &AutoRemark) -> String {
     match remark {

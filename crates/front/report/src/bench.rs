@@ -59,7 +59,7 @@ pub fn page(results: &BenchResults) -> Page {
     }
 }
 
-/// What else the readings may depend on.
+/// Other influences on the readings.
 pub(crate) fn notes<'a>(
     notes: &'a [String],
     quotas: Option<&'a str>,

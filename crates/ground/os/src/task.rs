@@ -348,6 +348,13 @@ pub fn children(root: &Root, pid: Tid, threads: &[Tid]) -> Result<BTreeSet<Tid>,
     Ok(children)
 }
 
+/// The CPU time of a thread in user mode, in clock ticks, which the kernel samples.
+#[must_use]
+pub fn user_ticks(pid: Tid, tid: Tid) -> Option<u64> {
+    let line = fs::read(format!("/proc/{pid}/task/{tid}/stat")).ok()?;
+    Stat::parse(&line).map(|stat| stat.user_ticks)
+}
+
 /// The number of the system call in which a thread sleeps, or `running` (proc_pid_syscall(5));
 /// `None` if unreadable.
 pub fn system_call(tid: Tid) -> Option<String> {

@@ -14,8 +14,7 @@
 use crate::AdviseError;
 use seatmap_observe::{Method, ObservationSession, ObserveError, Subject, TracingMechanism};
 use seatmap_os::Tid;
-use seatmap_os::sched::Stat;
-use seatmap_os::{boot, waiting};
+use seatmap_os::{boot, task, waiting};
 use seatmap_trial::live::WorkMetric;
 use seatmap_trial::live::meter::MetricReader;
 use std::collections::{BTreeSet, HashMap};
@@ -230,9 +229,6 @@ fn reader_of(metric: WorkMetric) -> Result<MetricReader, AdviseError> {
 }
 
 fn user_ticks(threads: &[(Tid, Tid)]) -> HashMap<Tid, u64> {
-    let ticks = threads.iter().filter_map(|(pid, tid)| {
-        let line = std::fs::read(format!("/proc/{pid}/task/{tid}/stat")).ok()?;
-        Some((*tid, Stat::parse(&line)?.user_ticks))
-    });
+    let ticks = threads.iter().filter_map(|(pid, tid)| Some((*tid, task::user_ticks(*pid, *tid)?)));
     ticks.collect()
 }

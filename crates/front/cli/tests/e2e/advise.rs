@@ -313,7 +313,7 @@ fn shared_memory_is_judged_by_switches_and_user_time() {
     let advice = place.json(["advise", "--prove", "--seconds", "4", "--pid", &pid, "--json"]);
     let trial = &advice["evidence"]["trial"];
     assert_eq!(trial["work"], "switches and user time", "{advice:#}");
-    let tried = &trial["candidates"][0];
+    let mut candidates = trial["candidates"].elements().iter();
     assert!(trial["rounds"].as_u64().is_some_and(|rounds| rounds > 0), "{advice:#}");
-    assert_eq!(tried["candidate"]["name"], "together", "{advice:#}");
+    assert!(candidates.any(|tried| tried["candidate"]["name"] == "together"), "{advice:#}");
 }

@@ -29,8 +29,8 @@ pub enum WordError {
     /// The kernel shows no kinds.
     #[error(
         "this machine has one kind of core: the kernel shows no difference between them (a \
-         virtual machine shows none); leave it out, or add --or-all to 'run' or 'cpus' (or = \"all\" \
-         to a service)"
+         virtual machine shows none); leave it out, or add --or-all to 'run' or 'cpus' \
+         (or = \"all\" to a service)"
     )]
     OneKind,
     /// The machine has other kinds.

@@ -23,8 +23,8 @@ sed -n 's/^processor[^:]*: //p' /proc/cpuinfo
 sed -n 's/^Cpus_allowed_list:.//p' /proc/self/status
 ls /sys/devices/system/cpu | sed -n 's/^cpu\\([0-9]\\)/\\1/p'";
 
-/// Prints everything that must stay: tables are sized by `possible`, monitors read `/proc/stat`, and
-/// groups have members.
+/// Prints everything that must stay: tables are sized by `possible`, monitors read `/proc/stat`,
+/// and groups have members.
 const KEPT: &str = "getconf _NPROCESSORS_CONF
 cat /sys/devices/system/cpu/possible /sys/devices/system/cpu/present
 grep -c ^cpu[0-9] /proc/stat

@@ -145,7 +145,7 @@ fn incomplete_or_conflicting_options_are_refused() {
     let place = Place::new();
     let cpu = two_cpus()[0].to_string();
     for (arguments, words) in [
-        ("-- true", "needs --plan <FILE>, --cpus <LIST>, --match <NAME=SEATS> or --auto"),
+        ("-- true", "--match <NAME=SEATS>, --auto or --fit[=<N>]"),
         ("--cpus CPU", "needs --pid <PID>, COMMAND or --replay <FILE>"),
         ("--cpus CPU --pid 1 -- true", "cannot be used with"),
         ("--cpus CPU --plan p -- true", "cannot be used with"),
