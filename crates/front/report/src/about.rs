@@ -40,8 +40,7 @@ pub(crate) fn topology(topology: &Topology) -> String {
     let kinds = kinds.filter(|(count, _)| *count > 0).enumerate().map(|(at, (count, kind))| {
         // Only the first count names its unit.
         let pus = if at == 0 { counted(count, "PU") } else { count.to_string() };
-        let letters = kind.letters();
-        format!("{pus} on {letters} cores")
+        pus + " on " + kind.letters() + " cores"
     });
     joined(levels.into_iter().filter(|part| !part.is_empty()).chain(kinds), ", ")
 }

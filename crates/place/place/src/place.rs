@@ -71,7 +71,7 @@ impl PlaceRequest<'_> {
                 proof.optimal = found <= before * baselines::AS_GOOD;
             }
         }
-        self.answer(JudgedBy { problem, pus, links, sections }, pu_of, found, proof, baselines)
+        self.answer(JudgedProblem { problem, pus, links, sections }, pu_of, found, proof, baselines)
     }
 
     /// Searches by runs of the program with pinned tasks, from the baselines and the answer by
@@ -138,19 +138,19 @@ impl PlaceRequest<'_> {
             agreement,
         };
         let pu_of = problem.pus_of(&solution.slot_of);
-        let judged = JudgedBy { problem, pus, links, sections };
+        let judged = JudgedProblem { problem, pus, links, sections };
         self.answer(judged, pu_of, solution.cost, proof, baselines)
     }
 
     pub(crate) fn answer(
         &self,
-        judged: JudgedBy,
+        judged: JudgedProblem,
         pu_of: Vec<usize>,
         cost: f64,
         proof: Proof,
         baselines: Baselines,
     ) -> Result<PlacementResult, PlaceError> {
-        let JudgedBy { problem, pus, links, sections } = judged;
+        let JudgedProblem { problem, pus, links, sections } = judged;
         let optimal = proof.optimal || cost <= proof.lower_bound * proof.rounded;
         let placement = pus.os_of(&pu_of);
         Ok(PlacementResult {
@@ -292,7 +292,7 @@ impl PlaceRequest<'_> {
     }
 }
 
-pub(crate) struct JudgedBy {
+pub(crate) struct JudgedProblem {
     pub problem: Problem,
     pub pus: Pus,
     pub links: Links,

@@ -24,7 +24,7 @@ pub use exact::MOST_TASKS;
 pub use placement::{Score, TimedPlacement};
 
 use crate::build::{count, problem};
-use crate::place::{JudgedBy, Proof};
+use crate::place::{JudgedProblem, Proof};
 use crate::{
     Level, Links, PlaceError, PlaceMethod, PlaceRequest, PlacementResult, Problem, Pus, Traffic,
     baselines,
@@ -297,7 +297,7 @@ impl PlaceRequest<'_> {
             method: found.method,
             agreement: None,
         };
-        let judged = JudgedBy { problem, pus, links, sections: None };
+        let judged = JudgedProblem { problem, pus, links, sections: None };
         self.answer(judged, found.pu_of, found.cost, proof, baselines)
     }
 

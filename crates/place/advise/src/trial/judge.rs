@@ -123,7 +123,7 @@ struct Times {
 }
 
 impl Times {
-    /// `None` if the user time is no measure.
+    /// `None` if the work is measured without the user time.
     fn of(rounds: &[Vec<Period>], defaults: &[usize], arm: usize) -> Option<Self> {
         let default_s: Option<f64> = defaults.iter().map(|default| user_s(rounds, *default)).sum();
         Some(Times {
