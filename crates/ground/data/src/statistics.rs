@@ -101,9 +101,9 @@ mod tests {
     #[test]
     fn quantiles_follow_type_seven() {
         let values = [15.0, 20.0, 35.0, 40.0, 50.0];
-        assert_eq!(quantile(&values, 0.4), Some(29.0));
-        assert_eq!(quantile(&values, 0.0), Some(15.0));
-        assert_eq!(quantile(&values, 1.0), Some(50.0));
+        assert_eq!(quantile(values, 0.4), Some(29.0));
+        assert_eq!(quantile(values, 0.0), Some(15.0));
+        assert_eq!(quantile(values, 1.0), Some(50.0));
     }
 
     #[test]

@@ -103,7 +103,7 @@ fn pair_regimes(
 }
 
 fn deciles(passes: &[Vec<f64>]) -> Option<Deciles> {
-    let ascending = sorted(&passes.concat());
+    let ascending = sorted(passes.concat());
     let mut deciles = [0.0; 11];
     for (tenth, decile) in deciles.iter_mut().enumerate() {
         *decile = quantile_sorted(&ascending, tenth as f64 / 10.0)?;

@@ -95,8 +95,7 @@ pub fn curve<T: Testbed>(
         nearest,
         least_cycles: points.iter().map(|point| point.cycles).fold(f64::INFINITY, f64::min),
         most_cycles: points.iter().map(|point| point.cycles).fold(0.0, f64::max),
-        median_cycles: median(&points.iter().map(|point| point.cycles).collect::<Vec<_>>())
-            .unwrap_or(f64::NAN),
+        median_cycles: median(points.iter().map(|point| point.cycles)).unwrap_or(f64::NAN),
         slowest_cycles: points.iter().map(|point| point.slowest_cycles).fold(0.0, f64::max),
         nanoseconds_per_cycle: bed.ns_per_tick() * f64::from(bed.ticks_per_cycle()),
         ring_correlation: ring_correlation(chip, home, &points)?,

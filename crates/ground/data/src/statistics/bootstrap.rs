@@ -80,15 +80,15 @@ mod tests {
     use crate::statistics::{median, sorted};
 
     fn width(passes: &[Vec<f64>]) -> f64 {
-        let (low, high) = interval(passes, &sorted(&passes.concat()), 5).unwrap();
+        let (low, high) = interval(passes, &sorted(passes.concat()), 5).unwrap();
         high - low
     }
 
     #[test]
     fn counted_median_equals_plain_median() {
         let ascending = [1.0, 2.0, 4.0, 8.0];
-        assert_eq!(median_of(&[1, 0, 2, 1], &ascending, 4), median(&[1.0, 4.0, 4.0, 8.0]));
-        assert_eq!(median_of(&[2, 1, 0, 1], &ascending, 4), median(&[1.0, 1.0, 2.0, 8.0]));
+        assert_eq!(median_of(&[1, 0, 2, 1], &ascending, 4), median([1.0, 4.0, 4.0, 8.0]));
+        assert_eq!(median_of(&[2, 1, 0, 1], &ascending, 4), median([1.0, 1.0, 2.0, 8.0]));
         assert_eq!(median_of(&[0, 0, 1, 0], &ascending, 1), Some(4.0));
         assert_eq!(median_of(&[0; 4], &ascending, 0), None);
     }

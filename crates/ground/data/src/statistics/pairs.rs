@@ -169,7 +169,7 @@ mod tests {
 
     fn all_means(values: &[f64]) -> Vec<f64> {
         let from = |at: usize| values[at..].iter().map(move |other| 0.5 * (values[at] + other));
-        sorted(&(0..values.len()).flat_map(from).collect::<Vec<f64>>())
+        sorted((0..values.len()).flat_map(from))
     }
 
     #[test]

@@ -287,7 +287,7 @@ mod tests {
                 let mut values = || (0..count).map(|_| draw(&mut rng)).collect::<Vec<f64>>();
                 let floors: Vec<f64> =
                     (0..30).map(|seed| floor(&values(), seed).unwrap()).collect();
-                let centres: Vec<f64> = (0..60).map(|_| centre(&values()).unwrap().abs()).collect();
+                let centres: Vec<f64> = (0..60).map(|_| centre(values()).unwrap().abs()).collect();
                 let held = floors
                     .iter()
                     .flat_map(|floor| centres.iter().map(move |centre| centre <= floor));

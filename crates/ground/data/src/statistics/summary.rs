@@ -67,7 +67,7 @@ mod tests {
         #[test]
         fn interval_contains_the_median(passes in prop::collection::vec(prop::collection::vec(1f64..1e3, 1..20), 1..4)) {
             let summary = summarise(&passes, 3).unwrap();
-            let all = sorted(&passes.concat());
+            let all = sorted(passes.concat());
             prop_assert!(all[0] <= summary.ci95_low && summary.ci95_low <= summary.ci95_high);
             prop_assert!(summary.ci95_high <= all[all.len() - 1]);
             prop_assert!(summary.p10 <= summary.median);

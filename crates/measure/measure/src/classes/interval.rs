@@ -29,8 +29,8 @@ impl PairInterval {
 /// Whether the median upper end of their intervals is below the others' median lower end. False if
 /// either list is empty.
 pub fn are_apart(near: &[PairInterval], far: &[PairInterval]) -> bool {
-    let high_ns = median(&near.iter().map(|pair| pair.high_ns).collect::<Vec<_>>());
-    let low_ns = median(&far.iter().map(|pair| pair.low_ns).collect::<Vec<_>>());
+    let high_ns = median(near.iter().map(|pair| pair.high_ns));
+    let low_ns = median(far.iter().map(|pair| pair.low_ns));
     high_ns.zip(low_ns).is_some_and(|(high_ns, low_ns)| high_ns < low_ns)
 }
 

@@ -48,5 +48,5 @@ fn class_median_ns(view: &View, shares: Shares) -> Option<f64> {
         .pairs()
         .filter(|(i, j, _)| shares(pus[*i], pus[*j]))
         .filter(|(i, j, _)| view.distance.status[(*i, *j)] != Some(PairStatus::Stacked));
-    median(&shared.map(|(_, _, value)| *value).collect::<Vec<_>>())
+    median(shared.map(|(_, _, value)| *value))
 }

@@ -43,11 +43,11 @@ fn halves(view: &View) -> Option<(Vec<usize>, Vec<usize>)> {
 
 fn between(view: &View, half: &[usize]) -> Option<f64> {
     let pairs = half.iter().flat_map(|a| half.iter().filter(move |b| a < b).map(move |b| (*a, *b)));
-    median(&pairs.map(|pair| view.model.between_ns[pair]).collect::<Vec<_>>())
+    median(pairs.map(|pair| view.model.between_ns[pair]))
 }
 
 fn inside(view: &View, half: &[usize]) -> Option<f64> {
-    median(&half.iter().map(|group| view.model.between_ns[(*group, *group)]).collect::<Vec<_>>())
+    median(half.iter().map(|group| view.model.between_ns[(*group, *group)]))
 }
 
 fn pus(view: &View, half: &[usize]) -> Vec<u32> {

@@ -45,5 +45,5 @@ pub fn hidden(view: &View) -> Option<ProfileFinding> {
 }
 
 fn median_of(pairs: &[(usize, usize, &f64)]) -> Option<f64> {
-    median(&pairs.iter().map(|pair| *pair.2).collect::<Vec<_>>())
+    median(pairs.iter().map(|pair| *pair.2))
 }

@@ -55,7 +55,7 @@ pub fn explain(distance: &CoreDistance, topology: &Topology) -> Option<HomeModel
         pair_view_empty: star_r2.is_some_and(|r2| r2 > EMPTY_FROM),
         star_r2,
         smt_ns: median(
-            &d.pairs()
+            d.pairs()
                 .filter_map(|(i, j, cell)| (core[i] == core[j]).then_some(*cell))
                 .collect::<Vec<_>>(),
         ),

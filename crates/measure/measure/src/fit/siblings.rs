@@ -31,8 +31,8 @@ fn core_of(topology: &Topology, os: u32) -> Option<u32> {
 /// With four hardware threads per core, or slower clocks, the topology must list the siblings.
 fn from_distances(d: &Matrix) -> Vec<usize> {
     let pairs = matched(d);
-    let between = median(&pairs.iter().map(|pair| pair.distance).collect::<Vec<_>>());
-    let to_third = median(&pairs.iter().map(|pair| pair.to_third).collect::<Vec<_>>());
+    let between = median(pairs.iter().map(|pair| pair.distance));
+    let to_third = median(pairs.iter().map(|pair| pair.to_third));
     let believed = match (between, to_third) {
         (Some(between), Some(to_third)) => between <= NEARER_IN_THE_MEDIAN * to_third,
         _ => false,

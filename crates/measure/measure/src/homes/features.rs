@@ -100,8 +100,7 @@ fn usual_mean(row: &[f64]) -> Option<f64> {
 
 fn reached(rows: &[Vec<Vec<f64>>], pu: usize) -> f64 {
     median(
-        &rows
-            .iter()
+        rows.iter()
             .map(|hubs| hubs.iter().filter(|row| row[pu].is_finite()).count() as f64)
             .collect::<Vec<_>>(),
     )
@@ -128,7 +127,7 @@ fn joined(hubs: &[Vec<f64>], pus: usize, sigma: f64) -> Vec<f64> {
 }
 
 fn agreed(hubs: &[Vec<f64>], pu: usize, reach: f64) -> Option<f64> {
-    let values = sorted(&hubs.iter().filter_map(|row| row.get(pu).copied()).collect::<Vec<_>>());
+    let values = sorted(hubs.iter().filter_map(|row| row.get(pu).copied()));
     let middle = middle(&values, reach)?;
     let agreeing: Vec<f64> =
         values.into_iter().filter(|value| (value - middle).abs() <= reach).collect();

@@ -15,7 +15,7 @@ const MEDIAN_ERROR: f64 = 1.2533;
 
 /// Whether the medians of the passes rise or fall throughout, by more than noise.
 pub fn is_drifting(passes: &[Vec<f64>]) -> bool {
-    let medians: Vec<f64> = passes.iter().filter_map(|pass| median(pass)).collect();
+    let medians: Vec<f64> = passes.iter().filter_map(median).collect();
     let [first, .., last] = medians.as_slice() else { return false };
     let rises = medians.windows(2).all(|pair| pair[0] < pair[1]);
     let falls = medians.windows(2).all(|pair| pair[0] > pair[1]);

@@ -91,7 +91,7 @@ pub fn judge_with_interval(passes: &[Vec<f64>], (low, high): (f64, f64)) -> Pair
 /// Whether the medians of the passes are as far apart as two levels. Cheap enough to check during a
 /// measurement.
 pub fn passes_disagree(passes: &[Vec<f64>]) -> bool {
-    let medians = sorted(&passes.iter().filter_map(|pass| median(pass)).collect::<Vec<f64>>());
+    let medians = sorted(passes.iter().filter_map(median));
     let extremes = usize::from(medians.len() >= PASSES_WITH_OUTLIERS);
     match medians.get(extremes..medians.len() - extremes) {
         Some([fastest, .., slowest]) => *slowest > WIDEST_STABLE * fastest,

@@ -205,7 +205,7 @@ fn curve(
         .enumerate()
         .map(|(at, measured)| {
             let medians = sorted(
-                &curves
+                curves
                     .iter()
                     .filter_map(|curve| Some(curve.get(at)?.median_ns))
                     .collect::<Vec<_>>(),

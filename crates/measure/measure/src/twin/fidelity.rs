@@ -30,7 +30,7 @@ pub struct Fidelity {
 type Both = (f64, f64);
 
 fn fidelity(name: &str, both: &[Both]) -> Option<Fidelity> {
-    let median_ns = median(&both.iter().map(|(ns, _)| *ns).collect::<Vec<_>>())?;
+    let median_ns = median(both.iter().map(|(ns, _)| *ns))?;
     let squares: f64 = both.iter().map(|(a, b)| (a - b).powi(2)).sum();
     let rmse_ns = (squares / both.len() as f64).sqrt();
     Some(Fidelity {

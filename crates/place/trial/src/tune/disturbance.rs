@@ -148,9 +148,7 @@ fn usual(runs: &[BlockRun], command: usize) -> Usual {
 
 pub(crate) fn middle(runs: &[&BlockRun]) -> Option<Disturbance> {
     let known: Vec<Disturbance> = runs.iter().filter_map(|run| run.disturbance).collect();
-    let of = |part: fn(&Disturbance) -> Option<f64>| {
-        median(&known.iter().filter_map(part).collect::<Vec<f64>>())
-    };
+    let of = |part: fn(&Disturbance) -> Option<f64>| median(known.iter().filter_map(part));
     (!known.is_empty()).then(|| Disturbance {
         foreign_percent: of(|run| run.foreign_percent),
         steal_percent: of(|run| run.steal_percent),

@@ -182,7 +182,7 @@ impl BenchResults {
         self.itself = verdict::floor(&self.blocks(), self.seed);
         self.compare();
         for at in 0..self.commands.len() {
-            self.commands[at].median = median(&self.values(at));
+            self.commands[at].median = median(self.values(at));
         }
     }
 

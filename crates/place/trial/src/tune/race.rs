@@ -302,7 +302,7 @@ impl<E> Race<'_, E> {
     /// The candidates by the centre of their log costs, each minus its block's median.
     fn in_order(&self) -> Vec<usize> {
         let middles: Vec<f64> = (0..self.blocks)
-            .map(|block| seatmap_data::statistics::median(&self.of_block(block)).unwrap_or(0.0))
+            .map(|block| seatmap_data::statistics::median(self.of_block(block)).unwrap_or(0.0))
             .collect();
         let mut scored: Vec<(f64, usize)> = self
             .alive
@@ -321,7 +321,7 @@ impl<E> Race<'_, E> {
     /// long.
     fn above(&self, candidate: usize, other: usize) -> f64 {
         let pairs = self.costs[candidate].iter().zip(&self.costs[other]);
-        signed_rank::centre(&pairs.map(|(own, other)| own - other).collect::<Vec<_>>())
+        signed_rank::centre(pairs.map(|(own, other)| own - other).collect::<Vec<_>>())
             .unwrap_or(0.0)
     }
 

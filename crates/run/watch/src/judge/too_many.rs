@@ -1,7 +1,7 @@
 //! `too-many-threads`: more threads than CPUs, which wait for each other.
 //!
 //! Threads that share one limit are judged together: those of the control group with the tightest
-//! quota, those with the same narrow mask, or those of a program. Much more work than CPUs is no
+//! quota, those with the same narrow mask, or those of a program. Much more work than CPUs is not a
 //! fault. But if the threads work in lock-step, each round waits until the kernel has run all of
 //! them in turn, and fewer threads are faster. Switches of the CPU show this. Threads that spin
 //! without yielding switch as rarely as independent ones, so the rule does not judge them.

@@ -254,9 +254,9 @@ fn sleeping_threads_break_named_rule() {
     bind_all(pid, &[a]);
     assert_eq!(one_per_cpu().wrong("one-per-cpu")["tids"].elements().len(), 3);
     check_pid(&place, pid, "").assert_healthy();
-    check_pid(&place, pid, &format!("--rule on=all/not:{b}/{a}")).assert_healthy();
+    check_pid(&place, pid, format!("--rule on=all/not:{b}/{a}")).assert_healthy();
     let elsewhere = format!("on={b}");
-    let found = check_pid(&place, pid, &format!("--rule {elsewhere}"));
+    let found = check_pid(&place, pid, format!("--rule {elsewhere}"));
     assert_contains(found.wrong(&elsewhere)["what"].text(), "may run elsewhere");
     place.refuses("check --rule on=kind:perf", "did you mean 'kind:performance'?");
     let tids = tids(pid);
