@@ -334,6 +334,8 @@ impl SeatLedger {
                     found.extend(heirs);
                 }
                 Origin::Stranger => {}
+                // A process inherits a mask with its first thread; the others chose theirs.
+                Origin::Unclear if heirs.iter().all(|heir| heir.thread.tid != pid) => {}
                 Origin::Unclear => unclear.push((pid, heirs)),
             }
         }

@@ -220,7 +220,11 @@ fn seating_keys_match_schema_exactly() {
             poorer.pointer_mut(path).unwrap().as_object_mut().unwrap().remove(key);
             let is_newer = match path {
                 "" => ["quotas", "brakes", "cells"].contains(&key.as_str()),
-                "/threads/0" => ["is_traced", "group", "mask_before"].contains(&key.as_str()),
+                "/processes/0" => key == "runtimes",
+                "/threads/0" => {
+                    ["is_traced", "group", "mask_before"].contains(&key.as_str())
+                        || ["voluntary_per_s", "forced_per_s"].contains(&key.as_str())
+                }
                 "/brakes/0" => key == "real_time_percent",
                 "/processes/0/group" => key == "cpusets",
                 "/cpus/0/interrupts/0" => ["is_per_cpu", "is_movable"].contains(&key.as_str()),

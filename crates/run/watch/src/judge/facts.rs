@@ -375,6 +375,23 @@ impl<'a> SeatingFacts<'a> {
         }
         at
     }
+
+    /// The topmost chosen ancestor that runs the same file as a process, or itself: the master of
+    /// its workers.
+    pub fn master(&self, pid: Tid) -> Tid {
+        let mut at = pid;
+        for _ in 0..self.processes.len() {
+            let Some(process) = self.process(at) else { break };
+            let parent = self.process(process.parent).filter(|parent| parent.pid != at);
+            // Files of other users' programs may be unreadable.
+            let file = |one: &Process| one.program.clone().unwrap_or_else(|| one.name.clone());
+            match parent.filter(|parent| file(parent) == file(process)) {
+                Some(parent) => at = parent.pid,
+                None => break,
+            }
+        }
+        at
+    }
 }
 
 fn sitter<'a>(thread: &'a WatchedThread, usual: &CpuSet) -> Option<Sitter<'a>> {

@@ -80,7 +80,7 @@ fn domains<'f, 'a>(facts: &'f SeatingFacts<'a>) -> BTreeMap<Domain, Vec<&'f Sitt
         let domain = match quotas.min_by(|(_, a), (_, b)| a.cpus.total_cmp(&b.cpus)) {
             Some((at, _)) => Domain::Quota(at),
             None if sitter.is_bound => Domain::Mask(mask),
-            None => Domain::Program(facts.family(sitter.thread.pid)),
+            None => Domain::Program(facts.master(sitter.thread.pid)),
         };
         domains.entry(domain).or_default().push(sitter);
     }
@@ -110,6 +110,11 @@ fn of_domain(facts: &SeatingFacts, domain: &Domain, members: &[&Sitter]) -> Opti
         return None;
     }
     let wait = LockStep::of(members, &busy)?;
+    // Servers that share a limit sleep as often.
+    let programs: BTreeSet<Tid> = busy.iter().map(|one| facts.master(one.thread.pid)).collect();
+    if !wait.is_certain && programs.len() > 1 {
+        return None;
+    }
     let finding = Finding::wrong(RULE, wait.words(&named(facts, &busy), wanted, limit))
         .grave_if(wait.is_certain);
     let finding = finding.tids(busy.iter().map(|one| one.tid())).on(limit.cpus);
@@ -290,6 +295,22 @@ mod tests {
         let waking = Sums { busy: 30, run: 0.2, want: 0.5, slept: 6e3, forced: 0.0 };
         let made = with(with(Made::new(2), 7, "0-1", busy), 20, "0-1", waking);
         assert_eq!(gravity(&made.quota("/box", 1.0, Some(9))), None);
+    }
+
+    #[test]
+    fn programs_of_one_shell_are_judged_apart() {
+        let sums = Sums { busy: 2, run: 1.0, want: 1.4, slept: 66e3, forced: 0.0 };
+        let made = with(with(Made::new(2).process(5, 1), 7, "0-1", sums), 20, "0-1", sums);
+        let mut shell = made.process(7, 5).process(20, 5);
+        for process in &mut shell.seating.processes {
+            process.parent = if process.pid == 5 { 1 } else { 5 };
+        }
+        assert_eq!(gravity(&shell), Some(Gravity::Remark), "a program with workers");
+        for process in &mut shell.seating.processes {
+            process.program = Some(format!("/bin/{}", process.pid));
+        }
+        assert_eq!(gravity(&shell), None);
+        assert_eq!(gravity(&shell.quota("/box", 1.0, Some(9))), None, "beside each other");
     }
 
     #[test]

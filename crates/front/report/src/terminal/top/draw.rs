@@ -9,6 +9,7 @@ use super::view::{Prompt, TopView};
 use super::wakes;
 use crate::counted;
 use crate::page::draw::cut_middle;
+use crate::page::draw::line::wrapped;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -140,7 +141,7 @@ pub fn plain(scene: &Scene, width: u16) -> String {
     }
     for finding in scene.findings.iter().take(PLAIN_FINDINGS) {
         let mark = if finding.is_wrong() { '!' } else { 'i' };
-        text += &format!("{mark} {}\n", sentence(finding));
+        text += &wrapped(&format!("{mark} {}", sentence(finding)), usize::from(width));
     }
     text
 }
