@@ -52,8 +52,10 @@ OLDEST_RUST = $(shell sed -n 's/^rust-version = "\(.*\)"$$/\1/p' Cargo.toml)
 
 .PHONY: papers build-papers wheel python deny advisories msrv docs-links dist-check demo test test-programs test-build test-all test-emulated lab lab-build lab-tested races recipes lint bench figures programs studies pictures docs fuzz build dist install install-papers install-lib clean programs-in-c
 
-demo: build
-	./demo/run $(SEATMAP)
+# Its own profile builds in a third of a release's time, and measures and searches as fast.
+demo:
+	$(CARGO) build --profile demo --locked --package seatmap
+	./demo/run $(or $(CARGO_TARGET_DIR),target)/demo/seatmap
 
 build:
 	$(CARGO) build --release --locked --package seatmap
