@@ -15,7 +15,7 @@ use devices::DeviceWaits;
 use seatmap_data::document::shell_escaped;
 use seatmap_data::machine::Topology;
 use seatmap_data::statistics::words::counted;
-use seatmap_launch::runtime::is_of_go;
+use seatmap_launch::runtime::{counts, is_of_go};
 use seatmap_observe::{
     Observation, ObservationEnd, ObservationSession, ObserveError, TracingMechanism,
 };
@@ -57,7 +57,7 @@ const BARRIER_LOOKS: u32 = 50;
 const BETWEEN_BARRIER_LOOKS: Duration = Duration::from_millis(2);
 
 /// GCC's, LLVM's and Intel's runtimes.
-const OPENMP: [&str; 3] = ["libgomp.so", "libomp.so", "libiomp5.so"];
+const OPENMP: [&str; 3] = ["libgomp", "libomp", "libiomp5"];
 
 /// The result of a look.
 #[derive(Debug)]
@@ -384,13 +384,13 @@ fn quota(quota: &seatmap_watch::seating::WatchedQuota) -> String {
 fn has_openmp(seating: &Seating) -> bool {
     seating.processes.iter().any(|process| {
         let maps = Root::new("/").read(&format!("/proc/{}/maps", process.pid)).unwrap_or_default();
-        maps.lines().any(is_openmp)
+        is_openmp(&maps)
     })
 }
 
-fn is_openmp(path: &str) -> bool {
-    let file = path.rsplit('/').next().unwrap_or_default();
-    OPENMP.iter().any(|runtime| file.starts_with(runtime))
+/// Whether a line of these paths ends with an OpenMP runtime, of Debian or of a Python wheel.
+fn is_openmp(paths: &str) -> bool {
+    counts::in_maps(paths.as_bytes()).iter().any(|runtime| OPENMP.contains(&runtime.name))
 }
 
 /// Whether a thread was seen to sleep in the OpenMP runtime: a program may have it loaded, and wait
@@ -509,4 +509,16 @@ fn talk(seen: &Observation, seating: &Seating) -> ProgramTalk {
 fn threads_of(pid: Tid, cpus: &[&CpuActivity]) -> impl Iterator<Item = f64> {
     let strangers = cpus.iter().flat_map(|cpu| &cpu.strangers);
     strangers.filter(move |stranger| stranger.pid == pid).map(|stranger| stranger.run_percent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn openmp_of_a_python_wheel_is_recognized() {
+        assert!(is_openmp("7f2-7f3 r-xp 0 8:1 9 /x/numpy.libs/libgomp-a34b3233.so.1.0.0\n"));
+        assert!(is_openmp("/usr/lib/libgomp.so.1 (deleted)"));
+        assert!(!is_openmp("/usr/lib/libtorch_cpu.so\n/usr/lib/libompitrace.so\n"));
+    }
 }
