@@ -119,12 +119,10 @@ impl EmulatedComputer {
         Ok(names)
     }
 
-    #[must_use]
     pub fn cpus(&self) -> u32 {
         self.sockets * self.dies * self.clusters * self.cores * self.threads
     }
 
-    #[must_use]
     pub fn emulator(&self) -> &'static str {
         match self.architecture {
             Architecture::X86 => "qemu-system-x86_64",
@@ -132,7 +130,6 @@ impl EmulatedComputer {
         }
     }
 
-    #[must_use]
     pub fn debian_architecture(&self) -> &'static str {
         match self.architecture {
             Architecture::X86 => "amd64",
@@ -142,7 +139,6 @@ impl EmulatedComputer {
 
     /// QEMU's arguments. Unless `is_parallel`, one host thread emulates all vCPUs: 32 CPUs then
     /// boot in seconds, while 32 threads on two CPUs hardly finish.
-    #[must_use]
     pub fn hardware(&self, is_parallel: bool) -> Vec<String> {
         let thread = if is_parallel { "multi" } else { "single" };
         let mut words: Vec<String> = [
@@ -220,7 +216,6 @@ impl EmulatedComputer {
     }
 
     /// The kernel's command line, with these words for the guest's scripts.
-    #[must_use]
     pub fn boot_words(&self, words: &[String]) -> String {
         let (console, own) = match self.architecture {
             Architecture::X86 => {
@@ -246,12 +241,10 @@ impl EmulatedComputer {
     }
 }
 
-#[must_use]
 pub fn folder() -> PathBuf {
     lab_folder().join("computers")
 }
 
-#[must_use]
 pub fn lab_folder() -> PathBuf {
     let own = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/lab"));
     own.canonicalize().unwrap_or_else(|_| own.to_owned())

@@ -66,7 +66,6 @@ impl LabError {
     }
 
     /// Whether the experiment is skipped instead of failed, because something is missing.
-    #[must_use]
     pub fn is_absence(&self) -> bool {
         matches!(self, Self::Missing(_))
     }

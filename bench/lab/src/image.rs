@@ -24,7 +24,6 @@ pub struct Initramfs {
 }
 
 impl Initramfs {
-    #[must_use]
     pub fn new() -> Self {
         let mut image = Self::default();
         for folder in ["bin", "lib", "lab", "modules", "proc", "sys", "dev", "tmp", "run", "etc"] {

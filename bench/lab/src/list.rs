@@ -25,20 +25,17 @@ pub fn parse(text: &str) -> Result<Vec<u32>, LabError> {
 }
 
 /// Reads all lists in `CPUs 3,10-11 are offline`.
-#[must_use]
 pub fn parse_words(sentence: &str) -> CpuNumbers {
     let words = sentence.split(|letter: char| !(letter.is_ascii_digit() || ",-".contains(letter)));
     words.filter_map(|word| parse(word.trim_matches([',', '-'])).ok()).flatten().collect()
 }
 
 /// Empty if the file is missing.
-#[must_use]
 pub fn read(path: &str) -> CpuNumbers {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     parse(&text).unwrap_or_default().into_iter().collect()
 }
 
-#[must_use]
 pub fn show<'a>(cpus: impl IntoIterator<Item = &'a u32>) -> String {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     for cpu in cpus {
@@ -54,7 +51,6 @@ pub fn show<'a>(cpus: impl IntoIterator<Item = &'a u32>) -> String {
 }
 
 /// hwloc's format: `0x00000001,0x80000000`, the highest 32 first.
-#[must_use]
 pub fn mask(text: &str) -> CpuNumbers {
     let mut cpus = CpuNumbers::new();
     for (at, word) in text.rsplit(',').enumerate() {

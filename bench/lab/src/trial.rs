@@ -50,7 +50,6 @@ impl VerbTrial {
         println!("{MARK}{}", serde_json::to_string(self).unwrap_or_default());
     }
 
-    #[must_use]
     pub fn among(console: &[String]) -> Vec<Self> {
         let words = console.iter().filter_map(|line| Some(line.split_once(MARK)?.1));
         words.filter_map(|words| serde_json::from_str(words).ok()).collect()

@@ -29,7 +29,6 @@ impl CellBed {
     /// # Panics
     /// Panics if the model was changed after its check, so that its ring lacks an element or a
     /// figure is out of range.
-    #[must_use]
     pub fn new(model: Arc<CellModel>) -> Self {
         CellBed {
             world: RefCell::new(CellBeMachine::new(&model)),
@@ -47,19 +46,16 @@ impl CellBed {
     }
 
     /// The machine's model.
-    #[must_use]
     pub fn model(&self) -> &Arc<CellModel> {
         &self.model
     }
 
     /// The counts of the last run.
-    #[must_use]
     pub fn counters(&self) -> &CellBeCounters {
         &self.counters
     }
 
     /// The trace of the last run, if it was traced.
-    #[must_use]
     pub fn trace(&self) -> Option<&EventTrace> {
         self.trace.as_ref()
     }

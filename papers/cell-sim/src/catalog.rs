@@ -27,7 +27,6 @@ pub fn load(name: &str) -> Option<Result<Arc<CellModel>, ModelError>> {
 }
 
 /// Whether a text declares itself a Cell model.
-#[must_use]
 pub fn is_model(text: &str) -> bool {
     text.lines().any(|line| {
         let value = line.trim_start().strip_prefix("format").unwrap_or_default();

@@ -66,7 +66,6 @@ pub struct ChipCounters {
 impl CellBeCounters {
     /// Core cycles that each link of the model's [fabric](crate::CellModel::fabric) was busy. The
     /// segment between two elements is one's upward link and the other's downward link.
-    #[must_use]
     pub fn link_cycles(&self) -> Vec<f64> {
         let bridge = self
             .bif_busy_cycles

@@ -71,7 +71,6 @@ impl CellModel {
     }
 
     /// Usable SPEs of all chips.
-    #[must_use]
     pub fn spes(&self) -> usize {
         self.chips * self.spes.len()
     }
@@ -81,13 +80,11 @@ impl CellModel {
     }
 
     /// The PU number of the first chip's PPE; lower PUs are SPEs.
-    #[must_use]
     pub fn ppe(&self) -> u32 {
         self.spes() as u32
     }
 
     /// Bytes that an element receives or sends per core cycle: one line per transfer time.
-    #[must_use]
     pub fn port_bytes_per_cycle(&self) -> f64 {
         f64::from(super::memory::LINE_BYTES)
             / (self.figures.beats.value * self.figures.bus_cycles.value)

@@ -13,7 +13,6 @@ impl CellModel {
     /// Each chip's links are the upward and then the downward segments, by the element that they
     /// leave; with two chips, both directions of the link between them follow. The two rings of a
     /// direction are one link.
-    #[must_use]
     pub fn fabric(&self) -> Option<Fabric> {
         let elements = ELEMENT_COUNT as u16;
         let mut links = Vec::new();
@@ -38,7 +37,6 @@ impl CellModel {
     }
 
     /// The node of a PU; `None` if the chip has no such SPE or PPE.
-    #[must_use]
     pub fn node_of_pu(&self, os: u32) -> Option<u16> {
         let each = self.spes.len() as u32;
         let (chip, element) = match os.checked_sub(self.ppe()) {

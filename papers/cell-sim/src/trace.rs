@@ -90,13 +90,11 @@ const TASKS: u8 = 100;
 
 impl EventTrace {
     /// Creates an empty trace for a machine with this many core cycles per microsecond.
-    #[must_use]
     pub fn new(cycles_per_us: f64) -> Self {
         EventTrace { rows: Vec::new(), names: Vec::new(), cycles_per_us }
     }
 
     /// Whether it is full, so that later events are missing.
-    #[must_use]
     pub fn is_full(&self) -> bool {
         self.rows.len() >= MOST_EVENTS
     }

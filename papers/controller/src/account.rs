@@ -67,7 +67,6 @@ pub enum AccountError {
 
 impl UsageFile {
     /// Creates the file's content from the account, on this boot.
-    #[must_use]
     pub fn of(usage: &UserUsage, boot_id: &str) -> Self {
         let cpu_us = usage
             .of_all()

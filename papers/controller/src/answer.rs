@@ -124,7 +124,6 @@ pub struct JobList<'a> {
 
 impl<'a> JobList<'a> {
     /// Creates a list of these cells.
-    #[must_use]
     pub fn of(cells: &'a [Listed]) -> Self {
         JobList { format: LIST_FORMAT, cells }
     }
@@ -145,25 +144,21 @@ pub enum CellPhase {
 
 impl Say {
     /// The answer with a cell.
-    #[must_use]
     pub fn cell(record: CellRecord) -> Self {
         Say::Cell { cell: Box::new(record) }
     }
 
     /// The answer to a completed request, with the settings that could not be restored.
-    #[must_use]
     pub fn done(left: &[Left]) -> Self {
         Say::Done { left: left.iter().map(ToString::to_string).collect() }
     }
 
     /// The answer that reports an error.
-    #[must_use]
     pub fn error(kind: ErrorOrigin, message: impl Into<String>) -> Self {
         Say::Error { kind, message: message.into() }
     }
 
     /// Whether this answer completes a request.
-    #[must_use]
     pub fn is_final(&self) -> bool {
         matches!(self, Say::Cell { .. } | Say::Cells { .. } | Say::Done { .. } | Say::Error { .. })
     }

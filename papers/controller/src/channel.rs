@@ -52,7 +52,6 @@ pub struct Exported {
 pub const READ_ONLY: &str = "--read-only";
 
 /// The path of the socket for programs, next to a controller's socket.
-#[must_use]
 pub fn beside(socket: &Path) -> PathBuf {
     let mut path = socket.as_os_str().to_owned();
     path.push(ENDING);

@@ -21,7 +21,7 @@ const BACKLOG: i32 = 128;
 /// # Errors
 /// The system's error; `AddrInUse` if a program already listens there or another file exists; the
 /// folder is not exclusively this user's.
-pub(crate) fn open(path: &Path) -> io::Result<UnixListener> {
+pub fn open(path: &Path) -> io::Result<UnixListener> {
     check(path)?;
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     let parent =
@@ -63,7 +63,7 @@ fn bound(path: &Path) -> io::Result<OwnedFd> {
 ///
 /// # Errors
 /// The system's error.
-pub(crate) fn knock(path: &Path) -> io::Result<UnixStream> {
+pub fn knock(path: &Path) -> io::Result<UnixStream> {
     check(path)?;
     UnixStream::connect(path)
 }

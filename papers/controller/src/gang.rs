@@ -78,7 +78,6 @@ pub fn stop<E: From<FileError>>(
 
 /// Moves stopped threads back into a control group, and restores their CPUs. Returns the living
 /// ones outside it.
-#[must_use]
 pub fn seat(root: &Root, stopped: &[StoppedThread], folder: &str) -> Vec<Tid> {
     let file = group::members_file(root, folder);
     for thread in stopped.iter().filter(|thread| is_the_same(root, thread)) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 #[derive(Clone, Debug)]
-pub(crate) struct Guests {
+pub struct Guests {
     inside: Arc<Mutex<BTreeMap<u32, usize>>>,
     most: usize,
     most_of_a_user: usize,
@@ -12,7 +12,7 @@ pub(crate) struct Guests {
 
 /// Dropping it frees its place.
 #[derive(Debug)]
-pub(crate) struct ConnectedClient {
+pub struct ConnectedClient {
     guests: Guests,
     uid: u32,
 }

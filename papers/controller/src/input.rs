@@ -17,7 +17,7 @@ use std::time::Duration;
 const PAUSE: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]
-pub(crate) struct StandardInput {
+pub struct StandardInput {
     file: File,
     client: UnixStream,
     /// The process that started the program, if the input is a terminal.

@@ -5,7 +5,7 @@ use crate::gang::StoppedThread;
 use crate::request::Create;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Job {
+pub struct Job {
     pub create: Create,
     pub uid: u32,
     /// The client's connection, while it lasts.

@@ -37,7 +37,6 @@ impl PeerCredentials {
     }
 
     /// Whether it may send requests: root, the controller's user and the members of one group may.
-    #[must_use]
     pub fn may_enter(&self, own_uid: u32, group: Option<u32>) -> bool {
         self.uid == 0
             || self.uid == own_uid
@@ -46,7 +45,6 @@ impl PeerCredentials {
 }
 
 /// The effective user of this process.
-#[must_use]
 pub fn own_uid() -> u32 {
     // SAFETY: the call cannot fail and touches nothing.
     unsafe { libc::geteuid() }
@@ -65,7 +63,6 @@ fn option<T: Copy>(stream: &UnixStream, name: libc::c_int, values: &mut [T]) -> 
 }
 
 /// The ID of a group, from its name or number (group(5)).
-#[must_use]
 pub fn group(name: &str) -> Option<u32> {
     let text = std::fs::read_to_string("/etc/group").unwrap_or_default();
     text.lines()

@@ -28,7 +28,6 @@ impl Policy {
     pub const ALL: [Policy; 3] = [Policy::Fifo, Policy::Priority, Policy::Fair];
 
     /// The policy's name on the command line.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Policy::Fifo => "fifo",

@@ -59,7 +59,6 @@ pub struct TicketQueue {
 
 impl TicketQueue {
     /// Creates an empty queue. Turns last for `slice_ms`; `usage` is the users' earlier usage.
-    #[must_use]
     pub fn new(policy: Policy, slice_ms: u64, usage: UserUsage) -> Self {
         TicketQueue { policy, slice_ms, waiting: Vec::new(), holding: Vec::new(), usage }
     }
@@ -92,7 +91,6 @@ impl TicketQueue {
 
     /// The number of tickets ahead of this one, and of all waiting tickets; `None` if it does not
     /// wait.
-    #[must_use]
     pub fn place(&self, id: u64) -> Option<(usize, usize)> {
         let mut waiting: Vec<&Waiting> = self.waiting.iter().collect();
         waiting.sort_by(|a, b| {
@@ -102,19 +100,16 @@ impl TicketQueue {
     }
 
     /// The number of a user's waiting tickets.
-    #[must_use]
     pub fn waiting_of(&self, uid: u32) -> usize {
         self.waiting.iter().filter(|waiting| waiting.ticket.uid == uid).count()
     }
 
     /// The CPUs of all running tickets.
-    #[must_use]
     pub fn held(&self) -> CpuSet {
         self.holding.iter().fold(CpuSet::default(), |held, holding| held.with(&holding.cpus))
     }
 
     /// The users' recent usage at the last decision.
-    #[must_use]
     pub fn usage(&self) -> &UserUsage {
         &self.usage
     }

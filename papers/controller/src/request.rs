@@ -95,7 +95,6 @@ fn least() -> CellBackend {
 
 impl Create {
     /// The request for this cell on chosen CPUs.
-    #[must_use]
     pub fn on(self, cpus: CpuSet) -> CellRequest {
         CellRequest {
             name: self.name,

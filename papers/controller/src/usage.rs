@@ -19,25 +19,21 @@ pub struct UserUsage {
 
 impl UserUsage {
     /// Creates an empty account.
-    #[must_use]
     pub fn since(now_ms: u64) -> Self {
         UserUsage { at_ms: now_ms, of: BTreeMap::new() }
     }
 
     /// Restores an account of some time, in CPU-ms.
-    #[must_use]
     pub fn at(at_ms: u64, of: BTreeMap<u32, f64>) -> Self {
         UserUsage { at_ms, of }
     }
 
     /// The time of the last update, in ms.
-    #[must_use]
     pub fn at_ms(&self) -> u64 {
         self.at_ms
     }
 
     /// The recent usage of all users, in CPU-ms.
-    #[must_use]
     pub fn of_all(&self) -> &BTreeMap<u32, f64> {
         &self.of
     }
@@ -57,7 +53,6 @@ impl UserUsage {
     }
 
     /// The recent usage of a user, in CPU-ms.
-    #[must_use]
     pub fn of(&self, uid: u32) -> f64 {
         self.of.get(&uid).copied().unwrap_or(0.0)
     }

@@ -13,7 +13,6 @@ pub enum Wants {
 
 impl Wants {
     /// The number of CPUs.
-    #[must_use]
     pub fn len(&self) -> usize {
         match self {
             Wants::Cpus(cpus) => cpus.len(),
@@ -22,13 +21,11 @@ impl Wants {
     }
 
     /// Whether this is zero CPUs.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Whether these CPUs suffice, with one left for the rest of the system.
-    #[must_use]
     pub fn can_be_met_by(&self, cpus: &CpuSet) -> bool {
         let is_inside = match self {
             Wants::Cpus(own) => own.is_subset(cpus),
@@ -38,7 +35,6 @@ impl Wants {
     }
 
     /// The CPUs among these that are useful for it.
-    #[must_use]
     pub fn of(&self, cpus: &CpuSet) -> CpuSet {
         match self {
             Wants::Cpus(own) => own.within(cpus),

@@ -24,7 +24,7 @@ pub struct ControllerStopped {
 }
 
 #[derive(Debug)]
-pub(crate) struct ControllerConnection {
+pub struct ControllerConnection {
     stream: UnixStream,
     /// The listening process; 0 if it is not visible from here.
     pid: i32,
@@ -35,13 +35,13 @@ impl ControllerConnection {
     ///
     /// # Errors
     /// The system's error.
-    pub(crate) fn new(stream: UnixStream) -> io::Result<Self> {
+    pub fn new(stream: UnixStream) -> io::Result<Self> {
         stream.set_read_timeout(Some(SILENCE))?;
         let pid = PeerCredentials::of(&stream)?.pid;
         Ok(ControllerConnection { stream, pid })
     }
 
-    pub(crate) fn stream(&self) -> &UnixStream {
+    pub fn stream(&self) -> &UnixStream {
         &self.stream
     }
 
@@ -49,7 +49,7 @@ impl ControllerConnection {
     ///
     /// # Errors
     /// The system's error.
-    pub(crate) fn into_stream(self) -> io::Result<UnixStream> {
+    pub fn into_stream(self) -> io::Result<UnixStream> {
         self.stream.set_read_timeout(None)?;
         Ok(self.stream)
     }

@@ -17,7 +17,6 @@ pub struct Gang {
 
 impl Gang {
     /// The seat after the last one.
-    #[must_use]
     pub fn next_seat(&self) -> usize {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
@@ -34,7 +33,6 @@ impl Gang {
     }
 
     /// The seat next to another.
-    #[must_use]
     pub fn seat_after(&self, seat: usize) -> usize {
         self.next.fetch_max(seat + 2, Ordering::Relaxed);
         seat + 1

@@ -129,13 +129,11 @@ impl AttributeChange {
     pub const MODIFIED_GIVEN: u32 = 1 << 8;
 
     /// A change of only the length.
-    #[must_use]
     pub fn to_size(size_bytes: u64) -> Self {
         AttributeChange { valid: AttributeChange::SIZE, size_bytes, ..AttributeChange::default() }
     }
 
     /// Whether a bit is set.
-    #[must_use]
     pub fn has(&self, bit: u32) -> bool {
         self.valid & bit != 0
     }

@@ -133,7 +133,6 @@ impl<S: Read + Write> FileClient<S> {
     }
 
     /// The most bytes of a read or write request.
-    #[must_use]
     pub fn unit_bytes(&self) -> usize {
         (self.agreed_bytes - AROUND_DATA_BYTES) as usize
     }

@@ -33,7 +33,6 @@ impl<'a> MessageField<'a> for FolderEntry<'a> {
 
 impl FolderEntry<'_> {
     /// Its length in a reply, in bytes.
-    #[must_use]
     pub fn size_bytes(&self) -> usize {
         Qid::SIZE_BYTES + size_of::<u64>() + size_of::<u8>() + size_of::<u16>() + self.name.len()
     }

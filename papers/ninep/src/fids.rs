@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 pub const MOST_FIDS: usize = 1024;
 
 #[derive(Debug)]
-pub(crate) enum FidTarget {
+pub enum FidTarget {
     Root,
     Console,
     Input,
@@ -37,7 +37,7 @@ impl FidTarget {
 }
 
 #[derive(Debug)]
-pub(crate) enum Opened {
+pub enum Opened {
     Not,
     Root,
     Console,
@@ -81,13 +81,13 @@ impl Opened {
 }
 
 #[derive(Debug)]
-pub(crate) struct Fid {
+pub struct Fid {
     pub node: FidTarget,
     pub opened: Opened,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Fids(BTreeMap<u32, Fid>);
+pub struct Fids(BTreeMap<u32, Fid>);
 
 impl Fids {
     pub fn get(&self, fid: u32) -> Result<&Fid, Refusal> {

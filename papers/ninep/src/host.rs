@@ -23,29 +23,29 @@ const HEEDED: OFlags = OFlags::ACCMODE
 /// Nothing waits, becomes a terminal, or follows a link.
 const ALWAYS: OFlags = OFlags::CLOEXEC.union(OFlags::NOCTTY).union(OFlags::NONBLOCK);
 
-pub(crate) fn folder(path: &Path) -> std::io::Result<OwnedFd> {
+pub fn folder(path: &Path) -> std::io::Result<OwnedFd> {
     Ok(fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-pub(crate) fn below(folder: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Refusal> {
+pub fn below(folder: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Refusal> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(fs::openat(folder, name::checked(name)?, flags, Mode::empty())?)
 }
 
-pub(crate) fn stat(file: BorrowedFd<'_>) -> Result<Statx, Refusal> {
+pub fn stat(file: BorrowedFd<'_>) -> Result<Statx, Refusal> {
     Ok(fs::statx(file, c"", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS)?)
 }
 
-pub(crate) fn kind(file: BorrowedFd<'_>) -> Result<FileType, Refusal> {
+pub fn kind(file: BorrowedFd<'_>) -> Result<FileType, Refusal> {
     Ok(FileType::from_raw_mode(stat(file)?.stx_mode.into()))
 }
 
-pub(crate) fn may_change(flags: u32) -> bool {
+pub fn may_change(flags: u32) -> bool {
     let flags = OFlags::from_bits_retain(flags);
     flags & OFlags::ACCMODE != OFlags::RDONLY || flags.contains(OFlags::TRUNC)
 }
 
-pub(crate) fn open_folder(folder: BorrowedFd<'_>) -> Result<OwnedFd, Refusal> {
+pub fn open_folder(folder: BorrowedFd<'_>) -> Result<OwnedFd, Refusal> {
     Ok(fs::openat(
         folder,
         c".",
@@ -55,7 +55,7 @@ pub(crate) fn open_folder(folder: BorrowedFd<'_>) -> Result<OwnedFd, Refusal> {
 }
 
 /// Opens a named file. Pipes, sockets and devices would make readers wait, or have effects.
-pub(crate) fn open_file(file: BorrowedFd<'_>, flags: u32) -> Result<OwnedFd, Refusal> {
+pub fn open_file(file: BorrowedFd<'_>, flags: u32) -> Result<OwnedFd, Refusal> {
     match kind(file)? {
         FileType::RegularFile => {
             let flags = OFlags::from_bits_retain(flags) & HEEDED | ALWAYS;
@@ -67,7 +67,7 @@ pub(crate) fn open_file(file: BorrowedFd<'_>, flags: u32) -> Result<OwnedFd, Ref
     }
 }
 
-pub(crate) fn create(
+pub fn create(
     folder: BorrowedFd<'_>,
     name: &[u8],
     flags: u32,
@@ -84,17 +84,13 @@ pub(crate) fn create(
     Ok((named, opened))
 }
 
-pub(crate) fn make_folder(
-    folder: BorrowedFd<'_>,
-    name: &[u8],
-    mode: u32,
-) -> Result<OwnedFd, Refusal> {
+pub fn make_folder(folder: BorrowedFd<'_>, name: &[u8], mode: u32) -> Result<OwnedFd, Refusal> {
     fs::mkdirat(folder, name::checked(name)?, permissions(mode))?;
     // Creating a folder does not open it, so its name is looked up.
     below(folder, name)
 }
 
-pub(crate) fn remove(folder: BorrowedFd<'_>, name: &[u8], flags: u32) -> Result<(), Refusal> {
+pub fn remove(folder: BorrowedFd<'_>, name: &[u8], flags: u32) -> Result<(), Refusal> {
     let flags = AtFlags::from_bits_retain(flags);
     if !AtFlags::REMOVEDIR.contains(flags) {
         return Err(Refusal::INVALID);
@@ -102,7 +98,7 @@ pub(crate) fn remove(folder: BorrowedFd<'_>, name: &[u8], flags: u32) -> Result<
     Ok(fs::unlinkat(folder, name::checked(name)?, flags)?)
 }
 
-pub(crate) fn rename(
+pub fn rename(
     from: BorrowedFd<'_>,
     old: &[u8],
     to: BorrowedFd<'_>,
@@ -111,7 +107,7 @@ pub(crate) fn rename(
     Ok(fs::renameat(from, name::checked(old)?, to, name::checked(new)?)?)
 }
 
-pub(crate) fn target(link: BorrowedFd<'_>) -> Result<Vec<u8>, Refusal> {
+pub fn target(link: BorrowedFd<'_>) -> Result<Vec<u8>, Refusal> {
     Ok(fs::readlinkat(link, c"", Vec::new())?.into_bytes())
 }
 
@@ -121,7 +117,7 @@ fn permissions(mode: u32) -> Mode {
     Mode::from_raw_mode(mode & 0o1777)
 }
 
-pub(crate) fn change(
+pub fn change(
     file: BorrowedFd<'_>,
     opened: Option<BorrowedFd<'_>>,
     change: &AttributeChange,

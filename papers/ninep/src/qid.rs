@@ -27,7 +27,6 @@ impl Qid {
     pub const SIZE_BYTES: usize = 13;
 
     /// The qid of a file of the host.
-    #[must_use]
     pub fn of(stat: &Statx) -> Self {
         // Changes within one clock step may differ in length.
         let version =

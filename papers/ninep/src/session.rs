@@ -54,7 +54,6 @@ impl ExportedFolder {
     }
 
     /// An export of an open folder.
-    #[must_use]
     pub fn of(folder: OwnedFd, is_read_only: bool) -> Self {
         ExportedFolder { folder, is_read_only }
     }
@@ -72,7 +71,6 @@ pub struct FileSession {
 
 impl FileSession {
     /// A session with this export, and a console if given.
-    #[must_use]
     pub fn new(export: ExportedFolder, console: Option<Box<dyn Write>>) -> Self {
         let input = None;
         let fids = Fids::default();
@@ -81,14 +79,12 @@ impl FileSession {
     }
 
     /// Adds an input. While a read of it waits, the client's other requests wait too.
-    #[must_use]
     pub fn with_input(mut self, input: Box<dyn Read>) -> Self {
         self.input = Some(input);
         self
     }
 
     /// The agreed longest message, in bytes.
-    #[must_use]
     pub fn agreed_bytes(&self) -> u32 {
         self.agreed_bytes
     }

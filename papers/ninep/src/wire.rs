@@ -143,7 +143,6 @@ macro_rules! messages {
             }
 
             /// The number of its type.
-            #[must_use]
             pub fn number(&self) -> u8 {
                 match self { $($name::$variant { .. } => $number,)* }
             }

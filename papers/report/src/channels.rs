@@ -13,7 +13,6 @@ use seatmap_report::floor::{DrawnPlacement, FloorPlan, SeatingComparison};
 use seatmap_sim::CoherentModel;
 
 /// The channels of a comparison as a pattern, in order and with equal weights.
-#[must_use]
 pub fn pattern(seated: &ChannelRuns) -> Pattern {
     // Equal weights, because messages were not counted.
     let mut pattern = Pattern::gathered("channels", seated.usual.pus.len(), []);
@@ -26,7 +25,6 @@ pub fn pattern(seated: &ChannelRuns) -> Pattern {
 }
 
 /// The last comparison on the machine: threads, and lines at their homes if a model knows them.
-#[must_use]
 pub fn comparison<'a>(
     found: &ChannelsResult,
     seated: &ChannelRuns,
@@ -69,7 +67,6 @@ fn seating(model: Option<&CoherentModel>, title: &str, run: &ChannelSeating) -> 
 }
 
 /// An experiment's result as text.
-#[must_use]
 pub fn text(found: &ChannelsResult) -> String {
     let mut text = match &found.figures {
         ExperimentFigures::Curve(figures) => {

@@ -4,7 +4,6 @@ use seatmap_controller::{CellPhase, Listed, Say};
 use seatmap_report::cell::{faults, row};
 
 /// A cell or waiting request in a controller's list.
-#[must_use]
 pub fn listed(listed: &Listed) -> String {
     let phase = match listed.phase {
         CellPhase::Waiting => "waits",
@@ -15,7 +14,6 @@ pub fn listed(listed: &Listed) -> String {
 }
 
 /// The lines for an event from a controller.
-#[must_use]
 pub fn news(say: &Say) -> Vec<String> {
     match say {
         Say::Damaged { name, faults } if faults.is_empty() => {

@@ -20,7 +20,6 @@ const STUB: f64 = 4.0;
 const BRIDGE: f64 = 50.0;
 
 /// The floor plan of a Cell.
-#[must_use]
 pub fn floor(model: &CellModel) -> FloorPlan {
     let Some(ways) = ways(model) else { return FloorPlan::default() };
     let side = if model.chips > 1 { SIDE / model.chips as f64 } else { ONE_CHIP };

@@ -9,7 +9,6 @@ use seatmap_report::duration::duration;
 const LISTED: usize = 5;
 
 /// A summary of a ranking.
-#[must_use]
 pub fn summary(ranking: &Ranking) -> String {
     let text = title(ranking)
         + &range(ranking)
@@ -139,7 +138,6 @@ fn named(ranking: &Ranking) -> String {
 }
 
 /// Every mapping with its times, one per line.
-#[must_use]
 pub fn csv(ranking: &Ranking) -> String {
     let runs: Vec<String> = (1..=ranking.setup.runs).map(|run| format!("run{run}_ns")).collect();
     let mut text = format!("rank,mapping,index,mean_ns,{},may_be_best\n", runs.join(","));

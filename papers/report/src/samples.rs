@@ -3,7 +3,7 @@
 use seatmap_experiments::rank::{MappingChoice, MappingTimes, Ranking, Setup, Variant};
 
 /// A ring of four, with six mappings a tenth apart.
-pub(crate) fn ranking(runs: u32) -> Ranking {
+pub fn ranking(runs: u32) -> Ranking {
     let setup = Setup {
         machine: "cell-test".into(),
         machine_hash: "00".into(),

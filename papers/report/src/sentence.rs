@@ -9,7 +9,7 @@ use seatmap_report::counted;
 /// A speed-up that differs from 1 by less is not worth a move.
 const NO_GAIN: f64 = 0.02;
 
-pub(crate) fn of_ranking(ranking: &Ranking) -> String {
+pub fn of_ranking(ranking: &Ranking) -> String {
     let found = format!(
         "{} is the fastest of {}; a random one takes {:.2} times as long on average, the worst \
          {:.2} times",
@@ -34,7 +34,7 @@ pub(crate) fn of_ranking(ranking: &Ranking) -> String {
     }
 }
 
-pub(crate) fn of_channels(found: &ChannelsResult) -> String {
+pub fn of_channels(found: &ChannelsResult) -> String {
     match &found.figures {
         ExperimentFigures::Curve(figures) => format!(
             "Over this line CPU {} is nearest to CPU {}, {}, and the farthest takes {:.1} times as \

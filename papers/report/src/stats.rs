@@ -9,7 +9,6 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 /// One experiment.
-#[must_use]
 pub fn outcome(machine: &str, outcome: &StatsResult, requested: u64) -> String {
     let machine = visible(machine);
     let mut text = format!(
@@ -55,7 +54,6 @@ pub fn outcome(machine: &str, outcome: &StatsResult, requested: u64) -> String {
 }
 
 /// A survey: a table of single figures, and the ends of the curves.
-#[must_use]
 pub fn survey(machine: &str, survey: &CellStatsSurvey) -> String {
     let width = survey.rows.iter().map(|row| row.what.chars().count()).max().unwrap_or(0);
     let mut text = visible(machine) + "\n\n";
@@ -111,7 +109,6 @@ fn cell(point: &LatencyPoint) -> String {
 }
 
 /// The recommendations of the paper's section 5, derived from these figures.
-#[must_use]
 pub fn recommendations(survey: &CellStatsSurvey) -> Vec<String> {
     let mut said = Vec::new();
     if let (Some(thread), Some(message)) = (row(survey, "thread"), row(survey, "mailbox")) {

@@ -159,7 +159,6 @@ pub struct JudgedStudy {
 }
 
 /// A study as text for the terminal.
-#[must_use]
 pub fn text(judged: &JudgedStudy) -> String {
     let JudgedStudy { study, found, tables, not_run } = judged;
     let mut text = format!("{}\n{}\n\n", line(&study.title), line(&study.about));
@@ -215,7 +214,6 @@ fn summary(found: &[MeasuredFigure], not_run: usize) -> String {
 }
 
 /// A study as a page of the guide.
-#[must_use]
 pub fn markdown(judged: &JudgedStudy) -> String {
     let JudgedStudy { study, found, tables, not_run } = judged;
     let mut text = format!(
@@ -314,7 +312,6 @@ fn disagreements(found: &[MeasuredFigure]) -> String {
 }
 
 /// The verdicts of studies as one table: the place in the paper, the study's row, and its verdict.
-#[must_use]
 pub fn verdicts(studies: &[JudgedStudy]) -> String {
     let mut text = "| study | in the paper | row | verdict |\n|---|---|---|---|\n".to_owned();
     for JudgedStudy { study, found, not_run, .. } in studies {

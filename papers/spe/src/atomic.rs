@@ -40,7 +40,6 @@ impl Reservation {
     }
 
     /// Whether the line has changed.
-    #[must_use]
     pub fn is_lost(&self) -> bool {
         let there = usize::try_from(self.effective).unwrap_or_default() as *mut u64;
         read(there).is_ok_and(|line| line != self.line)

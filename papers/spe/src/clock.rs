@@ -6,7 +6,6 @@ use crate::time_base::{TICKS_PER_SECOND, host_ticks};
 use seatmap_cell_sim::session::SessionCall;
 
 /// Ticks since the first call; on a simulated Cell, those of its own time base.
-#[must_use]
 pub fn ticks() -> u64 {
     if let Some(driver) = simulated() {
         return desk::call(driver, SessionCall::TimeBase);
@@ -15,7 +14,6 @@ pub fn ticks() -> u64 {
 }
 
 /// Ticks per second of the machine.
-#[must_use]
 pub fn ticks_per_second() -> f64 {
     match simulated() {
         Some(driver) => 1e9 / driver.model().figures.decrementer_ns.value,

@@ -91,52 +91,44 @@ impl SpeContext {
     }
 
     /// Its number, from 0, in order of creation.
-    #[must_use]
     pub fn number(&self) -> u32 {
         self.state.number()
     }
 
     /// Its local store.
-    #[must_use]
     #[inline]
     pub fn store(&self) -> &SpeStore {
         self.state.store()
     }
 
     /// The state that its program shares with others.
-    #[must_use]
     #[inline]
     pub fn state(&self) -> &SpeState {
         &self.state
     }
 
     /// The options of its creation.
-    #[must_use]
     pub fn options(&self) -> ContextOptions {
         self.options
     }
 
     /// The number of its pinned thread.
-    #[must_use]
     pub fn seat(&self) -> usize {
         self.seat
     }
 
     /// Its counterpart on the simulated Cell, if used.
-    #[must_use]
     #[inline]
     pub fn simulated(&self) -> Option<&SimulatedContext> {
         self.simulated.as_ref()
     }
 
     /// The addresses of its registers.
-    #[must_use]
     pub fn area(&self) -> &ProblemStateArea {
         &self.area
     }
 
     /// Messages of the SPU in one of its mailboxes.
-    #[must_use]
     #[inline]
     pub fn messages(&self, mailbox: Mailbox) -> usize {
         match &self.simulated {
@@ -146,7 +138,6 @@ impl SpeContext {
     }
 
     /// Free places in the mailbox to the SPU.
-    #[must_use]
     pub fn room(&self) -> usize {
         match &self.simulated {
             Some(seat) => seat.count(MailboxCount::InboundRoom),
@@ -157,7 +148,6 @@ impl SpeContext {
     /// Waits until `step` succeeds in sending, or in receiving from `mailbox`. Returns false if no
     /// thread runs or could run the program.
     #[inline]
-    #[must_use]
     pub fn repeat(&self, mailbox: Mailbox, mut step: impl FnMut() -> bool) -> bool {
         let Some(seat) = &self.simulated else {
             let wait = match mailbox {
@@ -183,7 +173,6 @@ impl SpeContext {
     }
 
     /// Writes a message to the SPU. Returns false if there is no room.
-    #[must_use]
     #[inline]
     pub fn try_send(&self, value: u32) -> bool {
         if let Some(seat) = &self.simulated {
@@ -197,7 +186,6 @@ impl SpeContext {
     }
 
     /// Receives a message from one of the SPU's mailboxes.
-    #[must_use]
     #[inline]
     pub fn try_receive(&self, mailbox: Mailbox) -> Option<u32> {
         if let Some(seat) = &self.simulated {
@@ -243,7 +231,6 @@ impl SpeContext {
     }
 
     /// Tags of complete PPE transfers that were not yet collected.
-    #[must_use]
     pub fn proxy_tags(&self) -> u32 {
         self.proxy_tags.load(Ordering::Acquire)
     }
@@ -277,7 +264,6 @@ impl SpeContext {
     }
 
     /// Takes the oldest recorded end of a run.
-    #[must_use]
     pub fn ended(&self) -> Option<RunStop> {
         let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
         let ended = ends.pop_front();
@@ -292,7 +278,6 @@ impl SpeContext {
     }
 
     /// The number of recorded ends.
-    #[must_use]
     pub fn ends_waiting(&self) -> usize {
         self.ends.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
@@ -309,7 +294,6 @@ impl SpeContext {
     }
 
     /// Whether a run is in progress.
-    #[must_use]
     pub fn is_running(&self) -> bool {
         self.hold.load(Ordering::Acquire) == HELD
     }
@@ -360,7 +344,6 @@ impl SpeContext {
     }
 
     /// Whether it has been closed.
-    #[must_use]
     pub fn is_closed(&self) -> bool {
         self.hold.load(Ordering::Acquire) == CLOSED
     }

@@ -15,14 +15,12 @@ static LOOKS_NOW: AtomicU32 = AtomicU32::new(1);
 
 /// The number of further looks before a waiter sleeps.
 #[inline]
-#[must_use]
 pub fn looks() -> u32 {
     LOOKS_NOW.load(Ordering::Relaxed)
 }
 
 /// Whether threads outnumber their CPUs.
 #[inline]
-#[must_use]
 pub fn is_crowded() -> bool {
     looks() < LOOKS
 }
@@ -51,7 +49,6 @@ pub(crate) static SERVING: AtomicUsize = AtomicUsize::new(0);
 ///
 /// False if the kernel does not report it, or while any other thread runs or waits for a disk,
 /// because it may just have been woken.
-#[must_use]
 pub fn all_wait(programs: usize, threads: usize, peers: usize) -> bool {
     let running = RUNNING.load(Ordering::Acquire);
     let own = if SpeStyle::current() == SpeStyle::Linux { running } else { 0 };

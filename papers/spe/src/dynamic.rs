@@ -69,13 +69,11 @@ impl Dynamic {
     }
 
     /// The address and number of the functions that run before `main`.
-    #[must_use]
     pub fn constructors(&self) -> Option<(usize, usize)> {
         Some((self.value(INIT_ARRAY)?, self.value(INIT_ARRAY_SIZE)? / 8))
     }
 
     /// The value of a symbol defined by the image.
-    #[must_use]
     pub fn find(&self, memory: &[u8], name: &[u8]) -> Option<usize> {
         // The hash chains are not used: a program looks up three names, and damaged chains are
         // endless.
@@ -174,7 +172,6 @@ fn pair(bytes: &ElfBytes, section: &Segment, number: usize) -> Option<(u64, usiz
 }
 
 /// The error of a missing or damaged part of an image.
-#[must_use]
 pub fn broken(what: &str) -> SpeError {
     SpeError::Image(format!("{what} is missing or broken"))
 }

@@ -60,31 +60,26 @@ pub struct ElfBytes<'a>(pub &'a [u8]);
 
 impl<'a> ElfBytes<'a> {
     /// Two bytes.
-    #[must_use]
     pub fn half(self, at: usize) -> Option<u16> {
         Some(u16::from_le_bytes(self.array(at)?))
     }
 
     /// Four bytes.
-    #[must_use]
     pub fn word(self, at: usize) -> Option<u32> {
         Some(u32::from_le_bytes(self.array(at)?))
     }
 
     /// Eight bytes.
-    #[must_use]
     pub fn double(self, at: usize) -> Option<u64> {
         Some(u64::from_le_bytes(self.array(at)?))
     }
 
     /// Eight bytes as a size or address.
-    #[must_use]
     pub fn size(self, at: usize) -> Option<usize> {
         self.double(at)?.try_into().ok()
     }
 
     /// A zero-terminated string of up to 4,096 bytes.
-    #[must_use]
     pub fn text(self, at: usize) -> Option<&'a [u8]> {
         let rest = self.0.get(at..)?;
         let end = rest.iter().take(LONGEST_NAME + 1).position(|byte| *byte == 0)?;
@@ -139,7 +134,6 @@ fn segment(file: ElfBytes, at: usize) -> Option<Segment> {
 }
 
 /// Reads a symbol from a table in loaded memory.
-#[must_use]
 pub fn symbol<'a>(
     memory: ElfBytes<'a>,
     table: usize,
@@ -156,7 +150,6 @@ pub fn symbol<'a>(
 }
 
 /// Reads a relocation from a table in loaded memory.
-#[must_use]
 pub fn relocation(memory: ElfBytes, at: usize) -> Option<Relocation> {
     let info = memory.double(at.checked_add(8)?)?;
     Some(Relocation {

@@ -66,7 +66,6 @@ pub enum SpeError {
 
 impl SpeError {
     /// libspe2's error number.
-    #[must_use]
     pub fn errno(&self) -> i32 {
         match self {
             SpeError::Machine(_) => libc::ENODEV,

@@ -73,7 +73,6 @@ impl EventHandler {
     }
 
     /// Waits for up to `most` events; without a timeout, as long as another thread can cause one.
-    #[must_use]
     pub fn wait(&self, most: usize, timeout: Option<Duration>) -> Vec<Happened> {
         if let Some(driver) = simulated() {
             return self.wait_simulated(driver, most, timeout);
@@ -132,7 +131,6 @@ impl EventHandler {
 
 impl SpeContext {
     /// The events that have happened, as constants of [`event`](crate::event).
-    #[must_use]
     pub fn happened(&self) -> u32 {
         if let Some(seat) = self.simulated() {
             return seat.happened();

@@ -110,7 +110,6 @@ impl Image {
     ///
     /// # Safety
     /// As for [`Image::embedded`].
-    #[must_use]
     pub unsafe fn lies_at(&self, start: *const u8) -> bool {
         // SAFETY: each file has a header of 64 bytes. If it is this file's, there are as many bytes
         // as this file has.
@@ -122,13 +121,11 @@ impl Image {
     }
 
     /// The file's bytes.
-    #[must_use]
     pub fn file(&self) -> &[u8] {
         &self.file
     }
 
     /// The names of its functions.
-    #[must_use]
     pub fn symbols(&self) -> Arc<Symbols> {
         Arc::clone(self.symbols.get_or_init(|| Arc::new(Symbols::read(&self.file))))
     }
@@ -159,7 +156,6 @@ impl Image {
     }
 
     /// The size of its intended store, if it is not the Cell's.
-    #[must_use]
     pub fn asked_bytes(&self) -> Option<usize> {
         let end = Some(self.end()).filter(|end| *end <= MOST_KIB << 10)?;
         let memory = self.memory(end);

@@ -16,7 +16,6 @@ const SIZE: u32 = 0x7fff;
 ///
 /// The lowest bit, reserved on the Cell, also means a stall: programs that declare the fields in
 /// the Cell's order set it.
-#[must_use]
 pub fn element(word: u32) -> (u32, bool) {
     match (word & SIZE, word >> 16 & SIZE) {
         (stalls @ 0..=1, bytes @ 1..) => (bytes, stalls == 1),
@@ -134,7 +133,6 @@ impl List {
     }
 
     /// The fault of a list whose elements cannot be read.
-    #[must_use]
     pub fn fault(&self, spe: &SpeState, rule: TransferRule) -> TransferFault {
         spe.fault(self.transfer(0, 0), rule)
     }

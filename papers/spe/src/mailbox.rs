@@ -154,7 +154,6 @@ impl Mailboxes {
     }
 
     /// On the PPE: sends a message to the SPU. Returns false if there is no room.
-    #[must_use]
     #[inline]
     pub fn send(&self, value: u32) -> bool {
         self.ppe.lock.hold(|| {
@@ -189,7 +188,6 @@ impl Mailboxes {
     }
 
     /// On the PPE: receives the message of one of the SPU's mailboxes.
-    #[must_use]
     #[inline]
     pub fn receive(&self, mailbox: Mailbox) -> Option<u32> {
         let which = outbound(mailbox);
@@ -205,7 +203,6 @@ impl Mailboxes {
     }
 
     /// On the SPU: receives the oldest message.
-    #[must_use]
     #[inline]
     pub fn take(&self) -> Option<MailboxMessage> {
         let number = self.up.taken.load(Ordering::Relaxed).wrapping_add(1);
@@ -217,7 +214,6 @@ impl Mailboxes {
     }
 
     /// On the SPU: waits in the kernel for the oldest message. `None` without pipes.
-    #[must_use]
     #[inline]
     pub fn take_from_kernel(&self) -> Option<MailboxMessage> {
         self.pipe(Mailbox::In)?.get();
@@ -232,7 +228,6 @@ impl Mailboxes {
     }
 
     /// On the SPU: writes one of its mailboxes. Returns false if there is no room.
-    #[must_use]
     #[inline]
     pub fn put(&self, mailbox: Mailbox, value: u32) -> bool {
         let which = outbound(mailbox);
@@ -251,7 +246,6 @@ impl Mailboxes {
 
     /// On the SPU: the counts of messages sent to it, and received from each of its mailboxes,
     /// whose changes are events.
-    #[must_use]
     pub fn counts(&self) -> MailboxCounts {
         let taken = self.up.taken.load(Ordering::Relaxed);
         let sent = taken.wrapping_add(self.waiting(Mailbox::In));
@@ -261,13 +255,11 @@ impl Mailboxes {
     }
 
     /// The counts as if all waiting messages had just been sent.
-    #[must_use]
     pub fn counts_before(&self) -> MailboxCounts {
         MailboxCounts { sent: self.up.taken.load(Ordering::Relaxed), ..self.counts() }
     }
 
     /// The messages in a mailbox.
-    #[must_use]
     #[inline]
     pub fn waiting(&self, mailbox: Mailbox) -> u32 {
         if mailbox == Mailbox::In {
@@ -284,7 +276,6 @@ impl Mailboxes {
     }
 
     /// The free places in a mailbox.
-    #[must_use]
     pub fn room(&self, mailbox: Mailbox) -> u32 {
         let capacity = if mailbox == Mailbox::In { IN_CAPACITY } else { 1 };
         capacity - self.waiting(mailbox)

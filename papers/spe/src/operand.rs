@@ -69,7 +69,6 @@ pub enum Operand {
 
 impl Operand {
     /// For an instruction with two operands, the one at the address of the fault.
-    #[must_use]
     pub fn at(self, registers: &[i64; 23], known: Option<u64>) -> Self {
         match self {
             Operand::Text { other: Some(other), .. }
@@ -82,7 +81,6 @@ impl Operand {
     }
 
     /// The operand's address. The fault's address `known` may be a few bytes higher.
-    #[must_use]
     pub fn address(&self, registers: &[i64; 23], known: Option<u64>) -> Option<u64> {
         match *self {
             Operand::Sum { base, index, displacement, .. } => {
@@ -112,14 +110,12 @@ impl Operand {
     }
 
     /// The kernel's index of that register.
-    #[must_use]
     pub fn register(&self) -> Option<usize> {
         Some(PLACES[usize::from(self.number()? & 15)] as usize)
     }
 
     /// A copy of the instruction that restores the register and jumps to the next one; `None` if it
     /// may change the register itself.
-    #[must_use]
     pub fn restoring(
         &self,
         code: &[u8; LONGEST],
@@ -149,14 +145,12 @@ impl Operand {
     }
 
     /// Whether the instruction advances the register.
-    #[must_use]
     pub fn advances(&self) -> bool {
         matches!(self, Operand::Text { .. })
     }
 
     /// The instruction with a register as its operand: the bytes, the register's index in the
     /// kernel, and the number of saved bytes.
-    #[must_use]
     pub fn with_register(&self, code: &[u8; LONGEST]) -> Option<([u8; LONGEST], usize, i64)> {
         let (form_at, end) = match *self {
             Operand::Sum { base: None, index: None, form_at, end, .. }
@@ -196,7 +190,6 @@ struct Prefixes {
 }
 
 /// Decodes an instruction's memory operand; `None` if it has none or the format is unknown.
-#[must_use]
 pub fn decode(code: &[u8; LONGEST]) -> Option<Operand> {
     let prefixes = prefixes(code)?;
     let opcode = *code.get(prefixes.at)?;

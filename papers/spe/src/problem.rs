@@ -34,11 +34,9 @@ static HIGHEST: AtomicUsize = AtomicUsize::new(0);
 /// Registers with addresses, for loads and stores of words.
 pub trait RegisterAccess: Send + Sync {
     /// Writes a register; false if there is none at this offset.
-    #[must_use]
     fn write_register(&self, offset: usize, value: u32) -> bool;
 
     /// Reads a register.
-    #[must_use]
     fn read_register(&self, offset: usize) -> Option<u32>;
 }
 
@@ -59,7 +57,6 @@ impl ProblemStateArea {
     }
 
     /// The first address.
-    #[must_use]
     pub fn start(&self) -> *mut u8 {
         self.addresses.start()
     }
@@ -83,7 +80,6 @@ impl Drop for ProblemStateArea {
 
 /// Loads or stores a register's word; `None` outside of all areas. Without a register, a load
 /// returns 0 and a store is lost.
-#[must_use]
 pub fn access(address: usize, store: Option<u32>) -> Option<u32> {
     let (registers, offset) = register(address as u64)?;
     match store {
@@ -95,14 +91,12 @@ pub fn access(address: usize, store: Option<u32>) -> Option<u32> {
 
 /// Whether an address is in the range of all areas so far.
 #[inline]
-#[must_use]
 pub fn is_near(address: u64) -> bool {
     address >= LOWEST.load(Ordering::Acquire) as u64
         && address < HIGHEST.load(Ordering::Acquire) as u64
 }
 
 /// The registers of the SPE at this address, and the offset.
-#[must_use]
 #[inline]
 pub fn register(address: u64) -> Option<(Arc<dyn RegisterAccess>, usize)> {
     if !is_near(address) {

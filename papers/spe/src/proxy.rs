@@ -40,7 +40,6 @@ pub struct Proxy {
 
 impl Proxy {
     /// Stores a parameter; false for another register.
-    #[must_use]
     pub fn write(&self, offset: usize, value: u32) -> bool {
         let word = match offset {
             LOCAL => &self.local,
@@ -62,19 +61,16 @@ impl Proxy {
     }
 
     /// The status of the last command.
-    #[must_use]
     pub fn status(&self) -> u32 {
         self.status.load(Ordering::Relaxed)
     }
 
     /// The mask of the tag status.
-    #[must_use]
     pub fn query_mask(&self) -> u32 {
         self.query_mask.load(Ordering::Relaxed)
     }
 
     /// The transfer of a command; `None` if the PPE cannot give it.
-    #[must_use]
     pub fn transfer(&self, command: u32) -> Option<LocalStoreTransfer> {
         let (command, direction) = match command & 0xff {
             0x40..=0x42 => ("a get by the PPE", TransferDirection::Get),

@@ -57,7 +57,6 @@ impl std::fmt::Debug for SpuRun {
 
 impl SpuRun {
     /// The runner of a context without a program.
-    #[must_use]
     pub fn new(spe: *const SpeState) -> Self {
         let spu = Box::new(UnsafeCell::new(SpuState::new(spe)));
         SpuRun { spu, loaded: None, symbols: Arc::default(), program: None }
@@ -182,7 +181,6 @@ impl SpuRun {
     }
 
     /// The local-store address that a stopped program reports.
-    #[must_use]
     pub fn stopped_at(&self) -> u32 {
         // SAFETY: no program runs while the runner is held.
         unsafe { (*self.spu.get()).stopped_at }

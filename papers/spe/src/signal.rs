@@ -13,7 +13,6 @@ pub struct SpuSignal {
 
 impl SpuSignal {
     /// An empty register.
-    #[must_use]
     pub fn new(gathers: bool) -> Self {
         SpuSignal { gathers, word: AtomicU64::new(0) }
     }
@@ -29,19 +28,16 @@ impl SpuSignal {
     }
 
     /// Whether a value waits.
-    #[must_use]
     pub fn waits(&self) -> bool {
         self.word.load(Ordering::Acquire) & WAITS != 0
     }
 
     /// The waiting value, or 0.
-    #[must_use]
     pub fn value(&self) -> u32 {
         self.word.load(Ordering::Acquire) as u32
     }
 
     /// Takes the value.
-    #[must_use]
     pub fn try_read(&self) -> Option<u32> {
         if !self.waits() {
             return None;

@@ -55,7 +55,6 @@ pub struct SpuState {
 
 impl SpuState {
     /// The initial state of an SPU.
-    #[must_use]
     pub fn new(spe: *const SpeState) -> Self {
         SpuState {
             spe,
@@ -81,7 +80,6 @@ impl SpuState {
     }
 
     /// The state that its SPE shares with others.
-    #[must_use]
     #[inline]
     pub fn spe(&self) -> &SpeState {
         // SAFETY: one context owns both, and is alive while anything can call this.
@@ -104,7 +102,6 @@ impl SpuState {
     }
 
     /// The decrementer's value, which counts down with the time base through zero.
-    #[must_use]
     pub fn decrementer(&self) -> u32 {
         let elapsed = time_base::host_ticks().wrapping_sub(self.decrementer.1);
         // The counter wraps, as in hardware.
@@ -112,14 +109,12 @@ impl SpuState {
     }
 
     /// Ticks until the decrementer becomes negative; 0 if it is.
-    #[must_use]
     pub fn until_negative(&self) -> u64 {
         let elapsed = time_base::host_ticks().wrapping_sub(self.decrementer.1);
         (u64::from(self.decrementer.0) + 1).saturating_sub(elapsed)
     }
 
     /// Tags without an unfinished list.
-    #[must_use]
     #[inline]
     pub fn complete_tags(&self) -> u32 {
         !self.lists.iter().fold(0, |tags, list| tags | 1 << list.tag)

@@ -25,7 +25,6 @@ pub struct SpeState {
 
 impl SpeState {
     /// A new SPE. A gathering signal register keeps all bits until it is read.
-    #[must_use]
     pub fn new(
         number: u32,
         store: SpeStore,
@@ -46,39 +45,33 @@ impl SpeState {
     }
 
     /// Its number, from 0, in order of creation.
-    #[must_use]
     pub fn number(&self) -> u32 {
         self.number
     }
 
     /// The fault of one of its transfers.
-    #[must_use]
     pub fn fault(&self, transfer: LocalStoreTransfer, rule: TransferRule) -> TransferFault {
         TransferFault { context: self.number, transfer, rule }
     }
 
     /// Its local store.
-    #[must_use]
     #[inline]
     pub fn store(&self) -> &SpeStore {
         &self.store
     }
 
     /// Its mailboxes.
-    #[must_use]
     #[inline]
     pub fn mailboxes(&self) -> &Mailboxes {
         &self.mailboxes
     }
 
     /// A signal register, 0 or 1.
-    #[must_use]
     pub fn signal(&self, register: usize) -> &SpuSignal {
         &self.signals[register & 1]
     }
 
     /// The condition to wait for changes.
-    #[must_use]
     #[inline]
     pub fn notify(&self) -> &Notify {
         &self.notify
@@ -100,7 +93,6 @@ impl SpeState {
 
     /// On the SPU: waits for a message; `None` as [`SpeState::wait`]. In Linux's style it sleeps in
     /// the kernel without end.
-    #[must_use]
     #[inline]
     pub fn read_inbound(&self) -> Option<u32> {
         let taken = self.mailboxes.take_from_kernel();
@@ -112,13 +104,11 @@ impl SpeState {
     }
 
     /// On the SPU: waits for a signal; `None` as [`SpeState::wait`].
-    #[must_use]
     pub fn read_signal(&self, register: usize) -> Option<u32> {
         self.wait(WaitReason::Signal(register & 1), || self.signal(register).try_read())
     }
 
     /// On the SPU: waits for room and writes a mailbox; `None` as [`SpeState::wait`].
-    #[must_use]
     #[inline]
     pub fn put(&self, mailbox: Mailbox, value: u32) -> Option<()> {
         let wait = match mailbox {
@@ -131,7 +121,6 @@ impl SpeState {
     }
 
     /// Events that the SPU has not yet acknowledged.
-    #[must_use]
     pub fn events(&self) -> u32 {
         self.events.load(Ordering::Acquire)
     }

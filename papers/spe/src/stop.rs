@@ -104,7 +104,6 @@ impl std::fmt::Display for ProgramFault {
 
 impl StopReason {
     /// Whether a run can resume the program.
-    #[must_use]
     pub fn goes_on(&self) -> bool {
         matches!(self, StopReason::Code(code) if !(0x2000..0x2100).contains(code))
     }

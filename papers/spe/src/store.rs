@@ -35,28 +35,24 @@ impl SpeStore {
     }
 
     /// Its size.
-    #[must_use]
     #[inline]
     pub fn bytes(&self) -> usize {
         self.window.bytes()
     }
 
     /// Its address for the SPU.
-    #[must_use]
     #[inline]
     pub fn base(&self) -> *mut u8 {
         self.window.high()
     }
 
     /// Its effective address for the PPE and other SPEs, below 4 GiB if there is room.
-    #[must_use]
     #[inline]
     pub fn effective(&self) -> *mut u8 {
         self.window.low()
     }
 
     /// The effective address of a range; `None` outside of the store.
-    #[must_use]
     #[inline]
     pub fn at(&self, local: u32, bytes: usize) -> Option<*mut u8> {
         let start = usize::try_from(local).ok()?;

@@ -122,7 +122,6 @@ fn waits() -> MutexGuard<'static, WaitTable> {
 }
 
 /// The calling thread (`pthread_t`).
-#[must_use]
 pub fn own_thread() -> u64 {
     // SAFETY: no preconditions.
     unsafe { libc::pthread_self() as u64 }
@@ -152,7 +151,6 @@ pub struct Noted(u64);
 
 impl Noted {
     /// Records a wait of the calling thread.
-    #[must_use]
     pub fn new(waiter: Waiter, wait: WaitReason) -> Self {
         let mut waits = waits();
         waits.next += 1;
@@ -163,7 +161,6 @@ impl Noted {
     }
 
     /// Whether the wait can never end. The first caller to find that prints all waits.
-    #[must_use]
     pub fn is_hopeless(&self) -> bool {
         let mut waits = waits();
         if waits.entries.get(&self.0).is_some_and(|entry| entry.is_hopeless) {

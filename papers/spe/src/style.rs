@@ -28,7 +28,6 @@ impl SpeStyle {
     }
 
     /// The style; that of the Cell for an unknown word.
-    #[must_use]
     pub fn current() -> Self {
         Self::chosen().unwrap_or_default()
     }

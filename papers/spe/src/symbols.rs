@@ -16,7 +16,6 @@ pub struct Symbols {
 
 impl Symbols {
     /// Reads a file's symbol table.
-    #[must_use]
     pub fn read(file: &[u8]) -> Self {
         let mut functions = functions(ElfBytes(file)).unwrap_or_default();
         functions.sort_unstable();
@@ -25,7 +24,6 @@ impl Symbols {
 
     /// Describes an address as a function and an offset. Functions outside of the `bytes` from
     /// `base` are in libraries.
-    #[must_use]
     pub fn place(&self, address: u64, base: u64, bytes: u64) -> String {
         let local = address.wrapping_sub(base);
         if local >= bytes {

@@ -7,7 +7,6 @@ use std::time::Instant;
 pub const TICKS_PER_SECOND: u64 = 79_800_000;
 
 /// Ticks of this computer since the first call.
-#[must_use]
 pub fn host_ticks() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();
     let elapsed_ns = START.get_or_init(Instant::now).elapsed().as_nanos();

@@ -54,7 +54,6 @@ pub enum TransferRule {
 
 impl TransferRule {
     /// libspe2's constant for the exception: alignment, segmentation or storage.
-    #[must_use]
     pub fn exception(self) -> i32 {
         match self {
             TransferRule::Size

@@ -58,7 +58,6 @@ impl LocalStoreTransfer {
 /// Performs a correct transfer between a store and memory. Returns false if it did only a part or
 /// nothing: [`LocalStoreTransfer::perform`] then finds the fault.
 #[inline]
-#[must_use]
 pub fn quick(
     spe: &SpeState,
     direction: TransferDirection,

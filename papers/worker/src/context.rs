@@ -35,7 +35,6 @@ impl BorrowedWorker {
     }
 
     /// The number of the worker in its runtime.
-    #[must_use]
     pub fn worker(&self) -> usize {
         self.seated().worker
     }
@@ -127,13 +126,11 @@ impl BorrowedWorker {
     }
 
     /// Free entries of the inbound mailbox.
-    #[must_use]
     pub fn mailbox_room(&self) -> u32 {
         self.seated().mailboxes.room()
     }
 
     /// Messages in the outbound mailbox.
-    #[must_use]
     pub fn mailbox_waiting(&self) -> u32 {
         self.seated().mailboxes.waiting()
     }
@@ -145,13 +142,11 @@ impl BorrowedWorker {
 
     /// The address of the worker's local store, valid as long as the context. While the program
     /// runs, caller and program must agree on all accesses.
-    #[must_use]
     pub fn store_address(&self) -> *mut u8 {
         self.seated().desk.store.load(Ordering::Relaxed)
     }
 
     /// Bytes of the local store.
-    #[must_use]
     pub fn store_bytes(&self) -> usize {
         self.seated().desk.options.store_bytes
     }
@@ -175,7 +170,6 @@ impl BorrowedWorker {
 
     /// Whether the program has ended, so that [`BorrowedWorker::wait`] returns at once. False if
     /// nothing was started.
-    #[must_use]
     pub fn has_ended(&self) -> bool {
         self.running.is_some_and(|number| self.seated().desk.is_done(number).is_some())
     }

@@ -24,7 +24,6 @@ impl WorkerView {
     }
 
     /// The store's address, valid also outside of the program while it runs.
-    #[must_use]
     pub fn store_address(&self) -> *mut u8 {
         self.store.address()
     }
@@ -68,20 +67,17 @@ impl WorkerView {
 
     /// Reads and clears a signal register, 0 or 1; waits for a value as
     /// [`WorkerView::mailbox_read`] does. `None` for another register.
-    #[must_use]
     pub fn signal_read(&self, register: usize) -> Option<u32> {
         let signal = self.desk.signals.get(register)?;
         Some(signal.read(|| self.desk.is_alone()).unwrap_or_else(|| alone()))
     }
 
     /// As [`WorkerView::signal_read`], but returns `None` instead of a panic.
-    #[must_use]
     pub fn signal_read_unless_alone(&self, register: usize) -> Option<u32> {
         self.desk.signals.get(register)?.read(|| self.desk.is_alone())
     }
 
     /// Reads and clears a signal register; `None` if it is empty.
-    #[must_use]
     pub fn signal_try_read(&self, register: usize) -> Option<u32> {
         self.desk.signals.get(register)?.try_read()
     }
@@ -90,7 +86,6 @@ impl WorkerView {
     ///
     /// # Safety
     /// `from` must point to `bytes` readable bytes that no other thread writes meanwhile.
-    #[must_use]
     pub unsafe fn get(&mut self, local: usize, from: *const u8, bytes: usize) -> bool {
         let Some(to) = self.window(local, bytes) else { return false };
         // SAFETY: the caller is responsible for `from`; `to` is a window of that length of the
@@ -103,7 +98,6 @@ impl WorkerView {
     ///
     /// # Safety
     /// `to` must point to `bytes` writable bytes that no other thread touches meanwhile.
-    #[must_use]
     pub unsafe fn put(&mut self, local: usize, to: *mut u8, bytes: usize) -> bool {
         let Some(from) = self.window(local, bytes) else { return false };
         // SAFETY: the caller is responsible for `to`; `from` is a window of that length of the

@@ -51,7 +51,6 @@ pub struct MailboxEnd {
 
 /// Two mailboxes in opposite directions; the first end writes into the first. The numbers of
 /// entries are limited to 1 to 7.
-#[must_use]
 pub fn mailboxes(entries: [u32; 2], polling: Polling) -> (MailboxEnd, MailboxEnd) {
     let entries = entries.map(|entries| entries.clamp(1, MOST as u32));
     let shared = Arc::new(Shared {
@@ -80,14 +79,12 @@ fn end(shared: &Arc<Shared>, entries: [u32; 2], me: usize) -> MailboxEnd {
 
 impl MailboxEnd {
     /// Free entries of the mailbox that it writes into.
-    #[must_use]
     pub fn room(&self) -> u32 {
         self.entries[0] - self.written.wrapping_sub(self.theirs().read.load(Ordering::Acquire))
     }
 
     /// Writes a message; waits while the mailbox is full. Returns false if the other end is gone,
     /// according to `is_gone`.
-    #[must_use]
     pub fn write(&mut self, value: u32, is_gone: impl Fn() -> bool) -> bool {
         if self.seems_full() {
             let read = &self.theirs().read;
@@ -148,7 +145,6 @@ impl MailboxEnd {
     }
 
     /// The number of waiting messages.
-    #[must_use]
     pub fn waiting(&self) -> u32 {
         let messages = (0..self.entries[1]).map_while(|ahead| {
             let (entry, number) = self.entry(ahead);

@@ -6,7 +6,6 @@
 
 /// The word of a message, with its number in the upper half.
 #[inline(always)]
-#[must_use]
 pub fn numbered(number: u32, message: u32) -> u64 {
     u64::from(number) << 32 | u64::from(message)
 }
@@ -20,7 +19,6 @@ pub fn numbered(number: u32, message: u32) -> u64 {
 /// assert_eq!(message(numbered(7, 40), 8), None);
 /// ```
 #[inline(always)]
-#[must_use]
 pub fn message(word: u64, number: u32) -> Option<u32> {
     // The halves are cut apart on purpose.
     ((word >> 32) as u32 == number).then_some(word as u32)

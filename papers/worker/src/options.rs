@@ -20,7 +20,6 @@ pub enum Polling {
 
 impl Polling {
     /// Whether a writer must check for a sleeper.
-    #[must_use]
     pub fn may_sleep(self) -> bool {
         self != Polling::Spin
     }

@@ -26,7 +26,6 @@ impl WeightedPoller {
     /// A poller with one queue for each weight. `quantum` is the credit of a weight of one in each
     /// turn, in the unit of costs. Small quanta mix finely; below an item's cost, serving it takes
     /// several turns.
-    #[must_use]
     pub fn new(weights: &[u32], quantum: u64) -> Self {
         WeightedPoller {
             grants: weights
@@ -91,7 +90,6 @@ impl WeightedPoller {
 
 /// The number of pollers for each queue, out of `count`, in proportion to weights, by largest
 /// remainders. Every queue with a weight gets one if there are enough.
-#[must_use]
 pub fn pollers(weights: &[u32], count: usize) -> Vec<usize> {
     let total: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
     let wanting = weights.iter().filter(|weight| **weight > 0).count();

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 /// The controlling side of one worker, owned by a context or the runtime.
-pub(crate) struct WorkerHandle {
+pub struct WorkerHandle {
     pub worker: usize,
     pub desk: Arc<WorkerControl>,
     pub mailboxes: MailboxEnd,
@@ -48,7 +48,7 @@ impl WorkerHandle {
     }
 }
 
-pub(crate) struct WorkerPool {
+pub struct WorkerPool {
     pub free: Mutex<Vec<WorkerHandle>>,
     pub workers: usize,
 }
@@ -155,7 +155,7 @@ impl Drop for Leaves<'_> {
 }
 
 /// The outcome of a run; stores the text of a panic.
-pub(crate) fn ended(desk: &WorkerControl, ran: Result<u32, String>) -> Done {
+pub fn ended(desk: &WorkerControl, ran: Result<u32, String>) -> Done {
     match ran {
         Ok(code) => Done::Stop(code),
         Err(words) => {

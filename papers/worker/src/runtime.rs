@@ -42,7 +42,6 @@ impl Runtime {
     }
 
     /// The number of workers.
-    #[must_use]
     pub fn workers(&self) -> usize {
         self.pool.workers
     }

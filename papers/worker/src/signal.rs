@@ -18,7 +18,6 @@ pub struct WorkerSignal {
 
 impl WorkerSignal {
     /// An empty register that gathers bits (OR), or keeps the last value.
-    #[must_use]
     pub fn new(gathers: bool, polling: Polling) -> Self {
         WorkerSignal { word: AtomicU64::new(0), bell: Bell::default(), gathers, polling }
     }

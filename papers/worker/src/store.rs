@@ -45,25 +45,21 @@ impl WorkerStore {
     }
 
     /// Whether it uses large pages.
-    #[must_use]
     pub fn is_large(&self) -> bool {
         self.is_large
     }
 
     /// Whether it is locked.
-    #[must_use]
     pub fn is_locked(&self) -> bool {
         self.is_locked
     }
 
     /// The store's address, for transfers by address.
-    #[must_use]
     pub fn address(&self) -> *mut u8 {
         self.base.as_ptr()
     }
 
     /// Its bytes.
-    #[must_use]
     pub fn bytes(&mut self) -> &mut [u8] {
         // SAFETY: `base` points to `bytes` initialised bytes, alive as long as `self`, which is
         // borrowed for the slice.

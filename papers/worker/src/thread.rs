@@ -165,7 +165,6 @@ impl ThreadContext {
     }
 
     /// Messages in the outbound mailbox.
-    #[must_use]
     pub fn mailbox_waiting(&self) -> u32 {
         self.mailboxes.waiting()
     }

@@ -63,12 +63,10 @@ fn taken(path: &str) -> String {
 }
 
 impl RunningCommand {
-    #[must_use]
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    #[must_use]
     pub fn said(&self) -> String {
         std::fs::read_to_string(format!("{}.out", self.stem)).unwrap_or_default()
     }
@@ -131,13 +129,11 @@ pub fn ask(words: &[&str]) -> Result<CommandOutput, VerbFailure> {
     Ok(answer)
 }
 
-#[must_use]
 pub fn number(value: &Value) -> Option<u32> {
     u32::try_from(value.as_u64()?).ok()
 }
 
 /// In order; empty if the value is not an array.
-#[must_use]
 pub fn numbers(value: &Value) -> Vec<u32> {
     value.as_array().into_iter().flatten().filter_map(number).collect()
 }
@@ -201,7 +197,6 @@ impl CommandOutput {
         })
     }
 
-    #[must_use]
     pub fn show(&self) -> String {
         let short =
             |text: &str| text.trim().replace('\n', " / ").chars().take(600).collect::<String>();

@@ -33,7 +33,6 @@ pub struct KernelFacts {
 }
 
 impl KernelFacts {
-    #[must_use]
     pub fn read() -> Self {
         let online = list::read(&format!("{CPUS}/online"));
         let mut parts = BTreeMap::new();
@@ -61,19 +60,16 @@ impl KernelFacts {
         }
     }
 
-    #[must_use]
     pub fn running(&self, cpus: &CpuNumbers) -> CpuNumbers {
         cpus.intersection(&self.online).copied().collect()
     }
 
     /// Online and not isolated.
-    #[must_use]
     pub fn usable(&self) -> CpuNumbers {
         self.online.difference(&self.isolated).copied().collect()
     }
 
     /// The parts of a level without isolated CPUs; empty parts are omitted.
-    #[must_use]
     pub fn usable_parts(&self, level: &str) -> BTreeSet<CpuNumbers> {
         let usable = self.usable();
         let parts = self.parts.get(level).into_iter().flatten();
@@ -81,18 +77,15 @@ impl KernelFacts {
         within.filter(|part: &CpuNumbers| !part.is_empty()).collect()
     }
 
-    #[must_use]
     pub fn first_offline(&self) -> Option<u32> {
         self.offline.iter().copied().find(|cpu| exists(*cpu))
     }
 
-    #[must_use]
     pub fn part_of(&self, level: &str, cpu: u32) -> Option<&CpuNumbers> {
         self.parts.get(level)?.iter().find(|part| part.contains(&cpu))
     }
 
     /// Two of one core if possible, one with another cache, and the last.
-    #[must_use]
     pub fn spread(&self) -> Vec<u32> {
         let usable = self.usable();
         let Some(first) = usable.first().copied() else { return Vec::new() };
@@ -113,7 +106,6 @@ impl KernelFacts {
     }
 }
 
-#[must_use]
 pub fn exists(cpu: u32) -> bool {
     std::path::Path::new(&format!("{CPUS}/cpu{cpu}")).exists()
 }
@@ -176,14 +168,12 @@ fn node(id: u32, online: &CpuNumbers) -> NodeFacts {
     NodeFacts { id, cpus, memory_kib: size.unwrap_or_default() }
 }
 
-#[must_use]
 pub fn mask(pid: u32, tid: u32) -> Option<CpuNumbers> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/task/{tid}/status")).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
     Some(list::parse(line).ok()?.into_iter().collect())
 }
 
-#[must_use]
 pub fn threads(pid: u32) -> Vec<u32> {
     let mut tids = numbers(&format!("/proc/{pid}/task"));
     tids.sort_unstable();
@@ -191,7 +181,6 @@ pub fn threads(pid: u32) -> Vec<u32> {
 }
 
 /// Without kernel threads.
-#[must_use]
 pub fn processes() -> Vec<u32> {
     numbers("/proc").into_iter().filter(|pid| is_program(*pid)).collect()
 }
@@ -206,7 +195,6 @@ fn numbers(folder: &str) -> Vec<u32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-#[must_use]
 pub fn all_masks() -> BTreeMap<(u32, u32), CpuNumbers> {
     let own = std::process::id();
     let tasks = processes().into_iter().filter(|pid| *pid != own);
@@ -215,7 +203,6 @@ pub fn all_masks() -> BTreeMap<(u32, u32), CpuNumbers> {
 }
 
 /// `None` if the guest has no `lstopo`.
-#[must_use]
 pub fn hwloc() -> Option<BTreeMap<String, BTreeSet<CpuNumbers>>> {
     let output = Command::new("lstopo-no-graphics")
         .args(["--no-io", "--filter", "all:all", "--of", "xml", "-"])

@@ -104,7 +104,6 @@ pub struct ToldThread {
     pub pages: Vec<(u32, u64)>,
 }
 
-#[must_use]
 pub fn told(said: &str) -> Vec<ToldThread> {
     let mut threads: Vec<_> = said.lines().filter_map(told_thread).collect();
     threads.sort_by_key(|(at, _)| *at);

@@ -27,7 +27,6 @@ impl CellBackend {
         [CellBackend::V2Partition, CellBackend::V1Exclusive, CellBackend::Affinity];
 
     /// The backend's name on the command line and in files.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             CellBackend::Affinity => "affinity",

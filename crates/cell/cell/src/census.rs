@@ -38,7 +38,6 @@ pub struct Stragglers {
 
 impl Stragglers {
     /// The processes of unbound threads, by number and name.
-    #[must_use]
     pub fn processes(&self, root: &Root) -> Vec<String> {
         let pids: BTreeSet<Tid> = self.free.iter().map(|task| task.pid).collect();
         pids.into_iter()
@@ -64,7 +63,6 @@ pub fn stragglers(root: &Root, cell: &CpuSet, spared: &[Tid]) -> Result<Straggle
 }
 
 /// Whether a thread is a Seatmap helper, such as any cell's guardian.
-#[must_use]
 pub fn is_helper(root: &Root, task: &ThreadStat) -> bool {
     task.name.starts_with(HELPERS) && runs_seatmap(root, task.pid)
 }
@@ -81,7 +79,6 @@ fn runs_seatmap(root: &Root, pid: Tid) -> bool {
 
 /// Whether a process was started in this cell: its or an ancestor's environment names the cell, or
 /// Seatmap is its parent.
-#[must_use]
 pub fn is_resident(root: &Root, pid: Tid, record: &CellRecord) -> bool {
     let variable = (VARIABLE.to_owned(), record.name.to_string());
     parent(root, pid).is_some_and(|pid| runs_seatmap(root, pid))
@@ -90,7 +87,6 @@ pub fn is_resident(root: &Root, pid: Tid, record: &CellRecord) -> bool {
 
 /// Whether a process's origin is unknown: it is younger than the cell, has no readable environment,
 /// and its parent has exited, like a daemon started in a cell.
-#[must_use]
 pub fn may_be_resident(root: &Root, pid: Tid, began_ticks: Option<u64>) -> bool {
     let process = task::in_folder(root, &format!("/proc/{pid}"), pid).ok().flatten();
     process.is_some_and(|process| {
@@ -116,7 +112,6 @@ pub fn mark(root: &Root, group: &str, journal: &Path) {
 }
 
 /// A control group's recorded journal, if it still exists.
-#[must_use]
 pub fn journal_of(root: &Root, group: &str) -> Option<PathBuf> {
     attribute::get(&root.path(group), NOTE)
         .map(|note| PathBuf::from(OsString::from_vec(note)))

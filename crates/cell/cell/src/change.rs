@@ -65,7 +65,6 @@ impl SettingChange {
     }
 
     /// The creation of a control group.
-    #[must_use]
     pub fn folder(path: &str) -> Self {
         let old = String::new();
         let new = "made".to_owned();
@@ -79,7 +78,6 @@ impl SettingChange {
     }
 
     /// Whether the thread had this mask and keeps it.
-    #[must_use]
     pub fn is_kept(&self) -> bool {
         self.what == SettingKind::Affinity && self.same(&self.old, &self.new)
     }
@@ -113,7 +111,6 @@ impl SettingChange {
 
     /// Whether a mask or cpuset is the given one except for offline CPUs, which the kernel removes
     /// from masks and version 1 cpusets.
-    #[must_use]
     pub fn is_given(&self, current: &str) -> bool {
         let given = CpuSet::of_list(&self.new);
         let found = CpuSet::of_list(current);
@@ -122,7 +119,6 @@ impl SettingChange {
     }
 
     /// Whether two values are equal; the kernel may write one in another form.
-    #[must_use]
     pub fn same(&self, a: &str, b: &str) -> bool {
         match self.what {
             SettingKind::Cpus | SettingKind::Affinity => CpuSet::of_list(a) == CpuSet::of_list(b),

@@ -138,7 +138,6 @@ impl CpuChoice {
 }
 
 /// CPUs isolated by the user for other programs. A cell uses them only if they are named.
-#[must_use]
 pub fn isolated(host: &CellHost) -> CpuSet {
     let isolated = seatmap_os::isolated::beside_others(&host.root);
     // Some kernels include the CPUs of cells that are isolated partitions.

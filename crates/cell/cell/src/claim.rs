@@ -37,7 +37,6 @@ pub struct CellClaim {
 
 impl CellClaim {
     /// The record of a journal.
-    #[must_use]
     pub fn of(journal: &CellJournal) -> Self {
         // A cpuset narrows every thread; only the few chosen masks are listed.
         let crowd = if journal.has_group() { None } else { crowd(&journal.changes) };
@@ -77,7 +76,6 @@ impl CellClaim {
     }
 
     /// The existing records that only root or this user can have written.
-    #[must_use]
     pub fn all(root: &Root) -> Vec<CellClaim> {
         let folder = root.path(FOLDER);
 
@@ -108,19 +106,16 @@ impl CellClaim {
     }
 
     /// The cell's CPUs.
-    #[must_use]
     pub fn cpus(&self) -> CpuSet {
         self.header.set()
     }
 
     /// The cell's run folder.
-    #[must_use]
     pub fn folder(&self) -> &Path {
         self.journal.parent().unwrap_or(Path::new("/"))
     }
 
     /// Whether the journal no longer exists.
-    #[must_use]
     pub fn has_lost_its_journal(&self) -> bool {
         std::fs::symlink_metadata(&self.journal)
             .is_err_and(|error| error.kind() == io::ErrorKind::NotFound)

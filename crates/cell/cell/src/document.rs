@@ -18,7 +18,6 @@ pub struct CellList<'a> {
 
 impl<'a> CellList<'a> {
     /// A list of these cells.
-    #[must_use]
     pub fn of(cells: &'a [CellRecord]) -> Self {
         CellList { format: LIST_FORMAT, cells }
     }

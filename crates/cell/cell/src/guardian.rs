@@ -31,7 +31,6 @@ pub struct LeaseTerm {
 
 impl LeaseTerm {
     /// Whether a guardian must stay.
-    #[must_use]
     pub fn needs_guardian(self) -> bool {
         self.left_s.is_some() || self.has_memory
     }

@@ -69,7 +69,6 @@ impl CellHost {
     }
 
     /// Cells with no record in this folder: another folder has it, or it is lost.
-    #[must_use]
     pub fn foreign(&self) -> Vec<CellClaim> {
         CellClaim::all(&self.root)
             .into_iter()
@@ -97,7 +96,6 @@ impl CellHost {
     }
 
     /// The CPUs of the cells of [`CellHost::foreign`].
-    #[must_use]
     pub fn claimed(&self) -> CpuSet {
         self.foreign().iter().flat_map(|claim| claim.cpus()).collect()
     }

@@ -39,7 +39,6 @@ pub struct CellJournalHeader {
 
 impl CellJournalHeader {
     /// The cell's CPUs.
-    #[must_use]
     pub fn set(&self) -> CpuSet {
         CpuSet::of_list(&self.cpus).unwrap_or_default()
     }
@@ -155,7 +154,6 @@ impl CellJournal {
     }
 
     /// The path of the journal.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -264,13 +262,11 @@ impl CellJournal {
     }
 
     /// The last change of a path.
-    #[must_use]
     pub fn of_path(&self, path: &str) -> Option<&SettingChange> {
         self.changes.iter().rev().find(|change| change.path == path)
     }
 
     /// Whether its cell has, or may have, a control group.
-    #[must_use]
     pub fn has_group(&self) -> bool {
         self.changes.iter().any(|change| change.what == SettingKind::Folder)
     }

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 /// Threads' expected masks, and the CPUs found offline since.
 #[derive(Debug, Default)]
-pub(crate) struct MaskSnapshot {
+pub struct MaskSnapshot {
     threads: Vec<ThreadMask>,
     /// This process's mask.
     own: CpuSet,
@@ -24,7 +24,7 @@ pub(crate) struct MaskSnapshot {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct LostCpus {
+pub struct LostCpus {
     /// The thread, with its expected mask.
     pub thread: ThreadMask,
     /// Its present mask.
@@ -35,7 +35,7 @@ pub(crate) struct LostCpus {
 impl MaskSnapshot {
     /// Reads all masks, if the kernel forgets CPUs. `expected` computes a thread's mask after the
     /// change.
-    pub(crate) fn take(root: &Root, expected: impl Fn(&CpuSet) -> CpuSet) -> Self {
+    pub fn take(root: &Root, expected: impl Fn(&CpuSet) -> CpuSet) -> Self {
         if !affinity::forgets_offline() {
             return MaskSnapshot::default();
         }
@@ -53,7 +53,7 @@ impl MaskSnapshot {
     }
 
     /// Collects CPUs that are offline, or were since the last check.
-    pub(crate) fn look(&mut self) {
+    pub fn look(&mut self) {
         if self.threads.is_empty() {
             return;
         }
@@ -62,13 +62,13 @@ impl MaskSnapshot {
         self.own = own;
     }
 
-    pub(crate) fn away(&self) -> &CpuSet {
+    pub fn away(&self) -> &CpuSet {
         &self.away
     }
 
     /// The threads that lost CPUs, except those in a journal. `open` are the CPUs outside all
     /// cells.
-    pub(crate) fn lost(&mut self, open: &CpuSet, noted: &[SettingChange]) -> Vec<LostCpus> {
+    pub fn lost(&mut self, open: &CpuSet, noted: &[SettingChange]) -> Vec<LostCpus> {
         self.look();
         if self.away.is_empty() {
             return Vec::new();

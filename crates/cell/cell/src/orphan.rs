@@ -8,18 +8,13 @@ use seatmap_os::layout::CpusetMounts;
 use seatmap_os::root::Root;
 use seatmap_os::{CpuSet, irq};
 
-pub(crate) fn cpus_of(root: &Root, group: &str) -> CpuSet {
+pub fn cpus_of(root: &Root, group: &str) -> CpuSet {
     let text = root.read(&format!("{group}/cpuset.cpus")).unwrap_or_default();
     CpuSet::of_list(&text).unwrap_or_default()
 }
 
 /// For when every cell has ended. Returns settings that could not be restored.
-pub(crate) fn put_back(
-    root: &Root,
-    layout: &CpusetMounts,
-    cell: &CpuSet,
-    online: &CpuSet,
-) -> Vec<Left> {
+pub fn put_back(root: &Root, layout: &CpusetMounts, cell: &CpuSet, online: &CpuSet) -> Vec<Left> {
     let narrow = online.without(cell);
     let mut left = Vec::new();
     if let Some(base) = &layout.v1 {

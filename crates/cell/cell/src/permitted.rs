@@ -9,7 +9,7 @@ use crate::settings::{DEFAULT_AFFINITY, PREFIX, REST, STAT_INTERVAL, WATCHDOG, W
 use seatmap_os::CpuSet;
 use seatmap_os::layout::CpusetMounts;
 
-pub(crate) fn may_be(change: &SettingChange, cell: &Name, layout: &CpusetMounts) -> bool {
+pub fn may_be(change: &SettingChange, cell: &Name, layout: &CpusetMounts) -> bool {
     is_place(change, cell, layout)
         && [&change.old, &change.new].into_iter().all(|value| is_value(change.what, value))
 }

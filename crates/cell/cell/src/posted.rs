@@ -25,7 +25,6 @@ pub fn post(keeper: &GuardianCommand, name: &Name) -> Result<Guardian, CellError
 
 /// Ends a guardian, unless masks lack offline CPUs: then it stays, and they name it as their
 /// waiter.
-#[must_use]
 pub fn dismiss(posted: Guardian, left: Vec<Left>) -> Vec<Left> {
     match posted.dismiss(Left::owed(&left)) {
         Some(waiter) => left.into_iter().map(|one| one.waited_for(waiter)).collect(),

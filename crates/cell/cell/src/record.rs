@@ -62,20 +62,17 @@ pub struct CellRecord {
 
 impl CellRecord {
     /// Its CPUs.
-    #[must_use]
     pub fn set(&self) -> CpuSet {
         self.cpus.iter().copied().collect()
     }
 
     /// The record with its state set by these faults.
-    #[must_use]
     pub fn judged(mut self, faults: &[String]) -> Self {
         self.state = if faults.is_empty() { CellState::Ready } else { CellState::Damaged };
         self
     }
 
     /// Seconds until its lease expires, at least 0; `None` without a lease.
-    #[must_use]
     pub fn left_s(&self) -> Option<u64> {
         self.expires_s.map(|end| end.saturating_sub(boot::seconds()))
     }

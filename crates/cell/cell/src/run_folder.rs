@@ -66,7 +66,6 @@ impl RunFolder {
     }
 
     /// The folder of [`RunFolder::of_user`], if it exists and can be trusted.
-    #[must_use]
     pub fn existing() -> Option<Self> {
         let folder = usual()?;
         folder.is_dir().then(|| RunFolder::new(&folder).ok())?
@@ -81,19 +80,16 @@ impl RunFolder {
     }
 
     /// Its path.
-    #[must_use]
     pub fn path(&self) -> &Path {
         self.0.path()
     }
 
     /// Whether a path leads to this folder, possibly by another name.
-    #[must_use]
     pub fn lies_at(&self, path: &Path) -> bool {
         path == self.path() || number(self.path()).is_some_and(|own| number(path) == Some(own))
     }
 
     /// The path of another module's file. A cell's file has the cell's name before the last dot.
-    #[must_use]
     pub fn file(&self, name: &str) -> PathBuf {
         self.path().join(name)
     }
@@ -144,7 +140,6 @@ impl RunFolder {
     }
 
     /// The path of a cell's journal.
-    #[must_use]
     pub fn journal(&self, name: &Name) -> PathBuf {
         self.file(&format!("{name}.journal"))
     }
@@ -199,7 +194,6 @@ impl RunFolder {
     }
 
     /// Reads a cell's record.
-    #[must_use]
     pub fn record(&self, name: &Name) -> Option<CellRecord> {
         serde_json::from_slice(&self.read(&record_file(name)).ok()?).ok()
     }
@@ -238,7 +232,6 @@ impl RunFolder {
     }
 
     /// A cell's living guardian. It holds the lock, so the number is its own.
-    #[must_use]
     pub fn guardian(&self, name: &Name) -> Option<Tid> {
         let mut guardian = None;
         // A new guardian locks the file before it replaces an earlier number. Programs that signal

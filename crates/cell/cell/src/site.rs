@@ -116,7 +116,6 @@ impl Site<'_> {
 
     /// The change that removes the cell's CPUs from a CPU file; `None` if unnecessary or
     /// impossible.
-    #[must_use]
     pub fn keep_out(&self, what: SettingKind, path: &str) -> Option<SettingChange> {
         let old = settings::value(self.root, path).ok()?;
         let found = if what == SettingKind::CpuMask {

@@ -6,11 +6,7 @@ use seatmap_os::{affinity, task};
 use std::io;
 
 /// The whole mask of this folder's thread, if it is still the one that started then.
-pub(crate) fn mask(
-    root: &Root,
-    folder: &str,
-    started_ticks: Option<u64>,
-) -> Result<String, FileError> {
+pub fn mask(root: &Root, folder: &str, started_ticks: Option<u64>) -> Result<String, FileError> {
     let tid = tid_of(folder)?;
     let task = task::in_folder(root, folder, tid)?;
     if task.is_none_or(|task| started_ticks.is_some_and(|ticks| ticks != task.started_ticks)) {
@@ -20,12 +16,12 @@ pub(crate) fn mask(
     Ok(mask.to_string())
 }
 
-pub(crate) fn set_affinity(folder: &str, cpus: &str) -> Result<(), FileError> {
+pub fn set_affinity(folder: &str, cpus: &str) -> Result<(), FileError> {
     let set = CpuSet::of_list(cpus).ok_or_else(|| at(folder)(io::ErrorKind::InvalidData.into()))?;
     set.give(tid_of(folder)?).map_err(at(folder))
 }
 
-pub(crate) fn tid_of(folder: &str) -> Result<Tid, FileError> {
+pub fn tid_of(folder: &str) -> Result<Tid, FileError> {
     folder.strip_prefix("/proc/").and_then(|tid| tid.parse().ok()).ok_or_else(|| gone(folder))
 }
 

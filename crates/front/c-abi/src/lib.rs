@@ -54,13 +54,11 @@ pub trait Boundary: Display + Sized + From<Fault> {
     const LIBRARY: &'static str;
 
     /// The error for a required pointer that is NULL.
-    #[must_use]
     fn null(name: &'static str) -> Self {
         Fault::Null(name).into()
     }
 
     /// The error for an invalid argument.
-    #[must_use]
     fn argument(words: String) -> Self {
         Fault::Argument(words).into()
     }

@@ -50,7 +50,6 @@ pub fn profile(name: &str) -> Result<Profile, CliError> {
 }
 
 /// The last measurement of this host; `None`, without a message, if unavailable.
-#[must_use]
 pub fn remembered_of_host() -> Option<Profile> {
     let machine = machine("host").ok()?;
     let profile = with_surroundings(|around| machine.profile(around)).ok()?;
@@ -83,7 +82,6 @@ pub fn cpus_of(machine: &Machine) -> Result<ComputerCpus, CliError> {
 }
 
 /// The words for the CPUs of a machine with this topology.
-#[must_use]
 pub fn words_of(machine: &Machine, topology: &Topology) -> Vec<KnownWord> {
     named::known(&ComputerCpus::of_machine(topology.clone(), root_of(machine)))
 }

@@ -39,7 +39,6 @@ const CPU_WORDS: [&str; 15] = [
 ];
 
 /// The running processes by number, with their names; without kernel threads.
-#[must_use]
 pub fn processes() -> Vec<KnownValue> {
     let root = Root::new("/");
     let pids = task::processes(&root).into_iter().flatten();
@@ -50,7 +49,6 @@ pub fn processes() -> Vec<KnownValue> {
 }
 
 /// The names of running programs, each once.
-#[must_use]
 pub fn program_names() -> Vec<KnownValue> {
     let names: BTreeSet<String> =
         processes().into_iter().filter_map(|process| process.about).collect();
@@ -58,7 +56,6 @@ pub fn program_names() -> Vec<KnownValue> {
 }
 
 /// Words for CPUs, with those of this computer.
-#[must_use]
 pub fn cpu_words() -> Vec<KnownValue> {
     let known = ComputerCpus::read().map(|computer| named::known(&computer)).unwrap_or_default();
     let devices = devices::names(&Root::new("/"));
@@ -119,7 +116,6 @@ fn shown(pids: &[String]) -> String {
 }
 
 /// The systemd units with a control group.
-#[must_use]
 pub fn units() -> Vec<KnownValue> {
     let names = groups().into_iter().filter_map(|group| {
         let name = last_part(&group.value).to_owned();
@@ -129,7 +125,6 @@ pub fn units() -> Vec<KnownValue> {
 }
 
 /// The paths of control groups; containers are marked.
-#[must_use]
 pub fn groups() -> Vec<KnownValue> {
     let root = Root::new("/");
     let folders = Hierarchies::read(&root).all(&root).unwrap_or_default();
@@ -145,7 +140,6 @@ pub fn groups() -> Vec<KnownValue> {
 }
 
 /// The programs in PATH.
-#[must_use]
 pub fn programs() -> Vec<KnownValue> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut names = BTreeSet::new();

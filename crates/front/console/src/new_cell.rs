@@ -54,7 +54,6 @@ impl NewCell {
     }
 
     /// The request for a cell on these CPUs.
-    #[must_use]
     pub fn on(&self, cpus: CpuSet) -> CellRequest {
         CellRequest {
             name: self.name.clone(),

@@ -53,7 +53,6 @@ fn refusal(program: &CliProgram, error: clap::Error) -> CliError {
 }
 
 /// Whether the command line's `--` precedes this command.
-#[must_use]
 pub fn is_after_dashes(command: &[OsString]) -> bool {
     std::env::args_os().rev().nth(command.len()).is_some_and(|word| word == "--")
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// The traffic from each task to the others.
 #[pyclass(frozen, name = "Pattern", module = "seatmap._seatmap")]
-pub struct PyPattern(pub(crate) Arc<seatmap_data::pattern::Pattern>);
+pub struct PyPattern(pub Arc<seatmap_data::pattern::Pattern>);
 
 #[pymethods]
 impl PyPattern {

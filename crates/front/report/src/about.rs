@@ -9,7 +9,7 @@ pub use seatmap_data::statistics::words::counted;
 use seatmap_data::statistics::words::joined;
 use seatmap_os::CpuList;
 
-pub(crate) fn origin(profile: &Profile) -> String {
+pub fn origin(profile: &Profile) -> String {
     let origin = &profile.origin;
     let verb = match origin.kind {
         OriginKind::Measured => "measured on",
@@ -22,7 +22,7 @@ pub(crate) fn origin(profile: &Profile) -> String {
 }
 
 /// PUs, cores, caches, NUMA nodes and packages, as one line.
-pub(crate) fn topology(topology: &Topology) -> String {
+pub fn topology(topology: &Topology) -> String {
     // A level without numbers is unknown: '0 dies' would claim that there are none.
     let level = |name, level: fn(&Pu) -> Option<u32>| match topology.count(level) {
         0 => String::new(),
@@ -67,14 +67,14 @@ fn of_kind(topology: &Topology, kind: CoreKind) -> usize {
     topology.pus.iter().filter(|pu| pu.kind == Some(kind)).count()
 }
 
-pub(crate) fn cpus(pus: &[u32]) -> CpuList {
+pub fn cpus(pus: &[u32]) -> CpuList {
     let mut sorted = pus.to_vec();
     sorted.sort_unstable();
     CpuList(sorted)
 }
 
 /// The environment without the mitigations, as (what, value).
-pub(crate) fn environment(environment: &Environment) -> Vec<(&'static str, String)> {
+pub fn environment(environment: &Environment) -> Vec<(&'static str, String)> {
     let switch = |on: bool| if on { "on" } else { "off" }.to_owned();
     let named = [
         ("Processor", environment.cpu_model.clone()),
@@ -95,7 +95,7 @@ pub(crate) fn environment(environment: &Environment) -> Vec<(&'static str, Strin
 }
 
 /// How the profile was measured, and what was discarded.
-pub(crate) fn protocol(protocol: &Protocol) -> String {
+pub fn protocol(protocol: &Protocol) -> String {
     let discarded = protocol.discarded_gap + protocol.discarded_switched + protocol.discarded_moved;
     format!(
         "{} of {} of {} per pair{}; {} kept, {discarded} discarded ({} interrupted, {} switched \
@@ -114,7 +114,7 @@ pub(crate) fn protocol(protocol: &Protocol) -> String {
 }
 
 /// Empty without a model.
-pub(crate) fn information(profile: &Profile) -> String {
+pub fn information(profile: &Profile) -> String {
     let Some(model) = &profile.home_model else { return String::new() };
     if !model.is_overdetermined() {
         let pus = counted(model.offset_ns.len(), "PU");
@@ -162,7 +162,7 @@ fn pair_view(model: &HomeModel) -> String {
 }
 
 /// A dash without a value.
-pub(crate) fn or_dash(value: Option<impl ToString>) -> String {
+pub fn or_dash(value: Option<impl ToString>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| value.to_string())
 }
 

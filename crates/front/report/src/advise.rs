@@ -29,7 +29,6 @@ fn command(label: &'static str, command: &str) -> Row {
 }
 
 /// The page of an advice: everything observed, in order.
-#[must_use]
 pub fn page(advice: &Advice) -> Page {
     let table = Table::default().words([""; 2]).least([10]).rows(rows(advice));
     Page {

@@ -17,14 +17,12 @@ use seatmap_trial::live::{AutoRemark, LiveOutcome, NoSeats, SeatCandidate, WorkM
 use seatmap_trial::tune::verdict::percent;
 
 /// The tried seats and their results.
-#[must_use]
 pub fn page(outcome: &LiveOutcome, metric: &WorkMetric) -> Page {
     let section = PageSection::new("Seats").with(table(&outcome.attempts, metric));
     Page::of(section.with(sentences(outcome, metric)))
 }
 
 /// A limit of the seats, as a line while the program runs.
-#[must_use]
 pub fn remark(remark: &AutoRemark) -> String {
     match remark {
         AutoRemark::OtherUser(pids) => {
@@ -52,7 +50,6 @@ fn hint(reason: NoSeats) -> &'static str {
 }
 
 /// The sentences that even `--quiet` prints: worse seats, and threads that could not be seated.
-#[must_use]
 pub fn losses(outcome: &LiveOutcome) -> Vec<String> {
     let is_worse = |attempt: &&Attempt| {
         matches!(attempt.verdict, CandidateVerdict::Worse | CandidateVerdict::LeftEarly)

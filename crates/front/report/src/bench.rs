@@ -24,7 +24,6 @@ const WORTH_SHOWING_PERCENT: f64 = 10.0;
 const LONGEST_NAME: usize = 40;
 
 /// The page of a comparison: differences, readings, and what they show.
-#[must_use]
 pub fn page(results: &BenchResults) -> Page {
     let names = names(results);
     let comparisons = comparisons(results);

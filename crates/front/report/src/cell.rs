@@ -11,7 +11,6 @@ const MOST_PROCESSES: usize = 8;
 const MOST_CPUS: usize = 4;
 
 /// One cell, in a few lines.
-#[must_use]
 pub fn text(cell: &CellRecord) -> String {
     let mut text =
         format!("{}: {}, {}{}\n", cell.name, cpus(cell), cell.backend, measured_noise(cell));
@@ -72,13 +71,11 @@ fn measured_noise(cell: &CellRecord) -> String {
 }
 
 /// The faults of a shown cell, one on each line.
-#[must_use]
 pub fn faults(faults: &[String]) -> String {
     faults.iter().map(|fault| format!("  fault: {}\n", visible(fault))).collect()
 }
 
 /// One cell on one line, as in a list.
-#[must_use]
 pub fn row(cell: &CellRecord) -> String {
     let lease = cell.left_s().map_or_else(String::new, |left| format!("  {left} s left"));
     let state = if cell.state == CellState::Ready { "ready" } else { "damaged" };
@@ -86,7 +83,6 @@ pub fn row(cell: &CellRecord) -> String {
 }
 
 /// Whether a cell is still as it was created.
-#[must_use]
 pub fn verdict(cell: &CellRecord, faults: &[String]) -> String {
     match faults {
         [] => format!("{}: unchanged since creation\n", cell.name),
@@ -95,14 +91,12 @@ pub fn verdict(cell: &CellRecord, faults: &[String]) -> String {
 }
 
 /// The number of faults of a cell; `None` if there are none.
-#[must_use]
 pub fn damage(cell: &CellRecord, faults: &[String]) -> Option<String> {
     let count = faults.len();
     (count > 0).then(|| format!("cell '{}' has {}", cell.name, counted(count, "fault")))
 }
 
 /// The noise of the first few CPUs, and what the program's threads lost.
-#[must_use]
 pub fn noise(noise: &ProgramNoise) -> Vec<String> {
     let (shown, more) = noise.cpus.split_at(noise.cpus.len().min(MOST_CPUS));
     let mut lines: Vec<String> = shown.iter().map(|cpu| format!("noise on {cpu}")).collect();

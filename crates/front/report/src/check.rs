@@ -4,7 +4,6 @@ use crate::page::{Page, PageSection, Table, TableCell};
 use seatmap_watch::judge::judged::{CheckText, FindingLine};
 
 /// The programs, then the findings.
-#[must_use]
 pub fn page(text: &CheckText, is_coloured: bool) -> Page {
     Page::of(added(PageSection::new("Check"), text, is_coloured))
 }

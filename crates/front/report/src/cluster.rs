@@ -25,7 +25,6 @@ const SMALL_BYTES: u32 = 8;
 const GIB: f64 = (1_u64 << 30) as f64;
 
 /// The page of a cluster: groups, findings, and the round trips of all pairs.
-#[must_use]
 pub fn page(cluster: &Cluster) -> Page {
     // Text of other computers must not control the terminal.
     let cluster = &cluster.visible();
@@ -86,7 +85,6 @@ fn nothing_to_compare(cluster: &Cluster) -> String {
 }
 
 /// The faults, one a line, or that there are none; then the pairs too noisy to judge.
-#[must_use]
 pub fn verdict(cluster: &Cluster, found: &[ClusterFault]) -> String {
     let cluster = &cluster.visible();
     let nodes = counted(cluster.nodes.len(), "node");
@@ -101,7 +99,6 @@ pub fn verdict(cluster: &Cluster, found: &[ClusterFault]) -> String {
 }
 
 /// The number of nodes and pairs that could not be measured, and the remedy; `None` if all were.
-#[must_use]
 pub fn missing(cluster: &Cluster) -> Option<String> {
     let nodes = cluster.missing.iter().filter(|missing| missing.nodes.len() == 1).count();
     let pairs = cluster.missing.len() - nodes;
@@ -112,7 +109,6 @@ pub fn missing(cluster: &Cluster) -> Option<String> {
 }
 
 /// Announces the rounds in which bad pairs are measured again.
-#[must_use]
 pub fn again(pairs: usize, at_most: Duration) -> String {
     format!(
         "some pairs look bad: measuring {} again with similar pairs, for at most {:.0} s",

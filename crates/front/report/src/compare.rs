@@ -7,7 +7,6 @@ use seatmap_data::statistics::words::figure;
 use seatmap_measure::comparison::{ClassComparison, FactDifference, ProfileComparison};
 
 /// The page of a comparison: the classes, and the facts that differ.
-#[must_use]
 pub fn page(comparison: &ProfileComparison) -> Page {
     let [first, second] = comparison.machines.each_ref().map(|name| visible(name));
     let headline = sentence(comparison, &first, &second);

@@ -6,20 +6,17 @@ use seatmap_launch::count::CpuCount;
 use seatmap_launch::named::{KnownWord, NamedCpus};
 
 /// The list alone, for scripts.
-#[must_use]
 pub fn list(named: &NamedCpus) -> Page {
     Page::of(PageSection::new("CPUs").with(vec![named.list()]))
 }
 
 /// The number of threads alone, for scripts.
-#[must_use]
 pub fn count(named: &NamedCpus) -> Page {
     Page::of(PageSection::new("Threads").with(vec![named.count.to_string()]))
 }
 
 /// The list, what limits the number of threads, what other programs compute, and the words that
 /// apply to the machine.
-#[must_use]
 pub fn why(named: &NamedCpus) -> Page {
     let list = format!("{}: {}", counted(named.cpus.len(), "CPU"), named.list());
     let mut sentences = vec![list];
@@ -40,7 +37,6 @@ pub fn why(named: &NamedCpus) -> Page {
 
 impl Page {
     /// Adds the words for CPUs of a machine, if any.
-    #[must_use]
     pub fn words(mut self, known: &[KnownWord]) -> Self {
         let words = Table::with_words(["word", "CPUs", "distinguished by"]);
         let words = words.rows(known.iter().map(|known| {

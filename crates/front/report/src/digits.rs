@@ -16,7 +16,7 @@ pub struct Digits {
 const MOST_DECIMALS: i32 = 1;
 
 /// Only zeros after the point are redundant: those of 40 are digits.
-pub(crate) fn without_zeros(number: &str) -> String {
+pub fn without_zeros(number: &str) -> String {
     let is_whole = !number.contains('.');
     if is_whole { number } else { number.trim_end_matches('0').trim_end_matches('.') }.to_owned()
 }
@@ -24,7 +24,6 @@ pub(crate) fn without_zeros(number: &str) -> String {
 impl Digits {
     /// The significant digits of a profile's distances: from the protocol's resolution, or from the
     /// step between the values of an imported file.
-    #[must_use]
     pub fn of(profile: &Profile) -> Self {
         let protocol =
             profile.core_distance.as_ref().and_then(|distance| distance.protocol.as_ref());
@@ -37,7 +36,6 @@ impl Digits {
     }
 
     /// The digits above a resolution in nanoseconds; if it is 0 or not a number, the most decimals.
-    #[must_use]
     pub fn for_resolution(resolution_ns: f64) -> Self {
         // The place of the resolution's first digit: the second decimal for 0.04 ns.
         let place = if resolution_ns > 0.0 {
@@ -50,19 +48,16 @@ impl Digits {
     }
 
     /// At most whole nanoseconds, for narrow cells.
-    #[must_use]
     pub fn whole(self) -> Self {
         Digits { decimals: self.decimals.min(0) }
     }
 
     /// The number of decimals; negative if not even the ones are significant.
-    #[must_use]
     pub fn decimals(self) -> i32 {
         self.decimals
     }
 
     /// The figure without a unit; `?` if unknown.
-    #[must_use]
     pub fn show(self, value_ns: f64) -> String {
         if !value_ns.is_finite() {
             return "?".to_owned();

@@ -17,7 +17,6 @@ const ORDER: [(Severity, &str); 5] = [
 
 /// In a terminal, the gravest findings, then all settings with their remedies; on a page, the
 /// findings by remedy.
-#[must_use]
 pub fn page(machine: &str, found: &[Diagnosis], is_coloured: bool) -> Page {
     let of_level = |(level, title): (Severity, &str)| {
         let found = found.iter().filter(|diagnosis| diagnosis.level == level);

@@ -3,7 +3,6 @@
 use seatmap_data::statistics::words::figure;
 
 /// A time in nanoseconds, in a suitable unit, with three decimals: `1.234 us`.
-#[must_use]
 pub fn duration(ns: f64) -> String {
     // A unit begins where rounding would give 1000 of the smaller one.
     match ns {

@@ -14,7 +14,7 @@ const MUCH_PERCENT: f64 = 5.0;
 /// difference.
 const WORTH_A_RACE_PERCENT: f64 = 1.0;
 
-pub(crate) fn sentences(effect: &Effect) -> [String; 2] {
+pub fn sentences(effect: &Effect) -> [String; 2] {
     [seen(effect), saving(effect)]
 }
 
@@ -35,7 +35,7 @@ fn seen(effect: &Effect) -> String {
     format!("Observed {rate} {messages} a second for {time}; {one}.")
 }
 
-pub(crate) fn saving(effect: &Effect) -> String {
+pub fn saving(effect: &Effect) -> String {
     if effect.outside_wakeups > effect.messages {
         let outside = counted_figure(effect.outside_wakeups, 0, "wakeup");
         return format!(

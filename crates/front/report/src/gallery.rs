@@ -26,7 +26,6 @@ pub struct SiteFile {
 
 /// The page of all machines, a page for each machine and for each pair with the same processor, and
 /// the profiles that are not bundled.
-#[must_use]
 pub fn site(gallery: &Gallery) -> Vec<SiteFile> {
     let pairs = like_pairs(gallery);
     let mut files = vec![SiteFile { name: INDEX.to_owned(), text: index::page(gallery, &pairs) }];

@@ -9,7 +9,6 @@ use seatmap_trial::tune::verdict::percent;
 use seatmap_trial::tune::{CommandComparison, ComparisonVerdict, LimitOutcome};
 
 /// The page of a comparison: the verdict, the differences, and what they show.
-#[must_use]
 pub fn page(report: &GateReport) -> Page {
     let header = &report.header;
     let unshown = report.unshown().into_iter().map(|said| format!("{}.", capital(&said)));

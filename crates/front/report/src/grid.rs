@@ -30,7 +30,6 @@ pub struct Grid {
 impl Grid {
     /// The measured medians of a profile or, for a given home, the distances that the model
     /// predicts for its lines. `None` if the profile has no distances or no such home.
-    #[must_use]
     pub fn of(profile: &Profile, order: GridOrder, home: Option<usize>) -> Option<Self> {
         let distance = profile.core_distance.as_ref()?;
         let order_of_rows = positions(profile, order);
@@ -56,7 +55,6 @@ impl Grid {
     }
 
     /// A matrix in its own order, without groups.
-    #[must_use]
     pub fn plain(os: &[u32], cells_ns: &Matrix) -> Self {
         let status = Square::filled(os.len(), None);
         Grid { os: os.to_vec(), group: vec![0; os.len()], cells_ns: cells_ns.clone(), status }
@@ -68,14 +66,13 @@ impl Grid {
     }
 
     /// Whether a group ends after this row.
-    #[must_use]
     pub fn ends_group(&self, row: usize) -> bool {
         row + 1 < self.group.len() && self.group[row] != self.group[row + 1]
     }
 }
 
 /// Rows of `core_distance.pus` in display order.
-pub(crate) fn positions(profile: &Profile, order: GridOrder) -> Vec<usize> {
+pub fn positions(profile: &Profile, order: GridOrder) -> Vec<usize> {
     let pus = profile.core_distance.as_ref().map_or(&[][..], |distance| &distance.pus);
     let mut by_os: Vec<usize> = (0..pus.len()).collect();
     by_os.sort_by_key(|at| pus[*at]);
@@ -86,7 +83,7 @@ pub(crate) fn positions(profile: &Profile, order: GridOrder) -> Vec<usize> {
 }
 
 /// The model's groups or, without a model, L3 caches or packages.
-pub(crate) fn groups(profile: &Profile) -> Vec<usize> {
+pub fn groups(profile: &Profile) -> Vec<usize> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };
     if let Some(model) = &profile.home_model {
         return model

@@ -13,7 +13,6 @@ use seatmap_trial::gate::Trend;
 use seatmap_trial::gate::history::{TrendChange, TrendPoint, Trends};
 
 /// The page of the benchmarks and their changes.
-#[must_use]
 pub fn page(trends: &Trends) -> Page {
     let changes: Vec<String> = trends
         .trends

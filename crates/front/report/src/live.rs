@@ -36,7 +36,6 @@ pub struct LiveMatrix {
 impl LiveMatrix {
     /// Frames of at most `most_lines` lines (the terminal's, minus one for the cursor) for these
     /// PUs in matrix order. `resolution_ns` limits the digits.
-    #[must_use]
     pub fn new(pus: &[u32], options: DrawOptions, most_lines: usize, resolution_ns: f64) -> Self {
         let digits = Digits::for_resolution(resolution_ns);
         // Draw the measured medians: the model of homes does not exist yet.
@@ -53,13 +52,11 @@ impl LiveMatrix {
     }
 
     /// The number of lines of every frame.
-    #[must_use]
     pub fn lines(&self) -> usize {
         self.lines
     }
 
     /// The medians so far (else NaN), in the order of the PUs, and the progress.
-    #[must_use]
     pub fn frame(&self, median_ns: &Matrix, progress: &MeasurementProgress) -> String {
         let grid = Grid::plain(&self.pus, median_ns);
         let picture = draw(&grid, self.digits, &self.options, self.most_lines.saturating_sub(1));
@@ -71,7 +68,6 @@ impl LiveMatrix {
 
 impl MeasurementProgress {
     /// One line of at most `width` characters, without its end.
-    #[must_use]
     pub fn line(&self, width: usize) -> String {
         let percent = 100 * self.done / self.total.max(1);
         let parts = [

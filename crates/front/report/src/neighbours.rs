@@ -3,7 +3,7 @@
 use seatmap_data::machine::{PairStatus, Profile};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct NearbyPu {
+pub struct NearbyPu {
     pub os: u32,
     pub median_ns: f64,
     /// How reliable the distance is.
@@ -11,7 +11,7 @@ pub(crate) struct NearbyPu {
 }
 
 /// The nearest PUs, then by OS index; `None` if the profile does not contain the PU.
-pub(crate) fn nearest(profile: &Profile, os: u32, most: usize) -> Option<Vec<NearbyPu>> {
+pub fn nearest(profile: &Profile, os: u32, most: usize) -> Option<Vec<NearbyPu>> {
     let distance = profile.core_distance.as_ref()?;
     let row = distance.index_of(os)?;
     let neighbour = |at: usize| NearbyPu {
@@ -27,7 +27,7 @@ pub(crate) fn nearest(profile: &Profile, os: u32, most: usize) -> Option<Vec<Nea
 }
 
 /// The level in words; empty if unknown.
-pub(crate) fn shared_level(profile: &Profile, a: u32, b: u32) -> &'static str {
+pub fn shared_level(profile: &Profile, a: u32, b: u32) -> &'static str {
     let (Some(a), Some(b)) = (profile.topology.pu(a), profile.topology.pu(b)) else { return "" };
     let levels = [
         (a.core, b.core, "same core"),

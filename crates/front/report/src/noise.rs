@@ -15,7 +15,6 @@ const SOURCES: usize = 5;
 pub(crate) const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// The summary: the CPUs, their gaps by length, the causes, and the meters' own limits.
-#[must_use]
 pub fn summary(report: &NoiseReport) -> Page {
     let cpus = counted(report.cpus.len(), "CPU");
     let sections =
@@ -29,7 +28,6 @@ pub fn summary(report: &NoiseReport) -> Page {
 }
 
 /// The page of a measurement: the gaps of each CPU as pictures, and all figures.
-#[must_use]
 pub fn page(report: &NoiseReport) -> Page {
     let interrupted = if report.interrupted { ", interrupted" } else { "" };
     let cpus = counted(report.cpus.len(), "CPU");

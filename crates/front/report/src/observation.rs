@@ -20,7 +20,6 @@ const MUCH: f64 = 0.05;
 
 /// The page of an observation: the busiest tasks, the heaviest pairs, the phases, the overhead, and
 /// what could not be observed.
-#[must_use]
 pub fn page(observation: &Observation) -> Page {
     let tasks = PageSection::new("Tasks").with(task_table(observation));
     let sections = vec![

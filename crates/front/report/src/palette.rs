@@ -26,7 +26,6 @@ pub const UNKNOWN: Rgb = [128, 128, 128];
 const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
 /// The colour at a position between 0 (near) and 1 (far); positions outside are clamped.
-#[must_use]
 pub fn colour(position: f64) -> Rgb {
     let last = VIRIDIS.len() - 1;
     // clamp passes NaN through, which would make the colour black.
@@ -42,7 +41,6 @@ pub fn colour(position: f64) -> Rgb {
 }
 
 /// The nearest of a 256-colour terminal's fixed colours: the 6 x 6 x 6 cube or the 24 greys.
-#[must_use]
 pub fn ansi256(rgb: Rgb) -> u8 {
     let nearest = rgb.map(|value| (0..6).min_by_key(|at| CUBE[*at].abs_diff(value)).unwrap_or(0));
     // Of xterm's colours, 16 to 231 are the cube, and 232 to 255 the greys 8, 18, up to 238.
@@ -54,14 +52,12 @@ pub fn ansi256(rgb: Rgb) -> u8 {
 }
 
 /// Whether dark text is more legible than light text on this background (Rec. 709 luma).
-#[must_use]
 pub fn is_light(rgb: Rgb) -> bool {
     let [r, g, b] = rgb.map(f64::from);
     0.2126 * r + 0.7152 * g + 0.0722 * b > 120.0
 }
 
 /// `#rrggbb`.
-#[must_use]
 pub fn hex([r, g, b]: Rgb) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }

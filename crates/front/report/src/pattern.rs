@@ -15,7 +15,6 @@ const MARGIN: usize = 9;
 const MOST_CELLS: usize = 64;
 
 /// A pattern's figures and its matrix (rows send, columns receive), in at most `width` columns.
-#[must_use]
 pub fn drawn(pattern: &Pattern, width: usize) -> Page {
     // Two columns a cell make it square.
     let room = (width.saturating_sub(MARGIN) / 2).clamp(1, MOST_CELLS);
@@ -27,7 +26,6 @@ pub fn drawn(pattern: &Pattern, width: usize) -> Page {
 }
 
 /// The page of a pattern: its figures, its matrix, and the heaviest edges.
-#[must_use]
 pub fn page(pattern: &Pattern) -> Page {
     let rest = pattern.edges.len().saturating_sub(LISTED);
     let more = (rest > 0).then(|| format!("and {rest} more"));

@@ -27,7 +27,6 @@ const MOST_FREE: usize = 32;
 const COST_WIDTH: usize = 12;
 
 /// The page of a plan: costs, floor plan, seats, and both matrices.
-#[must_use]
 pub fn page(
     profile: &Profile,
     pattern: &Pattern,
@@ -66,7 +65,6 @@ pub fn page(
 }
 
 /// The page of a saved plan, which does not contain its pattern's messages.
-#[must_use]
 pub fn saved_page(profile: &Profile, floor: &FloorPlan, plan: &Plan) -> Page {
     let grid = Grid::of(profile, GridOrder::Group, None);
     let mut lead = vec![counted(plan.placement.len(), "task")];
@@ -85,7 +83,6 @@ pub fn saved_page(profile: &Profile, floor: &FloorPlan, plan: &Plan) -> Page {
 }
 
 /// The pattern and the machine of a plan.
-#[must_use]
 pub fn title(plan: &Plan) -> String {
     format!("{} on {}", plan.pattern.as_deref().unwrap_or("a placement"), plan.machine)
 }
@@ -208,7 +205,6 @@ fn traffic(grid: Option<&Grid>, pattern: &Pattern, plan: &Plan) -> Markup {
 }
 
 /// A plan compared with the usual placements and the bound.
-#[must_use]
 pub fn table(plan: &Plan) -> Page {
     let pattern = plan.pattern.as_deref().unwrap_or("A placement");
     let tasks = counted(plan.placement.len(), "task");
@@ -230,7 +226,6 @@ pub fn table(plan: &Plan) -> Page {
 
 /// The mean distance that a byte or message travels. `None` if the cost is not a sum over core
 /// distances, or nothing is sent.
-#[must_use]
 pub fn mean_distance(plan: &Plan, pattern: &Pattern, weight: Weight) -> Option<String> {
     let amount = match weight {
         Weight::Bytes => pattern.edges.iter().map(|edge| edge.bytes).sum::<f64>(),
@@ -369,7 +364,6 @@ fn percent(share: f64) -> String {
 }
 
 /// A cost in full; from a million on, three digits and a multiplier.
-#[must_use]
 pub fn number(cost: f64) -> String {
     match cost.abs() {
         1e21.. => format!("{cost:.2e}"),

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 /// between\[group(i), group(j)\] + a_i(home) + a_j(home), in the order of `core_distance.pus`; SMT
 /// siblings have their own distance. `None` without a model or this home; NaN if the model makes no
 /// prediction.
-pub(crate) fn predicted(profile: &Profile, home: usize) -> Option<Matrix> {
+pub fn predicted(profile: &Profile, home: usize) -> Option<Matrix> {
     let distance = profile.core_distance.as_ref()?;
     let model = profile.home_model.as_ref().filter(|model| home < model.homes())?;
     let group = model.group_of(&distance.pus);

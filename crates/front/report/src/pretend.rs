@@ -7,7 +7,6 @@ use seatmap_watch::judge::judged::CheckText;
 const MOST_LISTED: usize = 64;
 
 /// The threads, in the words of `seatmap_pretend`, and how their seats were judged.
-#[must_use]
 pub fn page(about: String, threads: Vec<[String; 7]>, judged: Option<(String, CheckText)>) -> Page {
     let more = threads.len().saturating_sub(MOST_LISTED);
     let more = (more > 0).then(|| format!("{more:>8} more"));

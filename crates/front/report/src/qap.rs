@@ -5,7 +5,6 @@ use seatmap_data::statistics::words::joined;
 use seatmap_measure::appraise::QapSolution;
 
 /// The cost, the bound, and the location of each item, in two lines.
-#[must_use]
 pub fn text(file: &str, solution: &QapSolution) -> String {
     let QapSolution { n, cost, method, lower_bound, seconds, .. } = solution;
     let file = visible(file);

@@ -10,7 +10,6 @@ use seatmap_measure::gallery::MachineRanking;
 use seatmap_measure::gallery::ranking::{MachineTime, RankedMachine};
 
 /// The page of a ranking: the fastest machine, the table, and cautions.
-#[must_use]
 pub fn page(ranking: &MachineRanking) -> Page {
     let pattern = visible(&ranking.pattern);
     let headline = headline(ranking, &pattern);

@@ -10,7 +10,6 @@ use seatmap_place::ranks::{OrderCosts, RankPlan};
 const MOST_NODES: usize = 32;
 
 /// The page of a rank plan, compared with the orders of launchers.
-#[must_use]
 pub fn page(plan: &RankPlan) -> Page {
     let ranks = plan.ranks_of_nodes();
     let used = ranks.iter().filter(|ranks| !ranks.is_empty()).count();

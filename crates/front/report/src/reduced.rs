@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// The medians of blocks of a grid. With means, one disturbed pair would colour its whole block.
 #[derive(Clone, Debug)]
-pub(crate) struct Reduced {
+pub struct Reduced {
     /// Rows of the grid in each block.
     pub blocks: Vec<Range<usize>>,
     /// Blocks cross groups only if there are more groups than room.
@@ -51,7 +51,7 @@ fn blocks(group: &[usize], room: usize) -> Vec<Range<usize>> {
 }
 
 /// The rows of each group.
-pub(crate) fn runs(group: &[usize]) -> Vec<Range<usize>> {
+pub fn runs(group: &[usize]) -> Vec<Range<usize>> {
     let mut end = 0;
     let range = |run: &[usize]| {
         let start = end;

@@ -12,7 +12,6 @@ use seatmap_place::{LinkObjective, PlacementRemark, PlainSettings, Slowest, Weig
 const MOST_NAMED: usize = 8;
 
 /// All remarks, each as a sentence or two.
-#[must_use]
 pub fn sentences(remarks: &[PlacementRemark]) -> Vec<String> {
     remarks.iter().map(sentence).collect()
 }

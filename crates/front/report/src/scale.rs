@@ -24,13 +24,11 @@ pub struct Scale {
 
 impl Scale {
     /// A scale from the nearest pair to the 99th percentile; `None` if no distance is known.
-    #[must_use]
     pub fn of(values_ns: impl Iterator<Item = f64>) -> Option<Self> {
         Self::without_ends(values_ns, OUTSIDE)
     }
 
     /// A scale from the smallest to the largest distance; `None` if none is known.
-    #[must_use]
     pub fn whole(values_ns: impl Iterator<Item = f64>) -> Option<Self> {
         Self::without_ends(values_ns, 0.0)
     }
@@ -49,7 +47,6 @@ impl Scale {
     }
 
     /// The position of a distance, 0 to 1; 0 if both ends are equal.
-    #[must_use]
     pub fn position(&self, value_ns: f64) -> f64 {
         let along = |from: f64, to: f64, at: f64| {
             if to > from { ((at - from) / (to - from)).clamp(0.0, 1.0) } else { 0.0 }
@@ -62,7 +59,6 @@ impl Scale {
     }
 
     /// The distance at a position.
-    #[must_use]
     pub fn value_ns(&self, position: f64) -> f64 {
         if self.log {
             self.low_ns * (self.high_ns / self.low_ns).powf(position)
@@ -72,7 +68,6 @@ impl Scale {
     }
 
     /// `linear` or `logarithmic`.
-    #[must_use]
     pub fn word(&self) -> &'static str {
         if self.log { "logarithmic" } else { "linear" }
     }

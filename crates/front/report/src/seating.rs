@@ -8,7 +8,6 @@ use seatmap_os::CpuList;
 const MOST_ROWS: usize = 40;
 
 /// The seating as a table, a row for each thread, in order of creation.
-#[must_use]
 pub fn page(threads: &[SeatedThread], created: usize) -> Page {
     let heads = ["thread", "tid", "name", "task", "CPU", "seen on", "verified"];
     let table = Table::with_words(heads).flush().rows(threads.iter().take(MOST_ROWS).map(row));

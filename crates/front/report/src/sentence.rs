@@ -25,7 +25,7 @@ const ALIKE_LOSS: f64 = 1.5;
 /// The share of all bytes that the heaviest edges carry.
 const MOST_BYTES: f64 = 0.9;
 
-pub(crate) fn of_profile(profile: &Profile, digits: Digits) -> String {
+pub fn of_profile(profile: &Profile, digits: Digits) -> String {
     let far_home_ns = findings(profile).iter().find_map(|finding| match finding {
         ProfileFinding::FarHome { far_ns, .. } => Some(*far_ns),
         _ => None,
@@ -95,7 +95,7 @@ fn of_one_kind(class: &str, mut pairs: Vec<PairInterval>, digits: Digits) -> Str
     )
 }
 
-pub(crate) fn of_plan(plan: &Plan) -> String {
+pub fn of_plan(plan: &Plan) -> String {
     let Some(cost) = plan.cost else {
         return "This plan has no cost: run it to judge it.".to_owned();
     };
@@ -138,7 +138,7 @@ fn is_same(cost: f64, other: f64) -> bool {
     cost == other || (cost / other - 1.0).abs() < SAME
 }
 
-pub(crate) fn of_noise(report: &NoiseReport) -> String {
+pub fn of_noise(report: &NoiseReport) -> String {
     let by_loss = |a: &&CpuNoise, b: &&CpuNoise| {
         (a.stolen_percent, a.longest_gap_us)
             .partial_cmp(&(b.stolen_percent, b.longest_gap_us))
@@ -183,7 +183,7 @@ pub(crate) fn of_noise(report: &NoiseReport) -> String {
     }
 }
 
-pub(crate) fn of_pattern(pattern: &Pattern) -> String {
+pub fn of_pattern(pattern: &Pattern) -> String {
     let mut bytes: Vec<f64> = pattern.edges.iter().map(|edge| edge.bytes).collect();
     bytes.sort_by(|a, b| b.total_cmp(a));
     let all: f64 = bytes.iter().sum();

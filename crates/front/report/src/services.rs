@@ -29,7 +29,6 @@ const SAME_LATENESS: f64 = 1.05;
 const MOST_PAIRS: usize = 8;
 
 /// The services now, or over a recorded time.
-#[must_use]
 pub fn record_page(record: &ServicesRecord) -> Page {
     let seconds = record.interval_s * record.samples() as f64;
     let cpus = CpuSet::of_list(&record.cpus).unwrap_or_default();
@@ -156,7 +155,6 @@ fn strip(groups: &[CpuSet], set: &CpuSet) -> String {
 }
 
 /// The sets of a plan, compared with other ways to divide the CPUs.
-#[must_use]
 pub fn plan_page(plan: &ServicesPlan, profile: &Profile) -> Page {
     Page {
         sections: vec![
@@ -349,7 +347,6 @@ fn notes(plan: &ServicesPlan) -> Vec<String> {
 }
 
 /// The sets in other tools' files.
-#[must_use]
 pub fn import_page(imported: &ImportedSeats, profile: &Profile) -> Page {
     let seats = &imported.seats;
     let seated = seats.iter().filter(|seat| seat.cpus.is_some()).count();
@@ -452,7 +449,6 @@ fn import_remark(remark: &ImportRemark) -> String {
 }
 
 /// An applied plan, in words.
-#[must_use]
 pub fn seated(seated: &ApplyResult) -> String {
     let applied = &seated.applied;
     let mut text = format!(
@@ -480,7 +476,6 @@ pub fn seated(seated: &ApplyResult) -> String {
 }
 
 /// How long a plan stays applied, in words.
-#[must_use]
 pub fn standing(applied: &AppliedPlan) -> String {
     match applied.left_s() {
         Some(left) => format!(
@@ -493,7 +488,6 @@ pub fn standing(applied: &AppliedPlan) -> String {
 }
 
 /// The result of a race.
-#[must_use]
 pub fn race_page(report: &RaceReport) -> Page {
     let rows = Table::with_words(["service"])
         .figures(["work %", "from", "to", "limit", "rounds"])
@@ -531,7 +525,6 @@ fn raced(report: &RaceReport) -> String {
 }
 
 /// The differences between an applied plan and the services now, for a terminal.
-#[must_use]
 pub fn drift_text(report: &DriftReport) -> String {
     let mut lines: Vec<String> = report.faults.iter().map(drifted).collect();
     if lines.is_empty() {

@@ -13,7 +13,6 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// The bundled machines, one a row: capabilities and origin.
-#[must_use]
 pub fn machines(list: &MachineList) -> Page {
     let table = Table::with_words([""]).figures([""]).words([""; 2]).flush();
     let table = table.rows(list.machines.iter().map(|entry| {
@@ -45,13 +44,11 @@ pub struct SetApart {
 
 impl SetApart {
     /// The CPUs set apart by these kernel settings.
-    #[must_use]
     pub fn of(kernel: &SchedulerSettings) -> Self {
         SetApart { isolated: listed(&kernel.isolated), nohz_full: listed(&kernel.no_hz_full) }
     }
 
     /// A paragraph about these CPUs; empty if there are none.
-    #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let kinds = [
             ("isolated ", &self.isolated, "the kernel moves no thread there by itself"),
@@ -131,7 +128,6 @@ struct WordedFinding {
 
 impl<'a> ShownMachine<'a> {
     /// The document of a profile, its special CPUs and its words for CPUs.
-    #[must_use]
     pub fn of(profile: &'a Profile, set_apart: SetApart, words: Vec<KnownWord>) -> Self {
         let model = profile.home_model.as_ref();
         ShownMachine {
@@ -186,7 +182,6 @@ pub fn check(profile: &Profile, near: Option<u32>, home: Option<usize>) -> Resul
 }
 
 /// One line about a profile: `epyc with 192 PUs in 12 groups of 16, R2 0.999`.
-#[must_use]
 pub fn summary(profile: &Profile) -> String {
     let pus = counted(profile.topology.pus.len(), "PU");
     let Some(model) = &profile.home_model else { return format!("{} with {pus}", profile.name) };

@@ -6,17 +6,17 @@ use seatmap_data::statistics::words::joined;
 use std::collections::BTreeSet;
 
 /// PUs of one kind and cache size, with speeds within 3 %.
-pub(crate) struct SpeedClass {
+pub struct SpeedClass {
     /// The L3 cache only if the sizes differ.
-    pub(crate) what: String,
-    pub(crate) pus: Vec<u32>,
+    pub what: String,
+    pub pus: Vec<u32>,
     /// The speeds of the slowest and the fastest PU.
-    pub(crate) alone: (f64, f64),
+    pub alone: (f64, f64),
     /// The speed while all PUs work, if known.
-    pub(crate) together: Option<(f64, f64)>,
+    pub together: Option<(f64, f64)>,
 }
 
-pub(crate) fn sentence(speed: &SeatSpeed) -> String {
+pub fn sentence(speed: &SeatSpeed) -> String {
     let percent = 100.0 * speed.spread();
     let all = counted(speed.pus.len(), "CPU");
     if speed.differs() {
@@ -27,7 +27,7 @@ pub(crate) fn sentence(speed: &SeatSpeed) -> String {
 }
 
 /// The classes, the fastest first; empty if all are alike.
-pub(crate) fn classes(profile: &Profile) -> Vec<SpeedClass> {
+pub fn classes(profile: &Profile) -> Vec<SpeedClass> {
     let Some(speed) = profile.speed.as_ref().filter(|speed| speed.differs()) else {
         return Vec::new();
     };
@@ -77,7 +77,7 @@ pub(crate) fn classes(profile: &Profile) -> Vec<SpeedClass> {
 
 impl SpeedClass {
     /// Kind, CPUs, alone, together.
-    pub(crate) fn row(&self) -> [String; 4] {
+    pub fn row(&self) -> [String; 4] {
         let range = |(least, most): (f64, f64)| {
             // With three decimals, both ends would look equal.
             if most - least < 0.0005 {

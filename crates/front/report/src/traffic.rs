@@ -5,7 +5,7 @@ use seatmap_data::pattern::{Edge, Pattern};
 
 /// Bytes from row to column; neighbours may share a cell.
 #[derive(Clone, Debug)]
-pub(crate) struct TrafficMatrix {
+pub struct TrafficMatrix {
     /// Tasks in each row and column of a cell.
     pub block: usize,
     pub cells: Matrix,
@@ -41,12 +41,12 @@ impl TrafficMatrix {
     }
 }
 
-pub(crate) fn name(pattern: &Pattern) -> String {
+pub fn name(pattern: &Pattern) -> String {
     seatmap_data::document::visible(&pattern.name)
 }
 
 /// `8 tasks, 16 edges, 16 bytes in 16 messages`
-pub(crate) fn size(pattern: &Pattern) -> String {
+pub fn size(pattern: &Pattern) -> String {
     // Begins at 0, because the sum of an empty iterator is -0.
     let bytes = pattern.edges.iter().fold(0.0, |sum, edge| sum + edge.bytes);
     let messages = pattern.edges.iter().fold(0.0, |sum, edge| sum + edge.messages);
@@ -56,7 +56,7 @@ pub(crate) fn size(pattern: &Pattern) -> String {
 }
 
 /// How many others each task sends to, and whether traffic is symmetric.
-pub(crate) fn degrees(pattern: &Pattern) -> String {
+pub fn degrees(pattern: &Pattern) -> String {
     let mut degree = vec![0_usize; pattern.tasks.max(1)];
     pattern.edges.iter().for_each(|edge| degree[edge.from] += 1);
     degree.sort_unstable();
@@ -91,12 +91,12 @@ fn is_symmetric(pattern: &Pattern) -> bool {
 }
 
 /// `1 byte`, `4096 bytes`, `16.8 M bytes`.
-pub(crate) fn counted(number: f64, thing: &str) -> String {
+pub fn counted(number: f64, thing: &str) -> String {
     format!("{} {thing}{}", short(number), if number == 1.0 { "" } else { "s" })
 }
 
 /// A whole number of up to six digits in full; any other with three significant digits.
-pub(crate) fn short(number: f64) -> String {
+pub fn short(number: f64) -> String {
     if number.fract() == 0.0 && number.abs() < 1e6 {
         // Adding 0 removes the sign of a negative zero.
         (number + 0.0).to_string()
@@ -106,7 +106,7 @@ pub(crate) fn short(number: f64) -> String {
 }
 
 /// Three significant digits and a multiplier.
-pub(crate) fn three_digits(number: f64) -> String {
+pub fn three_digits(number: f64) -> String {
     if number == 0.0 {
         return "0".to_owned();
     }

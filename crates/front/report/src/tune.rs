@@ -19,7 +19,6 @@ use seatmap_trial::tune::tuned::{CandidateSeats, ConfirmedDifference, RaceRun, T
 const DRAWN: usize = 6;
 
 /// The page of a race: the winner, the candidates, and the conclusions.
-#[must_use]
 pub fn page(tuned: &Tuned) -> Page {
     // The file of an interrupted race, which --resume can continue.
     let Some(verdict) = &tuned.verdict else {

@@ -10,7 +10,6 @@ const MOST_OPEN: f64 = 1.5;
 
 /// The root mean square of the differences by distance class, for lines of every home, and under
 /// load.
-#[must_use]
 pub fn page(report: &TwinReport) -> Page {
     let homes = if report.homes > 1 {
         format!(", {}", counted(report.homes, "home"))

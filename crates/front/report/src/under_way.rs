@@ -8,7 +8,6 @@ use seatmap_trial::tune::session::TooLong;
 use seatmap_trial::tune::{BenchEvent, RaceEvent};
 
 /// The sentence for an event of a race; `None` for a finished run.
-#[must_use]
 pub fn of_race(event: &RaceEvent<'_>) -> Option<String> {
     Some(match event {
         RaceEvent::RunMade { .. } => return None,
@@ -68,7 +67,6 @@ fn too_long(kind: &str, late: &TooLong, first: &str) -> String {
 }
 
 /// The sentence for an event of a comparison; `None` for a finished run.
-#[must_use]
 pub fn of_bench(event: &BenchEvent<'_>) -> Option<String> {
     match event {
         BenchEvent::RunMade { .. } => None,

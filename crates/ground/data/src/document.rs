@@ -63,7 +63,6 @@ struct Header {
 /// ```
 /// assert!(seatmap_data::document::is_kind(br#"{ "format": "seatmap-plan/7" }"#, "seatmap-plan/"));
 /// ```
-#[must_use]
 pub fn is_kind(bytes: &[u8], beginning: &str) -> bool {
     serde_json::from_slice(bytes).is_ok_and(|header: Header| header.format.starts_with(beginning))
 }

@@ -39,7 +39,6 @@ pub const MAD_TO_SIGMA: f64 = 1.4826;
 use std::borrow::Borrow;
 
 /// The finite values, in ascending order.
-#[must_use]
 pub fn sorted(values: impl IntoIterator<Item: Borrow<f64>>) -> Vec<f64> {
     let values = values.into_iter().map(|value| *value.borrow());
     let mut finite: Vec<f64> = values.filter(|value| value.is_finite()).collect();
@@ -48,20 +47,17 @@ pub fn sorted(values: impl IntoIterator<Item: Borrow<f64>>) -> Vec<f64> {
 }
 
 /// The least of these values; infinity without any.
-#[must_use]
 pub fn least(values: impl IntoIterator<Item: Borrow<f64>>) -> f64 {
     values.into_iter().fold(f64::INFINITY, |least, value| least.min(*value.borrow()))
 }
 
 /// The greatest of 0 and these values.
-#[must_use]
 pub fn greatest(values: impl IntoIterator<Item: Borrow<f64>>) -> f64 {
     values.into_iter().fold(0.0, |greatest: f64, value| greatest.max(*value.borrow()))
 }
 
 /// The quantile of ascending values at `share` (0 to 1), interpolated between neighbours: type 7 of
 /// Hyndman and Fan 1996, as in R and NumPy. `None` without values.
-#[must_use]
 pub fn quantile_sorted(ascending: &[f64], share: f64) -> Option<f64> {
     let place = share.clamp(0.0, 1.0) * ascending.len().checked_sub(1)? as f64;
     let below = *ascending.get(place.floor() as usize)?;
@@ -70,7 +66,6 @@ pub fn quantile_sorted(ascending: &[f64], share: f64) -> Option<f64> {
 }
 
 /// The quantile at `share` of values in any order; `None` if none is finite.
-#[must_use]
 pub fn quantile(values: impl IntoIterator<Item: Borrow<f64>>, share: f64) -> Option<f64> {
     quantile_sorted(&sorted(values), share)
 }
@@ -81,13 +76,11 @@ pub fn quantile(values: impl IntoIterator<Item: Borrow<f64>>, share: f64) -> Opt
 /// # use seatmap_data::statistics::median;
 /// assert_eq!(median(&[80.0, 300.0, f64::NAN, 84.0]), Some(84.0));
 /// ```
-#[must_use]
 pub fn median(values: impl IntoIterator<Item: Borrow<f64>>) -> Option<f64> {
     quantile(values, 0.5)
 }
 
 /// The median absolute deviation from the median, unscaled; `None` if no value is finite.
-#[must_use]
 pub fn mad(values: &[f64]) -> Option<f64> {
     let centre = median(values)?;
     median(values.iter().map(|value| (value - centre).abs()))

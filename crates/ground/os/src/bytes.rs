@@ -1,7 +1,7 @@
 //! Parses numbers and words of `/proc` files without copies.
 
 /// An unsigned number; `None` if it is invalid or too large.
-pub(crate) fn unsigned(bytes: &[u8]) -> Option<u64> {
+pub fn unsigned(bytes: &[u8]) -> Option<u64> {
     (!bytes.is_empty())
         .then(|| {
             bytes.iter().try_fold(0_u64, |number, byte| {
@@ -12,38 +12,38 @@ pub(crate) fn unsigned(bytes: &[u8]) -> Option<u64> {
         .flatten()
 }
 
-pub(crate) fn signed(bytes: &[u8]) -> Option<i64> {
+pub fn signed(bytes: &[u8]) -> Option<i64> {
     match bytes.strip_prefix(b"-") {
         Some(digits) => i64::try_from(unsigned(digits)?).ok().map(|number| -number),
         None => i64::try_from(unsigned(bytes)?).ok(),
     }
 }
 
-pub(crate) fn small<T: TryFrom<u64>>(bytes: &[u8]) -> Option<T> {
+pub fn small<T: TryFrom<u64>>(bytes: &[u8]) -> Option<T> {
     T::try_from(unsigned(bytes)?).ok()
 }
 
-pub(crate) fn words(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub fn words(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
 /// The non-empty lines.
-pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
 }
 
-pub(crate) fn value<'a>(text: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
+pub fn value<'a>(text: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
     lines(text)
         .find_map(|line| line.strip_prefix(key)?.trim_ascii_start().strip_prefix(b":"))
         .map(<[u8]>::trim_ascii)
 }
 
-pub(crate) fn text(bytes: &[u8]) -> String {
+pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// A file's name; the kernel escapes white space and backslashes as three octal digits.
-pub(crate) fn unescaped(name: &[u8]) -> String {
+pub fn unescaped(name: &[u8]) -> String {
     let mut plain = Vec::with_capacity(name.len());
     let mut rest = name;
     while let Some((first, behind)) = rest.split_first() {

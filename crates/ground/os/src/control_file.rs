@@ -50,7 +50,7 @@ impl<'a> Place<'a> {
 /// # Errors
 /// The kernel's; or the path is not plain, contains another user's link, or leads outside the
 /// kernel's files.
-pub(crate) fn open(root: &Root, path: &Path) -> io::Result<File> {
+pub fn open(root: &Root, path: &Path) -> io::Result<File> {
     let place = Place::of(root, path)?;
     // Opening a pipe without a reader would block.
     let flags =
@@ -69,7 +69,7 @@ pub(crate) fn open(root: &Root, path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// As [`open`].
-pub(crate) fn make_folder(root: &Root, path: &Path) -> io::Result<()> {
+pub fn make_folder(root: &Root, path: &Path) -> io::Result<()> {
     let place = checked_place(root, path)?;
     let usual = Mode::RWXU | Mode::RWXG | Mode::RWXO;
     match fs::mkdirat(&place.folder, place.name, usual) {
@@ -82,7 +82,7 @@ pub(crate) fn make_folder(root: &Root, path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// As [`open`].
-pub(crate) fn remove_folder(root: &Root, path: &Path) -> io::Result<()> {
+pub fn remove_folder(root: &Root, path: &Path) -> io::Result<()> {
     let place = checked_place(root, path)?;
     Ok(fs::unlinkat(&place.folder, place.name, AtFlags::REMOVEDIR)?)
 }

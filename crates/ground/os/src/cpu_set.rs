@@ -216,27 +216,23 @@ impl CpuSet {
     }
 
     /// The CPUs that the other set lacks.
-    #[must_use]
     pub fn without(&self, other: &CpuSet) -> CpuSet {
         CpuSet::of_numbered(self.words.iter().map(|(at, word)| (*at, word & !other.word(*at))))
     }
 
     /// This set without a cell, or `rest` if nothing remains.
-    #[must_use]
     pub fn outside(&self, cell: &CpuSet, rest: &CpuSet) -> CpuSet {
         let left = self.without(cell);
         if left.is_empty() { rest.clone() } else { left }
     }
 
     /// The CPUs of either set.
-    #[must_use]
     pub fn with(&self, other: &CpuSet) -> CpuSet {
         let all = self.words.keys().chain(other.words.keys());
         CpuSet::of_numbered(all.map(|at| (*at, self.word(*at) | other.word(*at))))
     }
 
     /// The CPUs of both sets.
-    #[must_use]
     pub fn within(&self, other: &CpuSet) -> CpuSet {
         CpuSet::of_numbered(self.words.iter().map(|(at, word)| (*at, word & other.word(*at))))
     }

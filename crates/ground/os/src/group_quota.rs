@@ -89,7 +89,7 @@ fn counted(stat: &str, name: &str) -> Option<u64> {
     value.trim().parse().ok()
 }
 
-pub(crate) fn unit(root: &Root, path: &str) -> Option<String> {
+pub fn unit(root: &Root, path: &str) -> Option<String> {
     let mut names = path.rsplit('/');
     let name = names.next()?;
     let is_unit = name.ends_with(".slice") || is_leaf(name);

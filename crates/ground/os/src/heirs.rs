@@ -183,7 +183,6 @@ impl SeatLedger {
     }
 
     /// Notes since the last call, as lines for a guard.
-    #[must_use]
     pub fn take_news(&mut self) -> String {
         std::mem::take(&mut self.news)
     }

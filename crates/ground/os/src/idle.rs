@@ -24,7 +24,6 @@ pub struct IdleSettings {
 
 impl IdleSettings {
     /// Reads the settings.
-    #[must_use]
     pub fn read(root: &Root) -> Self {
         let command_line = root.read("/proc/cmdline").unwrap_or_default();
         IdleSettings {
@@ -36,7 +35,6 @@ impl IdleSettings {
     }
 
     /// Whether idle CPUs of a virtual machine spin for a while before they halt.
-    #[must_use]
     pub fn polls_before_halt(&self) -> bool {
         self.driver.as_deref() == Some(HALTPOLL)
     }

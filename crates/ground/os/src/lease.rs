@@ -88,7 +88,6 @@ impl CpuLeases {
     }
 
     /// The CPUs among these that other runs lease.
-    #[must_use]
     pub fn of_others(&self, cpus: &CpuSet) -> CpuSet {
         let Some(folder) = &self.folder else { return CpuSet::default() };
         // Changes only if a run starts or ends.

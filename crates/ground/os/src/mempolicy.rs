@@ -291,7 +291,6 @@ impl MemoryNodes {
     }
 
     /// The nodes that can provide memory.
-    #[must_use]
     pub fn usable(&self) -> CpuSet {
         self.with_memory.within(&self.allowed)
     }

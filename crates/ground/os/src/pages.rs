@@ -47,7 +47,6 @@ impl Pages {
     }
 
     /// The nodes with pages.
-    #[must_use]
     pub fn nodes(&self) -> CpuSet {
         self.own_bytes.keys().chain(self.shared_bytes.keys()).copied().collect()
     }

@@ -10,7 +10,7 @@ const CLOSE_ON_EXEC: libc::c_ulong = 1 << 3;
 /// `struct perf_event_attr` of `include/uapi/linux/perf_event.h`, up to `config2`.
 #[repr(C)]
 #[derive(Default)]
-pub(crate) struct Attributes {
+pub struct Attributes {
     pub kind: u32,
     /// [`ATTRIBUTE_BYTES`].
     pub size: u32,
@@ -26,19 +26,19 @@ pub(crate) struct Attributes {
 }
 
 /// `PERF_ATTR_SIZE_VER1`.
-pub(crate) const ATTRIBUTE_BYTES: u32 = size_of::<Attributes>() as u32;
+pub const ATTRIBUTE_BYTES: u32 = size_of::<Attributes>() as u32;
 
-pub(crate) const THIS_THREAD: i32 = 0;
-pub(crate) const ANY_THREAD: i32 = -1;
+pub const THIS_THREAD: i32 = 0;
+pub const ANY_THREAD: i32 = -1;
 
-pub(crate) const ANY_CPU: i32 = -1;
+pub const ANY_CPU: i32 = -1;
 
 /// Opens an event of a thread on a CPU, without a group.
 ///
 /// # Safety
 /// `attributes` must be a `struct perf_event_attr` with as many bytes as its field `size` says, and
 /// memory that it points to must outlive the call.
-pub(crate) unsafe fn open<T>(attributes: &T, thread: i32, cpu: i32) -> io::Result<OwnedFd> {
+pub unsafe fn open<T>(attributes: &T, thread: i32, cpu: i32) -> io::Result<OwnedFd> {
     let no_group = -1;
     // SAFETY: the kernel reads `size` bytes of the attributes and keeps no reference to them.
     let fd = unsafe {

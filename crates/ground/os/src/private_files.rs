@@ -65,7 +65,6 @@ pub enum PrivateFilesPart {
 impl PrivateFiles {
     /// A view for a process that otherwise stays as it is: only unprivileged users get a user
     /// namespace, in which root could no longer become another user.
-    #[must_use]
     pub fn new(steps: Vec<FileStep>) -> Self {
         // SAFETY: these calls only return a number of this process.
         let [user, group] = unsafe { [libc::geteuid(), libc::getegid()] };
@@ -80,13 +79,11 @@ impl PrivateFiles {
 
     /// Adds a private root of control groups, and a user namespace even for root if it has lost the
     /// right to mount.
-    #[must_use]
     pub fn in_container(self) -> Self {
         PrivateFiles { is_container: true, ..self }
     }
 
     /// The changes, in order.
-    #[must_use]
     pub fn steps(&self) -> &[FileStep] {
         &self.steps
     }
@@ -247,7 +244,6 @@ fn text_in(map: &[u8]) -> &[u8] {
 }
 
 /// The remedy if the kernel allows no user namespace, as part of a sentence.
-#[must_use]
 pub fn namespace_remedy(root: &Root) -> String {
     let switches = [
         (MOST_NAMESPACES, "0", "user.max_user_namespaces=1024"),

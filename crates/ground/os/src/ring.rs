@@ -13,7 +13,7 @@ const TAIL: usize = 1032;
 const HEADER_BYTES: usize = 8;
 
 #[derive(Debug)]
-pub(crate) struct PerfRing {
+pub struct PerfRing {
     /// The event counts until closed.
     _event: OwnedFd,
     memory: NonNull<u8>,
@@ -26,7 +26,7 @@ unsafe impl Send for PerfRing {}
 
 impl PerfRing {
     /// Maps an event's ring: this size, a power of two, or one page if that is larger.
-    pub(crate) fn new(fd: OwnedFd, least_bytes: usize) -> io::Result<Self> {
+    pub fn new(fd: OwnedFd, least_bytes: usize) -> io::Result<Self> {
         let page_bytes = crate::numa_maps::page_bytes() as usize;
         let ring_bytes = whole_pages(least_bytes, page_bytes);
         let read_write = libc::PROT_READ | libc::PROT_WRITE;
@@ -44,7 +44,7 @@ impl PerfRing {
     }
 
     /// Passes the kind and body of each new record, in order.
-    pub(crate) fn take(&mut self, mut each: impl FnMut(u32, &[u8])) {
+    pub fn take(&mut self, mut each: impl FnMut(u32, &[u8])) {
         // Acquire: the records before the head are complete.
         let head = self.place(HEAD).load(Ordering::Acquire);
         let mut tail = self.place(TAIL).load(Ordering::Relaxed);

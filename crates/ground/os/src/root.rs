@@ -43,7 +43,6 @@ impl Root {
     }
 
     /// CPUs known to run: the caller's mask; none for a test's files.
-    #[must_use]
     pub fn running(&self) -> CpuSet {
         let own = self.is_this_computer().then(|| CpuSet::of_thread(0).ok()).flatten();
         own.unwrap_or_default()

@@ -349,7 +349,6 @@ pub fn children(root: &Root, pid: Tid, threads: &[Tid]) -> Result<BTreeSet<Tid>,
 }
 
 /// The CPU time of a thread in user mode, in clock ticks, which the kernel samples.
-#[must_use]
 pub fn user_ticks(pid: Tid, tid: Tid) -> Option<u64> {
     let line = fs::read(format!("/proc/{pid}/task/{tid}/stat")).ok()?;
     Stat::parse(&line).map(|stat| stat.user_ticks)
@@ -367,7 +366,6 @@ pub fn system_call(tid: Tid) -> Option<String> {
 
 /// The file of the code that called the kernel, if the thread sleeps there; `None` if it runs, or
 /// if its calls or mappings are unreadable.
-#[must_use]
 pub fn sleeps_in_file(tid: Tid) -> Option<PathBuf> {
     let call = fs::read_to_string(format!("/proc/{tid}/syscall")).ok()?;
     // The last field is the instruction pointer.

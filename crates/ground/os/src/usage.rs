@@ -76,7 +76,6 @@ impl ResourceUsage {
     }
 
     /// The difference from an earlier count.
-    #[must_use]
     pub fn since(self, earlier: ResourceUsage) -> Self {
         ResourceUsage {
             voluntary_switches: self.voluntary_switches.saturating_sub(earlier.voluntary_switches),

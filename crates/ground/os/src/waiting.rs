@@ -61,7 +61,6 @@ pub fn device_bytes(pid: Tid) -> Option<u64> {
 
 /// Bytes that a process passed to and from the kernel by read(2), write(2) and their kind, also
 /// through pipes and sockets, but not by recv(2) and send(2); `None` as for [`device_bytes`].
-#[must_use]
 pub fn passed_bytes(pid: Tid) -> Option<u64> {
     bytes_in(&io(pid)?, ["rchar", "wchar"])
 }

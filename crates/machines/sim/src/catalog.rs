@@ -53,7 +53,6 @@ fn impossible(name: &str, message: String) -> ModelError {
 }
 
 /// Whether a text declares itself a model, rather than a profile.
-#[must_use]
 pub fn is_model(text: &str) -> bool {
     text.lines().any(|line| {
         // By lines: invalid TOML is still the model that its author meant.

@@ -37,7 +37,6 @@ impl fmt::Display for TaskRefusal {
 pub type TaskYielder<C> = fiber::Yielder<TaskMessage<C>>;
 
 /// Whether this build supports `SEATMAP_TASKS=threads`, which makes tasks threads.
-#[must_use]
 pub const fn has_threads() -> bool {
     cfg!(feature = "threads")
 }

@@ -18,7 +18,6 @@ pub struct ModelFigure {
 
 impl ModelFigure {
     /// The figure as a whole number.
-    #[must_use]
     pub fn whole(&self) -> u64 {
         self.value.round() as u64
     }
@@ -51,7 +50,6 @@ macro_rules! figures {
 pub(crate) use figures;
 
 /// The error for invalid TOML, with the position of the mistake.
-#[must_use]
 pub fn syntax(name: &str, text: &str, error: &toml::de::Error) -> ModelError {
     // An error without a position concerns the whole text.
     let at = error.span().map_or(0, |span| span.start);

@@ -57,13 +57,11 @@ impl<E: Copy> Default for Wheel<E> {
 
 impl<E: Copy> Wheel<E> {
     /// The time of the last event taken.
-    #[must_use]
     pub fn now(&self) -> u64 {
         self.now
     }
 
     /// The number of events that were scheduled.
-    #[must_use]
     pub fn scheduled(&self) -> u64 {
         self.scheduled
     }

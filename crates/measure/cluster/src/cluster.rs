@@ -261,7 +261,6 @@ pub struct Missing {
 
 impl NodePair {
     /// The trips of this size.
-    #[must_use]
     pub fn trip(&self, size_bytes: u32) -> Option<&Trip> {
         self.trips.iter().find(|trip| trip.size_bytes == size_bytes)
     }
@@ -317,19 +316,16 @@ impl Cluster {
     }
 
     /// The cluster as the text of a file.
-    #[must_use]
     pub fn to_json(&self) -> String {
         seatmap_data::document::written(self)
     }
 
     /// Whether the file claims to be a cluster file of any version.
-    #[must_use]
     pub fn is_cluster(bytes: &[u8]) -> bool {
         seatmap_data::document::is_kind(bytes, "seatmap-cluster/")
     }
 
     /// Escapes hidden characters, because texts come from other computers.
-    #[must_use]
     pub fn visible(&self) -> Cluster {
         let mut seen = self.clone();
         let names = seen.nodes.iter_mut().flat_map(|node| [&mut node.name, &mut node.address]);
@@ -408,7 +404,6 @@ impl Cluster {
     }
 
     /// The group of each node; a node without one is alone in a new group.
-    #[must_use]
     pub fn group_of(&self) -> Vec<usize> {
         let mut group: Vec<Option<usize>> = vec![None; self.nodes.len()];
         for (number, nodes) in self.groups.iter().enumerate() {

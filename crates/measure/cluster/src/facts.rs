@@ -20,7 +20,6 @@ pub struct NodeConfiguration {
 
 impl NodeConfiguration {
     /// Reads this computer.
-    #[must_use]
     pub fn read() -> Self {
         // "MemTotal:       32594372 kB", proc(5).
         let memory =
@@ -34,7 +33,6 @@ impl NodeConfiguration {
     }
 
     /// The facts that nodes of one kind share, by name.
-    #[must_use]
     pub fn kind(&self) -> Vec<(&'static str, String)> {
         // Firmware takes a little memory, which varies.
         let gib = (self.memory_bytes as f64 / f64::from(1 << 30)).round();

@@ -20,7 +20,6 @@ pub enum SymmetricMetric {
 
 impl SymmetricMetric {
     /// The value of one measured pair.
-    #[must_use]
     pub fn of(self, pair: &NodePair) -> Option<f64> {
         match self {
             SymmetricMetric::Trip(size_bytes) => pair.trip(size_bytes).map(|trip| trip.median_ns),
@@ -50,7 +49,6 @@ pub struct PairModel {
 
 impl Cluster {
     /// `None` without measurements.
-    #[must_use]
     pub fn fit(&self, metric: SymmetricMetric) -> Option<PairModel> {
         let values = self.pairs.iter().filter_map(|pair| Some((pair.nodes, metric.of(pair)?)));
         PairModel::of(self.group_of(), values.collect())
@@ -114,25 +112,21 @@ impl PairModel {
     }
 
     /// The model's value for a pair, measured or not.
-    #[must_use]
     pub fn predicted(&self, a: usize, b: usize) -> f64 {
         (self.block_value(a, b) + self.nodes[a] + self.nodes[b]).exp()
     }
 
     /// The value if both nodes were like the others of their groups.
-    #[must_use]
     pub fn usual(&self, a: usize, b: usize) -> f64 {
         self.block_value(a, b).exp()
     }
 
     /// The factor of a node relative to its group.
-    #[must_use]
     pub fn factor(&self, node: usize) -> f64 {
         self.nodes[node].exp()
     }
 
     /// The measured value of a pair, otherwise the predicted one; 0 from a node to itself.
-    #[must_use]
     pub fn value(&self, a: usize, b: usize) -> f64 {
         match self.known.get(&pair(a, b)) {
             Some(value) => *value,

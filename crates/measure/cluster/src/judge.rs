@@ -85,7 +85,6 @@ pub struct ClusterFault {
 /// let cluster = seatmap_cluster::Cluster::from_json(text).unwrap();
 /// assert!(seatmap_cluster::judge::faults(&cluster).is_empty());
 /// ```
-#[must_use]
 pub fn faults(cluster: &Cluster) -> Vec<ClusterFault> {
     ClusterJudgement::of(cluster).faults
 }
@@ -106,7 +105,6 @@ pub struct ClusterFaults<'a> {
 
 impl<'a> ClusterFaults<'a> {
     /// Judges a cluster.
-    #[must_use]
     pub fn of(cluster: &'a Cluster) -> Self {
         ClusterFaults {
             format: "seatmap-cluster-faults/1",
@@ -206,7 +204,6 @@ fn is_inside(block: [usize; 2]) -> bool {
 }
 
 /// Pairs that always looked bad but are too unsteady to judge.
-#[must_use]
 pub fn unsettled(cluster: &Cluster) -> Vec<[usize; 2]> {
     let judgement = ClusterJudgement::of(cluster);
     let open = cluster

@@ -168,7 +168,6 @@ impl Mpi {
 impl Cluster {
     /// The cluster with MPI's round trips and rates instead of TCP's; `None` if MPI lacks some
     /// pairs.
-    #[must_use]
     pub fn by_mpi(&self) -> Option<Cluster> {
         let mpi = self.mpi.as_ref()?;
         let pairs = self.pairs.iter().map(|pair| {

@@ -10,7 +10,6 @@ const LEFT_OUT: &str = "..";
 /// assert_eq!(apart(&["compute-standard-0000", "compute-standard-0001"], 7), ["..0000", "..0001"]);
 /// assert_eq!(apart(&["n0", "n1"], 7), ["n0", "n1"]);
 /// ```
-#[must_use]
 pub fn apart(names: &[&str], width: usize) -> Vec<String> {
     if names.iter().all(|name| name.chars().count() <= width) {
         return names.iter().map(|name| (*name).to_owned()).collect();

@@ -13,7 +13,6 @@ const INSIDE_NS: f64 = 100.0;
 
 /// The mean message size of a pattern in bytes. Generated patterns have messages of one byte; the
 /// default is then the size that best separates near nodes from far ones.
-#[must_use]
 pub fn message_bytes(pattern: &Pattern) -> f64 {
     let bytes: f64 = pattern.edges.iter().map(|edge| edge.bytes).sum();
     let messages: f64 = pattern.edges.iter().map(|edge| edge.messages).sum();

@@ -40,7 +40,6 @@ pub enum OwnSeatError {
 }
 
 /// A process's rank, from its launcher's variables. Seatmap's own processes are not ranks.
-#[must_use]
 pub fn rank_of(pid: Tid) -> Option<usize> {
     let root = Root::new("/");
     let environment = task::environment(&root, pid);
@@ -53,7 +52,6 @@ pub fn rank_of(pid: Tid) -> Option<usize> {
 }
 
 /// The planned seats, seen from `here`; with `any_machine`, all are here.
-#[must_use]
 pub fn seats(plan: &RankPlan, here: &str, any_machine: bool) -> RankSeats {
     let own = host_names::node_of(here, &plan.nodes);
     let seats = plan

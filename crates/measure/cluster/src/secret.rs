@@ -70,13 +70,11 @@ impl Secret {
     }
 
     /// The text for a private file.
-    #[must_use]
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.0).into_owned()
     }
 
     /// Proves knowledge of the secret.
-    #[must_use]
     pub fn proof(&self, role: &str, texts: &[&str]) -> String {
         hex(&self.mac(role, texts))
     }
@@ -92,7 +90,6 @@ impl Secret {
     }
 
     /// Checks a proof in constant time.
-    #[must_use]
     pub fn accepts(&self, proof: &str, role: &str, texts: &[&str]) -> bool {
         is_same(self.proof(role, texts).as_bytes(), proof.as_bytes())
     }

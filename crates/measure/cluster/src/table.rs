@@ -15,7 +15,6 @@ use seatmap_data::statistics::words::joined;
 /// let cluster = seatmap_cluster::Cluster::from_json(text).unwrap();
 /// assert_eq!(seatmap_cluster::table::csv(&cluster), None);
 /// ```
-#[must_use]
 pub fn csv(cluster: &Cluster) -> Option<String> {
     let fit = cluster.fit(SymmetricMetric::Trip(SIZE_BYTES))?;
     let nodes = 0..cluster.nodes.len();

@@ -72,7 +72,6 @@ fn switches(cluster: &Cluster) -> Result<Vec<String>, BadName> {
 }
 
 /// Shortens names: `n[0-3,7],login`. Leading zeros stay, as in Slurm's `n[01-03]`.
-#[must_use]
 pub fn short(names: &[&str]) -> String {
     let mut by_stem = BTreeMap::<(&str, usize), Vec<u64>>::new();
     let mut plain = Vec::new();

@@ -98,20 +98,17 @@ impl SurveyPlan {
     }
 
     /// For a machine that repeats itself exactly.
-    #[must_use]
     pub fn without_noise(self) -> Self {
         let plan = self.with_passes(1);
         SurveyPlan { batches: 1, round_trips: ROUND_TRIPS_WITHOUT_NOISE, ..plan }
     }
 
     /// Makes exactly this many visits to each pair.
-    #[must_use]
     pub fn with_passes(self, passes: u32) -> Self {
         SurveyPlan { passes: Passes::Fixed(passes), further: Further::NONE, ..self }
     }
 
     /// For machines on which no time passes.
-    #[must_use]
     pub fn without_clock(self) -> Self {
         let least = self.passes.least();
         self.with_passes(least)

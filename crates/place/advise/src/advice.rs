@@ -31,7 +31,6 @@ pub struct Advice {
 
 impl Advice {
     /// The advice that follows from the evidence.
-    #[must_use]
     pub fn of(machine: &str, begun: &str, evidence: Evidence) -> Self {
         let conclusion = conclude(&evidence);
         let paste = match &conclusion.reason {

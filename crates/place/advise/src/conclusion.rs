@@ -179,7 +179,6 @@ impl Conclusion {
 }
 
 /// The conclusion from the look alone, if it is enough.
-#[must_use]
 pub fn at_first_sight(evidence: &Evidence) -> Option<Conclusion> {
     let found = if evidence.is_elsewhere {
         // Neighbours, masks and quotas here say nothing about another computer.
@@ -201,7 +200,6 @@ fn by_everything_here(evidence: &Evidence) -> Option<Conclusion> {
 }
 
 /// The conclusion from all evidence.
-#[must_use]
 pub fn conclude(evidence: &Evidence) -> Conclusion {
     let conclusion = at_first_sight(evidence).unwrap_or_else(|| by_trial(evidence));
     conclusion.capped_by_unseen(evidence)

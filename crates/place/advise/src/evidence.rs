@@ -276,27 +276,23 @@ pub enum NoTrial {
 
 impl Evidence {
     /// The share of all threads' time that the busy ones used, from 0 to 1.
-    #[must_use]
     pub fn busy_share(&self) -> f64 {
         let busy: f64 = self.busy.iter().map(|thread| thread.percent).sum();
         if self.used_percent > 0.0 { busy / self.used_percent } else { 0.0 }
     }
 
     /// Whether long-lived threads do the work.
-    #[must_use]
     pub fn is_done_by_lasting_threads(&self) -> bool {
         self.lasting_percent * 2.0 >= self.used_percent
     }
 
     /// The share of all threads' time that the busiest one used, from 0 to 1.
-    #[must_use]
     pub fn busiest_share(&self) -> f64 {
         let busiest = self.busy.first().map_or(0.0, |thread| thread.percent);
         if self.used_percent > 0.0 { busiest / self.used_percent } else { 0.0 }
     }
 
     /// The busy threads that may not use all CPUs of the program.
-    #[must_use]
     pub fn bound_threads(&self) -> Vec<&BusyThread> {
         let bound = self.busy.iter();
         bound.filter(|thread| !thread.cpus.is_empty() && thread.cpus != self.cpus).collect()
@@ -304,7 +300,6 @@ impl Evidence {
 
     /// The mean number of running threads, if only the program decides it: several threads are
     /// busy, and few wakeups come from outside.
-    #[must_use]
     pub fn own_order(&self) -> Option<f64> {
         let talk = self.talk.as_ref()?;
         let is_asked = talk.outside_per_s >= LEAST_ASKED_PER_S
@@ -314,7 +309,6 @@ impl Evidence {
 
     /// Whether its own mask is too narrow: it needs more than its CPUs, and could use others
     /// without the mask.
-    #[must_use]
     pub fn is_held_by_its_mask(&self) -> bool {
         let unbound = CpuSet::of_list(&self.unbound_cpus).unwrap_or_default();
         let cpus = CpuSet::of_list(&self.cpus).filter(|cpus| !cpus.is_empty());
@@ -325,7 +319,6 @@ impl Evidence {
     }
 
     /// The threads that share its CPUs. If they are many, each of them uses little.
-    #[must_use]
     pub fn ready_threads(&self) -> usize {
         self.ready.max(self.busy.len())
     }
@@ -337,7 +330,6 @@ impl Evidence {
 
     /// The share of waiting that other programs cause, in percent of the time in which busy threads
     /// could run: without waits for partners, and for its own threads if they outnumber the CPUs.
-    #[must_use]
     pub fn waits_for_others_percent(&self) -> f64 {
         let ready = self.ready_threads().max(1) as f64;
         let by_itself_percent = 100.0 * (1.0 - self.cpu_count as f64 / ready).max(0.0);
@@ -349,7 +341,6 @@ impl Evidence {
 
     /// Whether it has a working OpenMP team, with about a CPU for each busy thread. Other programs
     /// load the runtime without using it.
-    #[must_use]
     pub fn has_team(&self) -> bool {
         let busy = self.busy.len();
         let needed_percent = self.used_percent.max(self.wanted_percent);
@@ -358,7 +349,6 @@ impl Evidence {
 
     /// Whether its threads sleep as often as an OpenMP team at barriers, although they have CPUs to
     /// spin on.
-    #[must_use]
     pub fn may_sleep_at_barriers(&self) -> bool {
         let inside = self.talk.as_ref().map_or(0.0, |talk| talk.inside_per_s);
         self.has_openmp
@@ -370,7 +360,6 @@ impl Evidence {
     }
 
     /// The clients that work in turns with it.
-    #[must_use]
     pub fn partners(&self) -> Vec<Client> {
         let Some(talk) = &self.talk else { return Vec::new() };
         let least = PARTNER_SHARE * talk.outside_per_s;
@@ -381,7 +370,6 @@ impl Evidence {
     }
 
     /// The program that wakes it most, if that is more than once or twice.
-    #[must_use]
     pub fn first_client(&self) -> Option<&Client> {
         let client = self.talk.as_ref().and_then(|talk| talk.clients.first());
         client.filter(|client| client.per_s >= LEAST_CLIENT_PER_S)

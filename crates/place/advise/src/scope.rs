@@ -16,7 +16,6 @@ pub enum Scope {
 
 impl Scope {
     /// The program in words, if its name is unknown.
-    #[must_use]
     pub fn words(&self) -> String {
         match self {
             Scope::Running(ProcessChoice::Processes { pids, .. }) if !pids.is_empty() => {
@@ -27,7 +26,6 @@ impl Scope {
     }
 
     /// The options that select the program, if any, quoted for a shell: `--name nginx`.
-    #[must_use]
     pub fn options(&self) -> Option<String> {
         let Scope::Running(choice) = self else { return None };
         match choice {
@@ -43,7 +41,6 @@ impl Scope {
     }
 
     /// The subject of an observation; `pids` are the selected processes.
-    #[must_use]
     pub fn subject(&self, pids: &[Tid]) -> Subject {
         match self {
             Scope::Command(command) => Subject::Command(command.clone()),

@@ -127,7 +127,6 @@ impl WorkMeter {
     }
 
     /// The unit of the work.
-    #[must_use]
     pub fn unit(&self) -> String {
         let metric = self.reader.as_ref().map(|reader| reader.metric().to_string());
         match self.measure {
@@ -138,7 +137,6 @@ impl WorkMeter {
     }
 
     /// Why the user's metric gave no rate; `None` without a metric.
-    #[must_use]
     pub fn problem(&self) -> Option<String> {
         let reader = self.reader.as_ref().filter(|_| self.measure == Measure::Metric)?;
         let problem = reader.problem().map(str::to_owned);

@@ -7,7 +7,7 @@ use seatmap_data::machine::Square;
 
 /// The matrix with more zeros becomes the traffic, and its items without traffic become holes. A
 /// placement costs as much as its permutation.
-pub(crate) struct AsProblem {
+pub struct AsProblem {
     pub problem: Problem,
     row_of: Vec<u32>,
     /// Whether the traffic is the second matrix, whose items are places.
@@ -25,7 +25,7 @@ fn is_hollow(m: &Square<f64>) -> bool {
 impl AsProblem {
     /// `None` if directions matter, a number is negative, both diagonals are nonzero, or there is
     /// no traffic.
-    pub(crate) fn new(qap: &Qap) -> Option<Self> {
+    pub fn new(qap: &Qap) -> Option<Self> {
         let (a, b) = qap.symmetric()?;
         // Swapping inverts the permutation; sparse traffic makes searches fast.
         let is_turned = filled(b) < filled(a);
@@ -51,13 +51,13 @@ impl AsProblem {
         (tasks > 0).then_some(AsProblem { problem, row_of, is_turned })
     }
 
-    pub(crate) fn is_sparse(&self) -> bool {
+    pub fn is_sparse(&self) -> bool {
         let n = self.problem.slots();
         // Fewer than half of the n (n - 1) / 2 pairs communicate.
         4 * self.problem.traffic.pairs() < n * (n - 1)
     }
 
-    pub(crate) fn permutation(&self, slot_of: &[u32]) -> Vec<u32> {
+    pub fn permutation(&self, slot_of: &[u32]) -> Vec<u32> {
         let mut place_of = vec![0; slot_of.len()];
         for (row, slot) in self.row_of.iter().zip(slot_of) {
             let (item, place) = if self.is_turned { (slot, row) } else { (row, slot) };
@@ -66,7 +66,7 @@ impl AsProblem {
         place_of
     }
 
-    pub(crate) fn assignment(&self, place_of: &[u32]) -> Vec<u32> {
+    pub fn assignment(&self, place_of: &[u32]) -> Vec<u32> {
         // If the traffic's rows are places, the result is the inverse array.
         let slot_of_row = if self.is_turned { inverse(place_of) } else { place_of.to_vec() };
         self.row_of.iter().map(|row| slot_of_row[*row as usize]).collect()

@@ -9,16 +9,16 @@ use std::collections::BTreeMap;
 
 const DRAWN: usize = 1000;
 /// Random placements if each is a run of the program.
-pub(crate) const DRAWN_BY_RUNS: usize = 24;
+pub const DRAWN_BY_RUNS: usize = 24;
 /// With more tasks, costs hardly differ, and fewer random placements suffice.
 const LARGEST_DRAWN: usize = 2000;
 
-pub(crate) fn drawn(problem: &Problem) -> usize {
+pub fn drawn(problem: &Problem) -> usize {
     if problem.tasks() > LARGEST_DRAWN { DRAWN / 50 } else { DRAWN }
 }
 
 /// With `core` ([`cores`]), each core gets one task first.
-pub(crate) fn at_random(problem: &Problem, core: Option<&[u32]>, rng: &mut Xoshiro) -> Vec<usize> {
+pub fn at_random(problem: &Problem, core: Option<&[u32]>, rng: &mut Xoshiro) -> Vec<usize> {
     if let Some(core) = core {
         let mut rows: Vec<usize> = (0..core.len()).collect();
         rng.shuffle(&mut rows);
@@ -29,7 +29,7 @@ pub(crate) fn at_random(problem: &Problem, core: Option<&[u32]>, rng: &mut Xoshi
 
 /// They ignore constraints such as fixed tasks, like users without a plan. At least one random
 /// placement is drawn, more until the deadline.
-pub(crate) fn baselines(
+pub fn baselines(
     request: &PlaceRequest,
     problem: &Problem,
     pus: &Pus,
@@ -52,7 +52,7 @@ pub(crate) fn baselines(
 
 /// The tasks' PUs (rows) by OS number (`taskset -c 0-N`), compact (`OMP_PROC_BIND=close`) and
 /// scattered (`OMP_PROC_BIND=spread`). For a time, each core gets one task first ([`cores_first`]).
-pub(crate) fn usual(request: &PlaceRequest, tasks: usize, pus: &Pus) -> [Vec<usize>; 3] {
+pub fn usual(request: &PlaceRequest, tasks: usize, pus: &Pus) -> [Vec<usize>; 3] {
     let mut os = pus.os.clone();
     os.sort_unstable();
     let topology = &request.profile.topology;
@@ -71,7 +71,7 @@ fn dealt(tasks: usize, order: Vec<usize>) -> Vec<usize> {
 
 /// The core of each PU, if the objective includes the cost of sharing one; otherwise the user
 /// decides on sharing.
-pub(crate) fn cores(request: &PlaceRequest, pus: &Pus) -> Option<Vec<u32>> {
+pub fn cores(request: &PlaceRequest, pus: &Pus) -> Option<Vec<u32>> {
     let knows = request.objective == Objective::Time;
     Level::Core.groups(&request.profile.topology, &pus.os).filter(|_| knows)
 }
@@ -92,31 +92,23 @@ fn cores_first(mut order: Vec<usize>, core: Option<&[u32]>) -> Vec<usize> {
 }
 
 /// A search from these finds nothing worse; `None` if forbidden.
-pub(crate) fn starts(
-    request: &PlaceRequest,
-    problem: &Problem,
-    pus: &Pus,
-) -> [Option<Vec<u32>>; 3] {
+pub fn starts(request: &PlaceRequest, problem: &Problem, pus: &Pus) -> [Option<Vec<u32>>; 3] {
     usual(request, problem.tasks(), pus).map(|pu_of| assignment(problem, &pu_of))
 }
 
 /// Rounding may make a usual placement look dearer by this factor.
-pub(crate) const AS_GOOD: f64 = 1.0 + 1e-9;
+pub const AS_GOOD: f64 = 1.0 + 1e-9;
 
 /// The usual placements with their names. Runtimes have settings for compact and scatter, but not
 /// for the OS's order.
-pub(crate) fn named(
-    request: &PlaceRequest,
-    tasks: usize,
-    pus: &Pus,
-) -> [(Vec<usize>, &'static str); 3] {
+pub fn named(request: &PlaceRequest, tasks: usize, pus: &Pus) -> [(Vec<usize>, &'static str); 3] {
     let [os, compact, scatter] = usual(request, tasks, pus);
     [(compact, "compact"), (scatter, "scatter"), (os, "OS order")]
 }
 
 /// An allowed usual placement no dearer than `found`, its cost and its name: it needs no plan, and
 /// is less likely to overload links.
-pub(crate) fn as_good(
+pub fn as_good(
     request: &PlaceRequest,
     problem: &Problem,
     pus: &Pus,
@@ -130,7 +122,7 @@ pub(crate) fn as_good(
     })
 }
 
-pub(crate) fn assignment(problem: &Problem, pu_of: &[usize]) -> Option<Vec<u32>> {
+pub fn assignment(problem: &Problem, pu_of: &[usize]) -> Option<Vec<u32>> {
     // The lowest free slot of a PU goes first; removing it near the end moves little.
     let mut free: Vec<u32> = (0..problem.slots() as u32).rev().collect();
     let mut slot_of = Vec::with_capacity(free.len());

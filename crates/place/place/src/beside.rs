@@ -4,7 +4,7 @@ use std::thread::{Builder, ScopedJoinHandle};
 
 /// Calls `work` with the numbers below `count`, the first on this thread. A result is `None` if its
 /// thread panicked or could not start (`ulimit -u`).
-pub(crate) fn beside<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<Option<T>> {
+pub fn beside<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<Option<T>> {
     let work = &work;
     std::thread::scope(|scope| {
         let others: Vec<Option<ScopedJoinHandle<'_, T>>> = (1..count)

@@ -11,7 +11,7 @@ const MOST_SLOTS: usize = 20_000;
 ///
 /// Tasks share PUs evenly, up to a difference of one, unless more are fixed on one. Two on one PU
 /// are as far apart as the nearest PUs, or as a wakeup on one PU if known.
-pub(crate) fn problem(request: &PlaceRequest, pus: &Pus) -> Result<Problem, PlaceError> {
+pub fn problem(request: &PlaceRequest, pus: &Pus) -> Result<Problem, PlaceError> {
     let tasks = request.pattern.tasks;
     let n = pus.os.len();
     let shares = PuShares::of(request, pus);
@@ -110,12 +110,12 @@ fn zones(
 }
 
 /// The number of groups 0, 1, 2...
-pub(crate) fn count(groups: &[u32]) -> usize {
+pub fn count(groups: &[u32]) -> usize {
     groups.iter().max().map_or(0, |last| *last as usize + 1)
 }
 
 /// SMT siblings known only by distance count as one core.
-pub(crate) fn groups(level: Level, profile: &Profile, pus: &Pus) -> Result<Vec<u32>, PlaceError> {
+pub fn groups(level: Level, profile: &Profile, pus: &Pus) -> Result<Vec<u32>, PlaceError> {
     level.groups(&profile.topology, &pus.os).ok_or(PlaceError::UnknownLevel(level.name()))
 }
 

@@ -7,7 +7,7 @@ use seatmap_data::plan::Channel;
 
 /// The heaviest pair first, with unused candidate lines while there are any. `allowed` may forbid a
 /// home.
-pub(crate) fn choose(
+pub fn choose(
     request: &PlaceRequest,
     traffic: &Traffic,
     placement: &[u32],
@@ -45,7 +45,7 @@ pub(crate) fn choose(
     Ok(chosen)
 }
 
-pub(crate) fn homes(request: &PlaceRequest) -> Result<usize, PlaceError> {
+pub fn homes(request: &PlaceRequest) -> Result<usize, PlaceError> {
     let profile = request.profile;
     let model = request.profile.home_model.as_ref();
     let homes = model.map_or(0, |model| model.homes());
@@ -60,7 +60,7 @@ pub(crate) fn homes(request: &PlaceRequest) -> Result<usize, PlaceError> {
     })
 }
 
-pub(crate) fn heaviest_first(traffic: &Traffic) -> Vec<(usize, usize)> {
+pub fn heaviest_first(traffic: &Traffic) -> Vec<(usize, usize)> {
     let mut pairs: Vec<(usize, usize, f64)> = traffic.edges().collect();
     pairs.sort_by(|a, b| b.2.total_cmp(&a.2).then((a.0, a.1).cmp(&(b.0, b.1))));
     pairs.into_iter().map(|(from, to, _)| (from, to)).collect()

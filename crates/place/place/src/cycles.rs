@@ -15,7 +15,7 @@ use seatmap_data::statistics::Xoshiro;
 const MOST_KICKS: u64 = 200;
 
 /// If every PU has an even number of slots.
-pub(crate) fn can_join(problem: &Problem) -> bool {
+pub fn can_join(problem: &Problem) -> bool {
     let mut slots = vec![0_usize; problem.distance.n()];
     problem.pu_of_slot.iter().for_each(|pu| slots[*pu as usize] += 1);
     problem.zones.are_free()
@@ -24,7 +24,7 @@ pub(crate) fn can_join(problem: &Problem) -> bool {
 }
 
 /// The result is never worse than the start.
-pub(crate) fn cycles(
+pub fn cycles(
     problem: &Problem,
     start: &StartSolution,
     limit: &SearchLimit,

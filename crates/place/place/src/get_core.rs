@@ -7,7 +7,7 @@ use crate::{PlaceError, PlaceRequest, Problem, Pus};
 /// of Liu et al. 2015).
 ///
 /// Channel k uses candidate line k, like a program that allocates its channels in that order.
-pub(crate) fn get_core(
+pub fn get_core(
     request: &PlaceRequest,
     problem: &Problem,
     pus: &Pus,

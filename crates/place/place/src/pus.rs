@@ -61,7 +61,6 @@ impl Pus {
         }
     }
 
-    #[must_use]
     pub(crate) fn woken(self, profile: &Profile) -> Self {
         let wakeups = profile.wakeups.as_ref();
         let wakeup_ns =

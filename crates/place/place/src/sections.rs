@@ -6,7 +6,7 @@ use seatmap_data::machine::{Profile, Square};
 
 /// Packages (or NUMA nodes, or the home model's groups) for a partition, arcs of equal length for
 /// pizza slices.
-pub(crate) fn sections(request: &PlaceRequest, pus: &Pus) -> Result<Option<Vec<u32>>, PlaceError> {
+pub fn sections(request: &PlaceRequest, pus: &Pus) -> Result<Option<Vec<u32>>, PlaceError> {
     match request.method {
         PlaceMethod::Partition => chips(request, pus).map(Some),
         PlaceMethod::Pizza(sections) => slices(request, pus, sections).map(Some),
@@ -24,7 +24,7 @@ fn chips(request: &PlaceRequest, pus: &Pus) -> Result<Vec<u32>, PlaceError> {
 }
 
 /// `None` if the home model lacks a PU.
-pub(crate) fn groups_of_model(profile: &Profile, pus: &Pus) -> Option<Vec<u32>> {
+pub fn groups_of_model(profile: &Profile, pus: &Pus) -> Option<Vec<u32>> {
     let of = profile.home_model.as_ref()?.group_of(&pus.os);
     of.into_iter().map(|group| group.map(|group| group as u32)).collect()
 }
@@ -47,7 +47,7 @@ fn slices(request: &PlaceRequest, pus: &Pus, sections: usize) -> Result<Vec<u32>
 }
 
 /// With evenly spread tasks, and a price on crossings above every distance.
-pub(crate) fn divided(
+pub fn divided(
     problem: &Problem,
     section_of_pu: &[u32],
     is_partition: bool,
@@ -115,7 +115,7 @@ fn components(problem: &Problem) -> Vec<usize> {
     sizes
 }
 
-pub(crate) fn crossing(problem: &Problem, section_of_pu: &[u32], pu_of: &[usize]) -> (f64, f64) {
+pub fn crossing(problem: &Problem, section_of_pu: &[u32], pu_of: &[usize]) -> (f64, f64) {
     let mut crossing = 0.0;
     let mut all = 0.0;
     for (task, with, weight) in problem.traffic.edges() {

@@ -41,7 +41,6 @@ const MOST_DEVIATION: f64 = 0.1;
 impl SlotGroups {
     /// Equal groups, innermost level first: members per group, and distances between slots that
     /// meet at the level. `None` if these differ in length or are empty, or with too many slots.
-    #[must_use]
     pub fn uniform(sizes: &[usize], distances: &[f64]) -> Option<Self> {
         if sizes.len() != distances.len() {
             return None;

@@ -32,7 +32,6 @@ pub struct DriftReport {
 
 impl DriftReport {
     /// The state of an applied plan.
-    #[must_use]
     pub fn of(root: &Root, applied: &AppliedPlan, found: &[FoundService]) -> Self {
         let faults = drift(root, &applied.plan, applied.began_ticks, found);
         let started_anew = started_anew(root, applied, &faults);
@@ -43,7 +42,6 @@ impl DriftReport {
 
     /// Where the services of a plan run that Seatmap did not apply, such as an imported one. Other
     /// programs are ignored.
-    #[must_use]
     pub fn of_file(root: &Root, name: &str, plan: &ServicesPlan) -> Self {
         let services = plan.services.iter();
         let mut faults: Vec<ServiceDrift> = services
@@ -156,7 +154,6 @@ pub enum ServiceDrift {
 
 impl ServiceDrift {
     /// The affected service, if any.
-    #[must_use]
     pub fn service(&self) -> Option<&str> {
         match self {
             ServiceDrift::Gone { service }
@@ -178,7 +175,6 @@ const SETTLED_S: u64 = 30;
 
 /// All differences. `applied_ticks` is the plan's start in clock ticks since boot; `found` has the
 /// present programs.
-#[must_use]
 pub fn drift(
     root: &Root,
     plan: &ServicesPlan,

@@ -56,7 +56,6 @@ impl Default for SharedComputer {
 
 impl SharedComputer {
     /// The CPUs that no service gets.
-    #[must_use]
     pub fn housekeeping_cpus(&self) -> CpuSet {
         self.housekeeping.as_deref().and_then(CpuSet::of_list).unwrap_or_default()
     }
@@ -193,25 +192,21 @@ impl Service {
     }
 
     /// Where its processes are; `None` for an unchecked entry.
-    #[must_use]
     pub fn target(&self) -> Option<ServiceTarget> {
         self.targets().into_iter().next()
     }
 
     /// The memory that it needs, in bytes.
-    #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         self.memory.as_deref().and_then(size_bytes).unwrap_or(0)
     }
 
     /// The required NUMA nodes; `None` if any will do.
-    #[must_use]
     pub fn memory_node_set(&self) -> Option<CpuSet> {
         self.memory_nodes.as_deref().and_then(CpuSet::of_list)
     }
 
     /// Whether it needs its CPUs for itself.
-    #[must_use]
     pub fn is_alone(&self) -> bool {
         self.quiet || !self.share
     }

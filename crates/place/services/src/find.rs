@@ -205,7 +205,6 @@ head_room_percent = 20
 
 /// The text of a new file with these services, or text to append to `known`. `None` if there is
 /// nothing to add.
-#[must_use]
 pub fn text(known: Option<&ServicesFile>, found: &[FoundService]) -> Option<String> {
     let entries = found.iter().map(|one| {
         let processes = counted(one.processes, "process");

@@ -59,7 +59,6 @@ pub fn processes(root: &Root, service: &Service) -> Result<BTreeSet<Tid>, Servic
 }
 
 /// The CPUs for services: online, and reserved neither by a cell nor at boot.
-#[must_use]
 pub fn usable_cpus(root: &Root) -> CpuSet {
     let online = layout::online(root).unwrap_or_default();
     let cells = seatmap_cell::standing(root);

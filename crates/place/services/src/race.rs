@@ -310,7 +310,6 @@ fn change_percent(logs: &[f64], confidence: f64) -> Option<[f64; 3]> {
 }
 
 /// The conclusion from the intervals of all judged services.
-#[must_use]
 pub fn verdict(services: &[RacedService]) -> RaceVerdict {
     let judged: Vec<&RacedService> = services.iter().filter(|one| one.metric.is_some()).collect();
     let unread = judged.iter().filter(|one| one.change_percent.is_none());

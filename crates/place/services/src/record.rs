@@ -113,13 +113,11 @@ impl Blame for RecordLacks {}
 
 impl RecordedService {
     /// The CPUs that it wanted in each sample: used plus waiting time.
-    #[must_use]
     pub fn wanted_cpus(&self) -> Vec<f64> {
         self.used_cpus.iter().zip(&self.waited_cpus).map(|(used, waited)| used + waited).collect()
     }
 
     /// A summary of its load.
-    #[must_use]
     pub fn summary(&self) -> LoadSummary {
         let samples = self.waited_cpus.len().max(1) as f64;
         LoadSummary {
@@ -133,13 +131,11 @@ impl RecordedService {
 
 impl ServicesRecord {
     /// The number of samples.
-    #[must_use]
     pub fn samples(&self) -> usize {
         self.others_cpus.len()
     }
 
     /// The largest simultaneous load, in CPUs: less than the sum of peaks at different times.
-    #[must_use]
     pub fn joint_peak_cpus(&self) -> f64 {
         let mut sums = vec![0.0; self.samples()];
         for service in &self.services {

@@ -93,7 +93,6 @@ const FIRST_PATH: &str = "0";
 
 impl SeatAllocator {
     /// A seating without threads. The first `skip` threads get no seat.
-    #[must_use]
     pub fn new(seats: SeatList, rules: Vec<SeatRule>, skip: usize) -> Self {
         let kept: HashSet<usize> =
             rules.iter().flat_map(|rule| &rule.seats).filter_map(|seat| seat.task).collect();
@@ -132,38 +131,32 @@ impl SeatAllocator {
     }
 
     /// Avoids the seats of other runs, and shows this run's seats to them.
-    #[must_use]
     pub fn beside_others(self) -> Self {
         SeatAllocator { leases: Leases::on(&Root::new("/")), ..self }
     }
 
-    #[must_use]
     pub(crate) fn leases(&self) -> &Leases {
         &self.leases
     }
 
     /// Seats each thread and process at its creation.
-    #[must_use]
     pub fn strict(mut self, strict: bool) -> Self {
         self.strict = strict;
         self
     }
 
     /// The list of seats.
-    #[must_use]
     pub fn seats(&self) -> &SeatList {
         &self.seats
     }
 
     /// The union of all seats, where unseated threads wait.
-    #[must_use]
     pub fn whole(&self) -> &CpuSet {
         &self.whole
     }
 
     /// The CPUs of all seats and rules. If only rules seat threads, other threads run anywhere, so
     /// `allowed` is included.
-    #[must_use]
     pub fn cpus(&self, allowed: &CpuSet) -> CpuSet {
         let of_rules = self.rules.iter().flat_map(|rule| &rule.seats);
         let named = of_rules.fold(self.whole.clone(), |all, seat| all.with(&seat.cpus));
@@ -171,26 +164,22 @@ impl SeatAllocator {
     }
 
     /// A sentence for each unmatched rule: its name may be misspelt.
-    #[must_use]
     pub fn unmet_rules(&self) -> Vec<String> {
         let rules = self.rules.iter().enumerate().filter(|(at, _)| !self.met.contains(at));
         rules.map(|(_, rule)| format!("--match {}: no thread matched", rule.who)).collect()
     }
 
     /// Whether there are rules by name.
-    #[must_use]
     pub fn has_rules(&self) -> bool {
         !self.rules.is_empty()
     }
 
     /// Whether tasks have paths.
-    #[must_use]
     pub fn has_paths(&self) -> bool {
         !self.task_of_path.is_empty()
     }
 
     /// The number of threads without a free task of their path.
-    #[must_use]
     pub fn strangers(&self) -> usize {
         self.strangers
     }
@@ -205,7 +194,6 @@ impl SeatAllocator {
     }
 
     /// Whether a thread created now could get a seat, or must be counted.
-    #[must_use]
     pub fn order_is_open(&self) -> bool {
         match self.seats.beyond {
             Beyond::Cycle => !self.order.is_empty(),
@@ -214,13 +202,11 @@ impl SeatAllocator {
     }
 
     /// The number of tasks in order of creation.
-    #[must_use]
     pub fn ordered_tasks(&self) -> usize {
         self.order.len()
     }
 
     /// The task of the program's first process, if known before it begins.
-    #[must_use]
     pub fn first_task(&self) -> Option<usize> {
         let of_path =
             self.task_of_path.get(FIRST_PATH).copied().filter(|task| self.order.contains(task));
@@ -228,7 +214,6 @@ impl SeatAllocator {
     }
 
     /// Whether this is a seat's or waiting thread's mask, apart from offline CPUs.
-    #[must_use]
     pub fn is_a_seat(&self, mask: &CpuSet) -> bool {
         let of_rules = self.rules.iter().flat_map(|rule| &rule.seats).map(|seat| &seat.cpus);
         let mut seats = self.seats.cpus.iter().chain([&self.whole]).chain(of_rules);
@@ -236,13 +221,11 @@ impl SeatAllocator {
     }
 
     /// Whether this process waits.
-    #[must_use]
     pub fn waits(&self, tid: Tid) -> bool {
         self.guests.get(&tid).is_some_and(|guest| guest.waits)
     }
 
     /// Whether this is the first process, which never takes a seat because of its age.
-    #[must_use]
     pub fn is_first(&self, tid: Tid) -> bool {
         self.first == Some(tid)
     }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 #[derive(Debug)]
-pub(crate) struct Allowance {
+pub struct Allowance {
     left: u32,
     most: u32,
     /// The time for one more.

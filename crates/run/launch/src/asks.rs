@@ -76,7 +76,6 @@ pub struct Disagreement {
 
 /// The settings that do not fit a program's seats. `widens`: threads may run on all seats if they
 /// need to.
-#[must_use]
 pub fn disagreements(
     program: &Executable,
     seating: &SeatAllocator,
@@ -106,7 +105,6 @@ pub fn disagreements(
 }
 
 /// A sentence for a command whose program is not a descendant, so that Seatmap cannot seat it.
-#[must_use]
 pub fn hands_over(command: &[String]) -> Option<String> {
     let name = base_name(command.first()?.as_bytes());
     let (_, how) = HANDS_OVER.iter().find(|(names, _)| names.contains(&name.as_str()))?;

@@ -22,7 +22,6 @@ pub struct CellEnd {
 
 impl CellEnd {
     /// The end and its meaning for the program, in a sentence.
-    #[must_use]
     pub fn sentence(&self) -> String {
         let CellEnd { cell, after_s, by_lease } = self;
         let ended = if *by_lease { "ended with its lease" } else { "was destroyed" };

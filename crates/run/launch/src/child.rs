@@ -17,7 +17,7 @@ const NOT_EXECUTED: i32 = 127;
 const SHELL: &CStr = c"/bin/sh";
 
 #[derive(Debug)]
-pub(crate) struct Child {
+pub struct Child {
     pub pid: Tid,
     /// If closed without a byte, the waiting child ends.
     go: Option<PipeWriter>,
@@ -26,7 +26,7 @@ pub(crate) struct Child {
 }
 
 #[derive(Debug)]
-pub(crate) enum ChildStage {
+pub enum ChildStage {
     Pending,
     Running,
     Refused(io::Error),

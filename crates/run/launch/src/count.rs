@@ -48,27 +48,23 @@ impl CpuCount {
     }
 
     /// The CPU time that a program gets, in CPUs.
-    #[must_use]
     pub fn cpus(&self) -> f64 {
         self.quota.map_or(self.mask as f64, |quota| quota.min(self.mask as f64))
     }
 
     /// The threads that fit these CPUs: their number, rounded half up, and at least one, as in
     /// gnulib's `nproc` module with quotas.
-    #[must_use]
     pub fn threads(&self) -> usize {
         self.threads_on(self.mask)
     }
 
     /// The threads that fit some CPUs of the mask.
-    #[must_use]
     pub fn threads_on(&self, cpus: usize) -> usize {
         let by_time = self.quota.map_or(usize::MAX, |quota| (quota + 0.5).floor() as usize);
         cpus.min(by_time.max(1))
     }
 
     /// Whether the quota rather than the mask limits the threads.
-    #[must_use]
     pub fn is_limited_by_quota(&self) -> bool {
         self.quota.is_some_and(|quota| quota < self.mask as f64)
     }
@@ -79,7 +75,6 @@ impl CpuCount {
     }
 
     /// The numbers that other programs compute here: the rule, programs that use it, the number.
-    #[must_use]
     pub fn of_others(&self) -> [OtherCount; 6] {
         [
             (

@@ -27,13 +27,11 @@ impl TimeAway {
     }
 
     /// The length of all ended absences.
-    #[must_use]
     pub fn lasted(&self) -> Duration {
         self.ended
     }
 
     /// The CPUs meanwhile, in order of appearance.
-    #[must_use]
     pub fn cpus(&self) -> &[u32] {
         &self.cpus
     }

@@ -101,54 +101,46 @@ impl Executable {
     }
 
     /// Adds an environment variable.
-    #[must_use]
     pub fn with_variable(mut self, name: &str, value: impl Into<OsString>) -> Self {
         self.variables.push((name.into(), value.into()));
         self
     }
 
     /// Puts it into the control group with this list of members.
-    #[must_use]
     pub fn in_group(mut self, members: impl Into<PathBuf>) -> Self {
         self.group = Some(members.into());
         self
     }
 
     /// The list of members of its separate control group, if any.
-    #[must_use]
     pub fn group(&self) -> Option<&Path> {
         self.group.as_deref()
     }
 
     /// Closes these standard streams first.
-    #[must_use]
     pub fn without_streams(mut self, closed: Vec<RawFd>) -> Self {
         self.closed = closed;
         self
     }
 
     /// The closed standard streams.
-    #[must_use]
     pub fn closed_streams(&self) -> &[RawFd] {
         &self.closed
     }
 
     /// Sets this memory policy before the first instruction.
-    #[must_use]
     pub fn with_memory(mut self, policy: MemoryPolicy) -> Self {
         self.memory = Some(policy);
         self
     }
 
     /// Its initial memory policy, if it has its own.
-    #[must_use]
     pub fn memory(&self) -> Option<&MemoryPolicy> {
         self.memory.as_ref()
     }
 
     /// Allows or forbids transparent huge pages (`PR_SET_THP_DISABLE` of prctl(2)). If allowed,
     /// glibc's malloc also requests them, by `glibc.malloc.hugetlb` in `GLIBC_TUNABLES`.
-    #[must_use]
     pub fn with_huge_pages(mut self, allowed: bool) -> Self {
         self.huge_pages = Some(allowed);
         if !allowed {
@@ -165,26 +157,22 @@ impl Executable {
     }
 
     /// Whether transparent huge pages are allowed, if set.
-    #[must_use]
     pub fn huge_pages(&self) -> Option<bool> {
         self.huge_pages
     }
 
     /// Shows it these files in place of this computer's.
-    #[must_use]
     pub fn with_files(mut self, files: PrivateFiles) -> Self {
         self.files = Some(files);
         self
     }
 
     /// Its view of files, if it has its own.
-    #[must_use]
     pub fn files(&self) -> Option<&PrivateFiles> {
         self.files.as_ref()
     }
 
     /// Its environment: this process's variables and the added ones.
-    #[must_use]
     pub fn environment(&self) -> Vec<CString> {
         let own = std::env::vars_os()
             .filter(|(name, _)| self.variables.iter().all(|(added, _)| added != name));
@@ -197,13 +185,11 @@ impl Executable {
     }
 
     /// The file.
-    #[must_use]
     pub fn path(&self) -> &CString {
         &self.path
     }
 
     /// The arguments; the first is the program's name as typed.
-    #[must_use]
     pub fn arguments(&self) -> &[CString] {
         &self.arguments
     }

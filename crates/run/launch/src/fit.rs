@@ -132,7 +132,6 @@ impl CpuFit {
     }
 
     /// The program with its settings and files.
-    #[must_use]
     pub fn prepare(&self, program: Executable) -> Executable {
         let settings = self.settings.iter();
         let program = settings
@@ -144,7 +143,6 @@ impl CpuFit {
     }
 
     /// Sentences about the means, before the program starts.
-    #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let CpuFitReport { threads, limits, .. } = &self.report;
         let cpus = self.seen.named();
@@ -276,7 +274,6 @@ fn least_busy(cpus: &CpuSet, count: usize) -> CpuSet {
 
 impl CpuFitReport {
     /// A sentence about the threads that the program had.
-    #[must_use]
     pub fn outcome(&self) -> String {
         let alive = counted(self.most_threads, "thread");
         let aimed = format!("the program had at most {alive} at once, for {}", self.threads);

@@ -107,7 +107,6 @@ impl Front {
     /// Waits until the program's first process ends, or the supervisor releases the caller.
     /// Forwards signals, and stops and continues with the program. `None` if the supervisor was
     /// killed.
-    #[must_use]
     pub fn wait(mut self) -> Option<Ending> {
         let mut stopped: Option<i32> = None;
         loop {

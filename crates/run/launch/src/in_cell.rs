@@ -15,7 +15,6 @@ use seatmap_os::{Root, group};
 
 impl Executable {
     /// Puts it into the cell's group, if any, with variables for the cell's name and memory.
-    #[must_use]
     pub fn in_cell(self, root: &Root, cell: &CellRecord) -> Self {
         let mut program = self.with_variable(census::VARIABLE, cell.name.to_string());
         if let Some(group) = &cell.group {

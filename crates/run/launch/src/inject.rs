@@ -68,14 +68,14 @@ mod arch {
 }
 
 #[derive(Debug)]
-pub(crate) struct Injected {
+pub struct Injected {
     /// `None` if another report came before the call, which can be retried.
     pub outcome: Option<Result<(), String>>,
     pub thread: InjectionOutcome,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum InjectionOutcome {
+pub enum InjectionOutcome {
     AsFound,
     Reported(WaitStatus),
     /// Dead; its end is reported as usual.
@@ -94,7 +94,7 @@ impl Injected {
 
 /// The thread must be in a ptrace-event-stop of `PTRACE_EVENT_STOP`; `is_first` marks its process's
 /// first thread.
-pub(crate) fn set_policy(
+pub fn set_policy(
     tid: Tid,
     is_first: bool,
     call: &PolicyCall,

@@ -228,7 +228,6 @@ impl<'a> Launch<'a> {
     }
 
     /// The CPUs of threads bound to one CPU on which other runs have also seated threads.
-    #[must_use]
     pub fn shared_cpus(&self) -> CpuSet {
         self.pinner.seating.leases().shared()
     }
@@ -260,7 +259,6 @@ impl<'a> Launch<'a> {
     }
 
     /// The program's first process.
-    #[must_use]
     pub fn pid(&self) -> seatmap_os::Tid {
         self.child.pid
     }

@@ -9,7 +9,7 @@ use seatmap_os::{CpuSet, Root, Tid};
 use std::collections::HashMap;
 
 #[derive(Debug, Default)]
-pub(crate) struct Leases {
+pub struct Leases {
     root: Option<Root>,
     /// `None` before the first seat: until then the front's copy of the folder would keep the
     /// leases.
@@ -20,17 +20,17 @@ pub(crate) struct Leases {
 }
 
 impl Leases {
-    pub(crate) fn none() -> Self {
+    pub fn none() -> Self {
         Leases::default()
     }
 
-    pub(crate) fn on(root: &Root) -> Self {
+    pub fn on(root: &Root) -> Self {
         Leases { root: Some(root.clone()), ..Leases::default() }
     }
 
     /// The index of the first seat that no other run, or the fewest, have; the list must not be
     /// empty.
-    pub(crate) fn choose<'a>(
+    pub fn choose<'a>(
         &mut self,
         tid: Tid,
         seats: impl Iterator<Item = &'a CpuSet> + Clone,
@@ -48,25 +48,25 @@ impl Leases {
         freest.at
     }
 
-    pub(crate) fn end(&mut self, tid: Tid) {
+    pub fn end(&mut self, tid: Tid) {
         if let (Some(cpus), Some(seat)) = (&mut self.cpus, self.of_thread.remove(&tid)) {
             cpus.give_back(&seat);
         }
     }
 
-    pub(crate) fn renumber(&mut self, former: Tid, tid: Tid) {
+    pub fn renumber(&mut self, former: Tid, tid: Tid) {
         if let Some(seat) = self.of_thread.remove(&former) {
             self.of_thread.insert(tid, seat);
         }
     }
 
-    pub(crate) fn shared(&self) -> CpuSet {
+    pub fn shared(&self) -> CpuSet {
         let single = self.of_thread.values().filter(|seat| seat.only().is_some());
         let single = single.fold(CpuSet::default(), |all, seat| all.with(seat));
         self.cpus.as_ref().map(|cpus| cpus.of_others(&single)).unwrap_or_default()
     }
 
-    pub(crate) fn notes(&self) -> Vec<String> {
+    pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.cpus.as_ref().is_some_and(CpuLeases::is_blocked) {
             notes.push(format!(

@@ -46,13 +46,11 @@ impl<K> Default for Lineage<K> {
 
 impl<K: Copy + Eq + Hash> Lineage<K> {
     /// Whether no task was reported yet.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ancestors.is_empty()
     }
 
     /// A reported task's path.
-    #[must_use]
     pub fn path(&self, task: K) -> Option<&TaskPath> {
         self.ancestors.get(&task).map(|ancestor| &ancestor.path)
     }

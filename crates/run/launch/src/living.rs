@@ -12,7 +12,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 const SHARE: u32 = 100;
 
 #[derive(Debug)]
-pub(crate) struct LivingReport {
+pub struct LivingReport {
     text: Published,
     is_old: bool,
     due: Instant,

@@ -133,7 +133,6 @@ fn planned(
 
 impl ProgramMemory {
     /// The distinct policies.
-    #[must_use]
     pub fn policies(&self) -> Vec<&MemoryPolicy> {
         let mut found: Vec<&MemoryPolicy> = Vec::new();
         for policy in self.all.iter().chain(self.tasks.iter().flatten()) {

@@ -50,7 +50,6 @@ impl From<MachineWord> for KnownWord {
 }
 
 /// The words that distinguish CPUs of a machine.
-#[must_use]
 pub fn known(computer: &ComputerCpus) -> Vec<KnownWord> {
     words::of_machine(computer).into_iter().map(KnownWord::from).collect()
 }
@@ -86,13 +85,11 @@ impl NamedCpus {
     }
 
     /// The CPUs as a set.
-    #[must_use]
     pub fn set(&self) -> CpuSet {
         self.cpus.iter().copied().collect()
     }
 
     /// The CPUs as a list, such as `0-3,8`.
-    #[must_use]
     pub fn list(&self) -> String {
         self.set().to_string()
     }

@@ -33,7 +33,6 @@ pub struct SharedSeats {
 
 impl SharedSeats {
     /// A sentence with the CPUs, the program and a remedy.
-    #[must_use]
     pub fn sentence(&self) -> String {
         format!(
             "{} {} of process {} ('{}'), seated by another 'seatmap run' (process {}): the \
@@ -60,7 +59,6 @@ pub struct BoundNeighbour {
 
 impl BoundNeighbour {
     /// A sentence with the CPUs, the program and a remedy.
-    #[must_use]
     pub fn sentence(&self) -> String {
         let each = agreeing(self.cpus.len(), "is", "are");
         format!(
@@ -87,7 +85,6 @@ pub struct SeatNeighbours {
 
 impl SeatNeighbours {
     /// The neighbours of a report's threads. `leased` are the CPUs leased by other runs.
-    #[must_use]
     pub fn of(report: &Report, leased: &CpuSet) -> Self {
         let runs = of(report);
         let bound = bound(report, &runs);
@@ -100,7 +97,6 @@ impl SeatNeighbours {
     }
 
     /// A sentence for each.
-    #[must_use]
     pub fn sentences(&self) -> Vec<String> {
         let runs = self.runs.iter().map(SharedSeats::sentence);
         let bound = self.bound.iter().map(BoundNeighbour::sentence);

@@ -43,7 +43,6 @@ pub const FORMATS: [(&str, &str, SetWriter); 8] = [
 ];
 
 /// The writer of a format.
-#[must_use]
 pub fn writer(format: &str) -> Option<SetWriter> {
     FORMATS.iter().find(|(name, _, _)| *name == format).map(|(_, _, write)| *write)
 }

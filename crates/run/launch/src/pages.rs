@@ -64,13 +64,11 @@ fn look(root: &Root, pid: Tid) -> Result<Pages, LaunchError> {
 
 impl MovedPages {
     /// Whether all memory is on the requested nodes.
-    #[must_use]
     pub fn is_complete(&self) -> bool {
         self.stayed_bytes == 0 && self.refused_pages == 0
     }
 
     /// A line for people.
-    #[must_use]
     pub fn sentence(&self, nodes: &CpuSet) -> String {
         let MovedPages { pid, moved_bytes, there_bytes, stayed_bytes, refused_pages } = *self;
         let moved = size(moved_bytes);

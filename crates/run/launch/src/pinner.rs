@@ -47,7 +47,7 @@ const LOOKED_AT_FOR: Duration = Duration::from_millis(20);
 const ROUNDS: usize = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Birth {
+pub struct Birth {
     /// Its process, or itself if it is the first thread.
     pub pid: Tid,
     pub creator: Tid,
@@ -56,7 +56,7 @@ pub(crate) struct Birth {
 }
 
 #[derive(Debug)]
-pub(crate) struct Pinner {
+pub struct Pinner {
     pub seating: SeatAllocator,
     pub threads: ThreadTable,
     pub policies: Policies,

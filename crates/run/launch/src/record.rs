@@ -147,7 +147,6 @@ impl ThreadRecord {
 
     /// Whether it took its confirmed seat and no look found it elsewhere for longer than a
     /// program's own detour.
-    #[must_use]
     pub fn verified(&self) -> bool {
         self.seat.as_ref().is_some_and(|seat| {
             self.confirmed
@@ -228,7 +227,6 @@ impl ThreadRecord {
     }
 
     /// The CPUs on which looks found it, without short detours.
-    #[must_use]
     pub fn all_seen_on(&self) -> Vec<u32> {
         let mut all = self.seen_on.clone();
         if self.trouble.is_some() {

@@ -94,13 +94,11 @@ struct SeatingEnd {
 }
 
 /// Whether this document is a seating.
-#[must_use]
 pub fn is_seating(bytes: &[u8]) -> bool {
     seatmap_data::document::is_kind(bytes, "seatmap-seating/")
 }
 
 /// Explains a seating to a command that would draw it.
-#[must_use]
 pub fn where_to_look(text: &str) -> String {
     let unfinished = unfinished(text).map(|sentence| format!("; {sentence}")).unwrap_or_default();
     format!(
@@ -237,13 +235,11 @@ impl Report {
 
 impl SeatedThread {
     /// Whether it has a seat, its task's or a shared one.
-    #[must_use]
     pub fn has_seat(&self) -> bool {
         !self.cpus.is_empty()
     }
 
     /// Whether it was seen off its seat, not just ended before it had one.
-    #[must_use]
     pub fn is_troubled(&self) -> bool {
         self.trouble.is_some()
             || self.has_seat() && self.seen_on.iter().any(|cpu| !self.cpus.contains(cpu))

@@ -127,7 +127,6 @@ impl Who {
     }
 
     /// Whether the rule matches this thread.
-    #[must_use]
     pub fn is(&self, tid: Tid, pid: Tid, name: &str) -> bool {
         match self {
             Who::Named(pattern) => fits(pattern.as_bytes(), name.as_bytes()),

@@ -89,7 +89,6 @@ impl LanguageRuntime {
 }
 
 /// Whether Go's compiler built a program. False for an unreadable file.
-#[must_use]
 pub fn is_of_go(file: &Path) -> bool {
     LanguageRuntime::of(file) == LanguageRuntime::Go
 }

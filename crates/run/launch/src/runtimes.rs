@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Default)]
-pub(crate) struct Runtimes {
+pub struct Runtimes {
     of: HashMap<Tid, LanguageRuntime>,
     files: HashMap<PathBuf, LanguageRuntime>,
     roaming: Vec<PathBuf>,
@@ -17,7 +17,7 @@ pub(crate) struct Runtimes {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Narrowed {
+pub struct Narrowed {
     pub file: PathBuf,
     pub runtime: LanguageRuntime,
     /// Whether it is the started program.
@@ -31,7 +31,7 @@ impl Narrowed {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SeatFit {
+pub enum SeatFit {
     Roams,
     Narrow,
     /// Threads have no separate seats, or there is one seat.
@@ -90,7 +90,7 @@ impl Runtimes {
 /// threads, a thread of Java or Node has its own seat, because the plan was made from that very
 /// program. A strict seating keeps each thread on its seat, and so does a cell, where the kernel
 /// moves no thread.
-pub(crate) fn fit(seating: &SeatAllocator, widens: bool, runtime: LanguageRuntime) -> SeatFit {
+pub fn fit(seating: &SeatAllocator, widens: bool, runtime: LanguageRuntime) -> SeatFit {
     let has_narrow_seats = seating.seats().cpus.iter().any(|seat| seat != seating.whole());
     if seating.ordered_tasks() == 0 || !has_narrow_seats {
         return SeatFit::Whole;

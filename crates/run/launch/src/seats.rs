@@ -17,7 +17,6 @@ pub struct Seat {
 
 impl Seat {
     /// A seat that any number of threads share.
-    #[must_use]
     pub fn shared(cpus: CpuSet) -> Self {
         Seat { task: None, cpus }
     }
@@ -53,7 +52,6 @@ pub struct SeatList {
 
 impl SeatList {
     /// The seats of a plan, one per task.
-    #[must_use]
     pub fn of_plan(plan: &Plan) -> Self {
         let tasks = 0..plan.placement.len();
         let cpus = tasks.clone().map(|task| plan.seat(task).iter().copied().collect()).collect();
@@ -64,13 +62,11 @@ impl SeatList {
     }
 
     /// Single CPUs in the order of seating; entry k is task k.
-    #[must_use]
     pub fn of_cpus(list: &CpuList, beyond: Beyond) -> Self {
         SeatList::of_sets(list.0.iter().copied().map(CpuSet::single).collect(), beyond)
     }
 
     /// Sets of CPUs in the order of seating; entry k is task k.
-    #[must_use]
     pub fn of_sets(cpus: Vec<CpuSet>, beyond: Beyond) -> Self {
         let own = 0..cpus.len();
         let names = Vec::new();
@@ -79,7 +75,6 @@ impl SeatList {
     }
 
     /// Members in the order of seating. Among several sets of a member, any may be chosen.
-    #[must_use]
     pub fn of_members(members: Vec<Vec<CpuSet>>, beyond: Beyond) -> Self {
         let mut choices = Vec::new();
         let mut end = 0;
@@ -97,19 +92,16 @@ impl SeatList {
     }
 
     /// The seat of a task, if it exists.
-    #[must_use]
     pub fn of(&self, task: usize) -> Option<Seat> {
         self.cpus.get(task).map(|cpus| Seat { task: Some(task), cpus: cpus.clone() })
     }
 
     /// The seats of this start.
-    #[must_use]
     pub fn own(&self) -> &[CpuSet] {
         self.cpus.get(self.own.clone()).unwrap_or_default()
     }
 
     /// All CPUs of this start's seats.
-    #[must_use]
     pub fn whole(&self) -> CpuSet {
         self.own().iter().flat_map(|cpus| cpus.list().0).collect()
     }
@@ -128,13 +120,11 @@ impl SeatList {
 
     /// The task of this name or number. Numbers count the tasks of this start, because all ranks of
     /// a job have the same command line.
-    #[must_use]
     pub fn task(&self, text: &str) -> Option<usize> {
         let named = self.names.iter().position(|name| name == text);
         named.or_else(|| self.numbered(text.parse().ok()?)).filter(|task| self.own.contains(task))
     }
 
-    #[must_use]
     pub(crate) fn numbered(&self, number: usize) -> Option<usize> {
         self.own.clone().nth(number)
     }

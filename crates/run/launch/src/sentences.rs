@@ -14,7 +14,6 @@ const MOST_PROCESSES: usize = 8;
 impl Report {
     /// The problems, a line each: seats that were not had, that could not be kept, or that made a
     /// program do less.
-    #[must_use]
     pub fn troubles(&self) -> Vec<String> {
         let policies = self.threads.iter().filter_map(policy_trouble);
         let pages = self.pages(|process| process.is_elsewhere());
@@ -28,7 +27,6 @@ impl Report {
     }
 
     /// The problems that are not one thread's, a line each.
-    #[must_use]
     pub fn losses(&self) -> Vec<String> {
         let end = self.cell_end.as_ref().map(CellEnd::sentence);
         let losses = [end, self.came_otherwise(), self.shared(), self.given_up()];
@@ -36,7 +34,6 @@ impl Report {
     }
 
     /// Remarks that are not problems, a line each.
-    #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let notes = [
             self.left_over().filter(|_| !self.is_without_seats()),
@@ -78,7 +75,6 @@ impl Report {
 
     /// The threads for which there was no seat. Their launcher knows whether they should have had
     /// one.
-    #[must_use]
     pub fn left_over(&self) -> Option<String> {
         if self.unseated == 0 {
             return None;
@@ -101,7 +97,6 @@ impl Report {
     }
 
     /// Whether no thread was to get a seat, because only `fit` was requested.
-    #[must_use]
     pub fn is_without_seats(&self) -> bool {
         self.fit.is_some() && !self.threads.iter().any(SeatedThread::has_seat)
     }
@@ -211,7 +206,6 @@ impl Behind {
 
 impl SeatedThread {
     /// Its task by number and, if any, name.
-    #[must_use]
     pub fn task_label(&self) -> Option<String> {
         self.task.map(|task| match &self.task_name {
             Some(name) => format!("{task} {}", visible(name)),

@@ -50,7 +50,6 @@ pub struct ComputerCpus {
 
 impl ComputerCpus {
     /// Another machine, all of whose CPUs may be used, with its gathered files, if any.
-    #[must_use]
     pub fn of_machine(topology: Topology, root: Option<Root>) -> Self {
         let usable = topology.os_indices().collect();
         ComputerCpus { topology, usable, root, ..ComputerCpus::default() }
@@ -66,7 +65,6 @@ impl ComputerCpus {
     }
 
     /// The usable CPUs that are not isolated, or all of them if all are.
-    #[must_use]
     pub fn usual(&self) -> CpuSet {
         let usual = self.usable.without(&self.set_apart);
         if usual.is_empty() { self.usable.clone() } else { usual }
@@ -90,7 +88,6 @@ impl ComputerCpus {
 }
 
 /// The CPUs with the same last-level cache, or, without known caches, NUMA node or package.
-#[must_use]
 pub fn around(topology: &Topology, cpu: u32) -> CpuSet {
     let Some(own) = topology.pu(cpu) else { return CpuSet::single(cpu) };
     let level = if own.l3.is_some() {
@@ -162,7 +159,6 @@ fn is_like(member: &str, known: &str) -> bool {
 }
 
 /// Advice for another tool's member.
-#[must_use]
 pub fn foreign(member: &str) -> Option<&'static str> {
     let member = member.trim();
     if is_set(member) {
@@ -258,7 +254,6 @@ pub enum SetError {
 }
 
 /// Whether a member names a set of CPUs (`cpus:14-15`, `l3:0`).
-#[must_use]
 pub fn is_set(member: &str) -> bool {
     let is_part =
         |(word, _): (&str, &str)| word == CPUS || word == CPU || Level::named(word).is_some();

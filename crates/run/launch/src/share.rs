@@ -241,7 +241,6 @@ pub fn check_rules(start: &LaunchInstance, have_sets: bool) -> Result<(), ShareE
 }
 
 /// A start's seats in a line; `None` if it takes all.
-#[must_use]
 pub fn sentence(start: &LaunchInstance, seats: &SeatList) -> Option<String> {
     let of = seats.cpus.len();
     let takes = match seats.own.len() {

@@ -54,13 +54,11 @@ pub struct ReceivedSignal {
 
 impl ReceivedSignal {
     /// Whether it asks the job to stop.
-    #[must_use]
     pub fn asks_to_stop(&self) -> bool {
         [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU].contains(&self.signal)
     }
 
     /// Whether it requests the end.
-    #[must_use]
     pub fn asks_to_end(&self) -> bool {
         [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT].contains(&self.signal)
     }
@@ -89,7 +87,6 @@ impl Signals {
     }
 
     /// Waits at most this long for a signal; `None` for `SIGCHLD` or after the time.
-    #[must_use]
     pub fn next(&self, wait: Duration) -> Option<ReceivedSignal> {
         self.take(wait).filter(|came| came.signal != libc::SIGCHLD)
     }
@@ -202,12 +199,12 @@ impl ReceivedSignal {
 }
 
 /// If this fails, the process has ended.
-pub(crate) fn send(pid: Tid, signal: i32) {
+pub fn send(pid: Tid, signal: i32) {
     // SAFETY: sends a signal, and touches no memory.
     unsafe { libc::kill(pid, signal) };
 }
 
-pub(crate) fn let_end() {
+pub fn let_end() {
     let none = set([]);
     // SAFETY: the set is valid, and nothing is written.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut()) };

@@ -189,31 +189,26 @@ impl ThreadTable {
     }
 
     /// The records, in order of seating.
-    #[must_use]
     pub fn records(&self) -> &[ThreadRecord] {
         &self.records
     }
 
     /// The number of threads to seat.
-    #[must_use]
     pub fn created(&self) -> usize {
         self.created
     }
 
     /// The number of skipped threads.
-    #[must_use]
     pub fn skipped(&self) -> usize {
         self.skipped
     }
 
     /// The threads without a seat, except skipped ones.
-    #[must_use]
     pub fn unseated(&self) -> usize {
         self.unseated
     }
 
     /// The processes that ended before they could take a seat.
-    #[must_use]
     pub fn helpers(&self) -> usize {
         self.helpers
     }

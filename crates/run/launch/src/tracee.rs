@@ -22,14 +22,14 @@ const SPINS: u32 = 200;
 const PAUSE: std::time::Duration = std::time::Duration::from_micros(50);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WaitStatus {
+pub enum WaitStatus {
     Ended(Ending),
     Stopped(TraceeStop),
     Continued,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TraceeStop {
+pub enum TraceeStop {
     Cloned,
     Forked,
     Executed,
@@ -71,7 +71,7 @@ fn stop(event: libc::c_int, signal: libc::c_int) -> TraceeStop {
 }
 
 /// A thread with a report, which stays until [`take_report`], and whether it ended.
-pub(crate) fn next_report() -> Option<(Tid, bool)> {
+pub fn next_report() -> Option<(Tid, bool)> {
     // SAFETY: an all-zero siginfo_t is valid.
     let mut found: libc::siginfo_t = unsafe { std::mem::zeroed() };
     let which = libc::WEXITED
@@ -89,7 +89,7 @@ pub(crate) fn next_report() -> Option<(Tid, bool)> {
 }
 
 /// For a dead thread, this frees its number.
-pub(crate) fn take_report(tid: Tid) -> Option<WaitStatus> {
+pub fn take_report(tid: Tid) -> Option<WaitStatus> {
     let mut status = 0;
     let which = libc::WNOHANG | libc::__WALL | libc::WUNTRACED | libc::WCONTINUED;
     // SAFETY: `status` is writable.
@@ -99,7 +99,7 @@ pub(crate) fn take_report(tid: Tid) -> Option<WaitStatus> {
 
 /// `None` if the thread has died and its report must wait: a first thread's comes after those of
 /// all its process's other threads.
-pub(crate) fn wait_for(tid: Tid, is_first: bool) -> Option<WaitStatus> {
+pub fn wait_for(tid: Tid, is_first: bool) -> Option<WaitStatus> {
     if !is_first {
         let mut status = 0;
         // SAFETY: `status` is writable.
@@ -123,36 +123,36 @@ pub(crate) fn wait_for(tid: Tid, is_first: bool) -> Option<WaitStatus> {
 ///
 /// # Errors
 /// The kernel's error: `EPERM` if tracing is forbidden, or another process traces the thread.
-pub(crate) fn seize(tid: Tid, sees_ends: bool) -> io::Result<()> {
+pub fn seize(tid: Tid, sees_ends: bool) -> io::Result<()> {
     let ends = if sees_ends { libc::PTRACE_O_TRACEEXIT } else { 0 };
     call(libc::PTRACE_SEIZE, tid, (OPTIONS | ends) as usize)
 }
 
 // A thread may die at any moment. These calls then fail with ESRCH; its end is reported as usual.
 
-pub(crate) fn resume(tid: Tid, signal: i32) {
+pub fn resume(tid: Tid, signal: i32) {
     let _ = call(libc::PTRACE_CONT, tid, signal as usize);
 }
 
-pub(crate) fn step(tid: Tid) {
+pub fn step(tid: Tid) {
     let _ = call(libc::PTRACE_SINGLESTEP, tid, 0);
 }
 
 /// Leaves a thread in its group stop.
-pub(crate) fn listen(tid: Tid) {
+pub fn listen(tid: Tid) {
     let _ = call(libc::PTRACE_LISTEN, tid, 0);
 }
 
-pub(crate) fn interrupt(tid: Tid) {
+pub fn interrupt(tid: Tid) {
     let _ = call(libc::PTRACE_INTERRUPT, tid, 0);
 }
 
-pub(crate) fn detach(tid: Tid, signal: i32) {
+pub fn detach(tid: Tid, signal: i32) {
     let _ = call(libc::PTRACE_DETACH, tid, signal as usize);
 }
 
 /// A new thread's number, or the former number of a thread that executed a program.
-pub(crate) fn message(tid: Tid) -> Option<Tid> {
+pub fn message(tid: Tid) -> Option<Tid> {
     let mut message: libc::c_ulong = 0;
     call(libc::PTRACE_GETEVENTMSG, tid, (&raw mut message).expose_provenance()).ok()?;
     Tid::try_from(message).ok()
@@ -162,7 +162,7 @@ pub(crate) fn message(tid: Tid) -> Option<Tid> {
 ///
 /// # Errors
 /// The kernel's error.
-pub(crate) fn registers(tid: Tid, registers: &mut [u64]) -> io::Result<usize> {
+pub fn registers(tid: Tid, registers: &mut [u64]) -> io::Result<usize> {
     let mut place =
         libc::iovec { iov_base: registers.as_mut_ptr().cast(), iov_len: size_of_val(registers) };
     call_at(libc::PTRACE_GETREGSET, tid, ORDINARY, (&raw mut place).expose_provenance())?;
@@ -173,7 +173,7 @@ pub(crate) fn registers(tid: Tid, registers: &mut [u64]) -> io::Result<usize> {
 ///
 /// # Errors
 /// The kernel's error.
-pub(crate) fn set_registers(tid: Tid, registers: &[u64]) -> io::Result<()> {
+pub fn set_registers(tid: Tid, registers: &[u64]) -> io::Result<()> {
     let mut place = libc::iovec {
         iov_base: registers.as_ptr().cast_mut().cast(),
         iov_len: size_of_val(registers),
@@ -185,7 +185,7 @@ pub(crate) fn set_registers(tid: Tid, registers: &[u64]) -> io::Result<()> {
 ///
 /// # Errors
 /// The kernel's error.
-pub(crate) fn signal_mask(tid: Tid) -> io::Result<u64> {
+pub fn signal_mask(tid: Tid) -> io::Result<u64> {
     let mut mask: u64 = 0;
     call_at(libc::PTRACE_GETSIGMASK, tid, SIGNALS_BYTES, (&raw mut mask).expose_provenance())?;
     Ok(mask)
@@ -195,7 +195,7 @@ pub(crate) fn signal_mask(tid: Tid) -> io::Result<u64> {
 ///
 /// # Errors
 /// The kernel's error.
-pub(crate) fn set_signal_mask(tid: Tid, mask: u64) -> io::Result<()> {
+pub fn set_signal_mask(tid: Tid, mask: u64) -> io::Result<()> {
     call_at(libc::PTRACE_SETSIGMASK, tid, SIGNALS_BYTES, (&raw const mask).expose_provenance())
 }
 
@@ -203,7 +203,7 @@ pub(crate) fn set_signal_mask(tid: Tid, mask: u64) -> io::Result<()> {
 ///
 /// # Errors
 /// The kernel's error: `EFAULT` if nothing is mapped.
-pub(crate) fn read_memory(tid: Tid, at: u64, to: &mut [u8]) -> io::Result<()> {
+pub fn read_memory(tid: Tid, at: u64, to: &mut [u8]) -> io::Result<()> {
     let here = libc::iovec { iov_base: to.as_mut_ptr().cast(), iov_len: to.len() };
     let there =
         libc::iovec { iov_base: ptr::without_provenance_mut(at as usize), iov_len: to.len() };
@@ -216,7 +216,7 @@ pub(crate) fn read_memory(tid: Tid, at: u64, to: &mut [u8]) -> io::Result<()> {
 ///
 /// # Errors
 /// The kernel's error: `EFAULT` if nothing is mapped, or writing is forbidden.
-pub(crate) fn write_memory(tid: Tid, at: u64, from: &[u8]) -> io::Result<()> {
+pub fn write_memory(tid: Tid, at: u64, from: &[u8]) -> io::Result<()> {
     let here = libc::iovec { iov_base: from.as_ptr().cast_mut().cast(), iov_len: from.len() };
     let there =
         libc::iovec { iov_base: ptr::without_provenance_mut(at as usize), iov_len: from.len() };

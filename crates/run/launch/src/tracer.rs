@@ -54,7 +54,7 @@ const RESUMED: [libc::c_long; 8] = [
 const TRACER: &str = "tracer";
 
 #[derive(Debug)]
-pub(crate) struct Tracer {
+pub struct Tracer {
     leader: Tid,
     traced: HashMap<Tid, Traced>,
     /// Threads that stopped before their creators did.

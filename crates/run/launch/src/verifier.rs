@@ -172,13 +172,11 @@ impl MemoryReport {
 
 impl ProcessMemory {
     /// Whether it has memory on other than the requested nodes.
-    #[must_use]
     pub fn is_elsewhere(&self) -> bool {
         self.elsewhere_bytes.is_some_and(|bytes| bytes > 0)
     }
 
     /// A line for people: how much memory is on which nodes.
-    #[must_use]
     pub fn sentence(&self) -> String {
         let own: u64 = self.nodes.iter().map(|on| on.own_bytes).sum();
         let parts: Vec<String> = self
@@ -205,7 +203,6 @@ impl ProcessMemory {
 }
 
 /// Bytes in the largest unit with a number of one or more.
-#[must_use]
 pub fn size(bytes: u64) -> String {
     let kib = bytes as f64 / 1024.0;
     let mib = kib / 1024.0;

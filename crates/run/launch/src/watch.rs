@@ -23,7 +23,7 @@ const LONGEST_BEHIND: Duration = Duration::from_secs(1);
 const SHARE: u32 = 50;
 
 #[derive(Debug)]
-pub(crate) struct ProcessWatch {
+pub struct ProcessWatch {
     /// The processes with their starts, in clock ticks after the boot: one may end between two
     /// looks, and another program get its PID. `None` if the start was unreadable: then the PID
     /// decides.

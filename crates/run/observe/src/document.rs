@@ -72,7 +72,6 @@ pub struct PhaseNote {
 impl ObservationDocument {
     /// The command that uses the pattern, if it has edges, with the written file or a suggested
     /// name.
-    #[must_use]
     pub fn next_step(&self, file: Option<&Path>) -> Option<String> {
         let inside: f64 = self.pattern.edges.iter().map(|edge| edge.messages).sum();
         let outside: f64 = self.observation.outsiders.iter().map(|one| one.wakeups).sum();
@@ -90,7 +89,6 @@ impl ObservationDocument {
 
 impl Observation {
     /// The document.
-    #[must_use]
     pub fn document(&self, name: &str) -> ObservationDocument {
         // The note has the key `observation`, and contains all that the pattern has there.
         let pattern = Pattern { observation: None, ..self.pattern(name) };

@@ -4,7 +4,7 @@ mod functions;
 mod handoffs;
 mod programs;
 
-pub(crate) use handoffs::{GoroutineHandoffs, HandoffsError};
+pub use handoffs::{GoroutineHandoffs, HandoffsError};
 
 use seatmap_data::document::visible;
 use seatmap_launch::runtime::is_of_go;
@@ -13,13 +13,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
 #[derive(Debug, Default)]
-pub(crate) struct GoPrograms {
+pub struct GoPrograms {
     files: HashMap<PathBuf, bool>,
 }
 
 impl GoPrograms {
     /// An unreadable file counts as another language's.
-    pub(crate) fn look(&mut self, pids: impl IntoIterator<Item = Tid>) {
+    pub fn look(&mut self, pids: impl IntoIterator<Item = Tid>) {
         let distinct: BTreeSet<Tid> = pids.into_iter().collect();
         for file in distinct.into_iter().filter_map(task::program_file) {
             self.files.entry(file).or_insert_with_key(|file| is_of_go(file));
@@ -27,7 +27,7 @@ impl GoPrograms {
     }
 
     /// The beginning of a sentence. `is_counted` says whether handed goroutines are counted.
-    pub(crate) fn unseen(&self, is_counted: bool) -> Option<String> {
+    pub fn unseen(&self, is_counted: bool) -> Option<String> {
         let of_go = self.files.iter().filter(|(_, is_of_go)| **is_of_go);
         let names: BTreeSet<String> = of_go
             .filter_map(|(file, _)| Some(visible(&file.file_name()?.to_string_lossy()).to_string()))

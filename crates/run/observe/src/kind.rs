@@ -39,7 +39,6 @@ impl TalkKind {
     ];
 
     /// The kind's name.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             TalkKind::Futex => "futex",

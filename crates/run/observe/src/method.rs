@@ -34,7 +34,6 @@ impl Method {
     ];
 
     /// The name on the command line and in files.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Method::Wakeups => "wakeups",
@@ -47,7 +46,6 @@ impl Method {
     }
 
     /// The communication that the method cannot observe, as the end of a sentence.
-    #[must_use]
     pub fn misses(self) -> &'static str {
         match self {
             Method::Wakeups => {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 /// `worker#0`, `worker#1`.
-pub(crate) fn numbered<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+pub fn numbered<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let names: Vec<&str> =
         names.into_iter().map(|name| if name.is_empty() { "unnamed" } else { name }).collect();
     let mut counts: HashMap<&str, usize> = HashMap::new();

@@ -98,20 +98,17 @@ pub struct Observation {
 
 impl Observation {
     /// The duration, in seconds.
-    #[must_use]
     pub fn seconds(&self) -> f64 {
         let ends = self.windows.first().zip(self.windows.last());
         ends.map_or(0.0, |(first, last)| last.to_s - first.from_s)
     }
 
     /// The name of the first task.
-    #[must_use]
     pub fn name(&self) -> &str {
         self.tasks.first().map_or("observed", |task| &task.name)
     }
 
     /// The names of the methods.
-    #[must_use]
     pub fn method_words(&self) -> String {
         let words: Vec<&str> = self.methods.iter().map(|method| method.word()).collect();
         match &words[..] {
@@ -123,7 +120,6 @@ impl Observation {
     }
 
     /// The messages that none of the methods sees, as the end of a sentence.
-    #[must_use]
     pub fn misses(&self) -> &'static str {
         match self.methods[..] {
             [method] => method.misses(),
@@ -135,7 +131,6 @@ impl Observation {
     }
 
     /// Suggests another method if threads worked at the same time with hardly any messages.
-    #[must_use]
     pub fn advice(&self) -> Option<String> {
         let busiest = self.tasks.iter().max_by(|a, b| a.cpu_s.total_cmp(&b.cpu_s))?;
         let workers: BTreeSet<usize> = (0..self.tasks.len())
@@ -170,7 +165,6 @@ impl Observation {
     }
 
     /// Why the overhead was not measured.
-    #[must_use]
     pub fn unmeasured(&self) -> &'static str {
         let program_s: f64 = self.tasks.iter().map(|task| task.cpu_s).sum();
         match self.methods[..] {
@@ -183,7 +177,6 @@ impl Observation {
     }
 
     /// The messages of the whole time.
-    #[must_use]
     pub fn messages(&self) -> f64 {
         self.windows
             .iter()
@@ -192,20 +185,17 @@ impl Observation {
     }
 
     /// Periods with a constant pattern, in order.
-    #[must_use]
     pub fn phases(&self) -> Vec<Phase> {
         phases(&self.windows)
     }
 
     /// One phase's pattern, with the names and loads of the whole.
-    #[must_use]
     pub fn pattern_of(&self, phase: &Phase, name: &str) -> Pattern {
         let load_ns = Some((phase.to_s - phase.from_s).max(0.0) * 1e9);
         Pattern { edges: phase.edges.clone(), load_ns, ..self.pattern(name) }
     }
 
     /// The pattern of each phase, in order.
-    #[must_use]
     pub fn patterns_of_phases(&self, name: &str) -> Vec<Pattern> {
         let phases = self.phases();
         let numbered = phases.iter().enumerate();
@@ -216,7 +206,6 @@ impl Observation {
 
     /// The pattern of the whole time: the sum of all windows. A task's load is its share of a CPU;
     /// 1 is one CPU for the whole time.
-    #[must_use]
     pub fn pattern(&self, name: &str) -> Pattern {
         let edges = self.windows.iter().flat_map(|window| window.edges.iter().cloned());
         let mut pattern = Pattern::gathered(name, self.tasks.len(), edges);

@@ -6,13 +6,13 @@ use seatmap_os::{Root, Tid};
 use std::collections::HashMap;
 
 #[derive(Debug, Default)]
-pub(crate) struct Outsiders {
+pub struct Outsiders {
     by_pid: HashMap<Tid, Outsider>,
 }
 
 impl Outsiders {
     /// Its name is read at the first one; if it has ended, the waking thread's is used, if known.
-    pub(crate) fn count(&mut self, pid: Tid, wakeups: f64, waker: impl FnOnce() -> String) {
+    pub fn count(&mut self, pid: Tid, wakeups: f64, waker: impl FnOnce() -> String) {
         let outsider = self.by_pid.entry(pid).or_insert_with(|| Outsider {
             pid,
             name: task::name(&Root::new("/"), pid).unwrap_or_else(waker),
@@ -23,7 +23,7 @@ impl Outsiders {
     }
 
     /// Most frequent first, without this process.
-    pub(crate) fn all(&self) -> Vec<Outsider> {
+    pub fn all(&self) -> Vec<Outsider> {
         let own = std::process::id() as Tid;
         let others = self.by_pid.values().filter(|outsider| outsider.pid != own);
         let mut all: Vec<Outsider> = others.cloned().collect();

@@ -31,7 +31,6 @@ pub struct Phase {
 
 impl Phase {
     /// The messages of the whole phase.
-    #[must_use]
     pub fn messages(&self) -> f64 {
         self.edges.iter().fold(0.0, |sum, edge| sum + edge.messages)
     }
@@ -87,7 +86,6 @@ impl Stretch {
 }
 
 /// An observation's phases, in order; one if the pattern does not change.
-#[must_use]
 pub fn phases(windows: &[Window]) -> Vec<Phase> {
     let mut stretches = thick(windows.iter().map(Stretch::of));
     // Only adjacent windows, because a phase is a period.

@@ -23,14 +23,14 @@ struct Member {
 
 /// Indexes never change.
 #[derive(Debug, Default)]
-pub(crate) struct Roster {
+pub struct Roster {
     members: Vec<Member>,
     /// The living thread of each TID, or its last one.
     places: HashMap<Tid, usize>,
 }
 
 impl Roster {
-    pub(crate) fn update(&mut self, mut threads: Vec<Born>) {
+    pub fn update(&mut self, mut threads: Vec<Born>) {
         // A process's first thread comes first, because older ones count it as their creator.
         threads.sort_by_key(|thread| (thread.born_ns, thread.tid != thread.pid, thread.tid));
         for born in threads {
@@ -80,7 +80,7 @@ impl Roster {
         self.members.len() - 1
     }
 
-    pub(crate) fn place(&mut self, tid: Tid) -> usize {
+    pub fn place(&mut self, tid: Tid) -> usize {
         match self.places.get(&tid) {
             Some(place) => *place,
             // The kernel's table may have been full.
@@ -92,17 +92,17 @@ impl Roster {
         }
     }
 
-    pub(crate) fn look(&mut self) {
+    pub fn look(&mut self) {
         self.members.iter_mut().filter(|member| member.born.end.is_none()).for_each(Member::look);
     }
 
-    pub(crate) fn living(&self) -> Vec<(Tid, Tid)> {
+    pub fn living(&self) -> Vec<(Tid, Tid)> {
         let living =
             self.members.iter().filter(|member| member.born.end.is_none() && !member.is_left_out);
         living.map(|member| (member.born.pid, member.born.tid)).collect()
     }
 
-    pub(crate) fn forget(&mut self) {
+    pub fn forget(&mut self) {
         self.look();
         self.members.iter_mut().for_each(|member| member.before_ns = member.run_ns);
     }
@@ -110,7 +110,7 @@ impl Roster {
     /// Tasks, and each thread's task, in order of creation. Names are numbered in the order of
     /// paths, which a second run repeats even if threads are created in another order. An omitted
     /// thread's task number is out of range.
-    pub(crate) fn tasks(&self) -> (Vec<ObservedTask>, Vec<usize>) {
+    pub fn tasks(&self) -> (Vec<ObservedTask>, Vec<usize>) {
         let mut order: Vec<usize> = self.program().collect();
         order.sort_by_key(|place| self.members[*place].age());
         let paths = lineage::paths(&order, |place| self.members[place].creator);

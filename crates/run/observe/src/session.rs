@@ -213,25 +213,21 @@ impl ObservationSession {
     }
 
     /// The time since the session began.
-    #[must_use]
     pub fn elapsed(&self) -> Duration {
         self.begun.elapsed()
     }
 
     /// The messages between the program's threads until the last look.
-    #[must_use]
     pub fn messages(&self) -> f64 {
         self.messages
     }
 
     /// The mechanism, and the reason against a better one.
-    #[must_use]
     pub fn mechanism(&self) -> String {
         self.means()
     }
 
     /// Process and number of each thread at the last look, by first sight.
-    #[must_use]
     pub fn threads(&self) -> Vec<(Tid, Tid)> {
         self.roster.living()
     }
@@ -254,7 +250,6 @@ impl ObservationSession {
     }
 
     /// Ends the observation. A living command continues.
-    #[must_use]
     pub fn finish(mut self) -> (Observation, Option<Child>) {
         // On a crowded computer, the CPU times below may be read long after the last look.
         if self.source.has_processes().unwrap_or(false) {
@@ -265,7 +260,6 @@ impl ObservationSession {
     }
 
     /// The result since the session began or restarted.
-    #[must_use]
     pub fn seen(&mut self) -> Observation {
         self.roster.look();
         let (tasks, task_of) = self.roster.tasks();

@@ -26,7 +26,7 @@ const AT_SOCKET: Duration = Duration::from_nanos(40);
 const AT_CALL: Duration = Duration::from_nanos(170);
 
 #[derive(Debug)]
-pub(crate) struct Sockets {
+pub struct Sockets {
     table: Map,
     /// At the kernel's socket tracepoints (Linux 6.3).
     of_sockets: Vec<AttachedProgram>,
@@ -35,11 +35,7 @@ pub(crate) struct Sockets {
 }
 
 impl Sockets {
-    pub(crate) fn begin(
-        btf: &Btf,
-        layout: &FieldOffsets,
-        tables: &Tables,
-    ) -> Result<Self, SocketsError> {
+    pub fn begin(btf: &Btf, layout: &FieldOffsets, tables: &Tables) -> Result<Self, SocketsError> {
         let table = Map::hash(
             "flows",
             programs::KEY_BYTES,
@@ -59,7 +55,7 @@ impl Sockets {
     }
 
     /// `is_pipe_seen` says whether a pipe woke a thread meanwhile.
-    pub(crate) fn talk(&mut self, is_pipe_seen: bool) -> io::Result<Vec<ThreadMessages>> {
+    pub fn talk(&mut self, is_pipe_seen: bool) -> io::Result<Vec<ThreadMessages>> {
         let flows = &mut self.flows;
         self.table.take(|key, value| flows.count(key, value))?;
         let talk = flows.talk();
@@ -68,12 +64,12 @@ impl Sockets {
         Ok(talk)
     }
 
-    pub(crate) fn counts_pipes(&self) -> bool {
+    pub fn counts_pipes(&self) -> bool {
         self.of_calls.is_on()
     }
 
     /// The programs' running time while the kernel timed them, with their added cost.
-    pub(crate) fn run_time(&self) -> io::Result<Duration> {
+    pub fn run_time(&self) -> io::Result<Duration> {
         let of_sockets: Duration = self
             .of_sockets
             .iter()
@@ -85,7 +81,7 @@ impl Sockets {
         Ok(of_sockets + of_calls.time + AT_CALL.mul_f64(of_calls.runs as f64))
     }
 
-    pub(crate) fn unseen(&self) -> Vec<String> {
+    pub fn unseen(&self) -> Vec<String> {
         let bytes = self.flows.unread_bytes();
         let unread = (bytes > 0.0).then(|| {
             format!(
@@ -130,7 +126,7 @@ impl Ground<'_> {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum SocketsError {
+pub enum SocketsError {
     #[error(transparent)]
     Types(#[from] seatmap_os::bpf::BtfError),
     #[error("cannot create eBPF maps: {0}")]

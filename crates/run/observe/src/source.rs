@@ -9,12 +9,12 @@ use std::io;
 use std::time::Duration;
 
 /// A sentence with different endings for one and for several; `None` for 0.
-pub(crate) fn count_of(count: u64, name: &str, [one, several]: [&str; 2]) -> Option<String> {
+pub fn count_of(count: u64, name: &str, [one, several]: [&str; 2]) -> Option<String> {
     let rest = if count == 1 { one } else { several };
     (count > 0).then(|| format!("{} {rest}", counted(count, name)))
 }
 
-pub(crate) trait MessageSource {
+pub trait MessageSource {
     fn name(&self) -> String;
 
     fn methods(&self) -> Vec<Method>;

@@ -5,9 +5,9 @@ use seatmap_data::pattern::Edge;
 use seatmap_os::Tid;
 
 /// A message without a size counts as a cache line, which both threads touch.
-pub(crate) const LINE_BYTES: f64 = 64.0;
+pub const LINE_BYTES: f64 = 64.0;
 
-pub(crate) fn line_edges(messages: impl IntoIterator<Item = ((usize, usize), f64)>) -> Vec<Edge> {
+pub fn line_edges(messages: impl IntoIterator<Item = ((usize, usize), f64)>) -> Vec<Edge> {
     let mut edges: Vec<Edge> = messages
         .into_iter()
         .map(|((from, to), messages)| Edge { from, to, bytes: messages * LINE_BYTES, messages })

@@ -38,7 +38,6 @@ pub struct SharedLine {
 
 impl SharedLine {
     /// Whether separate lines would avoid most transfers.
-    #[must_use]
     pub fn is_false_sharing(&self) -> bool {
         self.falsely > self.truly
     }

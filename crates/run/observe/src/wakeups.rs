@@ -6,7 +6,7 @@ mod layout;
 mod perf;
 mod programs;
 
-pub(crate) use ebpf::{Ebpf, EbpfMethods};
-pub(crate) use layout::FieldOffsets;
-pub(crate) use perf::Perf;
-pub(crate) use programs::{LOST_PAIRS, Tables, insert, look_up_process};
+pub use ebpf::{Ebpf, EbpfMethods};
+pub use layout::FieldOffsets;
+pub use perf::Perf;
+pub use programs::{LOST_PAIRS, Tables, insert, look_up_process};

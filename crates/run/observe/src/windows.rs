@@ -12,9 +12,9 @@ const MOST: usize = 512;
 const STRETCHES: &str = "stretches of time";
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct PairSum {
-    pub(crate) messages: f64,
-    pub(crate) bytes: f64,
+pub struct PairSum {
+    pub messages: f64,
+    pub bytes: f64,
 }
 
 impl PairSum {
@@ -24,26 +24,26 @@ impl PairSum {
     }
 }
 
-pub(crate) type PairSums = HashMap<(usize, usize), PairSum>;
+pub type PairSums = HashMap<(usize, usize), PairSum>;
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Stretch {
-    pub(crate) to: Duration,
-    pub(crate) pairs: PairSums,
+pub struct Stretch {
+    pub to: Duration,
+    pub pairs: PairSums,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Stretches {
+pub struct Stretches {
     all: Vec<Stretch>,
     looks: usize,
     /// Looks in the last window.
     taken: usize,
-    pub(crate) kinds: HashMap<(usize, usize), [f64; TalkKind::ALL.len()]>,
+    pub kinds: HashMap<(usize, usize), [f64; TalkKind::ALL.len()]>,
 }
 
 impl Stretches {
     /// Adds the messages of a look that ends at this time, by index.
-    pub(crate) fn take(
+    pub fn take(
         &mut self,
         to: Duration,
         talk: impl IntoIterator<Item = (usize, usize, ThreadMessages)>,
@@ -75,7 +75,7 @@ impl Stretches {
         }
     }
 
-    pub(crate) fn all(&self) -> &[Stretch] {
+    pub fn all(&self) -> &[Stretch] {
         &self.all
     }
 

@@ -169,7 +169,6 @@ fn words(set: &CpuSet, bytes: u64) -> Vec<u8> {
 
 impl PretendedKernel {
     /// The kernel of a machine, with the program's first process.
-    #[must_use]
     pub fn new(machine: PretendedMachine, pid: Tid) -> Self {
         let record = ProgramRecord::new(pid, machine.allowed.clone());
         let calls = BTreeMap::new();
@@ -184,7 +183,6 @@ impl PretendedKernel {
     }
 
     /// The pretended machine.
-    #[must_use]
     pub fn machine(&self) -> &PretendedMachine {
         &self.machine
     }

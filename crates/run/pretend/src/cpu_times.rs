@@ -20,7 +20,7 @@ struct Times {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct PretendedCpuTimes {
+pub struct PretendedCpuTimes {
     at_s: f64,
     run_ns: Vec<u64>,
     of: HashMap<u32, Times>,
@@ -28,7 +28,7 @@ pub(crate) struct PretendedCpuTimes {
 
 impl PretendedCpuTimes {
     /// Lines about other things than CPUs are this computer's.
-    pub(crate) fn stat(
+    pub fn stat(
         &mut self,
         machine: &PretendedMachine,
         record: &ProgramRecord,

@@ -19,7 +19,6 @@ pub struct HostFacts {
 
 impl HostFacts {
     /// Reads this computer.
-    #[must_use]
     pub fn read(root: &Root) -> Self {
         let [cpuinfo, stat, memory] = ["cpuinfo", "stat", "meminfo"]
             .map(|name| root.read(&format!("/proc/{name}")).unwrap_or_default());

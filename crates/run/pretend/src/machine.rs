@@ -70,32 +70,27 @@ impl PretendedMachine {
     }
 
     /// The kernel's number of CPU bits: one more than the largest index.
-    #[must_use]
     pub fn cpu_bits(&self) -> u32 {
         self.topology.os_indices().max().unwrap_or_default() + 1
     }
 
     /// The topology of the program's CPUs.
-    #[must_use]
     pub fn usable(&self) -> Topology {
         let pus = self.topology.pus.iter().filter(|pu| self.allowed.contains(pu.os));
         Topology { pus: pus.cloned().collect() }
     }
 
     /// The NUMA node of a CPU.
-    #[must_use]
     pub fn node_of(&self, cpu: u32) -> u32 {
         self.topology.pu(cpu).and_then(|pu| pu.numa).unwrap_or_default()
     }
 
     /// The nodes with memory.
-    #[must_use]
     pub fn memory_nodes(&self) -> CpuSet {
         self.nodes.iter().filter(|node| node.has_memory).map(|node| node.os).collect()
     }
 
     /// The kernel's number of node bits.
-    #[must_use]
     pub fn node_bits(&self) -> u32 {
         self.nodes.iter().map(|node| node.os).max().unwrap_or_default() + 1
     }

@@ -23,7 +23,6 @@ pub struct PretendedPolicy {
 impl PretendedPolicy {
     /// A program's requested policy; `None` if the kernel would refuse it. `usable` nodes have
     /// memory.
-    #[must_use]
     pub fn of(number: u32, nodes: &CpuSet, usable: &CpuSet) -> Option<Self> {
         let mode = number & !FLAG_BITS;
         let flags = number & FLAG_BITS;
@@ -38,31 +37,26 @@ impl PretendedPolicy {
     }
 
     /// The number returned by `get_mempolicy`.
-    #[must_use]
     pub fn number(&self) -> u32 {
         self.mode | self.flags
     }
 
     /// Its nodes.
-    #[must_use]
     pub fn nodes(&self) -> &CpuSet {
         &self.nodes
     }
 
     /// Whether it is the kernel's default.
-    #[must_use]
     pub fn is_default(&self) -> bool {
         self.mode == DEFAULT
     }
 
     /// Whether pages go to its nodes in turn.
-    #[must_use]
     pub fn interleaves(&self) -> bool {
         NAMES[self.mode as usize].ends_with("interleave")
     }
 
     /// A page's node, by the policy or the first touching thread's node.
-    #[must_use]
     pub fn node(&self, page: u64, local: u32) -> u32 {
         let count = self.nodes.len().max(1) as u64;
         let rank = if self.interleaves() { page % count } else { 0 };

@@ -54,27 +54,23 @@ pub struct RecordedThread {
 
 impl RecordedThread {
     /// The current mask.
-    #[must_use]
     pub fn mask(&self) -> &CpuSet {
         self.changes.last().map_or(&self.inherited, |change| &change.cpus)
     }
 
     /// Whether the last requested mask was refused.
-    #[must_use]
     pub fn is_refused(&self) -> bool {
         let last_s = self.changes.last().map_or(f64::NEG_INFINITY, |change| change.at_s);
         self.refused.last().is_some_and(|refused| refused.at_s >= last_s)
     }
 
     /// The mask at a time.
-    #[must_use]
     pub fn mask_at(&self, at_s: f64) -> &CpuSet {
         let before = self.changes.iter().rev().find(|change| change.at_s <= at_s);
         before.map_or(&self.inherited, |change| &change.cpus)
     }
 
     /// Whether the thread lived at a time.
-    #[must_use]
     pub fn lived_at(&self, at_s: f64) -> bool {
         self.born_s <= at_s && self.ended_s.is_none_or(|ended_s| ended_s >= at_s)
     }
@@ -114,7 +110,6 @@ pub struct ProgramRecord {
 
 impl ProgramRecord {
     /// A record that begins with the program's first thread.
-    #[must_use]
     pub fn new(pid: Tid, mask: CpuSet) -> Self {
         let mut record = ProgramRecord::default();
         record.processes.push(RecordedProcess { pid, parent: 0 });
@@ -140,13 +135,11 @@ impl ProgramRecord {
     }
 
     /// Whether all seen threads have ended.
-    #[must_use]
     pub fn is_over(&self) -> bool {
         self.living.is_empty()
     }
 
     /// The index of a living thread.
-    #[must_use]
     pub fn living(&self, tid: Tid) -> Option<usize> {
         self.living.get(&tid).copied()
     }
@@ -333,7 +326,6 @@ impl ProgramRecord {
     }
 
     /// A thread's CPU: threads with one mask take its CPUs in turn.
-    #[must_use]
     pub fn cpu_of(&self, at: usize) -> u32 {
         let mask = self.threads[at].mask();
         mask.iter().nth(at % mask.len().max(1)).unwrap_or_default()
@@ -343,7 +335,6 @@ impl ProgramRecord {
     /// depends on the computer's load. States shorter than a hundredth of the run count only if
     /// longer ones have fewer than half as many threads: a script's helpers do not show the program
     /// at work.
-    #[must_use]
     pub fn fullest_s(&self, end_s: f64) -> f64 {
         let states = self.states(end_s);
         let least_s = end_s * SETTLED_SHARE;

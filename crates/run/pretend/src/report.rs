@@ -150,13 +150,11 @@ fn seconds(ns: u64) -> f64 {
 
 impl PretendedRun {
     /// The judged moment, in seconds since the program began.
-    #[must_use]
     pub fn judged_at_s(&self) -> f64 {
         self.answers.record.fullest_s(self.lasted_s)
     }
 
     /// The document, with the judgement if there is one.
-    #[must_use]
     pub fn report(&self, judged: Option<&Judged>) -> PretendReport {
         let machine = self.answers.machine();
         let (exit_code, signal) = match self.ending {
@@ -207,7 +205,6 @@ impl PretendedRun {
     }
 
     /// The seating at the judged moment.
-    #[must_use]
     pub fn seating(&self) -> Seating {
         let at_s = self.judged_at_s();
         let machine = self.answers.machine();
@@ -245,7 +242,6 @@ impl PretendedRun {
     }
 
     /// The machine, as far as the program may use it.
-    #[must_use]
     pub fn about(&self) -> String {
         let machine = self.answers.machine();
         format!(
@@ -257,7 +253,6 @@ impl PretendedRun {
     }
 
     /// A row for each thread.
-    #[must_use]
     pub fn threads(&self) -> Vec<[String; 7]> {
         self.answers.record.threads.iter().map(|thread| self.row(thread)).collect()
     }
@@ -283,7 +278,6 @@ impl PretendedRun {
     }
 
     /// The moment that was judged.
-    #[must_use]
     pub fn judged_when(&self, judged: &Judged) -> String {
         format!(
             "judged {:.3} s after the start, with {} of {} alive:",

@@ -10,7 +10,7 @@ use std::ffi::CString;
 const SYSTEM: &str = "sys/devices/system";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum StageFailure {
+pub enum StageFailure {
     UserNamespace,
     Mounts,
     Listener,
@@ -42,7 +42,7 @@ impl StageFailure {
     }
 }
 
-pub(crate) fn files(tree: &MachineTree, root: &Root) -> PrivateFiles {
+pub fn files(tree: &MachineTree, root: &Root) -> PrivateFiles {
     let has_nodes = root.has(NODES);
     let folders: &[&str] = if has_nodes { &[CPUS, NODES] } else { &[SYSTEM] };
     let mut steps: Vec<FileStep> =

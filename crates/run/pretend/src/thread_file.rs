@@ -10,13 +10,13 @@ use seatmap_os::{CpuSet, Tid};
 const PROCESSOR: usize = 39 - 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ThreadFile {
+pub enum ThreadFile {
     Status,
     Stat,
 }
 
 impl ThreadFile {
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             ThreadFile::Status => "status",
             ThreadFile::Stat => "stat",
@@ -24,12 +24,12 @@ impl ThreadFile {
     }
 }
 
-pub(crate) fn can_be(path: &str) -> bool {
+pub fn can_be(path: &str) -> bool {
     path.ends_with("/status") || path.ends_with("/stat")
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FileOfThread {
+pub struct FileOfThread {
     pub file: ThreadFile,
     pub tid: Tid,
     /// Whether it is about one thread: the `stat` of a process has the times of all.
@@ -37,14 +37,14 @@ pub(crate) struct FileOfThread {
 }
 
 impl FileOfThread {
-    pub(crate) fn path(self) -> String {
+    pub fn path(self) -> String {
         let tid = self.tid;
         let folder = if self.is_of_thread { format!("{tid}/task/{tid}") } else { tid.to_string() };
         format!("/proc/{folder}/{}", self.file.name())
     }
 }
 
-pub(crate) fn named(path: &str, caller: Tid) -> Option<FileOfThread> {
+pub fn named(path: &str, caller: Tid) -> Option<FileOfThread> {
     let inside = path.strip_prefix("/proc/")?;
     let (inside, file) = [ThreadFile::Status, ThreadFile::Stat]
         .into_iter()
@@ -60,7 +60,7 @@ pub(crate) fn named(path: &str, caller: Tid) -> Option<FileOfThread> {
     Some(FileOfThread { file, tid, is_of_thread })
 }
 
-pub(crate) fn stat_on(stat: &str, cpu: u32) -> String {
+pub fn stat_on(stat: &str, cpu: u32) -> String {
     let (name, fields) = stat.rsplit_once(") ").unwrap_or((stat, ""));
     let fields: Vec<String> = (0..)
         .zip(fields.split_ascii_whitespace())
@@ -69,7 +69,7 @@ pub(crate) fn stat_on(stat: &str, cpu: u32) -> String {
     format!("{name}) {}\n", fields.join(" "))
 }
 
-pub(crate) fn status_on(status: &str, machine: &PretendedMachine, cpus: &CpuSet) -> String {
+pub fn status_on(status: &str, machine: &PretendedMachine, cpus: &CpuSet) -> String {
     let nodes = machine.memory_nodes();
     let mut text = String::with_capacity(status.len());
     for line in status.lines() {

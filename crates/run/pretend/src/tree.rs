@@ -54,7 +54,6 @@ pub struct MachineTree {
 impl MachineTree {
     /// The files of a machine. Facts outside the topology, such as processor flags and memory size,
     /// are this computer's.
-    #[must_use]
     pub fn of(machine: &PretendedMachine, host: &HostFacts) -> Self {
         let mut tree = MachineTree::default();
         tree.lists(machine);

@@ -61,7 +61,6 @@ pub enum UnitState {
 
 impl UnitState {
     /// The state as the label of a metric.
-    #[must_use]
     pub fn label(self) -> &'static str {
         match self {
             UnitState::AsItWas => "as-it-was",
@@ -105,7 +104,6 @@ impl UnitBaselines {
 
     /// Compares each unit with its good state. If all programs were examined, includes missing
     /// units.
-    #[must_use]
     pub fn judge(&self, seating: &Seating, looked_at_all: bool) -> Vec<JudgedUnit> {
         let now = units(seating);
         let gone = self.units.keys().filter(|name| looked_at_all && !now.contains_key(*name));

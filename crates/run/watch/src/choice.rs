@@ -125,7 +125,6 @@ fn hint(nearest: &[String]) -> String {
 impl ProcessChoice {
     /// Chooses these processes, or the control group, or the programs of this name; `None` without
     /// any.
-    #[must_use]
     pub fn named(
         pids: &[Tid],
         with_children: bool,

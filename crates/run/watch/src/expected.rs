@@ -74,7 +74,6 @@ struct Seated {
 
 impl Expected {
     /// The seats of a plan, one per task.
-    #[must_use]
     pub fn of_plan(plan: &Plan) -> Self {
         Expected {
             seats: (0..plan.placement.len())
@@ -126,13 +125,11 @@ impl Expected {
     }
 
     /// Whether the seats are for this process: those on file are only for their own program.
-    #[must_use]
     pub fn concerns(&self, pid: Tid) -> bool {
         self.program.as_ref().is_none_or(|program| program.processes.contains(&pid))
     }
 
     /// The processes with a numbered seat; `None` if any program may take the seats.
-    #[must_use]
     pub fn seated_processes(&self) -> Option<BTreeSet<Tid>> {
         let seated = self.seats.iter().filter_map(|seat| seat.thread);
         self.is_numbered.then(|| seated.map(|(pid, _)| pid).collect())
@@ -140,7 +137,6 @@ impl Expected {
 
     /// The seats of a job's ranks on this computer. `rank_of` gives a process's rank; `seat_of` a
     /// rank's CPUs here, or the name of its node. `here` lists the ranks that belong here.
-    #[must_use]
     pub fn of_ranks(
         seating: &Seating,
         here: &[usize],
@@ -206,7 +202,6 @@ impl Expected {
     }
 
     /// All CPUs of all seats.
-    #[must_use]
     pub fn whole(&self) -> CpuSet {
         self.seats.iter().fold(CpuSet::default(), |whole, seat| whole.with(&seat.cpus))
     }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 #[derive(Debug)]
-pub(crate) struct SystemFiles {
+pub struct SystemFiles {
     pub root: Root,
     pub proc: ProcFolder,
     ticks_per_s: u64,
@@ -143,14 +143,14 @@ impl SystemFiles {
     }
 }
 
-pub(crate) fn hidden_threads(root: &Root) -> Vec<Unseen> {
+pub fn hidden_threads(root: &Root) -> Vec<Unseen> {
     let why = visibility::hidden(root);
     why.map(|why| Unseen { what: "threads".to_owned(), pids: Vec::new(), why })
         .into_iter()
         .collect()
 }
 
-pub(crate) fn is_short(error: &io::Error) -> bool {
+pub fn is_short(error: &io::Error) -> bool {
     let short = [libc::EMFILE, libc::ENFILE, libc::ENOMEM];
     error.raw_os_error().is_some_and(|code| short.contains(&code))
 }

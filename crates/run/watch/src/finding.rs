@@ -89,25 +89,21 @@ impl Finding {
     }
 
     /// Wrong if the condition holds, otherwise a remark.
-    #[must_use]
     pub fn grave_if(self, holds: bool) -> Self {
         Finding { gravity: if holds { Gravity::Wrong } else { Gravity::Remark }, ..self }
     }
 
     /// Sets the process.
-    #[must_use]
     pub fn of(self, pid: Tid) -> Self {
         Finding { pid: Some(pid), ..self }
     }
 
     /// Sets the threads.
-    #[must_use]
     pub fn tids(self, tids: impl IntoIterator<Item = Tid>) -> Self {
         Finding { tids: tids.into_iter().collect(), ..self }
     }
 
     /// Sets the CPUs.
-    #[must_use]
     pub fn on(self, cpus: &CpuSet) -> Self {
         Finding { cpus: cpus.to_string(), ..self }
     }
@@ -152,13 +148,11 @@ impl Finding {
     }
 
     /// Whether it fails every check.
-    #[must_use]
     pub fn is_wrong(&self) -> bool {
         self.gravity == Gravity::Wrong
     }
 
     /// Whether both are about the same thing, with possibly different figures.
-    #[must_use]
     pub fn is_same(&self, other: &Finding) -> bool {
         self.rule == other.rule
             && self.gravity == other.gravity

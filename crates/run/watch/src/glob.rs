@@ -8,7 +8,7 @@ const MOST_SUGGESTED: usize = 3;
 const LONGEST_NAME: usize = 200;
 
 /// `*` stands for any text and `?` for one character.
-pub(crate) fn fits(pattern: &str, name: &str) -> bool {
+pub fn fits(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), name.chars().collect());
     let mut at = 0;
@@ -37,7 +37,7 @@ pub(crate) fn fits(pattern: &str, name: &str) -> bool {
 }
 
 /// Names that contain it, then those with the fewest changed letters, at most a third.
-pub(crate) fn nearest(looked_for: &str, names: impl Iterator<Item = String>) -> Vec<String> {
+pub fn nearest(looked_for: &str, names: impl Iterator<Item = String>) -> Vec<String> {
     let looked_for = looked_for.trim_matches(['*', '?']).to_lowercase();
     if looked_for.is_empty() || looked_for.len() > LONGEST_NAME {
         return Vec::new();

@@ -90,7 +90,6 @@ pub struct ThreadSeat {
 }
 
 /// The threads' seats, by PID and TID.
-#[must_use]
 pub fn seats(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec<ThreadSeat> {
     let Some(expected) = &criteria.expected else { return Vec::new() };
     let facts = SeatingFacts::new(seating, topology, Some(expected));
@@ -118,7 +117,6 @@ type Judge = fn(&SeatingFacts) -> Vec<Finding>;
 
 /// The CPUs of an unbound process: those of its cell, or the usual ones allowed by its control
 /// group.
-#[must_use]
 pub fn unbound_cpus(seating: &Seating, topology: &Topology, pid: Tid) -> CpuSet {
     SeatingFacts::new(seating, topology, None).seats_of(pid)
 }
@@ -150,7 +148,6 @@ pub fn default_rules() -> impl Iterator<Item = &'static str> {
 }
 
 /// Everything wrong, most serious first.
-#[must_use]
 pub fn judge(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec<Finding> {
     let facts = SeatingFacts::new(seating, topology, criteria.expected.as_ref());
     let mut found = expect::judge(&facts);
@@ -216,7 +213,6 @@ pub enum Verdict {
 
 impl Verdict {
     /// The verdict on these findings and unread things.
-    #[must_use]
     pub fn of(seating: &Seating, findings: &[Finding], unseen: &[&Unseen]) -> Self {
         let all_judged = findings.iter().all(|finding| finding.gravity != Gravity::Unseen);
         if findings.iter().any(Finding::is_wrong) {
@@ -232,14 +228,12 @@ impl Verdict {
     }
 
     /// Whether the check fails.
-    #[must_use]
     pub fn fails(self, strict: bool) -> bool {
         self == Verdict::Wrong || strict && self == Verdict::NotAllSeen
     }
 }
 
 /// The unread things that the rules need.
-#[must_use]
 pub fn missed<'a>(
     seating: &'a Seating,
     topology: &Topology,
@@ -261,7 +255,6 @@ pub fn missed<'a>(
 }
 
 /// A process in a sentence: `redis-server (4711)`.
-#[must_use]
 pub fn named_process(process: &Process) -> String {
     format!("{} ({})", process.name, process.pid)
 }

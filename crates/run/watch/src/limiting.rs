@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Limiting {
+pub struct Limiting {
     hierarchies: Hierarchies,
     /// By the text of a `cgroup` file, which many threads share.
     by_membership: HashMap<Vec<u8>, ControlGroups>,

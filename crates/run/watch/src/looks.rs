@@ -15,7 +15,7 @@ const MOST_SEARCHED: usize = 2000;
 const SEARCH_EVERY: u32 = 8;
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Looks {
+pub struct Looks {
     seen: BTreeMap<(Tid, Tid), Seen>,
     begun_ns: u64,
     glances: u32,
@@ -39,7 +39,7 @@ struct Seen {
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Leader {
+pub struct Leader {
     pub parent: Tid,
     pub name: String,
     pub started_ticks: u64,
@@ -71,7 +71,7 @@ impl Last {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct LastLook {
+pub struct LastLook {
     pub threads: Vec<WatchedThread>,
     pub leaders: BTreeMap<Tid, Leader>,
 }
@@ -307,7 +307,7 @@ impl Seen {
 }
 
 /// A share of at most 100: the kernel counts a thread's last tick at the tick's end.
-pub(crate) fn percent(part: u64, whole: u64) -> f64 {
+pub fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { (100.0 * part as f64 / whole as f64).min(100.0) }
 }
 
@@ -358,10 +358,10 @@ fn moves(files: &mut SystemFiles, pid: Tid, tid: Tid) -> Option<u64> {
     migrations(files.proc.read(format_args!("{pid}/task/{tid}/sched")).ok()?)
 }
 
-pub(crate) fn per_second(count: u64, ns: u64) -> f64 {
+pub fn per_second(count: u64, ns: u64) -> f64 {
     if ns == 0 { 0.0 } else { count as f64 / seconds(ns) }
 }
 
-pub(crate) fn seconds(ns: u64) -> f64 {
+pub fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }

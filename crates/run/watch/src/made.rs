@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-pub(crate) struct Made {
+pub struct Made {
     folder: tempfile::TempDir,
     pub now_ns: Arc<AtomicU64>,
 }
 
 #[derive(Clone)]
-pub(crate) struct MadeThread {
+pub struct MadeThread {
     pub name: &'static str,
     pub state: char,
     pub parent: Tid,
@@ -138,6 +138,6 @@ impl Made {
     }
 }
 
-pub(crate) fn pids(pids: &[Tid]) -> crate::ProcessChoice {
+pub fn pids(pids: &[Tid]) -> crate::ProcessChoice {
     crate::ProcessChoice::Processes { pids: pids.to_vec(), with_children: false }
 }

@@ -38,7 +38,6 @@ struct Sums {
 }
 
 /// The metrics of a check.
-#[must_use]
 pub fn text(judged: &Judged) -> String {
     let owners = owners(judged.seating);
     let mut text = String::new();

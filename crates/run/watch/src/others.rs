@@ -16,7 +16,7 @@ const LEAST_PERCENT: f64 = 0.01;
 const MOST_LISTED: usize = 16;
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Others {
+pub struct Others {
     run_ns: HashMap<(Tid, Tid), u64>,
     at_ns: u64,
     is_left_out: bool,

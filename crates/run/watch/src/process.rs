@@ -13,7 +13,7 @@ use seatmap_os::{Tid, devices};
 const MOST_MAPPINGS: usize = 16;
 
 /// Without memory; with devices if the computer has some.
-pub(crate) fn process(
+pub fn process(
     files: &mut SystemFiles,
     pid: Tid,
     leader: Leader,
@@ -55,7 +55,7 @@ fn variables(files: &mut SystemFiles, pid: Tid) -> Vec<crate::seating::Variable>
 
 /// The runtimes that size a process by the CPUs. A process has thousands of mappings, so they are
 /// read only if several threads want a CPU.
-pub(crate) fn runtimes<'t>(
+pub fn runtimes<'t>(
     files: &mut SystemFiles,
     pid: Tid,
     threads: impl Iterator<Item = &'t WatchedThread>,
@@ -99,7 +99,7 @@ fn open_devices(files: &mut SystemFiles, pid: Tid) -> Vec<OpenDevice> {
         .collect()
 }
 
-pub(crate) fn memory(files: &mut SystemFiles, pid: Tid) -> Option<MemoryUsage> {
+pub fn memory(files: &mut SystemFiles, pid: Tid) -> Option<MemoryUsage> {
     let maps = files.proc.read(format_args!("{pid}/numa_maps")).map(numa_maps::parse);
     let resident =
         files.proc.read(format_args!("{pid}/smaps_rollup")).ok().and_then(Resident::parse);

@@ -33,7 +33,6 @@ pub struct RecordingHeader {
 
 impl RecordingHeader {
     /// The header of a recording that starts now.
-    #[must_use]
     pub fn new(
         machine: &str,
         began_at_s: f64,
@@ -237,7 +236,6 @@ pub enum RecordingError {
 
 impl Recording {
     /// Whether a file begins like a recording of any version.
-    #[must_use]
     pub fn is_recording(bytes: &[u8]) -> bool {
         let first = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
         seatmap_data::document::is_kind(first, "seatmap-recording/")

@@ -25,7 +25,6 @@ impl RuleLevel {
         [RuleLevel::Core, RuleLevel::L3, RuleLevel::Numa, RuleLevel::Package];
 
     /// The word in a rule.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             RuleLevel::Core => "core",
@@ -36,7 +35,6 @@ impl RuleLevel {
     }
 
     /// A PU's part, if known.
-    #[must_use]
     pub fn of(self, pu: &Pu) -> Option<u32> {
         match self {
             RuleLevel::Core => pu.core,
@@ -47,7 +45,6 @@ impl RuleLevel {
     }
 
     /// The name in a sentence.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             RuleLevel::Core => "core",
@@ -136,7 +133,6 @@ impl Rule {
     }
 
     /// Every rule without an argument, as typed.
-    #[must_use]
     pub fn words() -> Vec<String> {
         Rule::all().iter().map(ToString::to_string).collect()
     }

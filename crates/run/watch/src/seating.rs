@@ -60,7 +60,6 @@ impl CellCpus {
     }
 
     /// Its CPUs, as a set.
-    #[must_use]
     pub fn set(&self) -> CpuSet {
         CpuSet::of_list(&self.cpus).unwrap_or_default()
     }
@@ -132,7 +131,6 @@ const WANTING_PERCENT: f64 = 30.0;
 
 impl WatchedThread {
     /// The share of one CPU for running and waiting, or only running without counted waits.
-    #[must_use]
     pub fn wanted_percent(&self) -> f64 {
         self.run_percent + self.wait_percent.unwrap_or(0.0)
     }

@@ -25,7 +25,6 @@ pub(crate) const ALONE: &str =
 
 impl Seating {
     /// Why the seating has no programs: they are hidden from this user, or have ended.
-    #[must_use]
     pub fn why_empty(&self) -> String {
         match self.unseen.iter().find(|unseen| unseen.what == "threads" && unseen.pids.is_empty()) {
             Some(hidden) => format!("no program can be seen: {}", hidden.why),
@@ -128,7 +127,6 @@ impl Watcher {
     }
 
     /// The watched processes, ascending.
-    #[must_use]
     pub fn pids(&self) -> Vec<Tid> {
         self.pids.iter().copied().collect()
     }

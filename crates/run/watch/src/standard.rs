@@ -82,7 +82,6 @@ impl RankSeats {
 
 impl Standard {
     /// The program of a seating on file, if that has the seats.
-    #[must_use]
     pub fn reported(&self) -> Option<&ReportedProgram> {
         match &self.seats {
             ExpectedSource::Given(expected) => expected.program.as_ref(),
@@ -91,7 +90,6 @@ impl Standard {
     }
 
     /// Whether seats were given.
-    #[must_use]
     pub fn has_seats(&self) -> bool {
         !matches!(self.seats, ExpectedSource::Launchers)
     }

@@ -37,7 +37,7 @@ enum TraceError {
 }
 
 #[derive(Debug)]
-pub(crate) struct SchedulerTrace(Result<Counting, String>);
+pub struct SchedulerTrace(Result<Counting, String>);
 
 #[derive(Debug)]
 struct Counting {

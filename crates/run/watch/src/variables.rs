@@ -49,7 +49,6 @@ const COUNTS: [&str; 3] = ["GOMAXPROCS", "OMP_THREAD_LIMIT", "UV_THREADPOOL_SIZE
 const MOST_PLACES: usize = 1 << 12;
 
 /// Each variable ends with a zero byte, as in `/proc/PID/environ`.
-#[must_use]
 pub fn binding(environment: &[u8]) -> Vec<Variable> {
     environment
         .split(|byte| *byte == 0)

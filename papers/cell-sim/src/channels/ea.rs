@@ -21,7 +21,6 @@ pub enum Ea {
 
 impl Ea {
     /// Bytes from the start of the memory or local store.
-    #[must_use]
     pub const fn offset(self) -> u32 {
         match self {
             Ea::Memory { offset, .. } | Ea::Local { offset, .. } => offset,
@@ -29,7 +28,6 @@ impl Ea {
     }
 
     /// The address `bytes` bytes further.
-    #[must_use]
     pub const fn further(self, bytes: u32) -> Ea {
         match self {
             Ea::Memory { module, offset } => Ea::Memory { module, offset: offset + bytes },

@@ -7,7 +7,7 @@ use crate::event::EventOutbox;
 const QUADWORD: u32 = 16;
 
 impl Entry {
-    pub(super) fn begin(&mut self, element: Element) {
+    pub fn begin(&mut self, element: Element) {
         if self.is_aligned {
             let within = if element.size < QUADWORD { element.ea.offset() % QUADWORD } else { 0 };
             self.local = self.local.next_multiple_of(QUADWORD) + within;

@@ -44,7 +44,6 @@ pub enum MoveKind {
 
 /// Decodes a 32-bit `mov` with a memory operand at the start of some code; `None` for any other
 /// instruction.
-#[must_use]
 pub fn decode(code: &[u8]) -> Option<MoveInstruction> {
     // A prefix with the fourth bits of the register numbers, unless it makes the operand 64 bits
     // wide.

@@ -28,7 +28,6 @@ pub struct ThreadSample {
 ///
 /// A thread that waits for a CPU has the same state in two samples, so callers must ensure that it
 /// runs between them ([`cpu_ns`](seatmap_os::usage::cpu_ns)).
-#[must_use]
 pub fn of(tid: Tid, within: Duration) -> Option<ThreadSample> {
     machine::of(tid, within)
 }

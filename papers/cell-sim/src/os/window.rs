@@ -54,21 +54,18 @@ impl DoubleMapping {
     }
 
     /// Its address at a multiple of 4 GiB.
-    #[must_use]
     #[inline]
     pub fn high(&self) -> *mut u8 {
         self.high
     }
 
     /// Its address below 4 GiB, or the high one if there was no room.
-    #[must_use]
     #[inline]
     pub fn low(&self) -> *mut u8 {
         self.low
     }
 
     /// Its length.
-    #[must_use]
     #[inline]
     pub fn bytes(&self) -> usize {
         self.bytes
@@ -150,7 +147,6 @@ impl ReservedRange {
     }
 
     /// The first address.
-    #[must_use]
     pub fn start(&self) -> *mut u8 {
         self.start
     }

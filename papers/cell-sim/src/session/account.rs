@@ -24,7 +24,6 @@ impl Spent {
         [Spent::Work, Spent::Channels, Spent::Transfers, Spent::Messages, Spent::Atomics];
 
     /// Its name in a table.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Spent::Work => "work",

@@ -88,7 +88,6 @@ struct Thread {
 impl CellBeSession {
     /// Creates a machine without programs. Contexts without a preferred SPE take those of `seats`
     /// in this order, or all in theirs if `seats` is empty. Numbers beyond the SPEs are ignored.
-    #[must_use]
     pub fn new(model: &Arc<CellModel>, seats: &[u16]) -> Self {
         let all = 0..model.spes() as u16;
         let mut order: Vec<u16> = seats.iter().copied().filter(|seat| all.contains(seat)).collect();
@@ -100,14 +99,12 @@ impl CellBeSession {
     }
 
     /// The session's model.
-    #[must_use]
     pub fn model(&self) -> &Arc<CellModel> {
         &self.model
     }
 
     /// The SPE at this place of a chain of contexts; neighbours on the chain are neighbours on the
     /// ring.
-    #[must_use]
     pub fn chain_seat(model: &CellModel, place: usize) -> u16 {
         let each = model.spes.len();
         let order =
@@ -197,7 +194,6 @@ impl CellBeSession {
     }
 
     /// The thread that runs a context.
-    #[must_use]
     pub fn runner(&self, context: u16) -> Option<u16> {
         self.world.programs().context(context)?.runner
     }
@@ -228,43 +224,36 @@ impl CellBeSession {
     }
 
     /// The time in core cycles.
-    #[must_use]
     pub fn now(&self) -> u64 {
         self.world.now()
     }
 
     /// The time in ticks of the time base.
-    #[must_use]
     pub fn ticks(&self) -> u64 {
         self.world.tick()
     }
 
     /// The time in nanoseconds.
-    #[must_use]
     pub fn now_ns(&self) -> f64 {
         self.now() as f64 / self.model.frequency_ghz
     }
 
     /// The core cycle at this many nanoseconds after the start.
-    #[must_use]
     pub fn cycle_at(&self, ns: u64) -> u64 {
         (ns as f64 * self.model.frequency_ghz) as u64
     }
 
     /// Events so far.
-    #[must_use]
     pub fn events(&self) -> u64 {
         self.world.events()
     }
 
     /// The counts so far.
-    #[must_use]
     pub fn counters(&self) -> CellBeCounters {
         self.world.count(&self.model)
     }
 
     /// The account of each SPE so far.
-    #[must_use]
     pub fn accounts(&self) -> &[SpeAccount] {
         &self.world.programs().accounts
     }
@@ -295,7 +284,6 @@ impl CellBeSession {
     }
 
     /// Describes each waiting task, for the deadlock report.
-    #[must_use]
     pub fn waiting(&self) -> Vec<String> {
         let contexts = self
             .world
@@ -312,13 +300,11 @@ impl CellBeSession {
     }
 
     /// Whether a task is in a call.
-    #[must_use]
     pub fn is_waiting(&self, task: u16) -> bool {
         self.world.calls(task).is_some()
     }
 
     /// Describes a thread that spins until memory changes; `None` if the task is not a thread.
-    #[must_use]
     pub fn spins(&self, task: u16) -> Option<String> {
         let thread = self.threads.iter().find(|thread| thread.task == task)?;
         Some(format!("PPE thread {} spins until memory changes", thread.number))
@@ -352,7 +338,6 @@ impl CellBeSession {
     }
 
     /// The tag mask of updates.
-    #[must_use]
     pub fn tag_mask(&self, context: u16) -> u32 {
         self.world.programs().context(context).map_or(0, |context| context.tag_mask)
     }
@@ -368,7 +353,6 @@ impl CellBeSession {
     }
 
     /// The mask of events that the program reads.
-    #[must_use]
     pub fn event_mask(&self, context: u16) -> u32 {
         self.world.programs().context(context).map_or(0, |context| context.event_mask)
     }
@@ -392,7 +376,6 @@ impl CellBeSession {
     }
 
     /// Reads the decrementer.
-    #[must_use]
     pub fn decrementer(&self, context: u16) -> u32 {
         let tick = self.ticks();
         self.world.programs().context(context).map_or(0, |context| context.decrementer(tick))
@@ -415,13 +398,11 @@ impl CellBeSession {
     }
 
     /// Messages in the inbound mailbox.
-    #[must_use]
     pub fn messages(&self, context: u16) -> usize {
         self.world.programs().context(context).map_or(0, |context| context.inbound.filled())
     }
 
     /// Whether an outbound mailbox has room.
-    #[must_use]
     pub fn has_room(&self, context: u16, mailbox: Outbound) -> bool {
         self.world
             .programs()
@@ -435,7 +416,6 @@ impl CellBeSession {
     }
 
     /// Whether a read of a channel could never end, because only the program itself could fill it.
-    #[must_use]
     pub fn is_hopeless(&self, context: u16, reading: ReadChannel) -> bool {
         let Some(context) = self.world.programs().context(context) else { return true };
         match reading {
@@ -448,7 +428,6 @@ impl CellBeSession {
     }
 
     /// The entries of stalled lists with this tag.
-    #[must_use]
     pub fn stalled_lists(&self, context: u16, tag: u32) -> Vec<u8> {
         let Some(context) = self.world.programs().context(context) else { return Vec::new() };
         context
@@ -487,7 +466,6 @@ impl CellBeSession {
     }
 
     /// The events of a context that a thread can wait for.
-    #[must_use]
     pub fn happened(&self, context: u16) -> u32 {
         self.world.happened(context)
     }

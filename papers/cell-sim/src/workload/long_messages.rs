@@ -57,7 +57,6 @@ impl LongMessages {
     /// one bit (trees, recursive doubling, butterflies), each bit is a step; otherwise all messages
     /// are in one. The heaviest edge sends `largest_bytes`, others in proportion. Returns `None` if
     /// there are too many tasks, or if no task sends.
-    #[must_use]
     pub fn along(pattern: &Pattern, largest_bytes: u32, rounds: u32) -> Option<Self> {
         let heaviest = pattern.edges.iter().map(|edge| edge.bytes).fold(0.0, f64::max);
         if heaviest <= 0.0 || !(2..=MOST_TASKS).contains(&pattern.tasks) {
@@ -81,7 +80,6 @@ impl LongMessages {
     }
 
     /// Steps per round.
-    #[must_use]
     pub fn steps(&self) -> usize {
         self.messages.iter().map(|message| message.step + 1).max().unwrap_or(0)
     }
@@ -118,7 +116,6 @@ impl LongMessages {
 
     /// A lower bound on the cycles of any placement, for ports that move this many bytes per cycle
     /// in each direction.
-    #[must_use]
     pub fn floor_cycles(&self, port_bytes_per_cycle: f64) -> f64 {
         let bytes = (0..self.tasks)
             .map(|task| (0..self.steps()).map(|step| self.busiest_port(task, step)).sum::<u64>())

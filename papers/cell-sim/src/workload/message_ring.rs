@@ -86,7 +86,6 @@ impl ChannelProgram for MessageRing {
 
 impl MessageRing {
     /// Sets the library details.
-    #[must_use]
     pub fn over(self, library: MessageLibrary) -> MessageRingOver {
         MessageRingOver { ring: self, library }
     }

@@ -236,18 +236,18 @@ fn named(create: &Create) -> Result<Option<Wants>, &'static str> {
     }
 }
 
-pub(super) fn failed(error: &CellError) -> Say {
+pub fn failed(error: &CellError) -> Say {
     let kind = if error.is_input() { ErrorOrigin::Request } else { ErrorOrigin::Failed };
     Say::error(kind, with_causes(error))
 }
 
 /// A failed check counts as a fault, because the cell may have any.
-pub(super) fn known_faults(examined: Result<Vec<String>, CellError>) -> Vec<String> {
+pub fn known_faults(examined: Result<Vec<String>, CellError>) -> Vec<String> {
     examined.unwrap_or_else(|error| vec![format!("it cannot be examined: {}", with_causes(&error))])
 }
 
 /// Reconstructs an adopted cell's request, so that it can be suspended and created again.
-pub(super) fn of_record(record: &CellRecord, takes_turns: bool) -> Create {
+pub fn of_record(record: &CellRecord, takes_turns: bool) -> Create {
     Create {
         name: record.name.clone(),
         cpus: Some(record.cpus.clone()),

@@ -21,7 +21,7 @@ const STEADY_BESIDE_REFRESHES: f64 = 5e-3;
 
 /// The most workers of a collective operation: a signal register has a bit for each, and two for
 /// the directions.
-pub(super) const MOST_TOGETHER: usize = 30;
+pub const MOST_TOGETHER: usize = 30;
 
 /// Batches on a real machine, as many as for measuring core distances.
 const BATCHES: u64 = 32;
@@ -119,7 +119,7 @@ fn in_batches<B: Bed>(
     Ok(StatsResult { iterations, spread, overlap, ..median })
 }
 
-pub(super) fn check<E: std::error::Error>(
+pub fn check<E: std::error::Error>(
     rooms: &Rooms,
     options: &StatsOptions,
 ) -> Result<(), StatsError<E>> {
@@ -183,7 +183,7 @@ fn impossible<E: std::error::Error>(text: String) -> Result<(), StatsError<E>> {
     Err(StatsError::Impossible(text))
 }
 
-pub(super) fn once<B: Bed>(
+pub fn once<B: Bed>(
     bed: &mut B,
     rooms: &Rooms,
     options: &StatsOptions,

@@ -56,7 +56,6 @@ impl CellStatsPrimitive {
     ];
 
     /// Its name on the command line.
-    #[must_use]
     pub fn name(self) -> &'static str {
         CellStatsPrimitive::ALL
             .iter()
@@ -65,7 +64,6 @@ impl CellStatsPrimitive {
     }
 
     /// The atomic operation and its operand; `None` for the other experiments.
-    #[must_use]
     pub fn atomic(self) -> Option<(Atomic, u32)> {
         match self {
             CellStatsPrimitive::FetchAdd => Some((Atomic::Add, 3)),
@@ -78,7 +76,6 @@ impl CellStatsPrimitive {
     }
 
     /// Whether a bulk transfer fetches; `None` for the other experiments.
-    #[must_use]
     pub fn transfer(self) -> Option<bool> {
         match self {
             CellStatsPrimitive::DmaGet | CellStatsPrimitive::DmaListGet => Some(true),
@@ -88,7 +85,6 @@ impl CellStatsPrimitive {
     }
 
     /// The collective operation; `None` for the other experiments.
-    #[must_use]
     pub fn collective(self) -> Option<CollectiveKind> {
         match self {
             CellStatsPrimitive::Broadcast => Some(CollectiveKind::Broadcast),
@@ -98,7 +94,6 @@ impl CellStatsPrimitive {
     }
 
     /// Whether it transfers lists.
-    #[must_use]
     pub fn has_list(self) -> bool {
         matches!(self, CellStatsPrimitive::DmaListGet | CellStatsPrimitive::DmaListPut)
     }
@@ -137,7 +132,6 @@ pub struct StatsOptions {
 impl StatsOptions {
     /// CellStats' defaults: one worker on chip 0, memory 0, a million operations after a thousand,
     /// words.
-    #[must_use]
     pub fn new(function: CellStatsPrimitive) -> Self {
         StatsOptions {
             function,
@@ -156,7 +150,6 @@ impl StatsOptions {
     }
 
     /// Bytes between buffers; `None` if all workers share one.
-    #[must_use]
     pub fn stride(&self) -> Option<u32> {
         // By default buffers are consecutive, each on its own lines (128 bytes on the Cell).
         let whole = self.size_bytes.saturating_mul(if self.function.has_list() {

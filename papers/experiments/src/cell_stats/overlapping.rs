@@ -7,7 +7,7 @@ use seatmap_data::port::{ENOUGH_OVERLAP, TaskBeats};
 /// How often a run is lengthened, to twice as many operations each time, before it is refused.
 const LENGTHENED: u32 = 10;
 
-pub(super) trait Overlapping {
+pub trait Overlapping {
     /// The smallest share of a worker's run during which all workers ran; `None` if no worker is
     /// late by chance.
     fn overlap(&self) -> Option<f64>;
@@ -19,7 +19,7 @@ impl Overlapping for StatsResult {
     }
 }
 
-pub(super) fn lengthened<T: Overlapping, E: std::error::Error>(
+pub fn lengthened<T: Overlapping, E: std::error::Error>(
     what: &str,
     mut attempt: impl FnMut(u64) -> Result<T, StatsError<E>>,
 ) -> Result<T, StatsError<E>> {
@@ -35,7 +35,7 @@ pub(super) fn lengthened<T: Overlapping, E: std::error::Error>(
     Err(StatsError::Apart { what: what.to_owned(), overlap: largest })
 }
 
-pub(super) fn runs(timed: &[LoopTimes]) -> Vec<TaskBeats> {
+pub fn runs(timed: &[LoopTimes]) -> Vec<TaskBeats> {
     timed.iter().filter(|task| task.operations > 0).map(LoopTimes::run).collect()
 }
 

@@ -22,7 +22,6 @@ pub struct Rooms {
 impl Rooms {
     /// An ordinary computer: the groups of a level are chips, and the first CPU is the controller
     /// if there is another. `None` if the topology does not have that level.
-    #[must_use]
     pub fn of_computer(
         topology: &Topology,
         pus: &[u32],
@@ -46,7 +45,6 @@ impl Rooms {
 
     /// Seats for this many workers, on one chip first and then on the others; `None` if the machine
     /// has fewer.
-    #[must_use]
     pub fn workers(&self, chip: usize, count: usize) -> Option<Vec<u32>> {
         let others = (0..self.chips.len()).filter(|other| *other != chip);
         let order = std::iter::once(chip).chain(others);
@@ -56,7 +54,6 @@ impl Rooms {
     }
 
     /// The first worker of the first chip, and this many other workers of a chip.
-    #[must_use]
     pub fn workers_beside_the_first(&self, chip: usize, count: usize) -> Option<Vec<u32>> {
         let first = *self.chips.first()?.first()?;
         // One more than needed, because the first worker may be among them.
@@ -66,7 +63,6 @@ impl Rooms {
     }
 
     /// The number of workers.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.chips.iter().map(Vec::len).sum()
     }

@@ -13,7 +13,7 @@ use seatmap_data::port::overlap;
 
 const TOGETHER: u64 = 64;
 
-pub(super) fn rows<B: Bed>(
+pub fn rows<B: Bed>(
     bed: &mut B,
     rooms: &Rooms,
     iterations: u64,

@@ -123,7 +123,7 @@ pub fn survey<B: Bed>(
 }
 
 /// A refusal for lack of overlap is a result; any other error ends the survey.
-pub(super) fn told_apart<T, E: std::error::Error>(
+pub fn told_apart<T, E: std::error::Error>(
     found: Result<T, StatsError<E>>,
 ) -> Result<Result<T, String>, StatsError<E>> {
     match found {

@@ -27,7 +27,6 @@ struct Data {
 
 impl BlackScholes {
     /// This many blocks, and their prices by plain code.
-    #[must_use]
     pub fn new(blocks: u32) -> Self {
         let count = blocks as usize * OPTIONS;
         let mut random = fastrand::Rng::with_seed(u64::from(blocks));

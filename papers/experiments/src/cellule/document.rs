@@ -46,13 +46,11 @@ pub enum CelluleResult {
 
 impl WorkersDocument {
     /// Results of this machine, on these CPUs.
-    #[must_use]
     pub fn new(machine: String, cpus: Vec<u32>, found: CelluleResult) -> Self {
         WorkersDocument { format: FORMAT, machine, cpus, found }
     }
 
     /// As text for a terminal.
-    #[must_use]
     pub fn text(&self) -> String {
         match &self.found {
             CelluleResult::Calls(costs) => text::costs(costs),

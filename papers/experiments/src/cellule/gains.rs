@@ -48,7 +48,6 @@ pub struct SizeGain {
 impl GainFigure {
     /// Its curves as names and points: the gain over a thread per worker, or over a thread per
     /// task.
-    #[must_use]
     pub fn curves(&self, is_per_worker: bool) -> Vec<(String, Vec<(f64, f64)>)> {
         self.series
             .iter()

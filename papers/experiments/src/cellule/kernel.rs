@@ -26,7 +26,6 @@ pub struct KernelShare {
 
 impl KernelShare {
     /// The usage of this many runs.
-    #[must_use]
     pub fn of(used: ResourceUsage, runs: usize) -> Self {
         KernelShare {
             kernel_percent: used.kernel_share().map(|share| 100.0 * share),

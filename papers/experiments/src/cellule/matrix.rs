@@ -30,7 +30,6 @@ struct Data {
 
 impl MatrixProduct {
     /// Two matrices of this size, and their product by plain code.
-    #[must_use]
     pub fn new(size: u32) -> Self {
         let size = size as usize;
         let mut random = fastrand::Rng::with_seed(size as u64);

@@ -50,7 +50,6 @@ pub struct TaskStride {
 
 impl TaskStride {
     /// The argument of a program.
-    #[must_use]
     pub fn argument(self) -> u64 {
         // A program has one argument of 64 bits, as with `spe_context_run`.
         u64::from(self.first) << 32 | u64::from(self.step)

@@ -39,19 +39,16 @@ impl WorkerSeats {
     }
 
     /// One worker for each CPU except the controller's, but at least one.
-    #[must_use]
     pub fn usual_workers(cpus: &[u32]) -> usize {
         cpus.len().saturating_sub(1).max(1)
     }
 
     /// The options for timing calls: all threads spin, unless a worker shares the controller's CPU.
-    #[must_use]
     pub fn for_calls(&self) -> WorkerOptions {
         WorkerOptions { polling: self.polling(Polling::Spin), ..WorkerOptions::default() }
     }
 
     /// The options for running programs: long waits sleep.
-    #[must_use]
     pub fn for_programs(&self) -> WorkerOptions {
         WorkerOptions {
             polling: self.polling(Polling::Adaptive(PROGRAM_SPIN)),

@@ -26,7 +26,6 @@ pub struct SampleSummary {
 
 impl SampleSummary {
     /// The spread of samples from several turns; `None` without samples.
-    #[must_use]
     pub fn of(turns_ns: &[Vec<f64>]) -> Option<Self> {
         let summary = summarise(turns_ns, SEED)?;
         let all = turns_ns.concat();

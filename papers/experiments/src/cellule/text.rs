@@ -24,7 +24,6 @@ pub(super) fn spread(spread: &SampleSummary) -> String {
 }
 
 /// The cost of each call, a table for each number of workers.
-#[must_use]
 pub fn costs(all: &[WorkerCosts]) -> String {
     let mut text = String::new();
     for costs in all {
@@ -60,7 +59,6 @@ pub fn costs(all: &[WorkerCosts]) -> String {
 }
 
 /// A program by each way.
-#[must_use]
 pub fn comparison(found: &WorkersComparison) -> String {
     let [by_runtime, by_worker, by_task] =
         [found.kernel.runtime, found.kernel.thread_per_worker, found.kernel.thread_per_task];
@@ -98,7 +96,6 @@ fn kernel(kernel: KernelShare) -> String {
 }
 
 /// The gains by size.
-#[must_use]
 pub fn gains(figures: &[GainFigure]) -> String {
     let mut text =
         "(Linux - runtime) / Linux in %, over a thread a worker | a thread a task\n".to_owned();
@@ -122,7 +119,6 @@ pub fn gains(figures: &[GainFigure]) -> String {
 }
 
 /// The throughput.
-#[must_use]
 pub fn streams(all: &[Through]) -> String {
     let link = all.first().map_or("", |one| one.link);
     let mut text = format!(

@@ -28,7 +28,6 @@ pub enum CelluleWorkload {
 
 impl CelluleWorkload {
     /// The number of repetitions.
-    #[must_use]
     pub fn iterations(self) -> u32 {
         match self {
             CelluleWorkload::Matrix { iterations, .. } => iterations,
@@ -37,7 +36,6 @@ impl CelluleWorkload {
     }
 
     /// Its data and program.
-    #[must_use]
     pub fn problem(self) -> Box<dyn ParallelProblem> {
         match self {
             CelluleWorkload::Matrix { size, .. } => Box::new(MatrixProduct::new(size)),

@@ -15,7 +15,6 @@ pub struct Chip {
 
 impl Chip {
     /// The cores of these PUs; a PU of unknown core counts as one.
-    #[must_use]
     pub fn new(topology: &Topology, pus: &[u32]) -> Self {
         let mut cores: BTreeMap<(u32, u32), Vec<(u32, u32)>> = BTreeMap::new();
         for os in pus {
@@ -47,7 +46,6 @@ impl Chip {
     }
 
     /// The first hardware thread of a core, around the ring.
-    #[must_use]
     pub fn first(&self, core: usize) -> u32 {
         self.cores
             .get(core % self.cores.len().max(1))

@@ -149,7 +149,6 @@ fn lines_beyond(line: u32, count: usize, rng: &mut Rng) -> impl Iterator<Item = 
 }
 
 /// The lines of shared memory that the measurement needs.
-#[must_use]
 pub fn lines_needed(options: &CurveOptions) -> u32 {
     FIRST_LINE + options.line + 64 * (options.pairs as u32 + 1)
 }

@@ -85,7 +85,6 @@ pub struct MachineLoad {
 impl MachineLoad {
     /// The busy shares in this many cycles. `lanes` has the busy cycles of all links of each lane,
     /// `directories` those of each directory.
-    #[must_use]
     pub fn of(cycles: u64, links: usize, lanes: &[u64], directories: &[u64]) -> Self {
         MachineLoad {
             link_share: most(cycles, lanes) / links.max(1) as f64,
@@ -101,7 +100,6 @@ fn most(cycles: u64, busy: &[u64]) -> f64 {
 impl ChannelsResult {
     /// The seats and lines of the last comparison. For a curve these are the pairs with the
     /// farthest and the nearest CPU.
-    #[must_use]
     pub fn seated(&self) -> Option<ChannelRuns> {
         match &self.figures {
             ExperimentFigures::Curve(curve) => {
@@ -125,7 +123,6 @@ impl ChannelsResult {
 
 impl ExperimentOptions {
     /// Distances from a PU over a candidate line, for this many pairs at once.
-    #[must_use]
     pub fn curve(from: u32, line: u32, pairs: usize, runs: u32, seed: u64) -> Self {
         ExperimentOptions::Curve(curve::CurveOptions {
             from,
@@ -139,7 +136,6 @@ impl ExperimentOptions {
 
     /// Pairs at random and in slices. `lines` defaults to a quarter more candidate lines than
     /// pairs.
-    #[must_use]
     pub fn slices(
         pairs: usize,
         sections: usize,
@@ -159,7 +155,6 @@ impl ExperimentOptions {
     }
 
     /// A producer and its consumer.
-    #[must_use]
     pub fn pairs(seats: PairSeats, iterations: u32, values: u64, seed: u64) -> Self {
         ExperimentOptions::Pairs(pair_gain::PairGainOptions {
             seats,
@@ -172,7 +167,6 @@ impl ExperimentOptions {
 
     /// The renderer with (coordinators, workers of each) and (points of an image's side, images to
     /// run).
-    #[must_use]
     pub fn renderer(
         tasks: (usize, usize),
         lines: Option<usize>,
@@ -215,7 +209,6 @@ impl ExperimentOptions {
     }
 
     /// The experiment with this many timed batches of each pair, for noisy machines.
-    #[must_use]
     pub fn with_batches(mut self, count: u32) -> Self {
         match &mut self {
             ExperimentOptions::Curve(options) => options.batches = count,
@@ -227,7 +220,6 @@ impl ExperimentOptions {
     }
 
     /// The lines of shared memory that the experiment needs.
-    #[must_use]
     pub fn lines_needed(&self) -> u32 {
         match self {
             ExperimentOptions::Curve(options) => curve::lines_needed(options),

@@ -46,7 +46,6 @@ pub struct SeatGain {
 
 impl SeatGain {
     /// All comparisons together; a tick lasts `ns_per_tick` nanoseconds.
-    #[must_use]
     pub fn of(times: &[ComparisonTimes], ns_per_tick: f64) -> Self {
         let speed_ups: Vec<f64> = times.iter().map(ratio).collect();
         let without_search: Vec<f64> =

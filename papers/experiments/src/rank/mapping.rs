@@ -21,13 +21,11 @@ pub struct TaskMapping(Vec<u8>);
 
 impl TaskMapping {
     /// The number of mappings of this many tasks; `None` beyond [`MOST_TASKS`] and for 0.
-    #[must_use]
     pub fn count(tasks: usize) -> Option<u64> {
         (1..=MOST_TASKS).contains(&tasks).then(|| factorial(tasks - 1))
     }
 
     /// The mapping at this index in lexicographic order, from 0; `None` beyond the last.
-    #[must_use]
     pub fn nth(tasks: usize, index: u64) -> Option<Self> {
         if index >= Self::count(tasks)? {
             return None;
@@ -46,7 +44,6 @@ impl TaskMapping {
 
     /// The mapping with these tasks, thread by thread; `None` unless they are a permutation that
     /// begins with 0.
-    #[must_use]
     pub fn new(tasks: Vec<u8>) -> Option<Self> {
         let mut sorted = tasks.clone();
         sorted.sort_unstable();
@@ -56,7 +53,6 @@ impl TaskMapping {
     }
 
     /// Its index in lexicographic order, from 0.
-    #[must_use]
     pub fn index(&self) -> u64 {
         // The digits: how many smaller tasks remained when each was picked.
         (0..self.0.len())
@@ -71,7 +67,6 @@ impl TaskMapping {
     ///
     /// # Panics
     /// There are fewer PUs than tasks.
-    #[must_use]
     pub fn seats(&self, pus: &[u32]) -> Vec<u32> {
         let mut seats = vec![0; self.0.len()];
         for (thread, task) in self.0.iter().enumerate() {
@@ -81,14 +76,12 @@ impl TaskMapping {
     }
 
     /// The inverse mapping: thread a_i executes task i.
-    #[must_use]
     pub fn inverse(&self) -> Self {
         let threads: Vec<u32> = (0..self.0.len() as u32).collect();
         TaskMapping(self.seats(&threads).into_iter().map(|thread| thread as u8).collect())
     }
 
     /// The ring in the other direction: a bidirectional ring is its own mirror image.
-    #[must_use]
     pub fn mirrored(&self) -> Self {
         let tasks = self.0.len() as u8;
         // Task t becomes task -t on the ring, and task 0 stays.

@@ -32,7 +32,6 @@ pub struct MayBeBest {
 
 /// Compares all mappings with the best. `None` for a single run, which shows no differences between
 /// runs, and for a single mapping.
-#[must_use]
 pub fn may_be_best(times: &MappingTimes) -> Option<MayBeBest> {
     let mappings = times.indices().len();
     let runs = times.runs();
@@ -78,7 +77,6 @@ fn residual(logs: &[Vec<f64>], means: &[f64]) -> f64 {
 
 /// The one-sided critical value of Dunnett 1955 for `others` comparisons with one, `freedom`
 /// degrees of freedom and equal numbers of runs, at [`CONFIDENCE`].
-#[must_use]
 pub fn critical(others: usize, freedom: f64) -> f64 {
     let mut low = 0.0;
     let mut high = LARGEST;

@@ -14,7 +14,6 @@ use super::TaskMapping;
 /// | `ring`, `ring-seats` | `[02467531]` as tasks of threads, and as seats of tasks |
 /// | `ring-back`, `ring-back-seats` | `[01357642]` likewise |
 /// | `even-odd`, `even-odd-seats` | `[02461357]` likewise |
-#[must_use]
 pub fn named(tasks: usize) -> Vec<(&'static str, TaskMapping)> {
     let all = 0..tasks as u8;
     let even = all.clone().filter(|task| task % 2 == 0);

@@ -72,7 +72,6 @@ pub struct Ranking {
 
 impl Ranking {
     /// Ranks a complete set of times; otherwise `None`.
-    #[must_use]
     pub fn new(setup: Setup, shard: Option<Shard>, times: &MappingTimes) -> Option<Self> {
         if times.known() < times.total() || times.total() == 0 {
             return None;
@@ -151,7 +150,6 @@ impl Ranking {
     }
 
     /// The ranking as JSON with a final newline.
-    #[must_use]
     pub fn to_json(&self) -> String {
         seatmap_data::document::written(self)
     }

@@ -137,7 +137,6 @@ impl Setup {
     }
 
     /// The program to time.
-    #[must_use]
     pub fn program(&self) -> TimedProgram {
         let Setup {
             tasks, packet_bytes, rounds, is_unidirectional, entry_bytes, poll_cycles, ..
@@ -160,7 +159,6 @@ impl Setup {
     }
 
     /// The seat of each task in one run of one mapping.
-    #[must_use]
     pub fn seats(&self, mapping: &TaskMapping, run: u32) -> Vec<u32> {
         let mut pus = self.pus.clone();
         if self.variant == Variant::Default {
@@ -170,7 +168,6 @@ impl Setup {
     }
 
     /// The seed of the machine's random choices in one run of one mapping.
-    #[must_use]
     pub fn seed_of(&self, job: MappingTrial) -> u64 {
         // A seed of 0 would start without skew.
         fastrand::Rng::with_seed(self.seed_of_run(job.run) ^ job.index.rotate_left(32)).u64(1..)
@@ -183,7 +180,6 @@ impl Setup {
     }
 
     /// The first field in which two setups differ.
-    #[must_use]
     pub fn difference(&self, other: &Self) -> Option<&'static str> {
         [
             (

@@ -27,7 +27,6 @@ pub struct MappingTimes {
 
 impl MappingTimes {
     /// A study of these mappings without times. The indices must ascend.
-    #[must_use]
     pub fn new(indices: Vec<u64>, runs: u32) -> Self {
         let runs = runs as usize;
         MappingTimes { ns: vec![f64::NAN; indices.len() * runs], indices, runs, known: 0 }
@@ -52,7 +51,6 @@ impl MappingTimes {
     }
 
     /// The missing runs.
-    #[must_use]
     pub fn missing(&self) -> Vec<MappingTrial> {
         (0..self.ns.len())
             .filter(|at| self.ns[*at].is_nan())
@@ -64,25 +62,21 @@ impl MappingTimes {
     }
 
     /// The number of known times.
-    #[must_use]
     pub fn known(&self) -> usize {
         self.known
     }
 
     /// The number of all times.
-    #[must_use]
     pub fn total(&self) -> usize {
         self.ns.len()
     }
 
     /// The number of runs of each mapping.
-    #[must_use]
     pub fn runs(&self) -> usize {
         self.runs
     }
 
     /// The mappings' indices in lexicographic order.
-    #[must_use]
     pub fn indices(&self) -> &[u64] {
         &self.indices
     }
@@ -93,7 +87,6 @@ impl MappingTimes {
     }
 
     /// The times of one run, in the order of [`MappingTimes::indices`].
-    #[must_use]
     pub fn of_run(&self, run: usize) -> Vec<f64> {
         self.rows().map(|row| row[run]).collect()
     }

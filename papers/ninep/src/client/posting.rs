@@ -20,7 +20,7 @@ const GATHERED_BYTES: usize = 32 * 1024;
 
 /// Lengths in bytes, oldest first.
 #[derive(Debug, Default)]
-pub(super) struct PostedWrites {
+pub struct PostedWrites {
     lengths: std::collections::VecDeque<usize>,
     failure: Option<io::Error>,
     tag: u16,

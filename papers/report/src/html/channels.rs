@@ -8,7 +8,6 @@ use seatmap_report::html::{document, head};
 
 /// An experiment's result as one HTML file: its text, its curves, and the last comparison on the
 /// machine.
-#[must_use]
 pub fn channels(
     found: &ChannelsResult,
     machine: &str,

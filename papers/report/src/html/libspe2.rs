@@ -10,7 +10,7 @@ use seatmap_experiments::cellule::libspe2::noise::OsNoise;
 use seatmap_report::counted;
 use seatmap_report::duration::duration;
 
-pub(super) fn sentence(found: &Libspe2) -> String {
+pub fn sentence(found: &Libspe2) -> String {
     let Some(run) = found.table.get(&TimedCall::CtxRun) else {
         return "No call was measured.".to_owned();
     };
@@ -22,7 +22,7 @@ pub(super) fn sentence(found: &Libspe2) -> String {
     )
 }
 
-pub(super) fn page(found: &Libspe2) -> Markup {
+pub fn page(found: &Libspe2) -> Markup {
     html! {
         (table(found))
         div.columns { @for figure in &found.figures { (curves(figure)) } }
@@ -51,7 +51,7 @@ fn table(found: &Libspe2) -> Markup {
     }
 }
 
-pub(super) fn curves(figure: &Curves) -> Markup {
+pub fn curves(figure: &Curves) -> Markup {
     let chart = Chart {
         title: String::new(),
         across: figure.across.to_owned(),

@@ -13,7 +13,6 @@ use seatmap_report::html::{document, head};
 const LISTED: usize = 20;
 
 /// A ranking as one HTML file.
-#[must_use]
 pub fn ranking(ranking: &Ranking) -> String {
     let title = format!("{} on {}", ranking.setup.pattern, ranking.setup.machine);
     let lead = html! {

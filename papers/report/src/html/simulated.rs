@@ -11,7 +11,7 @@ use seatmap_experiments::cellule::simulated::inputs::AssumedCost;
 use seatmap_experiments::cellule::simulated::text::origin;
 use seatmap_report::counted;
 
-pub(super) fn sentence(found: &SimulatedCellule) -> String {
+pub fn sentence(found: &SimulatedCellule) -> String {
     let points = found.figures.iter().flat_map(|figure| &figure.series).flat_map(|one| &one.points);
     let gains = points.map(|point| point.gain_percent);
     let most = gains.clone().fold(f64::NEG_INFINITY, f64::max);
@@ -27,7 +27,7 @@ pub(super) fn sentence(found: &SimulatedCellule) -> String {
     )
 }
 
-pub(super) fn page(found: &SimulatedCellule) -> Markup {
+pub fn page(found: &SimulatedCellule) -> Markup {
     html! {
         div.columns { @for figure in &found.figures { (curves(figure)) } }
         (perturbed(&found.perturbed))

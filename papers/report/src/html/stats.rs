@@ -16,7 +16,6 @@ const BANDWIDTH: Title<'static> = Title { text: "bandwidth, GB/s", unit: AxisUni
 
 /// A survey as one HTML file that works offline and without scripts: tables, and the paper's
 /// figures.
-#[must_use]
 pub fn stats(machine: &str, survey: &CellStatsSurvey) -> String {
     let said = recommendations(survey);
     // The first recommendation goes to the page's head, the others to a list.

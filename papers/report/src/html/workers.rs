@@ -16,7 +16,6 @@ use seatmap_report::duration::duration;
 use seatmap_report::html::{document, head};
 
 /// The result as one HTML file that works offline and without scripts.
-#[must_use]
 pub fn workers(document_of: &WorkersDocument) -> String {
     let title = format!("Pinned workers and threads on {}", document_of.machine);
     let cpus = seatmap_os::CpuList(document_of.cpus.clone());
@@ -153,7 +152,7 @@ fn calls(costs: &WorkerCosts) -> Markup {
     }
 }
 
-pub(super) fn spread(of: &SampleSummary) -> Markup {
+pub fn spread(of: &SampleSummary) -> Markup {
     html! { strong { (duration(of.median_ns)) } " ± " (duration(of.deviation_ns)) }
 }
 

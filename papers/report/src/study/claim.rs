@@ -43,7 +43,6 @@ impl ClaimVerdict {
         [Self::Equal, Self::Direction, Self::Miss, Self::Reverse, Self::Calibrated];
 
     /// The verdict's name.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Equal => "equal",
@@ -55,7 +54,6 @@ impl ClaimVerdict {
     }
 
     /// Whether the paper and Seatmap disagree.
-    #[must_use]
     pub fn is_disagreement(self) -> bool {
         matches!(self, Self::Miss | Self::Reverse)
     }
@@ -227,13 +225,11 @@ impl WrittenClaim {
 
 impl PaperClaim {
     /// The published number, if there is one.
-    #[must_use]
     pub fn published(&self) -> Option<f64> {
         self.published.map(|published| published.number)
     }
 
     /// Our figure's verdict.
-    #[must_use]
     pub fn verdict(&self, ours: f64) -> ClaimVerdict {
         if self.kind == ClaimKind::Calibration {
             return ClaimVerdict::Calibrated;
@@ -258,7 +254,6 @@ impl PaperClaim {
     }
 
     /// The rule of the verdict, printed with each figure.
-    #[must_use]
     pub fn rule(&self) -> String {
         if self.kind == ClaimKind::Calibration {
             return "fitted".to_owned();

@@ -131,7 +131,6 @@ impl StudyFigure {
     }
 
     /// This figure with ours.
-    #[must_use]
     pub fn beside(&self, ours: f64) -> MeasuredFigure {
         let published = self.claim.published();
         MeasuredFigure {

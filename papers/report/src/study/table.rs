@@ -165,7 +165,6 @@ impl FilledTable {
     }
 
     /// The table as text for the terminal.
-    #[must_use]
     pub fn text(&self) -> String {
         let lines: Vec<(String, _)> =
             self.lines().into_iter().map(|(what, all)| (line(what), all)).collect();
@@ -186,7 +185,6 @@ impl FilledTable {
     }
 
     /// The table as a section of a page.
-    #[must_use]
     pub fn markdown(&self) -> String {
         let mut text = format!(
             "\n## {}\n\n{}\n\n| {} |",

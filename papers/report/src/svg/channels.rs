@@ -9,14 +9,13 @@ use seatmap_report::svg::curves::{PlotCurve, WIDTH, curves, drawing, height};
 use seatmap_report::svg::{Title, standalone};
 
 /// An experiment's result as a standalone picture.
-#[must_use]
 pub fn channels(found: &ChannelsResult) -> String {
     let (them, across, up) = drawn(found);
     let drawing = drawing(&them, across, up).unwrap_or_default();
     standalone([WIDTH, height(&them)], &drawing)
 }
 
-pub(crate) fn picture(found: &ChannelsResult) -> Markup {
+pub fn picture(found: &ChannelsResult) -> Markup {
     let (them, across, up) = drawn(found);
     curves(&them, across, up)
 }

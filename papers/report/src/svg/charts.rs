@@ -37,7 +37,6 @@ impl Chart {
     }
 
     /// The chart for a page, without its title.
-    #[must_use]
     pub fn picture(&self) -> Markup {
         let [across, up] = self.titles();
         curves(&self.drawn(), across, up)
@@ -45,7 +44,6 @@ impl Chart {
 }
 
 /// Draws charts in a column, except those without points.
-#[must_use]
 pub fn charts(charts: &[Chart]) -> String {
     let mut below = 0.0;
     let mut drawn = Vec::new();

@@ -24,7 +24,6 @@ const UP: Title =
     Title { text: "time of a mapping; the axis does not begin at 0", unit: AxisUnit::Time };
 
 /// The times of all mappings by rank, as a standalone picture.
-#[must_use]
 pub fn ranking(ranking: &Ranking) -> String {
     // XML allows no control characters, not even as references.
     let title = seatmap_data::document::visible(&format!(
@@ -55,7 +54,7 @@ pub fn ranking(ranking: &Ranking) -> String {
 }
 
 /// The curves for a page, which has the text.
-pub(crate) fn picture(ranking: &Ranking) -> Markup {
+pub fn picture(ranking: &Ranking) -> Markup {
     curves(&drawn(ranking), ACROSS, UP)
 }
 

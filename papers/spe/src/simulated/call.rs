@@ -30,7 +30,6 @@ fn pause(spu: &mut SpuState, pause: Pause) {
 }
 
 /// The fault of a command with an inaccessible address.
-#[must_use]
 pub fn failed(context: u32, command: ProgramCommand) -> TransferFault {
     let ProgramCommand { name, kind, local, effective, bytes, tag } = command;
     let is_get = matches!(kind, CommandKind::Get(_) | CommandKind::Reserve);

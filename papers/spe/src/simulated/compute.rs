@@ -39,7 +39,6 @@ impl Compute {
     }
 
     /// The core cycles for this time and count, at this clock.
-    #[must_use]
     pub fn cycles(self, worked_ns: u64, counted: u64, frequency_ghz: f64) -> u64 {
         match self {
             Compute::None => 0,
@@ -53,7 +52,6 @@ impl Compute {
 pub static CHOICE: OnceLock<Compute> = OnceLock::new();
 
 /// The CPU time of the calling thread, if it is charged.
-#[must_use]
 pub fn spent_ns() -> u64 {
     match CHOICE.get() {
         Some(Compute::Host(_)) => seatmap_os::usage::own_cpu_ns(),

@@ -81,7 +81,6 @@ pub fn call(driver: &Arc<Driver>, call: SessionCall) -> u64 {
 }
 
 /// Whether this thread's last call only looked at this context.
-#[must_use]
 pub fn looks_again(context: u16) -> bool {
     SEATED
         .try_with(|seated| seated.borrow().as_ref().and_then(|seated| seated.looked_at))

@@ -49,7 +49,6 @@ impl Wishes {
     }
 
     /// Whether a trace is requested.
-    #[must_use]
     pub fn wants_trace(&self) -> bool {
         self.trace.is_some()
     }

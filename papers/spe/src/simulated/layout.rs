@@ -14,7 +14,6 @@ pub fn use_chip(chip: Option<u8>) {
 }
 
 /// The chip of new contexts.
-#[must_use]
 pub fn chip() -> Option<u8> {
     u8::try_from(CHIP.load(Ordering::Relaxed)).ok()
 }

@@ -28,7 +28,6 @@ pub fn machine() -> Result<&'static SpeMachine, SpeError> {
 }
 
 /// The driver of the simulated Cell, if that is the machine.
-#[must_use]
 pub fn simulated() -> Option<&'static Arc<Driver>> {
     match machine() {
         Ok(SpeMachine::Simulated(driver)) => Some(driver),

@@ -33,7 +33,6 @@ pub struct SimulatedContext {
 
 impl SimulatedContext {
     /// Adds a context to the session.
-    #[must_use]
     pub fn new(
         driver: &Arc<Driver>,
         number: u32,
@@ -81,7 +80,6 @@ impl SimulatedContext {
     }
 
     /// Runs the program until it stops.
-    #[must_use]
     pub fn run(&self, program: Arc<dyn Resumable>, is_fresh: bool) -> StopReason {
         desk::run(&self.driver, self.task, program, is_fresh)
     }
@@ -100,20 +98,17 @@ impl SimulatedContext {
     }
 
     /// Sends a message to the SPU, if there is room.
-    #[must_use]
     pub fn send(&self, value: u32) -> bool {
         self.call(SessionCall::Send { to: self.task, value, by_kernel: self.by_kernel }) != 0
     }
 
     /// Receives a message from the SPU.
-    #[must_use]
     pub fn receive(&self, mailbox: Outbound) -> Option<u32> {
         let answer = self.looking(|from, looks| SessionCall::Receive { from, mailbox, looks });
         (answer & FOUND != 0).then_some(answer as u32)
     }
 
     /// Reads a count.
-    #[must_use]
     pub fn count(&self, what: MailboxCount) -> usize {
         self.looking(|of, looks| SessionCall::Count { of, what, looks }) as usize
     }
@@ -133,7 +128,6 @@ impl SimulatedContext {
     }
 
     /// Whether waits are system calls instead of polling.
-    #[must_use]
     pub fn sleeps(&self) -> bool {
         self.by_kernel
     }
@@ -198,19 +192,16 @@ impl SimulatedContext {
     }
 
     /// Events that have happened, as numbered in [`event`](crate::event).
-    #[must_use]
     pub fn happened(&self) -> u32 {
         self.now(|session, task| u64::from(session.happened(task))) as u32
     }
 
     /// The machine's core cycle after this time in nanoseconds.
-    #[must_use]
     pub fn cycle_in(driver: &Arc<Driver>, ns: u64) -> u64 {
         desk::now(driver, move |session| session.now().saturating_add(session.cycle_at(ns)))
     }
 
     /// Waits until one of these events or a core cycle. Returns whether there was an event.
-    #[must_use]
     pub fn await_events(
         driver: &Arc<Driver>,
         watched_events: &[WatchedEvents],
@@ -225,7 +216,6 @@ impl SimulatedContext {
     }
 
     /// This context's part of a wait for events.
-    #[must_use]
     pub fn watched_events(&self, events: u32) -> WatchedEvents {
         WatchedEvents { context: self.task, events }
     }

@@ -85,13 +85,11 @@ pub struct Driver {
 
 impl Driver {
     /// A new connection.
-    #[must_use]
     pub fn new(model: Arc<CellModel>) -> Self {
         Driver { model, inbox: Mutex::default(), bell: TurnBell::default() }
     }
 
     /// The model of the machine.
-    #[must_use]
     pub fn model(&self) -> &Arc<CellModel> {
         &self.model
     }

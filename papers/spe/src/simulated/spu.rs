@@ -46,7 +46,6 @@ impl CycleCount {
     }
 
     /// Whether there is an uncharged count.
-    #[must_use]
     pub fn has_some(&self) -> bool {
         self.sum > 0
     }

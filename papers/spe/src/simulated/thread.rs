@@ -11,7 +11,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 static LIVING: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
 
 /// Whether the machine is a simulated Cell.
-#[must_use]
 pub fn is_simulated() -> bool {
     simulated().is_some()
 }
@@ -21,7 +20,6 @@ fn with<T>(work: impl FnOnce(&Arc<Driver>) -> T) -> Option<T> {
 }
 
 /// Creates a slot for a thread that will be created next; `None` on this computer.
-#[must_use]
 pub fn open() -> Option<Arc<DriverSlot>> {
     with(desk::open)
 }
@@ -56,14 +54,12 @@ pub fn end(thread: u64) {
 }
 
 /// Whether a thread has not ended.
-#[must_use]
 pub fn lives(thread: u64) -> bool {
     LIVING.lock().unwrap_or_else(PoisonError::into_inner).contains(&thread)
 }
 
 /// Waits until another thread wakes this key's waiters, or until a time in nanoseconds. Returns
 /// whether it was woken.
-#[must_use]
 pub fn park(key: u64, until_ns: Option<u64>) -> bool {
     with(|driver| {
         let ghz = driver.model().frequency_ghz;
@@ -86,7 +82,6 @@ pub fn sleep(ns: u64) {
 }
 
 /// Nanoseconds since the machine's start.
-#[must_use]
 pub fn time_ns() -> u64 {
     with(|driver| {
         let cycles = desk::call(driver, SessionCall::Clock);

@@ -63,7 +63,6 @@ pub struct SpinningThread {
 
 impl RunningThread {
     /// A resumed thread.
-    #[must_use]
     pub fn new(task: u16, desk: Arc<DriverSlot>) -> Self {
         RunningThread { task, desk, asleep: 0 }
     }
@@ -132,7 +131,6 @@ impl SpinningThread {
     }
 
     /// Whether there was a store since its last look.
-    #[must_use]
     pub fn has_unseen(&self) -> bool {
         self.unseen > 0
     }
@@ -159,7 +157,6 @@ impl SpinningThread {
 pub const GIVES_UP: Duration = Duration::from_secs(10);
 
 /// Whether a standstill has lasted too long.
-#[must_use]
 pub fn is_over(since: Instant) -> bool {
     since.elapsed() > GIVES_UP
 }

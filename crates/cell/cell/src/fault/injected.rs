@@ -20,7 +20,7 @@ pub fn spare(child: &mut Command) -> &mut Command {
 }
 
 /// Excludes a guardian from its parent's faults, and passes its own.
-pub(crate) fn spare_guardian(child: &mut Command) -> &mut Command {
+pub fn spare_guardian(child: &mut Command) -> &mut Command {
     spare(child);
     match std::env::var_os(GUARDIAN_FAIL_AT) {
         Some(at) => child.env_remove(GUARDIAN_FAIL_AT).env(FAIL_AT, at),

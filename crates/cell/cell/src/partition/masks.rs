@@ -7,7 +7,7 @@ use seatmap_os::{CpuSet, affinity, task};
 
 /// Records masks that lack some CPU open to all threads: users chose them, and the kernel resets or
 /// empties them when cpusets change. Recorded first, they are restored last.
-pub(super) fn chosen_masks(
+pub fn chosen_masks(
     site: &Site<'_>,
     concerns: impl Fn(&task::ThreadStat) -> bool,
 ) -> Result<Vec<SettingChange>, FileError> {
@@ -24,7 +24,7 @@ pub(super) fn chosen_masks(
         .collect())
 }
 
-pub(super) fn narrowing(site: &Site<'_>, task: &task::ThreadStat, old: &CpuSet) -> SettingChange {
+pub fn narrowing(site: &Site<'_>, task: &task::ThreadStat, old: &CpuSet) -> SettingChange {
     let what = SettingKind::Affinity;
     let path = task.folder();
     let started_ticks = Some(task.started_ticks);
@@ -40,7 +40,7 @@ fn given(mask: CpuSet) -> CpuSet {
     if lasting.is_empty() || !affinity::forgets_offline() { mask } else { lasting }
 }
 
-pub(super) fn renew(site: &Site<'_>, masks: &[SettingChange]) {
+pub fn renew(site: &Site<'_>, masks: &[SettingChange]) {
     for change in masks {
         let now = change.current(site.root);
         if now.is_ok_and(|now| !change.same(&now, &change.new)) {

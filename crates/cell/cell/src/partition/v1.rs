@@ -137,7 +137,6 @@ pub fn rivals(root: &Root, base: &str, own: &str) -> Result<Vec<(String, CpuSet)
 }
 
 /// The fault of an exclusive cpuset.
-#[must_use]
 pub fn fault(root: &Root, group: &str, cell: &CpuSet) -> Option<String> {
     if !root.has(group) {
         return Some("its control group no longer exists".into());

@@ -76,7 +76,6 @@ fn hand_down(site: &mut Site<'_>, base: &str) -> Result<(), ClosingError> {
 }
 
 /// The fault of a partition.
-#[must_use]
 pub fn fault(root: &Root, group: &str) -> Option<String> {
     match root.read(&format!("{group}/cpuset.cpus.partition")) {
         Ok(found) if found == ISOLATED => None,

@@ -42,7 +42,7 @@ fn lacking(
 
 /// Restores CPUs that the kernel removed from masks. Returns those still offline. `taken` as in
 /// [`find`].
-pub(super) fn give(threads: impl IntoIterator<Item = LostCpus>, taken: &CpuSet) -> Vec<Left> {
+pub fn give(threads: impl IntoIterator<Item = LostCpus>, taken: &CpuSet) -> Vec<Left> {
     let lacking = threads.into_iter().filter_map(|LostCpus { thread, now, lost }| {
         let cpus = now.with(&lost).without(taken);
         cpus.give(thread.tid).ok()?;

@@ -32,7 +32,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const LONGEST_LINE: usize = 64;
 
 #[derive(Debug, Default)]
-pub(super) struct Inheritance {
+pub struct Inheritance {
     /// Each with the change that the cell would have recorded.
     pub heirs: Vec<SettingChange>,
     pub unclear: Vec<Left>,
@@ -68,7 +68,7 @@ struct Family<'a> {
 ///
 /// # Errors
 /// [`FileError`]: the threads cannot be listed.
-pub(super) fn find(
+pub fn find(
     root: &Root,
     journal: &CellJournal,
     others: &[CellJournal],

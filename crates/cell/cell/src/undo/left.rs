@@ -22,7 +22,6 @@ impl Left {
     }
 
     /// Masks that lack offline CPUs.
-    #[must_use]
     pub fn masks(cpus: ForgottenCpus) -> Self {
         Left { path: cpus.subject(), why: cpus.reason(), forgotten: Some(cpus) }
     }
@@ -38,7 +37,6 @@ impl Left {
     }
 
     /// Adds the process that waits for these CPUs.
-    #[must_use]
     pub(crate) fn waited_for(self, waiter: seatmap_os::Tid) -> Self {
         match self.forgotten {
             Some(cpus) => Left::masks(ForgottenCpus { waiter: Some(waiter), ..cpus }),

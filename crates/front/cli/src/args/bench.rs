@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The time of a session.
-pub(super) const SESSION: &str = "50ms to 7d";
+pub const SESSION: &str = "50ms to 7d";
 
 /// The most blocks; more would take too long.
 const BLOCKS: std::ops::RangeInclusive<usize> = 1..=100_000;
@@ -274,7 +274,7 @@ fn percent(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| format!("'{text}' is not a percentage such as 3%"))
 }
 
-pub(super) fn confidence(text: &str) -> Result<f64, String> {
+pub fn confidence(text: &str) -> Result<f64, String> {
     let number: Option<f64> = match text.strip_suffix('%') {
         // People write both `95%` and `0.95`.
         Some(percent) => percent.trim().parse().ok().map(|percent: f64| percent / 100.0),

@@ -34,7 +34,7 @@ pub enum AxisUnit {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scaling {
+pub enum Scaling {
     Linear,
     Log,
     /// Square roots: small values stay visible next to large ones, and zero has a position.
@@ -42,7 +42,7 @@ pub(crate) enum Scaling {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Axis {
+pub struct Axis {
     low: f64,
     high: f64,
     scaling: Scaling,
@@ -50,7 +50,7 @@ pub(crate) struct Axis {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Tick {
+pub struct Tick {
     pub value: f64,
     /// From 0 at the low end to 1 at the high end.
     pub position: f64,

@@ -14,7 +14,7 @@ const MOST_DECIMALS: i32 = 15;
 
 /// A linear axis has one unit and as many decimals as its step; on a logarithmic axis each value
 /// has a suitable unit.
-pub(super) fn texts(values: &[f64], unit: AxisUnit, scaling: Scaling) -> Vec<String> {
+pub fn texts(values: &[f64], unit: AxisUnit, scaling: Scaling) -> Vec<String> {
     // The texts must distinguish the nearest ticks; infinite for a single tick.
     let step = values.windows(2).map(|two| two[1] - two[0]).fold(f64::INFINITY, f64::min);
     let most = values.iter().fold(0.0, |most: f64, value| most.max(value.abs()));

@@ -10,7 +10,7 @@ const FACTORS: [&[f64]; 2] = [&[1.0, 2.0, 5.0], &[1.0]];
 const SLACK: f64 = 1e-9;
 
 impl Axis {
-    pub(super) fn round_values(&self, most: usize) -> Vec<f64> {
+    pub fn round_values(&self, most: usize) -> Vec<f64> {
         let low = self.low;
         let high = self.high;
         let most = most.max(2);
@@ -28,7 +28,7 @@ impl Axis {
         if is_enough { logarithmic } else { self.linear(most).into_iter().filter(inside).collect() }
     }
 
-    pub(super) fn round_ends(&self, most: usize) -> [f64; 2] {
+    pub fn round_ends(&self, most: usize) -> [f64; 2] {
         if self.scaling == Scaling::Log {
             // Sizes that double from point to point already have round ends.
             return if self.doubles() { [self.low, self.high] } else { self.factors_around() };

@@ -45,7 +45,7 @@ fn reservation(metric: &str) -> &'static str {
     }
 }
 
-pub(super) fn sentences(results: &BenchResults, cpus: &str) -> Vec<String> {
+pub fn sentences(results: &BenchResults, cpus: &str) -> Vec<String> {
     let only = reservation(&results.metric);
     let runs = counted(results.runs.len(), "run");
     let mut said = Vec::new();
@@ -72,7 +72,7 @@ pub(super) fn sentences(results: &BenchResults, cpus: &str) -> Vec<String> {
 }
 
 /// Curves by block; none for a command without known shares.
-pub(super) fn curves(results: &BenchResults, names: Vec<String>) -> Block {
+pub fn curves(results: &BenchResults, names: Vec<String>) -> Block {
     let curves = names.into_iter().enumerate().filter_map(|(at, name)| {
         let own = results.runs.iter().filter(|run| run.command == at && !run.again);
         let points: Vec<(f64, f64)> = own

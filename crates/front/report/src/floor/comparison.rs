@@ -31,7 +31,6 @@ type Row = [String; 4];
 
 impl<'a> SeatingComparison<'a> {
     /// A plan compared with the placement without it, on a machine's floor plan.
-    #[must_use]
     pub fn new(
         floor: FloorPlan,
         pattern: &'a Pattern,
@@ -70,7 +69,6 @@ impl<'a> SeatingComparison<'a> {
     }
 
     /// Sets the unit of a simulator's counts, by default messages.
-    #[must_use]
     pub fn counting(mut self, unit: &'static str) -> Self {
         if self.unit == "message" {
             self.unit = unit;
@@ -79,7 +77,6 @@ impl<'a> SeatingComparison<'a> {
     }
 
     /// Names the edges channels, for a pattern of channels.
-    #[must_use]
     pub fn of_channels(mut self) -> Self {
         (self.weight, self.unit) = ("channel", "channel");
         self

@@ -21,7 +21,7 @@ const SMALLEST: f64 = 6.0;
 /// Half the diagonal, with and without lines.
 const HOMES: [f64; 2] = [6.5, 3.0];
 
-pub(super) struct Drawing<'a> {
+pub struct Drawing<'a> {
     pub floor: &'a FloorPlan,
     pub pattern: &'a Pattern,
     pub parts: &'a [Option<usize>],

@@ -12,7 +12,7 @@ const MOST_EQUAL_PAIRS: usize = 1000;
 
 /// Two tasks that communicate; both directions if they share a line.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct TaskPair {
+pub struct TaskPair {
     pub from: usize,
     pub to: usize,
     pub bytes: f64,
@@ -20,7 +20,7 @@ pub(super) struct TaskPair {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Flow {
+pub struct Flow {
     /// The load in each direction: bytes, or a simulator's count.
     pub wires: Vec<f64>,
     /// The bytes that cross the border of each area.
@@ -63,7 +63,7 @@ impl Flow {
 }
 
 /// The tasks on each CPU.
-pub(crate) fn tasks_by_seat(placement: &[u32]) -> BTreeMap<u32, Vec<usize>> {
+pub fn tasks_by_seat(placement: &[u32]) -> BTreeMap<u32, Vec<usize>> {
     let mut tasks = BTreeMap::<u32, Vec<usize>>::new();
     for (task, os) in placement.iter().enumerate() {
         tasks.entry(*os).or_default().push(task);
@@ -90,7 +90,7 @@ fn heaviest(bows: BTreeMap<(usize, usize, Option<usize>), f64>) -> Vec<TaskPair>
 
 /// Tasks that communicate, directly or through others, form a part. `None` for tasks without
 /// traffic.
-pub(super) fn parts(pattern: &Pattern) -> Vec<Option<usize>> {
+pub fn parts(pattern: &Pattern) -> Vec<Option<usize>> {
     let mut above: Vec<usize> = (0..pattern.tasks).collect();
     // Union-find: two tasks that communicate get the same first task.
     for edge in pattern.edges.iter().filter(|edge| edge.from.max(edge.to) < pattern.tasks) {

@@ -6,11 +6,11 @@ use crate::svg::number;
 use crate::traffic::{short, three_digits};
 use maud::{Markup, html};
 
-pub(super) const HEIGHT: f64 = 52.0;
+pub const HEIGHT: f64 = 52.0;
 const STEP: f64 = 46.0;
 
 /// One line of marks and one of loads, at least 560 units wide.
-pub(super) fn legend(comparison: &SeatingComparison) -> Markup {
+pub fn legend(comparison: &SeatingComparison) -> Markup {
     let many = comparison.talking_parts() > 1;
     // Three colours are enough to show that they differ.
     let colours: Vec<String> =

@@ -21,7 +21,7 @@ const WIDE: f64 = 6.0;
 /// Room for the borders of the outermost boxes.
 const MARGIN: f64 = 5.0;
 
-pub(super) fn floor(profile: &Profile) -> FloorPlan {
+pub fn floor(profile: &Profile) -> FloorPlan {
     let machine = nested::machine(profile);
     let size = |step: u32| LARGEST - STEP * f64::from(step);
     let steps: Vec<u32> = (0..=STEPS).collect();

@@ -3,7 +3,7 @@
 use crate::palette::{Rgb, colour, hex, is_light};
 
 /// Colours of loads; widths are continuous.
-pub(super) const STEPS: usize = 6;
+pub const STEPS: usize = 6;
 /// Lighter colours of viridis are invisible on a white background.
 const LIGHTEST: f64 = 0.82;
 
@@ -26,11 +26,11 @@ const PARTS: [Rgb; 12] = [
 ];
 /// The colour of tasks without traffic.
 const NOBODY: Rgb = [110, 119, 129];
-pub(super) const HOME: &str = "#009e73";
+pub const HOME: &str = "#009e73";
 
 /// Widths and colours are relative to these.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Most {
+pub struct Most {
     pub load: f64,
     pub pair: f64,
 }
@@ -52,7 +52,7 @@ impl Most {
     }
 }
 
-pub(super) fn step_at(step: usize) -> (String, String) {
+pub fn step_at(step: usize) -> (String, String) {
     let step = step.clamp(1, STEPS);
     let light = LIGHTEST * (STEPS - step) as f64 / (STEPS - 1) as f64;
     (format!("load-{step}"), hex(colour(light)))
@@ -60,7 +60,7 @@ pub(super) fn step_at(step: usize) -> (String, String) {
 
 /// The colour of a part, or of tasks without traffic, and of text on it. More than twelve parts
 /// reuse the colours.
-pub(super) fn part(at: Option<usize>) -> (String, &'static str) {
+pub fn part(at: Option<usize>) -> (String, &'static str) {
     let rgb = at.map_or(NOBODY, |at| PARTS[at % PARTS.len()]);
     (hex(rgb), if is_light(rgb) { "#1b1f24" } else { "#ffffff" })
 }

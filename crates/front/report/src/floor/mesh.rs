@@ -27,7 +27,7 @@ struct Tiles {
     margin: f64,
 }
 
-pub(super) fn floor(profile: &Profile, ways: Ways, columns: u16, memories: &[u16]) -> FloorPlan {
+pub fn floor(profile: &Profile, ways: Ways, columns: u16, memories: &[u16]) -> FloorPlan {
     let margin = if memories.is_empty() { 0.0 } else { MARGIN };
     let rows = ways.fabric.nodes() as u16 / columns.max(1);
     let pitch = ((SIDE - 2.0 * margin) / f64::from(columns))

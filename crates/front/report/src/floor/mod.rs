@@ -58,7 +58,6 @@ pub struct FloorPlan {
 
 impl FloorPlan {
     /// The floor plan of the model's fabric or, without one, of the topology.
-    #[must_use]
     pub fn of(profile: &Profile, model: Option<&CoherentModel>) -> Self {
         // Only a fabric that routes messages has wires; without one, draw the topology.
         let ways = model.and_then(|model| Ways::of(model, profile.topology.os_indices()));
@@ -75,13 +74,11 @@ impl FloorPlan {
     }
 
     /// Marks CPUs as isolated.
-    #[must_use]
     pub fn with_isolated(self, isolated: Vec<u32>) -> Self {
         FloorPlan { isolated, ..self }
     }
 
     /// Rounds width and height up to whole units.
-    #[must_use]
     pub fn fitted(mut self) -> Self {
         (self.width, self.height) = (self.width.ceil(), self.height.ceil());
         self

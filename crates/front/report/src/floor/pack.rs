@@ -6,7 +6,7 @@ use seatmap_measure::appraise::nested::PuGroup;
 
 /// The name's line, enough for the widest border around the box.
 const CAPTION: f64 = 17.0;
-pub(super) const LETTER: f64 = 5.5;
+pub const LETTER: f64 = 5.5;
 
 /// Full rows may be this much larger than the best arrangement.
 const FULL_ROWS: f64 = 1.35;
@@ -20,7 +20,7 @@ const EMPTY: f64 = 0.75;
 const WIDER: [f64; 3] = [2.0, 4.0, 8.0];
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Packed<'a> {
+pub struct Packed<'a> {
     pub group: &'a PuGroup,
     pub width: f64,
     pub height: f64,
@@ -31,7 +31,7 @@ pub(super) struct Packed<'a> {
 
 /// Packs a group with seats of this size to a width as near as possible to `ratio` times the
 /// height.
-pub(super) fn packed(group: &PuGroup, size: f64, ratio: f64) -> Packed<'_> {
+pub fn packed(group: &PuGroup, size: f64, ratio: f64) -> Packed<'_> {
     if group.inside.is_empty() {
         return Packed { group, width: size, height: size, caption: 0.0, inside: Vec::new() };
     }

@@ -75,7 +75,6 @@ pub struct Label {
 }
 
 /// A point on a circle, at a share of its circumference clockwise from the top.
-#[must_use]
 pub fn on_circle((x, y): Point, radius: f64, share: f64) -> Point {
     let angle = share * std::f64::consts::TAU;
     (x + radius * angle.sin(), y - radius * angle.cos())

@@ -20,7 +20,6 @@ const HEADS: [&str; 4] = ["", "before", "after", ""];
 const FIGURES: f64 = 800.0;
 
 /// Both placements with their figures as a standalone picture.
-#[must_use]
 pub fn svg(comparison: &SeatingComparison) -> String {
     let floor = &comparison.floor;
     let rows = comparison.rows();
@@ -58,7 +57,6 @@ fn figures_of(comparison: &SeatingComparison) -> Markup {
 
 /// Both placements for a page, next to or below each other. The reader can choose the drawing
 /// without a script.
-#[must_use]
 pub fn section(comparison: &SeatingComparison) -> Markup {
     let has_wires = !comparison.floor.wires.is_empty();
     let [what, values @ ..] = HEADS;
@@ -97,7 +95,7 @@ pub fn section(comparison: &SeatingComparison) -> Markup {
 }
 
 /// The CPUs in the colours of their groups. `owners`: CPUs with the index of their group.
-pub(crate) fn coloured(floor: &FloorPlan, names: &[String], owners: &[(u32, usize)]) -> Markup {
+pub fn coloured(floor: &FloorPlan, names: &[String], owners: &[(u32, usize)]) -> Markup {
     let mut pattern = Pattern::silent("", owners.len());
     pattern.names = owners.iter().map(|(_, group)| names[*group].clone()).collect();
     let parts: Vec<Option<usize>> = owners.iter().map(|(_, group)| Some(*group)).collect();
@@ -113,7 +111,7 @@ pub(crate) fn coloured(floor: &FloorPlan, names: &[String], owners: &[(u32, usiz
     }
 }
 
-pub(crate) fn machine(floor: &FloorPlan) -> Markup {
+pub fn machine(floor: &FloorPlan) -> Markup {
     let drawn = silent(floor, &Pattern::silent("", 0), &[], Vec::new());
     html! {
         (inline(floor, "The machine", &drawn))
@@ -128,12 +126,11 @@ pub(crate) fn machine(floor: &FloorPlan) -> Markup {
 }
 
 /// The plan's tasks, without messages.
-pub(crate) fn tasks(floor: &FloorPlan, plan: &Plan) -> Markup {
+pub fn tasks(floor: &FloorPlan, plan: &Plan) -> Markup {
     inline(floor, "The tasks on the machine", &seated(floor, plan))
 }
 
 /// The plan's tasks as a standalone picture.
-#[must_use]
 pub fn tasks_svg(floor: &FloorPlan, plan: &Plan, title: &str) -> String {
     let drawn = html! {
         (title_of(title, [MARGIN, 30.0]))

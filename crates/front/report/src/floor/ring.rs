@@ -63,7 +63,6 @@ pub(super) fn floor(profile: &Profile, ways: Ways) -> FloorPlan {
 }
 
 /// Both directions of a ring, the upward one outside, with tracks at these offsets.
-#[must_use]
 pub fn wires(
     middle: Point,
     radius: f64,

@@ -28,7 +28,7 @@ const COLUMNS: [(&str, bool); 7] = [
 ];
 
 /// A table that can be sorted and searched, and the pairs with the same processor.
-pub(super) fn page(gallery: &Gallery, pairs: &[LikePair]) -> String {
+pub fn page(gallery: &Gallery, pairs: &[LikePair]) -> String {
     let count = counted(gallery.machines().len(), "machine");
     let sentence =
         format!("{count}: how far apart their cores are, and where the figures come from.");

@@ -7,7 +7,7 @@ use maud::html;
 use seatmap_measure::gallery::{GalleryMachine, LikePair};
 
 /// The page of `seatmap compare`, with links to both machines.
-pub(super) fn page(first: &GalleryMachine, second: &GalleryMachine, pair: &LikePair) -> String {
+pub fn page(first: &GalleryMachine, second: &GalleryMachine, pair: &LikePair) -> String {
     let links = html! {
         (back())
         p {

@@ -9,7 +9,7 @@ const MOST_CELLS: usize = 32;
 
 /// Empty without distances. On a large machine, each cell is the median of a square of pairs, so
 /// that two packages are still two squares.
-pub(super) fn thumbnail(profile: &Profile) -> Markup {
+pub fn thumbnail(profile: &Profile) -> Markup {
     let grid = Grid::of(profile, GridOrder::Group, None);
     let Some((grid, scale)) = grid.and_then(|grid| {
         let scale = Scale::of(grid.values_ns())?;

@@ -3,14 +3,14 @@
 use super::{TERMS, Term};
 
 /// A term's range of bytes.
-pub(super) struct Occurrence {
+pub struct Occurrence {
     pub term: Term,
     pub at: usize,
     pub end: usize,
 }
 
 /// The terms from left to right; the longer one if two begin at the same place.
-pub(super) fn first_terms(text: &str) -> Vec<Occurrence> {
+pub fn first_terms(text: &str) -> Vec<Occurrence> {
     let mut found: Vec<Occurrence> = TERMS.iter().filter_map(|term| first(*term, text)).collect();
     // 'core distance' covers 'core' at the same place.
     found.sort_by_key(|one| (one.at, std::cmp::Reverse(one.end)));

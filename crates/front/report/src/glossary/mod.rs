@@ -10,10 +10,10 @@ mod table;
 use find::{Occurrence, first_terms};
 use maud::{Markup, PreEscaped, html};
 use std::collections::BTreeSet;
-pub(crate) use table::TERMS;
+pub use table::TERMS;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Term {
+pub struct Term {
     /// The singular, as in the middle of a sentence.
     pub word: &'static str,
     /// One or two sentences, units included.
@@ -28,7 +28,7 @@ const LEFT_ALONE: [&str; 11] = [
 const SCOPES: [&str; 5] = ["section", "header", "footer", "svg", "figure"];
 
 /// Gives the terms in a body tooltips, and appends the list of terms.
-pub(crate) fn explained(body: &Markup) -> Markup {
+pub fn explained(body: &Markup) -> Markup {
     let mut page = ExplainedPage::default();
     for piece in pieces(&body.0) {
         page.take(piece);
@@ -49,13 +49,13 @@ fn list(used: &BTreeSet<Term>) -> Markup {
 }
 
 #[derive(Clone, Copy)]
-pub(crate) enum Piece<'a> {
+pub enum Piece<'a> {
     Tag(&'a str),
     Text(&'a str),
 }
 
 /// `<` and `>` only delimit tags, since both are escaped elsewhere.
-pub(crate) fn pieces(markup: &str) -> impl Iterator<Item = Piece<'_>> {
+pub fn pieces(markup: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = markup;
     std::iter::from_fn(move || {
         let (piece, after) = match rest.find(['<', '>']) {
@@ -73,7 +73,7 @@ pub(crate) fn pieces(markup: &str) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-pub(crate) fn name_of(tag: &str) -> &str {
+pub fn name_of(tag: &str) -> &str {
     let name = tag.trim_start_matches(['<', '/']);
     name.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default()
 }

@@ -7,7 +7,7 @@ const fn term(word: &'static str, meaning: &'static str) -> Term {
 }
 
 /// The terms in alphabetical order.
-pub(crate) const TERMS: &[Term] = &[
+pub const TERMS: &[Term] = &[
     term(
         "95 % interval",
         "Repeated measurements would give a median within these bounds 95 times out of 100 (a \

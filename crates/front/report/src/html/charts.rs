@@ -22,11 +22,7 @@ const BELOW: f64 = 40.0;
 const BINS: usize = 96;
 
 /// A histogram for each class on a common axis, with its median.
-pub(super) fn distribution(
-    classes: &[(DistanceClass, Vec<f64>)],
-    scale: Scale,
-    digits: Digits,
-) -> Markup {
+pub fn distribution(classes: &[(DistanceClass, Vec<f64>)], scale: Scale, digits: Digits) -> Markup {
     let plot = ROW * classes.len() as f64;
     let x = Axis::of_scale(scale, AxisUnit::Nanoseconds);
     let frame =
@@ -80,7 +76,7 @@ fn histogram(values_ns: &[f64], axis: &Axis) -> Vec<f64> {
 }
 
 /// Quantiles by the number of concurrent pairs; at least two points.
-pub(super) fn loaded(points: &[LoadedPoint]) -> Block {
+pub fn loaded(points: &[LoadedPoint]) -> Block {
     let names = if points.len() > 1 { &["p90", "median", "p10"][..] } else { &[] };
     let curves = names.iter().enumerate().map(|(at, name)| {
         let points = points.iter().map(|point| {

@@ -57,14 +57,14 @@ struct Model {
 }
 
 /// `null` without distances.
-pub(super) fn text(profile: &Profile, scale: Option<Scale>) -> String {
+pub fn text(profile: &Profile, scale: Option<Scale>) -> String {
     let data = profile.core_distance.as_ref().map(|distance| data(profile, distance, scale));
     // Plain structs with string keys cannot fail.
     serde_json::to_string(&data).unwrap_or_else(|_| "null".to_owned())
 }
 
 /// Includes the predictions, so that one legend serves all homes.
-pub(super) fn scale(profile: &Profile) -> Option<Scale> {
+pub fn scale(profile: &Profile) -> Option<Scale> {
     let distance = profile.core_distance.as_ref()?;
     let homes = profile.home_model.as_ref().map_or(0, HomeModel::homes);
     let step = homes.div_ceil(HOMES_FOR_SCALE).max(1);

@@ -5,7 +5,7 @@ use crate::glossary;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use seatmap_data::document::{is_hidden, visible_lines};
 
-pub(crate) const CSS: &str = concat!(
+pub const CSS: &str = concat!(
     include_str!("../../assets/page.css"),
     ":root[data-theme=\"dark\"] {\n",
     include_str!("../../assets/dark.css"),
@@ -20,7 +20,6 @@ const POLICY: &str =
 
 /// The head of a page: its title, the switch between light and dark, the sentence that states the
 /// result, and more.
-#[must_use]
 pub fn head(title: &str, sentence: &str, more: &Markup) -> Markup {
     html! {
         header {
@@ -42,7 +41,6 @@ pub fn head(title: &str, sentence: &str, more: &Markup) -> Markup {
 /// it must come from this program, never from a file. `data` may contain anything: text that could
 /// end its element is escaped. A script that displays text from `data` must receive it with hidden
 /// characters already visible.
-#[must_use]
 pub fn document(title: &str, body: &Markup, script: &str, data: &str) -> String {
     let page = html! {
         (DOCTYPE)

@@ -14,7 +14,7 @@ const STATIC_PUS: usize = 128;
 /// A share of the width: four digits take a sixth of it.
 const APART: f64 = 0.18;
 
-pub(super) fn map(profile: &Profile, scale: Scale, digits: Digits, beside: &Markup) -> Markup {
+pub fn map(profile: &Profile, scale: Scale, digits: Digits, beside: &Markup) -> Markup {
     let homes = profile.home_model.as_ref().map_or(0, HomeModel::homes);
     html! {
         section.card.map {

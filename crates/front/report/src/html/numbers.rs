@@ -8,7 +8,7 @@ use seatmap_data::statistics::words::joined;
 const LONGEST_ON_A_LINE: usize = 20;
 
 /// No line in the tables ends inside a number, a range or a short list.
-pub(super) fn whole_numbers(body: &str) -> String {
+pub fn whole_numbers(body: &str) -> String {
     let mut text = String::with_capacity(body.len());
     let mut cells = 0_usize;
     let mut pictures = 0_usize;

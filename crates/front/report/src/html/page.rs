@@ -18,13 +18,12 @@ const TILES: usize = 6;
 
 /// A profile as one HTML file that works offline and, with static pictures, without scripts.
 /// Isolated CPUs are marked.
-#[must_use]
 pub fn page(profile: &Profile, model: Option<&CoherentModel>, isolated: &[u32]) -> String {
     page_with(profile, model, isolated, &html! {}, [])
 }
 
 /// The page with links above the title and more sections at the end.
-pub(crate) fn page_with<const N: usize>(
+pub fn page_with<const N: usize>(
     profile: &Profile,
     model: Option<&CoherentModel>,
     isolated: &[u32],

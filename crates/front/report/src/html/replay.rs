@@ -67,7 +67,6 @@ struct Data<'a> {
 
 /// A recording as one HTML file that works offline. Without scripts it shows the threads and their
 /// changes of CPU.
-#[must_use]
 pub fn replay(recording: &Recording) -> String {
     let groups = SeatGroups::new(&recording.header.topology, recording.header.groups.as_deref());
     let (stories, looks) = stories_and_looks(recording);

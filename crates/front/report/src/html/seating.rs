@@ -48,7 +48,6 @@ impl Verdict {
 
 /// A seating as one HTML file that works offline and without scripts. Each of `remarks` is a
 /// sentence.
-#[must_use]
 pub fn seating_page(
     program: &str,
     machine: &str,

@@ -7,12 +7,11 @@ use seatmap_data::machine::{HomeModel, LoadedPoint, Profile};
 use seatmap_measure::classes::DistanceClass;
 
 /// A table of (name, value).
-#[must_use]
 pub fn facts(rows: &[(String, String)]) -> Markup {
     draw::html_table(&Table::facts(rows.iter().map(|(name, value)| (name, value))))
 }
 
-pub(crate) fn classes(classes: &[DistanceClass], digits: Digits) -> Table {
+pub fn classes(classes: &[DistanceClass], digits: Digits) -> Table {
     Table::with_words(["class"]).figures(["pairs", "median", "p10", "p90"]).rows(
         classes.iter().map(|class| {
             [
@@ -26,7 +25,7 @@ pub(crate) fn classes(classes: &[DistanceClass], digits: Digits) -> Table {
     )
 }
 
-pub(super) fn groups(model: &HomeModel, digits: Digits) -> Table {
+pub fn groups(model: &HomeModel, digits: Digits) -> Table {
     Table::with_words(["group"]).figures(["inside"]).words(["PUs"]).rows(
         model.groups.iter().enumerate().map(|(at, group)| {
             let inside = digits.show(model.between_ns[(at, at)]);
@@ -36,7 +35,7 @@ pub(super) fn groups(model: &HomeModel, digits: Digits) -> Table {
     )
 }
 
-pub(crate) fn loaded(points: &[LoadedPoint], digits: Digits) -> Table {
+pub fn loaded(points: &[LoadedPoint], digits: Digits) -> Table {
     Table::with_figures(["pairs at once", "median", "p10", "p90"]).rows(points.iter().map(
         |point| {
             [
@@ -49,7 +48,7 @@ pub(crate) fn loaded(points: &[LoadedPoint], digits: Digits) -> Table {
     ))
 }
 
-pub(super) fn provenance(profile: &Profile) -> Vec<(&'static str, String)> {
+pub fn provenance(profile: &Profile) -> Vec<(&'static str, String)> {
     let origin = &profile.origin;
     let clock = &profile.clock;
     let protocol = profile.core_distance.as_ref().and_then(|distance| distance.protocol.as_ref());

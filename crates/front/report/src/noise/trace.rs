@@ -19,7 +19,7 @@ const HEADS: [&str; 5] = ["task or interrupt", "CPU", "gaps", "total", "longest"
 const GAPS: usize = 3;
 
 /// `None` without a trace.
-pub(super) fn takers(report: &NoiseReport) -> Option<PageSection> {
+pub fn takers(report: &NoiseReport) -> Option<PageSection> {
     let traced = report.cpus.iter().filter_map(|noise| Some((noise, noise.trace.as_ref()?)));
     let title = "Tasks and interrupts in gaps of 5 us and more, from the kernel's trace".to_owned();
     let section = PageSection::new("Tasks and interrupts").with(vec![title]);
@@ -56,7 +56,7 @@ fn lines(noise: &CpuNoise, trace: &Traced) -> Vec<String> {
 }
 
 /// Notes that shorter gaps may be missing.
-pub(crate) fn left_out(noise: &CpuNoise, trace: &Traced) -> Option<String> {
+pub fn left_out(noise: &CpuNoise, trace: &Traced) -> Option<String> {
     let kept = noise.timeline.len() as u64;
     let asked = trace.gaps + trace.gaps_before_trace;
     // Plural: there are hundreds.
@@ -69,12 +69,12 @@ fn row(cpu: u32, taker: &GapCause) -> Vec<String> {
     vec![cpu.to_string(), taker.gaps.to_string(), all, one, who(taker).to_owned()]
 }
 
-pub(super) fn who(taker: &GapCause) -> &str {
+pub fn who(taker: &GapCause) -> &str {
     if taker.who.is_empty() { UNEXPLAINED } else { &taker.who }
 }
 
 /// `7.340 ms at 1.203 s: unexplained 7.280 ms, hog 40.000 us`, the largest share first.
-pub(crate) fn gap(gap: &TracedGap) -> String {
+pub fn gap(gap: &TracedGap) -> String {
     let mut parts: Vec<(String, f64)> =
         gap.takers.iter().map(|share| (visible(&share.who), share.us)).collect();
     parts.push(("unexplained".to_owned(), gap.unexplained_us));

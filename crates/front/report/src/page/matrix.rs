@@ -18,7 +18,7 @@ const MOST_DRAWN: usize = 256;
 const PALE: &str = "#218f8d73";
 
 /// A time for each pair.
-pub(crate) struct PairTimes {
+pub struct PairTimes {
     pub title: &'static str,
     /// The meaning of brackets in a terminal.
     pub brackets: &'static str,
@@ -32,17 +32,17 @@ pub(crate) struct PairTimes {
 }
 
 impl PairTimes {
-    pub(super) fn fits(&self, medium: Medium) -> bool {
+    pub fn fits(&self, medium: Medium) -> bool {
         let most = if medium == Medium::Html { MOST_DRAWN } else { MOST_ROWS };
         (2..=most).contains(&self.short.len())
     }
 
-    pub(super) fn heading(&self) -> String {
+    pub fn heading(&self) -> String {
         format!("{}, ms{}", self.title, self.brackets)
     }
 
     /// Milliseconds; predicted times are in brackets.
-    pub(super) fn table(&self) -> Table {
+    pub fn table(&self) -> Table {
         let n = self.short.len();
         // Seven letters for a predicted time, '(12.34)'.
         let width = self.short.iter().map(|name| name.chars().count()).fold(7, usize::max);
@@ -68,7 +68,7 @@ impl PairTimes {
     }
 
     /// Predicted squares are pale.
-    pub(super) fn picture(&self) -> Markup {
+    pub fn picture(&self) -> Markup {
         let n = self.short.len();
         let Some(scale) = Scale::of(self.times_ns.pairs().map(|(_, _, ns)| *ns)) else {
             return html! {};

@@ -1,11 +1,11 @@
 //! A page of blocks: a verb makes it once, and `draw` turns it into text, HTML and pictures.
 
-pub(crate) mod draw;
+pub mod draw;
 mod matrix;
 mod table;
 
-pub(crate) use matrix::PairTimes;
-pub(crate) use table::{Table, TableCell};
+pub use matrix::PairTimes;
+pub use table::{Table, TableCell};
 
 use crate::svg::curves::PlotCurve;
 use crate::svg::frame::Title;
@@ -13,7 +13,7 @@ use crate::svg::intervals::Interval;
 use maud::Markup;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Medium {
+pub enum Medium {
     /// Has room for only the most important figures.
     Terminal,
     Html,
@@ -49,7 +49,6 @@ impl Page {
     }
 
     /// Adds sentences below the last block.
-    #[must_use]
     pub fn and(mut self, sentences: Vec<String>) -> Self {
         match self.sections.last_mut() {
             Some(section) => section.blocks.push(sentences.into()),
@@ -59,7 +58,6 @@ impl Page {
     }
 
     /// Adds sentences below a blank line.
-    #[must_use]
     pub fn paragraph(mut self, sentences: Vec<String>) -> Self {
         self.sections.push(PageSection::new("").with(sentences));
         self
@@ -67,7 +65,7 @@ impl Page {
 }
 
 #[derive(Default)]
-pub(crate) struct PageSection {
+pub struct PageSection {
     /// The title; a terminal omits it.
     title: String,
     unit: &'static str,
@@ -111,7 +109,7 @@ impl PageSection {
     }
 }
 
-pub(crate) enum Block {
+pub enum Block {
     /// Sentences, one a line.
     Text(Vec<String>),
     /// Remarks, one a line, with bullets.
@@ -136,7 +134,7 @@ pub(crate) enum Block {
 }
 
 impl Block {
-    pub(crate) fn is_empty(&self, medium: Medium) -> bool {
+    pub fn is_empty(&self, medium: Medium) -> bool {
         match self {
             Block::Text(lines) | Block::List(lines) => lines.is_empty(),
             Block::Table(table) => table.rows.is_empty(),

@@ -3,13 +3,13 @@
 use super::Medium;
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Table {
-    pub(super) columns: Vec<TableColumn>,
-    pub(super) rows: Vec<Vec<TableCell>>,
+pub struct Table {
+    pub columns: Vec<TableColumn>,
+    pub rows: Vec<Vec<TableCell>>,
     /// Rows are facts, and there is no header.
-    pub(super) is_facts: bool,
+    pub is_facts: bool,
     /// The first header is not indented.
-    pub(super) is_outdented: bool,
+    pub is_outdented: bool,
     /// No line is indented.
     is_flush: bool,
     /// One blank separates columns instead of two.
@@ -71,11 +71,11 @@ impl Table {
         Table { is_dense: true, ..self }
     }
 
-    pub(super) fn indent(&self) -> usize {
+    pub fn indent(&self) -> usize {
         if self.is_flush { 0 } else { 2 }
     }
 
-    pub(super) fn gap(&self) -> usize {
+    pub fn gap(&self) -> usize {
         if self.is_dense { 1 } else { 2 }
     }
 
@@ -120,32 +120,32 @@ impl Table {
     }
 
     /// The indices of the columns that a medium shows.
-    pub(super) fn shown(&self, medium: Medium) -> Vec<usize> {
+    pub fn shown(&self, medium: Medium) -> Vec<usize> {
         let is_page = medium == Medium::Html;
         (0..self.columns.len()).filter(|at| is_page || !self.columns[*at].is_page_only).collect()
     }
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct TableColumn {
-    pub(super) head: String,
-    pub(super) is_figures: bool,
+pub struct TableColumn {
+    pub head: String,
+    pub is_figures: bool,
     /// The minimum width in a terminal, in letters.
-    pub(super) least: usize,
-    pub(super) is_page_only: bool,
+    pub least: usize,
+    pub is_page_only: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct TableCell {
-    pub(super) text: String,
-    pub(super) look: TextStyle,
+pub struct TableCell {
+    pub text: String,
+    pub look: TextStyle,
     /// A word before or after the text, with the class of its colour.
-    pub(super) level: Option<(&'static str, &'static str)>,
-    pub(super) tip: Option<String>,
+    pub level: Option<(&'static str, &'static str)>,
+    pub tip: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) enum TextStyle {
+pub enum TextStyle {
     #[default]
     Plain,
     Strong,

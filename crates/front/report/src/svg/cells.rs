@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// The eye distinguishes fewer.
-pub(crate) const LEVELS: f64 = 64.0;
+pub const LEVELS: f64 = 64.0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Fill {
+pub enum Fill {
     Level(u8),
     /// A predicted figure.
     Pale(u8),
@@ -17,7 +17,7 @@ pub(crate) enum Fill {
 }
 
 /// (fill, path data) with cells of side 1; cells without a fill stay empty.
-pub(crate) fn paths(
+pub fn paths(
     n: usize,
     fill: impl Fn(usize, usize) -> Option<Fill>,
 ) -> impl Iterator<Item = (Fill, String)> {

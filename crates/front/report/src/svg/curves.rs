@@ -39,7 +39,6 @@ pub struct PlotCurve {
 
 impl PlotCurve {
     /// A curve in the colour of its index among others.
-    #[must_use]
     pub fn new(at: usize, name: &str, points: Vec<(f64, f64)>) -> Self {
         PlotCurve { name: name.to_owned(), points, colour: at % COLOURS.len(), width: 1.8 }
     }
@@ -50,7 +49,6 @@ impl PlotCurve {
 }
 
 /// Curves with axes and names, for a page.
-#[must_use]
 pub fn curves(curves: &[PlotCurve], across: Title, up: Title) -> Markup {
     let Some(drawing) = drawing(curves, across, up) else {
         return html! { p { "Nothing to draw." } };
@@ -60,13 +58,11 @@ pub fn curves(curves: &[PlotCurve], across: Title, up: Title) -> Markup {
 }
 
 /// The height of a picture of these curves, in user units.
-#[must_use]
 pub fn height(curves: &[PlotCurve]) -> f64 {
     legend::height(curves, WIDTH) + ABOVE + PLOT + BELOW
 }
 
 /// The drawing inside the frame of [`curves`]; `None` if there is no point.
-#[must_use]
 pub fn drawing(curves: &[PlotCurve], across: Title, up: Title) -> Option<Markup> {
     let frame = frame(curves, across.unit, up.unit)?;
     Some(html! {

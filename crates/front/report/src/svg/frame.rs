@@ -9,7 +9,7 @@ const TICK_WIDTH: f64 = 62.0;
 const TICK_HEIGHT: f64 = 30.0;
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ChartFrame {
+pub struct ChartFrame {
     pub left: f64,
     pub top: f64,
     pub width: f64,
@@ -28,7 +28,7 @@ pub struct Title<'a> {
 }
 
 /// The page's style sets the colours.
-pub(crate) fn chart(size: [f64; 2], label: &str, inside: &Markup) -> Markup {
+pub fn chart(size: [f64; 2], label: &str, inside: &Markup) -> Markup {
     let [width, height] = size.map(number);
     html! {
         // A view box without width and height: the page decides the picture's width.
@@ -39,7 +39,6 @@ pub(crate) fn chart(size: [f64; 2], label: &str, inside: &Markup) -> Markup {
 }
 
 /// A picture for papers and slides, on a white background.
-#[must_use]
 pub fn standalone(size: [f64; 2], inside: &Markup) -> String {
     let [width, height] = size.map(number);
     let picture = html! {
@@ -53,7 +52,7 @@ pub fn standalone(size: [f64; 2], inside: &Markup) -> String {
     picture.into_string() + "\n"
 }
 
-pub(crate) fn title_of(text: &str, [x, y]: [f64; 2]) -> Markup {
+pub fn title_of(text: &str, [x, y]: [f64; 2]) -> Markup {
     html! {
         // Screen readers read the title element; the text is for sighted readers.
         title { (text) }
@@ -62,12 +61,12 @@ pub(crate) fn title_of(text: &str, [x, y]: [f64; 2]) -> Markup {
 }
 
 /// Horizontal ticks that fit.
-pub(crate) fn across_most(width: f64) -> usize {
+pub fn across_most(width: f64) -> usize {
     (width / TICK_WIDTH) as usize
 }
 
 /// Vertical ticks that fit.
-pub(crate) fn up_most(height: f64) -> usize {
+pub fn up_most(height: f64) -> usize {
     // One tick more than intervals.
     (height / TICK_HEIGHT) as usize + 1
 }

@@ -23,7 +23,7 @@ const MOST_TIPS: usize = 64;
 const LEAST_SQUARE: f64 = 36.0;
 const AIR: f64 = 12.0;
 
-pub(crate) struct HeatMap<'a> {
+pub struct HeatMap<'a> {
     pub title: &'a str,
     pub about: &'a str,
     /// A description for screen readers; empty for none.
@@ -170,7 +170,7 @@ impl HeatMap<'_> {
 }
 
 /// A colour bar with its ticks, and the unit below. `from_dark`: the low end is dark.
-pub(crate) fn bar(ticks: &[(f64, String)], unit: &str, from_dark: bool) -> Markup {
+pub fn bar(ticks: &[(f64, String)], unit: &str, from_dark: bool) -> Markup {
     let name = if from_dark { "ramp" } else { "traffic" };
     html! {
         defs {
@@ -193,7 +193,7 @@ pub(crate) fn bar(ticks: &[(f64, String)], unit: &str, from_dark: bool) -> Marku
 }
 
 /// A colour and its meaning, below `place` others.
-pub(crate) fn swatch(place: usize, below_bar: bool, fill: &str, text: &str) -> Markup {
+pub fn swatch(place: usize, below_bar: bool, fill: &str, text: &str) -> Markup {
     let y = 22.0 * place as f64 + if below_bar { BAR + 32.0 } else { 0.0 };
     html! {
         rect x="0" y=(y) width="14" height="14" fill=(fill) {}

@@ -12,17 +12,17 @@ const ROW: f64 = 40.0;
 const SIDE: f64 = 22.0;
 const BELOW: f64 = 42.0;
 /// The title of the axis.
-pub(crate) const TITLE: &str = "difference, %";
+pub const TITLE: &str = "difference, %";
 
 /// A difference with its interval.
-pub(crate) struct Interval {
+pub struct Interval {
     pub name: String,
     pub centre: f64,
     pub ends: Option<[f64; 2]>,
 }
 
 /// Each interval is below its name.
-pub(crate) fn intervals(rows: &[Interval]) -> Markup {
+pub fn intervals(rows: &[Interval]) -> Markup {
     // Zero is always on the axis, even if all intervals are far from it.
     let values =
         rows.iter().flat_map(|row| row.ends.into_iter().flatten().chain([row.centre, 0.0]));

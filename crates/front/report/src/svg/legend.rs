@@ -4,18 +4,18 @@ use super::curves::{COLOURS, PlotCurve};
 use super::number;
 use maud::{Markup, html};
 
-pub(super) const ROW: f64 = 17.0;
+pub const ROW: f64 = 17.0;
 /// A line before its name, and the gap after it.
 const LINE: f64 = 24.0;
 const AIR: f64 = 14.0;
 /// A wide letter, since the browser chooses the font.
 const LETTER: f64 = 6.6;
 
-pub(super) fn height(curves: &[PlotCurve], width: f64) -> f64 {
+pub fn height(curves: &[PlotCurve], width: f64) -> f64 {
     places(curves, width).last().map_or(0.0, |(_, y)| y + ROW)
 }
 
-pub(super) fn legend(curves: &[PlotCurve], width: f64) -> Markup {
+pub fn legend(curves: &[PlotCurve], width: f64) -> Markup {
     html! {
         @for (curve, (x, y)) in curves.iter().zip(places(curves, width)) {
             // The page's dark style has its own colours.

@@ -31,7 +31,6 @@ pub(crate) const APART: f64 = 0.07;
 
 /// The medians of a profile with axes, legend, title and lines between groups; a short notice if
 /// there are none.
-#[must_use]
 pub fn heatmap(profile: &Profile, order: GridOrder) -> String {
     let grid = Grid::of(profile, order, None);
     picture(profile, grid.as_ref()).into_string() + "\n"
@@ -101,7 +100,6 @@ pub(crate) fn bar_ticks(
 }
 
 /// A number for an attribute: at most three decimals, without trailing zeros.
-#[must_use]
 pub fn number(value: f64) -> String {
     without_zeros(&format!("{value:.3}"))
 }

@@ -32,7 +32,7 @@ const COUNT: f64 = 1e3;
 const LEAST_COUNT: f64 = 0.7;
 
 /// A row for each CPU, all with the same axes.
-pub(crate) struct NoiseChart<'a> {
+pub struct NoiseChart<'a> {
     report: &'a NoiseReport,
     x: Axis,
     y: Axis,
@@ -42,7 +42,7 @@ pub(crate) struct NoiseChart<'a> {
     path: fn(&CpuNoise, &ChartFrame) -> String,
 }
 
-pub(crate) fn lengths(report: &NoiseReport) -> NoiseChart<'_> {
+pub fn lengths(report: &NoiseReport) -> NoiseChart<'_> {
     let most = bins(report).map(|bin| bin.count as f64).fold(COUNT, f64::max);
     NoiseChart {
         report,
@@ -54,7 +54,7 @@ pub(crate) fn lengths(report: &NoiseReport) -> NoiseChart<'_> {
     }
 }
 
-pub(crate) fn timeline(report: &NoiseReport) -> NoiseChart<'_> {
+pub fn timeline(report: &NoiseReport) -> NoiseChart<'_> {
     // Even an empty report needs an axis.
     let until_ns = 1e9 * report.seconds.max(f64::MIN_POSITIVE);
     NoiseChart {
@@ -77,7 +77,6 @@ fn length_axis(report: &NoiseReport) -> Axis {
 }
 
 /// Both halves next to each other, as a standalone picture.
-#[must_use]
 pub fn noise(report: &NoiseReport) -> String {
     let halves = [lengths(report), timeline(report)];
     let width = 2.0 * WIDTH + 3.0 * MARGIN;

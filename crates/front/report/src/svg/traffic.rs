@@ -16,12 +16,11 @@ const MOST_TITLE: usize = 70;
 const NOTHING: &str = "#f0f1f3";
 
 /// The traffic between tasks: rows send, columns receive, and darker cells carry more.
-#[must_use]
 pub fn traffic(pattern: &Pattern) -> String {
     picture(pattern).into_string() + "\n"
 }
 
-pub(crate) struct Labelled<'a> {
+pub struct Labelled<'a> {
     pub title: &'a str,
     /// The name of the numbered items.
     pub axis: &'a str,
@@ -30,7 +29,7 @@ pub(crate) struct Labelled<'a> {
     pub ends: &'a [usize],
 }
 
-pub(crate) fn picture(pattern: &Pattern) -> Markup {
+pub fn picture(pattern: &Pattern) -> Markup {
     // File names can be wider than the picture, and SVG does not wrap text.
     let title: String = name(pattern).chars().take(MOST_TITLE).collect();
     labelled(
@@ -39,7 +38,7 @@ pub(crate) fn picture(pattern: &Pattern) -> Markup {
     )
 }
 
-pub(crate) fn labelled(pattern: &Pattern, labels: &Labelled) -> Markup {
+pub fn labelled(pattern: &Pattern, labels: &Labelled) -> Markup {
     let traffic = TrafficMatrix::of(pattern, MOST_CELLS);
     let is_even = traffic.is_even();
     let map = HeatMap {

@@ -2,7 +2,7 @@
 
 /// A tick that may get a label.
 #[derive(Clone, Debug)]
-pub(super) struct AxisLabel {
+pub struct AxisLabel {
     /// Characters or lines from the start.
     pub at: usize,
     pub text: String,
@@ -12,7 +12,7 @@ pub(super) struct AxisLabel {
 
 /// Beginnings of groups as far as they fit, and between them others at least `apart` from their
 /// neighbours. `length` is a label's extent along the axis.
-pub(super) fn thin(
+pub fn thin(
     ticks: &[AxisLabel],
     apart: usize,
     length: impl Fn(&AxisLabel) -> usize,
@@ -35,7 +35,7 @@ pub(super) fn thin(
 }
 
 /// One line of at most `room` characters, without its end.
-pub(super) fn horizontal(ticks: &[AxisLabel], apart: usize, room: usize) -> String {
+pub fn horizontal(ticks: &[AxisLabel], apart: usize, room: usize) -> String {
     let mut line = String::new();
     let ticks: Vec<AxisLabel> =
         ticks.iter().filter(|tick| tick.at + tick.text.len() <= room).cloned().collect();

@@ -42,7 +42,7 @@ impl Point {
     }
 }
 
-pub(super) fn draw(
+pub fn draw(
     grid: &Grid,
     small: &Reduced,
     layout: &GridLayout,

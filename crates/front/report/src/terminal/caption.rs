@@ -8,11 +8,11 @@ use crate::{Digits, Scale};
 use anstyle::Style;
 use seatmap_data::statistics::words::joined;
 
-pub(super) const LINES: usize = 2;
+pub const LINES: usize = 2;
 const BAR: usize = 30;
 
 /// The legend, in [`LINES`] lines.
-pub(super) fn legend(scale: Option<Scale>, digits: Digits, options: &DrawOptions) -> String {
+pub fn legend(scale: Option<Scale>, digits: Digits, options: &DrawOptions) -> String {
     let Some(scale) = scale else { return note(None, options) + "\n" };
     match options.colour {
         Colour::None => steps(scale, digits, options.width) + "\n" + &note(Some(scale), options),
@@ -20,7 +20,7 @@ pub(super) fn legend(scale: Option<Scale>, digits: Digits, options: &DrawOptions
     }
 }
 
-pub(super) fn note(scale: Option<Scale>, options: &DrawOptions) -> String {
+pub fn note(scale: Option<Scale>, options: &DrawOptions) -> String {
     let Some(scale) = scale else { return "no distance known\n".to_owned() };
     let what = match options.home {
         Some(home) => format!("predicted round trip in ns, home {home}, {} scale", scale.word()),
@@ -64,7 +64,7 @@ fn ends(scale: Scale, digits: Digits) -> (String, String) {
     (low, high)
 }
 
-pub(super) fn reduction(small: &Reduced) -> String {
+pub fn reduction(small: &Reduced) -> String {
     match small.largest() {
         1 => String::new(),
         // Plural: one is omitted.
@@ -72,6 +72,6 @@ pub(super) fn reduction(small: &Reduced) -> String {
     }
 }
 
-pub(super) fn cut(line: &str, width: usize) -> String {
+pub fn cut(line: &str, width: usize) -> String {
     line.chars().take(width).collect()
 }

@@ -11,7 +11,7 @@ const CELLS_FOR_A_GAP: usize = 3;
 
 /// The block of each column and row of points; `None` is a gap.
 #[derive(Clone, Debug)]
-pub(super) struct GridLayout {
+pub struct GridLayout {
     /// Includes the space after the labels.
     pub label_width: usize,
     /// Characters to the right of the labels.
@@ -47,7 +47,7 @@ impl GridLayout {
     }
 }
 
-pub(super) fn label_width(grid: &Grid) -> usize {
+pub fn label_width(grid: &Grid) -> usize {
     grid.os.iter().max().map_or(1, |os| os.to_string().len()) + 1
 }
 

@@ -54,7 +54,6 @@ const NUMBERS_UP_TO: usize = 16;
 const LEAST_WIDTH: usize = 20;
 
 /// The core distances as a picture, or a line that says that there are none.
-#[must_use]
 pub fn heatmap(profile: &Profile, options: &DrawOptions) -> String {
     let Some(grid) = Grid::of(profile, options.order, options.home) else {
         return "No core distances to draw.\n".to_owned();

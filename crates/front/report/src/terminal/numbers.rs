@@ -9,7 +9,7 @@ use anstyle::Style;
 use seatmap_data::machine::PairStatus;
 
 /// `None` if the numbers do not fit the width even without decimals.
-pub(super) fn table(
+pub fn table(
     grid: &Grid,
     scale: Option<Scale>,
     digits: Digits,
@@ -66,7 +66,7 @@ fn ground(value: f64, scale: Option<Scale>) -> Rgb {
 }
 
 /// The mark of a pair without a single stable distance.
-pub(super) fn mark(status: Option<PairStatus>) -> char {
+pub fn mark(status: Option<PairStatus>) -> char {
     match status {
         Some(PairStatus::MultiRegime | PairStatus::Unsteady) => '*',
         Some(PairStatus::Drifting) => '~',

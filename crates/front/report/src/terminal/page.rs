@@ -18,7 +18,6 @@ const NEIGHBOURS: usize = 8;
 /// Name and origin, topology, heat map, classes, groups, oddities and the information in the matrix
 /// of pairs; if requested, the nearest neighbours of one PU. Without distances, the tree of the
 /// topology.
-#[must_use]
 pub fn page(profile: &Profile, options: &DrawOptions, neighbours_of: Option<u32>) -> Page {
     let digits = Digits::of(profile);
     let found: String =

@@ -31,7 +31,7 @@ impl Colour {
 
 /// Escape sequences occur only where the style changes.
 #[derive(Debug, Default)]
-pub(super) struct PaintedLine {
+pub struct PaintedLine {
     text: String,
     style: Style,
 }

@@ -15,7 +15,7 @@ const LEVELS: [Level; 4] = [
 ];
 
 /// A line for every part; the innermost lists the PUs by core.
-pub(super) fn tree(topology: &Topology) -> String {
+pub fn tree(topology: &Topology) -> String {
     let pus: Vec<&Pu> = topology.pus.iter().collect();
     let known: Vec<_> = LEVELS.into_iter().filter(|(_, level)| topology.count(level) > 0).collect();
     branch(&pus, &known, 1)

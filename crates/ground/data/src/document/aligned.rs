@@ -10,7 +10,6 @@ const MOST_COLUMNS: usize = 1000;
 /// ```
 /// assert_eq!(seatmap_data::document::left_aligned("ab", 4), "ab  ");
 /// ```
-#[must_use]
 pub fn left_aligned(text: &str, width: usize) -> String {
     text.to_owned() + &blanks(text, width)
 }
@@ -20,7 +19,6 @@ pub fn left_aligned(text: &str, width: usize) -> String {
 /// ```
 /// assert_eq!(seatmap_data::document::right_aligned("7", 3), "  7");
 /// ```
-#[must_use]
 pub fn right_aligned(text: &str, width: usize) -> String {
     blanks(text, width) + text
 }

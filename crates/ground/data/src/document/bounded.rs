@@ -8,7 +8,6 @@ use std::fmt;
 pub const MOST_TEXT_BYTES: usize = 1 << 15;
 
 /// Why a text of a file is refused; `None` if it has at most [`MOST_TEXT_BYTES`].
-#[must_use]
 pub fn too_long(text: &str) -> Option<String> {
     (text.len() > MOST_TEXT_BYTES).then(|| {
         let length = text.len();

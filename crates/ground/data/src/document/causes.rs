@@ -8,7 +8,6 @@ use std::error::Error;
 /// let number = "x".parse::<i32>().unwrap_err();
 /// assert_eq!(seatmap_data::document::with_causes(&number), "invalid digit found in string");
 /// ```
-#[must_use]
 pub fn with_causes(error: &dyn Error) -> String {
     let mut line = words(error);
     let mut cause = error.source();

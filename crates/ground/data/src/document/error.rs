@@ -51,13 +51,11 @@ pub fn inconsistent<T>(what: impl Into<String>) -> Result<T, DocumentError> {
 }
 
 /// A parser's message on one line. Hidden characters of the file are escaped ([`visible`]).
-#[must_use]
 pub fn parser_message(message: &str) -> String {
     visible(&joined(message.lines(), ", "))
 }
 
 /// The mistake in a text of one line, whose number the caller knows.
-#[must_use]
 pub fn json_problem(error: serde_json::Error) -> String {
     match DocumentError::from(error) {
         DocumentError::Json { problem, .. } => problem,

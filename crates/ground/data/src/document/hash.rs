@@ -4,7 +4,6 @@ use serde::Serialize;
 
 /// A hash of a value's JSON, in 16 hexadecimal digits, the same on every computer and in every
 /// version. It is not secure against deliberate collisions.
-#[must_use]
 pub fn content_hash(value: &(impl Serialize + ?Sized)) -> String {
     format!("{:016x}", fnv(&serde_json::to_vec(value).unwrap_or_default()))
 }

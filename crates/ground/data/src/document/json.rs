@@ -29,7 +29,6 @@ impl Formatter for Compact {
 
 /// A document as JSON on one line, with a line end. Hidden characters
 /// ([`crate::document::is_hidden`]) in its strings are escaped.
-#[must_use]
 pub fn written<T: Serialize + ?Sized>(document: &T) -> String {
     let mut text = Vec::new();
     // Serialising plain structs with string keys into memory cannot fail.

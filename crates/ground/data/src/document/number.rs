@@ -11,7 +11,6 @@ use std::str::FromStr;
 /// assert_eq!(printed_number("1,234.5"), Some(1234.5));
 /// assert_eq!(printed_number("1.234,5"), None);
 /// ```
-#[must_use]
 pub fn printed_number(text: &str) -> Option<f64> {
     let text = text.trim();
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
@@ -37,7 +36,6 @@ pub fn printed_number(text: &str) -> Option<f64> {
 /// let refused = ["1,234", "1.234,5", "nan", "1e-400", "0x10", "1_000"];
 /// assert!(refused.iter().all(|text| decimal_number(text).is_none()));
 /// ```
-#[must_use]
 pub fn decimal_number(text: &str) -> Option<f64> {
     let is_one_word = !text.contains(|c: char| c == ',' || c.is_whitespace());
     printed_number(text).filter(|_| is_one_word)
@@ -51,7 +49,6 @@ pub fn decimal_number(text: &str) -> Option<f64> {
 /// assert_eq!(whole_number("17"), Some(17));
 /// assert_eq!(["+17", "300"].map(whole_number::<u8>), [None, None]);
 /// ```
-#[must_use]
 pub fn whole_number<T: FromStr>(text: &str) -> Option<T> {
     let is_digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if is_digits { text.parse().ok() } else { None }
@@ -72,7 +69,6 @@ fn has_thousands_in_groups(whole: &str) -> bool {
 }
 
 /// Rounds to a thousandth of a nanosecond, so that a time read back from a file is unchanged.
-#[must_use]
 pub fn rounded_ns(ns: f64) -> f64 {
     (ns * 1000.0).round() / 1000.0
 }

@@ -24,7 +24,6 @@ const PACKED: [(&[u8], &str, &str); 7] = [
 /// assert_eq!(remedy, "unpack it: gunzip -c OLD > NEW");
 /// assert_eq!(seatmap_data::document::packed(b"0,1"), None);
 /// ```
-#[must_use]
 pub fn packed(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     let known = PACKED.iter().find(|(start, ..)| bytes.starts_with(start))?;
     Some((known.1, known.2))

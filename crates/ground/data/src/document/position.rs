@@ -13,7 +13,6 @@ pub struct Position {
 
 impl Position {
     /// The position of a byte of a text; the end of the text for an offset beyond it.
-    #[must_use]
     pub fn of(text: &[u8], offset: usize) -> Self {
         let before = &text[..offset.min(text.len())];
         let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
@@ -22,7 +21,6 @@ impl Position {
     }
 
     /// The position after the last word of a text, for something missing.
-    #[must_use]
     pub fn end(text: &str) -> Self {
         Position::of(text.as_bytes(), text.trim_end().len())
     }

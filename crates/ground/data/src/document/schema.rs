@@ -24,7 +24,6 @@ const SAME_VALUE: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 
 /// The schema of a type's documents. A key is required if every version of the format writes it:
 /// always, and without a default for older documents. The key `format` is the format itself.
-#[must_use]
 pub fn of<T: JsonSchema>(format: &str) -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
@@ -39,7 +38,6 @@ pub fn of<T: JsonSchema>(format: &str) -> Value {
 
 /// Compares the schemas of a folder with those of the types, whose titles are their formats, and
 /// lists the differences. If `SEATMAP_SCHEMA` is `write`, it writes them first.
-#[must_use]
 pub fn check_in(folder: &Path, schemas: &[Value]) -> Vec<String> {
     let is_written = std::env::var_os("SEATMAP_SCHEMA").is_some_and(|wish| wish == "write");
     let mut problems = Vec::new();
@@ -92,7 +90,6 @@ fn is_closed(schema: &Value) -> bool {
 }
 
 /// A schema's errors in a document, with unknown keys as errors.
-#[must_use]
 pub fn refused(schema: &Value, document: &Value) -> Vec<String> {
     match jsonschema::validator_for(&closed(schema)) {
         Ok(validator) => validator
@@ -104,7 +101,6 @@ pub fn refused(schema: &Value, document: &Value) -> Vec<String> {
 }
 
 /// The keys missing from all documents, except those of maps, which are names.
-#[must_use]
 pub fn never_written(schema: &Value, documents: &[Value]) -> Vec<String> {
     let mut missing: Vec<String> = Vec::new();
     visit(schema, schema, "", &mut |path, _| {
@@ -117,7 +113,6 @@ pub fn never_written(schema: &Value, documents: &[Value]) -> Vec<String> {
 }
 
 /// The schema with every object closed, so that unknown keys are errors.
-#[must_use]
 pub fn closed(schema: &Value) -> Value {
     let mut schema = schema.clone();
     close(&mut schema);

@@ -52,7 +52,6 @@ pub fn descriptions() -> impl Iterator<Item = &'static str> {
 }
 
 /// The text of a bundled machine, as TOML: a description, or a model for `seatmap_sim`.
-#[must_use]
 pub fn find(name: &str) -> Option<&'static str> {
     MACHINES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }
@@ -78,7 +77,6 @@ pub fn load(name: &str) -> Result<Profile, CatalogError> {
 
 /// The bundled machine nearest to a mistyped name: one that begins with or contains it, or else the
 /// one with the fewest edits, at most a third of the letters.
-#[must_use]
 pub fn suggest(name: &str) -> Option<&'static str> {
     let name = name.to_lowercase();
     let longest = names().map(str::len).max().unwrap_or(0);
@@ -96,7 +94,6 @@ pub fn suggest(name: &str) -> Option<&'static str> {
 }
 
 /// The Levenshtein distance: characters to insert, delete or replace.
-#[must_use]
 pub fn edits(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();

@@ -105,7 +105,6 @@ pub struct Protocol {
 
 impl CoreDistance {
     /// Distances with only medians, as in other tools' files, in round-trip nanoseconds.
-    #[must_use]
     pub fn imported(pus: Vec<u32>, median_ns: Matrix) -> Self {
         CoreDistance {
             status: Square::from_fn(pus.len(), |i, j| (i != j).then_some(PairStatus::Imported)),
@@ -116,7 +115,6 @@ impl CoreDistance {
     }
 
     /// The row of a PU in the matrices.
-    #[must_use]
     pub fn index_of(&self, os: u32) -> Option<usize> {
         place_of(&self.pus, os, |pu| *pu)
     }

@@ -45,14 +45,12 @@ pub struct Environment {
 
 impl Environment {
     /// Whether SMT is on, in plain words.
-    #[must_use]
     pub fn smt_word(&self) -> Option<String> {
         self.smt.as_deref().map(smt_word)
     }
 }
 
 /// The kernel's SMT control (`/sys/devices/system/cpu/smt/control`) in plain words.
-#[must_use]
 pub fn smt_word(control: &str) -> String {
     match control {
         "forceoff" => "off until the next boot",

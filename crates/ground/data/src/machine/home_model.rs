@@ -73,14 +73,12 @@ pub struct HomeLines {
 impl HomeModel {
     /// Whether there are more pairs than offsets. With fewer pairs a fit is always perfect, and
     /// explains nothing.
-    #[must_use]
     pub fn is_overdetermined(&self) -> bool {
         let pus = self.offset_ns.len();
         pus * pus.saturating_sub(1) / 2 > pus
     }
 
     /// The group of each PU, in the order of `pus`.
-    #[must_use]
     pub fn group_of(&self, pus: &[u32]) -> Vec<Option<usize>> {
         // A map, because searching for each PU would take quadratic time.
         let place: std::collections::HashMap<u32, usize> = self
@@ -94,7 +92,6 @@ impl HomeModel {
 
     /// The base for two PUs of these groups and a line of this home, in nanoseconds; NaN if
     /// unknown.
-    #[must_use]
     pub fn base_ns(&self, from: usize, to: usize, home: usize) -> f64 {
         let inside = self.inside_ns.as_ref().filter(|_| from == to);
         match inside {
@@ -107,7 +104,6 @@ impl HomeModel {
 
     /// The round trip between the PUs in rows `i` and `j` of `pus` over a line of this home, in ns:
     /// base + a_i + a_j. `None` if unknown, as for SMT siblings.
-    #[must_use]
     pub fn round_trip_ns(&self, pus: &[u32], i: usize, j: usize, home: usize) -> Option<f64> {
         let groups = [self.group_of_pu(*pus.get(i)?)?, self.group_of_pu(*pus.get(j)?)?];
         self.of_groups_ns(groups, [i, j], home)
@@ -115,7 +111,6 @@ impl HomeModel {
 
     /// [`HomeModel::round_trip_ns`] for rows of known groups, which [`HomeModel::group_of`] finds
     /// once for many pairs.
-    #[must_use]
     pub fn of_groups_ns(&self, groups: [usize; 2], rows: [usize; 2], home: usize) -> Option<f64> {
         let ns = self.base_ns(groups[0], groups[1], home)
             + self.offset_ns.get(rows[0])?.get(home).copied()?
@@ -128,7 +123,6 @@ impl HomeModel {
     }
 
     /// The number of homes with their own offsets.
-    #[must_use]
     pub fn homes(&self) -> usize {
         self.offset_ns.first().map_or(0, Vec::len)
     }

@@ -40,7 +40,6 @@ impl Level {
     ];
 
     /// The name of this level for people.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Level::Core => "core",
@@ -63,7 +62,6 @@ impl Level {
     /// assert_eq!(Level::named("NODE"), Level::named("numa"));
     /// assert_eq!(Level::named("rack"), None);
     /// ```
-    #[must_use]
     pub fn named(word: &str) -> Option<Self> {
         let word = word.to_ascii_lowercase();
         let own = match word.as_str() {
@@ -77,7 +75,6 @@ impl Level {
     }
 
     /// The number of a PU's part of this level.
-    #[must_use]
     pub fn of(self, pu: &Pu) -> Option<u32> {
         match self {
             Level::Core => pu.core,
@@ -94,7 +91,6 @@ impl Level {
 
     /// The group of each of these PUs, numbered from 0 in order of appearance; `None` if one is
     /// unknown.
-    #[must_use]
     pub fn groups(self, topology: &Topology, pus: &[u32]) -> Option<Vec<u32>> {
         let mut seen = Vec::new();
         let groups: Option<Vec<u32>> = pus.iter().map(|os| self.of(topology.pu(*os)?)).collect();

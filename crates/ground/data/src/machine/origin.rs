@@ -33,7 +33,6 @@ pub enum OriginKind {
 
 impl OriginKind {
     /// The word used in profiles.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             OriginKind::Measured => "measured",

@@ -53,7 +53,6 @@ pub struct Profile {
 
 impl Profile {
     /// A profile with only a name, an origin and a topology.
-    #[must_use]
     pub fn new(name: impl Into<String>, origin: Origin, topology: Topology) -> Self {
         Profile {
             format: FORMAT.to_owned(),
@@ -82,7 +81,6 @@ impl Profile {
     }
 
     /// The profile as JSON with a final newline.
-    #[must_use]
     pub fn to_json(&self) -> String {
         crate::document::written(self)
     }

@@ -81,7 +81,6 @@ pub struct Pu {
 
 impl Pu {
     /// The NUMA node of its memory: its own, or the nearest with memory if its own has none.
-    #[must_use]
     pub fn memory_node(&self) -> Option<u32> {
         self.memory.or(self.numa)
     }
@@ -111,7 +110,6 @@ impl CoreKind {
         [CoreKind::Performance, CoreKind::Middle, CoreKind::Efficiency, CoreKind::LowPower];
 
     /// The name used in profiles: `P`, `M`, `E` or `LP`.
-    #[must_use]
     pub fn letters(self) -> &'static str {
         match self {
             CoreKind::Performance => "P",
@@ -122,7 +120,6 @@ impl CoreKind {
     }
 
     /// The word for people, as after `kind:`.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             CoreKind::Performance => "performance",
@@ -133,7 +130,6 @@ impl CoreKind {
     }
 
     /// Whether a stronger type of core exists next to it.
-    #[must_use]
     pub fn is_slower(self) -> bool {
         self != CoreKind::Performance
     }

@@ -44,7 +44,6 @@ pub struct WorkTimes {
 
 impl SeatSpeed {
     /// Speeds from times of the same work.
-    #[must_use]
     pub fn of(pus: Vec<u32>, work: WorkTimes) -> Self {
         let fastest_ns = least(&work.alone_p10_ns);
         SeatSpeed {
@@ -56,13 +55,11 @@ impl SeatSpeed {
     }
 
     /// The speed of a PU while the others are idle; `None` if unknown.
-    #[must_use]
     pub fn alone_of(&self, os: u32) -> Option<f64> {
         self.alone.get(self.row(os)?).copied()
     }
 
     /// The speed of a PU while all work; `None` if unknown.
-    #[must_use]
     pub fn together_of(&self, os: u32) -> Option<f64> {
         self.together.as_ref()?.get(self.row(os)?).copied()
     }
@@ -74,14 +71,12 @@ impl SeatSpeed {
     /// The difference between the slowest and the fastest PU while the others are idle, relative to
     /// the fastest. The smaller of the spreads of medians and of tenth percentiles counts, because
     /// noise alone is not a difference.
-    #[must_use]
     pub fn spread(&self) -> f64 {
         let by_median = self.work.as_ref().map(|work| spread_of_times(&work.alone_median_ns));
         spread(&self.alone).min(by_median.unwrap_or(f64::INFINITY))
     }
 
     /// Whether the PUs differ by more than [`EQUAL_WITHIN`].
-    #[must_use]
     pub fn differs(&self) -> bool {
         self.spread() > EQUAL_WITHIN
     }

@@ -18,7 +18,6 @@ pub struct SharedProfile {
 impl SharedProfile {
     /// Omits the names of the machine and of its control groups, and the builder's part of the
     /// kernel's release. All figures stay.
-    #[must_use]
     pub fn of(profile: &Profile) -> Self {
         let mut shared = profile.clone();
         let mut left_out = vec![HOST_NAME];
@@ -41,7 +40,6 @@ impl SharedProfile {
 
     /// The facts that may identify a person or a host, in the words of `left_out`; empty for a
     /// profile made for publication.
-    #[must_use]
     pub fn names_in(profile: &Profile) -> Vec<&'static str> {
         let shared = SharedProfile::of(profile);
         let is_named =
@@ -53,7 +51,6 @@ impl SharedProfile {
     }
 
     /// One sentence about the omitted facts.
-    #[must_use]
     pub fn sentence(&self) -> String {
         format!("left out for privacy: {}", self.left_out.join(", "))
     }

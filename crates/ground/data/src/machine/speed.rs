@@ -64,7 +64,6 @@ const SMALL_TYPES: [u64; 17] = [
 /// let [fast, slow] = [CoreKind::Performance, CoreKind::Efficiency].map(Some);
 /// assert_eq!(kinds, [fast, fast, slow]);
 /// ```
-#[must_use]
 pub fn kinds_of(speeds: &[Speed]) -> Vec<Option<CoreKind>> {
     let none = vec![None; speeds.len()];
     let types = all_of(speeds, |speed| speed.core_type);

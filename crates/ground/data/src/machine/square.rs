@@ -38,13 +38,11 @@ impl<T: Clone> Square<T> {
 
 impl<T> Square<T> {
     /// The number of rows and columns.
-    #[must_use]
     pub fn n(&self) -> usize {
         self.n
     }
 
     /// One row, as a slice of n cells.
-    #[must_use]
     pub fn row(&self, i: usize) -> &[T] {
         &self.cells[i * self.n..(i + 1) * self.n]
     }

@@ -24,7 +24,6 @@ pub enum PairStatus {
 
 impl PairStatus {
     /// The word used in profiles.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             PairStatus::Stable => "stable",

@@ -13,13 +13,11 @@ pub struct Topology {
 
 impl Topology {
     /// A topology with only OS indices.
-    #[must_use]
     pub fn unknown(os: impl IntoIterator<Item = u32>) -> Self {
         Topology { pus: os.into_iter().map(|os| Pu { os, ..Pu::default() }).collect() }
     }
 
     /// The PU with this OS index.
-    #[must_use]
     pub fn pu(&self, os: u32) -> Option<&Pu> {
         place_of(&self.pus, os, |pu| pu.os).map(|at| &self.pus[at])
     }
@@ -30,7 +28,6 @@ impl Topology {
     }
 
     /// Whether two PUs are hardware threads of one core. False if the cores are unknown.
-    #[must_use]
     pub fn are_smt_siblings(&self, a: u32, b: u32) -> bool {
         a != b
             && self.pu(a).and_then(|pu| pu.core).is_some()
@@ -44,7 +41,6 @@ impl Topology {
     /// let pus = (0..4).map(|os| Pu { os, l3: Some(os / 2), ..Pu::default() }).collect();
     /// assert_eq!(Topology { pus }.count(|pu| pu.l3), 2);
     /// ```
-    #[must_use]
     pub fn count(&self, level: impl Fn(&Pu) -> Option<u32>) -> usize {
         self.pus.iter().filter_map(level).collect::<std::collections::BTreeSet<_>>().len()
     }

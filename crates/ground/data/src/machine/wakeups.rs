@@ -65,7 +65,6 @@ pub enum Nearness {
 
 impl Nearness {
     /// The nearness of two CPUs by the topology.
-    #[must_use]
     pub fn of(topology: &Topology, [a, b]: [u32; 2]) -> Self {
         if a == b {
             return Nearness::SameCpu;
@@ -79,7 +78,6 @@ impl Nearness {
     }
 
     /// The name for people.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Nearness::SameCpu => "same CPU",
@@ -107,7 +105,6 @@ fn shared(level: Level) -> &'static str {
 
 impl Wakeups {
     /// Whether there are figures for one CPU and for two: neither can replace the other.
-    #[must_use]
     pub fn tell_one_from_two(&self) -> bool {
         self.pairs.iter().any(is_one) && !self.pairs.iter().all(is_one)
     }
@@ -117,7 +114,6 @@ impl Wakeups {
     ///
     /// An unmeasured pair has the median of equally near pairs, else that of the next farther ones,
     /// else that of the farthest.
-    #[must_use]
     pub fn round_trips_ns(&self, topology: &Topology, pus: &[u32]) -> Option<Matrix> {
         if !self.tell_one_from_two() {
             return None;
@@ -135,7 +131,6 @@ impl Wakeups {
     }
 
     /// The measured pairs by nearness, the nearest first.
-    #[must_use]
     pub fn classes(&self, topology: &Topology) -> Vec<WakeupClass<'_>> {
         let mut found: Vec<WakeupClass> = Vec::new();
         for pair in &self.pairs {
@@ -192,7 +187,6 @@ fn ordered([a, b]: [u32; 2]) -> [u32; 2] {
 
 impl WakeupClass<'_> {
     /// The median of the pairs' medians, in nanoseconds.
-    #[must_use]
     pub fn median_ns(&self) -> f64 {
         let mut medians: Vec<f64> = self.pairs.iter().map(|pair| pair.median_ns).collect();
         medians.sort_by(f64::total_cmp);

@@ -38,7 +38,6 @@ pub(crate) fn is_amount(amount: f64) -> bool {
 
 impl Edge {
     /// One message of one byte, for generated patterns, in which only proportions matter.
-    #[must_use]
     pub fn unit(from: usize, to: usize) -> Self {
         Edge { from, to, bytes: 1.0, messages: 1.0 }
     }

@@ -102,7 +102,6 @@ const WAKEUPS: &str = "wakeups";
 impl Pattern {
     /// A pattern of unnamed tasks. Edges of the same ordered pair are added up; the result is
     /// sorted by their ends.
-    #[must_use]
     pub fn gathered(
         name: impl Into<String>,
         tasks: usize,
@@ -114,7 +113,6 @@ impl Pattern {
     }
 
     /// A pattern of unnamed tasks with equal loads and no messages.
-    #[must_use]
     pub fn silent(name: impl Into<String>, tasks: usize) -> Self {
         Pattern { format: FORMAT.to_owned(), name: name.into(), tasks, ..Pattern::default() }
     }
@@ -156,13 +154,11 @@ impl Pattern {
     }
 
     /// The load of a task; 1 in a pattern without loads.
-    #[must_use]
     pub fn load(&self, task: usize) -> f64 {
         self.loads.get(task).copied().unwrap_or(1.0)
     }
 
     /// Whether the observation counted wakeups, so that tasks sleep until a message arrives.
-    #[must_use]
     pub fn waits(&self) -> bool {
         self.observation
             .as_ref()
@@ -170,7 +166,6 @@ impl Pattern {
     }
 
     /// Each thread's place in the order of creation; empty if unknown.
-    #[must_use]
     pub fn paths(&self) -> &[String] {
         self.observation
             .as_ref()
@@ -189,7 +184,6 @@ impl Pattern {
     }
 
     /// The pattern as JSON with a final newline.
-    #[must_use]
     pub fn to_json(&self) -> String {
         crate::document::written(self)
     }

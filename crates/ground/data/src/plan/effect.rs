@@ -29,7 +29,6 @@ impl Effect {
     /// The additional time of all messages between the farthest PUs compared with the plan's, in
     /// per cent of the program's time. It is the most that the plan saves on the observed messages
     /// at the measured cost. Above 100 they overlap, or cost less.
-    #[must_use]
     pub fn saving_percent(&self) -> f64 {
         100.0 * (self.farthest_s - self.planned_s).max(0.0) / self.observed_s
     }

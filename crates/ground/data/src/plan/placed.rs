@@ -101,7 +101,6 @@ pub struct Plan {
 }
 
 /// Whether a file claims to be a plan, of any version.
-#[must_use]
 pub fn is_plan(bytes: &[u8]) -> bool {
     crate::document::is_kind(bytes, "seatmap-plan/")
 }
@@ -113,7 +112,6 @@ impl Plan {
     /// let plan = seatmap_data::plan::Plan::new("desk", vec![3, 1]);
     /// assert!(plan.check().is_ok());
     /// ```
-    #[must_use]
     pub fn new(machine: impl Into<String>, placement: Vec<u32>) -> Self {
         Plan { format: FORMAT.to_owned(), machine: machine.into(), placement, ..Plan::default() }
     }
@@ -139,7 +137,6 @@ impl Plan {
     ///
     /// # Panics
     /// The plan has no such task.
-    #[must_use]
     pub fn seat(&self, task: usize) -> &[u32] {
         match self.seats.get(task) {
             Some(seat) => seat,
@@ -148,7 +145,6 @@ impl Plan {
     }
 
     /// The plan as JSON with a final newline.
-    #[must_use]
     pub fn to_json(&self) -> String {
         crate::document::written(self)
     }
@@ -175,7 +171,6 @@ impl Plan {
     }
 
     /// The OS indices of the PUs in use, ascending, each once.
-    #[must_use]
     pub fn pus_in_use(&self) -> Vec<u32> {
         let mut pus: Vec<u32> =
             self.placement.iter().chain(self.seats.iter().flatten()).copied().collect();
@@ -185,7 +180,6 @@ impl Plan {
     }
 
     /// The NUMA nodes of a task's memory; empty if the plan does not restrict it.
-    #[must_use]
     pub fn memory_of(&self, task: usize) -> &[u32] {
         self.memory.get(task).map_or(&[], Vec::as_slice)
     }
@@ -199,7 +193,6 @@ impl Plan {
     /// plan.memory = vec![vec![1], vec![0, 1]];
     /// assert_eq!(plan.memory_in_use(), Some(vec![0, 1]));
     /// ```
-    #[must_use]
     pub fn memory_in_use(&self) -> Option<Vec<u32>> {
         let all_say = !self.memory.is_empty() && self.memory.iter().all(|nodes| !nodes.is_empty());
         let nodes: std::collections::BTreeSet<u32> =
@@ -259,7 +252,6 @@ impl Plan {
     }
 
     /// Whether tasks share a PU.
-    #[must_use]
     pub fn is_oversubscribed(&self) -> bool {
         self.placement.iter().collect::<std::collections::HashSet<_>>().len() < self.placement.len()
     }

@@ -19,19 +19,16 @@ impl Addr {
     /// assert_eq!(Addr::line(2), Addr(16));
     /// assert_eq!(Addr::line(2).word(3).line_index(), 2);
     /// ```
-    #[must_use]
     pub const fn line(index: u32) -> Addr {
         Addr(index * WORDS_PER_LINE)
     }
 
     /// The word `further` words after this one.
-    #[must_use]
     pub const fn word(self, further: u32) -> Addr {
         Addr(self.0 + further)
     }
 
     /// The line that contains it.
-    #[must_use]
     pub const fn line_index(self) -> u32 {
         self.0 / WORDS_PER_LINE
     }

@@ -24,7 +24,6 @@ pub struct Barrier {
 
 impl Barrier {
     /// Creates a barrier for `tasks` tasks, on a word without other uses. Zero tasks count as one.
-    #[must_use]
     pub fn new(count: Addr, tasks: usize) -> Self {
         Barrier { count, tasks: tasks.max(1) as u64 }
     }

@@ -23,7 +23,6 @@ pub struct TaskBeats {
 
 /// The smallest share of any task's counted batches during which every task worked: 1 if all worked
 /// all the time, 0 if a task was alone. An interrupted task does not work meanwhile.
-#[must_use]
 pub fn overlap(runs: &[TaskBeats]) -> f64 {
     let from = runs.iter().filter_map(|run| run.beats.first()).max().copied().unwrap_or(0);
     let until = runs.iter().filter_map(|run| run.beats.last()).min().copied().unwrap_or(0);

@@ -44,7 +44,6 @@ struct Split {
 /// let series: Vec<f64> = (0..30).map(|at| f64::from(at % 3) + level(at)).collect();
 /// assert_eq!(change_points(&series, 1)[0].at, 20);
 /// ```
-#[must_use]
 pub fn change_points(series: &[f64], seed: u64) -> Vec<ChangePoint> {
     if series.iter().any(|value| !value.is_finite()) {
         return Vec::new();

@@ -1,7 +1,6 @@
 //! Whether two lists of figures agree on the order.
 
 /// The rank of each value, the smallest being 1; equal values share the mean of theirs.
-#[must_use]
 pub fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
@@ -22,7 +21,6 @@ pub fn ranks(values: &[f64]) -> Vec<f64> {
 /// # use seatmap_data::statistics::correlation::spearman;
 /// assert_eq!(spearman(&[1.0, 2.0, 3.0], &[10.0, 400.0, 90.0]), Some(0.5));
 /// ```
-#[must_use]
 pub fn spearman(a: &[f64], b: &[f64]) -> Option<f64> {
     let a = ranks(a);
     let b = ranks(b);

@@ -11,7 +11,6 @@ use crate::statistics::signed_rank::{normal_quantile, shift};
 /// The things (by column) that are worse than the best one at this confidence. Each row of `blocks`
 /// holds one reading of each; smaller is better. Empty for fewer than two blocks or things, and
 /// without a significant difference.
-#[must_use]
 pub fn worse_than_best(blocks: &[Vec<f64>], confidence: f64) -> Vec<usize> {
     let things = blocks.first().map_or(0, Vec::len);
     match (blocks.len(), things) {

@@ -25,7 +25,6 @@ const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Xoshiro {
     /// A generator from a seed; any seed is as good as another.
-    #[must_use]
     pub fn new(seed: u64) -> Self {
         let mut counter = seed;
         Xoshiro { state: std::array::from_fn(|_| split_mix(&mut counter)) }

@@ -38,7 +38,6 @@ pub struct Shift {
 
 impl Shift {
     /// This shift with an interval wider by `factor`.
-    #[must_use]
     pub fn widened(self, factor: f64) -> Self {
         let [low, high] =
             [self.low, self.high].map(|end| self.centre + factor * (end - self.centre));
@@ -48,14 +47,12 @@ impl Shift {
 
 /// The fewest differences that have an interval at this confidence (0 to 1): 6 for 95 %, 8 for 99
 /// %.
-#[must_use]
 pub fn fewest(confidence: f64) -> usize {
     (1..64).find(|count| 0.5_f64.powi(*count) <= tail(confidence)).unwrap_or(64) as usize
 }
 
 /// The shift of these differences with its interval at `confidence` (0 to 1). Infinite values and
 /// NaN are ignored. `None` for fewer than [`fewest`] differences.
-#[must_use]
 pub fn shift(differences: &[f64], confidence: f64) -> Option<Shift> {
     let values = sorted(differences);
     let means = ValuePairs::means(&values);
@@ -65,14 +62,12 @@ pub fn shift(differences: &[f64], confidence: f64) -> Option<Shift> {
 
 /// The shift of differences in the order of time, with the interval of [`shift`], widened for their
 /// dependence ([`widening`]).
-#[must_use]
 pub fn shift_in_order(differences: &[f64], confidence: f64) -> Option<Shift> {
     let found = shift(differences, confidence)?;
     Some(found.widened(widening(differences, confidence)))
 }
 
 /// The Hodges-Lehmann estimate alone; `None` without differences.
-#[must_use]
 pub fn centre(differences: impl IntoIterator<Item: Borrow<f64>>) -> Option<f64> {
     ValuePairs::means(&sorted(differences)).median()
 }
@@ -80,7 +75,6 @@ pub fn centre(differences: impl IntoIterator<Item: Borrow<f64>>) -> Option<f64> 
 /// How much larger the second list is than the first, for unpaired values: the Hodges-Lehmann
 /// estimate with the interval of the rank sum test (Hollander, Wolfe and Chicken 2014, section
 /// 4.3), by its normal approximation. `None` if a list has fewer than six values.
-#[must_use]
 pub fn between(first: &[f64], second: &[f64], confidence: f64) -> Option<Shift> {
     let [first, second] = [sorted(first), sorted(second)];
     let [m, n] = [first.len() as f64, second.len() as f64];
@@ -101,7 +95,6 @@ pub fn between(first: &[f64], second: &[f64], confidence: f64) -> Option<Shift> 
 /// A bound on the centre of this many further differences if nothing differs: the 95th percentile
 /// of the centres of these differences with random signs, drawn anew. Callers state it as a bound
 /// of 90 %, because few differences do not show everything. `None` for fewer than two.
-#[must_use]
 pub fn floor(differences: &[f64], seed: u64) -> Option<f64> {
     let sizes = sorted(differences.iter().map(|difference| difference.abs()));
     let count = sizes.len();
@@ -173,7 +166,6 @@ fn beyond_normal(count: f64, tail: f64) -> usize {
 }
 
 /// The quantile of the standard normal distribution, by bisection: each interval needs only one.
-#[must_use]
 pub fn normal_quantile(share: f64) -> f64 {
     let mut low = -40.0;
     let mut high = 40.0;
@@ -186,7 +178,6 @@ pub fn normal_quantile(share: f64) -> f64 {
 
 /// The share of a standard normal distribution below a value, by the series of Marsaglia 2004. It
 /// converges everywhere, and is exact to 1e-14 within eight deviations.
-#[must_use]
 pub fn normal_share(value: f64) -> f64 {
     // Beyond, a double cannot distinguish the share from 0 or 1.
     if value.abs() > 8.0 {

@@ -22,7 +22,6 @@ pub struct Summary {
 
 /// Summarises one pair from its samples, pass by pass, without infinite values and NaN; `None` if
 /// none remain.
-#[must_use]
 pub fn summarise(passes: &[Vec<f64>], seed: u64) -> Option<Summary> {
     let ascending = sorted(passes.iter().flatten());
     let median = quantile_sorted(&ascending, 0.5)?;

@@ -3,33 +3,28 @@
 use std::fmt::Display;
 
 /// A number of things with their name: `1 core`, `2 cores`, `0.5 CPUs`, `4 more entries`.
-#[must_use]
 pub fn counted(count: impl Display, name: &str) -> String {
     let count = count.to_string();
     if count == "1" { format!("1 {name}") } else { format!("{count} {}", plural(name)) }
 }
 
 /// A part of a whole in percent; 0 of an empty whole.
-#[must_use]
 pub fn percent(part: u64, whole: u64) -> f64 {
     100.0 * part as f64 / whole.max(1) as f64
 }
 
 /// A figure with this many digits after the point, and the name of its unit: `1 CPU`, `0.5 CPUs`,
 /// `1.0 CPUs`.
-#[must_use]
 pub fn counted_figure(value: f64, digits: usize, name: &str) -> String {
     counted(figure(value, digits), name)
 }
 
 /// The texts of these values, with a separator between them.
-#[must_use]
 pub fn joined<T: ToString>(parts: impl IntoIterator<Item = T>, separator: &str) -> String {
     parts.into_iter().map(|part| part.to_string()).collect::<Vec<_>>().join(separator)
 }
 
 /// The plural of a name, by the rules for regular nouns. Of several words the last one is the noun.
-#[must_use]
 pub fn plural(name: &str) -> String {
     if name == "vertex" {
         return "vertices".to_owned();
@@ -49,13 +44,11 @@ pub fn plural(name: &str) -> String {
 }
 
 /// The word for one thing, or the other for any other number: `is` and `are`.
-#[must_use]
 pub fn agreeing<'a>(count: usize, one: &'a str, other: &'a str) -> &'a str {
     if count == 1 { one } else { other }
 }
 
 /// A number of times: `once`, `twice`, `3 times`.
-#[must_use]
 pub fn times(count: impl Display) -> String {
     match count.to_string().as_str() {
         "1" => "once".to_owned(),
@@ -66,7 +59,6 @@ pub fn times(count: impl Display) -> String {
 
 /// How often something happened per second: `less than once a second`, `once a second`,
 /// `8 times a second`.
-#[must_use]
 pub fn times_a_second(rate: f64) -> String {
     let rounded = rate.round();
     // `0 times` would deny something that was seen.
@@ -77,7 +69,6 @@ pub fn times_a_second(rate: f64) -> String {
 }
 
 /// A figure with this many digits after the point. A small negative one is `0`, not `-0`.
-#[must_use]
 pub fn figure(value: f64, digits: usize) -> String {
     let text = format!("{value:.digits$}");
     let is_zero = !text
@@ -90,14 +81,12 @@ pub fn figure(value: f64, digits: usize) -> String {
 
 /// A figure with its sign and this many digits after the point. Rounded to zero it has a plus:
 /// `-1.2`, `+0.0`.
-#[must_use]
 pub fn signed(value: f64, digits: usize) -> String {
     let text = figure(value, digits);
     if text.starts_with('-') { text } else { format!("+{text}") }
 }
 
 /// A time in seconds, in one unit. Only zero is printed as 0: `0.4 ms`, `1.2 s`, `20 s`, `3 min`.
-#[must_use]
 pub fn lasting(seconds: f64) -> String {
     let size = seconds.abs();
     match size {
@@ -116,7 +105,6 @@ pub fn lasting(seconds: f64) -> String {
 
 /// Faults in a printed text, each with its line, for tests: `1 threads`, `-0`, two spaces within a
 /// sentence, a letter right after a full stop or a semicolon.
-#[must_use]
 pub fn faults(text: &str) -> Vec<String> {
     text.lines()
         .flat_map(|line| line_faults(line).into_iter().map(move |fault| format!("{fault}: {line}")))

@@ -7,7 +7,7 @@ use std::os::fd::{FromRawFd, OwnedFd};
 /// From `include/uapi/linux/bpf.h`.
 #[derive(Clone, Copy)]
 #[repr(u32)]
-pub(super) enum BpfCommand {
+pub enum BpfCommand {
     MapCreate = 0,
     LookupElement = 1,
     UpdateElement = 2,
@@ -25,7 +25,7 @@ pub(super) enum BpfCommand {
 ///
 /// # Safety
 /// Each address in `attributes` must point to as much memory as the command reads and writes there.
-pub(super) unsafe fn bpf<T>(command: BpfCommand, attributes: &mut T) -> io::Result<i32> {
+pub unsafe fn bpf<T>(command: BpfCommand, attributes: &mut T) -> io::Result<i32> {
     // SAFETY: the kernel uses `size` bytes of `attributes`; the caller guarantees the rest.
     let answer = unsafe {
         libc::syscall(
@@ -42,7 +42,7 @@ pub(super) unsafe fn bpf<T>(command: BpfCommand, attributes: &mut T) -> io::Resu
 ///
 /// # Safety
 /// As for [`bpf`]; the command must open a descriptor.
-pub(super) unsafe fn open<T>(command: BpfCommand, attributes: &mut T) -> io::Result<OwnedFd> {
+pub unsafe fn open<T>(command: BpfCommand, attributes: &mut T) -> io::Result<OwnedFd> {
     // SAFETY: guaranteed by the caller.
     let fd = unsafe { bpf(command, attributes)? };
     // SAFETY: the descriptor is new and has no other owner.
@@ -50,7 +50,7 @@ pub(super) unsafe fn open<T>(command: BpfCommand, attributes: &mut T) -> io::Res
 }
 
 /// An object's name: letters, digits and `_`, at most 15 bytes and a zero byte.
-pub(super) fn object_name(name: &str) -> [u8; 16] {
+pub fn object_name(name: &str) -> [u8; 16] {
     let mut bytes = [0; 16];
     bytes.iter_mut().take(15).zip(name.bytes()).for_each(|(to, from)| *to = from);
     bytes

@@ -21,7 +21,7 @@ const SET_PROGRAM: libc::Ioctl = 0x4004_2408;
 /// # Errors
 /// The kernel's: ENOENT without uprobes or the file, EACCES or EPERM without CAP_PERFMON, EINVAL
 /// for an offset outside the file.
-pub(super) fn link(program: BorrowedFd<'_>, file: &Path, place: u64) -> io::Result<EbpfLink> {
+pub fn link(program: BorrowedFd<'_>, file: &Path, place: u64) -> io::Result<EbpfLink> {
     let kind = std::fs::read_to_string(KIND)?.trim().parse().map_err(io::Error::other)?;
     let file = CString::new(file.as_os_str().as_bytes())?;
     let attributes = Attributes {

@@ -38,7 +38,7 @@ struct Socket {
 
 /// Client and server inodes of each connection within this computer; both orders if the roles are
 /// unknown.
-pub(super) fn pairs(root: &Root, pids: &BTreeSet<Tid>) -> Vec<(u64, u64)> {
+pub fn pairs(root: &Root, pids: &BTreeSet<Tid>) -> Vec<(u64, u64)> {
     let mut by_namespace: BTreeMap<String, Tid> = BTreeMap::new();
     for pid in pids {
         if let Ok(namespace) = fs::read_link(root.path(&format!("/proc/{pid}/ns/net"))) {

@@ -33,7 +33,7 @@ type Sockets = BTreeMap<u64, Socket>;
 
 /// Client and server inodes of connections in this network namespace; both orders if unknown. Empty
 /// without `CONFIG_UNIX_DIAG`.
-pub(super) fn pairs() -> Vec<(u64, u64)> {
+pub fn pairs() -> Vec<(u64, u64)> {
     let mut sockets = Sockets::new();
     // After an error, keep the sockets received before it.
     let _ = ask(&mut sockets);

@@ -10,7 +10,7 @@ use crate::rights;
 use crate::root::Root;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Located {
+pub struct Located {
     /// Mount point.
     base: String,
     /// Path below it; empty for the root.
@@ -46,7 +46,7 @@ impl<'a> Spelled<'a> {
 impl Hierarchy {
     /// A group's path below the mount point, if the two paths determine it; `None` outside the
     /// mounted part.
-    pub(super) fn below(&self, path: &str) -> Option<String> {
+    pub fn below(&self, path: &str) -> Option<String> {
         let mounted = Spelled::parse(&self.root)?;
         let group = Spelled::parse(path)?;
         let below = group.down.strip_prefix(mounted.down)?;
@@ -58,7 +58,7 @@ impl Hierarchy {
     ///
     /// A mount from outside the reader's cgroup namespace starts with one `/..` per group between
     /// the roots, whose names the kernel hides. The right group is the one that lists the thread.
-    pub(super) fn located(&self, root: &Root, tid: Tid, path: &str) -> Option<Located> {
+    pub fn located(&self, root: &Root, tid: Tid, path: &str) -> Option<Located> {
         let path = self.below(path).or_else(|| self.searched(root, tid, path))?;
         let base = self.folder.clone();
         let is_v2 = self.controllers.is_none();
@@ -93,7 +93,7 @@ impl Hierarchy {
 }
 
 /// Direct member threads; in version 2 before Linux 4.14, processes.
-pub(super) fn threads(root: &Root, folder: &str) -> Option<Vec<Tid>> {
+pub fn threads(root: &Root, folder: &str) -> Option<Vec<Tid>> {
     let files = ["tasks", "cgroup.threads", "cgroup.procs"];
     let list = files.iter().find_map(|name| root.read(&format!("{folder}/{name}")).ok())?;
     Some(tids(&list).collect())
@@ -104,16 +104,16 @@ fn name_of(path: &str) -> &str {
 }
 
 impl Located {
-    pub(super) fn path(&self) -> &str {
+    pub fn path(&self) -> &str {
         name_of(&self.path)
     }
 
-    pub(super) fn folder(&self) -> String {
+    pub fn folder(&self) -> String {
         format!("{}{}", self.base, self.path)
     }
 
     /// Why groups above the mounted one may set invisible limits.
-    pub(super) fn unseen(&self) -> Option<String> {
+    pub fn unseen(&self) -> Option<String> {
         (!self.is_whole).then(|| {
             format!(
                 "the control groups above the one mounted at {} are invisible here and may have \
@@ -132,7 +132,7 @@ impl Located {
 
     /// The first non-empty text of these files, here or above. A group without the controller lacks
     /// them.
-    pub(super) fn inherited(&self, root: &Root, names: &[&str]) -> Option<String> {
+    pub fn inherited(&self, root: &Root, names: &[&str]) -> Option<String> {
         self.upward().find_map(|path| {
             names
                 .iter()
@@ -142,7 +142,7 @@ impl Located {
     }
 
     /// Whether its CPU list is read-only here.
-    pub(super) fn is_read_only(&self, root: &Root) -> bool {
+    pub fn is_read_only(&self, root: &Root) -> bool {
         self.is_closed(root, &format!("{}/cpuset.cpus", self.folder()))
     }
 
@@ -150,7 +150,7 @@ impl Located {
         self.is_read_only || rights::is_closed_to_root(root, file)
     }
 
-    pub(super) fn cpusets(&self, root: &Root) -> Vec<Cpuset> {
+    pub fn cpusets(&self, root: &Root) -> Vec<Cpuset> {
         self.upward()
             .filter_map(|path| {
                 let file = format!("{}{path}/cpuset.cpus", self.base);
@@ -160,11 +160,11 @@ impl Located {
             .collect()
     }
 
-    pub(super) fn is_v2(&self) -> bool {
+    pub fn is_v2(&self) -> bool {
         self.is_v2
     }
 
-    pub(super) fn brakes<Brakes: IntoIterator<Item = Brake>>(
+    pub fn brakes<Brakes: IntoIterator<Item = Brake>>(
         &self,
         root: &Root,
         read: impl Fn(&Root, &str) -> Brakes,
@@ -184,7 +184,7 @@ impl Located {
             .collect()
     }
 
-    pub(super) fn shares(&self, root: &Root) -> Vec<GroupWeight> {
+    pub fn shares(&self, root: &Root) -> Vec<GroupWeight> {
         // Documentation/admin-guide/cgroup-v2.rst; `scale_load(1024)` in kernel/sched/core.c.
         let (name, usual) = if self.is_v2 { ("cpu.weight", 100.0) } else { ("cpu.shares", 1024.0) };
         let groups = self.upward().filter(|path| !(path.is_empty() && self.is_whole));
@@ -208,7 +208,7 @@ impl Located {
         groups.collect()
     }
 
-    pub(super) fn quotas(&self, root: &Root) -> Vec<GroupQuota> {
+    pub fn quotas(&self, root: &Root) -> Vec<GroupQuota> {
         self.upward()
             .filter_map(|path| {
                 let quota = GroupQuota::read(root, &format!("{}{path}", self.base), self.is_v2)?;

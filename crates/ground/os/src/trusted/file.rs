@@ -50,11 +50,11 @@ pub fn open(path: &Path, how: Open) -> Result<File, TrustError> {
     open_in(folder.as_fd(), parent, name, how)
 }
 
-pub(super) fn name_of(path: &Path) -> Result<&OsStr, TrustError> {
+pub fn name_of(path: &Path) -> Result<&OsStr, TrustError> {
     path.file_name().ok_or_else(|| TrustError::NotAName(path.as_os_str().to_owned()))
 }
 
-pub(super) fn open_in(
+pub fn open_in(
     folder: BorrowedFd<'_>,
     above: &Path,
     name: &OsStr,

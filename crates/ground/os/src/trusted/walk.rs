@@ -31,7 +31,7 @@ struct Walk {
 }
 
 /// Walks to the folder at an absolute path and returns an `O_PATH` descriptor.
-pub(super) fn down(path: &Path, is_made: bool) -> Result<OwnedFd, TrustError> {
+pub fn down(path: &Path, is_made: bool) -> Result<OwnedFd, TrustError> {
     let mut walk = Walk::begin(Path::new("/"), path)?;
     while let Some(name) = walk.names.pop() {
         let found = fs::fstat(&walk.at).map_err(at(&walk.path))?;
@@ -43,7 +43,7 @@ pub(super) fn down(path: &Path, is_made: bool) -> Result<OwnedFd, TrustError> {
 
 /// Walks to a folder of control files below `top`, of any user because of delegation. Follows a
 /// link only if root or this user made it.
-pub(crate) fn to_control_folder(top: &Path, path: &Path) -> Result<OwnedFd, TrustError> {
+pub fn to_control_folder(top: &Path, path: &Path) -> Result<OwnedFd, TrustError> {
     let mut walk = Walk::begin(top, path)?;
     walk.last_may_be_link = true;
     while let Some(name) = walk.names.pop() {
@@ -137,7 +137,7 @@ impl Walk {
     }
 }
 
-pub(super) fn check_owner(path: &Path, found: &Stat) -> Result<(), TrustError> {
+pub fn check_owner(path: &Path, found: &Stat) -> Result<(), TrustError> {
     match found.st_uid {
         0 => Ok(()),
         own if own == rustix::process::geteuid().as_raw() => Ok(()),
@@ -151,7 +151,7 @@ fn check_above(path: &Path, found: &Stat) -> Result<(), TrustError> {
     if is_kept { Ok(()) } else { check_mode(path, found) }
 }
 
-pub(super) fn check_last(path: &Path, folder: &OwnedFd) -> Result<(), TrustError> {
+pub fn check_last(path: &Path, folder: &OwnedFd) -> Result<(), TrustError> {
     let found = fs::fstat(folder).map_err(at(path))?;
     if found.st_uid != rustix::process::geteuid().as_raw() {
         return Err(TrustError::Foreign { path: path.to_owned(), owner: found.st_uid });
@@ -159,7 +159,7 @@ pub(super) fn check_last(path: &Path, folder: &OwnedFd) -> Result<(), TrustError
     check_mode(path, &found)
 }
 
-pub(super) fn check_mode(path: &Path, found: &Stat) -> Result<(), TrustError> {
+pub fn check_mode(path: &Path, found: &Stat) -> Result<(), TrustError> {
     match found.st_mode & OTHERS {
         0 => Ok(()),
         _ => Err(TrustError::Writable { path: path.to_owned(), mode: found.st_mode & 0o7777 }),

@@ -28,7 +28,6 @@ impl Capability {
     ];
 
     /// The name of this capability in `seatmap machines`.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Capability::Distances => "distances",

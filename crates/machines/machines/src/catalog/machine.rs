@@ -102,7 +102,6 @@ impl OpenError {
 }
 
 /// Whether a file is an archive: bzip2 begins with `BZh`, a tar header has `ustar` at byte 257.
-#[must_use]
 pub fn is_archive(bytes: &[u8]) -> bool {
     bytes.starts_with(b"BZh") || bytes.get(257..262) == Some(b"ustar")
 }
@@ -239,13 +238,11 @@ impl Machine {
     }
 
     /// The name or path that the user gave.
-    #[must_use]
     pub fn given_name(&self) -> &str {
         &self.given_name
     }
 
     /// Whether it is this computer.
-    #[must_use]
     pub fn is_host(&self) -> bool {
         matches!(self.kind, MachineKind::Host)
     }
@@ -266,7 +263,6 @@ impl Machine {
     }
 
     /// The model that runs programs in the machine's place, if there is one.
-    #[must_use]
     pub fn model(&self) -> Option<&CoherentModel> {
         self.shared_model().map(|model| &**model)
     }
@@ -279,7 +275,6 @@ impl Machine {
     }
 
     /// The machine's capabilities. This host certainly runs programs; for the rest see its profile.
-    #[must_use]
     pub fn capabilities(&self) -> Vec<Capability> {
         Capability::ALL
             .into_iter()
@@ -316,7 +311,6 @@ impl Machine {
 
     /// How the machine answers a measurement of core distances. A description returns its own
     /// figures.
-    #[must_use]
     pub fn answers(&self) -> DistanceSource {
         match &self.kind {
             MachineKind::Host => DistanceSource::Measured,
@@ -326,7 +320,6 @@ impl Machine {
     }
 
     /// The error of a machine that lacks a capability.
-    #[must_use]
     pub fn lacks(&self, capability: Capability) -> Lacks {
         Lacks {
             machine: self.given_name.clone(),
@@ -337,7 +330,6 @@ impl Machine {
     }
 
     /// The kind of the machine, with its article.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         match &self.kind {
             MachineKind::Host => "this computer",

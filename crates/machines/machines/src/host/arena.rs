@@ -42,7 +42,6 @@ impl Arena {
     }
 
     /// The words, by [`Addr`].
-    #[must_use]
     pub fn words(&self) -> &[AtomicU64] {
         // SAFETY: `base` points to `words` zero-initialised words, aligned to a page, alive as long
         // as `self`.
@@ -50,7 +49,6 @@ impl Arena {
     }
 
     /// The address after the last word.
-    #[must_use]
     pub fn end(&self) -> Addr {
         Addr(self.words as u32)
     }

@@ -63,7 +63,7 @@ const AND: &str = " + ";
 
 /// The kinds of cores in `/proc/cpuinfo`, by name, so that the order of CPUs does not matter;
 /// `None` without Arm's numbers.
-pub(crate) fn model(cpuinfo: &str) -> Option<String> {
+pub fn model(cpuinfo: &str) -> Option<String> {
     let mut kinds = Vec::new();
     let mut implementer = None;
     for line in cpuinfo.lines() {
@@ -90,7 +90,7 @@ fn kind(implementer: &str, part: &str) -> String {
 }
 
 /// Whether one of two models can be the other with all cores of a kind offline.
-pub(crate) fn is_part_of_other(one: &str, other: &str) -> bool {
+pub fn is_part_of_other(one: &str, other: &str) -> bool {
     let [one, other] = [one, other].map(|model| model.split(AND).collect::<Vec<_>>());
     one.iter().all(|kind| other.contains(kind)) || other.iter().all(|kind| one.contains(kind))
 }

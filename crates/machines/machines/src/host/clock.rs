@@ -51,7 +51,6 @@ pub enum CounterFlaw {
 
 impl ClockSource {
     /// The word used in profiles.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             ClockSource::Tsc => "tsc",
@@ -63,7 +62,6 @@ impl ClockSource {
 
 impl HostClock {
     /// Chooses the best available clock, calibrates it and measures its step. Takes about 20 ms.
-    #[must_use]
     pub fn calibrated() -> Self {
         let trusted = counter::trusted(&Root::new("/"));
         let source = trusted.unwrap_or(ClockSource::Kernel);
@@ -77,32 +75,27 @@ impl HostClock {
     }
 
     /// Why the clock is not the processor's own counter; `None` if it is.
-    #[must_use]
     pub fn flaw(&self) -> Option<CounterFlaw> {
         self.flaw
     }
 
     /// The counter that this clock reads.
-    #[must_use]
     pub fn source(&self) -> ClockSource {
         self.source
     }
 
     /// Nanoseconds per tick.
-    #[must_use]
     pub fn ns_per_tick(&self) -> f64 {
         self.ns_per_tick
     }
 
     /// The smallest step of the clock, in nanoseconds.
-    #[must_use]
     pub fn step_ns(&self) -> f64 {
         self.step_ns
     }
 
     /// The time, and the CPU on which it was read.
     #[inline(always)]
-    #[must_use]
     pub fn stamp(&self) -> Stamp {
         counter::read(self.source)
     }
@@ -110,7 +103,6 @@ impl HostClock {
     /// Ticks in this many core cycles. The counter of x86-64 runs at the nominal core frequency, so
     /// both are equal there. Elsewhere user space cannot read the frequency, and a cycle is taken
     /// as 1/3 ns.
-    #[must_use]
     pub fn ticks_in(&self, cycles: u64) -> u64 {
         match self.source {
             ClockSource::Tsc => cycles,
@@ -119,7 +111,6 @@ impl HostClock {
     }
 
     /// The clock's properties for a profile.
-    #[must_use]
     pub fn describe(&self) -> seatmap_data::machine::Clock {
         seatmap_data::machine::Clock {
             step_ns: Some(self.step_ns),

@@ -12,7 +12,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Reads the environment from `/proc` and `/sys`, except for `steal_percent`, which is only known
 /// after measuring.
-#[must_use]
 pub fn read() -> Environment {
     let cpuinfo = small::read("/proc/cpuinfo").unwrap_or_default();
     let root = Root::new("/");
@@ -39,13 +38,11 @@ pub fn read() -> Environment {
 }
 
 /// The processor's model; `None` if the kernel does not say.
-#[must_use]
 pub fn cpu_model() -> Option<String> {
     model_in(&small::read("/proc/cpuinfo")?)
 }
 
 /// The kernel's random id of this boot (random(4)).
-#[must_use]
 pub fn boot_id() -> Option<String> {
     small::read("/proc/sys/kernel/random/boot_id")
 }
@@ -139,7 +136,6 @@ fn device_trees_word(root: &Root) -> Option<String> {
 }
 
 /// The governor of all CPUs; `mixed` if they differ; `None` if we cannot set the frequency.
-#[must_use]
 pub fn governor(root: &Root) -> Option<String> {
     let online = layout::online(root).ok()?;
     let found: BTreeSet<String> = online
@@ -156,7 +152,6 @@ pub fn governor(root: &Root) -> Option<String> {
 }
 
 /// Whether the processor may run faster while few cores are busy; `None` if unknown.
-#[must_use]
 pub fn turbo(root: &Root) -> Option<bool> {
     let intel =
         root.read("/sys/devices/system/cpu/intel_pstate/no_turbo").ok().map(|text| text == "0");

@@ -17,13 +17,11 @@ pub struct HostPort<'a> {
 
 impl<'a> HostPort<'a> {
     /// A port onto these words, for a thread without partners.
-    #[must_use]
     pub fn new(words: &'a [AtomicU64], clock: &'a HostClock) -> Self {
         HostPort { words, clock, seat: None }
     }
 
     /// The port of a thread with partners: its waits unwind if one of them has exited.
-    #[must_use]
     pub fn seated(self, seat: &'a PartnerThread<'a>) -> Self {
         HostPort { seat: Some(seat), ..self }
     }

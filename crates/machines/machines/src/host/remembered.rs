@@ -22,7 +22,6 @@ pub fn host() -> Result<Profile, RememberedError> {
 }
 
 /// The message for a host without a remembered measurement, with the remedy.
-#[must_use]
 pub fn not_measured() -> &'static str {
     if state::takes_files() {
         "this host has not been measured yet; 'seatmap measure' does it in 1 to 2 s"

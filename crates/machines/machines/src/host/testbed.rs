@@ -75,13 +75,11 @@ impl HostTestbed {
 
     /// The shared memory, for code that must use the same line as a workload: two lines may have
     /// two homes.
-    #[must_use]
     pub fn words(&self) -> &[AtomicU64] {
         self.arena.words()
     }
 
     /// The clock.
-    #[must_use]
     pub fn clock(&self) -> &HostClock {
         &self.clock
     }

@@ -132,7 +132,6 @@ pub fn of_group() -> Result<Topology, TopologyError> {
 
 /// These PUs with what they share, by the numbers of the whole machine. Reading changes no thread's
 /// mask.
-#[must_use]
 pub fn showing(cpus: &CpuSet) -> Topology {
     let tree = FileTree::of_host();
     let mut pus: HashMap<u32, Pu> = match within(&tree, &Allowed::read(&tree), Numbered::Machine) {

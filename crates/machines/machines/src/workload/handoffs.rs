@@ -53,7 +53,6 @@ impl Handoffs {
     /// The edges of a pattern. The heaviest edge sends [`MOST_MESSAGES`] messages in a round;
     /// others send their share, and at least one; those below `LEAST_SHARE` of it send none. Lines
     /// are assigned one after the other, from `first` on.
-    #[must_use]
     pub fn along(pattern: &Pattern, first: u32, rounds: u32) -> Self {
         let heaviest = pattern.edges.iter().map(|edge| edge.bytes).fold(0.0, f64::max);
         let counted = pattern.edges.iter().filter(|edge| edge.bytes >= LEAST_SHARE * heaviest);
@@ -86,7 +85,6 @@ impl Handoffs {
     /// The same handoffs over other lines, a quarter more than channels. Each channel in turn, the
     /// busiest first, takes the line whose home is nearest to both its ends (Liu et al. 2015,
     /// algorithm 4 and footnote 3). `away` is a PU's distance from a line's home.
-    #[must_use]
     pub fn near(&self, placement: &[u32], away: impl Fn(u32, u32) -> Option<u64>) -> Self {
         let first =
             self.handoffs.iter().map(|handoff| handoff.line.line_index()).min().unwrap_or(0);

@@ -60,7 +60,6 @@ pub struct Rendered {
 
 impl Mandelbrot {
     /// The rows of a coordinator's slice of every image.
-    #[must_use]
     pub fn rows(&self, coordinator: usize) -> std::ops::Range<u32> {
         self.border(coordinator)..self.border(coordinator + 1)
     }
@@ -70,7 +69,6 @@ impl Mandelbrot {
     }
 
     /// An image, row by row, from the slices of the coordinators.
-    #[must_use]
     pub fn image(&self, rendered: &[Rendered], frame: u32) -> Vec<u16> {
         (0..self.coordinators)
             .flat_map(|at| {
@@ -169,7 +167,6 @@ fn gather<P: Port>(
 }
 
 /// The number of steps z -> z^2 + c, from 0 on, that stay within 2 of the origin, up to a limit.
-#[must_use]
 pub fn iterations(re: f64, im: f64, most: u16) -> u16 {
     let mut x = 0.0_f64;
     let mut y = 0.0_f64;

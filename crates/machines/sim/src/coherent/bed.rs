@@ -24,7 +24,6 @@ pub struct CoherentBed {
 
 impl CoherentBed {
     /// A machine built from the model.
-    #[must_use]
     pub fn new(model: Arc<CoherentModel>) -> Self {
         CoherentBed {
             world: RefCell::new(CoherentMachine::new(Arc::clone(&model.layout))),
@@ -42,13 +41,11 @@ impl CoherentBed {
     }
 
     /// The model.
-    #[must_use]
     pub fn model(&self) -> &Arc<CoherentModel> {
         &self.model
     }
 
     /// The counts of the last run.
-    #[must_use]
     pub fn counters(&self) -> &CoherentCounters {
         &self.counters
     }

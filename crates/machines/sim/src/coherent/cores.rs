@@ -15,7 +15,7 @@ use std::sync::Arc;
 const NAME: &str = "core";
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct HardwareThread {
+pub struct HardwareThread {
     pub task: u16,
     pub request: Option<LineCall>,
     pub answer: u64,

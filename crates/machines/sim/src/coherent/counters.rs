@@ -76,7 +76,6 @@ pub struct DirectoryCounters {
 
 impl CoherentCounters {
     /// Messages on each link of the model's [fabric](crate::CoherentModel::fabric), over all lanes.
-    #[must_use]
     pub fn link_messages(&self) -> Vec<f64> {
         self.links.iter().map(|link| link.grants.iter().sum::<u64>() as f64).collect()
     }

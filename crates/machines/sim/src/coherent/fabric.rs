@@ -19,7 +19,6 @@ impl Lane {
     pub const ALL: [Lane; LANES] = [Lane::Address, Lane::Data, Lane::Acknowledge];
 
     /// The name of the lane in counters.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Lane::Address => "address",
@@ -53,7 +52,6 @@ pub struct Fabric {
 impl Fabric {
     /// A fabric in which `towards(at, to)` is the next neighbour. `None` if there is no link to it,
     /// or if a route never arrives.
-    #[must_use]
     pub fn new(nodes: usize, links: Vec<Link>, towards: impl Fn(u16, u16) -> u16) -> Option<Self> {
         let mut next = vec![0; nodes * nodes];
         for at in 0..nodes {
@@ -72,20 +70,17 @@ impl Fabric {
     }
 
     /// The number of nodes.
-    #[must_use]
     pub fn nodes(&self) -> usize {
         self.nodes
     }
 
     /// All links.
-    #[must_use]
     pub fn links(&self) -> &[Link] {
         &self.links
     }
 
     /// The next link from one node towards another.
     #[inline]
-    #[must_use]
     pub fn next(&self, at: u16, to: u16) -> usize {
         self.next[at as usize * self.nodes + to as usize] as usize
     }
@@ -100,7 +95,6 @@ impl Fabric {
     }
 
     /// Cycles of a message without other traffic.
-    #[must_use]
     pub fn cycles(&self, from: u16, to: u16) -> u64 {
         self.route(from, to).map(|link| u64::from(link.cycles)).sum()
     }
@@ -112,7 +106,6 @@ fn link_between(links: &[Link], from: u16, to: u16) -> Option<usize> {
 
 /// A ring of stops with links in both directions; messages take the shorter direction, or clockwise
 /// if equal.
-#[must_use]
 pub fn ring(stops: u16, cycles: u32, busy: [u32; LANES]) -> Option<Fabric> {
     let links = (0..stops)
         .map(|at| Link { from: at, to: (at + 1) % stops, cycles, busy })
@@ -128,7 +121,6 @@ pub fn ring(stops: u16, cycles: u32, busy: [u32; LANES]) -> Option<Fabric> {
 }
 
 /// A mesh of tiles, row by row; messages go along the row first, then along the column.
-#[must_use]
 pub fn mesh(columns: u16, rows: u16, cycles: u32, busy: [u32; LANES]) -> Option<Fabric> {
     let tiles = columns * rows;
     Fabric::new(
@@ -156,7 +148,6 @@ fn tiles_apart(columns: u16, a: u16, b: u16) -> u16 {
 
 /// A tree: `up[n]` is the link from node n to its parent, which has a larger number; the last node
 /// is the root.
-#[must_use]
 pub fn tree(up: &[Link]) -> Option<Fabric> {
     let links = up
         .iter()

@@ -59,7 +59,7 @@ impl CoherentFigures {
 
     /// The first figure outside its range. Most figures must not be zero: steps without time would
     /// stop the model's clock.
-    pub(crate) fn flaw(&self) -> Option<String> {
+    pub fn flaw(&self) -> Option<String> {
         let (key, figure) = self.all().find(|(key, figure)| {
             // Half a cycle is the least that rounds to a whole one.
             let least =

@@ -34,7 +34,6 @@ pub struct Climbing {
 
 impl Climbing {
     /// The number of homes at the top.
-    #[must_use]
     pub fn tops(&self) -> usize {
         self.parent.len() - self.first_top as usize
     }
@@ -42,7 +41,6 @@ impl Climbing {
     /// The node to which a request for a line climbs from a node; for a node at the top, the node
     /// itself.
     #[inline]
-    #[must_use]
     pub fn up(&self, node: u16, line: u32) -> u16 {
         match (node >= self.first_top, self.parent[node as usize]) {
             (true, _) => node,
@@ -58,7 +56,6 @@ impl Climbing {
 impl Homes {
     /// The number of homes over which lines are distributed by number; 0 if the home depends on the
     /// sharers.
-    #[must_use]
     pub fn count(&self) -> usize {
         match self {
             Homes::Hashed { nodes, .. } => nodes.len(),
@@ -70,7 +67,6 @@ impl Homes {
     }
 
     /// The home of a line by number.
-    #[must_use]
     pub fn of(&self, line: u32) -> Option<u32> {
         match self {
             Homes::Hashed { nodes, seed } => Some(hashed(line, *seed, nodes.len()) as u32),
@@ -83,7 +79,6 @@ impl Homes {
 
 /// The home of a line among this many homes: SplitMix64's mix (Steele, Lea & Flood 2014) of the
 /// line's number, scaled to the homes (Lemire 2019). The true hashes are unpublished.
-#[must_use]
 pub fn hashed(line: u32, seed: u64, homes: usize) -> usize {
     let mix = mixed(u64::from(line) ^ mixed(seed));
     // The upper half of the product: as even as a remainder, without a division.

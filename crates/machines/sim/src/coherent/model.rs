@@ -33,7 +33,6 @@ pub struct CoherentModel {
 
 impl CoherentModel {
     /// Nanoseconds of a tick.
-    #[must_use]
     pub fn ns_per_tick(&self) -> f64 {
         1.0 / (self.frequency_ghz * f64::from(self.ticks_per_cycle))
     }
@@ -41,52 +40,44 @@ impl CoherentModel {
     /// Ticks of a round trip of one line between two PUs without other traffic, by formula instead
     /// of simulation. `None` for unknown PUs, for a PU and itself, and for lines in message
     /// buffers, whose time depends on when the two poll.
-    #[must_use]
     pub fn round_trip_ticks(&self, a: u32, b: u32, line: u32) -> Option<u64> {
         distance::round_trip(&self.layout, a, b, line)
     }
 
     /// The PUs nearest to the home of a line: on the same stop, or next to it. `None` if lines have
     /// no fixed home.
-    #[must_use]
     pub fn pus_at_home(&self, line: u32) -> Option<Vec<u32>> {
         distance::nearest_pus(&self.layout, line)
     }
 
     /// The part of a round trip for a PU's routes to the home of a line: a_i(home), in ticks.
     /// `None` if lines have no fixed home, or stay at their homes.
-    #[must_use]
     pub fn ways_to_home(&self, pu: u32, line: u32) -> Option<u64> {
         distance::routes(&self.layout, pu, line)
     }
 
     /// The number of homes over which lines are distributed; 0 if lines have no fixed homes.
-    #[must_use]
     pub fn homes(&self) -> usize {
         self.layout.homes.count()
     }
 
     /// The number of a line's home; `None` if the line has no fixed home.
-    #[must_use]
     pub fn home_of(&self, line: u32) -> Option<u32> {
         self.layout.homes.of(line)
     }
 
     /// The machine's nodes and links.
-    #[must_use]
     pub fn fabric(&self) -> &Fabric {
         &self.layout.fabric
     }
 
     /// The node of a PU's cache; `None` for an unknown PU.
-    #[must_use]
     pub fn node_of_pu(&self, os: u32) -> Option<u16> {
         let cache = self.layout.cache_of_pu.get(os as usize).copied().flatten()?;
         self.layout.node_of_cache.get(cache as usize).copied()
     }
 
     /// The node of each home, if the line's number alone determines the home; else empty.
-    #[must_use]
     pub fn nodes_of_homes(&self) -> &[u16] {
         match &self.layout.homes {
             Homes::Hashed { nodes, .. } => nodes,

@@ -30,7 +30,6 @@ pub enum NetworkShape {
 
 impl NetworkShape {
     /// The number of stops or tiles.
-    #[must_use]
     pub fn nodes(&self) -> u32 {
         match self {
             NetworkShape::Ring { stops, .. } => *stops,
@@ -39,7 +38,6 @@ impl NetworkShape {
     }
 
     /// The number of cores over all nodes.
-    #[must_use]
     pub fn cores(&self) -> u32 {
         match self {
             NetworkShape::Ring { stops, stops_without_core } => {

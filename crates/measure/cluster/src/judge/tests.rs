@@ -1,6 +1,6 @@
 //! Faults in synthetic two-level trees with the noise of a shared computer.
 
-pub(super) mod cluster_model;
+pub mod cluster_model;
 
 use super::*;
 use crate::choice::{PairValues, choose};

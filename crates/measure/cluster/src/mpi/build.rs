@@ -33,7 +33,6 @@ impl MpiProgram {
 }
 
 /// The given command, `MPICC`, or `mpicc`.
-#[must_use]
 pub fn compiler(named: Option<&str>) -> String {
     let command = named.map(str::to_owned).or_else(|| std::env::var("MPICC").ok());
     command.filter(|command| !command.trim().is_empty()).unwrap_or_else(|| "mpicc".to_owned())
@@ -77,7 +76,7 @@ mod tests {
     impl MpiProgram {
         /// Written by another process: a file of this process may stay open in another thread's
         /// child for a moment, and then cannot be executed.
-        pub(crate) fn script(text: &str) -> MpiProgram {
+        pub fn script(text: &str) -> MpiProgram {
             let folder = Scratch::new("mpi").unwrap();
             let file = folder.path().join("probe");
             let write = r#"printf '#!/bin/sh\n%s\n' "$2" > "$1" && chmod 700 "$1""#;

@@ -19,7 +19,6 @@ pub enum Severity {
 
 impl Severity {
     /// The word in the doctor's first column.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Severity::Ok => "OK",
@@ -85,7 +84,6 @@ const BY_EFFECT: [&str; 24] = [
 ];
 
 /// At most `most` findings: first those that can be fixed, by their effect, then the others.
-#[must_use]
 pub fn gravest(found: &[Diagnosis], most: usize) -> Vec<&Diagnosis> {
     let mut bad: Vec<&Diagnosis> = found
         .iter()

@@ -3,13 +3,13 @@
 use seatmap_os::Root;
 use std::process::Command;
 
-pub(crate) struct Fixture {
+pub struct Fixture {
     folder: tempfile::TempDir,
-    pub(crate) root: Root,
+    pub root: Root,
 }
 
 impl Fixture {
-    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
+    pub fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         let fixture = Fixture { folder, root };
@@ -17,13 +17,13 @@ impl Fixture {
         fixture
     }
 
-    pub(crate) fn put(&self, path: &str, text: &str) {
+    pub fn put(&self, path: &str, text: &str) {
         let path = self.root.path(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, format!("{text}\n")).unwrap();
     }
 
-    pub(crate) fn execute(&self, command: &str) {
+    pub fn execute(&self, command: &str) {
         let folder = self.folder.path().display().to_string();
         let here = command
             .replace(" /proc/", &format!(" {folder}/proc/"))

@@ -23,7 +23,6 @@ use seatmap_os::{CpuList, Root};
 
 /// Examines this computer for isolating these CPUs, in several milliseconds. Writes settings, and
 /// restores them, only if `may_try` is set.
-#[must_use]
 pub fn examine(topology: &Topology, cpus: &[u32], may_try: bool) -> Vec<Diagnosis> {
     let online = Cpus::read().map(|cpus| cpus.online).unwrap_or_default();
     let list = CpuList(cpus.to_vec());
@@ -80,7 +79,6 @@ fn examine_with(
 }
 
 /// By default, a cell's CPUs are all except the first core, where the system stays.
-#[must_use]
 pub fn usual_cpus(topology: &Topology, online: &[u32]) -> Vec<u32> {
     let Some(first) = online.first().copied() else { return Vec::new() };
     let first_core = core_of(topology, first);

@@ -27,7 +27,6 @@ const SMT_CONTROL: &str = "/sys/devices/system/cpu/smt/control";
 const COARSE_STEP_NS: f64 = 10.0;
 
 /// Examines this computer, in about half a second while it observes stolen time.
-#[must_use]
 pub fn examine(topology: &Topology) -> Vec<Diagnosis> {
     let before = CpuTime::now();
     std::thread::sleep(STEAL_WATCH);

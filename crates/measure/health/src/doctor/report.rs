@@ -85,7 +85,6 @@ struct DoctorFinding<'a> {
 
 impl<'a> DoctorReport<'a> {
     /// The report of these findings.
-    #[must_use]
     pub fn new(machine: &'a str, found: &'a [Diagnosis]) -> Self {
         let findings = found.iter().map(|diagnosis| DoctorFinding {
             subject: diagnosis.subject,

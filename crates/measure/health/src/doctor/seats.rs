@@ -17,7 +17,6 @@ const FAIR_SERVERS: &str = "/sys/kernel/debug/sched/fair_server";
 const UNANSWERED: &str = "not known: this kernel lacks it, or only root of the host can read it";
 
 /// Examines the kernel below a root and the environment for new programs.
-#[must_use]
 pub fn examine(
     root: &Root,
     environment: impl IntoIterator<Item = (OsString, OsString)>,

@@ -45,7 +45,6 @@ struct WakeupCost {
 }
 
 /// Measures wakeups on two CPUs of this process, in less than a second.
-#[must_use]
 pub fn examine(topology: &Topology) -> Diagnosis {
     let allowed = affinity::current().unwrap_or_default();
     let Some(pair) = pair(topology, &allowed) else {

@@ -18,15 +18,15 @@ const TRIALS: u32 = 200;
 const QUANTUM_NS: f64 = 32_000.0;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Calibration {
-    pub(super) loop_ticks: f64,
+pub struct Calibration {
+    pub loop_ticks: f64,
     /// A larger difference between two readings is a gap, in ticks.
-    pub(super) threshold_ticks: u64,
-    pub(super) quantum_steps: u64,
+    pub threshold_ticks: u64,
+    pub quantum_steps: u64,
 }
 
 impl Calibration {
-    pub(super) fn of(cpu: &mut impl MeteredCpu) -> Self {
+    pub fn of(cpu: &mut impl MeteredCpu) -> Self {
         let loop_ticks = quickest(BLOCKS, || period(cpu));
         let steps_ticks = THRESHOLD_STEPS * cpu.step_ns() / cpu.ns_per_tick();
         // A coarse clock may show zero.

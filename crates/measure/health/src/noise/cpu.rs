@@ -1,7 +1,7 @@
 //! The operations that the meters need.
 
 /// `HostCpu` is the real one; tests use a synthetic one with known gaps.
-pub(super) trait MeteredCpu {
+pub trait MeteredCpu {
     /// It never runs backwards.
     fn ticks(&mut self) -> u64;
 

@@ -7,16 +7,16 @@ use super::gaps::{Gap, Gaps};
 /// From this length on the loop asks whether another task ran, which takes 1 us.
 const LONG_NS: u64 = 50_000;
 
-pub(super) struct Detour {
-    pub(super) origin: u64,
+pub struct Detour {
+    pub origin: u64,
     waited_ns: Option<u64>,
-    pub(super) gaps: Gaps,
-    pub(super) watched_ticks: u64,
-    pub(super) recording_ticks: u64,
+    pub gaps: Gaps,
+    pub watched_ticks: u64,
+    pub recording_ticks: u64,
 }
 
 impl Detour {
-    pub(super) fn new() -> Self {
+    pub fn new() -> Self {
         Detour {
             origin: 0,
             waited_ns: None,
@@ -26,21 +26,21 @@ impl Detour {
         }
     }
 
-    pub(super) fn begin_at(&mut self, origin: u64) {
+    pub fn begin_at(&mut self, origin: u64) {
         self.origin = origin;
     }
 
-    pub(super) fn counts_waits(&self) -> bool {
+    pub fn counts_waits(&self) -> bool {
         self.waited_ns.is_some()
     }
 
-    pub(super) fn settle(&mut self, cpu: &mut impl MeteredCpu) {
+    pub fn settle(&mut self, cpu: &mut impl MeteredCpu) {
         self.waited_ns = cpu.waited_ns();
     }
 
     /// Returns the last reading.
     #[inline(never)]
-    pub(super) fn watch(
+    pub fn watch(
         &mut self,
         cpu: &mut impl MeteredCpu,
         own: &Calibration,

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// The longest gaps are kept. The histogram and the sums include all.
-pub(super) const MOST_KEPT: usize = 1024;
+pub const MOST_KEPT: usize = 1024;
 
 /// A bin is at most a quarter wider than its start, about the spread of gaps from one source.
 const SUB_BITS: u32 = 2;
@@ -26,15 +26,15 @@ pub struct Gap {
 }
 
 /// Memory is allocated and touched only at creation.
-pub(super) struct Gaps {
+pub struct Gaps {
     longest: BinaryHeap<Reverse<(u64, u64, Option<u64>)>>,
     histogram: Histogram,
     stolen_ns: u64,
-    pub(super) longest_preemption_ns: u64,
+    pub longest_preemption_ns: u64,
 }
 
 impl Gaps {
-    pub(super) fn new() -> Self {
+    pub fn new() -> Self {
         // Written once and cleared, so that the memory is mapped.
         let mut longest = BinaryHeap::from(vec![Reverse((0, 0, None)); MOST_KEPT]);
         longest.clear();
@@ -46,7 +46,7 @@ impl Gaps {
         }
     }
 
-    pub(super) fn record(&mut self, gap: Gap) {
+    pub fn record(&mut self, gap: Gap) {
         self.histogram.record(gap.length_ns);
         self.stolen_ns += gap.length_ns;
         self.longest_preemption_ns = self.longest_preemption_ns.max(gap.preempted_ns.unwrap_or(0));
@@ -61,15 +61,15 @@ impl Gaps {
     }
 
     /// Number, total and longest, in ns.
-    pub(super) fn sums(&self) -> (u64, u64, u64) {
+    pub fn sums(&self) -> (u64, u64, u64) {
         (self.histogram.count(), self.stolen_ns, self.histogram.max())
     }
 
-    pub(super) fn histogram(&self) -> &Histogram {
+    pub fn histogram(&self) -> &Histogram {
         &self.histogram
     }
 
-    pub(super) fn timeline(&self) -> Vec<Gap> {
+    pub fn timeline(&self) -> Vec<Gap> {
         let gaps = self.longest.iter().map(|Reverse(gap)| *gap);
         let mut gaps: Vec<Gap> = gaps
             .map(|(length_ns, start_ns, preempted_ns)| Gap { start_ns, length_ns, preempted_ns })

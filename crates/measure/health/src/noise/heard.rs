@@ -44,13 +44,11 @@ pub struct OnCpu {
 
 impl NoiseListener {
     /// Starts counting.
-    #[must_use]
     pub fn begin() -> Self {
         NoiseListener { before: Snapshot::now(), usage: ResourceUsage::of_children() }
     }
 
     /// The interruptions of these CPUs since the start.
-    #[must_use]
     pub fn end(&self, cpus: &[u32]) -> ProgramNoise {
         let now = Snapshot::now();
         ProgramNoise {

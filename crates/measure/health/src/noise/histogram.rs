@@ -27,7 +27,6 @@ pub struct Bin {
 
 impl Histogram {
     /// An empty histogram with 2^`sub_bits` bins per octave; at most 2^16.
-    #[must_use]
     pub fn new(sub_bits: u32) -> Self {
         let sub_bits = sub_bits.min(16);
         let mut counts = vec![1; index(sub_bits, u64::MAX) + 1];
@@ -45,26 +44,22 @@ impl Histogram {
     }
 
     /// The number of values.
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
     /// The smallest value, exact; 0 without values.
-    #[must_use]
     pub fn min(&self) -> u64 {
         if self.count == 0 { 0 } else { self.min }
     }
 
     /// The largest value, exact; 0 without values.
-    #[must_use]
     pub fn max(&self) -> u64 {
         self.max
     }
 
     /// The quantile by nearest rank: the upper end of its bin, at most the largest value. 0 without
     /// values.
-    #[must_use]
     pub fn quantile(&self, share: f64) -> u64 {
         let rank = ((share * self.count as f64).ceil() as u64).max(1);
         let mut below = 0;
@@ -76,7 +71,6 @@ impl Histogram {
     }
 
     /// The nonempty bins, ascending.
-    #[must_use]
     pub fn bins(&self) -> Vec<Bin> {
         self.counts
             .iter()

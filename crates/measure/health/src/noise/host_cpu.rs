@@ -12,14 +12,14 @@ const MULTIPLIER: u64 = 6_364_136_223_846_793_005;
 const INCREMENT: u64 = 1_442_695_040_888_963_407;
 
 /// The host's clock, and integer work in registers, which uses no memory.
-pub(super) struct HostCpu {
+pub struct HostCpu {
     clock: HostClock,
     /// Time on a CPU, time ready for one, time slices (Documentation/scheduler/sched-stats.rst).
     schedstat: Option<File>,
 }
 
 impl HostCpu {
-    pub(super) fn new(clock: HostClock) -> Self {
+    pub fn new(clock: HostClock) -> Self {
         HostCpu { clock, schedstat: File::open("/proc/thread-self/schedstat").ok() }
     }
 }

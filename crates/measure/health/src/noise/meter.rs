@@ -13,15 +13,15 @@ const TURN_US: RangeInclusive<u64> = 5_000..=15_000;
 /// Equal on all CPUs, so that they run the same meter at once.
 const SEED: u64 = 1;
 
-pub(super) struct Metered {
-    pub(super) own: Calibration,
-    pub(super) ns_per_tick: f64,
-    pub(super) detour: Detour,
-    pub(super) quanta: Quanta,
+pub struct Metered {
+    pub own: Calibration,
+    pub ns_per_tick: f64,
+    pub detour: Detour,
+    pub quanta: Quanta,
 }
 
 impl Metered {
-    pub(super) fn new(cpu: &mut impl MeteredCpu) -> Self {
+    pub fn new(cpu: &mut impl MeteredCpu) -> Self {
         Metered {
             own: Calibration::of(cpu),
             ns_per_tick: cpu.ns_per_tick(),
@@ -31,12 +31,7 @@ impl Metered {
     }
 
     /// Until each meter has had a turn, or `stop`, checked between turns.
-    pub(super) fn run(
-        &mut self,
-        cpu: &mut impl MeteredCpu,
-        duration: Duration,
-        stop: &impl Fn() -> bool,
-    ) {
+    pub fn run(&mut self, cpu: &mut impl MeteredCpu, duration: Duration, stop: &impl Fn() -> bool) {
         let mut lengths = fastrand::Rng::with_seed(SEED);
         let begin = cpu.ticks();
         self.detour.begin_at(begin);

@@ -7,19 +7,19 @@ use super::histogram::Histogram;
 /// 2^10 bins per octave: times are accurate to a thousandth.
 const SUB_BITS: u32 = 10;
 
-pub(super) struct Quanta {
-    pub(super) times: Histogram,
-    pub(super) worked_ticks: u64,
+pub struct Quanta {
+    pub times: Histogram,
+    pub worked_ticks: u64,
     shortest_ticks: u64,
 }
 
 impl Quanta {
-    pub(super) fn new() -> Self {
+    pub fn new() -> Self {
         Quanta { times: Histogram::new(SUB_BITS), worked_ticks: 0, shortest_ticks: u64::MAX }
     }
 
     #[inline(never)]
-    pub(super) fn work(
+    pub fn work(
         &mut self,
         cpu: &mut impl MeteredCpu,
         own: &Calibration,
@@ -42,7 +42,7 @@ impl Quanta {
         self.shortest_ticks = self.shortest_ticks.min(ticks);
     }
 
-    pub(super) fn excess_percent(&self) -> f64 {
+    pub fn excess_percent(&self) -> f64 {
         let ideal = self.shortest_ticks as f64 * self.times.count() as f64;
         if self.worked_ticks == 0 { 0.0 } else { 100.0 * (1.0 - ideal / self.worked_ticks as f64) }
     }

@@ -100,13 +100,11 @@ pub struct MeterCalibration {
 
 impl NoiseReport {
     /// The stolen share of the noisiest CPU.
-    #[must_use]
     pub fn worst_stolen_percent(&self) -> f64 {
         self.cpus.iter().map(|cpu| cpu.stolen_percent).fold(0.0, f64::max)
     }
 
     /// The share that the hypervisor takes from each CPU, if reported.
-    #[must_use]
     pub fn steal_percent(&self) -> BTreeMap<u32, f64> {
         self.cpus.iter().filter_map(|cpu| Some((cpu.cpu, cpu.steal_percent?))).collect()
     }

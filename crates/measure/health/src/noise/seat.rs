@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 /// The process's own affinity mask never contains an isolated CPU, but a thread can still be pinned
 /// there.
-pub(super) fn take(cpu: u32, enter: &[PathBuf]) -> Result<(), Error> {
+pub fn take(cpu: u32, enter: &[PathBuf]) -> Result<(), Error> {
     for path in enter {
         // 0 means the writing thread.
         std::fs::write(path, "0").map_err(|source| Error::Enter {
@@ -23,7 +23,6 @@ pub(super) fn take(cpu: u32, enter: &[PathBuf]) -> Result<(), Error> {
 }
 
 /// Divides CPUs, by trial, into those that a meter can use and errors.
-#[must_use]
 pub fn reachable(cpus: &[u32]) -> (Vec<u32>, Vec<Error>) {
     let mut open = Vec::new();
     let mut closed = Vec::new();
@@ -52,7 +51,7 @@ fn copy(error: &std::io::Error) -> std::io::Error {
     error.raw_os_error().map_or_else(|| error.kind().into(), std::io::Error::from_raw_os_error)
 }
 
-pub(super) fn check(cpu: u32) -> Result<(), Error> {
+pub fn check(cpu: u32) -> Result<(), Error> {
     let found = affinity::current().map_err(|source| Error::Seat { cpu, source })?;
     if found == [cpu] {
         Ok(())
@@ -62,11 +61,11 @@ pub(super) fn check(cpu: u32) -> Result<(), Error> {
 }
 
 /// `None` if the kernel does not count it.
-pub(super) fn moves() -> Option<u64> {
+pub fn moves() -> Option<u64> {
     sched::migrations(&std::fs::read("/proc/thread-self/sched").ok()?)
 }
 
-pub(super) fn check_since(cpu: u32, moves_before: Option<u64>) -> Result<(), Error> {
+pub fn check_since(cpu: u32, moves_before: Option<u64>) -> Result<(), Error> {
     check(cpu)?;
     let has_moved = moves_before.zip(moves()).is_some_and(|(before, now)| now > before);
     if has_moved { Err(Error::MovedAndBack { cpu }) } else { Ok(()) }

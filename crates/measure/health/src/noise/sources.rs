@@ -33,7 +33,7 @@ impl NoiseSource {
     }
 }
 
-pub(super) struct Snapshot {
+pub struct Snapshot {
     interrupts: Interrupts,
     /// `/proc/softirqs` has the format of `/proc/interrupts`.
     softirqs: Interrupts,
@@ -41,21 +41,21 @@ pub(super) struct Snapshot {
     at: Instant,
 }
 
-pub(super) struct CpuEvents {
-    pub(super) sources: Vec<NoiseSource>,
-    pub(super) steal_percent: Option<f64>,
-    pub(super) unexplained_at_least_percent: Option<f64>,
+pub struct CpuEvents {
+    pub sources: Vec<NoiseSource>,
+    pub steal_percent: Option<f64>,
+    pub unexplained_at_least_percent: Option<f64>,
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct WatchedGaps {
-    pub(super) gaps: u64,
-    pub(super) share: f64,
+pub struct WatchedGaps {
+    pub gaps: u64,
+    pub share: f64,
 }
 
 impl Snapshot {
     /// Unreadable counters stay empty.
-    pub(super) fn now() -> Self {
+    pub fn now() -> Self {
         Snapshot {
             interrupts: Interrupts::parse(&read("/proc/interrupts")),
             softirqs: Interrupts::parse(&read("/proc/softirqs")),
@@ -64,12 +64,12 @@ impl Snapshot {
         }
     }
 
-    pub(super) fn seconds_since(&self, earlier: &Snapshot) -> f64 {
+    pub fn seconds_since(&self, earlier: &Snapshot) -> f64 {
         // Two readings may show the same time, and counts are divided by it.
         (self.at - earlier.at).as_secs_f64().max(f64::MIN_POSITIVE)
     }
 
-    pub(super) fn since(
+    pub fn since(
         &self,
         earlier: &Snapshot,
         cpu: u32,

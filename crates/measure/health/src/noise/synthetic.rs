@@ -3,24 +3,24 @@
 use super::cpu::MeteredCpu;
 
 /// One tick is a nanosecond, a reading takes ten, a step of work one.
-pub(super) struct SyntheticCpu {
+pub struct SyntheticCpu {
     now: u64,
     /// Start and length of each gap, in order.
     taken: Vec<(u64, u64)>,
     at: usize,
     /// Another task's part of each gap; empty if the kernel does not count it.
-    pub(super) preempted: Vec<u64>,
+    pub preempted: Vec<u64>,
 }
 
-pub(super) const READING: u64 = 10;
+pub const READING: u64 = 10;
 
 impl SyntheticCpu {
-    pub(super) fn new(taken: &[(u64, u64)]) -> Self {
+    pub fn new(taken: &[(u64, u64)]) -> Self {
         SyntheticCpu { now: 0, taken: taken.to_vec(), at: 0, preempted: Vec::new() }
     }
 
     /// A gap of this length at every multiple of a period.
-    pub(super) fn ticking(period: u64, length: u64, ticks: u64) -> Self {
+    pub fn ticking(period: u64, length: u64, ticks: u64) -> Self {
         SyntheticCpu::new(&(1..=ticks).map(|tick| (tick * period, length)).collect::<Vec<_>>())
     }
 

@@ -14,12 +14,12 @@ mod line;
 mod spans;
 
 pub use blame::{GapCause, GapShare, Traced, TracedGap};
-pub(super) use instance::Instance;
+pub use instance::Instance;
 
 use super::gaps::Gap;
 use seatmap_machines::host::HostClock;
 
-pub(super) struct CpuTrace {
+pub struct CpuTrace {
     text: Vec<u8>,
     /// Whether earlier events were overwritten.
     is_cut: bool,
@@ -27,20 +27,20 @@ pub(super) struct CpuTrace {
 
 /// Readings of the meter's and the trace's clock (`CLOCK_MONOTONIC`).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Marks {
-    pub(super) begin: Mark,
-    pub(super) end: Mark,
+pub struct Marks {
+    pub begin: Mark,
+    pub end: Mark,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Mark {
+pub struct Mark {
     ticks: u64,
     mono_ns: u64,
 }
 
 impl Mark {
     /// The try with the shortest time between readings.
-    pub(super) fn now(clock: &HostClock) -> Self {
+    pub fn now(clock: &HostClock) -> Self {
         let tried = (0..16).map(|_| {
             let before = clock.stamp().ticks;
             let mono_ns = mono_ns();
@@ -70,7 +70,7 @@ fn mono_ns() -> u64 {
 }
 
 /// `None` if the recording lacks the meter's mark. Gaps are counted from the reading `origin`.
-pub(super) fn explain(
+pub fn explain(
     recording: &CpuTrace,
     gaps: &[Gap],
     marks: &Marks,

@@ -2,7 +2,7 @@
 
 use seatmap_data::machine::{HomeModel, Matrix, Origin, OriginKind, Profile, Pu, Topology};
 
-pub(crate) fn of_groups(topology: Topology, groups: &[&[u32]]) -> Profile {
+pub fn of_groups(topology: Topology, groups: &[&[u32]]) -> Profile {
     let origin =
         Origin { kind: OriginKind::Imported, source: "sample".into(), date: None, tool: None };
     let mut profile = Profile::new("sample", origin, topology);
@@ -22,7 +22,7 @@ pub(crate) fn of_groups(topology: Topology, groups: &[&[u32]]) -> Profile {
 }
 
 /// Two packages, each a NUMA node with two L3s of two cores.
-pub(crate) fn two_packages() -> Profile {
+pub fn two_packages() -> Profile {
     let pus = (0..8)
         .map(|os| Pu {
             os,

@@ -12,7 +12,7 @@ use std::path::Path;
 /// A second each way, longer than any memory access.
 const MOST_NS: f64 = 2e9;
 
-pub(super) struct JournalReader<'a> {
+pub struct JournalReader<'a> {
     pub path: &'a Path,
     pub header: &'a JournalHeader,
     pub resolution_ns: f64,

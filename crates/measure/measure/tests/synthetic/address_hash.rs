@@ -82,7 +82,6 @@ impl AddressHash {
     }
 
     /// The home slice of this physical address.
-    #[must_use]
     pub fn slice(&self, address: u64) -> u32 {
         let permutation: u64 = self
             .masks

@@ -9,7 +9,6 @@ pub struct Mesh {
 impl Mesh {
     /// `columns` by `rows` tiles, numbered column by column, without those at `blanks` (column,
     /// row).
-    #[must_use]
     pub fn new(columns: u32, rows: u32, blanks: &[(u32, u32)]) -> Self {
         let all = (0..columns).flat_map(|column| (0..rows).map(move |row| (column, row)));
         Mesh { places: all.filter(|place| !blanks.contains(place)).collect() }
@@ -17,26 +16,22 @@ impl Mesh {
 
     /// 38 tiles as on Knights Landing: 6 columns of 7 rows without 4 positions. These, and the
     /// numbering of slices, are a guess; only the shape matters.
-    #[must_use]
     pub fn knl_38() -> Self {
         Mesh::new(6, 7, &[(0, 3), (5, 3), (2, 6), (3, 6)])
     }
 
     /// 28 tiles as on the largest Skylake servers: 6 columns of 5 rows with a memory controller on
     /// each side.
-    #[must_use]
     pub fn skx_28() -> Self {
         Mesh::new(6, 5, &[(0, 2), (5, 2)])
     }
 
     /// The number of tiles.
-    #[must_use]
     pub fn tiles(&self) -> usize {
         self.places.len()
     }
 
     /// Hops between two tiles, along one side and then the other; `None` for a missing tile.
-    #[must_use]
     pub fn hops(&self, a: usize, b: usize) -> Option<u32> {
         let a = self.places.get(a)?;
         let b = self.places.get(b)?;

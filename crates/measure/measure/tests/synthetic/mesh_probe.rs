@@ -43,19 +43,16 @@ pub struct MeshProbe {
 impl MeshProbe {
     /// `hash` spreads slices over the tiles of `mesh`; surplus slices start again at the first
     /// tile. The seed determines pages and noise.
-    #[must_use]
     pub fn new(hash: AddressHash, mesh: Mesh, noise: ProbeNoise, seed: u64) -> Self {
         MeshProbe { hash, mesh, noise, rng: Rng::with_seed(seed), seed }
     }
 
     /// The PUs of the mesh.
-    #[must_use]
     pub fn pus(&self) -> Vec<u32> {
         (0..self.mesh.tiles() as u32).collect()
     }
 
     /// The true home tile of a candidate line.
-    #[must_use]
     pub fn home(&self, line: u32) -> usize {
         // From the page's number, so that the order of calls does not matter.
         let page = Rng::with_seed(self.seed ^ (u64::from(line) / LINES_A_PAGE)).u64(..PAGES);

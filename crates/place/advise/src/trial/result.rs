@@ -87,25 +87,21 @@ pub struct RateDifference {
 
 impl TrialResult {
     /// Whether the rounds differ too much for any claim.
-    #[must_use]
     pub fn is_void(&self) -> bool {
         self.control.is_none() || (self.counted as f64) < LEAST_COUNTED * self.rounds as f64
     }
 
     /// Whether most seated threads exited, so that others do the work.
-    #[must_use]
     pub fn lost_its_threads(&self) -> bool {
         2 * self.gone > self.seated
     }
 
     /// Whether the default differed from itself, which prevents any claim.
-    #[must_use]
     pub fn drifts(&self) -> bool {
         self.control.is_some_and(|control| control.judgement() != Judgement::NotShown)
     }
 
     /// The best candidate among those shown to be better.
-    #[must_use]
     pub fn best(&self) -> Option<&TriedSeats> {
         self.best_by(|tried| tried.difference.is_some_and(RateDifference::is_better))
     }
@@ -127,7 +123,6 @@ impl TrialResult {
     }
 
     /// A candidate with other switches or user time, which need not follow its work.
-    #[must_use]
     pub fn unclear(&self) -> Option<&TriedSeats> {
         self.candidates.iter().find(|tried| tried.is_unclear())
     }
@@ -155,7 +150,6 @@ impl TriedSeats {
     }
 
     /// Whether a first gain was not shown again.
-    #[must_use]
     pub fn is_unrepeated(&self) -> bool {
         self.repeat.is_some_and(|repeat| repeat.judgement() != Judgement::Better)
     }
@@ -204,7 +198,6 @@ impl RateDifference {
     }
 
     /// The verdict of the interval.
-    #[must_use]
     pub fn judgement(&self) -> Judgement {
         match () {
             () if self.low_percent > 0.0 => Judgement::Better,

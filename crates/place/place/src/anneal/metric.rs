@@ -4,7 +4,7 @@ use crate::search::SearchLimit;
 use crate::slot_groups::SlotGroups;
 use crate::{Problem, seed};
 
-pub(super) trait SlotMetric {
+pub trait SlotMetric {
     fn code(&self, slot: u32) -> u32;
     fn apart(&self, a: u32, b: u32) -> f64;
     /// A slot usually very near another one; `draw` decides.
@@ -52,7 +52,7 @@ impl SlotMetric for SlotGroups {
     }
 }
 
-pub(super) struct MeasuredSlots<'a> {
+pub struct MeasuredSlots<'a> {
     problem: &'a Problem,
     order: Vec<u32>,
     place_of: Vec<u32>,
@@ -62,7 +62,7 @@ pub(super) struct MeasuredSlots<'a> {
 const WINDOWS: [usize; 3] = [4, 32, usize::MAX];
 
 impl<'a> MeasuredSlots<'a> {
-    pub(super) fn new(problem: &'a Problem, limit: &SearchLimit) -> Self {
+    pub fn new(problem: &'a Problem, limit: &SearchLimit) -> Self {
         let order = seed::nested(problem, limit);
         MeasuredSlots { problem, place_of: seed::inverse(&order), order }
     }

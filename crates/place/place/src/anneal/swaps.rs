@@ -8,7 +8,7 @@ use seatmap_data::statistics::Xoshiro;
 use std::time::Instant;
 
 /// Without a table: a swap's work grows with the partners, not the slots.
-pub(super) struct SwapWalk<'a, M> {
+pub struct SwapWalk<'a, M> {
     traffic: &'a Traffic,
     fixed: &'a [Option<u32>],
     metric: &'a M,
@@ -19,16 +19,16 @@ pub(super) struct SwapWalk<'a, M> {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Temperatures {
-    pub(super) first: f64,
-    pub(super) last: f64,
+pub struct Temperatures {
+    pub first: f64,
+    pub last: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Uphill {
-    pub(super) mean: f64,
+pub struct Uphill {
+    pub mean: f64,
     /// A tenth of these swaps cost at most this.
-    pub(super) small: f64,
+    pub small: f64,
 }
 
 /// Distances between readings of the clock: about a millisecond.
@@ -39,7 +39,7 @@ const LOGARITHMS: usize = 1 << 12;
 const DRAWN: usize = 1 << 12;
 
 impl<'a, M: SlotMetric> SwapWalk<'a, M> {
-    pub(super) fn new(
+    pub fn new(
         traffic: &'a Traffic,
         fixed: &'a [Option<u32>],
         metric: &'a M,
@@ -57,11 +57,11 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
     }
 
     /// Recomputes the cost, because the running sum has rounding errors.
-    pub(super) fn solution(&self) -> Solution {
+    pub fn solution(&self) -> Solution {
         Solution { cost: self.computed_cost(), slot_of: self.slot_of.clone() }
     }
 
-    pub(super) fn put(&mut self, solution: &Solution) {
+    pub fn put(&mut self, solution: &Solution) {
         self.slot_of.copy_from_slice(&solution.slot_of);
         for (item, slot) in self.slot_of.iter().enumerate() {
             self.item_at[*slot as usize] = item as u32;
@@ -122,7 +122,7 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
     }
 
     /// The costs of worsening swaps; `None` if no drawn swap is one.
-    pub(super) fn uphill(&self, rng: &mut Xoshiro) -> Option<Uphill> {
+    pub fn uphill(&self, rng: &mut Xoshiro) -> Option<Uphill> {
         let mut worse: Vec<f64> = (0..DRAWN)
             .filter_map(|_| self.drawn(rng))
             .map(|(task, item)| self.change(task, item))
@@ -135,7 +135,7 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
 
     /// Swaps at geometrically falling temperatures until the limit (Kirkpatrick, Gelatt & Vecchi
     /// 1983). Returns the best state seen. A kick is one draw per item.
-    pub(super) fn walk(
+    pub fn walk(
         &mut self,
         temperatures: Temperatures,
         limit: &SearchLimit,

@@ -9,7 +9,7 @@ use crate::search::SearchLimit;
 /// Below this number of units, floats represent sums of weights exactly enough.
 const MOST_UNITS: f64 = 1e8;
 
-pub(super) struct Cuts<'a> {
+pub struct Cuts<'a> {
     traffic: &'a Traffic,
     shape: GraphShape,
     weights: Vec<f64>,
@@ -17,14 +17,14 @@ pub(super) struct Cuts<'a> {
 }
 
 impl<'a> Cuts<'a> {
-    pub(super) fn new(traffic: &'a Traffic) -> Self {
+    pub fn new(traffic: &'a Traffic) -> Self {
         let weights = descending(traffic.edges().map(|(_, _, weight)| weight).collect());
         Cuts { traffic, shape: GraphShape::new(traffic), unit: unit(&weights), weights }
     }
 
     /// The largest of three bounds: by the number of edges that do not fit inside ([`GraphShape`]);
     /// by the partners that do not fit, task by task; and by [`spread`].
-    pub(super) fn least(&self, capacities: &[usize], limit: &SearchLimit) -> f64 {
+    pub fn least(&self, capacities: &[usize], limit: &SearchLimit) -> f64 {
         let largest = capacities.iter().copied().max().unwrap_or(0);
         if largest >= self.traffic.tasks() || self.weights.is_empty() {
             return 0.0;

@@ -36,7 +36,7 @@ struct Division {
 /// The cost is, for each division, a price times the crossing weight, plus the cost by the
 /// remaining distances, which may be negative. [`Cuts::least`] bounds the former, Gilmore & Lawler
 /// the latter. Any prices give a valid bound; a search improves them.
-pub(super) fn by_levels(problem: &Problem, limit: &SearchLimit) -> Option<f64> {
+pub fn by_levels(problem: &Problem, limit: &SearchLimit) -> Option<f64> {
     let is_small = problem.tasks() <= MOST_TASKS && problem.slots() <= MOST_SLOTS;
     if !is_small || !has_amounts(problem) || limit.is_late() {
         return None;

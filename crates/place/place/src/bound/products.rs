@@ -6,7 +6,7 @@ use crate::Traffic;
 const MOST_PAIRS: usize = 1500;
 
 #[derive(Debug)]
-pub(super) struct GraphShape {
+pub struct GraphShape {
     tasks: usize,
     pairs: usize,
     /// Edges beyond those of a forest.
@@ -17,7 +17,7 @@ pub(super) struct GraphShape {
 }
 
 impl GraphShape {
-    pub(super) fn new(traffic: &Traffic) -> Self {
+    pub fn new(traffic: &Traffic) -> Self {
         let tasks = traffic.tasks();
         let apart: Vec<Vec<u32>> = (0..tasks).map(|from| steps_from(traffic, from)).collect();
         let is_first = |task: &usize| (0..*task).all(|before| apart[*task][before] == u32::MAX);
@@ -37,7 +37,7 @@ impl GraphShape {
     /// from 0 have the most edges (Harper 1964; Hart 1976). In a product of k trees, vertices that
     /// agree in all but one coordinate form a forest; Loomis & Whitney (1949) bound the number of
     /// such lines from below.
-    pub(super) fn most_edges(&self, size: usize) -> usize {
+    pub fn most_edges(&self, size: usize) -> usize {
         if size < 2 {
             return 0;
         }

@@ -33,12 +33,7 @@ const UNUSED: f64 = 1e-9;
 /// Multiplicative weights pack the paths (Garg & Koenemann 1998), and any packing is a valid bound.
 ///
 /// Stops at once if paths cannot improve on `known`.
-pub(super) fn spread(
-    traffic: &Traffic,
-    capacities: &[usize],
-    known: f64,
-    limit: &SearchLimit,
-) -> f64 {
+pub fn spread(traffic: &Traffic, capacities: &[usize], known: f64, limit: &SearchLimit) -> f64 {
     let capacity = capacities.iter().copied().max().unwrap_or(0);
     // Then the largest capacity alone gives the same bound.
     let are_full = capacities.iter().all(|other| *other == capacity)

@@ -344,7 +344,7 @@ fn result_never_exceeds_usual_placements() {
 }
 
 /// Wakeups of 5 us on the same CPU and 39 us across, as on a virtual machine.
-pub(crate) fn two_cpus() -> Profile {
+pub fn two_cpus() -> Profile {
     let origin = seatmap_data::machine::Origin {
         kind: seatmap_data::machine::OriginKind::Measured,
         source: "test".into(),
@@ -368,7 +368,7 @@ fn edge(from: usize, to: usize) -> seatmap_data::pattern::Edge {
 }
 
 /// Readers 0 to 3 and writers 4 to 7, 1000 messages each way.
-pub(crate) fn sleeping_pairs() -> seatmap_data::pattern::Pattern {
+pub fn sleeping_pairs() -> seatmap_data::pattern::Pattern {
     let edges = (0..4).flat_map(|pair| [edge(pair, pair + 4), edge(pair + 4, pair)]);
     let mut pattern = seatmap_data::pattern::Pattern::gathered("pairs", 8, edges);
     let methods = vec!["wakeups".to_owned()];

@@ -29,7 +29,6 @@ pub fn plane(ranks: usize, seats: &[usize], at_once: usize) -> Vec<usize> {
 }
 
 /// A random seat for each rank.
-#[must_use]
 pub fn random(ranks: usize, seats: &[usize], rng: &mut Xoshiro) -> Vec<usize> {
     let mut all: Vec<usize> = seats
         .iter()

@@ -57,13 +57,11 @@ impl SearchLimit {
     }
 
     /// This limit, which also ends when the switch is used.
-    #[must_use]
     pub fn unless(self, stop: Option<SearchStop>) -> Self {
         SearchLimit { stop, ..self }
     }
 
     /// This limit, which also ends at this cost.
-    #[must_use]
     pub fn until(&self, cost: f64) -> Self {
         SearchLimit { enough: cost, ..self.clone() }
     }
@@ -86,13 +84,11 @@ impl SearchLimit {
 
     /// The first `1/parts` of the remaining time. Kicks are per search, so that answers do not
     /// depend on others.
-    #[must_use]
     pub fn time_part(&self, parts: u32) -> Self {
         SearchLimit { kicks: self.kicks, ..self.part(parts) }
     }
 
     /// The first `1/parts` of the remaining time and kicks.
-    #[must_use]
     pub fn part(&self, parts: u32) -> Self {
         let now = Instant::now();
         // `u64::MAX` means "by the clock".
@@ -120,7 +116,6 @@ pub enum SearchTime {
 
 impl SearchTime {
     /// The limit of a search that starts now.
-    #[must_use]
     pub fn limit(self) -> SearchLimit {
         match self {
             SearchTime::Seconds(seconds) => SearchLimit::seconds(seconds),
@@ -137,7 +132,6 @@ impl SearchTime {
     }
 
     /// The limit of a search with one of `parts` parts.
-    #[must_use]
     pub fn part(self, parts: u32) -> SearchLimit {
         match self {
             SearchTime::Seconds(seconds) => SearchLimit::seconds(seconds / f64::from(parts)),
@@ -146,7 +140,6 @@ impl SearchTime {
     }
 
     /// Leaves one of `parts` parts to another search. Kicks are per search.
-    #[must_use]
     pub fn without_part(self, parts: u32) -> SearchLimit {
         match self {
             SearchTime::Seconds(seconds) => {

@@ -4,15 +4,15 @@ use crate::Traffic;
 use seatmap_data::statistics::Xoshiro;
 
 /// A node represents one or several items.
-pub(super) struct CutGraph {
+pub struct CutGraph {
     first: Vec<u32>,
     edges: Vec<(u32, f64)>,
-    pub(super) size: Vec<u32>,
+    pub size: Vec<u32>,
 }
 
-pub(super) struct JoinedNodes {
-    pub(super) new_of: Vec<u32>,
-    pub(super) nodes: u32,
+pub struct JoinedNodes {
+    pub new_of: Vec<u32>,
+    pub nodes: u32,
 }
 
 impl JoinedNodes {
@@ -34,7 +34,7 @@ const FEW_NEIGHBOURS: usize = 3;
 
 impl CutGraph {
     /// The traffic among some items. `place_of` is `u32::MAX` for all tasks, before and after.
-    pub(super) fn among(traffic: &Traffic, items: &[u32], place_of: &mut [u32]) -> Self {
+    pub fn among(traffic: &Traffic, items: &[u32], place_of: &mut [u32]) -> Self {
         for (place, item) in items.iter().enumerate() {
             if let Some(cell) = place_of.get_mut(*item as usize) {
                 *cell = place as u32;
@@ -59,24 +59,24 @@ impl CutGraph {
         graph
     }
 
-    pub(super) fn nodes(&self) -> usize {
+    pub fn nodes(&self) -> usize {
         self.size.len()
     }
 
     #[inline]
-    pub(super) fn of(&self, node: usize) -> &[(u32, f64)] {
+    pub fn of(&self, node: usize) -> &[(u32, f64)] {
         &self.edges[self.first[node] as usize..self.first[node + 1] as usize]
     }
 
-    pub(super) fn items(&self) -> i64 {
+    pub fn items(&self) -> i64 {
         self.size.iter().map(|size| i64::from(*size)).sum()
     }
 
-    pub(super) fn largest(&self) -> u32 {
+    pub fn largest(&self) -> u32 {
         self.size.iter().copied().max().unwrap_or(1)
     }
 
-    pub(super) fn cut(&self, second: &[bool]) -> f64 {
+    pub fn cut(&self, second: &[bool]) -> f64 {
         (0..self.nodes())
             .filter(|node| !second[*node])
             .flat_map(|node| self.of(node).iter().filter(|(with, _)| second[*with as usize]))
@@ -87,12 +87,7 @@ impl CutGraph {
     /// Merges each node with a neighbour, preferring heavy edges and small nodes (the rating of
     /// Holtgrewe, Sanders & Schulz 2010). Remaining nodes with few neighbours merge with a
     /// neighbour's neighbour, the only partner for leaves of a tree. Sides stay apart.
-    pub(super) fn joined(
-        &self,
-        largest: u32,
-        sides: Option<&[bool]>,
-        rng: &mut Xoshiro,
-    ) -> JoinedNodes {
+    pub fn joined(&self, largest: u32, sides: Option<&[bool]>, rng: &mut Xoshiro) -> JoinedNodes {
         let mut order: Vec<u32> = (0..self.nodes() as u32).collect();
         rng.shuffle(&mut order);
         let mut joined = JoinedNodes { new_of: vec![u32::MAX; self.nodes()], nodes: 0 };
@@ -190,7 +185,7 @@ impl CutGraph {
             .find(|with| self.may_join([node, *with], largest, sides, joined))
     }
 
-    pub(super) fn contracted(&self, JoinedNodes { new_of, nodes }: &JoinedNodes) -> Self {
+    pub fn contracted(&self, JoinedNodes { new_of, nodes }: &JoinedNodes) -> Self {
         let nodes = *nodes as usize;
         let mut size = vec![0; nodes];
         let mut members: Vec<Vec<u32>> = vec![Vec::with_capacity(2); nodes];

@@ -17,7 +17,7 @@ pub fn lawful(problem: &Problem, mut slot_of: Vec<u32>) -> Vec<u32> {
     slot_of
 }
 
-pub(crate) fn put_fixed(fixed: &[Option<u32>], slot_of: &mut [u32]) {
+pub fn put_fixed(fixed: &[Option<u32>], slot_of: &mut [u32]) {
     for (task, slot) in fixed.iter().enumerate() {
         if let Some(slot) = slot
             && let Some(there) = slot_of.iter().position(|other| other == slot)

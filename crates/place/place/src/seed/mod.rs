@@ -37,7 +37,6 @@ pub(crate) fn inverse(slot_of: &[u32]) -> Vec<u32> {
 }
 
 /// A random assignment that the zones allow.
-#[must_use]
 pub fn random(problem: &Problem, rng: &mut Xoshiro) -> Vec<u32> {
     let mut slot_of: Vec<u32> = (0..problem.slots() as u32).collect();
     rng.shuffle(&mut slot_of);

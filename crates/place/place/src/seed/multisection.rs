@@ -9,11 +9,11 @@ use seatmap_data::statistics::Xoshiro;
 use std::collections::BinaryHeap;
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct CutCare {
+pub struct CutCare {
     /// Independent cuts, of which the best is kept.
-    pub(crate) tries: usize,
+    pub tries: usize,
     /// Cycles that merge nodes within sides again, and improve each level.
-    pub(crate) cycles: usize,
+    pub cycles: usize,
 }
 
 const SMALL: usize = 30;
@@ -33,7 +33,7 @@ const PASSES: [usize; 2] = [10, 6];
 ///
 /// The level at which two tasks meet decides their distance, so a cut can ignore items outside.
 /// After the deadline, items are divided in their order.
-pub(crate) fn multisection(
+pub fn multisection(
     traffic: &Traffic,
     groups: &SlotGroups,
     care: CutCare,

@@ -10,7 +10,6 @@ const ROUNDS: usize = 300;
 
 /// The order of the second eigenvector of the traffic's Laplacian (Fiedler 1973), holes last.
 /// `None` if the deadline comes first.
-#[must_use]
 pub fn spectral(problem: &Problem, rng: &mut Xoshiro, limit: &SearchLimit) -> Option<Vec<u32>> {
     let traffic = &problem.traffic;
     let cells = (0..traffic.tasks()).map(|task| traffic.degree(task)).sum();

@@ -13,7 +13,6 @@ use std::collections::VecDeque;
 ///
 /// This is dual recursive bipartitioning (Pellegrini 1994) on measured distances, level by level,
 /// so that a cut knows the side of each partner outside.
-#[must_use]
 pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &SearchLimit) -> Vec<u32> {
     let n = problem.slots();
     // A slot in the middle of each item's current set.

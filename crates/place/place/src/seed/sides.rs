@@ -5,9 +5,9 @@ use seatmap_data::statistics::Xoshiro;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-pub(super) struct TwoSides<'a> {
+pub struct TwoSides<'a> {
     graph: &'a CutGraph,
-    pub(super) second: Vec<bool>,
+    pub second: Vec<bool>,
     gain: Vec<f64>,
     /// Items on the first side beyond the required number.
     excess: i64,
@@ -40,20 +40,20 @@ impl Ord for SideMove {
 const HOPELESS: usize = 50;
 
 impl<'a> TwoSides<'a> {
-    pub(super) fn new(graph: &'a CutGraph, second: Vec<bool>, first_items: i64) -> Self {
+    pub fn new(graph: &'a CutGraph, second: Vec<bool>, first_items: i64) -> Self {
         let on_first: i64 =
             (0..graph.nodes()).filter(|node| !second[*node]).map(|node| size(graph, node)).sum();
         TwoSides { gain: vec![0.0; graph.nodes()], excess: on_first - first_items, graph, second }
     }
 
-    pub(super) fn over(&self, slack: i64) -> i64 {
+    pub fn over(&self, slack: i64) -> i64 {
         (self.excess.abs() - slack).max(0)
     }
 
     /// Passes move each node at most once, the largest gain first, also at a loss, and keep the
     /// best prefix (Fiduccia & Mattheyses 1982). A side may end with up to `slack` items more or
     /// less.
-    pub(super) fn improve(&mut self, slack: i64, passes: usize, rng: &mut Xoshiro) {
+    pub fn improve(&mut self, slack: i64, passes: usize, rng: &mut Xoshiro) {
         (0..passes).find(|_| !self.pass(slack, rng));
     }
 

@@ -11,7 +11,7 @@ const MOST_CELLS: usize = 1 << 20;
 /// A lower bound on the slowest seat's time in nanoseconds: the larger of the total work divided by
 /// the cores' joint speed, and the best matching of tasks with own seats and the cheapest messages
 /// there.
-pub(super) fn bound(model: &TimeModel) -> f64 {
+pub fn bound(model: &TimeModel) -> f64 {
     let floor = Floor::new(model);
     let tasks = model.tasks();
     let pus = model.pus();

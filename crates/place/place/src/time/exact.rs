@@ -11,7 +11,7 @@ const BETTER: f64 = 1.0 - 1e-9;
 
 /// A placement that no other beats; `None` if the limit ended the search. Each visit of a partial
 /// placement counts as a kick.
-pub(super) fn exact(model: &TimeModel, known: &[usize], limit: &SearchLimit) -> Option<Vec<usize>> {
+pub fn exact(model: &TimeModel, known: &[usize], limit: &SearchLimit) -> Option<Vec<usize>> {
     let weights = weights_ns(model);
     let mut order: Vec<usize> = (0..model.tasks()).collect();
     order.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]).then(a.cmp(b)));
@@ -37,7 +37,7 @@ pub(super) fn exact(model: &TimeModel, known: &[usize], limit: &SearchLimit) -> 
 }
 
 /// Each task's work, and its messages over the longest distance.
-pub(super) fn weights_ns(model: &TimeModel) -> Vec<f64> {
+pub fn weights_ns(model: &TimeModel) -> Vec<f64> {
     let pairs = model.distance_ns.pairs().map(|(_, _, ns)| *ns);
     let longest_ns = pairs.fold(0.0, f64::max);
     (0..model.tasks())

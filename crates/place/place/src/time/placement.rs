@@ -47,7 +47,7 @@ pub struct TimedPlacement<'a> {
 }
 
 /// The PU of a lifted task.
-pub(super) const NOWHERE: usize = usize::MAX;
+pub const NOWHERE: usize = usize::MAX;
 
 impl<'a> TimedPlacement<'a> {
     pub(super) fn empty(model: &'a TimeModel) -> Self {

@@ -6,11 +6,11 @@ use crate::search::{DeadlineWatch, SearchLimit};
 use seatmap_data::statistics::Xoshiro;
 use std::cmp::Ordering;
 
-pub(super) type NamedStart = (Vec<usize>, &'static str);
+pub type NamedStart = (Vec<usize>, &'static str);
 
-pub(super) type Searched = (Score, Vec<usize>, &'static str);
+pub type Searched = (Score, Vec<usize>, &'static str);
 
-pub(super) fn side_by_side(
+pub fn side_by_side(
     model: &TimeModel,
     starts: &[NamedStart],
     limit: &SearchLimit,

@@ -13,7 +13,7 @@ use crate::{PlaceRequest, Problem, Pus, baselines};
 const DISTANCE_PART: u32 = 10;
 
 /// Heavy tasks first; the best by distance on all and on the fastest seats; the usual placements.
-pub(super) fn starts(
+pub fn starts(
     request: &PlaceRequest,
     model: &TimeModel,
     all: &Problem,

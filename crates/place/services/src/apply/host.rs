@@ -43,7 +43,6 @@ pub struct AppliedPlan {
 
 impl AppliedPlan {
     /// Seconds until its time is over; `None` if it is kept.
-    #[must_use]
     pub fn left_s(&self) -> Option<u64> {
         self.ends_s.map(|end| end.saturating_sub(boot::seconds()))
     }

@@ -239,7 +239,6 @@ pub fn of_queues(root: &Root, allowed: &CpuSet) -> Result<Vec<SettingChange>, Fi
 
 /// The changes of masks for threads without these CPUs. A thread with a narrower mask than its
 /// process has chosen it, and keeps it.
-#[must_use]
 pub fn of_threads(pids: impl IntoIterator<Item = Tid>, cpus: &CpuSet) -> Vec<SettingChange> {
     let mut changes = Vec::new();
     for pid in pids {

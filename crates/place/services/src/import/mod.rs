@@ -69,7 +69,6 @@ pub enum CgroupDriver {
 impl CgroupDriver {
     /// The driver of this computer's kubelet, according to its groups; by default systemd, as
     /// kubelet's documentation recommends.
-    #[must_use]
     pub fn here(root: &Root) -> Self {
         let folders = seatmap_os::hierarchy::Hierarchies::read(root).folders(root, "/kubepods");
         if folders.is_empty() { CgroupDriver::Systemd } else { CgroupDriver::Cgroupfs }
@@ -354,7 +353,6 @@ impl WrittenSeat {
     }
 
     /// Its CPUs; empty if the files have none.
-    #[must_use]
     pub fn cpu_set(&self) -> CpuSet {
         self.cpus.as_deref().and_then(CpuSet::of_list).unwrap_or_default()
     }
@@ -441,7 +439,6 @@ impl ImportedSeats {
     }
 
     /// The number of pairs of services that share CPUs which one of them needs for itself.
-    #[must_use]
     pub fn claims(&self) -> usize {
         let claimed = self
             .remarks

@@ -42,7 +42,6 @@ impl Blame for WrittenPlanError {}
 impl ImportedSeats {
     /// The text of a `services.toml` with these services, or text to append to `known`; `None` if
     /// nothing is missing.
-    #[must_use]
     pub fn text(&self, known: Option<&ServicesFile>) -> Option<String> {
         let entries = self.seats.iter().map(|seat| {
             let cpus = seat.cpus.as_ref().map(|cpus| format!("CPUs {cpus}"));

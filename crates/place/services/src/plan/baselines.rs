@@ -33,7 +33,6 @@ pub enum PackingPolicy {
 
 impl PackingPolicy {
     /// Its name in tables and documents.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             PackingPolicy::Now => "as it is now",
@@ -47,7 +46,6 @@ impl PackingPolicy {
 }
 
 /// All available baselines.
-#[must_use]
 pub fn all(pricing: &Pricing, record: &ServicesRecord) -> Vec<(PackingPolicy, Pools)> {
     let found = [
         (PackingPolicy::Now, now(pricing.units, record)),

@@ -8,7 +8,6 @@ use super::places;
 use seatmap_data::statistics::least;
 
 /// The least cost of any plan.
-#[must_use]
 pub fn lower_bound(pricing: &Pricing) -> f64 {
     let whole: Vec<usize> = (0..pricing.units.len()).collect();
     let set = SetFacts::without_distance(pricing.units, &whole);

@@ -68,7 +68,6 @@ pub struct CostTerms {
 
 impl CostTerms {
     /// The sum of all terms.
-    #[must_use]
     pub fn total(&self) -> f64 {
         self.waiting_percent
             + self.sharing_percent
@@ -87,7 +86,6 @@ impl CostTerms {
 }
 
 /// The mean number of waiting threads, if on average `wanted` are ready or running.
-#[must_use]
 pub fn waiting(wanted: f64, capacity: f64) -> f64 {
     if wanted <= 0.0 {
         return 0.0;
@@ -125,7 +123,6 @@ pub struct SetFacts {
 
 impl SetFacts {
     /// The facts about a set.
-    #[must_use]
     pub fn of(units: &Units, set: &[usize]) -> Self {
         let inside_ns = mean_distance_ns(units, set, set);
         SetFacts { inside_ns, ..SetFacts::without_distance(units, set) }
@@ -155,7 +152,6 @@ impl SetFacts {
     }
 
     /// The part of two sets in common last-level caches: 1 if both are in one.
-    #[must_use]
     pub fn common_caches(&self, other: &SetFacts) -> f64 {
         self.cache_shares.iter().zip(&other.cache_shares).map(|(a, b)| a.min(*b)).sum()
     }
@@ -182,13 +178,11 @@ pub struct Pricing<'a> {
 
 impl<'a> Pricing<'a> {
     /// Prices for these services on this machine.
-    #[must_use]
     pub fn new(demand: &'a Demand, units: &'a Units) -> Self {
         Pricing { demand, units, known: RefCell::default() }
     }
 
     /// The cost of all pools.
-    #[must_use]
     pub fn price(&self, pools: &Pools) -> CostTerms {
         let facts: Vec<SetFacts> =
             pools.0.iter().map(|pool| SetFacts::of(self.units, &pool.units)).collect();
@@ -205,7 +199,6 @@ impl<'a> Pricing<'a> {
     }
 
     /// The cost of one pool, independent of the others.
-    #[must_use]
     pub fn alone(&self, members: Members, set: &SetFacts) -> CostTerms {
         let mut terms = CostTerms {
             waiting_percent: self.waiting_of(members, set.capacity),
@@ -248,7 +241,6 @@ impl<'a> Pricing<'a> {
 
     /// The cost between two pools at this distance, with this part of their last-level caches in
     /// common.
-    #[must_use]
     pub fn between(&self, a: Members, b: Members, ns: f64, common: f64) -> CostTerms {
         let mut terms = CostTerms::default();
         for one in places(a) {
@@ -263,7 +255,6 @@ impl<'a> Pricing<'a> {
     }
 
     /// The least cost of talk between two services.
-    #[must_use]
     pub fn least_between(&self, a: usize, b: usize, least_ns: f64) -> f64 {
         self.talk(a, b, least_ns)
     }
@@ -298,7 +289,6 @@ impl<'a> Pricing<'a> {
     }
 
     /// Whether a pool keeps the limits of its services.
-    #[must_use]
     pub fn is_allowed(&self, members: Members, set: &SetFacts) -> bool {
         self.broken_by(members, set) == 0.0
             && self.lacking_bytes(std::iter::once((members, set))) == 0
@@ -344,7 +334,6 @@ impl<'a> Pricing<'a> {
     }
 
     /// Whether all pools keep the limits.
-    #[must_use]
     pub fn keeps_limits(&self, pools: &Pools) -> bool {
         let facts = pools.0.iter().map(|pool| SetFacts::without_distance(self.units, &pool.units));
         let facts: Vec<SetFacts> = facts.collect();

@@ -60,7 +60,6 @@ pub struct Demand {
 impl Demand {
     /// The demand of a record's services. `node_bytes` has the known memory of nodes, `bounds` the
     /// CPUs of services by name.
-    #[must_use]
     pub fn of(
         record: &ServicesRecord,
         units: &Units,
@@ -129,13 +128,11 @@ impl Demand {
     }
 
     /// The index of two services in lists of pairs.
-    #[must_use]
     pub fn pair(&self, a: usize, b: usize) -> usize {
         a.min(b) * self.services.len() + a.max(b)
     }
 
     /// All services, as bits.
-    #[must_use]
     pub fn everybody(&self) -> Members {
         match self.services.len() {
             64.. => Members::MAX,
@@ -144,7 +141,6 @@ impl Demand {
     }
 
     /// The mean total load, in CPUs.
-    #[must_use]
     pub fn mean_cpus(&self) -> f64 {
         self.services.iter().map(|service| service.mean_cpus).sum()
     }

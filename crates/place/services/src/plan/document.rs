@@ -58,7 +58,6 @@ pub struct ServicesPlan {
 
 impl ServicesPlan {
     /// Whether a text is such a plan.
-    #[must_use]
     pub fn is_plan(bytes: &[u8]) -> bool {
         let begin = &bytes[..bytes.len().min(200)];
         String::from_utf8_lossy(begin).contains("\"seatmap-services-plan/")
@@ -66,7 +65,6 @@ impl ServicesPlan {
 
     /// The machine as known from the plan, which suffices for a picture: its CPUs by last-level
     /// cache.
-    #[must_use]
     pub fn known_machine(&self) -> Profile {
         let mut pus = Vec::new();
         for (cache, list) in (0_u32..).zip(&self.caches) {
@@ -145,7 +143,6 @@ pub struct PackingBaseline {
 
 impl PlannedService {
     /// Its CPUs.
-    #[must_use]
     pub fn cpu_set(&self) -> CpuSet {
         CpuSet::of_list(&self.cpus).unwrap_or_default()
     }
@@ -191,7 +188,6 @@ impl ServicesPlan {
     }
 
     /// The sets of another policy, by its name.
-    #[must_use]
     pub fn baseline(&self, name: &str) -> Option<&PackingBaseline> {
         self.baselines.iter().find(|baseline| baseline.name == name)
     }

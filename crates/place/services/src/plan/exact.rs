@@ -49,7 +49,6 @@ struct Branch {
 }
 
 /// The best plan; `None` if no plan keeps the limits. A known plan makes the search faster.
-#[must_use]
 pub fn solve(pricing: &Pricing, spans: &UnitSpans, known: Option<Spanned>) -> Option<ExactAnswer> {
     let everybody = pricing.demand.everybody();
     let mut search = Search {

@@ -32,7 +32,6 @@ pub struct NodeMemory {
 
 impl NodeMemory {
     /// The memory of some units' nodes.
-    #[must_use]
     pub fn of(units: &Units, known_bytes: &BTreeMap<u32, u64>) -> Self {
         let mut nodes: Vec<u32> = units.all.iter().map(|unit| unit.node).collect();
         nodes.dedup();

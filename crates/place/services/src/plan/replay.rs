@@ -22,7 +22,6 @@ pub struct Lateness {
 }
 
 /// Replays the demand of all services on pools.
-#[must_use]
 pub fn play(demand: &Demand, units: &Units, pools: &Pools) -> Lateness {
     let mut delays_ms = Vec::new();
     let mut late_s = 0.0;

@@ -26,7 +26,6 @@ pub struct Spanned(pub Vec<PoolSpan>);
 
 impl Spanned {
     /// The pools with lists of units.
-    #[must_use]
     pub fn pools(&self) -> Pools {
         let pools = self
             .0
@@ -69,7 +68,6 @@ struct Annealing<'a> {
 }
 
 /// The best plan from several starts; `None` if none keeps the limits.
-#[must_use]
 pub fn search(pricing: &Pricing, spans: &UnitSpans, moves: usize) -> Option<Spanned> {
     let mut annealing = Annealing { pricing, spans, random: Xoshiro::new(1) };
     let starts = [start_apart(pricing, spans), start_together(pricing, spans)];

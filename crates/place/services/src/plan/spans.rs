@@ -16,7 +16,6 @@ pub struct UnitSpans {
 
 impl UnitSpans {
     /// The facts about all runs of these units.
-    #[must_use]
     pub fn of(units: &Units) -> Self {
         let count = units.len();
         let mut sums_ns = vec![vec![0.0; count + 1]; count + 1];
@@ -44,31 +43,26 @@ impl UnitSpans {
     }
 
     /// The number of units.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.count
     }
 
     /// The index of a run in tables of all runs.
-    #[must_use]
     pub fn place(&self, start: usize, end: usize) -> usize {
         start * self.count - start * start.saturating_sub(1) / 2 + end - start - 1
     }
 
     /// The number of runs.
-    #[must_use]
     pub fn runs(&self) -> usize {
         self.facts.len()
     }
 
     /// The facts of the units from `start` up to, but without, `end`.
-    #[must_use]
     pub fn facts(&self, start: usize, end: usize) -> &SetFacts {
         &self.facts[self.place(start, end)]
     }
 
     /// The mean distance between the units of two runs.
-    #[must_use]
     pub fn mean_ns(&self, [a, a_end]: [usize; 2], [b, b_end]: [usize; 2]) -> f64 {
         let sums = &self.sums_ns;
         let sum = sums[a_end][b_end] - sums[a][b_end] - sums[a_end][b] + sums[a][b];

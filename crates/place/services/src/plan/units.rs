@@ -45,7 +45,6 @@ pub struct Units {
 
 impl Units {
     /// The units of a machine, only of `allowed` CPUs, without those in `without`.
-    #[must_use]
     pub fn of(profile: &Profile, allowed: Option<&CpuSet>, without: &CpuSet) -> Self {
         let pus: Vec<&Pu> = profile
             .topology
@@ -81,37 +80,31 @@ impl Units {
     }
 
     /// The number of units.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.all.len()
     }
 
     /// Whether there are no units.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
     /// The CPUs of some units.
-    #[must_use]
     pub fn cpus(&self, units: &[usize]) -> CpuSet {
         units.iter().flat_map(|at| self.all[*at].cpus.iter().copied()).collect()
     }
 
     /// The nodes of some units.
-    #[must_use]
     pub fn nodes(&self, units: &[usize]) -> CpuSet {
         units.iter().map(|at| self.all[*at].node).collect()
     }
 
     /// The capacity of the whole machine.
-    #[must_use]
     pub fn capacity(&self) -> f64 {
         self.all.iter().map(|unit| unit.capacity).sum()
     }
 
     /// The number of CPUs.
-    #[must_use]
     pub fn cpu_count(&self) -> usize {
         self.all.iter().map(|unit| unit.cpus.len()).sum()
     }

@@ -165,7 +165,6 @@ pub struct ReportingCommand {
 
 impl Adapter {
     /// The command, with the options that write its report into this folder.
-    #[must_use]
     pub fn reporting(self, words: &[OsString], folder: &Path) -> ReportingCommand {
         let file = folder.join(FILE);
         let mut launcher = Vec::new();

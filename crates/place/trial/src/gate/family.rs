@@ -9,7 +9,6 @@ use std::collections::BTreeSet;
 
 /// The confidence (0 to 1) of each comparison, so that all claims together have the given one.
 /// `is_shown` returns whether a comparison shows its claim at a confidence.
-#[must_use]
 pub fn confidences(
     count: usize,
     confidence: f64,
@@ -30,7 +29,6 @@ pub fn confidences(
 }
 
 /// The confidence of each of `count` claims, so that all together have the given one.
-#[must_use]
 pub fn each(confidence: f64, count: usize) -> f64 {
     1.0 - (1.0 - confidence) / count.max(1) as f64
 }

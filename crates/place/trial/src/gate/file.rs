@@ -109,7 +109,6 @@ impl ProgramVersion {
     pub const BOTH: [ProgramVersion; 2] = [ProgramVersion::Head, ProgramVersion::Base];
 
     /// Its word.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             ProgramVersion::Head => "head",
@@ -283,7 +282,6 @@ pub struct Overrides {
 
 impl BenchmarksFile {
     /// A file with only this command and metric. The default name is the command.
-    #[must_use]
     pub fn of_command(
         name: Option<&str>,
         words: &[OsString],

@@ -108,7 +108,6 @@ impl Blame for HistoryError {
 
 impl HistoryEntry {
     /// The medians of head in a report.
-    #[must_use]
     pub fn of(report: &GateReport) -> Self {
         HistoryEntry {
             format: FORMAT.to_owned(),
@@ -268,7 +267,6 @@ pub struct ComputerKind {
 
 impl Trends {
     /// The trends of sessions in order of time; a seed makes them repeatable.
-    #[must_use]
     pub fn of(entries: &[HistoryEntry], seed: u64) -> Self {
         let mut computers: Vec<ComputerKind> = Vec::new();
         let mut trends: Vec<Trend> = Vec::new();
@@ -312,13 +310,11 @@ impl Trend {
     }
 
     /// Whether a change is for the worse; `None` without a direction.
-    #[must_use]
     pub fn is_worse(&self, change: &TrendChange) -> Option<bool> {
         self.better.map(|better| (change.change_percent > 0.0) == (better == Better::Lower))
     }
 
     /// Whether there are too few results to find a change.
-    #[must_use]
     pub fn is_too_short(&self) -> bool {
         self.points.len() < 2 * change_points::FEWEST
     }

@@ -229,7 +229,6 @@ pub enum LimitsNotMet {
 
 impl GateReport {
     /// Judges the readings of all benchmarks.
-    #[must_use]
     pub fn judged(header: GateHeader, mut rows: Vec<BenchmarkReadings>) -> Self {
         let unpaired = rows.iter().filter_map(|row| {
             let only = row.only()?;
@@ -264,7 +263,6 @@ impl GateReport {
     }
 
     /// The benchmarks with this outcome.
-    #[must_use]
     pub fn with_outcome(&self, outcome: LimitOutcome) -> Vec<&BenchmarkResult> {
         self.benchmarks.iter().filter(|result| result.outcome == Some(outcome)).collect()
     }
@@ -295,14 +293,12 @@ impl GateReport {
     }
 
     /// An unfinished sentence for each benchmark that cannot be judged.
-    #[must_use]
     pub fn unshown(&self) -> Vec<String> {
         let unshown = self.with_outcome(LimitOutcome::CannotTell).into_iter();
         unshown.filter_map(BenchmarkResult::cannot_tell).collect()
     }
 
     /// The verdict on all benchmarks in one line, without a full stop.
-    #[must_use]
     pub fn verdict(&self) -> String {
         let count = self.benchmarks.len();
         let all = counted(count, "benchmark");

@@ -43,7 +43,6 @@ pub struct SeatCandidate {
 
 impl SeatCandidate {
     /// The CPUs of each thread.
-    #[must_use]
     pub fn sets(&self) -> Vec<Option<CpuSet>> {
         self.seats
             .iter()
@@ -56,7 +55,6 @@ impl SeatCandidate {
     }
 
     /// The number of seated threads.
-    #[must_use]
     pub fn seated(&self) -> usize {
         self.seats.iter().flatten().count()
     }
@@ -68,7 +66,6 @@ pub struct Soft;
 
 impl Soft {
     /// The CPUs that share the last-level cache with this one, or else its NUMA node or package.
-    #[must_use]
     pub fn group(self, topology: &Topology, cpu: u32) -> CpuSet {
         sets::around(topology, cpu)
     }
@@ -139,7 +136,6 @@ impl Ground<'_> {
     }
 
     /// Why this pattern has no candidates, if it has none.
-    #[must_use]
     pub fn reason_against(&self, pattern: &Pattern) -> NoSeats {
         let cpus = self.topology.os_indices().filter(|cpu| self.allowed.contains(*cpu));
         match () {
@@ -256,7 +252,6 @@ fn part(pattern: &Pattern, tasks: &[usize]) -> Pattern {
 
 /// 1 minus the cosine of the angle between the message vectors of two patterns. 0 if the later one
 /// has fewer than 16 messages a pair; 1 if only it has messages.
-#[must_use]
 pub fn distance(before: &Pattern, now: &Pattern) -> f64 {
     let messages: f64 = now.edges.iter().map(|edge| edge.messages).sum();
     if messages < 16.0 * now.edges.len().max(1) as f64 {

@@ -151,7 +151,6 @@ enum Period {
 
 impl<'a> Conductor<'a> {
     /// Prepares to seat an observed program.
-    #[must_use]
     pub fn new(
         setting: ConductorSetup<'a>,
         session: ObservationSession,

@@ -92,7 +92,6 @@ pub struct LiveEngine {
 
 impl LiveEngine {
     /// A new engine; its first decision is [`Decision::Observe`].
-    #[must_use]
     pub fn new(rules: DecisionRules) -> Self {
         let DecisionRules { patience_s, recheck_s, .. } = rules;
         LiveEngine {

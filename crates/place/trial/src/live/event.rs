@@ -4,7 +4,6 @@ use crate::live::candidates::SeatCandidate;
 use serde::{Deserialize, Serialize};
 
 /// Rounds to three decimals, which a file stores exactly, so that a replay decides the same.
-#[must_use]
 pub fn on_file(figure: f64) -> f64 {
     (figure * 1e3).round() / 1e3
 }

@@ -17,7 +17,7 @@ const MOVED_PERCENT: f64 = 5.0;
 /// Periods with the same seats after which the usual load is known.
 const FEWEST: usize = 4;
 
-pub(crate) struct ForeignWatch {
+pub struct ForeignWatch {
     count: BusyCount,
     own_ns: BTreeMap<Tid, u64>,
     seatmap: ResourceUsage,
@@ -25,17 +25,17 @@ pub(crate) struct ForeignWatch {
 
 /// The loads of past periods, for each candidate and for no seats.
 #[derive(Default)]
-pub(crate) struct ForeignTime(BTreeMap<Option<usize>, Vec<f64>>);
+pub struct ForeignTime(BTreeMap<Option<usize>, Vec<f64>>);
 
 impl ForeignWatch {
-    pub(crate) fn begin(threads: &[(Tid, Tid)]) -> Self {
+    pub fn begin(threads: &[(Tid, Tid)]) -> Self {
         let own_ns = own_ns(threads);
         ForeignWatch { count: BusyCount::now(), own_ns, seatmap: seatmap() }
     }
 
     /// With the possible error, in percent. An exited process of the program counts as another
     /// program.
-    pub(crate) fn end(self, threads: &[(Tid, Tid)], cpus: &CpuSet) -> Option<[f64; 2]> {
+    pub fn end(self, threads: &[(Tid, Tid)], cpus: &CpuSet) -> Option<[f64; 2]> {
         let time = BusyCount::now().since(&self.count, cpus)?;
         let program = own_ns(threads).into_iter().map(|(pid, now)| {
             // A new child started at 0.
@@ -50,7 +50,7 @@ impl ForeignWatch {
 }
 
 impl ForeignTime {
-    pub(crate) fn has_moved(&mut self, candidate: Option<usize>, period: Option<[f64; 2]>) -> bool {
+    pub fn has_moved(&mut self, candidate: Option<usize>, period: Option<[f64; 2]>) -> bool {
         let Some([percent, unsure]) = period else { return false };
         let before = self.0.entry(candidate).or_default();
         let usual = quantile(&*before, 0.25).filter(|_| before.len() >= FEWEST);

@@ -136,7 +136,6 @@ pub struct Masks {
 
 impl Masks {
     /// Masks that this guardian restores if this process is killed.
-    #[must_use]
     pub fn guarded_by(guardian: Guardian) -> Self {
         Masks { guardian: Some(guardian), ..Masks::default() }
     }
@@ -348,20 +347,17 @@ impl Masks {
     }
 
     /// The state of the threads, from all looks so far.
-    #[must_use]
     pub fn held(&self) -> SeatStatus {
         let starved = self.starved.values().cloned().collect();
         SeatStatus { on_seats: self.on_seats, moved: self.moved.len(), starved }
     }
 
     /// The number of seated threads.
-    #[must_use]
     pub fn seated(&self) -> usize {
         self.sitters.values().filter(|sitter| sitter.seat.is_some()).count()
     }
 
     /// The number of threads with masks of their own choice.
-    #[must_use]
     pub fn own(&self) -> usize {
         self.sitters.values().filter(|sitter| sitter.is_own).count()
     }

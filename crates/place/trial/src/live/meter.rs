@@ -47,7 +47,6 @@ impl WorkMetric {
     }
 
     /// Why a larger figure may not mean more work.
-    #[must_use]
     pub fn caution(&self) -> &'static str {
         match self {
             WorkMetric::Instructions => {
@@ -124,19 +123,16 @@ impl MetricReader {
     }
 
     /// The metric.
-    #[must_use]
     pub fn metric(&self) -> &WorkMetric {
         &self.metric
     }
 
     /// Why the metric's own command last gave no number, if ever.
-    #[must_use]
     pub fn problem(&self) -> Option<&str> {
         self.problem.as_deref()
     }
 
     /// Whether the wakeups must be observed in each period.
-    #[must_use]
     pub fn counts_wakeups(&self) -> bool {
         self.metric == WorkMetric::Wakeups
     }
@@ -175,7 +171,6 @@ impl MetricReader {
     }
 
     /// The time of the latest count, in seconds.
-    #[must_use]
     pub fn seconds(&self) -> f64 {
         // A coarse clock may show no time.
         self.between.as_secs_f64().max(1e-9)

@@ -126,7 +126,6 @@ impl RunningProgram {
 }
 
 /// Names another user's processes.
-#[must_use]
 pub fn others_processes(pids: &[Tid]) -> String {
     let named: Vec<String> = pids.iter().map(ToString::to_string).collect();
     let process = agreeing(pids.len(), "process", "processes");

@@ -23,14 +23,12 @@ pub struct Activity {
 
 impl Activity {
     /// Whether the load is too small to affect a measurement.
-    #[must_use]
     pub fn is_quiet(self) -> bool {
         self.busy_percent <= QUIET_PERCENT && self.interrupts_per_s <= QUIET_INTERRUPTS
     }
 }
 
 /// Observes these CPUs. One that the kernel does not count seems quiet.
-#[must_use]
 pub fn look(cpus: &CpuSet, time: Duration) -> BTreeMap<u32, Activity> {
     let before = Counts::read();
     let began = Instant::now();

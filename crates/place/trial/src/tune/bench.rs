@@ -51,7 +51,6 @@ impl NamedCommand {
 }
 
 /// Numbers repeated names, so that messages are clear.
-#[must_use]
 pub fn told_apart(mut commands: Vec<NamedCommand>) -> Vec<NamedCommand> {
     for at in 1..commands.len() {
         let own = commands[at].name.clone();

@@ -35,7 +35,6 @@ pub struct BlockRun {
 
 impl BlockRun {
     /// A run with this reading and, in seconds, this duration.
-    #[must_use]
     pub fn new(block: usize, command: usize, value: f64) -> Self {
         BlockRun {
             block,
@@ -58,7 +57,6 @@ pub struct Blocks {
 
 impl Blocks {
     /// The order for this number of commands; the same seed gives the same order.
-    #[must_use]
     pub fn new(commands: usize, seed: u64) -> Self {
         Blocks { commands, random: Xoshiro::new(seed) }
     }
@@ -75,7 +73,6 @@ impl Blocks {
 
 /// The readings of each complete block without excluded runs: the first command's two, then the
 /// others.
-#[must_use]
 pub fn complete(runs: &[BlockRun], commands: usize) -> Vec<Vec<f64>> {
     let mut blocks: BTreeMap<usize, Vec<Option<f64>>> = BTreeMap::new();
     for run in runs.iter().filter(|run| !run.left_out) {

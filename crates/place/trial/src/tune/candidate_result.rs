@@ -52,7 +52,6 @@ pub struct CandidateResult {
 
 impl Tuned {
     /// The result of a candidate.
-    #[must_use]
     pub fn result_of(&self, verdict: &TuneVerdict, candidate: usize) -> CandidateResult {
         let compared = verdict.confirmed.iter().find(|found| found.with == candidate);
         if let Some(found) = compared {
@@ -79,7 +78,6 @@ impl Tuned {
     }
 
     /// Whether fresh runs show that the winner is better than the default.
-    #[must_use]
     pub fn shows_gain(&self, verdict: &TuneVerdict) -> bool {
         let with_default = verdict.confirmed.iter().find(|found| found.with == DEFAULT);
         with_default.is_some_and(|found| self.end_of_compared(found) == CandidateEnd::ShownWorse)
@@ -127,7 +125,6 @@ impl Tuned {
 
 impl ConfirmedDifference {
     /// Whether its interval excludes 0.
-    #[must_use]
     pub fn shows_direction(&self) -> bool {
         self.interval_percent.is_some_and(|[low, high]| low > 0.0 || high < 0.0)
     }

@@ -64,13 +64,11 @@ impl Disturbance {
     }
 
     /// The largest of the three, in percent.
-    #[must_use]
     pub fn most_percent(&self) -> f64 {
         self.shares().into_iter().fold(0.0, f64::max)
     }
 
     /// Whether more was taken than usual.
-    #[must_use]
     pub fn exceeds(&self, usual: &Usual) -> bool {
         let unsure = [self.unsure_percent, self.unsure_percent, 0.0];
         let limits = usual.0.iter().zip(unsure).map(|(usual, off)| usual + DISTURBED_PERCENT + off);
@@ -84,7 +82,6 @@ pub struct Usual([f64; 3]);
 
 impl Usual {
     /// The lower quartile of these runs.
-    #[must_use]
     pub fn of<'a>(runs: impl Iterator<Item = &'a Disturbance>) -> Self {
         let all: Vec<[f64; 3]> = runs.map(Disturbance::shares).collect();
         Usual(std::array::from_fn(|at| {

@@ -204,14 +204,12 @@ impl BenchResults {
     }
 
     /// The median share that other programs took from the judged runs, if known.
-    #[must_use]
     pub fn beside(&self) -> Option<Disturbance> {
         let judged: Vec<&BlockRun> = self.runs.iter().filter(|run| !run.left_out).collect();
         disturbance::middle(&judged)
     }
 
     /// Whether the result holds only next to the present load of other programs.
-    #[must_use]
     pub fn has_neighbours(&self) -> bool {
         let taken = self.beside().and_then(|beside| beside.foreign_percent);
         taken.is_some_and(|percent| percent > DISTURBED_PERCENT)
@@ -219,13 +217,11 @@ impl BenchResults {
     }
 
     /// The readings of each complete block, without excluded runs.
-    #[must_use]
     pub fn blocks(&self) -> Vec<Vec<f64>> {
         blocks::complete(&self.runs, self.commands.len())
     }
 
     /// The readings of a command in order of time, without excluded runs.
-    #[must_use]
     pub fn values(&self, command: usize) -> Vec<f64> {
         let own = self.runs.iter().filter(|run| run.command == command && !run.left_out);
         own.map(|run| run.value).collect()
@@ -360,7 +356,6 @@ impl BenchResults {
     }
 
     /// The result as JSON with a final newline.
-    #[must_use]
     pub fn to_json(&self) -> String {
         seatmap_data::document::written(self)
     }

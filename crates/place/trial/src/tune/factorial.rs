@@ -12,7 +12,6 @@ const FEWEST_OF_HALF: usize = 6;
 
 /// The fewest runs of each candidate, half to choose and half to confirm, that have an interval of
 /// this confidence.
-#[must_use]
 pub fn fewest_runs(confidence: f64) -> usize {
     2 * FEWEST_OF_HALF.max(signed_rank::fewest(confidence))
 }
@@ -24,7 +23,6 @@ pub fn fewest_runs(confidence: f64) -> usize {
 /// # Panics
 /// There are fewer than two candidates, rows of different lengths, or no blocks for the
 /// confirmation.
-#[must_use]
 pub fn judge(costs: &[Vec<f64>], choosing: usize, confidence: f64) -> RaceOutcome {
     let runs = costs.first().map_or(0, Vec::len);
     assert!(

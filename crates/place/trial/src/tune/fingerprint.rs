@@ -53,7 +53,6 @@ pub struct Fingerprint {
 
 impl Fingerprint {
     /// The fingerprint of this computer.
-    #[must_use]
     pub fn new(machine: String, environment: Environment, seats: String, quiet: String) -> Self {
         let mitigations: String = environment
             .mitigations
@@ -82,7 +81,6 @@ impl Fingerprint {
 
     /// The differences from another fingerprint, as `kernel: 6.12.0, not 6.1.0`. Results are
     /// comparable without differences.
-    #[must_use]
     pub fn differences(&self, then: &Fingerprint) -> Vec<String> {
         let [now, then] = [self, then].map(Fingerprint::words);
         now.into_iter()
@@ -93,7 +91,6 @@ impl Fingerprint {
     }
 
     /// Each fact with its value, `unknown` if absent.
-    #[must_use]
     pub fn words(&self) -> Vec<(&'static str, String)> {
         let turbo = self.turbo.map(|on| if on { "on" } else { "off" }.to_owned());
         vec![

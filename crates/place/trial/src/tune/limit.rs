@@ -22,7 +22,6 @@ pub enum LimitOutcome {
 
 impl CommandComparison {
     /// The outcome for this limit, in percent of the other's reading.
-    #[must_use]
     pub fn beside_limit(&self, better: Better, limit_percent: f64) -> LimitOutcome {
         let least = self.worse_by_at_least_percent(better);
         let most = self.worse_by_at_most_percent(better);
@@ -39,7 +38,6 @@ impl CommandComparison {
 
     /// The most by which the first command is worse, in percent of the other's reading, at the
     /// confidence, if there is an interval.
-    #[must_use]
     pub fn worse_by_at_most_percent(&self, better: Better) -> Option<f64> {
         match better {
             Better::Lower => self.ratio_high.map(percent),
@@ -49,7 +47,6 @@ impl CommandComparison {
 
     /// The smallest slowdown, in percent, that this session would show to be above the limit, given
     /// the floor and the interval's width, if there is one.
-    #[must_use]
     pub fn shows_above_percent(
         &self,
         better: Better,
@@ -69,7 +66,6 @@ impl CommandComparison {
 }
 
 /// Why a session does not decide, as the end of a sentence.
-#[must_use]
 pub fn shows(least_percent: Option<f64>) -> String {
     least_percent.map_or_else(
         || "too few blocks".to_owned(),

@@ -19,7 +19,6 @@ pub enum Better {
 
 impl Better {
     /// Its word.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Better::Lower => "lower",
@@ -82,7 +81,6 @@ pub enum MetricError {
 impl Metric {
     /// Whether lower or higher readings are better, if known: as the user says, or lower for times
     /// and events.
-    #[must_use]
     pub fn better(&self, said: Option<Better>) -> Option<Better> {
         said.or(match self {
             Metric::Time | Metric::CpuTime | Metric::Counted(_) => Some(Better::Lower),
@@ -109,13 +107,11 @@ impl Metric {
     }
 
     /// Whether the metric needs a separate command after each run.
-    #[must_use]
     pub fn has_command(&self) -> bool {
         matches!(self, Metric::Command(_))
     }
 
     /// The unit of the readings; empty if unknown.
-    #[must_use]
     pub fn unit(&self) -> &'static str {
         match self {
             Metric::Time | Metric::CpuTime => "s",
@@ -124,7 +120,6 @@ impl Metric {
     }
 
     /// The number at the pattern's last match. If there is none, earlier matches do not replace it.
-    #[must_use]
     pub fn last_number(pattern: &Regex, text: &str) -> Option<f64> {
         let places = pattern.captures_iter(text).filter_map(|groups| groups.get(1));
         places.last().and_then(|place| printed_number(place.as_str()))

@@ -99,14 +99,12 @@ impl OnModel {
 }
 
 /// The seed of a run's skews, the same for all candidates.
-#[must_use]
 pub fn skew(seed: u64, run: usize) -> u64 {
     // Zero would mean no skew.
     fastrand::Rng::with_seed(seed.wrapping_add((run as u64 + 1) << 32)).u64(1..)
 }
 
 /// Random seats, for a run without a plan.
-#[must_use]
 pub fn drawn(pus: &[u32], tasks: usize, seed: u64) -> Vec<u32> {
     let mut pus = pus.to_vec();
     fastrand::Rng::with_seed(seed).shuffle(&mut pus);

@@ -91,7 +91,6 @@ pub struct RaceRules {
 
 impl RaceRules {
     /// The fewest runs: a warm-up and two blocks of all candidates, and the confirmation.
-    #[must_use]
     pub fn fewest_runs(&self) -> usize {
         3 * self.candidates + RUNS_OF_FOUR * self.comparisons() * self.fewest_fours()
     }
@@ -134,14 +133,12 @@ pub struct RaceOutcome {
 
 impl RaceOutcome {
     /// The comparison with the default; `None` if the default won.
-    #[must_use]
     pub fn against_default(&self) -> Option<&Confirmed> {
         self.confirmed.iter().find(|found| found.with == DEFAULT)
     }
 
     /// Whether the winner is worth saving: not the default, no costlier in fresh runs, and with an
     /// interval that excludes a cost higher by this share.
-    #[must_use]
     pub fn is_safe(&self, share: f64) -> bool {
         let shift = self.against_default().and_then(|found| found.shift.as_ref());
         // In logarithms, a share of 2 % is ln 1.02.

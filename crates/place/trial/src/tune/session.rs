@@ -58,7 +58,6 @@ const MOST_USUAL_BLOCKS: usize = 100;
 impl Length {
     /// The given number of blocks; or those that fit in the time, but enough for an interval; or
     /// the default, with more for short commands.
-    #[must_use]
     pub fn new(
         warm_ups: usize,
         blocks: Option<usize>,
@@ -76,7 +75,6 @@ impl Length {
     }
 
     /// Whether these blocks are enough. `is_late`: another one would end after the time.
-    #[must_use]
     pub fn is_over(&self, blocks: usize, is_late: bool, results: &mut BenchResults) -> bool {
         let Length { least_blocks, most_blocks, .. } = *self;
         if blocks < least_blocks {
@@ -91,7 +89,6 @@ impl Length {
     }
 
     /// The least number of runs of a session with this many commands.
-    #[must_use]
     pub fn runs(&self, commands: usize) -> usize {
         self.warm_ups * commands + self.least_blocks * (commands + 1)
     }

@@ -49,7 +49,6 @@ pub struct Contestant {
 
 impl Contestant {
     /// The command line as text.
-    #[must_use]
     pub fn line(&self) -> String {
         let words: Vec<String> =
             self.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -250,7 +249,6 @@ const LEAST_METRIC_LIMIT: Duration = Duration::from_secs(1);
 
 impl CommandRunner {
     /// A runner that reads this metric.
-    #[must_use]
     pub fn new(metric: Metric) -> Self {
         let quotas = Quotas::of_self(&Root::new("/"));
         CommandRunner {
@@ -263,19 +261,16 @@ impl CommandRunner {
     }
 
     /// Makes the kernel prefer the command to other sessions (autogroups, sched(7)), if privileged.
-    #[must_use]
     pub fn raised(self, raised: bool) -> Self {
         CommandRunner { raised, ..self }
     }
 
     /// Sets the time limit of the metric's own command.
-    #[must_use]
     pub fn metric_limit(self, metric_limit: Duration) -> Self {
         CommandRunner { metric_limit, ..self }
     }
 
     /// Limits the metric's own command to the time of all runs together.
-    #[must_use]
     pub fn within(self, time: Option<Duration>) -> Self {
         match time.map(|time| time.max(LEAST_METRIC_LIMIT)) {
             Some(time) if time < self.metric_limit => {
@@ -286,7 +281,6 @@ impl CommandRunner {
     }
 
     /// The metric.
-    #[must_use]
     pub fn metric(&self) -> &Metric {
         &self.metric
     }

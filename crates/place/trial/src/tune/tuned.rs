@@ -223,7 +223,6 @@ impl Tuned {
     }
 
     /// The rules of the race.
-    #[must_use]
     pub fn rules(&self) -> RaceRules {
         let budget = match (self.budget_runs, self.budget_seconds) {
             (Some(runs), _) => Budget::Runs(runs),
@@ -238,7 +237,6 @@ impl Tuned {
     }
 
     /// The cost of a reading.
-    #[must_use]
     pub fn cost(&self, value: f64, seconds: f64) -> RunCost {
         // A race looks for the least cost; the reciprocal turns a rate into one.
         let log = if self.better == Better::Lower { value.ln() } else { -value.ln() };
@@ -246,7 +244,6 @@ impl Tuned {
     }
 
     /// The first difference from an earlier race that prevents reusing its runs.
-    #[must_use]
     pub fn differs_from(&self, then: &Tuned) -> Option<String> {
         for ((what, now), (_, then)) in self.words().into_iter().zip(then.words()) {
             if now != then {
@@ -336,7 +333,6 @@ impl Tuned {
     }
 
     /// The race as JSON with a final newline.
-    #[must_use]
     pub fn to_json(&self) -> String {
         seatmap_data::document::written(self)
     }

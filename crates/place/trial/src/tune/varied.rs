@@ -63,7 +63,6 @@ impl Varied {
     }
 
     /// The opposite of each original setting, with a name.
-    #[must_use]
     pub fn settings(&self) -> Vec<(String, CandidateSeats)> {
         self.positions
             .iter()

@@ -55,7 +55,6 @@ pub struct CommandComparison {
 
 impl CommandComparison {
     /// The ends of the difference's interval in percent; `None` if there are too few blocks.
-    #[must_use]
     pub fn interval_percent(&self) -> Option<[f64; 2]> {
         Some([percent(self.ratio_low?), percent(self.ratio_high?)])
     }
@@ -98,7 +97,6 @@ impl CommandComparison {
 
     /// The least by which the first command is worse, in percent of the other's reading, at the
     /// confidence; negative if it may be better.
-    #[must_use]
     pub fn worse_by_at_least_percent(&self, better: Better) -> Option<f64> {
         match better {
             Better::Lower => self.ratio_low.map(percent),
@@ -120,14 +118,12 @@ fn verdict(shift: &Shift, better: Option<Better>, floor: f64) -> ComparisonVerdi
 }
 
 /// A ratio as a difference in percent.
-#[must_use]
 pub fn percent(ratio: f64) -> f64 {
     100.0 * (ratio - 1.0)
 }
 
 /// The first command compared with each of the others, from complete blocks
 /// ([`crate::tune::blocks::complete`]).
-#[must_use]
 pub fn comparisons(
     blocks: &[Vec<f64>],
     confidence: f64,
@@ -151,7 +147,6 @@ fn log_ratios(blocks: &[Vec<f64>], place: usize) -> Vec<f64> {
 
 /// The number of blocks that show this difference in four sessions of five, estimated from the
 /// noisiest pair of readings. `None` for fewer than two blocks.
-#[must_use]
 pub fn blocks_to_show(blocks: &[Vec<f64>], percent: f64, confidence: f64) -> Option<usize> {
     let spreads = (1..=commands(blocks)).map(|place| spread(&log_ratios(blocks, place)));
     let most = spreads.reduce(f64::max).filter(|_| blocks.len() > 1)?;
@@ -205,7 +200,6 @@ impl NoiseFloor {
 
     /// The largest differences below and above that would not be shown, in percent: within the
     /// floor, or with an interval around 0 of the comparisons' width.
-    #[must_use]
     pub fn ends_percent(&self, comparisons: &[CommandComparison]) -> [f64; 2] {
         let mut below = self.log();
         let mut above = self.log();
@@ -226,7 +220,6 @@ impl NoiseFloor {
 }
 
 /// The first command's difference from itself; `None` for fewer than two blocks.
-#[must_use]
 pub fn floor(blocks: &[Vec<f64>], seed: u64) -> Option<NoiseFloor> {
     let logs: Vec<f64> = blocks.iter().map(|block| block[1].ln() - block[0].ln()).collect();
     // A false alarm at the user's confidence would discredit a good result.

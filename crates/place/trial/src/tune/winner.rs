@@ -38,7 +38,6 @@ pub enum WinnersPlan {
 
 impl WinnersPlan {
     /// The plan as JSON with a final newline.
-    #[must_use]
     pub fn to_json(&self) -> String {
         match self {
             WinnersPlan::Tasks(plan) => plan.to_json(),

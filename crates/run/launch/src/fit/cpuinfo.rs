@@ -12,7 +12,7 @@ struct PackageCount {
 
 /// The blocks of these CPUs, unchanged except for the numbers of CPUs and cores in a package, which
 /// programs add up.
-pub(crate) fn of_cpus(text: &str, cpus: &CpuSet) -> String {
+pub fn of_cpus(text: &str, cpus: &CpuSet) -> String {
     let blocks: Vec<&str> =
         text.split_inclusive("\n\n").filter(|block| is_kept(block, cpus)).collect();
     let mut packages: BTreeMap<Option<String>, PackageCount> = BTreeMap::new();

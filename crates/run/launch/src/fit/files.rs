@@ -15,7 +15,7 @@ const CPUS: &str = "/sys/devices/system/cpu";
 const CPUINFO: &str = "/proc/cpuinfo";
 
 #[derive(Debug)]
-pub(crate) struct FitFiles {
+pub struct FitFiles {
     pub steps: Vec<FileStep>,
     pub replaced: Vec<String>,
 }

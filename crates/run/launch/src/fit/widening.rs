@@ -16,7 +16,7 @@ const ROUNDS: usize = 8;
 
 /// A program that sees some CPUs, while it runs.
 #[derive(Debug)]
-pub(crate) struct FitWatch {
+pub struct FitWatch {
     report: CpuFitReport,
     mask: CpuSet,
     home: CpuSet,

@@ -36,7 +36,6 @@ pub enum CountSetting {
 
 impl CountSetting {
     /// The setting for this number, as typed: `OMP_NUM_THREADS=2`.
-    #[must_use]
     pub fn with(self, threads: usize) -> String {
         match self {
             Variable(name, value) => format!("{name}={}", filled(value, threads)),
@@ -47,7 +46,6 @@ impl CountSetting {
 
 impl CountedRuntime {
     /// How a running program gets this number without a restart, as the rest of a sentence.
-    #[must_use]
     pub fn live(&self, threads: usize) -> Option<String> {
         self.live.map(|live| filled(live, threads))
     }
@@ -112,7 +110,6 @@ const fn runtime(
 }
 
 /// The runtimes whose libraries a process has mapped, given its `/proc/PID/maps`.
-#[must_use]
 pub fn in_maps(maps: &[u8]) -> Vec<&'static CountedRuntime> {
     let files: Vec<&[u8]> = maps
         .split(|byte| *byte == b'\n')
@@ -130,13 +127,11 @@ fn is_version(file: &[u8], library: &str) -> bool {
 }
 
 /// The runtime with this name.
-#[must_use]
 pub fn named(name: &str) -> Option<&'static CountedRuntime> {
     RUNTIMES.iter().find(|one| one.name == name)
 }
 
 /// The runtime that gives a thread this name. Some names begin with the thread's number.
-#[must_use]
 pub fn of_thread(name: &str) -> Option<&'static CountedRuntime> {
     let name = name.trim_start_matches(|letter: char| letter.is_ascii_digit());
     RUNTIMES.iter().find(|one| one.kind == Threads && name.starts_with(one.name))

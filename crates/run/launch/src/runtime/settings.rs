@@ -49,7 +49,6 @@ impl CountVariable {
 
     /// The variable's value for this many threads, after the options that it already holds. `None`
     /// if the user has set the number, here or in the fallback.
-    #[must_use]
     pub fn value(
         &self,
         threads: usize,

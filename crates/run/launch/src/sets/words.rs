@@ -483,7 +483,6 @@ pub struct MachineWord {
 }
 
 /// The words that distinguish CPUs of this machine.
-#[must_use]
 pub fn of_machine(computer: &ComputerCpus) -> Vec<MachineWord> {
     let all = computer.topology.os_indices().collect();
     let cores = one_per_core(&all, computer);

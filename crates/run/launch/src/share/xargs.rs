@@ -13,7 +13,7 @@ const SHORT_WITH_VALUE: &str = "adEILnPs";
 const LONG_WITH_VALUE: [&str; 6] =
     ["max-procs", "process-slot-var", "arg-file", "delimiter", "max-args", "max-chars"];
 
-pub(super) fn worker(
+pub fn worker(
     root: &Root,
     own: Tid,
     look: &dyn Fn(&str) -> Option<String>,

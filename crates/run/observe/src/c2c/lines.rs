@@ -7,7 +7,7 @@
 use super::sample::AccessSample;
 use std::collections::{BTreeMap, HashMap};
 
-pub(super) const LINE_BYTES: u64 = 64;
+pub const LINE_BYTES: u64 = 64;
 /// The first kernel address, on all 64-bit processors of Linux.
 const KERNEL: u64 = 1 << 63;
 
@@ -21,30 +21,30 @@ struct Use {
     accessed: u8,
 }
 
-pub(super) type ThreadKey = (i32, i32);
+pub type ThreadKey = (i32, i32);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct LineTransfer {
-    pub(super) line: u64,
-    pub(super) from: ThreadKey,
-    pub(super) to: ThreadKey,
-    pub(super) messages: f64,
+pub struct LineTransfer {
+    pub line: u64,
+    pub from: ThreadKey,
+    pub to: ThreadKey,
+    pub messages: f64,
     /// The words that one thread writes and the other accesses, one bit each.
-    pub(super) written: u8,
-    pub(super) accessed: u8,
+    pub written: u8,
+    pub accessed: u8,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct SampledLines {
+pub struct SampledLines {
     /// The uses by process and line; a process is an address space.
     uses: HashMap<(i32, u64), BTreeMap<i32, Use>>,
-    pub(super) samples: u64,
-    pub(super) transfers: u64,
-    pub(super) kernel: u64,
+    pub samples: u64,
+    pub transfers: u64,
+    pub kernel: u64,
 }
 
 impl SampledLines {
-    pub(super) fn add(&mut self, sample: &AccessSample) {
+    pub fn add(&mut self, sample: &AccessSample) {
         if sample.address == 0 || !(sample.is_load || sample.is_store) {
             return;
         }
@@ -70,7 +70,7 @@ impl SampledLines {
         }
     }
 
-    pub(super) fn transfers(&self) -> Vec<LineTransfer> {
+    pub fn transfers(&self) -> Vec<LineTransfer> {
         // A line with only one observed thread does not move; `orphans` counts its transfers.
         let mut lines: Vec<_> = self.uses.iter().filter(|(_, threads)| threads.len() > 1).collect();
         lines.sort_by_key(|(place, _)| **place);
@@ -78,7 +78,7 @@ impl SampledLines {
     }
 
     /// The transfers of lines that no other thread was seen to use.
-    pub(super) fn orphans(&self) -> f64 {
+    pub fn orphans(&self) -> f64 {
         let alone = self.uses.values().filter(|threads| threads.len() == 1);
         alone.flat_map(BTreeMap::values).fold(0.0, |sum, one| sum + one.transfers)
     }

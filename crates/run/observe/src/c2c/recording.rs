@@ -35,7 +35,7 @@ const AUXTRACE: u32 = 71;
 const COMPRESSED: [u32; 2] = [81, 83];
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum PerfDataRecord {
+pub enum PerfDataRecord {
     /// A created thread.
     Created { pid: i32, tid: i32, creator: i32, time_ns: u64 },
     /// A thread has a name, since this time if known.
@@ -46,7 +46,7 @@ pub(super) enum PerfDataRecord {
     Lost(u64),
 }
 
-pub(super) struct PerfRecording<R> {
+pub struct PerfRecording<R> {
     file: R,
     position: u64,
     /// All, and that of each event number.
@@ -57,7 +57,7 @@ pub(super) struct PerfRecording<R> {
 }
 
 impl<R: Read + Seek> PerfRecording<R> {
-    pub(super) fn open(mut file: R) -> Result<Self, PerfDataError> {
+    pub fn open(mut file: R) -> Result<Self, PerfDataError> {
         let mut header = [0; HEADER_BYTES];
         // A recording to a pipe begins with only 16 bytes (`struct perf_pipe_file_header`).
         file.read_exact(&mut header[..16])
@@ -127,14 +127,11 @@ impl<R: Read + Seek> PerfRecording<R> {
         Ok(())
     }
 
-    pub(super) fn tells_addresses(&self) -> bool {
+    pub fn tells_addresses(&self) -> bool {
         self.layouts.iter().any(|layout| layout.tells_address())
     }
 
-    pub(super) fn records(
-        &mut self,
-        mut each: impl FnMut(PerfDataRecord),
-    ) -> Result<(), PerfDataError> {
+    pub fn records(&mut self, mut each: impl FnMut(PerfDataRecord)) -> Result<(), PerfDataError> {
         while self.end.saturating_sub(self.next) >= 8 {
             let place = self.next;
             let header = self.bytes(place, 8)?;

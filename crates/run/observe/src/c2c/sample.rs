@@ -50,21 +50,21 @@ const SNOOP_PEER: u64 = 0x02 << 38;
 const MOST_WEIGHT: u64 = 1 << 30;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct AccessSample {
-    pub(super) pid: i32,
-    pub(super) tid: i32,
+pub struct AccessSample {
+    pub pid: i32,
+    pub tid: i32,
     /// The time, in nanoseconds of perf's clock.
-    pub(super) time_ns: u64,
-    pub(super) address: u64,
-    pub(super) is_store: bool,
-    pub(super) is_load: bool,
-    pub(super) is_transfer: bool,
-    pub(super) weight: f64,
-    pub(super) is_kernel: bool,
+    pub time_ns: u64,
+    pub address: u64,
+    pub is_store: bool,
+    pub is_load: bool,
+    pub is_transfer: bool,
+    pub weight: f64,
+    pub is_kernel: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SampleLayout {
+pub struct SampleLayout {
     parts: u64,
     read: u64,
     period: u64,
@@ -94,7 +94,7 @@ impl Cursor<'_> {
 }
 
 impl SampleLayout {
-    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+    pub fn read(bytes: &[u8]) -> Option<Self> {
         let period = word(bytes, 16)?;
         let parts = word(bytes, 24)?;
         let read = word(bytes, 32)?;
@@ -109,7 +109,7 @@ impl SampleLayout {
         Some(SampleLayout { parts, read, period, branches, user_registers, ends_all })
     }
 
-    pub(super) fn tells_address(&self) -> bool {
+    pub fn tells_address(&self) -> bool {
         self.has(ADDRESS) && self.has(THREAD) && self.has(SOURCE)
     }
 
@@ -118,7 +118,7 @@ impl SampleLayout {
     }
 
     /// The same for all events of a recording.
-    pub(super) fn number_place(&self) -> Option<usize> {
+    pub fn number_place(&self) -> Option<usize> {
         if self.has(IDENTIFIER) {
             return Some(0);
         }
@@ -127,14 +127,14 @@ impl SampleLayout {
     }
 
     /// In nanoseconds.
-    pub(super) fn time_of_other(&self, body: &[u8]) -> Option<u64> {
+    pub fn time_of_other(&self, body: &[u8]) -> Option<u64> {
         let behind =
             [NUMBER, STREAM, CPU, IDENTIFIER].iter().filter(|part| self.has(**part)).count();
         let place = body.len().checked_sub(8 * (behind + 1))?;
         (self.ends_all && self.has(TIME)).then(|| word(body, place)).flatten()
     }
 
-    pub(super) fn sample(&self, flags: u16, body: &[u8]) -> Option<AccessSample> {
+    pub fn sample(&self, flags: u16, body: &[u8]) -> Option<AccessSample> {
         let mut cursor = Cursor { body, at: 0 };
         let mut sample = AccessSample {
             weight: self.period.min(MOST_WEIGHT) as f64,

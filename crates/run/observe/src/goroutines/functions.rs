@@ -33,7 +33,7 @@ const LOOK: [u8; 4] = [0x49, 0x3b, 0x66, 0x10];
 const JUMPS: [&[u8]; 2] = [&[0x76], &[0x0f, 0x86]];
 
 #[derive(Debug, thiserror::Error)]
-pub(super) enum FunctionsError {
+pub enum FunctionsError {
     #[error("cannot read its file")]
     File(#[from] io::Error),
     #[error(
@@ -52,7 +52,7 @@ pub(super) enum FunctionsError {
 ///
 /// # Errors
 /// [`FunctionsError`].
-pub(super) fn places<const N: usize>(
+pub fn places<const N: usize>(
     file: &Path,
     names: [&'static str; N],
 ) -> Result<[u64; N], FunctionsError> {

@@ -38,7 +38,7 @@ enum Found {
 }
 
 #[derive(Debug)]
-pub(crate) struct GoroutineHandoffs {
+pub struct GoroutineHandoffs {
     goroutines: Goroutines,
     programs: [EbpfProgram; 2],
     files: HashMap<FileId, Found>,
@@ -47,7 +47,7 @@ pub(crate) struct GoroutineHandoffs {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum HandoffsError {
+pub enum HandoffsError {
     #[error("cannot create eBPF maps: {0}")]
     Tables(#[from] io::Error),
     #[error(transparent)]
@@ -63,7 +63,7 @@ enum WatchError {
 }
 
 impl GoroutineHandoffs {
-    pub(crate) fn begin(tables: &Tables) -> Result<Self, HandoffsError> {
+    pub fn begin(tables: &Tables) -> Result<Self, HandoffsError> {
         let goroutines = Goroutines::new()?;
         let programs = [
             EbpfProgram::load_probe("seatmap_ready", &programs::ready(tables, &goroutines))?,
@@ -78,15 +78,15 @@ impl GoroutineHandoffs {
         })
     }
 
-    pub(crate) fn meet(&mut self, tid: Tid, pid: Tid) {
+    pub fn meet(&mut self, tid: Tid, pid: Tid) {
         self.threads.insert(tid, pid);
     }
 
-    pub(crate) fn forget(&mut self, tid: Tid) {
+    pub fn forget(&mut self, tid: Tid) {
         self.threads.remove(&tid);
     }
 
-    pub(crate) fn look(&mut self) {
+    pub fn look(&mut self) {
         let distinct: BTreeSet<Tid> = self.threads.values().copied().collect();
         self.pids = distinct.into_iter().filter(|pid| self.is_watched(*pid)).collect();
     }
@@ -98,13 +98,13 @@ impl GoroutineHandoffs {
         matches!(found, Found::Watched { .. })
     }
 
-    pub(crate) fn is_between(&self, talk: &ThreadMessages) -> bool {
+    pub fn is_between(&self, talk: &ThreadMessages) -> bool {
         let mut pids = [talk.from, talk.to].into_iter().map(|tid| self.threads.get(&tid));
         pids.all(|pid| pid.is_some_and(|pid| self.pids.contains(pid)))
     }
 
     /// A goroutine that one thread made ready and another continued moves at least one cache line.
-    pub(crate) fn talk(&self) -> io::Result<Vec<ThreadMessages>> {
+    pub fn talk(&self) -> io::Result<Vec<ThreadMessages>> {
         let mut talk = Vec::new();
         self.goroutines.pairs.take(|key, value| {
             let threads = small(key, 0).zip(small(key, 4)).zip(word(value, 0));
@@ -117,12 +117,12 @@ impl GoroutineHandoffs {
         Ok(talk)
     }
 
-    pub(crate) fn time(&self) -> io::Result<Duration> {
+    pub fn time(&self) -> io::Result<Duration> {
         let calls = self.goroutines.calls.counts()?.first().copied().unwrap_or_default();
         Ok(AT_FUNCTION.mul_f64(calls as f64))
     }
 
-    pub(crate) fn unseen(&self) -> Vec<String> {
+    pub fn unseen(&self) -> Vec<String> {
         let reasons = self.files.values().filter_map(|found| match found {
             Found::Unwatched(reason) => Some(reason.clone()),
             _ => None,

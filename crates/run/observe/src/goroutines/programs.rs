@@ -28,14 +28,14 @@ const PAIRS: u32 = 16_384;
 const ANY: i32 = 0;
 
 #[derive(Debug)]
-pub(super) struct Goroutines {
+pub struct Goroutines {
     ready: Map,
-    pub(super) pairs: Map,
-    pub(super) calls: Map,
+    pub pairs: Map,
+    pub calls: Map,
 }
 
 impl Goroutines {
-    pub(super) fn new() -> io::Result<Self> {
+    pub fn new() -> io::Result<Self> {
         Ok(Goroutines {
             ready: Map::recent("ready", GOROUTINE_BYTES, WAKER_BYTES, GOROUTINES)?,
             pairs: Map::hash("handoffs", PAIR_BYTES, COUNT_BYTES, PAIRS)?,
@@ -45,7 +45,7 @@ impl Goroutines {
 }
 
 /// `runtime.ready(goroutine)`.
-pub(super) fn ready(tables: &Tables, goroutines: &Goroutines) -> Assembler {
+pub fn ready(tables: &Tables, goroutines: &Goroutines) -> Assembler {
     let mut code = Assembler::new();
     begin(&mut code, tables, goroutines);
     code.map(R1, &goroutines.ready).stack(R2, -16).stack(R3, -24).calculate_number(
@@ -59,7 +59,7 @@ pub(super) fn ready(tables: &Tables, goroutines: &Goroutines) -> Assembler {
 
 /// `runtime.execute(goroutine)`. Registers: 9 the thread that made it ready. Stack: the pair at
 /// -32, its first count at -24.
-pub(super) fn execute(tables: &Tables, goroutines: &Goroutines) -> Assembler {
+pub fn execute(tables: &Tables, goroutines: &Goroutines) -> Assembler {
     let mut code = Assembler::new();
     begin(&mut code, tables, goroutines);
     code.map(R1, &goroutines.ready).stack(R2, -16).call(Helper::Lookup).jump_if(

@@ -20,7 +20,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 const END: &[u8] = b"{\"end\":true}\n";
 
 /// Rank 0 also reads all traces.
-pub(crate) fn run(
+pub fn run(
     request: &ReportRequest,
     rank: &JobRank,
     stop: &dyn Fn() -> bool,

@@ -66,7 +66,7 @@ fn bytes_of(ends: &Ends) -> f64 {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Flows {
+pub struct Flows {
     all: HashMap<FlowKey, Flow>,
     new: Vec<FlowKey>,
     waiting: VecDeque<FlowKey>,
@@ -76,7 +76,7 @@ pub(super) struct Flows {
 
 impl Flows {
     /// Adds an entry of the kernel's table: bytes and calls since the last look.
-    pub(super) fn count(&mut self, key: &[u8], value: &[u8]) {
+    pub fn count(&mut self, key: &[u8], value: &[u8]) {
         let Some((tid, role, object)) = parsed(key) else { return };
         let Some((new_bytes, new_calls)) = word(value, 0).zip(word(value, 8)) else { return };
         let key = (role & !READS, object);
@@ -91,7 +91,7 @@ impl Flows {
         *calls += new_calls as f64;
     }
 
-    pub(super) fn talk(&mut self) -> Vec<ThreadMessages> {
+    pub fn talk(&mut self) -> Vec<ThreadMessages> {
         let mut talk = Vec::new();
         for key in std::mem::take(&mut self.new) {
             let Some(flow) = self.all.get_mut(&key) else { continue };
@@ -123,7 +123,7 @@ impl Flows {
         }
     }
 
-    pub(super) fn unread_bytes(&self) -> f64 {
+    pub fn unread_bytes(&self) -> f64 {
         let waiting: f64 = self.all.values().map(|flow| bytes_of(&flow.written)).sum();
         (self.unread_bytes + waiting).round()
     }

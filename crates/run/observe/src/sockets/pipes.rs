@@ -15,7 +15,7 @@ const MOMENT: u32 = 2;
 const REST: u32 = 50;
 
 #[derive(Debug)]
-pub(super) struct Pipes {
+pub struct Pipes {
     program: EbpfProgram,
     link: Option<EbpfLink>,
     may_rest: bool,
@@ -59,7 +59,7 @@ impl Turn {
 }
 
 impl Pipes {
-    pub(super) fn begin(program: EbpfProgram, may_rest: bool) -> Result<Self, LoadError> {
+    pub fn begin(program: EbpfProgram, may_rest: bool) -> Result<Self, LoadError> {
         let link = Some(program.link()?);
         let turn = Turn { is_on: true, quiet: 0, patience: PATIENCE };
         let nothing = Duration::ZERO;
@@ -74,11 +74,11 @@ impl Pipes {
         })
     }
 
-    pub(super) fn is_on(&self) -> bool {
+    pub fn is_on(&self) -> bool {
         self.link.is_some()
     }
 
-    pub(super) fn look(&mut self, has_bytes: bool, is_pipe_seen: bool) {
+    pub fn look(&mut self, has_bytes: bool, is_pipe_seen: bool) {
         if !self.may_rest {
             return;
         }
@@ -103,11 +103,11 @@ impl Pipes {
         }
     }
 
-    pub(super) fn run_time(&self) -> io::Result<RunTime> {
+    pub fn run_time(&self) -> io::Result<RunTime> {
         self.program.run_time()
     }
 
-    pub(super) fn unseen(&self) -> Option<String> {
+    pub fn unseen(&self) -> Option<String> {
         let seconds = self.missed.as_secs_f64();
         (seconds > 0.0).then(|| {
             format!(

@@ -6,14 +6,14 @@ use seatmap_os::bpf::assembler::{Assembler, EbpfOperation, Helper, JumpCondition
 use seatmap_os::bpf::{Btf, BtfError, Map};
 
 /// A key is a thread, a role, and a pipe or connection; its value is bytes and calls.
-pub(super) const KEY_BYTES: usize = 16;
-pub(super) const VALUE_BYTES: usize = 16;
+pub const KEY_BYTES: usize = 16;
+pub const VALUE_BYTES: usize = 16;
 
 /// The kinds of roles; a reader also has [`READS`].
-pub(super) const PIPE: u32 = 0;
-pub(super) const UNIX: u32 = 1;
-pub(super) const TCP: u32 = 2;
-pub(super) const READS: u32 = 1 << 8;
+pub const PIPE: u32 = 0;
+pub const UNIX: u32 = 1;
+pub const TCP: u32 = 2;
+pub const READS: u32 = 1 << 8;
 
 /// A kernel error, as an unsigned number, is larger.
 const MOST_BYTES: i32 = i32::MAX;
@@ -37,7 +37,7 @@ const CALLS: [(libc::c_long, u32); 8] = [
 
 /// `sock_send_length(socket, bytes, flags)` and `sock_recv_length`; `reads` is [`READS`] for the
 /// latter. Registers: 6 the socket, 7 the bytes, 8 a flag. The stack is that of [`transfer`].
-pub(super) fn passed(
+pub fn passed(
     btf: &Btf,
     layout: &FieldOffsets,
     tables: &Tables,
@@ -78,7 +78,7 @@ pub(super) fn passed(
 /// `sys_exit(registers, answer)`. Registers: 6 a followed pointer, 7 the bytes, 8 the registers, 9
 /// the role. Stack: the key at -24, its value at -40, a scratch word at -48. `cast` allows the way
 /// of reading of newer kernels; `has_sockets` adds sockets to pipes.
-pub(super) fn transfer(
+pub fn transfer(
     btf: &Btf,
     layout: &FieldOffsets,
     tables: &Tables,

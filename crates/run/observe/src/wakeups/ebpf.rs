@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 const TIMED_EVERY: u64 = 10;
 
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum EbpfError {
+pub enum EbpfError {
     #[error(transparent)]
     Types(#[from] BtfError),
     #[error("cannot create eBPF maps: {0}")]
@@ -35,7 +35,7 @@ pub(crate) enum EbpfError {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum EbpfMethods {
+pub enum EbpfMethods {
     Wakeups,
     Sockets,
     /// Bytes if any, and the other wakeups.
@@ -45,7 +45,7 @@ pub(crate) enum EbpfMethods {
 }
 
 #[derive(Debug)]
-pub(crate) struct Ebpf {
+pub struct Ebpf {
     tables: Tables,
     programs: Vec<AttachedProgram>,
     sockets: Option<Sockets>,
@@ -92,7 +92,7 @@ impl Timed {
 }
 
 impl Ebpf {
-    pub(crate) fn begin(parts: EbpfMethods) -> Result<Self, EbpfError> {
+    pub fn begin(parts: EbpfMethods) -> Result<Self, EbpfError> {
         let btf = Btf::of_kernel()?;
         let layout = FieldOffsets::read(&btf)?;
         let tables = Tables::new()?;

@@ -4,12 +4,12 @@ use crate::TalkKind;
 use crate::native::small;
 use crate::talk::ThreadMessages;
 
-pub(super) const KEY_BYTES: usize = 16;
-pub(super) const VALUE_BYTES: usize = 32;
+pub const KEY_BYTES: usize = 16;
+pub const VALUE_BYTES: usize = 32;
 
 /// The bit of an interrupted call. The kernel also delivers packets in an interrupt, on behalf of
 /// the sending thread.
-pub(super) const INTERRUPTED: u32 = 1 << 16;
+pub const INTERRUPTED: u32 = 1 << 16;
 
 /// The number for a thread outside system calls.
 const NO_CALL: u32 = 0xffff;
@@ -44,7 +44,7 @@ const OF_SOCKETS: [libc::c_long; 8] = [
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Key {
+pub struct Key {
     /// The waker's thread, or the negative PID of an outside process.
     pub waker: i32,
     pub wakee: i32,
@@ -59,7 +59,7 @@ pub(super) struct Key {
 
 impl Key {
     /// Also returns the count.
-    pub(super) fn parse(key: &[u8], value: &[u8]) -> Option<(Self, u64)> {
+    pub fn parse(key: &[u8], value: &[u8]) -> Option<(Self, u64)> {
         let count = u64::from_ne_bytes(value.get(..8)?.try_into().ok()?);
         let mode = u16::from_ne_bytes(value.get(8..10)?.try_into().ok()?);
         let call = small(key, 8)? as u32;
@@ -74,14 +74,14 @@ impl Key {
         Some((parsed, count))
     }
 
-    pub(super) fn waker_name(value: &[u8]) -> String {
+    pub fn waker_name(value: &[u8]) -> String {
         // It ends with a zero byte (TASK_COMM_LEN).
         let name = value.get(16..32).unwrap_or_default().split(|byte| *byte == 0).next();
         String::from_utf8_lossy(name.unwrap_or_default()).into_owned()
     }
 
     /// The messages of these wakeups; `None` if the waker cannot have caused them itself.
-    pub(super) fn talk(&self, count: u64) -> Option<ThreadMessages> {
+    pub fn talk(&self, count: u64) -> Option<ThreadMessages> {
         let is_own = if self.is_interrupted {
             self.kind() == TalkKind::Socket
         } else {

@@ -3,21 +3,21 @@
 use seatmap_os::bpf::{Btf, BtfError};
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct FieldOffsets {
-    pub(crate) pid: usize,
-    pub(crate) tgid: usize,
-    pub(crate) name: usize,
-    pub(crate) run_ns: usize,
-    pub(crate) signal: usize,
-    pub(crate) living: usize,
-    pub(crate) files: usize,
-    pub(crate) table: usize,
-    pub(crate) descriptors: usize,
-    pub(crate) inode: usize,
-    pub(crate) mode: usize,
+pub struct FieldOffsets {
+    pub pid: usize,
+    pub tgid: usize,
+    pub name: usize,
+    pub run_ns: usize,
+    pub signal: usize,
+    pub living: usize,
+    pub files: usize,
+    pub table: usize,
+    pub descriptors: usize,
+    pub inode: usize,
+    pub mode: usize,
     /// The system call's number and first argument in a thread's registers.
-    pub(crate) call: usize,
-    pub(crate) argument: usize,
+    pub call: usize,
+    pub argument: usize,
 }
 
 /// The names of these two fields of `struct pt_regs`.
@@ -25,7 +25,7 @@ const CALL: [&str; 2] =
     if cfg!(target_arch = "aarch64") { ["syscallno", "orig_x0"] } else { ["orig_ax", "di"] };
 
 impl FieldOffsets {
-    pub(super) fn read(btf: &Btf) -> Result<Self, BtfError> {
+    pub fn read(btf: &Btf) -> Result<Self, BtfError> {
         Ok(FieldOffsets {
             pid: btf.field("task_struct", "pid")?,
             tgid: btf.field("task_struct", "tgid")?,

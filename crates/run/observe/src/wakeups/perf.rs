@@ -26,7 +26,7 @@ const IN_HARDIRQ: u8 = 0x08 | 0x40;
 const FLAGS: usize = 2;
 
 #[derive(Debug, Default)]
-pub(crate) struct Perf {
+pub struct Perf {
     cpus: Vec<Records>,
     wakee: usize,
     processes: HashMap<Tid, HashSet<Tid>>,
@@ -46,7 +46,7 @@ pub(crate) struct Perf {
 }
 
 impl Perf {
-    pub(crate) fn begin() -> io::Result<Self> {
+    pub fn begin() -> io::Result<Self> {
         let tracepoint = Tracefs::open()?.tracepoint("sched/sched_waking")?;
         let wakee =
             wakee(&tracepoint).ok_or_else(|| io::Error::other("sched_waking has no thread ID"))?;

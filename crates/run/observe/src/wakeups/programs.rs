@@ -29,29 +29,29 @@ const SCRATCH: i16 = VALUE + 8;
 const THREADS: u32 = 32_768;
 
 /// A thread's record: created and ended (ns), CPU time (ns), creator, process, name.
-pub(super) const THREAD_BYTES: usize = 48;
+pub const THREAD_BYTES: usize = 48;
 
 /// Counters, by number.
-pub(super) const INTERRUPTS: u32 = 0;
-pub(crate) const LOST_PAIRS: u32 = 1;
-pub(super) const LOST_THREADS: u32 = 2;
+pub const INTERRUPTS: u32 = 0;
+pub const LOST_PAIRS: u32 = 1;
+pub const LOST_THREADS: u32 = 2;
 const COUNTERS: u32 = 3;
 
 #[derive(Debug)]
-pub(crate) struct Tables {
-    pub(crate) processes: Map,
-    pub(super) threads: Map,
+pub struct Tables {
+    pub processes: Map,
+    pub threads: Map,
     /// Wakeups by [`super::key::Key`].
-    pub(super) pairs: Map,
-    pub(crate) counters: Map,
+    pub pairs: Map,
+    pub counters: Map,
     /// The process whose children are followed; 0 for none.
-    pub(super) launcher: Map,
+    pub launcher: Map,
     /// Not 0 during a pause.
     paused: Map,
 }
 
 impl Tables {
-    pub(super) fn new() -> io::Result<Self> {
+    pub fn new() -> io::Result<Self> {
         let room = room_for_threads(THREADS);
         Ok(Tables {
             processes: Map::hash("processes", 4, 4, room)?,
@@ -65,12 +65,12 @@ impl Tables {
 
     /// Makes the programs end at once. They stay attached, because attaching and detaching wait for
     /// all CPUs: a minute when busy threads kept the kernel's own from running.
-    pub(super) fn pause(&self, pauses: bool) -> io::Result<()> {
+    pub fn pause(&self, pauses: bool) -> io::Result<()> {
         self.paused.set_counts(&[u64::from(pauses)])
     }
 
     /// Ends the program during a pause. Keeps register 1.
-    pub(crate) fn end_if_paused<'a>(&self, code: &'a mut Assembler) -> &'a mut Assembler {
+    pub fn end_if_paused<'a>(&self, code: &'a mut Assembler) -> &'a mut Assembler {
         code.counter(R2, &self.paused, 0).load(Width::Double, R2, R2, 0).jump_if(
             JumpCondition::Different,
             R2,
@@ -84,7 +84,7 @@ impl Tables {
 /// wakee's process, later the descriptor. Stack: the key at -16, its value at [`VALUE`]. Above 48
 /// bytes, a program may get a separate stack (the kernel rounds 49 up to 64), which would look like
 /// an interrupt's.
-pub(super) fn waking(layout: &FieldOffsets, tables: &Tables) -> Assembler {
+pub fn waking(layout: &FieldOffsets, tables: &Tables) -> Assembler {
     let mut code = Assembler::new();
     tables.end_if_paused(&mut code).load(Width::Double, R7, R1, 0).load(
         Width::Word,
@@ -128,7 +128,7 @@ pub(super) fn waking(layout: &FieldOffsets, tables: &Tables) -> Assembler {
 }
 
 /// Register 0 = the entry of a followed process, or 0.
-pub(crate) fn look_up_process<'a>(
+pub fn look_up_process<'a>(
     code: &'a mut Assembler,
     tables: &Tables,
     process: EbpfRegister,
@@ -204,7 +204,7 @@ fn read_kernel(code: &mut Assembler, to: i32, bytes: i32) -> &mut Assembler {
 
 /// Adds a new key from its stack offsets, and jumps to "end", or to "lost" if the table is full. If
 /// another CPU was faster, register 0 is its value.
-pub(crate) fn insert(code: &mut Assembler, table: &Map, [key, value]: [i16; 2]) {
+pub fn insert(code: &mut Assembler, table: &Map, [key, value]: [i16; 2]) {
     code.map(R1, table).stack(R2, key.into()).stack(R3, value.into()).calculate_number(
         EbpfOperation::Move,
         R4,
@@ -227,7 +227,7 @@ fn count<'a>(code: &'a mut Assembler, tables: &Tables, counter: u32) -> &'a mut 
 
 /// `sched_process_fork(creator, created)`. Registers: 6 the creator, 7 the created, 8 and 9 their
 /// processes. Stack: the created thread's number at -64, its record at -56.
-pub(super) fn fork(layout: &FieldOffsets, tables: &Tables) -> Assembler {
+pub fn fork(layout: &FieldOffsets, tables: &Tables) -> Assembler {
     let mut code = Assembler::new();
     code.load(Width::Double, R6, R1, 0).load(Width::Double, R7, R1, 8);
     code.load(Width::Word, R8, R6, layout.tgid).load(Width::Word, R9, R7, layout.tgid);
@@ -261,7 +261,7 @@ pub(super) fn fork(layout: &FieldOffsets, tables: &Tables) -> Assembler {
 
 /// `sched_process_exit(thread)`. Registers: 6 the thread, 8 its record, 9 the time. Stack: its
 /// process at [`SCRATCH`], its number at -4.
-pub(super) fn exit(layout: &FieldOffsets, tables: &Tables) -> Assembler {
+pub fn exit(layout: &FieldOffsets, tables: &Tables) -> Assembler {
     let mut code = Assembler::new();
     code.load(Width::Double, R6, R1, 0).load(Width::Word, R7, R6, layout.tgid);
     look_up_process(&mut code, tables, R7).jump_if(JumpCondition::Equal, R0, 0, "end");

@@ -37,7 +37,6 @@ pub struct CheckView {
 
 impl CheckStep<'_> {
     /// The judgement for a document; `None` if nothing has changed.
-    #[must_use]
     pub fn judged(&self) -> Option<&Judged<'_>> {
         match self {
             CheckStep::NothingBound(judged)
@@ -48,7 +47,6 @@ impl CheckStep<'_> {
     }
 
     /// The text for people, if any.
-    #[must_use]
     pub fn text(&self, view: CheckView) -> Option<CheckText> {
         let judged = self.judged()?;
         match self {

@@ -8,7 +8,7 @@ use seatmap_os::sched::ThreadStatus;
 use seatmap_os::{CpuSet, Tid, isolated, layout};
 use std::collections::{BTreeSet, HashMap};
 
-pub(super) fn processes(
+pub fn processes(
     files: &mut SystemFiles,
     known: &BTreeSet<Tid>,
 ) -> Result<BTreeSet<Tid>, ChoiceError> {

@@ -34,7 +34,7 @@ pub fn of_step(root: &Root, step: &str) -> Result<Vec<PathBuf>, FileError> {
     Ok(all.into_iter().filter(|folder| is_step(folder, step)).collect())
 }
 
-pub(super) fn domain_processes(
+pub fn domain_processes(
     files: &mut SystemFiles,
     known: &BTreeSet<Tid>,
     name: &str,
@@ -50,7 +50,7 @@ pub(super) fn domain_processes(
     members(files, known, &folders, looked_for)
 }
 
-pub(super) fn step_processes(
+pub fn step_processes(
     files: &mut SystemFiles,
     known: &BTreeSet<Tid>,
     step: &str,

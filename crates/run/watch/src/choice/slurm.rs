@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// If Slurm makes no control group, the processes with its variables.
-pub(super) fn processes(
+pub fn processes(
     files: &mut SystemFiles,
     known: &BTreeSet<Tid>,
 ) -> Result<BTreeSet<Tid>, ChoiceError> {

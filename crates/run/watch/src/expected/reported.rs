@@ -89,13 +89,11 @@ impl ReportedProgram {
     }
 
     /// Whether a seating contains one of its processes.
-    #[must_use]
     pub fn is_in(&self, seating: &Seating) -> bool {
         seating.processes.iter().any(|process| self.processes.contains(&process.pid))
     }
 
     /// The program in a sentence: `redis-server (4711)`.
-    #[must_use]
     pub fn named(&self) -> String {
         if self.name.is_empty() {
             format!("process {}", self.pid)

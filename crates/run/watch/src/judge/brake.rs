@@ -24,7 +24,7 @@ const SMALL_PERCENT: f64 = 20.0;
 /// Threads this near to a limit have reached it: the watched time need not be whole periods.
 const NEAR_PERCENT: f64 = 4.0;
 
-pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
+pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     facts.seating.brakes.iter().filter_map(|brake| of_brake(facts, brake)).collect()
 }
 

@@ -7,7 +7,7 @@ use crate::seating::{OpenDevice, Process};
 use seatmap_os::CpuSet;
 
 /// Without open devices, nothing is judged.
-pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
+pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     if facts.programs().all(|(process, _)| process.devices.is_empty()) {
         let what = "no program has an accelerator or a network card open: nothing to check";
         return vec![Finding::unseen("device-near", what)];

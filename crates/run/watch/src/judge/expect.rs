@@ -14,7 +14,7 @@ const RULE: &str = "expect";
 
 type Pair<'p, 'a> = (&'p Sitter<'a>, &'p ExpectedSeat);
 
-pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
+pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let Some(expected) = facts.expected else { return Vec::new() };
     let pairs = facts.seated(expected);
     let mut found = elsewhere(facts, &pairs);

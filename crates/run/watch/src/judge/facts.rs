@@ -4,7 +4,7 @@ use super::quota::stopped_threads;
 use crate::expected::{Expected, ExpectedSeat};
 use crate::seating::{CellCpus, ControlGroup, Process, Seating, WatchedThread};
 use seatmap_data::machine::{CoreKind, Pu, Topology};
-pub(crate) use seatmap_data::statistics::words::counted as count;
+pub use seatmap_data::statistics::words::counted as count;
 use seatmap_os::{CpuSet, Tid};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -28,7 +28,7 @@ const SHARES_PERCENT: f64 = 10.0;
 /// Covers clock ticks and a slow look.
 const SAME_AGE_S: f64 = 0.05;
 
-pub(crate) struct SeatingFacts<'a> {
+pub struct SeatingFacts<'a> {
     pub seating: &'a Seating,
     pub topology: &'a Topology,
     /// The known online CPUs.
@@ -52,7 +52,7 @@ struct Promised {
     groups: BTreeMap<String, CpuSet>,
 }
 
-pub(crate) struct Sitter<'a> {
+pub struct Sitter<'a> {
     pub thread: &'a WatchedThread,
     pub mask: CpuSet,
     /// Whether it may not use all usual CPUs.
@@ -404,18 +404,18 @@ fn group_cpus(group: &ControlGroup) -> Option<CpuSet> {
     CpuSet::of_list(group.cpus.as_deref()?).filter(|cpus| !cpus.is_empty())
 }
 
-pub(crate) fn union<'a, 'b: 'a>(sitters: impl IntoIterator<Item = &'a &'a Sitter<'b>>) -> CpuSet {
+pub fn union<'a, 'b: 'a>(sitters: impl IntoIterator<Item = &'a &'a Sitter<'b>>) -> CpuSet {
     sitters.into_iter().fold(CpuSet::default(), |all, sitter| all.with(&sitter.mask))
 }
 
 /// The process of these threads, if it is the same for all.
-pub(crate) fn only_process(sitters: &[&Sitter]) -> Option<Tid> {
+pub fn only_process(sitters: &[&Sitter]) -> Option<Tid> {
     let pid = sitters.first()?.thread.pid;
     sitters.iter().all(|one| one.thread.pid == pid).then_some(pid)
 }
 
 /// `thread 12 'a' and thread 13 'b'`, or the first of them and the number of others.
-pub(crate) fn listed(sitters: &[&Sitter]) -> String {
+pub fn listed(sitters: &[&Sitter]) -> String {
     const MOST: usize = 3;
     let named: Vec<String> = sitters.iter().take(MOST).map(|sitter| sitter.named()).collect();
     match sitters.len() {
@@ -428,7 +428,7 @@ pub(crate) fn listed(sitters: &[&Sitter]) -> String {
     }
 }
 
-pub(crate) fn cpus(cpus: &CpuSet) -> String {
+pub fn cpus(cpus: &CpuSet) -> String {
     cpus.named()
 }
 

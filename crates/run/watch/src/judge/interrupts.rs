@@ -12,7 +12,7 @@ const SOME_PER_SECOND: f64 = 10.0;
 
 /// A network card's queue next to its reader is a good plan, so this is wrong only for a thread
 /// with an isolated CPU or a real-time policy.
-pub(super) fn usual(facts: &SeatingFacts) -> Vec<Finding> {
+pub fn usual(facts: &SeatingFacts) -> Vec<Finding> {
     let no_hz_full = CpuSet::of_list(&facts.seating.kernel.no_hz_full).unwrap_or_default();
     let quiet = facts.isolated.with(&no_hz_full);
     facts
@@ -33,7 +33,7 @@ pub(super) fn usual(facts: &SeatingFacts) -> Vec<Finding> {
         .collect()
 }
 
-pub(super) fn none(facts: &SeatingFacts) -> Vec<Finding> {
+pub fn none(facts: &SeatingFacts) -> Vec<Finding> {
     let seats = facts.seats();
     let cpus = facts.seating.cpus.iter().filter(|cpu| seats.contains(cpu.cpu));
     cpus.filter_map(|cpu| interrupted(facts, "no-irq", cpu)).collect()

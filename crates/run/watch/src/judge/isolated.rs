@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// Each stays on the isolated CPU on which it began, and most begin on the first; those on usual
 /// CPUs stay among these.
-pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
+pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let mut together: BTreeMap<&CpuSet, Vec<&Sitter>> = BTreeMap::new();
     for sitter in &facts.sitters {
         if sitter.mask.len() > 1 && sitter.mask.meets(&facts.isolated) {

@@ -56,7 +56,6 @@ pub struct LookDocument<'a> {
 
 impl SeatingFrame {
     /// This look's document, judged by these criteria.
-    #[must_use]
     pub fn document(&self, topology: &Topology, criteria: &Criteria) -> LookDocument<'_> {
         LookDocument {
             judged: Judged::new(&self.seating, topology, criteria),
@@ -68,7 +67,6 @@ impl SeatingFrame {
 
 impl<'a> Judged<'a> {
     /// Judges a seating by these criteria.
-    #[must_use]
     pub fn new(seating: &'a Seating, topology: &Topology, criteria: &Criteria) -> Self {
         let findings = judge(seating, topology, criteria);
         let missed = missed(seating, topology, criteria);
@@ -80,7 +78,6 @@ impl<'a> Judged<'a> {
     }
 
     /// Adds findings from other facts, most serious first.
-    #[must_use]
     pub fn with(self, findings: Vec<Finding>, strict: bool) -> Self {
         let mut findings = [findings, self.findings].concat();
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.gravity));
@@ -89,14 +86,12 @@ impl<'a> Judged<'a> {
     }
 
     /// Adds units compared with their good states.
-    #[must_use]
     pub fn beside(self, units: Vec<JudgedUnit>, strict: bool) -> Self {
         let findings = units.iter().filter_map(|one| one.finding.clone()).collect();
         Judged { units, ..self.with(findings, strict) }
     }
 
     /// The programs, the findings, and the unread things, a line each.
-    #[must_use]
     pub fn text(&self) -> CheckText {
         let mut lines: Vec<FindingLine> = self.findings.iter().flat_map(entry).collect();
         lines.extend(self.missed.iter().map(|unseen| {
@@ -290,7 +285,6 @@ fn entry(finding: &Finding) -> impl Iterator<Item = FindingLine> {
 }
 
 /// The new and ended findings between two checks of the same programs.
-#[must_use]
 pub fn changes(before: &[Finding], now: &[Finding]) -> Vec<FindingLine> {
     let new = now.iter().filter(|finding| !is_in(finding, before)).flat_map(entry);
     let gone = before.iter().filter(|finding| !is_in(finding, now));

@@ -9,7 +9,7 @@ use seatmap_os::CpuSet;
 
 /// Reports busy threads bound to efficiency cores while performance cores idle, except low-priority
 /// ones.
-pub(super) fn slow(facts: &SeatingFacts) -> Vec<Finding> {
+pub fn slow(facts: &SeatingFacts) -> Vec<Finding> {
     let slow = [CoreKind::Efficiency, CoreKind::LowPower].map(|kind| facts.of_kind(kind));
     let slow = slow[0].with(&slow[1]);
     facts
@@ -52,7 +52,7 @@ fn on_slow(facts: &SeatingFacts, sitter: &Sitter) -> Option<Finding> {
     Some(finding.mended_by_all(to.map(|to| SeatingRemedy::bind(&to, [sitter.tid()]))))
 }
 
-pub(super) fn only(facts: &SeatingFacts, kind: CoreKind) -> Vec<Finding> {
+pub fn only(facts: &SeatingFacts, kind: CoreKind) -> Vec<Finding> {
     let rule = Rule::Kind(kind).to_string();
     if facts.topology.pus.iter().all(|pu| pu.kind.is_none()) {
         return vec![Finding::unseen(
@@ -64,7 +64,7 @@ pub(super) fn only(facts: &SeatingFacts, kind: CoreKind) -> Vec<Finding> {
 }
 
 /// Reports threads that may run on other CPUs than these.
-pub(super) fn within(facts: &SeatingFacts, rule: &str, cpus: &CpuSet) -> Vec<Finding> {
+pub fn within(facts: &SeatingFacts, rule: &str, cpus: &CpuSet) -> Vec<Finding> {
     facts
         .programs()
         .filter_map(|(process, sitters)| outside(facts, rule, cpus, process, sitters))

@@ -9,7 +9,7 @@ use crate::seating::Process;
 const WORKED_S: f64 = 0.5;
 
 /// Reports a bound main thread with unbound threads, if none is bound elsewhere.
-pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
+pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     // If the seats are known, `expect` reports more exactly.
     if facts.expected.is_some() {
         return Vec::new();

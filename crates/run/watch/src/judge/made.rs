@@ -20,7 +20,6 @@ pub struct Made {
 
 impl Made {
     /// A machine with this number of idle one-thread cores, and no program.
-    #[must_use]
     pub fn new(cpus: u32) -> Self {
         let pus = (0..cpus).map(|os| Pu {
             os,
@@ -45,7 +44,6 @@ impl Made {
     }
 
     /// Groups this many adjacent CPUs into a core, an L3 cache and a NUMA node.
-    #[must_use]
     pub fn parts(mut self, core: u32, l3: u32, numa: u32) -> Self {
         for pu in &mut self.topology.pus {
             (pu.core, pu.l3, pu.numa, pu.package) =
@@ -55,7 +53,6 @@ impl Made {
     }
 
     /// Makes the CPUs from this one on efficiency cores.
-    #[must_use]
     pub fn efficient_from(mut self, first: u32) -> Self {
         for pu in &mut self.topology.pus {
             pu.kind =
@@ -65,14 +62,12 @@ impl Made {
     }
 
     /// Isolates CPUs.
-    #[must_use]
     pub fn isolated(mut self, cpus: &str) -> Self {
         self.seating.kernel.isolated = cpus.to_owned();
         self
     }
 
     /// Adds a process, unless it exists.
-    #[must_use]
     pub fn process(mut self, pid: Tid, parent: Tid) -> Self {
         self.add_process(pid, parent);
         self
@@ -92,7 +87,6 @@ impl Made {
     }
 
     /// Adds a sleeping thread, younger than the last one.
-    #[must_use]
     pub fn thread(mut self, pid: Tid, tid: Tid, mask: &str) -> Self {
         self.add_process(pid, 1);
         let name = if pid == tid { "main" } else { "worker" };
@@ -116,7 +110,6 @@ impl Made {
     }
 
     /// Its only CPU is as busy.
-    #[must_use]
     pub fn busy(
         mut self,
         pid: Tid,
@@ -143,14 +136,12 @@ impl Made {
     }
 
     /// Makes CPUs busy with other programs.
-    #[must_use]
     pub fn taken(mut self, cpus: &str) -> Self {
         CpuSet::of_list(cpus).unwrap_or_default().iter().for_each(|cpu| self.load(cpu, 100.0));
         self
     }
 
     /// Renames the last thread.
-    #[must_use]
     pub fn called(mut self, name: &str) -> Self {
         self.seating
             .threads
@@ -162,7 +153,6 @@ impl Made {
     }
 
     /// Sets the last thread's policy.
-    #[must_use]
     pub fn policy(mut self, policy: &str) -> Self {
         self.seating
             .threads
@@ -174,7 +164,6 @@ impl Made {
     }
 
     /// Sets the last thread's switches per second.
-    #[must_use]
     pub fn switches(mut self, voluntary_per_s: f64, forced_per_s: f64) -> Self {
         if let Some(thread) = self.seating.threads.last_mut() {
             thread.voluntary_per_s = Some(voluntary_per_s);
@@ -184,7 +173,6 @@ impl Made {
     }
 
     /// Sets the last thread's state.
-    #[must_use]
     pub fn state(mut self, state: char) -> Self {
         self.seating.threads.iter_mut().last().into_iter().for_each(|thread| thread.state = state);
         self
@@ -195,7 +183,6 @@ impl Made {
     }
 
     /// Adds a variable to the last process's environment.
-    #[must_use]
     pub fn variable(
         mut self,
         name: &str,
@@ -212,7 +199,6 @@ impl Made {
     }
 
     /// Limits the last process.
-    #[must_use]
     pub fn group(mut self, cpus: Option<&str>, quota_cpus: Option<f64>, throttled: u64) -> Self {
         let cpus = cpus.map(str::to_owned);
         let throttled_watched = Some(throttled);
@@ -240,7 +226,6 @@ impl Made {
     }
 
     /// On all threads so far; the kernel stopped them for half of each used-up period.
-    #[must_use]
     pub fn quota(mut self, group: &str, cpus: f64, throttled_watched: Option<u64>) -> Self {
         let file = format!("/sys/fs/cgroup{}/cpu.max", group.trim_end_matches('/'));
         let tids = self.seating.threads.iter().map(|thread| thread.tid).collect();
@@ -263,7 +248,6 @@ impl Made {
     }
 
     /// MiB on node 0, 1 and so on.
-    #[must_use]
     pub fn memory(mut self, mib: &[u64]) -> Self {
         let nodes = (0..).zip(mib).map(|(node, mib)| OnNode { node, bytes: mib << 20 }).collect();
         let memory = MemoryUsage { nodes, ..MemoryUsage::default() };
@@ -272,7 +256,6 @@ impl Made {
     }
 
     /// Adds a device near these CPUs to the last process.
-    #[must_use]
     pub fn device(mut self, name: &str, node: u32, cpus: &str) -> Self {
         let name = name.to_owned();
         let kind = "gpu".to_owned();
@@ -283,7 +266,6 @@ impl Made {
     }
 
     /// Adds interrupts to a CPU.
-    #[must_use]
     pub fn interrupts(mut self, cpu: u32, irq: &str, name: &str, per_second: f64) -> Self {
         let interrupt = InterruptRate {
             irq: irq.to_owned(),
@@ -300,7 +282,6 @@ impl Made {
     }
 
     /// Adds another program's thread to a CPU.
-    #[must_use]
     pub fn stranger(mut self, cpu: u32, name: &str, run_percent: f64, mask: &str) -> Self {
         let name = name.to_owned();
         let mask = mask.to_owned();
@@ -316,7 +297,6 @@ impl Made {
     }
 
     /// Gives all other programs' threads so far a real-time policy.
-    #[must_use]
     pub fn real_time_strangers(mut self, policy: &str, priority: u32) -> Self {
         for stranger in self.seating.cpus.iter_mut().flat_map(|cpu| &mut cpu.strangers) {
             stranger.real_time_policy = Some(policy.to_owned());

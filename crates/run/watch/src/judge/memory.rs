@@ -13,7 +13,7 @@ const RULE: &str = "memory-local";
 const FAR_BYTES: u64 = 16 << 20;
 const FAR_PERCENT: f64 = 5.0;
 
-pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
+pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     facts
         .programs()
         .filter_map(|(process, sitters)| of_program(facts, process, &sitters, false))
@@ -21,7 +21,7 @@ pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
 }
 
 /// Also reports processes on nodes from which their control group allows no memory.
-pub(super) fn named(facts: &SeatingFacts) -> Vec<Finding> {
+pub fn named(facts: &SeatingFacts) -> Vec<Finding> {
     facts
         .programs()
         .filter_map(|(process, sitters)| of_program(facts, process, &sitters, true))

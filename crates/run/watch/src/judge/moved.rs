@@ -13,19 +13,19 @@ use std::collections::BTreeMap;
 /// may see that.
 const LEAST_PERCENT: f64 = 10.0;
 
-pub(super) const MOST: usize = 4;
+pub const MOST: usize = 4;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct OffMaskCpus {
+pub struct OffMaskCpus {
     before: Option<CpuSet>,
-    pub(super) found_on: CpuSet,
-    pub(super) percent: f64,
+    pub found_on: CpuSet,
+    pub percent: f64,
     is_traced: bool,
 }
 
 impl OffMaskCpus {
     /// `None` if no look found it elsewhere.
-    pub(super) fn than(thread: &WatchedThread, seat: &CpuSet) -> Option<Self> {
+    pub fn than(thread: &WatchedThread, seat: &CpuSet) -> Option<Self> {
         let outside = thread.ran_on.iter().filter(|on| !seat.contains(on.cpu));
         let percent: f64 = outside.clone().map(|on| on.percent).sum();
         let found_on: CpuSet =
@@ -42,7 +42,7 @@ impl OffMaskCpus {
     }
 
     /// `could run on CPUs 0-3 at the first look, and was found on CPU 1 in 40 % of the looks`.
-    pub(super) fn described(&self) -> String {
+    pub fn described(&self) -> String {
         let of = if self.is_traced { "time" } else { "looks" };
         let found =
             format!("was found on {} in {:.0} % of the {of}", cpus(&self.found_on), self.percent);
@@ -56,12 +56,12 @@ impl OffMaskCpus {
     }
 }
 
-pub(super) fn usual(facts: &SeatingFacts) -> Vec<Finding> {
+pub fn usual(facts: &SeatingFacts) -> Vec<Finding> {
     masks_changed(facts, Finding::remark, "its mask changed while it was watched")
 }
 
 /// For named rules, which judge the final masks.
-pub(super) fn unjudged(facts: &SeatingFacts) -> Vec<Finding> {
+pub fn unjudged(facts: &SeatingFacts) -> Vec<Finding> {
     masks_changed(
         facts,
         Finding::unseen,

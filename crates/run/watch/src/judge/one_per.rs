@@ -9,11 +9,11 @@ use seatmap_data::machine::Pu;
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) fn cpu(facts: &SeatingFacts) -> Vec<Finding> {
+pub fn cpu(facts: &SeatingFacts) -> Vec<Finding> {
     of(facts, &Rule::OnePerCpu.to_string(), "CPU", |pu| Some(pu.os))
 }
 
-pub(super) fn core(facts: &SeatingFacts) -> Vec<Finding> {
+pub fn core(facts: &SeatingFacts) -> Vec<Finding> {
     of(facts, &Rule::OnePerCore.to_string(), "core", |pu| pu.core)
 }
 

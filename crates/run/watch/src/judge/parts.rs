@@ -8,7 +8,7 @@ use crate::seating::Process;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeMap;
 
-pub(super) fn same(facts: &SeatingFacts, level: RuleLevel) -> Vec<Finding> {
+pub fn same(facts: &SeatingFacts, level: RuleLevel) -> Vec<Finding> {
     let rule = Rule::Same(level).to_string();
     distinct(
         facts
@@ -48,7 +48,7 @@ fn on_several_parts(
 }
 
 /// Processes with a common ancestor are one program, so that a job's ranks count together.
-pub(super) fn spread(facts: &SeatingFacts, level: RuleLevel) -> Vec<Finding> {
+pub fn spread(facts: &SeatingFacts, level: RuleLevel) -> Vec<Finding> {
     let mut families: BTreeMap<Tid, Vec<&Sitter>> = BTreeMap::new();
     facts
         .sitters

@@ -31,7 +31,7 @@ const USED_UP: f64 = 0.95;
 const LIGHT_PERCENT: f64 = 1.0;
 
 /// Reports control groups stopped by their own quota; the kernel counts each level.
-pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
+pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let quotas = facts.seating.quotas.iter().filter_map(|quota| of_quota(facts, quota));
     quotas.chain(brake::judge(facts)).collect()
 }
@@ -125,7 +125,7 @@ fn waits(members: &[&Sitter]) -> bool {
 }
 
 /// The kernel counts whole groups and adds up CPUs; it stops a CPU's threads together.
-pub(super) fn stopped_threads(
+pub fn stopped_threads(
     seating: &Seating,
     sitters: &[Sitter],
     online: &CpuSet,

@@ -12,7 +12,7 @@ const TAKES_PERCENT: f64 = 80.0;
 /// A thread that waits for this share of the time is starved.
 const WAITS_PERCENT: f64 = 50.0;
 
-pub(crate) fn is_real_time(policy: &str) -> bool {
+pub fn is_real_time(policy: &str) -> bool {
     ["fifo", "rr", "deadline"].contains(&policy)
 }
 
@@ -23,7 +23,7 @@ struct CpuTaker<'a> {
     priority: u32,
 }
 
-pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
+pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     facts.sitters.iter().filter_map(|sitter| starved(facts, sitter)).collect()
 }
 
@@ -85,7 +85,7 @@ fn stranger_on<'a>(facts: &SeatingFacts<'a>, cpu: u32) -> Option<&'a Stranger> {
         .find(|one| one.real_time_policy.is_some() && one.run_percent >= TAKES_PERCENT)
 }
 
-pub(super) fn is_starved_by_a_stranger(facts: &SeatingFacts, sitter: &Sitter) -> bool {
+pub fn is_starved_by_a_stranger(facts: &SeatingFacts, sitter: &Sitter) -> bool {
     waits_in_vain(sitter).is_some_and(|(cpu, _)| {
         taker_among(facts, cpu).is_none() && stranger_on(facts, cpu).is_some()
     })

@@ -3,7 +3,7 @@
 use super::SeatingFacts;
 use crate::finding::Finding;
 
-pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
+pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let Some(name) = &facts.seating.kernel.sched_ext else { return Vec::new() };
     let bound: Vec<_> =
         facts.sitters.iter().filter(|one| one.is_bound && one.seat().is_some()).collect();

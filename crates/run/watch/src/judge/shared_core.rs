@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const SITS_PERCENT: f64 = 90.0;
 
 /// Threads placed by a plan may share a core, because they may communicate.
-pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
+pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let mut on: BTreeMap<u32, Vec<(&Sitter, u32)>> = BTreeMap::new();
     for sitter in facts.sitters.iter().filter(|sitter| sitter.is_busy() && !sitter.is_as_planned) {
         let core = place(sitter).and_then(|cpu| Some((cpu, facts.topology.pu(cpu)?.core?)));

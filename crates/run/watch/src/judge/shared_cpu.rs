@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const TOO_MUCH_PERCENT: f64 = 110.0;
 
 /// A remark if no other CPU has room.
-pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
+pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let mut there: BTreeMap<(u32, Tid), Vec<&Sitter>> = BTreeMap::new();
     for sitter in facts
         .sitters

@@ -10,7 +10,7 @@ use seatmap_os::Tid;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// For instance after `docker pause`. Their state is the one in which they were frozen.
-pub(super) fn frozen(facts: &SeatingFacts) -> Vec<Finding> {
+pub fn frozen(facts: &SeatingFacts) -> Vec<Finding> {
     let mut by_threads: BTreeMap<&[Tid], Vec<&GroupBrake>> = BTreeMap::new();
     for brake in facts.seating.brakes.iter().filter(|brake| is_freezer(&brake.file)) {
         by_threads.entry(&brake.tids).or_default().push(brake);
@@ -58,7 +58,7 @@ fn frozen_by(facts: &SeatingFacts, tids: &[Tid], brakes: &[&GroupBrake]) -> Opti
     })
 }
 
-pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
+pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let stopped = facts.programs().filter(|(_, sitters)| {
         !sitters.is_empty()
             // T: by a signal; t: by a debugger (proc_pid_stat(5)).

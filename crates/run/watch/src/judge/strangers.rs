@@ -12,11 +12,11 @@ use std::collections::BTreeSet;
 const BUSY_PERCENT: f64 = 20.0;
 const MOST_NAMED: usize = 4;
 /// The owner of a seat has to wait if it waits for this share of its time.
-pub(super) const WAITS_PERCENT: f64 = 5.0;
+pub const WAITS_PERCENT: f64 = 5.0;
 /// `no-strangers` ignores smaller shares, because kernel threads have some work everywhere.
 const SOME_PERCENT: f64 = 1.0;
 
-pub(super) fn usual(facts: &SeatingFacts) -> Vec<Finding> {
+pub fn usual(facts: &SeatingFacts) -> Vec<Finding> {
     facts
         .seating
         .cpus
@@ -72,7 +72,7 @@ fn others(cpu: &CpuActivity, least_percent: f64) -> String {
     format!(", and {}{more}", named.join(", "))
 }
 
-pub(super) fn none(facts: &SeatingFacts) -> Vec<Finding> {
+pub fn none(facts: &SeatingFacts) -> Vec<Finding> {
     let seats = facts.seats();
     facts
         .seating

@@ -16,7 +16,7 @@ use seatmap_launch::runtime::counts::{self, CountedRuntime};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) const RULE: &str = "too-many-threads";
+pub const RULE: &str = "too-many-threads";
 
 /// Threads that use this share of their CPUs use them up: a look cuts periods of a quota.
 const USED_UP: f64 = 0.9;
@@ -65,7 +65,7 @@ enum Domain {
     Program(Tid),
 }
 
-pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
+pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let domains = domains(facts).into_iter();
     domains.filter_map(|(domain, members)| of_domain(facts, &domain, &members)).collect()
 }
@@ -173,14 +173,14 @@ fn named(facts: &SeatingFacts, busy: &[&Sitter]) -> String {
 }
 
 /// The threads that fit these members' share of a quota.
-pub(super) fn fitting(facts: &SeatingFacts, quota: &WatchedQuota, members: &[&Sitter]) -> usize {
+pub fn fitting(facts: &SeatingFacts, quota: &WatchedQuota, members: &[&Sitter]) -> usize {
     let cpus = &union(members).within(&facts.online);
     Limit { quota: Some(quota), cpus }.count().threads()
 }
 
 /// How to start the programs of these threads with so few in all. Without a known runtime it names
 /// the usual settings.
-pub(super) fn fewer(facts: &SeatingFacts, busy: &[&Sitter], threads: usize) -> String {
+pub fn fewer(facts: &SeatingFacts, busy: &[&Sitter], threads: usize) -> String {
     let pids: BTreeSet<Tid> = busy.iter().map(|one| one.thread.pid).collect();
     let each = (threads / pids.len().max(1)).max(1);
     let runtimes = runtimes(facts, &pids, busy);

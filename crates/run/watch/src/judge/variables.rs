@@ -12,7 +12,7 @@ const OF_LAUNCHERS: [&str; 3] = ["SLURM_CPU_BIND", "SLURM_CPU_BIND_LIST", "MV2_C
 const OFF: [(&str, &[&str]); 2] =
     [("OMP_PROC_BIND", &["false"]), ("KMP_AFFINITY", &["none", "disabled"])];
 
-pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
+pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     facts
         .programs()
         .flat_map(|(process, sitters): (&Process, Vec<&Sitter>)| -> Vec<Finding> {
@@ -102,7 +102,7 @@ fn crowded(variable: &Variable, sitters: &[&Sitter]) -> Option<Finding> {
     )
 }
 
-pub(super) fn partial(facts: &SeatingFacts) -> Vec<Finding> {
+pub fn partial(facts: &SeatingFacts) -> Vec<Finding> {
     facts
         .programs()
         .flat_map(|(process, sitters): (&Process, Vec<&Sitter>)| -> Vec<Finding> {
@@ -151,7 +151,7 @@ fn cut(
     })
 }
 
-pub(super) fn widened_for(
+pub fn widened_for(
     facts: &SeatingFacts,
     finding: Finding,
     group: &ControlGroup,

@@ -85,7 +85,6 @@ impl MetricsServer {
     }
 
     /// The address, with the kernel's choice of port if none was requested.
-    #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }

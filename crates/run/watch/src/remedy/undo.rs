@@ -8,7 +8,6 @@ const MOST_THREADS: usize = 8;
 
 /// The command that restores the present state; `None` if unknown, or if the remedy restores it by
 /// itself.
-#[must_use]
 pub fn undo_of(root: &Root, command: &str) -> Option<String> {
     let mut undone: Vec<String> =
         command.split("; ").map(|part| of_one(root, part)).collect::<Option<_>>()?;

@@ -7,24 +7,24 @@ use seatmap_os::cpu_list::MAX_CPU;
 const MOST_CPUS: usize = 1 << 16;
 
 /// `0-3,8,10-14:2`.
-pub(super) fn list(text: &str) -> Option<Vec<u32>> {
+pub fn list(text: &str) -> Option<Vec<u32>> {
     joined(text.split(','))
 }
 
 /// One place per CPU: `0,4-5`.
-pub(super) fn single(text: &str) -> Option<Vec<CpuSet>> {
+pub fn single(text: &str) -> Option<Vec<CpuSet>> {
     Some(list(text)?.into_iter().map(CpuSet::single).collect())
 }
 
 /// libgomp's list (manual, `GOMP_CPU_AFFINITY`), with spaces or commas and one place per CPU: `0 3
 /// 1-2 4-15:2`.
-pub(super) fn gomp(text: &str) -> Option<Vec<CpuSet>> {
+pub fn gomp(text: &str) -> Option<Vec<CpuSet>> {
     let members = text.split([' ', ',', '\t']).filter(|member| !member.is_empty());
     Some(joined(members)?.into_iter().map(CpuSet::single).collect())
 }
 
 /// `0:1-3` of MVAPICH, `0-31|32-63` of vLLM.
-pub(super) fn divided(text: &str, separator: char) -> Option<Vec<CpuSet>> {
+pub fn divided(text: &str, separator: char) -> Option<Vec<CpuSet>> {
     let mut room = MOST_CPUS;
     text.split(separator)
         .map(|part| {
@@ -37,7 +37,7 @@ pub(super) fn divided(text: &str, separator: char) -> Option<Vec<CpuSet>> {
 
 /// The places of `proclist=[3,{0,1},4-6]` in `KMP_AFFINITY` (LLVM's OpenMP runtime): one per CPU,
 /// or one for the CPUs in braces.
-pub(super) fn kmp(text: &str) -> Option<Vec<CpuSet>> {
+pub fn kmp(text: &str) -> Option<Vec<CpuSet>> {
     let (_, rest) = text.split_once("proclist=[")?;
     let mut rest = rest.split_once(']')?.0;
     let mut places = Vec::new();
@@ -60,7 +60,7 @@ pub(super) fn kmp(text: &str) -> Option<Vec<CpuSet>> {
 }
 
 /// Slurm's binding (srun(1), `--cpu-bind`): words between commas, the last one with a list.
-pub(super) fn slurm(text: &str) -> Option<Vec<CpuSet>> {
+pub fn slurm(text: &str) -> Option<Vec<CpuSet>> {
     match (text.split_once("map_cpu:"), text.split_once("mask_cpu:")) {
         (Some((_, list)), _) => maps(list),
         (None, Some((_, list))) => masks(list),
@@ -69,7 +69,7 @@ pub(super) fn slurm(text: &str) -> Option<Vec<CpuSet>> {
 }
 
 /// One CPU per task: `0,3*2,0x4`.
-pub(super) fn maps(text: &str) -> Option<Vec<CpuSet>> {
+pub fn maps(text: &str) -> Option<Vec<CpuSet>> {
     repeated(text, |cpu| {
         let number = match cpu.strip_prefix("0x") {
             Some(digits) => u32::from_str_radix(digits, 16).ok(),
@@ -80,7 +80,7 @@ pub(super) fn maps(text: &str) -> Option<Vec<CpuSet>> {
 }
 
 /// One hexadecimal mask per task: `0x3,0xc*2`.
-pub(super) fn masks(text: &str) -> Option<Vec<CpuSet>> {
+pub fn masks(text: &str) -> Option<Vec<CpuSet>> {
     repeated(text, CpuSet::of_mask)
 }
 

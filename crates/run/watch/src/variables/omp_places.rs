@@ -8,7 +8,7 @@ use seatmap_os::cpu_list::MAX_CPU;
 const MOST_CPUS: usize = 1 << 16;
 
 /// `None` for a word such as `cores`.
-pub(super) fn parse(text: &str) -> Option<Vec<CpuSet>> {
+pub fn parse(text: &str) -> Option<Vec<CpuSet>> {
     let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let mut reader = Reader { rest: &text, room: MOST_CPUS };
     let mut places = Vec::new();

@@ -8,7 +8,7 @@ use std::arch::asm;
 use std::sync::atomic::AtomicU64;
 
 #[inline(always)]
-pub(super) fn fetch_add(word: &AtomicU64, is_upper: bool, mut value: u32) -> u32 {
+pub fn fetch_add(word: &AtomicU64, is_upper: bool, mut value: u32) -> u32 {
     let at = half(word, is_upper);
     // SAFETY: the half is in a word that outlives the instruction and that all threads access only
     // atomically; the instruction changes these four bytes, one register and the flags.
@@ -22,7 +22,7 @@ pub(super) fn fetch_add(word: &AtomicU64, is_upper: bool, mut value: u32) -> u32
 }
 
 #[inline(always)]
-pub(super) fn swap(word: &AtomicU64, is_upper: bool, mut value: u32) -> u32 {
+pub fn swap(word: &AtomicU64, is_upper: bool, mut value: u32) -> u32 {
     let at = half(word, is_upper);
     // SAFETY: as above; XCHG with memory locks by itself.
     unsafe {

@@ -82,13 +82,11 @@ impl HostBed {
     }
 
     /// The CPUs for tasks.
-    #[must_use]
     pub fn pus(&self) -> &[u32] {
         &self.pus
     }
 
     /// The clock.
-    #[must_use]
     pub fn clock(&self) -> &HostClock {
         &self.clock
     }

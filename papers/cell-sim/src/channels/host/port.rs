@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// [`HostPort`] whose waits unwind with [`PartnerFailure`] when `ended` is set.
 #[derive(Clone, Copy)]
-pub(super) struct BedPort<'a> {
+pub struct BedPort<'a> {
     port: HostPort<'a>,
     words: &'a [AtomicU64],
     ended: &'a AtomicU64,
@@ -23,7 +23,7 @@ pub(super) struct BedPort<'a> {
 }
 
 impl<'a> BedPort<'a> {
-    pub(super) fn new(
+    pub fn new(
         words: &'a [AtomicU64],
         clock: &'a HostClock,
         ended: Addr,
@@ -38,7 +38,7 @@ impl<'a> BedPort<'a> {
         }
     }
 
-    pub(super) fn seated(self, seat: &'a PartnerThread<'a>) -> Self {
+    pub fn seated(self, seat: &'a PartnerThread<'a>) -> Self {
         BedPort { port: self.port.seated(seat), ..self }
     }
 

@@ -13,7 +13,6 @@ pub enum ValueChange {
 
 impl ValueChange {
     /// Applies this change.
-    #[must_use]
     pub fn of(self, found: u32) -> u32 {
         match self {
             ValueChange::Add(value) => found.wrapping_add(value),
@@ -78,7 +77,7 @@ impl<P: Port> ChannelLines for PortLines<'_, P> {
     }
 }
 
-pub(super) fn change_word<P: Port>(port: &P, word: Addr, new: impl Fn(u64) -> u64) -> u64 {
+pub fn change_word<P: Port>(port: &P, word: Addr, new: impl Fn(u64) -> u64) -> u64 {
     let mut found = port.load(word);
     loop {
         match port.compare_exchange(word, found, new(found)) {

@@ -4,13 +4,13 @@ use super::access::change_word;
 use seatmap_data::port::{Addr, Port};
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct WordBytes {
+pub struct WordBytes {
     start: Addr,
     offset: u32,
 }
 
 impl WordBytes {
-    pub(super) fn new(start: Addr, offset: u32) -> Self {
+    pub fn new(start: Addr, offset: u32) -> Self {
         WordBytes { start, offset }
     }
 
@@ -22,7 +22,7 @@ impl WordBytes {
         (self.offset + further) % 8 * 8
     }
 
-    pub(super) fn read<P: Port>(self, port: &P, mut into: &mut [u8]) {
+    pub fn read<P: Port>(self, port: &P, mut into: &mut [u8]) {
         let mut at = 0;
         while !into.is_empty() {
             // Only the first piece may start within a word.
@@ -35,7 +35,7 @@ impl WordBytes {
         }
     }
 
-    pub(super) fn write<P: Port>(self, port: &P, mut from: &[u8]) {
+    pub fn write<P: Port>(self, port: &P, mut from: &[u8]) {
         let mut at = 0;
         while !from.is_empty() {
             let room = 8 - self.shift(at) as usize / 8;
@@ -62,7 +62,7 @@ impl WordBytes {
 
     /// Copies `size` bytes: 1, 2 or 4 within a word, or whole words.
     #[inline]
-    pub(super) fn copy<P: Port>(port: &P, from: WordBytes, to: WordBytes, size: u32) {
+    pub fn copy<P: Port>(port: &P, from: WordBytes, to: WordBytes, size: u32) {
         // Transfers of less than a word are aligned, so they do not cross words.
         if size < 8 {
             return to.write_up_to_8(port, 0, port.load(from.word(0)) >> from.shift(0), size);
@@ -71,11 +71,11 @@ impl WordBytes {
     }
 
     /// The word that contains the aligned 32-bit word here, and whether it is the upper half.
-    pub(super) fn half(self) -> (Addr, bool) {
+    pub fn half(self) -> (Addr, bool) {
         (self.word(0), self.shift(0) == 32)
     }
 
-    pub(super) fn read_u32<P: Port>(self, port: &P) -> u32 {
+    pub fn read_u32<P: Port>(self, port: &P) -> u32 {
         (port.load(self.word(0)) >> self.shift(0)) as u32
     }
 }

@@ -22,10 +22,10 @@ const REPORT_AT: u16 = 2;
 /// For a single message in flight, the last word suffices; this case must be fast. If the newest
 /// value may be unread when the next is sent, it moves to one of the first words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct LaneHalf(Addr);
+pub struct LaneHalf(Addr);
 
 impl LaneHalf {
-    pub(super) fn of(line: Addr, second: bool) -> Self {
+    pub fn of(line: Addr, second: bool) -> Self {
         LaneHalf(line.word(WORDS_PER_LINE / 2 * u32::from(second)))
     }
 
@@ -83,7 +83,7 @@ struct Counts {
 /// took 18 % longer on an AMD EPYC. Only if no messages flow back, every second message costs a
 /// separate report. (The single-producer ring of Lamport 1983, with credits.)
 #[derive(Debug)]
-pub(super) struct MailLane {
+pub struct MailLane {
     out: LaneHalf,
     back: LaneHalf,
     counts: Cell<Counts>,
@@ -92,7 +92,7 @@ pub(super) struct MailLane {
 }
 
 impl MailLane {
-    pub(super) fn new(out: LaneHalf, back: LaneHalf) -> Self {
+    pub fn new(out: LaneHalf, back: LaneHalf) -> Self {
         MailLane {
             out,
             back,
@@ -103,7 +103,7 @@ impl MailLane {
     }
 
     #[inline(always)]
-    pub(super) fn send<P: Port>(&self, port: &P, value: u32) {
+    pub fn send<P: Port>(&self, port: &P, value: u32) {
         let mut counts = self.counts.get();
         // Usually all have arrived, and the last word can be overwritten.
         if counts.sent != counts.arrived {
@@ -143,13 +143,13 @@ impl MailLane {
     }
 
     #[inline(always)]
-    pub(super) fn try_receive<P: Port>(&self, port: &P) -> Option<u32> {
+    pub fn try_receive<P: Port>(&self, port: &P) -> Option<u32> {
         let news = News(port.load(self.back.news()));
         (news.sent() != self.counts.get().received).then(|| self.take(port, news))
     }
 
     #[inline(always)]
-    pub(super) fn receive<P: Port>(&self, port: &P) -> u32 {
+    pub fn receive<P: Port>(&self, port: &P) -> u32 {
         let word = self.back.news();
         let received = self.counts.get().received;
         let mut news = port.load(word);
@@ -186,30 +186,30 @@ impl MailLane {
         if number.is_multiple_of(2) { low(words) } else { high(words) }
     }
 
-    pub(super) fn is_waiting_for_itself(&self) -> bool {
+    pub fn is_waiting_for_itself(&self) -> bool {
         self.counts.get().sent != self.counts.get().received
     }
 
-    pub(super) fn note_taken<P: Port>(&self, port: &P, taken: u32) {
+    pub fn note_taken<P: Port>(&self, port: &P, taken: u32) {
         port.store(self.out.taken(), taken.into());
     }
 
-    pub(super) fn noted_taken<P: Port>(&self, port: &P) -> u32 {
+    pub fn noted_taken<P: Port>(&self, port: &P) -> u32 {
         low(port.load(self.back.taken()))
     }
 }
 
 #[inline(always)]
-pub(super) fn pair(low: u32, high: u32) -> u64 {
+pub fn pair(low: u32, high: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
 #[inline(always)]
-pub(super) fn low(word: u64) -> u32 {
+pub fn low(word: u64) -> u32 {
     word as u32
 }
 
 #[inline(always)]
-pub(super) fn high(word: u64) -> u32 {
+pub fn high(word: u64) -> u32 {
     (word >> 32) as u32
 }

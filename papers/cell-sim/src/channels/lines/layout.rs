@@ -60,31 +60,26 @@ impl ChannelLayout {
     }
 
     /// The program's shape.
-    #[must_use]
     pub fn shape(&self) -> ProgramNeeds {
         self.shape
     }
 
     /// The number of memory modules.
-    #[must_use]
     pub fn modules(&self) -> usize {
         self.modules
     }
 
     /// The total number of lines.
-    #[must_use]
     pub fn lines(&self) -> u32 {
         self.lines
     }
 
     /// The word of the barrier before the start.
-    #[must_use]
     pub fn gate(&self) -> Addr {
         Addr(0)
     }
 
     /// The word that is nonzero after a task has failed, so that others stop waiting for it.
-    #[must_use]
     pub fn ended(&self) -> Addr {
         line(APART)
     }
@@ -112,13 +107,11 @@ impl ChannelLayout {
     }
 
     /// The start of a task's local store.
-    #[must_use]
     pub fn local(&self, rank: usize) -> Addr {
         line(first_local(self.tasks()) + rank as u64 * pages_in(self.shape.local_bytes) * PAGE)
     }
 
     /// The start of a memory module.
-    #[must_use]
     pub fn memory(&self, module: usize) -> Addr {
         let before = module as u64 * pages_in(self.shape.memory_bytes) * PAGE;
         self.local(self.shape.tasks).word((before * u64::from(WORDS_PER_LINE)) as u32)

@@ -51,7 +51,6 @@ pub struct LineChannels<'a, L> {
 
 impl<'a, L: ChannelLines> LineChannels<'a, L> {
     /// Creates the channels of a task.
-    #[must_use]
     pub fn new(lines: &'a L, layout: ChannelLayout, rank: usize) -> Self {
         let shape = layout.shape();
         LineChannels {
@@ -183,7 +182,6 @@ impl<'a, L: ChannelLines> LineChannels<'a, L> {
 }
 
 /// The rejected transfer in a panic payload, if there is one.
-#[must_use]
 pub fn refused(payload: &(dyn Any + Send)) -> Option<&DmaError> {
     payload.downcast_ref::<TaskRefusal>()?.0.downcast_ref()
 }

@@ -31,7 +31,6 @@ impl<'a, T: ChannelProgram> OnLines<'a, T> {
     }
 
     /// The layout of shared memory.
-    #[must_use]
     pub fn layout(&self) -> ChannelLayout {
         self.layout
     }

@@ -11,20 +11,20 @@ use std::cell::Cell;
 /// next message says so ([`MailLane`]). An exchange of mailbox and outbox thus costs one line each
 /// way.
 #[derive(Debug)]
-pub(super) struct OutboxWriter {
+pub struct OutboxWriter {
     line: Addr,
     taken_line: Addr,
     written: Cell<u64>,
 }
 
 impl OutboxWriter {
-    pub(super) fn new((line, taken_line): (Addr, Addr)) -> Self {
+    pub fn new((line, taken_line): (Addr, Addr)) -> Self {
         OutboxWriter { line, taken_line, written: Cell::new(0) }
     }
 
     /// Writes the entry once the previous one was read. `newest` is the lane of the last message.
     #[inline]
-    pub(super) fn write<P: Port>(&self, port: &P, newest: &MailLane, value: u32) {
+    pub fn write<P: Port>(&self, port: &P, newest: &MailLane, value: u32) {
         let written = self.written.get();
         // The note can be late; then the readers' own count decides.
         if written > 0 && newest.noted_taken(port) != written as u32 {
@@ -45,7 +45,7 @@ impl OutboxWriter {
 
 /// Reads an outbox, and returns the value with the number of values read so far; waits while it is
 /// empty. Of several readers, the one whose count succeeds gets the entry.
-pub(super) fn read<P: Port>(port: &P, (line, taken_line): (Addr, Addr)) -> (u32, u32) {
+pub fn read<P: Port>(port: &P, (line, taken_line): (Addr, Addr)) -> (u32, u32) {
     loop {
         let taken = port.load(taken_line);
         let found = port.load(line);

@@ -14,19 +14,19 @@ const SENDER_BITS: u32 = 10;
 /// the last stamp and clears nothing, which saves a transfer of the line. (A reader that misses
 /// exactly 2^22 equal signals of one sender takes the last for the first.)
 #[derive(Debug)]
-pub(super) struct SignalLine {
+pub struct SignalLine {
     word: Addr,
     gathers: bool,
     taken: Cell<u64>,
 }
 
 impl SignalLine {
-    pub(super) fn new(word: Addr, gathers: bool) -> Self {
+    pub fn new(word: Addr, gathers: bool) -> Self {
         SignalLine { word, gathers, taken: Cell::new(0) }
     }
 
     #[inline]
-    pub(super) fn read<P: Port>(&self, port: &P) -> u32 {
+    pub fn read<P: Port>(&self, port: &P) -> u32 {
         let mut found = port.load(self.word);
         loop {
             while found as u32 == 0 || found == self.taken.get() {
@@ -52,13 +52,13 @@ impl SignalLine {
 
 /// Overwrites a register; `count` is the number of signals that this sender has sent.
 #[inline]
-pub(super) fn overwrite<P: Port>(port: &P, word: Addr, sender: usize, count: u32, value: u32) {
+pub fn overwrite<P: Port>(port: &P, word: Addr, sender: usize, count: u32, value: u32) {
     // Only the lowest 22 bits of the count remain.
     let stamp = count << SENDER_BITS | sender as u32 & ((1 << SENDER_BITS) - 1);
     port.store(word, pair(value, stamp));
 }
 
-pub(super) fn gather<P: Port>(port: &P, word: Addr, bits: u32) {
+pub fn gather<P: Port>(port: &P, word: Addr, bits: u32) {
     let mut found = port.load(word);
     while let Err(newer) = port.compare_exchange(word, found, found | u64::from(bits)) {
         found = newer;

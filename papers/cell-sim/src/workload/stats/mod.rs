@@ -37,7 +37,6 @@ pub struct LoopTimes {
 
 impl LoopTimes {
     /// The period in which the task worked.
-    #[must_use]
     pub fn run(&self) -> TaskBeats {
         TaskBeats { beats: vec![self.began, self.ended, self.until], counted: 0..1 }
     }

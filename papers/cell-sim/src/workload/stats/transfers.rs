@@ -36,7 +36,6 @@ pub struct Transfers {
 
 impl Transfers {
     /// Bytes per operation.
-    #[must_use]
     pub fn operation_bytes(&self) -> u64 {
         u64::from(self.size_bytes) * self.elements.unwrap_or(1) as u64
     }

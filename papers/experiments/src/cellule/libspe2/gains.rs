@@ -57,7 +57,6 @@ pub struct StyleGain {
 
 impl Curves {
     /// Its curves as names and points.
-    #[must_use]
     pub fn curves(&self) -> Vec<(String, Vec<(f64, f64)>)> {
         self.series
             .iter()

@@ -196,7 +196,6 @@ fn program_failed(name: &'static str, words: String) -> CelluleError {
 }
 
 /// The compiler driver: the one in `SEATMAP_CELLCC`, or the one on the path.
-#[must_use]
 pub fn compiler() -> PathBuf {
     std::env::var_os(COMPILER).map_or_else(|| PathBuf::from("seatmap-cellcc"), PathBuf::from)
 }
@@ -218,13 +217,11 @@ impl ProgramLines {
     }
 
     /// The numbers of all lines with this name.
-    #[must_use]
     pub fn all(&self, name: &str) -> Vec<f64> {
         self.0.iter().filter(|line| line.0 == name).map(|line| line.1).collect()
     }
 
     /// The sum of the numbers of all lines with this name.
-    #[must_use]
     pub fn sum(&self, name: &str) -> f64 {
         self.all(name).iter().sum()
     }

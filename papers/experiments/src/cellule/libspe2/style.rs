@@ -13,7 +13,6 @@ pub enum LibraryStyle {
 
 impl LibraryStyle {
     /// The value of the variable.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             LibraryStyle::Cell => "cell",

@@ -20,7 +20,6 @@ const MADE: [(TimedCall, &str); 9] = [
 ];
 
 /// The whole comparison.
-#[must_use]
 pub fn libspe2(found: &Libspe2) -> String {
     let mut text = table(found);
     let _ = writeln!(

@@ -86,20 +86,17 @@ const COUNT: usize = 28;
 
 impl Inputs {
     /// The value of an input.
-    #[must_use]
     pub fn value(&self, cost: CostKind) -> f64 {
         self.0[cost as usize].value
     }
 
     /// These inputs with one other value, to see its effect.
-    #[must_use]
     pub fn with(mut self, cost: CostKind, value: f64) -> Self {
         self.0[cost as usize].value = value;
         self
     }
 
     /// These inputs with another value of the named one; `None` for an unknown name.
-    #[must_use]
     pub fn with_named(mut self, name: &str, value: f64) -> Option<Self> {
         let input = self.0.iter_mut().find(|input| input.name == name)?;
         *input = assumption(input.name, value, "chosen for this run");
@@ -107,7 +104,6 @@ impl Inputs {
     }
 
     /// The inputs as a list.
-    #[must_use]
     pub fn list(&self) -> Vec<AssumedCost> {
         self.0.to_vec()
     }

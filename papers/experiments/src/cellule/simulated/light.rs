@@ -5,7 +5,7 @@ use super::program::{ProgramRun, SpeCalls, since};
 use seatmap_cell_sim::channels::{Channels, SignalNumber};
 use std::cell::Cell;
 
-pub(super) struct Light<'a, C> {
+pub struct Light<'a, C> {
     channels: &'a C,
     run: &'a ProgramRun,
     run_ticks: Cell<u64>,

@@ -60,7 +60,7 @@ struct State {
     run_ticks: u64,
 }
 
-pub(super) struct Linux<'a, C> {
+pub struct Linux<'a, C> {
     channels: &'a C,
     run: &'a ProgramRun,
     state: RefCell<State>,

@@ -22,7 +22,7 @@ const ROWS: u32 = 64;
 const RUNNING: u64 = u64::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SpeComputation {
+pub enum SpeComputation {
     /// The paper's microbenchmark: 16 KiB are fetched, added to, and written back.
     Addition,
     Matrix(u32),
@@ -49,7 +49,7 @@ impl SpeComputation {
     }
 }
 
-pub(super) struct ProgramRun {
+pub struct ProgramRun {
     pub style: LibraryStyle,
     pub work: SpeComputation,
     pub times: u32,
@@ -64,7 +64,7 @@ pub(super) struct ProgramRun {
 }
 
 #[derive(Debug)]
-pub(super) struct Sign {
+pub struct Sign {
     has_answered: AtomicBool,
     stopped_at: AtomicU64,
 }
@@ -86,7 +86,7 @@ impl Sign {
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct CallTicks {
+pub struct CallTicks {
     pub calls: BTreeMap<TimedCall, u64>,
     /// From the first load to the last join.
     pub whole: u64,
@@ -94,7 +94,7 @@ pub(super) struct CallTicks {
     pub kernel_share: Option<f64>,
 }
 
-pub(super) trait SpeCalls {
+pub trait SpeCalls {
     fn map(&self);
     fn load(&self);
     fn create(&self, spe: usize);
@@ -137,7 +137,7 @@ impl CallTicks {
 }
 
 /// Ticks of the time base since `began`: it counts down.
-pub(super) fn since<C: Channels>(channels: &C, began: u32) -> u64 {
+pub fn since<C: Channels>(channels: &C, began: u32) -> u64 {
     u64::from(began.wrapping_sub(channels.decrementer()))
 }
 

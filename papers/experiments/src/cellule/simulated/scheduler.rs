@@ -1,7 +1,7 @@
 //! The fair scheduler of Linux 2.6.30 for threads of equal weight on one CPU (kernel/sched_fair.c).
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct PickedThread {
+pub struct PickedThread {
     pub number: usize,
     pub is_other: bool,
 }
@@ -15,7 +15,7 @@ struct Entity {
 
 /// Threads by number; 0 is the first, and runs.
 #[derive(Clone, Debug)]
-pub(super) struct FairScheduler {
+pub struct FairScheduler {
     latency: u64,
     granularity: u64,
     wakeup_granularity: u64,

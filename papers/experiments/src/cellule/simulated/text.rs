@@ -10,7 +10,6 @@ use seatmap_data::statistics::words::counted;
 use std::fmt::Write;
 
 /// The whole comparison.
-#[must_use]
 pub fn simulated(found: &SimulatedCellule) -> String {
     let mut text =
         "Taken as given: the costs of the software, which the mechanism works with\n".to_owned();
@@ -37,7 +36,6 @@ pub fn simulated(found: &SimulatedCellule) -> String {
 }
 
 /// The origin of an input in words.
-#[must_use]
 pub fn origin(input: &AssumedCost) -> String {
     let kind = match input.kind {
         Basis::Document => "document",

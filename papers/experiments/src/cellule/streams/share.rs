@@ -35,7 +35,6 @@ pub struct StreamShares {
 
 /// Shares in the windows before `end_ns`, without the first, in which the streams start. All are
 /// NaN if nothing was forwarded.
-#[must_use]
 pub fn shares(forwarded: &[Forwarded], window_ns: u64, end_ns: u64) -> StreamShares {
     let count = (end_ns / window_ns.max(1)) as usize;
     let mut bytes = vec![[0_u64; 2]; count];

@@ -5,7 +5,7 @@ use crate::rank::TaskMapping;
 use crate::rank::setup::tests::setup;
 
 /// The last mapping is the fastest, and each run is a tenth slower than the one before.
-pub(crate) fn times_of(setup: &Setup, shard: Option<Shard>) -> MappingTimes {
+pub fn times_of(setup: &Setup, shard: Option<Shard>) -> MappingTimes {
     let mut times = MappingTimes::new(setup.indices(shard).unwrap(), setup.runs);
     let count = TaskMapping::count(setup.tasks).unwrap();
     for job in times.missing() {
@@ -16,7 +16,7 @@ pub(crate) fn times_of(setup: &Setup, shard: Option<Shard>) -> MappingTimes {
     times
 }
 
-pub(crate) fn ranked(setup: &Setup) -> Ranking {
+pub fn ranked(setup: &Setup) -> Ranking {
     Ranking::new(setup.clone(), None, &times_of(setup, None)).unwrap()
 }
 

@@ -8,7 +8,7 @@ use seatmap_measure::appraise::Appraisal;
 use seatmap_report::floor::{self, FloorPlan, SeatingComparison};
 use seatmap_report::{placement, remarks};
 
-pub(super) struct PlaceOutputs {
+pub struct PlaceOutputs {
     plan: Option<Destination>,
     page: Option<Destination>,
     picture: Option<Destination>,
@@ -23,7 +23,7 @@ enum Printed {
 }
 
 impl PlaceOutputs {
-    pub(super) fn new(typed: &PlaceArgs) -> Result<Self, CliError> {
+    pub fn new(typed: &PlaceArgs) -> Result<Self, CliError> {
         let plan = output::beside(typed.output.as_deref(), None, "-o")?;
         let page = output::beside(typed.forms.html.as_deref(), None, "--html")?;
         let picture = output::beside(typed.svg.as_deref(), None, "--svg")?;
@@ -44,15 +44,15 @@ impl PlaceOutputs {
         Ok(PlaceOutputs { plan, page, picture, printed })
     }
 
-    pub(super) fn shows_remarks(&self) -> bool {
+    pub fn shows_remarks(&self) -> bool {
         self.printed == Some(Printed::Table)
     }
 
-    pub(super) fn is_drawn(&self) -> bool {
+    pub fn is_drawn(&self) -> bool {
         self.page.is_some() || self.picture.is_some()
     }
 
-    pub(super) fn write(&self, inputs: &Inputs, appraisal: &Appraisal) -> Result<(), CliError> {
+    pub fn write(&self, inputs: &Inputs, appraisal: &Appraisal) -> Result<(), CliError> {
         let Inputs { pattern, machine, profile, .. } = inputs;
         let plan = &appraisal.plan;
         if let Some(destination) = &self.plan {

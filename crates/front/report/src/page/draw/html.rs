@@ -11,7 +11,6 @@ use maud::{Markup, html};
 
 impl Page {
     /// The page as one HTML file, which works offline and without scripts.
-    #[must_use]
     pub fn html(&self) -> String {
         document(&self.title, &self.markup(), "", "null")
     }
@@ -27,7 +26,7 @@ impl Page {
 }
 
 /// Adjacent narrow sections are in columns.
-pub(crate) fn sections(sections: &[PageSection]) -> Markup {
+pub fn sections(sections: &[PageSection]) -> Markup {
     let drawn: Vec<&PageSection> =
         sections.iter().filter(|section| section.drawn(Medium::Html).next().is_some()).collect();
     html! {
@@ -75,7 +74,7 @@ fn block(block: &Block) -> Markup {
     }
 }
 
-pub(crate) fn table(table: &Table) -> Markup {
+pub fn table(table: &Table) -> Markup {
     let columns = table.shown(Medium::Html);
     let has_head = table.columns.iter().any(|column| !column.head.is_empty());
     html! {

@@ -12,7 +12,6 @@ struct Word<'a> {
 
 /// Wraps a line at this many columns. Later lines are indented to the text after a bullet or label.
 /// A longer word, such as a path, has its own line, so that it can be copied.
-#[must_use]
 pub fn wrapped(line: &str, columns: usize) -> String {
     let columns = columns.max(LEAST_COLUMNS);
     if width(line) <= columns {
@@ -22,7 +21,7 @@ pub fn wrapped(line: &str, columns: usize) -> String {
 }
 
 /// Each line is indented by `indent` blanks.
-pub(crate) fn indented(text: &str, columns: usize, indent: usize) -> String {
+pub fn indented(text: &str, columns: usize, indent: usize) -> String {
     // A narrower column would have one word a line.
     let columns = columns.max(indent + 10);
     let lines = broken(&format!("{:indent$}{text}", ""), columns, indent);
@@ -30,18 +29,17 @@ pub(crate) fn indented(text: &str, columns: usize, indent: usize) -> String {
 }
 
 /// A text in its own column.
-pub(super) fn in_column(text: &str, columns: usize) -> Vec<String> {
+pub fn in_column(text: &str, columns: usize) -> Vec<String> {
     broken(text, columns, mark(text))
 }
 
 /// Wraps a command at this many columns; lines end with a backslash, so that a shell joins them.
-#[must_use]
 pub fn command(line: &str, columns: usize) -> String {
     continued(line, columns, hang(line, columns)).join("\n") + "\n"
 }
 
 /// A command in its own column.
-pub(super) fn command_in_column(line: &str, columns: usize) -> Vec<String> {
+pub fn command_in_column(line: &str, columns: usize) -> Vec<String> {
     continued(line, columns, mark(line))
 }
 

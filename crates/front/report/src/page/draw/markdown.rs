@@ -11,7 +11,6 @@ const AXIS: usize = 41;
 impl Page {
     /// The page for a job summary or a comment on a change: the sections of a terminal, and charts
     /// of intervals.
-    #[must_use]
     pub fn markdown(&self) -> String {
         let headline = format!("**{}**\n", escaped(&self.headline));
         let sections = self.sections.iter().map(section);

@@ -1,12 +1,12 @@
 //! Draws pages in each medium.
 
 mod html;
-pub(crate) mod line;
+pub mod line;
 mod markdown;
 mod text;
 
-pub(crate) use html::{sections, table as html_table};
-pub(crate) use text::cut_middle;
+pub use html::{sections, table as html_table};
+pub use text::cut_middle;
 
 #[cfg(test)]
 mod tests;

@@ -14,7 +14,6 @@ const LEAST_WORDS: usize = 24;
 
 impl Page {
     /// The page as text without its title, wrapped to a number of columns if given.
-    #[must_use]
     pub fn text(&self, columns: Option<usize>) -> String {
         let columns = columns.map(|columns| columns.max(LEAST_COLUMNS));
         let headline = match self.gap_below_headline {
@@ -29,7 +28,7 @@ impl Page {
     }
 }
 
-pub(super) fn block(block: &Block, columns: Option<usize>) -> String {
+pub fn block(block: &Block, columns: Option<usize>) -> String {
     match block {
         Block::Text(texts) => lines(texts, columns),
         Block::List(texts) => {
@@ -57,7 +56,7 @@ fn line(text: &str, columns: Option<usize>) -> String {
 }
 
 /// A table as text; empty without rows.
-pub(crate) fn table(table: &Table, columns: Option<usize>) -> String {
+pub fn table(table: &Table, columns: Option<usize>) -> String {
     if table.rows.is_empty() {
         return String::new();
     }
@@ -216,7 +215,7 @@ fn painted(text: &str, look: TextStyle) -> String {
 }
 
 /// Replaces the middle by `~`: related names usually begin alike and end with a number.
-pub(crate) fn cut_middle(text: &str, width: usize) -> String {
+pub fn cut_middle(text: &str, width: usize) -> String {
     let length = text.chars().count();
     if length <= width {
         return text.to_owned();

@@ -11,7 +11,7 @@ const PROGRAMS: [u8; 7] = [30, 64, 136, 69, 97, 130, 133];
 const WRONG: u8 = 160;
 
 /// A program has the same colour in every sample.
-pub(crate) fn program(name: &str) -> Color {
+pub fn program(name: &str) -> Color {
     let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         // FNV-1a (Fowler, Noll, Vo), 64 bits.
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -20,7 +20,7 @@ pub(crate) fn program(name: &str) -> Color {
 }
 
 /// Faulty, idle, or in the program's colour; possibly selected.
-pub(crate) fn row(name: &str, is_wrong: bool, rests: bool, is_selected: bool) -> Style {
+pub fn row(name: &str, is_wrong: bool, rests: bool, is_selected: bool) -> Style {
     let style: Style = match (is_wrong, rests) {
         // A fault is visible even in an idle thread.
         (true, _) => Color::Indexed(WRONG).into(),

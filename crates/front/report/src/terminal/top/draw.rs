@@ -77,7 +77,6 @@ pub struct Scene<'a> {
 }
 
 /// The number of table rows on a screen of this size.
-#[must_use]
 pub fn table_lines(groups: &SeatGroups, area: Rect) -> usize {
     let map = map_of(groups, area);
     area.height.saturating_sub(ABOVE + map.height + 1 + BELOW).into()
@@ -112,7 +111,6 @@ pub fn draw(scene: &Scene, area: Rect, buffer: &mut Buffer) {
 }
 
 /// A frame as plain text without colours, followed by the findings.
-#[must_use]
 pub fn plain(scene: &Scene, width: u16) -> String {
     let map = lay_out(scene.groups, width, PLAIN_MAP);
     let wakes = scene.view.shows_wakes.then(|| wakes::lines(scene.frame).len());

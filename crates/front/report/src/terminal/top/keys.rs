@@ -28,7 +28,6 @@ pub enum ScreenAction {
 }
 
 /// The state after a key, and the action that the key requests.
-#[must_use]
 pub fn press(view: TopView, key: KeyEvent, rows: &[TopRow]) -> (TopView, Option<ScreenAction>) {
     // A terminal in raw mode sends no signals: Ctrl-C and Ctrl-Z arrive as keys.
     if key.modifiers.contains(KeyModifiers::CONTROL) {
@@ -215,7 +214,7 @@ fn answered(view: TopView, prompt: Prompt, rows: &[TopRow]) -> TopView {
 }
 
 /// Seconds from 0.1 to 3600.
-pub(crate) fn interval(text: &str) -> Option<Duration> {
+pub fn interval(text: &str) -> Option<Duration> {
     let seconds =
         text.trim().parse::<f64>().ok().filter(|seconds| (0.1..=3600.0).contains(seconds))?;
     Some(Duration::from_secs_f64(seconds))

@@ -5,7 +5,7 @@ use super::seats::SeatGroups;
 use ratatui::layout::Rect;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Size {
+pub enum Size {
     /// Two lines: number, load bar and percentage; the busiest thread.
     Box,
     /// The contents of a box, on one line.
@@ -33,7 +33,7 @@ impl Size {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SeatLayout {
+pub struct SeatLayout {
     pub size: Size,
     /// Positions from the map's upper left corner.
     pub seats: Vec<(u32, Rect)>,
@@ -44,7 +44,7 @@ pub(crate) struct SeatLayout {
 }
 
 /// The most detailed layout that fits into these columns and lines.
-pub(crate) fn lay_out(groups: &SeatGroups, width: u16, most_lines: u16) -> SeatLayout {
+pub fn lay_out(groups: &SeatGroups, width: u16, most_lines: u16) -> SeatLayout {
     let width = width.max(1);
     let fits = |layout: &SeatLayout| layout.height <= most_lines;
     let found = SIZES.into_iter().map(|size| of_size(groups, size, width)).find(fits);

@@ -10,7 +10,6 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 /// The rows of a sample that a view shows.
-#[must_use]
 pub fn rows(frame: &SeatingFrame, judgement: &LookJudgement, view: &TopView) -> Vec<TopRow> {
     let mut threads = all(frame, judgement);
     let filter = view.filter.to_lowercase();
@@ -39,7 +38,7 @@ pub fn rows(frame: &SeatingFrame, judgement: &LookJudgement, view: &TopView) -> 
 }
 
 /// Matches the program, the name or a number; `text` is in lower case.
-pub(crate) fn fits(row: &TopRow, text: &str) -> bool {
+pub fn fits(row: &TopRow, text: &str) -> bool {
     let numbers = [Some(row.id.pid), row.id.tid];
     let has = |name: &str| name.to_lowercase().contains(text);
     has(&row.name)

@@ -34,7 +34,6 @@ impl SeatGroup {
 impl SeatGroups {
     /// The measured groups, if any. CPUs outside them are in the kernel's groups: those of a
     /// package that share an L3 cache.
-    #[must_use]
     pub fn new(topology: &Topology, measured: Option<&[Vec<u32>]>) -> Self {
         let is_measured = measured.is_some();
         let measured = measured.unwrap_or_default();
@@ -66,7 +65,6 @@ impl SeatGroups {
     }
 
     /// The number of CPUs of the largest core.
-    #[must_use]
     pub fn siblings(&self) -> usize {
         self.groups.iter().flat_map(|group| &group.cores).map(Vec::len).max().unwrap_or(1)
     }

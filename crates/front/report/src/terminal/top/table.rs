@@ -57,7 +57,7 @@ fn widths(width: usize) -> ([usize; 11], usize) {
 }
 
 /// An arrow marks the column of the order.
-pub(crate) fn titles(view: &TopView, width: usize) -> String {
+pub fn titles(view: &TopView, width: usize) -> String {
     let (widths, left) = widths(width);
     let cells = COLUMNS.iter().zip(widths).map(|(column, width)| {
         let arrow = if view.is_reversed { '^' } else { 'v' };
@@ -76,7 +76,7 @@ pub(crate) fn titles(view: &TopView, width: usize) -> String {
     line
 }
 
-pub(crate) fn line(row: &TopRow, findings: &[Finding], view: &TopView, width: usize) -> String {
+pub fn line(row: &TopRow, findings: &[Finding], view: &TopView, width: usize) -> String {
     let (widths, left) = widths(width);
     let finding = row.finding.and_then(|at| findings.get(at));
     let is_tagged = row.threads.iter().all(|tid| view.tagged.contains(tid));
@@ -111,7 +111,7 @@ pub(crate) fn line(row: &TopRow, findings: &[Finding], view: &TopView, width: us
 }
 
 /// Events per second, in five characters.
-pub(crate) fn rate(rate: Option<f64>) -> String {
+pub fn rate(rate: Option<f64>) -> String {
     match rate {
         None => "-".to_owned(),
         // Rounding gives 9.95 a second digit before the point, and 99999.5 a sixth.
@@ -127,7 +127,7 @@ fn aligned(text: &str, width: usize, is_text: bool) -> String {
 }
 
 /// `~` replaces the rest.
-pub(crate) fn cut(text: &str, width: usize) -> String {
+pub fn cut(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         text.to_owned()
     } else {

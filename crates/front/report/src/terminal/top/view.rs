@@ -119,7 +119,6 @@ pub struct TopView {
 
 impl TopView {
     /// Keeps the selected row within the current rows and on the screen.
-    #[must_use]
     pub fn settled(mut self, rows: &[TopRow]) -> Self {
         let followed = self.selected.filter(|_| self.follows);
         let found = followed.and_then(|id| rows.iter().position(|row| row.id == id));
@@ -130,7 +129,6 @@ impl TopView {
     }
 
     /// Selects a row, at most the last.
-    #[must_use]
     pub(crate) fn select(mut self, at: usize, rows: &[TopRow]) -> Self {
         self.at = at.min(rows.len().saturating_sub(1));
         self.selected = rows.get(self.at).map(|row| row.id);
@@ -143,7 +141,6 @@ impl TopView {
     }
 
     /// The visible tagged threads or, without any, those of the selected row.
-    #[must_use]
     pub(crate) fn chosen(&self, rows: &[TopRow]) -> Vec<Tid> {
         let shown: BTreeSet<Tid> =
             rows.iter().flat_map(|row| row.threads.iter().copied()).collect();

@@ -15,14 +15,14 @@ use std::collections::HashMap;
 /// The arcs of the most frequent wakeups.
 const LETTERS: [char; 9] = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'];
 
-pub(crate) fn titles() -> String {
+pub fn titles() -> String {
     let [waker, woken] =
         ["WAKER", "WOKEN"].map(|name| format!("{:>7} {name:<15} {:>3}", "TID", "CPU"));
     format!("ARC {:>7} {waker}     -> {woken}", "WAKES/s")
 }
 
 /// The rows, the most frequent first; a sentence if there are none.
-pub(crate) fn lines(frame: &SeatingFrame) -> Vec<String> {
+pub fn lines(frame: &SeatingFrame) -> Vec<String> {
     let Some(wakes) = &frame.wakes else {
         return vec![
             "Wakeups are not counted yet, or the kernel refused to count them.".to_owned(),
@@ -52,7 +52,7 @@ pub(crate) fn lines(frame: &SeatingFrame) -> Vec<String> {
 }
 
 /// The ends of arcs on each CPU.
-pub(crate) fn arcs(frame: &SeatingFrame) -> HashMap<u32, String> {
+pub fn arcs(frame: &SeatingFrame) -> HashMap<u32, String> {
     let threads = threads(frame);
     let mut arcs: HashMap<u32, String> = HashMap::new();
     for (wakes, letter) in frame.wakes.iter().flatten().zip(LETTERS) {

@@ -37,7 +37,6 @@ impl PairClass {
     ];
 
     /// The key in `[distance]`.
-    #[must_use]
     pub fn key(self) -> &'static str {
         match self {
             PairClass::Smt => "smt",
@@ -53,7 +52,6 @@ impl PairClass {
 
     /// Whether the pair meets outside any L3, which serves both itself, so that the home of the
     /// line matters.
-    #[must_use]
     pub fn consults_home(self) -> bool {
         self >= PairClass::SameDie
     }

@@ -36,7 +36,6 @@ pub struct ClassDistances {
 
 impl ClassDistances {
     /// The figure of a class.
-    #[must_use]
     pub fn get(&self, class: PairClass) -> Option<&RoundTripParameter> {
         match class {
             PairClass::Smt => self.smt.as_ref(),

@@ -125,37 +125,31 @@ impl Description {
     }
 
     /// The machine's name on the command line.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.written.name
     }
 
     /// The machine in one line.
-    #[must_use]
     pub fn summary(&self) -> &str {
         &self.written.summary
     }
 
     /// The publications and files behind the figures.
-    #[must_use]
     pub fn sources(&self) -> &[String] {
         &self.written.sources
     }
 
     /// The core clock, if given.
-    #[must_use]
     pub fn frequency_ghz(&self) -> Option<f64> {
         self.written.frequency_ghz
     }
 
     /// The machine's parts.
-    #[must_use]
     pub fn shape(&self) -> &MachineShape {
         &self.written.topology
     }
 
     /// The predicted profile: full topology, every distance, and the home model.
-    #[must_use]
     pub fn to_profile(&self) -> Profile {
         predict::profile(&self.written)
     }

@@ -49,7 +49,6 @@ pub enum Basis {
 impl RoundTripParameter {
     /// The round trip in nanoseconds; `None` unless it is given in exactly one unit, and the
     /// frequency with cycles.
-    #[must_use]
     pub fn ns(&self, frequency_ghz: Option<f64>) -> Option<f64> {
         match (self.round_trip_ns, self.round_trip_cycles) {
             (Some(ns), None) => Some(ns),

@@ -142,7 +142,6 @@ impl MachineShape {
 
     /// Hardware threads of the whole machine. Saturates, because it is also called before the
     /// checks.
-    #[must_use]
     pub fn pus(&self) -> u64 {
         let efficiency =
             self.hybrid.as_ref().map_or(0, |hybrid| hybrid.efficiency_cores_per_l3.get());
@@ -156,7 +155,6 @@ impl MachineShape {
     }
 
     /// Whether the machine has pairs of this class.
-    #[must_use]
     pub fn has(&self, class: PairClass) -> bool {
         let hybrid = self.hybrid.as_ref();
         match class {

@@ -20,7 +20,6 @@ impl Format {
     ///
     /// A file named `.csv` or `.toml` is read as that format, so that the error has the position of
     /// its first mistake.
-    #[must_use]
     pub fn recognise(text: &str, name: &str) -> Option<Self> {
         let text = text.trim_start();
         let first_line = text.lines().next().unwrap_or_default();

@@ -50,7 +50,7 @@ pub fn marry(
 /// [`MachineImportError::NamedRows`] if the file has no matrix, or has PU numbers;
 /// [`MachineImportError::RowCount`] if it has another number of rows. The profile is then
 /// unchanged.
-pub(super) fn name_rows(profile: &mut Profile, cpus: &[u32]) -> Result<(), MachineImportError> {
+pub fn name_rows(profile: &mut Profile, cpus: &[u32]) -> Result<(), MachineImportError> {
     let are_unnamed = names_no_pus(profile);
     let Some(distance) = profile.core_distance.as_mut().filter(|_| are_unnamed) else {
         return Err(MachineImportError::NamedRows);

@@ -38,7 +38,6 @@ const SAMPLE: usize = 1000;
 const NEXT_STEP: f64 = 1.002;
 
 /// The clock's step, in the unit of the distances, if it is coarse enough to harm.
-#[must_use]
 pub fn step(distances: &Matrix) -> Option<f64> {
     let figures = sorted(distances.pairs().map(|(_, _, ns)| ns).filter(|ns| **ns > 0.0));
     if figures.len() < MIN_PAIRS {

@@ -34,7 +34,6 @@ pub const GENERATORS: [(&str, &str); 13] = [
 ];
 
 /// Whether a text starts with the name of a generator and a colon.
-#[must_use]
 pub fn is_spec(text: &str) -> bool {
     text.split_once(':').is_some_and(|(name, _)| form_of(name).is_some())
 }

@@ -8,7 +8,6 @@ use seatmap_os::CpuList;
 ///
 /// A container only knows the set. The options of both tools are the same (docker-run(1),
 /// podman-run(1)).
-#[must_use]
 pub fn write(plan: &Plan) -> String {
     let memory = plan
         .memory_in_use()

@@ -8,7 +8,6 @@ use crate::plan::Plan;
 ///
 /// `--physical`, because hwloc's tools otherwise count PUs in the order of the topology;
 /// `--strict`, so that an unavailable PU is an error.
-#[must_use]
 pub fn write(plan: &Plan) -> String {
     by_task::script(plan, |_, pus| {
         format!(

@@ -5,7 +5,6 @@ use crate::plan::Plan;
 
 /// Shell lines: thread k on the k-th OS index of the list, or the k-th set in braces.
 /// `granularity=fine` binds to a PU, not to its whole core.
-#[must_use]
 pub fn write(plan: &Plan) -> String {
     let seats = (0..plan.placement.len()).map(|task| match plan.seat(task) {
         [pu] => pu.to_string(),

@@ -8,7 +8,6 @@ use seatmap_os::CpuList;
 ///
 /// `--membind` is added if the plan gives a task's memory; `--physcpubind` counts CPUs as the
 /// kernel does (numactl(8)).
-#[must_use]
 pub fn write(plan: &Plan) -> String {
     by_task::script(plan, |task, pus| {
         // The entry `all` binds to the nodes of every task.

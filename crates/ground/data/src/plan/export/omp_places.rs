@@ -7,7 +7,6 @@ use crate::plan::Plan;
 ///
 /// `close` rather than `true`, which leaves the order to the runtime: with as many threads as
 /// places, `close` puts thread k on place k (OpenMP 5.2, section 10.1.3).
-#[must_use]
 pub fn write(plan: &Plan) -> String {
     let places = joined(
         (0..plan.placement.len()).map(|task| format!("{{{}}}", joined(plan.seat(task), ","))),

@@ -11,7 +11,6 @@ use crate::plan::Plan;
 use seatmap_os::CpuList;
 
 /// The rankfile. Ranks are on the host of `mpirun`.
-#[must_use]
 pub fn write(plan: &Plan) -> String {
     let mut text = comment::header(plan);
     text += "# mpirun --use-hwthread-cpus --mca rmaps_rank_file_physical 1 --rankfile FILE \

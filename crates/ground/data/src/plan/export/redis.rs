@@ -15,7 +15,6 @@ const ROLES: [(&str, &[&str]); 4] = [
 /// A list for each role: the tasks of its name. Other tasks take the roles without one, in this
 /// order; the remaining ones belong to the server, for its I/O threads. A role without a task
 /// shares the previous role's list.
-#[must_use]
 pub fn write(plan: &Plan) -> String {
     let mut lists = roles(plan);
     for role in 1..lists.len() {

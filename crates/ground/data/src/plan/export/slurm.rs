@@ -8,7 +8,6 @@ use crate::plan::Plan;
 /// follows.
 ///
 /// Slurm obeys `map_cpu` only if the job has the whole node (srun(1), `--cpu-bind`).
-#[must_use]
 pub fn write(plan: &Plan) -> String {
     let shared = if plan.is_oversubscribed() { " --overcommit" } else { "" };
     let tasks = plan.placement.len();

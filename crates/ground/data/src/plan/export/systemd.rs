@@ -8,7 +8,6 @@ use crate::plan::Plan;
 ///
 /// systemd only knows the set. The empty assignment clears the unit's own setting; otherwise
 /// systemd would merge the two sets (systemd.exec(5), `CPUAffinity=`).
-#[must_use]
 pub fn write(plan: &Plan) -> String {
     let mut text = comment::header(plan);
     text += "# All threads share the plan's PUs: systemd cannot pin single threads. To pin each \

@@ -8,7 +8,6 @@ use seatmap_os::CpuList;
 ///
 /// `taskset` binds a process with all its threads to a set, so a program of several threads runs on
 /// the right PUs, but its threads move among them.
-#[must_use]
 pub fn write(plan: &Plan) -> String {
     by_task::script(plan, |_, pus| format!("taskset --cpu-list {}", CpuList(pus.to_vec())))
 }

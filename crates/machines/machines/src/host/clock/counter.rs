@@ -8,7 +8,7 @@ use seatmap_os::affinity::current_cpu;
 /// The clocks that the kernel offers (Documentation/ABI/testing/sysfs-devices-system-clocksource).
 const CLOCKS: &str = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
 
-pub(super) fn trusted(root: &Root) -> Result<ClockSource, CounterFlaw> {
+pub fn trusted(root: &Root) -> Result<ClockSource, CounterFlaw> {
     let source = architecture::constant()?;
     if is_left_out(root, architecture::CLOCK) { Err(CounterFlaw::Distrusted) } else { Ok(source) }
 }
@@ -24,7 +24,7 @@ fn is_left_out(root: &Root, counter: &str) -> bool {
 }
 
 #[inline(always)]
-pub(super) fn read(source: ClockSource) -> Stamp {
+pub fn read(source: ClockSource) -> Stamp {
     match source {
         ClockSource::Kernel => kernel(),
         _ => architecture::read(),
@@ -53,9 +53,9 @@ mod architecture {
     /// `VDSO_CPUNODE_BITS`).
     const CPU_BITS: u32 = 0xfff;
 
-    pub(super) const CLOCK: &str = "tsc";
+    pub const CLOCK: &str = "tsc";
 
-    pub(super) fn constant() -> Result<ClockSource, CounterFlaw> {
+    pub fn constant() -> Result<ClockSource, CounterFlaw> {
         let largest = cpuid::leaf(0x8000_0000).eax;
         if has(largest, 0x8000_0007, INVARIANT_TSC) && has(largest, 0x8000_0001, RDTSCP) {
             Ok(ClockSource::Tsc)
@@ -69,7 +69,7 @@ mod architecture {
     }
 
     #[inline(always)]
-    pub(super) fn read() -> Stamp {
+    pub fn read() -> Stamp {
         let mut aux = 0;
         // SAFETY: only reached where `trusted` found RDTSCP.
         let ticks = unsafe { __rdtscp(&raw mut aux) };
@@ -81,15 +81,15 @@ mod architecture {
 mod architecture {
     use super::{ClockSource, CounterFlaw, Stamp, current_cpu};
 
-    pub(super) const CLOCK: &str = "arch_sys_counter";
+    pub const CLOCK: &str = "arch_sys_counter";
 
     /// The virtual counter is architectural, constant and common to all CPUs (Arm ARM, D12.1).
-    pub(super) fn constant() -> Result<ClockSource, CounterFlaw> {
+    pub fn constant() -> Result<ClockSource, CounterFlaw> {
         Ok(ClockSource::Cntvct)
     }
 
     #[inline(always)]
-    pub(super) fn read() -> Stamp {
+    pub fn read() -> Stamp {
         let ticks: u64;
         // SAFETY: CNTVCT_EL0 is readable from user space under Linux; the barrier keeps the reading
         // in program order.
@@ -104,13 +104,13 @@ mod architecture {
 mod architecture {
     use super::{ClockSource, CounterFlaw, Stamp};
 
-    pub(super) const CLOCK: &str = "";
+    pub const CLOCK: &str = "";
 
-    pub(super) fn constant() -> Result<ClockSource, CounterFlaw> {
+    pub fn constant() -> Result<ClockSource, CounterFlaw> {
         Err(CounterFlaw::NotInvariant)
     }
 
-    pub(super) fn read() -> Stamp {
+    pub fn read() -> Stamp {
         super::kernel()
     }
 }

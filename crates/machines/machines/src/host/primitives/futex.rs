@@ -11,14 +11,14 @@ pub struct FutexPingPong;
 /// The rank whose turn it is, 0 at first, on its own line.
 #[repr(align(128))]
 #[derive(Default)]
-pub(crate) struct TurnWord(AtomicU32);
+pub struct TurnWord(AtomicU32);
 
 /// Neither rank's turn: one of the two has failed.
 const FAILED: u32 = u32::MAX;
 
 impl TurnWord {
     /// Sleeps until the word holds this rank. It fails if the other thread has failed.
-    pub(crate) fn wait_for(&self, rank: u32) -> io::Result<()> {
+    pub fn wait_for(&self, rank: u32) -> io::Result<()> {
         loop {
             match self.0.load(Ordering::Acquire) {
                 found if found == rank => return Ok(()),
@@ -28,7 +28,7 @@ impl TurnWord {
         }
     }
 
-    pub(crate) fn pass_to(&self, rank: u32) -> io::Result<()> {
+    pub fn pass_to(&self, rank: u32) -> io::Result<()> {
         self.0.store(rank, Ordering::Release);
         self.call(libc::FUTEX_WAKE, 1).inspect_err(|_| self.fail())
     }

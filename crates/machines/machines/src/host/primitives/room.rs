@@ -110,7 +110,6 @@ impl Default for PrimitiveThreads {
 
 impl PrimitiveThreads {
     /// Calibrates the clock, which takes about 20 ms, and starts no thread yet.
-    #[must_use]
     pub fn new() -> Self {
         PrimitiveThreads { crew: Crew::default(), clock: HostClock::calibrated() }
     }
@@ -231,7 +230,7 @@ impl<'a, F: FnMut() -> io::Result<()>> Stay<'a, F> {
 /// Repeats a run if its threads did not work at the same time: first with the same length, because
 /// another program may have interrupted it, and then with twice the operations, because there may
 /// have been too few.
-pub(super) fn repeated(
+pub fn repeated(
     plan: BatchPlan,
     mut attempt: impl FnMut(BatchPlan) -> SamplesResult,
 ) -> SamplesResult {

@@ -4,9 +4,9 @@ use super::tree::FileTree;
 use seatmap_os::CpuSet;
 
 #[derive(Debug, Default)]
-pub(super) struct Allowed {
-    pub(super) cpus: Option<CpuSet>,
-    pub(super) nodes: Option<CpuSet>,
+pub struct Allowed {
+    pub cpus: Option<CpuSet>,
+    pub nodes: Option<CpuSet>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,7 +27,7 @@ impl Flavour {
 }
 
 impl Allowed {
-    pub(super) fn read(tree: &FileTree) -> Self {
+    pub fn read(tree: &FileTree) -> Self {
         let found = mounted(tree).and_then(|mount| Some((mount, group(tree)?)));
         let Some(((flavour, mount), group)) = found else { return Allowed::default() };
         Allowed {

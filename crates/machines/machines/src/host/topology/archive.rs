@@ -17,7 +17,7 @@ const MAX_PATH_BYTES: usize = 4096;
 const MAX_DEPTH: usize = 64;
 
 /// The tree in an archive; its root is the topmost folder with a folder `sys`.
-pub(super) fn unpack(bytes: &[u8]) -> Result<FileTree, GatherError> {
+pub fn unpack(bytes: &[u8]) -> Result<FileTree, GatherError> {
     match bytes {
         [] => Err(GatherError::Empty),
         [b'B', b'Z', b'h', ..] => read(MultiBzDecoder::new(bytes)),

@@ -14,7 +14,7 @@ const FOLDER: &str = "sys/devices/system/cpu";
 ///
 /// # Errors
 /// [`TopologyError`], if no CPU is online, or more than [`MAX_PUS`] are.
-pub(super) fn running(tree: &FileTree) -> Result<CpuSet, TopologyError> {
+pub fn running(tree: &FileTree) -> Result<CpuSet, TopologyError> {
     let names = tree.list(FOLDER);
     let cpus = names
         .iter()
@@ -92,7 +92,7 @@ struct Met {
     caches: HashMap<&'static str, CpuSet>,
 }
 
-pub(super) struct TopologyReader<'a> {
+pub struct TopologyReader<'a> {
     tree: &'a FileTree,
     running: &'a CpuSet,
     core: Around,
@@ -108,7 +108,7 @@ pub(super) struct TopologyReader<'a> {
 }
 
 impl<'a> TopologyReader<'a> {
-    pub(super) fn new(tree: &'a FileTree, running: &'a CpuSet) -> Self {
+    pub fn new(tree: &'a FileTree, running: &'a CpuSet) -> Self {
         let (cache_map, caches) = cache_files(tree, running);
         TopologyReader {
             tree,
@@ -133,7 +133,7 @@ impl<'a> TopologyReader<'a> {
         }
     }
 
-    pub(super) fn nest(&self) -> Nest {
+    pub fn nest(&self) -> Nest {
         let mut nest = Nest::new(self.running);
         let mut met = Met::default();
         for cpu in self.running.iter() {
@@ -280,7 +280,7 @@ fn cache_folders(tree: &FileTree, cpu: u32) -> Vec<String> {
     names.map(|name| format!("{cache}/{name}")).collect()
 }
 
-pub(super) fn cache_kind(level: u32) -> Option<SharingKind> {
+pub fn cache_kind(level: u32) -> Option<SharingKind> {
     match level {
         1 => Some(SharingKind::Inner),
         2 => Some(SharingKind::L2),

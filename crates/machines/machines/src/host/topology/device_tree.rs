@@ -20,7 +20,7 @@ struct Entry {
     core: Option<CpuSet>,
 }
 
-pub(super) fn add(tree: &FileTree, running: &CpuSet, nest: &mut Nest) {
+pub fn add(tree: &FileTree, running: &CpuSet, nest: &mut Nest) {
     if !is_power(tree) {
         return;
     }

@@ -8,7 +8,7 @@ use seatmap_os::CpuSet;
 
 /// The CPUs of each group, the smallest groups first: nodes linked over the least distance, then
 /// groups of such groups. Empty for contradictory distances.
-pub(super) fn groups(nodes: &[NodeCpus], distances: &[Vec<u64>]) -> Vec<CpuSet> {
+pub fn groups(nodes: &[NodeCpus], distances: &[Vec<u64>]) -> Vec<CpuSet> {
     let mut sets: Vec<CpuSet> = nodes.iter().map(|node| node.cpus.clone()).collect();
     let mut matrix: Vec<Vec<u64>> = distances.to_vec();
     let mut found = Vec::new();

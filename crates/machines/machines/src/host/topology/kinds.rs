@@ -17,7 +17,7 @@ const LISTED: [(&str, CoreKind); 3] = [
 
 /// Sets the kind of each PU, and the figures that distinguish kinds. `running` are all PUs of the
 /// machine, because a kind is relative to the others.
-pub(super) fn add(tree: &FileTree, running: &CpuSet, pus: &mut [Pu]) {
+pub fn add(tree: &FileTree, running: &CpuSet, pus: &mut [Pu]) {
     let speeds = speeds(tree, running);
     let kinds = listed(tree, running).unwrap_or_else(|| kinds_of(&speeds));
     let known: HashMap<u32, (Speed, Option<CoreKind>)> =

@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 
 /// The kind of a set, from the outside: of two equal sets, the earlier kind contains the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum SharingKind {
+pub enum SharingKind {
     /// NUMA nodes or groups of them; they order the sets inside them, and are not reported as a
     /// level.
     Memory,
@@ -55,23 +55,23 @@ impl SharingKind {
 }
 
 #[derive(Debug)]
-pub(super) struct Shared {
-    pub(super) kind: SharingKind,
-    pub(super) set: CpuSet,
-    pub(super) os: Option<u32>,
+pub struct Shared {
+    pub kind: SharingKind,
+    pub set: CpuSet,
+    pub os: Option<u32>,
 }
 
 #[derive(Debug)]
-pub(super) struct Nest {
+pub struct Nest {
     shared: Vec<Shared>,
     of_pu: HashMap<u32, Vec<usize>>,
     contradictions: Vec<[(SharingKind, CpuSet); 2]>,
 }
 
-pub(super) type SetNumbers = HashMap<(u32, SharingKind), u32>;
+pub type SetNumbers = HashMap<(u32, SharingKind), u32>;
 
 impl Nest {
-    pub(super) fn new(pus: &CpuSet) -> Self {
+    pub fn new(pus: &CpuSet) -> Self {
         Nest {
             shared: Vec::new(),
             of_pu: pus.iter().map(|os| (os, Vec::new())).collect(),
@@ -80,7 +80,7 @@ impl Nest {
     }
 
     /// Adds a set, unless it exists, is empty, or cuts another one.
-    pub(super) fn insert(&mut self, kind: SharingKind, set: CpuSet, os: Option<u32>) {
+    pub fn insert(&mut self, kind: SharingKind, set: CpuSet, os: Option<u32>) {
         let mut met = HashSet::new();
         for at in set.iter().filter_map(|pu| self.of_pu.get(&pu)).flatten() {
             let other = &self.shared[*at];
@@ -103,7 +103,7 @@ impl Nest {
         }
     }
 
-    pub(super) fn notes(&self) -> Vec<ProfileNote> {
+    pub fn notes(&self) -> Vec<ProfileNote> {
         self.contradictions
             .iter()
             .map(|both| {
@@ -116,7 +116,7 @@ impl Nest {
     }
 
     /// Numbers the sets of these PUs, and sets without them that contain memory in use.
-    pub(super) fn numbers(mut self, allowed: &CpuSet, nodes: &[&CpuSet]) -> SetNumbers {
+    pub fn numbers(mut self, allowed: &CpuSet, nodes: &[&CpuSet]) -> SetNumbers {
         let order = self.order();
         let kept: HashSet<usize> =
             order.iter().copied().filter(|at| self.is_kept(*at, allowed, nodes)).collect();

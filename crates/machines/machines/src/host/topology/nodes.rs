@@ -10,21 +10,21 @@ const FOLDER: &str = "sys/devices/system/node";
 const MAX_NODES: usize = 1024;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct NodeCpus {
-    pub(super) os: u32,
-    pub(super) cpus: CpuSet,
+pub struct NodeCpus {
+    pub os: u32,
+    pub cpus: CpuSet,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct NumaNodes {
-    pub(super) nodes: Vec<NodeCpus>,
+pub struct NumaNodes {
+    pub nodes: Vec<NodeCpus>,
     /// Distances between these nodes from the firmware (SLIT), if known for all nodes.
-    pub(super) distances: Option<Vec<Vec<u64>>>,
+    pub distances: Option<Vec<Vec<u64>>>,
 }
 
 impl NumaNodes {
     /// The nodes that the kernel lists, or one node with all CPUs.
-    pub(super) fn read(tree: &FileTree, cpus: &CpuSet) -> Self {
+    pub fn read(tree: &FileTree, cpus: &CpuSet) -> Self {
         let numbers = numbers(tree);
         let mut found =
             without_overlaps(numbers.iter().filter_map(|os| node(tree, *os, cpus)).collect());
@@ -48,12 +48,7 @@ impl NumaNodes {
     /// The local node of a CPU: its smallest, and the first among equals. Additional faster memory
     /// is a later node, which a CPU does not use by default. Usable memory is preferred, but not
     /// required.
-    pub(super) fn of_cpu(
-        &self,
-        cpu: u32,
-        allowed: &CpuSet,
-        usable: Option<&CpuSet>,
-    ) -> Option<u32> {
+    pub fn of_cpu(&self, cpu: u32, allowed: &CpuSet, usable: Option<&CpuSet>) -> Option<u32> {
         let local = self.nodes.iter().filter(|node| node.cpus.contains(cpu));
         local
             .min_by_key(|node| {
@@ -68,7 +63,7 @@ impl NumaNodes {
 
     /// The nearest node with memory, if this one has none; `None` also if the kernel does not list
     /// the nodes with memory.
-    pub(super) fn instead(&self, tree: &FileTree, own: u32) -> Option<u32> {
+    pub fn instead(&self, tree: &FileTree, own: u32) -> Option<u32> {
         let text = tree.text(&format!("{FOLDER}/has_memory"))?;
         let have_memory = CpuSet::of_list(&text).filter(|nodes| !nodes.is_empty())?;
         if have_memory.contains(own) {

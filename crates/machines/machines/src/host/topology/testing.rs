@@ -3,13 +3,13 @@
 use super::tree::{FileTree, TreeEntry};
 use std::collections::{BTreeSet, HashMap};
 
-pub(super) fn tree_of(files: &[(&str, &str)]) -> FileTree {
+pub fn tree_of(files: &[(&str, &str)]) -> FileTree {
     tree_of_bytes(
         files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect(),
     )
 }
 
-pub(super) fn tree_of_bytes(files: Vec<(String, Vec<u8>)>) -> FileTree {
+pub fn tree_of_bytes(files: Vec<(String, Vec<u8>)>) -> FileTree {
     let mut nodes = HashMap::from([(String::new(), TreeEntry::Folder(BTreeSet::new()))]);
     for (path, bytes) in files {
         let mut at = path.as_str();

@@ -11,7 +11,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// The most bytes of one file; files of sysfs have at most a page.
-pub(super) const MAX_FILE_BYTES: usize = 1 << 20;
+pub const MAX_FILE_BYTES: usize = 1 << 20;
 
 const PAGE_BYTES: usize = 4096;
 
@@ -21,7 +21,7 @@ const MAX_NAMES: usize = 1 << 17;
 const MAX_LINKS: u32 = 40;
 
 /// A tree of files. Paths are relative to its root, without a leading slash.
-pub(super) struct FileTree {
+pub struct FileTree {
     store: Store,
     /// The real path of each requested folder; `None` if the folder does not exist.
     folders: RefCell<HashMap<String, Option<String>>>,
@@ -38,7 +38,7 @@ enum Store {
 }
 
 #[derive(Debug, PartialEq)]
-pub(super) enum TreeEntry {
+pub enum TreeEntry {
     File(Vec<u8>),
     Link(String),
     Folder(BTreeSet<String>),
@@ -50,15 +50,15 @@ enum PathContent {
 }
 
 impl FileTree {
-    pub(super) fn of_host() -> Self {
+    pub fn of_host() -> Self {
         FileTree::over(Store::Host)
     }
 
-    pub(super) fn is_host(&self) -> bool {
+    pub fn is_host(&self) -> bool {
         matches!(self.store, Store::Host)
     }
 
-    pub(super) fn below(root: &Path) -> Self {
+    pub fn below(root: &Path) -> Self {
         if root == Path::new("/") {
             FileTree::of_host()
         } else {
@@ -66,7 +66,7 @@ impl FileTree {
         }
     }
 
-    pub(super) fn in_memory(root: String, nodes: HashMap<String, TreeEntry>) -> Self {
+    pub fn in_memory(root: String, nodes: HashMap<String, TreeEntry>) -> Self {
         FileTree::over(Store::Memory { root, nodes })
     }
 
@@ -74,19 +74,19 @@ impl FileTree {
         FileTree { store, folders: RefCell::default() }
     }
 
-    pub(super) fn text(&self, path: &str) -> Option<String> {
+    pub fn text(&self, path: &str) -> Option<String> {
         let bytes = self.bytes(path)?;
         Some(String::from_utf8_lossy(&bytes).trim().trim_end_matches('\0').to_owned())
     }
 
     /// As [`FileTree::text`], but only the first page: the kernel generates the rest of a long file
     /// only when it is read.
-    pub(super) fn first_page(&self, path: &str) -> Option<String> {
+    pub fn first_page(&self, path: &str) -> Option<String> {
         let bytes = self.read(path, PAGE_BYTES)?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    pub(super) fn bytes(&self, path: &str) -> Option<Vec<u8>> {
+    pub fn bytes(&self, path: &str) -> Option<Vec<u8>> {
         self.read(path, MAX_FILE_BYTES)
     }
 
@@ -103,7 +103,7 @@ impl FileTree {
         None
     }
 
-    pub(super) fn has(&self, path: &str) -> bool {
+    pub fn has(&self, path: &str) -> bool {
         match self.store {
             // The kernel follows its own links, which stay within its files.
             Store::Host => Path::new("/").join(path).exists(),
@@ -111,7 +111,7 @@ impl FileTree {
         }
     }
 
-    pub(super) fn list(&self, path: &str) -> Vec<String> {
+    pub fn list(&self, path: &str) -> Vec<String> {
         self.real_folder(&normal("", path)).map_or_else(Vec::new, |folder| self.store.list(&folder))
     }
 

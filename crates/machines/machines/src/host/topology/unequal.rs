@@ -21,7 +21,7 @@ const INSTRUCTIONS: &[&str] = &["Instruction"];
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct CacheKind(u32, &'static [&'static str]);
 
-pub(super) fn add(tree: &FileTree, pus: &mut [Pu]) {
+pub fn add(tree: &FileTree, pus: &mut [Pu]) {
     let mut sizes: HashMap<(CacheKind, u32), Option<u64>> = HashMap::new();
     for pu in pus.iter_mut() {
         for (kind, number, bytes) in [

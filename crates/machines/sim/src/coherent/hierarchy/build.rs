@@ -41,7 +41,7 @@ impl Hierarchy {
     }
 }
 
-pub(super) fn impossible(name: &str, message: &str) -> ModelError {
+pub fn impossible(name: &str, message: &str) -> ModelError {
     ModelError::Impossible { name: name.to_owned(), message: message.to_owned() }
 }
 

@@ -27,7 +27,6 @@ pub const ORDINARY: &str = include_str!("ordinary.toml");
 pub const MEASURED_LINE: u32 = 64;
 
 /// The kind of fabric of a coherent model, from its text before it is read.
-#[must_use]
 pub fn kind_of_fabric(text: &str) -> Option<String> {
     let table: toml::Table = toml::from_str(text).ok()?;
     table.get("fabric")?.get("kind")?.as_str().map(str::to_owned)

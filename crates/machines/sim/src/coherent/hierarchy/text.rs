@@ -7,7 +7,6 @@ use std::fmt::Write;
 
 impl Hierarchy {
     /// The text of the file. Reading it gives the same machine, up to a hundredth of a nanosecond.
-    #[must_use]
     pub fn to_toml(&self) -> String {
         let mut text = String::from(HEAD);
         add_line(&mut text, format!("format = {}", quoted(&self.format)));

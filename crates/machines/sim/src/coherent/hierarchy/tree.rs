@@ -14,7 +14,7 @@ const MOST_FIXED: f64 = 0.8;
 const LEAST_LEFT: f64 = 0.5;
 
 /// The cores by position, which also identifies them, and the level at which each two meet.
-pub(super) struct CoreTree<'a> {
+pub struct CoreTree<'a> {
     pub levels: &'a Hierarchy,
     /// The core in the file for each position.
     pub order: Vec<usize>,

@@ -137,13 +137,11 @@ impl Hierarchy {
     }
 
     /// The number of offsets of each core.
-    #[must_use]
     pub fn home_count(&self) -> usize {
         self.homes.as_ref().map_or(1, |homes| homes.count as usize)
     }
 
     /// The home of a line.
-    #[must_use]
     pub fn home_of(&self, line: u32) -> usize {
         self.homes
             .as_ref()
@@ -156,7 +154,6 @@ impl Hierarchy {
 
     /// The round trip in nanoseconds of two different cores for a line of this home; NaN if
     /// unknown.
-    #[must_use]
     pub fn round_trip_ns(&self, a: usize, b: usize, home: usize) -> f64 {
         let first = &self.cores[a];
         let second = &self.cores[b];

@@ -6,7 +6,7 @@ use crate::facts::NodeConfiguration;
 use crate::lead::again::{Again, look_again};
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct NodeModel {
+pub struct NodeModel {
     pub switch: usize,
     /// Out and in, in Mbit/s.
     pub link_mbps: [f64; 2],
@@ -20,7 +20,7 @@ pub(crate) struct NodeModel {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct WayModel {
+pub struct WayModel {
     pub from: usize,
     pub to: usize,
     pub rate_mbps: f64,
@@ -28,7 +28,7 @@ pub(crate) struct WayModel {
     pub lost_share: f64,
 }
 
-pub(crate) struct SimulatedCluster {
+pub struct SimulatedCluster {
     pub nodes: Vec<NodeModel>,
     pub uplinks: Vec<[f64; 2]>,
     pub ways: Vec<WayModel>,
@@ -40,10 +40,10 @@ pub(crate) struct SimulatedCluster {
 
 const HEADER_BYTES: u32 = 66;
 
-pub(crate) const LINK_MBPS: f64 = 1000.0;
+pub const LINK_MBPS: f64 = 1000.0;
 
 impl SimulatedCluster {
-    pub(crate) fn new(switches: &[usize], uplink_mbps: f64, busy: f64, seed: u64) -> Self {
+    pub fn new(switches: &[usize], uplink_mbps: f64, busy: f64, seed: u64) -> Self {
         SimulatedCluster {
             nodes: switches
                 .iter()
@@ -68,7 +68,7 @@ impl SimulatedCluster {
         }
     }
 
-    pub(crate) fn measured(mut self) -> Cluster {
+    pub fn measured(mut self) -> Cluster {
         let names: Vec<String> = (0..self.nodes.len()).map(|node| format!("n{node}")).collect();
         let mut pairs = Vec::new();
         let mut known = PairValues::new();

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 /// Mechanisms that keep other threads off CPUs, the best first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum IsolationBackend {
+pub enum IsolationBackend {
     /// A cgroup v2 partition of type `isolated`: no other threads and no load balancing.
     V2Isolated(IsolationEvidence),
     /// A cgroup v1 cpuset with `cpu_exclusive`: no other threads, once the existing ones have been
@@ -25,7 +25,7 @@ pub(super) enum IsolationBackend {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum IsolationEvidence {
+pub enum IsolationEvidence {
     Tried,
     /// A partition is possible but was not created: on this kernel threads would lose their masks.
     Spared,
@@ -36,7 +36,7 @@ pub(super) enum IsolationEvidence {
 impl IsolationBackend {
     /// With the lock, tries them in a temporary control group; a v2 partition only on a CPU without
     /// pinned threads, and only if the kernel preserves masks. Without it, reads the mounts.
-    pub(super) fn examine(cpus: &[u32], held: Option<&SettingsLock>) -> Self {
+    pub fn examine(cpus: &[u32], held: Option<&SettingsLock>) -> Self {
         let layout = CpusetMounts::read(&Root::new("/"));
         let v2 = layout.v2.ok_or("v2: not mounted with the cpuset controller".to_owned());
         let v1 = layout.v1.ok_or("v1: not mounted".to_owned());
@@ -64,7 +64,7 @@ impl IsolationBackend {
         }
     }
 
-    pub(super) fn is_known(&self) -> bool {
+    pub fn is_known(&self) -> bool {
         !matches!(
             self,
             IsolationBackend::V2Isolated(IsolationEvidence::Read)
@@ -72,7 +72,7 @@ impl IsolationBackend {
         )
     }
 
-    pub(super) fn diagnosis(&self, cpus: &[u32]) -> Diagnosis {
+    pub fn diagnosis(&self, cpus: &[u32]) -> Diagnosis {
         let subject = "cpuset backend";
         let found = match self {
             IsolationBackend::V2Isolated(IsolationEvidence::Tried) => {

@@ -11,7 +11,7 @@ use seatmap_os::{CpuSet, Root, isolated};
 const BOOT_CPU: u32 = 0;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Boot {
+pub struct Boot {
     /// CPUs without a tick while one thread runs; `None` if the kernel lacks NO_HZ_FULL.
     nohz_full: Option<Vec<u32>>,
     isolated: Vec<u32>,
@@ -21,7 +21,7 @@ pub(super) struct Boot {
 }
 
 impl Boot {
-    pub(super) fn read(root: &Root) -> Self {
+    pub fn read(root: &Root) -> Self {
         Boot {
             nohz_full: read(root, "/sys/devices/system/cpu/nohz_full").map(|text| list(&text)),
             isolated: isolated::cpus(root).list().0,
@@ -30,11 +30,11 @@ impl Boot {
         }
     }
 
-    pub(super) fn ticks(&self, cpus: &[u32]) -> bool {
+    pub fn ticks(&self, cpus: &[u32]) -> bool {
         !covers(self.nohz_full.as_deref().unwrap_or_default(), cpus)
     }
 
-    pub(super) fn tick(&self, cpus: &[u32]) -> Diagnosis {
+    pub fn tick(&self, cpus: &[u32]) -> Diagnosis {
         let subject = "tick";
         let is_covered = self.nohz_full.as_ref().is_some_and(|without| covers(without, cpus));
         if cpus.contains(&BOOT_CPU) && !is_covered {
@@ -69,7 +69,7 @@ impl Boot {
     }
 
     /// Read-copy-update callbacks; `nohz_full=` also moves them away (kernel-parameters.txt).
-    pub(super) fn callbacks(&self, cpus: &[u32]) -> Diagnosis {
+    pub fn callbacks(&self, cpus: &[u32]) -> Diagnosis {
         let name = "rcu_nocbs";
         let handed_over =
             self.argument(name).is_some_and(|named| named == "all" || covers(&list(named), cpus));
@@ -82,12 +82,7 @@ impl Boot {
     }
 
     /// `isolcpus=` is worth a reboot only for effects that a cpuset lacks.
-    pub(super) fn isolation(
-        &self,
-        cpus: &[u32],
-        backend: &IsolationBackend,
-        irqs: &Irqs,
-    ) -> Diagnosis {
+    pub fn isolation(&self, cpus: &[u32], backend: &IsolationBackend, irqs: &Irqs) -> Diagnosis {
         let subject = "isolcpus";
         let has_cpuset = !matches!(backend, IsolationBackend::Affinity(_));
         let bound = irqs.bound_cpus();
@@ -134,7 +129,7 @@ impl Boot {
         }
     }
 
-    pub(super) fn interrupts(&self, cpus: &[u32], online: &[u32]) -> Diagnosis {
+    pub fn interrupts(&self, cpus: &[u32], online: &[u32]) -> Diagnosis {
         let subject = "irqaffinity";
         let Some(default) = &self.irq_default else {
             return Diagnosis::new(

@@ -9,25 +9,25 @@ use std::io;
 const NAMED: usize = 6;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Unmovable {
-    pub(super) name: String,
-    pub(super) cpus: Vec<u32>,
+pub struct Unmovable {
+    pub name: String,
+    pub cpus: Vec<u32>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Irqs {
-    pub(super) movable: usize,
+pub struct Irqs {
+    pub movable: usize,
     /// Managed by the kernel (one queue per CPU) or fixed by the hardware.
-    pub(super) unmovable: Vec<Unmovable>,
+    pub unmovable: Vec<Unmovable>,
     /// The number of interrupts not tried, for lack of rights or permission.
-    pub(super) untried: usize,
-    pub(super) may_try: bool,
+    pub untried: usize,
+    pub may_try: bool,
     /// Whether no interrupt is visible, for example because a container hides `/proc/irq`.
-    pub(super) is_hidden: bool,
+    pub is_hidden: bool,
 }
 
 impl Irqs {
-    pub(super) fn examine(cpus: &[u32], held: Option<&SettingsLock>) -> Self {
+    pub fn examine(cpus: &[u32], held: Option<&SettingsLock>) -> Self {
         let (root, cpus): (_, CpuSet) = (Root::new("/"), cpus.iter().copied().collect());
         let mut irqs = Irqs { may_try: held.is_some(), ..Irqs::default() };
         irqs.is_hidden = irq::all(&root).map_or(true, |all| all.is_empty());
@@ -60,7 +60,7 @@ impl Irqs {
         }
     }
 
-    pub(super) fn diagnosis(&self) -> Diagnosis {
+    pub fn diagnosis(&self) -> Diagnosis {
         let subject = "interrupts";
         if self.is_hidden {
             return Diagnosis::new(
@@ -113,7 +113,7 @@ impl Irqs {
         Diagnosis::new(subject, Severity::No, found, Some(Remedy::advice(remedy)))
     }
 
-    pub(super) fn bound_cpus(&self) -> Vec<u32> {
+    pub fn bound_cpus(&self) -> Vec<u32> {
         let mut cpus: Vec<u32> =
             self.unmovable.iter().flat_map(|irq| irq.cpus.iter().copied()).collect();
         cpus.sort_unstable();

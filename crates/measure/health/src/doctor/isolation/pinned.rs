@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 /// Isolating a CPU even for a moment moves such threads away, and kernels before 6.2 forget their
 /// masks. `None` also if the threads cannot be listed.
-pub(super) fn last_free(cpus: &[u32]) -> Option<u32> {
+pub fn last_free(cpus: &[u32]) -> Option<u32> {
     let pinned = taken().ok()?;
     cpus.iter().rev().find(|cpu| !pinned.contains(cpu)).copied()
 }

@@ -18,7 +18,7 @@ struct Remains<'a> {
     hypervisor: Option<String>,
 }
 
-pub(super) fn diagnosis(topology: &Topology, cpus: &[u32], boot: &Boot, irqs: &Irqs) -> Diagnosis {
+pub fn diagnosis(topology: &Topology, cpus: &[u32], boot: &Boot, irqs: &Irqs) -> Diagnosis {
     let hypervisor =
         environment::read().hypervisor.unwrap_or_else(|| "a hypervisor, if any".to_owned());
     let hypervisor = Some(hypervisor).filter(|name| name != "none");

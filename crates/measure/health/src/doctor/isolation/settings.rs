@@ -13,7 +13,7 @@ const WORKQUEUE: &str = "/sys/devices/virtual/workqueue/cpumask";
 /// For [`huge_pages`].
 const POOL_PAGES: u64 = 32;
 
-pub(crate) fn examine(root: &Root, cpus: &[u32], held: Option<&SettingsLock>) -> Vec<Diagnosis> {
+pub fn examine(root: &Root, cpus: &[u32], held: Option<&SettingsLock>) -> Vec<Diagnosis> {
     let online = layout::online(root).map(|online| online.list().0).unwrap_or_default();
     let others: Vec<u32> = online.into_iter().filter(|cpu| !cpus.contains(cpu)).collect();
     let mut found = vec![

@@ -20,7 +20,7 @@ const CLOCKS: &str = "/sys/devices/system/clocksource/clocksource0";
 const QUICK_CLOCKS: [&str; 4] =
     ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"];
 
-pub(crate) fn examine(root: &Root, topology: &Topology, cpus: &[u32]) -> Vec<Diagnosis> {
+pub fn examine(root: &Root, topology: &Topology, cpus: &[u32]) -> Vec<Diagnosis> {
     let hidden = visibility::hidden(root).or_else(|| {
         visibility::is_in_container(root)
             .then(|| "a container does not show the processes outside".into())
@@ -39,7 +39,7 @@ pub(crate) fn examine(root: &Root, topology: &Topology, cpus: &[u32]) -> Vec<Dia
     vec![siblings(root, topology, cpus), daemons, clocksource(root)]
 }
 
-pub(super) fn neighbours(topology: &Topology, cpus: &[u32]) -> Vec<u32> {
+pub fn neighbours(topology: &Topology, cpus: &[u32]) -> Vec<u32> {
     let cores: Vec<_> =
         topology.pus.iter().filter(|pu| cpus.contains(&pu.os)).filter_map(|pu| pu.core).collect();
     let outside = topology.pus.iter().filter(|pu| !cpus.contains(&pu.os));

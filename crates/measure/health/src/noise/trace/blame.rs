@@ -67,7 +67,7 @@ pub struct GapShare {
     pub us: f64,
 }
 
-pub(super) fn traced(
+pub fn traced(
     gaps: &[Gap],
     spans: &TraceSpans,
     from_ns: u64,

@@ -25,7 +25,7 @@ const EVENTS: [&str; 5] = [
 /// Events of some architectures: x86's vectors, Arm's interprocessor interrupts.
 const EVENTS_OF_SOME: [&str; 3] = ["irq_vectors", "ipi/ipi_entry", "ipi/ipi_exit"];
 
-pub(in super::super) struct Instance {
+pub struct Instance {
     folder: PathBuf,
     /// In use while this process lives.
     _lock: File,
@@ -34,7 +34,7 @@ pub(in super::super) struct Instance {
 }
 
 impl Instance {
-    pub(in super::super) fn begin(cpus: &[u32]) -> io::Result<Self> {
+    pub fn begin(cpus: &[u32]) -> io::Result<Self> {
         let tracefs = Tracefs::open()?;
         let instances = tracefs.folder().join("instances");
         // Serialises processes, so that none removes a new, still unlocked instance.
@@ -72,16 +72,16 @@ impl Instance {
     }
 
     /// For a meter to identify itself. The trace cannot be removed while it is open.
-    pub(in super::super) fn marker(&self) -> io::Result<File> {
+    pub fn marker(&self) -> io::Result<File> {
         OpenOptions::new().write(true).open(self.folder.join("trace_marker"))
     }
 
-    pub(in super::super) fn stop(&self) -> io::Result<()> {
+    pub fn stop(&self) -> io::Result<()> {
         self.write("tracing_on", "0")
     }
 
     /// Tens of MB for a busy one.
-    pub(in super::super) fn recording(&self, cpu: u32) -> io::Result<CpuTrace> {
+    pub fn recording(&self, cpu: u32) -> io::Result<CpuTrace> {
         let folder = self.folder.join(format!("per_cpu/cpu{cpu}"));
         let stats = std::fs::read_to_string(folder.join("stats"))?;
         // The kernel counts overwritten events (ftrace.rst).

@@ -6,16 +6,16 @@
 const NAME_WIDTH: usize = 16;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct TraceEvent {
+pub struct TraceEvent {
     /// By `CLOCK_MONOTONIC`, in microseconds.
-    pub(super) at_ns: u64,
-    pub(super) task: u32,
-    pub(super) name: String,
-    pub(super) what: TraceEventKind,
+    pub at_ns: u64,
+    pub task: u32,
+    pub name: String,
+    pub what: TraceEventKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum TraceEventKind {
+pub enum TraceEventKind {
     /// A handler begins.
     Enter(String),
     /// A handler ends.
@@ -28,7 +28,7 @@ pub(super) enum TraceEventKind {
 
 /// Names may contain line breaks, so an event ends where the next begins; a name is too short to
 /// look like one.
-pub(super) fn split(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub fn split(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let end = (0..rest.len())
@@ -45,7 +45,7 @@ fn is_begin(text: &[u8]) -> bool {
 }
 
 /// `None` for comments, unknown events and those without a duration.
-pub(super) fn event(line: &[u8]) -> Option<TraceEvent> {
+pub fn event(line: &[u8]) -> Option<TraceEvent> {
     let (name, rest) = line.split_at_checked(NAME_WIDTH)?;
     let rest = String::from_utf8_lossy(rest);
     let rest = rest.strip_prefix('-')?;

@@ -5,25 +5,25 @@ use std::collections::HashMap;
 
 /// Times when another task or handler than the meter had the CPU, in order, without overlap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct TraceSpans {
-    pub(super) names: Vec<String>,
-    pub(super) spans: Vec<CpuSpan>,
-    pub(super) first_ns: u64,
+pub struct TraceSpans {
+    pub names: Vec<String>,
+    pub spans: Vec<CpuSpan>,
+    pub first_ns: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct CpuSpan {
-    pub(super) from_ns: u64,
-    pub(super) to_ns: u64,
-    pub(super) who: usize,
+pub struct CpuSpan {
+    pub from_ns: u64,
+    pub to_ns: u64,
+    pub who: usize,
     /// The known end, if the task switch at the other end is missing.
-    pub(super) known_ns: Option<u64>,
+    pub known_ns: Option<u64>,
 }
 
 /// A handler has the CPU until it ends. Kernels do not show every task switch; if one is missing,
 /// the time between two events belongs to the task other than the meter. `None` without the meter's
 /// mark.
-pub(super) fn of(text: &[u8]) -> Option<TraceSpans> {
+pub fn of(text: &[u8]) -> Option<TraceSpans> {
     let mut reader = Reader { meter: meter(text)?, ..Reader::default() };
     line::split(text).filter_map(line::event).for_each(|event| reader.read(event));
     Some(reader.found)

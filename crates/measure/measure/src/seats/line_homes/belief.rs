@@ -15,7 +15,7 @@ const SURE: f64 = 0.99;
 const WORST_FIT: f64 = 9.0;
 
 #[derive(Clone, Debug)]
-pub(super) struct Belief {
+pub struct Belief {
     readings: u32,
     /// By home.
     sums: Vec<Sums>,

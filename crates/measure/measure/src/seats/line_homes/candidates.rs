@@ -10,13 +10,13 @@ const MOST_PUS: usize = 64;
 /// Open lines that decide on the next pair; more would hardly change it.
 const ASKED: usize = 8;
 
-pub(super) struct Candidates {
+pub struct Candidates {
     pairs: Vec<CpuPair>,
     homes: usize,
     residual_ns: f64,
 }
 
-pub(super) struct CpuPair {
+pub struct CpuPair {
     pub cpus: [u32; 2],
     pub predicted_ns: Vec<f64>,
 }

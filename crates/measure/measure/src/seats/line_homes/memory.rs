@@ -25,7 +25,7 @@ const LOOKS: u32 = 1 << 12;
 /// # Errors
 ///
 /// The memory does not start at a line or is too large, or an error of [`find`].
-pub(crate) fn homes_of(
+pub fn homes_of(
     memory: &[AtomicU64],
     profile: &Profile,
     cpus: Option<&[u32]>,

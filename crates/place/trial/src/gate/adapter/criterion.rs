@@ -39,7 +39,7 @@ struct Sample {
 }
 
 /// From the files, or else the console.
-pub(super) fn read(folder: &Path, printed: &str) -> Result<Vec<AdapterReading>, AdapterError> {
+pub fn read(folder: &Path, printed: &str) -> Result<Vec<AdapterReading>, AdapterError> {
     let of_console = console(printed)?;
     let mut found = Vec::new();
     walk(folder, DEEPEST, &mut found)?;
@@ -88,11 +88,11 @@ fn of_folder(folder: &Path) -> Result<Option<AdapterReading>, AdapterError> {
     Ok(Some(AdapterReading { name, value_s: 1e-9 * ns }))
 }
 
-pub(super) fn estimate(text: &str) -> Result<f64, AdapterError> {
+pub fn estimate(text: &str) -> Result<f64, AdapterError> {
     json(Adapter::Criterion, text).map(|estimates: Estimates| estimates.median.point_estimate)
 }
 
-pub(super) fn sample(name: &str, text: &str) -> Result<f64, AdapterError> {
+pub fn sample(name: &str, text: &str) -> Result<f64, AdapterError> {
     let Sample { iters, times } = json(Adapter::Criterion, text)?;
     let each: Vec<f64> = times.iter().zip(&iters).map(|(time, count)| time / count).collect();
     let what = "matching iterations and times in its sample";
@@ -102,7 +102,7 @@ pub(super) fn sample(name: &str, text: &str) -> Result<f64, AdapterError> {
 }
 
 /// The middle of three figures; a long name is on the line before.
-pub(super) fn console(printed: &str) -> Result<Vec<AdapterReading>, AdapterError> {
+pub fn console(printed: &str) -> Result<Vec<AdapterReading>, AdapterError> {
     let mut found = Vec::new();
     let mut above = "";
     for line in printed.lines() {

@@ -6,7 +6,7 @@
 use super::{AdapterError, AdapterReading, seconds};
 use seatmap_data::document::{decimal_number, visible, whole_number};
 
-pub(super) fn parse(printed: &str) -> Result<Vec<AdapterReading>, AdapterError> {
+pub fn parse(printed: &str) -> Result<Vec<AdapterReading>, AdapterError> {
     let mut found = Vec::new();
     let mut package = "";
     for line in printed.lines() {

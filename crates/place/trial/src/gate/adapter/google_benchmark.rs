@@ -35,7 +35,7 @@ impl Entry {
 }
 
 /// Reads every repetition, or the program's own median if the report omits them.
-pub(super) fn parse(text: &str) -> Result<Vec<AdapterReading>, AdapterError> {
+pub fn parse(text: &str) -> Result<Vec<AdapterReading>, AdapterError> {
     let report: Report = json(Adapter::GoogleBenchmark, text)?;
     let entries = &report.benchmarks;
     if let Some(failed) = entries.iter().find(|entry| entry.error_occurred) {

@@ -14,7 +14,7 @@ struct BenchmarkResult {
     median: f64,
 }
 
-pub(super) fn parse(text: &str) -> Result<Vec<AdapterReading>, AdapterError> {
+pub fn parse(text: &str) -> Result<Vec<AdapterReading>, AdapterError> {
     let report: Report = json(Adapter::Hyperfine, text)?;
     let readings = report
         .results

@@ -19,7 +19,7 @@ struct Stats {
     median: f64,
 }
 
-pub(super) fn parse(text: &str) -> Result<Vec<AdapterReading>, AdapterError> {
+pub fn parse(text: &str) -> Result<Vec<AdapterReading>, AdapterError> {
     let report: Report = json(Adapter::PytestBenchmark, text)?;
     let readings = report.benchmarks.into_iter().map(|benchmark| AdapterReading {
         name: benchmark.fullname,

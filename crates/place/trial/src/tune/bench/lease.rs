@@ -31,12 +31,12 @@ pub enum LeaseError {
     Renewal(io::Error),
 }
 
-pub(super) struct Lease {
+pub struct Lease {
     name: Name,
-    pub(super) cpus: CpuSet,
-    pub(super) cores: usize,
+    pub cpus: CpuSet,
+    pub cores: usize,
     /// Adds processes to the cell.
-    pub(super) group: Option<PathBuf>,
+    pub group: Option<PathBuf>,
     own: OwnCells,
     /// This process's threads would disturb the commands.
     _aside: SteppedAside,
@@ -70,7 +70,7 @@ impl Renewal {
 }
 
 impl Lease {
-    pub(super) fn take(
+    pub fn take(
         request: &RoomRequest,
         named: Option<&CpuSet>,
         hear: &mut dyn FnMut(BenchEvent<'_>),
@@ -123,12 +123,12 @@ impl Lease {
         }
     }
 
-    pub(super) fn launcher(&self) -> Vec<OsString> {
+    pub fn launcher(&self) -> Vec<OsString> {
         (self.own.in_cell)(&self.name)
     }
 
     /// Destroys the cell, and reports settings that could not be restored.
-    pub(super) fn leave(mut self, hear: &mut dyn FnMut(BenchEvent<'_>)) {
+    pub fn leave(mut self, hear: &mut dyn FnMut(BenchEvent<'_>)) {
         match self.undo() {
             Ok(left) => left.iter().for_each(|left| hear(BenchEvent::SettingLeft(left))),
             Err(error) => hear(BenchEvent::CellStays { name: &self.name, error: &error }),

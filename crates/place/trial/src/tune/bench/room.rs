@@ -116,7 +116,6 @@ impl QuietSeats {
     }
 
     /// A command on these seats.
-    #[must_use]
     pub fn contestant(&self, named: &NamedCommand) -> Contestant {
         let seated = Contestant {
             name: named.name.clone(),
@@ -136,13 +135,11 @@ impl QuietSeats {
     }
 
     /// The number of CPUs and cores, in words.
-    #[must_use]
     pub fn size(&self) -> String {
         format!("{} on {}", counted(self.cpus.len(), "CPU"), counted(self.cores, "core"))
     }
 
     /// How they are kept quiet, as in a fingerprint.
-    #[must_use]
     pub fn kept_by(&self) -> &'static str {
         match (&self.cell, self.is_quiet) {
             (Some(_), _) => "a cell",
@@ -152,7 +149,6 @@ impl QuietSeats {
     }
 
     /// Whether the kernel prefers the commands to other sessions.
-    #[must_use]
     pub fn is_preferred(&self) -> bool {
         self.is_quiet && self.cell.is_none()
     }

@@ -13,7 +13,7 @@ const LEVELS: [(Level, &str); 4] = [
     (Level::Core, "core"),
 ];
 
-pub(crate) fn default() -> Entrant {
+pub fn default() -> Entrant {
     Entrant { name: "default".to_owned(), seats: CandidateSeats::Free, predicted: None }
 }
 
@@ -21,10 +21,7 @@ pub(crate) fn default() -> Entrant {
 ///
 /// # Errors
 /// The request cannot be met on its machine.
-pub(crate) fn placements(
-    mut request: PlaceRequest<'_>,
-    most: usize,
-) -> Result<Vec<Entrant>, PlaceError> {
+pub fn placements(mut request: PlaceRequest<'_>, most: usize) -> Result<Vec<Entrant>, PlaceError> {
     let has_room = request.smt_cores().is_some_and(|cores| request.pattern.tasks <= cores);
     request.one_per = has_room.then_some(Level::Core);
     let found = request.candidates(most)?;
@@ -38,7 +35,7 @@ pub(crate) fn placements(
         .collect())
 }
 
-pub(crate) fn orders_and_groups(topology: &Topology, cpus: &CpuSet) -> Vec<Entrant> {
+pub fn orders_and_groups(topology: &Topology, cpus: &CpuSet) -> Vec<Entrant> {
     let pus: Vec<u32> = cpus.iter().collect();
     // Distances matter only for CPUs without topology.
     let nowhere = Matrix::from_fn(pus.len(), |_, _| 1.0);

@@ -49,7 +49,6 @@ fn rank_request<'a>(
 }
 
 /// Whether a command contains a placeholder such as [`HOSTS`].
-#[must_use]
 pub fn holds(command: &[OsString], word: &str) -> bool {
     command.iter().any(|part| part.to_string_lossy().contains(word))
 }

@@ -31,9 +31,9 @@ const CPUSET_TRIES: u32 = 10;
 const LATE_S: f64 = 20.0;
 const LATE_TIMES: f64 = 5.0;
 
-pub(super) struct RaceField {
+pub struct RaceField {
     /// The candidates, the default first.
-    pub(super) entrants: Vec<Entrant>,
+    pub entrants: Vec<Entrant>,
     seating: Seating,
 }
 
@@ -43,7 +43,7 @@ enum Seating {
 }
 
 impl RaceField {
-    pub(super) fn new(
+    pub fn new(
         request: &RaceRequest,
         stop: &dyn Fn() -> bool,
         hear: &mut dyn FnMut(RaceEvent<'_>),
@@ -110,7 +110,7 @@ impl RaceField {
         Ok(RaceField { entrants, seating: Seating::Host { cpus, plans, varied } })
     }
 
-    pub(super) fn contestant(&self, request: &RaceRequest, candidate: usize) -> Contestant {
+    pub fn contestant(&self, request: &RaceRequest, candidate: usize) -> Contestant {
         let Entrant { name, seats, .. } = &self.entrants[candidate];
         let free = Contestant {
             name: name.clone(),
@@ -144,7 +144,7 @@ impl RaceField {
         }
     }
 
-    pub(super) fn with_its_kernel<T>(
+    pub fn with_its_kernel<T>(
         &self,
         candidate: usize,
         run: impl FnOnce() -> T,
@@ -160,7 +160,7 @@ impl RaceField {
         }
     }
 
-    pub(super) fn seats(&self) -> String {
+    pub fn seats(&self) -> String {
         match &self.seating {
             Seating::Host { cpus, .. } => {
                 format!("{} and the kernel's choice", counted(cpus.len(), "CPU"))
@@ -170,11 +170,7 @@ impl RaceField {
     }
 
     /// Why a failed run may be repeated: here, the cpuset lacked CPUs.
-    pub(super) fn excuse<'e>(
-        &self,
-        error: &'e ProgramRaceError,
-        tries: u32,
-    ) -> Option<RaceEvent<'e>> {
+    pub fn excuse<'e>(&self, error: &'e ProgramRaceError, tries: u32) -> Option<RaceEvent<'e>> {
         match &self.seating {
             Seating::Host { cpus, .. } => {
                 let here = Cpus::read().ok()?;
@@ -188,13 +184,13 @@ impl RaceField {
     }
 
     /// The time limit of a run, because a start of a job may hang.
-    pub(super) fn limit(&self, longest_s: f64) -> Option<Duration> {
+    pub fn limit(&self, longest_s: f64) -> Option<Duration> {
         // The limit needs the length of an earlier run.
         let is_job = matches!(self.seating, Seating::Job(_)) && longest_s > 0.0;
         is_job.then(|| Duration::from_secs_f64((LATE_S + LATE_TIMES * longest_s).ceil()))
     }
 
-    pub(super) fn winners_plan(
+    pub fn winners_plan(
         &self,
         tuned: &Tuned,
         request: &RaceRequest,

@@ -13,7 +13,7 @@ const FEWEST: usize = 2;
 ///
 /// # Errors
 /// The program fails, or the user stopped it.
-pub(super) fn keep_to(
+pub fn keep_to(
     request: &RaceRequest,
     field: &mut RaceField,
     stop: &dyn Fn() -> bool,
@@ -40,11 +40,7 @@ pub(super) fn keep_to(
     Ok(())
 }
 
-pub(super) fn tell_excess(
-    request: &RaceRequest,
-    tuned: &Tuned,
-    hear: &mut dyn FnMut(RaceEvent<'_>),
-) {
+pub fn tell_excess(request: &RaceRequest, tuned: &Tuned, hear: &mut dyn FnMut(RaceEvent<'_>)) {
     let Some(limit_s) = request.time.map(|time| time.as_secs_f64()) else { return };
     let taken_s: f64 = tuned.runs.iter().map(|run| run.seconds).sum();
     // "0 s more" would be confusing.
@@ -57,10 +53,7 @@ pub(super) fn tell_excess(
 ///
 /// # Errors
 /// [`ProgramRaceError::TooFewRuns`], with the number of candidates for which they are.
-pub(super) fn check_budget(
-    request: &RaceRequest,
-    rules: &RaceRules,
-) -> Result<(), ProgramRaceError> {
+pub fn check_budget(request: &RaceRequest, rules: &RaceRules) -> Result<(), ProgramRaceError> {
     let fewest = rules.fewest_runs();
     match request.runs {
         Some(runs) if runs < fewest => Err(ProgramRaceError::TooFewRuns {
@@ -74,7 +67,7 @@ pub(super) fn check_budget(
     }
 }
 
-pub(super) fn fewest_runs(candidates: usize, confidence: f64) -> usize {
+pub fn fewest_runs(candidates: usize, confidence: f64) -> usize {
     RaceRules { candidates, budget: Budget::Runs(0), confidence, seed: 1 }.fewest_runs()
 }
 

@@ -23,16 +23,16 @@ const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 const PAUSE: Duration = Duration::from_millis(5);
 
-pub(super) struct FinishedRun {
-    pub(super) elapsed: Duration,
+pub struct FinishedRun {
+    pub elapsed: Duration,
     /// The CPU time of the process and its reaped descendants.
-    pub(super) cpu_time: Duration,
-    pub(super) ending: Ending,
-    pub(super) left: Option<(i32, String)>,
+    pub cpu_time: Duration,
+    pub ending: Ending,
+    pub left: Option<(i32, String)>,
 }
 
 /// It leads its own session, so Ctrl-C reaches it only through this process.
-pub(super) struct RunProcess {
+pub struct RunProcess {
     pid: Pid,
     handle: OwnedFd,
     begun: Instant,
@@ -42,11 +42,7 @@ pub(super) struct RunProcess {
 }
 
 impl RunProcess {
-    pub(super) fn new(
-        contestant: &Contestant,
-        raised: bool,
-        printed: &Printed,
-    ) -> io::Result<Self> {
+    pub fn new(contestant: &Contestant, raised: bool, printed: &Printed) -> io::Result<Self> {
         // Leftover processes become children of this process, and are found.
         set_child_subreaper(Some(rustix::process::getpid()))?;
         // A guard or earlier helper does not belong to the run.
@@ -83,7 +79,7 @@ impl RunProcess {
     ///
     /// # Errors
     /// The leftover processes cannot be listed.
-    pub(super) fn wait(self, stop: &dyn Fn() -> bool) -> io::Result<Option<FinishedRun>> {
+    pub fn wait(self, stop: &dyn Fn() -> bool) -> io::Result<Option<FinishedRun>> {
         while !self.is_over() {
             if stop() {
                 self.end();

@@ -8,7 +8,7 @@ use seatmap_os::holder::Holder;
 use std::cell::{Cell, RefCell};
 use std::io;
 
-pub(super) struct Needed {
+pub struct Needed {
     cpus: CpuSet,
     /// Whether they belong to a cell, outside of which this process is.
     is_cell: bool,
@@ -20,7 +20,7 @@ pub(super) struct Needed {
 
 impl Needed {
     /// The CPUs needed by a command: by default all that this process may use.
-    pub(super) fn by(contestant: &Contestant) -> io::Result<Self> {
+    pub fn by(contestant: &Contestant) -> io::Result<Self> {
         let (cpus, is_cell) = match (&contestant.cell, &contestant.cpus) {
             (Some(cell), _) => (cell.clone(), true),
             (None, Some(cpus)) => (cpus.clone(), false),
@@ -30,12 +30,12 @@ impl Needed {
         Ok(Needed { cpus, is_cell, was_short, failed: Cell::default(), read: Cpus::read })
     }
 
-    pub(super) fn cpus(&self) -> &CpuSet {
+    pub fn cpus(&self) -> &CpuSet {
         &self.cpus
     }
 
     /// Whether a CPU is missing or was at an earlier check. A failed check counts as missing.
-    pub(super) fn are_short(&self) -> bool {
+    pub fn are_short(&self) -> bool {
         let mut was_short = self.was_short.borrow_mut();
         if was_short.is_none() {
             let missing = self.missing();
@@ -44,7 +44,7 @@ impl Needed {
         was_short.is_some()
     }
 
-    pub(super) fn error(&self, contestant: &Contestant) -> TrialError {
+    pub fn error(&self, contestant: &Contestant) -> TrialError {
         let command = contestant.line();
         let missing = self.missing();
         if let Some(source) = self.failed.take() {

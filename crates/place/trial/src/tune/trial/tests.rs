@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard};
 /// Leftover processes become children of this process, so runs take turns.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-pub(crate) fn one_at_a_time() -> MutexGuard<'static, ()> {
+pub fn one_at_a_time() -> MutexGuard<'static, ()> {
     ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
