@@ -2,15 +2,21 @@
 
 use super::result::{RateDifference, TrialResult, TriedSeats};
 use super::{CONFIDENCE, DEFAULTS};
+use seatmap_data::statistics::quantile;
 use seatmap_os::Tid;
 use seatmap_trial::live::SeatCandidate;
 
 /// The confidence of the repetition, a single claim.
 const REPEATED_CONFIDENCE: f64 = 0.95;
 
-/// The largest difference between periods in the CPU shares of other programs or a hypervisor; a
-/// round with more is void.
+/// A round is void if other programs or a hypervisor took this share of the CPUs' time more than in
+/// a quiet period with the same seats.
 const MOST_OTHERS_DIFFER: f64 = 0.15;
+
+/// The quiet period is the lower quartile, as in `seatmap bench`. Kernels without
+/// `/proc/schedstat` leave some time of halting virtual CPUs uncounted, so the shares differ
+/// between seats without any neighbour.
+const QUIET_SHARE: f64 = 0.25;
 
 /// Half of a ratio's interval of 95 %, in standard deviations of its logarithm.
 const DEVIATIONS: f64 = 1.96;
@@ -33,6 +39,12 @@ pub struct OtherUse {
     pub neighbours: f64,
     /// The share that a hypervisor gave to other guests.
     pub host: f64,
+}
+
+impl OtherUse {
+    fn shares(self) -> [f64; 2] {
+        [self.neighbours, self.host]
+    }
 }
 
 /// Compares the candidates with the defaults of each round.
@@ -89,11 +101,26 @@ pub fn has_work(rounds: &[Round]) -> bool {
 
 /// The complete rounds without disturbance.
 fn whole(rounds: &[Round]) -> Vec<Vec<Period>> {
-    rounds
-        .iter()
-        .filter_map(|periods| periods.iter().copied().collect())
-        .filter(|periods: &Vec<Period>| is_quiet(periods))
-        .collect()
+    let mut whole: Vec<Vec<Period>> =
+        rounds.iter().filter_map(|periods| periods.iter().copied().collect()).collect();
+    let arms = whole.first().map_or(0, Vec::len);
+    let quiet: Vec<[f64; 2]> = (0..arms).map(|arm| quiet_shares(&whole, arm)).collect();
+    whole.retain(|periods| {
+        periods.iter().zip(&quiet).all(|(period, quiet)| is_quiet(period, quiet))
+    });
+    whole
+}
+
+fn quiet_shares(rounds: &[Vec<Period>], arm: usize) -> [f64; 2] {
+    std::array::from_fn(|kind| {
+        let shares = rounds.iter().map(|periods| periods[arm].others.shares()[kind]);
+        quantile(shares, QUIET_SHARE).unwrap_or(0.0)
+    })
+}
+
+fn is_quiet(period: &Period, quiet: &[f64; 2]) -> bool {
+    let shares = period.others.shares();
+    shares.iter().zip(quiet).all(|(share, quiet)| *share <= quiet + MOST_OTHERS_DIFFER)
 }
 
 /// The rate of an arm compared with the mean of the defaults.
@@ -160,17 +187,6 @@ fn log_rate(periods: &[Period], arm: usize) -> f64 {
     periods[arm].rate.ln()
 }
 
-fn is_quiet(periods: &[Period]) -> bool {
-    range(periods, |others| others.neighbours) <= MOST_OTHERS_DIFFER
-        && range(periods, |others| others.host) <= MOST_OTHERS_DIFFER
-}
-
-fn range(periods: &[Period], share: fn(&OtherUse) -> f64) -> f64 {
-    let most = periods.iter().map(|period| share(&period.others)).fold(0.0, f64::max);
-    let least = periods.iter().map(|period| share(&period.others)).fold(1.0, f64::min);
-    most - least
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -234,6 +250,18 @@ mod tests {
         let most = with_ratio(1.1, 20, 12, 1);
         assert!(most.is_void() && most.counted == 8, "{most:?}");
         assert!(with_ratio(1.1, 5, 0, 1).is_void(), "too few for an interval");
+    }
+
+    #[test]
+    fn shares_that_belong_to_the_seats_void_no_round() {
+        let mut rounds = played(&[1.0, 1.0, 1.5], 12, 3, 1);
+        for round in &mut rounds {
+            for period in &mut round[..DEFAULTS] {
+                period.as_mut().unwrap().others.neighbours += 0.2;
+            }
+        }
+        let found = judged(&rounds);
+        assert_eq!((found.counted, found.is_void()), (9, false), "{found:?}");
     }
 
     #[test]
