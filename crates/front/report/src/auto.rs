@@ -17,9 +17,9 @@ use seatmap_trial::live::{AutoRemark, LiveOutcome, NoSeats, SeatCandidate, WorkM
 use seatmap_trial::tune::verdict::percent;
 
 /// The tried seats and their results.
-pub fn page(outcome: &LiveOutcome, metric: &WorkMetric) -> Page {
-    let section = PageSection::new("Seats").with(table(&outcome.attempts, metric));
-    Page::of(section.with(sentences(outcome, metric)))
+pub fn page(outcome: &LiveOutcome) -> Page {
+    let section = PageSection::new("Seats").with(table(&outcome.attempts, &outcome.metric));
+    Page::of(section.with(sentences(outcome)))
 }
 
 /// A limit of the seats, as a line while the program runs.
@@ -130,6 +130,7 @@ fn starved(held: &SeatStatus) -> Option<String> {
 fn table(attempts: &[Attempt], metric: &WorkMetric) -> Table {
     let unit = match metric {
         WorkMetric::Command(_) => "total".to_owned(),
+        WorkMetric::SwitchesAndUserTime => WorkMetric::Switches.to_string(),
         metric => metric.to_string(),
     };
     let free = format!("{unit}/s free");
@@ -171,7 +172,7 @@ fn judged(attempt: &Attempt, metric: &WorkMetric) -> String {
     })
 }
 
-fn sentences(outcome: &LiveOutcome, metric: &WorkMetric) -> Vec<String> {
+fn sentences(outcome: &LiveOutcome) -> Vec<String> {
     let kept = match &outcome.kept {
         Some(kept) => on_seats(kept, outcome),
         None if outcome.attempts.is_empty() => nothing_judged(outcome),
@@ -186,6 +187,7 @@ fn sentences(outcome: &LiveOutcome, metric: &WorkMetric) -> Vec<String> {
     };
     let halted = outcome.halted.iter().map(|process| halted(process) + ".");
     // A caution about the metric is useful only with a figure.
+    let metric = &outcome.metric;
     let has_figures = outcome.attempts.iter().any(|attempt| attempt.gain.is_some());
     let judged =
         has_figures.then(|| format!("Judged by {}: {}.", metric_word(metric), metric.caution()));
@@ -283,6 +285,8 @@ fn metric_word(metric: &WorkMetric) -> &'static str {
         WorkMetric::Instructions => "instructions a second",
         WorkMetric::Wakeups => "wakeups a second",
         WorkMetric::Switches => "waits a second",
+        WorkMetric::SwitchesAndUserTime => "waits a second, or user time if that grew less",
+        WorkMetric::Bytes => "bytes a second by read and write",
         WorkMetric::Command(_) => "the total of --metric",
     }
 }
@@ -337,6 +341,7 @@ mod tests {
             attempts,
             kept,
             sweeps,
+            metric: WorkMetric::Wakeups,
             messages_per_s: Some(1e5),
             no_seats: None,
             seconds: 20.0,
@@ -350,7 +355,7 @@ mod tests {
             held,
             left_changed: LeftChanged::default(),
         };
-        insta::assert_snapshot!(page(&outcome, &WorkMetric::Wakeups).text(None));
+        insta::assert_snapshot!(page(&outcome).text(None));
     }
 
     fn starved() -> Starved {
@@ -363,7 +368,7 @@ mod tests {
         let told = |on_seats, end| {
             let held = SeatStatus { on_seats, ..SeatStatus::default() };
             let outcome = LiveOutcome { kept: kept.clone(), held, end, ..LiveOutcome::default() };
-            page(&outcome, &WorkMetric::Wakeups).text(None)
+            page(&outcome).text(None)
         };
         insta::assert_snapshot!(told(2, None), @"'nearest' is kept: 2 threads have seats at the last check.");
         insta::assert_snapshot!(told(1, None), @"'nearest' is kept: 1 of 2 threads has a seat at the last check.");
@@ -420,23 +425,19 @@ mod tests {
     fn missing_trials_are_explained() {
         let metric_problem =
             Some("'command:cat' was still running after 10 s and was stopped".to_owned());
-        let late =
-            page(&LiveOutcome { metric_problem, ..LiveOutcome::default() }, &WorkMetric::Switches)
-                .text(None);
+        let late = page(&LiveOutcome { metric_problem, ..LiveOutcome::default() }).text(None);
         assert!(
             late.contains("The metric 'command:cat' was still running after 10 s and was stopped."),
             "{late}"
         );
-        let void =
-            page(&LiveOutcome { disturbed: 2, ..LiveOutcome::default() }, &WorkMetric::Switches)
-                .text(None);
+        let void = page(&LiveOutcome { disturbed: 2, ..LiveOutcome::default() }).text(None);
         assert!(
             void.contains("2 periods were discarded: other programs used more CPU time"),
             "{void}"
         );
         let again = |disturbed, torn, repeated| {
             let outcome = LiveOutcome { disturbed, torn, repeated, ..LiveOutcome::default() };
-            page(&outcome, &WorkMetric::Switches).text(None)
+            page(&outcome).text(None)
         };
         let one = again(0, 1, 1);
         let words = "1 period was discarded: CPUs were removed or added.\nIt was repeated";
@@ -452,9 +453,7 @@ mod tests {
             seconds: 1.04,
             ..LiveOutcome::default()
         };
-        let words = |outcome: LiveOutcome| {
-            page(&outcome, &WorkMetric::Wakeups).text(None).trim_end().to_owned()
-        };
+        let words = |outcome: LiveOutcome| page(&outcome).text(None).trim_end().to_owned();
         let program = Some(ObservationEnd::Program);
         let sentence =
             "The program ended after 1.0 s, before it was fully observed; nothing was changed.";

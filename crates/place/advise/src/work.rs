@@ -14,14 +14,9 @@
 use crate::AdviseError;
 use seatmap_observe::{Method, ObservationSession, ObserveError, Subject, TracingMechanism};
 use seatmap_os::Tid;
-use seatmap_os::{boot, task, waiting};
 use seatmap_trial::live::WorkMetric;
-use seatmap_trial::live::meter::MetricReader;
-use std::collections::{BTreeSet, HashMap};
+use seatmap_trial::live::meter::{LEAST_BYTES_PER_S, MetricReader, passed_bytes};
 use std::time::Duration;
-
-/// About 100 lines of a log; fewer bytes say nothing about the work.
-const LEAST_BYTES_PER_S: f64 = 10_000.0;
 
 /// Shows whether the program passes bytes.
 const FIRST_LOOK: Duration = Duration::from_millis(300);
@@ -48,7 +43,6 @@ pub struct WorkMeter {
     measure: Measure,
     reader: Option<MetricReader>,
     begun: Total,
-    user_ticks: HashMap<Tid, u64>,
     /// At the start of the trial.
     first: Total,
 }
@@ -85,7 +79,7 @@ impl WorkMeter {
         stop: &dyn Fn() -> bool,
     ) -> Result<Self, AdviseError> {
         let measure = if metric.is_some() { Measure::Metric } else { Measure::Bytes };
-        let reader = metric.map(reader_of).transpose()?;
+        let reader = metric.map(|metric| reader_of(Some(metric))).transpose()?;
         let subject = Subject::Survivors(pids.to_vec());
         // Even without bytes, new threads must be observed.
         let mut session = match ObservationSession::begin(
@@ -108,14 +102,13 @@ impl WorkMeter {
             measure,
             reader,
             begun: Total::default(),
-            user_ticks: HashMap::new(),
             first: Total::default(),
         };
         meter.first = meter.total();
         let has_bytes = meter.first.bytes / FIRST_LOOK.as_secs_f64() >= LEAST_BYTES_PER_S;
         if measure == Measure::Bytes && !has_bytes {
             meter.measure = Measure::Switches;
-            meter.reader = Some(reader_of(WorkMetric::Switches)?);
+            meter.reader = Some(reader_of(None)?);
             meter.session.pause(true)?;
         }
         Ok(meter)
@@ -130,9 +123,8 @@ impl WorkMeter {
     pub fn unit(&self) -> String {
         let metric = self.reader.as_ref().map(|reader| reader.metric().to_string());
         match self.measure {
-            Measure::Metric => metric.unwrap_or_default(),
+            Measure::Metric | Measure::Switches => metric.unwrap_or_default(),
             Measure::Bytes | Measure::PassedBytes => "bytes".to_owned(),
-            Measure::Switches => "switches and user time".to_owned(),
         }
     }
 
@@ -166,9 +158,6 @@ impl WorkMeter {
         if let Some(reader) = &mut self.reader {
             reader.begin(messages, &threads, stop);
         }
-        if self.measure == Measure::Switches {
-            self.user_ticks = user_ticks(&threads);
-        }
         self.begun = self.total();
     }
 
@@ -193,26 +182,13 @@ impl WorkMeter {
             Measure::PassedBytes => Some((now.passed_bytes - self.begun.passed_bytes) / seconds)
                 .filter(|rate| *rate >= least),
         };
-        PeriodWork { rate, cpus, user_s: self.user_s(&threads) }
-    }
-
-    /// The user time of the period, by threads that lived at both ends.
-    fn user_s(&self, threads: &[(Tid, Tid)]) -> Option<f64> {
-        if self.measure != Measure::Switches {
-            return None;
-        }
-        let ticks: u64 = user_ticks(threads)
-            .iter()
-            .filter_map(|(tid, now)| Some(now.saturating_sub(*self.user_ticks.get(tid)?)))
-            .sum();
-        Some(ticks as f64 / boot::ticks_per_s() as f64)
+        PeriodWork { rate, cpus, user_s: self.reader.as_ref().and_then(MetricReader::user_s) }
     }
 
     fn total(&mut self) -> Total {
         let seen = self.session.seen();
         let edges = seen.windows.iter().flat_map(|window| &window.edges);
-        let pids: BTreeSet<Tid> = seen.tasks.iter().map(|task| task.pid).collect();
-        let passed_bytes: u64 = pids.into_iter().filter_map(waiting::passed_bytes).sum();
+        let passed_bytes: u64 = passed_bytes(seen.tasks.iter().map(|task| task.pid)).values().sum();
         Total {
             bytes: edges.map(|edge| edge.bytes).sum(),
             passed_bytes: passed_bytes as f64,
@@ -222,11 +198,6 @@ impl WorkMeter {
     }
 }
 
-fn reader_of(metric: WorkMetric) -> Result<MetricReader, AdviseError> {
-    MetricReader::new(Some(metric), false).map_err(AdviseError::Metric)
-}
-
-fn user_ticks(threads: &[(Tid, Tid)]) -> HashMap<Tid, u64> {
-    let ticks = threads.iter().filter_map(|(pid, tid)| Some((*tid, task::user_ticks(*pid, *tid)?)));
-    ticks.collect()
+fn reader_of(metric: Option<WorkMetric>) -> Result<MetricReader, AdviseError> {
+    MetricReader::new(metric, false).map_err(AdviseError::Metric)
 }

@@ -60,8 +60,6 @@ pub struct AutoRequest {
 pub struct AutoRun {
     /// The tried and kept seats.
     pub outcome: LiveOutcome,
-    /// The metric of its work.
-    pub metric: WorkMetric,
     /// How the command ended; success for a program that already ran.
     pub ending: Ending,
     /// Why seating ended early, if it did.
@@ -133,7 +131,6 @@ impl AutoRequest {
         // The counter counts the next executed program.
         let is_command = matches!(self.subject, Subject::Command(_));
         let meter = MetricReader::new(self.metric.take(), is_command).map_err(AutoError::Metric)?;
-        let metric = meter.metric().clone();
         let session = ObservationSession::begin(
             Some(Method::Wakeups),
             TracingMechanism::Best,
@@ -154,7 +151,7 @@ impl AutoRequest {
         };
         let mut log = self.log.take();
         if let Some(log) = &mut log {
-            log.begin(&self.header(&metric, session.mechanism()));
+            log.begin(&self.header(meter.metric(), session.mechanism()));
         }
         let (outcome, done, session) =
             Conductor::new(setting, session, meter, guardian, &mut |line| {
@@ -165,7 +162,7 @@ impl AutoRequest {
         let is_to_end = outcome.end == Some(ObservationEnd::Stopped);
         let status = child.map(|child| command::attend(child, is_to_end, stop)).transpose()?;
         let ending = status.map_or(Ending::Exited(0), Ending::of);
-        Ok(AutoRun { outcome, metric, ending, failure: done.err() })
+        Ok(AutoRun { outcome, ending, failure: done.err() })
     }
 
     fn header(&self, metric: &WorkMetric, means: String) -> LogHeader {

@@ -6,7 +6,7 @@ use crate::live::event::{CandidateVerdict, Decision, ProgramEvent, RateGain, on_
 use crate::live::foreign::{ForeignTime, ForeignWatch};
 use crate::live::log::{LogContent, LogLine};
 use crate::live::masks::{LeftChanged, Masks, SeatStatus, Sweep};
-use crate::live::meter::MetricReader;
+use crate::live::meter::{MetricReader, WorkMetric, growth, passed_bytes};
 use crate::live::running::AutoRemark;
 use seatmap_data::invariant;
 use seatmap_data::machine::{Profile, Topology};
@@ -19,7 +19,7 @@ use seatmap_os::{CpuSet, Root, Tid};
 use seatmap_place::PlaceError;
 use std::collections::BTreeSet;
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The unread start of a period, while caches fill.
 const SETTLING: f64 = 0.2;
@@ -97,6 +97,8 @@ pub struct Attempt {
 /// The result of seating a program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LiveOutcome {
+    /// The count that judged the seats.
+    pub metric: WorkMetric,
     /// Every judged candidate, in order of time.
     pub attempts: Vec<Attempt>,
     /// Every sweep that changed masks.
@@ -192,6 +194,7 @@ impl<'a> Conductor<'a> {
             self.outcome.kept = None;
         }
         self.outcome.own = self.masks.own();
+        self.outcome.metric = self.meter.metric().clone();
         self.outcome.end = done.as_ref().ok().copied();
         (self.outcome, done.map(drop), self.session)
     }
@@ -268,9 +271,12 @@ impl<'a> Conductor<'a> {
         self.give(None)?;
         self.session.pause(false)?;
         self.session.forget();
+        let begun = (passed_bytes(self.processes().into_iter()), Instant::now());
         if let Some(end) = self.pass(self.setting.observe)? {
             return Ok(Err(end));
         }
+        let bytes = growth(&passed_bytes(self.processes().into_iter()), &begun.0);
+        self.meter.settle(bytes / begun.1.elapsed().as_secs_f64().max(1e-9));
         self.session.pause(true)?;
         self.masks.forget_dead();
         let seen = self.session.seen();
@@ -332,8 +338,9 @@ impl<'a> Conductor<'a> {
                 Ok(Period::Void) => None,
                 Err(end) => return Ok(Err(end)),
             };
-            let rate = count.map(|count| on_file(count / self.meter.seconds()));
-            return Ok(Ok(ProgramEvent::Read { rate }));
+            let per_s = |amount: f64| on_file(amount / self.meter.seconds());
+            let user = count.and_then(|_| self.meter.user_s()).map(per_s);
+            return Ok(Ok(ProgramEvent::Read { rate: count.map(per_s), user }));
         }
     }
 

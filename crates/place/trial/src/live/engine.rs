@@ -20,6 +20,13 @@ const GROUP: [bool; 4] = [false, true, true, false];
 /// this share: bad seats are most of a trial's cost.
 const EARLY: [(usize, f64); 2] = [(2, 0.7), (4, 0.9)];
 
+/// The least gain of switches and of user time: in `bench/advise/shared`, smaller ones of both were
+/// not always a gain of work.
+const LEAST_GAIN_OF_SWITCHES: f64 = 0.3;
+
+/// The least user time that differs from none, in seconds of CPU per second: one tick.
+const LEAST_USER: f64 = 0.01;
+
 /// The longest pause between attempts, or between checks of kept seats.
 const LONGEST_S: f64 = 1024.0;
 
@@ -63,7 +70,14 @@ impl Default for DecisionRules {
 struct Trial {
     candidate: usize,
     is_recheck: bool,
-    readings: Vec<Option<f64>>,
+    readings: Vec<Option<Reading>>,
+}
+
+/// The rates of a period.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Reading {
+    rate: f64,
+    user: Option<f64>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -112,7 +126,9 @@ impl LiveEngine {
             (State::Observing, ProgramEvent::Observed { candidates, .. }) => {
                 self.observed(candidates.len())
             }
-            (State::Trying(trial), ProgramEvent::Read { rate }) => self.read(trial, *rate),
+            (State::Trying(trial), ProgramEvent::Read { rate, user }) => {
+                self.read(trial, rate.map(|rate| Reading { rate, user: *user }))
+            }
             (State::Resting { kept, rested_s }, ProgramEvent::Watched { distance }) => {
                 self.watched(kept, rested_s, *distance)
             }
@@ -159,8 +175,8 @@ impl LiveEngine {
         said
     }
 
-    fn read(&mut self, mut trial: Trial, rate: Option<f64>) -> Vec<Decision> {
-        trial.readings.push(rate);
+    fn read(&mut self, mut trial: Trial, reading: Option<Reading>) -> Vec<Decision> {
+        trial.readings.push(reading);
         let Some((verdict, gain)) = self.judged(&trial) else {
             let is_seated = GROUP[trial.readings.len() % GROUP.len()];
             let candidate = is_seated.then_some(trial.candidate);
@@ -183,26 +199,26 @@ impl LiveEngine {
             return (!trial.is_recheck && is_dire(&pairs))
                 .then_some((CandidateVerdict::LeftEarly, None));
         }
-        let logs: Vec<f64> = pairs.iter().map(|(free, seated)| (seated / free).ln()).collect();
+        let logs: Vec<f64> = pairs.iter().map(|pair| pair.ratio().ln()).collect();
         // A recheck is one claim, whatever the number of candidates.
         let tried = if trial.is_recheck { 1 } else { self.candidates.max(1) };
         let confidence = 1.0 - (1.0 - self.rules.confidence) / tried as f64;
         let Some(shift) = signed_rank::shift(&logs, confidence) else {
             return Some((CandidateVerdict::Unread, None));
         };
-        let (free, seated): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+        let median = |of: fn(&Pair) -> f64| on_file(median(pairs.iter().map(of)).unwrap_or(0.0));
         let gain = RateGain {
             ratio: on_file(shift.centre.exp()),
             low: on_file(shift.low.exp()),
             high: on_file(shift.high.exp()),
-            free: on_file(median(&free).unwrap_or(0.0)),
-            seated: on_file(median(&seated).unwrap_or(0.0)),
+            free: median(|pair| pair.free.rate),
+            seated: median(|pair| pair.seated.rate),
             pairs: pairs.len(),
         };
+        let has_user_time = pairs.iter().any(|pair| pair.free.user.is_some());
+        let least = if has_user_time { LEAST_GAIN_OF_SWITCHES } else { self.rules.least_gain };
         let verdict = match () {
-            () if gain.low > 1.0 && gain.ratio >= 1.0 + self.rules.least_gain => {
-                CandidateVerdict::Better
-            }
+            () if gain.low > 1.0 && gain.ratio >= 1.0 + least => CandidateVerdict::Better,
             () if gain.high < 1.0 => CandidateVerdict::Worse,
             () => CandidateVerdict::NotShown,
         };
@@ -282,16 +298,30 @@ impl LiveEngine {
     }
 }
 
-fn is_dire(pairs: &[(f64, f64)]) -> bool {
-    let mut ratios: Vec<f64> = pairs.iter().map(|(free, seated)| seated / free).collect();
+/// Consecutive periods, in both of which the program worked.
+struct Pair {
+    free: Reading,
+    seated: Reading,
+}
+
+impl Pair {
+    /// The seats' rate, or user time if that grew less.
+    fn ratio(&self) -> f64 {
+        let rate = self.seated.rate / self.free.rate;
+        let user = self.seated.user.zip(self.free.user);
+        user.map_or(rate, |(seated, free)| rate.min(seated.max(LEAST_USER) / free.max(LEAST_USER)))
+    }
+}
+
+fn is_dire(pairs: &[Pair]) -> bool {
+    let mut ratios: Vec<f64> = pairs.iter().map(Pair::ratio).collect();
     ratios.sort_by(f64::total_cmp);
     // The better of two pairs, or the second best of three or four.
     let Some(&upper) = ratios.get(ratios.len() / 2) else { return false };
     EARLY.into_iter().any(|(least, share)| pairs.len() >= least && upper < share)
 }
 
-/// The rates without and with seats of each pair in which the program worked.
-fn pairs(readings: &[Option<f64>]) -> Vec<(f64, f64)> {
+fn pairs(readings: &[Option<Reading>]) -> Vec<Pair> {
     readings
         .chunks(2)
         .enumerate()
@@ -301,7 +331,7 @@ fn pairs(readings: &[Option<f64>]) -> Vec<(f64, f64)> {
             // In every other pair the period with seats comes first.
             let (free, seated) =
                 if GROUP[2 * at % GROUP.len()] { (second, first) } else { (first, second) };
-            (free > 0.0 && seated > 0.0).then_some((free, seated))
+            (free.rate > 0.0 && seated.rate > 0.0).then_some(Pair { free, seated })
         })
         .collect()
 }

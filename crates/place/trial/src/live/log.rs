@@ -29,7 +29,8 @@ pub struct LogHeader {
     pub machine: String,
     /// The program: its command, or `process 4711`.
     pub program: String,
-    /// The metric: `instructions`, `wakeups`, `switches`, `command:LINE`.
+    /// The metric: `instructions`, `wakeups`, `switches`, `bytes`, `command:LINE`; `switches and user
+    /// time` also if bytes replace them.
     pub metric: String,
     /// How the program was observed.
     pub means: String,
@@ -258,6 +259,7 @@ mod tests {
                 }
                 Decision::Measure { candidate } => ProgramEvent::Read {
                     rate: Some(if candidate.is_some() { gain } else { 1.0 + f64::from(at) / 1e4 }),
+                    user: None,
                 },
                 _ => ProgramEvent::Watched { distance: 0.0 },
             };

@@ -1,11 +1,22 @@
 //! Measures a program's work in a period: the growth of a count between its ends.
+//!
+//! | default | if |
+//! |---|---|
+//! | instructions | the processor counts them, and Seatmap starts the program |
+//! | bytes by `read` and `write` | it passes some |
+//! | voluntary switches, checked against user time | its threads share memory |
+//!
+//! For the same work, threads on one CPU may switch more often, and threads that spin use more user
+//! time. Neither alone shows progress: `bench/advise/shared` compares them with counters of real
+//! work.
 
 use seatmap_data::document::printed_number;
 use seatmap_os::Tid;
 use seatmap_os::counter::{Counter, CounterEvent};
 use seatmap_os::limited::{self, LimitedError};
 use seatmap_os::sched::ThreadStatus;
-use std::collections::HashMap;
+use seatmap_os::{boot, task, waiting};
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -13,8 +24,11 @@ use std::time::{Duration, Instant};
 /// The metric's own command runs twice in each period, while seats cannot change.
 const LIMIT: Duration = Duration::from_secs(10);
 
+/// About 100 lines of a log; fewer bytes say nothing about the work.
+pub const LEAST_BYTES_PER_S: f64 = 10_000.0;
+
 /// The count that measures work.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum WorkMetric {
     /// Instructions of the program, if the processor counts them.
     Instructions,
@@ -22,6 +36,11 @@ pub enum WorkMetric {
     Wakeups,
     /// Voluntary context switches: waits of the program's threads.
     Switches,
+    /// The same, and user time: of both the one that grew less.
+    #[default]
+    SwitchesAndUserTime,
+    /// Bytes that the program's processes pass by `read` and `write` (`/proc/PID/io`).
+    Bytes,
     /// A growing total, printed by a shell command.
     Command(String),
 }
@@ -36,12 +55,13 @@ impl WorkMetric {
             None if text == "instructions" => Ok(WorkMetric::Instructions),
             None if text == "wakeups" => Ok(WorkMetric::Wakeups),
             None if text == "switches" => Ok(WorkMetric::Switches),
+            None if text == "bytes" => Ok(WorkMetric::Bytes),
             Some(("command", line)) if !line.trim().is_empty() => {
                 Ok(WorkMetric::Command(line.to_owned()))
             }
             _ => Err(format!(
-                "unknown metric '{text}'; expected instructions, wakeups, switches or \
-                 'command:SHELL COMMAND'"
+                "unknown metric '{text}'; expected instructions, wakeups, switches, \
+                 bytes or 'command:SHELL COMMAND'"
             )),
         }
     }
@@ -52,10 +72,11 @@ impl WorkMetric {
             WorkMetric::Instructions => {
                 "a spinning program executes many instructions and does little work"
             }
-            WorkMetric::Wakeups | WorkMetric::Switches => {
+            WorkMetric::Wakeups | WorkMetric::Switches | WorkMetric::SwitchesAndUserTime => {
                 "more waits do not always mean more work; --metric 'command:LINE' reads a total of \
                  the work"
             }
+            WorkMetric::Bytes => "bytes by recv and send are not counted",
             WorkMetric::Command(_) => "the total of the command must grow with the work",
         }
     }
@@ -67,6 +88,8 @@ impl fmt::Display for WorkMetric {
             WorkMetric::Instructions => f.write_str("instructions"),
             WorkMetric::Wakeups => f.write_str("wakeups"),
             WorkMetric::Switches => f.write_str("switches"),
+            WorkMetric::SwitchesAndUserTime => f.write_str("switches and user time"),
+            WorkMetric::Bytes => f.write_str("bytes"),
             WorkMetric::Command(line) => write!(f, "command:{line}"),
         }
     }
@@ -77,7 +100,10 @@ impl fmt::Display for WorkMetric {
 pub struct MetricReader {
     metric: WorkMetric,
     counter: Option<Counter>,
-    switches: HashMap<Tid, u64>,
+    begun_by: HashMap<Tid, u64>,
+    begun_ticks: HashMap<Tid, u64>,
+    /// In the latest period.
+    user_s: Option<f64>,
     begun: Option<f64>,
     read_at: Instant,
     /// The time between the readings of the latest period.
@@ -89,7 +115,7 @@ pub struct MetricReader {
 
 impl MetricReader {
     /// A meter for the next command or a running program. By default it counts instructions if
-    /// possible, else voluntary switches; counting wakeups slows them.
+    /// possible, else voluntary switches and user time; counting wakeups slows them.
     ///
     /// # Errors
     /// The metric is unavailable: a sentence.
@@ -107,13 +133,15 @@ impl MetricReader {
             (Some(metric), _) => metric,
             (None, Ok(_)) => WorkMetric::Instructions,
             // Most virtual machines count no instructions.
-            (None, Err(_)) => WorkMetric::Switches,
+            (None, Err(_)) => WorkMetric::SwitchesAndUserTime,
         };
         let counter = counter.ok().filter(|_| metric == WorkMetric::Instructions);
         Ok(MetricReader {
             metric,
             counter,
-            switches: HashMap::new(),
+            begun_by: HashMap::new(),
+            begun_ticks: HashMap::new(),
+            user_s: None,
             begun: None,
             read_at: Instant::now(),
             between: Duration::ZERO,
@@ -125,6 +153,19 @@ impl MetricReader {
     /// The metric.
     pub fn metric(&self) -> &WorkMetric {
         &self.metric
+    }
+
+    /// Replaces switches and user time by bytes, if the program passes so many.
+    pub fn settle(&mut self, bytes_per_s: f64) {
+        if self.metric == WorkMetric::SwitchesAndUserTime && bytes_per_s >= LEAST_BYTES_PER_S {
+            self.metric = WorkMetric::Bytes;
+        }
+    }
+
+    /// The user time of the latest period, in seconds, by threads that lived at both ends; `None`
+    /// if it is not a part of the metric.
+    pub fn user_s(&self) -> Option<f64> {
+        self.user_s
     }
 
     /// Why the metric's own command last gave no number, if ever.
@@ -140,12 +181,9 @@ impl MetricReader {
     /// Starts a period, given the number of wakeups and the living threads. `stop` ends the
     /// metric's own command.
     pub fn begin(&mut self, wakeups: f64, threads: &[(Tid, Tid)], stop: &mut dyn FnMut() -> bool) {
-        self.switches =
-            if self.metric == WorkMetric::Switches { switches(threads) } else { HashMap::new() };
-        self.begun = match self.metric {
-            WorkMetric::Switches => Some(0.0),
-            _ => self.total(wakeups, stop),
-        };
+        self.begun_by = self.counts(threads);
+        self.begun_ticks = user_ticks(threads);
+        self.begun = self.total(wakeups, stop);
         self.read_at = Instant::now();
     }
 
@@ -157,17 +195,13 @@ impl MetricReader {
         stop: &mut dyn FnMut() -> bool,
     ) -> Option<f64> {
         let begun = self.begun.take()?;
-        let now = match self.metric {
-            // Only threads of both ends count.
-            WorkMetric::Switches => switches(threads)
-                .iter()
-                .filter_map(|(tid, now)| Some(now.saturating_sub(*self.switches.get(tid)?) as f64))
-                .sum(),
-            _ => self.total(wakeups, stop)?,
-        };
+        let now = self.total(wakeups, stop)?;
+        let grown = growth(&self.counts(threads), &self.begun_by);
         self.between = self.read_at.elapsed();
+        let user_s = growth(&user_ticks(threads), &self.begun_ticks) / boot::ticks_per_s() as f64;
+        self.user_s = Some(user_s).filter(|_| self.metric == WorkMetric::SwitchesAndUserTime);
         // The command may print a counter that was reset.
-        Some(now - begun).filter(|count| *count >= 0.0)
+        Some(now - begun + grown).filter(|count| *count >= 0.0)
     }
 
     /// The time of the latest count, in seconds.
@@ -176,13 +210,22 @@ impl MetricReader {
         self.between.as_secs_f64().max(1e-9)
     }
 
+    fn counts(&self, threads: &[(Tid, Tid)]) -> HashMap<Tid, u64> {
+        match self.metric {
+            WorkMetric::Switches | WorkMetric::SwitchesAndUserTime => switches(threads),
+            WorkMetric::Bytes => passed_bytes(threads.iter().map(|(pid, _)| *pid)),
+            _ => HashMap::new(),
+        }
+    }
+
     fn total(&mut self, wakeups: f64, stop: &mut dyn FnMut() -> bool) -> Option<f64> {
         match &self.metric {
             WorkMetric::Instructions => {
                 self.counter.as_mut()?.read().ok().map(|count| count as f64)
             }
             WorkMetric::Wakeups => Some(wakeups),
-            WorkMetric::Switches => None,
+            // Counted for each thread or process.
+            WorkMetric::Switches | WorkMetric::SwitchesAndUserTime | WorkMetric::Bytes => Some(0.0),
             WorkMetric::Command(line) => match printed(line, self.limit, stop) {
                 Ok(Printed::Number(number)) => Some(number),
                 Ok(Printed::Stopped) => None,
@@ -213,6 +256,23 @@ fn switches(threads: &[(Tid, Tid)]) -> HashMap<Tid, u64> {
             Some((*tid, ThreadStatus::parse(&status).voluntary_switches))
         })
         .collect()
+}
+
+fn user_ticks(threads: &[(Tid, Tid)]) -> HashMap<Tid, u64> {
+    let ticks = threads.iter().filter_map(|(pid, tid)| Some((*tid, task::user_ticks(*pid, *tid)?)));
+    ticks.collect()
+}
+
+/// The bytes that each process passed so far.
+pub fn passed_bytes(pids: impl Iterator<Item = Tid>) -> HashMap<Tid, u64> {
+    let pids: BTreeSet<Tid> = pids.collect();
+    pids.into_iter().filter_map(|pid| Some((pid, waiting::passed_bytes(pid)?))).collect()
+}
+
+/// The growth of threads or processes of both ends.
+pub fn growth(now: &HashMap<Tid, u64>, begun: &HashMap<Tid, u64>) -> f64 {
+    let grown = now.iter().filter_map(|(tid, now)| Some(now.saturating_sub(*begun.get(tid)?)));
+    grown.sum::<u64>() as f64
 }
 
 enum Printed {
@@ -336,7 +396,7 @@ mod tests {
         assert!(
             MetricReader::new(Some(WorkMetric::Instructions), false).unwrap_err().contains("PID")
         );
-        assert_eq!(*MetricReader::new(None, false).unwrap().metric(), WorkMetric::Switches);
+        assert_eq!(*MetricReader::new(None, false).unwrap().metric(), WorkMetric::default());
         let mut wakeups = MetricReader::new(Some(WorkMetric::Wakeups), false).unwrap();
         wakeups.begin(10.0, &[], &mut || false);
         assert_eq!(wakeups.end(35.0, &[], &mut || false), Some(25.0));

@@ -39,7 +39,7 @@ pub fn run(typed: &RunArgs) -> Result<(), CliError> {
         // --quiet omits only the report.
         auto::losses(&run.outcome).iter().for_each(|loss| output::tell(loss));
     } else {
-        output::tell_page(&auto::page(&run.outcome, &run.metric));
+        output::tell_page(&auto::page(&run.outcome));
     }
     match (run.ending, run.failure) {
         // A failed program keeps its own exit code.

@@ -47,7 +47,8 @@ impl World {
                     (ProgramEvent::Observed { messages_per_s: 1.0, candidates }, 2.0)
                 }
                 Decision::Measure { candidate } => {
-                    (ProgramEvent::Read { rate: Some(self.rate(candidate, played.seconds)) }, 0.5)
+                    let rate = Some(self.rate(candidate, played.seconds));
+                    (ProgramEvent::Read { rate, user: None }, 0.5)
                 }
                 Decision::Rest { seconds } => {
                     let distance = if played.seconds > self.changes_s { 1.0 } else { 0.0 };
@@ -138,8 +139,9 @@ fn clearly_worse_candidate_is_abandoned_early() {
             candidates: vec![SeatCandidate::default()],
         });
         let rates = [1.0, share, share, 1.0].into_iter().cycle();
-        let answers =
-            rates.take(20).map(|rate| engine.take(&ProgramEvent::Read { rate: Some(rate) }));
+        let answers = rates
+            .take(20)
+            .map(|rate| engine.take(&ProgramEvent::Read { rate: Some(rate), user: None }));
         let left =
             Decision::Tried { candidate: 0, verdict: CandidateVerdict::LeftEarly, gain: None };
         let said = answers.enumerate().find(|(_, said)| said[0] == left)?;
@@ -147,6 +149,28 @@ fn clearly_worse_candidate_is_abandoned_early() {
         Some(said.0 + 1)
     };
     assert_eq!([0.5, 0.8, 0.95].map(left_after), [Some(4), Some(8), None]);
+}
+
+/// Programs of `bench/advise/shared` with their switches and user time on one CPU.
+#[test]
+fn switches_without_user_time_keep_no_seats() {
+    let verdict = |switches: f64, user: f64| {
+        let mut engine = LiveEngine::new(DecisionRules::default());
+        let candidates = vec![SeatCandidate::default()];
+        engine.take(&ProgramEvent::Observed { messages_per_s: 1.0, candidates });
+        let said = GROUP.iter().cycle().find_map(|is_seated| {
+            let of = |ratio: f64| Some(if *is_seated { ratio } else { 1.0 });
+            let event = ProgramEvent::Read { rate: of(switches), user: of(user) };
+            match engine.take(&event).remove(0) {
+                Decision::Tried { verdict, .. } => Some(verdict),
+                _ => None,
+            }
+        });
+        said.unwrap()
+    };
+    assert_eq!(verdict(1.9, 1.7), CandidateVerdict::Better);
+    assert_eq!(verdict(54.0, 0.95), CandidateVerdict::Worse);
+    assert_eq!(verdict(1.22, 1.25), CandidateVerdict::NotShown);
 }
 
 #[test]
@@ -157,7 +181,9 @@ fn candidate_without_readings_is_unread() {
         candidates: vec![SeatCandidate::default()],
     });
     let said = (0..20)
-        .map(|at| engine.take(&ProgramEvent::Read { rate: (at % 3 == 0).then_some(0.0) }))
+        .map(|at| {
+            engine.take(&ProgramEvent::Read { rate: (at % 3 == 0).then_some(0.0), user: None })
+        })
         .last()
         .unwrap();
     assert_eq!(
