@@ -32,7 +32,7 @@ typedef struct spe_stop_info {
         int spe_runtime_fatal;
         int spe_callback_error;
         int spe_isolation_error;
-        int __reserved_words[2];
+        unsigned long long __reserved_u64;
     } result;
     int spu_status;
 } spe_stop_info_t;

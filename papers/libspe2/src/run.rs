@@ -148,7 +148,10 @@ fn error(status: i32) -> StopReport {
 }
 
 fn report(stop_reason: u32, value: i32, spu_status: i32, result: Result<i32, Errno>) -> StopReport {
-    StopReport { info: StopInfo { stop_reason, result: [value, 0], spu_status }, result }
+    StopReport {
+        info: StopInfo { stop_reason, result: [value, 0], spu_status, ..StopInfo::default() },
+        result,
+    }
 }
 
 fn status(code: u32) -> i32 {
@@ -201,5 +204,5 @@ fn quiet(ended: &RunStop) -> StopInfo {
 }
 
 fn structure(stop_reason: u32, value: c_int, spu_status: c_int) -> StopInfo {
-    StopInfo { stop_reason, result: [value, 0], spu_status }
+    StopInfo { stop_reason, result: [value, 0], spu_status, ..StopInfo::default() }
 }

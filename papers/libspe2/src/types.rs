@@ -20,10 +20,14 @@ pub struct ProgramHandle {
 pub struct StopInfo {
     /// One of the stop reasons.
     pub stop_reason: u32,
+    /// C's padding before a number of eight bytes; 0, so that equal structures have equal bytes.
+    pub padding: u32,
     /// The reason's number, in the low half of a union of eight bytes.
     pub result: [i32; 2],
     /// The SPU's status register.
     pub spu_status: i32,
+    /// C's padding; 0.
+    pub end_padding: u32,
 }
 
 /// The caller's value of an event (`spe_event_data_t`): a union of a pointer and two numbers.

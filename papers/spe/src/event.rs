@@ -122,10 +122,23 @@ impl EventHandler {
             .collect()
     }
 
+    /// Reported registrations go behind the others, as in epoll(7), with which libspe2 waits.
     fn happened(&self, most: usize) -> Vec<Happened> {
-        let watched = self.living();
-        let ready = watched.iter().filter(|one| one.context.happened() & one.event != 0).take(most);
-        ready.map(|one| Happened { event: one.event, tag: one.tag }).collect()
+        let mut watched = self.living();
+        let mut room = most;
+        let mut reported: Vec<Watched> = Vec::new();
+        watched.retain(|one| {
+            let is_reported = room > 0 && one.context.happened() & one.event != 0;
+            if is_reported {
+                room -= 1;
+                reported.push(one.clone());
+            }
+            !is_reported
+        });
+        let happened = reported.iter().map(|one| Happened { event: one.event, tag: one.tag });
+        let happened = happened.collect();
+        watched.extend(reported);
+        happened
     }
 }
 
@@ -162,6 +175,19 @@ mod tests {
         assert_eq!(handler.wait(8, None), [Happened { event: OUT_INTR_MBOX, tag }]);
         handler.deregister(&context, ALL);
         assert!(handler.wait(8, Some(Duration::ZERO)).is_empty());
+    }
+
+    #[test]
+    fn contexts_with_events_are_reported_in_turn() {
+        let handler = EventHandler::default();
+        let contexts = [1, 2].map(|data| {
+            let context = SpeContext::new(ContextOptions::default()).unwrap();
+            handler.register(&context, IN_MBOX, EventTag { address: 0, data });
+            context
+        });
+        let turns = [(); 4].map(|()| handler.wait(1, None)[0].tag.data);
+        assert_eq!(turns, [1, 2, 1, 2]);
+        drop(contexts);
     }
 
     #[test]

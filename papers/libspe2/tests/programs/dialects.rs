@@ -46,6 +46,19 @@ fn program_reads_time_base_frequency() {
     }
 }
 
+#[test]
+fn libraries_link_functions_that_programs_declare() {
+    let Some(tool) = Tool::new() else { return };
+    let text = "extern void *malloc_align(unsigned long, unsigned int); extern void free_align(void *);\n\
+        int main(void) { char *at = malloc_align(100, 7);\n\
+        int off = (int)((unsigned long)at & 127); free_align(at); return off; }\n";
+    tool.write("align.c", text);
+    for language in ["spu", "ppu"] {
+        tool.cellcc(&[language, "-o", "align", "align.c", "-lmisc"]).unwrap();
+    }
+    tool.succeed(&tool.path("align"), &[]);
+}
+
 /// C++ of the time puts the SDK's headers into `extern "C"`.
 #[test]
 fn headers_compile_inside_extern_c() {

@@ -1,5 +1,6 @@
 /* Events of both sides, and the decrementer. */
 #include "check.h"
+#include <stddef.h>
 
 #ifdef __SPU__
 #include <spu_intrinsics.h>
@@ -55,6 +56,7 @@ int main(void)
     CHECK(spe_in_mbox_write(spe, &nine, 1, SPE_MBOX_ALL_BLOCKING) == 1);
     CHECK(spe_event_wait(handler, got, 4, -1) == 1 && got[0].events == SPE_EVENT_SPE_STOPPED);
     CHECK(spe_stop_info_read(spe, &info) == 0 && info.stop_reason == SPE_EXIT && info.result.spe_exit_code == 0);
+    CHECK(offsetof(spe_stop_info_t, result) == 8 && sizeof info == 24);
     CHECK(spe_event_handler_deregister(handler, &unit) == 0 && spe_event_wait(handler, got, 4, 0) == 0);
     CHECK(end(&run) == 0);
     CHECK(spe_event_handler_destroy(handler) == 0);

@@ -42,7 +42,11 @@ fn sdk_tree_builds_unchanged() {
     let top = tool.install();
     let tree = tool.path("tree");
     copy(&tool.source("tests/sdk"), &tree);
+    // Of a compiler whose headers are not here.
+    let stale = tree.join("spu/add_up.d");
+    std::fs::write(&stale, "add_up.o: add_up.c /usr/spu/include/none.h\n").unwrap();
     assert_eq!(make(&tree, &top, &["-j2", "run"]), "sum 405136, largest 99\n");
+    std::fs::remove_file(stale).unwrap();
     // All folders notice a changed header.
     let header = std::fs::read_to_string(tree.join("statistics.h")).unwrap();
     std::fs::write(tree.join("statistics.h"), header.replace("2048", "1024")).unwrap();

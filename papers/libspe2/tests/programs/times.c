@@ -58,7 +58,7 @@ static void *talk(void *pointer)
         CHECK(spe_out_intr_mbox_read(run->spe, &value, 1, SPE_MBOX_ALL_BLOCKING) == 1 && value == round + 1);
     }
     pthread_mutex_lock(&mutex);
-    order[come++] = (int)(long)run->info.result.__reserved_words[1];
+    order[come++] = (int)((struct job *)run->argp)->number;
     ready++;
     pthread_cond_signal(&condition);
     pthread_mutex_unlock(&mutex);
@@ -80,7 +80,6 @@ int main(void)
     for (int i = 0; i < SPES; i++) {
         jobs[i] = (struct job){.counter = (unsigned long)counter, .data = (unsigned long)data, .number = (unsigned int)i};
         runs[i].spe = loaded(0), runs[i].argp = &jobs[i];
-        runs[i].info.result.__reserved_words[1] = i;
         start(&runs[i]);
         CHECK(pthread_create(&talkers[i], NULL, talk, &runs[i]) == 0);
     }
