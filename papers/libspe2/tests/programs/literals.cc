@@ -21,6 +21,7 @@ int main()
     unsigned int narrow[] = {-1};
     literals();
     CHECK(narrow[0] == 0xffffffff);
+    CHECK(ADD((vec_float4){1, 2, 3, 4}, (vector float){1, 1, 1, 1})[3] == 5);
     CHECK(kind(1) == 1 && kind(1L) == 2 && kind(7UL) == 3 && kind((long)1) == 2);
     CHECK(bytes<unsigned long>::of == 4 && sizeof 1L == 4 && sizeof(0x100000000L) == 8 && kind(0x80000000L) == 3);
     return failed;

@@ -9,6 +9,11 @@ static vector unsigned char pattern = (vector unsigned char)(
     6, 7, 4, 5, /* ) */ 10, 11, 8, 9,
     14, 15, 12, 13);
 
+#ifdef __SPU__
+#define ADD spu_add
+#else
+#define ADD vec_add
+#endif
 #define ALL(number) (vec_float4)(number)
 
 static vec_uint4 same(vec_uint4 a)
