@@ -237,11 +237,14 @@ impl PaperClaim {
         // Tolerates rounding of a figure exactly at a limit.
         let slack = 1e-9 * ours.abs().max(1e-9);
         if let Some(published) = &self.published {
-            if (ours - published.number).abs() <= published.tolerance + slack {
-                return ClaimVerdict::Equal;
-            }
-            if published.limit.is_some_and(|side| side.beyond(ours, published.number) > 0.0) {
-                return ClaimVerdict::Direction;
+            let is_near = (ours - published.number).abs() <= published.tolerance + slack;
+            // "Over a factor of two" is not met by less, however near.
+            let is_beyond =
+                published.limit.map(|side| side.beyond(ours, published.number) >= -slack);
+            match (is_near, is_beyond) {
+                (true, None | Some(true)) => return ClaimVerdict::Equal,
+                (false, Some(true)) => return ClaimVerdict::Direction,
+                _ => {}
             }
         }
         match self.order.map(|order| (order, order.side.beyond(ours, order.turn))) {
@@ -266,7 +269,7 @@ impl PaperClaim {
                 format!("within {}", short(published.tolerance))
             };
             match published.limit {
-                Some(side) => format!("{tolerance}, or {}", side.sign()),
+                Some(side) => format!("{} {}", side.sign(), short(published.number)),
                 None => tolerance,
             }
         });
@@ -347,10 +350,11 @@ mod tests {
             WrittenClaim { limit: Some(ClaimLimit::Over), above: Some(1.0), ..published(2.0) };
         let claim = claim(&over);
         assert_eq!(claim.verdict(1.51), ClaimVerdict::Miss);
-        assert_eq!(claim.verdict(1.86), ClaimVerdict::Equal);
+        assert_eq!(claim.verdict(1.86), ClaimVerdict::Miss);
+        assert_eq!(claim.verdict(2.0), ClaimVerdict::Equal);
         assert_eq!(claim.verdict(2.6), ClaimVerdict::Direction);
         assert_eq!(claim.verdict(0.5), ClaimVerdict::Reverse);
-        assert_eq!(claim.rule(), "within 10 %, or >; turns at 1");
+        assert_eq!(claim.rule(), "> 2; turns at 1");
     }
 
     #[test]

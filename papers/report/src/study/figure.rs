@@ -130,6 +130,15 @@ impl StudyFigure {
         with_program(&self.command) + &rest
     }
 
+    /// A quotient of 0 was not measured, so it has no direction.
+    fn verdict(&self, ours: f64) -> ClaimVerdict {
+        let is_quotient = self.over.is_some() || self.over_value.is_some();
+        match self.claim.verdict(ours) {
+            ClaimVerdict::Direction if is_quotient && ours == 0.0 => ClaimVerdict::Miss,
+            verdict => verdict,
+        }
+    }
+
     /// This figure with ours.
     pub fn beside(&self, ours: f64) -> MeasuredFigure {
         let published = self.claim.published();
@@ -144,7 +153,7 @@ impl StudyFigure {
             unit: self.unit.clone(),
             kind: self.kind,
             rule: self.claim.rule(),
-            verdict: self.claim.verdict(ours),
+            verdict: self.verdict(ours),
             note: self.note.clone(),
         }
     }
