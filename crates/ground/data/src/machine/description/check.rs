@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn figures_must_be_round_trips() {
-        for value in ["nan", "inf", "-1.0", "0.0", "1e9"] {
+        for value in ["nan", "inf", "-inf", "1e-320", "-1.0", "0.0", "1e9"] {
             let distance = two_classes(50.0, 200.0).replace("200.0", value);
             let problem = problem("cores_per_l3 = 2", &distance, "");
             assert!(

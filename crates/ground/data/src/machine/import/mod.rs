@@ -202,12 +202,6 @@ mod tests {
     }
 
     #[test]
-    fn imported_profile_is_unchanged() {
-        let profile = read(b",\n40.5,\n", "duo.csv", None).unwrap();
-        assert_eq!(read(profile.to_json().as_bytes(), "other.json", None).unwrap(), profile);
-    }
-
-    #[test]
     fn byte_order_mark_is_skipped() {
         assert_eq!(read(b"\xef\xbb\xbf,\n40.5,\n", "duo.csv", None).unwrap().topology.pus.len(), 2);
     }
