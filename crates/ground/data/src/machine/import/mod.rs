@@ -44,7 +44,7 @@ pub const MAX_FILE_BYTES: usize = 512 << 20;
 pub const MAX_PUS: usize = 8192;
 
 /// Facts missing from the file, given by the user.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub struct ImportOptions {
     /// Cycles per second for files that count cycles: the nominal frequency of the time-stamp
     /// counter.
@@ -56,7 +56,7 @@ pub struct ImportOptions {
 }
 
 /// An imported file.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Imported {
     /// The machine that the file describes.
     pub profile: Profile,
