@@ -55,7 +55,7 @@ impl Read for StandardInput {
             match self.wait() {
                 Ok(())
                     if self.starter.is_some_and(|pid| {
-                        ThreadStat::of(pid).is_some_and(|task| task.is_in_background())
+                        ThreadStat::of(pid).is_some_and(|task| is_in_background(&task))
                     }) =>
                 {
                     std::thread::sleep(PAUSE)
@@ -76,6 +76,11 @@ impl Read for StandardInput {
     }
 }
 
+/// Whether another process group has the terminal's foreground.
+fn is_in_background(task: &ThreadStat) -> bool {
+    task.terminal_group > 0 && task.group != task.terminal_group
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,6 +92,15 @@ mod tests {
         let (client, other) = UnixStream::pair().unwrap();
         let peer = PeerCredentials::of(&client).unwrap();
         (StandardInput::new(reads.into(), &client, &peer).unwrap(), writes, other)
+    }
+
+    #[test]
+    fn background_group_differs_from_the_terminals() {
+        let task = ThreadStat::of(seatmap_os::task::own_tid()).unwrap();
+        let is_behind = |group, terminal_group| {
+            is_in_background(&ThreadStat { group, terminal_group, ..task.clone() })
+        };
+        assert_eq!([is_behind(3, 9), is_behind(9, 9), is_behind(3, -1)], [true, false, false]);
     }
 
     #[test]

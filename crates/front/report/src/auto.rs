@@ -388,8 +388,7 @@ mod tests {
             ..LiveOutcome::default()
         };
         for count in [0, 1, 2] {
-            let faults =
-                seatmap_data::statistics::words::faults(&losses(&lost(count, count)).join("\n"));
+            let faults = seatmap_needs::faults(&losses(&lost(count, count)).join("\n"));
             assert!(faults.is_empty(), "{faults:?}");
         }
         insta::assert_snapshot!(losses(&lost(1, 2)).join("\n"), @r"

@@ -34,9 +34,9 @@ mod json;
 mod number;
 mod packed;
 mod position;
-#[cfg(feature = "schema")]
-pub mod schema;
 
+#[cfg(feature = "schema")]
+pub use crate::tests::schema;
 pub use aligned::{left_aligned, right_aligned};
 pub use blame::Blame;
 pub use bounded::{MOST_TEXT_BYTES, Outline, from_json, too_long};

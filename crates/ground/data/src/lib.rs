@@ -18,3 +18,5 @@ pub mod pattern;
 pub mod plan;
 pub mod port;
 pub mod statistics;
+#[cfg(feature = "schema")]
+mod tests;

@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn comparison_ignores_missing_offline_cpus() {
-        let set = |list: &str| CpuSet::of_list(list).unwrap();
+        use crate::cpu_set::tests::set;
         let fits = |given: &str, found: &str, offline: &str| {
             is_as_given_without(&set(given), &set(found), || set(offline))
         };

@@ -21,7 +21,7 @@ const UNSURE_TICKS: f64 = 1.0;
 const SLICE: Duration = Duration::from_millis(4);
 
 /// The kernel's counts at one moment.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct BusyCount {
     at: Instant,
     times: CpuTimes,

@@ -9,7 +9,7 @@
 //! - the file is not a link, and before the first write its descriptor is checked to be on a kernel
 //!   file system (fstatfs(2)).
 
-use crate::mounts::{CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC};
+use crate::mounts::{CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC, PROC_SUPER_MAGIC, SYSFS_MAGIC};
 use crate::root::Root;
 use crate::trusted::{TrustError, to_control_folder};
 use rustix::fs::{self, AtFlags, Mode, OFlags};
@@ -20,8 +20,6 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path};
 
 /// From `include/uapi/linux/magic.h`.
-const PROC_SUPER_MAGIC: u64 = 0x9fa0;
-const SYSFS_MAGIC: u64 = 0x6265_6572;
 const DEBUGFS_MAGIC: u64 = 0x6462_6720;
 
 struct Place<'a> {

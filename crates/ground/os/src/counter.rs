@@ -38,7 +38,7 @@ const NAMED: [(&str, u32, u64); 17] = [
 
 /// An event: one of [`CounterEvent::names`], or `r` and a hexadecimal number for the processor's
 /// events.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct CounterEvent {
     name: String,
     kind: u32,

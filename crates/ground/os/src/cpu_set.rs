@@ -35,7 +35,7 @@ pub struct CpuSet {
 }
 
 /// A set in the kernel's format, for a process that must not allocate before exec.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct PreparedMask(Vec<Word>);
 
 impl PreparedMask {
@@ -334,12 +334,12 @@ impl fmt::Display for CpuSet {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    fn set(list: &str) -> CpuSet {
+    pub(crate) fn set(list: &str) -> CpuSet {
         CpuSet::of_list(list).unwrap()
     }
 

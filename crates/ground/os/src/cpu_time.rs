@@ -11,7 +11,7 @@ const WAITS_FOR_DISK: usize = 4;
 const STOLEN: usize = 7;
 
 /// Time of each CPU in clock ticks.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct CpuTimes(BTreeMap<u32, [u64; COLUMNS]>);
 
 /// Shares of a CPU's time over an interval.

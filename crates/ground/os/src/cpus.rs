@@ -6,7 +6,7 @@ use crate::{CpuList, CpuSet};
 use crate::{affinity, cpu_list, isolated, layout, rights, starved};
 
 /// Why a CPU cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, PartialEq, thiserror::Error)]
 pub enum CpuError {
     /// The CPU does not exist.
     #[error(
@@ -44,7 +44,7 @@ pub enum CpuError {
 }
 
 /// The present, online and allowed CPUs of this computer.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Cpus {
     /// Physically present CPUs.
     pub present: Vec<u32>,

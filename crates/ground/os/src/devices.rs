@@ -3,7 +3,7 @@
 use crate::root::Root;
 
 /// A device of a program.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct Device {
     /// Its file: `/dev/nvidia0`.
     pub name: String,

@@ -1,5 +1,6 @@
 //! ELF files: sections, symbols and file offsets of addresses (elf(5)).
 
+use crate::bytes::{u16_at, u32_at, u64_at};
 use crate::named_file;
 use std::fs::File;
 use std::io;
@@ -27,7 +28,7 @@ const WITHOUT_BYTES: u32 = 8;
 const MOST_BYTES: u64 = 1 << 30;
 
 /// A section.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct ElfSection {
     /// Name, such as `.text`.
     pub name: String,
@@ -195,19 +196,15 @@ fn is_text(bytes: &[u8], at: usize, wanted: &str) -> bool {
 
 /// Beyond the end, the largest value.
 fn half(bytes: &[u8], at: usize) -> u16 {
-    array(bytes, at).map_or(u16::MAX, u16::from_ne_bytes)
+    u16_at(bytes, at).unwrap_or(u16::MAX)
 }
 
 fn number(bytes: &[u8], at: usize) -> u32 {
-    array(bytes, at).map_or(u32::MAX, u32::from_ne_bytes)
+    u32_at(bytes, at).unwrap_or(u32::MAX)
 }
 
 fn word(bytes: &[u8], at: usize) -> u64 {
-    array(bytes, at).map_or(u64::MAX, u64::from_ne_bytes)
-}
-
-fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
-    bytes.get(at..)?.first_chunk().copied()
+    u64_at(bytes, at).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -89,10 +89,7 @@ pub fn lost(tid: Tid, mask: &CpuSet) -> CpuSet {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn set(list: &str) -> CpuSet {
-        CpuSet::of_list(list).unwrap()
-    }
+    use crate::cpu_set::tests::set;
 
     #[test]
     fn threads_with_equal_losses_share_one_message() {

@@ -86,16 +86,16 @@ fn empty(root: &Root, group: &str, other: &str) -> Result<(), FileError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::root::tests::{with_files, write};
 
     #[test]
     fn group_with_unreadable_members_is_not_empty() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
+        let (folder, root) = with_files(&[]);
         assert!(members(&root, "/gone").unwrap().is_empty());
         std::fs::create_dir_all(folder.path().join("group/cgroup.procs")).unwrap();
         let error = members(&root, "/group").unwrap_err();
         assert_eq!(error.source.raw_os_error(), Some(libc::EISDIR));
-        std::fs::write(folder.path().join("group/tasks"), "7\n9\n").unwrap();
+        write(&root, "/group/tasks", "7\n9\n");
         assert_eq!(members(&root, "/group").unwrap(), [7, 9]);
     }
 }

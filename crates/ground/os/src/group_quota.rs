@@ -106,11 +106,11 @@ fn is_leaf(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::root::tests::with_files;
 
     #[test]
     fn unit_belongs_to_the_local_systemd() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
+        let (_folder, root) = with_files(&[]);
         assert_eq!(unit(&root, "/system.slice/a.service"), None, "there is no systemd");
         std::fs::create_dir_all(root.path(SYSTEMD)).unwrap();
         let user = "/user.slice/user-7.slice/user@7.service";

@@ -38,7 +38,7 @@ const NO: u8 = b'-';
 const PROCESS_NAME: &std::ffi::CStr = c"seatmap-guard";
 
 /// The command that becomes a guardian.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct GuardianCommand(pub Vec<OsString>);
 
 impl GuardianCommand {
@@ -125,7 +125,7 @@ impl Guardian {
 }
 
 /// How a creator has parted from its guardian.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub enum Parting {
     /// All is well.
     Well,

@@ -50,7 +50,7 @@ pub const QUIET_LOOKS: usize = 2;
 const MOST_LOOKS: usize = 100;
 
 /// A temporary seat of a thread.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Loan {
     /// The thread's process.
     pub pid: Tid,
@@ -90,7 +90,7 @@ impl fmt::Display for StillSeated {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Kin {
     started_ticks: u64,
     group: Tid,
@@ -111,14 +111,14 @@ impl Kin {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Origin {
     Program,
     Stranger,
     Unclear,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 struct Lent {
     own: CpuSet,
     is_on_seat: bool,
@@ -419,7 +419,7 @@ fn control_groups(pid: Tid) -> String {
     text.lines().collect::<Vec<_>>().join("\t")
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 enum Line {
     Begin(u64),
     Root(Tid, Kin, String),

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// `PROC_CGROUP_INIT_INO` of `include/linux/proc_ns.h`.
 const FIRST_NAMESPACE: &str = "cgroup:[4026531835]";
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Hierarchy {
     folder: String,
     /// The mounted group; `/` outside containers.
@@ -33,7 +33,7 @@ struct Hierarchy {
 }
 
 /// The mounted hierarchies.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hierarchies {
     mounted: Vec<Hierarchy>,
     is_first_namespace: bool,
@@ -53,7 +53,7 @@ pub struct ControlGroups {
 }
 
 /// A group's weight when siblings compete for a CPU.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct GroupWeight {
     /// The group's path below the mount point.
     pub group: String,
@@ -116,7 +116,7 @@ pub struct Limits {
 }
 
 /// One group's CPU list.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cpuset {
     /// Its file.
     pub file: String,

@@ -80,10 +80,7 @@ impl Holder {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn set(cpus: &str) -> CpuSet {
-        CpuSet::of_list(cpus).unwrap()
-    }
+    use crate::cpu_set::tests::set;
 
     #[test]
     fn cells_holding_the_cpus_are_named() {

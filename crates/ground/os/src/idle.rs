@@ -12,7 +12,7 @@ const HALTPOLL: &str = "haltpoll";
 const NEVER_HALT: [&str; 2] = ["idle=poll", "nohlt"];
 
 /// The idle settings of a kernel.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct IdleSettings {
     /// The driver of idle states; `none` if idle CPUs just halt, `None` if unreadable.
     pub driver: Option<String>,

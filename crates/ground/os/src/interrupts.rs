@@ -8,7 +8,7 @@ use crate::irq;
 use crate::root::Root;
 
 /// All counts at one moment.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Interrupts {
     cpus: Vec<u32>,
     rows: Vec<Row>,
@@ -16,14 +16,14 @@ pub struct Interrupts {
     counts: Vec<u64>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 struct Row {
     label: Vec<u8>,
     about: Vec<u8>,
 }
 
 /// Interrupts of one source on one CPU.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct InterruptCount {
     /// The interrupt's number, or the kernel's letters: `24`, `LOC`, `RES`.
     pub irq: String,

@@ -6,7 +6,7 @@ use crate::root::{FileError, Root};
 const FOLDER: &str = "/proc/irq";
 
 /// An interrupt's controller and number there (Documentation/ABI/testing/sysfs-kernel-irq).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct InterruptSource {
     /// Driver name of the controller: `GICv3`, `IO-APIC`.
     pub chip: String,
@@ -143,16 +143,15 @@ pub fn name(root: &Root, irq: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::root::tests::{with_files, write};
     use proptest::prelude::*;
 
     fn computer(allowed: &str, chosen: Option<&str>) -> (tempfile::TempDir, Root) {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
-        std::fs::create_dir_all(root.path("/proc/irq/7/ttyS0")).unwrap();
-        std::fs::write(root.path(&affinity_file("7")), allowed).unwrap();
-        chosen.into_iter().for_each(|text| {
-            std::fs::write(root.path("/proc/irq/7/effective_affinity_list"), text).unwrap();
-        });
+        let (folder, root) = with_files(&[(&affinity_file("7"), allowed)]);
+        root.make_folder("/proc/irq/7/ttyS0").unwrap();
+        if let Some(text) = chosen {
+            write(&root, "/proc/irq/7/effective_affinity_list", text);
+        }
         (folder, root)
     }
 
@@ -236,11 +235,10 @@ mod tests {
         );
         let (_folder, free) = computer("0-3", Some("\n"));
         assert!(!is_per_cpu(&free, "7") && is_movable(&free, "7") == Some(true));
-        std::fs::create_dir_all(free.path("/sys/kernel/irq/7")).unwrap();
         for (name, text) in
             [("chip_name", "GICv3\n"), ("hwirq", "27\n"), ("actions", "arch_timer\n")]
         {
-            std::fs::write(free.path(&format!("/sys/kernel/irq/7/{name}")), text).unwrap();
+            write(&free, &format!("/sys/kernel/irq/7/{name}"), text);
         }
         assert!(is_per_cpu(&free, "7"));
         assert_eq!(is_movable(&free, "8"), None);

@@ -123,8 +123,10 @@ mod tests {
         cpus(&root).to_string()
     }
 
-    const V2: [(&str, &str); 2] =
-        [("/proc/self/mounts", "none /cg cgroup2 rw 0 0\n"), ("/cg/cgroup.controllers", "cpuset")];
+    const V2: [(&str, &str); 2] = [
+        ("/proc/self/mountinfo", "30 1 0:30 / /cg rw - cgroup2 cgroup rw\n"),
+        ("/cg/cgroup.controllers", "cpuset"),
+    ];
 
     #[test]
     fn isolated_partitions_are_found_with_and_without_root_list() {
@@ -152,7 +154,7 @@ mod tests {
     fn v1_cpusets_isolate_once_root_stops_balancing() {
         let files = |of_root, of_outer| {
             [
-                ("/proc/self/mounts", "none /cg cgroup rw,cpuset 0 0\n"),
+                ("/proc/self/mountinfo", "30 1 0:30 / /cg rw - cgroup cgroup rw,cpuset\n"),
                 ("/sys/devices/system/cpu/online", "0-7\n"),
                 ("/cg/release_agent", ""),
                 ("/cg/cpuset.sched_load_balance", of_root),

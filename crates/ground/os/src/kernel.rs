@@ -18,7 +18,7 @@ pub(crate) const NUMA_BALANCING: &str = "/proc/sys/kernel/numa_balancing";
 const LOADED: &str = "/sys/kernel/sched_ext/root";
 
 /// The kernel's scheduler and its settings.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct SchedulerSettings {
     /// Kernel release.
     pub release: String,

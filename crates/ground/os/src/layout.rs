@@ -1,10 +1,11 @@
 //! Mount points of control groups, and the online CPUs.
 
 use crate::CpuSet;
+use crate::mounts::{self, Mount};
 use crate::root::{FileError, Root};
 
 /// Mount points of the cpuset controller.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct CpusetMounts {
     /// The version 2 hierarchy, if it has the cpuset controller.
     pub v2: Option<String>,
@@ -13,27 +14,26 @@ pub struct CpusetMounts {
 }
 
 impl CpusetMounts {
-    /// Reads the mounts (proc_mounts(5)).
+    /// Reads the mounts.
     pub fn read(root: &Root) -> Self {
-        let mounts = root.read("/proc/self/mounts").unwrap_or_default();
-        let v2 = mounts_of_kind(&mounts, "cgroup2")
-            .map(|fields| fields[1].to_owned())
-            .find(|folder| has_cpuset(root, folder));
-        let v1 = mounts_of_kind(&mounts, "cgroup")
-            .filter(|fields| fields.len() > 3)
-            .find(|fields| fields[3].split(',').any(|option| option == "cpuset"));
-        CpusetMounts { v2, v1: v1.map(|fields| fields[1].to_owned()) }
+        let mut found = CpusetMounts::default();
+        for Mount { folder, kind, options, .. } in mounts::all(root) {
+            let controllers = || root.read(&format!("{folder}/cgroup.controllers"));
+            let (place, has_cpuset) = match kind.as_str() {
+                "cgroup" => (&mut found.v1, options.iter().any(|option| option == "cpuset")),
+                "cgroup2" => (
+                    &mut found.v2,
+                    controllers()
+                        .is_ok_and(|all| all.split_whitespace().any(|one| one == "cpuset")),
+                ),
+                _ => continue,
+            };
+            if has_cpuset {
+                place.get_or_insert(folder);
+            }
+        }
+        found
     }
-}
-
-fn mounts_of_kind<'a>(mounts: &'a str, kind: &str) -> impl Iterator<Item = Vec<&'a str>> {
-    let lines = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
-    lines.filter(move |fields| fields.get(2) == Some(&kind))
-}
-
-fn has_cpuset(root: &Root, folder: &str) -> bool {
-    let controllers = root.read(&format!("{folder}/cgroup.controllers")).unwrap_or_default();
-    controllers.split_whitespace().any(|controller| controller == "cpuset")
 }
 
 /// Online CPUs: the kernel's list, plus the caller's mask on this computer, because lxcfs replaces
@@ -97,18 +97,19 @@ fn list(root: &Root, name: &str) -> Option<CpuSet> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cpu_set::tests::set;
+    use crate::root::tests::{with_files, write};
 
     #[test]
     fn hierarchy_is_found_by_its_controllers() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
-        std::fs::create_dir_all(folder.path().join("proc/self")).unwrap();
-        std::fs::create_dir_all(folder.path().join("cg")).unwrap();
-        let mounts = "none /cg cgroup2 rw 0 0\nnone /one cgroup rw,memory 0 0\nnone /two cgroup rw,cpuset 0 0\ncut\n";
-        std::fs::write(folder.path().join("proc/self/mounts"), mounts).unwrap();
-        std::fs::write(folder.path().join("cg/cgroup.controllers"), "cpu memory\n").unwrap();
+        let mounts = "30 1 0:30 / /cg rw - cgroup2 cgroup rw\n\
+                      31 1 0:31 / /one rw - cgroup cgroup rw,memory\n\
+                      32 1 0:32 / /two rw - cgroup cgroup rw,cpuset\ncut\n";
+        let controllers = "/cg/cgroup.controllers";
+        let (_folder, root) =
+            with_files(&[("/proc/self/mountinfo", mounts), (controllers, "cpu memory\n")]);
         assert_eq!(CpusetMounts::read(&root), CpusetMounts { v2: None, v1: Some("/two".into()) });
-        std::fs::write(folder.path().join("cg/cgroup.controllers"), "cpuset memory\n").unwrap();
+        write(&root, controllers, "cpuset memory\n");
         assert_eq!(CpusetMounts::read(&root).v2.as_deref(), Some("/cg"));
         assert!(online(&root).is_err());
         assert_eq!(memory_nodes(&root, &CpuSet::default()).unwrap().to_string(), "0");
@@ -116,13 +117,8 @@ mod tests {
 
     #[test]
     fn nearest_node_with_memory_replaces_an_empty_one() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
-        let write = |name: &str, text: &str| {
-            let path = folder.path().join(&NODES[1..]).join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        };
+        let (_folder, root) = with_files(&[]);
+        let write = |name: &str, text: &str| write(&root, &format!("{NODES}/{name}"), text);
         write("online", "0-1,4-5\n");
         for (node, cpus, distance) in [
             (0, "0-1", "10 20 11 30"),
@@ -133,8 +129,7 @@ mod tests {
             write(&format!("node{node}/cpulist"), cpus);
             write(&format!("node{node}/distance"), distance);
         }
-        let near =
-            |cpus: &str| memory_nodes(&root, &CpuSet::of_list(cpus).unwrap()).unwrap().to_string();
+        let near = |cpus: &str| memory_nodes(&root, &set(cpus)).unwrap().to_string();
         assert_eq!([near("0"), near("1-2")], ["0", "0,1"], "the kernel says nothing of memory");
         write("has_memory", "1,4\n");
         assert_eq!([near("0"), near("2"), near("7"), near("0-7")], ["4", "1", "4", "1,4"]);

@@ -36,7 +36,7 @@ pub struct CpuLeases {
 }
 
 /// The set of CPUs that the fewest other runs lease.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Freest {
     /// Its index.
     pub at: usize,
@@ -212,6 +212,7 @@ fn set(folder: &File, kind: i32, byte: i64) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cpu_set::tests::set;
 
     fn computer() -> (tempfile::TempDir, Root) {
         let folder = tempfile::tempdir().unwrap();
@@ -221,7 +222,7 @@ mod tests {
     }
 
     fn sets(lists: &[&str]) -> Vec<CpuSet> {
-        lists.iter().map(|list| CpuSet::of_list(list).unwrap()).collect()
+        lists.iter().copied().map(set).collect()
     }
 
     fn take(run: &mut CpuLeases, sets: &[CpuSet]) -> usize {
@@ -260,8 +261,8 @@ mod tests {
         assert_eq!(take(&mut first, &sets(&["0-3"])), 0);
         assert_eq!(take(&mut second, &sets(&["2-5", "3", "4-7"])), 2);
         take(&mut first, &sets(&["3"]));
-        first.give_back(&CpuSet::of_list("0-3").unwrap());
-        let all = CpuSet::of_list("0-9").unwrap();
+        first.give_back(&set("0-3"));
+        let all = set("0-9");
         assert_eq!(second.of_others(&all).to_string(), "3");
         let mut third = CpuLeases::new(&root);
         assert_eq!(third.of_others(&all).to_string(), "3-7");

@@ -20,7 +20,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::fs::FileExt;
 
 /// System calls that can be trapped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TrappedCall {
     /// `sched_getaffinity`.
     GetAffinity,
@@ -96,7 +96,7 @@ const PROCESSOR_AT: u32 = 4;
 const WAITS_KILLABLE: libc::c_ulong = 1 << 5;
 
 /// A filter that traps every [`TrappedCall`] of a process and its descendants.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct CallFilter(Vec<libc::sock_filter>);
 
 impl CallFilter {
@@ -157,7 +157,7 @@ fn step(code: u16, operand: u32, if_equal: u8, otherwise: u8) -> libc::sock_filt
 }
 
 /// A call that waits for an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct WaitingCall {
     id: u64,
     /// The calling thread.
@@ -169,7 +169,7 @@ pub struct WaitingCall {
 }
 
 /// The answer to a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub enum CallAnswer {
     /// Return this value.
     Value(i64),

@@ -44,28 +44,22 @@ pub fn available_bytes(root: &Root) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::root::tests::{with_files, write};
 
     #[test]
     fn meminfo_kib_become_bytes() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
+        let (_folder, root) = with_files(&[]);
         assert_eq!(available_bytes(&root), None);
-        std::fs::create_dir(root.path("/proc")).unwrap();
-        std::fs::write(root.path("/proc/meminfo"), "MemTotal: 9 kB\nMemAvailable:       3 kB\n")
-            .unwrap();
+        write(&root, "/proc/meminfo", "MemTotal: 9 kB\nMemAvailable:       3 kB\n");
         assert_eq!(available_bytes(&root), Some(3072));
     }
 
     #[test]
     fn each_node_has_its_memory() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
-        std::fs::create_dir_all(root.path("/proc")).unwrap();
-        std::fs::write(root.path("/proc/meminfo"), "MemTotal: 9 kB\n").unwrap();
+        let (_folder, root) = with_files(&[("/proc/meminfo", "MemTotal: 9 kB\n")]);
         assert_eq!(node_bytes(&root), BTreeMap::from([(0, 9 << 10)]));
         for (node, text) in [(0, "Node 0 MemTotal:  4 kB\nNode 0 MemFree: 1 kB\n"), (1, "x\n")] {
-            std::fs::create_dir_all(root.path(&format!("{NODES}/node{node}"))).unwrap();
-            std::fs::write(root.path(&format!("{NODES}/node{node}/meminfo")), text).unwrap();
+            write(&root, &format!("{NODES}/node{node}/meminfo"), text);
         }
         assert_eq!(node_bytes(&root), BTreeMap::from([(0, 4 << 10)]));
     }

@@ -36,7 +36,7 @@ pub struct MemoryPolicy {
 }
 
 /// The prepared system call that sets a policy; making it allocates nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct PolicyCall {
     mode: i32,
     words: Vec<Word>,
@@ -100,7 +100,7 @@ pub enum NodeError {
 }
 
 /// This computer's NUMA nodes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct MemoryNodes {
     /// The existing nodes.
     pub present: CpuSet,
@@ -308,11 +308,8 @@ fn named(nodes: &CpuSet) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cpu_set::tests::set as nodes;
     use crate::root::tests::with_files;
-
-    fn nodes(list: &str) -> CpuSet {
-        CpuSet::of_list(list).unwrap()
-    }
 
     #[test]
     fn policies_are_printed_like_the_kernel() {

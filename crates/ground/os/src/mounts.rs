@@ -8,9 +8,11 @@ use std::path::Path;
 /// From `include/uapi/linux/magic.h`.
 pub(crate) const CGROUP_SUPER_MAGIC: u64 = 0x0027_e0eb;
 pub(crate) const CGROUP2_SUPER_MAGIC: u64 = 0x6367_7270;
+pub(crate) const PROC_SUPER_MAGIC: u64 = 0x9fa0;
+pub(crate) const SYSFS_MAGIC: u64 = 0x6265_6572;
 
 /// One mount.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct Mount {
     /// The mounted folder of the file system; `/` for all of it.
     pub root: String,

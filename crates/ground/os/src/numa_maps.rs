@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 pub type OnNodes = BTreeMap<u32, u64>;
 
 /// A mapping of a process.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct NumaMapping {
     /// First address, in hexadecimal.
     pub address: String,
@@ -114,7 +114,7 @@ pub fn parse(text: &[u8]) -> Vec<NumaMapping> {
 }
 
 /// Memory totals from `smaps_rollup` (Documentation/filesystems/proc.rst).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Resident {
     /// Resident bytes.
     pub bytes: u64,

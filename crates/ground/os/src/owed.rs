@@ -37,7 +37,7 @@ impl fmt::Display for ThreadMask {
 }
 
 /// Text that does not describe a thread and its mask.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("expected a thread ID, its start in clock ticks, and a list of CPUs")]
 pub struct NoThreadMask;
 
@@ -98,7 +98,7 @@ impl MaskKernel for RunningKernel {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 struct Owed {
     thread: ThreadMask,
     has: CpuSet,
@@ -132,7 +132,7 @@ impl Owed {
 }
 
 /// Threads whose restored masks lack CPUs that were offline.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct OwedMasks {
     owed: Vec<Owed>,
 }
@@ -204,6 +204,7 @@ impl OwedMasks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cpu_set::tests::set;
     use std::collections::BTreeMap;
 
     struct OldKernel {
@@ -237,10 +238,6 @@ mod tests {
             thread.ok_or_else(|| io::Error::from_raw_os_error(libc::ESRCH))?.1 = lasting;
             Ok(())
         }
-    }
-
-    fn set(list: &str) -> CpuSet {
-        CpuSet::of_list(list).unwrap()
     }
 
     fn thread(tid: Tid) -> ThreadMask {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 /// A process's bytes by NUMA node.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Pages {
     /// Bytes allocated by the process: heap, stacks, anonymous mappings, private copies of file
     /// pages, and shared memory mapped by no other process.

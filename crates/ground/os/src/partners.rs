@@ -36,7 +36,7 @@ pub struct Partners {
 }
 
 /// Why a thread was lost.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Loss {
     /// The kernel refused to pin it.
     #[error(
@@ -80,7 +80,7 @@ pub enum Loss {
 }
 
 /// A thread was lost, so a wait cannot succeed. Also the payload of panics that end other threads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gone;
 
 /// A pinned thread of a run.

@@ -43,7 +43,7 @@ fn own(stat: Stat<'_>) -> Vec<String> {
 }
 
 /// The setting that makes a thread yield a CPU to another.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct GivesWay {
     /// The thread's setting: `nice 19`, `cpu.weight 10 of the control group /a`.
     pub own: String,
@@ -54,7 +54,7 @@ pub struct GivesWay {
 }
 
 /// A member of the competition with its siblings.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 enum Competitor {
     Group(GroupWeight),
     Autogroup { tid: Tid, name: String, nice: i32 },
@@ -185,7 +185,7 @@ impl Competitor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::root::tests::with_files;
+    use crate::root::tests::{with_files, write};
 
     fn told(stat: &str, shares: &str) -> Option<String> {
         let group = "/sys/fs/cgroup/cpu";
@@ -218,12 +218,8 @@ mod tests {
     type Made = (i32, u32, &'static str, u32, i32);
 
     fn decided(files: &[(&str, &str)], threads: [Made; 2]) -> Option<String> {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
-        let write = |path: &str, text: &str| {
-            std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
-            std::fs::write(root.path(path), text).unwrap();
-        };
+        let (_folder, root) = with_files(files);
+        let write = |path: &str, text: &str| write(&root, path, text);
         write("/proc/self/mountinfo", "30 1 0:30 / /c rw - cgroup cgroup rw,cpu\n");
         write("/c/release_agent", "");
         write("/c/cpu.shares", "1024\n");
@@ -238,7 +234,6 @@ mod tests {
             let text = format!("/autogroup-{autogroup} nice {autogroup_nice}\n");
             write(&format!("/proc/{tid}/autogroup"), &text);
         }
-        files.iter().for_each(|(path, text)| write(path, text));
         gives_way(&root, 7, 8).map(|GivesWay { own, other, remedy }| {
             format!("{own}; {other}; {}", remedy.unwrap_or_default())
         })

@@ -54,7 +54,7 @@ pub struct PrivateFiles {
 }
 
 /// The part of the view that the kernel refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PrivateFilesPart {
     /// The namespaces.
     Namespaces,
@@ -262,6 +262,7 @@ pub fn namespace_remedy(root: &Root) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::root::tests::{with_files, write};
 
     #[test]
     fn user_map_names_one_user() {
@@ -292,17 +293,14 @@ mod tests {
 
     #[test]
     fn namespace_remedy_names_kernel_switch() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
+        let (_folder, root) = with_files(&[]);
         assert!(namespace_remedy(&root).starts_with("a container may forbid it"));
         for (path, text, name) in [
             (APPARMOR_SWITCH, "1", "apparmor_restrict_unprivileged_userns=0"),
             (DEBIAN_SWITCH, "0", "unprivileged_userns_clone=1"),
             (MOST_NAMESPACES, "0", "max_user_namespaces=1024"),
         ] {
-            let path = root.path(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
+            write(&root, path, text);
             let remedy = namespace_remedy(&root);
             assert!(remedy.contains(name), "{remedy}");
         }

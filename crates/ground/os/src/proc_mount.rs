@@ -4,24 +4,18 @@
 //! that of another PID namespace has other programs under this one's numbers.
 
 use crate::bytes::{small, value, words};
-use crate::mounts::is_of_kind;
+use crate::mounts::{PROC_SUPER_MAGIC, SYSFS_MAGIC, is_of_kind};
 use crate::{Root, Tid, rights};
 use std::fs;
-
-/// The type in `statfs` of a real `/proc` (`include/uapi/linux/magic.h`).
-const PROC_SUPER_MAGIC: u64 = 0x9fa0;
 
 /// Required files. `subset=pid` hides the first; containers may lack `/sys`.
 const OF_COMPUTER: [(&str, &str); 2] =
     [("/proc/stat", "/proc is mounted with subset=pid"), (CPU_FOLDER, "/sys is not mounted")];
 
-/// The type in `statfs` of a real `/sys`.
-const SYSFS_MAGIC: u64 = 0x6265_6572;
-
 const CPU_FOLDER: &str = "/sys/devices/system/cpu";
 
 /// Why `/proc` or `/sys` cannot be trusted.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, PartialEq, thiserror::Error)]
 pub enum ProcError {
     /// `proc` is not mounted there.
     #[error(
@@ -124,6 +118,7 @@ fn is_own(pid: Tid, link: Option<&str>, status: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::root::tests::{with_files, write};
 
     #[test]
     fn proc_of_another_namespace_is_recognised() {
@@ -135,16 +130,15 @@ mod tests {
 
     #[test]
     fn missing_proc_files_are_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
+        let (_folder, root) = with_files(&[]);
         assert_eq!(check(&root), Err(ProcError::Absent));
-        fs::create_dir(root.path("/proc")).unwrap();
+        root.make_folder("/proc").unwrap();
         let missing = |root: &Root| match check_computer(root) {
             Err(ProcError::Partial { file, .. }) => Some(file),
             _ => None,
         };
         assert_eq!((check(&root), missing(&root)), (Ok(()), Some("/proc/stat")));
-        fs::write(root.path("/proc/stat"), "").unwrap();
+        write(&root, "/proc/stat", "");
         assert_eq!(missing(&root), Some(CPU_FOLDER));
         assert!(sys_remark(&root).is_some_and(|remark| remark.starts_with("/sys is not mounted")));
         fs::create_dir_all(root.path("/sys/devices/system/cpu")).unwrap();

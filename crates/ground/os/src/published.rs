@@ -90,7 +90,7 @@ pub fn read(root: &Root, pid: Tid, name: &str) -> Result<Option<Vec<u8>>, FileEr
 }
 
 /// A text and its process.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct PublishedText {
     /// The process.
     pub pid: Tid,
@@ -142,15 +142,14 @@ pub fn read_above(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::root::tests::{with_files, write};
 
     #[test]
     fn process_may_publish_only_about_its_user() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
+        let (_folder, root) = with_files(&[]);
         for (pid, uid) in [(1, 0), (7, 1000), (8, 1000), (9, 1001)] {
-            let own = folder.path().join(format!("proc/{pid}"));
-            fs::create_dir_all(&own).unwrap();
-            fs::write(own.join("status"), format!("Name:\tx\nUid:\t1\t{uid}\t1\t1\n")).unwrap();
+            let status = format!("Name:\tx\nUid:\t1\t{uid}\t1\t1\n");
+            write(&root, &format!("/proc/{pid}/status"), &status);
         }
         let speaks = |of: Tid, about: Tid| {
             PublishedText { pid: of, text: Vec::new() }.may_speak_of(&root, about)
@@ -181,11 +180,9 @@ mod tests {
 
     #[test]
     fn unlistable_descriptors_are_an_error() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
+        let (_folder, root) = with_files(&[]);
         assert!(!shows(&root, 7, SEATING).unwrap(), "it has ended");
-        fs::create_dir_all(folder.path().join("proc/7")).unwrap();
-        fs::write(folder.path().join("proc/7/fd"), "").unwrap();
+        write(&root, "/proc/7/fd", "");
         assert!(shows(&root, 7, SEATING).is_err() && read_above(&root, [7], SEATING).is_err());
     }
 }

@@ -76,7 +76,7 @@ impl Quotas {
 }
 
 /// A quota exhausted between two readings.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub struct UsedUp<'a> {
     /// Its present state.
     pub quota: &'a GroupQuota,
@@ -132,7 +132,7 @@ fn since(now: Option<u64>, before: Option<u64>) -> Option<u64> {
 }
 
 /// Watches the quotas on a process over an interval.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct QuotaWatch {
     root: Root,
     /// Another process's groups, because it may exit before the end.
@@ -200,6 +200,7 @@ fn stopped(brake: &Brake, earlier: &Quotas) -> Option<String> {
 mod tests {
     use super::*;
     use crate::brake::BrakeKind;
+    use crate::root::tests::with_files;
 
     fn quota(file: &str, cpus: f64, throttled: Option<u64>) -> GroupQuota {
         let group = "/a".to_owned();
@@ -265,27 +266,21 @@ mod tests {
 
     #[test]
     fn both_cgroup_versions_count_periods_and_throttled_time() {
-        let folder = tempfile::tempdir().unwrap();
-        let write =
-            |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
-        let read = || {
-            GroupQuota::of_folder(&Root::new("/"), &folder.path().display().to_string()).unwrap()
+        let read = |files: &[(&str, &str)]| {
+            let (_folder, root) = with_files(files);
+            let quota = GroupQuota::of_folder(&root, "/g").unwrap();
+            (quota.periods, quota.throttled, quota.stopped_ns)
         };
-        write("cpu.cfs_quota_us", "15000\n");
-        write("cpu.cfs_period_us", "100000\n");
-        write("cpu.stat", "nr_periods 75\nnr_throttled 14\nthrottled_time 680000000\n");
-        let quota = read();
-        assert_eq!(
-            (quota.periods, quota.throttled, quota.stopped_ns),
-            (Some(75), Some(14), Some(680_000_000))
-        );
-        write("cpu.max", "15000 100000\n");
-        write("cpu.stat", "usage_usec 9\nnr_periods 8\nnr_throttled 2\nthrottled_usec 68\n");
-        let quota = read();
-        assert_eq!(
-            (quota.periods, quota.throttled, quota.stopped_ns),
-            (Some(8), Some(2), Some(68_000))
-        );
+        let stat = "nr_periods 75\nnr_throttled 14\nthrottled_time 680000000\n";
+        let first = [
+            ("/g/cpu.cfs_quota_us", "15000\n"),
+            ("/g/cpu.cfs_period_us", "100000\n"),
+            ("/g/cpu.stat", stat),
+        ];
+        assert_eq!(read(&first), (Some(75), Some(14), Some(680_000_000)));
+        let stat = "usage_usec 9\nnr_periods 8\nnr_throttled 2\nthrottled_usec 68\n";
+        let second = [("/g/cpu.max", "15000 100000\n"), ("/g/cpu.stat", stat)];
+        assert_eq!(read(&second), (Some(8), Some(2), Some(68_000)));
     }
 
     #[test]
@@ -295,7 +290,6 @@ mod tests {
             quotas.all.iter().all(|quota| quota.cpus > 0.0 && quota.group.starts_with('/')),
             "{quotas:?}"
         );
-        let folder = tempfile::tempdir().unwrap();
-        assert_eq!(Quotas::of_self(&Root::new(folder.path())), Quotas::default());
+        assert_eq!(Quotas::of_self(&with_files(&[]).1), Quotas::default());
     }
 }

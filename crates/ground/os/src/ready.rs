@@ -17,7 +17,7 @@ pub enum Awaited {
 }
 
 /// A file's state after the wait.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Readiness {
     /// Whether data can be read.
     pub has_data: bool,

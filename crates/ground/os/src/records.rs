@@ -1,6 +1,7 @@
 //! A tracepoint's records on one CPU, and of threads created, renamed and ended there
 //! (perf_event_open(2)).
 
+use crate::bytes::{u32_at, u64_at};
 use crate::perf_event::{self, ANY_THREAD};
 use crate::ring::PerfRing;
 use crate::tracefs::Tracepoint;
@@ -24,7 +25,7 @@ const ATTRIBUTE_BYTES: u64 = 96;
 const RING_BYTES: usize = 4 << 20;
 
 /// A record.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum TracepointRecord {
     /// The tracepoint was hit.
     Passed {
@@ -118,11 +119,7 @@ impl TracepointRecord {
 }
 
 fn i32_at(body: &[u8], at: usize) -> Option<i32> {
-    Some(i32::from_ne_bytes(*body.get(at..)?.first_chunk()?))
-}
-
-fn u64_at(body: &[u8], at: usize) -> Option<u64> {
-    Some(u64::from_ne_bytes(*body.get(at..)?.first_chunk()?))
+    Some(u32_at(body, at)?.cast_signed())
 }
 
 /// The records of one CPU.

@@ -70,12 +70,11 @@ pub fn is_unknown_user(root: &Root, user: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::root::tests::with_files;
 
     #[test]
     fn present_and_absent_files_are_open_to_root() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
-        std::fs::write(folder.path().join("cpu0"), "").unwrap();
+        let (_folder, root) = with_files(&[("/cpu0", "")]);
         assert!(["/cpu*", "/none"].iter().all(|path| !is_closed_to_root(&root, path)));
         assert!(!is_of_unknown_user(&root, 1));
         assert_eq!(as_root() == "as root of the host", is_root());

@@ -181,19 +181,20 @@ pub(crate) mod tests {
     pub(crate) fn with_files(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
-        for (path, text) in files {
-            std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
-            std::fs::write(root.path(path), text).unwrap();
-        }
+        files.iter().for_each(|(path, text)| write(&root, path, text));
         (folder, root)
+    }
+
+    pub(crate) fn write(root: &Root, path: &str, text: &str) {
+        std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
+        std::fs::write(root.path(path), text).unwrap();
     }
 
     #[test]
     fn files_are_read_written_and_listed() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
+        let (_folder, root) = with_files(&[]);
         assert!(root.write("/a", "1").unwrap_err().is_absent(), "control files are never created");
-        std::fs::write(folder.path().join("a"), "long text\n\0").unwrap();
+        write(&root, "/a", "long text\n\0");
         root.write("/a", "1").unwrap();
         root.make_folder("/b").and_then(|()| root.make_folder("/b")).unwrap();
         assert_eq!(
@@ -208,8 +209,7 @@ pub(crate) mod tests {
     #[test]
     fn non_utf8_name_is_skipped_or_kept_verbatim() {
         use std::os::unix::ffi::OsStringExt;
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
+        let (folder, root) = with_files(&[]);
         root.make_folder("/a").unwrap();
         assert!(root.all_folders(Path::new("/none")).unwrap().is_empty());
         let odd = OsString::from_vec(vec![b'b', 0xff]);
@@ -222,9 +222,7 @@ pub(crate) mod tests {
 
     #[test]
     fn unreadable_folder_is_not_empty() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
-        std::fs::write(folder.path().join("file"), "").unwrap();
+        let (_folder, root) = with_files(&[("/file", "")]);
         for list in [Root::names, Root::folders] {
             assert_eq!(
                 list(&root, "/file").unwrap_err().source.raw_os_error(),

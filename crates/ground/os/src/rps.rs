@@ -50,16 +50,15 @@ pub fn queue(file: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::root::tests::{with_files, write};
 
     #[test]
     fn only_receive_queues_are_found() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
+        let (_folder, root) = with_files(&[]);
         assert_eq!(files(&root).unwrap(), [""; 0]);
         let file = "/sys/class/net/eth0/queues/rx-0/rps_cpus";
         for path in [file, "/sys/class/net/eth0/queues/tx-0/xps_cpus"] {
-            std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
-            std::fs::write(root.path(path), "0\n").unwrap();
+            write(&root, path, "0\n");
         }
         assert_eq!(files(&root).unwrap(), [file]);
         assert!(is_file(file));

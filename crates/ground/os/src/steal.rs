@@ -3,7 +3,7 @@
 use crate::small;
 
 /// Total CPU time in clock ticks (`/proc/stat`, first line).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CpuTime {
     total: u64,
     stolen: u64,

@@ -5,7 +5,7 @@ use crate::root::{FileError, Root};
 use std::fmt;
 
 /// A kernel mechanism that moves threads or memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Switch {
     /// NUMA balancing: moves pages and threads towards each other.
     NumaBalancing,
@@ -55,7 +55,7 @@ impl fmt::Display for Switch {
 }
 
 /// A switch's original state.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct SwitchState {
     /// Its file.
     pub file: &'static str,
@@ -95,19 +95,12 @@ impl SwitchState {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn computer(file: &str, text: &str) -> (tempfile::TempDir, Root) {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
-        std::fs::create_dir_all(root.path(file).parent().unwrap()).unwrap();
-        std::fs::write(root.path(file), text).unwrap();
-        (folder, root)
-    }
+    use crate::root::tests::with_files;
 
     #[test]
     fn switch_is_restored_to_its_old_value() {
         // 2 is another mode, also on.
-        let (_folder, root) = computer(NUMA_BALANCING, "2\n");
+        let (_folder, root) = with_files(&[(NUMA_BALANCING, "2\n")]);
         let position = Switch::NumaBalancing.find(&root).unwrap();
         assert!(position.was_on);
         for (on, text) in [(false, "0"), (true, "2")] {
@@ -122,7 +115,7 @@ mod tests {
 
     #[test]
     fn scheduler_feature_is_switched_by_name() {
-        let (_folder, root) = computer(FEATURES, "GENTLE NO_SCHED_CACHE WAKEUP\n");
+        let (_folder, root) = with_files(&[(FEATURES, "GENTLE NO_SCHED_CACHE WAKEUP\n")]);
         let position = Switch::CacheAware.find(&root).unwrap();
         assert!(!position.was_on);
         position.turn(&root, true).unwrap();

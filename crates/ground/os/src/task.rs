@@ -82,11 +82,6 @@ impl ThreadStat {
         ['Z', 'X'].contains(&self.state)
     }
 
-    /// Whether another process group has the terminal's foreground.
-    pub fn is_in_background(&self) -> bool {
-        self.terminal_group > 0 && self.group != self.terminal_group
-    }
-
     /// Whether it must stay, because it belongs to process 1 or these processes.
     pub fn is_spared(&self, spared: &[Tid]) -> bool {
         self.pid == 1 || spared.contains(&self.pid)
@@ -190,7 +185,7 @@ pub fn program(root: &Root, pid: &str) -> Option<PathBuf> {
 }
 
 /// A thread's relatives, from `/proc/TID/status`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Family {
     /// Its process.
     pub pid: Tid,
@@ -388,6 +383,7 @@ fn mapped_file(line: &str, address: u64) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::root::tests::{with_files, write};
 
     fn stat(name: &str, flags: u64) -> String {
         format!("17 ({name}) S 2 3 4 0 9 {flags} 0 0 0 0 0 0 0 0 20 0 1 0 4711 0 0")
@@ -424,28 +420,6 @@ mod tests {
     }
 
     #[test]
-    fn thread_name_may_contain_anything() {
-        let fields = (4..=52).map(|field| field.to_string()).collect::<Vec<_>>().join(" ");
-        let task = ThreadStat::parse(17, 17, &format!("17 (a) R (b) S {fields}\n")).unwrap();
-        assert_eq!(
-            (task.name.as_str(), task.state, task.started_ticks, task.cpu),
-            ("a) R (b", 'S', 22, Some(39))
-        );
-        for cut in ["", "17", "17 (a", "17 (a)", "17 (a) R 1 2"] {
-            assert_eq!(ThreadStat::parse(17, 17, cut), None, "{cut}");
-        }
-    }
-
-    #[test]
-    fn background_group_differs_from_the_terminals() {
-        let task = |group, terminal| {
-            let task = ThreadStat::parse(17, 17, &stat("x", 0)).unwrap();
-            ThreadStat { group, terminal_group: terminal, ..task }.is_in_background()
-        };
-        assert_eq!([task(3, 9), task(9, 9), task(3, -1)], [true, false, false]);
-    }
-
-    #[test]
     fn own_process_is_listed() {
         let own = std::process::id() as Tid;
         let found = all(&Root::new("/")).unwrap();
@@ -467,13 +441,10 @@ mod tests {
 
     #[test]
     fn unlistable_threads_are_an_error() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
-        fs::write(folder.path().join("proc"), "").unwrap();
+        let (folder, root) = with_files(&[("/proc", "")]);
         assert!(all(&root).is_err() && processes(&root).is_err());
         fs::remove_file(folder.path().join("proc")).unwrap();
-        fs::create_dir_all(folder.path().join("proc/7")).unwrap();
-        fs::write(folder.path().join("proc/7/task"), "").unwrap();
+        write(&root, "/proc/7/task", "");
         assert!(all(&root).is_err() && of_process(&root, 7).is_err());
         fs::remove_file(folder.path().join("proc/7/task")).unwrap();
         assert_eq!((all(&root).unwrap(), of_process(&root, 7).unwrap()), (Vec::new(), Vec::new()));
@@ -481,13 +452,9 @@ mod tests {
 
     #[test]
     fn unlistable_children_are_an_error() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
-        let thread = |tid: Tid| folder.path().join(format!("proc/7/task/{tid}"));
-        fs::create_dir_all(thread(7)).unwrap();
-        fs::write(thread(7).join("children"), "8 9 ").unwrap();
+        let (folder, root) = with_files(&[("/proc/7/task/7/children", "8 9 ")]);
         assert_eq!(children(&root, 7, &[7, 77]).unwrap(), BTreeSet::from([8, 9]));
-        fs::create_dir_all(thread(17).join("children")).unwrap();
+        fs::create_dir_all(folder.path().join("proc/7/task/17/children")).unwrap();
         assert!(children(&root, 7, &[7, 17]).is_err());
     }
 }

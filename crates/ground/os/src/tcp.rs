@@ -11,7 +11,7 @@ use std::time::Duration;
 const QUESTIONS: u32 = 4;
 
 /// Counts of a connection at this end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Info {
     /// Segments resent.
     pub resent: u32,

@@ -13,7 +13,7 @@ const VDSO: u64 = 33;
 const STATUS_BYTES: usize = 16384;
 
 /// A thread's seccomp filters, which can refuse a system call or kill the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SeccompFilters {
     /// 0: none, 1: strict mode, 2: filters.
     mode: u32,

@@ -54,7 +54,7 @@ impl Tracefs {
 }
 
 /// A tracepoint: its number and the layout of its records.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Tracepoint {
     /// Its number for perf_event_open(2).
     pub number: u64,

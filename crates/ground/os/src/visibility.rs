@@ -74,16 +74,15 @@ fn status_value(status: &str, key: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::root::tests::with_files;
 
     fn computer(options: &str, status: &str, namespace: &str) -> (tempfile::TempDir, Root) {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
-        std::fs::create_dir_all(root.path("/proc/self/ns")).unwrap();
         let text = format!(
             "1 0 0:1 / /proc rw - proc proc rw\n2 1 0:2 / /proc rw - proc proc {options}\n"
         );
-        std::fs::write(root.path("/proc/self/mountinfo"), text).unwrap();
-        std::fs::write(root.path("/proc/self/status"), status).unwrap();
+        let files = [("/proc/self/mountinfo", text.as_str()), ("/proc/self/status", status)];
+        let (folder, root) = with_files(&files);
+        root.make_folder("/proc/self/ns").unwrap();
         std::os::unix::fs::symlink(namespace, root.path("/proc/self/ns/pid")).unwrap();
         (folder, root)
     }

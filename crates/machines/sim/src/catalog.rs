@@ -69,12 +69,12 @@ pub fn is_model(text: &str) -> bool {
 fn described(name: &str, text: &str) -> Result<Arc<CoherentModel>, ModelError> {
     let description =
         Description::from_toml(text).map_err(|error| impossible(name, error.to_string()))?;
-    let clock = description.frequency_ghz();
+    let clock = description.frequency_ghz;
     // Figures of ordinary machines are in core cycles, and distances in nanoseconds.
     let clock = clock.ok_or_else(|| impossible(name, "give frequency_ghz".to_owned()))?;
     let model =
-        CoherentModel::from_profile(&description.to_profile(), description.summary(), clock)?;
-    Ok(Arc::new(CoherentModel { sources: description.sources().to_vec(), ..model }))
+        CoherentModel::from_profile(&description.to_profile(), &description.summary, clock)?;
+    Ok(Arc::new(CoherentModel { sources: description.sources.clone(), ..model }))
 }
 
 /// The model of a bundled machine; `None` if none has this name.

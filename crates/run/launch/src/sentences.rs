@@ -271,7 +271,7 @@ mod tests {
                     ..report(Vec::new())
                 };
                 for line in report.troubles().iter().chain(&report.notes()) {
-                    let faults = seatmap_data::statistics::words::faults(line);
+                    let faults = seatmap_needs::faults(line);
                     assert!(faults.is_empty(), "{faults:?}");
                 }
             }

@@ -286,8 +286,7 @@ mod tests {
         let narrower = good.judge(&seating(["0", "0"], "0-7"), true);
         assert_eq!(narrower[0].state, UnitState::Differs, "CPU 1 is lost");
         for one in &judged {
-            let faults =
-                seatmap_data::statistics::words::faults(&one.finding.as_ref().unwrap().what);
+            let faults = seatmap_needs::faults(&one.finding.as_ref().unwrap().what);
             assert!(faults.is_empty(), "{faults:?}");
         }
     }

@@ -176,7 +176,7 @@ pub fn judge(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec
     // Every seating in every test also tests the sentences.
     #[cfg(test)]
     for finding in &distinct {
-        let faults = seatmap_data::statistics::words::faults(&finding.what);
+        let faults = seatmap_needs::faults(&finding.what);
         assert!(faults.is_empty(), "{faults:?}");
     }
     distinct

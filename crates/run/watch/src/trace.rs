@@ -4,7 +4,7 @@
 use crate::files::SystemFiles;
 use crate::seating::{RanOn, WatchedThread};
 use seatmap_data::document::with_causes;
-use seatmap_os::bpf::assembler::registers::{R0, R1, R2, R3, R4, R6, R7, R8, R9, STACK};
+use seatmap_os::bpf::assembler::EbpfRegister::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
 use seatmap_os::bpf::assembler::{Assembler, EbpfOperation, Helper, JumpCondition, Width};
 use seatmap_os::bpf::{
     AttachedProgram, Btf, BtfError, EbpfProgram, LoadError, Map, room_for_threads,
@@ -263,7 +263,7 @@ fn switch(tables: &Tables, fields: [usize; 2]) -> Assembler {
 }
 
 fn leave(code: &mut Assembler, tables: &Tables, [pid, tgid]: [usize; 2]) {
-    code.load(Width::Word, R1, R6, tgid).store(Width::Word, STACK, -4, R1);
+    code.load(Width::Word, R1, R6, tgid).store(Width::Word, Stack, -4, R1);
     code.map(R1, &tables.processes).stack(R2, -4).call(Helper::Lookup).jump_if(
         JumpCondition::Equal,
         R0,
@@ -272,11 +272,11 @@ fn leave(code: &mut Assembler, tables: &Tables, [pid, tgid]: [usize; 2]) {
     );
     code.load(Width::Double, R3, R0, 0).load(Width::Word, R1, R6, pid).store(
         Width::Word,
-        STACK,
+        Stack,
         -8,
         R1,
     );
-    code.store(Width::Word, STACK, -16, R1).store(Width::Word, STACK, -12, R8);
+    code.store(Width::Word, Stack, -16, R1).store(Width::Word, Stack, -12, R8);
     code.calculate(EbpfOperation::Move, R6, R9).calculate(EbpfOperation::Subtract, R6, R3);
     code.map(R1, &tables.running).stack(R2, -8).call(Helper::Lookup).jump_if(
         JumpCondition::Equal,
@@ -289,7 +289,7 @@ fn leave(code: &mut Assembler, tables: &Tables, [pid, tgid]: [usize; 2]) {
         R6,
         R1,
     );
-    code.label("begun").store(Width::Double, STACK, -40, R6);
+    code.label("begun").store(Width::Double, Stack, -40, R6);
     code.map(R1, &tables.running).stack(R2, -8).call(Helper::Delete);
     code.map(R1, &tables.times).stack(R2, -16).call(Helper::Lookup).jump_if(
         JumpCondition::Equal,
@@ -307,15 +307,15 @@ fn leave(code: &mut Assembler, tables: &Tables, [pid, tgid]: [usize; 2]) {
 }
 
 fn begin(code: &mut Assembler, tables: &Tables, [pid, tgid]: [usize; 2]) {
-    code.load(Width::Word, R1, R7, tgid).store(Width::Word, STACK, -4, R1);
+    code.load(Width::Word, R1, R7, tgid).store(Width::Word, Stack, -4, R1);
     code.map(R1, &tables.processes).stack(R2, -4).call(Helper::Lookup).jump_if(
         JumpCondition::Equal,
         R0,
         0,
         "end",
     );
-    code.load(Width::Word, R1, R7, pid).store(Width::Word, STACK, -8, R1);
-    code.store(Width::Double, STACK, -32, R9).store(Width::Double, STACK, -24, R8);
+    code.load(Width::Word, R1, R7, pid).store(Width::Word, Stack, -8, R1);
+    code.store(Width::Double, Stack, -32, R9).store(Width::Double, Stack, -24, R8);
     code.map(R1, &tables.running).stack(R2, -8).stack(R3, -32).calculate_number(
         EbpfOperation::Move,
         R4,

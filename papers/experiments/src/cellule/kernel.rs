@@ -27,9 +27,10 @@ pub struct KernelShare {
 impl KernelShare {
     /// The usage of this many runs.
     pub fn of(used: ResourceUsage, runs: usize) -> Self {
+        let [kernel_s, all_s] = [used.kernel, used.user + used.kernel].map(|it| it.as_secs_f64());
         KernelShare {
-            kernel_percent: used.kernel_share().map(|share| 100.0 * share),
-            cpu_us: (used.user + used.kernel).as_secs_f64() * 1e6 / runs.max(1) as f64,
+            kernel_percent: (all_s > 0.0).then(|| 100.0 * (kernel_s / all_s)),
+            cpu_us: all_s * 1e6 / runs.max(1) as f64,
             voluntary_switches: each(runs, used.voluntary_switches),
             involuntary_switches: each(runs, used.involuntary_switches),
             page_faults: each(runs, used.page_faults),
@@ -57,5 +58,6 @@ mod tests {
             (kernel.kernel_percent, kernel.cpu_us, kernel.voluntary_switches),
             (Some(25.0), 10.0, 1.5)
         );
+        assert_eq!(KernelShare::of(ResourceUsage::default(), 4).kernel_percent, None);
     }
 }

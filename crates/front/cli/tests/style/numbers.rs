@@ -1,7 +1,7 @@
 //! Grammatical number in sources and in snapshots of printed text.
 
 use super::{assert_none, is_style, is_test, rust, texts};
-use seatmap_data::statistics::words::faults;
+use seatmap_needs::faults;
 
 /// Snapshots of the C programs' own output, in which the number of a status precedes a name.
 const OF_STATUSES: &str = "-c/tests/programs/snapshots/";

@@ -255,7 +255,7 @@ fn every_reason_has_correct_words() {
     ] {
         let advice = advice(AdviceVerdict::CannotTell, Reason::NotTried { why }, pipeline());
         let words = super::why(&advice);
-        assert!(seatmap_data::statistics::words::faults(&words).is_empty(), "{words}");
+        assert!(seatmap_needs::faults(&words).is_empty(), "{words}");
     }
     for reason in [
         Reason::HardlyRuns,
@@ -282,7 +282,7 @@ fn every_reason_has_correct_words() {
         for line in said.lines() {
             // The label of a row stands two blanks or more before its words.
             let words = line.trim_start().split_once("  ").map_or(line, |(_, words)| words);
-            let faults = seatmap_data::statistics::words::faults(words.trim_start());
+            let faults = seatmap_needs::faults(words.trim_start());
             assert!(faults.is_empty(), "{faults:?}");
         }
     }

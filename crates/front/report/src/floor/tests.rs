@@ -168,7 +168,7 @@ fn hostile_names_are_escaped() {
 
 /// Bundled ones, models, and published measurements if available.
 static MACHINES: LazyLock<Vec<(Profile, Option<Arc<CoherentModel>>)>> = LazyLock::new(|| {
-    let described = catalog::descriptions().map(|name| (catalog::load(name).unwrap(), None));
+    let described = catalog::names().filter_map(|name| Some((catalog::load(name).ok()?, None)));
     let models = ["scc-48", "xeon-phi-5110p"];
     let models = models.iter().map(|name| seatmap_sim::catalog::load(name).unwrap().unwrap());
     let models =

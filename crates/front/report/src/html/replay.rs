@@ -267,7 +267,7 @@ mod tests {
         let look = |at_s| Look { at_s, cpus: Vec::new(), ran: Vec::new(), wakes: Vec::new() };
         let headline = |stories: &[Story]| {
             let text = sentence(stories, &[look(1.5)]);
-            assert!(words::faults(&text).is_empty(), "{text}");
+            assert!(seatmap_needs::faults(&text).is_empty(), "{text}");
             text
         };
         let [rests, moves, wanders] = [story(7, &[0]), story(8, &[0, 1]), story(9, &[0, 1, 2, 3])];

@@ -38,14 +38,9 @@ pub struct Outline {
 
 struct BoundedText(String);
 
-enum Key {
-    Format,
-    Other,
-}
-
 impl<'de> Deserialize<'de> for BoundedTexts {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(TextsVisitor)
+        from.deserialize_any(BoundedTexts)
     }
 }
 
@@ -54,12 +49,6 @@ impl<'de> Deserialize<'de> for BoundedText {
         let text = String::deserialize(from)?;
         checked(&text)?;
         Ok(BoundedText(text))
-    }
-}
-
-impl<'de> Deserialize<'de> for Key {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_str(KeyVisitor)
     }
 }
 
@@ -73,21 +62,6 @@ fn checked<E: de::Error>(text: &str) -> Result<(), E> {
     too_long(text).map_or(Ok(()), |problem| Err(E::custom(problem)))
 }
 
-struct KeyVisitor;
-
-impl Visitor<'_> for KeyVisitor {
-    type Value = Key;
-
-    fn expecting(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        out.write_str("a key")
-    }
-
-    fn visit_str<E: de::Error>(self, key: &str) -> Result<Key, E> {
-        checked(key)?;
-        Ok(if key == "format" { Key::Format } else { Key::Other })
-    }
-}
-
 struct OutlineVisitor;
 
 impl<'de> Visitor<'de> for OutlineVisitor {
@@ -99,12 +73,11 @@ impl<'de> Visitor<'de> for OutlineVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Outline, A::Error> {
         let mut format = None;
-        while let Some(key) = map.next_key()? {
-            match key {
-                Key::Format => format = Some(map.next_value::<BoundedText>()?.0),
-                Key::Other => {
-                    let BoundedTexts = map.next_value()?;
-                }
+        while let Some(BoundedText(key)) = map.next_key()? {
+            if key == "format" {
+                format = Some(map.next_value::<BoundedText>()?.0);
+            } else {
+                let BoundedTexts = map.next_value()?;
             }
         }
         let format = format.ok_or_else(|| de::Error::missing_field("format"))?;
@@ -112,9 +85,7 @@ impl<'de> Visitor<'de> for OutlineVisitor {
     }
 }
 
-struct TextsVisitor;
-
-impl<'de> Visitor<'de> for TextsVisitor {
+impl<'de> Visitor<'de> for BoundedTexts {
     type Value = BoundedTexts;
 
     fn expecting(&self, out: &mut fmt::Formatter) -> fmt::Result {
@@ -151,7 +122,7 @@ impl<'de> Visitor<'de> for TextsVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<BoundedTexts, A::Error> {
-        while map.next_key::<Key>()?.is_some() {
+        while map.next_key::<BoundedText>()?.is_some() {
             let BoundedTexts = map.next_value()?;
         }
         Ok(BoundedTexts)

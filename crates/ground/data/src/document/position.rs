@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// Line and column, both counted from 1, the column in bytes as editors and compilers count ASCII.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Position {
     /// The line.
     pub line: usize,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// How many estimated homes are right, for a model with known homes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HomesChecked {
     /// The pairs of lines with a common home, and those of them that were found.
@@ -16,7 +16,7 @@ pub struct HomesChecked {
 }
 
 /// The number of right results among a number of cases.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rate {
     /// The number of right results.

@@ -41,17 +41,7 @@ impl Level {
 
     /// The name of this level for people.
     pub fn name(self) -> &'static str {
-        match self {
-            Level::Core => "core",
-            Level::L2 => "l2",
-            Level::Cluster => "cluster",
-            Level::L3 => "l3",
-            Level::Die => "die",
-            Level::Numa => "numa",
-            Level::Package => "package",
-            Level::Book => "book",
-            Level::Drawer => "drawer",
-        }
+        ["core", "l2", "cluster", "l3", "die", "numa", "package", "book", "drawer"][self as usize]
     }
 
     /// The level of this name, in letters of any case: its own, or that of hwloc, numactl or Slurm.

@@ -111,22 +111,12 @@ impl CoreKind {
 
     /// The name used in profiles: `P`, `M`, `E` or `LP`.
     pub fn letters(self) -> &'static str {
-        match self {
-            CoreKind::Performance => "P",
-            CoreKind::Middle => "M",
-            CoreKind::Efficiency => "E",
-            CoreKind::LowPower => "LP",
-        }
+        ["P", "M", "E", "LP"][self as usize]
     }
 
     /// The word for people, as after `kind:`.
     pub fn word(self) -> &'static str {
-        match self {
-            CoreKind::Performance => "performance",
-            CoreKind::Middle => "middle",
-            CoreKind::Efficiency => "efficiency",
-            CoreKind::LowPower => "low-power",
-        }
+        ["performance", "middle", "efficiency", "low-power"][self as usize]
     }
 
     /// Whether a stronger type of core exists next to it.

@@ -7,7 +7,7 @@ const UNNAMED: &str = "a computer";
 const HOST_NAME: &str = "the host's name";
 
 /// A profile for publication, and the omitted facts.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct SharedProfile {
     /// The profile, named after its processor.
     pub profile: Profile,

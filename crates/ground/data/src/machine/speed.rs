@@ -4,7 +4,7 @@ use crate::machine::CoreKind;
 use std::collections::BTreeMap;
 
 /// The speed of a PU according to the operating system.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Speed {
     /// The type of its core, as the processor's number: Arm's implementer and part.
     pub core_type: Option<u64>,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The result of the passes over one pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PairStatus {
@@ -25,13 +25,6 @@ pub enum PairStatus {
 impl PairStatus {
     /// The word used in profiles.
     pub fn word(self) -> &'static str {
-        match self {
-            PairStatus::Stable => "stable",
-            PairStatus::Drifting => "drifting",
-            PairStatus::MultiRegime => "multi-regime",
-            PairStatus::Unsteady => "unsteady",
-            PairStatus::Stacked => "stacked",
-            PairStatus::Imported => "imported",
-        }
+        ["stable", "drifting", "multi-regime", "unsteady", "stacked", "imported"][self as usize]
     }
 }

@@ -44,7 +44,7 @@ pub struct WakeupPair {
 }
 
 /// Measured pairs of equal nearness.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct WakeupClass<'a> {
     /// The part of the hardware that both CPUs share.
     pub sharing: Nearness,
@@ -62,6 +62,19 @@ pub enum Nearness {
     /// They share no known level.
     Machine,
 }
+
+/// For each of [`Level::ALL`].
+const SHARED: [&str; Level::ALL.len()] = [
+    "SMT siblings",
+    "same L2",
+    "same cluster",
+    "same L3",
+    "same die",
+    "same NUMA node",
+    "same package",
+    "same book",
+    "same drawer",
+];
 
 impl Nearness {
     /// The nearness of two CPUs by the topology.
@@ -81,25 +94,9 @@ impl Nearness {
     pub fn name(self) -> &'static str {
         match self {
             Nearness::SameCpu => "same CPU",
-            Nearness::Level(at) => {
-                Level::ALL.get(at).map_or("same machine", |level| shared(*level))
-            }
-            Nearness::Machine => "same machine",
+            Nearness::Level(at) if at < SHARED.len() => SHARED[at],
+            _ => "same machine",
         }
-    }
-}
-
-fn shared(level: Level) -> &'static str {
-    match level {
-        Level::Core => "SMT siblings",
-        Level::L2 => "same L2",
-        Level::Cluster => "same cluster",
-        Level::L3 => "same L3",
-        Level::Die => "same die",
-        Level::Numa => "same NUMA node",
-        Level::Package => "same package",
-        Level::Book => "same book",
-        Level::Drawer => "same drawer",
     }
 }
 

@@ -10,7 +10,7 @@ use crate::statistics::words::counted;
 const MAX_SIZE: usize = 4096;
 
 /// A quadratic assignment problem: minimise the sum of a\[i\]\[j\] x b\[p\[i\]\]\[p\[j\]\].
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Instance {
     /// Items, and as many locations.
     pub n: usize,
@@ -22,7 +22,7 @@ pub struct Instance {
 
 /// One of the two matrices of a file. The file does not say which is the flow: in some instances it
 /// is the first, in others the second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Which {
     /// The first matrix, `a`.
     First,

@@ -3,7 +3,7 @@
 use crate::document::Position;
 
 /// Why a text of numbers was refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 #[error("{place}: {problem}")]
 pub struct NumbersError {
     /// The position of the mistake.

@@ -53,7 +53,7 @@ const SLURM_SIZES: [&str; 2] = ["SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NO
 const PARALLEL: &str = "PARALLEL_JOBSLOT";
 
 /// The instance of a command.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub enum LaunchInstance {
     /// The only one, or an undetected one.
     Alone,
@@ -64,7 +64,7 @@ pub enum LaunchInstance {
 }
 
 /// One of several instances on a node.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct LocalRank {
     /// Its number, from 0.
     pub rank: usize,

@@ -8,7 +8,7 @@ pub const LINE_BYTES: usize = 64;
 pub const WORDS_PER_LINE: u32 = (LINE_BYTES / 8) as u32;
 
 /// A 64-bit word of a workload's shared memory, counted from its start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addr(pub u32);
 
 impl Addr {

@@ -12,7 +12,7 @@ pub const ENOUGH_OVERLAP: f64 = 0.9;
 const INTERRUPTED: u64 = 8;
 
 /// The times of one task's work, on a clock that all tasks read.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct TaskBeats {
     /// The clock at the start of the work, and after each batch.
     pub beats: Vec<u64>,

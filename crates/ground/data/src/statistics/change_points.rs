@@ -21,7 +21,7 @@ const ORDERS: usize = 999;
 pub const FEWEST: usize = 3;
 
 /// A change of a series.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub struct ChangePoint {
     /// The index of the first value after the change.
     pub at: usize,
@@ -29,7 +29,7 @@ pub struct ChangePoint {
     pub certainty: f64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 struct Split {
     at: usize,
     distance: f64,

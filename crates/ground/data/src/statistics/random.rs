@@ -15,7 +15,7 @@
 /// random.shuffle(&mut order);
 /// assert!(random.below(6) < 6 && random.unit() < 1.0);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Xoshiro {
     state: [u64; 4],
 }

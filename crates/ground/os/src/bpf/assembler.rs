@@ -1,41 +1,36 @@
 //! An assembler for eBPF, with labels (RFC 9669).
 
+use self::EbpfRegister::{R0, R1, R2, Stack};
 use super::map::Map;
 use std::collections::HashMap;
 
-/// A register's number; see [`registers`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EbpfRegister(pub u8);
-
-/// Registers by their names in `Documentation/bpf/standardization/instruction-set.rst`. The stack
-/// is below R10.
-pub mod registers {
-    use super::EbpfRegister;
-
+/// Registers by their names in `Documentation/bpf/standardization/instruction-set.rst`.
+#[derive(Clone, Copy, Debug)]
+pub enum EbpfRegister {
     /// A call's or program's result.
-    pub const R0: EbpfRegister = EbpfRegister(0);
+    R0,
     /// A call's argument 1.
-    pub const R1: EbpfRegister = EbpfRegister(1);
+    R1,
     /// A call's argument 2.
-    pub const R2: EbpfRegister = EbpfRegister(2);
+    R2,
     /// A call's argument 3.
-    pub const R3: EbpfRegister = EbpfRegister(3);
+    R3,
     /// A call's argument 4.
-    pub const R4: EbpfRegister = EbpfRegister(4);
+    R4,
     /// Survives calls.
-    pub const R6: EbpfRegister = EbpfRegister(6);
+    R6 = 6,
     /// Survives calls.
-    pub const R7: EbpfRegister = EbpfRegister(7);
+    R7,
     /// Survives calls.
-    pub const R8: EbpfRegister = EbpfRegister(8);
+    R8,
     /// Survives calls.
-    pub const R9: EbpfRegister = EbpfRegister(9);
-    /// End of the stack, read-only.
-    pub const STACK: EbpfRegister = EbpfRegister(10);
+    R9,
+    /// R10, the end of the stack, read-only.
+    Stack,
 }
 
 /// The width of a load or store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 #[repr(u8)]
 pub enum Width {
     /// 2 bytes.
@@ -47,7 +42,7 @@ pub enum Width {
 }
 
 /// A comparison of unsigned 64-bit numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 #[repr(u8)]
 pub enum JumpCondition {
     /// Equal.
@@ -59,7 +54,7 @@ pub enum JumpCondition {
 }
 
 /// An operation on 64-bit numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 #[repr(u8)]
 pub enum EbpfOperation {
     /// Sum.
@@ -79,7 +74,7 @@ pub enum EbpfOperation {
 }
 
 /// Kernel functions for programs (`include/uapi/linux/bpf.h`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 #[repr(i32)]
 pub enum Helper {
     /// Address of a key's value in a map, or 0.
@@ -103,7 +98,7 @@ pub enum Helper {
 }
 
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Instruction {
     code: u8,
     registers: u8,
@@ -112,7 +107,7 @@ pub(super) struct Instruction {
 }
 
 /// Why assembling failed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, PartialEq, thiserror::Error)]
 pub enum AssemblyError {
     /// A jump to a missing label.
     #[error("there is no label '{0}'")]
@@ -126,7 +121,7 @@ pub enum AssemblyError {
 }
 
 /// A program under construction.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Assembler {
     code: Vec<Instruction>,
     labels: HashMap<&'static str, usize>,
@@ -171,7 +166,7 @@ impl Assembler {
         offset: i16,
         number: i32,
     ) -> &mut Self {
-        self.put(0x62 | width as u8, to, EbpfRegister(0), offset, number)
+        self.put(0x62 | width as u8, to, R0, offset, number)
     }
 
     /// `*(to + offset) += from`, atomically.
@@ -196,12 +191,12 @@ impl Assembler {
         to: EbpfRegister,
         number: i32,
     ) -> &mut Self {
-        self.put(0x07 | operation as u8, to, EbpfRegister(0), 0, number)
+        self.put(0x07 | operation as u8, to, R0, 0, number)
     }
 
     /// `to` = the address at this offset from the stack's end.
     pub fn stack(&mut self, to: EbpfRegister, offset: i32) -> &mut Self {
-        self.calculate(EbpfOperation::Move, to, registers::STACK).calculate_number(
+        self.calculate(EbpfOperation::Move, to, Stack).calculate_number(
             EbpfOperation::Add,
             to,
             offset,
@@ -217,7 +212,7 @@ impl Assembler {
         label: &'static str,
     ) -> &mut Self {
         self.jumps.push((self.code.len(), label));
-        self.put(0x05 | compare as u8, left, EbpfRegister(0), 0, right)
+        self.put(0x05 | compare as u8, left, R0, 0, right)
     }
 
     /// Jumps if the comparison of two registers holds.
@@ -235,7 +230,7 @@ impl Assembler {
     /// Jumps.
     pub fn jump(&mut self, label: &'static str) -> &mut Self {
         self.jumps.push((self.code.len(), label));
-        self.put(0x05, EbpfRegister(0), EbpfRegister(0), 0, 0)
+        self.put(0x05, R0, R0, 0, 0)
     }
 
     /// Defines a label here.
@@ -246,33 +241,27 @@ impl Assembler {
 
     /// Calls a kernel function.
     pub fn call(&mut self, helper: Helper) -> &mut Self {
-        self.put(0x85, EbpfRegister(0), EbpfRegister(0), 0, helper as i32)
+        self.put(0x85, R0, R0, 0, helper as i32)
     }
 
     /// Calls a kernel function by its BTF number.
     pub fn call_function(&mut self, number: u32) -> &mut Self {
-        self.put(0x85, EbpfRegister(0), EbpfRegister(2), 0, number as i32)
+        self.put(0x85, R0, R2, 0, number as i32)
     }
 
     /// `to` = the map, for a call.
     pub fn map(&mut self, to: EbpfRegister, map: &Map) -> &mut Self {
-        self.wide(to, 1, map.descriptor(), 0)
+        self.wide(to, R1, map.descriptor(), 0)
     }
 
     /// `to` = the address of a counter of [`Map::counters`].
     pub fn counter(&mut self, to: EbpfRegister, map: &Map, number: u32) -> &mut Self {
-        self.wide(to, 2, map.descriptor(), number as i32 * 8)
+        self.wide(to, R2, map.descriptor(), number as i32 * 8)
     }
 
     /// Returns 0, as tracepoints require.
     pub fn end(&mut self) -> &mut Self {
-        self.calculate_number(EbpfOperation::Move, EbpfRegister(0), 0).put(
-            0x95,
-            EbpfRegister(0),
-            EbpfRegister(0),
-            0,
-            0,
-        )
+        self.calculate_number(EbpfOperation::Move, R0, 0).put(0x95, R0, R0, 0, 0)
     }
 
     /// The instructions, with jump distances.
@@ -293,14 +282,8 @@ impl Assembler {
     }
 
     /// A 64-bit constant, which takes two instructions.
-    fn wide(&mut self, to: EbpfRegister, kind: u8, low: i32, high: i32) -> &mut Self {
-        self.put(0x18, to, EbpfRegister(kind), 0, low).put(
-            0,
-            EbpfRegister(0),
-            EbpfRegister(0),
-            0,
-            high,
-        )
+    fn wide(&mut self, to: EbpfRegister, kind: EbpfRegister, low: i32, high: i32) -> &mut Self {
+        self.put(0x18, to, kind, 0, low).put(0, R0, R0, 0, high)
     }
 
     fn near(&mut self, offset: usize) -> i16 {
@@ -318,8 +301,11 @@ impl Assembler {
         offset: i16,
         immediate: i32,
     ) -> &mut Self {
-        let [low, high] =
-            if cfg!(target_endian = "little") { [to.0, from.0] } else { [from.0, to.0] };
+        let [low, high] = if cfg!(target_endian = "little") {
+            [to as u8, from as u8]
+        } else {
+            [from as u8, to as u8]
+        };
         self.code.push(Instruction { code, registers: low | high << 4, offset, immediate });
         self
     }
@@ -329,7 +315,7 @@ impl Assembler {
 mod tests {
     use super::*;
 
-    const A: EbpfRegister = EbpfRegister(1);
+    const A: EbpfRegister = EbpfRegister::R1;
 
     #[test]
     fn jumps_lead_to_their_labels() {
@@ -365,8 +351,8 @@ mod tests {
     fn instruction_encoding_matches_the_standard() {
         let mut program = Assembler::new();
         program
-            .load(Width::Double, EbpfRegister(6), A, 8)
-            .store(Width::Word, EbpfRegister(10), -4, EbpfRegister(6))
+            .load(Width::Double, EbpfRegister::R6, A, 8)
+            .store(Width::Word, Stack, -4, EbpfRegister::R6)
             .end();
         let code = program.finish().unwrap();
         assert_eq!((code[0].code, code[0].offset), (0x79, 8));

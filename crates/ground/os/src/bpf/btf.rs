@@ -1,6 +1,7 @@
 //! The running kernel's types in BTF (Documentation/bpf/btf.rst): field offsets, and numbers of
 //! tracepoints and functions.
 
+use crate::bytes::u32_at;
 use std::io;
 
 const KERNEL: &str = "/sys/kernel/btf/vmlinux";
@@ -78,7 +79,7 @@ impl Btf {
         if bytes.first_chunk() != Some(&MAGIC.to_ne_bytes()) {
             return Err(malformed("no magic number"));
         }
-        let length = word(bytes, 4).ok_or(malformed("no header"))? as usize;
+        let length = u32_at(bytes, 4).ok_or(malformed("no header"))? as usize;
         let types = section(bytes, length, 8).ok_or(malformed("types out of range"))?;
         let strings = section(bytes, length, 16).ok_or(malformed("names out of range"))?;
         let starts = starts(&types).ok_or(malformed("a type of an unknown kind"))?;
@@ -134,7 +135,7 @@ impl Btf {
         let head = self.head(structure).filter(|head| [STRUCT, UNION].contains(&head.kind()))?;
         for place in 0..head.members() {
             let at = head.at + 12 + 12 * place;
-            let [own, kind, bits] = [0, 4, 8].map(|offset| word(&self.types, at + offset));
+            let [own, kind, bits] = [0, 4, 8].map(|offset| u32_at(&self.types, at + offset));
             let bits = if head.has_bit_fields() { bits? & 0x00ff_ffff } else { bits? };
             let bytes = bits as usize / 8;
             if self.is(own?, name) {
@@ -152,7 +153,7 @@ impl Btf {
 
     fn head(&self, number: u32) -> Option<Head> {
         let at = *self.starts.get(number as usize).filter(|_| number > 0)?;
-        Some(Head { name: word(&self.types, at)?, info: word(&self.types, at + 4)?, at })
+        Some(Head { name: u32_at(&self.types, at)?, info: u32_at(&self.types, at + 4)?, at })
     }
 
     fn is(&self, place: u32, name: &str) -> bool {
@@ -162,8 +163,8 @@ impl Btf {
 }
 
 fn section(bytes: &[u8], length: usize, at: usize) -> Option<Vec<u8>> {
-    let start = length.checked_add(word(bytes, at)? as usize)?;
-    bytes.get(start..start.checked_add(word(bytes, at + 4)? as usize)?).map(<[u8]>::to_vec)
+    let start = length.checked_add(u32_at(bytes, at)? as usize)?;
+    bytes.get(start..start.checked_add(u32_at(bytes, at + 4)? as usize)?).map(<[u8]>::to_vec)
 }
 
 /// `None` for an unknown or truncated type.
@@ -171,7 +172,7 @@ fn starts(types: &[u8]) -> Option<Vec<usize>> {
     let mut starts = vec![0];
     let mut at = 0;
     while at < types.len() {
-        let info = word(types, at + 4)?;
+        let info = u32_at(types, at + 4)?;
         let members = (info & 0xffff) as usize;
         starts.push(at);
         at += 12
@@ -185,10 +186,6 @@ fn starts(types: &[u8]) -> Option<Vec<usize>> {
             };
     }
     (at == types.len()).then_some(starts)
-}
-
-fn word(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
 #[cfg(test)]

@@ -83,7 +83,7 @@ pub struct EbpfLink(
 );
 
 /// How often and how long a program ran while [`Statistics`] existed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct RunTime {
     /// Total over all CPUs.
     pub time: Duration,
@@ -125,7 +125,6 @@ struct Open {
 }
 
 #[repr(C)]
-#[derive(Default)]
 struct Info {
     object: u32,
     bytes: u32,
@@ -280,8 +279,8 @@ mod tests {
         let Some(place) = place() else { return };
         let map = Map::counters("test", 1).unwrap();
         let mut code = Assembler::new();
-        let one = EbpfRegister(1);
-        let counter = EbpfRegister(2);
+        let one = EbpfRegister::R1;
+        let counter = EbpfRegister::R2;
         code.calculate_number(EbpfOperation::Move, one, 1)
             .counter(counter, &map, 0)
             .count(counter, 0, one)
@@ -303,7 +302,7 @@ mod tests {
         let Some(place) = place() else { return };
         let mut code = Assembler::new();
         // Register 3 is uninitialised.
-        code.calculate(EbpfOperation::Move, EbpfRegister(0), EbpfRegister(3)).end();
+        code.calculate(EbpfOperation::Move, EbpfRegister::R0, EbpfRegister::R3).end();
         let error = EbpfProgram::load("bad", place, &code).unwrap_err().to_string();
         assert!(error.contains("R3 !read_ok"), "{error}");
     }

@@ -28,7 +28,7 @@ type End = (String, &'static str, String, String);
 /// `TCP_LISTEN` of include/net/tcp_states.h.
 const LISTENS: &str = "0A";
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 struct Socket {
     local: End,
     remote: End,

@@ -1,5 +1,6 @@
 //! Peers of unix sockets, from netlink (sock_diag(7)).
 
+use crate::bytes::{u16_at, u32_at};
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with,
 };
@@ -23,7 +24,7 @@ const ATTRIBUTE_BYTES: usize = 4;
 const BUFFER_BYTES: usize = 32_768;
 
 /// A socket's peer, and whether it has a name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Socket {
     peer: u64,
     is_named: bool,
@@ -81,7 +82,7 @@ fn request() -> Vec<u8> {
 
 /// Parses one datagram. Returns whether more follow.
 fn take(mut bytes: &[u8], sockets: &mut Sockets) -> bool {
-    while let Some((length, kind)) = number(bytes, 0).zip(half(bytes, 4)) {
+    while let Some((length, kind)) = u32_at(bytes, 0).zip(u16_at(bytes, 4)) {
         let length = length as usize;
         if kind != BY_FAMILY || length < HEADER_BYTES || length > bytes.len() {
             return false;
@@ -93,26 +94,18 @@ fn take(mut bytes: &[u8], sockets: &mut Sockets) -> bool {
 }
 
 fn socket(message: &[u8], sockets: &mut Sockets) {
-    let Some(inode) = number(message, 4) else { return };
+    let Some(inode) = u32_at(message, 4) else { return };
     let mut attributes = message.get(MESSAGE_BYTES..).unwrap_or_default();
-    while let Some((length, kind)) = half(attributes, 0).zip(half(attributes, 2)) {
+    while let Some((length, kind)) = u16_at(attributes, 0).zip(u16_at(attributes, 2)) {
         let length = usize::from(length).max(ATTRIBUTE_BYTES);
         let one = sockets.entry(u64::from(inode)).or_default();
         match kind {
             NAME => one.is_named = length > ATTRIBUTE_BYTES,
-            PEER => one.peer = number(attributes, ATTRIBUTE_BYTES).unwrap_or(0).into(),
+            PEER => one.peer = u32_at(attributes, ATTRIBUTE_BYTES).unwrap_or(0).into(),
             _ => {}
         }
         attributes = &attributes[length.next_multiple_of(4).min(attributes.len())..];
     }
-}
-
-fn number(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
-}
-
-fn half(bytes: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_ne_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::*;
 use std::fs as plain;
 use std::io::Read;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
 
 fn scene() -> (tempfile::TempDir, PathBuf) {
     let base = tempfile::tempdir().unwrap();
@@ -138,7 +138,7 @@ fn folder_of_another_user_is_refused_anywhere_on_path() {
     }
     let (_base, own) = scene();
     plain::create_dir(own.join("deep")).unwrap();
-    std::os::unix::fs::chown(&own, Some(NOBODY), Some(NOBODY)).unwrap();
+    chown(&own, Some(NOBODY), Some(NOBODY)).unwrap();
     for path in [own.clone(), own.join("deep"), own.join("new")] {
         let told = TrustedFolder::create(&path).unwrap_err().to_string();
         let wanted =
@@ -206,7 +206,7 @@ fn files_writable_or_owned_by_others_are_not_opened() {
     chmod(&file, 0o644);
     assert!(folder.file("a", Open::Read).is_ok());
     if is_root() {
-        std::os::unix::fs::chown(&file, Some(NOBODY), Some(NOBODY)).unwrap();
+        chown(&file, Some(NOBODY), Some(NOBODY)).unwrap();
         assert!(matches!(
             folder.file("a", Open::Empty),
             Err(TrustError::Foreign { owner: NOBODY, .. })
@@ -235,7 +235,7 @@ fn secret_must_be_private_and_not_a_link() {
     plain::write(&file, vec![b'x'; 1 << 17]).unwrap();
     assert!(matches!(read_secret(&file), Err(TrustError::TooLong(_))));
     if is_root() {
-        std::os::unix::fs::chown(&file, Some(NOBODY), Some(NOBODY)).unwrap();
+        chown(&file, Some(NOBODY), Some(NOBODY)).unwrap();
         assert!(matches!(read_secret(&file), Err(TrustError::Foreign { owner: NOBODY, .. })));
     }
 }
@@ -252,7 +252,7 @@ fn private_folder_is_created_inside_any_folder() {
     symlink(&own, own.join("link")).unwrap();
     assert!(matches!(private_folder(&own.join("link")), Err(TrustError::NotAFolder(_))));
     if is_root() {
-        std::os::unix::fs::chown(&folder, Some(NOBODY), None).unwrap();
+        chown(&folder, Some(NOBODY), None).unwrap();
         assert!(matches!(private_folder(&folder), Err(TrustError::Foreign { .. })));
     }
 }

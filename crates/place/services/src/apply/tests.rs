@@ -13,11 +13,11 @@ fn computer(version: u8) -> (tempfile::TempDir, Root, RunFolder) {
     let folder = tempfile::tempdir().unwrap();
     let root = Root::new(folder.path());
     let mount = match version {
-        1 => "none /cg cgroup rw,cpuset 0 0\n",
-        _ => "none /cg cgroup2 rw 0 0\n",
+        1 => "30 1 0:30 / /cg rw - cgroup cgroup rw,cpuset\n",
+        _ => "30 1 0:30 / /cg rw - cgroup2 cgroup rw\n",
     };
     for (path, text) in [
-        ("/proc/self/mounts", mount),
+        ("/proc/self/mountinfo", mount),
         ("/cg/cgroup.controllers", "cpuset memory\n"),
         ("/cg/redis/cpuset.cpus", if version == 1 { "0-7\n" } else { "\n" }),
         ("/cg/redis/cpuset.mems", if version == 1 { "0-1\n" } else { "\n" }),

@@ -4,7 +4,7 @@
 
 use crate::wakeups::{LOST_PAIRS, Tables, insert, look_up_process};
 use seatmap_os::bpf::Map;
-use seatmap_os::bpf::assembler::registers::{R0, R1, R2, R3, R4, R6, R7, R8, R9, STACK};
+use seatmap_os::bpf::assembler::EbpfRegister::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
 use seatmap_os::bpf::assembler::{Assembler, EbpfOperation, Helper, JumpCondition, Width};
 use std::io;
 
@@ -72,14 +72,14 @@ pub fn execute(tables: &Tables, goroutines: &Goroutines) -> Assembler {
     code.map(R1, &goroutines.ready).stack(R2, -16).call(Helper::Delete);
     // A thread that continues its own goroutine sends no message.
     code.jump_if_both(JumpCondition::Equal, R7, R9, "end");
-    code.store(Width::Word, STACK, -32, R9).store(Width::Word, STACK, -28, R7);
+    code.store(Width::Word, Stack, -32, R9).store(Width::Word, Stack, -28, R7);
     code.map(R1, &goroutines.pairs).stack(R2, -32).call(Helper::Lookup).jump_if(
         JumpCondition::Different,
         R0,
         0,
         "known",
     );
-    code.store_number(Width::Double, STACK, -24, 1);
+    code.store_number(Width::Double, Stack, -24, 1);
     insert(&mut code, &goroutines.pairs, [-32, -24]);
     code.label("known").calculate_number(EbpfOperation::Move, R1, 1).count(R0, 0, R1);
     code.label("end").end();
@@ -93,7 +93,7 @@ pub fn execute(tables: &Tables, goroutines: &Goroutines) -> Assembler {
 fn begin(code: &mut Assembler, tables: &Tables, goroutines: &Goroutines) {
     tables.end_if_paused(code).calculate(EbpfOperation::Move, R6, R1).call(Helper::CurrentThread);
     // The lower half of the result is the thread, the upper one the process.
-    code.store(Width::Word, STACK, -24, R0).calculate(EbpfOperation::Move, R7, R0);
+    code.store(Width::Word, Stack, -24, R0).calculate(EbpfOperation::Move, R7, R0);
     code.calculate_number(EbpfOperation::ShiftLeft, R7, 32);
     code.calculate_number(EbpfOperation::ShiftRight, R7, 32);
     code.calculate(EbpfOperation::Move, R8, R0).calculate_number(EbpfOperation::ShiftRight, R8, 32);
@@ -101,6 +101,6 @@ fn begin(code: &mut Assembler, tables: &Tables, goroutines: &Goroutines) {
     code.calculate_number(EbpfOperation::Move, R1, 1)
         .counter(R2, &goroutines.calls, 0)
         .count(R2, 0, R1);
-    code.load(Width::Double, R1, R6, ARGUMENT).store(Width::Double, STACK, -8, R1);
-    code.store(Width::Word, STACK, -16, R8).store_number(Width::Word, STACK, -12, 0);
+    code.load(Width::Double, R1, R6, ARGUMENT).store(Width::Double, Stack, -8, R1);
+    code.store(Width::Word, Stack, -16, R8).store_number(Width::Word, Stack, -12, 0);
 }

@@ -1,7 +1,7 @@
 //! The eBPF programs of `sockets`.
 
 use crate::wakeups::{FieldOffsets, Tables};
-use seatmap_os::bpf::assembler::registers::{R0, R1, R2, R3, R4, R6, R7, R8, R9, STACK};
+use seatmap_os::bpf::assembler::EbpfRegister::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
 use seatmap_os::bpf::assembler::{Assembler, EbpfOperation, Helper, JumpCondition, Width};
 use seatmap_os::bpf::{Btf, BtfError, Map};
 
@@ -60,8 +60,8 @@ pub fn passed(
         .jump_if(JumpCondition::Different, R8, 0, "end");
     code.call(Helper::CurrentTask);
     // In the kernel, `pid` is the TID and `tgid` the PID.
-    code.load(Width::Word, R1, R0, layout.pid).store(Width::Word, STACK, -24, R1);
-    code.load(Width::Word, R1, R0, layout.tgid).store(Width::Word, STACK, -48, R1);
+    code.load(Width::Word, R1, R0, layout.pid).store(Width::Word, Stack, -24, R1);
+    code.load(Width::Word, R1, R0, layout.tgid).store(Width::Word, Stack, -48, R1);
     code.map(R1, &tables.processes).stack(R2, -48).call(Helper::Lookup).jump_if(
         JumpCondition::Equal,
         R0,
@@ -93,8 +93,8 @@ pub fn transfer(
     code.load(Width::Double, R8, R1, 0).load(Width::Word, R1, R8, layout.call);
     load_role(&mut code);
     code.call(Helper::CurrentTask).calculate(EbpfOperation::Move, R6, R0);
-    code.load(Width::Word, R1, R6, layout.pid).store(Width::Word, STACK, -24, R1);
-    code.load(Width::Word, R1, R6, layout.tgid).store(Width::Word, STACK, -48, R1);
+    code.load(Width::Word, R1, R6, layout.pid).store(Width::Word, Stack, -24, R1);
+    code.load(Width::Word, R1, R6, layout.tgid).store(Width::Word, Stack, -48, R1);
     code.map(R1, &tables.processes).stack(R2, -48).call(Helper::Lookup).jump_if(
         JumpCondition::Equal,
         R0,
@@ -171,7 +171,7 @@ impl<'a> Reader<'a> {
             Width::Double => 8,
         };
         // A shorter field fills only part of the scratch word, which is loaded whole below.
-        code.store_number(Width::Double, STACK, -48, 0).stack(R1, -48).calculate_number(
+        code.store_number(Width::Double, Stack, -48, 0).stack(R1, -48).calculate_number(
             EbpfOperation::Move,
             R2,
             bytes,
@@ -266,7 +266,7 @@ fn load_socket(reader: &Reader, code: &mut Assembler) -> Result<(), BtfError> {
 }
 
 fn store_object(code: &mut Assembler) {
-    code.store(Width::Double, STACK, -16, R1).store(Width::Word, STACK, -20, R9);
+    code.store(Width::Double, Stack, -16, R1).store(Width::Word, Stack, -20, R9);
 }
 
 /// Another CPU may add the key first.
@@ -277,7 +277,7 @@ fn add(code: &mut Assembler, flows: &Map) {
         0,
         "known",
     );
-    code.store(Width::Double, STACK, -40, R7).store_number(Width::Double, STACK, -32, 1);
+    code.store(Width::Double, Stack, -40, R7).store_number(Width::Double, Stack, -32, 1);
     code.map(R1, flows).stack(R2, -24).stack(R3, -40).calculate_number(EbpfOperation::Move, R4, 1);
     code.call(Helper::Update).jump_if(JumpCondition::Equal, R0, 0, "end");
     code.map(R1, flows).stack(R2, -24).call(Helper::Lookup).jump_if(

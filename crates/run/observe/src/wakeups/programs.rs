@@ -4,7 +4,7 @@
 
 use super::key::INTERRUPTED;
 use super::layout::FieldOffsets;
-use seatmap_os::bpf::assembler::registers::{R0, R1, R2, R3, R4, R6, R7, R8, R9, STACK};
+use seatmap_os::bpf::assembler::EbpfRegister::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
 use seatmap_os::bpf::assembler::{
     Assembler, EbpfOperation, EbpfRegister, Helper, JumpCondition, Width,
 };
@@ -97,7 +97,7 @@ pub fn waking(layout: &FieldOffsets, tables: &Tables) -> Assembler {
     // Thread 0 is a CPU's idle thread: an interrupt woke the wakee.
     code.load(Width::Word, R1, R8, layout.pid).jump_if(JumpCondition::Equal, R1, 0, "interrupt");
     code.load(Width::Word, R2, R7, layout.pid).jump_if_both(JumpCondition::Equal, R1, R2, "end");
-    code.store(Width::Word, STACK, -16, R1).store(Width::Word, STACK, -12, R2);
+    code.store(Width::Word, Stack, -16, R1).store(Width::Word, Stack, -12, R2);
     // A waker in the followed wakee's process needs no look-up.
     code.load(Width::Word, R1, R8, layout.tgid).jump_if_both(
         JumpCondition::Equal,
@@ -133,7 +133,7 @@ pub fn look_up_process<'a>(
     tables: &Tables,
     process: EbpfRegister,
 ) -> &'a mut Assembler {
-    code.store(Width::Word, STACK, SCRATCH, process)
+    code.store(Width::Word, Stack, SCRATCH, process)
         .map(R1, &tables.processes)
         .stack(R2, SCRATCH.into())
         .call(Helper::Lookup)
@@ -147,15 +147,15 @@ fn outside(code: &mut Assembler) {
         .load(Width::Word, R1, R1, 0)
         .calculate_number(EbpfOperation::Move, R2, 0)
         .calculate(EbpfOperation::Subtract, R2, R1)
-        .store(Width::Word, STACK, -16, R2)
-        .store_number(Width::Word, STACK, -12, 0);
+        .store(Width::Word, Stack, -16, R2)
+        .store_number(Width::Word, Stack, -12, 0);
 }
 
 /// Keys the waker's system call and descriptor. A thread's registers end its stack: a stack not
 /// right below them is an interrupt's.
 fn load_call(code: &mut Assembler, layout: &FieldOffsets) {
     code.calculate(EbpfOperation::Move, R1, R8).call(Helper::TaskRegisters);
-    code.calculate(EbpfOperation::Move, R2, R0).calculate(EbpfOperation::Subtract, R2, STACK);
+    code.calculate(EbpfOperation::Move, R2, R0).calculate(EbpfOperation::Subtract, R2, Stack);
     code.load(Width::Word, R1, R0, layout.call).calculate_number(EbpfOperation::And, R1, 0xffff);
     code.load(Width::Double, R9, R0, layout.argument);
     code.calculate_number(EbpfOperation::Move, R6, INTERRUPTED as i32);
@@ -169,14 +169,14 @@ fn load_call(code: &mut Assembler, layout: &FieldOffsets) {
     code.jump_if(JumpCondition::Equal, R1, libc::SYS_futex as i32, "no file");
     code.jump_if(JumpCondition::Above, R9, DESCRIPTORS, "no file").jump("file");
     code.label("no file").calculate_number(EbpfOperation::Move, R9, -1).label("file");
-    code.store(Width::Word, STACK, -8, R6).store(Width::Word, STACK, -4, R9);
+    code.store(Width::Word, Stack, -8, R6).store(Width::Word, Stack, -4, R9);
 }
 
 /// Writes a new key's count, the waker's name, and the file's mode. The name is read now because an
 /// outside process may end before the next look.
 fn look_up_file(code: &mut Assembler, layout: &FieldOffsets) {
-    code.store_number(Width::Double, STACK, VALUE, 1);
-    code.store_number(Width::Double, STACK, VALUE + 8, 0);
+    code.store_number(Width::Double, Stack, VALUE, 1);
+    code.store_number(Width::Double, Stack, VALUE + 8, 0);
     code.calculate(EbpfOperation::Move, R3, R8);
     code.calculate_number(EbpfOperation::Add, R3, layout.name as i32);
     read_kernel(code, i32::from(VALUE) + 16, 16);
@@ -187,13 +187,13 @@ fn look_up_file(code: &mut Assembler, layout: &FieldOffsets) {
     code.calculate_number(EbpfOperation::ShiftLeft, R9, 3).calculate(EbpfOperation::Add, R3, R9);
     follow_pointer(code, layout.inode);
     follow_pointer(code, layout.mode);
-    code.store_number(Width::Double, STACK, VALUE + 8, 0);
+    code.store_number(Width::Double, Stack, VALUE + 8, 0);
     read_kernel(code, i32::from(VALUE) + 8, 2).label("insert");
 }
 
 fn follow_pointer(code: &mut Assembler, field: usize) {
     read_kernel(code, SCRATCH.into(), 8)
-        .calculate(EbpfOperation::Move, R1, STACK)
+        .calculate(EbpfOperation::Move, R1, Stack)
         .calculate_number(EbpfOperation::Add, R1, SCRATCH.into());
     code.load(Width::Double, R3, R1, 0).calculate_number(EbpfOperation::Add, R3, field as i32);
 }
@@ -235,20 +235,20 @@ pub fn fork(layout: &FieldOffsets, tables: &Tables) -> Assembler {
     code.counter(R1, &tables.launcher, 0).load(Width::Double, R1, R1, 0);
     code.jump_if_both(JumpCondition::Different, R1, R8, "end").label("follow");
     code.jump_if_both(JumpCondition::Equal, R8, R9, "thread");
-    code.store(Width::Word, STACK, -8, R9).store_number(Width::Word, STACK, -4, 1);
+    code.store(Width::Word, Stack, -8, R9).store_number(Width::Word, Stack, -4, 1);
     code.map(R1, &tables.processes).stack(R2, -8).stack(R3, -4).calculate_number(
         EbpfOperation::Move,
         R4,
         ANY,
     );
     code.call(Helper::Update).jump_if(JumpCondition::Different, R0, 0, "lost").label("thread");
-    code.call(Helper::Clock).store(Width::Double, STACK, -56, R0);
+    code.call(Helper::Clock).store(Width::Double, Stack, -56, R0);
     for at in [-48, -40, -24, -16] {
-        code.store_number(Width::Double, STACK, at, 0);
+        code.store_number(Width::Double, Stack, at, 0);
     }
-    code.load(Width::Word, R1, R6, layout.pid).store(Width::Word, STACK, -32, R1);
-    code.store(Width::Word, STACK, -28, R9);
-    code.load(Width::Word, R1, R7, layout.pid).store(Width::Word, STACK, -64, R1);
+    code.load(Width::Word, R1, R6, layout.pid).store(Width::Word, Stack, -32, R1);
+    code.store(Width::Word, Stack, -28, R9);
+    code.load(Width::Word, R1, R7, layout.pid).store(Width::Word, Stack, -64, R1);
     code.map(R1, &tables.threads).stack(R2, -64).stack(R3, -56).calculate_number(
         EbpfOperation::Move,
         R4,
@@ -265,7 +265,7 @@ pub fn exit(layout: &FieldOffsets, tables: &Tables) -> Assembler {
     let mut code = Assembler::new();
     code.load(Width::Double, R6, R1, 0).load(Width::Word, R7, R6, layout.tgid);
     look_up_process(&mut code, tables, R7).jump_if(JumpCondition::Equal, R0, 0, "end");
-    code.load(Width::Word, R1, R6, layout.pid).store(Width::Word, STACK, -4, R1);
+    code.load(Width::Word, R1, R6, layout.pid).store(Width::Word, Stack, -4, R1);
     code.map(R1, &tables.threads).stack(R2, -4).call(Helper::Lookup).jump_if(
         JumpCondition::Equal,
         R0,

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// The innermost part that two PUs share. Names are the keys of `[distance]`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub enum PairClass {
     /// One core: SMT siblings.
     Smt,
@@ -38,16 +38,16 @@ impl PairClass {
 
     /// The key in `[distance]`.
     pub fn key(self) -> &'static str {
-        match self {
-            PairClass::Smt => "smt",
-            PairClass::SameCluster => "same_cluster",
-            PairClass::SameL3 => "same_l3",
-            PairClass::EfficiencyClusters => "efficiency_clusters",
-            PairClass::MixedKinds => "mixed_kinds",
-            PairClass::SameDie => "same_die",
-            PairClass::SamePackage => "same_package",
-            PairClass::OtherPackage => "other_package",
-        }
+        [
+            "smt",
+            "same_cluster",
+            "same_l3",
+            "efficiency_clusters",
+            "mixed_kinds",
+            "same_die",
+            "same_package",
+            "other_package",
+        ][self as usize]
     }
 
     /// Whether the pair meets outside any L3, which serves both itself, so that the home of the

@@ -4,7 +4,7 @@ use super::{PairClass, RoundTripParameter};
 use serde::{Deserialize, Serialize};
 
 /// One figure for each class of pairs in the machine, and for no other.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct ClassDistances {

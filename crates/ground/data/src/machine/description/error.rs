@@ -4,7 +4,7 @@ use super::FORMAT;
 use crate::document::Position;
 
 /// Why a description was refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum DescriptionError {
     /// The text is not TOML, or TOML that does not describe a machine.
     #[error("{position}: {problem}")]

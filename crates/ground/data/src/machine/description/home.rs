@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// `[distance]` are for PUs in the home's own package; each PU of the pair on another package adds
 /// `far_offset`: d = B + a_i + a_j. A published matrix of one line on a dual EPYC shows this as a
 /// slow second socket.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Home {

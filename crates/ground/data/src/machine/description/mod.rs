@@ -54,6 +54,7 @@ pub use speed::{RelativeSpeed, Speeds};
 use crate::document::Outline;
 use crate::machine::Profile;
 use serde::{Deserialize, Serialize};
+use std::ops::Deref;
 
 /// The value of the `format` key.
 pub const FORMAT: &str = "seatmap-machine/1";
@@ -62,7 +63,7 @@ pub const FORMAT: &str = "seatmap-machine/1";
 ///
 /// Unknown keys are errors, unlike in files that programs write: a mistyped key would silently lose
 /// its figure.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Description {
@@ -70,40 +71,48 @@ pub struct Description {
 }
 
 /// A machine described by hand, in TOML. Unknown keys are errors, because they are typing mistakes.
-// Private, so that every `Description` has passed the checks.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+// Apart from `Description`, which has passed the checks.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(deny_unknown_fields)]
-struct Written {
+pub struct Written {
     /// Name and version of the format.
-    format: String,
+    pub format: String,
     /// The machine's name on the command line.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[a-z0-9._-]+$")))]
-    name: String,
+    pub name: String,
     /// A description in one line.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
-    summary: String,
+    pub summary: String,
     /// The publications and files behind the figures, each in one line with its licence if it has
     /// one.
     #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(length(min = 1))))]
-    sources: Vec<String>,
+    pub sources: Vec<String>,
     /// Core frequency, in GHz, to convert figures in cycles.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(
         range(max = check::MAX_FREQUENCY_GHZ),
         extend("exclusiveMinimum" = 0)
     ))]
-    frequency_ghz: Option<f64>,
+    pub frequency_ghz: Option<f64>,
     /// The parts of the machine: packages of dies of L3s of cores of threads.
-    topology: MachineShape,
+    pub topology: MachineShape,
     /// One figure for each distance class of the machine.
-    distance: ClassDistances,
+    pub distance: ClassDistances,
     /// The home that the distances are for, if it matters.
     #[serde(skip_serializing_if = "Option::is_none")]
-    home: Option<Home>,
+    pub home: Option<Home>,
     /// The speeds of cores by kind or L3, if they differ.
     #[serde(skip_serializing_if = "Option::is_none")]
-    speed: Option<Speeds>,
+    pub speed: Option<Speeds>,
+}
+
+impl Deref for Description {
+    type Target = Written;
+
+    fn deref(&self) -> &Written {
+        &self.written
+    }
 }
 
 impl Description {
@@ -122,31 +131,6 @@ impl Description {
             toml::from_str(text).map_err(|error| locate::refused(text, &error))?;
         check::check(&written).map_err(|flaw| locate::placed(text, flaw))?;
         Ok(Description { written })
-    }
-
-    /// The machine's name on the command line.
-    pub fn name(&self) -> &str {
-        &self.written.name
-    }
-
-    /// The machine in one line.
-    pub fn summary(&self) -> &str {
-        &self.written.summary
-    }
-
-    /// The publications and files behind the figures.
-    pub fn sources(&self) -> &[String] {
-        &self.written.sources
-    }
-
-    /// The core clock, if given.
-    pub fn frequency_ghz(&self) -> Option<f64> {
-        self.written.frequency_ghz
-    }
-
-    /// The machine's parts.
-    pub fn shape(&self) -> &MachineShape {
-        &self.written.topology
     }
 
     /// The predicted profile: full topology, every distance, and the home model.
@@ -198,16 +182,6 @@ sources = ["made up"]
     }
 
     #[test]
-    fn impossible_distance_is_refused() {
-        let text = dual("cores_per_l3 = 1", &figure("other_package", 200.0), "");
-        assert!(Description::from_toml(&text).is_ok());
-        for number in ["nan", "inf", "-inf", "1e-320", "0.0", "-5.0"] {
-            let error = refusal(&text.replace("200.0", number));
-            assert!(error.contains("is not a round trip between 0 and"), "{number}: {error}");
-        }
-    }
-
-    #[test]
     fn other_format_versions_are_refused() {
         let error = refusal("format = \"seatmap-machine/2\"\nnovelty = 1");
         assert_eq!(
@@ -218,23 +192,17 @@ sources = ["made up"]
     }
 
     #[test]
-    fn deep_nesting_is_an_error() {
-        let error = refusal(&format!("format = {}", "[".repeat(100_000)));
-        assert!(error.starts_with("line 1, column"), "{error}");
-    }
-
-    #[test]
     fn description_keeps_the_values_of_the_file() {
         let text = dual("cores_per_l3 = 1", &figure("other_package", 200.0), "");
         let description = Description::from_toml(&text).unwrap();
-        assert_eq!((description.name(), description.summary()), ("pair", "Two cores"));
-        assert_eq!(description.sources(), ["made up"]);
-        assert_eq!(description.shape().pus(), 2);
+        assert_eq!((&*description.name, &*description.summary), ("pair", "Two cores"));
+        assert_eq!(description.sources, ["made up"]);
+        assert_eq!(description.topology.pus(), 2);
         assert_eq!(
-            description.written.distance.get(PairClass::OtherPackage).unwrap().kind,
+            description.distance.get(PairClass::OtherPackage).unwrap().kind,
             Basis::Assumption
         );
-        assert_eq!(description.written.distance.get(PairClass::Smt), None);
+        assert_eq!(description.distance.get(PairClass::Smt), None);
     }
 
     const COUNTS: [&str; 9] = [
@@ -276,7 +244,7 @@ sources = ["made up"]
         ) {
             if let Ok(description) = Description::from_toml(&counted(&counts, hybrid)) {
                 let profile = description.to_profile();
-                prop_assert_eq!(profile.topology.pus.len() as u64, description.shape().pus());
+                prop_assert_eq!(profile.topology.pus.len() as u64, description.topology.pus());
                 prop_assert_eq!(profile.check().map_err(|error| error.to_string()), Ok(()));
                 let distance = profile.core_distance.unwrap();
                 prop_assert!(distance.median_ns.pairs().all(|(_, _, ns)| *ns > 0.0));

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A round-trip time, in nanoseconds or in core cycles (which need `frequency_ghz`), and its
 /// source.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(extend("oneOf" = [
     { "required": ["round_trip_ns"] },
     { "required": ["round_trip_cycles"] },
@@ -34,7 +34,7 @@ pub struct RoundTripParameter {
 }
 
 /// The origin of a figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Basis {

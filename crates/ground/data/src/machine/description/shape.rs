@@ -10,7 +10,7 @@ pub const MAX_PUS: u32 = 8192;
 pub(super) const MAX_CACHE_BYTES: u64 = 1 << 40;
 
 /// A regular machine: packages of dies of L3s of cores of threads.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MachineShape {
@@ -80,7 +80,7 @@ pub struct MachineShape {
 
 /// The order in which hardware threads get OS indices. Cores are numbered package by package; at
 /// each L3 efficiency cores are last.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Numbering {
@@ -92,7 +92,7 @@ pub enum Numbering {
 }
 
 /// The efficiency cores of a hybrid processor: one thread each, clusters that share an L2.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Hybrid {

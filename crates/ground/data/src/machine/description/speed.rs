@@ -8,7 +8,7 @@ use crate::statistics::words::counted;
 use serde::{Deserialize, Serialize};
 
 /// A relative speed and its source.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RelativeSpeed {
@@ -24,7 +24,7 @@ pub struct RelativeSpeed {
 
 /// The speeds of cores. A PU's speed is the product of the figures of its kind and its L3, each 1
 /// if not given.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Speeds {

@@ -3,7 +3,7 @@
 use seatmap_os::cpu_list::MAX_CPU;
 
 /// Why a profile could not be written in another format.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, PartialEq, thiserror::Error)]
 pub enum ProfileExportError {
     /// The format needs distances, and the profile has none.
     #[error("the profile has no core distances between PUs; measure or import them first")]

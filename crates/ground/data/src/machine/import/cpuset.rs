@@ -9,7 +9,7 @@ const WORD_BITS: u32 = u32::BITS;
 /// empty word for zero.
 ///
 /// A leading `0xf...f` includes everything above (hwloc's bitmaps may be infinite).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct HwlocBitmap {
     /// The least significant first.
     words: Vec<u32>,

@@ -1,7 +1,7 @@
 //! The format of a file, recognised by its content.
 
 /// The supported kinds of files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Format {
     /// `seatmap-profile` JSON.
     Profile,

@@ -4,7 +4,7 @@ use super::MachineImportError;
 use crate::machine::{CoreDistance, OriginKind, Profile, Topology};
 
 /// The origin of the PU numbers of a matrix's rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rows {
     /// Counted, because the file has none.
     Numbered,

@@ -1,7 +1,7 @@
 //! The errors of pattern specifications such as `stencil2d:8x8`.
 
 /// Why a text does not specify a pattern.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum SpecError {
     /// No generator has this name.
     #[error("unknown pattern '{name}'; expected one of: {known}")]

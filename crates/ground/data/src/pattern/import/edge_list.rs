@@ -6,7 +6,7 @@
 //! pair, as in a log of messages, are added up.
 
 use super::entries::{ImportedEntries, amount};
-use super::error::{FEWER_TASKS, malformed};
+use super::error::{FEWER_TASKS, Reading, malformed};
 use super::rows::{CsvField, CsvRow, rows};
 use super::{Imported, PatternImportError, PatternNote};
 use crate::pattern::graph::{MAX_TASKS, tasks_problem};
@@ -59,8 +59,8 @@ enum Tasks {
 /// Reads the text of such a file.
 ///
 /// # Errors
-/// [`PatternImportError::Malformed`] for a file that is not such a list.
-pub fn read(text: &str, name: &str) -> Result<Imported, PatternImportError> {
+/// `Malformed` for a file that is not such a list.
+pub fn read(text: &str, name: &str) -> Reading<Imported> {
     let mut rows = rows(text);
     let head = rows.next().ok_or(PatternImportError::Empty)??;
     let columns = columns(&head)?;
@@ -103,7 +103,7 @@ fn compact(pattern: &mut Pattern) -> Option<PatternNote> {
     Some(PatternNote::Sparse { used: used.len(), last: of - 1 })
 }
 
-fn columns(head: &CsvRow) -> Result<Columns, PatternImportError> {
+fn columns(head: &CsvRow) -> Reading<Columns> {
     let known = ["from", "to", "bytes", "messages"].map(|word| column(head, word));
     let odd = (0..head.fields.len()).find(|at| !known.contains(&Some(*at)));
     if let Some(field) = odd.map(|at| &head.fields[at]) {
@@ -126,13 +126,14 @@ fn column(head: &CsvRow, word: &str) -> Option<usize> {
     head.fields.iter().position(|field| field.is(word))
 }
 
-fn needed_column(head: &CsvRow, word: &str) -> Result<usize, PatternImportError> {
-    column(head, word).ok_or_else(|| {
-        PatternImportError::new(head.end, format!("the column '{word}' is missing"), COLUMNS)
-    })
+fn needed_column(head: &CsvRow, word: &str) -> Reading<usize> {
+    match column(head, word) {
+        Some(at) => Ok(at),
+        None => malformed(head.end, format!("the column '{word}' is missing"), COLUMNS),
+    }
 }
 
-fn edge(row: &CsvRow, columns: &Columns, tasks: &mut Tasks) -> Result<Edge, PatternImportError> {
+fn edge(row: &CsvRow, columns: &Columns, tasks: &mut Tasks) -> Reading<Edge> {
     if row.fields.len() != columns.count {
         let place = row.fields.get(columns.count).map_or(row.end, |field| field.place);
         let problem = format!(
@@ -150,13 +151,13 @@ fn edge(row: &CsvRow, columns: &Columns, tasks: &mut Tasks) -> Result<Edge, Patt
     })
 }
 
-fn figure(row: &CsvRow, at: usize) -> Result<f64, PatternImportError> {
+fn figure(row: &CsvRow, at: usize) -> Reading<f64> {
     let field = &row.fields[at];
-    amount(&field.text).map_err(|problem| PatternImportError::new(field.place, problem, AMOUNTS))
+    amount(&field.text).or_else(|problem| malformed(field.place, problem, AMOUNTS))
 }
 
 impl Tasks {
-    fn number(&mut self, field: &CsvField) -> Result<usize, PatternImportError> {
+    fn number(&mut self, field: &CsvField) -> Reading<usize> {
         let place = field.place;
         let number = field.text.parse::<usize>();
         if field.text.is_empty() || (number.is_err() && !field.is_word()) {

@@ -1,7 +1,7 @@
 //! The entries that importers collect.
 
-use super::error::malformed;
-use super::{Imported, PatternImportError, PatternNote};
+use super::error::{Reading, malformed};
+use super::{Imported, PatternNote};
 use crate::document::{Position, decimal_number};
 use crate::pattern::edge::{MAX_AMOUNT, gather, is_amount};
 use crate::pattern::graph::MAX_EDGES;
@@ -18,7 +18,7 @@ pub struct ImportedEntries {
 
 impl ImportedEntries {
     /// Adds an entry. One without data is skipped; one from a task to itself is only counted.
-    pub fn add(&mut self, place: Position, edge: Edge) -> Result<(), PatternImportError> {
+    pub fn add(&mut self, place: Position, edge: Edge) -> Reading<()> {
         let is_something = edge.bytes > 0.0 || edge.messages > 0.0;
         self.to_itself += usize::from(is_something && edge.from == edge.to);
         if is_something && edge.from != edge.to {
@@ -29,7 +29,7 @@ impl ImportedEntries {
     }
 
     /// Lists may have a pair many times: only pairs count.
-    fn condense(&mut self, place: Position) -> Result<(), PatternImportError> {
+    fn condense(&mut self, place: Position) -> Reading<()> {
         gather(&mut self.edges);
         if self.edges.len() > MAX_EDGES {
             malformed(place, format!("more than {MAX_EDGES} edges"), SMALLER)

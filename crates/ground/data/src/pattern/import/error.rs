@@ -59,17 +59,13 @@ pub enum PatternImportError {
     Qaplib(#[from] NumbersError),
 }
 
+pub type Reading<T> = Result<T, PatternImportError>;
+
 /// Refuses a file with a mistake at a place.
 pub fn malformed<T>(
     place: Position,
     problem: impl Into<String>,
     remedy: &'static str,
-) -> Result<T, PatternImportError> {
-    Err(PatternImportError::new(place, problem, remedy))
-}
-
-impl PatternImportError {
-    pub(super) fn new(place: Position, problem: impl Into<String>, remedy: &'static str) -> Self {
-        PatternImportError::Malformed { place, problem: problem.into(), remedy }
-    }
+) -> Reading<T> {
+    Err(PatternImportError::Malformed { place, problem: problem.into(), remedy })
 }

@@ -5,9 +5,9 @@
 //! be a bare pattern (each entry is one byte). General or symmetric; a symmetric file has only the
 //! lower triangle.
 
+use super::Imported;
 use super::entries::{ImportedEntries, amount};
-use super::error::{FEWER_TASKS, malformed};
-use super::{Imported, PatternImportError};
+use super::error::{FEWER_TASKS, Reading, malformed};
 use crate::document::{Position, whole_number};
 use crate::pattern::Edge;
 use crate::pattern::graph::{MAX_TASKS, tasks_problem};
@@ -44,9 +44,9 @@ struct Header {
 /// Reads the text of such a file.
 ///
 /// # Errors
-/// [`PatternImportError::Malformed`] for a file that is not such a matrix, or whose matrix is not a
+/// `Malformed` for a file that is not such a matrix, or whose matrix is not a
 /// pattern.
-pub fn read(text: &str, name: &str) -> Result<Imported, PatternImportError> {
+pub fn read(text: &str, name: &str) -> Reading<Imported> {
     let mut lines = text
         .lines()
         .enumerate()
@@ -61,7 +61,7 @@ pub fn read(text: &str, name: &str) -> Result<Imported, PatternImportError> {
     Ok(matrix.entries.pattern(name, matrix.header.n))
 }
 
-fn header(text: &str, sizes: Option<(usize, &str)>) -> Result<Header, PatternImportError> {
+fn header(text: &str, sizes: Option<(usize, &str)>) -> Reading<Header> {
     let (at, first) =
         text.lines().enumerate().find(|(_, line)| !line.trim().is_empty()).unwrap_or((0, ""));
     let words: Vec<(Position, String)> = words_of_line(at + 1, first)
@@ -96,11 +96,7 @@ fn has_word(words: &[(Position, String)], word: &str) -> bool {
     words.iter().any(|(_, other)| other == word)
 }
 
-fn sizes(
-    text: &str,
-    line: Option<(usize, &str)>,
-    sparse: bool,
-) -> Result<(usize, Option<usize>), PatternImportError> {
+fn sizes(text: &str, line: Option<(usize, &str)>, sparse: bool) -> Reading<(usize, Option<usize>)> {
     let Some((at, line)) = line else {
         return malformed(Position::end(text), "the line with the sizes is missing", SIZES);
     };
@@ -108,7 +104,7 @@ fn sizes(
         Some(number) => Ok(number),
         None => malformed(place, format!("{} is not a size", quoted(word)), SIZES),
     });
-    let numbers = numbers.collect::<Result<Vec<usize>, PatternImportError>>()?;
+    let numbers = numbers.collect::<Reading<Vec<usize>>>()?;
     let (rows, columns, entries) = match numbers[..] {
         [rows, columns] if !sparse => (rows, columns, None),
         [rows, columns, entries] if sparse => (rows, columns, Some(entries)),
@@ -130,7 +126,7 @@ fn sizes(
     }
 }
 
-fn wrong_sizes(at: usize, problem: String) -> Result<(usize, Option<usize>), PatternImportError> {
+fn wrong_sizes(at: usize, problem: String) -> Reading<(usize, Option<usize>)> {
     malformed(Position { line: at, column: 1 }, problem, SIZES)
 }
 
@@ -145,7 +141,7 @@ impl Matrix {
         text: &str,
         promised: usize,
         lines: impl Iterator<Item = (usize, &'a str)>,
-    ) -> Result<(), PatternImportError> {
+    ) -> Reading<()> {
         let mut count = 0;
         for (at, line) in lines {
             let words: Vec<(Position, &str)> = words_of_line(at, line).collect();
@@ -185,7 +181,7 @@ impl Matrix {
         &mut self,
         text: &str,
         words: impl Iterator<Item = (Position, &'a str)>,
-    ) -> Result<(), PatternImportError> {
+    ) -> Reading<()> {
         let n = self.header.n;
         let is_symmetric = self.header.is_symmetric;
         // The order is column by column, and from the diagonal down in a symmetric matrix.
@@ -209,7 +205,7 @@ impl Matrix {
         count: usize,
         promised: usize,
         remedy: &'static str,
-    ) -> Result<(), PatternImportError> {
+    ) -> Reading<()> {
         if count == promised {
             Ok(())
         } else {
@@ -221,13 +217,7 @@ impl Matrix {
         }
     }
 
-    fn add(
-        &mut self,
-        place: Position,
-        from: usize,
-        to: usize,
-        bytes: f64,
-    ) -> Result<(), PatternImportError> {
+    fn add(&mut self, place: Position, from: usize, to: usize, bytes: f64) -> Reading<()> {
         let messages = f64::from(u8::from(bytes > 0.0));
         if self.header.is_symmetric && from != to {
             self.entries.add(place, Edge { from: to, to: from, bytes, messages })?;
@@ -235,24 +225,22 @@ impl Matrix {
         self.entries.add(place, Edge { from, to, bytes, messages })
     }
 
-    fn index(&self, (place, word): &(Position, &str)) -> Result<usize, PatternImportError> {
+    fn index(&self, (place, word): &(Position, &str)) -> Reading<usize> {
         let n = self.header.n;
-        let index = whole_number::<usize>(word).filter(|index| (1..=n).contains(index));
-        index.map(|index| index - 1).ok_or_else(|| {
-            PatternImportError::new(
-                *place,
-                format!("{} is not between 1 and {n}", quoted(word)),
-                ENTRIES,
-            )
-        })
+        match whole_number::<usize>(word).filter(|index| (1..=n).contains(index)) {
+            Some(index) => Ok(index - 1),
+            None => {
+                malformed(*place, format!("{} is not between 1 and {n}", quoted(word)), ENTRIES)
+            }
+        }
     }
 
-    fn amount(&self, (place, word): &(Position, &str)) -> Result<f64, PatternImportError> {
+    fn amount(&self, (place, word): &(Position, &str)) -> Reading<f64> {
         match amount(word) {
             Ok(number) if self.header.is_whole && number.fract() != 0.0 => {
                 malformed(*place, format!("{} is not a whole number", quoted(word)), HEADER)
             }
-            read => read.map_err(|problem| PatternImportError::new(*place, problem, ENTRIES)),
+            read => read.or_else(|problem| malformed(*place, problem, ENTRIES)),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! ambiguous file is refused.
 
 use super::entries::{ImportedEntries, amount};
-use super::error::{FEWER_TASKS, malformed};
+use super::error::{FEWER_TASKS, Reading, malformed};
 use super::rows::{self, CsvField, CsvRow, rows};
 use super::{Imported, PatternImportError};
 use crate::document::Position;
@@ -39,8 +39,8 @@ struct Doubt {
 }
 
 /// # Errors
-/// [`PatternImportError::Malformed`] for a file that is not a square matrix of amounts.
-pub fn read(text: &str, name: &str) -> Result<Imported, PatternImportError> {
+/// `Malformed` for a file that is not a square matrix of amounts.
+pub fn read(text: &str, name: &str) -> Reading<Imported> {
     let mut shape = shape(text)?;
     let mut entries = ImportedEntries::default();
     let mut doubt = Doubt { like_edges: true, to_itself: false, empty_diagonal: true, empty: true };
@@ -49,8 +49,8 @@ pub fn read(text: &str, name: &str) -> Result<Imported, PatternImportError> {
         let cells = shape.cells(from, &row)?;
         doubt.see(from, cells);
         for (to, field) in cells.iter().enumerate().filter(|(_, field)| !field.text.is_empty()) {
-            let bytes = amount(&field.text)
-                .map_err(|problem| PatternImportError::new(field.place, problem, CELLS))?;
+            let bytes =
+                amount(&field.text).or_else(|problem| malformed(field.place, problem, CELLS))?;
             entries.add(
                 field.place,
                 Edge { from, to, bytes, messages: f64::from(u8::from(bytes > 0.0)) },
@@ -63,7 +63,7 @@ pub fn read(text: &str, name: &str) -> Result<Imported, PatternImportError> {
     Ok(imported)
 }
 
-fn shape(text: &str) -> Result<Shape, PatternImportError> {
+fn shape(text: &str) -> Reading<Shape> {
     let mut rows = rows(text);
     let first = rows.next().ok_or(PatternImportError::Empty)??;
     // The first row may lack the corner; the second is as wide as all others.
@@ -110,7 +110,7 @@ fn shape(text: &str) -> Result<Shape, PatternImportError> {
 }
 
 /// The names in the first line; if rows have names, its first field may be the corner.
-fn names(head: &CsvRow, n: usize, has_labels: bool) -> Result<Vec<String>, PatternImportError> {
+fn names(head: &CsvRow, n: usize, has_labels: bool) -> Reading<Vec<String>> {
     let skipped = usize::from(has_labels && head.fields.len() == n + 1);
     let names: Vec<String> =
         head.fields.iter().skip(skipped).map(|field| field.text.to_string()).collect();
@@ -136,11 +136,7 @@ fn count_from(fields: &[CsvField], first: usize) -> bool {
 }
 
 impl Shape {
-    fn cells<'a, 'b>(
-        &mut self,
-        from: usize,
-        row: &'b CsvRow<'a>,
-    ) -> Result<&'b [CsvField<'a>], PatternImportError> {
+    fn cells<'a, 'b>(&mut self, from: usize, row: &'b CsvRow<'a>) -> Reading<&'b [CsvField<'a>]> {
         let before = usize::from(self.has_labels);
         if row.fields.len() != self.n + before {
             let place = row.fields.get(self.n + before).map_or(row.end, |field| field.place);
@@ -184,7 +180,7 @@ impl Doubt {
         self.empty &= cells.iter().all(|cell| cell.text.is_empty());
     }
 
-    fn settle(&self, shape: &Shape) -> Result<(), PatternImportError> {
+    fn settle(&self, shape: &Shape) -> Reading<()> {
         // Each row may be from, to, bytes and perhaps messages.
         if self.like_edges && self.to_itself && !shape.has_labels && (shape.n == 3 || shape.n == 4)
         {

@@ -11,8 +11,8 @@
 //! the task's load.
 
 use super::entries::{ImportedEntries, amount};
-use super::error::{FEWER_TASKS, malformed};
-use super::{Imported, PatternImportError, PatternNote};
+use super::error::{FEWER_TASKS, Reading, malformed};
+use super::{Imported, PatternNote};
 use crate::document::{Position, whole_number};
 use crate::pattern::Edge;
 use crate::pattern::graph::{MAX_EDGES, MAX_TASKS, tasks_problem};
@@ -89,8 +89,8 @@ fn is_comment(line: &str) -> bool {
 /// Reads the text of such a file.
 ///
 /// # Errors
-/// [`PatternImportError::Malformed`] for a file that is not such a graph.
-pub fn read(text: &str, name: &str) -> Result<Imported, PatternImportError> {
+/// `Malformed` for a file that is not such a graph.
+pub fn read(text: &str, name: &str) -> Reading<Imported> {
     let mut lines = text
         .lines()
         .enumerate()
@@ -127,7 +127,7 @@ pub fn read(text: &str, name: &str) -> Result<Imported, PatternImportError> {
     graph.imported(name)
 }
 
-fn header(at: usize, line: &str) -> Result<Header, PatternImportError> {
+fn header(at: usize, line: &str) -> Reading<Header> {
     let words: Vec<(Position, &str)> = words_of_line(at, line).collect();
     let place = words.first().map_or(Position { line: at, column: 1 }, |(place, _)| *place);
     if !(2..=4).contains(&words.len()) {
@@ -178,10 +178,11 @@ fn header(at: usize, line: &str) -> Result<Header, PatternImportError> {
     })
 }
 
-fn number((place, word): &(Position, &str)) -> Result<usize, PatternImportError> {
-    whole_number::<usize>(word).ok_or_else(|| {
-        PatternImportError::new(*place, format!("{} is not a number", quoted(word)), HEADER)
-    })
+fn number((place, word): &(Position, &str)) -> Reading<usize> {
+    match whole_number(word) {
+        Some(number) => Ok(number),
+        None => malformed(*place, format!("{} is not a number", quoted(word)), HEADER),
+    }
 }
 
 struct Graph {
@@ -193,7 +194,7 @@ struct Graph {
 }
 
 impl Graph {
-    fn line(&mut self, vertex: usize, at: usize, line: &str) -> Result<(), PatternImportError> {
+    fn line(&mut self, vertex: usize, at: usize, line: &str) -> Reading<()> {
         let mut words = words_of_line(at, line);
         let end = Position { line: at, column: line.trim_end().len() + 1 };
         if self.header.has_sizes {
@@ -224,12 +225,7 @@ impl Graph {
         Ok(())
     }
 
-    fn neighbour(
-        &self,
-        vertex: usize,
-        place: Position,
-        word: &str,
-    ) -> Result<usize, PatternImportError> {
+    fn neighbour(&self, vertex: usize, place: Position, word: &str) -> Reading<usize> {
         let known = 1..=self.header.vertices;
         match whole_number::<usize>(word).filter(|number| known.contains(number)) {
             Some(number) if number == vertex + 1 => {
@@ -247,7 +243,7 @@ impl Graph {
         }
     }
 
-    fn imported(mut self, name: &str) -> Result<Imported, PatternImportError> {
+    fn imported(mut self, name: &str) -> Reading<Imported> {
         // The sizes of one or two vertices may be their numbers by chance.
         if self.header.has_sizes && self.is_numbered && self.header.vertices > 2 {
             return malformed(self.header.place, "the vertex sizes are the vertex numbers", CHACO);
@@ -276,7 +272,7 @@ impl Graph {
         Ok(imported)
     }
 
-    fn check_ends(&mut self) -> Result<(), PatternImportError> {
+    fn check_ends(&mut self) -> Reading<()> {
         self.ends.sort_by_key(|end| (end.from, end.to));
         if let Some(two) =
             self.ends.windows(2).find(|two| (two[0].from, two[0].to) == (two[1].from, two[1].to))
@@ -313,9 +309,9 @@ fn next_figure<'a>(
     words: &mut impl Iterator<Item = (Position, &'a str)>,
     end: Position,
     missing: &str,
-) -> Result<f64, PatternImportError> {
+) -> Reading<f64> {
     let Some((place, word)) = words.next() else { return malformed(end, missing, FIELDS) };
-    amount(word).map_err(|problem| PatternImportError::new(place, problem, FIELDS))
+    amount(word).or_else(|problem| malformed(place, problem, FIELDS))
 }
 
 #[cfg(test)]

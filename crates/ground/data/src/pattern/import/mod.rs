@@ -44,7 +44,7 @@ use crate::pattern::qaplib::{Instance, Which};
 pub const MAX_FILE_BYTES: usize = 512 << 20;
 
 /// An imported file.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Imported {
     /// The pattern that the file holds.
     pub pattern: Pattern,

@@ -3,7 +3,7 @@
 use crate::statistics::words::{agreeing, counted};
 
 /// A remark on an imported file for users of the pattern.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, PartialEq, thiserror::Error)]
 pub enum PatternNote {
     /// Tasks that send to themselves, which costs the same on any CPU.
     #[error(

@@ -1,12 +1,11 @@
 //! The rows of a CSV file, each field with its position.
 
-use super::PatternImportError;
-use super::error::malformed;
+use super::error::{Reading, malformed};
 use crate::document::Position;
 use crate::pattern::words::words_of_line;
 use std::borrow::Cow;
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct CsvField<'a> {
     pub text: Cow<'a, str>,
     pub place: Position,
@@ -22,7 +21,7 @@ impl CsvField<'_> {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct CsvRow<'a> {
     pub fields: Vec<CsvField<'a>>,
     pub end: Position,
@@ -30,7 +29,7 @@ pub struct CsvRow<'a> {
 
 /// The rows of a text without empty lines and comments (`#`). The first row decides the separator:
 /// tabs, else semicolons, else commas, else blanks.
-pub fn rows(text: &str) -> impl Iterator<Item = Result<CsvRow<'_>, PatternImportError>> {
+pub fn rows(text: &str) -> impl Iterator<Item = Reading<CsvRow<'_>>> {
     let lines = text.lines().enumerate().filter(|(_, line)| is_row(line));
     let first = lines.clone().next().map_or("", |(_, line)| line);
     let separator =
@@ -46,12 +45,12 @@ fn is_row(line: &str) -> bool {
     !line.trim().is_empty() && !line.trim_start().starts_with('#')
 }
 
-fn row(line: usize, text: &str, separator: Option<char>) -> Result<CsvRow<'_>, PatternImportError> {
+fn row(line: usize, text: &str, separator: Option<char>) -> Reading<CsvRow<'_>> {
     let end = Position { line, column: text.trim_end().len() + 1 };
     let Some(separator) = separator else {
         let words = words_of_line(line, text);
         let fields = words.map(|(place, word)| bounded(CsvField { text: word.into(), place }));
-        return Ok(CsvRow { fields: fields.collect::<Result<_, _>>()?, end });
+        return Ok(CsvRow { fields: fields.collect::<Reading<_>>()?, end });
     };
     let (parts, is_closed) = split(text, separator);
     if !is_closed {
@@ -59,10 +58,10 @@ fn row(line: usize, text: &str, separator: Option<char>) -> Result<CsvRow<'_>, P
         return malformed(end, "unclosed quotation mark", remedy);
     }
     let fields = parts.into_iter().map(|(offset, part)| bounded(field(line, offset, part)));
-    Ok(CsvRow { fields: fields.collect::<Result<_, _>>()?, end })
+    Ok(CsvRow { fields: fields.collect::<Reading<_>>()?, end })
 }
 
-fn bounded(field: CsvField<'_>) -> Result<CsvField<'_>, PatternImportError> {
+fn bounded(field: CsvField<'_>) -> Reading<CsvField<'_>> {
     let remedy = "write tasks as numbers or as short names";
     match crate::document::too_long(&field.text) {
         None => Ok(field),

@@ -22,20 +22,3 @@ pub fn name(plan: &Plan, task: usize) -> String {
     let name = plan.names.get(task).filter(|name| !name.is_empty());
     name.map(|name| format!(" # {}", one_line(name))).unwrap_or_default()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn comment_escapes_line_ends() {
-        assert_eq!(one_line("a\nb\r\\\u{85}\u{2028}é"), "a\\nb\\r\\\\\\u{85}\\u{2028}é");
-    }
-
-    #[test]
-    fn header_names_tasks_pattern_and_machine() {
-        assert_eq!(header(&Plan::new("desk", vec![3])), "# Seatmap plan: 1 task on desk.\n");
-        let plan = Plan { pattern: Some("ring:2".into()), ..Plan::new("desk", vec![3, 1]) };
-        assert_eq!(header(&plan), "# Seatmap plan: 2 tasks of ring:2 on desk.\n");
-    }
-}

@@ -15,15 +15,3 @@ pub fn write(plan: &Plan) -> String {
         .unwrap_or_default();
     format!("--cpuset-cpus={}{memory}\n", CpuList(plan.pus_in_use()))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::export::{near, sample};
-
-    #[test]
-    fn container_export_lists_cpus_and_nodes() {
-        insta::assert_snapshot!(write(&sample()), @"--cpuset-cpus=1,3,12");
-        insta::assert_snapshot!(write(&near()), @"--cpuset-cpus=0,1,3 --cpuset-mems=0,1");
-    }
-}

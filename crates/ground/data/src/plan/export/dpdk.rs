@@ -31,21 +31,3 @@ fn cpu_list(pus: &[u32]) -> String {
 fn lcore(plan: &Plan, task: usize) -> String {
     format!("{task}@{}", cpu_list(plan.seat(task)))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::export::{sample, wide};
-
-    #[test]
-    fn dpdk_export_maps_tasks_to_lcores() {
-        insta::assert_snapshot!(write(&sample()).unwrap(), @"--lcores=0@3,1@1,2@12 --main-lcore=0");
-        insta::assert_snapshot!(write(&wide()).unwrap(), @"--lcores=0@(0,1,3),1@1 --main-lcore=0");
-        assert!(
-            write(&Plan::new("rack", vec![0; 129]))
-                .unwrap_err()
-                .to_string()
-                .starts_with("DPDK supports at most 128 lcores")
-        );
-    }
-}

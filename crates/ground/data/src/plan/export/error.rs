@@ -4,7 +4,7 @@ use crate::plan::Plan;
 use crate::statistics::words::counted;
 
 /// Why a plan could not be written for another tool.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum PlanExportError {
     /// likwid-pin silently truncates its list at the number of hardware threads, which a plan does
     /// not have.

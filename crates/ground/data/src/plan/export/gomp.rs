@@ -11,19 +11,3 @@ pub fn write(plan: &Plan) -> Result<String, PlanExportError> {
     PlanExportError::refuse_sets(plan, "GOMP_CPU_AFFINITY")?;
     Ok(environment::lines(plan, &[("GOMP_CPU_AFFINITY", joined(&plan.placement, " "))]))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::export::sample;
-
-    #[test]
-    fn gomp_export_lists_cpus_in_task_order() {
-        insta::assert_snapshot!(write(&sample()).unwrap(), @"
-        # Seatmap plan: 3 tasks of ring:3 on desk.
-        unset OMP_PLACES OMP_PROC_BIND KMP_AFFINITY
-        export OMP_NUM_THREADS=3
-        export GOMP_CPU_AFFINITY='3 1 12'
-        ");
-    }
-}

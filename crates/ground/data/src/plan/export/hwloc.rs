@@ -16,19 +16,3 @@ pub fn write(plan: &Plan) -> String {
         )
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::export::{commands, sample};
-
-    #[test]
-    fn hwloc_export_has_one_line_per_task() {
-        insta::assert_snapshot!(commands(&write(&sample())), @"
-        hwloc-bind --strict --physical pu:3 --
-        hwloc-bind --strict --physical pu:1 --
-        hwloc-bind --strict --physical pu:12 --
-        hwloc-bind --strict --physical pu:1 pu:3 pu:12 --
-        ");
-    }
-}

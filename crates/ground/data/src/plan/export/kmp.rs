@@ -13,19 +13,3 @@ pub fn write(plan: &Plan) -> String {
     let value = format!("granularity=fine,explicit,proclist=[{}]", joined(seats, ","));
     environment::lines(plan, &[("KMP_AFFINITY", value)])
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::export::sample;
-
-    #[test]
-    fn kmp_export_lists_pus_in_task_order() {
-        insta::assert_snapshot!(write(&sample()), @"
-        # Seatmap plan: 3 tasks of ring:3 on desk.
-        unset OMP_PLACES OMP_PROC_BIND GOMP_CPU_AFFINITY
-        export OMP_NUM_THREADS=3
-        export KMP_AFFINITY='granularity=fine,explicit,proclist=[3,1,12]'
-        ");
-    }
-}

@@ -21,20 +21,3 @@ pub fn write(plan: &Plan) -> Result<String, PlanExportError> {
     }
     Ok(format!("likwid-pin -c {}\n", joined(&plan.placement, ",")))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::export::sample;
-
-    #[test]
-    fn likwid_export_lists_pus_in_task_order() {
-        insta::assert_snapshot!(write(&sample()).unwrap(), @"likwid-pin -c 3,1,12");
-    }
-
-    #[test]
-    fn likwid_export_refuses_shared_pus() {
-        let error = write(&Plan::new("desk", vec![3, 1, 3])).unwrap_err().to_string();
-        assert!(error.contains("this plan has 3 tasks on 2 PUs; export it as gomp"), "{error}");
-    }
-}

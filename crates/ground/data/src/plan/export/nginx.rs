@@ -36,30 +36,3 @@ pub fn write(plan: &Plan) -> Result<String, PlanExportError> {
         comment::header(plan)
     ))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::export::{hostile, sample, wide};
-
-    #[test]
-    fn nginx_export_maps_tasks_to_workers() {
-        insta::assert_snapshot!(write(&sample()).unwrap(), @"
-        # Seatmap plan: 3 tasks of ring:3 on desk.
-        worker_processes 3;
-        worker_cpu_affinity 0000000001000 0000000000010 1000000000000;
-        ");
-        insta::assert_snapshot!(write(&wide()).unwrap(), @"
-        # Seatmap plan: 2 tasks on desk.
-        worker_processes 2;
-        worker_cpu_affinity 1011 0010;
-        ");
-        assert_eq!(write(&hostile()).unwrap().lines().count(), 3);
-        assert!(
-            write(&Plan::new("rack", vec![1024]))
-                .unwrap_err()
-                .to_string()
-                .starts_with("nginx supports at most 1024 CPUs")
-        );
-    }
-}

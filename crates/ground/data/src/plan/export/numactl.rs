@@ -20,24 +20,3 @@ pub fn write(plan: &Plan) -> String {
         format!("numactl --physcpubind={}{memory} --", CpuList(pus.to_vec()))
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::export::{commands, near, sample};
-
-    #[test]
-    fn numactl_export_binds_memory_of_the_plan() {
-        insta::assert_snapshot!(commands(&write(&near())), @"
-        numactl --physcpubind=3 --membind=1 --
-        numactl --physcpubind=0,1 --membind=0,1 --
-        numactl --physcpubind=0,1,3 --membind=0,1 --
-        ");
-        insta::assert_snapshot!(commands(&write(&sample())), @"
-        numactl --physcpubind=3 --
-        numactl --physcpubind=1 --
-        numactl --physcpubind=12 --
-        numactl --physcpubind=1,3,12 --
-        ");
-    }
-}

@@ -14,25 +14,3 @@ pub fn write(plan: &Plan) -> String {
     );
     environment::lines(plan, &[("OMP_PROC_BIND", "close".to_owned()), ("OMP_PLACES", places)])
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::export::{hostile, sample};
-
-    #[test]
-    fn omp_export_lists_places_in_task_order() {
-        insta::assert_snapshot!(write(&sample()), @"
-        # Seatmap plan: 3 tasks of ring:3 on desk.
-        unset GOMP_CPU_AFFINITY KMP_AFFINITY
-        export OMP_NUM_THREADS=3
-        export OMP_PROC_BIND='close'
-        export OMP_PLACES='{3},{1},{12}'
-        ");
-    }
-
-    #[test]
-    fn hostile_names_stay_inside_comments() {
-        assert_eq!(write(&hostile()).lines().count(), write(&sample()).lines().count());
-    }
-}

@@ -22,29 +22,3 @@ pub fn write(plan: &Plan) -> String {
     }
     text
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::export::{hostile, sample};
-
-    #[test]
-    fn rankfile_has_one_line_per_rank() {
-        insta::assert_snapshot!(write(&sample()), @"
-        # Seatmap plan: 3 tasks of ring:3 on desk.
-        # mpirun --use-hwthread-cpus --mca rmaps_rank_file_physical 1 --rankfile FILE COMMAND...
-        # Without these two options, and in Open MPI 5, slots are not OS indices.
-        rank 0=localhost slot=3 # left
-        rank 1=localhost slot=1 # middle
-        rank 2=localhost slot=12 # right
-        ");
-    }
-
-    #[test]
-    fn hostile_names_stay_inside_comments() {
-        assert_eq!(
-            write(&hostile()).lines().count(),
-            write(&Plan::new("desk", vec![1, 0])).lines().count()
-        );
-    }
-}

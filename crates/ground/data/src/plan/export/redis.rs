@@ -57,39 +57,3 @@ fn role(plan: &Plan, task: usize) -> Option<usize> {
     let name = plan.names.get(task)?;
     ROLES.iter().position(|(_, names)| names.contains(&name.as_str()))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::export::{hostile, sample};
-
-    #[test]
-    fn redis_roles_go_to_tasks_in_order() {
-        insta::assert_snapshot!(write(&sample()), @"
-        # Seatmap plan: 3 tasks of ring:3 on desk.
-        server_cpulist 3
-        bio_cpulist 1
-        aof_rewrite_cpulist 12
-        bgsave_cpulist 12
-        ");
-        let six = Plan::new("desk", vec![5, 4, 3, 2, 1, 0]);
-        assert!(write(&six).contains("server_cpulist 0,1,5\n"), "I/O threads are the server's");
-        assert_eq!(write(&hostile()).lines().count(), 5);
-    }
-
-    #[test]
-    fn redis_task_names_select_roles() {
-        let names = ["bgsave", "server", "io", "bio"].map(str::to_owned).to_vec();
-        let plan = Plan { names, ..Plan::new("desk", vec![9, 1, 2, 3]) };
-        insta::assert_snapshot!(write(&plan), @"
-        # Seatmap plan: 4 tasks on desk.
-        server_cpulist 1,2
-        bio_cpulist 3
-        aof_rewrite_cpulist 3
-        bgsave_cpulist 9
-        ");
-        let names = vec!["bio".to_owned()];
-        let alone = Plan { names, ..Plan::new("desk", vec![7]) };
-        assert!(write(&alone).contains("server_cpulist 7\nbio_cpulist 7\n"));
-    }
-}

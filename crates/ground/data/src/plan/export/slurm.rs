@@ -50,23 +50,3 @@ fn mask(pus: &[u32]) -> String {
         .collect();
     format!("0x{text}")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::export::sample;
-
-    #[test]
-    fn slurm_export_lists_cpus_in_task_order() {
-        insta::assert_snapshot!(write(&sample()), @"srun --nodes=1 --ntasks=3 --cpu-bind=map_cpu:3,1,12");
-        let shared = Plan::new("desk", vec![3, 3]);
-        insta::assert_snapshot!(write(&shared), @"srun --nodes=1 --ntasks=2 --overcommit --cpu-bind=map_cpu:3,3");
-    }
-
-    #[test]
-    fn slurm_export_writes_multi_pu_seats_as_masks() {
-        let mut wide = Plan::new("desk", vec![3, 12]);
-        wide.seats = vec![vec![0, 1, 3], vec![4, 12, 65]];
-        insta::assert_snapshot!(write(&wide), @"srun --nodes=1 --ntasks=2 --cpu-bind=mask_cpu:0xb,0x20000000000001010");
-    }
-}

@@ -19,30 +19,3 @@ pub fn write(plan: &Plan) -> String {
         .map(|nodes| format!("NUMAPolicy=bind\nNUMAMask={}\n", joined(nodes, " ")));
     text + &memory.unwrap_or_default()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::export::{hostile, sample};
-
-    #[test]
-    fn systemd_export_lists_cpus_ascending() {
-        insta::assert_snapshot!(write(&sample()), @"
-        # Seatmap plan: 3 tasks of ring:3 on desk.
-        # All threads share the plan's PUs: systemd cannot pin single threads. To pin each task to its own PUs,
-        # begin ExecStart= with 'seatmap run --plan PLAN --'.
-        [Service]
-        CPUAffinity=
-        CPUAffinity=1 3 12
-        ");
-    }
-
-    #[test]
-    fn hostile_names_stay_inside_comments() {
-        let text = write(&hostile());
-        assert!(
-            text.lines().count() == write(&sample()).lines().count() && !text.contains("\\\n"),
-            "{text}"
-        );
-    }
-}

@@ -122,6 +122,14 @@ mod tests {
         read(text, File { name: "x.xml", path: "a b/x.xml", date: None })
     }
 
+    /// The kinds of PUs 0 and 1.
+    fn kinds(rest: &str) -> Vec<Option<CoreKind>> {
+        let topology = import(&document(&(pu(0) + &pu(1)), rest)).unwrap().profile.topology;
+        topology.pus.iter().map(|pu| pu.kind).collect()
+    }
+
+    const HYBRID: [Option<CoreKind>; 2] = [Some(CoreKind::Efficiency), Some(CoreKind::Performance)];
+
     fn refusal(text: &str) -> String {
         let full = import(text).unwrap_err().to_string();
         full.split("; ").next().unwrap_or_default().to_owned()
@@ -175,16 +183,11 @@ mod tests {
             )
         };
         let info = |value: &str| format!("<info name=\"CoreType\" value=\"{value}\"/>");
-        let kinds = |rest: &str| -> Vec<Option<CoreKind>> {
-            let topology = import(&document(&(pu(0) + &pu(1)), rest)).unwrap().profile.topology;
-            topology.pus.iter().map(|pu| pu.kind).collect()
-        };
-        let both = [Some(CoreKind::Efficiency), Some(CoreKind::Performance)];
         assert_eq!(
             kinds(&(kind("0x1", 0, &info("IntelAtom")) + &kind("0x2", 0, &info("IntelCore")))),
-            both
+            HYBRID
         );
-        assert_eq!(kinds(&(kind("0x1", 3, "") + &kind("0x2", 7, ""))), both);
+        assert_eq!(kinds(&(kind("0x1", 3, "") + &kind("0x2", 7, ""))), HYBRID);
         assert_eq!(kinds(&kind("0x3", 0, "")), [None, None]);
     }
 
@@ -196,12 +199,7 @@ mod tests {
             let infos = info("FrequencyBaseMHz", base) + &info("FrequencyMaxMHz", max);
             format!("<cpukind cpuset=\"{cpuset}\">{infos}</cpukind>")
         };
-        let kinds = |rest: &str| -> Vec<Option<CoreKind>> {
-            let topology = import(&document(&(pu(0) + &pu(1)), rest)).unwrap().profile.topology;
-            topology.pus.iter().map(|pu| pu.kind).collect()
-        };
-        let hybrid = [Some(CoreKind::Efficiency), Some(CoreKind::Performance)];
-        assert_eq!(kinds(&(kind("0x1", 1400, 3900) + &kind("0x2", 1900, 5000))), hybrid);
+        assert_eq!(kinds(&(kind("0x1", 1400, 3900) + &kind("0x2", 1900, 5000))), HYBRID);
         let favoured = kind("0x1", 1900, 5200) + &kind("0x2", 1900, 5000);
         assert_eq!(
             kinds(&favoured),
@@ -212,16 +210,14 @@ mod tests {
 
     #[test]
     fn linux_efficiency_classes_are_capacities() {
-        let kinds = |classes: [u32; 2]| -> Vec<Option<CoreKind>> {
+        let of = |classes: [u32; 2]| {
             let kind = |cpuset: &str, class: u32| {
                 format!("<cpukind cpuset=\"{cpuset}\" forced_efficiency=\"{class}\"/>")
             };
-            let rest = kind("0x1", classes[0]) + &kind("0x2", classes[1]);
-            let topology = import(&document(&(pu(0) + &pu(1)), &rest)).unwrap().profile.topology;
-            topology.pus.iter().map(|pu| pu.kind).collect()
+            kinds(&(kind("0x1", classes[0]) + &kind("0x2", classes[1])))
         };
-        assert_eq!(kinds([1007, 1024]), [None, None], "equal cores of different silicon");
-        assert_eq!(kinds([446, 1024]), [Some(CoreKind::Efficiency), Some(CoreKind::Performance)]);
+        assert_eq!(of([1007, 1024]), [None, None], "equal cores of different silicon");
+        assert_eq!(of([446, 1024]), HYBRID);
     }
 
     #[test]

@@ -12,12 +12,17 @@
 //! | [`threads`], [`mpi`], [`thread_sanitizer`] | the sources of this workspace's tests |
 //! | [`published`] | is this file in the folder `SEATMAP_DATA`? |
 //! | [`many_files`] | nothing: provides a folder for thousands of small files |
+//! | [`faults`] | nothing: lists mistakes in a printed text |
 //! | [`skip`], [`skipped`] | nothing: report a skipped test with the reason |
 //!
 //! The test harness hides the output of passing tests. A skipped test passes, so [`skip`] writes
 //! past the harness: `cargo test` shows skipped tests.
 #![deny(missing_docs)]
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+mod prose;
+
+pub use prose::faults;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
