@@ -201,11 +201,7 @@ impl Assembler {
 
     /// `to` = the address at this offset from the stack's end.
     pub fn stack(&mut self, to: EbpfRegister, offset: i32) -> &mut Self {
-        self.calculate(EbpfOperation::Move, to, registers::STACK).calculate_number(
-            EbpfOperation::Add,
-            to,
-            offset,
-        )
+        self.copy(to, registers::STACK).calculate_number(EbpfOperation::Add, to, offset)
     }
 
     /// Jumps if the comparison holds.
@@ -264,15 +260,42 @@ impl Assembler {
         self.wide(to, 2, map.descriptor(), number as i32 * 8)
     }
 
+    /// `to = number`.
+    pub fn set(&mut self, to: EbpfRegister, number: i32) -> &mut Self {
+        self.calculate_number(EbpfOperation::Move, to, number)
+    }
+
+    /// `to = from`.
+    pub fn copy(&mut self, to: EbpfRegister, from: EbpfRegister) -> &mut Self {
+        self.calculate(EbpfOperation::Move, to, from)
+    }
+
+    /// R0 = the address of the value for the key at this stack offset, or 0.
+    pub fn look_up(&mut self, map: &Map, key: i16) -> &mut Self {
+        self.map(registers::R1, map).stack(registers::R2, key.into()).call(Helper::Lookup)
+    }
+
+    /// Sets a key's value, from their stack offsets. `flags` as for bpf_map_update_elem().
+    pub fn update(&mut self, map: &Map, [key, value]: [i16; 2], flags: i32) -> &mut Self {
+        self.map(registers::R1, map)
+            .stack(registers::R2, key.into())
+            .stack(registers::R3, value.into())
+            .set(registers::R4, flags)
+            .call(Helper::Update)
+    }
+
+    /// Adds 1 to a counter of [`Map::counters`].
+    pub fn count_one(&mut self, map: &Map, number: u32) -> &mut Self {
+        self.set(registers::R1, 1).counter(registers::R2, map, number).count(
+            registers::R2,
+            0,
+            registers::R1,
+        )
+    }
+
     /// Returns 0, as tracepoints require.
     pub fn end(&mut self) -> &mut Self {
-        self.calculate_number(EbpfOperation::Move, EbpfRegister(0), 0).put(
-            0x95,
-            EbpfRegister(0),
-            EbpfRegister(0),
-            0,
-            0,
-        )
+        self.set(EbpfRegister(0), 0).put(0x95, EbpfRegister(0), EbpfRegister(0), 0, 0)
     }
 
     /// The instructions, with jump distances.
