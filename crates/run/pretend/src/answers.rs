@@ -3,8 +3,8 @@
 //! Lengths, masks and errors follow `kernel/sched/syscalls.c` and `mm/mempolicy.c`. Other processes
 //! appear as strangers, which may use all CPUs and cannot be moved.
 
+use crate::PretendedMachine;
 use crate::cpu_times::PretendedCpuTimes;
-use crate::machine::PretendedMachine;
 use crate::policy::PretendedPolicy;
 use crate::record::ProgramRecord;
 use crate::thread_file::{self, ThreadFile};
@@ -27,8 +27,6 @@ const MOST_MASK_BYTES: u64 = 8192 / 8;
 
 /// The kernel's longest node mask, in bits: a page of x86-64.
 const MOST_NODE_BITS: u64 = 4096 * 8;
-
-const PAGES_AT_ONCE: u64 = 4096;
 
 const TIMES: &str = "/proc/stat";
 
@@ -98,7 +96,8 @@ pub struct BoundRange {
 
 /// The pretended machine's kernel.
 pub struct PretendedKernel {
-    machine: PretendedMachine,
+    /// The pretended machine.
+    pub machine: PretendedMachine,
     /// The threads of the program.
     pub record: ProgramRecord,
     /// Memory ranges with separate policies, in order.
@@ -119,10 +118,8 @@ impl ProgramCall<'_> {
     fn set(&self, address: u64, bytes: u64) -> Result<CpuSet, Refusal> {
         let mut words = vec![0; bytes as usize];
         self.memory.read(address, &mut words).map_err(fault)?;
-        let bits = (0..).zip(&words).flat_map(|(at, byte)| {
-            (0..8).filter(move |bit| byte >> bit & 1 == 1).map(move |bit| at * 8 + bit)
-        });
-        Ok(bits.collect())
+        let bits = 0..bytes as u32 * 8;
+        Ok(bits.filter(|bit| words[(bit / 8) as usize] >> (bit % 8) & 1 == 1).collect())
     }
 
     fn path(&self, address: u64) -> Option<String> {
@@ -170,21 +167,14 @@ fn words(set: &CpuSet, bytes: u64) -> Vec<u8> {
 impl PretendedKernel {
     /// The kernel of a machine, with the program's first process.
     pub fn new(machine: PretendedMachine, pid: Tid) -> Self {
-        let record = ProgramRecord::new(pid, machine.allowed.clone());
-        let calls = BTreeMap::new();
         PretendedKernel {
+            record: ProgramRecord::new(pid, machine.allowed.clone()),
             machine,
-            record,
             ranges: Vec::new(),
-            calls,
+            calls: BTreeMap::new(),
             moved: HashMap::new(),
             cpu_times: PretendedCpuTimes::default(),
         }
-    }
-
-    /// The pretended machine.
-    pub fn machine(&self) -> &PretendedMachine {
-        &self.machine
     }
 
     /// Answers a call.
@@ -193,33 +183,29 @@ impl PretendedKernel {
             // The thread was killed.
             return CallAnswer::CarriedOut;
         };
-        if call.call == TrappedCall::Open {
-            let text = self.file_that_opens(call);
-            if text.is_some() {
+        let (name, answered) = match call.call {
+            TrappedCall::Open => {
+                let Some(text) = self.file_that_opens(call) else { return CallAnswer::CarriedOut };
                 *self.calls.entry("openat").or_default() += 1;
+                return CallAnswer::Text(text);
             }
-            return text.map_or(CallAnswer::CarriedOut, CallAnswer::Text);
-        }
-        let answered = match call.call {
-            TrappedCall::GetAffinity => self.get_affinity(call, at),
-            TrappedCall::SetAffinity => self.set_affinity(call, at),
-            TrappedCall::GetCpu => self.get_cpu(call, at),
-            TrappedCall::GetPolicy => self.get_policy(call, at),
-            TrappedCall::SetPolicy => self.set_policy(call, at),
-            TrappedCall::BindMemory => self.bind_memory(call, at),
-            TrappedCall::MovePages => self.move_pages(call, at),
+            TrappedCall::GetAffinity => ("sched_getaffinity", self.get_affinity(call, at)),
+            TrappedCall::SetAffinity => ("sched_setaffinity", self.set_affinity(call, at)),
+            TrappedCall::GetCpu => ("getcpu", self.get_cpu(call, at)),
+            TrappedCall::GetPolicy => ("get_mempolicy", self.get_policy(call, at)),
+            TrappedCall::SetPolicy => ("set_mempolicy", self.set_policy(call, at)),
+            TrappedCall::BindMemory => ("mbind", self.bind_memory(call, at)),
+            TrappedCall::MovePages => ("move_pages", self.move_pages(call, at)),
             // All pages are already where the policies want them.
-            TrappedCall::MigratePages | TrappedCall::HomeNode => Ok(0),
+            TrappedCall::MigratePages => ("migrate_pages", Ok(0)),
+            TrappedCall::HomeNode => ("set_mempolicy_home_node", Ok(0)),
             other => {
                 self.follow(other, call, at);
                 return CallAnswer::CarriedOut;
             }
         };
-        *self.calls.entry(name(call.call)).or_default() += 1;
-        match answered {
-            Ok(value) => CallAnswer::Value(value),
-            Err(code) => CallAnswer::Failure(code),
-        }
+        *self.calls.entry(name).or_default() += 1;
+        answered.map_or_else(CallAnswer::Failure, CallAnswer::Value)
     }
 
     /// The text of a thread's file opened by this call: libnuma reads CPUs and nodes from `status`,
@@ -237,7 +223,9 @@ impl PretendedKernel {
             format!("{}/{path}", folder.to_str()?)
         };
         if path == TIMES {
-            return Some(self.times(call.at_s));
+            self.record.refresh_all(call.at_s);
+            let host = Root::new("/").read(TIMES).unwrap_or_default();
+            return Some(self.cpu_times.stat(&self.machine, &self.record, call.at_s, &host));
         }
         let named = thread_file::named(&path, call.tid)?;
         let at = self.record.subject(named.tid, call.at_s)?;
@@ -248,12 +236,6 @@ impl PretendedKernel {
             }
             ThreadFile::Stat => thread_file::stat_on(&text, self.record.cpu_of(at)),
         })
-    }
-
-    fn times(&mut self, at_s: f64) -> String {
-        self.record.refresh_all(at_s);
-        let host = Root::new("/").read(TIMES).unwrap_or_default();
-        self.cpu_times.stat(&self.machine, &self.record, at_s, &host)
     }
 
     fn follow(&mut self, kind: TrappedCall, call: &ProgramCall, at: usize) {
@@ -339,8 +321,7 @@ impl PretendedKernel {
     }
 
     fn policy(&self, mode: u64, nodes: &CpuSet) -> Result<PretendedPolicy, Refusal> {
-        let mode = u32::try_from(mode & u64::from(u32::MAX)).unwrap_or(u32::MAX);
-        PretendedPolicy::of(mode, nodes, &self.machine.memory_nodes()).ok_or(libc::EINVAL)
+        PretendedPolicy::of(mode as u32, nodes, &self.machine.memory_nodes()).ok_or(libc::EINVAL)
     }
 
     fn set_policy(&mut self, call: &ProgramCall, at: usize) -> Result<i64, Refusal> {
@@ -369,7 +350,7 @@ impl PretendedKernel {
         let thread = &self.record.threads[at];
         let pid = thread.pid;
         let range = self.range_of(pid, address).filter(|_| is_of_address);
-        let policy = range.map_or_else(|| thread.policy.clone(), |range| range.policy.clone());
+        let policy = range.map_or(&thread.policy, |range| &range.policy).clone();
         let mode = match (flags & OF_NODE != 0, is_of_address) {
             (true, true) => self.node_of_page(at, address),
             (true, false) if policy.interleaves() => policy.node(0, 0),
@@ -377,7 +358,7 @@ impl PretendedKernel {
             (false, _) => policy.number(),
         };
         call.give_number(mode_to, mode)?;
-        self.give_nodes(call, policy.nodes())
+        self.give_nodes(call, &policy.nodes)
     }
 
     fn give_nodes(&self, call: &ProgramCall, nodes: &CpuSet) -> Result<i64, Refusal> {
@@ -437,41 +418,24 @@ impl PretendedKernel {
         }
         let subject = self.named(call, at)?.ok_or(libc::EPERM)?;
         let usable = self.machine.memory_nodes();
-        for first in (0..count).step_by(PAGES_AT_ONCE as usize) {
-            for rank in first..count.min(first + PAGES_AT_ONCE) {
-                let address = u64::from_ne_bytes(call.number(pages + rank * 8)?);
-                let node = if nodes == 0 {
-                    self.node_of_page(subject, address)
-                } else {
-                    let node = u32::from_ne_bytes(call.number(nodes + rank * 4)?);
-                    if !usable.contains(node) {
-                        return Err(libc::ENODEV);
-                    }
-                    if self.moved.len() < MOST_MOVED {
-                        let pid = self.record.threads[subject].pid;
-                        self.moved.insert((pid, address / page_bytes()), node);
-                    }
-                    node
-                };
-                call.give_number(status + rank * 4, node)?;
-            }
+        for rank in 0..count {
+            let address = u64::from_ne_bytes(call.number(pages + rank * 8)?);
+            let node = if nodes == 0 {
+                self.node_of_page(subject, address)
+            } else {
+                let node = u32::from_ne_bytes(call.number(nodes + rank * 4)?);
+                if !usable.contains(node) {
+                    return Err(libc::ENODEV);
+                }
+                if self.moved.len() < MOST_MOVED {
+                    let pid = self.record.threads[subject].pid;
+                    self.moved.insert((pid, address / page_bytes()), node);
+                }
+                node
+            };
+            call.give_number(status + rank * 4, node)?;
         }
         Ok(0)
-    }
-}
-
-fn name(call: TrappedCall) -> &'static str {
-    match call {
-        TrappedCall::GetAffinity => "sched_getaffinity",
-        TrappedCall::SetAffinity => "sched_setaffinity",
-        TrappedCall::GetCpu => "getcpu",
-        TrappedCall::GetPolicy => "get_mempolicy",
-        TrappedCall::SetPolicy => "set_mempolicy",
-        TrappedCall::BindMemory => "mbind",
-        TrappedCall::MovePages => "move_pages",
-        TrappedCall::MigratePages => "migrate_pages",
-        TrappedCall::HomeNode => "set_mempolicy_home_node",
-        _ => "clone",
     }
 }
 

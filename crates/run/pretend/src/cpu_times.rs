@@ -3,7 +3,7 @@
 //! A thread's time counts for its pretended CPU at the next look. If threads of one pretended CPU
 //! run on several real ones, it is never idle, and busy for longer than the time that passes.
 
-use crate::machine::PretendedMachine;
+use crate::PretendedMachine;
 use crate::record::ProgramRecord;
 use std::collections::HashMap;
 
@@ -50,10 +50,8 @@ impl PretendedCpuTimes {
             let times = Times { idle_ns: times.idle_ns + BEFORE_NS, ..times };
             text.push_str(&line(&format!("cpu{cpu}"), times));
         }
-        for other in host.lines().filter(|line| !line.starts_with("cpu")) {
-            text.push_str(other);
-            text.push('\n');
-        }
+        let others = host.lines().filter(|line| !line.starts_with("cpu"));
+        text.extend(others.map(|other| format!("{other}\n")));
         text
     }
 

@@ -1,11 +1,8 @@
 //! Runs the program and answers its calls.
 
 use crate::answers::{PretendedKernel, ProgramCall};
-use crate::cpuinfo::HostFacts;
-use crate::error::PretendError;
-use crate::machine::PretendedMachine;
 use crate::stage::{self, StageFailure};
-use crate::tree::MachineTree;
+use crate::{HostFacts, MachineTree, PretendError, PretendedMachine};
 use seatmap_launch::{Ending, Executable, Signals};
 use seatmap_os::listener::{self, CallAnswer, CallFilter, CallListener, TrappedCall, WaitingCall};
 use seatmap_os::private_files::{PrivateFiles, namespace_remedy};
@@ -17,7 +14,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -67,14 +64,11 @@ impl PretendRequest {
         if self.leaves_stdout {
             command.stdout(Stdio::from(io::stderr().as_fd().try_clone_to_owned()?));
         }
-        let start = start(command, files, filter, &signals)?;
-        let pid = start.child.id() as Tid;
-        let mut session = Session {
-            answers: PretendedKernel::new(self.machine.clone(), pid),
-            listener: start.listener,
-            begun: start.begun,
-        };
-        for call in start.early {
+        let begun = Instant::now();
+        let (pid, listener, early) = start(command, files, filter, &signals)?;
+        let answers = PretendedKernel::new(self.machine.clone(), pid);
+        let mut session = Session { answers, listener, begun };
+        for call in early {
             session.answer(&call)?;
         }
         let ending = session.serve(pid, &signals)?;
@@ -85,20 +79,13 @@ impl PretendRequest {
     }
 }
 
-struct Start {
-    child: Child,
-    listener: CallListener,
-    early: Vec<WaitingCall>,
-    begun: Instant,
-}
-
-/// A program that cannot be executed ends by a call, which must be answered meanwhile.
+/// Returns the first process, its listener, and its calls so far. A program that cannot be executed ends by a call, which must be answered meanwhile.
 fn start(
     mut command: Command,
     files: PrivateFiles,
     filter: CallFilter,
     signals: &Arc<Signals>,
-) -> Result<Start, PretendError> {
+) -> Result<(Tid, CallListener, Vec<WaitingCall>), PretendError> {
     let program = command.get_program().to_string_lossy().into_owned();
     let (here, there) = UnixStream::pair()?;
     let (mut failures, reporter) = io::pipe()?;
@@ -116,7 +103,6 @@ fn start(
             })
         });
     }
-    let begun = Instant::now();
     let spawner = std::thread::spawn(move || {
         let spawned = command.spawn();
         drop((there, reporter));
@@ -138,7 +124,7 @@ fn start(
     }
     let spawned = spawner.join().map_err(|_| io::Error::other("the starting thread failed"))?;
     match (spawned, listener) {
-        (Ok(child), Some(listener)) => Ok(Start { child, listener, early, begun }),
+        (Ok(child), Some(listener)) => Ok((child.id() as Tid, listener, early)),
         (Ok(_), None) => Err(PretendError::Listener(io::ErrorKind::UnexpectedEof.into())),
         (Err(source), _) => {
             let mut letter = Vec::new();

@@ -1,6 +1,7 @@
 //! The steps that show a machine's files to a program.
 
-use crate::tree::{CPUINFO, CPUS, GROUPS, MachineTree, NODES, STAT, TreeFile};
+use crate::MachineTree;
+use crate::tree::{CPUINFO, CPUS, GROUPS, NODES, STAT, TreeFile};
 use seatmap_os::Root;
 use seatmap_os::private_files::{FileStep, PrivateFiles, PrivateFilesPart};
 use std::collections::BTreeSet;
@@ -97,7 +98,7 @@ fn text_of(text: &str) -> CString {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cpuinfo::HostFacts;
+    use crate::HostFacts;
     use crate::machine::made::small;
 
     #[test]

@@ -1,7 +1,7 @@
 //! The `/proc` files about a thread's CPUs: `status` with the machine's CPUs and nodes, and `stat`
 //! with one of its CPUs.
 
-use crate::machine::PretendedMachine;
+use crate::PretendedMachine;
 use crate::tree::{mask, ranges};
 use seatmap_os::{CpuSet, Tid};
 
@@ -71,26 +71,20 @@ pub fn stat_on(stat: &str, cpu: u32) -> String {
 
 pub fn status_on(status: &str, machine: &PretendedMachine, cpus: &CpuSet) -> String {
     let nodes = machine.memory_nodes();
-    let mut text = String::with_capacity(status.len());
-    for line in status.lines() {
-        match line.split(':').next() {
-            Some("Cpus_allowed") => {
-                text.push_str(&format!("Cpus_allowed:\t{}", mask(cpus, machine.cpu_bits())));
-            }
-            Some("Cpus_allowed_list") => {
-                text.push_str(&format!("Cpus_allowed_list:\t{}", ranges(cpus)));
-            }
-            Some("Mems_allowed") => {
-                text.push_str(&format!("Mems_allowed:\t{}", mask(&nodes, machine.node_bits())));
-            }
-            Some("Mems_allowed_list") => {
-                text.push_str(&format!("Mems_allowed_list:\t{}", ranges(&nodes)));
-            }
-            _ => text.push_str(line),
+    let shown = [
+        ("Cpus_allowed", mask(cpus, machine.cpu_bits())),
+        ("Cpus_allowed_list", ranges(cpus)),
+        ("Mems_allowed", mask(&nodes, machine.node_bits())),
+        ("Mems_allowed_list", ranges(&nodes)),
+    ];
+    let lines = status.lines().map(|line| {
+        let key = line.split(':').next().unwrap_or_default();
+        match shown.iter().find(|(known, _)| *known == key) {
+            Some((key, value)) => format!("{key}:\t{value}\n"),
+            None => format!("{line}\n"),
         }
-        text.push('\n');
-    }
-    text
+    });
+    lines.collect()
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@
 //! `size`.
 
 use crate::cpu_times::PretendedCpuTimes;
-use crate::cpuinfo::{self, HostFacts};
-use crate::machine::{PretendedMachine, PretendedNode};
+use crate::machine::PretendedNode;
 use crate::record::ProgramRecord;
+use crate::{HostFacts, PretendedMachine, cpuinfo};
 use seatmap_data::machine::{CoreKind, Pu};
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
