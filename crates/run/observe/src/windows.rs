@@ -24,17 +24,15 @@ impl PairSum {
     }
 }
 
-pub type PairSums = HashMap<(usize, usize), PairSum>;
-
 #[derive(Clone, Debug, Default)]
 pub struct Stretch {
     pub to: Duration,
-    pub pairs: PairSums,
+    pub pairs: HashMap<(usize, usize), PairSum>,
 }
 
 #[derive(Debug, Default)]
 pub struct Stretches {
-    all: Vec<Stretch>,
+    pub all: Vec<Stretch>,
     looks: usize,
     /// Looks in the last window.
     taken: usize,
@@ -67,16 +65,10 @@ impl Stretches {
         last.to = to;
         for (from, to, talk) in talk.into_iter().filter(|(from, to, _)| from != to) {
             check(&talk);
-            last.pairs
-                .entry((from, to))
-                .or_default()
-                .add(PairSum { messages: talk.messages, bytes: talk.bytes });
+            let sum = PairSum { messages: talk.messages, bytes: talk.bytes };
+            last.pairs.entry((from, to)).or_default().add(sum);
             self.kinds.entry((from, to)).or_default()[talk.kind as usize] += talk.messages;
         }
-    }
-
-    pub fn all(&self) -> &[Stretch] {
-        &self.all
     }
 
     fn thin(&mut self) {
@@ -87,9 +79,9 @@ impl Stretches {
             let mut joined = pair[0].clone();
             for next in &pair[1..] {
                 joined.to = next.to;
-                next.pairs
-                    .iter()
-                    .for_each(|(ends, sum)| joined.pairs.entry(*ends).or_default().add(*sum));
+                for (ends, sum) in &next.pairs {
+                    joined.pairs.entry(*ends).or_default().add(*sum);
+                }
             }
             joined
         });
@@ -134,13 +126,12 @@ mod tests {
         for at in 1..=5_000 {
             stretches.take(Duration::from_millis(at), [(0, 1, talk), (1, 1, talk)]);
         }
-        let total: f64 =
-            stretches.all().iter().map(|stretch| stretch.pairs[&(0, 1)].messages).sum();
+        let total: f64 = stretches.all.iter().map(|stretch| stretch.pairs[&(0, 1)].messages).sum();
         assert!(
-            stretches.all().len() <= MOST && stretches.all().is_sorted_by_key(|stretch| stretch.to)
+            stretches.all.len() <= MOST && stretches.all.is_sorted_by_key(|stretch| stretch.to)
         );
         assert_eq!((total, stretches.kinds[&(0, 1)][TalkKind::Pipe as usize]), (5_000.0, 5_000.0));
-        assert_eq!(stretches.all().last().unwrap().to, Duration::from_millis(5_000));
-        assert!(stretches.all().iter().all(|stretch| stretch.pairs.len() == 1));
+        assert_eq!(stretches.all.last().unwrap().to, Duration::from_millis(5_000));
+        assert!(stretches.all.iter().all(|stretch| stretch.pairs.len() == 1));
     }
 }

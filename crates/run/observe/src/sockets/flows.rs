@@ -133,14 +133,14 @@ impl Flows {
 fn parsed(key: &[u8]) -> Option<(Tid, u32, u64)> {
     let tid = small(key, 0)?;
     let role = small(key, 4)? as u32;
-    let object = u64::from_ne_bytes(key.get(8..16)?.try_into().ok()?);
+    let object = word(key, 8)?;
     if role & !READS != TCP {
         return Some((tid, role, object));
     }
     // The other end's port comes first, in network order; the own port is in the computer's order.
-    let bytes = (object as u32).to_ne_bytes();
-    let other = u64::from(u16::from_be_bytes([bytes[0], bytes[1]]));
-    let own = u64::from(u16::from_ne_bytes([bytes[2], bytes[3]]));
+    let [a, b, c, d] = (object as u32).to_ne_bytes();
+    let other = u64::from(u16::from_be_bytes([a, b]));
+    let own = u64::from(u16::from_ne_bytes([c, d]));
     let [from, to] = if role & READS == 0 { [own, other] } else { [other, own] };
     Some((tid, role, from << 16 | to))
 }

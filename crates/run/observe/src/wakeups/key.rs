@@ -1,7 +1,7 @@
 //! Decodes one kind of wakeup, as counted by the eBPF programs.
 
 use crate::TalkKind;
-use crate::native::small;
+use crate::native::{small, word};
 use crate::talk::ThreadMessages;
 
 pub const KEY_BYTES: usize = 16;
@@ -60,7 +60,6 @@ pub struct Key {
 impl Key {
     /// Also returns the count.
     pub fn parse(key: &[u8], value: &[u8]) -> Option<(Self, u64)> {
-        let count = u64::from_ne_bytes(value.get(..8)?.try_into().ok()?);
         let mode = u16::from_ne_bytes(value.get(8..10)?.try_into().ok()?);
         let call = small(key, 8)? as u32;
         let parsed = Key {
@@ -71,13 +70,7 @@ impl Key {
             mode: u32::from(mode),
             has_descriptor: small(key, 12)? != -1,
         };
-        Some((parsed, count))
-    }
-
-    pub fn waker_name(value: &[u8]) -> String {
-        // It ends with a zero byte (TASK_COMM_LEN).
-        let name = value.get(16..32).unwrap_or_default().split(|byte| *byte == 0).next();
-        String::from_utf8_lossy(name.unwrap_or_default()).into_owned()
+        Some((parsed, word(value, 0)?))
     }
 
     /// The messages of these wakeups; `None` if the waker cannot have caused them itself.
@@ -179,8 +172,5 @@ mod tests {
         assert_eq!((key.waker, key.wakee, key.call, key.is_interrupted, count), (7, 9, 1, true, 5));
         assert_eq!((key.mode, key.has_descriptor), (libc::S_IFIFO, true));
         assert_eq!(Key::parse(&bytes[..15], &value), None);
-        assert_eq!(Key::waker_name(&value), "");
-        let named = [&value[..], b"redis-cli\0\0\0\0\0\0\0"].concat();
-        assert_eq!(Key::waker_name(&named), "redis-cli");
     }
 }
