@@ -1,12 +1,9 @@
 //! Threads that run, or may run, on a cell's CPUs.
 
-use crate::record::CellRecord;
-use seatmap_os::CpuSet;
-use seatmap_os::Tid;
-use seatmap_os::attribute;
+use crate::CellRecord;
 use seatmap_os::root::{FileError, Root};
-use seatmap_os::task;
-use seatmap_os::task::ThreadStat;
+use seatmap_os::task::{self, ThreadStat};
+use seatmap_os::{CpuSet, Tid, attribute};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

@@ -5,13 +5,10 @@
 //! neighbour on the same core always disturbs; short core distances, if known. Present load does
 //! not count, because programs will leave.
 
-use crate::error::CellError;
-use crate::host::CellHost;
-use crate::name::Name;
+use crate::{CellError, CellHost, Name};
 use seatmap_data::machine::Profile;
-use seatmap_os::layout;
 use seatmap_os::root::{FileError, Root};
-use seatmap_os::{CpuSet, irq};
+use seatmap_os::{CpuSet, irq, layout};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Facts about the CPUs to choose from.

@@ -1,18 +1,13 @@
 //! This computer for cells: its files, the records of cells, and the guardian command.
 
-use crate::claim::CellClaim;
-use crate::error::CellError;
-use crate::guardian::{GuardedHost, LeaseTerm};
-use crate::journal::CellJournal;
+use crate::guardian::LeaseTerm;
 use crate::memory::Kept;
-use crate::name::Name;
-use crate::record::CellRecord;
-use crate::run_folder::RunFolder;
-use crate::undo::{self, Left};
-use seatmap_os::CpuSet;
-use seatmap_os::boot;
+use crate::{
+    CellClaim, CellError, CellJournal, CellRecord, GuardedHost, Left, Name, RunFolder, undo,
+};
 use seatmap_os::guardian::GuardianCommand;
 use seatmap_os::root::Root;
+use seatmap_os::{CpuSet, boot};
 use std::io;
 
 /// This computer for cells.
@@ -35,7 +30,7 @@ impl CellHost {
     /// The folder of records and journals is unavailable.
     pub fn here(keeper: GuardianCommand) -> Result<Self, CellError> {
         let root = Root::new("/");
-        let run = RunFolder::of_user().map_err(CellError::remembering)?;
+        let run = RunFolder::of_user()?;
         Ok(CellHost { boot_id: boot::id(&root), root, run, keeper })
     }
 
@@ -45,16 +40,14 @@ impl CellHost {
     /// # Errors
     /// A journal cannot be read or written.
     pub(crate) fn dismantle(&self, name: &Name) -> Result<Vec<Left>, CellError> {
-        self.run.forget(name).map_err(CellError::remembering)?;
+        self.run.forget(name)?;
         let (own, mut others): (Vec<CellJournal>, Vec<CellJournal>) =
             self.journals()?.into_iter().partition(|journal| journal.header.cell == *name);
         others.extend(self.journals_elsewhere());
         others.sort_by_key(|journal| journal.header.serial);
         let mut left = Vec::new();
         for journal in own {
-            left.extend(
-                undo::undo(&self.root, journal, &mut others).map_err(CellError::remembering)?,
-            );
+            left.extend(undo::undo(&self.root, journal, &mut others)?);
         }
         Ok(left)
     }
@@ -97,7 +90,7 @@ impl CellHost {
 
     /// The CPUs of the cells of [`CellHost::foreign`].
     pub fn claimed(&self) -> CpuSet {
-        self.foreign().iter().flat_map(|claim| claim.cpus()).collect()
+        self.foreign().iter().flat_map(|claim| claim.header.set()).collect()
     }
 
     /// The cell with this name.
@@ -112,10 +105,6 @@ impl CellHost {
 
 impl GuardedHost for CellHost {
     type Error = CellError;
-
-    fn remembering(error: io::Error) -> CellError {
-        CellError::remembering(error)
-    }
 
     fn run(&self) -> &RunFolder {
         &self.run
@@ -136,7 +125,7 @@ impl GuardedHost for CellHost {
 
     fn end(&self, name: &Name) -> Result<Vec<Left>, CellError> {
         let left = self.dismantle(name)?;
-        self.run.forget_guardian(name).map_err(CellError::remembering)?;
+        self.run.forget_guardian(name)?;
         Ok(left)
     }
 
@@ -154,9 +143,9 @@ impl GuardedHost for CellHost {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::change::{SettingChange, SettingKind};
-    use crate::journal::{CellJournalHeader, FORMAT, JournalEntry};
     use crate::settings;
+    use crate::{CellJournalHeader, JournalEntry};
+    use crate::{SettingChange, SettingKind};
     use std::os::unix::fs::PermissionsExt;
 
     const SETTING: &str = settings::DEFAULT_AFFINITY;
@@ -191,13 +180,7 @@ pub(crate) mod tests {
     /// Returns the number of a cell that keeps new interrupts off.
     pub(crate) fn make(host: &CellHost, name: &str, cpus: &str) -> u64 {
         let (name, serial): (Name, u64) = (name.parse().unwrap(), host.next_serial().unwrap());
-        let header = CellJournalHeader {
-            format: FORMAT.into(),
-            cell: name.clone(),
-            cpus: cpus.into(),
-            serial,
-            began_ticks: None,
-        };
+        let header = CellJournalHeader::new(&name, cpus, serial, None);
         let mut journal =
             CellJournal::begin(&host.run.journal(&name), &host.boot_id, header).unwrap();
         let old = CpuSet::of_mask(&host.root.read(SETTING).unwrap()).unwrap();

@@ -2,9 +2,8 @@
 //!
 //! Real-time throttling stays, because it does not affect a cell's ordinary tasks.
 
-use crate::change::{SettingChange, SettingKind};
-use crate::settings;
 use crate::site::{Site, SiteError};
+use crate::{SettingChange, SettingKind, settings};
 use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, Root, irq};
 
@@ -22,39 +21,28 @@ pub fn keep(site: &mut Site<'_>) -> Result<Vec<String>, SiteError> {
         all.filter_map(|irq| site.keep_out(SettingKind::Cpus, &irq::affinity_file(&irq))).collect();
     // The kernel may refuse to move an interrupt that never arrives here.
     site.try_all(interrupts)?;
-    let settings = self::others(site);
+    let interval = settings::STAT_INTERVAL;
+    let settings = [
+        site.keep_out(SettingKind::CpuMask, settings::DEFAULT_AFFINITY),
+        site.keep_out(SettingKind::CpuMask, settings::WORKQUEUES),
+        site.keep_out(SettingKind::Cpus, settings::WATCHDOG),
+        SettingChange::of_file(site.root, SettingKind::Value, interval, STAT_INTERVAL_S).ok(),
+    ];
     // A refusal is like a kernel without the setting.
-    site.try_all(settings)?;
+    site.try_all(settings.into_iter().flatten().collect())?;
     Ok(left(site.root, &site.cell)?)
 }
 
 fn left(root: &Root, cell: &CpuSet) -> Result<Vec<String>, FileError> {
-    Ok(irq::of_devices(root)?
-        .into_iter()
-        .filter(|irq| irq::goes_to(root, irq).meets(cell))
-        .collect())
-}
-
-fn others(site: &Site<'_>) -> Vec<SettingChange> {
-    let masks = [
-        site.keep_out(SettingKind::CpuMask, settings::DEFAULT_AFFINITY),
-        site.keep_out(SettingKind::CpuMask, settings::WORKQUEUES),
-        site.keep_out(SettingKind::Cpus, settings::WATCHDOG),
-    ];
-    let interval = SettingChange::of_file(
-        site.root,
-        SettingKind::Value,
-        settings::STAT_INTERVAL,
-        STAT_INTERVAL_S,
-    )
-    .ok();
-    masks.into_iter().chain([interval]).flatten().collect()
+    let mut left = irq::of_devices(root)?;
+    left.retain(|irq| irq::goes_to(root, irq).meets(cell));
+    Ok(left)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::{CellJournal, CellJournalHeader, FORMAT};
+    use crate::{CellJournal, CellJournalHeader};
 
     fn computer(interrupts: &[(&str, &str, &str)]) -> (tempfile::TempDir, Root) {
         let folder = tempfile::tempdir().unwrap();
@@ -85,13 +73,7 @@ mod tests {
     fn movable_interrupts_are_moved() {
         let (folder, root) = computer(&[("4", "0-3", "3"), ("5", "3", "3"), ("6", "0-1", "1")]);
         let cell = "quiet".parse().unwrap();
-        let header = CellJournalHeader {
-            format: FORMAT.into(),
-            cell,
-            cpus: "3".into(),
-            serial: 1,
-            began_ticks: None,
-        };
+        let header = CellJournalHeader::new(&cell, "3", 1, None);
         let mut journal =
             CellJournal::begin(&folder.path().join("quiet.journal"), "boot", header).unwrap();
         let cell = set("3");

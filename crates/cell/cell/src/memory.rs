@@ -4,13 +4,11 @@
 //! The guardian's anonymous file (memfd_create(2)) keeps it warm between programs. Two environment
 //! variables describe it to programs.
 
-use crate::change::{SettingChange, SettingKind};
-use crate::settings;
 use crate::site::{Site, SiteError};
-use seatmap_os::CpuSet;
-use seatmap_os::layout;
+use crate::{SettingChange, SettingKind, settings};
 use seatmap_os::mempolicy::MemoryPolicy;
 use seatmap_os::root::Root;
+use seatmap_os::{CpuSet, layout};
 use serde::{Deserialize, Serialize};
 use std::ffi::CStr;
 use std::fs::{self, File, OpenOptions};
@@ -126,18 +124,12 @@ fn add_to(
     each: u64,
     made: &mut Vec<SettingChange>,
 ) -> Result<bool, SiteError> {
-    let number = site.root.read(path).ok().and_then(|text| text.parse::<u64>().ok());
+    let number = settings::number(site.root, path);
     let (Some(number), Some(set)) = (number, settings::pages(site.root, path)) else {
         return Ok(false);
     };
     // Pages beyond the configured number are in use; they count as new.
-    let change = SettingChange::of_file(
-        site.root,
-        SettingKind::Count,
-        path,
-        &number.saturating_add(each).to_string(),
-    )?;
-    let change = SettingChange { old: set.to_string(), ..change };
+    let change = SettingChange::new(SettingKind::Count, path, set, number.saturating_add(each));
     let refused = site.try_all(vec![change.clone()])?;
     // The kernel reports success even if it adds fewer.
     let are_there =
@@ -252,7 +244,7 @@ impl Drop for Mapping {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::{self, CellJournal, CellJournalHeader};
+    use crate::{CellJournal, CellJournalHeader};
     use std::io::{Read, Seek, Write};
 
     #[test]
@@ -305,13 +297,7 @@ mod tests {
         };
         std::fs::create_dir_all(pool(0)).unwrap();
         std::fs::write(pool(0).join("nr_hugepages"), "3").unwrap();
-        let header = CellJournalHeader {
-            format: journal::FORMAT.into(),
-            cell: "c".parse().unwrap(),
-            cpus: "1".into(),
-            serial: 1,
-            began_ticks: None,
-        };
+        let header = CellJournalHeader::new(&"c".parse().unwrap(), "1", 1, None);
         let mut journal =
             CellJournal::begin(&folder.path().join("journal"), "boot", header).unwrap();
         let root = Root::new(folder.path());

@@ -1,9 +1,7 @@
 //! Undoes a cell of which only the control group remains. Settings that such a cell leaves get the
 //! kernel's defaults, or are reported if their old values are unknown.
 
-use crate::hygiene;
-use crate::settings;
-use crate::undo::Left;
+use crate::{Left, hygiene, settings};
 use seatmap_os::layout::CpusetMounts;
 use seatmap_os::root::Root;
 use seatmap_os::{CpuSet, irq};
@@ -24,9 +22,8 @@ pub fn put_back(root: &Root, layout: &CpusetMounts, cell: &CpuSet, online: &CpuS
         }
     }
     for path in [settings::DEFAULT_AFFINITY, settings::WORKQUEUES] {
-        if settings::value(root, path).ok().and_then(|text| CpuSet::of_mask(&text)).as_ref()
-            == Some(&narrow)
-        {
+        let mask = settings::value(root, path).ok().and_then(|text| CpuSet::of_mask(&text));
+        if mask.as_ref() == Some(&narrow) {
             left.extend(write(root, path, &online.to_mask()));
         }
     }
@@ -34,14 +31,19 @@ pub fn put_back(root: &Root, layout: &CpusetMounts, cell: &CpuSet, online: &CpuS
         left.extend(write(root, settings::WATCHDOG, &online.to_string()));
     }
     left.extend(interrupts(root, &narrow, online));
-    left.extend(interval(root));
+    let path = settings::STAT_INTERVAL;
+    if root.read(path).is_ok_and(|found| found == hygiene::STAT_INTERVAL_S) {
+        let found = hygiene::STAT_INTERVAL_S;
+        let why = format!("its old value is unknown; it is {found} now (kernel default: 1)");
+        left.push(Left::new(path, why));
+    }
     left
 }
 
 /// Returns a refused setting, as in containers.
 fn write(root: &Root, path: &str, value: &str) -> Option<Left> {
     let error = root.write(path, value).err()?;
-    Some(Left::new(path.to_owned(), format!("{}; it should be {value}", error.source)))
+    Some(Left::new(path, format!("{}; it should be {value}", error.source)))
 }
 
 fn list(root: &Root, path: &str) -> Option<CpuSet> {
@@ -49,29 +51,19 @@ fn list(root: &Root, path: &str) -> Option<CpuSet> {
 }
 
 fn interrupts(root: &Root, narrow: &CpuSet, online: &CpuSet) -> Vec<Left> {
-    match irq::all(root) {
-        Ok(all) => all
-            .into_iter()
-            .map(|irq| irq::affinity_file(&irq))
-            .filter(|path| list(root, path).as_ref() == Some(narrow))
-            .map(|path| left_narrow(path, narrow, online))
-            .collect(),
-        Err(error) => vec![Left::unlisted(&error)],
-    }
-}
-
-fn left_narrow(path: String, narrow: &CpuSet, online: &CpuSet) -> Left {
-    let why = format!(
-        "its old value is unknown; it is {narrow} now, and 'echo {online} > {path}' allows all CPUs"
-    );
-    Left::new(path, why)
-}
-
-fn interval(root: &Root) -> Option<Left> {
-    let path = settings::STAT_INTERVAL;
-    let found = root.read(path).ok().filter(|found| found == hygiene::STAT_INTERVAL_S)?;
-    let why = format!("its old value is unknown; it is {found} now (kernel default: 1)");
-    Some(Left::new(path.to_owned(), why))
+    let all = match irq::all(root) {
+        Ok(all) => all,
+        Err(error) => return vec![Left::unlisted(&error)],
+    };
+    let paths = all.iter().map(|irq| irq::affinity_file(irq));
+    let left = paths.filter(|path| list(root, path).as_ref() == Some(narrow)).map(|path| {
+        let why = format!(
+            "its old value is unknown; it is {narrow} now, and 'echo {online} > {path}' allows \
+             all CPUs"
+        );
+        Left::new(path, why)
+    });
+    left.collect()
 }
 
 #[cfg(test)]

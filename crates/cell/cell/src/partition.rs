@@ -8,7 +8,7 @@ pub mod v2;
 
 pub use error::ClosingError;
 
-use crate::backend::CellBackend;
+use crate::CellBackend;
 use crate::site::Site;
 use seatmap_os::layout::CpusetMounts;
 
@@ -18,10 +18,18 @@ use seatmap_os::layout::CpusetMounts;
 /// [`ClosingError::NotHere`].
 pub fn offers(backend: CellBackend, layout: &CpusetMounts) -> Result<(), ClosingError> {
     match backend {
-        CellBackend::V2Partition => v2::base(layout).map(|_| ()),
-        CellBackend::V1Exclusive => v1::base(layout).map(|_| ()),
+        CellBackend::V2Partition => base(&layout.v2, 2).map(drop),
+        CellBackend::V1Exclusive => base(&layout.v1, 1).map(drop),
         CellBackend::Affinity => Ok(()),
     }
+}
+
+fn base(mounted: &Option<String>, version: u32) -> Result<String, ClosingError> {
+    mounted.clone().ok_or_else(|| {
+        ClosingError::NotHere(format!(
+            "no cgroup version {version} hierarchy has the cpuset controller"
+        ))
+    })
 }
 
 /// Closes a cell with a backend. Returns its control group, if any.

@@ -3,13 +3,11 @@
 use crate::apply::AppliedPlan;
 use crate::apply::targets::SeatingWay;
 use crate::bounds::ServiceBounds;
-use crate::file::Service;
 use crate::find::FoundService;
-use crate::living;
-use crate::plan::{PlannedService, ServicesPlan};
+use crate::{PlannedService, Service, ServicesPlan, living};
 use seatmap_launch::sets::ComputerCpus;
-use seatmap_os::task::ThreadStat;
-use seatmap_os::{CpuSet, Root, Tid, affinity, boot, layout, task};
+use seatmap_os::task::{self, ThreadStat};
+use seatmap_os::{CpuSet, Root, Tid, affinity, boot, layout};
 use serde::Serialize;
 
 /// The format's name, in the `format` key.

@@ -4,13 +4,7 @@ use super::*;
 use proptest::prelude::*;
 
 fn header() -> CellJournalHeader {
-    CellJournalHeader {
-        format: FORMAT.into(),
-        cell: "quiet".parse().unwrap(),
-        cpus: "2-3".into(),
-        serial: 7,
-        began_ticks: None,
-    }
+    CellJournalHeader::new(&"quiet".parse().unwrap(), "2-3", 7, None)
 }
 
 fn change(path: &str) -> SettingChange {
@@ -19,9 +13,7 @@ fn change(path: &str) -> SettingChange {
 
 fn written(folder: &Path) -> CellJournal {
     let mut journal = CellJournal::begin(&folder.join("j"), "boot", header()).unwrap();
-    journal
-        .append(&[JournalEntry::Change(change("/a")), JournalEntry::Change(change("/b"))])
-        .unwrap();
+    journal.note(&[change("/a"), change("/b")]).unwrap();
     journal.append(&[JournalEntry::Done]).unwrap();
     journal
 }

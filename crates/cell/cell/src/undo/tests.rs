@@ -1,7 +1,7 @@
 //! Undoing, on a tree of files.
 
 use super::*;
-use crate::journal::{CellJournalHeader, FORMAT};
+use crate::CellJournalHeader;
 use std::path::Path;
 
 const IRQ: &str = "/proc/irq/1/smp_affinity_list";
@@ -22,13 +22,7 @@ fn computer() -> (tempfile::TempDir, Root) {
 
 fn cell(folder: &Path, root: &Root, serial: u64, cpus: &str) -> CellJournal {
     let name = format!("c{serial}");
-    let header = CellJournalHeader {
-        format: FORMAT.into(),
-        cell: name.parse().unwrap(),
-        cpus: cpus.into(),
-        serial,
-        began_ticks: None,
-    };
+    let header = CellJournalHeader::new(&name.parse().unwrap(), cpus, serial, None);
     let mut journal = CellJournal::begin(&folder.join(name), "boot", header).unwrap();
     let set = journal.header.set();
     let irq = CpuSet::of_list(&root.read(IRQ).unwrap()).unwrap().without(&set).to_string();
@@ -83,31 +77,17 @@ fn widened_mask_is_restored_with_the_new_cpu() {
     assert_eq!(widened("0-3", "0-2", "0-4").as_deref(), Some("0-4"));
     assert_eq!(widened("0-3", "0-2", "0-2"), None, "as the cell left it");
     assert_eq!(widened("0-3", "0-2", "1"), None, "somebody narrowed it");
-    let own = task::own_tid();
-    let path = format!("/proc/{own}");
-    let change = SettingChange {
-        what: SettingKind::Affinity,
-        path,
-        old: "0-3".into(),
-        new: "0".into(),
-        started_ticks: None,
-    };
-    assert_eq!(
-        widened_by_kernel(&change, "0-3"),
-        None,
-        "a thread of a user was widened by somebody"
-    );
+    let change = mask_change(&format!("/proc/{}", task::own_tid()), "0-3", "0");
+    assert_eq!(widened_by_kernel(&change, "0-3"), None, "a thread of a user, widened by another");
 }
 
 #[test]
 fn absent_or_unmade_changes_need_no_undo() {
     let (folder, root) = computer();
     let mut journal = cell(folder.path(), &root, 1, "6-7");
-    let never = SettingChange {
-        new: "0".into(),
-        ..SettingChange::of_file(&root, SettingKind::Value, VALUE, "").unwrap()
-    };
-    journal.append(&[JournalEntry::Change(never)]).unwrap();
+    journal
+        .note(&[SettingChange::of_file(&root, SettingKind::Value, VALUE, "0").unwrap()])
+        .unwrap();
     std::fs::remove_file(root.path(IRQ)).unwrap();
     assert_eq!(undo(&root, journal, &mut []).unwrap(), []);
     assert_eq!(root.read(VALUE).unwrap(), "1");
@@ -214,8 +194,7 @@ fn go_on_full_disk(root: &Root, run: &Path, keeps_room: bool) {
     }
     let older = cell(run, root, 1, "6-7");
     let mut younger = cell(run, root, 2, "4-5");
-    let page_is_full =
-        |journal: &CellJournal| journal.path().metadata().unwrap().len() % 4096 > 3950;
+    let page_is_full = |journal: &CellJournal| journal.path.metadata().unwrap().len() % 4096 > 3950;
     while !page_is_full(&younger) {
         let SettingChange { path, old, new, .. } = younger.of_path(VALUE).unwrap().clone();
         younger.append(&[JournalEntry::Rebase { path, old, new }]).unwrap();
@@ -227,16 +206,16 @@ fn go_on_full_disk(root: &Root, run: &Path, keeps_room: bool) {
     assert!(std::fs::write(&rest, vec![b'x'; 1 << 17]).is_err(), "the disk is full");
     let went = undo(root, older.clone(), &mut [younger.clone()]);
     assert_eq!(went.is_ok(), keeps_room, "{went:?}");
-    assert_eq!(older.path().exists(), !keeps_room, "what is not undone is still known");
+    assert_eq!(older.path.exists(), !keeps_room, "what is not undone is still known");
     if !keeps_room {
         assert_eq!(went.unwrap_err().kind(), io::ErrorKind::StorageFull);
         std::fs::remove_file(rest).unwrap();
         let read =
-            |journal: &CellJournal| CellJournal::read(journal.path(), "boot").unwrap().unwrap();
+            |journal: &CellJournal| CellJournal::read(&journal.path, "boot").unwrap().unwrap();
         assert_eq!(undo(root, read(&older), &mut [read(&younger)]).unwrap(), []);
     }
     assert_eq!(state(root)[..2], ["0-3,6,7", "120"]);
-    let younger = CellJournal::read(younger.path(), "boot").unwrap().unwrap();
+    let younger = CellJournal::read(&younger.path, "boot").unwrap().unwrap();
     assert_eq!(undo(root, younger, &mut []).unwrap(), []);
     assert_eq!(state(root), before);
 }
@@ -280,8 +259,7 @@ fn cells_are_undone_in_any_order() {
 }
 
 fn mask_change(path: &str, old: &str, new: &str) -> SettingChange {
-    let what = SettingKind::Affinity;
-    SettingChange { what, path: path.into(), old: old.into(), new: new.into(), started_ticks: None }
+    SettingChange::new(SettingKind::Affinity, path, old, new)
 }
 
 #[test]
@@ -290,9 +268,7 @@ fn default_mask_of_heirs_excludes_isolated_cpus() {
     std::fs::write(root.path("/sys/devices/system/cpu/isolated"), "4-7").unwrap();
     let mut journal = cell(folder.path(), &root, 1, "2-3");
     let changes = [("/proc/1", "0-3", "0-1"), ("/proc/2", "1-2", "1"), ("/proc/3", "0", "0")];
-    for (path, old, new) in changes {
-        journal.append(&[JournalEntry::Change(mask_change(path, old, new))]).unwrap();
-    }
+    journal.note(&changes.map(|(path, old, new)| mask_change(path, old, new))).unwrap();
     let set = |list| CpuSet::of_list(list).unwrap();
     let by_default = by_default(&root, &set("0-7"), &set("2-3"));
     assert_eq!(by_default, set("0-3"));

@@ -3,10 +3,8 @@
 use super::setting;
 use super::targets::{SeatingWay, of_queues, of_threads};
 use super::undo::undo;
-use crate::file::Service;
-use crate::plan::PlannedService;
-use seatmap_cell::journal::{CellJournal, CellJournalHeader, FORMAT, JournalEntry};
-use seatmap_cell::run_folder::RunFolder;
+use crate::{PlannedService, Service};
+use seatmap_cell::{CellJournal, CellJournalHeader, RunFolder, SettingChange, SettingKind};
 use seatmap_os::{CpuSet, Root, Tid};
 
 fn computer(version: u8) -> (tempfile::TempDir, Root, RunFolder) {
@@ -36,36 +34,19 @@ fn computer(version: u8) -> (tempfile::TempDir, Root, RunFolder) {
 }
 
 fn planned(cpus: &str, nodes: &str) -> PlannedService {
-    PlannedService {
-        service: Service {
-            name: "redis".into(),
-            cgroup: Some("/redis".into()),
-            ..Service::default()
-        },
-        cpus: cpus.into(),
-        within: None,
-        nodes: nodes.into(),
-        pool: 0,
-        median_cpus: None,
-        p99_cpus: None,
-        most_cpus: None,
-    }
+    let service =
+        Service { name: "redis".into(), cgroup: Some("/redis".into()), ..Service::default() };
+    let [cpus, nodes] = [cpus.into(), nodes.into()];
+    PlannedService { service, cpus, nodes, ..PlannedService::default() }
 }
 
 fn given(root: &Root, run: &RunFolder, steps: usize) -> CellJournal {
-    let header = CellJournalHeader {
-        format: FORMAT.into(),
-        cell: "services".parse().unwrap(),
-        cpus: "2-3".into(),
-        serial: 1,
-        began_ticks: Some(0),
-    };
+    let header = CellJournalHeader::new(&"services".parse().unwrap(), "2-3", 1, Some(0));
     let path = run.journal(&header.cell);
     let mut journal = CellJournal::begin(&path, "boot", header).unwrap();
     let way = SeatingWay::Group("/cg/redis".into());
     let changes = way.changes(root, &planned("2-3", "1")).unwrap();
-    let lines: Vec<JournalEntry> = changes.iter().cloned().map(JournalEntry::Change).collect();
-    journal.append(&lines).unwrap();
+    journal.note(&changes).unwrap();
     for change in changes.iter().take(steps) {
         setting::set(root, change, &change.new).unwrap();
     }
@@ -90,7 +71,7 @@ fn undo_restores_groups_after_every_step() {
                 assert_eq!(state(&root), whole, "version {version}");
             }
             // A guardian reads the journal again too.
-            let read = CellJournal::read(journal.path(), "boot").unwrap().unwrap();
+            let read = CellJournal::read(&journal.path, "boot").unwrap().unwrap();
             assert_eq!(undo(&root, read, &[]).unwrap(), []);
             assert_eq!(state(&root), before, "version {version}, step {steps}");
         }
@@ -112,12 +93,11 @@ fn packet_steering_leaves_quiet_cpus_and_is_restored() {
         changes.iter().map(|change| [change.path.as_str(), change.new.as_str()]).collect();
     assert_eq!(new, [[file("rx-0").as_str(), "000000f3"], [file("rx-3").as_str(), "000000f3"]]);
     let mut journal = given(&root, &run, 0);
-    let lines: Vec<JournalEntry> = changes.iter().cloned().map(JournalEntry::Change).collect();
-    journal.append(&lines).unwrap();
+    journal.note(&changes).unwrap();
     for change in &changes {
         setting::set(&root, change, &change.new).unwrap();
     }
-    let read = CellJournal::read(journal.path(), "boot").unwrap().unwrap();
+    let read = CellJournal::read(&journal.path, "boot").unwrap().unwrap();
     assert_eq!(undo(&root, read, &[]).unwrap(), []);
     for (queue, mask) in before {
         assert_eq!(root.read(&file(queue)).unwrap(), mask, "{queue}");
@@ -150,11 +130,8 @@ fn undo_refuses_planted_journal_line() {
     let mut journal = given(&root, &run, 0);
     std::fs::create_dir_all(root.path("/etc")).unwrap();
     std::fs::write(root.path("/etc/passwd"), "0\n").unwrap();
-    let mut planted = journal.changes[0].clone();
-    planted.path = "/etc/passwd".into();
-    planted.new = "0".into();
-    planted.old = "1".into();
-    journal.append(&[JournalEntry::Change(planted)]).unwrap();
+    let planted = SettingChange::new(SettingKind::Cpus, "/etc/passwd", "1", "0");
+    journal.note(&[planted]).unwrap();
     let left = undo(&root, journal, &[]).unwrap();
     assert!(left[0].why.contains("damaged"), "{left:?}");
     assert_eq!(root.read("/etc/passwd").unwrap(), "0");
@@ -186,10 +163,8 @@ fn slurm_step_only_narrows_its_cpus() {
         let way = of_step("5.0", "2-3").unwrap();
         assert_eq!(way, SeatingWay::Group(step.into()), "version {version}");
         let told = of_step("5.0", "3-5").unwrap_err().to_string();
-        assert!(
-            told.contains("is a Slurm step with CPUs 0-3, but the plan gives it 4,5"),
-            "{told}"
-        );
+        let narrow = "is a Slurm step with CPUs 0-3, but the plan gives it 4,5";
+        assert!(told.contains(narrow), "{told}");
         let told = of_step("5", "2-3").unwrap_err().to_string();
         assert!(told.contains("name a step, such as 5.0 or 5.batch"), "{told}");
     }

@@ -7,8 +7,9 @@
 mod specifiers;
 
 use super::lists::{ListSpelling, parse};
-use super::{ImportRemark, ImportedSeats, SourceFile, WrittenSeat, written};
-use crate::file::{Service, service_name, stem};
+use super::{ImportRemark, ImportedSeats, SourceFile, WrittenSeat};
+use crate::Service;
+use crate::file::{service_name, stem};
 use seatmap_data::document::whole_number;
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
@@ -232,24 +233,20 @@ impl UnitSettings {
             range: (*range).to_owned(),
         }));
         self.is_noted |= !reversed.is_empty();
-        match parse(&ranges.join(" "), ListSpelling::Systemd) {
-            Some(read) if !read.is_empty() => {
-                *list = Some(list.take().unwrap_or_default().with(&read));
+        let read = parse(&ranges.join(" "), ListSpelling::Systemd);
+        match read.filter(|read| !read.is_empty() || !reversed.is_empty()) {
+            Some(read) if read.is_empty() => {}
+            Some(read) => *list = Some(list.take().unwrap_or_default().with(&read)),
+            // systemd ignores such a setting, or evaluates it when the unit starts.
+            None => {
+                seats.remarks.push(ImportRemark::UnreadSetting {
+                    unit: unit.to_owned(),
+                    key: key.to_owned(),
+                    value: value.chars().take(40).collect(),
+                });
+                self.is_noted = true;
             }
-            None => self.cannot_be_read(unit, key, value, seats),
-            Some(_) if reversed.is_empty() => self.cannot_be_read(unit, key, value, seats),
-            Some(_) => {}
         }
-    }
-
-    /// systemd ignores such a setting, or evaluates it when the unit starts.
-    fn cannot_be_read(&mut self, unit: &str, key: &str, value: &str, seats: &mut ImportedSeats) {
-        seats.remarks.push(ImportRemark::UnreadSetting {
-            unit: unit.to_owned(),
-            key: key.to_owned(),
-            value: value.chars().take(40).collect(),
-        });
-        self.is_noted = true;
     }
 
     /// The nodes of its group, or of its NUMA policy.
@@ -350,12 +347,6 @@ fn of_unit(name: &str, unit: &UnitSettings, above: &[&UnitSettings]) -> WrittenS
         share: !unit.is_partition,
         ..Service::default()
     };
-    let sources = unit.sources.iter().cloned().collect();
-    WrittenSeat {
-        service,
-        cpus: written(&cpus),
-        nodes: written(&nodes.cloned().unwrap_or_default()),
-        sources,
-        details: Vec::new(),
-    }
+    let nodes = nodes.cloned().unwrap_or_default();
+    WrittenSeat::new(service, &cpus, &nodes, Vec::from_iter(unit.sources.clone()), Vec::new())
 }

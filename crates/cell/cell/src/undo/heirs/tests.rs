@@ -1,7 +1,7 @@
 //! Simulated processes: threads with inherited, chosen or unclear masks.
 
 use super::*;
-use crate::journal::{CellJournalHeader, FORMAT, JournalEntry};
+use crate::{CellJournalHeader, JournalEntry};
 
 const BEGAN: u64 = 1000;
 
@@ -16,29 +16,14 @@ fn journal(
     masks: &[(Tid, &str, &str)],
 ) -> CellJournal {
     let cell = format!("c{serial}").parse().unwrap();
-    let header = CellJournalHeader {
-        format: FORMAT.into(),
-        cell,
-        cpus: cpus.into(),
-        serial,
-        began_ticks: Some(BEGAN),
-    };
+    let header = CellJournalHeader::new(&cell, cpus, serial, Some(BEGAN));
     let mut journal =
         CellJournal::begin(&folder.path().join(format!("c{serial}.journal")), "boot", header)
             .unwrap();
-    let change = |(tid, old, new): &(Tid, &str, &str)| {
-        let what = SettingKind::Affinity;
-        let path = format!("/proc/{tid}");
-        let started_ticks = Some(started_ticks(*tid));
-        JournalEntry::Change(SettingChange {
-            what,
-            path,
-            old: (*old).into(),
-            new: (*new).into(),
-            started_ticks,
-        })
-    };
-    journal.append(&masks.iter().map(change).collect::<Vec<_>>()).unwrap();
+    let changes = masks
+        .iter()
+        .map(|(tid, old, new)| SettingChange::of_mask(*tid, started_ticks(*tid), old, new));
+    journal.note(&changes.collect::<Vec<_>>()).unwrap();
     journal
 }
 
