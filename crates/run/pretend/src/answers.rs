@@ -7,12 +7,14 @@ use crate::PretendedMachine;
 use crate::cpu_times::PretendedCpuTimes;
 use crate::policy::PretendedPolicy;
 use crate::record::ProgramRecord;
-use crate::thread_file::{self, ThreadFile};
-use seatmap_os::listener::{CallAnswer, CallerMemory, TrappedCall};
+use crate::thread_file;
+use seatmap_os::listener::{CallAnswer, TrappedCall};
 use seatmap_os::numa_maps::page_bytes;
 use seatmap_os::{CpuSet, Root, Tid, task};
 use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileExt;
 
 const IS_THREAD: u64 = 0x0001_0000;
 
@@ -40,31 +42,6 @@ const PATH_PIECE: u64 = 64;
 const MOST_MOVED: usize = 1 << 20;
 const MOST_RANGES: usize = 1 << 14;
 
-/// The program's memory.
-pub trait TraceeMemory {
-    /// Reads at an address.
-    ///
-    /// # Errors
-    /// No memory is mapped there.
-    fn read(&self, address: u64, into: &mut [u8]) -> io::Result<()>;
-
-    /// Writes at an address.
-    ///
-    /// # Errors
-    /// No memory is mapped there.
-    fn write(&self, address: u64, bytes: &[u8]) -> io::Result<()>;
-}
-
-impl TraceeMemory for CallerMemory {
-    fn read(&self, address: u64, into: &mut [u8]) -> io::Result<()> {
-        CallerMemory::read(self, address, into)
-    }
-
-    fn write(&self, address: u64, bytes: &[u8]) -> io::Result<()> {
-        CallerMemory::write(self, address, bytes)
-    }
-}
-
 /// A system call of the program.
 pub struct ProgramCall<'a> {
     /// The calling thread.
@@ -73,8 +50,8 @@ pub struct ProgramCall<'a> {
     pub call: TrappedCall,
     /// Its arguments.
     pub arguments: [u64; 6],
-    /// The thread's memory.
-    pub memory: &'a dyn TraceeMemory,
+    /// The thread's memory, by address.
+    pub memory: &'a File,
     /// Seconds since the program began.
     pub at_s: f64,
 }
@@ -117,7 +94,7 @@ fn fault(_: io::Error) -> Refusal {
 impl ProgramCall<'_> {
     fn set(&self, address: u64, bytes: u64) -> Result<CpuSet, Refusal> {
         let mut words = vec![0; bytes as usize];
-        self.memory.read(address, &mut words).map_err(fault)?;
+        self.memory.read_exact_at(&mut words, address).map_err(fault)?;
         let bits = 0..bytes as u32 * 8;
         Ok(bits.filter(|bit| words[(bit / 8) as usize] >> (bit % 8) & 1 == 1).collect())
     }
@@ -129,7 +106,7 @@ impl ProgramCall<'_> {
             let at = address.checked_add(path.len() as u64)?;
             let piece = PATH_PIECE - at % PATH_PIECE;
             let mut bytes = vec![0; piece as usize];
-            self.memory.read(at, &mut bytes).ok()?;
+            self.memory.read_exact_at(&mut bytes, at).ok()?;
             let end = bytes.iter().position(|byte| *byte == 0);
             path.extend_from_slice(&bytes[..end.unwrap_or(bytes.len())]);
             if end.is_some() {
@@ -141,17 +118,21 @@ impl ProgramCall<'_> {
 
     fn number<const BYTES: usize>(&self, address: u64) -> Result<[u8; BYTES], Refusal> {
         let mut number = [0; BYTES];
-        self.memory.read(address, &mut number).map_err(fault)?;
+        self.memory.read_exact_at(&mut number, address).map_err(fault)?;
         Ok(number)
     }
 
     fn give(&self, address: u64, bytes: &[u8]) -> Result<(), Refusal> {
-        self.memory.write(address, bytes).map_err(fault)
+        self.memory.write_all_at(bytes, address).map_err(fault)
     }
 
     fn give_number(&self, address: u64, number: u32) -> Result<(), Refusal> {
         if address == 0 { Ok(()) } else { self.give(address, &number.to_ne_bytes()) }
     }
+}
+
+fn word_bytes(bits: u64) -> u64 {
+    bits.div_ceil(8 * WORD_BYTES) * WORD_BYTES
 }
 
 fn words(set: &CpuSet, bytes: u64) -> Vec<u8> {
@@ -229,12 +210,11 @@ impl PretendedKernel {
         }
         let named = thread_file::named(&path, call.tid)?;
         let at = self.record.subject(named.tid, call.at_s)?;
-        let text = Root::new("/").read(&named.path()).ok()?;
-        Some(match named.file {
-            ThreadFile::Status => {
-                thread_file::status_on(&text, &self.machine, self.record.threads[at].mask())
-            }
-            ThreadFile::Stat => thread_file::stat_on(&text, self.record.cpu_of(at)),
+        let text = Root::new("/").read(&named.path).ok()?;
+        Some(if named.is_status {
+            thread_file::status_on(&text, &self.machine, self.record.threads[at].mask())
+        } else {
+            thread_file::stat_on(&text, self.record.cpu_of(at))
         })
     }
 
@@ -267,11 +247,12 @@ impl PretendedKernel {
     }
 
     fn mask_bytes(&self) -> u64 {
-        u64::from(self.machine.cpu_bits()).div_ceil(8 * WORD_BYTES) * WORD_BYTES
+        word_bytes(u64::from(self.machine.cpu_bits()))
     }
 
     fn get_affinity(&mut self, call: &ProgramCall, at: usize) -> Result<i64, Refusal> {
-        let bytes = call.arguments[1] & u64::from(u32::MAX);
+        let [_, bytes, to, ..] = call.arguments;
+        let bytes = u64::from(bytes as u32);
         if bytes * 8 < u64::from(self.machine.cpu_bits()) || !bytes.is_multiple_of(WORD_BYTES) {
             return Err(libc::EINVAL);
         }
@@ -280,19 +261,18 @@ impl PretendedKernel {
             None => &self.machine.online,
         };
         let bytes = bytes.min(self.mask_bytes());
-        call.give(call.arguments[2], &words(mask, bytes))?;
+        call.give(to, &words(mask, bytes))?;
         Ok(bytes as i64)
     }
 
     fn set_affinity(&mut self, call: &ProgramCall, at: usize) -> Result<i64, Refusal> {
-        let bytes = (call.arguments[1] & u64::from(u32::MAX)).min(self.mask_bytes());
-        let mask = call.set(call.arguments[2], bytes)?;
+        let [_, bytes, from, ..] = call.arguments;
+        let mask = call.set(from, u64::from(bytes as u32).min(self.mask_bytes()))?;
         let subject = self.named(call, at)?.ok_or(libc::EPERM)?;
         let kept = mask.within(&self.machine.allowed);
         if kept.is_empty() {
             // The kernel truncates a mask to its own length before it reads it.
-            let whole = call.arguments[1].min(MOST_MASK_BYTES);
-            let wanted = call.set(call.arguments[2], whole).unwrap_or(mask);
+            let wanted = call.set(from, bytes.min(MOST_MASK_BYTES)).unwrap_or(mask);
             self.record.refuse(subject, wanted, call.at_s);
             return Err(libc::EINVAL);
         }
@@ -316,7 +296,7 @@ impl PretendedKernel {
         if bits > MOST_NODE_BITS {
             return Err(libc::EINVAL);
         }
-        let set = call.set(address, bits.div_ceil(8 * WORD_BYTES) * WORD_BYTES)?;
+        let set = call.set(address, word_bytes(bits))?;
         Ok(set.iter().filter(|node| u64::from(*node) < bits).collect())
     }
 
@@ -365,8 +345,7 @@ impl PretendedKernel {
         let [_, address, bits, ..] = call.arguments;
         if address != 0 {
             let bits = bits.saturating_sub(1).min(MOST_NODE_BITS);
-            let bytes = bits.div_ceil(8 * WORD_BYTES) * WORD_BYTES;
-            call.give(address, &words(nodes, bytes))?;
+            call.give(address, &words(nodes, word_bytes(bits)))?;
         }
         Ok(0)
     }

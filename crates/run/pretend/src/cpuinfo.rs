@@ -1,7 +1,7 @@
 //! The pretended `/proc/cpuinfo`.
 
 use crate::PretendedMachine;
-use crate::tree::core_ranks;
+use crate::tree::{core_ranks, package};
 use seatmap_os::{Root, small};
 use std::collections::BTreeSet;
 
@@ -36,7 +36,7 @@ pub(crate) fn cpuinfo(machine: &PretendedMachine, host: &str) -> String {
     let block = host.split("\n\n").next().unwrap_or_default();
     let block = if block.contains("processor") { block } else { "processor\t: 0" };
     let ranks = core_ranks(machine);
-    let packages = machine.parts(|pu| Some(pu.package.unwrap_or(0)));
+    let packages = machine.parts(package);
     let mut text = String::new();
     for pu in machine.topology.pus.iter().filter(|pu| machine.online.contains(pu.os)) {
         let package = pu.package.unwrap_or(0);

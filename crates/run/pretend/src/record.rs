@@ -26,7 +26,7 @@ pub struct MaskChange {
 }
 
 /// A thread of the program, also after its end.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecordedThread {
     /// The number of its process.
     pub pid: Tid,
@@ -135,13 +135,9 @@ impl ProgramRecord {
             tid,
             name: ThreadStat::of(tid).map_or_else(String::new, |task| task.name),
             born_s: birth.at_s,
-            ended_s: None,
             inherited: birth.mask,
-            changes: Vec::new(),
-            refused: Vec::new(),
             policy: birth.policy,
-            run_ns: 0,
-            wait_ns: 0,
+            ..RecordedThread::default()
         });
     }
 

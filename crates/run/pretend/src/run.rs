@@ -10,7 +10,7 @@ use seatmap_os::ready::{self, Awaited};
 use seatmap_os::{Root, Tid};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -72,8 +72,7 @@ impl PretendRequest {
             session.answer(&call)?;
         }
         let ending = session.serve(pid, &signals)?;
-        let lasted_s = session.begun.elapsed().as_secs_f64();
-        session.answers.record.refresh_all(lasted_s);
+        let lasted_s = session.look();
         session.leave_to_the_rest()?;
         Ok(PretendedRun { answers: session.answers, ending, lasted_s })
     }
@@ -170,8 +169,19 @@ struct Session {
 }
 
 impl Session {
+    fn at_s(&self) -> f64 {
+        self.begun.elapsed().as_secs_f64()
+    }
+
+    /// Returns the time of the look.
+    fn look(&mut self) -> f64 {
+        let at_s = self.at_s();
+        self.answers.record.refresh_all(at_s);
+        at_s
+    }
+
     fn serve(&mut self, pid: Tid, signals: &Signals) -> io::Result<Ending> {
-        let news: OwnedFd = signals.descriptor()?;
+        let news = signals.descriptor()?;
         loop {
             let [has_calls, has_news] =
                 readable([self.listener.as_raw_fd(), news.as_raw_fd()], LOOK_EVERY)?;
@@ -184,8 +194,7 @@ impl Session {
                 }
             }
             if !has_calls && !has_news {
-                let at_s = self.begun.elapsed().as_secs_f64();
-                self.answers.record.refresh_all(at_s);
+                self.look();
             }
             // The news may have gone to another thread.
             if !has_calls && let Some(ending) = ending(pid, signals)? {
@@ -209,8 +218,7 @@ impl Session {
                 while let Ok(false) = is_over(&self.listener, LOOK_EVERY)
                     && idle_looks < MOST_IDLE_LOOKS
                 {
-                    let at_s = self.begun.elapsed().as_secs_f64();
-                    self.answers.record.refresh_all(at_s);
+                    self.look();
                     idle_looks = if self.answers.record.is_over() { idle_looks + 1 } else { 0 };
                     let has_calls = readable([self.listener.as_raw_fd()], Duration::ZERO);
                     if has_calls.is_ok_and(|[has_calls]| has_calls)
@@ -228,7 +236,7 @@ impl Session {
     }
 
     fn answer(&mut self, call: &WaitingCall) -> io::Result<()> {
-        let at_s = self.begun.elapsed().as_secs_f64();
+        let at_s = self.at_s();
         let answer = match self.listener.memory(call) {
             Ok(memory) => self.answers.answer(&ProgramCall {
                 tid: call.tid,

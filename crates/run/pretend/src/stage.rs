@@ -12,9 +12,9 @@ const SYSTEM: &str = "sys/devices/system";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StageFailure {
-    UserNamespace,
-    Mounts,
-    Listener,
+    UserNamespace = b'U' as isize,
+    Mounts = b'M' as isize,
+    Listener = b'L' as isize,
 }
 
 impl From<PrivateFilesPart> for StageFailure {
@@ -29,11 +29,7 @@ impl From<PrivateFilesPart> for StageFailure {
 impl StageFailure {
     /// The byte with which a new process reports it.
     pub fn letter(self) -> u8 {
-        match self {
-            StageFailure::UserNamespace => b'U',
-            StageFailure::Mounts => b'M',
-            StageFailure::Listener => b'L',
-        }
+        self as u8
     }
 
     pub fn of_letter(letter: u8) -> Option<Self> {

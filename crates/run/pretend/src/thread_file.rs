@@ -9,55 +9,31 @@ use seatmap_os::{CpuSet, Tid};
 /// name is field 2).
 const PROCESSOR: usize = 39 - 3;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ThreadFile {
-    Status,
-    Stat,
-}
-
-impl ThreadFile {
-    pub fn name(self) -> &'static str {
-        match self {
-            ThreadFile::Status => "status",
-            ThreadFile::Stat => "stat",
-        }
-    }
-}
-
 pub fn can_be(path: &str) -> bool {
     path.ends_with("/status") || path.ends_with("/stat")
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct FileOfThread {
-    pub file: ThreadFile,
     pub tid: Tid,
-    /// Whether it is about one thread: the `stat` of a process has the times of all.
-    pub is_of_thread: bool,
-}
-
-impl FileOfThread {
-    pub fn path(self) -> String {
-        let tid = self.tid;
-        let folder = if self.is_of_thread { format!("{tid}/task/{tid}") } else { tid.to_string() };
-        format!("/proc/{folder}/{}", self.file.name())
-    }
+    /// That of one thread, if it is about one: the `stat` of a process has the times of all.
+    pub path: String,
+    pub is_status: bool,
 }
 
 pub fn named(path: &str, caller: Tid) -> Option<FileOfThread> {
-    let inside = path.strip_prefix("/proc/")?;
-    let (inside, file) = [ThreadFile::Status, ThreadFile::Stat]
-        .into_iter()
-        .find_map(|file| Some((inside.strip_suffix(file.name())?.strip_suffix('/')?, file)))?;
-    let (process, thread) = inside.split_once("/task/").unwrap_or((inside, ""));
+    let (folder, file) = path.strip_prefix("/proc/")?.rsplit_once('/')?;
+    let (process, thread) = folder.split_once("/task/").unwrap_or((folder, ""));
     let (tid, is_of_thread) = match (process, thread) {
-        ("thread-self", "") => (Some(caller), true),
-        ("self", "") => (seatmap_os::task::Family::of(caller).map(|family| family.pid), false),
-        (process, "") => (process.parse().ok(), false),
-        (_, thread) => (thread.parse().ok(), true),
+        ("thread-self", "") => (caller, true),
+        ("self", "") => (seatmap_os::task::Family::of(caller)?.pid, false),
+        (process, "") => (process.parse().ok()?, false),
+        (_, thread) => (thread.parse().ok()?, true),
     };
-    let tid = tid.filter(|tid| *tid > 0)?;
-    Some(FileOfThread { file, tid, is_of_thread })
+    let folder = if is_of_thread { format!("{tid}/task/{tid}") } else { tid.to_string() };
+    let path = format!("/proc/{folder}/{file}");
+    let is_ours = tid > 0 && ["status", "stat"].contains(&file);
+    is_ours.then_some(FileOfThread { tid, path, is_status: file == "status" })
 }
 
 pub fn stat_on(stat: &str, cpu: u32) -> String {
@@ -95,10 +71,10 @@ mod tests {
     #[test]
     fn paths_name_their_thread() {
         let own = std::process::id() as Tid;
-        let of = |path: &str| named(path, own).map(FileOfThread::path);
+        let of = |path: &str| named(path, own).map(|file| file.path);
         assert_eq!(of("/proc/self/status"), Some(format!("/proc/{own}/status")));
-        let of_thread = FileOfThread { file: ThreadFile::Stat, tid: own, is_of_thread: true };
-        assert_eq!(named("/proc/thread-self/stat", own), Some(of_thread));
+        let of_thread = format!("/proc/{own}/task/{own}/stat");
+        assert_eq!(of("/proc/thread-self/stat"), Some(of_thread));
         assert_eq!(of("/proc/77/stat").as_deref(), Some("/proc/77/stat"));
         assert_eq!(of("/proc/self/task/78/stat").as_deref(), Some("/proc/78/task/78/stat"));
         let others = ["/proc/self/statm", "/proc/x/status", "/proc/status", "/proc/stat", "status"];

@@ -126,8 +126,7 @@ fn container_sees_only_its_cpus() {
     let folder = seatmap_needs::many_files();
     written(&machine.unwrap(), folder.path());
     // The kernel shows this file: the process has a cgroup namespace.
-    std::fs::create_dir_all(folder.path().join("proc/self")).unwrap();
-    std::fs::write(folder.path().join("proc/self/cpuset"), "/\n").unwrap();
+    seatmap_needs::plant(folder.path(), &[("proc/self/cpuset", "/\n")]);
     let read = seatmap_machines::host::topology::read_folder(folder.path()).unwrap().topology;
     assert!(read.os_indices().eq([2, 3]));
 }
