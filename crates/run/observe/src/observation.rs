@@ -126,7 +126,7 @@ impl Observation {
 
     /// The names of the methods.
     pub fn method_words(&self) -> String {
-        let words: Vec<&str> = self.methods.iter().map(|method| method.word()).collect();
+        let words: Vec<String> = self.methods.iter().map(Method::to_string).collect();
         match &words[..] {
             [before @ .., last] if !before.is_empty() => {
                 format!("{} and {last}", before.join(", "))
@@ -220,7 +220,7 @@ impl Observation {
         }
         pattern.load_ns = Some(self.seconds().max(0.0) * 1e9);
         pattern.observation = Some(PatternObservation {
-            methods: self.methods.iter().map(|method| method.word().to_owned()).collect(),
+            methods: self.methods.iter().map(Method::to_string).collect(),
             paths: self.tasks.iter().map(|task| task.path.clone()).collect(),
             from_start: self.from_start,
             seconds: Some(self.seconds()),

@@ -184,7 +184,6 @@ mod tests {
             ended(5, 0, 20, "worker"),
         ]);
         roster.update(vec![ended(9, 5, 40, "worker"), ended(2, 7, 25, "log")]);
-        let names: Vec<_> = told(&roster);
         let pairs = [
             ("app", "0"),
             ("worker#0", "0.0"),
@@ -192,7 +191,7 @@ mod tests {
             ("worker#2", "0.1"),
             ("worker#1", "0.0.0"),
         ];
-        assert_eq!(names, pairs.map(|(name, path)| (name.to_owned(), path.to_owned())));
+        assert_eq!(told(&roster), pairs.map(|(name, path)| (name.to_owned(), path.to_owned())));
     }
 
     #[test]

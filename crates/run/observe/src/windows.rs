@@ -110,19 +110,20 @@ mod tests {
         [2, 1].into_iter().for_each(|at| stretches.take(Duration::from_secs(at), []));
     }
 
+    fn talk(messages: f64) -> ThreadMessages {
+        ThreadMessages { from: 1, to: 2, kind: TalkKind::Pipe, messages, bytes: 1.0 }
+    }
+
     #[test]
     #[should_panic(expected = "messages: NaN")]
     fn invalid_message_count_panics() {
-        let talk =
-            ThreadMessages { from: 1, to: 2, kind: TalkKind::Pipe, messages: f64::NAN, bytes: 1.0 };
-        Stretches::default().take(Duration::ZERO, [(0, 1, talk)]);
+        Stretches::default().take(Duration::ZERO, [(0, 1, talk(f64::NAN))]);
     }
 
     #[test]
     fn merged_stretches_keep_all_messages() {
         let mut stretches = Stretches::default();
-        let talk =
-            ThreadMessages { from: 1, to: 2, kind: TalkKind::Pipe, messages: 1.0, bytes: 1.0 };
+        let talk = talk(1.0);
         for at in 1..=5_000 {
             stretches.take(Duration::from_millis(at), [(0, 1, talk), (1, 1, talk)]);
         }

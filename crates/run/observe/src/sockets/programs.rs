@@ -51,10 +51,8 @@ impl Ground<'_> {
     /// the latter. Registers: 6 the socket, 7 the bytes, 8 a flag. The stack is that of
     /// [`Ground::transfer`].
     pub fn passed(&self, reads: u32, cast: bool) -> Result<Assembler, BtfError> {
-        let mut code = Assembler::new();
-        self.tables.end_if_paused(&mut code);
-        code.load(Double, R6, R1, 0).load(Double, R7, R1, 8).jump_if(Equal, R7, 0, "end");
-        code.jump_if(Above, R7, MOST_BYTES, "end");
+        let mut code = self.begin();
+        code.load(Double, R6, R1, 0);
         // Bytes only peeked at are read once more, and count then.
         code.load(Double, R8, R1, 16).calculate_number(And, R8, libc::MSG_PEEK);
         code.jump_if(Different, R8, 0, "end").call(Helper::CurrentTask);
@@ -69,10 +67,7 @@ impl Ground<'_> {
     /// registers, 9 the role. Stack: the key at -24, its value at -40, a scratch word at -48.
     /// `cast` allows the way of reading of newer kernels; `has_sockets` adds sockets to pipes.
     pub fn transfer(&self, has_sockets: bool, cast: bool) -> Result<Assembler, BtfError> {
-        let mut code = Assembler::new();
-        self.tables.end_if_paused(&mut code);
-        code.load(Double, R7, R1, 8).jump_if(Equal, R7, 0, "end");
-        code.jump_if(Above, R7, MOST_BYTES, "end");
+        let mut code = self.begin();
         code.load(Double, R8, R1, 0).load(Word, R1, R8, self.layout.call);
         load_role(&mut code);
         code.call(Helper::CurrentTask).copy(R6, R0);
@@ -82,6 +77,15 @@ impl Ground<'_> {
         load_object(&reader, has_sockets, &mut code)?;
         self.add(&mut code);
         Ok(code)
+    }
+
+    /// Register 7 = the bytes. Ends the program if there are none, or the number is an error.
+    fn begin(&self) -> Assembler {
+        let mut code = Assembler::new();
+        self.tables.end_if_paused(&mut code);
+        code.load(Double, R7, R1, 8).jump_if(Equal, R7, 0, "end");
+        code.jump_if(Above, R7, MOST_BYTES, "end");
+        code
     }
 
     /// Ends the program for a thread outside the observed program; otherwise keys the thread.

@@ -131,14 +131,18 @@ mod tests {
 
     #[test]
     fn wakeup_kind_follows_call_and_file_mode() {
-        assert_eq!(key(libc::SYS_futex, 0).kind(), TalkKind::Futex);
-        assert_eq!(key(libc::SYS_write, libc::S_IFIFO).kind(), TalkKind::Pipe);
-        assert_eq!(key(libc::SYS_write, libc::S_IFSOCK | 0o777).kind(), TalkKind::Socket);
-        assert_eq!(key(libc::SYS_sendto, 0).kind(), TalkKind::Socket);
-        assert_eq!(key(libc::SYS_write, 0o600).kind(), TalkKind::Eventfd);
-        assert_eq!(key(libc::SYS_write, libc::S_IFCHR).kind(), TalkKind::Other);
-        assert_eq!(key(libc::SYS_write, libc::S_IFREG | 0o644).kind(), TalkKind::Other);
-        assert_eq!(key(libc::SYS_kill, 0).kind(), TalkKind::Other);
+        for (call, mode, kind) in [
+            (libc::SYS_futex, 0, TalkKind::Futex),
+            (libc::SYS_write, libc::S_IFIFO, TalkKind::Pipe),
+            (libc::SYS_write, libc::S_IFSOCK | 0o777, TalkKind::Socket),
+            (libc::SYS_sendto, 0, TalkKind::Socket),
+            (libc::SYS_write, 0o600, TalkKind::Eventfd),
+            (libc::SYS_write, libc::S_IFCHR, TalkKind::Other),
+            (libc::SYS_write, libc::S_IFREG | 0o644, TalkKind::Other),
+            (libc::SYS_kill, 0, TalkKind::Other),
+        ] {
+            assert_eq!(key(call, mode).kind(), kind, "call {call} with mode {mode:o}");
+        }
     }
 
     #[test]
@@ -151,14 +155,12 @@ mod tests {
 
     #[test]
     fn interrupt_counts_only_during_socket_send() {
-        let during = |call, mode| Key { is_interrupted: true, ..key(call, mode) };
-        assert!(during(libc::SYS_sendto, 0).talk(1).is_some());
-        assert!(during(libc::SYS_write, libc::S_IFSOCK).talk(1).is_some());
-        assert!(during(libc::SYS_write, libc::S_IFIFO).talk(1).is_none());
-        assert!(
-            during(libc::SYS_getpid, 0).talk(1).is_none()
-                && during(libc::SYS_futex, 0).talk(1).is_none()
-        );
+        let counts =
+            |(call, mode)| Key { is_interrupted: true, ..key(call, mode) }.talk(1).is_some();
+        assert!([(libc::SYS_sendto, 0), (libc::SYS_write, libc::S_IFSOCK)].into_iter().all(counts));
+        let others =
+            [(libc::SYS_write, libc::S_IFIFO), (libc::SYS_getpid, 0), (libc::SYS_futex, 0)];
+        assert!(!others.into_iter().any(counts));
         // In user space there is no call, and only an interrupt can wake.
         assert!(key(libc::c_long::from(NO_CALL as i32), 0).talk(1).is_none());
     }
