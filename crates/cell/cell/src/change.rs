@@ -164,10 +164,8 @@ mod tests {
     /// An isolated partition exists, and the kernel hides CPU 3 from the mask meanwhile.
     #[test]
     fn workqueue_mask_includes_cpus_hidden_by_a_partition() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = seatmap_needs::tree(&[(settings::WORKQUEUES, "7\n")]);
         let root = Root::new(folder.path());
-        std::fs::create_dir_all(root.path("/sys/devices/virtual/workqueue")).unwrap();
-        std::fs::write(root.path(settings::WORKQUEUES), "7\n").unwrap();
         let old = |root: &Root| {
             SettingChange::of_file(root, SettingKind::CpuMask, settings::WORKQUEUES, "3")
                 .unwrap()

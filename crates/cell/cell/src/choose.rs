@@ -34,8 +34,7 @@ impl CpuChoice {
     /// Online CPUs or a journal cannot be read.
     pub fn of_host(host: &CellHost) -> Result<Self, CellError> {
         let online = layout::online(&host.root)?;
-        let taken =
-            host.cells()?.iter().fold(CpuSet::default(), |taken, cell| taken.with(&cell.set()));
+        let taken: CpuSet = host.cells()?.iter().flat_map(|cell| cell.set()).collect();
         let free = online.without(&taken).without(&host.claimed()).without(&isolated(host));
         Ok(CpuChoice {
             cores: cores_of(&host.root, &free),
@@ -149,8 +148,7 @@ fn cores_of(root: &Root, free: &CpuSet) -> Vec<CpuSet> {
 
 fn core_of(root: &Root, cpu: u32, free: &CpuSet) -> CpuSet {
     let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
-    let siblings =
-        root.read(&path).ok().and_then(|text| CpuSet::of_list(&text)).unwrap_or_default();
+    let siblings = root.cpus(&path).unwrap_or_default();
     siblings.iter().chain([cpu]).filter(|cpu| free.contains(*cpu)).collect()
 }
 

@@ -151,16 +151,12 @@ pub(crate) mod tests {
     const SETTING: &str = settings::DEFAULT_AFFINITY;
 
     pub(crate) fn computer() -> (tempfile::TempDir, [CellHost; 2]) {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
-        for (path, text) in [
+        let folder = seatmap_needs::tree(&[
             ("/sys/devices/system/cpu/online", "0-7"),
             (SETTING, "ff"),
             (settings::WATCHDOG, "0-7"),
-        ] {
-            std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
-            std::fs::write(root.path(path), text).unwrap();
-        }
+        ]);
+        let root = Root::new(folder.path());
         let claims = root.path(crate::settings_lock::FOLDER);
         std::fs::create_dir_all(&claims).unwrap();
         std::fs::set_permissions(&claims, std::fs::Permissions::from_mode(0o755)).unwrap();

@@ -48,10 +48,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         for (irq, allowed, chosen) in interrupts {
-            std::fs::create_dir_all(root.path(&format!("/proc/irq/{irq}"))).unwrap();
-            std::fs::write(root.path(&irq::affinity_file(irq)), allowed).unwrap();
-            std::fs::write(root.path(&format!("/proc/irq/{irq}/effective_affinity_list")), chosen)
-                .unwrap();
+            let files = [("smp_affinity_list", *allowed), ("effective_affinity_list", *chosen)];
+            seatmap_needs::plant(&root.path(&format!("/proc/irq/{irq}")), &files);
         }
         (folder, root)
     }

@@ -8,8 +8,9 @@ pub mod v2;
 
 pub use error::ClosingError;
 
-use crate::CellBackend;
+use crate::settings::PREFIX;
 use crate::site::Site;
+use crate::{CellBackend, SettingChange};
 use seatmap_os::layout::CpusetMounts;
 
 /// Checks that this computer offers a backend, before anything is recorded for it.
@@ -30,6 +31,14 @@ fn base(mounted: &Option<String>, version: u32) -> Result<String, ClosingError> 
             "no cgroup version {version} hierarchy has the cpuset controller"
         ))
     })
+}
+
+/// Makes the cell's group with its CPUs.
+fn group(site: &mut Site<'_>, base: &str) -> Result<String, ClosingError> {
+    let group = format!("{base}/{PREFIX}.{}", site.journal.header.cell);
+    site.change(SettingChange::folder(&group))?;
+    site.furnish(&format!("{group}/cpuset.cpus"), &site.cell.to_string())?;
+    Ok(group)
 }
 
 /// Closes a cell with a backend. Returns its control group, if any.

@@ -174,17 +174,15 @@ fn interrupts(host: &CellHost, record: &CellRecord) -> Result<Vec<String>, FileE
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
 
     #[test]
     fn ended_thread_is_distinguished_from_a_live_one() {
         let folder = tempfile::tempdir().unwrap();
-        let own = folder.path().join("proc/10/task/10");
-        fs::create_dir_all(&own).unwrap();
         let root = Root::new(folder.path());
         let write = |state: char, started: u32| {
             let rest = format!("1 1 0 -1 0{} {started} {}", " 0".repeat(12), "0 ".repeat(20));
-            fs::write(own.join("stat"), format!("10 (x) {state} 1 {rest}")).unwrap();
+            let stat = format!("10 (x) {state} 1 {rest}");
+            seatmap_needs::plant(folder.path(), &[("proc/10/task/10/stat", &stat)]);
         };
         write('R', 7);
         let task = task::in_folder(&root, "/proc/10/task/10", 10).unwrap().unwrap();
@@ -193,7 +191,7 @@ mod tests {
         assert!(!is_still_there(&root, &task), "its parent has not asked how it ended");
         write('R', 8);
         assert!(!is_still_there(&root, &task), "the number is another thread's by now");
-        fs::remove_file(own.join("stat")).unwrap();
+        std::fs::remove_file(root.path("/proc/10/task/10/stat")).unwrap();
         assert!(!is_still_there(&root, &task));
     }
 }

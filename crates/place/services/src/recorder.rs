@@ -381,12 +381,15 @@ mod tests {
         }
     }
 
+    fn run(request: &RecordRequest) -> Result<ServicesRecord, ServicesError> {
+        request.run(&Root::new("/"), &|| false, &|_, _| {})
+    }
+
     #[test]
     fn busy_service_wants_one_cpu_and_sleeper_none() {
         let busy = spinner();
         let idle = sleeper();
-        let request = request(&[busy.id(), idle.id()]);
-        let record = request.run(&Root::new("/"), &|| false, &|_, _| {}).unwrap();
+        let record = run(&request(&[busy.id(), idle.id()])).unwrap();
         end(busy);
         end(idle);
         let wanted: f64 = record.services[0].wanted_cpus().iter().sum();
@@ -418,30 +421,23 @@ mod tests {
 
     #[test]
     fn ended_service_is_recorded_as_restarted() {
-        let child = Command::new("sleep").arg("600").spawn().unwrap();
-        let pid = child.id();
-        let child = std::cell::RefCell::new(child);
-        let record = request(&[pid]).run(&Root::new("/"), &|| false, &|at, _| {
-            if at == 1 {
-                child.borrow_mut().kill().unwrap();
-                child.borrow_mut().wait().unwrap();
-            }
+        let child = sleeper();
+        let request = request(&[child.id()]);
+        let child = std::cell::Cell::new(Some(child));
+        let record = request.run(&Root::new("/"), &|| false, &|_, _| {
+            child.take().into_iter().for_each(end);
         });
         assert!(record.unwrap().services[0].restarted);
     }
 
     #[test]
     fn devices_map_to_numa_nodes_or_are_rejected() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
-        for (path, text) in [
+        let folder = seatmap_needs::tree(&[
             ("/sys/class/net/eth0/device/numa_node", "1\n"),
             ("/sys/class/block/nvme0n1/device/device/numa_node", "2\n"),
             ("/sys/bus/pci/devices/0000:17:00.0/numa_node", "-1\n"),
-        ] {
-            std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
-            std::fs::write(root.path(path), text).unwrap();
-        }
+        ]);
+        let root = Root::new(folder.path());
         for (name, node) in [("eth0", Some(1)), ("nvme0n1", Some(2)), ("0000:17:00.0", None)] {
             assert_eq!(devices::named(&root, name).map(|device| device.node), Some(node));
         }
@@ -450,7 +446,7 @@ mod tests {
         }
         let mut request = request(&[std::process::id()]);
         request.file.services[0].near = Some("no-such-card".into());
-        let error = request.run(&Root::new("/"), &|| false, &|_, _| {}).unwrap_err();
+        let error = run(&request).unwrap_err();
         assert!(error.to_string().contains("has near = \"no-such-card\""), "{error}");
     }
 
@@ -458,7 +454,7 @@ mod tests {
     fn recording_rejects_too_few_samples() {
         let mut request = request(&[std::process::id()]);
         request.time = Duration::from_millis(50);
-        let error = request.run(&Root::new("/"), &|| false, &|_, _| {}).unwrap_err();
+        let error = run(&request).unwrap_err();
         assert!(error.to_string().contains("gives 1 sample"), "{error}");
     }
 }

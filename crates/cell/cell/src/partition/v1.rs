@@ -66,9 +66,7 @@ fn is_nobodys(root: &Root, base: &str) -> Result<bool, FileError> {
 }
 
 fn make_cell(site: &mut Site<'_>, base: &str) -> Result<String, ClosingError> {
-    let group = format!("{base}/{PREFIX}.{}", site.journal.header.cell);
-    site.change(SettingChange::folder(&group))?;
-    site.furnish(&format!("{group}/cpuset.cpus"), &site.cell.to_string())?;
+    let group = super::group(site, base)?;
     copy_memory(site, base, &group)?;
     site.furnish(&format!("{group}/cpuset.cpu_exclusive"), "1")?;
     site.furnish(&format!("{group}/cpuset.sched_load_balance"), "0")?;
@@ -127,12 +125,9 @@ pub fn fault(root: &Root, group: &str, cell: &CpuSet) -> Option<String> {
     if !root.has(group) {
         return Some("its control group no longer exists".into());
     }
-    let cpus = root.read(&format!("{group}/cpuset.cpus")).ok();
-    match cpus.and_then(|text| CpuSet::of_list(&text)) {
-        Some(found) if found != *cell => {
-            return Some(format!("its cpuset has {} now", found.named()));
-        }
-        _ => {}
+    let cpus = root.cpus(&format!("{group}/cpuset.cpus"));
+    if let Some(found) = cpus.filter(|found| found != cell) {
+        return Some(format!("its cpuset has {} now", found.named()));
     }
     let exclusive = root.read(&format!("{group}/cpuset.cpu_exclusive")).ok();
     (exclusive.as_deref() != Some("1")).then(|| "its cpuset is no longer exclusive".into())

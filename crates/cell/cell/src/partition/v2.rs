@@ -7,7 +7,6 @@
 use super::error::ClosingError;
 use super::masks::{chosen_masks, renew};
 use crate::mask_snapshot::{LostCpus, MaskSnapshot};
-use crate::settings::PREFIX;
 use crate::site::{Site, SiteError};
 use crate::{SettingChange, SettingKind};
 use seatmap_data::document::with_causes;
@@ -27,9 +26,7 @@ pub fn close(site: &mut Site<'_>, layout: &CpusetMounts) -> Result<String, Closi
     let masks = chosen_masks(site, |_| true)?;
     site.note(&masks)?;
     hand_down(site, &base)?;
-    let group = format!("{base}/{PREFIX}.{}", site.journal.header.cell);
-    site.change(SettingChange::folder(&group))?;
-    site.furnish(&format!("{group}/cpuset.cpus"), &site.cell.to_string())?;
+    let group = super::group(site, &base)?;
     let partition = format!("{group}/cpuset.cpus.partition");
     let mut snapshot = MaskSnapshot::take(site.root, |mask| mask.without(&site.cell));
     let isolated = site.furnish(&partition, ISOLATED);

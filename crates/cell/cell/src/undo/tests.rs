@@ -8,15 +8,15 @@ const IRQ: &str = "/proc/irq/1/smp_affinity_list";
 const VALUE: &str = "/proc/sys/vm/stat_interval";
 const PAGES: &str = "/sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages";
 
+fn set(list: &str) -> CpuSet {
+    CpuSet::of_list(list).unwrap()
+}
+
 fn computer() -> (tempfile::TempDir, Root) {
-    let folder = tempfile::tempdir().unwrap();
+    let files =
+        [("/sys/devices/system/cpu/online", "0-7"), (IRQ, "0-7"), (VALUE, "1"), (PAGES, "5")];
+    let folder = seatmap_needs::tree(&files);
     let root = Root::new(folder.path());
-    for (path, text) in
-        [("/sys/devices/system/cpu/online", "0-7"), (IRQ, "0-7"), (VALUE, "1"), (PAGES, "5")]
-    {
-        std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
-        std::fs::write(root.path(path), text).unwrap();
-    }
     (folder, root)
 }
 
@@ -24,8 +24,7 @@ fn cell(folder: &Path, root: &Root, serial: u64, cpus: &str) -> CellJournal {
     let name = format!("c{serial}");
     let header = CellJournalHeader::new(&name.parse().unwrap(), cpus, serial, None);
     let mut journal = CellJournal::begin(&folder.join(name), "boot", header).unwrap();
-    let set = journal.header.set();
-    let irq = CpuSet::of_list(&root.read(IRQ).unwrap()).unwrap().without(&set).to_string();
+    let irq = set(&root.read(IRQ).unwrap()).without(&journal.header.set()).to_string();
     let pages = root.read(PAGES).unwrap().parse::<u32>().unwrap() + 2;
     let change = |what, path, new: &str| SettingChange::of_file(root, what, path, new).unwrap();
     let pages = change(SettingKind::Count, PAGES, &pages.to_string());
@@ -39,8 +38,16 @@ fn cell(folder: &Path, root: &Root, serial: u64, cpus: &str) -> CellJournal {
     journal
 }
 
+fn told(left: &[Left]) -> Vec<String> {
+    left.iter().map(Left::to_string).collect()
+}
+
 fn state(root: &Root) -> [String; 3] {
     [IRQ, VALUE, PAGES].map(|path| root.read(path).unwrap())
+}
+
+fn read(path: &Path) -> CellJournal {
+    CellJournal::read(path, "boot").unwrap().unwrap()
 }
 
 #[test]
@@ -59,10 +66,8 @@ fn changes_by_others_are_left_and_reported() {
     let journal = cell(folder.path(), &root, 1, "6-7");
     root.write(IRQ, "3").unwrap();
     root.write(PAGES, "9").unwrap();
-    let left = undo(&root, journal, &mut []).unwrap();
-    let told: Vec<String> = left.iter().map(Left::to_string).collect();
     assert_eq!(
-        told,
+        told(&undo(&root, journal, &mut []).unwrap()),
         ["/proc/irq/1/smp_affinity_list is not restored: another program changed it to '3'; it \
           was '0-7'"]
     );
@@ -121,12 +126,10 @@ fn removed_pages_are_not_removed_twice() {
         let (folder, root) = computer();
         let mut journal = cell(folder.path(), &root, 1, "6-7");
         journal.stage = stage;
-        let half_done =
-            counts(&root, &journal).into_iter().chain([JournalEntry::Undo]).collect::<Vec<_>>();
-        journal.append(&half_done).unwrap();
+        journal.append(&[counts(&root, &journal), vec![JournalEntry::Undo]].concat()).unwrap();
         for written in ["7", "5", "5"] {
             root.write(PAGES, written).unwrap();
-            let again = CellJournal::read(&folder.path().join("c1"), "boot").unwrap().unwrap();
+            let again = read(&journal.path);
             assert_eq!(again.stage, CellStage::Leaving);
             assert_eq!(take_away(&root, again.of_path(PAGES).unwrap()), None);
             assert_eq!(root.read(PAGES).unwrap(), "5", "{stage:?}");
@@ -140,17 +143,16 @@ fn damaged_journal_is_undone_as_far_as_readable() {
     drop(cell(folder.path(), &root, 1, "6-7"));
     let path = folder.path().join("c1");
     let text = std::fs::read_to_string(&path).unwrap();
-    let lines: Vec<&str> =
-        text.lines().enumerate().map(|(at, line)| if at == 2 { "damaged" } else { line }).collect();
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines[2] = "damaged";
     std::fs::write(&path, lines.join("\n")).unwrap();
-    let left = undo(&root, CellJournal::read(&path, "boot").unwrap().unwrap(), &mut []).unwrap();
+    let left = undo(&root, read(&path), &mut []).unwrap();
     assert_eq!(state(&root), ["0-7", "120", "5"]);
-    let told: Vec<String> = left.iter().map(Left::to_string).collect();
     let wanted = format!(
         "{} is not restored: 1 of its lines is damaged; changes recorded there are not undone",
         path.display()
     );
-    assert_eq!(told, [wanted]);
+    assert_eq!(told(&left), [wanted]);
 }
 
 #[test]
@@ -210,13 +212,10 @@ fn go_on_full_disk(root: &Root, run: &Path, keeps_room: bool) {
     if !keeps_room {
         assert_eq!(went.unwrap_err().kind(), io::ErrorKind::StorageFull);
         std::fs::remove_file(rest).unwrap();
-        let read =
-            |journal: &CellJournal| CellJournal::read(&journal.path, "boot").unwrap().unwrap();
-        assert_eq!(undo(root, read(&older), &mut [read(&younger)]).unwrap(), []);
+        assert_eq!(undo(root, read(&older.path), &mut [read(&younger.path)]).unwrap(), []);
     }
     assert_eq!(state(root)[..2], ["0-3,6,7", "120"]);
-    let younger = CellJournal::read(&younger.path, "boot").unwrap().unwrap();
-    assert_eq!(undo(root, younger, &mut []).unwrap(), []);
+    assert_eq!(undo(root, read(&younger.path), &mut []).unwrap(), []);
     assert_eq!(state(root), before);
 }
 
@@ -240,18 +239,12 @@ fn cells_are_undone_in_any_order() {
             folder.path().join(format!("c{serial}"))
         });
         for going in order {
-            let read =
-                |path: &std::path::PathBuf| CellJournal::read(path, "boot").unwrap().unwrap();
             let alive = cells.iter().enumerate().filter(|(at, path)| *at != going && path.exists());
             let mut others: Vec<CellJournal> = alive.map(|(_, path)| read(path)).collect();
             assert_eq!(undo(&root, read(&cells[going]), &mut others).unwrap(), [], "{order:?}");
             let kept: CpuSet = others.iter().flat_map(|other| other.header.set()).collect();
-            let irq = CpuSet::of_list(&root.read(IRQ).unwrap()).unwrap();
-            assert_eq!(
-                irq,
-                CpuSet::of_list("0-7").unwrap().without(&kept),
-                "{order:?} after {going}"
-            );
+            let irq = set(&root.read(IRQ).unwrap());
+            assert_eq!(irq, set("0-7").without(&kept), "{order:?} after {going}");
             assert_eq!(root.read(VALUE).unwrap() == "120", !others.is_empty());
         }
         assert_eq!(state(&root), before, "{order:?}");
@@ -269,7 +262,6 @@ fn default_mask_of_heirs_excludes_isolated_cpus() {
     let mut journal = cell(folder.path(), &root, 1, "2-3");
     let changes = [("/proc/1", "0-3", "0-1"), ("/proc/2", "1-2", "1"), ("/proc/3", "0", "0")];
     journal.note(&changes.map(|(path, old, new)| mask_change(path, old, new))).unwrap();
-    let set = |list| CpuSet::of_list(list).unwrap();
     let by_default = by_default(&root, &set("0-7"), &set("2-3"));
     assert_eq!(by_default, set("0-3"));
     let narrowed = narrowed_whole(&journal, &by_default);
@@ -284,12 +276,9 @@ fn mask_chosen_meanwhile_is_kept() {
     let path = format!("/proc/{}", task::own_tid());
     let root = Root::new("/");
     let kept = mask_change(&path, "4000", "4000");
-    assert_eq!(
-        put_back(&root, &kept, &CpuSet::of_list("4000-4001").unwrap(), &CpuSet::default()),
-        None
-    );
+    let online = set("4000-4001");
+    assert_eq!(put_back(&root, &kept, &online, &CpuSet::default()), None);
     let changed = mask_change(&path, "4000", "4001");
-    let left =
-        put_back(&root, &changed, &CpuSet::of_list("4000-4001").unwrap(), &CpuSet::default());
+    let left = put_back(&root, &changed, &online, &CpuSet::default());
     assert!(left.is_some_and(|left| left.why.contains("another program changed it")));
 }

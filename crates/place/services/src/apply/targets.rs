@@ -206,7 +206,7 @@ pub fn of_interrupts(root: &Root, allowed: &CpuSet) -> Result<Vec<SettingChange>
     let mut changes = Vec::new();
     for number in irq::of_devices(root)? {
         let path = irq::affinity_file(&number);
-        let now = root.read(&path).ok().and_then(|text| CpuSet::of_list(&text));
+        let now = root.cpus(&path);
         if let Some(now) = now.filter(|now| !now.is_subset(allowed)) {
             let new = inside(&now, allowed).to_string();
             changes.extend(setting::of_file(root, SettingKind::Cpus, &path, &new).ok().flatten());

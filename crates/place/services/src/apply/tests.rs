@@ -5,30 +5,26 @@ use super::targets::{SeatingWay, of_queues, of_threads};
 use super::undo::undo;
 use crate::{PlannedService, Service};
 use seatmap_cell::{CellJournal, CellJournalHeader, RunFolder, SettingChange, SettingKind};
+use seatmap_needs::plant;
 use seatmap_os::{CpuSet, Root, Tid};
 
 fn computer(version: u8) -> (tempfile::TempDir, Root, RunFolder) {
-    let folder = tempfile::tempdir().unwrap();
-    let root = Root::new(folder.path());
-    let mount = match version {
-        1 => "none /cg cgroup rw,cpuset 0 0\n",
-        _ => "none /cg cgroup2 rw 0 0\n",
+    let [mount, cpus, mems, inner_cpus, inner_mems] = match version {
+        1 => ["none /cg cgroup rw,cpuset 0 0\n", "0-7\n", "0-1\n", "0-5\n", "0\n"],
+        _ => ["none /cg cgroup2 rw 0 0\n", "\n", "\n", "\n", "\n"],
     };
-    for (path, text) in [
+    let folder = seatmap_needs::tree(&[
         ("/proc/self/mounts", mount),
         ("/cg/cgroup.controllers", "cpuset memory\n"),
-        ("/cg/redis/cpuset.cpus", if version == 1 { "0-7\n" } else { "\n" }),
-        ("/cg/redis/cpuset.mems", if version == 1 { "0-1\n" } else { "\n" }),
-        ("/cg/redis/inner/cpuset.cpus", if version == 1 { "0-5\n" } else { "\n" }),
-        ("/cg/redis/inner/cpuset.mems", if version == 1 { "0\n" } else { "\n" }),
-    ] {
-        std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
-        std::fs::write(root.path(path), text).unwrap();
-    }
+        ("/cg/redis/cpuset.cpus", cpus),
+        ("/cg/redis/cpuset.mems", mems),
+        ("/cg/redis/inner/cpuset.cpus", inner_cpus),
+        ("/cg/redis/inner/cpuset.mems", inner_mems),
+    ]);
     if version == 1 {
-        std::fs::write(root.path("/cg/redis/tasks"), "").unwrap();
-        std::fs::write(root.path("/cg/redis/inner/tasks"), "").unwrap();
+        plant(folder.path(), &[("/cg/redis/tasks", ""), ("/cg/redis/inner/tasks", "")]);
     }
+    let root = Root::new(folder.path());
     let run = RunFolder::new(&folder.path().join("run")).unwrap();
     (folder, root, run)
 }
@@ -80,12 +76,11 @@ fn undo_restores_groups_after_every_step() {
 
 #[test]
 fn packet_steering_leaves_quiet_cpus_and_is_restored() {
-    let (_folder, root, run) = computer(2);
+    let (folder, root, run) = computer(2);
     let file = |queue: &str| format!("/sys/class/net/eth0/queues/{queue}/rps_cpus");
     let before = [("rx-0", "00000000,000000ff"), ("rx-1", "0"), ("rx-2", "3"), ("rx-3", "c")];
     for (queue, mask) in before {
-        std::fs::create_dir_all(root.path(&file(queue)).parent().unwrap()).unwrap();
-        std::fs::write(root.path(&file(queue)), mask).unwrap();
+        plant(folder.path(), &[(&file(queue), mask)]);
     }
     let changes = of_queues(&root, &CpuSet::of_list("0-1,4-7").unwrap()).unwrap();
     // Queues without steering, or with only allowed CPUs, stay unchanged.
@@ -126,10 +121,9 @@ fn undo_keeps_and_reports_settings_changed_by_others() {
 
 #[test]
 fn undo_refuses_planted_journal_line() {
-    let (_folder, root, run) = computer(2);
+    let (folder, root, run) = computer(2);
     let mut journal = given(&root, &run, 0);
-    std::fs::create_dir_all(root.path("/etc")).unwrap();
-    std::fs::write(root.path("/etc/passwd"), "0\n").unwrap();
+    plant(folder.path(), &[("/etc/passwd", "0\n")]);
     let planted = SettingChange::new(SettingKind::Cpus, "/etc/passwd", "1", "0");
     journal.note(&[planted]).unwrap();
     let left = undo(&root, journal, &[]).unwrap();
@@ -140,21 +134,22 @@ fn undo_refuses_planted_journal_line() {
 #[test]
 fn slurm_step_only_narrows_its_cpus() {
     for version in [1, 2] {
-        let (_folder, root, _run) = computer(version);
+        let (folder, root, _run) = computer(version);
         let step = "/cg/slurm/job_5/step_0";
-        let kind = if version == 1 { "cgroup cgroup rw,cpuset" } else { "cgroup2 cgroup2 rw" };
-        let mounted = format!("25 30 0:26 / /cg rw - {kind}\n");
-        std::fs::write(root.path("/proc/self/mountinfo"), mounted).unwrap();
-        let own = if version == 1 { "cpuset.cpus" } else { "cpuset.cpus.effective" };
-        std::fs::create_dir_all(root.path(step)).unwrap();
-        for above in ["/cg", "/cg/slurm", "/cg/slurm/job_5"] {
-            std::fs::write(root.path(&format!("{above}/cgroup.procs")), "").unwrap();
-        }
-        for (file, text) in
-            [("cgroup.procs", ""), ("cpuset.cpus", ""), ("cpuset.mems", ""), (own, "0-3\n")]
-        {
-            std::fs::write(root.path(&format!("{step}/{file}")), text).unwrap();
-        }
+        let [mounted, own] = match version {
+            1 => ["25 30 0:26 / /cg rw - cgroup cgroup rw,cpuset\n", "cpuset.cpus"],
+            _ => ["25 30 0:26 / /cg rw - cgroup2 cgroup2 rw\n", "cpuset.cpus.effective"],
+        };
+        let files = [
+            ("/proc/self/mountinfo", mounted),
+            ("/cg/cgroup.procs", ""),
+            ("/cg/slurm/cgroup.procs", ""),
+            ("/cg/slurm/job_5/cgroup.procs", ""),
+        ];
+        plant(folder.path(), &files);
+        let files =
+            [("cgroup.procs", ""), ("cpuset.cpus", ""), ("cpuset.mems", ""), (own, "0-3\n")];
+        plant(&root.path(step), &files);
         let of_step = |step: &str, cpus: &str| {
             let service =
                 Service { name: "solver".into(), step: Some(step.into()), ..Service::default() };

@@ -3,7 +3,7 @@
 use super::*;
 use crate::{ServicesFile, ServicesPlan, export};
 use proptest::prelude::*;
-use seatmap_data::machine::{Origin, OriginKind, Profile, Pu, Topology};
+use seatmap_data::machine::Profile;
 
 fn file<'a>(name: &'a str, text: &'a str) -> SourceFile<'a> {
     SourceFile { name, text, is_from_folder: false }
@@ -317,10 +317,7 @@ fn requested_format_rejects_other_files() {
 }
 
 fn machine(cpus: u32) -> Profile {
-    let pus = (0..cpus).map(|os| Pu { os, core: Some(os), ..Pu::default() }).collect();
-    let origin =
-        Origin { kind: OriginKind::Imported, source: "test".into(), date: None, tool: None };
-    Profile::new("desk", origin, Topology { pus })
+    crate::plan::tests::machine(cpus, 1, cpus, 1)
 }
 
 #[test]
@@ -337,7 +334,7 @@ fn imported_seats_round_trip_as_plan_and_file() {
     assert_eq!(known.services.len(), 2);
     assert_eq!(seats.text(Some(&known)), None);
     let told = seats.plan(&machine(2)).unwrap_err().to_string();
-    assert!(told.starts_with("CPUs 2 of 'redis' are not on desk (CPUs 0,1)"), "{told}");
+    assert!(told.starts_with("CPUs 2 of 'redis' are not on test (CPUs 0,1)"), "{told}");
     let bare = read_one("w", &domain("<vcpu>2</vcpu>"));
     assert!(bare.plan(&machine(4)).unwrap_err().to_string().contains("name CPUs for none of"));
 }

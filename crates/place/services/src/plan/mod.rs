@@ -55,4 +55,4 @@ pub struct Pool {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

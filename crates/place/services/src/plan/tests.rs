@@ -17,7 +17,7 @@ use seatmap_data::statistics::Xoshiro;
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
-fn machine(cores: u32, smt: u32, per_cache: u32, nodes: u32) -> Profile {
+pub(crate) fn machine(cores: u32, smt: u32, per_cache: u32, nodes: u32) -> Profile {
     let mut pus = Vec::new();
     for thread in 0..smt {
         for core in 0..cores {
@@ -64,6 +64,10 @@ fn record(services: Vec<RecordedService>) -> ServicesRecord {
     }
 }
 
+fn two(cpus: f64) -> ServicesRecord {
+    record(["a", "b"].map(|name| service(name, vec![cpus; 9])).into())
+}
+
 fn random_record(services: usize, samples: usize, cpus: f64, seed: u64) -> ServicesRecord {
     let mut random = Xoshiro::new(seed);
     let all = (0..services).map(|at| {
@@ -103,6 +107,10 @@ fn bounded(
         is_recorded_machine: true,
     }
     .plan()
+}
+
+fn refused(record: &ServicesRecord, profile: &Profile) -> String {
+    plan(record, profile).unwrap_err().to_string()
 }
 
 fn exhaustive(pricing: &Pricing) -> f64 {
@@ -224,15 +232,14 @@ use super::document::PlanVerdict;
 
 #[test]
 fn idle_computer_has_nothing_to_gain() {
-    let record = record(vec![service("a", vec![0.001; 9]), service("b", vec![0.001; 9])]);
-    let plan = plan(&record, &machine(8, 2, 4, 1)).unwrap();
+    let plan = plan(&two(0.001), &machine(8, 2, 4, 1)).unwrap();
     assert_eq!(plan.verdict, PlanVerdict::NothingToGain);
 }
 
 #[test]
 fn cpu_limits_are_kept_or_rejected_with_remedy() {
     let profile = machine(4, 2, 4, 1);
-    let mut services = vec![service("a", vec![1.0; 9]), service("b", vec![1.0; 9])];
+    let mut services = two(1.0).services;
     services[0].service.least_cpus = Some(4);
     services[0].service.quiet = true;
     services[1].service.most_cpus = Some(2);
@@ -246,33 +253,31 @@ fn cpu_limits_are_kept_or_rejected_with_remedy() {
     assert!(!interrupts.meets(&planned.services[0].cpu_set()));
     services[0].service.least_cpus = Some(7);
     services[1].service.least_cpus = Some(2);
-    let error = plan(&record(services.clone()), &profile).unwrap_err().to_string();
+    let error = refused(&record(services.clone()), &profile);
     let told = "(a 7, b 2), but only 8 CPUs can be used: lower least_cpus by 1 in total";
     assert!(error.ends_with(told), "{error}");
     services[0].service.least_cpus = None;
     services[1].service.least_cpus = None;
     services[1].service.most_cpus = Some(1);
-    let error = plan(&record(services.clone()), &profile).unwrap_err().to_string();
+    let error = refused(&record(services.clone()), &profile);
     assert!(error.ends_with("a core with 2 CPUs: set most_cpus = 2"), "{error}");
     let mut crowd = record((0..5).map(|at| service(&format!("s{at}"), vec![0.1; 9])).collect());
     crowd.services.iter_mut().for_each(|one| one.service.share = false);
-    let error = plan(&crowd, &profile).unwrap_err().to_string();
+    let error = refused(&crowd, &profile);
     assert!(error.contains("let 1 of them share"), "{error}");
     let mut all = fits;
     all.computer.housekeeping = Some("0-7".into());
-    assert!(plan(&all, &profile).unwrap_err().to_string().starts_with("no CPUs are left"));
+    assert!(refused(&all, &profile).starts_with("no CPUs are left"));
 }
 
 fn with_memory(node: &str, needs: [&str; 2]) -> Result<ServicesPlan, PlanError> {
-    let services = ["a", "b"].iter().zip(needs).map(|(name, need)| {
-        let mut one = service(name, vec![1.0; 9]);
+    let mut record = two(1.0);
+    for (one, need) in record.services.iter_mut().zip(needs) {
         match need.strip_prefix("nodes ") {
             Some(nodes) => one.service.memory_nodes = Some(nodes.into()),
             None => one.service.memory = Some(need.into()).filter(|_| !need.is_empty()),
         }
-        one
-    });
-    let mut record = record(services.collect());
+    }
     record.computer.node_memory = Some(node.into()).filter(|_| !node.is_empty());
     plan(&record, &machine(8, 1, 4, 2))
 }
@@ -310,14 +315,13 @@ fn impossible_memory_is_rejected_with_remedy() {
         assert!(error.contains(told), "{error}");
     }
     // For either, 1g less is enough.
-    let mut services = vec![service("a", vec![1.0; 9]), service("b", vec![1.0; 9])];
-    for (one, size) in services.iter_mut().zip(["5g", "4g"]) {
+    let mut record = two(1.0);
+    for (one, size) in record.services.iter_mut().zip(["5g", "4g"]) {
         one.service.memory = Some(size.into());
         one.service.memory_nodes = Some("1".into());
     }
-    let mut record = record(services);
     record.computer.node_memory = Some("8g".into());
-    let error = plan(&record, &machine(8, 1, 4, 2)).unwrap_err().to_string();
+    let error = refused(&record, &machine(8, 1, 4, 2));
     assert!(error.ends_with("set memory = \"3g\" for 'b' instead of \"4g\""), "{error}");
 }
 
@@ -384,7 +388,7 @@ proptest! {
 #[test]
 fn machine_of_two_cpus_is_divided_by_cpu() {
     let mut profile = machine(1, 2, 1, 1);
-    let record = record(vec![service("a", vec![0.5; 9]), service("b", vec![0.5; 9])]);
+    let record = two(0.5);
     assert_eq!(Units::of(&profile, None, &CpuSet::default()).all.len(), 2);
     plan(&record, &profile).unwrap();
     profile.topology.pus.truncate(1);
