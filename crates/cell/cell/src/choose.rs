@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn whole_cores_are_chosen_and_one_cpu_stays() {
         let choice = computer();
-        assert_eq!(best(&choice, 3), "1,5-6".replace("5-6", "5,6"));
+        assert_eq!(best(&choice, 3), "1,5,6");
         assert_eq!(best(&choice, 7), "1-7");
         assert_eq!(choice.best(None, None).unwrap().len(), 2);
         assert!(choice.best(Some(8), None).is_err() && choice.best(Some(0), None).is_err());

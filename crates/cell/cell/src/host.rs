@@ -144,9 +144,8 @@ impl GuardedHost for CellHost {
 pub(crate) mod tests {
     use super::*;
     use crate::settings;
-    use crate::{CellJournalHeader, JournalEntry};
-    use crate::{SettingChange, SettingKind};
-    use std::os::unix::fs::PermissionsExt;
+    use crate::tests::{journal, permit, set};
+    use crate::{JournalEntry, SettingChange, SettingKind};
 
     const SETTING: &str = settings::DEFAULT_AFFINITY;
 
@@ -159,7 +158,7 @@ pub(crate) mod tests {
         let root = Root::new(folder.path());
         let claims = root.path(crate::settings_lock::FOLDER);
         std::fs::create_dir_all(&claims).unwrap();
-        std::fs::set_permissions(&claims, std::fs::Permissions::from_mode(0o755)).unwrap();
+        permit(&claims, 0o755);
         let host = |name| {
             let run = RunFolder::new(&folder.path().join(name)).unwrap();
             CellHost {
@@ -175,10 +174,8 @@ pub(crate) mod tests {
 
     /// Returns the number of a cell that keeps new interrupts off.
     pub(crate) fn make(host: &CellHost, name: &str, cpus: &str) -> u64 {
-        let (name, serial): (Name, u64) = (name.parse().unwrap(), host.next_serial().unwrap());
-        let header = CellJournalHeader::new(&name, cpus, serial, None);
-        let mut journal =
-            CellJournal::begin(&host.run.journal(&name), &host.boot_id, header).unwrap();
+        let serial = host.next_serial().unwrap();
+        let mut journal = journal(host.run.path(), name, cpus, serial);
         let old = CpuSet::of_mask(&host.root.read(SETTING).unwrap()).unwrap();
         let new = old.without(&journal.header.set()).to_mask();
         let change =
@@ -198,7 +195,7 @@ pub(crate) mod tests {
         let refusal = |cpus: &str| {
             let request = crate::CellRequest {
                 name: "a".parse().unwrap(),
-                cpus: CpuSet::of_list(cpus).unwrap(),
+                cpus: set(cpus),
                 require: crate::CellBackend::Affinity,
                 noise_limit: None,
                 lease_s: None,
@@ -219,7 +216,7 @@ pub(crate) mod tests {
                 return seatmap_needs::skipped!("no notes can be left on this file system");
             }
             assert_eq!(serials, [1, 2], "the folders count together");
-            let names: [Name; 2] = ["a".parse().unwrap(), "b".parse().unwrap()];
+            let names: [Name; 2] = ["a", "b"].map(|name| name.parse().unwrap());
             let mask =
                 || CpuSet::of_mask(&hosts[0].root.read(SETTING).unwrap()).unwrap().to_string();
             assert_eq!(mask(), "0-3");

@@ -42,7 +42,7 @@ fn left(root: &Root, cell: &CpuSet) -> Result<Vec<String>, FileError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CellJournal, CellJournalHeader};
+    use crate::tests::{journal, set};
 
     fn computer(interrupts: &[(&str, &str, &str)]) -> (tempfile::TempDir, Root) {
         let folder = tempfile::tempdir().unwrap();
@@ -52,10 +52,6 @@ mod tests {
             seatmap_needs::plant(&root.path(&format!("/proc/irq/{irq}")), &files);
         }
         (folder, root)
-    }
-
-    fn set(list: &str) -> CpuSet {
-        CpuSet::of_list(list).unwrap()
     }
 
     #[test]
@@ -70,10 +66,7 @@ mod tests {
     #[test]
     fn movable_interrupts_are_moved() {
         let (folder, root) = computer(&[("4", "0-3", "3"), ("5", "3", "3"), ("6", "0-1", "1")]);
-        let cell = "quiet".parse().unwrap();
-        let header = CellJournalHeader::new(&cell, "3", 1, None);
-        let mut journal =
-            CellJournal::begin(&folder.path().join("quiet.journal"), "boot", header).unwrap();
+        let mut journal = journal(folder.path(), "quiet", "3", 1);
         let cell = set("3");
         let rest = set("0-2");
         let mut site = Site { root: &root, journal: &mut journal, cell, rest, spared: Vec::new() };

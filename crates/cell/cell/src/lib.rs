@@ -83,3 +83,6 @@ pub use standing::standing;
 pub use stay::Stay;
 pub use undo::Left;
 pub use verify::{examine, examine_all, verify};
+
+#[cfg(test)]
+mod tests;

@@ -102,10 +102,7 @@ fn is_same(thread: &ThreadMask) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn set(list: &str) -> CpuSet {
-        CpuSet::of_list(list).unwrap()
-    }
+    use crate::tests::set;
 
     #[test]
     fn cpus_dropped_by_the_kernel_are_lost() {

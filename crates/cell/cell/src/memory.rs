@@ -238,21 +238,28 @@ impl Drop for Mapping {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CellJournal, CellJournalHeader};
+    use crate::tests::journal;
     use std::io::{Read, Seek, Write};
+
+    fn memory() -> CellMemory {
+        CellMemory { size_bytes: HUGE_BYTES, is_huge: false, nodes: "0".into(), path: None }
+    }
+
+    fn assert_filled(file: &mut File, with: u8) {
+        let mut found = Vec::new();
+        file.rewind().and_then(|()| file.read_to_end(&mut found)).unwrap();
+        assert!(found.len() as u64 == HUGE_BYTES && found.iter().all(|byte| *byte == with));
+    }
 
     #[test]
     fn scrub_erases_program_data() {
-        let mut memory =
-            CellMemory { size_bytes: HUGE_BYTES, is_huge: false, nodes: "0".into(), path: None };
+        let mut memory = memory();
         let kept = Kept::take(&memory).unwrap();
         memory.path = Some(kept.path());
         let mut file = OpenOptions::new().read(true).write(true).open(kept.path()).unwrap();
         file.write_all(b"secret").unwrap();
         scrub(&memory).unwrap();
-        let mut found = Vec::new();
-        file.rewind().and_then(|()| file.read_to_end(&mut found)).unwrap();
-        assert!(found.len() as u64 == HUGE_BYTES && found.iter().all(|byte| *byte == 0));
+        assert_filled(&mut file, 0);
         drop((kept, file));
         let folder = File::open("/proc/self").unwrap();
         let number = Some(format!("/proc/self/fd/{}", folder.as_raw_fd()));
@@ -285,9 +292,7 @@ mod tests {
         let pool = "/sys/devices/system/node/node0/hugepages/hugepages-2048kB";
         let path = &format!("{pool}/nr_hugepages");
         let folder = seatmap_needs::tree(&[(path, "3")]);
-        let header = CellJournalHeader::new(&"c".parse().unwrap(), "1", 1, None);
-        let mut journal =
-            CellJournal::begin(&folder.path().join("journal"), "boot", header).unwrap();
+        let mut journal = journal(folder.path(), "c", "1", 1);
         let root = Root::new(folder.path());
         let cell = CpuSet::default();
         let rest = CpuSet::default();
@@ -306,10 +311,7 @@ mod tests {
         let mut other = tempfile::tempfile().unwrap();
         other.write_all(&vec![7; HUGE_BYTES as usize]).unwrap();
         let path = Some(format!("/proc/self/fd/{}", other.as_raw_fd()));
-        scrub(&CellMemory { size_bytes: HUGE_BYTES, is_huge: false, nodes: "0".into(), path })
-            .unwrap();
-        let mut found = Vec::new();
-        other.rewind().and_then(|()| other.read_to_end(&mut found)).unwrap();
-        assert!(found.len() as u64 == HUGE_BYTES && found.iter().all(|byte| *byte == 7));
+        scrub(&CellMemory { path, ..memory() }).unwrap();
+        assert_filled(&mut other, 7);
     }
 }

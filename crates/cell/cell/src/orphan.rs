@@ -64,10 +64,7 @@ fn interrupts(root: &Root, narrow: &CpuSet, online: &CpuSet) -> Vec<Left> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn set(text: &str) -> CpuSet {
-        CpuSet::of_list(text).unwrap()
-    }
+    use crate::tests::set;
 
     #[test]
     fn restorable_settings_are_restored_and_the_rest_named() {

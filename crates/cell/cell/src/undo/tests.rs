@@ -1,16 +1,12 @@
 //! Undoing, on a tree of files.
 
 use super::*;
-use crate::CellJournalHeader;
+use crate::tests::{journal, read, set};
 use std::path::Path;
 
 const IRQ: &str = "/proc/irq/1/smp_affinity_list";
 const VALUE: &str = "/proc/sys/vm/stat_interval";
 const PAGES: &str = "/sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages";
-
-fn set(list: &str) -> CpuSet {
-    CpuSet::of_list(list).unwrap()
-}
 
 fn computer() -> (tempfile::TempDir, Root) {
     let files =
@@ -21,9 +17,7 @@ fn computer() -> (tempfile::TempDir, Root) {
 }
 
 fn cell(folder: &Path, root: &Root, serial: u64, cpus: &str) -> CellJournal {
-    let name = format!("c{serial}");
-    let header = CellJournalHeader::new(&name.parse().unwrap(), cpus, serial, None);
-    let mut journal = CellJournal::begin(&folder.join(name), "boot", header).unwrap();
+    let mut journal = journal(folder, &format!("c{serial}"), cpus, serial);
     let irq = set(&root.read(IRQ).unwrap()).without(&journal.header.set()).to_string();
     let pages = root.read(PAGES).unwrap().parse::<u32>().unwrap() + 2;
     let change = |what, path, new: &str| SettingChange::of_file(root, what, path, new).unwrap();
@@ -46,18 +40,15 @@ fn state(root: &Root) -> [String; 3] {
     [IRQ, VALUE, PAGES].map(|path| root.read(path).unwrap())
 }
 
-fn read(path: &Path) -> CellJournal {
-    CellJournal::read(path, "boot").unwrap().unwrap()
-}
-
 #[test]
 fn changes_are_restored_and_the_journal_ends() {
     let (folder, root) = computer();
     let before = state(&root);
     let journal = cell(folder.path(), &root, 1, "6-7");
     assert_eq!(state(&root), ["0-5", "120", "7"]);
+    let path = journal.path.clone();
     assert_eq!(undo(&root, journal, &mut []).unwrap(), []);
-    assert_eq!((state(&root), folder.path().join("c1").exists()), (before, false));
+    assert_eq!((state(&root), path.exists()), (before, false));
 }
 
 #[test]
@@ -140,8 +131,7 @@ fn removed_pages_are_not_removed_twice() {
 #[test]
 fn damaged_journal_is_undone_as_far_as_readable() {
     let (folder, root) = computer();
-    drop(cell(folder.path(), &root, 1, "6-7"));
-    let path = folder.path().join("c1");
+    let CellJournal { path, .. } = cell(folder.path(), &root, 1, "6-7");
     let text = std::fs::read_to_string(&path).unwrap();
     let mut lines: Vec<&str> = text.lines().collect();
     lines[2] = "damaged";
@@ -161,8 +151,8 @@ fn undo_needs_no_disk_space() {
     let before = state(&root);
     let journal = cell(folder.path(), &root, 1, "6-7");
     // Can be removed but not written.
-    std::fs::remove_file(folder.path().join("c1")).unwrap();
-    std::os::unix::fs::symlink(folder.path().join("none/none"), folder.path().join("c1")).unwrap();
+    std::fs::remove_file(&journal.path).unwrap();
+    std::os::unix::fs::symlink(folder.path().join("none/none"), &journal.path).unwrap();
     assert_eq!(undo(&root, journal, &mut []).unwrap(), []);
     assert_eq!(state(&root), before);
 }
@@ -234,10 +224,8 @@ fn cells_are_undone_in_any_order() {
     for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
         let (folder, root) = computer();
         let before = state(&root);
-        let cells = [(1, "6-7"), (2, "4-5"), (3, "2")].map(|(serial, cpus)| {
-            cell(folder.path(), &root, serial, cpus);
-            folder.path().join(format!("c{serial}"))
-        });
+        let cells = [(1, "6-7"), (2, "4-5"), (3, "2")];
+        let cells = cells.map(|(serial, cpus)| cell(folder.path(), &root, serial, cpus).path);
         for going in order {
             let alive = cells.iter().enumerate().filter(|(at, path)| *at != going && path.exists());
             let mut others: Vec<CellJournal> = alive.map(|(_, path)| read(path)).collect();

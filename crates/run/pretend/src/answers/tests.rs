@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::machine::made::small;
+use CallAnswer::{Failure, Value};
 
 const AT: u64 = 4096;
 
@@ -29,16 +30,12 @@ fn kernel(allowed: &str) -> PretendedKernel {
     PretendedKernel::new(machine.unwrap(), own())
 }
 
-fn asked_of(
-    kernel: &mut PretendedKernel,
-    call: TrappedCall,
-    arguments: &[u64],
-    room: &File,
-) -> CallAnswer {
-    let mut all = [0; 6];
-    all[..arguments.len()].copy_from_slice(arguments);
-    let call = ProgramCall { tid: own(), call, arguments: all, memory: room, at_s: 1.0 };
-    kernel.answer(&call)
+impl PretendedKernel {
+    fn ask(&mut self, call: TrappedCall, given: &[u64], memory: &File) -> CallAnswer {
+        let mut arguments = [0; 6];
+        arguments[..given.len()].copy_from_slice(given);
+        self.answer(&ProgramCall { tid: own(), call, arguments, memory, at_s: 1.0 })
+    }
 }
 
 #[test]
@@ -46,23 +43,22 @@ fn affinity_calls_behave_like_kernel() {
     use TrappedCall::{GetAffinity, SetAffinity};
     let mut kernel = kernel("0-5");
     let room = memory(&[0xff; 16]);
-    let get = |kernel: &mut PretendedKernel, bytes: u64| {
-        asked_of(kernel, GetAffinity, &[0, bytes, AT], &room)
-    };
-    assert_eq!(get(&mut kernel, 128), CallAnswer::Value(8));
+    let get =
+        |kernel: &mut PretendedKernel, bytes: u64| kernel.ask(GetAffinity, &[0, bytes, AT], &room);
+    assert_eq!(get(&mut kernel, 128), Value(8));
     assert_eq!(bytes(&room, 9), [0x3f, 0, 0, 0, 0, 0, 0, 0, 0xff]);
-    assert_eq!(get(&mut kernel, 12), CallAnswer::Failure(libc::EINVAL));
-    assert_eq!(get(&mut kernel, 0), CallAnswer::Failure(libc::EINVAL));
+    assert_eq!(get(&mut kernel, 12), Failure(libc::EINVAL));
+    assert_eq!(get(&mut kernel, 0), Failure(libc::EINVAL));
     let mut set = |mask: &[u8], address: u64| {
         let room = memory(mask);
-        let answer = asked_of(&mut kernel, SetAffinity, &[0, mask.len() as u64, address], &room);
+        let answer = kernel.ask(SetAffinity, &[0, mask.len() as u64, address], &room);
         (answer, kernel.record.threads[0].mask().to_string())
     };
-    assert_eq!(set(&[0xf0, 0xff], AT), (CallAnswer::Value(0), "4,5".to_owned()));
-    let refused = (CallAnswer::Failure(libc::EINVAL), "4,5".to_owned());
+    assert_eq!(set(&[0xf0, 0xff], AT), (Value(0), "4,5".to_owned()));
+    let refused = (Failure(libc::EINVAL), "4,5".to_owned());
     assert_eq!(set(&[0x00, 0xff], AT), refused, "no such CPUs");
     assert_eq!(set(&[0xc0], AT), refused, "outside the container");
-    assert_eq!(set(&[1], AT + 64).0, CallAnswer::Failure(libc::EFAULT));
+    assert_eq!(set(&[1], AT + 64).0, Failure(libc::EFAULT));
 }
 
 #[test]
@@ -70,20 +66,20 @@ fn foreign_processes_cannot_be_seated() {
     use TrappedCall::{GetAffinity, SetAffinity};
     let mut kernel = kernel("2");
     let room = memory(&[4]);
-    assert_eq!(asked_of(&mut kernel, GetAffinity, &[1, 8, AT], &room), CallAnswer::Value(8));
+    assert_eq!(kernel.ask(GetAffinity, &[1, 8, AT], &room), Value(8));
     assert_eq!(bytes(&room, 1), [0xff]);
-    let refused = asked_of(&mut kernel, SetAffinity, &[1, 8, AT], &room);
-    assert_eq!(refused, CallAnswer::Failure(libc::EPERM));
-    let gone = asked_of(&mut kernel, GetAffinity, &[0x3fff_fff0, 8, AT], &room);
-    assert_eq!(gone, CallAnswer::Failure(libc::ESRCH));
+    let refused = kernel.ask(SetAffinity, &[1, 8, AT], &room);
+    assert_eq!(refused, Failure(libc::EPERM));
+    let gone = kernel.ask(GetAffinity, &[0x3fff_fff0, 8, AT], &room);
+    assert_eq!(gone, Failure(libc::ESRCH));
 }
 
 #[test]
 fn getcpu_returns_cpu_of_mask() {
     let mut kernel = kernel("5");
     let room = memory(&[9; 8]);
-    let answer = asked_of(&mut kernel, TrappedCall::GetCpu, &[AT, AT + 4, 0], &room);
-    assert_eq!(answer, CallAnswer::Value(0));
+    let answer = kernel.ask(TrappedCall::GetCpu, &[AT, AT + 4, 0], &room);
+    assert_eq!(answer, Value(0));
     assert_eq!(bytes(&room, 8), [5, 0, 0, 0, 1, 0, 0, 0], "CPU 5 is on node 1");
 }
 
@@ -92,29 +88,26 @@ fn memory_calls_follow_policies() {
     use TrappedCall::{BindMemory, GetPolicy, MovePages, SetPolicy};
     let mut kernel = kernel("0-7");
     let room = memory(&[2]);
-    let refused = CallAnswer::Failure(libc::EINVAL);
-    assert_eq!(asked_of(&mut kernel, SetPolicy, &[2, AT, 65], &room), CallAnswer::Value(0));
+    let refused = Failure(libc::EINVAL);
+    assert_eq!(kernel.ask(SetPolicy, &[2, AT, 65], &room), Value(0));
     assert_eq!(kernel.record.threads[0].policy.to_string(), "bind:1");
-    assert_eq!(asked_of(&mut kernel, SetPolicy, &[2, 0, 0], &room), refused);
-    let bound = asked_of(&mut kernel, BindMemory, &[8192, 4096, 2, AT, 65, 0], &memory(&[1]));
-    assert_eq!(bound, CallAnswer::Value(0));
+    assert_eq!(kernel.ask(SetPolicy, &[2, 0, 0], &room), refused);
+    let bound = kernel.ask(BindMemory, &[8192, 4096, 2, AT, 65, 0], &memory(&[1]));
+    assert_eq!(bound, Value(0));
     let node = |kernel: &mut PretendedKernel, address: u64| {
         let room = memory(&[]);
-        asked_of(kernel, GetPolicy, &[AT, 0, 0, address, OF_NODE | OF_ADDRESS], &room);
+        kernel.ask(GetPolicy, &[AT, 0, 0, address, OF_NODE | OF_ADDRESS], &room);
         bytes(&room, 1)[0]
     };
     assert_eq!([node(&mut kernel, 8192), node(&mut kernel, 1 << 20)], [0, 1]);
     let mut pages = 8192_u64.to_ne_bytes().to_vec();
     pages.extend([1, 0, 0, 0]);
     let room = memory(&pages);
-    let moved = asked_of(&mut kernel, MovePages, &[0, 1, AT, AT + 8, AT + 16, 2], &room);
-    assert_eq!(
-        (moved, bytes(&room, 17)[16], node(&mut kernel, 8192)),
-        (CallAnswer::Value(0), 1, 1)
-    );
+    let moved = kernel.ask(MovePages, &[0, 1, AT, AT + 8, AT + 16, 2], &room);
+    assert_eq!((moved, bytes(&room, 17)[16], node(&mut kernel, 8192)), (Value(0), 1, 1));
     let allowed = memory(&[]);
-    let answer = asked_of(&mut kernel, GetPolicy, &[0, AT, 64, 0, OF_ALLOWED], &allowed);
-    assert_eq!((answer, bytes(&allowed, 1)), (CallAnswer::Value(0), vec![3]));
-    let short = asked_of(&mut kernel, GetPolicy, &[0, AT, 1, 0, 0], &allowed);
+    let answer = kernel.ask(GetPolicy, &[0, AT, 64, 0, OF_ALLOWED], &allowed);
+    assert_eq!((answer, bytes(&allowed, 1)), (Value(0), vec![3]));
+    let short = kernel.ask(GetPolicy, &[0, AT, 1, 0, 0], &allowed);
     assert_eq!(short, refused, "fewer bits than nodes");
 }
