@@ -154,9 +154,18 @@ fn nodes(topology: &Topology, online: &CpuSet) -> Vec<PretendedNode> {
 pub(crate) mod made {
     use super::*;
 
+    pub(crate) fn set(list: &str) -> CpuSet {
+        CpuSet::of_list(list).unwrap()
+    }
+
     /// Two packages (nodes) of two cores with two hardware threads.
     pub(crate) fn small() -> PretendedMachine {
-        PretendedMachine::new("small", topology(), None, &CpuSet::default()).unwrap()
+        with("0-7", "")
+    }
+
+    pub(crate) fn with(allowed: &str, offline: &str) -> PretendedMachine {
+        let allowed = set(allowed);
+        PretendedMachine::new("small", topology(), Some(&allowed), &set(offline)).unwrap()
     }
 
     pub(crate) fn topology() -> Topology {
@@ -176,10 +185,10 @@ pub(crate) mod made {
 
 #[cfg(test)]
 mod tests {
+    use super::made::set;
     use super::*;
 
     fn refusal(cpus: &str, offline: &str) -> String {
-        let set = |list: &str| CpuSet::of_list(list).unwrap();
         let cpus = Some(set(cpus)).filter(|cpus| !cpus.is_empty());
         PretendedMachine::new("small", made::topology(), cpus.as_ref(), &set(offline))
             .unwrap_err()
@@ -199,8 +208,7 @@ mod tests {
 
     #[test]
     fn nodes_list_only_online_cpus() {
-        let offline = CpuSet::of_list("1,4-7").unwrap();
-        let machine = PretendedMachine::new("small", made::topology(), None, &offline).unwrap();
+        let machine = made::with("0,2-3", "1,4-7");
         let cpus: Vec<String> = machine.nodes.iter().map(|node| node.cpus.to_string()).collect();
         assert_eq!(cpus, ["0,2,3", ""]);
         assert_eq!(machine.memory_nodes().to_string(), "0,1");

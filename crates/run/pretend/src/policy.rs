@@ -65,9 +65,9 @@ impl std::fmt::Display for PretendedPolicy {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::made::set;
 
     fn policy(mode: u32, nodes: &str) -> Option<PretendedPolicy> {
-        let set = |list: &str| CpuSet::of_list(list).unwrap();
         PretendedPolicy::of(mode, &set(nodes), &set("0-1"))
     }
 

@@ -404,10 +404,7 @@ fn fullest<'a>(states: impl Iterator<Item = &'a State>) -> Option<&'a State> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn set(list: &str) -> CpuSet {
-        CpuSet::of_list(list).unwrap()
-    }
+    use crate::machine::made::set;
 
     #[test]
     fn masks_are_known_at_any_time() {

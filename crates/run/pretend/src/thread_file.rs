@@ -66,7 +66,7 @@ pub fn status_on(status: &str, machine: &PretendedMachine, cpus: &CpuSet) -> Str
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::made::small;
+    use crate::machine::made::{set, small};
 
     #[test]
     fn paths_name_their_thread() {
@@ -95,9 +95,8 @@ mod tests {
     fn status_shows_pretended_masks() {
         let status = "Name:\tx\nCpus_allowed:\t3\nCpus_allowed_list:\t0-1\nMems_allowed:\t1\n\
                       Mems_allowed_list:\t0\nThreads:\t1\n";
-        let cpus = CpuSet::of_list("4-6").unwrap();
         assert_eq!(
-            status_on(status, &small(), &cpus),
+            status_on(status, &small(), &set("4-6")),
             "Name:\tx\nCpus_allowed:\t70\nCpus_allowed_list:\t4-6\nMems_allowed:\t3\n\
              Mems_allowed_list:\t0-1\nThreads:\t1\n"
         );

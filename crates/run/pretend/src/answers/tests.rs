@@ -1,7 +1,7 @@
 //! Calls on a small machine.
 
 use super::*;
-use crate::machine::made::small;
+use crate::machine::made;
 use CallAnswer::{Failure, Value};
 
 const AT: u64 = 4096;
@@ -24,10 +24,7 @@ fn own() -> Tid {
 }
 
 fn kernel(allowed: &str) -> PretendedKernel {
-    let allowed = CpuSet::of_list(allowed).unwrap();
-    let topology = small().topology;
-    let machine = PretendedMachine::new("small", topology, Some(&allowed), &CpuSet::default());
-    PretendedKernel::new(machine.unwrap(), own())
+    PretendedKernel::new(made::with(allowed, ""), own())
 }
 
 impl PretendedKernel {
