@@ -127,12 +127,13 @@ fn outside(host: &CellHost, record: &CellRecord) -> Result<Vec<ThreadStat>, File
     let is_seated =
         |task: &ThreadStat| task.cpus().is_some_and(|cpus| cpus.is_subset(&record.set()));
     found.retain(|task| {
-        let is_known = task.is_kernel || task.is_spared(&spared) || members.contains(&task.tid);
-        !is_known
-            && !census::is_resident(&host.root, task.pid, record)
-            && !is_helper(host, task)
-            && !(is_seated(task) && census::may_be_resident(&host.root, task.pid, began))
-            && is_still_there(&host.root, task)
+        let is_known = task.is_kernel
+            || task.is_spared(&spared)
+            || members.contains(&task.tid)
+            || census::is_resident(&host.root, task.pid, record)
+            || is_helper(host, task)
+            || is_seated(task) && census::may_be_resident(&host.root, task.pid, began);
+        !is_known && is_still_there(&host.root, task)
     });
     Ok(found)
 }

@@ -288,12 +288,14 @@ pub fn read(
     Ok(seats)
 }
 
+type IsKind = fn(&str) -> bool;
+
 /// `None` for other files of a folder.
 fn chosen(
     file: &SourceFile<'_>,
     format: Option<SeatsFormat>,
 ) -> Result<Option<SeatsFormat>, String> {
-    let kinds: [(SeatsFormat, fn(&str) -> bool); 3] = [
+    let kinds: [(SeatsFormat, IsKind); 3] = [
         (SeatsFormat::Libvirt, libvirt::is_libvirt),
         (SeatsFormat::Kubelet, kubelet::is_kubelet),
         (SeatsFormat::Systemd, systemd::is_systemd),
