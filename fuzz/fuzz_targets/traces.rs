@@ -12,8 +12,8 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     if let Ok(sharing) = tsan::sharing(&traces) {
         holds(&sharing.observation);
     }
-    if let Ok(messages) = mpi::messages(&traces) {
-        holds(&messages.observation);
+    if let Ok(observation) = mpi::messages(&traces) {
+        holds(&observation);
     }
 });
 

@@ -1,12 +1,9 @@
 //! Threads that run, or may run, on a cell's CPUs.
 
-use crate::record::CellRecord;
-use seatmap_os::CpuSet;
-use seatmap_os::Tid;
-use seatmap_os::attribute;
+use crate::CellRecord;
 use seatmap_os::root::{FileError, Root};
-use seatmap_os::task;
-use seatmap_os::task::ThreadStat;
+use seatmap_os::task::{self, ThreadStat};
+use seatmap_os::{CpuSet, Tid, attribute};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -121,7 +118,6 @@ pub fn journal_of(root: &Root, group: &str) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
 
     fn record() -> CellRecord {
         CellRecord {
@@ -148,12 +144,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let process = |pid: &str, parent: u32, environment: &str, program: &str| {
             let own = folder.path().join("proc").join(pid);
-            fs::create_dir_all(&own).unwrap();
-            fs::write(own.join("environ"), environment).unwrap();
             // Its number is its start in ticks.
             let started = pid.parse::<u64>().unwrap_or(0);
             let rest = format!("1 1 0 -1 0{} {started} {}", " 0".repeat(12), "0 ".repeat(20));
-            fs::write(own.join("stat"), format!("{pid} (x) S {parent} {rest}")).unwrap();
+            let stat = format!("{pid} (x) S {parent} {rest}");
+            seatmap_needs::plant(&own, &[("environ", environment), ("stat", &stat)]);
             std::os::unix::fs::symlink(program, own.join("exe")).unwrap();
         };
         process("self", 9, "", "/seatmap");

@@ -1,10 +1,10 @@
 //! One change to the host, as recorded in a journal.
 
-use crate::settings;
-use crate::thread_mask;
+use crate::{settings, thread_mask};
 use seatmap_os::root::{FileError, Root};
-use seatmap_os::{CpuSet, affinity};
+use seatmap_os::{CpuSet, Tid, affinity};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// The kind of a changed setting: how to compare values and undo the change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +26,23 @@ pub enum SettingKind {
     Affinity,
 }
 
+impl SettingKind {
+    /// The CPUs of a value; `None` for other settings.
+    pub(crate) fn set(self, text: &str) -> Option<CpuSet> {
+        match self {
+            SettingKind::Cpus | SettingKind::Affinity => CpuSet::of_list(text),
+            SettingKind::CpuMask => CpuSet::of_mask(text),
+            _ => None,
+        }
+    }
+
+    /// A value without a cell's CPUs; `rest` are those outside all cells.
+    pub(crate) fn narrowed(self, value: &str, cell: &CpuSet, rest: &CpuSet) -> Option<String> {
+        let left = self.set(value)?.outside(cell, rest);
+        Some(if self == SettingKind::CpuMask { left.to_mask() } else { left.to_string() })
+    }
+}
+
 /// A change, recorded before it is made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SettingChange {
@@ -45,6 +62,23 @@ pub struct SettingChange {
 }
 
 impl SettingChange {
+    /// A change of a setting between two values.
+    pub fn new(
+        what: SettingKind,
+        path: impl Into<String>,
+        old: impl ToString,
+        new: impl ToString,
+    ) -> Self {
+        let [old, new] = [old.to_string(), new.to_string()];
+        SettingChange { what, path: path.into(), old, new, started_ticks: None }
+    }
+
+    /// A change of a thread's mask.
+    pub fn of_mask(tid: Tid, started_ticks: u64, old: impl ToString, new: impl ToString) -> Self {
+        let change = SettingChange::new(SettingKind::Affinity, format!("/proc/{tid}"), old, new);
+        SettingChange { started_ticks: Some(started_ticks), ..change }
+    }
+
     /// A change of a file from its present content.
     ///
     /// # Errors
@@ -55,31 +89,22 @@ impl SettingChange {
         path: &str,
         new: &str,
     ) -> Result<Self, FileError> {
-        Ok(SettingChange {
-            what,
-            path: path.to_owned(),
-            old: settings::value(root, path)?,
-            new: new.to_owned(),
-            started_ticks: None,
-        })
+        Ok(SettingChange::new(what, path, settings::value(root, path)?, new))
     }
 
     /// The creation of a control group.
     pub fn folder(path: &str) -> Self {
-        let old = String::new();
-        let new = "made".to_owned();
-        SettingChange {
-            what: SettingKind::Folder,
-            path: path.to_owned(),
-            old,
-            new,
-            started_ticks: None,
-        }
+        SettingChange::new(SettingKind::Folder, path, "", "made")
     }
 
     /// Whether the thread had this mask and keeps it.
     pub fn is_kept(&self) -> bool {
         self.what == SettingKind::Affinity && self.same(&self.old, &self.new)
+    }
+
+    /// Whether the thread got another mask.
+    pub(crate) fn is_new_mask(&self) -> bool {
+        self.what == SettingKind::Affinity && !self.is_kept()
     }
 
     /// Makes the change.
@@ -112,25 +137,24 @@ impl SettingChange {
     /// Whether a mask or cpuset is the given one except for offline CPUs, which the kernel removes
     /// from masks and version 1 cpusets.
     pub fn is_given(&self, current: &str) -> bool {
-        let given = CpuSet::of_list(&self.new);
-        let found = CpuSet::of_list(current);
+        let sets = CpuSet::of_list(&self.new).zip(CpuSet::of_list(current));
         matches!(self.what, SettingKind::Affinity | SettingKind::Cpus)
-            && given.zip(found).is_some_and(|(given, found)| affinity::is_as_given(&given, &found))
+            && sets.is_some_and(|(given, found)| affinity::is_as_given(&given, &found))
     }
 
     /// Whether two values are equal; the kernel may write one in another form.
     pub fn same(&self, a: &str, b: &str) -> bool {
         match self.what {
-            SettingKind::Cpus | SettingKind::Affinity => CpuSet::of_list(a) == CpuSet::of_list(b),
-            SettingKind::CpuMask => CpuSet::of_mask(a) == CpuSet::of_mask(b),
-            SettingKind::Controller => words(a) == words(b),
+            SettingKind::Cpus | SettingKind::Affinity | SettingKind::CpuMask => {
+                self.what.set(a) == self.what.set(b)
+            }
+            SettingKind::Controller => {
+                let words = |text| BTreeSet::from_iter(str::split_whitespace(text));
+                words(a) == words(b)
+            }
             SettingKind::Value | SettingKind::Count | SettingKind::Folder => a == b,
         }
     }
-}
-
-fn words(text: &str) -> std::collections::BTreeSet<&str> {
-    text.split_whitespace().collect()
 }
 
 #[cfg(test)]
@@ -140,10 +164,8 @@ mod tests {
     /// An isolated partition exists, and the kernel hides CPU 3 from the mask meanwhile.
     #[test]
     fn workqueue_mask_includes_cpus_hidden_by_a_partition() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = seatmap_needs::tree(&[(settings::WORKQUEUES, "7\n")]);
         let root = Root::new(folder.path());
-        std::fs::create_dir_all(root.path("/sys/devices/virtual/workqueue")).unwrap();
-        std::fs::write(root.path(settings::WORKQUEUES), "7\n").unwrap();
         let old = |root: &Root| {
             SettingChange::of_file(root, SettingKind::CpuMask, settings::WORKQUEUES, "3")
                 .unwrap()

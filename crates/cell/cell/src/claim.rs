@@ -4,14 +4,10 @@
 //! changes are also in an extended attribute of the folder where control groups are mounted: it is
 //! root's, disappears at reboot, and has the lock of all programs that create cells.
 
-use crate::change::{SettingChange, SettingKind};
-use crate::journal::{CellJournal, CellJournalHeader, JournalEntry};
-use crate::name::Name;
 use crate::settings_lock::FOLDER;
-use seatmap_os::CpuSet;
-use seatmap_os::attribute;
+use crate::{CellJournal, CellJournalHeader, JournalEntry, Name, SettingChange, SettingKind};
 use seatmap_os::root::{FileError, Root};
-use seatmap_os::task;
+use seatmap_os::{CpuSet, attribute, task};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;
@@ -40,19 +36,14 @@ impl CellClaim {
     pub fn of(journal: &CellJournal) -> Self {
         // A cpuset narrows every thread; only the few chosen masks are listed.
         let crowd = if journal.has_group() { None } else { crowd(&journal.changes) };
-        let changes = journal
-            .changes
-            .iter()
-            .filter(|change| !crowd.as_ref().is_some_and(|crowd| is_in(change, crowd)))
-            .cloned()
-            .collect();
-        CellClaim {
-            journal: journal.path().to_owned(),
-            header: journal.header.clone(),
-            crowd,
-            changes,
-            is_whole: true,
+        let mut changes = journal.changes.clone();
+        if let Some((old, new)) = &crowd {
+            changes.retain(|change| {
+                change.what != SettingKind::Affinity || change.old != *old || change.new != *new
+            });
         }
+        let header = journal.header.clone();
+        CellClaim { journal: journal.path.clone(), header, crowd, changes, is_whole: true }
     }
 
     /// Writes the record. If this fails, the cell has none; the journal is complete.
@@ -78,14 +69,15 @@ impl CellClaim {
     /// The existing records that only root or this user can have written.
     pub fn all(root: &Root) -> Vec<CellClaim> {
         let folder = root.path(FOLDER);
-
         if !is_trusted(&folder) {
             return Vec::new();
         }
-        let cells = attribute::names(&folder, PREFIX)
-            .into_iter()
-            .filter_map(|cell| cell.parse::<Name>().ok());
-        let mut found: Vec<CellClaim> = cells.flat_map(|cell| read(&folder, &cell)).collect();
+        let mut found = Vec::new();
+        for cell in attribute::names(&folder, PREFIX).iter().flat_map(|cell| cell.parse::<Name>()) {
+            let name = name(&cell);
+            let records = attribute::get(&folder, &name);
+            found.extend(records.filter_map(|bytes| parsed(&cell, &bytes)));
+        }
         found.sort_by_key(|claim| claim.header.serial);
         found
     }
@@ -101,13 +93,8 @@ impl CellClaim {
         let all = CellClaim::all(root);
         journals
             .iter()
-            .filter(|journal| all.iter().any(|claim| claim.journal == journal.path()))
+            .filter(|journal| all.iter().any(|claim| claim.journal == journal.path))
             .for_each(|journal| CellClaim::of(journal).write(root));
-    }
-
-    /// The cell's CPUs.
-    pub fn cpus(&self) -> CpuSet {
-        self.header.set()
     }
 
     /// The cell's run folder.
@@ -128,20 +115,11 @@ impl CellClaim {
     pub fn rewrite(&self, root: &Root, path: &Path, boot_id: &str) -> io::Result<()> {
         // First, because an incomplete journal would look complete, and be removed with this
         // record.
-        let masks = self
-            .crowd
-            .as_ref()
-            .map(|crowd| self.masks(root, crowd))
-            .transpose()
-            .map_err(io::Error::other)?;
-        let lines: Vec<JournalEntry> = masks
-            .into_iter()
-            .flatten()
-            .chain(self.changes.iter().cloned())
-            .map(JournalEntry::Change)
-            .collect();
+        let masks = self.crowd.as_ref().map(|crowd| self.masks(root, crowd)).transpose();
+        let masks = masks.map_err(io::Error::other)?.unwrap_or_default();
+        let changes = [masks, self.changes.clone()].concat();
         let mut journal = CellJournal::begin(path, boot_id, self.header.clone())?;
-        let written = journal.append(&lines).and_then(|()| journal.append(&[JournalEntry::Done]));
+        let written = journal.note(&changes).and_then(|()| journal.append(&[JournalEntry::Done]));
         if written.is_err() {
             let _ = journal.remove();
         }
@@ -159,13 +137,7 @@ impl CellClaim {
             .into_iter()
             .filter(|task| self.may_have_narrowed(task) && task.cpus() == narrow);
         Ok(found
-            .map(|task| SettingChange {
-                what: SettingKind::Affinity,
-                path: task.folder(),
-                old: old.clone(),
-                new: new.clone(),
-                started_ticks: Some(task.started_ticks),
-            })
+            .map(|task| SettingChange::of_mask(task.tid, task.started_ticks, old, new))
             // Listed threads have other masks.
             .filter(|change| self.changes.iter().all(|noted| noted.path != change.path))
             .collect())
@@ -189,65 +161,47 @@ fn name(cell: &Name) -> String {
     format!("{PREFIX}{cell}")
 }
 
-fn read(folder: &Path, cell: &Name) -> Vec<CellClaim> {
-    attribute::get(folder, &name(cell)).filter_map(|bytes| parsed(cell, &bytes)).collect()
-}
-
 fn parsed(cell: &Name, bytes: &[u8]) -> Option<CellClaim> {
     serde_json::from_slice::<CellClaim>(bytes).ok().filter(|claim| claim.header.cell == *cell)
 }
 
 fn crowd(changes: &[SettingChange]) -> Option<(String, String)> {
     let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    for change in
-        changes.iter().filter(|change| change.what == SettingKind::Affinity && !change.is_kept())
-    {
+    for change in changes.iter().filter(|change| change.is_new_mask()) {
         *counts.entry((&change.old, &change.new)).or_default() += 1;
     }
     let ((old, new), _) = counts.into_iter().max_by_key(|(_, count)| *count)?;
     Some((old.to_owned(), new.to_owned()))
 }
 
-fn is_in(change: &SettingChange, (old, new): &(String, String)) -> bool {
-    change.what == SettingKind::Affinity && change.old == *old && change.new == *new
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::FORMAT;
+    use crate::tests::{journal_since, permit, read};
+
+    /// `None` if the file system has no attributes.
+    fn first(root: &Root) -> Option<CellClaim> {
+        let first = CellClaim::all(root).into_iter().next();
+        if first.is_none() {
+            seatmap_needs::skip("no extended attributes in the folder for temporary files");
+        }
+        first
+    }
 
     fn computer() -> (tempfile::TempDir, Root) {
-        use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         std::fs::create_dir_all(root.path(FOLDER)).unwrap();
-        std::fs::set_permissions(root.path(FOLDER), std::fs::Permissions::from_mode(0o755))
-            .unwrap();
+        permit(&root.path(FOLDER), 0o755);
         (folder, root)
     }
 
     fn change(what: SettingKind, path: &str, old: &str, new: &str) -> SettingChange {
-        SettingChange {
-            what,
-            path: path.into(),
-            old: old.into(),
-            new: new.into(),
-            started_ticks: Some(3),
-        }
+        SettingChange { started_ticks: Some(3), ..SettingChange::new(what, path, old, new) }
     }
 
     fn journal(folder: &Path) -> CellJournal {
-        let cell = "quiet".parse().unwrap();
-        let header = CellJournalHeader {
-            format: FORMAT.into(),
-            cell,
-            cpus: "1".into(),
-            serial: 1,
-            began_ticks: Some(9),
-        };
-        let mut journal =
-            CellJournal::begin(&folder.join("quiet.journal"), "boot", header).unwrap();
+        let mut journal = journal_since(folder, "quiet", "1", 1, Some(9));
         let crowd =
             (10..13).map(|tid| change(SettingKind::Affinity, &format!("/proc/{tid}"), "0-1", "0"));
         let others = [
@@ -255,7 +209,7 @@ mod tests {
             change(SettingKind::Affinity, "/proc/21", "0", "0"),
             change(SettingKind::CpuMask, "/proc/irq/default_smp_affinity", "3", "1"),
         ];
-        journal.append(&crowd.chain(others).map(JournalEntry::Change).collect::<Vec<_>>()).unwrap();
+        journal.note(&crowd.chain(others).collect::<Vec<_>>()).unwrap();
         journal
     }
 
@@ -268,17 +222,10 @@ mod tests {
         let paths: Vec<&str> = claim.changes.iter().map(|change| change.path.as_str()).collect();
         assert_eq!(paths, ["/proc/20", "/proc/21", "/proc/irq/default_smp_affinity"]);
         claim.clone().write(&root);
-        match CellClaim::all(&root)[..] {
-            [] => {
-                return seatmap_needs::skipped!(
-                    "no extended attributes in {}",
-                    folder.path().display()
-                );
-            }
-            ref found => assert_eq!(found, std::slice::from_ref(&claim)),
-        }
+        let Some(found) = first(&root) else { return };
+        assert_eq!(found, claim);
         assert!(!claim.has_lost_its_journal());
-        let path = journal.path().to_owned();
+        let path = journal.path.clone();
         let cell = claim.header.cell.clone();
         journal.remove().unwrap();
         assert!(CellClaim::all(&root)[0].has_lost_its_journal());
@@ -292,20 +239,13 @@ mod tests {
     fn threads_of_a_control_group_cell_are_listed_individually() {
         let (folder, root) = computer();
         let mut journal = journal(folder.path());
-        journal
-            .append(&[JournalEntry::Change(SettingChange::folder(
-                "/sys/fs/cgroup/cpuset/seatmap.quiet",
-            ))])
-            .unwrap();
+        let group = SettingChange::folder("/sys/fs/cgroup/cpuset/seatmap.quiet");
+        journal.note(&[group]).unwrap();
         let claim = CellClaim::of(&journal);
         assert_eq!((&claim.crowd, &claim.changes), (&None, &journal.changes));
         let path = folder.path().join("again.journal");
         claim.rewrite(&root, &path, "boot").unwrap();
-        assert_eq!(
-            CellJournal::read(&path, "boot").unwrap().unwrap().changes,
-            journal.changes,
-            "and nobody else"
-        );
+        assert_eq!(read(&path).changes, journal.changes, "and no other thread");
     }
 
     #[test]
@@ -316,19 +256,15 @@ mod tests {
             change(SettingKind::Cpus, &format!("/proc/irq/{irq}/smp_affinity_list"), "0-1", "0")
         }));
         claim.write(&root);
-        match CellClaim::all(&root)[..] {
-            [] => seatmap_needs::skipped!("no extended attributes in {}", folder.path().display()),
-            ref found => assert_eq!((found[0].is_whole, found[0].changes.len()), (false, 1)),
-        }
+        let Some(found) = first(&root) else { return };
+        assert_eq!((found.is_whole, found.changes.len()), (false, 1));
     }
 
     #[test]
     fn claims_in_a_writable_folder_are_ignored() {
-        use std::os::unix::fs::PermissionsExt;
         let (folder, root) = computer();
         CellClaim::of(&journal(folder.path())).write(&root);
-        std::fs::set_permissions(root.path(FOLDER), std::fs::Permissions::from_mode(0o777))
-            .unwrap();
+        permit(&root.path(FOLDER), 0o777);
         assert_eq!(CellClaim::all(&root), []);
     }
 
@@ -339,7 +275,7 @@ mod tests {
         let claim = CellClaim::of(&journal);
         let path = folder.path().join("again.journal");
         claim.rewrite(&root, &path, "boot").unwrap();
-        let again = CellJournal::read(&path, "boot").unwrap().unwrap();
+        let again = read(&path);
         assert_eq!((&again.header, &again.changes), (&journal.header, &claim.changes));
         assert!(claim.rewrite(&root, &path, "boot").is_err(), "another one is not written over");
         assert!(path.exists());

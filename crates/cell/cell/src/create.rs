@@ -1,29 +1,16 @@
 //! Creates a cell: chooses a backend, closes the cell and tests it.
 
-use crate::backend::CellBackend;
-use crate::census;
-use crate::claim::CellClaim;
-use crate::error::CellError;
-use crate::guardian::GuardedHost;
-use crate::host::CellHost;
-use crate::hygiene;
-use crate::journal::{self, CellJournal, CellJournalHeader, JournalEntry};
-use crate::memory;
-use crate::name::Name;
-use crate::partition;
 use crate::posted::{self, TAKE_MEMORY};
-use crate::record::{self, CellRecord, CellState};
 use crate::site::Site;
-use seatmap_os::CpuList;
-use seatmap_os::CpuSet;
-use seatmap_os::Tid;
-use seatmap_os::boot;
-use seatmap_os::group;
+use crate::{
+    CellBackend, CellClaim, CellError, CellHost, CellJournal, CellJournalHeader, CellRecord,
+    CellState, GuardedHost, JournalEntry, Name, census, hygiene, memory, partition, record,
+};
+use seatmap_data::statistics::words::agreeing;
 use seatmap_os::guardian::Guardian;
-use seatmap_os::isolated;
 use seatmap_os::layout::{self, CpusetMounts};
-use seatmap_os::rights;
 use seatmap_os::root::FileError;
+use seatmap_os::{CpuList, CpuSet, Tid, boot, group, isolated, rights};
 
 /// Measures the percentage of time stolen from a busy loop on these CPUs, on a thread that may use
 /// them.
@@ -56,7 +43,7 @@ pub fn create(
     request: &CellRequest,
     mut judge: Option<&mut NoiseJudge<'_>>,
 ) -> Result<CellRecord, CellError> {
-    let _lock = host.run.lock().map_err(CellError::remembering)?;
+    let _lock = host.run.lock()?;
     host.recover()?;
     let rest = check(host, request)?;
     memory::check(&host.root, request.memory_bytes).map_err(CellError::Memory)?;
@@ -70,17 +57,13 @@ pub fn create(
         finish(host, &record)?;
         Ok(record)
     });
-    match made {
-        Ok(record) => {
-            posted.dismiss([]);
-            Ok(record)
-        }
-        Err(error) => {
-            // Report only the error, not a guardian that stays for masks.
-            drop(posted::dismiss(posted, host.end(&request.name)?));
-            Err(error)
-        }
-    }
+    let left = match &made {
+        Ok(_) => Vec::new(),
+        Err(_) => host.end(&request.name)?,
+    };
+    // Report only the error, not a guardian that stays for masks.
+    drop(posted::dismiss(posted, left));
+    made
 }
 
 pub(crate) fn check(host: &CellHost, request: &CellRequest) -> Result<CpuSet, CellError> {
@@ -93,27 +76,32 @@ pub(crate) fn check(host: &CellHost, request: &CellRequest) -> Result<CpuSet, Ce
     if cells.iter().any(|cell| cell.name == request.name) {
         return Err(CellError::NameTaken(request.name.clone()));
     }
-    if let Some(cell) = cells.iter().find(|cell| cell.set().meets(&request.cpus)) {
+    for cell in &cells {
         let cpus = cell.set().within(&request.cpus);
-        return Err(CellError::Taken { cpus, cell: cell.name.clone() });
+        if !cpus.is_empty() {
+            return Err(CellError::Taken(format!(
+                "{} {} to the cell '{}'",
+                cpus.named(),
+                agreeing(cpus.len(), "belongs", "belong"),
+                cell.name
+            )));
+        }
     }
     let foreign = host.foreign();
     let conflict = foreign
         .iter()
-        .find(|claim| claim.header.cell == request.name || claim.cpus().meets(&request.cpus));
+        .find(|claim| claim.header.cell == request.name || claim.header.set().meets(&request.cpus));
     if let Some(claim) = conflict {
         return Err(CellError::of_claim(claim));
     }
-    let taken = cells.iter().fold(request.cpus.clone(), |taken, cell| taken.with(&cell.set()));
-    let taken = foreign.iter().fold(taken, |taken, claim| taken.with(&claim.cpus()));
-    let rest = online.without(&taken);
+    let sets = cells.iter().map(CellRecord::set);
+    let sets = sets.chain(foreign.iter().map(|claim| claim.header.set()));
+    let rest = sets.fold(online.without(&request.cpus), |rest, taken| rest.without(&taken));
     // The kernel places no thread on an isolated CPU by itself.
-    let isolated = isolated::beside_others(&host.root);
-    if rest.is_subset(&isolated) {
-        Err(CellError::NothingLeft(request.cpus.clone()))
-    } else {
-        Ok(rest)
+    if rest.is_subset(&isolated::beside_others(&host.root)) {
+        return Err(CellError::NothingLeft(request.cpus.clone()));
     }
+    Ok(rest)
 }
 
 fn build(
@@ -155,14 +143,10 @@ fn build(
 }
 
 fn begin(host: &CellHost, request: &CellRequest) -> Result<CellJournal, CellError> {
-    let serial = host.next_serial()?;
-    let cell = request.name.clone();
-    let cpus = request.cpus.to_string();
     let began_ticks = Some(boot::ticks());
     let header =
-        CellJournalHeader { format: journal::FORMAT.to_owned(), cell, cpus, serial, began_ticks };
-    let journal = CellJournal::begin(&host.run.journal(&request.name), &host.boot_id, header);
-    let journal = journal.map_err(CellError::remembering)?;
+        CellJournalHeader::new(&request.name, &request.cpus, host.next_serial()?, began_ticks);
+    let journal = CellJournal::begin(&host.run.journal(&request.name), &host.boot_id, header)?;
     CellClaim::of(&journal).write(&host.root);
     Ok(journal)
 }
@@ -219,7 +203,7 @@ fn with_memory(
     let Some(memory) = record.memory.clone() else { return Ok(record) };
     for is_huge in [true, false].into_iter().filter(|is_huge| !is_huge || memory.is_huge) {
         record.memory = Some(memory::CellMemory { is_huge, ..memory.clone() });
-        host.run.remember(&record).map_err(CellError::remembering)?;
+        host.run.remember(&record)?;
         if posted.request(TAKE_MEMORY) {
             record.memory = host.run.record(&record.name).and_then(|record| record.memory);
             return Ok(record);
@@ -239,28 +223,27 @@ fn accept(
 ) -> Result<f64, CellError> {
     let group = record.group.as_deref();
     let home = group.and_then(|group| group::of_self(&host.root, group));
-    group.map_or(Ok(()), |group| enter(host, group))?;
+    enter(host, group)?;
     let found = judge(&CpuList(record.cpus.clone())).map_err(CellError::NoiseJudge);
-    let left: Result<(), FileError> = home.as_deref().map_or(Ok(()), |group| enter(host, group));
-    left?;
+    enter(host, home.as_deref())?;
     match (found?, limit) {
         (found, Some(limit)) if found > limit => Err(CellError::TooNoisy { found, limit }),
         (found, _) => Ok(found),
     }
 }
 
-fn enter(host: &CellHost, group: &str) -> Result<(), FileError> {
+fn enter(host: &CellHost, group: Option<&str>) -> Result<(), FileError> {
+    let Some(group) = group else { return Ok(()) };
     let own = std::process::id().to_string();
     host.root.write(&group::members_file(&host.root, group), &own)
 }
 
 fn finish(host: &CellHost, record: &CellRecord) -> Result<(), CellError> {
-    host.run.remember(record).map_err(CellError::remembering)?;
+    host.run.remember(record)?;
     let (own, others): (Vec<CellJournal>, Vec<CellJournal>) =
         host.journals()?.into_iter().partition(|journal| journal.header.cell == record.name);
     let Some(mut journal) = own.into_iter().next() else { return Ok(()) };
     CellClaim::of(&journal).write(&host.root);
-    let older_cells = others.len() + host.foreign().len();
-    journal.reserve(older_cells).map_err(CellError::remembering)?;
-    journal.append(&[JournalEntry::Done]).map_err(CellError::remembering)
+    journal.reserve(others.len() + host.foreign().len())?;
+    Ok(journal.append(&[JournalEntry::Done])?)
 }

@@ -1,20 +1,12 @@
 //! Undoes one cell or all.
 
-use crate::census;
-use crate::claim::CellClaim;
-use crate::error::CellError;
-use crate::guardian::GuardedHost;
-use crate::host::CellHost;
-use crate::memory;
-use crate::name::Name;
-use crate::orphan;
-use crate::settings;
-use crate::undo::Left;
+use crate::{
+    CellClaim, CellError, CellHost, GuardedHost, Left, Name, census, memory, orphan, settings,
+};
 use seatmap_data::document::with_causes;
-use seatmap_os::CpuSet;
-use seatmap_os::group;
 use seatmap_os::layout::{self, CpusetMounts};
 use seatmap_os::root::FileError;
+use seatmap_os::{CpuSet, group};
 
 /// Undoes a cell, and moves programs out alive. Returns the settings that could not be restored.
 ///
@@ -33,7 +25,7 @@ pub(crate) fn destroy_beside(
     name: &Name,
     beside: Vec<Left>,
 ) -> Result<Vec<Left>, CellError> {
-    let _lock = host.run.lock().map_err(CellError::remembering)?;
+    let _lock = host.run.lock()?;
     let mut left = host.recover()?;
     let record = host.cell(name)?;
     if let Some(memory) = &record.memory {
@@ -59,8 +51,8 @@ pub struct Restored {
 /// # Errors
 /// A journal cannot be read or written.
 pub fn restore(host: &CellHost) -> Result<Restored, CellError> {
-    let _lock = host.run.lock().map_err(CellError::remembering)?;
-    host.run.clear(&host.boot_id).map_err(CellError::remembering)?;
+    let _lock = host.run.lock()?;
+    host.run.clear(&host.boot_id)?;
     let mut restored = Restored::default();
     for claim in CellClaim::all(&host.root).into_iter().filter(CellClaim::has_lost_its_journal) {
         recall(host, &claim, &mut restored);

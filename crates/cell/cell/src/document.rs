@@ -1,6 +1,6 @@
 //! Cells as documents for programs.
 
-use crate::record::CellRecord;
+use crate::CellRecord;
 use serde::Serialize;
 
 /// Name and version of the list's format.

@@ -1,12 +1,9 @@
 //! Why a cell could not be created, found or undone.
 
-use crate::backend::CellBackend;
-use crate::claim::CellClaim;
-use crate::name::Name;
 use crate::run_folder::NoFolder;
 use crate::site::SiteError;
-use seatmap_data::document::Blame;
-use seatmap_data::document::shell_escaped;
+use crate::{CellBackend, CellClaim, Name};
+use seatmap_data::document::{Blame, shell_escaped};
 use seatmap_data::statistics::words::agreeing;
 use seatmap_os::CpuSet;
 use seatmap_os::root::FileError;
@@ -34,44 +31,9 @@ pub enum CellError {
         /// The online CPUs.
         online: CpuSet,
     },
-    /// Another cell has some of the CPUs.
-    #[error(
-        "{} {} to the cell '{cell}'",
-        .cpus.named(),
-        agreeing(.cpus.len(), "belongs", "belong")
-    )]
-    Taken {
-        /// The requested CPUs in it.
-        cpus: CpuSet,
-        /// That cell.
-        cell: Name,
-    },
-    /// A cell of another run folder has the name or some of the CPUs.
-    #[error(
-        "the cell '{cell}' has {}, and its state is in {folder}: \
-         'SEATMAP_RUN={} seatmap cell destroy {cell}' ends it",
-        .cpus.named(), shell_escaped(.folder)
-    )]
-    Elsewhere {
-        /// The other cell.
-        cell: Name,
-        /// Its CPUs.
-        cpus: CpuSet,
-        /// Its folder.
-        folder: String,
-    },
-    /// A cell with a lost journal has the name or some of the CPUs.
-    #[error(
-        "the cell '{cell}' has {}, but its journal is missing: 'seatmap cell restore' undoes its \
-         changes",
-        .cpus.named()
-    )]
-    Lost {
-        /// The other cell.
-        cell: Name,
-        /// Its CPUs.
-        cpus: CpuSet,
-    },
+    /// Another cell has some of the CPUs, or the name in another run folder: a sentence.
+    #[error("{0}")]
+    Taken(String),
     /// No CPU would be left for the rest of the system.
     #[error(
         "a cell with {} would leave no CPU for other programs; keep one that is not isolated",
@@ -131,34 +93,41 @@ pub enum CellError {
     Remembering(#[source] io::Error),
 }
 
-impl CellError {
-    pub(crate) fn remembering(source: io::Error) -> Self {
+impl From<io::Error> for CellError {
+    fn from(source: io::Error) -> Self {
         match source.downcast::<NoFolder>() {
             Ok(none) => CellError::NoFolder(none),
             Err(source) => CellError::Remembering(source),
         }
     }
+}
 
+impl CellError {
     /// The error for a conflict with a cell without a record in this folder.
     pub(crate) fn of_claim(claim: &CellClaim) -> Self {
-        let cell = claim.header.cell.clone();
-        let cpus = claim.cpus();
-        if claim.has_lost_its_journal() {
-            CellError::Lost { cell, cpus }
+        let cell = &claim.header.cell;
+        let cpus = claim.header.set().named();
+        CellError::Taken(if claim.has_lost_its_journal() {
+            format!(
+                "the cell '{cell}' has {cpus}, but its journal is missing: 'seatmap cell restore' \
+                 undoes its changes"
+            )
         } else {
-            CellError::Elsewhere { cell, cpus, folder: claim.folder().display().to_string() }
-        }
+            let folder = claim.folder().display().to_string();
+            format!(
+                "the cell '{cell}' has {cpus}, and its state is in {folder}: 'SEATMAP_RUN={} \
+                 seatmap cell destroy {cell}' ends it",
+                shell_escaped(&folder)
+            )
+        })
     }
 }
 
 impl Blame for CellError {
     fn is_input(&self) -> bool {
-        use CellError::{
-            Elsewhere, Lost, NameTaken, NoSuchCell, NotOnline, NothingLeft, Taken, TooMany,
-        };
-        let is_of_cpus =
-            matches!(self, NotOnline { .. } | Taken { .. } | NothingLeft(_) | TooMany { .. });
-        is_of_cpus || matches!(self, NoSuchCell(_) | NameTaken(_) | Elsewhere { .. } | Lost { .. })
+        use CellError::{NameTaken, NoSuchCell, NotOnline, NothingLeft, Taken, TooMany};
+        let is_of_cpus = matches!(self, NotOnline { .. } | NothingLeft(_) | TooMany { .. });
+        is_of_cpus || matches!(self, NoSuchCell(_) | NameTaken(_) | Taken(_))
     }
 }
 
@@ -166,7 +135,7 @@ impl From<SiteError> for CellError {
     fn from(error: SiteError) -> Self {
         match error {
             SiteError::File(error) => CellError::File(error),
-            SiteError::Journal(error) => CellError::remembering(error),
+            SiteError::Journal(error) => error.into(),
         }
     }
 }

@@ -5,12 +5,10 @@
 //! stays while the changes have a lease or memory, or while threads lack CPUs that were offline
 //! when their masks were restored.
 
-use crate::journal::{CellJournal, CellStage};
+use crate::journal::CellStage;
 use crate::memory::Kept;
-use crate::name::Name;
 use crate::posted::{self, TAKE_MEMORY};
-use crate::run_folder::RunFolder;
-use crate::undo::Left;
+use crate::{CellJournal, Left, Name, RunFolder};
 use seatmap_os::guardian::{self, GuardianCommand, Parting};
 use seatmap_os::owed::{OwedMasks, RunningKernel, ThreadMask};
 use std::io;
@@ -39,10 +37,7 @@ impl LeaseTerm {
 /// A computer whose changes are recorded in a folder: a journal and a record for each name.
 pub trait GuardedHost {
     /// Why changes could not be undone.
-    type Error;
-
-    /// An error of the folder.
-    fn remembering(error: io::Error) -> Self::Error;
+    type Error: From<io::Error>;
 
     /// The folder with the journals and records.
     fn run(&self) -> &RunFolder;
@@ -76,7 +71,7 @@ pub trait GuardedHost {
     /// # Errors
     /// A journal cannot be read.
     fn journals(&self) -> Result<Vec<CellJournal>, Self::Error> {
-        self.run().journals(self.boot_id()).map_err(Self::remembering)
+        Ok(self.run().journals(self.boot_id())?)
     }
 
     /// The names of complete changes that no program has begun to undo, oldest first.
@@ -100,7 +95,7 @@ pub trait GuardedHost {
     /// # Errors
     /// A journal cannot be read or written.
     fn recover(&self) -> Result<Vec<Left>, Self::Error> {
-        self.run().clear(self.boot_id()).map_err(Self::remembering)?;
+        self.run().clear(self.boot_id())?;
         let mut left = Vec::new();
         for journal in self.journals()?.into_iter().rev() {
             let name = journal.header.cell;
@@ -120,7 +115,7 @@ pub trait GuardedHost {
     /// # Errors
     /// The lock cannot be taken; a journal cannot be read or written.
     fn take_over(&self) -> Result<Vec<Left>, Self::Error> {
-        let _lock = self.run().lock().map_err(Self::remembering)?;
+        let _lock = self.run().lock()?;
         self.recover()
     }
 
@@ -150,7 +145,7 @@ pub trait GuardedHost {
 /// Some settings could not be restored; the next command retries.
 pub fn serve<H: GuardedHost>(host: &H, name: &Name) -> Result<(), H::Error> {
     // Another guardian holds the lock.
-    let Some(held) = host.run().guard(name).map_err(H::remembering)? else { return Ok(()) };
+    let Some(held) = host.run().guard(name)? else { return Ok(()) };
     let owed = guard(host, name)?;
     // Released, because new changes of this name may be made while masks wait for CPUs.
     drop(held);
@@ -166,16 +161,16 @@ fn guard<H: GuardedHost>(host: &H, name: &Name) -> Result<Vec<ThreadMask>, H::Er
             kept.is_some()
         })
     });
-    let parting = attended.map_err(H::remembering)?;
+    let parting = attended?;
     let mut owed = Vec::new();
     if parting == Parting::Death {
-        let _lock = host.run().lock_at_last().map_err(H::remembering)?;
+        let _lock = host.run().lock_at_last()?;
         // Huge pages in use cannot be released.
         kept = kept.filter(|_| host.stands(name));
         owed.extend(Left::owed(&host.recover()?));
         if !host.stands(name) {
             // Without a journal nothing else removes it.
-            host.run().forget_guardian(name).map_err(H::remembering)?;
+            host.run().forget_guardian(name)?;
             return Ok(owed);
         }
     }
@@ -199,7 +194,7 @@ fn stay<H: GuardedHost>(host: &H, name: &Name, kept: Option<Kept>) -> Result<Vec
             return Ok(Vec::new());
         }
         if left_s == Some(0) {
-            let _lock = host.run().lock_at_last().map_err(H::remembering)?;
+            let _lock = host.run().lock_at_last()?;
             // They may have been remade or renewed while this process waited for the lock.
             if self::left_s(host, name) == Some(0) {
                 drop(kept);

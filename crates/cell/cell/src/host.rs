@@ -1,18 +1,13 @@
 //! This computer for cells: its files, the records of cells, and the guardian command.
 
-use crate::claim::CellClaim;
-use crate::error::CellError;
-use crate::guardian::{GuardedHost, LeaseTerm};
-use crate::journal::CellJournal;
+use crate::guardian::LeaseTerm;
 use crate::memory::Kept;
-use crate::name::Name;
-use crate::record::CellRecord;
-use crate::run_folder::RunFolder;
-use crate::undo::{self, Left};
-use seatmap_os::CpuSet;
-use seatmap_os::boot;
+use crate::{
+    CellClaim, CellError, CellJournal, CellRecord, GuardedHost, Left, Name, RunFolder, undo,
+};
 use seatmap_os::guardian::GuardianCommand;
 use seatmap_os::root::Root;
+use seatmap_os::{CpuSet, boot};
 use std::io;
 
 /// This computer for cells.
@@ -35,7 +30,7 @@ impl CellHost {
     /// The folder of records and journals is unavailable.
     pub fn here(keeper: GuardianCommand) -> Result<Self, CellError> {
         let root = Root::new("/");
-        let run = RunFolder::of_user().map_err(CellError::remembering)?;
+        let run = RunFolder::of_user()?;
         Ok(CellHost { boot_id: boot::id(&root), root, run, keeper })
     }
 
@@ -45,16 +40,14 @@ impl CellHost {
     /// # Errors
     /// A journal cannot be read or written.
     pub(crate) fn dismantle(&self, name: &Name) -> Result<Vec<Left>, CellError> {
-        self.run.forget(name).map_err(CellError::remembering)?;
+        self.run.forget(name)?;
         let (own, mut others): (Vec<CellJournal>, Vec<CellJournal>) =
             self.journals()?.into_iter().partition(|journal| journal.header.cell == *name);
         others.extend(self.journals_elsewhere());
         others.sort_by_key(|journal| journal.header.serial);
         let mut left = Vec::new();
         for journal in own {
-            left.extend(
-                undo::undo(&self.root, journal, &mut others).map_err(CellError::remembering)?,
-            );
+            left.extend(undo::undo(&self.root, journal, &mut others)?);
         }
         Ok(left)
     }
@@ -97,7 +90,7 @@ impl CellHost {
 
     /// The CPUs of the cells of [`CellHost::foreign`].
     pub fn claimed(&self) -> CpuSet {
-        self.foreign().iter().flat_map(|claim| claim.cpus()).collect()
+        self.foreign().iter().flat_map(|claim| claim.header.set()).collect()
     }
 
     /// The cell with this name.
@@ -112,10 +105,6 @@ impl CellHost {
 
 impl GuardedHost for CellHost {
     type Error = CellError;
-
-    fn remembering(error: io::Error) -> CellError {
-        CellError::remembering(error)
-    }
 
     fn run(&self) -> &RunFolder {
         &self.run
@@ -136,7 +125,7 @@ impl GuardedHost for CellHost {
 
     fn end(&self, name: &Name) -> Result<Vec<Left>, CellError> {
         let left = self.dismantle(name)?;
-        self.run.forget_guardian(name).map_err(CellError::remembering)?;
+        self.run.forget_guardian(name)?;
         Ok(left)
     }
 
@@ -154,27 +143,22 @@ impl GuardedHost for CellHost {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::change::{SettingChange, SettingKind};
-    use crate::journal::{CellJournalHeader, FORMAT, JournalEntry};
     use crate::settings;
-    use std::os::unix::fs::PermissionsExt;
+    use crate::tests::{journal, permit, set};
+    use crate::{JournalEntry, SettingChange, SettingKind};
 
     const SETTING: &str = settings::DEFAULT_AFFINITY;
 
     pub(crate) fn computer() -> (tempfile::TempDir, [CellHost; 2]) {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
-        for (path, text) in [
+        let folder = seatmap_needs::tree(&[
             ("/sys/devices/system/cpu/online", "0-7"),
             (SETTING, "ff"),
             (settings::WATCHDOG, "0-7"),
-        ] {
-            std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
-            std::fs::write(root.path(path), text).unwrap();
-        }
+        ]);
+        let root = Root::new(folder.path());
         let claims = root.path(crate::settings_lock::FOLDER);
         std::fs::create_dir_all(&claims).unwrap();
-        std::fs::set_permissions(&claims, std::fs::Permissions::from_mode(0o755)).unwrap();
+        permit(&claims, 0o755);
         let host = |name| {
             let run = RunFolder::new(&folder.path().join(name)).unwrap();
             CellHost {
@@ -190,16 +174,8 @@ pub(crate) mod tests {
 
     /// Returns the number of a cell that keeps new interrupts off.
     pub(crate) fn make(host: &CellHost, name: &str, cpus: &str) -> u64 {
-        let (name, serial): (Name, u64) = (name.parse().unwrap(), host.next_serial().unwrap());
-        let header = CellJournalHeader {
-            format: FORMAT.into(),
-            cell: name.clone(),
-            cpus: cpus.into(),
-            serial,
-            began_ticks: None,
-        };
-        let mut journal =
-            CellJournal::begin(&host.run.journal(&name), &host.boot_id, header).unwrap();
+        let serial = host.next_serial().unwrap();
+        let mut journal = journal(host.run.path(), name, cpus, serial);
         let old = CpuSet::of_mask(&host.root.read(SETTING).unwrap()).unwrap();
         let new = old.without(&journal.header.set()).to_mask();
         let change =
@@ -219,7 +195,7 @@ pub(crate) mod tests {
         let refusal = |cpus: &str| {
             let request = crate::CellRequest {
                 name: "a".parse().unwrap(),
-                cpus: CpuSet::of_list(cpus).unwrap(),
+                cpus: set(cpus),
                 require: crate::CellBackend::Affinity,
                 noise_limit: None,
                 lease_s: None,
@@ -240,7 +216,7 @@ pub(crate) mod tests {
                 return seatmap_needs::skipped!("no notes can be left on this file system");
             }
             assert_eq!(serials, [1, 2], "the folders count together");
-            let names: [Name; 2] = ["a".parse().unwrap(), "b".parse().unwrap()];
+            let names: [Name; 2] = ["a", "b"].map(|name| name.parse().unwrap());
             let mask =
                 || CpuSet::of_mask(&hosts[0].root.read(SETTING).unwrap()).unwrap().to_string();
             assert_eq!(mask(), "0-3");

@@ -2,9 +2,8 @@
 //!
 //! Real-time throttling stays, because it does not affect a cell's ordinary tasks.
 
-use crate::change::{SettingChange, SettingKind};
-use crate::settings;
 use crate::site::{Site, SiteError};
+use crate::{SettingChange, SettingKind, settings};
 use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, Root, irq};
 
@@ -22,54 +21,37 @@ pub fn keep(site: &mut Site<'_>) -> Result<Vec<String>, SiteError> {
         all.filter_map(|irq| site.keep_out(SettingKind::Cpus, &irq::affinity_file(&irq))).collect();
     // The kernel may refuse to move an interrupt that never arrives here.
     site.try_all(interrupts)?;
-    let settings = self::others(site);
+    let interval = settings::STAT_INTERVAL;
+    let settings = [
+        site.keep_out(SettingKind::CpuMask, settings::DEFAULT_AFFINITY),
+        site.keep_out(SettingKind::CpuMask, settings::WORKQUEUES),
+        site.keep_out(SettingKind::Cpus, settings::WATCHDOG),
+        SettingChange::of_file(site.root, SettingKind::Value, interval, STAT_INTERVAL_S).ok(),
+    ];
     // A refusal is like a kernel without the setting.
-    site.try_all(settings)?;
+    site.try_all(settings.into_iter().flatten().collect())?;
     Ok(left(site.root, &site.cell)?)
 }
 
 fn left(root: &Root, cell: &CpuSet) -> Result<Vec<String>, FileError> {
-    Ok(irq::of_devices(root)?
-        .into_iter()
-        .filter(|irq| irq::goes_to(root, irq).meets(cell))
-        .collect())
-}
-
-fn others(site: &Site<'_>) -> Vec<SettingChange> {
-    let masks = [
-        site.keep_out(SettingKind::CpuMask, settings::DEFAULT_AFFINITY),
-        site.keep_out(SettingKind::CpuMask, settings::WORKQUEUES),
-        site.keep_out(SettingKind::Cpus, settings::WATCHDOG),
-    ];
-    let interval = SettingChange::of_file(
-        site.root,
-        SettingKind::Value,
-        settings::STAT_INTERVAL,
-        STAT_INTERVAL_S,
-    )
-    .ok();
-    masks.into_iter().chain([interval]).flatten().collect()
+    let mut left = irq::of_devices(root)?;
+    left.retain(|irq| irq::goes_to(root, irq).meets(cell));
+    Ok(left)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::{CellJournal, CellJournalHeader, FORMAT};
+    use crate::tests::{journal, set};
 
     fn computer(interrupts: &[(&str, &str, &str)]) -> (tempfile::TempDir, Root) {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         for (irq, allowed, chosen) in interrupts {
-            std::fs::create_dir_all(root.path(&format!("/proc/irq/{irq}"))).unwrap();
-            std::fs::write(root.path(&irq::affinity_file(irq)), allowed).unwrap();
-            std::fs::write(root.path(&format!("/proc/irq/{irq}/effective_affinity_list")), chosen)
-                .unwrap();
+            let files = [("smp_affinity_list", *allowed), ("effective_affinity_list", *chosen)];
+            seatmap_needs::plant(&root.path(&format!("/proc/irq/{irq}")), &files);
         }
         (folder, root)
-    }
-
-    fn set(list: &str) -> CpuSet {
-        CpuSet::of_list(list).unwrap()
     }
 
     #[test]
@@ -84,16 +66,7 @@ mod tests {
     #[test]
     fn movable_interrupts_are_moved() {
         let (folder, root) = computer(&[("4", "0-3", "3"), ("5", "3", "3"), ("6", "0-1", "1")]);
-        let cell = "quiet".parse().unwrap();
-        let header = CellJournalHeader {
-            format: FORMAT.into(),
-            cell,
-            cpus: "3".into(),
-            serial: 1,
-            began_ticks: None,
-        };
-        let mut journal =
-            CellJournal::begin(&folder.path().join("quiet.journal"), "boot", header).unwrap();
+        let mut journal = journal(folder.path(), "quiet", "3", 1);
         let cell = set("3");
         let rest = set("0-2");
         let mut site = Site { root: &root, journal: &mut journal, cell, rest, spared: Vec::new() };

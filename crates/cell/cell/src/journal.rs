@@ -3,16 +3,13 @@
 //! It is a file of JSON lines, each flushed before its change, so any program can undo a dead
 //! writer's changes in reverse order. A truncated line's change was not made.
 
-use crate::change::{SettingChange, SettingKind};
-use crate::fault;
-use crate::name::Name;
+use crate::{Name, SettingChange, SettingKind, fault};
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 use seatmap_data::document::with_causes;
 use seatmap_data::invariant;
 use seatmap_os::CpuSet;
-use seatmap_os::trusted;
-use seatmap_os::trusted::Open;
+use seatmap_os::trusted::{self, Open};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::{self, Read, Write};
@@ -38,6 +35,12 @@ pub struct CellJournalHeader {
 }
 
 impl CellJournalHeader {
+    /// The first line of a cell's journal.
+    pub fn new(cell: &Name, cpus: impl ToString, serial: u64, began_ticks: Option<u64>) -> Self {
+        let [format, cpus] = [FORMAT.to_owned(), cpus.to_string()];
+        CellJournalHeader { format, cell: cell.clone(), cpus, serial, began_ticks }
+    }
+
     /// The cell's CPUs.
     pub fn set(&self) -> CpuSet {
         CpuSet::of_list(&self.cpus).unwrap_or_default()
@@ -90,7 +93,8 @@ struct Stamped {
 /// The journal of one cell.
 #[derive(Clone, Debug)]
 pub struct CellJournal {
-    path: PathBuf,
+    /// Its path.
+    pub path: PathBuf,
     boot_id: String,
     /// Its cell.
     pub header: CellJournalHeader,
@@ -109,23 +113,25 @@ impl CellJournal {
     /// The file cannot be written, or exists.
     pub fn begin(path: &Path, boot_id: &str, header: CellJournalHeader) -> io::Result<Self> {
         trusted::open(path, Open::New)?;
-        let path = path.to_owned();
-        let boot_id = boot_id.to_owned();
         let begin = JournalEntry::Begin(header.clone());
-        let mut journal = CellJournal {
-            path,
-            boot_id,
-            header,
-            changes: Vec::new(),
-            stage: CellStage::Building,
-            lost: 0,
-        };
+        let mut journal = CellJournal::empty(path, boot_id, header);
         if let Err(error) = journal.append(&[begin]) {
             // Without its first line, a journal is useless.
             let _ = std::fs::remove_file(&journal.path);
             return Err(error);
         }
         Ok(journal)
+    }
+
+    fn empty(path: &Path, boot_id: &str, header: CellJournalHeader) -> Self {
+        CellJournal {
+            path: path.to_owned(),
+            boot_id: boot_id.to_owned(),
+            header,
+            changes: Vec::new(),
+            stage: CellStage::Building,
+            lost: 0,
+        }
     }
 
     /// Reads a journal of this boot; `None` if it has no changes in effect. If its first line is
@@ -144,18 +150,9 @@ impl CellJournal {
         let lines: Vec<Stamped> =
             lines.into_iter().flatten().filter(|line| line.boot_id == boot_id).collect();
         let Some(header) = header(path, &lines) else { return Ok(None) };
-        let path = path.to_owned();
-        let changes = Vec::new();
-        let boot_id = boot_id.to_owned();
-        let mut journal =
-            CellJournal { path, boot_id, header, changes, stage: CellStage::Building, lost };
+        let mut journal = CellJournal { lost, ..CellJournal::empty(path, boot_id, header) };
         lines.into_iter().for_each(|stamped| journal.take(stamped.line));
         Ok(Some(journal))
-    }
-
-    /// The path of the journal.
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     fn take(&mut self, line: JournalEntry) {
@@ -211,7 +208,7 @@ impl CellJournal {
     pub fn append(&mut self, lines: &[JournalEntry]) -> io::Result<()> {
         lines.iter().for_each(|line| self.check(line));
         let mut text = String::new();
-        if !self.ends_whole()? {
+        if bytes(&self.path)?.last().is_some_and(|last| *last != b'\n') {
             // A dead writer's truncated line would spoil it.
             text.push('\n');
         }
@@ -219,10 +216,24 @@ impl CellJournal {
             let stamped = Stamped { boot_id: self.boot_id.clone(), line: line.clone() };
             text += &(serde_json::to_string(&stamped)? + "\n");
         }
-        self.write(text.as_bytes())?;
+        let mut file = trusted::open(&self.path, Open::Append)?;
+        let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_data());
+        written.map_err(at(&self.path))?;
         fault::point();
         lines.iter().cloned().for_each(|line| self.take(line));
         Ok(())
+    }
+
+    /// Records changes, which may then be made.
+    ///
+    /// # Errors
+    /// As [`CellJournal::append`].
+    pub fn note(&mut self, changes: &[SettingChange]) -> io::Result<()> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let lines: Vec<JournalEntry> = changes.iter().cloned().map(JournalEntry::Change).collect();
+        self.append(&lines)
     }
 
     /// Appends lines, and applies them even on a full disk: undoing must not need space.
@@ -230,11 +241,6 @@ impl CellJournal {
         if self.append(&lines).is_err() {
             lines.into_iter().for_each(|line| self.take(line));
         }
-    }
-
-    fn write(&self, bytes: &[u8]) -> io::Result<()> {
-        let mut file = trusted::open(&self.path, Open::Append)?;
-        file.write_all(bytes).and_then(|()| file.sync_data()).map_err(at(&self.path))
     }
 
     /// Reserves disk space for the lines that older cells add when they end, even on a full disk.
@@ -254,11 +260,6 @@ impl CellJournal {
             // Some file systems cannot reserve space.
             _ => Ok(()),
         }
-    }
-
-    fn ends_whole(&self) -> io::Result<bool> {
-        let bytes = bytes(&self.path)?;
-        Ok(bytes.last().is_none_or(|last| *last == b'\n'))
     }
 
     /// The last change of a path.
@@ -287,21 +288,11 @@ fn bytes(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 fn header(path: &Path, lines: &[Stamped]) -> Option<CellJournalHeader> {
-    match &lines.first()?.line {
-        JournalEntry::Begin(header) => {
-            Some(header.clone()).filter(|header| header.format == FORMAT)
-        }
-        _ => {
-            let cell = path.file_stem()?.to_str()?.parse().ok()?;
-            Some(CellJournalHeader {
-                format: FORMAT.to_owned(),
-                cell,
-                cpus: String::new(),
-                serial: 0,
-                began_ticks: None,
-            })
-        }
+    if let JournalEntry::Begin(header) = &lines.first()?.line {
+        return Some(header.clone()).filter(|header| header.format == FORMAT);
     }
+    let cell: Name = path.file_stem()?.to_str()?.parse().ok()?;
+    Some(CellJournalHeader::new(&cell, "", 0, None))
 }
 
 pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> io::Error {

@@ -6,7 +6,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`change`], [`settings`], `permitted` | changes, and allowed values of settings |
+//! | [`change`], [`settings`], [`permitted`] | changes, and allowed values of settings |
 //! | [`settings_lock`] | lets one program at a time make changes |
 //! | [`journal`], [`undo`] | records changes; undoes them |
 //! | [`fault`] | deliberate crashes, for tests |
@@ -49,7 +49,7 @@ pub mod memory;
 pub mod name;
 mod orphan;
 pub mod partition;
-mod permitted;
+pub mod permitted;
 pub mod posted;
 pub mod record;
 pub mod renew;
@@ -64,17 +64,25 @@ pub mod undo;
 pub mod verify;
 
 pub use backend::CellBackend;
+pub use change::{SettingChange, SettingKind};
 pub use choose::CpuChoice;
+pub use claim::CellClaim;
 pub use create::{CellRequest, NoiseJudge, create};
 pub use destroy::{Restored, destroy, restore};
 pub use document::{CellList, CellVerdict};
 pub use error::CellError;
 pub use guardian::GuardedHost;
 pub use host::CellHost;
+pub use journal::{CellJournal, CellJournalHeader, JournalEntry};
 pub use name::{Name, NameError};
 pub use record::{CellRecord, CellState};
 pub use renew::renew;
+pub use run_folder::RunFolder;
 pub use seatmap_os::guardian::GuardianCommand;
 pub use standing::standing;
 pub use stay::Stay;
+pub use undo::Left;
 pub use verify::{examine, examine_all, verify};
+
+#[cfg(test)]
+mod tests;

@@ -7,8 +7,7 @@
 //!
 //! This process's mask shows CPUs that were offline only between two checks.
 
-use crate::change::{SettingChange, SettingKind};
-use crate::thread_mask;
+use crate::{SettingChange, SettingKind, thread_mask};
 use seatmap_os::owed::ThreadMask;
 use seatmap_os::root::Root;
 use seatmap_os::{CpuSet, Tid, affinity, task};
@@ -103,10 +102,7 @@ fn is_same(thread: &ThreadMask) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn set(list: &str) -> CpuSet {
-        CpuSet::of_list(list).unwrap()
-    }
+    use crate::tests::set;
 
     #[test]
     fn cpus_dropped_by_the_kernel_are_lost() {
@@ -131,13 +127,7 @@ mod tests {
         let far = set("4000");
         let open = own.cpus.with(&far);
         let owed = ThreadMask { cpus: open.clone(), ..own.clone() };
-        let change = SettingChange {
-            what: SettingKind::Affinity,
-            path: format!("/proc/{}", own.tid),
-            old: open.to_string(),
-            new: own.cpus.to_string(),
-            started_ticks: Some(own.started_ticks),
-        };
+        let change = SettingChange::of_mask(own.tid, own.started_ticks, &open, &own.cpus);
         let mut snapshot = MaskSnapshot { threads: vec![gone], own: open.clone(), away: far };
         assert_eq!(snapshot.lost(&open, &[]), []);
         snapshot.threads = vec![owed.clone()];

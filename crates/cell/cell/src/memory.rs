@@ -4,18 +4,16 @@
 //! The guardian's anonymous file (memfd_create(2)) keeps it warm between programs. Two environment
 //! variables describe it to programs.
 
-use crate::change::{SettingChange, SettingKind};
-use crate::settings;
 use crate::site::{Site, SiteError};
-use seatmap_os::CpuSet;
-use seatmap_os::layout;
+use crate::{SettingChange, SettingKind, settings};
+use rustix::fs::{MemfdFlags, memfd_create};
 use seatmap_os::mempolicy::MemoryPolicy;
 use seatmap_os::root::Root;
+use seatmap_os::{CpuSet, layout};
 use serde::{Deserialize, Serialize};
-use std::ffi::CStr;
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::ptr::{self, NonNull};
 
@@ -26,14 +24,14 @@ pub const VARIABLE: &str = "SEATMAP_CELL_MEMORY";
 pub const BYTES_VARIABLE: &str = "SEATMAP_CELL_MEMORY_BYTES";
 
 /// Also known to users and [`is_memory`].
-const NAME: &CStr = c"seatmap-cell";
+const NAME: &str = "seatmap-cell";
 
 /// A size on x86-64, and on Arm with 4, 16 or 64 KiB pages.
 const HUGE_BYTES: u64 = 2 << 20;
 
 /// The kernel's default size may use another pool: 512 MiB on Arm with 64 KiB pages, or that of
 /// `default_hugepagesz`.
-const HUGE_FILE: libc::c_uint = libc::MFD_HUGETLB | libc::MFD_HUGE_2MB;
+const HUGE_FILE: MemfdFlags = MemfdFlags::HUGETLB.union(MemfdFlags::HUGE_2MB);
 
 /// 1/`EVERYBODYS` of free memory stays free, or the kernel would kill programs.
 const EVERYBODYS: u64 = 16;
@@ -126,18 +124,12 @@ fn add_to(
     each: u64,
     made: &mut Vec<SettingChange>,
 ) -> Result<bool, SiteError> {
-    let number = site.root.read(path).ok().and_then(|text| text.parse::<u64>().ok());
+    let number = settings::number(site.root, path);
     let (Some(number), Some(set)) = (number, settings::pages(site.root, path)) else {
         return Ok(false);
     };
     // Pages beyond the configured number are in use; they count as new.
-    let change = SettingChange::of_file(
-        site.root,
-        SettingKind::Count,
-        path,
-        &number.saturating_add(each).to_string(),
-    )?;
-    let change = SettingChange { old: set.to_string(), ..change };
+    let change = SettingChange::new(SettingKind::Count, path, set, number.saturating_add(each));
     let refused = site.try_all(vec![change.clone()])?;
     // The kernel reports success even if it adds fewer.
     let are_there =
@@ -153,14 +145,8 @@ impl Kept {
             // Scrubbing touches pages first, so they come from the policy's nodes.
             place(&nodes, memory.is_huge)?;
         }
-        let flags = if memory.is_huge { HUGE_FILE } else { 0 } | libc::MFD_CLOEXEC;
-        // SAFETY: the name ends with a zero byte.
-        let fd = unsafe { libc::memfd_create(NAME.as_ptr(), flags) };
-        if fd < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: the descriptor is new and has no other owner.
-        let file = unsafe { File::from_raw_fd(fd) };
+        let flags = if memory.is_huge { HUGE_FILE } else { MemfdFlags::empty() };
+        let file = File::from(memfd_create(NAME, flags | MemfdFlags::CLOEXEC)?);
         file.set_len(memory.size_bytes)?;
         let mapping = Mapping::new(&file, memory.size_bytes)?;
         mapping.scrub();
@@ -192,7 +178,7 @@ pub fn scrub(memory: &CellMemory) -> io::Result<()> {
 /// reused.
 fn is_memory(link: impl AsRef<Path>) -> io::Result<bool> {
     let name = fs::read_link(link)?;
-    Ok(name.to_string_lossy().starts_with(&format!("/memfd:{}", NAME.to_string_lossy())))
+    Ok(name.to_string_lossy().starts_with(&format!("/memfd:{NAME}")))
 }
 
 /// Ordinary pages come from other nodes if these are full, or from any if the kernel cannot prefer
@@ -252,21 +238,28 @@ impl Drop for Mapping {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::{self, CellJournal, CellJournalHeader};
+    use crate::tests::journal;
     use std::io::{Read, Seek, Write};
+
+    fn memory() -> CellMemory {
+        CellMemory { size_bytes: HUGE_BYTES, is_huge: false, nodes: "0".into(), path: None }
+    }
+
+    fn assert_filled(file: &mut File, with: u8) {
+        let mut found = Vec::new();
+        file.rewind().and_then(|()| file.read_to_end(&mut found)).unwrap();
+        assert!(found.len() as u64 == HUGE_BYTES && found.iter().all(|byte| *byte == with));
+    }
 
     #[test]
     fn scrub_erases_program_data() {
-        let mut memory =
-            CellMemory { size_bytes: HUGE_BYTES, is_huge: false, nodes: "0".into(), path: None };
+        let mut memory = memory();
         let kept = Kept::take(&memory).unwrap();
         memory.path = Some(kept.path());
         let mut file = OpenOptions::new().read(true).write(true).open(kept.path()).unwrap();
         file.write_all(b"secret").unwrap();
         scrub(&memory).unwrap();
-        let mut found = Vec::new();
-        file.rewind().and_then(|()| file.read_to_end(&mut found)).unwrap();
-        assert!(found.len() as u64 == HUGE_BYTES && found.iter().all(|byte| *byte == 0));
+        assert_filled(&mut file, 0);
         drop((kept, file));
         let folder = File::open("/proc/self").unwrap();
         let number = Some(format!("/proc/self/fd/{}", folder.as_raw_fd()));
@@ -283,9 +276,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         assert!(check(&root, u64::MAX).is_ok(), "nothing is known of it");
-        std::fs::create_dir(folder.path().join("proc")).unwrap();
         let meminfo = "MemTotal:  99999999 kB\nMemAvailable:   16384 kB\n";
-        std::fs::write(folder.path().join("proc/meminfo"), meminfo).unwrap();
+        seatmap_needs::plant(folder.path(), &[("proc/meminfo", meminfo)]);
         assert!(check(&root, 15 << 20).is_ok());
         let told = |wanted| check(&root, wanted).unwrap_err().to_string();
         assert_eq!(
@@ -297,33 +289,19 @@ mod tests {
 
     #[test]
     fn failing_node_leaves_the_others_unchanged() {
-        let folder = tempfile::tempdir().unwrap();
-        let pool = |node| {
-            folder
-                .path()
-                .join(format!("sys/devices/system/node/node{node}/hugepages/hugepages-2048kB"))
-        };
-        std::fs::create_dir_all(pool(0)).unwrap();
-        std::fs::write(pool(0).join("nr_hugepages"), "3").unwrap();
-        let header = CellJournalHeader {
-            format: journal::FORMAT.into(),
-            cell: "c".parse().unwrap(),
-            cpus: "1".into(),
-            serial: 1,
-            began_ticks: None,
-        };
-        let mut journal =
-            CellJournal::begin(&folder.path().join("journal"), "boot", header).unwrap();
+        let pool = "/sys/devices/system/node/node0/hugepages/hugepages-2048kB";
+        let path = &format!("{pool}/nr_hugepages");
+        let folder = seatmap_needs::tree(&[(path, "3")]);
+        let mut journal = journal(folder.path(), "c", "1", 1);
         let root = Root::new(folder.path());
         let cell = CpuSet::default();
         let rest = CpuSet::default();
         let mut site = Site { root: &root, journal: &mut journal, cell, rest, spared: Vec::new() };
         assert!(!add_pages(&mut site, &[0, 1].into_iter().collect(), 2).unwrap());
-        assert_eq!(std::fs::read_to_string(pool(0).join("nr_hugepages")).unwrap().trim(), "3");
+        assert_eq!(root.read(path).unwrap(), "3");
         // The kernel added two of the three pages for a running program.
-        std::fs::write(pool(0).join("surplus_hugepages"), "2").unwrap();
+        seatmap_needs::plant(&root.path(pool), &[("surplus_hugepages", "2")]);
         let mut made = Vec::new();
-        let path = "/sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages";
         assert!(add_to(&mut site, path, 2, &mut made).unwrap());
         assert_eq!((made[0].old.as_str(), made[0].new.as_str()), ("1", "5"));
     }
@@ -333,10 +311,7 @@ mod tests {
         let mut other = tempfile::tempfile().unwrap();
         other.write_all(&vec![7; HUGE_BYTES as usize]).unwrap();
         let path = Some(format!("/proc/self/fd/{}", other.as_raw_fd()));
-        scrub(&CellMemory { size_bytes: HUGE_BYTES, is_huge: false, nodes: "0".into(), path })
-            .unwrap();
-        let mut found = Vec::new();
-        other.rewind().and_then(|()| other.read_to_end(&mut found)).unwrap();
-        assert!(found.len() as u64 == HUGE_BYTES && found.iter().all(|byte| *byte == 7));
+        scrub(&CellMemory { path, ..memory() }).unwrap();
+        assert_filled(&mut other, 7);
     }
 }

@@ -1,16 +1,13 @@
 //! Undoes a cell of which only the control group remains. Settings that such a cell leaves get the
 //! kernel's defaults, or are reported if their old values are unknown.
 
-use crate::hygiene;
-use crate::settings;
-use crate::undo::Left;
+use crate::{Left, hygiene, settings};
 use seatmap_os::layout::CpusetMounts;
 use seatmap_os::root::Root;
 use seatmap_os::{CpuSet, irq};
 
 pub fn cpus_of(root: &Root, group: &str) -> CpuSet {
-    let text = root.read(&format!("{group}/cpuset.cpus")).unwrap_or_default();
-    CpuSet::of_list(&text).unwrap_or_default()
+    root.cpus(&format!("{group}/cpuset.cpus")).unwrap_or_default()
 }
 
 /// For when every cell has ended. Returns settings that could not be restored.
@@ -24,70 +21,55 @@ pub fn put_back(root: &Root, layout: &CpusetMounts, cell: &CpuSet, online: &CpuS
         }
     }
     for path in [settings::DEFAULT_AFFINITY, settings::WORKQUEUES] {
-        if settings::value(root, path).ok().and_then(|text| CpuSet::of_mask(&text)).as_ref()
-            == Some(&narrow)
-        {
+        let mask = settings::value(root, path).ok().and_then(|text| CpuSet::of_mask(&text));
+        if mask.as_ref() == Some(&narrow) {
             left.extend(write(root, path, &online.to_mask()));
         }
     }
-    if list(root, settings::WATCHDOG).as_ref() == Some(&narrow) {
+    if root.cpus(settings::WATCHDOG).as_ref() == Some(&narrow) {
         left.extend(write(root, settings::WATCHDOG, &online.to_string()));
     }
     left.extend(interrupts(root, &narrow, online));
-    left.extend(interval(root));
+    let path = settings::STAT_INTERVAL;
+    if root.read(path).is_ok_and(|found| found == hygiene::STAT_INTERVAL_S) {
+        let found = hygiene::STAT_INTERVAL_S;
+        let why = format!("its old value is unknown; it is {found} now (kernel default: 1)");
+        left.push(Left::new(path, why));
+    }
     left
 }
 
 /// Returns a refused setting, as in containers.
 fn write(root: &Root, path: &str, value: &str) -> Option<Left> {
     let error = root.write(path, value).err()?;
-    Some(Left::new(path.to_owned(), format!("{}; it should be {value}", error.source)))
-}
-
-fn list(root: &Root, path: &str) -> Option<CpuSet> {
-    CpuSet::of_list(&root.read(path).ok()?)
+    Some(Left::new(path, format!("{}; it should be {value}", error.source)))
 }
 
 fn interrupts(root: &Root, narrow: &CpuSet, online: &CpuSet) -> Vec<Left> {
-    match irq::all(root) {
-        Ok(all) => all
-            .into_iter()
-            .map(|irq| irq::affinity_file(&irq))
-            .filter(|path| list(root, path).as_ref() == Some(narrow))
-            .map(|path| left_narrow(path, narrow, online))
-            .collect(),
-        Err(error) => vec![Left::unlisted(&error)],
-    }
-}
-
-fn left_narrow(path: String, narrow: &CpuSet, online: &CpuSet) -> Left {
-    let why = format!(
-        "its old value is unknown; it is {narrow} now, and 'echo {online} > {path}' allows all CPUs"
-    );
-    Left::new(path, why)
-}
-
-fn interval(root: &Root) -> Option<Left> {
-    let path = settings::STAT_INTERVAL;
-    let found = root.read(path).ok().filter(|found| found == hygiene::STAT_INTERVAL_S)?;
-    let why = format!("its old value is unknown; it is {found} now (kernel default: 1)");
-    Some(Left::new(path.to_owned(), why))
+    let all = match irq::all(root) {
+        Ok(all) => all,
+        Err(error) => return vec![Left::unlisted(&error)],
+    };
+    let paths = all.iter().map(|irq| irq::affinity_file(irq));
+    let left = paths.filter(|path| root.cpus(path).as_ref() == Some(narrow)).map(|path| {
+        let why = format!(
+            "its old value is unknown; it is {narrow} now, and 'echo {online} > {path}' allows \
+             all CPUs"
+        );
+        Left::new(path, why)
+    });
+    left.collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn set(text: &str) -> CpuSet {
-        CpuSet::of_list(text).unwrap()
-    }
+    use crate::tests::set;
 
     #[test]
     fn restorable_settings_are_restored_and_the_rest_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
         let balance = "/cg/cpuset.sched_load_balance";
-        let files = [
+        let folder = seatmap_needs::tree(&[
             (balance, "0"),
             (settings::DEFAULT_AFFINITY, "5"),
             (settings::WORKQUEUES, "7"),
@@ -95,34 +77,21 @@ mod tests {
             ("/proc/irq/4/smp_affinity_list", "0,2"),
             ("/proc/irq/5/smp_affinity_list", "1"),
             (settings::STAT_INTERVAL, "120"),
-        ];
-        for (path, text) in files {
-            std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
-            std::fs::write(root.path(path), text).unwrap();
-        }
+        ]);
+        let root = Root::new(folder.path());
         let layout = CpusetMounts { v1: Some("/cg".into()), v2: None };
         let left = put_back(&root, &layout, &set("1"), &set("0-2"));
         let now = |path| root.read(path).unwrap();
-        assert_eq!(
-            (now(balance).as_str(), now(settings::DEFAULT_AFFINITY).as_str()),
-            ("1", "00000007")
-        );
-        assert_eq!(
-            (now(settings::WORKQUEUES).as_str(), now(settings::WATCHDOG)),
-            ("7", set("0-2").to_string())
-        );
+        let all = [balance, settings::DEFAULT_AFFINITY, settings::WORKQUEUES, settings::WATCHDOG];
+        assert_eq!(all.map(now), ["1", "00000007", "7", "0-2"]);
         let named: Vec<&str> = left.iter().map(|left| left.path.as_str()).collect();
         assert_eq!(named, ["/proc/irq/4/smp_affinity_list", settings::STAT_INTERVAL]);
-        let (_, rest) = left[0].why.split_once('\'').unwrap();
-        let command = rest
-            .split_once('\'')
-            .unwrap()
-            .0
-            .replace("/proc/", &format!("{}/proc/", folder.path().display()));
+        let command = left[0].why.split('\'').nth(1).unwrap();
+        let command = command.replace("/proc/", &format!("{}/proc/", folder.path().display()));
         assert!(
             std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success()
         );
-        assert_eq!(now("/proc/irq/4/smp_affinity_list"), set("0-2").to_string());
+        assert_eq!(now("/proc/irq/4/smp_affinity_list"), "0-2");
     }
 
     #[test]

@@ -3,12 +3,12 @@
 //! Root obeys a journal's files and values, whoever wrote it. Paths are compared piece by piece:
 //! they contain no `..`, and users cannot create links in the kernel's file systems.
 
-use crate::change::{SettingChange, SettingKind};
-use crate::name::Name;
 use crate::settings::{DEFAULT_AFFINITY, PREFIX, REST, STAT_INTERVAL, WATCHDOG, WORKQUEUES};
+use crate::{Name, SettingChange, SettingKind};
 use seatmap_os::CpuSet;
 use seatmap_os::layout::CpusetMounts;
 
+/// Whether creating this cell can make this change.
 pub fn may_be(change: &SettingChange, cell: &Name, layout: &CpusetMounts) -> bool {
     is_place(change, cell, layout)
         && [&change.old, &change.new].into_iter().all(|value| is_value(change.what, value))
@@ -45,7 +45,8 @@ fn is_below(path: &str, base: &Option<String>, name: &str) -> bool {
         .is_some_and(|rest| rest.strip_prefix('/') == Some(name))
 }
 
-fn has_number(path: &str, before: &str, after: &str) -> bool {
+/// Whether a path has only digits between these texts.
+pub fn has_number(path: &str, before: &str, after: &str) -> bool {
     let number = path.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
     number.is_some_and(|number| {
         !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
@@ -73,13 +74,8 @@ mod tests {
     }
 
     fn is_obeyed(what: SettingKind, path: &str, old: &str) -> bool {
-        let change = SettingChange {
-            what,
-            path: path.into(),
-            old: old.into(),
-            new: old.into(),
-            started_ticks: Some(7),
-        };
+        let change = SettingChange::new(what, path, old, old);
+        let change = SettingChange { started_ticks: Some(7), ..change };
         may_be(&change, &"quiet".parse().unwrap(), &layout())
     }
 
@@ -142,11 +138,7 @@ mod tests {
 
     #[test]
     fn change_without_a_thread_start_is_refused() {
-        let change = SettingChange {
-            what: SettingKind::Affinity,
-            path: "/proc/7".into(),
-            ..SettingChange::folder("")
-        };
+        let change = SettingChange::new(SettingKind::Affinity, "/proc/7", "", "made");
         assert!(!may_be(&change, &"quiet".parse().unwrap(), &layout()));
     }
 }

@@ -1,10 +1,6 @@
 //! The creator's view of a guardian of a cell or a plan of services.
 
-use crate::error::CellError;
-use crate::fault;
-use crate::name::Name;
-use crate::run_folder::RunFolder;
-use crate::undo::Left;
+use crate::{CellError, Left, Name, RunFolder, fault};
 use seatmap_os::guardian::{Guardian, GuardianCommand};
 use std::time::{Duration, Instant};
 

@@ -1,10 +1,8 @@
 //! A cell's record, which is stored and shown.
 
-use crate::backend::CellBackend;
 use crate::memory::CellMemory;
-use crate::name::Name;
-use seatmap_os::CpuSet;
-use seatmap_os::boot;
+use crate::{CellBackend, Name};
+use seatmap_os::{CpuSet, boot};
 use serde::{Deserialize, Serialize};
 
 /// The format's name, in the `format` key.

@@ -1,8 +1,7 @@
 //! The folder of journals, records and locks, kept until reboot.
 
-use crate::journal::{CellJournal, at};
-use crate::name::Name;
-use crate::record::CellRecord;
+use crate::journal::at;
+use crate::{CellJournal, CellRecord, Name};
 use seatmap_os::Tid;
 use seatmap_os::trusted::{Open, TrustedFolder};
 use std::fs::{File, TryLockError};
@@ -305,20 +304,14 @@ fn guardian_file(name: &Name) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::{CellJournalHeader, FORMAT};
+    use crate::CellJournalHeader;
 
     #[test]
     fn journals_sort_by_age_and_other_boots_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         let run = RunFolder::new(&folder.path().join("run")).unwrap();
         for (cell, boot, serial) in [("a", "now", 2), ("b", "now", 1), ("c", "then", 0)] {
-            let header = CellJournalHeader {
-                format: FORMAT.into(),
-                cell: cell.parse().unwrap(),
-                cpus: "1".into(),
-                serial,
-                began_ticks: None,
-            };
+            let header = CellJournalHeader::new(&cell.parse().unwrap(), "1", serial, None);
             CellJournal::begin(&run.journal(&header.cell), boot, header).unwrap();
         }
         let old = run.journal(&"c".parse().unwrap());

@@ -32,7 +32,7 @@ pub(crate) fn pages(root: &Root, path: &str) -> Option<u64> {
     Some(number(root, path)?.saturating_sub(surplus.unwrap_or(0)))
 }
 
-fn number(root: &Root, path: &str) -> Option<u64> {
+pub(crate) fn number(root: &Root, path: &str) -> Option<u64> {
     root.read(path).ok()?.parse::<u64>().ok()
 }
 

@@ -1,13 +1,9 @@
 //! The host during changes for one cell.
 
-use crate::change::{SettingChange, SettingKind};
-use crate::fault;
-use crate::journal::{CellJournal, JournalEntry};
-use crate::settings;
+use crate::{CellJournal, JournalEntry, SettingChange, SettingKind, fault, settings};
 use seatmap_data::invariant;
-use seatmap_os::CpuSet;
-use seatmap_os::Tid;
 use seatmap_os::root::{FileError, Root};
+use seatmap_os::{CpuSet, Tid};
 use std::io;
 
 /// The host during changes for one cell.
@@ -42,11 +38,7 @@ impl Site<'_> {
     /// # Errors
     /// [`SiteError::Journal`]: none may be made.
     pub fn note(&mut self, changes: &[SettingChange]) -> Result<(), SiteError> {
-        let lines: Vec<JournalEntry> = changes.iter().cloned().map(JournalEntry::Change).collect();
-        if lines.is_empty() {
-            return Ok(());
-        }
-        self.journal.append(&lines).map_err(SiteError::Journal)?;
+        self.journal.note(changes).map_err(SiteError::Journal)?;
         // An unrecorded change would outlive the cell.
         invariant!(
             self.journal.changes.ends_with(changes),
@@ -96,11 +88,9 @@ impl Site<'_> {
     /// # Errors
     /// [`SiteError::Journal`].
     pub fn forget_count(&mut self, change: &SettingChange) -> Result<(), SiteError> {
-        let path = change.path.clone();
-        let old = change.old.clone();
-        self.journal
-            .append(&[JournalEntry::Rebase { path, new: old.clone(), old }])
-            .map_err(SiteError::Journal)
+        let SettingChange { path, old, .. } = change.clone();
+        let line = JournalEntry::Rebase { path, new: old.clone(), old };
+        self.journal.append(&[line]).map_err(SiteError::Journal)
     }
 
     /// Writes a file of the cell's own group, without the journal because the group will be
@@ -118,19 +108,8 @@ impl Site<'_> {
     /// impossible.
     pub fn keep_out(&self, what: SettingKind, path: &str) -> Option<SettingChange> {
         let old = settings::value(self.root, path).ok()?;
-        let found = if what == SettingKind::CpuMask {
-            CpuSet::of_mask(&old)
-        } else {
-            CpuSet::of_list(&old)
-        }?;
-        let new = found.outside(&self.cell, &self.rest);
-        let new = if what == SettingKind::CpuMask { new.to_mask() } else { new.to_string() };
-        found.meets(&self.cell).then(|| SettingChange {
-            what,
-            path: path.to_owned(),
-            old,
-            new,
-            started_ticks: None,
-        })
+        what.set(&old).filter(|found| found.meets(&self.cell))?;
+        let new = what.narrowed(&old, &self.cell, &self.rest)?;
+        Some(SettingChange::new(what, path, old, new))
     }
 }

@@ -1,12 +1,8 @@
 //! The existing cells of this computer, read-only.
 
-use crate::GuardianCommand;
-use crate::claim::CellClaim;
-use crate::host::CellHost;
-use crate::run_folder::RunFolder;
-use seatmap_os::CpuSet;
-use seatmap_os::boot;
+use crate::{CellClaim, CellHost, GuardianCommand, RunFolder};
 use seatmap_os::root::Root;
+use seatmap_os::{CpuSet, boot};
 use std::collections::BTreeMap;
 
 /// The CPUs of each existing cell by name: root's cells of all run folders and this user's own, as
@@ -14,7 +10,7 @@ use std::collections::BTreeMap;
 pub fn standing(root: &Root) -> BTreeMap<String, CpuSet> {
     let claims = CellClaim::all(root).into_iter().filter(|claim| !claim.has_lost_its_journal());
     let mut cells: BTreeMap<String, CpuSet> =
-        claims.map(|claim| (claim.header.cell.to_string(), claim.cpus())).collect();
+        claims.map(|claim| (claim.header.cell.to_string(), claim.header.set())).collect();
     if let Some(run) = RunFolder::existing().filter(|_| root.is_this_computer()) {
         let keeper = GuardianCommand(Vec::new());
         let host = CellHost { root: root.clone(), run, boot_id: boot::id(root), keeper };

@@ -4,12 +4,8 @@
 //! lease. After a kill, the guardian undoes the cell when the lease expires.
 
 use crate::destroy::destroy_beside;
-use crate::error::CellError;
-use crate::host::CellHost;
-use crate::name::Name;
-use crate::record::CellRecord;
 use crate::renew::renew;
-use crate::undo::Left;
+use crate::{CellError, CellHost, CellRecord, Left, Name};
 use seatmap_os::forgotten::{self, ForgottenCpus};
 use seatmap_os::owed::ThreadMask;
 use seatmap_os::root::FileError;
@@ -32,7 +28,9 @@ struct Inside {
     host: Arc<CellHost>,
     name: Name,
     home: Home,
-    renewal: Renewal,
+    /// The lease is renewed until this closes.
+    renewing: Sender<()>,
+    renewal: JoinHandle<()>,
 }
 
 /// This process's former group and masks.
@@ -40,13 +38,6 @@ struct Inside {
 struct Home {
     group: Option<String>,
     masks: Vec<(Tid, CpuSet)>,
-}
-
-/// The thread that renews the lease until its channel closes.
-#[derive(Debug)]
-struct Renewal {
-    end: Sender<()>,
-    thread: JoinHandle<()>,
 }
 
 impl Stay {
@@ -68,8 +59,9 @@ impl Stay {
         }
         let host = Arc::new(host);
         let name = record.name.clone();
-        let renewal = Renewal::begin(Arc::clone(&host), name.clone()).map_err(CellError::Enter)?;
-        Ok(Stay(Some(Inside { host, name, home, renewal })))
+        let (renewing, renewal) =
+            renewal(Arc::clone(&host), name.clone()).map_err(CellError::Enter)?;
+        Ok(Stay(Some(Inside { host, name, home, renewing, renewal })))
     }
 
     /// Moves this process out and undoes the cell. Returns the settings that could not be restored.
@@ -90,7 +82,8 @@ impl Drop for Stay {
 
 impl Inside {
     fn end(self) -> Result<Vec<Left>, CellError> {
-        self.renewal.end();
+        drop(self.renewing);
+        let _ = self.renewal.join();
         let cpus = self.host.cell(&self.name).map(|record| record.set()).unwrap_or_default();
         let left = self.home.give_back(&self.host.root, &cpus);
         destroy_beside(&self.host, &self.name, left)
@@ -124,9 +117,8 @@ impl Home {
             if own.is_some() || now.meets(cell) {
                 let _ = before.give(thread.tid);
                 let lost = forgotten::lost(thread.tid, before);
-                let started_ticks = thread.started_ticks;
-                let cpus = before.clone();
-                given.push((ThreadMask { tid: thread.tid, started_ticks, cpus }, lost));
+                let task::ThreadStat { tid, started_ticks, .. } = *thread;
+                given.push((ThreadMask { tid, started_ticks, cpus: before.clone() }, lost));
             }
         }
         ForgottenCpus::gather(given).into_iter().map(Left::masks).collect()
@@ -164,22 +156,14 @@ fn join(root: &Root, group: &str, threads: &[task::ThreadStat]) -> Result<(), Fi
     Ok(())
 }
 
-impl Renewal {
-    /// The thread runs on the cell's CPUs for a millisecond per renewal.
-    fn begin(host: Arc<CellHost>, name: Name) -> io::Result<Self> {
-        let (end, ended) = mpsc::channel();
-        let renewing = move || {
-            while ended.recv_timeout(RENEW_EVERY) == Err(RecvTimeoutError::Timeout) {
-                // Retried before the lease expires.
-                let _ = renew(&host, &name, Stay::LEASE_S);
-            }
-        };
-        let thread = std::thread::Builder::new().name("seatmap-lease".into()).spawn(renewing)?;
-        Ok(Renewal { end, thread })
-    }
-
-    fn end(self) {
-        drop(self.end);
-        let _ = self.thread.join();
-    }
+/// The thread runs on the cell's CPUs for a millisecond per renewal.
+fn renewal(host: Arc<CellHost>, name: Name) -> io::Result<(Sender<()>, JoinHandle<()>)> {
+    let (renewing, ended) = mpsc::channel();
+    let renew = move || {
+        while ended.recv_timeout(RENEW_EVERY) == Err(RecvTimeoutError::Timeout) {
+            // Retried before the lease expires.
+            let _ = renew(&host, &name, Stay::LEASE_S);
+        }
+    };
+    Ok((renewing, std::thread::Builder::new().name("seatmap-lease".into()).spawn(renew)?))
 }

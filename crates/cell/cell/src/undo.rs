@@ -12,23 +12,17 @@ mod left;
 pub use forgotten::find as forgotten_masks;
 pub use left::Left;
 
-use crate::change::{SettingChange, SettingKind};
-use crate::claim::CellClaim;
-use crate::fault;
-use crate::journal::{CellJournal, CellStage, JournalEntry};
+use crate::journal::CellStage;
 use crate::mask_snapshot::MaskSnapshot;
-use crate::permitted;
-use crate::settings;
-use crate::thread_mask;
+use crate::{
+    CellClaim, CellJournal, JournalEntry, SettingChange, SettingKind, fault, permitted, settings,
+    thread_mask,
+};
 use seatmap_data::invariant;
 use seatmap_data::statistics::words::agreeing;
-use seatmap_os::Tid;
-use seatmap_os::group;
-use seatmap_os::isolated;
 use seatmap_os::layout::{self, CpusetMounts};
 use seatmap_os::root::{FileError, Root};
-use seatmap_os::task;
-use seatmap_os::{CpuSet, affinity};
+use seatmap_os::{CpuSet, Tid, affinity, group, isolated, task};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
@@ -86,7 +80,7 @@ pub fn undo(
         journal.stage
     );
     // Otherwise the cell would seem to have lost its journal.
-    CellClaim::forget(root, &journal.header.cell, journal.path());
+    CellClaim::forget(root, &journal.header.cell, &journal.path);
     CellClaim::renew(root, others);
     journal.remove()?;
     fault::point();
@@ -101,21 +95,19 @@ fn refused(layout: &CpusetMounts, journal: &mut CellJournal) -> Vec<Left> {
             .into_iter()
             .partition(|change| permitted::may_be(change, &cell, layout));
     journal.changes = changes;
-    let why = format!(
-        "a cell never makes this change; {} is damaged or forged",
-        journal.path().display()
-    );
+    let why =
+        format!("a cell never makes this change; {} is damaged or forged", journal.path.display());
     refused.into_iter().map(|change| Left::new(change.path, why.clone())).collect()
 }
 
 /// Reports changes on damaged lines, which cannot be undone.
-fn lost(journal: &CellJournal) -> Option<Left> {
+pub fn lost(journal: &CellJournal) -> Option<Left> {
     let are = agreeing(journal.lost, "is", "are");
     let why = format!(
         "{} of its lines {are} damaged; changes recorded there are not undone",
         journal.lost
     );
-    (journal.lost > 0).then(|| Left::new(journal.path().display().to_string(), why))
+    (journal.lost > 0).then(|| Left::new(journal.path.display().to_string(), why))
 }
 
 /// Records masks that threads chose during the cell's life, to outlive its cpuset.
@@ -133,7 +125,6 @@ fn note_masks(
     let inside = inside(root, journal)?;
     let whole = open.with(&own);
     let narrowed = narrowed_whole(journal, &by_default(root, &whole, &own));
-
     let lines: Vec<JournalEntry> = task::all(root)?
         .into_iter()
         .filter_map(|task| {
@@ -147,17 +138,13 @@ fn note_masks(
             if is_inside && now == own || is_kernels {
                 return None;
             }
-            let mask = now.to_string();
-            let before = narrowed.get(&now);
-            if before.is_some_and(|before| whole.is_subset(before)) {
+            let before = narrowed.get(&now).unwrap_or(&now);
+            if *before != now && whole.is_subset(before) {
                 return None;
             }
-            let is_known =
-                journal.of_path(&path).is_some_and(|change| change.same(&change.new, &mask));
-            let started_ticks = Some(task.started_ticks);
-            let old = before.map_or_else(|| mask.clone(), CpuSet::to_string);
-            let line =
-                SettingChange { what: SettingKind::Affinity, path, old, new: mask, started_ticks };
+            let line = SettingChange::of_mask(task.tid, task.started_ticks, before, &now);
+            let known = journal.of_path(&path);
+            let is_known = known.is_some_and(|change| change.same(&change.new, &line.new));
             (!is_known).then_some(JournalEntry::Change(line))
         })
         .collect();
@@ -169,18 +156,14 @@ fn note_masks(
 
 /// Without the CPUs of `isolcpus=`, unless they are the cell's.
 fn by_default(root: &Root, whole: &CpuSet, own: &CpuSet) -> CpuSet {
-    let isolated = isolated::at_boot(root);
-    whole.without(&isolated.without(own))
+    whole.without(&isolated::at_boot(root).without(own))
 }
 
 /// Masks from the cell for threads with default masks, and the former masks. A thread created since
 /// inherited such a mask, even if an offline CPU has returned. The kernel itself restores masks of
 /// all CPUs, but not those without the CPUs of `isolcpus=`.
 fn narrowed_whole(journal: &CellJournal, by_default: &CpuSet) -> BTreeMap<CpuSet, CpuSet> {
-    let masks = journal
-        .changes
-        .iter()
-        .filter(|change| change.what == SettingKind::Affinity && !change.is_kept());
+    let masks = journal.changes.iter().filter(|change| change.is_new_mask());
     masks
         .filter_map(|change| Some((CpuSet::of_list(&change.new)?, CpuSet::of_list(&change.old)?)))
         .filter(|(_, old)| by_default.is_subset(old))
@@ -242,18 +225,11 @@ fn put_back(root: &Root, change: &SettingChange, open: &CpuSet, away: &CpuSet) -
         return None;
     }
     if let Some(mask) = widened_by_kernel(change, &current) {
-        let put = thread_mask::set_affinity(&change.path, &mask);
-        return put
-            .err()
-            .filter(|error| !error.is_absent())
-            .and_then(|error| left(change, error.source.to_string()));
+        return refusal(change, thread_mask::set_affinity(&change.path, &mask));
     }
     let is_ours = change.same(&current, &change.new) || change.is_given(&current);
     if !is_ours && !was_widened(change, &current, open, away) {
-        return left(
-            change,
-            format!("another program changed it to '{current}'; it was '{}'", change.old),
-        );
+        return overwritten(change, &current);
     }
     let put = match change.what {
         SettingKind::Folder => group::dissolve(root, &change.path),
@@ -261,13 +237,22 @@ fn put_back(root: &Root, change: &SettingChange, open: &CpuSet, away: &CpuSet) -
         SettingKind::Affinity => thread_mask::set_affinity(&change.path, &change.old),
         _ => root.write(&change.path, &change.old),
     };
-    put.err()
-        .filter(|error| !error.is_absent())
-        .and_then(|error| left(change, error.source.to_string()))
+    refusal(change, put)
+}
+
+/// A refused restoration, unless the setting no longer exists.
+pub fn refusal(change: &SettingChange, put: Result<(), FileError>) -> Option<Left> {
+    let error = put.err().filter(|error| !error.is_absent())?;
+    left(change, error.source.to_string())
+}
+
+/// A setting that another program has changed since.
+pub fn overwritten(change: &SettingChange, current: &str) -> Option<Left> {
+    left(change, format!("another program changed it to '{current}'; it was '{}'", change.old))
 }
 
 fn left(change: &SettingChange, why: String) -> Option<Left> {
-    Some(Left::new(change.path.clone(), why))
+    Some(Left::new(&change.path, why))
 }
 
 /// Before 6.2, a change of its cpuset resets a thread's mask to all CPUs, even offline ones. CPUs
@@ -308,11 +293,8 @@ fn counts(root: &Root, journal: &CellJournal) -> Vec<JournalEntry> {
         .filter(|change| change.what == SettingKind::Count)
         .filter_map(|change| {
             let (old, new) = left_of(root, change, journal.stage)?;
-            Some(JournalEntry::Rebase {
-                path: change.path.clone(),
-                old: old.to_string(),
-                new: new.to_string(),
-            })
+            let [old, new] = [old, new].map(|number| number.to_string());
+            Some(JournalEntry::Rebase { path: change.path.clone(), old, new })
         })
         .collect()
 }
@@ -332,8 +314,8 @@ fn take_away(root: &Root, change: &SettingChange) -> Option<Left> {
     if current == number(&change.old) || fewer == current {
         return None;
     }
-    let written = root.write(&change.path, &fewer.to_string());
-    written.err().map(|error| Left::new(change.path.clone(), error.source.to_string()))
+    let error = root.write(&change.path, &fewer.to_string()).err()?;
+    left(change, error.source.to_string())
 }
 
 fn number(text: &str) -> u64 {
@@ -354,15 +336,12 @@ fn rebase(
         let cpus = heir.header.set();
         let Some(found) = heir.of_path(&change.path) else { continue };
         ours.push(found.new.clone());
-        let new = narrowed(change.what, &value, &cpus, open).unwrap_or_else(|| found.new.clone());
+        let new = change.what.narrowed(&value, &cpus, open).unwrap_or_else(|| found.new.clone());
         // Written before any change. If this fails, the next command continues from this cell's
         // journal. Without this line, the younger cell would restore a value that excludes all
         // programs from an ended cell's CPUs.
-        heir.append(&[JournalEntry::Rebase {
-            path: change.path.clone(),
-            old: value,
-            new: new.clone(),
-        }])?;
+        let path = change.path.clone();
+        heir.append(&[JournalEntry::Rebase { path, old: value, new: new.clone() }])?;
         value = new;
     }
     let Ok(current) = change.current(root) else { return Ok(None) };
@@ -377,29 +356,15 @@ fn rebase(
         || widened_by_kernel(change, &current).is_some();
     let made = SettingChange { old: current, new: value, ..change.clone() };
     Ok(if is_ours {
-        made.make(root).err().map(|error| Left::new(change.path.clone(), error.source.to_string()))
+        made.make(root).err().and_then(|error| left(change, error.source.to_string()))
     } else {
-        let why = format!("another program changed it to '{}'", made.old);
-        Some(Left::new(change.path.clone(), why))
+        left(change, format!("another program changed it to '{}'", made.old))
     })
-}
-
-fn set(what: SettingKind, text: &str) -> Option<CpuSet> {
-    match what {
-        SettingKind::Cpus | SettingKind::Affinity => CpuSet::of_list(text),
-        SettingKind::CpuMask => CpuSet::of_mask(text),
-        _ => None,
-    }
-}
-
-fn narrowed(what: SettingKind, value: &str, cell: &CpuSet, rest: &CpuSet) -> Option<String> {
-    let left = set(what, value)?.outside(cell, rest);
-    Some(if what == SettingKind::CpuMask { left.to_mask() } else { left.to_string() })
 }
 
 /// This cell narrowed the set and now widens it.
 fn is_within(what: SettingKind, small: &str, large: &str) -> bool {
-    let sets = set(what, small).zip(set(what, large));
+    let sets = what.set(small).zip(what.set(large));
     sets.is_some_and(|(small, large)| small.is_subset(&large))
 }
 

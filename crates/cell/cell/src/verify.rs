@@ -1,21 +1,11 @@
 //! Checks whether a cell is still as created.
 
-use crate::backend::CellBackend;
-use crate::census;
-use crate::error::CellError;
-use crate::guardian::GuardedHost;
-use crate::host::CellHost;
-use crate::name::Name;
 use crate::partition::{v1, v2};
-use crate::record::CellRecord;
+use crate::{CellBackend, CellError, CellHost, CellRecord, GuardedHost, Name, census};
 use seatmap_data::statistics::words::{agreeing, counted};
-use seatmap_os::Tid;
-use seatmap_os::group;
-use seatmap_os::irq;
-use seatmap_os::layout;
 use seatmap_os::root::{FileError, Root};
-use seatmap_os::task;
-use seatmap_os::task::ThreadStat;
+use seatmap_os::task::{self, ThreadStat};
+use seatmap_os::{Tid, group, irq, layout};
 
 /// Limit on named threads; of others, the number is reported.
 const MOST_NAMED: usize = 4;
@@ -28,22 +18,18 @@ pub fn verify(host: &CellHost, record: &CellRecord) -> Result<Vec<String>, CellE
     let offline = record.set().without(&layout::online(&host.root)?);
     let mut faults = Vec::new();
     if !offline.is_empty() {
-        faults.push(format!(
-            "{} {} offline",
-            offline.named(),
-            agreeing(offline.len(), "is", "are")
-        ));
+        let are = agreeing(offline.len(), "is", "are");
+        faults.push(format!("{} {are} offline", offline.named()));
     }
     faults.extend(closure(host, record));
     faults.extend(overlaps(host, record)?);
     faults.extend(intruders(host, record)?);
     faults.extend(interrupts(host, record)?);
     // A cell destroyed meanwhile looks broken.
-    if faults.is_empty() || host.stands(&record.name) {
-        Ok(faults)
-    } else {
-        Err(CellError::NoSuchCell(record.name.clone()))
+    if !faults.is_empty() && !host.stands(&record.name) {
+        return Err(CellError::NoSuchCell(record.name.clone()));
     }
+    Ok(faults)
 }
 
 /// A cell's present state and faults.
@@ -86,12 +72,12 @@ fn overlaps(host: &CellHost, record: &CellRecord) -> Result<Vec<String>, FileErr
     let Some((base, own)) = record.group.as_deref().and_then(|group| group.rsplit_once('/')) else {
         return Ok(Vec::new());
     };
-    let rivals = v1::rivals(&host.root, base, own)?
-        .into_iter()
-        .filter(|(_, cpus)| cpus.meets(&record.set()));
-    Ok(rivals
-        .map(|(name, cpus)| format!("the control group {base}/{name} has {}, too", cpus.named()))
-        .collect())
+    let mut rivals = v1::rivals(&host.root, base, own)?;
+    rivals.retain(|(_, cpus)| cpus.meets(&record.set()));
+    let faults = rivals
+        .iter()
+        .map(|(name, cpus)| format!("the control group {base}/{name} has {}, too", cpus.named()));
+    Ok(faults.collect())
 }
 
 fn intruders(host: &CellHost, record: &CellRecord) -> Result<Vec<String>, FileError> {
@@ -112,16 +98,18 @@ fn began_ticks(host: &CellHost, record: &CellRecord) -> Option<u64> {
 /// Members of the group that Seatmap did not start there.
 fn inside(host: &CellHost, record: &CellRecord) -> Result<Vec<ThreadStat>, FileError> {
     let Some(group) = &record.group else { return Ok(Vec::new()) };
-    let members: Vec<Tid> = group::members(&host.root, group)?;
     let root = &host.root;
+    let members = group::members(root, group)?;
     let began = began_ticks(host, record);
-    let all = task::all(root)?.into_iter().filter(|task| members.contains(&task.tid));
-    Ok(all
-        .filter(|task| !task.has_ended())
-        .filter(|task| !census::is_resident(root, task.pid, record))
-        .filter(|task| !census::may_be_resident(root, task.pid, began))
-        .filter(|task| is_still_there(root, task))
-        .collect())
+    let mut all = task::all(root)?;
+    all.retain(|task| {
+        members.contains(&task.tid)
+            && !task.has_ended()
+            && !census::is_resident(root, task.pid, record)
+            && !census::may_be_resident(root, task.pid, began)
+            && is_still_there(root, task)
+    });
+    Ok(all)
 }
 
 fn outside(host: &CellHost, record: &CellRecord) -> Result<Vec<ThreadStat>, FileError> {
@@ -133,20 +121,21 @@ fn outside(host: &CellHost, record: &CellRecord) -> Result<Vec<ThreadStat>, File
         record.group.as_ref().map_or(Ok(Vec::new()), |group| group::members(&host.root, group))?;
     let ours = [Some(std::process::id() as Tid), host.run.guardian(&record.name)];
     let spared: Vec<Tid> = ours.into_iter().flatten().collect();
-    let found = census::stragglers(&host.root, &record.set(), &spared)?.free.into_iter();
+    let mut found = census::stragglers(&host.root, &record.set(), &spared)?.free;
     let began = began_ticks(host, record);
-
-    Ok(found
-        .filter(|task| !task.is_kernel && !task.is_spared(&spared) && !members.contains(&task.tid))
-        .filter(|task| !census::is_resident(&host.root, task.pid, record))
-        .filter(|task| !is_helper(host, task))
-        .filter(|task| {
-            // Without a group, only masks show the threads started in the cell.
-            let is_seated = task.cpus().is_some_and(|cpus| cpus.is_subset(&record.set()));
-            !is_seated || !census::may_be_resident(&host.root, task.pid, began)
-        })
-        .filter(|task| is_still_there(&host.root, task))
-        .collect())
+    // Without a group, only masks show the threads started in the cell.
+    let is_seated =
+        |task: &ThreadStat| task.cpus().is_some_and(|cpus| cpus.is_subset(&record.set()));
+    found.retain(|task| {
+        let is_known = task.is_kernel
+            || task.is_spared(&spared)
+            || members.contains(&task.tid)
+            || census::is_resident(&host.root, task.pid, record)
+            || is_helper(host, task)
+            || is_seated(task) && census::may_be_resident(&host.root, task.pid, began);
+        !is_known && is_still_there(&host.root, task)
+    });
+    Ok(found)
 }
 
 /// Checked last, because an ended thread looks like an intruder.
@@ -158,53 +147,43 @@ fn is_still_there(root: &Root, task: &ThreadStat) -> bool {
 
 /// Guardians may sleep on any CPU, including those of other folders' cells.
 fn is_helper(host: &CellHost, task: &ThreadStat) -> bool {
+    let mut cells = host.cells().unwrap_or_default().into_iter();
     census::is_helper(&host.root, task)
-        || host
-            .cells()
-            .unwrap_or_default()
-            .iter()
-            .any(|cell| host.run.guardian(&cell.name) == Some(task.pid))
+        || cells.any(|cell| host.run.guardian(&cell.name) == Some(task.pid))
 }
 
 fn sentences(tasks: &[ThreadStat], what: &str) -> Vec<String> {
-    let mut lines: Vec<String> = tasks
-        .iter()
-        .take(MOST_NAMED)
-        .map(|task| format!("thread {} ({}) {what}", task.tid, task.name))
-        .collect();
-    if tasks.len() > MOST_NAMED {
-        lines.push(format!("and {}", counted(tasks.len() - MOST_NAMED, "more thread")));
-    }
-    lines
+    let named = tasks.iter().take(MOST_NAMED);
+    let named = named.map(|task| format!("thread {} ({}) {what}", task.tid, task.name));
+    let more = tasks.len().saturating_sub(MOST_NAMED);
+    let rest = (more > 0).then(|| format!("and {}", counted(more, "more thread")));
+    named.chain(rest).collect()
 }
 
 fn interrupts(host: &CellHost, record: &CellRecord) -> Result<Vec<String>, FileError> {
-    let new =
-        irq::of_devices(&host.root)?.into_iter().filter(|irq| !record.irqs_left.contains(irq));
-    Ok(new
-        .filter_map(|irq| {
-            let here = irq::goes_to(&host.root, &irq).within(&record.set());
-            (!here.is_empty()).then(|| {
-                format!("interrupt {} goes to {} again", irq::name(&host.root, &irq), here.named())
-            })
-        })
-        .collect())
+    let mut faults = Vec::new();
+    for irq in irq::of_devices(&host.root)? {
+        let here = irq::goes_to(&host.root, &irq).within(&record.set());
+        if !here.is_empty() && !record.irqs_left.contains(&irq) {
+            let name = irq::name(&host.root, &irq);
+            faults.push(format!("interrupt {name} goes to {} again", here.named()));
+        }
+    }
+    Ok(faults)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
 
     #[test]
     fn ended_thread_is_distinguished_from_a_live_one() {
         let folder = tempfile::tempdir().unwrap();
-        let own = folder.path().join("proc/10/task/10");
-        fs::create_dir_all(&own).unwrap();
         let root = Root::new(folder.path());
         let write = |state: char, started: u32| {
             let rest = format!("1 1 0 -1 0{} {started} {}", " 0".repeat(12), "0 ".repeat(20));
-            fs::write(own.join("stat"), format!("10 (x) {state} 1 {rest}")).unwrap();
+            let stat = format!("10 (x) {state} 1 {rest}");
+            seatmap_needs::plant(folder.path(), &[("proc/10/task/10/stat", &stat)]);
         };
         write('R', 7);
         let task = task::in_folder(&root, "/proc/10/task/10", 10).unwrap().unwrap();
@@ -213,7 +192,7 @@ mod tests {
         assert!(!is_still_there(&root, &task), "its parent has not asked how it ended");
         write('R', 8);
         assert!(!is_still_there(&root, &task), "the number is another thread's by now");
-        fs::remove_file(own.join("stat")).unwrap();
+        std::fs::remove_file(root.path("/proc/10/task/10/stat")).unwrap();
         assert!(!is_still_there(&root, &task));
     }
 }

@@ -223,15 +223,11 @@ impl CallListener {
     ///
     /// # Errors
     /// The kernel's: `ESRCH` if the thread has ended.
-    pub fn memory(&self, call: &WaitingCall) -> io::Result<CallerMemory> {
+    pub fn memory(&self, call: &WaitingCall) -> io::Result<File> {
         let path = format!("/proc/{}/mem", call.tid);
         let file = OpenOptions::new().read(true).write(true).open(path)?;
         // Opened first, as its number may be reused.
-        if self.holds(call) {
-            Ok(CallerMemory(file))
-        } else {
-            Err(io::Error::from_raw_os_error(libc::ESRCH))
-        }
+        if self.holds(call) { Ok(file) } else { Err(io::Error::from_raw_os_error(libc::ESRCH)) }
     }
 
     /// Answers a call, unless its thread has ended.
@@ -281,28 +277,6 @@ impl CallListener {
 impl AsRawFd for CallListener {
     fn as_raw_fd(&self) -> RawFd {
         self.0.as_raw_fd()
-    }
-}
-
-/// The memory of a waiting thread's process.
-#[derive(Debug)]
-pub struct CallerMemory(File);
-
-impl CallerMemory {
-    /// Reads at an address.
-    ///
-    /// # Errors
-    /// No memory is mapped there.
-    pub fn read(&self, address: u64, into: &mut [u8]) -> io::Result<()> {
-        self.0.read_exact_at(into, address)
-    }
-
-    /// Writes at an address.
-    ///
-    /// # Errors
-    /// As [`CallerMemory::read`].
-    pub fn write(&self, address: u64, bytes: &[u8]) -> io::Result<()> {
-        self.0.write_all_at(bytes, address)
     }
 }
 

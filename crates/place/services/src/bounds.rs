@@ -1,6 +1,7 @@
 //! The CPUs that words allow to services: `cpus = "kind:efficiency"` in `services.toml`.
 
-use crate::file::{IfAlike, Service};
+use crate::Service;
+use crate::file::IfAlike;
 use seatmap_data::document::Blame;
 use seatmap_launch::sets::{self, AcceptedWords, ComputerCpus, SetError};
 use seatmap_os::CpuSet;

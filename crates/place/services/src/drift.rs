@@ -3,13 +3,11 @@
 use crate::apply::AppliedPlan;
 use crate::apply::targets::SeatingWay;
 use crate::bounds::ServiceBounds;
-use crate::file::Service;
 use crate::find::FoundService;
-use crate::living;
-use crate::plan::{PlannedService, ServicesPlan};
+use crate::{PlannedService, Service, ServicesPlan, living};
 use seatmap_launch::sets::ComputerCpus;
-use seatmap_os::task::ThreadStat;
-use seatmap_os::{CpuSet, Root, Tid, affinity, boot, layout, task};
+use seatmap_os::task::{self, ThreadStat};
+use seatmap_os::{CpuSet, Root, Tid, affinity, boot, layout};
 use serde::Serialize;
 
 /// The format's name, in the `format` key.
@@ -43,25 +41,14 @@ impl DriftReport {
     /// Where the services of a plan run that Seatmap did not apply, such as an imported one. Other
     /// programs are ignored.
     pub fn of_file(root: &Root, name: &str, plan: &ServicesPlan) -> Self {
-        let services = plan.services.iter();
-        let mut faults: Vec<ServiceDrift> = services
-            .flat_map(|planned| of_service(root, planned, None))
+        let mut faults = of_plan(root, plan, None);
+        faults.retain(|fault| {
             // An owner may give the set to a group inside, which the masks show.
-            .filter(|fault| !matches!(fault, ServiceDrift::Rewritten { .. }))
-            .collect();
-        faults.extend(of_words(plan));
-        faults.extend(
-            of_cpus(root, plan)
-                .into_iter()
-                .filter(|fault| matches!(fault, ServiceDrift::Offline { .. })),
-        );
-        DriftReport {
-            format: FORMAT.to_owned(),
-            plan: name.to_owned(),
-            left_s: None,
-            faults,
-            started_anew: Vec::new(),
-        }
+            !matches!(fault, ServiceDrift::Rewritten { .. } | ServiceDrift::NewCpus { .. })
+        });
+        let plan = name.to_owned();
+        let started_anew = Vec::new();
+        DriftReport { format: FORMAT.to_owned(), plan, left_s: None, faults, started_anew }
     }
 }
 
@@ -160,9 +147,7 @@ impl ServiceDrift {
             | ServiceDrift::Outside { service, .. }
             | ServiceDrift::OtherCpus { service, .. }
             | ServiceDrift::Rewritten { service, .. } => Some(service),
-            ServiceDrift::Offline { .. }
-            | ServiceDrift::NewCpus { .. }
-            | ServiceDrift::NewService { .. } => None,
+            _ => None,
         }
     }
 }
@@ -181,12 +166,7 @@ pub fn drift(
     applied_ticks: Option<u64>,
     found: &[FoundService],
 ) -> Vec<ServiceDrift> {
-    let mut all = Vec::new();
-    for planned in &plan.services {
-        all.extend(of_service(root, planned, applied_ticks));
-    }
-    all.extend(of_words(plan));
-    all.extend(of_cpus(root, plan));
+    let mut all = of_plan(root, plan, applied_ticks);
     let known: Vec<&Service> = plan.services.iter().map(|one| &one.service).collect();
     // The record has earlier programs as load of others.
     let applied = applied_ticks.unwrap_or(0);
@@ -207,6 +187,12 @@ pub fn drift(
         }
     }
     all
+}
+
+fn of_plan(root: &Root, plan: &ServicesPlan, applied_ticks: Option<u64>) -> Vec<ServiceDrift> {
+    let services = plan.services.iter();
+    let all = services.flat_map(|planned| of_service(root, planned, applied_ticks));
+    all.chain(of_words(plan)).chain(of_cpus(root, plan)).collect()
 }
 
 fn is_known(root: &Root, planned: &[&Service], service: &Service) -> bool {

@@ -1,44 +1,24 @@
 //! Writes plans for systemd: a script that writes a drop-in for each unit, with its CPUs and NUMA
 //! nodes. Comments list the other services.
 
-use crate::file::ServiceTarget;
-use crate::plan::{PlannedService, ServicesPlan};
+use crate::{PlannedService, ServiceTarget, ServicesPlan};
 use seatmap_data::document::Blame;
 use seatmap_data::plan::export::one_line;
 use seatmap_data::statistics::words::counted;
-use std::fmt::Write as _;
 
 /// Writes a plan in one format.
-pub type ServicesWriter = fn(&ServicesPlan) -> Result<String, ServicesExportError>;
+pub type ServicesWriter = fn(&ServicesPlan) -> Result<String, NoUnit>;
 
 /// The formats by their names on the command line.
 pub const FORMATS: [(&str, ServicesWriter); 2] =
     [("systemd", systemd), ("json", |plan| Ok(seatmap_data::document::written(plan)))];
 
-/// A plan does not suit systemd.
+/// A plan without units does not suit systemd.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ServicesExportError {
-    /// No service is a unit.
-    #[error("no service of this plan is a systemd unit")]
-    NoUnit,
-}
+#[error("no service of this plan is a systemd unit")]
+pub struct NoUnit;
 
-impl Blame for ServicesExportError {}
-
-/// `# Seatmap plan: 4 services on desk.`
-fn header(plan: &ServicesPlan) -> String {
-    format!(
-        "# Seatmap plan: {} on {}.\n",
-        counted(plan.services.len(), "service"),
-        one_line(&plan.machine)
-    )
-}
-
-fn left_out(planned: &PlannedService) -> String {
-    let name = one_line(&planned.service.name);
-    let target = planned.service.target().map_or_else(String::new, |target| target.to_string());
-    format!("Left out: {name} ({}), not a systemd unit.", one_line(&target))
-}
+impl Blame for NoUnit {}
 
 /// The unit's full name, if safe in files and commands.
 fn unit(planned: &PlannedService) -> Option<String> {
@@ -55,23 +35,33 @@ fn unit(planned: &PlannedService) -> Option<String> {
 /// not a partition, such as `system.slice`.
 ///
 /// # Errors
-/// [`ServicesExportError::NoUnit`]
-pub fn systemd(plan: &ServicesPlan) -> Result<String, ServicesExportError> {
-    let mut text = String::from("#!/bin/sh\n");
-    text += &header(plan);
+/// [`NoUnit`]
+pub fn systemd(plan: &ServicesPlan) -> Result<String, NoUnit> {
+    let mut text = format!(
+        "#!/bin/sh\n# Seatmap plan: {} on {}.\n",
+        counted(plan.services.len(), "service"),
+        one_line(&plan.machine)
+    );
     text += "# Writes a drop-in for each unit below /etc/systemd/system, or below the folder \
              given as\n# argument. 'systemctl daemon-reload' reads them.\nset -eu\n\
              folder=${1:-/etc/systemd/system}\n";
     let mut is_empty = true;
     for planned in &plan.services {
         let Some(name) = unit(planned) else {
-            let _ = writeln!(text, "# {}", left_out(planned));
+            let name = one_line(&planned.service.name);
+            let target = planned.service.target().map(|target| target.to_string());
+            let target = one_line(&target.unwrap_or_default());
+            text += &format!("# Left out: {name} ({target}), not a systemd unit.\n");
             continue;
         };
         is_empty = false;
-        text += &format!("mkdir -p \"$folder/{name}.d\"\n");
-        text += &format!("cat > \"$folder/{name}.d/50-seatmap.conf\" <<'END'\n");
-        text += &format!("[{}]\nAllowedCPUs=\nAllowedCPUs={}\n", section(&name), planned.cpu_set());
+        text += &format!(
+            "mkdir -p \"$folder/{name}.d\"\n\
+             cat > \"$folder/{name}.d/50-seatmap.conf\" <<'END'\n\
+             [{}]\nAllowedCPUs=\nAllowedCPUs={}\n",
+            section(&name),
+            planned.cpu_set()
+        );
         if !planned.nodes.is_empty() {
             let nodes = &planned.nodes;
             text += &format!("AllowedMemoryNodes=\nAllowedMemoryNodes={nodes}\n");
@@ -82,10 +72,7 @@ pub fn systemd(plan: &ServicesPlan) -> Result<String, ServicesExportError> {
         }
         text += "END\n";
     }
-    if is_empty {
-        return Err(ServicesExportError::NoUnit);
-    }
-    Ok(text)
+    if is_empty { Err(NoUnit) } else { Ok(text) }
 }
 
 /// The section for settings of resources (systemd.resource-control(5)).

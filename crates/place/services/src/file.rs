@@ -219,13 +219,16 @@ impl ServicesFile {
     /// [`ServicesFileError`].
     pub fn from_toml(text: &str) -> Result<Self, ServicesFileError> {
         let read = toml::from_str(text).and_then(|_: Outline| toml::from_str(text));
-        let file: ServicesFile = read.map_err(|error| ServicesFileError::Syntax {
-            position: Position::of(text.as_bytes(), error.span().map_or(0, |span| span.start)),
-            problem: parser_message(error.message()),
-        })?;
-        check_keys(text)?;
-        file.check().map_err(ServicesFileError::Wrong)?;
-        Ok(file)
+        let read = read.map_err(|error: toml::de::Error| {
+            let at = error.span().map_or(0, |span| span.start);
+            format!("{}: {}", Position::of(text.as_bytes(), at), parser_message(error.message()))
+        });
+        let checked = read.and_then(|file: ServicesFile| {
+            check_keys(text)?;
+            file.check()?;
+            Ok(file)
+        });
+        checked.map_err(ServicesFileError)
     }
 
     fn check(&self) -> Result<(), String> {
@@ -301,33 +304,23 @@ const SERVICE_KEYS: [&str; 19] = [
 ];
 
 /// Unknown keys are mistakes in the user's file, but may be a later version's in documents.
-fn check_keys(text: &str) -> Result<(), ServicesFileError> {
+fn check_keys(text: &str) -> Result<(), String> {
     let Ok(document) = DeTable::parse(text) else { return Ok(()) };
     let document = document.get_ref();
-    if let Some(computer) = document.get("computer").and_then(|value| value.get_ref().as_table()) {
-        check_table(text, computer, &COMPUTER_KEYS)?;
-    }
+    let computer = document.get("computer").map(|computer| (computer, &COMPUTER_KEYS[..]));
     let services = document.get("service").and_then(|value| value.get_ref().as_array());
-    for service in services.into_iter().flatten() {
-        if let Some(service) = service.get_ref().as_table() {
-            check_table(text, service, &SERVICE_KEYS)?;
-        }
-    }
-    Ok(())
-}
-
-fn check_table(text: &str, table: &DeTable, keys: &[&str]) -> Result<(), ServicesFileError> {
-    for (key, _) in table {
-        let name = key.get_ref().as_ref();
-        if !keys.contains(&name) {
-            return Err(ServicesFileError::Syntax {
-                position: Position::of(text.as_bytes(), key.span().start),
-                problem: format!(
-                    "unknown key '{}'; expected one of: {}",
+    let services = services.into_iter().flatten().map(|service| (service, &SERVICE_KEYS[..]));
+    for (table, keys) in computer.into_iter().chain(services) {
+        for (key, _) in table.get_ref().as_table().into_iter().flatten() {
+            let name = key.get_ref().as_ref();
+            if !keys.contains(&name) {
+                return Err(format!(
+                    "{}: unknown key '{}'; expected one of: {}",
+                    Position::of(text.as_bytes(), key.span().start),
                     visible(name),
                     keys.join(", ")
-                ),
-            });
+                ));
+            }
         }
     }
     Ok(())
@@ -352,20 +345,18 @@ pub(crate) fn check_service(service: &Service) -> Result<(), String> {
     if name.trim().is_empty() || name.len() > LONGEST_NAME {
         return Err(format!("'{name}' is not a valid service name; write 1 to 64 bytes"));
     }
-    match service.targets().len() {
-        0 => {
-            return Err(format!(
-                "service '{name}' does not name its processes; add unit, cgroup, container, \
-                 domain, step, pid or command"
-            ));
-        }
-        1 => {}
-        _ => {
-            return Err(format!(
-                "service '{name}' has more than one of unit, cgroup, container, domain, step, pid \
-                 and command; keep one"
-            ));
-        }
+    let targets = service.targets().len();
+    if targets == 0 {
+        return Err(format!(
+            "service '{name}' does not name its processes; add unit, cgroup, container, domain, \
+             step, pid or command"
+        ));
+    }
+    if targets > 1 {
+        return Err(format!(
+            "service '{name}' has more than one of unit, cgroup, container, domain, step, pid and \
+             command; keep one"
+        ));
     }
     if let Some(limit) = service.limit_percent.filter(|limit| !(0.0..=100.0).contains(limit)) {
         return Err(format!(
@@ -382,7 +373,16 @@ pub(crate) fn check_service(service: &Service) -> Result<(), String> {
             "step of service '{name}' is '{step}'; write JOB.STEP, such as 123.0 or 123.batch"
         ));
     }
-    check_memory(service)?;
+    if let Some(size) = &service.memory {
+        check_size(&format!("memory of service '{name}'"), size)?;
+    }
+    if let Some(list) = &service.memory_nodes
+        && service.memory_node_set().is_none_or(|nodes| nodes.is_empty())
+    {
+        return Err(format!(
+            "memory_nodes of service '{name}' is '{list}'; write NUMA nodes as a list, such as 0-1"
+        ));
+    }
     let least = service.least_cpus.unwrap_or(0);
     match service.most_cpus {
         Some(0) => Err(format!("most_cpus of service '{name}' is 0; write at least 1")),
@@ -393,30 +393,14 @@ pub(crate) fn check_service(service: &Service) -> Result<(), String> {
     }
 }
 
-fn check_memory(service: &Service) -> Result<(), String> {
-    let name = &service.name;
-    if let Some(size) = &service.memory {
-        check_size(&format!("memory of service '{name}'"), size)?;
-    }
-    match &service.memory_nodes {
-        Some(list) if service.memory_node_set().is_none_or(|nodes| nodes.is_empty()) => {
-            Err(format!(
-                "memory_nodes of service '{name}' is '{list}'; write NUMA nodes as a list, such \
-                 as 0-1"
-            ))
-        }
-        _ => Ok(()),
-    }
-}
-
 fn check_size(key: &str, size: &str) -> Result<(), String> {
-    match size_bytes(size) {
-        Some(bytes) if bytes > 0 => Ok(()),
-        _ => Err(format!(
+    let is_size = size_bytes(size).is_some_and(|bytes| bytes > 0);
+    is_size.then_some(()).ok_or_else(|| {
+        format!(
             "{key} is '{size}'; write a size above 0 with k, m, g or t for powers of 1024, such \
              as 64g"
-        )),
-    }
+        )
+    })
 }
 
 pub(crate) fn size_bytes(text: &str) -> Option<u64> {
@@ -477,31 +461,32 @@ mod tests {
 
     #[test]
     fn known_keys_match_service_fields() {
+        let word = || Some("a".to_owned());
         let all = Service {
-            name: "a".into(),
-            unit: Some("a".into()),
-            cgroup: Some("a".into()),
-            container: Some("a".into()),
-            domain: Some("a".into()),
-            step: Some("1".into()),
+            name: String::new(),
+            unit: word(),
+            cgroup: word(),
+            container: word(),
+            domain: word(),
+            step: word(),
             pid: Some(1),
-            command: Some("a".into()),
+            command: word(),
             least_cpus: Some(1),
             most_cpus: Some(1),
-            cpus: Some("0".into()),
+            cpus: word(),
             if_alike: Some(IfAlike::All),
             share: false,
             quiet: true,
-            near: Some("a".into()),
-            memory: Some("1g".into()),
-            memory_nodes: Some("0".into()),
-            metric: Some("a".into()),
+            near: word(),
+            memory: word(),
+            memory_nodes: word(),
+            metric: word(),
             limit_percent: Some(1.0),
         };
         let computer = SharedComputer {
-            housekeeping: Some("0".into()),
-            node_memory: Some("1g".into()),
-            ..Default::default()
+            housekeeping: word(),
+            node_memory: word(),
+            ..SharedComputer::default()
         };
         for (text, keys) in [
             (toml::to_string(&all).unwrap(), &SERVICE_KEYS[..]),
@@ -531,24 +516,26 @@ mod tests {
             message(&entry("unit = 3")),
             "line 4, column 8: invalid type: integer `3`, expected a string"
         );
-        assert!(message(&entry("color = 1")).starts_with("line 4, column 1: unknown key 'color'"));
-        assert!(message(HEAD).contains("lists no service"));
-        assert!(message(&entry("")).contains("'a' does not name its processes"));
-        for step in ["job", "5.", ".0", "5.0.1", "5/../x"] {
-            assert!(message(&entry(&format!("step = \"{step}\""))).contains("123.batch"), "{step}");
-        }
-        assert!(message(&entry("pid = 7\nunit = \"x\"")).contains("more than one"));
-        assert!(message(&entry("pid = 7\nleast_cpus = 4\nmost_cpus = 2")).contains("least_cpus"));
-        assert!(
-            message(&format!("{}{}", entry("pid = 7"), &entry("pid = 8")[HEAD.len()..]))
-                .contains("two services are named")
+        let later = "format = \"seatmap-services/9\"\n".to_owned();
+        let twice = entry("pid = 7") + &entry("pid = 8")[HEAD.len()..];
+        let mut wrong = vec![
+            (entry("color = 1"), "line 4, column 1: unknown key 'color'"),
+            (HEAD.to_owned(), "lists no service"),
+            (entry(""), "'a' does not name its processes"),
+            (entry("pid = 7\nunit = \"x\""), "more than one"),
+            (entry("pid = 7\nleast_cpus = 4\nmost_cpus = 2"), "least_cpus"),
+            (twice, "two services are named"),
+            (entry("pid = 7\nmemory_nodes = \"a\""), "memory_nodes of service 'a' is 'a'"),
+            (later, "seatmap-services/9"),
+        ];
+        let steps = ["job", "5.", ".0", "5.0.1", "5/../x"];
+        wrong.extend(steps.map(|step| (entry(&format!("step = \"{step}\"")), "123.batch")));
+        let sizes = ["", "g", "0", "-1g", "1.5g", "64gb", "99999999999t", "\u{e9}"];
+        wrong.extend(
+            sizes.map(|size| (entry(&format!("pid = 7\nmemory = \"{size}\"")), "such as 64g")),
         );
-        for size in ["", "g", "0", "-1g", "1.5g", "64gb", "99999999999t", "\u{e9}"] {
-            let told = message(&entry(&format!("pid = 7\nmemory = \"{size}\"")));
-            assert!(told.contains("such as 64g"), "{told}");
+        for (text, told) in wrong {
+            assert!(message(&text).contains(told), "{text}: {}", message(&text));
         }
-        let told = message(&entry("pid = 7\nmemory_nodes = \"a\""));
-        assert!(told.contains("memory_nodes of service 'a' is 'a'"), "{told}");
-        assert!(message("format = \"seatmap-services/9\"\n").contains("seatmap-services/9"));
     }
 }

@@ -3,15 +3,15 @@
 //! A service is an innermost systemd unit, a control group with a cpuset, or the programs of one
 //! name, without kernel threads, this program and user sessions.
 
-use crate::file::{MOST_SERVICES, Service, ServiceTarget, ServicesFile, service_name, stem};
-use crate::living;
+use crate::file::{MOST_SERVICES, service_name, stem};
+use crate::{Service, ServiceTarget, ServicesFile, living};
 use seatmap_data::document::visible;
 use seatmap_data::statistics::words::counted;
 use seatmap_os::hierarchy::Hierarchies;
 use seatmap_os::layout::CpusetMounts;
 use seatmap_os::root::FileError;
-use seatmap_os::task::ThreadStat;
-use seatmap_os::{Root, Tid, task, usage};
+use seatmap_os::task::{self, ThreadStat};
+use seatmap_os::{Root, Tid, usage};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -55,18 +55,14 @@ pub fn find(
     }
     let seconds = begun.elapsed().as_secs_f64().max(1e-3);
     let after = times(root)?;
-    let mut groups: BTreeMap<ServiceTarget, FoundService> = BTreeMap::new();
+    let mut groups: BTreeMap<Option<ServiceTarget>, FoundService> = BTreeMap::new();
     let finder = Finder { layout: CpusetMounts::read(root), hierarchies: Hierarchies::read(root) };
     for (pid, cpu_ns) in &after {
-        let Some(target) = finder.target(root, *pid) else { continue };
+        let Some(service) = finder.service(root, *pid) else { continue };
         let used_ns = cpu_ns.saturating_sub(*before.get(pid).unwrap_or(&0));
         let began_ticks = ThreadStat::of(*pid).map_or(u64::MAX, |task| task.started_ticks);
-        let found = groups.entry(target.clone()).or_insert_with(|| FoundService {
-            service: entry(target),
-            processes: 0,
-            used_cpus: 0.0,
-            began_ticks,
-        });
+        let none = FoundService { processes: 0, used_cpus: 0.0, began_ticks, service };
+        let found = groups.entry(none.service.target()).or_insert(none);
         found.processes += 1;
         found.used_cpus += used_ns as f64 / 1e9 / seconds;
         found.began_ticks = found.began_ticks.min(began_ticks);
@@ -89,7 +85,8 @@ struct Finder {
 }
 
 impl Finder {
-    fn target(&self, root: &Root, pid: Tid) -> Option<ServiceTarget> {
+    /// The entry of a process's service.
+    fn service(&self, root: &Root, pid: Tid) -> Option<Service> {
         let membership = root.read(&format!("/proc/{pid}/cgroup")).unwrap_or_default();
         let paths: Vec<&str> =
             membership.lines().filter_map(|line| line.splitn(3, ':').nth(2)).collect();
@@ -97,7 +94,8 @@ impl Finder {
             let unit = path.rsplit('/').find(|part| is_unit(part));
             if let Some(unit) = unit {
                 let is_of_people = OF_PEOPLE.iter().any(|begin| unit.starts_with(begin));
-                return (!is_of_people).then(|| ServiceTarget::Unit(unit.to_owned()));
+                let unit = Some(unit.to_owned()).filter(|_| !is_of_people)?;
+                return Some(Service { unit: Some(unit.clone()), ..named(stem(&unit)) });
             }
         }
         let groups = self.hierarchies.groups(root, pid, &membership);
@@ -106,27 +104,32 @@ impl Finder {
         let has_cpuset = is_cpuset
             .is_some_and(|base| own.len() > 1 && root.has(&format!("{base}{own}/cpuset.cpus")));
         if has_cpuset {
-            return Some(ServiceTarget::Cgroup(own));
+            let last = own.rsplit('/').next().unwrap_or("group").to_owned();
+            return Some(Service { cgroup: Some(own), ..named(&last) });
         }
         let name = task::name(root, pid)?;
         // An empty name could not be found again.
-        let is_named = !name.trim().is_empty();
-        Some(if is_named { ServiceTarget::Command(name) } else { ServiceTarget::Pid(pid) })
+        if name.trim().is_empty() {
+            return Some(Service { pid: Some(pid), ..named(&format!("pid-{pid}")) });
+        }
+        Some(Service { command: Some(name.clone()), ..named(&name) })
     }
+}
+
+fn named(name: &str) -> Service {
+    Service { name: name.to_owned(), share: true, ..Service::default() }
 }
 
 fn is_unit(part: &str) -> bool {
     part.ends_with(".service") || part.ends_with(".scope")
 }
 
-fn chosen(groups: BTreeMap<ServiceTarget, FoundService>) -> Vec<FoundService> {
-    let mut found: Vec<FoundService> = groups
-        .into_values()
-        .filter(|found| {
-            let has_group = found.service.command.is_none() && found.service.pid.is_none();
-            has_group || found.used_cpus >= LEAST_CPUS
-        })
-        .collect();
+fn chosen(groups: BTreeMap<Option<ServiceTarget>, FoundService>) -> Vec<FoundService> {
+    let mut found = Vec::from_iter(groups.into_values());
+    found.retain(|found| {
+        let has_group = found.service.command.is_none() && found.service.pid.is_none();
+        has_group || found.used_cpus >= LEAST_CPUS
+    });
     found.sort_by(|a, b| b.used_cpus.total_cmp(&a.used_cpus));
     found.truncate(MOST_FOUND);
     found
@@ -149,42 +152,6 @@ fn apart(
         is_apart
     });
     found
-}
-
-fn entry(target: ServiceTarget) -> Service {
-    let mut service = Service { share: true, ..Service::default() };
-    match target {
-        ServiceTarget::Unit(unit) => {
-            service.name = stem(&unit).to_owned();
-            service.unit = Some(unit);
-        }
-        ServiceTarget::Cgroup(path) => {
-            let last = path.rsplit('/').next().unwrap_or("group");
-            service.name = last.to_owned();
-            service.cgroup = Some(path);
-        }
-        ServiceTarget::Container(name) => {
-            service.name.clone_from(&name);
-            service.container = Some(name);
-        }
-        ServiceTarget::Domain(name) => {
-            service.name.clone_from(&name);
-            service.domain = Some(name);
-        }
-        ServiceTarget::Step(step) => {
-            service.name = format!("step-{step}");
-            service.step = Some(step);
-        }
-        ServiceTarget::Pid(pid) => {
-            service.name = format!("pid-{pid}");
-            service.pid = Some(pid);
-        }
-        ServiceTarget::Command(name) => {
-            service.name.clone_from(&name);
-            service.command = Some(name);
-        }
-    }
-    service
 }
 
 const HEAD: &str = "\
@@ -238,10 +205,9 @@ pub(crate) fn with_entries(
         }
         let first = service.name.clone();
         service.name = service_name(&first, "");
-        for number in 2.. {
-            if names.insert(service.name.clone()) {
-                break;
-            }
+        let mut number = 1;
+        while !names.insert(service.name.clone()) {
+            number += 1;
             service.name = service_name(&first, &format!("-{number}"));
         }
         let keys = toml::to_string(&service).unwrap_or_default();
@@ -261,15 +227,15 @@ mod tests {
     use proptest::prelude::*;
     use std::process::Command;
 
-    fn found(target: ServiceTarget) -> FoundService {
-        FoundService { service: entry(target), processes: 2, used_cpus: 0.5, began_ticks: 7 }
+    fn found(service: Service) -> FoundService {
+        FoundService { service, processes: 2, used_cpus: 0.5, began_ticks: 7 }
     }
 
     #[test]
     fn existing_file_gets_only_new_services() {
         let all = [
-            found(ServiceTarget::Unit("redis.service".into())),
-            found(ServiceTarget::Command("redis".into())),
+            found(Service { unit: Some("redis.service".into()), ..named("redis") }),
+            found(Service { command: Some("redis".into()), ..named("redis") }),
         ];
         let first = text(None, &all[..1]).unwrap();
         let file = ServicesFile::from_toml(&first).unwrap();
@@ -295,20 +261,23 @@ mod tests {
         ]
     }
 
-    fn odd_target() -> impl Strategy<Value = ServiceTarget> {
-        (odd_name(), 0..5_u8).prop_map(|(name, kind)| match kind {
-            0 => ServiceTarget::Unit(name),
-            1 => ServiceTarget::Cgroup(name),
-            2 => ServiceTarget::Container(name),
-            3 => ServiceTarget::Domain(name),
-            _ => ServiceTarget::Command(name),
+    fn odd_service() -> impl Strategy<Value = Service> {
+        (odd_name(), 0..5).prop_map(|(name, kind)| {
+            let own = named(&name);
+            match kind {
+                0 => Service { unit: Some(name), ..own },
+                1 => Service { cgroup: Some(name), ..own },
+                2 => Service { container: Some(name), ..own },
+                3 => Service { domain: Some(name), ..own },
+                _ => Service { command: Some(name), ..own },
+            }
         })
     }
 
     proptest! {
         #[test]
-        fn written_services_file_is_readable(targets in prop::collection::vec(odd_target(), 1..90)) {
-            let all: Vec<FoundService> = targets.into_iter().map(found).collect();
+        fn written_services_file_is_readable(services in prop::collection::vec(odd_service(), 1..90)) {
+            let all: Vec<FoundService> = services.into_iter().map(found).collect();
             let (some, others) = all.split_at(all.len().div_ceil(2));
             let first = text(None, some).unwrap();
             let file = ServicesFile::from_toml(&first).map_err(|error| error.to_string());

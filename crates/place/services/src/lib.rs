@@ -35,6 +35,6 @@ pub mod recorder;
 
 pub use error::{ServicesError, ServicesFileError};
 pub use file::{Service, ServiceTarget, ServicesFile};
-pub use plan::{PlanError, PlanRequest, ServicesPlan};
+pub use plan::{PlanError, PlanRequest, PlannedService, ServicesPlan};
 pub use record::ServicesRecord;
 pub use recorder::RecordRequest;

@@ -1,7 +1,6 @@
 //! The running processes of services.
 
-use crate::error::{ContainerProblem, ServicesError};
-use crate::file::{Service, ServiceTarget};
+use crate::{Service, ServiceTarget, ServicesError};
 use seatmap_os::{CpuSet, Root, Tid, cpus, layout, limited};
 use seatmap_watch::ProcessChoice;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,16 +16,21 @@ const ENGINES: [&str; 2] = ["podman", "docker"];
 ///
 /// # Errors
 /// [`ServicesError`]: a service does not exist, or a process belongs to two of them.
-pub fn all(root: &Root, services: &[Service]) -> Result<Vec<BTreeSet<Tid>>, ServicesError> {
+pub fn all<'a>(
+    root: &Root,
+    services: impl IntoIterator<Item = &'a Service>,
+) -> Result<Vec<BTreeSet<Tid>>, ServicesError> {
     let mut found = Vec::new();
     let mut owners: BTreeMap<Tid, &str> = BTreeMap::new();
     for service in services {
         let pids = processes(root, service)?;
         for pid in &pids {
             if let Some(first) = owners.insert(*pid, &service.name) {
-                let first = first.to_owned();
-                let second = service.name.clone();
-                return Err(ServicesError::Overlap { first, second, pid: *pid });
+                return Err(ServicesError::Unfit(format!(
+                    "services '{first}' and '{}' both claim process {pid}; give each process to \
+                     one of them",
+                    service.name
+                )));
             }
         }
         found.push(pids);
@@ -47,11 +51,7 @@ pub fn processes(root: &Root, service: &Service) -> Result<BTreeSet<Tid>, Servic
         Some(ServiceTarget::Pid(pid)) => with_children(pid),
         Some(ServiceTarget::Command(name)) => ProcessChoice::Name(name),
         Some(ServiceTarget::Container(container)) => {
-            let pid = of_container(&container).map_err(|problem| ServicesError::Container {
-                name: service.name.clone(),
-                problem,
-            })?;
-            with_children(pid.1)
+            with_children(of_container(&service.name, &container)?.1)
         }
         None => return Ok(BTreeSet::new()),
     };
@@ -70,11 +70,15 @@ fn with_children(pid: Tid) -> ProcessChoice {
     ProcessChoice::Processes { pids: vec![pid], with_children: true }
 }
 
-/// The container's engine and first process.
+/// The engine and first process of a service's container.
 ///
 /// # Errors
-/// [`ContainerProblem`].
-pub(crate) fn of_container(name: &str) -> Result<(&'static str, Tid), ContainerProblem> {
+/// No engine is installed or knows the container, or it does not run.
+pub(crate) fn of_container(
+    service: &str,
+    name: &str,
+) -> Result<(&'static str, Tid), ServicesError> {
+    let unfit = |problem: &str| ServicesError::Unfit(format!("service '{service}': {problem}"));
     let mut refused = None;
     for engine in ENGINES {
         let mut command = Command::new(engine);
@@ -82,17 +86,20 @@ pub(crate) fn of_container(name: &str) -> Result<(&'static str, Tid), ContainerP
         let Ok(output) = limited::output(engine, &mut command, PATIENCE) else { continue };
         let printed = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         match printed.parse::<Tid>() {
-            Ok(0) => return Err(ContainerProblem::NotRunning(name.to_owned())),
+            Ok(0) => {
+                return Err(unfit(&format!("container '{name}' is not running; start it first")));
+            }
             Ok(pid) if output.status.success() => return Ok((engine, pid)),
             _ => {
                 let said = String::from_utf8_lossy(&output.stderr);
-                let said = said.lines().next().unwrap_or("it printed nothing").to_owned();
-                let container = name.to_owned();
-                refused.get_or_insert(ContainerProblem::Refused { engine, container, said });
+                let said = said.lines().next().unwrap_or("it printed nothing");
+                refused.get_or_insert_with(|| format!("'{engine} inspect {name}' failed: {said}"));
             }
         }
     }
-    Err(refused.unwrap_or(ContainerProblem::NoEngine))
+    Err(unfit(refused.as_deref().unwrap_or(
+        "neither podman nor docker is installed; name the service by cgroup or pid instead",
+    )))
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 //!
 //! The same record gives the same plan, also for another machine and after the services have ended.
 
-use crate::file::{Service, ServicesFile, SharedComputer, check_service};
+use crate::file::{SharedComputer, check_service};
+use crate::{Service, ServicesFile};
 use seatmap_data::document::{Blame, Checked, DocumentError, inconsistent};
 use seatmap_data::statistics::words::counted;
 use seatmap_data::statistics::{greatest, median, quantile};

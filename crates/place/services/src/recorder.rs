@@ -3,11 +3,10 @@
 //! Waiting times show the CPUs that a throttled service wanted. Processes that start and end within
 //! one sample are only in `others_cpus`.
 
-use crate::error::ServicesError;
-use crate::file::{Service, ServicesFile};
-use crate::living;
-use crate::record::{CpuInterrupts, FORMAT, RecordedService, ServiceTalk, ServicesRecord};
+use crate::record::{CpuInterrupts, FORMAT, RecordedService, ServiceTalk};
+use crate::{Service, ServicesError, ServicesFile, ServicesRecord, living};
 use seatmap_data::document::with_causes;
+use seatmap_data::statistics::words::counted;
 use seatmap_observe::subject::Subject;
 use seatmap_observe::{Observation, ObservationEnd, ObservationSession, TracingMechanism};
 use seatmap_os::cpu_time::CpuTimes;
@@ -69,7 +68,7 @@ impl RecordRequest {
             recording.wait(self.interval * at as u32, stop);
             recording.sample(root);
             if recording.others_cpus.len().is_multiple_of(MEMBERS_EVERY) {
-                recording.look_for_members(root);
+                recording.meters.iter_mut().for_each(|meter| meter.look_for_members(root));
             }
             tell(at.min(samples), samples);
             if stop() {
@@ -93,11 +92,14 @@ impl RecordRequest {
     fn samples(&self) -> Result<usize, ServicesError> {
         let samples = (self.time.as_secs_f64() / self.interval.as_secs_f64()).round() as usize;
         if (LEAST_SAMPLES..=MOST_SAMPLES).contains(&samples) {
-            Ok(samples)
-        } else {
-            let seconds = self.time;
-            Err(ServicesError::Samples { seconds, interval: self.interval, samples })
+            return Ok(samples);
         }
+        Err(ServicesError::Unfit(format!(
+            "recording {} with a sample every {} ms gives {}; 2 to 100000 are allowed",
+            counted(self.time.as_secs(), "second"),
+            self.interval.as_millis(),
+            counted(samples, "sample")
+        )))
     }
 }
 
@@ -128,13 +130,13 @@ impl Recording {
     fn begin(request: &RecordRequest, root: &Root) -> Result<Self, ServicesError> {
         let services = &request.file.services;
         let members = living::all(root, services)?;
-        let mut meters = Vec::new();
-        for (service, pids) in services.iter().zip(members) {
-            meters.push(ServiceMeter::begin(service.clone(), pids, root)?);
-        }
+        let meters = services.iter().zip(members);
+        let mut meters = meters
+            .map(|(service, pids)| ServiceMeter::begin(service.clone(), pids, root))
+            .collect::<Result<Vec<_>, _>>()?;
         let pids = meters.iter().flat_map(|meter| meter.pids.iter().copied()).collect();
         let (session, talk_unseen) = observation_of(pids, request.sees_talk);
-        meters.iter_mut().for_each(ServiceMeter::read);
+        meters.iter_mut().for_each(|meter| meter.times = meter.now());
         Ok(Recording {
             begun: Instant::now(),
             sampled: Instant::now(),
@@ -152,16 +154,14 @@ impl Recording {
         let left = (self.begun + until).saturating_duration_since(Instant::now());
         let Some(session) = &mut self.session else { return std::thread::sleep(left) };
         let end = session.elapsed() + left;
-        match session.watch(Some(end), stop) {
-            Ok(ObservationEnd::Time | ObservationEnd::Stopped) => {}
-            Ok(ObservationEnd::Program) => {
-                self.talk_unseen.get_or_insert_with(|| "all services ended".to_owned());
-                self.session = None;
-            }
-            Err(error) => {
-                self.talk_unseen.get_or_insert_with(|| with_causes(&error));
-                self.session = None;
-            }
+        let broken = match session.watch(Some(end), stop) {
+            Ok(ObservationEnd::Time | ObservationEnd::Stopped) => None,
+            Ok(ObservationEnd::Program) => Some("all services ended".to_owned()),
+            Err(error) => Some(with_causes(&error)),
+        };
+        if let Some(why) = broken {
+            self.talk_unseen.get_or_insert(why);
+            self.session = None;
         }
         let left = (self.begun + until).saturating_duration_since(Instant::now());
         if !stop() {
@@ -173,10 +173,7 @@ impl Recording {
         let now = Instant::now();
         let passed_s = (now - self.sampled).as_secs_f64().max(1e-6);
         self.sampled = now;
-        let mut used_cpus = 0.0;
-        for meter in &mut self.meters {
-            used_cpus += meter.sample(passed_s);
-        }
+        let used_cpus: f64 = self.meters.iter_mut().map(|meter| meter.sample(passed_s)).sum();
         let cpu_times = CpuTimes::now(root);
         let busy_percent: f64 = cpu_times
             .cpus()
@@ -187,10 +184,6 @@ impl Recording {
         self.others_cpus.push((busy_percent / 100.0 - used_cpus).max(0.0));
     }
 
-    fn look_for_members(&mut self, root: &Root) {
-        self.meters.iter_mut().for_each(|meter| meter.look_for_members(root));
-    }
-
     fn end(mut self, request: &RecordRequest, root: &Root) -> ServicesRecord {
         let seconds = self.begun.elapsed().as_secs_f64().max(1e-6);
         let interval_s = if self.has_gaps {
@@ -199,10 +192,8 @@ impl Recording {
             request.interval.as_secs_f64()
         };
         let interrupts = device_interrupts(root, &self.interrupts, seconds);
-        let talk = match self.session.take() {
-            Some(session) => talk_of(&session.finish().0, &self.meters),
-            None => Vec::new(),
-        };
+        let session = self.session.take();
+        let talk = session.map(|session| talk_of(&session.finish().0, &self.meters));
         ServicesRecord {
             format: FORMAT.to_owned(),
             machine: request.machine.clone(),
@@ -213,7 +204,7 @@ impl Recording {
             services: self.meters.into_iter().map(|meter| meter.end(root)).collect(),
             others_cpus: self.others_cpus,
             interrupts,
-            talk,
+            talk: talk.unwrap_or_default(),
             talk_unseen: self.talk_unseen,
         }
     }
@@ -221,15 +212,16 @@ impl Recording {
 
 impl ServiceMeter {
     fn begin(service: Service, pids: BTreeSet<Tid>, root: &Root) -> Result<Self, ServicesError> {
-        let near_node = match &service.near {
-            Some(device) => {
-                let named = devices::named(root, device).ok_or_else(|| {
-                    ServicesError::NoDevice { name: service.name.clone(), device: device.clone() }
-                })?;
-                named.node
-            }
-            None => None,
-        };
+        let named = service.near.as_ref().map(|device| {
+            devices::named(root, device).ok_or_else(|| {
+                ServicesError::Unfit(format!(
+                    "service '{}' has near = \"{device}\", but there is no such network card, \
+                     disk or PCI device",
+                    service.name
+                ))
+            })
+        });
+        let near_node = named.transpose()?.and_then(|device| device.node);
         Ok(ServiceMeter {
             service,
             near_node,
@@ -243,12 +235,11 @@ impl ServiceMeter {
     }
 
     fn now(&self) -> BTreeMap<Tid, ThreadTimes> {
-        let tids = self.pids.iter().flat_map(|pid| task::threads(*pid).unwrap_or_default());
-        tids.filter_map(|tid| Some((tid, task::times(tid)?))).collect()
+        self.tids().filter_map(|tid| Some((tid, task::times(tid)?))).collect()
     }
 
-    fn read(&mut self) {
-        self.times = self.now();
+    fn tids(&self) -> impl Iterator<Item = Tid> {
+        self.pids.iter().flat_map(|pid| task::threads(*pid).unwrap_or_default())
     }
 
     /// Returns the CPUs used.
@@ -278,8 +269,7 @@ impl ServiceMeter {
     }
 
     fn end(self, root: &Root) -> RecordedService {
-        let tids = self.pids.iter().flat_map(|pid| task::threads(*pid).unwrap_or_default());
-        let tids: Vec<Tid> = tids.collect();
+        let tids: Vec<Tid> = self.tids().collect();
         let masks = tids.iter().filter_map(|tid| CpuSet::of_thread(*tid).ok());
         let allowed: CpuSet = masks.flatten().collect();
         RecordedService {
@@ -391,12 +381,15 @@ mod tests {
         }
     }
 
+    fn run(request: &RecordRequest) -> Result<ServicesRecord, ServicesError> {
+        request.run(&Root::new("/"), &|| false, &|_, _| {})
+    }
+
     #[test]
     fn busy_service_wants_one_cpu_and_sleeper_none() {
         let busy = spinner();
         let idle = sleeper();
-        let request = request(&[busy.id(), idle.id()]);
-        let record = request.run(&Root::new("/"), &|| false, &|_, _| {}).unwrap();
+        let record = run(&request(&[busy.id(), idle.id()])).unwrap();
         end(busy);
         end(idle);
         let wanted: f64 = record.services[0].wanted_cpus().iter().sum();
@@ -428,30 +421,23 @@ mod tests {
 
     #[test]
     fn ended_service_is_recorded_as_restarted() {
-        let child = Command::new("sleep").arg("600").spawn().unwrap();
-        let pid = child.id();
-        let child = std::cell::RefCell::new(child);
-        let record = request(&[pid]).run(&Root::new("/"), &|| false, &|at, _| {
-            if at == 1 {
-                child.borrow_mut().kill().unwrap();
-                child.borrow_mut().wait().unwrap();
-            }
+        let child = sleeper();
+        let request = request(&[child.id()]);
+        let child = std::cell::Cell::new(Some(child));
+        let record = request.run(&Root::new("/"), &|| false, &|_, _| {
+            child.take().into_iter().for_each(end);
         });
         assert!(record.unwrap().services[0].restarted);
     }
 
     #[test]
     fn devices_map_to_numa_nodes_or_are_rejected() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
-        for (path, text) in [
+        let folder = seatmap_needs::tree(&[
             ("/sys/class/net/eth0/device/numa_node", "1\n"),
             ("/sys/class/block/nvme0n1/device/device/numa_node", "2\n"),
             ("/sys/bus/pci/devices/0000:17:00.0/numa_node", "-1\n"),
-        ] {
-            std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
-            std::fs::write(root.path(path), text).unwrap();
-        }
+        ]);
+        let root = Root::new(folder.path());
         for (name, node) in [("eth0", Some(1)), ("nvme0n1", Some(2)), ("0000:17:00.0", None)] {
             assert_eq!(devices::named(&root, name).map(|device| device.node), Some(node));
         }
@@ -460,7 +446,7 @@ mod tests {
         }
         let mut request = request(&[std::process::id()]);
         request.file.services[0].near = Some("no-such-card".into());
-        let error = request.run(&Root::new("/"), &|| false, &|_, _| {}).unwrap_err();
+        let error = run(&request).unwrap_err();
         assert!(error.to_string().contains("has near = \"no-such-card\""), "{error}");
     }
 
@@ -468,7 +454,7 @@ mod tests {
     fn recording_rejects_too_few_samples() {
         let mut request = request(&[std::process::id()]);
         request.time = Duration::from_millis(50);
-        let error = request.run(&Root::new("/"), &|| false, &|_, _| {}).unwrap_err();
+        let error = run(&request).unwrap_err();
         assert!(error.to_string().contains("gives 1 sample"), "{error}");
     }
 }

@@ -98,32 +98,30 @@ impl Book {
 impl Communicator {
     fn ask(word: ArgumentWord) -> Self {
         let is_inter = ask(real!(PMPI_Comm_test_inter), word) != 0;
-        let of_size = if is_inter { real!(PMPI_Comm_remote_size) } else { real!(PMPI_Comm_size) };
-        let size = ask(of_size, word);
-        let size = usize::try_from(size).unwrap_or(0);
-        Communicator {
-            handle: Some(library().handle(word)),
-            name: name(real!(PMPI_Comm_get_name), word),
-            own: usize::try_from(ask(real!(PMPI_Comm_rank), word)).unwrap_or(0),
-            is_inter,
-            world: world_ranks(group(word, is_inter), size),
-            sums: vec![Vec::new(); MpiCall::ALL.len()],
-        }
+        let own = ask(real!(PMPI_Comm_rank), word);
+        let (size, group) = if is_inter {
+            (ask(real!(PMPI_Comm_remote_size), word), group(real!(PMPI_Comm_remote_group), word))
+        } else {
+            (ask(real!(PMPI_Comm_size), word), group(real!(PMPI_Comm_group), word))
+        };
+        let world = world_ranks(group, size);
+        Communicator { is_inter, ..Communicator::of(word, real!(PMPI_Comm_get_name), own, world) }
     }
 
     fn ask_window(word: ArgumentWord) -> Self {
-        let mut group: ArgumentWord = 0;
-        // SAFETY: the arguments are a window and the address of a handle, which has at most 8
-        // bytes.
-        unsafe { real!(PMPI_Win_get_group).call([word, &raw mut group as ArgumentWord]) };
-        let size = ask(real!(PMPI_Group_size), group);
+        let group = group(real!(PMPI_Win_get_group), word);
         let own = ask(real!(PMPI_Group_rank), group);
+        let world = world_ranks(group, ask(real!(PMPI_Group_size), group));
+        Communicator::of(word, real!(PMPI_Win_get_name), own, world)
+    }
+
+    fn of(word: ArgumentWord, of_name: &MpiFunction, own: c_int, world: Vec<c_int>) -> Self {
         Communicator {
             handle: Some(library().handle(word)),
-            name: name(real!(PMPI_Win_get_name), word),
+            name: name(of_name, word),
             own: usize::try_from(own).unwrap_or(0),
             is_inter: false,
-            world: world_ranks(group, usize::try_from(size).unwrap_or(0)),
+            world,
             sums: vec![Vec::new(); MpiCall::ALL.len()],
         }
     }
@@ -172,18 +170,18 @@ fn name(function: &MpiFunction, word: ArgumentWord) -> String {
     String::from_utf8_lossy(name.to_bytes()).into_owned()
 }
 
-fn group(word: ArgumentWord, is_inter: bool) -> ArgumentWord {
+fn group(function: &MpiFunction, word: ArgumentWord) -> ArgumentWord {
     let mut group: ArgumentWord = 0;
-    let function = if is_inter { real!(PMPI_Comm_remote_group) } else { real!(PMPI_Comm_group) };
-    // SAFETY: the arguments are a communicator and the address of a handle, which has at most 8
-    // bytes.
+    // SAFETY: the arguments are a communicator or window and the address of a handle, which has at
+    // most 8 bytes.
     unsafe { function.call([word, &raw mut group as ArgumentWord]) };
     group
 }
 
 /// A group's ranks in `MPI_COMM_WORLD`. Frees the group.
-pub fn world_ranks(mut from: ArgumentWord, size: usize) -> Vec<c_int> {
-    let mut world = group(library().world().0, false);
+pub fn world_ranks(mut from: ArgumentWord, size: c_int) -> Vec<c_int> {
+    let size = usize::try_from(size).unwrap_or(0);
+    let mut world = group(real!(PMPI_Comm_group), library().world().0);
     let ranks: Vec<c_int> = (0..size as c_int).collect();
     let mut found: Vec<c_int> = vec![-1; size];
     let lists = [ranks.as_ptr() as ArgumentWord, found.as_mut_ptr() as ArgumentWord];

@@ -10,15 +10,16 @@ pub mod perf;
 mod recording;
 mod sample;
 
+use crate::names::{by_path, places};
 use crate::talk::line_edges;
 use crate::tsan::{SharedLine, number_names};
-use crate::{Method, Observation, ObservedTask, PairMessages, TalkKind, Window};
+use crate::{Method, Observation, ObservedTask, Sighting, TalkKind};
 use lines::{LINE_BYTES, LineTransfer, SampledLines, ThreadKey};
 use recording::{PerfDataRecord, PerfRecording};
 use seatmap_data::document::visible;
 use seatmap_data::pattern::graph::MAX_TASKS;
 use seatmap_data::statistics::words::{counted, counted_figure};
-use seatmap_launch::lineage::{self, TaskPath};
+use seatmap_launch::lineage::TaskPath;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read, Seek};
 
@@ -58,15 +59,6 @@ pub enum PerfDataError {
     TooLarge(usize),
 }
 
-/// A program's threads and the lines that moved between them.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Sampled {
-    /// The threads and their messages.
-    pub observation: Observation,
-    /// The lines, most frequently moved first.
-    pub lines: Vec<SharedLine>,
-}
-
 #[derive(Default)]
 struct Seen {
     lines: SampledLines,
@@ -86,11 +78,11 @@ enum Change {
     Named { tid: i32, name: String },
 }
 
-/// Reads a recording.
+/// Reads a recording. The most frequently moved lines come first.
 ///
 /// # Errors
 /// [`PerfDataError`].
-pub fn read(file: impl Read + Seek) -> Result<Sampled, PerfDataError> {
+pub fn read(file: impl Read + Seek) -> Result<Sighting, PerfDataError> {
     let mut recording = PerfRecording::open(file)?;
     if !recording.tells_addresses() {
         return Err(PerfDataError::NoAddresses);
@@ -135,67 +127,46 @@ impl Seen {
         }
     }
 
-    fn sampled(mut self) -> Result<Sampled, PerfDataError> {
+    fn sampled(mut self) -> Result<Sighting, PerfDataError> {
         self.name();
         // perf uses the numbers -1 and 0 for itself.
-        let known: BTreeMap<ThreadKey, (i32, u64)> = self
-            .threads
-            .iter()
-            .filter(|((pid, tid), _)| *pid > 0 && *tid > 0)
-            .map(|(key, value)| (*key, *value))
-            .collect();
-        if known.len() > MAX_TASKS {
-            return Err(PerfDataError::TooLarge(known.len()));
+        self.threads.retain(|(pid, tid), _| *pid > 0 && *tid > 0);
+        if self.threads.len() > MAX_TASKS {
+            return Err(PerfDataError::TooLarge(self.threads.len()));
         }
-        let paths = paths(&known);
-        let places: HashMap<ThreadKey, usize> =
-            paths.iter().enumerate().map(|(at, (_, thread))| (*thread, at)).collect();
-        let transfers = self.lines.transfers();
-        let window = self.window(&transfers, &places);
+        let paths = paths(&self.threads);
+        let places = places(&paths);
+        let transfers: Vec<_> = self
+            .lines
+            .transfers()
+            .into_iter()
+            .filter_map(|one| Some((*places.get(&one.from)?, *places.get(&one.to)?, one)))
+            .collect();
+        let edges = transfers.iter().map(|(from, to, one)| ((*from, *to), one.messages));
+        let (from, to) = self.span_ns.unwrap_or_default();
         let observation = Observation {
-            methods: vec![Method::C2c],
-            means: "perf's samples".to_owned(),
-            tasks: self.tasks(&paths),
-            shares: PairMessages::of_edges(&window.edges, TalkKind::Line),
-            windows: vec![window],
-            overhead: None,
-            outsiders: Vec::new(),
-            from_start: false,
             unseen: self.unseen(),
+            ..Observation::whole(
+                (Method::C2c, "perf's samples"),
+                self.tasks(&paths),
+                (TalkKind::Line, line_edges(edges)),
+                ((to - from) as f64 / 1e9).min(LONGEST_S),
+            )
         };
-        Ok(Sampled { observation, lines: shared_lines(&transfers, &places) })
+        Ok(Sighting { observation, lines: shared_lines(transfers) })
     }
 
     fn tasks(&self, paths: &[(TaskPath, ThreadKey)]) -> Vec<ObservedTask> {
-        let mut tasks = Vec::new();
-        for (path, (pid, tid)) in paths {
-            let name =
-                self.names.get(tid).map(|name| visible(name).to_string()).unwrap_or_default();
-            tasks.push(ObservedTask {
-                name,
-                path: path.to_string(),
-                pid: *pid,
-                tid: *tid,
-                cpu_s: 0.0,
-            });
-        }
+        let named = paths.iter().map(|(path, (pid, tid))| ObservedTask {
+            name: self.names.get(tid).map(|name| visible(name).to_string()).unwrap_or_default(),
+            path: path.to_string(),
+            pid: *pid,
+            tid: *tid,
+            cpu_s: 0.0,
+        });
+        let mut tasks: Vec<ObservedTask> = named.collect();
         number_names(&mut tasks);
         tasks
-    }
-
-    fn window(&self, transfers: &[LineTransfer], places: &HashMap<ThreadKey, usize>) -> Window {
-        let mut messages: HashMap<(usize, usize), f64> = HashMap::new();
-        for transfer in transfers {
-            if let Some((from, to)) = places.get(&transfer.from).zip(places.get(&transfer.to)) {
-                *messages.entry((*from, *to)).or_default() += transfer.messages;
-            }
-        }
-        let (from, to) = self.span_ns.unwrap_or_default();
-        Window {
-            from_s: 0.0,
-            to_s: ((to - from) as f64 / 1e9).min(LONGEST_S),
-            edges: line_edges(messages),
-        }
     }
 
     fn unseen(&self) -> Vec<String> {
@@ -205,20 +176,23 @@ impl Seen {
             "accesses without a sample: {samples} were sampled, and {transfers} of these took a \
              line from another core"
         )];
-        let none =
-            "transfers, if there were any: the events do not show what another core's cache \
-             answered"
-                .to_owned();
-        told.extend((samples > 0 && transfers == 0).then_some(none));
-        let alone = format!(
-            "the writers of the lines of about {orphans}: no sample of another thread hit them",
-            orphans = counted_figure(orphans, 0, "transfer")
-        );
-        told.extend((orphans >= 1.0).then_some(alone));
-        told.extend(
-            (kernel > 0).then(|| format!("the kernel's memory: {kernel} of the samples hit it")),
-        );
-        told.extend((self.lost > 0).then(|| format!("lost records: {}", self.lost)));
+        if samples > 0 && transfers == 0 {
+            let none = "transfers, if there were any: the events do not show what another core's \
+                        cache answered";
+            told.push(none.to_owned());
+        }
+        if orphans >= 1.0 {
+            let orphans = counted_figure(orphans, 0, "transfer");
+            told.push(format!(
+                "the writers of the lines of about {orphans}: no sample of another thread hit them"
+            ));
+        }
+        if kernel > 0 {
+            told.push(format!("the kernel's memory: {kernel} of the samples hit it"));
+        }
+        if self.lost > 0 {
+            told.push(format!("lost records: {}", self.lost));
+        }
         told
     }
 }
@@ -229,7 +203,7 @@ fn paths(threads: &BTreeMap<ThreadKey, (i32, u64)>) -> Vec<(TaskPath, ThreadKey)
         threads.keys().map(|thread| (thread.1, *thread)).collect();
     let mut order: Vec<ThreadKey> = threads.keys().copied().collect();
     order.sort_by_key(|thread| (threads[thread].1, *thread));
-    let paths = lineage::paths(&order, |thread| {
+    by_path(&order, |thread| {
         // A thread without a recorded creation has the creator 0.
         let creator = threads[&thread].0;
         let known = by_tid.get(&creator).copied().filter(|_| creator > 0);
@@ -238,27 +212,20 @@ fn paths(threads: &BTreeMap<ThreadKey, (i32, u64)>) -> Vec<(TaskPath, ThreadKey)
         known
             .or_else(|| threads.contains_key(&first).then_some(first))
             .filter(|creator| *creator != thread)
-    });
-    let mut found: Vec<(TaskPath, ThreadKey)> =
-        paths.into_iter().map(|(thread, path)| (path, thread)).collect();
-    found.sort();
-    found
+    })
 }
 
 /// Most frequently moved first, each with its most frequent pair.
-fn shared_lines(transfers: &[LineTransfer], places: &HashMap<ThreadKey, usize>) -> Vec<SharedLine> {
+fn shared_lines(transfers: Vec<(usize, usize, LineTransfer)>) -> Vec<SharedLine> {
     let mut lines: BTreeMap<(i32, u64), SharedLine> = BTreeMap::new();
     let mut most: HashMap<(i32, u64), f64> = HashMap::new();
-    for transfer in transfers {
-        let Some((from, to)) = places.get(&transfer.from).zip(places.get(&transfer.to)) else {
-            continue;
-        };
+    for (from, to, transfer) in transfers {
         let key = (transfer.from.0, transfer.line);
         let line = lines.entry(key).or_insert_with(|| SharedLine {
             pid: key.0,
             address: transfer.line * LINE_BYTES,
-            from: *from,
-            to: *to,
+            from,
+            to,
             truly: 0,
             falsely: 0,
             written: String::new(),
@@ -271,7 +238,7 @@ fn shared_lines(transfers: &[LineTransfer], places: &HashMap<ThreadKey, usize>) 
         *sum = sum.saturating_add(count);
         if most.get(&key).is_none_or(|most| *most < transfer.messages) {
             most.insert(key, transfer.messages);
-            (line.from, line.to) = (*from, *to);
+            (line.from, line.to) = (from, to);
             (line.written, line.accessed) =
                 (bytes(transfer.line, transfer.written), bytes(transfer.line, transfer.accessed));
         }

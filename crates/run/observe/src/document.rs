@@ -1,6 +1,7 @@
 //! The observation as a document.
 
-use crate::{Method, Observation};
+use crate::phases::sum_of;
+use crate::{Method, Observation, PairMessages};
 use seatmap_data::document::shell_file;
 use seatmap_data::pattern::{Outsider, Pattern};
 use serde::Serialize;
@@ -35,7 +36,7 @@ pub struct ObservationNote {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub from_start: bool,
     /// Messages by pair and kind of wait.
-    pub kinds: Vec<KindOfPair>,
+    pub kinds: Vec<PairMessages>,
     /// The phases of the pattern.
     pub phases: Vec<PhaseNote>,
     /// Processes outside the program that woke it, most frequent first.
@@ -43,19 +44,6 @@ pub struct ObservationNote {
     pub outsiders: Vec<Outsider>,
     /// Messages not counted or not observable.
     pub unseen: Vec<String>,
-}
-
-/// Messages of one pair by one kind of wait.
-#[derive(Clone, Debug, Serialize)]
-pub struct KindOfPair {
-    /// The sender.
-    pub from: usize,
-    /// The receiver.
-    pub to: usize,
-    /// The kind of wait.
-    pub kind: &'static str,
-    /// The number of messages.
-    pub messages: f64,
 }
 
 /// A period with a constant pattern.
@@ -73,7 +61,7 @@ impl ObservationDocument {
     /// The command that uses the pattern, if it has edges, with the written file or a suggested
     /// name.
     pub fn next_step(&self, file: Option<&Path>) -> Option<String> {
-        let inside: f64 = self.pattern.edges.iter().map(|edge| edge.messages).sum();
+        let inside = sum_of(&self.pattern.edges);
         let outside: f64 = self.observation.outsiders.iter().map(|one| one.wakeups).sum();
         // If outside processes drive the program, the inside messages matter little for its seats.
         let is_useful = inside >= outside && !self.pattern.edges.is_empty();
@@ -92,31 +80,17 @@ impl Observation {
     pub fn document(&self, name: &str) -> ObservationDocument {
         // The note has the key `observation`, and contains all that the pattern has there.
         let pattern = Pattern { observation: None, ..self.pattern(name) };
-        ObservationDocument { pattern, observation: self.note() }
-    }
-
-    fn note(&self) -> ObservationNote {
+        let phases = self.phases().into_iter();
         let cannot = std::iter::once(self.misses().to_owned());
-        ObservationNote {
+        let observation = ObservationNote {
             methods: self.methods.clone(),
             means: self.means.clone(),
             seconds: self.seconds(),
             overhead_percent: self.overhead.map(|share| share * 100.0),
             paths: self.tasks.iter().map(|task| task.path.clone()).collect(),
             from_start: self.from_start,
-            kinds: self
-                .shares
-                .iter()
-                .map(|share| KindOfPair {
-                    from: share.from,
-                    to: share.to,
-                    kind: share.kind.word(),
-                    messages: share.messages,
-                })
-                .collect(),
-            phases: self
-                .phases()
-                .iter()
+            kinds: self.shares.clone(),
+            phases: phases
                 .map(|phase| PhaseNote {
                     from_s: phase.from_s,
                     to_s: phase.to_s,
@@ -125,6 +99,7 @@ impl Observation {
                 .collect(),
             outsiders: self.outsiders.clone(),
             unseen: self.unseen.iter().cloned().chain(cannot).collect(),
-        }
+        };
+        ObservationDocument { pattern, observation }
     }
 }

@@ -4,9 +4,8 @@ use crate::Method;
 use crate::c2c::PerfDataError;
 use crate::trace::TraceError;
 use seatmap_data::document::Blame;
-use seatmap_os::rights;
 use seatmap_os::trusted::TrustError;
-use seatmap_os::{Ending, Tid};
+use seatmap_os::{Ending, Tid, rights};
 use std::io;
 
 /// Why a program could not be observed.

@@ -4,7 +4,7 @@ mod functions;
 mod handoffs;
 mod programs;
 
-pub use handoffs::{GoroutineHandoffs, HandoffsError};
+pub use handoffs::GoroutineHandoffs;
 
 use seatmap_data::document::visible;
 use seatmap_launch::runtime::is_of_go;

@@ -37,24 +37,10 @@ impl TalkKind {
         TalkKind::Message,
         TalkKind::Other,
     ];
-
-    /// The kind's name.
-    pub fn word(self) -> &'static str {
-        match self {
-            TalkKind::Futex => "futex",
-            TalkKind::Pipe => "pipe",
-            TalkKind::Socket => "socket",
-            TalkKind::Eventfd => "eventfd",
-            TalkKind::Goroutine => "goroutine",
-            TalkKind::Line => "line",
-            TalkKind::Message => "message",
-            TalkKind::Other => "other",
-        }
-    }
 }
 
 impl fmt::Display for TalkKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        self.serialize(f)
     }
 }

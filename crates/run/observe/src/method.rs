@@ -33,18 +33,6 @@ impl Method {
         Method::Tsan,
     ];
 
-    /// The name on the command line and in files.
-    pub fn word(self) -> &'static str {
-        match self {
-            Method::Wakeups => "wakeups",
-            Method::Sockets => "sockets",
-            Method::Goroutines => "goroutines",
-            Method::Tsan => "tsan",
-            Method::Mpi => "mpi",
-            Method::C2c => "c2c",
-        }
-    }
-
     /// The communication that the method cannot observe, as the end of a sentence.
     pub fn misses(self) -> &'static str {
         match self {
@@ -62,8 +50,9 @@ impl Method {
     }
 }
 
+/// The name on the command line and in files.
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        self.serialize(f)
     }
 }

@@ -1,4 +1,4 @@
-//! Numbers in the computer's byte order.
+//! Numbers in the computer's byte order, and names.
 
 pub fn word(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..at.checked_add(8)?)?.try_into().ok().map(u64::from_ne_bytes)
@@ -6,4 +6,20 @@ pub fn word(bytes: &[u8], at: usize) -> Option<u64> {
 
 pub fn small(bytes: &[u8], at: usize) -> Option<i32> {
     bytes.get(at..at.checked_add(4)?)?.try_into().ok().map(i32::from_ne_bytes)
+}
+
+/// Up to a zero byte.
+pub fn text(bytes: &[u8]) -> String {
+    let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+    String::from_utf8_lossy(text).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn name_ends_at_zero_byte() {
+        assert_eq!(super::text(b"redis-cli\0\0x"), "redis-cli");
+        assert_eq!(super::text(b"as long as it is"), "as long as it is");
+        assert_eq!(super::text(b""), "");
+    }
 }

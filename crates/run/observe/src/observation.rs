@@ -1,10 +1,10 @@
 //! An observed program: its tasks and their messages.
 
-use crate::phases::{Phase, phases};
+use crate::phases::{Phase, phases, sum_of};
 use crate::{Method, TalkKind, session};
 use seatmap_data::pattern::{Edge, Outsider, Pattern, PatternObservation};
 use seatmap_data::statistics::words::{counted, counted_figure};
-use std::collections::BTreeSet;
+use serde::Serialize;
 
 /// The share of the busiest task's CPU time that makes a task a worker.
 const WORKS: f64 = 0.2;
@@ -43,7 +43,7 @@ pub struct Window {
 }
 
 /// Messages of an ordered pair of tasks by one kind of wait.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PairMessages {
     /// The sender.
     pub from: usize,
@@ -56,16 +56,8 @@ pub struct PairMessages {
 }
 
 impl PairMessages {
-    pub(crate) fn of_edges(edges: &[Edge], kind: TalkKind) -> Vec<PairMessages> {
-        let mut shares: Vec<PairMessages> = edges
-            .iter()
-            .map(|edge| PairMessages {
-                from: edge.from,
-                to: edge.to,
-                kind,
-                messages: edge.messages,
-            })
-            .collect();
+    pub(crate) fn largest_first(shares: impl Iterator<Item = PairMessages>) -> Vec<Self> {
+        let mut shares: Vec<PairMessages> = shares.collect();
         shares.sort_by(|a, b| {
             b.messages.total_cmp(&a.messages).then((a.from, a.to).cmp(&(b.from, b.to)))
         });
@@ -97,6 +89,30 @@ pub struct Observation {
 }
 
 impl Observation {
+    /// Messages of one kind in one window.
+    pub(crate) fn whole(
+        (method, means): (Method, &str),
+        tasks: Vec<ObservedTask>,
+        (kind, edges): (TalkKind, Vec<Edge>),
+        to_s: f64,
+    ) -> Self {
+        let shares = edges.iter().map(|edge| {
+            let Edge { from, to, messages, .. } = *edge;
+            PairMessages { from, to, kind, messages }
+        });
+        Observation {
+            methods: vec![method],
+            means: means.to_owned(),
+            tasks,
+            shares: PairMessages::largest_first(shares),
+            windows: vec![Window { from_s: 0.0, to_s, edges }],
+            overhead: None,
+            from_start: false,
+            outsiders: Vec::new(),
+            unseen: Vec::new(),
+        }
+    }
+
     /// The duration, in seconds.
     pub fn seconds(&self) -> f64 {
         let ends = self.windows.first().zip(self.windows.last());
@@ -110,12 +126,12 @@ impl Observation {
 
     /// The names of the methods.
     pub fn method_words(&self) -> String {
-        let words: Vec<&str> = self.methods.iter().map(|method| method.word()).collect();
+        let words: Vec<String> = self.methods.iter().map(Method::to_string).collect();
         match &words[..] {
-            [before @ .., _, last] if words.len() > 2 => {
-                format!("{}, {} and {last}", before.join(", "), words[words.len() - 2])
+            [before @ .., last] if !before.is_empty() => {
+                format!("{} and {last}", before.join(", "))
             }
-            _ => words.join(" and "),
+            _ => words.concat(),
         }
     }
 
@@ -133,32 +149,26 @@ impl Observation {
     /// Suggests another method if threads worked at the same time with hardly any messages.
     pub fn advice(&self) -> Option<String> {
         let busiest = self.tasks.iter().max_by(|a, b| a.cpu_s.total_cmp(&b.cpu_s))?;
-        let workers: BTreeSet<usize> = (0..self.tasks.len())
-            .filter(|place| {
-                let task = &self.tasks[*place];
-                task.pid == busiest.pid && task.cpu_s >= WORKS * busiest.cpu_s
-            })
-            .collect();
-        let cpu_s: f64 = workers.iter().map(|place| self.tasks[*place].cpu_s).sum();
-        let messages: f64 = self
-            .shares
-            .iter()
-            .filter(|share| workers.contains(&share.from) && workers.contains(&share.to))
-            .fold(0.0, |sum, share| sum + share.messages);
-        let is_odd = workers.len() > 1 && cpu_s >= LEAST_S && messages < FEW_PER_S * cpu_s;
+        let is_worker =
+            |task: &ObservedTask| task.pid == busiest.pid && task.cpu_s >= WORKS * busiest.cpu_s;
+        let workers = self.tasks.iter().filter(|task| is_worker(task));
+        let threads = workers.clone().count();
+        let cpu_s: f64 = workers.map(|task| task.cpu_s).sum();
+        let between = self.shares.iter().filter(|share| {
+            [share.from, share.to].iter().all(|task| self.tasks.get(*task).is_some_and(is_worker))
+        });
+        let messages = between.fold(0.0, |sum, share| sum + share.messages);
+        let is_odd = threads > 1 && cpu_s >= LEAST_S && messages < FEW_PER_S * cpu_s;
         // These methods observe threads that share memory, or ranks, so there is nothing to
         // suggest.
-        (is_odd
-            && !self
-                .methods
-                .iter()
-                .any(|method| matches!(method, Method::Tsan | Method::Mpi | Method::C2c)))
-        .then(|| {
+        let sees_memory = [Method::Tsan, Method::Mpi, Method::C2c];
+        let has_none = !self.methods.iter().any(|method| sees_memory.contains(method));
+        (is_odd && has_none).then(|| {
             format!(
                 "{} of one process used {cpu_s:.1} s of CPU time, but exchanged {messages}; if \
                  they spin or share memory, --method tsan sees it in a program built for it, and \
                  --method c2c on a processor that samples accesses",
-                counted(workers.len(), "thread"),
+                counted(threads, "thread"),
                 messages = counted_figure(messages, 0, "message")
             )
         })
@@ -178,10 +188,7 @@ impl Observation {
 
     /// The messages of the whole time.
     pub fn messages(&self) -> f64 {
-        self.windows
-            .iter()
-            .flat_map(|window| &window.edges)
-            .fold(0.0, |sum, edge| sum + edge.messages)
+        sum_of(self.windows.iter().flat_map(|window| &window.edges))
     }
 
     /// Periods with a constant pattern, in order.
@@ -189,19 +196,15 @@ impl Observation {
         phases(&self.windows)
     }
 
-    /// One phase's pattern, with the names and loads of the whole.
-    pub fn pattern_of(&self, phase: &Phase, name: &str) -> Pattern {
-        let load_ns = Some((phase.to_s - phase.from_s).max(0.0) * 1e9);
-        Pattern { edges: phase.edges.clone(), load_ns, ..self.pattern(name) }
-    }
-
-    /// The pattern of each phase, in order.
+    /// The pattern of each phase, in order, with the names and loads of the whole.
     pub fn patterns_of_phases(&self, name: &str) -> Vec<Pattern> {
-        let phases = self.phases();
-        let numbered = phases.iter().enumerate();
-        numbered
-            .map(|(number, phase)| self.pattern_of(phase, &format!("{name}, phase {number}")))
-            .collect()
+        let numbered = self.phases().into_iter().enumerate();
+        let patterns = numbered.map(|(number, phase)| Pattern {
+            edges: phase.edges,
+            load_ns: Some((phase.to_s - phase.from_s).max(0.0) * 1e9),
+            ..self.pattern(&format!("{name}, phase {number}"))
+        });
+        patterns.collect()
     }
 
     /// The pattern of the whole time: the sum of all windows. A task's load is its share of a CPU;
@@ -217,7 +220,7 @@ impl Observation {
         }
         pattern.load_ns = Some(self.seconds().max(0.0) * 1e9);
         pattern.observation = Some(PatternObservation {
-            methods: self.methods.iter().map(|method| method.word().to_owned()).collect(),
+            methods: self.methods.iter().map(Method::to_string).collect(),
             paths: self.tasks.iter().map(|task| task.path.clone()).collect(),
             from_start: self.from_start,
             seconds: Some(self.seconds()),

@@ -1,9 +1,7 @@
 //! The outcome of an observation.
 
-use crate::c2c;
-use crate::command;
 use crate::tsan::SharedLine;
-use crate::{Observation, ObserveError};
+use crate::{Observation, ObserveError, c2c, command};
 use seatmap_data::statistics::words::times;
 use seatmap_launch::Ending;
 use seatmap_os::named_file;
@@ -53,12 +51,9 @@ pub(crate) enum CommandState {
 impl Sighting {
     pub(crate) fn of_recording(path: &Path) -> Result<Self, ObserveError> {
         let file = named_file::open(path).map_err(c2c::PerfDataError::Open);
-        let sampled = file.and_then(|file| c2c::read(BufReader::new(file)));
-        let sampled = sampled.map_err(|source| ObserveError::Recording {
-            path: path.display().to_string(),
-            source,
-        })?;
-        Ok(Sighting { observation: sampled.observation, lines: sampled.lines })
+        let sighting = file.and_then(|file| c2c::read(BufReader::new(file)));
+        sighting
+            .map_err(|source| ObserveError::Recording { path: path.display().to_string(), source })
     }
 
     /// Sentences about the lines most moved between threads that do not use each other's bytes.
@@ -97,6 +92,11 @@ impl ObservationOutcome {
 }
 
 impl CommandEnd {
+    /// Whether the user has requested the end of a running command.
+    pub(crate) fn is_requested(&self) -> bool {
+        matches!(self.state, CommandState::Runs { is_to_end: true, .. })
+    }
+
     /// Waits for the command's end. Without a command the ending is a success.
     ///
     /// # Errors

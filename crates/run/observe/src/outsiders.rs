@@ -1,8 +1,7 @@
 //! Outside processes that wake the program.
 
 use seatmap_data::pattern::Outsider;
-use seatmap_os::task;
-use seatmap_os::{Root, Tid};
+use seatmap_os::{Root, Tid, task};
 use std::collections::HashMap;
 
 #[derive(Debug, Default)]

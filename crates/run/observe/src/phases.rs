@@ -32,8 +32,12 @@ pub struct Phase {
 impl Phase {
     /// The messages of the whole phase.
     pub fn messages(&self) -> f64 {
-        self.edges.iter().fold(0.0, |sum, edge| sum + edge.messages)
+        sum_of(&self.edges)
     }
+}
+
+pub(crate) fn sum_of<'a>(edges: impl IntoIterator<Item = &'a Edge>) -> f64 {
+    edges.into_iter().fold(0.0, |sum, edge| sum + edge.messages)
 }
 
 #[derive(Clone, Debug)]
@@ -50,12 +54,8 @@ impl Stretch {
         Stretch { from_s: window.from_s, to_s: window.to_s, windows: 1, pairs }
     }
 
-    fn messages(&self) -> f64 {
-        self.pairs.values().map(|edge| edge.messages).sum()
-    }
-
     fn is_thin(&self) -> bool {
-        self.messages() < MESSAGES_PER_PAIR * self.pairs.len().max(1) as f64
+        sum_of(self.pairs.values()) < MESSAGES_PER_PAIR * self.pairs.len().max(1) as f64
     }
 
     fn join(&mut self, next: Stretch) {
@@ -93,12 +93,12 @@ pub fn phases(windows: &[Window]) -> Vec<Phase> {
         let next = stretches.remove(at + 1);
         stretches[at].join(next);
     }
-    stretches.into_iter().map(phase).collect()
-}
-
-fn phase(stretch: Stretch) -> Phase {
-    let gathered = Pattern::gathered("", 0, stretch.pairs.into_values());
-    Phase { from_s: stretch.from_s, to_s: stretch.to_s, edges: gathered.edges }
+    let phases = stretches.into_iter().map(|Stretch { from_s, to_s, pairs, .. }| Phase {
+        from_s,
+        to_s,
+        edges: Pattern::gathered("", 0, pairs.into_values()).edges,
+    });
+    phases.collect()
 }
 
 /// Joins windows with few messages to others.
@@ -110,30 +110,26 @@ fn thick(windows: impl Iterator<Item = Stretch>) -> Vec<Stretch> {
             None => thick.push(window),
         }
     }
-    if thick.len() > 1 && thick.last().is_some_and(Stretch::is_thin) {
-        let last = thick.pop();
-        thick.last_mut().zip(last).into_iter().for_each(|(before, last)| before.join(last));
+    if let Some(last) = thick.pop_if(|last| last.is_thin()) {
+        match thick.last_mut() {
+            Some(before) => before.join(last),
+            None => thick.push(last),
+        }
     }
     thick
 }
 
 /// The first of the most similar neighbours, if alike or too short.
 fn nearest(stretches: &[Stretch]) -> Option<usize> {
-    let distances = stretches.windows(2).map(|pair| pair[0].distance(&pair[1])).enumerate();
-    let least = distances
-        .clone()
-        .min_by(|(_, a), (_, b)| a.total_cmp(b))
-        .filter(|(_, least)| *least < MOST_APART);
+    let distances: Vec<(usize, f64)> =
+        stretches.windows(2).map(|pair| pair[0].distance(&pair[1])).enumerate().collect();
+    let least = |is_near: &dyn Fn(usize, f64) -> bool| {
+        let near = distances.iter().filter(|(at, distance)| is_near(*at, *distance));
+        near.min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(at, _)| *at)
+    };
     // A period too short for a phase joins a neighbour, however different.
-    least
-        .or_else(|| {
-            distances
-                .filter(|(at, _)| {
-                    stretches[*at..at + 2].iter().any(|stretch| stretch.windows < SHORTEST)
-                })
-                .min_by(|(_, a), (_, b)| a.total_cmp(b))
-        })
-        .map(|(at, _)| at)
+    let is_short = |at: usize| stretches[at..at + 2].iter().any(|one| one.windows < SHORTEST);
+    least(&|_, distance| distance < MOST_APART).or_else(|| least(&|at, _| is_short(at)))
 }
 
 #[cfg(test)]
@@ -146,14 +142,13 @@ mod tests {
             to_s: at as f64 + 1.0,
             edges: pairs
                 .iter()
-                .map(|(from, to, messages)| Edge {
-                    from: *from,
-                    to: *to,
-                    bytes: *messages,
-                    messages: *messages,
-                })
+                .map(|&(from, to, messages)| Edge { from, to, bytes: messages, messages })
                 .collect(),
         }
+    }
+
+    fn spans(windows: &[Window]) -> Vec<(f64, f64)> {
+        phases(windows).iter().map(|phase| (phase.from_s, phase.to_s)).collect()
     }
 
     #[test]
@@ -163,20 +158,16 @@ mod tests {
         let windows: Vec<Window> = (0..11)
             .map(|at| window(at, if (3..7).contains(&at) { &star } else { &ring }))
             .collect();
-        let found: Vec<_> =
-            phases(&windows).iter().map(|phase| (phase.from_s, phase.to_s)).collect();
-        assert_eq!(found, [(0.0, 3.0), (3.0, 7.0), (7.0, 11.0)]);
+        assert_eq!(spans(&windows), [(0.0, 3.0), (3.0, 7.0), (7.0, 11.0)]);
     }
 
     #[test]
     fn transition_window_is_no_phase() {
-        let [first, step, last] = [(0, 1, 100.0), (1, 2, 90.0), (2, 0, 110.0)];
+        let pairs = [(0, 1, 100.0), (1, 2, 90.0), (2, 0, 110.0)];
         let windows: Vec<Window> = (0..9)
-            .map(|at| window(at, &[[first, step, last][usize::from(at > 3) + usize::from(at > 4)]]))
+            .map(|at| window(at, &[pairs[usize::from(at > 3) + usize::from(at > 4)]]))
             .collect();
-        let found: Vec<_> =
-            phases(&windows).iter().map(|phase| (phase.from_s, phase.to_s)).collect();
-        assert_eq!(found, [(0.0, 5.0), (5.0, 9.0)]);
+        assert_eq!(spans(&windows), [(0.0, 5.0), (5.0, 9.0)]);
     }
 
     #[test]
@@ -187,8 +178,7 @@ mod tests {
         windows[4] = window(4, &[]);
         windows[9] = window(9, &[(3, 4, 2.0)]);
         windows[19] = window(19, &[(0, 2, 1.0)]);
-        let found = phases(&windows);
-        assert_eq!((found.len(), found[0].to_s), (1, 20.0));
+        assert_eq!(spans(&windows), [(0.0, 20.0)]);
         assert_eq!(phases(&[]), []);
     }
 }

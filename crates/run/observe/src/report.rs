@@ -1,8 +1,8 @@
 //! Programs that report on themselves.
 
-use crate::command::{self, SubjectCommand};
-use crate::observed::{ObservationOutcome, Sighting};
-use crate::{ObserveError, mpi, preload, tsan};
+use crate::{
+    ObservationOutcome, ObserveError, Sighting, SubjectCommand, command, mpi, preload, tsan,
+};
 use seatmap_launch::Ending;
 use seatmap_os::scratch::Scratch;
 use std::path::{Path, PathBuf};
@@ -70,16 +70,11 @@ impl ReportRequest {
 
     pub(crate) fn read(&self, folder: &Path) -> Result<Sighting, ObserveError> {
         match self.method {
-            ReportMethod::Messages { .. } => {
-                let messages = mpi::read(folder)
-                    .map_err(|error| ObserveError::of_traces(error, ObserveError::NoMessages))?;
-                Ok(Sighting { observation: messages.observation, lines: Vec::new() })
-            }
-            ReportMethod::Accesses => {
-                let sharing = tsan::read(folder)
-                    .map_err(|error| ObserveError::of_traces(error, ObserveError::NoAccesses))?;
-                Ok(Sighting { observation: sharing.observation, lines: sharing.lines })
-            }
+            ReportMethod::Messages { .. } => mpi::read(folder)
+                .map(|observation| Sighting { observation, lines: Vec::new() })
+                .map_err(|error| ObserveError::of_traces(error, ObserveError::NoMessages)),
+            ReportMethod::Accesses => tsan::read(folder)
+                .map_err(|error| ObserveError::of_traces(error, ObserveError::NoAccesses)),
         }
     }
 }

@@ -1,10 +1,9 @@
 //! The threads of an observed program.
 
 use crate::ObservedTask;
-use crate::names::numbered;
+use crate::names::{by_path, numbered};
 use crate::talk::Born;
 use seatmap_data::invariant;
-use seatmap_launch::lineage::{self, TaskPath};
 use seatmap_os::sched::ThreadTimes;
 use seatmap_os::task::ThreadStat as Process;
 use seatmap_os::{Root, Tid};
@@ -93,7 +92,8 @@ impl Roster {
     }
 
     pub fn look(&mut self) {
-        self.members.iter_mut().filter(|member| member.born.end.is_none()).for_each(Member::look);
+        let living = self.members.iter_mut().filter(|member| member.born.end.is_none());
+        living.for_each(Member::look);
     }
 
     pub fn living(&self) -> Vec<(Tid, Tid)> {
@@ -111,36 +111,27 @@ impl Roster {
     /// paths, which a second run repeats even if threads are created in another order. An omitted
     /// thread's task number is out of range.
     pub fn tasks(&self) -> (Vec<ObservedTask>, Vec<usize>) {
-        let mut order: Vec<usize> = self.program().collect();
+        let mut order = Vec::from_iter(0..self.members.len());
+        order.retain(|place| !self.members[*place].is_left_out);
         order.sort_by_key(|place| self.members[*place].age());
-        let paths = lineage::paths(&order, |place| self.members[place].creator);
-        let mut by_path = order.clone();
-        by_path.sort_by_key(|place| &paths[place]);
-        let names: HashMap<usize, String> =
-            by_path.iter().copied().zip(self.names(&by_path)).collect();
         let mut task_of = vec![usize::MAX; self.members.len()];
         order.iter().enumerate().for_each(|(task, place)| task_of[*place] = task);
-        let tasks = order.iter().map(|place| self.task(*place, &paths[place], &names[place]));
-        (tasks.collect(), task_of)
-    }
-
-    fn program(&self) -> impl Iterator<Item = usize> {
-        (0..self.members.len()).filter(|place| !self.members[*place].is_left_out)
-    }
-
-    fn task(&self, place: usize, path: &TaskPath, name: &str) -> ObservedTask {
-        let member = &self.members[place];
-        ObservedTask {
-            name: name.to_owned(),
-            path: path.to_string(),
-            pid: member.born.pid,
-            tid: member.born.tid,
-            cpu_s: member.run_ns.saturating_sub(member.before_ns) as f64 / 1e9,
+        let paths = by_path(&order, |place| self.members[place].creator);
+        let names = numbered(paths.iter().map(|(_, place)| self.members[*place].name.as_str()));
+        let mut tasks: Vec<(usize, ObservedTask)> = Vec::new();
+        for ((path, place), name) in paths.iter().zip(names) {
+            let member = &self.members[*place];
+            let task = ObservedTask {
+                name,
+                path: path.to_string(),
+                pid: member.born.pid,
+                tid: member.born.tid,
+                cpu_s: member.run_ns.saturating_sub(member.before_ns) as f64 / 1e9,
+            };
+            tasks.push((task_of[*place], task));
         }
-    }
-
-    fn names(&self, order: &[usize]) -> Vec<String> {
-        numbered(order.iter().map(|place| self.members[*place].name.as_str()))
+        tasks.sort_by_key(|(number, _)| *number);
+        (tasks.into_iter().map(|(_, task)| task).collect(), task_of)
     }
 }
 
@@ -157,11 +148,10 @@ impl Member {
         if let Ok(Some(task)) = seatmap_os::task::in_folder(&root, &folder, self.born.tid) {
             (self.name, self.started_ticks) = (task.name, task.started_ticks);
         }
-        let times = root
-            .read(&format!("{folder}/schedstat"))
-            .ok()
-            .and_then(|text| ThreadTimes::parse(text.as_bytes()));
-        self.run_ns = times.map_or(self.run_ns, |times| times.run_ns.max(self.run_ns));
+        let times = root.read(&format!("{folder}/schedstat")).unwrap_or_default();
+        if let Some(times) = ThreadTimes::parse(times.as_bytes()) {
+            self.run_ns = times.run_ns.max(self.run_ns);
+        }
     }
 }
 
@@ -194,7 +184,6 @@ mod tests {
             ended(5, 0, 20, "worker"),
         ]);
         roster.update(vec![ended(9, 5, 40, "worker"), ended(2, 7, 25, "log")]);
-        let names: Vec<_> = told(&roster);
         let pairs = [
             ("app", "0"),
             ("worker#0", "0.0"),
@@ -202,7 +191,7 @@ mod tests {
             ("worker#2", "0.1"),
             ("worker#1", "0.0.0"),
         ];
-        assert_eq!(names, pairs.map(|(name, path)| (name.to_owned(), path.to_owned())));
+        assert_eq!(told(&roster), pairs.map(|(name, path)| (name.to_owned(), path.to_owned())));
     }
 
     #[test]

@@ -3,11 +3,12 @@
 use crate::goroutines::GoPrograms;
 use crate::roster::Roster;
 use crate::source::{MessageSource, count_of};
-use crate::subject::Subject;
 use crate::talk::ThreadMessages;
-use crate::wakeups::{Ebpf, EbpfMethods, Perf};
+use crate::wakeups::{Ebpf, Perf};
 use crate::windows::Stretches;
-use crate::{Method, Observation, ObserveError, TalkKind, Window, observation::PairMessages};
+use crate::{
+    Method, Observation, ObserveError, Subject, TalkKind, Window, observation::PairMessages,
+};
 use seatmap_data::document::with_causes;
 use seatmap_data::pattern::{Edge, Outsider};
 use seatmap_launch::halted::{self, HaltedProcess};
@@ -82,15 +83,7 @@ impl ObservationSession {
         means: TracingMechanism,
         subject: &Subject,
     ) -> Result<Self, ObserveError> {
-        let (source, better) = source(method, means)?;
-        ObservationSession::begin_by(source, better, subject)
-    }
-
-    fn begin_by(
-        mut source: Box<dyn MessageSource>,
-        better: Option<String>,
-        subject: &Subject,
-    ) -> Result<Self, ObserveError> {
+        let (mut source, better) = source(method, means)?;
         let own_before_ns = own_ns();
         let begun = Instant::now();
         let child = subject.follow(source.as_mut())?;
@@ -195,8 +188,8 @@ impl ObservationSession {
         let roster = &mut self.roster;
         let mut talk = std::mem::take(&mut self.early);
         talk.extend(look.talk);
-        self.messages +=
-            talk.iter().filter(|talk| talk.from != talk.to).map(|talk| talk.messages).sum::<f64>();
+        let between = talk.iter().filter(|talk| talk.from != talk.to);
+        self.messages += between.map(|talk| talk.messages).sum::<f64>();
         let placed =
             talk.into_iter().map(|talk| (roster.place(talk.from), roster.place(talk.to), talk));
         self.stretches.take(self.looked, placed);
@@ -224,7 +217,9 @@ impl ObservationSession {
 
     /// The mechanism, and the reason against a better one.
     pub fn mechanism(&self) -> String {
-        self.means()
+        let better = self.better.as_ref();
+        let reason = better.map(|reason| format!("; not {reason}")).unwrap_or_default();
+        format!("{}{reason}", self.source.name())
     }
 
     /// Process and number of each thread at the last look, by first sight.
@@ -265,18 +260,16 @@ impl ObservationSession {
         let (tasks, task_of) = self.roster.tasks();
         let mut windows = Vec::new();
         let mut from_s = self.since.as_secs_f64();
-        for stretch in self.stretches.all() {
-            let mut edges: Vec<Edge> = stretch
-                .pairs
-                .iter()
-                .filter_map(|((from, to), sum)| {
-                    let [from, to] = program_ends(&task_of, *from, *to)?;
-                    Some(Edge { from, to, bytes: sum.bytes, messages: sum.messages })
-                })
-                .collect();
+        for stretch in &self.stretches.all {
+            let edges = stretch.pairs.iter().filter_map(|((from, to), sum)| {
+                let [from, to] = program_ends(&task_of, *from, *to)?;
+                Some(Edge { from, to, bytes: sum.bytes, messages: sum.messages })
+            });
+            let mut edges: Vec<Edge> = edges.collect();
             edges.sort_by_key(|edge| (edge.from, edge.to));
-            windows.push(Window { from_s, to_s: stretch.to.as_secs_f64(), edges });
-            from_s = stretch.to.as_secs_f64();
+            let to_s = stretch.to.as_secs_f64();
+            windows.push(Window { from_s, to_s, edges });
+            from_s = to_s;
         }
         // An ending process is not followed.
         let is_own = |one: &Outsider| tasks.iter().any(|task| task.pid == one.pid);
@@ -285,7 +278,12 @@ impl ObservationSession {
         let program_s: f64 = tasks.iter().map(|task| task.cpu_s).sum();
         let shares = self.shares(&task_of);
         let mut unseen = self.source.unseen();
-        unseen.extend(ends(&ended));
+        let wakeups: f64 = ended.iter().map(|one| one.wakeups).sum();
+        let came = [
+            "came from an ended process of the program",
+            "came from ended processes of the program",
+        ];
+        unseen.extend(count_of(wakeups as u64, "wakeup", came));
         let counts_goroutines = self.source.methods().contains(&Method::Goroutines);
         unseen.extend(self.go_programs.unseen(counts_goroutines));
         // A halted program's silence means nothing.
@@ -297,8 +295,8 @@ impl ObservationSession {
             }));
         }
         Observation {
-            methods: self.source.methods(),
-            means: self.means(),
+            methods: self.source.methods().to_vec(),
+            means: self.mechanism(),
             shares,
             overhead: self.overhead(program_s),
             from_start: self.child.is_some(),
@@ -309,32 +307,15 @@ impl ObservationSession {
         }
     }
 
-    fn means(&self) -> String {
-        let reason =
-            self.better.as_ref().map(|reason| format!("; not {reason}")).unwrap_or_default();
-        format!("{}{reason}", self.source.name())
-    }
-
     fn shares(&self, task_of: &[usize]) -> Vec<PairMessages> {
-        let mut shares: Vec<PairMessages> = self
-            .stretches
-            .kinds
-            .iter()
-            .flat_map(|((from, to), messages)| {
-                let Some([from, to]) = program_ends(task_of, *from, *to) else { return Vec::new() };
-                let by_kind = TalkKind::ALL
-                    .into_iter()
-                    .zip(*messages)
-                    .filter(|(_, messages)| *messages > 0.0);
-                by_kind
-                    .map(|(kind, messages)| PairMessages { from, to, kind, messages })
-                    .collect::<Vec<_>>()
-            })
-            .collect();
-        shares.sort_by(|a, b| {
-            b.messages.total_cmp(&a.messages).then((a.from, a.to).cmp(&(b.from, b.to)))
+        let pairs = self.stretches.kinds.iter().filter_map(|((from, to), messages)| {
+            Some((program_ends(task_of, *from, *to)?, messages))
         });
-        shares
+        let shares = pairs.flat_map(|([from, to], messages)| {
+            let by_kind = TalkKind::ALL.into_iter().zip(*messages);
+            by_kind.map(move |(kind, messages)| PairMessages { from, to, kind, messages })
+        });
+        PairMessages::largest_first(shares.filter(|share| share.messages > 0.0))
     }
 
     fn overhead(&mut self, program_s: f64) -> Option<f64> {
@@ -347,12 +328,6 @@ impl ObservationSession {
     }
 }
 
-fn ends(ended: &[Outsider]) -> Option<String> {
-    let wakeups: f64 = ended.iter().map(|one| one.wakeups).sum();
-    let several = "came from ended processes of the program";
-    count_of(wakeups as u64, "wakeup", ["came from an ended process of the program", several])
-}
-
 fn program_ends(task_of: &[usize], from: usize, to: usize) -> Option<[usize; 2]> {
     let ends = [task_of[from], task_of[to]];
     (!ends.contains(&usize::MAX)).then_some(ends)
@@ -362,15 +337,15 @@ fn source(
     method: Option<Method>,
     means: TracingMechanism,
 ) -> Result<(Box<dyn MessageSource>, Option<String>), ObserveError> {
-    check(method, means)?;
+    check(method.unwrap_or(Method::Wakeups), means)?;
     let mut reasons = Vec::new();
-    for parts in parts(method, means) {
-        match Ebpf::begin(*parts) {
+    for methods in parts(method, means) {
+        match Ebpf::begin(methods) {
             Ok(ebpf) => return Ok((Box::new(ebpf), joined(reasons))),
             Err(error) => reasons.push(format!("eBPF: {}", with_causes(&error))),
         }
     }
-    if means != TracingMechanism::Ebpf && !needs_ebpf(method) {
+    if means != TracingMechanism::Ebpf && !method.is_some_and(needs_ebpf) {
         match Perf::begin() {
             Ok(perf) => return Ok((Box::new(perf), joined(reasons))),
             Err(error) => reasons.push(format!("perf: {}", with_causes(&error))),
@@ -379,42 +354,36 @@ fn source(
     Err(ObserveError::Forbidden { reasons: joined(reasons).unwrap_or_default() })
 }
 
-fn parts(method: Option<Method>, means: TracingMechanism) -> &'static [EbpfMethods] {
+/// The methods that eBPF may use together, the best first.
+fn parts(method: Option<Method>, means: TracingMechanism) -> &'static [&'static [Method]] {
     match method {
         _ if means == TracingMechanism::Perf => &[],
-        None => &[EbpfMethods::Both, EbpfMethods::Wakeups],
-        Some(Method::Sockets) => &[EbpfMethods::Sockets],
-        Some(Method::Goroutines) => &[EbpfMethods::Goroutines],
-        Some(_) => &[EbpfMethods::Wakeups],
+        None => &[&[Method::Wakeups, Method::Sockets], &[Method::Wakeups]],
+        Some(Method::Sockets) => &[&[Method::Sockets]],
+        Some(Method::Goroutines) => &[&[Method::Wakeups, Method::Sockets, Method::Goroutines]],
+        Some(_) => &[&[Method::Wakeups]],
     }
 }
 
-fn needs_ebpf(method: Option<Method>) -> bool {
-    matches!(method, Some(Method::Sockets | Method::Goroutines))
+fn needs_ebpf(method: Method) -> bool {
+    matches!(method, Method::Sockets | Method::Goroutines)
 }
 
-fn check(method: Option<Method>, means: TracingMechanism) -> Result<(), ObserveError> {
-    match method {
-        Some(method) if needs_ebpf(Some(method)) => match means {
-            TracingMechanism::Perf => unavailable(method, "it works only with ebpf"),
-            _ => Ok(()),
-        },
-        None | Some(Method::Wakeups) => Ok(()),
-        Some(method) => unavailable(method, "the program must report on itself"),
-    }?;
-    if let Err(error) = proc_mount::check(&Root::new("/")) {
-        return unavailable(method.unwrap_or(Method::Wakeups), &error.to_string());
-    }
-    if !visibility::is_in_container(&Root::new("/")) {
+fn check(method: Method, means: TracingMechanism) -> Result<(), ObserveError> {
+    let root = Root::new("/");
+    let reason = if needs_ebpf(method) && means == TracingMechanism::Perf {
+        "it works only with ebpf".to_owned()
+    } else if !needs_ebpf(method) && method != Method::Wakeups {
+        "the program must report on itself".to_owned()
+    } else if let Err(error) = proc_mount::check(&root) {
+        error.to_string()
+    } else if visibility::is_in_container(&root) {
+        "thread IDs in this PID namespace differ from the kernel's; run it outside the container"
+            .to_owned()
+    } else {
         return Ok(());
-    }
-    let reason = "thread IDs in this PID namespace differ from the kernel's; run it outside the \
-                  container";
-    unavailable(method.unwrap_or(Method::Wakeups), reason)
-}
-
-fn unavailable(method: Method, reason: &str) -> Result<(), ObserveError> {
-    Err(ObserveError::Unavailable { method, reason: reason.to_owned() })
+    };
+    Err(ObserveError::Unavailable { method, reason })
 }
 
 fn joined(mut reasons: Vec<String>) -> Option<String> {

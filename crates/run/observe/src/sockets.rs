@@ -6,11 +6,12 @@ mod programs;
 
 use crate::TalkKind;
 use crate::talk::ThreadMessages;
-use crate::wakeups::{FieldOffsets, Tables};
+use crate::wakeups::{EbpfError, FieldOffsets, Tables};
 use flows::Flows;
 use pipes::Pipes;
+use programs::Ground;
 use seatmap_data::statistics::words::counted_figure;
-use seatmap_os::bpf::{AttachedProgram, Btf, EbpfProgram, LoadError, Map, room_for_threads};
+use seatmap_os::bpf::{AttachedProgram, Btf, EbpfProgram, Map, room_for_threads};
 use std::io;
 use std::time::Duration;
 
@@ -35,21 +36,17 @@ pub struct Sockets {
 }
 
 impl Sockets {
-    pub fn begin(btf: &Btf, layout: &FieldOffsets, tables: &Tables) -> Result<Self, SocketsError> {
-        let table = Map::hash(
-            "flows",
-            programs::KEY_BYTES,
-            programs::VALUE_BYTES,
-            room_for_threads(ENTRIES),
-        )?;
-        let ground = Ground { btf, layout, tables, table: &table };
+    pub fn begin(btf: &Btf, layout: &FieldOffsets, tables: &Tables) -> Result<Self, EbpfError> {
+        let room = room_for_threads(ENTRIES);
+        let table = Map::hash("flows", programs::KEY_BYTES, programs::VALUE_BYTES, room)?;
+        let ground = Ground { btf, layout, tables, flows: &table };
         // Newer kernels read fields by a cast, older ones by copying. Without socket tracepoints,
         // the program at all system calls also counts sockets.
         let of_sockets =
-            ground.of_sockets(true).or_else(|_| ground.of_sockets(false)).unwrap_or_default();
+            of_sockets(&ground, true).or_else(|_| of_sockets(&ground, false)).unwrap_or_default();
         let has_sockets = of_sockets.is_empty();
-        let program =
-            ground.of_calls(has_sockets, true).or_else(|_| ground.of_calls(has_sockets, false))?;
+        let program = of_calls(&ground, has_sockets, true)
+            .or_else(|_| of_calls(&ground, has_sockets, false))?;
         let of_calls = Pipes::begin(program, !has_sockets)?;
         Ok(Sockets { table, of_sockets, of_calls, flows: Flows::default() })
     }
@@ -70,67 +67,38 @@ impl Sockets {
 
     /// The programs' running time while the kernel timed them, with their added cost.
     pub fn run_time(&self) -> io::Result<Duration> {
-        let of_sockets: Duration = self
-            .of_sockets
-            .iter()
-            .map(|program| {
-                program.run_time().map(|run| run.time + AT_SOCKET.mul_f64(run.runs as f64))
-            })
-            .sum::<io::Result<_>>()?;
         let of_calls = self.of_calls.run_time()?;
-        Ok(of_sockets + of_calls.time + AT_CALL.mul_f64(of_calls.runs as f64))
+        let mut time = of_calls.time + AT_CALL.mul_f64(of_calls.runs as f64);
+        for program in &self.of_sockets {
+            let run = program.run_time()?;
+            time += run.time + AT_SOCKET.mul_f64(run.runs as f64);
+        }
+        Ok(time)
     }
 
     pub fn unseen(&self) -> Vec<String> {
         let bytes = self.flows.unread_bytes();
         let unread = (bytes > 0.0).then(|| {
-            format!(
-                "{bytes} went to readers outside the program, or were not read yet",
-                bytes = counted_figure(bytes, 0, "byte")
-            )
+            let bytes = counted_figure(bytes, 0, "byte");
+            format!("{bytes} went to readers outside the program, or were not read yet")
         });
         unread.into_iter().chain(self.of_calls.unseen()).collect()
     }
 }
 
-struct Ground<'a> {
-    btf: &'a Btf,
-    layout: &'a FieldOffsets,
-    tables: &'a Tables,
-    table: &'a Map,
+fn of_sockets(ground: &Ground, cast: bool) -> Result<Vec<AttachedProgram>, EbpfError> {
+    let places = [
+        ("seatmap_sent", "sock_send_length", 0),
+        ("seatmap_got", "sock_recv_length", programs::READS),
+    ];
+    let attached = places.into_iter().map(|(name, place, reads)| {
+        let place = ground.btf.tracepoint(place)?;
+        Ok(EbpfProgram::load(name, place, &ground.passed(reads, cast)?)?.attach()?)
+    });
+    attached.collect()
 }
 
-impl Ground<'_> {
-    fn of_sockets(&self, cast: bool) -> Result<Vec<AttachedProgram>, SocketsError> {
-        let places = [
-            ("seatmap_sent", "sock_send_length", 0),
-            ("seatmap_got", "sock_recv_length", programs::READS),
-        ];
-        places
-            .into_iter()
-            .map(|(name, place, reads)| {
-                let place = self.btf.tracepoint(place)?;
-                let code =
-                    programs::passed(self.btf, self.layout, self.tables, self.table, reads, cast)?;
-                Ok(EbpfProgram::load(name, place, &code)?.attach()?)
-            })
-            .collect()
-    }
-
-    fn of_calls(&self, has_sockets: bool, cast: bool) -> Result<EbpfProgram, SocketsError> {
-        let place = self.btf.tracepoint("sys_exit")?;
-        let code =
-            programs::transfer(self.btf, self.layout, self.tables, self.table, has_sockets, cast)?;
-        Ok(EbpfProgram::load("seatmap_bytes", place, &code)?)
-    }
-}
-
-#[derive(Debug, thiserror::Error)]
-pub enum SocketsError {
-    #[error(transparent)]
-    Types(#[from] seatmap_os::bpf::BtfError),
-    #[error("cannot create eBPF maps: {0}")]
-    Tables(#[from] io::Error),
-    #[error(transparent)]
-    Load(#[from] LoadError),
+fn of_calls(ground: &Ground, has_sockets: bool, cast: bool) -> Result<EbpfProgram, EbpfError> {
+    let place = ground.btf.tracepoint("sys_exit")?;
+    Ok(EbpfProgram::load("seatmap_bytes", place, &ground.transfer(has_sockets, cast)?)?)
 }

@@ -8,6 +8,8 @@ use seatmap_os::Tid;
 use std::io;
 use std::time::Duration;
 
+pub const OF_INTERRUPTS: &str = "came from interrupts, such as timers and devices";
+
 /// A sentence with different endings for one and for several; `None` for 0.
 pub fn count_of(count: u64, name: &str, [one, several]: [&str; 2]) -> Option<String> {
     let rest = if count == 1 { one } else { several };
@@ -15,9 +17,9 @@ pub fn count_of(count: u64, name: &str, [one, several]: [&str; 2]) -> Option<Str
 }
 
 pub trait MessageSource {
-    fn name(&self) -> String;
+    fn name(&self) -> &'static str;
 
-    fn methods(&self) -> Vec<Method>;
+    fn methods(&self) -> &'static [Method];
 
     fn follow(&mut self, pid: Tid) -> io::Result<()>;
 

@@ -1,8 +1,7 @@
 //! The observed program.
 
-use crate::ObserveError;
-use crate::command::SubjectCommand;
 use crate::source::MessageSource;
+use crate::{ObserveError, SubjectCommand};
 use seatmap_os::hierarchy::{Hierarchies, members_below};
 use seatmap_os::{Root, Tid, interpreter, task, visibility};
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,13 +38,11 @@ impl Subject {
             }
             Subject::Programs(pids) => {
                 pids.iter().try_for_each(|pid| check(*pid))?;
-                let first = pids.iter().copied().map(process_of).collect();
-                follow_with_descendants(first, source)
+                follow_with_descendants(pids.iter().copied().map(process_of).collect(), source)
             }
             Subject::Survivors(pids) => {
-                let living: BTreeSet<Tid> =
-                    pids.iter().copied().filter(|pid| task::lives(*pid)).collect();
-                follow_all(living.into_iter().map(process_of), source)
+                let living = pids.iter().copied().filter(|pid| task::lives(*pid));
+                follow_all(BTreeSet::from_iter(living).into_iter().map(process_of), source)
             }
             Subject::Group(path) => match of_group(path)? {
                 pids if pids.is_empty() => Err(ObserveError::NoGroup(path.clone())),
@@ -133,11 +130,10 @@ fn of_group(path: &str) -> io::Result<BTreeSet<Tid>> {
     let mut pids = BTreeSet::new();
     for folder in folders {
         let tids = members_below(&root, Path::new(&folder)).map_err(|error| error.source)?;
-        // The group may contain this process and kernel threads.
-        pids.extend(
-            tids.into_iter().map(process_of).filter(|pid| *pid != own && !task::is_of_kernel(*pid)),
-        );
+        pids.extend(tids.into_iter().map(process_of));
     }
+    // The group may contain this process and kernel threads.
+    pids.retain(|pid| *pid != own && !task::is_of_kernel(*pid));
     Ok(pids)
 }
 

@@ -1,19 +1,21 @@
 //! Messages between threads, as a source reports them.
 
 use crate::TalkKind;
-use seatmap_data::pattern::Edge;
+use seatmap_data::pattern::{Edge, Pattern};
 use seatmap_os::Tid;
 
 /// A message without a size counts as a cache line, which both threads touch.
 pub const LINE_BYTES: f64 = 64.0;
 
+/// The messages of each pair, added up.
 pub fn line_edges(messages: impl IntoIterator<Item = ((usize, usize), f64)>) -> Vec<Edge> {
-    let mut edges: Vec<Edge> = messages
-        .into_iter()
-        .map(|((from, to), messages)| Edge { from, to, bytes: messages * LINE_BYTES, messages })
-        .collect();
-    edges.sort_by_key(|edge| (edge.from, edge.to));
-    edges
+    let edges = messages.into_iter().map(|((from, to), messages)| Edge {
+        from,
+        to,
+        bytes: messages * LINE_BYTES,
+        messages,
+    });
+    Pattern::gathered("", 0, edges).edges
 }
 
 /// Messages from one thread to another.

@@ -97,9 +97,10 @@ pub fn traces(folder: &Path, kind: &'static str) -> Result<Vec<TraceText>, Trace
     let refused = |source| TraceError::Read { path: folder.to_owned(), source };
     let mut paths = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(refused)? {
-        let path = entry.map_err(refused)?.path();
-        if is_named(&path, kind) {
-            paths.push(path);
+        let entry = entry.map_err(refused)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with(&format!("{kind}-")) && name.ends_with(".jsonl") {
+            paths.push(entry.path());
         }
     }
     if paths.is_empty() {
@@ -111,11 +112,6 @@ pub fn traces(folder: &Path, kind: &'static str) -> Result<Vec<TraceText>, Trace
     }
     paths.sort();
     paths.into_iter().map(read).collect()
-}
-
-fn is_named(path: &Path, kind: &str) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    name.starts_with(&format!("{kind}-")) && name.ends_with(".jsonl")
 }
 
 fn read(path: PathBuf) -> Result<TraceText, TraceError> {

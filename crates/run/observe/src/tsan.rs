@@ -3,14 +3,15 @@
 //!
 //! A message is a line that moves from its last writer to another thread. It counts 64 bytes.
 
-use crate::names::numbered;
+use crate::names::{by_path, numbered, places};
 use crate::talk::line_edges;
 use crate::trace::{TraceError, TraceText, traces};
-use crate::{Method, Observation, ObservedTask, PairMessages, TalkKind, Window};
+use crate::{Method, Observation, ObservedTask, Sighting, TalkKind};
 use seatmap_data::document::visible;
+use seatmap_data::pattern::Edge;
 use seatmap_data::pattern::graph::MAX_TASKS;
 use seatmap_data::statistics::words::{agreeing, counted};
-use seatmap_launch::lineage::{self, TaskPath};
+use seatmap_launch::lineage::TaskPath;
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
@@ -41,15 +42,6 @@ impl SharedLine {
     pub fn is_false_sharing(&self) -> bool {
         self.falsely > self.truly
     }
-}
-
-/// A program's threads and most shared lines.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SharingReport {
-    /// The threads and their messages.
-    pub observation: Observation,
-    /// The most frequently moved first in each process.
-    pub lines: Vec<SharedLine>,
 }
 
 #[derive(Deserialize)]
@@ -107,11 +99,11 @@ struct Process {
     cut_off: Option<String>,
 }
 
-/// Reads the traces of a folder.
+/// Reads the traces of a folder. The lines are in the order of processes, then of frequency.
 ///
 /// # Errors
 /// [`TraceError`] if there are none, or one is malformed.
-pub fn read(folder: &Path) -> Result<SharingReport, TraceError> {
+pub fn read(folder: &Path) -> Result<Sighting, TraceError> {
     sharing(&traces(folder, "threads")?)
 }
 
@@ -119,15 +111,13 @@ pub fn read(folder: &Path) -> Result<SharingReport, TraceError> {
 ///
 /// # Errors
 /// [`TraceError`] for a file that is not a trace of threads.
-pub fn sharing(traces: &[TraceText]) -> Result<SharingReport, TraceError> {
+pub fn sharing(traces: &[TraceText]) -> Result<Sighting, TraceError> {
     let mut processes = traces.iter().map(process).collect::<Result<Vec<_>, _>>()?;
     processes.sort_by_key(|process| (process.head.from_ns, process.head.pid));
     let total: usize = processes.iter().map(|process| process.threads.len()).sum();
     if total > MAX_TASKS {
-        let what = format!(
-            "{total}, but a pattern has at most {MAX_TASKS}",
-            total = counted(total, "thread")
-        );
+        let total = counted(total, "thread");
+        let what = format!("{total}, but a pattern has at most {MAX_TASKS}");
         return Err(TraceError::TooLarge { path: traces[0].path.clone(), what });
     }
     Ok(joined(&processes))
@@ -135,7 +125,7 @@ pub fn sharing(traces: &[TraceText]) -> Result<SharingReport, TraceError> {
 
 fn process(trace: &TraceText) -> Result<Process, TraceError> {
     let head = trace.head()?;
-    let mut threads = Vec::new();
+    let mut threads: Vec<Thread> = Vec::new();
     let mut pairs = Vec::new();
     let mut lines = Vec::new();
     let mut cut_off = Some(trace.cut_off());
@@ -147,7 +137,7 @@ fn process(trace: &TraceText) -> Result<Process, TraceError> {
             Record::End { end } => cut_off = cut_off.filter(|_| !end),
         }
     }
-    threads.sort_by_key(|thread: &Thread| thread.task);
+    threads.sort_by_key(|thread| thread.task);
     // A damaged file may have a thread twice.
     threads.dedup_by_key(|thread| thread.task);
     Ok(Process { head, threads, pairs, lines, cut_off })
@@ -155,23 +145,21 @@ fn process(trace: &TraceText) -> Result<Process, TraceError> {
 
 type Key = (usize, usize);
 
-fn joined(processes: &[Process]) -> SharingReport {
+fn joined(processes: &[Process]) -> Sighting {
     let paths = paths(processes);
-    let places: HashMap<Key, usize> =
-        paths.iter().enumerate().map(|(place, (_, key))| (*key, place)).collect();
-    let window = window(processes, &places);
+    let places = places(&paths);
+    let from = processes.iter().map(|process| process.head.from_ns).min().unwrap_or(0);
+    let to = processes.iter().map(|process| process.head.to_ns).max().unwrap_or(0);
     let observation = Observation {
-        methods: vec![Method::Tsan],
-        means: "libseatmap_trace".to_owned(),
-        shares: PairMessages::of_edges(&window.edges, TalkKind::Line),
-        tasks: tasks(processes, &paths),
-        windows: vec![window],
-        overhead: None,
-        outsiders: Vec::new(),
-        from_start: false,
         unseen: processes.iter().flat_map(Process::unseen).collect(),
+        ..Observation::whole(
+            (Method::Tsan, "libseatmap_trace"),
+            tasks(processes, &paths),
+            (TalkKind::Line, edges(processes, &places)),
+            to.saturating_sub(from).max(0) as f64 / 1e9,
+        )
     };
-    SharingReport { observation, lines: lines(processes, &places) }
+    Sighting { observation, lines: lines(processes, &places) }
 }
 
 /// Each thread's path, in order. Each process begins one, because the traces do not name its
@@ -186,44 +174,29 @@ fn paths(processes: &[Process]) -> Vec<(TaskPath, Key)> {
         }
     }
     let order: Vec<Key> = creators.keys().copied().collect();
-    let paths = lineage::paths(&order, |key| {
+    by_path(&order, |key| {
         // If a damaged trace lacks a creator, the process's first thread stands in.
         creators[&key]
             .map(|creator| if creators.contains_key(&creator) { creator } else { (key.0, 0) })
-    });
-    let mut found: Vec<(TaskPath, Key)> =
-        paths.into_iter().map(|(key, path)| (path, key)).collect();
-    found.sort();
-    found
+    })
 }
 
 fn tasks(processes: &[Process], paths: &[(TaskPath, Key)]) -> Vec<ObservedTask> {
-    let threads: HashMap<Key, &Thread> = processes
-        .iter()
-        .enumerate()
-        .flat_map(|(at, process)| {
-            process.threads.iter().map(move |thread| ((at, thread.task), thread))
+    let known = paths.iter().filter_map(|(path, (process, task))| {
+        let Process { head, threads, .. } = processes.get(*process)?;
+        let at = threads.binary_search_by_key(task, |thread| thread.task).ok()?;
+        let Thread { tid, cpu_ns, name, .. } = &threads[at];
+        Some(ObservedTask {
+            name: visible(name).to_string(),
+            path: path.to_string(),
+            pid: head.pid,
+            tid: *tid,
+            cpu_s: *cpu_ns as f64 / 1e9,
         })
-        .collect();
-    let known = paths
-        .iter()
-        .filter_map(|(path, key)| Some((path, processes.get(key.0)?, *threads.get(key)?)));
-    let mut tasks: Vec<ObservedTask> =
-        known.map(|(path, process, thread)| task(path, process, thread)).collect();
+    });
+    let mut tasks: Vec<ObservedTask> = known.collect();
     number_names(&mut tasks);
     tasks
-}
-
-fn task(path: &TaskPath, process: &Process, thread: &Thread) -> ObservedTask {
-    let path = path.to_string();
-    let name = visible(&thread.name).to_string();
-    ObservedTask {
-        name,
-        path,
-        pid: process.head.pid,
-        tid: thread.tid,
-        cpu_s: thread.cpu_ns as f64 / 1e9,
-    }
 }
 
 pub(crate) fn number_names(tasks: &mut [ObservedTask]) {
@@ -231,22 +204,15 @@ pub(crate) fn number_names(tasks: &mut [ObservedTask]) {
     tasks.iter_mut().zip(names).for_each(|(task, name)| task.name = name);
 }
 
-fn window(processes: &[Process], places: &HashMap<Key, usize>) -> Window {
-    let from = processes.iter().map(|process| process.head.from_ns).min().unwrap_or(0);
-    let to = processes.iter().map(|process| process.head.to_ns).max().unwrap_or(0);
-    let mut messages: HashMap<(usize, usize), f64> = HashMap::new();
-    for (at, process) in processes.iter().enumerate() {
-        for pair in &process.pairs {
-            if let Some(ends) = place(places, at, pair).filter(|(from, to)| from != to) {
-                *messages.entry(ends).or_default() += pair.truly as f64 + pair.falsely as f64;
-            }
-        }
-    }
-    Window {
-        from_s: 0.0,
-        to_s: (to.saturating_sub(from).max(0) as f64) / 1e9,
-        edges: line_edges(messages),
-    }
+fn edges(processes: &[Process], places: &HashMap<Key, usize>) -> Vec<Edge> {
+    let pairs = processes
+        .iter()
+        .enumerate()
+        .flat_map(|(at, process)| process.pairs.iter().map(move |pair| (at, pair)));
+    line_edges(pairs.filter_map(|(at, pair)| {
+        let ends = place(places, at, pair).filter(|(from, to)| from != to)?;
+        Some((ends, pair.truly as f64 + pair.falsely as f64))
+    }))
 }
 
 fn place(places: &HashMap<Key, usize>, process: usize, pair: &Pair) -> Option<(usize, usize)> {
@@ -258,28 +224,24 @@ fn lines(processes: &[Process], places: &HashMap<Key, usize>) -> Vec<SharedLine>
     for (at, process) in processes.iter().enumerate() {
         let mut seen = HashSet::new();
         let fresh = process.lines.iter().filter(|line| seen.insert(line.line));
-        let known = fresh.filter_map(|line| Some((line, place(places, at, &line.pair)?)));
-        let mut own: Vec<SharedLine> =
-            known.map(|(line, ends)| line.shared(process.head.pid, ends)).collect();
+        let known = fresh.filter_map(|line| {
+            let (from, to) = place(places, at, &line.pair)?;
+            Some(SharedLine {
+                pid: process.head.pid,
+                address: line.line,
+                from,
+                to,
+                truly: line.pair.truly,
+                falsely: line.pair.falsely,
+                written: visible(&line.written).to_string(),
+                accessed: visible(&line.accessed).to_string(),
+            })
+        });
+        let mut own: Vec<SharedLine> = known.collect();
         own.sort_by_key(|line| std::cmp::Reverse(line.truly.saturating_add(line.falsely)));
         found.append(&mut own);
     }
     found
-}
-
-impl Line {
-    fn shared(&self, pid: i32, (from, to): (usize, usize)) -> SharedLine {
-        SharedLine {
-            pid,
-            address: self.line,
-            from,
-            to,
-            truly: self.pair.truly,
-            falsely: self.pair.falsely,
-            written: visible(&self.written).to_string(),
-            accessed: visible(&self.accessed).to_string(),
-        }
-    }
 }
 
 impl Process {
@@ -290,9 +252,9 @@ impl Process {
             (
                 beyond as u64,
                 format!(
-                    "{beyond} of process {pid} {count} as its last thread",
-                    count = agreeing(beyond, "counts", "count"),
-                    beyond = counted(beyond, "thread")
+                    "{} of process {pid} {} as its last thread",
+                    counted(beyond, "thread"),
+                    agreeing(beyond, "counts", "count")
                 ),
             ),
             (
@@ -305,8 +267,8 @@ impl Process {
             (
                 unnamed_transfers,
                 format!(
-                    "process {pid} passed unnamed lines: {unnamed_transfers}",
-                    unnamed_transfers = counted(unnamed_transfers, "transfer")
+                    "process {pid} passed unnamed lines: {}",
+                    counted(unnamed_transfers, "transfer")
                 ),
             ),
         ];

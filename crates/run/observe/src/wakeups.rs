@@ -6,7 +6,7 @@ mod layout;
 mod perf;
 mod programs;
 
-pub use ebpf::{Ebpf, EbpfMethods};
+pub use ebpf::{Ebpf, EbpfError};
 pub use layout::FieldOffsets;
 pub use perf::Perf;
 pub use programs::{LOST_PAIRS, Tables, insert, look_up_process};

@@ -24,17 +24,15 @@ impl PairSum {
     }
 }
 
-pub type PairSums = HashMap<(usize, usize), PairSum>;
-
 #[derive(Clone, Debug, Default)]
 pub struct Stretch {
     pub to: Duration,
-    pub pairs: PairSums,
+    pub pairs: HashMap<(usize, usize), PairSum>,
 }
 
 #[derive(Debug, Default)]
 pub struct Stretches {
-    all: Vec<Stretch>,
+    pub all: Vec<Stretch>,
     looks: usize,
     /// Looks in the last window.
     taken: usize,
@@ -67,16 +65,10 @@ impl Stretches {
         last.to = to;
         for (from, to, talk) in talk.into_iter().filter(|(from, to, _)| from != to) {
             check(&talk);
-            last.pairs
-                .entry((from, to))
-                .or_default()
-                .add(PairSum { messages: talk.messages, bytes: talk.bytes });
+            let sum = PairSum { messages: talk.messages, bytes: talk.bytes };
+            last.pairs.entry((from, to)).or_default().add(sum);
             self.kinds.entry((from, to)).or_default()[talk.kind as usize] += talk.messages;
         }
-    }
-
-    pub fn all(&self) -> &[Stretch] {
-        &self.all
     }
 
     fn thin(&mut self) {
@@ -87,9 +79,9 @@ impl Stretches {
             let mut joined = pair[0].clone();
             for next in &pair[1..] {
                 joined.to = next.to;
-                next.pairs
-                    .iter()
-                    .for_each(|(ends, sum)| joined.pairs.entry(*ends).or_default().add(*sum));
+                for (ends, sum) in &next.pairs {
+                    joined.pairs.entry(*ends).or_default().add(*sum);
+                }
             }
             joined
         });
@@ -118,29 +110,29 @@ mod tests {
         [2, 1].into_iter().for_each(|at| stretches.take(Duration::from_secs(at), []));
     }
 
+    fn talk(messages: f64) -> ThreadMessages {
+        ThreadMessages { from: 1, to: 2, kind: TalkKind::Pipe, messages, bytes: 1.0 }
+    }
+
     #[test]
     #[should_panic(expected = "messages: NaN")]
     fn invalid_message_count_panics() {
-        let talk =
-            ThreadMessages { from: 1, to: 2, kind: TalkKind::Pipe, messages: f64::NAN, bytes: 1.0 };
-        Stretches::default().take(Duration::ZERO, [(0, 1, talk)]);
+        Stretches::default().take(Duration::ZERO, [(0, 1, talk(f64::NAN))]);
     }
 
     #[test]
     fn merged_stretches_keep_all_messages() {
         let mut stretches = Stretches::default();
-        let talk =
-            ThreadMessages { from: 1, to: 2, kind: TalkKind::Pipe, messages: 1.0, bytes: 1.0 };
+        let talk = talk(1.0);
         for at in 1..=5_000 {
             stretches.take(Duration::from_millis(at), [(0, 1, talk), (1, 1, talk)]);
         }
-        let total: f64 =
-            stretches.all().iter().map(|stretch| stretch.pairs[&(0, 1)].messages).sum();
+        let total: f64 = stretches.all.iter().map(|stretch| stretch.pairs[&(0, 1)].messages).sum();
         assert!(
-            stretches.all().len() <= MOST && stretches.all().is_sorted_by_key(|stretch| stretch.to)
+            stretches.all.len() <= MOST && stretches.all.is_sorted_by_key(|stretch| stretch.to)
         );
         assert_eq!((total, stretches.kinds[&(0, 1)][TalkKind::Pipe as usize]), (5_000.0, 5_000.0));
-        assert_eq!(stretches.all().last().unwrap().to, Duration::from_millis(5_000));
-        assert!(stretches.all().iter().all(|stretch| stretch.pairs.len() == 1));
+        assert_eq!(stretches.all.last().unwrap().to, Duration::from_millis(5_000));
+        assert!(stretches.all.iter().all(|stretch| stretch.pairs.len() == 1));
     }
 }

@@ -3,16 +3,18 @@
 //! Lengths, masks and errors follow `kernel/sched/syscalls.c` and `mm/mempolicy.c`. Other processes
 //! appear as strangers, which may use all CPUs and cannot be moved.
 
+use crate::PretendedMachine;
 use crate::cpu_times::PretendedCpuTimes;
-use crate::machine::PretendedMachine;
 use crate::policy::PretendedPolicy;
 use crate::record::ProgramRecord;
-use crate::thread_file::{self, ThreadFile};
-use seatmap_os::listener::{CallAnswer, CallerMemory, TrappedCall};
+use crate::thread_file;
+use seatmap_os::listener::{CallAnswer, TrappedCall};
 use seatmap_os::numa_maps::page_bytes;
 use seatmap_os::{CpuSet, Root, Tid, task};
 use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileExt;
 
 const IS_THREAD: u64 = 0x0001_0000;
 
@@ -28,8 +30,6 @@ const MOST_MASK_BYTES: u64 = 8192 / 8;
 /// The kernel's longest node mask, in bits: a page of x86-64.
 const MOST_NODE_BITS: u64 = 4096 * 8;
 
-const PAGES_AT_ONCE: u64 = 4096;
-
 const TIMES: &str = "/proc/stat";
 
 /// The longest path, `/proc/4194304/task/4194304/status`, has 35 bytes.
@@ -42,31 +42,6 @@ const PATH_PIECE: u64 = 64;
 const MOST_MOVED: usize = 1 << 20;
 const MOST_RANGES: usize = 1 << 14;
 
-/// The program's memory.
-pub trait TraceeMemory {
-    /// Reads at an address.
-    ///
-    /// # Errors
-    /// No memory is mapped there.
-    fn read(&self, address: u64, into: &mut [u8]) -> io::Result<()>;
-
-    /// Writes at an address.
-    ///
-    /// # Errors
-    /// No memory is mapped there.
-    fn write(&self, address: u64, bytes: &[u8]) -> io::Result<()>;
-}
-
-impl TraceeMemory for CallerMemory {
-    fn read(&self, address: u64, into: &mut [u8]) -> io::Result<()> {
-        CallerMemory::read(self, address, into)
-    }
-
-    fn write(&self, address: u64, bytes: &[u8]) -> io::Result<()> {
-        CallerMemory::write(self, address, bytes)
-    }
-}
-
 /// A system call of the program.
 pub struct ProgramCall<'a> {
     /// The calling thread.
@@ -75,8 +50,8 @@ pub struct ProgramCall<'a> {
     pub call: TrappedCall,
     /// Its arguments.
     pub arguments: [u64; 6],
-    /// The thread's memory.
-    pub memory: &'a dyn TraceeMemory,
+    /// The thread's memory, by address.
+    pub memory: &'a File,
     /// Seconds since the program began.
     pub at_s: f64,
 }
@@ -98,7 +73,8 @@ pub struct BoundRange {
 
 /// The pretended machine's kernel.
 pub struct PretendedKernel {
-    machine: PretendedMachine,
+    /// The pretended machine.
+    pub machine: PretendedMachine,
     /// The threads of the program.
     pub record: ProgramRecord,
     /// Memory ranges with separate policies, in order.
@@ -118,11 +94,9 @@ fn fault(_: io::Error) -> Refusal {
 impl ProgramCall<'_> {
     fn set(&self, address: u64, bytes: u64) -> Result<CpuSet, Refusal> {
         let mut words = vec![0; bytes as usize];
-        self.memory.read(address, &mut words).map_err(fault)?;
-        let bits = (0..).zip(&words).flat_map(|(at, byte)| {
-            (0..8).filter(move |bit| byte >> bit & 1 == 1).map(move |bit| at * 8 + bit)
-        });
-        Ok(bits.collect())
+        self.memory.read_exact_at(&mut words, address).map_err(fault)?;
+        let bits = 0..bytes as u32 * 8;
+        Ok(bits.filter(|bit| words[(bit / 8) as usize] >> (bit % 8) & 1 == 1).collect())
     }
 
     fn path(&self, address: u64) -> Option<String> {
@@ -132,7 +106,7 @@ impl ProgramCall<'_> {
             let at = address.checked_add(path.len() as u64)?;
             let piece = PATH_PIECE - at % PATH_PIECE;
             let mut bytes = vec![0; piece as usize];
-            self.memory.read(at, &mut bytes).ok()?;
+            self.memory.read_exact_at(&mut bytes, at).ok()?;
             let end = bytes.iter().position(|byte| *byte == 0);
             path.extend_from_slice(&bytes[..end.unwrap_or(bytes.len())]);
             if end.is_some() {
@@ -144,17 +118,21 @@ impl ProgramCall<'_> {
 
     fn number<const BYTES: usize>(&self, address: u64) -> Result<[u8; BYTES], Refusal> {
         let mut number = [0; BYTES];
-        self.memory.read(address, &mut number).map_err(fault)?;
+        self.memory.read_exact_at(&mut number, address).map_err(fault)?;
         Ok(number)
     }
 
     fn give(&self, address: u64, bytes: &[u8]) -> Result<(), Refusal> {
-        self.memory.write(address, bytes).map_err(fault)
+        self.memory.write_all_at(bytes, address).map_err(fault)
     }
 
     fn give_number(&self, address: u64, number: u32) -> Result<(), Refusal> {
         if address == 0 { Ok(()) } else { self.give(address, &number.to_ne_bytes()) }
     }
+}
+
+fn word_bytes(bits: u64) -> u64 {
+    bits.div_ceil(8 * WORD_BYTES) * WORD_BYTES
 }
 
 fn words(set: &CpuSet, bytes: u64) -> Vec<u8> {
@@ -170,21 +148,14 @@ fn words(set: &CpuSet, bytes: u64) -> Vec<u8> {
 impl PretendedKernel {
     /// The kernel of a machine, with the program's first process.
     pub fn new(machine: PretendedMachine, pid: Tid) -> Self {
-        let record = ProgramRecord::new(pid, machine.allowed.clone());
-        let calls = BTreeMap::new();
         PretendedKernel {
+            record: ProgramRecord::new(pid, machine.allowed.clone()),
             machine,
-            record,
             ranges: Vec::new(),
-            calls,
+            calls: BTreeMap::new(),
             moved: HashMap::new(),
             cpu_times: PretendedCpuTimes::default(),
         }
-    }
-
-    /// The pretended machine.
-    pub fn machine(&self) -> &PretendedMachine {
-        &self.machine
     }
 
     /// Answers a call.
@@ -193,33 +164,29 @@ impl PretendedKernel {
             // The thread was killed.
             return CallAnswer::CarriedOut;
         };
-        if call.call == TrappedCall::Open {
-            let text = self.file_that_opens(call);
-            if text.is_some() {
+        let (name, answered) = match call.call {
+            TrappedCall::Open => {
+                let Some(text) = self.file_that_opens(call) else { return CallAnswer::CarriedOut };
                 *self.calls.entry("openat").or_default() += 1;
+                return CallAnswer::Text(text);
             }
-            return text.map_or(CallAnswer::CarriedOut, CallAnswer::Text);
-        }
-        let answered = match call.call {
-            TrappedCall::GetAffinity => self.get_affinity(call, at),
-            TrappedCall::SetAffinity => self.set_affinity(call, at),
-            TrappedCall::GetCpu => self.get_cpu(call, at),
-            TrappedCall::GetPolicy => self.get_policy(call, at),
-            TrappedCall::SetPolicy => self.set_policy(call, at),
-            TrappedCall::BindMemory => self.bind_memory(call, at),
-            TrappedCall::MovePages => self.move_pages(call, at),
+            TrappedCall::GetAffinity => ("sched_getaffinity", self.get_affinity(call, at)),
+            TrappedCall::SetAffinity => ("sched_setaffinity", self.set_affinity(call, at)),
+            TrappedCall::GetCpu => ("getcpu", self.get_cpu(call, at)),
+            TrappedCall::GetPolicy => ("get_mempolicy", self.get_policy(call, at)),
+            TrappedCall::SetPolicy => ("set_mempolicy", self.set_policy(call, at)),
+            TrappedCall::BindMemory => ("mbind", self.bind_memory(call, at)),
+            TrappedCall::MovePages => ("move_pages", self.move_pages(call, at)),
             // All pages are already where the policies want them.
-            TrappedCall::MigratePages | TrappedCall::HomeNode => Ok(0),
+            TrappedCall::MigratePages => ("migrate_pages", Ok(0)),
+            TrappedCall::HomeNode => ("set_mempolicy_home_node", Ok(0)),
             other => {
                 self.follow(other, call, at);
                 return CallAnswer::CarriedOut;
             }
         };
-        *self.calls.entry(name(call.call)).or_default() += 1;
-        match answered {
-            Ok(value) => CallAnswer::Value(value),
-            Err(code) => CallAnswer::Failure(code),
-        }
+        *self.calls.entry(name).or_default() += 1;
+        answered.map_or_else(CallAnswer::Failure, CallAnswer::Value)
     }
 
     /// The text of a thread's file opened by this call: libnuma reads CPUs and nodes from `status`,
@@ -237,23 +204,18 @@ impl PretendedKernel {
             format!("{}/{path}", folder.to_str()?)
         };
         if path == TIMES {
-            return Some(self.times(call.at_s));
+            self.record.refresh_all(call.at_s);
+            let host = Root::new("/").read(TIMES).unwrap_or_default();
+            return Some(self.cpu_times.stat(&self.machine, &self.record, call.at_s, &host));
         }
         let named = thread_file::named(&path, call.tid)?;
         let at = self.record.subject(named.tid, call.at_s)?;
-        let text = Root::new("/").read(&named.path()).ok()?;
-        Some(match named.file {
-            ThreadFile::Status => {
-                thread_file::status_on(&text, &self.machine, self.record.threads[at].mask())
-            }
-            ThreadFile::Stat => thread_file::stat_on(&text, self.record.cpu_of(at)),
+        let text = Root::new("/").read(&named.path).ok()?;
+        Some(if named.is_status {
+            thread_file::status_on(&text, &self.machine, self.record.threads[at].mask())
+        } else {
+            thread_file::stat_on(&text, self.record.cpu_of(at))
         })
-    }
-
-    fn times(&mut self, at_s: f64) -> String {
-        self.record.refresh_all(at_s);
-        let host = Root::new("/").read(TIMES).unwrap_or_default();
-        self.cpu_times.stat(&self.machine, &self.record, at_s, &host)
     }
 
     fn follow(&mut self, kind: TrappedCall, call: &ProgramCall, at: usize) {
@@ -285,11 +247,12 @@ impl PretendedKernel {
     }
 
     fn mask_bytes(&self) -> u64 {
-        u64::from(self.machine.cpu_bits()).div_ceil(8 * WORD_BYTES) * WORD_BYTES
+        word_bytes(u64::from(self.machine.cpu_bits()))
     }
 
     fn get_affinity(&mut self, call: &ProgramCall, at: usize) -> Result<i64, Refusal> {
-        let bytes = call.arguments[1] & u64::from(u32::MAX);
+        let [_, bytes, to, ..] = call.arguments;
+        let bytes = u64::from(bytes as u32);
         if bytes * 8 < u64::from(self.machine.cpu_bits()) || !bytes.is_multiple_of(WORD_BYTES) {
             return Err(libc::EINVAL);
         }
@@ -298,19 +261,18 @@ impl PretendedKernel {
             None => &self.machine.online,
         };
         let bytes = bytes.min(self.mask_bytes());
-        call.give(call.arguments[2], &words(mask, bytes))?;
+        call.give(to, &words(mask, bytes))?;
         Ok(bytes as i64)
     }
 
     fn set_affinity(&mut self, call: &ProgramCall, at: usize) -> Result<i64, Refusal> {
-        let bytes = (call.arguments[1] & u64::from(u32::MAX)).min(self.mask_bytes());
-        let mask = call.set(call.arguments[2], bytes)?;
+        let [_, bytes, from, ..] = call.arguments;
+        let mask = call.set(from, u64::from(bytes as u32).min(self.mask_bytes()))?;
         let subject = self.named(call, at)?.ok_or(libc::EPERM)?;
         let kept = mask.within(&self.machine.allowed);
         if kept.is_empty() {
             // The kernel truncates a mask to its own length before it reads it.
-            let whole = call.arguments[1].min(MOST_MASK_BYTES);
-            let wanted = call.set(call.arguments[2], whole).unwrap_or(mask);
+            let wanted = call.set(from, bytes.min(MOST_MASK_BYTES)).unwrap_or(mask);
             self.record.refuse(subject, wanted, call.at_s);
             return Err(libc::EINVAL);
         }
@@ -334,13 +296,12 @@ impl PretendedKernel {
         if bits > MOST_NODE_BITS {
             return Err(libc::EINVAL);
         }
-        let set = call.set(address, bits.div_ceil(8 * WORD_BYTES) * WORD_BYTES)?;
+        let set = call.set(address, word_bytes(bits))?;
         Ok(set.iter().filter(|node| u64::from(*node) < bits).collect())
     }
 
     fn policy(&self, mode: u64, nodes: &CpuSet) -> Result<PretendedPolicy, Refusal> {
-        let mode = u32::try_from(mode & u64::from(u32::MAX)).unwrap_or(u32::MAX);
-        PretendedPolicy::of(mode, nodes, &self.machine.memory_nodes()).ok_or(libc::EINVAL)
+        PretendedPolicy::of(mode as u32, nodes, &self.machine.memory_nodes()).ok_or(libc::EINVAL)
     }
 
     fn set_policy(&mut self, call: &ProgramCall, at: usize) -> Result<i64, Refusal> {
@@ -369,7 +330,7 @@ impl PretendedKernel {
         let thread = &self.record.threads[at];
         let pid = thread.pid;
         let range = self.range_of(pid, address).filter(|_| is_of_address);
-        let policy = range.map_or_else(|| thread.policy.clone(), |range| range.policy.clone());
+        let policy = range.map_or(&thread.policy, |range| &range.policy).clone();
         let mode = match (flags & OF_NODE != 0, is_of_address) {
             (true, true) => self.node_of_page(at, address),
             (true, false) if policy.interleaves() => policy.node(0, 0),
@@ -377,15 +338,14 @@ impl PretendedKernel {
             (false, _) => policy.number(),
         };
         call.give_number(mode_to, mode)?;
-        self.give_nodes(call, policy.nodes())
+        self.give_nodes(call, &policy.nodes)
     }
 
     fn give_nodes(&self, call: &ProgramCall, nodes: &CpuSet) -> Result<i64, Refusal> {
         let [_, address, bits, ..] = call.arguments;
         if address != 0 {
             let bits = bits.saturating_sub(1).min(MOST_NODE_BITS);
-            let bytes = bits.div_ceil(8 * WORD_BYTES) * WORD_BYTES;
-            call.give(address, &words(nodes, bytes))?;
+            call.give(address, &words(nodes, word_bytes(bits)))?;
         }
         Ok(0)
     }
@@ -437,41 +397,24 @@ impl PretendedKernel {
         }
         let subject = self.named(call, at)?.ok_or(libc::EPERM)?;
         let usable = self.machine.memory_nodes();
-        for first in (0..count).step_by(PAGES_AT_ONCE as usize) {
-            for rank in first..count.min(first + PAGES_AT_ONCE) {
-                let address = u64::from_ne_bytes(call.number(pages + rank * 8)?);
-                let node = if nodes == 0 {
-                    self.node_of_page(subject, address)
-                } else {
-                    let node = u32::from_ne_bytes(call.number(nodes + rank * 4)?);
-                    if !usable.contains(node) {
-                        return Err(libc::ENODEV);
-                    }
-                    if self.moved.len() < MOST_MOVED {
-                        let pid = self.record.threads[subject].pid;
-                        self.moved.insert((pid, address / page_bytes()), node);
-                    }
-                    node
-                };
-                call.give_number(status + rank * 4, node)?;
-            }
+        for rank in 0..count {
+            let address = u64::from_ne_bytes(call.number(pages + rank * 8)?);
+            let node = if nodes == 0 {
+                self.node_of_page(subject, address)
+            } else {
+                let node = u32::from_ne_bytes(call.number(nodes + rank * 4)?);
+                if !usable.contains(node) {
+                    return Err(libc::ENODEV);
+                }
+                if self.moved.len() < MOST_MOVED {
+                    let pid = self.record.threads[subject].pid;
+                    self.moved.insert((pid, address / page_bytes()), node);
+                }
+                node
+            };
+            call.give_number(status + rank * 4, node)?;
         }
         Ok(0)
-    }
-}
-
-fn name(call: TrappedCall) -> &'static str {
-    match call {
-        TrappedCall::GetAffinity => "sched_getaffinity",
-        TrappedCall::SetAffinity => "sched_setaffinity",
-        TrappedCall::GetCpu => "getcpu",
-        TrappedCall::GetPolicy => "get_mempolicy",
-        TrappedCall::SetPolicy => "set_mempolicy",
-        TrappedCall::BindMemory => "mbind",
-        TrappedCall::MovePages => "move_pages",
-        TrappedCall::MigratePages => "migrate_pages",
-        TrappedCall::HomeNode => "set_mempolicy_home_node",
-        _ => "clone",
     }
 }
 

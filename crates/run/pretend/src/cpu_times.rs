@@ -3,9 +3,9 @@
 //! A thread's time counts for its pretended CPU at the next look. If threads of one pretended CPU
 //! run on several real ones, it is never idle, and busy for longer than the time that passes.
 
-use crate::machine::PretendedMachine;
+use crate::PretendedMachine;
 use crate::record::ProgramRecord;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The clock tick visible to programs (`USER_HZ`, include/asm-generic/param.h).
 const TICK_NS: u64 = 1_000_000_000 / 100;
@@ -13,7 +13,7 @@ const TICK_NS: u64 = 1_000_000_000 / 100;
 /// Each CPU's initial idle time, because readers divide by the sum.
 const BEFORE_NS: u64 = 1_000_000_000;
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 struct Times {
     user_ns: u64,
     idle_ns: u64,
@@ -23,7 +23,7 @@ struct Times {
 pub struct PretendedCpuTimes {
     at_s: f64,
     run_ns: Vec<u64>,
-    of: HashMap<u32, Times>,
+    of: BTreeMap<u32, Times>,
 }
 
 impl PretendedCpuTimes {
@@ -36,24 +36,15 @@ impl PretendedCpuTimes {
         host: &str,
     ) -> String {
         self.look(machine, record, at_s);
-        let cpus: Vec<(u32, Times)> = machine
-            .online
-            .iter()
-            .map(|cpu| (cpu, self.of.get(&cpu).copied().unwrap_or_default()))
-            .collect();
+        let all = self.of.values();
         let all = Times {
-            user_ns: cpus.iter().map(|(_, times)| times.user_ns).sum(),
-            idle_ns: cpus.iter().map(|(_, times)| times.idle_ns + BEFORE_NS).sum(),
+            user_ns: all.clone().map(|times| times.user_ns).sum(),
+            idle_ns: all.map(|times| times.idle_ns).sum(),
         };
         let mut text = line("cpu ", all);
-        for (cpu, times) in cpus {
-            let times = Times { idle_ns: times.idle_ns + BEFORE_NS, ..times };
-            text.push_str(&line(&format!("cpu{cpu}"), times));
-        }
-        for other in host.lines().filter(|line| !line.starts_with("cpu")) {
-            text.push_str(other);
-            text.push('\n');
-        }
+        text.extend(self.of.iter().map(|(cpu, times)| line(&format!("cpu{cpu}"), *times)));
+        let others = host.lines().filter(|line| !line.starts_with("cpu"));
+        text.extend(others.map(|other| format!("{other}\n")));
         text
     }
 
@@ -69,7 +60,7 @@ impl PretendedCpuTimes {
         }
         for cpu in machine.online.iter() {
             let busy_ns = busy.get(&cpu).copied().unwrap_or_default();
-            let times = self.of.entry(cpu).or_default();
+            let times = self.of.entry(cpu).or_insert(Times { user_ns: 0, idle_ns: BEFORE_NS });
             times.user_ns += busy_ns;
             times.idle_ns += passed_ns.saturating_sub(busy_ns);
         }

@@ -1,8 +1,9 @@
 //! The pretended `/proc/cpuinfo`.
 
-use crate::machine::PretendedMachine;
-use crate::tree::core_ranks;
+use crate::PretendedMachine;
+use crate::tree::{core_ranks, package};
 use seatmap_os::{Root, small};
+use std::collections::BTreeSet;
 
 /// Facts of this computer for the pretended files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,15 +23,12 @@ impl HostFacts {
     pub fn read(root: &Root) -> Self {
         let [cpuinfo, stat, memory] = ["cpuinfo", "stat", "meminfo"]
             .map(|name| root.read(&format!("/proc/{name}")).unwrap_or_default());
-        let memory_kib = kib(&memory, "MemTotal");
-        let free_kib = kib(&memory, "MemFree");
+        let [memory_kib, free_kib] = ["MemTotal", "MemFree"].map(|key| {
+            let value = small::value_of(&memory, key).unwrap_or_default();
+            value.trim_end_matches(" kB").trim().parse().unwrap_or_default()
+        });
         HostFacts { memory_kib, free_kib, cpuinfo, stat }
     }
-}
-
-fn kib(memory: &str, key: &str) -> u64 {
-    let value = small::value_of(memory, key).unwrap_or_default();
-    value.trim_end_matches(" kB").trim().parse().unwrap_or_default()
 }
 
 /// A block for each online CPU, from the first block of this computer's file.
@@ -38,17 +36,16 @@ pub(crate) fn cpuinfo(machine: &PretendedMachine, host: &str) -> String {
     let block = host.split("\n\n").next().unwrap_or_default();
     let block = if block.contains("processor") { block } else { "processor\t: 0" };
     let ranks = core_ranks(machine);
-    let packages = machine.parts(|pu| Some(pu.package.unwrap_or(0)));
+    let packages = machine.parts(package);
     let mut text = String::new();
     for pu in machine.topology.pus.iter().filter(|pu| machine.online.contains(pu.os)) {
         let package = pu.package.unwrap_or(0);
         let siblings = &packages[&package];
         let cores = machine.topology.pus.iter().filter(|other| siblings.contains(other.os));
-        let cores: std::collections::BTreeSet<Option<u32>> =
-            cores.map(|other| other.core).collect();
+        let cores = BTreeSet::from_iter(cores.map(|other| other.core));
         for line in block.lines() {
-            let key = line.split(':').next().unwrap_or_default().trim();
-            let value = match key {
+            let tabs = line.split(':').next().unwrap_or_default();
+            let value = match tabs.trim() {
                 "processor" | "apicid" | "initial apicid" => pu.os.to_string(),
                 "model name" => machine.name.clone(),
                 "physical id" => package.to_string(),
@@ -60,12 +57,10 @@ pub(crate) fn cpuinfo(machine: &PretendedMachine, host: &str) -> String {
                     None => continue,
                 },
                 _ => {
-                    text.push_str(line);
-                    text.push('\n');
+                    text.push_str(&format!("{line}\n"));
                     continue;
                 }
             };
-            let tabs = line.split(':').next().unwrap_or_default();
             text.push_str(&format!("{tabs}: {value}\n"));
         }
         text.push('\n');

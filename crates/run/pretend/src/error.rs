@@ -7,28 +7,9 @@ use std::io;
 /// Why no other machine can be shown.
 #[derive(Debug, thiserror::Error)]
 pub enum PretendError {
-    /// The file of the machine has only distances.
-    #[error(
-        "{0} does not describe its cores, so it cannot be pretended; 'seatmap import --topology \
-         FILE' adds them from lstopo's output"
-    )]
-    NoTopology(String),
-    /// The machine lacks a CPU.
-    #[error("CPU {cpu} does not exist: {machine} has CPUs {present}")]
-    Absent {
-        /// The CPU.
-        cpu: u32,
-        /// The machine.
-        machine: String,
-        /// Its CPUs, as a list.
-        present: String,
-    },
-    /// A CPU of `--cpus` is also offline.
-    #[error("CPU {0} is offline, so the program cannot use it; leave it out of one of the lists")]
-    Offline(u32),
-    /// No CPU is left.
-    #[error("all CPUs are offline; leave one for the program")]
-    NoCpu,
+    /// The machine's cores are unknown, or it does not have such CPUs: a sentence.
+    #[error("{0}")]
+    Machine(String),
     /// The program cannot run.
     #[error(transparent)]
     Program(#[from] ProgramError),
@@ -75,7 +56,7 @@ pub enum PretendError {
 
 impl Blame for PretendError {
     fn is_input(&self) -> bool {
-        use PretendError::{Absent, Nested, NoCpu, NoTopology, Offline, Program};
-        matches!(self, NoTopology(_) | Absent { .. } | Offline(_) | NoCpu | Nested | Program(_))
+        use PretendError::{Machine, Nested, Program};
+        matches!(self, Machine(_) | Nested | Program(_))
     }
 }

@@ -1,6 +1,6 @@
 //! The pretended machine.
 
-use crate::error::PretendError;
+use crate::PretendError;
 use seatmap_data::machine::{Pu, Topology};
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,24 +49,34 @@ impl PretendedMachine {
         cpus: Option<&CpuSet>,
         offline: &CpuSet,
     ) -> Result<Self, PretendError> {
-        if topology.pus.iter().all(|pu| pu.core.is_none()) {
-            return Err(PretendError::NoTopology(name.to_owned()));
-        }
         let present: CpuSet = topology.os_indices().collect();
         let online = present.without(offline);
         let allowed = cpus.cloned().unwrap_or_else(|| online.clone());
-        if let Some(cpu) = offline.with(&allowed).without(&present).first() {
-            let present = present.to_string();
-            return Err(PretendError::Absent { cpu, machine: name.to_owned(), present });
-        }
-        if let Some(cpu) = allowed.within(offline).first() {
-            return Err(PretendError::Offline(cpu));
-        }
-        if allowed.is_empty() {
-            return Err(PretendError::NoCpu);
-        }
-        let nodes = nodes(&topology, &online);
-        Ok(PretendedMachine { name: name.to_owned(), topology, online, allowed, nodes })
+        let problem = if topology.pus.iter().all(|pu| pu.core.is_none()) {
+            format!(
+                "{name} does not describe its cores, so it cannot be pretended; 'seatmap import \
+                 --topology FILE' adds them from lstopo's output"
+            )
+        } else if let Some(cpu) = offline.with(&allowed).without(&present).first() {
+            format!("CPU {cpu} does not exist: {name} has CPUs {present}")
+        } else if let Some(cpu) = allowed.within(offline).first() {
+            format!(
+                "CPU {cpu} is offline, so the program cannot use it; leave it out of one of the \
+                 lists"
+            )
+        } else if allowed.is_empty() {
+            "all CPUs are offline; leave one for the program".to_owned()
+        } else {
+            let nodes = nodes(&topology, &online);
+            return Ok(PretendedMachine {
+                name: name.to_owned(),
+                topology,
+                online,
+                allowed,
+                nodes,
+            });
+        };
+        Err(PretendError::Machine(problem))
     }
 
     /// The kernel's number of CPU bits: one more than the largest index.
@@ -131,15 +141,11 @@ fn nodes(topology: &Topology, online: &CpuSet) -> Vec<PretendedNode> {
             node.cpus.insert(pu.os);
         }
     }
-    let elsewhere: BTreeSet<(u32, Option<u32>)> =
-        topology.pus.iter().filter_map(|pu| Some((pu.memory?, pu.package))).collect();
-    for (os, package) in elsewhere {
-        let node = nodes.entry(os).or_insert_with(|| PretendedNode {
-            os,
-            package,
-            ..PretendedNode::default()
-        });
-        node.has_memory = true;
+    let elsewhere = topology.pus.iter().filter_map(|pu| Some((pu.memory?, pu.package)));
+    for (os, package) in BTreeSet::from_iter(elsewhere) {
+        let cpus = CpuSet::default();
+        let node = PretendedNode { os, package, cpus, has_memory: true };
+        nodes.entry(os).or_insert(node).has_memory = true;
     }
     nodes.into_values().collect()
 }
@@ -148,9 +154,18 @@ fn nodes(topology: &Topology, online: &CpuSet) -> Vec<PretendedNode> {
 pub(crate) mod made {
     use super::*;
 
+    pub(crate) fn set(list: &str) -> CpuSet {
+        CpuSet::of_list(list).unwrap()
+    }
+
     /// Two packages (nodes) of two cores with two hardware threads.
     pub(crate) fn small() -> PretendedMachine {
-        PretendedMachine::new("small", topology(), None, &CpuSet::default()).unwrap()
+        with("0-7", "")
+    }
+
+    pub(crate) fn with(allowed: &str, offline: &str) -> PretendedMachine {
+        let allowed = set(allowed);
+        PretendedMachine::new("small", topology(), Some(&allowed), &set(offline)).unwrap()
     }
 
     pub(crate) fn topology() -> Topology {
@@ -170,10 +185,10 @@ pub(crate) mod made {
 
 #[cfg(test)]
 mod tests {
+    use super::made::set;
     use super::*;
 
     fn refusal(cpus: &str, offline: &str) -> String {
-        let set = |list: &str| CpuSet::of_list(list).unwrap();
         let cpus = Some(set(cpus)).filter(|cpus| !cpus.is_empty());
         PretendedMachine::new("small", made::topology(), cpus.as_ref(), &set(offline))
             .unwrap_err()
@@ -193,8 +208,7 @@ mod tests {
 
     #[test]
     fn nodes_list_only_online_cpus() {
-        let offline = CpuSet::of_list("1,4-7").unwrap();
-        let machine = PretendedMachine::new("small", made::topology(), None, &offline).unwrap();
+        let machine = made::with("0,2-3", "1,4-7");
         let cpus: Vec<String> = machine.nodes.iter().map(|node| node.cpus.to_string()).collect();
         assert_eq!(cpus, ["0,2,3", ""]);
         assert_eq!(machine.memory_nodes().to_string(), "0,1");

@@ -17,7 +17,8 @@ const LOCAL: u32 = 4;
 pub struct PretendedPolicy {
     mode: u32,
     flags: u32,
-    nodes: CpuSet,
+    /// Its nodes.
+    pub nodes: CpuSet,
 }
 
 impl PretendedPolicy {
@@ -39,16 +40,6 @@ impl PretendedPolicy {
     /// The number returned by `get_mempolicy`.
     pub fn number(&self) -> u32 {
         self.mode | self.flags
-    }
-
-    /// Its nodes.
-    pub fn nodes(&self) -> &CpuSet {
-        &self.nodes
-    }
-
-    /// Whether it is the kernel's default.
-    pub fn is_default(&self) -> bool {
-        self.mode == DEFAULT
     }
 
     /// Whether pages go to its nodes in turn.
@@ -74,9 +65,9 @@ impl std::fmt::Display for PretendedPolicy {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::made::set;
 
     fn policy(mode: u32, nodes: &str) -> Option<PretendedPolicy> {
-        let set = |list: &str| CpuSet::of_list(list).unwrap();
         PretendedPolicy::of(mode, &set(nodes), &set("0-1"))
     }
 

@@ -26,7 +26,7 @@ pub struct MaskChange {
 }
 
 /// A thread of the program, also after its end.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecordedThread {
     /// The number of its process.
     pub pid: Tid,
@@ -58,6 +58,11 @@ impl RecordedThread {
         self.changes.last().map_or(&self.inherited, |change| &change.cpus)
     }
 
+    /// The inheritance of a thread that it creates at a time.
+    fn birth(&self, at_s: f64) -> Birth {
+        Birth { mask: self.mask().clone(), policy: self.policy.clone(), at_s }
+    }
+
     /// Whether the last requested mask was refused.
     pub fn is_refused(&self) -> bool {
         let last_s = self.changes.last().map_or(f64::NEG_INFINITY, |change| change.at_s);
@@ -85,14 +90,20 @@ pub struct RecordedProcess {
     pub parent: Tid,
 }
 
-#[derive(Clone, Debug)]
+/// The inheritance of a new thread.
+#[derive(Debug)]
+struct Birth {
+    mask: CpuSet,
+    policy: PretendedPolicy,
+    at_s: f64,
+}
+
+#[derive(Debug)]
 struct Creation {
     creator: Tid,
     pid: Tid,
     is_thread: bool,
-    mask: CpuSet,
-    policy: PretendedPolicy,
-    at_s: f64,
+    birth: Birth,
 }
 
 /// All threads and processes of the program.
@@ -113,24 +124,20 @@ impl ProgramRecord {
     pub fn new(pid: Tid, mask: CpuSet) -> Self {
         let mut record = ProgramRecord::default();
         record.processes.push(RecordedProcess { pid, parent: 0 });
-        record.arrive(pid, pid, mask, PretendedPolicy::default(), 0.0);
+        record.arrive(pid, pid, Birth { mask, policy: PretendedPolicy::default(), at_s: 0.0 });
         record
     }
 
-    fn arrive(&mut self, pid: Tid, tid: Tid, mask: CpuSet, policy: PretendedPolicy, born_s: f64) {
+    fn arrive(&mut self, pid: Tid, tid: Tid, birth: Birth) {
         self.living.insert(tid, self.threads.len());
         self.threads.push(RecordedThread {
             pid,
             tid,
             name: ThreadStat::of(tid).map_or_else(String::new, |task| task.name),
-            born_s,
-            ended_s: None,
-            inherited: mask,
-            changes: Vec::new(),
-            refused: Vec::new(),
-            policy,
-            run_ns: 0,
-            wait_ns: 0,
+            born_s: birth.at_s,
+            inherited: birth.mask,
+            policy: birth.policy,
+            ..RecordedThread::default()
         });
     }
 
@@ -196,20 +203,22 @@ impl ProgramRecord {
     }
 
     fn arrive_process(&mut self, pid: Tid, parent: Tid, at_s: f64) {
-        let noted = self.creations.iter().position(|one| !one.is_thread && one.pid == parent);
-        let (mask, policy, born_s) = match noted.map(|at| self.creations.remove(at)) {
-            Some(creation) => (creation.mask, creation.policy, creation.at_s),
-            None => self.of_first_thread(parent, at_s),
-        };
+        let noted = self.noted(|one| !one.is_thread && one.pid == parent);
+        let birth = noted.unwrap_or_else(|| self.of_first_thread(parent, at_s));
         self.processes.push(RecordedProcess { pid, parent });
-        self.arrive(pid, pid, mask, policy, born_s);
+        self.arrive(pid, pid, birth);
+    }
+
+    /// Takes the first such creation.
+    fn noted(&mut self, is_it: impl Fn(&Creation) -> bool) -> Option<Birth> {
+        let at = self.creations.iter().position(is_it)?;
+        Some(self.creations.remove(at).birth)
     }
 
     /// The state of a process's first thread, or else of the program's.
-    fn of_first_thread(&self, pid: Tid, at_s: f64) -> (CpuSet, PretendedPolicy, f64) {
+    fn of_first_thread(&self, pid: Tid, at_s: f64) -> Birth {
         let of_process = self.threads.iter().find(|thread| thread.pid == pid);
-        let thread = of_process.unwrap_or(&self.threads[0]);
-        (thread.mask().clone(), thread.policy.clone(), at_s)
+        of_process.unwrap_or(&self.threads[0]).birth(at_s)
     }
 
     /// Adds a process's unseen threads, with their creators' masks and policies.
@@ -221,42 +230,32 @@ impl ProgramRecord {
             if self.living.contains_key(&tid) || self.leaving.contains_key(&tid) {
                 continue;
             }
-            let noted = self.creations.iter().position(|one| one.is_thread && one.pid == pid);
-            let (mask, policy, born_s) = match noted.map(|at| self.creations.remove(at)) {
-                Some(creation) => (creation.mask, creation.policy, creation.at_s),
-                None => self.of_first_thread(pid, at_s),
-            };
-            self.arrive(pid, tid, mask, policy, born_s);
+            let noted = self.noted(|one| one.is_thread && one.pid == pid);
+            let birth = noted.unwrap_or_else(|| self.of_first_thread(pid, at_s));
+            self.arrive(pid, tid, birth);
         }
     }
 
     fn look_at_children(&mut self, pid: Tid) {
-        let creators: Vec<Tid> = self
-            .creations
-            .iter()
-            .filter(|one| !one.is_thread && one.pid == pid)
-            .map(|one| one.creator)
-            .collect();
+        let creating = self.creations.iter().filter(|one| !one.is_thread && one.pid == pid);
+        let creators: Vec<Tid> = creating.map(|one| one.creator).collect();
         for creator in creators {
             let children = task::children(&Root::new("/"), pid, &[creator]).unwrap_or_default();
             for child in children {
                 if self.has_process(child) || self.leaving.contains_key(&child) {
                     continue;
                 }
-                let noted =
-                    self.creations.iter().position(|one| !one.is_thread && one.creator == creator);
-                let Some(noted) = noted else { continue };
-                let creation = self.creations.remove(noted);
-                self.processes.push(RecordedProcess { pid: child, parent: pid });
-                self.arrive(child, child, creation.mask, creation.policy, creation.at_s);
+                if let Some(birth) = self.noted(|one| !one.is_thread && one.creator == creator) {
+                    self.processes.push(RecordedProcess { pid: child, parent: pid });
+                    self.arrive(child, child, birth);
+                }
             }
         }
     }
 
     /// Records a coming creation. The thread's earlier creations exist by now, or have ended.
     pub fn creates(&mut self, at: usize, is_thread: bool, at_s: f64) {
-        let creator = self.threads[at].tid;
-        let pid = self.threads[at].pid;
+        let RecordedThread { tid: creator, pid, .. } = self.threads[at];
         if is_thread {
             self.look_at_threads(pid, at_s);
         } else {
@@ -266,9 +265,8 @@ impl ProgramRecord {
             self.leaving.retain(|tid, _| task::exists(*tid));
         }
         self.creations.retain(|one| one.creator != creator || one.is_thread != is_thread);
-        let mask = self.threads[at].mask().clone();
-        let policy = self.threads[at].policy.clone();
-        self.creations.push(Creation { creator, pid, is_thread, mask, policy, at_s });
+        let birth = self.threads[at].birth(at_s);
+        self.creations.push(Creation { creator, pid, is_thread, birth });
     }
 
     /// Records a thread's end in advance, to read its name and times.
@@ -305,10 +303,9 @@ impl ProgramRecord {
     fn refresh(&mut self, at: usize) -> bool {
         let tid = self.threads[at].tid;
         let Some(task) = ThreadStat::of(tid).filter(|task| !task.has_ended()) else { return false };
-        let times = task::times(tid);
         let thread = &mut self.threads[at];
         thread.name = task.name;
-        if let Some(times) = times {
+        if let Some(times) = task::times(tid) {
             thread.run_ns = times.run_ns;
             thread.wait_ns = times.wait_ns.unwrap_or_default();
         }
@@ -348,26 +345,23 @@ impl ProgramRecord {
     }
 
     fn states(&self, end_s: f64) -> Vec<State> {
-        let mut events = vec![Event { at_s: end_s, ..Event::default() }];
+        // Times, with the changes of both counts.
+        let mut events = vec![(end_s, [0, 0])];
         for thread in &self.threads {
-            let unplaced = i64::from(!thread.changes.is_empty());
-            events.push(Event { at_s: thread.born_s, count: 1, unplaced });
-            let ended_s = thread.ended_s.unwrap_or(end_s);
-            events.push(Event { at_s: ended_s, count: -1, unplaced: 0 });
-            for (at, change) in thread.changes.iter().enumerate() {
-                let unplaced = if at == 0 { -1 } else { 0 };
-                events.push(Event { at_s: change.at_s, count: 0, unplaced });
-            }
+            events.push((thread.born_s, [1, i64::from(!thread.changes.is_empty())]));
+            events.push((thread.ended_s.unwrap_or(end_s), [-1, 0]));
+            let placed = thread.changes.iter().map(|change| change.at_s);
+            events.extend(placed.enumerate().map(|(at, at_s)| (at_s, [0, -i64::from(at == 0)])));
         }
-        events.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
+        events.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         let mut state = State::default();
-        let mut states = Vec::with_capacity(events.len());
-        for pair in events.windows(2) {
-            state.count += pair[0].count;
-            state.unplaced += pair[0].unplaced;
-            states.push(State { begun_s: pair[0].at_s, ended_s: pair[1].at_s, ..state });
-        }
-        states
+        let states = events.windows(2).map(|pair| {
+            let (begun_s, [count, unplaced]) = pair[0];
+            state.count += count;
+            state.unplaced += unplaced;
+            State { begun_s, ended_s: pair[1].0, ..state }
+        });
+        states.collect()
     }
 }
 
@@ -380,13 +374,6 @@ fn keep(changes: &mut Vec<MaskChange>, change: MaskChange) {
 
 /// A state with this share of the run takes precedence.
 const SETTLED_SHARE: f64 = 0.01;
-
-#[derive(Default)]
-struct Event {
-    at_s: f64,
-    count: i64,
-    unplaced: i64,
-}
 
 #[derive(Clone, Copy, Default)]
 struct State {
@@ -417,10 +404,7 @@ fn fullest<'a>(states: impl Iterator<Item = &'a State>) -> Option<&'a State> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn set(list: &str) -> CpuSet {
-        CpuSet::of_list(list).unwrap()
-    }
+    use crate::machine::made::set;
 
     #[test]
     fn masks_are_known_at_any_time() {
@@ -462,8 +446,10 @@ mod tests {
     #[test]
     fn fullest_moment_ignores_brief_threads() {
         let mut record = ProgramRecord::new(7, set("0-3"));
-        record.arrive(7, 8, set("0"), PretendedPolicy::default(), 1.0);
-        record.arrive(7, 9, set("0"), PretendedPolicy::default(), 5.0);
+        for (tid, at_s) in [(8, 1.0), (9, 5.0)] {
+            let birth = Birth { mask: set("0"), policy: PretendedPolicy::default(), at_s };
+            record.arrive(7, tid, birth);
+        }
         record.threads[1].ended_s = Some(4.0);
         record.threads[2].ended_s = Some(6.0);
         assert_eq!(record.fullest_s(9.0), 2.5, "the longer of two");

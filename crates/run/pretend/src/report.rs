@@ -1,9 +1,7 @@
 //! `seatmap-pretend/1`: the CPUs that a program's threads would have on another machine.
 
-use crate::answers::BoundRange;
-use crate::machine::PretendedMachine;
 use crate::record::{MaskChange, RecordedThread};
-use crate::run::PretendedRun;
+use crate::{PretendedMachine, PretendedRun};
 use seatmap_data::statistics::words::counted;
 use seatmap_launch::Ending;
 use seatmap_os::{CpuSet, Tid};
@@ -12,7 +10,7 @@ use seatmap_watch::{
     Criteria, Finding, Process, Seating, Unseen, Verdict, WatchedThread, variables,
 };
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt;
 
 /// The value of the `format` key.
@@ -108,8 +106,14 @@ pub struct PretendedRange {
     pub policy: String,
 }
 
-impl From<&RecordedThread> for PretendedThread {
-    fn from(thread: &RecordedThread) -> Self {
+impl PretendedThread {
+    fn of(thread: &RecordedThread) -> Self {
+        let masks = |changes: &[MaskChange]| {
+            let masks = changes
+                .iter()
+                .map(|change| PretendedMask { at_s: change.at_s, cpus: change.cpus.to_string() });
+            masks.collect()
+        };
         PretendedThread {
             pid: thread.pid,
             tid: thread.tid,
@@ -117,29 +121,11 @@ impl From<&RecordedThread> for PretendedThread {
             born_s: thread.born_s,
             ended_s: thread.ended_s,
             inherited: thread.inherited.to_string(),
-            changes: thread.changes.iter().map(PretendedMask::from).collect(),
-            refused: thread.refused.iter().map(PretendedMask::from).collect(),
+            changes: masks(&thread.changes),
+            refused: masks(&thread.refused),
             mask: thread.mask().to_string(),
             policy: thread.policy.to_string(),
             run_s: seconds(thread.run_ns),
-        }
-    }
-}
-
-impl From<&MaskChange> for PretendedMask {
-    fn from(change: &MaskChange) -> Self {
-        PretendedMask { at_s: change.at_s, cpus: change.cpus.to_string() }
-    }
-}
-
-impl From<&BoundRange> for PretendedRange {
-    fn from(range: &BoundRange) -> Self {
-        PretendedRange {
-            pid: range.pid,
-            tid: range.tid,
-            address: format!("{:x}", range.start),
-            bytes: range.bytes,
-            policy: range.policy.to_string(),
         }
     }
 }
@@ -156,12 +142,19 @@ impl PretendedRun {
 
     /// The document, with the judgement if there is one.
     pub fn report(&self, judged: Option<&Judged>) -> PretendReport {
-        let machine = self.answers.machine();
+        let machine = &self.answers.machine;
         let (exit_code, signal) = match self.ending {
             Ending::Exited(code) => (Some(code), None),
             Ending::Killed(signal) => (None, Some(signal)),
         };
         let calls = self.answers.calls.iter();
+        let ranges = self.answers.ranges.iter().map(|range| PretendedRange {
+            pid: range.pid,
+            tid: range.tid,
+            address: format!("{:x}", range.start),
+            bytes: range.bytes,
+            policy: range.policy.to_string(),
+        });
         PretendReport {
             format: FORMAT.to_owned(),
             machine: machine.name.clone(),
@@ -171,8 +164,8 @@ impl PretendedRun {
             signal,
             lasted_s: self.lasted_s,
             calls: calls.map(|(name, count)| ((*name).to_owned(), *count)).collect(),
-            threads: self.answers.record.threads.iter().map(PretendedThread::from).collect(),
-            ranges: self.answers.ranges.iter().map(PretendedRange::from).collect(),
+            threads: self.answers.record.threads.iter().map(PretendedThread::of).collect(),
+            ranges: ranges.collect(),
             judged_at_s: self.judged_at_s(),
             findings: judged.map(|judged| judged.findings.clone()).unwrap_or_default(),
             verdict: judged.map(|judged| judged.verdict),
@@ -182,7 +175,7 @@ impl PretendedRun {
     /// Judges the threads by rules and seats, as `seatmap check` judges those of running programs.
     pub fn judge<T>(&self, criteria: &Criteria, of: impl FnOnce(&Judged) -> T) -> T {
         let seating = self.seating();
-        let judged = Judged::new(&seating, &self.answers.machine().usable(), criteria);
+        let judged = Judged::new(&seating, &self.answers.machine.usable(), criteria);
         let mut judged = judged.with(self.refusals(), criteria.strict);
         // Commands on this computer cannot fix another one.
         for finding in &mut judged.findings {
@@ -195,7 +188,7 @@ impl PretendedRun {
     /// A finding per process with refused masks: wrong if the last attempt failed, else only a
     /// remark.
     fn refusals(&self) -> Vec<Finding> {
-        let machine = self.answers.machine();
+        let machine = &self.answers.machine;
         let threads = &self.answers.record.threads;
         let mut of: BTreeMap<Tid, Vec<&RecordedThread>> = BTreeMap::new();
         for thread in threads.iter().filter(|thread| !thread.refused.is_empty()) {
@@ -207,7 +200,7 @@ impl PretendedRun {
     /// The seating at the judged moment.
     pub fn seating(&self) -> Seating {
         let at_s = self.judged_at_s();
-        let machine = self.answers.machine();
+        let machine = &self.answers.machine;
         let record = &self.answers.record;
         let living: Vec<&RecordedThread> =
             record.threads.iter().filter(|thread| thread.lived_at(at_s)).collect();
@@ -243,7 +236,7 @@ impl PretendedRun {
 
     /// The machine, as far as the program may use it.
     pub fn about(&self) -> String {
-        let machine = self.answers.machine();
+        let machine = &self.answers.machine;
         format!(
             "on {}: {}, {} of them for the program",
             machine.name,
@@ -258,21 +251,22 @@ impl PretendedRun {
     }
 
     fn row(&self, thread: &RecordedThread) -> [String; 7] {
-        let machine = self.answers.machine();
+        let machine = &self.answers.machine;
         let mask = thread.mask();
-        let note = match (thread.changes.is_empty(), thread.refused.len()) {
-            (true, 0) => "inherited".to_owned(),
-            (false, 0) => "set".to_owned(),
-            (true, refused) => format!("inherited, {}", refusals(refused)),
-            (false, refused) => format!("set, {}", refusals(refused)),
-        };
+        let mut note = if thread.changes.is_empty() { "inherited" } else { "set" }.to_owned();
+        if !thread.refused.is_empty() {
+            note += &format!(", {} refused", counted(thread.refused.len(), "mask"));
+        }
+        let pus = mask.iter().filter_map(|cpu| machine.topology.pu(cpu));
+        let cores = BTreeSet::from_iter(pus.map(|pu| pu.core));
+        let nodes = CpuSet::from_iter(mask.iter().map(|cpu| machine.node_of(cpu)));
         [
             thread.pid.to_string(),
             thread.tid.to_string(),
             thread.name.clone(),
-            cores(machine, mask).to_string(),
+            cores.len().to_string(),
             mask.len().to_string(),
-            nodes(machine, mask).to_string(),
+            nodes.to_string(),
             format!("{mask} ({note})"),
         ]
     }
@@ -322,10 +316,6 @@ fn refusal(machine: &PretendedMachine, pid: Tid, threads: &[&RecordedThread]) ->
         .on(&cpus)
 }
 
-fn refusals(count: usize) -> String {
-    format!("{} refused", counted(count, "mask"))
-}
-
 fn unseen(what: &str) -> Unseen {
     let why = "the machine is pretended: only its CPUs and the masks are known".to_owned();
     Unseen { what: what.to_owned(), pids: Vec::new(), why }
@@ -337,13 +327,4 @@ fn environment() -> Vec<u8> {
         text.extend([name.as_bytes(), b"=", value.as_bytes(), b"\0"].concat());
     }
     text
-}
-
-fn cores(machine: &PretendedMachine, mask: &CpuSet) -> usize {
-    let pus = mask.iter().filter_map(|cpu| machine.topology.pu(cpu));
-    pus.map(|pu| pu.core).collect::<std::collections::BTreeSet<_>>().len()
-}
-
-fn nodes(machine: &PretendedMachine, mask: &CpuSet) -> CpuSet {
-    mask.iter().map(|cpu| machine.node_of(cpu)).collect()
 }

@@ -1,11 +1,8 @@
 //! Runs the program and answers its calls.
 
 use crate::answers::{PretendedKernel, ProgramCall};
-use crate::cpuinfo::HostFacts;
-use crate::error::PretendError;
-use crate::machine::PretendedMachine;
 use crate::stage::{self, StageFailure};
-use crate::tree::MachineTree;
+use crate::{HostFacts, MachineTree, PretendError, PretendedMachine};
 use seatmap_launch::{Ending, Executable, Signals};
 use seatmap_os::listener::{self, CallAnswer, CallFilter, CallListener, TrappedCall, WaitingCall};
 use seatmap_os::private_files::{PrivateFiles, namespace_remedy};
@@ -13,11 +10,11 @@ use seatmap_os::ready::{self, Awaited};
 use seatmap_os::{Root, Tid};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -67,38 +64,27 @@ impl PretendRequest {
         if self.leaves_stdout {
             command.stdout(Stdio::from(io::stderr().as_fd().try_clone_to_owned()?));
         }
-        let start = start(command, files, filter, &signals)?;
-        let pid = start.child.id() as Tid;
-        let mut session = Session {
-            answers: PretendedKernel::new(self.machine.clone(), pid),
-            listener: start.listener,
-            begun: start.begun,
-        };
-        for call in start.early {
+        let begun = Instant::now();
+        let (pid, listener, early) = start(command, files, filter, &signals)?;
+        let answers = PretendedKernel::new(self.machine.clone(), pid);
+        let mut session = Session { answers, listener, begun };
+        for call in early {
             session.answer(&call)?;
         }
         let ending = session.serve(pid, &signals)?;
-        let lasted_s = session.begun.elapsed().as_secs_f64();
-        session.answers.record.refresh_all(lasted_s);
+        let lasted_s = session.look();
         session.leave_to_the_rest()?;
         Ok(PretendedRun { answers: session.answers, ending, lasted_s })
     }
 }
 
-struct Start {
-    child: Child,
-    listener: CallListener,
-    early: Vec<WaitingCall>,
-    begun: Instant,
-}
-
-/// A program that cannot be executed ends by a call, which must be answered meanwhile.
+/// Returns the first process, its listener, and its calls so far. A program that cannot be executed ends by a call, which must be answered meanwhile.
 fn start(
     mut command: Command,
     files: PrivateFiles,
     filter: CallFilter,
     signals: &Arc<Signals>,
-) -> Result<Start, PretendError> {
+) -> Result<(Tid, CallListener, Vec<WaitingCall>), PretendError> {
     let program = command.get_program().to_string_lossy().into_owned();
     let (here, there) = UnixStream::pair()?;
     let (mut failures, reporter) = io::pipe()?;
@@ -116,7 +102,6 @@ fn start(
             })
         });
     }
-    let begun = Instant::now();
     let spawner = std::thread::spawn(move || {
         let spawned = command.spawn();
         drop((there, reporter));
@@ -138,7 +123,7 @@ fn start(
     }
     let spawned = spawner.join().map_err(|_| io::Error::other("the starting thread failed"))?;
     match (spawned, listener) {
-        (Ok(child), Some(listener)) => Ok(Start { child, listener, early, begun }),
+        (Ok(child), Some(listener)) => Ok((child.id() as Tid, listener, early)),
         (Ok(_), None) => Err(PretendError::Listener(io::ErrorKind::UnexpectedEof.into())),
         (Err(source), _) => {
             let mut letter = Vec::new();
@@ -184,8 +169,19 @@ struct Session {
 }
 
 impl Session {
+    fn at_s(&self) -> f64 {
+        self.begun.elapsed().as_secs_f64()
+    }
+
+    /// Returns the time of the look.
+    fn look(&mut self) -> f64 {
+        let at_s = self.at_s();
+        self.answers.record.refresh_all(at_s);
+        at_s
+    }
+
     fn serve(&mut self, pid: Tid, signals: &Signals) -> io::Result<Ending> {
-        let news: OwnedFd = signals.descriptor()?;
+        let news = signals.descriptor()?;
         loop {
             let [has_calls, has_news] =
                 readable([self.listener.as_raw_fd(), news.as_raw_fd()], LOOK_EVERY)?;
@@ -198,8 +194,7 @@ impl Session {
                 }
             }
             if !has_calls && !has_news {
-                let at_s = self.begun.elapsed().as_secs_f64();
-                self.answers.record.refresh_all(at_s);
+                self.look();
             }
             // The news may have gone to another thread.
             if !has_calls && let Some(ending) = ending(pid, signals)? {
@@ -223,8 +218,7 @@ impl Session {
                 while let Ok(false) = is_over(&self.listener, LOOK_EVERY)
                     && idle_looks < MOST_IDLE_LOOKS
                 {
-                    let at_s = self.begun.elapsed().as_secs_f64();
-                    self.answers.record.refresh_all(at_s);
+                    self.look();
                     idle_looks = if self.answers.record.is_over() { idle_looks + 1 } else { 0 };
                     let has_calls = readable([self.listener.as_raw_fd()], Duration::ZERO);
                     if has_calls.is_ok_and(|[has_calls]| has_calls)
@@ -242,7 +236,7 @@ impl Session {
     }
 
     fn answer(&mut self, call: &WaitingCall) -> io::Result<()> {
-        let at_s = self.begun.elapsed().as_secs_f64();
+        let at_s = self.at_s();
         let answer = match self.listener.memory(call) {
             Ok(memory) => self.answers.answer(&ProgramCall {
                 tid: call.tid,

@@ -1,6 +1,7 @@
 //! The steps that show a machine's files to a program.
 
-use crate::tree::{CPUINFO, CPUS, GROUPS, MachineTree, NODES, STAT, TreeFile};
+use crate::MachineTree;
+use crate::tree::{CPUINFO, CPUS, GROUPS, NODES, STAT, TreeFile};
 use seatmap_os::Root;
 use seatmap_os::private_files::{FileStep, PrivateFiles, PrivateFilesPart};
 use std::collections::BTreeSet;
@@ -11,9 +12,9 @@ const SYSTEM: &str = "sys/devices/system";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StageFailure {
-    UserNamespace,
-    Mounts,
-    Listener,
+    UserNamespace = b'U' as isize,
+    Mounts = b'M' as isize,
+    Listener = b'L' as isize,
 }
 
 impl From<PrivateFilesPart> for StageFailure {
@@ -28,11 +29,7 @@ impl From<PrivateFilesPart> for StageFailure {
 impl StageFailure {
     /// The byte with which a new process reports it.
     pub fn letter(self) -> u8 {
-        match self {
-            StageFailure::UserNamespace => b'U',
-            StageFailure::Mounts => b'M',
-            StageFailure::Listener => b'L',
-        }
+        self as u8
     }
 
     pub fn of_letter(letter: u8) -> Option<Self> {
@@ -97,7 +94,7 @@ fn text_of(text: &str) -> CString {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cpuinfo::HostFacts;
+    use crate::HostFacts;
     use crate::machine::made::small;
 
     #[test]

@@ -1,7 +1,7 @@
 //! The `/proc` files about a thread's CPUs: `status` with the machine's CPUs and nodes, and `stat`
 //! with one of its CPUs.
 
-use crate::machine::PretendedMachine;
+use crate::PretendedMachine;
 use crate::tree::{mask, ranges};
 use seatmap_os::{CpuSet, Tid};
 
@@ -9,55 +9,31 @@ use seatmap_os::{CpuSet, Tid};
 /// name is field 2).
 const PROCESSOR: usize = 39 - 3;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ThreadFile {
-    Status,
-    Stat,
-}
-
-impl ThreadFile {
-    pub fn name(self) -> &'static str {
-        match self {
-            ThreadFile::Status => "status",
-            ThreadFile::Stat => "stat",
-        }
-    }
-}
-
 pub fn can_be(path: &str) -> bool {
     path.ends_with("/status") || path.ends_with("/stat")
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct FileOfThread {
-    pub file: ThreadFile,
     pub tid: Tid,
-    /// Whether it is about one thread: the `stat` of a process has the times of all.
-    pub is_of_thread: bool,
-}
-
-impl FileOfThread {
-    pub fn path(self) -> String {
-        let tid = self.tid;
-        let folder = if self.is_of_thread { format!("{tid}/task/{tid}") } else { tid.to_string() };
-        format!("/proc/{folder}/{}", self.file.name())
-    }
+    /// That of one thread, if it is about one: the `stat` of a process has the times of all.
+    pub path: String,
+    pub is_status: bool,
 }
 
 pub fn named(path: &str, caller: Tid) -> Option<FileOfThread> {
-    let inside = path.strip_prefix("/proc/")?;
-    let (inside, file) = [ThreadFile::Status, ThreadFile::Stat]
-        .into_iter()
-        .find_map(|file| Some((inside.strip_suffix(file.name())?.strip_suffix('/')?, file)))?;
-    let (process, thread) = inside.split_once("/task/").unwrap_or((inside, ""));
+    let (folder, file) = path.strip_prefix("/proc/")?.rsplit_once('/')?;
+    let (process, thread) = folder.split_once("/task/").unwrap_or((folder, ""));
     let (tid, is_of_thread) = match (process, thread) {
-        ("thread-self", "") => (Some(caller), true),
-        ("self", "") => (seatmap_os::task::Family::of(caller).map(|family| family.pid), false),
-        (process, "") => (process.parse().ok(), false),
-        (_, thread) => (thread.parse().ok(), true),
+        ("thread-self", "") => (caller, true),
+        ("self", "") => (seatmap_os::task::Family::of(caller)?.pid, false),
+        (process, "") => (process.parse().ok()?, false),
+        (_, thread) => (thread.parse().ok()?, true),
     };
-    let tid = tid.filter(|tid| *tid > 0)?;
-    Some(FileOfThread { file, tid, is_of_thread })
+    let folder = if is_of_thread { format!("{tid}/task/{tid}") } else { tid.to_string() };
+    let path = format!("/proc/{folder}/{file}");
+    let is_ours = tid > 0 && ["status", "stat"].contains(&file);
+    is_ours.then_some(FileOfThread { tid, path, is_status: file == "status" })
 }
 
 pub fn stat_on(stat: &str, cpu: u32) -> String {
@@ -71,40 +47,34 @@ pub fn stat_on(stat: &str, cpu: u32) -> String {
 
 pub fn status_on(status: &str, machine: &PretendedMachine, cpus: &CpuSet) -> String {
     let nodes = machine.memory_nodes();
-    let mut text = String::with_capacity(status.len());
-    for line in status.lines() {
-        match line.split(':').next() {
-            Some("Cpus_allowed") => {
-                text.push_str(&format!("Cpus_allowed:\t{}", mask(cpus, machine.cpu_bits())));
-            }
-            Some("Cpus_allowed_list") => {
-                text.push_str(&format!("Cpus_allowed_list:\t{}", ranges(cpus)));
-            }
-            Some("Mems_allowed") => {
-                text.push_str(&format!("Mems_allowed:\t{}", mask(&nodes, machine.node_bits())));
-            }
-            Some("Mems_allowed_list") => {
-                text.push_str(&format!("Mems_allowed_list:\t{}", ranges(&nodes)));
-            }
-            _ => text.push_str(line),
+    let shown = [
+        ("Cpus_allowed", mask(cpus, machine.cpu_bits())),
+        ("Cpus_allowed_list", ranges(cpus)),
+        ("Mems_allowed", mask(&nodes, machine.node_bits())),
+        ("Mems_allowed_list", ranges(&nodes)),
+    ];
+    let lines = status.lines().map(|line| {
+        let key = line.split(':').next().unwrap_or_default();
+        match shown.iter().find(|(known, _)| *known == key) {
+            Some((key, value)) => format!("{key}:\t{value}\n"),
+            None => format!("{line}\n"),
         }
-        text.push('\n');
-    }
-    text
+    });
+    lines.collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::made::small;
+    use crate::machine::made::{set, small};
 
     #[test]
     fn paths_name_their_thread() {
         let own = std::process::id() as Tid;
-        let of = |path: &str| named(path, own).map(FileOfThread::path);
+        let of = |path: &str| named(path, own).map(|file| file.path);
         assert_eq!(of("/proc/self/status"), Some(format!("/proc/{own}/status")));
-        let of_thread = FileOfThread { file: ThreadFile::Stat, tid: own, is_of_thread: true };
-        assert_eq!(named("/proc/thread-self/stat", own), Some(of_thread));
+        let of_thread = format!("/proc/{own}/task/{own}/stat");
+        assert_eq!(of("/proc/thread-self/stat"), Some(of_thread));
         assert_eq!(of("/proc/77/stat").as_deref(), Some("/proc/77/stat"));
         assert_eq!(of("/proc/self/task/78/stat").as_deref(), Some("/proc/78/task/78/stat"));
         let others = ["/proc/self/statm", "/proc/x/status", "/proc/status", "/proc/stat", "status"];
@@ -125,9 +95,8 @@ mod tests {
     fn status_shows_pretended_masks() {
         let status = "Name:\tx\nCpus_allowed:\t3\nCpus_allowed_list:\t0-1\nMems_allowed:\t1\n\
                       Mems_allowed_list:\t0\nThreads:\t1\n";
-        let cpus = CpuSet::of_list("4-6").unwrap();
         assert_eq!(
-            status_on(status, &small(), &cpus),
+            status_on(status, &small(), &set("4-6")),
             "Name:\tx\nCpus_allowed:\t70\nCpus_allowed_list:\t4-6\nMems_allowed:\t3\n\
              Mems_allowed_list:\t0-1\nThreads:\t1\n"
         );

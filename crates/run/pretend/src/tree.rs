@@ -5,9 +5,9 @@
 //! `size`.
 
 use crate::cpu_times::PretendedCpuTimes;
-use crate::cpuinfo::{self, HostFacts};
-use crate::machine::{PretendedMachine, PretendedNode};
+use crate::machine::PretendedNode;
 use crate::record::ProgramRecord;
+use crate::{HostFacts, PretendedMachine, cpuinfo};
 use seatmap_data::machine::{CoreKind, Pu};
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub const STAT: &str = "proc/stat";
 const GROUP_BITS: u32 = 32;
 
 /// The largest CPU index: `NR_CPUS` of distribution kernels is 8192.
-const KERNEL_MAX: u32 = 8191;
+const KERNEL_MAX: &str = "8191";
 
 /// The capacity that distinguishes kinds of cores if the kernel has no lists of them.
 const PERFORMANCE_CAPACITY: u32 = 1024;
@@ -63,20 +63,20 @@ impl MachineTree {
             tree.node(machine, node, host);
         }
         tree.groups(machine);
-        tree.text(CPUINFO.to_owned(), cpuinfo::cpuinfo(machine, &host.cpuinfo));
+        tree.text(CPUINFO, cpuinfo::cpuinfo(machine, &host.cpuinfo));
         // Read by programs whose open is not intercepted.
         let begun =
             PretendedCpuTimes::default().stat(machine, &ProgramRecord::default(), 0.0, &host.stat);
-        tree.text(STAT.to_owned(), begun);
+        tree.text(STAT, begun);
         tree
     }
 
-    fn text(&mut self, path: String, text: impl Into<String>) {
-        self.files.insert(path, TreeFile::Text(text.into()));
+    fn text(&mut self, path: &str, text: String) {
+        self.files.insert(path.to_owned(), TreeFile::Text(text));
     }
 
     fn line(&mut self, path: String, value: impl std::fmt::Display) {
-        self.text(path, format!("{value}\n"));
+        self.text(&path, format!("{value}\n"));
     }
 
     /// Both notations: `core_cpus` and `core_cpus_list`.
@@ -87,17 +87,20 @@ impl MachineTree {
 
     fn lists(&mut self, machine: &PretendedMachine) {
         let present: CpuSet = machine.topology.os_indices().collect();
-        for name in ["possible", "present"] {
-            self.line(format!("{CPUS}/{name}"), ranges(&present));
-        }
-        self.line(format!("{CPUS}/online"), ranges(&machine.online));
-        self.line(format!("{CPUS}/offline"), ranges(&present.without(&machine.online)));
-        self.line(format!("{CPUS}/isolated"), "");
-        self.line(format!("{CPUS}/kernel_max"), KERNEL_MAX);
         let has_siblings = machine.parts(|pu| pu.core).values().any(|core| core.len() > 1);
-        self.line(format!("{CPUS}/smt/active"), u8::from(has_siblings));
-        let control = if has_siblings { "on" } else { "notsupported" };
-        self.line(format!("{CPUS}/smt/control"), control);
+        let [active, control] = if has_siblings { ["1", "on"] } else { ["0", "notsupported"] };
+        for (name, value) in [
+            ("possible", &*ranges(&present)),
+            ("present", &ranges(&present)),
+            ("online", &ranges(&machine.online)),
+            ("offline", &ranges(&present.without(&machine.online))),
+            ("isolated", ""),
+            ("kernel_max", KERNEL_MAX),
+            ("smt/active", active),
+            ("smt/control", control),
+        ] {
+            self.line(format!("{CPUS}/{name}"), value);
+        }
     }
 
     fn topology(&mut self, machine: &PretendedMachine) {
@@ -129,7 +132,7 @@ impl MachineTree {
             }
             let ids = [
                 ("core_id", ranks.get(&pu.os).copied()),
-                ("physical_package_id", Some(pu.package.unwrap_or(0))),
+                ("physical_package_id", package(pu)),
                 ("die_id", pu.die),
                 ("cluster_id", pu.cluster),
                 ("book_id", pu.book),
@@ -214,18 +217,15 @@ impl MachineTree {
         let [total, free] = [host.memory_kib, host.free_kib]
             .map(|kib| if node.has_memory { kib / share } else { 0 });
         let os = node.os;
-        self.text(
-            format!("{folder}/meminfo"),
-            format!(
-                "Node {os} MemTotal:       {total} kB\n\
-                 Node {os} MemFree:        {free} kB\n\
-                 Node {os} MemUsed:        {} kB\n",
-                total - free.min(total)
-            ),
+        let used = total - free.min(total);
+        let memory = format!(
+            "Node {os} MemTotal:       {total} kB\nNode {os} MemFree:        {free} kB\n\
+             Node {os} MemUsed:        {used} kB"
         );
-        let counts = ["numa_hit", "numa_miss", "numa_foreign", "interleave_hit", "local_node"];
-        let counts: String = counts.iter().map(|name| format!("{name} 0\n")).collect();
-        self.text(format!("{folder}/numastat"), format!("{counts}other_node 0\n"));
+        self.line(format!("{folder}/meminfo"), memory);
+        let counts = "numa_hit 0\nnuma_miss 0\nnuma_foreign 0\ninterleave_hit 0\nlocal_node 0\n\
+                      other_node 0";
+        self.line(format!("{folder}/numastat"), counts);
     }
 
     /// A container's control group in both versions: the program sees the paths of this computer's
@@ -276,7 +276,7 @@ impl Parts {
     }
 }
 
-fn package(pu: &Pu) -> Option<u32> {
+pub(crate) fn package(pu: &Pu) -> Option<u32> {
     Some(pu.package.unwrap_or(0))
 }
 

@@ -54,10 +54,14 @@ fn on(machine: PretendedMachine, line: &str) -> Option<PretendedRun> {
     }
 }
 
+fn succeeded(machine: PretendedMachine, line: &str) -> Option<PretendedRun> {
+    let run = on(machine, line)?;
+    assert_eq!(run.ending, Ending::Exited(0), "{line}");
+    Some(run)
+}
+
 fn assert_true(machine: PretendedMachine, line: &str) {
-    if let Some(run) = on(machine, line) {
-        assert_eq!(run.ending, Ending::Exited(0), "{line}");
-    }
+    let _ = succeeded(machine, line);
 }
 
 fn lscpu_tells(kind: &str, size: &str) -> String {
@@ -112,8 +116,7 @@ fn masks_are_recorded_and_inherited() {
         return;
     }
     let line = "taskset -c 70,200 sh -c 'test $(nproc) = 1; sleep 0.1' && ! taskset -c 200 true";
-    let Some(run) = on(machine(None, ""), line) else { return };
-    assert_eq!(run.ending, Ending::Exited(0));
+    let Some(run) = succeeded(machine(None, ""), line) else { return };
     let threads = &run.answers.record.threads;
     assert_eq!(threads[0].mask().len(), 128, "{threads:?}");
     let seated: Vec<_> = threads.iter().filter(|one| one.mask().only() == Some(70)).collect();
@@ -186,8 +189,7 @@ fn memory_policies_are_recorded() {
         return;
     }
     let line = "numactl --cpunodebind=2 --membind=3 sh -c 'test $(nproc) = 32; exit $?'";
-    let Some(run) = on(machine(None, ""), line) else { return };
-    assert_eq!(run.ending, Ending::Exited(0));
+    let Some(run) = succeeded(machine(None, ""), line) else { return };
     let bound = run.answers.record.threads.iter().find(|one| one.mask().len() == 32);
     assert_eq!(bound.unwrap().policy.to_string(), "bind:3");
 }
@@ -222,8 +224,8 @@ int main(void) {
     let mut compiler = std::process::Command::new("gcc");
     let compiler = compiler.arg("-pthread").arg(&source).arg("-o").arg(&program);
     assert!(compiler.status().unwrap().success());
-    let Some(run) = on(machine(None, ""), &format!("exec {}", program.display())) else { return };
-    assert_eq!(run.ending, Ending::Exited(0));
+    let line = format!("exec {}", program.display());
+    let Some(run) = succeeded(machine(None, ""), &line) else { return };
     let threads = &run.answers.record.threads;
     assert_eq!(threads.len(), 201);
     assert!(threads.iter().all(|thread| thread.mask().only() == Some(100)), "{threads:?}");

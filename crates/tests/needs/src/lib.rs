@@ -13,6 +13,7 @@
 //! | [`published`] | is this file in the folder `SEATMAP_DATA`? |
 //! | [`many_files`] | nothing: provides a folder for thousands of small files |
 //! | [`faults`] | nothing: lists mistakes in a printed text |
+//! | [`tree`], [`plant`] | nothing: write small files, like a computer's `/proc` and `/sys` |
 //! | [`skip`], [`skipped`] | nothing: report a skipped test with the reason |
 //!
 //! The test harness hides the output of passing tests. A skipped test passes, so [`skip`] writes
@@ -101,6 +102,22 @@ fn published_in(folder: &OsStr, name: &str) -> Result<PathBuf, String> {
 /// free one takes ten times as long as everything else.
 pub fn many_files() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
+/// A folder with these files, by path and text.
+pub fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    plant(folder.path(), files);
+    folder
+}
+
+/// Writes files into a folder, by path and text, with the folders above them.
+pub fn plant(folder: &Path, files: &[(&str, &str)]) {
+    for (path, text) in files {
+        let path = folder.join(path.trim_start_matches('/'));
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
 }
 
 /// Whether a tool does the minimum that its tests need: a compiler builds, a launcher launches, a

@@ -5,10 +5,9 @@
 
 use super::error::ClosingError;
 use super::masks::narrowing;
-use crate::change::{SettingChange, SettingKind};
-use crate::site::{Site, SiteError};
-use seatmap_os::task;
-use seatmap_os::task::ThreadStat;
+use crate::SettingChange;
+use crate::site::Site;
+use seatmap_os::task::{self, ThreadStat};
 
 /// Moves all threads that it can.
 ///
@@ -23,22 +22,16 @@ pub fn close(site: &mut Site<'_>) -> Result<(), ClosingError> {
     let kept: Vec<SettingChange> =
         all.iter().filter_map(|task| keeping(site, task, &narrow)).collect();
     site.note(&kept)?;
-    site.try_all(masks).map(|_| ()).map_err(|error: SiteError| error.into())
+    site.try_all(masks)?;
+    Ok(())
 }
 
 /// For a thread that already has a mask now given to others.
 fn keeping(site: &Site<'_>, task: &ThreadStat, narrow: &[&str]) -> Option<SettingChange> {
     let own = task.cpus().filter(|own| !task.is_bound && !own.meets(&site.cell))?.to_string();
-    let what = SettingKind::Affinity;
-    let path = task.folder();
-    let started_ticks = Some(task.started_ticks);
-    narrow.contains(&own.as_str()).then(|| SettingChange {
-        what,
-        path,
-        old: own.clone(),
-        new: own,
-        started_ticks,
-    })
+    narrow
+        .contains(&own.as_str())
+        .then(|| SettingChange::of_mask(task.tid, task.started_ticks, &own, &own))
 }
 
 fn may_move(site: &Site<'_>, task: &ThreadStat) -> bool {

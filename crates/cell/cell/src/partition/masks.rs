@@ -1,6 +1,6 @@
 //! Masks chosen by users, which the kernel resets when cpusets change.
 
-use crate::change::{SettingChange, SettingKind};
+use crate::SettingChange;
 use crate::site::Site;
 use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, affinity, task};
@@ -25,13 +25,10 @@ pub fn chosen_masks(
 }
 
 pub fn narrowing(site: &Site<'_>, task: &task::ThreadStat, old: &CpuSet) -> SettingChange {
-    let what = SettingKind::Affinity;
-    let path = task.folder();
-    let started_ticks = Some(task.started_ticks);
     // An ended thread needs no mask.
     let back = affinity::to_put_back(task.tid).unwrap_or_else(|_| old.clone());
     let new = given(old.outside(&site.cell, &site.rest));
-    SettingChange { what, path, old: back.to_string(), new: new.to_string(), started_ticks }
+    SettingChange::of_mask(task.tid, task.started_ticks, back, new)
 }
 
 /// The mask that the kernel will report for this one, to compare when the cell ends.

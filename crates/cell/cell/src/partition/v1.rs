@@ -5,15 +5,12 @@
 
 use super::error::ClosingError;
 use super::masks::{chosen_masks, renew};
-use crate::change::{SettingChange, SettingKind};
 use crate::settings::{PREFIX, REST};
 use crate::site::Site;
-use seatmap_os::CpuSet;
-use seatmap_os::Tid;
-use seatmap_os::group;
+use crate::{SettingChange, SettingKind};
 use seatmap_os::layout::{self, CpusetMounts};
 use seatmap_os::root::{FileError, Root};
-use seatmap_os::task;
+use seatmap_os::{CpuSet, Tid, group, task};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -25,7 +22,7 @@ const ROUNDS: u32 = 4;
 /// # Errors
 /// [`ClosingError`].
 pub fn close(site: &mut Site<'_>, layout: &CpusetMounts) -> Result<String, ClosingError> {
-    let base = base(layout)?;
+    let base = super::base(&layout.v1, 1)?;
     if let Some((sibling, cpus)) =
         rivals(site.root, &base, "")?.into_iter().find(|(_, cpus)| cpus.meets(&site.cell))
     {
@@ -45,12 +42,6 @@ pub fn close(site: &mut Site<'_>, layout: &CpusetMounts) -> Result<String, Closi
     site.change(SettingChange::of_file(site.root, SettingKind::Value, &balance, "0")?)?;
     renew(site, &masks);
     Ok(group)
-}
-
-pub(super) fn base(layout: &CpusetMounts) -> Result<String, ClosingError> {
-    layout.v1.clone().ok_or_else(|| {
-        ClosingError::NotHere("no cgroup version 1 hierarchy has the cpuset controller".into())
-    })
 }
 
 fn make_rest(site: &mut Site<'_>, base: &str) -> Result<String, ClosingError> {
@@ -75,9 +66,7 @@ fn is_nobodys(root: &Root, base: &str) -> Result<bool, FileError> {
 }
 
 fn make_cell(site: &mut Site<'_>, base: &str) -> Result<String, ClosingError> {
-    let group = format!("{base}/{PREFIX}.{}", site.journal.header.cell);
-    site.change(SettingChange::folder(&group))?;
-    site.furnish(&format!("{group}/cpuset.cpus"), &site.cell.to_string())?;
+    let group = super::group(site, base)?;
     copy_memory(site, base, &group)?;
     site.furnish(&format!("{group}/cpuset.cpu_exclusive"), "1")?;
     site.furnish(&format!("{group}/cpuset.sched_load_balance"), "0")?;
@@ -96,16 +85,13 @@ fn gather(site: &Site<'_>, base: &str, rest: &str) -> Result<(), FileError> {
     let spared = tasks_of_spared(site)?;
     let file = group::members_file(site.root, rest);
     for _ in 0..ROUNDS {
-        let found: Vec<Tid> = group::members(site.root, base)?
-            .into_iter()
-            .filter(|tid| !spared.contains(tid) && !refused.contains(tid))
-            .collect();
+        let mut found = group::members(site.root, base)?;
+        found.retain(|tid| !spared.contains(tid) && !refused.contains(tid));
         if found.is_empty() {
             break;
         }
-        refused.extend(
-            found.into_iter().filter(|tid| site.root.write(&file, &tid.to_string()).is_err()),
-        );
+        found.retain(|tid| site.root.write(&file, &tid.to_string()).is_err());
+        refused.extend(found);
     }
     crate::fault::point();
     Ok(())
@@ -125,15 +111,13 @@ fn tasks_of_spared(site: &Site<'_>) -> Result<BTreeSet<Tid>, FileError> {
 /// [`FileError`]: the groups cannot be listed.
 pub fn rivals(root: &Root, base: &str, own: &str) -> Result<Vec<(String, CpuSet)>, FileError> {
     let folders = root.all_folders(Path::new(base))?;
-    Ok(folders
-        .into_iter()
-        .filter_map(|folder| {
-            let list = std::fs::read_to_string(root.of(&folder.join("cpuset.cpus"))).ok()?;
-            let name = folder.file_name()?.to_string_lossy().into_owned();
-            Some((name, CpuSet::of_list(list.trim())?))
-        })
-        .filter(|(name, _)| name != REST && name != own)
-        .collect())
+    let rivals = folders.into_iter().filter_map(|folder| {
+        let name = folder.file_name()?.to_string_lossy().into_owned();
+        let list = std::fs::read_to_string(root.of(&folder.join("cpuset.cpus"))).ok()?;
+        let cpus = CpuSet::of_list(list.trim())?;
+        (name != REST && name != own).then_some((name, cpus))
+    });
+    Ok(rivals.collect())
 }
 
 /// The fault of an exclusive cpuset.
@@ -141,12 +125,9 @@ pub fn fault(root: &Root, group: &str, cell: &CpuSet) -> Option<String> {
     if !root.has(group) {
         return Some("its control group no longer exists".into());
     }
-    let cpus = root.read(&format!("{group}/cpuset.cpus")).ok();
-    match cpus.and_then(|text| CpuSet::of_list(&text)) {
-        Some(found) if found != *cell => {
-            return Some(format!("its cpuset has {} now", found.named()));
-        }
-        _ => {}
+    let cpus = root.cpus(&format!("{group}/cpuset.cpus"));
+    if let Some(found) = cpus.filter(|found| found != cell) {
+        return Some(format!("its cpuset has {} now", found.named()));
     }
     let exclusive = root.read(&format!("{group}/cpuset.cpu_exclusive")).ok();
     (exclusive.as_deref() != Some("1")).then(|| "its cpuset is no longer exclusive".into())

@@ -6,10 +6,9 @@
 
 use super::error::ClosingError;
 use super::masks::{chosen_masks, renew};
-use crate::change::{SettingChange, SettingKind};
 use crate::mask_snapshot::{LostCpus, MaskSnapshot};
-use crate::settings::PREFIX;
 use crate::site::{Site, SiteError};
+use crate::{SettingChange, SettingKind};
 use seatmap_data::document::with_causes;
 use seatmap_os::layout::CpusetMounts;
 use seatmap_os::root::Root;
@@ -22,14 +21,12 @@ pub const ISOLATED: &str = "isolated";
 /// # Errors
 /// [`ClosingError`].
 pub fn close(site: &mut Site<'_>, layout: &CpusetMounts) -> Result<String, ClosingError> {
-    let base = base(layout)?;
+    let base = super::base(&layout.v2, 2)?;
     // The kernel moves all threads and resets their masks.
     let masks = chosen_masks(site, |_| true)?;
     site.note(&masks)?;
     hand_down(site, &base)?;
-    let group = format!("{base}/{PREFIX}.{}", site.journal.header.cell);
-    site.change(SettingChange::folder(&group))?;
-    site.furnish(&format!("{group}/cpuset.cpus"), &site.cell.to_string())?;
+    let group = super::group(site, &base)?;
     let partition = format!("{group}/cpuset.cpus.partition");
     let mut snapshot = MaskSnapshot::take(site.root, |mask| mask.without(&site.cell));
     let isolated = site.furnish(&partition, ISOLATED);
@@ -48,21 +45,12 @@ pub fn close(site: &mut Site<'_>, layout: &CpusetMounts) -> Result<String, Closi
 /// For CPUs that went offline after the chosen masks were recorded.
 fn note_lost(site: &mut Site<'_>, snapshot: &mut MaskSnapshot) -> Result<(), SiteError> {
     let lost = snapshot.lost(&site.rest, &site.journal.changes);
-    let changes = lost.into_iter().map(|LostCpus { thread, now, .. }| SettingChange {
-        what: SettingKind::Affinity,
-        path: format!("/proc/{}", thread.tid),
-        old: thread.cpus.with(&site.cell).to_string(),
-        new: now.to_string(),
-        started_ticks: Some(thread.started_ticks),
+    let changes = lost.into_iter().map(|LostCpus { thread, now, .. }| {
+        let before = thread.cpus.with(&site.cell);
+        SettingChange::of_mask(thread.tid, thread.started_ticks, before, now)
     });
     let changes: Vec<SettingChange> = changes.collect();
     site.note(&changes)
-}
-
-pub(super) fn base(layout: &CpusetMounts) -> Result<String, ClosingError> {
-    layout.v2.clone().ok_or_else(|| {
-        ClosingError::NotHere("no cgroup version 2 hierarchy has the cpuset controller".into())
-    })
 }
 
 /// A cell records this even if it was enabled, so that the last cell disables it.
@@ -70,8 +58,8 @@ fn hand_down(site: &mut Site<'_>, base: &str) -> Result<(), ClosingError> {
     let path = format!("{base}/cgroup.subtree_control");
     let old = site.root.read(&path)?;
     let has_cpuset = old.split_whitespace().any(|word| word == "cpuset");
-    let new = if has_cpuset { old } else { format!("cpuset {old}") };
-    site.change(SettingChange::of_file(site.root, SettingKind::Controller, &path, new.trim())?)?;
+    let new = if has_cpuset { old.clone() } else { format!("cpuset {old}") };
+    site.change(SettingChange::new(SettingKind::Controller, path, old, new.trim()))?;
     Ok(())
 }
 

@@ -1,9 +1,8 @@
 //! Masks that could not be restored completely, because old kernels forget offline CPUs.
 
 use super::left::Left;
-use crate::change::{SettingChange, SettingKind};
 use crate::mask_snapshot::LostCpus;
-use crate::thread_mask;
+use crate::{SettingChange, SettingKind, thread_mask};
 use seatmap_os::forgotten::{self, ForgottenCpus};
 use seatmap_os::owed::ThreadMask;
 use seatmap_os::root::Root;

@@ -16,16 +16,10 @@
 //! the cell's life counts as an heir.
 
 use super::left::Left;
-use crate::census;
-use crate::change::{SettingChange, SettingKind};
-use crate::journal::CellJournal;
-use crate::thread_mask;
-use seatmap_os::CpuSet;
-use seatmap_os::Tid;
-use seatmap_os::affinity;
+use crate::{CellJournal, SettingChange, census, thread_mask};
 use seatmap_os::root::{FileError, Root};
-use seatmap_os::task;
-use seatmap_os::task::ThreadStat;
+use seatmap_os::task::{self, ThreadStat};
+use seatmap_os::{CpuSet, Tid, affinity};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Reused numbers could form a circle.
@@ -85,10 +79,7 @@ fn moved(journal: &CellJournal, others: &[CellJournal], open: &CpuSet) -> BTreeM
     if journal.has_group() {
         return BTreeMap::new();
     }
-    let narrowed = journal
-        .changes
-        .iter()
-        .filter(|change| change.what == SettingKind::Affinity && !change.is_kept());
+    let narrowed = journal.changes.iter().filter(|change| change.is_new_mask());
     narrowed
         .filter_map(|change| {
             let from = CpuSet::of_list(&change.old)?;
@@ -141,19 +132,11 @@ impl<'a> Family<'a> {
     }
 
     fn change(&self, task: &ThreadStat, mask: &CpuSet, from: CpuSet) -> SettingChange {
-        let what = SettingKind::Affinity;
         let path = task.folder();
-        let new = mask.to_string();
         // A younger cell with the thread on record restores the rest.
         let is_noted = self.others.iter().any(|other| other.of_path(&path).is_some());
         let old = if is_noted { from } else { from.outside(&cells(self.others), self.open) };
-        SettingChange {
-            what,
-            path,
-            old: old.to_string(),
-            new,
-            started_ticks: Some(task.started_ticks),
-        }
+        SettingChange::of_mask(task.tid, task.started_ticks, old, mask)
     }
 
     fn unclear(&self, task: &ThreadStat, mask: &CpuSet) -> Left {

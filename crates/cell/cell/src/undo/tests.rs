@@ -1,7 +1,7 @@
 //! Undoing, on a tree of files.
 
 use super::*;
-use crate::journal::{CellJournalHeader, FORMAT};
+use crate::tests::{journal, read, set};
 use std::path::Path;
 
 const IRQ: &str = "/proc/irq/1/smp_affinity_list";
@@ -9,29 +9,16 @@ const VALUE: &str = "/proc/sys/vm/stat_interval";
 const PAGES: &str = "/sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages";
 
 fn computer() -> (tempfile::TempDir, Root) {
-    let folder = tempfile::tempdir().unwrap();
+    let files =
+        [("/sys/devices/system/cpu/online", "0-7"), (IRQ, "0-7"), (VALUE, "1"), (PAGES, "5")];
+    let folder = seatmap_needs::tree(&files);
     let root = Root::new(folder.path());
-    for (path, text) in
-        [("/sys/devices/system/cpu/online", "0-7"), (IRQ, "0-7"), (VALUE, "1"), (PAGES, "5")]
-    {
-        std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
-        std::fs::write(root.path(path), text).unwrap();
-    }
     (folder, root)
 }
 
 fn cell(folder: &Path, root: &Root, serial: u64, cpus: &str) -> CellJournal {
-    let name = format!("c{serial}");
-    let header = CellJournalHeader {
-        format: FORMAT.into(),
-        cell: name.parse().unwrap(),
-        cpus: cpus.into(),
-        serial,
-        began_ticks: None,
-    };
-    let mut journal = CellJournal::begin(&folder.join(name), "boot", header).unwrap();
-    let set = journal.header.set();
-    let irq = CpuSet::of_list(&root.read(IRQ).unwrap()).unwrap().without(&set).to_string();
+    let mut journal = journal(folder, &format!("c{serial}"), cpus, serial);
+    let irq = set(&root.read(IRQ).unwrap()).without(&journal.header.set()).to_string();
     let pages = root.read(PAGES).unwrap().parse::<u32>().unwrap() + 2;
     let change = |what, path, new: &str| SettingChange::of_file(root, what, path, new).unwrap();
     let pages = change(SettingKind::Count, PAGES, &pages.to_string());
@@ -45,6 +32,10 @@ fn cell(folder: &Path, root: &Root, serial: u64, cpus: &str) -> CellJournal {
     journal
 }
 
+fn told(left: &[Left]) -> Vec<String> {
+    left.iter().map(Left::to_string).collect()
+}
+
 fn state(root: &Root) -> [String; 3] {
     [IRQ, VALUE, PAGES].map(|path| root.read(path).unwrap())
 }
@@ -55,8 +46,9 @@ fn changes_are_restored_and_the_journal_ends() {
     let before = state(&root);
     let journal = cell(folder.path(), &root, 1, "6-7");
     assert_eq!(state(&root), ["0-5", "120", "7"]);
+    let path = journal.path.clone();
     assert_eq!(undo(&root, journal, &mut []).unwrap(), []);
-    assert_eq!((state(&root), folder.path().join("c1").exists()), (before, false));
+    assert_eq!((state(&root), path.exists()), (before, false));
 }
 
 #[test]
@@ -65,10 +57,8 @@ fn changes_by_others_are_left_and_reported() {
     let journal = cell(folder.path(), &root, 1, "6-7");
     root.write(IRQ, "3").unwrap();
     root.write(PAGES, "9").unwrap();
-    let left = undo(&root, journal, &mut []).unwrap();
-    let told: Vec<String> = left.iter().map(Left::to_string).collect();
     assert_eq!(
-        told,
+        told(&undo(&root, journal, &mut []).unwrap()),
         ["/proc/irq/1/smp_affinity_list is not restored: another program changed it to '3'; it \
           was '0-7'"]
     );
@@ -83,31 +73,17 @@ fn widened_mask_is_restored_with_the_new_cpu() {
     assert_eq!(widened("0-3", "0-2", "0-4").as_deref(), Some("0-4"));
     assert_eq!(widened("0-3", "0-2", "0-2"), None, "as the cell left it");
     assert_eq!(widened("0-3", "0-2", "1"), None, "somebody narrowed it");
-    let own = task::own_tid();
-    let path = format!("/proc/{own}");
-    let change = SettingChange {
-        what: SettingKind::Affinity,
-        path,
-        old: "0-3".into(),
-        new: "0".into(),
-        started_ticks: None,
-    };
-    assert_eq!(
-        widened_by_kernel(&change, "0-3"),
-        None,
-        "a thread of a user was widened by somebody"
-    );
+    let change = mask_change(&format!("/proc/{}", task::own_tid()), "0-3", "0");
+    assert_eq!(widened_by_kernel(&change, "0-3"), None, "a thread of a user, widened by another");
 }
 
 #[test]
 fn absent_or_unmade_changes_need_no_undo() {
     let (folder, root) = computer();
     let mut journal = cell(folder.path(), &root, 1, "6-7");
-    let never = SettingChange {
-        new: "0".into(),
-        ..SettingChange::of_file(&root, SettingKind::Value, VALUE, "").unwrap()
-    };
-    journal.append(&[JournalEntry::Change(never)]).unwrap();
+    journal
+        .note(&[SettingChange::of_file(&root, SettingKind::Value, VALUE, "0").unwrap()])
+        .unwrap();
     std::fs::remove_file(root.path(IRQ)).unwrap();
     assert_eq!(undo(&root, journal, &mut []).unwrap(), []);
     assert_eq!(root.read(VALUE).unwrap(), "1");
@@ -141,12 +117,10 @@ fn removed_pages_are_not_removed_twice() {
         let (folder, root) = computer();
         let mut journal = cell(folder.path(), &root, 1, "6-7");
         journal.stage = stage;
-        let half_done =
-            counts(&root, &journal).into_iter().chain([JournalEntry::Undo]).collect::<Vec<_>>();
-        journal.append(&half_done).unwrap();
+        journal.append(&[counts(&root, &journal), vec![JournalEntry::Undo]].concat()).unwrap();
         for written in ["7", "5", "5"] {
             root.write(PAGES, written).unwrap();
-            let again = CellJournal::read(&folder.path().join("c1"), "boot").unwrap().unwrap();
+            let again = read(&journal.path);
             assert_eq!(again.stage, CellStage::Leaving);
             assert_eq!(take_away(&root, again.of_path(PAGES).unwrap()), None);
             assert_eq!(root.read(PAGES).unwrap(), "5", "{stage:?}");
@@ -157,20 +131,18 @@ fn removed_pages_are_not_removed_twice() {
 #[test]
 fn damaged_journal_is_undone_as_far_as_readable() {
     let (folder, root) = computer();
-    drop(cell(folder.path(), &root, 1, "6-7"));
-    let path = folder.path().join("c1");
+    let CellJournal { path, .. } = cell(folder.path(), &root, 1, "6-7");
     let text = std::fs::read_to_string(&path).unwrap();
-    let lines: Vec<&str> =
-        text.lines().enumerate().map(|(at, line)| if at == 2 { "damaged" } else { line }).collect();
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines[2] = "damaged";
     std::fs::write(&path, lines.join("\n")).unwrap();
-    let left = undo(&root, CellJournal::read(&path, "boot").unwrap().unwrap(), &mut []).unwrap();
+    let left = undo(&root, read(&path), &mut []).unwrap();
     assert_eq!(state(&root), ["0-7", "120", "5"]);
-    let told: Vec<String> = left.iter().map(Left::to_string).collect();
     let wanted = format!(
         "{} is not restored: 1 of its lines is damaged; changes recorded there are not undone",
         path.display()
     );
-    assert_eq!(told, [wanted]);
+    assert_eq!(told(&left), [wanted]);
 }
 
 #[test]
@@ -179,8 +151,8 @@ fn undo_needs_no_disk_space() {
     let before = state(&root);
     let journal = cell(folder.path(), &root, 1, "6-7");
     // Can be removed but not written.
-    std::fs::remove_file(folder.path().join("c1")).unwrap();
-    std::os::unix::fs::symlink(folder.path().join("none/none"), folder.path().join("c1")).unwrap();
+    std::fs::remove_file(&journal.path).unwrap();
+    std::os::unix::fs::symlink(folder.path().join("none/none"), &journal.path).unwrap();
     assert_eq!(undo(&root, journal, &mut []).unwrap(), []);
     assert_eq!(state(&root), before);
 }
@@ -214,8 +186,7 @@ fn go_on_full_disk(root: &Root, run: &Path, keeps_room: bool) {
     }
     let older = cell(run, root, 1, "6-7");
     let mut younger = cell(run, root, 2, "4-5");
-    let page_is_full =
-        |journal: &CellJournal| journal.path().metadata().unwrap().len() % 4096 > 3950;
+    let page_is_full = |journal: &CellJournal| journal.path.metadata().unwrap().len() % 4096 > 3950;
     while !page_is_full(&younger) {
         let SettingChange { path, old, new, .. } = younger.of_path(VALUE).unwrap().clone();
         younger.append(&[JournalEntry::Rebase { path, old, new }]).unwrap();
@@ -227,17 +198,14 @@ fn go_on_full_disk(root: &Root, run: &Path, keeps_room: bool) {
     assert!(std::fs::write(&rest, vec![b'x'; 1 << 17]).is_err(), "the disk is full");
     let went = undo(root, older.clone(), &mut [younger.clone()]);
     assert_eq!(went.is_ok(), keeps_room, "{went:?}");
-    assert_eq!(older.path().exists(), !keeps_room, "what is not undone is still known");
+    assert_eq!(older.path.exists(), !keeps_room, "what is not undone is still known");
     if !keeps_room {
         assert_eq!(went.unwrap_err().kind(), io::ErrorKind::StorageFull);
         std::fs::remove_file(rest).unwrap();
-        let read =
-            |journal: &CellJournal| CellJournal::read(journal.path(), "boot").unwrap().unwrap();
-        assert_eq!(undo(root, read(&older), &mut [read(&younger)]).unwrap(), []);
+        assert_eq!(undo(root, read(&older.path), &mut [read(&younger.path)]).unwrap(), []);
     }
     assert_eq!(state(root)[..2], ["0-3,6,7", "120"]);
-    let younger = CellJournal::read(younger.path(), "boot").unwrap().unwrap();
-    assert_eq!(undo(root, younger, &mut []).unwrap(), []);
+    assert_eq!(undo(root, read(&younger.path), &mut []).unwrap(), []);
     assert_eq!(state(root), before);
 }
 
@@ -256,23 +224,15 @@ fn cells_are_undone_in_any_order() {
     for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
         let (folder, root) = computer();
         let before = state(&root);
-        let cells = [(1, "6-7"), (2, "4-5"), (3, "2")].map(|(serial, cpus)| {
-            cell(folder.path(), &root, serial, cpus);
-            folder.path().join(format!("c{serial}"))
-        });
+        let cells = [(1, "6-7"), (2, "4-5"), (3, "2")];
+        let cells = cells.map(|(serial, cpus)| cell(folder.path(), &root, serial, cpus).path);
         for going in order {
-            let read =
-                |path: &std::path::PathBuf| CellJournal::read(path, "boot").unwrap().unwrap();
             let alive = cells.iter().enumerate().filter(|(at, path)| *at != going && path.exists());
             let mut others: Vec<CellJournal> = alive.map(|(_, path)| read(path)).collect();
             assert_eq!(undo(&root, read(&cells[going]), &mut others).unwrap(), [], "{order:?}");
             let kept: CpuSet = others.iter().flat_map(|other| other.header.set()).collect();
-            let irq = CpuSet::of_list(&root.read(IRQ).unwrap()).unwrap();
-            assert_eq!(
-                irq,
-                CpuSet::of_list("0-7").unwrap().without(&kept),
-                "{order:?} after {going}"
-            );
+            let irq = set(&root.read(IRQ).unwrap());
+            assert_eq!(irq, set("0-7").without(&kept), "{order:?} after {going}");
             assert_eq!(root.read(VALUE).unwrap() == "120", !others.is_empty());
         }
         assert_eq!(state(&root), before, "{order:?}");
@@ -280,8 +240,7 @@ fn cells_are_undone_in_any_order() {
 }
 
 fn mask_change(path: &str, old: &str, new: &str) -> SettingChange {
-    let what = SettingKind::Affinity;
-    SettingChange { what, path: path.into(), old: old.into(), new: new.into(), started_ticks: None }
+    SettingChange::new(SettingKind::Affinity, path, old, new)
 }
 
 #[test]
@@ -290,10 +249,7 @@ fn default_mask_of_heirs_excludes_isolated_cpus() {
     std::fs::write(root.path("/sys/devices/system/cpu/isolated"), "4-7").unwrap();
     let mut journal = cell(folder.path(), &root, 1, "2-3");
     let changes = [("/proc/1", "0-3", "0-1"), ("/proc/2", "1-2", "1"), ("/proc/3", "0", "0")];
-    for (path, old, new) in changes {
-        journal.append(&[JournalEntry::Change(mask_change(path, old, new))]).unwrap();
-    }
-    let set = |list| CpuSet::of_list(list).unwrap();
+    journal.note(&changes.map(|(path, old, new)| mask_change(path, old, new))).unwrap();
     let by_default = by_default(&root, &set("0-7"), &set("2-3"));
     assert_eq!(by_default, set("0-3"));
     let narrowed = narrowed_whole(&journal, &by_default);
@@ -308,12 +264,9 @@ fn mask_chosen_meanwhile_is_kept() {
     let path = format!("/proc/{}", task::own_tid());
     let root = Root::new("/");
     let kept = mask_change(&path, "4000", "4000");
-    assert_eq!(
-        put_back(&root, &kept, &CpuSet::of_list("4000-4001").unwrap(), &CpuSet::default()),
-        None
-    );
+    let online = set("4000-4001");
+    assert_eq!(put_back(&root, &kept, &online, &CpuSet::default()), None);
     let changed = mask_change(&path, "4000", "4001");
-    let left =
-        put_back(&root, &changed, &CpuSet::of_list("4000-4001").unwrap(), &CpuSet::default());
+    let left = put_back(&root, &changed, &online, &CpuSet::default());
     assert!(left.is_some_and(|left| left.why.contains("another program changed it")));
 }

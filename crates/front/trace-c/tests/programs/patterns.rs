@@ -1,7 +1,7 @@
 //! Programs with a known pattern, and named lines.
 
 use crate::built::{Program, there_is};
-use seatmap_observe::tsan::{self, SharingReport};
+use seatmap_observe::{Sighting, tsan};
 use std::collections::HashMap;
 
 const PATTERNS: [&str; 5] = ["ring", "stencil", "tree", "pipeline", "workers"];
@@ -15,7 +15,7 @@ fn numbers<'a>(printed: &'a str, word: &'a str) -> impl Iterator<Item = Vec<i64>
 }
 
 /// Printed and observed, by task.
-fn matrices(printed: &str, sharing: &SharingReport) -> (Vec<f64>, Vec<f64>) {
+fn matrices(printed: &str, sharing: &Sighting) -> (Vec<f64>, Vec<f64>) {
     let tasks = &sharing.observation.tasks;
     let size = tasks.len();
     let places: HashMap<i64, usize> =

@@ -196,11 +196,7 @@ impl Assembler {
 
     /// `to` = the address at this offset from the stack's end.
     pub fn stack(&mut self, to: EbpfRegister, offset: i32) -> &mut Self {
-        self.calculate(EbpfOperation::Move, to, Stack).calculate_number(
-            EbpfOperation::Add,
-            to,
-            offset,
-        )
+        self.copy(to, Stack).calculate_number(EbpfOperation::Add, to, offset)
     }
 
     /// Jumps if the comparison holds.
@@ -259,9 +255,38 @@ impl Assembler {
         self.wide(to, R2, map.descriptor(), number as i32 * 8)
     }
 
+    /// `to = number`.
+    pub fn set(&mut self, to: EbpfRegister, number: i32) -> &mut Self {
+        self.calculate_number(EbpfOperation::Move, to, number)
+    }
+
+    /// `to = from`.
+    pub fn copy(&mut self, to: EbpfRegister, from: EbpfRegister) -> &mut Self {
+        self.calculate(EbpfOperation::Move, to, from)
+    }
+
+    /// R0 = the address of the value for the key at this stack offset, or 0.
+    pub fn look_up(&mut self, map: &Map, key: i16) -> &mut Self {
+        self.map(R1, map).stack(R2, key.into()).call(Helper::Lookup)
+    }
+
+    /// Sets a key's value, from their stack offsets. `flags` as for bpf_map_update_elem().
+    pub fn update(&mut self, map: &Map, [key, value]: [i16; 2], flags: i32) -> &mut Self {
+        self.map(R1, map)
+            .stack(R2, key.into())
+            .stack(R3, value.into())
+            .set(R4, flags)
+            .call(Helper::Update)
+    }
+
+    /// Adds 1 to a counter of [`Map::counters`].
+    pub fn count_one(&mut self, map: &Map, number: u32) -> &mut Self {
+        self.set(R1, 1).counter(R2, map, number).count(R2, 0, R1)
+    }
+
     /// Returns 0, as tracepoints require.
     pub fn end(&mut self) -> &mut Self {
-        self.calculate_number(EbpfOperation::Move, R0, 0).put(0x95, R0, R0, 0, 0)
+        self.set(R0, 0).put(0x95, R0, R0, 0, 0)
     }
 
     /// The instructions, with jump distances.

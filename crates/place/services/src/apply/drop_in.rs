@@ -78,8 +78,7 @@ mod tests {
         let nodes = DropIn { property: "AllowedMemoryNodes", ..cpus };
         for one in [cpus, nodes] {
             assert_eq!(DropIn::of(&one.path()), Some(one));
-            std::fs::create_dir_all(root.path(&one.folders()[0])).unwrap();
-            std::fs::write(root.path(&one.file()), "[Service]\n").unwrap();
+            seatmap_needs::plant(folder.path(), &[(&one.file(), "[Service]\n")]);
         }
         let file = "/run/systemd/system.control/redis.service.d/50-AllowedCPUs.conf";
         assert!(root.has(file) && cpus.is_there(&root));

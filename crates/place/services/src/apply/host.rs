@@ -1,16 +1,14 @@
 //! This computer and its applied plans.
 
 use super::ApplyError;
+use super::seat::USUAL_NAME;
 use super::undo::undo;
-use crate::plan::ServicesPlan;
-use seatmap_cell::GuardianCommand;
+use crate::ServicesPlan;
 use seatmap_cell::guardian::{GuardedHost, LeaseTerm};
-use seatmap_cell::name::Name;
-use seatmap_cell::run_folder::{Lock, RunFolder};
-use seatmap_cell::undo::Left;
+use seatmap_cell::{GuardianCommand, Left, Name, RunFolder};
+use seatmap_data::statistics::words::joined;
 use seatmap_os::{Root, boot};
 use serde::{Deserialize, Serialize};
-use std::io;
 
 /// A folder below the run folder of cells.
 const FOLDER: &str = "services";
@@ -55,9 +53,7 @@ impl ServicesHost {
     /// The folder for journals cannot be created.
     pub fn here(guardian: GuardianCommand) -> Result<Self, ApplyError> {
         let root = Root::new("/");
-        let run = RunFolder::of_user()
-            .and_then(|run| RunFolder::new(&run.file(FOLDER)))
-            .map_err(ApplyError::Remembering)?;
+        let run = RunFolder::new(&RunFolder::of_user()?.file(FOLDER))?;
         Ok(ServicesHost { boot_id: boot::id(&root), root, run, guardian })
     }
 
@@ -67,9 +63,7 @@ impl ServicesHost {
 
     pub(crate) fn remember(&self, applied: &AppliedPlan) -> Result<(), ApplyError> {
         let text = seatmap_data::document::written(applied);
-        self.run
-            .replace(&format!("{}.json", applied.name), text.as_bytes())
-            .map_err(ApplyError::Remembering)
+        Ok(self.run.replace(&format!("{}.json", applied.name), text.as_bytes())?)
     }
 
     /// The applied plans, the oldest first.
@@ -80,16 +74,12 @@ impl ServicesHost {
         Ok(self.whole()?.iter().filter_map(|name| self.record(name)).collect())
     }
 
-    pub(crate) fn lock(&self) -> Result<Lock, ApplyError> {
-        self.run.lock().map_err(ApplyError::Remembering)
-    }
-
     /// Undoes a plan. Returns the settings that could not be restored.
     ///
     /// # Errors
-    /// [`ApplyError::NoSuchPlan`], or a journal cannot be read or written.
+    /// No such plan is applied, or a journal cannot be read or written.
     pub fn undo(&self, name: Option<&Name>) -> Result<(Name, Vec<Left>), ApplyError> {
-        let _lock = self.lock()?;
+        let _lock = self.run.lock()?;
         let mut left = self.recover()?;
         let name = self.plan(name)?.name;
         left.extend(self.leave(&name, Vec::new())?);
@@ -99,7 +89,7 @@ impl ServicesHost {
     /// The plan with this name, or the only one.
     ///
     /// # Errors
-    /// [`ApplyError::NoSuchPlan`].
+    /// No such plan is applied.
     pub fn plan(&self, name: Option<&Name>) -> Result<AppliedPlan, ApplyError> {
         let standing = self.standing()?;
         let found = match (name, &standing[..]) {
@@ -110,19 +100,19 @@ impl ServicesHost {
         if let Some(found) = found {
             return Ok(found.clone());
         }
-        let usual = Name::try_from(super::seat::USUAL_NAME.to_owned())?;
-        let name = name.cloned().unwrap_or(usual);
-        let standing = standing.into_iter().map(|one| one.name).collect();
-        Err(ApplyError::NoSuchPlan { name, standing })
+        let name = name.map_or_else(|| USUAL_NAME.to_owned(), ToString::to_string);
+        let rest = if standing.is_empty() {
+            "; 'seatmap services apply PLAN' applies one".to_owned()
+        } else {
+            let names = standing.iter().map(|one| format!("'{}'", one.name));
+            format!("; applied: {}", joined(names, ", "))
+        };
+        Err(ApplyError::Unfit(format!("no plan '{name}' is applied{rest}")))
     }
 }
 
 impl GuardedHost for ServicesHost {
     type Error = ApplyError;
-
-    fn remembering(error: io::Error) -> ApplyError {
-        ApplyError::Remembering(error)
-    }
 
     fn run(&self) -> &RunFolder {
         &self.run
@@ -145,13 +135,13 @@ impl GuardedHost for ServicesHost {
         let record = self.record(name);
         // The record goes first: the next command undoes a journal without one, even on a full
         // disk.
-        self.run.forget(name).map_err(ApplyError::Remembering)?;
+        self.run.forget(name)?;
         let services = record.map(|record| record.plan.services).unwrap_or_default();
         let mut left = Vec::new();
         for journal in self.journals()?.into_iter().filter(|one| one.header.cell == *name) {
-            left.extend(undo(&self.root, journal, &services).map_err(ApplyError::Remembering)?);
+            left.extend(undo(&self.root, journal, &services)?);
         }
-        self.run.forget_guardian(name).map_err(ApplyError::Remembering)?;
+        self.run.forget_guardian(name)?;
         Ok(left)
     }
 }

@@ -2,16 +2,14 @@
 
 use super::drop_in::DropIn;
 use super::host::{AppliedPlan, ServicesHost};
-use super::setting;
 use super::targets::{SeatingWay, of_drop_in, of_interrupts, of_queues, of_threads};
-use super::{ApplyError, owners};
-use crate::living;
-use crate::plan::{PlannedService, ServicesPlan};
-use seatmap_cell::change::{SettingChange, SettingKind};
-use seatmap_cell::fault;
-use seatmap_cell::journal::{CellJournal, CellJournalHeader, FORMAT, JournalEntry};
-use seatmap_cell::name::Name;
-use seatmap_cell::{GuardedHost, posted};
+use super::{ApplyError, owners, setting};
+use crate::{PlannedService, ServicesPlan, living};
+use seatmap_cell::{
+    CellJournal, CellJournalHeader, GuardedHost, JournalEntry, Name, SettingChange, SettingKind,
+    fault, posted,
+};
+use seatmap_data::statistics::words::counted;
 use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, Root, boot, irq, layout, rps, task};
 use std::time::Duration;
@@ -82,8 +80,7 @@ impl ServicesHost {
         let plan = &request.plan;
         plan.services.iter().try_for_each(|planned| owners::check(&planned.service))?;
         self.check_cpus(plan)?;
-        let services: Vec<_> = plan.services.iter().map(|one| one.service.clone()).collect();
-        let living = living::all(&self.root, &services)?;
+        let living = living::all(&self.root, plan.services.iter().map(|one| &one.service))?;
         let mut ways = Vec::new();
         for (planned, pids) in plan.services.iter().zip(&living) {
             let way = SeatingWay::of(&self.root, planned)?;
@@ -92,31 +89,9 @@ impl ServicesHost {
             }
             ways.push((planned, way));
         }
-        let _lock = self.lock()?;
+        let _lock = self.run.lock()?;
         self.recover()?;
         self.check_claims(request)?;
-        let seats = self.seats(ways)?;
-        let posted = posted::post(&self.guardian, &request.name)?;
-        let mut site = ServiceSite { host: self, journal: self.begin(request)? };
-        fault::point();
-        let seated = site.seat(request, &seats);
-        match seated {
-            Ok(seated) => {
-                posted.dismiss([]);
-                Ok(seated)
-            }
-            Err(error) => {
-                // The guardian stays if masks lack offline CPUs.
-                drop(posted::dismiss(posted, self.end(&request.name)?));
-                Err(error)
-            }
-        }
-    }
-
-    fn seats<'a>(
-        &self,
-        ways: Vec<(&'a PlannedService, SeatingWay)>,
-    ) -> Result<Vec<PlannedSeat<'a>>, ApplyError> {
         let mut seats = Vec::new();
         for (planned, way) in ways {
             let changes = way.changes(&self.root, planned);
@@ -124,7 +99,17 @@ impl ServicesHost {
             owners::check_changes(&self.root, &planned.service.name, &changes)?;
             seats.push(PlannedSeat { planned, way, changes });
         }
-        Ok(seats)
+        let posted = posted::post(&self.guardian, &request.name)?;
+        let mut site = ServiceSite { host: self, journal: self.begin(request)? };
+        fault::point();
+        let seated = site.seat(request, &seats);
+        let left = match &seated {
+            Ok(_) => Vec::new(),
+            Err(_) => self.end(&request.name)?,
+        };
+        // The guardian stays if masks lack offline CPUs.
+        drop(posted::dismiss(posted, left));
+        seated
     }
 
     /// Keeps a plan until it is undone or the computer reboots; units keep their CPUs even then.
@@ -132,39 +117,33 @@ impl ServicesHost {
     /// # Errors
     /// [`ApplyError`].
     pub fn keep(&self, name: Option<&Name>) -> Result<AppliedPlan, ApplyError> {
-        let _lock = self.lock()?;
+        let _lock = self.run.lock()?;
         self.recover()?;
         let mut applied = self.plan(name)?;
         let name = applied.name.clone();
         applied.ends_s = None;
         let journal = self.journals()?.into_iter().find(|one| one.header.cell == name);
-        match journal.map(|journal| ServiceSite { host: self, journal }) {
-            Some(mut site) => {
-                let before = site.journal.changes.len();
-                let kept = site.keep_units().and_then(|()| self.remember(&applied));
-                if kept.is_err() {
-                    site.forget_kept(before);
-                }
-                kept?;
-            }
-            None => self.remember(&applied)?,
+        let mut site = journal.map(|journal| ServiceSite { host: self, journal });
+        let before = site.as_ref().map_or(0, |site| site.journal.changes.len());
+        let kept = site.as_mut().map_or(Ok(()), ServiceSite::keep_units);
+        let kept = kept.and_then(|()| self.remember(&applied));
+        if let Some(site) = site.filter(|_| kept.is_err()) {
+            site.forget_kept(before);
         }
+        kept?;
         posted::relieve(&self.run, &name);
         Ok(applied)
     }
 
     fn begin(&self, request: &ApplyRequest) -> Result<CellJournal, ApplyError> {
         let last = self.journals()?.last().map_or(0, |journal| journal.header.serial);
-        let all = all_cpus(&request.plan);
-        let header = CellJournalHeader {
-            format: FORMAT.to_owned(),
-            cell: request.name.clone(),
-            cpus: all.to_string(),
-            serial: last.saturating_add(1),
-            began_ticks: Some(boot::ticks()),
-        };
-        CellJournal::begin(&self.run.journal(&request.name), &self.boot_id, header)
-            .map_err(ApplyError::Remembering)
+        let header = CellJournalHeader::new(
+            &request.name,
+            all_cpus(&request.plan),
+            last.saturating_add(1),
+            Some(boot::ticks()),
+        );
+        Ok(CellJournal::begin(&self.run.journal(&request.name), &self.boot_id, header)?)
     }
 
     fn check_cpus(&self, plan: &ServicesPlan) -> Result<(), ApplyError> {
@@ -173,25 +152,36 @@ impl ServicesHost {
             layout::online(&self.root).map_err(|error| refused(&plan.services[0], error))?;
         let missing = wanted.without(&online);
         if !missing.is_empty() {
-            return Err(ApplyError::CpusMissing { missing, online });
+            return Err(ApplyError::Unfit(format!(
+                "CPUs {missing} of the plan are not online here ({online} are); plan again on this \
+                 computer"
+            )));
         }
         let cells = seatmap_cell::standing(&self.root);
-        let in_cells: CpuSet = cells.values().flatten().collect();
-        if in_cells.meets(&wanted) {
-            return Err(ApplyError::InCell(in_cells.within(&wanted)));
+        let in_cells = CpuSet::from_iter(cells.values().flatten()).within(&wanted);
+        if !in_cells.is_empty() {
+            return Err(ApplyError::Unfit(format!(
+                "CPUs {in_cells} belong to a cell; 'seatmap cell list' shows it"
+            )));
         }
         Ok(())
     }
 
     fn check_claims(&self, request: &ApplyRequest) -> Result<(), ApplyError> {
         let wanted = all_cpus(&request.plan);
-        for other in self.standing()? {
-            if other.name == request.name {
-                return Err(ApplyError::NameTaken(other.name));
+        for AppliedPlan { name, plan, .. } in self.standing()? {
+            if name == request.name {
+                return Err(ApplyError::Unfit(format!(
+                    "plan '{name}' is already applied; run 'seatmap services undo {name}', or give \
+                     --name"
+                )));
             }
-            let cpus = all_cpus(&other.plan).within(&wanted);
+            let cpus = all_cpus(&plan).within(&wanted);
             if !cpus.is_empty() {
-                return Err(ApplyError::Claimed { plan: other.name, cpus });
+                return Err(ApplyError::Unfit(format!(
+                    "CPUs {cpus} belong to the applied plan '{name}'; undo it first, or plan both \
+                     together"
+                )));
             }
         }
         Ok(())
@@ -215,10 +205,6 @@ fn interrupt(root: &Root, path: &str) -> String {
     irq::name(root, path.split('/').nth(3).unwrap_or_default())
 }
 
-fn queue(_: &Root, path: &str) -> String {
-    rps::queue(path)
-}
-
 impl ServiceSite<'_> {
     fn seat(
         &mut self,
@@ -226,7 +212,7 @@ impl ServiceSite<'_> {
         seats: &[PlannedSeat],
     ) -> Result<ApplyResult, ApplyError> {
         for PlannedSeat { planned, way, changes } in seats {
-            self.note(changes)?;
+            self.journal.note(changes)?;
             for change in changes.iter().filter(|change| DropIn::of(&change.path).is_none()) {
                 self.make(planned, change)?;
             }
@@ -237,16 +223,17 @@ impl ServiceSite<'_> {
             }
         }
         let plan = &request.plan;
-        let interrupts_left = if request.moves_interrupts {
-            self.narrow(plan, of_interrupts, interrupt)?
-        } else {
-            vec![]
-        };
-        let queues_left =
-            if request.moves_packets { self.narrow(plan, of_queues, queue)? } else { vec![] };
+        let mut interrupts_left = Vec::new();
+        if request.moves_interrupts {
+            interrupts_left = self.narrow(plan, of_interrupts, interrupt)?;
+        }
+        let mut queues_left = Vec::new();
+        if request.moves_packets {
+            queues_left = self.narrow(plan, of_queues, |_, path| rps::queue(path))?;
+        }
         let memory_left = seats.iter().filter(|seat| {
-            let has_owner = !matches!(seat.way, SeatingWay::Threads | SeatingWay::Domain(_));
-            !seat.planned.nodes.is_empty() && !has_owner
+            let has_none = matches!(seat.way, SeatingWay::Threads | SeatingWay::Domain(_));
+            has_none && !seat.planned.nodes.is_empty()
         });
         let memory_left = memory_left.map(|seat| seat.planned.service.name.clone()).collect();
         let applied = AppliedPlan {
@@ -256,25 +243,17 @@ impl ServiceSite<'_> {
             ends_s: Some(boot::seconds() + request.time.as_secs().max(1)),
         };
         self.host.remember(&applied)?;
-        self.journal.append(&[JournalEntry::Done]).map_err(ApplyError::Remembering)?;
-        let changes = &self.journal.changes;
-        let threads = changes.iter().filter(|change| change.what == SettingKind::Affinity).count();
+        self.journal.append(&[JournalEntry::Done])?;
+        let changes = self.journal.changes.iter();
+        let threads = changes.clone().filter(|change| change.what == SettingKind::Affinity);
         Ok(ApplyResult {
             applied,
-            changes: changes.iter().filter(|change| DropIn::of(&change.path).is_none()).count(),
-            threads,
+            threads: threads.count(),
+            changes: changes.filter(|change| DropIn::of(&change.path).is_none()).count(),
             interrupts_left,
             queues_left,
             memory_left,
         })
-    }
-
-    fn note(&mut self, changes: &[SettingChange]) -> Result<(), ApplyError> {
-        if changes.is_empty() {
-            return Ok(());
-        }
-        let lines: Vec<JournalEntry> = changes.iter().cloned().map(JournalEntry::Change).collect();
-        self.journal.append(&lines).map_err(ApplyError::Remembering)
     }
 
     fn make(&self, planned: &PlannedService, change: &SettingChange) -> Result<(), ApplyError> {
@@ -284,12 +263,11 @@ impl ServiceSite<'_> {
         let read = made.and_then(|()| setting::current(root, change));
         match read {
             Ok(found) if change.same(&found, &change.new) || change.is_given(&found) => Ok(()),
-            Ok(found) => Err(ApplyError::NotTaken {
-                service: planned.service.name.clone(),
-                path: change.path.clone(),
-                wanted: change.new.clone(),
-                found,
-            }),
+            Ok(found) => Err(ApplyError::NotEffective(format!(
+                "service '{}': {} was set to '{}', but reads '{found}'; another program writes it \
+                 too",
+                planned.service.name, change.path, change.new
+            ))),
             Err(error) if change.what == SettingKind::Affinity && error.is_absent() => Ok(()),
             Err(error) => Err(refused(planned, error)),
         }
@@ -310,8 +288,13 @@ impl ServiceSite<'_> {
             // The owner may act a little later.
             std::thread::sleep(EFFECT_PAUSE);
         }
-        let service = planned.service.name.clone();
-        Err(ApplyError::NotEffective { service, threads: outside, cpus: planned.cpus.clone() })
+        Err(ApplyError::NotEffective(format!(
+            "service '{}': CPUs {} were set, but {} may still run elsewhere: no cpuset enforces \
+             the setting; name the service by pid or command to change the masks of its threads",
+            planned.service.name,
+            planned.cpus,
+            counted(outside, "thread")
+        )))
     }
 
     fn seat_threads(&mut self, planned: &PlannedService) -> Result<(), ApplyError> {
@@ -323,13 +306,16 @@ impl ServiceSite<'_> {
             if changes.is_empty() {
                 break;
             }
-            self.note(&changes)?;
+            self.journal.note(&changes)?;
             for change in &changes {
                 self.make(planned, change)?;
             }
         }
         if threads == 0 {
-            return Err(ApplyError::NoThreads(planned.service.name.clone()));
+            return Err(ApplyError::NotEffective(format!(
+                "service '{}' has no thread with a changeable mask",
+                planned.service.name
+            )));
         }
         Ok(())
     }
@@ -350,7 +336,7 @@ impl ServiceSite<'_> {
         };
         let changes = changes(root, &allowed);
         let changes = changes.map_err(|error| refused(&plan.services[0], error))?;
-        self.note(&changes)?;
+        self.journal.note(&changes)?;
         let mut left = Vec::new();
         for change in changes {
             if setting::set(root, &change, &change.new).is_err() {
@@ -375,22 +361,17 @@ impl ServiceSite<'_> {
     }
 
     fn keep_units(&mut self) -> Result<(), ApplyError> {
-        let runtime: Vec<SettingChange> = self
-            .journal
-            .changes
-            .iter()
-            .filter(|change| change.path.starts_with("unit:"))
-            .cloned()
-            .collect();
+        let mut runtime = self.journal.changes.clone();
+        runtime.retain(|change| change.path.starts_with("unit:"));
         for change in runtime {
             let path = format!("kept-{}", change.path);
             let kept = SettingChange { path, ..change };
             let property = kept.path.splitn(3, ':').skip(1).collect::<Vec<_>>();
             if let [name, property] = property[..] {
                 let drop_in = of_drop_in(&self.host.root, &kept, name, property, true);
-                self.note(drop_in.as_slice())?;
+                self.journal.note(drop_in.as_slice())?;
             }
-            self.note(std::slice::from_ref(&kept))?;
+            self.journal.note(std::slice::from_ref(&kept))?;
             setting::set(&self.host.root, &kept, &kept.new).map_err(|source| {
                 ApplyError::Refused { service: kept.path.clone(), cpus: kept.new.clone(), source }
             })?;

@@ -15,11 +15,13 @@
 
 use super::drop_in::DropIn;
 use super::virsh::{self, DomainPart};
-use seatmap_cell::change::{SettingChange, SettingKind};
+use seatmap_cell::permitted::has_number;
+use seatmap_cell::{SettingChange, SettingKind};
 use seatmap_data::statistics::words::joined;
 use seatmap_os::layout::CpusetMounts;
+use seatmap_os::limited::{self, LimitedError};
 use seatmap_os::root::FileError;
-use seatmap_os::{CpuSet, Root, limited, rps};
+use seatmap_os::{CpuSet, Root, rps};
 use std::io;
 use std::process::{Command, Output};
 use std::time::Duration;
@@ -53,17 +55,15 @@ fn owner(path: &str) -> Owner<'_> {
     if let Some(drop_in) = DropIn::of(path) {
         return Owner::DropIn(drop_in);
     }
-    let mut parts = path.splitn(4, ':');
-    match (parts.next(), parts.next(), parts.next(), parts.next()) {
-        (Some(kind @ ("unit" | "kept-unit")), Some(name), Some(property), None) => {
-            Owner::Unit { name, property, is_kept: kind == "kept-unit" }
-        }
-        (Some("container"), Some(engine), Some(name), Some(option)) => {
-            Owner::Container { engine, name, option }
-        }
-        (Some("domain"), Some(name), Some(kind), number) => {
-            DomainPart::of(kind, number).map_or(Owner::Kernel, |part| Owner::Domain { name, part })
-        }
+    let domain = |name, kind, number| {
+        DomainPart::of(kind, number).map_or(Owner::Kernel, |part| Owner::Domain { name, part })
+    };
+    match path.splitn(4, ':').collect::<Vec<_>>()[..] {
+        ["unit", name, property] => Owner::Unit { name, property, is_kept: false },
+        ["kept-unit", name, property] => Owner::Unit { name, property, is_kept: true },
+        ["container", engine, name, option] => Owner::Container { engine, name, option },
+        ["domain", name, kind] => domain(name, kind, None),
+        ["domain", name, kind, number] => domain(name, kind, Some(number)),
         _ => Owner::Kernel,
     }
 }
@@ -85,14 +85,7 @@ pub fn of_file(
 /// # Errors
 /// The owner does not report the present value.
 pub fn of_owner(path: &str, new: &str) -> Result<SettingChange, FileError> {
-    let old = asked(path)?;
-    Ok(SettingChange {
-        what: SettingKind::Cpus,
-        path: path.to_owned(),
-        old,
-        new: new.to_owned(),
-        started_ticks: None,
-    })
+    Ok(SettingChange::new(SettingKind::Cpus, path, asked(path)?, new))
 }
 
 /// # Errors
@@ -134,18 +127,17 @@ fn all_of(root: &Root, is_nodes: bool, state: &str) -> Result<String, FileError>
 
 /// If the old list was empty, an equivalent one counts too.
 pub fn is_old(root: &Root, change: &SettingChange, current: &str) -> bool {
-    if change.same(current, &change.old) || !change.old.is_empty() {
-        return change.same(current, &change.old);
-    }
-    all_of(root, is_of_nodes(&change.path), "possible").is_ok_and(|all| change.same(current, &all))
+    let is_all = |all: String| change.old.is_empty() && change.same(current, &all);
+    change.same(current, &change.old)
+        || all_of(root, is_of_nodes(&change.path), "possible").is_ok_and(is_all)
 }
 
 fn asked(path: &str) -> Result<String, FileError> {
     let output = match owner(path) {
-        Owner::Unit { name, property, .. } | Owner::DropIn(DropIn { name, property, .. }) => run(
-            path,
-            Command::new("systemctl").args(["show", "--property", property, "--value", "--", name]),
-        ),
+        Owner::Unit { name, property, .. } | Owner::DropIn(DropIn { name, property, .. }) => {
+            let show = ["show", "--property", property, "--value", "--", name];
+            run(path, Command::new("systemctl").args(show))
+        }
         Owner::Container { engine, name, option } => {
             let key = if option == "cpus" { "CpusetCpus" } else { "CpusetMems" };
             let format = format!("{{{{.HostConfig.{key}}}}}");
@@ -174,16 +166,8 @@ fn told(root: &Root, path: &str, value: &str) -> Result<(), FileError> {
             // An engine ignores empty lists; all CPUs are equivalent.
             let all = all_of(root, option == OPTIONS[1], "online")?;
             let list = if value.is_empty() { &all } else { value };
-            run(
-                path,
-                Command::new(engine).args([
-                    "update",
-                    &format!("--cpuset-{option}"),
-                    list,
-                    "--",
-                    name,
-                ]),
-            )
+            let option = format!("--cpuset-{option}");
+            run(path, Command::new(engine).args(["update", &option, list, "--", name]))
         }
         Owner::Domain { name, part } => return virsh::set_pin(name, part, value),
         // systemd writes it with the property.
@@ -219,9 +203,7 @@ fn is_of_nodes(path: &str) -> bool {
 }
 
 fn run(path: &str, command: &mut Command) -> Result<Output, FileError> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let output = limited::output(&name, command, patience(path))
-        .map_err(|error| failed(path, &seatmap_data::document::with_causes(&error)))?;
+    let output = output(path, command)?;
     if output.status.success() {
         return Ok(output);
     }
@@ -229,7 +211,21 @@ fn run(path: &str, command: &mut Command) -> Result<Output, FileError> {
     Err(failed(path, said.lines().next().unwrap_or("it failed without an error message")))
 }
 
-fn failed(path: &str, why: &str) -> FileError {
+/// The output of an owner's command, also of one that failed. Errors distinguish a missing program
+/// from a silent one.
+pub fn output(path: &str, command: &mut Command) -> Result<Output, FileError> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    limited::output(&name, command, patience(path)).map_err(|error| {
+        let kind = match &error {
+            LimitedError::Start { source, .. } => source.kind(),
+            LimitedError::Late { .. } => io::ErrorKind::TimedOut,
+        };
+        let why = seatmap_data::document::with_causes(&error);
+        FileError { path: path.to_owned(), source: io::Error::new(kind, why) }
+    })
+}
+
+pub fn failed(path: &str, why: &str) -> FileError {
     FileError { path: path.to_owned(), source: io::Error::other(why.to_owned()) }
 }
 
@@ -253,7 +249,10 @@ pub fn may_be(change: &SettingChange, layout: &CpusetMounts) -> bool {
         Owner::Kernel if change.what == SettingKind::Affinity => {
             change.started_ticks.is_some() && has_number(&change.path, "/proc/", "")
         }
-        Owner::Kernel => is_cpuset(&change.path, layout) || is_interrupt(&change.path),
+        Owner::Kernel => {
+            is_cpuset(&change.path, layout)
+                || has_number(&change.path, "/proc/irq/", "/smp_affinity_list")
+        }
     };
     let is_kind = matches!(change.what, SettingKind::Cpus | SettingKind::Affinity);
     is_kind && are_lists && is_place
@@ -276,17 +275,6 @@ fn is_cpuset(path: &str, layout: &CpusetMounts) -> bool {
     is_below && is_file && !path.split('/').any(|part| part == "..")
 }
 
-fn is_interrupt(path: &str) -> bool {
-    has_number(path, "/proc/irq/", "/smp_affinity_list")
-}
-
-fn has_number(path: &str, before: &str, after: &str) -> bool {
-    let number = path.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
-    number.is_some_and(|number| {
-        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -296,14 +284,8 @@ mod tests {
             v2: Some("/sys/fs/cgroup".into()),
             v1: Some("/sys/fs/cgroup/cpuset".into()),
         };
-        let change = SettingChange {
-            what,
-            path: path.into(),
-            old: old.into(),
-            new: "0".into(),
-            started_ticks: Some(7),
-        };
-        may_be(&change, &layout)
+        let change = SettingChange::new(what, path, old, 0);
+        may_be(&SettingChange { started_ticks: Some(7), ..change }, &layout)
     }
 
     #[test]

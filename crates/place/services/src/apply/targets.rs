@@ -4,15 +4,12 @@ use super::drop_in::DropIn;
 use super::seat::refused;
 use super::setting::{self, OPTIONS, PROPERTIES};
 use super::{ApplyError, owners, virsh};
-use crate::error::ServicesError;
-use crate::file::ServiceTarget;
-use crate::living;
-use crate::plan::PlannedService;
-use seatmap_cell::change::{SettingChange, SettingKind};
+use crate::{PlannedService, ServiceTarget, living};
+use seatmap_cell::{SettingChange, SettingKind};
 use seatmap_os::hierarchy::Hierarchies;
 use seatmap_os::root::FileError;
-use seatmap_os::task::ThreadStat;
-use seatmap_os::{CpuSet, Root, Tid, affinity, irq, rps, task};
+use seatmap_os::task::{self, ThreadStat};
+use seatmap_os::{CpuSet, Root, Tid, affinity, irq, rps};
 use std::path::Path;
 
 /// This folder exists if systemd runs the computer (sd_booted(3)).
@@ -44,7 +41,10 @@ impl SeatingWay {
         Ok(match planned.service.target() {
             Some(ServiceTarget::Unit(unit)) => {
                 if !root.has(SYSTEMD) || !setting::is_word(&unit) {
-                    return Err(ApplyError::NoSystemd(name.clone()));
+                    return Err(ApplyError::Unfit(format!(
+                        "service '{name}' is a systemd unit, but systemd is not running here; name \
+                         it by cgroup or pid"
+                    )));
                 }
                 let has_kind = unit
                     .rsplit_once('.')
@@ -52,10 +52,9 @@ impl SeatingWay {
                 SeatingWay::Unit(if has_kind { unit } else { format!("{unit}.service") })
             }
             Some(ServiceTarget::Container(container)) => {
-                let engine = living::of_container(&container)
-                    .map_err(|problem| ServicesError::Container { name: name.clone(), problem })?;
-                owners::check_container(root, name, engine.1)?;
-                SeatingWay::Container(engine.0, container)
+                let (engine, pid) = living::of_container(name, &container)?;
+                owners::check_container(root, name, pid)?;
+                SeatingWay::Container(engine, container)
             }
             Some(ServiceTarget::Cgroup(path)) => {
                 let folders = Hierarchies::read(root).folders(root, &path);
@@ -80,12 +79,19 @@ impl SeatingWay {
             }
             Some(ServiceTarget::Domain(domain)) => {
                 if !virsh::is_domain_name(&domain) {
-                    return Err(ApplyError::DomainName(name.clone()));
+                    return Err(ApplyError::Unfit(format!(
+                        "service '{name}' is a libvirt domain with an unusable name (a number, or \
+                         with other characters than letters, digits and - _ . @); rename it with \
+                         'virsh domrename'"
+                    )));
                 }
                 // Without virsh or a connection, nothing is changed.
                 virsh::pins(&domain).map_err(|source| {
                     if virsh::is_missing(&source) {
-                        return ApplyError::NoVirsh(name.clone());
+                        return ApplyError::Unfit(format!(
+                            "service '{name}' is a libvirt domain, but 'virsh' is not installed; \
+                             install it (libvirt-clients), or leave the service out of the plan"
+                        ));
                     }
                     refused(planned, source)
                 })?;
@@ -105,28 +111,27 @@ impl SeatingWay {
         planned: &PlannedService,
     ) -> Result<Vec<SettingChange>, FileError> {
         let values = [planned.cpus.as_str(), planned.nodes.as_str()];
+        let given = |names: [&'static str; 2]| {
+            names.into_iter().zip(values).filter(|(_, value)| !value.is_empty())
+        };
         let mut changes = Vec::new();
         match self {
             SeatingWay::Unit(unit) => {
-                for (property, value) in
-                    PROPERTIES.iter().zip(values).filter(|(_, v)| !v.is_empty())
-                {
+                for (property, value) in given(PROPERTIES) {
                     let change = setting::of_owner(&format!("unit:{unit}:{property}"), value)?;
                     changes.extend(of_drop_in(root, &change, unit, property, false));
                     changes.push(change);
                 }
             }
             SeatingWay::Container(engine, name) => {
-                for (option, value) in OPTIONS.iter().zip(values).filter(|(_, v)| !v.is_empty()) {
+                for (option, value) in given(OPTIONS) {
                     let path = format!("container:{engine}:{name}:{option}");
                     changes.push(setting::of_owner(&path, value)?);
                 }
             }
             SeatingWay::Group(folder) => {
-                for (file, value) in OPTIONS.into_iter().zip(values) {
-                    if !value.is_empty() {
-                        of_group(root, folder, file, value, &mut changes)?;
-                    }
+                for (file, value) in given(OPTIONS) {
+                    of_group(root, folder, file, value, &mut changes)?;
                 }
             }
             SeatingWay::Domain(domain) => {
@@ -135,12 +140,9 @@ impl SeatingWay {
                 let outside = virsh::pins(domain)?.into_iter().filter(|(_, pin)| {
                     CpuSet::of_list(pin).is_none_or(|pin| !pin.is_subset(&cpus))
                 });
-                changes.extend(outside.map(|(part, old)| SettingChange {
-                    what: SettingKind::Cpus,
-                    path: format!("domain:{domain}:{part}"),
-                    old,
-                    new: planned.cpus.clone(),
-                    started_ticks: None,
+                changes.extend(outside.map(|(part, old)| {
+                    let path = format!("domain:{domain}:{part}");
+                    SettingChange::new(SettingKind::Cpus, path, old, &planned.cpus)
                 }));
             }
             SeatingWay::Threads => {}
@@ -173,8 +175,7 @@ fn of_group(
     value: &str,
     changes: &mut Vec<SettingChange>,
 ) -> Result<(), FileError> {
-    let is_v1 = root.has(&format!("{folder}/tasks"));
-    if is_v1 {
+    if root.has(&format!("{folder}/tasks")) {
         for inner in root.all_folders(Path::new(folder))? {
             let Some(inner) = inner.to_str() else { continue };
             let path = format!("{inner}/cpuset.{file}");
@@ -205,14 +206,11 @@ pub fn of_interrupts(root: &Root, allowed: &CpuSet) -> Result<Vec<SettingChange>
     let mut changes = Vec::new();
     for number in irq::of_devices(root)? {
         let path = irq::affinity_file(&number);
-        let Some(now) = root.read(&path).ok().and_then(|text| CpuSet::of_list(&text)) else {
-            continue;
-        };
-        if now.is_subset(allowed) {
-            continue;
+        let now = root.cpus(&path);
+        if let Some(now) = now.filter(|now| !now.is_subset(allowed)) {
+            let new = inside(&now, allowed).to_string();
+            changes.extend(setting::of_file(root, SettingKind::Cpus, &path, &new).ok().flatten());
         }
-        let new = inside(&now, allowed).to_string();
-        changes.extend(setting::of_file(root, SettingKind::Cpus, &path, &new).ok().flatten());
     }
     Ok(changes)
 }
@@ -225,14 +223,11 @@ pub fn of_interrupts(root: &Root, allowed: &CpuSet) -> Result<Vec<SettingChange>
 pub fn of_queues(root: &Root, allowed: &CpuSet) -> Result<Vec<SettingChange>, FileError> {
     let mut changes = Vec::new();
     for file in rps::files(root)? {
-        let Some(now) = root.read(&file).ok().and_then(|text| CpuSet::of_mask(&text)) else {
-            continue;
-        };
-        if now.is_subset(allowed) {
-            continue;
+        let now = root.read(&file).ok().and_then(|text| CpuSet::of_mask(&text));
+        if let Some(now) = now.filter(|now| !now.is_subset(allowed)) {
+            let new = inside(&now, allowed).to_mask();
+            changes.extend(setting::of_file(root, SettingKind::CpuMask, &file, &new)?);
         }
-        let new = inside(&now, allowed).to_mask();
-        changes.extend(setting::of_file(root, SettingKind::CpuMask, &file, &new)?);
     }
     Ok(changes)
 }
@@ -244,22 +239,13 @@ pub fn of_threads(pids: impl IntoIterator<Item = Tid>, cpus: &CpuSet) -> Vec<Set
     for pid in pids {
         let Ok(whole) = affinity::to_put_back(pid) else { continue };
         for tid in task::threads(pid).unwrap_or_default() {
-            let Some(started_ticks) = ThreadStat::of(tid).map(|task| task.started_ticks) else {
-                continue;
-            };
+            let Some(task) = ThreadStat::of(tid) else { continue };
             let Ok(own) = affinity::to_put_back(tid) else { continue };
             let is_seated = own == *cpus;
             let chose = own != whole && own.is_subset(&whole);
-            if is_seated || chose {
-                continue;
+            if !is_seated && !chose {
+                changes.push(SettingChange::of_mask(tid, task.started_ticks, own, cpus));
             }
-            changes.push(SettingChange {
-                what: SettingKind::Affinity,
-                path: format!("/proc/{tid}"),
-                old: own.to_string(),
-                new: cpus.to_string(),
-                started_ticks: Some(started_ticks),
-            });
         }
     }
     changes

@@ -3,69 +3,46 @@
 use super::setting;
 use super::targets::{SeatingWay, of_queues, of_threads};
 use super::undo::undo;
-use crate::file::Service;
-use crate::plan::PlannedService;
-use seatmap_cell::journal::{CellJournal, CellJournalHeader, FORMAT, JournalEntry};
-use seatmap_cell::run_folder::RunFolder;
+use crate::{PlannedService, Service};
+use seatmap_cell::{CellJournal, CellJournalHeader, RunFolder, SettingChange, SettingKind};
+use seatmap_needs::plant;
 use seatmap_os::{CpuSet, Root, Tid};
 
 fn computer(version: u8) -> (tempfile::TempDir, Root, RunFolder) {
-    let folder = tempfile::tempdir().unwrap();
-    let root = Root::new(folder.path());
-    let mount = match version {
-        1 => "30 1 0:30 / /cg rw - cgroup cgroup rw,cpuset\n",
-        _ => "30 1 0:30 / /cg rw - cgroup2 cgroup rw\n",
+    let [mount, cpus, mems, inner_cpus, inner_mems] = match version {
+        1 => ["30 1 0:30 / /cg rw - cgroup cgroup rw,cpuset\n", "0-7\n", "0-1\n", "0-5\n", "0\n"],
+        _ => ["30 1 0:30 / /cg rw - cgroup2 cgroup rw\n", "\n", "\n", "\n", "\n"],
     };
-    for (path, text) in [
+    let folder = seatmap_needs::tree(&[
         ("/proc/self/mountinfo", mount),
         ("/cg/cgroup.controllers", "cpuset memory\n"),
-        ("/cg/redis/cpuset.cpus", if version == 1 { "0-7\n" } else { "\n" }),
-        ("/cg/redis/cpuset.mems", if version == 1 { "0-1\n" } else { "\n" }),
-        ("/cg/redis/inner/cpuset.cpus", if version == 1 { "0-5\n" } else { "\n" }),
-        ("/cg/redis/inner/cpuset.mems", if version == 1 { "0\n" } else { "\n" }),
-    ] {
-        std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
-        std::fs::write(root.path(path), text).unwrap();
-    }
+        ("/cg/redis/cpuset.cpus", cpus),
+        ("/cg/redis/cpuset.mems", mems),
+        ("/cg/redis/inner/cpuset.cpus", inner_cpus),
+        ("/cg/redis/inner/cpuset.mems", inner_mems),
+    ]);
     if version == 1 {
-        std::fs::write(root.path("/cg/redis/tasks"), "").unwrap();
-        std::fs::write(root.path("/cg/redis/inner/tasks"), "").unwrap();
+        plant(folder.path(), &[("/cg/redis/tasks", ""), ("/cg/redis/inner/tasks", "")]);
     }
+    let root = Root::new(folder.path());
     let run = RunFolder::new(&folder.path().join("run")).unwrap();
     (folder, root, run)
 }
 
 fn planned(cpus: &str, nodes: &str) -> PlannedService {
-    PlannedService {
-        service: Service {
-            name: "redis".into(),
-            cgroup: Some("/redis".into()),
-            ..Service::default()
-        },
-        cpus: cpus.into(),
-        within: None,
-        nodes: nodes.into(),
-        pool: 0,
-        median_cpus: None,
-        p99_cpus: None,
-        most_cpus: None,
-    }
+    let service =
+        Service { name: "redis".into(), cgroup: Some("/redis".into()), ..Service::default() };
+    let [cpus, nodes] = [cpus.into(), nodes.into()];
+    PlannedService { service, cpus, nodes, ..PlannedService::default() }
 }
 
 fn given(root: &Root, run: &RunFolder, steps: usize) -> CellJournal {
-    let header = CellJournalHeader {
-        format: FORMAT.into(),
-        cell: "services".parse().unwrap(),
-        cpus: "2-3".into(),
-        serial: 1,
-        began_ticks: Some(0),
-    };
+    let header = CellJournalHeader::new(&"services".parse().unwrap(), "2-3", 1, Some(0));
     let path = run.journal(&header.cell);
     let mut journal = CellJournal::begin(&path, "boot", header).unwrap();
     let way = SeatingWay::Group("/cg/redis".into());
     let changes = way.changes(root, &planned("2-3", "1")).unwrap();
-    let lines: Vec<JournalEntry> = changes.iter().cloned().map(JournalEntry::Change).collect();
-    journal.append(&lines).unwrap();
+    journal.note(&changes).unwrap();
     for change in changes.iter().take(steps) {
         setting::set(root, change, &change.new).unwrap();
     }
@@ -90,7 +67,7 @@ fn undo_restores_groups_after_every_step() {
                 assert_eq!(state(&root), whole, "version {version}");
             }
             // A guardian reads the journal again too.
-            let read = CellJournal::read(journal.path(), "boot").unwrap().unwrap();
+            let read = CellJournal::read(&journal.path, "boot").unwrap().unwrap();
             assert_eq!(undo(&root, read, &[]).unwrap(), []);
             assert_eq!(state(&root), before, "version {version}, step {steps}");
         }
@@ -99,12 +76,11 @@ fn undo_restores_groups_after_every_step() {
 
 #[test]
 fn packet_steering_leaves_quiet_cpus_and_is_restored() {
-    let (_folder, root, run) = computer(2);
+    let (folder, root, run) = computer(2);
     let file = |queue: &str| format!("/sys/class/net/eth0/queues/{queue}/rps_cpus");
     let before = [("rx-0", "00000000,000000ff"), ("rx-1", "0"), ("rx-2", "3"), ("rx-3", "c")];
     for (queue, mask) in before {
-        std::fs::create_dir_all(root.path(&file(queue)).parent().unwrap()).unwrap();
-        std::fs::write(root.path(&file(queue)), mask).unwrap();
+        plant(folder.path(), &[(&file(queue), mask)]);
     }
     let changes = of_queues(&root, &CpuSet::of_list("0-1,4-7").unwrap()).unwrap();
     // Queues without steering, or with only allowed CPUs, stay unchanged.
@@ -112,12 +88,11 @@ fn packet_steering_leaves_quiet_cpus_and_is_restored() {
         changes.iter().map(|change| [change.path.as_str(), change.new.as_str()]).collect();
     assert_eq!(new, [[file("rx-0").as_str(), "000000f3"], [file("rx-3").as_str(), "000000f3"]]);
     let mut journal = given(&root, &run, 0);
-    let lines: Vec<JournalEntry> = changes.iter().cloned().map(JournalEntry::Change).collect();
-    journal.append(&lines).unwrap();
+    journal.note(&changes).unwrap();
     for change in &changes {
         setting::set(&root, change, &change.new).unwrap();
     }
-    let read = CellJournal::read(journal.path(), "boot").unwrap().unwrap();
+    let read = CellJournal::read(&journal.path, "boot").unwrap().unwrap();
     assert_eq!(undo(&root, read, &[]).unwrap(), []);
     for (queue, mask) in before {
         assert_eq!(root.read(&file(queue)).unwrap(), mask, "{queue}");
@@ -146,15 +121,11 @@ fn undo_keeps_and_reports_settings_changed_by_others() {
 
 #[test]
 fn undo_refuses_planted_journal_line() {
-    let (_folder, root, run) = computer(2);
+    let (folder, root, run) = computer(2);
     let mut journal = given(&root, &run, 0);
-    std::fs::create_dir_all(root.path("/etc")).unwrap();
-    std::fs::write(root.path("/etc/passwd"), "0\n").unwrap();
-    let mut planted = journal.changes[0].clone();
-    planted.path = "/etc/passwd".into();
-    planted.new = "0".into();
-    planted.old = "1".into();
-    journal.append(&[JournalEntry::Change(planted)]).unwrap();
+    plant(folder.path(), &[("/etc/passwd", "0\n")]);
+    let planted = SettingChange::new(SettingKind::Cpus, "/etc/passwd", "1", "0");
+    journal.note(&[planted]).unwrap();
     let left = undo(&root, journal, &[]).unwrap();
     assert!(left[0].why.contains("damaged"), "{left:?}");
     assert_eq!(root.read("/etc/passwd").unwrap(), "0");
@@ -163,21 +134,22 @@ fn undo_refuses_planted_journal_line() {
 #[test]
 fn slurm_step_only_narrows_its_cpus() {
     for version in [1, 2] {
-        let (_folder, root, _run) = computer(version);
+        let (folder, root, _run) = computer(version);
         let step = "/cg/slurm/job_5/step_0";
-        let kind = if version == 1 { "cgroup cgroup rw,cpuset" } else { "cgroup2 cgroup2 rw" };
-        let mounted = format!("25 30 0:26 / /cg rw - {kind}\n");
-        std::fs::write(root.path("/proc/self/mountinfo"), mounted).unwrap();
-        let own = if version == 1 { "cpuset.cpus" } else { "cpuset.cpus.effective" };
-        std::fs::create_dir_all(root.path(step)).unwrap();
-        for above in ["/cg", "/cg/slurm", "/cg/slurm/job_5"] {
-            std::fs::write(root.path(&format!("{above}/cgroup.procs")), "").unwrap();
-        }
-        for (file, text) in
-            [("cgroup.procs", ""), ("cpuset.cpus", ""), ("cpuset.mems", ""), (own, "0-3\n")]
-        {
-            std::fs::write(root.path(&format!("{step}/{file}")), text).unwrap();
-        }
+        let [mounted, own] = match version {
+            1 => ["25 30 0:26 / /cg rw - cgroup cgroup rw,cpuset\n", "cpuset.cpus"],
+            _ => ["25 30 0:26 / /cg rw - cgroup2 cgroup2 rw\n", "cpuset.cpus.effective"],
+        };
+        let files = [
+            ("/proc/self/mountinfo", mounted),
+            ("/cg/cgroup.procs", ""),
+            ("/cg/slurm/cgroup.procs", ""),
+            ("/cg/slurm/job_5/cgroup.procs", ""),
+        ];
+        plant(folder.path(), &files);
+        let files =
+            [("cgroup.procs", ""), ("cpuset.cpus", ""), ("cpuset.mems", ""), (own, "0-3\n")];
+        plant(&root.path(step), &files);
         let of_step = |step: &str, cpus: &str| {
             let service =
                 Service { name: "solver".into(), step: Some(step.into()), ..Service::default() };
@@ -186,10 +158,8 @@ fn slurm_step_only_narrows_its_cpus() {
         let way = of_step("5.0", "2-3").unwrap();
         assert_eq!(way, SeatingWay::Group(step.into()), "version {version}");
         let told = of_step("5.0", "3-5").unwrap_err().to_string();
-        assert!(
-            told.contains("is a Slurm step with CPUs 0-3, but the plan gives it 4,5"),
-            "{told}"
-        );
+        let narrow = "is a Slurm step with CPUs 0-3, but the plan gives it 4,5";
+        assert!(told.contains(narrow), "{told}");
         let told = of_step("5", "2-3").unwrap_err().to_string();
         assert!(told.contains("name a step, such as 5.0 or 5.batch"), "{told}");
     }

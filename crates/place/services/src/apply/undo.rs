@@ -2,14 +2,10 @@
 
 use super::drop_in::DropIn;
 use super::setting;
-use crate::living;
-use crate::plan::PlannedService;
-use seatmap_cell::change::{SettingChange, SettingKind};
-use seatmap_cell::fault;
-use seatmap_cell::journal::{CellJournal, JournalEntry};
-use seatmap_cell::undo::{Left, forgotten_masks};
-use seatmap_data::statistics::words::agreeing;
-use seatmap_os::heirs::{Loan, QUIET_LOOKS, SeatLedger, StillSeated};
+use crate::{PlannedService, living};
+use seatmap_cell::undo::{forgotten_masks, lost, overwritten, refusal};
+use seatmap_cell::{CellJournal, JournalEntry, Left, SettingChange, SettingKind, fault};
+use seatmap_os::heirs::{Loan, QUIET_LOOKS, SeatLedger};
 use seatmap_os::layout::CpusetMounts;
 use seatmap_os::owed::ThreadMask;
 use seatmap_os::task::Family;
@@ -28,23 +24,14 @@ pub fn undo(
 ) -> io::Result<Vec<Left>> {
     let layout = CpusetMounts::read(root);
     journal.append_or_take(vec![JournalEntry::Undo]);
-    let mut left = Vec::new();
-    if journal.lost > 0 {
-        let path = journal.path().display().to_string();
-        let are = agreeing(journal.lost, "is", "are");
-        let why = format!(
-            "{} of its lines {are} damaged; changes recorded there are not undone",
-            journal.lost
-        );
-        left.push(Left::new(path, why));
-    }
+    let mut left = Vec::from_iter(lost(&journal));
     for change in journal.changes.iter().rev() {
         if setting::may_be(change, &layout) {
             left.extend(put_back(root, change));
         } else {
-            let path = journal.path().display();
+            let path = journal.path.display();
             let why = format!("a plan never makes this change; {path} is damaged or forged");
-            left.push(Left::new(change.path.clone(), why));
+            left.push(Left::new(&change.path, why));
         }
         fault::point();
     }
@@ -55,7 +42,8 @@ pub fn undo(
     let mut widened = Vec::new();
     // Threads that may have chosen their mask keep it. Without /proc there were none to seat.
     let _ = ledger(root, &journal, services).settle(QUIET_LOOKS, |heir| {
-        let heir = change_of(heir);
+        let ThreadMask { tid, started_ticks, cpus } = &heir.thread;
+        let heir = SettingChange::of_mask(*tid, *started_ticks, cpus, &heir.seat);
         left.extend(put_back(root, &heir));
         widened.push(heir);
         Ok(())
@@ -74,22 +62,15 @@ fn put_back(root: &Root, change: &SettingChange) -> Option<Left> {
     let current = match setting::current(root, change) {
         Ok(current) => current,
         // The setting ended with its thread or group.
-        Err(error) if error.is_absent() => return None,
-        Err(error) => return left(change, error.source.to_string()),
+        Err(error) => return refusal(change, Err(error)),
     };
     if setting::is_old(root, change, &current) {
         return None;
     }
     if !change.same(&current, &change.new) && !change.is_given(&current) {
-        return left(
-            change,
-            format!("another program changed it to '{current}'; it was '{}'", change.old),
-        );
+        return overwritten(change, &current);
     }
-    let put = setting::set(root, change, &change.old);
-    put.err()
-        .filter(|error| !error.is_absent())
-        .and_then(|error| left(change, error.source.to_string()))
+    refusal(change, setting::set(root, change, &change.old))
 }
 
 /// Removes systemd's file for a property, unless it has another program's value.
@@ -98,11 +79,8 @@ fn take_away(root: &Root, change: &SettingChange, drop_in: DropIn) -> Option<Lef
     if !setting::is_old(root, change, &current) {
         return None;
     }
-    drop_in.remove(root).err().and_then(|error| left(change, error.source.to_string()))
-}
-
-fn left(change: &SettingChange, why: String) -> Option<Left> {
-    Some(Left::new(change.path.clone(), why))
+    let error = drop_in.remove(root).err()?;
+    Some(Left::new(&change.path, error.source.to_string()))
 }
 
 fn ledger(root: &Root, journal: &CellJournal, services: &[PlannedService]) -> SeatLedger {
@@ -123,14 +101,4 @@ fn ledger(root: &Root, journal: &CellJournal, services: &[PlannedService]) -> Se
         pids.into_iter().for_each(|pid| ledger.take_in(pid));
     }
     ledger
-}
-
-fn change_of(heir: &StillSeated) -> SettingChange {
-    SettingChange {
-        what: SettingKind::Affinity,
-        path: format!("/proc/{}", heir.thread.tid),
-        old: heir.thread.cpus.to_string(),
-        new: heir.seat.to_string(),
-        started_ticks: Some(heir.thread.started_ticks),
-    }
 }

@@ -4,17 +4,12 @@
 //! libvirt gives each of these threads a cpuset, so a mask alone could not reach CPUs outside the
 //! pin. `virsh` connects to `LIBVIRT_DEFAULT_URI`.
 
-use super::setting::is_word;
+use super::setting::{failed, is_word, output};
 use seatmap_data::document::whole_number;
-use seatmap_os::limited::{self, LimitedError};
 use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, Tid};
-use std::fmt;
-use std::io;
 use std::process::{Command, Output};
-use std::time::Duration;
-
-const PATIENCE: Duration = Duration::from_secs(20);
+use std::{fmt, io};
 
 /// errno(3).
 const ENOENT: i32 = 2;
@@ -122,15 +117,7 @@ fn read(text: &str, kind: DomainPart) -> Vec<(DomainPart, String)> {
 fn run(domain: &str, arguments: &[&str]) -> Result<Output, FileError> {
     let mut command = Command::new("virsh");
     command.env("LC_ALL", "C").args(arguments).args(["--domain", domain, "--live"]);
-    let output = limited::output("virsh", &mut command, PATIENCE).map_err(|error| {
-        // Distinguishes a missing program from a silent one.
-        let kind = match &error {
-            LimitedError::Start { source, .. } => source.kind(),
-            LimitedError::Late { .. } => io::ErrorKind::TimedOut,
-        };
-        let why = seatmap_data::document::with_causes(&error);
-        FileError { path: path(domain), source: io::Error::new(kind, why) }
-    })?;
+    let output = output(&path(domain), &mut command)?;
     if output.status.success() {
         return Ok(output);
     }
@@ -140,8 +127,7 @@ fn run(domain: &str, arguments: &[&str]) -> Result<Output, FileError> {
         return Err(gone(domain));
     }
     let first = said.lines().next().unwrap_or("virsh failed without an error message");
-    let why = first.trim_start_matches("error: ").to_owned();
-    Err(FileError { path: path(domain), source: io::Error::other(why) })
+    Err(failed(&path(domain), first.trim_start_matches("error: ")))
 }
 
 pub fn is_missing(error: &FileError) -> bool {

@@ -1,47 +1,21 @@
 //! Each format, with every kind of target.
 
 use super::*;
-use crate::file::{Service, SharedComputer};
-use crate::plan::cost::CostTerms;
-use crate::plan::document::{FORMAT, PlanVerdict};
-use crate::plan::replay::Lateness;
+use crate::Service;
 use proptest::prelude::*;
 
 fn planned(service: Service, cpus: &str, pool: usize) -> PlannedService {
     PlannedService {
         service,
         cpus: cpus.into(),
-        within: None,
         nodes: "0".into(),
         pool,
-        median_cpus: Some(1.0),
-        p99_cpus: Some(1.0),
-        most_cpus: Some(1.0),
+        ..PlannedService::default()
     }
 }
 
 fn plan_of(services: Vec<PlannedService>) -> ServicesPlan {
-    ServicesPlan {
-        format: FORMAT.into(),
-        machine: "desk".into(),
-        recorded_on: "desk".into(),
-        recorded: String::new(),
-        samples: 2,
-        interval_s: 0.1,
-        computer: SharedComputer::default(),
-        services,
-        caches: vec!["0-7".into(), "8-15".into()],
-        interrupts: String::new(),
-        cost: Some(CostTerms::default()),
-        cost_percent: Some(1.0),
-        bound_percent: Some(1.0),
-        is_proven: true,
-        lateness: Some(Lateness::default()),
-        baselines: vec![],
-        verdict: PlanVerdict::Seat,
-        distances_are_assumed: false,
-        talk_unseen: None,
-    }
+    ServicesPlan { machine: "desk".into(), services, ..ServicesPlan::default() }
 }
 
 fn named(name: &str) -> Service {

@@ -16,7 +16,8 @@
 
 use super::lists::{ListSpelling, of_numbers};
 use super::{CgroupDriver, ImportRemark, ImportedSeats, SourceFile, WrittenSeat, list, not_a_list};
-use crate::file::{Service, service_name};
+use crate::Service;
+use crate::file::service_name;
 use seatmap_data::document::DocumentError;
 use seatmap_os::CpuSet;
 use serde::Deserialize;
@@ -197,7 +198,7 @@ fn pod(
         share: cpus.is_empty(),
         ..Service::default()
     };
-    Ok(WrittenSeat::new(service, &cpus, &nodes, file.name, details))
+    Ok(WrittenSeat::new(service, &cpus, &nodes, vec![file.name.to_owned()], details))
 }
 
 fn nodes_of(blocks: &[MemoryBlock], place: &str) -> Result<CpuSet, String> {

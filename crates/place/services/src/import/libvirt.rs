@@ -5,7 +5,8 @@
 
 use super::lists::ListSpelling;
 use super::{ImportRemark, ImportedSeats, SourceFile, WrittenSeat, list};
-use crate::file::{Service, service_name};
+use crate::Service;
+use crate::file::service_name;
 use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
@@ -211,6 +212,12 @@ impl DomainXml {
             share: true,
             ..Service::default()
         };
-        Ok(WrittenSeat::new(service, &self.pins, &self.nodes, file.name, self.details))
+        Ok(WrittenSeat::new(
+            service,
+            &self.pins,
+            &self.nodes,
+            vec![file.name.to_owned()],
+            self.details,
+        ))
     }
 }

@@ -20,7 +20,8 @@ mod lists;
 mod systemd;
 pub mod written;
 
-use crate::file::{MOST_SERVICES, Service};
+use crate::Service;
+use crate::file::MOST_SERVICES;
 use lists::ListSpelling;
 use seatmap_data::document::{Blame, too_long};
 use seatmap_os::{CpuSet, Root};
@@ -234,15 +235,10 @@ pub struct ImportedSeats {
     reserved: Option<CpuSet>,
 }
 
-/// A mistake in one of the files.
+/// A mistake in one of the files, or in all of them.
 #[derive(Debug, PartialEq, thiserror::Error)]
-#[error("{}{problem}", file.as_ref().map_or_else(String::new, |file| format!("{file}: ")))]
-pub struct SeatsFileError {
-    /// The file; `None` if the mistake is about all of them.
-    pub file: Option<String>,
-    /// The mistake.
-    pub problem: String,
-}
+#[error("{0}")]
+pub struct SeatsFileError(String);
 
 impl Blame for SeatsFileError {}
 
@@ -273,43 +269,38 @@ pub fn read(
             Some(SeatsFormat::Libvirt) => libvirt::read(file, &mut seats),
             None => Ok(()),
         });
-        match read {
-            Ok(()) => {}
-            Err(problem) if file.is_from_folder => {
-                seats.seats.truncate(before[0]);
-                seats.remarks.truncate(before[1]);
-                let file = file.name.to_owned();
-                seats.remarks.push(ImportRemark::UnreadFile { file, problem });
+        if let Err(problem) = read {
+            if !file.is_from_folder {
+                return Err(SeatsFileError(format!("{}: {problem}", file.name)));
             }
-            Err(problem) => {
-                return Err(SeatsFileError { file: Some(file.name.to_owned()), problem });
-            }
+            seats.seats.truncate(before[0]);
+            seats.remarks.truncate(before[1]);
+            let file = file.name.to_owned();
+            seats.remarks.push(ImportRemark::UnreadFile { file, problem });
         }
     }
-    let mut seated = systemd::seat(&units, &mut seats);
-    if seated.is_ok() && seats.seats.is_empty() {
-        seated = Err(seats.emptiness());
+    systemd::seat(&units, &mut seats).map_err(SeatsFileError)?;
+    if seats.seats.is_empty() {
+        return Err(SeatsFileError(seats.emptiness()));
     }
-    seated.map_err(|problem| SeatsFileError { file: None, problem })?;
     seats.keep_house();
     seats.compare();
     Ok(seats)
 }
+
+type IsKind = fn(&str) -> bool;
 
 /// `None` for other files of a folder.
 fn chosen(
     file: &SourceFile<'_>,
     format: Option<SeatsFormat>,
 ) -> Result<Option<SeatsFormat>, String> {
-    let recognised = if libvirt::is_libvirt(file.text) {
-        Some(SeatsFormat::Libvirt)
-    } else if kubelet::is_kubelet(file.text) {
-        Some(SeatsFormat::Kubelet)
-    } else if systemd::is_systemd(file.text) {
-        Some(SeatsFormat::Systemd)
-    } else {
-        None
-    };
+    let kinds: [(SeatsFormat, IsKind); 3] = [
+        (SeatsFormat::Libvirt, libvirt::is_libvirt),
+        (SeatsFormat::Kubelet, kubelet::is_kubelet),
+        (SeatsFormat::Systemd, systemd::is_systemd),
+    ];
+    let recognised = kinds.iter().find(|(_, is_kind)| is_kind(file.text)).map(|(kind, _)| *kind);
     match (recognised, format) {
         (None, _) if file.is_from_folder => Ok(None),
         (None, None) => Err(UNRECOGNISED.to_owned()),
@@ -345,10 +336,9 @@ impl WrittenSeat {
         service: Service,
         cpus: &CpuSet,
         nodes: &CpuSet,
-        file: &str,
+        sources: Vec<String>,
         details: Vec<String>,
     ) -> Self {
-        let sources = vec![file.to_owned()];
         WrittenSeat { service, cpus: written(cpus), nodes: written(nodes), sources, details }
     }
 
@@ -376,19 +366,17 @@ impl ImportedSeats {
             return Ok(());
         };
         for (key, own, new) in
-            [("CPUs", &mut known.cpus, &seat.cpus), ("nodes", &mut known.nodes, &seat.nodes)]
+            [("CPUs", &mut known.cpus, seat.cpus), ("nodes", &mut known.nodes, seat.nodes)]
         {
-            match (own.as_ref(), new) {
-                (Some(first), Some(second)) if first != second => {
-                    return Err(format!(
-                        "'{}' has {key} {first} in {} and {second} in {}; read one of them",
-                        seat.service.name,
-                        known.sources.join(", "),
-                        seat.sources.join(", ")
-                    ));
-                }
-                (None, Some(second)) => *own = Some(second.clone()),
-                _ => {}
+            let Some(second) = new else { continue };
+            let first = own.get_or_insert_with(|| second.clone());
+            if *first != second {
+                return Err(format!(
+                    "'{}' has {key} {first} in {} and {second} in {}; read one of them",
+                    seat.service.name,
+                    known.sources.join(", "),
+                    seat.sources.join(", ")
+                ));
             }
         }
         known.service.share &= seat.service.share;

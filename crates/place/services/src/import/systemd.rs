@@ -7,8 +7,9 @@
 mod specifiers;
 
 use super::lists::{ListSpelling, parse};
-use super::{ImportRemark, ImportedSeats, SourceFile, WrittenSeat, written};
-use crate::file::{Service, service_name, stem};
+use super::{ImportRemark, ImportedSeats, SourceFile, WrittenSeat};
+use crate::Service;
+use crate::file::{service_name, stem};
 use seatmap_data::document::whole_number;
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,13 +25,14 @@ const KINDS: [&str; 6] = [".service", ".slice", ".scope", ".socket", ".mount", "
 
 const USUAL_SLICE: &str = "system.slice";
 
+/// Sets without a setting are empty.
 #[derive(Clone, Debug, Default)]
 pub struct UnitSettings {
-    affinity: Option<CpuSet>,
-    allowed: Option<CpuSet>,
-    nodes: Option<CpuSet>,
-    numa_policy: Option<String>,
-    numa_mask: Option<CpuSet>,
+    affinity: CpuSet,
+    allowed: CpuSet,
+    nodes: CpuSet,
+    numa_policy: String,
+    numa_mask: CpuSet,
     slice: Option<String>,
     is_partition: bool,
     is_named: bool,
@@ -198,10 +200,8 @@ impl UnitSettings {
                 seats.remarks.push(ImportRemark::CpusOfNodes { unit: unit.to_owned() });
                 self.is_noted = true;
             }
-            "NUMAMask" if value == "all" => self.numa_mask = None,
-            "NUMAPolicy" => {
-                self.numa_policy = Some(value.to_owned()).filter(|value| !value.is_empty());
-            }
+            "NUMAMask" if value == "all" => self.numa_mask = CpuSet::default(),
+            "NUMAPolicy" => value.clone_into(&mut self.numa_policy),
             "CPUSetPartition" => self.is_partition = matches!(value, "root" | "isolated"),
             "Slice" => {
                 let slice = specifiers::expanded(value, unit).unwrap_or_else(|| value.to_owned());
@@ -220,7 +220,7 @@ impl UnitSettings {
             _ => return,
         };
         if value.is_empty() {
-            *list = None;
+            *list = CpuSet::default();
             return;
         }
         let text = specifiers::expanded(value, unit).unwrap_or_default();
@@ -232,35 +232,31 @@ impl UnitSettings {
             range: (*range).to_owned(),
         }));
         self.is_noted |= !reversed.is_empty();
-        match parse(&ranges.join(" "), ListSpelling::Systemd) {
-            Some(read) if !read.is_empty() => {
-                *list = Some(list.take().unwrap_or_default().with(&read));
+        let read = parse(&ranges.join(" "), ListSpelling::Systemd);
+        match read.filter(|read| !read.is_empty() || !reversed.is_empty()) {
+            Some(read) => *list = list.with(&read),
+            // systemd ignores such a setting, or evaluates it when the unit starts.
+            None => {
+                seats.remarks.push(ImportRemark::UnreadSetting {
+                    unit: unit.to_owned(),
+                    key: key.to_owned(),
+                    value: value.chars().take(40).collect(),
+                });
+                self.is_noted = true;
             }
-            None => self.cannot_be_read(unit, key, value, seats),
-            Some(_) if reversed.is_empty() => self.cannot_be_read(unit, key, value, seats),
-            Some(_) => {}
         }
-    }
-
-    /// systemd ignores such a setting, or evaluates it when the unit starts.
-    fn cannot_be_read(&mut self, unit: &str, key: &str, value: &str, seats: &mut ImportedSeats) {
-        seats.remarks.push(ImportRemark::UnreadSetting {
-            unit: unit.to_owned(),
-            key: key.to_owned(),
-            value: value.chars().take(40).collect(),
-        });
-        self.is_noted = true;
     }
 
     /// The nodes of its group, or of its NUMA policy.
     fn memory(&self) -> Option<&CpuSet> {
         let policies = ["bind", "interleave", "preferred", "weighted-interleave"];
-        let by_policy = self.numa_policy.as_deref().is_some_and(|word| policies.contains(&word));
-        self.nodes.as_ref().or(self.numa_mask.as_ref().filter(|_| by_policy))
+        let by_policy = policies.contains(&self.numa_policy.as_str());
+        let set = if self.nodes.is_empty() && by_policy { &self.numa_mask } else { &self.nodes };
+        Some(set).filter(|set| !set.is_empty())
     }
 
     fn says_something(&self) -> bool {
-        self.affinity.is_some() || self.allowed.is_some() || self.memory().is_some()
+        !self.affinity.is_empty() || !self.allowed.is_empty() || self.memory().is_some()
     }
 }
 
@@ -313,36 +309,36 @@ pub fn seat(units: &UnitFiles, seats: &mut ImportedSeats) -> Result<(), String> 
     Ok(())
 }
 
-/// Innermost slice first. The kernel gives a group without a CPU in common with its parent the
-/// parent's.
-fn allowed(unit: &UnitSettings, above: &[&UnitSettings]) -> Option<CpuSet> {
-    let own = above.iter().rev().copied().chain([unit]).filter_map(|one| one.allowed.as_ref());
-    own.fold(None, |outer: Option<CpuSet>, inner| match outer {
-        None => Some(inner.clone()),
-        Some(outer) => Some(outer.within(inner)).filter(|both| !both.is_empty()).or(Some(outer)),
-    })
+/// Innermost slice first.
+fn allowed(unit: &UnitSettings, above: &[&UnitSettings]) -> CpuSet {
+    let outermost_first = above.iter().rev().copied().chain([unit]);
+    outermost_first.fold(CpuSet::default(), |outer, one| inside(outer, &one.allowed))
+}
+
+/// The kernel gives a group without a CPU in common with its parent the parent's.
+fn inside(outer: CpuSet, inner: &CpuSet) -> CpuSet {
+    let both = outer.within(inner);
+    if outer.is_empty() {
+        inner.clone()
+    } else if both.is_empty() {
+        outer
+    } else {
+        both
+    }
 }
 
 fn outside(name: &str, unit: &UnitSettings, above: &[&UnitSettings]) -> Option<ImportRemark> {
-    let affinity = unit.affinity.as_ref()?;
-    let allowed = allowed(unit, above)?;
-    affinity.within(&allowed).is_empty().then(|| ImportRemark::AffinityOutside {
+    let allowed = allowed(unit, above);
+    let has_both = !unit.affinity.is_empty() && !allowed.is_empty();
+    (has_both && !unit.affinity.meets(&allowed)).then(|| ImportRemark::AffinityOutside {
         unit: name.to_owned(),
-        affinity: affinity.to_string(),
+        affinity: unit.affinity.to_string(),
         allowed: allowed.to_string(),
     })
 }
 
 fn of_unit(name: &str, unit: &UnitSettings, above: &[&UnitSettings]) -> WrittenSeat {
-    let allowed = allowed(unit, above);
-    let cpus = match (&unit.affinity, allowed) {
-        (Some(affinity), Some(allowed)) => {
-            let both = affinity.within(&allowed);
-            if both.is_empty() { allowed } else { both }
-        }
-        (Some(affinity), None) => affinity.clone(),
-        (None, allowed) => allowed.unwrap_or_default(),
-    };
+    let cpus = inside(allowed(unit, above), &unit.affinity);
     let nodes = std::iter::once(unit).chain(above.iter().copied()).find_map(UnitSettings::memory);
     let service = Service {
         name: service_name(stem(name), ""),
@@ -350,12 +346,6 @@ fn of_unit(name: &str, unit: &UnitSettings, above: &[&UnitSettings]) -> WrittenS
         share: !unit.is_partition,
         ..Service::default()
     };
-    let sources = unit.sources.iter().cloned().collect();
-    WrittenSeat {
-        service,
-        cpus: written(&cpus),
-        nodes: written(&nodes.cloned().unwrap_or_default()),
-        sources,
-        details: Vec::new(),
-    }
+    let nodes = nodes.cloned().unwrap_or_default();
+    WrittenSeat::new(service, &cpus, &nodes, Vec::from_iter(unit.sources.clone()), Vec::new())
 }

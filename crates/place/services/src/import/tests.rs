@@ -1,11 +1,9 @@
 //! Files of each tool, alone and together, and invalid ones.
 
 use super::*;
-use crate::export;
-use crate::file::ServicesFile;
-use crate::plan::ServicesPlan;
+use crate::{ServicesFile, ServicesPlan, export};
 use proptest::prelude::*;
-use seatmap_data::machine::{Origin, OriginKind, Profile, Pu, Topology};
+use seatmap_data::machine::Profile;
 
 fn file<'a>(name: &'a str, text: &'a str) -> SourceFile<'a> {
     SourceFile { name, text, is_from_folder: false }
@@ -179,31 +177,20 @@ fn contradictory_unit_settings_are_reported() {
         let other = file("b.service", "[Service]\nCPUAffinity=0\n");
         read_all(&[file(name, text), other]).unwrap().remarks
     };
-    assert!(matches!(
-        &with_other("a@.service", "[Service]\nCPUAffinity=0\n")[..],
-        [ImportRemark::ManyUnits { .. }]
-    ));
-    assert!(matches!(
-        &with_other("service.d/x.conf", "[Service]\nCPUAffinity=0\n")[..],
-        [ImportRemark::ManyUnits { .. }]
-    ));
-    assert!(matches!(
-        &with_other("a.service", "[Service]\nCPUAffinity=numa\n")[..],
-        [ImportRemark::CpusOfNodes { .. }]
-    ));
-    assert!(matches!(
-        &with_other("a.service", "[Service]\nNice=1\n")[..],
-        [ImportRemark::NothingToSeat { .. }]
-    ));
+    for (name, setting, kind) in [
+        ("a@.service", "CPUAffinity=0", "ManyUnits"),
+        ("service.d/x.conf", "CPUAffinity=0", "ManyUnits"),
+        ("a.service", "CPUAffinity=numa", "CpusOfNodes"),
+        ("a.service", "Nice=1", "NothingToSeat"),
+        ("a.service", "CPUAffinity=%H", "UnreadSetting"),
+        ("a.service", "CPUAffinity=9-1", "ReversedRange"),
+    ] {
+        let [remark] = &with_other(name, &format!("[Service]\n{setting}\n"))[..] else {
+            panic!("{name}: {setting}");
+        };
+        assert!(format!("{remark:?}").starts_with(kind), "{remark:?}");
+    }
     assert!(refused("a.service", "[Service]\nCPUAffinity=9-1\n").contains("CPUAffinity= of a"));
-    assert!(matches!(
-        &with_other("a.service", "[Service]\nCPUAffinity=%H\n")[..],
-        [ImportRemark::UnreadSetting { .. }]
-    ));
-    assert!(matches!(
-        &with_other("a.service", "[Service]\nCPUAffinity=9-1\n")[..],
-        [ImportRemark::ReversedRange { .. }]
-    ));
     assert!(refused("x.conf", "[Service]\nCPUAffinity=1\n").contains("NAME.service.d/FILE.conf"));
 }
 
@@ -232,15 +219,11 @@ fn unreadable_file_in_folder_hides_no_other() {
     ];
     let seats = read_all(&files).unwrap();
     assert_eq!(seated(&seats), [["web", "1", ""]]);
-    let unread: Vec<&str> = seats
-        .remarks
-        .iter()
-        .filter_map(|remark| match remark {
-            ImportRemark::UnreadFile { file, .. } => Some(file.as_str()),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(unread, ["cpu_manager_state", "b.xml", "c.xml"]);
+    let unread = seats.remarks.iter().filter_map(|remark| match remark {
+        ImportRemark::UnreadFile { file, .. } => Some(file.as_str()),
+        _ => None,
+    });
+    assert!(unread.eq(["cpu_manager_state", "b.xml", "c.xml"]), "{:?}", seats.remarks);
     let told = read_all(&files[..1]).unwrap_err().to_string();
     assert!(told.contains("not all are readable: cpu_manager_state: entries."), "{told}");
 }
@@ -275,18 +258,15 @@ fn libvirt_domain_gets_vcpu_and_emulator_cpus() {
 
 #[test]
 fn partly_pinned_domains_are_reported() {
+    let remarks = |inside: &str| read_one("w", &domain(inside)).remarks;
     let pins = "<vcpu>2</vcpu><cputune><vcpupin vcpu='0' cpuset='8'/></cputune>";
-    assert!(matches!(
-        &read_one("w", &domain(pins)).remarks[..],
-        [ImportRemark::PartlyPinned { pinned: 1, vcpus: 2, .. }]
-    ));
-    let both = pins.replace(">2<", ">1<");
-    assert!(matches!(
-        &read_one("w", &domain(&both)).remarks[..],
-        [ImportRemark::EmulatorAnywhere { .. }]
-    ));
-    let auto = domain("<vcpu placement='auto'>2</vcpu>");
-    assert!(matches!(&read_one("w", &auto).remarks[..], [ImportRemark::AutoPlacement { .. }]));
+    let name = || "web".to_owned();
+    let partly = ImportRemark::PartlyPinned { domain: name(), pinned: 1, vcpus: 2 };
+    assert_eq!(remarks(pins), [partly]);
+    let anywhere = ImportRemark::EmulatorAnywhere { domain: name() };
+    assert_eq!(remarks(&pins.replace(">2<", ">1<")), [anywhere]);
+    let auto = ImportRemark::AutoPlacement { domain: name() };
+    assert_eq!(remarks("<vcpu placement='auto'>2</vcpu>"), [auto]);
 }
 
 #[test]
@@ -326,18 +306,18 @@ fn requested_format_rejects_other_files() {
     assert!(refused("x", "hello").contains("unrecognised format; expected one of"));
     let unit = file("a.service", "[Service]\nAllowedCPUs=1\n");
     let wanted = Some(SeatsFormat::Libvirt);
-    let told = read(&[unit], Vec::new(), wanted, CgroupDriver::Systemd).unwrap_err().to_string();
-    assert_eq!(told, "a.service: this is not a file of libvirt");
     let found = SourceFile { is_from_folder: true, ..unit };
-    let told = read(&[found], Vec::new(), wanted, CgroupDriver::Systemd).unwrap_err().to_string();
-    assert_eq!(told, "no service has CPUs or memory nodes in these files");
+    for (file, expected) in [
+        (unit, "a.service: this is not a file of libvirt"),
+        (found, "no service has CPUs or memory nodes in these files"),
+    ] {
+        let refused = read(&[file], Vec::new(), wanted, CgroupDriver::Systemd).unwrap_err();
+        assert_eq!(refused.to_string(), expected);
+    }
 }
 
 fn machine(cpus: u32) -> Profile {
-    let pus = (0..cpus).map(|os| Pu { os, core: Some(os), ..Pu::default() }).collect();
-    let origin =
-        Origin { kind: OriginKind::Imported, source: "test".into(), date: None, tool: None };
-    Profile::new("desk", origin, Topology { pus })
+    crate::plan::tests::machine(cpus, 1, cpus, 1)
 }
 
 #[test]
@@ -354,7 +334,7 @@ fn imported_seats_round_trip_as_plan_and_file() {
     assert_eq!(known.services.len(), 2);
     assert_eq!(seats.text(Some(&known)), None);
     let told = seats.plan(&machine(2)).unwrap_err().to_string();
-    assert!(told.starts_with("CPUs 2 of 'redis' are not on desk (CPUs 0,1)"), "{told}");
+    assert!(told.starts_with("CPUs 2 of 'redis' are not on test (CPUs 0,1)"), "{told}");
     let bare = read_one("w", &domain("<vcpu>2</vcpu>"));
     assert!(bare.plan(&machine(4)).unwrap_err().to_string().contains("name CPUs for none of"));
 }

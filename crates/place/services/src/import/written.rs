@@ -1,41 +1,20 @@
 //! The imported seats, as entries of `services.toml` and as a plan without a verdict.
 
 use super::ImportedSeats;
-use crate::file::{ServicesFile, SharedComputer};
-use crate::find;
+use crate::file::SharedComputer;
 use crate::plan::document::FORMAT;
+use crate::plan::request;
 use crate::plan::units::Units;
-use crate::plan::{PlannedService, ServicesPlan, request};
+use crate::{PlannedService, ServicesFile, ServicesPlan, find};
 use seatmap_data::document::Blame;
 use seatmap_data::machine::Profile;
 use seatmap_data::statistics::words::counted;
 use seatmap_os::CpuSet;
 
-/// The seats do not make a plan.
+/// The seats do not make a plan: a sentence.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum WrittenPlanError {
-    /// No service has CPUs.
-    #[error("the files name CPUs for none of {}", counted(.services, "service"))]
-    NoCpus {
-        /// The number of services.
-        services: usize,
-    },
-    /// The machine does not have the CPUs.
-    #[error(
-        "CPUs {cpus} of '{service}' are not on {machine} (CPUs {known}); name the machine of the \
-         files with --on"
-    )]
-    NotOnMachine {
-        /// The service.
-        service: String,
-        /// Its CPUs missing on the machine.
-        cpus: CpuSet,
-        /// The machine.
-        machine: String,
-        /// Its CPUs.
-        known: CpuSet,
-    },
-}
+#[error("{0}")]
+pub struct WrittenPlanError(String);
 
 impl Blame for WrittenPlanError {}
 
@@ -44,10 +23,12 @@ impl ImportedSeats {
     /// nothing is missing.
     pub fn text(&self, known: Option<&ServicesFile>) -> Option<String> {
         let entries = self.seats.iter().map(|seat| {
-            let cpus = seat.cpus.as_ref().map(|cpus| format!("CPUs {cpus}"));
-            let nodes = seat.nodes.as_ref().map(|nodes| format!("nodes {nodes}"));
-            let words: Vec<String> = cpus.into_iter().chain(nodes).collect();
-            let words = if words.is_empty() { "no CPUs".to_owned() } else { words.join(", ") };
+            let words = match (&seat.cpus, &seat.nodes) {
+                (Some(cpus), Some(nodes)) => format!("CPUs {cpus}, nodes {nodes}"),
+                (Some(cpus), None) => format!("CPUs {cpus}"),
+                (None, Some(nodes)) => format!("nodes {nodes}"),
+                (None, None) => "no CPUs".to_owned(),
+            };
             (format!("{words} from {}", seat.sources.join(", ")), seat.service.clone())
         });
         find::with_entries(known, self.housekeeping.as_deref(), entries)
@@ -64,26 +45,28 @@ impl ImportedSeats {
             let set = seat.cpu_set();
             let cpus = set.without(&known);
             if !cpus.is_empty() {
-                let service = seat.service.name.clone();
-                let machine = profile.name.clone();
-                return Err(WrittenPlanError::NotOnMachine { service, cpus, machine, known });
+                return Err(WrittenPlanError(format!(
+                    "CPUs {cpus} of '{}' are not on {} (CPUs {known}); name the machine of the \
+                     files with --on",
+                    seat.service.name, profile.name
+                )));
             }
-            let alike = services
-                .iter()
-                .find(|one| one.cpu_set() == set && !one.service.is_alone())
-                .filter(|_| !seat.service.is_alone());
+            let alike = services.iter().find(|one| {
+                let is_alone = one.service.is_alone() || seat.service.is_alone();
+                !is_alone && one.cpu_set() == set
+            });
             let pool = alike.map_or(services.len(), |one| one.pool);
             services.push(PlannedService {
                 service: seat.service.clone(),
                 cpus: set.to_string(),
-                within: None,
                 nodes: seat.nodes.clone().unwrap_or_default(),
                 pool,
                 ..PlannedService::default()
             });
         }
         if services.is_empty() {
-            return Err(WrittenPlanError::NoCpus { services: self.seats.len() });
+            let services = counted(self.seats.len(), "service");
+            return Err(WrittenPlanError(format!("the files name CPUs for none of {services}")));
         }
         let computer =
             SharedComputer { housekeeping: self.housekeeping.clone(), ..SharedComputer::default() };

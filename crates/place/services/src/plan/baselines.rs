@@ -6,8 +6,8 @@
 use super::cost::Pricing;
 use super::request::PlanError;
 use super::units::Units;
-use super::{Members, Pool, Pools, ServicesPlan};
-use crate::record::ServicesRecord;
+use super::{Members, Pool, ServicesPlan};
+use crate::ServicesRecord;
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,7 +46,7 @@ impl PackingPolicy {
 }
 
 /// All available baselines.
-pub fn all(pricing: &Pricing, record: &ServicesRecord) -> Vec<(PackingPolicy, Pools)> {
+pub fn all(pricing: &Pricing, record: &ServicesRecord) -> Vec<(PackingPolicy, Vec<Pool>)> {
     let found = [
         (PackingPolicy::Now, now(pricing.units, record)),
         (PackingPolicy::Together, Some(together(pricing))),
@@ -58,17 +58,17 @@ pub fn all(pricing: &Pricing, record: &ServicesRecord) -> Vec<(PackingPolicy, Po
 }
 
 /// The present sets, if they are pools. Other machines have other CPUs.
-fn now(units: &Units, record: &ServicesRecord) -> Option<Pools> {
+fn now(units: &Units, record: &ServicesRecord) -> Option<Vec<Pool>> {
     let sets: Option<Vec<CpuSet>> =
         record.services.iter().map(|service| CpuSet::of_list(&service.allowed)).collect();
     pools_of(units, &sets?)
 }
 
 /// `None` if two sets overlap without being equal.
-fn pools_of(units: &Units, sets: &[CpuSet]) -> Option<Pools> {
+fn pools_of(units: &Units, sets: &[CpuSet]) -> Option<Vec<Pool>> {
     let mut groups: BTreeMap<BTreeSet<usize>, Members> = BTreeMap::new();
     for (at, allowed) in sets.iter().enumerate() {
-        let set: BTreeSet<usize> = (0..units.len())
+        let set: BTreeSet<usize> = (0..units.all.len())
             .filter(|unit| units.all[*unit].cpus.iter().any(|cpu| allowed.contains(*cpu)))
             .collect();
         *groups.entry(set).or_insert(0) |= 1 << at;
@@ -82,7 +82,7 @@ fn pools_of(units: &Units, sets: &[CpuSet]) -> Option<Pools> {
     let pools = groups
         .into_iter()
         .map(|(units, members)| Pool { members, units: units.into_iter().collect() });
-    Some(Pools(pools.collect()))
+    Some(pools.collect())
 }
 
 /// The sets of another plan for the services of a record.
@@ -93,59 +93,63 @@ pub fn written(
     units: &Units,
     record: &ServicesRecord,
     plan: &ServicesPlan,
-) -> Result<Pools, PlanError> {
+) -> Result<Vec<Pool>, PlanError> {
     let mut sets = Vec::new();
     for recorded in &record.services {
         let service = &recorded.service;
         let same = plan.services.iter().find(|one| {
             one.service.target() == service.target() || one.service.name == service.name
         });
-        let same = same.ok_or_else(|| PlanError::BesideLacks { name: service.name.clone() })?;
+        let same = same.ok_or_else(|| {
+            PlanError(format!(
+                "the plan of --beside has no CPUs for '{}', so it cannot be compared; give a file \
+                 without this service",
+                service.name
+            ))
+        })?;
         sets.push(same.cpu_set());
     }
-    pools_of(units, &sets).ok_or(PlanError::BesideOverlaps)
+    pools_of(units, &sets).ok_or_else(|| {
+        let why = "the plan of --beside cannot be judged: two of its sets overlap but differ, or \
+                   one has no core of this machine (only whole cores count)";
+        PlanError(why.to_owned())
+    })
 }
 
-fn together(pricing: &Pricing) -> Pools {
-    let units = (0..pricing.units.len()).collect();
-    Pools(vec![Pool { members: pricing.demand.everybody(), units }])
+fn together(pricing: &Pricing) -> Vec<Pool> {
+    let units = (0..pricing.units.all.len()).collect();
+    vec![Pool { members: pricing.demand.everybody(), units }]
 }
 
-fn equal(pricing: &Pricing) -> Option<Pools> {
+fn equal(pricing: &Pricing) -> Option<Vec<Pool>> {
     let services = pricing.demand.services.len();
-    let each = pricing.units.len() / services.max(1);
+    let each = pricing.units.all.len() / services.max(1);
     let pools = (0..services)
         .map(|at| Pool { members: 1 << at, units: (at * each..(at + 1) * each).collect() });
-    (each > 0).then(|| Pools(pools.collect()))
+    (each > 0).then(|| pools.collect())
 }
 
-fn requests(pricing: &Pricing) -> Vec<f64> {
-    let services = pricing.demand.services.iter();
-    services
-        .map(|service| {
-            let load = seatmap_data::statistics::quantile(&service.cpus, REQUEST).unwrap_or(0.0);
-            load.max(f64::from(service.least_cpus))
-        })
-        .collect()
+/// The services and their requests, largest first.
+fn requests(pricing: &Pricing) -> Vec<(usize, f64)> {
+    let requests = pricing.demand.services.iter().map(|service| {
+        let load = seatmap_data::statistics::quantile(&service.cpus, REQUEST).unwrap_or(0.0);
+        load.max(f64::from(service.least_cpus))
+    });
+    let mut requests: Vec<(usize, f64)> = requests.enumerate().collect();
+    requests.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    requests
 }
 
-fn largest_first(requests: &[f64]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..requests.len()).collect();
-    order.sort_by(|a, b| requests[*b].total_cmp(&requests[*a]).then(a.cmp(b)));
-    order
-}
-
-fn kubelet(pricing: &Pricing) -> Pools {
+fn kubelet(pricing: &Pricing) -> Vec<Pool> {
     let units = pricing.units;
-    let requests = requests(pricing);
-    let mut free: BTreeSet<usize> = (0..units.len()).collect();
+    let mut free: BTreeSet<usize> = (0..units.all.len()).collect();
     let mut pools = Vec::new();
     let mut shared: Members = 0;
-    for at in largest_first(&requests) {
+    for (at, request) in requests(pricing) {
         // Smaller requests are for time, not for a CPU.
-        let is_fractional = requests[at] < 1.0 && !pricing.demand.services[at].is_alone;
+        let is_fractional = request < 1.0 && !pricing.demand.services[at].is_alone;
         // Fills the node with the fewest free units first.
-        let taken = first_units(units, &free, requests[at], |unit| {
+        let taken = first_units(units, &free, request, |unit| {
             let node = units.all[unit].node;
             (free.iter().filter(|other| units.all[**other].node == node).count(), unit)
         });
@@ -160,7 +164,7 @@ fn kubelet(pricing: &Pricing) -> Pools {
     if shared > 0 {
         pools.push(Pool { members: shared, units: free.into_iter().collect() });
     }
-    Pools(pools)
+    pools
 }
 
 /// The first free units, in the order of this key, with so many CPUs.
@@ -185,13 +189,12 @@ fn first_units<K: Ord>(
     (sum > 0 && sum as f64 >= cpus).then_some(taken)
 }
 
-fn balloons(pricing: &Pricing) -> Option<Pools> {
+fn balloons(pricing: &Pricing) -> Option<Vec<Pool>> {
     let units = pricing.units;
-    let requests = requests(pricing);
-    let mut free: BTreeSet<usize> = (0..units.len()).collect();
+    let mut free: BTreeSet<usize> = (0..units.all.len()).collect();
     let mut pools = Vec::new();
-    for at in largest_first(&requests) {
-        let taken = first_units(units, &free, requests[at], |unit| {
+    for (at, request) in requests(pricing) {
+        let taken = first_units(units, &free, request, |unit| {
             let cache = units.all[unit].cache;
             let room = free.iter().filter(|other| units.all[**other].cache == cache).count();
             (std::cmp::Reverse(room), cache, unit)
@@ -199,5 +202,5 @@ fn balloons(pricing: &Pricing) -> Option<Pools> {
         free.retain(|unit| !taken.contains(unit));
         pools.push(Pool { members: 1 << at, units: taken });
     }
-    Some(Pools(pools))
+    Some(pools)
 }

@@ -9,7 +9,7 @@ use seatmap_data::statistics::least;
 
 /// The least cost of any plan.
 pub fn lower_bound(pricing: &Pricing) -> f64 {
-    let whole: Vec<usize> = (0..pricing.units.len()).collect();
+    let whole: Vec<usize> = (0..pricing.units.all.len()).collect();
     let set = SetFacts::without_distance(pricing.units, &whole);
     let everybody = pricing.demand.everybody();
     let waiting: f64 =
@@ -20,7 +20,7 @@ pub fn lower_bound(pricing: &Pricing) -> f64 {
     let mut talk = 0.0;
     for a in places(everybody) {
         for b in places(everybody).filter(|b| *b >= a) {
-            talk += pricing.least_between(a, b, nearest_ns);
+            talk += pricing.talk(a, b, nearest_ns);
         }
     }
     waiting + talk

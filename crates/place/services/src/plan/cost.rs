@@ -20,7 +20,7 @@
 
 use super::demand::Demand;
 use super::units::Units;
-use super::{Members, Pools, places};
+use super::{Members, Pool, places};
 use seatmap_data::statistics::signed_rank::normal_share;
 use seatmap_os::CpuSet;
 use serde::{Deserialize, Serialize};
@@ -183,13 +183,13 @@ impl<'a> Pricing<'a> {
     }
 
     /// The cost of all pools.
-    pub fn price(&self, pools: &Pools) -> CostTerms {
+    pub fn price(&self, pools: &[Pool]) -> CostTerms {
         let facts: Vec<SetFacts> =
-            pools.0.iter().map(|pool| SetFacts::of(self.units, &pool.units)).collect();
+            pools.iter().map(|pool| SetFacts::of(self.units, &pool.units)).collect();
         let mut sum = CostTerms::default();
-        for (at, a) in pools.0.iter().enumerate() {
+        for (at, a) in pools.iter().enumerate() {
             sum.add(self.alone(a.members, &facts[at]));
-            for (other, b) in pools.0.iter().enumerate().skip(at + 1) {
+            for (other, b) in pools.iter().enumerate().skip(at + 1) {
                 let ns = mean_distance_ns(self.units, &a.units, &b.units);
                 let common = facts[at].common_caches(&facts[other]);
                 sum.add(self.between(a.members, b.members, ns, common));
@@ -233,8 +233,8 @@ impl<'a> Pricing<'a> {
         self.loss(a, cpus) + self.loss(b, cpus)
     }
 
-    /// Each service bears half of the cost.
-    fn talk(&self, a: usize, b: usize, ns: f64) -> f64 {
+    /// The cost of talk between two services at this distance. Each bears half of it.
+    pub fn talk(&self, a: usize, b: usize, ns: f64) -> f64 {
         let cpus = self.demand.talk_per_s[self.demand.pair(a, b)] * LINES * ns * 1e-9;
         self.loss_of_both(a, b, cpus / 2.0)
     }
@@ -252,11 +252,6 @@ impl<'a> Pricing<'a> {
             }
         }
         terms
-    }
-
-    /// The least cost of talk between two services.
-    pub fn least_between(&self, a: usize, b: usize, least_ns: f64) -> f64 {
-        self.talk(a, b, least_ns)
     }
 
     fn waiting_of(&self, members: Members, capacity: f64) -> f64 {
@@ -304,20 +299,13 @@ impl<'a> Pricing<'a> {
         let too_many = most.map_or(0.0, |most| cpus as f64 - f64::from(most));
         let alone = services.iter().filter(|service| service.is_alone).count();
         let crowded = if services.len() > 1 { alone as f64 } else { 0.0 };
-        let off = self.nodes_off(members, set) + self.cpus_off(members, set);
-        too_few.max(0.0) + too_many.max(0.0) + crowded + off as f64
-    }
-
-    fn cpus_off(&self, members: Members, set: &SetFacts) -> usize {
-        let bounds = places(members).filter_map(|at| self.demand.services[at].bound.as_ref());
-        bounds.map(|bound| set.cpu_set.without(bound).len()).sum()
-    }
-
-    fn nodes_off(&self, members: Members, set: &SetFacts) -> usize {
-        let all = places(members).filter_map(|at| self.demand.services[at].memory_nodes.as_ref());
-        let off = all
-            .map(|nodes| set.node_shares.iter().filter(|(node, _)| !nodes.contains(*node)).count());
-        off.sum()
+        let bounds = services.iter().filter_map(|service| service.bound.as_ref());
+        let cpus_off: usize = bounds.map(|bound| set.cpu_set.without(bound).len()).sum();
+        let nodes = services.iter().filter_map(|service| service.memory_nodes.as_ref());
+        let nodes_off: usize = nodes
+            .map(|nodes| set.node_shares.iter().filter(|(node, _)| !nodes.contains(*node)).count())
+            .sum();
+        too_few.max(0.0) + too_many.max(0.0) + crowded + (cpus_off + nodes_off) as f64
     }
 
     pub(crate) fn lacking_bytes<'s>(
@@ -334,10 +322,10 @@ impl<'a> Pricing<'a> {
     }
 
     /// Whether all pools keep the limits.
-    pub fn keeps_limits(&self, pools: &Pools) -> bool {
-        let facts = pools.0.iter().map(|pool| SetFacts::without_distance(self.units, &pool.units));
+    pub fn keeps_limits(&self, pools: &[Pool]) -> bool {
+        let facts = pools.iter().map(|pool| SetFacts::without_distance(self.units, &pool.units));
         let facts: Vec<SetFacts> = facts.collect();
-        let members = pools.0.iter().map(|pool| pool.members);
+        let members = pools.iter().map(|pool| pool.members);
         members.clone().zip(&facts).all(|(members, set)| self.is_allowed(members, set))
             && self.lacking_bytes(members.zip(&facts)) == 0
     }

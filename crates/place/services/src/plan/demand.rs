@@ -4,7 +4,7 @@ use super::Members;
 use super::cost::SMALL_CPUS;
 use super::memory::NodeMemory;
 use super::units::Units;
-use crate::record::ServicesRecord;
+use crate::ServicesRecord;
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 

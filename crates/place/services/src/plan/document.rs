@@ -2,7 +2,8 @@
 
 use super::cost::CostTerms;
 use super::replay::Lateness;
-use crate::file::{Service, SharedComputer, check_service};
+use crate::Service;
+use crate::file::{SharedComputer, check_service};
 use seatmap_data::document::{Checked, DocumentError, inconsistent};
 use seatmap_data::machine::{Origin, OriginKind, Profile, Pu, Topology};
 use seatmap_os::CpuSet;

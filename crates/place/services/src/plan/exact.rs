@@ -5,7 +5,7 @@
 //! rest reaches the best plan so far.
 
 use super::cost::Pricing;
-use super::search::{PoolSpan, Spanned, span_price};
+use super::search::{PoolSpan, pools, span_price};
 use super::spans::UnitSpans;
 use super::{Members, places};
 
@@ -22,9 +22,7 @@ const MOST_BRANCHES: usize = 2_000_000;
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExactAnswer {
     /// The best plan, as runs of units.
-    pub best: Spanned,
-    /// Its cost.
-    pub cost: f64,
+    pub best: Vec<PoolSpan>,
     /// A lower bound on the cost of any such plan.
     pub bound: f64,
     /// Whether every branch was visited or shown to be worse.
@@ -38,7 +36,7 @@ struct Search<'a> {
     alone: Vec<Vec<f64>>,
     /// The least cost of each set of services from each unit on.
     rest: Vec<Vec<f64>>,
-    best: Option<(f64, Spanned)>,
+    best: Option<(f64, Vec<PoolSpan>)>,
     branches: usize,
 }
 
@@ -49,14 +47,18 @@ struct Branch {
 }
 
 /// The best plan; `None` if no plan keeps the limits. A known plan makes the search faster.
-pub fn solve(pricing: &Pricing, spans: &UnitSpans, known: Option<Spanned>) -> Option<ExactAnswer> {
+pub fn solve(
+    pricing: &Pricing,
+    spans: &UnitSpans,
+    known: Option<Vec<PoolSpan>>,
+) -> Option<ExactAnswer> {
     let everybody = pricing.demand.everybody();
     let mut search = Search {
         pricing,
         spans,
         alone: Vec::new(),
         rest: Vec::new(),
-        best: known.map(|plan| (pricing.price(&plan.pools()).total(), plan)),
+        best: known.map(|plan| (pricing.price(&pools(&plan)).total(), plan)),
         branches: 0,
     };
     search.fill_alone(everybody);
@@ -69,12 +71,12 @@ pub fn solve(pricing: &Pricing, spans: &UnitSpans, known: Option<Spanned>) -> Op
     let is_proven = search.branches < MOST_BRANCHES;
     let (cost, best) = search.best?;
     let bound = if is_proven { root.max(cost * (1.0 - NEAR)) } else { root };
-    Some(ExactAnswer { best, cost, bound: bound.min(cost), is_proven })
+    Some(ExactAnswer { best, bound: bound.min(cost), is_proven })
 }
 
 impl Search<'_> {
     fn fill_alone(&mut self, everybody: Members) {
-        let count = self.spans.count();
+        let count = self.spans.count;
         for members in 0..=everybody {
             let mut row = vec![f64::INFINITY; self.spans.runs()];
             for start in (0..count).filter(|_| members > 0) {
@@ -91,7 +93,7 @@ impl Search<'_> {
     }
 
     fn fill_rest(&mut self, everybody: Members) {
-        let count = self.spans.count();
+        let count = self.spans.count;
         for members in 0..=everybody {
             let mut row = vec![if members == 0 { 0.0 } else { f64::INFINITY }; count + 1];
             for start in (0..count).rev().filter(|_| members > 0) {
@@ -116,7 +118,7 @@ impl Search<'_> {
         let mut sum = 0.0;
         for a in places(pool) {
             for b in places(others) {
-                sum += self.pricing.least_between(a, b, self.spans.least_ns);
+                sum += self.pricing.talk(a, b, self.spans.least_ns);
             }
         }
         sum
@@ -129,7 +131,7 @@ impl Search<'_> {
     fn descend(&mut self, left: Members, from: usize, cost: f64, seated: &mut Vec<PoolSpan>) {
         if left == 0 {
             if self.best.as_ref().is_none_or(|(best, _)| cost < *best) {
-                self.best = Some((cost, Spanned(seated.clone())));
+                self.best = Some((cost, seated.clone()));
             }
             return;
         }
@@ -159,7 +161,7 @@ impl Search<'_> {
         cost: f64,
         seated: &[PoolSpan],
     ) -> Vec<Branch> {
-        let count = self.spans.count();
+        let count = self.spans.count;
         let mut found = Vec::new();
         let limit = self.limit();
         let everybody = self.pricing.demand.everybody();

@@ -12,6 +12,7 @@ use super::spans::UnitSpans;
 use super::units::Units;
 use super::{Members, places};
 use crate::file::size_text;
+use seatmap_data::statistics::words::joined;
 use std::collections::BTreeMap;
 
 /// Bisection steps, to a 1024th of the requested size.
@@ -40,18 +41,13 @@ impl NodeMemory {
     }
 
     fn ends(&self, nodes: impl Iterator<Item = u32>) -> [usize; 2] {
-        let mut ends = [usize::MAX, 0];
-        for node in nodes {
-            if let Some(at) = self.nodes.iter().position(|known| *known == node) {
-                ends = [ends[0].min(at), ends[1].max(at)];
-            }
-        }
-        ends
+        let places = nodes.filter_map(|node| self.nodes.iter().position(|known| *known == node));
+        places.fold([usize::MAX, 0], |[first, last], at| [first.min(at), last.max(at)])
     }
+}
 
-    fn sum(&self, bytes: impl Iterator<Item = u64>) -> u64 {
-        bytes.fold(0, u64::saturating_add)
-    }
+fn sum(bytes: impl Iterator<Item = u64>) -> u64 {
+    bytes.fold(0, u64::saturating_add)
 }
 
 /// Needed between two indices of nodes.
@@ -70,7 +66,7 @@ impl Demand {
     pub fn pool_memory(&self, members: Members, nodes: impl Iterator<Item = u32>) -> PoolMemory {
         let [first, last] = self.node_memory.ends(nodes);
         let all = places(members).map(|at| self.services[at].memory_bytes);
-        PoolMemory { first, last, bytes: self.node_memory.sum(all) }
+        PoolMemory { first, last, bytes: sum(all) }
     }
 
     pub fn lacking_bytes(&self, pools: &mut [PoolMemory]) -> u64 {
@@ -106,39 +102,51 @@ pub fn check(demand: &Demand, units: &Units, machine: &str) -> Result<(), PlanEr
     let known: seatmap_os::CpuSet = units.all.iter().map(|unit| unit.node).collect();
     let mut needed: u64 = 0;
     for service in &demand.services {
-        let name = service.name.clone();
+        let name = &service.name;
         if let Some(nodes) = &service.memory_nodes
             && !nodes.meets(&known)
         {
-            return Err(PlanError::NoSuchNodes { name, nodes: nodes.clone(), known });
+            let on = if known.len() == 1 { "node" } else { "nodes" };
+            return Err(PlanError(format!(
+                "service '{name}' has memory_nodes = \"{nodes}\", but the usable CPUs are on {on} \
+                 {known}: name one of these"
+            )));
         }
         if service.memory_bytes == 0 {
             continue;
         }
         if memory.bytes.contains(&u64::MAX) {
-            let machine = machine.to_owned();
-            return Err(PlanError::MemoryUnknown { name, machine });
+            return Err(PlanError(format!(
+                "service '{name}' requests memory, but the memory of {machine} is unknown: write \
+                 node_memory = \"SIZE\" below [computer], the memory of each NUMA node"
+            )));
         }
         let may_have = memory.nodes.iter().zip(&memory.bytes).filter(|(node, _)| {
             service.memory_nodes.as_ref().is_none_or(|nodes| nodes.contains(**node))
         });
-        let have = memory.sum(may_have.map(|(_, bytes)| *bytes));
+        let have = sum(may_have.map(|(_, bytes)| *bytes));
         if service.memory_bytes > have {
             let needed = size_text(service.memory_bytes);
-            return Err(PlanError::MemoryOfOne { name, needed, have: size_text(have) });
+            let have = size_text(have);
+            return Err(PlanError(format!(
+                "service '{name}' has memory = \"{needed}\", but its possible NUMA nodes have \
+                 {have}: set memory = \"{have}\""
+            )));
         }
         needed = needed.saturating_add(service.memory_bytes);
     }
-    let have = memory.sum(memory.bytes.iter().copied());
+    let have = sum(memory.bytes.iter().copied());
     if needed > have {
         let asking = demand.services.iter().filter(|one| one.memory_bytes > 0);
         let wishes = asking.map(|one| format!("{} {}", one.name, size_text(one.memory_bytes)));
-        return Err(PlanError::MemoryOfAll {
-            needed: size_text(needed),
-            have: size_text(have),
-            wishes: wishes.collect(),
-            less: size_text((needed - have).next_multiple_of(MIB)),
-        });
+        return Err(PlanError(format!(
+            "the services need {} of memory ({}), but the NUMA nodes have {}: lower memory by {} \
+             in total",
+            size_text(needed),
+            joined(wishes, ", "),
+            size_text(have),
+            size_text((needed - have).next_multiple_of(MIB))
+        )));
     }
     Ok(())
 }
@@ -153,7 +161,7 @@ pub fn smallest_change(demand: &Demand, units: &Units, spans: &UnitSpans) -> Opt
     if !fits(&without, units, spans) {
         return None;
     }
-    let mut best: Option<(u64, PlanError)> = None;
+    let mut best: Option<(u64, String)> = None;
     for (at, service) in demand.services.iter().enumerate() {
         let asked = service.memory_bytes;
         let mut trial = demand.clone();
@@ -170,12 +178,24 @@ pub fn smallest_change(demand: &Demand, units: &Units, spans: &UnitSpans) -> Opt
         let less = asked - ends[0];
         if best.as_ref().is_none_or(|(known, _)| less < *known) {
             let fitting = size_text(ends[0] / MIB * MIB);
-            let asked = size_text(asked);
-            let name = service.name.clone();
-            best = Some((less, PlanError::MemoryApart { name, asked, fitting }));
+            let why = format!(
+                "no plan gives every service CPUs on NUMA nodes with its memory: set memory = \
+                 \"{fitting}\" for '{}' instead of \"{}\"",
+                service.name,
+                size_text(asked)
+            );
+            best = Some((less, why));
         }
     }
-    Some(best.map_or(PlanError::MemoryNodesApart, |(_, error)| error))
+    let why = best.map_or_else(
+        || {
+            "no plan gives every service CPUs on its memory_nodes; without memory_nodes there is \
+             one: allow a service another node"
+                .to_owned()
+        },
+        |(_, why)| why,
+    );
+    Some(PlanError(why))
 }
 
 fn fits(demand: &Demand, units: &Units, spans: &UnitSpans) -> bool {

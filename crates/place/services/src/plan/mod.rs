@@ -44,7 +44,8 @@ pub(crate) fn places(members: Members) -> impl Iterator<Item = usize> {
     (0..u64::BITS as usize).filter(move |at| members >> at & 1 == 1)
 }
 
-/// The services that share one set, and the set as indices of units.
+/// The services that share one set, and the set as indices of units. Different pools have disjoint
+/// services and units.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pool {
     /// The services.
@@ -53,9 +54,5 @@ pub struct Pool {
     pub units: Vec<usize>,
 }
 
-/// All pools, with disjoint services and units.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pools(pub Vec<Pool>);
-
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -5,7 +5,7 @@
 
 use super::demand::Demand;
 use super::units::Units;
-use super::{Pools, places};
+use super::{Pool, places};
 use seatmap_data::statistics::{greatest, quantile};
 use serde::{Deserialize, Serialize};
 
@@ -22,11 +22,11 @@ pub struct Lateness {
 }
 
 /// Replays the demand of all services on pools.
-pub fn play(demand: &Demand, units: &Units, pools: &Pools) -> Lateness {
+pub fn play(demand: &Demand, units: &Units, pools: &[Pool]) -> Lateness {
     let mut delays_ms = Vec::new();
     let mut late_s = 0.0;
     let mut wanted_s = 0.0;
-    for pool in &pools.0 {
+    for pool in pools {
         let capacity: f64 = pool.units.iter().map(|at| units.all[*at].capacity).sum();
         let members: Vec<usize> = places(pool.members).collect();
         let mut queue_s = 0.0;

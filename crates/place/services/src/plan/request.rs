@@ -5,15 +5,16 @@ use super::bound::lower_bound;
 use super::cost::Pricing;
 use super::demand::Demand;
 use super::document::{FORMAT, PackingBaseline, PlanVerdict, PlannedService, ServicesPlan};
-use super::search::{Spanned, search};
+use super::exact::{self, ExactAnswer};
+use super::search::{pools, search};
 use super::spans::UnitSpans;
 use super::units::Units;
-use super::{Pools, exact, memory, replay};
+use super::{Pool, memory, replay};
+use crate::ServicesRecord;
 use crate::file::size_bytes;
-use crate::record::ServicesRecord;
 use seatmap_data::document::Blame;
 use seatmap_data::machine::Profile;
-use seatmap_data::statistics::words::counted;
+use seatmap_data::statistics::words::{counted, joined};
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
@@ -48,172 +49,10 @@ pub struct PlanRequest<'a> {
     pub is_recorded_machine: bool,
 }
 
-/// The limits cannot be kept. Each error names the smallest change that helps.
+/// The limits cannot be kept: a sentence with the smallest change that helps.
 #[derive(Debug, PartialEq, thiserror::Error)]
-pub enum PlanError {
-    /// No CPU is left.
-    #[error("no CPUs are left for services: all are housekeeping CPUs or not allowed")]
-    NoCpus,
-    /// The services need more CPUs than there are.
-    #[error(
-        "the services need at least {} ({}), but only {} can be used: lower least_cpus by {} in \
-         total",
-        counted(.needed, "CPU"),
-        .wishes.join(", "),
-        counted(.cpus, "CPU"),
-        .needed - .cpus
-    )]
-    TooFewCpus {
-        /// The sum of all `least_cpus`.
-        needed: usize,
-        /// The number of CPUs.
-        cpus: usize,
-        /// The services with the CPUs that they need.
-        wishes: Vec<String>,
-    },
-    /// More services need their own CPUs than there are cores.
-    #[error(
-        "exclusive CPUs for {} ({}) take {}, but there are {units}: let {} of them share (share = \
-         true, quiet = false)",
-        counted(.alone.len(), "service"),
-        .alone.join(", "),
-        counted(.needed, "core"),
-        .needed - .units
-    )]
-    TooFewUnits {
-        /// The services that do not share.
-        alone: Vec<String>,
-        /// The number of cores that they need.
-        needed: usize,
-        /// The number of cores.
-        units: usize,
-    },
-    /// A service may have fewer CPUs than a core has.
-    #[error(
-        "service '{name}' has most_cpus = {most}, but the smallest possible set is a core with \
-         {}: set most_cpus = {unit_cpus}",
-        counted(.unit_cpus, "CPU")
-    )]
-    MostBelowCore {
-        /// The service.
-        name: String,
-        /// Its `most_cpus`.
-        most: u32,
-        /// The CPUs of a core.
-        unit_cpus: usize,
-    },
-    /// The plan for comparison lacks a service.
-    #[error(
-        "the plan of --beside has no CPUs for '{name}', so it cannot be compared; give a file \
-         without this service"
-    )]
-    BesideLacks {
-        /// The service.
-        name: String,
-    },
-    /// The sets of the plan for comparison are not pools.
-    #[error(
-        "the plan of --beside cannot be judged: two of its sets overlap but differ, or one has no \
-         core of this machine (only whole cores count)"
-    )]
-    BesideOverlaps,
-    /// The CPUs of a service's words have no whole core.
-    #[error(
-        "service '{name}' has cpus = \"{words}\" ({cpus}), but no whole core of these is for \
-         services, and sets consist of whole cores"
-    )]
-    NoCoreWithin {
-        /// The service.
-        name: String,
-        /// Its words.
-        words: String,
-        /// Their CPUs.
-        cpus: CpuSet,
-    },
-    /// No CPU for services is on a service's nodes.
-    #[error(
-        "service '{name}' has memory_nodes = \"{nodes}\", but the usable CPUs are on {} {known}: \
-         name one of these",
-        if known.len() == 1 { "node" } else { "nodes" }
-    )]
-    NoSuchNodes {
-        /// The service.
-        name: String,
-        /// Its nodes.
-        nodes: CpuSet,
-        /// The nodes of the CPUs for services.
-        known: CpuSet,
-    },
-    /// The machine's memory is unknown.
-    #[error(
-        "service '{name}' requests memory, but the memory of {machine} is unknown: write \
-         node_memory = \"SIZE\" below [computer], the memory of each NUMA node"
-    )]
-    MemoryUnknown {
-        /// The service.
-        name: String,
-        /// The machine.
-        machine: String,
-    },
-    /// One service needs more memory than its nodes have.
-    #[error(
-        "service '{name}' has memory = \"{needed}\", but its possible NUMA nodes have {have}: set \
-         memory = \"{have}\""
-    )]
-    MemoryOfOne {
-        /// The service.
-        name: String,
-        /// Its memory.
-        needed: String,
-        /// The memory of its nodes.
-        have: String,
-    },
-    /// All services together need more memory than there is.
-    #[error(
-        "the services need {needed} of memory ({}), but the NUMA nodes have {have}: lower memory \
-         by {less} in total",
-        .wishes.join(", ")
-    )]
-    MemoryOfAll {
-        /// The sum of all sizes.
-        needed: String,
-        /// The memory of all nodes.
-        have: String,
-        /// The services with the memory that they need.
-        wishes: Vec<String>,
-        /// The excess.
-        less: String,
-    },
-    /// The memory exists, but not near CPUs for the services.
-    #[error(
-        "no plan gives every service CPUs on NUMA nodes with its memory: set memory = \
-         \"{fitting}\" for '{name}' instead of \"{asked}\""
-    )]
-    MemoryApart {
-        /// The service with the smallest change.
-        name: String,
-        /// Its memory.
-        asked: String,
-        /// The largest size with a plan.
-        fitting: String,
-    },
-    /// The required nodes of services leave no division.
-    #[error(
-        "no plan gives every service CPUs on its memory_nodes; without memory_nodes there is one: \
-         allow a service another node"
-    )]
-    MemoryNodesApart,
-    /// The limits exclude each other in another way.
-    #[error(
-        "no division of {} keeps all limits: sets consist of whole cores, so least_cpus rounds up \
-         and most_cpus down; lower a least_cpus or raise a most_cpus by the size of a core"
-        , counted(.cpus, "CPU")
-    )]
-    NothingFits {
-        /// The number of CPUs.
-        cpus: usize,
-    },
-}
+#[error("{0}")]
+pub struct PlanError(pub String);
 
 impl Blame for PlanError {}
 
@@ -234,18 +73,19 @@ impl PlanRequest<'_> {
         let beside = beside.transpose()?;
         let spans = UnitSpans::of(&units);
         let general_bound = lower_bound(&pricing);
-        let (best, bound, is_proven) = if demand.services.len() <= exact::MOST {
+        let answer = if demand.services.len() <= exact::MOST {
             let known = search(&pricing, &spans, FEW_MOVES);
-            let answer = exact::solve(&pricing, &spans, known);
-            let answer = answer.ok_or_else(|| nothing_fits(&demand, &units, &spans))?;
-            (answer.best, answer.bound, answer.is_proven)
+            exact::solve(&pricing, &spans, known)
         } else {
-            let found = search(&pricing, &spans, MOVES);
-            let found = found.ok_or_else(|| nothing_fits(&demand, &units, &spans))?;
-            (found, general_bound, false)
+            search(&pricing, &spans, MOVES).map(|best| ExactAnswer {
+                best,
+                bound: general_bound,
+                is_proven: false,
+            })
         };
-        let bound = bound.max(general_bound);
-        let mut plan = self.document(&pricing, &best, bound, is_proven);
+        let mut answer = answer.ok_or_else(|| nothing_fits(&demand, &units, &spans))?;
+        answer.bound = answer.bound.max(general_bound);
+        let mut plan = self.document(&pricing, &answer);
         let judged = beside.map(|pools| baseline(&pricing, PackingPolicy::Written, &pools));
         plan.baselines.extend(judged);
         Ok(plan)
@@ -257,9 +97,12 @@ impl PlanRequest<'_> {
             let Some(cpus) = self.bounds.get(&service.name) else { continue };
             let mut units = units.all.iter();
             if !units.any(|unit| unit.cpus.iter().all(|cpu| cpus.contains(*cpu))) {
-                let words = service.cpus.clone().unwrap_or_default();
-                let name = service.name.clone();
-                return Err(PlanError::NoCoreWithin { name, words, cpus: cpus.clone() });
+                return Err(PlanError(format!(
+                    "service '{}' has cpus = \"{}\" ({cpus}), but no whole core of these is for \
+                     services, and sets consist of whole cores",
+                    service.name,
+                    service.cpus.as_deref().unwrap_or_default()
+                )));
             }
         }
         Ok(())
@@ -272,15 +115,9 @@ impl PlanRequest<'_> {
         }
     }
 
-    fn document(
-        &self,
-        pricing: &Pricing,
-        best: &Spanned,
-        bound_percent: f64,
-        is_proven: bool,
-    ) -> ServicesPlan {
+    fn document(&self, pricing: &Pricing, answer: &ExactAnswer) -> ServicesPlan {
         let units = pricing.units;
-        let pools = best.pools();
+        let pools = pools(&answer.best);
         let cost = pricing.price(&pools);
         let services = self.planned(units, &pools);
         let baselines = self.baselines(pricing);
@@ -303,15 +140,13 @@ impl PlanRequest<'_> {
             caches: caches(units),
             cost: Some(cost),
             cost_percent: Some(cost.total()),
-            bound_percent: Some(bound_percent.min(cost.total())),
-            is_proven,
+            bound_percent: Some(answer.bound.min(cost.total())),
+            is_proven: answer.is_proven,
             lateness: Some(replay::play(pricing.demand, units, &pools)),
-            verdict: if now.is_some_and(|now| !now.keeps_limits) {
-                PlanVerdict::KeepLimits
-            } else if saved >= worth {
-                PlanVerdict::Seat
-            } else {
-                PlanVerdict::NothingToGain
+            verdict: match now {
+                Some(now) if !now.keeps_limits => PlanVerdict::KeepLimits,
+                _ if saved >= worth => PlanVerdict::Seat,
+                _ => PlanVerdict::NothingToGain,
             },
             baselines,
             distances_are_assumed: units.distances_are_assumed,
@@ -319,16 +154,13 @@ impl PlanRequest<'_> {
         }
     }
 
-    fn planned(&self, units: &Units, pools: &Pools) -> Vec<PlannedService> {
-        let has_nodes = units.nodes(&(0..units.len()).collect::<Vec<_>>()).len() > 1;
-        let mut planned = Vec::new();
-        for (at, recorded) in self.record.services.iter().enumerate() {
-            let Some(number) = pools.0.iter().position(|pool| pool.members >> at & 1 == 1) else {
-                continue;
-            };
-            let pool = &pools.0[number];
+    fn planned(&self, units: &Units, pools: &[Pool]) -> Vec<PlannedService> {
+        let has_nodes = units.all.iter().any(|unit| unit.node != units.all[0].node);
+        let planned = self.record.services.iter().enumerate().filter_map(|(at, recorded)| {
+            let number = pools.iter().position(|pool| pool.members >> at & 1 == 1)?;
+            let pool = &pools[number];
             let load = recorded.summary();
-            planned.push(PlannedService {
+            Some(PlannedService {
                 service: recorded.service.clone(),
                 cpus: units.cpus(&pool.units).to_string(),
                 within: self.bounds.get(&recorded.service.name).map(ToString::to_string),
@@ -337,9 +169,9 @@ impl PlanRequest<'_> {
                 median_cpus: Some(load.median_cpus),
                 p99_cpus: Some(load.p99_cpus),
                 most_cpus: Some(load.most_cpus),
-            });
-        }
-        planned
+            })
+        });
+        planned.collect()
     }
 
     /// All but those of quiet services; empty if there are none.
@@ -358,11 +190,16 @@ impl PlanRequest<'_> {
     }
 }
 
-fn baseline(pricing: &Pricing, policy: PackingPolicy, pools: &Pools) -> PackingBaseline {
+fn baseline(pricing: &Pricing, policy: PackingPolicy, pools: &[Pool]) -> PackingBaseline {
     let cost = pricing.price(pools);
+    let mut cpus = vec![String::new(); pricing.demand.services.len()];
+    for pool in pools {
+        let list = pricing.units.cpus(&pool.units).to_string();
+        super::places(pool.members).for_each(|at| cpus[at].clone_from(&list));
+    }
     PackingBaseline {
         name: policy.word().to_owned(),
-        cpus: cpus_of_services(pricing, pools),
+        cpus,
         cost,
         cost_percent: cost.total(),
         lateness: replay::play(pricing.demand, pricing.units, pools),
@@ -370,59 +207,73 @@ fn baseline(pricing: &Pricing, policy: PackingPolicy, pools: &Pools) -> PackingB
     }
 }
 
-fn cpus_of_services(pricing: &Pricing, pools: &Pools) -> Vec<String> {
-    let mut lists = vec![String::new(); pricing.demand.services.len()];
-    for pool in &pools.0 {
-        let cpus = pricing.units.cpus(&pool.units).to_string();
-        super::places(pool.members).for_each(|at| lists[at].clone_from(&cpus));
-    }
-    lists
-}
-
 pub(crate) fn caches(units: &Units) -> Vec<String> {
     (0..units.caches)
         .map(|cache| {
             let of_cache = units.all.iter().filter(|unit| unit.cache == cache);
-            of_cache.flat_map(|unit| unit.cpus.iter().copied()).collect::<CpuSet>().to_string()
+            CpuSet::from_iter(of_cache.flat_map(|unit| unit.cpus.iter().copied())).to_string()
         })
         .collect()
 }
 
 fn nothing_fits(demand: &Demand, units: &Units, spans: &UnitSpans) -> PlanError {
     let of_memory = Some(demand).filter(|demand| demand.asks_for_memory());
-    of_memory
-        .and_then(|demand| memory::smallest_change(demand, units, spans))
-        .unwrap_or(PlanError::NothingFits { cpus: units.cpu_count() })
+    of_memory.and_then(|demand| memory::smallest_change(demand, units, spans)).unwrap_or_else(
+        || {
+            PlanError(format!(
+                "no division of {} keeps all limits: sets consist of whole cores, so least_cpus \
+                 rounds up and most_cpus down; lower a least_cpus or raise a most_cpus by the size \
+                 of a core",
+                counted(units.cpu_count(), "CPU")
+            ))
+        },
+    )
 }
 
 /// Finds impossible limits without a search.
 fn check(demand: &Demand, units: &Units) -> Result<(), PlanError> {
-    if units.is_empty() {
-        return Err(PlanError::NoCpus);
+    if units.all.is_empty() {
+        let why = "no CPUs are left for services: all are housekeeping CPUs or not allowed";
+        return Err(PlanError(why.to_owned()));
     }
     let cpus = units.cpu_count();
     let needed: u32 = demand.services.iter().map(|service| service.least_cpus).sum();
     let needed = needed as usize;
     if needed > cpus {
         let with_least = demand.services.iter().filter(|service| service.least_cpus > 0);
-        let wishes = with_least.map(|one| format!("{} {}", one.name, one.least_cpus)).collect();
-        return Err(PlanError::TooFewCpus { needed, cpus, wishes });
+        let wishes = with_least.map(|one| format!("{} {}", one.name, one.least_cpus));
+        return Err(PlanError(format!(
+            "the services need at least {} ({}), but only {} can be used: lower least_cpus by {} \
+             in total",
+            counted(needed, "CPU"),
+            joined(wishes, ", "),
+            counted(cpus, "CPU"),
+            needed - cpus
+        )));
     }
-    let alone: Vec<String> = demand
-        .services
-        .iter()
-        .filter(|service| service.is_alone)
-        .map(|service| service.name.clone())
-        .collect();
+    let alone = demand.services.iter().filter(|service| service.is_alone);
+    let alone: Vec<&str> = alone.map(|service| service.name.as_str()).collect();
     let needed = alone.len() + usize::from(alone.len() < demand.services.len());
-    if needed > units.len() {
-        return Err(PlanError::TooFewUnits { alone, needed, units: units.len() });
+    let count = units.all.len();
+    if needed > count {
+        return Err(PlanError(format!(
+            "exclusive CPUs for {} ({}) take {}, but there are {count}: let {} of them share \
+             (share = true, quiet = false)",
+            counted(alone.len(), "service"),
+            alone.join(", "),
+            counted(needed, "core"),
+            needed - count
+        )));
     }
     let unit_cpus = units.all.iter().map(|unit| unit.cpus.len()).min().unwrap_or(1);
     for service in &demand.services {
         if let Some(most) = service.most_cpus.filter(|most| (*most as usize) < unit_cpus) {
-            let name = service.name.clone();
-            return Err(PlanError::MostBelowCore { name, most, unit_cpus });
+            return Err(PlanError(format!(
+                "service '{}' has most_cpus = {most}, but the smallest possible set is a core \
+                 with {}: set most_cpus = {unit_cpus}",
+                service.name,
+                counted(unit_cpus, "CPU")
+            )));
         }
     }
     Ok(())

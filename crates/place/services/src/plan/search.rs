@@ -3,10 +3,10 @@
 //! The state is the pools in order, then unused units. With required nodes or CPUs, there are also
 //! gaps: parts without services.
 
-use super::cost::{CostTerms, Pricing};
+use super::cost::Pricing;
 use super::demand::Demand;
 use super::spans::UnitSpans;
-use super::{Members, Pool, Pools, places};
+use super::{Members, Pool, places};
 use seatmap_data::statistics::Xoshiro;
 
 /// A pool on a run of neighbouring units.
@@ -20,19 +20,12 @@ pub struct PoolSpan {
     pub end: usize,
 }
 
-/// Pools on runs of units, in the order of the units.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Spanned(pub Vec<PoolSpan>);
-
-impl Spanned {
-    /// The pools with lists of units.
-    pub fn pools(&self) -> Pools {
-        let pools = self
-            .0
-            .iter()
-            .map(|span| Pool { members: span.members, units: (span.start..span.end).collect() });
-        Pools(pools.collect())
-    }
+/// The pools with lists of units.
+pub fn pools(spans: &[PoolSpan]) -> Vec<Pool> {
+    let pools = spans
+        .iter()
+        .map(|span| Pool { members: span.members, units: (span.start..span.end).collect() });
+    pools.collect()
 }
 
 pub fn span_price(pricing: &Pricing, spans: &UnitSpans, a: &PoolSpan, b: &PoolSpan) -> f64 {
@@ -68,23 +61,19 @@ struct Annealing<'a> {
 }
 
 /// The best plan from several starts; `None` if none keeps the limits.
-pub fn search(pricing: &Pricing, spans: &UnitSpans, moves: usize) -> Option<Spanned> {
+pub fn search(pricing: &Pricing, spans: &UnitSpans, moves: usize) -> Option<Vec<PoolSpan>> {
     let mut annealing = Annealing { pricing, spans, random: Xoshiro::new(1) };
     let starts = [start_apart(pricing, spans), start_together(pricing, spans)];
-    let mut best: Option<(f64, Vec<Part>)> = None;
     let services = &pricing.demand.services;
     let has_nodes = services.iter().any(|one| one.memory_nodes.is_some());
     let of_nodes = if has_nodes { pricing.demand.node_memory.nodes.len() } else { 0 };
     let bounded = services.iter().filter(|one| one.bound.is_some()).count();
     let gaps = of_nodes + bounded.min(MOST_BOUND_GAPS);
-    for mut start in starts {
-        start.extend((0..gaps).map(|_| Part { members: 0, units: 0 }));
-        let (cost, parts) = annealing.run(start, moves);
-        if best.as_ref().is_none_or(|(known, _)| cost < *known) {
-            best = Some((cost, parts));
-        }
-    }
-    let (cost, parts) = best?;
+    let found = starts.map(|mut start| {
+        start.resize(start.len() + gaps, Part { members: 0, units: 0 });
+        annealing.run(start, moves)
+    });
+    let (cost, parts) = found.into_iter().min_by(|(a, _), (b, _)| a.total_cmp(b))?;
     (cost < BROKEN).then(|| placed(&parts))
 }
 
@@ -94,9 +83,8 @@ const BROKEN: f64 = 1e9;
 /// One pool for each service that must be alone, one for the others.
 fn start_together(pricing: &Pricing, spans: &UnitSpans) -> Vec<Part> {
     let demand = pricing.demand;
-    let alone: Vec<usize> =
-        places(demand.everybody()).filter(|at| demand.services[*at].is_alone).collect();
-    let mut groups: Vec<Members> = alone.iter().map(|at| 1 << at).collect();
+    let alone = places(demand.everybody()).filter(|at| demand.services[*at].is_alone);
+    let mut groups: Vec<Members> = alone.map(|at| 1 << at).collect();
     let shared = demand.everybody() & !groups.iter().fold(0, |all, one| all | one);
     groups.extend(Some(shared).filter(|members| *members > 0));
     shared_out(pricing, spans, &groups)
@@ -104,7 +92,7 @@ fn start_together(pricing: &Pricing, spans: &UnitSpans) -> Vec<Part> {
 
 fn start_apart(pricing: &Pricing, spans: &UnitSpans) -> Vec<Part> {
     let count = pricing.demand.services.len();
-    if count > spans.count() {
+    if count > spans.count {
         return start_together(pricing, spans);
     }
     let groups: Vec<Members> = (0..count).map(|at| 1 << at).collect();
@@ -117,29 +105,22 @@ fn shared_out(pricing: &Pricing, spans: &UnitSpans, groups: &[Members]) -> Vec<P
         .map(|members| places(*members).map(|at| pricing.demand.services[at].mean_cpus).sum())
         .collect();
     let sum = loads.iter().sum::<f64>().max(1e-9);
-    let spare = spans.count().saturating_sub(groups.len()) as f64;
-    groups
-        .iter()
-        .zip(&loads)
-        .map(|(members, load)| Part {
-            members: *members,
-            units: 1 + (spare * load / sum).floor() as usize,
-        })
-        .collect()
+    let spare = spans.count.saturating_sub(groups.len()) as f64;
+    let parts = groups.iter().zip(&loads).map(|(members, load)| Part {
+        members: *members,
+        units: 1 + (spare * load / sum).floor() as usize,
+    });
+    parts.collect()
 }
 
-fn placed(parts: &[Part]) -> Spanned {
-    let mut start = 0;
-    let mut spans = Vec::new();
-    for part in parts {
-        if part.is_gap() {
-            start += part.units;
-            continue;
-        }
-        spans.push(PoolSpan { members: part.members, start, end: start + part.units });
-        start += part.units;
-    }
-    Spanned(spans)
+fn placed(parts: &[Part]) -> Vec<PoolSpan> {
+    let mut end = 0;
+    let spans = parts.iter().map(|part| {
+        let start = end;
+        end += part.units;
+        PoolSpan { members: part.members, start, end }
+    });
+    spans.filter(|span| span.members != 0).collect()
 }
 
 impl Annealing<'_> {
@@ -168,19 +149,18 @@ impl Annealing<'_> {
 
     fn cost(&self, parts: &[Part]) -> f64 {
         let placed = placed(parts);
-        if placed.0.last().is_some_and(|last| last.end > self.spans.count()) {
+        if placed.last().is_some_and(|last| last.end > self.spans.count) {
             return f64::INFINITY;
         }
-        let sets = placed.0.iter();
+        let sets = placed.iter();
         let sets = sets.map(|span| (span.members, self.spans.facts(span.start, span.end)));
         let lacking_bytes = self.pricing.lacking_bytes(sets);
         let mut sum = BROKEN * Demand::broken_by_bytes(lacking_bytes);
-        for (at, span) in placed.0.iter().enumerate() {
+        for (at, span) in placed.iter().enumerate() {
             let facts = self.spans.facts(span.start, span.end);
-            let terms: CostTerms = self.pricing.alone(span.members, facts);
-            sum += terms.total();
+            sum += self.pricing.alone(span.members, facts).total();
             sum += BROKEN * self.pricing.broken_by(span.members, facts);
-            for other in &placed.0[at + 1..] {
+            for other in &placed[at + 1..] {
                 sum += span_price(self.pricing, self.spans, span, other);
             }
         }
@@ -223,7 +203,7 @@ impl Annealing<'_> {
 
     fn grow_or_shrink(&mut self, next: &mut [Part], a: usize) -> Option<()> {
         let used: usize = next.iter().map(|part| part.units).sum();
-        if self.random.below(2) == 0 && used < self.spans.count() {
+        if self.random.below(2) == 0 && used < self.spans.count {
             next[a].units += 1;
         } else if next[a].spare() > 0 {
             next[a].units -= 1;

@@ -6,7 +6,8 @@ use super::units::Units;
 /// All runs of a machine's units.
 #[derive(Debug)]
 pub struct UnitSpans {
-    count: usize,
+    /// The number of units.
+    pub count: usize,
     facts: Vec<SetFacts>,
     /// Prefix sums.
     sums_ns: Vec<Vec<f64>>,
@@ -17,7 +18,7 @@ pub struct UnitSpans {
 impl UnitSpans {
     /// The facts about all runs of these units.
     pub fn of(units: &Units) -> Self {
-        let count = units.len();
+        let count = units.all.len();
         let mut sums_ns = vec![vec![0.0; count + 1]; count + 1];
         let mut least_ns = f64::INFINITY;
         for a in 0..count {
@@ -29,8 +30,8 @@ impl UnitSpans {
                 }
             }
         }
+        let least_ns = if least_ns.is_finite() { least_ns } else { 0.0 };
         let mut spans = UnitSpans { count, facts: Vec::new(), sums_ns, least_ns };
-        spans.least_ns = if least_ns.is_finite() { least_ns } else { 0.0 };
         for start in 0..count {
             for end in start + 1..=count {
                 let set: Vec<usize> = (start..end).collect();
@@ -40,11 +41,6 @@ impl UnitSpans {
             }
         }
         spans
-    }
-
-    /// The number of units.
-    pub fn count(&self) -> usize {
-        self.count
     }
 
     /// The index of a run in tables of all runs.

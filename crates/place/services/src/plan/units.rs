@@ -53,15 +53,13 @@ impl Units {
             .filter(|pu| allowed.is_none_or(|allowed| allowed.contains(pu.os)))
             .filter(|pu| !without.contains(pu.os))
             .collect();
-        let groups = grouped(&pus);
         let mut caches: BTreeMap<(Option<u32>, Option<u32>), usize> = BTreeMap::new();
         let mut all = Vec::new();
         let mut first_pus = Vec::new();
-        for group in groups {
+        for group in grouped(&pus) {
             let first = group[0];
-            let key = (first.package, first.l3);
             let next = caches.len();
-            let cache = *caches.entry(key).or_insert(next);
+            let cache = *caches.entry((first.package, first.l3)).or_insert(next);
             let threads = pus.iter().filter(|pu| first.core.is_some() && pu.core == first.core);
             let whole_core = threads.count().max(1);
             let core_capacity = 1.0 + SMT_GAIN * (whole_core as f64 - 1.0);
@@ -73,20 +71,12 @@ impl Units {
             });
             first_pus.push(first);
         }
-        let caches = caches.len();
-        let distance_ns = distances(profile, &all, &first_pus);
-        let distances_are_assumed = profile.core_distance.is_none();
-        Units { all, distance_ns, distances_are_assumed, caches }
-    }
-
-    /// The number of units.
-    pub fn len(&self) -> usize {
-        self.all.len()
-    }
-
-    /// Whether there are no units.
-    pub fn is_empty(&self) -> bool {
-        self.all.is_empty()
+        Units {
+            distance_ns: distances(profile, &all, &first_pus),
+            all,
+            distances_are_assumed: profile.core_distance.is_none(),
+            caches: caches.len(),
+        }
     }
 
     /// The CPUs of some units.
@@ -110,13 +100,9 @@ impl Units {
     }
 }
 
-fn order(pu: &Pu) -> [Option<u32>; 6] {
-    [pu.package, pu.numa, pu.die, pu.l3, pu.l2, pu.core]
-}
-
 fn grouped<'a>(pus: &[&'a Pu]) -> Vec<Vec<&'a Pu>> {
     let mut sorted = pus.to_vec();
-    sorted.sort_by_key(|pu| (order(pu), pu.smt, pu.os));
+    sorted.sort_by_key(|pu| ([pu.package, pu.numa, pu.die, pu.l3, pu.l2, pu.core], pu.smt, pu.os));
     let mut cores: Vec<Vec<&Pu>> = Vec::new();
     for pu in &sorted {
         match cores.last_mut() {
@@ -131,14 +117,14 @@ fn grouped<'a>(pus: &[&'a Pu]) -> Vec<Vec<&'a Pu>> {
 }
 
 fn distances(profile: &Profile, all: &[PoolUnit], first: &[&Pu]) -> Vec<Vec<f64>> {
-    let mut rows = vec![vec![0.0; all.len()]; all.len()];
-    for (a, row) in rows.iter_mut().enumerate() {
-        for (b, cell) in row.iter_mut().enumerate() {
-            let measured = between(profile, &all[a], &all[b]);
-            *cell = measured.unwrap_or_else(|| assumed_ns(first[a], first[b]));
-        }
-    }
-    rows
+    let units = || all.iter().zip(first);
+    let row = |(a, first_a): (&PoolUnit, &&Pu)| {
+        let cells = units().map(|(b, first_b)| {
+            between(profile, a, b).unwrap_or_else(|| assumed_ns(first_a, first_b))
+        });
+        cells.collect()
+    };
+    units().map(row).collect()
 }
 
 /// The distance inside a unit is that of its hardware threads.

@@ -89,25 +89,21 @@ fn of_line(pid: i32, line: u64, threads: &BTreeMap<i32, Use>) -> Vec<LineTransfe
     for (to, reader) in threads.iter().filter(|(_, reader)| reader.transfers > 0.0) {
         let others = threads.iter().filter(|(tid, _)| *tid != to);
         let stores: f64 = others.clone().fold(0.0, |sum, (_, other)| sum + other.stores);
-        let shares: Vec<(&i32, &Use, f64)> = others
-            .map(|(tid, other)| {
-                (tid, other, if stores > 0.0 { other.stores } else { other.accesses })
-            })
-            .collect();
-        let all: f64 = shares.iter().fold(0.0, |sum, (_, _, share)| sum + share);
-        for (from, writer, share) in shares.into_iter().filter(|(_, _, share)| *share > 0.0) {
-            let messages = reader.transfers * share / all;
-            let written = if stores > 0.0 { writer.written } else { writer.accessed };
-            let accessed = reader.accessed;
-            found.push(LineTransfer {
+        let shares = others.map(|(tid, other)| {
+            let by_stores = (*tid, other.stores, other.written);
+            if stores > 0.0 { by_stores } else { (*tid, other.accesses, other.accessed) }
+        });
+        let all: f64 = shares.clone().fold(0.0, |sum, (_, share, _)| sum + share);
+        found.extend(shares.filter(|(_, share, _)| *share > 0.0).map(|(from, share, written)| {
+            LineTransfer {
                 line,
-                from: (pid, *from),
+                from: (pid, from),
                 to: (pid, *to),
-                messages,
+                messages: reader.transfers * share / all,
                 written,
-                accessed,
-            });
-        }
+                accessed: reader.accessed,
+            }
+        }));
     }
     found
 }

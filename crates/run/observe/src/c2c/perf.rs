@@ -1,8 +1,6 @@
 //! Records samples with perf(1).
 
-use crate::command::{self, SubjectCommand};
-use crate::observed::{ObservationOutcome, Sighting};
-use crate::{Method, ObserveError};
+use crate::{Method, ObservationOutcome, ObserveError, Sighting, SubjectCommand, command};
 use seatmap_data::document::visible;
 use seatmap_launch::Ending;
 use seatmap_os::limited::{self, LimitedError};

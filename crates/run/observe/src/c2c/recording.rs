@@ -7,7 +7,7 @@
 
 use super::PerfDataError;
 use super::sample::{AccessSample, SampleLayout};
-use crate::native::{small, word};
+use crate::native::{small, text, word};
 use std::collections::HashMap;
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -62,16 +62,14 @@ impl<R: Read + Seek> PerfRecording<R> {
         // A recording to a pipe begins with only 16 bytes (`struct perf_pipe_file_header`).
         file.read_exact(&mut header[..16])
             .map_err(|error| ended_early(error, PerfDataError::Foreign))?;
-        let magic = word(&header, 0);
-        let bytes = word(&header, 8);
-        match (magic, bytes) {
-            (Some(MAGIC), Some(16)) => {
+        match [0, 8].map(|place| word(&header, place).unwrap_or_default()) {
+            [MAGIC, 16] => {
                 return Err(PerfDataError::Unread(
                     "it was written to a pipe; record again with -o FILE",
                 ));
             }
-            (Some(MAGIC), _) => {}
-            (Some(other), _) if other == MAGIC.swap_bytes() => {
+            [MAGIC, _] => {}
+            [other, _] if other == MAGIC.swap_bytes() => {
                 return Err(PerfDataError::Unread(OTHER_ORDER));
             }
             _ => return Err(PerfDataError::Foreign),
@@ -88,9 +86,8 @@ impl<R: Read + Seek> PerfRecording<R> {
             layouts: Vec::new(),
             numbers: HashMap::new(),
             next,
-            end: 0,
+            end: next.saturating_add(length),
         };
-        recording.end = next.saturating_add(length);
         recording.read_attributes(attribute_bytes, attributes_at, attributes_length)?;
         Ok(recording)
     }
@@ -162,13 +159,13 @@ impl<R: Read + Seek> PerfRecording<R> {
     }
 
     fn sample(&self, header: &[u8], body: &[u8]) -> Option<AccessSample> {
-        let first = self.layouts.first()?;
         let layout = match &self.layouts[..] {
             [only] => only,
-            _ => {
+            [first, ..] => {
                 let number = word(body, first.number_place()?)?;
                 self.layouts.get(*self.numbers.get(&number)?)?
             }
+            [] => return None,
         };
         layout.sample(u16::from_ne_bytes([header[4], header[5]]), body)
     }
@@ -178,23 +175,18 @@ impl<R: Read + Seek> PerfRecording<R> {
         match kind {
             // Process and thread in four bytes each, then the name up to a zero byte.
             COMM => {
-                let name = body.get(8..)?.split(|byte| *byte == 0).next()?;
-                let name = String::from_utf8_lossy(name).into_owned();
+                let name = text(body.get(8..)?);
                 let time_ns = self.layouts.first().and_then(|first| first.time_of_other(body));
-                Some(PerfDataRecord::Named {
-                    pid: small(body, 0)?,
-                    tid: small(body, 4)?,
-                    name,
-                    time_ns,
-                })
-            }
-            FORK => {
-                // `pid`, `ppid`, `tid` and `ptid` in four bytes each, then the time.
                 let pid = small(body, 0)?;
-                let tid = small(body, 8)?;
-                let creator = small(body, 12)?;
-                Some(PerfDataRecord::Created { pid, tid, creator, time_ns: word(body, 16)? })
+                Some(PerfDataRecord::Named { pid, tid: small(body, 4)?, name, time_ns })
             }
+            // `pid`, `ppid`, `tid` and `ptid` in four bytes each, then the time.
+            FORK => Some(PerfDataRecord::Created {
+                pid: small(body, 0)?,
+                tid: small(body, 8)?,
+                creator: small(body, 12)?,
+                time_ns: word(body, 16)?,
+            }),
             LOST => Some(PerfDataRecord::Lost(word(body, 8)?)),
             LOST_SAMPLES => Some(PerfDataRecord::Lost(word(body, 0)?)),
             _ => None,
@@ -207,12 +199,8 @@ impl<R: Read + Seek> PerfRecording<R> {
         if place != self.position {
             self.file.seek(SeekFrom::Start(place)).map_err(PerfDataError::Read)?;
         }
-        let read = self
-            .file
-            .by_ref()
-            .take(count as u64)
-            .read_to_end(&mut bytes)
-            .map_err(PerfDataError::Read)?;
+        let mut part = self.file.by_ref().take(count as u64);
+        let read = part.read_to_end(&mut bytes).map_err(PerfDataError::Read)?;
         self.position = place.saturating_add(read as u64);
         if read == count { Ok(bytes) } else { Err(PerfDataError::Damaged(place)) }
     }

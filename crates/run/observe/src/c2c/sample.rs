@@ -226,13 +226,15 @@ mod tests {
         words[0] = 128 << 32;
         words[3] = parts;
         words[9] = branches;
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
-        SampleLayout::read(&bytes).unwrap()
+        SampleLayout::read(&bytes(&words)).unwrap()
+    }
+
+    fn bytes(words: &[u64]) -> Vec<u8> {
+        words.iter().flat_map(|word| word.to_ne_bytes()).collect()
     }
 
     fn sample(layout: &SampleLayout, flags: u16, words: &[u64]) -> Option<AccessSample> {
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
-        layout.sample(flags, &bytes)
+        layout.sample(flags, &bytes(words))
     }
 
     /// `PERF_SAMPLE_BRANCH_ANY` with each part that changes the length (linux/perf_event.h).

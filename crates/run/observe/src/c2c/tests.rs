@@ -91,7 +91,7 @@ fn program() -> Made {
     made
 }
 
-fn read_bytes(bytes: Vec<u8>) -> Result<Sampled, PerfDataError> {
+fn read_bytes(bytes: Vec<u8>) -> Result<Sighting, PerfDataError> {
     read(Cursor::new(bytes))
 }
 

@@ -1,6 +1,8 @@
 //! Go's linker writes a table of all functions into each program; the runtime needs it and `strip`
 //! keeps it (`runtime/symtab.go` and `debug/gosym/pclntab.go` of Go's sources).
 
+use crate::native::{small, word};
+use seatmap_os::bpf::LoadError;
 use seatmap_os::elf::Elf;
 use std::io;
 use std::path::Path;
@@ -46,6 +48,8 @@ pub enum FunctionsError {
     /// The function is missing from the table, or outside the code.
     #[error("it has no function {0}")]
     Missing(&'static str),
+    #[error(transparent)]
+    Kernel(#[from] LoadError),
 }
 
 /// A file offset for each function, with arguments still in registers.
@@ -63,14 +67,11 @@ pub fn places<const N: usize>(
     let first = first(&elf, &table)?;
     let mut places = [0; N];
     for (at, name) in places.iter_mut().zip(names) {
-        let begin = begin(&elf, &table, first, name).ok_or(FunctionsError::Missing(name))?;
-        *at = stop(&elf, begin)?;
+        let address = table.function(name).and_then(|far| first.checked_add(far.into()));
+        let begin = address.and_then(|address| elf.place(address));
+        *at = stop(&elf, begin.ok_or(FunctionsError::Missing(name))?)?;
     }
     Ok(places)
-}
-
-fn begin(elf: &Elf, table: &Table<'_>, first: u64, name: &str) -> Option<u64> {
-    elf.place(first.checked_add(table.function(name)?.into())?)
 }
 
 fn stop(elf: &Elf, begin: u64) -> Result<u64, FunctionsError> {
@@ -84,17 +85,15 @@ fn stop(elf: &Elf, begin: u64) -> Result<u64, FunctionsError> {
 /// An event at a wrong address would break the program, so one outside the code is rejected.
 fn first(elf: &Elf, table: &Table<'_>) -> Result<u64, FunctionsError> {
     let found = match table.first {
-        0 => elf.symbol(FIRST_SYMBOL)?.or_else(|| first_in_module(elf)),
+        0 => elf.symbol(FIRST_SYMBOL)?.or_else(|| {
+            let module = elf.bytes(elf.section(".go.module")?).ok()?;
+            word(&module, FIRST_IN_MODULE)
+        }),
         first => Some(first),
     };
     let code = elf.section(".text").ok_or(FunctionsError::NoFirst)?;
     let end = code.address.saturating_add(code.size_bytes);
     found.filter(|first| (code.address..end).contains(first)).ok_or(FunctionsError::NoFirst)
-}
-
-fn first_in_module(elf: &Elf) -> Option<u64> {
-    let module = elf.bytes(elf.section(".go.module")?).ok()?;
-    word(&module, FIRST_IN_MODULE)
 }
 
 struct Table<'a> {
@@ -110,8 +109,9 @@ impl<'a> Table<'a> {
     fn parse(bytes: &'a [u8]) -> Option<Self> {
         let is_known = MAGICS.contains(&number(bytes, 0)?) && *bytes.get(ADDRESS_BYTES)? == 8;
         let count = usize::try_from(word(bytes, COUNT)?).ok()?;
-        let (first, names, functions) =
-            (word(bytes, FIRST)?, part(bytes, NAMES)?, part(bytes, FUNCTIONS)?);
+        let first = word(bytes, FIRST)?;
+        let part = |at| bytes.get(usize::try_from(word(bytes, at)?).ok()?..);
+        let [names, functions] = [part(NAMES)?, part(FUNCTIONS)?];
         // A broken count would make the search endless.
         let fits = count.checked_mul(8).is_some_and(|length| length <= functions.len());
         (is_known && fits).then_some(Table { first, names, functions, count })
@@ -128,16 +128,8 @@ impl<'a> Table<'a> {
     }
 }
 
-fn part(bytes: &[u8], at: usize) -> Option<&[u8]> {
-    bytes.get(usize::try_from(word(bytes, at)?).ok()?..)
-}
-
 fn number(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_ne_bytes(bytes.get(at..)?.get(..4)?.try_into().ok()?))
-}
-
-fn word(bytes: &[u8], at: usize) -> Option<u64> {
-    Some(u64::from_ne_bytes(bytes.get(at..)?.get(..8)?.try_into().ok()?))
+    Some(small(bytes, at)? as u32)
 }
 
 #[cfg(test)]

@@ -5,10 +5,10 @@ use super::programs::{self, Goroutines};
 use crate::TalkKind;
 use crate::native::{small, word};
 use crate::talk::{LINE_BYTES, ThreadMessages};
-use crate::wakeups::Tables;
+use crate::wakeups::{EbpfError, Tables};
 use seatmap_data::document::{visible, with_causes};
 use seatmap_launch::runtime::is_of_go;
-use seatmap_os::bpf::{EbpfLink, EbpfProgram, LoadError};
+use seatmap_os::bpf::{EbpfLink, EbpfProgram};
 use seatmap_os::{Tid, task};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
@@ -46,24 +46,8 @@ pub struct GoroutineHandoffs {
     pids: HashSet<Tid>,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum HandoffsError {
-    #[error("cannot create eBPF maps: {0}")]
-    Tables(#[from] io::Error),
-    #[error(transparent)]
-    Load(#[from] LoadError),
-}
-
-#[derive(Debug, thiserror::Error)]
-enum WatchError {
-    #[error(transparent)]
-    Functions(#[from] FunctionsError),
-    #[error(transparent)]
-    Kernel(#[from] LoadError),
-}
-
 impl GoroutineHandoffs {
-    pub fn begin(tables: &Tables) -> Result<Self, HandoffsError> {
+    pub fn begin(tables: &Tables) -> Result<Self, EbpfError> {
         let goroutines = Goroutines::new()?;
         let programs = [
             EbpfProgram::load_probe("seatmap_ready", &programs::ready(tables, &goroutines))?,
@@ -129,7 +113,7 @@ impl GoroutineHandoffs {
         });
         let mut unseen: Vec<String> = reasons.collect();
         unseen.sort();
-        if !self.files.values().any(|found| !matches!(found, Found::Other)) {
+        if self.files.values().all(|found| matches!(found, Found::Other)) {
             unseen.push("goroutines: the program is not a Go program".to_owned());
         }
         unseen
@@ -152,7 +136,10 @@ fn found(programs: &[EbpfProgram; 2], pid: Tid) -> Found {
     }
 }
 
-fn watched([ready, execute]: &[EbpfProgram; 2], file: &Path) -> Result<[EbpfLink; 2], WatchError> {
+fn watched(
+    [ready, execute]: &[EbpfProgram; 2],
+    file: &Path,
+) -> Result<[EbpfLink; 2], FunctionsError> {
     let [at_ready, at_execute] = functions::places(file, FUNCTIONS)?;
     // A goroutine counts only if both functions are watched, so the later one comes first.
     let executes = execute.link_at(file, at_execute)?;

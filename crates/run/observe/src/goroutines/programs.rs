@@ -4,8 +4,11 @@
 
 use crate::wakeups::{LOST_PAIRS, Tables, insert, look_up_process};
 use seatmap_os::bpf::Map;
-use seatmap_os::bpf::assembler::EbpfRegister::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
-use seatmap_os::bpf::assembler::{Assembler, EbpfOperation, Helper, JumpCondition, Width};
+use seatmap_os::bpf::assembler::EbpfOperation::{ShiftLeft, ShiftRight};
+use seatmap_os::bpf::assembler::EbpfRegister::{R0, R1, R2, R6, R7, R8, R9, Stack};
+use seatmap_os::bpf::assembler::JumpCondition::{Different, Equal};
+use seatmap_os::bpf::assembler::Width::{Double, Word};
+use seatmap_os::bpf::assembler::{Assembler, Helper};
 use std::io;
 
 /// RAX of `struct pt_regs`, x0 of `struct user_pt_regs` (`abi-internal.md` of Go's sources).
@@ -48,12 +51,7 @@ impl Goroutines {
 pub fn ready(tables: &Tables, goroutines: &Goroutines) -> Assembler {
     let mut code = Assembler::new();
     begin(&mut code, tables, goroutines);
-    code.map(R1, &goroutines.ready).stack(R2, -16).stack(R3, -24).calculate_number(
-        EbpfOperation::Move,
-        R4,
-        ANY,
-    );
-    code.call(Helper::Update).label("end").end();
+    code.update(&goroutines.ready, [-16, -24], ANY).label("end").end();
     code
 }
 
@@ -62,45 +60,29 @@ pub fn ready(tables: &Tables, goroutines: &Goroutines) -> Assembler {
 pub fn execute(tables: &Tables, goroutines: &Goroutines) -> Assembler {
     let mut code = Assembler::new();
     begin(&mut code, tables, goroutines);
-    code.map(R1, &goroutines.ready).stack(R2, -16).call(Helper::Lookup).jump_if(
-        JumpCondition::Equal,
-        R0,
-        0,
-        "end",
-    );
-    code.load(Width::Word, R9, R0, 0);
+    code.look_up(&goroutines.ready, -16).jump_if(Equal, R0, 0, "end").load(Word, R9, R0, 0);
     code.map(R1, &goroutines.ready).stack(R2, -16).call(Helper::Delete);
     // A thread that continues its own goroutine sends no message.
-    code.jump_if_both(JumpCondition::Equal, R7, R9, "end");
-    code.store(Width::Word, Stack, -32, R9).store(Width::Word, Stack, -28, R7);
-    code.map(R1, &goroutines.pairs).stack(R2, -32).call(Helper::Lookup).jump_if(
-        JumpCondition::Different,
-        R0,
-        0,
-        "known",
-    );
-    code.store_number(Width::Double, Stack, -24, 1);
+    code.jump_if_both(Equal, R7, R9, "end");
+    code.store(Word, Stack, -32, R9).store(Word, Stack, -28, R7);
+    code.look_up(&goroutines.pairs, -32).jump_if(Different, R0, 0, "known");
+    code.store_number(Double, Stack, -24, 1);
     insert(&mut code, &goroutines.pairs, [-32, -24]);
-    code.label("known").calculate_number(EbpfOperation::Move, R1, 1).count(R0, 0, R1);
-    code.label("end").end();
-    code.label("lost").calculate_number(EbpfOperation::Move, R1, 1);
-    code.counter(R2, &tables.counters, LOST_PAIRS).count(R2, 0, R1).end();
+    code.label("known").set(R1, 1).count(R0, 0, R1).label("end").end();
+    code.label("lost").count_one(&tables.counters, LOST_PAIRS).end();
     code
 }
 
 /// The start of both programs. Registers: 6 the function's registers, 7 the thread, 8 its process,
 /// which must be followed. Stack: the goroutine at -16, the thread at -24.
 fn begin(code: &mut Assembler, tables: &Tables, goroutines: &Goroutines) {
-    tables.end_if_paused(code).calculate(EbpfOperation::Move, R6, R1).call(Helper::CurrentThread);
+    tables.end_if_paused(code).copy(R6, R1).call(Helper::CurrentThread);
     // The lower half of the result is the thread, the upper one the process.
-    code.store(Width::Word, Stack, -24, R0).calculate(EbpfOperation::Move, R7, R0);
-    code.calculate_number(EbpfOperation::ShiftLeft, R7, 32);
-    code.calculate_number(EbpfOperation::ShiftRight, R7, 32);
-    code.calculate(EbpfOperation::Move, R8, R0).calculate_number(EbpfOperation::ShiftRight, R8, 32);
-    look_up_process(code, tables, R8).jump_if(JumpCondition::Equal, R0, 0, "end");
-    code.calculate_number(EbpfOperation::Move, R1, 1)
-        .counter(R2, &goroutines.calls, 0)
-        .count(R2, 0, R1);
-    code.load(Width::Double, R1, R6, ARGUMENT).store(Width::Double, Stack, -8, R1);
-    code.store(Width::Word, Stack, -16, R8).store_number(Width::Word, Stack, -12, 0);
+    code.store(Word, Stack, -24, R0).copy(R7, R0);
+    code.calculate_number(ShiftLeft, R7, 32).calculate_number(ShiftRight, R7, 32);
+    code.copy(R8, R0).calculate_number(ShiftRight, R8, 32);
+    look_up_process(code, tables, R8).jump_if(Equal, R0, 0, "end");
+    code.count_one(&goroutines.calls, 0);
+    code.load(Double, R1, R6, ARGUMENT).store(Double, Stack, -8, R1);
+    code.store(Word, Stack, -16, R8).store_number(Word, Stack, -12, 0);
 }

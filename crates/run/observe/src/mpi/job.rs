@@ -1,10 +1,9 @@
 //! The method `mpi` in a job: each process runs its rank's program, and rank 0 combines the traces.
 //! Launchers have no common way to pass variables to other computers, so each rank sets its own.
 
-use crate::ObserveError;
-use crate::observed::ObservationOutcome;
-use crate::report::{JobRank, ReportRequest};
+use crate::report::JobRank;
 use crate::trace::MAX_BYTES;
+use crate::{ObservationOutcome, ObserveError, ReportRequest};
 use seatmap_launch::Ending;
 use seatmap_os::{named_file, trusted};
 use std::io;

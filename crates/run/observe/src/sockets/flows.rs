@@ -133,14 +133,14 @@ impl Flows {
 fn parsed(key: &[u8]) -> Option<(Tid, u32, u64)> {
     let tid = small(key, 0)?;
     let role = small(key, 4)? as u32;
-    let object = u64::from_ne_bytes(key.get(8..16)?.try_into().ok()?);
+    let object = word(key, 8)?;
     if role & !READS != TCP {
         return Some((tid, role, object));
     }
     // The other end's port comes first, in network order; the own port is in the computer's order.
-    let bytes = (object as u32).to_ne_bytes();
-    let other = u64::from(u16::from_be_bytes([bytes[0], bytes[1]]));
-    let own = u64::from(u16::from_ne_bytes([bytes[2], bytes[3]]));
+    let [a, b, c, d] = (object as u32).to_ne_bytes();
+    let other = u64::from(u16::from_be_bytes([a, b]));
+    let own = u64::from(u16::from_ne_bytes([c, d]));
     let [from, to] = if role & READS == 0 { [own, other] } else { [other, own] };
     Some((tid, role, from << 16 | to))
 }
@@ -154,32 +154,31 @@ mod tests {
         [&tid.to_ne_bytes()[..], &role.to_ne_bytes(), &object.to_ne_bytes()].concat()
     }
 
-    fn value(bytes: u64, calls: u64) -> Vec<u8> {
-        [bytes.to_ne_bytes(), calls.to_ne_bytes()].concat()
+    impl Flows {
+        fn passed(&mut self, tid: u32, role: u32, object: u64, bytes: u64, calls: u64) {
+            let value = [bytes.to_ne_bytes(), calls.to_ne_bytes()].concat();
+            self.count(&key(tid, role, object), &value);
+        }
     }
 
     fn told(flows: &mut Flows) -> Vec<(Tid, Tid, f64, f64)> {
-        let mut talk: Vec<_> = flows
-            .talk()
-            .into_iter()
-            .map(|talk| (talk.from, talk.to, talk.bytes, talk.messages))
-            .collect();
-        talk.sort_by_key(|(from, to, ..)| (*from, *to));
-        talk
+        let mut talk = flows.talk();
+        talk.sort_by_key(|talk| (talk.from, talk.to));
+        talk.iter().map(|talk| (talk.from, talk.to, talk.bytes, talk.messages)).collect()
     }
 
     #[test]
     fn pipe_writers_are_matched_with_readers() {
         let mut flows = Flows::default();
-        flows.count(&key(1, PIPE, 7), &value(100, 10));
+        flows.passed(1, PIPE, 7, 100, 10);
         assert_eq!((told(&mut flows), flows.unread_bytes()), (Vec::new(), 100.0));
-        flows.count(&key(2, PIPE | READS, 7), &value(75, 3));
-        flows.count(&key(3, PIPE | READS, 7), &value(25, 1));
+        flows.passed(2, PIPE | READS, 7, 75, 3);
+        flows.passed(3, PIPE | READS, 7, 25, 1);
         assert_eq!(told(&mut flows), [(1, 2, 75.0, 7.5), (1, 3, 25.0, 2.5)]);
         assert_eq!(told(&mut flows), []);
-        flows.count(&key(1, PIPE, 7), &value(100, 10));
+        flows.passed(1, PIPE, 7, 100, 10);
         assert_eq!((told(&mut flows), flows.unread_bytes()), (Vec::new(), 100.0));
-        flows.count(&key(3, PIPE | READS, 7), &value(100, 1));
+        flows.passed(3, PIPE | READS, 7, 100, 1);
         assert_eq!(told(&mut flows), [(1, 3, 100.0, 10.0)]);
         assert_eq!(flows.unread_bytes(), 0.0);
     }
@@ -187,16 +186,16 @@ mod tests {
     #[test]
     fn each_byte_is_counted_once() {
         let mut flows = Flows::default();
-        flows.count(&key(1, PIPE, 7), &value(100, 10));
-        flows.count(&key(2, PIPE | READS, 7), &value(50, 5));
+        flows.passed(1, PIPE, 7, 100, 10);
+        flows.passed(2, PIPE | READS, 7, 50, 5);
         assert_eq!(told(&mut flows), [(1, 2, 50.0, 5.0)]);
-        flows.count(&key(3, PIPE | READS, 7), &value(50, 5));
+        flows.passed(3, PIPE | READS, 7, 50, 5);
         assert_eq!(told(&mut flows), [(1, 3, 50.0, 5.0)], "the other half went to another thread");
         assert_eq!(flows.unread_bytes(), 0.0);
         // A reader's call may end before its writer's.
-        flows.count(&key(3, PIPE | READS, 7), &value(30, 3));
+        flows.passed(3, PIPE | READS, 7, 30, 3);
         assert_eq!(told(&mut flows), []);
-        flows.count(&key(1, PIPE, 7), &value(30, 3));
+        flows.passed(1, PIPE, 7, 30, 3);
         assert_eq!(told(&mut flows), [(1, 3, 30.0, 3.0)]);
     }
 
@@ -205,13 +204,13 @@ mod tests {
         let mut flows = Flows::default();
         let many = WAITING as u64;
         for object in 0..2 * many {
-            flows.count(&key(1, UNIX, object), &value(3, 1));
-            flows.count(&key(1, UNIX, 7), &value(3, 1));
+            flows.passed(1, UNIX, object, 3, 1);
+            flows.passed(1, UNIX, 7, 3, 1);
             flows.talk();
         }
         assert!(flows.all.len() <= WAITING && flows.waiting.len() <= WAITING);
         assert_eq!(flows.unread_bytes(), 12.0 * many as f64);
-        flows.count(&key(2, UNIX | READS, 7), &value(6 * many + 3, 1));
+        flows.passed(2, UNIX | READS, 7, 6 * many + 3, 1);
         assert_eq!(told(&mut flows), [(1, 2, 6.0 * many as f64 + 3.0, 2.0 * many as f64 + 1.0)]);
         assert_eq!(flows.unread_bytes(), 6.0 * many as f64 - 3.0);
     }
@@ -220,9 +219,9 @@ mod tests {
     fn living_connection_waits_once_and_loses_nothing() {
         let mut flows = Flows::default();
         for _ in 0..100 {
-            flows.count(&key(1, UNIX, 7), &value(3, 1));
+            flows.passed(1, UNIX, 7, 3, 1);
             assert_eq!(told(&mut flows), []);
-            flows.count(&key(2, UNIX | READS, 7), &value(3, 1));
+            flows.passed(2, UNIX | READS, 7, 3, 1);
             assert_eq!(told(&mut flows), [(1, 2, 3.0, 1.0)]);
         }
         assert_eq!((flows.waiting.len(), flows.unread_bytes()), (1, 0.0));

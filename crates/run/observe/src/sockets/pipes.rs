@@ -25,14 +25,7 @@ pub struct Pipes {
     resting: Duration,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    Stay,
-    TakeOff,
-    PutOn,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 struct Turn {
     is_on: bool,
     quiet: u32,
@@ -40,37 +33,34 @@ struct Turn {
 }
 
 impl Turn {
-    fn look(&mut self, has_bytes: bool, is_pipe_seen: bool) -> Step {
+    /// Whether to attach or detach the program; `None` to leave it.
+    fn look(&mut self, has_bytes: bool, is_pipe_seen: bool) -> Option<bool> {
         self.quiet = if has_bytes { 0 } else { self.quiet + 1 };
         if has_bytes {
             self.patience = PATIENCE;
         }
         if self.is_on && self.quiet >= self.patience && !is_pipe_seen {
             *self = Turn { is_on: false, quiet: 0, patience: MOMENT };
-            Step::TakeOff
         } else if !self.is_on && (is_pipe_seen || self.quiet >= REST) {
             let patience = if is_pipe_seen { PATIENCE } else { MOMENT };
             *self = Turn { is_on: true, quiet: 0, patience };
-            Step::PutOn
         } else {
-            Step::Stay
+            return None;
         }
+        Some(self.is_on)
     }
 }
 
 impl Pipes {
     pub fn begin(program: EbpfProgram, may_rest: bool) -> Result<Self, LoadError> {
-        let link = Some(program.link()?);
-        let turn = Turn { is_on: true, quiet: 0, patience: PATIENCE };
-        let nothing = Duration::ZERO;
         Ok(Pipes {
+            link: Some(program.link()?),
             program,
-            link,
             may_rest,
-            turn,
+            turn: Turn { is_on: true, quiet: 0, patience: PATIENCE },
             since: Instant::now(),
-            missed: nothing,
-            resting: nothing,
+            missed: Duration::ZERO,
+            resting: Duration::ZERO,
         })
     }
 
@@ -86,8 +76,8 @@ impl Pipes {
             self.missed += std::mem::take(&mut self.resting);
         }
         match self.turn.look(has_bytes, is_pipe_seen) {
-            Step::Stay => {}
-            Step::TakeOff => {
+            None => {}
+            Some(false) => {
                 self.since = Instant::now();
                 let link = self.link.take();
                 // Detaching waits for every CPU, so a separate thread does it.
@@ -95,7 +85,7 @@ impl Pipes {
                     .name("take off".to_owned())
                     .spawn(move || drop(link));
             }
-            Step::PutOn => {
+            Some(true) => {
                 self.resting += self.since.elapsed();
                 // The kernel allowed it before; if it refuses now, the next return tries again.
                 self.link = self.program.link().ok();
@@ -124,24 +114,21 @@ mod tests {
     #[test]
     fn pipe_tracing_pauses_when_idle_and_resumes() {
         let mut turn = Turn { is_on: true, quiet: 0, patience: PATIENCE };
-        let steps = |turn: &mut Turn, count: u32, has_bytes: bool, is_seen: bool| {
-            (0..count)
-                .map(|_| turn.look(has_bytes, is_seen))
-                .filter(|step| *step != Step::Stay)
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(steps(&mut turn, 100, true, true), []);
-        assert_eq!(
-            steps(&mut turn, 100, false, true),
-            [],
-            "threads that are woken by pipes keep it on"
-        );
-        assert_eq!(steps(&mut turn, 1, false, false), [Step::TakeOff]);
-        assert_eq!(steps(&mut turn, REST, false, false), [Step::PutOn]);
-        assert_eq!(steps(&mut turn, MOMENT, false, false), [Step::TakeOff]);
-        assert_eq!(steps(&mut turn, 1, false, true), [Step::PutOn]);
-        assert_eq!(steps(&mut turn, PATIENCE - 1, false, false), []);
-        assert_eq!(steps(&mut turn, 1, true, false), []);
-        assert_eq!(steps(&mut turn, PATIENCE, false, false), [Step::TakeOff]);
+        let steps: [(u32, bool, bool, &[bool]); 9] = [
+            (100, true, true, &[]),
+            // Threads that are woken by pipes keep it on.
+            (100, false, true, &[]),
+            (1, false, false, &[false]),
+            (REST, false, false, &[true]),
+            (MOMENT, false, false, &[false]),
+            (1, false, true, &[true]),
+            (PATIENCE - 1, false, false, &[]),
+            (1, true, false, &[]),
+            (PATIENCE, false, false, &[false]),
+        ];
+        for (looks, has_bytes, is_seen, expected) in steps {
+            let turns = (0..looks).filter_map(|_| turn.look(has_bytes, is_seen));
+            assert_eq!(turns.collect::<Vec<_>>(), expected, "{looks} {has_bytes} {is_seen}");
+        }
     }
 }

@@ -1,7 +1,6 @@
 //! Handmade and hostile traces.
 
 use super::*;
-use crate::Sighting;
 use proptest::prelude::*;
 use std::path::PathBuf;
 

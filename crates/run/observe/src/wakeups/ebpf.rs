@@ -3,11 +3,11 @@
 use super::key::Key;
 use super::layout::FieldOffsets;
 use super::programs::{self, INTERRUPTS, LOST_PAIRS, LOST_THREADS, Tables};
-use crate::goroutines::{GoroutineHandoffs, HandoffsError};
-use crate::native::{small, word};
+use crate::goroutines::GoroutineHandoffs;
+use crate::native::{small, text, word};
 use crate::outsiders::Outsiders;
-use crate::sockets::{Sockets, SocketsError};
-use crate::source::{MessageSource, count_of};
+use crate::sockets::Sockets;
+use crate::source::{MessageSource, OF_INTERRUPTS, count_of};
 use crate::talk::{Born, LINE_BYTES, TalkBatch};
 use crate::{Method, TalkKind};
 use seatmap_data::pattern::Outsider;
@@ -28,20 +28,6 @@ pub enum EbpfError {
     Tables(#[from] io::Error),
     #[error(transparent)]
     Load(#[from] LoadError),
-    #[error(transparent)]
-    Sockets(#[from] SocketsError),
-    #[error(transparent)]
-    Goroutines(#[from] HandoffsError),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EbpfMethods {
-    Wakeups,
-    Sockets,
-    /// Bytes if any, and the other wakeups.
-    Both,
-    /// `Both`, with goroutines instead of the wakeups of Go's runtime.
-    Goroutines,
 }
 
 #[derive(Debug)]
@@ -50,7 +36,7 @@ pub struct Ebpf {
     programs: Vec<AttachedProgram>,
     sockets: Option<Sockets>,
     handoffs: Option<GoroutineHandoffs>,
-    parts: EbpfMethods,
+    methods: &'static [Method],
     outsiders: Outsiders,
     known: HashMap<Tid, (u64, bool)>,
     timed: Timed,
@@ -76,23 +62,22 @@ impl Timed {
             drop(statistics);
         }
         if self.looks.is_multiple_of(TIMED_EVERY) {
-            self.statistics =
-                Statistics::begin().ok().map(|statistics| (statistics, Instant::now()));
+            self.statistics = Statistics::begin().ok().zip(Some(Instant::now()));
         }
         self.looks += 1;
     }
 
     fn factor(&self) -> Option<f64> {
         let running = self.statistics.as_ref().map_or(Duration::ZERO, |(_, since)| since.elapsed());
-        let timed = (self.timed + running).as_secs_f64();
-        (timed > 0.0)
-            .then(|| self.begun.map(|begun| begun.elapsed().as_secs_f64() / timed))
-            .flatten()
+        let timed = Some((self.timed + running).as_secs_f64()).filter(|timed| *timed > 0.0)?;
+        Some(self.begun?.elapsed().as_secs_f64() / timed)
     }
 }
 
 impl Ebpf {
-    pub fn begin(parts: EbpfMethods) -> Result<Self, EbpfError> {
+    /// With sockets, wakeups are those that move no counted bytes; with goroutines, those outside
+    /// Go's runtime.
+    pub fn begin(methods: &'static [Method]) -> Result<Self, EbpfError> {
         let btf = Btf::of_kernel()?;
         let layout = FieldOffsets::read(&btf)?;
         let tables = Tables::new()?;
@@ -101,26 +86,23 @@ impl Ebpf {
             ("seatmap_fork", "sched_process_fork", programs::fork(&layout, &tables)),
             ("seatmap_exit", "sched_process_exit", programs::exit(&layout, &tables)),
         ];
+        // Sockets need only the living threads.
+        let unneeded = usize::from(!methods.contains(&Method::Wakeups));
         let mut attached = Vec::new();
-        for (name, tracepoint, code) in places {
-            // Sockets need only the living threads.
-            if name == "seatmap_waking" && parts == EbpfMethods::Sockets {
-                continue;
-            }
+        for (name, tracepoint, code) in places.into_iter().skip(unneeded) {
             let place = btf.tracepoint(tracepoint)?;
             attached.push(EbpfProgram::load(name, place, &code)?.attach()?);
         }
-        let has_sockets =
-            matches!(parts, EbpfMethods::Sockets | EbpfMethods::Both | EbpfMethods::Goroutines);
+        let has_sockets = methods.contains(&Method::Sockets);
         let sockets = has_sockets.then(|| Sockets::begin(&btf, &layout, &tables)).transpose()?;
-        let has_goroutines = parts == EbpfMethods::Goroutines;
+        let has_goroutines = methods.contains(&Method::Goroutines);
         let handoffs = has_goroutines.then(|| GoroutineHandoffs::begin(&tables)).transpose()?;
         Ok(Ebpf {
             tables,
             programs: attached,
             sockets,
             handoffs,
-            parts,
+            methods,
             outsiders: Outsiders::default(),
             known: HashMap::new(),
             timed: Timed::default(),
@@ -134,7 +116,9 @@ impl Ebpf {
             let Some((parsed, count)) = Key::parse(key, value) else { return };
             let Some(talk) = parsed.talk(count) else { return };
             if parsed.waker < 0 {
-                outsiders.count(-parsed.waker, talk.messages, || Key::waker_name(value));
+                outsiders.count(-parsed.waker, talk.messages, || {
+                    text(value.get(16..32).unwrap_or_default())
+                });
             } else {
                 look.talk.push(talk);
             }
@@ -189,15 +173,16 @@ impl Ebpf {
     }
 }
 
-fn is_full(set: &io::Result<()>) -> bool {
-    set.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::ArgumentListTooLong)
+fn has_room(set: io::Result<()>) -> io::Result<bool> {
+    match set {
+        Err(error) if error.kind() == io::ErrorKind::ArgumentListTooLong => Ok(false),
+        set => set.map(|()| true),
+    }
 }
 
 fn born(key: &[u8], value: &[u8]) -> Option<Born> {
-    // `programs::THREAD_BYTES` lists the fields. The name ends with a zero byte.
-    let name = value.get(32..48)?.split(|byte| *byte == 0).next().unwrap_or_default();
-    let end = (word(value, 8)? != 0)
-        .then_some((String::from_utf8_lossy(name).into_owned(), word(value, 16)?));
+    // `programs::THREAD_BYTES` lists the fields.
+    let end = (word(value, 8)? != 0).then_some((text(value.get(32..48)?), word(value, 16)?));
     Some(Born {
         tid: small(key, 0)?,
         creator: small(value, 24)?,
@@ -208,40 +193,28 @@ fn born(key: &[u8], value: &[u8]) -> Option<Born> {
 }
 
 impl MessageSource for Ebpf {
-    fn name(&self) -> String {
-        "eBPF".to_owned()
+    fn name(&self) -> &'static str {
+        "eBPF"
     }
 
-    fn methods(&self) -> Vec<Method> {
-        match self.parts {
-            EbpfMethods::Wakeups => vec![Method::Wakeups],
-            EbpfMethods::Sockets => vec![Method::Sockets],
-            EbpfMethods::Both => vec![Method::Wakeups, Method::Sockets],
-            EbpfMethods::Goroutines => vec![Method::Wakeups, Method::Sockets, Method::Goroutines],
-        }
+    fn methods(&self) -> &'static [Method] {
+        self.methods
     }
 
     fn follow(&mut self, pid: Tid) -> io::Result<()> {
         // The process first, so that a thread created meanwhile is in one of the two lists.
         let tids = seatmap_os::task::threads(pid)?;
-        let room = self.tables.processes.set(&pid.to_ne_bytes(), &1u32.to_ne_bytes());
-        if is_full(&room) {
+        if !has_room(self.tables.processes.set(&pid.to_ne_bytes(), &1u32.to_ne_bytes()))? {
             self.not_followed += tids.len().max(1) as u64;
             return Ok(());
         }
-        room?;
         for tid in seatmap_os::task::threads(pid)? {
             let key = tid.to_ne_bytes();
             // The kernel's own record of a thread created meanwhile says more.
             if self.tables.threads.get(&key)?.is_none() {
                 let mut record = vec![0; programs::THREAD_BYTES];
                 record[28..32].copy_from_slice(&pid.to_ne_bytes());
-                let room = self.tables.threads.set(&key, &record);
-                if is_full(&room) {
-                    self.not_followed += 1;
-                } else {
-                    room?;
-                }
+                self.not_followed += u64::from(!has_room(self.tables.threads.set(&key, &record))?);
             }
         }
         // The kernel may have reported its end before it was followed, and will not again.
@@ -294,19 +267,18 @@ impl MessageSource for Ebpf {
     }
 
     fn unseen(&self) -> Vec<String> {
-        let Ok(mut counts) = self.tables.counters.counts() else { return Vec::new() };
-        counts.iter_mut().skip(LOST_THREADS as usize).take(1).for_each(|lost| {
-            *lost += self.not_followed;
-        });
+        let Ok(counts) = self.tables.counters.counts() else { return Vec::new() };
+        let count = |number: u32| counts.get(number as usize).copied().unwrap_or_default();
+        let threads = count(LOST_THREADS) + self.not_followed;
         let sentences = [
-            (INTERRUPTS, "wakeup", ["came from interrupts, such as timers and devices"; 2]),
-            (
-                LOST_PAIRS,
+            count_of(count(INTERRUPTS), "wakeup", [OF_INTERRUPTS; 2]),
+            count_of(
+                count(LOST_PAIRS),
                 "wakeup",
                 ["was lost: the table of pairs was full", "were lost: the table of pairs was full"],
             ),
-            (
-                LOST_THREADS,
+            count_of(
+                threads,
                 "thread",
                 [
                     "was lost: the table of threads was full",
@@ -314,14 +286,8 @@ impl MessageSource for Ebpf {
                 ],
             ),
         ];
-        let of_sockets = self.sockets.as_ref().map(Sockets::unseen).unwrap_or_default();
-        let of_goroutines =
-            self.handoffs.as_ref().map(GoroutineHandoffs::unseen).unwrap_or_default();
-        sentences
-            .into_iter()
-            .filter_map(|(number, name, rest)| count_of(*counts.get(number as usize)?, name, rest))
-            .chain(of_sockets)
-            .chain(of_goroutines)
-            .collect()
+        let of_sockets = self.sockets.iter().flat_map(Sockets::unseen);
+        let of_goroutines = self.handoffs.iter().flat_map(GoroutineHandoffs::unseen);
+        sentences.into_iter().flatten().chain(of_sockets).chain(of_goroutines).collect()
     }
 }

@@ -1,7 +1,7 @@
 //! Decodes one kind of wakeup, as counted by the eBPF programs.
 
 use crate::TalkKind;
-use crate::native::small;
+use crate::native::{small, word};
 use crate::talk::ThreadMessages;
 
 pub const KEY_BYTES: usize = 16;
@@ -60,7 +60,6 @@ pub struct Key {
 impl Key {
     /// Also returns the count.
     pub fn parse(key: &[u8], value: &[u8]) -> Option<(Self, u64)> {
-        let count = u64::from_ne_bytes(value.get(..8)?.try_into().ok()?);
         let mode = u16::from_ne_bytes(value.get(8..10)?.try_into().ok()?);
         let call = small(key, 8)? as u32;
         let parsed = Key {
@@ -71,13 +70,7 @@ impl Key {
             mode: u32::from(mode),
             has_descriptor: small(key, 12)? != -1,
         };
-        Some((parsed, count))
-    }
-
-    pub fn waker_name(value: &[u8]) -> String {
-        // It ends with a zero byte (TASK_COMM_LEN).
-        let name = value.get(16..32).unwrap_or_default().split(|byte| *byte == 0).next();
-        String::from_utf8_lossy(name.unwrap_or_default()).into_owned()
+        Some((parsed, word(value, 0)?))
     }
 
     /// The messages of these wakeups; `None` if the waker cannot have caused them itself.
@@ -138,14 +131,18 @@ mod tests {
 
     #[test]
     fn wakeup_kind_follows_call_and_file_mode() {
-        assert_eq!(key(libc::SYS_futex, 0).kind(), TalkKind::Futex);
-        assert_eq!(key(libc::SYS_write, libc::S_IFIFO).kind(), TalkKind::Pipe);
-        assert_eq!(key(libc::SYS_write, libc::S_IFSOCK | 0o777).kind(), TalkKind::Socket);
-        assert_eq!(key(libc::SYS_sendto, 0).kind(), TalkKind::Socket);
-        assert_eq!(key(libc::SYS_write, 0o600).kind(), TalkKind::Eventfd);
-        assert_eq!(key(libc::SYS_write, libc::S_IFCHR).kind(), TalkKind::Other);
-        assert_eq!(key(libc::SYS_write, libc::S_IFREG | 0o644).kind(), TalkKind::Other);
-        assert_eq!(key(libc::SYS_kill, 0).kind(), TalkKind::Other);
+        for (call, mode, kind) in [
+            (libc::SYS_futex, 0, TalkKind::Futex),
+            (libc::SYS_write, libc::S_IFIFO, TalkKind::Pipe),
+            (libc::SYS_write, libc::S_IFSOCK | 0o777, TalkKind::Socket),
+            (libc::SYS_sendto, 0, TalkKind::Socket),
+            (libc::SYS_write, 0o600, TalkKind::Eventfd),
+            (libc::SYS_write, libc::S_IFCHR, TalkKind::Other),
+            (libc::SYS_write, libc::S_IFREG | 0o644, TalkKind::Other),
+            (libc::SYS_kill, 0, TalkKind::Other),
+        ] {
+            assert_eq!(key(call, mode).kind(), kind, "call {call} with mode {mode:o}");
+        }
     }
 
     #[test]
@@ -158,14 +155,12 @@ mod tests {
 
     #[test]
     fn interrupt_counts_only_during_socket_send() {
-        let during = |call, mode| Key { is_interrupted: true, ..key(call, mode) };
-        assert!(during(libc::SYS_sendto, 0).talk(1).is_some());
-        assert!(during(libc::SYS_write, libc::S_IFSOCK).talk(1).is_some());
-        assert!(during(libc::SYS_write, libc::S_IFIFO).talk(1).is_none());
-        assert!(
-            during(libc::SYS_getpid, 0).talk(1).is_none()
-                && during(libc::SYS_futex, 0).talk(1).is_none()
-        );
+        let counts =
+            |(call, mode)| Key { is_interrupted: true, ..key(call, mode) }.talk(1).is_some();
+        assert!([(libc::SYS_sendto, 0), (libc::SYS_write, libc::S_IFSOCK)].into_iter().all(counts));
+        let others =
+            [(libc::SYS_write, libc::S_IFIFO), (libc::SYS_getpid, 0), (libc::SYS_futex, 0)];
+        assert!(!others.into_iter().any(counts));
         // In user space there is no call, and only an interrupt can wake.
         assert!(key(libc::c_long::from(NO_CALL as i32), 0).talk(1).is_none());
     }
@@ -179,8 +174,5 @@ mod tests {
         assert_eq!((key.waker, key.wakee, key.call, key.is_interrupted, count), (7, 9, 1, true, 5));
         assert_eq!((key.mode, key.has_descriptor), (libc::S_IFIFO, true));
         assert_eq!(Key::parse(&bytes[..15], &value), None);
-        assert_eq!(Key::waker_name(&value), "");
-        let named = [&value[..], b"redis-cli\0\0\0\0\0\0\0"].concat();
-        assert_eq!(Key::waker_name(&named), "redis-cli");
     }
 }

@@ -1,7 +1,8 @@
 //! Counts wakeups from a kernel record of each: slower than eBPF, and permitted more often.
 
+use crate::native::small;
 use crate::outsiders::Outsiders;
-use crate::source::{MessageSource, count_of};
+use crate::source::{MessageSource, OF_INTERRUPTS, count_of};
 use crate::talk::{Born, TalkBatch, ThreadMessages};
 use crate::{Method, TalkKind};
 use seatmap_data::invariant;
@@ -10,7 +11,7 @@ use seatmap_os::Tid;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::records::{Records, TracepointRecord};
 use seatmap_os::task::ThreadStat;
-use seatmap_os::tracefs::{Tracefs, Tracepoint};
+use seatmap_os::tracefs::Tracefs;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::Duration;
@@ -48,8 +49,8 @@ pub struct Perf {
 impl Perf {
     pub fn begin() -> io::Result<Self> {
         let tracepoint = Tracefs::open()?.tracepoint("sched/sched_waking")?;
-        let wakee =
-            wakee(&tracepoint).ok_or_else(|| io::Error::other("sched_waking has no thread ID"))?;
+        let wakee = tracepoint.field("pid").filter(|(_, bytes)| *bytes == 4);
+        let (wakee, _) = wakee.ok_or_else(|| io::Error::other("sched_waking has no thread ID"))?;
         let online = Cpus::read()?.online;
         let cpus = online
             .into_iter()
@@ -89,11 +90,10 @@ impl Perf {
                 }
             }
             TracepointRecord::Ended { tid, .. } => self.ended(tid, look),
-            TracepointRecord::Named { tid, name, .. } if self.threads.contains_key(&tid) => {
-                drop(self.names.insert(tid, name))
-            }
             TracepointRecord::Named { tid, name, .. } => {
-                drop(self.stranger_names.insert(tid, name))
+                let is_ours = self.threads.contains_key(&tid);
+                let names = if is_ours { &mut self.names } else { &mut self.stranger_names };
+                names.insert(tid, name);
             }
             TracepointRecord::Lost(count) => self.lost += count,
         }
@@ -101,12 +101,8 @@ impl Perf {
 
     fn passed(&mut self, waker: Tid, data: &[u8], counts: &mut HashMap<(Tid, Tid), u64>) {
         self.records += 1;
-        let wakee = data.get(self.wakee..self.wakee + 4).and_then(|bytes| bytes.try_into().ok());
-        let Some(wakee) =
-            wakee.map(Tid::from_ne_bytes).filter(|wakee| self.threads.contains_key(wakee))
-        else {
-            return;
-        };
+        let wakee = small(data, self.wakee).filter(|wakee| self.threads.contains_key(wakee));
+        let Some(wakee) = wakee else { return };
         let in_hardirq = data.get(FLAGS).is_some_and(|flags| flags & IN_HARDIRQ != 0);
         match () {
             // Thread 0 is a CPU's idle thread, which wakes no other thread itself.
@@ -126,13 +122,8 @@ impl Perf {
         self.stranger_names.remove(&tid);
         let Some(pid) = self.leave(tid) else { return };
         let (born_ns, creator) = self.born_ns.remove(&tid).unwrap_or_default();
-        look.threads.push(Born {
-            tid,
-            pid,
-            creator,
-            born_ns,
-            end: Some((self.names.remove(&tid).unwrap_or_default(), 0)),
-        });
+        let end = Some((self.names.remove(&tid).unwrap_or_default(), 0));
+        look.threads.push(Born { tid, pid, creator, born_ns, end });
     }
 
     /// Stops following a thread, and its process with the last one. Returns the process.
@@ -155,13 +146,11 @@ impl Perf {
         self.follows_children &= !self.ends_following;
         // Their ends may be among the records.
         look.threads.splice(0..0, self.found.drain().map(|(_, born)| born));
-        look.talk = counts
-            .into_iter()
-            .map(|((from, to), count)| {
-                let messages = count as f64;
-                ThreadMessages { from, to, kind: TalkKind::Other, messages, bytes: messages }
-            })
-            .collect();
+        let talk = counts.into_iter().map(|((from, to), count)| {
+            let messages = count as f64;
+            ThreadMessages { from, to, kind: TalkKind::Other, messages, bytes: messages }
+        });
+        look.talk = talk.collect();
         look
     }
 
@@ -177,17 +166,13 @@ impl Perf {
     }
 }
 
-fn wakee(tracepoint: &Tracepoint) -> Option<usize> {
-    tracepoint.field("pid").filter(|(_, bytes)| *bytes == 4).map(|(offset, _)| offset)
-}
-
 impl MessageSource for Perf {
-    fn name(&self) -> String {
-        "perf".to_owned()
+    fn name(&self) -> &'static str {
+        "perf"
     }
 
-    fn methods(&self) -> Vec<Method> {
-        vec![Method::Wakeups]
+    fn methods(&self) -> &'static [Method] {
+        &[Method::Wakeups]
     }
 
     fn follow(&mut self, pid: Tid) -> io::Result<()> {
@@ -234,11 +219,7 @@ impl MessageSource for Perf {
             "how threads wait: perf's records do not distinguish futexes, pipes and sockets"
                 .to_owned();
         let counted = [
-            count_of(
-                self.interrupts,
-                "wakeup",
-                ["came from interrupts, such as timers and devices"; 2],
-            ),
+            count_of(self.interrupts, "wakeup", [OF_INTERRUPTS; 2]),
             count_of(
                 self.lost,
                 "record",

@@ -1,13 +1,10 @@
 //! Simulated processes: threads with inherited, chosen or unclear masks.
 
 use super::*;
-use crate::journal::{CellJournalHeader, FORMAT, JournalEntry};
+use crate::JournalEntry;
+use crate::tests::{journal_since, set};
 
 const BEGAN: u64 = 1000;
-
-fn set(text: &str) -> CpuSet {
-    CpuSet::of_list(text).unwrap()
-}
 
 fn journal(
     folder: &tempfile::TempDir,
@@ -15,30 +12,12 @@ fn journal(
     cpus: &str,
     masks: &[(Tid, &str, &str)],
 ) -> CellJournal {
-    let cell = format!("c{serial}").parse().unwrap();
-    let header = CellJournalHeader {
-        format: FORMAT.into(),
-        cell,
-        cpus: cpus.into(),
-        serial,
-        began_ticks: Some(BEGAN),
-    };
-    let mut journal =
-        CellJournal::begin(&folder.path().join(format!("c{serial}.journal")), "boot", header)
-            .unwrap();
-    let change = |(tid, old, new): &(Tid, &str, &str)| {
-        let what = SettingKind::Affinity;
-        let path = format!("/proc/{tid}");
-        let started_ticks = Some(started_ticks(*tid));
-        JournalEntry::Change(SettingChange {
-            what,
-            path,
-            old: (*old).into(),
-            new: (*new).into(),
-            started_ticks,
-        })
-    };
-    journal.append(&masks.iter().map(change).collect::<Vec<_>>()).unwrap();
+    let cell = format!("c{serial}");
+    let mut journal = journal_since(folder.path(), &cell, cpus, serial, Some(BEGAN));
+    let changes = masks
+        .iter()
+        .map(|(tid, old, new)| SettingChange::of_mask(*tid, started_ticks(*tid), old, new));
+    journal.note(&changes.collect::<Vec<_>>()).unwrap();
     journal
 }
 
@@ -62,13 +41,17 @@ fn found(
     threads: Vec<Thread>,
 ) -> (Vec<(String, String)>, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
-    let journal = journal(&folder, 1, "6-7", masks);
-    let root = Root::new(folder.path());
-    let open = set("0-7");
-    told(Family::new(&root, &journal, &[], &open, threads.into_iter()).found())
+    family(&journal(&folder, 1, "6-7", masks), &[], "0-7", threads)
 }
 
-fn told(found: Inheritance) -> (Vec<(String, String)>, Vec<String>) {
+fn family(
+    cell: &CellJournal,
+    others: &[CellJournal],
+    open: &str,
+    threads: Vec<Thread>,
+) -> (Vec<(String, String)>, Vec<String>) {
+    let root = Root::new("/nowhere");
+    let found = Family::new(&root, cell, others, &set(open), threads.into_iter()).found();
     let heirs = found.heirs.into_iter().map(|heir| (heir.path, heir.old)).collect();
     (heirs, found.unclear.into_iter().map(|left| left.path).collect())
 }
@@ -158,13 +141,10 @@ fn existing_cell_keeps_its_cpus() {
     let older = journal(&folder, 1, "6-7", &[(10, "0-7", "0-5")]);
     let younger = journal(&folder, 2, "4-5", &[(10, "0-5", "0-3"), (101, "0-5", "0-3")]);
     let threads =
-        [thread(10, 10, 9, "0-3"), thread(100, 100, 10, "0-3"), thread(101, 101, 10, "0-3")];
-    let root = Root::new(folder.path());
-    let open = set("0-3,6-7");
-    let others = [younger];
-    let found = Family::new(&root, &older, &others, &open, threads.into_iter()).found();
+        vec![thread(10, 10, 9, "0-3"), thread(100, 100, 10, "0-3"), thread(101, 101, 10, "0-3")];
     // The younger cell recorded the second thread.
-    assert_eq!(told(found), (vec![heir(100, "0-3,6-7"), heir(101, "0-7")], Vec::new()));
+    let heirs = vec![heir(100, "0-3,6-7"), heir(101, "0-7")];
+    assert_eq!(family(&older, &[younger], "0-3,6-7", threads), (heirs, Vec::new()));
 }
 
 #[test]
@@ -172,11 +152,6 @@ fn control_group_cell_has_no_heirs() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = journal(&folder, 1, "6-7", &[(10, "0-7", "0-5")]);
     journal.append(&[JournalEntry::Change(SettingChange::folder("/cg/seatmap.c1"))]).unwrap();
-    let root = Root::new(folder.path());
-    let open = set("0-7");
-    let threads = [thread(10, 10, 9, "0-5"), thread(100, 100, 10, "0-5")];
-    assert_eq!(
-        told(Family::new(&root, &journal, &[], &open, threads.into_iter()).found()),
-        (Vec::new(), Vec::new())
-    );
+    let threads = vec![thread(10, 10, 9, "0-5"), thread(100, 100, 10, "0-5")];
+    assert_eq!(family(&journal, &[], "0-7", threads), (Vec::new(), Vec::new()));
 }
