@@ -93,15 +93,10 @@ fn page(command: Command, program: &str, guide: &VerbGuide) -> io::Result<Manual
 
 fn of_guide(program: &str, guide: &VerbGuide) -> Roff {
     let mut roff = Roff::default();
-    list(&mut roff, "EXIT STATUS", guide.exits);
-    list(&mut roff, "FILES", guide.files);
-    list(&mut roff, "ENVIRONMENT", &[guide.environment, OF_ALL].concat());
-    if !guide.examples.is_empty() {
-        roff.control("SH", ["EXAMPLES"]);
-        for (line, about) in guide.examples_of(program) {
-            roff.control("TP", []).text([bold(line)]).text([roman(capitalised(about))]);
-        }
-    }
+    list(&mut roff, "EXIT STATUS", guide.exits.iter().copied());
+    list(&mut roff, "FILES", guide.files.iter().copied());
+    list(&mut roff, "ENVIRONMENT", guide.environment.iter().chain(OF_ALL).copied());
+    list(&mut roff, "EXAMPLES", guide.examples_of(program));
     let mut related: Vec<Inline> = Vec::new();
     for (name, section) in guide.pages(program) {
         if !related.is_empty() {
@@ -115,13 +110,17 @@ fn of_guide(program: &str, guide: &VerbGuide) -> Roff {
     roff
 }
 
-fn list(roff: &mut Roff, title: &str, entries: &[GuideEntry]) {
-    if entries.is_empty() {
-        return;
-    }
-    roff.control("SH", [title]);
-    for (word, about) in entries {
-        roff.control("TP", []).text([bold(*word)]).text([roman(capitalised(about))]);
+/// Nothing without entries.
+fn list<'a>(
+    roff: &mut Roff,
+    title: &str,
+    entries: impl Iterator<Item = (impl Into<String>, &'a str)>,
+) {
+    for (at, (word, about)) in entries.enumerate() {
+        if at == 0 {
+            roff.control("SH", [title]);
+        }
+        roff.control("TP", []).text([bold(word)]).text([roman(capitalised(about))]);
     }
 }
 
