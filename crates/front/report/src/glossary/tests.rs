@@ -16,7 +16,7 @@ fn terms_are_sorted_and_explained() {
             two[1].word
         );
     }
-    for Term { word, meaning } in TERMS {
+    for Term { word, meaning } in TERMS.iter() {
         assert!(
             meaning.ends_with('.') && meaning.len() > 15 && meaning.len() < 180,
             "{word}: {meaning}"
@@ -91,7 +91,7 @@ fn pages() -> Vec<(&'static str, String)> {
         ("place", crate::placement::page(&profile, &pattern, &plan, &comparison).html()),
         ("noise", crate::noise::page(&samples::noise()).html()),
         ("pattern", crate::pattern::page(&pattern).html()),
-        ("seating", html::seating_page("", "", Vec::new(), &[])),
+        ("seating", crate::seating::html("", "", Vec::new(), &[])),
     ]
 }
 
@@ -119,7 +119,7 @@ fn visible_text(page: &str) -> String {
 fn every_term_on_a_page_has_a_tooltip() {
     for (name, page) in pages() {
         let text = visible_text(&page);
-        for term in TERMS {
+        for term in TERMS.iter() {
             let is_used =
                 text.split([' ', '\n', ',', '.', ':', ';', '(', ')']).any(|word| word == term.word);
             let tooltip = html! { abbr title=(term.meaning) {} }.0.replace("</abbr>", "");
