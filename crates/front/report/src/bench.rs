@@ -183,16 +183,13 @@ pub(crate) fn reading_of(unit: &str, value: f64) -> String {
 /// A name shortened in the middle, with control characters made visible.
 pub(crate) fn short(name: &str) -> String {
     let name = visible(name);
-    match name.char_indices().nth(LONGEST_NAME) {
-        None => name,
-        Some(_) => {
-            let end = (LONGEST_NAME - 3) / 2;
-            let letters: Vec<char> = name.chars().collect();
-            let kept =
-                [&letters[..LONGEST_NAME - 3 - end], &['.'; 3], &letters[letters.len() - end..]];
-            kept.concat().into_iter().collect()
-        }
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() <= LONGEST_NAME {
+        return name;
     }
+    let end = (LONGEST_NAME - 3) / 2;
+    let kept = [&letters[..LONGEST_NAME - 3 - end], &['.'; 3], &letters[letters.len() - end..]];
+    kept.concat().into_iter().collect()
 }
 
 /// Short but unique names. If cutting the middle makes some equal, their common parts are cut
@@ -204,10 +201,8 @@ pub(crate) fn short_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Strin
     if count(&cut) == count(&whole) {
         return cut;
     }
-    seatmap_cluster::names::apart(
-        &whole.iter().map(String::as_str).collect::<Vec<_>>(),
-        LONGEST_NAME,
-    )
+    let whole: Vec<&str> = whole.iter().map(String::as_str).collect();
+    seatmap_cluster::names::apart(&whole, LONGEST_NAME)
 }
 
 fn names(results: &BenchResults) -> Vec<String> {
@@ -292,20 +287,16 @@ fn floor(results: &BenchResults) -> Vec<String> {
             "One block is too few to tell which differences would be detected.".to_owned(),
         ];
     };
-    let mut said = vec![format!(
+    let floor = format!(
         "{} '{}' differs from itself by {} %.",
         detected(results, itself),
         names(results)[0],
         digits(itself.difference_percent.abs()),
-    )];
-    said.extend(blocks_needed(results));
-    if itself.differs_from_itself {
-        said.push(
-            "Warning: it differs from itself with 99 % confidence, so one run affects the next."
-                .to_owned(),
-        );
-    }
-    said
+    );
+    let warning =
+        "Warning: it differs from itself with 99 % confidence, so one run affects the next.";
+    let warning = itself.differs_from_itself.then(|| warning.to_owned());
+    [Some(floor), blocks_needed(results), warning].into_iter().flatten().collect()
 }
 
 fn detected(results: &BenchResults, itself: &NoiseFloor) -> String {

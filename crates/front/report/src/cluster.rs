@@ -1,6 +1,6 @@
 //! A cluster: its groups, the round trips between its nodes, and what is wrong.
 
-use crate::about::or_dash;
+use crate::about::{beyond, or_dash};
 use crate::counted;
 use crate::duration::time;
 use crate::page::{Block, Page, PageSection, PairTimes, Table};
@@ -65,7 +65,7 @@ pub fn page(cluster: &Cluster) -> Page {
 
 fn sentence(cluster: &Cluster, found: &[ClusterFault]) -> String {
     match found {
-        [] if cluster.pairs.len() < 2 => nothing_to_compare(cluster) + ".",
+        [] if cluster.pairs.len() < 2 => nothing_to_compare(cluster).to_owned(),
         [] => "No fault was found in the measured pairs.".to_owned(),
         [fault] => fault.sentence.clone() + ".",
         [first, others @ ..] => {
@@ -75,12 +75,10 @@ fn sentence(cluster: &Cluster, found: &[ClusterFault]) -> String {
 }
 
 /// A pair is slow only in comparison with others.
-fn nothing_to_compare(cluster: &Cluster) -> String {
+fn nothing_to_compare(cluster: &Cluster) -> &'static str {
     match cluster.pairs.len() {
-        0 => "No pair of nodes was measured".to_owned(),
-        _ => {
-            "Only one pair of nodes was measured, so there is nothing to compare it with".to_owned()
-        }
+        0 => "No pair of nodes was measured.",
+        _ => "Only one pair of nodes was measured, so there is nothing to compare it with.",
     }
 }
 
@@ -90,7 +88,7 @@ pub fn verdict(cluster: &Cluster, found: &[ClusterFault]) -> String {
     let nodes = counted(cluster.nodes.len(), "node");
     let pairs = counted(cluster.pairs.len(), "pair");
     let text = match found {
-        [] if cluster.pairs.len() < 2 => nothing_to_compare(cluster) + ".\n",
+        [] if cluster.pairs.len() < 2 => format!("{}\n", nothing_to_compare(cluster)),
         [] => format!("No fault found: {nodes}, {pairs} measured.\n"),
         found => found.iter().map(|fault| format!("{}\n", fault.sentence)).collect(),
     };
@@ -236,8 +234,7 @@ fn collectives(mpi: &Mpi) -> [(String, [String; 3]); 4] {
 fn matrix(cluster: &Cluster, groups: &[Vec<usize>]) -> Option<PairTimes> {
     let order: Vec<usize> = groups.concat();
     let fit = cluster.fit(SymmetricMetric::Trip(SIZE_BYTES))?;
-    // Names are shortened only as far as they stay unique.
-    let short = apart(cluster, MATRIX_WIDTH);
+    let short = short_names(cluster);
     let n = order.len();
     Some(PairTimes {
         title: "Round trips of 64 KiB",
@@ -294,7 +291,7 @@ fn facts(node: &Node) -> String {
 /// Faulty nodes are marked.
 fn switches(cluster: &Cluster, groups: &[Vec<usize>], found: &[ClusterFault]) -> Markup {
     let [_, trip, rate] = medians(between(cluster));
-    let short = apart(cluster, MATRIX_WIDTH);
+    let short = short_names(cluster);
     html! {
         @if groups.len() > 1 { p.hint { "between groups: " (trip) ", " (rate) } }
         div.switches.many[groups.len() > 1] {
@@ -323,25 +320,21 @@ fn alone(cluster: &Cluster, stream: &Stream) -> Option<f64> {
     }
 }
 
-/// Names shortened to about `width` letters, but still unique.
-fn apart(cluster: &Cluster, width: usize) -> Vec<String> {
+/// Names shortened only as far as they stay unique.
+fn short_names(cluster: &Cluster) -> Vec<String> {
     let names: Vec<&str> = cluster.nodes.iter().map(|node| node.name.as_str()).collect();
-    seatmap_cluster::names::apart(&names, width)
+    seatmap_cluster::names::apart(&names, MATRIX_WIDTH)
 }
 
 fn named(cluster: &Cluster, nodes: &[usize]) -> String {
-    let more = if nodes.len() > MOST_NAMED {
-        format!(" +{}", nodes.len() - MOST_NAMED)
-    } else {
-        String::new()
-    };
+    let more = beyond(nodes.len(), MOST_NAMED).map(|more| format!(" +{more}"));
     let few = nodes.iter().take(MOST_NAMED).map(|node| &cluster.nodes[*node].name);
-    let all = joined(few, " ") + &more;
+    let all = joined(few, " ") + &more.unwrap_or_default();
     // Full names if they fit, else their common parts once (node[1-4]), else a prefix.
     if all.chars().count() <= GROUP_WIDTH {
         return all;
     }
-    let names = apart(cluster, MATRIX_WIDTH);
+    let names = short_names(cluster);
     let short = seatmap_cluster::topology::short(
         &nodes.iter().map(|node| names[*node].as_str()).collect::<Vec<&str>>(),
     );

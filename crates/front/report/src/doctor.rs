@@ -54,7 +54,7 @@ fn begin_with(diagnosis: &Diagnosis, number: usize) -> impl Iterator<Item = Tabl
 fn lines(diagnosis: &Diagnosis, is_coloured: bool) -> impl Iterator<Item = [TableCell; 3]> {
     let word = diagnosis.level.word();
     let word =
-        if is_coloured { TableCell::painted(word, sgr(diagnosis.level)) } else { word.into() };
+        if is_coloured { TableCell::painted(word, look(diagnosis.level)[0]) } else { word.into() };
     let remedy = remedy(diagnosis, "-> ").map(|remedy| ["".into(), "".into(), remedy]);
     std::iter::once([word, diagnosis.subject.into(), (&diagnosis.found).into()]).chain(remedy)
 }
@@ -66,13 +66,13 @@ fn remedy(diagnosis: &Diagnosis, arrow: &str) -> Option<TableCell> {
     Some(if is_command { TableCell::code(text) } else { text.into() })
 }
 
-fn sgr(level: Severity) -> &'static str {
+/// The colour in a terminal (ECMA-48: 32 green, 33 yellow, 31 red), and its class on a page.
+fn look(level: Severity) -> [&'static str; 2] {
     match level {
-        // SGR parameters (ECMA-48): 32 green, 33 yellow, 31 red.
-        Severity::Ok => "32",
-        Severity::Info => "0",
-        Severity::Fix | Severity::Boot => "33",
-        Severity::No => "31",
+        Severity::Ok => ["32", "good"],
+        Severity::Info => ["0", "plain"],
+        Severity::Fix | Severity::Boot => ["33", "fair"],
+        Severity::No => ["31", "bad"],
     }
 }
 
@@ -101,7 +101,7 @@ fn table<'a>(found: impl Iterator<Item = &'a Diagnosis>) -> Table {
     Table::default().words(["subject", "found", "remedy"]).rows(found.map(|diagnosis| {
         [
             TableCell::from(diagnosis.subject)
-                .level(diagnosis.level.word(), class(diagnosis.level)),
+                .level(diagnosis.level.word(), look(diagnosis.level)[1]),
             TableCell::from(&diagnosis.found),
             match &diagnosis.remedy {
                 None => "-".into(),
@@ -112,15 +112,6 @@ fn table<'a>(found: impl Iterator<Item = &'a Diagnosis>) -> Table {
             },
         ]
     }))
-}
-
-fn class(level: Severity) -> &'static str {
-    match level {
-        Severity::Ok => "good",
-        Severity::Info => "plain",
-        Severity::Fix | Severity::Boot => "fair",
-        Severity::No => "bad",
-    }
 }
 
 #[cfg(test)]

@@ -95,7 +95,7 @@ fn machine_page(gallery: &Gallery, place: usize, pairs: &[LikePair]) -> String {
     };
     let summary = machine.summary.as_ref().map(|summary| format!("{summary}."));
     let sources = crate::page::Block::List(machine.sources.clone());
-    let sections = [
+    let sections = vec![
         PageSection::new("In the gallery").with(links).with(summary).with(commands(machine)),
         PageSection::new("Sources of the figures").with(sources),
     ];
@@ -116,7 +116,12 @@ fn commands(machine: &GalleryMachine) -> Table {
         let on_such = "measure them again on such a computer";
         rows.push((on_such, "seatmap measure --share mine.json".to_owned()));
     }
-    let table = Table::with_words(["to", "type"]);
-    table
-        .rows(rows.into_iter().map(|(to, command)| [TableCell::from(to), TableCell::code(command)]))
+    to_type(rows)
+}
+
+/// Tasks of a reader, each with its command.
+fn to_type<T: Into<String>>(rows: impl IntoIterator<Item = (&'static str, T)>) -> Table {
+    let rows = rows.into_iter();
+    Table::with_words(["to", "type"])
+        .rows(rows.map(|(to, command)| [TableCell::from(to), TableCell::code(command)]))
 }

@@ -30,7 +30,8 @@ pub struct LiveMatrix {
     options: DrawOptions,
     most_lines: usize,
     digits: Digits,
-    lines: usize,
+    /// The number of lines of every frame.
+    pub lines: usize,
 }
 
 impl LiveMatrix {
@@ -51,14 +52,9 @@ impl LiveMatrix {
         live
     }
 
-    /// The number of lines of every frame.
-    pub fn lines(&self) -> usize {
-        self.lines
-    }
-
     /// The medians so far (else NaN), in the order of the PUs, and the progress.
     pub fn frame(&self, median_ns: &Matrix, progress: &MeasurementProgress) -> String {
-        let grid = Grid::plain(&self.pus, median_ns);
+        let grid = Grid::plain(self.pus.clone(), median_ns.clone());
         let picture = draw(&grid, self.digits, &self.options, self.most_lines.saturating_sub(1));
         // The cursor moves up by a fixed number of lines.
         let missing = self.lines.saturating_sub(picture.lines().count() + 1);
@@ -143,8 +139,8 @@ mod tests {
             let live = LiveMatrix::new(&pus, DrawOptions { colour, width, ..DrawOptions::default() }, lines, 0.1);
             let cell = |i: usize, j: usize| if (i + j).is_multiple_of(3) { f64::NAN } else { high + (i * j) as f64 };
             let frame = live.frame(&Matrix::from_fn(n, cell), &HALF_WAY);
-            prop_assert_eq!(frame.lines().count(), live.lines());
-            prop_assert!(live.lines() <= lines);
+            prop_assert_eq!(frame.lines().count(), live.lines);
+            prop_assert!(live.lines <= lines);
             for line in frame.lines() {
                 let shown = line.split('\u{1b}').map(|part| part.split_once('m').map_or(part, |(_, text)| text));
                 // The first part has no escape sequence, and its labels contain no m.

@@ -2,7 +2,6 @@
 
 use seatmap_data::machine::{PairStatus, Profile};
 
-#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NearbyPu {
     pub os: u32,
     pub median_ns: f64,
@@ -55,7 +54,7 @@ mod tests {
         profile.core_distance.as_mut().unwrap().median_ns.set_both(0, 2, f64::NAN);
         let found = nearest(&profile, 0, 4).unwrap();
         assert_eq!(found.iter().map(|other| other.os).collect::<Vec<_>>(), [1, 3, 4, 5]);
-        assert_eq!(nearest(&profile, 99, 4), None);
+        assert!(nearest(&profile, 99, 4).is_none());
     }
 
     #[test]

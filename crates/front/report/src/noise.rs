@@ -2,7 +2,7 @@
 
 pub(crate) mod trace;
 
-use crate::counted;
+use crate::about::{beyond, counted};
 use crate::duration::duration;
 use crate::page::{Block, Page, PageSection, Table};
 use crate::{sentence, svg};
@@ -142,14 +142,11 @@ fn percent(percent: f64) -> String {
 /// A line for each CPU, a bar for each octave.
 fn gaps(report: &NoiseReport) -> PageSection {
     let section = PageSection::new("Gaps");
-    let bins = || report.cpus.iter().flat_map(|noise| &noise.histogram);
-    // A gap of 0 ns has no logarithm; count it as 1 ns.
-    let octaves = || bins().map(|bin| bin.from_ns.max(1).ilog2());
+    let octaves = || report.cpus.iter().flat_map(|noise| &noise.histogram).map(octave);
     let (Some(first), Some(last)) = (octaves().min(), octaves().max()) else {
         return section.with(vec!["No gaps.".to_owned()]);
     };
-    let from = duration(exp2(first));
-    let to = duration(exp2(last + 1));
+    let [from, to] = [first, last + 1].map(|octave| duration(f64::from(octave).exp2()));
     let bars = report.cpus.iter().map(|noise| {
         // All CPUs have the same octaves, so that their bars can be compared.
         let bars: String =
@@ -162,12 +159,13 @@ fn gaps(report: &NoiseReport) -> PageSection {
     section.with(vec![scale]).with(Block::Drawn(bars.collect()))
 }
 
-fn exp2(octave: u32) -> f64 {
-    f64::from(octave).exp2()
+/// A gap of 0 ns has no logarithm; count it as 1 ns.
+fn octave(bin: &Bin) -> u32 {
+    bin.from_ns.max(1).ilog2()
 }
 
-fn count(bins: &[Bin], octave: u32) -> u64 {
-    bins.iter().filter(|bin| bin.from_ns.max(1).ilog2() == octave).map(|bin| bin.count).sum()
+fn count(bins: &[Bin], of: u32) -> u64 {
+    bins.iter().filter(|bin| octave(bin) == of).map(|bin| bin.count).sum()
 }
 
 /// Two bars a decade.
@@ -181,9 +179,10 @@ fn bar(count: u64) -> char {
 
 fn sources(report: &NoiseReport) -> PageSection {
     let rows = report.cpus.iter().flat_map(|noise| {
-        let more = noise.sources.len().saturating_sub(SOURCES);
-        let more = (more > 0).then(|| format!("and {more} more"));
-        let named = joined(noise.sources.iter().take(SOURCES).map(source).chain(more), ", ");
+        let more = beyond(noise.sources.len(), SOURCES).map(|more| format!("and {more} more"));
+        let shown = noise.sources.iter().take(SOURCES);
+        let shown = shown.map(|source| format!("{} {:.1}", source.name, source.per_second));
+        let named = joined(shown.chain(more), ", ");
         let named = if named.is_empty() { "none".into() } else { named };
         let share = unexplained(noise).map(|share| format!("at {share}"));
         let below = preempted(noise).into_iter().chain(share).map(|line| [String::new(), line]);
@@ -191,10 +190,6 @@ fn sources(report: &NoiseReport) -> PageSection {
     });
     let table = Table::with_figures([""]).words([""]).least([3]).rows(rows);
     PageSection::new("Sources").with(vec!["Events per second".to_owned()]).with(table)
-}
-
-fn source(source: &seatmap_health::noise::NoiseSource) -> String {
-    format!("{} {:.1}", source.name, source.per_second)
 }
 
 /// A cell can prevent this part of a gap.

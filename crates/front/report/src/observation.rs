@@ -1,7 +1,9 @@
 //! The communication within an observed program.
 
+use crate::about::beyond;
 use crate::page::{Page, PageSection, Table};
 use seatmap_data::document::visible;
+use seatmap_data::pattern::Outsider;
 use seatmap_data::statistics::words::{counted, counted_figure, joined};
 use seatmap_observe::{Observation, ObservedTask};
 use std::collections::BTreeSet;
@@ -139,39 +141,47 @@ fn remarks(observation: &Observation) -> Vec<String> {
 fn outside(observation: &Observation) -> Option<String> {
     let all: f64 = observation.outsiders.iter().map(|one| one.wakeups).sum();
     let groups = outsider_groups(observation);
-    let named = joined(groups.iter().take(MOST_OUTSIDERS).map(Outside::name), ", ");
+    let named = joined(groups.iter().take(MOST_OUTSIDERS).map(name), ", ");
     let more = if groups.len() > MOST_OUTSIDERS { " and others" } else { "" };
     let counted = counted_figure(all, 0, "wakeup");
     let mut line = format!("not counted: {counted} from outside the program: {named}{more}");
-    let first = groups.first()?;
+    let group = groups.first()?;
+    let first = group[0];
     // Kernel threads belong to no program, and a started command is observed alone.
-    let is_worth_it = first.wakeups >= MUCH * (all + observation.messages());
+    let is_worth_it = wakeups(group) >= MUCH * (all + observation.messages());
     if is_worth_it && !first.is_kernel && !first.name.is_empty() && !observation.from_start {
-        let pids = first.pids.iter().take(MOST_OUTSIDERS).map(|pid| format!("-p {pid}"));
-        line += &format!("; add {} to observe {} too", joined(pids, " "), visible(first.name));
+        let pids = group.iter().take(MOST_OUTSIDERS).map(|one| format!("-p {}", one.pid));
+        line += &format!("; add {} to observe {} too", joined(pids, " "), visible(&first.name));
     }
     Some(line)
 }
 
-/// Outside processes, the most wakeups first.
-fn outsider_groups(observation: &Observation) -> Vec<Outside<'_>> {
-    let mut groups: Vec<Outside> = Vec::new();
+/// Outside processes by name, the most wakeups first.
+fn outsider_groups(observation: &Observation) -> Vec<Vec<&Outsider>> {
+    let mut groups: Vec<Vec<&Outsider>> = Vec::new();
     for one in &observation.outsiders {
-        match groups.iter_mut().find(|group| group.name == one.name) {
-            Some(group) => {
-                group.wakeups += one.wakeups;
-                group.pids.push(one.pid);
-            }
-            None => groups.push(Outside {
-                name: &one.name,
-                pids: vec![one.pid],
-                wakeups: one.wakeups,
-                is_kernel: one.is_kernel,
-            }),
+        match groups.iter_mut().find(|group| group[0].name == one.name) {
+            Some(group) => group.push(one),
+            None => groups.push(vec![one]),
         }
     }
-    groups.sort_by(|a, b| b.wakeups.total_cmp(&a.wakeups));
+    groups.sort_by(|a, b| wakeups(b).total_cmp(&wakeups(a)));
     groups
+}
+
+fn wakeups(group: &[&Outsider]) -> f64 {
+    group.iter().map(|one| one.wakeups).sum()
+}
+
+/// Processes that ended before their names could be read have none.
+fn name(group: &Vec<&Outsider>) -> String {
+    let count = counted(group.len(), "process");
+    match (group[0].name.as_str(), &group[..]) {
+        ("", [one]) => format!("process {} (ended)", one.pid),
+        ("", _) => format!("{count} (ended)"),
+        (name, [one]) => format!("{} ({})", visible(name), one.pid),
+        (name, _) => format!("{count} of {}", visible(name)),
+    }
 }
 
 fn sent(observation: &Observation) -> Vec<f64> {
@@ -182,25 +192,6 @@ fn sent(observation: &Observation) -> Vec<f64> {
 
 fn rate(observation: &Observation, messages: f64) -> String {
     amount(messages / observation.seconds().max(1e-9))
-}
-
-struct Outside<'a> {
-    /// Empty if they ended before their names could be read.
-    name: &'a str,
-    pids: Vec<i32>,
-    wakeups: f64,
-    is_kernel: bool,
-}
-
-impl Outside<'_> {
-    fn name(&self) -> String {
-        match (self.name, &self.pids[..]) {
-            ("", [pid]) => format!("process {pid} (ended)"),
-            ("", pids) => format!("{} (ended)", counted(pids.len(), "process")),
-            (name, [pid]) => format!("{} ({pid})", visible(name)),
-            (name, pids) => format!("{} of {}", counted(pids.len(), "process"), visible(name)),
-        }
-    }
 }
 
 /// The bounds are those at which rounding adds a digit.
@@ -214,13 +205,13 @@ fn amount(number: f64) -> String {
 }
 
 fn more(all: usize, shown: usize, name: &str) -> Option<String> {
-    (all > shown).then(|| format!("... and {}", counted(all - shown, name)))
+    beyond(all, shown).map(|more| format!("... and {}", counted(more, name)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_data::pattern::{Edge, Outsider};
+    use seatmap_data::pattern::Edge;
     use seatmap_observe::{Method, PairMessages, TalkKind, Window};
 
     #[test]

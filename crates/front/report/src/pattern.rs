@@ -1,5 +1,6 @@
 //! Patterns: their kind, and the traffic between tasks.
 
+use crate::about::beyond;
 use crate::page::{Block, Page, PageSection, Table, TableCell};
 use crate::traffic::{TrafficMatrix, counted, degrees, name, short, size};
 use crate::{sentence, svg};
@@ -27,8 +28,7 @@ pub fn drawn(pattern: &Pattern, width: usize) -> Page {
 
 /// The page of a pattern: its figures, its matrix, and the heaviest edges.
 pub fn page(pattern: &Pattern) -> Page {
-    let rest = pattern.edges.len().saturating_sub(LISTED);
-    let more = (rest > 0).then(|| format!("and {rest} more"));
+    let more = beyond(pattern.edges.len(), LISTED).map(|more| format!("and {more} more"));
     let heaviest = PageSection::new("The heaviest edges").with(heaviest(pattern));
     Page {
         lead: vec![size(pattern), degrees(pattern)],

@@ -1,6 +1,6 @@
 //! Plans: the seat of each task, and the cost of the placement.
 
-use crate::counted;
+use crate::about::{beyond, counted};
 use crate::duration::duration;
 use crate::effect;
 use crate::floor::{self, FloorPlan, SeatingComparison, tasks_by_seat};
@@ -36,48 +36,42 @@ pub fn page(
     let tasks = counted(plan.placement.len(), "task");
     let edges = counted(pattern.edges.len(), "edge");
     let method = plan.method.as_deref().unwrap_or("placed by hand");
-    let grid = Grid::of(profile, GridOrder::Group, None);
-    let mut lead = vec![format!("{tasks}, {edges}, {method}")];
-    let headline = match &plan.effect {
-        // A share of the program's time says more than a ratio of costs.
-        Some(effect) => {
-            lead.push(sentence::of_plan(plan));
-            effect::sentences(effect).join(" ")
-        }
-        None => sentence::of_plan(plan),
-    };
-    Page {
-        lead,
-        sections: vec![
-            PageSection::new("Costs").with(gains(plan)),
-            PageSection::new("Threads, lines and traffic").with(floor::section(comparison)),
-            PageSection::new("Seats").with(seat_boxes(grid.as_ref(), plan)),
-            PageSection::new("Traffic, tasks in seat order").with(traffic(
-                grid.as_ref(),
-                pattern,
-                plan,
-            )),
-            PageSection::new("Core distances").with(svg::picture(profile, grid.as_ref())),
-        ],
-        footer: footer(plan),
-        ..Page::new(title(plan), headline)
+    let picture = PageSection::new("Threads, lines and traffic").with(floor::section(comparison));
+    let mut page = drawn(profile, plan, picture, |grid| traffic(grid, pattern, plan));
+    page.lead = vec![format!("{tasks}, {edges}, {method}")];
+    // A share of the program's time says more than a ratio of costs.
+    if let Some(effect) = &plan.effect {
+        page.lead.push(page.headline);
+        page.headline = effect::sentences(effect).join(" ");
     }
+    page
 }
 
 /// The page of a saved plan, which does not contain its pattern's messages.
 pub fn saved_page(profile: &Profile, floor: &FloorPlan, plan: &Plan) -> Page {
-    let grid = Grid::of(profile, GridOrder::Group, None);
     let mut lead = vec![counted(plan.placement.len(), "task")];
     lead.extend(plan.method.clone());
+    let picture = PageSection::new("Tasks on the machine").with(floor::tasks(floor, plan));
+    Page { lead, ..drawn(profile, plan, picture, |_| html! {}) }
+}
+
+fn drawn(
+    profile: &Profile,
+    plan: &Plan,
+    picture: PageSection,
+    traffic: impl Fn(&Grid) -> Markup,
+) -> Page {
+    let grid = Grid::of(profile, GridOrder::Group, None);
+    let of_grid = |draw: &dyn Fn(&Grid) -> Markup| grid.as_ref().map_or(html! {}, draw);
     Page {
-        lead,
         sections: vec![
             PageSection::new("Costs").with(gains(plan)),
-            PageSection::new("Tasks on the machine").with(floor::tasks(floor, plan)),
-            PageSection::new("Seats").with(seat_boxes(grid.as_ref(), plan)),
+            picture,
+            PageSection::new("Seats").with(of_grid(&|grid| seat_boxes(grid, plan))),
+            PageSection::new("Traffic, tasks in seat order").with(of_grid(&traffic)),
             PageSection::new("Core distances").with(svg::picture(profile, grid.as_ref())),
         ],
-        footer: footer(plan),
+        footer: cost_words(plan)[1],
         ..Page::new(title(plan), sentence::of_plan(plan))
     }
 }
@@ -87,23 +81,38 @@ pub fn title(plan: &Plan) -> String {
     format!("{} on {}", plan.pattern.as_deref().unwrap_or("a placement"), plan.machine)
 }
 
-fn footer(plan: &Plan) -> &'static str {
+/// The unit of a plan's costs, a sentence about it, and the unit of its traffic on the machine.
+pub fn cost_words(plan: &Plan) -> [&'static str; 3] {
     match plan.objective {
-        Some(Objective::Congestion) => "Cost: the traffic on the busiest link.",
-        Some(Objective::Simulated) => {
+        Some(Objective::Congestion) => [
+            "traffic on the busiest link",
+            "Cost: the traffic on the busiest link.",
+            "traffic on the busiest link",
+        ],
+        Some(Objective::Simulated) => [
+            "simulated time of the messages",
             "Cost: the simulated time of the messages, from the first task's start to the last \
-             task's end."
+             task's end.",
+            "time, ns",
+        ],
+        Some(Objective::Measured) => {
+            ["run time of the program", "Cost: the program's run time.", "time, ns"]
         }
-        Some(Objective::Measured) => "Cost: the program's run time.",
-        Some(Objective::Time) => {
-            "Cost: the time of the slowest seat, for the work and messages of its tasks."
-        }
-        _ if plan.waits => {
-            "Cost: messages x round trip of two wakeups between the seats, summed over all edges."
-        }
-        _ => {
-            "Cost: weight x round trip of one cache line between the seats, summed over all edges."
-        }
+        Some(Objective::Time) => [
+            "time of the slowest seat",
+            "Cost: the time of the slowest seat, for the work and messages of its tasks.",
+            "time, ns",
+        ],
+        _ if plan.waits => [
+            "messages x ns of two wakeups",
+            "Cost: messages x round trip of two wakeups between the seats, summed over all edges.",
+            "traffic x distance, ns",
+        ],
+        _ => [
+            "traffic x ns",
+            "Cost: weight x round trip of one cache line between the seats, summed over all edges.",
+            "traffic x distance, ns",
+        ],
     }
 }
 
@@ -111,16 +120,15 @@ fn footer(plan: &Plan) -> &'static str {
 fn gains(plan: &Plan) -> Table {
     let rows = rows(plan);
     // The minimum avoids 0 / 0 if all cost nothing.
-    let most = rows.iter().map(|row| row.cost).fold(f64::MIN_POSITIVE, f64::max);
+    let most = rows.iter().map(|(_, cost, _)| *cost).fold(f64::MIN_POSITIVE, f64::max);
     let table = Table::with_words(["placement", "cost"]).figures(["to best"]);
-    let cost = if is_time(plan) { duration } else { number };
-    table.rows(rows.into_iter().map(|row| {
-        [row.what.into(), TableCell::bar(cost(row.cost), row.cost / most), row.more.into()]
+    let in_words = if is_time(plan) { duration } else { number };
+    table.rows(rows.into_iter().map(|(what, cost, more)| {
+        [what.into(), TableCell::bar(in_words(cost), cost / most), more.into()]
     }))
 }
 
-fn seat_boxes(grid: Option<&Grid>, plan: &Plan) -> Markup {
-    let Some(grid) = grid else { return html! {} };
+fn seat_boxes(grid: &Grid, plan: &Plan) -> Markup {
     let tasks = tasks_by_seat(&plan.placement);
     let is_listed = |os: &u32| grid.os.len() <= MOST_FREE || tasks.contains_key(os);
     let free = grid.os.iter().filter(|os| !tasks.contains_key(os)).count();
@@ -153,55 +161,33 @@ fn groups(grid: &Grid) -> impl Iterator<Item = &[u32]> {
     runs(&grid.group).into_iter().map(|rows| &grid.os[rows])
 }
 
-struct Seated {
-    seated: Vec<(u32, usize)>,
-    /// The index in `seated` of each group's first seat, except the first group's.
-    ends: Vec<usize>,
-}
-
-impl Seated {
-    fn of(grid: &Grid, plan: &Plan) -> Self {
-        let tasks = tasks_by_seat(&plan.placement);
-        let of_seat = |os: &u32| {
-            tasks.get(os).into_iter().flatten().map(|task| (*os, *task)).collect::<Vec<_>>()
-        };
-        let mut seated = Vec::new();
-        let mut ends = Vec::new();
-        for group in groups(grid) {
-            let here: Vec<(u32, usize)> = group.iter().flat_map(of_seat).collect();
-            ends.extend((!here.is_empty() && !seated.is_empty()).then_some(seated.len()));
-            seated.extend(here);
-        }
-        Seated { seated, ends }
-    }
-
-    fn renumbered(&self, pattern: &Pattern) -> Pattern {
-        let place: BTreeMap<usize, usize> =
-            self.seated.iter().enumerate().map(|(at, (_, task))| (*task, at)).collect();
-        // A task on a PU without distances loses its edges.
-        let edge = |edge: &Edge| {
-            Some(Edge { from: *place.get(&edge.from)?, to: *place.get(&edge.to)?, ..*edge })
-        };
-        Pattern::gathered(
-            &pattern.name,
-            self.seated.len().max(1),
-            pattern.edges.iter().filter_map(edge),
-        )
-    }
-}
-
 /// A good plan keeps the traffic near the diagonal.
-fn traffic(grid: Option<&Grid>, pattern: &Pattern, plan: &Plan) -> Markup {
-    let Some(grid) = grid else { return html! {} };
-    let order = Seated::of(grid, plan);
-    let label = |at: usize| order.seated.get(at).map_or_else(String::new, |(os, _)| os.to_string());
+fn traffic(grid: &Grid, pattern: &Pattern, plan: &Plan) -> Markup {
+    let tasks = tasks_by_seat(&plan.placement);
+    let mut seated: Vec<(u32, usize)> = Vec::new();
+    // The first seat of each group, except the first group's.
+    let mut ends = Vec::new();
+    for group in groups(grid) {
+        let before = seated.len();
+        for os in group {
+            seated.extend(tasks.get(os).into_iter().flatten().map(|task| (*os, *task)));
+        }
+        ends.extend((before > 0 && seated.len() > before).then_some(before));
+    }
+    let place: BTreeMap<usize, usize> =
+        seated.iter().enumerate().map(|(at, (_, task))| (*task, at)).collect();
+    // A task on a PU without distances loses its edges.
+    let edges = pattern.edges.iter().filter_map(|edge| {
+        Some(Edge { from: *place.get(&edge.from)?, to: *place.get(&edge.to)?, ..*edge })
+    });
     let labels = Labelled {
         title: "Bytes between seats",
         axis: "CPUs in group order",
-        label: &label,
-        ends: &order.ends,
+        label: &|at| seated.get(at).map_or_else(String::new, |(os, _)| os.to_string()),
+        ends: &ends,
     };
-    svg::traffic::labelled(&order.renumbered(pattern), &labels)
+    let renumbered = Pattern::gathered(&pattern.name, seated.len().max(1), edges);
+    svg::traffic::labelled(&renumbered, &labels)
 }
 
 /// A plan compared with the usual placements and the bound.
@@ -209,7 +195,7 @@ pub fn table(plan: &Plan) -> Page {
     let pattern = plan.pattern.as_deref().unwrap_or("A placement");
     let tasks = counted(plan.placement.len(), "task");
     let title = format!("{pattern}: {tasks} on {}", plan.machine);
-    let unit = unit(plan);
+    let [unit, ..] = cost_words(plan);
     let above = match &plan.effect {
         Some(effect) => {
             let model = format!("Estimated costs ({unit}; lower is better), not the run time:");
@@ -218,8 +204,8 @@ pub fn table(plan: &Plan) -> Page {
         None => vec![format!("{title} (cost: {unit}; lower is better)")],
     };
     let table = Table::with_words([""]).figures([""]).words([""]).least([0, COST_WIDTH]);
-    let cost = if is_time(plan) { duration } else { number };
-    let rows = rows(plan).into_iter().map(|row| [row.what, cost(row.cost), row.more]);
+    let in_words = if is_time(plan) { duration } else { number };
+    let rows = rows(plan).into_iter().map(|(what, cost, more)| [what, in_words(cost), more]);
     let below = vec![verdict(plan), seats(plan)];
     Page::of(PageSection::new("Costs").with(above).with(table.rows(rows)).with(below))
 }
@@ -245,36 +231,19 @@ pub fn mean_distance(plan: &Plan, pattern: &Pattern, weight: Weight) -> Option<S
     ))
 }
 
-/// Each objective has its own unit, and only some are times.
-fn unit(plan: &Plan) -> &'static str {
-    match plan.objective {
-        Some(Objective::Congestion) => "traffic on the busiest link",
-        Some(Objective::Simulated) => "simulated time of the messages",
-        Some(Objective::Measured) => "run time of the program",
-        Some(Objective::Time) => "time of the slowest seat",
-        _ if plan.waits => "messages x ns of two wakeups",
-        _ => "traffic x ns",
-    }
-}
-
+/// Whether the cost is a time.
 fn is_time(plan: &Plan) -> bool {
     use Objective::{Measured, Simulated, Time};
     matches!(plan.objective, Some(Time | Simulated | Measured))
 }
 
-struct CostRow {
-    what: String,
-    cost: f64,
-    more: String,
-}
-
-fn rows(plan: &Plan) -> Vec<CostRow> {
+/// A placement, its cost, and how much more than the best found that is.
+fn rows(plan: &Plan) -> Vec<(String, f64, String)> {
     let Some(best) = plan.cost else { return Vec::new() };
-    // If the best cost is 0 (nothing is sent), there is no percentage.
-    let row = |what: &str, cost: f64| CostRow {
-        what: what.to_owned(),
-        cost,
-        more: if best > 0.0 { percent(100.0 * (cost / best - 1.0)) } else { String::new() },
+    let row = |what: &str, cost: f64| {
+        // If the best cost is 0 (nothing is sent), there is no percentage.
+        let more = if best > 0.0 { percent(100.0 * (cost / best - 1.0)) } else { String::new() };
+        (what.to_owned(), cost, more)
     };
     let mut rows = Vec::new();
     if let Some(usual) = plan.baselines {
@@ -287,8 +256,7 @@ fn rows(plan: &Plan) -> Vec<CostRow> {
         ]);
     }
     let method = plan.method.as_deref().map_or_else(String::new, |method| format!(" ({method})"));
-    let what = format!("best found{method}");
-    rows.push(CostRow { what, cost: best, more: String::new() });
+    rows.push((format!("best found{method}"), best, String::new()));
     // Costs are positive, so a bound of zero is trivial.
     rows.extend(
         plan.lower_bound.filter(|bound| *bound > 0.0).map(|bound| row("lower bound", bound)),
@@ -343,10 +311,9 @@ pub(crate) fn condition(plan: &Plan) -> &'static str {
 fn seats(plan: &Plan) -> String {
     let tasks = 0..plan.placement.len().min(MOST_SEATS);
     let listed = joined(tasks.map(|task| seat_of_task(plan, task)), " ");
-    let rest = plan.placement.len().saturating_sub(MOST_SEATS);
-    let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    let more = beyond(plan.placement.len(), MOST_SEATS).map(|more| format!(" and {more} more"));
     let title = if plan.seats.is_empty() { "task:CPU" } else { "task:CPUs" };
-    format!("Seats ({title}): {listed}{more}")
+    format!("Seats ({title}): {listed}{}", more.unwrap_or_default())
 }
 
 fn seat_of_task(plan: &Plan, task: usize) -> String {

@@ -1,5 +1,6 @@
 //! A program that ran on a pretended machine: its threads, and how their seats were judged.
 
+use crate::about::beyond;
 use crate::check;
 use crate::page::{Page, PageSection, Table};
 use seatmap_watch::judge::judged::CheckText;
@@ -8,8 +9,7 @@ const MOST_LISTED: usize = 64;
 
 /// The threads, in the words of `seatmap_pretend`, and how their seats were judged.
 pub fn page(about: String, threads: Vec<[String; 7]>, judged: Option<(String, CheckText)>) -> Page {
-    let more = threads.len().saturating_sub(MOST_LISTED);
-    let more = (more > 0).then(|| format!("{more:>8} more"));
+    let more = beyond(threads.len(), MOST_LISTED).map(|more| format!("{more:>8} more"));
     let table = Table::with_figures(["PROCESS", "THREAD"])
         .words(["NAME"])
         .figures(["CORES", "CPUS"])

@@ -1,6 +1,6 @@
 //! The ranks of a job on the nodes of a cluster, for a terminal.
 
-use crate::counted;
+use crate::about::{beyond, counted};
 use crate::duration::time;
 use crate::page::{Page, PageSection, Table};
 use seatmap_data::statistics::words::{agreeing, joined, signed};
@@ -19,8 +19,7 @@ pub fn page(plan: &RankPlan) -> Page {
     let means = if plan.by_mpi { " over MPI" } else { "" };
     let nodes_of = counted(ranks.len(), "node");
     let proof = plan.optimal.then(|| "Proven optimal.".to_owned());
-    let more = used.saturating_sub(MOST_NODES);
-    let more = (more > 0).then(|| format!("  and {}", counted(more, "more node")));
+    let more = beyond(used, MOST_NODES).map(|more| format!("  and {}", counted(more, "more node")));
     Page {
         lead: vec![format!(
             "{count}{pattern} on {used} of {nodes_of}; cost: round trips of {size}{means}"

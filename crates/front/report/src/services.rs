@@ -111,14 +111,11 @@ fn talk(record: &ServicesRecord) -> Table {
     )
 }
 
-fn silence(record: &ServicesRecord) -> Vec<String> {
+fn silence(record: &ServicesRecord) -> Option<String> {
+    let none = "No messages between or within these services were seen.";
     match &record.talk_unseen {
-        Some(why) if why == NOT_ASKED => Vec::new(),
-        Some(why) => vec![format!("Messages were not observed: {why}.")],
-        None if record.talk.is_empty() => {
-            vec!["No messages between or within these services were seen.".to_owned()]
-        }
-        None => Vec::new(),
+        Some(why) => (why != NOT_ASKED).then(|| format!("Messages were not observed: {why}.")),
+        None => record.talk.is_empty().then(|| none.to_owned()),
     }
 }
 
@@ -229,18 +226,19 @@ fn way_of(before: &PackingBaseline) -> &str {
 fn per_cpu_second(percent: f64) -> String {
     match 10.0 * percent {
         ms @ 999.5.. => format!("{} s", figure(ms / 1e3, 1)),
-        ms => format!("{} ms", lost_ms(ms)),
+        _ => format!("{} ms", lost(percent)),
     }
 }
 
-/// Small numbers have a decimal.
-fn lost_ms(ms: f64) -> String {
+/// The milliseconds lost per second; small numbers have a decimal.
+fn lost(percent: f64) -> String {
+    let ms = 10.0 * percent;
     figure(ms, usize::from(ms < 9.95))
 }
 
 /// An empty text if the value was not recorded.
-fn seen(value: Option<f64>, digits: usize) -> String {
-    value.map_or_else(String::new, |value| figure(value, digits))
+fn cpus(value: Option<f64>) -> String {
+    value.map(|cpus| figure(cpus, 2)).unwrap_or_default()
 }
 
 fn sets(plan: &ServicesPlan) -> Table {
@@ -258,9 +256,9 @@ fn sets(plan: &ServicesPlan) -> Table {
                 one.service.name.clone(),
                 one.cpus.clone(),
                 strip(&groups, &one.cpu_set()),
-                seen(one.median_cpus, 2),
-                seen(one.p99_cpus, 2),
-                seen(one.most_cpus, 2),
+                cpus(one.median_cpus),
+                cpus(one.p99_cpus),
+                cpus(one.most_cpus),
                 one.nodes.clone(),
                 joined(others, ", "),
             ]
@@ -274,7 +272,7 @@ fn ways(plan: &ServicesPlan) -> Table {
     let table = Table::with_words(["policy"])
         .figures(["lost", "waiting", "sharing", "caches", "talk", "memory", "late p99", "late"]);
     let own = plan.lateness.map(|late| way("this plan", cost, late));
-    let bound = plan.bound_percent.map_or_else(String::new, |percent| lost_ms(10.0 * percent));
+    let bound = plan.bound_percent.map(lost).unwrap_or_default();
     let bound = ["lower bound", &bound, "", "", "", "", "", "", ""].map(TableCell::from);
     let others = plan.baselines.iter().map(|one| way(&name_of(one), one.cost, one.lateness));
     table.rows(own.into_iter().chain(others).chain([bound]))
@@ -288,12 +286,12 @@ fn name_of(baseline: &PackingBaseline) -> String {
 fn way(name: &str, cost: CostTerms, late: Lateness) -> [TableCell; 9] {
     [
         name.into(),
-        TableCell::strong(lost_ms(10.0 * cost.total())),
-        lost_ms(10.0 * cost.waiting_percent).into(),
-        lost_ms(10.0 * cost.sharing_percent).into(),
-        lost_ms(10.0 * cost.caches_percent).into(),
-        lost_ms(10.0 * cost.talk_percent).into(),
-        lost_ms(10.0 * cost.memory_percent).into(),
+        TableCell::strong(lost(cost.total())),
+        lost(cost.waiting_percent).into(),
+        lost(cost.sharing_percent).into(),
+        lost(cost.caches_percent).into(),
+        lost(cost.talk_percent).into(),
+        lost(cost.memory_percent).into(),
         format!("{} ms", figure(late.p99_ms, 1)).into(),
         format!("{} %", figure(late.late_percent, 1)).into(),
     ]
@@ -316,34 +314,29 @@ fn picture(plan: &ServicesPlan, profile: &Profile) -> maud::Markup {
 }
 
 fn notes(plan: &ServicesPlan) -> Vec<String> {
-    let mut notes = Vec::new();
-    if plan.is_proven {
-        notes.push("Proven: no other sets of adjacent cores lose 1 % less than these.".to_owned());
-    }
-    if plan.distances_are_assumed {
-        notes.push(
-            "Core distances are assumed by level; 'seatmap measure' measures them.".to_owned(),
-        );
-    }
-    if let Some(why) = &plan.talk_unseen {
-        notes.push(format!("Messages were not observed ({why}), and count as none."));
-    }
-    if !plan.interrupts.is_empty() {
-        notes.push(format!(
-            "Device interrupts and packets should go to CPUs {} ('seatmap services apply \
-             --interrupts --rps').",
-            plan.interrupts
-        ));
-    }
-    if plan.samples == 0 {
-        return notes;
-    }
-    notes.push(format!(
-        "Evaluated on {} of {}; 'late' is from replaying the record on the sets.",
-        counted(plan.samples, "sample"),
-        lasting(plan.interval_s)
-    ));
-    notes
+    let proven = "Proven: no other sets of adjacent cores lose 1 % less than these.";
+    let assumed = "Core distances are assumed by level; 'seatmap measure' measures them.";
+    let unseen = plan.talk_unseen.as_ref();
+    let notes = [
+        plan.is_proven.then(|| proven.to_owned()),
+        plan.distances_are_assumed.then(|| assumed.to_owned()),
+        unseen.map(|why| format!("Messages were not observed ({why}), and count as none.")),
+        (!plan.interrupts.is_empty()).then(|| {
+            format!(
+                "Device interrupts and packets should go to CPUs {} ('seatmap services apply \
+                 --interrupts --rps').",
+                plan.interrupts
+            )
+        }),
+        (plan.samples > 0).then(|| {
+            format!(
+                "Evaluated on {} of {}; 'late' is from replaying the record on the sets.",
+                counted(plan.samples, "sample"),
+                lasting(plan.interval_s)
+            )
+        }),
+    ];
+    notes.into_iter().flatten().collect()
 }
 
 /// The sets in other tools' files.
@@ -380,16 +373,13 @@ pub fn import_page(imported: &ImportedSeats, profile: &Profile) -> Page {
 }
 
 fn import_notes(seats: &ImportedSeats) -> Vec<String> {
-    let mut notes = Vec::new();
-    for seat in seats.seats.iter().filter(|seat| !seat.details.is_empty()) {
-        notes.push(format!("{}: {}.", seat.service.name, seat.details.join("; ")));
-    }
-    if let Some(cpus) = &seats.housekeeping {
-        notes
-            .push(format!("CPUs {cpus} are reserved for housekeeping: housekeeping = \"{cpus}\"."));
-    }
-    notes.extend(seats.remarks.iter().map(import_remark));
-    notes
+    let detailed = seats.seats.iter().filter(|seat| !seat.details.is_empty());
+    let details =
+        detailed.map(|seat| format!("{}: {}.", seat.service.name, seat.details.join("; ")));
+    let housekeeping = seats.housekeeping.as_ref().map(|cpus| {
+        format!("CPUs {cpus} are reserved for housekeeping: housekeeping = \"{cpus}\".")
+    });
+    details.chain(housekeeping).chain(seats.remarks.iter().map(import_remark)).collect()
 }
 
 fn import_remark(remark: &ImportRemark) -> String {
@@ -462,10 +452,10 @@ pub fn seated(seated: &ApplyResult) -> String {
     let interrupts = counted(seated.interrupts_left.len(), "interrupt");
     let queues = counted(seated.queues_left.len(), "queue");
     let left = [
-        (format!("the kernel refused to move {interrupts}"), &seated.interrupts_left),
-        (format!("the kernel refused to redirect the packets of {queues}"), &seated.queues_left),
+        (&*format!("the kernel refused to move {interrupts}"), &seated.interrupts_left),
+        (&format!("the kernel refused to redirect the packets of {queues}"), &seated.queues_left),
         (
-            "memory was not moved (only units, containers and groups take nodes)".to_owned(),
+            "memory was not moved (only units, containers and groups take nodes)",
             &seated.memory_left,
         ),
     ];
@@ -550,12 +540,10 @@ fn drifted(fault: &ServiceDrift) -> String {
         ServiceDrift::Rewritten { service, file, planned, found } => format!(
             "{service}: {file} was set to '{planned}', but is '{found}'; another program writes it"
         ),
-        ServiceDrift::OtherCpus { service, words, planned, found } if found.is_empty() => {
-            format!("{service}: '{words}' named CPUs {planned}, and names none now; plan again")
-        }
-        ServiceDrift::OtherCpus { service, words, planned, found } => {
-            format!("{service}: '{words}' named CPUs {planned}, and names {found} now; plan again")
-        }
+        ServiceDrift::OtherCpus { service, words, planned, found } => format!(
+            "{service}: '{words}' named CPUs {planned}, and names {} now; plan again",
+            if found.is_empty() { "none" } else { found }
+        ),
         ServiceDrift::Offline { services, cpus } => {
             let having = services.join(", ");
             let having = if having.is_empty() { "no service".to_owned() } else { having };

@@ -5,17 +5,6 @@ use seatmap_data::machine::{CoreKind, Profile, SeatSpeed};
 use seatmap_data::statistics::words::joined;
 use std::collections::BTreeSet;
 
-/// PUs of one kind and cache size, with speeds within 3 %.
-pub struct SpeedClass {
-    /// The L3 cache only if the sizes differ.
-    pub what: String,
-    pub pus: Vec<u32>,
-    /// The speeds of the slowest and the fastest PU.
-    pub alone: (f64, f64),
-    /// The speed while all PUs work, if known.
-    pub together: Option<(f64, f64)>,
-}
-
 pub fn sentence(speed: &SeatSpeed) -> String {
     let percent = 100.0 * speed.spread();
     let all = counted(speed.pus.len(), "CPU");
@@ -26,14 +15,15 @@ pub fn sentence(speed: &SeatSpeed) -> String {
     }
 }
 
-/// The classes, the fastest first; empty if all are alike.
-pub fn classes(profile: &Profile) -> Vec<SpeedClass> {
+/// The classes of PUs of one kind and cache size with speeds within 3 %, the fastest first; empty if
+/// all are alike. Kind and cache, CPUs, speeds alone, speeds while all PUs work.
+pub fn classes(profile: &Profile) -> Vec<[String; 4]> {
     let Some(speed) = profile.speed.as_ref().filter(|speed| speed.differs()) else {
         return Vec::new();
     };
-    let pu = |os: u32| profile.topology.pu(os);
     let sort_of = |os: u32| {
-        (pu(os).and_then(|pu| pu.kind).map(CoreKind::word), pu(os).and_then(|pu| pu.l3_bytes))
+        let pu = profile.topology.pu(os);
+        (pu.and_then(|pu| pu.kind).map(CoreKind::word), pu.and_then(|pu| pu.l3_bytes))
     };
     let mut order: Vec<(f64, u32)> =
         speed.alone.iter().copied().zip(speed.pus.iter().copied()).collect();
@@ -57,36 +47,18 @@ pub fn classes(profile: &Profile) -> Vec<SpeedClass> {
         let cache =
             l3_bytes.filter(|_| sizes.len() > 1).map(|bytes| format!("{} MiB of L3", bytes >> 20));
         let what = kind.map(str::to_owned).into_iter().chain(cache);
-        let range = |of: &dyn Fn(u32) -> Option<f64>| {
-            let speeds = pus.iter().map(|os| of(*os)).collect::<Option<Vec<f64>>>()?;
-            Some((
-                speeds.iter().copied().fold(f64::INFINITY, f64::min),
-                speeds.iter().copied().fold(0.0, f64::max),
-            ))
-        };
-        let alone = range(&|os| speed.alone_of(os)).unwrap_or((0.0, 0.0));
-        SpeedClass {
-            what: joined(what, ", "),
-            alone,
-            together: range(&|os| speed.together_of(os)),
-            pus,
-        }
+        let alone = range(pus.iter().map(|os| speed.alone_of(*os)));
+        let together = range(pus.iter().map(|os| speed.together_of(*os)));
+        [joined(what, ", "), cpus(&pus).to_string(), alone, together]
     };
     groups.into_iter().map(|(_, pus)| class(pus)).collect()
 }
 
-impl SpeedClass {
-    /// Kind, CPUs, alone, together.
-    pub fn row(&self) -> [String; 4] {
-        let range = |(least, most): (f64, f64)| {
-            // With three decimals, both ends would look equal.
-            if most - least < 0.0005 {
-                format!("{most:.3}")
-            } else {
-                format!("{least:.3}-{most:.3}")
-            }
-        };
-        let together = self.together.map(range).unwrap_or_default();
-        [self.what.clone(), cpus(&self.pus).to_string(), range(self.alone), together]
-    }
+/// The slowest and the fastest; empty if one is unknown.
+fn range(speeds: impl Iterator<Item = Option<f64>>) -> String {
+    let Some(speeds) = speeds.collect::<Option<Vec<f64>>>() else { return String::new() };
+    let least = speeds.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = speeds.iter().copied().fold(0.0, f64::max);
+    // With three decimals, both ends would look equal.
+    if most - least < 0.0005 { format!("{most:.3}") } else { format!("{least:.3}-{most:.3}") }
 }

@@ -189,10 +189,10 @@ fn agreement(correlation: f64) -> String {
 }
 
 fn against_default(tuned: &Tuned, verdict: &TuneVerdict) -> String {
-    match verdict.confirmed.iter().find(|found| found.with == DEFAULT) {
-        None => "No candidate was better than the default.".to_owned(),
-        Some(found) => format!("{}.", difference(tuned, verdict, found)),
-    }
+    let found = verdict.confirmed.iter().find(|found| found.with == DEFAULT);
+    found.map_or("No candidate was better than the default.".to_owned(), |found| {
+        format!("{}.", difference(tuned, verdict, found))
+    })
 }
 
 fn difference(tuned: &Tuned, verdict: &TuneVerdict, found: &ConfirmedDifference) -> String {
@@ -233,29 +233,25 @@ fn advice(tuned: &Tuned, verdict: &TuneVerdict) -> Option<String> {
     if !tuned.shows_gain(verdict) {
         return Some("Leave the program unpinned: nothing is shown to be better.".to_owned());
     }
-    match &tuned.candidates[verdict.winner].seats {
-        CandidateSeats::Free => None,
-        CandidateSeats::Within(list) => Some(format!("To get this: taskset -c {list} COMMAND")),
-        CandidateSeats::Order(list) => {
-            Some(format!("To get this: seatmap run --cpus {list} -- COMMAND"))
+    let how = match &tuned.candidates[verdict.winner].seats {
+        CandidateSeats::Free => return None,
+        CandidateSeats::Within(list) => format!("taskset -c {list} COMMAND"),
+        CandidateSeats::Order(list) => format!("seatmap run --cpus {list} -- COMMAND"),
+        CandidateSeats::Placement(_) => {
+            "seatmap run --plan PLAN -- COMMAND, with the plan written by -o PLAN".to_owned()
         }
-        CandidateSeats::Placement(_) => Some(
-            "To get this: seatmap run --plan PLAN -- COMMAND, with the plan written by -o PLAN"
-                .to_owned(),
+        CandidateSeats::Kernel(setting) => format!(
+            "turn {} {} for the whole computer; leave the program unpinned",
+            setting.switch,
+            if setting.on { "on" } else { "off" }
         ),
-        CandidateSeats::Kernel(setting) => {
-            let state = if setting.on { "on" } else { "off" };
-            Some(format!(
-                "To get this: turn {} {state} for the whole computer; leave the program unpinned",
-                setting.switch
-            ))
+        CandidateSeats::Ranks(_) => {
+            "save the plan with -o PLAN, and start the job in the order written by 'seatmap export \
+             PLAN'"
+                .to_owned()
         }
-        CandidateSeats::Ranks(_) => Some(
-            "To get this: save the plan with -o PLAN, and start the job in the order written by \
-             'seatmap export PLAN'"
-                .to_owned(),
-        ),
-    }
+    };
+    Some(format!("To get this: {how}"))
 }
 
 #[cfg(test)]

@@ -8,11 +8,10 @@ use super::{DrawnPlacement, FloorPlan};
 use crate::traffic::short;
 use maud::Markup;
 use seatmap_data::pattern::{Edge, Pattern};
-use seatmap_data::plan::{Objective, Plan};
+use seatmap_data::plan::Plan;
 use std::collections::BTreeMap;
 
 /// Two placements of a pattern at one scale.
-#[derive(Clone, Debug)]
 pub struct SeatingComparison<'a> {
     pub(super) title: String,
     pub(super) floor: FloorPlan,
@@ -54,11 +53,7 @@ impl<'a> SeatingComparison<'a> {
             title: seatmap_data::document::visible(&crate::placement::title(plan)),
             most: Most { load, pair },
             parts: parts(pattern),
-            objective: match plan.objective {
-                Some(Objective::Congestion) => "traffic on the busiest link",
-                Some(Objective::Simulated | Objective::Measured | Objective::Time) => "time, ns",
-                _ => "traffic x distance, ns",
-            },
+            objective: crate::placement::cost_words(plan)[2],
             weight: "byte",
             unit: if is_counted { "message" } else { "byte" },
             floor,

@@ -11,7 +11,6 @@ const MOST_PAIRS: usize = 160;
 const MOST_EQUAL_PAIRS: usize = 1000;
 
 /// Two tasks that communicate; both directions if they share a line.
-#[derive(Clone, Debug, PartialEq)]
 pub struct TaskPair {
     pub from: usize,
     pub to: usize,
@@ -19,7 +18,6 @@ pub struct TaskPair {
     pub home: Option<usize>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
     /// The load in each direction: bytes, or a simulator's count.
     pub wires: Vec<f64>,
@@ -34,26 +32,24 @@ pub struct Flow {
 impl Flow {
     pub fn of(floor: &FloorPlan, pattern: &Pattern, seating: &DrawnPlacement) -> Self {
         let areas: Vec<&[u32]> = floor.areas.iter().map(|area| area.pus.as_slice()).collect();
-        let mut flow = Flow {
-            wires: floor.ways.as_ref().map_or(Vec::new(), |ways| ways.loads(pattern, seating)),
-            borders: border_loads(&areas, pattern, seating),
-            pairs: Vec::new(),
-            lines: BTreeMap::new(),
-            tasks: tasks_by_seat(&seating.placement),
-        };
         let mut pairs = BTreeMap::new();
-        for (at, edge) in pattern.edges.iter().enumerate() {
-            if seating.ends(edge).is_none() {
-                continue;
-            }
+        let mut lines = BTreeMap::<usize, Vec<(usize, usize)>>::new();
+        let edges = pattern.edges.iter().enumerate();
+        for (at, edge) in edges.filter(|(_, edge)| seating.ends(edge).is_some()) {
             let home = seating.home(at);
-            home.into_iter()
-                .for_each(|home| flow.lines.entry(home).or_default().push((edge.from, edge.to)));
+            if let Some(home) = home {
+                lines.entry(home).or_default().push((edge.from, edge.to));
+            }
             *pairs.entry((edge.from.min(edge.to), edge.from.max(edge.to), home)).or_insert(0.0) +=
                 edge.bytes;
         }
-        flow.pairs = heaviest(pairs);
-        flow
+        Flow {
+            wires: floor.ways.as_ref().map_or(Vec::new(), |ways| ways.loads(pattern, seating)),
+            borders: border_loads(&areas, pattern, seating),
+            pairs: heaviest(pairs),
+            lines,
+            tasks: tasks_by_seat(&seating.placement),
+        }
     }
 
     /// The most loaded wire or, without wires, border.

@@ -48,14 +48,11 @@ pub fn legend(comparison: &SeatingComparison) -> Markup {
                     stroke=(colour)
                     stroke-width=(number(7.0 * step as f64 / STEPS as f64)) {}
                 text x=(number(x + STEP - 4.0)) y="44" text-anchor="end" {
-                    (tick(comparison.most.load * step as f64 / STEPS as f64))
+                    @let load = comparison.most.load * step as f64 / STEPS as f64;
+                    @if load < 1e4 { (short(load)) } @else { (three_digits(load)) }
                 }
             }
             @if steps > 0 { text x=(number(STEP * STEPS as f64 + 8.0)) y="30.5" { (of_load) } }
         }
     }
-}
-
-fn tick(load: f64) -> String {
-    if load < 1e4 { short(load) } else { three_digits(load) }
 }

@@ -32,7 +32,7 @@ use seatmap_sim::coherent::NetworkShape;
 pub const SIDE: f64 = 560.0;
 
 /// A machine's floor plan: the position of everything, without threads.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Default)]
 pub struct FloorPlan {
     /// The width.
     pub width: f64,
@@ -71,11 +71,6 @@ impl FloorPlan {
             _ => levels::floor(profile),
         };
         floor.fitted()
-    }
-
-    /// Marks CPUs as isolated.
-    pub fn with_isolated(self, isolated: Vec<u32>) -> Self {
-        FloorPlan { isolated, ..self }
     }
 
     /// Rounds width and height up to whole units.

@@ -19,7 +19,6 @@ const EMPTY: f64 = 0.75;
 /// How much wider the parts become.
 const WIDER: [f64; 3] = [2.0, 4.0, 8.0];
 
-#[derive(Clone, Debug, PartialEq)]
 pub struct Packed<'a> {
     pub group: &'a PuGroup,
     pub width: f64,

@@ -377,7 +377,8 @@ proptest! {
 fn isolated_cpus_are_marked_and_named() {
     let profile = bare(&small_ring());
     let floor = |isolated: &[u32]| {
-        machine(&FloorPlan::of(&profile, None).with_isolated(isolated.to_vec())).into_string()
+        let floor = FloorPlan::of(&profile, None);
+        machine(&FloorPlan { isolated: isolated.to_vec(), ..floor }).into_string()
     };
     let [plain, marked] = [floor(&[]), floor(&[1, 2])];
     assert!(!plain.contains("stroke-dasharray") && !plain.contains("isolated"));

@@ -1,10 +1,10 @@
 //! The page of all machines.
 
 use super::thumbnail::thumbnail;
-use super::{page_name, pair_name};
+use super::{page_name, pair_name, to_type};
 use crate::html::document::{document, head};
+use crate::page::PageSection;
 use crate::page::draw;
-use crate::page::{PageSection, Table, TableCell};
 use crate::{Digits, about, ranking};
 use maud::{Markup, PreEscaped, html};
 use seatmap_data::machine::Profile;
@@ -170,7 +170,5 @@ fn ranking_of_own_program() -> PageSection {
         ),
         ("add your computer", "seatmap measure --share mine.json"),
     ];
-    let rows = rows.map(|(to, command)| [TableCell::from(to), TableCell::code(command)]);
-    PageSection::new("Which machine suits my program?")
-        .with(Table::with_words(["to", "type"]).rows(rows))
+    PageSection::new("Which machine suits my program?").with(to_type(rows))
 }

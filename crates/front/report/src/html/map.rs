@@ -95,10 +95,6 @@ fn legend(scale: Scale, digits: Digits) -> Markup {
 
 fn static_map(profile: &Profile) -> Markup {
     let grid = Grid::of(profile, GridOrder::Group, None);
-    let small = grid.map(|grid| {
-        let reduced = Reduced::new(&grid, STATIC_PUS);
-        let os: Vec<u32> = reduced.blocks.iter().map(|block| grid.os[block.start]).collect();
-        Grid { group: reduced.group, ..Grid::plain(&os, &reduced.cells_ns) }
-    });
+    let small = grid.map(|grid| Reduced::new(&grid, STATIC_PUS).grid);
     svg::picture(profile, small.as_ref())
 }

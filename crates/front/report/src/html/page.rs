@@ -19,18 +19,18 @@ const TILES: usize = 6;
 /// A profile as one HTML file that works offline and, with static pictures, without scripts.
 /// Isolated CPUs are marked.
 pub fn page(profile: &Profile, model: Option<&CoherentModel>, isolated: &[u32]) -> String {
-    page_with(profile, model, isolated, &html! {}, [])
+    page_with(profile, model, isolated, &html! {}, Vec::new())
 }
 
 /// The page with links above the title and more sections at the end.
-pub fn page_with<const N: usize>(
+pub fn page_with(
     profile: &Profile,
     model: Option<&CoherentModel>,
     isolated: &[u32],
     links: &Markup,
-    more: [PageSection; N],
+    more: Vec<PageSection>,
 ) -> String {
-    let floor = FloorPlan::of(profile, model).with_isolated(isolated.to_vec());
+    let floor = FloorPlan { isolated: isolated.to_vec(), ..FloorPlan::of(profile, model) };
     let digits = Digits::of(profile);
     let spread_of = classes_with_distances(profile);
     let classes: Vec<DistanceClass> = spread_of.iter().map(|(class, _)| class.clone()).collect();
@@ -39,7 +39,10 @@ pub fn page_with<const N: usize>(
     // A profile without distances, such as an imported topology, still has a page.
     let none = PageSection::new("Core distances").with(vec!["This profile has none.".to_owned()]);
     let sections = [
-        in_figures(&classes, digits),
+        PageSection::new("The machine").unit("CPUs by number").with(floor::machine(&floor)),
+        PageSection::new("Distance classes in figures")
+            .unit("round trip, ns")
+            .with(tables::classes(&classes, digits)),
         explained(profile, digits),
         PageSection::new("Under load")
             .unit("round trip, ns")
@@ -48,21 +51,13 @@ pub fn page_with<const N: usize>(
         surroundings(profile),
         PageSection::new("Provenance").with(Table::facts(tables::provenance(profile))),
     ];
-    let machine = PageSection::new("The machine")
-        .unit("CPUs by number")
-        .with(floor::machine(&floor))
-        .narrow();
+    let sections: Vec<_> = sections.into_iter().chain(more).map(PageSection::narrow).collect();
     let body = html! {
         (links)
         (header(profile, &classes, digits))
         main {
             @match map { Some(map) => (map), None => (draw::sections(&[none])) }
-            (draw::sections(
-                &std::iter::once(machine)
-                    .chain(sections.map(PageSection::narrow))
-                    .chain(more.map(PageSection::narrow))
-                    .collect::<Vec<_>>()
-            ))
+            (draw::sections(&sections))
         }
         footer { "A core distance is the round trip of one cache line between two hardware \
                   threads; one way is half of it." }
@@ -109,12 +104,6 @@ fn beside(profile: &Profile, spread_of: &[(DistanceClass, Vec<f64>)], digits: Di
     }
 }
 
-fn in_figures(classes: &[DistanceClass], digits: Digits) -> PageSection {
-    PageSection::new("Distance classes in figures")
-        .unit("round trip, ns")
-        .with(tables::classes(classes, digits))
-}
-
 fn explained(profile: &Profile, digits: Digits) -> PageSection {
     let section = PageSection::new("Groups and homes").unit("round trip, ns");
     match &profile.home_model {
@@ -126,11 +115,13 @@ fn explained(profile: &Profile, digits: Digits) -> PageSection {
 }
 
 fn surroundings(profile: &Profile) -> PageSection {
-    let mitigations: Vec<(String, String)> =
-        profile.environment.mitigations.clone().into_iter().collect();
+    let mitigations = &profile.environment.mitigations;
     let folded = html! {
         @if !mitigations.is_empty() {
-            details { summary { "Mitigations" } (tables::facts(&mitigations)) }
+            details {
+                summary { "Mitigations" }
+                (draw::html_table(&Table::facts(mitigations)))
+            }
         }
     };
     PageSection::new("Environment")

@@ -2,7 +2,7 @@
 
 use super::document::{document, head};
 use crate::about::counted;
-use crate::terminal::top::SeatGroups;
+use crate::terminal::top::{SeatGroup, SeatGroups};
 use maud::{Markup, PreEscaped, html};
 use seatmap_data::document::visible;
 use seatmap_data::statistics::words::{self, lasting, times};
@@ -19,7 +19,7 @@ const MOST_MOVES: usize = 500;
 /// The most pairs of a sample.
 const MOST_WAKES: usize = 12;
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Default, Serialize)]
 struct Story {
     tid: Tid,
     pid: Tid,
@@ -53,14 +53,8 @@ struct Look {
 }
 
 #[derive(Serialize)]
-struct Group {
-    name: String,
-    cores: Vec<Vec<u32>>,
-}
-
-#[derive(Serialize)]
 struct Data<'a> {
-    groups: Vec<Group>,
+    groups: &'a [SeatGroup],
     looks: Vec<Look>,
     stories: &'a [Story],
 }
@@ -103,12 +97,7 @@ pub fn replay(recording: &Recording) -> String {
         footer { "A sample shows the CPU of each thread at one moment. A thread may change its CPU \
                   more than once between two samples." }
     };
-    let groups = groups
-        .groups
-        .into_iter()
-        .map(|group| Group { name: group.name, cores: group.cores })
-        .collect();
-    let data = Data { groups, looks, stories: &stories };
+    let data = Data { groups: &groups.groups, looks, stories: &stories };
     document(&title, &body, SCRIPT, &seatmap_data::document::written(&data))
 }
 
@@ -175,12 +164,7 @@ fn sentence(stories: &[Story], looks: &[Look]) -> String {
         return match stories.len() {
             0 => format!("In {seconds}, no thread was seen."),
             1 => format!("In {seconds}, the thread was on the same CPU in every sample."),
-            _ => {
-                format!(
-                    "In {seconds}, each of {} was on the same CPU in every sample.",
-                    counted(stories.len(), "thread")
-                )
-            }
+            _ => format!("In {seconds}, each of {all} was on the same CPU in every sample."),
         };
     };
     // A thread may have moved more often between two samples.

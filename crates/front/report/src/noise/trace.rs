@@ -1,6 +1,7 @@
 //! Lists the tasks and interrupts that used the CPU during gaps, from the kernel's trace.
 
 use super::us;
+use crate::about::beyond;
 use crate::duration::duration;
 use crate::page::{PageSection, Table};
 use seatmap_data::document::visible;
@@ -46,11 +47,12 @@ fn table([who, figures @ ..]: [&str; 5], cpu: u32, trace: &Traced) -> Table {
 }
 
 fn lines(noise: &CpuNoise, trace: &Traced) -> Vec<String> {
-    let unnamed = trace.takers.len().saturating_sub(TAKERS);
-    let unnamed = (unnamed > 0).then(|| format!("{:40}and {unnamed} more", ""));
-    let are = if trace.gaps_before_trace == 1 { "gap is" } else { "gaps are" };
-    let older = format!("{} more {are} older than the trace", trace.gaps_before_trace);
-    let older = (trace.gaps_before_trace > 0).then_some(older);
+    let unnamed = beyond(trace.takers.len(), TAKERS);
+    let unnamed = unnamed.map(|unnamed| format!("{:40}and {unnamed} more", ""));
+    let older = Some(trace.gaps_before_trace).filter(|older| *older > 0).map(|older| {
+        let are = if older == 1 { "gap is" } else { "gaps are" };
+        format!("{older} more {are} older than the trace")
+    });
     let told = trace.longest.iter().take(GAPS).map(gap).chain(left_out(noise, trace)).chain(older);
     unnamed.into_iter().chain(told.map(|line| format!("{:7}{line}", ""))).collect()
 }

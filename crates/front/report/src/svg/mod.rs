@@ -99,6 +99,11 @@ pub(crate) fn bar_ticks(
     ticks
 }
 
+/// A point of a path.
+pub(crate) fn point((x, y): (f64, f64)) -> String {
+    format!("{} {}", number(x), number(y))
+}
+
 /// A number for an attribute: at most three decimals, without trailing zeros.
 pub fn number(value: f64) -> String {
     without_zeros(&format!("{value:.3}"))

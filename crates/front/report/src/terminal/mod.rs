@@ -79,8 +79,8 @@ pub(crate) fn draw(grid: &Grid, digits: Digits, options: &DrawOptions, lines: us
 
 /// Cells without numbers.
 fn reduced(grid: &Grid, scale: Option<Scale>, options: &DrawOptions, lines: usize) -> String {
-    let (small, layout) = GridLayout::fit(grid, options, lines.saturating_sub(caption::LINES + 2));
-    canvas::draw(grid, &small, &layout, scale, options.colour) + &caption::reduction(&small)
+    let layout = GridLayout::fit(grid, options, lines.saturating_sub(caption::LINES + 2));
+    canvas::draw(&layout, scale, options.colour) + &caption::reduction(&layout.small)
 }
 
 #[cfg(test)]

@@ -147,11 +147,10 @@ fn groups(profile: &Profile, digits: Digits, options: &DrawOptions) -> Table {
 
 fn speed(profile: &Profile, options: &DrawOptions) -> Vec<Block> {
     let Some(speed) = &profile.speed else { return Vec::new() };
-    let classes = crate::speed::classes(profile);
     let together = if speed.together.is_some() { "together" } else { "" };
     let table = Table::with_words(["", "CPUs"]).figures(["alone", together]);
-    let rows = classes.iter().map(|class| {
-        let [what, cpus, alone, together] = class.row();
+    let classes = crate::speed::classes(profile).into_iter();
+    let rows = classes.map(|[what, cpus, alone, together]| {
         [what, super::caption::cut(&cpus, options.width / 2), alone, together]
     });
     let told = indented(&crate::speed::sentence(speed), options.width, 2);

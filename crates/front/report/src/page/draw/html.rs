@@ -75,19 +75,17 @@ fn block(block: &Block) -> Markup {
 }
 
 pub fn table(table: &Table) -> Markup {
-    let columns = table.shown(Medium::Html);
     let has_head = table.columns.iter().any(|column| !column.head.is_empty());
     html! {
         table.(if table.is_facts { "facts" } else { "figures" }) {
             @if has_head {
-                thead { tr { @for at in &columns {
-                    @let column = &table.columns[*at];
+                thead { tr { @for column in &table.columns {
                     th.wide[!column.is_figures] { (capital(&column.head)) }
                 } } }
             }
             tbody { @for row in &table.rows { tr {
-                @for (place, at) in columns.iter().enumerate() {
-                    (cell(&table.columns[*at], &row[*at], place == 0)) }
+                @for (at, column) in table.columns.iter().enumerate() {
+                    (cell(column, &row[at], at == 0)) }
             } } }
         }
     }

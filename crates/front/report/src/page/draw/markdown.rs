@@ -48,14 +48,11 @@ fn paragraphs(texts: &[String]) -> String {
 }
 
 fn table(table: &Table) -> String {
-    let shown = table.shown(Medium::Terminal);
-    let mut text = row(shown.iter().map(|at| escaped(&table.columns[*at].head)));
-    let columns = shown.iter().map(|at| table.columns[*at].is_figures);
-    text += &row(columns.map(|is_figures| if is_figures { "--:" } else { "---" }));
-    for cells in &table.rows {
-        text += &row(shown.iter().map(|at| escaped(&cells[*at].text)));
-    }
-    text
+    let Table { columns, rows, .. } = table.in_terminal();
+    let head = row(columns.iter().map(|column| escaped(&column.head)));
+    let line = row(columns.iter().map(|column| if column.is_figures { "--:" } else { "---" }));
+    let rows = rows.iter().map(|cells| row(cells.iter().map(|cell| escaped(&cell.text))));
+    head + &line + &rows.collect::<String>()
 }
 
 fn row(cells: impl Iterator<Item: ToString>) -> String {
@@ -100,10 +97,7 @@ fn escaped(text: &str) -> String {
             '&' => safe += "&amp;",
             // A name with an `@` would notify a person.
             '@' => safe += "&#64;",
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' => {
-                safe.push('\\');
-                safe.push(letter);
-            }
+            _ if "\\`*_[]|#~".contains(letter) => safe.extend(['\\', letter]),
             _ => safe.push(letter),
         }
     }

@@ -60,66 +60,51 @@ pub fn table(table: &Table, columns: Option<usize>) -> String {
     if table.rows.is_empty() {
         return String::new();
     }
-    let grid = TextGrid::of(table);
-    let widths = grid.natural_widths();
-    let widest = grid.rows.iter().map(|row| grid.length(row, &widths)).max().unwrap_or(0);
+    let table = with_head(table);
+    let least = table.columns.iter().map(|column| column.least);
+    let widths: Vec<usize> =
+        table.widths().into_iter().zip(least).map(|(width, least)| width.max(least)).collect();
+    let widest = table.rows.iter().map(|row| table.length(row, &widths)).max().unwrap_or(0);
     match columns {
-        Some(columns) if widest > columns => grid.fitted(columns),
-        _ => grid.drawn(&widths, &Vec::from_iter(0..widths.len())),
+        Some(columns) if widest > columns => table.fitted(columns),
+        _ => table.drawn(&widths, &Vec::from_iter(0..widths.len())),
     }
 }
 
-struct TextGrid<'a> {
-    table: &'a Table,
-    columns: Vec<usize>,
-    rows: Vec<Vec<TableCell>>,
+/// The columns of a terminal, with the heads, if any, as the first row.
+fn with_head(table: &Table) -> Table {
+    let mut table = table.in_terminal();
+    table.rows.iter_mut().flatten().for_each(|cell| cell.text = visible(&cell.text));
+    if table.columns.iter().any(|column| !column.head.is_empty()) {
+        let heads = table.columns.iter().map(|column| column.head.as_str().into());
+        table.rows.insert(0, heads.collect());
+    }
+    table
 }
 
-impl<'a> TextGrid<'a> {
-    fn of(table: &'a Table) -> Self {
-        let columns = table.shown(Medium::Terminal);
-        let head = columns.iter().map(|at| table.columns[*at].head.as_str().into()).collect();
-        let cell = |cell: &TableCell| TableCell { text: visible(&cell.text), ..cell.clone() };
-        let cells = table.rows.iter().map(|row| columns.iter().map(|at| cell(&row[*at])));
-        let rows = std::iter::once(head)
-            .filter(|head: &Vec<TableCell>| head.iter().any(|cell| !cell.text.is_empty()))
-            .chain(cells.map(Iterator::collect))
-            .collect();
-        TextGrid { table, columns, rows }
-    }
-
-    fn is_figures(&self, column: usize) -> bool {
-        self.table.columns[self.columns[column]].is_figures
-    }
-
+impl Table {
     /// Whether the column can be wrapped.
     fn is_words(&self, column: usize) -> bool {
-        !self.is_figures(column) && self.rows.iter().any(|row| row[column].text.contains(' '))
+        let has_blank = |row: &Vec<TableCell>| row[column].text.contains(' ');
+        !self.columns[column].is_figures && self.rows.iter().any(has_blank)
     }
 
     fn widths(&self) -> Vec<usize> {
-        let width = |row: &Vec<TableCell>, at: usize| row[at].text.chars().count();
-        let widest = |at| self.rows.iter().map(|row| width(row, at)).max().unwrap_or(0);
+        let widest = |at: usize| self.rows.iter().map(|row| row[at].width()).max().unwrap_or(0);
         (0..self.columns.len()).map(widest).collect()
-    }
-
-    fn natural_widths(&self) -> Vec<usize> {
-        let least = self.columns.iter().map(|at| self.table.columns[*at].least);
-        self.widths().into_iter().zip(least).map(|(width, least)| width.max(least)).collect()
     }
 
     /// The length to the end of the last cell, in letters.
     fn length(&self, row: &[TableCell], widths: &[usize]) -> usize {
         let Some(last) = row.iter().rposition(|cell| !cell.text.is_empty()) else { return 0 };
-        let own = row[last].text.chars().count();
-        let width = if self.is_figures(last) { widths[last] } else { own };
-        let before = widths[..last].iter().map(|width| width + self.table.gap()).sum::<usize>();
-        self.table.indent() + before + width
+        let width = if self.columns[last].is_figures { widths[last] } else { row[last].width() };
+        let before = widths[..last].iter().map(|width| width + self.gap()).sum::<usize>();
+        self.indent() + before + width
     }
 
     fn total(&self, widths: &[usize], shown: &[usize]) -> usize {
-        let gaps = self.table.gap() * shown.len().saturating_sub(1);
-        self.table.indent() + shown.iter().map(|at| widths[*at]).sum::<usize>() + gaps
+        let gaps = self.gap() * shown.len().saturating_sub(1);
+        self.indent() + shown.iter().map(|at| widths[*at]).sum::<usize>() + gaps
     }
 
     fn fitted(&self, room: usize) -> String {
@@ -149,7 +134,7 @@ impl<'a> TextGrid<'a> {
 
     fn narrow(&self, widths: &mut [usize], shown: &[usize], words: Option<usize>, room: usize) {
         let over = self.total(widths, shown).saturating_sub(room);
-        let names = shown.iter().filter(|at| !self.is_figures(**at) && Some(**at) != words);
+        let names = shown.iter().filter(|at| !self.columns[**at].is_figures && Some(**at) != words);
         let widest = names.max_by_key(|at| widths[**at]);
         if let Some(at) = widest.filter(|at| widths[**at] > room / 3) {
             widths[*at] = widths[*at].saturating_sub(over).max(room / 3);
@@ -159,7 +144,7 @@ impl<'a> TextGrid<'a> {
     fn drawn(&self, widths: &[usize], shown: &[usize]) -> String {
         let mut lines: Vec<String> =
             self.rows.iter().map(|row| self.line(row, widths, shown)).collect();
-        if self.table.is_outdented {
+        if self.is_outdented {
             let title = &self.rows[0][0].text;
             lines[0] = lines[0].replacen(&format!("  {title}"), &format!("{title}  "), 1);
         }
@@ -168,16 +153,19 @@ impl<'a> TextGrid<'a> {
 
     /// The last cell may take several lines.
     fn line(&self, row: &[TableCell], widths: &[usize], shown: &[usize]) -> String {
-        let gap = " ".repeat(self.table.gap());
-        let mut text = " ".repeat(self.table.indent());
+        let gap = " ".repeat(self.gap());
+        let mut text = " ".repeat(self.indent());
         let mut begin = text.len();
         for at in shown {
             let cell = &row[*at];
             let width = widths[*at];
             text += &if Some(at) == shown.last() && self.is_words(*at) {
-                lines_of(cell, width).join(&format!("\n{:begin$}", ""))
+                let lines =
+                    if cell.look == TextStyle::Code { command_in_column } else { in_column };
+                lines(&cell.text, width).join(&format!("\n{:begin$}", ""))
             } else {
-                let aligned = if self.is_figures(*at) { right_aligned } else { left_aligned };
+                let is_figures = self.columns[*at].is_figures;
+                let aligned = if is_figures { right_aligned } else { left_aligned };
                 painted(&aligned(&cut_middle(&cell.text, width), width), cell.look)
             };
             text += &gap;
@@ -190,21 +178,12 @@ impl<'a> TextGrid<'a> {
         if hidden.is_empty() {
             return String::new();
         }
-        let heads: Vec<&str> = hidden.iter().map(|at| self.head(*at)).collect();
+        let heads: Vec<&str> = hidden.iter().map(|at| self.columns[*at].head.as_str()).collect();
         let what =
             if heads.contains(&"") { counted(hidden.len(), "column") } else { heads.join(", ") };
-        let indent = self.table.indent();
+        let indent = self.indent();
         wrapped(&format!("{:indent$}(left out: {what}; --wide shows all)", ""), room)
     }
-
-    fn head(&self, column: usize) -> &str {
-        &self.table.columns[self.columns[column]].head
-    }
-}
-
-fn lines_of(cell: &TableCell, width: usize) -> Vec<String> {
-    let lines = if cell.look == TextStyle::Code { command_in_column } else { in_column };
-    lines(&cell.text, width)
 }
 
 fn painted(text: &str, look: TextStyle) -> String {

@@ -15,8 +15,8 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use seatmap_data::document::{left_aligned, visible};
 use seatmap_data::statistics::words::joined;
+use seatmap_os::CpuSet;
 use seatmap_watch::live::SeatingFrame;
-use seatmap_watch::seating::CellCpus;
 use seatmap_watch::{Finding, WatchedThread};
 use std::collections::HashMap;
 
@@ -35,29 +35,29 @@ const PLAIN_MAP: u16 = 24;
 const KEYS: &str =
     "F1 help F3 search F4 filter F5 tree F6 sort W wakes a pin p freeze R rec q quit";
 
-const HELP: [&str; 19] = [
-    "arrows PgUp PgDn Home End   move the selection",
-    "F3 /    search; n: the next one       F4 \\   filter by name or number; Esc ends it",
-    "F5 t    tree: threads below their processes",
-    "F6 > <  sort by the next or previous column; I reverses the order",
-    "P m c w N   sort by load, migrations, CPU, wait, PID; again: reverse",
-    "space   tag a thread; U removes all tags",
-    "F       follow the selected thread when the order changes",
-    "a       pin the selected or tagged threads: type CPUs such as 0-3,8, then y",
-    "p Z     freeze          s  seconds between samples",
-    "W       who wakes whom, with arcs on the map (needs root); W again: the threads",
-    "R       record to a file; R again ends it     q F10  quit",
-    "",
-    "The map shows each CPU's load and its busiest thread, coloured by program; SMT siblings are \
-     adjacent.",
-    "LOAD%: time on a CPU. WAIT%: time ready to run, while another thread had the CPU.",
-    "SW/s: context switches. WAKE/s: the voluntary ones: how often the thread was woken up.",
-    "MIG/s: CPU changes, read for the 64 busiest threads.",
-    "SEAT: the thread's CPUs according to 'seatmap run' or --expect. [name]: the CPU belongs to \
-     that cell.",
-    "!: breaks a rule of 'seatmap check'; i: a remark. The sentence is at the bottom.",
-    "Memory, devices and interrupts are not read here: 'seatmap check --pid PID' checks all rules.",
-];
+const HELP: &str = "\
+arrows PgUp PgDn Home End   move the selection
+F3 /    search; n: the next one       F4 \\   filter by name or number; Esc ends it
+F5 t    tree: threads below their processes
+F6 > <  sort by the next or previous column; I reverses the order
+P m c w N   sort by load, migrations, CPU, wait, PID; again: reverse
+space   tag a thread; U removes all tags
+F       follow the selected thread when the order changes
+a       pin the selected or tagged threads: type CPUs such as 0-3,8, then y
+p Z     freeze          s  seconds between samples
+W       who wakes whom, with arcs on the map (needs root); W again: the threads
+R       record to a file; R again ends it     q F10  quit
+
+The map shows each CPU's load and its busiest thread, coloured by program; SMT siblings are \
+adjacent.
+LOAD%: time on a CPU. WAIT%: time ready to run, while another thread had the CPU.
+SW/s: context switches. WAKE/s: the voluntary ones: how often the thread was woken up.
+MIG/s: CPU changes, read for the 64 busiest threads.
+SEAT: the thread's CPUs according to 'seatmap run' or --expect. [name]: the CPU belongs to that \
+cell.
+!: breaks a rule of 'seatmap check'; i: a remark. The sentence is at the bottom.
+Memory, devices and interrupts are not read here: 'seatmap check --pid PID' checks all rules.
+";
 
 /// The contents of the screen.
 #[derive(Clone, Copy, Debug)]
@@ -98,7 +98,7 @@ pub fn draw(scene: &Scene, area: Rect, buffer: &mut Buffer) {
     let below_map = ABOVE + map.height;
     if scene.view.shows_help {
         // The help replaces the table but not the map, whose marks it explains.
-        HELP.iter().zip(below_map..).for_each(|(text, y)| canvas.put(0, y, text, Style::new()));
+        HELP.lines().zip(below_map..).for_each(|(text, y)| canvas.put(0, y, text, Style::new()));
         return;
     }
     let lines = table_lines(scene.groups, area);
@@ -209,17 +209,8 @@ fn hidden(scene: &Scene) -> impl Iterator<Item = String> {
 }
 
 fn cells(scene: &Scene) -> impl Iterator<Item = String> {
-    let sentence =
-        |cell: &CellCpus| format!("cell '{}': {}", visible(&cell.name), cell.set().named());
-    scene.frame.seating.cells.iter().map(sentence)
-}
-
-fn cell_of_cpu(scene: &Scene) -> HashMap<u32, String> {
-    let of = |cell: &CellCpus| {
-        let name = visible(&cell.name);
-        cell.set().iter().map(move |cpu| (cpu, name.clone())).collect::<Vec<_>>()
-    };
-    scene.frame.seating.cells.iter().flat_map(of).collect()
+    let cells = scene.frame.seating.cells.iter();
+    cells.map(|cell| format!("cell '{}': {}", visible(&cell.name), cell.set().named()))
 }
 
 fn busiest(frame: &SeatingFrame) -> HashMap<u32, &WatchedThread> {
@@ -243,7 +234,11 @@ fn seats(scene: &Scene, map: &SeatLayout, canvas: &mut Canvas) {
     let loads: HashMap<u32, f64> =
         seating.cpus.iter().filter_map(|cpu| Some((cpu.cpu, cpu.busy_percent?))).collect();
     let arcs = if scene.view.shows_wakes { wakes::arcs(scene.frame) } else { HashMap::new() };
-    let cells = cell_of_cpu(scene);
+    let cells: Vec<(CpuSet, String)> = seating
+        .cells
+        .iter()
+        .map(|cell| (cell.set(), format!("[{}]", visible(&cell.name))))
+        .collect();
     for (place, title) in &map.titles {
         let title = cut(title, place.width.into());
         canvas.put(place.x, ABOVE + place.y, &title, Modifier::DIM);
@@ -253,17 +248,12 @@ fn seats(scene: &Scene, map: &SeatLayout, canvas: &mut Canvas) {
         // Coloured by the program's name, so that all its threads look alike.
         let program = thread.and_then(|thread| programs.get(&thread.pid).copied());
         let style = program.map_or(Style::new(), |program| colours::program(program).into());
+        let cell = cells.iter().find(|(cpus, _)| cpus.contains(*cpu)).map(|(_, cell)| cell.clone());
+        let names = cell.into_iter().chain(thread.map(|thread| visible(&thread.name)));
         let seat = Seat {
             label: format!("{cpu}{}", if scene.groups.efficient.contains(cpu) { "e" } else { "" }),
             load: loads.get(cpu).copied(),
-            name: joined(
-                cells
-                    .get(cpu)
-                    .map(|cell| format!("[{cell}]"))
-                    .into_iter()
-                    .chain(thread.map(|thread| visible(&thread.name))),
-                " ",
-            ),
+            name: joined(names, " "),
             arcs: arcs.get(cpu).cloned().unwrap_or_default(),
         };
         for (text, down) in seat.lines(map.size, place.width.into()).iter().zip(0..) {

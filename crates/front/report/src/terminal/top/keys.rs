@@ -2,6 +2,7 @@
 
 use super::row::TopRow;
 use super::rows::fits;
+use super::table::beside;
 use super::view::{Prompt, Sort, TopView};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use seatmap_os::{CpuSet, Tid};
@@ -93,9 +94,8 @@ fn order(view: &TopView, key: KeyCode) -> Option<(Sort, bool)> {
         KeyCode::Char('c') => Sort::Cpu,
         KeyCode::Char('w') => Sort::Wait,
         KeyCode::Char('N') => Sort::Pid,
-        KeyCode::Char('>') | KeyCode::F(6) => return Some((view.sort.moved(1), false)),
-        // The columns are circular: one step back is all but one step forward.
-        KeyCode::Char('<') => return Some((view.sort.moved(Sort::ALL.len() - 1), false)),
+        KeyCode::Char('>') | KeyCode::F(6) => return Some((beside(view.sort, 1), false)),
+        KeyCode::Char('<') => return Some((beside(view.sort, -1), false)),
         KeyCode::Char('I') => return Some((view.sort, !view.is_reversed)),
         _ => return None,
     };

@@ -16,7 +16,7 @@ pub struct SeatGroups {
 }
 
 /// A group of CPUs near each other.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct SeatGroup {
     /// The name: `package 0, L3 1`.
     pub name: String,
@@ -38,7 +38,10 @@ impl SeatGroups {
         let is_measured = measured.is_some();
         let measured = measured.unwrap_or_default();
         // A remembered measurement may include a CPU that is now offline.
-        let measured: Vec<Vec<u32>> = measured.iter().map(|group| known(group, topology)).collect();
+        let known = |group: &Vec<u32>| {
+            group.iter().copied().filter(|cpu| topology.pu(*cpu).is_some()).collect()
+        };
+        let measured: Vec<Vec<u32>> = measured.iter().map(known).collect();
         let mut groups: Vec<SeatGroup> = measured
             .iter()
             .enumerate()
@@ -56,7 +59,9 @@ impl SeatGroups {
         };
         groups
             .extend(by_cache(topology, &|pu| !measured.iter().flatten().any(|cpu| *cpu == pu.os)));
-        SeatGroups { source: source.to_owned(), groups, efficient: efficient(topology) }
+        let slow = topology.pus.iter().filter(|pu| pu.kind.is_some_and(CoreKind::is_slower));
+        let efficient = slow.map(|pu| pu.os).collect();
+        SeatGroups { source: source.to_owned(), groups, efficient }
     }
 
     /// All CPUs, in the order of the screen.
@@ -68,15 +73,6 @@ impl SeatGroups {
     pub fn siblings(&self) -> usize {
         self.groups.iter().flat_map(|group| &group.cores).map(Vec::len).max().unwrap_or(1)
     }
-}
-
-fn known(cpus: &[u32], topology: &Topology) -> Vec<u32> {
-    cpus.iter().copied().filter(|cpu| topology.pu(*cpu).is_some()).collect()
-}
-
-fn efficient(topology: &Topology) -> Vec<u32> {
-    let is_slow = |pu: &&Pu| pu.kind.is_some_and(CoreKind::is_slower);
-    topology.pus.iter().filter(is_slow).map(|pu| pu.os).collect()
 }
 
 fn by_cache(topology: &Topology, is_wanted: &dyn Fn(&Pu) -> bool) -> Vec<SeatGroup> {
@@ -102,19 +98,12 @@ fn cores(cpus: &[u32], topology: &Topology) -> Vec<Vec<u32>> {
     sorted.sort_unstable();
     // The groups of a file may name a CPU twice.
     sorted.dedup();
+    let core = |cpu: u32| topology.pu(cpu)?.core;
     let mut cores: Vec<Vec<u32>> = Vec::new();
-    let mut place: BTreeMap<u32, usize> = BTreeMap::new();
     for cpu in sorted {
-        let Some(core) = topology.pu(cpu).and_then(|pu| pu.core) else {
-            cores.push(vec![cpu]);
-            continue;
-        };
-        match place.get(&core) {
-            Some(at) => cores[*at].push(cpu),
-            None => {
-                place.insert(core, cores.len());
-                cores.push(vec![cpu]);
-            }
+        match cores.iter_mut().find(|one| core(cpu).is_some() && core(one[0]) == core(cpu)) {
+            Some(siblings) => siblings.push(cpu),
+            None => cores.push(vec![cpu]),
         }
     }
     cores

@@ -33,29 +33,6 @@ pub enum Sort {
     Wakeups,
 }
 
-impl Sort {
-    /// All columns, from left to right.
-    pub const ALL: [Sort; 11] = [
-        Sort::Pid,
-        Sort::Tid,
-        Sort::Name,
-        Sort::Cpu,
-        Sort::Mask,
-        Sort::Seat,
-        Sort::Load,
-        Sort::Wait,
-        Sort::Switches,
-        Sort::Migrations,
-        Sort::Wakeups,
-    ];
-
-    /// The column `places` to the right, wrapping around.
-    pub(crate) fn moved(self, places: usize) -> Self {
-        let at = Sort::ALL.iter().position(|sort| *sort == self).unwrap_or(0);
-        Sort::ALL[(at + places) % Sort::ALL.len()]
-    }
-}
-
 /// A question at the bottom of the screen, with the answer so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Prompt {
