@@ -52,8 +52,7 @@ pub fn answer(program: &CliProgram) -> Option<Result<(), CliError>> {
     let name = std::env::var(program.completion_variable).ok()?;
     let shells = Shells::builtins();
     // The words to complete follow the script's own.
-    let words: Vec<OsString> =
-        std::env::args_os().skip_while(|word| word != "--").skip(1).collect();
+    let words = Vec::from_iter(std::env::args_os().skip_while(|word| word != "--").skip(1));
     // Without words to complete there is no request, even if the variable is set.
     let shell = shells.completer(&name).filter(|_| !words.is_empty())?;
     Some(completed(program, shell, words))
@@ -193,7 +192,7 @@ mod tests {
 
     #[test]
     fn machine_completions_are_complete_and_unique() {
-        let mut names: Vec<String> = machines().into_iter().map(|known| known.value).collect();
+        let mut names = Vec::from_iter(machines().into_iter().map(|known| known.value));
         assert!(
             ["host", "scc-48", "xeon-8375c-2s", "xeon-phi-5110p"]
                 .iter()

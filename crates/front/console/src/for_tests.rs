@@ -69,8 +69,8 @@ mod tests {
         let told = Arg::new("told").long("told").help("Where random choices start");
         let command = Command::new("p").arg(bare).arg(repeated).arg(told);
         let found = unexplained(command, &[]).unwrap();
-        let heads: Vec<bool> =
-            found.iter().map(|line| line.contains("bare") || line.contains("seed")).collect();
+        let heads =
+            Vec::from_iter(found.iter().map(|line| line.contains("bare") || line.contains("seed")));
         assert_eq!(heads, [true, true], "{found:?}");
     }
 }

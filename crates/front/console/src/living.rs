@@ -50,8 +50,7 @@ pub fn processes() -> Vec<KnownValue> {
 
 /// The names of running programs, each once.
 pub fn program_names() -> Vec<KnownValue> {
-    let names: BTreeSet<String> =
-        processes().into_iter().filter_map(|process| process.about).collect();
+    let names = BTreeSet::from_iter(processes().into_iter().filter_map(|process| process.about));
     names.into_iter().map(KnownValue::from).collect()
 }
 

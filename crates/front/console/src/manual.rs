@@ -16,7 +16,6 @@ const OF_ALL: &[GuideEntry] = &[
 ];
 
 /// A page of the manual.
-#[derive(Clone, Debug)]
 pub struct ManualPage {
     /// The file name.
     pub file: String,
@@ -132,7 +131,7 @@ fn capitalised(about: &str) -> String {
 
 /// The library repeats the definition of the apostrophe before each section.
 fn without_repeated_preamble(text: &str) -> String {
-    let preamble: Vec<&str> = text.lines().take_while(|line| !line.starts_with(".TH")).collect();
+    let preamble = Vec::from_iter(text.lines().take_while(|line| !line.starts_with(".TH")));
     let body = text.lines().filter(|line| !preamble.contains(line));
     preamble.iter().copied().chain(body).map(|line| format!("{line}\n")).collect()
 }
@@ -155,7 +154,7 @@ mod tests {
         let rare = Arg::new("rare").long("rare").help("Seldom needed").hide_short_help(true);
         let command = Command::new("p").version("1").subcommand(Command::new("sit").arg(rare));
         let pages = pages(command, GUIDES).unwrap();
-        let files: Vec<&str> = pages.iter().map(|page| &*page.file).collect();
+        let files = Vec::from_iter(pages.iter().map(|page| &*page.file));
         assert_eq!(files, ["p.1", "p-sit.1"]);
         let text = &pages[1].text;
         for part in [

@@ -21,7 +21,7 @@ pub fn sentence(
     program: &CliProgram,
     words: impl IntoIterator<Item = OsString>,
 ) -> Option<String> {
-    let words: Vec<OsString> = words.into_iter().collect();
+    let words = Vec::from_iter(words.into_iter());
     let (verb, command) = verb((program.command)(), words_before(error, &words));
     if let Some(answered) = habit(error, &verb, &command, &words) {
         return Some(answered);
@@ -186,11 +186,11 @@ const MOST_NAMED: usize = 4;
 fn alternatives(group: &str, command: &Command) -> String {
     let inner = group.strip_prefix('<').and_then(|group| group.strip_suffix('>'));
     let group = inner.filter(|_| group.contains('|')).unwrap_or(group);
-    let mut names: Vec<&str> = group.split('|').collect();
+    let mut names = Vec::from_iter(group.split('|'));
     if names.len() > MOST_NAMED {
         names.retain(|name| is_in_short_help(name, command));
     }
-    let names: Vec<String> = names.into_iter().map(name).collect();
+    let names = Vec::from_iter(names.into_iter().map(name));
     match names.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
         _ => names.concat(),

@@ -175,7 +175,7 @@ pub fn tell_page(page: &Page) {
 }
 
 /// The destination of a result, checked before the work begins.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(PartialEq)]
 pub enum Destination {
     /// Standard output.
     Stdout,
