@@ -2,11 +2,10 @@
 
 use crate::Digits;
 use crate::digits::without_zeros;
+use crate::words::{counted, joined};
 use seatmap_data::machine::{
     CoreKind, Environment, HomeModel, OriginKind, Profile, Protocol, Pu, Topology,
 };
-pub use seatmap_data::statistics::words::counted;
-use seatmap_data::statistics::words::joined;
 use seatmap_os::CpuList;
 
 pub fn origin(profile: &Profile) -> String {
@@ -154,21 +153,6 @@ fn pair_view(model: &HomeModel) -> String {
     }
 }
 
-/// The number of things that are not shown, if any.
-pub fn beyond(all: usize, shown: usize) -> Option<usize> {
-    all.checked_sub(shown).filter(|more| *more > 0)
-}
-
-/// A text, or a dash instead of an empty one.
-pub fn unless_empty(text: String) -> String {
-    or_dash(Some(text).filter(|text| !text.is_empty()))
-}
-
-/// A dash without a value.
-pub fn or_dash(value: Option<impl ToString>) -> String {
-    value.map_or_else(|| "-".to_owned(), |value| value.to_string())
-}
-
 /// A percentage, not rounded up to a false 100.
 fn percent(share: f64) -> String {
     format!("{:.1} %", (share * 1000.0).floor() / 10.0)
@@ -233,7 +217,7 @@ mod tests {
     #[test]
     fn environment_lists_only_known_facts() {
         let rows = environment(&two_groups().environment);
-        let names: Vec<&str> = rows.iter().map(|(name, _)| *name).collect();
+        let names = Vec::from_iter(rows.iter().map(|(name, _)| *name));
         assert_eq!(names, ["Processor", "Hypervisor", "Steal", "Kernel"]);
     }
 }

@@ -1,18 +1,15 @@
 //! The advice for one program, on one screen.
 
-use crate::duration::time;
-use crate::page::{Page, PageSection, Table, TableCell};
-use crate::traffic::three_digits;
-use seatmap_advise::commands::Paste;
+use crate::page::{Page, Table, TableCell, section};
+use crate::words::{
+    agreeing, counted, counted_figure, figure, joined, lasting, signed, three_digits, time, visible,
+};
 use seatmap_advise::conclusion::{CLIENT_LIMIT_PERCENT, Confidence, WAITS_PERCENT};
 use seatmap_advise::evidence::{BUSY_PERCENT, BusyThread, NeighbourProgram, NoTrial, UnseenFact};
 use seatmap_advise::gain::MostGain;
 use seatmap_advise::trial::{RateDifference, TrialResult, TriedSeats};
 use seatmap_advise::{Advice, AdviceVerdict, Evidence, Reason};
-use seatmap_data::document::{shell_escaped, visible};
-use seatmap_data::statistics::words::{
-    agreeing, counted, counted_figure, figure, joined, lasting, signed,
-};
+use seatmap_data::document::shell_escaped;
 use seatmap_trial::live::WorkMetric;
 
 const MOST_NAMED: usize = 3;
@@ -35,7 +32,7 @@ pub fn page(advice: &Advice) -> Page {
     let table = Table::default().words([""; 2]).least([10]).rows(rows(advice));
     Page {
         gap_below_headline: Some(""),
-        sections: vec![PageSection::new("Evidence, in the order of the checks").with(table)],
+        sections: vec![section("Evidence, in the order of the checks", table)],
         footer: "Observed by 'seatmap advise'.",
         ..Page::new(format!("Advice for {}", advice.evidence.name), headline(advice))
     }
@@ -67,7 +64,10 @@ fn rows(advice: &Advice) -> Vec<Row> {
     rows.extend(tried_row(advice));
     rows.push(row("why", why(advice)));
     rows.extend(evidence.rival_setting.as_ref().map(|setting| row("setting", rival(setting))));
-    rows.extend(advice.paste.iter().flat_map(pasted));
+    if let Some(paste) = &advice.paste {
+        rows.push(command("do", &paste.command));
+        rows.extend(paste.undo.as_ref().map(|undo| command("undo", undo)));
+    }
     rows.extend(next(advice));
     rows.extend(not_seen(evidence));
     rows.push(row("confidence", confidence(advice.conclusion.confidence)));
@@ -534,11 +534,6 @@ fn not_tried(why: &NoTrial, evidence: &Evidence) -> String {
 fn listed(threads: &[&BusyThread]) -> String {
     let named = threads.iter().take(3).map(|one| format!("{} on {}", one.tid, one.cpus));
     joined(named, ", ") + if threads.len() > 3 { ", ..." } else { "" }
-}
-
-fn pasted(paste: &Paste) -> impl Iterator<Item = Row> {
-    let undo = paste.undo.as_ref().map(|undo| command("undo", undo));
-    std::iter::once(command("do", &paste.command)).chain(undo)
 }
 
 fn next(advice: &Advice) -> Option<Row> {

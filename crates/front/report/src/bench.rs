@@ -2,15 +2,12 @@
 
 mod neighbours;
 
-use crate::about::counted;
 use crate::axis::AxisUnit;
-use crate::duration::duration;
-use crate::page::{Block, Page, PageSection, Table, TableCell};
+use crate::page::{Block, Page, Table, TableCell, cells, html_section, section};
 use crate::svg::curves::PlotCurve;
 use crate::svg::frame::Title;
 use crate::svg::intervals::Interval;
-use seatmap_data::document::visible;
-use seatmap_data::statistics::words::{figure, joined, lasting, signed};
+use crate::words::{counted, duration, figure, joined, lasting, signed, visible};
 use seatmap_data::statistics::{quantile, signed_rank};
 use seatmap_trial::tune::document::BaselineComparison;
 use seatmap_trial::tune::metric::Better;
@@ -29,8 +26,7 @@ pub fn page(results: &BenchResults) -> Page {
     let comparisons = comparisons(results);
     let found = results.comparisons.iter();
     let found = found.map(|found| (found.with, percent(found.ratio), found.interval_percent()));
-    let baseline: Vec<String> =
-        results.baseline.iter().map(|then| of_baseline(results, then)).collect();
+    let baseline = Vec::from_iter(results.baseline.iter().map(|then| of_baseline(results, then)));
     let floor = floor(results);
     // Without a comparison: an earlier result or the smallest detectable difference.
     let headline = comparisons.iter().chain(&baseline).chain(&floor).next().cloned();
@@ -44,14 +40,18 @@ pub fn page(results: &BenchResults) -> Page {
     Page {
         lead: vec![about(results)],
         sections: vec![
-            PageSection::page(format!("The difference of '{}' from the others", names[0]))
-                .with(differences(&names, found)),
-            PageSection::new("Readings").unit(direction(results)).with(table(results)),
-            PageSection::new("In words").with(said),
-            PageSection::page("Every block").with(blocks(results)),
-            PageSection::page("CPU time used by other programs during each run")
-                .with(neighbours::curves(results, names.clone())),
-            PageSection::page("Computer and settings").with(settings(results)),
+            html_section(
+                format!("The difference of '{}' from the others", names[0]),
+                differences(&names, found),
+            ),
+            section("Readings", table(results)).unit(direction(results)),
+            section("In words", said),
+            html_section("Every block", blocks(results)),
+            html_section(
+                "CPU time used by other programs during each run",
+                neighbours::curves(results, names.clone()),
+            ),
+            html_section("Computer and settings", settings(results)),
         ],
         footer: "Every block runs each command once and the first one twice, in random order.",
         ..Page::new("Commands compared", headline.unwrap_or_default())
@@ -98,11 +98,11 @@ fn table(results: &BenchResults) -> Table {
     let named = results.commands.iter().zip(names(results)).enumerate();
     table.rows(named.map(|(at, (command, name))| {
         let values = results.values(at);
-        [
+        cells![
             TableCell::from(name).tip(command.command.join(" ")),
-            command.median.map_or("none".to_owned(), |median| reading(results, median)).into(),
-            middle_half(results, &values).into(),
-            values.len().into(),
+            command.median.map_or("none".to_owned(), |median| reading(results, median)),
+            middle_half(results, &values),
+            values.len()
         ]
     }))
 }
@@ -183,7 +183,7 @@ pub(crate) fn reading_of(unit: &str, value: f64) -> String {
 /// A name shortened in the middle, with control characters made visible.
 pub(crate) fn short(name: &str) -> String {
     let name = visible(name);
-    let letters: Vec<char> = name.chars().collect();
+    let letters = Vec::from_iter(name.chars());
     if letters.len() <= LONGEST_NAME {
         return name;
     }
@@ -195,13 +195,13 @@ pub(crate) fn short(name: &str) -> String {
 /// Short but unique names. If cutting the middle makes some equal, their common parts are cut
 /// instead.
 pub(crate) fn short_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let whole: Vec<String> = names.map(visible).collect();
-    let cut: Vec<String> = whole.iter().map(|name| short(name)).collect();
+    let whole = Vec::from_iter(names.map(visible));
+    let cut = Vec::from_iter(whole.iter().map(|name| short(name)));
     let count = |names: &[String]| names.iter().collect::<BTreeSet<_>>().len();
     if count(&cut) == count(&whole) {
         return cut;
     }
-    let whole: Vec<&str> = whole.iter().map(String::as_str).collect();
+    let whole = Vec::from_iter(whole.iter().map(String::as_str));
     seatmap_cluster::names::apart(&whole, LONGEST_NAME)
 }
 

@@ -1,7 +1,7 @@
 //! Things that disturb a measurement or a quiet program on this computer.
 
-use crate::page::{Page, PageSection, Table, TableCell};
-use seatmap_data::statistics::words::counted;
+use crate::page::{Page, Table, TableCell, html_section, terminal_section};
+use crate::words::counted;
 use seatmap_health::doctor::{Diagnosis, DoctorRemedyKind, Severity, gravest};
 
 const FIRST: usize = 3;
@@ -20,7 +20,7 @@ const ORDER: [(Severity, &str); 5] = [
 pub fn page(machine: &str, found: &[Diagnosis], is_coloured: bool) -> Page {
     let of_level = |(level, title): (Severity, &str)| {
         let found = found.iter().filter(|diagnosis| diagnosis.level == level);
-        PageSection::page(title).with(table(found))
+        html_section(title, table(found))
     };
     let all = Table::default().words([""; 3]).least([4, 14]).flush();
     let all = all.rows(found.iter().flat_map(|diagnosis| lines(diagnosis, is_coloured)));
@@ -32,8 +32,7 @@ pub fn page(machine: &str, found: &[Diagnosis], is_coloured: bool) -> Page {
     };
     let first = first.iter().zip(1..).flat_map(|(diagnosis, number)| begin_with(diagnosis, number));
     let first = Table::default().words([""]).flush().rows(first.map(|line| [line]));
-    let terminal =
-        [PageSection::terminal().with(vec![title]).with(first), PageSection::terminal().with(all)];
+    let terminal = [terminal_section(vec![title]).with(first), terminal_section(all)];
     Page {
         sections: terminal.into_iter().chain(ORDER.map(of_level)).collect(),
         footer: "Checked by 'seatmap doctor', which left nothing changed.",

@@ -9,14 +9,13 @@ mod tests;
 mod thumbnail;
 
 use crate::html;
-use crate::page::{PageSection, Table, TableCell};
+use crate::page::{Table, TableCell, cells, section};
 use maud::{Markup, html};
 use seatmap_data::document::shell_file;
 use seatmap_data::machine::OriginKind;
 use seatmap_measure::gallery::{Gallery, GalleryMachine, LikePair, like_pairs};
 
 /// A file of the site.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteFile {
     /// The name in the site's folder.
     pub name: String,
@@ -96,8 +95,8 @@ fn machine_page(gallery: &Gallery, place: usize, pairs: &[LikePair]) -> String {
     let summary = machine.summary.as_ref().map(|summary| format!("{summary}."));
     let sources = crate::page::Block::List(machine.sources.clone());
     let sections = vec![
-        PageSection::new("In the gallery").with(links).with(summary).with(commands(machine)),
-        PageSection::new("Sources of the figures").with(sources),
+        section("In the gallery", links).with(summary).with(commands(machine)),
+        section("Sources of the figures", sources),
     ];
     html::page_with(&machine.profile, machine.machine.model(), &[], &back(), sections)
 }
@@ -123,5 +122,5 @@ fn commands(machine: &GalleryMachine) -> Table {
 fn to_type<T: Into<String>>(rows: impl IntoIterator<Item = (&'static str, T)>) -> Table {
     let rows = rows.into_iter();
     Table::with_words(["to", "type"])
-        .rows(rows.map(|(to, command)| [TableCell::from(to), TableCell::code(command)]))
+        .rows(rows.map(|(to, command)| cells![to, TableCell::code(command)]))
 }

@@ -5,7 +5,7 @@ use seatmap_data::machine::{Matrix, PairStatus, Profile, Square};
 use seatmap_measure::classes::grouped_order;
 
 /// The order of rows and columns.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum GridOrder {
     /// Group by group, with SMT siblings adjacent.
     #[default]
@@ -15,7 +15,6 @@ pub enum GridOrder {
 }
 
 /// A matrix of distances in display order.
-#[derive(Clone, Debug)]
 pub struct Grid {
     /// OS indices, in display order.
     pub os: Vec<u32>,
@@ -120,7 +119,7 @@ mod tests {
     #[test]
     fn group_order_ends_each_group() {
         let grid = Grid::of(&two_groups(), GridOrder::Group, None).unwrap();
-        let ends: Vec<usize> = (0..8).filter(|row| grid.ends_group(*row)).collect();
+        let ends = Vec::from_iter((0..8).filter(|row| grid.ends_group(*row)));
         assert_eq!(ends, [3]);
     }
 

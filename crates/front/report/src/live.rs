@@ -4,12 +4,12 @@
 //! lines, none wider than the terminal.
 
 use crate::terminal::{DrawOptions, draw};
+use crate::words::joined;
 use crate::{Digits, Grid};
 use seatmap_data::machine::Matrix;
-use seatmap_data::statistics::words::joined;
 
 /// The progress of a measurement.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Default)]
 pub struct MeasurementProgress {
     /// Pair visits done.
     pub done: usize,
@@ -24,7 +24,6 @@ pub struct MeasurementProgress {
 }
 
 /// Draws frames of a matrix as it fills in.
-#[derive(Clone, Debug)]
 pub struct LiveMatrix {
     pus: Vec<u32>,
     options: DrawOptions,
@@ -135,7 +134,7 @@ mod tests {
             n in 1usize..90, width in 20usize..130, lines in 12usize..60, high in 1f64..1e9, colour: bool,
         ) {
             let colour = if colour { Colour::Ansi256 } else { Colour::None };
-            let pus: Vec<u32> = (0..n as u32).collect();
+            let pus = Vec::from_iter(0..n as u32);
             let live = LiveMatrix::new(&pus, DrawOptions { colour, width, ..DrawOptions::default() }, lines, 0.1);
             let cell = |i: usize, j: usize| if (i + j).is_multiple_of(3) { f64::NAN } else { high + (i * j) as f64 };
             let frame = live.frame(&Matrix::from_fn(n, cell), &HALF_WAY);

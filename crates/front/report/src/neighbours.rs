@@ -19,7 +19,7 @@ pub fn nearest(profile: &Profile, os: u32, most: usize) -> Option<Vec<NearbyPu>>
         status: distance.status[(row, at)],
     };
     let others = (0..distance.pus.len()).filter(|at| *at != row).map(neighbour);
-    let mut known: Vec<NearbyPu> = others.filter(|other| other.median_ns.is_finite()).collect();
+    let mut known = Vec::from_iter(others.filter(|other| other.median_ns.is_finite()));
     known.sort_by(|a, b| a.median_ns.total_cmp(&b.median_ns).then(a.os.cmp(&b.os)));
     known.truncate(most);
     Some(known)

@@ -2,11 +2,9 @@
 
 pub(crate) mod trace;
 
-use crate::about::{beyond, counted};
-use crate::duration::duration;
-use crate::page::{Block, Page, PageSection, Table};
+use crate::page::{Block, Page, PageSection, Table, section};
+use crate::words::{beyond, counted, duration, joined};
 use crate::{sentence, svg};
-use seatmap_data::statistics::words::joined;
 use seatmap_health::noise::{Bin, CpuNoise, NoiseReport, Traced};
 
 const SOURCES: usize = 5;
@@ -17,9 +15,8 @@ pub(crate) const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '�
 /// The summary: the CPUs, their gaps by length, the causes, and the meters' own limits.
 pub fn summary(report: &NoiseReport) -> Page {
     let cpus = counted(report.cpus.len(), "CPU");
-    let sections =
-        [PageSection::new("CPUs").with(table(report)), gaps(report), sources(report)].into_iter();
-    let meters = PageSection::new("Meters").with(vec![meters(report)]);
+    let sections = [section("CPUs", table(report)), gaps(report), sources(report)].into_iter();
+    let meters = section("Meters", vec![meters(report)]);
     Page {
         lead: vec![format!("Noise of {cpus} in {:.2} s", report.seconds)],
         sections: sections.chain(trace::takers(report)).chain([meters]).collect(),
@@ -40,25 +37,20 @@ pub fn page(report: &NoiseReport) -> Page {
         ("Detour loop", table(report).pick([0, 1, 2, 3, 4]).into()),
         ("FWQ: fixed work quanta", table(report).pick([0, 5, 8, 9, 6, 7]).into()),
     ]);
-    let mut sections = vec![
-        PageSection::new("Gaps on each CPU").with(pictures),
-        PageSection::new("").with(of_meters),
-    ];
+    let mut sections = vec![section("Gaps on each CPU", pictures), section("", of_meters)];
     for noise in &report.cpus {
         sections.push(
-            PageSection::new(format!("Events on CPU {}", noise.cpu))
-                .with(events(noise))
+            section(format!("Events on CPU {}", noise.cpu), events(noise))
                 .with(unexplained(noise).map(|share| format!("At {share}."))),
         );
         sections.extend(noise.trace.as_ref().map(|trace| {
             let left_out = trace::left_out(noise, trace).map(|what| format!("These are {what}."));
             let gaps = trace.longest.iter().map(trace::gap).chain(left_out);
-            PageSection::new(format!("Tasks and interrupts in gaps on CPU {}", noise.cpu))
-                .with(takers(trace))
+            section(format!("Tasks and interrupts in gaps on CPU {}", noise.cpu), takers(trace))
                 .with(gaps.collect::<Vec<_>>())
         }));
     }
-    sections.push(PageSection::new("The meters").with(of_the_meters(report)));
+    sections.push(section("The meters", of_the_meters(report)));
     Page {
         lead: vec![format!("{cpus} for {:.2} s{interrupted}", report.seconds)],
         sections,
@@ -189,7 +181,7 @@ fn sources(report: &NoiseReport) -> PageSection {
         std::iter::once([noise.cpu.to_string(), named]).chain(below)
     });
     let table = Table::with_figures([""]).words([""]).least([3]).rows(rows);
-    PageSection::new("Sources").with(vec!["Events per second".to_owned()]).with(table)
+    section("Sources", vec!["Events per second".to_owned()]).with(table)
 }
 
 /// A cell can prevent this part of a gap.

@@ -1,20 +1,16 @@
 //! Plans: the seat of each task, and the cost of the placement.
 
-use crate::about::{beyond, counted};
-use crate::duration::duration;
 use crate::effect;
 use crate::floor::{self, FloorPlan, SeatingComparison, tasks_by_seat};
-use crate::page::{Page, PageSection, Table, TableCell};
+use crate::page::{Page, PageSection, Table, TableCell, cells, section};
 use crate::reduced::runs;
 use crate::svg::traffic::Labelled;
-use crate::traffic::three_digits;
+use crate::words::{beyond, counted, duration, joined, three_digits, visible};
 use crate::{Grid, GridOrder, sentence, svg};
 use maud::{Markup, html};
-use seatmap_data::document::visible;
 use seatmap_data::machine::Profile;
 use seatmap_data::pattern::{Edge, Pattern};
 use seatmap_data::plan::{Objective, Plan};
-use seatmap_data::statistics::words::joined;
 use seatmap_os::CpuList;
 use seatmap_place::Weight;
 use std::collections::BTreeMap;
@@ -36,7 +32,7 @@ pub fn page(
     let tasks = counted(plan.placement.len(), "task");
     let edges = counted(pattern.edges.len(), "edge");
     let method = plan.method.as_deref().unwrap_or("placed by hand");
-    let picture = PageSection::new("Threads, lines and traffic").with(floor::section(comparison));
+    let picture = section("Threads, lines and traffic", floor::section(comparison));
     let mut page = drawn(profile, plan, picture, |grid| traffic(grid, pattern, plan));
     page.lead = vec![format!("{tasks}, {edges}, {method}")];
     // A share of the program's time says more than a ratio of costs.
@@ -51,7 +47,7 @@ pub fn page(
 pub fn saved_page(profile: &Profile, floor: &FloorPlan, plan: &Plan) -> Page {
     let mut lead = vec![counted(plan.placement.len(), "task")];
     lead.extend(plan.method.clone());
-    let picture = PageSection::new("Tasks on the machine").with(floor::tasks(floor, plan));
+    let picture = section("Tasks on the machine", floor::tasks(floor, plan));
     Page { lead, ..drawn(profile, plan, picture, |_| html! {}) }
 }
 
@@ -65,11 +61,11 @@ fn drawn(
     let of_grid = |draw: &dyn Fn(&Grid) -> Markup| grid.as_ref().map_or(html! {}, draw);
     Page {
         sections: vec![
-            PageSection::new("Costs").with(gains(plan)),
+            section("Costs", gains(plan)),
             picture,
-            PageSection::new("Seats").with(of_grid(&|grid| seat_boxes(grid, plan))),
-            PageSection::new("Traffic, tasks in seat order").with(of_grid(&traffic)),
-            PageSection::new("Core distances").with(svg::picture(profile, grid.as_ref())),
+            section("Seats", of_grid(&|grid| seat_boxes(grid, plan))),
+            section("Traffic, tasks in seat order", of_grid(&traffic)),
+            section("Core distances", svg::picture(profile, grid.as_ref())),
         ],
         footer: cost_words(plan)[1],
         ..Page::new(title(plan), sentence::of_plan(plan))
@@ -123,9 +119,11 @@ fn gains(plan: &Plan) -> Table {
     let most = rows.iter().map(|(_, cost, _)| *cost).fold(f64::MIN_POSITIVE, f64::max);
     let table = Table::with_words(["placement", "cost"]).figures(["to best"]);
     let in_words = if is_time(plan) { duration } else { number };
-    table.rows(rows.into_iter().map(|(what, cost, more)| {
-        [what.into(), TableCell::bar(in_words(cost), cost / most), more.into()]
-    }))
+    table.rows(
+        rows.into_iter().map(|(what, cost, more)| {
+            cells![what, TableCell::bar(in_words(cost), cost / most), more]
+        }),
+    )
 }
 
 fn seat_boxes(grid: &Grid, plan: &Plan) -> Markup {
@@ -135,7 +133,7 @@ fn seat_boxes(grid: &Grid, plan: &Plan) -> Markup {
     html! {
         div.seats {
             @for group in groups(grid) {
-                @let listed: Vec<u32> = group.iter().copied().filter(is_listed).collect();
+                @let listed = Vec::from_iter(group.iter().copied().filter(is_listed));
                 @if !listed.is_empty() {
                     div { @for os in listed { (seat(os, tasks.get(&os), &plan.names)) } } }
             }
@@ -174,8 +172,7 @@ fn traffic(grid: &Grid, pattern: &Pattern, plan: &Plan) -> Markup {
         }
         ends.extend((before > 0 && seated.len() > before).then_some(before));
     }
-    let place: BTreeMap<usize, usize> =
-        seated.iter().enumerate().map(|(at, (_, task))| (*task, at)).collect();
+    let place = BTreeMap::from_iter(seated.iter().enumerate().map(|(at, (_, task))| (*task, at)));
     // A task on a PU without distances loses its edges.
     let edges = pattern.edges.iter().filter_map(|edge| {
         Some(Edge { from: *place.get(&edge.from)?, to: *place.get(&edge.to)?, ..*edge })
@@ -207,7 +204,7 @@ pub fn table(plan: &Plan) -> Page {
     let in_words = if is_time(plan) { duration } else { number };
     let rows = rows(plan).into_iter().map(|(what, cost, more)| [what, in_words(cost), more]);
     let below = vec![verdict(plan), seats(plan)];
-    Page::of(PageSection::new("Costs").with(above).with(table.rows(rows)).with(below))
+    Page::of(section("Costs", above).with(table.rows(rows)).with(below))
 }
 
 /// The mean distance that a byte or message travels. `None` if the cost is not a sum over core
@@ -343,10 +340,10 @@ pub fn number(cost: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::floor::DrawnPlacement;
+    use crate::samples;
     use seatmap_data::plan::{Baselines, Random};
 
-    pub(crate) fn plan() -> Plan {
+    fn plan() -> Plan {
         Plan {
             pattern: Some("ring:3".to_owned()),
             objective: Some(Objective::Distance),
@@ -370,14 +367,14 @@ mod tests {
 
     #[test]
     fn cost_is_shown_as_mean_round_trip() {
-        let ring = seatmap_data::pattern::generate("ring:3").unwrap();
+        let ring = samples::pattern("ring:3");
         let bytes: f64 = ring.edges.iter().map(|edge| edge.bytes).sum();
         let mean = mean_distance(&plan(), &ring, Weight::Bytes).unwrap();
         let expected = duration(200.0 / bytes);
         assert!(mean.starts_with(&format!("A byte's round trip takes {expected} on")), "{mean}");
         let congestion = Plan { objective: Some(Objective::Congestion), ..plan() };
         assert_eq!(mean_distance(&congestion, &ring, Weight::Bytes), None);
-        let silent = seatmap_data::pattern::generate("idle:3").unwrap();
+        let silent = samples::pattern("idle:3");
         assert_eq!(mean_distance(&plan(), &silent, Weight::Bytes), None);
     }
 
@@ -425,54 +422,33 @@ mod tests {
 
     #[test]
     fn task_names_are_escaped() {
-        let profile = crate::samples::two_groups();
-        let mut pattern = seatmap_data::pattern::generate("ring:2").unwrap();
+        let profile = samples::two_groups();
+        let mut pattern = samples::pattern("ring:2");
         pattern.names = vec!["<script>alert(1)</script>".to_owned(), "b".to_owned()];
         let plan =
             Plan { names: pattern.names.clone(), cost: Some(1.0), ..Plan::new("x", vec![0, 1]) };
-        let seatings = [
-            DrawnPlacement::in_order(&profile, &pattern, &plan, vec![0, 1]),
-            DrawnPlacement::planned(&pattern, &plan),
-        ];
-        let comparison =
-            SeatingComparison::new(FloorPlan::of(&profile, None), &pattern, &plan, seatings);
+        let comparison = samples::compared(&profile, &pattern, &plan, vec![0, 1]);
         let page = page(&profile, &pattern, &plan, &comparison).html();
         assert!(page.contains("&lt;script&gt;alert") && !page.contains("<script>alert"));
         assert!(page.contains("CPU 0") && page.contains("<svg"));
     }
 
     fn page_of(pus: u32) -> String {
-        let profile = crate::samples::grouped(pus, 4);
-        let pattern = seatmap_data::pattern::generate("ring:4").unwrap();
-        let random = seatmap_data::plan::Random { mean: 400.0, best: 300.0 };
-        let baselines = Some(seatmap_data::plan::Baselines {
-            os: 250.0,
-            compact: 200.0,
-            scatter: 500.0,
-            random,
-        });
+        let profile = samples::grouped(pus, 4);
+        let pattern = samples::pattern("ring:4");
+        let random = Random { mean: 400.0, best: 300.0 };
+        let baselines = Some(Baselines { os: 250.0, compact: 200.0, scatter: 500.0, random });
         let plan = Plan { cost: Some(200.0), baselines, ..Plan::new("x", vec![4, 5, 6, 7]) };
-        let seatings = [
-            DrawnPlacement::in_order(&profile, &pattern, &plan, vec![0, 1, 2, 3]),
-            DrawnPlacement::planned(&pattern, &plan),
-        ];
-        let floor = FloorPlan::of(&profile, None);
-        let comparison = SeatingComparison::new(floor, &pattern, &plan, seatings);
+        let comparison = samples::compared(&profile, &pattern, &plan, vec![0, 1, 2, 3]);
         page(&profile, &pattern, &plan, &comparison).html()
     }
 
     #[test]
     fn large_machines_list_only_seats_with_tasks() {
-        let small = page_of(16);
         let large = page_of(64);
-        assert_eq!(
-            (small.matches("seat free").count(), small.matches("seat used").count()),
-            (12, 4)
-        );
-        assert_eq!(
-            (large.matches("seat free").count(), large.matches("seat used").count()),
-            (0, 4)
-        );
+        let seats = [page_of(16).as_str(), &large]
+            .map(|page| ["seat free", "seat used"].map(|seat| page.matches(seat).count()));
+        assert_eq!(seats, [[12, 4], [0, 4]]);
         assert!(large.contains("60 CPUs without a task are not listed."));
     }
 

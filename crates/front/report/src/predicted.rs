@@ -10,7 +10,7 @@ pub fn predicted(profile: &Profile, home: usize) -> Option<Matrix> {
     let model = profile.home_model.as_ref().filter(|model| home < model.homes())?;
     let group = model.group_of(&distance.pus);
     let core_of = |os: &u32| profile.topology.pu(*os)?.core;
-    let core: Vec<Option<u32>> = distance.pus.iter().map(core_of).collect();
+    let core = Vec::from_iter(distance.pus.iter().map(core_of));
     let smt_ns = model.smt_ns.unwrap_or(f64::NAN);
     let cell = |i: usize, j: usize| match (group[i], group[j]) {
         _ if i == j => 0.0,

@@ -66,8 +66,8 @@ fn split(part: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize>> 
 
 fn block_median(cells: &Matrix, rows: &Range<usize>, columns: &Range<usize>) -> f64 {
     let pairs = rows.clone().flat_map(|i| columns.clone().map(move |j| (i, j)));
-    let mut known: Vec<f64> =
-        pairs.filter(|(i, j)| i != j).map(|at| cells[at]).filter(|v| v.is_finite()).collect();
+    let mut known =
+        Vec::from_iter(pairs.filter(|(i, j)| i != j).map(|at| cells[at]).filter(|v| v.is_finite()));
     if known.is_empty() {
         return f64::NAN;
     }
@@ -82,7 +82,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn grid(group: &[usize]) -> Grid {
-        let os: Vec<u32> = (0..group.len() as u32).collect();
+        let os = Vec::from_iter(0..group.len() as u32);
         let cells =
             Matrix::from_fn(group.len(), |i, j| if group[i] == group[j] { 50.0 } else { 200.0 });
         Grid { group: group.to_vec(), ..Grid::plain(os, cells) }
@@ -116,7 +116,7 @@ mod tests {
         fn blocks_cover_all_rows_and_fit(group in prop::collection::vec(0usize..4, 1..200), room in 1usize..80) {
             let reduced = Reduced::new(&grid(&group), room);
             prop_assert!(reduced.blocks.len() <= room);
-            let rows: Vec<usize> = reduced.blocks.iter().cloned().flatten().collect();
+            let rows = Vec::from_iter(reduced.blocks.iter().cloned().flatten());
             prop_assert_eq!(rows, (0..group.len()).collect::<Vec<_>>());
         }
     }

@@ -1,7 +1,7 @@
 //! The threads of a seated program, a row each: a table, and a page.
 
-use crate::about::{beyond, counted, unless_empty};
-use crate::page::{Page, PageSection, Table, TableCell};
+use crate::page::{Page, Table, TableCell, cells, section};
+use crate::words::{beyond, counted, unless_empty};
 use seatmap_launch::SeatedThread;
 use seatmap_os::CpuList;
 
@@ -15,11 +15,11 @@ pub fn page(threads: &[SeatedThread], created: usize) -> Page {
         let [task, cpus, seen_on] = places(thread);
         let [word, ..] = verdict(thread);
         let name = unless_empty(thread.name.clone());
-        [thread.order.to_string(), thread.tid.to_string(), name, task, cpus, seen_on, word.into()]
+        cells![thread.order, thread.tid, name, task, cpus, seen_on, word]
     });
     let table = Table::with_words(heads).flush().rows(rows);
     let more = beyond(created, MOST_ROWS).map(|more| format!("... and {more} more"));
-    Page::of(PageSection::new("Threads").with(table).with(more))
+    Page::of(section("Threads", table).with(more))
 }
 
 /// The seating as one HTML file that works offline and without scripts. Each of `remarks` is a
@@ -36,14 +36,14 @@ pub fn html(
         let trouble = TableCell::from(thread.trouble.as_deref().unwrap_or_default());
         let name = TableCell::from(&thread.name);
         let judged = trouble.level(word, class);
-        [thread.order.into(), thread.tid.into(), name, task, cpus, seen_on, judged]
+        cells![thread.order, thread.tid, name, task, cpus, seen_on, judged]
     });
     let table = Table::with_figures(["order", "thread"])
         .words(["name", "task", "seat", "seen on", "verdict"])
         .rows(rows);
     let page = Page {
         lead: remarks,
-        sections: vec![PageSection::new("Threads").with(table)],
+        sections: vec![section("Threads", table)],
         footer: "Threads in order of creation. A seat is verified when the kernel confirmed it and \
                  no sample found the thread elsewhere.",
         ..Page::new(format!("{program} on {machine}"), sentence(threads))
@@ -151,8 +151,7 @@ mod tests {
 
     #[test]
     fn long_table_is_truncated() {
-        let threads: Vec<SeatedThread> =
-            (0..99).map(|order| thread(order, "w", Some((0, 0)))).collect();
+        let threads = Vec::from_iter((0..99).map(|order| thread(order, "w", Some((0, 0)))));
         let table = page(&threads, 99).text(None);
         assert_eq!(table.lines().count(), 1 + MOST_ROWS + 1);
         assert!(table.ends_with("... and 59 more\n"), "{table}");

@@ -1,8 +1,10 @@
 //! The speeds of PUs, in words.
 
-use crate::about::{counted, cpus};
+use crate::about::cpus;
+use crate::alike::alike;
+use crate::words::{counted, joined};
+use seatmap_data::machine::seat_speed::EQUAL_WITHIN;
 use seatmap_data::machine::{CoreKind, Profile, SeatSpeed};
-use seatmap_data::statistics::words::joined;
 use std::collections::BTreeSet;
 
 pub fn sentence(speed: &SeatSpeed) -> String {
@@ -25,24 +27,16 @@ pub fn classes(profile: &Profile) -> Vec<[String; 4]> {
         let pu = profile.topology.pu(os);
         (pu.and_then(|pu| pu.kind).map(CoreKind::word), pu.and_then(|pu| pu.l3_bytes))
     };
-    let mut order: Vec<(f64, u32)> =
-        speed.alone.iter().copied().zip(speed.pus.iter().copied()).collect();
+    let mut order = Vec::from_iter(speed.alone.iter().copied().zip(speed.pus.iter().copied()));
     order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    let mut groups: Vec<(f64, Vec<u32>)> = Vec::new();
-    for (alone, os) in order {
-        // Compared with the fastest: otherwise a chain of ever slower PUs would be one class.
-        let near = |(fastest, pus): &&mut (f64, Vec<u32>)| {
-            sort_of(pus[0]) == sort_of(os)
-                && alone >= *fastest * (1.0 - seatmap_data::machine::seat_speed::EQUAL_WITHIN)
-        };
-        match groups.iter_mut().find(near) {
-            Some((_, pus)) => pus.push(os),
-            None => groups.push((alone, vec![os])),
-        }
-    }
+    // Compared with the fastest: otherwise a chain of ever slower PUs would be one class.
+    let groups = alike(order, |(fastest, first), (alone, os)| {
+        sort_of(*first) == sort_of(*os) && *alone >= *fastest * (1.0 - EQUAL_WITHIN)
+    });
     // Processors with a stacked cache on one chiplet have different sizes.
-    let sizes: BTreeSet<Option<u64>> = speed.pus.iter().map(|os| sort_of(*os).1).collect();
-    let class = |pus: Vec<u32>| {
+    let sizes = BTreeSet::from_iter(speed.pus.iter().map(|os| sort_of(*os).1));
+    let class = |members: Vec<(f64, u32)>| {
+        let pus = Vec::from_iter(members.iter().map(|(_, os)| *os));
         let (kind, l3_bytes) = sort_of(pus[0]);
         let cache =
             l3_bytes.filter(|_| sizes.len() > 1).map(|bytes| format!("{} MiB of L3", bytes >> 20));
@@ -51,7 +45,7 @@ pub fn classes(profile: &Profile) -> Vec<[String; 4]> {
         let together = range(pus.iter().map(|os| speed.together_of(*os)));
         [joined(what, ", "), cpus(&pus).to_string(), alone, together]
     };
-    groups.into_iter().map(|(_, pus)| class(pus)).collect()
+    groups.into_iter().map(class).collect()
 }
 
 /// The slowest and the fastest; empty if one is unknown.

@@ -1,12 +1,11 @@
 //! The CPU time that other programs took from the runs of a comparison, in words and curves.
 
 use super::digits;
-use crate::about::counted;
 use crate::axis::AxisUnit;
 use crate::page::Block;
 use crate::svg::curves::PlotCurve;
 use crate::svg::frame::Title;
-use seatmap_data::statistics::words::{agreeing, figure};
+use crate::words::{agreeing, counted, figure};
 use seatmap_trial::tune::{BenchResults, Disturbance};
 
 /// `other programs used 41 % of CPU 0`.
@@ -35,18 +34,14 @@ fn same_share(largest_in: &Disturbance, of: &Disturbance) -> String {
     format!("{} %", digits(share.unwrap_or(0.0)))
 }
 
-/// CPU time excludes the time of others, and shows small differences that times hide.
-fn reservation(metric: &str) -> &'static str {
-    if metric == "time" {
+pub fn sentences(results: &BenchResults, cpus: &str) -> Vec<String> {
+    // CPU time excludes the time of others, and shows small differences that times hide.
+    let only = if results.metric == "time" {
         "The result is valid only with these neighbours; CPU time (--metric cpu) depends less on \
          them."
     } else {
         "The result is valid only with these neighbours."
-    }
-}
-
-pub fn sentences(results: &BenchResults, cpus: &str) -> Vec<String> {
-    let only = reservation(&results.metric);
+    };
     let runs = counted(results.runs.len(), "run");
     let mut said = Vec::new();
     if let Some(disturbed) = &results.disturbed {
@@ -139,7 +134,8 @@ mod tests {
             ["Note: other programs used 50.0 % of CPU 0 during the runs. The result is valid \
               only with these neighbours; CPU time (--metric cpu) depends less on them."]
         );
-        assert!(reservation("cpu").ends_with("these neighbours."));
+        let of_cpu = BenchResults { metric: "cpu".to_owned(), ..results(50.0, None) };
+        assert!(sentences(&of_cpu, "CPU 0")[0].ends_with("only with these neighbours."));
         let stolen = Disturbance { steal_percent: Some(7.0), ..of(1.0) };
         assert_eq!(taken(&stolen, "CPU 0"), "the hypervisor gave 7.0 % of CPU 0 to others");
         let stopped = Disturbance { throttled_percent: 9.0, ..of(1.0) };

@@ -7,9 +7,9 @@ use super::parts::{FloorArea, FloorSeat, Point};
 use super::{DrawnPlacement, FloorPlan};
 use crate::svg::{number, point};
 use crate::traffic::counted;
+use crate::words::joined;
 use maud::{Markup, html};
 use seatmap_data::pattern::Pattern;
-use seatmap_data::statistics::words::joined;
 
 /// The deviation of a curve without a hub, as a share of its length.
 const BEND: f64 = 0.12;

@@ -87,7 +87,7 @@ impl FloorPlan {
 /// The PUs at a stop or tile, SMT siblings next to each other.
 fn pus_at<'a>(profile: &'a Profile, ways: &Ways, node: u16) -> Vec<&'a Pu> {
     let pus = profile.topology.pus.iter();
-    let mut pus: Vec<&Pu> = pus.filter(|pu| ways.node_of_pu.get(&pu.os) == Some(&node)).collect();
+    let mut pus = Vec::from_iter(pus.filter(|pu| ways.node_of_pu.get(&pu.os) == Some(&node)));
     pus.sort_by_key(|pu| (pu.core, pu.smt, pu.os));
     pus
 }

@@ -80,7 +80,7 @@ pub fn on_circle((x, y): Point, radius: f64, share: f64) -> Point {
 }
 
 /// An arc of at most half the circle.
-pub(crate) fn arc(middle: Point, radius: f64, from: f64, to: f64) -> String {
+pub fn arc(middle: Point, radius: f64, from: f64, to: f64) -> String {
     let [begin, end] = [from, to].map(|share| point(on_circle(middle, radius, share)));
     let radius = number(radius);
     // SVG's sweep flag: 1 is the direction of growing angles, which is clockwise on a screen.

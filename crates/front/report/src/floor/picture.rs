@@ -98,7 +98,7 @@ pub fn section(comparison: &SeatingComparison) -> Markup {
 pub fn coloured(floor: &FloorPlan, names: &[String], owners: &[(u32, usize)]) -> Markup {
     let mut pattern = Pattern::silent("", owners.len());
     pattern.names = owners.iter().map(|(_, group)| names[*group].clone()).collect();
-    let parts: Vec<Option<usize>> = owners.iter().map(|(_, group)| Some(*group)).collect();
+    let parts = Vec::from_iter(owners.iter().map(|(_, group)| Some(*group)));
     let plan = Plan::new("", owners.iter().map(|(cpu, _)| *cpu).collect());
     html! {
         (inline(floor, "The services on the machine", &silent(floor, &pattern, &parts, &plan)))

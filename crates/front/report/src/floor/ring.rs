@@ -19,8 +19,7 @@ const MOST_LABELS: usize = 16;
 /// The stops are the nodes in order, and the first half of the links goes up.
 pub(super) fn floor(profile: &Profile, ways: Ways) -> FloorPlan {
     let stops = ways.fabric.nodes();
-    let at_stop: Vec<Vec<&Pu>> =
-        (0..stops).map(|stop| pus_at(profile, &ways, stop as u16)).collect();
+    let at_stop = Vec::from_iter((0..stops).map(|stop| pus_at(profile, &ways, stop as u16)));
     let deep = at_stop.iter().map(Vec::len).max().unwrap_or(0).max(1) as f64;
     // In seats: the radius of a circle with room for one seat of each stop.
     let around = stops as f64 * AIR / std::f64::consts::TAU;

@@ -45,7 +45,7 @@ fn links(text: &str) -> Vec<&str> {
 #[test]
 fn every_machine_and_pair_is_linked() {
     let files = site(&gallery(&like()));
-    let names: BTreeSet<&str> = files.iter().map(|file| file.name.as_str()).collect();
+    let names = BTreeSet::from_iter(files.iter().map(|file| file.name.as_str()));
     assert_eq!(names.len(), files.len());
     let expected =
         ["a--b.html", "a.html", "a.json", "b.html", "b.json", "core-i9-12900k.html", "index.html"];

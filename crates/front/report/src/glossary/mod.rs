@@ -17,7 +17,7 @@ pub static TERMS: LazyLock<Vec<Term>> = LazyLock::new(|| {
     terms.map(|(word, meaning)| Term { word, meaning }).collect()
 });
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Term {
     /// The singular, as in the middle of a sentence.
     pub word: &'static str,

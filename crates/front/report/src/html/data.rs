@@ -73,7 +73,7 @@ pub fn scale(profile: &Profile) -> Option<Scale> {
     let step = homes.div_ceil(HOMES_FOR_SCALE).max(1);
     // With one home, the prediction is for the measured lines.
     let several = (0..homes).step_by(step).filter(|_| homes > 1);
-    let predictions: Vec<Matrix> = several.filter_map(|home| predicted(profile, home)).collect();
+    let predictions = Vec::from_iter(several.filter_map(|home| predicted(profile, home)));
     let all = predictions.iter().chain([&distance.median_ns]).flat_map(Matrix::pairs);
     Scale::of(all.map(|(_, _, value)| *value))
 }

@@ -3,10 +3,10 @@
 
 use crate::palette::{UNKNOWN, VIRIDIS, hex};
 use crate::reduced::Reduced;
+use crate::words::joined;
 use crate::{AxisUnit, Digits, Grid, GridOrder, Scale, svg};
 use maud::{Markup, html};
 use seatmap_data::machine::{HomeModel, Profile};
-use seatmap_data::statistics::words::joined;
 
 /// Larger matrices are reduced for browsers without scripts.
 const STATIC_PUS: usize = 128;

@@ -4,7 +4,7 @@ use super::document::{document, head};
 use super::map::map;
 use super::{charts, data, tables};
 use crate::floor::{self, FloorPlan};
-use crate::page::{PageSection, Table, draw};
+use crate::page::{PageSection, Table, draw, section};
 use crate::{Digits, Scale, about, sentence};
 use maud::{Markup, html};
 use seatmap_data::machine::Profile;
@@ -33,25 +33,23 @@ pub fn page_with(
     let floor = FloorPlan { isolated: isolated.to_vec(), ..FloorPlan::of(profile, model) };
     let digits = Digits::of(profile);
     let spread_of = classes_with_distances(profile);
-    let classes: Vec<DistanceClass> = spread_of.iter().map(|(class, _)| class.clone()).collect();
+    let classes = Vec::from_iter(spread_of.iter().map(|(class, _)| class.clone()));
     let scale = data::scale(profile);
     let map = scale.map(|scale| map(profile, scale, digits, &beside(profile, &spread_of, digits)));
     // A profile without distances, such as an imported topology, still has a page.
-    let none = PageSection::new("Core distances").with(vec!["This profile has none.".to_owned()]);
+    let none = section("Core distances", vec!["This profile has none.".to_owned()]);
     let sections = [
-        PageSection::new("The machine").unit("CPUs by number").with(floor::machine(&floor)),
-        PageSection::new("Distance classes in figures")
-            .unit("round trip, ns")
-            .with(tables::classes(&classes, digits)),
+        section("The machine", floor::machine(&floor)).unit("CPUs by number"),
+        section("Distance classes in figures", tables::classes(&classes, digits))
+            .unit("round trip, ns"),
         explained(profile, digits),
-        PageSection::new("Under load")
+        section("Under load", charts::loaded(&profile.loaded))
             .unit("round trip, ns")
-            .with(charts::loaded(&profile.loaded))
             .with(tables::loaded(&profile.loaded, digits)),
         surroundings(profile),
-        PageSection::new("Provenance").with(Table::facts(tables::provenance(profile))),
+        section("Provenance", Table::facts(tables::provenance(profile))),
     ];
-    let sections: Vec<_> = sections.into_iter().chain(more).map(PageSection::narrow).collect();
+    let sections = Vec::from_iter(sections.into_iter().chain(more).map(PageSection::narrow));
     let body = html! {
         (links)
         (header(profile, &classes, digits))
@@ -124,9 +122,7 @@ fn surroundings(profile: &Profile) -> PageSection {
             }
         }
     };
-    PageSection::new("Environment")
-        .with(Table::facts(about::environment(&profile.environment)))
-        .with(folded)
+    section("Environment", Table::facts(about::environment(&profile.environment))).with(folded)
 }
 
 #[cfg(test)]

@@ -1,11 +1,9 @@
 //! The page that replays a recording of running programs.
 
 use super::document::{document, head};
-use crate::about::counted;
 use crate::terminal::top::{SeatGroup, SeatGroups};
+use crate::words::{self, counted, lasting, times, visible};
 use maud::{Markup, PreEscaped, html};
-use seatmap_data::document::visible;
-use seatmap_data::statistics::words::{self, lasting, times};
 use seatmap_os::Tid;
 use seatmap_watch::recording::Recording;
 use serde::Serialize;
@@ -187,7 +185,7 @@ fn sentence(stories: &[Story], looks: &[Look]) -> String {
 }
 
 fn threads(stories: &[Story]) -> Markup {
-    let mut order: Vec<usize> = (0..stories.len()).collect();
+    let mut order = Vec::from_iter(0..stories.len());
     order.sort_by(|a, b| stories[*b].run_s.total_cmp(&stories[*a].run_s).then(a.cmp(b)));
     let shown = order.len().min(MOST_THREADS);
     html! {
@@ -237,8 +235,6 @@ fn moves(stories: &[Story]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_watch::judge::made::Made;
-    use seatmap_watch::recording::{KnownThread, Ran, RecordingEntry, RecordingHeader};
 
     #[test]
     fn headline_counts_moved_threads() {
@@ -249,20 +245,17 @@ mod tests {
             ..Story::default()
         };
         let look = |at_s| Look { at_s, cpus: Vec::new(), ran: Vec::new(), wakes: Vec::new() };
-        let headline = |stories: &[Story]| {
-            let text = sentence(stories, &[look(1.5)]);
-            assert!(words::faults(&text).is_empty(), "{text}");
-            text
-        };
         let [rests, moves, wanders] = [story(7, &[0]), story(8, &[0, 1]), story(9, &[0, 1, 2, 3])];
         let all = [
-            headline(&[]),
-            headline(std::slice::from_ref(&rests)),
-            headline(std::slice::from_ref(&moves)),
-            headline(&[rests.clone(), rests.clone()]),
-            headline(&[rests.clone(), moves.clone()]),
-            headline(&[rests, moves, wanders]),
+            vec![],
+            vec![rests.clone()],
+            vec![moves.clone()],
+            vec![rests.clone(), rests.clone()],
+            vec![rests.clone(), moves.clone()],
+            vec![rests, moves, wanders],
         ];
+        let all = all.map(|stories| sentence(&stories, &[look(1.5)]));
+        assert!(words::faults(&all.join("\n")).is_empty(), "{all:?}");
         insta::assert_snapshot!(all.join("\n"), @"
         In 1.5 s, no thread was seen.
         In 1.5 s, the thread was on the same CPU in every sample.
@@ -274,35 +267,7 @@ mod tests {
     }
 
     fn recording() -> Recording {
-        let known = |tid, name: &str, mask: &str| KnownThread {
-            tid,
-            pid: 7,
-            program: "server".into(),
-            name: name.into(),
-            mask: mask.into(),
-        };
-        let ran =
-            |tid, cpu, run_percent| Ran { tid, cpu: Some(cpu), run_percent, ..Ran::default() };
-        let look = |at_s, known, ended, ran| RecordingEntry {
-            at_s,
-            cpus: vec![(0, Some(50.0)), (1, None)],
-            known,
-            ended,
-            ran,
-            wakes: None,
-        };
-        let moments = vec![
-            look(
-                1.0,
-                vec![known(7, "<script>", "0-1"), known(8, "io", "0-1")],
-                vec![],
-                vec![ran(7, 0, 50.0), ran(8, 1, 1.0)],
-            ),
-            look(2.0, vec![known(7, "<script>", "1")], vec![8], vec![ran(7, 1, 100.0)]),
-            look(3.0, vec![known(8, "again", "0")], vec![], vec![ran(8, 0, 10.0)]),
-        ];
-        let header = RecordingHeader::new("made", 0.0, &Made::new(2).topology, None);
-        Recording { header, moments, is_cut_off: false }
+        Recording::read(include_str!("../tests/recording.jsonl")).unwrap()
     }
 
     #[test]

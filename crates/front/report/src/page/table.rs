@@ -189,3 +189,9 @@ impl<T: ToString> From<T> for TableCell {
         TableCell { text: text.to_string(), ..TableCell::default() }
     }
 }
+
+/// The cells of a row.
+macro_rules! cells {
+    ($($cell:expr),*) => { [$($crate::page::TableCell::from($cell)),*] };
+}
+pub(crate) use cells;

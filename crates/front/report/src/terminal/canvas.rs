@@ -14,7 +14,7 @@ const APART: usize = 8;
 /// Lines between labels within a group.
 const LINES_APART: usize = 4;
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy)]
 enum Point {
     /// A gap between groups, or a PU with itself.
     Blank,

@@ -18,7 +18,7 @@ use layout::GridLayout;
 use seatmap_data::machine::Profile;
 
 /// The colours of the terminal.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Colour {
     /// 24-bit colours.
     True,
@@ -30,7 +30,7 @@ pub enum Colour {
 }
 
 /// How to draw.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct DrawOptions {
     /// The colours of the terminal.
     pub colour: Colour,

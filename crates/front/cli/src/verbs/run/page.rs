@@ -11,7 +11,6 @@ use seatmap_launch::{
 };
 use seatmap_os::Tid;
 use seatmap_os::mempolicy::MemoryPolicyError;
-use seatmap_report::seating;
 use seatmap_report::{counted, seating};
 use serde::Serialize;
 use std::ffi::OsString;

@@ -3,8 +3,8 @@
 
 use crate::page::{Block, Medium, Page, PageSection, Table};
 use crate::svg::intervals::{Interval, TITLE};
-use seatmap_data::document::{left_aligned, visible};
-use seatmap_data::statistics::words::joined;
+use crate::words::{joined, visible};
+use seatmap_data::document::left_aligned;
 
 const AXIS: usize = 41;
 
@@ -70,7 +70,7 @@ fn intervals(rows: &[Interval]) -> String {
     let ends = rows.iter().flat_map(|row| row.ends.into_iter().flatten().chain([row.centre]));
     let finite = ends.filter(|value| value.is_finite());
     let most = finite.map(f64::abs).fold(1e-9, f64::max);
-    let names: Vec<String> = rows.iter().map(|row| visible(&row.name)).collect();
+    let names = Vec::from_iter(rows.iter().map(|row| visible(&row.name)));
     let width = names.iter().map(|name| name.chars().count()).fold(0, usize::max);
     let mut text = format!("```text\n{TITLE}, from {:+.1} to {most:+.1}\n", -most);
     for (row, name) in rows.iter().zip(&names) {
@@ -107,6 +107,7 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::page::{html_section, section};
 
     #[test]
     fn markdown_has_headline_tables_and_charts() {
@@ -116,9 +117,9 @@ mod tests {
         let page = Page {
             lead: vec!["2 blocks.".to_owned()],
             sections: vec![
-                PageSection::page("chart").with(Block::Intervals(rows)),
-                PageSection::new("table").with(columns.rows([["a|b", "<1>"]])),
-                PageSection::page("settings").with(vec!["left out".to_owned()]),
+                html_section("chart", Block::Intervals(rows)),
+                section("table", columns.rows([["a|b", "<1>"]])),
+                html_section("settings", vec!["left out".to_owned()]),
             ],
             ..Page::new("title", "It is @slower")
         };

@@ -4,11 +4,10 @@
 //! important columns come last.
 
 use super::line::{LEAST_COLUMNS, command_in_column, in_column, wrapped};
-use crate::counted;
 use crate::page::table::{TableCell, TextStyle};
 use crate::page::{Block, Medium, Page, Table};
-use seatmap_data::document::{left_aligned, right_aligned, visible};
-use seatmap_data::statistics::words::joined;
+use crate::words::{counted, joined, visible};
+use seatmap_data::document::{left_aligned, right_aligned};
 
 const LEAST_WORDS: usize = 24;
 
@@ -62,8 +61,9 @@ pub fn table(table: &Table, columns: Option<usize>) -> String {
     }
     let table = with_head(table);
     let least = table.columns.iter().map(|column| column.least);
-    let widths: Vec<usize> =
-        table.widths().into_iter().zip(least).map(|(width, least)| width.max(least)).collect();
+    let widths = Vec::from_iter(
+        table.widths().into_iter().zip(least).map(|(width, least)| width.max(least)),
+    );
     let widest = table.rows.iter().map(|row| table.length(row, &widths)).max().unwrap_or(0);
     match columns {
         Some(columns) if widest > columns => table.fitted(columns),
@@ -109,7 +109,7 @@ impl Table {
 
     fn fitted(&self, room: usize) -> String {
         let mut widths = self.widths();
-        let filled: Vec<usize> = (0..widths.len()).filter(|at| widths[*at] > 0).collect();
+        let filled = Vec::from_iter((0..widths.len()).filter(|at| widths[*at] > 0));
         let mut shown = filled.clone();
         let (Some(first), Some(last)) = (filled.first(), filled.last()) else {
             return String::new();
@@ -128,7 +128,7 @@ impl Table {
         if let Some(last) = words {
             widths[last] = (room + widths[last]).saturating_sub(self.total(&widths, &shown));
         }
-        let hidden: Vec<usize> = filled.into_iter().filter(|at| !shown.contains(at)).collect();
+        let hidden = Vec::from_iter(filled.into_iter().filter(|at| !shown.contains(at)));
         self.drawn(&widths, &shown) + &self.note(&hidden, room)
     }
 
@@ -142,8 +142,7 @@ impl Table {
     }
 
     fn drawn(&self, widths: &[usize], shown: &[usize]) -> String {
-        let mut lines: Vec<String> =
-            self.rows.iter().map(|row| self.line(row, widths, shown)).collect();
+        let mut lines = Vec::from_iter(self.rows.iter().map(|row| self.line(row, widths, shown)));
         if self.is_outdented {
             let title = &self.rows[0][0].text;
             lines[0] = lines[0].replacen(&format!("  {title}"), &format!("{title}  "), 1);
@@ -178,7 +177,7 @@ impl Table {
         if hidden.is_empty() {
             return String::new();
         }
-        let heads: Vec<&str> = hidden.iter().map(|at| self.columns[*at].head.as_str()).collect();
+        let heads = Vec::from_iter(hidden.iter().map(|at| self.columns[*at].head.as_str()));
         let what =
             if heads.contains(&"") { counted(hidden.len(), "column") } else { heads.join(", ") };
         let indent = self.indent();
@@ -208,7 +207,7 @@ pub fn cut_middle(text: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::PageSection;
+    use crate::page::{html_section, section};
     #[test]
     fn figures_are_right_aligned() {
         let rows = [["same L3", "40.5", "x"], ["other", "9.1", "y"]];
@@ -224,11 +223,10 @@ mod tests {
         let page = Page {
             lead: vec!["2 nodes.".to_owned()],
             sections: vec![
-                PageSection::page("a").with(vec!["no".to_owned()]),
-                PageSection::new("b")
-                    .with(Block::List(vec!["one".to_owned(), "t\u{1b}wo".to_owned()])),
-                PageSection::new("c").with(Vec::new()),
-                PageSection::new("d").with(vec!["three".to_owned()]),
+                html_section("a", vec!["no".to_owned()]),
+                section("b", Block::List(vec!["one".to_owned(), "t\u{1b}wo".to_owned()])),
+                section("c", Vec::new()),
+                section("d", vec!["three".to_owned()]),
             ],
             ..Page::new("title", "headline")
         };

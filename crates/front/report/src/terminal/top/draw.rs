@@ -7,14 +7,13 @@ use super::seats::SeatGroups;
 use super::table::{cut, line, titles};
 use super::view::{Prompt, TopView};
 use super::wakes;
-use crate::counted;
 use crate::page::draw::cut_middle;
 use crate::page::draw::line::wrapped;
+use crate::words::{counted, joined, visible};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
-use seatmap_data::document::{left_aligned, visible};
-use seatmap_data::statistics::words::joined;
+use seatmap_data::document::left_aligned;
 use seatmap_os::CpuSet;
 use seatmap_watch::live::SeatingFrame;
 use seatmap_watch::{Finding, WatchedThread};
@@ -60,7 +59,7 @@ Memory, devices and interrupts are not read here: 'seatmap check --pid PID' chec
 ";
 
 /// The contents of the screen.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Scene<'a> {
     /// The current sample.
     pub frame: &'a SeatingFrame,
@@ -162,7 +161,7 @@ impl Canvas<'_> {
 fn heading(scene: &Scene, left_out: usize, canvas: &mut Canvas) {
     let view = scene.view;
     let seating = &scene.frame.seating;
-    let busy: Vec<f64> = seating.cpus.iter().filter_map(|cpu| cpu.busy_percent).collect();
+    let busy = Vec::from_iter(seating.cpus.iter().filter_map(|cpu| cpu.busy_percent));
     // A load needs two samples of the kernel's counters.
     let busy = if busy.is_empty() {
         String::new()
@@ -229,9 +228,9 @@ fn busiest(frame: &SeatingFrame) -> HashMap<u32, &WatchedThread> {
 fn seats(scene: &Scene, map: &SeatLayout, canvas: &mut Canvas) {
     let seating = &scene.frame.seating;
     let busiest = busiest(scene.frame);
-    let programs: HashMap<i32, &str> =
+    let programs: HashMap<_, _> =
         seating.processes.iter().map(|process| (process.pid, process.name.as_str())).collect();
-    let loads: HashMap<u32, f64> =
+    let loads: HashMap<_, _> =
         seating.cpus.iter().filter_map(|cpu| Some((cpu.cpu, cpu.busy_percent?))).collect();
     let arcs = if scene.view.shows_wakes { wakes::arcs(scene.frame) } else { HashMap::new() };
     let cells: Vec<(CpuSet, String)> = seating
@@ -352,7 +351,7 @@ fn foot(scene: &Scene, canvas: &mut Canvas) {
     let height = canvas.area.height;
     let text = message(scene);
     let width = usize::from(canvas.area.width.max(1));
-    let letters: Vec<char> = text.chars().collect();
+    let letters = Vec::from_iter(text.chars());
     // Broken at the edge rather than between words, to use both lines fully.
     for (part, y) in letters.chunks(width).take(2).zip(height.saturating_sub(BELOW)..) {
         canvas.put(0, y, &part.iter().collect::<String>(), Modifier::BOLD);
@@ -403,19 +402,14 @@ mod tests {
     use seatmap_data::machine::Topology;
     use seatmap_watch::judge::made::Made;
 
-    fn screen(
-        topology: &Topology,
-        view: TopView,
-        width: u16,
-        height: u16,
-    ) -> Terminal<TestBackend> {
+    /// Draws the sample on these CPUs.
+    fn drawn<T>(topology: &Topology, view: TopView, area: Rect, draw: fn(&Scene, Rect) -> T) -> T {
         let frame = frame();
         let judgement = judgement();
         let groups = SeatGroups::new(topology, None);
         let rows = rows(&frame, &judgement, &view);
-        let area = Rect::new(0, 0, width, height);
-        let view = TopView { lines: table_lines(&groups, area), ..view }.settled(&rows);
-        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        let mut view = TopView { lines: table_lines(&groups, area), ..view };
+        view.settle(&rows);
         let scene = Scene {
             frame: &frame,
             findings: &judgement.findings,
@@ -424,76 +418,50 @@ mod tests {
             rows: &rows,
             recording: None,
         };
-        terminal.draw(|shown| draw(&scene, shown.area(), shown.buffer_mut())).unwrap();
-        terminal
+        draw(&scene, area)
+    }
+
+    fn screen(topology: &Topology, view: TopView, width: u16, height: u16) -> String {
+        drawn(topology, view, Rect::new(0, 0, width, height), |scene, area| {
+            let mut terminal = Terminal::new(TestBackend::new(area.width, area.height)).unwrap();
+            terminal.draw(|shown| draw(scene, shown.area(), shown.buffer_mut())).unwrap();
+            terminal.backend().to_string()
+        })
     }
 
     #[test]
-    fn small_terminal_matches_snapshot() {
-        insta::assert_snapshot!(screen(&topology(), TopView::default(), 80, 24).backend());
-    }
-
-    #[test]
-    fn wakeup_view_matches_snapshot() {
-        let view = TopView { shows_wakes: true, ..TopView::default() };
-        insta::assert_snapshot!(screen(&topology(), view, 80, 24).backend());
-    }
-
-    #[test]
-    fn large_terminal_tree_matches_snapshot() {
-        let view = TopView { is_tree: true, ..TopView::default() };
-        insta::assert_snapshot!(screen(&topology(), view, 200, 50).backend());
-    }
-
-    #[test]
-    fn many_cpus_in_small_terminal_match_snapshot() {
-        let topology = Made::new(256).parts(2, 8, 128).topology;
-        insta::assert_snapshot!(screen(&topology, TopView::default(), 80, 24).backend());
-    }
-
-    #[test]
-    fn hybrid_processor_with_prompt_matches_snapshot() {
-        let mut made = Made::new(7).efficient_from(4);
-        made.topology
-            .pus
-            .iter_mut()
-            .filter(|pu| pu.os < 4)
-            .for_each(|pu| pu.core = Some(pu.os / 2));
-        let view = TopView { prompt: Some(Prompt::Pin("0-".to_owned())), ..TopView::default() };
-        insta::assert_snapshot!(screen(&made.topology, view, 80, 24).backend());
+    fn screens_match_snapshots() {
+        let many = Made::new(256).parts(2, 8, 128).topology;
+        let mut hybrid = Made::new(7).efficient_from(4).topology;
+        hybrid.pus[..4].iter_mut().for_each(|pu| pu.core = Some(pu.os / 2));
+        let view = TopView::default;
+        let wakes = TopView { shows_wakes: true, ..view() };
+        let tree = TopView { is_tree: true, ..view() };
+        let pins = TopView { prompt: Some(Prompt::Pin("0-".to_owned())), ..view() };
+        let cases = [
+            ("small_terminal_matches_snapshot", topology(), view(), 80, 24),
+            ("wakeup_view_matches_snapshot", topology(), wakes, 80, 24),
+            ("large_terminal_tree_matches_snapshot", topology(), tree, 200, 50),
+            ("many_cpus_in_small_terminal_match_snapshot", many, view(), 80, 24),
+            ("hybrid_processor_with_prompt_matches_snapshot", hybrid, pins, 80, 24),
+        ];
+        for (name, topology, view, width, height) in cases {
+            insta::assert_snapshot!(name, screen(&topology, view, width, height));
+        }
+        let plain = drawn(&topology(), view(), Rect::new(0, 0, 80, 24), |scene, area| {
+            plain(scene, area.width)
+        });
+        insta::assert_snapshot!("plain_text_matches_snapshot", plain);
     }
 
     #[test]
     fn help_and_tiny_terminals_are_drawn() {
         let view = TopView { shows_help: true, ..TopView::default() };
-        assert!(
-            screen(&topology(), view.clone(), 120, 30)
-                .backend()
-                .to_string()
-                .contains("who wakes whom")
-        );
+        assert!(screen(&topology(), view.clone(), 120, 30).contains("who wakes whom"));
         for (width, height) in [(1, 1), (5, 3), (20, 6), (79, 10), (300, 2)] {
             screen(&topology(), view.clone(), width, height);
             screen(&topology(), TopView::default(), width, height);
         }
-    }
-
-    #[test]
-    fn plain_text_matches_snapshot() {
-        let frame = frame();
-        let judgement = judgement();
-        let groups = SeatGroups::new(&topology(), None);
-        let view = TopView::default();
-        let rows = rows(&frame, &judgement, &view);
-        let scene = Scene {
-            frame: &frame,
-            findings: &judgement.findings,
-            groups: &groups,
-            view: &view,
-            rows: &rows,
-            recording: None,
-        };
-        insta::assert_snapshot!(plain(&scene, 80));
     }
 
     #[test]

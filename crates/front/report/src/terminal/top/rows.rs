@@ -2,7 +2,7 @@
 
 use super::row::{RowId, TopRow};
 use super::view::{Sort, TopView};
-use seatmap_data::document::visible;
+use crate::words::visible;
 use seatmap_os::Tid;
 use seatmap_watch::LookJudgement;
 use seatmap_watch::live::SeatingFrame;
@@ -31,8 +31,8 @@ pub fn rows(frame: &SeatingFrame, judgement: &LookJudgement, view: &TopView) -> 
         threads.sort_by(order);
         [&[process], &*threads].concat()
     };
-    let mut processes: Vec<Vec<TopRow>> =
-        threads.chunk_by_mut(|a, b| a.id.pid == b.id.pid).map(of_process).collect();
+    let mut processes =
+        Vec::from_iter(threads.chunk_by_mut(|a, b| a.id.pid == b.id.pid).map(of_process));
     processes.sort_by(|a, b| order(&a[0], &b[0]));
     processes.concat()
 }
@@ -47,7 +47,7 @@ pub fn fits(row: &TopRow, text: &str) -> bool {
 }
 
 fn all(frame: &SeatingFrame, judgement: &LookJudgement) -> Vec<TopRow> {
-    let seats: HashMap<Tid, &str> =
+    let seats: HashMap<_, _> =
         judgement.seats.iter().map(|seat| (seat.tid, seat.cpus.as_str())).collect();
     let programs: HashMap<Tid, String> = frame
         .seating
@@ -146,7 +146,7 @@ mod tests {
         view.is_reversed = true;
         assert_eq!(shown(&view).last(), Some(&(70, Some(71))));
         view = TopView { sort: Sort::Tid, ..TopView::default() };
-        let tids: Vec<_> = shown(&view).into_iter().map(|(_, tid)| tid).collect();
+        let tids = Vec::from_iter(shown(&view).into_iter().map(|(_, tid)| tid));
         assert!(tids.is_sorted());
     }
 
@@ -171,8 +171,9 @@ mod tests {
     #[test]
     fn threads_are_marked_with_gravest_finding() {
         let rows = rows(&frame(), &judgement(), &TopView::default());
-        let marked: Vec<Tid> =
-            rows.iter().filter(|row| row.finding == Some(0)).filter_map(|row| row.id.tid).collect();
+        let marked = Vec::from_iter(
+            rows.iter().filter(|row| row.finding == Some(0)).filter_map(|row| row.id.tid),
+        );
         assert_eq!(marked, [71], "72 sits on its seat");
     }
 }

@@ -1,11 +1,11 @@
 //! Groups a machine's CPUs for the screen.
 
+use crate::alike::alike;
+use crate::words::joined;
 use seatmap_data::machine::{CoreKind, Pu, Topology};
-use seatmap_data::statistics::words::joined;
 use std::collections::BTreeMap;
 
 /// A machine's CPUs by group, with the origin of the groups.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeatGroups {
     /// The origin of the groups, in words: measured, or from the kernel.
     pub source: String,
@@ -16,7 +16,7 @@ pub struct SeatGroups {
 }
 
 /// A group of CPUs near each other.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(serde::Serialize)]
 pub struct SeatGroup {
     /// The name: `package 0, L3 1`.
     pub name: String,
@@ -39,9 +39,9 @@ impl SeatGroups {
         let measured = measured.unwrap_or_default();
         // A remembered measurement may include a CPU that is now offline.
         let known = |group: &Vec<u32>| {
-            group.iter().copied().filter(|cpu| topology.pu(*cpu).is_some()).collect()
+            Vec::from_iter(group.iter().copied().filter(|cpu| topology.pu(*cpu).is_some()))
         };
-        let measured: Vec<Vec<u32>> = measured.iter().map(known).collect();
+        let measured = Vec::from_iter(measured.iter().map(known));
         let mut groups: Vec<SeatGroup> = measured
             .iter()
             .enumerate()
@@ -99,14 +99,7 @@ fn cores(cpus: &[u32], topology: &Topology) -> Vec<Vec<u32>> {
     // The groups of a file may name a CPU twice.
     sorted.dedup();
     let core = |cpu: u32| topology.pu(cpu)?.core;
-    let mut cores: Vec<Vec<u32>> = Vec::new();
-    for cpu in sorted {
-        match cores.iter_mut().find(|one| core(cpu).is_some() && core(one[0]) == core(cpu)) {
-            Some(siblings) => siblings.push(cpu),
-            None => cores.push(vec![cpu]),
-        }
-    }
-    cores
+    alike(sorted, |a, b| core(*a).is_some() && core(*a) == core(*b))
 }
 
 #[cfg(test)]
@@ -120,8 +113,7 @@ mod tests {
         topology.pus.iter_mut().for_each(|pu| pu.core = Some(pu.os % 4));
         topology.pus.iter_mut().for_each(|pu| pu.l3 = Some(pu.os % 4 / 2));
         let groups = SeatGroups::new(&topology, None);
-        let cpus: Vec<Vec<u32>> =
-            groups.groups.iter().map(|group| group.cpus().collect()).collect();
+        let cpus = Vec::from_iter(groups.groups.iter().map(|group| Vec::from_iter(group.cpus())));
         assert_eq!(cpus, [[0, 4, 1, 5], [2, 6, 3, 7]]);
         assert_eq!((groups.groups[1].name.as_str(), groups.siblings()), ("package 0, L3 1", 2));
     }
@@ -130,8 +122,7 @@ mod tests {
     fn measured_groups_come_first_and_keep_all_cpus() {
         let topology = Made::new(6).topology;
         let groups = SeatGroups::new(&topology, Some(&[vec![4, 1], vec![0, 99]]));
-        let cpus: Vec<Vec<u32>> =
-            groups.groups.iter().map(|group| group.cpus().collect()).collect();
+        let cpus = Vec::from_iter(groups.groups.iter().map(|group| Vec::from_iter(group.cpus())));
         assert_eq!(cpus, [vec![1, 4], vec![0], vec![2, 3, 5]]);
         assert_eq!(groups.source, "measured groups");
         assert!(SeatGroups::new(&topology, None).source.contains("is not measured"));

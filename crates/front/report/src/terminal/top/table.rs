@@ -2,10 +2,9 @@
 
 use super::row::TopRow;
 use super::view::{Sort, TopView};
-use crate::about::{or_dash, unless_empty};
 use crate::page::draw::cut_middle;
+use crate::words::{figure, joined, or_dash, unless_empty};
 use seatmap_data::document::{left_aligned, right_aligned};
-use seatmap_data::statistics::words::{figure, joined};
 use seatmap_watch::Finding;
 
 struct Column {

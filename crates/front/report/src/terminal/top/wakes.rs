@@ -4,9 +4,8 @@
 //! thread (`>a`), or with a ring (`ao`) if both share a seat.
 
 use super::table::rate;
-use crate::about::or_dash;
 use crate::page::draw::cut_middle;
-use seatmap_data::document::visible;
+use crate::words::{or_dash, visible};
 use seatmap_os::Tid;
 use seatmap_watch::WatchedThread;
 use seatmap_watch::live::SeatingFrame;
