@@ -297,6 +297,7 @@ fn swept(sweeps: &[Sweep]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use insta::assert_snapshot;
     use seatmap_trial::live::masks::{LeftChanged, Starved};
     use std::time::Duration;
 
@@ -344,7 +345,7 @@ mod tests {
             held,
             left_changed: LeftChanged::default(),
         };
-        insta::assert_snapshot!(page(&outcome, &WorkMetric::Wakeups).text(None));
+        assert_snapshot!(page(&outcome, &WorkMetric::Wakeups).text(None));
     }
 
     fn starved() -> Starved {
@@ -359,9 +360,9 @@ mod tests {
             let outcome = LiveOutcome { kept: kept.clone(), held, end, ..LiveOutcome::default() };
             page(&outcome, &WorkMetric::Wakeups).text(None)
         };
-        insta::assert_snapshot!(told(2, None), @"'nearest' is kept: 2 threads have seats at the last check.");
-        insta::assert_snapshot!(told(1, None), @"'nearest' is kept: 1 of 2 threads has a seat at the last check.");
-        insta::assert_snapshot!(told(0, Some(ObservationEnd::Program)), @"'nearest' was kept to the end: 0 of 2 threads had seats at the last check.");
+        assert_snapshot!(told(2, None), @"'nearest' is kept: 2 threads have seats at the last check.");
+        assert_snapshot!(told(1, None), @"'nearest' is kept: 1 of 2 threads has a seat at the last check.");
+        assert_snapshot!(told(0, Some(ObservationEnd::Program)), @"'nearest' was kept to the end: 0 of 2 threads had seats at the last check.");
     }
 
     #[test]
@@ -381,7 +382,7 @@ mod tests {
                 seatmap_data::statistics::words::faults(&losses(&lost(count, count)).join("\n"));
             assert!(faults.is_empty(), "{faults:?}");
         }
-        insta::assert_snapshot!(losses(&lost(1, 2)).join("\n"), @r"
+        assert_snapshot!(losses(&lost(1, 2)).join("\n"), @r"
         The seats 'nearest' were worse, and were removed.
         The kernel refused the seats of 2 threads.
         1 thread set its own CPUs and was left alone.
@@ -401,7 +402,7 @@ mod tests {
             AutoRemark::NoSeats(NoSeats::Spread),
             AutoRemark::Halted(halted),
         ];
-        insta::assert_snapshot!(remarks.each_ref().map(remark).join("\n"), @"
+        assert_snapshot!(remarks.each_ref().map(remark).join("\n"), @"
         process 7 is another user's and left out
         1 of 2 threads: bound to fewer CPUs than the program, and left alone
         no seats can be tried now: no messages between its threads were seen; 'seatmap advise' also tries seats for a program together with its clients
@@ -434,6 +435,6 @@ mod tests {
         ended[4].sweeps = vec![Sweep { threads: 2, refused: 0, took: Duration::from_micros(9) }];
         let pages = std::iter::once(late).chain(discarded).chain(ended);
         let pages = pages.map(|outcome| page(&outcome, &WorkMetric::Switches).text(None));
-        insta::assert_snapshot!("missing-trials", Vec::from_iter(pages).join("----\n"));
+        assert_snapshot!("missing-trials", Vec::from_iter(pages).join("----\n"));
     }
 }

@@ -30,13 +30,14 @@ pub fn page(results: &BenchResults) -> Page {
     let floor = floor(results);
     // Without a comparison: an earlier result or the smallest detectable difference.
     let headline = comparisons.iter().chain(&baseline).chain(&floor).next().cloned();
-    let said: Vec<String> = comparisons
-        .into_iter()
-        .chain(floor)
-        .chain(baseline)
-        .chain(notes(&results.seats.notes, results.throttled.as_deref()))
-        .chain(neighbours::sentences(results, &cpus(&results.seats.cpus)))
-        .collect();
+    let said = Vec::from_iter(
+        comparisons
+            .into_iter()
+            .chain(floor)
+            .chain(baseline)
+            .chain(notes(&results.seats.notes, results.throttled.as_deref()))
+            .chain(neighbours::sentences(results, &cpus(&results.seats.cpus))),
+    );
     Page {
         lead: vec![about(results)],
         sections: vec![

@@ -172,10 +172,9 @@ fn between(cluster: &Cluster) -> impl Iterator<Item = &NodePair> + Clone {
 }
 
 fn table(cluster: &Cluster, groups: &[Vec<usize>]) -> Table {
-    let mut rows: Vec<(String, [String; 3])> = groups
-        .iter()
-        .map(|nodes| (named(cluster, nodes), medians(inside(cluster, nodes))))
-        .collect();
+    let mut rows = Vec::from_iter(
+        groups.iter().map(|nodes| (named(cluster, nodes), medians(inside(cluster, nodes)))),
+    );
     if groups.len() > 1 {
         rows.push(("between groups".to_owned(), medians(between(cluster))));
     }
@@ -334,9 +333,9 @@ fn named(cluster: &Cluster, nodes: &[usize]) -> String {
         return all;
     }
     let names = short_names(cluster);
-    let short = seatmap_cluster::topology::short(
-        &nodes.iter().map(|node| names[*node].as_str()).collect::<Vec<&str>>(),
-    );
+    let short = seatmap_cluster::topology::short(&Vec::from_iter(
+        nodes.iter().map(|node| names[*node].as_str()),
+    ));
     match short.chars().count() {
         0..=GROUP_WIDTH => short,
         // '.. (1234)' takes nine letters.

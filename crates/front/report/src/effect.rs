@@ -86,18 +86,19 @@ mod tests {
     fn effect_sentences_show_calculation() {
         let seen = Effect { saw_memory: true, ..effect(3000.0) };
         let driven = Effect { outside_wakeups: 43_297.0, ..effect(15.0) };
-        let all: Vec<String> = [
-            effect(413_000.0),
-            effect(3000.0),
-            seen,
-            effect(30.0),
-            effect(3.0),
-            effect(0.0),
-            driven,
-        ]
-        .iter()
-        .flat_map(sentences)
-        .collect();
+        let all = Vec::from_iter(
+            [
+                effect(413_000.0),
+                effect(3000.0),
+                seen,
+                effect(30.0),
+                effect(3.0),
+                effect(0.0),
+                driven,
+            ]
+            .iter()
+            .flat_map(sentences),
+        );
         insta::assert_snapshot!(all.join("\n"));
     }
 }

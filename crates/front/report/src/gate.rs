@@ -21,12 +21,13 @@ pub fn page(report: &GateReport) -> Page {
          of benchmarks (Holm).",
         tenths_of_percent(header.confidence)
     );
-    let said: Vec<String> = unshown
-        .chain(alone)
-        .chain(disturbed(report))
-        .chain(notes(&header.seats.notes, header.throttled.as_deref()))
-        .chain([family])
-        .collect();
+    let said = Vec::from_iter(
+        unshown
+            .chain(alone)
+            .chain(disturbed(report))
+            .chain(notes(&header.seats.notes, header.throttled.as_deref()))
+            .chain([family]),
+    );
     Page {
         lead: vec![about(report)],
         sections: vec![

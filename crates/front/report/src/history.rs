@@ -13,11 +13,12 @@ use seatmap_trial::gate::history::{TrendChange, TrendPoint, Trends};
 
 /// The page of the benchmarks and their changes.
 pub fn page(trends: &Trends) -> Page {
-    let changes: Vec<String> = trends
-        .trends
-        .iter()
-        .flat_map(|trend| trend.changes.iter().map(move |change| changed(trend, change)))
-        .collect();
+    let changes = Vec::from_iter(
+        trends
+            .trends
+            .iter()
+            .flat_map(|trend| trend.changes.iter().map(move |change| changed(trend, change))),
+    );
     let headline = match changes.len() {
         0 => "No benchmark has changed.".to_owned(),
         count => format!("{} found.", counted(count, "change")),

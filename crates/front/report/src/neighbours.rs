@@ -53,7 +53,7 @@ mod tests {
         let mut profile = two_groups();
         profile.core_distance.as_mut().unwrap().median_ns.set_both(0, 2, f64::NAN);
         let found = nearest(&profile, 0, 4).unwrap();
-        assert_eq!(found.iter().map(|other| other.os).collect::<Vec<_>>(), [1, 3, 4, 5]);
+        assert_eq!(Vec::from_iter(found.iter().map(|other| other.os)), [1, 3, 4, 5]);
         assert!(nearest(&profile, 99, 4).is_none());
     }
 

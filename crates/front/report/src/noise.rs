@@ -47,7 +47,7 @@ pub fn page(report: &NoiseReport) -> Page {
             let left_out = trace::left_out(noise, trace).map(|what| format!("These are {what}."));
             let gaps = trace.longest.iter().map(trace::gap).chain(left_out);
             section(format!("Tasks and interrupts in gaps on CPU {}", noise.cpu), takers(trace))
-                .with(gaps.collect::<Vec<_>>())
+                .with(Vec::from_iter(gaps))
         }));
     }
     sections.push(section("The meters", of_the_meters(report)));

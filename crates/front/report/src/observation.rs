@@ -140,7 +140,7 @@ fn remarks(observation: &Observation) -> Vec<String> {
 fn outside(observation: &Observation) -> Option<String> {
     let all: f64 = observation.outsiders.iter().map(|one| one.wakeups).sum();
     let groups = outsider_groups(observation);
-    let named = joined(groups.iter().take(MOST_OUTSIDERS).map(name), ", ");
+    let named = joined(groups.iter().take(MOST_OUTSIDERS).map(|group| name(group)), ", ");
     let more = if groups.len() > MOST_OUTSIDERS { " and others" } else { "" };
     let counted = counted_figure(all, 0, "wakeup");
     let mut line = format!("not counted: {counted} from outside the program: {named}{more}");
@@ -167,9 +167,9 @@ fn wakeups(group: &[&Outsider]) -> f64 {
 }
 
 /// Processes that ended before their names could be read have none.
-fn name(group: &Vec<&Outsider>) -> String {
+fn name(group: &[&Outsider]) -> String {
     let count = counted(group.len(), "process");
-    match (group[0].name.as_str(), &group[..]) {
+    match (group[0].name.as_str(), group) {
         ("", [one]) => format!("process {} (ended)", one.pid),
         ("", _) => format!("{count} (ended)"),
         (name, [one]) => format!("{} ({})", visible(name), one.pid),

@@ -118,12 +118,9 @@ fn gains(plan: &Plan) -> Table {
     // The minimum avoids 0 / 0 if all cost nothing.
     let most = rows.iter().map(|(_, cost, _)| *cost).fold(f64::MIN_POSITIVE, f64::max);
     let table = Table::with_words(["placement", "cost"]).figures(["to best"]);
-    let in_words = if is_time(plan) { duration } else { number };
-    table.rows(
-        rows.into_iter().map(|(what, cost, more)| {
-            cells![what, TableCell::bar(in_words(cost), cost / most), more]
-        }),
-    )
+    table.rows(rows.into_iter().map(|(what, cost, more)| {
+        cells![what, TableCell::bar(in_words(plan, cost), cost / most), more]
+    }))
 }
 
 fn seat_boxes(grid: &Grid, plan: &Plan) -> Markup {
@@ -201,8 +198,7 @@ pub fn table(plan: &Plan) -> Page {
         None => vec![format!("{title} (cost: {unit}; lower is better)")],
     };
     let table = Table::with_words([""]).figures([""]).words([""]).least([0, COST_WIDTH]);
-    let in_words = if is_time(plan) { duration } else { number };
-    let rows = rows(plan).into_iter().map(|(what, cost, more)| [what, in_words(cost), more]);
+    let rows = rows(plan).into_iter().map(|(what, cost, more)| [what, in_words(plan, cost), more]);
     let below = vec![verdict(plan), seats(plan)];
     Page::of(section("Costs", above).with(table.rows(rows)).with(below))
 }
@@ -228,10 +224,13 @@ pub fn mean_distance(plan: &Plan, pattern: &Pattern, weight: Weight) -> Option<S
     ))
 }
 
-/// Whether the cost is a time.
-fn is_time(plan: &Plan) -> bool {
+/// A cost of a plan, which may be a time.
+fn in_words(plan: &Plan, cost: f64) -> String {
     use Objective::{Measured, Simulated, Time};
-    matches!(plan.objective, Some(Time | Simulated | Measured))
+    match plan.objective {
+        Some(Time | Simulated | Measured) => duration(cost),
+        _ => number(cost),
+    }
 }
 
 /// A placement, its cost, and how much more than the best found that is.
@@ -436,9 +435,7 @@ mod tests {
     fn page_of(pus: u32) -> String {
         let profile = samples::grouped(pus, 4);
         let pattern = samples::pattern("ring:4");
-        let random = Random { mean: 400.0, best: 300.0 };
-        let baselines = Some(Baselines { os: 250.0, compact: 200.0, scatter: 500.0, random });
-        let plan = Plan { cost: Some(200.0), baselines, ..Plan::new("x", vec![4, 5, 6, 7]) };
+        let plan = Plan { placement: vec![4, 5, 6, 7], ..samples::plan(200.0, 250.0, 200.0) };
         let comparison = samples::compared(&profile, &pattern, &plan, vec![0, 1, 2, 3]);
         page(&profile, &pattern, &plan, &comparison).html()
     }

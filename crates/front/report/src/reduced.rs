@@ -117,7 +117,7 @@ mod tests {
             let reduced = Reduced::new(&grid(&group), room);
             prop_assert!(reduced.blocks.len() <= room);
             let rows = Vec::from_iter(reduced.blocks.iter().cloned().flatten());
-            prop_assert_eq!(rows, (0..group.len()).collect::<Vec<_>>());
+            prop_assert_eq!(rows, Vec::from_iter(0..group.len()));
         }
     }
 }

@@ -55,9 +55,9 @@ impl SetApart {
             ("nohz_full", &self.nohz_full, "no timer tick while one thread runs alone"),
         ];
         let known = kinds.into_iter().filter(|(_, cpus, _)| !cpus.is_empty());
-        let mut lines: Vec<String> = known
-            .map(|(word, cpus, meaning)| format!("  {word}  {}: {meaning}", CpuList(cpus.clone())))
-            .collect();
+        let mut lines = Vec::from_iter(known.map(|(word, cpus, meaning)| {
+            format!("  {word}  {}: {meaning}", CpuList(cpus.clone()))
+        }));
         if !lines.is_empty() {
             lines.insert(0, "CPUs with special kernel settings".to_owned());
         }

@@ -91,8 +91,8 @@ fn names(tuned: &Tuned) -> Vec<String> {
 fn in_order(tuned: &Tuned, verdict: &TuneVerdict) -> Vec<(usize, CandidateResult)> {
     // If larger readings are better, the best candidate has the largest percentage.
     let sign = if tuned.better == Better::Lower { 1.0 } else { -1.0 };
-    let mut order: Vec<(usize, CandidateResult)> =
-        (0..tuned.candidates.len()).map(|at| (at, tuned.result_of(verdict, at))).collect();
+    let mut order =
+        Vec::from_iter((0..tuned.candidates.len()).map(|at| (at, tuned.result_of(verdict, at))));
     order.sort_by(|(a, one), (b, other)| {
         // Fresh runs may rank another first; the sentences are about the winner.
         let is_not_winner = (*a != verdict.winner).cmp(&(*b != verdict.winner));

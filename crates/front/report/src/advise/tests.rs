@@ -46,7 +46,7 @@ fn interrupted_command_should_run_longer() {
     let ended = Reason::NotTried { why: NoTrial::Ended };
     for reason in [ended, Reason::TooShort] {
         let cut = text(&advice(AdviceVerdict::CannotTell, reason.clone(), evidence.clone()));
-        let words = cut.split_whitespace().collect::<Vec<&str>>().join(" ");
+        let words = Vec::from_iter(cut.split_whitespace()).join(" ");
         assert!(words.contains("for 6.0 s; it was ended by signal 15 (SIGTERM)"), "{cut}");
         assert!(words.contains("let it run longer") && !words.contains("seatmap tune"), "{cut}");
         let whole = Evidence { failure: None, is_cut: false, ..evidence.clone() };

@@ -70,11 +70,9 @@ pub fn sentences(results: &BenchResults, cpus: &str) -> Vec<String> {
 pub fn curves(results: &BenchResults, names: Vec<String>) -> Block {
     let curves = names.into_iter().enumerate().filter_map(|(at, name)| {
         let own = results.runs.iter().filter(|run| run.command == at && !run.again);
-        let points: Vec<(f64, f64)> = own
-            .filter_map(|run| {
-                Some((run.block as f64 + 1.0, run.disturbance.as_ref()?.foreign_percent?))
-            })
-            .collect();
+        let points = Vec::from_iter(own.filter_map(|run| {
+            Some((run.block as f64 + 1.0, run.disturbance.as_ref()?.foreign_percent?))
+        }));
         (!points.is_empty()).then(|| PlotCurve::new(at, &name, points))
     });
     Block::Curves {
@@ -102,7 +100,7 @@ mod tests {
             "fingerprint": {"machine": "", "seats": "", "quiet": "nobody"}, "metric": "time",
             "confidence": 0.95, "seed": 1, "seats": {"cpus": "0"}, "disturbed": disturbed,
             "commands": [{"name": "a", "command": ["a"]}],
-            "runs": (0..40).map(run).collect::<Vec<_>>()
+            "runs": Vec::from_iter((0..40).map(run))
         });
         BenchResults::from_json(&document.to_string()).unwrap()
     }

@@ -42,19 +42,17 @@ pub fn packed(group: &PuGroup, size: f64, ratio: f64) -> Packed<'_> {
         // The height of the smallest box of this ratio that holds the rows.
         (width / ratio).max(height)
     };
-    let columns = columns(&alike(&inside).map(<[Packed]>::len).collect::<Vec<_>>(), shape);
+    let columns = columns(&Vec::from_iter(alike(&inside).map(<[Packed]>::len)), shape);
     let rows = rows(&inside, columns).into_iter().map(<[Packed]>::to_vec).collect();
     let rows = filled(rows, size, ratio, gap);
-    let (width, height) = extent(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>(), gap);
+    let (width, height) = extent(&Vec::from_iter(rows.iter().map(Vec::as_slice)), gap);
     // A name wider than its box would overlap the next one.
     let fits =
         group.names.first().is_some_and(|name| name.len() as f64 * LETTER <= width + 2.0 * air);
     let is_named = fits && group.level != Some(Level::Core);
     let caption = if is_named { CAPTION } else { 0.0 };
-    let placed = places(&rows, gap)
-        .into_iter()
-        .map(|(x, y)| (x + air, y + air + caption))
-        .collect::<Vec<_>>();
+    let placed =
+        Vec::from_iter(places(&rows, gap).into_iter().map(|(x, y)| (x + air, y + air + caption)));
     Packed {
         group,
         width: width + 2.0 * air,

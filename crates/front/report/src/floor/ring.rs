@@ -48,7 +48,7 @@ pub(super) fn floor(profile: &Profile, ways: Ways) -> FloorPlan {
         hub: Some(middle),
     };
     let of_stop = |(stop, pus): (usize, &Vec<&Pu>)| {
-        pus.iter().enumerate().map(|(rank, pu)| seat(stop, rank, pu)).collect::<Vec<_>>()
+        Vec::from_iter(pus.iter().enumerate().map(|(rank, pu)| seat(stop, rank, pu)))
     };
     FloorPlan {
         width: SIDE,

@@ -62,8 +62,7 @@ fn golden(
 ) -> String {
     let mut pattern = samples::pattern("ring:4");
     pattern.edges.extend(samples::pattern("pairs:4").edges);
-    let edges =
-        pattern.edges.drain(..).filter(|edge| edge.from < 3 || edge.to < 3).collect::<Vec<_>>();
+    let edges = Vec::from_iter(pattern.edges.drain(..).filter(|edge| edge.from < 3 || edge.to < 3));
     let pattern = Pattern::gathered("a ring and a bit", 5, edges);
     let channel = |(at, home): (usize, &usize)| Channel {
         from: at,
@@ -117,7 +116,7 @@ fn simulated_counts_replace_computed_loads() {
     let pattern = samples::pattern("ring:3");
     let profile = bare(&model);
     let plan = Plan { objective: Some(Objective::Simulated), ..Plan::new("small", vec![0, 2, 4]) };
-    let counted = (0..16).map(f64::from).collect::<Vec<_>>();
+    let counted = Vec::from_iter((0..16).map(f64::from));
     let seating =
         DrawnPlacement { counted: Some(counted), ..DrawnPlacement::planned(&pattern, &plan) };
     let text = svg(&SeatingComparison::new(
@@ -292,7 +291,7 @@ proptest! {
         let flow = Flow::of(&floor, &pattern, &seating);
         let mut tasks = Vec::from_iter(flow.tasks.values().flatten().copied());
         tasks.sort_unstable();
-        prop_assert_eq!(tasks, (0..pattern.tasks).collect::<Vec<_>>());
+        prop_assert_eq!(tasks, Vec::from_iter(0..pattern.tasks));
         if let Some(ways) = &floor.ways {
             // Every node conserves traffic.
             let mut balance = vec![0.0; ways.fabric.nodes()];

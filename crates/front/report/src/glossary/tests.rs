@@ -1,7 +1,7 @@
 //! Tests that terms are found, explained and listed, and that every page's terms are in the table.
 
 use super::*;
-use seatmap_data::plan::{Baselines, Plan, Random};
+use seatmap_data::plan::Plan;
 
 fn of(markup: &str) -> String {
     explained(&PreEscaped(markup.to_owned())).0
@@ -71,13 +71,7 @@ fn pages() -> Vec<(&'static str, String)> {
     use crate::{html, samples};
     let profile = samples::two_groups();
     let pattern = samples::pattern("ring:4");
-    let random = Random { mean: 400.0, best: 300.0 };
-    let plan = Plan {
-        cost: Some(200.0),
-        lower_bound: Some(190.0),
-        baselines: Some(Baselines { os: 250.0, compact: 200.0, scatter: 500.0, random }),
-        ..Plan::new("desk", vec![0, 1, 2, 3])
-    };
+    let plan = Plan { placement: vec![0, 1, 2, 3], ..samples::plan(200.0, 250.0, 200.0) };
     let comparison = samples::compared(&profile, &pattern, &plan, vec![0, 1, 4, 5]);
     vec![
         ("show", html::page(&profile, None, &[])),

@@ -130,6 +130,7 @@ mod tests {
     use super::*;
     use crate::samples::{grouped, two_groups};
     use proptest::prelude::*;
+    use seatmap_data::machine::Matrix;
 
     fn page_of(profile: &Profile) -> String {
         page(profile, None, &[])
@@ -167,15 +168,10 @@ mod tests {
     #[test]
     fn largest_machine_page_stays_below_5_megabytes() {
         let mut profile = grouped(512, 16);
-        if let Some(distance) = &mut profile.core_distance {
-            let around = |by: f64| {
-                Some(seatmap_data::machine::Matrix::from_fn(512, |i, j| {
-                    distance.median_ns[(i, j)] * by
-                }))
-            };
-            (distance.p10_ns, distance.mad_ns) = (around(0.97), around(0.01));
-            (distance.ci95_low_ns, distance.ci95_high_ns) = (around(0.99), around(1.01));
-        }
+        let distance = profile.core_distance.as_mut().unwrap();
+        let around = |by: f64| Some(Matrix::from_fn(512, |i, j| distance.median_ns[(i, j)] * by));
+        (distance.p10_ns, distance.mad_ns) = (around(0.97), around(0.01));
+        (distance.ci95_low_ns, distance.ci95_high_ns) = (around(0.99), around(1.01));
         let bytes = page_of(&profile).len();
         assert!(bytes < 5_000_000, "{bytes}");
     }

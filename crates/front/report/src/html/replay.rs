@@ -209,10 +209,11 @@ fn threads(stories: &[Story]) -> Markup {
 }
 
 fn moves(stories: &[Story]) -> Markup {
-    let mut all: Vec<(f64, u32, u32, &Story)> = stories
-        .iter()
-        .flat_map(|story| story.moves().map(move |(at_s, from, to)| (at_s, from, to, story)))
-        .collect();
+    let mut all = Vec::from_iter(
+        stories
+            .iter()
+            .flat_map(|story| story.moves().map(move |(at_s, from, to)| (at_s, from, to, story))),
+    );
     all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.3.tid.cmp(&b.3.tid)));
     let shown = all.len().min(MOST_MOVES);
     html! {
@@ -273,11 +274,11 @@ mod tests {
     #[test]
     fn reused_thread_id_starts_new_story() {
         let (stories, looks) = stories_and_looks(&recording());
-        assert_eq!(stories.iter().map(|story| story.tid).collect::<Vec<_>>(), [7, 8, 8]);
+        assert_eq!(Vec::from_iter(stories.iter().map(|story| story.tid)), [7, 8, 8]);
         assert_eq!((stories[0].run_s, stories[0].from_s, stories[0].to_s), (1.5, 1.0, 3.0));
         assert_eq!((stories[1].to_s, stories[2].from_s), (1.0, 3.0));
         assert_eq!(stories[0].masks, [(1.0, "0-1".to_owned()), (2.0, "1".to_owned())]);
-        assert_eq!(stories[0].moves().collect::<Vec<_>>(), [(2.0, 0, 1)]);
+        assert_eq!(Vec::from_iter(stories[0].moves()), [(2.0, 0, 1)]);
         assert_eq!(looks[2].ran, [(2, Some(0), 10.0)]);
     }
 

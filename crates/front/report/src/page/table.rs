@@ -91,7 +91,7 @@ impl Table {
     ) -> Self {
         let columns = self.columns.len();
         self.rows.extend(rows.into_iter().map(|row| {
-            let mut cells: Vec<TableCell> = row.into_iter().map(Into::into).collect();
+            let mut cells = Vec::from_iter(row.into_iter().map(Into::into));
             cells.resize_with(columns, TableCell::default);
             cells
         }));

@@ -1,9 +1,8 @@
 //! Tests each page's sentence.
 
 use super::*;
-use crate::samples;
+use crate::samples::{self, plan};
 use seatmap_data::machine::Matrix;
-use seatmap_data::plan::{Baselines, Random};
 
 fn shown(profile: &Profile) -> String {
     of_profile(profile, Digits::of(profile))
@@ -88,12 +87,6 @@ fn far_home_does_not_define_farthest_class() {
     let profile = seatmap_data::machine::catalog::load("epyc-7r13-2s").unwrap();
     let said = shown(&profile);
     assert!(said.contains("394.4 ns between the farthest (other package)"), "{said}");
-}
-
-fn plan(cost: f64, os: f64, compact: f64) -> Plan {
-    let random = Random { mean: 400.0, best: 300.0 };
-    let baselines = Some(Baselines { os, compact, scatter: 500.0, random });
-    Plan { cost: Some(cost), baselines, lower_bound: Some(190.0), ..Plan::new("x", vec![0, 1]) }
 }
 
 #[test]

@@ -267,7 +267,7 @@ mod tests {
         let figures = text
             .split(['\n', ' '])
             .filter(|word| word.contains('.') && word.parse::<f64>().is_ok());
-        assert_eq!(figures.collect::<Vec<_>>(), ["0.2", "99.8", "31.0"], "{text}");
+        assert_eq!(Vec::from_iter(figures), ["0.2", "99.8", "31.0"], "{text}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use seatmap_data::machine::{
     CoreDistance, HomeModel, Matrix, Origin, OriginKind, Profile, Pu, Topology,
 };
 use seatmap_data::pattern::Pattern;
-use seatmap_data::plan::Plan;
+use seatmap_data::plan::{Baselines, Plan, Random};
 
 fn origin() -> Origin {
     Origin {
@@ -70,6 +70,13 @@ pub fn two_groups() -> Profile {
 
 pub fn pattern(spec: &str) -> Pattern {
     seatmap_data::pattern::generate(spec).unwrap()
+}
+
+/// A plan with these costs, of OS order and of compact seats.
+pub fn plan(cost: f64, os: f64, compact: f64) -> Plan {
+    let random = Random { mean: 400.0, best: 300.0 };
+    let baselines = Some(Baselines { os, compact, scatter: 500.0, random });
+    Plan { cost: Some(cost), baselines, lower_bound: Some(190.0), ..Plan::new("x", vec![0, 1]) }
 }
 
 /// A plan on a machine compared with another placement.

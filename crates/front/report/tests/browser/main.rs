@@ -151,7 +151,7 @@ const CUT: &str = "[...document.querySelectorAll('td, td code')].flatMap(cell =>
 #[test]
 fn numbers_are_not_broken_on_narrow_pages() {
     let Some(mut page) = Page::open(390, 900) else { return };
-    let list: Vec<String> = (0..40).map(|at| format!("{}-{}", 9 * at, 9 * at + 7)).collect();
+    let list = Vec::from_iter((0..40).map(|at| format!("{}-{}", 9 * at, 9 * at + 7)));
     let facts = [
         ("CPUs".to_owned(), format!("on CPUs {} of 960", list.join(","))),
         ("begun".to_owned(), "2026-11-28T16:57:25Z".to_owned()),

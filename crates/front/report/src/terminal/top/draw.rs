@@ -14,7 +14,6 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use seatmap_data::document::left_aligned;
-use seatmap_os::CpuSet;
 use seatmap_watch::live::SeatingFrame;
 use seatmap_watch::{Finding, WatchedThread};
 use std::collections::HashMap;
@@ -233,11 +232,9 @@ fn seats(scene: &Scene, map: &SeatLayout, canvas: &mut Canvas) {
     let loads: HashMap<_, _> =
         seating.cpus.iter().filter_map(|cpu| Some((cpu.cpu, cpu.busy_percent?))).collect();
     let arcs = if scene.view.shows_wakes { wakes::arcs(scene.frame) } else { HashMap::new() };
-    let cells: Vec<(CpuSet, String)> = seating
-        .cells
-        .iter()
-        .map(|cell| (cell.set(), format!("[{}]", visible(&cell.name))))
-        .collect();
+    let cells = Vec::from_iter(
+        seating.cells.iter().map(|cell| (cell.set(), format!("[{}]", visible(&cell.name)))),
+    );
     for (place, title) in &map.titles {
         let title = cut(title, place.width.into());
         canvas.put(place.x, ABOVE + place.y, &title, Modifier::DIM);
