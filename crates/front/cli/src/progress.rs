@@ -64,7 +64,7 @@ impl Display {
         let Some(live) = &self.live else { return };
         let frame = live.frame(&progress.samples.medians_ns(), &live_progress(progress));
         // CSI n A moves the cursor up n lines (ECMA-48), to the first line of the earlier picture.
-        let up = if self.drawn { format!("\x1b[{}A\r", live.lines()) } else { String::new() };
+        let up = if self.drawn { format!("\x1b[{}A\r", live.lines) } else { String::new() };
         let frame = format!("{up}{}", frame.replace('\n', "\x1b[K\n"));
         // In one write, because half a picture would flicker.
         let _ = std::io::stderr().write_all(frame.as_bytes());
@@ -79,7 +79,7 @@ impl Display {
     fn clear_picture(&mut self) {
         if let Some(live) = self.live.as_ref().filter(|_| self.drawn) {
             // CSI J erases from the cursor to the end of the screen.
-            let _ = write!(std::io::stderr(), "\x1b[{}A\r\x1b[J", live.lines());
+            let _ = write!(std::io::stderr(), "\x1b[{}A\r\x1b[J", live.lines);
             self.drawn = false;
         }
     }

@@ -22,10 +22,8 @@ impl Bars {
     /// Shows the progress of a stage, with a word before its bar.
     pub fn show(&mut self, word: &'static str, done: usize, steps: usize) {
         self.waiting = None;
-        let (_, bar) = match self.bar.take().filter(|(now, _)| *now == word) {
-            Some(now) => self.bar.insert(now),
-            None => self.bar.insert((word, Bar::new(word))),
-        };
+        let bar = self.bar.take().filter(|(now, _)| *now == word);
+        let (_, bar) = self.bar.insert(bar.unwrap_or_else(|| (word, Bar::new(word))));
         bar.show(done, steps);
     }
 

@@ -14,13 +14,6 @@ use seatmap_data::document::{is_hidden, visible};
 use seatmap_data::pattern::generate::GENERATORS;
 use std::ffi::{OsStr, OsString};
 
-/// zsh loads completion functions at the first key press, so the script must also answer if called
-/// as that function.
-fn as_zsh_function(name: &str) -> String {
-    let function = name.replace('-', "_");
-    format!("[[ $funcstack[1] != _{name} ]] || _clap_dynamic_completer_{function} \"$@\"\n")
-}
-
 /// bash would pass `kind:p` as three words, and drop the last of `kind:`.
 const WHOLE_WORDS: &str = "COMP_WORDBREAKS=${COMP_WORDBREAKS//:}\n";
 
@@ -34,14 +27,20 @@ pub fn script(program: &CliProgram, shell: clap_complete::Shell) -> Result<Strin
     let name = program.name;
     let known = shells.completer(&shell.to_string());
     let variable = program.completion_variable;
-    let written =
-        known.map(|shell| shell.write_registration(variable, name, name, name, &mut script));
-    written
+    known
         .ok_or_else(|| CliError::input(format!("there are no completions for {shell}")))?
+        .write_registration(variable, name, name, name, &mut script)
         .map_err(CliError::work)?;
     let mut text = String::from_utf8_lossy(&script).into_owned();
     match shell {
-        clap_complete::Shell::Zsh => text += &as_zsh_function(name),
+        clap_complete::Shell::Zsh => {
+            // zsh loads completion functions at the first key press, so the script must also
+            // answer if called as that function.
+            let function = name.replace('-', "_");
+            text += &format!(
+                "[[ $funcstack[1] != _{name} ]] || _clap_dynamic_completer_{function} \"$@\"\n"
+            );
+        }
         clap_complete::Shell::Bash => text += WHOLE_WORDS,
         _ => {}
     }
@@ -53,8 +52,7 @@ pub fn answer(program: &CliProgram) -> Option<Result<(), CliError>> {
     let name = std::env::var(program.completion_variable).ok()?;
     let shells = Shells::builtins();
     // The words to complete follow the script's own.
-    let words: Vec<OsString> =
-        std::env::args_os().skip_while(|word| word != "--").skip(1).collect();
+    let words = Vec::from_iter(std::env::args_os().skip_while(|word| word != "--").skip(1));
     // Without words to complete there is no request, even if the variable is set.
     let shell = shells.completer(&name).filter(|_| !words.is_empty())?;
     Some(completed(program, shell, words))
@@ -102,32 +100,25 @@ fn with_programs(command: Command, begins: bool) -> Command {
         if names.first().is_none_or(|name| name != "COMMAND") || !argument.is_positional() {
             return argument;
         }
-        argument.add(if begins { completer(living::programs, true) } else { completer(none, true) })
+        argument.add(completer(if begins { living::programs } else { Vec::new }, true))
     };
     command.mut_args(complete).mut_subcommands(move |inner| with_programs(inner, begins))
-}
-
-fn none() -> Vec<KnownValue> {
-    Vec::new()
 }
 
 /// Adds the values of arguments that mean the same in every program.
 fn with_common_values(argument: Arg) -> Arg {
     let name = argument.get_value_names().and_then(|names| names.first()).map(|name| name.as_str());
-    match name {
-        Some("MACHINE" | "PROFILE" | "DOCUMENT") => argument.add(completer(machines, true)),
-        Some("PATTERN") => argument.add(completer(patterns, true)),
-        Some("WORDS") => argument.add(completer_of_cpus()),
-        Some("LIST") if argument.get_id() == "cpus" => argument.add(completer_of_cpus()),
-        Some("PID") => argument.add(completer(living::processes, false)),
-        Some("GLOB") => argument.add(completer(living::program_names, false)),
-        Some("UNIT") => argument.add(completer(living::units, false)),
-        Some("PATH") if argument.get_id() == "cgroup" => {
-            argument.add(completer(living::groups, true))
-        }
-        Some("FILE") if argument.get_id() == "profile" => argument.add(completer(machines, true)),
-        _ => argument,
-    }
+    let values = match (name.unwrap_or_default(), argument.get_id().as_str()) {
+        ("MACHINE" | "PROFILE" | "DOCUMENT", _) | ("FILE", "profile") => completer(machines, true),
+        ("PATTERN", _) => completer(patterns, true),
+        ("WORDS", _) | ("LIST", "cpus") => completer_of_cpus(),
+        ("PID", _) => completer(living::processes, false),
+        ("GLOB", _) => completer(living::program_names, false),
+        ("UNIT", _) => completer(living::units, false),
+        ("PATH", "cgroup") => completer(living::groups, true),
+        _ => return argument,
+    };
+    argument.add(values)
 }
 
 /// Also completes files if the argument accepts them.
@@ -201,7 +192,7 @@ mod tests {
 
     #[test]
     fn machine_completions_are_complete_and_unique() {
-        let mut names: Vec<String> = machines().into_iter().map(|known| known.value).collect();
+        let mut names = Vec::from_iter(machines().into_iter().map(|known| known.value));
         assert!(
             ["host", "scc-48", "xeon-8375c-2s", "xeon-phi-5110p"]
                 .iter()

@@ -12,10 +12,11 @@ pub fn mistakes(guides: Guides, program: &str, command: fn() -> Command) -> Vec<
         for (line, _) in guide.examples_of(program) {
             // sudo or srun may precede the program; a pipe may follow.
             let words = line.split(' ').map(|word| word.trim_matches(['\'', '<', '(', ')']));
-            let words: Vec<&str> = words
-                .skip_while(|word| *word != program)
-                .take_while(|word| !matches!(*word, ">" | "|"))
-                .collect();
+            let words = Vec::from_iter(
+                words
+                    .skip_while(|word| *word != program)
+                    .take_while(|word| !matches!(*word, ">" | "|")),
+            );
             if let Err(error) = command().try_get_matches_from(&words) {
                 wrong.push(format!("{line}: {error}"));
             }
@@ -69,8 +70,8 @@ mod tests {
         let told = Arg::new("told").long("told").help("Where random choices start");
         let command = Command::new("p").arg(bare).arg(repeated).arg(told);
         let found = unexplained(command, &[]).unwrap();
-        let heads: Vec<bool> =
-            found.iter().map(|line| line.contains("bare") || line.contains("seed")).collect();
+        let heads =
+            Vec::from_iter(found.iter().map(|line| line.contains("bare") || line.contains("seed")));
         assert_eq!(heads, [true, true], "{found:?}");
     }
 }

@@ -24,7 +24,7 @@ const NARROW: usize = 80;
 const ITS_NAME: &str = "{program}";
 
 /// The help of one command.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct VerbGuide {
     /// The words after the program's name, such as `cell create`; else empty.
     pub verb: &'static str,
@@ -70,7 +70,7 @@ impl VerbGuide {
     /// The text after the options of `-h`.
     fn short_help(&self, program: &str) -> String {
         let shown = self.examples_of(program).take(self.short_examples.max(1));
-        let lines: Vec<String> = shown.map(|(line, _)| line).collect();
+        let lines = Vec::from_iter(shown.map(|(line, _)| line));
         match &lines[..] {
             [] => String::new(),
             [one] => format!("Example: {one}"),
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn guide_names_related_pages() {
-        let pages: Vec<_> = of(GUIDES, "a b").unwrap().pages("p").collect();
+        let pages = Vec::from_iter(of(GUIDES, "a b").unwrap().pages("p"));
         assert_eq!(pages, [("p-a-c".to_owned(), "1"), ("taskset".to_owned(), "1")]);
         assert!(of(GUIDES, "a").is_none());
     }

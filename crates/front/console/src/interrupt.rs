@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether the program was asked to stop. The work checks this between two measurements, so nothing
 /// is cut off.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct StopFlag(Arc<AtomicBool>);
 
 impl StopFlag {

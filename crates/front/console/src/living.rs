@@ -50,8 +50,7 @@ pub fn processes() -> Vec<KnownValue> {
 
 /// The names of running programs, each once.
 pub fn program_names() -> Vec<KnownValue> {
-    let names: BTreeSet<String> =
-        processes().into_iter().filter_map(|process| process.about).collect();
+    let names = BTreeSet::from_iter(processes().into_iter().filter_map(|process| process.about));
     names.into_iter().map(KnownValue::from).collect()
 }
 
@@ -84,11 +83,12 @@ pub fn check_not_running(command: &[OsString], how: &'static str) -> Result<(), 
     let own = std::process::id().to_string();
     // The kernel stores only the first 15 bytes of a name.
     let kept = &name[..name.floor_char_boundary(15)];
-    let pids: Vec<String> = processes()
-        .into_iter()
-        .filter(|process| process.about.as_deref() == Some(kept) && process.value != own)
-        .map(|process| process.value)
-        .collect();
+    let pids = Vec::from_iter(
+        processes()
+            .into_iter()
+            .filter(|process| process.about.as_deref() == Some(kept) && process.value != own)
+            .map(|process| process.value),
+    );
     if pids.is_empty() { Ok(()) } else { Err(RunsAlready { name, pids, how }) }
 }
 

@@ -16,7 +16,6 @@ const OF_ALL: &[GuideEntry] = &[
 ];
 
 /// A page of the manual.
-#[derive(Clone, Debug)]
 pub struct ManualPage {
     /// The file name.
     pub file: String,
@@ -93,15 +92,10 @@ fn page(command: Command, program: &str, guide: &VerbGuide) -> io::Result<Manual
 
 fn of_guide(program: &str, guide: &VerbGuide) -> Roff {
     let mut roff = Roff::default();
-    list(&mut roff, "EXIT STATUS", guide.exits);
-    list(&mut roff, "FILES", guide.files);
-    list(&mut roff, "ENVIRONMENT", &[guide.environment, OF_ALL].concat());
-    if !guide.examples.is_empty() {
-        roff.control("SH", ["EXAMPLES"]);
-        for (line, about) in guide.examples_of(program) {
-            roff.control("TP", []).text([bold(line)]).text([roman(capitalised(about))]);
-        }
-    }
+    list(&mut roff, "EXIT STATUS", guide.exits.iter().copied());
+    list(&mut roff, "FILES", guide.files.iter().copied());
+    list(&mut roff, "ENVIRONMENT", guide.environment.iter().chain(OF_ALL).copied());
+    list(&mut roff, "EXAMPLES", guide.examples_of(program));
     let mut related: Vec<Inline> = Vec::new();
     for (name, section) in guide.pages(program) {
         if !related.is_empty() {
@@ -115,13 +109,17 @@ fn of_guide(program: &str, guide: &VerbGuide) -> Roff {
     roff
 }
 
-fn list(roff: &mut Roff, title: &str, entries: &[GuideEntry]) {
-    if entries.is_empty() {
-        return;
-    }
-    roff.control("SH", [title]);
-    for (word, about) in entries {
-        roff.control("TP", []).text([bold(*word)]).text([roman(capitalised(about))]);
+/// Nothing without entries.
+fn list<'a>(
+    roff: &mut Roff,
+    title: &str,
+    entries: impl Iterator<Item = (impl Into<String>, &'a str)>,
+) {
+    for (at, (word, about)) in entries.enumerate() {
+        if at == 0 {
+            roff.control("SH", [title]);
+        }
+        roff.control("TP", []).text([bold(word)]).text([roman(capitalised(about))]);
     }
 }
 
@@ -133,7 +131,7 @@ fn capitalised(about: &str) -> String {
 
 /// The library repeats the definition of the apostrophe before each section.
 fn without_repeated_preamble(text: &str) -> String {
-    let preamble: Vec<&str> = text.lines().take_while(|line| !line.starts_with(".TH")).collect();
+    let preamble = Vec::from_iter(text.lines().take_while(|line| !line.starts_with(".TH")));
     let body = text.lines().filter(|line| !preamble.contains(line));
     preamble.iter().copied().chain(body).map(|line| format!("{line}\n")).collect()
 }
@@ -156,7 +154,7 @@ mod tests {
         let rare = Arg::new("rare").long("rare").help("Seldom needed").hide_short_help(true);
         let command = Command::new("p").version("1").subcommand(Command::new("sit").arg(rare));
         let pages = pages(command, GUIDES).unwrap();
-        let files: Vec<&str> = pages.iter().map(|page| &*page.file).collect();
+        let files = Vec::from_iter(pages.iter().map(|page| &*page.file));
         assert_eq!(files, ["p.1", "p-sit.1"]);
         let text = &pages[1].text;
         for part in [

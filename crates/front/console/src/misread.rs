@@ -21,7 +21,7 @@ pub fn sentence(
     program: &CliProgram,
     words: impl IntoIterator<Item = OsString>,
 ) -> Option<String> {
-    let words: Vec<OsString> = words.into_iter().collect();
+    let words = Vec::from_iter(words.into_iter());
     let (verb, command) = verb((program.command)(), words_before(error, &words));
     if let Some(answered) = habit(error, &verb, &command, &words) {
         return Some(answered);
@@ -101,8 +101,7 @@ fn verb(command: Command, words: &[OsString]) -> (String, Command) {
 /// `--seconds`, if the command has it. If its help begins `With --auto`, that option must be given
 /// too.
 fn time_option(command: &Command, words: &[OsString]) -> Option<&'static str> {
-    const SECONDS: &str = "seconds";
-    let option = command.get_arguments().find(|option| option.get_long() == Some(SECONDS))?;
+    let option = command.get_arguments().find(|option| option.get_long() == Some("seconds"))?;
     let help = option.get_help().map(ToString::to_string).unwrap_or_default();
     let needed = help.strip_prefix("With ").and_then(|help| help.split([',', ' ']).next());
     let is_meant = needed.is_none_or(|needed| words.iter().any(|word| word == needed));
@@ -129,21 +128,17 @@ fn unknown(
     words: &[OsString],
 ) -> Option<String> {
     let word = argument(error)?;
-    let problem = if word.starts_with('-') {
-        format!("'{verb}' has no option '{word}'")
-    } else {
-        format!("'{verb}' takes no argument '{word}'")
+    let is_option = word.starts_with('-');
+    let hint = match word.as_str() {
+        time if TIMES.contains(&time) => question(time_option(command, words)),
+        machine if MACHINES.contains(&machine) => machine_hint(command),
+        _ if !is_option && has_option(command, "pid") => {
+            "; name a running program with '--pid PID'".to_owned()
+        }
+        _ => suggestion(error, &word, ContextKind::SuggestedArg),
     };
-    if TIMES.contains(&word.as_str()) {
-        return Some(problem + &question(time_option(command, words)));
-    }
-    if MACHINES.contains(&word.as_str()) {
-        return Some(problem + &machine_hint(command));
-    }
-    if !word.starts_with('-') && has_option(command, "pid") {
-        return Some(problem + "; name a running program with '--pid PID'");
-    }
-    Some(problem + &suggestion(error, &word, ContextKind::SuggestedArg))
+    let problem = if is_option { "has no option" } else { "takes no argument" };
+    Some(format!("'{verb}' {problem} '{word}'{hint}"))
 }
 
 fn elsewhere(error: &clap::Error, verb: &str, program: &CliProgram) -> Option<String> {
@@ -158,7 +153,8 @@ fn unknown_command(error: &clap::Error, verb: &str, command: &Command) -> Option
     let word = text(error, ContextKind::InvalidSubcommand)?;
     let problem = format!("'{verb}' has no command '{word}'");
     let near = suggestion(error, &word, ContextKind::SuggestedSubcommand);
-    Some(if near.is_empty() { problem + &program_hint(&word, command) } else { problem + &near })
+    let hint = if near.is_empty() { program_hint(&word, command) } else { near };
+    Some(problem + &hint)
 }
 
 /// Suggests how to start a program, if the word is one.
@@ -188,15 +184,13 @@ const MOST_NAMED: usize = 4;
 /// Turns the parser's `<--plan <FILE>|--cpus <LIST>|COMMAND>` into `--plan <FILE>, --cpus <LIST> or
 /// COMMAND`.
 fn alternatives(group: &str, command: &Command) -> String {
-    let inner = group
-        .strip_prefix('<')
-        .and_then(|group| group.strip_suffix('>'))
-        .filter(|_| group.contains('|'));
-    let mut names: Vec<&str> = inner.unwrap_or(group).split('|').collect();
+    let inner = group.strip_prefix('<').and_then(|group| group.strip_suffix('>'));
+    let group = inner.filter(|_| group.contains('|')).unwrap_or(group);
+    let mut names = Vec::from_iter(group.split('|'));
     if names.len() > MOST_NAMED {
         names.retain(|name| is_in_short_help(name, command));
     }
-    let names: Vec<String> = names.into_iter().map(name).collect();
+    let names = Vec::from_iter(names.into_iter().map(name));
     match names.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
         _ => names.concat(),
@@ -206,8 +200,10 @@ fn alternatives(group: &str, command: &Command) -> String {
 /// Whether the short help lists `--plan <FILE>`.
 fn is_in_short_help(alternative: &str, command: &Command) -> bool {
     let long = alternative.strip_prefix("--").and_then(|rest| rest.split([' ', '=']).next());
-    let option = command.get_arguments().find(|one| long.is_some() && one.get_long() == long);
-    option.is_none_or(|one| !one.is_hide_set() && !one.is_hide_short_help_set())
+    let mut hidden = command
+        .get_arguments()
+        .filter(|option| option.is_hide_set() || option.is_hide_short_help_set());
+    long.is_none() || hidden.all(|option| option.get_long() != long)
 }
 
 /// Explains options that exclude each other, or an option given twice.

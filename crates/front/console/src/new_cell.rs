@@ -98,17 +98,10 @@ fn listed(text: &str) -> Result<CpuList, String> {
     }
 }
 
-fn with_unit(text: &str, units: &[(&str, u64)]) -> Option<u64> {
-    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    let factor = units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?.1;
-    // A size beyond 64 bits is rejected rather than wrapped.
-    number.parse::<u64>().ok()?.checked_mul(factor)
-}
-
 fn bytes(text: &str) -> Result<u64, String> {
     let units = [("", 1), ("k", 1 << 10), ("m", 1 << 20), ("g", 1 << 30)];
-    with_unit(text, &units).ok_or_else(|| format!("'{text}' is not a size; write 2048, 64M or 1G"))
+    values::with_unit(text, &units)
+        .ok_or_else(|| format!("'{text}' is not a size; write 2048, 64M or 1G"))
 }
 
 /// The seconds of a lease.

@@ -60,16 +60,11 @@ pub fn print_exact(text: &str) -> Result<(), CliError> {
 
 /// The standard library's own stdout silently discards writes to a closed or read-only descriptor.
 fn to_stdout(bytes: &[u8]) -> io::Result<()> {
-    if stdout_was_closed() {
+    if stdio::was_closed(io::stdout().as_raw_fd()) {
         return Err(io::Error::other("is closed; the output is lost"));
     }
     // Bypasses the standard library's buffer, whose last write fails silently at exit.
     File::from(io::stdout().as_fd().try_clone_to_owned()?).write_all(bytes)
-}
-
-/// Whether stdout was closed when this program started, as with `>&-`.
-pub fn stdout_was_closed() -> bool {
-    stdio::was_closed(io::stdout().as_raw_fd())
 }
 
 /// Prints a document as JSON, on one line.
@@ -180,7 +175,7 @@ pub fn tell_page(page: &Page) {
 }
 
 /// The destination of a result, checked before the work begins.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(PartialEq)]
 pub enum Destination {
     /// Standard output.
     Stdout,

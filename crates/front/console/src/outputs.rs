@@ -42,11 +42,9 @@ impl Outputs {
     /// # Errors
     /// The file cannot be written, or two results would go to stdout.
     pub fn new(is_json: bool, file: Option<&Path>, page: Option<&Path>) -> Result<Self, CliError> {
-        let file = output::file(file, is_json)?;
-        let takes_stdout = file == Some(Destination::Stdout);
-        let on_stdout = if is_json { Some("--json") } else { takes_stdout.then_some("-o -") };
-        let page = output::beside(page, on_stdout, "--html")?;
-        Ok(Outputs { is_json, file, page })
+        let mut outputs = Outputs { is_json, file: output::file(file, is_json)?, page: None };
+        outputs.page = output::beside(page, outputs.on_stdout(), "--html")?;
+        Ok(outputs)
     }
 
     /// The option whose result goes to stdout, if any.
@@ -90,12 +88,7 @@ impl Outputs {
         is_quiet: bool,
     ) -> Result<(), CliError> {
         self.write(document, is_quiet)?;
-        if self.is_json {
-            return output::json(document);
-        }
-        // If a document uses stdout, no text may be added.
-        let page = page.filter(|_| self.on_stdout().is_none());
-        page.map_or(Ok(()), |page| output::show(&page))
+        self.print(document, page.as_ref())
     }
 
     /// Writes the page, and prints the document or, if stdout is free, the page.
@@ -106,13 +99,14 @@ impl Outputs {
         if let Some(place) = &self.page {
             place.write(&page.html())?;
         }
+        self.print(document, Some(page))
+    }
+
+    fn print(&self, document: &impl Serialize, page: Option<&Page>) -> Result<(), CliError> {
         if self.is_json {
-            output::json(document)
-        } else if self.on_stdout().is_some() {
-            // The file of -o or the page uses stdout, so no text may be added.
-            Ok(())
-        } else {
-            output::show(page)
+            return output::json(document);
         }
+        // If the file of -o or the page uses stdout, no text may be added.
+        page.filter(|_| self.on_stdout().is_none()).map_or(Ok(()), output::show)
     }
 }

@@ -87,36 +87,31 @@ fn is_foreign(bytes: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
 
-    fn read(text: &str, any_machine: bool) -> Result<ExpectedSource, String> {
-        let mut file = tempfile::NamedTempFile::new().unwrap();
-        file.write_all(text.as_bytes()).unwrap();
-        expected_seats(Some(file.path()), any_machine).map_err(|error| error.text())
-    }
-
-    fn labels(source: ExpectedSource) -> Vec<String> {
-        match source {
+    fn labels(text: &str, any_machine: bool) -> Result<Vec<String>, String> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        match expected_seats(Some(file.path()), any_machine).map_err(|error| error.text())? {
             ExpectedSource::Given(expected) => {
-                expected.seats.into_iter().map(|seat| seat.label).collect()
+                Ok(expected.seats.into_iter().map(|seat| seat.label).collect())
             }
-            _ => Vec::new(),
+            _ => Ok(Vec::new()),
         }
     }
 
     #[test]
     fn document_kind_determines_expected_seats() {
         let plan = Plan::new("a machine elsewhere", vec![3, 1]).to_json();
-        assert_eq!(labels(read(&plan, true).unwrap()), ["task 0", "task 1"]);
-        assert!(read(&plan, false).unwrap_err().contains("a machine elsewhere"));
+        assert_eq!(labels(&plan, true).unwrap(), ["task 0", "task 1"]);
+        assert!(labels(&plan, false).unwrap_err().contains("a machine elsewhere"));
         let seating = r#"{"format": "seatmap-seating/1", "threads": [{"tid": 9, "mask": "0-1"}]}"#;
-        assert_eq!(labels(read(seating, false).unwrap()), ["thread 9"]);
+        assert_eq!(labels(seating, false).unwrap(), ["thread 9"]);
         assert!(matches!(expected_seats(None, false), Ok(ExpectedSource::Launchers)));
     }
 
     #[test]
     fn a_file_of_another_kind_is_refused() {
-        let refusal = read("[]", false).unwrap_err();
+        let refusal = labels("[]", false).unwrap_err();
         assert!(refusal.contains("neither a plan nor a seating"), "{refusal}");
     }
 }

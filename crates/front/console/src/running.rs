@@ -6,7 +6,6 @@ use seatmap_os::{Root, holder};
 use std::sync::OnceLock;
 
 /// A possible value of an argument.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownValue {
     /// The word to type.
     pub value: String,
@@ -34,7 +33,6 @@ pub type KnownValues = fn() -> Vec<KnownValue>;
 pub type Lookup = fn(&Command, &Arg) -> Option<KnownValues>;
 
 /// One of Seatmap's programs.
-#[derive(Clone, Copy, Debug)]
 pub struct CliProgram {
     /// The name, which precedes each of its messages.
     pub name: &'static str,

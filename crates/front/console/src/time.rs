@@ -72,48 +72,26 @@ mod tests {
 
     #[test]
     fn times_accept_units() {
-        let [us, ms, s] = [Duration::from_micros, Duration::from_millis, Duration::from_secs];
-        let times = ["250us", "500ms", "30s", "10m", "2h", "1d", "1.5s", "10M"].map(time);
-        assert_eq!(
-            times,
-            [us(250), ms(500), s(30), s(600), s(7200), s(86_400), ms(1500), s(600)].map(Some)
-        );
-        assert_eq!(time(&format!("{}s", u64::MAX)), Some(s(u64::MAX)));
-        for bad in [
-            "",
-            "s",
-            "1y",
-            "-1s",
-            "+1s",
-            "1s2",
-            "infs",
-            "1,5s",
-            "1.2.3",
-            ".",
-            "99999999999999999999d",
-        ] {
-            assert_eq!(time(bad), None, "{bad}");
-        }
+        let times = ["250us", "500ms", "30s", "10m", "2h", "1d", "1.5s", "10M", "0.05", "2"];
+        let shown = "[250µs, 500ms, 30s, 600s, 7200s, 86400s, 1.5s, 600s, 50ms, 2s]";
+        assert_eq!(format!("{:?}", times.map(|text| time(text).unwrap())), shown);
+        assert_eq!(time(&format!("{}s", u64::MAX)), Some(Duration::from_secs(u64::MAX)));
     }
 
     #[test]
-    fn number_without_unit_means_seconds() {
-        assert_eq!(time("0.05"), Some(Duration::from_millis(50)));
-        assert_eq!(time("2"), time("2s"));
-        for bad in ["", "-1", "nan", "inf", "1e99", "1x", "0x10"] {
+    fn other_texts_are_rejected() {
+        let words = ["", "s", "-1", "nan", "inf", "1e99", "1x", "0x10", "1y", "infs", "."];
+        let signed = ["-1s", "+1s", "1s2", "1,5s", "1.2.3", "99999999999999999999d"];
+        for bad in words.into_iter().chain(signed) {
             assert_eq!(time(bad), None, "{bad}");
         }
     }
 
     #[test]
     fn time_is_within_its_bounds() {
-        let accepted = ["20ms", "1h"].map(|text| time_in("20ms to 1h")(text).is_ok());
-        let refused = ["19ms", "3601"].map(|text| time_in("20ms to 1h")(text).is_err());
-        assert_eq!((accepted, refused), ([true; 2], [true; 2]));
-    }
-
-    #[test]
-    fn rejected_time_names_bounds() {
+        let accepted =
+            ["20ms", "1h", "19ms", "3601"].map(|text| time_in("20ms to 1h")(text).is_ok());
+        assert_eq!(accepted, [true, true, false, false]);
         let refusal = time_in("0 to 1h")("2h").unwrap_err();
         assert!(refusal.starts_with("'2h' is not a time from 0 to 1h"), "{refusal}");
     }

@@ -77,7 +77,7 @@ pub fn own_cpus(text: &str) -> Result<CpuList, String> {
 /// # Errors
 /// A sentence with the accepted forms.
 pub fn count(text: &str) -> Result<u64, String> {
-    multiplied(text, 1000)
+    with_unit(text, &[("", 1), ("k", 1000), ("m", 1_000_000)])
         .filter(|count| *count <= 1_000_000_000_000)
         .ok_or_else(|| format!("'{text}' is not a count; write 5000, 5k or 5m"))
 }
@@ -87,21 +87,19 @@ pub fn count(text: &str) -> Result<u64, String> {
 /// # Errors
 /// A sentence with the accepted forms.
 pub fn size(text: &str) -> Result<u32, String> {
-    let bytes = multiplied(text, 1024)
+    let bytes = with_unit(text, &[("", 1), ("k", 1 << 10), ("m", 1 << 20)])
         .and_then(|bytes| u32::try_from(bytes).ok())
         .filter(|bytes| *bytes <= 1 << 28);
     bytes.ok_or_else(|| format!("'{text}' is not a size; write 2048, 2k or 1m"))
 }
 
-fn multiplied(text: &str, thousand: u64) -> Option<u64> {
-    let (digits, factor) = match text.strip_suffix(['k', 'K']) {
-        Some(digits) => (digits, thousand),
-        None => match text.strip_suffix(['m', 'M']) {
-            Some(digits) => (digits, thousand * thousand),
-            None => (text, 1),
-        },
-    };
-    digits.parse::<u64>().ok()?.checked_mul(factor)
+/// A whole number times the factor of its unit, in any case.
+pub(crate) fn with_unit(text: &str, units: &[(&str, u64)]) -> Option<u64> {
+    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = &text[number.len()..];
+    let factor = units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?.1;
+    // A size beyond 64 bits is rejected rather than wrapped.
+    number.parse::<u64>().ok()?.checked_mul(factor)
 }
 
 /// 11 days. Durations are doubled and added to the clock, which would overflow for the longest that

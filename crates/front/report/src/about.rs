@@ -2,11 +2,10 @@
 
 use crate::Digits;
 use crate::digits::without_zeros;
+use crate::words::{counted, joined};
 use seatmap_data::machine::{
     CoreKind, Environment, HomeModel, OriginKind, Profile, Protocol, Pu, Topology,
 };
-pub use seatmap_data::statistics::words::counted;
-use seatmap_data::statistics::words::joined;
 use seatmap_os::CpuList;
 
 pub fn origin(profile: &Profile) -> String {
@@ -36,7 +35,8 @@ pub fn topology(topology: &Topology) -> String {
         level("NUMA node", |pu| pu.numa),
         level("package", |pu| pu.package),
     ];
-    let kinds = CoreKind::ALL.into_iter().map(|kind| (of_kind(topology, kind), kind));
+    let of_kind = |kind| topology.pus.iter().filter(|pu| pu.kind == Some(kind)).count();
+    let kinds = CoreKind::ALL.into_iter().map(|kind| (of_kind(kind), kind));
     let kinds = kinds.filter(|(count, _)| *count > 0).enumerate().map(|(at, (count, kind))| {
         // Only the first count names its unit.
         let pus = if at == 0 { counted(count, "PU") } else { count.to_string() };
@@ -61,10 +61,6 @@ fn cores(topology: &Topology) -> String {
         // A hybrid processor: two threads on each P core, one on each E core.
         _ => format!("{name} with up to {most} hardware threads"),
     }
-}
-
-fn of_kind(topology: &Topology, kind: CoreKind) -> usize {
-    topology.pus.iter().filter(|pu| pu.kind == Some(kind)).count()
 }
 
 pub fn cpus(pus: &[u32]) -> CpuList {
@@ -128,19 +124,15 @@ pub fn information(profile: &Profile) -> String {
         0 | 1 => "home".to_owned(),
         homes => counted(homes, "home"),
     };
-    format!(
-        "Groups and {homes} explain {share} of the variance between pairs; the rest is {}. {}",
-        residual(model.residual_ns, Digits::of(profile)),
-        pair_view(model)
-    )
-}
-
-fn residual(residual_ns: f64, digits: Digits) -> String {
-    match digits.show(residual_ns) {
+    let rest = match Digits::of(profile).show(model.residual_ns) {
         // All shown digits are zeros: '0 ns' would claim that nothing is left.
         text if text.parse() == Ok(0.0) => "below the clock's resolution".to_owned(),
         text => format!("{text} ns"),
-    }
+    };
+    format!(
+        "Groups and {homes} explain {share} of the variance between pairs; the rest is {rest}. {}",
+        pair_view(model)
+    )
 }
 
 fn pair_view(model: &HomeModel) -> String {
@@ -159,11 +151,6 @@ fn pair_view(model: &HomeModel) -> String {
              variance; the rest depends on the pair."
         )
     }
-}
-
-/// A dash without a value.
-pub fn or_dash(value: Option<impl ToString>) -> String {
-    value.map_or_else(|| "-".to_owned(), |value| value.to_string())
 }
 
 /// A percentage, not rounded up to a false 100.
@@ -230,7 +217,7 @@ mod tests {
     #[test]
     fn environment_lists_only_known_facts() {
         let rows = environment(&two_groups().environment);
-        let names: Vec<&str> = rows.iter().map(|(name, _)| *name).collect();
+        let names = Vec::from_iter(rows.iter().map(|(name, _)| *name));
         assert_eq!(names, ["Processor", "Hypervisor", "Steal", "Kernel"]);
     }
 }

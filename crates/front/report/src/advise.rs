@@ -1,16 +1,15 @@
 //! The advice for one program, on one screen.
 
-use crate::duration::time;
-use crate::page::{Page, PageSection, Table, TableCell};
-use crate::traffic::three_digits;
-use seatmap_advise::commands::Paste;
+use crate::page::{Page, Table, TableCell, section};
+use crate::words::{
+    agreeing, counted, counted_figure, figure, joined, lasting, signed, three_digits, time, visible,
+};
 use seatmap_advise::conclusion::{CLIENT_LIMIT_PERCENT, Confidence, WAITS_PERCENT};
 use seatmap_advise::evidence::{BUSY_PERCENT, BusyThread, NeighbourProgram, NoTrial, UnseenFact};
 use seatmap_advise::gain::MostGain;
 use seatmap_advise::trial::{RateDifference, TrialResult, TriedSeats};
 use seatmap_advise::{Advice, AdviceVerdict, Evidence, Reason};
-use seatmap_data::document::{shell_escaped, visible};
-use seatmap_data::statistics::words::{agreeing, counted, counted_figure, figure, lasting, signed};
+use seatmap_data::document::shell_escaped;
 use seatmap_trial::live::WorkMetric;
 
 const MOST_NAMED: usize = 3;
@@ -33,7 +32,7 @@ pub fn page(advice: &Advice) -> Page {
     let table = Table::default().words([""; 2]).least([10]).rows(rows(advice));
     Page {
         gap_below_headline: Some(""),
-        sections: vec![PageSection::new("Evidence, in the order of the checks").with(table)],
+        sections: vec![section("Evidence, in the order of the checks", table)],
         footer: "Observed by 'seatmap advise'.",
         ..Page::new(format!("Advice for {}", advice.evidence.name), headline(advice))
     }
@@ -65,11 +64,15 @@ fn rows(advice: &Advice) -> Vec<Row> {
     rows.extend(tried_row(advice));
     rows.push(row("why", why(advice)));
     rows.extend(evidence.rival_setting.as_ref().map(|setting| row("setting", rival(setting))));
-    rows.extend(advice.paste.iter().flat_map(pasted));
+    if let Some(paste) = &advice.paste {
+        rows.push(command("do", &paste.command));
+        rows.extend(paste.undo.as_ref().map(|undo| command("undo", undo)));
+    }
     rows.extend(next(advice));
     rows.extend(not_seen(evidence));
     rows.push(row("confidence", confidence(advice.conclusion.confidence)));
-    rows.push(row("changed", changed(evidence)));
+    let changed = list("changed", evidence.left_changed.iter().map(|mask| visible(mask)));
+    rows.push(changed.unwrap_or_else(|| row("changed", "nothing")));
     rows
 }
 
@@ -79,8 +82,13 @@ fn together(evidence: &Evidence) -> Option<Row> {
         let rate = counted_figure(client.per_s, 0, "wakeup");
         format!("{} ({}), {rate} per second", visible(&client.name), client.pid)
     });
-    let clients: Vec<String> = clients.collect();
-    (!clients.is_empty()).then(|| row("tried with", clients.join("; ")))
+    list("tried with", clients)
+}
+
+/// `None` without parts.
+fn list(label: &'static str, parts: impl Iterator<Item: ToString>) -> Option<Row> {
+    let parts = joined(parts, "; ");
+    (!parts.is_empty()).then(|| row(label, parts))
 }
 
 fn rival(setting: &str) -> String {
@@ -99,13 +107,7 @@ fn not_seen(evidence: &Evidence) -> Option<Row> {
         UnseenFact::Connections => "whether it is connected to its neighbours",
         UnseenFact::DeviceWaits => "device waits of threads beyond the first 64",
     });
-    let facts: Vec<&str> = facts.collect();
-    (!facts.is_empty()).then(|| row("not seen", facts.join("; ")))
-}
-
-fn changed(evidence: &Evidence) -> String {
-    let left: Vec<String> = evidence.left_changed.iter().map(|mask| visible(mask)).collect();
-    if left.is_empty() { "nothing".to_owned() } else { left.join("; ") }
+    list("not seen", facts)
 }
 
 fn looked_at(evidence: &Evidence) -> String {
@@ -239,7 +241,7 @@ fn with_percents(programs: &[NeighbourProgram]) -> String {
     let named = programs.iter().take(MOST_NAMED).map(|NeighbourProgram { name, pid, percent }| {
         format!("{name} ({pid}, {} % of a CPU)", figure(*percent, 0))
     });
-    named.collect::<Vec<String>>().join(", ")
+    joined(named, ", ")
 }
 
 fn neighbours(evidence: &Evidence) -> String {
@@ -322,11 +324,10 @@ fn tried_row(advice: &Advice) -> Option<Row> {
 }
 
 fn tried(trial: &TrialResult) -> String {
-    let arms: Vec<String> = trial.candidates.iter().map(arm).collect();
-    let none = "no seats".to_owned();
+    let arms = joined(trial.candidates.iter().map(arm), ", ");
     format!(
         "{} by {} in {} ({} counted), {}{}; the default against itself {}",
-        if arms.is_empty() { none } else { arms.join(", ") },
+        if arms.is_empty() { "no seats" } else { &arms },
         trial.work,
         counted(trial.rounds, "round"),
         trial.counted,
@@ -379,82 +380,75 @@ fn by_neighbours(evidence: &Evidence) -> String {
 
 fn why(advice: &Advice) -> String {
     let evidence = &advice.evidence;
-    let memory = if evidence.most_gain.as_ref().is_some_and(|most| most.effect.saw_memory) {
-        ""
-    } else {
-        "; shared memory was not observed"
-    };
-    match &advice.conclusion.reason {
+    let words = match &advice.conclusion.reason {
         Reason::Setting { finding } => {
-            finding.advice.clone().unwrap_or_else(|| setting(advice.conclusion.verdict).to_owned())
+            finding.advice.as_deref().unwrap_or_else(|| setting(advice.conclusion.verdict))
         }
         Reason::HardlyRuns if evidence.requests_unseen => {
             "it hardly runs, so seats cannot make it faster; only its owner and root can see its \
              io_uring waits for disks"
-                .to_owned()
         }
-        Reason::HardlyRuns => "it hardly runs, so seats cannot make it faster".to_owned(),
-        Reason::Neighbours => by_neighbours(evidence),
-        Reason::Steal => "no seats in this machine can regain that time".to_owned(),
-        Reason::Device => "its threads wait for a device; seats cannot make it faster".to_owned(),
-        Reason::OneCpu => one_cpu(evidence),
-        Reason::OwnMask => format!(
-            "other programs use the rest of CPUs {} too, so the gain is unknown: widen the mask if \
-             it is not intended, and run advise again",
-            evidence.unbound_cpus
-        ),
-        Reason::Failed => format!(
-            "it {}: check its own output first",
-            evidence.failure.as_deref().unwrap_or_default()
-        ),
+        Reason::HardlyRuns => "it hardly runs, so seats cannot make it faster",
+        Reason::Neighbours => return by_neighbours(evidence),
+        Reason::Steal => "no seats in this machine can regain that time",
+        Reason::Device => "its threads wait for a device; seats cannot make it faster",
+        Reason::OneCpu => return one_cpu(evidence),
+        Reason::OwnMask => {
+            return format!(
+                "other programs use the rest of CPUs {} too, so the gain is unknown: widen the \
+                 mask if it is not intended, and run advise again",
+                evidence.unbound_cpus
+            );
+        }
+        Reason::Failed => {
+            let failure = evidence.failure.as_deref().unwrap_or_default();
+            return format!("it {failure}: check its own output first");
+        }
         Reason::ShortTasks => {
             "short-lived threads and processes do its work: leave their placement to the kernel"
-                .to_owned()
         }
-        Reason::SmallTasks => format!(
-            "threads below {} % of a CPU each do most of its work: seats are tried only for busier \
-             ones",
-            figure(BUSY_PERCENT, 0)
-        ),
+        Reason::SmallTasks => {
+            return format!(
+                "threads below {} % of a CPU each do most of its work: seats are tried only for \
+                 busier ones",
+                figure(BUSY_PERCENT, 0)
+            );
+        }
         Reason::TooShort if evidence.is_cut => {
-            format!("it was stopped before anything could be observed: {LET_IT_RUN}")
+            return format!("it was stopped before anything could be observed: {LET_IT_RUN}");
         }
-        Reason::TooShort => "it ended before anything could be observed".to_owned(),
+        Reason::TooShort => "it ended before anything could be observed",
         Reason::EndedUnseen => {
             "it ended too early, and could not be observed from its start: let it run for 10 s or \
              longer"
-                .to_owned()
         }
-        Reason::OneThread => "it has one busy thread, so seats change little".to_owned(),
+        Reason::OneThread => "it has one busy thread, so seats change little",
         Reason::ClientAtLimit => {
             "the program it waits for is at its limit: let a client send more at once (pipelining, \
              more clients); run advise on a server"
-                .to_owned()
         }
         Reason::TalkUnseen => {
             "seats depend on the messages between threads, which were not observed: run this \
              outside containers as root, or with CAP_BPF and CAP_PERFMON"
-                .to_owned()
         }
         Reason::NotMeasured => {
             "the machine's distances or wakeup costs are unknown: run 'seatmap measure' there"
-                .to_owned()
         }
         Reason::LittleTalk => {
-            format!("its messages take too little of its time for seats to matter{memory}")
+            let saw_memory = evidence.most_gain.as_ref().is_some_and(|most| most.effect.saw_memory);
+            let memory = if saw_memory { "" } else { "; shared memory was not observed" };
+            return format!("its messages take too little of its time for seats to matter{memory}");
         }
-        Reason::NotTried { why } => not_tried(why, evidence),
+        Reason::NotTried { why } => return not_tried(why, evidence),
         Reason::TrialVoid => {
             "the load of other programs changed between the periods, so they cannot be compared"
-                .to_owned()
         }
-        Reason::Drift => {
-            "the default differed from itself, so no difference is reliable".to_owned()
-        }
-        Reason::Unclear { seats } => unclear(seats),
-        Reason::NoneBetter => none_better(evidence),
-        Reason::Better { seats } => better(seats, evidence),
-    }
+        Reason::Drift => "the default differed from itself, so no difference is reliable",
+        Reason::Unclear { seats } => return unclear(seats),
+        Reason::NoneBetter => return none_better(evidence),
+        Reason::Better { seats } => return better(seats, evidence),
+    };
+    words.to_owned()
 }
 
 fn unclear(seats: &TriedSeats) -> String {
@@ -513,7 +507,13 @@ fn not_tried(why: &NoTrial, evidence: &Evidence) -> String {
         NoTrial::MetricFailed { why } => {
             return format!("the metric gave no value: {why}");
         }
-        NoTrial::Bound => return bound_one_by_one(evidence),
+        NoTrial::Bound => {
+            return format!(
+                "busy threads are pinned individually ({}), which no trial changes: unpin them, \
+                 and run advise again",
+                listed(&evidence.bound_threads())
+            );
+        }
         NoTrial::Goroutines => {
             "its goroutines move between threads, so seats of threads mean nothing: 'seatmap tune \
              -- COMMAND' races sets of CPUs for the whole program"
@@ -531,68 +531,51 @@ fn not_tried(why: &NoTrial, evidence: &Evidence) -> String {
     words.to_owned()
 }
 
-fn bound_one_by_one(evidence: &Evidence) -> String {
-    format!(
-        "busy threads are pinned individually ({}), which no trial changes: unpin them, and run \
-         advise again",
-        listed(&evidence.bound_threads())
-    )
-}
-
 fn listed(threads: &[&BusyThread]) -> String {
-    let named: Vec<String> =
-        threads.iter().take(3).map(|one| format!("{} on {}", one.tid, one.cpus)).collect();
-    let more = if threads.len() > named.len() { ", ..." } else { "" };
-    named.join(", ") + more
-}
-
-fn pasted(paste: &Paste) -> impl Iterator<Item = Row> {
-    let undo = paste.undo.as_ref().map(|undo| command("undo", undo));
-    std::iter::once(command("do", &paste.command)).chain(undo)
+    let named = threads.iter().take(3).map(|one| format!("{} on {}", one.tid, one.cpus));
+    joined(named, ", ") + if threads.len() > 3 { ", ..." } else { "" }
 }
 
 fn next(advice: &Advice) -> Option<Row> {
     let evidence = &advice.evidence;
+    if let Reason::Better { .. } = advice.conclusion.reason {
+        let program = program_options(evidence)?;
+        let metric = metric_option(evidence);
+        return Some(command("prove", &format!("seatmap advise --prove {program}{metric}")));
+    }
+    next_line(&advice.conclusion.reason, evidence).map(|line| command("next", &line))
+}
+
+fn next_line(reason: &Reason, evidence: &Evidence) -> Option<String> {
     let is_race = matches!(
-        advice.conclusion.reason,
+        reason,
         Reason::TooShort | Reason::NotTried { why: NoTrial::Ended | NoTrial::NoWork }
     );
     // A race between truncated runs would compare nothing.
     if let Some(line) = evidence.command.as_ref().filter(|_| is_race && !evidence.is_cut) {
-        return Some(command("next", &format!("seatmap tune -- {line}")));
+        return Some(format!("seatmap tune -- {line}"));
     }
-    let rival = evidence.rival_setting.as_ref().zip(evidence.command.as_ref());
-    let is_better = matches!(advice.conclusion.reason, Reason::Better { .. });
-    if let Some((setting, line)) = rival.filter(|_| !is_better) {
+    if let Some((setting, line)) = evidence.rival_setting.as_ref().zip(evidence.command.as_ref()) {
         let active = shell_escaped(&format!("active=env {setting} {line}"));
-        return Some(command("next", &format!("seatmap bench --compare {active} -- {line}")));
+        return Some(format!("seatmap bench --compare {active} -- {line}"));
     }
-    if !evidence.forbidden_clients.is_empty() && !is_better {
-        let pids =
-            evidence.pids.iter().chain(evidence.forbidden_clients.iter().map(|one| &one.pid));
-        let pids: Vec<String> = pids.map(|pid| format!("--pid {pid}")).collect();
-        return Some(command("next", &format!("sudo seatmap advise {}", pids.join(" "))));
+    if !evidence.forbidden_clients.is_empty() {
+        let clients = evidence.forbidden_clients.iter().map(|client| &client.pid);
+        let pids = evidence.pids.iter().chain(clients).map(|pid| format!("--pid {pid}"));
+        return Some(format!("sudo seatmap advise {}", joined(pids, " ")));
     }
-    match &advice.conclusion.reason {
-        Reason::Better { .. } => {
-            let program = program_options(evidence)?;
-            let metric = metric_option(evidence);
-            Some(command("prove", &format!("seatmap advise --prove {program}{metric}")))
-        }
+    match reason {
         Reason::OwnMask | Reason::NotTried { why: NoTrial::Bound } => {
             let cpus = &evidence.unbound_cpus;
             let lines = evidence.pids.iter().map(|pid| format!("taskset -acp {cpus} {pid}"));
             // The screen has no room for all processes of a large server.
-            let lines: Vec<String> = lines.take(MOST_NAMED + 1).collect();
-            let has_room = (1..=MOST_NAMED).contains(&lines.len());
-            has_room.then(|| command("next", &lines.join(" && ")))
+            let has_room = (1..=MOST_NAMED).contains(&evidence.pids.len());
+            has_room.then(|| joined(lines, " && "))
         }
         Reason::Unclear { .. }
         | Reason::NotTried { why: NoTrial::NoWork | NoTrial::MetricFailed { .. } } => {
             let program = program_options(evidence)?;
-            let line =
-                format!("seatmap advise {program} --metric 'command:LINE THAT PRINTS A TOTAL'");
-            Some(command("next", &line))
+            Some(format!("seatmap advise {program} --metric 'command:LINE THAT PRINTS A TOTAL'"))
         }
         _ => None,
     }

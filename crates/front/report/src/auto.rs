@@ -1,11 +1,8 @@
 //! Tried seats of a running program, in words.
 
-use crate::about::{counted, or_dash};
-use crate::page::{Page, PageSection, Table};
-use crate::traffic::three_digits;
-use seatmap_data::document::visible;
+use crate::page::{Page, Table, cells, section};
+use crate::words::{agreeing, counted, lasting, or_dash, signed, three_digits, visible};
 use seatmap_data::statistics::median;
-use seatmap_data::statistics::words::{agreeing, lasting, signed};
 use seatmap_launch::halted::HaltedProcess;
 use seatmap_observe::ObservationEnd;
 use seatmap_os::CpuSet;
@@ -18,7 +15,7 @@ use seatmap_trial::tune::verdict::percent;
 
 /// The tried seats and their results.
 pub fn page(outcome: &LiveOutcome) -> Page {
-    let section = PageSection::new("Seats").with(table(&outcome.attempts, &outcome.metric));
+    let section = section("Seats", table(&outcome.attempts, &outcome.metric));
     Page::of(section.with(sentences(outcome)))
 }
 
@@ -33,19 +30,16 @@ pub fn remark(remark: &AutoRemark) -> String {
             counted(*threads, "thread"),
         ),
         AutoRemark::NoSeats(reason) => {
-            format!("no seats can be tried now: {}{}", reason_in_words(*reason), hint(*reason))
+            let hint = match reason {
+                // One thread may still talk with clients, which only `advise` seats too.
+                NoSeats::OneThread | NoSeats::Silent => {
+                    "; 'seatmap advise' also tries seats for a program together with its clients"
+                }
+                _ => "",
+            };
+            format!("no seats can be tried now: {}{hint}", reason_in_words(*reason))
         }
         AutoRemark::Halted(process) => halted(process),
-    }
-}
-
-/// One thread may still talk with clients, which only `advise` seats too.
-fn hint(reason: NoSeats) -> &'static str {
-    match reason {
-        NoSeats::OneThread | NoSeats::Silent => {
-            "; 'seatmap advise' also tries seats for a program together with its clients"
-        }
-        _ => "",
     }
 }
 
@@ -143,13 +137,13 @@ fn table(attempts: &[Attempt], metric: &WorkMetric) -> Table {
             let rate = |of: fn(&RateGain) -> f64| {
                 or_dash(attempt.gain.map(|gain| three_digits(of(&gain))))
             };
-            [
+            cells![
                 format!("{:.0} s", attempt.at_s),
-                attempt.candidate.name.clone(),
-                attempt.candidate.seated().to_string(),
+                &attempt.candidate.name,
+                attempt.candidate.seated(),
                 rate(|gain| gain.free),
                 rate(|gain| gain.seated),
-                judged(attempt, metric),
+                judged(attempt, metric)
             ]
         }))
 }
@@ -292,7 +286,7 @@ fn metric_word(metric: &WorkMetric) -> &'static str {
 }
 
 fn swept(sweeps: &[Sweep]) -> Option<String> {
-    let micros: Vec<f64> = sweeps.iter().map(|sweep| sweep.took.as_secs_f64() * 1e6).collect();
+    let micros = Vec::from_iter(sweeps.iter().map(|sweep| sweep.took.as_secs_f64() * 1e6));
     let most = sweeps.iter().map(|sweep| sweep.threads).max()?;
     let longest = micros.iter().copied().fold(0.0, f64::max);
     Some(format!(
@@ -307,6 +301,7 @@ fn swept(sweeps: &[Sweep]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use insta::assert_snapshot;
     use seatmap_trial::live::masks::{LeftChanged, Starved};
     use std::time::Duration;
 
@@ -355,7 +350,7 @@ mod tests {
             held,
             left_changed: LeftChanged::default(),
         };
-        insta::assert_snapshot!(page(&outcome).text(None));
+        assert_snapshot!(page(&outcome).text(None));
     }
 
     fn starved() -> Starved {
@@ -370,9 +365,9 @@ mod tests {
             let outcome = LiveOutcome { kept: kept.clone(), held, end, ..LiveOutcome::default() };
             page(&outcome).text(None)
         };
-        insta::assert_snapshot!(told(2, None), @"'nearest' is kept: 2 threads have seats at the last check.");
-        insta::assert_snapshot!(told(1, None), @"'nearest' is kept: 1 of 2 threads has a seat at the last check.");
-        insta::assert_snapshot!(told(0, Some(ObservationEnd::Program)), @"'nearest' was kept to the end: 0 of 2 threads had seats at the last check.");
+        assert_snapshot!(told(2, None), @"'nearest' is kept: 2 threads have seats at the last check.");
+        assert_snapshot!(told(1, None), @"'nearest' is kept: 1 of 2 threads has a seat at the last check.");
+        assert_snapshot!(told(0, Some(ObservationEnd::Program)), @"'nearest' was kept to the end: 0 of 2 threads had seats at the last check.");
     }
 
     #[test]
@@ -391,7 +386,7 @@ mod tests {
             let faults = seatmap_needs::faults(&losses(&lost(count, count)).join("\n"));
             assert!(faults.is_empty(), "{faults:?}");
         }
-        insta::assert_snapshot!(losses(&lost(1, 2)).join("\n"), @r"
+        assert_snapshot!(losses(&lost(1, 2)).join("\n"), @r"
         The seats 'nearest' were worse, and were removed.
         The kernel refused the seats of 2 threads.
         1 thread set its own CPUs and was left alone.
@@ -411,7 +406,7 @@ mod tests {
             AutoRemark::NoSeats(NoSeats::Spread),
             AutoRemark::Halted(halted),
         ];
-        insta::assert_snapshot!(remarks.each_ref().map(remark).join("\n"), @"
+        assert_snapshot!(remarks.each_ref().map(remark).join("\n"), @"
         process 7 is another user's and left out
         1 of 2 threads: bound to fewer CPUs than the program, and left alone
         no seats can be tried now: no messages between its threads were seen; 'seatmap advise' also tries seats for a program together with its clients
@@ -424,53 +419,26 @@ mod tests {
     fn missing_trials_are_explained() {
         let metric_problem =
             Some("'command:cat' was still running after 10 s and was stopped".to_owned());
-        let late = page(&LiveOutcome { metric_problem, ..LiveOutcome::default() }).text(None);
-        assert!(
-            late.contains("The metric 'command:cat' was still running after 10 s and was stopped."),
-            "{late}"
-        );
-        let void = page(&LiveOutcome { disturbed: 2, ..LiveOutcome::default() }).text(None);
-        assert!(
-            void.contains("2 periods were discarded: other programs used more CPU time"),
-            "{void}"
-        );
-        let again = |disturbed, torn, repeated| {
-            let outcome = LiveOutcome { disturbed, torn, repeated, ..LiveOutcome::default() };
-            page(&outcome).text(None)
-        };
-        let one = again(0, 1, 1);
-        let words = "1 period was discarded: CPUs were removed or added.\nIt was repeated";
-        assert!(one.contains(words), "{one}");
-        assert!(again(2, 1, 3).contains("\nEach was repeated.\n"));
-        assert!(again(4, 1, 3).contains("\n3 discarded periods were repeated; 2 were left out.\n"));
-        assert!(!again(0, 0, 0).contains("repeated"));
-        assert!(late.starts_with("It failed after 0 s, before the program was fully"), "{late}");
-        let outcome = |end, messages_per_s, no_seats| LiveOutcome {
-            end,
-            messages_per_s,
-            no_seats,
-            seconds: 1.04,
-            ..LiveOutcome::default()
-        };
-        let words = |outcome: LiveOutcome| page(&outcome).text(None).trim_end().to_owned();
+        let late = LiveOutcome { metric_problem, ..LiveOutcome::default() };
+        let discarded =
+            [(2, 0, 0), (0, 1, 1), (2, 1, 3), (4, 1, 3)].map(|(disturbed, torn, repeated)| {
+                LiveOutcome { disturbed, torn, repeated, ..LiveOutcome::default() }
+            });
         let program = Some(ObservationEnd::Program);
-        let sentence =
-            "The program ended after 1.0 s, before it was fully observed; nothing was changed.";
-        assert_eq!(words(outcome(program, None, None)), sentence);
-        let sentence = "The time ran out after 1.0 s, before the program was fully observed; \
-             nothing was changed.";
-        assert_eq!(words(outcome(Some(ObservationEnd::Time), None, None)), sentence);
-        let sentence = "The program ended after 1.0 s, before the first seats were tried; \
-             nothing was changed.";
-        assert_eq!(words(outcome(program, Some(1e3), None)), sentence);
-        let sentence = "No seats were tried: no messages between its threads were seen. The \
-             program ended after 1.0 s.";
-        assert_eq!(words(outcome(program, Some(0.0), Some(NoSeats::Silent))), sentence);
-        let sweeps = vec![Sweep { threads: 2, refused: 0, took: Duration::from_micros(9) }];
-        let given =
-            LiveOutcome { sweeps, ..outcome(Some(ObservationEnd::Stopped), Some(1e3), None) };
-        assert!(words(given).starts_with(
-            "It was stopped after 1.0 s, before the first seats were judged; nothing was kept."
-        ));
+        let ended = [
+            (program, None, None),
+            (Some(ObservationEnd::Time), None, None),
+            (program, Some(1e3), None),
+            (program, Some(0.0), Some(NoSeats::Silent)),
+            (Some(ObservationEnd::Stopped), Some(1e3), None),
+        ];
+        let mut ended = ended.map(|(end, messages_per_s, no_seats)| {
+            let seconds = 1.04;
+            LiveOutcome { end, messages_per_s, no_seats, seconds, ..LiveOutcome::default() }
+        });
+        ended[4].sweeps = vec![Sweep { threads: 2, refused: 0, took: Duration::from_micros(9) }];
+        let pages = std::iter::once(late).chain(discarded).chain(ended);
+        let pages = pages.map(|outcome| page(&outcome).text(None));
+        assert_snapshot!("missing-trials", Vec::from_iter(pages).join("----\n"));
     }
 }

@@ -2,15 +2,12 @@
 
 mod neighbours;
 
-use crate::about::counted;
 use crate::axis::AxisUnit;
-use crate::duration::duration;
-use crate::page::{Block, Page, PageSection, Table, TableCell};
+use crate::page::{Block, Page, Table, TableCell, cells, html_section, section};
 use crate::svg::curves::PlotCurve;
 use crate::svg::frame::Title;
 use crate::svg::intervals::Interval;
-use seatmap_data::document::visible;
-use seatmap_data::statistics::words::{figure, joined, lasting, signed};
+use crate::words::{counted, duration, figure, joined, lasting, signed, visible};
 use seatmap_data::statistics::{quantile, signed_rank};
 use seatmap_trial::tune::document::BaselineComparison;
 use seatmap_trial::tune::metric::Better;
@@ -29,29 +26,33 @@ pub fn page(results: &BenchResults) -> Page {
     let comparisons = comparisons(results);
     let found = results.comparisons.iter();
     let found = found.map(|found| (found.with, percent(found.ratio), found.interval_percent()));
-    let baseline: Vec<String> =
-        results.baseline.iter().map(|then| of_baseline(results, then)).collect();
+    let baseline = Vec::from_iter(results.baseline.iter().map(|then| of_baseline(results, then)));
     let floor = floor(results);
     // Without a comparison: an earlier result or the smallest detectable difference.
     let headline = comparisons.iter().chain(&baseline).chain(&floor).next().cloned();
-    let said: Vec<String> = comparisons
-        .into_iter()
-        .chain(floor)
-        .chain(baseline)
-        .chain(notes(&results.seats.notes, results.throttled.as_deref()))
-        .chain(neighbours::sentences(results, &cpus(&results.seats.cpus)))
-        .collect();
+    let said = Vec::from_iter(
+        comparisons
+            .into_iter()
+            .chain(floor)
+            .chain(baseline)
+            .chain(notes(&results.seats.notes, results.throttled.as_deref()))
+            .chain(neighbours::sentences(results, &cpus(&results.seats.cpus))),
+    );
     Page {
         lead: vec![about(results)],
         sections: vec![
-            PageSection::page(format!("The difference of '{}' from the others", names[0]))
-                .with(differences(&names, found)),
-            PageSection::new("Readings").unit(direction(results)).with(table(results)),
-            PageSection::new("In words").with(said),
-            PageSection::page("Every block").with(blocks(results)),
-            PageSection::page("CPU time used by other programs during each run")
-                .with(neighbours::curves(results, names.clone())),
-            PageSection::page("Computer and settings").with(settings(results)),
+            html_section(
+                format!("The difference of '{}' from the others", names[0]),
+                differences(&names, found),
+            ),
+            section("Readings", table(results)).unit(direction(results)),
+            section("In words", said),
+            html_section("Every block", blocks(results)),
+            html_section(
+                "CPU time used by other programs during each run",
+                neighbours::curves(results, names.clone()),
+            ),
+            html_section("Computer and settings", settings(results)),
         ],
         footer: "Every block runs each command once and the first one twice, in random order.",
         ..Page::new("Commands compared", headline.unwrap_or_default())
@@ -98,11 +99,11 @@ fn table(results: &BenchResults) -> Table {
     let named = results.commands.iter().zip(names(results)).enumerate();
     table.rows(named.map(|(at, (command, name))| {
         let values = results.values(at);
-        [
+        cells![
             TableCell::from(name).tip(command.command.join(" ")),
-            command.median.map_or("none".to_owned(), |median| reading(results, median)).into(),
-            middle_half(results, &values).into(),
-            values.len().into(),
+            command.median.map_or("none".to_owned(), |median| reading(results, median)),
+            middle_half(results, &values),
+            values.len()
         ]
     }))
 }
@@ -183,31 +184,26 @@ pub(crate) fn reading_of(unit: &str, value: f64) -> String {
 /// A name shortened in the middle, with control characters made visible.
 pub(crate) fn short(name: &str) -> String {
     let name = visible(name);
-    match name.char_indices().nth(LONGEST_NAME) {
-        None => name,
-        Some(_) => {
-            let end = (LONGEST_NAME - 3) / 2;
-            let letters: Vec<char> = name.chars().collect();
-            let kept =
-                [&letters[..LONGEST_NAME - 3 - end], &['.'; 3], &letters[letters.len() - end..]];
-            kept.concat().into_iter().collect()
-        }
+    let letters = Vec::from_iter(name.chars());
+    if letters.len() <= LONGEST_NAME {
+        return name;
     }
+    let end = (LONGEST_NAME - 3) / 2;
+    let kept = [&letters[..LONGEST_NAME - 3 - end], &['.'; 3], &letters[letters.len() - end..]];
+    kept.concat().into_iter().collect()
 }
 
 /// Short but unique names. If cutting the middle makes some equal, their common parts are cut
 /// instead.
 pub(crate) fn short_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let whole: Vec<String> = names.map(visible).collect();
-    let cut: Vec<String> = whole.iter().map(|name| short(name)).collect();
+    let whole = Vec::from_iter(names.map(visible));
+    let cut = Vec::from_iter(whole.iter().map(|name| short(name)));
     let count = |names: &[String]| names.iter().collect::<BTreeSet<_>>().len();
     if count(&cut) == count(&whole) {
         return cut;
     }
-    seatmap_cluster::names::apart(
-        &whole.iter().map(String::as_str).collect::<Vec<_>>(),
-        LONGEST_NAME,
-    )
+    let whole = Vec::from_iter(whole.iter().map(String::as_str));
+    seatmap_cluster::names::apart(&whole, LONGEST_NAME)
 }
 
 fn names(results: &BenchResults) -> Vec<String> {
@@ -292,20 +288,16 @@ fn floor(results: &BenchResults) -> Vec<String> {
             "One block is too few to tell which differences would be detected.".to_owned(),
         ];
     };
-    let mut said = vec![format!(
+    let floor = format!(
         "{} '{}' differs from itself by {} %.",
         detected(results, itself),
         names(results)[0],
         digits(itself.difference_percent.abs()),
-    )];
-    said.extend(blocks_needed(results));
-    if itself.differs_from_itself {
-        said.push(
-            "Warning: it differs from itself with 99 % confidence, so one run affects the next."
-                .to_owned(),
-        );
-    }
-    said
+    );
+    let warning =
+        "Warning: it differs from itself with 99 % confidence, so one run affects the next.";
+    let warning = itself.differs_from_itself.then(|| warning.to_owned());
+    [Some(floor), blocks_needed(results), warning].into_iter().flatten().collect()
 }
 
 fn detected(results: &BenchResults, itself: &NoiseFloor) -> String {

@@ -1,8 +1,7 @@
 //! Cells as text.
 
+use crate::words::{agreeing, beyond, counted, joined, visible};
 use seatmap_cell::{CellRecord, CellState};
-use seatmap_data::document::visible;
-use seatmap_data::statistics::words::{agreeing, counted};
 use seatmap_health::noise::ProgramNoise;
 use seatmap_os::CpuList;
 
@@ -12,8 +11,11 @@ const MOST_CPUS: usize = 4;
 
 /// One cell, in a few lines.
 pub fn text(cell: &CellRecord) -> String {
-    let mut text =
-        format!("{}: {}, {}{}\n", cell.name, cpus(cell), cell.backend, measured_noise(cell));
+    let noise = cell.noise_before.zip(cell.noise_after).map(|(before, after)| {
+        format!(", stolen time {before:.2} % before and {after:.2} % after creation")
+    });
+    let noise = noise.unwrap_or_default();
+    let mut text = format!("{}: {}, {}{noise}\n", cell.name, cpus(cell), cell.backend);
     for reason in &cell.degraded {
         text += &format!("  degraded: {}\n", visible(reason));
     }
@@ -37,37 +39,25 @@ pub fn text(cell: &CellRecord) -> String {
         };
         text += &format!("  memory: {} MiB nearby, locked, {kind}\n", memory.size_bytes >> 20);
     }
-    text += &match cell.left_s() {
-        Some(left) => {
-            let name = &cell.name;
-            format!("  expires in {left} s; to end it now: 'seatmap cell destroy {name}'\n")
-        }
-        None => format!("  does not expire; to end it: 'seatmap cell destroy {}'\n", cell.name),
+    let end = match cell.left_s() {
+        Some(left) => format!("expires in {left} s; to end it now"),
+        None => "does not expire; to end it".to_owned(),
     };
-    text
+    text + &format!("  {end}: 'seatmap cell destroy {}'\n", cell.name)
 }
 
 fn owners(processes: &[String]) -> String {
-    let (shown, more) = processes.split_at(processes.len().min(MOST_PROCESSES));
-    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
-    match shown {
-        [] => String::new(),
-        [one] => format!(" of process {}", visible(one)),
-        several => format!(" of processes {}{more}", visible(&several.join(", "))),
+    let more = beyond(processes.len(), MOST_PROCESSES).map(|more| format!(" and {more} more"));
+    let shown = joined(processes.iter().take(MOST_PROCESSES), ", ");
+    match processes.len() {
+        0 => String::new(),
+        1 => format!(" of process {}", visible(&shown)),
+        _ => format!(" of processes {}{}", visible(&shown), more.unwrap_or_default()),
     }
 }
 
 fn cpus(cell: &CellRecord) -> String {
     CpuList(cell.cpus.clone()).named()
-}
-
-fn measured_noise(cell: &CellRecord) -> String {
-    match (cell.noise_before, cell.noise_after) {
-        (Some(before), Some(after)) => {
-            format!(", stolen time {before:.2} % before and {after:.2} % after creation")
-        }
-        _ => String::new(),
-    }
 }
 
 /// The faults of a shown cell, one on each line.
@@ -98,19 +88,15 @@ pub fn damage(cell: &CellRecord, faults: &[String]) -> Option<String> {
 
 /// The noise of the first few CPUs, and what the program's threads lost.
 pub fn noise(noise: &ProgramNoise) -> Vec<String> {
-    let (shown, more) = noise.cpus.split_at(noise.cpus.len().min(MOST_CPUS));
-    let mut lines: Vec<String> = shown.iter().map(|cpu| format!("noise on {cpu}")).collect();
-    if !more.is_empty() {
-        let more = counted(more.len(), "more CPU");
-        lines.push(format!("and {more}; --report lists all of them"));
-    }
+    let lines = noise.cpus.iter().take(MOST_CPUS).map(|cpu| format!("noise on {cpu}"));
+    let more = beyond(noise.cpus.len(), MOST_CPUS)
+        .map(|more| format!("and {}; --report lists all of them", counted(more, "more CPU")));
     let times = match noise.preemptions {
         1 => "once".to_owned(),
         times => format!("{times} times"),
     };
-    let seconds = noise.seconds;
-    lines.push(format!("its threads were preempted {times} in {seconds:.2} s"));
-    lines
+    let lost = format!("its threads were preempted {times} in {:.2} s", noise.seconds);
+    lines.chain(more).chain([lost]).collect()
 }
 
 #[cfg(test)]
@@ -119,11 +105,7 @@ mod tests {
     use seatmap_health::noise::OnCpu;
 
     fn cell() -> CellRecord {
-        let text = r#"{"format": "seatmap-cell/1", "name": "quiet", "cpus": [2, 3], "backend": "affinity",
-            "degraded": ["v2-partition: no\u0007 controller"], "noise_before": 9.0, "noise_after": 1.5,
-            "state": "damaged", "group": null, "irqs_left": ["36"], "kernel_threads_left": 2, "threads_left": 1,
-            "processes_left": ["1 init"], "memory": null, "expires_s": 0}"#;
-        serde_json::from_str(text).unwrap()
+        serde_json::from_str(include_str!("tests/cell.json")).unwrap()
     }
 
     #[test]

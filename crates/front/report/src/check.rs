@@ -1,6 +1,6 @@
 //! A check of the threads of running programs.
 
-use crate::page::{Page, PageSection, Table, TableCell};
+use crate::page::{Page, PageSection, Table, TableCell, cells};
 use seatmap_watch::judge::judged::{CheckText, FindingLine};
 
 /// The programs, then the findings.
@@ -26,7 +26,7 @@ fn row(line: &FindingLine, is_coloured: bool) -> [TableCell; 3] {
     let has_colour = is_coloured && !line.word.is_empty();
     let word = if has_colour { TableCell::painted(line.word, colour) } else { line.word.into() };
     let text = if line.is_command { TableCell::code(&line.text) } else { (&line.text).into() };
-    [word, (&line.rule).into(), text]
+    cells![word, &line.rule, text]
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! A cluster: its groups, the round trips between its nodes, and what is wrong.
 
-use crate::about::or_dash;
-use crate::counted;
-use crate::duration::time;
-use crate::page::{Block, Page, PageSection, PairTimes, Table};
+use crate::page::{
+    Block, Page, PageSection, PairTimes, Table, html_section, section, terminal_section,
+};
+use crate::words::{beyond, counted, joined, or_dash, time};
 use maud::{Markup, html};
 use seatmap_cluster::choice::SIZE_BYTES;
 use seatmap_cluster::fit::SymmetricMetric;
@@ -12,7 +12,6 @@ use seatmap_cluster::mpi::{CollectiveOperation, Mpi};
 use seatmap_cluster::{Cluster, LoadedStreams, Node, NodePair, Stream, StreamPattern};
 use seatmap_data::machine::Square;
 use seatmap_data::statistics::median;
-use seatmap_data::statistics::words::joined;
 use std::time::Duration;
 
 /// Letters of a node's name in the matrix, and of a list of names.
@@ -30,27 +29,28 @@ pub fn page(cluster: &Cluster) -> Page {
     let cluster = &cluster.visible();
     let groups = groups(cluster);
     let found = faults(cluster);
-    let odd: Vec<String> = found.iter().map(|fault| fault.sentence.clone()).collect();
+    let odd = Vec::from_iter(found.iter().map(|fault| fault.sentence.clone()));
     let noisy = noisy(cluster);
     let mut sections = vec![
-        PageSection::page("Groups and nodes")
-            .unit("median round trip of 64 KiB, and rate")
-            .with(switches(cluster, &groups, &found)),
-        PageSection::page("Findings").with(Block::List(odd.clone())).with(noisy.clone()),
-        PageSection::new("Groups in figures").narrow().with(table(cluster, &groups)),
+        html_section("Groups and nodes", switches(cluster, &groups, &found))
+            .unit("median round trip of 64 KiB, and rate"),
+        html_section("Findings", Block::List(odd.clone())).with(noisy.clone()),
+        section("Groups in figures", table(cluster, &groups)).narrow(),
     ];
     sections.extend(cluster.mpi.iter().flat_map(|mpi| by_mpi(cluster, mpi, &groups)));
     sections.extend(
         matrix(cluster, &groups)
-            .map(|times| PageSection::new("Round trips of 64 KiB").with(Block::Matrix(times))),
+            .map(|times| section("Round trips of 64 KiB", Block::Matrix(times))),
     );
     let title = odd.first().map(|_| "Findings:".to_owned());
     sections.extend([
-        PageSection::new("Concurrent streams").narrow().with(loaded(cluster)),
-        PageSection::page("Nodes")
-            .narrow()
-            .with(Table::facts(cluster.nodes.iter().map(|node| (&node.name, facts(node))))),
-        PageSection::terminal().with(title).with(Block::List(odd)).with(noisy),
+        section("Concurrent streams", loaded(cluster)).narrow(),
+        html_section(
+            "Nodes",
+            Table::facts(cluster.nodes.iter().map(|node| (&node.name, facts(node)))),
+        )
+        .narrow(),
+        terminal_section(title).with(Block::List(odd)).with(noisy),
     ]);
     Page {
         lead: std::iter::once(measured(cluster, groups.len()) + ".")
@@ -65,7 +65,7 @@ pub fn page(cluster: &Cluster) -> Page {
 
 fn sentence(cluster: &Cluster, found: &[ClusterFault]) -> String {
     match found {
-        [] if cluster.pairs.len() < 2 => nothing_to_compare(cluster) + ".",
+        [] if cluster.pairs.len() < 2 => nothing_to_compare(cluster).to_owned(),
         [] => "No fault was found in the measured pairs.".to_owned(),
         [fault] => fault.sentence.clone() + ".",
         [first, others @ ..] => {
@@ -75,12 +75,10 @@ fn sentence(cluster: &Cluster, found: &[ClusterFault]) -> String {
 }
 
 /// A pair is slow only in comparison with others.
-fn nothing_to_compare(cluster: &Cluster) -> String {
+fn nothing_to_compare(cluster: &Cluster) -> &'static str {
     match cluster.pairs.len() {
-        0 => "No pair of nodes was measured".to_owned(),
-        _ => {
-            "Only one pair of nodes was measured, so there is nothing to compare it with".to_owned()
-        }
+        0 => "No pair of nodes was measured.",
+        _ => "Only one pair of nodes was measured, so there is nothing to compare it with.",
     }
 }
 
@@ -90,7 +88,7 @@ pub fn verdict(cluster: &Cluster, found: &[ClusterFault]) -> String {
     let nodes = counted(cluster.nodes.len(), "node");
     let pairs = counted(cluster.pairs.len(), "pair");
     let text = match found {
-        [] if cluster.pairs.len() < 2 => nothing_to_compare(cluster) + ".\n",
+        [] if cluster.pairs.len() < 2 => format!("{}\n", nothing_to_compare(cluster)),
         [] => format!("No fault found: {nodes}, {pairs} measured.\n"),
         found => found.iter().map(|fault| format!("{}\n", fault.sentence)).collect(),
     };
@@ -174,10 +172,9 @@ fn between(cluster: &Cluster) -> impl Iterator<Item = &NodePair> + Clone {
 }
 
 fn table(cluster: &Cluster, groups: &[Vec<usize>]) -> Table {
-    let mut rows: Vec<(String, [String; 3])> = groups
-        .iter()
-        .map(|nodes| (named(cluster, nodes), medians(inside(cluster, nodes))))
-        .collect();
+    let mut rows = Vec::from_iter(
+        groups.iter().map(|nodes| (named(cluster, nodes), medians(inside(cluster, nodes)))),
+    );
     if groups.len() > 1 {
         rows.push(("between groups".to_owned(), medians(between(cluster))));
     }
@@ -192,10 +189,10 @@ fn row<const N: usize>((name, figures): (String, [String; N])) -> impl Iterator<
 }
 
 fn medians<'a>(pairs: impl Iterator<Item = &'a NodePair> + Clone) -> [String; 3] {
-    let rates: Vec<f64> = pairs.clone().flat_map(|pair| pair.rate_mbps).collect();
+    let rates = Vec::from_iter(pairs.clone().flat_map(|pair| pair.rate_mbps));
     let [small, large] = [SMALL_BYTES, SIZE_BYTES].map(|size| {
-        let trips: Vec<f64> =
-            pairs.clone().filter_map(|pair| Some(pair.trip(size)?.median_ns)).collect();
+        let trips =
+            Vec::from_iter(pairs.clone().filter_map(|pair| Some(pair.trip(size)?.median_ns)));
         or_dash(median(&trips).map(time))
     });
     [small, large, or_dash(median(&rates).map(rate))]
@@ -206,10 +203,9 @@ fn by_mpi(cluster: &Cluster, mpi: &Mpi, groups: &[Vec<usize>]) -> Vec<PageSectio
         .figures(["8 B", "1 KiB", "64 KiB"])
         .least([28, 10, 10, 10])
         .rows(collectives(mpi).into_iter().map(row));
-    let pairs =
-        PageSection::new("Through MPI").narrow().with(vec![format!("Through {}:", mpi.library)]);
+    let pairs = section("Through MPI", vec![format!("Through {}:", mpi.library)]).narrow();
     let Some(cluster) = cluster.by_mpi() else { return vec![pairs.with(together)] };
-    let together = PageSection::new("Through MPI, all nodes together").narrow().with(together);
+    let together = section("Through MPI, all nodes together", together).narrow();
     vec![pairs.with(table(&cluster, groups)), together]
 }
 
@@ -236,8 +232,7 @@ fn collectives(mpi: &Mpi) -> [(String, [String; 3]); 4] {
 fn matrix(cluster: &Cluster, groups: &[Vec<usize>]) -> Option<PairTimes> {
     let order: Vec<usize> = groups.concat();
     let fit = cluster.fit(SymmetricMetric::Trip(SIZE_BYTES))?;
-    // Names are shortened only as far as they stay unique.
-    let short = apart(cluster, MATRIX_WIDTH);
+    let short = short_names(cluster);
     let n = order.len();
     Some(PairTimes {
         title: "Round trips of 64 KiB",
@@ -260,9 +255,9 @@ fn loaded(cluster: &Cluster) -> Table {
         .least([28, 12, 12, 12, 12])
         .outdented()
         .rows(cluster.loaded.iter().map(|loaded| {
-            let rates: Vec<f64> = loaded.streams.iter().map(|stream| stream.rate_mbps).collect();
-            let alone: Vec<f64> =
-                loaded.streams.iter().filter_map(|stream| alone(cluster, stream)).collect();
+            let rates = Vec::from_iter(loaded.streams.iter().map(|stream| stream.rate_mbps));
+            let alone =
+                Vec::from_iter(loaded.streams.iter().filter_map(|stream| alone(cluster, stream)));
             let slowest = rates.iter().copied().reduce(f64::min);
             let figures = [slowest, median(&rates), Some(rates.iter().sum()), median(&alone)];
             row((name_of(loaded).to_owned(), figures.map(|value| or_dash(value.map(rate)))))
@@ -294,7 +289,7 @@ fn facts(node: &Node) -> String {
 /// Faulty nodes are marked.
 fn switches(cluster: &Cluster, groups: &[Vec<usize>], found: &[ClusterFault]) -> Markup {
     let [_, trip, rate] = medians(between(cluster));
-    let short = apart(cluster, MATRIX_WIDTH);
+    let short = short_names(cluster);
     html! {
         @if groups.len() > 1 { p.hint { "between groups: " (trip) ", " (rate) } }
         div.switches.many[groups.len() > 1] {
@@ -323,28 +318,24 @@ fn alone(cluster: &Cluster, stream: &Stream) -> Option<f64> {
     }
 }
 
-/// Names shortened to about `width` letters, but still unique.
-fn apart(cluster: &Cluster, width: usize) -> Vec<String> {
-    let names: Vec<&str> = cluster.nodes.iter().map(|node| node.name.as_str()).collect();
-    seatmap_cluster::names::apart(&names, width)
+/// Names shortened only as far as they stay unique.
+fn short_names(cluster: &Cluster) -> Vec<String> {
+    let names = Vec::from_iter(cluster.nodes.iter().map(|node| node.name.as_str()));
+    seatmap_cluster::names::apart(&names, MATRIX_WIDTH)
 }
 
 fn named(cluster: &Cluster, nodes: &[usize]) -> String {
-    let more = if nodes.len() > MOST_NAMED {
-        format!(" +{}", nodes.len() - MOST_NAMED)
-    } else {
-        String::new()
-    };
+    let more = beyond(nodes.len(), MOST_NAMED).map(|more| format!(" +{more}"));
     let few = nodes.iter().take(MOST_NAMED).map(|node| &cluster.nodes[*node].name);
-    let all = joined(few, " ") + &more;
+    let all = joined(few, " ") + &more.unwrap_or_default();
     // Full names if they fit, else their common parts once (node[1-4]), else a prefix.
     if all.chars().count() <= GROUP_WIDTH {
         return all;
     }
-    let names = apart(cluster, MATRIX_WIDTH);
-    let short = seatmap_cluster::topology::short(
-        &nodes.iter().map(|node| names[*node].as_str()).collect::<Vec<&str>>(),
-    );
+    let names = short_names(cluster);
+    let short = seatmap_cluster::topology::short(&Vec::from_iter(
+        nodes.iter().map(|node| names[*node].as_str()),
+    ));
     match short.chars().count() {
         0..=GROUP_WIDTH => short,
         // '.. (1234)' takes nine letters.
@@ -366,35 +357,7 @@ mod tests {
 
     /// Four nodes on two switches; one name needs escaping.
     fn measured() -> Cluster {
-        let node = |at: usize, name: &str| {
-            format!(
-                r#"{{"name":"{name}","rank":{at},"address":"10.0.0.{at}","facts":{{"cpus":2}}}}"#
-            )
-        };
-        let nodes = ["n0", "n1", "n2", "<b>&"]
-            .iter()
-            .enumerate()
-            .map(|(at, name)| node(at, name))
-            .collect::<Vec<_>>();
-        let pair = |[a, b]: [usize; 2]| {
-            let ns = if a / 2 == b / 2 { 2e5 } else { 2e6 };
-            let trip = |size: u32, ns: f64| {
-                format!(
-                    r#"{{"size_bytes":{size},"median_ns":{ns},"p10_ns":{ns},"p90_ns":{ns},"ci95_ns":[{ns},{ns}],"count":9}}"#
-                )
-            };
-            format!(
-                r#"{{"nodes":[{a},{b}],"trips":[{},{}],"rate_mbps":[900.0,900.0],"gap_ns":[9.0,9.0],"retransmits":[0,0],"segments":[9,9]}}"#,
-                trip(8, 5e4),
-                trip(65536, ns)
-            )
-        };
-        let pairs = [[0, 1], [0, 2], [0, 3], [1, 2], [2, 3]].map(pair).join(",");
-        let text = format!(
-            r#"{{"format":"seatmap-cluster/1","nodes":[{}],"pairs":[{pairs}],"groups":[[0,1],[2,3]]}}"#,
-            nodes.join(",")
-        );
-        Cluster::from_json(&text).unwrap()
+        Cluster::from_json(include_str!("tests/cluster.json")).unwrap()
     }
 
     #[test]

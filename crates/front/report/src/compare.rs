@@ -1,9 +1,7 @@
 //! Compares two machines.
 
-use crate::about::or_dash;
-use crate::page::{Page, PageSection, Table};
-use seatmap_data::document::visible;
-use seatmap_data::statistics::words::figure;
+use crate::page::{Page, Table, cells, section};
+use crate::words::{figure, or_dash, visible};
 use seatmap_measure::comparison::{ClassComparison, FactDifference, ProfileComparison};
 
 /// The page of a comparison: the classes, and the facts that differ.
@@ -14,8 +12,8 @@ pub fn page(comparison: &ProfileComparison) -> Page {
     let facts = are_equal.then(|| "All recorded facts are equal.".to_owned());
     Page {
         sections: vec![
-            PageSection::new("Distance classes").unit("round trip in ns").with(classes(comparison)),
-            PageSection::new("Differences").with(facts).with(differences(&comparison.differences)),
+            section("Distance classes", classes(comparison)).unit("round trip in ns"),
+            section("Differences", facts).with(differences(&comparison.differences)),
         ],
         footer: "Ratio: the second machine's distance divided by the first's, with the 95 % \
                  interval of the rank sum test over pairs.",
@@ -49,14 +47,14 @@ fn classes(comparison: &ProfileComparison) -> Table {
             let interval = interval.map(|[low, high]| format!("{} to {}", times(low), times(high)));
             let [first, second] =
                 class.median_ns.map(|median| or_dash(median.map(|ns| figure(ns, 1))));
-            [
-                class.name.clone(),
+            cells![
+                &class.name,
                 first,
                 second,
                 ratio(class),
                 or_dash(interval),
-                class.pairs[0].to_string(),
-                class.pairs[1].to_string(),
+                class.pairs[0],
+                class.pairs[1]
             ]
         }))
 }
@@ -65,7 +63,7 @@ fn differences(facts: &[FactDifference]) -> Table {
     Table::with_words(["fact", "first", "second"]).rows(facts.iter().map(|difference| {
         let [first, second] = difference.values.clone();
         let unknown = "unknown".to_owned();
-        [difference.fact.clone(), first.unwrap_or(unknown.clone()), second.unwrap_or(unknown)]
+        cells![&difference.fact, first.unwrap_or(unknown.clone()), second.unwrap_or(unknown)]
     }))
 }
 

@@ -1,18 +1,18 @@
 //! The CPUs that words name, how many threads fit them, and why.
 
-use crate::page::{Page, PageSection, Table, TableCell};
-use seatmap_data::statistics::words::{agreeing, counted};
+use crate::page::{Page, Table, cells, section};
+use crate::words::{agreeing, counted};
 use seatmap_launch::count::CpuCount;
 use seatmap_launch::named::{KnownWord, NamedCpus};
 
 /// The list alone, for scripts.
 pub fn list(named: &NamedCpus) -> Page {
-    Page::of(PageSection::new("CPUs").with(vec![named.list()]))
+    Page::of(section("CPUs", vec![named.list()]))
 }
 
 /// The number of threads alone, for scripts.
 pub fn count(named: &NamedCpus) -> Page {
-    Page::of(PageSection::new("Threads").with(vec![named.count.to_string()]))
+    Page::of(section("Threads", vec![named.count.to_string()]))
 }
 
 /// The list, what limits the number of threads, what other programs compute, and the words that
@@ -22,14 +22,10 @@ pub fn why(named: &NamedCpus) -> Page {
     let mut sentences = vec![list];
     sentences.extend(named.limits.iter().flat_map(|limits| limited(limits, named.count)));
     let others = Table::with_words(["what programs count", ""]).figures(["CPUs"]);
-    let others = others.rows(named.others.iter().map(|other| -> [TableCell; 3] {
-        [other.rule.into(), other.programs.into(), other.count.into()]
-    }));
+    let others = others
+        .rows(named.others.iter().map(|other| cells![other.rule, other.programs, other.count]));
     Page {
-        sections: vec![
-            PageSection::new("CPUs").with(sentences),
-            PageSection::new("Other programs").with(others),
-        ],
+        sections: vec![section("CPUs", sentences), section("Other programs", others)],
         ..Page::default()
     }
     .words(&named.known)
@@ -43,7 +39,7 @@ impl Page {
             let by = known.by.as_deref().unwrap_or_default();
             [&*known.word, &known.cpus, by]
         }));
-        self.sections.push(PageSection::new("Words for CPUs").with(words));
+        self.sections.push(section("Words for CPUs", words));
         self
     }
 }

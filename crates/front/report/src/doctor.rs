@@ -1,7 +1,7 @@
 //! Things that disturb a measurement or a quiet program on this computer.
 
-use crate::page::{Page, PageSection, Table, TableCell};
-use seatmap_data::statistics::words::counted;
+use crate::page::{Page, Table, TableCell, html_section, terminal_section};
+use crate::words::counted;
 use seatmap_health::doctor::{Diagnosis, DoctorRemedyKind, Severity, gravest};
 
 const FIRST: usize = 3;
@@ -20,7 +20,7 @@ const ORDER: [(Severity, &str); 5] = [
 pub fn page(machine: &str, found: &[Diagnosis], is_coloured: bool) -> Page {
     let of_level = |(level, title): (Severity, &str)| {
         let found = found.iter().filter(|diagnosis| diagnosis.level == level);
-        PageSection::page(title).with(table(found))
+        html_section(title, table(found))
     };
     let all = Table::default().words([""; 3]).least([4, 14]).flush();
     let all = all.rows(found.iter().flat_map(|diagnosis| lines(diagnosis, is_coloured)));
@@ -32,8 +32,7 @@ pub fn page(machine: &str, found: &[Diagnosis], is_coloured: bool) -> Page {
     };
     let first = first.iter().zip(1..).flat_map(|(diagnosis, number)| begin_with(diagnosis, number));
     let first = Table::default().words([""]).flush().rows(first.map(|line| [line]));
-    let terminal =
-        [PageSection::terminal().with(vec![title]).with(first), PageSection::terminal().with(all)];
+    let terminal = [terminal_section(vec![title]).with(first), terminal_section(all)];
     Page {
         sections: terminal.into_iter().chain(ORDER.map(of_level)).collect(),
         footer: "Checked by 'seatmap doctor', which left nothing changed.",
@@ -54,7 +53,7 @@ fn begin_with(diagnosis: &Diagnosis, number: usize) -> impl Iterator<Item = Tabl
 fn lines(diagnosis: &Diagnosis, is_coloured: bool) -> impl Iterator<Item = [TableCell; 3]> {
     let word = diagnosis.level.word();
     let word =
-        if is_coloured { TableCell::painted(word, sgr(diagnosis.level)) } else { word.into() };
+        if is_coloured { TableCell::painted(word, look(diagnosis.level)[0]) } else { word.into() };
     let remedy = remedy(diagnosis, "-> ").map(|remedy| ["".into(), "".into(), remedy]);
     std::iter::once([word, diagnosis.subject.into(), (&diagnosis.found).into()]).chain(remedy)
 }
@@ -66,13 +65,13 @@ fn remedy(diagnosis: &Diagnosis, arrow: &str) -> Option<TableCell> {
     Some(if is_command { TableCell::code(text) } else { text.into() })
 }
 
-fn sgr(level: Severity) -> &'static str {
+/// The colour in a terminal (ECMA-48: 32 green, 33 yellow, 31 red), and its class on a page.
+fn look(level: Severity) -> [&'static str; 2] {
     match level {
-        // SGR parameters (ECMA-48): 32 green, 33 yellow, 31 red.
-        Severity::Ok => "32",
-        Severity::Info => "0",
-        Severity::Fix | Severity::Boot => "33",
-        Severity::No => "31",
+        Severity::Ok => ["32", "good"],
+        Severity::Info => ["0", "plain"],
+        Severity::Fix | Severity::Boot => ["33", "fair"],
+        Severity::No => ["31", "bad"],
     }
 }
 
@@ -101,7 +100,7 @@ fn table<'a>(found: impl Iterator<Item = &'a Diagnosis>) -> Table {
     Table::default().words(["subject", "found", "remedy"]).rows(found.map(|diagnosis| {
         [
             TableCell::from(diagnosis.subject)
-                .level(diagnosis.level.word(), class(diagnosis.level)),
+                .level(diagnosis.level.word(), look(diagnosis.level)[1]),
             TableCell::from(&diagnosis.found),
             match &diagnosis.remedy {
                 None => "-".into(),
@@ -112,15 +111,6 @@ fn table<'a>(found: impl Iterator<Item = &'a Diagnosis>) -> Table {
             },
         ]
     }))
-}
-
-fn class(level: Severity) -> &'static str {
-    match level {
-        Severity::Ok => "good",
-        Severity::Info => "plain",
-        Severity::Fix | Severity::Boot => "fair",
-        Severity::No => "bad",
-    }
 }
 
 #[cfg(test)]

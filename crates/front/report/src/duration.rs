@@ -15,7 +15,7 @@ pub fn duration(ns: f64) -> String {
 }
 
 /// A time for the cells of a table, which have little room.
-pub(crate) fn time(ns: f64) -> String {
+pub fn time(ns: f64) -> String {
     match ns {
         // A unit begins where rounding would give 1000 of the smaller one.
         ns if ns < 999.5 => format!("{ns:.0} ns"),

@@ -1,9 +1,7 @@
 //! How much a plan could change its program, in sentences above the costs of the model.
 
-use crate::duration::duration;
-use crate::traffic::three_digits;
+use crate::words::{counted_figure, duration, figure, lasting, three_digits};
 use seatmap_data::plan::Effect;
-use seatmap_data::statistics::words::{counted_figure, figure, lasting};
 
 /// From this share of the program's time on, savings have no figure: messages overlap, and on a
 /// virtual machine loaded by others a wakeup on another CPU takes several times as long as in a
@@ -23,7 +21,9 @@ fn seen(effect: &Effect) -> String {
     if effect.messages == 0.0 {
         return format!("No messages were seen in {time} of observation.");
     }
-    let rate = rounded_rate(effect.messages / effect.observed_s);
+    let rate = effect.messages / effect.observed_s;
+    // Small rates are written in full.
+    let rate = if rate < 9999.5 { figure(rate, 0) } else { three_digits(rate) };
     let messages = if rate == "1" { "message" } else { "messages" };
     let near = duration(effect.nearest_ns);
     let far = duration(effect.farthest_ns);
@@ -57,25 +57,12 @@ pub fn saving(effect: &Effect) -> String {
         );
     }
     let verdict = if most < WORTH_A_RACE_PERCENT { " Seats hardly matter." } else { "" };
+    // Never zero.
+    let most = figure(most.max(0.1), 1);
     format!(
-        "At these costs the plan saves at most {} % of the program's time: the messages take \
-         {longer} less than between the farthest seats.{verdict}{memory}",
-        shown_percent(most)
+        "At these costs the plan saves at most {most} % of the program's time: the messages take \
+         {longer} less than between the farthest seats.{verdict}{memory}"
     )
-}
-
-/// Small rates are written in full.
-fn rounded_rate(rate: f64) -> String {
-    if rate < 9999.5 { figure(rate, 0) } else { three_digits(rate) }
-}
-
-/// Two digits for small shares, but never zero.
-fn shown_percent(percent: f64) -> String {
-    match percent {
-        10.0.. => figure(percent, 0),
-        0.1.. => figure(percent, 1),
-        _ => "0.1".to_owned(),
-    }
 }
 
 #[cfg(test)]
@@ -99,18 +86,19 @@ mod tests {
     fn effect_sentences_show_calculation() {
         let seen = Effect { saw_memory: true, ..effect(3000.0) };
         let driven = Effect { outside_wakeups: 43_297.0, ..effect(15.0) };
-        let all: Vec<String> = [
-            effect(413_000.0),
-            effect(3000.0),
-            seen,
-            effect(30.0),
-            effect(3.0),
-            effect(0.0),
-            driven,
-        ]
-        .iter()
-        .flat_map(sentences)
-        .collect();
+        let all = Vec::from_iter(
+            [
+                effect(413_000.0),
+                effect(3000.0),
+                seen,
+                effect(30.0),
+                effect(3.0),
+                effect(0.0),
+                driven,
+            ]
+            .iter()
+            .flat_map(sentences),
+        );
         insta::assert_snapshot!(all.join("\n"));
     }
 }

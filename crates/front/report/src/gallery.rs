@@ -9,14 +9,13 @@ mod tests;
 mod thumbnail;
 
 use crate::html;
-use crate::page::{PageSection, Table, TableCell};
+use crate::page::{Table, TableCell, cells, section};
 use maud::{Markup, html};
 use seatmap_data::document::shell_file;
 use seatmap_data::machine::OriginKind;
 use seatmap_measure::gallery::{Gallery, GalleryMachine, LikePair, like_pairs};
 
 /// A file of the site.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteFile {
     /// The name in the site's folder.
     pub name: String,
@@ -95,9 +94,9 @@ fn machine_page(gallery: &Gallery, place: usize, pairs: &[LikePair]) -> String {
     };
     let summary = machine.summary.as_ref().map(|summary| format!("{summary}."));
     let sources = crate::page::Block::List(machine.sources.clone());
-    let sections = [
-        PageSection::new("In the gallery").with(links).with(summary).with(commands(machine)),
-        PageSection::new("Sources of the figures").with(sources),
+    let sections = vec![
+        section("In the gallery", links).with(summary).with(commands(machine)),
+        section("Sources of the figures", sources),
     ];
     html::page_with(&machine.profile, machine.machine.model(), &[], &back(), sections)
 }
@@ -116,7 +115,12 @@ fn commands(machine: &GalleryMachine) -> Table {
         let on_such = "measure them again on such a computer";
         rows.push((on_such, "seatmap measure --share mine.json".to_owned()));
     }
-    let table = Table::with_words(["to", "type"]);
-    table
-        .rows(rows.into_iter().map(|(to, command)| [TableCell::from(to), TableCell::code(command)]))
+    to_type(rows)
+}
+
+/// Tasks of a reader, each with its command.
+fn to_type<T: Into<String>>(rows: impl IntoIterator<Item = (&'static str, T)>) -> Table {
+    let rows = rows.into_iter();
+    Table::with_words(["to", "type"])
+        .rows(rows.map(|(to, command)| cells![to, TableCell::code(command)]))
 }

@@ -1,9 +1,9 @@
 //! Compares base and head of several benchmarks: what their runs show, in words.
 
 use crate::bench::{cpus, digits, interval, notes, reading_of, short_names, tenths_of_percent};
-use crate::page::{Block, Page, PageSection, Table, TableCell};
+use crate::page::{Block, Page, Table, TableCell, cells, html_section, section};
 use crate::svg::intervals::Interval;
-use seatmap_data::statistics::words::counted;
+use crate::words::{capital, counted};
 use seatmap_trial::gate::{BenchmarkResult, GateReport};
 use seatmap_trial::tune::verdict::percent;
 use seatmap_trial::tune::{CommandComparison, ComparisonVerdict, LimitOutcome};
@@ -16,19 +16,25 @@ pub fn page(report: &GateReport) -> Page {
     let alone = alone.map(|alone| {
         format!("'{}' is only in {}, so it is not compared.", alone.name, alone.only.word())
     });
-    let said: Vec<String> = unshown
-        .chain(alone)
-        .chain(disturbed(report))
-        .chain(notes(&header.seats.notes, header.throttled.as_deref()))
-        .chain([family(report)])
-        .collect();
+    let family = format!(
+        "All verdicts together hold with {} % confidence: each interval is widened for the number \
+         of benchmarks (Holm).",
+        tenths_of_percent(header.confidence)
+    );
+    let said = Vec::from_iter(
+        unshown
+            .chain(alone)
+            .chain(disturbed(report))
+            .chain(notes(&header.seats.notes, header.throttled.as_deref()))
+            .chain([family]),
+    );
     Page {
         lead: vec![about(report)],
         sections: vec![
-            PageSection::page("Head's difference from base").with(differences(report)),
-            PageSection::new("Benchmarks").with(table(report)),
-            PageSection::new("In words").with(said),
-            PageSection::page("Computer and settings").with(settings(report)),
+            html_section("Head's difference from base", differences(report)),
+            section("Benchmarks", table(report)),
+            section("In words", said),
+            html_section("Computer and settings", settings(report)),
         ],
         footer: "In every block each benchmark runs base once and head twice, in random order.",
         ..Page::new("Base and head compared", format!("{}.", report.verdict())).headed()
@@ -45,14 +51,6 @@ fn about(report: &GateReport) -> String {
         counted(runs, "reading"),
         cpus(&header.seats.cpus),
         header.fingerprint.seats
-    )
-}
-
-fn family(report: &GateReport) -> String {
-    format!(
-        "All verdicts together hold with {} % confidence: each interval is widened for the number \
-         of benchmarks (Holm).",
-        tenths_of_percent(report.header.confidence)
     )
 }
 
@@ -90,13 +88,13 @@ fn table(report: &GateReport) -> Table {
                 let sign = if difference < 0.0 { "-" } else { "+" };
                 format!("{sign}{} %", digits(difference.abs()))
             });
-            [
-                TableCell::from(name),
-                median(result, 1).into(),
-                median(result, 0).into(),
+            cells![
+                name,
+                median(result, 1),
+                median(result, 0),
                 TableCell::strong(difference),
-                of_interval(result).into(),
-                verdict(result).into(),
+                of_interval(result),
+                verdict(result)
             ]
         }))
 }
@@ -138,9 +136,4 @@ fn verdict(result: &BenchmarkResult) -> String {
 fn settings(report: &GateReport) -> Table {
     let begun = [("begun", report.header.begun.clone())];
     Table::facts(report.header.fingerprint.words().into_iter().chain(begun))
-}
-
-fn capital(sentence: &str) -> String {
-    let mut letters = sentence.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

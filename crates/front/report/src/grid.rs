@@ -5,7 +5,7 @@ use seatmap_data::machine::{Matrix, PairStatus, Profile, Square};
 use seatmap_measure::classes::grouped_order;
 
 /// The order of rows and columns.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum GridOrder {
     /// Group by group, with SMT siblings adjacent.
     #[default]
@@ -15,7 +15,6 @@ pub enum GridOrder {
 }
 
 /// A matrix of distances in display order.
-#[derive(Clone, Debug)]
 pub struct Grid {
     /// OS indices, in display order.
     pub os: Vec<u32>,
@@ -37,27 +36,30 @@ impl Grid {
             Some(home) => predicted(profile, home)?,
             None => distance.median_ns.clone(),
         };
-        let groups = groups(profile);
         let n = order_of_rows.len();
+        let group = match order {
+            GridOrder::Group => {
+                let groups = groups(profile);
+                order_of_rows.iter().map(|at| groups[*at]).collect()
+            }
+            // Neighbours alternate between groups, so separators would be useless.
+            GridOrder::Os => vec![0; n],
+        };
         // The measurement's status does not apply to predictions.
         let status =
             |i, j| distance.status[(order_of_rows[i], order_of_rows[j])].filter(|_| home.is_none());
         Some(Grid {
             os: order_of_rows.iter().map(|at| distance.pus[*at]).collect(),
-            group: order_of_rows
-                .iter()
-                // In OS order, neighbours alternate between groups, so separators would be useless.
-                .map(|at| if order == GridOrder::Group { groups[*at] } else { 0 })
-                .collect(),
+            group,
             cells_ns: Square::from_fn(n, |i, j| unsorted[(order_of_rows[i], order_of_rows[j])]),
             status: Square::from_fn(n, status),
         })
     }
 
     /// A matrix in its own order, without groups.
-    pub fn plain(os: &[u32], cells_ns: &Matrix) -> Self {
+    pub fn plain(os: Vec<u32>, cells_ns: Matrix) -> Self {
         let status = Square::filled(os.len(), None);
-        Grid { os: os.to_vec(), group: vec![0; os.len()], cells_ns: cells_ns.clone(), status }
+        Grid { group: vec![0; os.len()], os, cells_ns, status }
     }
 
     /// The distances of all unordered pairs; unknown ones are NaN.
@@ -73,13 +75,11 @@ impl Grid {
 
 /// Rows of `core_distance.pus` in display order.
 pub fn positions(profile: &Profile, order: GridOrder) -> Vec<usize> {
-    let pus = profile.core_distance.as_ref().map_or(&[][..], |distance| &distance.pus);
-    let mut by_os: Vec<usize> = (0..pus.len()).collect();
-    by_os.sort_by_key(|at| pus[*at]);
-    match order {
-        GridOrder::Group => grouped_order(profile),
-        GridOrder::Os => by_os,
+    let mut rows = grouped_order(profile);
+    if let Some(distance) = profile.core_distance.as_ref().filter(|_| order == GridOrder::Os) {
+        rows.sort_by_key(|at| distance.pus[*at]);
     }
+    rows
 }
 
 /// The model's groups or, without a model, L3 caches or packages.
@@ -93,11 +93,9 @@ pub fn groups(profile: &Profile) -> Vec<usize> {
             .map(|group| group.unwrap_or(usize::MAX))
             .collect();
     }
-    let places: std::collections::HashMap<u32, Option<u32>> =
-        profile.topology.pus.iter().map(|pu| (pu.os, pu.l3.or(pu.package))).collect();
-    let group =
-        |os: &u32| places.get(os).copied().flatten().map_or(usize::MAX, |place| place as usize);
-    distance.pus.iter().map(group).collect()
+    let place = |os: &u32| profile.topology.pu(*os).and_then(|pu| pu.l3.or(pu.package));
+    let places = distance.pus.iter().map(place);
+    places.map(|place| place.map_or(usize::MAX, |place| place as usize)).collect()
 }
 
 #[cfg(test)]
@@ -121,7 +119,7 @@ mod tests {
     #[test]
     fn group_order_ends_each_group() {
         let grid = Grid::of(&two_groups(), GridOrder::Group, None).unwrap();
-        let ends: Vec<usize> = (0..8).filter(|row| grid.ends_group(*row)).collect();
+        let ends = Vec::from_iter((0..8).filter(|row| grid.ends_group(*row)));
         assert_eq!(ends, [3]);
     }
 

@@ -3,37 +3,43 @@
 use crate::axis::AxisUnit;
 use crate::bench::{digits, reading_of};
 use crate::noise::BARS;
-use crate::page::{Block, Page, PageSection, Table, TableCell};
+use crate::page::{Block, Page, Table, cells, html_section, section};
 use crate::svg::curves::PlotCurve;
 use crate::svg::frame::Title;
-use seatmap_data::document::visible;
+use crate::words::{counted, visible};
 use seatmap_data::statistics::median;
-use seatmap_data::statistics::words::counted;
 use seatmap_trial::gate::Trend;
 use seatmap_trial::gate::history::{TrendChange, TrendPoint, Trends};
 
 /// The page of the benchmarks and their changes.
 pub fn page(trends: &Trends) -> Page {
-    let changes: Vec<String> = trends
-        .trends
-        .iter()
-        .flat_map(|trend| trend.changes.iter().map(move |change| changed(trend, change)))
-        .collect();
+    let changes = Vec::from_iter(
+        trends
+            .trends
+            .iter()
+            .flat_map(|trend| trend.changes.iter().map(move |change| changed(trend, change))),
+    );
     let headline = match changes.len() {
         0 => "No benchmark has changed.".to_owned(),
         count => format!("{} found.", counted(count, "change")),
     };
     let mut said = vec![headline.clone()];
     said.extend(changes);
-    said.extend(too_short(trends));
+    let short = trends.trends.iter().filter(|trend| trend.is_too_short()).count();
+    said.extend((short > 0).then(|| {
+        format!(
+            "{} with fewer than 6 sessions on one kind of computer cannot be judged.",
+            counted(short, "trend")
+        )
+    }));
     said.extend(computers(trends));
     let curves = trends.trends.iter().enumerate().map(|(at, trend)| curve(trends, at, trend));
     Page {
-        lead: Vec::new(),
         sections: vec![
-            PageSection::new("Benchmarks").with(table(trends)),
-            PageSection::new("In words").with(said),
-            PageSection::page("Every session, relative to its benchmark's median").with(
+            section("Benchmarks", table(trends)),
+            section("In words", said),
+            html_section(
+                "Every session, relative to its benchmark's median",
                 Block::Curves {
                     curves: curves.collect(),
                     across: "session",
@@ -52,13 +58,13 @@ fn table(trends: &Trends) -> Table {
         .figures(["sessions", "first", "last", "changes"])
         .words(["trend"])
         .rows(trends.trends.iter().map(|trend| {
-            [
-                TableCell::from(name(trends, trend)),
-                trend.points.len().into(),
-                reading(trend, trend.points.first()).into(),
-                reading(trend, trend.points.last()).into(),
-                trend.changes.len().into(),
-                spark(trend).into(),
+            cells![
+                name(trends, trend),
+                trend.points.len(),
+                reading(trend, trend.points.first()),
+                reading(trend, trend.points.last()),
+                trend.changes.len(),
+                spark(trend)
             ]
         }))
 }
@@ -101,31 +107,20 @@ fn changed(trend: &Trend, change: &TrendChange) -> String {
     )
 }
 
-fn too_short(trends: &Trends) -> Option<String> {
-    let short = trends.trends.iter().filter(|trend| trend.is_too_short()).count();
-    (short > 0).then(|| {
-        format!(
-            "{} with fewer than 6 sessions on one kind of computer cannot be judged.",
-            counted(short, "trend")
-        )
-    })
-}
-
-fn computers(trends: &Trends) -> Vec<String> {
+fn computers(trends: &Trends) -> impl Iterator<Item = String> {
     let kinds = trends.computers.iter().enumerate();
-    let others = kinds.skip(1).map(|(at, kind)| {
+    kinds.skip(1).map(|(at, kind)| {
         format!(
             "Computer {} ({}) differs from computer 1 and is judged separately: {}.",
             at + 1,
             counted(kind.sessions, "session"),
             kind.differences.join("; ")
         )
-    });
-    others.collect()
+    })
 }
 
 fn curve(trends: &Trends, at: usize, trend: &Trend) -> PlotCurve {
-    let values: Vec<f64> = trend.points.iter().map(|point| point.median).collect();
+    let values = Vec::from_iter(trend.points.iter().map(|point| point.median));
     let level = median(&values).unwrap_or(1.0);
     let points = values.iter().enumerate();
     let points = points.map(|(at, value)| (at as f64 + 1.0, 100.0 * (value / level - 1.0)));

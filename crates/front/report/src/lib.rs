@@ -42,6 +42,7 @@
 
 mod about;
 pub mod advise;
+mod alike;
 pub mod auto;
 mod axis;
 pub mod bench;
@@ -88,14 +89,15 @@ mod traffic;
 pub mod tune;
 pub mod twin;
 pub mod under_way;
+mod words;
 
 #[cfg(test)]
 #[path = "tests/samples.rs"]
 mod samples;
 
-pub use about::counted;
 pub use axis::AxisUnit;
 pub use digits::Digits;
 pub use grid::{Grid, GridOrder};
 pub use page::Page;
 pub use scale::Scale;
+pub use words::counted;

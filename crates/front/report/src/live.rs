@@ -4,12 +4,12 @@
 //! lines, none wider than the terminal.
 
 use crate::terminal::{DrawOptions, draw};
+use crate::words::joined;
 use crate::{Digits, Grid};
 use seatmap_data::machine::Matrix;
-use seatmap_data::statistics::words::joined;
 
 /// The progress of a measurement.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Default)]
 pub struct MeasurementProgress {
     /// Pair visits done.
     pub done: usize,
@@ -24,13 +24,13 @@ pub struct MeasurementProgress {
 }
 
 /// Draws frames of a matrix as it fills in.
-#[derive(Clone, Debug)]
 pub struct LiveMatrix {
     pus: Vec<u32>,
     options: DrawOptions,
     most_lines: usize,
     digits: Digits,
-    lines: usize,
+    /// The number of lines of every frame.
+    pub lines: usize,
 }
 
 impl LiveMatrix {
@@ -51,14 +51,9 @@ impl LiveMatrix {
         live
     }
 
-    /// The number of lines of every frame.
-    pub fn lines(&self) -> usize {
-        self.lines
-    }
-
     /// The medians so far (else NaN), in the order of the PUs, and the progress.
     pub fn frame(&self, median_ns: &Matrix, progress: &MeasurementProgress) -> String {
-        let grid = Grid::plain(&self.pus, median_ns);
+        let grid = Grid::plain(self.pus.clone(), median_ns.clone());
         let picture = draw(&grid, self.digits, &self.options, self.most_lines.saturating_sub(1));
         // The cursor moves up by a fixed number of lines.
         let missing = self.lines.saturating_sub(picture.lines().count() + 1);
@@ -139,12 +134,12 @@ mod tests {
             n in 1usize..90, width in 20usize..130, lines in 12usize..60, high in 1f64..1e9, colour: bool,
         ) {
             let colour = if colour { Colour::Ansi256 } else { Colour::None };
-            let pus: Vec<u32> = (0..n as u32).collect();
+            let pus = Vec::from_iter(0..n as u32);
             let live = LiveMatrix::new(&pus, DrawOptions { colour, width, ..DrawOptions::default() }, lines, 0.1);
             let cell = |i: usize, j: usize| if (i + j).is_multiple_of(3) { f64::NAN } else { high + (i * j) as f64 };
             let frame = live.frame(&Matrix::from_fn(n, cell), &HALF_WAY);
-            prop_assert_eq!(frame.lines().count(), live.lines());
-            prop_assert!(live.lines() <= lines);
+            prop_assert_eq!(frame.lines().count(), live.lines);
+            prop_assert!(live.lines <= lines);
             for line in frame.lines() {
                 let shown = line.split('\u{1b}').map(|part| part.split_once('m').map_or(part, |(_, text)| text));
                 // The first part has no escape sequence, and its labels contain no m.

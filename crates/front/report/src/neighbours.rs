@@ -2,7 +2,6 @@
 
 use seatmap_data::machine::{PairStatus, Profile};
 
-#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NearbyPu {
     pub os: u32,
     pub median_ns: f64,
@@ -20,7 +19,7 @@ pub fn nearest(profile: &Profile, os: u32, most: usize) -> Option<Vec<NearbyPu>>
         status: distance.status[(row, at)],
     };
     let others = (0..distance.pus.len()).filter(|at| *at != row).map(neighbour);
-    let mut known: Vec<NearbyPu> = others.filter(|other| other.median_ns.is_finite()).collect();
+    let mut known = Vec::from_iter(others.filter(|other| other.median_ns.is_finite()));
     known.sort_by(|a, b| a.median_ns.total_cmp(&b.median_ns).then(a.os.cmp(&b.os)));
     known.truncate(most);
     Some(known)
@@ -54,8 +53,8 @@ mod tests {
         let mut profile = two_groups();
         profile.core_distance.as_mut().unwrap().median_ns.set_both(0, 2, f64::NAN);
         let found = nearest(&profile, 0, 4).unwrap();
-        assert_eq!(found.iter().map(|other| other.os).collect::<Vec<_>>(), [1, 3, 4, 5]);
-        assert_eq!(nearest(&profile, 99, 4), None);
+        assert_eq!(Vec::from_iter(found.iter().map(|other| other.os)), [1, 3, 4, 5]);
+        assert!(nearest(&profile, 99, 4).is_none());
     }
 
     #[test]

@@ -2,11 +2,9 @@
 
 pub(crate) mod trace;
 
-use crate::counted;
-use crate::duration::duration;
-use crate::page::{Block, Page, PageSection, Table};
+use crate::page::{Block, Page, PageSection, Table, section};
+use crate::words::{beyond, counted, duration, joined};
 use crate::{sentence, svg};
-use seatmap_data::statistics::words::joined;
 use seatmap_health::noise::{Bin, CpuNoise, NoiseReport, Traced};
 
 const SOURCES: usize = 5;
@@ -17,9 +15,8 @@ pub(crate) const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '�
 /// The summary: the CPUs, their gaps by length, the causes, and the meters' own limits.
 pub fn summary(report: &NoiseReport) -> Page {
     let cpus = counted(report.cpus.len(), "CPU");
-    let sections =
-        [PageSection::new("CPUs").with(table(report)), gaps(report), sources(report)].into_iter();
-    let meters = PageSection::new("Meters").with(vec![meters(report)]);
+    let sections = [section("CPUs", table(report)), gaps(report), sources(report)].into_iter();
+    let meters = section("Meters", vec![meters(report)]);
     Page {
         lead: vec![format!("Noise of {cpus} in {:.2} s", report.seconds)],
         sections: sections.chain(trace::takers(report)).chain([meters]).collect(),
@@ -40,25 +37,20 @@ pub fn page(report: &NoiseReport) -> Page {
         ("Detour loop", table(report).pick([0, 1, 2, 3, 4]).into()),
         ("FWQ: fixed work quanta", table(report).pick([0, 5, 8, 9, 6, 7]).into()),
     ]);
-    let mut sections = vec![
-        PageSection::new("Gaps on each CPU").with(pictures),
-        PageSection::new("").with(of_meters),
-    ];
+    let mut sections = vec![section("Gaps on each CPU", pictures), section("", of_meters)];
     for noise in &report.cpus {
         sections.push(
-            PageSection::new(format!("Events on CPU {}", noise.cpu))
-                .with(events(noise))
+            section(format!("Events on CPU {}", noise.cpu), events(noise))
                 .with(unexplained(noise).map(|share| format!("At {share}."))),
         );
         sections.extend(noise.trace.as_ref().map(|trace| {
             let left_out = trace::left_out(noise, trace).map(|what| format!("These are {what}."));
             let gaps = trace.longest.iter().map(trace::gap).chain(left_out);
-            PageSection::new(format!("Tasks and interrupts in gaps on CPU {}", noise.cpu))
-                .with(takers(trace))
-                .with(gaps.collect::<Vec<_>>())
+            section(format!("Tasks and interrupts in gaps on CPU {}", noise.cpu), takers(trace))
+                .with(Vec::from_iter(gaps))
         }));
     }
-    sections.push(PageSection::new("The meters").with(of_the_meters(report)));
+    sections.push(section("The meters", of_the_meters(report)));
     Page {
         lead: vec![format!("{cpus} for {:.2} s{interrupted}", report.seconds)],
         sections,
@@ -142,14 +134,11 @@ fn percent(percent: f64) -> String {
 /// A line for each CPU, a bar for each octave.
 fn gaps(report: &NoiseReport) -> PageSection {
     let section = PageSection::new("Gaps");
-    let bins = || report.cpus.iter().flat_map(|noise| &noise.histogram);
-    // A gap of 0 ns has no logarithm; count it as 1 ns.
-    let octaves = || bins().map(|bin| bin.from_ns.max(1).ilog2());
+    let octaves = || report.cpus.iter().flat_map(|noise| &noise.histogram).map(octave);
     let (Some(first), Some(last)) = (octaves().min(), octaves().max()) else {
         return section.with(vec!["No gaps.".to_owned()]);
     };
-    let from = duration(exp2(first));
-    let to = duration(exp2(last + 1));
+    let [from, to] = [first, last + 1].map(|octave| duration(f64::from(octave).exp2()));
     let bars = report.cpus.iter().map(|noise| {
         // All CPUs have the same octaves, so that their bars can be compared.
         let bars: String =
@@ -162,12 +151,13 @@ fn gaps(report: &NoiseReport) -> PageSection {
     section.with(vec![scale]).with(Block::Drawn(bars.collect()))
 }
 
-fn exp2(octave: u32) -> f64 {
-    f64::from(octave).exp2()
+/// A gap of 0 ns has no logarithm; count it as 1 ns.
+fn octave(bin: &Bin) -> u32 {
+    bin.from_ns.max(1).ilog2()
 }
 
-fn count(bins: &[Bin], octave: u32) -> u64 {
-    bins.iter().filter(|bin| bin.from_ns.max(1).ilog2() == octave).map(|bin| bin.count).sum()
+fn count(bins: &[Bin], of: u32) -> u64 {
+    bins.iter().filter(|bin| octave(bin) == of).map(|bin| bin.count).sum()
 }
 
 /// Two bars a decade.
@@ -181,20 +171,17 @@ fn bar(count: u64) -> char {
 
 fn sources(report: &NoiseReport) -> PageSection {
     let rows = report.cpus.iter().flat_map(|noise| {
-        let more = noise.sources.len().saturating_sub(SOURCES);
-        let more = (more > 0).then(|| format!("and {more} more"));
-        let named = joined(noise.sources.iter().take(SOURCES).map(source).chain(more), ", ");
+        let more = beyond(noise.sources.len(), SOURCES).map(|more| format!("and {more} more"));
+        let shown = noise.sources.iter().take(SOURCES);
+        let shown = shown.map(|source| format!("{} {:.1}", source.name, source.per_second));
+        let named = joined(shown.chain(more), ", ");
         let named = if named.is_empty() { "none".into() } else { named };
         let share = unexplained(noise).map(|share| format!("at {share}"));
         let below = preempted(noise).into_iter().chain(share).map(|line| [String::new(), line]);
         std::iter::once([noise.cpu.to_string(), named]).chain(below)
     });
     let table = Table::with_figures([""]).words([""]).least([3]).rows(rows);
-    PageSection::new("Sources").with(vec!["Events per second".to_owned()]).with(table)
-}
-
-fn source(source: &seatmap_health::noise::NoiseSource) -> String {
-    format!("{} {:.1}", source.name, source.per_second)
+    section("Sources", vec!["Events per second".to_owned()]).with(table)
 }
 
 /// A cell can prevent this part of a gap.

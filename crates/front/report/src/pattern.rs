@@ -1,9 +1,10 @@
 //! Patterns: their kind, and the traffic between tasks.
 
-use crate::page::{Block, Page, PageSection, Table, TableCell};
+use crate::page::{Block, Page, Table, TableCell, cells, section};
 use crate::traffic::{TrafficMatrix, counted, degrees, name, short, size};
+use crate::words::beyond;
 use crate::{sentence, svg};
-use seatmap_data::pattern::{Edge, Pattern};
+use seatmap_data::pattern::Pattern;
 
 const LISTED: usize = 20;
 
@@ -21,22 +22,19 @@ pub fn drawn(pattern: &Pattern, width: usize) -> Page {
     let traffic = TrafficMatrix::of(pattern, room);
     let mut about = vec![format!("{}: {}", name(pattern), size(pattern)), degrees(pattern)];
     about.extend(work(pattern));
-    let section = PageSection::new("Traffic").with(about);
+    let section = section("Traffic", about);
     Page::of(section.with(Block::Drawn(matrix(&traffic))).with(caption(&traffic)))
 }
 
 /// The page of a pattern: its figures, its matrix, and the heaviest edges.
 pub fn page(pattern: &Pattern) -> Page {
-    let rest = pattern.edges.len().saturating_sub(LISTED);
-    let more = (rest > 0).then(|| format!("and {rest} more"));
-    let heaviest = PageSection::new("The heaviest edges").with(heaviest(pattern));
+    let more = beyond(pattern.edges.len(), LISTED).map(|more| format!("and {more} more"));
+    let heaviest = section("The heaviest edges", heaviest(pattern));
     Page {
         lead: vec![size(pattern), degrees(pattern)],
-        sections: std::iter::once(
-            PageSection::new("Traffic between tasks").with(svg::traffic::picture(pattern)),
-        )
-        .chain(stand_out(pattern).then(|| heaviest.with(more)))
-        .collect(),
+        sections: std::iter::once(section("Traffic between tasks", svg::traffic::picture(pattern)))
+            .chain(stand_out(pattern).then(|| heaviest.with(more)))
+            .collect(),
         footer: "Only the proportions affect a placement.",
         ..Page::new(name(pattern), sentence::of_pattern(pattern))
     }
@@ -49,15 +47,15 @@ fn stand_out(pattern: &Pattern) -> bool {
 }
 
 fn heaviest(pattern: &Pattern) -> Table {
-    let mut edges: Vec<&Edge> = pattern.edges.iter().collect();
+    let mut edges = Vec::from_iter(pattern.edges.iter());
     edges.sort_by(|a, b| b.bytes.total_cmp(&a.bytes));
     Table::with_figures(["from", "to", "bytes", "messages"]).rows(
         edges.into_iter().take(LISTED).map(|edge| {
-            [
-                task(pattern, edge.from).into(),
-                task(pattern, edge.to).into(),
+            cells![
+                task(pattern, edge.from),
+                task(pattern, edge.to),
                 TableCell::strong(short(edge.bytes)),
-                short(edge.messages).into(),
+                short(edge.messages)
             ]
         }),
     )
@@ -76,7 +74,7 @@ pub(crate) fn work(pattern: &Pattern) -> Vec<String> {
     let loads = range(&pattern.loads, ["Each task has a load of", "Loads are"], |most| {
         format!("{most}{unit}")
     });
-    let bytes: Vec<f64> = pattern.cache_bytes.iter().map(|bytes| *bytes as f64).collect();
+    let bytes = Vec::from_iter(pattern.cache_bytes.iter().map(|bytes| *bytes as f64));
     let begins = ["Each task's working set is", "Working sets are"];
     let caches = range(&bytes, begins, |most| counted(most, "byte"));
     loads.into_iter().chain(caches).collect()
@@ -128,9 +126,10 @@ fn caption(traffic: &TrafficMatrix) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::samples;
 
     fn of(spec: &str, width: usize) -> String {
-        drawn(&seatmap_data::pattern::generate(spec).unwrap(), width).text(None)
+        drawn(&samples::pattern(spec), width).text(None)
     }
 
     #[test]
@@ -169,7 +168,7 @@ mod tests {
 
     #[test]
     fn loads_and_working_sets_are_described() {
-        let mut pattern = seatmap_data::pattern::generate("pairs:2").unwrap();
+        let mut pattern = samples::pattern("pairs:2");
         assert!(work(&pattern).is_empty());
         (pattern.loads, pattern.load_ns, pattern.cache_bytes) =
             (vec![4.0, 1.0], Some(500.0), vec![1 << 20; 2]);
@@ -180,7 +179,7 @@ mod tests {
 
     #[test]
     fn unequal_directions_are_not_symmetric() {
-        let mut pattern = seatmap_data::pattern::generate("pairs:4").unwrap();
+        let mut pattern = samples::pattern("pairs:4");
         assert!(degrees(&pattern).ends_with("; traffic is symmetric."));
         pattern.edges[0].bytes = 2.0;
         assert_eq!(degrees(&pattern), "Each task sends to 1 other.");
@@ -197,7 +196,7 @@ mod tests {
 
     #[test]
     fn heaviest_edges_come_first_and_names_are_escaped() {
-        let mut ring = seatmap_data::pattern::generate("ring:30").unwrap();
+        let mut ring = samples::pattern("ring:30");
         ring.names = vec!["<script>alert(1)</script>".to_owned(); 30];
         ring.edges[29].bytes = 4096.0;
         let page = page(&ring).html();
@@ -209,7 +208,7 @@ mod tests {
     #[test]
     fn equal_edges_are_not_listed() {
         for spec in ["idle:3", "ring:3"] {
-            let page = page(&seatmap_data::pattern::generate(spec).unwrap()).html();
+            let page = page(&samples::pattern(spec)).html();
             assert!(!page.contains("heaviest"), "{spec}");
         }
     }

@@ -1,20 +1,16 @@
 //! Plans: the seat of each task, and the cost of the placement.
 
-use crate::counted;
-use crate::duration::duration;
 use crate::effect;
 use crate::floor::{self, FloorPlan, SeatingComparison, tasks_by_seat};
-use crate::page::{Page, PageSection, Table, TableCell};
+use crate::page::{Page, PageSection, Table, TableCell, cells, section};
 use crate::reduced::runs;
 use crate::svg::traffic::Labelled;
-use crate::traffic::three_digits;
+use crate::words::{beyond, counted, duration, joined, three_digits, visible};
 use crate::{Grid, GridOrder, sentence, svg};
 use maud::{Markup, html};
-use seatmap_data::document::visible;
 use seatmap_data::machine::Profile;
 use seatmap_data::pattern::{Edge, Pattern};
 use seatmap_data::plan::{Objective, Plan};
-use seatmap_data::statistics::words::joined;
 use seatmap_os::CpuList;
 use seatmap_place::Weight;
 use std::collections::BTreeMap;
@@ -36,48 +32,42 @@ pub fn page(
     let tasks = counted(plan.placement.len(), "task");
     let edges = counted(pattern.edges.len(), "edge");
     let method = plan.method.as_deref().unwrap_or("placed by hand");
-    let grid = Grid::of(profile, GridOrder::Group, None);
-    let mut lead = vec![format!("{tasks}, {edges}, {method}")];
-    let headline = match &plan.effect {
-        // A share of the program's time says more than a ratio of costs.
-        Some(effect) => {
-            lead.push(sentence::of_plan(plan));
-            effect::sentences(effect).join(" ")
-        }
-        None => sentence::of_plan(plan),
-    };
-    Page {
-        lead,
-        sections: vec![
-            PageSection::new("Costs").with(gains(plan)),
-            PageSection::new("Threads, lines and traffic").with(floor::section(comparison)),
-            PageSection::new("Seats").with(seat_boxes(grid.as_ref(), plan)),
-            PageSection::new("Traffic, tasks in seat order").with(traffic(
-                grid.as_ref(),
-                pattern,
-                plan,
-            )),
-            PageSection::new("Core distances").with(svg::picture(profile, grid.as_ref())),
-        ],
-        footer: footer(plan),
-        ..Page::new(title(plan), headline)
+    let picture = section("Threads, lines and traffic", floor::section(comparison));
+    let mut page = drawn(profile, plan, picture, |grid| traffic(grid, pattern, plan));
+    page.lead = vec![format!("{tasks}, {edges}, {method}")];
+    // A share of the program's time says more than a ratio of costs.
+    if let Some(effect) = &plan.effect {
+        page.lead.push(page.headline);
+        page.headline = effect::sentences(effect).join(" ");
     }
+    page
 }
 
 /// The page of a saved plan, which does not contain its pattern's messages.
 pub fn saved_page(profile: &Profile, floor: &FloorPlan, plan: &Plan) -> Page {
-    let grid = Grid::of(profile, GridOrder::Group, None);
     let mut lead = vec![counted(plan.placement.len(), "task")];
     lead.extend(plan.method.clone());
+    let picture = section("Tasks on the machine", floor::tasks(floor, plan));
+    Page { lead, ..drawn(profile, plan, picture, |_| html! {}) }
+}
+
+fn drawn(
+    profile: &Profile,
+    plan: &Plan,
+    picture: PageSection,
+    traffic: impl Fn(&Grid) -> Markup,
+) -> Page {
+    let grid = Grid::of(profile, GridOrder::Group, None);
+    let of_grid = |draw: &dyn Fn(&Grid) -> Markup| grid.as_ref().map_or(html! {}, draw);
     Page {
-        lead,
         sections: vec![
-            PageSection::new("Costs").with(gains(plan)),
-            PageSection::new("Tasks on the machine").with(floor::tasks(floor, plan)),
-            PageSection::new("Seats").with(seat_boxes(grid.as_ref(), plan)),
-            PageSection::new("Core distances").with(svg::picture(profile, grid.as_ref())),
+            section("Costs", gains(plan)),
+            picture,
+            section("Seats", of_grid(&|grid| seat_boxes(grid, plan))),
+            section("Traffic, tasks in seat order", of_grid(&traffic)),
+            section("Core distances", svg::picture(profile, grid.as_ref())),
         ],
-        footer: footer(plan),
+        footer: cost_words(plan)[1],
         ..Page::new(title(plan), sentence::of_plan(plan))
     }
 }
@@ -87,23 +77,38 @@ pub fn title(plan: &Plan) -> String {
     format!("{} on {}", plan.pattern.as_deref().unwrap_or("a placement"), plan.machine)
 }
 
-fn footer(plan: &Plan) -> &'static str {
+/// The unit of a plan's costs, a sentence about it, and the unit of its traffic on the machine.
+pub fn cost_words(plan: &Plan) -> [&'static str; 3] {
     match plan.objective {
-        Some(Objective::Congestion) => "Cost: the traffic on the busiest link.",
-        Some(Objective::Simulated) => {
+        Some(Objective::Congestion) => [
+            "traffic on the busiest link",
+            "Cost: the traffic on the busiest link.",
+            "traffic on the busiest link",
+        ],
+        Some(Objective::Simulated) => [
+            "simulated time of the messages",
             "Cost: the simulated time of the messages, from the first task's start to the last \
-             task's end."
+             task's end.",
+            "time, ns",
+        ],
+        Some(Objective::Measured) => {
+            ["run time of the program", "Cost: the program's run time.", "time, ns"]
         }
-        Some(Objective::Measured) => "Cost: the program's run time.",
-        Some(Objective::Time) => {
-            "Cost: the time of the slowest seat, for the work and messages of its tasks."
-        }
-        _ if plan.waits => {
-            "Cost: messages x round trip of two wakeups between the seats, summed over all edges."
-        }
-        _ => {
-            "Cost: weight x round trip of one cache line between the seats, summed over all edges."
-        }
+        Some(Objective::Time) => [
+            "time of the slowest seat",
+            "Cost: the time of the slowest seat, for the work and messages of its tasks.",
+            "time, ns",
+        ],
+        _ if plan.waits => [
+            "messages x ns of two wakeups",
+            "Cost: messages x round trip of two wakeups between the seats, summed over all edges.",
+            "traffic x distance, ns",
+        ],
+        _ => [
+            "traffic x ns",
+            "Cost: weight x round trip of one cache line between the seats, summed over all edges.",
+            "traffic x distance, ns",
+        ],
     }
 }
 
@@ -111,23 +116,21 @@ fn footer(plan: &Plan) -> &'static str {
 fn gains(plan: &Plan) -> Table {
     let rows = rows(plan);
     // The minimum avoids 0 / 0 if all cost nothing.
-    let most = rows.iter().map(|row| row.cost).fold(f64::MIN_POSITIVE, f64::max);
+    let most = rows.iter().map(|(_, cost, _)| *cost).fold(f64::MIN_POSITIVE, f64::max);
     let table = Table::with_words(["placement", "cost"]).figures(["to best"]);
-    let cost = if is_time(plan) { duration } else { number };
-    table.rows(rows.into_iter().map(|row| {
-        [row.what.into(), TableCell::bar(cost(row.cost), row.cost / most), row.more.into()]
+    table.rows(rows.into_iter().map(|(what, cost, more)| {
+        cells![what, TableCell::bar(in_words(plan, cost), cost / most), more]
     }))
 }
 
-fn seat_boxes(grid: Option<&Grid>, plan: &Plan) -> Markup {
-    let Some(grid) = grid else { return html! {} };
+fn seat_boxes(grid: &Grid, plan: &Plan) -> Markup {
     let tasks = tasks_by_seat(&plan.placement);
     let is_listed = |os: &u32| grid.os.len() <= MOST_FREE || tasks.contains_key(os);
     let free = grid.os.iter().filter(|os| !tasks.contains_key(os)).count();
     html! {
         div.seats {
             @for group in groups(grid) {
-                @let listed: Vec<u32> = group.iter().copied().filter(is_listed).collect();
+                @let listed = Vec::from_iter(group.iter().copied().filter(is_listed));
                 @if !listed.is_empty() {
                     div { @for os in listed { (seat(os, tasks.get(&os), &plan.names)) } } }
             }
@@ -153,55 +156,32 @@ fn groups(grid: &Grid) -> impl Iterator<Item = &[u32]> {
     runs(&grid.group).into_iter().map(|rows| &grid.os[rows])
 }
 
-struct Seated {
-    seated: Vec<(u32, usize)>,
-    /// The index in `seated` of each group's first seat, except the first group's.
-    ends: Vec<usize>,
-}
-
-impl Seated {
-    fn of(grid: &Grid, plan: &Plan) -> Self {
-        let tasks = tasks_by_seat(&plan.placement);
-        let of_seat = |os: &u32| {
-            tasks.get(os).into_iter().flatten().map(|task| (*os, *task)).collect::<Vec<_>>()
-        };
-        let mut seated = Vec::new();
-        let mut ends = Vec::new();
-        for group in groups(grid) {
-            let here: Vec<(u32, usize)> = group.iter().flat_map(of_seat).collect();
-            ends.extend((!here.is_empty() && !seated.is_empty()).then_some(seated.len()));
-            seated.extend(here);
-        }
-        Seated { seated, ends }
-    }
-
-    fn renumbered(&self, pattern: &Pattern) -> Pattern {
-        let place: BTreeMap<usize, usize> =
-            self.seated.iter().enumerate().map(|(at, (_, task))| (*task, at)).collect();
-        // A task on a PU without distances loses its edges.
-        let edge = |edge: &Edge| {
-            Some(Edge { from: *place.get(&edge.from)?, to: *place.get(&edge.to)?, ..*edge })
-        };
-        Pattern::gathered(
-            &pattern.name,
-            self.seated.len().max(1),
-            pattern.edges.iter().filter_map(edge),
-        )
-    }
-}
-
 /// A good plan keeps the traffic near the diagonal.
-fn traffic(grid: Option<&Grid>, pattern: &Pattern, plan: &Plan) -> Markup {
-    let Some(grid) = grid else { return html! {} };
-    let order = Seated::of(grid, plan);
-    let label = |at: usize| order.seated.get(at).map_or_else(String::new, |(os, _)| os.to_string());
+fn traffic(grid: &Grid, pattern: &Pattern, plan: &Plan) -> Markup {
+    let tasks = tasks_by_seat(&plan.placement);
+    let mut seated: Vec<(u32, usize)> = Vec::new();
+    // The first seat of each group, except the first group's.
+    let mut ends = Vec::new();
+    for group in groups(grid) {
+        let before = seated.len();
+        for os in group {
+            seated.extend(tasks.get(os).into_iter().flatten().map(|task| (*os, *task)));
+        }
+        ends.extend((before > 0 && seated.len() > before).then_some(before));
+    }
+    let place = BTreeMap::from_iter(seated.iter().enumerate().map(|(at, (_, task))| (*task, at)));
+    // A task on a PU without distances loses its edges.
+    let edges = pattern.edges.iter().filter_map(|edge| {
+        Some(Edge { from: *place.get(&edge.from)?, to: *place.get(&edge.to)?, ..*edge })
+    });
     let labels = Labelled {
         title: "Bytes between seats",
         axis: "CPUs in group order",
-        label: &label,
-        ends: &order.ends,
+        label: &|at| seated.get(at).map_or_else(String::new, |(os, _)| os.to_string()),
+        ends: &ends,
     };
-    svg::traffic::labelled(&order.renumbered(pattern), &labels)
+    let renumbered = Pattern::gathered(&pattern.name, seated.len().max(1), edges);
+    svg::traffic::labelled(&renumbered, &labels)
 }
 
 /// A plan compared with the usual placements and the bound.
@@ -209,7 +189,7 @@ pub fn table(plan: &Plan) -> Page {
     let pattern = plan.pattern.as_deref().unwrap_or("A placement");
     let tasks = counted(plan.placement.len(), "task");
     let title = format!("{pattern}: {tasks} on {}", plan.machine);
-    let unit = unit(plan);
+    let [unit, ..] = cost_words(plan);
     let above = match &plan.effect {
         Some(effect) => {
             let model = format!("Estimated costs ({unit}; lower is better), not the run time:");
@@ -218,10 +198,9 @@ pub fn table(plan: &Plan) -> Page {
         None => vec![format!("{title} (cost: {unit}; lower is better)")],
     };
     let table = Table::with_words([""]).figures([""]).words([""]).least([0, COST_WIDTH]);
-    let cost = if is_time(plan) { duration } else { number };
-    let rows = rows(plan).into_iter().map(|row| [row.what, cost(row.cost), row.more]);
+    let rows = rows(plan).into_iter().map(|(what, cost, more)| [what, in_words(plan, cost), more]);
     let below = vec![verdict(plan), seats(plan)];
-    Page::of(PageSection::new("Costs").with(above).with(table.rows(rows)).with(below))
+    Page::of(section("Costs", above).with(table.rows(rows)).with(below))
 }
 
 /// The mean distance that a byte or message travels. `None` if the cost is not a sum over core
@@ -245,36 +224,22 @@ pub fn mean_distance(plan: &Plan, pattern: &Pattern, weight: Weight) -> Option<S
     ))
 }
 
-/// Each objective has its own unit, and only some are times.
-fn unit(plan: &Plan) -> &'static str {
+/// A cost of a plan, which may be a time.
+fn in_words(plan: &Plan, cost: f64) -> String {
+    use Objective::{Measured, Simulated, Time};
     match plan.objective {
-        Some(Objective::Congestion) => "traffic on the busiest link",
-        Some(Objective::Simulated) => "simulated time of the messages",
-        Some(Objective::Measured) => "run time of the program",
-        Some(Objective::Time) => "time of the slowest seat",
-        _ if plan.waits => "messages x ns of two wakeups",
-        _ => "traffic x ns",
+        Some(Time | Simulated | Measured) => duration(cost),
+        _ => number(cost),
     }
 }
 
-fn is_time(plan: &Plan) -> bool {
-    use Objective::{Measured, Simulated, Time};
-    matches!(plan.objective, Some(Time | Simulated | Measured))
-}
-
-struct CostRow {
-    what: String,
-    cost: f64,
-    more: String,
-}
-
-fn rows(plan: &Plan) -> Vec<CostRow> {
+/// A placement, its cost, and how much more than the best found that is.
+fn rows(plan: &Plan) -> Vec<(String, f64, String)> {
     let Some(best) = plan.cost else { return Vec::new() };
-    // If the best cost is 0 (nothing is sent), there is no percentage.
-    let row = |what: &str, cost: f64| CostRow {
-        what: what.to_owned(),
-        cost,
-        more: if best > 0.0 { percent(100.0 * (cost / best - 1.0)) } else { String::new() },
+    let row = |what: &str, cost: f64| {
+        // If the best cost is 0 (nothing is sent), there is no percentage.
+        let more = if best > 0.0 { percent(100.0 * (cost / best - 1.0)) } else { String::new() };
+        (what.to_owned(), cost, more)
     };
     let mut rows = Vec::new();
     if let Some(usual) = plan.baselines {
@@ -287,8 +252,7 @@ fn rows(plan: &Plan) -> Vec<CostRow> {
         ]);
     }
     let method = plan.method.as_deref().map_or_else(String::new, |method| format!(" ({method})"));
-    let what = format!("best found{method}");
-    rows.push(CostRow { what, cost: best, more: String::new() });
+    rows.push((format!("best found{method}"), best, String::new()));
     // Costs are positive, so a bound of zero is trivial.
     rows.extend(
         plan.lower_bound.filter(|bound| *bound > 0.0).map(|bound| row("lower bound", bound)),
@@ -343,10 +307,9 @@ pub(crate) fn condition(plan: &Plan) -> &'static str {
 fn seats(plan: &Plan) -> String {
     let tasks = 0..plan.placement.len().min(MOST_SEATS);
     let listed = joined(tasks.map(|task| seat_of_task(plan, task)), " ");
-    let rest = plan.placement.len().saturating_sub(MOST_SEATS);
-    let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    let more = beyond(plan.placement.len(), MOST_SEATS).map(|more| format!(" and {more} more"));
     let title = if plan.seats.is_empty() { "task:CPU" } else { "task:CPUs" };
-    format!("Seats ({title}): {listed}{more}")
+    format!("Seats ({title}): {listed}{}", more.unwrap_or_default())
 }
 
 fn seat_of_task(plan: &Plan, task: usize) -> String {
@@ -376,10 +339,10 @@ pub fn number(cost: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::floor::DrawnPlacement;
+    use crate::samples;
     use seatmap_data::plan::{Baselines, Random};
 
-    pub(crate) fn plan() -> Plan {
+    fn plan() -> Plan {
         Plan {
             pattern: Some("ring:3".to_owned()),
             objective: Some(Objective::Distance),
@@ -403,14 +366,14 @@ mod tests {
 
     #[test]
     fn cost_is_shown_as_mean_round_trip() {
-        let ring = seatmap_data::pattern::generate("ring:3").unwrap();
+        let ring = samples::pattern("ring:3");
         let bytes: f64 = ring.edges.iter().map(|edge| edge.bytes).sum();
         let mean = mean_distance(&plan(), &ring, Weight::Bytes).unwrap();
         let expected = duration(200.0 / bytes);
         assert!(mean.starts_with(&format!("A byte's round trip takes {expected} on")), "{mean}");
         let congestion = Plan { objective: Some(Objective::Congestion), ..plan() };
         assert_eq!(mean_distance(&congestion, &ring, Weight::Bytes), None);
-        let silent = seatmap_data::pattern::generate("idle:3").unwrap();
+        let silent = samples::pattern("idle:3");
         assert_eq!(mean_distance(&plan(), &silent, Weight::Bytes), None);
     }
 
@@ -458,54 +421,31 @@ mod tests {
 
     #[test]
     fn task_names_are_escaped() {
-        let profile = crate::samples::two_groups();
-        let mut pattern = seatmap_data::pattern::generate("ring:2").unwrap();
+        let profile = samples::two_groups();
+        let mut pattern = samples::pattern("ring:2");
         pattern.names = vec!["<script>alert(1)</script>".to_owned(), "b".to_owned()];
         let plan =
             Plan { names: pattern.names.clone(), cost: Some(1.0), ..Plan::new("x", vec![0, 1]) };
-        let seatings = [
-            DrawnPlacement::in_order(&profile, &pattern, &plan, vec![0, 1]),
-            DrawnPlacement::planned(&pattern, &plan),
-        ];
-        let comparison =
-            SeatingComparison::new(FloorPlan::of(&profile, None), &pattern, &plan, seatings);
+        let comparison = samples::compared(&profile, &pattern, &plan, vec![0, 1]);
         let page = page(&profile, &pattern, &plan, &comparison).html();
         assert!(page.contains("&lt;script&gt;alert") && !page.contains("<script>alert"));
         assert!(page.contains("CPU 0") && page.contains("<svg"));
     }
 
     fn page_of(pus: u32) -> String {
-        let profile = crate::samples::grouped(pus, 4);
-        let pattern = seatmap_data::pattern::generate("ring:4").unwrap();
-        let random = seatmap_data::plan::Random { mean: 400.0, best: 300.0 };
-        let baselines = Some(seatmap_data::plan::Baselines {
-            os: 250.0,
-            compact: 200.0,
-            scatter: 500.0,
-            random,
-        });
-        let plan = Plan { cost: Some(200.0), baselines, ..Plan::new("x", vec![4, 5, 6, 7]) };
-        let seatings = [
-            DrawnPlacement::in_order(&profile, &pattern, &plan, vec![0, 1, 2, 3]),
-            DrawnPlacement::planned(&pattern, &plan),
-        ];
-        let floor = FloorPlan::of(&profile, None);
-        let comparison = SeatingComparison::new(floor, &pattern, &plan, seatings);
+        let profile = samples::grouped(pus, 4);
+        let pattern = samples::pattern("ring:4");
+        let plan = Plan { placement: vec![4, 5, 6, 7], ..samples::plan(200.0, 250.0, 200.0) };
+        let comparison = samples::compared(&profile, &pattern, &plan, vec![0, 1, 2, 3]);
         page(&profile, &pattern, &plan, &comparison).html()
     }
 
     #[test]
     fn large_machines_list_only_seats_with_tasks() {
-        let small = page_of(16);
         let large = page_of(64);
-        assert_eq!(
-            (small.matches("seat free").count(), small.matches("seat used").count()),
-            (12, 4)
-        );
-        assert_eq!(
-            (large.matches("seat free").count(), large.matches("seat used").count()),
-            (0, 4)
-        );
+        let seats = [page_of(16).as_str(), &large]
+            .map(|page| ["seat free", "seat used"].map(|seat| page.matches(seat).count()));
+        assert_eq!(seats, [[12, 4], [0, 4]]);
         assert!(large.contains("60 CPUs without a task are not listed."));
     }
 

@@ -1,7 +1,6 @@
 //! Predicts distances for lines of one home with a profile's model.
 
 use seatmap_data::machine::{Matrix, Profile, Square};
-use std::collections::HashMap;
 
 /// between\[group(i), group(j)\] + a_i(home) + a_j(home), in the order of `core_distance.pus`; SMT
 /// siblings have their own distance. `None` without a model or this home; NaN if the model makes no
@@ -10,7 +9,8 @@ pub fn predicted(profile: &Profile, home: usize) -> Option<Matrix> {
     let distance = profile.core_distance.as_ref()?;
     let model = profile.home_model.as_ref().filter(|model| home < model.homes())?;
     let group = model.group_of(&distance.pus);
-    let core = cores(profile, &distance.pus);
+    let core_of = |os: &u32| profile.topology.pu(*os)?.core;
+    let core = Vec::from_iter(distance.pus.iter().map(core_of));
     let smt_ns = model.smt_ns.unwrap_or(f64::NAN);
     let cell = |i: usize, j: usize| match (group[i], group[j]) {
         _ if i == j => 0.0,
@@ -22,12 +22,6 @@ pub fn predicted(profile: &Profile, home: usize) -> Option<Matrix> {
         _ => f64::NAN,
     };
     Some(Square::from_fn(distance.pus.len(), cell))
-}
-
-fn cores(profile: &Profile, pus: &[u32]) -> Vec<Option<u32>> {
-    let core_of: HashMap<u32, Option<u32>> =
-        profile.topology.pus.iter().map(|pu| (pu.os, pu.core)).collect();
-    pus.iter().map(|os| core_of.get(os).copied().flatten()).collect()
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! A program that ran on a pretended machine: its threads, and how their seats were judged.
 
 use crate::check;
-use crate::page::{Page, PageSection, Table};
+use crate::page::{Page, Table, section};
+use crate::words::beyond;
 use seatmap_watch::judge::judged::CheckText;
 
 const MOST_LISTED: usize = 64;
 
 /// The threads, in the words of `seatmap_pretend`, and how their seats were judged.
 pub fn page(about: String, threads: Vec<[String; 7]>, judged: Option<(String, CheckText)>) -> Page {
-    let more = threads.len().saturating_sub(MOST_LISTED);
-    let more = (more > 0).then(|| format!("{more:>8} more"));
+    let more = beyond(threads.len(), MOST_LISTED).map(|more| format!("{more:>8} more"));
     let table = Table::with_figures(["PROCESS", "THREAD"])
         .words(["NAME"])
         .figures(["CORES", "CPUS"])
@@ -17,9 +17,9 @@ pub fn page(about: String, threads: Vec<[String; 7]>, judged: Option<(String, Ch
         .least([8, 8, 16, 5, 5, 6])
         .flush()
         .rows(threads.into_iter().take(MOST_LISTED));
-    let threads = PageSection::new("Threads").with(vec![about]).with(table);
-    let judged = judged
-        .map(|(when, text)| check::added(PageSection::new("Check").with(vec![when]), &text, false));
+    let threads = section("Threads", vec![about]).with(table);
+    let judged =
+        judged.map(|(when, text)| check::added(section("Check", vec![when]), &text, false));
     let sections = std::iter::once(threads.with(more)).chain(judged).collect();
     Page { sections, ..Page::default() }
 }

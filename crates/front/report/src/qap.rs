@@ -1,7 +1,6 @@
 //! A solved QAPLIB instance, for a terminal.
 
-use seatmap_data::document::visible;
-use seatmap_data::statistics::words::joined;
+use crate::words::{joined, visible};
 use seatmap_measure::appraise::QapSolution;
 
 /// The cost, the bound, and the location of each item, in two lines.

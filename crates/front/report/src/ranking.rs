@@ -1,11 +1,9 @@
 //! The machines of a gallery ranked for a pattern.
 
-use crate::duration::duration;
-use crate::page::{Page, PageSection, Table, TableCell};
-use seatmap_data::document::visible;
+use crate::page::{Page, Table, TableCell, cells, section};
+use crate::words::{counted, duration, figure, joined, visible};
 use seatmap_data::machine::OriginKind;
 use seatmap_data::plan::Objective;
-use seatmap_data::statistics::words::{counted, figure, joined};
 use seatmap_measure::gallery::MachineRanking;
 use seatmap_measure::gallery::ranking::{MachineTime, RankedMachine};
 
@@ -15,11 +13,10 @@ pub fn page(ranking: &MachineRanking) -> Page {
     let headline = headline(ranking, &pattern);
     Page {
         sections: vec![
-            PageSection::new("Machines").unit(unit(ranking)).with(ranked(&ranking.ranked)),
-            PageSection::new("Not ranked: figures are missing").with(incomplete(ranking)),
-            PageSection::new("Left out").with(left_out(ranking)),
-            PageSection::new("How to read the times")
-                .with(crate::page::Block::List(remarks(ranking))),
+            section("Machines", ranked(&ranking.ranked)).unit(unit(ranking)),
+            section("Not ranked: figures are missing", incomplete(ranking)),
+            section("Left out", left_out(ranking)),
+            section("How to read the times", crate::page::Block::List(remarks(ranking))),
         ],
         footer: "Best seats: found by a search on each machine. At least: a lower bound. In order: \
                  the first task on the first CPU, and so on.",
@@ -64,15 +61,15 @@ fn ranked(machines: &[RankedMachine]) -> Table {
         .figures(["PUs", "best seats", "of the first", "at least", "in order"])
         .rows(machines.iter().enumerate().map(|(at, machine)| {
             let time = &machine.time;
-            [
-                TableCell::from(at + 1),
-                time.machine.as_str().into(),
-                origin(time.origin).into(),
-                time.pus.into(),
+            cells![
+                at + 1,
+                &time.machine,
+                origin(time.origin),
+                time.pus,
                 TableCell::strong(duration(time.time_ns)),
-                format!("{} times", figure(machine.times_best, 2)).into(),
-                bound(time).into(),
-                duration(time.in_order_ns).into(),
+                format!("{} times", figure(machine.times_best, 2)),
+                bound(time),
+                duration(time.in_order_ns)
             ]
         }))
 }
@@ -84,14 +81,14 @@ fn incomplete(ranking: &MachineRanking) -> Table {
         .rows(ranking.incomplete.iter().map(|machine| {
             let time = &machine.time;
             let missing = machine.not_considered.iter().map(|one| one.words());
-            [
-                TableCell::from(&time.machine),
-                origin(time.origin).into(),
-                time.pus.into(),
-                duration(time.time_ns).into(),
-                bound(time).into(),
-                duration(time.in_order_ns).into(),
-                joined(missing, " and ").into(),
+            cells![
+                &time.machine,
+                origin(time.origin),
+                time.pus,
+                duration(time.time_ns),
+                bound(time),
+                duration(time.in_order_ns),
+                joined(missing, " and ")
             ]
         }))
 }
@@ -102,12 +99,8 @@ fn bound(time: &MachineTime) -> String {
 }
 
 fn left_out(ranking: &MachineRanking) -> Table {
-    Table::with_words(["left out", "why"]).rows(
-        ranking
-            .left_out
-            .iter()
-            .map(|machine| [machine.machine.clone(), machine.reason.to_string()]),
-    )
+    Table::with_words(["left out", "why"])
+        .rows(ranking.left_out.iter().map(|machine| cells![&machine.machine, &machine.reason]))
 }
 
 pub(crate) fn origin(kind: OriginKind) -> &'static str {

@@ -1,9 +1,7 @@
 //! The ranks of a job on the nodes of a cluster, for a terminal.
 
-use crate::counted;
-use crate::duration::time;
-use crate::page::{Page, PageSection, Table};
-use seatmap_data::statistics::words::{agreeing, joined, signed};
+use crate::page::{Page, Table, cells, section};
+use crate::words::{agreeing, beyond, counted, joined, signed, time};
 use seatmap_os::CpuList;
 use seatmap_place::ranks::{OrderCosts, RankPlan};
 
@@ -15,19 +13,22 @@ pub fn page(plan: &RankPlan) -> Page {
     let used = ranks.iter().filter(|ranks| !ranks.is_empty()).count();
     let pattern = plan.pattern.as_deref().map(|name| format!(" of {name}")).unwrap_or_default();
     let count = counted(plan.node_of_rank.len(), "rank");
-    let size = bytes(plan.message_bytes);
+    // Sizes of 'cluster measure' above a KiB are multiples of it.
+    let size = match plan.message_bytes {
+        bytes @ ..1024 => format!("{bytes} B"),
+        bytes => format!("{} KiB", bytes / 1024),
+    };
     let means = if plan.by_mpi { " over MPI" } else { "" };
     let nodes_of = counted(ranks.len(), "node");
     let proof = plan.optimal.then(|| "Proven optimal.".to_owned());
-    let more = used.saturating_sub(MOST_NODES);
-    let more = (more > 0).then(|| format!("  and {}", counted(more, "more node")));
+    let more = beyond(used, MOST_NODES).map(|more| format!("  and {}", counted(more, "more node")));
     Page {
         lead: vec![format!(
             "{count}{pattern} on {used} of {nodes_of}; cost: round trips of {size}{means}"
         )],
         sections: vec![
-            PageSection::new("Orders").with(orders(plan)).with(proof),
-            PageSection::new("Nodes").with(nodes(plan, &ranks)).with(more),
+            section("Orders", orders(plan)).with(proof),
+            section("Nodes", nodes(plan, &ranks)).with(more),
         ],
         ..Page::default()
     }
@@ -66,11 +67,6 @@ fn nodes(plan: &RankPlan, ranks: &[Vec<usize>]) -> Table {
         let cpus = ranks.iter().map(|rank| CpuList(plan.cpus_of_rank[*rank].clone()));
         let many = agreeing(ranks.len(), "rank", "ranks");
         let noun = agreeing(ranks.len(), "CPU", "CPUs");
-        [plan.nodes[node].clone(), format!("{many} {list} on {noun} {}", joined(cpus, " "))]
+        cells![&plan.nodes[node], format!("{many} {list} on {noun} {}", joined(cpus, " "))]
     }))
-}
-
-fn bytes(size: u32) -> String {
-    // Sizes of 'cluster measure' above a KiB are multiples of it.
-    if size >= 1024 { format!("{} KiB", size / 1024) } else { format!("{size} B") }
 }

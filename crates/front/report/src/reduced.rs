@@ -5,14 +5,12 @@ use seatmap_data::machine::{Matrix, Square};
 use std::ops::Range;
 
 /// The medians of blocks of a grid. With means, one disturbed pair would colour its whole block.
-#[derive(Clone, Debug)]
 pub struct Reduced {
     /// Rows of the grid in each block.
     pub blocks: Vec<Range<usize>>,
-    /// Blocks cross groups only if there are more groups than room.
-    pub group: Vec<usize>,
-    /// NaN if no pair is known.
-    pub cells_ns: Matrix,
+    /// A row for each block, with the OS index of its first PU. Blocks cross groups only if there
+    /// are more groups than room. NaN if no pair is known.
+    pub grid: Grid,
 }
 
 impl Reduced {
@@ -20,18 +18,15 @@ impl Reduced {
     pub fn new(grid: &Grid, room: usize) -> Self {
         let blocks = blocks(&grid.group, room.max(1));
         let group = blocks.iter().map(|block| grid.group[block.start]).collect();
+        let os = blocks.iter().map(|block| grid.os[block.start]).collect();
         let cells_ns = Square::from_fn(blocks.len(), |i, j| {
             block_median(&grid.cells_ns, &blocks[i], &blocks[j])
         });
-        Reduced { blocks, group, cells_ns }
+        Reduced { grid: Grid { group, ..Grid::plain(os, cells_ns) }, blocks }
     }
 
     pub fn largest(&self) -> usize {
         self.blocks.iter().map(Range::len).max().unwrap_or(1)
-    }
-
-    pub fn ends_group(&self, block: usize) -> bool {
-        block + 1 < self.group.len() && self.group[block] != self.group[block + 1]
     }
 
     /// Whether the cell is a PU's distance to itself.
@@ -71,8 +66,8 @@ fn split(part: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize>> 
 
 fn block_median(cells: &Matrix, rows: &Range<usize>, columns: &Range<usize>) -> f64 {
     let pairs = rows.clone().flat_map(|i| columns.clone().map(move |j| (i, j)));
-    let mut known: Vec<f64> =
-        pairs.filter(|(i, j)| i != j).map(|at| cells[at]).filter(|v| v.is_finite()).collect();
+    let mut known =
+        Vec::from_iter(pairs.filter(|(i, j)| i != j).map(|at| cells[at]).filter(|v| v.is_finite()));
     if known.is_empty() {
         return f64::NAN;
     }
@@ -87,26 +82,26 @@ mod tests {
     use proptest::prelude::*;
 
     fn grid(group: &[usize]) -> Grid {
-        let os: Vec<u32> = (0..group.len() as u32).collect();
+        let os = Vec::from_iter(0..group.len() as u32);
         let cells =
             Matrix::from_fn(group.len(), |i, j| if group[i] == group[j] { 50.0 } else { 200.0 });
-        Grid { group: group.to_vec(), ..Grid::plain(&os, &cells) }
+        Grid { group: group.to_vec(), ..Grid::plain(os, cells) }
     }
 
     #[test]
     fn blocks_do_not_straddle_groups() {
         let reduced = Reduced::new(&grid(&[0, 0, 0, 0, 0, 1, 1, 1]), 5);
         assert_eq!(reduced.blocks, [0..1, 1..3, 3..5, 5..6, 6..8]);
-        assert_eq!(reduced.cells_ns[(0, 1)], 50.0);
-        assert_eq!(reduced.cells_ns[(2, 3)], 200.0);
-        assert!(reduced.ends_group(2) && !reduced.ends_group(3));
+        assert_eq!(reduced.grid.cells_ns[(0, 1)], 50.0);
+        assert_eq!(reduced.grid.cells_ns[(2, 3)], 200.0);
+        assert!(reduced.grid.ends_group(2) && !reduced.grid.ends_group(3));
     }
 
     #[test]
     fn one_disturbed_pair_does_not_colour_its_block() {
         let mut grid = grid(&[0; 8]);
         grid.cells_ns.set_both(0, 7, 9000.0);
-        assert_eq!(Reduced::new(&grid, 2).cells_ns[(0, 1)], 50.0);
+        assert_eq!(Reduced::new(&grid, 2).grid.cells_ns[(0, 1)], 50.0);
     }
 
     #[test]
@@ -121,8 +116,8 @@ mod tests {
         fn blocks_cover_all_rows_and_fit(group in prop::collection::vec(0usize..4, 1..200), room in 1usize..80) {
             let reduced = Reduced::new(&grid(&group), room);
             prop_assert!(reduced.blocks.len() <= room);
-            let rows: Vec<usize> = reduced.blocks.iter().cloned().flatten().collect();
-            prop_assert_eq!(rows, (0..group.len()).collect::<Vec<_>>());
+            let rows = Vec::from_iter(reduced.blocks.iter().cloned().flatten());
+            prop_assert_eq!(rows, Vec::from_iter(0..group.len()));
         }
     }
 }

@@ -1,12 +1,10 @@
 //! Remarks on a placement, in words.
 
-use crate::counted;
-use crate::duration::duration;
 use crate::placement::number;
 use crate::traffic::counted as amount;
+use crate::words::{agreeing, capital, counted, counted_figure, duration, joined};
 use seatmap_data::machine::{CoreKind, Nearness};
 use seatmap_data::plan::Agreement;
-use seatmap_data::statistics::words::{agreeing, counted_figure, joined};
 use seatmap_place::{LinkObjective, PlacementRemark, PlainSettings, Slowest, Weight};
 
 const MOST_NAMED: usize = 8;
@@ -177,9 +175,7 @@ fn empty(packages: &[u32], nodes: &[u32], have_memory: bool) -> String {
     let parts = joined(parts.into_iter().flatten(), " and ");
     let verb = agreeing(packages.len() + nodes.len(), "stays empty, its", "stay empty, their");
     let unused = if have_memory { "memory and caches" } else { "caches" };
-    let text = format!("{parts} {verb} {unused} unused.");
-    // The first letter is ASCII, so one byte long.
-    text[..1].to_uppercase() + &text[1..]
+    capital(&format!("{parts} {verb} {unused} unused."))
 }
 
 fn named(word: &str, numbers: &[u32]) -> Option<String> {

@@ -34,7 +34,7 @@ impl Scale {
     }
 
     fn without_ends(values_ns: impl Iterator<Item = f64>, outside: f64) -> Option<Self> {
-        let mut known: Vec<f64> = values_ns.filter(|value| value.is_finite()).collect();
+        let mut known = Vec::from_iter(values_ns.filter(|value| value.is_finite()));
         known.sort_by(f64::total_cmp);
         let &min = known.first()?;
         let &max = known.last()?;

@@ -1,12 +1,11 @@
 //! The first sentence of each page: the meaning of its figures, computed from them.
 
 use crate::Digits;
-use crate::duration::duration;
+use crate::words::{agreeing, counted, duration, joined};
 use seatmap_data::machine::Profile;
 use seatmap_data::pattern::Pattern;
 use seatmap_data::plan::Plan;
 use seatmap_data::statistics::quantile_sorted;
-use seatmap_data::statistics::words::{agreeing, counted, joined};
 use seatmap_health::noise::{CpuNoise, NoiseReport};
 use seatmap_measure::classes::{PairInterval, are_apart, classes_with_pairs};
 use seatmap_measure::findings::{ProfileFinding, findings};
@@ -69,7 +68,7 @@ fn of_one_kind(class: &str, mut pairs: Vec<PairInterval>, digits: Digits) -> Str
     // Tenths, because a single disturbed pair does not make a machine uneven.
     let tenth = pairs.len().div_ceil(10);
     let [near, far] = [&pairs[..tenth], &pairs[pairs.len() - tenth..]];
-    let medians: Vec<f64> = pairs.iter().map(|pair| pair.median_ns).collect();
+    let medians = Vec::from_iter(pairs.iter().map(|pair| pair.median_ns));
     let [low, median, high] =
         [0.1, 0.5, 0.9].map(|share| quantile_sorted(&medians, share).unwrap_or(f64::NAN));
     let [low_ns, median_ns, high_ns] = [low, median, high].map(|ns| digits.show(ns));
@@ -184,7 +183,7 @@ pub fn of_noise(report: &NoiseReport) -> String {
 }
 
 pub fn of_pattern(pattern: &Pattern) -> String {
-    let mut bytes: Vec<f64> = pattern.edges.iter().map(|edge| edge.bytes).collect();
+    let mut bytes = Vec::from_iter(pattern.edges.iter().map(|edge| edge.bytes));
     bytes.sort_by(|a, b| b.total_cmp(a));
     let all: f64 = bytes.iter().sum();
     let (Some(most), Some(least)) = (bytes.first(), bytes.last()) else {

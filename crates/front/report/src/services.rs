@@ -1,11 +1,11 @@
 //! The services of a computer: their load, their sets, and changes since.
 
 use crate::floor::{FloorPlan, coloured};
-use crate::page::{Page, PageSection, Table, TableCell};
-use crate::traffic::three_digits;
-use seatmap_data::document::visible;
+use crate::page::{Page, Table, TableCell, cells, html_section, section};
+use crate::words::{
+    counted, counted_figure, figure, joined, lasting, signed, three_digits, visible,
+};
 use seatmap_data::machine::Profile;
-use seatmap_data::statistics::words::{counted, counted_figure, figure, joined, lasting, signed};
 use seatmap_os::CpuSet;
 use seatmap_os::cpu_list::named;
 use seatmap_services::apply::{AppliedPlan, ApplyResult};
@@ -42,11 +42,11 @@ pub fn record_page(record: &ServicesRecord) -> Page {
     );
     Page {
         sections: vec![
-            PageSection::new("Load").unit("CPUs").with(loads(record)),
-            PageSection::new("Sets").with(places(record, &cpus)),
-            PageSection::new("Messages").with(talk(record)).with(silence(record)),
-            PageSection::new("Device interrupts").with(interrupts(record)),
-            PageSection::new("Notes").with(restarts(record)),
+            section("Load", loads(record)).unit("CPUs"),
+            section("Sets", places(record, &cpus)),
+            section("Messages", talk(record)).with(silence(record)),
+            section("Device interrupts", interrupts(record)),
+            section("Notes", restarts(record)),
         ],
         footer: "Observed by 'seatmap services'; nothing was changed.",
         ..Page::new(format!("Services on {}", record.machine), headline).headed()
@@ -58,14 +58,14 @@ fn loads(record: &ServicesRecord) -> Table {
         .figures(["processes", "threads", "median", "p99", "max", "waits"])
         .rows(record.services.iter().map(|one| {
             let load = one.summary();
-            [
-                one.service.name.clone(),
-                one.processes.to_string(),
-                one.threads.to_string(),
+            cells![
+                &one.service.name,
+                one.processes,
+                one.threads,
                 figure(load.median_cpus, 2),
                 figure(load.p99_cpus, 2),
                 figure(load.most_cpus, 2),
-                figure(load.waited_cpus, 2),
+                figure(load.waited_cpus, 2)
             ]
         }))
 }
@@ -74,12 +74,12 @@ fn places(record: &ServicesRecord, cpus: &CpuSet) -> Table {
     Table::with_words(["service", "CPUs", "", "memory", "target"]).rows(record.services.iter().map(
         |one| {
             let allowed = CpuSet::of_list(&one.allowed).unwrap_or_default();
-            [
-                one.service.name.clone(),
-                one.allowed.clone(),
+            cells![
+                &one.service.name,
+                &one.allowed,
                 strip(std::slice::from_ref(cpus), &allowed),
                 memory(one),
-                one.service.target().map_or_else(String::new, |target| target.to_string()),
+                one.service.target().map_or_else(String::new, |target| target.to_string())
             ]
         },
     ))
@@ -100,7 +100,7 @@ fn memory(one: &RecordedService) -> String {
 }
 
 fn talk(record: &ServicesRecord) -> Table {
-    let mut pairs: Vec<_> = record.talk.iter().filter(|talk| talk.per_s >= 0.5).collect();
+    let mut pairs = Vec::from_iter(record.talk.iter().filter(|talk| talk.per_s >= 0.5));
     pairs.sort_by(|a, b| b.per_s.total_cmp(&a.per_s));
     Table::with_words(["from", "to"]).figures(["messages/s"]).rows(
         pairs.into_iter().take(MOST_PAIRS).map(|talk| {
@@ -111,33 +111,25 @@ fn talk(record: &ServicesRecord) -> Table {
     )
 }
 
-fn silence(record: &ServicesRecord) -> Vec<String> {
+fn silence(record: &ServicesRecord) -> Option<String> {
+    let none = "No messages between or within these services were seen.";
     match &record.talk_unseen {
-        Some(why) if why == NOT_ASKED => Vec::new(),
-        Some(why) => vec![format!("Messages were not observed: {why}.")],
-        None if record.talk.is_empty() => {
-            vec!["No messages between or within these services were seen.".to_owned()]
-        }
-        None => Vec::new(),
+        Some(why) => (why != NOT_ASKED).then(|| format!("Messages were not observed: {why}.")),
+        None => record.talk.is_empty().then(|| none.to_owned()),
     }
 }
 
 fn interrupts(record: &ServicesRecord) -> Table {
     let table = Table::with_words(["CPU"]).figures(["interrupts/s"]).words(["mostly"]);
     let busy = record.interrupts.iter().filter(|one| one.per_s >= 1.0);
-    table.rows(busy.map(|one| [one.cpu.to_string(), three_digits(one.per_s), one.most.clone()]))
+    table.rows(busy.map(|one| cells![one.cpu, three_digits(one.per_s), &one.most]))
 }
 
 fn restarts(record: &ServicesRecord) -> Vec<String> {
-    let restarted = record.services.iter().filter(|one| one.restarted);
-    restarted
-        .map(|one| {
-            format!(
-                "'{}' restarted or ended meanwhile, so its load is not typical.",
-                one.service.name
-            )
-        })
-        .collect()
+    let restarted = record.services.iter().filter(|one| one.restarted).map(|one| {
+        format!("'{}' restarted or ended meanwhile, so its load is not typical.", one.service.name)
+    });
+    restarted.collect()
 }
 
 /// The CPUs by group, with `#` for those of a set.
@@ -145,7 +137,7 @@ fn strip(groups: &[CpuSet], set: &CpuSet) -> String {
     let all: usize = groups.iter().map(CpuSet::len).sum();
     let per_letter = all.div_ceil(STRIP).max(1);
     let words = groups.iter().map(|group| -> String {
-        let cpus: Vec<u32> = group.iter().collect();
+        let cpus = Vec::from_iter(group.iter());
         let letters = cpus.chunks(per_letter);
         letters
             .map(|some| if some.iter().any(|cpu| set.contains(*cpu)) { '#' } else { '.' })
@@ -158,12 +150,11 @@ fn strip(groups: &[CpuSet], set: &CpuSet) -> String {
 pub fn plan_page(plan: &ServicesPlan, profile: &Profile) -> Page {
     Page {
         sections: vec![
-            PageSection::new("Sets").with(sets(plan)),
-            PageSection::new("Compared with other policies")
-                .unit("ms lost per CPU second that a service needs")
-                .with(ways(plan)),
-            PageSection::page("The machine").with(picture(plan, profile)),
-            PageSection::new("Notes").with(notes(plan)),
+            section("Sets", sets(plan)),
+            section("Compared with other policies", ways(plan))
+                .unit("ms lost per CPU second that a service needs"),
+            html_section("The machine", picture(plan, profile)),
+            section("Notes", notes(plan)),
         ],
         footer: "Computed by 'seatmap services plan' from a record.",
         ..Page::new(format!("Services on {}", plan.machine), headline(plan)).headed()
@@ -229,22 +220,23 @@ fn way_of(before: &PackingBaseline) -> &str {
 fn per_cpu_second(percent: f64) -> String {
     match 10.0 * percent {
         ms @ 999.5.. => format!("{} s", figure(ms / 1e3, 1)),
-        ms => format!("{} ms", lost_ms(ms)),
+        _ => format!("{} ms", lost(percent)),
     }
 }
 
-/// Small numbers have a decimal.
-fn lost_ms(ms: f64) -> String {
+/// The milliseconds lost per second; small numbers have a decimal.
+fn lost(percent: f64) -> String {
+    let ms = 10.0 * percent;
     figure(ms, usize::from(ms < 9.95))
 }
 
 /// An empty text if the value was not recorded.
-fn seen(value: Option<f64>, digits: usize) -> String {
-    value.map_or_else(String::new, |value| figure(value, digits))
+fn cpus(value: Option<f64>) -> String {
+    value.map(|cpus| figure(cpus, 2)).unwrap_or_default()
 }
 
 fn sets(plan: &ServicesPlan) -> Table {
-    let groups: Vec<CpuSet> = plan.caches.iter().filter_map(|list| CpuSet::of_list(list)).collect();
+    let groups = Vec::from_iter(plan.caches.iter().filter_map(|list| CpuSet::of_list(list)));
     let rows = Table::with_words(["service", "CPUs", ""])
         .figures(["median", "p99", "max"])
         .words(["nodes", "shares with"])
@@ -254,15 +246,15 @@ fn sets(plan: &ServicesPlan) -> Table {
                 .iter()
                 .filter(|other| other.pool == one.pool && other.service.name != one.service.name)
                 .map(|other| &other.service.name);
-            [
-                one.service.name.clone(),
-                one.cpus.clone(),
+            cells![
+                &one.service.name,
+                &one.cpus,
                 strip(&groups, &one.cpu_set()),
-                seen(one.median_cpus, 2),
-                seen(one.p99_cpus, 2),
-                seen(one.most_cpus, 2),
-                one.nodes.clone(),
-                joined(others, ", "),
+                cpus(one.median_cpus),
+                cpus(one.p99_cpus),
+                cpus(one.most_cpus),
+                &one.nodes,
+                joined(others, ", ")
             ]
         }));
     rows.where_filled(6)
@@ -274,28 +266,26 @@ fn ways(plan: &ServicesPlan) -> Table {
     let table = Table::with_words(["policy"])
         .figures(["lost", "waiting", "sharing", "caches", "talk", "memory", "late p99", "late"]);
     let own = plan.lateness.map(|late| way("this plan", cost, late));
-    let bound = plan.bound_percent.map_or_else(String::new, |percent| lost_ms(10.0 * percent));
+    let bound = plan.bound_percent.map(lost).unwrap_or_default();
     let bound = ["lower bound", &bound, "", "", "", "", "", "", ""].map(TableCell::from);
-    let others = plan.baselines.iter().map(|one| way(&name_of(one), one.cost, one.lateness));
+    let others = plan.baselines.iter().map(|one| {
+        let mark = if one.keeps_limits { "" } else { " (breaks limits)" };
+        way(&format!("{}{mark}", one.name), one.cost, one.lateness)
+    });
     table.rows(own.into_iter().chain(others).chain([bound]))
 }
 
-fn name_of(baseline: &PackingBaseline) -> String {
-    let mark = if baseline.keeps_limits { "" } else { " (breaks limits)" };
-    format!("{}{mark}", baseline.name)
-}
-
 fn way(name: &str, cost: CostTerms, late: Lateness) -> [TableCell; 9] {
-    [
-        name.into(),
-        TableCell::strong(lost_ms(10.0 * cost.total())),
-        lost_ms(10.0 * cost.waiting_percent).into(),
-        lost_ms(10.0 * cost.sharing_percent).into(),
-        lost_ms(10.0 * cost.caches_percent).into(),
-        lost_ms(10.0 * cost.talk_percent).into(),
-        lost_ms(10.0 * cost.memory_percent).into(),
-        format!("{} ms", figure(late.p99_ms, 1)).into(),
-        format!("{} %", figure(late.late_percent, 1)).into(),
+    cells![
+        name,
+        TableCell::strong(lost(cost.total())),
+        lost(cost.waiting_percent),
+        lost(cost.sharing_percent),
+        lost(cost.caches_percent),
+        lost(cost.talk_percent),
+        lost(cost.memory_percent),
+        format!("{} ms", figure(late.p99_ms, 1)),
+        format!("{} %", figure(late.late_percent, 1))
     ]
 }
 
@@ -316,34 +306,29 @@ fn picture(plan: &ServicesPlan, profile: &Profile) -> maud::Markup {
 }
 
 fn notes(plan: &ServicesPlan) -> Vec<String> {
-    let mut notes = Vec::new();
-    if plan.is_proven {
-        notes.push("Proven: no other sets of adjacent cores lose 1 % less than these.".to_owned());
-    }
-    if plan.distances_are_assumed {
-        notes.push(
-            "Core distances are assumed by level; 'seatmap measure' measures them.".to_owned(),
-        );
-    }
-    if let Some(why) = &plan.talk_unseen {
-        notes.push(format!("Messages were not observed ({why}), and count as none."));
-    }
-    if !plan.interrupts.is_empty() {
-        notes.push(format!(
-            "Device interrupts and packets should go to CPUs {} ('seatmap services apply \
-             --interrupts --rps').",
-            plan.interrupts
-        ));
-    }
-    if plan.samples == 0 {
-        return notes;
-    }
-    notes.push(format!(
-        "Evaluated on {} of {}; 'late' is from replaying the record on the sets.",
-        counted(plan.samples, "sample"),
-        lasting(plan.interval_s)
-    ));
-    notes
+    let proven = "Proven: no other sets of adjacent cores lose 1 % less than these.";
+    let assumed = "Core distances are assumed by level; 'seatmap measure' measures them.";
+    let unseen = plan.talk_unseen.as_ref();
+    let notes = [
+        plan.is_proven.then(|| proven.to_owned()),
+        plan.distances_are_assumed.then(|| assumed.to_owned()),
+        unseen.map(|why| format!("Messages were not observed ({why}), and count as none.")),
+        (!plan.interrupts.is_empty()).then(|| {
+            format!(
+                "Device interrupts and packets should go to CPUs {} ('seatmap services apply \
+                 --interrupts --rps').",
+                plan.interrupts
+            )
+        }),
+        (plan.samples > 0).then(|| {
+            format!(
+                "Evaluated on {} of {}; 'late' is from replaying the record on the sets.",
+                counted(plan.samples, "sample"),
+                lasting(plan.interval_s)
+            )
+        }),
+    ];
+    notes.into_iter().flatten().collect()
 }
 
 /// The sets in other tools' files.
@@ -358,38 +343,32 @@ pub fn import_page(imported: &ImportedSeats, profile: &Profile) -> Page {
     let known: CpuSet = profile.topology.os_indices().collect();
     let rows = Table::with_words(["service", "CPUs", "", "nodes", "target", "source"]).rows(
         seats.iter().map(|seat| {
-            [
-                seat.service.name.clone(),
+            cells![
+                &seat.service.name,
                 seat.cpus.clone().unwrap_or_default(),
                 strip(std::slice::from_ref(&known), &seat.cpu_set()),
                 seat.nodes.clone().unwrap_or_default(),
                 seat.service.target().map_or_else(String::new, |target| target.to_string()),
-                seat.sources.join(", "),
+                seat.sources.join(", ")
             ]
         }),
     );
     let rows = rows.where_filled(3);
     Page {
-        sections: vec![
-            PageSection::new("Sets").with(rows),
-            PageSection::new("Notes").with(import_notes(imported)),
-        ],
+        sections: vec![section("Sets", rows), section("Notes", import_notes(imported))],
         footer: "Imported by 'seatmap services import'; nothing was changed.",
         ..Page::new(format!("Services of {}", profile.name), headline).headed()
     }
 }
 
 fn import_notes(seats: &ImportedSeats) -> Vec<String> {
-    let mut notes = Vec::new();
-    for seat in seats.seats.iter().filter(|seat| !seat.details.is_empty()) {
-        notes.push(format!("{}: {}.", seat.service.name, seat.details.join("; ")));
-    }
-    if let Some(cpus) = &seats.housekeeping {
-        notes
-            .push(format!("CPUs {cpus} are reserved for housekeeping: housekeeping = \"{cpus}\"."));
-    }
-    notes.extend(seats.remarks.iter().map(import_remark));
-    notes
+    let detailed = seats.seats.iter().filter(|seat| !seat.details.is_empty());
+    let details =
+        detailed.map(|seat| format!("{}: {}.", seat.service.name, seat.details.join("; ")));
+    let housekeeping = seats.housekeeping.as_ref().map(|cpus| {
+        format!("CPUs {cpus} are reserved for housekeeping: housekeeping = \"{cpus}\".")
+    });
+    details.chain(housekeeping).chain(seats.remarks.iter().map(import_remark)).collect()
 }
 
 fn import_remark(remark: &ImportRemark) -> String {
@@ -462,10 +441,10 @@ pub fn seated(seated: &ApplyResult) -> String {
     let interrupts = counted(seated.interrupts_left.len(), "interrupt");
     let queues = counted(seated.queues_left.len(), "queue");
     let left = [
-        (format!("the kernel refused to move {interrupts}"), &seated.interrupts_left),
-        (format!("the kernel refused to redirect the packets of {queues}"), &seated.queues_left),
+        (&*format!("the kernel refused to move {interrupts}"), &seated.interrupts_left),
+        (&format!("the kernel refused to redirect the packets of {queues}"), &seated.queues_left),
         (
-            "memory was not moved (only units, containers and groups take nodes)".to_owned(),
+            "memory was not moved (only units, containers and groups take nodes)",
             &seated.memory_left,
         ),
     ];
@@ -497,12 +476,9 @@ pub fn race_page(report: &RaceReport) -> Page {
             let [centre, low, high] = change.unwrap_or_default();
             let limit = format!("-{}", figure(one.limit_percent, 1));
             let by = one.metric.clone().unwrap_or_else(|| "no metric: not judged".to_owned());
-            [one.name.clone(), centre, low, high, limit, one.counted.to_string(), by]
+            cells![&one.name, centre, low, high, limit, one.counted, by]
         }));
-    Page {
-        sections: vec![PageSection::new("Services").with(rows)],
-        ..Page::new("Race", raced(report)).headed()
-    }
+    Page { sections: vec![section("Services", rows)], ..Page::new("Race", raced(report)).headed() }
 }
 
 fn raced(report: &RaceReport) -> String {
@@ -526,7 +502,7 @@ fn raced(report: &RaceReport) -> String {
 
 /// The differences between an applied plan and the services now, for a terminal.
 pub fn drift_text(report: &DriftReport) -> String {
-    let mut lines: Vec<String> = report.faults.iter().map(drifted).collect();
+    let mut lines = Vec::from_iter(report.faults.iter().map(drifted));
     if lines.is_empty() {
         lines.push(format!("plan '{}': every service is on its planned CPUs", report.plan));
     }
@@ -550,12 +526,10 @@ fn drifted(fault: &ServiceDrift) -> String {
         ServiceDrift::Rewritten { service, file, planned, found } => format!(
             "{service}: {file} was set to '{planned}', but is '{found}'; another program writes it"
         ),
-        ServiceDrift::OtherCpus { service, words, planned, found } if found.is_empty() => {
-            format!("{service}: '{words}' named CPUs {planned}, and names none now; plan again")
-        }
-        ServiceDrift::OtherCpus { service, words, planned, found } => {
-            format!("{service}: '{words}' named CPUs {planned}, and names {found} now; plan again")
-        }
+        ServiceDrift::OtherCpus { service, words, planned, found } => format!(
+            "{service}: '{words}' named CPUs {planned}, and names {} now; plan again",
+            if found.is_empty() { "none" } else { found }
+        ),
         ServiceDrift::Offline { services, cpus } => {
             let having = services.join(", ");
             let having = if having.is_empty() { "no service".to_owned() } else { having };

@@ -1,8 +1,8 @@
 //! The list of machines, and the document and CPU settings that `seatmap show` prints.
 
-use crate::page::{Page, PageSection, Table};
+use crate::page::{Page, Table, section};
+use crate::words::{counted, joined};
 use seatmap_data::machine::{HomeModel, Origin, Profile, SeatSpeed};
-use seatmap_data::statistics::words::{counted, joined};
 use seatmap_launch::named::KnownWord;
 use seatmap_machines::catalog::MachineList;
 use seatmap_measure::classes::{self, DistanceClass};
@@ -25,11 +25,11 @@ pub fn machines(list: &MachineList) -> Page {
             format!("{}{model}", entry.summary),
         ]
     }));
-    Page::of(PageSection::new("Machines").with(table.least([0, 7])))
+    Page::of(section("Machines", table.least([0, 7])))
 }
 
 /// CPUs of this host with special kernel settings, by OS index.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SetApart {
     /// CPUs that the kernel excludes from load balancing; absent if there are none, and for other
@@ -55,9 +55,9 @@ impl SetApart {
             ("nohz_full", &self.nohz_full, "no timer tick while one thread runs alone"),
         ];
         let known = kinds.into_iter().filter(|(_, cpus, _)| !cpus.is_empty());
-        let mut lines: Vec<String> = known
-            .map(|(word, cpus, meaning)| format!("  {word}  {}: {meaning}", CpuList(cpus.clone())))
-            .collect();
+        let mut lines = Vec::from_iter(known.map(|(word, cpus, meaning)| {
+            format!("  {word}  {}: {meaning}", CpuList(cpus.clone()))
+        }));
         if !lines.is_empty() {
             lines.insert(0, "CPUs with special kernel settings".to_owned());
         }
@@ -156,7 +156,7 @@ impl<'a> ShownMachine<'a> {
 }
 
 /// A requested CPU or home that the machine does not have.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct AbsentPart(String);
 
@@ -185,7 +185,7 @@ pub fn check(profile: &Profile, near: Option<u32>, home: Option<usize>) -> Resul
 pub fn summary(profile: &Profile) -> String {
     let pus = counted(profile.topology.pus.len(), "PU");
     let Some(model) = &profile.home_model else { return format!("{} with {pus}", profile.name) };
-    let sizes: BTreeSet<usize> = model.groups.iter().map(Vec::len).collect();
+    let sizes = BTreeSet::from_iter(model.groups.iter().map(Vec::len));
     let groups = counted(model.groups.len(), "group");
     // A fit with as many unknowns as pairs is always exact and shows nothing.
     let fit =
@@ -201,7 +201,7 @@ mod tests {
     fn missing_part_is_named_with_available_ones() {
         let profile = crate::samples::two_groups();
         let machine = &profile.name;
-        assert_eq!(check(&profile, None, None), Ok(()));
+        assert!(check(&profile, None, None).is_ok());
         let near = check(&profile, Some(999), None).unwrap_err().to_string();
         assert!(near.starts_with(&format!("--near 999: {machine} has only CPUs 0")), "{near}");
         let home = check(&profile, None, Some(999)).unwrap_err().to_string();

@@ -1,20 +1,11 @@
 //! The speeds of PUs, in words.
 
-use crate::about::{counted, cpus};
+use crate::about::cpus;
+use crate::alike::alike;
+use crate::words::{counted, joined};
+use seatmap_data::machine::seat_speed::EQUAL_WITHIN;
 use seatmap_data::machine::{CoreKind, Profile, SeatSpeed};
-use seatmap_data::statistics::words::joined;
 use std::collections::BTreeSet;
-
-/// PUs of one kind and cache size, with speeds within 3 %.
-pub struct SpeedClass {
-    /// The L3 cache only if the sizes differ.
-    pub what: String,
-    pub pus: Vec<u32>,
-    /// The speeds of the slowest and the fastest PU.
-    pub alone: (f64, f64),
-    /// The speed while all PUs work, if known.
-    pub together: Option<(f64, f64)>,
-}
 
 pub fn sentence(speed: &SeatSpeed) -> String {
     let percent = 100.0 * speed.spread();
@@ -26,67 +17,42 @@ pub fn sentence(speed: &SeatSpeed) -> String {
     }
 }
 
-/// The classes, the fastest first; empty if all are alike.
-pub fn classes(profile: &Profile) -> Vec<SpeedClass> {
+/// The classes of PUs of one kind and cache size with speeds within 3 %, the fastest first; empty if
+/// all are alike. Kind and cache, CPUs, speeds alone, speeds while all PUs work.
+pub fn classes(profile: &Profile) -> Vec<[String; 4]> {
     let Some(speed) = profile.speed.as_ref().filter(|speed| speed.differs()) else {
         return Vec::new();
     };
-    let pu = |os: u32| profile.topology.pu(os);
     let sort_of = |os: u32| {
-        (pu(os).and_then(|pu| pu.kind).map(CoreKind::word), pu(os).and_then(|pu| pu.l3_bytes))
+        let pu = profile.topology.pu(os);
+        (pu.and_then(|pu| pu.kind).map(CoreKind::word), pu.and_then(|pu| pu.l3_bytes))
     };
-    let mut order: Vec<(f64, u32)> =
-        speed.alone.iter().copied().zip(speed.pus.iter().copied()).collect();
+    let mut order = Vec::from_iter(speed.alone.iter().copied().zip(speed.pus.iter().copied()));
     order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    let mut groups: Vec<(f64, Vec<u32>)> = Vec::new();
-    for (alone, os) in order {
-        // Compared with the fastest: otherwise a chain of ever slower PUs would be one class.
-        let near = |(fastest, pus): &&mut (f64, Vec<u32>)| {
-            sort_of(pus[0]) == sort_of(os)
-                && alone >= *fastest * (1.0 - seatmap_data::machine::seat_speed::EQUAL_WITHIN)
-        };
-        match groups.iter_mut().find(near) {
-            Some((_, pus)) => pus.push(os),
-            None => groups.push((alone, vec![os])),
-        }
-    }
+    // Compared with the fastest: otherwise a chain of ever slower PUs would be one class.
+    let groups = alike(order, |(fastest, first), (alone, os)| {
+        sort_of(*first) == sort_of(*os) && *alone >= *fastest * (1.0 - EQUAL_WITHIN)
+    });
     // Processors with a stacked cache on one chiplet have different sizes.
-    let sizes: BTreeSet<Option<u64>> = speed.pus.iter().map(|os| sort_of(*os).1).collect();
-    let class = |pus: Vec<u32>| {
+    let sizes = BTreeSet::from_iter(speed.pus.iter().map(|os| sort_of(*os).1));
+    let class = |members: Vec<(f64, u32)>| {
+        let pus = Vec::from_iter(members.iter().map(|(_, os)| *os));
         let (kind, l3_bytes) = sort_of(pus[0]);
         let cache =
             l3_bytes.filter(|_| sizes.len() > 1).map(|bytes| format!("{} MiB of L3", bytes >> 20));
         let what = kind.map(str::to_owned).into_iter().chain(cache);
-        let range = |of: &dyn Fn(u32) -> Option<f64>| {
-            let speeds = pus.iter().map(|os| of(*os)).collect::<Option<Vec<f64>>>()?;
-            Some((
-                speeds.iter().copied().fold(f64::INFINITY, f64::min),
-                speeds.iter().copied().fold(0.0, f64::max),
-            ))
-        };
-        let alone = range(&|os| speed.alone_of(os)).unwrap_or((0.0, 0.0));
-        SpeedClass {
-            what: joined(what, ", "),
-            alone,
-            together: range(&|os| speed.together_of(os)),
-            pus,
-        }
+        let alone = range(pus.iter().map(|os| speed.alone_of(*os)));
+        let together = range(pus.iter().map(|os| speed.together_of(*os)));
+        [joined(what, ", "), cpus(&pus).to_string(), alone, together]
     };
-    groups.into_iter().map(|(_, pus)| class(pus)).collect()
+    groups.into_iter().map(class).collect()
 }
 
-impl SpeedClass {
-    /// Kind, CPUs, alone, together.
-    pub fn row(&self) -> [String; 4] {
-        let range = |(least, most): (f64, f64)| {
-            // With three decimals, both ends would look equal.
-            if most - least < 0.0005 {
-                format!("{most:.3}")
-            } else {
-                format!("{least:.3}-{most:.3}")
-            }
-        };
-        let together = self.together.map(range).unwrap_or_default();
-        [self.what.clone(), cpus(&self.pus).to_string(), range(self.alone), together]
-    }
+/// The slowest and the fastest; empty if one is unknown.
+fn range(speeds: impl Iterator<Item = Option<f64>>) -> String {
+    let Some(speeds) = speeds.collect::<Option<Vec<f64>>>() else { return String::new() };
+    let least = speeds.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = speeds.iter().copied().fold(0.0, f64::max);
+    // With three decimals, both ends would look equal.
+    if most - least < 0.0005 { format!("{most:.3}") } else { format!("{least:.3}-{most:.3}") }
 }

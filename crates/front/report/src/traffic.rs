@@ -4,7 +4,6 @@ use seatmap_data::machine::{Matrix, Square};
 use seatmap_data::pattern::{Edge, Pattern};
 
 /// Bytes from row to column; neighbours may share a cell.
-#[derive(Clone, Debug)]
 pub struct TrafficMatrix {
     /// Tasks in each row and column of a cell.
     pub block: usize,
@@ -82,8 +81,8 @@ fn is_symmetric(pattern: &Pattern) -> bool {
     let sorted = |turned: bool| {
         let ends = |edge: &Edge| if turned { (edge.to, edge.from) } else { (edge.from, edge.to) };
         // f64 is not Ord; the bits of equal numbers sort equally.
-        let mut edges: Vec<_> =
-            pattern.edges.iter().map(|edge| (ends(edge), edge.bytes.to_bits())).collect();
+        let mut edges =
+            Vec::from_iter(pattern.edges.iter().map(|edge| (ends(edge), edge.bytes.to_bits())));
         edges.sort_unstable();
         edges
     };
@@ -134,6 +133,7 @@ pub fn three_digits(number: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::samples;
 
     #[test]
     fn numbers_are_shortened() {
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn reduced_traffic_keeps_total() {
-        let pattern = seatmap_data::pattern::generate("all-to-all:10").unwrap();
+        let pattern = samples::pattern("all-to-all:10");
         let traffic = TrafficMatrix::of(&pattern, 4);
         assert_eq!((traffic.block, traffic.n, traffic.most), (3, 4, 9.0));
         let sum: f64 = (0..4).flat_map(|row| traffic.cells.row(row)).sum();

@@ -1,14 +1,13 @@
 //! A race between ways to seat a program, in words.
 
-use crate::about::counted;
 use crate::bench::{
     amount, differences, digits, interval, notes, reading_of, readings_by_block, short,
     short_names, tenths_of_percent,
 };
-use crate::page::{Block, Page, PageSection, Table, TableCell};
+use crate::page::{Block, Page, Table, TableCell, cells, html_section, section};
 use crate::traffic;
+use crate::words::{counted, signed};
 use seatmap_data::statistics::median;
-use seatmap_data::statistics::words::signed;
 use seatmap_trial::tune::Tuned;
 use seatmap_trial::tune::candidate_result::{CandidateEnd, CandidateResult, JudgedBy};
 use seatmap_trial::tune::metric::Better;
@@ -34,12 +33,14 @@ pub fn page(tuned: &Tuned) -> Page {
     Page {
         lead: vec![about(tuned, verdict)],
         sections: vec![
-            PageSection::page("The winner compared with others, by fresh runs")
-                .with(differences(&names(tuned), found)),
-            PageSection::new("Candidates").with(table(tuned, verdict)),
-            PageSection::new("In words").with(said.clone()),
-            PageSection::page("Every block").with(blocks(tuned, verdict)),
-            PageSection::page("Computer and settings").with(settings(tuned)),
+            html_section(
+                "The winner compared with others, by fresh runs",
+                differences(&names(tuned), found),
+            ),
+            section("Candidates", table(tuned, verdict)),
+            section("In words", said.clone()),
+            html_section("Every block", blocks(tuned, verdict)),
+            html_section("Computer and settings", settings(tuned)),
         ],
         footer: match &tuned.simulated {
             Some(_) => "Each block runs every candidate once, all with the same skew at the start.",
@@ -90,8 +91,8 @@ fn names(tuned: &Tuned) -> Vec<String> {
 fn in_order(tuned: &Tuned, verdict: &TuneVerdict) -> Vec<(usize, CandidateResult)> {
     // If larger readings are better, the best candidate has the largest percentage.
     let sign = if tuned.better == Better::Lower { 1.0 } else { -1.0 };
-    let mut order: Vec<(usize, CandidateResult)> =
-        (0..tuned.candidates.len()).map(|at| (at, tuned.result_of(verdict, at))).collect();
+    let mut order =
+        Vec::from_iter((0..tuned.candidates.len()).map(|at| (at, tuned.result_of(verdict, at))));
     order.sort_by(|(a, one), (b, other)| {
         // Fresh runs may rank another first; the sentences are about the winner.
         let is_not_winner = (*a != verdict.winner).cmp(&(*b != verdict.winner));
@@ -111,16 +112,14 @@ fn table(tuned: &Tuned, verdict: &TuneVerdict) -> Table {
         .rows(in_order(tuned, verdict).into_iter().map(|(at, result)| {
             let candidate = &tuned.candidates[at];
             let values = &result.values;
-            [
+            cells![
                 TableCell::from(&names[at]).tip(candidate.name.as_str()),
-                median(values)
-                    .map_or_else(String::new, |value| reading_of(&tuned.unit, value))
-                    .into(),
-                format!("{} %", signed(result.above_winner_percent, 1)).into(),
-                values.len().into(),
-                candidate.predicted.map_or_else(String::new, traffic::three_digits).into(),
-                judged_by(result.judged_by).into(),
-                end(result.end).into(),
+                median(values).map_or_else(String::new, |value| reading_of(&tuned.unit, value)),
+                format!("{} %", signed(result.above_winner_percent, 1)),
+                values.len(),
+                candidate.predicted.map_or_else(String::new, traffic::three_digits),
+                judged_by(result.judged_by),
+                end(result.end)
             ]
         }))
 }
@@ -189,10 +188,10 @@ fn agreement(correlation: f64) -> String {
 }
 
 fn against_default(tuned: &Tuned, verdict: &TuneVerdict) -> String {
-    match verdict.confirmed.iter().find(|found| found.with == DEFAULT) {
-        None => "No candidate was better than the default.".to_owned(),
-        Some(found) => format!("{}.", difference(tuned, verdict, found)),
-    }
+    let found = verdict.confirmed.iter().find(|found| found.with == DEFAULT);
+    found.map_or("No candidate was better than the default.".to_owned(), |found| {
+        format!("{}.", difference(tuned, verdict, found))
+    })
 }
 
 fn difference(tuned: &Tuned, verdict: &TuneVerdict, found: &ConfirmedDifference) -> String {
@@ -233,91 +232,38 @@ fn advice(tuned: &Tuned, verdict: &TuneVerdict) -> Option<String> {
     if !tuned.shows_gain(verdict) {
         return Some("Leave the program unpinned: nothing is shown to be better.".to_owned());
     }
-    match &tuned.candidates[verdict.winner].seats {
-        CandidateSeats::Free => None,
-        CandidateSeats::Within(list) => Some(format!("To get this: taskset -c {list} COMMAND")),
-        CandidateSeats::Order(list) => {
-            Some(format!("To get this: seatmap run --cpus {list} -- COMMAND"))
+    let how = match &tuned.candidates[verdict.winner].seats {
+        CandidateSeats::Free => return None,
+        CandidateSeats::Within(list) => format!("taskset -c {list} COMMAND"),
+        CandidateSeats::Order(list) => format!("seatmap run --cpus {list} -- COMMAND"),
+        CandidateSeats::Placement(_) => {
+            "seatmap run --plan PLAN -- COMMAND, with the plan written by -o PLAN".to_owned()
         }
-        CandidateSeats::Placement(_) => Some(
-            "To get this: seatmap run --plan PLAN -- COMMAND, with the plan written by -o PLAN"
-                .to_owned(),
+        CandidateSeats::Kernel(setting) => format!(
+            "turn {} {} for the whole computer; leave the program unpinned",
+            setting.switch,
+            if setting.on { "on" } else { "off" }
         ),
-        CandidateSeats::Kernel(setting) => {
-            let state = if setting.on { "on" } else { "off" };
-            Some(format!(
-                "To get this: turn {} {state} for the whole computer; leave the program unpinned",
-                setting.switch
-            ))
+        CandidateSeats::Ranks(_) => {
+            "save the plan with -o PLAN, and start the job in the order written by 'seatmap export \
+             PLAN'"
+                .to_owned()
         }
-        CandidateSeats::Ranks(_) => Some(
-            "To get this: save the plan with -o PLAN, and start the job in the order written by \
-             'seatmap export PLAN'"
-                .to_owned(),
-        ),
-    }
+    };
+    Some(format!("To get this: {how}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_trial::tune::Fingerprint;
-    use seatmap_trial::tune::race::RaceTurn;
-    use seatmap_trial::tune::tuned::{Entrant, FORMAT};
-
-    fn entrant(name: &str, seats: CandidateSeats) -> Entrant {
-        Entrant { name: name.to_owned(), seats, predicted: None }
-    }
-
-    fn run(phase: RacePhase, candidate: usize, value: f64) -> RaceRun {
-        let turn = RaceTurn { phase, block: 0, candidate };
-        RaceRun { turn, value, seconds: value, disturbance: None }
-    }
 
     /// One CPU wins the race; the parameters are the result of the fresh runs.
     fn raced_with(percent: f64, interval: [f64; 2]) -> Tuned {
-        let confirmed = ConfirmedDifference {
-            with: DEFAULT,
-            percent,
-            interval_percent: Some(interval),
-            groups: 1,
-        };
-        Tuned {
-            format: FORMAT.to_owned(),
-            tool_version: "0.1.0".to_owned(),
-            begun: None,
-            command: vec!["sleep".to_owned()],
-            fingerprint: Fingerprint::default(),
-            simulated: None,
-            rivals: Vec::new(),
-            throttled: None,
-            metric: "time".to_owned(),
-            unit: "s".to_owned(),
-            better: Better::Lower,
-            confidence: 0.95,
-            seed: 1,
-            budget_runs: None,
-            budget_seconds: None,
-            candidates: vec![
-                entrant("default", CandidateSeats::Free),
-                entrant("one CPU", CandidateSeats::Within("1".to_owned())),
-            ],
-            runs: vec![
-                run(RacePhase::Race, 0, 0.014),
-                run(RacePhase::Race, 1, 0.012),
-                run(RacePhase::Confirm, 0, 0.01207),
-                run(RacePhase::Confirm, 1, 0.0121),
-            ],
-            verdict: Some(TuneVerdict {
-                winner: 1,
-                above_winner_percent: vec![17.4, 0.0],
-                rejected: vec![DEFAULT],
-                blocks: 1,
-                confirmed: vec![confirmed],
-                safe: true,
-                rank_correlation: None,
-            }),
-        }
+        let mut race = Tuned::from_json(include_str!("tests/race.json")).unwrap();
+        let found = &mut race.verdict.as_mut().unwrap().confirmed[0];
+        found.percent = percent;
+        found.interval_percent = Some(interval);
+        race
     }
 
     /// Table and sentences agree, even if the race found a gain.

@@ -1,7 +1,7 @@
 //! How similar a twin is to its original, as a table.
 
-use crate::counted;
-use crate::page::{Page, PageSection, Table};
+use crate::page::{Page, PageSection, Table, section};
+use crate::words::counted;
 use seatmap_measure::twin::TwinReport;
 use seatmap_measure::twin::capacity::Followed;
 
@@ -33,7 +33,7 @@ pub fn page(report: &TwinReport) -> Page {
                 .to_owned(),
         ]),
     };
-    let sections = vec![PageSection::new("Distances").with(distances(report)), loaded];
+    let sections = vec![section("Distances", distances(report)), loaded];
     Page { lead: vec![about], sections, ..Page::default() }
 }
 

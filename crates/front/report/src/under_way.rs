@@ -1,8 +1,7 @@
 //! The events of a running race or comparison, a sentence each.
 
-use crate::about::counted;
-use seatmap_data::document::{visible, with_causes};
-use seatmap_data::statistics::words::lasting;
+use crate::words::{counted, lasting, visible};
+use seatmap_data::document::with_causes;
 use seatmap_os::cpu_list;
 use seatmap_trial::tune::session::TooLong;
 use seatmap_trial::tune::{BenchEvent, RaceEvent};

@@ -1,11 +1,9 @@
 //! Tests the printed advice: a screen for each verdict, and words for each reason.
 
 use super::*;
+use seatmap_advise::commands::Paste;
 use seatmap_advise::conclusion::Conclusion;
-use seatmap_advise::evidence::{BusyThread, Client, Neighbours, ProgramTalk};
-use seatmap_advise::trial::TriedSeats;
-use seatmap_data::plan::Effect;
-use seatmap_trial::live::SeatCandidate;
+use seatmap_advise::evidence::{BusyThread, ProgramTalk};
 
 fn text(advice: &Advice) -> String {
     page(advice).text(Some(80))
@@ -17,36 +15,23 @@ fn advice(verdict: AdviceVerdict, reason: Reason, evidence: Evidence) -> Advice 
     Advice { conclusion, ..Advice::of("made", begun, evidence) }
 }
 
+fn evidence(text: &str) -> Evidence {
+    serde_json::from_str(text).unwrap()
+}
+
 /// A server whose client is at its limit.
 fn server() -> Evidence {
-    Evidence {
-        name: "redis-server".to_owned(),
-        pids: vec![21_407],
-        looked_s: 6.0,
-        threads: 5,
-        busy: vec![BusyThread {
-            tid: 21_407,
-            name: "redis-server".to_owned(),
-            percent: 64.0,
-            ..BusyThread::default()
-        }],
-        used_percent: 64.3,
-        cpus: "0-1".to_owned(),
-        cpu_count: 2,
-        unbound_cpus: "0-1".to_owned(),
-        talk: Some(ProgramTalk {
-            outside_per_s: 64_000.0,
-            clients: vec![Client {
-                pid: 23_690,
-                name: "redis-benchmark".to_owned(),
-                per_s: 63_900.0,
-                percent: 94.0,
-                busiest_percent: 94.0,
-            }],
-            ..ProgramTalk::default()
-        }),
-        ..Evidence::default()
-    }
+    evidence(include_str!("tests/server.json"))
+}
+
+/// Threads communicate so much that seats were tried.
+fn pipeline() -> Evidence {
+    evidence(include_str!("tests/pipeline.json"))
+}
+
+/// A team whose CPUs others use too.
+fn crowded() -> Evidence {
+    evidence(include_str!("tests/crowded.json"))
 }
 
 #[test]
@@ -61,91 +46,12 @@ fn interrupted_command_should_run_longer() {
     let ended = Reason::NotTried { why: NoTrial::Ended };
     for reason in [ended, Reason::TooShort] {
         let cut = text(&advice(AdviceVerdict::CannotTell, reason.clone(), evidence.clone()));
-        let words = cut.split_whitespace().collect::<Vec<&str>>().join(" ");
+        let words = Vec::from_iter(cut.split_whitespace()).join(" ");
         assert!(words.contains("for 6.0 s; it was ended by signal 15 (SIGTERM)"), "{cut}");
         assert!(words.contains("let it run longer") && !words.contains("seatmap tune"), "{cut}");
         let whole = Evidence { failure: None, is_cut: false, ..evidence.clone() };
         let whole = text(&advice(AdviceVerdict::CannotTell, reason, whole));
         assert!(whole.contains("seatmap tune -- ./app") && !whole.contains("longer"), "{whole}");
-    }
-}
-
-/// Threads communicate so much that seats were tried.
-fn pipeline() -> Evidence {
-    let difference = RateDifference { percent: 12.3, low_percent: 9.8, high_percent: 14.9 };
-    let control = RateDifference { percent: 0.2, low_percent: -1.1, high_percent: 1.4 };
-    let seats = TriedSeats {
-        candidate: SeatCandidate {
-            name: "together".to_owned(),
-            seats: vec![Some("0".to_owned()), Some("0".to_owned())],
-        },
-        tids: vec![8, 9],
-        difference: Some(difference),
-        repeat: Some(difference),
-        ..TriedSeats::default()
-    };
-    let effect = Effect {
-        observed_s: 6.0,
-        messages: 60_000.0,
-        outside_wakeups: 0.0,
-        saw_memory: false,
-        nearest_ns: 2_000.0,
-        farthest_ns: 22_000.0,
-        planned_s: 0.12,
-        farthest_s: 1.32,
-    };
-    Evidence {
-        name: "pipeline".to_owned(),
-        pids: vec![7, 8],
-        busy: vec![
-            BusyThread {
-                tid: 8,
-                name: "stage".to_owned(),
-                percent: 55.0,
-                cpus: "0-1".to_owned()
-            };
-            2
-        ],
-        used_percent: 110.0,
-        quotas: vec!["1.5 CPUs (/sys/fs/cgroup/a/cpu.max)".to_owned()],
-        talk: Some(ProgramTalk { inside_per_s: 10_000.0, pairs: 2, ..ProgramTalk::default() }),
-        most_gain: Some(MostGain { machine: "made".to_owned(), percent: 20.0, effect }),
-        trial: Some(TrialResult {
-            work: "bytes".to_owned(),
-            seconds: 18.0,
-            rounds: 20,
-            counted: 18,
-            control: Some(control),
-            candidates: vec![seats],
-            ..TrialResult::default()
-        }),
-        ..server()
-    }
-}
-
-fn crowded() -> Evidence {
-    Evidence {
-        name: "stencil".to_owned(),
-        busy: vec![
-            BusyThread {
-                tid: 8,
-                name: "w".to_owned(),
-                percent: 54.0,
-                ..BusyThread::default()
-            };
-            2
-        ],
-        has_openmp: true,
-        wanted_percent: 183.0,
-        waits_percent: 41.0,
-        neighbours: Neighbours {
-            percent: 46.0,
-            programs: vec![NeighbourProgram { pid: 1827, name: "rustc".to_owned(), percent: 61.0 }],
-            ..Neighbours::default()
-        },
-        talk: None,
-        talk_unseen: Some("this user may not load programs into the kernel".to_owned()),
-        ..server()
     }
 }
 
@@ -163,7 +69,7 @@ fn advice_fits_a_screen() {
         found,
         advice(AdviceVerdict::CannotTell, Reason::Neighbours, crowded()),
     ];
-    let texts: Vec<String> = all.iter().map(text).collect();
+    let texts = Vec::from_iter(all.iter().map(text));
     for text in &texts {
         assert!(text.lines().count() <= 16, "{text}");
     }

@@ -13,7 +13,7 @@ use crate::Scale;
 const LOG_FROM_RATIO: f64 = 8.0;
 
 /// The unit of an axis; it decides the ticks and their texts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AxisUnit {
     /// Nanoseconds, written as ns, us, ms or s.
     Time,
@@ -33,7 +33,7 @@ pub enum AxisUnit {
     Cpu,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scaling {
     Linear,
     Log,
@@ -41,7 +41,7 @@ pub enum Scaling {
     Root,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Axis {
     low: f64,
     high: f64,
@@ -49,7 +49,7 @@ pub struct Axis {
     unit: AxisUnit,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct Tick {
     pub value: f64,
     /// From 0 at the low end to 1 at the high end.

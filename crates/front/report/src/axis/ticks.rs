@@ -23,7 +23,7 @@ impl Axis {
         };
         let logarithmic =
             if self.scaling == Scaling::Log { self.logarithmic(most) } else { Vec::new() };
-        let logarithmic: Vec<f64> = logarithmic.into_iter().filter(inside).collect();
+        let logarithmic = Vec::from_iter(logarithmic.into_iter().filter(inside));
         let is_enough = logarithmic.len() >= FEWEST || (self.doubles() && !logarithmic.is_empty());
         if is_enough { logarithmic } else { self.linear(most).into_iter().filter(inside).collect() }
     }
@@ -109,8 +109,7 @@ impl Axis {
         let first = (self.low / step - SLACK).ceil() as i64;
         let last = (self.high / step + SLACK).floor() as i64;
         // A step rounded down could give one tick too many.
-        let mut values: Vec<f64> =
-            (first..=last).take(most + 1).map(|at| at as f64 * step).collect();
+        let mut values = Vec::from_iter((first..=last).take(most + 1).map(|at| at as f64 * step));
         let has_room = values.first().is_none_or(|first| first - self.low >= 0.6 * step);
         if self.unit == AxisUnit::Whole && has_room {
             values.insert(0, self.low);

@@ -1,12 +1,11 @@
 //! The CPU time that other programs took from the runs of a comparison, in words and curves.
 
 use super::digits;
-use crate::about::counted;
 use crate::axis::AxisUnit;
 use crate::page::Block;
 use crate::svg::curves::PlotCurve;
 use crate::svg::frame::Title;
-use seatmap_data::statistics::words::{agreeing, figure};
+use crate::words::{agreeing, counted, figure};
 use seatmap_trial::tune::{BenchResults, Disturbance};
 
 /// `other programs used 41 % of CPU 0`.
@@ -35,18 +34,14 @@ fn same_share(largest_in: &Disturbance, of: &Disturbance) -> String {
     format!("{} %", digits(share.unwrap_or(0.0)))
 }
 
-/// CPU time excludes the time of others, and shows small differences that times hide.
-fn reservation(metric: &str) -> &'static str {
-    if metric == "time" {
+pub fn sentences(results: &BenchResults, cpus: &str) -> Vec<String> {
+    // CPU time excludes the time of others, and shows small differences that times hide.
+    let only = if results.metric == "time" {
         "The result is valid only with these neighbours; CPU time (--metric cpu) depends less on \
          them."
     } else {
         "The result is valid only with these neighbours."
-    }
-}
-
-pub fn sentences(results: &BenchResults, cpus: &str) -> Vec<String> {
-    let only = reservation(&results.metric);
+    };
     let runs = counted(results.runs.len(), "run");
     let mut said = Vec::new();
     if let Some(disturbed) = &results.disturbed {
@@ -75,11 +70,9 @@ pub fn sentences(results: &BenchResults, cpus: &str) -> Vec<String> {
 pub fn curves(results: &BenchResults, names: Vec<String>) -> Block {
     let curves = names.into_iter().enumerate().filter_map(|(at, name)| {
         let own = results.runs.iter().filter(|run| run.command == at && !run.again);
-        let points: Vec<(f64, f64)> = own
-            .filter_map(|run| {
-                Some((run.block as f64 + 1.0, run.disturbance.as_ref()?.foreign_percent?))
-            })
-            .collect();
+        let points = Vec::from_iter(own.filter_map(|run| {
+            Some((run.block as f64 + 1.0, run.disturbance.as_ref()?.foreign_percent?))
+        }));
         (!points.is_empty()).then(|| PlotCurve::new(at, &name, points))
     });
     Block::Curves {
@@ -107,7 +100,7 @@ mod tests {
             "fingerprint": {"machine": "", "seats": "", "quiet": "nobody"}, "metric": "time",
             "confidence": 0.95, "seed": 1, "seats": {"cpus": "0"}, "disturbed": disturbed,
             "commands": [{"name": "a", "command": ["a"]}],
-            "runs": (0..40).map(run).collect::<Vec<_>>()
+            "runs": Vec::from_iter((0..40).map(run))
         });
         BenchResults::from_json(&document.to_string()).unwrap()
     }
@@ -139,7 +132,8 @@ mod tests {
             ["Note: other programs used 50.0 % of CPU 0 during the runs. The result is valid \
               only with these neighbours; CPU time (--metric cpu) depends less on them."]
         );
-        assert!(reservation("cpu").ends_with("these neighbours."));
+        let of_cpu = BenchResults { metric: "cpu".to_owned(), ..results(50.0, None) };
+        assert!(sentences(&of_cpu, "CPU 0")[0].ends_with("only with these neighbours."));
         let stolen = Disturbance { steal_percent: Some(7.0), ..of(1.0) };
         assert_eq!(taken(&stolen, "CPU 0"), "the hypervisor gave 7.0 % of CPU 0 to others");
         let stopped = Disturbance { throttled_percent: 9.0, ..of(1.0) };

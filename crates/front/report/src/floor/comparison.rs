@@ -5,14 +5,14 @@ use super::flow::{Flow, parts};
 use super::marks::Most;
 use super::parts::FloorArea;
 use super::{DrawnPlacement, FloorPlan};
+use crate::alike::alike;
 use crate::traffic::short;
 use maud::Markup;
 use seatmap_data::pattern::{Edge, Pattern};
-use seatmap_data::plan::{Objective, Plan};
+use seatmap_data::plan::Plan;
 use std::collections::BTreeMap;
 
 /// Two placements of a pattern at one scale.
-#[derive(Clone, Debug)]
 pub struct SeatingComparison<'a> {
     pub(super) title: String,
     pub(super) floor: FloorPlan,
@@ -54,11 +54,7 @@ impl<'a> SeatingComparison<'a> {
             title: seatmap_data::document::visible(&crate::placement::title(plan)),
             most: Most { load, pair },
             parts: parts(pattern),
-            objective: match plan.objective {
-                Some(Objective::Congestion) => "traffic on the busiest link",
-                Some(Objective::Simulated | Objective::Measured | Objective::Time) => "time, ns",
-                _ => "traffic x distance, ns",
-            },
+            objective: crate::placement::cost_words(plan)[2],
             weight: "byte",
             unit: if is_counted { "message" } else { "byte" },
             floor,
@@ -127,26 +123,19 @@ impl<'a> SeatingComparison<'a> {
 
     /// Traffic that leaves the groups of each level.
     fn levels(&self) -> Vec<Row> {
-        let mut boxes: Vec<(&str, Vec<&FloorArea>)> = Vec::new();
-        for area in self.floor.areas.iter().filter(|area| area.border > 0.0) {
-            // A box may be a package, a cache and a core at once.
-            let core = area.names.iter().find(|name| name.starts_with("core "));
-            let word = core
-                .unwrap_or(&area.names[0])
-                .trim_end_matches(|c: char| c.is_ascii_digit())
-                .trim_end();
-            match boxes.iter_mut().find(|(known, _)| *known == word) {
-                Some((_, alike)) => alike.push(area),
-                None => boxes.push((word, vec![area])),
-            }
-        }
-        let levels = boxes.into_iter().map(|(word, alike)| (word, self.between(&alike)));
+        let boxes = self.floor.areas.iter().filter(|area| area.border > 0.0);
+        let levels = alike(boxes, |a, b| level(a) == level(b)).into_iter();
+        let levels = levels.map(|boxes| (level(boxes[0]), self.between(&boxes)));
         let moved = levels.filter(|(_, [before, after])| before + after > 0.0);
-        let several = |word: &str| {
-            if word.ends_with('s') { format!("groups of {word}") } else { format!("{word}s") }
-        };
         moved
-            .map(|(word, loads)| row(format!("between {}, {}s", several(word), self.weight), loads))
+            .map(|(word, loads)| {
+                let several = if word.ends_with('s') {
+                    format!("groups of {word}")
+                } else {
+                    format!("{word}s")
+                };
+                row(format!("between {several}, {}s", self.weight), loads)
+            })
             .collect()
     }
 
@@ -183,6 +172,13 @@ impl<'a> SeatingComparison<'a> {
     pub(super) fn has_lines(&self) -> bool {
         self.flows.iter().any(|flow| !flow.lines.is_empty())
     }
+}
+
+/// `core` of `core 3`.
+fn level(area: &FloorArea) -> &str {
+    // A box may be a package, a cache and a core at once.
+    let core = area.names.iter().find(|name| name.starts_with("core "));
+    core.unwrap_or(&area.names[0]).trim_end_matches(|c: char| c.is_ascii_digit()).trim_end()
 }
 
 fn row(what: String, [before, after]: [f64; 2]) -> Row {

@@ -5,11 +5,11 @@ use super::marks::{HOME, Most, part};
 use super::pack::LETTER;
 use super::parts::{FloorArea, FloorSeat, Point};
 use super::{DrawnPlacement, FloorPlan};
-use crate::svg::number;
+use crate::svg::{number, point};
 use crate::traffic::counted;
+use crate::words::joined;
 use maud::{Markup, html};
 use seatmap_data::pattern::Pattern;
-use seatmap_data::statistics::words::joined;
 
 /// The deviation of a curve without a hub, as a share of its length.
 const BEND: f64 = 0.12;
@@ -220,7 +220,7 @@ impl Drawing<'_> {
         if from.os == to.os {
             return None;
         }
-        let start = format!("M{} {}", number(from.anchor.0), number(from.anchor.1));
+        let start = format!("M{}", point(from.anchor));
         // Without a hub, many curves through homes would overlap.
         let home =
             pair.home.filter(|_| from.hub.is_some() || self.flow.pairs.len() <= FEW_PAIRS as usize);
@@ -264,19 +264,24 @@ impl Drawing<'_> {
 }
 
 /// A curve towards the hubs or, without hubs, to one side.
-fn bend((x, y): Point, (to_x, to_y): Point, hubs: [Option<Point>; 2]) -> String {
-    let middle_x = (x + to_x) / 2.0;
-    let middle_y = (y + to_y) / 2.0;
-    let (over_x, over_y) = match hubs {
+fn bend(from: Point, to: Point, hubs: [Option<Point>; 2]) -> String {
+    let (x, y) = middle(from, to);
+    let over = match hubs {
         [Some(a), Some(b)] => {
-            let hub_x = (a.0 + b.0) / 2.0;
-            let hub_y = (a.1 + b.1) / 2.0;
+            let (hub_x, hub_y) = middle(a, b);
             // A diameter has the full pull; short chords stay near the rim.
-            let pull = PULL
-                * ((to_x - x).hypot(to_y - y) / (2.0 * (x - a.0).hypot(y - a.1)).max(1.0)).min(1.0);
-            (middle_x + pull * (hub_x - middle_x), middle_y + pull * (hub_y - middle_y))
+            let pull = PULL * (distance(from, to) / (2.0 * distance(from, a)).max(1.0)).min(1.0);
+            (x + pull * (hub_x - x), y + pull * (hub_y - y))
         }
-        _ => (middle_x - BEND * (to_y - y), middle_y + BEND * (to_x - x)),
+        _ => (x - BEND * (to.1 - from.1), y + BEND * (to.0 - from.0)),
     };
-    format!("Q{} {} {} {}", number(over_x), number(over_y), number(to_x), number(to_y))
+    format!("Q{} {}", point(over), point(to))
+}
+
+fn middle((x, y): Point, (to_x, to_y): Point) -> Point {
+    ((x + to_x) / 2.0, (y + to_y) / 2.0)
+}
+
+fn distance((x, y): Point, (to_x, to_y): Point) -> f64 {
+    (to_x - x).hypot(to_y - y)
 }

@@ -11,7 +11,6 @@ const MOST_PAIRS: usize = 160;
 const MOST_EQUAL_PAIRS: usize = 1000;
 
 /// Two tasks that communicate; both directions if they share a line.
-#[derive(Clone, Debug, PartialEq)]
 pub struct TaskPair {
     pub from: usize,
     pub to: usize,
@@ -19,7 +18,6 @@ pub struct TaskPair {
     pub home: Option<usize>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
     /// The load in each direction: bytes, or a simulator's count.
     pub wires: Vec<f64>,
@@ -33,27 +31,25 @@ pub struct Flow {
 
 impl Flow {
     pub fn of(floor: &FloorPlan, pattern: &Pattern, seating: &DrawnPlacement) -> Self {
-        let areas: Vec<&[u32]> = floor.areas.iter().map(|area| area.pus.as_slice()).collect();
-        let mut flow = Flow {
-            wires: floor.ways.as_ref().map_or(Vec::new(), |ways| ways.loads(pattern, seating)),
-            borders: border_loads(&areas, pattern, seating),
-            pairs: Vec::new(),
-            lines: BTreeMap::new(),
-            tasks: tasks_by_seat(&seating.placement),
-        };
+        let areas = Vec::from_iter(floor.areas.iter().map(|area| area.pus.as_slice()));
         let mut pairs = BTreeMap::new();
-        for (at, edge) in pattern.edges.iter().enumerate() {
-            if seating.ends(edge).is_none() {
-                continue;
-            }
+        let mut lines = BTreeMap::<usize, Vec<(usize, usize)>>::new();
+        let edges = pattern.edges.iter().enumerate();
+        for (at, edge) in edges.filter(|(_, edge)| seating.ends(edge).is_some()) {
             let home = seating.home(at);
-            home.into_iter()
-                .for_each(|home| flow.lines.entry(home).or_default().push((edge.from, edge.to)));
+            if let Some(home) = home {
+                lines.entry(home).or_default().push((edge.from, edge.to));
+            }
             *pairs.entry((edge.from.min(edge.to), edge.from.max(edge.to), home)).or_insert(0.0) +=
                 edge.bytes;
         }
-        flow.pairs = heaviest(pairs);
-        flow
+        Flow {
+            wires: floor.ways.as_ref().map_or(Vec::new(), |ways| ways.loads(pattern, seating)),
+            borders: border_loads(&areas, pattern, seating),
+            pairs: heaviest(pairs),
+            lines,
+            tasks: tasks_by_seat(&seating.placement),
+        }
     }
 
     /// The most loaded wire or, without wires, border.
@@ -76,7 +72,7 @@ pub fn tasks_by_seat(placement: &[u32]) -> BTreeMap<u32, Vec<usize>> {
 fn heaviest(bows: BTreeMap<(usize, usize, Option<usize>), f64>) -> Vec<TaskPair> {
     let mut all: BTreeMap<(usize, usize), f64> = BTreeMap::new();
     bows.iter().for_each(|((from, to, _), bytes)| *all.entry((*from, *to)).or_default() += bytes);
-    let mut weights: Vec<f64> = all.values().copied().collect();
+    let mut weights = Vec::from_iter(all.values().copied());
     weights.sort_by(|a, b| b.total_cmp(a));
     // Leaves out the first pair beyond the limit, and its equals.
     let least =
@@ -91,19 +87,20 @@ fn heaviest(bows: BTreeMap<(usize, usize, Option<usize>), f64>) -> Vec<TaskPair>
 /// Tasks that communicate, directly or through others, form a part. `None` for tasks without
 /// traffic.
 pub fn parts(pattern: &Pattern) -> Vec<Option<usize>> {
-    let mut above: Vec<usize> = (0..pattern.tasks).collect();
+    let mut above = Vec::from_iter(0..pattern.tasks);
     // Union-find: two tasks that communicate get the same first task.
     for edge in pattern.edges.iter().filter(|edge| edge.from.max(edge.to) < pattern.tasks) {
         let a = first_of(&mut above, edge.from);
         let b = first_of(&mut above, edge.to);
         above[a.max(b)] = a.min(b);
     }
-    let first: Vec<usize> = (0..pattern.tasks).map(|task| first_of(&mut above, task)).collect();
+    let first = Vec::from_iter((0..pattern.tasks).map(|task| first_of(&mut above, task)));
     // A task that is not the first shows that the part has several.
-    let several: BTreeSet<usize> =
-        (0..pattern.tasks).filter(|task| first[*task] != *task).map(|task| first[task]).collect();
-    let numbers: BTreeMap<usize, usize> =
-        several.into_iter().enumerate().map(|(number, first)| (first, number)).collect();
+    let several = BTreeSet::from_iter(
+        (0..pattern.tasks).filter(|task| first[*task] != *task).map(|task| first[task]),
+    );
+    let numbers =
+        BTreeMap::from_iter(several.into_iter().enumerate().map(|(number, first)| (first, number)));
     first.iter().map(|first| numbers.get(first).copied()).collect()
 }
 
@@ -152,8 +149,7 @@ mod tests {
     #[test]
     fn shared_home_does_not_single_out_pair() {
         let both = |at: usize| [((at, at + 1, Some(at)), 1.0), ((at, at + 1, Some(7)), 1.0)];
-        let bows: BTreeMap<_, _> =
-            (0..200).flat_map(both).chain([((500, 501, Some(7)), 2.0)]).collect();
+        let bows = BTreeMap::from_iter((0..200).flat_map(both).chain([((500, 501, Some(7)), 2.0)]));
         assert_eq!(heaviest(bows.clone()).len(), bows.len());
     }
 }

@@ -3,7 +3,8 @@
 use super::SeatingComparison;
 use super::marks::{HOME, STEPS, part, step_at};
 use crate::svg::number;
-use crate::traffic::{short, three_digits};
+use crate::traffic::short;
+use crate::words::three_digits;
 use maud::{Markup, html};
 
 pub const HEIGHT: f64 = 52.0;
@@ -13,8 +14,8 @@ const STEP: f64 = 46.0;
 pub fn legend(comparison: &SeatingComparison) -> Markup {
     let many = comparison.talking_parts() > 1;
     // Three colours are enough to show that they differ.
-    let colours: Vec<String> =
-        (0..comparison.talking_parts().clamp(1, 3)).map(|at| part(Some(at)).0).collect();
+    let colours =
+        Vec::from_iter((0..comparison.talking_parts().clamp(1, 3)).map(|at| part(Some(at)).0));
     let wide = 16.0 * colours.len() as f64;
     let is_ring = comparison.floor.seats.iter().any(|seat| seat.hub.is_some());
     let of_load = match (comparison.floor.wires.is_empty(), is_ring) {
@@ -48,14 +49,11 @@ pub fn legend(comparison: &SeatingComparison) -> Markup {
                     stroke=(colour)
                     stroke-width=(number(7.0 * step as f64 / STEPS as f64)) {}
                 text x=(number(x + STEP - 4.0)) y="44" text-anchor="end" {
-                    (tick(comparison.most.load * step as f64 / STEPS as f64))
+                    @let load = comparison.most.load * step as f64 / STEPS as f64;
+                    @if load < 1e4 { (short(load)) } @else { (three_digits(load)) }
                 }
             }
             @if steps > 0 { text x=(number(STEP * STEPS as f64 + 8.0)) y="30.5" { (of_load) } }
         }
     }
-}
-
-fn tick(load: f64) -> String {
-    if load < 1e4 { short(load) } else { three_digits(load) }
 }

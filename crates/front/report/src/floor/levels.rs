@@ -24,7 +24,7 @@ const MARGIN: f64 = 5.0;
 pub fn floor(profile: &Profile) -> FloorPlan {
     let machine = nested::machine(profile);
     let size = |step: u32| LARGEST - STEP * f64::from(step);
-    let steps: Vec<u32> = (0..=STEPS).collect();
+    let steps = Vec::from_iter(0..=STEPS);
     // A machine that fits at one size also fits at smaller ones.
     let step = steps.partition_point(|step| fitting(&machine, size(*step)).is_none()) as u32;
     // A machine that does not fit is drawn at the smallest size, larger than the floor.

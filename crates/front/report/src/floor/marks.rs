@@ -29,7 +29,7 @@ const NOBODY: Rgb = [110, 119, 129];
 pub const HOME: &str = "#009e73";
 
 /// Widths and colours are relative to these.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy)]
 pub struct Most {
     pub load: f64,
     pub pair: f64,

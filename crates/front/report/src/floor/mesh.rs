@@ -3,7 +3,7 @@
 
 use super::parts::{DrawnLink, FloorArea, FloorSeat, HomeMark, Label, Point};
 use super::{FloorPlan, SIDE, pus_at, seat_name};
-use crate::svg::number;
+use crate::svg::point;
 use seatmap_data::machine::{Profile, Pu};
 use seatmap_measure::appraise::Ways;
 use seatmap_sim::coherent::fabric::Link;
@@ -40,14 +40,22 @@ pub fn floor(profile: &Profile, ways: Ways, columns: u16, memories: &[u16]) -> F
         // The two directions are twice LANE apart; this leaves a gap between them.
         lane: (1.7 * LANE * pitch).min(WIDEST),
         wires: ways.fabric.links().iter().map(|link| tiles.wire(link)).collect(),
-        homes: ways.node_of_home.iter().map(|node| tiles.home(*node)).collect(),
+        homes: ways
+            .node_of_home
+            .iter()
+            .map(|node| HomeMark {
+                at: tiles.foot(*node, 0.18),
+                name: format!("message buffer of tile {node}"),
+                hub: None,
+            })
+            .collect(),
         ..FloorPlan::default()
     };
     for tile in 0..columns * rows {
         let pus = pus_at(profile, &ways, tile);
         floor.areas.push(tiles.area(tile, &pus));
         floor.seats.extend(tiles.seats(tile, &pus));
-        floor.labels.push(tiles.label(tile));
+        floor.labels.push(Label { at: tiles.foot(tile, -0.24), text: tile.to_string() });
     }
     floor.areas.extend(memories.iter().map(|tile| tiles.memory(*tile)));
     floor.ways = Some(ways);
@@ -73,8 +81,7 @@ impl Tiles {
             width: side,
             height: side,
             pus: pus.iter().map(|pu| pu.os).collect(),
-            border: 0.0,
-            caption: 0.0,
+            ..FloorArea::default()
         }
     }
 
@@ -111,18 +118,6 @@ impl Tiles {
         (x + aside * self.side(), y + self.side() * (0.5 - FOOT / 2.0))
     }
 
-    fn home(&self, tile: u16) -> HomeMark {
-        HomeMark {
-            at: self.foot(tile, 0.18),
-            name: format!("message buffer of tile {tile}"),
-            hub: None,
-        }
-    }
-
-    fn label(&self, tile: u16) -> Label {
-        Label { at: self.foot(tile, -0.24), text: tile.to_string() }
-    }
-
     fn wire(&self, link: &Link) -> DrawnLink {
         let (x, y) = self.middle(link.from);
         let (to_x, to_y) = self.middle(link.to);
@@ -135,11 +130,9 @@ impl Tiles {
         let aside_y = right * self.pitch * LANE;
         let half = self.side() / 2.0;
         let path = format!(
-            "M{} {}L{} {}",
-            number(x + right * half + aside_x),
-            number(y + down * half + aside_y),
-            number(to_x - right * half + aside_x),
-            number(to_y - down * half + aside_y)
+            "M{}L{}",
+            point((x + right * half + aside_x, y + down * half + aside_y)),
+            point((to_x - right * half + aside_x, to_y - down * half + aside_y))
         );
         DrawnLink {
             tracks: vec![path.clone()],
@@ -157,9 +150,7 @@ impl Tiles {
             corner: (if is_left { 4.0 } else { right - MEMORY.0 - 4.0 }, y - MEMORY.1 / 2.0),
             width: MEMORY.0,
             height: MEMORY.1,
-            pus: Vec::new(),
-            border: 0.0,
-            caption: 0.0,
+            ..FloorArea::default()
         }
     }
 }

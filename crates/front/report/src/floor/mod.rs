@@ -32,7 +32,7 @@ use seatmap_sim::coherent::NetworkShape;
 pub const SIDE: f64 = 560.0;
 
 /// A machine's floor plan: the position of everything, without threads.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Default)]
 pub struct FloorPlan {
     /// The width.
     pub width: f64,
@@ -73,11 +73,6 @@ impl FloorPlan {
         floor.fitted()
     }
 
-    /// Marks CPUs as isolated.
-    pub fn with_isolated(self, isolated: Vec<u32>) -> Self {
-        FloorPlan { isolated, ..self }
-    }
-
     /// Rounds width and height up to whole units.
     pub fn fitted(mut self) -> Self {
         (self.width, self.height) = (self.width.ceil(), self.height.ceil());
@@ -92,7 +87,7 @@ impl FloorPlan {
 /// The PUs at a stop or tile, SMT siblings next to each other.
 fn pus_at<'a>(profile: &'a Profile, ways: &Ways, node: u16) -> Vec<&'a Pu> {
     let pus = profile.topology.pus.iter();
-    let mut pus: Vec<&Pu> = pus.filter(|pu| ways.node_of_pu.get(&pu.os) == Some(&node)).collect();
+    let mut pus = Vec::from_iter(pus.filter(|pu| ways.node_of_pu.get(&pu.os) == Some(&node)));
     pus.sort_by_key(|pu| (pu.core, pu.smt, pu.os));
     pus
 }

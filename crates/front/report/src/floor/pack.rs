@@ -19,7 +19,7 @@ const EMPTY: f64 = 0.75;
 /// How much wider the parts become.
 const WIDER: [f64; 3] = [2.0, 4.0, 8.0];
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub struct Packed<'a> {
     pub group: &'a PuGroup,
     pub width: f64,
@@ -35,25 +35,24 @@ pub fn packed(group: &PuGroup, size: f64, ratio: f64) -> Packed<'_> {
     if group.inside.is_empty() {
         return Packed { group, width: size, height: size, caption: 0.0, inside: Vec::new() };
     }
-    let inside: Vec<Packed> = group.inside.iter().map(|part| packed(part, size, ratio)).collect();
+    let inside = Vec::from_iter(group.inside.iter().map(|part| packed(part, size, ratio)));
     let (air, gap) = room(group);
     let shape = |columns: usize| {
         let (width, height) = extent(&rows(&inside, columns), gap);
         // The height of the smallest box of this ratio that holds the rows.
         (width / ratio).max(height)
     };
-    let columns = columns(&alike(&inside).map(<[Packed]>::len).collect::<Vec<_>>(), shape);
-    let rows = filled(in_rows(inside, columns), size, ratio, gap);
-    let (width, height) = extent(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>(), gap);
+    let columns = columns(&Vec::from_iter(alike(&inside).map(<[Packed]>::len)), shape);
+    let rows = rows(&inside, columns).into_iter().map(<[Packed]>::to_vec).collect();
+    let rows = filled(rows, size, ratio, gap);
+    let (width, height) = extent(&Vec::from_iter(rows.iter().map(Vec::as_slice)), gap);
     // A name wider than its box would overlap the next one.
     let fits =
         group.names.first().is_some_and(|name| name.len() as f64 * LETTER <= width + 2.0 * air);
     let is_named = fits && group.level != Some(Level::Core);
     let caption = if is_named { CAPTION } else { 0.0 };
-    let placed = places(&rows, gap)
-        .into_iter()
-        .map(|(x, y)| (x + air, y + air + caption))
-        .collect::<Vec<_>>();
+    let placed =
+        Vec::from_iter(places(&rows, gap).into_iter().map(|(x, y)| (x + air, y + air + caption)));
     Packed {
         group,
         width: width + 2.0 * air,
@@ -113,12 +112,6 @@ fn rows<'a, 'b>(parts: &'b [Packed<'a>], columns: usize) -> Vec<&'b [Packed<'a>]
     alike(parts).flat_map(|alike| alike.chunks(columns)).collect()
 }
 
-fn in_rows(parts: Vec<Packed<'_>>, columns: usize) -> Vec<Vec<Packed<'_>>> {
-    let counts: Vec<usize> = rows(&parts, columns).into_iter().map(<[Packed]>::len).collect();
-    let mut rest = parts.into_iter();
-    counts.into_iter().map(|count| rest.by_ref().take(count).collect()).collect()
-}
-
 /// Makes the parts of short rows lower and wider.
 fn filled<'a>(
     mut rows: Vec<Vec<Packed<'a>>>,
@@ -129,8 +122,7 @@ fn filled<'a>(
     let widest = rows.iter().map(|row| width(row, gap)).fold(0.0, f64::max);
     for row in rows.iter_mut().filter(|row| width(row, gap) < EMPTY * widest) {
         for wider in WIDER.map(|factor| factor * ratio) {
-            let again: Vec<Packed> =
-                row.iter().map(|part| packed(part.group, size, wider)).collect();
+            let again = Vec::from_iter(row.iter().map(|part| packed(part.group, size, wider)));
             if width(&again, gap) <= widest && width(&again, gap) > width(row, gap) {
                 *row = again;
             }
@@ -204,7 +196,7 @@ mod tests {
             (packed.width, packed.height, packed.caption),
             (41.5 + 8.0, 41.5 + 8.0 + CAPTION, CAPTION)
         );
-        let corners: Vec<Point> = packed.inside.iter().map(|(corner, _)| *corner).collect();
+        let corners = Vec::from_iter(packed.inside.iter().map(|(corner, _)| *corner));
         assert_eq!(corners, [(4.0, 21.0), (25.5, 21.0), (4.0, 42.5), (25.5, 42.5)]);
     }
 

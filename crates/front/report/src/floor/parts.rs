@@ -1,10 +1,12 @@
 //! The elements of a floor plan, in user units from its upper left corner.
 
+use crate::svg::{number, point};
+
 /// A point.
 pub type Point = (f64, f64);
 
 /// The seat of a thread: one PU.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub struct FloorSeat {
     /// The PU.
     pub os: u32,
@@ -25,7 +27,7 @@ pub struct FloorSeat {
 }
 
 /// A part of the machine: a box around the PUs that share it, or a part without PUs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Default)]
 pub struct FloorArea {
     /// Its names, from the outermost level with these PUs to the innermost.
     pub names: Vec<String>,
@@ -44,7 +46,6 @@ pub struct FloorArea {
 }
 
 /// One direction between two neighbours on a ring or mesh.
-#[derive(Clone, Debug, PartialEq)]
 pub struct DrawnLink {
     /// Its path, as an SVG path.
     pub path: String,
@@ -55,7 +56,6 @@ pub struct DrawnLink {
 }
 
 /// A home: the place that keeps lines coherent.
-#[derive(Clone, Debug, PartialEq)]
 pub struct HomeMark {
     /// The centre of its mark.
     pub at: Point,
@@ -66,7 +66,6 @@ pub struct HomeMark {
 }
 
 /// A label.
-#[derive(Clone, Debug, PartialEq)]
 pub struct Label {
     /// The centre.
     pub at: Point,
@@ -81,18 +80,10 @@ pub fn on_circle((x, y): Point, radius: f64, share: f64) -> Point {
 }
 
 /// An arc of at most half the circle.
-pub(crate) fn arc(middle: Point, radius: f64, from: f64, to: f64) -> String {
-    let number = crate::svg::number;
-    let (x, y) = on_circle(middle, radius, from);
-    let (to_x, to_y) = on_circle(middle, radius, to);
+pub fn arc(middle: Point, radius: f64, from: f64, to: f64) -> String {
+    let [begin, end] = [from, to].map(|share| point(on_circle(middle, radius, share)));
     let radius = number(radius);
     // SVG's sweep flag: 1 is the direction of growing angles, which is clockwise on a screen.
     let is_clockwise = u8::from(to > from);
-    format!(
-        "M{} {}A{radius} {radius} 0 0 {is_clockwise} {} {}",
-        number(x),
-        number(y),
-        number(to_x),
-        number(to_y)
-    )
+    format!("M{begin}A{radius} {radius} 0 0 {is_clockwise} {end}")
 }

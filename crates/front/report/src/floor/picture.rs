@@ -98,10 +98,10 @@ pub fn section(comparison: &SeatingComparison) -> Markup {
 pub fn coloured(floor: &FloorPlan, names: &[String], owners: &[(u32, usize)]) -> Markup {
     let mut pattern = Pattern::silent("", owners.len());
     pattern.names = owners.iter().map(|(_, group)| names[*group].clone()).collect();
-    let parts: Vec<Option<usize>> = owners.iter().map(|(_, group)| Some(*group)).collect();
-    let placement = owners.iter().map(|(cpu, _)| *cpu).collect();
+    let parts = Vec::from_iter(owners.iter().map(|(_, group)| Some(*group)));
+    let plan = Plan::new("", owners.iter().map(|(cpu, _)| *cpu).collect());
     html! {
-        (inline(floor, "The services on the machine", &silent(floor, &pattern, &parts, placement)))
+        (inline(floor, "The services on the machine", &silent(floor, &pattern, &parts, &plan)))
         p.hint {
             @for (at, name) in names.iter().enumerate() {
                 span style=(format!("color:{}", super::marks::part(Some(at)).0)) { "\u{25a0} " }
@@ -112,9 +112,8 @@ pub fn coloured(floor: &FloorPlan, names: &[String], owners: &[(u32, usize)]) ->
 }
 
 pub fn machine(floor: &FloorPlan) -> Markup {
-    let drawn = silent(floor, &Pattern::silent("", 0), &[], Vec::new());
     html! {
-        (inline(floor, "The machine", &drawn))
+        (inline(floor, "The machine", &seated(floor, &Plan::new("", Vec::new()))))
         @if !floor.homes.is_empty() { p.hint { "Diamonds are homes of lines." } }
         @if !floor.isolated.is_empty() {
             p.hint {
@@ -144,22 +143,11 @@ pub fn tasks_svg(floor: &FloorPlan, plan: &Plan, title: &str) -> String {
 fn seated(floor: &FloorPlan, plan: &Plan) -> Markup {
     let mut pattern = Pattern::silent("", plan.placement.len());
     pattern.names.clone_from(&plan.names);
-    silent(floor, &pattern, &vec![None; pattern.tasks], plan.placement.clone())
+    silent(floor, &pattern, &[], plan)
 }
 
-fn silent(
-    floor: &FloorPlan,
-    pattern: &Pattern,
-    parts: &[Option<usize>],
-    placement: Vec<u32>,
-) -> Markup {
-    let seating = super::DrawnPlacement {
-        title: String::new(),
-        placement,
-        cost: None,
-        homes: Vec::new(),
-        counted: None,
-    };
+fn silent(floor: &FloorPlan, pattern: &Pattern, parts: &[Option<usize>], plan: &Plan) -> Markup {
+    let seating = super::DrawnPlacement::planned(pattern, plan);
     let drawing = super::draw::Drawing {
         floor,
         pattern,

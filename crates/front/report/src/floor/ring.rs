@@ -19,8 +19,7 @@ const MOST_LABELS: usize = 16;
 /// The stops are the nodes in order, and the first half of the links goes up.
 pub(super) fn floor(profile: &Profile, ways: Ways) -> FloorPlan {
     let stops = ways.fabric.nodes();
-    let at_stop: Vec<Vec<&Pu>> =
-        (0..stops).map(|stop| pus_at(profile, &ways, stop as u16)).collect();
+    let at_stop = Vec::from_iter((0..stops).map(|stop| pus_at(profile, &ways, stop as u16)));
     let deep = at_stop.iter().map(Vec::len).max().unwrap_or(0).max(1) as f64;
     // In seats: the radius of a circle with room for one seat of each stop.
     let around = stops as f64 * AIR / std::f64::consts::TAU;
@@ -31,6 +30,8 @@ pub(super) fn floor(profile: &Profile, ways: Ways) -> FloorPlan {
     let share = |stop: usize| stop as f64 / stops as f64;
     let ring = inner - size / 2.0 - LANE;
     let wires = wires(middle, ring, stops, &[0.0], |stop| format!("stop {stop}"));
+    // Pairs bend from here to the middle and cross no wire.
+    let inside = |stop: usize| on_circle(middle, ring - 2.0 * LANE, share(stop));
     let seat = |stop: usize, rank: usize, pu: &Pu| FloorSeat {
         os: pu.os,
         at: on_circle(middle, inner + rank as f64 * size * AIR, share(stop)),
@@ -38,23 +39,23 @@ pub(super) fn floor(profile: &Profile, ways: Ways) -> FloorPlan {
         is_round: true,
         name: seat_name(pu, &format!("stop {stop}")),
         element: String::new(),
-        // Pairs bend from here to the middle and cross no wire.
-        anchor: on_circle(middle, ring - 2.0 * LANE, share(stop)),
+        anchor: inside(stop),
+        hub: Some(middle),
+    };
+    let home = |node: &u16| HomeMark {
+        at: inside((*node).into()),
+        name: format!("directory at stop {node}"),
         hub: Some(middle),
     };
     let of_stop = |(stop, pus): (usize, &Vec<&Pu>)| {
-        pus.iter().enumerate().map(|(rank, pu)| seat(stop, rank, pu)).collect::<Vec<_>>()
+        Vec::from_iter(pus.iter().enumerate().map(|(rank, pu)| seat(stop, rank, pu)))
     };
     FloorPlan {
         width: SIDE,
         height: SIDE,
         seats: at_stop.iter().enumerate().flat_map(of_stop).collect(),
         wires,
-        homes: ways
-            .node_of_home
-            .iter()
-            .map(|node| home(middle, ring - 2.0 * LANE, *node, stops))
-            .collect(),
+        homes: ways.node_of_home.iter().map(home).collect(),
         labels: labels(middle, &at_stop),
         ways: Some(ways),
         lane: WIDEST,
@@ -81,11 +82,6 @@ pub fn wires(
     // Fabric order: all links up, then all links down.
     let up = (0..stops).map(|stop| wire(radius, stop, 1.0));
     up.chain((0..stops).map(|stop| wire(radius - LANE, stop, -1.0))).collect()
-}
-
-fn home(middle: Point, radius: f64, node: u16, stops: usize) -> HomeMark {
-    let at = on_circle(middle, radius, f64::from(node) / stops as f64);
-    HomeMark { at, name: format!("directory at stop {node}"), hub: Some(middle) }
 }
 
 fn labels(middle: Point, at_stop: &[Vec<&Pu>]) -> Vec<Label> {

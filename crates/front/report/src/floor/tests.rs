@@ -2,6 +2,7 @@
 
 use super::flow::Flow;
 use super::*;
+use crate::samples;
 use proptest::prelude::*;
 use seatmap_data::machine::{Level, catalog, import};
 use seatmap_data::pattern::{Edge, Pattern};
@@ -47,7 +48,7 @@ fn small_mesh() -> Arc<CoherentModel> {
 
 /// A picture needs only the topology.
 fn bare(model: &CoherentModel) -> Profile {
-    let mut profile = crate::samples::two_groups();
+    let mut profile = samples::two_groups();
     (profile.name, profile.topology, profile.home_model) =
         (model.name.clone(), model.topology.clone(), None);
     profile
@@ -59,10 +60,9 @@ fn golden(
     placement: &[u32],
     homes: &[usize],
 ) -> String {
-    let mut pattern = seatmap_data::pattern::generate("ring:4").unwrap();
-    pattern.edges.extend(seatmap_data::pattern::generate("pairs:4").unwrap().edges);
-    let edges =
-        pattern.edges.drain(..).filter(|edge| edge.from < 3 || edge.to < 3).collect::<Vec<_>>();
+    let mut pattern = samples::pattern("ring:4");
+    pattern.edges.extend(samples::pattern("pairs:4").edges);
+    let edges = Vec::from_iter(pattern.edges.drain(..).filter(|edge| edge.from < 3 || edge.to < 3));
     let pattern = Pattern::gathered("a ring and a bit", 5, edges);
     let channel = |(at, home): (usize, &usize)| Channel {
         from: at,
@@ -80,7 +80,7 @@ fn golden(
         channels: homes.iter().enumerate().map(channel).collect(),
         ..Plan::new(profile.name.clone(), placement.to_vec())
     };
-    let before: Vec<u32> = profile.topology.os_indices().take(5).collect();
+    let before = Vec::from_iter(profile.topology.os_indices().take(5));
     let seatings = [
         DrawnPlacement::in_order(profile, &pattern, &plan, before),
         DrawnPlacement::planned(&pattern, &plan),
@@ -90,28 +90,22 @@ fn golden(
 }
 
 #[test]
-fn small_ring_matches_golden_picture() {
-    let model = small_ring();
-    insta::assert_snapshot!(golden(&bare(&model), Some(&model), &[1, 0, 3, 12, 5], &[0, 1, 7]));
-}
-
-#[test]
-fn small_mesh_matches_golden_picture() {
-    let model = small_mesh();
-    insta::assert_snapshot!(golden(&bare(&model), Some(&model), &[1, 0, 3, 11, 5], &[]));
-}
-
-#[test]
-fn small_levels_match_golden_picture() {
-    insta::assert_snapshot!(golden(&crate::samples::two_groups(), None, &[1, 0, 3, 7, 3], &[]));
+fn small_machines_match_golden_pictures() {
+    let [ring, mesh] = [small_ring(), small_mesh()];
+    let picture = golden(&bare(&ring), Some(&ring), &[1, 0, 3, 12, 5], &[0, 1, 7]);
+    insta::assert_snapshot!("small_ring_matches_golden_picture", picture);
+    let picture = golden(&bare(&mesh), Some(&mesh), &[1, 0, 3, 11, 5], &[]);
+    insta::assert_snapshot!("small_mesh_matches_golden_picture", picture);
+    let picture = golden(&samples::two_groups(), None, &[1, 0, 3, 7, 3], &[]);
+    insta::assert_snapshot!("small_levels_match_golden_picture", picture);
 }
 
 #[test]
 fn wires_have_the_names_of_the_links() {
     for model in [small_ring(), small_mesh()] {
         let floor = FloorPlan::of(&bare(&model), Some(&model));
-        let wires: Vec<&String> = floor.wires.iter().map(|wire| &wire.name).collect();
-        let links: Vec<&String> = floor.ways.iter().flat_map(|ways| &ways.names).collect();
+        let wires = Vec::from_iter(floor.wires.iter().map(|wire| &wire.name));
+        let links = Vec::from_iter(floor.ways.iter().flat_map(|ways| &ways.names));
         assert!(!wires.is_empty() && wires == links, "{wires:?} {links:?}");
     }
 }
@@ -119,10 +113,10 @@ fn wires_have_the_names_of_the_links() {
 #[test]
 fn simulated_counts_replace_computed_loads() {
     let model = small_ring();
-    let pattern = seatmap_data::pattern::generate("ring:3").unwrap();
+    let pattern = samples::pattern("ring:3");
     let profile = bare(&model);
     let plan = Plan { objective: Some(Objective::Simulated), ..Plan::new("small", vec![0, 2, 4]) };
-    let counted = (0..16).map(f64::from).collect::<Vec<_>>();
+    let counted = Vec::from_iter((0..16).map(f64::from));
     let seating =
         DrawnPlacement { counted: Some(counted), ..DrawnPlacement::planned(&pattern, &plan) };
     let text = svg(&SeatingComparison::new(
@@ -150,17 +144,12 @@ fn page_colours_match_picture_colours() {
 
 #[test]
 fn hostile_names_are_escaped() {
-    let mut profile = crate::samples::two_groups();
+    let mut profile = samples::two_groups();
     profile.name = "</title><script>alert(1)</script>\u{1b}".into();
-    let mut pattern = seatmap_data::pattern::generate("ring:2").unwrap();
+    let mut pattern = samples::pattern("ring:2");
     pattern.names = vec!["<script>alert(1)</script>\u{1b}".to_owned(), "b".to_owned()];
     let plan = Plan { names: pattern.names.clone(), ..Plan::new(profile.name.clone(), vec![0, 1]) };
-    let seatings = [
-        DrawnPlacement::in_order(&profile, &pattern, &plan, vec![0, 1]),
-        DrawnPlacement::planned(&pattern, &plan),
-    ];
-    let text =
-        svg(&SeatingComparison::new(FloorPlan::of(&profile, None), &pattern, &plan, seatings));
+    let text = svg(&samples::compared(&profile, &pattern, &plan, vec![0, 1]));
     assert!(
         !text.contains("<script") && !text.contains('\u{1b}') && text.contains("&lt;script&gt;")
     );
@@ -179,7 +168,7 @@ static MACHINES: LazyLock<Vec<(Profile, Option<Arc<CoherentModel>>)>> = LazyLock
 fn published() -> Vec<Profile> {
     let Some(folder) = seatmap_needs::published("core-to-core") else { return Vec::new() };
     let files = std::fs::read_dir(folder).unwrap();
-    let paths: BTreeSet<std::path::PathBuf> = files.map(|file| file.unwrap().path()).collect();
+    let paths = BTreeSet::from_iter(files.map(|file| file.unwrap().path()));
     let matrices = paths.iter().filter(|path| path.extension().is_some_and(|end| end == "csv"));
     let read = |path: &std::path::PathBuf| {
         import::read(&std::fs::read(path).unwrap(), &path.to_string_lossy(), None).ok()
@@ -210,23 +199,15 @@ fn seats_are_separate_and_inside_areas() {
     for (profile, model) in MACHINES.iter() {
         let floor = FloorPlan::of(profile, model.as_deref());
         let name = &profile.name;
-        let drawn: BTreeSet<u32> = floor.seats.iter().map(|seat| seat.os).collect();
-        assert_eq!(
-            (drawn.len(), floor.seats.len()),
-            (profile.topology.pus.len(), profile.topology.pus.len()),
-            "{name}"
-        );
+        let drawn = BTreeSet::from_iter(floor.seats.iter().map(|seat| seat.os));
+        assert_eq!([drawn.len(), floor.seats.len()], [profile.topology.pus.len(); 2], "{name}");
         for (at, seat) in floor.seats.iter().enumerate() {
             let over = floor.seats[..at].iter().find(|other| overlap(seat, other));
             assert!(over.is_none(), "{name}: {seat:?} over {over:?}");
             assert!(seat.size >= 9.0, "{name}: {} is too small to be read", seat.size);
         }
-        assert!(
-            floor.width <= SIDE && floor.height <= SIDE,
-            "{name}: {} x {}",
-            floor.width,
-            floor.height
-        );
+        let size = [floor.width, floor.height];
+        assert!(size.iter().all(|length| *length <= SIDE), "{name}: {size:?}");
         let inside = |(x, y): (f64, f64), half: f64| {
             x - half >= 0.0
                 && y - half >= 0.0
@@ -254,15 +235,9 @@ fn areas_contain_exactly_their_seats() {
                 let y = seat.at.1 - area.corner.1;
                 (0.0..=area.width).contains(&x) && (0.0..=area.height).contains(&y)
             };
-            let seats: BTreeSet<u32> =
-                floor.seats.iter().filter(is_in).map(|seat| seat.os).collect();
-            assert_eq!(
-                seats,
-                area.pus.iter().copied().collect(),
-                "{}: {:?}",
-                profile.name,
-                area.names
-            );
+            let seats = BTreeSet::from_iter(floor.seats.iter().filter(is_in).map(|seat| seat.os));
+            let pus = area.pus.iter().copied().collect();
+            assert_eq!(seats, pus, "{}: {:?}", profile.name, area.names);
         }
     }
 }
@@ -271,23 +246,18 @@ fn areas_contain_exactly_their_seats() {
 fn areas_match_topology_levels() {
     let profile = catalog::load("epyc-7r13-2s").unwrap();
     let floor = FloorPlan::of(&profile, None);
-    let count = |word: &str| {
-        floor
-            .areas
-            .iter()
-            .filter(|area| area.names.iter().any(|name| name.starts_with(word)))
-            .count()
-    };
     for (level, word) in [(Level::Package, "package "), (Level::L3, "L3 "), (Level::Core, "core ")]
     {
-        assert_eq!(count(word), profile.topology.count(|pu| level.of(pu)), "{word}");
+        let is_of_level = |area: &&FloorArea| area.names.iter().any(|name| name.starts_with(word));
+        let count = floor.areas.iter().filter(is_of_level).count();
+        assert_eq!(count, profile.topology.count(|pu| level.of(pu)), "{word}");
     }
 }
 
 /// A machine's index, a pattern of at most one task more than PUs, and seats.
 fn seated() -> impl Strategy<Value = (usize, Pattern, Vec<u32>)> {
     (0..MACHINES.len(), any::<u64>(), 1_usize..60).prop_flat_map(|(machine, seed, tasks)| {
-        let pus: Vec<u32> = MACHINES[machine].0.topology.os_indices().collect();
+        let pus = Vec::from_iter(MACHINES[machine].0.topology.os_indices());
         let tasks = tasks.min(pus.len()) + seed as usize % 2;
         let edge = (0..tasks, 0..tasks, 1_u32..1000).prop_map(|(from, to, bytes)| Edge {
             from,
@@ -299,15 +269,8 @@ fn seated() -> impl Strategy<Value = (usize, Pattern, Vec<u32>)> {
         let seats = proptest::sample::subsequence(pus.clone(), tasks.min(pus.len())).prop_shuffle();
         (edges, seats).prop_map(move |(edges, mut seats)| {
             seats.resize(tasks, pus[0]);
-            (
-                machine,
-                Pattern::gathered(
-                    "any",
-                    tasks,
-                    edges.into_iter().filter(|edge| edge.from != edge.to),
-                ),
-                seats,
-            )
+            let edges = edges.into_iter().filter(|edge| edge.from != edge.to);
+            (machine, Pattern::gathered("any", tasks, edges), seats)
         })
     })
 }
@@ -315,13 +278,7 @@ fn seated() -> impl Strategy<Value = (usize, Pattern, Vec<u32>)> {
 fn seating(floor: &FloorPlan, pattern: &Pattern, seats: &[u32]) -> DrawnPlacement {
     let homes =
         (0..pattern.edges.len()).map(|at| (at * 7).checked_rem(floor.homes.len())).collect();
-    DrawnPlacement {
-        title: "any".to_owned(),
-        placement: seats.to_vec(),
-        cost: None,
-        homes,
-        counted: None,
-    }
+    DrawnPlacement { homes, ..DrawnPlacement::planned(pattern, &Plan::new("any", seats.to_vec())) }
 }
 
 proptest! {
@@ -332,9 +289,9 @@ proptest! {
         let floor = FloorPlan::of(profile, model.as_deref());
         let seating = seating(&floor, &pattern, &seats);
         let flow = Flow::of(&floor, &pattern, &seating);
-        let mut tasks: Vec<usize> = flow.tasks.values().flatten().copied().collect();
+        let mut tasks = Vec::from_iter(flow.tasks.values().flatten().copied());
         tasks.sort_unstable();
-        prop_assert_eq!(tasks, (0..pattern.tasks).collect::<Vec<_>>());
+        prop_assert_eq!(tasks, Vec::from_iter(0..pattern.tasks));
         if let Some(ways) = &floor.ways {
             // Every node conserves traffic.
             let mut balance = vec![0.0; ways.fabric.nodes()];
@@ -377,7 +334,8 @@ proptest! {
 fn isolated_cpus_are_marked_and_named() {
     let profile = bare(&small_ring());
     let floor = |isolated: &[u32]| {
-        machine(&FloorPlan::of(&profile, None).with_isolated(isolated.to_vec())).into_string()
+        let floor = FloorPlan::of(&profile, None);
+        machine(&FloorPlan { isolated: isolated.to_vec(), ..floor }).into_string()
     };
     let [plain, marked] = [floor(&[]), floor(&[1, 2])];
     assert!(!plain.contains("stroke-dasharray") && !plain.contains("isolated"));

@@ -1,14 +1,14 @@
 //! The page of all machines.
 
 use super::thumbnail::thumbnail;
-use super::{page_name, pair_name};
+use super::{page_name, pair_name, to_type};
 use crate::html::document::{document, head};
 use crate::page::draw;
-use crate::page::{PageSection, Table, TableCell};
+use crate::page::{PageSection, section};
+use crate::words::{counted, figure, joined};
 use crate::{Digits, about, ranking};
 use maud::{Markup, PreEscaped, html};
 use seatmap_data::machine::Profile;
-use seatmap_data::statistics::words::{counted, figure, joined};
 use seatmap_measure::classes::{DistanceClass, PairInterval, are_apart, classes_with_pairs};
 use seatmap_measure::gallery::{Gallery, GalleryMachine, LikePair};
 
@@ -32,9 +32,15 @@ pub fn page(gallery: &Gallery, pairs: &[LikePair]) -> String {
     let count = counted(gallery.machines().len(), "machine");
     let sentence =
         format!("{count}: how far apart their cores are, and where the figures come from.");
+    let how_to_read = html! {
+        p.lead {
+            "Measured: by Seatmap on such a computer. Imported: from another tool's file. \
+             Modelled: from a description that names the source of each figure."
+        }
+    };
     let body = html! {
         style { (PreEscaped(STYLE)) }
-        (head("Gallery of machines", &sentence, &how_to_read()))
+        (head("Gallery of machines", &sentence, &how_to_read))
         main {
             section.card {
                 label.search.js {
@@ -61,20 +67,11 @@ pub fn page(gallery: &Gallery, pairs: &[LikePair]) -> String {
     document("Gallery of machines", &body, SCRIPT, "null")
 }
 
-fn how_to_read() -> Markup {
-    html! {
-        p.lead {
-            "Measured: by Seatmap on such a computer. Imported: from another tool's file. \
-             Modelled: from a description that names the source of each figure."
-        }
-    }
-}
-
 fn row(machine: &GalleryMachine) -> Markup {
     let profile = &machine.profile;
     let found = classes_with_pairs(profile);
     let span = span(&found);
-    let classes: Vec<&DistanceClass> = found.iter().map(|(class, _)| class).collect();
+    let classes = Vec::from_iter(found.iter().map(|(class, _)| class));
     let digits = Digits::of(profile);
     let topology = &profile.topology;
     let cores = topology.count(|pu| pu.core);
@@ -170,7 +167,5 @@ fn ranking_of_own_program() -> PageSection {
         ),
         ("add your computer", "seatmap measure --share mine.json"),
     ];
-    let rows = rows.map(|(to, command)| [TableCell::from(to), TableCell::code(command)]);
-    PageSection::new("Which machine suits my program?")
-        .with(Table::with_words(["to", "type"]).rows(rows))
+    section("Which machine suits my program?", to_type(rows))
 }

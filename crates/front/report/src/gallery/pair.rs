@@ -2,7 +2,7 @@
 
 use super::{back, chosen_by, page_name};
 use crate::compare;
-use crate::page::{PageSection, Table, TableCell};
+use crate::page::{Table, TableCell, html_section};
 use maud::html;
 use seatmap_measure::gallery::{GalleryMachine, LikePair};
 
@@ -19,7 +19,7 @@ pub fn page(first: &GalleryMachine, second: &GalleryMachine, pair: &LikePair) ->
     let command = format!("seatmap compare {} {}", chosen_by(first), chosen_by(second));
     let again = Table::facts([("compare them again", TableCell::code(command))]);
     let mut page = compare::page(&pair.comparison);
-    page.sections.insert(0, PageSection::page("").with(links));
-    page.sections.push(PageSection::page("Command").with(again));
+    page.sections.insert(0, html_section("", links));
+    page.sections.push(html_section("Command", again));
     page.html()
 }

@@ -45,11 +45,11 @@ fn links(text: &str) -> Vec<&str> {
 #[test]
 fn every_machine_and_pair_is_linked() {
     let files = site(&gallery(&like()));
-    let names: BTreeSet<&str> = files.iter().map(|file| file.name.as_str()).collect();
+    let names = BTreeSet::from_iter(files.iter().map(|file| file.name.as_str()));
     assert_eq!(names.len(), files.len());
     let expected =
         ["a--b.html", "a.html", "a.json", "b.html", "b.json", "core-i9-12900k.html", "index.html"];
-    assert_eq!(names.iter().copied().collect::<Vec<_>>(), expected);
+    assert_eq!(Vec::from_iter(names.iter().copied()), expected);
     let mut linked = BTreeSet::new();
     for file in files.iter().filter(|file| file.name.ends_with(".html")) {
         linked.extend(links(&file.text));
@@ -66,11 +66,8 @@ fn pair_page_shows_differences() {
     let files = site(&gallery(&like()));
     assert!(text_of(&files, "a--b.html").contains("seatmap compare a.json b.json"));
     assert!(text_of(&files, "a--b.html").contains("firmware"));
-    assert!(
-        text_of(&files, "index.html").contains("2.00 times as far"),
-        "{}",
-        text_of(&files, "index.html")
-    );
+    let index = text_of(&files, "index.html");
+    assert!(index.contains("2.00 times as far"), "{index}");
     assert!(text_of(&files, "a.html").contains("seatmap measure --share mine.json"));
     // A number in a command stays on one line.
     let command = "seatmap compare core-i<span class=\"whole\">9-12900</span>k host";

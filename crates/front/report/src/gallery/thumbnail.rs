@@ -33,11 +33,11 @@ pub fn thumbnail(profile: &Profile) -> Markup {
 fn cell(grid: &Grid, scale: Scale, [row, column]: [usize; 2], n: usize) -> Option<Fill> {
     let pus = grid.os.len();
     let [rows, columns] = [row, column].map(|at| at * pus / n..(at + 1) * pus / n);
-    let mut values_ns: Vec<f64> = rows
-        .flat_map(|i| columns.clone().map(move |j| (i, j)))
-        .filter(|(i, j)| i != j)
-        .map(|pair| grid.cells_ns[pair])
-        .collect();
+    let mut values_ns = Vec::from_iter(
+        rows.flat_map(|i| columns.clone().map(move |j| (i, j)))
+            .filter(|(i, j)| i != j)
+            .map(|pair| grid.cells_ns[pair]),
+    );
     if values_ns.is_empty() {
         return None;
     }

@@ -11,7 +11,7 @@ pub struct Occurrence {
 
 /// The terms from left to right; the longer one if two begin at the same place.
 pub fn first_terms(text: &str) -> Vec<Occurrence> {
-    let mut found: Vec<Occurrence> = TERMS.iter().filter_map(|term| first(*term, text)).collect();
+    let mut found = Vec::from_iter(TERMS.iter().filter_map(|term| first(*term, text)));
     // 'core distance' covers 'core' at the same place.
     found.sort_by_key(|one| (one.at, std::cmp::Reverse(one.end)));
     let mut free_from = 0;

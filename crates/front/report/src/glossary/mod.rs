@@ -1,18 +1,23 @@
 //! Explains each technical term of a page where it appears.
 //!
-//! [`table`] is the single list of terms. [`explained`] gives each term a tooltip at its first
+//! [`TERMS`] is the single list of terms. [`explained`] gives each term a tooltip at its first
 //! occurrence in a section (`<abbr title>`, in pictures an SVG `<title>`). A page ends with a list
 //! of its terms, because paper and telephones show no tooltips.
 
 mod find;
-mod table;
 
 use find::{Occurrence, first_terms};
 use maud::{Markup, PreEscaped, html};
 use std::collections::BTreeSet;
-pub use table::TERMS;
+use std::sync::LazyLock;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// The terms in alphabetical order.
+pub static TERMS: LazyLock<Vec<Term>> = LazyLock::new(|| {
+    let terms = include_str!("terms.txt").lines().filter_map(|line| line.split_once(": "));
+    terms.map(|(word, meaning)| Term { word, meaning }).collect()
+});
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Term {
     /// The singular, as in the middle of a sentence.
     pub word: &'static str,

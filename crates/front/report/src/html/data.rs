@@ -14,6 +14,9 @@ use seatmap_data::machine::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
+/// Hundredths of a nanosecond; `None` if unknown.
+type Hundredths = Vec<Option<i64>>;
+
 /// Homes included in the scale; with hundreds, a page would take seconds.
 const HOMES_FOR_SCALE: usize = 8;
 
@@ -24,11 +27,11 @@ struct Data {
     by_group: Vec<usize>,
     by_os: Vec<usize>,
     group: Vec<Option<usize>>,
-    median: Vec<Option<i64>>,
-    p10: Option<Vec<Option<i64>>>,
-    mad: Option<Vec<Option<i64>>>,
-    low: Option<Vec<Option<i64>>>,
-    high: Option<Vec<Option<i64>>>,
+    median: Hundredths,
+    p10: Option<Hundredths>,
+    mad: Option<Hundredths>,
+    low: Option<Hundredths>,
+    high: Option<Hundredths>,
     /// One character for each pair, or a single one for all.
     status: String,
     regimes: Vec<Regimes>,
@@ -48,11 +51,11 @@ struct Regimes {
 #[derive(Serialize)]
 struct Model {
     group: Vec<Option<usize>>,
-    between: Vec<Vec<Option<i64>>>,
+    between: Vec<Hundredths>,
     /// A row for each home; empty if `between` applies to all.
-    inside: Vec<Vec<Option<i64>>>,
+    inside: Vec<Hundredths>,
     /// A row for each home.
-    offset: Vec<Vec<Option<i64>>>,
+    offset: Vec<Hundredths>,
     smt: Option<i64>,
 }
 
@@ -70,11 +73,9 @@ pub fn scale(profile: &Profile) -> Option<Scale> {
     let step = homes.div_ceil(HOMES_FOR_SCALE).max(1);
     // With one home, the prediction is for the measured lines.
     let several = (0..homes).step_by(step).filter(|_| homes > 1);
-    let predictions = several.filter_map(|home| predicted(profile, home));
-    let pairs = |matrix: &Matrix| matrix.pairs().map(|(_, _, value)| *value).collect::<Vec<f64>>();
-    let all: Vec<f64> =
-        pairs(&distance.median_ns).into_iter().chain(predictions.flat_map(|m| pairs(&m))).collect();
-    Scale::of(all.into_iter())
+    let predictions = Vec::from_iter(several.filter_map(|home| predicted(profile, home)));
+    let all = predictions.iter().chain([&distance.median_ns]).flat_map(Matrix::pairs);
+    Scale::of(all.map(|(_, _, value)| *value))
 }
 
 fn data(profile: &Profile, distance: &CoreDistance, scale: Option<Scale>) -> Data {
@@ -111,16 +112,16 @@ fn hundredths(value_ns: f64) -> Option<i64> {
     value_ns.is_finite().then_some((value_ns * 100.0).round() as i64)
 }
 
-fn all(matrix: &Matrix) -> Vec<Option<i64>> {
+fn all(matrix: &Matrix) -> Hundredths {
     matrix.pairs().map(|(_, _, value)| hundredths(*value)).collect()
 }
 
-fn differences(matrix: &Matrix, median_ns: &Matrix) -> Vec<Option<i64>> {
-    matrix
-        .pairs()
-        // Rounded first, so that the script's sums are exact.
-        .map(|(i, j, value)| Some(hundredths(*value)? - hundredths(median_ns[(i, j)])?))
-        .collect()
+fn differences(matrix: &Matrix, median_ns: &Matrix) -> Hundredths {
+    // Rounded first, so that the script's sums are exact.
+    let difference = |(i, j, value): (usize, usize, &f64)| {
+        Some(hundredths(*value)? - hundredths(median_ns[(i, j)])?)
+    };
+    matrix.pairs().map(difference).collect()
 }
 
 fn statuses(distance: &CoreDistance) -> String {
@@ -151,18 +152,16 @@ fn regimes(distance: &CoreDistance) -> Vec<Regimes> {
 }
 
 fn places(profile: &Profile, distance: &CoreDistance) -> Vec<Value> {
-    let by_os: std::collections::HashMap<u32, &Pu> =
-        profile.topology.pus.iter().map(|pu| (pu.os, pu)).collect();
     let unknown = Pu::default();
-    let found = distance.pus.iter().map(|os| by_os.get(os).copied().unwrap_or(&unknown));
-    let place = found.map(|pu| {
+    let pus = distance.pus.iter().map(|os| profile.topology.pu(*os).unwrap_or(&unknown));
+    let places = pus.map(|pu| {
         let kind = pu.kind.map(CoreKind::letters);
         json!({
             "core": pu.core, "smt": pu.smt, "l2": pu.l2, "l3": pu.l3, "die": pu.die,
             "numa": pu.numa, "package": pu.package, "kind": kind,
         })
     });
-    place.collect()
+    places.collect()
 }
 
 fn of_model(model: &HomeModel, distance: &CoreDistance) -> Model {

@@ -3,10 +3,10 @@
 
 use crate::palette::{UNKNOWN, VIRIDIS, hex};
 use crate::reduced::Reduced;
+use crate::words::joined;
 use crate::{AxisUnit, Digits, Grid, GridOrder, Scale, svg};
 use maud::{Markup, html};
 use seatmap_data::machine::{HomeModel, Profile};
-use seatmap_data::statistics::words::joined;
 
 /// Larger matrices are reduced for browsers without scripts.
 const STATIC_PUS: usize = 128;
@@ -95,10 +95,6 @@ fn legend(scale: Scale, digits: Digits) -> Markup {
 
 fn static_map(profile: &Profile) -> Markup {
     let grid = Grid::of(profile, GridOrder::Group, None);
-    let small = grid.map(|grid| {
-        let reduced = Reduced::new(&grid, STATIC_PUS);
-        let os: Vec<u32> = reduced.blocks.iter().map(|block| grid.os[block.start]).collect();
-        Grid { group: reduced.group, ..Grid::plain(&os, &reduced.cells_ns) }
-    });
+    let small = grid.map(|grid| Reduced::new(&grid, STATIC_PUS).grid);
     svg::picture(profile, small.as_ref())
 }

@@ -9,12 +9,10 @@ mod map;
 mod numbers;
 mod page;
 mod replay;
-mod seating;
 pub(crate) mod tables;
 
 pub use document::{document, head};
 pub use page::page;
 pub(crate) use page::page_with;
 pub use replay::replay;
-pub use seating::seating_page;
 pub use tables::facts;

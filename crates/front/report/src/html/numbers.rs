@@ -2,7 +2,7 @@
 //! hyphen of `48-95`, and anywhere in code.
 
 use crate::glossary::{Piece, name_of, pieces};
-use seatmap_data::statistics::words::joined;
+use crate::words::joined;
 
 /// A list of more bytes may be broken after its commas.
 const LONGEST_ON_A_LINE: usize = 20;

@@ -4,7 +4,7 @@ use super::document::{document, head};
 use super::map::map;
 use super::{charts, data, tables};
 use crate::floor::{self, FloorPlan};
-use crate::page::{PageSection, Table, draw};
+use crate::page::{PageSection, Table, draw, section};
 use crate::{Digits, Scale, about, sentence};
 use maud::{Markup, html};
 use seatmap_data::machine::Profile;
@@ -19,50 +19,43 @@ const TILES: usize = 6;
 /// A profile as one HTML file that works offline and, with static pictures, without scripts.
 /// Isolated CPUs are marked.
 pub fn page(profile: &Profile, model: Option<&CoherentModel>, isolated: &[u32]) -> String {
-    page_with(profile, model, isolated, &html! {}, [])
+    page_with(profile, model, isolated, &html! {}, Vec::new())
 }
 
 /// The page with links above the title and more sections at the end.
-pub fn page_with<const N: usize>(
+pub fn page_with(
     profile: &Profile,
     model: Option<&CoherentModel>,
     isolated: &[u32],
     links: &Markup,
-    more: [PageSection; N],
+    more: Vec<PageSection>,
 ) -> String {
-    let floor = FloorPlan::of(profile, model).with_isolated(isolated.to_vec());
+    let floor = FloorPlan { isolated: isolated.to_vec(), ..FloorPlan::of(profile, model) };
     let digits = Digits::of(profile);
     let spread_of = classes_with_distances(profile);
-    let classes: Vec<DistanceClass> = spread_of.iter().map(|(class, _)| class.clone()).collect();
+    let classes = Vec::from_iter(spread_of.iter().map(|(class, _)| class.clone()));
     let scale = data::scale(profile);
     let map = scale.map(|scale| map(profile, scale, digits, &beside(profile, &spread_of, digits)));
     // A profile without distances, such as an imported topology, still has a page.
-    let none = PageSection::new("Core distances").with(vec!["This profile has none.".to_owned()]);
+    let none = section("Core distances", vec!["This profile has none.".to_owned()]);
     let sections = [
-        in_figures(&classes, digits),
+        section("The machine", floor::machine(&floor)).unit("CPUs by number"),
+        section("Distance classes in figures", tables::classes(&classes, digits))
+            .unit("round trip, ns"),
         explained(profile, digits),
-        PageSection::new("Under load")
+        section("Under load", charts::loaded(&profile.loaded))
             .unit("round trip, ns")
-            .with(charts::loaded(&profile.loaded))
             .with(tables::loaded(&profile.loaded, digits)),
         surroundings(profile),
-        PageSection::new("Provenance").with(Table::facts(tables::provenance(profile))),
+        section("Provenance", Table::facts(tables::provenance(profile))),
     ];
-    let machine = PageSection::new("The machine")
-        .unit("CPUs by number")
-        .with(floor::machine(&floor))
-        .narrow();
+    let sections = Vec::from_iter(sections.into_iter().chain(more).map(PageSection::narrow));
     let body = html! {
         (links)
         (header(profile, &classes, digits))
         main {
             @match map { Some(map) => (map), None => (draw::sections(&[none])) }
-            (draw::sections(
-                &std::iter::once(machine)
-                    .chain(sections.map(PageSection::narrow))
-                    .chain(more.map(PageSection::narrow))
-                    .collect::<Vec<_>>()
-            ))
+            (draw::sections(&sections))
         }
         footer { "A core distance is the round trip of one cache line between two hardware \
                   threads; one way is half of it." }
@@ -109,12 +102,6 @@ fn beside(profile: &Profile, spread_of: &[(DistanceClass, Vec<f64>)], digits: Di
     }
 }
 
-fn in_figures(classes: &[DistanceClass], digits: Digits) -> PageSection {
-    PageSection::new("Distance classes in figures")
-        .unit("round trip, ns")
-        .with(tables::classes(classes, digits))
-}
-
 fn explained(profile: &Profile, digits: Digits) -> PageSection {
     let section = PageSection::new("Groups and homes").unit("round trip, ns");
     match &profile.home_model {
@@ -126,16 +113,16 @@ fn explained(profile: &Profile, digits: Digits) -> PageSection {
 }
 
 fn surroundings(profile: &Profile) -> PageSection {
-    let mitigations: Vec<(String, String)> =
-        profile.environment.mitigations.clone().into_iter().collect();
+    let mitigations = &profile.environment.mitigations;
     let folded = html! {
         @if !mitigations.is_empty() {
-            details { summary { "Mitigations" } (tables::facts(&mitigations)) }
+            details {
+                summary { "Mitigations" }
+                (draw::html_table(&Table::facts(mitigations)))
+            }
         }
     };
-    PageSection::new("Environment")
-        .with(Table::facts(about::environment(&profile.environment)))
-        .with(folded)
+    section("Environment", Table::facts(about::environment(&profile.environment))).with(folded)
 }
 
 #[cfg(test)]
@@ -143,6 +130,7 @@ mod tests {
     use super::*;
     use crate::samples::{grouped, two_groups};
     use proptest::prelude::*;
+    use seatmap_data::machine::Matrix;
 
     fn page_of(profile: &Profile) -> String {
         page(profile, None, &[])
@@ -180,15 +168,10 @@ mod tests {
     #[test]
     fn largest_machine_page_stays_below_5_megabytes() {
         let mut profile = grouped(512, 16);
-        if let Some(distance) = &mut profile.core_distance {
-            let around = |by: f64| {
-                Some(seatmap_data::machine::Matrix::from_fn(512, |i, j| {
-                    distance.median_ns[(i, j)] * by
-                }))
-            };
-            (distance.p10_ns, distance.mad_ns) = (around(0.97), around(0.01));
-            (distance.ci95_low_ns, distance.ci95_high_ns) = (around(0.99), around(1.01));
-        }
+        let distance = profile.core_distance.as_mut().unwrap();
+        let around = |by: f64| Some(Matrix::from_fn(512, |i, j| distance.median_ns[(i, j)] * by));
+        (distance.p10_ns, distance.mad_ns) = (around(0.97), around(0.01));
+        (distance.ci95_low_ns, distance.ci95_high_ns) = (around(0.99), around(1.01));
         let bytes = page_of(&profile).len();
         assert!(bytes < 5_000_000, "{bytes}");
     }

@@ -1,11 +1,9 @@
 //! The page that replays a recording of running programs.
 
 use super::document::{document, head};
-use crate::about::counted;
-use crate::terminal::top::SeatGroups;
+use crate::terminal::top::{SeatGroup, SeatGroups};
+use crate::words::{self, counted, lasting, times, visible};
 use maud::{Markup, PreEscaped, html};
-use seatmap_data::document::visible;
-use seatmap_data::statistics::words::{self, lasting, times};
 use seatmap_os::Tid;
 use seatmap_watch::recording::Recording;
 use serde::Serialize;
@@ -19,7 +17,7 @@ const MOST_MOVES: usize = 500;
 /// The most pairs of a sample.
 const MOST_WAKES: usize = 12;
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Default, Serialize)]
 struct Story {
     tid: Tid,
     pid: Tid,
@@ -53,14 +51,8 @@ struct Look {
 }
 
 #[derive(Serialize)]
-struct Group {
-    name: String,
-    cores: Vec<Vec<u32>>,
-}
-
-#[derive(Serialize)]
 struct Data<'a> {
-    groups: Vec<Group>,
+    groups: &'a [SeatGroup],
     looks: Vec<Look>,
     stories: &'a [Story],
 }
@@ -103,12 +95,7 @@ pub fn replay(recording: &Recording) -> String {
         footer { "A sample shows the CPU of each thread at one moment. A thread may change its CPU \
                   more than once between two samples." }
     };
-    let groups = groups
-        .groups
-        .into_iter()
-        .map(|group| Group { name: group.name, cores: group.cores })
-        .collect();
-    let data = Data { groups, looks, stories: &stories };
+    let data = Data { groups: &groups.groups, looks, stories: &stories };
     document(&title, &body, SCRIPT, &seatmap_data::document::written(&data))
 }
 
@@ -175,12 +162,7 @@ fn sentence(stories: &[Story], looks: &[Look]) -> String {
         return match stories.len() {
             0 => format!("In {seconds}, no thread was seen."),
             1 => format!("In {seconds}, the thread was on the same CPU in every sample."),
-            _ => {
-                format!(
-                    "In {seconds}, each of {} was on the same CPU in every sample.",
-                    counted(stories.len(), "thread")
-                )
-            }
+            _ => format!("In {seconds}, each of {all} was on the same CPU in every sample."),
         };
     };
     // A thread may have moved more often between two samples.
@@ -203,7 +185,7 @@ fn sentence(stories: &[Story], looks: &[Look]) -> String {
 }
 
 fn threads(stories: &[Story]) -> Markup {
-    let mut order: Vec<usize> = (0..stories.len()).collect();
+    let mut order = Vec::from_iter(0..stories.len());
     order.sort_by(|a, b| stories[*b].run_s.total_cmp(&stories[*a].run_s).then(a.cmp(b)));
     let shown = order.len().min(MOST_THREADS);
     html! {
@@ -227,10 +209,11 @@ fn threads(stories: &[Story]) -> Markup {
 }
 
 fn moves(stories: &[Story]) -> Markup {
-    let mut all: Vec<(f64, u32, u32, &Story)> = stories
-        .iter()
-        .flat_map(|story| story.moves().map(move |(at_s, from, to)| (at_s, from, to, story)))
-        .collect();
+    let mut all = Vec::from_iter(
+        stories
+            .iter()
+            .flat_map(|story| story.moves().map(move |(at_s, from, to)| (at_s, from, to, story))),
+    );
     all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.3.tid.cmp(&b.3.tid)));
     let shown = all.len().min(MOST_MOVES);
     html! {
@@ -253,8 +236,6 @@ fn moves(stories: &[Story]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_watch::judge::made::Made;
-    use seatmap_watch::recording::{KnownThread, Ran, RecordingEntry, RecordingHeader};
 
     #[test]
     fn headline_counts_moved_threads() {
@@ -265,20 +246,17 @@ mod tests {
             ..Story::default()
         };
         let look = |at_s| Look { at_s, cpus: Vec::new(), ran: Vec::new(), wakes: Vec::new() };
-        let headline = |stories: &[Story]| {
-            let text = sentence(stories, &[look(1.5)]);
-            assert!(seatmap_needs::faults(&text).is_empty(), "{text}");
-            text
-        };
         let [rests, moves, wanders] = [story(7, &[0]), story(8, &[0, 1]), story(9, &[0, 1, 2, 3])];
         let all = [
-            headline(&[]),
-            headline(std::slice::from_ref(&rests)),
-            headline(std::slice::from_ref(&moves)),
-            headline(&[rests.clone(), rests.clone()]),
-            headline(&[rests.clone(), moves.clone()]),
-            headline(&[rests, moves, wanders]),
+            vec![],
+            vec![rests.clone()],
+            vec![moves.clone()],
+            vec![rests.clone(), rests.clone()],
+            vec![rests.clone(), moves.clone()],
+            vec![rests, moves, wanders],
         ];
+        let all = all.map(|stories| sentence(&stories, &[look(1.5)]));
+        assert!(words::faults(&all.join("\n")).is_empty(), "{all:?}");
         insta::assert_snapshot!(all.join("\n"), @"
         In 1.5 s, no thread was seen.
         In 1.5 s, the thread was on the same CPU in every sample.
@@ -290,45 +268,17 @@ mod tests {
     }
 
     fn recording() -> Recording {
-        let known = |tid, name: &str, mask: &str| KnownThread {
-            tid,
-            pid: 7,
-            program: "server".into(),
-            name: name.into(),
-            mask: mask.into(),
-        };
-        let ran =
-            |tid, cpu, run_percent| Ran { tid, cpu: Some(cpu), run_percent, ..Ran::default() };
-        let look = |at_s, known, ended, ran| RecordingEntry {
-            at_s,
-            cpus: vec![(0, Some(50.0)), (1, None)],
-            known,
-            ended,
-            ran,
-            wakes: None,
-        };
-        let moments = vec![
-            look(
-                1.0,
-                vec![known(7, "<script>", "0-1"), known(8, "io", "0-1")],
-                vec![],
-                vec![ran(7, 0, 50.0), ran(8, 1, 1.0)],
-            ),
-            look(2.0, vec![known(7, "<script>", "1")], vec![8], vec![ran(7, 1, 100.0)]),
-            look(3.0, vec![known(8, "again", "0")], vec![], vec![ran(8, 0, 10.0)]),
-        ];
-        let header = RecordingHeader::new("made", 0.0, &Made::new(2).topology, None);
-        Recording { header, moments, is_cut_off: false }
+        Recording::read(include_str!("../tests/recording.jsonl")).unwrap()
     }
 
     #[test]
     fn reused_thread_id_starts_new_story() {
         let (stories, looks) = stories_and_looks(&recording());
-        assert_eq!(stories.iter().map(|story| story.tid).collect::<Vec<_>>(), [7, 8, 8]);
+        assert_eq!(Vec::from_iter(stories.iter().map(|story| story.tid)), [7, 8, 8]);
         assert_eq!((stories[0].run_s, stories[0].from_s, stories[0].to_s), (1.5, 1.0, 3.0));
         assert_eq!((stories[1].to_s, stories[2].from_s), (1.0, 3.0));
         assert_eq!(stories[0].masks, [(1.0, "0-1".to_owned()), (2.0, "1".to_owned())]);
-        assert_eq!(stories[0].moves().collect::<Vec<_>>(), [(2.0, 0, 1)]);
+        assert_eq!(Vec::from_iter(stories[0].moves()), [(2.0, 0, 1)]);
         assert_eq!(looks[2].ran, [(2, Some(0), 10.0)]);
     }
 

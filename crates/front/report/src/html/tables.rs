@@ -1,6 +1,6 @@
 //! Tables of a profile, readable without a script.
 
-use crate::page::{Table, TableCell, draw};
+use crate::page::{Table, TableCell, cells, draw};
 use crate::{Digits, about};
 use maud::Markup;
 use seatmap_data::machine::{HomeModel, LoadedPoint, Profile};
@@ -14,12 +14,12 @@ pub fn facts(rows: &[(String, String)]) -> Markup {
 pub fn classes(classes: &[DistanceClass], digits: Digits) -> Table {
     Table::with_words(["class"]).figures(["pairs", "median", "p10", "p90"]).rows(
         classes.iter().map(|class| {
-            [
-                TableCell::from(&class.name),
-                class.pairs.into(),
+            cells![
+                &class.name,
+                class.pairs,
                 TableCell::strong(digits.show(class.median_ns)),
-                digits.show(class.p10_ns).into(),
-                digits.show(class.p90_ns).into(),
+                digits.show(class.p10_ns),
+                digits.show(class.p90_ns)
             ]
         }),
     )
@@ -30,7 +30,7 @@ pub fn groups(model: &HomeModel, digits: Digits) -> Table {
         model.groups.iter().enumerate().map(|(at, group)| {
             let inside = digits.show(model.between_ns[(at, at)]);
             let inside = if group.len() > 1 { inside } else { "alone".to_owned() };
-            [at.to_string(), inside, about::cpus(group).to_string()]
+            cells![at, inside, about::cpus(group)]
         }),
     )
 }
@@ -38,11 +38,11 @@ pub fn groups(model: &HomeModel, digits: Digits) -> Table {
 pub fn loaded(points: &[LoadedPoint], digits: Digits) -> Table {
     Table::with_figures(["pairs at once", "median", "p10", "p90"]).rows(points.iter().map(
         |point| {
-            [
-                TableCell::from(point.pairs),
+            cells![
+                point.pairs,
                 TableCell::strong(digits.show(point.median_ns)),
-                digits.show(point.p10_ns).into(),
-                digits.show(point.p90_ns).into(),
+                digits.show(point.p10_ns),
+                digits.show(point.p90_ns)
             ]
         },
     ))

@@ -1,10 +1,8 @@
 //! Lists the tasks and interrupts that used the CPU during gaps, from the kernel's trace.
 
 use super::us;
-use crate::duration::duration;
-use crate::page::{PageSection, Table};
-use seatmap_data::document::visible;
-use seatmap_data::statistics::words::joined;
+use crate::page::{PageSection, Table, TableCell, cells, section};
+use crate::words::{beyond, duration, joined, visible};
 use seatmap_health::noise::{CpuNoise, GapCause, NoiseReport, Traced, TracedGap};
 use std::iter::once;
 
@@ -22,7 +20,7 @@ const GAPS: usize = 3;
 pub fn takers(report: &NoiseReport) -> Option<PageSection> {
     let traced = report.cpus.iter().filter_map(|noise| Some((noise, noise.trace.as_ref()?)));
     let title = "Tasks and interrupts in gaps of 5 us and more, from the kernel's trace".to_owned();
-    let section = PageSection::new("Tasks and interrupts").with(vec![title]);
+    let section = section("Tasks and interrupts", vec![title]);
     traced.clone().next()?;
     Some(traced.enumerate().fold(section, |section, (at, (noise, trace))| {
         let heads = if at == 0 { HEADS } else { [""; 5] };
@@ -38,19 +36,20 @@ fn table([who, figures @ ..]: [&str; 5], cpu: u32, trace: &Traced) -> Table {
         // Always listed if it took any time: no cell can prevent this part.
         .chain(once(&trace.unexplained))
         .filter(|taker| taker.gaps > 0);
-    let mut rows: Vec<Vec<String>> = named.map(|taker| row(cpu, taker)).collect();
+    let mut rows = Vec::from_iter(named.map(|taker| row(cpu, taker)));
     if rows.is_empty() {
-        rows.push(vec![cpu.to_string(), "0".to_owned()]);
+        rows.push(cells![cpu, "0"].into());
     }
     Table::with_figures(figures).words([who]).least([3, 7, 10, 10]).rows(rows)
 }
 
 fn lines(noise: &CpuNoise, trace: &Traced) -> Vec<String> {
-    let unnamed = trace.takers.len().saturating_sub(TAKERS);
-    let unnamed = (unnamed > 0).then(|| format!("{:40}and {unnamed} more", ""));
-    let are = if trace.gaps_before_trace == 1 { "gap is" } else { "gaps are" };
-    let older = format!("{} more {are} older than the trace", trace.gaps_before_trace);
-    let older = (trace.gaps_before_trace > 0).then_some(older);
+    let unnamed = beyond(trace.takers.len(), TAKERS);
+    let unnamed = unnamed.map(|unnamed| format!("{:40}and {unnamed} more", ""));
+    let older = Some(trace.gaps_before_trace).filter(|older| *older > 0).map(|older| {
+        let are = if older == 1 { "gap is" } else { "gaps are" };
+        format!("{older} more {are} older than the trace")
+    });
     let told = trace.longest.iter().take(GAPS).map(gap).chain(left_out(noise, trace)).chain(older);
     unnamed.into_iter().chain(told.map(|line| format!("{:7}{line}", ""))).collect()
 }
@@ -64,9 +63,9 @@ pub fn left_out(noise: &CpuNoise, trace: &Traced) -> Option<String> {
         .then(|| format!("only the longest {kept} of {} gaps", noise.gaps))
 }
 
-fn row(cpu: u32, taker: &GapCause) -> Vec<String> {
+fn row(cpu: u32, taker: &GapCause) -> Vec<TableCell> {
     let [all, one] = [taker.total_us, taker.longest_us].map(us);
-    vec![cpu.to_string(), taker.gaps.to_string(), all, one, who(taker).to_owned()]
+    cells![cpu, taker.gaps, all, one, who(taker)].into()
 }
 
 pub fn who(taker: &GapCause) -> &str {
@@ -75,8 +74,7 @@ pub fn who(taker: &GapCause) -> &str {
 
 /// `7.340 ms at 1.203 s: unexplained 7.280 ms, hog 40.000 us`, the largest share first.
 pub fn gap(gap: &TracedGap) -> String {
-    let mut parts: Vec<(String, f64)> =
-        gap.takers.iter().map(|share| (visible(&share.who), share.us)).collect();
+    let mut parts = Vec::from_iter(gap.takers.iter().map(|share| (visible(&share.who), share.us)));
     parts.push(("unexplained".to_owned(), gap.unexplained_us));
     // Sort after adding the unexplained part, which may be the largest.
     parts.sort_by(|a, b| b.1.total_cmp(&a.1));

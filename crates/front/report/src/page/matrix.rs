@@ -1,10 +1,10 @@
 //! The times between named things: figures in a terminal, a heat map on a page.
 
 use super::{Medium, Table};
-use crate::duration::time;
 use crate::svg::cells::Fill;
 use crate::svg::heat::{HeatMap, bar, swatch};
 use crate::svg::{APART, bar_ticks};
+use crate::words::time;
 use crate::{AxisUnit, Scale};
 use maud::{Markup, html};
 use seatmap_data::machine::{Matrix, Square};

@@ -5,6 +5,7 @@ mod matrix;
 mod table;
 
 pub use matrix::PairTimes;
+pub(crate) use table::cells;
 pub use table::{Table, TableCell};
 
 use crate::svg::curves::PlotCurve;
@@ -12,7 +13,7 @@ use crate::svg::frame::Title;
 use crate::svg::intervals::Interval;
 use maud::Markup;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 pub enum Medium {
     /// Has room for only the most important figures.
     Terminal,
@@ -59,7 +60,7 @@ impl Page {
 
     /// Adds sentences below a blank line.
     pub fn paragraph(mut self, sentences: Vec<String>) -> Self {
-        self.sections.push(PageSection::new("").with(sentences));
+        self.sections.push(section("", sentences));
         self
     }
 }
@@ -79,18 +80,8 @@ impl PageSection {
         PageSection { title: title.into(), ..PageSection::default() }
     }
 
-    /// A section for HTML only.
-    pub fn page(title: impl Into<String>) -> Self {
-        PageSection { only: Some(Medium::Html), ..PageSection::new(title) }
-    }
-
     pub fn unit(self, unit: &'static str) -> Self {
         PageSection { unit, ..self }
-    }
-
-    /// A section for a terminal only, without a title.
-    pub fn terminal() -> Self {
-        PageSection { only: Some(Medium::Terminal), ..PageSection::new("") }
     }
 
     pub fn narrow(self) -> Self {
@@ -107,6 +98,21 @@ impl PageSection {
         let is_shown = self.only.is_none_or(|only| only == medium);
         self.blocks.iter().filter(move |block| is_shown && !block.is_empty(medium))
     }
+}
+
+/// A section with its first block.
+pub fn section(title: impl Into<String>, block: impl Into<Block>) -> PageSection {
+    PageSection::new(title).with(block)
+}
+
+/// A section for HTML only.
+pub fn html_section(title: impl Into<String>, block: impl Into<Block>) -> PageSection {
+    PageSection { only: Some(Medium::Html), ..section(title, block) }
+}
+
+/// A section for a terminal only, without a title.
+pub fn terminal_section(block: impl Into<Block>) -> PageSection {
+    PageSection { only: Some(Medium::Terminal), ..section("", block) }
 }
 
 pub enum Block {

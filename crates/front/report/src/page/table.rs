@@ -1,8 +1,6 @@
 //! Tables for all media: columns, rows and cells.
 
-use super::Medium;
-
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Default)]
 pub struct Table {
     pub columns: Vec<TableColumn>,
     pub rows: Vec<Vec<TableCell>>,
@@ -93,7 +91,7 @@ impl Table {
     ) -> Self {
         let columns = self.columns.len();
         self.rows.extend(rows.into_iter().map(|row| {
-            let mut cells: Vec<TableCell> = row.into_iter().map(Into::into).collect();
+            let mut cells = Vec::from_iter(row.into_iter().map(Into::into));
             cells.resize_with(columns, TableCell::default);
             cells
         }));
@@ -101,32 +99,27 @@ impl Table {
     }
 
     /// Removes a column if all its cells are empty.
-    pub fn where_filled(mut self, column: usize) -> Self {
-        if self.rows.iter().all(|row| row[column].text.is_empty()) {
-            self.columns.remove(column);
-            for row in &mut self.rows {
-                row.remove(column);
-            }
-        }
-        self
+    pub fn where_filled(&self, column: usize) -> Self {
+        let is_empty = self.rows.iter().all(|row| row[column].text.is_empty());
+        self.pick((0..self.columns.len()).filter(|at| *at != column || !is_empty))
     }
 
-    pub fn pick<const N: usize>(&self, columns: [usize; N]) -> Self {
+    pub fn in_terminal(&self) -> Self {
+        self.pick((0..self.columns.len()).filter(|at| !self.columns[*at].is_page_only))
+    }
+
+    pub fn pick(&self, columns: impl IntoIterator<Item = usize>) -> Self {
+        let columns = Vec::from_iter(columns);
+        let picked = |row: &Vec<TableCell>| columns.iter().map(|at| row[*at].clone()).collect();
         Table {
             columns: columns.iter().map(|at| self.columns[*at].clone()).collect(),
-            rows: self.rows.iter().map(|row| columns.map(|at| row[at].clone()).into()).collect(),
+            rows: self.rows.iter().map(picked).collect(),
             ..*self
         }
     }
-
-    /// The indices of the columns that a medium shows.
-    pub fn shown(&self, medium: Medium) -> Vec<usize> {
-        let is_page = medium == Medium::Html;
-        (0..self.columns.len()).filter(|at| is_page || !self.columns[*at].is_page_only).collect()
-    }
 }
 
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default)]
 pub struct TableColumn {
     pub head: String,
     pub is_figures: bool,
@@ -135,7 +128,7 @@ pub struct TableColumn {
     pub is_page_only: bool,
 }
 
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default)]
 pub struct TableCell {
     pub text: String,
     pub look: TextStyle,
@@ -144,7 +137,7 @@ pub struct TableCell {
     pub tip: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Default, PartialEq)]
 pub enum TextStyle {
     #[default]
     Plain,
@@ -181,6 +174,11 @@ impl TableCell {
         TableCell { level: Some((word, class)), ..self }
     }
 
+    /// The width in a terminal, in letters.
+    pub fn width(&self) -> usize {
+        self.text.chars().count()
+    }
+
     pub fn tip(self, tip: impl Into<String>) -> Self {
         TableCell { tip: Some(tip.into()), ..self }
     }
@@ -191,3 +189,9 @@ impl<T: ToString> From<T> for TableCell {
         TableCell { text: text.to_string(), ..TableCell::default() }
     }
 }
+
+/// The cells of a row.
+macro_rules! cells {
+    ($($cell:expr),*) => { [$($crate::page::TableCell::from($cell)),*] };
+}
+pub(crate) use cells;

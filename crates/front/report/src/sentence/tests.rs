@@ -1,8 +1,8 @@
 //! Tests each page's sentence.
 
 use super::*;
-use crate::samples;
-use seatmap_data::plan::{Baselines, Random};
+use crate::samples::{self, plan};
+use seatmap_data::machine::Matrix;
 
 fn shown(profile: &Profile) -> String {
     of_profile(profile, Digits::of(profile))
@@ -14,14 +14,13 @@ fn distance_sentence_recommends_seats() {
     insta::assert_snapshot!(shown(&profile), @"A cache line's round trip takes 43.0 ns between the nearest cores (same L3) and 103.0 ns between the farthest (same package), 2.4 times as long: seat communicating threads on near cores.");
     let distance = profile.core_distance.as_mut().unwrap();
     (distance.ci95_low_ns, distance.ci95_high_ns) = (None, None);
-    distance.median_ns = seatmap_data::machine::Matrix::filled(8, 80.0);
+    distance.median_ns = Matrix::filled(8, 80.0);
     assert_eq!(
         shown(&profile),
         "All cores are about equally far apart (80.0 ns), so seats matter little."
     );
     let unlike = |i: usize, j: usize| 600.0 + 100.0 * (i + j) as f64;
-    profile.core_distance.as_mut().unwrap().median_ns =
-        seatmap_data::machine::Matrix::from_fn(8, unlike);
+    profile.core_distance.as_mut().unwrap().median_ns = Matrix::from_fn(8, unlike);
     profile
         .topology
         .pus
@@ -45,7 +44,7 @@ fn of_pairs(cores: usize, distances_ns: &[f64], off_ns: f64) -> Profile {
     let cell = |i: usize, j: usize| distances_ns[(i.min(j) * 5 + i.max(j)) % distances_ns.len()];
     let around = |by: f64| {
         let ns = move |i: usize, j: usize| if i == j { 0.0 } else { cell(i, j) + by };
-        seatmap_data::machine::Matrix::from_fn(cores, ns)
+        Matrix::from_fn(cores, ns)
     };
     let distance = profile.core_distance.as_mut().unwrap();
     distance.median_ns = around(0.0);
@@ -77,8 +76,8 @@ fn noisy_pairs_are_not_ranked() {
 fn noisy_classes_are_not_ranked() {
     let mut profile = samples::two_groups();
     let distance = profile.core_distance.as_mut().unwrap();
-    distance.ci95_low_ns = Some(seatmap_data::machine::Matrix::filled(8, 30.0));
-    distance.ci95_high_ns = Some(seatmap_data::machine::Matrix::filled(8, 190.0));
+    distance.ci95_low_ns = Some(Matrix::filled(8, 30.0));
+    distance.ci95_high_ns = Some(Matrix::filled(8, 190.0));
     let said = shown(&profile);
     assert!(said.starts_with("No pair of cores is measurably nearer"), "{said}");
 }
@@ -88,12 +87,6 @@ fn far_home_does_not_define_farthest_class() {
     let profile = seatmap_data::machine::catalog::load("epyc-7r13-2s").unwrap();
     let said = shown(&profile);
     assert!(said.contains("394.4 ns between the farthest (other package)"), "{said}");
-}
-
-fn plan(cost: f64, os: f64, compact: f64) -> Plan {
-    let random = Random { mean: 400.0, best: 300.0 };
-    let baselines = Some(Baselines { os, compact, scatter: 500.0, random });
-    Plan { cost: Some(cost), baselines, lower_bound: Some(190.0), ..Plan::new("x", vec![0, 1]) }
 }
 
 #[test]
@@ -136,10 +129,9 @@ fn noise_names_the_cpu_to_use() {
 
 #[test]
 fn pattern_sentence_names_important_edges() {
-    let mut heavy = seatmap_data::pattern::generate("ring:30").unwrap();
+    let mut heavy = samples::pattern("ring:30");
     heavy.edges[3].bytes = 1e6;
-    let even = ["idle:3", "ring:4"]
-        .map(|spec| of_pattern(&seatmap_data::pattern::generate(spec).unwrap()));
+    let even = ["idle:3", "ring:4"].map(|spec| of_pattern(&samples::pattern(spec)));
     insta::assert_snapshot!([&even[0], &even[1], &of_pattern(&heavy)].map(String::as_str).join("\n"), @"
     No messages: all placements are equally good.
     All 4 edges carry the same: seat each task near the tasks it sends to.

@@ -7,7 +7,7 @@ use std::fmt::Write;
 /// The eye distinguishes fewer.
 pub const LEVELS: f64 = 64.0;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fill {
     Level(u8),
     /// A predicted figure.
@@ -23,7 +23,7 @@ pub fn paths(
 ) -> impl Iterator<Item = (Fill, String)> {
     let mut paths: BTreeMap<Fill, String> = BTreeMap::new();
     for row in 0..n {
-        let fills: Vec<Option<Fill>> = (0..n).map(|column| fill(row, column)).collect();
+        let fills = Vec::from_iter((0..n).map(|column| fill(row, column)));
         let mut column = 0;
         for run in fills.chunk_by(|a, b| a == b) {
             if let Some(fill) = run[0] {

@@ -25,7 +25,6 @@ pub const COLOURS: [&str; 7] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"];
 
 /// A curve.
-#[derive(Clone, Debug, PartialEq)]
 pub struct PlotCurve {
     /// The name in the legend.
     pub name: String,
@@ -94,7 +93,7 @@ fn frame(curves: &[PlotCurve], across: AxisUnit, up: AxisUnit) -> Option<ChartFr
 fn line(curve: &PlotCurve, frame: &ChartFrame) -> Markup {
     let known = || curve.points.iter().filter(|(x, y)| x.is_finite() && y.is_finite());
     let at = |(x, y): &(f64, f64)| (number(frame.x(*x)), number(frame.y(*y)));
-    let points: Vec<String> = known().map(at).map(|(x, y)| format!("{x},{y}")).collect();
+    let points = Vec::from_iter(known().map(at).map(|(x, y)| format!("{x},{y}")));
     let class = curve.class();
     let colour = COLOURS[curve.colour];
     html! {

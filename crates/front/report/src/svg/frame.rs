@@ -8,7 +8,6 @@ use maud::{Markup, html};
 const TICK_WIDTH: f64 = 62.0;
 const TICK_HEIGHT: f64 = 30.0;
 
-#[derive(Clone, Copy, Debug)]
 pub struct ChartFrame {
     pub left: f64,
     pub top: f64,
@@ -19,7 +18,7 @@ pub struct ChartFrame {
 }
 
 /// The title of an axis.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Title<'a> {
     /// The text.
     pub text: &'a str,

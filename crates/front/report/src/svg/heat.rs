@@ -92,7 +92,11 @@ impl HeatMap<'_> {
                 @if n <= MOST_TIPS {
                     // Painted squares receive the pointer even if invisible.
                     g fill-opacity="0" {
-                        @for row in 0..n { @for column in 0..n { (self.tipped(row, column)) } } }
+                        @for row in 0..n { @for column in 0..n {
+                            @let tip = (self.tip)(row, column);
+                            @if !tip.is_empty() { rect x=(column) y=(row) width="1"
+                                height="1" { title { (tip) } } }
+                        } } }
                 }
             }
             @if cell > LEAST_SQUARE {
@@ -101,13 +105,6 @@ impl HeatMap<'_> {
                     @for row in 0..n { @for column in 0..n { (self.in_square(row, column, cell)) } }
                 }
             }
-        }
-    }
-
-    fn tipped(&self, row: usize, column: usize) -> Markup {
-        let tip = (self.tip)(row, column);
-        html! {
-            @if !tip.is_empty() { rect x=(column) y=(row) width="1" height="1" { title { (tip) } } }
         }
     }
 
@@ -153,7 +150,7 @@ impl HeatMap<'_> {
     fn labelled(&self, cell: f64, room: f64) -> Vec<usize> {
         let apart = (room / cell).ceil().max(1.0) as usize;
         let step = apart.next_power_of_two();
-        let firsts: Vec<usize> = std::iter::once(0).chain(self.begins.iter().copied()).collect();
+        let firsts = Vec::from_iter(std::iter::once(0).chain(self.begins.iter().copied()));
         let others = firsts.iter().enumerate().flat_map(|(at, first)| {
             (*first..firsts.get(at + 1).copied().unwrap_or(self.n)).step_by(step)
         });

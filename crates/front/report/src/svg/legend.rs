@@ -52,7 +52,7 @@ mod tests {
     fn full_legend_row_wraps() {
         let curves = ["1 CPU", "2 CPUs", "a name of twenty-four le", "x"]
             .map(|name| PlotCurve::new(0, name, Vec::new()));
-        let rows: Vec<f64> = places(&curves, 300.0).iter().map(|(_, y)| *y).collect();
+        let rows = Vec::from_iter(places(&curves, 300.0).iter().map(|(_, y)| *y));
         assert_eq!(rows, [0.0, 0.0, ROW, ROW]);
         assert_eq!((height(&curves, 300.0), height(&[], 300.0)), (2.0 * ROW, 0.0));
     }

@@ -99,6 +99,11 @@ pub(crate) fn bar_ticks(
     ticks
 }
 
+/// A point of a path.
+pub(crate) fn point((x, y): (f64, f64)) -> String {
+    format!("{} {}", number(x), number(y))
+}
+
 /// A number for an attribute: at most three decimals, without trailing zeros.
 pub fn number(value: f64) -> String {
     without_zeros(&format!("{value:.3}"))
@@ -137,15 +142,16 @@ mod tests {
     #[test]
     fn colour_bar_labels_ends_and_round_values() {
         let texts = |scale| {
-            bar_ticks(
-                scale,
-                AxisUnit::Nanoseconds,
-                |ns| Digits::for_resolution(0.04).show(ns),
-                0.07,
+            Vec::from_iter(
+                bar_ticks(
+                    scale,
+                    AxisUnit::Nanoseconds,
+                    |ns| Digits::for_resolution(0.04).show(ns),
+                    0.07,
+                )
+                .into_iter()
+                .map(|(_, text)| text),
             )
-            .into_iter()
-            .map(|(_, text)| text)
-            .collect::<Vec<_>>()
         };
         let linear = Scale { low_ns: 41.0, high_ns: 106.0, log: false, below: false, above: true };
         assert_eq!(texts(linear), ["41.0", "60", "80", "100", "\u{2265}\u{2009}106.0"]);

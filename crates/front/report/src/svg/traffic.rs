@@ -41,6 +41,11 @@ pub fn picture(pattern: &Pattern) -> Markup {
 pub fn labelled(pattern: &Pattern, labels: &Labelled) -> Markup {
     let traffic = TrafficMatrix::of(pattern, MOST_CELLS);
     let is_even = traffic.is_even();
+    // Plural: a square of several pairs.
+    let shared = match traffic.block {
+        ..2 => String::new(),
+        block => format!("; a square is {block} x {block} pairs of tasks"),
+    };
     let map = HeatMap {
         title: labels.title,
         about: &format!("Rows send, columns receive: {}", labels.axis),
@@ -57,7 +62,7 @@ pub fn labelled(pattern: &Pattern, labels: &Labelled) -> Markup {
         label: &|at| (labels.label)(at * traffic.block),
         begins: labels.ends.iter().map(|end| end / traffic.block).collect(),
         legend: legend(&traffic),
-        below: size(pattern) + &caption(&traffic),
+        below: size(pattern) + &shared,
     };
     map.picture()
 }
@@ -83,24 +88,15 @@ fn bar_ticks(traffic: &TrafficMatrix) -> Vec<(f64, String)> {
     below.map(|tick| (tick.position, tick.text)).chain([(1.0, short(traffic.most))]).collect()
 }
 
-fn caption(traffic: &TrafficMatrix) -> String {
-    let block = traffic.block;
-    // Plural: a square of several pairs.
-    if block > 1 {
-        format!("; a square is {block} x {block} pairs of tasks")
-    } else {
-        String::new()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::samples;
     use proptest::prelude::*;
     use seatmap_data::pattern::Edge;
 
     fn of(spec: &str) -> String {
-        traffic(&seatmap_data::pattern::generate(spec).unwrap())
+        traffic(&samples::pattern(spec))
     }
 
     #[test]
@@ -110,7 +106,7 @@ mod tests {
 
     #[test]
     fn hostile_names_are_escaped() {
-        let mut pattern = seatmap_data::pattern::generate("ring:2").unwrap();
+        let mut pattern = samples::pattern("ring:2");
         pattern.name = "</title><script>alert(1)</script>\u{1b}".into();
         let text = traffic(&pattern);
         assert!(
@@ -135,7 +131,7 @@ mod tests {
 
     #[test]
     fn extreme_weights_use_ends_of_scale() {
-        let mut pattern = seatmap_data::pattern::generate("pipeline:3").unwrap();
+        let mut pattern = samples::pattern("pipeline:3");
         pattern.edges[1].bytes = 1e9;
         let text = traffic(&pattern);
         assert!(

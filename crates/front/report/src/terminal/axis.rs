@@ -1,7 +1,7 @@
 //! Axis labels, thinned so that they do not overlap.
 
 /// A tick that may get a label.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct AxisLabel {
     /// Characters or lines from the start.
     pub at: usize,
@@ -37,8 +37,8 @@ pub fn thin(
 /// One line of at most `room` characters, without its end.
 pub fn horizontal(ticks: &[AxisLabel], apart: usize, room: usize) -> String {
     let mut line = String::new();
-    let ticks: Vec<AxisLabel> =
-        ticks.iter().filter(|tick| tick.at + tick.text.len() <= room).cloned().collect();
+    let ticks =
+        Vec::from_iter(ticks.iter().filter(|tick| tick.at + tick.text.len() <= room).cloned());
     for tick in thin(&ticks, apart, |tick| tick.text.len() + 1) {
         line.extend(std::iter::repeat_n(' ', tick.at.saturating_sub(line.len())));
         line += &tick.text;

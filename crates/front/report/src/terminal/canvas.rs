@@ -4,9 +4,9 @@ use super::Colour;
 use super::axis::{AxisLabel, horizontal, thin};
 use super::layout::GridLayout;
 use super::paint::PaintedLine;
+use crate::Scale;
 use crate::palette::{Rgb, UNKNOWN, colour};
 use crate::reduced::Reduced;
-use crate::{Grid, Scale};
 use anstyle::Style;
 
 /// Columns between labels within a group.
@@ -14,7 +14,7 @@ const APART: usize = 8;
 /// Lines between labels within a group.
 const LINES_APART: usize = 4;
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy)]
 enum Point {
     /// A gap between groups, or a PU with itself.
     Blank,
@@ -42,26 +42,19 @@ impl Point {
     }
 }
 
-pub fn draw(
-    grid: &Grid,
-    small: &Reduced,
-    layout: &GridLayout,
-    scale: Option<Scale>,
-    colour: Colour,
-) -> String {
+pub fn draw(layout: &GridLayout, scale: Option<Scale>, colour: Colour) -> String {
+    let small = &layout.small;
     let point = |row: Option<usize>, column: Option<usize>| match (row, column) {
-        (Some(i), Some(j)) if !small.is_self(i, j) => match (small.cells_ns[(i, j)], scale) {
+        (Some(i), Some(j)) if !small.is_self(i, j) => match (small.grid.cells_ns[(i, j)], scale) {
             (value, Some(scale)) if value.is_finite() => Point::At(scale.position(value)),
             _ => Point::Unknown,
         },
         _ => Point::Blank,
     };
     let indent = " ".repeat(layout.label_width);
-    let mut text = format!(
-        "{indent}{}\n",
-        horizontal(&ticks(grid, small, &layout.columns, 1), APART, layout.room)
-    );
-    let labels = row_labels(grid, small, layout);
+    let ticks = ticks(small, &layout.columns, 1);
+    let mut text = format!("{indent}{}\n", horizontal(&ticks, APART, layout.room));
+    let labels = row_labels(layout);
     for (line, rows) in layout.rows.chunks(layout.rows_a_line).enumerate() {
         let points = layout.columns.iter().map(|column| {
             // With an odd number of rows, the last line has no lower half.
@@ -94,29 +87,25 @@ fn half_block(line: &mut PaintedLine, upper: Option<Rgb>, lower: Option<Rgb>, co
     }
 }
 
-fn ticks(
-    grid: &Grid,
-    small: &Reduced,
-    points: &[Option<usize>],
-    points_a_place: usize,
-) -> Vec<AxisLabel> {
+fn ticks(small: &Reduced, points: &[Option<usize>], points_a_place: usize) -> Vec<AxisLabel> {
     // A widened block takes two points; its label is at the first.
     let first = |at: &usize| points[*at].is_some() && (*at == 0 || points[*at] != points[*at - 1]);
     let tick = |at: usize| {
         let block = points[at].unwrap_or_default();
         AxisLabel {
             at: at / points_a_place,
-            text: grid.os[small.blocks[block].start].to_string(),
-            begins_group: block == 0 || small.ends_group(block - 1),
+            text: small.grid.os[block].to_string(),
+            begins_group: block == 0 || small.grid.ends_group(block - 1),
         }
     };
     (0..points.len()).filter(first).map(tick).collect()
 }
 
-fn row_labels(grid: &Grid, small: &Reduced, layout: &GridLayout) -> Vec<String> {
+fn row_labels(layout: &GridLayout) -> Vec<String> {
     let width = layout.label_width;
+    let ticks = ticks(&layout.small, &layout.rows, layout.rows_a_line);
     let mut labels = vec![" ".repeat(width); layout.rows.len().div_ceil(layout.rows_a_line)];
-    for tick in thin(&ticks(grid, small, &layout.rows, layout.rows_a_line), LINES_APART, |_| 2) {
+    for tick in thin(&ticks, LINES_APART, |_| 2) {
         labels[tick.at] = format!("{:>1$} ", tick.text, width - 1);
     }
     labels

@@ -4,9 +4,9 @@ use super::paint::PaintedLine;
 use super::{Colour, DrawOptions};
 use crate::palette::colour;
 use crate::reduced::Reduced;
+use crate::words::joined;
 use crate::{Digits, Scale};
 use anstyle::Style;
-use seatmap_data::statistics::words::joined;
 
 pub const LINES: usize = 2;
 const BAR: usize = 30;

@@ -10,8 +10,8 @@ const WIDEN_UP_TO: usize = 32;
 const CELLS_FOR_A_GAP: usize = 3;
 
 /// The block of each column and row of points; `None` is a gap.
-#[derive(Clone, Debug)]
 pub struct GridLayout {
+    pub small: Reduced,
     /// Includes the space after the labels.
     pub label_width: usize,
     /// Characters to the right of the labels.
@@ -24,7 +24,7 @@ pub struct GridLayout {
 
 impl GridLayout {
     /// Fits the width and, if possible, this many lines.
-    pub fn fit(grid: &Grid, options: &DrawOptions, lines: usize) -> (Reduced, Self) {
+    pub fn fit(grid: &Grid, options: &DrawOptions, lines: usize) -> Self {
         let label_width = label_width(grid);
         let rows_a_line = if options.colour == Colour::None { 1 } else { 2 };
         let columns = options.width.saturating_sub(label_width).max(1);
@@ -36,14 +36,14 @@ impl GridLayout {
         let tall = wide && rows_a_line == 2 && 2 * small.blocks.len() + gaps <= rows;
         // Half blocks are square and grow in both directions; digits are twice as high as wide.
         let widened = tall || (wide && rows_a_line == 1);
-        let layout = GridLayout {
+        GridLayout {
             label_width,
             room: columns,
             columns: points(&small, if widened { 2 } else { 1 }, gaps > 0),
             rows: points(&small, if tall { 2 } else { 1 }, gaps > 0),
             rows_a_line,
-        };
-        (small, layout)
+            small,
+        }
     }
 }
 
@@ -59,7 +59,7 @@ fn gaps(grid: &Grid, room: usize) -> usize {
 
 fn points(small: &Reduced, size: usize, gaps: bool) -> Vec<Option<usize>> {
     let block = |at: usize| {
-        let gap = gaps && small.ends_group(at);
+        let gap = gaps && small.grid.ends_group(at);
         std::iter::repeat_n(Some(at), size).chain(gap.then_some(None))
     };
     (0..small.blocks.len()).flat_map(block).collect()
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn small_cells_are_widened_and_groups_separated() {
-        let (_, layout) = GridLayout::fit(&grid(6, 3), &DrawOptions::default(), usize::MAX);
+        let layout = GridLayout::fit(&grid(6, 3), &DrawOptions::default(), usize::MAX);
         let columns: String = layout
             .columns
             .iter()
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn groups_of_two_get_no_gaps() {
-        let (_, layout) = GridLayout::fit(&grid(40, 2), &DrawOptions::default(), usize::MAX);
+        let layout = GridLayout::fit(&grid(40, 2), &DrawOptions::default(), usize::MAX);
         assert_eq!(layout.columns.len(), 40);
     }
 
@@ -98,7 +98,7 @@ mod tests {
         #[test]
         fn layout_fits_width_and_lines(n in 1u32..300, size in 1u32..40, width in 20usize..150, lines in 6usize..90, colour: bool) {
             let colour = if colour { Colour::True } else { Colour::None };
-            let (_, layout) = GridLayout::fit(&grid(n, size), &DrawOptions { colour, width, ..DrawOptions::default() }, lines);
+            let layout = GridLayout::fit(&grid(n, size), &DrawOptions { colour, width, ..DrawOptions::default() }, lines);
             prop_assert!(layout.columns.len() + layout.label_width <= width);
             prop_assert!(layout.rows.len().div_ceil(layout.rows_a_line) <= lines);
         }

@@ -18,7 +18,7 @@ use layout::GridLayout;
 use seatmap_data::machine::Profile;
 
 /// The colours of the terminal.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Colour {
     /// 24-bit colours.
     True,
@@ -30,7 +30,7 @@ pub enum Colour {
 }
 
 /// How to draw.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct DrawOptions {
     /// The colours of the terminal.
     pub colour: Colour,
@@ -79,14 +79,15 @@ pub(crate) fn draw(grid: &Grid, digits: Digits, options: &DrawOptions, lines: us
 
 /// Cells without numbers.
 fn reduced(grid: &Grid, scale: Option<Scale>, options: &DrawOptions, lines: usize) -> String {
-    let (small, layout) = GridLayout::fit(grid, options, lines.saturating_sub(caption::LINES + 2));
-    canvas::draw(grid, &small, &layout, scale, options.colour) + &caption::reduction(&small)
+    let layout = GridLayout::fit(grid, options, lines.saturating_sub(caption::LINES + 2));
+    canvas::draw(&layout, scale, options.colour) + &caption::reduction(&layout.small)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::samples::{grouped, two_groups};
+    use insta::assert_snapshot;
 
     fn shown(text: &str) -> String {
         text.replace('\u{1b}', "␛")
@@ -99,9 +100,9 @@ mod tests {
     #[test]
     fn numbers_are_drawn_in_every_colour_depth() {
         let profile = two_groups();
-        insta::assert_snapshot!("numbers-plain", picture(&profile, Colour::None, 80));
-        insta::assert_snapshot!("numbers-256", picture(&profile, Colour::Ansi256, 80));
-        insta::assert_snapshot!("numbers-24-bit", picture(&profile, Colour::True, 80));
+        assert_snapshot!("numbers-plain", picture(&profile, Colour::None, 80));
+        assert_snapshot!("numbers-256", picture(&profile, Colour::Ansi256, 80));
+        assert_snapshot!("numbers-24-bit", picture(&profile, Colour::True, 80));
     }
 
     #[test]
@@ -110,20 +111,20 @@ mod tests {
         if let Some(distance) = &mut profile.core_distance {
             distance.median_ns.set_both(3, 20, f64::NAN);
         }
-        insta::assert_snapshot!("cells-plain", picture(&profile, Colour::None, 80));
-        insta::assert_snapshot!("cells-256", picture(&profile, Colour::Ansi256, 80));
-        insta::assert_snapshot!("cells-24-bit", picture(&profile, Colour::True, 80));
+        assert_snapshot!("cells-plain", picture(&profile, Colour::None, 80));
+        assert_snapshot!("cells-256", picture(&profile, Colour::Ansi256, 80));
+        assert_snapshot!("cells-24-bit", picture(&profile, Colour::True, 80));
     }
 
     #[test]
     fn large_matrix_is_reduced_to_narrow_terminal() {
-        insta::assert_snapshot!("reduced-plain", picture(&grouped(96, 8), Colour::None, 40));
+        assert_snapshot!("reduced-plain", picture(&grouped(96, 8), Colour::None, 40));
     }
 
     #[test]
     fn prediction_for_one_home_is_drawn() {
         let options = DrawOptions { home: Some(1), ..DrawOptions::default() };
-        insta::assert_snapshot!("home-1-plain", heatmap(&two_groups(), &options));
+        assert_snapshot!("home-1-plain", heatmap(&two_groups(), &options));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Draws a small matrix as a table: each cell's number on a background of its colour.
 
+use super::DrawOptions;
 use super::layout::label_width;
 use super::paint::PaintedLine;
-use super::{Colour, DrawOptions};
 use crate::palette::{Rgb, UNKNOWN, colour, is_light};
 use crate::{Digits, Grid, Scale};
 use anstyle::Style;
@@ -27,7 +27,17 @@ pub fn table(
     }
     let mut text = head.trim_end().to_owned() + "\n";
     for row in 0..grid.os.len() {
-        text += &line(grid, row, width, scale, digits, options.colour);
+        let mut line = PaintedLine::default();
+        line.push(Style::new(), &format!("{:>1$} ", grid.os[row], label_width(grid) - 1));
+        for column in 0..grid.os.len() {
+            let value = grid.cells_ns[(row, column)];
+            let number = if row == column { "-".to_owned() } else { digits.show(value) };
+            let ground = (row != column).then(|| ground(value, scale));
+            let ink = ground.map(|ground| if is_light(ground) { [0; 3] } else { [255; 3] });
+            let text = format!("{number:>0$}{1}", width - 1, mark(grid.status[(row, column)]));
+            line.push(options.colour.style(ink, ground), &text);
+        }
+        text += &line.end();
     }
     Some(text)
 }
@@ -38,27 +48,6 @@ fn widest(grid: &Grid, digits: Digits) -> usize {
     let numbers = grid.values_ns().map(|value| digits.show(value).len());
     let labels = grid.os.iter().map(|os| os.to_string().len());
     numbers.chain(labels).max().unwrap_or(1) + 2
-}
-
-fn line(
-    grid: &Grid,
-    row: usize,
-    width: usize,
-    scale: Option<Scale>,
-    digits: Digits,
-    colour: Colour,
-) -> String {
-    let mut line = PaintedLine::default();
-    line.push(Style::new(), &format!("{:>1$} ", grid.os[row], label_width(grid) - 1));
-    for column in 0..grid.os.len() {
-        let value = grid.cells_ns[(row, column)];
-        let number = if row == column { "-".to_owned() } else { digits.show(value) };
-        let ground = (row != column).then(|| ground(value, scale));
-        let ink = ground.map(|ground| if is_light(ground) { [0; 3] } else { [255; 3] });
-        let text = format!("{number:>0$}{1}", width - 1, mark(grid.status[(row, column)]));
-        line.push(colour.style(ink, ground), &text);
-    }
-    line.end()
 }
 
 fn ground(value: f64, scale: Option<Scale>) -> Rgb {

@@ -5,11 +5,10 @@ use super::{Colour, DrawOptions, heatmap, tree};
 use crate::html::tables;
 use crate::neighbours::{nearest, shared_level};
 use crate::page::draw::line::indented;
-use crate::page::{Block, Medium, Page, PageSection, Table, TableCell};
+use crate::page::{Block, Medium, Page, PageSection, Table, TableCell, cells, section};
+use crate::words::{counted, joined, visible};
 use crate::{Digits, about};
-use seatmap_data::document::visible;
 use seatmap_data::machine::{Profile, WakeupClass};
-use seatmap_data::statistics::words::joined;
 use seatmap_measure::classes::{DistanceClass, QuantilesOf, classes};
 use seatmap_measure::findings::findings;
 
@@ -24,9 +23,17 @@ pub fn page(profile: &Profile, options: &DrawOptions, neighbours_of: Option<u32>
         findings(profile).iter().map(|finding| bullet(&finding.to_string(), options)).collect();
     let information = indented(&about::information(profile), options.width, 2);
     let loaded = tables::loaded(&profile.loaded, digits);
+    let heading = match options.home {
+        Some(_) => "Core distances predicted for one home",
+        None => "Core distances",
+    };
+    let topology = match profile.core_distance {
+        Some(_) => Vec::new(),
+        None => tree::tree(&profile.topology).lines().map(str::to_owned).collect(),
+    };
     let sections = [
-        ("Topology", vec![topology_tree(profile).into()]),
-        (heading(options), distances(profile, options)),
+        ("Topology", vec![topology.into()]),
+        (heading, distances(profile, options)),
         ("Distance classes, round trip in ns", class_table(&classes(profile), digits)),
         (
             "Nearest neighbours",
@@ -44,19 +51,12 @@ pub fn page(profile: &Profile, options: &DrawOptions, neighbours_of: Option<u32>
         .into_iter()
         .filter(|(_, blocks)| blocks.iter().any(|block| !block.is_empty(Medium::Terminal)));
     let titled = known.map(|(title, blocks)| {
-        let section = PageSection::new(title).with(Block::Drawn(options.colour.bold(title) + "\n"));
+        let section = section(title, Block::Drawn(options.colour.bold(title) + "\n"));
         blocks.into_iter().fold(section, PageSection::with)
     });
     Page {
         sections: std::iter::once(head(profile, options)).chain(titled).collect(),
         ..Page::default()
-    }
-}
-
-fn heading(options: &DrawOptions) -> &'static str {
-    match options.home {
-        Some(_) => "Core distances predicted for one home",
-        None => "Core distances",
     }
 }
 
@@ -68,8 +68,7 @@ fn head(profile: &Profile, options: &DrawOptions) -> PageSection {
         _ => TableCell::painted(&profile.name, "1"),
     };
     let table = Table::with_words(["", ""]).flush();
-    PageSection::new("Machine")
-        .with(table.rows([[name, about::origin(profile).into()]]))
+    section("Machine", table.rows([[name, about::origin(profile).into()]]))
         .with(Block::Drawn(indented(&visible(&environment), options.width, 2)))
         .with(Block::Drawn(indented(&about::topology(&profile.topology), options.width, 2)))
 }
@@ -81,16 +80,9 @@ fn bullet(text: &str, options: &DrawOptions) -> String {
     lines
 }
 
-fn topology_tree(profile: &Profile) -> Vec<String> {
-    match profile.core_distance {
-        Some(_) => Vec::new(),
-        None => tree::tree(&profile.topology).lines().map(str::to_owned).collect(),
-    }
-}
-
 fn distances(profile: &Profile, options: &DrawOptions) -> Vec<Block> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };
-    let marks: Vec<char> = distance.status.pairs().map(|(_, _, status)| mark(*status)).collect();
+    let marks = Vec::from_iter(distance.status.pairs().map(|(_, _, status)| mark(*status)));
     let explained = [
         ('*', "no steady distance (several levels, or passes disagree)"),
         ('~', "drift during the measurement"),
@@ -98,7 +90,7 @@ fn distances(profile: &Profile, options: &DrawOptions) -> Vec<Block> {
     ];
     let explained = explained.iter().filter_map(|(sign, what)| {
         let count = marks.iter().filter(|mark| *mark == sign).count();
-        (count > 0).then(|| format!("{sign} {}: {what}", about::counted(count, "pair")))
+        (count > 0).then(|| format!("{sign} {}: {what}", counted(count, "pair")))
     });
     vec![Block::Drawn(heatmap(profile, options)), Vec::from_iter(explained).into()]
 }
@@ -119,7 +111,7 @@ fn neighbours(profile: &Profile, os: u32, digits: Digits) -> Block {
     let rows = found.iter().map(|other| {
         let ns = format!("{}{}", digits.show(other.median_ns), mark(other.status));
         let level = shared_level(profile, os, other.os);
-        [format!("PU {}", other.os), ns.trim_end().to_owned(), level.to_owned()]
+        cells![format!("PU {}", other.os), ns.trim_end(), level]
     });
     table.rows(rows).into()
 }
@@ -139,7 +131,7 @@ fn groups(profile: &Profile, digits: Digits, options: &DrawOptions) -> Table {
         });
         // Half the line for the list of CPUs, the rest for the distances.
         let pus = super::caption::cut(&about::cpus(group).to_string(), options.width / 2);
-        [at.to_string(), pus, inside, nearest]
+        cells![at, pus, inside, nearest]
     };
     let table = Table::with_figures([""]).words([""; 3]);
     table.rows(model.groups.iter().enumerate().map(line))
@@ -147,11 +139,10 @@ fn groups(profile: &Profile, digits: Digits, options: &DrawOptions) -> Table {
 
 fn speed(profile: &Profile, options: &DrawOptions) -> Vec<Block> {
     let Some(speed) = &profile.speed else { return Vec::new() };
-    let classes = crate::speed::classes(profile);
     let together = if speed.together.is_some() { "together" } else { "" };
     let table = Table::with_words(["", "CPUs"]).figures(["alone", together]);
-    let rows = classes.iter().map(|class| {
-        let [what, cpus, alone, together] = class.row();
+    let classes = crate::speed::classes(profile).into_iter();
+    let rows = classes.map(|[what, cpus, alone, together]| {
         [what, super::caption::cut(&cpus, options.width / 2), alone, together]
     });
     let told = indented(&crate::speed::sentence(speed), options.width, 2);
@@ -170,14 +161,14 @@ fn wakeups(profile: &Profile) -> Table {
 }
 
 /// The interval reaches from the lowest to the highest end of the pairs' intervals.
-fn wakeup_row(class: &WakeupClass) -> [String; 4] {
+fn wakeup_row(class: &WakeupClass) -> [TableCell; 4] {
     let low = class.pairs.iter().map(|pair| pair.ci95_low_ns).fold(f64::INFINITY, f64::min);
     let high = class.pairs.iter().map(|pair| pair.ci95_high_ns).fold(0.0, f64::max);
-    [
-        class.sharing.name().to_owned(),
-        class.pairs.len().to_string(),
+    cells![
+        class.sharing.name(),
+        class.pairs.len(),
         format!("{:.0}", class.median_ns()),
-        format!("{low:.0} to {high:.0}"),
+        format!("{low:.0} to {high:.0}")
     ]
 }
 
@@ -188,7 +179,19 @@ mod tests {
     use proptest::prelude::*;
     use seatmap_data::machine::{PairStatus, Topology};
 
-    fn drawn(blocks: Vec<Block>) -> String {
+    fn class(name: &str, median_ns: f64) -> DistanceClass {
+        DistanceClass {
+            name: name.to_owned(),
+            pairs: 12,
+            median_ns,
+            p10_ns: median_ns - 1.0,
+            p90_ns: median_ns + 2.26,
+            quantiles_of: QuantilesOf::Samples,
+        }
+    }
+
+    fn table(classes: &[DistanceClass]) -> String {
+        let blocks = class_table(classes, Digits::for_resolution(0.04));
         Page::of(blocks.into_iter().fold(PageSection::new(""), PageSection::with)).text(None)
     }
 
@@ -210,19 +213,12 @@ mod tests {
 
     #[test]
     fn classes_are_shown_as_table() {
-        let class = |name: &str, median_ns: f64| DistanceClass {
-            name: name.to_owned(),
-            pairs: 12,
-            median_ns,
-            p10_ns: median_ns - 1.0,
-            p90_ns: median_ns + 2.26,
-            quantiles_of: QuantilesOf::Samples,
-        };
         let classes = [class("same L3", 41.0), class("other package", 253.04)];
-        insta::assert_snapshot!(
-            "classes",
-            drawn(class_table(&classes, Digits::for_resolution(0.04)))
-        );
+        insta::assert_snapshot!("classes", table(&classes));
+        let unsampled =
+            DistanceClass { quantiles_of: QuantilesOf::PairMedians, ..class("x", 41.0) };
+        let note = "of the pairs' medians: this profile has no samples.\n";
+        assert!(table(&[unsampled]).ends_with(note) && !table(&classes).contains("medians"));
     }
 
     #[test]
@@ -250,24 +246,6 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_of_medians_are_labelled() {
-        let class = |quantiles_of| DistanceClass {
-            name: "same L3".to_owned(),
-            pairs: 1,
-            median_ns: 41.0,
-            p10_ns: 40.0,
-            p90_ns: 42.0,
-            quantiles_of,
-        };
-        let table = |of| drawn(class_table(&[class(of)], Digits::for_resolution(0.04)));
-        assert!(
-            table(QuantilesOf::PairMedians)
-                .ends_with("of the pairs' medians: this profile has no samples.\n")
-        );
-        assert!(!table(QuantilesOf::Samples).contains("medians"));
-    }
-
-    #[test]
     fn profile_without_distances_shows_topology() {
         let mut profile = two_groups();
         (profile.core_distance, profile.home_model, profile.loaded) = (None, None, Vec::new());
@@ -289,7 +267,7 @@ mod tests {
         let figures = text
             .split(['\n', ' '])
             .filter(|word| word.contains('.') && word.parse::<f64>().is_ok());
-        assert_eq!(figures.collect::<Vec<_>>(), ["0.2", "99.8", "31.0"], "{text}");
+        assert_eq!(Vec::from_iter(figures), ["0.2", "99.8", "31.0"], "{text}");
     }
 
     #[test]

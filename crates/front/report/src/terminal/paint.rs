@@ -30,7 +30,7 @@ impl Colour {
 }
 
 /// Escape sequences occur only where the style changes.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct PaintedLine {
     text: String,
     style: Style,

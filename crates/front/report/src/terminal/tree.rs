@@ -1,7 +1,8 @@
 //! Draws a topology as a tree: package, NUMA node, die, L3, and the PUs of each core.
 
+use crate::alike::alike;
+use crate::words::joined;
 use seatmap_data::machine::{Pu, Topology};
-use seatmap_data::statistics::words::joined;
 use seatmap_os::CpuList;
 
 type Level = (&'static str, fn(&Pu) -> Option<u32>);
@@ -16,8 +17,8 @@ const LEVELS: [Level; 4] = [
 
 /// A line for every part; the innermost lists the PUs by core.
 pub fn tree(topology: &Topology) -> String {
-    let pus: Vec<&Pu> = topology.pus.iter().collect();
-    let known: Vec<_> = LEVELS.into_iter().filter(|(_, level)| topology.count(level) > 0).collect();
+    let pus = Vec::from_iter(topology.pus.iter());
+    let known = Vec::from_iter(LEVELS.into_iter().filter(|(_, level)| topology.count(level) > 0));
     branch(&pus, &known, 1)
 }
 
@@ -27,9 +28,9 @@ fn branch(pus: &[&Pu], levels: &[Level], depth: usize) -> String {
         return format!("{indent}PUs {}\n", cores(pus));
     };
     let mut text = String::new();
-    for (number, members) in grouped(pus, level) {
+    for members in alike(pus.iter().copied(), |a, b| level(a) == level(b)) {
         // PUs without a number on this level are below a question mark.
-        let number = number.map_or("?".to_owned(), |number| number.to_string());
+        let number = level(members[0]).map_or("?".to_owned(), |number| number.to_string());
         text += &match inner {
             [] => format!("{indent}{name} {number}: PUs {}\n", cores(&members)),
             _ => format!("{indent}{name} {number}\n{}", branch(&members, inner, depth + 1)),
@@ -38,32 +39,15 @@ fn branch(pus: &[&Pu], levels: &[Level], depth: usize) -> String {
     text
 }
 
-/// PUs by level, in order of first appearance.
-fn grouped<'a>(
-    pus: &[&'a Pu],
-    level: impl Fn(&Pu) -> Option<u32>,
-) -> Vec<(Option<u32>, Vec<&'a Pu>)> {
-    let mut groups: Vec<(Option<u32>, Vec<&Pu>)> = Vec::new();
-    let mut place = std::collections::HashMap::new();
-    for pu in pus {
-        let at = *place.entry(level(pu)).or_insert(groups.len());
-        match groups.get_mut(at) {
-            Some((_, members)) => members.push(pu),
-            None => groups.push((level(pu), vec![pu])),
-        }
-    }
-    groups
-}
-
 /// `0+4 1+5` if cores have two PUs, else a plain CPU list.
 fn cores(pus: &[&Pu]) -> String {
-    let cores = grouped(pus, |pu| pu.core);
+    let cores = alike(pus, |a, b| a.core == b.core);
     // PUs with an unknown core form a group, but not a core.
-    let smt = cores.iter().any(|(core, members)| core.is_some() && members.len() > 1);
+    let smt = cores.iter().any(|members| members[0].core.is_some() && members.len() > 1);
     if !smt {
         return CpuList(pus.iter().map(|pu| pu.os).collect()).to_string();
     }
-    let cores = cores.iter().map(|(_, members)| joined(members.iter().map(|pu| pu.os), "+"));
+    let cores = cores.iter().map(|members| joined(members.iter().map(|pu| pu.os), "+"));
     joined(cores, " ")
 }
 

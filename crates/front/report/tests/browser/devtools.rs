@@ -4,10 +4,11 @@
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
+use tempfile::TempDir;
 
 /// A silent browser has hung.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -32,20 +33,27 @@ pub struct Page {
     messages: Receiver<Value>,
     session: Option<String>,
     last_id: u64,
+    /// The browser's profile.
+    _user_data: TempDir,
     /// The page's unsolicited messages: console messages, exceptions, requests.
     pub events: Vec<Value>,
 }
 
 impl Page {
-    /// Starts a browser with its own profile folder and opens an empty page.
-    pub fn open(user_data: &Path, width: u32, height: u32) -> Page {
-        let folder = format!("--user-data-dir={}", user_data.display());
+    /// Starts a browser with its own profile folder and opens an empty page; `None` without a
+    /// browser.
+    pub fn open(width: u32, height: u32) -> Option<Page> {
+        if !seatmap_needs::tool("chromium") {
+            return None;
+        }
+        let user_data = tempfile::tempdir().expect("a folder");
+        let folder = format!("--user-data-dir={}", user_data.path().display());
         let mut browser = Command::new("sh")
             .args(["-c", MOVE_PIPES, "sh"])
             .args(FLAGS)
             .arg(folder)
             // A killed browser leaves its sockets behind, here deleted with the profile.
-            .env("TMPDIR", user_data)
+            .env("TMPDIR", user_data.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -61,16 +69,27 @@ impl Page {
                 }
             }
         });
-        let mut page =
-            Page { browser, commands, messages, session: None, last_id: 0, events: Vec::new() };
+        let mut page = Page {
+            browser,
+            commands,
+            messages,
+            session: None,
+            last_id: 0,
+            _user_data: user_data,
+            events: Vec::new(),
+        };
         page.attach();
-        page.call(
+        page.resize(width, height);
+        Some(page)
+    }
+
+    pub fn resize(&mut self, width: u32, height: u32) {
+        self.call(
             "Emulation.setDeviceMetricsOverride",
             json!({
                 "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false
             }),
         );
-        page
     }
 
     fn attach(&mut self) {
@@ -106,10 +125,12 @@ impl Page {
         self.messages.recv_timeout(PATIENCE).expect("the browser answers")
     }
 
-    /// Opens an address and waits until it is loaded.
-    pub fn navigate(&mut self, url: &str) {
+    /// Opens a page of this name and waits until it is loaded.
+    pub fn show(&mut self, name: &str, text: &str) {
+        let file = in_target(&format!("{name}.html"));
+        std::fs::write(&file, text).expect("the target folder can be written");
         self.events.clear();
-        self.call("Page.navigate", json!({ "url": url }));
+        self.call("Page.navigate", json!({ "url": format!("file://{}", file.display()) }));
         while !self.events.iter().any(|event| event["method"] == "Page.loadEventFired") {
             let event = self.next();
             self.events.push(event);
@@ -166,11 +187,16 @@ impl Page {
     }
 
     /// Writes the whole page as PNG.
-    pub fn screenshot(&mut self, file: &Path) {
+    pub fn screenshot(&mut self, name: &str) {
         let shot = self.call("Page.captureScreenshot", json!({ "captureBeyondViewport": true }));
         let bytes = from_base64(shot["data"].as_str().expect("a picture"));
-        std::fs::write(file, bytes).expect("the target folder can be written");
+        std::fs::write(in_target(&format!("{name}.png")), bytes)
+            .expect("the target folder can be written");
     }
+}
+
+fn in_target(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
 impl Drop for Page {

@@ -2,16 +2,13 @@
 //! and requests.
 
 mod devtools;
+#[path = "../../src/tests/noise.rs"]
+mod noise;
 mod replay;
 mod sample;
 
 use devtools::Page;
 use seatmap_measure::classes::grouped_order;
-use std::path::PathBuf;
-
-fn there_is_a_browser() -> bool {
-    seatmap_needs::tool("chromium")
-}
 
 fn cell(page: &mut Page, row: usize, column: usize) -> (f64, f64) {
     let map = page.eval(
@@ -59,24 +56,16 @@ fn troubles(page: &Page) -> Vec<String> {
 
 #[test]
 fn the_page_works_in_a_browser() {
-    if !there_is_a_browser() {
-        return;
-    }
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let file = folder.join("profile.html");
-    std::fs::write(&file, sample::page()).unwrap();
-    let user_data = tempfile::tempdir().unwrap();
-    let mut page = Page::open(user_data.path(), 1280, 900);
-    page.navigate(&format!("file://{}", file.display()));
-
+    let Some(mut page) = Page::open(1280, 900) else { return };
+    page.show("profile", &sample::page());
     hovering(&mut page);
-    page.screenshot(&folder.join("profile-light.png"));
+    page.screenshot("profile-light");
     ordering(&mut page);
     homes(&mut page);
     pinning(&mut page);
     keys(&mut page);
     theme(&mut page);
-    page.screenshot(&folder.join("profile-dark.png"));
+    page.screenshot("profile-dark");
     assert_eq!(page.text("h1"), sample::profile().name);
     assert_eq!(troubles(&page), Vec::<String>::new());
 }
@@ -91,26 +80,18 @@ fn is_seen(page: &mut Page, selector: &str) -> bool {
 
 #[test]
 fn a_placement_is_drawn_before_and_after() {
-    if !there_is_a_browser() {
-        return;
-    }
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let file = folder.join("placement.html");
-    std::fs::write(&file, sample::placement()).unwrap();
-    let user_data = tempfile::tempdir().unwrap();
-    let mut page = Page::open(user_data.path(), 1280, 900);
-    page.navigate(&format!("file://{}", file.display()));
-
+    let Some(mut page) = Page::open(1280, 900) else { return };
+    page.show("placement", &sample::placement());
     assert_eq!(page.eval("document.querySelectorAll('.halves svg').length"), 2);
     assert_eq!(
         page.eval("[...document.querySelectorAll('.halves svg')].map(e => e.querySelectorAll('.taken').length).join()"),
         "4,4"
     );
     side_by_side(&mut page);
-    page.screenshot(&folder.join("placement-light.png"));
+    page.screenshot("placement-light");
     choosing(&mut page);
     theme(&mut page);
-    page.screenshot(&folder.join("placement-dark.png"));
+    page.screenshot("placement-dark");
     assert_eq!(troubles(&page), Vec::<String>::new());
 }
 
@@ -120,35 +101,24 @@ fn side_by_side(page: &mut Page) {
     let at = page.eval(boxes);
     assert_eq!((&at[0][1], &at[0][2]), (&at[1][1], &at[1][2]), "{at}");
     assert!(at[0][2].as_f64() > Some(480.0) && at[1][0].as_f64() > at[0][0].as_f64(), "{at}");
-    let resize = |page: &mut Page, width: u32| {
-        let metrics = serde_json::json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
-        page.call("Emulation.setDeviceMetricsOverride", metrics);
-    };
-    resize(page, 400);
+    page.resize(400, 900);
     let at = page.eval(boxes);
     assert!(at[0][0] == at[1][0] && at[0][2].as_f64() < Some(400.0), "{at}");
-    resize(page, 1280);
+    page.resize(1280, 900);
 }
 
 /// On a telephone pages fit, charts are legible, and terms are explained.
 #[test]
 fn pages_fit_into_500_pixels() {
-    if !there_is_a_browser() {
-        return;
-    }
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let user_data = tempfile::tempdir().unwrap();
-    let mut page = Page::open(user_data.path(), 500, 900);
+    let Some(mut page) = Page::open(500, 900) else { return };
     for (name, text) in [
         ("profile", sample::page()),
         ("placement", sample::placement()),
-        ("noise", sample::noise()),
+        ("noise", seatmap_report::noise::page(&noise::noise()).html()),
         ("cluster", sample::cluster()),
     ] {
-        let file = folder.join(format!("{name}-500.html"));
-        std::fs::write(&file, text).unwrap();
-        page.navigate(&format!("file://{}", file.display()));
-        page.screenshot(&folder.join(format!("{name}-500.png")));
+        page.show(&format!("{name}-500"), &text);
+        page.screenshot(&format!("{name}-500"));
         assert_eq!(page.eval("document.documentElement.scrollWidth"), 500, "{name}");
         let letters = "Math.min(...[...document.querySelectorAll('.chart text, .picture text')].filter(e => e.checkVisibility())
             .map(e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a))";
@@ -180,10 +150,8 @@ const CUT: &str = "[...document.querySelectorAll('td, td code')].flatMap(cell =>
 
 #[test]
 fn numbers_are_not_broken_on_narrow_pages() {
-    if !there_is_a_browser() {
-        return;
-    }
-    let list: Vec<String> = (0..40).map(|at| format!("{}-{}", 9 * at, 9 * at + 7)).collect();
+    let Some(mut page) = Page::open(390, 900) else { return };
+    let list = Vec::from_iter((0..40).map(|at| format!("{}-{}", 9 * at, 9 * at + 7)));
     let facts = [
         ("CPUs".to_owned(), format!("on CPUs {} of 960", list.join(","))),
         ("begun".to_owned(), "2026-11-28T16:57:25Z".to_owned()),
@@ -192,12 +160,7 @@ fn numbers_are_not_broken_on_narrow_pages() {
         section.card { (seatmap_report::html::facts(&facts)) }
         table { tr { td style="width: 90px" { code { "echo 32 > /sys/hugepages-2048576kB/now" } } } }
     };
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let file = folder.join("numbers.html");
-    std::fs::write(&file, seatmap_report::html::document("numbers", &body, "", "null")).unwrap();
-    let user_data = tempfile::tempdir().unwrap();
-    let mut page = Page::open(user_data.path(), 390, 900);
-    page.navigate(&format!("file://{}", file.display()));
+    page.show("numbers", &seatmap_report::html::document("numbers", &body, "", "null"));
     assert_eq!(page.eval(CUT), "");
     assert_eq!(page.eval("document.documentElement.scrollWidth"), 390);
     assert!(page.eval("document.querySelector('td').clientHeight").as_f64() > Some(100.0));

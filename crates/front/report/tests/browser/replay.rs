@@ -1,60 +1,15 @@
 //! Tests the page that replays a recording: playing, hovering, and a thread's history.
 
 use crate::devtools::Page;
-use crate::{there_is_a_browser, troubles};
-use seatmap_data::machine::{Pu, Topology};
-use seatmap_watch::recording::{KnownThread, Ran, Recording, RecordingEntry, RecordingHeader};
-use std::path::PathBuf;
-
-/// A thread with a hostile name moves from CPU 0 to CPU 1.
-fn recording() -> Recording {
-    let pus = (0..2)
-        .map(|os| Pu { os, core: Some(os), l3: Some(0), package: Some(0), ..Pu::default() })
-        .collect();
-    let known = |tid, name: &str| KnownThread {
-        tid,
-        pid: 7,
-        program: "server".to_owned(),
-        name: name.to_owned(),
-        mask: "0-1".to_owned(),
-    };
-    let ran = |tid, cpu, run_percent| Ran { tid, cpu: Some(cpu), run_percent, ..Ran::default() };
-    let look = |at_s, known, ran| RecordingEntry {
-        at_s,
-        cpus: vec![(0, Some(75.0)), (1, Some(25.0))],
-        known,
-        ended: Vec::new(),
-        ran,
-        wakes: None,
-    };
-    let both = vec![known(7, "<img src=x>"), known(8, "io")];
-    let moments = vec![
-        look(1.0, both, vec![ran(7, 0, 75.0), ran(8, 1, 25.0)]),
-        RecordingEntry {
-            wakes: Some(vec![(7, 8, 1234.5)]),
-            ..look(2.0, Vec::new(), vec![ran(7, 0, 75.0)])
-        },
-        look(3.0, Vec::new(), vec![ran(7, 1, 25.0)]),
-    ];
-    Recording {
-        header: RecordingHeader::new("desk", 0.0, &Topology { pus }, None),
-        moments,
-        is_cut_off: false,
-    }
-}
+use crate::troubles;
+use seatmap_watch::recording::Recording;
 
 #[test]
 fn a_recording_is_replayed() {
-    if !there_is_a_browser() {
-        return;
-    }
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-    let file = folder.join("replay.html");
-    std::fs::write(&file, seatmap_report::html::replay(&recording())).unwrap();
-    let user_data = tempfile::tempdir().unwrap();
-    let mut page = Page::open(user_data.path(), 1280, 900);
-    page.navigate(&format!("file://{}", file.display()));
-
+    let Some(mut page) = Page::open(1280, 900) else { return };
+    // A thread with a hostile name moves from CPU 0 to CPU 1.
+    let recording = Recording::read(include_str!("recording.jsonl")).expect("a recording");
+    page.show("replay", &seatmap_report::html::replay(&recording));
     assert_eq!(page.eval("document.querySelectorAll('#seats [data-cpu]').length"), 2);
     assert_eq!(page.text("#now"), "1.0 s");
     assert_eq!(
@@ -85,6 +40,6 @@ fn a_recording_is_replayed() {
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
     assert_eq!(page.text("#now"), "3.0 s");
-    page.screenshot(&folder.join("replay.png"));
+    page.screenshot("replay");
     assert_eq!(troubles(&page), Vec::<String>::new());
 }

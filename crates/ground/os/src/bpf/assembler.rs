@@ -1,6 +1,6 @@
 //! An assembler for eBPF, with labels (RFC 9669).
 
-use self::EbpfRegister::{R0, R1, R2, Stack};
+use self::EbpfRegister::{R0, R1, R2, R3, R4, Stack};
 use super::map::Map;
 use std::collections::HashMap;
 

@@ -11,7 +11,6 @@ use seatmap_launch::{
 };
 use seatmap_os::Tid;
 use seatmap_os::mempolicy::MemoryPolicyError;
-use seatmap_report::html::seating_page;
 use seatmap_report::{counted, seating};
 use serde::Serialize;
 use std::ffi::OsString;
@@ -63,7 +62,7 @@ impl SeatingOutputs {
         remarks: Vec<String>,
         file: &Destination,
     ) -> Result<(), CliError> {
-        let page = seating_page(&self.program, &host_name(), remarks, &seating.threads);
+        let page = seating::html(&self.program, &host_name(), remarks, &seating.threads);
         // In the background, the shell has its terminal back.
         file.write_silently(&page)
     }

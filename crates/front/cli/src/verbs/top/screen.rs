@@ -153,9 +153,7 @@ impl Screen {
         if key.kind == KeyEventKind::Release {
             return Ok(Some(true));
         }
-        let (view, wish) = press(self.view.clone(), key, &self.rows);
-        self.view = view;
-        match wish {
+        match press(&mut self.view, key, &self.rows) {
             None => {}
             Some(ScreenAction::Quit) => return Ok(None),
             Some(ScreenAction::Suspend) => self.suspend(terminal)?,
@@ -233,7 +231,7 @@ impl Screen {
         let size = terminal.size().map_err(CliError::work)?;
         self.view.lines = table_lines(&self.groups, Rect::new(0, 0, size.width, size.height));
         self.rows = rows(&self.frame, &self.judgement, &self.view);
-        self.view = std::mem::take(&mut self.view).settled(&self.rows);
+        self.view.settle(&self.rows);
         let name = self.recorder.as_ref().map(Recorder::name);
         let scene = Scene {
             frame: &self.frame,

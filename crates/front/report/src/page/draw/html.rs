@@ -1,12 +1,12 @@
 //! Draws a page as one HTML file.
 
-use crate::AxisUnit;
 use crate::html::document::{document, head};
 use crate::page::table::{TableCell, TableColumn, TextStyle};
 use crate::page::{Block, Medium, Page, PageSection, Table};
 use crate::svg::curves::curves;
 use crate::svg::frame::Title;
 use crate::svg::intervals::intervals;
+use crate::{AxisUnit, words};
 use maud::{Markup, html};
 
 impl Page {
@@ -27,8 +27,9 @@ impl Page {
 
 /// Adjacent narrow sections are in columns.
 pub fn sections(sections: &[PageSection]) -> Markup {
-    let drawn: Vec<&PageSection> =
-        sections.iter().filter(|section| section.drawn(Medium::Html).next().is_some()).collect();
+    let drawn = Vec::from_iter(
+        sections.iter().filter(|section| section.drawn(Medium::Html).next().is_some()),
+    );
     html! {
         // Only neighbours share columns, to keep the order of the sections.
         @for group in drawn.chunk_by(|a, b| a.is_narrow == b.is_narrow) {
@@ -75,19 +76,17 @@ fn block(block: &Block) -> Markup {
 }
 
 pub fn table(table: &Table) -> Markup {
-    let columns = table.shown(Medium::Html);
     let has_head = table.columns.iter().any(|column| !column.head.is_empty());
     html! {
         table.(if table.is_facts { "facts" } else { "figures" }) {
             @if has_head {
-                thead { tr { @for at in &columns {
-                    @let column = &table.columns[*at];
+                thead { tr { @for column in &table.columns {
                     th.wide[!column.is_figures] { (capital(&column.head)) }
                 } } }
             }
             tbody { @for row in &table.rows { tr {
-                @for (place, at) in columns.iter().enumerate() {
-                    (cell(&table.columns[*at], &row[*at], place == 0)) }
+                @for (at, column) in table.columns.iter().enumerate() {
+                    (cell(column, &row[at], at == 0)) }
             } } }
         }
     }
@@ -95,13 +94,8 @@ pub fn table(table: &Table) -> Markup {
 
 /// A quantity such as `p99` keeps its small letter.
 fn capital(head: &str) -> String {
-    let mut letters = head.chars();
-    match letters.next() {
-        Some(first) if letters.clone().next().is_some_and(char::is_lowercase) => {
-            first.to_uppercase().chain(letters).collect()
-        }
-        _ => head.to_owned(),
-    }
+    let is_word = head.chars().nth(1).is_some_and(char::is_lowercase);
+    if is_word { words::capital(head) } else { head.to_owned() }
 }
 
 fn cell(column: &TableColumn, cell: &TableCell, is_first: bool) -> Markup {

@@ -3,8 +3,8 @@
 
 use crate::page::{Block, Medium, Page, PageSection, Table};
 use crate::svg::intervals::{Interval, TITLE};
-use seatmap_data::document::{left_aligned, visible};
-use seatmap_data::statistics::words::joined;
+use crate::words::{joined, visible};
+use seatmap_data::document::left_aligned;
 
 const AXIS: usize = 41;
 
@@ -48,14 +48,11 @@ fn paragraphs(texts: &[String]) -> String {
 }
 
 fn table(table: &Table) -> String {
-    let shown = table.shown(Medium::Terminal);
-    let mut text = row(shown.iter().map(|at| escaped(&table.columns[*at].head)));
-    let columns = shown.iter().map(|at| table.columns[*at].is_figures);
-    text += &row(columns.map(|is_figures| if is_figures { "--:" } else { "---" }));
-    for cells in &table.rows {
-        text += &row(shown.iter().map(|at| escaped(&cells[*at].text)));
-    }
-    text
+    let Table { columns, rows, .. } = table.in_terminal();
+    let head = row(columns.iter().map(|column| escaped(&column.head)));
+    let line = row(columns.iter().map(|column| if column.is_figures { "--:" } else { "---" }));
+    let rows = rows.iter().map(|cells| row(cells.iter().map(|cell| escaped(&cell.text))));
+    head + &line + &rows.collect::<String>()
 }
 
 fn row(cells: impl Iterator<Item: ToString>) -> String {
@@ -73,7 +70,7 @@ fn intervals(rows: &[Interval]) -> String {
     let ends = rows.iter().flat_map(|row| row.ends.into_iter().flatten().chain([row.centre]));
     let finite = ends.filter(|value| value.is_finite());
     let most = finite.map(f64::abs).fold(1e-9, f64::max);
-    let names: Vec<String> = rows.iter().map(|row| visible(&row.name)).collect();
+    let names = Vec::from_iter(rows.iter().map(|row| visible(&row.name)));
     let width = names.iter().map(|name| name.chars().count()).fold(0, usize::max);
     let mut text = format!("```text\n{TITLE}, from {:+.1} to {most:+.1}\n", -most);
     for (row, name) in rows.iter().zip(&names) {
@@ -100,10 +97,7 @@ fn escaped(text: &str) -> String {
             '&' => safe += "&amp;",
             // A name with an `@` would notify a person.
             '@' => safe += "&#64;",
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' => {
-                safe.push('\\');
-                safe.push(letter);
-            }
+            _ if "\\`*_[]|#~".contains(letter) => safe.extend(['\\', letter]),
             _ => safe.push(letter),
         }
     }
@@ -113,6 +107,7 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::page::{html_section, section};
 
     #[test]
     fn markdown_has_headline_tables_and_charts() {
@@ -122,9 +117,9 @@ mod tests {
         let page = Page {
             lead: vec!["2 blocks.".to_owned()],
             sections: vec![
-                PageSection::page("chart").with(Block::Intervals(rows)),
-                PageSection::new("table").with(columns.rows([["a|b", "<1>"]])),
-                PageSection::page("settings").with(vec!["left out".to_owned()]),
+                html_section("chart", Block::Intervals(rows)),
+                section("table", columns.rows([["a|b", "<1>"]])),
+                html_section("settings", vec!["left out".to_owned()]),
             ],
             ..Page::new("title", "It is @slower")
         };

@@ -1,11 +1,11 @@
 //! Tests lines and tables, with and without enough columns.
 
 use super::line::{command, wrapped};
-use crate::page::{Page, PageSection, Table, TableCell};
+use crate::page::{Page, Table, TableCell, section};
 use proptest::prelude::*;
 
 fn drawn(table: Table, columns: usize) -> String {
-    Page::of(PageSection::new("").with(table)).text(Some(columns))
+    Page::of(section("", table)).text(Some(columns))
 }
 
 #[test]

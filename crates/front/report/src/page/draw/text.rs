@@ -4,11 +4,10 @@
 //! important columns come last.
 
 use super::line::{LEAST_COLUMNS, command_in_column, in_column, wrapped};
-use crate::counted;
 use crate::page::table::{TableCell, TextStyle};
 use crate::page::{Block, Medium, Page, Table};
-use seatmap_data::document::{left_aligned, right_aligned, visible};
-use seatmap_data::statistics::words::joined;
+use crate::words::{counted, joined, visible};
+use seatmap_data::document::{left_aligned, right_aligned};
 
 const LEAST_WORDS: usize = 24;
 
@@ -60,71 +59,57 @@ pub fn table(table: &Table, columns: Option<usize>) -> String {
     if table.rows.is_empty() {
         return String::new();
     }
-    let grid = TextGrid::of(table);
-    let widths = grid.natural_widths();
-    let widest = grid.rows.iter().map(|row| grid.length(row, &widths)).max().unwrap_or(0);
+    let table = with_head(table);
+    let least = table.columns.iter().map(|column| column.least);
+    let widths = Vec::from_iter(
+        table.widths().into_iter().zip(least).map(|(width, least)| width.max(least)),
+    );
+    let widest = table.rows.iter().map(|row| table.length(row, &widths)).max().unwrap_or(0);
     match columns {
-        Some(columns) if widest > columns => grid.fitted(columns),
-        _ => grid.drawn(&widths, &Vec::from_iter(0..widths.len())),
+        Some(columns) if widest > columns => table.fitted(columns),
+        _ => table.drawn(&widths, &Vec::from_iter(0..widths.len())),
     }
 }
 
-struct TextGrid<'a> {
-    table: &'a Table,
-    columns: Vec<usize>,
-    rows: Vec<Vec<TableCell>>,
+/// The columns of a terminal, with the heads, if any, as the first row.
+fn with_head(table: &Table) -> Table {
+    let mut table = table.in_terminal();
+    table.rows.iter_mut().flatten().for_each(|cell| cell.text = visible(&cell.text));
+    if table.columns.iter().any(|column| !column.head.is_empty()) {
+        let heads = table.columns.iter().map(|column| column.head.as_str().into());
+        table.rows.insert(0, heads.collect());
+    }
+    table
 }
 
-impl<'a> TextGrid<'a> {
-    fn of(table: &'a Table) -> Self {
-        let columns = table.shown(Medium::Terminal);
-        let head = columns.iter().map(|at| table.columns[*at].head.as_str().into()).collect();
-        let cell = |cell: &TableCell| TableCell { text: visible(&cell.text), ..cell.clone() };
-        let cells = table.rows.iter().map(|row| columns.iter().map(|at| cell(&row[*at])));
-        let rows = std::iter::once(head)
-            .filter(|head: &Vec<TableCell>| head.iter().any(|cell| !cell.text.is_empty()))
-            .chain(cells.map(Iterator::collect))
-            .collect();
-        TextGrid { table, columns, rows }
-    }
-
-    fn is_figures(&self, column: usize) -> bool {
-        self.table.columns[self.columns[column]].is_figures
-    }
-
+impl Table {
     /// Whether the column can be wrapped.
     fn is_words(&self, column: usize) -> bool {
-        !self.is_figures(column) && self.rows.iter().any(|row| row[column].text.contains(' '))
+        let has_blank = |row: &Vec<TableCell>| row[column].text.contains(' ');
+        !self.columns[column].is_figures && self.rows.iter().any(has_blank)
     }
 
     fn widths(&self) -> Vec<usize> {
-        let width = |row: &Vec<TableCell>, at: usize| row[at].text.chars().count();
-        let widest = |at| self.rows.iter().map(|row| width(row, at)).max().unwrap_or(0);
+        let widest = |at: usize| self.rows.iter().map(|row| row[at].width()).max().unwrap_or(0);
         (0..self.columns.len()).map(widest).collect()
-    }
-
-    fn natural_widths(&self) -> Vec<usize> {
-        let least = self.columns.iter().map(|at| self.table.columns[*at].least);
-        self.widths().into_iter().zip(least).map(|(width, least)| width.max(least)).collect()
     }
 
     /// The length to the end of the last cell, in letters.
     fn length(&self, row: &[TableCell], widths: &[usize]) -> usize {
         let Some(last) = row.iter().rposition(|cell| !cell.text.is_empty()) else { return 0 };
-        let own = row[last].text.chars().count();
-        let width = if self.is_figures(last) { widths[last] } else { own };
-        let before = widths[..last].iter().map(|width| width + self.table.gap()).sum::<usize>();
-        self.table.indent() + before + width
+        let width = if self.columns[last].is_figures { widths[last] } else { row[last].width() };
+        let before = widths[..last].iter().map(|width| width + self.gap()).sum::<usize>();
+        self.indent() + before + width
     }
 
     fn total(&self, widths: &[usize], shown: &[usize]) -> usize {
-        let gaps = self.table.gap() * shown.len().saturating_sub(1);
-        self.table.indent() + shown.iter().map(|at| widths[*at]).sum::<usize>() + gaps
+        let gaps = self.gap() * shown.len().saturating_sub(1);
+        self.indent() + shown.iter().map(|at| widths[*at]).sum::<usize>() + gaps
     }
 
     fn fitted(&self, room: usize) -> String {
         let mut widths = self.widths();
-        let filled: Vec<usize> = (0..widths.len()).filter(|at| widths[*at] > 0).collect();
+        let filled = Vec::from_iter((0..widths.len()).filter(|at| widths[*at] > 0));
         let mut shown = filled.clone();
         let (Some(first), Some(last)) = (filled.first(), filled.last()) else {
             return String::new();
@@ -143,13 +128,13 @@ impl<'a> TextGrid<'a> {
         if let Some(last) = words {
             widths[last] = (room + widths[last]).saturating_sub(self.total(&widths, &shown));
         }
-        let hidden: Vec<usize> = filled.into_iter().filter(|at| !shown.contains(at)).collect();
+        let hidden = Vec::from_iter(filled.into_iter().filter(|at| !shown.contains(at)));
         self.drawn(&widths, &shown) + &self.note(&hidden, room)
     }
 
     fn narrow(&self, widths: &mut [usize], shown: &[usize], words: Option<usize>, room: usize) {
         let over = self.total(widths, shown).saturating_sub(room);
-        let names = shown.iter().filter(|at| !self.is_figures(**at) && Some(**at) != words);
+        let names = shown.iter().filter(|at| !self.columns[**at].is_figures && Some(**at) != words);
         let widest = names.max_by_key(|at| widths[**at]);
         if let Some(at) = widest.filter(|at| widths[**at] > room / 3) {
             widths[*at] = widths[*at].saturating_sub(over).max(room / 3);
@@ -157,9 +142,8 @@ impl<'a> TextGrid<'a> {
     }
 
     fn drawn(&self, widths: &[usize], shown: &[usize]) -> String {
-        let mut lines: Vec<String> =
-            self.rows.iter().map(|row| self.line(row, widths, shown)).collect();
-        if self.table.is_outdented {
+        let mut lines = Vec::from_iter(self.rows.iter().map(|row| self.line(row, widths, shown)));
+        if self.is_outdented {
             let title = &self.rows[0][0].text;
             lines[0] = lines[0].replacen(&format!("  {title}"), &format!("{title}  "), 1);
         }
@@ -168,16 +152,19 @@ impl<'a> TextGrid<'a> {
 
     /// The last cell may take several lines.
     fn line(&self, row: &[TableCell], widths: &[usize], shown: &[usize]) -> String {
-        let gap = " ".repeat(self.table.gap());
-        let mut text = " ".repeat(self.table.indent());
+        let gap = " ".repeat(self.gap());
+        let mut text = " ".repeat(self.indent());
         let mut begin = text.len();
         for at in shown {
             let cell = &row[*at];
             let width = widths[*at];
             text += &if Some(at) == shown.last() && self.is_words(*at) {
-                lines_of(cell, width).join(&format!("\n{:begin$}", ""))
+                let lines =
+                    if cell.look == TextStyle::Code { command_in_column } else { in_column };
+                lines(&cell.text, width).join(&format!("\n{:begin$}", ""))
             } else {
-                let aligned = if self.is_figures(*at) { right_aligned } else { left_aligned };
+                let is_figures = self.columns[*at].is_figures;
+                let aligned = if is_figures { right_aligned } else { left_aligned };
                 painted(&aligned(&cut_middle(&cell.text, width), width), cell.look)
             };
             text += &gap;
@@ -190,21 +177,12 @@ impl<'a> TextGrid<'a> {
         if hidden.is_empty() {
             return String::new();
         }
-        let heads: Vec<&str> = hidden.iter().map(|at| self.head(*at)).collect();
+        let heads = Vec::from_iter(hidden.iter().map(|at| self.columns[*at].head.as_str()));
         let what =
             if heads.contains(&"") { counted(hidden.len(), "column") } else { heads.join(", ") };
-        let indent = self.table.indent();
+        let indent = self.indent();
         wrapped(&format!("{:indent$}(left out: {what}; --wide shows all)", ""), room)
     }
-
-    fn head(&self, column: usize) -> &str {
-        &self.table.columns[self.columns[column]].head
-    }
-}
-
-fn lines_of(cell: &TableCell, width: usize) -> Vec<String> {
-    let lines = if cell.look == TextStyle::Code { command_in_column } else { in_column };
-    lines(&cell.text, width)
 }
 
 fn painted(text: &str, look: TextStyle) -> String {
@@ -229,7 +207,7 @@ pub fn cut_middle(text: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::PageSection;
+    use crate::page::{html_section, section};
     #[test]
     fn figures_are_right_aligned() {
         let rows = [["same L3", "40.5", "x"], ["other", "9.1", "y"]];
@@ -245,11 +223,10 @@ mod tests {
         let page = Page {
             lead: vec!["2 nodes.".to_owned()],
             sections: vec![
-                PageSection::page("a").with(vec!["no".to_owned()]),
-                PageSection::new("b")
-                    .with(Block::List(vec!["one".to_owned(), "t\u{1b}wo".to_owned()])),
-                PageSection::new("c").with(Vec::new()),
-                PageSection::new("d").with(vec!["three".to_owned()]),
+                html_section("a", vec!["no".to_owned()]),
+                section("b", Block::List(vec!["one".to_owned(), "t\u{1b}wo".to_owned()])),
+                section("c", Vec::new()),
+                section("d", vec!["three".to_owned()]),
             ],
             ..Page::new("title", "headline")
         };

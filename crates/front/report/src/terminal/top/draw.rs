@@ -7,16 +7,14 @@ use super::seats::SeatGroups;
 use super::table::{cut, line, titles};
 use super::view::{Prompt, TopView};
 use super::wakes;
-use crate::counted;
 use crate::page::draw::cut_middle;
 use crate::page::draw::line::wrapped;
+use crate::words::{counted, joined, visible};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
-use seatmap_data::document::{left_aligned, visible};
-use seatmap_data::statistics::words::joined;
+use seatmap_data::document::left_aligned;
 use seatmap_watch::live::SeatingFrame;
-use seatmap_watch::seating::CellCpus;
 use seatmap_watch::{Finding, WatchedThread};
 use std::collections::HashMap;
 
@@ -35,32 +33,32 @@ const PLAIN_MAP: u16 = 24;
 const KEYS: &str =
     "F1 help F3 search F4 filter F5 tree F6 sort W wakes a pin p freeze R rec q quit";
 
-const HELP: [&str; 19] = [
-    "arrows PgUp PgDn Home End   move the selection",
-    "F3 /    search; n: the next one       F4 \\   filter by name or number; Esc ends it",
-    "F5 t    tree: threads below their processes",
-    "F6 > <  sort by the next or previous column; I reverses the order",
-    "P m c w N   sort by load, migrations, CPU, wait, PID; again: reverse",
-    "space   tag a thread; U removes all tags",
-    "F       follow the selected thread when the order changes",
-    "a       pin the selected or tagged threads: type CPUs such as 0-3,8, then y",
-    "p Z     freeze          s  seconds between samples",
-    "W       who wakes whom, with arcs on the map (needs root); W again: the threads",
-    "R       record to a file; R again ends it     q F10  quit",
-    "",
-    "The map shows each CPU's load and its busiest thread, coloured by program; SMT siblings are \
-     adjacent.",
-    "LOAD%: time on a CPU. WAIT%: time ready to run, while another thread had the CPU.",
-    "SW/s: context switches. WAKE/s: the voluntary ones: how often the thread was woken up.",
-    "MIG/s: CPU changes, read for the 64 busiest threads.",
-    "SEAT: the thread's CPUs according to 'seatmap run' or --expect. [name]: the CPU belongs to \
-     that cell.",
-    "!: breaks a rule of 'seatmap check'; i: a remark. The sentence is at the bottom.",
-    "Memory, devices and interrupts are not read here: 'seatmap check --pid PID' checks all rules.",
-];
+const HELP: &str = "\
+arrows PgUp PgDn Home End   move the selection
+F3 /    search; n: the next one       F4 \\   filter by name or number; Esc ends it
+F5 t    tree: threads below their processes
+F6 > <  sort by the next or previous column; I reverses the order
+P m c w N   sort by load, migrations, CPU, wait, PID; again: reverse
+space   tag a thread; U removes all tags
+F       follow the selected thread when the order changes
+a       pin the selected or tagged threads: type CPUs such as 0-3,8, then y
+p Z     freeze          s  seconds between samples
+W       who wakes whom, with arcs on the map (needs root); W again: the threads
+R       record to a file; R again ends it     q F10  quit
+
+The map shows each CPU's load and its busiest thread, coloured by program; SMT siblings are \
+adjacent.
+LOAD%: time on a CPU. WAIT%: time ready to run, while another thread had the CPU.
+SW/s: context switches. WAKE/s: the voluntary ones: how often the thread was woken up.
+MIG/s: CPU changes, read for the 64 busiest threads.
+SEAT: the thread's CPUs according to 'seatmap run' or --expect. [name]: the CPU belongs to that \
+cell.
+!: breaks a rule of 'seatmap check'; i: a remark. The sentence is at the bottom.
+Memory, devices and interrupts are not read here: 'seatmap check --pid PID' checks all rules.
+";
 
 /// The contents of the screen.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Scene<'a> {
     /// The current sample.
     pub frame: &'a SeatingFrame,
@@ -98,7 +96,7 @@ pub fn draw(scene: &Scene, area: Rect, buffer: &mut Buffer) {
     let below_map = ABOVE + map.height;
     if scene.view.shows_help {
         // The help replaces the table but not the map, whose marks it explains.
-        HELP.iter().zip(below_map..).for_each(|(text, y)| canvas.put(0, y, text, Style::new()));
+        HELP.lines().zip(below_map..).for_each(|(text, y)| canvas.put(0, y, text, Style::new()));
         return;
     }
     let lines = table_lines(scene.groups, area);
@@ -162,7 +160,7 @@ impl Canvas<'_> {
 fn heading(scene: &Scene, left_out: usize, canvas: &mut Canvas) {
     let view = scene.view;
     let seating = &scene.frame.seating;
-    let busy: Vec<f64> = seating.cpus.iter().filter_map(|cpu| cpu.busy_percent).collect();
+    let busy = Vec::from_iter(seating.cpus.iter().filter_map(|cpu| cpu.busy_percent));
     // A load needs two samples of the kernel's counters.
     let busy = if busy.is_empty() {
         String::new()
@@ -209,17 +207,8 @@ fn hidden(scene: &Scene) -> impl Iterator<Item = String> {
 }
 
 fn cells(scene: &Scene) -> impl Iterator<Item = String> {
-    let sentence =
-        |cell: &CellCpus| format!("cell '{}': {}", visible(&cell.name), cell.set().named());
-    scene.frame.seating.cells.iter().map(sentence)
-}
-
-fn cell_of_cpu(scene: &Scene) -> HashMap<u32, String> {
-    let of = |cell: &CellCpus| {
-        let name = visible(&cell.name);
-        cell.set().iter().map(move |cpu| (cpu, name.clone())).collect::<Vec<_>>()
-    };
-    scene.frame.seating.cells.iter().flat_map(of).collect()
+    let cells = scene.frame.seating.cells.iter();
+    cells.map(|cell| format!("cell '{}': {}", visible(&cell.name), cell.set().named()))
 }
 
 fn busiest(frame: &SeatingFrame) -> HashMap<u32, &WatchedThread> {
@@ -238,12 +227,14 @@ fn busiest(frame: &SeatingFrame) -> HashMap<u32, &WatchedThread> {
 fn seats(scene: &Scene, map: &SeatLayout, canvas: &mut Canvas) {
     let seating = &scene.frame.seating;
     let busiest = busiest(scene.frame);
-    let programs: HashMap<i32, &str> =
+    let programs: HashMap<_, _> =
         seating.processes.iter().map(|process| (process.pid, process.name.as_str())).collect();
-    let loads: HashMap<u32, f64> =
+    let loads: HashMap<_, _> =
         seating.cpus.iter().filter_map(|cpu| Some((cpu.cpu, cpu.busy_percent?))).collect();
     let arcs = if scene.view.shows_wakes { wakes::arcs(scene.frame) } else { HashMap::new() };
-    let cells = cell_of_cpu(scene);
+    let cells = Vec::from_iter(
+        seating.cells.iter().map(|cell| (cell.set(), format!("[{}]", visible(&cell.name)))),
+    );
     for (place, title) in &map.titles {
         let title = cut(title, place.width.into());
         canvas.put(place.x, ABOVE + place.y, &title, Modifier::DIM);
@@ -253,17 +244,12 @@ fn seats(scene: &Scene, map: &SeatLayout, canvas: &mut Canvas) {
         // Coloured by the program's name, so that all its threads look alike.
         let program = thread.and_then(|thread| programs.get(&thread.pid).copied());
         let style = program.map_or(Style::new(), |program| colours::program(program).into());
+        let cell = cells.iter().find(|(cpus, _)| cpus.contains(*cpu)).map(|(_, cell)| cell.clone());
+        let names = cell.into_iter().chain(thread.map(|thread| visible(&thread.name)));
         let seat = Seat {
             label: format!("{cpu}{}", if scene.groups.efficient.contains(cpu) { "e" } else { "" }),
             load: loads.get(cpu).copied(),
-            name: joined(
-                cells
-                    .get(cpu)
-                    .map(|cell| format!("[{cell}]"))
-                    .into_iter()
-                    .chain(thread.map(|thread| visible(&thread.name))),
-                " ",
-            ),
+            name: joined(names, " "),
             arcs: arcs.get(cpu).cloned().unwrap_or_default(),
         };
         for (text, down) in seat.lines(map.size, place.width.into()).iter().zip(0..) {
@@ -362,7 +348,7 @@ fn foot(scene: &Scene, canvas: &mut Canvas) {
     let height = canvas.area.height;
     let text = message(scene);
     let width = usize::from(canvas.area.width.max(1));
-    let letters: Vec<char> = text.chars().collect();
+    let letters = Vec::from_iter(text.chars());
     // Broken at the edge rather than between words, to use both lines fully.
     for (part, y) in letters.chunks(width).take(2).zip(height.saturating_sub(BELOW)..) {
         canvas.put(0, y, &part.iter().collect::<String>(), Modifier::BOLD);
@@ -413,19 +399,14 @@ mod tests {
     use seatmap_data::machine::Topology;
     use seatmap_watch::judge::made::Made;
 
-    fn screen(
-        topology: &Topology,
-        view: TopView,
-        width: u16,
-        height: u16,
-    ) -> Terminal<TestBackend> {
+    /// Draws the sample on these CPUs.
+    fn drawn<T>(topology: &Topology, view: TopView, area: Rect, draw: fn(&Scene, Rect) -> T) -> T {
         let frame = frame();
         let judgement = judgement();
         let groups = SeatGroups::new(topology, None);
         let rows = rows(&frame, &judgement, &view);
-        let area = Rect::new(0, 0, width, height);
-        let view = TopView { lines: table_lines(&groups, area), ..view }.settled(&rows);
-        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        let mut view = TopView { lines: table_lines(&groups, area), ..view };
+        view.settle(&rows);
         let scene = Scene {
             frame: &frame,
             findings: &judgement.findings,
@@ -434,76 +415,50 @@ mod tests {
             rows: &rows,
             recording: None,
         };
-        terminal.draw(|shown| draw(&scene, shown.area(), shown.buffer_mut())).unwrap();
-        terminal
+        draw(&scene, area)
+    }
+
+    fn screen(topology: &Topology, view: TopView, width: u16, height: u16) -> String {
+        drawn(topology, view, Rect::new(0, 0, width, height), |scene, area| {
+            let mut terminal = Terminal::new(TestBackend::new(area.width, area.height)).unwrap();
+            terminal.draw(|shown| draw(scene, shown.area(), shown.buffer_mut())).unwrap();
+            terminal.backend().to_string()
+        })
     }
 
     #[test]
-    fn small_terminal_matches_snapshot() {
-        insta::assert_snapshot!(screen(&topology(), TopView::default(), 80, 24).backend());
-    }
-
-    #[test]
-    fn wakeup_view_matches_snapshot() {
-        let view = TopView { shows_wakes: true, ..TopView::default() };
-        insta::assert_snapshot!(screen(&topology(), view, 80, 24).backend());
-    }
-
-    #[test]
-    fn large_terminal_tree_matches_snapshot() {
-        let view = TopView { is_tree: true, ..TopView::default() };
-        insta::assert_snapshot!(screen(&topology(), view, 200, 50).backend());
-    }
-
-    #[test]
-    fn many_cpus_in_small_terminal_match_snapshot() {
-        let topology = Made::new(256).parts(2, 8, 128).topology;
-        insta::assert_snapshot!(screen(&topology, TopView::default(), 80, 24).backend());
-    }
-
-    #[test]
-    fn hybrid_processor_with_prompt_matches_snapshot() {
-        let mut made = Made::new(7).efficient_from(4);
-        made.topology
-            .pus
-            .iter_mut()
-            .filter(|pu| pu.os < 4)
-            .for_each(|pu| pu.core = Some(pu.os / 2));
-        let view = TopView { prompt: Some(Prompt::Pin("0-".to_owned())), ..TopView::default() };
-        insta::assert_snapshot!(screen(&made.topology, view, 80, 24).backend());
+    fn screens_match_snapshots() {
+        let many = Made::new(256).parts(2, 8, 128).topology;
+        let mut hybrid = Made::new(7).efficient_from(4).topology;
+        hybrid.pus[..4].iter_mut().for_each(|pu| pu.core = Some(pu.os / 2));
+        let view = TopView::default;
+        let wakes = TopView { shows_wakes: true, ..view() };
+        let tree = TopView { is_tree: true, ..view() };
+        let pins = TopView { prompt: Some(Prompt::Pin("0-".to_owned())), ..view() };
+        let cases = [
+            ("small_terminal_matches_snapshot", topology(), view(), 80, 24),
+            ("wakeup_view_matches_snapshot", topology(), wakes, 80, 24),
+            ("large_terminal_tree_matches_snapshot", topology(), tree, 200, 50),
+            ("many_cpus_in_small_terminal_match_snapshot", many, view(), 80, 24),
+            ("hybrid_processor_with_prompt_matches_snapshot", hybrid, pins, 80, 24),
+        ];
+        for (name, topology, view, width, height) in cases {
+            insta::assert_snapshot!(name, screen(&topology, view, width, height));
+        }
+        let plain = drawn(&topology(), view(), Rect::new(0, 0, 80, 24), |scene, area| {
+            plain(scene, area.width)
+        });
+        insta::assert_snapshot!("plain_text_matches_snapshot", plain);
     }
 
     #[test]
     fn help_and_tiny_terminals_are_drawn() {
         let view = TopView { shows_help: true, ..TopView::default() };
-        assert!(
-            screen(&topology(), view.clone(), 120, 30)
-                .backend()
-                .to_string()
-                .contains("who wakes whom")
-        );
+        assert!(screen(&topology(), view.clone(), 120, 30).contains("who wakes whom"));
         for (width, height) in [(1, 1), (5, 3), (20, 6), (79, 10), (300, 2)] {
             screen(&topology(), view.clone(), width, height);
             screen(&topology(), TopView::default(), width, height);
         }
-    }
-
-    #[test]
-    fn plain_text_matches_snapshot() {
-        let frame = frame();
-        let judgement = judgement();
-        let groups = SeatGroups::new(&topology(), None);
-        let view = TopView::default();
-        let rows = rows(&frame, &judgement, &view);
-        let scene = Scene {
-            frame: &frame,
-            findings: &judgement.findings,
-            groups: &groups,
-            view: &view,
-            rows: &rows,
-            recording: None,
-        };
-        insta::assert_snapshot!(plain(&scene, 80));
     }
 
     #[test]

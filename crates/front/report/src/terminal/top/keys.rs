@@ -2,13 +2,14 @@
 
 use super::row::TopRow;
 use super::rows::fits;
+use super::table::beside;
 use super::view::{Prompt, Sort, TopView};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use seatmap_os::{CpuSet, Tid};
 use std::time::Duration;
 
 /// An action that the screen cannot perform itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub enum ScreenAction {
     /// End the program.
     Quit,
@@ -27,62 +28,63 @@ pub enum ScreenAction {
     },
 }
 
-/// The state after a key, and the action that the key requests.
-pub fn press(view: TopView, key: KeyEvent, rows: &[TopRow]) -> (TopView, Option<ScreenAction>) {
+/// Changes the state by a key. Returns the action that the key requests.
+pub fn press(view: &mut TopView, key: KeyEvent, rows: &[TopRow]) -> Option<ScreenAction> {
     // A terminal in raw mode sends no signals: Ctrl-C and Ctrl-Z arrive as keys.
     if key.modifiers.contains(KeyModifiers::CONTROL) {
         return match key.code {
-            KeyCode::Char('c') => (view, Some(ScreenAction::Quit)),
-            KeyCode::Char('z') => (view, Some(ScreenAction::Suspend)),
-            _ => (view, None),
+            KeyCode::Char('c') => Some(ScreenAction::Quit),
+            KeyCode::Char('z') => Some(ScreenAction::Suspend),
+            _ => None,
         };
     }
-    match view.prompt.clone() {
-        Some(Prompt::Confirm { tids, cpus }) => confirmed(view, key.code, tids, cpus),
-        Some(prompt) => (key_of_prompt(view, prompt, key.code, rows), None),
-        None if view.shows_help => (TopView { shows_help: false, ..view }, None),
-        None => command(TopView { message: String::new(), ..view }, key.code, rows),
+    match view.prompt.take() {
+        Some(Prompt::Confirm { tids, cpus }) if matches!(key.code, KeyCode::Char('y' | 'Y')) => {
+            return Some(ScreenAction::Pin { tids, cpus });
+        }
+        // Anything but y means no, since pinning changes a running program.
+        Some(Prompt::Confirm { .. }) => view.message = "nothing was changed".to_owned(),
+        Some(prompt) => key_of_prompt(view, prompt, key.code, rows),
+        None if view.shows_help => view.shows_help = false,
+        None => {
+            view.message.clear();
+            return command(view, key.code, rows);
+        }
     }
+    None
 }
 
-fn command(view: TopView, key: KeyCode, rows: &[TopRow]) -> (TopView, Option<ScreenAction>) {
-    let wish = match key {
-        KeyCode::Char('q') | KeyCode::F(10) => Some(ScreenAction::Quit),
-        KeyCode::Char('R') => Some(ScreenAction::Record),
-        KeyCode::Char('W') => Some(ScreenAction::Wakes),
-        _ => None,
-    };
-    let view = match key {
-        KeyCode::Char('/') | KeyCode::F(3) => asks(view, Prompt::Search(String::new())),
+fn command(view: &mut TopView, key: KeyCode, rows: &[TopRow]) -> Option<ScreenAction> {
+    match key {
+        KeyCode::Char('q') | KeyCode::F(10) => return Some(ScreenAction::Quit),
+        KeyCode::Char('R') => return Some(ScreenAction::Record),
+        KeyCode::Char('W') => return Some(ScreenAction::Wakes),
+        KeyCode::Char('/') | KeyCode::F(3) => view.prompt = Some(Prompt::Search(String::new())),
         KeyCode::Char('\\') | KeyCode::F(4) => {
-            let filter = view.filter.clone();
-            asks(view, Prompt::Filter(filter))
+            view.prompt = Some(Prompt::Filter(view.filter.clone()));
         }
-        KeyCode::Char('s') => asks(view, Prompt::Interval(String::new())),
+        KeyCode::Char('s') => view.prompt = Some(Prompt::Interval(String::new())),
         // Without a thread there is nothing to pin, so ask nothing.
-        KeyCode::Char('a') if view.chosen(rows).is_empty() => view,
-        KeyCode::Char('a') => asks(view, Prompt::Pin(String::new())),
+        KeyCode::Char('a') if view.chosen(rows).is_empty() => {}
+        KeyCode::Char('a') => view.prompt = Some(Prompt::Pin(String::new())),
         KeyCode::Char('n') => next_match(view, rows, 1),
         KeyCode::Char('t') | KeyCode::F(5) => {
+            view.is_tree = !view.is_tree;
             // The new order moves the selected thread; following keeps it on the screen.
-            TopView { is_tree: !view.is_tree, follows: true, ..view }
+            view.follows = true;
         }
-        KeyCode::Char('p' | 'Z') => TopView { is_frozen: !view.is_frozen, ..view },
-        KeyCode::Char('F') => TopView { follows: !view.follows, ..view },
-        KeyCode::Char('?' | 'h') | KeyCode::F(1) => TopView { shows_help: true, ..view },
-        KeyCode::Char(' ') => tagged(view, rows),
-        KeyCode::Char('U') => TopView { tagged: Default::default(), ..view },
-        KeyCode::Esc => TopView { filter: String::new(), ..view },
-        _ => match order(&view, key) {
-            Some((sort, is_reversed)) => TopView { sort, is_reversed, ..view },
-            None => moved(view, key, rows),
+        KeyCode::Char('p' | 'Z') => view.is_frozen = !view.is_frozen,
+        KeyCode::Char('F') => view.follows = !view.follows,
+        KeyCode::Char('?' | 'h') | KeyCode::F(1) => view.shows_help = true,
+        KeyCode::Char(' ') => tag(view, rows),
+        KeyCode::Char('U') => view.tagged.clear(),
+        KeyCode::Esc => view.filter.clear(),
+        _ => match order(view, key) {
+            Some(order) => (view.sort, view.is_reversed) = order,
+            None => go(view, key, rows),
         },
-    };
-    (view, wish)
-}
-
-fn asks(view: TopView, prompt: Prompt) -> TopView {
-    TopView { prompt: Some(prompt), ..view }
+    }
+    None
 }
 
 /// A repeated column key reverses the order.
@@ -93,9 +95,8 @@ fn order(view: &TopView, key: KeyCode) -> Option<(Sort, bool)> {
         KeyCode::Char('c') => Sort::Cpu,
         KeyCode::Char('w') => Sort::Wait,
         KeyCode::Char('N') => Sort::Pid,
-        KeyCode::Char('>') | KeyCode::F(6) => return Some((view.sort.moved(1), false)),
-        // The columns are circular: one step back is all but one step forward.
-        KeyCode::Char('<') => return Some((view.sort.moved(Sort::ALL.len() - 1), false)),
+        KeyCode::Char('>') | KeyCode::F(6) => return Some((beside(view.sort, 1), false)),
+        KeyCode::Char('<') => return Some((beside(view.sort, -1), false)),
         KeyCode::Char('I') => return Some((view.sort, !view.is_reversed)),
         _ => return None,
     };
@@ -103,7 +104,7 @@ fn order(view: &TopView, key: KeyCode) -> Option<(Sort, bool)> {
 }
 
 /// Moves the selection and stops following, as htop does.
-fn moved(view: TopView, key: KeyCode, rows: &[TopRow]) -> TopView {
+fn go(view: &mut TopView, key: KeyCode, rows: &[TopRow]) {
     let page = view.lines.max(1);
     let at = match key {
         KeyCode::Up | KeyCode::Char('k') => view.at.saturating_sub(1),
@@ -112,126 +113,102 @@ fn moved(view: TopView, key: KeyCode, rows: &[TopRow]) -> TopView {
         KeyCode::PageDown => view.at + page,
         KeyCode::Home => 0,
         KeyCode::End => rows.len(),
-        _ => return view,
+        _ => return,
     };
-    TopView { follows: false, ..view }.select(at, rows)
+    view.follows = false;
+    view.select(at, rows);
 }
 
-fn tagged(mut view: TopView, rows: &[TopRow]) -> TopView {
-    let Some(row) = rows.get(view.at) else { return view };
-    let is_tagged = row.threads.iter().all(|tid| view.tagged.contains(tid));
-    for tid in &row.threads {
-        if is_tagged {
-            view.tagged.remove(tid);
-        } else {
-            view.tagged.insert(*tid);
-        }
+/// Tags the selected threads or, if all are tagged, removes their tags.
+fn tag(view: &mut TopView, rows: &[TopRow]) {
+    let Some(row) = rows.get(view.at) else { return };
+    if row.threads.iter().all(|tid| view.tagged.contains(tid)) {
+        view.tagged.retain(|tid| !row.threads.contains(tid));
+    } else {
+        view.tagged.extend(&row.threads);
     }
-    moved(view, KeyCode::Down, rows)
+    go(view, KeyCode::Down, rows);
 }
 
 /// The next match, starting `from` rows below the selection.
-fn next_match(view: TopView, rows: &[TopRow], from: usize) -> TopView {
+fn next_match(view: &mut TopView, rows: &[TopRow], from: usize) {
     let text = view.search.to_lowercase();
+    if text.is_empty() {
+        return;
+    }
     // Once around the table. An empty table has no steps, so nothing is divided by 0.
-    let next = (0..rows.len())
-        .map(|step| (view.at + from + step) % rows.len())
-        .find(|at| fits(&rows[*at], &text));
-    match next.filter(|_| !text.is_empty()) {
+    let mut places = (0..rows.len()).map(|step| (view.at + from + step) % rows.len());
+    match places.find(|at| fits(&rows[*at], &text)) {
         Some(at) => view.select(at, rows),
-        None if text.is_empty() => view,
-        None => TopView { message: format!("no match for '{text}'"), ..view },
+        None => view.message = format!("no match for '{text}'"),
     }
 }
 
-fn key_of_prompt(view: TopView, prompt: Prompt, key: KeyCode, rows: &[TopRow]) -> TopView {
-    match (&prompt, key) {
-        (Prompt::Filter(_), KeyCode::Esc) => {
-            TopView { prompt: None, filter: String::new(), ..view }
-        }
-        (_, KeyCode::Esc) => TopView { prompt: None, ..view },
-        (Prompt::Search(_), KeyCode::F(3)) => next_match(view, rows, 1),
-        (_, KeyCode::Enter) => answered(TopView { prompt: None, ..view }, prompt, rows),
-        _ => edited(view, prompt, key, rows),
+fn key_of_prompt(view: &mut TopView, mut prompt: Prompt, key: KeyCode, rows: &[TopRow]) {
+    match (key, &mut prompt) {
+        (KeyCode::Esc, Prompt::Filter(_)) => return view.filter.clear(),
+        (KeyCode::Esc, _) => return,
+        (KeyCode::Enter, _) => return answer(view, prompt, rows),
+        (KeyCode::F(3), Prompt::Search(_)) => next_match(view, rows, 1),
+        (key, prompt) => edit(view, prompt, key, rows),
     }
+    view.prompt = Some(prompt);
 }
 
-fn edited(view: TopView, mut prompt: Prompt, key: KeyCode, rows: &[TopRow]) -> TopView {
+fn edit(view: &mut TopView, prompt: &mut Prompt, key: KeyCode, rows: &[TopRow]) {
     let (Prompt::Search(text) | Prompt::Filter(text) | Prompt::Interval(text) | Prompt::Pin(text)) =
-        &mut prompt
+        prompt
     else {
-        return view;
+        return;
     };
     match key {
         KeyCode::Char(letter) => text.push(letter),
         KeyCode::Backspace => _ = text.pop(),
-        _ => return view,
+        _ => return,
     }
-    let text = text.clone();
     match prompt {
         // Each letter searches again from the selected row, which may still match.
-        Prompt::Search(_) => {
-            let view = TopView { search: text, message: String::new(), ..asks(view, prompt) };
-            next_match(view, rows, 0)
+        Prompt::Search(text) => {
+            view.search.clone_from(text);
+            view.message.clear();
+            next_match(view, rows, 0);
         }
-        Prompt::Filter(_) => TopView { filter: text, ..asks(view, prompt) },
-        _ => asks(view, prompt),
+        Prompt::Filter(text) => view.filter.clone_from(text),
+        _ => {}
     }
 }
 
-fn answered(view: TopView, prompt: Prompt, rows: &[TopRow]) -> TopView {
+fn answer(view: &mut TopView, prompt: Prompt, rows: &[TopRow]) {
     match prompt {
         Prompt::Interval(text) => match interval(&text) {
-            Some(interval) => TopView {
-                interval,
-                message: format!("a sample every {} s", interval.as_secs_f64()),
-                ..view
-            },
-            None => TopView {
-                message: format!("'{text}' is not a number of seconds from 0.1 to 3600"),
-                ..view
-            },
+            Some(interval) => {
+                view.interval = interval;
+                view.message = format!("a sample every {} s", interval.as_secs_f64());
+            }
+            None => view.message = format!("'{text}' is not a number of seconds from 0.1 to 3600"),
         },
         Prompt::Pin(text) => {
+            let cpus = CpuSet::of_list(&text)
+                .filter(|cpus| !cpus.is_empty() && cpus.is_subset(&view.cpus));
             let tids = view.chosen(rows);
-            let known = view.cpus.list().to_string();
-            match CpuSet::of_list(&text)
-                .filter(|cpus| !cpus.is_empty() && cpus.is_subset(&view.cpus))
-            {
+            match cpus {
                 // The thread may have ended during the input.
-                Some(_) if tids.is_empty() => {
-                    TopView { message: "the thread has ended".to_owned(), ..view }
+                Some(_) if tids.is_empty() => view.message = "the thread has ended".to_owned(),
+                Some(cpus) => view.prompt = Some(Prompt::Confirm { tids, cpus }),
+                None => {
+                    let known = view.cpus.list();
+                    view.message = format!("'{text}' is not a list of CPUs in {known}");
                 }
-                Some(cpus) => asks(view, Prompt::Confirm { tids, cpus }),
-                None => TopView {
-                    message: format!("'{text}' is not a list of CPUs in {known}"),
-                    ..view
-                },
             }
         }
-        _ => view,
+        _ => {}
     }
 }
 
 /// Seconds from 0.1 to 3600.
 pub fn interval(text: &str) -> Option<Duration> {
-    let seconds =
-        text.trim().parse::<f64>().ok().filter(|seconds| (0.1..=3600.0).contains(seconds))?;
+    let seconds = text.trim().parse().ok().filter(|seconds| (0.1..=3600.0).contains(seconds))?;
     Some(Duration::from_secs_f64(seconds))
-}
-
-fn confirmed(
-    view: TopView,
-    key: KeyCode,
-    tids: Vec<Tid>,
-    cpus: CpuSet,
-) -> (TopView, Option<ScreenAction>) {
-    let view = TopView { prompt: None, ..view };
-    match key {
-        KeyCode::Char('y' | 'Y') => (view, Some(ScreenAction::Pin { tids, cpus })),
-        // Anything but y means no, since pinning changes a running program.
-        _ => (TopView { message: "nothing was changed".to_owned(), ..view }, None),
-    }
 }
 
 #[cfg(test)]
@@ -248,10 +225,11 @@ mod tests {
         let mut wish = None;
         for key in keys {
             let rows = rows(&frame(), &judgement(), &view);
-            (view, wish) = press(view.settled(&rows), KeyEvent::from(*key), &rows);
+            view.settle(&rows);
+            wish = press(&mut view, KeyEvent::from(*key), &rows);
         }
-        let rows = rows(&frame(), &judgement(), &view);
-        (view.settled(&rows), wish)
+        view.settle(&rows(&frame(), &judgement(), &view));
+        (view, wish)
     }
 
     fn text(text: &str) -> Vec<KeyCode> {
@@ -325,7 +303,7 @@ mod tests {
     fn any_key_closes_help_and_control_c_quits() {
         assert!(after(&text("?")).0.shows_help && !after(&text("?q")).0.shows_help);
         let key = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-        assert_eq!(press(after(&text("a1")).0, key, &[]).1, Some(ScreenAction::Quit));
+        assert_eq!(press(&mut after(&text("a1")).0, key, &[]), Some(ScreenAction::Quit));
         assert_eq!(after(&text("W")).1, Some(ScreenAction::Wakes));
         assert_eq!(
             (after(&text("q")).1, after(&text("p")).0.is_frozen),

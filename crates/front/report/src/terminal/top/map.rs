@@ -4,7 +4,7 @@
 use super::seats::SeatGroups;
 use ratatui::layout::Rect;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Size {
     /// Two lines: number, load bar and percentage; the busiest thread.
     Box,
@@ -32,7 +32,6 @@ impl Size {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeatLayout {
     pub size: Size,
     /// Positions from the map's upper left corner.
@@ -64,8 +63,7 @@ fn of_size(groups: &SeatGroups, size: Size, width: u16) -> SeatLayout {
     let mut shelf = Shelf { x: 0, y: 0, height: 0, width };
     if size == Size::BareCell {
         // Separate blocks would leave gaps at the ends of lines.
-        let cores: Vec<Vec<u32>> =
-            groups.groups.iter().flat_map(|group| group.cores.clone()).collect();
+        let cores = Vec::from_iter(groups.groups.iter().flat_map(|group| group.cores.clone()));
         block(&mut layout, &mut shelf, &cores, groups.siblings(), None);
     } else {
         let has_titles = groups.groups.len() > 1;
@@ -125,7 +123,11 @@ fn block(
     }
     let across = rows.iter().map(Vec::len).max().unwrap_or(0) as u16 * wide;
     let label =
-        title.map(|title| if layout.size == Size::Cell { short(title) } else { title.to_owned() });
+        // `L3 1` of `package 0, L3 1`.
+        title.map(|title| match title.rsplit_once(", ") {
+            Some((_, short)) if layout.size == Size::Cell => short.to_owned(),
+            _ => title.to_owned(),
+        });
     let titled = label.as_ref().map_or(0, |label| label.len() as u16);
     let above = u16::from(label.is_some());
     let height = above + rows.len() as u16 * high;
@@ -142,11 +144,6 @@ fn block(
             layout.seats.push((*cpu, place));
         }
     }
-}
-
-/// `L3 1` of `package 0, L3 1`.
-fn short(name: &str) -> String {
-    name.rsplit(", ").next().unwrap_or(name).to_owned()
 }
 
 #[cfg(test)]

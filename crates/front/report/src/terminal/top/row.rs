@@ -3,7 +3,7 @@
 use seatmap_os::Tid;
 
 /// The identity of a row, which is the same in all samples: a thread, or a process in the tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RowId {
     /// The process.
     pub pid: Tid,
@@ -12,7 +12,7 @@ pub struct RowId {
 }
 
 /// A row of the table.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub struct TopRow {
     /// The thread or process.
     pub id: RowId,

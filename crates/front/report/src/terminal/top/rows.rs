@@ -2,7 +2,7 @@
 
 use super::row::{RowId, TopRow};
 use super::view::{Sort, TopView};
-use seatmap_data::document::visible;
+use crate::words::visible;
 use seatmap_os::Tid;
 use seatmap_watch::LookJudgement;
 use seatmap_watch::live::SeatingFrame;
@@ -25,16 +25,16 @@ pub fn rows(frame: &SeatingFrame, judgement: &LookJudgement, view: &TopView) -> 
         threads.sort_by(order);
         return threads;
     }
-    let mut of: HashMap<Tid, Vec<TopRow>> = HashMap::new();
-    threads.into_iter().for_each(|row| of.entry(row.id.pid).or_default().push(row));
-    let mut processes: Vec<(TopRow, Vec<TopRow>)> =
-        of.into_values().map(|threads| (whole(&threads), threads)).collect();
-    processes.sort_by(|(a, _), (b, _)| order(a, b));
-    let flat = |(process, mut threads): (TopRow, Vec<TopRow>)| {
+    threads.sort_by_key(|row| row.id.pid);
+    let of_process = |threads: &mut [TopRow]| {
+        let process = whole(threads);
         threads.sort_by(order);
-        std::iter::once(process).chain(threads)
+        [&[process], &*threads].concat()
     };
-    processes.into_iter().flat_map(flat).collect()
+    let mut processes =
+        Vec::from_iter(threads.chunk_by_mut(|a, b| a.id.pid == b.id.pid).map(of_process));
+    processes.sort_by(|a, b| order(&a[0], &b[0]));
+    processes.concat()
 }
 
 /// Matches the program, the name or a number; `text` is in lower case.
@@ -47,25 +47,22 @@ pub fn fits(row: &TopRow, text: &str) -> bool {
 }
 
 fn all(frame: &SeatingFrame, judgement: &LookJudgement) -> Vec<TopRow> {
-    let seats: HashMap<Tid, &str> =
+    let seats: HashMap<_, _> =
         judgement.seats.iter().map(|seat| (seat.tid, seat.cpus.as_str())).collect();
-    let findings = &judgement.findings;
     let programs: HashMap<Tid, String> = frame
         .seating
         .processes
         .iter()
         .map(|process| (process.pid, visible(&process.name)))
         .collect();
-    let mut of_thread = HashMap::new();
-    let mut of_process = HashMap::new();
-    for (at, finding) in findings.iter().enumerate() {
-        // Findings are sorted gravest first, so keep the first of each thread.
-        finding.tids.iter().for_each(|tid| {
-            of_thread.entry(*tid).or_insert(at);
-        });
+    let mut gravest = HashMap::new();
+    for (at, finding) in judgement.findings.iter().enumerate() {
+        let threads = finding.tids.iter().map(|tid| (*tid, "thread"));
         // A finding that names threads does not concern the others of their process.
-        if let Some(pid) = finding.pid.filter(|_| finding.tids.is_empty()) {
-            of_process.entry(pid).or_insert(at);
+        let process = finding.pid.filter(|_| finding.tids.is_empty()).map(|pid| (pid, "process"));
+        for one in threads.chain(process) {
+            // Findings are sorted gravest first.
+            gravest.entry(one).or_insert(at);
         }
     }
     let row =
@@ -81,11 +78,10 @@ fn all(frame: &SeatingFrame, judgement: &LookJudgement) -> Vec<TopRow> {
             switches: rates.switches,
             migrations: rates.migrations,
             wakeups: rates.wakeups,
-            finding: [of_thread.get(&thread.tid), of_process.get(&thread.pid)]
-                .into_iter()
-                .flatten()
-                .min()
-                .copied(),
+            finding: [(thread.tid, "thread"), (thread.pid, "process")]
+                .iter()
+                .filter_map(|one| gravest.get(one).copied())
+                .min(),
             threads: vec![thread.tid],
         };
     frame.seating.threads.iter().zip(&frame.rates).map(row).collect()
@@ -150,7 +146,7 @@ mod tests {
         view.is_reversed = true;
         assert_eq!(shown(&view).last(), Some(&(70, Some(71))));
         view = TopView { sort: Sort::Tid, ..TopView::default() };
-        let tids: Vec<_> = shown(&view).into_iter().map(|(_, tid)| tid).collect();
+        let tids = Vec::from_iter(shown(&view).into_iter().map(|(_, tid)| tid));
         assert!(tids.is_sorted());
     }
 
@@ -175,8 +171,9 @@ mod tests {
     #[test]
     fn threads_are_marked_with_gravest_finding() {
         let rows = rows(&frame(), &judgement(), &TopView::default());
-        let marked: Vec<Tid> =
-            rows.iter().filter(|row| row.finding == Some(0)).filter_map(|row| row.id.tid).collect();
+        let marked = Vec::from_iter(
+            rows.iter().filter(|row| row.finding == Some(0)).filter_map(|row| row.id.tid),
+        );
         assert_eq!(marked, [71], "72 sits on its seat");
     }
 }

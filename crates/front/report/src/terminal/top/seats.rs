@@ -1,11 +1,11 @@
 //! Groups a machine's CPUs for the screen.
 
+use crate::alike::alike;
+use crate::words::joined;
 use seatmap_data::machine::{CoreKind, Pu, Topology};
-use seatmap_data::statistics::words::joined;
 use std::collections::BTreeMap;
 
 /// A machine's CPUs by group, with the origin of the groups.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeatGroups {
     /// The origin of the groups, in words: measured, or from the kernel.
     pub source: String,
@@ -16,7 +16,7 @@ pub struct SeatGroups {
 }
 
 /// A group of CPUs near each other.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(serde::Serialize)]
 pub struct SeatGroup {
     /// The name: `package 0, L3 1`.
     pub name: String,
@@ -38,7 +38,10 @@ impl SeatGroups {
         let is_measured = measured.is_some();
         let measured = measured.unwrap_or_default();
         // A remembered measurement may include a CPU that is now offline.
-        let measured: Vec<Vec<u32>> = measured.iter().map(|group| known(group, topology)).collect();
+        let known = |group: &Vec<u32>| {
+            Vec::from_iter(group.iter().copied().filter(|cpu| topology.pu(*cpu).is_some()))
+        };
+        let measured = Vec::from_iter(measured.iter().map(known));
         let mut groups: Vec<SeatGroup> = measured
             .iter()
             .enumerate()
@@ -56,7 +59,9 @@ impl SeatGroups {
         };
         groups
             .extend(by_cache(topology, &|pu| !measured.iter().flatten().any(|cpu| *cpu == pu.os)));
-        SeatGroups { source: source.to_owned(), groups, efficient: efficient(topology) }
+        let slow = topology.pus.iter().filter(|pu| pu.kind.is_some_and(CoreKind::is_slower));
+        let efficient = slow.map(|pu| pu.os).collect();
+        SeatGroups { source: source.to_owned(), groups, efficient }
     }
 
     /// All CPUs, in the order of the screen.
@@ -68,15 +73,6 @@ impl SeatGroups {
     pub fn siblings(&self) -> usize {
         self.groups.iter().flat_map(|group| &group.cores).map(Vec::len).max().unwrap_or(1)
     }
-}
-
-fn known(cpus: &[u32], topology: &Topology) -> Vec<u32> {
-    cpus.iter().copied().filter(|cpu| topology.pu(*cpu).is_some()).collect()
-}
-
-fn efficient(topology: &Topology) -> Vec<u32> {
-    let is_slow = |pu: &&Pu| pu.kind.is_some_and(CoreKind::is_slower);
-    topology.pus.iter().filter(is_slow).map(|pu| pu.os).collect()
 }
 
 fn by_cache(topology: &Topology, is_wanted: &dyn Fn(&Pu) -> bool) -> Vec<SeatGroup> {
@@ -102,22 +98,8 @@ fn cores(cpus: &[u32], topology: &Topology) -> Vec<Vec<u32>> {
     sorted.sort_unstable();
     // The groups of a file may name a CPU twice.
     sorted.dedup();
-    let mut cores: Vec<Vec<u32>> = Vec::new();
-    let mut place: BTreeMap<u32, usize> = BTreeMap::new();
-    for cpu in sorted {
-        let Some(core) = topology.pu(cpu).and_then(|pu| pu.core) else {
-            cores.push(vec![cpu]);
-            continue;
-        };
-        match place.get(&core) {
-            Some(at) => cores[*at].push(cpu),
-            None => {
-                place.insert(core, cores.len());
-                cores.push(vec![cpu]);
-            }
-        }
-    }
-    cores
+    let core = |cpu: u32| topology.pu(cpu)?.core;
+    alike(sorted, |a, b| core(*a).is_some() && core(*a) == core(*b))
 }
 
 #[cfg(test)]
@@ -131,8 +113,7 @@ mod tests {
         topology.pus.iter_mut().for_each(|pu| pu.core = Some(pu.os % 4));
         topology.pus.iter_mut().for_each(|pu| pu.l3 = Some(pu.os % 4 / 2));
         let groups = SeatGroups::new(&topology, None);
-        let cpus: Vec<Vec<u32>> =
-            groups.groups.iter().map(|group| group.cpus().collect()).collect();
+        let cpus = Vec::from_iter(groups.groups.iter().map(|group| Vec::from_iter(group.cpus())));
         assert_eq!(cpus, [[0, 4, 1, 5], [2, 6, 3, 7]]);
         assert_eq!((groups.groups[1].name.as_str(), groups.siblings()), ("package 0, L3 1", 2));
     }
@@ -141,8 +122,7 @@ mod tests {
     fn measured_groups_come_first_and_keep_all_cpus() {
         let topology = Made::new(6).topology;
         let groups = SeatGroups::new(&topology, Some(&[vec![4, 1], vec![0, 99]]));
-        let cpus: Vec<Vec<u32>> =
-            groups.groups.iter().map(|group| group.cpus().collect()).collect();
+        let cpus = Vec::from_iter(groups.groups.iter().map(|group| Vec::from_iter(group.cpus())));
         assert_eq!(cpus, [vec![1, 4], vec![0], vec![2, 3, 5]]);
         assert_eq!(groups.source, "measured groups");
         assert!(SeatGroups::new(&topology, None).source.contains("is not measured"));

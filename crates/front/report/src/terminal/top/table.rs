@@ -2,10 +2,9 @@
 
 use super::row::TopRow;
 use super::view::{Sort, TopView};
-use crate::about::or_dash;
 use crate::page::draw::cut_middle;
+use crate::words::{figure, joined, or_dash, unless_empty};
 use seatmap_data::document::{left_aligned, right_aligned};
-use seatmap_data::statistics::words::{figure, joined};
 use seatmap_watch::Finding;
 
 struct Column {
@@ -42,6 +41,12 @@ const COLUMNS: [Column; 11] = [
 const MORE_NAME: usize = 13;
 const MORE_MASK: usize = 16;
 const MORE_SEAT: usize = 8;
+
+/// The column this far to the right, wrapping around.
+pub fn beside(sort: Sort, places: isize) -> Sort {
+    let at = COLUMNS.iter().position(|column| column.sort == sort).unwrap_or(0);
+    COLUMNS[at.wrapping_add_signed(places + COLUMNS.len() as isize) % COLUMNS.len()].sort
+}
 
 /// The widths of the columns, and the rest, which shows the broken rule.
 fn widths(width: usize) -> ([usize; 11], usize) {
@@ -93,12 +98,12 @@ pub fn line(row: &TopRow, findings: &[Finding], view: &TopView, width: usize) ->
         cut_middle(&format!("{indent}{}", row.name), widths[2]),
         or_dash(row.cpu),
         row.mask.clone(),
-        if row.seat.is_empty() { "-".to_owned() } else { row.seat.clone() },
+        unless_empty(row.seat.clone()),
         figure(row.load_percent, 1),
         or_dash(row.wait_percent.map(|percent| format!("{percent:.1}"))),
-        rate(Some(row.switches)),
-        rate(row.migrations),
-        rate(Some(row.wakeups)),
+        rate(row.switches),
+        or_dash(row.migrations.map(rate)),
+        rate(row.wakeups),
     ];
     let cells = texts.iter().zip(widths).zip(&COLUMNS);
     let cells = cells.map(|((text, width), column)| aligned(text, width, column.is_text));
@@ -111,13 +116,12 @@ pub fn line(row: &TopRow, findings: &[Finding], view: &TopView, width: usize) ->
 }
 
 /// Events per second, in five characters.
-pub fn rate(rate: Option<f64>) -> String {
+pub fn rate(rate: f64) -> String {
     match rate {
-        None => "-".to_owned(),
         // Rounding gives 9.95 a second digit before the point, and 99999.5 a sixth.
-        Some(rate) if rate < 9.95 => format!("{rate:.1}"),
-        Some(rate) if rate < 99_999.5 => format!("{rate:.0}"),
-        Some(rate) => format!("{:.0}k", rate / 1e3),
+        ..9.95 => format!("{rate:.1}"),
+        ..99_999.5 => format!("{rate:.0}"),
+        _ => format!("{:.0}k", rate / 1e3),
     }
 }
 
@@ -148,7 +152,7 @@ mod tests {
 
     #[test]
     fn figures_and_names_fit_their_columns() {
-        let rates = [0.0, 9.94, 9.96, 12_345.6, 1_234_567.0].map(|it| rate(Some(it)));
+        let rates = [0.0, 9.94, 9.96, 12_345.6, 1_234_567.0].map(rate);
         assert_eq!(rates, ["0.0", "9.9", "10", "12346", "1235k"]);
         assert_eq!((cut("abcdef", 4), cut("abcd", 4)), ("abc~".to_owned(), "abcd".to_owned()));
         let cut_names = ["compute-thread-07", "compute-thread-08"].map(|name| cut_middle(name, 12));

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// A column that the table can be sorted by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Sort {
     /// The process ID.
     Pid,
@@ -33,31 +33,8 @@ pub enum Sort {
     Wakeups,
 }
 
-impl Sort {
-    /// All columns, from left to right.
-    pub const ALL: [Sort; 11] = [
-        Sort::Pid,
-        Sort::Tid,
-        Sort::Name,
-        Sort::Cpu,
-        Sort::Mask,
-        Sort::Seat,
-        Sort::Load,
-        Sort::Wait,
-        Sort::Switches,
-        Sort::Migrations,
-        Sort::Wakeups,
-    ];
-
-    /// The column `places` to the right, wrapping around.
-    pub(crate) fn moved(self, places: usize) -> Self {
-        let at = Sort::ALL.iter().position(|sort| *sort == self).unwrap_or(0);
-        Sort::ALL[(at + places) % Sort::ALL.len()]
-    }
-}
-
 /// A question at the bottom of the screen, with the answer so far.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Prompt {
     /// Text to look for.
     Search(String),
@@ -77,7 +54,7 @@ pub enum Prompt {
 }
 
 /// The state of the screen.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default)]
 pub struct TopView {
     /// The column of the order.
     pub sort: Sort,
@@ -119,17 +96,17 @@ pub struct TopView {
 
 impl TopView {
     /// Keeps the selected row within the current rows and on the screen.
-    pub fn settled(mut self, rows: &[TopRow]) -> Self {
+    pub fn settle(&mut self, rows: &[TopRow]) {
         let followed = self.selected.filter(|_| self.follows);
         let found = followed.and_then(|id| rows.iter().position(|row| row.id == id));
         // An ended thread cannot be followed; the selection keeps its index.
         self.follows &= found.is_some();
         let at = found.unwrap_or(self.at);
-        self.select(at, rows)
+        self.select(at, rows);
     }
 
     /// Selects a row, at most the last.
-    pub(crate) fn select(mut self, at: usize, rows: &[TopRow]) -> Self {
+    pub fn select(&mut self, at: usize, rows: &[TopRow]) {
         self.at = at.min(rows.len().saturating_sub(1));
         self.selected = rows.get(self.at).map(|row| row.id);
         let lines = self.lines.max(1);
@@ -137,19 +114,14 @@ impl TopView {
         self.first = self.first.min(self.at).max((self.at + 1).saturating_sub(lines));
         // Leave no empty lines below the last row if the table became shorter.
         self.first = self.first.min(rows.len().saturating_sub(lines));
-        self
     }
 
     /// The visible tagged threads or, without any, those of the selected row.
-    pub(crate) fn chosen(&self, rows: &[TopRow]) -> Vec<Tid> {
-        let shown: BTreeSet<Tid> =
-            rows.iter().flat_map(|row| row.threads.iter().copied()).collect();
+    pub fn chosen(&self, rows: &[TopRow]) -> Vec<Tid> {
+        let shown = BTreeSet::from_iter(rows.iter().flat_map(|row| row.threads.iter().copied()));
         // A filter may hide tagged threads; actions never affect hidden threads.
-        let tagged: Vec<Tid> = self.tagged.intersection(&shown).copied().collect();
-        if tagged.is_empty() {
-            rows.get(self.at).map(|row| row.threads.clone()).unwrap_or_default()
-        } else {
-            tagged
-        }
+        let tagged = Vec::from_iter(self.tagged.intersection(&shown).copied());
+        let selected = rows.get(self.at).map(|row| row.threads.clone());
+        if tagged.is_empty() { selected.unwrap_or_default() } else { tagged }
     }
 }

@@ -4,16 +4,16 @@
 //! thread (`>a`), or with a ring (`ao`) if both share a seat.
 
 use super::table::rate;
-use crate::about::or_dash;
 use crate::page::draw::cut_middle;
-use seatmap_data::document::visible;
+use crate::words::{or_dash, visible};
 use seatmap_os::Tid;
 use seatmap_watch::WatchedThread;
 use seatmap_watch::live::SeatingFrame;
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 /// The arcs of the most frequent wakeups.
-const LETTERS: [char; 9] = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'];
+const LETTERS: RangeInclusive<char> = 'a'..='i';
 
 pub fn titles() -> String {
     let [waker, woken] =
@@ -38,12 +38,12 @@ pub fn lines(frame: &SeatingFrame) -> Vec<String> {
         let cpu = or_dash(thread.and_then(|thread| thread.cpu));
         format!("{tid:>7} {:<15} {cpu:>3}", cut_middle(&name, 15))
     };
-    let letters = LETTERS.into_iter().map(Some).chain(std::iter::repeat(None));
+    let letters = LETTERS.map(Some).chain(std::iter::repeat(None));
     let line = |(wakes, letter): (&seatmap_watch::live::Wakes, Option<char>)| {
         let letter = letter.unwrap_or(' ');
         format!(
             "{letter:>3} {:>7} {}     -> {}",
-            rate(Some(wakes.per_s)),
+            rate(wakes.per_s),
             side(wakes.from),
             side(wakes.to)
         )

@@ -29,7 +29,7 @@ fn made() -> Made {
     made
 }
 
-pub(crate) fn frame() -> SeatingFrame {
+pub fn frame() -> SeatingFrame {
     let mut seating = made().seating;
     seating.watched_s = 1.5;
     seating.cells = vec![CellCpus { name: "quiet".to_owned(), cpus: "3".to_owned() }];
@@ -44,12 +44,12 @@ pub(crate) fn frame() -> SeatingFrame {
     SeatingFrame { seating, rates, wakes: Some(wakes) }
 }
 
-pub(crate) fn topology() -> Topology {
+pub fn topology() -> Topology {
     made().topology
 }
 
 /// Worker 1 should be on CPU 2; worker 2 is on its seat.
-pub(crate) fn judgement() -> LookJudgement {
+pub fn judgement() -> LookJudgement {
     let seat = |label: &str, tid: Tid, cpus: &str| ExpectedSeat {
         label: label.to_owned(),
         cpus: CpuSet::of_list(cpus).unwrap_or_default(),
