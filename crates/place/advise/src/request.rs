@@ -244,7 +244,6 @@ impl AdviceRequest {
             pids: &evidence.pids,
             cpus: &cpus,
             time: self.trial,
-            seed: 0,
             stop,
             tell: &|share| tell(AdviceProgress::Trying((100.0 * share) as usize)),
         };
@@ -272,7 +271,7 @@ impl AdviceRequest {
         pattern: &Pattern,
         allowed: &CpuSet,
     ) -> Result<Vec<SeatCandidate>, AdviseError> {
-        let ground = Ground { topology: &self.topology, profile, allowed, soft: None };
+        let ground = Ground { topology: &self.topology, profile, allowed, soft: false };
         Ok(ground.candidates(pattern)?)
     }
 }

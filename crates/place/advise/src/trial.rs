@@ -13,7 +13,7 @@ use crate::work::WorkMeter;
 use judge::{OtherUse, Period, Round, has_work, judge, judge_again};
 pub use result::{RateDifference, TrialResult, TriedSeats};
 use seatmap_data::invariant;
-use seatmap_data::statistics::Xoshiro;
+use seatmap_data::statistics::trial::Schedule;
 use seatmap_observe::ObservationEnd;
 use seatmap_os::busy::BusyCount;
 use seatmap_os::cpus::Cpus;
@@ -66,12 +66,23 @@ pub struct SeatTrial<'a> {
     pub cpus: &'a CpuSet,
     /// The most time.
     pub time: Duration,
-    /// The seed of the order.
-    pub seed: u64,
     /// Returns whether to stop.
     pub stop: &'a dyn Fn() -> bool,
     /// Receives the progress, from 0 to 1.
     pub tell: &'a dyn Fn(f64),
+}
+
+/// Why a period is not complete.
+enum Cut {
+    /// The program ended.
+    Ended,
+    Failed(AdviseError),
+}
+
+impl<E: Into<AdviseError>> From<E> for Cut {
+    fn from(error: E) -> Self {
+        Cut::Failed(error.into())
+    }
 }
 
 /// The end of a complete trial.
@@ -101,7 +112,7 @@ impl SeatTrial<'_> {
     }
 
     fn play(&self, work: &mut WorkMeter, masks: &mut Masks) -> Result<TrialEnd, AdviseError> {
-        let mut random = Xoshiro::new(self.seed);
+        let mut schedule = Schedule::new(0);
         let mut result = TrialResult { work: work.unit(), ..TrialResult::default() };
         // New threads must be known before they get masks.
         self.adopt(work, masks);
@@ -113,25 +124,27 @@ impl SeatTrial<'_> {
         let round_s = PERIOD.as_secs_f64() * arms.len() as f64;
         let limit = self.time.mul_f64(MOST_OF_TIME);
         let rounds = (self.time.as_secs_f64() / round_s) as usize;
-        let mut course = Course { rounds, limit, random: &mut random, result: &mut result };
+        let mut course = Course { rounds, limit, schedule: &mut schedule, result: &mut result };
         let played = self.rounds(&arms, &mut course, work, masks)?;
         // A trial that ended early shows no work either.
-        if !has_work(&played) && !result.has_ended {
+        if !has_work(&played) && !course.result.has_ended {
             return Ok(TrialEnd::NoWork(work.problem()));
         }
-        judge(&played, self.candidates, self.tids, &mut result);
-        if let Some(best) = result.promising().filter(|_| !result.has_ended) {
+        judge(&played, self.candidates, self.tids, course.result);
+        if let Some(best) = course.result.promising().filter(|_| !course.result.has_ended) {
             masks.free();
             work.stop_observing()?;
-            self.pass(BEFORE_REPEAT, work, masks)?;
+            // The next period finds the program's end.
+            if let Err(Cut::Failed(error)) = self.pass(BEFORE_REPEAT, work, masks) {
+                return Err(error);
+            }
             let arms = [0, DEFAULTS + best];
-            let limit = work.session().elapsed() + REPETITION;
-            let mut course =
-                Course { rounds: REPEATED_ROUNDS, limit, random: &mut random, result: &mut result };
+            let limit = work.session.elapsed() + REPETITION;
+            course = Course { rounds: REPEATED_ROUNDS, limit, ..course };
             let again = self.rounds(&arms, &mut course, work, masks)?;
-            judge_again(&played, best, &again, &mut result.candidates[best]);
+            judge_again(&played, best, &again, &mut course.result.candidates[best]);
         }
-        result.seconds = work.session().elapsed().as_secs_f64();
+        result.seconds = work.session.elapsed().as_secs_f64();
         result.gone = seated.iter().filter(|tid| task::times(**tid).is_none()).count();
         Ok(TrialEnd::Judged(result))
     }
@@ -145,21 +158,19 @@ impl SeatTrial<'_> {
         masks: &mut Masks,
     ) -> Result<Vec<Round>, AdviseError> {
         let mut complete: Vec<Round> = Vec::new();
-        while complete.len() < course.rounds && work.session().elapsed() < course.limit {
-            let mut order: Vec<usize> = (0..arms.len()).collect();
-            course.random.shuffle(&mut order);
+        while complete.len() < course.rounds && work.session.elapsed() < course.limit {
             let mut periods = vec![None; arms.len()];
-            for at in order {
+            for at in course.schedule.order(arms.len()) {
                 (self.tell)(complete.len() as f64 / course.rounds as f64);
                 let refused = self.seat(masks, arms[at])?;
                 course.result.refused = course.result.refused.max(refused);
-                match self.period(work, masks)? {
+                match self.period(work, masks) {
                     Ok(period) => periods[at] = period,
-                    Err(ObservationEnd::Stopped) => return Err(AdviseError::Interrupted),
-                    Err(_) => {
+                    Err(Cut::Ended) => {
                         course.result.has_ended = true;
                         return Ok(complete);
                     }
+                    Err(Cut::Failed(error)) => return Err(error),
                 }
             }
             complete.push(periods);
@@ -197,49 +208,38 @@ impl SeatTrial<'_> {
         self.pids.iter().any(|pid| *pid == tid || task::is_thread_of(tid, *pid))
     }
 
-    fn period(
-        &self,
-        work: &mut WorkMeter,
-        masks: &mut Masks,
-    ) -> Result<Result<Option<Period>, ObservationEnd>, AdviseError> {
-        if let Some(end) = self.pass(PERIOD.mul_f64(SETTLING), work, masks)? {
-            return Ok(Err(end));
-        }
+    fn period(&self, work: &mut WorkMeter, masks: &mut Masks) -> Result<Option<Period>, Cut> {
+        self.pass(PERIOD.mul_f64(SETTLING), work, masks)?;
         let cpus = Cpus::read();
         let before = BusyCount::now();
         work.begin_period(&mut || (self.stop)());
-        if let Some(end) = self.pass(PERIOD.mul_f64(1.0 - SETTLING), work, masks)? {
-            return Ok(Err(end));
-        }
+        self.pass(PERIOD.mul_f64(1.0 - SETTLING), work, masks)?;
         let done = work.end_period(&mut || (self.stop)());
         let others = self.others(&before, done.cpus);
         // If the set of CPUs changed, the period says nothing about the seats.
         let is_same = cpus.is_ok_and(|before| Cpus::read().is_ok_and(|now| now == before));
         let rate = done.rate.filter(|_| is_same);
-        Ok(Ok(rate.map(|rate| Period { rate, user_s: done.user_s, others })))
+        Ok(rate.map(|rate| Period { rate, user_s: done.user_s, others }))
     }
 
-    fn pass(
-        &self,
-        time: Duration,
-        work: &mut WorkMeter,
-        masks: &mut Masks,
-    ) -> Result<Option<ObservationEnd>, AdviseError> {
-        let until = work.session().elapsed() + time;
-        while work.session().elapsed() < until {
-            let slice = until.min(work.session().elapsed() + SLICE);
-            let end = work.session().watch(Some(slice), self.stop)?;
+    fn pass(&self, time: Duration, work: &mut WorkMeter, masks: &mut Masks) -> Result<(), Cut> {
+        let until = work.session.elapsed() + time;
+        while work.session.elapsed() < until {
+            let slice = until.min(work.session.elapsed() + SLICE);
+            let end = work.session.watch(Some(slice), self.stop)?;
             self.adopt(work, masks);
-            if end != ObservationEnd::Time {
-                return Ok(Some(end));
+            match end {
+                ObservationEnd::Time => {}
+                ObservationEnd::Program => return Err(Cut::Ended),
+                ObservationEnd::Stopped => return Err(AdviseError::Interrupted.into()),
             }
         }
-        Ok(None)
+        Ok(())
     }
 
     /// Adds new threads, and restores the masks of heirs.
-    fn adopt(&self, work: &mut WorkMeter, masks: &mut Masks) {
-        let threads = work.session().threads();
+    fn adopt(&self, work: &WorkMeter, masks: &mut Masks) {
+        let threads = work.session.threads();
         let own: Vec<(Tid, Tid)> =
             threads.into_iter().filter(|(pid, _)| self.pids.contains(pid)).collect();
         masks.adopt(&own);
@@ -263,6 +263,6 @@ impl SeatTrial<'_> {
 struct Course<'a> {
     rounds: usize,
     limit: Duration,
-    random: &'a mut Xoshiro,
+    schedule: &'a mut Schedule,
     result: &'a mut TrialResult,
 }

@@ -44,7 +44,8 @@ enum Measure {
 
 /// Reads the work of a program at both ends of a period.
 pub struct WorkMeter {
-    session: ObservationSession,
+    /// The observation of the program's threads.
+    pub session: ObservationSession,
     measure: Measure,
     reader: Option<MetricReader>,
     begun: Total,
@@ -121,14 +122,9 @@ impl WorkMeter {
         Ok(meter)
     }
 
-    /// The observation of the program's threads.
-    pub fn session(&mut self) -> &mut ObservationSession {
-        &mut self.session
-    }
-
     /// The unit of the work.
     pub fn unit(&self) -> String {
-        let metric = self.reader.as_ref().map(|reader| reader.metric().to_string());
+        let metric = self.reader.as_ref().map(|reader| reader.metric.to_string());
         match self.measure {
             Measure::Metric => metric.unwrap_or_default(),
             Measure::Bytes | Measure::PassedBytes => "bytes".to_owned(),
@@ -139,8 +135,8 @@ impl WorkMeter {
     /// Why the user's metric gave no rate; `None` without a metric.
     pub fn problem(&self) -> Option<String> {
         let reader = self.reader.as_ref().filter(|_| self.measure == Measure::Metric)?;
-        let problem = reader.problem().map(str::to_owned);
-        Some(problem.unwrap_or_else(|| format!("'{}' did not grow", reader.metric())))
+        let problem = reader.problem.clone();
+        Some(problem.unwrap_or_else(|| format!("'{}' did not grow", reader.metric)))
     }
 
     /// Stops counting messages if the kernel's own count has them too, because that slows a program

@@ -7,8 +7,9 @@
 use crate::apply::{ApplyError, ApplyRequest, ServicesHost};
 use crate::plan::PlannedService;
 use seatmap_data::document::{Blame, printed_number, with_causes};
+use seatmap_data::statistics::signed_rank;
+use seatmap_data::statistics::trial::{Schedule, each};
 use seatmap_data::statistics::words::{agreeing, counted};
-use seatmap_data::statistics::{Xoshiro, signed_rank};
 use seatmap_os::{Ending, limited};
 use serde::Serialize;
 use std::process::Command;
@@ -22,6 +23,9 @@ const CONFIDENCE: f64 = 0.95;
 
 /// The unread start of a period, while caches fill and threads move.
 const SETTLING: f64 = 0.2;
+
+/// The arm with the plan; the other one has the present sets.
+const PLANNED: usize = 0;
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -101,51 +105,20 @@ pub enum ServicesRaceError {
     /// The plan could not be applied or undone.
     #[error(transparent)]
     Apply(#[from] ApplyError),
-    /// No service has a metric.
-    #[error(
-        "no service of the plan has a metric; add metric = \"COMMAND\" to services.toml (a shell \
-         command that prints a total of the service's work), and plan again"
-    )]
-    NoMetric,
-    /// Fewer rounds than an interval needs.
-    #[error(
-        "{} {} too few for {}; give --rounds {fewest} or more",
-        counted(.rounds, "round"),
-        agreeing(*.rounds, "is", "are"),
-        counted(.services, "metric")
-    )]
-    TooFewRounds {
-        /// The requested rounds.
-        rounds: usize,
-        /// The number of metrics.
-        services: usize,
-        /// The fewest rounds.
-        fewest: usize,
-    },
-    /// A metric does not print a number.
-    #[error("the metric of service '{service}' did not print a total: {problem}")]
-    Metric {
-        /// The service.
-        service: String,
-        /// The reason.
-        problem: String,
-    },
-    /// The race was interrupted, and the plan undone.
-    #[error("interrupted; the plan was undone")]
-    Interrupted,
-    /// Settings could not be restored after a period.
+    /// The plan or a metric does not suffice: a sentence.
     #[error("{0}")]
-    Left(String),
+    Wrong(String),
+    /// The race was interrupted, or settings could not be restored after a period.
+    #[error("{0}")]
+    Failed(String),
 }
 
 impl Blame for ServicesRaceError {
     fn is_input(&self) -> bool {
         match self {
             ServicesRaceError::Apply(error) => error.is_input(),
-            ServicesRaceError::NoMetric
-            | ServicesRaceError::TooFewRounds { .. }
-            | ServicesRaceError::Metric { .. } => true,
-            ServicesRaceError::Interrupted | ServicesRaceError::Left(_) => false,
+            ServicesRaceError::Wrong(_) => true,
+            ServicesRaceError::Failed(_) => false,
         }
     }
 }
@@ -178,16 +151,20 @@ impl ServicesHost {
         let judged: Vec<&PlannedService> =
             services.filter(|one| one.service.metric.is_some()).collect();
         if judged.is_empty() {
-            return Err(ServicesRaceError::NoMetric);
+            let why = "no service of the plan has a metric; add metric = \"COMMAND\" to \
+                       services.toml (a shell command that prints a total of the service's work), \
+                       and plan again";
+            return Err(ServicesRaceError::Wrong(why.to_owned()));
         }
-        let fewest = signed_rank::fewest(confidence(judged.len()));
-        if request.rounds < fewest {
-            let services = judged.len();
-            return Err(ServicesRaceError::TooFewRounds {
-                rounds: request.rounds,
-                services,
-                fewest,
-            });
+        let rounds = request.rounds;
+        let fewest = signed_rank::fewest(each(CONFIDENCE, judged.len()));
+        if rounds < fewest {
+            return Err(ServicesRaceError::Wrong(format!(
+                "{} {} too few for {}; give --rounds {fewest} or more",
+                counted(rounds, "round"),
+                agreeing(rounds, "is", "are"),
+                counted(judged.len(), "metric")
+            )));
         }
         for planned in &judged {
             read(planned)?;
@@ -206,24 +183,21 @@ impl ServicesHost {
     }
 }
 
-fn confidence(claims: usize) -> f64 {
-    1.0 - (1.0 - CONFIDENCE) / claims as f64
-}
-
 impl Race<'_> {
     fn run(
         &mut self,
         stop: &dyn Fn() -> bool,
         tell: &dyn Fn(usize, usize),
     ) -> Result<(), ServicesRaceError> {
-        let mut random = Xoshiro::new(1);
+        let mut schedule = Schedule::new(1);
         let rounds = self.request.rounds;
         for round in 0..rounds {
-            let first = random.below(2) == 1;
-            let before = self.period(first, stop)?;
-            let after = self.period(!first, stop)?;
-            let (planned, now) = if first { (before, after) } else { (after, before) };
-            for (logs, (planned, now)) in self.logs.iter_mut().zip(planned.iter().zip(&now)) {
+            let mut rates = [Vec::new(), Vec::new()];
+            for arm in schedule.order(2) {
+                rates[arm] = self.period(arm == PLANNED, stop)?;
+            }
+            let [planned, now] = &rates;
+            for (logs, (planned, now)) in self.logs.iter_mut().zip(planned.iter().zip(now)) {
                 let log = (planned / now).ln();
                 if log.is_finite() {
                     logs.push(log);
@@ -268,13 +242,13 @@ impl Race<'_> {
         // With masks that lack a CPU, later periods would differ.
         let (_, left) = self.host.undo(Some(&self.request.apply.name))?;
         match left.first() {
-            Some(left) => Err(ServicesRaceError::Left(left.to_string())),
+            Some(left) => Err(ServicesRaceError::Failed(left.to_string())),
             None => Ok(()),
         }
     }
 
     fn report(&self) -> RaceReport {
-        let confidence = confidence(self.judged.len());
+        let confidence = each(CONFIDENCE, self.judged.len());
         let services: Vec<RacedService> = self
             .request
             .apply
@@ -342,14 +316,17 @@ fn read(planned: &PlannedService) -> Result<Reading, ServicesRaceError> {
         },
         Err(error) => with_causes(&error),
     };
-    Err(ServicesRaceError::Metric { service: planned.service.name.clone(), problem })
+    let service = &planned.service.name;
+    Err(ServicesRaceError::Wrong(format!(
+        "the metric of service '{service}' did not print a total: {problem}"
+    )))
 }
 
 fn rest(time: Duration, stop: &dyn Fn() -> bool) -> Result<(), ServicesRaceError> {
     let end = Instant::now() + time;
     loop {
         if stop() {
-            return Err(ServicesRaceError::Interrupted);
+            return Err(ServicesRaceError::Failed("interrupted; the plan was undone".to_owned()));
         }
         let left = end.saturating_duration_since(Instant::now());
         if left.is_zero() {

@@ -22,7 +22,7 @@ pub mod report;
 pub mod session;
 
 pub use adapter::{Adapter, AdapterError};
-pub use file::{BenchmarksFile, BenchmarksFileError, Binaries, PlannedBenchmark, ProgramVersion};
+pub use file::{BenchmarksFile, BenchmarksFileError, PlannedBenchmark, ProgramVersion};
 pub use history::{HistoryEntry, HistoryError, Trend};
-pub use report::{BenchmarkResult, GateReport, LimitsNotMet};
-pub use session::{GateEnd, GateError, GateRequest};
+pub use report::{BenchmarkResult, GateReport};
+pub use session::GateRequest;

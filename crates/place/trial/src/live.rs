@@ -34,7 +34,7 @@ pub mod meter;
 pub mod running;
 
 pub use auto::{AutoError, AutoRequest, AutoRun};
-pub use candidates::{NoSeats, SeatCandidate, Soft};
+pub use candidates::{NoSeats, SeatCandidate};
 pub use conductor::{Conductor, LiveError, LiveOutcome};
 pub use engine::{DecisionRules, LiveEngine};
 pub use event::{CandidateVerdict, Decision, ProgramEvent, RateGain};

@@ -54,7 +54,7 @@ pub mod winner;
 
 pub use activity::Activity;
 pub use bench::{BenchEvent, BenchRequest};
-pub use blocks::{BlockRun, Blocks};
+pub use blocks::BlockRun;
 pub use disturbance::Disturbance;
 pub use document::{BaselineComparison, BenchResults};
 pub use fingerprint::Fingerprint;
@@ -63,7 +63,7 @@ pub use metric::{Better, Metric, MetricError};
 pub use model_race::ModelRace;
 pub use on_model::OnModel;
 pub use program_race::{RaceEvent, RaceRequest};
-pub use session::{Length, RunSession, SessionEnd};
+pub use session::{Length, SessionEnd};
 pub use trial::{CommandRunner, Contestant, RunReading, TrialError};
 pub use tuned::Tuned;
 pub use verdict::{CommandComparison, ComparisonVerdict};

@@ -2,6 +2,7 @@
 
 use super::result::{RateDifference, TrialResult, TriedSeats};
 use super::{CONFIDENCE, DEFAULTS};
+use seatmap_data::statistics::trial::each;
 use seatmap_os::Tid;
 use seatmap_trial::live::SeatCandidate;
 
@@ -46,8 +47,7 @@ pub fn judge(
     result.rounds = rounds.len();
     result.counted = whole.len();
     result.control = rate_difference(&whole, &[0], 1, CONFIDENCE);
-    // Several candidates share the error allowed for one (Bonferroni).
-    let confidence = 1.0 - (1.0 - CONFIDENCE) / candidates.len().max(1) as f64;
+    let confidence = each(CONFIDENCE, candidates.len());
     result.candidates = candidates
         .iter()
         .enumerate()

@@ -5,6 +5,7 @@
 //! 6): each of `n` undecided comparisons is judged at 1/n of the allowed error, and the step
 //! repeats without those that show their claim. Benchmarks may depend on each other.
 
+use seatmap_data::statistics::trial::each;
 use std::collections::BTreeSet;
 
 /// The confidence (0 to 1) of each comparison, so that all claims together have the given one.
@@ -26,11 +27,6 @@ pub fn confidences(
         open = &open - &shown;
     }
     judged_at
-}
-
-/// The confidence of each of `count` claims, so that all together have the given one.
-pub fn each(confidence: f64, count: usize) -> f64 {
-    1.0 - (1.0 - confidence) / count.max(1) as f64
 }
 
 #[cfg(test)]

@@ -66,45 +66,15 @@ pub struct HistoryReading {
 /// Why a history cannot be read or continued.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
-    /// A line is not a valid document.
-    #[error("line {line}: {problem}")]
-    Line {
-        /// The line, from 1.
-        line: usize,
-        /// The mistake.
-        problem: String,
-    },
-    /// The file has no lines.
-    #[error("the history is empty; 'seatmap bench --file bench.toml --history FILE' adds to it")]
-    Empty,
-    /// A reading is not above 0.
-    #[error("line {line}: benchmark '{name}' reads {value}; readings must be above 0")]
-    NotPositive {
-        /// The line, from 1.
-        line: usize,
-        /// The benchmark.
-        name: String,
-        /// The reading.
-        value: f64,
-    },
-}
-
-/// Why a history cannot be appended to a file.
-#[derive(Debug, thiserror::Error)]
-pub enum HistoryPlaceError {
     /// The file cannot be read or written.
     #[error(transparent)]
     System(#[from] io::Error),
-    /// The file is not a history.
-    #[error(transparent)]
-    Content(#[from] HistoryError),
+    /// It is not a history: the mistake, as a sentence.
+    #[error("{0}")]
+    Wrong(String),
 }
 
-impl Blame for HistoryError {
-    fn is_input(&self) -> bool {
-        true
-    }
-}
+impl Blame for HistoryError {}
 
 impl HistoryEntry {
     /// The medians of head in a report.
@@ -122,8 +92,8 @@ impl HistoryEntry {
     /// Checks, before the runs, that a history can be appended to this file.
     ///
     /// # Errors
-    /// [`HistoryError`] if the file is not a history, or the system's error.
-    pub fn check_place(path: &Path) -> Result<(), HistoryPlaceError> {
+    /// [`HistoryError`].
+    pub fn check_place(path: &Path) -> Result<(), HistoryError> {
         let place = whole_file::behind_links(path)?;
         whole_file::check_writable(place.as_deref().unwrap_or(path))?;
         match named_file::read(path, MOST_BYTES).map(String::from_utf8) {
@@ -187,14 +157,21 @@ pub fn read(text: &str) -> Result<Vec<HistoryEntry>, HistoryError> {
     for (at, text) in text.lines().enumerate().filter(|(_, text)| !text.trim().is_empty()) {
         let line = at + 1;
         let entry: HistoryEntry = seatmap_data::document::read(text, FORMAT)
-            .map_err(|error| HistoryError::Line { line, problem: error.to_string() })?;
+            .map_err(|error| HistoryError::Wrong(format!("line {line}: {error}")))?;
         if let Some(bad) = entry.benchmarks.iter().find(|reading| !reading.is_positive()) {
-            let name = seatmap_data::document::visible(&bad.name);
-            return Err(HistoryError::NotPositive { line, name, value: bad.median });
+            return Err(HistoryError::Wrong(format!(
+                "line {line}: benchmark '{}' reads {}; readings must be above 0",
+                seatmap_data::document::visible(&bad.name),
+                bad.median
+            )));
         }
         entries.push(entry);
     }
-    if entries.is_empty() { Err(HistoryError::Empty) } else { Ok(entries) }
+    if entries.is_empty() {
+        let hint = "'seatmap bench --file bench.toml --history FILE' adds to it";
+        return Err(HistoryError::Wrong(format!("the history is empty; {hint}")));
+    }
+    Ok(entries)
 }
 
 /// A benchmark over time, on one kind of computer.

@@ -3,16 +3,16 @@
 use crate::gate::family;
 use crate::gate::file::{PlannedBenchmark, ProgramVersion, ReadingSource};
 use crate::tune::disturbance::DisturbedRuns;
-use crate::tune::document::{BenchCommand, FORMAT as BENCH_FORMAT, SeatsUsed};
+use crate::tune::document::{BenchCommand, SeatsUsed};
+use crate::tune::limit::LimitNotMet;
+use crate::tune::trial::texts;
 use crate::tune::verdict::{self, NoiseFloor};
 use crate::tune::{
     BenchResults, Better, BlockRun, CommandComparison, ComparisonVerdict, Fingerprint, LimitOutcome,
 };
 use seatmap_data::document::DocumentError;
-use seatmap_data::statistics::words::{agreeing, counted};
+use seatmap_data::statistics::words::{agreeing, counted, joined};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
-use std::ffi::OsString;
 
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-gate/1";
@@ -118,51 +118,32 @@ pub struct BenchmarkReadings {
     pub(crate) results: BenchResults,
 }
 
-fn command((side, words): (ProgramVersion, &Vec<OsString>)) -> BenchCommand {
-    BenchCommand {
-        name: side.word().to_owned(),
-        command: words.iter().map(|word| word.to_string_lossy().into()).collect(),
-        median: None,
+/// The results of a benchmark before its first run.
+pub(crate) fn begun(planned: &PlannedBenchmark, confidence: f64, seed: u64) -> BenchResults {
+    let (metric, unit) = match &planned.source {
+        ReadingSource::Metric(metric) => (metric.to_string(), metric.unit()),
+        ReadingSource::Adapter(adapter) => (adapter.to_string(), "s"),
+    };
+    let commands = ProgramVersion::BOTH.iter().zip(&planned.words).map(|(side, words)| {
+        BenchCommand { name: side.word().to_owned(), command: texts(words), median: None }
+    });
+    BenchResults {
+        metric,
+        unit: unit.to_owned(),
+        better: planned.better,
+        confidence,
+        seed,
+        commands: commands.collect(),
+        ..BenchResults::default()
     }
 }
 
 impl BenchmarkReadings {
-    pub(crate) fn new(name: String, planned: &PlannedBenchmark, header: &GateHeader) -> Self {
-        let (metric, unit) = match &planned.source {
-            ReadingSource::Metric(metric) => (metric.to_string(), metric.unit()),
-            ReadingSource::Adapter(adapter) => (adapter.to_string(), "s"),
-        };
-        let results = BenchResults {
-            format: BENCH_FORMAT.to_owned(),
-            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            begun: header.begun.clone(),
-            complete: true,
-            fingerprint: header.fingerprint.clone(),
-            metric,
-            unit: unit.to_owned(),
-            better: planned.better,
-            confidence: header.confidence,
-            seed: header.seed,
-            seats: header.seats.clone(),
-            commands: ProgramVersion::BOTH.into_iter().zip(&planned.words).map(command).collect(),
-            throttled: None,
-            disturbed: None,
-            itself: None,
-            comparisons: Vec::new(),
-            baseline: None,
-            runs: Vec::new(),
-        };
-        BenchmarkReadings { name, fail_above_percent: planned.fail_above_percent, results }
-    }
-
     /// The side with runs, if the other one has none.
     fn only(&self) -> Option<ProgramVersion> {
-        let runs = self.results.runs.iter();
-        let with_runs: BTreeSet<usize> = runs.map(|run| run.command).collect();
-        match with_runs.into_iter().collect::<Vec<_>>()[..] {
-            [side] => ProgramVersion::BOTH.get(side).copied(),
-            _ => None,
-        }
+        let mut commands = self.results.runs.iter().map(|run| run.command);
+        let side = commands.next()?;
+        commands.all(|other| other == side).then(|| ProgramVersion::BOTH[side])
     }
 
     fn compared(&self, blocks: &[Vec<f64>], confidence: f64) -> Option<CommandComparison> {
@@ -189,18 +170,16 @@ impl BenchmarkReadings {
         let outcome = self.outcome(blocks, of_limit);
         let beside = self.compared(blocks, of_limit);
         let BenchmarkReadings { name, fail_above_percent, results } = self;
-        let judged = results.better.zip(fail_above_percent);
-        let shows_above_percent = judged.and_then(|(better, limit)| {
-            beside.as_ref()?.shows_above_percent(better, limit, results.itself.as_ref())
+        let judged = results.better.zip(fail_above_percent).zip(beside);
+        let shows_above_percent = judged.and_then(|((better, limit), beside)| {
+            beside.shows_above_percent(better, limit, results.itself.as_ref())
         });
-        let [head, base]: [BenchCommand; 2] =
-            results.commands.try_into().unwrap_or_else(|_| unreachable!("a row has two commands"));
         BenchmarkResult {
             name,
             metric: results.metric,
             unit: results.unit,
             better: results.better,
-            commands: [head, base],
+            commands: results.commands.try_into().unwrap_or_default(),
             itself: results.itself,
             comparison,
             tested_confidence: of_difference,
@@ -213,28 +192,12 @@ impl BenchmarkReadings {
     }
 }
 
-/// Why head does not pass.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum LimitsNotMet {
-    /// A benchmark is shown to be worse by more than its limit.
-    #[error("{}", .0.join("; "))]
-    Above(Vec<String>),
-    /// `--strict` is set, and a benchmark is not shown to be within its limit.
-    #[error("--strict: {}", .0.join("; "))]
-    CannotTell(Vec<String>),
-    /// Nothing was compared.
-    #[error("nothing was compared: base and head have no benchmark in common")]
-    NothingCompared,
-}
-
 impl GateReport {
     /// Judges the readings of all benchmarks.
     pub fn judged(header: GateHeader, mut rows: Vec<BenchmarkReadings>) -> Self {
-        let unpaired = rows.iter().filter_map(|row| {
-            let only = row.only()?;
-            Some(Unpaired { name: row.name.clone(), only })
-        });
-        let unpaired = unpaired.collect();
+        let alone =
+            |row: &BenchmarkReadings| Some(Unpaired { name: row.name.clone(), only: row.only()? });
+        let unpaired = rows.iter().filter_map(alone).collect();
         rows.retain(|row| row.only().is_none());
         rows.iter_mut().for_each(|row| row.results.judge());
         let blocks: Vec<Vec<Vec<f64>>> = rows.iter().map(|row| row.results.blocks()).collect();
@@ -271,23 +234,23 @@ impl GateReport {
     /// both sides and be shown to keep its limit, if any.
     ///
     /// # Errors
-    /// [`LimitsNotMet`].
-    pub fn check(&self, is_strict: bool) -> Result<(), LimitsNotMet> {
+    /// [`LimitNotMet`].
+    pub fn check(&self, is_strict: bool) -> Result<(), LimitNotMet> {
         let above = self.with_outcome(LimitOutcome::Above);
         if !above.is_empty() {
-            let said = above.into_iter().filter_map(BenchmarkResult::above).collect();
-            return Err(LimitsNotMet::Above(said));
+            let said = above.into_iter().filter_map(BenchmarkResult::above);
+            return Err(LimitNotMet(joined(said, "; ")));
         }
         if self.benchmarks.is_empty() {
-            return Err(LimitsNotMet::NothingCompared);
+            let why = "nothing was compared: base and head have no benchmark in common";
+            return Err(LimitNotMet(why.to_owned()));
         }
-        let mut unshown = self.unshown();
         let unpaired = self.unpaired.iter();
-        unshown.extend(
-            unpaired.map(|alone| format!("only {} has '{}'", alone.only.word(), alone.name)),
-        );
+        let unpaired =
+            unpaired.map(|alone| format!("only {} has '{}'", alone.only.word(), alone.name));
+        let unshown = joined(self.unshown().into_iter().chain(unpaired), "; ");
         if is_strict && !unshown.is_empty() {
-            return Err(LimitsNotMet::CannotTell(unshown));
+            return Err(LimitNotMet(format!("--strict: {unshown}")));
         }
         Ok(())
     }
@@ -317,9 +280,7 @@ impl GateReport {
         }
         if !unshown.is_empty() {
             let least = unshown.iter().filter_map(|result| result.shows_above_percent);
-            let shows = least.fold(None, |most: Option<f64>, next| {
-                Some(most.map_or(next, |most| most.max(next)))
-            });
+            let shows = least.reduce(f64::max);
             let unshown = unshown.len();
             return match shows {
                 Some(least) => format!(
@@ -358,7 +319,7 @@ impl GateReport {
 
 impl BenchmarkResult {
     fn above(&self) -> Option<String> {
-        let least = self.comparison.as_ref()?.worse_by_at_least_percent(self.better?)?;
+        let [least, _] = self.comparison.as_ref()?.worse_percent(self.better?)?;
         let limit = self.fail_above_percent?;
         Some(format!("'{}' is at least {least:.1} % worse (limit: {limit} %)", self.name))
     }

@@ -1,11 +1,12 @@
 //! Runs one program from start to end: observes it, tries seats and keeps a log.
 
+use crate::live::candidates::Ground;
 use crate::live::conductor::ConductorSetup;
 use crate::live::log::{FORMAT, LogFile, LogHeader};
 use crate::live::meter::MetricReader;
 use crate::live::running::{RunningProgram, seats};
 use crate::live::{
-    AutoRemark, Conductor, DecisionRules, LiveError, LiveOutcome, SeatObstacle, Soft, WorkMetric,
+    AutoRemark, Conductor, DecisionRules, LiveError, LiveOutcome, SeatObstacle, WorkMetric,
 };
 use seatmap_data::document::Blame;
 use seatmap_data::machine::Profile;
@@ -133,20 +134,21 @@ impl AutoRequest {
         // The counter counts the next executed program.
         let is_command = matches!(self.subject, Subject::Command(_));
         let meter = MetricReader::new(self.metric.take(), is_command).map_err(AutoError::Metric)?;
-        let metric = meter.metric().clone();
+        let metric = meter.metric.clone();
         let session = ObservationSession::begin(
             Some(Method::Wakeups),
             TracingMechanism::Best,
             &self.subject,
         )?;
         let setting = ConductorSetup {
-            topology: &topology,
-            profile: self.profile.as_ref(),
-            allowed: &allowed,
-            soft: self.soft.then_some(Soft),
+            ground: Ground {
+                topology: &topology,
+                profile: self.profile.as_ref(),
+                allowed: &allowed,
+                soft: self.soft,
+            },
             observe: self.observe.unwrap_or(OBSERVED),
             period: self.period.unwrap_or(PERIOD),
-            rules: DecisionRules::default(),
             stop,
             tell,
             no_seats: running.as_ref().and_then(RunningProgram::no_seats),

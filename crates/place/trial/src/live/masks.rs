@@ -102,6 +102,18 @@ pub struct Sweep {
     pub took: Duration,
 }
 
+impl Sweep {
+    /// Whether the mask was changed.
+    fn count(&mut self, given: &io::Result<()>) -> bool {
+        match given {
+            Ok(()) => self.threads += 1,
+            Err(error) if has_gone(error) => {}
+            Err(_) => self.refused += 1,
+        }
+        given.is_ok()
+    }
+}
+
 /// The masks that differ from the original ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LeftChanged {
@@ -214,16 +226,10 @@ impl Masks {
         let begun = Instant::now();
         let mut sweep = Sweep::default();
         for Loan { thread, seat, .. } in loans {
-            match seat.give(thread.tid) {
-                Ok(()) => {
-                    sweep.threads += 1;
-                    if let Some(sitter) = self.sitters.get_mut(&thread.tid) {
-                        sitter.seat = Some(seat);
-                        sitter.ready = None;
-                    }
-                }
-                Err(error) if has_gone(&error) => {}
-                Err(_) => sweep.refused += 1,
+            let is_given = sweep.count(&seat.give(thread.tid));
+            if let Some(sitter) = self.sitters.get_mut(&thread.tid).filter(|_| is_given) {
+                sitter.seat = Some(seat);
+                sitter.ready = None;
             }
         }
         self.check();
@@ -275,11 +281,7 @@ impl Masks {
             if !is_ours {
                 continue;
             }
-            match sitter.give_back(*tid) {
-                Ok(()) => sweep.threads += 1,
-                Err(error) if has_gone(&error) => {}
-                Err(_) => sweep.refused += 1,
-            }
+            sweep.count(&sitter.give_back(*tid));
         }
         Sweep { took: begun.elapsed(), ..sweep }
     }

@@ -3,7 +3,7 @@
 use seatmap_data::document::printed_number;
 use seatmap_os::Tid;
 use seatmap_os::counter::{Counter, CounterEvent};
-use seatmap_os::limited::{self, LimitedError};
+use seatmap_os::limited;
 use seatmap_os::sched::ThreadStatus;
 use std::collections::HashMap;
 use std::fmt;
@@ -75,7 +75,8 @@ impl fmt::Display for WorkMetric {
 /// Reads a metric.
 #[derive(Debug)]
 pub struct MetricReader {
-    metric: WorkMetric,
+    /// The metric.
+    pub metric: WorkMetric,
     counter: Option<Counter>,
     switches: HashMap<Tid, u64>,
     begun: Option<f64>,
@@ -83,8 +84,8 @@ pub struct MetricReader {
     /// The time between the readings of the latest period.
     between: Duration,
     limit: Duration,
-    /// Why the metric's own command last gave no number.
-    problem: Option<String>,
+    /// Why the metric's own command last gave no number, if ever.
+    pub problem: Option<String>,
 }
 
 impl MetricReader {
@@ -122,16 +123,6 @@ impl MetricReader {
         })
     }
 
-    /// The metric.
-    pub fn metric(&self) -> &WorkMetric {
-        &self.metric
-    }
-
-    /// Why the metric's own command last gave no number, if ever.
-    pub fn problem(&self) -> Option<&str> {
-        self.problem.as_deref()
-    }
-
     /// Whether the wakeups must be observed in each period.
     pub fn counts_wakeups(&self) -> bool {
         self.metric == WorkMetric::Wakeups
@@ -140,10 +131,11 @@ impl MetricReader {
     /// Starts a period, given the number of wakeups and the living threads. `stop` ends the
     /// metric's own command.
     pub fn begin(&mut self, wakeups: f64, threads: &[(Tid, Tid)], stop: &mut dyn FnMut() -> bool) {
-        self.switches =
-            if self.metric == WorkMetric::Switches { switches(threads) } else { HashMap::new() };
         self.begun = match self.metric {
-            WorkMetric::Switches => Some(0.0),
+            WorkMetric::Switches => {
+                self.switches = switches(threads);
+                Some(0.0)
+            }
             _ => self.total(wakeups, stop),
         };
         self.read_at = Instant::now();
@@ -183,18 +175,13 @@ impl MetricReader {
             }
             WorkMetric::Wakeups => Some(wakeups),
             WorkMetric::Switches => None,
-            WorkMetric::Command(line) => match printed(line, self.limit, stop) {
-                Ok(Printed::Number(number)) => Some(number),
-                Ok(Printed::Stopped) => None,
-                Ok(Printed::Nothing) => {
-                    self.problem = Some("failed, or printed no number".to_owned());
+            WorkMetric::Command(line) => {
+                let printed = printed(line, self.limit, stop);
+                printed.unwrap_or_else(|problem| {
+                    self.problem = Some(problem);
                     None
-                }
-                Err(error) => {
-                    self.problem = Some(error.to_string());
-                    None
-                }
-            },
+                })
+            }
         }
     }
 }
@@ -215,25 +202,20 @@ fn switches(threads: &[(Tid, Tid)]) -> HashMap<Tid, u64> {
         .collect()
 }
 
-enum Printed {
-    Number(f64),
-    /// It failed or printed no number.
-    Nothing,
-    Stopped,
-}
-
+/// The number that a shell line prints; `None` if stopped.
 fn printed(
     line: &str,
     limit: Duration,
     stop: &mut dyn FnMut() -> bool,
-) -> Result<Printed, LimitedError> {
+) -> Result<Option<f64>, String> {
     let name = format!("command:{line}");
     let mut shell = Command::new("sh");
-    let output = limited::output_unless(&name, shell.args(["-c", line]), limit, stop)?;
-    let Some(output) = output else { return Ok(Printed::Stopped) };
+    let output = limited::output_unless(&name, shell.args(["-c", line]), limit, stop);
+    let Some(output) = output.map_err(|error| error.to_string())? else { return Ok(None) };
     // A number printed by a failed command means nothing.
     let read = last_number(&String::from_utf8_lossy(&output.stdout));
-    Ok(read.filter(|_| output.status.success()).map_or(Printed::Nothing, Printed::Number))
+    let read = read.filter(|_| output.status.success());
+    read.map(Some).ok_or_else(|| "failed, or printed no number".to_owned())
 }
 
 /// An ambiguous last word ("1.234,5") is not replaced by an earlier one.
@@ -305,7 +287,7 @@ mod tests {
         meter.begin(0.0, &[], &mut || false);
         assert_eq!(meter.end(0.0, &[], &mut || false), None);
         assert_eq!(
-            meter.problem(),
+            meter.problem.as_deref(),
             Some("'command:sleep 1000' was still running after 0.3 s and was stopped")
         );
     }
@@ -336,7 +318,7 @@ mod tests {
         assert!(
             MetricReader::new(Some(WorkMetric::Instructions), false).unwrap_err().contains("PID")
         );
-        assert_eq!(*MetricReader::new(None, false).unwrap().metric(), WorkMetric::Switches);
+        assert_eq!(MetricReader::new(None, false).unwrap().metric, WorkMetric::Switches);
         let mut wakeups = MetricReader::new(Some(WorkMetric::Wakeups), false).unwrap();
         wakeups.begin(10.0, &[], &mut || false);
         assert_eq!(wakeups.end(35.0, &[], &mut || false), Some(25.0));

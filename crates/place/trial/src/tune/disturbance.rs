@@ -187,7 +187,8 @@ impl<'a> DisturbanceWatch<'a> {
     }
 }
 
-fn own_s() -> f64 {
+/// The CPU time of this process and its exited helpers, in seconds.
+pub(crate) fn own_s() -> f64 {
     let mut own = ResourceUsage::of_children();
     own += ResourceUsage::of_process();
     (own.user + own.kernel).as_secs_f64()

@@ -3,13 +3,13 @@
 use crate::tune::blocks::{self, BlockRun};
 use crate::tune::disturbance::{self, DISTURBED_PERCENT, Disturbance, DisturbedRuns};
 use crate::tune::fingerprint::Fingerprint;
-use crate::tune::limit::{self, LimitOutcome};
+use crate::tune::limit::{self, LimitNotMet, LimitOutcome};
 use crate::tune::metric::{Better, Metric};
 use crate::tune::trial::TAKEN;
 use crate::tune::verdict::{self, CommandComparison, NoiseFloor};
-use seatmap_data::document::DocumentError;
+use seatmap_data::document::{DocumentError, inconsistent};
 use seatmap_data::statistics::dependence::widening;
-use seatmap_data::statistics::words::counted;
+use seatmap_data::statistics::words::{counted, joined};
 use seatmap_data::statistics::{median, signed_rank};
 use seatmap_os::holder::Holder;
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ pub const FORMAT: &str = "seatmap-bench/1";
 pub const MAX_RUNS: usize = 1 << 20;
 
 /// A command that was run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BenchCommand {
     /// Its name: as given, or the command line.
@@ -63,32 +63,11 @@ impl SeatsUsed {
             self.notes.push(note);
         }
     }
-
-    /// Both loads in words, if they differ too much to compare the results.
-    fn load_difference(&self, then: &SeatsUsed) -> Option<String> {
-        differing_loads(self.others_percent?, then.others_percent?, OTHER_LOAD_PERCENT)
-    }
 }
 
 fn differing_loads(now: f64, then: f64, most: f64) -> Option<String> {
     let is_other = (now - then).abs() > most;
     is_other.then(|| format!("load of others on its CPUs: {now:.0} %, not {then:.0} %"))
-}
-
-/// Why a baseline result cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum BenchBaselineError {
-    /// The document is unreadable.
-    #[error(transparent)]
-    Document(#[from] DocumentError),
-    /// It holds readings of another metric.
-    #[error("its metric is '{then}', but this one is '{now}'; use the same --metric for both")]
-    Metric {
-        /// The baseline's metric.
-        then: String,
-        /// The present metric.
-        now: String,
-    },
 }
 
 /// The first command compared with the first one of an earlier result.
@@ -108,7 +87,7 @@ pub struct BaselineComparison {
 }
 
 /// Commands compared in blocks of runs: the result of `seatmap bench`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BenchResults {
     /// Name and version of the format.
@@ -160,22 +139,7 @@ pub struct BenchResults {
     pub runs: Vec<BlockRun>,
 }
 
-/// The first command is worse than others by more than the limit.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{}", .0.join("; "))]
-pub struct WorseThanLimit(Vec<String>);
-
-/// The runs do not show whether the first command is worse than others by more than the limit.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("cannot tell {}", .0.join("; "))]
-pub struct LimitNotShown(Vec<String>);
-
 impl BenchResults {
-    /// Adds a run; [`BenchResults::judge`] computes the rest from all runs.
-    pub fn add(&mut self, run: BlockRun) {
-        self.runs.push(run);
-    }
-
     /// Computes medians, floor and comparisons from the runs of undisturbed blocks.
     pub fn judge(&mut self) {
         self.quiet_blocks();
@@ -256,7 +220,10 @@ impl BenchResults {
             [self, then].map(|results| results.beside().and_then(|beside| beside.foreign_percent));
         match beside {
             [Some(now), Some(then)] => differing_loads(now, then, OTHERS_BESIDE_PERCENT),
-            _ => self.seats.load_difference(&then.seats),
+            _ => {
+                let [now, then] = [self, then].map(|results| results.seats.others_percent);
+                differing_loads(now?, then?, OTHER_LOAD_PERCENT)
+            }
         }
     }
 
@@ -285,30 +252,30 @@ impl BenchResults {
     /// Incomparable results, too few runs or an unknown direction show nothing.
     ///
     /// # Errors
-    /// [`WorseThanLimit`], which names the commands.
-    pub fn check_limit(&self, most_percent: f64) -> Result<(), WorseThanLimit> {
+    /// [`LimitNotMet`], which names the commands.
+    pub fn check_limit(&self, most_percent: f64) -> Result<(), LimitNotMet> {
         // A printed figure may be a time or a rate.
         let Some(better) = self.better else { return Ok(()) };
         let own = &self.commands[0].name;
-        let worse: Vec<String> = self
+        let worse = self
             .compared()
             .filter(|(found, _)| found.beside_limit(better, most_percent) == LimitOutcome::Above)
             .filter_map(|(found, name)| {
-                let least = found.worse_by_at_least_percent(better)?;
+                let [least, _] = found.worse_percent(better)?;
                 Some(format!(
                     "'{own}' is at least {least:.1} % worse than '{name}' (limit: {most_percent} %)"
                 ))
-            })
-            .collect();
-        if worse.is_empty() { Ok(()) } else { Err(WorseThanLimit(worse)) }
+            });
+        let worse = joined(worse, "; ");
+        if worse.is_empty() { Ok(()) } else { Err(LimitNotMet(worse)) }
     }
 
     /// Checks that each comparison shows whether the first command is worse by more than this
     /// limit.
     ///
     /// # Errors
-    /// [`LimitNotShown`], with what this session could have shown.
-    pub fn check_shown(&self, most_percent: f64) -> Result<(), LimitNotShown> {
+    /// [`LimitNotMet`], with what this session could have shown.
+    pub fn check_shown(&self, most_percent: f64) -> Result<(), LimitNotMet> {
         let mut unshown: Vec<String> = Vec::new();
         for (found, name) in self.compared() {
             let outcome = self.better.map(|better| found.beside_limit(better, most_percent));
@@ -322,7 +289,10 @@ impl BenchResults {
         if let Some(then) = self.baseline.as_ref().filter(|then| then.comparison.is_none()) {
             unshown.push(self.unshown(&then.name, most_percent, "the two are not comparable"));
         }
-        if unshown.is_empty() { Ok(()) } else { Err(LimitNotShown(unshown)) }
+        if unshown.is_empty() {
+            return Ok(());
+        }
+        Err(LimitNotMet(format!("cannot tell {}", unshown.join("; "))))
     }
 
     fn unshown(&self, other: &str, most_percent: f64, why: &str) -> String {
@@ -343,16 +313,18 @@ impl BenchResults {
     /// Reads a baseline result, which must have this metric.
     ///
     /// # Errors
-    /// [`BenchBaselineError`].
-    pub fn baseline(text: &str, metric: &Metric) -> Result<Self, BenchBaselineError> {
+    /// [`DocumentError`].
+    pub fn baseline(text: &str, metric: &Metric) -> Result<Self, DocumentError> {
         let earlier = BenchResults::from_json(text)?;
+        let then = &earlier.metric;
         let now = metric.to_string();
         // Seconds and requests have no ratio.
-        if earlier.metric == now {
-            Ok(earlier)
-        } else {
-            Err(BenchBaselineError::Metric { then: earlier.metric, now })
+        if *then == now {
+            return Ok(earlier);
         }
+        inconsistent(format!(
+            "its metric is '{then}', but this one is '{now}'; use the same --metric for both"
+        ))
     }
 
     /// The result as JSON with a final newline.
@@ -361,40 +333,37 @@ impl BenchResults {
     }
 
     fn check(&self) -> Result<(), DocumentError> {
-        if self.commands.is_empty() {
-            return wrong("commands: the list is empty".to_owned());
+        let commands = self.commands.len();
+        let runs = self.runs.len();
+        if commands == 0 {
+            return inconsistent("commands: the list is empty");
         }
-        if self.runs.len() > MAX_RUNS {
-            return wrong(format!("runs: {}, but at most {MAX_RUNS} are read", self.runs.len()));
+        if runs > MAX_RUNS {
+            return inconsistent(format!("runs: {runs}, but at most {MAX_RUNS} are read"));
         }
         if !(self.confidence > 0.0 && self.confidence < 1.0) {
-            return wrong(format!("confidence: {} is not between 0 and 1", self.confidence));
+            return inconsistent(format!("confidence: {} is not between 0 and 1", self.confidence));
         }
         for (at, run) in self.runs.iter().enumerate() {
-            if run.command >= self.commands.len() {
-                return wrong(format!(
-                    "runs[{at}].command: {} is out of range; the number of commands is {}",
-                    run.command,
-                    self.commands.len()
+            let BlockRun { block, command, value, .. } = run;
+            if *command >= commands {
+                return inconsistent(format!(
+                    "runs[{at}].command: {command} is out of range; the number of commands is \
+                     {commands}"
                 ));
             }
-            if !(run.value > 0.0 && run.value.is_finite()) {
-                return wrong(format!("runs[{at}].value: {} is not above 0", run.value));
+            if !(*value > 0.0 && value.is_finite()) {
+                return inconsistent(format!("runs[{at}].value: {value} is not above 0"));
             }
-            if run.block > self.runs.len() {
-                return wrong(format!(
-                    "runs[{at}].block: {} is out of range for {}",
-                    run.block,
-                    counted(self.runs.len(), "run")
+            if *block > runs {
+                return inconsistent(format!(
+                    "runs[{at}].block: {block} is out of range for {}",
+                    counted(runs, "run")
                 ));
             }
         }
         Ok(())
     }
-}
-
-fn wrong(what: String) -> Result<(), DocumentError> {
-    Err(DocumentError::Inconsistent(what))
 }
 
 #[cfg(test)]
@@ -426,16 +395,11 @@ pub(crate) mod tests {
             seed: 1,
             seats: SeatsUsed { cpus: "0-1".to_owned(), ..SeatsUsed::default() },
             commands: vec![named("old"), named("new")],
-            throttled: None,
-            disturbed: None,
-            itself: None,
-            comparisons: Vec::new(),
-            baseline: None,
-            runs: Vec::new(),
+            ..BenchResults::default()
         };
         for block in 0..count {
             for (command, again) in [(0, true), (1, false), (0, false)] {
-                results.add(run(block, command, again));
+                results.runs.push(run(block, command, again));
             }
         }
         results.judge();

@@ -1,11 +1,12 @@
 //! How often simulated sessions with changing neighbours claim a false difference, and find a true
 //! one.
 
-use crate::tune::blocks::Blocks;
+use crate::tune::blocks::next_block;
 use crate::tune::disturbance::Disturbance;
 use crate::tune::document::tests::made;
 use crate::tune::metric::Better;
 use crate::tune::{BenchResults, BlockRun, ComparisonVerdict};
+use seatmap_data::statistics::trial::Schedule;
 use seatmap_data::statistics::{Xoshiro, normal};
 
 const BLOCKS: usize = 25;
@@ -33,14 +34,14 @@ impl Neighbours {
     fn session(&mut self, planted: f64, seed: u64) -> BenchResults {
         let mut results = made(0);
         results.seed = seed;
-        let mut order = Blocks::new(2, seed);
+        let mut schedule = Schedule::new(seed);
         for block in 0.. {
             // Disturbed blocks are repeated, up to twice the number of blocks.
             let is_enough = block >= BLOCKS && results.quiet_blocks() >= BLOCKS;
             if is_enough || block >= 2 * BLOCKS {
                 break;
             }
-            for (command, again) in order.next_block() {
+            for (command, again) in next_block(&mut schedule, 2) {
                 let alone = if command == 0 { 0.1 * planted } else { 0.1 };
                 let (value, foreign_percent) = self.run(alone);
                 let disturbance = Disturbance {
@@ -49,7 +50,7 @@ impl Neighbours {
                     ..Disturbance::default()
                 };
                 let disturbance = Some(disturbance);
-                results.add(BlockRun {
+                results.runs.push(BlockRun {
                     again,
                     disturbance,
                     ..BlockRun::new(block, command, value)
@@ -129,11 +130,13 @@ fn kinds(seed: u64) -> Vec<(&'static str, Slots)> {
 fn judged(blocks: usize, seed: u64, planted: f64, slots: &mut Slots) -> ComparisonVerdict {
     let mut results = made(0);
     results.seed = seed;
-    let mut order = Blocks::new(2, seed);
+    let mut schedule = Schedule::new(seed);
     for block in 0..blocks {
-        for (command, again) in order.next_block() {
+        for (command, again) in next_block(&mut schedule, 2) {
             let more = if command == 0 { planted } else { 1.0 };
-            results.add(BlockRun { again, ..BlockRun::new(block, command, more * slots().exp()) });
+            results
+                .runs
+                .push(BlockRun { again, ..BlockRun::new(block, command, more * slots().exp()) });
         }
     }
     results.judge();
@@ -177,7 +180,7 @@ fn spikes_rarely_cause_false_claims() {
                 for (command, again) in [(0, false), (0, true), (1, false)] {
                     let spike = if random.below(5) == 0 { 1.5 } else { 1.0 };
                     let value = spike * (1.0 + 0.02 * random.unit());
-                    results.add(BlockRun { again, ..BlockRun::new(block, command, value) });
+                    results.runs.push(BlockRun { again, ..BlockRun::new(block, command, value) });
                 }
             }
             results.better = Some(Better::Lower);

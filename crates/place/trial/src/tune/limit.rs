@@ -20,29 +20,33 @@ pub enum LimitOutcome {
     CannotTell,
 }
 
+/// A limit is not met, or not shown to be met: the reasons.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{0}")]
+pub struct LimitNotMet(pub String);
+
 impl CommandComparison {
     /// The outcome for this limit, in percent of the other's reading.
     pub fn beside_limit(&self, better: Better, limit_percent: f64) -> LimitOutcome {
-        let least = self.worse_by_at_least_percent(better);
-        let most = self.worse_by_at_most_percent(better);
-        match least.zip(most) {
-            Some((least, _))
+        match self.worse_percent(better) {
+            Some([least, _])
                 if self.verdict == ComparisonVerdict::Worse && least > limit_percent =>
             {
                 LimitOutcome::Above
             }
-            Some((_, most)) if most <= limit_percent => LimitOutcome::Within,
+            Some([_, most]) if most <= limit_percent => LimitOutcome::Within,
             _ => LimitOutcome::CannotTell,
         }
     }
 
-    /// The most by which the first command is worse, in percent of the other's reading, at the
-    /// confidence, if there is an interval.
-    pub fn worse_by_at_most_percent(&self, better: Better) -> Option<f64> {
-        match better {
-            Better::Lower => self.ratio_high.map(percent),
-            Better::Higher => self.ratio_low.map(|ratio| -percent(ratio)),
-        }
+    /// The least and the most by which the first command is worse, in percent of the other's
+    /// reading, at the confidence, if there is an interval; negative if it may be better.
+    pub fn worse_percent(&self, better: Better) -> Option<[f64; 2]> {
+        let [low, high] = self.interval_percent()?;
+        Some(match better {
+            Better::Lower => [low, high],
+            Better::Higher => [-high, -low],
+        })
     }
 
     /// The smallest slowdown, in percent, that this session would show to be above the limit, given

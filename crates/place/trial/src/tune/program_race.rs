@@ -23,16 +23,18 @@ pub mod request;
 
 use crate::tune::disturbance::{Disturbance, Usual};
 use crate::tune::race::{RaceOutcome, RaceRules, RaceTurn, RunCost, race};
-use crate::tune::trial::{CommandRunner, TrialError};
+use crate::tune::trial::{CommandRunner, TrialError, texts};
 use crate::tune::tuned::{RaceRun, Tuned};
 use crate::tune::winner::RaceEnd;
 use crate::tune::{Fingerprint, RunReading};
 pub use error::ProgramRaceError;
+use error::at;
 pub use event::RaceEvent;
 use field::RaceField;
 pub use request::{
     ClusterGround, HostGround, OwnCommands, ProgramTraffic, RaceGround, RaceRequest,
 };
+use seatmap_data::statistics::words::counted;
 use seatmap_os::kernel::SchedulerSettings;
 use seatmap_os::quota::QuotaWatch;
 use seatmap_os::root::Root;
@@ -72,7 +74,7 @@ pub fn run(
     let racing = Racing {
         request,
         field: &field,
-        runner: CommandRunner::new(request.metric.clone()).within(request.time),
+        runner: CommandRunner::new(request.metric.clone(), request.time),
         recorded: recorded.into_iter(),
         disturbed: 0,
         tuned: &mut tuned,
@@ -99,7 +101,7 @@ fn begun(request: &RaceRequest, field: &RaceField) -> Tuned {
     );
     Tuned {
         begun: Some((request.now)()),
-        command: request.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        command: texts(&request.command),
         rivals: rivals(),
         metric: request.metric.to_string(),
         unit: request.metric.unit().to_owned(),
@@ -135,8 +137,10 @@ fn on_or_off(is_on: bool) -> &'static str {
 fn recorded(request: &RaceRequest, tuned: &mut Tuned) -> Result<Vec<RaceRun>, ProgramRaceError> {
     let Some(earlier) = &request.earlier else { return Ok(Vec::new()) };
     if let Some(difference) = tuned.differs_from(earlier) {
-        let record = request.record.display().to_string();
-        return Err(ProgramRaceError::OtherRace { record, difference });
+        let record = request.record.display();
+        return Err(ProgramRaceError::input(format!(
+            "{record}: belongs to another race ({difference}); leave --resume out to start anew"
+        )));
     }
     tuned.begun.clone_from(&earlier.begun);
     Ok(earlier.runs.clone())
@@ -145,7 +149,7 @@ fn recorded(request: &RaceRequest, tuned: &mut Tuned) -> Result<Vec<RaceRun>, Pr
 /// Saves the race, so that a crash loses at most the current run.
 fn keep(request: &RaceRequest, tuned: &Tuned) -> Result<(), ProgramRaceError> {
     whole_file::replace(&request.record, tuned.to_json().as_bytes())
-        .map_err(|source| ProgramRaceError::unwritten(&request.record, source))
+        .map_err(|source| ProgramRaceError::Work(at(&request.record, source)))
 }
 
 enum Cut {
@@ -172,7 +176,10 @@ impl Racing<'_> {
         self.tuned.throttled = quotas.used_up();
         let runs = self.tuned.runs.len();
         outcome.map_err(|cut| match cut {
-            Cut::Stopped => ProgramRaceError::Stopped { runs },
+            Cut::Stopped => ProgramRaceError::work(format!(
+                "the race was interrupted after {}; continue it with --resume",
+                counted(runs, "run")
+            )),
             Cut::Failed(error) => {
                 if runs > 0 {
                     (self.hear)(RaceEvent::RunsKept { runs });
@@ -257,8 +264,12 @@ impl Racing<'_> {
             })
         })??;
         if reading.is_none() && !(self.stop)() {
-            let limit = limit.unwrap_or_default();
-            return Err(ProgramRaceError::Late { command: contestant.line(), limit });
+            let late = format!(
+                "'{}' was still running after {:?} and was stopped",
+                contestant.line(),
+                limit.unwrap_or_default()
+            );
+            return Err(TrialError::NoReading(late).into());
         }
         Ok(reading)
     }
@@ -272,7 +283,7 @@ fn excuse<'e>(field: &RaceField, error: &'e ProgramRaceError, tries: u32) -> Opt
         {
             Some(RaceEvent::CpusTaken { cpus, holder })
         }
-        ProgramRaceError::Trial(_) | ProgramRaceError::Late { .. } => field.excuse(error, tries),
+        ProgramRaceError::Trial(_) => field.excuse(error, tries),
         _ => None,
     }
 }

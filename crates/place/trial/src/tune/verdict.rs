@@ -59,27 +59,6 @@ impl CommandComparison {
         Some([percent(self.ratio_low?), percent(self.ratio_high?)])
     }
 
-    fn of(
-        with: usize,
-        logs: &[f64],
-        confidence: f64,
-        better: Option<Better>,
-        floor: Option<&NoiseFloor>,
-    ) -> Option<Self> {
-        // Without an interval, the ratio claims nothing.
-        let Some(shift) = signed_rank::shift(logs, confidence) else {
-            let ratio = signed_rank::centre(logs)?.exp();
-            return Some(CommandComparison {
-                with,
-                ratio,
-                ratio_low: None,
-                ratio_high: None,
-                verdict: ComparisonVerdict::TooFew,
-            });
-        };
-        Some(CommandComparison::of_shift(with, &shift, better, floor))
-    }
-
     pub(crate) fn of_shift(
         with: usize,
         shift: &Shift,
@@ -92,15 +71,6 @@ impl CommandComparison {
             ratio_low: Some(shift.low.exp()),
             ratio_high: Some(shift.high.exp()),
             verdict: verdict(shift, better, floor.map_or(0.0, NoiseFloor::log)),
-        }
-    }
-
-    /// The least by which the first command is worse, in percent of the other's reading, at the
-    /// confidence; negative if it may be better.
-    pub fn worse_by_at_least_percent(&self, better: Better) -> Option<f64> {
-        match better {
-            Better::Lower => self.ratio_low.map(percent),
-            Better::Higher => self.ratio_high.map(|ratio| -percent(ratio)),
         }
     }
 }
@@ -130,11 +100,21 @@ pub fn comparisons(
     better: Option<Better>,
     floor: Option<&NoiseFloor>,
 ) -> Vec<CommandComparison> {
-    (1..commands(blocks))
-        .filter_map(|with| {
-            CommandComparison::of(with, &log_ratios(blocks, with + 1), confidence, better, floor)
+    let of = |with: usize| {
+        let logs = log_ratios(blocks, with + 1);
+        if let Some(shift) = signed_rank::shift(&logs, confidence) {
+            return Some(CommandComparison::of_shift(with, &shift, better, floor));
+        }
+        // Without an interval, the ratio claims nothing.
+        Some(CommandComparison {
+            with,
+            ratio: signed_rank::centre(&logs)?.exp(),
+            ratio_low: None,
+            ratio_high: None,
+            verdict: ComparisonVerdict::TooFew,
         })
-        .collect()
+    };
+    (1..commands(blocks)).filter_map(of).collect()
 }
 
 fn commands(blocks: &[Vec<f64>]) -> usize {
@@ -256,10 +236,10 @@ mod tests {
         let found = &comparisons(&blocks(1.05, 10), 0.95, Some(Better::Lower), None)[0];
         assert_eq!((found.with, found.verdict), (1, ComparisonVerdict::Better));
         assert!((percent(found.ratio) + 4.76).abs() < 0.3, "{found:?}");
-        assert!(found.worse_by_at_least_percent(Better::Lower).unwrap() < -4.0);
+        assert!(found.worse_percent(Better::Lower).unwrap()[0] < -4.0);
         let higher = &comparisons(&blocks(1.05, 10), 0.95, Some(Better::Higher), None)[0];
         assert_eq!(higher.verdict, ComparisonVerdict::Worse);
-        assert!(higher.worse_by_at_least_percent(Better::Higher).unwrap() > 4.0);
+        assert!(higher.worse_percent(Better::Higher).unwrap()[0] > 4.0);
         assert_eq!(
             comparisons(&blocks(0.9, 10), 0.95, Some(Better::Lower), None)[0].verdict,
             ComparisonVerdict::Worse

@@ -1,12 +1,13 @@
 //! Candidates on a cluster: orders of a job's ranks. Each run is one start of the job by its own
 //! launcher.
 
+use crate::tune::program_race::error::at;
 use crate::tune::program_race::request::HostsWriter;
 use crate::tune::program_race::{
     ClusterGround, OwnCommands, ProgramRaceError, RaceEvent, RaceRequest,
 };
 use crate::tune::race::DEFAULT;
-use crate::tune::trial::Contestant;
+use crate::tune::trial::{Contestant, texts};
 use crate::tune::tuned::{CandidateSeats, Entrant, RankSeat};
 use crate::tune::{CommandRunner, Metric};
 use seatmap_data::pattern::{Pattern, import};
@@ -80,7 +81,7 @@ impl ClusterJob {
             Some(pattern) => pattern.clone(),
             None => observed(request, ground, &files, stop, hear)?,
         };
-        let nodes = (ground.nodes)(&pattern).map_err(ProgramRaceError::Nodes)?;
+        let nodes = (ground.nodes)(&pattern).map_err(ProgramRaceError::Input)?;
         let job = ClusterJob {
             nodes,
             pattern,
@@ -107,7 +108,11 @@ impl ClusterJob {
             .filter(|candidate| self.has_seat || candidate.plan.node_of_rank != block)
             .take(request.candidates.saturating_sub(1));
         let entrants: Vec<Entrant> = others.map(entrant).collect();
-        if entrants.is_empty() { Err(ProgramRaceError::OneOrder) } else { Ok(entrants) }
+        if entrants.is_empty() {
+            let why = "nothing to tune: these ranks have only one order";
+            return Err(ProgramRaceError::input(why));
+        }
+        Ok(entrants)
     }
 
     fn block(&self) -> Result<Vec<usize>, ProgramRaceError> {
@@ -138,11 +143,12 @@ impl ClusterJob {
         let CandidateSeats::Ranks(seats) = seats else {
             unreachable!("a job's candidates have seats for ranks")
         };
-        if seats.len() != self.pattern.tasks {
-            return Err(ProgramRaceError::OtherRanks {
-                race: seats.len(),
-                pattern: self.pattern.tasks,
-            });
+        let ranks = self.pattern.tasks;
+        if seats.len() != ranks {
+            let race = counted(seats.len(), "rank");
+            return Err(ProgramRaceError::input(format!(
+                "the race was for {race}, but the pattern has {ranks}"
+            )));
         }
         let nodes = seats.iter().map(|seat| self.node(&seat.node));
         let nodes = nodes.collect::<Result<Vec<_>, _>>()?;
@@ -151,11 +157,11 @@ impl ClusterJob {
     }
 
     fn node(&self, name: &str) -> Result<usize, ProgramRaceError> {
-        self.nodes
-            .nodes
-            .iter()
-            .position(|node| node.name == name)
-            .ok_or_else(|| ProgramRaceError::NoSuchNode(name.to_owned()))
+        self.nodes.nodes.iter().position(|node| node.name == name).ok_or_else(|| {
+            ProgramRaceError::input(format!(
+                "the race used node {name}, but the cluster does not have it"
+            ))
+        })
     }
 
     /// The command with its hosts and the words that seat a rank (none for the default).
@@ -189,9 +195,8 @@ struct JobFiles {
 impl JobFiles {
     fn beside(record: &Path, program: &Path, own: OwnCommands) -> Result<Self, ProgramRaceError> {
         let place = folder_of(record);
-        let folder = Scratch::within(place, ".seatmap-tune-").map_err(|source| {
-            ProgramRaceError::Folder { folder: place.display().to_string(), source }
-        })?;
+        let folder = Scratch::within(place, ".seatmap-tune-")
+            .map_err(|source| ProgramRaceError::Input(at(place, source)))?;
         Ok(JobFiles { folder, program: program.to_owned(), own })
     }
 
@@ -227,12 +232,12 @@ fn entrant(candidate: &RankCandidate) -> Entrant {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), ProgramRaceError> {
-    std::fs::write(path, text).map_err(|source| ProgramRaceError::unwritten(path, source))
+    std::fs::write(path, text).map_err(|source| ProgramRaceError::Work(at(path, source)))
 }
 
 /// Within a word, such as a shell command, the seat's words are quoted.
 fn filled(command: &[OsString], hosts: &Path, seat: &[OsString]) -> Vec<OsString> {
-    let seat: Vec<String> = seat.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let seat = texts(seat);
     let line = shlex::try_join(seat.iter().map(String::as_str)).unwrap_or_default();
     let mut words: Vec<OsString> = Vec::new();
     for word in command {
@@ -266,12 +271,12 @@ fn observed(
         patience: PATIENCE,
         ..Contestant::default()
     };
-    let runner = CommandRunner::new(Metric::Time);
+    let runner = CommandRunner::new(Metric::Time, None);
     let mut tries = 1;
     loop {
         match runner.run(&contestant, stop) {
             Ok(Some(_)) => return written_by_ranks(&pattern),
-            Ok(None) => return Err(ProgramRaceError::StoppedObserving),
+            Ok(None) => return Err(ProgramRaceError::work("interrupted while observing the job")),
             Err(error) => {
                 let error = ProgramRaceError::Trial(error);
                 if !may_fail(tries) {
@@ -285,19 +290,17 @@ fn observed(
 }
 
 fn written_by_ranks(path: &Path) -> Result<Pattern, ProgramRaceError> {
-    let file = path.display().to_string();
     let bytes = named_file::read(path, import::MAX_FILE_BYTES as u64)
-        .map_err(|source| ProgramRaceError::Unread { file: file.clone(), source })?;
-    match import::read(&bytes, "observed", None) {
-        Ok(imported) => Ok(imported.pattern),
-        Err(source) => Err(ProgramRaceError::Pattern { file, source }),
-    }
+        .map_err(|source| ProgramRaceError::Input(at(path, source)))?;
+    let imported = import::read(&bytes, "observed", None);
+    let imported = imported.map_err(|source| ProgramRaceError::Input(at(path, source)))?;
+    Ok(imported.pattern)
 }
 
 /// All, because the number of ranks is not yet known.
 fn every_seat(request: &RaceRequest, ground: &ClusterGround) -> Result<RankPlan, ProgramRaceError> {
     let none = Pattern::silent("none", 0);
-    let nodes = (ground.nodes)(&none).map_err(ProgramRaceError::Nodes)?;
+    let nodes = (ground.nodes)(&none).map_err(ProgramRaceError::Input)?;
     let seats: usize =
         rank_request(&ground.wishes, &nodes, &none, request.seed).seats()?.iter().sum();
     let all = Pattern::silent("all", seats);

@@ -1,6 +1,6 @@
 //! The candidates of a race and how to run them.
 
-use crate::tune::program_race::candidates::{default, orders_and_groups, placements};
+use crate::tune::program_race::candidates::{orders_and_groups, placements, with_default};
 use crate::tune::program_race::cluster_job::{self, ClusterJob};
 use crate::tune::program_race::{
     HostGround, ProgramRaceError, ProgramTraffic, RaceEvent, RaceGround, RaceRequest,
@@ -15,10 +15,10 @@ use seatmap_data::statistics::words::counted;
 use seatmap_machines::host::topology;
 use seatmap_observe::SubjectCommand;
 use seatmap_observe::request::one_run;
+use seatmap_os::CpuSet;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::scratch::Scratch;
 use seatmap_os::switches::Switch;
-use seatmap_os::{CpuList, CpuSet};
 use seatmap_place::PlaceRequest;
 use seatmap_place::ranks::RankPlan;
 use std::path::PathBuf;
@@ -54,7 +54,7 @@ impl RaceField {
                 let job = ClusterJob::new(request, ground, stop, hear)?;
                 let entrants = match &request.earlier {
                     Some(earlier) => earlier.candidates.clone(),
-                    None => [default()].into_iter().chain(job.entrants(request)?).collect(),
+                    None => with_default(job.entrants(request)?),
                 };
                 job.write_files(&entrants)?;
                 RaceField { entrants, seating: Seating::Job(Box::new(job)) }
@@ -73,27 +73,22 @@ impl RaceField {
         stop: &dyn Fn() -> bool,
     ) -> Result<Self, ProgramRaceError> {
         let allowed = CpuSet::of_thread(0)?;
-        let topology = topology::of_group()?;
+        let topology = topology::of_group().map_err(ProgramRaceError::work)?;
         let cpus = match &ground.cpus {
             Some(list) => {
                 // The kernel would silently ignore offline CPUs.
-                Cpus::read()?.check(&list.0)?;
+                Cpus::read()?.check(&list.0).map_err(ProgramRaceError::input)?;
                 list.0.iter().copied().collect()
             }
             None => allowed,
         };
         if cpus.len() < 2 {
-            return Err(ProgramRaceError::OneCpu);
+            return Err(ProgramRaceError::input("nothing to tune: there is only one CPU"));
         }
         let mut entrants = match (&request.earlier, &ground.traffic) {
             (Some(earlier), _) => earlier.candidates.clone(),
-            (None, Some(traffic)) => {
-                let placed = placed(request, traffic, &cpus, stop)?;
-                [default()].into_iter().chain(placed).collect()
-            }
-            (None, None) => {
-                [default()].into_iter().chain(orders_and_groups(&topology, &cpus)).collect()
-            }
+            (None, Some(traffic)) => with_default(placed(request, traffic, &cpus, stop)?),
+            (None, None) => with_default(orders_and_groups(&topology, &cpus)),
         };
         let varied = varied(request, &ground.switches)?;
         if entrants.iter().all(|entrant| !matches!(entrant.seats, CandidateSeats::Kernel(_))) {
@@ -126,10 +121,7 @@ impl RaceField {
         };
         let on_seats = request.own.on_seats;
         match seats {
-            CandidateSeats::Within(list) => Contestant {
-                cpus: list.parse::<CpuList>().ok().map(|list| list.0.into_iter().collect()),
-                ..free
-            },
+            CandidateSeats::Within(list) => Contestant { cpus: CpuSet::of_list(list), ..free },
             CandidateSeats::Order(list) => {
                 Contestant { launcher: on_seats(&["--cpus", list]), ..free }
             }
@@ -151,11 +143,12 @@ impl RaceField {
     ) -> Result<T, ProgramRaceError> {
         match (&self.entrants[candidate].seats, &self.seating) {
             (CandidateSeats::Kernel(setting), Seating::Host { varied: Some(varied), .. }) => {
-                Ok(varied.with(setting, run)?)
+                varied.with(setting, run).map_err(ProgramRaceError::work)
             }
-            (CandidateSeats::Kernel(setting), _) => {
-                Err(ProgramRaceError::NotVaried(setting.switch.clone()))
-            }
+            (CandidateSeats::Kernel(setting), _) => Err(ProgramRaceError::input(format!(
+                "a candidate changes a kernel setting; add --vary {}",
+                setting.switch
+            ))),
             _ => Ok(run()),
         }
     }
@@ -235,7 +228,13 @@ fn placed(
 fn seen(request: &RaceRequest, stop: &dyn Fn() -> bool) -> Result<Pattern, ProgramRaceError> {
     let command = SubjectCommand { words: request.command.clone(), leaves_stdout: true };
     let pattern = one_run(&command, stop)?.pattern("observed");
-    if pattern.edges.is_empty() { Err(ProgramRaceError::Silent) } else { Ok(pattern) }
+    if pattern.edges.is_empty() {
+        return Err(ProgramRaceError::work(
+            "no messages between threads were observed, so all placements are estimated as equal; \
+             leave --observe out to race orders and groups of CPUs",
+        ));
+    }
+    Ok(pattern)
 }
 
 fn varied(request: &RaceRequest, switches: &[Switch]) -> Result<Option<Varied>, ProgramRaceError> {
@@ -248,7 +247,8 @@ fn varied(request: &RaceRequest, switches: &[Switch]) -> Result<Option<Varied>, 
     if once.is_empty() {
         return Ok(None);
     }
-    Ok(Some(Varied::begin(&once, &(request.own.switch_guardian)())?))
+    let varied = Varied::begin(&once, &(request.own.switch_guardian)());
+    varied.map(Some).map_err(ProgramRaceError::work)
 }
 
 fn plan_file(plans: &Scratch, candidate: usize) -> PathBuf {

@@ -5,6 +5,7 @@ use crate::tune::program_race::{ProgramRaceError, RaceEvent, RaceRequest};
 use crate::tune::race::{Budget, DEFAULT, RaceRules};
 use crate::tune::session::{TooLong, WORTH_TELLING};
 use crate::tune::{CommandRunner, Tuned};
+use seatmap_data::statistics::words::counted;
 
 const FEWEST: usize = 2;
 
@@ -20,9 +21,10 @@ pub fn keep_to(
     hear: &mut dyn FnMut(RaceEvent<'_>),
 ) -> Result<(), ProgramRaceError> {
     let Some(limit_s) = request.time.map(|time| time.as_secs_f64()) else { return Ok(()) };
-    let runner = CommandRunner::new(request.metric.clone()).within(request.time);
+    let runner = CommandRunner::new(request.metric.clone(), request.time);
     let reading = runner.run(&field.contestant(request, DEFAULT), stop)?;
-    let run_s = reading.ok_or(ProgramRaceError::StoppedEarly)?.seconds;
+    let stopped = || ProgramRaceError::work("interrupted before the first run of the race");
+    let run_s = reading.ok_or_else(stopped)?.seconds;
     let all = field.entrants.len();
     let left_s = limit_s - run_s;
     let racing = fitting(all, left_s, run_s, request.confidence);
@@ -52,19 +54,20 @@ pub fn tell_excess(request: &RaceRequest, tuned: &Tuned, hear: &mut dyn FnMut(Ra
 /// Checks that the requested runs are enough.
 ///
 /// # Errors
-/// [`ProgramRaceError::TooFewRuns`], with the number of candidates for which they are.
+/// [`ProgramRaceError::Input`], with the number of candidates for which they are.
 pub fn check_budget(request: &RaceRequest, rules: &RaceRules) -> Result<(), ProgramRaceError> {
     let fewest = rules.fewest_runs();
-    match request.runs {
-        Some(runs) if runs < fewest => Err(ProgramRaceError::TooFewRuns {
-            candidates: rules.candidates,
-            fewest,
-            enough_for: (FEWEST..rules.candidates)
-                .rev()
-                .find(|candidates| fewest_runs(*candidates, rules.confidence) <= runs),
-        }),
-        _ => Ok(()),
-    }
+    let Some(runs) = request.runs.filter(|runs| *runs < fewest) else { return Ok(()) };
+    let enough_for = (FEWEST..rules.candidates)
+        .rev()
+        .find(|candidates| fewest_runs(*candidates, rules.confidence) <= runs);
+    let fewer =
+        enough_for.map_or_else(String::new, |fewer| format!(", or add --candidates {fewer}"));
+    Err(ProgramRaceError::input(format!(
+        "a race of {} needs at least {}; raise --budget{fewer}",
+        counted(rules.candidates, "candidate"),
+        counted(fewest, "run")
+    )))
 }
 
 pub fn fewest_runs(candidates: usize, confidence: f64) -> usize {
