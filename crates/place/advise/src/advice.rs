@@ -23,7 +23,7 @@ pub struct Advice {
     /// The conclusion.
     pub conclusion: Conclusion,
     /// The command to paste, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub paste: Option<Paste>,
     /// The evidence for the conclusion.
     pub evidence: Evidence,

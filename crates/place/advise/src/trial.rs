@@ -9,6 +9,7 @@ mod judge;
 mod result;
 
 use crate::AdviseError;
+use crate::evidence::NoTrial;
 use crate::work::WorkMeter;
 use judge::{OtherUse, Period, Round, has_work, judge, judge_again};
 pub use result::{RateDifference, TrialResult, TriedSeats};
@@ -54,6 +55,9 @@ const ROUNDS_WITHOUT_WORK: usize = 2;
 /// computer.
 const MOST_OF_TIME: f64 = 1.3;
 
+/// The result, or why there is none: the program's work could not be read from the start.
+type TrialEnd = Result<Result<TrialResult, NoTrial>, AdviseError>;
+
 /// A trial of seats on a program.
 pub struct SeatTrial<'a> {
     /// The seats.
@@ -85,15 +89,6 @@ impl<E: Into<AdviseError>> From<E> for Cut {
     }
 }
 
-/// The end of a complete trial.
-#[derive(Clone, Debug, PartialEq)]
-pub enum TrialEnd {
-    /// The seats were compared.
-    Judged(TrialResult),
-    /// The program's work could not be read from the start; the metric's reason, if any.
-    NoWork(Option<String>),
-}
-
 impl SeatTrial<'_> {
     /// Tries the seats. On return all masks are restored, also on threads and processes started
     /// meanwhile, except those in [`LeftChanged`].
@@ -101,17 +96,13 @@ impl SeatTrial<'_> {
     /// # Errors
     /// [`AdviseError`]: the program could not be observed, the guardian has exited, or the user
     /// stopped the trial.
-    pub fn run(
-        &self,
-        mut work: WorkMeter,
-        guardian: Guardian,
-    ) -> (Result<TrialEnd, AdviseError>, LeftChanged) {
+    pub fn run(&self, mut work: WorkMeter, guardian: Guardian) -> (TrialEnd, LeftChanged) {
         let mut masks = Masks::guarded_by(guardian);
         let played = self.play(&mut work, &mut masks);
         (played, masks.end())
     }
 
-    fn play(&self, work: &mut WorkMeter, masks: &mut Masks) -> Result<TrialEnd, AdviseError> {
+    fn play(&self, work: &mut WorkMeter, masks: &mut Masks) -> TrialEnd {
         let mut schedule = Schedule::new(0);
         let mut result = TrialResult { work: work.unit(), ..TrialResult::default() };
         // New threads must be known before they get masks.
@@ -128,7 +119,8 @@ impl SeatTrial<'_> {
         let played = self.rounds(&arms, &mut course, work, masks)?;
         // A trial that ended early shows no work either.
         if !has_work(&played) && !course.result.has_ended {
-            return Ok(TrialEnd::NoWork(work.problem()));
+            let why = work.problem();
+            return Ok(Err(why.map_or(NoTrial::NoWork, |why| NoTrial::MetricFailed { why })));
         }
         judge(&played, self.candidates, self.tids, course.result);
         if let Some(best) = course.result.promising().filter(|_| !course.result.has_ended) {
@@ -146,7 +138,7 @@ impl SeatTrial<'_> {
         }
         result.seconds = work.session.elapsed().as_secs_f64();
         result.gone = seated.iter().filter(|tid| task::times(**tid).is_none()).count();
-        Ok(TrialEnd::Judged(result))
+        Ok(Ok(result))
     }
 
     /// Plays rounds with these arms until the program ends, or no round shows any work.

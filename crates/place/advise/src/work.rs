@@ -179,16 +179,16 @@ impl WorkMeter {
             let count = reader.end(messages, &threads, stop)?;
             Some(count / reader.seconds())
         });
-        let least = LEAST_BYTES_PER_S;
-        let rate = match self.measure {
-            Measure::Metric => counted.filter(|rate| *rate > 0.0),
-            Measure::Switches => counted.filter(|rate| *rate >= LEAST_SWITCHES_PER_S),
-            Measure::Bytes => {
-                Some((now.bytes - self.begun.bytes) / seconds).filter(|rate| *rate >= least)
+        let bytes_per_s = |bytes: f64| Some(bytes / seconds);
+        let (rate, least) = match self.measure {
+            Measure::Metric => (counted, f64::MIN_POSITIVE),
+            Measure::Switches => (counted, LEAST_SWITCHES_PER_S),
+            Measure::Bytes => (bytes_per_s(now.bytes - self.begun.bytes), LEAST_BYTES_PER_S),
+            Measure::PassedBytes => {
+                (bytes_per_s(now.passed_bytes - self.begun.passed_bytes), LEAST_BYTES_PER_S)
             }
-            Measure::PassedBytes => Some((now.passed_bytes - self.begun.passed_bytes) / seconds)
-                .filter(|rate| *rate >= least),
         };
+        let rate = rate.filter(|rate| *rate >= least);
         PeriodWork { rate, cpus, user_s: self.user_s(&threads) }
     }
 

@@ -106,8 +106,8 @@ fn rate_difference(
     let logs: Vec<f64> = rounds
         .iter()
         .map(|all| {
-            let logs = defaults.iter().map(|default| log_rate(all, *default));
-            log_rate(all, arm) - logs.sum::<f64>() / defaults.len() as f64
+            let logs = defaults.iter().map(|default| all[*default].rate.ln());
+            all[arm].rate.ln() - logs.sum::<f64>() / defaults.len() as f64
         })
         .collect();
     RateDifference::of(&logs, confidence)
@@ -148,16 +148,13 @@ impl Times {
         let default_ticks = (self.default_s / TICK_S).max(1.0);
         let share = self.periods.max(1) as f64 / self.default_periods.max(1) as f64;
         let half = DEVIATIONS * (1.0 / ticks + 1.0 / default_ticks).sqrt();
-        RateDifference::about((ticks / (default_ticks * share)).ln(), half)
+        let log = (ticks / (default_ticks * share)).ln();
+        RateDifference::of_logs([log, log - half, log + half])
     }
 }
 
 fn user_s(rounds: &[Vec<Period>], arm: usize) -> Option<f64> {
     rounds.iter().map(|all| all[arm].user_s).sum()
-}
-
-fn log_rate(periods: &[Period], arm: usize) -> f64 {
-    periods[arm].rate.ln()
 }
 
 fn is_quiet(periods: &[Period]) -> bool {

@@ -32,19 +32,19 @@ pub struct BenchmarksFile {
     /// Name and version of the format.
     pub format: String,
     /// The base program, for `{binary}`; `--base` overrides it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<PathBuf>,
     /// The head program; `--head` overrides it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub head: Option<PathBuf>,
     /// The default limit of a slowdown, in percent. `--fail-above` overrides it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fail_above_percent: Option<f64>,
     /// The default number of blocks. A block runs base once and head twice.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub runs: Option<usize>,
     /// The default time of a benchmark's runs, in seconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
     /// The benchmarks, in order of the results.
     #[serde(default, rename = "benchmark")]
@@ -60,37 +60,37 @@ pub struct Benchmark {
     pub name: String,
     /// The command of both sides, quoted as for a shell, but run without one. `{binary}` stands for
     /// the program of each side.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// The command of base, if the two differ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
     /// The command of head, if the two differ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
     /// The metric: `time`, `cpu`, `regex:PATTERN`, `command:LINE`, `perf:EVENT`. Default: `time`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
     /// Whether lower or higher readings are better. Default for times and events: lower.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
     /// The benchmark library whose report is read, instead of a metric.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub adapter: Option<Adapter>,
     /// A shell command that runs once, before the first run of this benchmark.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub setup: Option<String>,
     /// Its limit in percent, instead of the file's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fail_above_percent: Option<f64>,
     /// Its blocks, instead of the file's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub runs: Option<usize>,
     /// The time of its runs in seconds, instead of the file's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
     /// Warm-up runs of each side. Default: 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup: Option<u16>,
 }
 

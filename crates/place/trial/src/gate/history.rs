@@ -36,7 +36,7 @@ pub struct HistoryEntry {
     /// The start of the session, in UTC (RFC 3339).
     pub begun: String,
     /// The name of head, such as its commit; absent if unnamed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// The computer and its settings.
     pub fingerprint: Fingerprint,
@@ -54,7 +54,7 @@ pub struct HistoryReading {
     #[serde(default)]
     pub unit: String,
     /// Whether lower or higher readings are better; absent if unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
     /// The median of head's readings.
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
@@ -183,7 +183,7 @@ pub struct Trend {
     /// The unit of its readings; empty if unknown.
     pub unit: String,
     /// Whether lower or higher readings are better; absent if unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
     /// The kind of computer, from 1.
     pub computer: usize,
@@ -200,7 +200,7 @@ pub struct TrendPoint {
     /// The start of its session.
     pub begun: String,
     /// The name of head, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// The median.
     pub median: f64,

@@ -29,30 +29,30 @@ pub struct BenchmarkResult {
     #[serde(default)]
     pub unit: String,
     /// Whether lower or higher readings are better; absent if unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
     /// Head and base, with their medians.
     pub commands: [BenchCommand; 2],
     /// The smallest detectable difference; absent for fewer than two blocks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub itself: Option<NoiseFloor>,
     /// Head compared with base, at `tested_confidence`; absent without a complete block.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub comparison: Option<CommandComparison>,
     /// The confidence of this comparison; all together have that of the report.
     pub tested_confidence: f64,
     /// The limit in percent, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fail_above_percent: Option<f64>,
     /// The outcome of the limit, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<LimitOutcome>,
     /// The smallest slowdown that this session would show to be above the limit, in percent; absent
     /// without a limit or with too few blocks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub shows_above_percent: Option<f64>,
     /// The disturbed runs; absent if none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub disturbed: Option<DisturbedRuns>,
     /// All runs except warm-ups, in order. Command 0 is head, 1 is base.
     pub runs: Vec<BlockRun>,
@@ -95,7 +95,7 @@ pub struct GateHeader {
     /// Whether all requested blocks were run.
     pub complete: bool,
     /// The name of head, such as its commit; absent if unnamed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// The computer and its settings.
     pub fingerprint: Fingerprint,
@@ -106,7 +106,7 @@ pub struct GateHeader {
     /// The seats of the commands.
     pub seats: SeatsUsed,
     /// Exhausted CPU quotas, as a sentence; absent if none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub throttled: Option<String>,
 }
 

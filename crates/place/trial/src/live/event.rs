@@ -53,7 +53,7 @@ pub enum Decision {
         /// The verdict.
         verdict: CandidateVerdict,
         /// The difference, if there is an interval.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         gain: Option<RateGain>,
     },
     /// Keep these seats until something changes.

@@ -26,7 +26,7 @@ pub struct BlockRun {
     /// How long the run took, in seconds.
     pub seconds: f64,
     /// The CPU time taken from it; absent in older documents.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub disturbance: Option<Disturbance>,
     /// Whether its block is excluded from all figures, because a run was disturbed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

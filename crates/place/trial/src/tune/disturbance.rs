@@ -32,10 +32,10 @@ pub struct Disturbance {
     /// The share of other programs: the CPUs' busy time minus that of the run's own processes. A
     /// server that the run did not start counts. Absent if the run was too short for the kernel's
     /// count.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub foreign_percent: Option<f64>,
     /// The hypervisor's share; absent as above.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub steal_percent: Option<f64>,
     /// The counting error of both.
     #[serde(default, skip_serializing_if = "is_none")]
@@ -104,7 +104,7 @@ pub struct DisturbedRuns {
     /// The median shares of such runs.
     pub during: Disturbance,
     /// The median shares of the other runs; absent if none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub otherwise: Option<Disturbance>,
 }
 

@@ -29,7 +29,7 @@ pub struct BenchCommand {
     /// The program and its arguments.
     pub command: Vec<String>,
     /// The median of its readings; absent if no run finished.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub median: Option<f64>,
 }
 
@@ -44,7 +44,7 @@ pub struct SeatsUsed {
     pub notes: Vec<String>,
     /// The largest load of other programs on one of these cores before the start, in percent;
     /// absent in a cell, where none run, and in older documents.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub others_percent: Option<f64>,
 }
 
@@ -82,7 +82,7 @@ pub struct BaselineComparison {
     /// results are not comparable.
     pub differences: Vec<String>,
     /// The comparison; absent if the results are not comparable or one has too few runs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub comparison: Option<CommandComparison>,
 }
 
@@ -107,7 +107,7 @@ pub struct BenchResults {
     #[serde(default)]
     pub unit: String,
     /// Whether lower or higher readings are better; absent if unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
     /// The confidence of all intervals, 0 to 1.
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
@@ -121,19 +121,19 @@ pub struct BenchResults {
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub commands: Vec<BenchCommand>,
     /// Exhausted CPU quotas, as a sentence; absent if none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub throttled: Option<String>,
     /// The disturbed runs; absent if none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub disturbed: Option<DisturbedRuns>,
     /// The smallest detectable difference; absent for fewer than two blocks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub itself: Option<NoiseFloor>,
     /// The first command compared with each of the others.
     #[serde(default)]
     pub comparisons: Vec<CommandComparison>,
     /// The first command compared with that of the baseline, if given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<BaselineComparison>,
     /// All runs except warm-ups, in order.
     pub runs: Vec<BlockRun>,

@@ -8,11 +8,12 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Whether lower or higher readings are better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
     /// Lower is better, as for times.
+    #[default]
     Lower,
     /// Higher is better, as for requests per second.
     Higher,

@@ -34,6 +34,7 @@ use field::RaceField;
 pub use request::{
     ClusterGround, HostGround, OwnCommands, ProgramTraffic, RaceGround, RaceRequest,
 };
+use seatmap_data::statistics::greatest;
 use seatmap_data::statistics::words::counted;
 use seatmap_os::kernel::SchedulerSettings;
 use seatmap_os::quota::QuotaWatch;
@@ -86,11 +87,11 @@ pub fn run(
     limit::tell_excess(request, &tuned, hear);
     // The verdict is saved before the plan, which may not exist.
     keep(request, &tuned)?;
-    let plan = field.winners_plan(&tuned, request)?;
+    let plan = field.winners_plan(&tuned)?;
     Ok(RaceEnd { tuned, plan })
 }
 
-fn begun(request: &RaceRequest, field: &RaceField) -> Tuned {
+fn begun(request: &RaceRequest, field: &RaceField<'_>) -> Tuned {
     let candidates = field.entrants.len();
     let fewest = limit::fewest_runs(candidates, request.confidence);
     let fingerprint = Fingerprint::new(
@@ -120,18 +121,15 @@ fn begun(request: &RaceRequest, field: &RaceField) -> Tuned {
 /// Kernel features that also move threads and memory.
 fn rivals() -> Vec<String> {
     let kernel = SchedulerSettings::read(&Root::new("/"));
-    let scheduler = kernel
-        .sched_ext
-        .as_ref()
-        .map(|name| format!("the sched_ext scheduler '{name}' replaces the kernel's own"));
-    let cache =
-        kernel.cache_aware.map(|is_on| format!("cache-aware scheduling is {}", on_or_off(is_on)));
-    let numa = kernel.numa_balancing.map(|is_on| format!("NUMA balancing is {}", on_or_off(is_on)));
-    [scheduler, cache, numa].into_iter().flatten().collect()
-}
-
-fn on_or_off(is_on: bool) -> &'static str {
-    if is_on { "on" } else { "off" }
+    let scheduler = kernel.sched_ext.as_ref();
+    let scheduler =
+        scheduler.map(|name| format!("the sched_ext scheduler '{name}' replaces the kernel's own"));
+    let features =
+        [("cache-aware scheduling", kernel.cache_aware), ("NUMA balancing", kernel.numa_balancing)];
+    let switched = features.into_iter().filter_map(|(feature, is_on)| {
+        Some(format!("{feature} is {}", if is_on? { "on" } else { "off" }))
+    });
+    scheduler.into_iter().chain(switched).collect()
 }
 
 fn recorded(request: &RaceRequest, tuned: &mut Tuned) -> Result<Vec<RaceRun>, ProgramRaceError> {
@@ -160,7 +158,7 @@ enum Cut {
 
 struct Racing<'a> {
     request: &'a RaceRequest,
-    field: &'a RaceField,
+    field: &'a RaceField<'a>,
     runner: CommandRunner,
     recorded: std::vec::IntoIter<RaceRun>,
     disturbed: usize,
@@ -255,8 +253,9 @@ impl Racing<'_> {
     }
 
     fn attempt(&self, candidate: usize) -> Result<Option<RunReading>, ProgramRaceError> {
-        let contestant = self.field.contestant(self.request, candidate);
-        let limit = self.field.limit(longest_s(self.tuned));
+        let contestant = self.field.contestant(candidate);
+        let longest_s = greatest(self.tuned.runs.iter().map(|run| run.seconds));
+        let limit = self.field.limit(longest_s);
         let began = Instant::now();
         let reading = self.field.with_its_kernel(candidate, || {
             self.runner.run(&contestant, &|| {
@@ -276,7 +275,11 @@ impl Racing<'_> {
 }
 
 /// Why a failed run says nothing about its candidate, if it may be repeated.
-fn excuse<'e>(field: &RaceField, error: &'e ProgramRaceError, tries: u32) -> Option<RaceEvent<'e>> {
+fn excuse<'e>(
+    field: &RaceField<'_>,
+    error: &'e ProgramRaceError,
+    tries: u32,
+) -> Option<RaceEvent<'e>> {
     match error {
         ProgramRaceError::Trial(TrialError::CpusTaken { cpus, holder, .. })
             if tries < VOID_TRIES =>
@@ -286,10 +289,6 @@ fn excuse<'e>(field: &RaceField, error: &'e ProgramRaceError, tries: u32) -> Opt
         ProgramRaceError::Trial(_) => field.excuse(error, tries),
         _ => None,
     }
-}
-
-fn longest_s(tuned: &Tuned) -> f64 {
-    tuned.runs.iter().map(|run| run.seconds).fold(0.0, f64::max)
 }
 
 #[cfg(test)]

@@ -7,6 +7,8 @@ use crate::tune::race::{Budget, Confirmed, DEFAULT, RaceOutcome, RaceRules, Race
 use crate::tune::verdict::percent;
 use seatmap_data::document::DocumentError;
 use seatmap_data::statistics::correlation::spearman;
+use seatmap_data::statistics::signed_rank;
+use seatmap_data::statistics::words::joined;
 use serde::{Deserialize, Serialize};
 
 /// The format's name, in the `format` key.
@@ -70,7 +72,7 @@ pub struct Entrant {
     /// Its seats.
     pub seats: CandidateSeats,
     /// Its cost estimated by the model; absent without an estimate.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub predicted: Option<f64>,
 }
 
@@ -87,7 +89,7 @@ pub struct RaceRun {
     /// How long the run took, in seconds.
     pub seconds: f64,
     /// The CPU time taken from it; absent in older documents and on a simulated machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub disturbance: Option<Disturbance>,
 }
 
@@ -100,7 +102,7 @@ pub struct ConfirmedDifference {
     /// The difference; below 0 if the winner reads less.
     pub percent: f64,
     /// The ends of its interval; absent if there are too few runs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub interval_percent: Option<[f64; 2]>,
     /// Groups of four runs.
     pub groups: usize,
@@ -125,7 +127,7 @@ pub struct TuneVerdict {
     pub safe: bool,
     /// Spearman's correlation of estimated costs with readings; absent for fewer than three
     /// estimates.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rank_correlation: Option<f64>,
 }
 
@@ -138,14 +140,14 @@ pub struct SimulatedMessages {
     /// The pattern of the messages.
     pub pattern: String,
     /// Bytes of the heaviest edge's message; absent if messages are cache lines.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub packet_bytes: Option<u32>,
     /// How often all messages were sent.
     pub rounds: u32,
 }
 
 /// A race of ways to seat a program, finished or not: the result of `seatmap tune`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tuned {
     /// Name and version of the format.
@@ -153,20 +155,20 @@ pub struct Tuned {
     /// The version of Seatmap.
     pub tool_version: String,
     /// The start of the first run (RFC 3339); absent for a race on a model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub begun: Option<String>,
     /// The program and its arguments; empty for a race on a model.
     pub command: Vec<String>,
     /// The computer and its settings.
     pub fingerprint: Fingerprint,
     /// The simulated messages of a race on a model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub simulated: Option<SimulatedMessages>,
     /// Kernel features that also move threads or memory, each a sentence.
     #[serde(default)]
     pub rivals: Vec<String>,
     /// Exhausted CPU quotas, as a sentence; absent if none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub throttled: Option<String>,
     /// The metric, as given on the command line: `time`, `cpu`, `regex:PATTERN`, `command:LINE`,
     /// `perf:EVENT`.
@@ -183,10 +185,10 @@ pub struct Tuned {
     /// The seed of the random orders.
     pub seed: u64,
     /// The limit on runs, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_runs: Option<usize>,
     /// The limit on time in seconds, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_seconds: Option<f64>,
     /// The candidates; the first is the default.
     #[cfg_attr(feature = "schema", schemars(length(min = 2, max = MAX_CANDIDATES)))]
@@ -194,7 +196,7 @@ pub struct Tuned {
     /// All runs, in order.
     pub runs: Vec<RaceRun>,
     /// The verdict; absent until the race is over.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<TuneVerdict>,
 }
 
@@ -203,22 +205,13 @@ impl Tuned {
         Tuned {
             format: FORMAT.to_owned(),
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            begun: None,
-            command: Vec::new(),
             fingerprint,
-            simulated: None,
-            rivals: Vec::new(),
-            throttled: None,
             metric: "time".to_owned(),
             unit: "s".to_owned(),
-            better: Better::Lower,
             confidence: 0.95,
             seed: 1,
-            budget_runs: None,
-            budget_seconds: None,
             candidates,
-            runs: Vec::new(),
-            verdict: None,
+            ..Tuned::default()
         }
     }
 
@@ -245,10 +238,9 @@ impl Tuned {
 
     /// The first difference from an earlier race that prevents reusing its runs.
     pub fn differs_from(&self, then: &Tuned) -> Option<String> {
-        for ((what, now), (_, then)) in self.words().into_iter().zip(then.words()) {
-            if now != then {
-                return Some(format!("{what}: {now}, not {then}"));
-            }
+        let mut words = self.words().into_iter().zip(then.words());
+        if let Some(((what, now), (_, then))) = words.find(|(now, then)| now != then) {
+            return Some(format!("{what}: {now}, not {then}"));
         }
         let mut both = self.candidates.iter().zip(&then.candidates);
         if both.any(|(now, then)| now.seats != then.seats) {
@@ -258,8 +250,7 @@ impl Tuned {
     }
 
     fn words(&self) -> [(&'static str, String); 7] {
-        let candidates: Vec<&str> =
-            self.candidates.iter().map(|candidate| &*candidate.name).collect();
+        let names = self.candidates.iter().map(|candidate| &candidate.name);
         [
             ("the command", self.command.join(" ")),
             ("the metric", self.metric.clone()),
@@ -267,7 +258,7 @@ impl Tuned {
             ("the confidence", self.confidence.to_string()),
             ("the seed", self.seed.to_string()),
             ("the budget", format!("{:?}", self.rules().budget)),
-            ("the candidates", candidates.join(", ")),
+            ("the candidates", joined(names, ", ")),
         ]
     }
 
@@ -289,8 +280,7 @@ impl Tuned {
     }
 
     fn difference(&self, confirmed: &Confirmed) -> ConfirmedDifference {
-        let centre =
-            seatmap_data::statistics::signed_rank::centre(&confirmed.differences).unwrap_or(0.0);
+        let centre = signed_rank::centre(&confirmed.differences).unwrap_or(0.0);
         ConfirmedDifference {
             with: confirmed.with,
             percent: self.percent_of_log(centre),

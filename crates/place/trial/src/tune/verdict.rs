@@ -44,10 +44,10 @@ pub struct CommandComparison {
     /// The ratio.
     pub ratio: f64,
     /// The lower end of its interval; absent if there are too few blocks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio_low: Option<f64>,
     /// The upper end of its interval.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio_high: Option<f64>,
     /// The judgement by that interval.
     pub verdict: ComparisonVerdict,

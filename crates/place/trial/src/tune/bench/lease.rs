@@ -44,29 +44,19 @@ pub struct Lease {
     is_undone: bool,
 }
 
-struct Renewal {
-    /// Dropping it ends the renewal thread.
-    alive: Sender<()>,
-    thread: JoinHandle<()>,
-}
+/// Dropping the sender ends the thread.
+type Renewal = (Sender<()>, JoinHandle<()>);
 
-impl Renewal {
-    fn begin(host: CellHost, name: Name) -> Result<Self, LeaseError> {
-        let (alive, ended) = mpsc::channel();
-        let thread = std::thread::Builder::new().spawn(move || {
-            // Dropping the sender ends this wait at once.
-            while ended.recv_timeout(RENEWED) == Err(RecvTimeoutError::Timeout) {
-                // If another program destroyed the cell, 'cell run' will report that.
-                let _ = seatmap_cell::renew(&host, &name, LEASE_S);
-            }
-        });
-        Ok(Renewal { alive, thread: thread.map_err(LeaseError::Renewal)? })
-    }
-
-    fn end(self) {
-        drop(self.alive);
-        let _ = self.thread.join();
-    }
+fn renew(host: CellHost, name: Name) -> Result<Renewal, LeaseError> {
+    let (alive, ended) = mpsc::channel();
+    let thread = std::thread::Builder::new().spawn(move || {
+        // Dropping the sender ends this wait at once.
+        while ended.recv_timeout(RENEWED) == Err(RecvTimeoutError::Timeout) {
+            // If another program destroyed the cell, 'cell run' will report that.
+            let _ = seatmap_cell::renew(&host, &name, LEASE_S);
+        }
+    });
+    Ok((alive, thread.map_err(LeaseError::Renewal)?))
 }
 
 impl Lease {
@@ -111,7 +101,7 @@ impl Lease {
             renewal: None,
             is_undone: false,
         };
-        match Renewal::begin(host, record.name) {
+        match renew(host, record.name) {
             Ok(renewal) => {
                 lease.renewal = Some(renewal);
                 Ok(lease)
@@ -138,8 +128,9 @@ impl Lease {
     fn undo(&mut self) -> Result<Vec<Left>, LeaseError> {
         assert!(!self.is_undone, "the cell '{}' is destroyed twice", self.name);
         self.is_undone = true;
-        if let Some(renewal) = self.renewal.take() {
-            renewal.end();
+        if let Some((alive, thread)) = self.renewal.take() {
+            drop(alive);
+            let _ = thread.join();
         }
         let host = CellHost::here(self.own.guardian.clone())?;
         Ok(seatmap_cell::destroy(&host, &self.name)?)

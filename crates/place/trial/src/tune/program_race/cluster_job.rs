@@ -2,10 +2,7 @@
 //! launcher.
 
 use crate::tune::program_race::error::at;
-use crate::tune::program_race::request::HostsWriter;
-use crate::tune::program_race::{
-    ClusterGround, OwnCommands, ProgramRaceError, RaceEvent, RaceRequest,
-};
+use crate::tune::program_race::{ClusterGround, ProgramRaceError, RaceEvent, RaceRequest};
 use crate::tune::race::DEFAULT;
 use crate::tune::trial::{Contestant, texts};
 use crate::tune::tuned::{CandidateSeats, Entrant, RankSeat};
@@ -15,9 +12,7 @@ use seatmap_data::statistics::words::counted;
 use seatmap_os::named_file;
 use seatmap_os::scratch::Scratch;
 use seatmap_os::whole_file::folder_of;
-use seatmap_place::ranks::{
-    ClusterNodes, RankCandidate, RankPlan, RankRequest, RankWishes, orders,
-};
+use seatmap_place::ranks::{ClusterNodes, RankCandidate, RankPlan, RankRequest, orders};
 use seatmap_place::search::SearchLimit;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -39,14 +34,17 @@ const TRIES: u32 = 3;
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 fn rank_request<'a>(
-    wishes: &RankWishes,
+    race: &RaceRequest,
+    ground: &ClusterGround,
     nodes: &'a ClusterNodes,
     pattern: &'a Pattern,
-    seed: u64,
 ) -> RankRequest<'a> {
-    let wishes = wishes.clone();
-    let limit = SearchLimit::seconds(SEARCH_S);
-    RankRequest { wishes, limit, seed, ..RankRequest::new(nodes, pattern) }
+    RankRequest {
+        wishes: ground.wishes.clone(),
+        limit: SearchLimit::seconds(SEARCH_S),
+        seed: race.seed,
+        ..RankRequest::new(nodes, pattern)
+    }
 }
 
 /// Whether a command contains a placeholder such as [`HOSTS`].
@@ -58,56 +56,49 @@ pub(super) fn may_fail(tries: u32) -> bool {
     tries < TRIES
 }
 
-pub(super) struct ClusterJob {
+pub(super) struct ClusterJob<'a> {
+    race: &'a RaceRequest,
+    ground: &'a ClusterGround,
     nodes: ClusterNodes,
     pattern: Pattern,
-    wishes: RankWishes,
-    seed: u64,
-    hosts: HostsWriter,
-    has_seat: bool,
-    files: JobFiles,
+    /// Next to the record, because other nodes must see the job's files.
+    folder: Scratch,
 }
 
-impl ClusterJob {
+impl<'a> ClusterJob<'a> {
     /// The pattern is the given one, or that of one observed start.
     pub(super) fn new(
-        request: &RaceRequest,
-        ground: &ClusterGround,
+        race: &'a RaceRequest,
+        ground: &'a ClusterGround,
         stop: &dyn Fn() -> bool,
         hear: &mut dyn FnMut(RaceEvent<'_>),
     ) -> Result<Self, ProgramRaceError> {
-        let files = JobFiles::beside(&request.record, &ground.program, request.own)?;
+        let place = folder_of(&race.record);
+        let folder = Scratch::within(place, ".seatmap-tune-")
+            .map_err(|source| ProgramRaceError::Input(at(place, source)))?;
         let pattern = match &ground.pattern {
             Some(pattern) => pattern.clone(),
-            None => observed(request, ground, &files, stop, hear)?,
+            None => observed(race, ground, &folder, stop, hear)?,
         };
         let nodes = (ground.nodes)(&pattern).map_err(ProgramRaceError::Input)?;
-        let job = ClusterJob {
-            nodes,
-            pattern,
-            wishes: ground.wishes.clone(),
-            seed: request.seed,
-            hosts: ground.hosts,
-            has_seat: holds(&request.command, SEAT),
-            files,
-        };
+        let job = ClusterJob { race, ground, nodes, pattern, folder };
         job.request().seats()?;
         Ok(job)
     }
 
     fn request(&self) -> RankRequest<'_> {
-        rank_request(&self.wishes, &self.nodes, &self.pattern, self.seed)
+        rank_request(self.race, self.ground, &self.nodes, &self.pattern)
     }
 
-    pub(super) fn entrants(&self, request: &RaceRequest) -> Result<Vec<Entrant>, ProgramRaceError> {
-        let found = self.request().candidates(request.candidates)?;
+    pub(super) fn entrants(&self) -> Result<Vec<Entrant>, ProgramRaceError> {
+        let most = self.race.candidates;
+        let found = self.request().candidates(most)?;
         let block = self.block()?;
+        let has_seat = holds(&self.race.command, SEAT);
         // Without seats on the nodes, this order is the default's.
-        let others = found
-            .iter()
-            .filter(|candidate| self.has_seat || candidate.plan.node_of_rank != block)
-            .take(request.candidates.saturating_sub(1));
-        let entrants: Vec<Entrant> = others.map(entrant).collect();
+        let others =
+            found.iter().filter(|candidate| has_seat || candidate.plan.node_of_rank != block);
+        let entrants: Vec<Entrant> = others.take(most.saturating_sub(1)).map(entrant).collect();
         if entrants.is_empty() {
             let why = "nothing to tune: these ranks have only one order";
             return Err(ProgramRaceError::input(why));
@@ -129,8 +120,8 @@ impl ClusterJob {
                     self.request().ordered(name, self.block()?, cpus)
                 }
             };
-            write(&self.files.hosts(at), &(self.hosts)(&plan))?;
-            write(&self.files.plan(at), &plan.to_json())?;
+            write(&file(&self.folder, at, HOSTS_FILE), &(self.ground.hosts)(&plan))?;
+            write(&file(&self.folder, at, PLAN_FILE), &plan.to_json())?;
         }
         Ok(())
     }
@@ -165,17 +156,15 @@ impl ClusterJob {
     }
 
     /// The command with its hosts and the words that seat a rank (none for the default).
-    pub(super) fn command(
-        &self,
-        command: &[OsString],
-        candidate: usize,
-        seats: &CandidateSeats,
-    ) -> Vec<OsString> {
+    pub(super) fn command(&self, candidate: usize, seats: &CandidateSeats) -> Vec<OsString> {
         let seat = match seats {
-            CandidateSeats::Ranks(_) => self.files.rank_on_seats(candidate),
+            CandidateSeats::Ranks(_) => {
+                let plan = file(&self.folder, candidate, PLAN_FILE);
+                (self.race.own.rank_on_seats)(&self.ground.program, &plan)
+            }
             _ => Vec::new(),
         };
-        filled(command, &self.files.hosts(candidate), &seat)
+        filled(&self.race.command, &file(&self.folder, candidate, HOSTS_FILE), &seat)
     }
 
     pub(super) fn seats(&self) -> String {
@@ -185,38 +174,14 @@ impl ClusterJob {
     }
 }
 
-struct JobFiles {
-    /// Next to the record, because other nodes must see the job's files.
-    folder: Scratch,
-    program: PathBuf,
-    own: OwnCommands,
-}
+const HOSTS_FILE: &str = "hosts";
 
-impl JobFiles {
-    fn beside(record: &Path, program: &Path, own: OwnCommands) -> Result<Self, ProgramRaceError> {
-        let place = folder_of(record);
-        let folder = Scratch::within(place, ".seatmap-tune-")
-            .map_err(|source| ProgramRaceError::Input(at(place, source)))?;
-        Ok(JobFiles { folder, program: program.to_owned(), own })
-    }
+const PLAN_FILE: &str = "plan.json";
 
-    fn hosts(&self, candidate: usize) -> PathBuf {
-        self.file(candidate, "hosts")
-    }
-
-    fn plan(&self, candidate: usize) -> PathBuf {
-        self.file(candidate, "plan.json")
-    }
-
-    /// Absolute, because launchers start ranks in other folders.
-    fn file(&self, candidate: usize, kind: &str) -> PathBuf {
-        let name = self.folder.path().join(format!("{candidate}-{kind}"));
-        std::path::absolute(&name).unwrap_or(name)
-    }
-
-    fn rank_on_seats(&self, candidate: usize) -> Vec<OsString> {
-        (self.own.rank_on_seats)(&self.program, &self.plan(candidate))
-    }
+/// Absolute, because launchers start ranks in other folders.
+fn file(folder: &Scratch, candidate: usize, kind: &str) -> PathBuf {
+    let name = folder.path().join(format!("{candidate}-{kind}"));
+    std::path::absolute(&name).unwrap_or(name)
 }
 
 fn entrant(candidate: &RankCandidate) -> Entrant {
@@ -256,18 +221,18 @@ fn filled(command: &[OsString], hosts: &Path, seat: &[OsString]) -> Vec<OsString
 
 /// From the ranks' message logs of one start in block order.
 fn observed(
-    request: &RaceRequest,
+    race: &RaceRequest,
     ground: &ClusterGround,
-    files: &JobFiles,
+    folder: &Scratch,
     stop: &dyn Fn() -> bool,
     hear: &mut dyn FnMut(RaceEvent<'_>),
 ) -> Result<Pattern, ProgramRaceError> {
-    let hosts = files.hosts(DEFAULT);
-    let pattern = files.file(DEFAULT, "pattern.json");
-    write(&hosts, &(ground.hosts)(&every_seat(request, ground)?))?;
-    let seat = (files.own.rank_observed)(&files.program, &pattern);
+    let hosts = file(folder, DEFAULT, HOSTS_FILE);
+    let pattern = file(folder, DEFAULT, "pattern.json");
+    write(&hosts, &(ground.hosts)(&every_seat(race, ground)?))?;
+    let seat = (race.own.rank_observed)(&ground.program, &pattern);
     let contestant = Contestant {
-        command: filled(&request.command, &hosts, &seat),
+        command: filled(&race.command, &hosts, &seat),
         patience: PATIENCE,
         ..Contestant::default()
     };
@@ -277,13 +242,10 @@ fn observed(
         match runner.run(&contestant, stop) {
             Ok(Some(_)) => return written_by_ranks(&pattern),
             Ok(None) => return Err(ProgramRaceError::work("interrupted while observing the job")),
-            Err(error) => {
-                let error = ProgramRaceError::Trial(error);
-                if !may_fail(tries) {
-                    return Err(error);
-                }
-                hear(RaceEvent::ObservedStartFailed { error: &error });
+            Err(error) if may_fail(tries) => {
+                hear(RaceEvent::ObservedStartFailed { error: &error.into() });
             }
+            Err(error) => return Err(error.into()),
         }
         tries += 1;
     }
@@ -298,13 +260,12 @@ fn written_by_ranks(path: &Path) -> Result<Pattern, ProgramRaceError> {
 }
 
 /// All, because the number of ranks is not yet known.
-fn every_seat(request: &RaceRequest, ground: &ClusterGround) -> Result<RankPlan, ProgramRaceError> {
+fn every_seat(race: &RaceRequest, ground: &ClusterGround) -> Result<RankPlan, ProgramRaceError> {
     let none = Pattern::silent("none", 0);
     let nodes = (ground.nodes)(&none).map_err(ProgramRaceError::Input)?;
-    let seats: usize =
-        rank_request(&ground.wishes, &nodes, &none, request.seed).seats()?.iter().sum();
+    let seats: usize = rank_request(race, ground, &nodes, &none).seats()?.iter().sum();
     let all = Pattern::silent("all", seats);
-    let of_all = rank_request(&ground.wishes, &nodes, &all, request.seed);
+    let of_all = rank_request(race, ground, &nodes, &all);
     let order = orders::block(seats, &of_all.seats()?);
     Ok(of_all.ordered("block", order, vec![vec![0]; seats]))
 }

@@ -31,20 +31,21 @@ const CPUSET_TRIES: u32 = 10;
 const LATE_S: f64 = 20.0;
 const LATE_TIMES: f64 = 5.0;
 
-pub struct RaceField {
+pub struct RaceField<'a> {
+    request: &'a RaceRequest,
     /// The candidates, the default first.
     pub entrants: Vec<Entrant>,
-    seating: Seating,
+    seating: Seating<'a>,
 }
 
-enum Seating {
+enum Seating<'a> {
     Host { cpus: CpuSet, plans: Scratch, varied: Option<Varied> },
-    Job(Box<ClusterJob>),
+    Job(Box<ClusterJob<'a>>),
 }
 
-impl RaceField {
+impl<'a> RaceField<'a> {
     pub fn new(
-        request: &RaceRequest,
+        request: &'a RaceRequest,
         stop: &dyn Fn() -> bool,
         hear: &mut dyn FnMut(RaceEvent<'_>),
     ) -> Result<Self, ProgramRaceError> {
@@ -54,10 +55,10 @@ impl RaceField {
                 let job = ClusterJob::new(request, ground, stop, hear)?;
                 let entrants = match &request.earlier {
                     Some(earlier) => earlier.candidates.clone(),
-                    None => with_default(job.entrants(request)?),
+                    None => with_default(job.entrants()?),
                 };
                 job.write_files(&entrants)?;
-                RaceField { entrants, seating: Seating::Job(Box::new(job)) }
+                RaceField { request, entrants, seating: Seating::Job(Box::new(job)) }
             }
         };
         assert!(
@@ -68,7 +69,7 @@ impl RaceField {
     }
 
     fn on_host(
-        request: &RaceRequest,
+        request: &'a RaceRequest,
         ground: &HostGround,
         stop: &dyn Fn() -> bool,
     ) -> Result<Self, ProgramRaceError> {
@@ -102,24 +103,24 @@ impl RaceField {
         entrants.truncate(request.candidates);
         let plans = Scratch::new("tune")?;
         write_plans(&request.provenance.machine, &entrants, &plans)?;
-        Ok(RaceField { entrants, seating: Seating::Host { cpus, plans, varied } })
+        Ok(RaceField { request, entrants, seating: Seating::Host { cpus, plans, varied } })
     }
 
-    pub fn contestant(&self, request: &RaceRequest, candidate: usize) -> Contestant {
+    pub fn contestant(&self, candidate: usize) -> Contestant {
         let Entrant { name, seats, .. } = &self.entrants[candidate];
         let free = Contestant {
             name: name.clone(),
-            command: request.command.clone(),
+            command: self.request.command.clone(),
             ..Contestant::default()
         };
         let (cpus, plans) = match &self.seating {
             Seating::Job(job) => {
-                let command = job.command(&request.command, candidate, seats);
+                let command = job.command(candidate, seats);
                 return Contestant { command, patience: cluster_job::PATIENCE, ..free };
             }
             Seating::Host { cpus, plans, .. } => (cpus, plans),
         };
-        let on_seats = request.own.on_seats;
+        let on_seats = self.request.own.on_seats;
         match seats {
             CandidateSeats::Within(list) => Contestant { cpus: CpuSet::of_list(list), ..free },
             CandidateSeats::Order(list) => {
@@ -186,9 +187,8 @@ impl RaceField {
     pub fn winners_plan(
         &self,
         tuned: &Tuned,
-        request: &RaceRequest,
     ) -> Result<Result<WinnersPlan, NoPlan>, ProgramRaceError> {
-        let provenance = &request.provenance;
+        let provenance = &self.request.provenance;
         match (&self.seating, winner::safe(tuned)) {
             (_, Err(none)) => Ok(Err(none)),
             (Seating::Host { .. }, Ok(winner)) => Ok(winner::plan(winner, provenance)),

@@ -16,13 +16,13 @@ const FEWEST: usize = 2;
 /// The program fails, or the user stopped it.
 pub fn keep_to(
     request: &RaceRequest,
-    field: &mut RaceField,
+    field: &mut RaceField<'_>,
     stop: &dyn Fn() -> bool,
     hear: &mut dyn FnMut(RaceEvent<'_>),
 ) -> Result<(), ProgramRaceError> {
     let Some(limit_s) = request.time.map(|time| time.as_secs_f64()) else { return Ok(()) };
     let runner = CommandRunner::new(request.metric.clone(), request.time);
-    let reading = runner.run(&field.contestant(request, DEFAULT), stop)?;
+    let reading = runner.run(&field.contestant(DEFAULT), stop)?;
     let stopped = || ProgramRaceError::work("interrupted before the first run of the race");
     let run_s = reading.ok_or_else(stopped)?.seconds;
     let all = field.entrants.len();
