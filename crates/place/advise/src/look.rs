@@ -441,31 +441,27 @@ fn fill_loads(
     reaped_percent: f64,
 ) {
     let seated = |tid: Tid| seating.threads.iter().find(|thread| thread.tid == tid);
-    let mask = |tid: Tid| seated(tid).map(|thread| thread.mask.clone()).unwrap_or_default();
     let mut threads: Vec<BusyThread> = match observation {
         Some((seen, seconds)) => {
             let percent = 100.0 / seconds.max(1e-3);
-            let tasks = seen.tasks.iter();
-            tasks
-                .map(|task| BusyThread {
-                    tid: task.tid,
-                    // The plain name, as in `ps`: an observation numbers equal names.
-                    name: seated(task.tid).map_or(&task.name, |thread| &thread.name).clone(),
-                    percent: task.cpu_s * percent,
-                    cpus: mask(task.tid),
-                })
-                .collect()
+            let threads = seen.tasks.iter().map(|task| BusyThread {
+                tid: task.tid,
+                // The plain name, as in `ps`: an observation numbers equal names.
+                name: seated(task.tid).map_or(&task.name, |thread| &thread.name).clone(),
+                percent: task.cpu_s * percent,
+                cpus: seated(task.tid).map(|thread| thread.mask.clone()).unwrap_or_default(),
+            });
+            threads.collect()
         }
-        None => seating
-            .threads
-            .iter()
-            .map(|thread| BusyThread {
+        None => {
+            let threads = seating.threads.iter().map(|thread| BusyThread {
                 tid: thread.tid,
                 name: thread.name.clone(),
                 percent: thread.run_percent,
                 cpus: thread.mask.clone(),
-            })
-            .collect(),
+            });
+            threads.collect()
+        }
     };
     evidence.threads = threads.len();
     let observed: f64 = threads.iter().map(|thread| thread.percent).sum();

@@ -18,7 +18,7 @@ use seatmap_watch::ProcessChoice;
 use std::process::{Child, ExitStatus};
 use std::time::Duration;
 
-/// Default time of the look.
+/// The time of the look.
 pub const LOOK: Duration = Duration::from_secs(6);
 
 /// At most 40 s in all, with the looks, a search, the start of observations and the repetition.
@@ -45,8 +45,6 @@ pub enum AdviceDistances {
 pub struct AdviceRequest {
     /// The program.
     pub scope: Scope,
-    /// The time of the look.
-    pub look: Duration,
     /// The most time for the trial.
     pub trial: Duration,
     /// Whether seats are tried even if the look shows that they cannot matter.
@@ -110,7 +108,7 @@ impl AdviceRequest {
         tell: &dyn Fn(AdviceProgress),
     ) -> Result<AdviceRun, AdviseError> {
         tell(AdviceProgress::Looking);
-        let mut examined = self.examine(&self.scope, self.look, stop)?;
+        let mut examined = self.examine(&self.scope, LOOK, stop)?;
         if let Some(pids) = with_partners(&mut examined.evidence) {
             tell(AdviceProgress::Looking);
             examined = self.examine_together(examined, pids, stop)?;

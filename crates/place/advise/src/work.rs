@@ -32,7 +32,7 @@ const LEAST_SWITCHES_PER_S: f64 = 10.0;
 /// `read` and `write` carry a program's messages if the kernel counts this share of them.
 const PASSED_SHARE: f64 = 0.5;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Measure {
     Metric,
     /// Counted message by message.

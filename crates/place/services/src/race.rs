@@ -258,12 +258,15 @@ impl Race<'_> {
             .map(|planned| {
                 let at = self.judged.iter().position(|one| *one == planned);
                 let logs = at.map_or(&[][..], |at| &self.logs[at]);
+                let shift = signed_rank::shift_in_order(logs, confidence);
                 RacedService {
                     name: planned.service.name.clone(),
                     metric: planned.service.metric.clone(),
                     limit_percent: planned.service.limit_percent.unwrap_or(USUAL_LIMIT_PERCENT),
                     counted: logs.len(),
-                    change_percent: change_percent(logs, confidence),
+                    change_percent: shift.map(|shift| {
+                        [shift.centre, shift.low, shift.high].map(|log| 100.0 * log.exp_m1())
+                    }),
                 }
             })
             .collect();
@@ -278,28 +281,22 @@ impl Race<'_> {
     }
 }
 
-fn change_percent(logs: &[f64], confidence: f64) -> Option<[f64; 3]> {
-    let shift = signed_rank::shift_in_order(logs, confidence)?;
-    Some([shift.centre, shift.low, shift.high].map(|log| 100.0 * log.exp_m1()))
-}
-
 /// The conclusion from the intervals of all judged services.
 pub fn verdict(services: &[RacedService]) -> RaceVerdict {
-    let judged: Vec<&RacedService> = services.iter().filter(|one| one.metric.is_some()).collect();
-    let unread = judged.iter().filter(|one| one.change_percent.is_none());
-    let unread: Vec<String> = unread.map(|one| one.name.clone()).collect();
-    if !unread.is_empty() {
-        return RaceVerdict::TooFewRounds { services: unread };
+    let named = |applies: fn(&RacedService, Option<f64>) -> bool| -> Vec<String> {
+        let judged = services.iter().filter(|one| one.metric.is_some());
+        let lows = judged.map(|one| (one, one.change_percent.map(|[_, low, _]| low)));
+        lows.filter(|(one, low)| applies(one, *low)).map(|(one, _)| one.name.clone()).collect()
+    };
+    let unread = named(|_, low| low.is_none());
+    let losing = named(|one, low| low.is_some_and(|low| low < -one.limit_percent));
+    let gaining = named(|_, low| low.is_some_and(|low| low > 0.0));
+    match (unread.is_empty(), losing.is_empty(), gaining.is_empty()) {
+        (false, ..) => RaceVerdict::TooFewRounds { services: unread },
+        (_, false, _) => RaceVerdict::MayLose { services: losing },
+        (.., false) => RaceVerdict::Kept,
+        (.., true) => RaceVerdict::NoGain,
     }
-    let losing = judged
-        .iter()
-        .filter(|one| one.change_percent.is_some_and(|[_, low, _]| low < -one.limit_percent));
-    let losing: Vec<String> = losing.map(|one| one.name.clone()).collect();
-    if !losing.is_empty() {
-        return RaceVerdict::MayLose { services: losing };
-    }
-    let gains = judged.iter().any(|one| one.change_percent.is_some_and(|[_, low, _]| low > 0.0));
-    if gains { RaceVerdict::Kept } else { RaceVerdict::NoGain }
 }
 
 fn read(planned: &PlannedService) -> Result<Reading, ServicesRaceError> {

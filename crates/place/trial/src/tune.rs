@@ -67,4 +67,4 @@ pub use session::{Length, SessionEnd};
 pub use trial::{CommandRunner, Contestant, RunReading, TrialError};
 pub use tuned::Tuned;
 pub use verdict::{CommandComparison, ComparisonVerdict};
-pub use winner::{NoPlan, Provenance, RaceEnd, WinnersPlan};
+pub use winner::{NoPlan, Provenance, RaceEnd};

@@ -32,7 +32,7 @@ pub const OUTPUT: &str = "{output}";
 const FILE: &str = "report.json";
 
 /// A kind of benchmark program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Adapter {

@@ -6,7 +6,7 @@
 
 use crate::gate::report::{BenchmarkResult, GateReport};
 use crate::tune::{Better, Fingerprint};
-use seatmap_data::document::Blame;
+use seatmap_data::document::{self, Blame, visible};
 use seatmap_data::statistics::change_points::{self, change_points};
 use seatmap_data::statistics::median;
 use seatmap_os::{named_file, whole_file};
@@ -125,7 +125,7 @@ impl HistoryEntry {
                 text.push('\n');
             }
         }
-        text += &seatmap_data::document::written(self);
+        text += &document::written(self);
         // One call, so that concurrent jobs do not mix lines.
         file.write_all(text.as_bytes())?;
         file.sync_all()
@@ -142,10 +142,6 @@ impl HistoryReading {
             blocks: result.runs.iter().filter(|run| run.again && !run.left_out).count(),
         })
     }
-
-    fn is_positive(&self) -> bool {
-        self.median > 0.0 && self.median.is_finite()
-    }
 }
 
 /// Reads all lines of a history, in order.
@@ -156,12 +152,13 @@ pub fn read(text: &str) -> Result<Vec<HistoryEntry>, HistoryError> {
     let mut entries = Vec::new();
     for (at, text) in text.lines().enumerate().filter(|(_, text)| !text.trim().is_empty()) {
         let line = at + 1;
-        let entry: HistoryEntry = seatmap_data::document::read(text, FORMAT)
+        let entry: HistoryEntry = document::read(text, FORMAT)
             .map_err(|error| HistoryError::Wrong(format!("line {line}: {error}")))?;
-        if let Some(bad) = entry.benchmarks.iter().find(|reading| !reading.is_positive()) {
+        let mut readings = entry.benchmarks.iter();
+        if let Some(bad) = readings.find(|one| !(one.median > 0.0 && one.median.is_finite())) {
             return Err(HistoryError::Wrong(format!(
                 "line {line}: benchmark '{}' reads {}; readings must be above 0",
-                seatmap_data::document::visible(&bad.name),
+                visible(&bad.name),
                 bad.median
             )));
         }
@@ -175,7 +172,7 @@ pub fn read(text: &str) -> Result<Vec<HistoryEntry>, HistoryError> {
 }
 
 /// A benchmark over time, on one kind of computer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trend {
     /// The benchmark.
@@ -194,7 +191,7 @@ pub struct Trend {
 }
 
 /// A result of a benchmark.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrendPoint {
     /// The start of its session.
@@ -207,7 +204,7 @@ pub struct TrendPoint {
 }
 
 /// A change of a benchmark's level.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrendChange {
     /// The first point after the change, from 0.
@@ -219,7 +216,7 @@ pub struct TrendChange {
 }
 
 /// The trends of a history: the result of `seatmap bench history`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trends {
     /// Name and version of the format.
@@ -231,7 +228,7 @@ pub struct Trends {
 }
 
 /// A kind of computer in a history.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComputerKind {
     /// Its fingerprint, with the name of the first such computer.
@@ -317,22 +314,19 @@ fn kind(computers: &mut Vec<ComputerKind>, fingerprint: &Fingerprint) -> usize {
 fn changes(points: &[TrendPoint], seed: u64) -> Vec<TrendChange> {
     let logs: Vec<f64> = points.iter().map(|point| point.median.ln()).collect();
     let found = change_points(&logs, seed);
-    let places: Vec<usize> = found.iter().map(|change| change.at).collect();
-    found
-        .iter()
-        .enumerate()
-        .filter_map(|(number, change)| {
-            let before = if number == 0 { 0 } else { places[number - 1] };
-            let after = places.get(number + 1).copied().unwrap_or(logs.len());
-            let levels = [&logs[before..change.at], &logs[change.at..after]].map(median);
-            let [Some(before), Some(after)] = levels else { return None };
-            Some(TrendChange {
-                at: change.at,
-                change_percent: 100.0 * (after - before).exp_m1(),
-                certainty_percent: 100.0 * change.certainty,
-            })
+    let mut ends = vec![0];
+    ends.extend(found.iter().map(|change| change.at));
+    ends.push(logs.len());
+    let changes = found.iter().zip(ends.windows(3)).filter_map(|(change, ends)| {
+        let before = median(&logs[ends[0]..ends[1]])?;
+        let after = median(&logs[ends[1]..ends[2]])?;
+        Some(TrendChange {
+            at: change.at,
+            change_percent: 100.0 * (after - before).exp_m1(),
+            certainty_percent: 100.0 * change.certainty,
         })
-        .collect()
+    });
+    changes.collect()
 }
 
 #[cfg(test)]
@@ -412,7 +406,7 @@ mod tests {
 
     #[test]
     fn damaged_history_lines_are_named() {
-        let good = seatmap_data::document::written(&entry(0, 1.0, "6.1"));
+        let good = document::written(&entry(0, 1.0, "6.1"));
         let refused = |text: &str| read(text).unwrap_err().to_string();
         assert!(refused("").contains("empty"));
         assert!(refused(&format!("{good}\n{{\n")).starts_with("line 3:"));

@@ -10,15 +10,14 @@ use crate::tune::verdict::{self, NoiseFloor};
 use crate::tune::{
     BenchResults, Better, BlockRun, CommandComparison, ComparisonVerdict, Fingerprint, LimitOutcome,
 };
-use seatmap_data::document::DocumentError;
 use seatmap_data::statistics::words::{agreeing, counted, joined};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-gate/1";
 
 /// A benchmark's runs on both sides, and their comparison.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BenchmarkResult {
     /// Its name.
@@ -59,7 +58,7 @@ pub struct BenchmarkResult {
 }
 
 /// A benchmark of only one side.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Unpaired {
     /// Its name.
@@ -69,7 +68,7 @@ pub struct Unpaired {
 }
 
 /// Base and head compared over their benchmarks: the result of `seatmap bench --file`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GateReport {
     /// Name and version of the format.
@@ -87,7 +86,7 @@ pub struct GateReport {
 }
 
 /// The time, place and settings of a session.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GateHeader {
     /// The start of the first run, in UTC (RFC 3339).
@@ -154,7 +153,7 @@ impl BenchmarkReadings {
     fn is_different(&self, blocks: &[Vec<f64>], confidence: f64) -> bool {
         let found = self.compared(blocks, confidence);
         found.is_some_and(|found| {
-            ![ComparisonVerdict::NotShown, ComparisonVerdict::TooFew].contains(&found.verdict)
+            !matches!(found.verdict, ComparisonVerdict::NotShown | ComparisonVerdict::TooFew)
         })
     }
 
@@ -281,14 +280,16 @@ impl GateReport {
         if !unshown.is_empty() {
             let least = unshown.iter().filter_map(|result| result.shows_above_percent);
             let shows = least.reduce(f64::max);
-            let unshown = unshown.len();
-            return match shows {
-                Some(least) => format!(
-                    "Undecided for {unshown} of {all}: the runs are too noisy. Only a slowdown \
-                     above {least:.1} % would have been detected{cut}"
-                ),
-                None => format!("Undecided for {unshown} of {all}: too few blocks{cut}"),
-            };
+            let why = shows.map_or_else(
+                || "too few blocks".to_owned(),
+                |least| {
+                    format!(
+                        "the runs are too noisy. Only a slowdown above {least:.1} % would have \
+                         been detected"
+                    )
+                },
+            );
+            return format!("Undecided for {} of {all}: {why}{cut}", unshown.len());
         }
         let limited = self.with_outcome(LimitOutcome::Within).len();
         let better = self.shown(ComparisonVerdict::Better);
@@ -306,14 +307,6 @@ impl GateReport {
     fn shown(&self, verdict: ComparisonVerdict) -> usize {
         let compared = self.benchmarks.iter().filter_map(|result| result.comparison.as_ref());
         compared.filter(|found| found.verdict == verdict).count()
-    }
-
-    /// Reads a result.
-    ///
-    /// # Errors
-    /// [`DocumentError`], with line and column for invalid JSON.
-    pub fn from_json(text: &str) -> Result<Self, DocumentError> {
-        seatmap_data::document::read(text, FORMAT)
     }
 }
 

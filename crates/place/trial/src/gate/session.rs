@@ -15,7 +15,7 @@ use seatmap_os::quota::QuotaWatch;
 use seatmap_os::scratch::Scratch;
 
 /// A comparison of base and head.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct GateRequest {
     /// The benchmarks.
     pub benchmarks: Vec<PlannedBenchmark>,

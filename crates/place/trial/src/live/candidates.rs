@@ -56,7 +56,7 @@ impl SeatCandidate {
 }
 
 /// Why there are no candidates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NoSeats {
     /// The program may use only one CPU.
     OneCpu,

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::{Duration, Instant};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 struct Sitter {
     pid: Tid,
     started_ticks: u64,
@@ -70,7 +70,7 @@ impl Sitter {
 const SHARE: u32 = 50;
 
 /// The state of seated threads.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SeatStatus {
     /// The threads on their seats at the last look with living threads.
     pub on_seats: usize,
@@ -92,7 +92,7 @@ pub struct Starved {
 }
 
 /// One sweep over the threads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sweep {
     /// Threads with a changed mask.
     pub threads: usize,
@@ -115,7 +115,7 @@ impl Sweep {
 }
 
 /// The masks that differ from the original ones.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LeftChanged {
     /// The threads whose restored masks lack CPUs that were offline then.
     pub forgotten: Vec<ForgottenCpus>,
@@ -153,9 +153,8 @@ impl Masks {
     }
 
     /// Adds these threads, by process and thread ID. New threads and processes that inherited a
-    /// seat's mask get their own at once. Returns the number of new threads.
-    pub fn adopt(&mut self, threads: &[(Tid, Tid)]) -> usize {
-        let known = self.sitters.len();
+    /// seat's mask get their own at once.
+    pub fn adopt(&mut self, threads: &[(Tid, Tid)]) {
         for (pid, tid) in threads {
             if !self.sitters.contains_key(tid) {
                 self.arrive(*pid, *tid);
@@ -169,7 +168,6 @@ impl Masks {
             let ended = Instant::now();
             self.heirs_due = Some(ended + (ended - begun) * SHARE);
         }
-        self.sitters.len() - known
     }
 
     fn arrive(&mut self, pid: Tid, tid: Tid) -> Option<()> {
@@ -354,11 +352,6 @@ impl Masks {
         SeatStatus { on_seats: self.on_seats, moved: self.moved.len(), starved }
     }
 
-    /// The number of seated threads.
-    pub fn seated(&self) -> usize {
-        self.sitters.values().filter(|sitter| sitter.seat.is_some()).count()
-    }
-
     /// The number of threads with masks of their own choice.
     pub fn own(&self) -> usize {
         self.sitters.values().filter(|sitter| sitter.is_own).count()
@@ -385,14 +378,10 @@ mod tests {
         let (orders, receiver) = channel();
         let (said, tid) = channel();
         std::thread::spawn(move || {
-            said.send(rustix_tid()).unwrap();
+            said.send(seatmap_os::task::own_tid()).unwrap();
             sleep(&receiver);
         });
         Sleeper { tid: tid.recv().unwrap(), orders }
-    }
-
-    fn rustix_tid() -> Tid {
-        seatmap_os::task::own_tid()
     }
 
     impl Sleeper {
@@ -411,12 +400,30 @@ mod tests {
         (std::process::id() as Tid, CpuSet::of_thread(0).unwrap())
     }
 
+    /// The first and the last of this process's CPUs, if it has two.
+    fn two_seats() -> Option<[CpuSet; 2]> {
+        let (_, all) = own();
+        (all.len() > 1).then(|| [all.first(), all.last()].map(|cpu| CpuSet::single(cpu.unwrap())))
+    }
+
+    /// The masks of this process and of these threads.
+    fn adopted(threads: &[&Sleeper]) -> Masks {
+        let (pid, _) = own();
+        let tids = threads.iter().map(|thread| thread.tid);
+        let threads: Vec<(Tid, Tid)> =
+            std::iter::once(pid).chain(tids).map(|tid| (pid, tid)).collect();
+        let mut masks = Masks::default();
+        masks.adopt(&threads);
+        masks
+    }
+
     #[test]
     fn ended_thread_counts_as_no_refusal() {
         let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
         let pid = Tid::try_from(child.id()).unwrap();
         let mut masks = Masks::default();
-        assert_eq!(masks.adopt(&[(pid, pid)]), 1);
+        masks.adopt(&[(pid, pid)]);
+        assert_eq!(masks.sitters.len(), 1);
         child.kill().unwrap();
         child.wait().unwrap();
         let one = CpuSet::of_thread(0).unwrap().iter().next().unwrap();
@@ -430,9 +437,9 @@ mod tests {
         let (pid, all) = own();
         let a = sleeper();
         let seat = CpuSet::single(all.last().unwrap());
-        let mut masks = Masks::default();
-        assert_eq!(masks.adopt(&[(pid, pid), (pid, a.tid)]), 2);
-        assert_eq!(masks.adopt(&[(pid, a.tid)]), 0);
+        let mut masks = adopted(&[&a]);
+        masks.adopt(&[(pid, a.tid)]);
+        assert_eq!(masks.sitters.len(), 2);
         let sweep = masks.seat(&[(a.tid, seat.clone())]).unwrap();
         assert_eq!(sweep.threads, if all.len() > 1 { 1 } else { 0 });
         assert_eq!(a.cpus(), seat);
@@ -440,35 +447,29 @@ mod tests {
         masks.adopt(&[(pid, child.tid)]);
         assert_eq!(child.cpus(), all, "a child of a seated thread has its process's mask");
         masks.free();
-        assert_eq!((a.cpus(), masks.seated()), (all, 0));
+        assert_eq!(a.cpus(), all);
+        assert!(masks.sitters.values().all(|sitter| sitter.seat.is_none()));
     }
 
     #[test]
     fn threads_with_own_masks_stay_unchanged() {
-        let (pid, all) = own();
-        if all.len() < 2 {
+        let Some([first, last]) = two_seats() else {
             return seatmap_needs::skipped!("there is one CPU");
-        }
+        };
         let a = sleeper();
-        let first = CpuSet::single(all.first().unwrap());
         first.give(a.tid).unwrap();
-        let mut masks = Masks::default();
-        masks.adopt(&[(pid, pid), (pid, a.tid)]);
-        let sweep = masks.seat(&[(a.tid, CpuSet::single(all.last().unwrap()))]).unwrap();
+        let mut masks = adopted(&[&a]);
+        let sweep = masks.seat(&[(a.tid, last)]).unwrap();
         assert_eq!((sweep.threads, masks.own(), a.cpus()), (0, 1, first));
     }
 
     #[test]
     fn free_keeps_masks_changed_by_others() {
-        let (pid, all) = own();
-        if all.len() < 2 {
+        let Some([first, last]) = two_seats() else {
             return seatmap_needs::skipped!("there is one CPU");
-        }
-        let first = CpuSet::single(all.first().unwrap());
-        let last = CpuSet::single(all.last().unwrap());
+        };
         let a = sleeper();
-        let mut masks = Masks::default();
-        masks.adopt(&[(pid, pid), (pid, a.tid)]);
+        let mut masks = adopted(&[&a]);
         masks.seat(&[(a.tid, last)]).unwrap();
         first.give(a.tid).unwrap();
         masks.free();
@@ -477,39 +478,33 @@ mod tests {
 
     #[test]
     fn look_counts_threads_off_their_seat() {
-        let (pid, all) = own();
-        if all.len() < 2 {
+        let Some([first, last]) = two_seats() else {
             return seatmap_needs::skipped!("there is one CPU");
-        }
-        let first = CpuSet::single(all.first().unwrap());
-        let last = CpuSet::single(all.last().unwrap());
+        };
         let a = sleeper();
         let b = sleeper();
-        let mut masks = Masks::default();
-        masks.adopt(&[(pid, pid), (pid, a.tid), (pid, b.tid)]);
+        let mut masks = adopted(&[&a, &b]);
         masks.seat(&[(a.tid, last.clone()), (b.tid, last.clone())]).unwrap();
-        masks.look_now();
-        assert_eq!(masks.held(), SeatStatus { on_seats: 2, ..SeatStatus::default() });
+        let held = |masks: &mut Masks| {
+            masks.look_now();
+            let held = masks.held();
+            (held.on_seats, held.moved, held.starved.len())
+        };
+        assert_eq!(held(&mut masks), (2, 0, 0));
         first.give(a.tid).unwrap();
-        masks.look_now();
-        assert_eq!(masks.held(), SeatStatus { on_seats: 1, moved: 1, ..SeatStatus::default() });
+        assert_eq!(held(&mut masks), (1, 1, 0));
         last.give(a.tid).unwrap();
-        masks.look_now();
-        assert_eq!(
-            masks.held(),
-            SeatStatus { on_seats: 2, moved: 1, ..SeatStatus::default() },
-            "the history stays"
-        );
+        assert_eq!(held(&mut masks), (2, 1, 0), "the history stays");
         masks.free();
-        masks.look_now();
-        assert_eq!(masks.held().on_seats, 2, "without seats there is nothing to look at");
+        assert_eq!(held(&mut masks), (2, 1, 0), "without seats there is nothing to look at");
     }
 
     #[test]
     fn ended_threads_are_ignored() {
         let (pid, all) = own();
         let mut masks = Masks::default();
-        assert_eq!(masks.adopt(&[(pid, 1 << 30)]), 0);
+        masks.adopt(&[(pid, 1 << 30)]);
+        assert!(masks.sitters.is_empty());
         let sweep = masks.seat(&[(1 << 30, all)]).unwrap();
         assert_eq!((sweep.threads, sweep.refused), (0, 0));
     }

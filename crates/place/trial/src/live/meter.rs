@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// The count that measures work.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum WorkMetric {
     /// Instructions of the program, if the processor counts them.
     Instructions,
@@ -233,6 +233,18 @@ fn is_of_number(character: char) -> bool {
 mod tests {
     use super::*;
 
+    fn meter(metric: WorkMetric) -> MetricReader {
+        MetricReader::new(Some(metric), false).unwrap()
+    }
+
+    fn begin(meter: &mut MetricReader) {
+        meter.begin(0.0, &[], &mut || false);
+    }
+
+    fn end(meter: &mut MetricReader) -> Option<f64> {
+        meter.end(0.0, &[], &mut || false)
+    }
+
     #[test]
     fn last_number_rejects_ambiguous_separators() {
         assert_eq!(last_number("work: 10\nwork: 1,234.5 items.\n"), Some(1234.5));
@@ -257,23 +269,23 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("seatmap-meter-{}", std::process::id()));
         std::fs::write(&folder, "total: 1,000 commands\n").unwrap();
         let line = WorkMetric::Command(format!("cat {}", folder.display()));
-        let mut meter = MetricReader::new(Some(line), false).unwrap();
-        meter.begin(0.0, &[], &mut || false);
+        let mut meter = meter(line);
+        begin(&mut meter);
         std::fs::write(&folder, "total: 1,250 commands\n").unwrap();
-        assert_eq!(meter.end(0.0, &[], &mut || false), Some(250.0));
-        meter.begin(0.0, &[], &mut || false);
+        assert_eq!(end(&mut meter), Some(250.0));
+        begin(&mut meter);
         std::fs::write(&folder, "nothing\n").unwrap();
-        assert_eq!(meter.end(0.0, &[], &mut || false), None);
+        assert_eq!(end(&mut meter), None);
         std::fs::remove_file(&folder).unwrap();
     }
 
     #[test]
     fn metric_time_includes_only_second_reading() {
         let line = WorkMetric::Command("sleep 0.1; echo 7".to_owned());
-        let mut meter = MetricReader::new(Some(line), false).unwrap();
+        let mut meter = meter(line);
         let begun = Instant::now();
-        meter.begin(0.0, &[], &mut || false);
-        assert_eq!(meter.end(0.0, &[], &mut || false), Some(0.0));
+        begin(&mut meter);
+        assert_eq!(end(&mut meter), Some(0.0));
         // The time includes the second command, but not the first.
         let all_s = begun.elapsed().as_secs_f64();
         assert!((0.1..=all_s - 0.1).contains(&meter.seconds()), "{} of {all_s}", meter.seconds());
@@ -281,11 +293,10 @@ mod tests {
 
     #[test]
     fn endless_metric_command_is_stopped_and_reported() {
-        let mut meter =
-            MetricReader::new(Some(WorkMetric::Command("sleep 1000".to_owned())), false).unwrap();
+        let mut meter = meter(WorkMetric::Command("sleep 1000".to_owned()));
         meter.limit = Duration::from_millis(300);
-        meter.begin(0.0, &[], &mut || false);
-        assert_eq!(meter.end(0.0, &[], &mut || false), None);
+        begin(&mut meter);
+        assert_eq!(end(&mut meter), None);
         assert_eq!(
             meter.problem.as_deref(),
             Some("'command:sleep 1000' was still running after 0.3 s and was stopped")
@@ -295,7 +306,7 @@ mod tests {
     #[test]
     fn switch_metric_counts_waits_of_threads() {
         let own = std::process::id() as Tid;
-        let mut meter = MetricReader::new(Some(WorkMetric::Switches), false).unwrap();
+        let mut meter = meter(WorkMetric::Switches);
         let (said, thread) = std::sync::mpsc::channel();
         let sleeper = std::thread::spawn(move || {
             said.send(seatmap_os::task::own_tid()).unwrap();
@@ -319,7 +330,7 @@ mod tests {
             MetricReader::new(Some(WorkMetric::Instructions), false).unwrap_err().contains("PID")
         );
         assert_eq!(MetricReader::new(None, false).unwrap().metric, WorkMetric::Switches);
-        let mut wakeups = MetricReader::new(Some(WorkMetric::Wakeups), false).unwrap();
+        let mut wakeups = meter(WorkMetric::Wakeups);
         wakeups.begin(10.0, &[], &mut || false);
         assert_eq!(wakeups.end(35.0, &[], &mut || false), Some(25.0));
     }

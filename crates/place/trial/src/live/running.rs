@@ -9,12 +9,12 @@ use seatmap_watch::{ChoiceError, ProcessChoice};
 use std::io;
 
 /// Why no thread of a running program can be seated.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("no seats can be tried: {0}")]
 pub struct SeatObstacle(String);
 
 /// Something that limits the seats, reported while the program runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum AutoRemark {
     /// Another user's processes, which are left out.
     OtherUser(Vec<Tid>),

@@ -53,7 +53,7 @@ pub fn told_apart(mut commands: Vec<Contestant>) -> Vec<Contestant> {
 }
 
 /// Why no run can show that the first command is worse.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum NothingToShow {
     /// It is unknown which readings are worse.
     #[error(
@@ -69,7 +69,7 @@ pub enum NothingToShow {
 }
 
 /// A comparison of commands.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct BenchRequest {
     /// The commands; the first is compared with each of the others.
     pub commands: Vec<Contestant>,

@@ -7,17 +7,8 @@ use crate::tune::metric::Better;
 use crate::tune::race::{DEFAULT, RacePhase};
 use crate::tune::tuned::{ConfirmedDifference, TuneVerdict, Tuned};
 
-/// The kind of runs that judge a candidate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JudgedBy {
-    /// The blocks of the race.
-    Race,
-    /// The groups of four after it.
-    FreshRuns,
-}
-
 /// The result of a candidate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CandidateEnd {
     /// The winner, shown to be better than all candidates compared with it.
     Best,
@@ -40,8 +31,8 @@ pub enum CandidateEnd {
 /// A candidate at the end of a race.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CandidateResult {
-    /// The runs that judge it.
-    pub judged_by: JudgedBy,
+    /// The runs that judge it: the race's, or the groups of four after it.
+    pub judged_by: RacePhase,
     /// Their readings.
     pub values: Vec<f64>,
     /// The difference from the winner's reading in the same blocks or groups, in percent of it.
@@ -56,24 +47,19 @@ impl Tuned {
         let compared = verdict.confirmed.iter().find(|found| found.with == candidate);
         if let Some(found) = compared {
             return CandidateResult {
-                judged_by: JudgedBy::FreshRuns,
+                judged_by: RacePhase::Confirm,
                 values: self.values(candidate, RacePhase::Confirm),
                 above_winner_percent: other_way_round(found.percent),
                 end: self.end_of_compared(found),
             };
         }
         let is_winner = candidate == verdict.winner && !verdict.confirmed.is_empty();
-        let (judged_by, phase) = if is_winner {
-            (JudgedBy::FreshRuns, RacePhase::Confirm)
-        } else {
-            (JudgedBy::Race, RacePhase::Race)
-        };
-        let values = self.values(candidate, phase);
+        let judged_by = if is_winner { RacePhase::Confirm } else { RacePhase::Race };
         CandidateResult {
             judged_by,
+            values: self.values(candidate, judged_by),
             above_winner_percent: verdict.above_winner_percent[candidate],
             end: self.end_by_race(verdict, candidate),
-            values,
         }
     }
 
@@ -148,16 +134,16 @@ mod tests {
             let [default, best, compact, bad] = [0, 1, 2, 3].map(|at| tuned.result_of(verdict, at));
             assert_eq!(
                 (best.judged_by, best.end, best.above_winner_percent),
-                (JudgedBy::FreshRuns, CandidateEnd::Best, 0.0)
+                (RacePhase::Confirm, CandidateEnd::Best, 0.0)
             );
             for compared in [&default, &compact] {
                 assert_eq!(
                     (compared.judged_by, compared.end),
-                    (JudgedBy::FreshRuns, CandidateEnd::ShownWorse)
+                    (RacePhase::Confirm, CandidateEnd::ShownWorse)
                 );
                 assert!(!compared.values.is_empty());
             }
-            assert_eq!((bad.judged_by, bad.end), (JudgedBy::Race, CandidateEnd::ShownWorse));
+            assert_eq!((bad.judged_by, bad.end), (RacePhase::Race, CandidateEnd::ShownWorse));
             // 10.5 % more time, or a rate lower by 9.5 %.
             let above = if better == Better::Lower { 10.5 } else { -9.5 };
             assert!((default.above_winner_percent - above).abs() < 1.0, "{default:?}");

@@ -195,19 +195,18 @@ impl BenchResults {
     pub fn compare_with(&mut self, then: &BenchResults) {
         let mut differences = self.fingerprint.differences(&then.fingerprint);
         differences.extend(self.load_difference(then));
-        if let (Some(now), Some(before)) = (self.better, then.better)
-            && now != before
-        {
-            let [now, before] = [now, before].map(Better::word);
-            differences.push(format!("better readings: {now}, not {before}"));
-        }
+        let better = self.better.zip(then.better).filter(|(now, before)| now != before);
+        differences.extend(better.map(|(now, before)| {
+            format!("better readings: {}, not {}", now.word(), before.word())
+        }));
+        let mut comparison = None;
         // Another kernel or governor can explain any difference.
-        let comparison = if differences.is_empty() { self.since(then) } else { None };
-        if differences.is_empty()
-            && let Some((own, before)) = self.itself.as_mut().zip(then.itself.as_ref())
-        {
-            own.raise(before);
-            self.compare();
+        if differences.is_empty() {
+            comparison = self.since(then);
+            if let Some((own, before)) = self.itself.as_mut().zip(then.itself.as_ref()) {
+                own.raise(before);
+                self.compare();
+            }
         }
         let name = then.commands[0].name.clone();
         let begun = then.begun.clone();

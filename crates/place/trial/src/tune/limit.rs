@@ -5,10 +5,10 @@
 
 use crate::tune::metric::Better;
 use crate::tune::verdict::{CommandComparison, ComparisonVerdict, NoiseFloor, percent};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// The outcome of a comparison with a limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum LimitOutcome {

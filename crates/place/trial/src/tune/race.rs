@@ -36,7 +36,7 @@ const RUNS_OF_FOUR: usize = 4;
 pub const DEFAULT: usize = 0;
 
 /// The phase of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RacePhase {
@@ -49,7 +49,7 @@ pub enum RacePhase {
 }
 
 /// A run that the race asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RaceTurn {
     /// The phase.

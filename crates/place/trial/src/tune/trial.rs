@@ -394,5 +394,3 @@ pub(crate) const GRACE: Duration = Duration::from_secs(2);
 
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-pub(crate) use tests::one_at_a_time;

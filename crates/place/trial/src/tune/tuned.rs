@@ -24,7 +24,7 @@ pub const MAX_RUNS: usize = 1 << 20;
 pub const SAFE_SHARE: f64 = 0.02;
 
 /// The seats of a candidate.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CandidateSeats {
@@ -44,7 +44,7 @@ pub enum CandidateSeats {
 }
 
 /// A kernel switch, on or off.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KernelSwitch {
     /// The name of the switch: `numa-balancing`, `sched-cache`.
@@ -54,7 +54,7 @@ pub struct KernelSwitch {
 }
 
 /// The seat of a rank.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankSeat {
     /// Its node, by host name.
@@ -132,7 +132,7 @@ pub struct TuneVerdict {
 }
 
 /// Messages on a simulated machine, in place of a program.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SimulatedMessages {
     /// The model.

@@ -19,7 +19,7 @@ use std::f64::consts::FRAC_PI_3;
 const POWER: f64 = 0.8;
 
 /// The judgement of the first command against another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ComparisonVerdict {
@@ -230,24 +230,24 @@ mod tests {
             .collect()
     }
 
+    /// The first command compared with the second one.
+    fn compared(ratio: f64, count: usize, better: Option<Better>) -> CommandComparison {
+        comparisons(&blocks(ratio, count), 0.95, better, None).remove(0)
+    }
+
     #[test]
     fn difference_is_found_despite_drift() {
         // The second command reads 5 % more, so the first one reads 4.8 % less.
-        let found = &comparisons(&blocks(1.05, 10), 0.95, Some(Better::Lower), None)[0];
+        let found = compared(1.05, 10, Some(Better::Lower));
         assert_eq!((found.with, found.verdict), (1, ComparisonVerdict::Better));
         assert!((percent(found.ratio) + 4.76).abs() < 0.3, "{found:?}");
         assert!(found.worse_percent(Better::Lower).unwrap()[0] < -4.0);
-        let higher = &comparisons(&blocks(1.05, 10), 0.95, Some(Better::Higher), None)[0];
+        let higher = compared(1.05, 10, Some(Better::Higher));
         assert_eq!(higher.verdict, ComparisonVerdict::Worse);
         assert!(higher.worse_percent(Better::Higher).unwrap()[0] > 4.0);
-        assert_eq!(
-            comparisons(&blocks(0.9, 10), 0.95, Some(Better::Lower), None)[0].verdict,
-            ComparisonVerdict::Worse
-        );
-        assert_eq!(
-            comparisons(&blocks(1.05, 10), 0.95, None, None)[0].verdict,
-            ComparisonVerdict::Different
-        );
+        let worse = compared(0.9, 10, Some(Better::Lower));
+        assert_eq!(worse.verdict, ComparisonVerdict::Worse);
+        assert_eq!(compared(1.05, 10, None).verdict, ComparisonVerdict::Different);
     }
 
     fn scattered(ratio: f64, count: usize, chance: &mut fastrand::Rng) -> Vec<Vec<f64>> {
@@ -304,11 +304,8 @@ mod tests {
     #[test]
     fn equal_commands_and_few_blocks_show_nothing() {
         for better in [None, Some(Better::Lower)] {
-            assert_eq!(
-                comparisons(&blocks(1.0, 10), 0.95, better, None)[0].verdict,
-                ComparisonVerdict::NotShown
-            );
-            let few = &comparisons(&blocks(1.5, 5), 0.95, better, None)[0];
+            assert_eq!(compared(1.0, 10, better).verdict, ComparisonVerdict::NotShown);
+            let few = compared(1.5, 5, better);
             assert_eq!((few.verdict, few.ratio_low), (ComparisonVerdict::TooFew, None));
         }
         assert!(comparisons(&[], 0.95, None, None).is_empty());

@@ -92,7 +92,7 @@ fn many_equal_benchmarks_rarely_fail() {
 }
 
 #[test]
-fn gate_report_matches_schema_and_round_trips() {
+fn gate_report_matches_schema() {
     let schema = include_str!("../../../../../../docs/formats/seatmap-gate-1.schema.json");
     let schema = serde_json::from_str(schema).unwrap();
     let mut alone = row("gone", 1.0, 0.01, 3);
@@ -100,5 +100,4 @@ fn gate_report_matches_schema_and_round_trips() {
     let report = judged(vec![row("a", 1.1, 0.01, 1), alone]);
     let document = serde_json::to_value(&report).unwrap();
     assert_eq!(seatmap_data::document::schema::refused(&schema, &document), [""; 0]);
-    assert_eq!(GateReport::from_json(&seatmap_data::document::written(&report)).unwrap(), report);
 }

@@ -10,6 +10,7 @@ use crate::tune::trial::{CommandRunner, Contestant};
 use crate::tune::{Fingerprint, Metric};
 use seatmap_data::document::{Blame, with_causes};
 use seatmap_data::machine::Topology;
+use seatmap_data::statistics::greatest;
 use seatmap_data::statistics::words::counted;
 use seatmap_machines::host::environment;
 use seatmap_machines::host::topology::{self, TopologyError};
@@ -185,13 +186,11 @@ fn as_named(
             None => (Some(cpu), None),
         })
         .collect();
-    let busy = activity.values().map(|activity| activity.busy_percent);
     Ok(ChosenCpus {
         cpus: cpus.clone(),
-        whole: cpus.clone(),
         cores: cores.len(),
         notes: Vec::new(),
-        others_percent: busy.fold(0.0, f64::max),
+        others_percent: greatest(activity.values().map(|activity| activity.busy_percent)),
     })
 }
 

@@ -1,7 +1,6 @@
 //! Comparisons of commands that print fixed figures, from request to result.
 
 use super::*;
-use crate::tune::trial::one_at_a_time;
 use seatmap_data::document::Blame;
 use std::cell::Cell;
 use std::time::Duration;
@@ -31,13 +30,13 @@ fn request(scripts: &[&str], blocks: usize) -> BenchRequest {
 }
 
 fn made(request: &BenchRequest) -> (BenchResults, Result<(), SessionEnd>) {
-    let _turn = one_at_a_time();
+    let _turn = crate::alone();
     run(request, &|| false, &mut |_| {}).unwrap()
 }
 
 #[test]
 fn comparison_reports_every_run_and_checks_limit() {
-    let _turn = one_at_a_time();
+    let _turn = crate::alone();
     let mut request = request(&["echo rate 110", "echo rate 100"], 6);
     request.length.warm_ups = 1;
     let mut told = Vec::new();
@@ -89,7 +88,7 @@ fn failed_run_keeps_completed_blocks_on_file() {
 
 #[test]
 fn stopped_session_keeps_earlier_runs() {
-    let _turn = one_at_a_time();
+    let _turn = crate::alone();
     let done = Cell::new(0);
     let request = request(&["echo rate 1; sleep 0.06"], 6);
     let (results, end) = run(&request, &|| done.get() >= 5, &mut |event| {
@@ -104,7 +103,7 @@ fn stopped_session_keeps_earlier_runs() {
 
 #[test]
 fn time_limit_respects_block_bounds() {
-    let _turn = one_at_a_time();
+    let _turn = crate::alone();
     for (seconds, blocks) in [(0, 2..=4), (1000, 4..=4)] {
         let mut request = request(&["echo rate 1"], 2);
         let time = Duration::from_secs(seconds);

@@ -186,9 +186,10 @@ fn file(folder: &Scratch, candidate: usize, kind: &str) -> PathBuf {
 
 fn entrant(candidate: &RankCandidate) -> Entrant {
     let plan = &candidate.plan;
-    let seats = plan.cpus_of_rank.iter().enumerate();
-    let seats =
-        seats.map(|(rank, cpus)| RankSeat { node: plan.node(rank).to_owned(), cpus: cpus.clone() });
+    let seats = plan.cpus_of_rank.iter().enumerate().map(|(rank, cpus)| {
+        let node = plan.node(rank).to_owned();
+        RankSeat { node, cpus: cpus.clone() }
+    });
     Entrant {
         name: candidate.name.clone(),
         seats: CandidateSeats::Ranks(seats.collect()),

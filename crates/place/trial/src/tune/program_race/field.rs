@@ -8,7 +8,7 @@ use crate::tune::program_race::{
 use crate::tune::trial::Contestant;
 use crate::tune::tuned::{CandidateSeats, Entrant, Tuned};
 use crate::tune::varied::Varied;
-use crate::tune::winner::{self, NoPlan, WinnersPlan};
+use crate::tune::winner::{self, NoPlan};
 use seatmap_data::pattern::Pattern;
 use seatmap_data::plan::Plan;
 use seatmap_data::statistics::words::counted;
@@ -94,11 +94,7 @@ impl<'a> RaceField<'a> {
         let varied = varied(request, &ground.switches)?;
         if entrants.iter().all(|entrant| !matches!(entrant.seats, CandidateSeats::Kernel(_))) {
             // Early, so that other candidates are dropped first.
-            let settings = varied.iter().flat_map(Varied::settings);
-            entrants.splice(
-                1..1,
-                settings.map(|(name, seats)| Entrant { name, seats, predicted: None }),
-            );
+            entrants.splice(1..1, varied.iter().flat_map(Varied::entrants));
         }
         entrants.truncate(request.candidates);
         let plans = Scratch::new("tune")?;
@@ -184,20 +180,20 @@ impl<'a> RaceField<'a> {
         is_job.then(|| Duration::from_secs_f64((LATE_S + LATE_TIMES * longest_s).ceil()))
     }
 
-    pub fn winners_plan(
-        &self,
-        tuned: &Tuned,
-    ) -> Result<Result<WinnersPlan, NoPlan>, ProgramRaceError> {
+    pub fn winners_plan(&self, tuned: &Tuned) -> Result<Result<String, NoPlan>, ProgramRaceError> {
         let provenance = &self.request.provenance;
         match (&self.seating, winner::safe(tuned)) {
             (_, Err(none)) => Ok(Err(none)),
             (Seating::Host { .. }, Ok(winner)) => Ok(winner::plan(winner, provenance)),
-            (Seating::Job(job), Ok(winner)) => Ok(Ok(WinnersPlan::Ranks(Box::new(RankPlan {
-                method: winner::method(winner),
-                date: Some(provenance.date.clone()),
-                tool: Some(provenance.tool.clone()),
-                ..job.plan(&winner.name, &winner.seats)?
-            })))),
+            (Seating::Job(job), Ok(winner)) => {
+                let plan = RankPlan {
+                    method: winner::method(winner),
+                    date: Some(provenance.date.clone()),
+                    tool: Some(provenance.tool.clone()),
+                    ..job.plan(&winner.name, &winner.seats)?
+                };
+                Ok(Ok(plan.to_json()))
+            }
         }
     }
 }

@@ -1,21 +1,13 @@
 //! Runs of real programs, and the message of each failure.
 
 use super::*;
-use std::sync::{Mutex, MutexGuard};
-
-/// Leftover processes become children of this process, so runs take turns.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-
-pub fn one_at_a_time() -> MutexGuard<'static, ()> {
-    ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
 
 fn shell(script: &str) -> Contestant {
     Contestant::shell(script)
 }
 
 fn run(metric: &str, contestant: &Contestant) -> Result<Option<RunReading>, TrialError> {
-    let _turn = one_at_a_time();
+    let _turn = crate::alone();
     CommandRunner::new(Metric::parse(metric).unwrap(), None).run(contestant, &|| false)
 }
 
@@ -105,7 +97,7 @@ fn background_process_is_detected_and_killed() {
 
 #[test]
 fn stopped_run_leaves_no_processes() {
-    let _turn = one_at_a_time();
+    let _turn = crate::alone();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("pid");
     let script = format!("sleep 1000 & echo $! > {}; wait", file.display());
@@ -118,13 +110,13 @@ fn stopped_run_leaves_no_processes() {
 
 #[test]
 fn stop_request_prevents_next_run() {
-    let _turn = one_at_a_time();
+    let _turn = crate::alone();
     assert_eq!(CommandRunner::new(Metric::Time, None).run(&shell("true"), &|| true).unwrap(), None);
 }
 
 #[test]
 fn endless_metric_command_is_stopped_and_named() {
-    let _turn = one_at_a_time();
+    let _turn = crate::alone();
     let runner = || CommandRunner::new(Metric::parse("command:sleep 1000").unwrap(), None);
     let limited = CommandRunner { metric_limit: Duration::from_millis(60), ..runner() };
     let told = limited.run(&shell("true"), &|| false).unwrap_err().to_string();
