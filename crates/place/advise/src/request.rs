@@ -14,6 +14,7 @@ use seatmap_os::guardian::{Guardian, GuardianCommand};
 use seatmap_os::{CpuSet, Tid, rights};
 use seatmap_trial::live::WorkMetric;
 use seatmap_trial::live::candidates::Ground;
+use seatmap_trial::live::masks::Masks;
 use seatmap_watch::ProcessChoice;
 use std::process::{Child, ExitStatus};
 use std::time::Duration;
@@ -225,6 +226,8 @@ impl AdviceRequest {
             }
             work => work?,
         };
+        // The guardian must run before the first mask changes.
+        let guardian = Guardian::post(&mut self.guardian.command()?)?;
         let trial = SeatTrial {
             candidates: &candidates,
             tids: &seen.tasks.iter().map(|task| task.tid).collect::<Vec<Tid>>(),
@@ -233,10 +236,10 @@ impl AdviceRequest {
             time: self.trial,
             stop,
             tell: &|share| tell(AdviceProgress::Trying((100.0 * share) as usize)),
+            work,
+            masks: Masks::guarded_by(guardian),
         };
-        // The guardian must run before the first mask changes.
-        let guardian = Guardian::post(&mut self.guardian.command()?)?;
-        let (end, left) = trial.run(work, guardian);
+        let (end, left) = trial.run();
         evidence.left_changed = left.sentences().collect();
         if end.is_err() {
             // Without an advice, nothing else reports this.

@@ -18,7 +18,6 @@ use seatmap_data::statistics::trial::Schedule;
 use seatmap_observe::ObservationEnd;
 use seatmap_os::busy::BusyCount;
 use seatmap_os::cpus::Cpus;
-use seatmap_os::guardian::Guardian;
 use seatmap_os::{CpuSet, Tid, task};
 use seatmap_trial::live::SeatCandidate;
 use seatmap_trial::live::masks::{LeftChanged, Masks};
@@ -74,6 +73,18 @@ pub struct SeatTrial<'a> {
     pub stop: &'a dyn Fn() -> bool,
     /// Receives the progress, from 0 to 1.
     pub tell: &'a dyn Fn(f64),
+    /// The measured work.
+    pub work: WorkMeter,
+    /// The masks of the threads.
+    pub masks: Masks,
+}
+
+/// The extent of some rounds, and the result so far.
+struct Course {
+    rounds: usize,
+    limit: Duration,
+    schedule: Schedule,
+    result: TrialResult,
 }
 
 /// Why a period is not complete.
@@ -96,67 +107,60 @@ impl SeatTrial<'_> {
     /// # Errors
     /// [`AdviseError`]: the program could not be observed, the guardian has exited, or the user
     /// stopped the trial.
-    pub fn run(&self, mut work: WorkMeter, guardian: Guardian) -> (TrialEnd, LeftChanged) {
-        let mut masks = Masks::guarded_by(guardian);
-        let played = self.play(&mut work, &mut masks);
-        (played, masks.end())
+    pub fn run(mut self) -> (TrialEnd, LeftChanged) {
+        let played = self.play();
+        (played, self.masks.end())
     }
 
-    fn play(&self, work: &mut WorkMeter, masks: &mut Masks) -> TrialEnd {
-        let mut schedule = Schedule::new(0);
-        let mut result = TrialResult { work: work.unit(), ..TrialResult::default() };
+    fn play(&mut self) -> TrialEnd {
         // New threads must be known before they get masks.
-        self.adopt(work, masks);
+        self.adopt();
         // The program of an exited thread cannot be found later.
-        let seated: BTreeSet<Tid> =
-            self.candidates.iter().flat_map(|one| self.seated(one)).collect();
-        result.seated = seated.len();
+        let seats = self.candidates.iter().flat_map(|one| self.seats(one));
+        let seated: BTreeSet<Tid> = seats.map(|(tid, _)| tid).collect();
         let arms: Vec<usize> = (0..DEFAULTS + self.candidates.len()).collect();
         let round_s = PERIOD.as_secs_f64() * arms.len() as f64;
-        let limit = self.time.mul_f64(MOST_OF_TIME);
-        let rounds = (self.time.as_secs_f64() / round_s) as usize;
-        let mut course = Course { rounds, limit, schedule: &mut schedule, result: &mut result };
-        let played = self.rounds(&arms, &mut course, work, masks)?;
+        let work = self.work.unit();
+        let mut course = Course {
+            rounds: (self.time.as_secs_f64() / round_s) as usize,
+            limit: self.time.mul_f64(MOST_OF_TIME),
+            schedule: Schedule::new(0),
+            result: TrialResult { work, seated: seated.len(), ..TrialResult::default() },
+        };
+        let played = self.rounds(&arms, &mut course)?;
         // A trial that ended early shows no work either.
         if !has_work(&played) && !course.result.has_ended {
-            let why = work.problem();
+            let why = self.work.problem();
             return Ok(Err(why.map_or(NoTrial::NoWork, |why| NoTrial::MetricFailed { why })));
         }
-        judge(&played, self.candidates, self.tids, course.result);
+        judge(&played, self.candidates, self.tids, &mut course.result);
         if let Some(best) = course.result.promising().filter(|_| !course.result.has_ended) {
-            masks.free();
-            work.stop_observing()?;
+            self.masks.free();
+            self.work.stop_observing()?;
             // The next period finds the program's end.
-            if let Err(Cut::Failed(error)) = self.pass(BEFORE_REPEAT, work, masks) {
+            if let Err(Cut::Failed(error)) = self.pass(BEFORE_REPEAT) {
                 return Err(error);
             }
-            let arms = [0, DEFAULTS + best];
-            let limit = work.session.elapsed() + REPETITION;
-            course = Course { rounds: REPEATED_ROUNDS, limit, ..course };
-            let again = self.rounds(&arms, &mut course, work, masks)?;
+            course.rounds = REPEATED_ROUNDS;
+            course.limit = self.work.session.elapsed() + REPETITION;
+            let again = self.rounds(&[0, DEFAULTS + best], &mut course)?;
             judge_again(&played, best, &again, &mut course.result.candidates[best]);
         }
-        result.seconds = work.session.elapsed().as_secs_f64();
-        result.gone = seated.iter().filter(|tid| task::times(**tid).is_none()).count();
-        Ok(Ok(result))
+        let gone = seated.iter().filter(|tid| task::times(**tid).is_none()).count();
+        let seconds = self.work.session.elapsed().as_secs_f64();
+        Ok(Ok(TrialResult { gone, seconds, ..course.result }))
     }
 
     /// Plays rounds with these arms until the program ends, or no round shows any work.
-    fn rounds(
-        &self,
-        arms: &[usize],
-        course: &mut Course<'_>,
-        work: &mut WorkMeter,
-        masks: &mut Masks,
-    ) -> Result<Vec<Round>, AdviseError> {
+    fn rounds(&mut self, arms: &[usize], course: &mut Course) -> Result<Vec<Round>, AdviseError> {
         let mut complete: Vec<Round> = Vec::new();
-        while complete.len() < course.rounds && work.session.elapsed() < course.limit {
+        while complete.len() < course.rounds && self.work.session.elapsed() < course.limit {
             let mut periods = vec![None; arms.len()];
             for at in course.schedule.order(arms.len()) {
                 (self.tell)(complete.len() as f64 / course.rounds as f64);
-                let refused = self.seat(masks, arms[at])?;
+                let refused = self.seat(arms[at])?;
                 course.result.refused = course.result.refused.max(refused);
-                match self.period(work, masks) {
+                match self.period() {
                     Ok(period) => periods[at] = period,
                     Err(Cut::Ended) => {
                         course.result.has_ended = true;
@@ -173,40 +177,40 @@ impl SeatTrial<'_> {
         Ok(complete)
     }
 
-    fn seat(&self, masks: &mut Masks, arm: usize) -> Result<usize, AdviseError> {
+    fn seat(&mut self, arm: usize) -> Result<usize, AdviseError> {
         let Some(candidate) = arm.checked_sub(DEFAULTS).map(|at| &self.candidates[at]) else {
-            masks.free();
+            self.masks.free();
             return Ok(0);
         };
-        let sets = candidate.sets();
-        invariant!(
-            sets.len() == self.tids.len(),
-            "trial",
-            "{} seats for {} threads",
-            sets.len(),
-            self.tids.len()
-        );
-        let seats = self.tids.iter().zip(sets).filter(|(tid, _)| self.is_own(**tid));
-        let seats: Vec<(Tid, CpuSet)> = seats.filter_map(|(tid, set)| Some((*tid, set?))).collect();
-        Ok(masks.seat(&seats)?.refused)
+        let seats = self.seats(candidate);
+        Ok(self.masks.seat(&seats)?.refused)
     }
 
-    fn seated(&self, candidate: &SeatCandidate) -> impl Iterator<Item = Tid> {
-        let seats = self.tids.iter().zip(&candidate.seats);
-        seats.filter(|(tid, seat)| seat.is_some() && self.is_own(**tid)).map(|(tid, _)| *tid)
+    fn seats(&self, candidate: &SeatCandidate) -> Vec<(Tid, CpuSet)> {
+        invariant!(
+            candidate.seats.len() == self.tids.len(),
+            "trial",
+            "{} seats for {} threads",
+            candidate.seats.len(),
+            self.tids.len()
+        );
+        let mut seats = candidate.of_threads(self.tids);
+        seats.retain(|(tid, _)| self.is_own(*tid));
+        seats
     }
 
     fn is_own(&self, tid: Tid) -> bool {
         self.pids.iter().any(|pid| *pid == tid || task::is_thread_of(tid, *pid))
     }
 
-    fn period(&self, work: &mut WorkMeter, masks: &mut Masks) -> Result<Option<Period>, Cut> {
-        self.pass(PERIOD.mul_f64(SETTLING), work, masks)?;
+    fn period(&mut self) -> Result<Option<Period>, Cut> {
+        let stop = self.stop;
+        self.pass(PERIOD.mul_f64(SETTLING))?;
         let cpus = Cpus::read();
         let before = BusyCount::now();
-        work.begin_period(&mut || (self.stop)());
-        self.pass(PERIOD.mul_f64(1.0 - SETTLING), work, masks)?;
-        let done = work.end_period(&mut || (self.stop)());
+        self.work.begin_period(&mut || stop());
+        self.pass(PERIOD.mul_f64(1.0 - SETTLING))?;
+        let done = self.work.end_period(&mut || stop());
         let others = self.others(&before, done.cpus);
         // If the set of CPUs changed, the period says nothing about the seats.
         let is_same = cpus.is_ok_and(|before| Cpus::read().is_ok_and(|now| now == before));
@@ -214,12 +218,12 @@ impl SeatTrial<'_> {
         Ok(rate.map(|rate| Period { rate, user_s: done.user_s, others }))
     }
 
-    fn pass(&self, time: Duration, work: &mut WorkMeter, masks: &mut Masks) -> Result<(), Cut> {
-        let until = work.session.elapsed() + time;
-        while work.session.elapsed() < until {
-            let slice = until.min(work.session.elapsed() + SLICE);
-            let end = work.session.watch(Some(slice), self.stop)?;
-            self.adopt(work, masks);
+    fn pass(&mut self, time: Duration) -> Result<(), Cut> {
+        let until = self.work.session.elapsed() + time;
+        while self.work.session.elapsed() < until {
+            let slice = until.min(self.work.session.elapsed() + SLICE);
+            let end = self.work.session.watch(Some(slice), self.stop)?;
+            self.adopt();
             match end {
                 ObservationEnd::Time => {}
                 ObservationEnd::Program => return Err(Cut::Ended),
@@ -230,11 +234,10 @@ impl SeatTrial<'_> {
     }
 
     /// Adds new threads, and restores the masks of heirs.
-    fn adopt(&self, work: &WorkMeter, masks: &mut Masks) {
-        let threads = work.session.threads();
-        let own: Vec<(Tid, Tid)> =
-            threads.into_iter().filter(|(pid, _)| self.pids.contains(pid)).collect();
-        masks.adopt(&own);
+    fn adopt(&mut self) {
+        let mut threads = self.work.session.threads();
+        threads.retain(|(pid, _)| self.pids.contains(pid));
+        self.masks.adopt(&threads);
     }
 
     /// The shares of other programs since then, if this one used `own` CPUs; 0 if the kernel does
@@ -249,12 +252,4 @@ impl SeatTrial<'_> {
             host: (time.stolen_s / time.all_s).clamp(0.0, 1.0),
         }
     }
-}
-
-/// The extent of some rounds, and where they report to.
-struct Course<'a> {
-    rounds: usize,
-    limit: Duration,
-    schedule: &'a mut Schedule,
-    result: &'a mut TrialResult,
 }

@@ -39,4 +39,4 @@ pub use conductor::{Conductor, LiveError, LiveOutcome};
 pub use engine::{DecisionRules, LiveEngine};
 pub use event::{CandidateVerdict, Decision, ProgramEvent, RateGain};
 pub use meter::WorkMetric;
-pub use running::{AutoRemark, SeatObstacle};
+pub use running::AutoRemark;

@@ -111,7 +111,7 @@ fn meant(typed: &Bench, outputs: &Outputs) -> Result<BenchRequest, CliError> {
     };
     // Otherwise a test in CI would always pass.
     if typed.fail_above.is_some() {
-        request.check_limit().map_err(CliError::input)?;
+        CliError::check_input(request.limit_problem())?;
     }
     // After all errors of usage, which each instance reports.
     verbs::run::check_sole(SoleWork::Bench)?;

@@ -135,15 +135,6 @@ fn wrong<T>(what: String) -> Result<T, BenchmarksFileError> {
     Err(BenchmarksFileError::Wrong(what))
 }
 
-/// The source of readings.
-#[derive(Clone, Debug)]
-pub enum ReadingSource {
-    /// A metric.
-    Metric(Metric),
-    /// The report of a benchmark library.
-    Adapter(Adapter),
-}
-
 /// A benchmark, ready to run.
 #[derive(Clone, Debug)]
 pub struct PlannedBenchmark {
@@ -151,8 +142,10 @@ pub struct PlannedBenchmark {
     pub name: String,
     /// The words of head's command and of base's.
     pub words: [Vec<OsString>; 2],
-    /// The source of its readings.
-    pub source: ReadingSource,
+    /// The metric.
+    pub metric: Metric,
+    /// The benchmark library whose report has the readings, if any.
+    pub adapter: Option<Adapter>,
     /// Whether lower or higher readings are better, if known.
     pub better: Option<Better>,
     /// A shell command before the first run.
@@ -273,11 +266,11 @@ impl BenchmarksFile {
         confidence: f64,
     ) -> Result<PlannedBenchmark, BenchmarksFileError> {
         let name = benchmark.name.clone();
-        let source = benchmark.source()?;
-        let better = match &source {
-            ReadingSource::Metric(metric) => metric.better(benchmark.better),
-            ReadingSource::Adapter(_) => Some(Better::Lower),
-        };
+        let metric = Metric::parse(benchmark.metric.as_deref().unwrap_or("time"))
+            .map_err(|source| BenchmarksFileError::Metric(name.clone(), source))?;
+        let adapter = benchmark.adapter;
+        let of_adapter = adapter.map(|_| Better::Lower);
+        let better = of_adapter.or_else(|| metric.better(benchmark.better));
         let own_limit = benchmark.fail_above_percent.or(self.fail_above_percent);
         let fail_above_percent = overrides.fail_above_percent.or(own_limit);
         if fail_above_percent.is_some() && better.is_none() {
@@ -303,7 +296,8 @@ impl BenchmarksFile {
         Ok(PlannedBenchmark {
             name,
             words,
-            source,
+            metric,
+            adapter,
             better,
             setup: benchmark.setup.clone(),
             length: self.length(benchmark, overrides, confidence),
@@ -323,15 +317,6 @@ impl BenchmarksFile {
 }
 
 impl Benchmark {
-    fn source(&self) -> Result<ReadingSource, BenchmarksFileError> {
-        if let Some(adapter) = self.adapter {
-            return Ok(ReadingSource::Adapter(adapter));
-        }
-        Metric::parse(self.metric.as_deref().unwrap_or("time"))
-            .map(ReadingSource::Metric)
-            .map_err(|source| BenchmarksFileError::Metric(self.name.clone(), source))
-    }
-
     fn words(
         &self,
         side: ProgramVersion,

@@ -1,7 +1,7 @@
 //! The `seatmap-gate/1` format: the runs of base and head, and their comparison.
 
 use crate::gate::family;
-use crate::gate::file::{PlannedBenchmark, ProgramVersion, ReadingSource};
+use crate::gate::file::{PlannedBenchmark, ProgramVersion};
 use crate::tune::disturbance::DisturbedRuns;
 use crate::tune::document::{BenchCommand, SeatsUsed};
 use crate::tune::limit::LimitNotMet;
@@ -119,9 +119,9 @@ pub struct BenchmarkReadings {
 
 /// The results of a benchmark before its first run.
 pub(crate) fn begun(planned: &PlannedBenchmark, confidence: f64, seed: u64) -> BenchResults {
-    let (metric, unit) = match &planned.source {
-        ReadingSource::Metric(metric) => (metric.to_string(), metric.unit()),
-        ReadingSource::Adapter(adapter) => (adapter.to_string(), "s"),
+    let (metric, unit) = match planned.adapter {
+        Some(adapter) => (adapter.to_string(), "s"),
+        None => (planned.metric.to_string(), planned.metric.unit()),
     };
     let commands = ProgramVersion::BOTH.iter().zip(&planned.words).map(|(side, words)| {
         BenchCommand { name: side.word().to_owned(), command: texts(words), median: None }

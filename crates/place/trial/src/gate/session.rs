@@ -1,6 +1,6 @@
 //! Runs base and head of all benchmarks by turns in one job ([`crate::tune::session`]).
 
-use crate::gate::file::{PlannedBenchmark, ProgramVersion, ReadingSource};
+use crate::gate::file::{PlannedBenchmark, ProgramVersion};
 use crate::gate::report::{BenchmarkReadings, GateHeader, GateReport, begun};
 use crate::tune::bench::room::QuietSeats;
 use crate::tune::bench::{RoomError, RoomRequest};
@@ -117,15 +117,11 @@ fn track<'a>(
     request: &GateRequest,
     room: &QuietSeats,
 ) -> Track<'a> {
-    let metric = match &planned.source {
-        ReadingSource::Metric(metric) => metric,
-        ReadingSource::Adapter(_) => &Metric::Time,
-    };
     let contestants = ProgramVersion::BOTH.iter().zip(&planned.words).map(|(side, words)| {
         let (name, command) = (side.word().to_owned(), words.clone());
         room.seated(Contestant { name, command, ..Contestant::default() })
     });
-    let runner = room.runner(metric, &planned.length);
+    let runner = room.runner(&planned.metric, &planned.length);
     let mut length = planned.length;
     // A gate does not estimate its time.
     length.limit = None;
@@ -133,7 +129,7 @@ fn track<'a>(
         name: Some(&planned.name),
         contestants: contestants.collect(),
         length,
-        has_command: metric.has_command(),
+        has_command: planned.metric.has_command(),
         make: Box::new(move |contestant, stop| made(planned, &runner, contestant, stop)),
         schedule: Schedule::new(request.seed.wrapping_add(at)),
         begun: begun(planned, request.confidence, request.seed),
@@ -150,7 +146,7 @@ fn made(
     stop: &dyn Fn() -> bool,
 ) -> Result<Option<NamedReadings>, TrialError> {
     let own = &planned.name;
-    let ReadingSource::Adapter(adapter) = planned.source else {
+    let Some(adapter) = planned.adapter else {
         let reading = runner.run(contestant, stop)?;
         return Ok(reading.map(|reading| (reading, vec![(own.clone(), reading.value)])));
     };

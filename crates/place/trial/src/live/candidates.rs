@@ -9,7 +9,7 @@ use seatmap_data::machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, T
 use seatmap_data::pattern::{Edge, Pattern};
 use seatmap_data::statistics::least;
 use seatmap_launch::sets;
-use seatmap_os::CpuSet;
+use seatmap_os::{CpuSet, Tid};
 use seatmap_place::search::SearchLimit;
 use seatmap_place::{PlaceError, PlaceRequest, Weight};
 use serde::{Deserialize, Serialize};
@@ -43,10 +43,10 @@ pub struct SeatCandidate {
 }
 
 impl SeatCandidate {
-    /// The CPUs of each thread.
-    pub fn sets(&self) -> Vec<Option<CpuSet>> {
-        let seats = self.seats.iter();
-        seats.map(|seat| seat.as_deref().and_then(CpuSet::of_list)).collect()
+    /// The CPUs of those of these threads, in order of creation, that have a seat.
+    pub fn of_threads(&self, tids: &[Tid]) -> Vec<(Tid, CpuSet)> {
+        let seats = tids.iter().zip(&self.seats);
+        seats.filter_map(|(tid, seat)| Some((*tid, CpuSet::of_list(seat.as_deref()?)?))).collect()
     }
 
     /// The number of seated threads.
@@ -293,7 +293,7 @@ mod tests {
     }
 
     fn cpu(candidate: &SeatCandidate, task: usize) -> u32 {
-        candidate.sets()[task].as_ref().unwrap().only().unwrap()
+        candidate.seats[task].as_ref().unwrap().parse().unwrap()
     }
 
     #[test]

@@ -423,9 +423,8 @@ impl<'a> Conductor<'a> {
         let sweep = match candidate {
             None => self.masks.free(),
             Some(candidate) => {
-                let sets = self.candidates[candidate].sets();
-                let seats = self.tids.iter().zip(sets).filter_map(|(tid, set)| Some((*tid, set?)));
-                self.masks.seat(&seats.collect::<Vec<_>>()).map_err(LiveError::Guard)?
+                let seats = self.candidates[candidate].of_threads(&self.tids);
+                self.masks.seat(&seats).map_err(LiveError::Guard)?
             }
         };
         if sweep.threads > 0 {

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::{Duration, Instant};
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, Default)]
 struct Sitter {
     pid: Tid,
     started_ticks: u64,
@@ -37,19 +37,6 @@ struct Sitter {
 }
 
 impl Sitter {
-    fn new(pid: Tid, started_ticks: u64, base: CpuSet, had: CpuSet) -> Self {
-        Sitter {
-            pid,
-            started_ticks,
-            base,
-            seat: None,
-            had,
-            lost: CpuSet::default(),
-            is_own: false,
-            ready: None,
-        }
-    }
-
     fn is_same(&self, tid: Tid) -> bool {
         ThreadStat::of(tid).is_some_and(|task| task.started_ticks == self.started_ticks)
     }
@@ -68,6 +55,12 @@ impl Sitter {
 
 /// The pause between looks, in multiples of a look's time: at most 1/50 of one CPU.
 const SHARE: u32 = 50;
+
+/// The time of the next look, after one that has just ended.
+fn next_after(begun: Instant) -> Instant {
+    let ended = Instant::now();
+    ended + (ended - begun) * SHARE
+}
 
 /// The state of seated threads.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -165,8 +158,7 @@ impl Masks {
             for heir in self.ledger.new_heirs() {
                 self.free_heir(&heir);
             }
-            let ended = Instant::now();
-            self.heirs_due = Some(ended + (ended - begun) * SHARE);
+            self.heirs_due = Some(next_after(begun));
         }
     }
 
@@ -180,14 +172,16 @@ impl Masks {
         let base = affinity::to_put_back(tid).ok()?;
         let whole = self.processes.entry(pid).or_insert_with(|| base.clone());
         let is_own = base != *whole && base.is_subset(whole);
-        self.sitters.insert(tid, Sitter { is_own, ..Sitter::new(pid, started_ticks, base, had) });
+        let sitter = Sitter { pid, started_ticks, base, had, is_own, ..Sitter::default() };
+        self.sitters.insert(tid, sitter);
         Some(())
     }
 
     fn free_heir(&mut self, heir: &StillSeated) {
-        let ThreadMask { tid, started_ticks, cpus } = heir.thread.clone();
+        let ThreadMask { tid, started_ticks, cpus: base } = heir.thread.clone();
         let pid = ThreadStat::of(tid).map_or(tid, |task| task.pid);
-        let mut sitter = Sitter::new(pid, started_ticks, cpus.clone(), cpus);
+        let had = base.clone();
+        let mut sitter = Sitter { pid, started_ticks, base, had, ..Sitter::default() };
         // The thread may have ended.
         let _ = sitter.give_back(tid);
         self.sitters.insert(tid, sitter);
@@ -310,8 +304,7 @@ impl Masks {
         let begun = Instant::now();
         if self.due.is_none_or(|due| due <= begun) {
             self.look_now();
-            let ended = Instant::now();
-            self.due = Some(ended + (ended - begun) * SHARE);
+            self.due = Some(next_after(begun));
         }
     }
 

@@ -8,11 +8,6 @@ use seatmap_os::{CpuSet, Root, Tid, rights, task};
 use seatmap_watch::{ChoiceError, ProcessChoice};
 use std::io;
 
-/// Why no thread of a running program can be seated.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("no seats can be tried: {0}")]
-pub struct SeatObstacle(String);
-
 /// Something that limits the seats, reported while the program runs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AutoRemark {
@@ -55,7 +50,7 @@ impl RunningProgram {
     }
 
     /// Whether some thread can be seated on these CPUs of the machine.
-    pub(crate) fn check(&self, here: CpuSet) -> Result<(), SeatObstacle> {
+    pub(crate) fn check(&self, here: CpuSet) -> Result<(), String> {
         let why = match self.pids.first() {
             None => format!(
                 "{} another user's; run it {}",
@@ -74,7 +69,7 @@ impl RunningProgram {
             ),
             Some(_) => return Ok(()),
         };
-        Err(SeatObstacle(why))
+        Err(format!("no seats can be tried: {why}"))
     }
 
     pub(crate) fn remarks(&self) -> Vec<AutoRemark> {
@@ -172,14 +167,14 @@ mod tests {
     #[test]
     fn bound_program_is_refused() {
         let bound = program(&[&["1", "2"], &["3", "8-9"]]);
-        let error = bound.check(set("0-3")).unwrap_err().to_string();
+        let error = bound.check(set("0-3")).unwrap_err();
         assert_eq!(
             error,
             "no seats can be tried: each thread of the program is bound to one CPU or to none of \
              CPUs 0-3; 'taskset -acp 0-3 1' frees process 1"
         );
         assert_eq!(program(&[&["1"], &["0-1"]]).check(set("0-3")), Ok(()));
-        let one = bound.check(set("2")).unwrap_err().to_string();
+        let one = bound.check(set("2")).unwrap_err();
         assert!(one.ends_with("may only use CPU 2; allow it more CPUs"), "{one}");
     }
 
@@ -187,7 +182,7 @@ mod tests {
     fn other_users_program_is_refused_or_left_out() {
         let left_out = vec![8, 9];
         let others = RunningProgram { left_out: left_out.clone(), ..program(&[]) };
-        let error = others.check(set("0-3")).unwrap_err().to_string();
+        let error = others.check(set("0-3")).unwrap_err();
         let words = "no seats can be tried: processes 8, 9 are another user's; run it as root";
         assert!(error.starts_with(words), "{error}");
         let partly = RunningProgram { left_out: vec![8], ..program(&[&["0-3", "0-3"]]) };

@@ -52,22 +52,6 @@ pub fn told_apart(mut commands: Vec<Contestant>) -> Vec<Contestant> {
     commands
 }
 
-/// Why no run can show that the first command is worse.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-pub enum NothingToShow {
-    /// It is unknown which readings are worse.
-    #[error(
-        "--fail-above needs to know which readings are worse: add --higher-is-better or \
-         --lower-is-better"
-    )]
-    NoDirection,
-    /// There is no other command.
-    #[error(
-        "--fail-above has nothing to compare COMMAND with: add --compare LINE or --baseline FILE"
-    )]
-    NoOther,
-}
-
 /// A comparison of commands.
 #[derive(Debug)]
 pub struct BenchRequest {
@@ -96,16 +80,16 @@ pub struct BenchRequest {
 }
 
 impl BenchRequest {
-    /// Checks that the runs can show a difference.
-    ///
-    /// # Errors
-    /// [`NothingToShow`].
-    pub fn check_limit(&self) -> Result<(), NothingToShow> {
-        if self.better.is_none() {
-            return Err(NothingToShow::NoDirection);
-        }
-        let has_other = self.commands.len() > 1 || self.baseline.is_some();
-        if has_other { Ok(()) } else { Err(NothingToShow::NoOther) }
+    /// Why no run can show that the first command is worse, if so.
+    pub fn limit_problem(&self) -> Option<String> {
+        let problem = if self.better.is_none() {
+            "needs to know which readings are worse: add --higher-is-better or --lower-is-better"
+        } else if self.commands.len() < 2 && self.baseline.is_none() {
+            "has nothing to compare COMMAND with: add --compare LINE or --baseline FILE"
+        } else {
+            return None;
+        };
+        Some(format!("--fail-above {problem}"))
     }
 }
 

@@ -7,7 +7,7 @@ use crate::tune::limit::{self, LimitNotMet, LimitOutcome};
 use crate::tune::metric::{Better, Metric};
 use crate::tune::trial::TAKEN;
 use crate::tune::verdict::{self, CommandComparison, NoiseFloor};
-use seatmap_data::document::{DocumentError, inconsistent};
+use seatmap_data::document::{Checked, DocumentError, inconsistent};
 use seatmap_data::statistics::dependence::widening;
 use seatmap_data::statistics::words::{counted, joined};
 use seatmap_data::statistics::{median, signed_rank};
@@ -331,18 +331,13 @@ impl BenchResults {
         seatmap_data::document::written(self)
     }
 
-    fn check(&self) -> Result<(), DocumentError> {
+    fn check(&self) -> Checked {
         let commands = self.commands.len();
         let runs = self.runs.len();
         if commands == 0 {
             return inconsistent("commands: the list is empty");
         }
-        if runs > MAX_RUNS {
-            return inconsistent(format!("runs: {runs}, but at most {MAX_RUNS} are read"));
-        }
-        if !(self.confidence > 0.0 && self.confidence < 1.0) {
-            return inconsistent(format!("confidence: {} is not between 0 and 1", self.confidence));
-        }
+        check_session(runs, self.confidence)?;
         for (at, run) in self.runs.iter().enumerate() {
             let BlockRun { block, command, value, .. } = run;
             if *command >= commands {
@@ -363,6 +358,17 @@ impl BenchResults {
         }
         Ok(())
     }
+}
+
+/// Checks the number of runs and the confidence of a session.
+pub(crate) fn check_session(runs: usize, confidence: f64) -> Checked {
+    if runs > MAX_RUNS {
+        return inconsistent(format!("runs: {runs}, but at most {MAX_RUNS} are read"));
+    }
+    if !(confidence > 0.0 && confidence < 1.0) {
+        return inconsistent(format!("confidence: {confidence} is not between 0 and 1"));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ pub struct OnModel {
 }
 
 /// A simulated run.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SimulatedRun {
     /// The PU of each task.
     pub seats: Vec<u32>,

@@ -22,7 +22,7 @@ pub(crate) mod limit;
 pub mod request;
 
 use crate::tune::disturbance::{Disturbance, Usual};
-use crate::tune::race::{RaceOutcome, RaceRules, RaceTurn, RunCost, race};
+use crate::tune::race::{RaceOutcome, RaceRules, RaceTurn, RunCost, fewest_runs, race};
 use crate::tune::trial::{CommandRunner, TrialError, texts};
 use crate::tune::tuned::{RaceRun, Tuned};
 use crate::tune::winner::RaceEnd;
@@ -66,14 +66,13 @@ pub fn run(
 ) -> Result<RaceEnd, ProgramRaceError> {
     let mut field = RaceField::new(request, stop, hear)?;
     if request.earlier.is_none() {
-        limit::keep_to(request, &mut field, stop, hear)?;
+        limit::keep_to(&mut field, stop, hear)?;
     }
-    let mut tuned = begun(request, &field);
+    let mut tuned = begun(&field);
     let rules = tuned.rules();
     limit::check_budget(request, &rules)?;
     let recorded = recorded(request, &mut tuned)?;
     let racing = Racing {
-        request,
         field: &field,
         runner: CommandRunner::new(request.metric.clone(), request.time),
         recorded: recorded.into_iter(),
@@ -91,9 +90,10 @@ pub fn run(
     Ok(RaceEnd { tuned, plan })
 }
 
-fn begun(request: &RaceRequest, field: &RaceField<'_>) -> Tuned {
+fn begun(field: &RaceField<'_>) -> Tuned {
+    let request = field.request;
     let candidates = field.entrants.len();
-    let fewest = limit::fewest_runs(candidates, request.confidence);
+    let fewest = fewest_runs(candidates, request.confidence);
     let fingerprint = Fingerprint::new(
         request.provenance.machine.clone(),
         seatmap_machines::host::environment::read(),
@@ -157,7 +157,6 @@ enum Cut {
 }
 
 struct Racing<'a> {
-    request: &'a RaceRequest,
     field: &'a RaceField<'a>,
     runner: CommandRunner,
     recorded: std::vec::IntoIter<RaceRun>,
@@ -203,7 +202,7 @@ impl Racing<'_> {
         let runs = self.tuned.runs.len();
         let of = self.tuned.budget_runs.unwrap_or(0).max(runs);
         (self.hear)(RaceEvent::RunMade { runs, of });
-        keep(self.request, self.tuned).map_err(Cut::Unkept)?;
+        keep(self.field.request, self.tuned).map_err(Cut::Unkept)?;
         Ok(cost)
     }
 

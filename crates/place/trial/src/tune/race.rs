@@ -91,20 +91,18 @@ pub struct RaceRules {
     pub seed: u64,
 }
 
-impl RaceRules {
-    /// The fewest runs: a warm-up and two blocks of all candidates, and the confirmation.
-    pub fn fewest_runs(&self) -> usize {
-        3 * self.candidates + RUNS_OF_FOUR * self.comparisons() * self.fewest_fours()
-    }
+/// The fewest runs of a race: a warm-up and two blocks of all candidates, and the confirmation.
+pub fn fewest_runs(candidates: usize, confidence: f64) -> usize {
+    3 * candidates + RUNS_OF_FOUR * comparisons(candidates) * fewest_fours(confidence)
+}
 
-    /// The winner is compared with the default and the runner-up; of two candidates these are one.
-    fn comparisons(&self) -> usize {
-        if self.candidates == 2 { 1 } else { 2 }
-    }
+/// The winner is compared with the default and the runner-up; of two candidates these are one.
+fn comparisons(candidates: usize) -> usize {
+    if candidates == 2 { 1 } else { 2 }
+}
 
-    fn fewest_fours(&self) -> usize {
-        FEWEST_FOURS.max(signed_rank::fewest(self.confidence))
-    }
+fn fewest_fours(confidence: f64) -> usize {
+    FEWEST_FOURS.max(signed_rank::fewest(confidence))
 }
 
 /// A comparison by fresh runs.
@@ -214,7 +212,7 @@ impl<E> Race<'_, E> {
     }
 
     fn confirmation(&self) -> f64 {
-        let of_all = (RUNS_OF_FOUR * self.rules.comparisons()) as f64;
+        let of_all = (RUNS_OF_FOUR * comparisons(self.rules.candidates)) as f64;
         of_all * self.fours(CONFIRMED_SHARE * self.whole_budget() / of_all) as f64
     }
 
@@ -224,7 +222,7 @@ impl<E> Race<'_, E> {
     }
 
     fn fours(&self, paid: f64) -> usize {
-        let fewest = self.rules.fewest_fours();
+        let fewest = fewest_fours(self.rules.confidence);
         (paid as usize).clamp(fewest, MOST_FOURS.max(fewest))
     }
 

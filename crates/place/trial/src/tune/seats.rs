@@ -80,52 +80,38 @@ fn taken(cores: &[Core], requested: Option<usize>) -> Vec<Vec<u32>> {
     };
     let mut taken: Vec<Vec<u32>> = vec![Vec::new(); requested.min(cores.len())];
     let widest = cores.iter().map(|core| core.pus.len()).max().unwrap_or(0);
-    let mut left = requested;
-    for rank in 0..widest {
-        for (core, taken) in cores.iter().zip(&mut taken) {
-            if let Some(pu) = core.pus.get(rank).filter(|_| left > 0) {
-                taken.push(*pu);
-                left -= 1;
-            }
-        }
-    }
+    // Each core's first hardware thread, then the second ones.
+    let by_rank = (0..widest).flat_map(|rank| {
+        let cores = cores.iter().enumerate();
+        cores.filter_map(move |(at, core)| Some((at, *core.pus.get(rank)?)))
+    });
+    by_rank.take(requested).for_each(|(at, pu)| taken[at].push(pu));
     taken
 }
 
+/// The cores with allowed PUs, each with the activity of its busiest PU.
 fn cores(topology: &Topology, allowed: &CpuSet, activity: &BTreeMap<u32, Activity>) -> Vec<Core> {
-    let mut cores: BTreeMap<(Option<u32>, u32), Core> = BTreeMap::new();
-    for pu in topology.pus.iter().filter(|pu| allowed.contains(pu.os)) {
+    let mut cores: BTreeMap<Result<u32, u32>, Core> = BTreeMap::new();
+    for pu in &topology.pus {
         // A PU of unknown core counts as its own core.
-        let number = pu.core.map_or((None, pu.os), |core| (Some(core), 0));
-        let core = cores.entry(number).or_insert(Core {
+        let core = cores.entry(pu.core.ok_or(pu.os)).or_insert(Core {
             pus: Vec::new(),
             kind: pu.kind,
             activity: Activity::default(),
         });
-        core.pus.push(pu.os);
+        if allowed.contains(pu.os) {
+            core.pus.push(pu.os);
+        }
+        // A sibling outside the process's mask slows the core as much as one inside.
+        let own = activity.get(&pu.os).copied().unwrap_or_default();
+        let most = &mut core.activity;
+        most.busy_percent = most.busy_percent.max(own.busy_percent);
+        most.interrupts_per_s = most.interrupts_per_s.max(own.interrupts_per_s);
     }
-    for core in cores.values_mut() {
-        core.pus.sort_unstable();
-        core.activity = of_all(activity, &core.pus, topology);
-    }
-    let mut cores: Vec<Core> = cores.into_values().collect();
-    cores.sort_by_key(|core| core.pus.first().copied());
+    let mut cores: Vec<Core> = cores.into_values().filter(|core| !core.pus.is_empty()).collect();
+    cores.iter_mut().for_each(|core| core.pus.sort_unstable());
+    cores.sort_by_key(|core| core.pus[0]);
     cores
-}
-
-/// That of a core's busiest hardware thread, also outside the mask.
-fn of_all(activity: &BTreeMap<u32, Activity>, pus: &[u32], topology: &Topology) -> Activity {
-    let core = pus.first().and_then(|pu| topology.pu(*pu)).and_then(|pu| pu.core);
-    // A sibling outside the process's mask slows the core as much as one inside.
-    let own = topology
-        .pus
-        .iter()
-        .filter(|pu| pus.contains(&pu.os) || (core.is_some() && pu.core == core));
-    let all: Vec<&Activity> = own.filter_map(|pu| activity.get(&pu.os)).collect();
-    Activity {
-        busy_percent: greatest(all.iter().map(|one| one.busy_percent)),
-        interrupts_per_s: greatest(all.iter().map(|one| one.interrupts_per_s)),
-    }
 }
 
 fn of_one_kind(cores: Vec<Core>, notes: &mut Vec<String>) -> (Vec<Core>, bool) {

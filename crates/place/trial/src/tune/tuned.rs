@@ -1,11 +1,12 @@
 //! The `seatmap-tune/1` format: the candidates of a race, every run, and the verdict.
 
 use crate::tune::disturbance::Disturbance;
+use crate::tune::document::check_session;
 use crate::tune::fingerprint::Fingerprint;
 use crate::tune::metric::Better;
 use crate::tune::race::{Budget, Confirmed, DEFAULT, RaceOutcome, RaceRules, RaceTurn, RunCost};
 use crate::tune::verdict::percent;
-use seatmap_data::document::DocumentError;
+use seatmap_data::document::{self, Checked, DocumentError, inconsistent};
 use seatmap_data::statistics::correlation::spearman;
 use seatmap_data::statistics::signed_rank;
 use seatmap_data::statistics::words::joined;
@@ -16,9 +17,6 @@ pub const FORMAT: &str = "seatmap-tune/1";
 
 /// Limit on candidates in a document.
 pub const MAX_CANDIDATES: usize = 4096;
-
-/// Limit on runs in a document.
-pub const MAX_RUNS: usize = 1 << 20;
 
 /// The winner is saved only if its interval excludes a cost above the default's by this share.
 pub const SAFE_SHARE: f64 = 0.02;
@@ -315,50 +313,43 @@ impl Tuned {
     /// # Errors
     /// [`DocumentError`].
     pub fn from_json(text: &str) -> Result<Self, DocumentError> {
-        let tuned: Tuned = seatmap_data::document::read(text, FORMAT)?;
-        match tuned.wrong() {
-            None => Ok(tuned),
-            Some(what) => Err(DocumentError::Inconsistent(what)),
-        }
+        let tuned: Tuned = document::read(text, FORMAT)?;
+        tuned.check()?;
+        Ok(tuned)
     }
 
     /// The race as JSON with a final newline.
     pub fn to_json(&self) -> String {
-        seatmap_data::document::written(self)
+        document::written(self)
     }
 
-    fn wrong(&self) -> Option<String> {
+    fn check(&self) -> Checked {
         let candidates = self.candidates.len();
         if !(2..=MAX_CANDIDATES).contains(&candidates) {
-            return Some(format!("candidates: {candidates}; a race has 2 to {MAX_CANDIDATES}"));
+            let most = MAX_CANDIDATES;
+            return inconsistent(format!("candidates: {candidates}; a race has 2 to {most}"));
         }
         if self.candidates[DEFAULT].seats != CandidateSeats::Free {
-            return Some(
-                "candidates[0].seats: the first candidate must be the default (free)".to_owned(),
+            return inconsistent(
+                "candidates[0].seats: the first candidate must be the default (free)",
             );
         }
-        if self.runs.len() > MAX_RUNS {
-            return Some(format!("runs: {}, but at most {MAX_RUNS} are read", self.runs.len()));
-        }
-        if !(self.confidence > 0.0 && self.confidence < 1.0) {
-            return Some(format!("confidence: {} is not between 0 and 1", self.confidence));
-        }
+        check_session(self.runs.len(), self.confidence)?;
         if let Some(at) = self.runs.iter().position(|run| {
             run.turn.candidate >= candidates
                 || !(run.value > 0.0 && run.value.is_finite() && run.seconds >= 0.0)
         }) {
-            return Some(format!("runs[{at}]: unknown candidate, or a reading not above 0"));
+            return inconsistent(format!(
+                "runs[{at}]: unknown candidate, or a reading not above 0"
+            ));
         }
-        let verdict = self.verdict.as_ref()?;
-        let named = verdict
-            .confirmed
-            .iter()
-            .map(|found| &found.with)
-            .chain(&verdict.rejected)
-            .chain([&verdict.winner]);
-        let is_off = verdict.above_winner_percent.len() != candidates
-            || named.into_iter().any(|at| *at >= candidates);
-        is_off.then(|| "verdict: it does not match the candidates".to_owned())
+        let Some(verdict) = &self.verdict else { return Ok(()) };
+        let confirmed = verdict.confirmed.iter().map(|found| &found.with);
+        let mut named = confirmed.chain(&verdict.rejected).chain([&verdict.winner]);
+        if verdict.above_winner_percent.len() != candidates || named.any(|at| *at >= candidates) {
+            return inconsistent("verdict: it does not match the candidates");
+        }
+        Ok(())
     }
 }
 

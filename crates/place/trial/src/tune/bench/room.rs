@@ -179,13 +179,9 @@ fn as_named(
     activity: &BTreeMap<u32, Activity>,
 ) -> Result<ChosenCpus, RoomError> {
     Cpus::read()?.check(&cpus.list().0)?;
-    let cores: BTreeSet<(Option<u32>, Option<u32>)> = cpus
-        .iter()
-        .map(|cpu| match topology.pu(cpu).and_then(|pu| pu.core) {
-            Some(core) => (None, Some(core)),
-            None => (Some(cpu), None),
-        })
-        .collect();
+    // A CPU of unknown core counts as its own core.
+    let core = |cpu| topology.pu(cpu).and_then(|pu| pu.core).ok_or(cpu);
+    let cores: BTreeSet<Result<u32, u32>> = cpus.iter().map(core).collect();
     Ok(ChosenCpus {
         cpus: cpus.clone(),
         cores: cores.len(),

@@ -141,13 +141,13 @@ fn too_many_seats_are_rejected() {
 #[test]
 fn limit_requires_direction_and_comparison() {
     let two = request(&["true", "true"], 1);
-    assert_eq!(two.check_limit(), Ok(()));
+    assert_eq!(two.limit_problem(), None);
     let unknown = BenchRequest { better: None, ..two };
-    assert_eq!(unknown.check_limit(), Err(NothingToShow::NoDirection));
-    assert_eq!(request(&["true"], 1).check_limit(), Err(NothingToShow::NoOther));
+    assert!(unknown.limit_problem().unwrap().contains("which readings are worse"));
+    assert!(request(&["true"], 1).limit_problem().unwrap().contains("nothing to compare"));
     let earlier = Some(crate::tune::document::tests::made(6));
     let compared = BenchRequest { baseline: earlier, ..request(&["true"], 1) };
-    assert_eq!(compared.check_limit(), Ok(()));
+    assert_eq!(compared.limit_problem(), None);
 }
 
 #[test]

@@ -32,7 +32,7 @@ const LATE_S: f64 = 20.0;
 const LATE_TIMES: f64 = 5.0;
 
 pub struct RaceField<'a> {
-    request: &'a RaceRequest,
+    pub request: &'a RaceRequest,
     /// The candidates, the default first.
     pub entrants: Vec<Entrant>,
     seating: Seating<'a>,

@@ -2,7 +2,7 @@
 
 use crate::tune::program_race::field::RaceField;
 use crate::tune::program_race::{ProgramRaceError, RaceEvent, RaceRequest};
-use crate::tune::race::{Budget, DEFAULT, RaceRules};
+use crate::tune::race::{DEFAULT, RaceRules, fewest_runs};
 use crate::tune::session::{TooLong, WORTH_TELLING};
 use crate::tune::{CommandRunner, Tuned};
 use seatmap_data::statistics::words::counted;
@@ -15,11 +15,11 @@ const FEWEST: usize = 2;
 /// # Errors
 /// The program fails, or the user stopped it.
 pub fn keep_to(
-    request: &RaceRequest,
     field: &mut RaceField<'_>,
     stop: &dyn Fn() -> bool,
     hear: &mut dyn FnMut(RaceEvent<'_>),
 ) -> Result<(), ProgramRaceError> {
+    let request = field.request;
     let Some(limit_s) = request.time.map(|time| time.as_secs_f64()) else { return Ok(()) };
     let runner = CommandRunner::new(request.metric.clone(), request.time);
     let reading = runner.run(&field.contestant(DEFAULT), stop)?;
@@ -56,7 +56,7 @@ pub fn tell_excess(request: &RaceRequest, tuned: &Tuned, hear: &mut dyn FnMut(Ra
 /// # Errors
 /// [`ProgramRaceError::Input`], with the number of candidates for which they are.
 pub fn check_budget(request: &RaceRequest, rules: &RaceRules) -> Result<(), ProgramRaceError> {
-    let fewest = rules.fewest_runs();
+    let fewest = fewest_runs(rules.candidates, rules.confidence);
     let Some(runs) = request.runs.filter(|runs| *runs < fewest) else { return Ok(()) };
     let enough_for = (FEWEST..rules.candidates)
         .rev()
@@ -68,10 +68,6 @@ pub fn check_budget(request: &RaceRequest, rules: &RaceRules) -> Result<(), Prog
         counted(rules.candidates, "candidate"),
         counted(fewest, "run")
     )))
-}
-
-pub fn fewest_runs(candidates: usize, confidence: f64) -> usize {
-    RaceRules { candidates, budget: Budget::Runs(0), confidence, seed: 1 }.fewest_runs()
 }
 
 fn fitting(all: usize, left_s: f64, run_s: f64, confidence: f64) -> usize {
@@ -93,6 +89,5 @@ mod tests {
         assert_eq!(fitting(12, 2.0 * runs(5), 2.0, 0.95), 5);
         assert_eq!(fitting(12, 1.0, 1.0, 0.95), 2, "a race has two");
         assert_eq!(fitting(1, 0.0, 1.0, 0.95), 1);
-        assert_eq!(fewest_runs(2, 0.95), 30, "two blocks, a warm-up, and six groups of four");
     }
 }

@@ -44,7 +44,7 @@ fn run(costs: &[f64], runs: usize, seed: u64, noise: f64) -> RaceOutcome {
         made += 1;
         Ok::<_, Infallible>(computer.cost(costs[turn.candidate]))
     });
-    assert!(made <= runs.max(rules.fewest_runs()), "{made} runs of {runs}");
+    assert!(made <= runs.max(fewest_runs(costs.len(), 0.95)), "{made} runs of {runs}");
     outcome.unwrap_or_else(|never| match never {})
 }
 
@@ -137,18 +137,17 @@ fn replayed_readings_repeat_race() {
 #[test]
 fn race_stays_within_run_budget() {
     for candidates in 2..=9 {
-        let rules = rules(candidates, Budget::Runs(0), 1);
+        let fewest = fewest_runs(candidates, 0.95);
         for more in [0, 1, 7, 40] {
             let costs: Vec<f64> = (0..candidates).map(|at| 0.01 * at as f64).collect();
-            let outcome = run(&costs, rules.fewest_runs() + more, more as u64, 0.02);
+            let outcome = run(&costs, fewest + more, more as u64, 0.02);
             assert!(
                 outcome.confirmed.iter().all(|found| found.differences.len() >= FEWEST_FOURS),
                 "{outcome:?}"
             );
         }
     }
-    let of_two = rules(2, Budget::Runs(30), 1);
-    assert_eq!(of_two.fewest_runs(), 30, "two warm-ups, two blocks, and six groups of four");
+    assert_eq!(fewest_runs(2, 0.95), 30, "two warm-ups, two blocks, and six groups of four");
 }
 
 #[test]
