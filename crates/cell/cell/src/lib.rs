@@ -76,5 +76,5 @@ pub use record::{CellRecord, CellState};
 pub use renew::renew;
 pub use seatmap_os::guardian::GuardianCommand;
 pub use standing::standing;
-pub use stay::Stay;
+pub use stay::{Renewal, Stay};
 pub use verify::{examine, examine_all, verify};

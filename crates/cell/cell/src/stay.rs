@@ -20,9 +20,6 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Twice before the lease expires.
-const RENEW_EVERY: Duration = Duration::from_secs(Stay::LEASE_S / 3);
-
 /// This process's stay in a cell. Also ends when dropped.
 #[derive(Debug)]
 pub struct Stay(Option<Inside>);
@@ -42,9 +39,9 @@ struct Home {
     masks: Vec<(Tid, CpuSet)>,
 }
 
-/// The thread that renews the lease until its channel closes.
+/// The thread that renews a cell's lease until its channel closes.
 #[derive(Debug)]
-struct Renewal {
+pub struct Renewal {
     end: Sender<()>,
     thread: JoinHandle<()>,
 }
@@ -68,7 +65,8 @@ impl Stay {
         }
         let host = Arc::new(host);
         let name = record.name.clone();
-        let renewal = Renewal::begin(Arc::clone(&host), name.clone()).map_err(CellError::Enter)?;
+        let renewal = Renewal::begin(Arc::clone(&host), name.clone(), Stay::LEASE_S)
+            .map_err(CellError::Enter)?;
         Ok(Stay(Some(Inside { host, name, home, renewal })))
     }
 
@@ -165,20 +163,26 @@ fn join(root: &Root, group: &str, threads: &[task::ThreadStat]) -> Result<(), Fi
 }
 
 impl Renewal {
-    /// The thread runs on the cell's CPUs for a millisecond per renewal.
-    fn begin(host: Arc<CellHost>, name: Name) -> io::Result<Self> {
+    /// Renews this lease, in seconds, twice before it expires. In the cell, the thread runs on its
+    /// CPUs for a millisecond per renewal.
+    ///
+    /// # Errors
+    /// The thread cannot start.
+    pub fn begin(host: Arc<CellHost>, name: Name, lease_s: u64) -> io::Result<Self> {
         let (end, ended) = mpsc::channel();
         let renewing = move || {
-            while ended.recv_timeout(RENEW_EVERY) == Err(RecvTimeoutError::Timeout) {
+            let pause = Duration::from_secs(lease_s / 3);
+            while ended.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
                 // Retried before the lease expires.
-                let _ = renew(&host, &name, Stay::LEASE_S);
+                let _ = renew(&host, &name, lease_s);
             }
         };
         let thread = std::thread::Builder::new().name("seatmap-lease".into()).spawn(renewing)?;
         Ok(Renewal { end, thread })
     }
 
-    fn end(self) {
+    /// Ends the thread at once.
+    pub fn end(self) {
         drop(self.end);
         let _ = self.thread.join();
     }

@@ -10,10 +10,11 @@ use crate::traffic;
 use seatmap_data::statistics::median;
 use seatmap_data::statistics::words::signed;
 use seatmap_trial::tune::Tuned;
-use seatmap_trial::tune::candidate_result::{CandidateEnd, CandidateResult};
 use seatmap_trial::tune::metric::Better;
 use seatmap_trial::tune::race::{DEFAULT, RacePhase};
-use seatmap_trial::tune::tuned::{CandidateSeats, ConfirmedDifference, RaceRun, TuneVerdict};
+use seatmap_trial::tune::tuned::{
+    CandidateEnd, CandidateResult, CandidateSeats, ConfirmedDifference, RaceRun, TuneVerdict,
+};
 
 /// More curves cannot be distinguished.
 const DRAWN: usize = 6;

@@ -179,14 +179,13 @@ impl WorkMeter {
             let count = reader.end(messages, &threads, stop)?;
             Some(count / reader.seconds())
         });
-        let bytes_per_s = |bytes: f64| Some(bytes / seconds);
+        let bytes = now.bytes - self.begun.bytes;
+        let passed_bytes = now.passed_bytes - self.begun.passed_bytes;
         let (rate, least) = match self.measure {
             Measure::Metric => (counted, f64::MIN_POSITIVE),
             Measure::Switches => (counted, LEAST_SWITCHES_PER_S),
-            Measure::Bytes => (bytes_per_s(now.bytes - self.begun.bytes), LEAST_BYTES_PER_S),
-            Measure::PassedBytes => {
-                (bytes_per_s(now.passed_bytes - self.begun.passed_bytes), LEAST_BYTES_PER_S)
-            }
+            Measure::Bytes => (Some(bytes / seconds), LEAST_BYTES_PER_S),
+            Measure::PassedBytes => (Some(passed_bytes / seconds), LEAST_BYTES_PER_S),
         };
         let rate = rate.filter(|rate| *rate >= least);
         PeriodWork { rate, cpus, user_s: self.user_s(&threads) }

@@ -283,20 +283,25 @@ impl Race<'_> {
 
 /// The conclusion from the intervals of all judged services.
 pub fn verdict(services: &[RacedService]) -> RaceVerdict {
-    let named = |applies: fn(&RacedService, Option<f64>) -> bool| -> Vec<String> {
-        let judged = services.iter().filter(|one| one.metric.is_some());
-        let lows = judged.map(|one| (one, one.change_percent.map(|[_, low, _]| low)));
-        lows.filter(|(one, low)| applies(one, *low)).map(|(one, _)| one.name.clone()).collect()
-    };
-    let unread = named(|_, low| low.is_none());
-    let losing = named(|one, low| low.is_some_and(|low| low < -one.limit_percent));
-    let gaining = named(|_, low| low.is_some_and(|low| low > 0.0));
+    let unread = named(services, |_, low| low.is_none());
+    let losing = named(services, |one, low| low.is_some_and(|low| low < -one.limit_percent));
+    let gaining = named(services, |_, low| low.is_some_and(|low| low > 0.0));
     match (unread.is_empty(), losing.is_empty(), gaining.is_empty()) {
         (false, ..) => RaceVerdict::TooFewRounds { services: unread },
         (_, false, _) => RaceVerdict::MayLose { services: losing },
         (.., false) => RaceVerdict::Kept,
         (.., true) => RaceVerdict::NoGain,
     }
+}
+
+/// The judged services to which a rule applies, given the lower end of their intervals.
+fn named(
+    services: &[RacedService],
+    applies: fn(&RacedService, Option<f64>) -> bool,
+) -> Vec<String> {
+    let judged = services.iter().filter(|one| one.metric.is_some());
+    let applying = judged.filter(|one| applies(one, one.change_percent.map(|[_, low, _]| low)));
+    applying.map(|one| one.name.clone()).collect()
 }
 
 fn read(planned: &PlannedService) -> Result<Reading, ServicesRaceError> {

@@ -10,12 +10,10 @@
 //! | [`mod@file`] | `bench.toml`: benchmarks with commands and limits |
 //! | [`adapter`] | reads the reports of benchmark libraries |
 //! | [`session`] | runs base and head of all benchmarks by turns |
-//! | [`family`] | the confidence of each claim among several benchmarks |
-//! | [`report`] | the `seatmap-gate/1` result |
+//! | [`report`] | the `seatmap-gate/1` result, and the confidence of each of its claims |
 //! | [`history`] | `seatmap-bench-history/1`: results over time, and their change points |
 
 pub mod adapter;
-pub mod family;
 pub mod file;
 pub mod history;
 pub mod report;

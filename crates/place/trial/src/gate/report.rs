@@ -1,17 +1,22 @@
 //! The `seatmap-gate/1` format: the runs of base and head, and their comparison.
+//!
+//! At 95 % for each, 1 of 20 equal benchmarks would be called different. So the confidence is for
+//! all claims of a session together, by the steps of Holm 1979 (Scandinavian Journal of Statistics
+//! 6): each of `n` undecided comparisons is judged at 1/n of the allowed error, and the step
+//! repeats without those that show their claim. Benchmarks may depend on each other.
 
-use crate::gate::family;
 use crate::gate::file::{PlannedBenchmark, ProgramVersion};
 use crate::tune::disturbance::DisturbedRuns;
 use crate::tune::document::{BenchCommand, SeatsUsed};
-use crate::tune::limit::LimitNotMet;
 use crate::tune::trial::texts;
-use crate::tune::verdict::{self, NoiseFloor};
+use crate::tune::verdict::{self, LimitNotMet, NoiseFloor};
 use crate::tune::{
     BenchResults, Better, BlockRun, CommandComparison, ComparisonVerdict, Fingerprint, LimitOutcome,
 };
+use seatmap_data::statistics::trial::each;
 use seatmap_data::statistics::words::{agreeing, counted, joined};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-gate/1";
@@ -202,11 +207,10 @@ impl GateReport {
         let blocks: Vec<Vec<Vec<f64>>> = rows.iter().map(|row| row.results.blocks()).collect();
         // Separate families, so that benchmarks within their limits do not weaken the claims about
         // limits.
-        let of_differences =
-            family::confidences(rows.len(), header.confidence, &|at, confidence| {
-                rows[at].is_different(&blocks[at], confidence)
-            });
-        let of_limits = family::confidences(rows.len(), header.confidence, &|at, confidence| {
+        let of_differences = confidences(rows.len(), header.confidence, &|at, confidence| {
+            rows[at].is_different(&blocks[at], confidence)
+        });
+        let of_limits = confidences(rows.len(), header.confidence, &|at, confidence| {
             rows[at].outcome(&blocks[at], confidence) == Some(LimitOutcome::Above)
         });
         let confidences = of_differences.into_iter().zip(of_limits);
@@ -319,9 +323,30 @@ impl BenchmarkResult {
 
     fn cannot_tell(&self) -> Option<String> {
         let limit = self.fail_above_percent?;
-        let shows = crate::tune::limit::shows(self.shows_above_percent);
+        let shows = verdict::shows(self.shows_above_percent);
         Some(format!("cannot tell whether '{}' is more than {limit} % worse: {shows}", self.name))
     }
+}
+
+/// The confidence (0 to 1) of each comparison, so that all claims together have the given one.
+/// `is_shown` returns whether a comparison shows its claim at a confidence.
+pub fn confidences(
+    count: usize,
+    confidence: f64,
+    is_shown: &dyn Fn(usize, f64) -> bool,
+) -> Vec<f64> {
+    let mut open: BTreeSet<usize> = (0..count).collect();
+    let mut judged_at = vec![each(confidence, count); count];
+    while !open.is_empty() {
+        let own = each(confidence, open.len());
+        open.iter().for_each(|at| judged_at[*at] = own);
+        let shown: BTreeSet<usize> = open.iter().copied().filter(|at| is_shown(*at, own)).collect();
+        if shown.is_empty() {
+            break;
+        }
+        open = &open - &shown;
+    }
+    judged_at
 }
 
 #[cfg(test)]

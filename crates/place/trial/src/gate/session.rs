@@ -118,7 +118,8 @@ fn track<'a>(
     room: &QuietSeats,
 ) -> Track<'a> {
     let contestants = ProgramVersion::BOTH.iter().zip(&planned.words).map(|(side, words)| {
-        let (name, command) = (side.word().to_owned(), words.clone());
+        let name = side.word().to_owned();
+        let command = words.clone();
         room.seated(Contestant { name, command, ..Contestant::default() })
     });
     let runner = room.runner(&planned.metric, &planned.length);

@@ -140,12 +140,15 @@ impl Ground<'_> {
         let measured = measured.and_then(|distance| {
             let rows: Option<Vec<usize>> = cpus.iter().map(|cpu| distance.index_of(*cpu)).collect();
             let rows = rows?;
-            let of = |a: usize, b: usize| distance.median_ns[(rows[a], rows[b])];
-            Some(Matrix::from_fn(cpus.len(), of))
+            Some(Matrix::from_fn(cpus.len(), |a, b| distance.median_ns[(rows[a], rows[b])]))
         });
         measured.unwrap_or_else(|| {
-            let step = |a: usize, b: usize| if a == b { 0.0 } else { self.steps(cpus[a], cpus[b]) };
-            Matrix::from_fn(cpus.len(), step)
+            Matrix::from_fn(
+                cpus.len(),
+                |a, b| {
+                    if a == b { 0.0 } else { self.steps(cpus[a], cpus[b]) }
+                },
+            )
         })
     }
 

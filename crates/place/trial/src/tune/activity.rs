@@ -30,26 +30,30 @@ impl Activity {
 
 /// Observes these CPUs. One that the kernel does not count seems quiet.
 pub fn look(cpus: &CpuSet, time: Duration) -> BTreeMap<u32, Activity> {
-    let root = Root::new("/");
-    let count = || (CpuTimes::now(&root), Interrupts::now(&root));
-    let before = count();
+    let before = counts();
     let began = Instant::now();
     std::thread::sleep(time);
-    let now = count();
+    let now = counts();
     // A busy computer wakes a sleeper late.
     let seconds = began.elapsed().as_secs_f64();
-    let activity = |cpu: u32| {
+    let activities = cpus.iter().map(|cpu| {
         let shares = now.0.since(&before.0, cpu);
         let came = now.1.since(&before.1, cpu);
         // The kernel's own interrupts have letters instead of numbers.
         let of_devices =
             came.iter().filter(|came| came.irq.bytes().all(|byte| byte.is_ascii_digit()));
-        Activity {
+        let activity = Activity {
             busy_percent: shares.map_or(0.0, |shares| shares.busy_percent),
             interrupts_per_s: of_devices.map(|came| came.count as f64).sum::<f64>() / seconds,
-        }
-    };
-    cpus.iter().map(|cpu| (cpu, activity(cpu))).collect()
+        };
+        (cpu, activity)
+    });
+    activities.collect()
+}
+
+fn counts() -> (CpuTimes, Interrupts) {
+    let root = Root::new("/");
+    (CpuTimes::now(&root), Interrupts::now(&root))
 }
 
 #[cfg(test)]

@@ -3,10 +3,9 @@
 use crate::tune::blocks::{self, BlockRun};
 use crate::tune::disturbance::{self, DISTURBED_PERCENT, Disturbance, DisturbedRuns};
 use crate::tune::fingerprint::Fingerprint;
-use crate::tune::limit::{self, LimitNotMet, LimitOutcome};
 use crate::tune::metric::{Better, Metric};
 use crate::tune::trial::TAKEN;
-use crate::tune::verdict::{self, CommandComparison, NoiseFloor};
+use crate::tune::verdict::{self, CommandComparison, LimitNotMet, LimitOutcome, NoiseFloor};
 use seatmap_data::document::{Checked, DocumentError, inconsistent};
 use seatmap_data::statistics::dependence::widening;
 use seatmap_data::statistics::words::{counted, joined};
@@ -282,7 +281,7 @@ impl BenchResults {
                 let shows = self.better.and_then(|better| {
                     found.shows_above_percent(better, most_percent, self.itself.as_ref())
                 });
-                unshown.push(self.unshown(name, most_percent, &limit::shows(shows)));
+                unshown.push(self.unshown(name, most_percent, &verdict::shows(shows)));
             }
         }
         if let Some(then) = self.baseline.as_ref().filter(|then| then.comparison.is_none()) {

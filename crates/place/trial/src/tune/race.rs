@@ -297,8 +297,8 @@ impl<E> Race<'_, E> {
 
     /// The candidates by the centre of their log costs, each minus its block's median.
     fn in_order(&self) -> Vec<usize> {
-        let middle = |block| median(self.of_block(block)).unwrap_or(0.0);
-        let middles: Vec<f64> = (0..self.blocks).map(middle).collect();
+        let middles: Vec<f64> =
+            (0..self.blocks).map(|block| median(self.of_block(block)).unwrap_or(0.0)).collect();
         let mut scored: Vec<(f64, usize)> = self
             .alive
             .iter()
@@ -365,8 +365,7 @@ pub(crate) fn compared_with(winner: usize, runner_up: usize) -> Vec<Confirmed> {
     let mut with = vec![DEFAULT, runner_up];
     with.dedup();
     with.retain(|candidate| *candidate != winner);
-    let unknown = |with| Confirmed { with, differences: Vec::new(), shift: None };
-    with.into_iter().map(unknown).collect()
+    with.into_iter().map(|with| Confirmed { with, differences: Vec::new(), shift: None }).collect()
 }
 
 #[cfg(test)]

@@ -165,7 +165,7 @@ impl Track<'_> {
         let TrackProgress { blocks, spent, warm, .. } = self.done;
         let Some((_, results)) = self.rows.first_mut() else { return false };
         // More comparisons need more blocks, unless the user fixed their number.
-        if length.most_blocks > length.least_blocks {
+        if comparisons > 1 && length.most_blocks > length.least_blocks {
             let fewest = signed_rank::fewest(each(results.confidence, comparisons));
             length.least_blocks = length.least_blocks.max(fewest);
         }

@@ -91,10 +91,11 @@ impl Varied {
             let switch = Switch::of_word(&setting.switch).unwrap_or(Switch::NumaBalancing);
             return Err(VariedError::Absent(switch));
         };
-        let refused = |error| VariedError::Refused(*switch, error);
-        position.turn(&self.root, setting.on).map_err(refused)?;
+        let turned = position.turn(&self.root, setting.on);
+        turned.map_err(|error| VariedError::Refused(*switch, error))?;
         let done = work();
-        position.put_back(&self.root).map_err(refused)?;
+        let restored = position.put_back(&self.root);
+        restored.map_err(|error| VariedError::Refused(*switch, error))?;
         Ok(done)
     }
 }

@@ -180,8 +180,8 @@ fn as_named(
 ) -> Result<ChosenCpus, RoomError> {
     Cpus::read()?.check(&cpus.list().0)?;
     // A CPU of unknown core counts as its own core.
-    let core = |cpu| topology.pu(cpu).and_then(|pu| pu.core).ok_or(cpu);
-    let cores: BTreeSet<Result<u32, u32>> = cpus.iter().map(core).collect();
+    let cores: BTreeSet<Result<u32, u32>> =
+        cpus.iter().map(|cpu| topology.pu(cpu).and_then(|pu| pu.core).ok_or(cpu)).collect();
     Ok(ChosenCpus {
         cpus: cpus.clone(),
         cores: cores.len(),

@@ -23,8 +23,10 @@ pub fn keep_to(
     let Some(limit_s) = request.time.map(|time| time.as_secs_f64()) else { return Ok(()) };
     let runner = CommandRunner::new(request.metric.clone(), request.time);
     let reading = runner.run(&field.contestant(DEFAULT), stop)?;
-    let stopped = || ProgramRaceError::work("interrupted before the first run of the race");
-    let run_s = reading.ok_or_else(stopped)?.seconds;
+    let Some(reading) = reading else {
+        return Err(ProgramRaceError::work("interrupted before the first run of the race"));
+    };
+    let run_s = reading.seconds;
     let all = field.entrants.len();
     let left_s = limit_s - run_s;
     let racing = fitting(all, left_s, run_s, request.confidence);
