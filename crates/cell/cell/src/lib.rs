@@ -80,7 +80,7 @@ pub use renew::renew;
 pub use run_folder::RunFolder;
 pub use seatmap_os::guardian::GuardianCommand;
 pub use standing::standing;
-pub use stay::Stay;
+pub use stay::{Renewal, Stay};
 pub use undo::Left;
 pub use verify::{examine, examine_all, verify};
 

@@ -16,9 +16,6 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Twice before the lease expires.
-const RENEW_EVERY: Duration = Duration::from_secs(Stay::LEASE_S / 3);
-
 /// This process's stay in a cell. Also ends when dropped.
 #[derive(Debug)]
 pub struct Stay(Option<Inside>);
@@ -28,9 +25,7 @@ struct Inside {
     host: Arc<CellHost>,
     name: Name,
     home: Home,
-    /// The lease is renewed until this closes.
-    renewing: Sender<()>,
-    renewal: JoinHandle<()>,
+    renewal: Renewal,
 }
 
 /// This process's former group and masks.
@@ -38,6 +33,13 @@ struct Inside {
 struct Home {
     group: Option<String>,
     masks: Vec<(Tid, CpuSet)>,
+}
+
+/// The thread that renews a cell's lease until its channel closes.
+#[derive(Debug)]
+pub struct Renewal {
+    end: Sender<()>,
+    thread: JoinHandle<()>,
 }
 
 impl Stay {
@@ -59,9 +61,9 @@ impl Stay {
         }
         let host = Arc::new(host);
         let name = record.name.clone();
-        let (renewing, renewal) =
-            renewal(Arc::clone(&host), name.clone()).map_err(CellError::Enter)?;
-        Ok(Stay(Some(Inside { host, name, home, renewing, renewal })))
+        let renewal = Renewal::begin(Arc::clone(&host), name.clone(), Stay::LEASE_S)
+            .map_err(CellError::Enter)?;
+        Ok(Stay(Some(Inside { host, name, home, renewal })))
     }
 
     /// Moves this process out and undoes the cell. Returns the settings that could not be restored.
@@ -82,8 +84,7 @@ impl Drop for Stay {
 
 impl Inside {
     fn end(self) -> Result<Vec<Left>, CellError> {
-        drop(self.renewing);
-        let _ = self.renewal.join();
+        self.renewal.end();
         let cpus = self.host.cell(&self.name).map(|record| record.set()).unwrap_or_default();
         let left = self.home.give_back(&self.host.root, &cpus);
         destroy_beside(&self.host, &self.name, left)
@@ -156,14 +157,28 @@ fn join(root: &Root, group: &str, threads: &[task::ThreadStat]) -> Result<(), Fi
     Ok(())
 }
 
-/// The thread runs on the cell's CPUs for a millisecond per renewal.
-fn renewal(host: Arc<CellHost>, name: Name) -> io::Result<(Sender<()>, JoinHandle<()>)> {
-    let (renewing, ended) = mpsc::channel();
-    let renew = move || {
-        while ended.recv_timeout(RENEW_EVERY) == Err(RecvTimeoutError::Timeout) {
-            // Retried before the lease expires.
-            let _ = renew(&host, &name, Stay::LEASE_S);
-        }
-    };
-    Ok((renewing, std::thread::Builder::new().name("seatmap-lease".into()).spawn(renew)?))
+impl Renewal {
+    /// Renews this lease, in seconds, twice before it expires. In the cell, the thread runs on its
+    /// CPUs for a millisecond per renewal.
+    ///
+    /// # Errors
+    /// The thread cannot start.
+    pub fn begin(host: Arc<CellHost>, name: Name, lease_s: u64) -> io::Result<Self> {
+        let (end, ended) = mpsc::channel();
+        let renewing = move || {
+            let pause = Duration::from_secs(lease_s / 3);
+            while ended.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+                // Retried before the lease expires.
+                let _ = renew(&host, &name, lease_s);
+            }
+        };
+        let thread = std::thread::Builder::new().name("seatmap-lease".into()).spawn(renewing)?;
+        Ok(Renewal { end, thread })
+    }
+
+    /// Ends the thread at once.
+    pub fn end(self) {
+        drop(self.end);
+        let _ = self.thread.join();
+    }
 }

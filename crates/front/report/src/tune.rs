@@ -9,10 +9,11 @@ use crate::traffic;
 use crate::words::{counted, signed};
 use seatmap_data::statistics::median;
 use seatmap_trial::tune::Tuned;
-use seatmap_trial::tune::candidate_result::{CandidateEnd, CandidateResult, JudgedBy};
 use seatmap_trial::tune::metric::Better;
 use seatmap_trial::tune::race::{DEFAULT, RacePhase};
-use seatmap_trial::tune::tuned::{CandidateSeats, ConfirmedDifference, RaceRun, TuneVerdict};
+use seatmap_trial::tune::tuned::{
+    CandidateEnd, CandidateResult, CandidateSeats, ConfirmedDifference, RaceRun, TuneVerdict,
+};
 
 /// More curves cannot be distinguished.
 const DRAWN: usize = 6;
@@ -142,11 +143,8 @@ fn raced(tuned: &Tuned, candidate: usize) -> impl Iterator<Item = &RaceRun> {
         .filter(move |run| run.turn.candidate == candidate && run.turn.phase == RacePhase::Race)
 }
 
-fn judged_by(runs: JudgedBy) -> &'static str {
-    match runs {
-        JudgedBy::Race => "race",
-        JudgedBy::FreshRuns => "fresh runs",
-    }
+fn judged_by(phase: RacePhase) -> &'static str {
+    if phase == RacePhase::Confirm { "fresh runs" } else { "race" }
 }
 
 fn end(end: CandidateEnd) -> &'static str {

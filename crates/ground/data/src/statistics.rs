@@ -10,6 +10,7 @@
 //! | [`friedman`] | the things worse than the best, by their ranks in blocks |
 //! | [`correlation`] | whether two lists agree on the order |
 //! | [`random`] | random numbers from a seed, the same on all computers |
+//! | [`trial`] | the random orders of a trial, and the confidence of several claims |
 //! | [`words`] | numbers in sentences: plurals, figures without `-0`, times in one unit |
 //! | [`normal()`] | normally distributed noise for artificial machines |
 //!
@@ -27,6 +28,7 @@ mod pairs;
 pub mod random;
 pub mod signed_rank;
 mod summary;
+pub mod trial;
 pub mod words;
 
 pub use normal::normal;

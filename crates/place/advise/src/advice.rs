@@ -3,13 +3,13 @@
 use crate::commands::Paste;
 use crate::conclusion::{AdviceVerdict, Conclusion, Reason, conclude};
 use crate::evidence::Evidence;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// The format's name.
 pub const FORMAT: &str = "seatmap-advice/1";
 
 /// The advice for a program.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Advice {
     /// `seatmap-advice/1`.
@@ -23,7 +23,7 @@ pub struct Advice {
     /// The conclusion.
     pub conclusion: Conclusion,
     /// The command to paste, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub paste: Option<Paste>,
     /// The evidence for the conclusion.
     pub evidence: Evidence,

@@ -2,10 +2,11 @@
 //! seats. Only a wrong setting, or a trial that showed better seats, leads to *do this*; a model
 //! never does.
 
+use self::Confidence::{High, Low, Medium};
 use crate::evidence::{Evidence, NoTrial};
 use crate::trial::TriedSeats;
 use seatmap_watch::Finding;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// A program that needs less CPU time than this hardly runs, in percent of one CPU.
 pub const HARDLY_RUNS_PERCENT: f64 = 5.0;
@@ -46,7 +47,7 @@ pub const CLIENT_LIMIT_PERCENT: f64 = 80.0;
 pub const SHOWABLE_PERCENT: f64 = 1.0;
 
 /// The verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum AdviceVerdict {
@@ -59,7 +60,7 @@ pub enum AdviceVerdict {
 }
 
 /// The certainty of a conclusion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Confidence {
@@ -72,7 +73,7 @@ pub enum Confidence {
 }
 
 /// The reason for a verdict.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Reason {
@@ -137,7 +138,7 @@ pub enum Reason {
 }
 
 /// A verdict with its reason.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Conclusion {
     /// The verdict.
@@ -149,14 +150,6 @@ pub struct Conclusion {
 }
 
 impl Conclusion {
-    fn new(verdict: AdviceVerdict, reason: Reason, confidence: Confidence) -> Self {
-        Conclusion { verdict, reason, confidence }
-    }
-
-    fn leave(reason: Reason, confidence: Confidence) -> Self {
-        Conclusion::new(AdviceVerdict::LeaveIt, reason, confidence)
-    }
-
     /// Lowers the confidence if facts that could decide are unknown. Trials and settings with
     /// counted effects do not need them.
     fn capped_by_unseen(self, evidence: &Evidence) -> Self {
@@ -164,18 +157,27 @@ impl Conclusion {
         let is_alone = evidence.forbidden_clients.is_empty();
         let is_whole = is_alone && evidence.unseen.is_empty() && evidence.quotas_unseen.is_none();
         let most = match self.reason {
-            Reason::Setting { .. } | Reason::Better { .. } => Confidence::High,
-            _ if is_whole || evidence.is_elsewhere => Confidence::High,
+            Reason::Setting { .. } | Reason::Better { .. } => High,
+            _ if is_whole || evidence.is_elsewhere => High,
             // A thread stopped by a quota also seems to wait for a neighbour.
-            Reason::Neighbours => Confidence::Low,
-            _ => Confidence::Medium,
+            Reason::Neighbours => Low,
+            _ => Medium,
         };
         Conclusion { confidence: self.confidence.min(most), ..self }
     }
+}
 
-    fn cannot(reason: Reason, confidence: Confidence) -> Self {
-        Conclusion::new(AdviceVerdict::CannotTell, reason, confidence)
-    }
+fn leave(reason: Reason, confidence: Confidence) -> Conclusion {
+    Conclusion { verdict: AdviceVerdict::LeaveIt, reason, confidence }
+}
+
+fn cannot(reason: Reason, confidence: Confidence) -> Conclusion {
+    Conclusion { verdict: AdviceVerdict::CannotTell, reason, confidence }
+}
+
+/// The first conclusion whose condition holds.
+fn first<const N: usize>(rules: [(bool, Conclusion); N]) -> Option<Conclusion> {
+    rules.into_iter().find_map(|(holds, conclusion)| holds.then_some(conclusion))
 }
 
 /// The conclusion from the look alone, if it is enough.
@@ -213,7 +215,7 @@ fn by_settings(evidence: &Evidence) -> Option<Conclusion> {
     let finding = candidates.min_by_key(|one| (rank(one), one.remedy.is_none()))?.clone();
     let is_corrected = finding.remedy.is_some() || rank(&finding) == 0;
     let verdict = if is_corrected { AdviceVerdict::DoThis } else { AdviceVerdict::CannotTell };
-    Some(Conclusion::new(verdict, Reason::Setting { finding }, Confidence::High))
+    Some(Conclusion { verdict, reason: Reason::Setting { finding }, confidence: High })
 }
 
 fn rank(finding: &Finding) -> usize {
@@ -224,45 +226,43 @@ fn rank(finding: &Finding) -> usize {
 /// The other wrong settings, which no command for this program corrects.
 fn by_faults(evidence: &Evidence) -> Option<Conclusion> {
     let finding = evidence.findings.first()?.clone();
-    Some(Conclusion::cannot(Reason::Setting { finding }, Confidence::High))
+    Some(cannot(Reason::Setting { finding }, High))
 }
 
 fn by_load(evidence: &Evidence) -> Option<Conclusion> {
-    if evidence.failure.is_some() && !evidence.is_cut {
-        return Some(Conclusion::cannot(Reason::Failed, Confidence::Low));
-    }
-    if evidence.has_ended && evidence.looked_s < LEAST_LOOK_S {
-        return Some(Conclusion::cannot(Reason::TooShort, Confidence::Low));
-    }
-    // Without an observation nothing is known of exited threads.
-    if evidence.has_ended && evidence.talk.is_none() && evidence.threads == 0 {
-        return Some(Conclusion::cannot(Reason::EndedUnseen, Confidence::Low));
-    }
-    if evidence.device_wait_percent >= DEVICE_WAIT_PERCENT
-        && evidence.used_percent < evidence.device_wait_percent
-    {
-        return Some(Conclusion::leave(Reason::Device, Confidence::Medium));
-    }
+    let device_percent = evidence.device_wait_percent;
     // A program that waits for busy CPUs does not sleep.
     let needed = evidence.used_percent.max(evidence.wanted_percent);
-    let confidence = if evidence.requests_unseen { Confidence::Medium } else { Confidence::High };
-    (needed < HARDLY_RUNS_PERCENT).then(|| Conclusion::leave(Reason::HardlyRuns, confidence))
+    let hardly = if evidence.requests_unseen { Medium } else { High };
+    first([
+        (evidence.failure.is_some() && !evidence.is_cut, cannot(Reason::Failed, Low)),
+        (evidence.has_ended && evidence.looked_s < LEAST_LOOK_S, cannot(Reason::TooShort, Low)),
+        // Without an observation nothing is known of exited threads.
+        (
+            evidence.has_ended && evidence.talk.is_none() && evidence.threads == 0,
+            cannot(Reason::EndedUnseen, Low),
+        ),
+        (
+            device_percent >= DEVICE_WAIT_PERCENT && evidence.used_percent < device_percent,
+            leave(Reason::Device, Medium),
+        ),
+        (needed < HARDLY_RUNS_PERCENT, leave(Reason::HardlyRuns, hardly)),
+    ])
 }
 
 /// If CPUs outside a narrow mask are idle, `seatmap check` reports it; if they are busy, the
 /// program's share of them is unknown.
 fn by_mask(evidence: &Evidence) -> Option<Conclusion> {
-    evidence.is_held_by_its_mask().then(|| Conclusion::cannot(Reason::OwnMask, Confidence::Medium))
+    evidence.is_held_by_its_mask().then(|| cannot(Reason::OwnMask, Medium))
 }
 
 fn by_others(evidence: &Evidence) -> Option<Conclusion> {
-    if evidence.neighbours.steal_percent >= STEAL_DECIDES_PERCENT {
-        return Some(Conclusion::cannot(Reason::Steal, Confidence::High));
-    }
     let is_crowded = evidence.neighbours.percent >= NEIGHBOURS_PERCENT
         && evidence.waits_for_others_percent() >= WAITS_PERCENT;
-    (is_crowded || is_held_up_at_barriers(evidence))
-        .then(|| Conclusion::cannot(Reason::Neighbours, Confidence::High))
+    first([
+        (evidence.neighbours.steal_percent >= STEAL_DECIDES_PERCENT, cannot(Reason::Steal, High)),
+        (is_crowded || is_held_up_at_barriers(evidence), cannot(Reason::Neighbours, High)),
+    ])
 }
 
 /// Whether a neighbour delays the program at barriers. With a thread for each CPU, all wait at a
@@ -278,10 +278,8 @@ fn is_held_up_at_barriers(evidence: &Evidence) -> bool {
 }
 
 fn by_structure(evidence: &Evidence) -> Option<Conclusion> {
-    if evidence.cpu_count == 1 {
-        return Some(Conclusion::leave(Reason::OneCpu, Confidence::High));
-    }
-    by_threads(evidence)
+    let one = (evidence.cpu_count == 1).then(|| leave(Reason::OneCpu, High));
+    one.or_else(|| by_threads(evidence))
 }
 
 fn by_threads(evidence: &Evidence) -> Option<Conclusion> {
@@ -290,80 +288,62 @@ fn by_threads(evidence: &Evidence) -> Option<Conclusion> {
         client.busiest_percent >= CLIENT_LIMIT_PERCENT
             && evidence.used_percent < 100.0 * evidence.busy.len() as f64 * 0.9
     }) {
-        return Some(Conclusion::leave(Reason::ClientAtLimit, Confidence::Medium));
+        return Some(leave(Reason::ClientAtLimit, Medium));
     }
     if evidence.busy_share() < BUSY_SHARE {
         if !evidence.is_done_by_lasting_threads() {
-            return Some(Conclusion::leave(Reason::ShortTasks, Confidence::Medium));
+            return Some(leave(Reason::ShortTasks, Medium));
         }
-        let spread = Conclusion::cannot(Reason::SmallTasks, Confidence::Low);
-        return by_talk(evidence).or(Some(spread));
+        return by_talk(evidence).or(Some(cannot(Reason::SmallTasks, Low)));
     }
     (evidence.busy.len() < 2 || evidence.busiest_share() >= ONE_THREAD_SHARE)
-        .then(|| Conclusion::leave(Reason::OneThread, Confidence::High))
+        .then(|| leave(Reason::OneThread, High))
 }
 
 fn by_talk(evidence: &Evidence) -> Option<Conclusion> {
     if evidence.talk.is_none() {
-        return Some(Conclusion::cannot(Reason::TalkUnseen, Confidence::Low));
+        return Some(cannot(Reason::TalkUnseen, Low));
     }
-    let Some(most) = &evidence.most_gain else {
-        return Some(Conclusion::cannot(Reason::NotMeasured, Confidence::Low));
-    };
+    let Some(most) = &evidence.most_gain else { return Some(cannot(Reason::NotMeasured, Low)) };
     // Parallel threads of a process may share memory, which was not observed.
-    let confidence = if most.effect.saw_memory { Confidence::High } else { Confidence::Medium };
-    (most.percent < SHOWABLE_PERCENT).then(|| Conclusion::leave(Reason::LittleTalk, confidence))
+    let confidence = if most.effect.saw_memory { High } else { Medium };
+    (most.percent < SHOWABLE_PERCENT).then(|| leave(Reason::LittleTalk, confidence))
 }
 
 /// Also next to a hypervisor, if it took equal shares in all periods.
 fn by_trial(evidence: &Evidence) -> Conclusion {
     let tells = evidence.trial.as_ref().is_some_and(|trial| !trial.is_void() && !trial.drifts());
     if !tells && evidence.neighbours.steal_percent >= NEIGHBOURS_PERCENT {
-        return Conclusion::cannot(Reason::Steal, Confidence::High);
+        return cannot(Reason::Steal, High);
     }
     by_seats(evidence)
 }
 
 fn by_seats(evidence: &Evidence) -> Conclusion {
     let Some(trial) = &evidence.trial else {
-        let why = evidence.no_trial.clone().unwrap_or(NoTrial::Ended);
-        return if why == NoTrial::NoSeats {
-            Conclusion::leave(Reason::NotTried { why }, Confidence::Medium)
-        } else {
-            Conclusion::cannot(Reason::NotTried { why }, Confidence::Low)
+        return match evidence.no_trial.clone().unwrap_or(NoTrial::Ended) {
+            why @ NoTrial::NoSeats => leave(Reason::NotTried { why }, Medium),
+            why => cannot(Reason::NotTried { why }, Low),
         };
     };
-    if trial.refused > 0 {
-        let why = NoTrial::Refused;
-        return Conclusion::cannot(Reason::NotTried { why }, Confidence::Low);
-    }
-    if trial.is_void() && trial.has_ended {
-        let why = NoTrial::Ended;
-        return Conclusion::cannot(Reason::NotTried { why }, Confidence::Low);
-    }
-    if trial.lost_its_threads() {
-        return Conclusion::leave(Reason::ShortTasks, Confidence::Medium);
-    }
-    if trial.is_void() {
-        return Conclusion::cannot(Reason::TrialVoid, Confidence::Low);
-    }
-    if trial.drifts() {
-        return Conclusion::cannot(Reason::Drift, Confidence::Low);
-    }
-    match (trial.best(), trial.unclear()) {
+    let early = first([
+        (trial.refused > 0, cannot(Reason::NotTried { why: NoTrial::Refused }, Low)),
+        (trial.is_void() && trial.has_ended, cannot(Reason::NotTried { why: NoTrial::Ended }, Low)),
+        (trial.lost_its_threads(), leave(Reason::ShortTasks, Medium)),
+        (trial.is_void(), cannot(Reason::TrialVoid, Low)),
+        (trial.drifts(), cannot(Reason::Drift, Low)),
+    ]);
+    early.unwrap_or_else(|| match (trial.best(), trial.unclear()) {
         (Some(seats), _) => {
-            let reason = Reason::Better { seats: seats.clone() };
             // A single race may show a gain that passes. Switches and user time are indirect.
             let is_sure = seats.repeat.is_some() && seats.user_time.is_none();
-            let confidence = if is_sure { Confidence::High } else { Confidence::Medium };
-            Conclusion::new(AdviceVerdict::DoThis, reason, confidence)
+            let confidence = if is_sure { High } else { Medium };
+            let reason = Reason::Better { seats: seats.clone() };
+            Conclusion { verdict: AdviceVerdict::DoThis, reason, confidence }
         }
-        (None, Some(seats)) => {
-            let reason = Reason::Unclear { seats: seats.clone() };
-            Conclusion::cannot(reason, Confidence::Low)
-        }
-        (None, None) => Conclusion::leave(Reason::NoneBetter, Confidence::Medium),
-    }
+        (None, Some(seats)) => cannot(Reason::Unclear { seats: seats.clone() }, Low),
+        (None, None) => leave(Reason::NoneBetter, Medium),
+    })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use crate::gain::MostGain;
 use crate::trial::TrialResult;
 use seatmap_os::{CpuSet, Tid};
 use seatmap_watch::Finding;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// The least load of a busy thread, in percent of a CPU.
 pub const BUSY_PERCENT: f64 = 5.0;
@@ -37,17 +37,17 @@ const PARTNER_SHARE: f64 = 0.1;
 const LEAST_CLIENT_PER_S: f64 = 1.0;
 
 /// The facts about a program. Percentages are of one CPU's time, unless stated otherwise.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
     /// The program's name.
     pub name: String,
     /// The started command, quoted for a shell; null for a running program.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// The options that selected the program, quoted for a shell: `--name nginx`; null for a
     /// command.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub chosen_by: Option<String>,
     /// Its processes; empty if all had exited at the end of the look.
     pub pids: Vec<Tid>,
@@ -57,7 +57,7 @@ pub struct Evidence {
     pub has_ended: bool,
     /// How the command failed, if it did: `ended with exit code 3`, `was ended by signal 9
     /// (SIGKILL)`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
     /// Whether another program, such as timeout(1), ended it.
     #[serde(default)]
@@ -103,33 +103,33 @@ pub struct Evidence {
     pub has_goroutines: bool,
     /// The setting by which the kernel prefers a neighbour to all of its busy threads: `nice 19
     /// against nice 0`, `cpu.weight 10 of the control group /a against ...`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub gives_way: Option<String>,
     /// The command that gives it the same share as the neighbour; null if only a change of the
     /// neighbour does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub gives_way_remedy: Option<String>,
     /// The load of other programs on its CPUs.
     pub neighbours: Neighbours,
     /// Its CPU quotas, each as `2 CPUs (FILE)`.
     pub quotas: Vec<String>,
     /// Why some quotas could not be read; null if all were.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub quotas_unseen: Option<String>,
     /// Wrong masks, quotas and placements, as in `seatmap check`, the gravest first.
     pub findings: Vec<Finding>,
     /// The command that undoes the remedy of the first finding that has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<String>,
     /// Its messages; null if they could not be observed.
     pub talk: Option<ProgramTalk>,
     /// Why the messages could not be observed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub talk_unseen: Option<String>,
     /// The setting of its OpenMP runtime that competes with seats: `OMP_WAIT_POLICY=active` if its
     /// threads sleep at barriers more than 1,000 times a second, on CPUs without neighbours or
     /// quotas.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rival_setting: Option<String>,
     /// The clients that were seated together with the program in the trial, because they wake it so
     /// often.
@@ -143,7 +143,7 @@ pub struct Evidence {
     /// The trial of seats; null if there was none.
     pub trial: Option<TrialResult>,
     /// Why there was no trial although seats could matter.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub no_trial: Option<NoTrial>,
     /// Masks that the trial could not restore, with the commands that do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -154,7 +154,7 @@ pub struct Evidence {
 }
 
 /// A fact that could not be observed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum UnseenFact {
@@ -171,7 +171,7 @@ pub enum UnseenFact {
 }
 
 /// A busy thread.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BusyThread {
     /// Its thread ID.
@@ -186,7 +186,7 @@ pub struct BusyThread {
 }
 
 /// The load of other programs on the program's CPUs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Neighbours {
     /// The time that other programs used, in percent of all of these CPUs' time.
@@ -202,7 +202,7 @@ pub struct Neighbours {
 }
 
 /// Another program on the same CPUs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NeighbourProgram {
     /// Its process.
@@ -214,7 +214,7 @@ pub struct NeighbourProgram {
 }
 
 /// The messages of a program.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProgramTalk {
     /// How they were observed: `wakeups and sockets`.
@@ -232,7 +232,7 @@ pub struct ProgramTalk {
 }
 
 /// Another program that wakes this one.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Client {
     /// Its process.
@@ -249,7 +249,7 @@ pub struct Client {
 }
 
 /// Why no seats were tried although they could matter.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum NoTrial {
@@ -277,8 +277,7 @@ pub enum NoTrial {
 impl Evidence {
     /// The share of all threads' time that the busy ones used, from 0 to 1.
     pub fn busy_share(&self) -> f64 {
-        let busy: f64 = self.busy.iter().map(|thread| thread.percent).sum();
-        if self.used_percent > 0.0 { busy / self.used_percent } else { 0.0 }
+        self.share(self.busy.iter().map(|thread| thread.percent).sum())
     }
 
     /// Whether long-lived threads do the work.
@@ -288,8 +287,11 @@ impl Evidence {
 
     /// The share of all threads' time that the busiest one used, from 0 to 1.
     pub fn busiest_share(&self) -> f64 {
-        let busiest = self.busy.first().map_or(0.0, |thread| thread.percent);
-        if self.used_percent > 0.0 { busiest / self.used_percent } else { 0.0 }
+        self.share(self.busy.first().map_or(0.0, |thread| thread.percent))
+    }
+
+    fn share(&self, percent: f64) -> f64 {
+        if self.used_percent > 0.0 { percent / self.used_percent } else { 0.0 }
     }
 
     /// The busy threads that may not use all CPUs of the program.
@@ -359,12 +361,16 @@ impl Evidence {
             && self.neighbours.percent <= ALMOST_NO_NEIGHBOURS_PERCENT
     }
 
-    /// The clients that work in turns with it.
-    pub fn partners(&self) -> Vec<Client> {
+    /// The clients that make a large share of all wakeups from outside.
+    pub fn frequent_clients(&self) -> Vec<Client> {
         let Some(talk) = &self.talk else { return Vec::new() };
         let least = PARTNER_SHARE * talk.outside_per_s;
-        let partners: Vec<Client> =
-            talk.clients.iter().filter(|client| client.per_s >= least).cloned().collect();
+        talk.clients.iter().filter(|client| client.per_s >= least).cloned().collect()
+    }
+
+    /// The clients that work in turns with it.
+    pub fn partners(&self) -> Vec<Client> {
+        let partners = self.frequent_clients();
         let per_s: f64 = partners.iter().map(|client| client.per_s).sum();
         if per_s < PARTNERS_PER_S { Vec::new() } else { partners }
     }

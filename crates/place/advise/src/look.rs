@@ -13,8 +13,9 @@ use crate::evidence::{BUSY_PERCENT, BusyThread, Client, Evidence, ProgramTalk, U
 use crate::scope::Scope;
 use devices::DeviceWaits;
 use seatmap_data::document::shell_escaped;
-use seatmap_data::machine::Topology;
-use seatmap_data::statistics::words::counted;
+use seatmap_data::machine::{Profile, Topology};
+use seatmap_data::statistics::greatest;
+use seatmap_data::statistics::words::{counted, joined};
 use seatmap_launch::runtime::{counts, is_of_go};
 use seatmap_observe::{
     Observation, ObservationEnd, ObservationSession, ObserveError, TracingMechanism,
@@ -68,6 +69,8 @@ pub struct ProgramEvidence {
     pub observation: Option<Observation>,
     /// The started command, if any.
     pub child: Option<Child>,
+    /// The distances of the machine in question, once they decide.
+    pub profile: Option<Profile>,
 }
 
 /// Looks at a running program or a new command for this time.
@@ -269,7 +272,11 @@ impl Running {
             has_ended,
             has_openmp: self.has_openmp,
             has_goroutines: self.has_goroutines,
-            quotas: seating.quotas.iter().map(quota).collect(),
+            quotas: seating
+                .quotas
+                .iter()
+                .map(|quota| format!("{} ({})", counted(quota.cpus, "CPU"), quota.file))
+                .collect(),
             quotas_unseen: quotas_unseen(&seating, has_ended),
             talk_unseen: self.unseen,
             device_wait_percent: self.devices.percent(),
@@ -305,7 +312,7 @@ impl Running {
         {
             evidence.rival_setting = Some(SPINNING.to_owned());
         }
-        Ok(ProgramEvidence { evidence, observation, child })
+        Ok(ProgramEvidence { evidence, observation, child, profile: None })
     }
 
     /// The process's name, or the command's longer file name.
@@ -366,7 +373,7 @@ fn options() -> WatchOptions {
 fn typed(scope: &Scope) -> Option<String> {
     let Scope::Command(command) = scope else { return None };
     let words = command.words.iter().map(|word| shell_escaped(&word.to_string_lossy()));
-    Some(words.collect::<Vec<String>>().join(" "))
+    Some(joined(words, " "))
 }
 
 /// Why some quotas are unknown. Those of an exited program cannot be read.
@@ -374,10 +381,6 @@ fn quotas_unseen(seating: &Seating, has_ended: bool) -> Option<String> {
     let unseen = seating.unseen.iter().find(|unseen| unseen.what == "quota");
     let is_gone = has_ended && seating.threads.is_empty();
     unseen.map(|unseen| unseen.why.clone()).or_else(|| is_gone.then(|| "it ended".to_owned()))
-}
-
-fn quota(quota: &seatmap_watch::seating::WatchedQuota) -> String {
-    format!("{} ({})", counted(quota.cpus, "CPU"), quota.file)
 }
 
 /// A process with unreadable mappings counts as one without OpenMP.
@@ -438,31 +441,27 @@ fn fill_loads(
     reaped_percent: f64,
 ) {
     let seated = |tid: Tid| seating.threads.iter().find(|thread| thread.tid == tid);
-    let mask = |tid: Tid| seated(tid).map(|thread| thread.mask.clone()).unwrap_or_default();
     let mut threads: Vec<BusyThread> = match observation {
         Some((seen, seconds)) => {
             let percent = 100.0 / seconds.max(1e-3);
-            let tasks = seen.tasks.iter();
-            tasks
-                .map(|task| BusyThread {
-                    tid: task.tid,
-                    // The plain name, as in `ps`: an observation numbers equal names.
-                    name: seated(task.tid).map_or(&task.name, |thread| &thread.name).clone(),
-                    percent: task.cpu_s * percent,
-                    cpus: mask(task.tid),
-                })
-                .collect()
+            let threads = seen.tasks.iter().map(|task| BusyThread {
+                tid: task.tid,
+                // The plain name, as in `ps`: an observation numbers equal names.
+                name: seated(task.tid).map_or(&task.name, |thread| &thread.name).clone(),
+                percent: task.cpu_s * percent,
+                cpus: seated(task.tid).map(|thread| thread.mask.clone()).unwrap_or_default(),
+            });
+            threads.collect()
         }
-        None => seating
-            .threads
-            .iter()
-            .map(|thread| BusyThread {
+        None => {
+            let threads = seating.threads.iter().map(|thread| BusyThread {
                 tid: thread.tid,
                 name: thread.name.clone(),
                 percent: thread.run_percent,
                 cpus: thread.mask.clone(),
-            })
-            .collect(),
+            });
+            threads.collect()
+        }
     };
     evidence.threads = threads.len();
     let observed: f64 = threads.iter().map(|thread| thread.percent).sum();
@@ -486,7 +485,6 @@ fn demand_of(threads: &[WatchedThread]) -> Option<CpuDemand> {
 
 fn talk(seen: &Observation, seating: &Seating) -> ProgramTalk {
     let seconds = seen.seconds().max(1e-3);
-    let cpus: Vec<&CpuActivity> = seating.cpus.iter().collect();
     let clients = seen.outsiders.iter().filter(|one| !one.is_kernel).take(MOST_LISTED);
     ProgramTalk {
         methods: seen.method_words(),
@@ -498,15 +496,15 @@ fn talk(seen: &Observation, seating: &Seating) -> ProgramTalk {
                 pid: one.pid,
                 name: one.name.clone(),
                 per_s: one.wakeups / seconds,
-                percent: threads_of(one.pid, &cpus).sum(),
-                busiest_percent: threads_of(one.pid, &cpus).fold(0.0, f64::max),
+                percent: threads_of(one.pid, &seating.cpus).sum(),
+                busiest_percent: greatest(threads_of(one.pid, &seating.cpus)),
             })
             .collect(),
         misses: seen.misses().to_owned(),
     }
 }
 
-fn threads_of(pid: Tid, cpus: &[&CpuActivity]) -> impl Iterator<Item = f64> {
+fn threads_of(pid: Tid, cpus: &[CpuActivity]) -> impl Iterator<Item = f64> {
     let strangers = cpus.iter().flat_map(|cpu| &cpu.strangers);
     strangers.filter(move |stranger| stranger.pid == pid).map(|stranger| stranger.run_percent)
 }

@@ -5,21 +5,21 @@ use crate::evidence::{Evidence, NoTrial};
 use crate::gain::MostGain;
 use crate::look::{ProgramEvidence, fill_failure, look};
 use crate::scope::Scope;
-use crate::trial::{SeatTrial, TrialEnd};
+use crate::trial::SeatTrial;
 use crate::work::WorkMeter;
 use crate::{Advice, AdviseError};
 use seatmap_data::machine::{Profile, Topology};
-use seatmap_data::pattern::Pattern;
 use seatmap_observe::{Observation, ObserveError, command};
 use seatmap_os::guardian::{Guardian, GuardianCommand};
 use seatmap_os::{CpuSet, Tid, rights};
 use seatmap_trial::live::WorkMetric;
-use seatmap_trial::live::candidates::{Ground, SeatCandidate};
+use seatmap_trial::live::candidates::Ground;
+use seatmap_trial::live::masks::Masks;
 use seatmap_watch::ProcessChoice;
 use std::process::{Child, ExitStatus};
 use std::time::Duration;
 
-/// Default time of the look.
+/// The time of the look.
 pub const LOOK: Duration = Duration::from_secs(6);
 
 /// At most 40 s in all, with the looks, a search, the start of observations and the repetition.
@@ -30,9 +30,6 @@ pub const PROOF: Duration = Duration::from_secs(60);
 
 /// The time of the second look, at the program with its partners.
 const LOOK_TOGETHER: Duration = Duration::from_secs(3);
-
-/// Clients with this share of all wakeups from outside are observed too.
-const CLIENT_SHARE: f64 = 0.1;
 
 /// The source of the distances.
 #[derive(Clone, Debug)]
@@ -49,8 +46,6 @@ pub enum AdviceDistances {
 pub struct AdviceRequest {
     /// The program.
     pub scope: Scope,
-    /// The time of the look.
-    pub look: Duration,
     /// The most time for the trial.
     pub trial: Duration,
     /// Whether seats are tried even if the look shows that they cannot matter.
@@ -114,12 +109,12 @@ impl AdviceRequest {
         tell: &dyn Fn(AdviceProgress),
     ) -> Result<AdviceRun, AdviseError> {
         tell(AdviceProgress::Looking);
-        let mut examined = self.examine(&self.scope, self.look, stop)?;
+        let mut examined = self.examine(&self.scope, LOOK, stop)?;
         if let Some(pids) = with_partners(&mut examined.evidence) {
             tell(AdviceProgress::Looking);
             examined = self.examine_together(examined, pids, stop)?;
         }
-        let ExaminedProgram { mut evidence, observation, mut child, profile } = examined;
+        let ProgramEvidence { mut evidence, observation, mut child, profile } = examined;
         if at_first_sight(&evidence).is_none() || self.proves {
             match &observation {
                 Some(seen) => {
@@ -140,25 +135,29 @@ impl AdviceRequest {
         scope: &Scope,
         time: Duration,
         stop: &dyn Fn() -> bool,
-    ) -> Result<ExaminedProgram, AdviseError> {
-        let ProgramEvidence { mut evidence, observation, child } =
-            look(scope, time, &self.topology, stop)?;
+    ) -> Result<ProgramEvidence, AdviseError> {
+        let mut program = look(scope, time, &self.topology, stop)?;
+        let evidence = &mut program.evidence;
         evidence.is_elsewhere = matches!(self.distances, AdviceDistances::Elsewhere(_));
-        let profile = self.profile_for(&evidence);
-        if let Some((profile, seen)) = profile.as_ref().zip(observation.as_ref()) {
-            self.weigh(&mut evidence, profile, seen)?;
+        program.profile = self.profile_for(evidence);
+        if let Some((profile, seen)) = program.profile.as_ref().zip(program.observation.as_ref()) {
+            let pattern = seen.pattern(&evidence.name);
+            let is_known = !evidence.is_elsewhere && evidence.cpu_count > 0;
+            let cpus = CpuSet::of_list(&evidence.cpus).filter(|_| is_known);
+            let cpus = cpus.map(|cpus| cpus.iter().collect());
+            evidence.most_gain = MostGain::of(profile, &pattern, cpus)?;
         }
-        Ok(ExaminedProgram { evidence, observation, child, profile })
+        Ok(program)
     }
 
     /// Looks at the program with its partners. Keeps the first look if the second one decides
     /// without a trial.
     fn examine_together(
         &self,
-        first: ExaminedProgram,
+        first: ProgramEvidence,
         pids: Vec<Tid>,
         stop: &dyn Fn() -> bool,
-    ) -> Result<ExaminedProgram, AdviseError> {
+    ) -> Result<ProgramEvidence, AdviseError> {
         let choice = ProcessChoice::Processes { pids, with_children: true };
         let both = match self.examine(&Scope::Running(choice), LOOK_TOGETHER, stop) {
             Ok(both) => both,
@@ -178,7 +177,7 @@ impl AdviceRequest {
             looked_s: first.evidence.looked_s + both.evidence.looked_s,
             ..both.evidence
         };
-        Ok(ExaminedProgram { evidence, child: first.child, ..both })
+        Ok(ProgramEvidence { evidence, child: first.child, ..both })
     }
 
     /// Distances are needed only if the look does not decide.
@@ -191,20 +190,6 @@ impl AdviceRequest {
                 (is_open || self.proves).then(|| known(&self.topology)).flatten()
             }
         }
-    }
-
-    fn weigh(
-        &self,
-        evidence: &mut Evidence,
-        profile: &Profile,
-        seen: &Observation,
-    ) -> Result<(), AdviseError> {
-        let pattern = seen.pattern(&evidence.name);
-        let is_known = !evidence.is_elsewhere && evidence.cpu_count > 0;
-        let cpus = CpuSet::of_list(&evidence.cpus).filter(|_| is_known);
-        let cpus = cpus.map(|cpus| cpus.iter().collect());
-        evidence.most_gain = MostGain::of(profile, &pattern, cpus)?;
-        Ok(())
     }
 
     fn try_seats(
@@ -221,13 +206,16 @@ impl AdviceRequest {
         }
         let pattern = seen.pattern(&evidence.name);
         let cpus = CpuSet::of_list(&evidence.cpus).unwrap_or_default();
-        let candidates = self.candidates(profile, &pattern, &cpus)?;
+        let topology = &self.topology;
+        let ground = Ground { topology, profile, allowed: &cpus, soft: false };
+        let candidates = ground.candidates(&pattern)?;
         if candidates.is_empty() {
             evidence.no_trial = Some(NoTrial::NoSeats);
             return Ok(());
         }
         let mut pids = evidence.pids.clone();
-        pids.extend(partners(evidence));
+        // The bytes of the local clients are part of the program's work.
+        pids.extend(evidence.frequent_clients().iter().map(|client| client.pid));
         let work = match WorkMeter::begin(&pids, self.metric.take(), stop) {
             // Without observation, bytes cannot be counted.
             Err(AdviseError::Observe(
@@ -238,50 +226,31 @@ impl AdviceRequest {
             }
             work => work?,
         };
+        // The guardian must run before the first mask changes.
+        let guardian = Guardian::post(&mut self.guardian.command()?)?;
         let trial = SeatTrial {
             candidates: &candidates,
             tids: &seen.tasks.iter().map(|task| task.tid).collect::<Vec<Tid>>(),
             pids: &evidence.pids,
             cpus: &cpus,
             time: self.trial,
-            seed: 0,
             stop,
             tell: &|share| tell(AdviceProgress::Trying((100.0 * share) as usize)),
+            work,
+            masks: Masks::guarded_by(guardian),
         };
-        // The guardian must run before the first mask changes.
-        let guardian = Guardian::post(&mut self.guardian.command()?)?;
-        let (end, left) = trial.run(work, guardian);
+        let (end, left) = trial.run();
         evidence.left_changed = left.sentences().collect();
         if end.is_err() {
             // Without an advice, nothing else reports this.
             evidence.left_changed.iter().for_each(|mask| tell(AdviceProgress::LeftChanged(mask)));
         }
         match end? {
-            TrialEnd::Judged(result) => evidence.trial = Some(result),
-            TrialEnd::NoWork(None) => evidence.no_trial = Some(NoTrial::NoWork),
-            TrialEnd::NoWork(Some(why)) => {
-                evidence.no_trial = Some(NoTrial::MetricFailed { why });
-            }
+            Ok(result) => evidence.trial = Some(result),
+            Err(why) => evidence.no_trial = Some(why),
         }
         Ok(())
     }
-
-    fn candidates(
-        &self,
-        profile: Option<&Profile>,
-        pattern: &Pattern,
-        allowed: &CpuSet,
-    ) -> Result<Vec<SeatCandidate>, AdviseError> {
-        let ground = Ground { topology: &self.topology, profile, allowed, soft: None };
-        Ok(ground.candidates(pattern)?)
-    }
-}
-
-struct ExaminedProgram {
-    evidence: Evidence,
-    observation: Option<Observation>,
-    child: Option<Child>,
-    profile: Option<Profile>,
 }
 
 /// The processes of the program and of the clients that work in turns with it, unless something
@@ -317,14 +286,6 @@ fn no_trial(evidence: &Evidence) -> Option<NoTrial> {
         () if !evidence.bound_threads().is_empty() => Some(NoTrial::Bound),
         () => None,
     }
-}
-
-/// The local clients, whose bytes are part of the program's work.
-fn partners(evidence: &Evidence) -> Vec<Tid> {
-    let Some(talk) = &evidence.talk else { return Vec::new() };
-    let least = CLIENT_SHARE * talk.outside_per_s;
-    let clients = talk.clients.iter().filter(|client| client.per_s >= least);
-    clients.map(|client| client.pid).collect()
 }
 
 #[cfg(test)]

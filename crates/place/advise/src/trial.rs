@@ -9,15 +9,15 @@ mod judge;
 mod result;
 
 use crate::AdviseError;
+use crate::evidence::NoTrial;
 use crate::work::WorkMeter;
 use judge::{OtherUse, Period, Round, has_work, judge, judge_again};
 pub use result::{RateDifference, TrialResult, TriedSeats};
 use seatmap_data::invariant;
-use seatmap_data::statistics::Xoshiro;
+use seatmap_data::statistics::trial::Schedule;
 use seatmap_observe::ObservationEnd;
 use seatmap_os::busy::BusyCount;
 use seatmap_os::cpus::Cpus;
-use seatmap_os::guardian::Guardian;
 use seatmap_os::{CpuSet, Tid, task};
 use seatmap_trial::live::SeatCandidate;
 use seatmap_trial::live::masks::{LeftChanged, Masks};
@@ -54,6 +54,9 @@ const ROUNDS_WITHOUT_WORK: usize = 2;
 /// computer.
 const MOST_OF_TIME: f64 = 1.3;
 
+/// The result, or why there is none: the program's work could not be read from the start.
+type TrialEnd = Result<Result<TrialResult, NoTrial>, AdviseError>;
+
 /// A trial of seats on a program.
 pub struct SeatTrial<'a> {
     /// The seats.
@@ -66,21 +69,35 @@ pub struct SeatTrial<'a> {
     pub cpus: &'a CpuSet,
     /// The most time.
     pub time: Duration,
-    /// The seed of the order.
-    pub seed: u64,
     /// Returns whether to stop.
     pub stop: &'a dyn Fn() -> bool,
     /// Receives the progress, from 0 to 1.
     pub tell: &'a dyn Fn(f64),
+    /// The measured work.
+    pub work: WorkMeter,
+    /// The masks of the threads.
+    pub masks: Masks,
 }
 
-/// The end of a complete trial.
-#[derive(Clone, Debug, PartialEq)]
-pub enum TrialEnd {
-    /// The seats were compared.
-    Judged(TrialResult),
-    /// The program's work could not be read from the start; the metric's reason, if any.
-    NoWork(Option<String>),
+/// The extent of some rounds, and the result so far.
+struct Course {
+    rounds: usize,
+    limit: Duration,
+    schedule: Schedule,
+    result: TrialResult,
+}
+
+/// Why a period is not complete.
+enum Cut {
+    /// The program ended.
+    Ended,
+    Failed(AdviseError),
+}
+
+impl<E: Into<AdviseError>> From<E> for Cut {
+    fn from(error: E) -> Self {
+        Cut::Failed(error.into())
+    }
 }
 
 impl SeatTrial<'_> {
@@ -90,76 +107,66 @@ impl SeatTrial<'_> {
     /// # Errors
     /// [`AdviseError`]: the program could not be observed, the guardian has exited, or the user
     /// stopped the trial.
-    pub fn run(
-        &self,
-        mut work: WorkMeter,
-        guardian: Guardian,
-    ) -> (Result<TrialEnd, AdviseError>, LeftChanged) {
-        let mut masks = Masks::guarded_by(guardian);
-        let played = self.play(&mut work, &mut masks);
-        (played, masks.end())
+    pub fn run(mut self) -> (TrialEnd, LeftChanged) {
+        let played = self.play();
+        (played, self.masks.end())
     }
 
-    fn play(&self, work: &mut WorkMeter, masks: &mut Masks) -> Result<TrialEnd, AdviseError> {
-        let mut random = Xoshiro::new(self.seed);
-        let mut result = TrialResult { work: work.unit(), ..TrialResult::default() };
+    fn play(&mut self) -> TrialEnd {
         // New threads must be known before they get masks.
-        self.adopt(work, masks);
+        self.adopt();
         // The program of an exited thread cannot be found later.
-        let seated: BTreeSet<Tid> =
-            self.candidates.iter().flat_map(|one| self.seated(one)).collect();
-        result.seated = seated.len();
+        let seats = self.candidates.iter().flat_map(|one| self.seats(one));
+        let seated: BTreeSet<Tid> = seats.map(|(tid, _)| tid).collect();
         let arms: Vec<usize> = (0..DEFAULTS + self.candidates.len()).collect();
         let round_s = PERIOD.as_secs_f64() * arms.len() as f64;
-        let limit = self.time.mul_f64(MOST_OF_TIME);
-        let rounds = (self.time.as_secs_f64() / round_s) as usize;
-        let mut course = Course { rounds, limit, random: &mut random, result: &mut result };
-        let played = self.rounds(&arms, &mut course, work, masks)?;
+        let work = self.work.unit();
+        let mut course = Course {
+            rounds: (self.time.as_secs_f64() / round_s) as usize,
+            limit: self.time.mul_f64(MOST_OF_TIME),
+            schedule: Schedule::new(0),
+            result: TrialResult { work, seated: seated.len(), ..TrialResult::default() },
+        };
+        let played = self.rounds(&arms, &mut course)?;
         // A trial that ended early shows no work either.
-        if !has_work(&played) && !result.has_ended {
-            return Ok(TrialEnd::NoWork(work.problem()));
+        if !has_work(&played) && !course.result.has_ended {
+            let why = self.work.problem();
+            return Ok(Err(why.map_or(NoTrial::NoWork, |why| NoTrial::MetricFailed { why })));
         }
-        judge(&played, self.candidates, self.tids, &mut result);
-        if let Some(best) = result.promising().filter(|_| !result.has_ended) {
-            masks.free();
-            work.stop_observing()?;
-            self.pass(BEFORE_REPEAT, work, masks)?;
-            let arms = [0, DEFAULTS + best];
-            let limit = work.session().elapsed() + REPETITION;
-            let mut course =
-                Course { rounds: REPEATED_ROUNDS, limit, random: &mut random, result: &mut result };
-            let again = self.rounds(&arms, &mut course, work, masks)?;
-            judge_again(&played, best, &again, &mut result.candidates[best]);
+        judge(&played, self.candidates, self.tids, &mut course.result);
+        if let Some(best) = course.result.promising().filter(|_| !course.result.has_ended) {
+            self.masks.free();
+            self.work.stop_observing()?;
+            // The next period finds the program's end.
+            if let Err(Cut::Failed(error)) = self.pass(BEFORE_REPEAT) {
+                return Err(error);
+            }
+            course.rounds = REPEATED_ROUNDS;
+            course.limit = self.work.session.elapsed() + REPETITION;
+            let again = self.rounds(&[0, DEFAULTS + best], &mut course)?;
+            judge_again(&played, best, &again, &mut course.result.candidates[best]);
         }
-        result.seconds = work.session().elapsed().as_secs_f64();
-        result.gone = seated.iter().filter(|tid| task::times(**tid).is_none()).count();
-        Ok(TrialEnd::Judged(result))
+        let gone = seated.iter().filter(|tid| task::times(**tid).is_none()).count();
+        let seconds = self.work.session.elapsed().as_secs_f64();
+        Ok(Ok(TrialResult { gone, seconds, ..course.result }))
     }
 
     /// Plays rounds with these arms until the program ends, or no round shows any work.
-    fn rounds(
-        &self,
-        arms: &[usize],
-        course: &mut Course<'_>,
-        work: &mut WorkMeter,
-        masks: &mut Masks,
-    ) -> Result<Vec<Round>, AdviseError> {
+    fn rounds(&mut self, arms: &[usize], course: &mut Course) -> Result<Vec<Round>, AdviseError> {
         let mut complete: Vec<Round> = Vec::new();
-        while complete.len() < course.rounds && work.session().elapsed() < course.limit {
-            let mut order: Vec<usize> = (0..arms.len()).collect();
-            course.random.shuffle(&mut order);
+        while complete.len() < course.rounds && self.work.session.elapsed() < course.limit {
             let mut periods = vec![None; arms.len()];
-            for at in order {
+            for at in course.schedule.order(arms.len()) {
                 (self.tell)(complete.len() as f64 / course.rounds as f64);
-                let refused = self.seat(masks, arms[at])?;
+                let refused = self.seat(arms[at])?;
                 course.result.refused = course.result.refused.max(refused);
-                match self.period(work, masks)? {
+                match self.period() {
                     Ok(period) => periods[at] = period,
-                    Err(ObservationEnd::Stopped) => return Err(AdviseError::Interrupted),
-                    Err(_) => {
+                    Err(Cut::Ended) => {
                         course.result.has_ended = true;
                         return Ok(complete);
                     }
+                    Err(Cut::Failed(error)) => return Err(error),
                 }
             }
             complete.push(periods);
@@ -170,79 +177,67 @@ impl SeatTrial<'_> {
         Ok(complete)
     }
 
-    fn seat(&self, masks: &mut Masks, arm: usize) -> Result<usize, AdviseError> {
+    fn seat(&mut self, arm: usize) -> Result<usize, AdviseError> {
         let Some(candidate) = arm.checked_sub(DEFAULTS).map(|at| &self.candidates[at]) else {
-            masks.free();
+            self.masks.free();
             return Ok(0);
         };
-        let sets = candidate.sets();
-        invariant!(
-            sets.len() == self.tids.len(),
-            "trial",
-            "{} seats for {} threads",
-            sets.len(),
-            self.tids.len()
-        );
-        let seats = self.tids.iter().zip(sets).filter(|(tid, _)| self.is_own(**tid));
-        let seats: Vec<(Tid, CpuSet)> = seats.filter_map(|(tid, set)| Some((*tid, set?))).collect();
-        Ok(masks.seat(&seats)?.refused)
+        let seats = self.seats(candidate);
+        Ok(self.masks.seat(&seats)?.refused)
     }
 
-    fn seated(&self, candidate: &SeatCandidate) -> impl Iterator<Item = Tid> {
-        let seats = self.tids.iter().zip(&candidate.seats);
-        seats.filter(|(tid, seat)| seat.is_some() && self.is_own(**tid)).map(|(tid, _)| *tid)
+    fn seats(&self, candidate: &SeatCandidate) -> Vec<(Tid, CpuSet)> {
+        invariant!(
+            candidate.seats.len() == self.tids.len(),
+            "trial",
+            "{} seats for {} threads",
+            candidate.seats.len(),
+            self.tids.len()
+        );
+        let mut seats = candidate.of_threads(self.tids);
+        seats.retain(|(tid, _)| self.is_own(*tid));
+        seats
     }
 
     fn is_own(&self, tid: Tid) -> bool {
         self.pids.iter().any(|pid| *pid == tid || task::is_thread_of(tid, *pid))
     }
 
-    fn period(
-        &self,
-        work: &mut WorkMeter,
-        masks: &mut Masks,
-    ) -> Result<Result<Option<Period>, ObservationEnd>, AdviseError> {
-        if let Some(end) = self.pass(PERIOD.mul_f64(SETTLING), work, masks)? {
-            return Ok(Err(end));
-        }
+    fn period(&mut self) -> Result<Option<Period>, Cut> {
+        let stop = self.stop;
+        self.pass(PERIOD.mul_f64(SETTLING))?;
         let cpus = Cpus::read();
         let before = BusyCount::now();
-        work.begin_period(&mut || (self.stop)());
-        if let Some(end) = self.pass(PERIOD.mul_f64(1.0 - SETTLING), work, masks)? {
-            return Ok(Err(end));
-        }
-        let done = work.end_period(&mut || (self.stop)());
+        self.work.begin_period(&mut || stop());
+        self.pass(PERIOD.mul_f64(1.0 - SETTLING))?;
+        let done = self.work.end_period(&mut || stop());
         let others = self.others(&before, done.cpus);
         // If the set of CPUs changed, the period says nothing about the seats.
         let is_same = cpus.is_ok_and(|before| Cpus::read().is_ok_and(|now| now == before));
         let rate = done.rate.filter(|_| is_same);
-        Ok(Ok(rate.map(|rate| Period { rate, user_s: done.user_s, others })))
+        Ok(rate.map(|rate| Period { rate, user_s: done.user_s, others }))
     }
 
-    fn pass(
-        &self,
-        time: Duration,
-        work: &mut WorkMeter,
-        masks: &mut Masks,
-    ) -> Result<Option<ObservationEnd>, AdviseError> {
-        let until = work.session().elapsed() + time;
-        while work.session().elapsed() < until {
-            let slice = until.min(work.session().elapsed() + SLICE);
-            let end = work.session().watch(Some(slice), self.stop)?;
-            self.adopt(work, masks);
-            if end != ObservationEnd::Time {
-                return Ok(Some(end));
+    fn pass(&mut self, time: Duration) -> Result<(), Cut> {
+        let until = self.work.session.elapsed() + time;
+        while self.work.session.elapsed() < until {
+            let slice = until.min(self.work.session.elapsed() + SLICE);
+            let end = self.work.session.watch(Some(slice), self.stop)?;
+            self.adopt();
+            match end {
+                ObservationEnd::Time => {}
+                ObservationEnd::Program => return Err(Cut::Ended),
+                ObservationEnd::Stopped => return Err(AdviseError::Interrupted.into()),
             }
         }
-        Ok(None)
+        Ok(())
     }
 
     /// Adds new threads, and restores the masks of heirs.
-    fn adopt(&self, work: &mut WorkMeter, masks: &mut Masks) {
-        let threads = work.session().threads();
-        let own: Vec<(Tid, Tid)> =
-            threads.into_iter().filter(|(pid, _)| self.pids.contains(pid)).collect();
-        masks.adopt(&own);
+    fn adopt(&mut self) {
+        let mut threads = self.work.session.threads();
+        threads.retain(|(pid, _)| self.pids.contains(pid));
+        self.masks.adopt(&threads);
     }
 
     /// The shares of other programs since then, if this one used `own` CPUs; 0 if the kernel does
@@ -257,12 +252,4 @@ impl SeatTrial<'_> {
             host: (time.stolen_s / time.all_s).clamp(0.0, 1.0),
         }
     }
-}
-
-/// The extent of some rounds, and where they report to.
-struct Course<'a> {
-    rounds: usize,
-    limit: Duration,
-    random: &'a mut Xoshiro,
-    result: &'a mut TrialResult,
 }

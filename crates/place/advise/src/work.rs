@@ -27,7 +27,7 @@ const LEAST_SWITCHES_PER_S: f64 = 10.0;
 /// `read` and `write` carry a program's messages if the kernel counts this share of them.
 const PASSED_SHARE: f64 = 0.5;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Measure {
     Metric,
     /// Counted message by message.
@@ -39,7 +39,8 @@ enum Measure {
 
 /// Reads the work of a program at both ends of a period.
 pub struct WorkMeter {
-    session: ObservationSession,
+    /// The observation of the program's threads.
+    pub session: ObservationSession,
     measure: Measure,
     reader: Option<MetricReader>,
     begun: Total,
@@ -114,14 +115,9 @@ impl WorkMeter {
         Ok(meter)
     }
 
-    /// The observation of the program's threads.
-    pub fn session(&mut self) -> &mut ObservationSession {
-        &mut self.session
-    }
-
     /// The unit of the work.
     pub fn unit(&self) -> String {
-        let metric = self.reader.as_ref().map(|reader| reader.metric().to_string());
+        let metric = self.reader.as_ref().map(|reader| reader.metric.to_string());
         match self.measure {
             Measure::Metric | Measure::Switches => metric.unwrap_or_default(),
             Measure::Bytes | Measure::PassedBytes => "bytes".to_owned(),
@@ -131,8 +127,8 @@ impl WorkMeter {
     /// Why the user's metric gave no rate; `None` without a metric.
     pub fn problem(&self) -> Option<String> {
         let reader = self.reader.as_ref().filter(|_| self.measure == Measure::Metric)?;
-        let problem = reader.problem().map(str::to_owned);
-        Some(problem.unwrap_or_else(|| format!("'{}' did not grow", reader.metric())))
+        let problem = reader.problem.clone();
+        Some(problem.unwrap_or_else(|| format!("'{}' did not grow", reader.metric)))
     }
 
     /// Stops counting messages if the kernel's own count has them too, because that slows a program
@@ -172,23 +168,22 @@ impl WorkMeter {
             let count = reader.end(messages, &threads, stop)?;
             Some(count / reader.seconds())
         });
-        let least = LEAST_BYTES_PER_S;
-        let rate = match self.measure {
-            Measure::Metric => counted.filter(|rate| *rate > 0.0),
-            Measure::Switches => counted.filter(|rate| *rate >= LEAST_SWITCHES_PER_S),
-            Measure::Bytes => {
-                Some((now.bytes - self.begun.bytes) / seconds).filter(|rate| *rate >= least)
-            }
-            Measure::PassedBytes => Some((now.passed_bytes - self.begun.passed_bytes) / seconds)
-                .filter(|rate| *rate >= least),
+        let bytes = now.bytes - self.begun.bytes;
+        let passed_bytes = now.passed_bytes - self.begun.passed_bytes;
+        let (rate, least) = match self.measure {
+            Measure::Metric => (counted, f64::MIN_POSITIVE),
+            Measure::Switches => (counted, LEAST_SWITCHES_PER_S),
+            Measure::Bytes => (Some(bytes / seconds), LEAST_BYTES_PER_S),
+            Measure::PassedBytes => (Some(passed_bytes / seconds), LEAST_BYTES_PER_S),
         };
-        PeriodWork { rate, cpus, user_s: self.reader.as_ref().and_then(MetricReader::user_s) }
+        let rate = rate.filter(|rate| *rate >= least);
+        PeriodWork { rate, cpus, user_s: self.reader.as_ref().and_then(|reader| reader.user_s) }
     }
 
     fn total(&mut self) -> Total {
         let seen = self.session.seen();
         let edges = seen.windows.iter().flat_map(|window| &window.edges);
-        let passed_bytes: u64 = passed_bytes(seen.tasks.iter().map(|task| task.pid)).values().sum();
+        let passed_bytes: u64 = passed_bytes(&self.session.threads()).values().sum();
         Total {
             bytes: edges.map(|edge| edge.bytes).sum(),
             passed_bytes: passed_bytes as f64,

@@ -7,8 +7,9 @@
 use crate::apply::{ApplyError, ApplyRequest, ServicesHost};
 use crate::plan::PlannedService;
 use seatmap_data::document::{Blame, printed_number, with_causes};
+use seatmap_data::statistics::signed_rank;
+use seatmap_data::statistics::trial::{Schedule, each};
 use seatmap_data::statistics::words::{agreeing, counted};
-use seatmap_data::statistics::{Xoshiro, signed_rank};
 use seatmap_os::{Ending, limited};
 use serde::Serialize;
 use std::process::Command;
@@ -22,6 +23,9 @@ const CONFIDENCE: f64 = 0.95;
 
 /// The unread start of a period, while caches fill and threads move.
 const SETTLING: f64 = 0.2;
+
+/// The arm with the plan; the other one has the present sets.
+const PLANNED: usize = 0;
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -101,51 +105,20 @@ pub enum ServicesRaceError {
     /// The plan could not be applied or undone.
     #[error(transparent)]
     Apply(#[from] ApplyError),
-    /// No service has a metric.
-    #[error(
-        "no service of the plan has a metric; add metric = \"COMMAND\" to services.toml (a shell \
-         command that prints a total of the service's work), and plan again"
-    )]
-    NoMetric,
-    /// Fewer rounds than an interval needs.
-    #[error(
-        "{} {} too few for {}; give --rounds {fewest} or more",
-        counted(.rounds, "round"),
-        agreeing(*.rounds, "is", "are"),
-        counted(.services, "metric")
-    )]
-    TooFewRounds {
-        /// The requested rounds.
-        rounds: usize,
-        /// The number of metrics.
-        services: usize,
-        /// The fewest rounds.
-        fewest: usize,
-    },
-    /// A metric does not print a number.
-    #[error("the metric of service '{service}' did not print a total: {problem}")]
-    Metric {
-        /// The service.
-        service: String,
-        /// The reason.
-        problem: String,
-    },
-    /// The race was interrupted, and the plan undone.
-    #[error("interrupted; the plan was undone")]
-    Interrupted,
-    /// Settings could not be restored after a period.
+    /// The plan or a metric does not suffice: a sentence.
     #[error("{0}")]
-    Left(String),
+    Wrong(String),
+    /// The race was interrupted, or settings could not be restored after a period.
+    #[error("{0}")]
+    Failed(String),
 }
 
 impl Blame for ServicesRaceError {
     fn is_input(&self) -> bool {
         match self {
             ServicesRaceError::Apply(error) => error.is_input(),
-            ServicesRaceError::NoMetric
-            | ServicesRaceError::TooFewRounds { .. }
-            | ServicesRaceError::Metric { .. } => true,
-            ServicesRaceError::Interrupted | ServicesRaceError::Left(_) => false,
+            ServicesRaceError::Wrong(_) => true,
+            ServicesRaceError::Failed(_) => false,
         }
     }
 }
@@ -178,16 +151,20 @@ impl ServicesHost {
         let judged: Vec<&PlannedService> =
             services.filter(|one| one.service.metric.is_some()).collect();
         if judged.is_empty() {
-            return Err(ServicesRaceError::NoMetric);
+            let why = "no service of the plan has a metric; add metric = \"COMMAND\" to \
+                       services.toml (a shell command that prints a total of the service's work), \
+                       and plan again";
+            return Err(ServicesRaceError::Wrong(why.to_owned()));
         }
-        let fewest = signed_rank::fewest(confidence(judged.len()));
-        if request.rounds < fewest {
-            let services = judged.len();
-            return Err(ServicesRaceError::TooFewRounds {
-                rounds: request.rounds,
-                services,
-                fewest,
-            });
+        let rounds = request.rounds;
+        let fewest = signed_rank::fewest(each(CONFIDENCE, judged.len()));
+        if rounds < fewest {
+            return Err(ServicesRaceError::Wrong(format!(
+                "{} {} too few for {}; give --rounds {fewest} or more",
+                counted(rounds, "round"),
+                agreeing(rounds, "is", "are"),
+                counted(judged.len(), "metric")
+            )));
         }
         for planned in &judged {
             read(planned)?;
@@ -206,24 +183,21 @@ impl ServicesHost {
     }
 }
 
-fn confidence(claims: usize) -> f64 {
-    1.0 - (1.0 - CONFIDENCE) / claims as f64
-}
-
 impl Race<'_> {
     fn run(
         &mut self,
         stop: &dyn Fn() -> bool,
         tell: &dyn Fn(usize, usize),
     ) -> Result<(), ServicesRaceError> {
-        let mut random = Xoshiro::new(1);
+        let mut schedule = Schedule::new(1);
         let rounds = self.request.rounds;
         for round in 0..rounds {
-            let first = random.below(2) == 1;
-            let before = self.period(first, stop)?;
-            let after = self.period(!first, stop)?;
-            let (planned, now) = if first { (before, after) } else { (after, before) };
-            for (logs, (planned, now)) in self.logs.iter_mut().zip(planned.iter().zip(&now)) {
+            let mut rates = [Vec::new(), Vec::new()];
+            for arm in schedule.order(2) {
+                rates[arm] = self.period(arm == PLANNED, stop)?;
+            }
+            let [planned, now] = &rates;
+            for (logs, (planned, now)) in self.logs.iter_mut().zip(planned.iter().zip(now)) {
                 let log = (planned / now).ln();
                 if log.is_finite() {
                     logs.push(log);
@@ -268,13 +242,13 @@ impl Race<'_> {
         // With masks that lack a CPU, later periods would differ.
         let (_, left) = self.host.undo(Some(&self.request.apply.name))?;
         match left.first() {
-            Some(left) => Err(ServicesRaceError::Left(left.to_string())),
+            Some(left) => Err(ServicesRaceError::Failed(left.to_string())),
             None => Ok(()),
         }
     }
 
     fn report(&self) -> RaceReport {
-        let confidence = confidence(self.judged.len());
+        let confidence = each(CONFIDENCE, self.judged.len());
         let services: Vec<RacedService> = self
             .request
             .apply
@@ -284,12 +258,15 @@ impl Race<'_> {
             .map(|planned| {
                 let at = self.judged.iter().position(|one| *one == planned);
                 let logs = at.map_or(&[][..], |at| &self.logs[at]);
+                let shift = signed_rank::shift_in_order(logs, confidence);
                 RacedService {
                     name: planned.service.name.clone(),
                     metric: planned.service.metric.clone(),
                     limit_percent: planned.service.limit_percent.unwrap_or(USUAL_LIMIT_PERCENT),
                     counted: logs.len(),
-                    change_percent: change_percent(logs, confidence),
+                    change_percent: shift.map(|shift| {
+                        [shift.centre, shift.low, shift.high].map(|log| 100.0 * log.exp_m1())
+                    }),
                 }
             })
             .collect();
@@ -304,28 +281,27 @@ impl Race<'_> {
     }
 }
 
-fn change_percent(logs: &[f64], confidence: f64) -> Option<[f64; 3]> {
-    let shift = signed_rank::shift_in_order(logs, confidence)?;
-    Some([shift.centre, shift.low, shift.high].map(|log| 100.0 * log.exp_m1()))
-}
-
 /// The conclusion from the intervals of all judged services.
 pub fn verdict(services: &[RacedService]) -> RaceVerdict {
-    let judged: Vec<&RacedService> = services.iter().filter(|one| one.metric.is_some()).collect();
-    let unread = judged.iter().filter(|one| one.change_percent.is_none());
-    let unread: Vec<String> = unread.map(|one| one.name.clone()).collect();
-    if !unread.is_empty() {
-        return RaceVerdict::TooFewRounds { services: unread };
+    let unread = named(services, |_, low| low.is_none());
+    let losing = named(services, |one, low| low.is_some_and(|low| low < -one.limit_percent));
+    let gaining = named(services, |_, low| low.is_some_and(|low| low > 0.0));
+    match (unread.is_empty(), losing.is_empty(), gaining.is_empty()) {
+        (false, ..) => RaceVerdict::TooFewRounds { services: unread },
+        (_, false, _) => RaceVerdict::MayLose { services: losing },
+        (.., false) => RaceVerdict::Kept,
+        (.., true) => RaceVerdict::NoGain,
     }
-    let losing = judged
-        .iter()
-        .filter(|one| one.change_percent.is_some_and(|[_, low, _]| low < -one.limit_percent));
-    let losing: Vec<String> = losing.map(|one| one.name.clone()).collect();
-    if !losing.is_empty() {
-        return RaceVerdict::MayLose { services: losing };
-    }
-    let gains = judged.iter().any(|one| one.change_percent.is_some_and(|[_, low, _]| low > 0.0));
-    if gains { RaceVerdict::Kept } else { RaceVerdict::NoGain }
+}
+
+/// The judged services to which a rule applies, given the lower end of their intervals.
+fn named(
+    services: &[RacedService],
+    applies: fn(&RacedService, Option<f64>) -> bool,
+) -> Vec<String> {
+    let judged = services.iter().filter(|one| one.metric.is_some());
+    let applying = judged.filter(|one| applies(one, one.change_percent.map(|[_, low, _]| low)));
+    applying.map(|one| one.name.clone()).collect()
 }
 
 fn read(planned: &PlannedService) -> Result<Reading, ServicesRaceError> {
@@ -342,14 +318,17 @@ fn read(planned: &PlannedService) -> Result<Reading, ServicesRaceError> {
         },
         Err(error) => with_causes(&error),
     };
-    Err(ServicesRaceError::Metric { service: planned.service.name.clone(), problem })
+    let service = &planned.service.name;
+    Err(ServicesRaceError::Wrong(format!(
+        "the metric of service '{service}' did not print a total: {problem}"
+    )))
 }
 
 fn rest(time: Duration, stop: &dyn Fn() -> bool) -> Result<(), ServicesRaceError> {
     let end = Instant::now() + time;
     loop {
         if stop() {
-            return Err(ServicesRaceError::Interrupted);
+            return Err(ServicesRaceError::Failed("interrupted; the plan was undone".to_owned()));
         }
         let left = end.saturating_duration_since(Instant::now());
         if left.is_zero() {

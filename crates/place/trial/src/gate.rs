@@ -10,19 +10,17 @@
 //! | [`mod@file`] | `bench.toml`: benchmarks with commands and limits |
 //! | [`adapter`] | reads the reports of benchmark libraries |
 //! | [`session`] | runs base and head of all benchmarks by turns |
-//! | [`family`] | the confidence of each claim among several benchmarks |
-//! | [`report`] | the `seatmap-gate/1` result |
+//! | [`report`] | the `seatmap-gate/1` result, and the confidence of each of its claims |
 //! | [`history`] | `seatmap-bench-history/1`: results over time, and their change points |
 
 pub mod adapter;
-pub mod family;
 pub mod file;
 pub mod history;
 pub mod report;
 pub mod session;
 
 pub use adapter::{Adapter, AdapterError};
-pub use file::{BenchmarksFile, BenchmarksFileError, Binaries, PlannedBenchmark, ProgramVersion};
+pub use file::{BenchmarksFile, BenchmarksFileError, PlannedBenchmark, ProgramVersion};
 pub use history::{HistoryEntry, HistoryError, Trend};
-pub use report::{BenchmarkResult, GateReport, LimitsNotMet};
-pub use session::{GateEnd, GateError, GateRequest};
+pub use report::{BenchmarkResult, GateReport};
+pub use session::GateRequest;

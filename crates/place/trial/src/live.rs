@@ -34,9 +34,9 @@ pub mod meter;
 pub mod running;
 
 pub use auto::{AutoError, AutoRequest, AutoRun};
-pub use candidates::{NoSeats, SeatCandidate, Soft};
+pub use candidates::{NoSeats, SeatCandidate};
 pub use conductor::{Conductor, LiveError, LiveOutcome};
 pub use engine::{DecisionRules, LiveEngine};
 pub use event::{CandidateVerdict, Decision, ProgramEvent, RateGain};
 pub use meter::WorkMetric;
-pub use running::{AutoRemark, SeatObstacle};
+pub use running::AutoRemark;

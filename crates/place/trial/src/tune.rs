@@ -14,8 +14,7 @@
 //! | [`blocks`] | the order of runs in randomised blocks |
 //! | [`session`] | runs blocks until there are enough or the user stops it |
 //! | [`disturbance`] | the CPU time that other programs took from a run, and disturbed runs |
-//! | [`verdict`] | differences with intervals, and the smallest difference that can be shown |
-//! | [`limit`] | judges a comparison against a limit |
+//! | [`verdict`] | differences with intervals, limits, and the smallest difference to be shown |
 //! | [`program_race`] | races ways to seat a program, on this computer or a cluster |
 //! | [`model_race`] | races ways to seat a pattern's tasks on a simulated machine |
 //! | [`race`] | drops worse candidates, and confirms the best with fresh runs |
@@ -25,20 +24,17 @@
 //! | [`winner`] | the plan of a race's winner |
 //! | [`fingerprint`] | the facts that must agree for two results to be comparable |
 //! | [`document`] | the `seatmap-bench/1` result |
-//! | [`tuned`] | the `seatmap-tune/1` race |
-//! | [`candidate_result`] | the result of each candidate of a race |
+//! | [`tuned`] | the `seatmap-tune/1` race, and the result of each candidate |
 
 pub mod activity;
 pub mod bench;
 pub mod blocks;
-pub mod candidate_result;
 pub mod disturbance;
 pub mod document;
 pub mod factorial;
 #[cfg(test)]
 mod false_claims_tests;
 pub mod fingerprint;
-pub mod limit;
 pub mod metric;
 pub mod model_race;
 pub mod on_model;
@@ -54,17 +50,16 @@ pub mod winner;
 
 pub use activity::Activity;
 pub use bench::{BenchEvent, BenchRequest};
-pub use blocks::{BlockRun, Blocks};
+pub use blocks::BlockRun;
 pub use disturbance::Disturbance;
 pub use document::{BaselineComparison, BenchResults};
 pub use fingerprint::Fingerprint;
-pub use limit::LimitOutcome;
 pub use metric::{Better, Metric, MetricError};
 pub use model_race::ModelRace;
 pub use on_model::OnModel;
 pub use program_race::{RaceEvent, RaceRequest};
-pub use session::{Length, RunSession, SessionEnd};
+pub use session::{Length, SessionEnd};
 pub use trial::{CommandRunner, Contestant, RunReading, TrialError};
 pub use tuned::Tuned;
-pub use verdict::{CommandComparison, ComparisonVerdict};
-pub use winner::{NoPlan, Provenance, RaceEnd, WinnersPlan};
+pub use verdict::{CommandComparison, ComparisonVerdict, LimitOutcome};
+pub use winner::{NoPlan, Provenance, RaceEnd};

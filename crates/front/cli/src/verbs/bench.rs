@@ -13,7 +13,7 @@ use seatmap_console::outputs::Outputs;
 use seatmap_console::{here, input, output, program};
 use seatmap_launch::share::SoleWork;
 use seatmap_report::{bench, under_way};
-use seatmap_trial::tune::bench::{NamedCommand, OwnCells, RoomRequest, told_apart};
+use seatmap_trial::tune::bench::{OwnCells, RoomRequest, named, told_apart};
 use seatmap_trial::tune::{BenchEvent, BenchRequest, BenchResults, Length};
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -37,7 +37,7 @@ fn commands(typed: &Bench) -> Result<(), CliError> {
             tell(&event, &mut bar);
         })?;
     drop(bar);
-    let ended = end.check(&results).map_err(CliError::work);
+    let ended = end.map_err(CliError::work);
     if results.runs.is_empty() {
         return ended;
     }
@@ -87,9 +87,9 @@ fn meant(typed: &Bench, outputs: &Outputs) -> Result<BenchRequest, CliError> {
     }
     let way = typed.typed_side_by_side().filter(|_| !program::is_after_dashes(&typed.command));
     CliError::check_input(way)?;
-    let own = NamedCommand::new(typed.name.as_deref(), &typed.command);
+    let own = named(typed.name.as_deref(), &typed.command);
     let others = typed.compare.iter();
-    let others = others.map(|other| NamedCommand::new(other.name.as_deref(), &other.command));
+    let others = others.map(|other| named(other.name.as_deref(), &other.command));
     let commands = std::iter::once(own).chain(others).collect::<Result<_, _>>();
     let request = BenchRequest {
         commands: told_apart(commands.map_err(CliError::input)?),
@@ -111,7 +111,7 @@ fn meant(typed: &Bench, outputs: &Outputs) -> Result<BenchRequest, CliError> {
     };
     // Otherwise a test in CI would always pass.
     if typed.fail_above.is_some() {
-        request.check_limit().map_err(CliError::input)?;
+        CliError::check_input(request.limit_problem())?;
     }
     // After all errors of usage, which each instance reports.
     verbs::run::check_sole(SoleWork::Bench)?;

@@ -83,7 +83,7 @@ fn show(outputs: &Outputs, end: &RaceEnd) -> Result<(), CliError> {
     outputs.show(&end.tuned, &tune::page(&end.tuned))?;
     match (&outputs.file, &end.plan) {
         (None, _) => Ok(()),
-        (Some(file), Ok(plan)) => file.write(&plan.to_json()),
+        (Some(file), Ok(plan)) => file.write(plan),
         (Some(_), Err(none)) => {
             output::tell(&none.to_string());
             Ok(())

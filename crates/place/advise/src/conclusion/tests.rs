@@ -2,12 +2,18 @@
 
 mod made;
 
+use super::AdviceVerdict::{CannotTell, DoThis, LeaveIt};
 use super::*;
 use crate::Advice;
 use crate::evidence::{BusyThread, Client, NeighbourProgram, Neighbours, UnseenFact};
 use crate::trial::TrialResult;
 use made::{talkers, trial};
 use seatmap_watch::Gravity;
+
+/// The control, a candidate without an effect, and one that gains, in percent.
+const QUIET: [f64; 3] = [-1.0, 0.1, 1.0];
+const NOTHING: [f64; 3] = [-1.0, 0.0, 1.0];
+const GAIN: [f64; 3] = [5.0, 8.0, 11.0];
 
 fn with(change: impl FnOnce(&mut Evidence)) -> Evidence {
     let mut evidence = talkers();
@@ -20,35 +26,49 @@ fn verdict(evidence: &Evidence) -> (AdviceVerdict, Reason) {
     (verdict, reason)
 }
 
+#[track_caller]
+fn undecided(evidence: &Evidence, reason: Reason) {
+    assert_eq!(verdict(evidence), (CannotTell, reason));
+}
+
+#[track_caller]
+fn left_alone(evidence: &Evidence, reason: Reason) {
+    assert_eq!(verdict(evidence), (LeaveIt, reason));
+}
+
+#[track_caller]
+fn because(evidence: &Evidence, reason: Reason) {
+    assert_eq!(verdict(evidence).1, reason);
+}
+
 #[test]
 fn only_significant_trial_gain_is_recommended() {
-    let quiet = [-1.0, 0.1, 1.0];
-    let better = with(|all| all.trial = Some(trial(quiet, [5.0, 8.0, 11.0])));
-    assert_eq!(verdict(&better).0, AdviceVerdict::DoThis);
+    let better = with(|all| all.trial = Some(trial(QUIET, GAIN)));
+    assert_eq!(verdict(&better).0, DoThis);
     for (control, seats, expected) in [
-        (quiet, [-1.0, 8.0, 11.0], Reason::NoneBetter),
-        (quiet, [-9.0, -5.0, -2.0], Reason::NoneBetter),
-        (quiet, [0.5, 1.5, 2.0], Reason::NoneBetter),
+        (QUIET, [-1.0, 8.0, 11.0], Reason::NoneBetter),
+        (QUIET, [-9.0, -5.0, -2.0], Reason::NoneBetter),
+        (QUIET, [0.5, 1.5, 2.0], Reason::NoneBetter),
         // The gain is smaller than that of the control, where nothing changed.
         ([-9.0, -7.0, 1.0], [2.0, 6.0, 9.0], Reason::NoneBetter),
-        ([1.0, 3.0, 5.0], [5.0, 8.0, 11.0], Reason::Drift),
+        ([1.0, 3.0, 5.0], GAIN, Reason::Drift),
     ] {
         let evidence = with(|all| all.trial = Some(trial(control, seats)));
-        assert_eq!(verdict(&evidence).1, expected);
+        because(&evidence, expected);
     }
     let void = with(|all| {
-        all.trial = Some(TrialResult { counted: 9, ..trial(quiet, [5.0, 8.0, 11.0]) });
+        all.trial = Some(TrialResult { counted: 9, ..trial(QUIET, GAIN) });
     });
-    assert_eq!(verdict(&void), (AdviceVerdict::CannotTell, Reason::TrialVoid));
+    undecided(&void, Reason::TrialVoid);
     let replaced = with(|all| {
-        all.trial = Some(TrialResult { seated: 4, gone: 3, ..trial(quiet, [5.0, 8.0, 11.0]) });
+        all.trial = Some(TrialResult { seated: 4, gone: 3, ..trial(QUIET, GAIN) });
     });
-    assert_eq!(verdict(&replaced), (AdviceVerdict::LeaveIt, Reason::ShortTasks));
+    left_alone(&replaced, Reason::ShortTasks);
     let refused = with(|all| {
-        all.trial = Some(TrialResult { refused: 1, ..trial(quiet, [5.0, 8.0, 11.0]) });
+        all.trial = Some(TrialResult { refused: 1, ..trial(QUIET, GAIN) });
     });
     let why = NoTrial::Refused;
-    assert_eq!(verdict(&refused), (AdviceVerdict::CannotTell, Reason::NotTried { why }));
+    undecided(&refused, Reason::NotTried { why });
 }
 
 #[test]
@@ -56,17 +76,17 @@ fn small_possible_gain_leaves_program_alone() {
     let little = with(|all| {
         all.most_gain.as_mut().unwrap().percent = 0.9;
         // The messages take less time than this trial seems to save.
-        all.trial = Some(trial([-1.0, 0.1, 1.0], [5.0, 8.0, 11.0]));
+        all.trial = Some(trial(QUIET, GAIN));
     });
-    assert_eq!(verdict(&little), (AdviceVerdict::LeaveIt, Reason::LittleTalk));
+    left_alone(&little, Reason::LittleTalk);
     let unknown = with(|all| all.most_gain = None);
-    assert_eq!(verdict(&unknown), (AdviceVerdict::CannotTell, Reason::NotMeasured));
+    undecided(&unknown, Reason::NotMeasured);
     let unseen = with(|all| all.talk = None);
-    assert_eq!(verdict(&unseen), (AdviceVerdict::CannotTell, Reason::TalkUnseen));
+    undecided(&unseen, Reason::TalkUnseen);
     let untried = with(|all| all.no_trial = Some(NoTrial::NoWork));
-    assert_eq!(verdict(&untried).0, AdviceVerdict::CannotTell);
+    assert_eq!(verdict(&untried).0, CannotTell);
     let seatless = with(|all| all.no_trial = Some(NoTrial::NoSeats));
-    assert_eq!(verdict(&seatless).0, AdviceVerdict::LeaveIt);
+    assert_eq!(verdict(&seatless).0, LeaveIt);
 }
 
 #[test]
@@ -80,12 +100,12 @@ fn neighbour_on_many_cpus_delays_openmp_team() {
             all.has_openmp = has_openmp;
             all.neighbours.percent = percent;
             all.waits_percent = 6.0;
-            all.trial = Some(trial([-1.0, 0.1, 1.0], [-1.0, 0.0, 1.0]));
+            all.trial = Some(trial(QUIET, NOTHING));
         })
     };
-    assert_eq!(verdict(&team(true, 16, 6.0)), (AdviceVerdict::CannotTell, Reason::Neighbours));
+    undecided(&team(true, 16, 6.0), Reason::Neighbours);
     for other in [team(false, 16, 6.0), team(true, 15, 6.0), team(true, 16, 2.0)] {
-        assert_eq!(verdict(&other).1, Reason::NoneBetter);
+        because(&other, Reason::NoneBetter);
     }
 }
 
@@ -103,36 +123,36 @@ fn neighbours_decide_only_if_program_waits() {
                 ..Neighbours::default()
             };
             all.waits_percent = waits_percent;
-            all.trial = Some(trial([-1.0, 0.1, 1.0], [-1.0, 0.0, 1.0]));
+            all.trial = Some(trial(QUIET, NOTHING));
         })
     };
-    assert_eq!(verdict(&crowd(30.0)), (AdviceVerdict::CannotTell, Reason::Neighbours));
-    assert_eq!(verdict(&crowd(2.0)), (AdviceVerdict::LeaveIt, Reason::NoneBetter));
+    undecided(&crowd(30.0), Reason::Neighbours);
+    left_alone(&crowd(2.0), Reason::NoneBetter);
     // Two threads on one CPU wait for each other half of the time.
     let own = Evidence { cpu_count: 1, ..crowd(55.0) };
-    assert_eq!(verdict(&own).1, Reason::OneCpu);
+    because(&own, Reason::OneCpu);
     let both = Evidence { cpu_count: 1, ..crowd(75.0) };
-    assert_eq!(verdict(&both).1, Reason::Neighbours);
+    because(&both, Reason::Neighbours);
     // A program that hardly gets any CPU time does not sleep.
     let starved = Evidence { used_percent: 3.0, wanted_percent: 100.0, ..crowd(97.0) };
-    assert_eq!(verdict(&starved), (AdviceVerdict::CannotTell, Reason::Neighbours));
+    undecided(&starved, Reason::Neighbours);
     let elsewhere = Evidence { is_elsewhere: true, ..crowd(30.0) };
     assert_eq!(verdict(&elsewhere).1, Reason::NoneBetter, "neighbours here, and not there");
     let stolen = with(|all| all.neighbours.steal_percent = 20.0);
-    assert_eq!(verdict(&stolen), (AdviceVerdict::CannotTell, Reason::Steal), "nothing was tried");
+    assert_eq!(verdict(&stolen), (CannotTell, Reason::Steal), "nothing was tried");
     let tried = |steal_percent: f64| {
         with(|all| {
             all.neighbours.steal_percent = steal_percent;
-            all.trial = Some(trial([-1.0, 0.1, 1.0], [-1.0, 0.0, 1.0]));
+            all.trial = Some(trial(QUIET, NOTHING));
         })
     };
-    assert_eq!(verdict(&tried(20.0)), (AdviceVerdict::LeaveIt, Reason::NoneBetter));
-    assert_eq!(verdict(&tried(60.0)), (AdviceVerdict::CannotTell, Reason::Steal));
+    left_alone(&tried(20.0), Reason::NoneBetter);
+    undecided(&tried(60.0), Reason::Steal);
     let drifting = with(|all| {
         all.neighbours.steal_percent = 20.0;
-        all.trial = Some(trial([3.0, 5.0, 7.0], [-1.0, 0.0, 1.0]));
+        all.trial = Some(trial([3.0, 5.0, 7.0], NOTHING));
     });
-    assert_eq!(verdict(&drifting), (AdviceVerdict::CannotTell, Reason::Steal));
+    undecided(&drifting, Reason::Steal);
 }
 
 #[test]
@@ -147,10 +167,10 @@ fn saturated_client_takes_precedence_over_seats() {
                 busiest_percent,
             };
             all.talk.as_mut().unwrap().clients = vec![client];
-            all.trial = Some(trial([-1.0, 0.1, 1.0], [-1.0, 0.0, 1.0]));
+            all.trial = Some(trial(QUIET, NOTHING));
         })
     };
-    assert_eq!(verdict(&driven(95.0)), (AdviceVerdict::LeaveIt, Reason::ClientAtLimit));
+    left_alone(&driven(95.0), Reason::ClientAtLimit);
     assert_eq!(
         verdict(&driven(48.0)).1,
         Reason::NoneBetter,
@@ -170,8 +190,8 @@ fn waiting_for_partners_is_not_blamed_on_neighbours() {
             all.busy.truncate(1);
         })
     };
-    assert_eq!(verdict(&beside(140.0)), (AdviceVerdict::LeaveIt, Reason::OneThread));
-    assert_eq!(verdict(&beside(20.0)).1, Reason::Neighbours);
+    left_alone(&beside(140.0), Reason::OneThread);
+    because(&beside(20.0), Reason::Neighbours);
 }
 
 #[test]
@@ -200,22 +220,22 @@ fn own_order_requires_few_outside_messages() {
 #[test]
 fn programs_without_two_busy_threads_are_left_alone() {
     let idle = with(|all| all.used_percent = 2.0);
-    assert_eq!(verdict(&idle), (AdviceVerdict::LeaveIt, Reason::HardlyRuns));
-    assert_eq!(conclude(&idle).confidence, Confidence::High);
+    left_alone(&idle, Reason::HardlyRuns);
+    assert_eq!(conclude(&idle).confidence, High);
     let unseen = Evidence { requests_unseen: true, ..idle };
-    assert_eq!(conclude(&unseen).confidence, Confidence::Medium);
+    assert_eq!(conclude(&unseen).confidence, Medium);
     let one = with(|all| {
         all.busy.truncate(1);
         all.used_percent = 61.0;
     });
-    assert_eq!(verdict(&one).1, Reason::OneThread);
+    because(&one, Reason::OneThread);
     let alone = with(|all| all.cpu_count = 1);
-    assert_eq!(verdict(&alone).1, Reason::OneCpu);
+    because(&alone, Reason::OneCpu);
     let short = with(|all| {
         all.busy.truncate(1);
         all.used_percent = 190.0;
     });
-    assert_eq!(verdict(&short).1, Reason::ShortTasks);
+    because(&short, Reason::ShortTasks);
     // A hundred long-lived threads each do little, so their messages decide.
     let spread = |percent: f64| {
         with(|all| {
@@ -224,18 +244,18 @@ fn programs_without_two_busy_threads_are_left_alone() {
             all.most_gain.as_mut().unwrap().percent = percent;
         })
     };
-    assert_eq!(verdict(&spread(0.1)), (AdviceVerdict::LeaveIt, Reason::LittleTalk));
-    assert_eq!(verdict(&spread(9.0)), (AdviceVerdict::CannotTell, Reason::SmallTasks));
+    left_alone(&spread(0.1), Reason::LittleTalk);
+    undecided(&spread(9.0), Reason::SmallTasks);
     let disk = with(|all| {
         all.used_percent = 20.0;
         all.device_wait_percent = 80.0;
     });
-    assert_eq!(verdict(&disk).1, Reason::Device);
+    because(&disk, Reason::Device);
     let moment = with(|all| {
         all.has_ended = true;
         all.looked_s = 0.1;
     });
-    assert_eq!(verdict(&moment), (AdviceVerdict::CannotTell, Reason::TooShort));
+    undecided(&moment, Reason::TooShort);
     // Without an observation, the threads of an exited program are unknown.
     let ended = |threads| {
         with(|all| {
@@ -247,12 +267,8 @@ fn programs_without_two_busy_threads_are_left_alone() {
             all.wanted_percent = 0.0;
         })
     };
-    assert_eq!(verdict(&ended(0)), (AdviceVerdict::CannotTell, Reason::EndedUnseen));
-    assert_eq!(
-        verdict(&ended(1)),
-        (AdviceVerdict::LeaveIt, Reason::HardlyRuns),
-        "seen while it lived"
-    );
+    undecided(&ended(0), Reason::EndedUnseen);
+    assert_eq!(verdict(&ended(1)), (LeaveIt, Reason::HardlyRuns), "seen while it lived");
 }
 
 #[test]
@@ -262,16 +278,16 @@ fn affinity_mask_differs_from_single_cpu_computer() {
         all.unbound_cpus = "0-3".to_owned();
         all.wanted_percent = 200.0;
     });
-    assert_eq!(verdict(&bound), (AdviceVerdict::CannotTell, Reason::OwnMask));
+    undecided(&bound, Reason::OwnMask);
     let content = Evidence { wanted_percent: 61.0, ..bound.clone() };
     assert_eq!(verdict(&content).1, Reason::OneCpu, "it wants no more than it has");
     let alone = Evidence { unbound_cpus: "1".to_owned(), ..bound };
-    assert_eq!(verdict(&alone).1, Reason::OneCpu);
+    because(&alone, Reason::OneCpu);
     let split = with(|all| all.busy[0].cpus = "1".to_owned());
     assert_eq!(split.bound_threads().len(), 1);
     let why = NoTrial::Bound;
     let untried = Evidence { no_trial: Some(why.clone()), ..split };
-    assert_eq!(verdict(&untried), (AdviceVerdict::CannotTell, Reason::NotTried { why }));
+    undecided(&untried, Reason::NotTried { why });
 }
 
 #[test]
@@ -280,11 +296,10 @@ fn failed_command_gets_no_advice() {
         all.failure = Some("ended with exit code 3".to_owned());
         all.has_ended = true;
     });
-    assert_eq!(verdict(&failed), (AdviceVerdict::CannotTell, Reason::Failed));
-    let quiet = [-1.0, 0.1, 1.0];
-    let trial = Some(trial(quiet, [5.0, 8.0, 11.0]));
+    undecided(&failed, Reason::Failed);
+    let trial = Some(trial(QUIET, GAIN));
     let in_trial = Evidence { trial, has_ended: false, ..failed };
-    assert_eq!(verdict(&in_trial), (AdviceVerdict::CannotTell, Reason::Failed));
+    undecided(&in_trial, Reason::Failed);
 }
 
 #[test]
@@ -295,15 +310,15 @@ fn interrupted_command_is_judged_by_observed_part() {
         all.has_ended = true;
     });
     let untried = Reason::NotTried { why: NoTrial::Ended };
-    assert_eq!(verdict(&cut), (AdviceVerdict::CannotTell, untried.clone()));
+    undecided(&cut, untried.clone());
     let idle = Evidence { used_percent: 1.0, wanted_percent: 1.0, ..cut.clone() };
-    assert_eq!(verdict(&idle), (AdviceVerdict::LeaveIt, Reason::HardlyRuns));
+    left_alone(&idle, Reason::HardlyRuns);
     let moment = Evidence { looked_s: 0.1, ..cut.clone() };
-    assert_eq!(verdict(&moment), (AdviceVerdict::CannotTell, Reason::TooShort));
+    undecided(&moment, Reason::TooShort);
     // The trial had no time for a comparison.
     let begun = TrialResult { has_ended: true, control: None, ..TrialResult::default() };
     let in_trial = Evidence { has_ended: false, trial: Some(begun), ..cut };
-    assert_eq!(verdict(&in_trial), (AdviceVerdict::CannotTell, untried));
+    undecided(&in_trial, untried);
 }
 
 #[test]
@@ -328,12 +343,12 @@ fn wrong_setting_takes_precedence_with_remedy() {
         all.undo = Some("echo 50000 100000 > cpu.max".to_owned());
     });
     let advice = Advice::of("made", "2026-01-31T12:00:00Z", capped);
-    assert_eq!(advice.conclusion.verdict, AdviceVerdict::DoThis);
+    assert_eq!(advice.conclusion.verdict, DoThis);
     let paste = advice.paste.unwrap();
     assert_eq!(paste.command, "echo 200000 100000 > cpu.max");
     assert_eq!(paste.undo.unwrap(), "echo 50000 100000 > cpu.max");
     let without = with(|all| all.findings = vec![Finding { remedy: None, ..finding }]);
-    assert_eq!(verdict(&without).0, AdviceVerdict::CannotTell);
+    assert_eq!(verdict(&without).0, CannotTell);
 }
 
 #[test]
@@ -350,7 +365,7 @@ fn fewer_threads_come_before_higher_quota() {
     let advice = Advice::of("made", "2026-01-31T12:00:00Z", both);
     assert_eq!(
         (advice.conclusion.verdict, advice.conclusion.reason),
-        (AdviceVerdict::DoThis, Reason::Setting { finding })
+        (DoThis, Reason::Setting { finding })
     );
     assert_eq!(advice.paste, None, "no command changes a running program");
 }
@@ -367,8 +382,8 @@ fn quota_takes_precedence_over_neighbours_and_masks() {
         all.wanted_percent = 800.0;
     });
     let setting = Reason::Setting { finding: quota };
-    assert_eq!(verdict(&stopped), (AdviceVerdict::CannotTell, setting));
-    assert_eq!(conclude(&stopped).confidence, Confidence::High);
+    undecided(&stopped, setting);
+    assert_eq!(conclude(&stopped).confidence, High);
 }
 
 #[test]
@@ -381,7 +396,7 @@ fn own_ready_threads_are_not_blamed_on_neighbours() {
             all.waits_percent = 70.0;
         })
     };
-    assert_eq!(verdict(&many(1)).1, Reason::Neighbours);
+    because(&many(1), Reason::Neighbours);
     assert_ne!(verdict(&many(8)).1, Reason::Neighbours);
 }
 
@@ -397,22 +412,22 @@ fn unseen_facts_lower_confidence() {
         let quotas_unseen = quota.map(str::to_owned);
         conclude(&Evidence { unseen, quotas_unseen, ..evidence.clone() }).confidence
     };
-    assert_eq!(confidence(&crowd, &[], None), Confidence::High);
-    assert_eq!(confidence(&crowd, &[UnseenFact::Connections], None), Confidence::Low);
-    assert_eq!(confidence(&crowd, &[], Some("a container")), Confidence::Low);
-    assert_eq!(confidence(&idle, &[UnseenFact::Waits], None), Confidence::Medium);
+    assert_eq!(confidence(&crowd, &[], None), High);
+    assert_eq!(confidence(&crowd, &[UnseenFact::Connections], None), Low);
+    assert_eq!(confidence(&crowd, &[], Some("a container")), Low);
+    assert_eq!(confidence(&idle, &[UnseenFact::Waits], None), Medium);
     let unknown = with(|all| {
         (all.cpus, all.cpu_count) = (String::new(), 0);
         all.unbound_cpus = "0-3".to_owned();
         all.wanted_percent = 300.0;
-        all.trial = Some(trial([-1.0, 0.1, 1.0], [-1.0, 0.0, 1.0]));
+        all.trial = Some(trial(QUIET, NOTHING));
     });
     assert_eq!(verdict(&unknown).1, Reason::NoneBetter, "neither one CPU nor its mask");
 }
 
 #[test]
 fn pasted_seats_include_undo_command() {
-    let better = with(|all| all.trial = Some(trial([-1.0, 0.1, 1.0], [5.0, 8.0, 11.0])));
+    let better = with(|all| all.trial = Some(trial(QUIET, GAIN)));
     let paste = Advice::of("made", "2026-01-31T12:00:00Z", better).paste.unwrap();
     assert_eq!(paste.command, "taskset -cp 1 8; taskset -cp 1 9");
     assert_eq!(paste.undo.unwrap(), "taskset -cp 0-3 8; taskset -cp 0-3 9");

@@ -3,6 +3,7 @@
 use super::result::{RateDifference, TrialResult, TriedSeats};
 use super::{CONFIDENCE, DEFAULTS};
 use seatmap_data::statistics::quantile;
+use seatmap_data::statistics::trial::each;
 use seatmap_os::Tid;
 use seatmap_trial::live::SeatCandidate;
 
@@ -58,8 +59,7 @@ pub fn judge(
     result.rounds = rounds.len();
     result.counted = whole.len();
     result.control = rate_difference(&whole, &[0], 1, CONFIDENCE);
-    // Several candidates share the error allowed for one (Bonferroni).
-    let confidence = 1.0 - (1.0 - CONFIDENCE) / candidates.len().max(1) as f64;
+    let confidence = each(CONFIDENCE, candidates.len());
     result.candidates = candidates
         .iter()
         .enumerate()
@@ -133,8 +133,8 @@ fn rate_difference(
     let logs: Vec<f64> = rounds
         .iter()
         .map(|all| {
-            let logs = defaults.iter().map(|default| log_rate(all, *default));
-            log_rate(all, arm) - logs.sum::<f64>() / defaults.len() as f64
+            let logs = defaults.iter().map(|default| all[*default].rate.ln());
+            all[arm].rate.ln() - logs.sum::<f64>() / defaults.len() as f64
         })
         .collect();
     RateDifference::of(&logs, confidence)
@@ -175,7 +175,8 @@ impl Times {
         let default_ticks = (self.default_s / TICK_S).max(1.0);
         let share = self.periods.max(1) as f64 / self.default_periods.max(1) as f64;
         let half = DEVIATIONS * (1.0 / ticks + 1.0 / default_ticks).sqrt();
-        RateDifference::about((ticks / (default_ticks * share)).ln(), half)
+        let log = (ticks / (default_ticks * share)).ln();
+        RateDifference::of_logs([log, log - half, log + half])
     }
 }
 
@@ -183,8 +184,6 @@ fn user_s(rounds: &[Vec<Period>], arm: usize) -> Option<f64> {
     rounds.iter().map(|all| all[arm].user_s).sum()
 }
 
-fn log_rate(periods: &[Period], arm: usize) -> f64 {
-    periods[arm].rate.ln()
 }
 
 #[cfg(test)]

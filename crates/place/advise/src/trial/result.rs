@@ -4,7 +4,7 @@ use seatmap_data::statistics::signed_rank;
 use seatmap_os::Tid;
 use seatmap_trial::live::SeatCandidate;
 use seatmap_trial::live::event::CandidateVerdict as Judgement;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// A smaller gain, in percent, is not worth the effort.
 const LEAST_GAIN_PERCENT: f64 = 2.0;
@@ -24,7 +24,7 @@ const UNCLEAR_PERCENT: f64 = 10.0;
 const SAME_TIME_PERCENT: f64 = 5.0;
 
 /// The result of a trial.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrialResult {
     /// The unit of the work: `bytes`, or the metric.
@@ -52,7 +52,7 @@ pub struct TrialResult {
 }
 
 /// Seats that were tried.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TriedSeats {
     /// The seats.
@@ -63,18 +63,18 @@ pub struct TriedSeats {
     /// all measures of the work.
     pub difference: Option<RateDifference>,
     /// The voluntary switches, if the work is measured by them and the user time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub switches: Option<RateDifference>,
     /// The user time, if the work is measured by it and the switches.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub user_time: Option<RateDifference>,
     /// The best candidate, tried again after a pause; null for others, or if the program ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat: Option<RateDifference>,
 }
 
 /// A ratio of rates of work, with an interval.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RateDifference {
     /// The gain over the default, in percent; negative for a loss.
@@ -103,23 +103,25 @@ impl TrialResult {
 
     /// The best candidate among those shown to be better.
     pub fn best(&self) -> Option<&TriedSeats> {
-        self.best_by(|tried| tried.difference.is_some_and(RateDifference::is_better))
+        let best = self.best_by(|tried| tried.difference)?;
+        Some(&self.candidates[best])
     }
 
     /// The best candidate that may be better; the repetition decides.
     pub(super) fn promising(&self) -> Option<usize> {
-        let best = self.best_by(|tried| {
-            tried.switches.or(tried.difference).is_some_and(RateDifference::is_better)
-        })?;
-        self.candidates.iter().position(|tried| std::ptr::eq(tried, best))
+        self.best_by(|tried| tried.switches.or(tried.difference))
     }
 
-    fn best_by(&self, is_candidate: fn(&TriedSeats) -> bool) -> Option<&TriedSeats> {
+    fn best_by(&self, shown: fn(&TriedSeats) -> Option<RateDifference>) -> Option<usize> {
         let floor = self.control.map_or(f64::INFINITY, |control| control.percent.abs());
-        let better = self.candidates.iter().filter(|tried| {
-            is_candidate(tried) && tried.percent() >= floor.max(tried.least_gain_percent())
+        let percents = self.candidates.iter().map(TriedSeats::percent).enumerate();
+        let better = percents.filter(|(at, percent)| {
+            let tried = &self.candidates[*at];
+            let judgement = shown(tried).map(|difference| difference.judgement());
+            judgement == Some(Judgement::Better)
+                && *percent >= floor.max(tried.least_gain_percent())
         });
-        better.max_by(|a, b| a.percent().total_cmp(&b.percent()))
+        better.max_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(at, _)| at)
     }
 
     /// A candidate with other switches or user time, which need not follow its work.
@@ -159,29 +161,19 @@ impl RateDifference {
     /// The logarithms are of ratios, one for each round.
     pub(super) fn of(logs: &[f64], confidence: f64) -> Option<Self> {
         let shift = signed_rank::shift(logs, confidence)?;
-        Some(RateDifference {
-            percent: percent(shift.centre),
-            low_percent: percent(shift.low),
-            high_percent: percent(shift.high),
-        })
+        Some(RateDifference::of_logs([shift.centre, shift.low, shift.high]))
     }
 
-    /// A ratio of rates from its logarithm, with this half width of the interval.
-    pub(super) fn about(log: f64, half: f64) -> Self {
-        RateDifference {
-            percent: percent(log),
-            low_percent: percent(log - half),
-            high_percent: percent(log + half),
-        }
+    /// A ratio of rates and the ends of its interval, from their logarithms.
+    pub(super) fn of_logs(logs: [f64; 3]) -> Self {
+        let [percent, low_percent, high_percent] = logs.map(|log| 100.0 * log.exp_m1());
+        RateDifference { percent, low_percent, high_percent }
     }
 
     /// Only a gain by both measures is one.
     pub(super) fn least(self, other: Self) -> Self {
-        RateDifference {
-            percent: self.percent.min(other.percent),
-            low_percent: self.low_percent.min(other.low_percent),
-            high_percent: self.high_percent.min(other.high_percent),
-        }
+        let high_percent = self.high_percent.min(other.high_percent);
+        RateDifference { high_percent, ..self.covering(other) }
     }
 
     /// The smaller gain, with an interval that covers both.
@@ -193,10 +185,6 @@ impl RateDifference {
         }
     }
 
-    fn is_better(self) -> bool {
-        self.judgement() == Judgement::Better
-    }
-
     /// The verdict of the interval.
     pub fn judgement(&self) -> Judgement {
         match () {
@@ -205,8 +193,4 @@ impl RateDifference {
             () => Judgement::NotShown,
         }
     }
-}
-
-fn percent(log: f64) -> f64 {
-    100.0 * log.exp_m1()
 }

@@ -6,9 +6,9 @@
 mod criterion;
 mod go_test;
 mod google_benchmark;
-mod hyperfine;
-mod pytest_benchmark;
+mod json_times;
 
+use crate::tune::Contestant;
 use seatmap_data::document::{json_problem, visible};
 use seatmap_data::statistics::median;
 use seatmap_os::named_file;
@@ -32,7 +32,7 @@ pub const OUTPUT: &str = "{output}";
 const FILE: &str = "report.json";
 
 /// A kind of benchmark program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Adapter {
@@ -48,98 +48,26 @@ pub enum Adapter {
     Go,
 }
 
-/// A reading of one benchmark in one run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AdapterReading {
-    /// The benchmark's name in its program.
-    pub name: String,
-    /// Its median time, in seconds.
-    pub value_s: f64,
-}
+/// The readings of one run: names in the program, with times in seconds.
+pub type AdapterReadings = Vec<(String, f64)>;
 
 /// Why a report gives no readings.
 #[derive(Debug, thiserror::Error)]
 pub enum AdapterError {
-    /// There is no report file.
-    #[error(
-        "{adapter} wrote no report; Seatmap appends the report options to the command, or write \
-         {OUTPUT} in place of the file name"
-    )]
-    NoReport {
-        /// The kind of program.
-        adapter: Adapter,
-    },
-    /// The report file is unreadable.
-    #[error("cannot read the report of {adapter}")]
-    Unreadable {
-        /// The kind of program.
-        adapter: Adapter,
-        /// The system's error.
-        #[source]
-        source: io::Error,
-    },
-    /// The report is too long.
-    #[error("the report of {adapter} is longer than 64 MiB")]
-    TooLong {
-        /// The kind of program.
-        adapter: Adapter,
-    },
-    /// The report does not have the program's format.
-    #[error("the report of {adapter} is invalid: {problem}")]
-    Malformed {
-        /// The kind of program.
-        adapter: Adapter,
-        /// The mistake and its position.
-        problem: String,
-    },
-    /// The report contains no benchmarks.
-    #[error("{adapter} reported no benchmark; check the filter in the command")]
-    Empty {
-        /// The kind of program.
-        adapter: Adapter,
-    },
-    /// The report contains too many benchmarks.
-    #[error("{adapter} reported {count} benchmarks; at most {MOST_BENCHMARKS} are compared")]
-    TooMany {
-        /// The kind of program.
-        adapter: Adapter,
-        /// The number of benchmarks.
-        count: usize,
-    },
-    /// A reading's unit is not a time.
-    #[error("benchmark '{name}' has the unit '{unit}'; expected a time in ps, ns, us, ms or s")]
-    Unit {
-        /// The benchmark.
-        name: String,
-        /// The unit.
-        unit: String,
-    },
-    /// A benchmark has no reading.
-    #[error("benchmark '{name}' has no {what}")]
-    Missing {
-        /// The benchmark.
-        name: String,
-        /// The missing figure.
-        what: &'static str,
-    },
-    /// A reading is not above 0, so it has no ratio.
-    #[error(
-        "benchmark '{name}' reads {value}; readings are compared as ratios and must be above 0"
-    )]
-    NotPositive {
-        /// The benchmark.
-        name: String,
-        /// The reading, in seconds.
-        value: f64,
-    },
-    /// The program reports a failed benchmark.
-    #[error("benchmark '{name}' failed: {message}")]
-    Failed {
-        /// The benchmark.
-        name: String,
-        /// The program's message.
-        message: String,
-    },
+    /// It is missing or invalid: the reason, as a sentence.
+    #[error("{0}")]
+    Invalid(String),
+    /// The report file of such a program is unreadable.
+    #[error("cannot read the report of {0}")]
+    Unreadable(Adapter, #[source] io::Error),
+}
+
+fn invalid<T>(why: String) -> Result<T, AdapterError> {
+    Err(AdapterError::Invalid(why))
+}
+
+fn missing(name: &str, what: &str) -> AdapterError {
+    AdapterError::Invalid(format!("benchmark '{}' has no {what}", visible(name)))
 }
 
 impl fmt::Display for Adapter {
@@ -154,33 +82,23 @@ impl fmt::Display for Adapter {
     }
 }
 
-/// A command that writes a report.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ReportingCommand {
-    /// A program that sets the command's environment; may be empty.
-    pub launcher: Vec<OsString>,
-    /// The program and its arguments.
-    pub words: Vec<OsString>,
-}
-
 impl Adapter {
     /// The command, with the options that write its report into this folder.
-    pub fn reporting(self, words: &[OsString], folder: &Path) -> ReportingCommand {
+    pub fn reporting(self, command: &Contestant, folder: &Path) -> Contestant {
         let file = folder.join(FILE);
-        let mut launcher = Vec::new();
+        let mut launcher = command.launcher.clone();
         if self == Adapter::Criterion {
             // For criterion 0.3.4 and later, whose default folder would mix the runs of base and
             // head.
-            let mut variable = OsString::from("CRITERION_HOME=");
-            variable.push(folder);
-            launcher = vec!["env".into(), variable];
+            launcher.extend(["env".into(), joined("CRITERION_HOME=", folder)]);
         }
+        let words = &command.command;
         let is_placed = words.iter().any(|word| word.to_string_lossy().contains(OUTPUT));
         let mut words: Vec<OsString> = words.iter().map(|word| placed(word, &file)).collect();
         if !is_placed {
             words.extend(self.options(&file));
         }
-        ReportingCommand { launcher, words }
+        Contestant { command: words, launcher, ..command.clone() }
     }
 
     fn options(self, file: &Path) -> Vec<OsString> {
@@ -198,38 +116,48 @@ impl Adapter {
     ///
     /// # Errors
     /// [`AdapterError`].
-    pub fn read(self, folder: &Path, printed: &str) -> Result<Vec<AdapterReading>, AdapterError> {
+    pub fn read(self, folder: &Path, printed: &str) -> Result<AdapterReadings, AdapterError> {
         let found = match self {
             Adapter::Criterion => criterion::read(folder, printed)?,
-            Adapter::PytestBenchmark => pytest_benchmark::parse(&self.report(folder)?)?,
+            Adapter::PytestBenchmark => json_times::pytest(&self.report(folder)?)?,
             Adapter::GoogleBenchmark => google_benchmark::parse(&self.report(folder)?)?,
-            Adapter::Hyperfine => hyperfine::parse(&self.report(folder)?)?,
+            Adapter::Hyperfine => json_times::hyperfine(&self.report(folder)?)?,
             Adapter::Go => go_test::parse(printed)?,
         };
         self.checked(found)
     }
 
     fn report(self, folder: &Path) -> Result<String, AdapterError> {
-        read_text(self, &folder.join(FILE))?.ok_or(AdapterError::NoReport { adapter: self })
+        read_text(self, &folder.join(FILE))?.ok_or_else(|| {
+            AdapterError::Invalid(format!(
+                "{self} wrote no report; Seatmap appends the report options to the command, or \
+                 write {OUTPUT} in place of the file name"
+            ))
+        })
     }
 
-    fn checked(self, found: Vec<AdapterReading>) -> Result<Vec<AdapterReading>, AdapterError> {
+    fn checked(self, found: AdapterReadings) -> Result<AdapterReadings, AdapterError> {
         let mut by_name: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-        for AdapterReading { name, value_s } in found {
+        for (name, value_s) in found {
             if !(value_s > 0.0 && value_s.is_normal()) {
-                return Err(AdapterError::NotPositive { name: visible(&name), value: value_s });
+                return invalid(format!(
+                    "benchmark '{}' reads {value_s}; readings are compared as ratios and must be \
+                     above 0",
+                    visible(&name)
+                ));
             }
             by_name.entry(name).or_default().push(value_s);
         }
-        match by_name.len() {
-            0 => Err(AdapterError::Empty { adapter: self }),
-            count if count > MOST_BENCHMARKS => Err(AdapterError::TooMany { adapter: self, count }),
-            _ => Ok(by_name
-                .into_iter()
-                .filter_map(|(name, values)| {
-                    Some(AdapterReading { name, value_s: median(&values)? })
-                })
-                .collect()),
+        let count = by_name.len();
+        match count {
+            0 => invalid(format!("{self} reported no benchmark; check the filter in the command")),
+            1..=MOST_BENCHMARKS => {
+                let medians = by_name.into_iter();
+                Ok(medians.filter_map(|(name, values)| Some((name, median(&values)?))).collect())
+            }
+            _ => invalid(format!(
+                "{self} reported {count} benchmarks; at most {MOST_BENCHMARKS} are compared"
+            )),
         }
     }
 }
@@ -258,17 +186,19 @@ fn read_text(adapter: Adapter, path: &Path) -> Result<Option<String>, AdapterErr
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
-            return Err(AdapterError::TooLong { adapter });
+            return invalid(format!("the report of {adapter} is longer than 64 MiB"));
         }
-        Err(source) => return Err(AdapterError::Unreadable { adapter, source }),
+        Err(source) => return Err(AdapterError::Unreadable(adapter, source)),
     };
     let text = String::from_utf8_lossy(&bytes).into_owned();
     Ok(if text.trim().is_empty() { None } else { Some(text) })
 }
 
 fn json<T: DeserializeOwned>(adapter: Adapter, text: &str) -> Result<T, AdapterError> {
-    seatmap_data::document::from_json(text)
-        .map_err(|error| AdapterError::Malformed { adapter, problem: json_problem(error) })
+    seatmap_data::document::from_json(text).map_err(|error| {
+        let problem = json_problem(error);
+        AdapterError::Invalid(format!("the report of {adapter} is invalid: {problem}"))
+    })
 }
 
 fn seconds(name: &str, value: f64, unit: &str) -> Result<f64, AdapterError> {
@@ -280,7 +210,11 @@ fn seconds(name: &str, value: f64, unit: &str) -> Result<f64, AdapterError> {
         "ms" => 1e-3,
         "s" => 1.0,
         _ => {
-            return Err(AdapterError::Unit { name: visible(name), unit: visible(unit) });
+            return invalid(format!(
+                "benchmark '{}' has the unit '{}'; expected a time in ps, ns, us, ms or s",
+                visible(name),
+                visible(unit)
+            ));
         }
     };
     Ok(value * scale)

@@ -1,12 +1,13 @@
 //! `bench.toml`: a program's list of benchmarks.
 
 use crate::gate::adapter::Adapter;
+use crate::tune::trial::texts;
 use crate::tune::{Better, Length, Metric, MetricError};
 use seatmap_data::document::{Blame, Outline, Position, parser_message};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// The format's name, in the `format` key.
@@ -24,26 +25,26 @@ const MOST_BLOCKS: usize = 100_000;
 const LONGEST_S: f64 = 604_800.0;
 
 /// The benchmarks of a program in two versions: base and the newer head.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct BenchmarksFile {
     /// Name and version of the format.
     pub format: String,
     /// The base program, for `{binary}`; `--base` overrides it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<PathBuf>,
     /// The head program; `--head` overrides it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub head: Option<PathBuf>,
     /// The default limit of a slowdown, in percent. `--fail-above` overrides it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fail_above_percent: Option<f64>,
     /// The default number of blocks. A block runs base once and head twice.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub runs: Option<usize>,
     /// The default time of a benchmark's runs, in seconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
     /// The benchmarks, in order of the results.
     #[serde(default, rename = "benchmark")]
@@ -59,42 +60,42 @@ pub struct Benchmark {
     pub name: String,
     /// The command of both sides, quoted as for a shell, but run without one. `{binary}` stands for
     /// the program of each side.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// The command of base, if the two differ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
     /// The command of head, if the two differ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
     /// The metric: `time`, `cpu`, `regex:PATTERN`, `command:LINE`, `perf:EVENT`. Default: `time`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
     /// Whether lower or higher readings are better. Default for times and events: lower.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
     /// The benchmark library whose report is read, instead of a metric.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub adapter: Option<Adapter>,
     /// A shell command that runs once, before the first run of this benchmark.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub setup: Option<String>,
     /// Its limit in percent, instead of the file's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fail_above_percent: Option<f64>,
     /// Its blocks, instead of the file's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub runs: Option<usize>,
     /// The time of its runs in seconds, instead of the file's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
     /// Warm-up runs of each side. Default: 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup: Option<u16>,
 }
 
 /// A version of the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ProgramVersion {
@@ -120,132 +121,18 @@ impl ProgramVersion {
 /// A mistake in `bench.toml` or its options.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchmarksFileError {
-    /// The text is not valid TOML for this format.
-    #[error("{position}: {problem}")]
-    Syntax {
-        /// Its position.
-        position: Position,
-        /// The parser's message.
-        problem: String,
-    },
-    /// The format is unknown.
-    #[error("the format is '{0}'; write format = \"{FORMAT}\"")]
-    Format(String),
-    /// The file lists nothing.
-    #[error("the file lists no benchmark; write [[benchmark]] with a name and a command")]
-    Empty,
-    /// The file lists too many benchmarks; their number.
-    #[error("the file lists {0} benchmarks; at most {MOST_BENCHMARKS} run in one job")]
-    TooMany(usize),
-    /// A name is empty or too long.
-    #[error("the name '{0}' is empty or longer than 100 letters")]
-    Name(String),
-    /// Two benchmarks have the same name.
-    #[error("two benchmarks are named '{0}'; give each a unique name")]
-    SameName(String),
-    /// A side has no command, or two.
-    #[error("benchmark '{name}': give either 'command', or both 'base' and 'head'")]
-    Commands {
-        /// The benchmark.
-        name: String,
-    },
-    /// A command cannot be split into words.
-    #[error("benchmark '{name}': the command '{line}' is empty or ends within quotes")]
-    Line {
-        /// The benchmark.
-        name: String,
-        /// The command.
-        line: String,
-    },
-    /// A command needs a program that was not given.
-    #[error(
-        "benchmark '{name}': the program for {BINARY} in {side} is missing; write {side} = \
-         \"PROGRAM\" before the first [[benchmark]], or add --{side} PROGRAM",
-        side = .side.word()
-    )]
-    NoBinary {
-        /// The benchmark.
-        name: String,
-        /// The side.
-        side: ProgramVersion,
-    },
-    /// Both sides run the same command.
-    #[error(
-        "benchmark '{name}': base and head are the same command; write {BINARY} for the program, \
-         or give 'base' and 'head'"
-    )]
-    SameCommand {
-        /// The benchmark.
-        name: String,
-    },
-    /// The metric is invalid.
-    #[error("benchmark '{name}'")]
-    Metric {
-        /// The benchmark.
-        name: String,
-        /// The mistake.
-        source: MetricError,
-    },
-    /// The benchmark has a metric and an adapter.
-    #[error("benchmark '{name}' has both a metric and an adapter; give one of the two")]
-    MetricAndAdapter {
-        /// The benchmark.
-        name: String,
-    },
-    /// There is a limit, but no direction.
-    #[error(
-        "benchmark '{name}' has a limit, but no direction; write better = \"lower\" or better = \
-         \"higher\""
-    )]
-    NoDirection {
-        /// The benchmark.
-        name: String,
-    },
-    /// A limit is out of range.
-    #[error("fail_above_percent is {0}; write a number from 0 to 10000")]
-    Limit(f64),
-    /// The number of blocks is out of range.
-    #[error("runs is {0}; write a number from 1 to {MOST_BLOCKS}")]
-    Runs(usize),
-    /// A time is out of range.
-    #[error("seconds is {0}; write a number from 0.05 to {LONGEST_S}")]
-    Seconds(f64),
-    /// A benchmark has both blocks and a time.
-    #[error("'runs' and 'seconds' exclude each other; give one of the two")]
-    RunsAndSeconds,
+    /// The mistake, as a sentence.
+    #[error("{0}")]
+    Wrong(String),
+    /// The metric of this benchmark is invalid.
+    #[error("benchmark '{0}'")]
+    Metric(String, #[source] MetricError),
 }
 
-impl Blame for BenchmarksFileError {
-    fn is_input(&self) -> bool {
-        true
-    }
-}
+impl Blame for BenchmarksFileError {}
 
-/// The programs of both sides.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Binaries {
-    /// The base program.
-    pub base: Option<PathBuf>,
-    /// The head program.
-    pub head: Option<PathBuf>,
-}
-
-impl Binaries {
-    fn of(&self, side: ProgramVersion) -> Option<&Path> {
-        match side {
-            ProgramVersion::Head => self.head.as_deref(),
-            ProgramVersion::Base => self.base.as_deref(),
-        }
-    }
-}
-
-/// The source of readings.
-#[derive(Clone, Debug)]
-pub enum ReadingSource {
-    /// A metric.
-    Metric(Metric),
-    /// The report of a benchmark library.
-    Adapter(Adapter),
+fn wrong<T>(what: String) -> Result<T, BenchmarksFileError> {
+    Err(BenchmarksFileError::Wrong(what))
 }
 
 /// A benchmark, ready to run.
@@ -255,8 +142,10 @@ pub struct PlannedBenchmark {
     pub name: String,
     /// The words of head's command and of base's.
     pub words: [Vec<OsString>; 2],
-    /// The source of its readings.
-    pub source: ReadingSource,
+    /// The metric.
+    pub metric: Metric,
+    /// The benchmark library whose report has the readings, if any.
+    pub adapter: Option<Adapter>,
     /// Whether lower or higher readings are better, if known.
     pub better: Option<Better>,
     /// A shell command before the first run.
@@ -270,8 +159,10 @@ pub struct PlannedBenchmark {
 /// Options that override the file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overrides {
-    /// The programs of both sides.
-    pub binaries: Binaries,
+    /// The base program.
+    pub base: Option<PathBuf>,
+    /// The head program.
+    pub head: Option<PathBuf>,
     /// The limit of every benchmark, in percent.
     pub fail_above_percent: Option<f64>,
     /// The blocks of every benchmark.
@@ -289,8 +180,7 @@ impl BenchmarksFile {
         better: Option<Better>,
         warmup: u16,
     ) -> Self {
-        let texts: Vec<String> =
-            words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        let texts = texts(words);
         // No command line contains a NUL byte, which cannot be quoted.
         let line = shlex::try_join(texts.iter().map(String::as_str)).unwrap_or_default();
         let benchmark = Benchmark {
@@ -301,15 +191,8 @@ impl BenchmarksFile {
             warmup: Some(warmup),
             ..Benchmark::default()
         };
-        BenchmarksFile {
-            format: FORMAT.to_owned(),
-            base: None,
-            head: None,
-            fail_above_percent: None,
-            runs: None,
-            seconds: None,
-            benchmarks: vec![benchmark],
-        }
+        let format = FORMAT.to_owned();
+        BenchmarksFile { format, benchmarks: vec![benchmark], ..BenchmarksFile::default() }
     }
 
     /// Reads the file and checks that its parts are consistent.
@@ -318,9 +201,10 @@ impl BenchmarksFile {
     /// [`BenchmarksFileError`].
     pub fn from_toml(text: &str) -> Result<Self, BenchmarksFileError> {
         let read = toml::from_str(text).and_then(|_: Outline| toml::from_str(text));
-        let file: BenchmarksFile = read.map_err(|error| BenchmarksFileError::Syntax {
-            position: Position::of(text.as_bytes(), error.span().map_or(0, |span| span.start)),
-            problem: parser_message(error.message()),
+        let file: BenchmarksFile = read.or_else(|error| {
+            let start = error.span().map_or(0, |span| span.start);
+            let position = Position::of(text.as_bytes(), start);
+            wrong(format!("{position}: {}", parser_message(error.message())))
         })?;
         file.check()?;
         Ok(file)
@@ -328,26 +212,35 @@ impl BenchmarksFile {
 
     fn check(&self) -> Result<(), BenchmarksFileError> {
         if self.format != FORMAT {
-            return Err(BenchmarksFileError::Format(self.format.clone()));
+            return wrong(format!("the format is '{}'; write format = \"{FORMAT}\"", self.format));
         }
-        match self.benchmarks.len() {
-            0 => return Err(BenchmarksFileError::Empty),
-            count if count > MOST_BENCHMARKS => return Err(BenchmarksFileError::TooMany(count)),
-            _ => {}
+        let count = self.benchmarks.len();
+        if count == 0 {
+            let what = "the file lists no benchmark; write [[benchmark]] with a name and a command";
+            return wrong(what.to_owned());
+        }
+        if count > MOST_BENCHMARKS {
+            return wrong(format!(
+                "the file lists {count} benchmarks; at most {MOST_BENCHMARKS} run in one job"
+            ));
         }
         check_length(self.fail_above_percent, self.runs, self.seconds)?;
         let mut names = BTreeSet::new();
         for benchmark in &self.benchmarks {
-            let name = benchmark.name.clone();
+            let name = &benchmark.name;
             if name.trim().is_empty() || name.chars().count() > 100 {
-                return Err(BenchmarksFileError::Name(name));
+                return wrong(format!("the name '{name}' is empty or longer than 100 letters"));
             }
             check_length(benchmark.fail_above_percent, benchmark.runs, benchmark.seconds)?;
             if benchmark.metric.is_some() && benchmark.adapter.is_some() {
-                return Err(BenchmarksFileError::MetricAndAdapter { name });
+                return wrong(format!(
+                    "benchmark '{name}' has both a metric and an adapter; give one of the two"
+                ));
             }
-            if !names.insert(name.clone()) {
-                return Err(BenchmarksFileError::SameName(name));
+            if !names.insert(name) {
+                return wrong(format!(
+                    "two benchmarks are named '{name}'; give each a unique name"
+                ));
             }
         }
         Ok(())
@@ -362,41 +255,49 @@ impl BenchmarksFile {
         overrides: &Overrides,
         confidence: f64,
     ) -> Result<Vec<PlannedBenchmark>, BenchmarksFileError> {
-        let binaries = Binaries {
-            base: overrides.binaries.base.clone().or_else(|| self.base.clone()),
-            head: overrides.binaries.head.clone().or_else(|| self.head.clone()),
-        };
         let benchmarks = self.benchmarks.iter();
-        benchmarks.map(|benchmark| self.plan(benchmark, &binaries, overrides, confidence)).collect()
+        benchmarks.map(|benchmark| self.plan(benchmark, overrides, confidence)).collect()
     }
 
     fn plan(
         &self,
         benchmark: &Benchmark,
-        binaries: &Binaries,
         overrides: &Overrides,
         confidence: f64,
     ) -> Result<PlannedBenchmark, BenchmarksFileError> {
         let name = benchmark.name.clone();
-        let source = benchmark.source()?;
-        let better = match &source {
-            ReadingSource::Metric(metric) => metric.better(benchmark.better),
-            ReadingSource::Adapter(_) => Some(Better::Lower),
-        };
+        let metric = Metric::parse(benchmark.metric.as_deref().unwrap_or("time"))
+            .map_err(|source| BenchmarksFileError::Metric(name.clone(), source))?;
+        let adapter = benchmark.adapter;
+        let of_adapter = adapter.map(|_| Better::Lower);
+        let better = of_adapter.or_else(|| metric.better(benchmark.better));
         let own_limit = benchmark.fail_above_percent.or(self.fail_above_percent);
         let fail_above_percent = overrides.fail_above_percent.or(own_limit);
         if fail_above_percent.is_some() && better.is_none() {
-            return Err(BenchmarksFileError::NoDirection { name });
+            return wrong(format!(
+                "benchmark '{name}' has a limit, but no direction; write better = \"lower\" or \
+                 better = \"higher\""
+            ));
         }
-        let [head, base] = ProgramVersion::BOTH.map(|side| benchmark.words(side, binaries));
+        let [head, base] = ProgramVersion::BOTH.map(|side| {
+            let [binary, own] = match side {
+                ProgramVersion::Head => [&overrides.head, &self.head],
+                ProgramVersion::Base => [&overrides.base, &self.base],
+            };
+            benchmark.words(side, binary.as_ref().or(own.as_ref()))
+        });
         let words = [head?, base?];
         if words[0] == words[1] {
-            return Err(BenchmarksFileError::SameCommand { name });
+            return wrong(format!(
+                "benchmark '{name}': base and head are the same command; write {BINARY} for the \
+                 program, or give 'base' and 'head'"
+            ));
         }
         Ok(PlannedBenchmark {
             name,
             words,
-            source,
+            metric,
+            adapter,
             better,
             setup: benchmark.setup.clone(),
             length: self.length(benchmark, overrides, confidence),
@@ -416,43 +317,41 @@ impl BenchmarksFile {
 }
 
 impl Benchmark {
-    fn source(&self) -> Result<ReadingSource, BenchmarksFileError> {
-        if let Some(adapter) = self.adapter {
-            return Ok(ReadingSource::Adapter(adapter));
-        }
-        Metric::parse(self.metric.as_deref().unwrap_or("time"))
-            .map(ReadingSource::Metric)
-            .map_err(|source| BenchmarksFileError::Metric { name: self.name.clone(), source })
-    }
-
     fn words(
         &self,
         side: ProgramVersion,
-        binaries: &Binaries,
+        binary: Option<&PathBuf>,
     ) -> Result<Vec<OsString>, BenchmarksFileError> {
+        let name = &self.name;
         let own = match side {
             ProgramVersion::Head => &self.head,
             ProgramVersion::Base => &self.base,
         };
-        let name = self.name.clone();
         let line = match (&self.command, own) {
             (Some(line), None) if self.base.is_none() && self.head.is_none() => line,
             (None, Some(line)) => line,
-            _ => return Err(BenchmarksFileError::Commands { name }),
+            _ => {
+                return wrong(format!(
+                    "benchmark '{name}': give either 'command', or both 'base' and 'head'"
+                ));
+            }
         };
-        let words = shlex::split(line).filter(|words| !words.is_empty());
-        let words = words
-            .ok_or_else(|| BenchmarksFileError::Line { name: name.clone(), line: line.clone() })?;
-        let binary = binaries.of(side).map(Path::to_string_lossy);
-        match binary {
-            Some(binary) => {
-                Ok(words.into_iter().map(|word| word.replace(BINARY, &binary).into()).collect())
-            }
-            None if words.iter().any(|word| word.contains(BINARY)) => {
-                Err(BenchmarksFileError::NoBinary { name, side })
-            }
-            None => Ok(words.into_iter().map(Into::into).collect()),
+        let Some(words) = shlex::split(line).filter(|words| !words.is_empty()) else {
+            return wrong(format!(
+                "benchmark '{name}': the command '{line}' is empty or ends within quotes"
+            ));
+        };
+        let binary = binary.map(|binary| binary.to_string_lossy());
+        if binary.is_none() && words.iter().any(|word| word.contains(BINARY)) {
+            let side = side.word();
+            return wrong(format!(
+                "benchmark '{name}': the program for {BINARY} in {side} is missing; write {side} = \
+                 \"PROGRAM\" before the first [[benchmark]], or add --{side} PROGRAM"
+            ));
         }
+        // Without a program, no word stands for it.
+        let binary = binary.unwrap_or_default();
+        Ok(words.into_iter().map(|word| word.replace(BINARY, &binary).into()).collect())
     }
 }
 
@@ -462,16 +361,17 @@ fn check_length(
     seconds: Option<f64>,
 ) -> Result<(), BenchmarksFileError> {
     if let Some(limit) = limit.filter(|limit| !(0.0..=1e4).contains(limit)) {
-        return Err(BenchmarksFileError::Limit(limit));
+        return wrong(format!("fail_above_percent is {limit}; write a number from 0 to 10000"));
     }
     if let Some(runs) = runs.filter(|runs| !(1..=MOST_BLOCKS).contains(runs)) {
-        return Err(BenchmarksFileError::Runs(runs));
+        return wrong(format!("runs is {runs}; write a number from 1 to {MOST_BLOCKS}"));
     }
     if let Some(seconds) = seconds.filter(|seconds| !(0.05..=LONGEST_S).contains(seconds)) {
-        return Err(BenchmarksFileError::Seconds(seconds));
+        return wrong(format!("seconds is {seconds}; write a number from 0.05 to {LONGEST_S}"));
     }
     if runs.is_some() && seconds.is_some() {
-        return Err(BenchmarksFileError::RunsAndSeconds);
+        let what = "'runs' and 'seconds' exclude each other; give one of the two";
+        return wrong(what.to_owned());
     }
     Ok(())
 }
@@ -511,10 +411,10 @@ mod tests {
         assert_eq!((two[0].length.most_blocks, two[1].length.least_blocks), (20, 6));
         assert_eq!((two[0].better, two[1].better), (Some(Better::Lower), Some(Better::Higher)));
         let typed = Overrides {
-            binaries: Binaries { base: Some("x".into()), head: None },
+            base: Some("x".into()),
             fail_above_percent: Some(1.0),
             runs: Some(7),
-            seconds: None,
+            ..Overrides::default()
         };
         let two = planned(&text, &typed);
         assert_eq!((&two[0].words[1][0], &two[0].words[0][0]), (&"x".into(), &"new/app".into()));
@@ -525,9 +425,10 @@ mod tests {
     fn command_line_alone_defines_benchmark() {
         let words = ["{binary}", "two words"].map(Into::into);
         let file = BenchmarksFile::of_command(None, &words, &Metric::Time, None, 0);
-        let mut typed = Overrides::default();
-        assert!(file.planned(&typed, 0.95).unwrap_err().to_string().contains("--head PROGRAM"));
-        typed.binaries = Binaries { base: Some("a b".into()), head: Some("h".into()) };
+        let none = file.planned(&Overrides::default(), 0.95).unwrap_err().to_string();
+        assert!(none.contains("--head PROGRAM"), "{none}");
+        let [base, head] = ["a b", "h"].map(|path| Some(path.into()));
+        let typed = Overrides { base, head, ..Overrides::default() };
         let planned = &file.planned(&typed, 0.95).unwrap()[0];
         assert_eq!(planned.words, [["h", "two words"], ["a b", "two words"]]);
         assert_eq!((planned.name.as_str(), planned.length.warm_ups), ("{binary} two words", 0));

@@ -6,7 +6,7 @@
 
 use crate::gate::report::{BenchmarkResult, GateReport};
 use crate::tune::{Better, Fingerprint};
-use seatmap_data::document::Blame;
+use seatmap_data::document::{self, Blame, visible};
 use seatmap_data::statistics::change_points::{self, change_points};
 use seatmap_data::statistics::median;
 use seatmap_os::{named_file, whole_file};
@@ -36,7 +36,7 @@ pub struct HistoryEntry {
     /// The start of the session, in UTC (RFC 3339).
     pub begun: String,
     /// The name of head, such as its commit; absent if unnamed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// The computer and its settings.
     pub fingerprint: Fingerprint,
@@ -54,7 +54,7 @@ pub struct HistoryReading {
     #[serde(default)]
     pub unit: String,
     /// Whether lower or higher readings are better; absent if unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
     /// The median of head's readings.
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
@@ -66,45 +66,15 @@ pub struct HistoryReading {
 /// Why a history cannot be read or continued.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
-    /// A line is not a valid document.
-    #[error("line {line}: {problem}")]
-    Line {
-        /// The line, from 1.
-        line: usize,
-        /// The mistake.
-        problem: String,
-    },
-    /// The file has no lines.
-    #[error("the history is empty; 'seatmap bench --file bench.toml --history FILE' adds to it")]
-    Empty,
-    /// A reading is not above 0.
-    #[error("line {line}: benchmark '{name}' reads {value}; readings must be above 0")]
-    NotPositive {
-        /// The line, from 1.
-        line: usize,
-        /// The benchmark.
-        name: String,
-        /// The reading.
-        value: f64,
-    },
-}
-
-/// Why a history cannot be appended to a file.
-#[derive(Debug, thiserror::Error)]
-pub enum HistoryPlaceError {
     /// The file cannot be read or written.
     #[error(transparent)]
     System(#[from] io::Error),
-    /// The file is not a history.
-    #[error(transparent)]
-    Content(#[from] HistoryError),
+    /// It is not a history: the mistake, as a sentence.
+    #[error("{0}")]
+    Wrong(String),
 }
 
-impl Blame for HistoryError {
-    fn is_input(&self) -> bool {
-        true
-    }
-}
+impl Blame for HistoryError {}
 
 impl HistoryEntry {
     /// The medians of head in a report.
@@ -122,8 +92,8 @@ impl HistoryEntry {
     /// Checks, before the runs, that a history can be appended to this file.
     ///
     /// # Errors
-    /// [`HistoryError`] if the file is not a history, or the system's error.
-    pub fn check_place(path: &Path) -> Result<(), HistoryPlaceError> {
+    /// [`HistoryError`].
+    pub fn check_place(path: &Path) -> Result<(), HistoryError> {
         let place = whole_file::behind_links(path)?;
         whole_file::check_writable(place.as_deref().unwrap_or(path))?;
         match named_file::read(path, MOST_BYTES).map(String::from_utf8) {
@@ -155,7 +125,7 @@ impl HistoryEntry {
                 text.push('\n');
             }
         }
-        text += &seatmap_data::document::written(self);
+        text += &document::written(self);
         // One call, so that concurrent jobs do not mix lines.
         file.write_all(text.as_bytes())?;
         file.sync_all()
@@ -172,10 +142,6 @@ impl HistoryReading {
             blocks: result.runs.iter().filter(|run| run.again && !run.left_out).count(),
         })
     }
-
-    fn is_positive(&self) -> bool {
-        self.median > 0.0 && self.median.is_finite()
-    }
 }
 
 /// Reads all lines of a history, in order.
@@ -186,19 +152,27 @@ pub fn read(text: &str) -> Result<Vec<HistoryEntry>, HistoryError> {
     let mut entries = Vec::new();
     for (at, text) in text.lines().enumerate().filter(|(_, text)| !text.trim().is_empty()) {
         let line = at + 1;
-        let entry: HistoryEntry = seatmap_data::document::read(text, FORMAT)
-            .map_err(|error| HistoryError::Line { line, problem: error.to_string() })?;
-        if let Some(bad) = entry.benchmarks.iter().find(|reading| !reading.is_positive()) {
-            let name = seatmap_data::document::visible(&bad.name);
-            return Err(HistoryError::NotPositive { line, name, value: bad.median });
+        let entry: HistoryEntry = document::read(text, FORMAT)
+            .map_err(|error| HistoryError::Wrong(format!("line {line}: {error}")))?;
+        let mut readings = entry.benchmarks.iter();
+        if let Some(bad) = readings.find(|one| !(one.median > 0.0 && one.median.is_finite())) {
+            return Err(HistoryError::Wrong(format!(
+                "line {line}: benchmark '{}' reads {}; readings must be above 0",
+                visible(&bad.name),
+                bad.median
+            )));
         }
         entries.push(entry);
     }
-    if entries.is_empty() { Err(HistoryError::Empty) } else { Ok(entries) }
+    if entries.is_empty() {
+        let hint = "'seatmap bench --file bench.toml --history FILE' adds to it";
+        return Err(HistoryError::Wrong(format!("the history is empty; {hint}")));
+    }
+    Ok(entries)
 }
 
 /// A benchmark over time, on one kind of computer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trend {
     /// The benchmark.
@@ -206,7 +180,7 @@ pub struct Trend {
     /// The unit of its readings; empty if unknown.
     pub unit: String,
     /// Whether lower or higher readings are better; absent if unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
     /// The kind of computer, from 1.
     pub computer: usize,
@@ -217,20 +191,20 @@ pub struct Trend {
 }
 
 /// A result of a benchmark.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrendPoint {
     /// The start of its session.
     pub begun: String,
     /// The name of head, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// The median.
     pub median: f64,
 }
 
 /// A change of a benchmark's level.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrendChange {
     /// The first point after the change, from 0.
@@ -242,7 +216,7 @@ pub struct TrendChange {
 }
 
 /// The trends of a history: the result of `seatmap bench history`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trends {
     /// Name and version of the format.
@@ -254,7 +228,7 @@ pub struct Trends {
 }
 
 /// A kind of computer in a history.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComputerKind {
     /// Its fingerprint, with the name of the first such computer.
@@ -340,22 +314,19 @@ fn kind(computers: &mut Vec<ComputerKind>, fingerprint: &Fingerprint) -> usize {
 fn changes(points: &[TrendPoint], seed: u64) -> Vec<TrendChange> {
     let logs: Vec<f64> = points.iter().map(|point| point.median.ln()).collect();
     let found = change_points(&logs, seed);
-    let places: Vec<usize> = found.iter().map(|change| change.at).collect();
-    found
-        .iter()
-        .enumerate()
-        .filter_map(|(number, change)| {
-            let before = if number == 0 { 0 } else { places[number - 1] };
-            let after = places.get(number + 1).copied().unwrap_or(logs.len());
-            let levels = [&logs[before..change.at], &logs[change.at..after]].map(median);
-            let [Some(before), Some(after)] = levels else { return None };
-            Some(TrendChange {
-                at: change.at,
-                change_percent: 100.0 * (after - before).exp_m1(),
-                certainty_percent: 100.0 * change.certainty,
-            })
+    let mut ends = vec![0];
+    ends.extend(found.iter().map(|change| change.at));
+    ends.push(logs.len());
+    let changes = found.iter().zip(ends.windows(3)).filter_map(|(change, ends)| {
+        let before = median(&logs[ends[0]..ends[1]])?;
+        let after = median(&logs[ends[1]..ends[2]])?;
+        Some(TrendChange {
+            at: change.at,
+            change_percent: 100.0 * (after - before).exp_m1(),
+            certainty_percent: 100.0 * change.certainty,
         })
-        .collect()
+    });
+    changes.collect()
 }
 
 #[cfg(test)]
@@ -435,7 +406,7 @@ mod tests {
 
     #[test]
     fn damaged_history_lines_are_named() {
-        let good = seatmap_data::document::written(&entry(0, 1.0, "6.1"));
+        let good = document::written(&entry(0, 1.0, "6.1"));
         let refused = |text: &str| read(text).unwrap_err().to_string();
         assert!(refused("").contains("empty"));
         assert!(refused(&format!("{good}\n{{\n")).starts_with("line 3:"));

@@ -1,24 +1,28 @@
 //! The `seatmap-gate/1` format: the runs of base and head, and their comparison.
+//!
+//! At 95 % for each, 1 of 20 equal benchmarks would be called different. So the confidence is for
+//! all claims of a session together, by the steps of Holm 1979 (Scandinavian Journal of Statistics
+//! 6): each of `n` undecided comparisons is judged at 1/n of the allowed error, and the step
+//! repeats without those that show their claim. Benchmarks may depend on each other.
 
-use crate::gate::family;
-use crate::gate::file::{PlannedBenchmark, ProgramVersion, ReadingSource};
+use crate::gate::file::{PlannedBenchmark, ProgramVersion};
 use crate::tune::disturbance::DisturbedRuns;
-use crate::tune::document::{BenchCommand, FORMAT as BENCH_FORMAT, SeatsUsed};
-use crate::tune::verdict::{self, NoiseFloor};
+use crate::tune::document::{BenchCommand, SeatsUsed};
+use crate::tune::trial::texts;
+use crate::tune::verdict::{self, LimitNotMet, NoiseFloor};
 use crate::tune::{
     BenchResults, Better, BlockRun, CommandComparison, ComparisonVerdict, Fingerprint, LimitOutcome,
 };
-use seatmap_data::document::DocumentError;
-use seatmap_data::statistics::words::{agreeing, counted};
-use serde::{Deserialize, Serialize};
+use seatmap_data::statistics::trial::each;
+use seatmap_data::statistics::words::{agreeing, counted, joined};
+use serde::Serialize;
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-gate/1";
 
 /// A benchmark's runs on both sides, and their comparison.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BenchmarkResult {
     /// Its name.
@@ -29,37 +33,37 @@ pub struct BenchmarkResult {
     #[serde(default)]
     pub unit: String,
     /// Whether lower or higher readings are better; absent if unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
     /// Head and base, with their medians.
     pub commands: [BenchCommand; 2],
     /// The smallest detectable difference; absent for fewer than two blocks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub itself: Option<NoiseFloor>,
     /// Head compared with base, at `tested_confidence`; absent without a complete block.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub comparison: Option<CommandComparison>,
     /// The confidence of this comparison; all together have that of the report.
     pub tested_confidence: f64,
     /// The limit in percent, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fail_above_percent: Option<f64>,
     /// The outcome of the limit, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<LimitOutcome>,
     /// The smallest slowdown that this session would show to be above the limit, in percent; absent
     /// without a limit or with too few blocks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub shows_above_percent: Option<f64>,
     /// The disturbed runs; absent if none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub disturbed: Option<DisturbedRuns>,
     /// All runs except warm-ups, in order. Command 0 is head, 1 is base.
     pub runs: Vec<BlockRun>,
 }
 
 /// A benchmark of only one side.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Unpaired {
     /// Its name.
@@ -69,7 +73,7 @@ pub struct Unpaired {
 }
 
 /// Base and head compared over their benchmarks: the result of `seatmap bench --file`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GateReport {
     /// Name and version of the format.
@@ -87,7 +91,7 @@ pub struct GateReport {
 }
 
 /// The time, place and settings of a session.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GateHeader {
     /// The start of the first run, in UTC (RFC 3339).
@@ -95,7 +99,7 @@ pub struct GateHeader {
     /// Whether all requested blocks were run.
     pub complete: bool,
     /// The name of head, such as its commit; absent if unnamed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// The computer and its settings.
     pub fingerprint: Fingerprint,
@@ -106,7 +110,7 @@ pub struct GateHeader {
     /// The seats of the commands.
     pub seats: SeatsUsed,
     /// Exhausted CPU quotas, as a sentence; absent if none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub throttled: Option<String>,
 }
 
@@ -118,51 +122,32 @@ pub struct BenchmarkReadings {
     pub(crate) results: BenchResults,
 }
 
-fn command((side, words): (ProgramVersion, &Vec<OsString>)) -> BenchCommand {
-    BenchCommand {
-        name: side.word().to_owned(),
-        command: words.iter().map(|word| word.to_string_lossy().into()).collect(),
-        median: None,
+/// The results of a benchmark before its first run.
+pub(crate) fn begun(planned: &PlannedBenchmark, confidence: f64, seed: u64) -> BenchResults {
+    let (metric, unit) = match planned.adapter {
+        Some(adapter) => (adapter.to_string(), "s"),
+        None => (planned.metric.to_string(), planned.metric.unit()),
+    };
+    let commands = ProgramVersion::BOTH.iter().zip(&planned.words).map(|(side, words)| {
+        BenchCommand { name: side.word().to_owned(), command: texts(words), median: None }
+    });
+    BenchResults {
+        metric,
+        unit: unit.to_owned(),
+        better: planned.better,
+        confidence,
+        seed,
+        commands: commands.collect(),
+        ..BenchResults::default()
     }
 }
 
 impl BenchmarkReadings {
-    pub(crate) fn new(name: String, planned: &PlannedBenchmark, header: &GateHeader) -> Self {
-        let (metric, unit) = match &planned.source {
-            ReadingSource::Metric(metric) => (metric.to_string(), metric.unit()),
-            ReadingSource::Adapter(adapter) => (adapter.to_string(), "s"),
-        };
-        let results = BenchResults {
-            format: BENCH_FORMAT.to_owned(),
-            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            begun: header.begun.clone(),
-            complete: true,
-            fingerprint: header.fingerprint.clone(),
-            metric,
-            unit: unit.to_owned(),
-            better: planned.better,
-            confidence: header.confidence,
-            seed: header.seed,
-            seats: header.seats.clone(),
-            commands: ProgramVersion::BOTH.into_iter().zip(&planned.words).map(command).collect(),
-            throttled: None,
-            disturbed: None,
-            itself: None,
-            comparisons: Vec::new(),
-            baseline: None,
-            runs: Vec::new(),
-        };
-        BenchmarkReadings { name, fail_above_percent: planned.fail_above_percent, results }
-    }
-
     /// The side with runs, if the other one has none.
     fn only(&self) -> Option<ProgramVersion> {
-        let runs = self.results.runs.iter();
-        let with_runs: BTreeSet<usize> = runs.map(|run| run.command).collect();
-        match with_runs.into_iter().collect::<Vec<_>>()[..] {
-            [side] => ProgramVersion::BOTH.get(side).copied(),
-            _ => None,
-        }
+        let mut commands = self.results.runs.iter().map(|run| run.command);
+        let side = commands.next()?;
+        commands.all(|other| other == side).then(|| ProgramVersion::BOTH[side])
     }
 
     fn compared(&self, blocks: &[Vec<f64>], confidence: f64) -> Option<CommandComparison> {
@@ -173,7 +158,7 @@ impl BenchmarkReadings {
     fn is_different(&self, blocks: &[Vec<f64>], confidence: f64) -> bool {
         let found = self.compared(blocks, confidence);
         found.is_some_and(|found| {
-            ![ComparisonVerdict::NotShown, ComparisonVerdict::TooFew].contains(&found.verdict)
+            !matches!(found.verdict, ComparisonVerdict::NotShown | ComparisonVerdict::TooFew)
         })
     }
 
@@ -189,18 +174,16 @@ impl BenchmarkReadings {
         let outcome = self.outcome(blocks, of_limit);
         let beside = self.compared(blocks, of_limit);
         let BenchmarkReadings { name, fail_above_percent, results } = self;
-        let judged = results.better.zip(fail_above_percent);
-        let shows_above_percent = judged.and_then(|(better, limit)| {
-            beside.as_ref()?.shows_above_percent(better, limit, results.itself.as_ref())
+        let judged = results.better.zip(fail_above_percent).zip(beside);
+        let shows_above_percent = judged.and_then(|((better, limit), beside)| {
+            beside.shows_above_percent(better, limit, results.itself.as_ref())
         });
-        let [head, base]: [BenchCommand; 2] =
-            results.commands.try_into().unwrap_or_else(|_| unreachable!("a row has two commands"));
         BenchmarkResult {
             name,
             metric: results.metric,
             unit: results.unit,
             better: results.better,
-            commands: [head, base],
+            commands: results.commands.try_into().unwrap_or_default(),
             itself: results.itself,
             comparison,
             tested_confidence: of_difference,
@@ -213,38 +196,21 @@ impl BenchmarkReadings {
     }
 }
 
-/// Why head does not pass.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum LimitsNotMet {
-    /// A benchmark is shown to be worse by more than its limit.
-    #[error("{}", .0.join("; "))]
-    Above(Vec<String>),
-    /// `--strict` is set, and a benchmark is not shown to be within its limit.
-    #[error("--strict: {}", .0.join("; "))]
-    CannotTell(Vec<String>),
-    /// Nothing was compared.
-    #[error("nothing was compared: base and head have no benchmark in common")]
-    NothingCompared,
-}
-
 impl GateReport {
     /// Judges the readings of all benchmarks.
     pub fn judged(header: GateHeader, mut rows: Vec<BenchmarkReadings>) -> Self {
-        let unpaired = rows.iter().filter_map(|row| {
-            let only = row.only()?;
-            Some(Unpaired { name: row.name.clone(), only })
-        });
-        let unpaired = unpaired.collect();
+        let alone =
+            |row: &BenchmarkReadings| Some(Unpaired { name: row.name.clone(), only: row.only()? });
+        let unpaired = rows.iter().filter_map(alone).collect();
         rows.retain(|row| row.only().is_none());
         rows.iter_mut().for_each(|row| row.results.judge());
         let blocks: Vec<Vec<Vec<f64>>> = rows.iter().map(|row| row.results.blocks()).collect();
         // Separate families, so that benchmarks within their limits do not weaken the claims about
         // limits.
-        let of_differences =
-            family::confidences(rows.len(), header.confidence, &|at, confidence| {
-                rows[at].is_different(&blocks[at], confidence)
-            });
-        let of_limits = family::confidences(rows.len(), header.confidence, &|at, confidence| {
+        let of_differences = confidences(rows.len(), header.confidence, &|at, confidence| {
+            rows[at].is_different(&blocks[at], confidence)
+        });
+        let of_limits = confidences(rows.len(), header.confidence, &|at, confidence| {
             rows[at].outcome(&blocks[at], confidence) == Some(LimitOutcome::Above)
         });
         let confidences = of_differences.into_iter().zip(of_limits);
@@ -271,23 +237,23 @@ impl GateReport {
     /// both sides and be shown to keep its limit, if any.
     ///
     /// # Errors
-    /// [`LimitsNotMet`].
-    pub fn check(&self, is_strict: bool) -> Result<(), LimitsNotMet> {
+    /// [`LimitNotMet`].
+    pub fn check(&self, is_strict: bool) -> Result<(), LimitNotMet> {
         let above = self.with_outcome(LimitOutcome::Above);
         if !above.is_empty() {
-            let said = above.into_iter().filter_map(BenchmarkResult::above).collect();
-            return Err(LimitsNotMet::Above(said));
+            let said = above.into_iter().filter_map(BenchmarkResult::above);
+            return Err(LimitNotMet(joined(said, "; ")));
         }
         if self.benchmarks.is_empty() {
-            return Err(LimitsNotMet::NothingCompared);
+            let why = "nothing was compared: base and head have no benchmark in common";
+            return Err(LimitNotMet(why.to_owned()));
         }
-        let mut unshown = self.unshown();
         let unpaired = self.unpaired.iter();
-        unshown.extend(
-            unpaired.map(|alone| format!("only {} has '{}'", alone.only.word(), alone.name)),
-        );
+        let unpaired =
+            unpaired.map(|alone| format!("only {} has '{}'", alone.only.word(), alone.name));
+        let unshown = joined(self.unshown().into_iter().chain(unpaired), "; ");
         if is_strict && !unshown.is_empty() {
-            return Err(LimitsNotMet::CannotTell(unshown));
+            return Err(LimitNotMet(format!("--strict: {unshown}")));
         }
         Ok(())
     }
@@ -317,17 +283,17 @@ impl GateReport {
         }
         if !unshown.is_empty() {
             let least = unshown.iter().filter_map(|result| result.shows_above_percent);
-            let shows = least.fold(None, |most: Option<f64>, next| {
-                Some(most.map_or(next, |most| most.max(next)))
-            });
-            let unshown = unshown.len();
-            return match shows {
-                Some(least) => format!(
-                    "Undecided for {unshown} of {all}: the runs are too noisy. Only a slowdown \
-                     above {least:.1} % would have been detected{cut}"
-                ),
-                None => format!("Undecided for {unshown} of {all}: too few blocks{cut}"),
-            };
+            let shows = least.reduce(f64::max);
+            let why = shows.map_or_else(
+                || "too few blocks".to_owned(),
+                |least| {
+                    format!(
+                        "the runs are too noisy. Only a slowdown above {least:.1} % would have \
+                         been detected"
+                    )
+                },
+            );
+            return format!("Undecided for {} of {all}: {why}{cut}", unshown.len());
         }
         let limited = self.with_outcome(LimitOutcome::Within).len();
         let better = self.shown(ComparisonVerdict::Better);
@@ -346,28 +312,41 @@ impl GateReport {
         let compared = self.benchmarks.iter().filter_map(|result| result.comparison.as_ref());
         compared.filter(|found| found.verdict == verdict).count()
     }
-
-    /// Reads a result.
-    ///
-    /// # Errors
-    /// [`DocumentError`], with line and column for invalid JSON.
-    pub fn from_json(text: &str) -> Result<Self, DocumentError> {
-        seatmap_data::document::read(text, FORMAT)
-    }
 }
 
 impl BenchmarkResult {
     fn above(&self) -> Option<String> {
-        let least = self.comparison.as_ref()?.worse_by_at_least_percent(self.better?)?;
+        let [least, _] = self.comparison.as_ref()?.worse_percent(self.better?)?;
         let limit = self.fail_above_percent?;
         Some(format!("'{}' is at least {least:.1} % worse (limit: {limit} %)", self.name))
     }
 
     fn cannot_tell(&self) -> Option<String> {
         let limit = self.fail_above_percent?;
-        let shows = crate::tune::limit::shows(self.shows_above_percent);
+        let shows = verdict::shows(self.shows_above_percent);
         Some(format!("cannot tell whether '{}' is more than {limit} % worse: {shows}", self.name))
     }
+}
+
+/// The confidence (0 to 1) of each comparison, so that all claims together have the given one.
+/// `is_shown` returns whether a comparison shows its claim at a confidence.
+pub fn confidences(
+    count: usize,
+    confidence: f64,
+    is_shown: &dyn Fn(usize, f64) -> bool,
+) -> Vec<f64> {
+    let mut open: BTreeSet<usize> = (0..count).collect();
+    let mut judged_at = vec![each(confidence, count); count];
+    while !open.is_empty() {
+        let own = each(confidence, open.len());
+        open.iter().for_each(|at| judged_at[*at] = own);
+        let shown: BTreeSet<usize> = open.iter().copied().filter(|at| is_shown(*at, own)).collect();
+        if shown.is_empty() {
+            break;
+        }
+        open = &open - &shown;
+    }
+    judged_at
 }
 
 #[cfg(test)]

@@ -1,12 +1,11 @@
 //! Runs one program from start to end: observes it, tries seats and keeps a log.
 
+use crate::live::candidates::Ground;
 use crate::live::conductor::ConductorSetup;
 use crate::live::log::{FORMAT, LogFile, LogHeader};
 use crate::live::meter::MetricReader;
 use crate::live::running::{RunningProgram, seats};
-use crate::live::{
-    AutoRemark, Conductor, DecisionRules, LiveError, LiveOutcome, SeatObstacle, Soft, WorkMetric,
-};
+use crate::live::{AutoRemark, Conductor, DecisionRules, LiveError, LiveOutcome, WorkMetric};
 use seatmap_data::document::Blame;
 use seatmap_data::machine::Profile;
 use seatmap_launch::Ending;
@@ -75,24 +74,21 @@ pub enum AutoError {
     /// The topology of this computer cannot be read.
     #[error(transparent)]
     Topology(#[from] TopologyError),
-    /// The metric is unavailable: a sentence.
+    /// The metric is unavailable, or no thread can be seated: a sentence.
     #[error("{0}")]
-    Metric(String),
+    Refused(String),
     /// The program cannot be observed.
     #[error(transparent)]
     Observe(#[from] ObserveError),
     /// There is no such process.
     #[error(transparent)]
     Choice(#[from] ChoiceError),
-    /// No thread of a running program can be seated.
-    #[error(transparent)]
-    Obstacle(#[from] SeatObstacle),
 }
 
 impl Blame for AutoError {
     fn is_input(&self) -> bool {
         match self {
-            AutoError::Metric(_) | AutoError::Obstacle(_) => true,
+            AutoError::Refused(_) => true,
             AutoError::Observe(error) => error.is_input(),
             AutoError::Choice(error) => error.is_input(),
             AutoError::System(_) | AutoError::Topology(_) => false,
@@ -122,7 +118,8 @@ impl AutoRequest {
         };
         // A command runs even without seats to try.
         if let Some(running) = &running {
-            running.check(topology.os_indices().filter(|cpu| allowed.contains(*cpu)).collect())?;
+            let here = topology.os_indices().filter(|cpu| allowed.contains(*cpu)).collect();
+            running.check(here).map_err(AutoError::Refused)?;
             running.remarks().into_iter().for_each(tell);
             self.subject = Subject::Survivors(running.pids.clone());
         }
@@ -130,20 +127,22 @@ impl AutoRequest {
         let guardian = Guardian::post(&mut self.guardian.command()?)?;
         // The counter counts the next executed program.
         let is_command = matches!(self.subject, Subject::Command(_));
-        let meter = MetricReader::new(self.metric.take(), is_command).map_err(AutoError::Metric)?;
+        let meter =
+            MetricReader::new(self.metric.take(), is_command).map_err(AutoError::Refused)?;
         let session = ObservationSession::begin(
             Some(Method::Wakeups),
             TracingMechanism::Best,
             &self.subject,
         )?;
         let setting = ConductorSetup {
-            topology: &topology,
-            profile: self.profile.as_ref(),
-            allowed: &allowed,
-            soft: self.soft.then_some(Soft),
+            ground: Ground {
+                topology: &topology,
+                profile: self.profile.as_ref(),
+                allowed: &allowed,
+                soft: self.soft,
+            },
             observe: self.observe.unwrap_or(OBSERVED),
             period: self.period.unwrap_or(PERIOD),
-            rules: DecisionRules::default(),
             stop,
             tell,
             no_seats: running.as_ref().and_then(RunningProgram::no_seats),
@@ -151,7 +150,7 @@ impl AutoRequest {
         };
         let mut log = self.log.take();
         if let Some(log) = &mut log {
-            log.begin(&self.header(meter.metric(), session.mechanism()));
+            log.begin(&self.header(&meter.metric, session.mechanism()));
         }
         let (outcome, done, session) =
             Conductor::new(setting, session, meter, guardian, &mut |line| {

@@ -7,8 +7,9 @@
 
 use seatmap_data::machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Topology};
 use seatmap_data::pattern::{Edge, Pattern};
+use seatmap_data::statistics::least;
 use seatmap_launch::sets;
-use seatmap_os::{CpuList, CpuSet};
+use seatmap_os::{CpuSet, Tid};
 use seatmap_place::search::SearchLimit;
 use seatmap_place::{PlaceError, PlaceRequest, Weight};
 use serde::{Deserialize, Serialize};
@@ -42,16 +43,10 @@ pub struct SeatCandidate {
 }
 
 impl SeatCandidate {
-    /// The CPUs of each thread.
-    pub fn sets(&self) -> Vec<Option<CpuSet>> {
-        self.seats
-            .iter()
-            .map(|seat| {
-                seat.as_ref().and_then(|list| {
-                    list.parse::<CpuList>().ok().map(|list| list.0.into_iter().collect())
-                })
-            })
-            .collect()
+    /// The CPUs of those of these threads, in order of creation, that have a seat.
+    pub fn of_threads(&self, tids: &[Tid]) -> Vec<(Tid, CpuSet)> {
+        let seats = tids.iter().zip(&self.seats);
+        seats.filter_map(|(tid, seat)| Some((*tid, CpuSet::of_list(seat.as_deref()?)?))).collect()
     }
 
     /// The number of seated threads.
@@ -60,19 +55,8 @@ impl SeatCandidate {
     }
 }
 
-/// Seats are groups of CPUs, in which the kernel chooses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Soft;
-
-impl Soft {
-    /// The CPUs that share the last-level cache with this one, or else its NUMA node or package.
-    pub fn group(self, topology: &Topology, cpu: u32) -> CpuSet {
-        sets::around(topology, cpu)
-    }
-}
-
 /// Why there are no candidates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NoSeats {
     /// The program may use only one CPU.
     OneCpu,
@@ -95,8 +79,9 @@ pub struct Ground<'a> {
     pub profile: Option<&'a Profile>,
     /// The CPUs that the program may use.
     pub allowed: &'a CpuSet,
-    /// Whether threads get groups of CPUs.
-    pub soft: Option<Soft>,
+    /// Whether threads get groups of CPUs, in which the kernel chooses: those that share the
+    /// last-level cache, or else the NUMA node or package.
+    pub soft: bool,
 }
 
 impl Ground<'_> {
@@ -107,8 +92,7 @@ impl Ground<'_> {
     pub fn candidates(&self, pattern: &Pattern) -> Result<Vec<SeatCandidate>, PlaceError> {
         let busy = busy(pattern);
         let part = part(pattern, &busy);
-        let cpus: Vec<u32> =
-            self.topology.os_indices().filter(|cpu| self.allowed.contains(*cpu)).collect();
+        let cpus: Vec<u32> = self.cpus().collect();
         if part.edges.is_empty() || cpus.len() < 2 {
             return Ok(Vec::new());
         }
@@ -135,11 +119,14 @@ impl Ground<'_> {
         Ok(found)
     }
 
+    fn cpus(&self) -> impl Iterator<Item = u32> {
+        self.topology.os_indices().filter(|cpu| self.allowed.contains(*cpu))
+    }
+
     /// Why this pattern has no candidates, if it has none.
     pub fn reason_against(&self, pattern: &Pattern) -> NoSeats {
-        let cpus = self.topology.os_indices().filter(|cpu| self.allowed.contains(*cpu));
         match () {
-            () if cpus.count() < 2 => NoSeats::OneCpu,
+            () if self.cpus().count() < 2 => NoSeats::OneCpu,
             () if pattern.tasks < 2 => NoSeats::OneThread,
             () if pattern.edges.is_empty() => NoSeats::Silent,
             () if part(pattern, &busy(pattern)).edges.is_empty() => NoSeats::Spread,
@@ -150,19 +137,19 @@ impl Ground<'_> {
     /// Measured distances, or estimates from shared hardware.
     fn distances(&self, cpus: &[u32]) -> Matrix {
         let measured = self.profile.and_then(|profile| profile.core_distance.as_ref());
-        let rows: Option<Vec<usize>> =
-            measured.and_then(|distance| cpus.iter().map(|cpu| distance.index_of(*cpu)).collect());
-        match (measured, rows) {
-            (Some(distance), Some(rows)) => {
-                Matrix::from_fn(cpus.len(), |a, b| distance.median_ns[(rows[a], rows[b])])
-            }
-            _ => {
-                Matrix::from_fn(
-                    cpus.len(),
-                    |a, b| if a == b { 0.0 } else { self.steps(cpus[a], cpus[b]) },
-                )
-            }
-        }
+        let measured = measured.and_then(|distance| {
+            let rows: Option<Vec<usize>> = cpus.iter().map(|cpu| distance.index_of(*cpu)).collect();
+            let rows = rows?;
+            Some(Matrix::from_fn(cpus.len(), |a, b| distance.median_ns[(rows[a], rows[b])]))
+        });
+        measured.unwrap_or_else(|| {
+            Matrix::from_fn(
+                cpus.len(),
+                |a, b| {
+                    if a == b { 0.0 } else { self.steps(cpus[a], cpus[b]) }
+                },
+            )
+        })
     }
 
     fn steps(&self, a: u32, b: u32) -> f64 {
@@ -185,11 +172,8 @@ impl Ground<'_> {
         slots: usize,
     ) -> Result<Vec<u32>, PlaceError> {
         let seats = cpus.len() * slots;
-        let nearest = (0..cpus.len())
-            .flat_map(|a| (0..cpus.len()).map(move |b| (a, b)))
-            .filter(|(a, b)| a != b)
-            .map(|pair| near[pair])
-            .fold(f64::INFINITY, f64::min);
+        let pairs = (0..cpus.len()).flat_map(|a| (0..cpus.len()).map(move |b| (a, b)));
+        let nearest = least(pairs.filter(|(a, b)| a != b).map(|pair| near[pair]));
         let numbers: Vec<u32> = (0..seats as u32).collect();
         let origin =
             Origin { kind: OriginKind::Model, source: "seats".to_owned(), date: None, tool: None };
@@ -213,9 +197,8 @@ impl Ground<'_> {
     fn candidate(&self, name: &str, tasks: usize, busy: &[usize], cpus: &[u32]) -> SeatCandidate {
         let mut seats = vec![None; tasks];
         for (task, cpu) in busy.iter().zip(cpus) {
-            let set = self
-                .soft
-                .map_or_else(|| CpuSet::single(*cpu), |soft| soft.group(self.topology, *cpu));
+            let set =
+                if self.soft { sets::around(self.topology, *cpu) } else { CpuSet::single(*cpu) };
             seats[*task] = Some(set.within(self.allowed).list().to_string());
         }
         SeatCandidate { name: name.to_owned(), seats }
@@ -298,27 +281,27 @@ mod tests {
         Topology { pus: (0..cpus).map(pu).collect() }
     }
 
-    fn found(pattern: &Pattern, cpus: u32, soft: Option<Soft>) -> Vec<SeatCandidate> {
+    fn on_ground<T>(cpus: u32, soft: bool, of: impl FnOnce(&Ground<'_>) -> T) -> T {
         let topology = topology(cpus);
         let allowed = (0..cpus).collect();
-        let ground = Ground { topology: &topology, profile: None, allowed: &allowed, soft };
-        ground.candidates(pattern).unwrap()
+        of(&Ground { topology: &topology, profile: None, allowed: &allowed, soft })
     }
 
-    fn reason(pattern: &Pattern, cpus: u32, soft: Option<Soft>) -> NoSeats {
-        let topology = topology(cpus);
-        let allowed = (0..cpus).collect();
-        let ground = Ground { topology: &topology, profile: None, allowed: &allowed, soft };
-        ground.reason_against(pattern)
+    fn found(pattern: &Pattern, cpus: u32, soft: bool) -> Vec<SeatCandidate> {
+        on_ground(cpus, soft, |ground| ground.candidates(pattern).unwrap())
+    }
+
+    fn reason(pattern: &Pattern, cpus: u32, soft: bool) -> NoSeats {
+        on_ground(cpus, soft, |ground| ground.reason_against(pattern))
     }
 
     fn cpu(candidate: &SeatCandidate, task: usize) -> u32 {
-        candidate.sets()[task].as_ref().unwrap().only().unwrap()
+        candidate.seats[task].as_ref().unwrap().parse().unwrap()
     }
 
     #[test]
     fn pairs_are_placed_near_or_on_one_cpu() {
-        let all = found(&pairs(2), 4, None);
+        let all = found(&pairs(2), 4, false);
         let names: Vec<_> = all.iter().map(|candidate| candidate.name.as_str()).collect();
         assert_eq!(names, ["nearest", "together", "one CPU"]);
         assert!((0..2).all(|pair| cpu(&all[0], pair) / 2 == cpu(&all[0], pair + 2) / 2), "{all:?}");
@@ -330,16 +313,16 @@ mod tests {
     fn threads_that_run_in_turns_may_share_one_cpu() {
         let mut chain = pairs(2);
         chain.loads = vec![0.3, 0.3, 0.3, 0.3, 0.0];
-        let all = found(&chain, 2, None);
+        let all = found(&chain, 2, false);
         let one = all.iter().find(|candidate| candidate.name == "one CPU").unwrap();
         assert!((0..4).all(|task| cpu(one, task) == 0) && one.seated() == 4, "{one:?}");
         chain.loads = vec![0.9; 5];
-        assert!(found(&chain, 2, None).iter().all(|candidate| candidate.name != "one CPU"));
+        assert!(found(&chain, 2, false).iter().all(|candidate| candidate.name != "one CPU"));
     }
 
     #[test]
     fn more_threads_than_cpus_are_paired_on_cpus() {
-        let all = found(&pairs(8), 2, None);
+        let all = found(&pairs(8), 2, false);
         assert_eq!(all.len(), 1);
         assert!((0..8).all(|pair| cpu(&all[0], pair) == cpu(&all[0], pair + 8)));
         assert_eq!((0..16).filter(|task| cpu(&all[0], *task) == 0).count(), 8);
@@ -347,24 +330,21 @@ mod tests {
 
     #[test]
     fn soft_seats_are_cpus_of_one_cache() {
-        let all = found(&pairs(2), 4, Some(Soft));
-        assert!(all.iter().flat_map(|candidate| candidate.seats.iter().flatten()).all(|seat| seat
-            == "0-1"
-            || seat == "2-3"
-            || seat == "0,1"
-            || seat == "2,3"));
+        let all = found(&pairs(2), 4, true);
+        let mut seats = all.iter().flat_map(|candidate| candidate.seats.iter().flatten());
+        assert!(seats.all(|seat| ["0-1", "2-3", "0,1", "2,3"].contains(&&**seat)), "{all:?}");
         // One cache for all CPUs is the same as no seats.
-        assert!(found(&pairs(2), 2, Some(Soft)).is_empty());
-        assert_eq!(reason(&pairs(2), 2, Some(Soft)), NoSeats::AllCpus);
+        assert!(found(&pairs(2), 2, true).is_empty());
+        assert_eq!(reason(&pairs(2), 2, true), NoSeats::AllCpus);
     }
 
     #[test]
     fn no_candidates_for_single_cpu_or_silent_pattern() {
-        assert!(found(&pairs(2), 1, None).is_empty());
-        assert!(found(&Pattern::silent("silent", 4), 4, None).is_empty());
-        assert_eq!(reason(&pairs(2), 1, None), NoSeats::OneCpu);
-        assert_eq!(reason(&Pattern::silent("silent", 4), 4, None), NoSeats::Silent);
-        assert_eq!(reason(&Pattern::silent("silent", 1), 4, None), NoSeats::OneThread);
+        assert!(found(&pairs(2), 1, false).is_empty());
+        assert!(found(&Pattern::silent("silent", 4), 4, false).is_empty());
+        assert_eq!(reason(&pairs(2), 1, false), NoSeats::OneCpu);
+        assert_eq!(reason(&Pattern::silent("silent", 4), 4, false), NoSeats::Silent);
+        assert_eq!(reason(&Pattern::silent("silent", 1), 4, false), NoSeats::OneThread);
     }
 
     #[test]

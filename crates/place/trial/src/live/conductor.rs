@@ -1,6 +1,6 @@
 //! Carries out the engine's decisions on a running program.
 
-use crate::live::candidates::{Ground, NoSeats, SeatCandidate, Soft, distance};
+use crate::live::candidates::{Ground, NoSeats, SeatCandidate, distance};
 use crate::live::engine::{DecisionRules, LiveEngine};
 use crate::live::event::{CandidateVerdict, Decision, ProgramEvent, RateGain, on_file};
 use crate::live::foreign::{ForeignTime, ForeignWatch};
@@ -9,13 +9,12 @@ use crate::live::masks::{LeftChanged, Masks, SeatStatus, Sweep};
 use crate::live::meter::{MetricReader, WorkMetric, growth, passed_bytes};
 use crate::live::running::AutoRemark;
 use seatmap_data::invariant;
-use seatmap_data::machine::{Profile, Topology};
 use seatmap_data::pattern::Pattern;
 use seatmap_launch::halted::{self, HaltedProcess};
-use seatmap_observe::{Observation, ObservationEnd, ObservationSession, ObserveError};
+use seatmap_observe::{ObservationEnd, ObservationSession, ObserveError};
 use seatmap_os::cpus::Cpus;
 use seatmap_os::guardian::Guardian;
-use seatmap_os::{CpuSet, Root, Tid};
+use seatmap_os::{Root, Tid};
 use seatmap_place::PlaceError;
 use std::collections::BTreeSet;
 use std::io;
@@ -57,20 +56,12 @@ pub enum LiveError {
 
 /// The fixed settings.
 pub struct ConductorSetup<'a> {
-    /// The CPUs and their shared hardware.
-    pub topology: &'a Topology,
-    /// The measured distances, if any.
-    pub profile: Option<&'a Profile>,
-    /// The CPUs that the program may use.
-    pub allowed: &'a CpuSet,
-    /// Groups of CPUs as seats.
-    pub soft: Option<Soft>,
+    /// The machine for which candidates are sought.
+    pub ground: Ground<'a>,
     /// The time of observation before an attempt.
     pub observe: Duration,
     /// The length of a period.
     pub period: Duration,
-    /// The engine's parameters.
-    pub rules: DecisionRules,
     /// Returns whether to stop.
     pub stop: &'a dyn Fn() -> bool,
     /// Receives the reasons against seats as they are found.
@@ -146,9 +137,16 @@ pub struct Conductor<'a> {
     outcome: LiveOutcome,
 }
 
-enum Period {
-    Counted(Option<f64>),
-    Void,
+/// Why the next step is not done.
+enum Cut {
+    End(ObservationEnd),
+    Failed(LiveError),
+}
+
+impl<E: Into<LiveError>> From<E> for Cut {
+    fn from(error: E) -> Self {
+        Cut::Failed(error.into())
+    }
 }
 
 impl<'a> Conductor<'a> {
@@ -194,7 +192,7 @@ impl<'a> Conductor<'a> {
             self.outcome.kept = None;
         }
         self.outcome.own = self.masks.own();
-        self.outcome.metric = self.meter.metric().clone();
+        self.outcome.metric = self.meter.metric.clone();
         self.outcome.end = done.as_ref().ok().copied();
         (self.outcome, done.map(drop), self.session)
     }
@@ -206,23 +204,23 @@ impl<'a> Conductor<'a> {
     }
 
     fn play(&mut self) -> Result<ObservationEnd, LiveError> {
-        let mut engine = LiveEngine::new(self.setting.rules);
+        let mut engine = LiveEngine::new(DecisionRules::default());
         let mut said = vec![Decision::Observe];
         loop {
             for decision in &said {
                 self.write(LogContent::Decision(decision.clone()))?;
                 self.note(decision)?;
             }
-            let next = said.last().cloned().unwrap_or(Decision::Finish);
-            match self.act(&next)? {
+            match self.act(said.last()) {
                 Ok(event) => {
                     self.write(LogContent::Event(event.clone()))?;
                     said = engine.take(&event);
                 }
-                Err(end) => {
+                Err(Cut::End(end)) => {
                     self.write(LogContent::Event(ProgramEvent::Ended))?;
                     return Ok(end);
                 }
+                Err(Cut::Failed(error)) => return Err(error),
             }
         }
     }
@@ -235,11 +233,9 @@ impl<'a> Conductor<'a> {
     fn note(&mut self, decision: &Decision) -> Result<(), LiveError> {
         match decision {
             Decision::Tried { candidate, verdict, gain } => {
-                let candidate = self.candidates[*candidate].clone();
-                let at_s = self.session.elapsed().as_secs_f64();
                 self.outcome.attempts.push(Attempt {
-                    at_s,
-                    candidate,
+                    at_s: self.session.elapsed().as_secs_f64(),
+                    candidate: self.candidates[*candidate].clone(),
                     verdict: *verdict,
                     gain: *gain,
                 });
@@ -257,52 +253,54 @@ impl<'a> Conductor<'a> {
         Ok(())
     }
 
-    fn act(&mut self, next: &Decision) -> Result<Result<ProgramEvent, ObservationEnd>, LiveError> {
+    fn act(&mut self, next: Option<&Decision>) -> Result<ProgramEvent, Cut> {
         match next {
-            Decision::Observe => self.observe(),
-            Decision::Measure { candidate } => self.measure(*candidate),
-            Decision::Rest { seconds } => self.rest(Duration::from_secs_f64(*seconds)),
-            _ => Ok(Err(ObservationEnd::Stopped)),
+            Some(Decision::Observe) => self.observe(),
+            Some(Decision::Measure { candidate }) => self.measure(*candidate),
+            Some(Decision::Rest { seconds }) => self.rest(Duration::from_secs_f64(*seconds)),
+            _ => Err(Cut::End(ObservationEnd::Stopped)),
         }
     }
 
-    fn observe(&mut self) -> Result<Result<ProgramEvent, ObservationEnd>, LiveError> {
+    fn observe(&mut self) -> Result<ProgramEvent, Cut> {
         // The observed pattern must be that without seats.
         self.give(None)?;
-        self.session.pause(false)?;
-        self.session.forget();
-        let begun = (passed_bytes(self.processes().into_iter()), Instant::now());
-        if let Some(end) = self.pass(self.setting.observe)? {
-            return Ok(Err(end));
-        }
-        let bytes = growth(&passed_bytes(self.processes().into_iter()), &begun.0);
-        self.meter.settle(bytes / begun.1.elapsed().as_secs_f64().max(1e-9));
+        self.observe_anew()?;
+        let begun = Instant::now();
+        let passed = passed_bytes(&self.session.threads());
+        self.pass(self.setting.observe)?;
+        let bytes = growth(&passed_bytes(&self.session.threads()), &passed);
+        self.meter.settle(bytes / begun.elapsed().as_secs_f64().max(1e-9));
         self.session.pause(true)?;
         self.masks.forget_dead();
         let seen = self.session.seen();
         let pattern = seen.pattern("observed");
-        let ground = Ground {
-            topology: self.setting.topology,
-            profile: self.setting.profile,
-            allowed: self.setting.allowed,
-            soft: self.setting.soft,
-        };
+        let ground = &self.setting.ground;
         self.candidates = ground.candidates(&pattern)?;
         self.foreign = ForeignTime::default();
         self.repeats_left = AGAIN_IN_ALL;
         let no_seats = self.candidates.is_empty().then(|| ground.reason_against(&pattern));
         self.note_no_seats(no_seats);
-        self.tids = tids(&seen);
+        self.tids = seen.tasks.iter().map(|task| task.tid).collect();
         self.pattern = Some(pattern);
         let messages_per_s = on_file(seen.messages() / seen.seconds().max(1e-9));
         self.outcome.messages_per_s = Some(messages_per_s);
-        Ok(Ok(ProgramEvent::Observed { messages_per_s, candidates: self.candidates.clone() }))
+        Ok(ProgramEvent::Observed { messages_per_s, candidates: self.candidates.clone() })
+    }
+
+    fn observe_anew(&mut self) -> Result<(), ObserveError> {
+        self.session.pause(false)?;
+        self.session.forget();
+        Ok(())
     }
 
     /// Reports a new reason against seats at once: the report may be hours away.
     fn note_no_seats(&mut self, reason: Option<NoSeats>) {
         let halted = match reason {
-            Some(_) => halted::among(&Root::new("/"), self.processes()),
+            Some(_) => {
+                let processes = self.session.threads().into_iter().map(|(pid, _)| pid);
+                halted::among(&Root::new("/"), processes.collect::<BTreeSet<Tid>>())
+            }
             None => Vec::new(),
         };
         let before = std::mem::replace(&mut self.outcome.no_seats, reason);
@@ -314,73 +312,50 @@ impl<'a> Conductor<'a> {
         self.outcome.halted = halted;
     }
 
-    fn processes(&self) -> BTreeSet<Tid> {
-        self.session.threads().into_iter().map(|(pid, _)| pid).collect()
-    }
-
     /// Measures a period. A void one is repeated at once.
-    fn measure(
-        &mut self,
-        candidate: Option<usize>,
-    ) -> Result<Result<ProgramEvent, ObservationEnd>, LiveError> {
+    fn measure(&mut self, candidate: Option<usize>) -> Result<ProgramEvent, Cut> {
         self.give(candidate)?;
         self.session.pause(!self.meter.counts_wakeups())?;
-        let mut again = self.repeats_left.min(AGAIN);
-        loop {
-            let count = match self.period(candidate)? {
-                Ok(Period::Void) if again > 0 => {
-                    again -= 1;
-                    self.repeats_left -= 1;
-                    self.outcome.repeated += 1;
-                    continue;
-                }
-                Ok(Period::Counted(count)) => count,
-                Ok(Period::Void) => None,
-                Err(end) => return Ok(Err(end)),
-            };
-            let per_s = |amount: f64| on_file(amount / self.meter.seconds());
-            let user = count.and_then(|_| self.meter.user_s()).map(per_s);
-            return Ok(Ok(ProgramEvent::Read { rate: count.map(per_s), user }));
+        let mut count = self.period(candidate)?;
+        for _ in 0..self.repeats_left.min(AGAIN) {
+            if count.is_some() {
+                break;
+            }
+            self.repeats_left -= 1;
+            self.outcome.repeated += 1;
+            count = self.period(candidate)?;
         }
+        let count = count.flatten();
+        let per_s = |amount: f64| on_file(amount / self.meter.seconds());
+        let user = count.and(self.meter.user_s).map(per_s);
+        Ok(ProgramEvent::Read { rate: count.map(per_s), user })
     }
 
-    fn period(
-        &mut self,
-        candidate: Option<usize>,
-    ) -> Result<Result<Period, ObservationEnd>, LiveError> {
+    /// The count of a period, if readable; `None` if the period is void.
+    fn period(&mut self, candidate: Option<usize>) -> Result<Option<Option<f64>>, Cut> {
         let period = self.setting.period;
-        if let Some(end) = self.pass(period.mul_f64(SETTLING))? {
-            return Ok(Err(end));
-        }
+        self.pass(period.mul_f64(SETTLING))?;
         let cpus = Cpus::read();
         let watch = ForeignWatch::begin(&self.session.threads());
-        if let Err(end) = self.read(MetricReader::begin)? {
-            return Ok(Err(end));
-        }
-        if let Some(end) = self.pass(period.mul_f64(1.0 - SETTLING))? {
-            return Ok(Err(end));
-        }
-        let count = match self.read(MetricReader::end)? {
-            Ok(count) => count,
-            Err(end) => return Ok(Err(end)),
-        };
-        self.outcome.metric_problem = self.meter.problem().map(str::to_owned);
+        self.read(MetricReader::begin)?;
+        self.pass(period.mul_f64(1.0 - SETTLING))?;
+        let count = self.read(MetricReader::end)?;
+        self.outcome.metric_problem = self.meter.problem.clone();
         // A period is void if the available CPUs changed or are unknown,
         let is_same = cpus.is_ok_and(|before| Cpus::read().is_ok_and(|now| now == before));
         // or if the load of a neighbour changed.
-        let foreign = watch.end(&self.session.threads(), self.setting.allowed);
+        let foreign = watch.end(&self.session.threads(), self.setting.ground.allowed);
         let has_moved = self.foreign.has_moved(candidate, foreign);
         self.outcome.disturbed += usize::from(has_moved);
         self.outcome.torn += usize::from(!is_same && !has_moved);
-        let is_void = has_moved || !is_same;
-        Ok(Ok(if is_void { Period::Void } else { Period::Counted(count) }))
+        Ok((is_same && !has_moved).then_some(count))
     }
 
     /// Its own command ends with the program, at the time limit, or by `stop`.
     fn read<T>(
         &mut self,
         at: impl FnOnce(&mut MetricReader, f64, &[(Tid, Tid)], &mut dyn FnMut() -> bool) -> T,
-    ) -> Result<Result<T, ObservationEnd>, LiveError> {
+    ) -> Result<T, Cut> {
         let messages = self.session.messages();
         let threads = self.session.threads();
         let ConductorSetup { stop, time, .. } = self.setting;
@@ -392,10 +367,9 @@ impl<'a> Conductor<'a> {
             is_late || !matches!(cut, Ok(ObservationEnd::Time))
         };
         let read = at(&mut self.meter, messages, &threads, &mut is_over);
-        let is_late = time.is_some_and(|time| self.session.elapsed() >= time);
         let end = cut?;
-        if end == ObservationEnd::Time && !is_late {
-            return Ok(Ok(read));
+        if end == ObservationEnd::Time && !self.is_late() {
+            return Ok(read);
         }
         let because = match end {
             ObservationEnd::Program => "the program ended",
@@ -403,52 +377,49 @@ impl<'a> Conductor<'a> {
             ObservationEnd::Stopped => "the run was stopped",
         };
         self.outcome.metric_problem =
-            Some(format!("'{}' was stopped: {because}", self.meter.metric()));
-        Ok(Err(end))
+            Some(format!("'{}' was stopped: {because}", self.meter.metric));
+        Err(Cut::End(end))
+    }
+
+    fn is_late(&self) -> bool {
+        self.setting.time.is_some_and(|time| self.session.elapsed() >= time)
     }
 
     /// Waits, and observes the pattern. With many messages, only a short part is observed, because
     /// observation has a cost.
-    fn rest(&mut self, time: Duration) -> Result<Result<ProgramEvent, ObservationEnd>, LiveError> {
-        self.session.pause(false)?;
-        self.session.forget();
+    fn rest(&mut self, time: Duration) -> Result<ProgramEvent, Cut> {
+        self.observe_anew()?;
         let before = self.session.messages();
         for part in [WATCHED, 1.0 - WATCHED] {
-            if let Some(end) = self.pass(time.mul_f64(part))? {
-                return Ok(Err(end));
-            }
+            self.pass(time.mul_f64(part))?;
             if self.session.messages() - before >= ENOUGH_MESSAGES {
                 self.session.pause(true)?;
             }
         }
         self.session.pause(true)?;
-        let seen = self.session.seen();
-        let now = seen.pattern("now");
+        let now = self.session.seen().pattern("now");
         // New threads do not change task numbers.
         let distance = self.pattern.as_ref().map_or(0.0, |before| on_file(distance(before, &now)));
-        Ok(Ok(ProgramEvent::Watched { distance }))
+        Ok(ProgramEvent::Watched { distance })
     }
 
     /// Waits and adopts new threads.
-    fn pass(&mut self, time: Duration) -> Result<Option<ObservationEnd>, LiveError> {
+    fn pass(&mut self, time: Duration) -> Result<(), Cut> {
         let until = self.session.elapsed() + time;
         while self.session.elapsed() < until {
             let slice = until.min(self.session.elapsed() + SLICE);
             let end = self.session.watch(Some(slice), self.setting.stop)?;
             self.masks.adopt(&self.session.threads());
             self.masks.look();
-            let is_late = self.setting.time.is_some_and(|time| self.session.elapsed() >= time);
+            if self.is_late() {
+                return Err(Cut::End(ObservationEnd::Time));
+            }
             // The end of a slice is not the time limit.
-            let end = if is_late {
-                Some(ObservationEnd::Time)
-            } else {
-                Some(end).filter(|end| *end != ObservationEnd::Time)
-            };
-            if end.is_some() {
-                return Ok(end);
+            if end != ObservationEnd::Time {
+                return Err(Cut::End(end));
             }
         }
-        Ok(None)
+        Ok(())
     }
 
     fn give(&mut self, candidate: Option<usize>) -> Result<(), LiveError> {
@@ -461,9 +432,8 @@ impl<'a> Conductor<'a> {
         let sweep = match candidate {
             None => self.masks.free(),
             Some(candidate) => {
-                let sets = self.candidates[candidate].sets();
-                let seats = self.tids.iter().zip(sets).filter_map(|(tid, set)| Some((*tid, set?)));
-                self.masks.seat(&seats.collect::<Vec<_>>()).map_err(LiveError::Guard)?
+                let seats = self.candidates[candidate].of_threads(&self.tids);
+                self.masks.seat(&seats).map_err(LiveError::Guard)?
             }
         };
         if sweep.threads > 0 {
@@ -471,8 +441,4 @@ impl<'a> Conductor<'a> {
         }
         Ok(())
     }
-}
-
-fn tids(observation: &Observation) -> Vec<Tid> {
-    observation.tasks.iter().map(|task| task.tid).collect()
 }

@@ -10,6 +10,7 @@
 
 use crate::live::event::{CandidateVerdict, Decision, ProgramEvent, RateGain, Why, on_file};
 use seatmap_data::invariant;
+use seatmap_data::statistics::trial::each;
 use seatmap_data::statistics::{median, signed_rank};
 use serde::{Deserialize, Serialize};
 
@@ -165,12 +166,17 @@ impl LiveEngine {
         (self.candidates, self.best) = (candidates, None);
         match candidates {
             0 => self.put_back(Vec::new(), Why::NoCandidates),
-            _ => self.try_next(0, Vec::new()),
+            _ => self.begin(0, false, Vec::new()),
         }
     }
 
-    fn try_next(&mut self, candidate: usize, mut said: Vec<Decision>) -> Vec<Decision> {
-        self.state = State::Trying(Trial { candidate, is_recheck: false, readings: Vec::new() });
+    fn begin(
+        &mut self,
+        candidate: usize,
+        is_recheck: bool,
+        mut said: Vec<Decision>,
+    ) -> Vec<Decision> {
+        self.state = State::Trying(Trial { candidate, is_recheck, readings: Vec::new() });
         said.push(Decision::Measure { candidate: None });
         said
     }
@@ -201,9 +207,8 @@ impl LiveEngine {
         }
         let logs: Vec<f64> = pairs.iter().map(|pair| pair.ratio().ln()).collect();
         // A recheck is one claim, whatever the number of candidates.
-        let tried = if trial.is_recheck { 1 } else { self.candidates.max(1) };
-        let confidence = 1.0 - (1.0 - self.rules.confidence) / tried as f64;
-        let Some(shift) = signed_rank::shift(&logs, confidence) else {
+        let tried = if trial.is_recheck { 1 } else { self.candidates };
+        let Some(shift) = signed_rank::shift(&logs, each(self.rules.confidence, tried)) else {
             return Some((CandidateVerdict::Unread, None));
         };
         let median = |of: fn(&Pair) -> f64| on_file(median(pairs.iter().map(of)).unwrap_or(0.0));
@@ -237,11 +242,11 @@ impl LiveEngine {
             self.best = Some((trial.candidate, ratio));
         }
         match (trial.candidate + 1, self.best) {
-            (next, _) if next < self.candidates => self.try_next(next, said),
+            (next, _) if next < self.candidates => self.begin(next, false, said),
             (_, Some((best, _))) => {
                 self.patience_s = self.rules.patience_s;
                 self.recheck_s = self.rules.recheck_s;
-                self.keep(best, said)
+                self.rest(Some(best), Decision::Keep { candidate: best }, said)
             }
             (_, None) => self.put_back(said, Why::NoneBetter),
         }
@@ -257,18 +262,22 @@ impl LiveEngine {
             return self.put_back(said, Why::WorseNow);
         }
         self.recheck_s = (2.0 * self.recheck_s).min(LONGEST_S);
-        self.keep(trial.candidate, said)
+        let candidate = trial.candidate;
+        self.rest(Some(candidate), Decision::Keep { candidate }, said)
     }
 
-    fn keep(&mut self, candidate: usize, mut said: Vec<Decision>) -> Vec<Decision> {
-        self.state = State::Resting { kept: Some(candidate), rested_s: 0.0 };
-        said.extend([Decision::Keep { candidate }, Decision::Rest { seconds: self.rules.rest_s }]);
-        said
+    fn put_back(&mut self, said: Vec<Decision>, why: Why) -> Vec<Decision> {
+        self.rest(None, Decision::PutBack { why }, said)
     }
 
-    fn put_back(&mut self, mut said: Vec<Decision>, why: Why) -> Vec<Decision> {
-        self.state = State::Resting { kept: None, rested_s: 0.0 };
-        said.extend([Decision::PutBack { why }, Decision::Rest { seconds: self.rules.rest_s }]);
+    fn rest(
+        &mut self,
+        kept: Option<usize>,
+        result: Decision,
+        mut said: Vec<Decision>,
+    ) -> Vec<Decision> {
+        self.state = State::Resting { kept, rested_s: 0.0 };
+        said.extend([result, Decision::Rest { seconds: self.rules.rest_s }]);
         said
     }
 
@@ -281,9 +290,7 @@ impl LiveEngine {
                 vec![Decision::PutBack { why: Why::PatternChanged }, Decision::Observe]
             }
             Some(candidate) if rested_s >= self.recheck_s => {
-                self.state =
-                    State::Trying(Trial { candidate, is_recheck: true, readings: Vec::new() });
-                vec![Decision::Measure { candidate: None }]
+                self.begin(candidate, true, Vec::new())
             }
             None if has_changed && rested_s >= self.patience_s => {
                 self.patience_s = (2.0 * self.patience_s).min(LONGEST_S);

@@ -56,7 +56,7 @@ pub enum Decision {
         /// The verdict.
         verdict: CandidateVerdict,
         /// The difference, if there is an interval.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         gain: Option<RateGain>,
     },
     /// Keep these seats until something changes.
@@ -79,7 +79,7 @@ pub enum Decision {
 }
 
 /// The verdict of a candidate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CandidateVerdict {
@@ -96,7 +96,7 @@ pub enum CandidateVerdict {
 }
 
 /// Why seats were removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {

@@ -5,9 +5,10 @@
 //! seats, by 5 % and the kernel's counting error. Quiet is the lower quartile, as in `seatmap
 //! bench`.
 
+use crate::tune::disturbance::own_s;
 use seatmap_data::statistics::quantile;
 use seatmap_os::busy::BusyCount;
-use seatmap_os::usage::{ResourceUsage, process_cpu_ns};
+use seatmap_os::usage::process_cpu_ns;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +21,7 @@ const FEWEST: usize = 4;
 pub struct ForeignWatch {
     count: BusyCount,
     own_ns: BTreeMap<Tid, u64>,
-    seatmap: ResourceUsage,
+    seatmap_s: f64,
 }
 
 /// The loads of past periods, for each candidate and for no seats.
@@ -30,7 +31,7 @@ pub struct ForeignTime(BTreeMap<Option<usize>, Vec<f64>>);
 impl ForeignWatch {
     pub fn begin(threads: &[(Tid, Tid)]) -> Self {
         let own_ns = own_ns(threads);
-        ForeignWatch { count: BusyCount::now(), own_ns, seatmap: seatmap() }
+        ForeignWatch { count: BusyCount::now(), own_ns, seatmap_s: own_s() }
     }
 
     /// With the possible error, in percent. An exited process of the program counts as another
@@ -41,9 +42,7 @@ impl ForeignWatch {
             // A new child started at 0.
             now.saturating_sub(self.own_ns.get(&pid).copied().unwrap_or(0))
         });
-        let seatmap = seatmap().since(self.seatmap);
-        let own_s =
-            program.sum::<u64>() as f64 / 1e9 + (seatmap.user + seatmap.kernel).as_secs_f64();
+        let own_s = program.sum::<u64>() as f64 / 1e9 + own_s() - self.seatmap_s;
         let taken_s = (time.busy_s + time.stolen_s - own_s).max(0.0);
         Some([taken_s, time.unsure_s].map(|seconds| 100.0 * seconds / time.all_s))
     }
@@ -62,13 +61,6 @@ impl ForeignTime {
 fn own_ns(threads: &[(Tid, Tid)]) -> BTreeMap<Tid, u64> {
     let pids: BTreeSet<Tid> = threads.iter().map(|(pid, _)| *pid).collect();
     pids.into_iter().filter_map(|pid| Some((pid, process_cpu_ns(pid)?))).collect()
-}
-
-/// The CPU time of this process and its exited helpers.
-fn seatmap() -> ResourceUsage {
-    let mut all = ResourceUsage::of_process();
-    all += ResourceUsage::of_children();
-    all
 }
 
 #[cfg(test)]

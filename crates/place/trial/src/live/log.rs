@@ -4,9 +4,10 @@
 
 use crate::live::engine::{DecisionRules, LiveEngine};
 use crate::live::event::{Decision, ProgramEvent};
-use seatmap_data::document::with_causes;
+use seatmap_data::document::{from_json, json_problem, with_causes};
 use seatmap_os::whole_file;
 use serde::{Deserialize, Serialize};
+use std::fmt::{Debug, Display};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -115,36 +116,13 @@ pub struct Log {
     pub is_cut_off: bool,
 }
 
-/// Why a log is invalid, or its replay differs.
+/// Why a log is invalid, or its replay differs: a sentence.
 #[derive(Debug, thiserror::Error)]
-pub enum LogError {
-    /// The log is empty.
-    #[error("the log is empty")]
-    Empty,
-    /// The first line is not a header.
-    #[error("line 1: this is not a log of 'seatmap run --auto'")]
-    NoHeader,
-    /// The format is another.
-    #[error("line 1: the format is '{0}', but this version reads '{FORMAT}'")]
-    Format(String),
-    /// A line before the last is damaged.
-    #[error("line {line}: {problem}")]
-    Damaged {
-        /// The line, from 1.
-        line: usize,
-        /// The mistake.
-        problem: String,
-    },
-    /// The replay gives another decision.
-    #[error("line {line}: the log has {logged}, but the engine decides {decided}")]
-    Differs {
-        /// The line, from 1.
-        line: usize,
-        /// The logged decision.
-        logged: String,
-        /// The decision in the replay.
-        decided: String,
-    },
+#[error("{0}")]
+pub struct LogError(String);
+
+fn wrong<T>(line: usize, problem: impl Display) -> Result<T, LogError> {
+    Err(LogError(format!("line {line}: {problem}")))
 }
 
 impl Log {
@@ -154,26 +132,26 @@ impl Log {
     /// [`LogError`] with the line.
     pub fn read(text: &str) -> Result<Self, LogError> {
         let mut rows = text.lines().enumerate();
-        let (_, first) = rows.next().ok_or(LogError::Empty)?;
-        let header: LogHeader =
-            seatmap_data::document::from_json(first).map_err(|_| LogError::NoHeader)?;
+        let Some((_, first)) = rows.next() else {
+            return Err(LogError("the log is empty".to_owned()));
+        };
+        let Ok(header) = from_json::<LogHeader>(first) else {
+            return wrong(1, "this is not a log of 'seatmap run --auto'");
+        };
         if header.format != FORMAT {
-            return Err(LogError::Format(header.format));
+            let format = header.format;
+            let what = format!("the format is '{format}', but this version reads '{FORMAT}'");
+            return wrong(1, what);
         }
         let mut lines = Vec::new();
         let mut is_cut_off = false;
         for (at, row) in rows {
-            match seatmap_data::document::from_json(row) {
+            match from_json(row) {
                 Ok(line) => lines.push(line),
                 Err(_) if at + 1 == text.lines().count() && !text.ends_with('\n') => {
                     is_cut_off = true
                 }
-                Err(error) => {
-                    return Err(LogError::Damaged {
-                        line: at + 1,
-                        problem: seatmap_data::document::json_problem(error),
-                    });
-                }
+                Err(error) => return wrong(at + 1, json_problem(error)),
             }
         }
         Ok(Log { header, lines, is_cut_off })
@@ -182,32 +160,28 @@ impl Log {
     /// Passes the events to a new engine, and checks that it decides the same.
     ///
     /// # Errors
-    /// [`LogError::Differs`] at the first different decision.
+    /// [`LogError`] at the first different decision.
     pub fn replay(&self) -> Result<(), LogError> {
         let mut engine = LiveEngine::new(self.header.rules);
         let mut expected = vec![Decision::Observe];
         for (at, line) in self.lines.iter().enumerate() {
             match &line.said {
                 LogContent::Decision(logged) if expected.is_empty() => {
-                    return Err(differs(at, logged, &"nothing"));
+                    return differs(at, logged, &"nothing");
                 }
                 LogContent::Decision(logged) if *logged == expected[0] => drop(expected.remove(0)),
-                LogContent::Decision(logged) => return Err(differs(at, logged, &expected[0])),
+                LogContent::Decision(logged) => return differs(at, logged, &expected[0]),
                 LogContent::Event(event) if expected.is_empty() => expected = engine.take(event),
-                LogContent::Event(event) => return Err(differs(at, event, &expected[0])),
+                LogContent::Event(event) => return differs(at, event, &expected[0]),
             }
         }
         Ok(())
     }
 }
 
-fn differs(at: usize, logged: &dyn std::fmt::Debug, decided: &dyn std::fmt::Debug) -> LogError {
+fn differs(at: usize, logged: &dyn Debug, decided: &dyn Debug) -> Result<(), LogError> {
     // Lines count from 1, and the first is the header.
-    LogError::Differs {
-        line: at + 2,
-        logged: format!("{logged:?}"),
-        decided: format!("{decided:?}"),
-    }
+    wrong(at + 2, format!("the log has {logged:?}, but the engine decides {decided:?}"))
 }
 
 /// A header or line as text for the file.

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::{Duration, Instant};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, Default)]
 struct Sitter {
     pid: Tid,
     started_ticks: u64,
@@ -37,19 +37,6 @@ struct Sitter {
 }
 
 impl Sitter {
-    fn new(pid: Tid, started_ticks: u64, base: CpuSet, had: CpuSet) -> Self {
-        Sitter {
-            pid,
-            started_ticks,
-            base,
-            seat: None,
-            had,
-            lost: CpuSet::default(),
-            is_own: false,
-            ready: None,
-        }
-    }
-
     fn is_same(&self, tid: Tid) -> bool {
         ThreadStat::of(tid).is_some_and(|task| task.started_ticks == self.started_ticks)
     }
@@ -69,8 +56,14 @@ impl Sitter {
 /// The pause between looks, in multiples of a look's time: at most 1/50 of one CPU.
 const SHARE: u32 = 50;
 
+/// The time of the next look, after one that has just ended.
+fn next_after(begun: Instant) -> Instant {
+    let ended = Instant::now();
+    ended + (ended - begun) * SHARE
+}
+
 /// The state of seated threads.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SeatStatus {
     /// The threads on their seats at the last look with living threads.
     pub on_seats: usize,
@@ -92,7 +85,7 @@ pub struct Starved {
 }
 
 /// One sweep over the threads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sweep {
     /// Threads with a changed mask.
     pub threads: usize,
@@ -102,8 +95,20 @@ pub struct Sweep {
     pub took: Duration,
 }
 
+impl Sweep {
+    /// Whether the mask was changed.
+    fn count(&mut self, given: &io::Result<()>) -> bool {
+        match given {
+            Ok(()) => self.threads += 1,
+            Err(error) if has_gone(error) => {}
+            Err(_) => self.refused += 1,
+        }
+        given.is_ok()
+    }
+}
+
 /// The masks that differ from the original ones.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LeftChanged {
     /// The threads whose restored masks lack CPUs that were offline then.
     pub forgotten: Vec<ForgottenCpus>,
@@ -141,9 +146,8 @@ impl Masks {
     }
 
     /// Adds these threads, by process and thread ID. New threads and processes that inherited a
-    /// seat's mask get their own at once. Returns the number of new threads.
-    pub fn adopt(&mut self, threads: &[(Tid, Tid)]) -> usize {
-        let known = self.sitters.len();
+    /// seat's mask get their own at once.
+    pub fn adopt(&mut self, threads: &[(Tid, Tid)]) {
         for (pid, tid) in threads {
             if !self.sitters.contains_key(tid) {
                 self.arrive(*pid, *tid);
@@ -154,10 +158,8 @@ impl Masks {
             for heir in self.ledger.new_heirs() {
                 self.free_heir(&heir);
             }
-            let ended = Instant::now();
-            self.heirs_due = Some(ended + (ended - begun) * SHARE);
+            self.heirs_due = Some(next_after(begun));
         }
-        self.sitters.len() - known
     }
 
     fn arrive(&mut self, pid: Tid, tid: Tid) -> Option<()> {
@@ -170,14 +172,16 @@ impl Masks {
         let base = affinity::to_put_back(tid).ok()?;
         let whole = self.processes.entry(pid).or_insert_with(|| base.clone());
         let is_own = base != *whole && base.is_subset(whole);
-        self.sitters.insert(tid, Sitter { is_own, ..Sitter::new(pid, started_ticks, base, had) });
+        let sitter = Sitter { pid, started_ticks, base, had, is_own, ..Sitter::default() };
+        self.sitters.insert(tid, sitter);
         Some(())
     }
 
     fn free_heir(&mut self, heir: &StillSeated) {
-        let ThreadMask { tid, started_ticks, cpus } = heir.thread.clone();
+        let ThreadMask { tid, started_ticks, cpus: base } = heir.thread.clone();
         let pid = ThreadStat::of(tid).map_or(tid, |task| task.pid);
-        let mut sitter = Sitter::new(pid, started_ticks, cpus.clone(), cpus);
+        let had = base.clone();
+        let mut sitter = Sitter { pid, started_ticks, base, had, ..Sitter::default() };
         // The thread may have ended.
         let _ = sitter.give_back(tid);
         self.sitters.insert(tid, sitter);
@@ -214,16 +218,10 @@ impl Masks {
         let begun = Instant::now();
         let mut sweep = Sweep::default();
         for Loan { thread, seat, .. } in loans {
-            match seat.give(thread.tid) {
-                Ok(()) => {
-                    sweep.threads += 1;
-                    if let Some(sitter) = self.sitters.get_mut(&thread.tid) {
-                        sitter.seat = Some(seat);
-                        sitter.ready = None;
-                    }
-                }
-                Err(error) if has_gone(&error) => {}
-                Err(_) => sweep.refused += 1,
+            let is_given = sweep.count(&seat.give(thread.tid));
+            if let Some(sitter) = self.sitters.get_mut(&thread.tid).filter(|_| is_given) {
+                sitter.seat = Some(seat);
+                sitter.ready = None;
             }
         }
         self.check();
@@ -275,11 +273,7 @@ impl Masks {
             if !is_ours {
                 continue;
             }
-            match sitter.give_back(*tid) {
-                Ok(()) => sweep.threads += 1,
-                Err(error) if has_gone(&error) => {}
-                Err(_) => sweep.refused += 1,
-            }
+            sweep.count(&sitter.give_back(*tid));
         }
         Sweep { took: begun.elapsed(), ..sweep }
     }
@@ -310,8 +304,7 @@ impl Masks {
         let begun = Instant::now();
         if self.due.is_none_or(|due| due <= begun) {
             self.look_now();
-            let ended = Instant::now();
-            self.due = Some(ended + (ended - begun) * SHARE);
+            self.due = Some(next_after(begun));
         }
     }
 
@@ -352,11 +345,6 @@ impl Masks {
         SeatStatus { on_seats: self.on_seats, moved: self.moved.len(), starved }
     }
 
-    /// The number of seated threads.
-    pub fn seated(&self) -> usize {
-        self.sitters.values().filter(|sitter| sitter.seat.is_some()).count()
-    }
-
     /// The number of threads with masks of their own choice.
     pub fn own(&self) -> usize {
         self.sitters.values().filter(|sitter| sitter.is_own).count()
@@ -383,14 +371,10 @@ mod tests {
         let (orders, receiver) = channel();
         let (said, tid) = channel();
         std::thread::spawn(move || {
-            said.send(rustix_tid()).unwrap();
+            said.send(seatmap_os::task::own_tid()).unwrap();
             sleep(&receiver);
         });
         Sleeper { tid: tid.recv().unwrap(), orders }
-    }
-
-    fn rustix_tid() -> Tid {
-        seatmap_os::task::own_tid()
     }
 
     impl Sleeper {
@@ -409,12 +393,30 @@ mod tests {
         (std::process::id() as Tid, CpuSet::of_thread(0).unwrap())
     }
 
+    /// The first and the last of this process's CPUs, if it has two.
+    fn two_seats() -> Option<[CpuSet; 2]> {
+        let (_, all) = own();
+        (all.len() > 1).then(|| [all.first(), all.last()].map(|cpu| CpuSet::single(cpu.unwrap())))
+    }
+
+    /// The masks of this process and of these threads.
+    fn adopted(threads: &[&Sleeper]) -> Masks {
+        let (pid, _) = own();
+        let tids = threads.iter().map(|thread| thread.tid);
+        let threads: Vec<(Tid, Tid)> =
+            std::iter::once(pid).chain(tids).map(|tid| (pid, tid)).collect();
+        let mut masks = Masks::default();
+        masks.adopt(&threads);
+        masks
+    }
+
     #[test]
     fn ended_thread_counts_as_no_refusal() {
         let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
         let pid = Tid::try_from(child.id()).unwrap();
         let mut masks = Masks::default();
-        assert_eq!(masks.adopt(&[(pid, pid)]), 1);
+        masks.adopt(&[(pid, pid)]);
+        assert_eq!(masks.sitters.len(), 1);
         child.kill().unwrap();
         child.wait().unwrap();
         let one = CpuSet::of_thread(0).unwrap().iter().next().unwrap();
@@ -428,9 +430,9 @@ mod tests {
         let (pid, all) = own();
         let a = sleeper();
         let seat = CpuSet::single(all.last().unwrap());
-        let mut masks = Masks::default();
-        assert_eq!(masks.adopt(&[(pid, pid), (pid, a.tid)]), 2);
-        assert_eq!(masks.adopt(&[(pid, a.tid)]), 0);
+        let mut masks = adopted(&[&a]);
+        masks.adopt(&[(pid, a.tid)]);
+        assert_eq!(masks.sitters.len(), 2);
         let sweep = masks.seat(&[(a.tid, seat.clone())]).unwrap();
         assert_eq!(sweep.threads, if all.len() > 1 { 1 } else { 0 });
         assert_eq!(a.cpus(), seat);
@@ -438,35 +440,29 @@ mod tests {
         masks.adopt(&[(pid, child.tid)]);
         assert_eq!(child.cpus(), all, "a child of a seated thread has its process's mask");
         masks.free();
-        assert_eq!((a.cpus(), masks.seated()), (all, 0));
+        assert_eq!(a.cpus(), all);
+        assert!(masks.sitters.values().all(|sitter| sitter.seat.is_none()));
     }
 
     #[test]
     fn threads_with_own_masks_stay_unchanged() {
-        let (pid, all) = own();
-        if all.len() < 2 {
+        let Some([first, last]) = two_seats() else {
             return seatmap_needs::skipped!("there is one CPU");
-        }
+        };
         let a = sleeper();
-        let first = CpuSet::single(all.first().unwrap());
         first.give(a.tid).unwrap();
-        let mut masks = Masks::default();
-        masks.adopt(&[(pid, pid), (pid, a.tid)]);
-        let sweep = masks.seat(&[(a.tid, CpuSet::single(all.last().unwrap()))]).unwrap();
+        let mut masks = adopted(&[&a]);
+        let sweep = masks.seat(&[(a.tid, last)]).unwrap();
         assert_eq!((sweep.threads, masks.own(), a.cpus()), (0, 1, first));
     }
 
     #[test]
     fn free_keeps_masks_changed_by_others() {
-        let (pid, all) = own();
-        if all.len() < 2 {
+        let Some([first, last]) = two_seats() else {
             return seatmap_needs::skipped!("there is one CPU");
-        }
-        let first = CpuSet::single(all.first().unwrap());
-        let last = CpuSet::single(all.last().unwrap());
+        };
         let a = sleeper();
-        let mut masks = Masks::default();
-        masks.adopt(&[(pid, pid), (pid, a.tid)]);
+        let mut masks = adopted(&[&a]);
         masks.seat(&[(a.tid, last)]).unwrap();
         first.give(a.tid).unwrap();
         masks.free();
@@ -475,39 +471,33 @@ mod tests {
 
     #[test]
     fn look_counts_threads_off_their_seat() {
-        let (pid, all) = own();
-        if all.len() < 2 {
+        let Some([first, last]) = two_seats() else {
             return seatmap_needs::skipped!("there is one CPU");
-        }
-        let first = CpuSet::single(all.first().unwrap());
-        let last = CpuSet::single(all.last().unwrap());
+        };
         let a = sleeper();
         let b = sleeper();
-        let mut masks = Masks::default();
-        masks.adopt(&[(pid, pid), (pid, a.tid), (pid, b.tid)]);
+        let mut masks = adopted(&[&a, &b]);
         masks.seat(&[(a.tid, last.clone()), (b.tid, last.clone())]).unwrap();
-        masks.look_now();
-        assert_eq!(masks.held(), SeatStatus { on_seats: 2, ..SeatStatus::default() });
+        let held = |masks: &mut Masks| {
+            masks.look_now();
+            let held = masks.held();
+            (held.on_seats, held.moved, held.starved.len())
+        };
+        assert_eq!(held(&mut masks), (2, 0, 0));
         first.give(a.tid).unwrap();
-        masks.look_now();
-        assert_eq!(masks.held(), SeatStatus { on_seats: 1, moved: 1, ..SeatStatus::default() });
+        assert_eq!(held(&mut masks), (1, 1, 0));
         last.give(a.tid).unwrap();
-        masks.look_now();
-        assert_eq!(
-            masks.held(),
-            SeatStatus { on_seats: 2, moved: 1, ..SeatStatus::default() },
-            "the history stays"
-        );
+        assert_eq!(held(&mut masks), (2, 1, 0), "the history stays");
         masks.free();
-        masks.look_now();
-        assert_eq!(masks.held().on_seats, 2, "without seats there is nothing to look at");
+        assert_eq!(held(&mut masks), (2, 1, 0), "without seats there is nothing to look at");
     }
 
     #[test]
     fn ended_threads_are_ignored() {
         let (pid, all) = own();
         let mut masks = Masks::default();
-        assert_eq!(masks.adopt(&[(pid, 1 << 30)]), 0);
+        masks.adopt(&[(pid, 1 << 30)]);
+        assert!(masks.sitters.is_empty());
         let sweep = masks.seat(&[(1 << 30, all)]).unwrap();
         assert_eq!((sweep.threads, sweep.refused), (0, 0));
     }

@@ -13,7 +13,7 @@
 use seatmap_data::document::printed_number;
 use seatmap_os::Tid;
 use seatmap_os::counter::{Counter, CounterEvent};
-use seatmap_os::limited::{self, LimitedError};
+use seatmap_os::limited;
 use seatmap_os::sched::ThreadStatus;
 use seatmap_os::{boot, task, waiting};
 use std::collections::{BTreeSet, HashMap};
@@ -28,7 +28,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 pub const LEAST_BYTES_PER_S: f64 = 10_000.0;
 
 /// The count that measures work.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum WorkMetric {
     /// Instructions of the program, if the processor counts them.
     Instructions,
@@ -98,19 +98,21 @@ impl fmt::Display for WorkMetric {
 /// Reads a metric.
 #[derive(Debug)]
 pub struct MetricReader {
-    metric: WorkMetric,
+    /// The metric.
+    pub metric: WorkMetric,
     counter: Option<Counter>,
     begun_by: HashMap<Tid, u64>,
     begun_ticks: HashMap<Tid, u64>,
-    /// In the latest period.
-    user_s: Option<f64>,
+    /// The user time of the latest period, in seconds, by threads that lived at both ends; `None`
+    /// if it is not a part of the metric.
+    pub user_s: Option<f64>,
     begun: Option<f64>,
     read_at: Instant,
     /// The time between the readings of the latest period.
     between: Duration,
     limit: Duration,
-    /// Why the metric's own command last gave no number.
-    problem: Option<String>,
+    /// Why the metric's own command last gave no number, if ever.
+    pub problem: Option<String>,
 }
 
 impl MetricReader {
@@ -150,27 +152,11 @@ impl MetricReader {
         })
     }
 
-    /// The metric.
-    pub fn metric(&self) -> &WorkMetric {
-        &self.metric
-    }
-
     /// Replaces switches and user time by bytes, if the program passes so many.
     pub fn settle(&mut self, bytes_per_s: f64) {
         if self.metric == WorkMetric::SwitchesAndUserTime && bytes_per_s >= LEAST_BYTES_PER_S {
             self.metric = WorkMetric::Bytes;
         }
-    }
-
-    /// The user time of the latest period, in seconds, by threads that lived at both ends; `None`
-    /// if it is not a part of the metric.
-    pub fn user_s(&self) -> Option<f64> {
-        self.user_s
-    }
-
-    /// Why the metric's own command last gave no number, if ever.
-    pub fn problem(&self) -> Option<&str> {
-        self.problem.as_deref()
     }
 
     /// Whether the wakeups must be observed in each period.
@@ -213,7 +199,7 @@ impl MetricReader {
     fn counts(&self, threads: &[(Tid, Tid)]) -> HashMap<Tid, u64> {
         match self.metric {
             WorkMetric::Switches | WorkMetric::SwitchesAndUserTime => switches(threads),
-            WorkMetric::Bytes => passed_bytes(threads.iter().map(|(pid, _)| *pid)),
+            WorkMetric::Bytes => passed_bytes(threads),
             _ => HashMap::new(),
         }
     }
@@ -226,18 +212,13 @@ impl MetricReader {
             WorkMetric::Wakeups => Some(wakeups),
             // Counted for each thread or process.
             WorkMetric::Switches | WorkMetric::SwitchesAndUserTime | WorkMetric::Bytes => Some(0.0),
-            WorkMetric::Command(line) => match printed(line, self.limit, stop) {
-                Ok(Printed::Number(number)) => Some(number),
-                Ok(Printed::Stopped) => None,
-                Ok(Printed::Nothing) => {
-                    self.problem = Some("failed, or printed no number".to_owned());
+            WorkMetric::Command(line) => {
+                let printed = printed(line, self.limit, stop);
+                printed.unwrap_or_else(|problem| {
+                    self.problem = Some(problem);
                     None
-                }
-                Err(error) => {
-                    self.problem = Some(error.to_string());
-                    None
-                }
-            },
+                })
+            }
         }
     }
 }
@@ -264,8 +245,8 @@ fn user_ticks(threads: &[(Tid, Tid)]) -> HashMap<Tid, u64> {
 }
 
 /// The bytes that each process passed so far.
-pub fn passed_bytes(pids: impl Iterator<Item = Tid>) -> HashMap<Tid, u64> {
-    let pids: BTreeSet<Tid> = pids.collect();
+pub fn passed_bytes(threads: &[(Tid, Tid)]) -> HashMap<Tid, u64> {
+    let pids: BTreeSet<Tid> = threads.iter().map(|(pid, _)| *pid).collect();
     pids.into_iter().filter_map(|pid| Some((pid, waiting::passed_bytes(pid)?))).collect()
 }
 
@@ -275,25 +256,20 @@ pub fn growth(now: &HashMap<Tid, u64>, begun: &HashMap<Tid, u64>) -> f64 {
     grown.sum::<u64>() as f64
 }
 
-enum Printed {
-    Number(f64),
-    /// It failed or printed no number.
-    Nothing,
-    Stopped,
-}
-
+/// The number that a shell line prints; `None` if stopped.
 fn printed(
     line: &str,
     limit: Duration,
     stop: &mut dyn FnMut() -> bool,
-) -> Result<Printed, LimitedError> {
+) -> Result<Option<f64>, String> {
     let name = format!("command:{line}");
     let mut shell = Command::new("sh");
-    let output = limited::output_unless(&name, shell.args(["-c", line]), limit, stop)?;
-    let Some(output) = output else { return Ok(Printed::Stopped) };
+    let output = limited::output_unless(&name, shell.args(["-c", line]), limit, stop);
+    let Some(output) = output.map_err(|error| error.to_string())? else { return Ok(None) };
     // A number printed by a failed command means nothing.
     let read = last_number(&String::from_utf8_lossy(&output.stdout));
-    Ok(read.filter(|_| output.status.success()).map_or(Printed::Nothing, Printed::Number))
+    let read = read.filter(|_| output.status.success());
+    read.map(Some).ok_or_else(|| "failed, or printed no number".to_owned())
 }
 
 /// An ambiguous last word ("1.234,5") is not replaced by an earlier one.
@@ -310,6 +286,18 @@ fn is_of_number(character: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn meter(metric: WorkMetric) -> MetricReader {
+        MetricReader::new(Some(metric), false).unwrap()
+    }
+
+    fn begin(meter: &mut MetricReader) {
+        meter.begin(0.0, &[], &mut || false);
+    }
+
+    fn end(meter: &mut MetricReader) -> Option<f64> {
+        meter.end(0.0, &[], &mut || false)
+    }
 
     #[test]
     fn last_number_rejects_ambiguous_separators() {
@@ -335,23 +323,23 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("seatmap-meter-{}", std::process::id()));
         std::fs::write(&folder, "total: 1,000 commands\n").unwrap();
         let line = WorkMetric::Command(format!("cat {}", folder.display()));
-        let mut meter = MetricReader::new(Some(line), false).unwrap();
-        meter.begin(0.0, &[], &mut || false);
+        let mut meter = meter(line);
+        begin(&mut meter);
         std::fs::write(&folder, "total: 1,250 commands\n").unwrap();
-        assert_eq!(meter.end(0.0, &[], &mut || false), Some(250.0));
-        meter.begin(0.0, &[], &mut || false);
+        assert_eq!(end(&mut meter), Some(250.0));
+        begin(&mut meter);
         std::fs::write(&folder, "nothing\n").unwrap();
-        assert_eq!(meter.end(0.0, &[], &mut || false), None);
+        assert_eq!(end(&mut meter), None);
         std::fs::remove_file(&folder).unwrap();
     }
 
     #[test]
     fn metric_time_includes_only_second_reading() {
         let line = WorkMetric::Command("sleep 0.1; echo 7".to_owned());
-        let mut meter = MetricReader::new(Some(line), false).unwrap();
+        let mut meter = meter(line);
         let begun = Instant::now();
-        meter.begin(0.0, &[], &mut || false);
-        assert_eq!(meter.end(0.0, &[], &mut || false), Some(0.0));
+        begin(&mut meter);
+        assert_eq!(end(&mut meter), Some(0.0));
         // The time includes the second command, but not the first.
         let all_s = begun.elapsed().as_secs_f64();
         assert!((0.1..=all_s - 0.1).contains(&meter.seconds()), "{} of {all_s}", meter.seconds());
@@ -359,13 +347,12 @@ mod tests {
 
     #[test]
     fn endless_metric_command_is_stopped_and_reported() {
-        let mut meter =
-            MetricReader::new(Some(WorkMetric::Command("sleep 1000".to_owned())), false).unwrap();
+        let mut meter = meter(WorkMetric::Command("sleep 1000".to_owned()));
         meter.limit = Duration::from_millis(300);
-        meter.begin(0.0, &[], &mut || false);
-        assert_eq!(meter.end(0.0, &[], &mut || false), None);
+        begin(&mut meter);
+        assert_eq!(end(&mut meter), None);
         assert_eq!(
-            meter.problem(),
+            meter.problem.as_deref(),
             Some("'command:sleep 1000' was still running after 0.3 s and was stopped")
         );
     }
@@ -373,7 +360,7 @@ mod tests {
     #[test]
     fn switch_metric_counts_waits_of_threads() {
         let own = std::process::id() as Tid;
-        let mut meter = MetricReader::new(Some(WorkMetric::Switches), false).unwrap();
+        let mut meter = meter(WorkMetric::Switches);
         let (said, thread) = std::sync::mpsc::channel();
         let sleeper = std::thread::spawn(move || {
             said.send(seatmap_os::task::own_tid()).unwrap();
@@ -396,8 +383,10 @@ mod tests {
         assert!(
             MetricReader::new(Some(WorkMetric::Instructions), false).unwrap_err().contains("PID")
         );
-        assert_eq!(*MetricReader::new(None, false).unwrap().metric(), WorkMetric::default());
+        assert_eq!(MetricReader::new(None, false).unwrap().metric, WorkMetric::default());
         let mut wakeups = MetricReader::new(Some(WorkMetric::Wakeups), false).unwrap();
+        assert_eq!(MetricReader::new(None, false).unwrap().metric, WorkMetric::Switches);
+        let mut wakeups = meter(WorkMetric::Wakeups);
         wakeups.begin(10.0, &[], &mut || false);
         assert_eq!(wakeups.end(35.0, &[], &mut || false), Some(25.0));
     }

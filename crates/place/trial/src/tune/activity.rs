@@ -30,43 +30,30 @@ impl Activity {
 
 /// Observes these CPUs. One that the kernel does not count seems quiet.
 pub fn look(cpus: &CpuSet, time: Duration) -> BTreeMap<u32, Activity> {
-    let before = Counts::read();
+    let before = counts();
     let began = Instant::now();
     std::thread::sleep(time);
-    let now = Counts::read();
+    let now = counts();
     // A busy computer wakes a sleeper late.
     let seconds = began.elapsed().as_secs_f64();
-    cpus.iter().map(|cpu| (cpu, now.since(&before, cpu, seconds))).collect()
-}
-
-struct Counts {
-    times: CpuTimes,
-    interrupts: Interrupts,
-}
-
-impl Counts {
-    fn read() -> Self {
-        let [times, interrupts] =
-            ["/proc/stat", "/proc/interrupts"].map(|path| std::fs::read(path).unwrap_or_default());
-        Counts {
-            times: CpuTimes::of(&times, &Root::new("/")),
-            interrupts: Interrupts::parse(&interrupts),
-        }
-    }
-
-    fn since(&self, before: &Counts, cpu: u32, seconds: f64) -> Activity {
-        let came = self.interrupts.since(&before.interrupts, cpu);
+    let activities = cpus.iter().map(|cpu| {
+        let shares = now.0.since(&before.0, cpu);
+        let came = now.1.since(&before.1, cpu);
         // The kernel's own interrupts have letters instead of numbers.
         let of_devices =
             came.iter().filter(|came| came.irq.bytes().all(|byte| byte.is_ascii_digit()));
-        Activity {
-            busy_percent: self
-                .times
-                .since(&before.times, cpu)
-                .map_or(0.0, |shares| shares.busy_percent),
+        let activity = Activity {
+            busy_percent: shares.map_or(0.0, |shares| shares.busy_percent),
             interrupts_per_s: of_devices.map(|came| came.count as f64).sum::<f64>() / seconds,
-        }
-    }
+        };
+        (cpu, activity)
+    });
+    activities.collect()
+}
+
+fn counts() -> (CpuTimes, Interrupts) {
+    let root = Root::new("/");
+    (CpuTimes::now(&root), Interrupts::now(&root))
 }
 
 #[cfg(test)]

@@ -8,50 +8,38 @@
 mod lease;
 pub mod room;
 
-use crate::tune::document::{BenchCommand, FORMAT, SeatsUsed};
+use crate::tune::BenchResults;
+use crate::tune::document::{BenchCommand, FORMAT};
 use crate::tune::metric::{Better, Metric};
-use crate::tune::session::{Length, RunSession, SessionEnd, SessionEvent, TooLong};
-use crate::tune::trial::{CommandRunner, Contestant};
-use crate::tune::{BenchResults, Fingerprint};
+use crate::tune::session::{Length, Session, SessionEnd, TooLong, Track, TrackProgress};
+use crate::tune::trial::{Contestant, texts};
 pub use lease::LeaseError;
 use room::QuietSeats;
 pub use room::RoomError;
 use seatmap_cell::undo::Left;
 use seatmap_cell::{GuardianCommand, Name};
+use seatmap_data::statistics::trial::Schedule;
+use seatmap_data::statistics::words::counted;
 use seatmap_launch::{Executable, ProgramError};
-use seatmap_os::{CpuSet, whole_file};
+use seatmap_os::CpuSet;
+use seatmap_os::quota::QuotaWatch;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::path::PathBuf;
 
-/// The pause between writes of the result, in multiples of the time of a write.
-const KEPT_SHARE: u32 = 20;
-
-/// A command with its name.
-#[derive(Clone, Debug)]
-pub struct NamedCommand {
-    /// Its name in the result.
-    pub name: String,
-    /// The program and its arguments.
-    pub words: Vec<OsString>,
-}
-
-impl NamedCommand {
-    /// A command that exists. Its default name is its command line.
-    ///
-    /// # Errors
-    /// [`ProgramError`]: it cannot be started.
-    pub fn new(name: Option<&str>, words: &[OsString]) -> Result<Self, ProgramError> {
-        // Checked before all runs, so that a misspelt second command does not cost a block.
-        Executable::find(words)?;
-        let words = words.to_vec();
-        let unnamed = Contestant { command: words.clone(), ..Contestant::default() };
-        Ok(NamedCommand { name: name.map_or_else(|| unnamed.line(), str::to_owned), words })
-    }
+/// A command that exists. Its default name is its command line.
+///
+/// # Errors
+/// [`ProgramError`]: it cannot be started.
+pub fn named(name: Option<&str>, words: &[OsString]) -> Result<Contestant, ProgramError> {
+    // Checked before all runs, so that a misspelt second command does not cost a block.
+    Executable::find(words)?;
+    let command = words.to_vec();
+    let unnamed = Contestant { command, ..Contestant::default() };
+    Ok(Contestant { name: name.map_or_else(|| unnamed.line(), str::to_owned), ..unnamed })
 }
 
 /// Numbers repeated names, so that messages are clear.
-pub fn told_apart(mut commands: Vec<NamedCommand>) -> Vec<NamedCommand> {
+pub fn told_apart(mut commands: Vec<Contestant>) -> Vec<Contestant> {
     for at in 1..commands.len() {
         let own = commands[at].name.clone();
         let numbered = (2..).map(|number| format!("{own} ({number})"));
@@ -64,27 +52,11 @@ pub fn told_apart(mut commands: Vec<NamedCommand>) -> Vec<NamedCommand> {
     commands
 }
 
-/// Why no run can show that the first command is worse.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NothingToShow {
-    /// It is unknown which readings are worse.
-    #[error(
-        "--fail-above needs to know which readings are worse: add --higher-is-better or \
-         --lower-is-better"
-    )]
-    NoDirection,
-    /// There is no other command.
-    #[error(
-        "--fail-above has nothing to compare COMMAND with: add --compare LINE or --baseline FILE"
-    )]
-    NoOther,
-}
-
 /// A comparison of commands.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct BenchRequest {
     /// The commands; the first is compared with each of the others.
-    pub commands: Vec<NamedCommand>,
+    pub commands: Vec<Contestant>,
     /// The metric.
     pub metric: Metric,
     /// Whether lower or higher readings are better, if known.
@@ -108,16 +80,16 @@ pub struct BenchRequest {
 }
 
 impl BenchRequest {
-    /// Checks that the runs can show a difference.
-    ///
-    /// # Errors
-    /// [`NothingToShow`].
-    pub fn check_limit(&self) -> Result<(), NothingToShow> {
-        if self.better.is_none() {
-            return Err(NothingToShow::NoDirection);
-        }
-        let has_other = self.commands.len() > 1 || self.baseline.is_some();
-        if has_other { Ok(()) } else { Err(NothingToShow::NoOther) }
+    /// Why no run can show that the first command is worse, if so.
+    pub fn limit_problem(&self) -> Option<String> {
+        let problem = if self.better.is_none() {
+            "needs to know which readings are worse: add --higher-is-better or --lower-is-better"
+        } else if self.commands.len() < 2 && self.baseline.is_none() {
+            "has nothing to compare COMMAND with: add --compare LINE or --baseline FILE"
+        } else {
+            return None;
+        };
+        Some(format!("--fail-above {problem}"))
     }
 }
 
@@ -174,95 +146,71 @@ pub fn run(
     request: &BenchRequest,
     stop: &dyn Fn() -> bool,
     hear: &mut dyn FnMut(BenchEvent<'_>),
-) -> Result<(BenchResults, SessionEnd), RoomError> {
+) -> Result<(BenchResults, Result<(), SessionEnd>), RoomError> {
     let earlier = request.baseline.as_ref().map(|then| &then.seats);
     let room = QuietSeats::take(&request.room, earlier, hear)?;
-    let contestants: Vec<Contestant> =
-        request.commands.iter().map(|command| room.contestant(command)).collect();
-    let mut results = begun(request, &room);
-    let runner = CommandRunner::new(request.metric.clone()).raised(room.is_preferred());
-    let runner = runner.within(request.length.limit);
-    let mut kept = request.kept.as_deref().map(Kept::new);
-    let steps = request.length.runs(contestants.len());
-    let session = RunSession {
-        runner: &runner,
-        contestants: &contestants,
-        stop,
-        hear: &mut |event| match event {
-            SessionEvent::RunMade(results, runs) => {
-                hear(BenchEvent::RunMade { runs, of: steps.max(runs) });
-                if let Some(kept) = &mut kept {
-                    kept.keep(results);
-                }
-            }
-            SessionEvent::TooLong(late) => hear(BenchEvent::TooLong(late)),
-        },
+    let runner = room.runner(&request.metric, &request.length);
+    let contestants = request.commands.iter().cloned().map(|command| room.seated(command));
+    let mut track = Track {
+        name: None,
+        contestants: contestants.collect(),
+        length: request.length,
+        has_command: request.metric.has_command(),
+        make: Box::new(|contestant, stop| {
+            let reading = runner.run(contestant, stop)?;
+            Ok(reading.map(|reading| (reading, vec![(String::new(), reading.value)])))
+        }),
+        schedule: Schedule::new(request.seed),
+        begun: begun(request, &room),
+        rows: Vec::new(),
+        file: request.kept.as_deref(),
+        done: TrackProgress::default(),
     };
-    let end = session.run(&request.length, &mut results);
+    let expected = request.length.runs(request.commands.len());
+    let quotas = QuotaWatch::begin();
+    let mut session = Session { stop, hear, seats: room.seats.clone(), expected, runs: 0 };
+    let end = session
+        .warm_up(&mut track)
+        .and_then(|()| session.rounds(std::slice::from_mut(&mut track), request.seed));
+    let seats = session.seats;
+    let rows = track.rows.pop();
+    let mut results = rows.map_or(track.begun, |(_, results)| results);
+    results.seats = seats;
+    results.throttled = quotas.used_up();
+    results.complete = end.is_ok();
+    results.judge();
     room.leave(hear);
     if let Some(then) = &request.baseline {
         results.compare_with(then);
     }
+    let end = end.map_err(|end| match end {
+        SessionEnd::Stopped(_) => {
+            SessionEnd::Stopped(counted(results.blocks().len(), "whole block"))
+        }
+        failed => failed,
+    });
     Ok((results, end))
 }
 
 fn begun(request: &BenchRequest, room: &QuietSeats) -> BenchResults {
-    let commands = request.commands.iter().map(|named| BenchCommand {
-        name: named.name.clone(),
-        command: named.words.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+    let commands = request.commands.iter().map(|command| BenchCommand {
+        name: command.name.clone(),
+        command: texts(&command.command),
         median: None,
     });
     BenchResults {
         format: FORMAT.to_owned(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         begun: (request.now)(),
-        complete: false,
-        fingerprint: Fingerprint::new(
-            request.machine.clone(),
-            seatmap_machines::host::environment::read(),
-            room.size(),
-            room.kept_by().to_owned(),
-        ),
+        fingerprint: room.fingerprint(&request.machine),
         metric: request.metric.to_string(),
         unit: request.metric.unit().to_owned(),
         better: request.better,
         confidence: request.confidence,
         seed: request.seed,
-        seats: SeatsUsed {
-            cpus: room.cpus.list().to_string(),
-            notes: room.notes.clone(),
-            others_percent: room.others_percent,
-        },
+        seats: room.seats.clone(),
         commands: commands.collect(),
-        throttled: None,
-        disturbed: None,
-        itself: None,
-        comparisons: Vec::new(),
-        baseline: None,
-        runs: Vec::new(),
-    }
-}
-
-struct Kept<'a> {
-    file: &'a Path,
-    next: Instant,
-}
-
-impl<'a> Kept<'a> {
-    fn new(file: &'a Path) -> Self {
-        Kept { file, next: Instant::now() }
-    }
-
-    /// Saves the runs after a block. Each write contains all runs, so writes must be rare. The end
-    /// reports errors.
-    fn keep(&mut self, results: &BenchResults) {
-        let of_block = results.commands.len() + 1;
-        let is_whole = !results.runs.is_empty() && results.runs.len().is_multiple_of(of_block);
-        let began = Instant::now();
-        if is_whole && self.next <= began {
-            let _ = whole_file::replace(self.file, results.to_json().as_bytes());
-            self.next = Instant::now() + began.elapsed() * KEPT_SHARE;
-        }
+        ..BenchResults::default()
     }
 }
 

@@ -5,7 +5,7 @@
 //! blocks in 98 %, at the same cost.
 
 use crate::tune::disturbance::Disturbance;
-use seatmap_data::statistics::Xoshiro;
+use seatmap_data::statistics::trial::Schedule;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub struct BlockRun {
     /// How long the run took, in seconds.
     pub seconds: f64,
     /// The CPU time taken from it; absent in older documents.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub disturbance: Option<Disturbance>,
     /// Whether its block is excluded from all figures, because a run was disturbed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -48,27 +48,11 @@ impl BlockRun {
     }
 }
 
-/// The order of runs: in every block each command once and the first one twice.
-#[derive(Clone, Debug)]
-pub struct Blocks {
-    commands: usize,
-    random: Xoshiro,
-}
-
-impl Blocks {
-    /// The order for this number of commands; the same seed gives the same order.
-    pub fn new(commands: usize, seed: u64) -> Self {
-        Blocks { commands, random: Xoshiro::new(seed) }
-    }
-
-    /// The next block in random order: each command, and whether it is the first command's second
-    /// run.
-    pub fn next_block(&mut self) -> Vec<(usize, bool)> {
-        let once = (0..self.commands).map(|command| (command, false));
-        let mut order: Vec<(usize, bool)> = once.chain([(0, true)]).collect();
-        self.random.shuffle(&mut order);
-        order
-    }
+/// The next block of this number of commands: in random order, each once and the first one twice.
+/// Returns each command, and whether it is the first one's second run.
+pub fn next_block(schedule: &mut Schedule, commands: usize) -> Vec<(usize, bool)> {
+    let runs = schedule.order(commands + 1).into_iter();
+    runs.map(|run| if run == commands { (0, true) } else { (run, false) }).collect()
 }
 
 /// The readings of each complete block without excluded runs: the first command's two, then the
@@ -96,18 +80,17 @@ mod tests {
 
     #[test]
     fn block_runs_each_command_once_and_first_twice() {
-        let mut blocks = Blocks::new(3, 7);
+        let mut schedule = Schedule::new(7);
         let mut firsts = [0; 4];
         for _ in 0..400 {
-            let mut order = blocks.next_block();
+            let mut order = next_block(&mut schedule, 3);
             let place = order.iter().position(|run| *run == (0, true)).unwrap();
             firsts[place] += 1;
             order.sort_unstable();
             assert_eq!(order, [(0, false), (0, true), (1, false), (2, false)]);
         }
         assert!(firsts.iter().all(|count| (60..140).contains(count)), "{firsts:?}");
-        let order = |seed| (0..5).map(|_| Blocks::new(3, seed).next_block()).collect::<Vec<_>>();
-        assert_eq!(order(1), order(1));
+        assert_eq!(next_block(&mut Schedule::new(1), 9), next_block(&mut Schedule::new(1), 9));
     }
 
     #[test]

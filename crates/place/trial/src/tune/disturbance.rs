@@ -7,7 +7,7 @@
 //! Otherwise the result holds only next to these neighbours.
 
 use crate::tune::blocks::BlockRun;
-use seatmap_data::statistics::{median, quantile};
+use seatmap_data::statistics::{greatest, median, quantile};
 use seatmap_os::busy::BusyCount;
 use seatmap_os::quota::Quotas;
 use seatmap_os::usage::ResourceUsage;
@@ -32,28 +32,24 @@ pub struct Disturbance {
     /// The share of other programs: the CPUs' busy time minus that of the run's own processes. A
     /// server that the run did not start counts. Absent if the run was too short for the kernel's
     /// count.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub foreign_percent: Option<f64>,
     /// The hypervisor's share; absent as above.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub steal_percent: Option<f64>,
     /// The counting error of both.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub unsure_percent: f64,
     /// The share of quotas. All groups up to the root add up, so this may exceed 100.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub throttled_percent: f64,
     /// How often the run was repeated because CPUs were taken away.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub void_tries: u32,
 }
 
-fn is_none(percent: &f64) -> bool {
-    *percent == 0.0
-}
-
-fn is_zero(count: &u32) -> bool {
-    *count == 0
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl Disturbance {
@@ -65,7 +61,7 @@ impl Disturbance {
 
     /// The largest of the three, in percent.
     pub fn most_percent(&self) -> f64 {
-        self.shares().into_iter().fold(0.0, f64::max)
+        greatest(self.shares())
     }
 
     /// Whether more was taken than usual.
@@ -104,7 +100,7 @@ pub struct DisturbedRuns {
     /// The median shares of such runs.
     pub during: Disturbance,
     /// The median shares of the other runs; absent if none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub otherwise: Option<Disturbance>,
 }
 
@@ -114,7 +110,11 @@ pub(crate) fn judge(
     commands: usize,
     fewest: usize,
 ) -> Option<DisturbedRuns> {
-    let usual: Vec<Usual> = (0..commands).map(|command| usual(runs, command)).collect();
+    let usual = (0..commands).map(|command| {
+        let own = runs.iter().filter(|run| run.command == command);
+        Usual::of(own.filter_map(|run| run.disturbance.as_ref()))
+    });
+    let usual: Vec<Usual> = usual.collect();
     let is_disturbed = |run: &BlockRun| {
         let usual = usual.get(run.command);
         run.disturbance.zip(usual).is_some_and(|(disturbance, usual)| disturbance.exceeds(usual))
@@ -136,11 +136,6 @@ pub(crate) fn judge(
         run.left_out = left_out && bad.contains(&run.block);
     }
     found
-}
-
-fn usual(runs: &[BlockRun], command: usize) -> Usual {
-    let own = runs.iter().filter(|run| run.command == command);
-    Usual::of(own.filter_map(|run| run.disturbance.as_ref()))
 }
 
 pub(crate) fn middle(runs: &[&BlockRun]) -> Option<Disturbance> {
@@ -187,7 +182,8 @@ impl<'a> DisturbanceWatch<'a> {
     }
 }
 
-fn own_s() -> f64 {
+/// The CPU time of this process and its exited helpers, in seconds.
+pub(crate) fn own_s() -> f64 {
     let mut own = ResourceUsage::of_children();
     own += ResourceUsage::of_process();
     (own.user + own.kernel).as_secs_f64()

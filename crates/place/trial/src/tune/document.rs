@@ -3,13 +3,12 @@
 use crate::tune::blocks::{self, BlockRun};
 use crate::tune::disturbance::{self, DISTURBED_PERCENT, Disturbance, DisturbedRuns};
 use crate::tune::fingerprint::Fingerprint;
-use crate::tune::limit::{self, LimitOutcome};
 use crate::tune::metric::{Better, Metric};
 use crate::tune::trial::TAKEN;
-use crate::tune::verdict::{self, CommandComparison, NoiseFloor};
-use seatmap_data::document::DocumentError;
+use crate::tune::verdict::{self, CommandComparison, LimitNotMet, LimitOutcome, NoiseFloor};
+use seatmap_data::document::{Checked, DocumentError, inconsistent};
 use seatmap_data::statistics::dependence::widening;
-use seatmap_data::statistics::words::counted;
+use seatmap_data::statistics::words::{counted, joined};
 use seatmap_data::statistics::{median, signed_rank};
 use seatmap_os::holder::Holder;
 use serde::{Deserialize, Serialize};
@@ -21,7 +20,7 @@ pub const FORMAT: &str = "seatmap-bench/1";
 pub const MAX_RUNS: usize = 1 << 20;
 
 /// A command that was run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BenchCommand {
     /// Its name: as given, or the command line.
@@ -29,7 +28,7 @@ pub struct BenchCommand {
     /// The program and its arguments.
     pub command: Vec<String>,
     /// The median of its readings; absent if no run finished.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub median: Option<f64>,
 }
 
@@ -44,7 +43,7 @@ pub struct SeatsUsed {
     pub notes: Vec<String>,
     /// The largest load of other programs on one of these cores before the start, in percent;
     /// absent in a cell, where none run, and in older documents.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub others_percent: Option<f64>,
 }
 
@@ -63,32 +62,11 @@ impl SeatsUsed {
             self.notes.push(note);
         }
     }
-
-    /// Both loads in words, if they differ too much to compare the results.
-    fn load_difference(&self, then: &SeatsUsed) -> Option<String> {
-        differing_loads(self.others_percent?, then.others_percent?, OTHER_LOAD_PERCENT)
-    }
 }
 
 fn differing_loads(now: f64, then: f64, most: f64) -> Option<String> {
     let is_other = (now - then).abs() > most;
     is_other.then(|| format!("load of others on its CPUs: {now:.0} %, not {then:.0} %"))
-}
-
-/// Why a baseline result cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum BenchBaselineError {
-    /// The document is unreadable.
-    #[error(transparent)]
-    Document(#[from] DocumentError),
-    /// It holds readings of another metric.
-    #[error("its metric is '{then}', but this one is '{now}'; use the same --metric for both")]
-    Metric {
-        /// The baseline's metric.
-        then: String,
-        /// The present metric.
-        now: String,
-    },
 }
 
 /// The first command compared with the first one of an earlier result.
@@ -103,12 +81,12 @@ pub struct BaselineComparison {
     /// results are not comparable.
     pub differences: Vec<String>,
     /// The comparison; absent if the results are not comparable or one has too few runs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub comparison: Option<CommandComparison>,
 }
 
 /// Commands compared in blocks of runs: the result of `seatmap bench`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BenchResults {
     /// Name and version of the format.
@@ -128,7 +106,7 @@ pub struct BenchResults {
     #[serde(default)]
     pub unit: String,
     /// Whether lower or higher readings are better; absent if unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
     /// The confidence of all intervals, 0 to 1.
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
@@ -142,40 +120,25 @@ pub struct BenchResults {
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub commands: Vec<BenchCommand>,
     /// Exhausted CPU quotas, as a sentence; absent if none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub throttled: Option<String>,
     /// The disturbed runs; absent if none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub disturbed: Option<DisturbedRuns>,
     /// The smallest detectable difference; absent for fewer than two blocks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub itself: Option<NoiseFloor>,
     /// The first command compared with each of the others.
     #[serde(default)]
     pub comparisons: Vec<CommandComparison>,
     /// The first command compared with that of the baseline, if given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<BaselineComparison>,
     /// All runs except warm-ups, in order.
     pub runs: Vec<BlockRun>,
 }
 
-/// The first command is worse than others by more than the limit.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{}", .0.join("; "))]
-pub struct WorseThanLimit(Vec<String>);
-
-/// The runs do not show whether the first command is worse than others by more than the limit.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("cannot tell {}", .0.join("; "))]
-pub struct LimitNotShown(Vec<String>);
-
 impl BenchResults {
-    /// Adds a run; [`BenchResults::judge`] computes the rest from all runs.
-    pub fn add(&mut self, run: BlockRun) {
-        self.runs.push(run);
-    }
-
     /// Computes medians, floor and comparisons from the runs of undisturbed blocks.
     pub fn judge(&mut self) {
         self.quiet_blocks();
@@ -231,19 +194,18 @@ impl BenchResults {
     pub fn compare_with(&mut self, then: &BenchResults) {
         let mut differences = self.fingerprint.differences(&then.fingerprint);
         differences.extend(self.load_difference(then));
-        if let (Some(now), Some(before)) = (self.better, then.better)
-            && now != before
-        {
-            let [now, before] = [now, before].map(Better::word);
-            differences.push(format!("better readings: {now}, not {before}"));
-        }
+        let better = self.better.zip(then.better).filter(|(now, before)| now != before);
+        differences.extend(better.map(|(now, before)| {
+            format!("better readings: {}, not {}", now.word(), before.word())
+        }));
+        let mut comparison = None;
         // Another kernel or governor can explain any difference.
-        let comparison = if differences.is_empty() { self.since(then) } else { None };
-        if differences.is_empty()
-            && let Some((own, before)) = self.itself.as_mut().zip(then.itself.as_ref())
-        {
-            own.raise(before);
-            self.compare();
+        if differences.is_empty() {
+            comparison = self.since(then);
+            if let Some((own, before)) = self.itself.as_mut().zip(then.itself.as_ref()) {
+                own.raise(before);
+                self.compare();
+            }
         }
         let name = then.commands[0].name.clone();
         let begun = then.begun.clone();
@@ -256,7 +218,10 @@ impl BenchResults {
             [self, then].map(|results| results.beside().and_then(|beside| beside.foreign_percent));
         match beside {
             [Some(now), Some(then)] => differing_loads(now, then, OTHERS_BESIDE_PERCENT),
-            _ => self.seats.load_difference(&then.seats),
+            _ => {
+                let [now, then] = [self, then].map(|results| results.seats.others_percent);
+                differing_loads(now?, then?, OTHER_LOAD_PERCENT)
+            }
         }
     }
 
@@ -285,30 +250,30 @@ impl BenchResults {
     /// Incomparable results, too few runs or an unknown direction show nothing.
     ///
     /// # Errors
-    /// [`WorseThanLimit`], which names the commands.
-    pub fn check_limit(&self, most_percent: f64) -> Result<(), WorseThanLimit> {
+    /// [`LimitNotMet`], which names the commands.
+    pub fn check_limit(&self, most_percent: f64) -> Result<(), LimitNotMet> {
         // A printed figure may be a time or a rate.
         let Some(better) = self.better else { return Ok(()) };
         let own = &self.commands[0].name;
-        let worse: Vec<String> = self
+        let worse = self
             .compared()
             .filter(|(found, _)| found.beside_limit(better, most_percent) == LimitOutcome::Above)
             .filter_map(|(found, name)| {
-                let least = found.worse_by_at_least_percent(better)?;
+                let [least, _] = found.worse_percent(better)?;
                 Some(format!(
                     "'{own}' is at least {least:.1} % worse than '{name}' (limit: {most_percent} %)"
                 ))
-            })
-            .collect();
-        if worse.is_empty() { Ok(()) } else { Err(WorseThanLimit(worse)) }
+            });
+        let worse = joined(worse, "; ");
+        if worse.is_empty() { Ok(()) } else { Err(LimitNotMet(worse)) }
     }
 
     /// Checks that each comparison shows whether the first command is worse by more than this
     /// limit.
     ///
     /// # Errors
-    /// [`LimitNotShown`], with what this session could have shown.
-    pub fn check_shown(&self, most_percent: f64) -> Result<(), LimitNotShown> {
+    /// [`LimitNotMet`], with what this session could have shown.
+    pub fn check_shown(&self, most_percent: f64) -> Result<(), LimitNotMet> {
         let mut unshown: Vec<String> = Vec::new();
         for (found, name) in self.compared() {
             let outcome = self.better.map(|better| found.beside_limit(better, most_percent));
@@ -316,13 +281,16 @@ impl BenchResults {
                 let shows = self.better.and_then(|better| {
                     found.shows_above_percent(better, most_percent, self.itself.as_ref())
                 });
-                unshown.push(self.unshown(name, most_percent, &limit::shows(shows)));
+                unshown.push(self.unshown(name, most_percent, &verdict::shows(shows)));
             }
         }
         if let Some(then) = self.baseline.as_ref().filter(|then| then.comparison.is_none()) {
             unshown.push(self.unshown(&then.name, most_percent, "the two are not comparable"));
         }
-        if unshown.is_empty() { Ok(()) } else { Err(LimitNotShown(unshown)) }
+        if unshown.is_empty() {
+            return Ok(());
+        }
+        Err(LimitNotMet(format!("cannot tell {}", unshown.join("; "))))
     }
 
     fn unshown(&self, other: &str, most_percent: f64, why: &str) -> String {
@@ -343,16 +311,18 @@ impl BenchResults {
     /// Reads a baseline result, which must have this metric.
     ///
     /// # Errors
-    /// [`BenchBaselineError`].
-    pub fn baseline(text: &str, metric: &Metric) -> Result<Self, BenchBaselineError> {
+    /// [`DocumentError`].
+    pub fn baseline(text: &str, metric: &Metric) -> Result<Self, DocumentError> {
         let earlier = BenchResults::from_json(text)?;
+        let then = &earlier.metric;
         let now = metric.to_string();
         // Seconds and requests have no ratio.
-        if earlier.metric == now {
-            Ok(earlier)
-        } else {
-            Err(BenchBaselineError::Metric { then: earlier.metric, now })
+        if *then == now {
+            return Ok(earlier);
         }
+        inconsistent(format!(
+            "its metric is '{then}', but this one is '{now}'; use the same --metric for both"
+        ))
     }
 
     /// The result as JSON with a final newline.
@@ -360,32 +330,28 @@ impl BenchResults {
         seatmap_data::document::written(self)
     }
 
-    fn check(&self) -> Result<(), DocumentError> {
-        if self.commands.is_empty() {
-            return wrong("commands: the list is empty".to_owned());
+    fn check(&self) -> Checked {
+        let commands = self.commands.len();
+        let runs = self.runs.len();
+        if commands == 0 {
+            return inconsistent("commands: the list is empty");
         }
-        if self.runs.len() > MAX_RUNS {
-            return wrong(format!("runs: {}, but at most {MAX_RUNS} are read", self.runs.len()));
-        }
-        if !(self.confidence > 0.0 && self.confidence < 1.0) {
-            return wrong(format!("confidence: {} is not between 0 and 1", self.confidence));
-        }
+        check_session(runs, self.confidence)?;
         for (at, run) in self.runs.iter().enumerate() {
-            if run.command >= self.commands.len() {
-                return wrong(format!(
-                    "runs[{at}].command: {} is out of range; the number of commands is {}",
-                    run.command,
-                    self.commands.len()
+            let BlockRun { block, command, value, .. } = run;
+            if *command >= commands {
+                return inconsistent(format!(
+                    "runs[{at}].command: {command} is out of range; the number of commands is \
+                     {commands}"
                 ));
             }
-            if !(run.value > 0.0 && run.value.is_finite()) {
-                return wrong(format!("runs[{at}].value: {} is not above 0", run.value));
+            if !(*value > 0.0 && value.is_finite()) {
+                return inconsistent(format!("runs[{at}].value: {value} is not above 0"));
             }
-            if run.block > self.runs.len() {
-                return wrong(format!(
-                    "runs[{at}].block: {} is out of range for {}",
-                    run.block,
-                    counted(self.runs.len(), "run")
+            if *block > runs {
+                return inconsistent(format!(
+                    "runs[{at}].block: {block} is out of range for {}",
+                    counted(runs, "run")
                 ));
             }
         }
@@ -393,8 +359,15 @@ impl BenchResults {
     }
 }
 
-fn wrong(what: String) -> Result<(), DocumentError> {
-    Err(DocumentError::Inconsistent(what))
+/// Checks the number of runs and the confidence of a session.
+pub(crate) fn check_session(runs: usize, confidence: f64) -> Checked {
+    if runs > MAX_RUNS {
+        return inconsistent(format!("runs: {runs}, but at most {MAX_RUNS} are read"));
+    }
+    if !(confidence > 0.0 && confidence < 1.0) {
+        return inconsistent(format!("confidence: {confidence} is not between 0 and 1"));
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -426,16 +399,11 @@ pub(crate) mod tests {
             seed: 1,
             seats: SeatsUsed { cpus: "0-1".to_owned(), ..SeatsUsed::default() },
             commands: vec![named("old"), named("new")],
-            throttled: None,
-            disturbed: None,
-            itself: None,
-            comparisons: Vec::new(),
-            baseline: None,
-            runs: Vec::new(),
+            ..BenchResults::default()
         };
         for block in 0..count {
             for (command, again) in [(0, true), (1, false), (0, false)] {
-                results.add(run(block, command, again));
+                results.runs.push(run(block, command, again));
             }
         }
         results.judge();

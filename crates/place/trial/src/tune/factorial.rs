@@ -3,7 +3,7 @@
 //! The first part of the runs chooses the winner, partly by luck. So only the others show by how
 //! much it is better, as in a [`race`](crate::tune::race).
 
-use crate::tune::race::{Confirmed, DEFAULT, RaceOutcome};
+use crate::tune::race::{RaceOutcome, compared_with};
 use seatmap_data::statistics::friedman::worse_than_best;
 use seatmap_data::statistics::signed_rank::{self, shift};
 
@@ -42,28 +42,25 @@ pub fn judge(costs: &[Vec<f64>], choosing: usize, confidence: f64) -> RaceOutcom
         rejected.contains(a).cmp(&rejected.contains(b)).then(means)
     });
     let winner = order[0];
-    let runner_up = order[1];
-    let mut with = vec![DEFAULT, runner_up];
-    with.dedup();
-    with.retain(|other| *other != winner);
-    let confirmed = with.into_iter().map(|other| {
-        let fresh = costs[winner].iter().zip(&costs[other]).skip(choosing);
-        let differences: Vec<f64> = fresh.map(|(own, other)| own - other).collect();
-        let shift = shift(&differences, confidence);
-        Confirmed { with: other, differences, shift }
-    });
+    let mut confirmed = compared_with(winner, order[1]);
+    for one in &mut confirmed {
+        let fresh = costs[winner].iter().zip(&costs[one.with]).skip(choosing);
+        one.differences = fresh.map(|(own, other)| own - other).collect();
+        one.shift = shift(&one.differences, confidence);
+    }
     RaceOutcome {
         winner,
         above_winner: (0..costs.len()).map(|candidate| mean(&candidate) - mean(&winner)).collect(),
         rejected,
         blocks: choosing,
-        confirmed: confirmed.collect(),
+        confirmed,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tune::race::DEFAULT;
 
     fn costs(truths: &[f64], runs: usize) -> Vec<Vec<f64>> {
         let mut rng = fastrand::Rng::with_seed(3);

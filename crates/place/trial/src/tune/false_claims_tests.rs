@@ -1,11 +1,11 @@
 //! How often simulated sessions with changing neighbours claim a false difference, and find a true
 //! one.
 
-use crate::tune::blocks::Blocks;
+use crate::tune::blocks::next_block;
 use crate::tune::disturbance::Disturbance;
 use crate::tune::document::tests::made;
-use crate::tune::metric::Better;
 use crate::tune::{BenchResults, BlockRun, ComparisonVerdict};
+use seatmap_data::statistics::trial::Schedule;
 use seatmap_data::statistics::{Xoshiro, normal};
 
 const BLOCKS: usize = 25;
@@ -31,34 +31,44 @@ impl Neighbours {
     }
 
     fn session(&mut self, planted: f64, seed: u64) -> BenchResults {
-        let mut results = made(0);
-        results.seed = seed;
-        let mut order = Blocks::new(2, seed);
-        for block in 0.. {
-            // Disturbed blocks are repeated, up to twice the number of blocks.
-            let is_enough = block >= BLOCKS && results.quiet_blocks() >= BLOCKS;
-            if is_enough || block >= 2 * BLOCKS {
-                break;
-            }
-            for (command, again) in order.next_block() {
-                let alone = if command == 0 { 0.1 * planted } else { 0.1 };
-                let (value, foreign_percent) = self.run(alone);
-                let disturbance = Disturbance {
-                    foreign_percent: Some(foreign_percent),
-                    unsure_percent: 10.0,
-                    ..Disturbance::default()
-                };
-                let disturbance = Some(disturbance);
-                results.add(BlockRun {
-                    again,
-                    disturbance,
-                    ..BlockRun::new(block, command, value)
-                });
-            }
-        }
-        results.judge();
-        results
+        // Disturbed blocks are repeated, up to twice the number of blocks.
+        let is_over = |block, results: &mut BenchResults| {
+            block >= 2 * BLOCKS || block >= BLOCKS && results.quiet_blocks() >= BLOCKS
+        };
+        session(seed, is_over, |command| {
+            let alone = if command == 0 { 0.1 * planted } else { 0.1 };
+            let (value, foreign_percent) = self.run(alone);
+            let disturbance = Disturbance {
+                foreign_percent: Some(foreign_percent),
+                unsure_percent: 10.0,
+                ..Disturbance::default()
+            };
+            (value, Some(disturbance))
+        })
     }
+}
+
+/// A judged session of two commands with these readings.
+fn session(
+    seed: u64,
+    is_over: impl Fn(usize, &mut BenchResults) -> bool,
+    mut reading: impl FnMut(usize) -> (f64, Option<Disturbance>),
+) -> BenchResults {
+    let mut results = made(0);
+    results.seed = seed;
+    let mut schedule = Schedule::new(seed);
+    for block in 0.. {
+        if is_over(block, &mut results) {
+            break;
+        }
+        for (command, again) in next_block(&mut schedule, 2) {
+            let (value, disturbance) = reading(command);
+            let run = BlockRun::new(block, command, value);
+            results.runs.push(BlockRun { again, disturbance, ..run });
+        }
+    }
+    results.judge();
+    results
 }
 
 fn verdicts(comes: f64, goes: f64, planted: f64, sessions: u64) -> Vec<ComparisonVerdict> {
@@ -127,16 +137,14 @@ fn kinds(seed: u64) -> Vec<(&'static str, Slots)> {
 }
 
 fn judged(blocks: usize, seed: u64, planted: f64, slots: &mut Slots) -> ComparisonVerdict {
-    let mut results = made(0);
-    results.seed = seed;
-    let mut order = Blocks::new(2, seed);
-    for block in 0..blocks {
-        for (command, again) in order.next_block() {
+    let results = session(
+        seed,
+        |block, _| block >= blocks,
+        |command| {
             let more = if command == 0 { planted } else { 1.0 };
-            results.add(BlockRun { again, ..BlockRun::new(block, command, more * slots().exp()) });
-        }
-    }
-    results.judge();
+            (more * slots().exp(), None)
+        },
+    );
     results.comparisons[0].verdict
 }
 
@@ -177,10 +185,9 @@ fn spikes_rarely_cause_false_claims() {
                 for (command, again) in [(0, false), (0, true), (1, false)] {
                     let spike = if random.below(5) == 0 { 1.5 } else { 1.0 };
                     let value = spike * (1.0 + 0.02 * random.unit());
-                    results.add(BlockRun { again, ..BlockRun::new(block, command, value) });
+                    results.runs.push(BlockRun { again, ..BlockRun::new(block, command, value) });
                 }
             }
-            results.better = Some(Better::Lower);
             results.judge();
             results.comparisons[0].verdict != ComparisonVerdict::NotShown
         })

@@ -6,7 +6,7 @@ use seatmap_os::Root;
 use serde::{Deserialize, Serialize};
 
 /// The computer and its settings that affect a program's speed. Unknown values are absent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Fingerprint {
@@ -54,25 +54,27 @@ pub struct Fingerprint {
 impl Fingerprint {
     /// The fingerprint of this computer.
     pub fn new(machine: String, environment: Environment, seats: String, quiet: String) -> Self {
-        let mitigations: String = environment
-            .mitigations
+        let Environment { cpu_model, microcode, hypervisor, kernel, .. } = environment;
+        let Environment { governor, turbo, smt, thp, quota, mitigations, .. } = environment;
+        let mitigations: String = mitigations
             .iter()
             .map(|(fault, mitigation)| format!("{fault}: {mitigation}\n"))
             .collect();
+        // A digest is short; kernels list more vulnerabilities every year.
+        let mitigations =
+            (!mitigations.is_empty()).then(|| format!("{:08x}", fnv(mitigations.as_bytes())));
         Fingerprint {
             machine,
-            cpu_model: environment.cpu_model,
-            microcode: environment.microcode,
-            hypervisor: environment.hypervisor,
-            kernel: environment.kernel,
-            governor: environment.governor,
-            turbo: environment.turbo,
-            smt: environment.smt,
-            thp: environment.thp,
-            // A digest is short; kernels list more vulnerabilities every year.
-            mitigations: (!mitigations.is_empty())
-                .then(|| format!("{:08x}", fnv(mitigations.as_bytes()))),
-            quota: environment.quota,
+            cpu_model,
+            microcode,
+            hypervisor,
+            kernel,
+            governor,
+            turbo,
+            smt,
+            thp,
+            mitigations,
+            quota,
             priority: seatmap_os::priority::of_self(&Root::new("/")),
             seats,
             quiet,

@@ -2,16 +2,18 @@
 
 use regex_lite::{Regex, RegexBuilder};
 use seatmap_data::document::printed_number;
+use seatmap_data::statistics::words::joined;
 use seatmap_os::counter::CounterEvent;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Whether lower or higher readings are better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
     /// Lower is better, as for times.
+    #[default]
     Lower,
     /// Higher is better, as for requests per second.
     Higher,
@@ -46,36 +48,12 @@ pub enum Metric {
 /// Why a metric is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum MetricError {
-    /// The metric is unknown.
-    #[error(
-        "unknown metric {0:?}; expected 'time', 'cpu', 'regex:PATTERN', 'command:SHELL COMMAND' \
-         or 'perf:EVENT'"
-    )]
-    Unknown(String),
+    /// The mistake and the alternatives, as a sentence.
+    #[error("{0}")]
+    Wrong(String),
     /// The regular expression is invalid.
-    #[error("metric {text:?}: invalid pattern")]
-    Pattern {
-        /// The pattern.
-        text: String,
-        /// The mistake in it.
-        #[source]
-        source: regex_lite::Error,
-    },
-    /// The regular expression has no group for the number.
-    #[error(
-        "metric {0:?}: the pattern has no group; put parentheses around the number, such as 'took \
-         ([0-9.]+) ms'"
-    )]
-    NoGroup(String),
-    /// The event is unknown.
-    #[error(
-        "metric 'perf:{0}': unknown event; expected one of {names}, or r with a hexadecimal number",
-        names = CounterEvent::names().collect::<Vec<_>>().join(", ")
-    )]
-    Event(String),
-    /// The command is empty.
-    #[error("metric 'command:' has no command")]
-    NoCommand,
+    #[error("metric {0:?}: invalid pattern")]
+    Pattern(String, #[source] regex_lite::Error),
 }
 
 impl Metric {
@@ -93,17 +71,26 @@ impl Metric {
     /// # Errors
     /// [`MetricError`], with the mistake and the alternatives.
     pub fn parse(text: &str) -> Result<Self, MetricError> {
-        match text.split_once(':') {
-            None if text == "time" => Ok(Metric::Time),
-            None if text == "cpu" => Ok(Metric::CpuTime),
-            Some(("regex", pattern)) => printed(pattern),
-            Some(("command", "")) => Err(MetricError::NoCommand),
-            Some(("command", command)) => Ok(Metric::Command(command.to_owned())),
-            Some(("perf", event)) => CounterEvent::named(event)
-                .map(Metric::Counted)
-                .ok_or_else(|| MetricError::Event(event.to_owned())),
-            _ => Err(MetricError::Unknown(text.to_owned())),
-        }
+        let what = match text.split_once(':') {
+            None if text == "time" => return Ok(Metric::Time),
+            None if text == "cpu" => return Ok(Metric::CpuTime),
+            Some(("regex", pattern)) => return printed(pattern),
+            Some(("command", "")) => "metric 'command:' has no command".to_owned(),
+            Some(("command", command)) => return Ok(Metric::Command(command.to_owned())),
+            Some(("perf", event)) => match CounterEvent::named(event) {
+                Some(event) => return Ok(Metric::Counted(event)),
+                None => format!(
+                    "metric 'perf:{event}': unknown event; expected one of {}, or r with a \
+                     hexadecimal number",
+                    joined(CounterEvent::names(), ", ")
+                ),
+            },
+            _ => format!(
+                "unknown metric {text:?}; expected 'time', 'cpu', 'regex:PATTERN', 'command:SHELL \
+                 COMMAND' or 'perf:EVENT'"
+            ),
+        };
+        Err(MetricError::Wrong(what))
     }
 
     /// Whether the metric needs a separate command after each run.
@@ -129,13 +116,15 @@ impl Metric {
 fn printed(pattern: &str) -> Result<Metric, MetricError> {
     // The ^ and $ of the pattern match at each line.
     let built = RegexBuilder::new(pattern).multi_line(true).build();
-    let regex =
-        built.map_err(|source| MetricError::Pattern { text: pattern.to_owned(), source })?;
+    let regex = built.map_err(|source| MetricError::Pattern(pattern.to_owned(), source))?;
     // Group 0 is the whole match.
-    match regex.captures_len() {
-        1 => Err(MetricError::NoGroup(pattern.to_owned())),
-        _ => Ok(Metric::Printed(regex)),
+    if regex.captures_len() > 1 {
+        return Ok(Metric::Printed(regex));
     }
+    Err(MetricError::Wrong(format!(
+        "metric {pattern:?}: the pattern has no group; put parentheses around the number, such as \
+         'took ([0-9.]+) ms'"
+    )))
 }
 
 impl fmt::Display for Metric {

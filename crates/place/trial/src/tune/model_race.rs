@@ -4,7 +4,7 @@
 //! with results identical to the byte.
 
 use crate::tune::on_model::{OnModel, SimulatedRun, drawn, skew};
-use crate::tune::program_race::candidates::{default, placements};
+use crate::tune::program_race::candidates::{placements, with_default};
 use crate::tune::race::{RacePhase, RaceTurn};
 use crate::tune::tuned::{CandidateSeats, Entrant, RaceRun, SimulatedMessages, Tuned};
 use crate::tune::winner::{self, Provenance, RaceEnd};
@@ -67,37 +67,20 @@ pub enum ModelRaceError {
     /// The pattern cannot be placed on the model.
     #[error(transparent)]
     Place(#[from] PlaceError),
-    /// The budget is too small.
-    #[error(
-        "{} need {}, {fewest} each; raise --budget, or lower --candidates",
-        counted(*.candidates, "candidate"),
-        counted(*.candidates * *.fewest, "run")
-    )]
-    TooFewRuns {
-        /// The number of candidates.
-        candidates: usize,
-        /// The fewest runs of each candidate.
-        fewest: usize,
-    },
-    /// A run failed.
+    /// The budget is too small: a sentence.
+    #[error("{0}")]
+    TooFewRuns(String),
+    /// A run failed, or the caller stopped it: a sentence.
     #[error("{0}")]
     Run(String),
     /// The external executor failed.
     #[error(transparent)]
     Elsewhere(Box<dyn Error>),
-    /// The caller stopped it.
-    #[error("interrupted after {known} of {}", counted(*.of, "run"))]
-    Stopped {
-        /// The number of finished runs.
-        known: usize,
-        /// The number of all runs.
-        of: usize,
-    },
 }
 
 impl Blame for ModelRaceError {
     fn is_input(&self) -> bool {
-        matches!(self, ModelRaceError::Place(_) | ModelRaceError::TooFewRuns { .. })
+        matches!(self, ModelRaceError::Place(_) | ModelRaceError::TooFewRuns(_))
     }
 }
 
@@ -133,7 +116,8 @@ impl ModelRace {
         }
         assert!(known <= jobs.len(), "{known} times of {} runs", jobs.len());
         if known < jobs.len() {
-            return Err(ModelRaceError::Stopped { known, of: jobs.len() });
+            let of = counted(jobs.len(), "run");
+            return Err(ModelRaceError::Run(format!("interrupted after {known} of {of}")));
         }
         let tuned = self.judged(entrants, runs, &times_ns);
         let plan = winner::safe(&tuned).and_then(|won| winner::plan(won, &self.provenance));
@@ -147,15 +131,18 @@ impl ModelRace {
             seed: self.seed,
             ..PlaceRequest::new(&self.profile, &self.pattern)
         };
-        let others = placements(request, self.candidates.saturating_sub(1))?;
-        Ok([default()].into_iter().chain(others).collect())
+        Ok(with_default(placements(request, self.candidates.saturating_sub(1))?))
     }
 
     fn runs_each(&self, candidates: usize) -> Result<usize, ModelRaceError> {
         let fewest = factorial::fewest_runs(self.confidence);
         match self.runs.map(|runs| runs / candidates) {
             None => Ok(RUNS_EACH.max(fewest)),
-            Some(each) if each < fewest => Err(ModelRaceError::TooFewRuns { candidates, fewest }),
+            Some(each) if each < fewest => Err(ModelRaceError::TooFewRuns(format!(
+                "{} need {}, {fewest} each; raise --budget, or lower --candidates",
+                counted(candidates, "candidate"),
+                counted(candidates * fewest, "run")
+            ))),
             Some(each) => Ok(each),
         }
     }

@@ -12,14 +12,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Messages over the cache lines of a machine.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct OnModel {
     model: Arc<CoherentModel>,
     handoffs: Handoffs,
 }
 
 /// A simulated run.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SimulatedRun {
     /// The PU of each task.
     pub seats: Vec<u32>,
@@ -28,7 +28,7 @@ pub struct SimulatedRun {
 }
 
 /// Why a pattern cannot run.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum OnModelError {
     /// The pattern has no messages.
     #[error("a race on {0} needs a pattern with messages between at least two tasks")]
@@ -62,19 +62,19 @@ impl OnModel {
         handoffs_ns(&mut bed, &self.handoffs, &job.seats).map_err(|error| error.to_string())
     }
 
-    /// The times of some runs, in nanoseconds, in parallel on all CPUs.
+    /// The times of some runs given with their indices, in nanoseconds, in parallel on all CPUs.
     ///
     /// # Errors
     /// As [`OnModel::time_ns`], or the flag was set.
-    pub fn times_ns(
+    pub fn numbered_times_ns(
         &self,
-        jobs: &[SimulatedRun],
+        jobs: &[(usize, SimulatedRun)],
         is_over: &AtomicBool,
     ) -> Result<Vec<f64>, String> {
         pool::try_map(
             jobs,
             || (),
-            |_, job| {
+            |_, (_, job)| {
                 // The flag orders no other memory.
                 if is_over.load(Ordering::Relaxed) {
                     return Err("the calculation was cancelled".to_owned());
@@ -82,19 +82,6 @@ impl OnModel {
                 self.time_ns(job)
             },
         )
-    }
-
-    /// The times of some runs given with their indices, as [`OnModel::times_ns`].
-    ///
-    /// # Errors
-    /// As [`OnModel::times_ns`].
-    pub fn numbered_times_ns(
-        &self,
-        jobs: &[(usize, SimulatedRun)],
-        is_over: &AtomicBool,
-    ) -> Result<Vec<f64>, String> {
-        let jobs: Vec<SimulatedRun> = jobs.iter().map(|(_, job)| job.clone()).collect();
-        self.times_ns(&jobs, is_over)
     }
 }
 
@@ -136,10 +123,10 @@ mod tests {
         assert_eq!(time(&first).to_bits(), time(&first).to_bits());
         assert_ne!(time(&first).to_bits(), time(&job([0, 1, 2, 3], 8)).to_bits());
         assert!(ring.time_ns(&job([0, 1, 2, 99], 7)).is_err());
-        let all = [first.clone(), job([3, 1, 2, 0], 7)];
-        let times = ring.times_ns(&all, &AtomicBool::new(false)).unwrap();
-        assert_eq!(times, [time(&all[0]), time(&all[1])]);
-        assert!(ring.times_ns(&all, &AtomicBool::new(true)).is_err());
+        let all = [(0, first), (1, job([3, 1, 2, 0], 7))];
+        let times = ring.numbered_times_ns(&all, &AtomicBool::new(false)).unwrap();
+        assert_eq!(times, [time(&all[0].1), time(&all[1].1)]);
+        assert!(ring.numbered_times_ns(&all, &AtomicBool::new(true)).is_err());
     }
 
     #[test]

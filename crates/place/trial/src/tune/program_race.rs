@@ -22,17 +22,20 @@ pub(crate) mod limit;
 pub mod request;
 
 use crate::tune::disturbance::{Disturbance, Usual};
-use crate::tune::race::{RaceOutcome, RaceRules, RaceTurn, RunCost, race};
-use crate::tune::trial::{CommandRunner, TrialError};
+use crate::tune::race::{RaceOutcome, RaceRules, RaceTurn, RunCost, fewest_runs, race};
+use crate::tune::trial::{CommandRunner, TrialError, texts};
 use crate::tune::tuned::{RaceRun, Tuned};
 use crate::tune::winner::RaceEnd;
 use crate::tune::{Fingerprint, RunReading};
 pub use error::ProgramRaceError;
+use error::at;
 pub use event::RaceEvent;
 use field::RaceField;
 pub use request::{
     ClusterGround, HostGround, OwnCommands, ProgramTraffic, RaceGround, RaceRequest,
 };
+use seatmap_data::statistics::greatest;
+use seatmap_data::statistics::words::counted;
 use seatmap_os::kernel::SchedulerSettings;
 use seatmap_os::quota::QuotaWatch;
 use seatmap_os::root::Root;
@@ -63,16 +66,15 @@ pub fn run(
 ) -> Result<RaceEnd, ProgramRaceError> {
     let mut field = RaceField::new(request, stop, hear)?;
     if request.earlier.is_none() {
-        limit::keep_to(request, &mut field, stop, hear)?;
+        limit::keep_to(&mut field, stop, hear)?;
     }
-    let mut tuned = begun(request, &field);
+    let mut tuned = begun(&field);
     let rules = tuned.rules();
     limit::check_budget(request, &rules)?;
     let recorded = recorded(request, &mut tuned)?;
     let racing = Racing {
-        request,
         field: &field,
-        runner: CommandRunner::new(request.metric.clone()).within(request.time),
+        runner: CommandRunner::new(request.metric.clone(), request.time),
         recorded: recorded.into_iter(),
         disturbed: 0,
         tuned: &mut tuned,
@@ -84,13 +86,14 @@ pub fn run(
     limit::tell_excess(request, &tuned, hear);
     // The verdict is saved before the plan, which may not exist.
     keep(request, &tuned)?;
-    let plan = field.winners_plan(&tuned, request)?;
+    let plan = field.winners_plan(&tuned)?;
     Ok(RaceEnd { tuned, plan })
 }
 
-fn begun(request: &RaceRequest, field: &RaceField) -> Tuned {
+fn begun(field: &RaceField<'_>) -> Tuned {
+    let request = field.request;
     let candidates = field.entrants.len();
-    let fewest = limit::fewest_runs(candidates, request.confidence);
+    let fewest = fewest_runs(candidates, request.confidence);
     let fingerprint = Fingerprint::new(
         request.provenance.machine.clone(),
         seatmap_machines::host::environment::read(),
@@ -99,7 +102,7 @@ fn begun(request: &RaceRequest, field: &RaceField) -> Tuned {
     );
     Tuned {
         begun: Some((request.now)()),
-        command: request.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        command: texts(&request.command),
         rivals: rivals(),
         metric: request.metric.to_string(),
         unit: request.metric.unit().to_owned(),
@@ -118,25 +121,24 @@ fn begun(request: &RaceRequest, field: &RaceField) -> Tuned {
 /// Kernel features that also move threads and memory.
 fn rivals() -> Vec<String> {
     let kernel = SchedulerSettings::read(&Root::new("/"));
-    let scheduler = kernel
-        .sched_ext
-        .as_ref()
-        .map(|name| format!("the sched_ext scheduler '{name}' replaces the kernel's own"));
-    let cache =
-        kernel.cache_aware.map(|is_on| format!("cache-aware scheduling is {}", on_or_off(is_on)));
-    let numa = kernel.numa_balancing.map(|is_on| format!("NUMA balancing is {}", on_or_off(is_on)));
-    [scheduler, cache, numa].into_iter().flatten().collect()
-}
-
-fn on_or_off(is_on: bool) -> &'static str {
-    if is_on { "on" } else { "off" }
+    let scheduler = kernel.sched_ext.as_ref();
+    let scheduler =
+        scheduler.map(|name| format!("the sched_ext scheduler '{name}' replaces the kernel's own"));
+    let features =
+        [("cache-aware scheduling", kernel.cache_aware), ("NUMA balancing", kernel.numa_balancing)];
+    let switched = features.into_iter().filter_map(|(feature, is_on)| {
+        Some(format!("{feature} is {}", if is_on? { "on" } else { "off" }))
+    });
+    scheduler.into_iter().chain(switched).collect()
 }
 
 fn recorded(request: &RaceRequest, tuned: &mut Tuned) -> Result<Vec<RaceRun>, ProgramRaceError> {
     let Some(earlier) = &request.earlier else { return Ok(Vec::new()) };
     if let Some(difference) = tuned.differs_from(earlier) {
-        let record = request.record.display().to_string();
-        return Err(ProgramRaceError::OtherRace { record, difference });
+        let record = request.record.display();
+        return Err(ProgramRaceError::input(format!(
+            "{record}: belongs to another race ({difference}); leave --resume out to start anew"
+        )));
     }
     tuned.begun.clone_from(&earlier.begun);
     Ok(earlier.runs.clone())
@@ -145,7 +147,7 @@ fn recorded(request: &RaceRequest, tuned: &mut Tuned) -> Result<Vec<RaceRun>, Pr
 /// Saves the race, so that a crash loses at most the current run.
 fn keep(request: &RaceRequest, tuned: &Tuned) -> Result<(), ProgramRaceError> {
     whole_file::replace(&request.record, tuned.to_json().as_bytes())
-        .map_err(|source| ProgramRaceError::unwritten(&request.record, source))
+        .map_err(|source| ProgramRaceError::Work(at(&request.record, source)))
 }
 
 enum Cut {
@@ -155,8 +157,7 @@ enum Cut {
 }
 
 struct Racing<'a> {
-    request: &'a RaceRequest,
-    field: &'a RaceField,
+    field: &'a RaceField<'a>,
     runner: CommandRunner,
     recorded: std::vec::IntoIter<RaceRun>,
     disturbed: usize,
@@ -172,7 +173,10 @@ impl Racing<'_> {
         self.tuned.throttled = quotas.used_up();
         let runs = self.tuned.runs.len();
         outcome.map_err(|cut| match cut {
-            Cut::Stopped => ProgramRaceError::Stopped { runs },
+            Cut::Stopped => ProgramRaceError::work(format!(
+                "the race was interrupted after {}; continue it with --resume",
+                counted(runs, "run")
+            )),
             Cut::Failed(error) => {
                 if runs > 0 {
                     (self.hear)(RaceEvent::RunsKept { runs });
@@ -198,7 +202,7 @@ impl Racing<'_> {
         let runs = self.tuned.runs.len();
         let of = self.tuned.budget_runs.unwrap_or(0).max(runs);
         (self.hear)(RaceEvent::RunMade { runs, of });
-        keep(self.request, self.tuned).map_err(Cut::Unkept)?;
+        keep(self.field.request, self.tuned).map_err(Cut::Unkept)?;
         Ok(cost)
     }
 
@@ -248,8 +252,9 @@ impl Racing<'_> {
     }
 
     fn attempt(&self, candidate: usize) -> Result<Option<RunReading>, ProgramRaceError> {
-        let contestant = self.field.contestant(self.request, candidate);
-        let limit = self.field.limit(longest_s(self.tuned));
+        let contestant = self.field.contestant(candidate);
+        let longest_s = greatest(self.tuned.runs.iter().map(|run| run.seconds));
+        let limit = self.field.limit(longest_s);
         let began = Instant::now();
         let reading = self.field.with_its_kernel(candidate, || {
             self.runner.run(&contestant, &|| {
@@ -257,28 +262,32 @@ impl Racing<'_> {
             })
         })??;
         if reading.is_none() && !(self.stop)() {
-            let limit = limit.unwrap_or_default();
-            return Err(ProgramRaceError::Late { command: contestant.line(), limit });
+            let late = format!(
+                "'{}' was still running after {:?} and was stopped",
+                contestant.line(),
+                limit.unwrap_or_default()
+            );
+            return Err(TrialError::NoReading(late).into());
         }
         Ok(reading)
     }
 }
 
 /// Why a failed run says nothing about its candidate, if it may be repeated.
-fn excuse<'e>(field: &RaceField, error: &'e ProgramRaceError, tries: u32) -> Option<RaceEvent<'e>> {
+fn excuse<'e>(
+    field: &RaceField<'_>,
+    error: &'e ProgramRaceError,
+    tries: u32,
+) -> Option<RaceEvent<'e>> {
     match error {
         ProgramRaceError::Trial(TrialError::CpusTaken { cpus, holder, .. })
             if tries < VOID_TRIES =>
         {
             Some(RaceEvent::CpusTaken { cpus, holder })
         }
-        ProgramRaceError::Trial(_) | ProgramRaceError::Late { .. } => field.excuse(error, tries),
+        ProgramRaceError::Trial(_) => field.excuse(error, tries),
         _ => None,
     }
-}
-
-fn longest_s(tuned: &Tuned) -> f64 {
-    tuned.runs.iter().map(|run| run.seconds).fold(0.0, f64::max)
 }
 
 #[cfg(test)]

@@ -11,10 +11,12 @@
 //!
 //! The readings alone decide the next run, so an interrupted race continues from its recorded runs.
 
-use seatmap_data::statistics::Xoshiro;
 use seatmap_data::statistics::friedman::worse_than_best;
+use seatmap_data::statistics::median;
 use seatmap_data::statistics::signed_rank::{self, Shift};
+use seatmap_data::statistics::trial::Schedule;
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 
 const BLOCKS_BEFORE_TEST: usize = 5;
 
@@ -34,7 +36,7 @@ const RUNS_OF_FOUR: usize = 4;
 pub const DEFAULT: usize = 0;
 
 /// The phase of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RacePhase {
@@ -47,7 +49,7 @@ pub enum RacePhase {
 }
 
 /// A run that the race asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RaceTurn {
     /// The phase.
@@ -89,20 +91,18 @@ pub struct RaceRules {
     pub seed: u64,
 }
 
-impl RaceRules {
-    /// The fewest runs: a warm-up and two blocks of all candidates, and the confirmation.
-    pub fn fewest_runs(&self) -> usize {
-        3 * self.candidates + RUNS_OF_FOUR * self.comparisons() * self.fewest_fours()
-    }
+/// The fewest runs of a race: a warm-up and two blocks of all candidates, and the confirmation.
+pub fn fewest_runs(candidates: usize, confidence: f64) -> usize {
+    3 * candidates + RUNS_OF_FOUR * comparisons(candidates) * fewest_fours(confidence)
+}
 
-    /// The winner is compared with the default and the runner-up; of two candidates these are one.
-    fn comparisons(&self) -> usize {
-        if self.candidates == 2 { 1 } else { 2 }
-    }
+/// The winner is compared with the default and the runner-up; of two candidates these are one.
+fn comparisons(candidates: usize) -> usize {
+    if candidates == 2 { 1 } else { 2 }
+}
 
-    fn fewest_fours(&self) -> usize {
-        FEWEST_FOURS.max(signed_rank::fewest(self.confidence))
-    }
+fn fewest_fours(confidence: f64) -> usize {
+    FEWEST_FOURS.max(signed_rank::fewest(confidence))
 }
 
 /// A comparison by fresh runs.
@@ -161,7 +161,7 @@ pub fn race<E>(
     let mut race = Race {
         rules,
         run,
-        random: Xoshiro::new(rules.seed),
+        schedule: Schedule::new(rules.seed),
         alive: (0..rules.candidates).collect(),
         costs: vec![Vec::new(); rules.candidates],
         rejected: Vec::new(),
@@ -178,7 +178,7 @@ pub fn race<E>(
 struct Race<'a, E> {
     rules: &'a RaceRules,
     run: &'a mut dyn FnMut(RaceTurn) -> Result<RunCost, E>,
-    random: Xoshiro,
+    schedule: Schedule,
     alive: Vec<usize>,
     costs: Vec<Vec<f64>>,
     rejected: Vec<usize>,
@@ -212,18 +212,18 @@ impl<E> Race<'_, E> {
     }
 
     fn confirmation(&self) -> f64 {
-        let of_all = (RUNS_OF_FOUR * self.rules.comparisons()) as f64;
-        let wanted = (CONFIRMED_SHARE * self.whole_budget() / of_all) as usize;
-        let fours =
-            wanted.clamp(self.rules.fewest_fours(), MOST_FOURS.max(self.rules.fewest_fours()));
-        of_all * fours as f64
+        let of_all = (RUNS_OF_FOUR * comparisons(self.rules.candidates)) as f64;
+        of_all * self.fours(CONFIRMED_SHARE * self.whole_budget() / of_all) as f64
     }
 
     fn fours_left(&self, comparisons: usize) -> usize {
         let left = (self.whole_budget() - self.runs as f64).max(0.0);
-        let paid = (left / (RUNS_OF_FOUR * comparisons) as f64) as usize;
-        let fewest = self.rules.fewest_fours();
-        paid.clamp(fewest, MOST_FOURS.max(fewest))
+        self.fours(left / (RUNS_OF_FOUR * comparisons) as f64)
+    }
+
+    fn fours(&self, paid: f64) -> usize {
+        let fewest = fewest_fours(self.rules.confidence);
+        (paid as usize).clamp(fewest, MOST_FOURS.max(fewest))
     }
 
     fn eliminate(&mut self) -> Result<(), E> {
@@ -252,9 +252,8 @@ impl<E> Race<'_, E> {
     }
 
     fn block(&mut self) -> Result<(), E> {
-        let mut order = self.alive.clone();
-        self.random.shuffle(&mut order);
-        for candidate in order {
+        for at in self.schedule.order(self.alive.len()) {
+            let candidate = self.alive[at];
             let log = self.once(RacePhase::Race, self.blocks, candidate)?;
             self.costs[candidate].push(log);
         }
@@ -298,16 +297,15 @@ impl<E> Race<'_, E> {
 
     /// The candidates by the centre of their log costs, each minus its block's median.
     fn in_order(&self) -> Vec<usize> {
-        let middles: Vec<f64> = (0..self.blocks)
-            .map(|block| seatmap_data::statistics::median(self.of_block(block)).unwrap_or(0.0))
-            .collect();
+        let middles: Vec<f64> =
+            (0..self.blocks).map(|block| median(self.of_block(block)).unwrap_or(0.0)).collect();
         let mut scored: Vec<(f64, usize)> = self
             .alive
             .iter()
             .map(|candidate| {
                 let costs = self.costs[*candidate].iter().zip(&middles);
-                let above: Vec<f64> = costs.map(|(cost, middle)| cost - middle).collect();
-                (signed_rank::centre(&above).unwrap_or(f64::INFINITY), *candidate)
+                let above = signed_rank::centre(costs.map(|(cost, middle)| cost - middle));
+                (above.unwrap_or(f64::INFINITY), *candidate)
             })
             .collect();
         scored.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -318,8 +316,7 @@ impl<E> Race<'_, E> {
     /// long.
     fn above(&self, candidate: usize, other: usize) -> f64 {
         let pairs = self.costs[candidate].iter().zip(&self.costs[other]);
-        signed_rank::centre(pairs.map(|(own, other)| own - other).collect::<Vec<_>>())
-            .unwrap_or(0.0)
+        signed_rank::centre(pairs.map(|(own, other)| own - other)).unwrap_or(0.0)
     }
 
     fn confirm(mut self) -> Result<RaceOutcome, E> {
@@ -327,34 +324,21 @@ impl<E> Race<'_, E> {
         let above_winner: Vec<f64> =
             (0..self.rules.candidates).map(|candidate| self.above(candidate, winner)).collect();
         let others = (0..self.rules.candidates).filter(|candidate| *candidate != winner);
-        let mut others: Vec<usize> = others.collect();
-        others.sort_by(|a, b| {
+        let runner_up = others.min_by(|a, b| {
             let costs = above_winner[*a].partial_cmp(&above_winner[*b]);
-            self.costs[*b]
-                .len()
-                .cmp(&self.costs[*a].len())
-                .then(costs.unwrap_or(std::cmp::Ordering::Equal))
+            let longest = self.costs[*b].len().cmp(&self.costs[*a].len());
+            longest.then(costs.unwrap_or(Ordering::Equal))
         });
-        let runner_up = others[0];
-        let mut with = vec![DEFAULT, runner_up];
-        with.dedup();
-        with.retain(|candidate| *candidate != winner);
-        let mut differences = vec![Vec::new(); with.len()];
-        for four in 0..self.fours_left(with.len()) {
-            for (at, other) in with.iter().enumerate() {
-                let difference = self.four(four, winner, *other)?;
-                differences[at].push(difference);
+        let mut confirmed = compared_with(winner, runner_up.unwrap_or(DEFAULT));
+        for four in 0..self.fours_left(confirmed.len()) {
+            for one in &mut confirmed {
+                one.differences.push(self.four(four, winner, one.with)?);
             }
         }
-        let confirmed = with
-            .into_iter()
-            .zip(differences)
-            .map(|(with, differences)| {
-                // A neighbour may affect several groups in a row.
-                let shift = signed_rank::shift_in_order(&differences, self.rules.confidence);
-                Confirmed { with, differences, shift }
-            })
-            .collect();
+        for one in &mut confirmed {
+            // A neighbour may affect several groups in a row.
+            one.shift = signed_rank::shift_in_order(&one.differences, self.rules.confidence);
+        }
         Ok(RaceOutcome {
             winner,
             above_winner,
@@ -366,15 +350,22 @@ impl<E> Race<'_, E> {
 
     /// Runs A B B A or B A A B. Returns the difference of the means.
     fn four(&mut self, block: usize, winner: usize, other: usize) -> Result<f64, E> {
-        let [first, second] =
-            if self.random.below(2) == 0 { [winner, other] } else { [other, winner] };
+        let arms = [other, winner];
+        let order = self.schedule.order(arms.len());
         let mut sums = [0.0; 2];
-        for candidate in [first, second, second, first] {
-            sums[usize::from(candidate == other)] +=
-                self.once(RacePhase::Confirm, block, candidate)?;
+        for arm in [order[0], order[1], order[1], order[0]] {
+            sums[arm] += self.once(RacePhase::Confirm, block, arms[arm])?;
         }
-        Ok(0.5 * (sums[0] - sums[1]))
+        Ok(0.5 * (sums[1] - sums[0]))
     }
+}
+
+/// The default, unless it won, and the runner-up, before fresh runs compare the winner with them.
+pub(crate) fn compared_with(winner: usize, runner_up: usize) -> Vec<Confirmed> {
+    let mut with = vec![DEFAULT, runner_up];
+    with.dedup();
+    with.retain(|candidate| *candidate != winner);
+    with.into_iter().map(|with| Confirmed { with, differences: Vec::new(), shift: None }).collect()
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@
 
 use crate::tune::activity::{Activity, QUIET_PERCENT};
 use seatmap_data::machine::{CoreKind, Topology};
-use seatmap_data::statistics::words::{counted, counted_figure};
+use seatmap_data::statistics::greatest;
+use seatmap_data::statistics::words::{agreeing, counted, counted_figure};
 use seatmap_os::{CpuList, CpuSet};
 use std::collections::BTreeMap;
 
@@ -14,8 +15,6 @@ use std::collections::BTreeMap;
 pub struct ChosenCpus {
     /// The CPUs for the commands.
     pub cpus: CpuSet,
-    /// The whole cores, including idle siblings.
-    pub whole: CpuSet,
     /// The number of cores.
     pub cores: usize,
     /// Excluded cores and other problems, each as a sentence.
@@ -26,27 +25,8 @@ pub struct ChosenCpus {
 
 /// Why the requested seats do not exist.
 #[derive(Debug, PartialEq, thiserror::Error)]
-pub enum SeatsError {
-    /// There are fewer CPUs than requested.
-    #[error(
-        "{} requested, but {} available{}",
-        counted(*.requested, "seat"),
-        counted(*.there, "equal CPU"),
-        hint(*.mixed)
-    )]
-    TooFew {
-        /// The requested number.
-        requested: usize,
-        /// The existing number.
-        there: usize,
-        /// Whether cores of another kind were excluded.
-        mixed: bool,
-    },
-}
-
-fn hint(mixed: bool) -> &'static str {
-    if mixed { "; name CPUs of several kinds with --cpus" } else { "" }
-}
+#[error("{0}")]
+pub struct SeatsError(String);
 
 struct Core {
     pus: Vec<u32>,
@@ -58,7 +38,7 @@ struct Core {
 /// equal quiet cores.
 ///
 /// # Errors
-/// [`SeatsError::TooFew`].
+/// [`SeatsError`]: there are fewer CPUs.
 pub fn choose(
     topology: &Topology,
     allowed: &CpuSet,
@@ -69,7 +49,12 @@ pub fn choose(
     let (mut cores, mixed) = of_one_kind(cores(topology, allowed, activity), &mut notes);
     let there: usize = cores.iter().map(|core| core.pus.len()).sum();
     if requested.is_some_and(|requested| requested > there || requested == 0) {
-        return Err(SeatsError::TooFew { requested: requested.unwrap_or(0), there, mixed });
+        let hint = if mixed { "; name CPUs of several kinds with --cpus" } else { "" };
+        return Err(SeatsError(format!(
+            "{} requested, but {} available{hint}",
+            counted(requested.unwrap_or(0), "seat"),
+            counted(there, "equal CPU")
+        )));
     }
     // Least busy first, then the last one, because CPU 0 has most of a system's work.
     cores.reverse();
@@ -77,14 +62,12 @@ pub fn choose(
     // Quiet cores come first; the sort is stable.
     cores.sort_by_key(|core| !core.activity.is_quiet());
     let taken = taken(&cores, requested);
-    notes.extend(disturbed(&cores[..taken.len()]));
-    let whole = cores[..taken.len()].iter().flat_map(|core| core.pus.iter().copied()).collect();
-    let busy = cores[..taken.len()].iter().map(|core| core.activity.busy_percent);
+    let used = &cores[..taken.len()];
+    notes.extend(disturbed(used));
     Ok(ChosenCpus {
-        others_percent: busy.fold(0.0, f64::max),
+        others_percent: greatest(used.iter().map(|core| core.activity.busy_percent)),
         cores: taken.len(),
         cpus: taken.into_iter().flatten().collect(),
-        whole,
         notes,
     })
 }
@@ -97,70 +80,49 @@ fn taken(cores: &[Core], requested: Option<usize>) -> Vec<Vec<u32>> {
     };
     let mut taken: Vec<Vec<u32>> = vec![Vec::new(); requested.min(cores.len())];
     let widest = cores.iter().map(|core| core.pus.len()).max().unwrap_or(0);
-    let mut left = requested;
-    for rank in 0..widest {
-        for (core, taken) in cores.iter().zip(&mut taken) {
-            if let Some(pu) = core.pus.get(rank).filter(|_| left > 0) {
-                taken.push(*pu);
-                left -= 1;
-            }
-        }
-    }
+    // Each core's first hardware thread, then the second ones.
+    let by_rank = (0..widest).flat_map(|rank| {
+        let cores = cores.iter().enumerate();
+        cores.filter_map(move |(at, core)| Some((at, *core.pus.get(rank)?)))
+    });
+    by_rank.take(requested).for_each(|(at, pu)| taken[at].push(pu));
     taken
 }
 
+/// The cores with allowed PUs, each with the activity of its busiest PU.
 fn cores(topology: &Topology, allowed: &CpuSet, activity: &BTreeMap<u32, Activity>) -> Vec<Core> {
-    let mut cores: BTreeMap<(Option<u32>, u32), Core> = BTreeMap::new();
-    for pu in topology.pus.iter().filter(|pu| allowed.contains(pu.os)) {
+    let mut cores: BTreeMap<Result<u32, u32>, Core> = BTreeMap::new();
+    for pu in &topology.pus {
         // A PU of unknown core counts as its own core.
-        let number = pu.core.map_or((None, pu.os), |core| (Some(core), 0));
-        let core = cores.entry(number).or_insert(Core {
+        let core = cores.entry(pu.core.ok_or(pu.os)).or_insert(Core {
             pus: Vec::new(),
             kind: pu.kind,
             activity: Activity::default(),
         });
-        core.pus.push(pu.os);
-    }
-    for core in cores.values_mut() {
-        core.pus.sort_unstable();
-        core.activity = of_all(activity, &core.pus, topology);
-    }
-    let mut cores: Vec<Core> = cores.into_values().collect();
-    cores.sort_by_key(|core| core.pus.first().copied());
-    cores
-}
-
-/// That of a core's busiest hardware thread, also outside the mask.
-fn of_all(activity: &BTreeMap<u32, Activity>, pus: &[u32], topology: &Topology) -> Activity {
-    let core = pus.first().and_then(|pu| topology.pu(*pu)).and_then(|pu| pu.core);
-    topology
-        .pus
-        .iter()
+        if allowed.contains(pu.os) {
+            core.pus.push(pu.os);
+        }
         // A sibling outside the process's mask slows the core as much as one inside.
-        .filter(|pu| pus.contains(&pu.os) || (core.is_some() && pu.core == core))
-        .map(|pu| activity.get(&pu.os).copied().unwrap_or_default())
-        .fold(Activity::default(), |most, one| Activity {
-            busy_percent: most.busy_percent.max(one.busy_percent),
-            interrupts_per_s: most.interrupts_per_s.max(one.interrupts_per_s),
-        })
+        let own = activity.get(&pu.os).copied().unwrap_or_default();
+        let most = &mut core.activity;
+        most.busy_percent = most.busy_percent.max(own.busy_percent);
+        most.interrupts_per_s = most.interrupts_per_s.max(own.interrupts_per_s);
+    }
+    let mut cores: Vec<Core> = cores.into_values().filter(|core| !core.pus.is_empty()).collect();
+    cores.iter_mut().for_each(|core| core.pus.sort_unstable());
+    cores.sort_by_key(|core| core.pus[0]);
+    cores
 }
 
 fn of_one_kind(cores: Vec<Core>, notes: &mut Vec<String>) -> (Vec<Core>, bool) {
     let (fast, slow): (Vec<Core>, Vec<Core>) =
         cores.into_iter().partition(|core| core.kind == Some(CoreKind::Performance));
-    if fast.is_empty() {
-        return (slow, false);
-    }
-    if slow.is_empty() {
-        return (fast, false);
+    if fast.is_empty() || slow.is_empty() {
+        return ([fast, slow].into_iter().flatten().collect(), false);
     }
     let left = CpuList(slow.iter().flat_map(|core| core.pus.iter().copied()).collect());
-    let named = left.named();
-    notes.push(if left.0.len() == 1 {
-        format!("{named} is not used: its core is of another kind")
-    } else {
-        format!("{named} are not used: their cores are of another kind")
-    });
+    let are = agreeing(left.0.len(), "is not used: its core is", "are not used: their cores are");
+    notes.push(format!("{} {are} of another kind", left.named()));
     (fast, true)
 }
 
@@ -208,50 +170,41 @@ mod tests {
             .collect()
     }
 
-    fn chosen(
-        topology: &Topology,
-        disturbed: &[u32],
-        requested: Option<usize>,
-    ) -> Result<(String, usize, usize), SeatsError> {
-        let allowed = topology.pus.iter().map(|pu| pu.os).collect();
-        let chosen = choose(topology, &allowed, &busy(disturbed), requested)?;
-        Ok((chosen.cpus.list().to_string(), chosen.cores, chosen.notes.len()))
+    /// The CPUs, the number of cores and that of notes; or the error.
+    fn chosen(topology: &Topology, disturbed: &[u32], requested: Option<usize>) -> String {
+        let allowed = topology.os_indices().collect();
+        match choose(topology, &allowed, &busy(disturbed), requested) {
+            Ok(chosen) => {
+                format!("{} {} {}", chosen.cpus.list(), chosen.cores, chosen.notes.len())
+            }
+            Err(error) => error.to_string(),
+        }
     }
 
     #[test]
     fn seats_get_separate_cores_while_available() {
-        assert_eq!(chosen(&machine(4, 0), &[], Some(1)), Ok(("3".to_owned(), 1, 0)));
-        assert_eq!(chosen(&machine(4, 0), &[], Some(3)), Ok(("1-3".to_owned(), 3, 0)));
-        assert_eq!(chosen(&machine(4, 0), &[], Some(5)), Ok(("0-3,7".to_owned(), 4, 0)));
-        assert_eq!(chosen(&machine(4, 0), &[], None), Ok(("0-7".to_owned(), 4, 0)));
+        assert_eq!(chosen(&machine(4, 0), &[], Some(1)), "3 1 0");
+        assert_eq!(chosen(&machine(4, 0), &[], Some(3)), "1-3 3 0");
+        assert_eq!(chosen(&machine(4, 0), &[], Some(5)), "0-3,7 4 0");
+        assert_eq!(chosen(&machine(4, 0), &[], None), "0-7 4 0");
     }
 
     #[test]
     fn busy_cores_are_chosen_last_and_counted() {
         // PU 6 is the sibling of PU 2.
-        assert_eq!(chosen(&machine(4, 0), &[3, 6], Some(2)), Ok(("0,1".to_owned(), 2, 0)));
-        assert_eq!(chosen(&machine(4, 0), &[3, 6], Some(3)), Ok(("0,1,3".to_owned(), 3, 1)));
-        assert_eq!(chosen(&machine(4, 0), &[3, 6], None), Ok(("0,1,4,5".to_owned(), 2, 0)));
-        assert_eq!(chosen(&machine(2, 0), &[0, 1], None), Ok(("0-3".to_owned(), 2, 2)));
+        assert_eq!(chosen(&machine(4, 0), &[3, 6], Some(2)), "0,1 2 0");
+        assert_eq!(chosen(&machine(4, 0), &[3, 6], Some(3)), "0,1,3 3 1");
+        assert_eq!(chosen(&machine(4, 0), &[3, 6], None), "0,1,4,5 2 0");
+        assert_eq!(chosen(&machine(2, 0), &[0, 1], None), "0-3 2 2");
     }
 
     #[test]
     fn kinds_are_not_mixed() {
-        assert_eq!(chosen(&machine(2, 4), &[], None), Ok(("0-3".to_owned(), 2, 1)));
-        let error = chosen(&machine(2, 4), &[], Some(5)).unwrap_err();
-        assert_eq!(error, SeatsError::TooFew { requested: 5, there: 4, mixed: true });
-        assert!(error.to_string().ends_with("with --cpus"));
-        assert!(chosen(&machine(2, 0), &[], Some(0)).is_err());
-    }
-
-    #[test]
-    fn whole_core_is_reserved_for_one_thread() {
-        let topology = machine(2, 0);
-        let allowed: CpuSet = (0..4).collect();
-        let chosen = choose(&topology, &allowed, &BTreeMap::new(), Some(1)).unwrap();
+        assert_eq!(chosen(&machine(2, 4), &[], None), "0-3 2 1");
         assert_eq!(
-            (chosen.cpus.list().to_string(), chosen.whole.list().to_string()),
-            ("1".to_owned(), "1,3".to_owned())
+            chosen(&machine(2, 4), &[], Some(5)),
+            "5 seats requested, but 4 equal CPUs available; name CPUs of several kinds with --cpus"
         );
+        assert!(chosen(&machine(2, 0), &[], Some(0)).starts_with("0 seats requested"));
     }
 }

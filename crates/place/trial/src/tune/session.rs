@@ -1,13 +1,21 @@
-//! A session of runs: warm-ups, then blocks until there are enough.
+//! A session of runs: warm-ups, then rounds until there are enough blocks.
+//!
+//! In each round every benchmark runs one block, in random order. So a temporary neighbour affects
+//! only a part of each. The runs of a block follow each other, to minimise drift.
 
-use crate::tune::blocks::{BlockRun, Blocks};
-use crate::tune::document::BenchResults;
-use crate::tune::trial::{CommandRunner, Contestant, RunReading, TrialError};
+use crate::tune::bench::BenchEvent;
+use crate::tune::blocks::{BlockRun, next_block};
+use crate::tune::document::{BenchResults, SeatsUsed};
+use crate::tune::trial::{Contestant, RunReading, TrialError};
 use seatmap_data::statistics::signed_rank;
+use seatmap_data::statistics::trial::{Schedule, each};
 use seatmap_data::statistics::words::counted;
-use seatmap_os::holder::Holder;
-use seatmap_os::quota::QuotaWatch;
+use seatmap_os::whole_file;
+use std::path::Path;
 use std::time::{Duration, Instant};
+
+/// The pause between writes of the result, in multiples of the time of a write.
+const KEPT_SHARE: u32 = 20;
 
 /// For CPUs lost to another program's cell for a moment: 10 s in all.
 const VOID_TRIES: u32 = 50;
@@ -94,248 +102,227 @@ impl Length {
     }
 }
 
-/// How a session ended.
-#[derive(Debug)]
-pub enum SessionEnd {
-    /// All blocks have run.
-    Complete,
-    /// The user stopped it.
-    Stopped,
-    /// A run failed.
-    Failed(TrialError),
-}
-
 /// Why a session has fewer blocks than requested.
 #[derive(Debug, thiserror::Error)]
-pub enum Unfinished {
-    /// The user stopped it.
-    #[error("interrupted after {}", counted(*.blocks, "whole block"))]
-    Stopped {
-        /// Complete blocks.
-        blocks: usize,
-    },
+pub enum SessionEnd {
+    /// The user stopped it after this much, in words.
+    #[error("interrupted after {0}")]
+    Stopped(String),
     /// A run failed.
     #[error(transparent)]
-    Failed(TrialError),
+    Run(TrialError),
+    /// A run of a benchmark failed; its name in words.
+    #[error("{0}")]
+    Benchmark(String, #[source] TrialError),
 }
 
-impl SessionEnd {
-    /// Checks that all blocks have run.
-    ///
-    /// # Errors
-    /// [`Unfinished`]: the results contain the runs before that.
-    pub fn check(self, results: &BenchResults) -> Result<(), Unfinished> {
-        match self {
-            SessionEnd::Complete => Ok(()),
-            SessionEnd::Stopped => Err(Unfinished::Stopped { blocks: results.blocks().len() }),
-            SessionEnd::Failed(error) => Err(Unfinished::Failed(error)),
+/// A run with its readings by name.
+pub type NamedReadings = (RunReading, Vec<(String, f64)>);
+
+/// Makes a run of a command; `None` if the flag became true.
+pub type MakeRun<'a> =
+    dyn Fn(&Contestant, &dyn Fn() -> bool) -> Result<Option<NamedReadings>, TrialError> + 'a;
+
+/// A benchmark: commands that are compared in blocks, and their runs so far.
+pub struct Track<'a> {
+    /// Its name in errors; `None` if it is the only one.
+    pub name: Option<&'a str>,
+    /// The commands; the first one runs twice in each block.
+    pub contestants: Vec<Contestant>,
+    /// How long it runs.
+    pub length: Length,
+    /// Whether its metric has a command of its own.
+    pub has_command: bool,
+    /// Makes a run.
+    pub make: Box<MakeRun<'a>>,
+    /// The order of its runs.
+    pub schedule: Schedule,
+    /// Its results before the first run.
+    pub begun: BenchResults,
+    /// The results of each reading's name.
+    pub rows: Vec<(String, BenchResults)>,
+    /// The file for the runs so far, if any.
+    pub file: Option<&'a Path>,
+    /// Its progress.
+    pub done: TrackProgress,
+}
+
+/// The progress of a benchmark.
+#[derive(Default)]
+pub struct TrackProgress {
+    blocks: usize,
+    /// The time of all runs, and of the warm-ups.
+    spent: Duration,
+    warm: Duration,
+    /// No write before.
+    next_write: Option<Instant>,
+}
+
+impl Track<'_> {
+    /// The comparisons of all benchmarks share the error allowed for one.
+    fn is_over(&mut self, comparisons: usize) -> bool {
+        let mut length = self.length;
+        let TrackProgress { blocks, spent, warm, .. } = self.done;
+        let Some((_, results)) = self.rows.first_mut() else { return false };
+        // More comparisons need more blocks, unless the user fixed their number.
+        if comparisons > 1 && length.most_blocks > length.least_blocks {
+            let fewest = signed_rank::fewest(each(results.confidence, comparisons));
+            length.least_blocks = length.least_blocks.max(fewest);
+        }
+        let per_block = (spent - warm) / u32::try_from(blocks.max(1)).unwrap_or(u32::MAX);
+        length.is_over(blocks, spent + per_block > length.time, results)
+    }
+
+    fn add(&mut self, readings: Vec<(String, f64)>, run: &BlockRun) {
+        for (name, value) in readings {
+            let own = self.rows.iter().position(|(row, _)| *row == name);
+            let at = own.unwrap_or_else(|| {
+                self.rows.push((name, self.begun.clone()));
+                self.rows.len() - 1
+            });
+            self.rows[at].1.runs.push(BlockRun { value, ..run.clone() });
+        }
+    }
+
+    /// Saves the runs after a block. Each write contains all runs, so writes must be rare. The end
+    /// reports errors.
+    fn save(&mut self, seats: &SeatsUsed) {
+        let began = Instant::now();
+        let is_due = self.done.next_write.is_none_or(|next| next <= began);
+        let Some((file, (_, results))) = self.file.zip(self.rows.first_mut()) else { return };
+        if is_due {
+            results.seats.clone_from(seats);
+            let _ = whole_file::replace(file, results.to_json().as_bytes());
+            self.done.next_write = Some(Instant::now() + began.elapsed() * KEPT_SHARE);
         }
     }
 }
 
 /// A running session.
-pub struct RunSession<'a> {
-    /// Runs the commands.
-    pub runner: &'a CommandRunner,
-    /// The commands; the first one runs twice in each block.
-    pub contestants: &'a [Contestant],
+pub struct Session<'a> {
     /// Returns whether to stop, also during a run.
     pub stop: &'a dyn Fn() -> bool,
     /// Receives the events.
-    pub hear: &'a mut dyn FnMut(SessionEvent<'_>),
+    pub hear: &'a mut dyn FnMut(BenchEvent<'_>),
+    /// The seats of all commands.
+    pub seats: SeatsUsed,
+    /// The runs until the end, as far as known.
+    pub expected: usize,
+    /// The runs so far.
+    pub runs: usize,
 }
 
-/// An event of a session.
-#[derive(Clone, Copy, Debug)]
-pub enum SessionEvent<'a> {
-    /// A run or warm-up has ended: the results so far, and the number of runs.
-    RunMade(&'a BenchResults, usize),
-    /// The session takes longer than the user's limit.
-    TooLong(TooLong),
-}
-
-impl RunSession<'_> {
-    /// Runs the session and judges all finished runs, also after an early end.
+impl Session<'_> {
+    /// Makes the warm-up runs of a benchmark.
     ///
-    /// # Panics
-    /// The results have another number of commands.
-    pub fn run(mut self, length: &Length, results: &mut BenchResults) -> SessionEnd {
-        assert_eq!(
-            self.contestants.len(),
-            results.commands.len(),
-            "results are of the commands that run"
-        );
-        let quotas = QuotaWatch::begin();
-        // As an error, an early end leaves the loops by `?`.
-        let end = self.blocks(length, results).unwrap_or_else(|end| end);
-        results.throttled = quotas.used_up();
-        results.complete = matches!(end, SessionEnd::Complete);
-        results.judge();
-        end
+    /// # Errors
+    /// [`SessionEnd`].
+    pub fn warm_up(&mut self, track: &mut Track<'_>) -> Result<(), SessionEnd> {
+        let commands = track.contestants.len();
+        for command in (0..track.length.warm_ups).flat_map(|_| 0..commands) {
+            self.once(track, command)?;
+            self.count();
+        }
+        track.done.warm = track.done.spent;
+        self.check_limit(track);
+        Ok(())
     }
 
-    fn blocks(
-        &mut self,
-        length: &Length,
-        results: &mut BenchResults,
-    ) -> Result<SessionEnd, SessionEnd> {
-        let begun = Instant::now();
-        let mut done = 0;
-        for contestant in std::iter::repeat_n(self.contestants, length.warm_ups).flatten() {
-            self.once(contestant, results)?;
-            done += 1;
-            (self.hear)(SessionEvent::RunMade(results, done));
-        }
-        self.check_limit(length, begun.elapsed(), done);
-        let warm = Instant::now();
-        let mut order = Blocks::new(self.contestants.len(), results.seed);
-        for block in 0.. {
-            let is_late = begun.elapsed() + per_block(warm, block) > length.time;
-            if length.is_over(block, is_late, results) {
-                break;
+    /// Runs blocks of these benchmarks until all have enough. The rounds' seed orders them.
+    ///
+    /// # Errors
+    /// [`SessionEnd`].
+    pub fn rounds(&mut self, tracks: &mut [Track<'_>], seed: u64) -> Result<(), SessionEnd> {
+        let mut schedule = Schedule::new(seed);
+        loop {
+            let comparisons = tracks.iter().map(|track| track.rows.len()).sum();
+            let mut open: Vec<&mut Track<'_>> = tracks.iter_mut().collect();
+            open.retain_mut(|track| !track.is_over(comparisons));
+            if open.is_empty() {
+                return Ok(());
             }
-            for (command, again) in order.next_block() {
-                let reading = self.once(&self.contestants[command], results)?;
-                results.add(BlockRun {
-                    again,
-                    seconds: reading.seconds,
-                    disturbance: Some(reading.disturbance),
-                    ..BlockRun::new(block, command, reading.value)
-                });
-                done += 1;
-                (self.hear)(SessionEvent::RunMade(results, done));
-            }
-            if block == 0 && length.warm_ups == 0 {
-                self.check_limit(length, begun.elapsed(), done);
+            for at in schedule.order(open.len()) {
+                self.block(open[at])?;
             }
         }
-        let of_block = self.contestants.len() + 1;
-        assert!(
-            results.runs.len().is_multiple_of(of_block),
-            "a whole session has {} runs in blocks of {of_block}",
-            results.runs.len()
-        );
-        Ok(SessionEnd::Complete)
     }
 
-    fn check_limit(&mut self, length: &Length, taken: Duration, made: usize) {
-        let Some(limit) = length.limit.filter(|_| made > 0) else { return };
-        let runs = length.runs(self.contestants.len());
-        let run_s = taken.as_secs_f64() / made as f64;
+    fn block(&mut self, track: &mut Track<'_>) -> Result<(), SessionEnd> {
+        for (command, again) in next_block(&mut track.schedule, track.contestants.len()) {
+            let (reading, readings) = self.once(track, command)?;
+            let run = BlockRun {
+                again,
+                seconds: reading.seconds,
+                disturbance: Some(reading.disturbance),
+                ..BlockRun::new(track.done.blocks, command, reading.value)
+            };
+            track.add(readings, &run);
+            self.count();
+        }
+        track.save(&self.seats);
+        track.done.blocks += 1;
+        if track.done.blocks == 1 && track.length.warm_ups == 0 {
+            self.check_limit(track);
+        }
+        Ok(())
+    }
+
+    fn count(&mut self) {
+        self.runs += 1;
+        (self.hear)(BenchEvent::RunMade { runs: self.runs, of: self.expected.max(self.runs) });
+    }
+
+    fn check_limit(&mut self, track: &Track<'_>) {
+        let Some(limit) = track.length.limit.filter(|_| self.runs > 0) else { return };
+        let runs = track.length.runs(track.contestants.len());
+        let run_s = track.done.spent.as_secs_f64() / self.runs as f64;
         let needed_s = run_s * runs as f64;
         let limit_s = limit.as_secs_f64();
         if needed_s > limit_s * WORTH_TELLING {
-            let has_command = self.runner.metric().has_command();
+            let has_command = track.has_command;
             let late = TooLong { needed_s, limit_s, runs, run_s, has_command };
-            (self.hear)(SessionEvent::TooLong(late));
+            (self.hear)(BenchEvent::TooLong(late));
         }
     }
 
-    fn once(
-        &self,
-        contestant: &Contestant,
-        results: &mut BenchResults,
-    ) -> Result<RunReading, SessionEnd> {
-        let made = unless_void(
-            || Ok(self.runner.run(contestant, self.stop)?.map(|reading| (reading, ()))),
-            self.stop,
-            &mut |cpus, holder| results.seats.tell_void(cpus, holder),
-        );
-        Ok(made?.0)
-    }
-}
-
-/// Makes a run, repeated while its CPUs are missing. `tell_void` receives these and the cell that
-/// held them.
-///
-/// # Errors
-/// [`SessionEnd::Stopped`] and [`SessionEnd::Failed`].
-pub fn unless_void<T>(
-    run: impl Fn() -> Result<Option<(RunReading, T)>, TrialError>,
-    stop: &dyn Fn() -> bool,
-    tell_void: &mut dyn FnMut(&str, &Holder),
-) -> Result<(RunReading, T), SessionEnd> {
-    let mut tries = 0;
-    loop {
-        match run() {
-            Ok(Some((mut reading, output))) => {
-                reading.disturbance.void_tries = tries;
-                return Ok((reading, output));
+    /// Makes a run, repeated while its CPUs are missing.
+    fn once(&mut self, track: &mut Track<'_>, command: usize) -> Result<NamedReadings, SessionEnd> {
+        let contestant = &track.contestants[command];
+        let begun = Instant::now();
+        let mut tries = 0;
+        loop {
+            match (track.make)(contestant, self.stop) {
+                Ok(Some((mut reading, readings))) => {
+                    reading.disturbance.void_tries = tries;
+                    track.done.spent += begun.elapsed();
+                    return Ok((reading, readings));
+                }
+                Ok(None) => return Err(SessionEnd::Stopped(counted(self.runs, "run"))),
+                Err(TrialError::CpusTaken { cpus, holder, .. })
+                    if tries < VOID_TRIES && !(self.stop)() =>
+                {
+                    tries += 1;
+                    self.seats.tell_void(&cpus, &holder);
+                    std::thread::sleep(VOID_PAUSE);
+                }
+                Err(error) => {
+                    return Err(match track.name {
+                        Some(name) => {
+                            let what = format!("benchmark '{name}', {}", contestant.name);
+                            SessionEnd::Benchmark(what, error)
+                        }
+                        None => SessionEnd::Run(error),
+                    });
+                }
             }
-            Ok(None) => return Err(SessionEnd::Stopped),
-            Err(TrialError::CpusTaken { cpus, holder, .. }) if tries < VOID_TRIES && !stop() => {
-                tries += 1;
-                tell_void(&cpus, &holder);
-                std::thread::sleep(VOID_PAUSE);
-            }
-            Err(error) => return Err(SessionEnd::Failed(error)),
         }
     }
-}
-
-fn per_block(began: Instant, blocks: usize) -> Duration {
-    began.elapsed() / u32::try_from(blocks.max(1)).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tune::Metric;
     use crate::tune::document::tests::made;
-    use std::cell::Cell;
-
-    fn contestants(scripts: &[&str]) -> Vec<Contestant> {
-        scripts
-            .iter()
-            .map(|script| Contestant {
-                command: ["sh", "-c", script].map(Into::into).to_vec(),
-                ..Contestant::default()
-            })
-            .collect()
-    }
-
-    fn session(
-        scripts: &[&str],
-        length: Length,
-        stop_after: usize,
-    ) -> (SessionEnd, BenchResults, usize) {
-        let _turn = crate::tune::trial::one_at_a_time();
-        let runner = CommandRunner::new(Metric::parse("regex:([0-9.]+)").unwrap());
-        let mut results = made(0);
-        let done = Cell::new(0);
-        let late = Cell::new(None);
-        results.commands.truncate(scripts.len());
-        let session = RunSession {
-            runner: &runner,
-            contestants: &contestants(scripts),
-            stop: &|| done.get() >= stop_after,
-            hear: &mut |event| match event {
-                SessionEvent::RunMade(_, count) => done.set(count),
-                SessionEvent::TooLong(too_long) => late.set(Some(too_long)),
-            },
-        };
-        let end = session.run(&length, &mut results);
-        let is_short = length.limit.is_some_and(|limit| limit.is_zero());
-        assert_eq!(late.get().is_some(), is_short, "{late:?}");
-        (end, results, done.get())
-    }
-
-    const LENGTH: Length =
-        Length { warm_ups: 1, least_blocks: 6, most_blocks: 6, time: Duration::ZERO, limit: None };
-
-    #[test]
-    fn a_session_runs_all_its_blocks_and_judges() {
-        let (end, results, done) = session(&["echo 2", "echo 1"], LENGTH, usize::MAX);
-        assert!(matches!(end, SessionEnd::Complete) && results.complete);
-        // Neighbours that start during this test cause repeated blocks.
-        let runs = results.runs.len();
-        assert!((18..=36).contains(&runs) && runs.is_multiple_of(3), "{runs}");
-        assert_eq!((done, LENGTH.runs(2)), (runs + 2, 20));
-        assert_eq!(
-            (results.comparisons[0].verdict, results.comparisons[0].ratio.round()),
-            (crate::tune::ComparisonVerdict::Worse, 2.0)
-        );
-    }
 
     #[test]
     fn disturbed_blocks_are_repeated_up_to_twice() {
@@ -351,41 +338,10 @@ mod tests {
             }
             results
         };
-        let is_over = |blocks, of_them| LENGTH.is_over(blocks, true, &mut session(blocks, of_them));
+        let length = Length::new(1, Some(6), None, 0.95);
+        let is_over = |blocks, of_them| length.is_over(blocks, true, &mut session(blocks, of_them));
         assert!(is_over(6, 0) && !is_over(5, 0));
         assert!(!is_over(6, 2) && !is_over(7, 2) && is_over(8, 2));
         assert!(is_over(12, 8), "neighbours who stay");
-    }
-
-    #[test]
-    fn failure_or_stop_keeps_earlier_runs() {
-        let folder = tempfile::tempdir().unwrap();
-        let script = format!(
-            "echo x >> {0}/n; test $(wc -l < {0}/n) -lt 9; s=$?; echo 1; exit $s",
-            folder.path().display()
-        );
-        let (end, results, _) = session(&[&script], LENGTH, usize::MAX);
-        assert!(matches!(end, SessionEnd::Failed(TrialError::Failed { .. })) && !results.complete);
-        assert_eq!(results.runs.len(), 7);
-        let (end, results, done) = session(&["echo 1; sleep 0.06"], LENGTH, 5);
-        assert!(matches!(end, SessionEnd::Stopped) && !results.complete);
-        assert_eq!((results.runs.len(), done), (4, 5));
-    }
-
-    fn blocks_in(length: Length) -> usize {
-        session(&["echo 1"], length, usize::MAX).1.blocks().len()
-    }
-
-    #[test]
-    fn time_limit_respects_block_bounds() {
-        let bounds = |least_blocks, time| Length {
-            warm_ups: 0,
-            least_blocks,
-            most_blocks: 4,
-            time,
-            limit: Some(time),
-        };
-        assert!((2..=4).contains(&blocks_in(bounds(2, Duration::ZERO))));
-        assert_eq!(blocks_in(bounds(2, Duration::from_secs(1000))), 4);
     }
 }

@@ -3,14 +3,16 @@
 mod process;
 mod taken;
 
+use crate::gate::AdapterError;
 use crate::tune::disturbance::{Disturbance, DisturbanceWatch};
 use crate::tune::metric::Metric;
 use process::{FinishedRun, RunProcess};
+use regex_lite::Regex;
 use seatmap_data::document::printed_number;
-use seatmap_os::counter::Counter;
+use seatmap_os::counter::{Counter, CounterEvent};
 use seatmap_os::holder::Holder;
 use seatmap_os::quota::Quotas;
-use seatmap_os::{CpuSet, Ending, Root, cpu_list, scratch};
+use seatmap_os::{CpuSet, Root, cpu_list, scratch};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -48,12 +50,21 @@ pub struct Contestant {
 }
 
 impl Contestant {
+    /// A shell command.
+    pub fn shell(line: &str) -> Self {
+        let command = ["/bin/sh", "-c", line].map(Into::into).to_vec();
+        Contestant { command, ..Contestant::default() }
+    }
+
     /// The command line as text.
     pub fn line(&self) -> String {
-        let words: Vec<String> =
-            self.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-        words.join(" ")
+        texts(&self.command).join(" ")
     }
+}
+
+/// The words of a command as texts.
+pub fn texts(words: &[OsString]) -> Vec<String> {
+    words.iter().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 /// The result of a run.
@@ -70,86 +81,15 @@ pub struct RunReading {
 /// Why a run has no reading.
 #[derive(Debug, thiserror::Error)]
 pub enum TrialError {
-    /// The program was not found, or the system refused to create a process.
-    #[error("'{command}' cannot be started")]
-    Start {
-        /// The command.
-        command: String,
-        /// Why.
-        #[source]
-        source: io::Error,
-    },
-    /// The command failed.
-    #[error(
-        "'{command}' {how}{said}{}",
-        if .how.is_cut() {
-            "; an interrupted run cannot be compared: let it end by itself"
-        } else {
-            ""
-        }
-    )]
-    Failed {
-        /// The command.
-        command: String,
-        /// Its exit code or signal.
-        how: Ending,
-        /// The end of its output.
-        said: String,
-    },
-    /// It ended, but left a process running.
-    #[error(
-        "'{command}' left process {pid} ('{name}') running; Seatmap ended it, because runs must \
-         not overlap: keep the program in the foreground"
-    )]
-    LeftRunning {
-        /// The command.
-        command: String,
-        /// The leftover process.
-        pid: i32,
-        /// Its name.
-        name: String,
-    },
-    /// It ended, but the leftover processes cannot be listed.
-    #[error("'{command}' ended, but its remaining processes cannot be listed")]
-    Unseen {
-        /// The command.
-        command: String,
-        /// The kernel's error.
-        #[source]
-        source: io::Error,
-    },
-    /// The output has no match.
-    #[error(
-        "the metric '{metric}' matches no number (digits, with a point for decimals) in the \
-         output of '{command}'{said}"
-    )]
-    NoMatch {
-        /// The metric.
-        metric: String,
-        /// The command.
-        command: String,
-        /// The end of the output.
-        said: String,
-    },
-    /// The metric's own command failed, so a number that it printed means nothing.
-    #[error("the metric '{metric}' {how}")]
-    MetricFailed {
-        /// The metric.
-        metric: String,
-        /// Its exit code or signal.
-        how: Ending,
-    },
-    /// The metric's own command did not print a number.
-    #[error(
-        "the metric '{metric}' printed {printed:?} instead of one number; print digits with a \
-         point for decimals, such as 1234.5"
-    )]
-    NotANumber {
-        /// The metric.
-        metric: String,
-        /// The printed text.
-        printed: String,
-    },
+    /// It says nothing about the command: the reason, as a sentence.
+    #[error("{0}")]
+    NoReading(String),
+    /// The system refused something that the run needs: a process, a counter, a file.
+    #[error("{0}")]
+    System(String, #[source] io::Error),
+    /// The report of a benchmark library gives no readings.
+    #[error(transparent)]
+    Report(#[from] AdapterError),
     /// A CPU was missing at some time: a cpuset or mask changed, or it went offline.
     #[error(
         "'{command}': the run is void, because its {} {}: {}",
@@ -173,69 +113,25 @@ pub enum TrialError {
         /// The cell that held them, if one did.
         holder: Holder,
     },
-    /// The CPUs of the run could not be checked.
-    #[error(
-        "'{command}': the run is void, because it is unknown whether its {} stayed available",
-        cpu_list::named(.cpus)
-    )]
-    CpusUnseen {
-        /// The command.
-        command: String,
-        /// The CPUs of the run.
-        cpus: String,
-        /// The kernel's error.
-        source: io::Error,
-    },
-    /// The metric's own command did not end in time.
-    #[error(
-        "the metric '{metric}' was still running after {limit:?}{} and was stopped; it must print \
-         a number of the finished run at once (or let the command itself print the number, for \
-         'regex:PATTERN')",
-        if *.is_whole_time { " (all of --seconds)" } else { "" }
-    )]
-    MetricLate {
-        /// The metric.
-        metric: String,
-        /// Its time limit.
-        limit: Duration,
-        /// Whether the limit is the time of all runs together.
-        is_whole_time: bool,
-    },
-    /// A reading is not above 0, so it has no ratio.
-    #[error(
-        "the metric '{metric}' read {value} from '{command}'; readings are compared as ratios and \
-         must be above 0"
-    )]
-    NotPositive {
-        /// The metric.
-        metric: String,
-        /// The command.
-        command: String,
-        /// The reading.
-        value: f64,
-    },
-    /// The kernel cannot count this event.
-    #[error("'perf:{event}' cannot be counted here{hint}")]
-    Counter {
-        /// The event.
-        event: String,
-        /// Advice; may be empty.
-        hint: &'static str,
-        /// Why.
-        #[source]
-        source: io::Error,
-    },
-    /// The output could not be stored or read.
-    #[error("cannot store the command's output")]
-    Output(#[source] io::Error),
+}
+
+fn system(what: String) -> impl FnOnce(io::Error) -> TrialError {
+    |source| TrialError::System(what, source)
+}
+
+pub(crate) fn unstored(source: io::Error) -> TrialError {
+    TrialError::System("cannot store the command's output".to_owned(), source)
 }
 
 /// Runs commands one at a time, each in its own session and without input. It stores their output
 /// and ends leftover processes.
 #[derive(Clone, Debug)]
 pub struct CommandRunner {
-    metric: Metric,
-    raised: bool,
+    /// The metric.
+    pub metric: Metric,
+    /// Whether the kernel prefers the command to other sessions (autogroups, sched(7)), if
+    /// privileged.
+    pub raised: bool,
     metric_limit: Duration,
     is_whole_time: bool,
     quotas: Quotas,
@@ -248,82 +144,47 @@ const METRIC_LIMIT: Duration = Duration::from_secs(30);
 const LEAST_METRIC_LIMIT: Duration = Duration::from_secs(1);
 
 impl CommandRunner {
-    /// A runner that reads this metric.
-    pub fn new(metric: Metric) -> Self {
-        let quotas = Quotas::of_self(&Root::new("/"));
+    /// A runner that reads this metric. The time of all runs together limits the metric's own
+    /// command.
+    pub fn new(metric: Metric, time: Option<Duration>) -> Self {
+        let time = time.map(|time| time.max(LEAST_METRIC_LIMIT));
+        let shorter = time.filter(|time| *time < METRIC_LIMIT);
         CommandRunner {
             metric,
             raised: false,
-            metric_limit: METRIC_LIMIT,
-            is_whole_time: false,
-            quotas,
+            metric_limit: shorter.unwrap_or(METRIC_LIMIT),
+            is_whole_time: shorter.is_some(),
+            quotas: Quotas::of_self(&Root::new("/")),
         }
-    }
-
-    /// Makes the kernel prefer the command to other sessions (autogroups, sched(7)), if privileged.
-    pub fn raised(self, raised: bool) -> Self {
-        CommandRunner { raised, ..self }
-    }
-
-    /// Sets the time limit of the metric's own command.
-    pub fn metric_limit(self, metric_limit: Duration) -> Self {
-        CommandRunner { metric_limit, ..self }
-    }
-
-    /// Limits the metric's own command to the time of all runs together.
-    pub fn within(self, time: Option<Duration>) -> Self {
-        match time.map(|time| time.max(LEAST_METRIC_LIMIT)) {
-            Some(time) if time < self.metric_limit => {
-                CommandRunner { metric_limit: time, is_whole_time: true, ..self }
-            }
-            _ => self,
-        }
-    }
-
-    /// The metric.
-    pub fn metric(&self) -> &Metric {
-        &self.metric
     }
 
     /// Runs a command to its end. `None` if `stop` became true; all its processes have then been
     /// ended.
     ///
     /// # Errors
-    /// [`TrialError`]. If a CPU was missing at any time, [`TrialError::CpusTaken`], or
-    /// [`TrialError::CpusUnseen`] if the CPUs could not be checked.
+    /// [`TrialError`]. If a CPU was missing at any time, [`TrialError::CpusTaken`].
     pub fn run(
         &self,
         contestant: &Contestant,
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<RunReading>, TrialError> {
-        Ok(self.printing(contestant, stop)?.map(|(reading, _)| reading))
+        Ok(self.run_printing(contestant, stop)?.map(|(reading, _)| reading))
     }
 
-    /// Runs a command as [`CommandRunner::run`] does, and returns also the last 64 MiB of its
-    /// stdout.
+    /// Runs a command as [`CommandRunner::run`] does, and returns also its output.
     ///
     /// # Errors
     /// As [`CommandRunner::run`].
-    pub fn run_with_output(
-        &self,
-        contestant: &Contestant,
-        stop: &dyn Fn() -> bool,
-    ) -> Result<Option<(RunReading, String)>, TrialError> {
-        let Some((reading, printed)) = self.printing(contestant, stop)? else { return Ok(None) };
-        let [out, _] = printed.read(SEARCHED_BYTES).map_err(TrialError::Output)?;
-        Ok(Some((reading, out)))
-    }
-
-    fn printing(
+    pub fn run_printing(
         &self,
         contestant: &Contestant,
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<(RunReading, Printed)>, TrialError> {
-        let needed = Needed::by(contestant).map_err(TrialError::Output)?;
+        let needed = Needed::by(contestant).map_err(unstored)?;
         if needed.are_short() {
             return Err(needed.error(contestant));
         }
-        let reading = self.once(contestant, needed.cpus(), &|| stop() || needed.are_short());
+        let reading = self.once(contestant, &needed.cpus, &|| stop() || needed.are_short());
         // A CPU may be missing since the last check.
         if needed.are_short() && !stop() { Err(needed.error(contestant)) } else { reading }
     }
@@ -338,32 +199,43 @@ impl CommandRunner {
         if stop() {
             return Ok(None);
         }
-        let printed = Printed::new().map_err(TrialError::Output)?;
+        let command = contestant.line();
+        let printed = Printed::new().map_err(unstored)?;
         // A child inherits only counters that exist at its creation (perf_event_open(2),
         // `inherit`).
-        let mut counter = self.counter()?;
+        let counter = self.counter()?;
         let watch = DisturbanceWatch::begin(&self.quotas);
-        let started = RunProcess::new(contestant, self.raised, &printed)
-            .map_err(|source| TrialError::Start { command: contestant.line(), source })?;
-        let ended = started
-            .wait(stop)
-            .map_err(|source| TrialError::Unseen { command: contestant.line(), source })?;
+        let ended = finished(&command, contestant, self.raised, &printed, stop)?;
         let Some(ended) = ended else { return Ok(None) };
         let disturbance = watch.end(cpus);
         // A figure printed by a failed run means nothing.
-        self.check(contestant, &ended, &printed)?;
+        check(&command, &ended, &printed)?;
         let asked = Instant::now();
-        let read = match &self.metric {
+        let metric = &self.metric;
+        let read = match metric {
+            Metric::Time => Some(ended.elapsed.as_secs_f64()),
+            Metric::CpuTime => Some(ended.cpu_time.as_secs_f64()),
+            Metric::Printed(pattern) => Some(printed.last(pattern)?.ok_or_else(|| {
+                TrialError::NoReading(format!(
+                    "the metric '{metric}' matches no number (digits, with a point for decimals) \
+                     in the output of '{command}'{}",
+                    printed.tail()
+                ))
+            })?),
+            Metric::Counted(event) => {
+                let read = counter.map(|mut counter| counter.read()).transpose();
+                read.map_err(system(uncounted(event, "")))?.map(|count| count as f64)
+            }
             Metric::Command(line) => self.by_command(line, contestant, stop)?,
-            _ => Some(self.value(contestant, &ended, &printed, counter.as_mut())?),
         };
         let Some(value) = read else { return Ok(None) };
         if value <= 0.0 {
-            let metric = self.metric.to_string();
-            let command = contestant.line();
-            return Err(TrialError::NotPositive { metric, command, value });
+            return Err(TrialError::NoReading(format!(
+                "the metric '{metric}' read {value} from '{command}'; readings are compared as \
+                 ratios and must be above 0"
+            )));
         }
-        let by_command = if self.metric.has_command() { asked.elapsed() } else { Duration::ZERO };
+        let by_command = if metric.has_command() { asked.elapsed() } else { Duration::ZERO };
         let seconds = (ended.elapsed + by_command).as_secs_f64();
         Ok(Some((RunReading { value, seconds, disturbance }, printed)))
     }
@@ -381,60 +253,8 @@ impl CommandRunner {
                      task-clock work everywhere)"
                 }
             };
-            TrialError::Counter { event: event.to_string(), hint, source }
+            TrialError::System(uncounted(event, hint), source)
         })
-    }
-
-    fn check(
-        &self,
-        contestant: &Contestant,
-        ended: &FinishedRun,
-        printed: &Printed,
-    ) -> Result<(), TrialError> {
-        let command = contestant.line();
-        if !ended.ending.is_success() {
-            return Err(TrialError::Failed { command, how: ended.ending, said: printed.tail() });
-        }
-        match &ended.left {
-            Some((pid, name)) => {
-                Err(TrialError::LeftRunning { command, pid: *pid, name: name.clone() })
-            }
-            None => Ok(()),
-        }
-    }
-
-    fn value(
-        &self,
-        contestant: &Contestant,
-        ended: &FinishedRun,
-        printed: &Printed,
-        counter: Option<&mut Counter>,
-    ) -> Result<f64, TrialError> {
-        match (&self.metric, counter) {
-            (Metric::Time, _) => Ok(ended.elapsed.as_secs_f64()),
-            (Metric::CpuTime, _) => Ok(ended.cpu_time.as_secs_f64()),
-            (Metric::Printed(pattern), _) => {
-                let read = printed.read(SEARCHED_BYTES).map_err(TrialError::Output)?;
-                let found =
-                    read.iter().filter_map(|text| Metric::last_number(pattern, text)).next();
-                found.ok_or_else(|| TrialError::NoMatch {
-                    metric: self.metric.to_string(),
-                    command: contestant.line(),
-                    said: printed.tail(),
-                })
-            }
-            (Metric::Counted(event), Some(counter)) => {
-                counter.read().map(|count| count as f64).map_err(|source| TrialError::Counter {
-                    event: event.to_string(),
-                    hint: "",
-                    source,
-                })
-            }
-            (Metric::Command(_), _) => {
-                unreachable!("a command's number is asked for by that command")
-            }
-            (Metric::Counted(_), None) => unreachable!("a metric that is counted has a counter"),
-        }
     }
 
     fn by_command(
@@ -443,44 +263,79 @@ impl CommandRunner {
         contestant: &Contestant,
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<f64>, TrialError> {
-        let asking = Contestant {
-            command: ["/bin/sh", "-c", line].map(Into::into).to_vec(),
-            cpus: contestant.cpus.clone(),
-            ..Contestant::default()
-        };
-        let printed = Printed::new().map_err(TrialError::Output)?;
-        let started = RunProcess::new(&asking, false, &printed)
-            .map_err(|source| TrialError::Start { command: line.to_owned(), source })?;
+        let asking = Contestant { cpus: contestant.cpus.clone(), ..Contestant::shell(line) };
+        let printed = Printed::new().map_err(unstored)?;
         let began = Instant::now();
-        let ended = started.wait(&|| stop() || began.elapsed() > self.metric_limit);
-        let ended =
-            ended.map_err(|source| TrialError::Unseen { command: line.to_owned(), source })?;
+        let ended = finished(line, &asking, false, &printed, &|| {
+            stop() || began.elapsed() > self.metric_limit
+        })?;
+        let metric = &self.metric;
         let Some(ended) = ended else {
-            return if stop() {
-                Ok(None)
-            } else {
-                Err(TrialError::MetricLate {
-                    metric: self.metric.to_string(),
-                    limit: self.metric_limit,
-                    is_whole_time: self.is_whole_time,
-                })
-            };
+            if stop() {
+                return Ok(None);
+            }
+            let whole = if self.is_whole_time { " (all of --seconds)" } else { "" };
+            return Err(TrialError::NoReading(format!(
+                "the metric '{metric}' was still running after {:?}{whole} and was stopped; it \
+                 must print a number of the finished run at once (or let the command itself print \
+                 the number, for 'regex:PATTERN')",
+                self.metric_limit
+            )));
         };
-        let metric = self.metric.to_string();
         if !ended.ending.is_success() {
-            return Err(TrialError::MetricFailed { metric, how: ended.ending });
+            return Err(TrialError::NoReading(format!("the metric '{metric}' {}", ended.ending)));
         }
-        let [out, _] = printed.read(SEARCHED_BYTES).map_err(TrialError::Output)?;
-        let printed = out.trim().to_owned();
-        match printed_number(&printed) {
-            Some(read) => Ok(Some(read)),
-            None => Err(TrialError::NotANumber { metric, printed }),
-        }
+        let out = printed.stdout()?;
+        let out = out.trim();
+        printed_number(out).map(Some).ok_or_else(|| {
+            TrialError::NoReading(format!(
+                "the metric '{metric}' printed {out:?} instead of one number; print digits with a \
+                 point for decimals, such as 1234.5"
+            ))
+        })
+    }
+}
+
+fn uncounted(event: &CounterEvent, hint: &str) -> String {
+    format!("'perf:{event}' cannot be counted here{hint}")
+}
+
+fn finished(
+    name: &str,
+    contestant: &Contestant,
+    raised: bool,
+    printed: &Printed,
+    stop: &dyn Fn() -> bool,
+) -> Result<Option<FinishedRun>, TrialError> {
+    let started = RunProcess::new(contestant, raised, printed)
+        .map_err(system(format!("'{name}' cannot be started")))?;
+    let unlisted = format!("'{name}' ended, but its remaining processes cannot be listed");
+    started.wait(stop).map_err(system(unlisted))
+}
+
+fn check(command: &str, ended: &FinishedRun, printed: &Printed) -> Result<(), TrialError> {
+    let how = &ended.ending;
+    if !how.is_success() {
+        let advice = if how.is_cut() {
+            "; an interrupted run cannot be compared: let it end by itself"
+        } else {
+            ""
+        };
+        let said = printed.tail();
+        return Err(TrialError::NoReading(format!("'{command}' {how}{said}{advice}")));
+    }
+    match &ended.left {
+        Some((pid, name)) => Err(TrialError::NoReading(format!(
+            "'{command}' left process {pid} ('{name}') running; Seatmap ended it, because runs \
+             must not overlap: keep the program in the foreground"
+        ))),
+        None => Ok(()),
     }
 }
 
 /// A run's output in unnamed files. A pipe would end only with its last holder.
-pub(crate) struct Printed {
+#[derive(Debug)]
+pub struct Printed {
     out: File,
     error: File,
 }
@@ -498,6 +353,20 @@ fn end_of(mut file: &File, most: u64) -> io::Result<String> {
 impl Printed {
     fn new() -> io::Result<Self> {
         Ok(Printed { out: scratch::file()?, error: scratch::file()? })
+    }
+
+    /// The last 64 MiB of stdout.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn stdout(&self) -> Result<String, TrialError> {
+        end_of(&self.out, SEARCHED_BYTES).map_err(unstored)
+    }
+
+    /// The number at a pattern's last match in stdout, or else in stderr.
+    fn last(&self, pattern: &Regex) -> Result<Option<f64>, TrialError> {
+        let read = self.read(SEARCHED_BYTES).map_err(unstored)?;
+        Ok(read.iter().find_map(|text| Metric::last_number(pattern, text)))
     }
 
     fn read(&self, most: u64) -> io::Result<[String; 2]> {
@@ -525,5 +394,3 @@ pub(crate) const GRACE: Duration = Duration::from_secs(2);
 
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-pub(crate) use tests::one_at_a_time;

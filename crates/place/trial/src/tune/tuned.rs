@@ -1,12 +1,20 @@
 //! The `seatmap-tune/1` format: the candidates of a race, every run, and the verdict.
+//!
+//! The race's figures favour its winner, so fresh runs judge it and the candidates compared with
+//! it.
 
 use crate::tune::disturbance::Disturbance;
+use crate::tune::document::check_session;
 use crate::tune::fingerprint::Fingerprint;
 use crate::tune::metric::Better;
-use crate::tune::race::{Budget, Confirmed, DEFAULT, RaceOutcome, RaceRules, RaceTurn, RunCost};
+use crate::tune::race::{
+    Budget, Confirmed, DEFAULT, RaceOutcome, RacePhase, RaceRules, RaceTurn, RunCost,
+};
 use crate::tune::verdict::percent;
-use seatmap_data::document::DocumentError;
+use seatmap_data::document::{self, Checked, DocumentError, inconsistent};
 use seatmap_data::statistics::correlation::spearman;
+use seatmap_data::statistics::signed_rank;
+use seatmap_data::statistics::words::joined;
 use serde::{Deserialize, Serialize};
 
 /// The format's name, in the `format` key.
@@ -15,14 +23,11 @@ pub const FORMAT: &str = "seatmap-tune/1";
 /// Limit on candidates in a document.
 pub const MAX_CANDIDATES: usize = 4096;
 
-/// Limit on runs in a document.
-pub const MAX_RUNS: usize = 1 << 20;
-
 /// The winner is saved only if its interval excludes a cost above the default's by this share.
 pub const SAFE_SHARE: f64 = 0.02;
 
 /// The seats of a candidate.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CandidateSeats {
@@ -42,7 +47,7 @@ pub enum CandidateSeats {
 }
 
 /// A kernel switch, on or off.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KernelSwitch {
     /// The name of the switch: `numa-balancing`, `sched-cache`.
@@ -52,7 +57,7 @@ pub struct KernelSwitch {
 }
 
 /// The seat of a rank.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankSeat {
     /// Its node, by host name.
@@ -70,7 +75,7 @@ pub struct Entrant {
     /// Its seats.
     pub seats: CandidateSeats,
     /// Its cost estimated by the model; absent without an estimate.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub predicted: Option<f64>,
 }
 
@@ -87,7 +92,7 @@ pub struct RaceRun {
     /// How long the run took, in seconds.
     pub seconds: f64,
     /// The CPU time taken from it; absent in older documents and on a simulated machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub disturbance: Option<Disturbance>,
 }
 
@@ -100,7 +105,7 @@ pub struct ConfirmedDifference {
     /// The difference; below 0 if the winner reads less.
     pub percent: f64,
     /// The ends of its interval; absent if there are too few runs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub interval_percent: Option<[f64; 2]>,
     /// Groups of four runs.
     pub groups: usize,
@@ -125,12 +130,12 @@ pub struct TuneVerdict {
     pub safe: bool,
     /// Spearman's correlation of estimated costs with readings; absent for fewer than three
     /// estimates.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rank_correlation: Option<f64>,
 }
 
 /// Messages on a simulated machine, in place of a program.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SimulatedMessages {
     /// The model.
@@ -138,14 +143,14 @@ pub struct SimulatedMessages {
     /// The pattern of the messages.
     pub pattern: String,
     /// Bytes of the heaviest edge's message; absent if messages are cache lines.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub packet_bytes: Option<u32>,
     /// How often all messages were sent.
     pub rounds: u32,
 }
 
 /// A race of ways to seat a program, finished or not: the result of `seatmap tune`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tuned {
     /// Name and version of the format.
@@ -153,20 +158,20 @@ pub struct Tuned {
     /// The version of Seatmap.
     pub tool_version: String,
     /// The start of the first run (RFC 3339); absent for a race on a model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub begun: Option<String>,
     /// The program and its arguments; empty for a race on a model.
     pub command: Vec<String>,
     /// The computer and its settings.
     pub fingerprint: Fingerprint,
     /// The simulated messages of a race on a model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub simulated: Option<SimulatedMessages>,
     /// Kernel features that also move threads or memory, each a sentence.
     #[serde(default)]
     pub rivals: Vec<String>,
     /// Exhausted CPU quotas, as a sentence; absent if none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub throttled: Option<String>,
     /// The metric, as given on the command line: `time`, `cpu`, `regex:PATTERN`, `command:LINE`,
     /// `perf:EVENT`.
@@ -183,10 +188,10 @@ pub struct Tuned {
     /// The seed of the random orders.
     pub seed: u64,
     /// The limit on runs, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_runs: Option<usize>,
     /// The limit on time in seconds, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_seconds: Option<f64>,
     /// The candidates; the first is the default.
     #[cfg_attr(feature = "schema", schemars(length(min = 2, max = MAX_CANDIDATES)))]
@@ -194,7 +199,7 @@ pub struct Tuned {
     /// All runs, in order.
     pub runs: Vec<RaceRun>,
     /// The verdict; absent until the race is over.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<TuneVerdict>,
 }
 
@@ -203,22 +208,13 @@ impl Tuned {
         Tuned {
             format: FORMAT.to_owned(),
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            begun: None,
-            command: Vec::new(),
             fingerprint,
-            simulated: None,
-            rivals: Vec::new(),
-            throttled: None,
             metric: "time".to_owned(),
             unit: "s".to_owned(),
-            better: Better::Lower,
             confidence: 0.95,
             seed: 1,
-            budget_runs: None,
-            budget_seconds: None,
             candidates,
-            runs: Vec::new(),
-            verdict: None,
+            ..Tuned::default()
         }
     }
 
@@ -245,10 +241,9 @@ impl Tuned {
 
     /// The first difference from an earlier race that prevents reusing its runs.
     pub fn differs_from(&self, then: &Tuned) -> Option<String> {
-        for ((what, now), (_, then)) in self.words().into_iter().zip(then.words()) {
-            if now != then {
-                return Some(format!("{what}: {now}, not {then}"));
-            }
+        let mut words = self.words().into_iter().zip(then.words());
+        if let Some(((what, now), (_, then))) = words.find(|(now, then)| now != then) {
+            return Some(format!("{what}: {now}, not {then}"));
         }
         let mut both = self.candidates.iter().zip(&then.candidates);
         if both.any(|(now, then)| now.seats != then.seats) {
@@ -258,8 +253,7 @@ impl Tuned {
     }
 
     fn words(&self) -> [(&'static str, String); 7] {
-        let candidates: Vec<&str> =
-            self.candidates.iter().map(|candidate| &*candidate.name).collect();
+        let names = self.candidates.iter().map(|candidate| &candidate.name);
         [
             ("the command", self.command.join(" ")),
             ("the metric", self.metric.clone()),
@@ -267,7 +261,7 @@ impl Tuned {
             ("the confidence", self.confidence.to_string()),
             ("the seed", self.seed.to_string()),
             ("the budget", format!("{:?}", self.rules().budget)),
-            ("the candidates", candidates.join(", ")),
+            ("the candidates", joined(names, ", ")),
         ]
     }
 
@@ -289,8 +283,7 @@ impl Tuned {
     }
 
     fn difference(&self, confirmed: &Confirmed) -> ConfirmedDifference {
-        let centre =
-            seatmap_data::statistics::signed_rank::centre(&confirmed.differences).unwrap_or(0.0);
+        let centre = signed_rank::centre(&confirmed.differences).unwrap_or(0.0);
         ConfirmedDifference {
             with: confirmed.with,
             percent: self.percent_of_log(centre),
@@ -325,51 +318,158 @@ impl Tuned {
     /// # Errors
     /// [`DocumentError`].
     pub fn from_json(text: &str) -> Result<Self, DocumentError> {
-        let tuned: Tuned = seatmap_data::document::read(text, FORMAT)?;
-        match tuned.wrong() {
-            None => Ok(tuned),
-            Some(what) => Err(DocumentError::Inconsistent(what)),
-        }
+        let tuned: Tuned = document::read(text, FORMAT)?;
+        tuned.check()?;
+        Ok(tuned)
     }
 
     /// The race as JSON with a final newline.
     pub fn to_json(&self) -> String {
-        seatmap_data::document::written(self)
+        document::written(self)
     }
 
-    fn wrong(&self) -> Option<String> {
+    fn check(&self) -> Checked {
         let candidates = self.candidates.len();
         if !(2..=MAX_CANDIDATES).contains(&candidates) {
-            return Some(format!("candidates: {candidates}; a race has 2 to {MAX_CANDIDATES}"));
+            let most = MAX_CANDIDATES;
+            return inconsistent(format!("candidates: {candidates}; a race has 2 to {most}"));
         }
         if self.candidates[DEFAULT].seats != CandidateSeats::Free {
-            return Some(
-                "candidates[0].seats: the first candidate must be the default (free)".to_owned(),
+            return inconsistent(
+                "candidates[0].seats: the first candidate must be the default (free)",
             );
         }
-        if self.runs.len() > MAX_RUNS {
-            return Some(format!("runs: {}, but at most {MAX_RUNS} are read", self.runs.len()));
-        }
-        if !(self.confidence > 0.0 && self.confidence < 1.0) {
-            return Some(format!("confidence: {} is not between 0 and 1", self.confidence));
-        }
+        check_session(self.runs.len(), self.confidence)?;
         if let Some(at) = self.runs.iter().position(|run| {
             run.turn.candidate >= candidates
                 || !(run.value > 0.0 && run.value.is_finite() && run.seconds >= 0.0)
         }) {
-            return Some(format!("runs[{at}]: unknown candidate, or a reading not above 0"));
+            return inconsistent(format!(
+                "runs[{at}]: unknown candidate, or a reading not above 0"
+            ));
         }
-        let verdict = self.verdict.as_ref()?;
-        let named = verdict
-            .confirmed
-            .iter()
-            .map(|found| &found.with)
-            .chain(&verdict.rejected)
-            .chain([&verdict.winner]);
-        let is_off = verdict.above_winner_percent.len() != candidates
-            || named.into_iter().any(|at| *at >= candidates);
-        is_off.then(|| "verdict: it does not match the candidates".to_owned())
+        let Some(verdict) = &self.verdict else { return Ok(()) };
+        let confirmed = verdict.confirmed.iter().map(|found| &found.with);
+        let mut named = confirmed.chain(&verdict.rejected).chain([&verdict.winner]);
+        if verdict.above_winner_percent.len() != candidates || named.any(|at| *at >= candidates) {
+            return inconsistent("verdict: it does not match the candidates");
+        }
+        Ok(())
     }
+}
+
+/// The result of a candidate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CandidateEnd {
+    /// The winner, shown to be better than all candidates compared with it.
+    Best,
+    /// The winner, but not shown to be better.
+    BestInRace,
+    /// Shown to be worse than the winner.
+    ShownWorse,
+    /// Shown to be better than the winner: the race was wrong.
+    ShownBetter,
+    /// Fresh runs show no difference from the winner.
+    NoDifference,
+    /// There are too few fresh runs for an interval.
+    TooFewRuns,
+    /// Dropped before the end of the race, which claims nothing.
+    LeftEarly,
+    /// In the race until its end.
+    NotRejected,
+}
+
+/// A candidate at the end of a race.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CandidateResult {
+    /// The runs that judge it: the race's, or the groups of four after it.
+    pub judged_by: RacePhase,
+    /// Their readings.
+    pub values: Vec<f64>,
+    /// The difference from the winner's reading in the same blocks or groups, in percent of it.
+    pub above_winner_percent: f64,
+    /// Its result.
+    pub end: CandidateEnd,
+}
+
+impl Tuned {
+    /// The result of a candidate.
+    pub fn result_of(&self, verdict: &TuneVerdict, candidate: usize) -> CandidateResult {
+        let compared = verdict.confirmed.iter().find(|found| found.with == candidate);
+        if let Some(found) = compared {
+            return CandidateResult {
+                judged_by: RacePhase::Confirm,
+                values: self.values(candidate, RacePhase::Confirm),
+                above_winner_percent: other_way_round(found.percent),
+                end: self.end_of_compared(found),
+            };
+        }
+        let is_winner = candidate == verdict.winner && !verdict.confirmed.is_empty();
+        let judged_by = if is_winner { RacePhase::Confirm } else { RacePhase::Race };
+        CandidateResult {
+            judged_by,
+            values: self.values(candidate, judged_by),
+            above_winner_percent: verdict.above_winner_percent[candidate],
+            end: self.end_by_race(verdict, candidate),
+        }
+    }
+
+    /// Whether fresh runs show that the winner is better than the default.
+    pub fn shows_gain(&self, verdict: &TuneVerdict) -> bool {
+        let with_default = verdict.confirmed.iter().find(|found| found.with == DEFAULT);
+        with_default.is_some_and(|found| self.end_of_compared(found) == CandidateEnd::ShownWorse)
+    }
+
+    fn end_of_compared(&self, found: &ConfirmedDifference) -> CandidateEnd {
+        if found.interval_percent.is_none() {
+            CandidateEnd::TooFewRuns
+        } else if !found.shows_direction() {
+            CandidateEnd::NoDifference
+        } else if (found.percent < 0.0) == (self.better == Better::Lower) {
+            CandidateEnd::ShownWorse
+        } else {
+            CandidateEnd::ShownBetter
+        }
+    }
+
+    fn end_by_race(&self, verdict: &TuneVerdict, candidate: usize) -> CandidateEnd {
+        if candidate == verdict.winner {
+            let mut ends = verdict.confirmed.iter().map(|found| self.end_of_compared(found));
+            return if ends.all(|end| end == CandidateEnd::ShownWorse) {
+                CandidateEnd::Best
+            } else {
+                CandidateEnd::BestInRace
+            };
+        }
+        // This case comes first, because rejected candidates also lack later blocks.
+        if verdict.rejected.contains(&candidate) {
+            CandidateEnd::ShownWorse
+        } else if self.values(candidate, RacePhase::Race).len() < verdict.blocks {
+            CandidateEnd::LeftEarly
+        } else {
+            CandidateEnd::NotRejected
+        }
+    }
+
+    fn values(&self, candidate: usize, phase: RacePhase) -> Vec<f64> {
+        let runs = self.runs.iter().filter(|run| {
+            let turn = run.turn;
+            turn.candidate == candidate && turn.phase == phase
+        });
+        runs.map(|run| run.value).collect()
+    }
+}
+
+impl ConfirmedDifference {
+    /// Whether its interval excludes 0.
+    pub fn shows_direction(&self) -> bool {
+        self.interval_percent.is_some_and(|[low, high]| low > 0.0 || high < 0.0)
+    }
+}
+
+/// From a difference of a in percent of b to one of b in percent of a.
+fn other_way_round(percent: f64) -> f64 {
+    100.0 * ((1.0 + percent / 100.0).recip() - 1.0)
 }
 
 #[cfg(test)]
@@ -495,5 +595,50 @@ pub(crate) mod tests {
         });
         let document = serde_json::to_value(tuned).unwrap();
         assert_eq!(seatmap_data::document::schema::refused(&schema, &document), nothing);
+    }
+
+    #[test]
+    fn fresh_runs_judge_compared_candidates_and_race_others() {
+        for better in [Better::Lower, Better::Higher] {
+            let tuned = made(better);
+            let verdict = tuned.verdict.as_ref().unwrap();
+            let [default, best, compact, bad] = [0, 1, 2, 3].map(|at| tuned.result_of(verdict, at));
+            assert_eq!(
+                (best.judged_by, best.end, best.above_winner_percent),
+                (RacePhase::Confirm, CandidateEnd::Best, 0.0)
+            );
+            for compared in [&default, &compact] {
+                assert_eq!(
+                    (compared.judged_by, compared.end),
+                    (RacePhase::Confirm, CandidateEnd::ShownWorse)
+                );
+                assert!(!compared.values.is_empty());
+            }
+            assert_eq!((bad.judged_by, bad.end), (RacePhase::Race, CandidateEnd::ShownWorse));
+            // 10.5 % more time, or a rate lower by 9.5 %.
+            let above = if better == Better::Lower { 10.5 } else { -9.5 };
+            assert!((default.above_winner_percent - above).abs() < 1.0, "{default:?}");
+            assert!(tuned.shows_gain(verdict));
+        }
+    }
+
+    #[test]
+    fn unconfirmed_difference_claims_no_gain() {
+        let mut tuned = made(Better::Lower);
+        let mut verdict = tuned.verdict.take().unwrap();
+        verdict.rejected.push(DEFAULT);
+        verdict.confirmed[0].percent = -0.2;
+        verdict.confirmed[0].interval_percent = Some([-0.9, 0.4]);
+        let default = tuned.result_of(&verdict, DEFAULT);
+        assert_eq!(default.end, CandidateEnd::NoDifference);
+        assert!((default.above_winner_percent - 0.2).abs() < 0.01, "{default:?}");
+        assert_eq!(tuned.result_of(&verdict, verdict.winner).end, CandidateEnd::BestInRace);
+        assert!(verdict.safe && !tuned.shows_gain(&verdict));
+        verdict.confirmed[0].percent = 3.0;
+        verdict.confirmed[0].interval_percent = Some([2.0, 4.0]);
+        assert_eq!(tuned.result_of(&verdict, DEFAULT).end, CandidateEnd::ShownBetter);
+        verdict.confirmed[0].interval_percent = None;
+        assert_eq!(tuned.result_of(&verdict, DEFAULT).end, CandidateEnd::TooFewRuns);
+        assert!(!tuned.shows_gain(&verdict));
     }
 }

@@ -3,7 +3,7 @@
 //! Each run sets and restores its switch. If this process is killed, a
 //! [`guardian`] does.
 
-use crate::tune::tuned::{CandidateSeats, KernelSwitch};
+use crate::tune::tuned::{CandidateSeats, Entrant, KernelSwitch};
 use seatmap_os::guardian::{self, Guardian, GuardianCommand};
 use seatmap_os::rights;
 use seatmap_os::root::{FileError, Root};
@@ -62,19 +62,17 @@ impl Varied {
         Ok(Varied { root, positions, guardian: Some(guardian) })
     }
 
-    /// The opposite of each original setting, with a name.
-    pub fn settings(&self) -> Vec<(String, CandidateSeats)> {
-        self.positions
-            .iter()
-            .map(|(switch, position)| {
-                let on = !position.was_on;
-                let name = format!("{switch} {}", if on { "on" } else { "off" });
-                (
-                    name,
-                    CandidateSeats::Kernel(KernelSwitch { switch: switch.word().to_owned(), on }),
-                )
-            })
-            .collect()
+    /// A candidate for each switch: the opposite of its original setting.
+    pub fn entrants(&self) -> impl Iterator<Item = Entrant> {
+        self.positions.iter().map(|(switch, position)| {
+            let on = !position.was_on;
+            let setting = KernelSwitch { switch: switch.word().to_owned(), on };
+            Entrant {
+                name: format!("{switch} {}", if on { "on" } else { "off" }),
+                seats: CandidateSeats::Kernel(setting),
+                predicted: None,
+            }
+        })
     }
 
     /// Calls `work` while a switch has this setting.
@@ -86,13 +84,12 @@ impl Varied {
         setting: &KernelSwitch,
         work: impl FnOnce() -> T,
     ) -> Result<T, VariedError> {
-        let Some((switch, position)) =
-            self.positions.iter().find(|(switch, _)| switch.word() == setting.switch)
-        else {
+        let mut positions = self.positions.iter();
+        let found = positions.find(|(switch, _)| switch.word() == setting.switch);
+        let Some((switch, position)) = found else {
             // The error needs a switch, even for an unknown word.
-            return Err(VariedError::Absent(
-                Switch::of_word(&setting.switch).unwrap_or(Switch::NumaBalancing),
-            ));
+            let switch = Switch::of_word(&setting.switch).unwrap_or(Switch::NumaBalancing);
+            return Err(VariedError::Absent(switch));
         };
         let turned = position.turn(&self.root, setting.on);
         turned.map_err(|error| VariedError::Refused(*switch, error))?;

@@ -6,6 +6,9 @@
 //! which, so the signs of the ratios are independent whatever the neighbours do (Fisher 1935, "The
 //! Design of Experiments", section 21).
 //!
+//! A noisy session shows neither that a limit is exceeded nor that it is met. This third outcome
+//! includes the smallest slowdown that the session could have shown.
+//!
 //! The first command's second reading serves only the floor. A mean of two runs minus a single one
 //! would not be symmetric: with skewed noise, equal commands would differ in up to 11 % of sessions
 //! of 100 blocks.
@@ -19,7 +22,7 @@ use std::f64::consts::FRAC_PI_3;
 const POWER: f64 = 0.8;
 
 /// The judgement of the first command against another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ComparisonVerdict {
@@ -44,10 +47,10 @@ pub struct CommandComparison {
     /// The ratio.
     pub ratio: f64,
     /// The lower end of its interval; absent if there are too few blocks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio_low: Option<f64>,
     /// The upper end of its interval.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio_high: Option<f64>,
     /// The judgement by that interval.
     pub verdict: ComparisonVerdict,
@@ -57,27 +60,6 @@ impl CommandComparison {
     /// The ends of the difference's interval in percent; `None` if there are too few blocks.
     pub fn interval_percent(&self) -> Option<[f64; 2]> {
         Some([percent(self.ratio_low?), percent(self.ratio_high?)])
-    }
-
-    fn of(
-        with: usize,
-        logs: &[f64],
-        confidence: f64,
-        better: Option<Better>,
-        floor: Option<&NoiseFloor>,
-    ) -> Option<Self> {
-        // Without an interval, the ratio claims nothing.
-        let Some(shift) = signed_rank::shift(logs, confidence) else {
-            let ratio = signed_rank::centre(logs)?.exp();
-            return Some(CommandComparison {
-                with,
-                ratio,
-                ratio_low: None,
-                ratio_high: None,
-                verdict: ComparisonVerdict::TooFew,
-            });
-        };
-        Some(CommandComparison::of_shift(with, &shift, better, floor))
     }
 
     pub(crate) fn of_shift(
@@ -92,15 +74,6 @@ impl CommandComparison {
             ratio_low: Some(shift.low.exp()),
             ratio_high: Some(shift.high.exp()),
             verdict: verdict(shift, better, floor.map_or(0.0, NoiseFloor::log)),
-        }
-    }
-
-    /// The least by which the first command is worse, in percent of the other's reading, at the
-    /// confidence; negative if it may be better.
-    pub fn worse_by_at_least_percent(&self, better: Better) -> Option<f64> {
-        match better {
-            Better::Lower => self.ratio_low.map(percent),
-            Better::Higher => self.ratio_high.map(|ratio| -percent(ratio)),
         }
     }
 }
@@ -130,11 +103,21 @@ pub fn comparisons(
     better: Option<Better>,
     floor: Option<&NoiseFloor>,
 ) -> Vec<CommandComparison> {
-    (1..commands(blocks))
-        .filter_map(|with| {
-            CommandComparison::of(with, &log_ratios(blocks, with + 1), confidence, better, floor)
+    let comparisons = (1..commands(blocks)).filter_map(|with| {
+        let logs = log_ratios(blocks, with + 1);
+        if let Some(shift) = signed_rank::shift(&logs, confidence) {
+            return Some(CommandComparison::of_shift(with, &shift, better, floor));
+        }
+        // Without an interval, the ratio claims nothing.
+        Some(CommandComparison {
+            with,
+            ratio: signed_rank::centre(&logs)?.exp(),
+            ratio_low: None,
+            ratio_high: None,
+            verdict: ComparisonVerdict::TooFew,
         })
-        .collect()
+    });
+    comparisons.collect()
 }
 
 fn commands(blocks: &[Vec<f64>]) -> usize {
@@ -232,6 +215,76 @@ pub fn floor(blocks: &[Vec<f64>], seed: u64) -> Option<NoiseFloor> {
     })
 }
 
+/// The outcome of a comparison with a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum LimitOutcome {
+    /// Worse by more than the limit, over the whole interval.
+    Above,
+    /// Not worse by more than the limit, over the whole interval.
+    Within,
+    /// The interval contains the limit, or there is no interval.
+    CannotTell,
+}
+
+/// A limit is not met, or not shown to be met: the reasons.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{0}")]
+pub struct LimitNotMet(pub String);
+
+impl CommandComparison {
+    /// The outcome for this limit, in percent of the other's reading.
+    pub fn beside_limit(&self, better: Better, limit_percent: f64) -> LimitOutcome {
+        match self.worse_percent(better) {
+            Some([least, _])
+                if self.verdict == ComparisonVerdict::Worse && least > limit_percent =>
+            {
+                LimitOutcome::Above
+            }
+            Some([_, most]) if most <= limit_percent => LimitOutcome::Within,
+            _ => LimitOutcome::CannotTell,
+        }
+    }
+
+    /// The least and the most by which the first command is worse, in percent of the other's
+    /// reading, at the confidence, if there is an interval; negative if it may be better.
+    pub fn worse_percent(&self, better: Better) -> Option<[f64; 2]> {
+        let [low, high] = self.interval_percent()?;
+        Some(match better {
+            Better::Lower => [low, high],
+            Better::Higher => [-high, -low],
+        })
+    }
+
+    /// The smallest slowdown, in percent, that this session would show to be above the limit, given
+    /// the floor and the interval's width, if there is one.
+    pub fn shows_above_percent(
+        &self,
+        better: Better,
+        limit_percent: f64,
+        floor: Option<&NoiseFloor>,
+    ) -> Option<f64> {
+        let floor = floor.map_or(0.0, |floor| 0.01 * floor.floor_percent);
+        let limit = 0.01 * limit_percent;
+        let (low, high) = self.ratio_low.zip(self.ratio_high)?;
+        Some(match better {
+            Better::Lower => percent((1.0 + floor).max((1.0 + limit) * self.ratio / low)),
+            Better::Higher => {
+                -percent((1.0 / (1.0 + floor)).min((1.0 - limit) * self.ratio / high))
+            }
+        })
+    }
+}
+
+/// Why a session does not decide, as the end of a sentence.
+pub fn shows(least_percent: Option<f64>) -> String {
+    least_percent.map_or_else(
+        || "too few blocks".to_owned(),
+        |least| format!("only a slowdown above {least:.1} % would have been detected"),
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -250,24 +303,24 @@ mod tests {
             .collect()
     }
 
+    /// The first command compared with the second one.
+    fn compared(ratio: f64, count: usize, better: Option<Better>) -> CommandComparison {
+        comparisons(&blocks(ratio, count), 0.95, better, None).remove(0)
+    }
+
     #[test]
     fn difference_is_found_despite_drift() {
         // The second command reads 5 % more, so the first one reads 4.8 % less.
-        let found = &comparisons(&blocks(1.05, 10), 0.95, Some(Better::Lower), None)[0];
+        let found = compared(1.05, 10, Some(Better::Lower));
         assert_eq!((found.with, found.verdict), (1, ComparisonVerdict::Better));
         assert!((percent(found.ratio) + 4.76).abs() < 0.3, "{found:?}");
-        assert!(found.worse_by_at_least_percent(Better::Lower).unwrap() < -4.0);
-        let higher = &comparisons(&blocks(1.05, 10), 0.95, Some(Better::Higher), None)[0];
+        assert!(found.worse_percent(Better::Lower).unwrap()[0] < -4.0);
+        let higher = compared(1.05, 10, Some(Better::Higher));
         assert_eq!(higher.verdict, ComparisonVerdict::Worse);
-        assert!(higher.worse_by_at_least_percent(Better::Higher).unwrap() > 4.0);
-        assert_eq!(
-            comparisons(&blocks(0.9, 10), 0.95, Some(Better::Lower), None)[0].verdict,
-            ComparisonVerdict::Worse
-        );
-        assert_eq!(
-            comparisons(&blocks(1.05, 10), 0.95, None, None)[0].verdict,
-            ComparisonVerdict::Different
-        );
+        assert!(higher.worse_percent(Better::Higher).unwrap()[0] > 4.0);
+        let worse = compared(0.9, 10, Some(Better::Lower));
+        assert_eq!(worse.verdict, ComparisonVerdict::Worse);
+        assert_eq!(compared(1.05, 10, None).verdict, ComparisonVerdict::Different);
     }
 
     fn scattered(ratio: f64, count: usize, chance: &mut fastrand::Rng) -> Vec<Vec<f64>> {
@@ -324,11 +377,8 @@ mod tests {
     #[test]
     fn equal_commands_and_few_blocks_show_nothing() {
         for better in [None, Some(Better::Lower)] {
-            assert_eq!(
-                comparisons(&blocks(1.0, 10), 0.95, better, None)[0].verdict,
-                ComparisonVerdict::NotShown
-            );
-            let few = &comparisons(&blocks(1.5, 5), 0.95, better, None)[0];
+            assert_eq!(compared(1.0, 10, better).verdict, ComparisonVerdict::NotShown);
+            let few = compared(1.5, 5, better);
             assert_eq!((few.verdict, few.ratio_low), (ComparisonVerdict::TooFew, None));
         }
         assert!(comparisons(&[], 0.95, None, None).is_empty());
@@ -341,6 +391,64 @@ mod tests {
         assert!(!floor(&runs, 1).unwrap().differs_from_itself);
         runs.iter_mut().for_each(|block| block[1] *= 1.1);
         assert!(floor(&runs, 1).unwrap().differs_from_itself);
+    }
+
+    fn with_ends(ends: Option<[f64; 2]>, verdict: ComparisonVerdict) -> CommandComparison {
+        let ratio = ends.map_or(1.0, |[low, high]| (low * high).sqrt());
+        CommandComparison {
+            with: 1,
+            ratio,
+            ratio_low: ends.map(|ends| ends[0]),
+            ratio_high: ends.map(|ends| ends[1]),
+            verdict,
+        }
+    }
+
+    #[test]
+    fn limit_outcome_follows_interval_and_floor() {
+        use LimitOutcome::{Above, CannotTell, Within};
+        for (ends, verdict, outcome) in [
+            (Some([1.04, 1.06]), ComparisonVerdict::Worse, Above),
+            (Some([1.02, 1.06]), ComparisonVerdict::Worse, CannotTell),
+            (Some([1.01, 1.02]), ComparisonVerdict::Worse, Within),
+            (Some([0.98, 1.02]), ComparisonVerdict::NotShown, Within),
+            (Some([0.9, 1.1]), ComparisonVerdict::NotShown, CannotTell),
+            (Some([0.5, 0.6]), ComparisonVerdict::Better, Within),
+            // Above the limit, but the first command may differ as much from itself.
+            (Some([1.04, 1.06]), ComparisonVerdict::NotShown, CannotTell),
+            (None, ComparisonVerdict::TooFew, CannotTell),
+        ] {
+            let found = with_ends(ends, verdict).beside_limit(Better::Lower, 3.0);
+            assert_eq!(found, outcome, "{ends:?}");
+        }
+        let rate = with_ends(Some([0.9, 0.95]), ComparisonVerdict::Worse);
+        assert_eq!(rate.beside_limit(Better::Higher, 3.0), Above);
+        assert_eq!(rate.beside_limit(Better::Higher, 7.0), CannotTell);
+        assert_eq!(rate.beside_limit(Better::Higher, 10.1), Within);
+    }
+
+    #[test]
+    fn detectable_slowdown_exceeds_limit_and_floor() {
+        let floor = NoiseFloor {
+            floor_percent: 20.0,
+            sessions: 1,
+            difference_percent: 0.0,
+            differs_from_itself: false,
+        };
+        let wide = with_ends(Some([0.9, 1.1]), ComparisonVerdict::NotShown);
+        let shown = |better, floor| wide.shows_above_percent(better, 3.0, floor).unwrap();
+        // 3 % and half of the interval: 1.03 times the root of 1.1 / 0.9.
+        assert!((shown(Better::Lower, None) - 13.87).abs() < 0.01);
+        assert!((shown(Better::Lower, Some(&floor)) - 20.0).abs() < 1e-9);
+        assert!((shown(Better::Higher, Some(&floor)) - 16.67).abs() < 0.01);
+        assert_eq!(
+            with_ends(None, ComparisonVerdict::TooFew).shows_above_percent(
+                Better::Lower,
+                3.0,
+                None
+            ),
+            None
+        );
     }
 
     proptest! {

@@ -3,7 +3,6 @@
 use crate::tune::tuned::{CandidateSeats, Entrant, Tuned};
 use seatmap_data::plan::Plan;
 use seatmap_os::CpuList;
-use seatmap_place::ranks::RankPlan;
 
 /// The origin of a plan.
 #[derive(Clone, Debug)]
@@ -23,44 +22,17 @@ pub struct Provenance {
 pub struct RaceEnd {
     /// The race with its verdict.
     pub tuned: Tuned,
-    /// The winner's plan, or why it has none.
-    pub plan: Result<WinnersPlan, NoPlan>,
-}
-
-/// The plan of a winner.
-#[derive(Clone, Debug)]
-pub enum WinnersPlan {
-    /// A CPU for each task of a program.
-    Tasks(Box<Plan>),
-    /// A node and CPUs for each rank of a job.
-    Ranks(Box<RankPlan>),
-}
-
-impl WinnersPlan {
-    /// The plan as JSON with a final newline.
-    pub fn to_json(&self) -> String {
-        match self {
-            WinnersPlan::Tasks(plan) => plan.to_json(),
-            WinnersPlan::Ranks(plan) => plan.to_json(),
-        }
-    }
+    /// The winner's plan as JSON, or why it has none.
+    pub plan: Result<String, NoPlan>,
 }
 
 /// Why a race gives no plan.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoPlan {
-    /// The default won.
-    #[error("no plan was written: no candidate was better than the default")]
-    DefaultWon,
-    /// Fresh runs did not show that the winner is as good as the default.
-    #[error("no plan was written: the winner was not shown to be as good as the default")]
-    NotShown,
-    /// The winner lets the kernel choose among these CPUs.
-    #[error("no plan was written: the winner is a mask; use 'taskset -c {0}'")]
-    Mask(String),
-    /// The winner is the kernel's placement with this switch changed.
-    #[error("no plan was written: the winner is a kernel setting, {0}")]
-    Switch(String),
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("no plan was written: {0}")]
+pub struct NoPlan(String);
+
+fn no_plan<T>(why: &str) -> Result<T, NoPlan> {
+    Err(NoPlan(why.to_owned()))
 }
 
 pub(crate) fn method(winner: &Entrant) -> String {
@@ -70,12 +42,13 @@ pub(crate) fn method(winner: &Entrant) -> String {
 /// # Errors
 /// [`NoPlan`].
 pub(crate) fn safe(tuned: &Tuned) -> Result<&Entrant, NoPlan> {
-    let Some(verdict) = &tuned.verdict else { return Err(NoPlan::NotShown) };
+    const NOT_SHOWN: &str = "the winner was not shown to be as good as the default";
+    let Some(verdict) = &tuned.verdict else { return no_plan(NOT_SHOWN) };
     let winner = &tuned.candidates[verdict.winner];
     match winner.seats {
         _ if verdict.safe => Ok(winner),
-        CandidateSeats::Free => Err(NoPlan::DefaultWon),
-        _ => Err(NoPlan::NotShown),
+        CandidateSeats::Free => no_plan("no candidate was better than the default"),
+        _ => no_plan(NOT_SHOWN),
     }
 }
 
@@ -83,7 +56,7 @@ pub(crate) fn safe(tuned: &Tuned) -> Result<&Entrant, NoPlan> {
 ///
 /// # Errors
 /// [`NoPlan`]: a plan cannot represent its seats.
-pub(crate) fn plan(winner: &Entrant, provenance: &Provenance) -> Result<WinnersPlan, NoPlan> {
+pub(crate) fn plan(winner: &Entrant, provenance: &Provenance) -> Result<String, NoPlan> {
     let placement = match &winner.seats {
         CandidateSeats::Placement(placement) => placement.clone(),
         // In an order of CPUs, task k is on the k-th CPU.
@@ -91,17 +64,24 @@ pub(crate) fn plan(winner: &Entrant, provenance: &Provenance) -> Result<WinnersP
             list.parse::<CpuList>().map(|list| list.0).unwrap_or_default()
         }
         // A mask leaves the choice to the kernel.
-        CandidateSeats::Within(list) => return Err(NoPlan::Mask(list.clone())),
-        CandidateSeats::Kernel(setting) => return Err(NoPlan::Switch(setting.switch.clone())),
-        CandidateSeats::Free | CandidateSeats::Ranks(_) => return Err(NoPlan::DefaultWon),
+        CandidateSeats::Within(list) => {
+            return no_plan(&format!("the winner is a mask; use 'taskset -c {list}'"));
+        }
+        CandidateSeats::Kernel(setting) => {
+            return no_plan(&format!("the winner is a kernel setting, {}", setting.switch));
+        }
+        CandidateSeats::Free | CandidateSeats::Ranks(_) => {
+            return no_plan("no candidate was better than the default");
+        }
     };
-    Ok(WinnersPlan::Tasks(Box::new(Plan {
+    let plan = Plan {
         method: Some(method(winner)),
         pattern: provenance.pattern.clone(),
         date: Some(provenance.date.clone()),
         tool: Some(provenance.tool.clone()),
         ..Plan::new(provenance.machine.clone(), placement)
-    })))
+    };
+    Ok(plan.to_json())
 }
 
 #[cfg(test)]
@@ -123,13 +103,11 @@ mod tests {
     #[test]
     fn safe_winner_becomes_plan_if_expressible() {
         let mut tuned = made(Better::Lower);
-        let Ok(WinnersPlan::Tasks(plan_of_tasks)) = plan(safe(&tuned).unwrap(), &provenance())
-        else {
-            panic!("a placement is a plan")
-        };
+        let written = plan(safe(&tuned).unwrap(), &provenance()).unwrap();
+        let written = Plan::from_json(&written).unwrap();
         assert_eq!(
-            (plan_of_tasks.method.as_deref(), &plan_of_tasks.placement[..]),
-            (Some("raced: best"), &[0, 1][..])
+            (written.method.unwrap().as_str(), written.placement),
+            ("raced: best", vec![0, 1])
         );
         for (seats, why) in [
             (CandidateSeats::Within("0-3".to_owned()), "use 'taskset -c 0-3'"),
@@ -149,8 +127,9 @@ mod tests {
         let mut tuned = made(Better::Lower);
         let verdict = tuned.verdict.as_mut().unwrap();
         verdict.safe = false;
-        assert_eq!(safe(&tuned).unwrap_err(), NoPlan::NotShown);
+        let why = |tuned: &Tuned| safe(tuned).unwrap_err().to_string();
+        assert!(why(&tuned).ends_with("was not shown to be as good as the default"));
         tuned.verdict.as_mut().unwrap().winner = 0;
-        assert_eq!(safe(&tuned).unwrap_err(), NoPlan::DefaultWon);
+        assert!(why(&tuned).ends_with("no candidate was better than the default"));
     }
 }

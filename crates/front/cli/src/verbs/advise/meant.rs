@@ -3,7 +3,7 @@
 use crate::args::Advise;
 use crate::myself;
 use crate::verbs::run as page;
-use seatmap_advise::request::{AdviceDistances, LOOK, PROOF, TRIAL};
+use seatmap_advise::request::{AdviceDistances, PROOF, TRIAL};
 use seatmap_advise::{AdviceRequest, Scope};
 use seatmap_cluster::node_profile::remembered_or_measured;
 use seatmap_console::error::CliError;
@@ -26,7 +26,6 @@ pub fn request(typed: &Advise, leaves_stdout: bool) -> Result<AdviceRequest, Cli
     };
     Ok(AdviceRequest {
         scope,
-        look: LOOK,
         trial: typed.seconds.unwrap_or(if typed.prove { PROOF } else { TRIAL }),
         proves: typed.prove,
         metric: typed.metric.clone(),

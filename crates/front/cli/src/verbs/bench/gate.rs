@@ -11,7 +11,7 @@ use seatmap_launch::share::SoleWork;
 use seatmap_report::gate;
 use seatmap_trial::gate::file::Overrides;
 use seatmap_trial::gate::session::GateRequest;
-use seatmap_trial::gate::{BenchmarksFile, BenchmarksFileError, Binaries, HistoryEntry};
+use seatmap_trial::gate::{BenchmarksFile, BenchmarksFileError, HistoryEntry};
 
 pub fn run(typed: &Bench) -> Result<(), CliError> {
     let outputs = typed.forms.outputs(typed.output.as_deref())?;
@@ -51,7 +51,8 @@ fn meant(typed: &Bench) -> Result<GateRequest, CliError> {
         ),
     };
     let overrides = Overrides {
-        binaries: Binaries { base: typed.base.clone(), head: typed.head.clone() },
+        base: typed.base.clone(),
+        head: typed.head.clone(),
         fail_above_percent: typed.fail_above,
         runs: typed.runs,
         seconds: typed.seconds,

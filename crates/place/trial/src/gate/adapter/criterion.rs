@@ -4,8 +4,8 @@
 //! `estimates.json` and `sample.json` (criterion's user guide, "CSV output", and the source of
 //! `criterion/src/analysis/mod.rs`). The files omit the unit, so the console must show a time.
 
-use super::{Adapter, AdapterError, AdapterReading, json, read_text, seconds};
-use seatmap_data::document::{decimal_number, visible};
+use super::{Adapter, AdapterError, AdapterReadings, json, missing, read_text, seconds};
+use seatmap_data::document::decimal_number;
 use seatmap_data::statistics::median;
 use serde::Deserialize;
 use std::fs;
@@ -39,24 +39,22 @@ struct Sample {
 }
 
 /// From the files, or else the console.
-pub fn read(folder: &Path, printed: &str) -> Result<Vec<AdapterReading>, AdapterError> {
+pub fn read(folder: &Path, printed: &str) -> Result<AdapterReadings, AdapterError> {
     let of_console = console(printed)?;
     let mut found = Vec::new();
     walk(folder, DEEPEST, &mut found)?;
-    match (found.is_empty(), of_console.first()) {
-        (true, _) => Ok(of_console),
-        (false, Some(_)) => Ok(found),
-        (false, None) => {
-            Err(AdapterError::Missing { name: found[0].name.clone(), what: "time on the console" })
-        }
+    match found.first() {
+        None => Ok(of_console),
+        Some((name, _)) if of_console.is_empty() => Err(missing(name, "time on the console")),
+        Some(_) => Ok(found),
     }
 }
 
 fn unreadable(source: io::Error) -> AdapterError {
-    AdapterError::Unreadable { adapter: Adapter::Criterion, source }
+    AdapterError::Unreadable(Adapter::Criterion, source)
 }
 
-fn walk(folder: &Path, depth: usize, found: &mut Vec<AdapterReading>) -> Result<(), AdapterError> {
+fn walk(folder: &Path, depth: usize, found: &mut AdapterReadings) -> Result<(), AdapterError> {
     for entry in fs::read_dir(folder).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
         // Links could form a cycle.
@@ -72,37 +70,32 @@ fn walk(folder: &Path, depth: usize, found: &mut Vec<AdapterReading>) -> Result<
     Ok(())
 }
 
-fn of_folder(folder: &Path) -> Result<Option<AdapterReading>, AdapterError> {
+fn of_folder(folder: &Path) -> Result<Option<(String, f64)>, AdapterError> {
     let adapter = Adapter::Criterion;
     let Some(benchmark) = read_text(adapter, &folder.join("benchmark.json"))? else {
         return Ok(None);
     };
     let Benchmark { full_id: name } = json(adapter, &benchmark)?;
     let ns = if let Some(text) = read_text(adapter, &folder.join("estimates.json"))? {
-        estimate(&text)?
+        json::<Estimates>(adapter, &text)?.median.point_estimate
     } else if let Some(text) = read_text(adapter, &folder.join("sample.json"))? {
         sample(&name, &text)?
     } else {
-        return Err(AdapterError::Missing { name: visible(&name), what: "estimates.json" });
+        return Err(missing(&name, "estimates.json"));
     };
-    Ok(Some(AdapterReading { name, value_s: 1e-9 * ns }))
+    Ok(Some((name, 1e-9 * ns)))
 }
 
-pub fn estimate(text: &str) -> Result<f64, AdapterError> {
-    json(Adapter::Criterion, text).map(|estimates: Estimates| estimates.median.point_estimate)
-}
-
-pub fn sample(name: &str, text: &str) -> Result<f64, AdapterError> {
+fn sample(name: &str, text: &str) -> Result<f64, AdapterError> {
     let Sample { iters, times } = json(Adapter::Criterion, text)?;
     let each: Vec<f64> = times.iter().zip(&iters).map(|(time, count)| time / count).collect();
-    let what = "matching iterations and times in its sample";
     median(&each)
         .filter(|_| iters.len() == times.len())
-        .ok_or_else(|| AdapterError::Missing { name: visible(name), what })
+        .ok_or_else(|| missing(name, "matching iterations and times in its sample"))
 }
 
 /// The middle of three figures; a long name is on the line before.
-pub fn console(printed: &str) -> Result<Vec<AdapterReading>, AdapterError> {
+fn console(printed: &str) -> Result<AdapterReadings, AdapterError> {
     let mut found = Vec::new();
     let mut above = "";
     for line in printed.lines() {
@@ -117,13 +110,10 @@ pub fn console(printed: &str) -> Result<Vec<AdapterReading>, AdapterError> {
 }
 
 /// `26.029 µs 26.251 µs 26.505 µs]`: an interval with its middle.
-fn of_line(name: &str, figures: &str) -> Result<AdapterReading, AdapterError> {
+fn of_line(name: &str, figures: &str) -> Result<(String, f64), AdapterError> {
     let figures = figures.split_once(']').map_or(figures, |(within, _)| within);
     let words: Vec<&str> = figures.split_whitespace().collect();
-    let [_, _, middle, unit, _, _] = words[..] else {
-        return Err(AdapterError::Missing { name: visible(name), what: "three times" });
-    };
-    let missing = AdapterError::Missing { name: visible(name), what: "time" };
-    let value = decimal_number(middle).ok_or(missing)?;
-    Ok(AdapterReading { name: name.to_owned(), value_s: seconds(name, value, unit)? })
+    let [_, _, middle, unit, _, _] = words[..] else { return Err(missing(name, "three times")) };
+    let value = decimal_number(middle).ok_or_else(|| missing(name, "time"))?;
+    Ok((name.to_owned(), seconds(name, value, unit)?))
 }

@@ -3,23 +3,23 @@
 //! A line is a name, a count of iterations, and pairs of a figure and its unit. `ns/op` is the time
 //! of an iteration; other units are memory, rates and the program's own.
 
-use super::{AdapterError, AdapterReading, seconds};
-use seatmap_data::document::{decimal_number, visible, whole_number};
+use super::{AdapterError, AdapterReadings, missing, seconds};
+use seatmap_data::document::{decimal_number, whole_number};
 
-pub fn parse(printed: &str) -> Result<Vec<AdapterReading>, AdapterError> {
+pub fn parse(printed: &str) -> Result<AdapterReadings, AdapterError> {
     let mut found = Vec::new();
     let mut package = "";
     for line in printed.lines() {
         if let Some(name) = line.strip_prefix("pkg:") {
             package = name.trim();
-        } else if let Some(reading) = of_line(package, line)? {
-            found.push(reading);
+        } else {
+            found.extend(of_line(package, line)?);
         }
     }
     Ok(found)
 }
 
-fn of_line(package: &str, line: &str) -> Result<Option<AdapterReading>, AdapterError> {
+fn of_line(package: &str, line: &str) -> Result<Option<(String, f64)>, AdapterError> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [name, iterations, ref figures @ ..] = words[..] else { return Ok(None) };
     let is_result = name.starts_with("Benchmark") && whole_number::<u64>(iterations).is_some();
@@ -29,7 +29,7 @@ fn of_line(package: &str, line: &str) -> Result<Option<AdapterReading>, AdapterE
     let full = if package.is_empty() { name.to_owned() } else { format!("{package}.{name}") };
     let pair = figures.chunks(2).find(|pair| pair.get(1) == Some(&"ns/op"));
     let value = pair.and_then(|pair| decimal_number(pair[0]));
-    let missing = AdapterError::Missing { name: visible(&full), what: "ns/op" };
-    let value = value.ok_or(missing)?;
-    Ok(Some(AdapterReading { value_s: seconds(&full, value, "ns")?, name: full }))
+    let value = value.ok_or_else(|| missing(&full, "ns/op"))?;
+    let value_s = seconds(&full, value, "ns")?;
+    Ok(Some((full, value_s)))
 }

@@ -1,7 +1,7 @@
 //! Google Benchmark: the JSON of `--benchmark_out`, whose entries have their own units
 //! (`docs/user_guide.md` of that project, "Output Formats").
 
-use super::{Adapter, AdapterError, AdapterReading, json, seconds};
+use super::{Adapter, AdapterError, AdapterReadings, invalid, json, missing, seconds};
 use seatmap_data::document::visible;
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -35,14 +35,15 @@ impl Entry {
 }
 
 /// Reads every repetition, or the program's own median if the report omits them.
-pub fn parse(text: &str) -> Result<Vec<AdapterReading>, AdapterError> {
+pub fn parse(text: &str) -> Result<AdapterReadings, AdapterError> {
     let report: Report = json(Adapter::GoogleBenchmark, text)?;
     let entries = &report.benchmarks;
     if let Some(failed) = entries.iter().find(|entry| entry.error_occurred) {
-        return Err(AdapterError::Failed {
-            name: visible(failed.benchmark()),
-            message: visible(failed.error_message.as_deref().unwrap_or("no message")),
-        });
+        return invalid(format!(
+            "benchmark '{}' failed: {}",
+            visible(failed.benchmark()),
+            visible(failed.error_message.as_deref().unwrap_or("no message"))
+        ));
     }
     let repetitions = entries.iter().filter(|entry| !entry.is_aggregate());
     let repeated: BTreeSet<&str> = repetitions.map(Entry::benchmark).collect();
@@ -54,13 +55,9 @@ pub fn parse(text: &str) -> Result<Vec<AdapterReading>, AdapterError> {
     counting.map(reading).collect()
 }
 
-fn missing(name: &str, what: &'static str) -> AdapterError {
-    AdapterError::Missing { name: visible(name), what }
-}
-
-fn reading(entry: &Entry) -> Result<AdapterReading, AdapterError> {
+fn reading(entry: &Entry) -> Result<(String, f64), AdapterError> {
     let name = entry.benchmark();
     let value = entry.real_time.ok_or_else(|| missing(name, "real_time"))?;
     let unit = entry.time_unit.as_deref().ok_or_else(|| missing(name, "time_unit"))?;
-    Ok(AdapterReading { name: name.to_owned(), value_s: seconds(name, value, unit)? })
+    Ok((name.to_owned(), seconds(name, value, unit)?))
 }

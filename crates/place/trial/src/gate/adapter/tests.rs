@@ -1,6 +1,7 @@
 //! Valid and damaged reports.
 
 use super::*;
+use crate::tune::trial::texts;
 use proptest::prelude::*;
 use std::fs;
 
@@ -12,18 +13,10 @@ const ALL: [Adapter; 5] = [
     Adapter::Go,
 ];
 
-fn read(
-    adapter: Adapter,
-    report: &str,
-    printed: &str,
-) -> Result<Vec<AdapterReading>, AdapterError> {
+fn read(adapter: Adapter, report: &str, printed: &str) -> Result<AdapterReadings, AdapterError> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join(FILE), report).unwrap();
     adapter.read(folder.path(), printed)
-}
-
-fn names_and_times(readings: &[AdapterReading]) -> Vec<(&str, f64)> {
-    readings.iter().map(|reading| (reading.name.as_str(), reading.value_s)).collect()
 }
 
 fn refused(adapter: Adapter, report: &str, printed: &str) -> String {
@@ -58,19 +51,25 @@ const CRITERION: &str = "Benchmarking fib 20\nBenchmarking fib 20: Warming up fo
 
 #[test]
 fn adapter_reports_are_converted_to_seconds() {
-    let pytest = read(Adapter::PytestBenchmark, PYTEST, "").unwrap();
-    assert_eq!(names_and_times(&pytest), [("t.py::test_a", 2.5e-6)]);
-    let hyperfine = read(Adapter::Hyperfine, HYPERFINE, "").unwrap();
-    assert_eq!(names_and_times(&hyperfine), [("sleep 0.1", 0.1021)]);
-    let google = read(Adapter::GoogleBenchmark, GOOGLE, "").unwrap();
-    assert_eq!(google[0].name, "BM_a");
-    assert!((google[0].value_s - 4e-6).abs() < 1e-15 && (google[1].value_s - 9e-3).abs() < 1e-12);
-    let go = read(Adapter::Go, "", GO).unwrap();
-    assert_eq!(go[0].name, "example.com/x.BenchmarkParse-8");
-    assert!((go[0].value_s - 275.25e-9).abs() < 1e-15, "{go:?}");
-    let console = read(Adapter::Criterion, "", CRITERION).unwrap();
-    assert_eq!(console[0].name, "a group/with a long name/1000");
-    assert!((console[0].value_s - 1.1e-3).abs() < 1e-12 && console[1].name == "fib 20");
+    for (adapter, report, printed, expected) in [
+        (Adapter::PytestBenchmark, PYTEST, "", &[("t.py::test_a", 2.5e-6)][..]),
+        (Adapter::Hyperfine, HYPERFINE, "", &[("sleep 0.1", 0.1021)]),
+        (Adapter::GoogleBenchmark, GOOGLE, "", &[("BM_a", 4e-6), ("BM_b", 9e-3)]),
+        (Adapter::Go, "", GO, &[("example.com/x.BenchmarkParse-8", 275.25e-9)]),
+        (
+            Adapter::Criterion,
+            "",
+            CRITERION,
+            &[("a group/with a long name/1000", 1.1e-3), ("fib 20", 26.251e-6)],
+        ),
+    ] {
+        let found = read(adapter, report, printed).unwrap();
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        for ((name, value_s), (expected, expected_s)) in found.iter().zip(expected) {
+            assert_eq!(name, expected);
+            assert!((value_s / expected_s - 1.0).abs() < 1e-9, "{found:?}");
+        }
+    }
 }
 
 #[test]
@@ -82,11 +81,11 @@ fn criterion_files_take_precedence_over_console() {
     fs::write(new.join("benchmark.json"), r#"{"full_id": "group/fib/20"}"#).unwrap();
     fs::write(new.join("sample.json"), r#"{"iters": [1.0, 2.0], "times": [10.0, 22.0]}"#).unwrap();
     let sampled = Adapter::Criterion.read(folder.path(), CRITERION).unwrap();
-    assert!((sampled[0].value_s - 10.5e-9).abs() < 1e-15, "{sampled:?}");
+    assert!((sampled[0].1 - 10.5e-9).abs() < 1e-15, "{sampled:?}");
     let estimates = r#"{"mean": {"point_estimate": 9.0}, "median": {"point_estimate": 8.0}}"#;
     fs::write(new.join("estimates.json"), estimates).unwrap();
     let estimated = Adapter::Criterion.read(folder.path(), CRITERION).unwrap();
-    assert_eq!(names_and_times(&estimated), [("group/fib/20", 8e-9)]);
+    assert_eq!(estimated, [("group/fib/20".to_owned(), 8e-9)]);
     let silent = Adapter::Criterion.read(folder.path(), "").unwrap_err().to_string();
     assert!(silent.contains("no time on the console"), "{silent}");
 }
@@ -112,16 +111,11 @@ fn ambiguous_reports_are_rejected() {
 
 #[test]
 fn commands_get_report_options_of_their_adapter() {
-    let words = |text: &str| text.split(' ').map(Into::into).collect::<Vec<OsString>>();
     let asked = |adapter: Adapter, text: &str| {
-        let command = adapter.reporting(&words(text), Path::new("/f"));
-        command
-            .launcher
-            .iter()
-            .chain(&command.words)
-            .map(|word| word.to_str().unwrap().to_owned())
-            .collect::<Vec<_>>()
-            .join(" ")
+        let command = text.split(' ').map(Into::into).collect();
+        let command = Contestant { command, ..Contestant::default() };
+        let Contestant { launcher, command, .. } = adapter.reporting(&command, Path::new("/f"));
+        texts(&[launcher, command].concat()).join(" ")
     };
     assert_eq!(asked(Adapter::Criterion, "b --bench"), "env CRITERION_HOME=/f b --bench");
     assert_eq!(asked(Adapter::PytestBenchmark, "pytest"), "pytest --benchmark-json=/f/report.json");
@@ -160,8 +154,8 @@ proptest! {
             for text in reports.iter().chain([&report, &printed]) {
                 let Ok(readings) = read(adapter, text, text) else { continue };
                 prop_assert!(!readings.is_empty());
-                prop_assert!(readings.iter().all(|reading| reading.value_s > 0.0));
-                prop_assert!(readings.windows(2).all(|pair| pair[0].name < pair[1].name));
+                prop_assert!(readings.iter().all(|(_, value_s)| *value_s > 0.0));
+                prop_assert!(readings.windows(2).all(|pair| pair[0].0 < pair[1].0));
             }
         }
     }

@@ -35,8 +35,8 @@ impl World {
         gain * (self.drift * at_s + self.noise * self.normal()).exp()
     }
 
-    fn play(&mut self, rules: DecisionRules, length_s: f64) -> Playthrough {
-        let mut engine = LiveEngine::new(rules);
+    fn play(&mut self, length_s: f64) -> Playthrough {
+        let mut engine = LiveEngine::new(DecisionRules::default());
         let mut played = Playthrough::default();
         let mut next = Decision::Observe;
         while played.seconds < length_s {
@@ -78,12 +78,16 @@ impl Playthrough {
     }
 }
 
+/// An engine that has seen one candidate.
+fn observed() -> LiveEngine {
+    let mut engine = LiveEngine::new(DecisionRules::default());
+    let candidates = vec![SeatCandidate::default()];
+    engine.take(&ProgramEvent::Observed { messages_per_s: 1.0, candidates });
+    engine
+}
+
 fn kept(gains: &[f64]) -> usize {
-    (0..1000)
-        .filter(|seed| {
-            World::new(*seed, gains).play(DecisionRules::default(), 120.0).kept.is_some()
-        })
-        .count()
+    (0..1000).filter(|seed| World::new(*seed, gains).play(120.0).kept.is_some()).count()
 }
 
 #[test]
@@ -96,17 +100,13 @@ fn ineffective_seats_are_rarely_kept() {
 #[test]
 fn better_seats_are_kept() {
     assert!(kept(&[1.1]) >= 990);
-    let best = (0..200).filter(|seed| {
-        World::new(*seed, &[1.1, 1.3]).play(DecisionRules::default(), 120.0).kept == Some(1)
-    });
+    let best = (0..200).filter(|seed| World::new(*seed, &[1.1, 1.3]).play(120.0).kept == Some(1));
     assert!(best.count() >= 198);
 }
 
 #[test]
 fn accelerating_program_is_rarely_misjudged() {
-    let drifts = |seed| {
-        World { drift: 0.05, ..World::new(seed, &[1.0]) }.play(DecisionRules::default(), 60.0)
-    };
+    let drifts = |seed| World { drift: 0.05, ..World::new(seed, &[1.0]) }.play(60.0);
     let fooled = (0..1000).filter(|seed| drifts(*seed).kept.is_some()).count();
     assert!(fooled <= 40, "{fooled} of 1000");
 }
@@ -114,9 +114,9 @@ fn accelerating_program_is_rarely_misjudged() {
 #[test]
 fn engine_settles_within_one_hour() {
     for seed in 0..50 {
-        let same = World::new(seed, &[1.0]).play(DecisionRules::default(), 3600.0);
+        let same = World::new(seed, &[1.0]).play(3600.0);
         assert!(same.attempts == 1 && same.switches <= 2, "{same:?}");
-        let better = World::new(seed, &[1.2]).play(DecisionRules::default(), 3600.0);
+        let better = World::new(seed, &[1.2]).play(3600.0);
         assert!(better.attempts == 1 && better.switches == 1, "{better:?}");
     }
 }
@@ -124,20 +124,16 @@ fn engine_settles_within_one_hour() {
 #[test]
 fn changed_pattern_triggers_ever_rarer_attempts() {
     let mut world = World { changes_s: 100.0, ..World::new(3, &[1.0]) };
-    let played = world.play(DecisionRules::default(), 3600.0);
+    let played = world.play(3600.0);
     assert!((3..=12).contains(&played.attempts), "{played:?}");
     let mut better = World { changes_s: 100.0, ..World::new(3, &[1.3]) };
-    assert!(better.play(DecisionRules::default(), 130.0).attempts > 1);
+    assert!(better.play(130.0).attempts > 1);
 }
 
 #[test]
 fn clearly_worse_candidate_is_abandoned_early() {
     let left_after = |share: f64| {
-        let mut engine = LiveEngine::new(DecisionRules::default());
-        engine.take(&ProgramEvent::Observed {
-            messages_per_s: 1.0,
-            candidates: vec![SeatCandidate::default()],
-        });
+        let mut engine = observed();
         let rates = [1.0, share, share, 1.0].into_iter().cycle();
         let answers = rates
             .take(20)
@@ -175,11 +171,7 @@ fn switches_without_user_time_keep_no_seats() {
 
 #[test]
 fn candidate_without_readings_is_unread() {
-    let mut engine = LiveEngine::new(DecisionRules::default());
-    engine.take(&ProgramEvent::Observed {
-        messages_per_s: 1.0,
-        candidates: vec![SeatCandidate::default()],
-    });
+    let mut engine = observed();
     let said = (0..20)
         .map(|at| {
             engine.take(&ProgramEvent::Read { rate: (at % 3 == 0).then_some(0.0), user: None })

@@ -3,19 +3,17 @@
 use super::{BenchEvent, OwnCells, RoomRequest};
 use seatmap_cell::aside::{SteppedAside, step_aside};
 use seatmap_cell::undo::Left;
-use seatmap_cell::{CellBackend, CellError, CellHost, CellRequest, CpuChoice, Name, NameError};
+use seatmap_cell::{
+    CellBackend, CellError, CellHost, CellRequest, CpuChoice, Name, NameError, Renewal,
+};
 use seatmap_os::{CpuSet, group};
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::thread::JoinHandle;
-use std::time::Duration;
+use std::sync::Arc;
 
 /// How long a cell outlives a killed program.
 const LEASE_S: u64 = 15;
-
-const RENEWED: Duration = Duration::from_secs(5);
 
 /// Why a cell cannot be created or destroyed.
 #[derive(Debug, thiserror::Error)]
@@ -42,31 +40,6 @@ pub struct Lease {
     _aside: SteppedAside,
     renewal: Option<Renewal>,
     is_undone: bool,
-}
-
-struct Renewal {
-    /// Dropping it ends the renewal thread.
-    alive: Sender<()>,
-    thread: JoinHandle<()>,
-}
-
-impl Renewal {
-    fn begin(host: CellHost, name: Name) -> Result<Self, LeaseError> {
-        let (alive, ended) = mpsc::channel();
-        let thread = std::thread::Builder::new().spawn(move || {
-            // Dropping the sender ends this wait at once.
-            while ended.recv_timeout(RENEWED) == Err(RecvTimeoutError::Timeout) {
-                // If another program destroyed the cell, 'cell run' will report that.
-                let _ = seatmap_cell::renew(&host, &name, LEASE_S);
-            }
-        });
-        Ok(Renewal { alive, thread: thread.map_err(LeaseError::Renewal)? })
-    }
-
-    fn end(self) {
-        drop(self.alive);
-        let _ = self.thread.join();
-    }
 }
 
 impl Lease {
@@ -111,14 +84,14 @@ impl Lease {
             renewal: None,
             is_undone: false,
         };
-        match Renewal::begin(host, record.name) {
+        match Renewal::begin(Arc::new(host), record.name, LEASE_S) {
             Ok(renewal) => {
                 lease.renewal = Some(renewal);
                 Ok(lease)
             }
             Err(error) => {
                 lease.leave(hear);
-                Err(error)
+                Err(LeaseError::Renewal(error))
             }
         }
     }

@@ -1,14 +1,18 @@
 //! The CPUs of the commands, and how other programs are kept away.
 
 use super::lease::Lease;
-use super::{BenchEvent, NamedCommand, RoomRequest};
+use super::{BenchEvent, RoomRequest};
 use crate::tune::activity::{self, Activity};
 use crate::tune::document::SeatsUsed;
 use crate::tune::seats::{self, ChosenCpus, SeatsError};
-use crate::tune::trial::Contestant;
+use crate::tune::session::Length;
+use crate::tune::trial::{CommandRunner, Contestant};
+use crate::tune::{Fingerprint, Metric};
 use seatmap_data::document::{Blame, with_causes};
 use seatmap_data::machine::Topology;
+use seatmap_data::statistics::greatest;
 use seatmap_data::statistics::words::counted;
+use seatmap_machines::host::environment;
 use seatmap_machines::host::topology::{self, TopologyError};
 use seatmap_os::cpus::{CpuError, Cpus};
 use seatmap_os::{CpuList, CpuSet};
@@ -47,13 +51,10 @@ impl Blame for RoomError {
 
 /// Seats that stay quiet until this is left or dropped.
 pub struct QuietSeats {
-    /// The CPUs.
-    pub cpus: CpuSet,
+    /// The seats, as in a result.
+    pub seats: SeatsUsed,
+    cpus: CpuSet,
     cores: usize,
-    /// Remarks, each a sentence.
-    pub notes: Vec<String>,
-    /// The largest load of other programs on one of the cores before the start.
-    pub others_percent: Option<f64>,
     is_quiet: bool,
     cell: Option<Lease>,
 }
@@ -87,17 +88,19 @@ impl QuietSeats {
             Some(cpus) => as_named(cpus, &topology, &activity::look(cpus, LOOK))?,
             None => {
                 // A sibling outside the mask also disturbs its core.
-                let all = topology.pus.iter().map(|pu| pu.os).collect();
-                let activity = activity::look(&all, LOOK);
+                let activity = activity::look(&topology.os_indices().collect(), LOOK);
                 seats::choose(&topology, &allowed, &activity, request.seats)?
             }
         };
         notes.extend(chosen.notes);
         Ok(QuietSeats {
+            seats: SeatsUsed {
+                cpus: chosen.cpus.list().to_string(),
+                notes,
+                others_percent: Some(chosen.others_percent),
+            },
             cpus: chosen.cpus,
             cores: chosen.cores,
-            notes,
-            others_percent: Some(chosen.others_percent),
             is_quiet: request.is_quiet,
             cell: None,
         })
@@ -106,51 +109,49 @@ impl QuietSeats {
     fn in_cell(cell: Lease) -> Self {
         let is_pinned = cell.cpus.len() > 1;
         QuietSeats {
+            seats: SeatsUsed {
+                cpus: cell.cpus.list().to_string(),
+                notes: is_pinned.then(|| PINNED.to_owned()).into_iter().collect(),
+                others_percent: None,
+            },
             cpus: cell.cpus.clone(),
             cores: cell.cores,
-            notes: is_pinned.then(|| PINNED.to_owned()).into_iter().collect(),
-            others_percent: None,
             is_quiet: true,
             cell: Some(cell),
         }
     }
 
     /// A command on these seats.
-    pub fn contestant(&self, named: &NamedCommand) -> Contestant {
-        let seated = Contestant {
-            name: named.name.clone(),
-            command: named.words.clone(),
-            ..Contestant::default()
-        };
+    pub fn seated(&self, command: Contestant) -> Contestant {
         match &self.cell {
             // On one CPU the threads need no seats.
             Some(Lease { group: Some(members), cpus, .. }) if cpus.len() == 1 => {
-                Contestant { group: Some(members.clone()), cell: Some(cpus.clone()), ..seated }
+                Contestant { group: Some(members.clone()), cell: Some(cpus.clone()), ..command }
             }
             Some(cell) => {
-                Contestant { launcher: cell.launcher(), cell: Some(cell.cpus.clone()), ..seated }
+                Contestant { launcher: cell.launcher(), cell: Some(cell.cpus.clone()), ..command }
             }
-            None => Contestant { cpus: Some(self.cpus.clone()), ..seated },
+            None => Contestant { cpus: Some(self.cpus.clone()), ..command },
         }
     }
 
-    /// The number of CPUs and cores, in words.
-    pub fn size(&self) -> String {
-        format!("{} on {}", counted(self.cpus.len(), "CPU"), counted(self.cores, "core"))
+    /// Runs commands on these seats. Without a cell, the kernel prefers quiet ones.
+    pub fn runner(&self, metric: &Metric, length: &Length) -> CommandRunner {
+        let mut runner = CommandRunner::new(metric.clone(), length.limit);
+        runner.raised = self.is_quiet && self.cell.is_none();
+        runner
     }
 
-    /// How they are kept quiet, as in a fingerprint.
-    pub fn kept_by(&self) -> &'static str {
-        match (&self.cell, self.is_quiet) {
+    /// The fingerprint of this computer with these seats.
+    pub fn fingerprint(&self, machine: &str) -> Fingerprint {
+        let quiet = match (&self.cell, self.is_quiet) {
             (Some(_), _) => "a cell",
             (None, true) => "preference",
             (None, false) => "nobody",
-        }
-    }
-
-    /// Whether the kernel prefers the commands to other sessions.
-    pub fn is_preferred(&self) -> bool {
-        self.is_quiet && self.cell.is_none()
+        };
+        let seats =
+            format!("{} on {}", counted(self.cpus.len(), "CPU"), counted(self.cores, "core"));
+        Fingerprint::new(machine.to_owned(), environment::read(), seats, quiet.to_owned())
     }
 
     /// Releases the seats, and reports settings that could not be restored.
@@ -178,20 +179,14 @@ fn as_named(
     activity: &BTreeMap<u32, Activity>,
 ) -> Result<ChosenCpus, RoomError> {
     Cpus::read()?.check(&cpus.list().0)?;
-    let cores: BTreeSet<(Option<u32>, Option<u32>)> = cpus
-        .iter()
-        .map(|cpu| match topology.pu(cpu).and_then(|pu| pu.core) {
-            Some(core) => (None, Some(core)),
-            None => (Some(cpu), None),
-        })
-        .collect();
-    let busy = activity.values().map(|activity| activity.busy_percent);
+    // A CPU of unknown core counts as its own core.
+    let cores: BTreeSet<Result<u32, u32>> =
+        cpus.iter().map(|cpu| topology.pu(cpu).and_then(|pu| pu.core).ok_or(cpu)).collect();
     Ok(ChosenCpus {
         cpus: cpus.clone(),
-        whole: cpus.clone(),
         cores: cores.len(),
         notes: Vec::new(),
-        others_percent: busy.fold(0.0, f64::max),
+        others_percent: greatest(activity.values().map(|activity| activity.busy_percent)),
     })
 }
 

@@ -13,8 +13,11 @@ const LEVELS: [(Level, &str); 4] = [
     (Level::Core, "core"),
 ];
 
-pub fn default() -> Entrant {
-    Entrant { name: "default".to_owned(), seats: CandidateSeats::Free, predicted: None }
+/// These candidates after the default.
+pub fn with_default(mut others: Vec<Entrant>) -> Vec<Entrant> {
+    let seats = CandidateSeats::Free;
+    others.insert(0, Entrant { name: "default".to_owned(), seats, predicted: None });
+    others
 }
 
 /// At most `most` placements, with a core for each task if there are enough.

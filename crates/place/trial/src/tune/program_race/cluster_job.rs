@@ -1,12 +1,10 @@
 //! Candidates on a cluster: orders of a job's ranks. Each run is one start of the job by its own
 //! launcher.
 
-use crate::tune::program_race::request::HostsWriter;
-use crate::tune::program_race::{
-    ClusterGround, OwnCommands, ProgramRaceError, RaceEvent, RaceRequest,
-};
+use crate::tune::program_race::error::at;
+use crate::tune::program_race::{ClusterGround, ProgramRaceError, RaceEvent, RaceRequest};
 use crate::tune::race::DEFAULT;
-use crate::tune::trial::Contestant;
+use crate::tune::trial::{Contestant, texts};
 use crate::tune::tuned::{CandidateSeats, Entrant, RankSeat};
 use crate::tune::{CommandRunner, Metric};
 use seatmap_data::pattern::{Pattern, import};
@@ -14,9 +12,7 @@ use seatmap_data::statistics::words::counted;
 use seatmap_os::named_file;
 use seatmap_os::scratch::Scratch;
 use seatmap_os::whole_file::folder_of;
-use seatmap_place::ranks::{
-    ClusterNodes, RankCandidate, RankPlan, RankRequest, RankWishes, orders,
-};
+use seatmap_place::ranks::{ClusterNodes, RankCandidate, RankPlan, RankRequest, orders};
 use seatmap_place::search::SearchLimit;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -38,14 +34,17 @@ const TRIES: u32 = 3;
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 fn rank_request<'a>(
-    wishes: &RankWishes,
+    race: &RaceRequest,
+    ground: &ClusterGround,
     nodes: &'a ClusterNodes,
     pattern: &'a Pattern,
-    seed: u64,
 ) -> RankRequest<'a> {
-    let wishes = wishes.clone();
-    let limit = SearchLimit::seconds(SEARCH_S);
-    RankRequest { wishes, limit, seed, ..RankRequest::new(nodes, pattern) }
+    RankRequest {
+        wishes: ground.wishes.clone(),
+        limit: SearchLimit::seconds(SEARCH_S),
+        seed: race.seed,
+        ..RankRequest::new(nodes, pattern)
+    }
 }
 
 /// Whether a command contains a placeholder such as [`HOSTS`].
@@ -57,57 +56,54 @@ pub(super) fn may_fail(tries: u32) -> bool {
     tries < TRIES
 }
 
-pub(super) struct ClusterJob {
+pub(super) struct ClusterJob<'a> {
+    race: &'a RaceRequest,
+    ground: &'a ClusterGround,
     nodes: ClusterNodes,
     pattern: Pattern,
-    wishes: RankWishes,
-    seed: u64,
-    hosts: HostsWriter,
-    has_seat: bool,
-    files: JobFiles,
+    /// Next to the record, because other nodes must see the job's files.
+    folder: Scratch,
 }
 
-impl ClusterJob {
+impl<'a> ClusterJob<'a> {
     /// The pattern is the given one, or that of one observed start.
     pub(super) fn new(
-        request: &RaceRequest,
-        ground: &ClusterGround,
+        race: &'a RaceRequest,
+        ground: &'a ClusterGround,
         stop: &dyn Fn() -> bool,
         hear: &mut dyn FnMut(RaceEvent<'_>),
     ) -> Result<Self, ProgramRaceError> {
-        let files = JobFiles::beside(&request.record, &ground.program, request.own)?;
+        let place = folder_of(&race.record);
+        let folder = Scratch::within(place, ".seatmap-tune-")
+            .map_err(|source| ProgramRaceError::Input(at(place, source)))?;
         let pattern = match &ground.pattern {
             Some(pattern) => pattern.clone(),
-            None => observed(request, ground, &files, stop, hear)?,
+            None => observed(race, ground, &folder, stop, hear)?,
         };
-        let nodes = (ground.nodes)(&pattern).map_err(ProgramRaceError::Nodes)?;
-        let job = ClusterJob {
-            nodes,
-            pattern,
-            wishes: ground.wishes.clone(),
-            seed: request.seed,
-            hosts: ground.hosts,
-            has_seat: holds(&request.command, SEAT),
-            files,
-        };
+        let nodes = (ground.nodes)(&pattern).map_err(ProgramRaceError::Input)?;
+        let job = ClusterJob { race, ground, nodes, pattern, folder };
         job.request().seats()?;
         Ok(job)
     }
 
     fn request(&self) -> RankRequest<'_> {
-        rank_request(&self.wishes, &self.nodes, &self.pattern, self.seed)
+        rank_request(self.race, self.ground, &self.nodes, &self.pattern)
     }
 
-    pub(super) fn entrants(&self, request: &RaceRequest) -> Result<Vec<Entrant>, ProgramRaceError> {
-        let found = self.request().candidates(request.candidates)?;
+    pub(super) fn entrants(&self) -> Result<Vec<Entrant>, ProgramRaceError> {
+        let most = self.race.candidates;
+        let found = self.request().candidates(most)?;
         let block = self.block()?;
+        let has_seat = holds(&self.race.command, SEAT);
         // Without seats on the nodes, this order is the default's.
-        let others = found
-            .iter()
-            .filter(|candidate| self.has_seat || candidate.plan.node_of_rank != block)
-            .take(request.candidates.saturating_sub(1));
-        let entrants: Vec<Entrant> = others.map(entrant).collect();
-        if entrants.is_empty() { Err(ProgramRaceError::OneOrder) } else { Ok(entrants) }
+        let others =
+            found.iter().filter(|candidate| has_seat || candidate.plan.node_of_rank != block);
+        let entrants: Vec<Entrant> = others.take(most.saturating_sub(1)).map(entrant).collect();
+        if entrants.is_empty() {
+            let why = "nothing to tune: these ranks have only one order";
+            return Err(ProgramRaceError::input(why));
+        }
+        Ok(entrants)
     }
 
     fn block(&self) -> Result<Vec<usize>, ProgramRaceError> {
@@ -124,8 +120,8 @@ impl ClusterJob {
                     self.request().ordered(name, self.block()?, cpus)
                 }
             };
-            write(&self.files.hosts(at), &(self.hosts)(&plan))?;
-            write(&self.files.plan(at), &plan.to_json())?;
+            write(&file(&self.folder, at, HOSTS_FILE), &(self.ground.hosts)(&plan))?;
+            write(&file(&self.folder, at, PLAN_FILE), &plan.to_json())?;
         }
         Ok(())
     }
@@ -138,11 +134,12 @@ impl ClusterJob {
         let CandidateSeats::Ranks(seats) = seats else {
             unreachable!("a job's candidates have seats for ranks")
         };
-        if seats.len() != self.pattern.tasks {
-            return Err(ProgramRaceError::OtherRanks {
-                race: seats.len(),
-                pattern: self.pattern.tasks,
-            });
+        let ranks = self.pattern.tasks;
+        if seats.len() != ranks {
+            let race = counted(seats.len(), "rank");
+            return Err(ProgramRaceError::input(format!(
+                "the race was for {race}, but the pattern has {ranks}"
+            )));
         }
         let nodes = seats.iter().map(|seat| self.node(&seat.node));
         let nodes = nodes.collect::<Result<Vec<_>, _>>()?;
@@ -151,25 +148,23 @@ impl ClusterJob {
     }
 
     fn node(&self, name: &str) -> Result<usize, ProgramRaceError> {
-        self.nodes
-            .nodes
-            .iter()
-            .position(|node| node.name == name)
-            .ok_or_else(|| ProgramRaceError::NoSuchNode(name.to_owned()))
+        self.nodes.nodes.iter().position(|node| node.name == name).ok_or_else(|| {
+            ProgramRaceError::input(format!(
+                "the race used node {name}, but the cluster does not have it"
+            ))
+        })
     }
 
     /// The command with its hosts and the words that seat a rank (none for the default).
-    pub(super) fn command(
-        &self,
-        command: &[OsString],
-        candidate: usize,
-        seats: &CandidateSeats,
-    ) -> Vec<OsString> {
+    pub(super) fn command(&self, candidate: usize, seats: &CandidateSeats) -> Vec<OsString> {
         let seat = match seats {
-            CandidateSeats::Ranks(_) => self.files.rank_on_seats(candidate),
+            CandidateSeats::Ranks(_) => {
+                let plan = file(&self.folder, candidate, PLAN_FILE);
+                (self.race.own.rank_on_seats)(&self.ground.program, &plan)
+            }
             _ => Vec::new(),
         };
-        filled(command, &self.files.hosts(candidate), &seat)
+        filled(&self.race.command, &file(&self.folder, candidate, HOSTS_FILE), &seat)
     }
 
     pub(super) fn seats(&self) -> String {
@@ -179,46 +174,22 @@ impl ClusterJob {
     }
 }
 
-struct JobFiles {
-    /// Next to the record, because other nodes must see the job's files.
-    folder: Scratch,
-    program: PathBuf,
-    own: OwnCommands,
-}
+const HOSTS_FILE: &str = "hosts";
 
-impl JobFiles {
-    fn beside(record: &Path, program: &Path, own: OwnCommands) -> Result<Self, ProgramRaceError> {
-        let place = folder_of(record);
-        let folder = Scratch::within(place, ".seatmap-tune-").map_err(|source| {
-            ProgramRaceError::Folder { folder: place.display().to_string(), source }
-        })?;
-        Ok(JobFiles { folder, program: program.to_owned(), own })
-    }
+const PLAN_FILE: &str = "plan.json";
 
-    fn hosts(&self, candidate: usize) -> PathBuf {
-        self.file(candidate, "hosts")
-    }
-
-    fn plan(&self, candidate: usize) -> PathBuf {
-        self.file(candidate, "plan.json")
-    }
-
-    /// Absolute, because launchers start ranks in other folders.
-    fn file(&self, candidate: usize, kind: &str) -> PathBuf {
-        let name = self.folder.path().join(format!("{candidate}-{kind}"));
-        std::path::absolute(&name).unwrap_or(name)
-    }
-
-    fn rank_on_seats(&self, candidate: usize) -> Vec<OsString> {
-        (self.own.rank_on_seats)(&self.program, &self.plan(candidate))
-    }
+/// Absolute, because launchers start ranks in other folders.
+fn file(folder: &Scratch, candidate: usize, kind: &str) -> PathBuf {
+    let name = folder.path().join(format!("{candidate}-{kind}"));
+    std::path::absolute(&name).unwrap_or(name)
 }
 
 fn entrant(candidate: &RankCandidate) -> Entrant {
     let plan = &candidate.plan;
-    let seats = plan.cpus_of_rank.iter().enumerate();
-    let seats =
-        seats.map(|(rank, cpus)| RankSeat { node: plan.node(rank).to_owned(), cpus: cpus.clone() });
+    let seats = plan.cpus_of_rank.iter().enumerate().map(|(rank, cpus)| {
+        let node = plan.node(rank).to_owned();
+        RankSeat { node, cpus: cpus.clone() }
+    });
     Entrant {
         name: candidate.name.clone(),
         seats: CandidateSeats::Ranks(seats.collect()),
@@ -227,12 +198,12 @@ fn entrant(candidate: &RankCandidate) -> Entrant {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), ProgramRaceError> {
-    std::fs::write(path, text).map_err(|source| ProgramRaceError::unwritten(path, source))
+    std::fs::write(path, text).map_err(|source| ProgramRaceError::Work(at(path, source)))
 }
 
 /// Within a word, such as a shell command, the seat's words are quoted.
 fn filled(command: &[OsString], hosts: &Path, seat: &[OsString]) -> Vec<OsString> {
-    let seat: Vec<String> = seat.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let seat = texts(seat);
     let line = shlex::try_join(seat.iter().map(String::as_str)).unwrap_or_default();
     let mut words: Vec<OsString> = Vec::new();
     for word in command {
@@ -251,57 +222,51 @@ fn filled(command: &[OsString], hosts: &Path, seat: &[OsString]) -> Vec<OsString
 
 /// From the ranks' message logs of one start in block order.
 fn observed(
-    request: &RaceRequest,
+    race: &RaceRequest,
     ground: &ClusterGround,
-    files: &JobFiles,
+    folder: &Scratch,
     stop: &dyn Fn() -> bool,
     hear: &mut dyn FnMut(RaceEvent<'_>),
 ) -> Result<Pattern, ProgramRaceError> {
-    let hosts = files.hosts(DEFAULT);
-    let pattern = files.file(DEFAULT, "pattern.json");
-    write(&hosts, &(ground.hosts)(&every_seat(request, ground)?))?;
-    let seat = (files.own.rank_observed)(&files.program, &pattern);
+    let hosts = file(folder, DEFAULT, HOSTS_FILE);
+    let pattern = file(folder, DEFAULT, "pattern.json");
+    write(&hosts, &(ground.hosts)(&every_seat(race, ground)?))?;
+    let seat = (race.own.rank_observed)(&ground.program, &pattern);
     let contestant = Contestant {
-        command: filled(&request.command, &hosts, &seat),
+        command: filled(&race.command, &hosts, &seat),
         patience: PATIENCE,
         ..Contestant::default()
     };
-    let runner = CommandRunner::new(Metric::Time);
+    let runner = CommandRunner::new(Metric::Time, None);
     let mut tries = 1;
     loop {
         match runner.run(&contestant, stop) {
             Ok(Some(_)) => return written_by_ranks(&pattern),
-            Ok(None) => return Err(ProgramRaceError::StoppedObserving),
-            Err(error) => {
-                let error = ProgramRaceError::Trial(error);
-                if !may_fail(tries) {
-                    return Err(error);
-                }
-                hear(RaceEvent::ObservedStartFailed { error: &error });
+            Ok(None) => return Err(ProgramRaceError::work("interrupted while observing the job")),
+            Err(error) if may_fail(tries) => {
+                hear(RaceEvent::ObservedStartFailed { error: &error.into() });
             }
+            Err(error) => return Err(error.into()),
         }
         tries += 1;
     }
 }
 
 fn written_by_ranks(path: &Path) -> Result<Pattern, ProgramRaceError> {
-    let file = path.display().to_string();
     let bytes = named_file::read(path, import::MAX_FILE_BYTES as u64)
-        .map_err(|source| ProgramRaceError::Unread { file: file.clone(), source })?;
-    match import::read(&bytes, "observed", None) {
-        Ok(imported) => Ok(imported.pattern),
-        Err(source) => Err(ProgramRaceError::Pattern { file, source }),
-    }
+        .map_err(|source| ProgramRaceError::Input(at(path, source)))?;
+    let imported = import::read(&bytes, "observed", None);
+    let imported = imported.map_err(|source| ProgramRaceError::Input(at(path, source)))?;
+    Ok(imported.pattern)
 }
 
 /// All, because the number of ranks is not yet known.
-fn every_seat(request: &RaceRequest, ground: &ClusterGround) -> Result<RankPlan, ProgramRaceError> {
+fn every_seat(race: &RaceRequest, ground: &ClusterGround) -> Result<RankPlan, ProgramRaceError> {
     let none = Pattern::silent("none", 0);
-    let nodes = (ground.nodes)(&none).map_err(ProgramRaceError::Nodes)?;
-    let seats: usize =
-        rank_request(&ground.wishes, &nodes, &none, request.seed).seats()?.iter().sum();
+    let nodes = (ground.nodes)(&none).map_err(ProgramRaceError::Input)?;
+    let seats: usize = rank_request(race, ground, &nodes, &none).seats()?.iter().sum();
     let all = Pattern::silent("all", seats);
-    let of_all = rank_request(&ground.wishes, &nodes, &all, request.seed);
+    let of_all = rank_request(race, ground, &nodes, &all);
     let order = orders::block(seats, &of_all.seats()?);
     Ok(of_all.ordered("block", order, vec![vec![0]; seats]))
 }

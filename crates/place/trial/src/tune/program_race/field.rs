@@ -1,6 +1,6 @@
 //! The candidates of a race and how to run them.
 
-use crate::tune::program_race::candidates::{default, orders_and_groups, placements};
+use crate::tune::program_race::candidates::{orders_and_groups, placements, with_default};
 use crate::tune::program_race::cluster_job::{self, ClusterJob};
 use crate::tune::program_race::{
     HostGround, ProgramRaceError, ProgramTraffic, RaceEvent, RaceGround, RaceRequest,
@@ -8,17 +8,17 @@ use crate::tune::program_race::{
 use crate::tune::trial::Contestant;
 use crate::tune::tuned::{CandidateSeats, Entrant, Tuned};
 use crate::tune::varied::Varied;
-use crate::tune::winner::{self, NoPlan, WinnersPlan};
+use crate::tune::winner::{self, NoPlan};
 use seatmap_data::pattern::Pattern;
 use seatmap_data::plan::Plan;
 use seatmap_data::statistics::words::counted;
 use seatmap_machines::host::topology;
 use seatmap_observe::SubjectCommand;
 use seatmap_observe::request::one_run;
+use seatmap_os::CpuSet;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::scratch::Scratch;
 use seatmap_os::switches::Switch;
-use seatmap_os::{CpuList, CpuSet};
 use seatmap_place::PlaceRequest;
 use seatmap_place::ranks::RankPlan;
 use std::path::PathBuf;
@@ -31,20 +31,21 @@ const CPUSET_TRIES: u32 = 10;
 const LATE_S: f64 = 20.0;
 const LATE_TIMES: f64 = 5.0;
 
-pub struct RaceField {
+pub struct RaceField<'a> {
+    pub request: &'a RaceRequest,
     /// The candidates, the default first.
     pub entrants: Vec<Entrant>,
-    seating: Seating,
+    seating: Seating<'a>,
 }
 
-enum Seating {
+enum Seating<'a> {
     Host { cpus: CpuSet, plans: Scratch, varied: Option<Varied> },
-    Job(Box<ClusterJob>),
+    Job(Box<ClusterJob<'a>>),
 }
 
-impl RaceField {
+impl<'a> RaceField<'a> {
     pub fn new(
-        request: &RaceRequest,
+        request: &'a RaceRequest,
         stop: &dyn Fn() -> bool,
         hear: &mut dyn FnMut(RaceEvent<'_>),
     ) -> Result<Self, ProgramRaceError> {
@@ -54,10 +55,10 @@ impl RaceField {
                 let job = ClusterJob::new(request, ground, stop, hear)?;
                 let entrants = match &request.earlier {
                     Some(earlier) => earlier.candidates.clone(),
-                    None => [default()].into_iter().chain(job.entrants(request)?).collect(),
+                    None => with_default(job.entrants()?),
                 };
                 job.write_files(&entrants)?;
-                RaceField { entrants, seating: Seating::Job(Box::new(job)) }
+                RaceField { request, entrants, seating: Seating::Job(Box::new(job)) }
             }
         };
         assert!(
@@ -68,68 +69,56 @@ impl RaceField {
     }
 
     fn on_host(
-        request: &RaceRequest,
+        request: &'a RaceRequest,
         ground: &HostGround,
         stop: &dyn Fn() -> bool,
     ) -> Result<Self, ProgramRaceError> {
         let allowed = CpuSet::of_thread(0)?;
-        let topology = topology::of_group()?;
+        let topology = topology::of_group().map_err(ProgramRaceError::work)?;
         let cpus = match &ground.cpus {
             Some(list) => {
                 // The kernel would silently ignore offline CPUs.
-                Cpus::read()?.check(&list.0)?;
+                Cpus::read()?.check(&list.0).map_err(ProgramRaceError::input)?;
                 list.0.iter().copied().collect()
             }
             None => allowed,
         };
         if cpus.len() < 2 {
-            return Err(ProgramRaceError::OneCpu);
+            return Err(ProgramRaceError::input("nothing to tune: there is only one CPU"));
         }
         let mut entrants = match (&request.earlier, &ground.traffic) {
             (Some(earlier), _) => earlier.candidates.clone(),
-            (None, Some(traffic)) => {
-                let placed = placed(request, traffic, &cpus, stop)?;
-                [default()].into_iter().chain(placed).collect()
-            }
-            (None, None) => {
-                [default()].into_iter().chain(orders_and_groups(&topology, &cpus)).collect()
-            }
+            (None, Some(traffic)) => with_default(placed(request, traffic, &cpus, stop)?),
+            (None, None) => with_default(orders_and_groups(&topology, &cpus)),
         };
         let varied = varied(request, &ground.switches)?;
         if entrants.iter().all(|entrant| !matches!(entrant.seats, CandidateSeats::Kernel(_))) {
             // Early, so that other candidates are dropped first.
-            let settings = varied.iter().flat_map(Varied::settings);
-            entrants.splice(
-                1..1,
-                settings.map(|(name, seats)| Entrant { name, seats, predicted: None }),
-            );
+            entrants.splice(1..1, varied.iter().flat_map(Varied::entrants));
         }
         entrants.truncate(request.candidates);
         let plans = Scratch::new("tune")?;
         write_plans(&request.provenance.machine, &entrants, &plans)?;
-        Ok(RaceField { entrants, seating: Seating::Host { cpus, plans, varied } })
+        Ok(RaceField { request, entrants, seating: Seating::Host { cpus, plans, varied } })
     }
 
-    pub fn contestant(&self, request: &RaceRequest, candidate: usize) -> Contestant {
+    pub fn contestant(&self, candidate: usize) -> Contestant {
         let Entrant { name, seats, .. } = &self.entrants[candidate];
         let free = Contestant {
             name: name.clone(),
-            command: request.command.clone(),
+            command: self.request.command.clone(),
             ..Contestant::default()
         };
         let (cpus, plans) = match &self.seating {
             Seating::Job(job) => {
-                let command = job.command(&request.command, candidate, seats);
+                let command = job.command(candidate, seats);
                 return Contestant { command, patience: cluster_job::PATIENCE, ..free };
             }
             Seating::Host { cpus, plans, .. } => (cpus, plans),
         };
-        let on_seats = request.own.on_seats;
+        let on_seats = self.request.own.on_seats;
         match seats {
-            CandidateSeats::Within(list) => Contestant {
-                cpus: list.parse::<CpuList>().ok().map(|list| list.0.into_iter().collect()),
-                ..free
-            },
+            CandidateSeats::Within(list) => Contestant { cpus: CpuSet::of_list(list), ..free },
             CandidateSeats::Order(list) => {
                 Contestant { launcher: on_seats(&["--cpus", list]), ..free }
             }
@@ -151,11 +140,12 @@ impl RaceField {
     ) -> Result<T, ProgramRaceError> {
         match (&self.entrants[candidate].seats, &self.seating) {
             (CandidateSeats::Kernel(setting), Seating::Host { varied: Some(varied), .. }) => {
-                Ok(varied.with(setting, run)?)
+                varied.with(setting, run).map_err(ProgramRaceError::work)
             }
-            (CandidateSeats::Kernel(setting), _) => {
-                Err(ProgramRaceError::NotVaried(setting.switch.clone()))
-            }
+            (CandidateSeats::Kernel(setting), _) => Err(ProgramRaceError::input(format!(
+                "a candidate changes a kernel setting; add --vary {}",
+                setting.switch
+            ))),
             _ => Ok(run()),
         }
     }
@@ -190,21 +180,20 @@ impl RaceField {
         is_job.then(|| Duration::from_secs_f64((LATE_S + LATE_TIMES * longest_s).ceil()))
     }
 
-    pub fn winners_plan(
-        &self,
-        tuned: &Tuned,
-        request: &RaceRequest,
-    ) -> Result<Result<WinnersPlan, NoPlan>, ProgramRaceError> {
-        let provenance = &request.provenance;
+    pub fn winners_plan(&self, tuned: &Tuned) -> Result<Result<String, NoPlan>, ProgramRaceError> {
+        let provenance = &self.request.provenance;
         match (&self.seating, winner::safe(tuned)) {
             (_, Err(none)) => Ok(Err(none)),
             (Seating::Host { .. }, Ok(winner)) => Ok(winner::plan(winner, provenance)),
-            (Seating::Job(job), Ok(winner)) => Ok(Ok(WinnersPlan::Ranks(Box::new(RankPlan {
-                method: winner::method(winner),
-                date: Some(provenance.date.clone()),
-                tool: Some(provenance.tool.clone()),
-                ..job.plan(&winner.name, &winner.seats)?
-            })))),
+            (Seating::Job(job), Ok(winner)) => {
+                let plan = RankPlan {
+                    method: winner::method(winner),
+                    date: Some(provenance.date.clone()),
+                    tool: Some(provenance.tool.clone()),
+                    ..job.plan(&winner.name, &winner.seats)?
+                };
+                Ok(Ok(plan.to_json()))
+            }
         }
     }
 }
@@ -235,7 +224,13 @@ fn placed(
 fn seen(request: &RaceRequest, stop: &dyn Fn() -> bool) -> Result<Pattern, ProgramRaceError> {
     let command = SubjectCommand { words: request.command.clone(), leaves_stdout: true };
     let pattern = one_run(&command, stop)?.pattern("observed");
-    if pattern.edges.is_empty() { Err(ProgramRaceError::Silent) } else { Ok(pattern) }
+    if pattern.edges.is_empty() {
+        return Err(ProgramRaceError::work(
+            "no messages between threads were observed, so all placements are estimated as equal; \
+             leave --observe out to race orders and groups of CPUs",
+        ));
+    }
+    Ok(pattern)
 }
 
 fn varied(request: &RaceRequest, switches: &[Switch]) -> Result<Option<Varied>, ProgramRaceError> {
@@ -248,7 +243,8 @@ fn varied(request: &RaceRequest, switches: &[Switch]) -> Result<Option<Varied>, 
     if once.is_empty() {
         return Ok(None);
     }
-    Ok(Some(Varied::begin(&once, &(request.own.switch_guardian)())?))
+    let varied = Varied::begin(&once, &(request.own.switch_guardian)());
+    varied.map(Some).map_err(ProgramRaceError::work)
 }
 
 fn plan_file(plans: &Scratch, candidate: usize) -> PathBuf {

@@ -2,9 +2,10 @@
 
 use crate::tune::program_race::field::RaceField;
 use crate::tune::program_race::{ProgramRaceError, RaceEvent, RaceRequest};
-use crate::tune::race::{Budget, DEFAULT, RaceRules};
+use crate::tune::race::{DEFAULT, RaceRules, fewest_runs};
 use crate::tune::session::{TooLong, WORTH_TELLING};
 use crate::tune::{CommandRunner, Tuned};
+use seatmap_data::statistics::words::counted;
 
 const FEWEST: usize = 2;
 
@@ -14,15 +15,18 @@ const FEWEST: usize = 2;
 /// # Errors
 /// The program fails, or the user stopped it.
 pub fn keep_to(
-    request: &RaceRequest,
-    field: &mut RaceField,
+    field: &mut RaceField<'_>,
     stop: &dyn Fn() -> bool,
     hear: &mut dyn FnMut(RaceEvent<'_>),
 ) -> Result<(), ProgramRaceError> {
+    let request = field.request;
     let Some(limit_s) = request.time.map(|time| time.as_secs_f64()) else { return Ok(()) };
-    let runner = CommandRunner::new(request.metric.clone()).within(request.time);
-    let reading = runner.run(&field.contestant(request, DEFAULT), stop)?;
-    let run_s = reading.ok_or(ProgramRaceError::StoppedEarly)?.seconds;
+    let runner = CommandRunner::new(request.metric.clone(), request.time);
+    let reading = runner.run(&field.contestant(DEFAULT), stop)?;
+    let Some(reading) = reading else {
+        return Err(ProgramRaceError::work("interrupted before the first run of the race"));
+    };
+    let run_s = reading.seconds;
     let all = field.entrants.len();
     let left_s = limit_s - run_s;
     let racing = fitting(all, left_s, run_s, request.confidence);
@@ -52,23 +56,20 @@ pub fn tell_excess(request: &RaceRequest, tuned: &Tuned, hear: &mut dyn FnMut(Ra
 /// Checks that the requested runs are enough.
 ///
 /// # Errors
-/// [`ProgramRaceError::TooFewRuns`], with the number of candidates for which they are.
+/// [`ProgramRaceError::Input`], with the number of candidates for which they are.
 pub fn check_budget(request: &RaceRequest, rules: &RaceRules) -> Result<(), ProgramRaceError> {
-    let fewest = rules.fewest_runs();
-    match request.runs {
-        Some(runs) if runs < fewest => Err(ProgramRaceError::TooFewRuns {
-            candidates: rules.candidates,
-            fewest,
-            enough_for: (FEWEST..rules.candidates)
-                .rev()
-                .find(|candidates| fewest_runs(*candidates, rules.confidence) <= runs),
-        }),
-        _ => Ok(()),
-    }
-}
-
-pub fn fewest_runs(candidates: usize, confidence: f64) -> usize {
-    RaceRules { candidates, budget: Budget::Runs(0), confidence, seed: 1 }.fewest_runs()
+    let fewest = fewest_runs(rules.candidates, rules.confidence);
+    let Some(runs) = request.runs.filter(|runs| *runs < fewest) else { return Ok(()) };
+    let enough_for = (FEWEST..rules.candidates)
+        .rev()
+        .find(|candidates| fewest_runs(*candidates, rules.confidence) <= runs);
+    let fewer =
+        enough_for.map_or_else(String::new, |fewer| format!(", or add --candidates {fewer}"));
+    Err(ProgramRaceError::input(format!(
+        "a race of {} needs at least {}; raise --budget{fewer}",
+        counted(rules.candidates, "candidate"),
+        counted(fewest, "run")
+    )))
 }
 
 fn fitting(all: usize, left_s: f64, run_s: f64, confidence: f64) -> usize {
@@ -90,6 +91,5 @@ mod tests {
         assert_eq!(fitting(12, 2.0 * runs(5), 2.0, 0.95), 5);
         assert_eq!(fitting(12, 1.0, 1.0, 0.95), 2, "a race has two");
         assert_eq!(fitting(1, 0.0, 1.0, 0.95), 1);
-        assert_eq!(fewest_runs(2, 0.95), 30, "two blocks, a warm-up, and six groups of four");
     }
 }

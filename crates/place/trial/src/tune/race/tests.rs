@@ -32,16 +32,19 @@ impl Computer {
     }
 }
 
+fn rules(candidates: usize, budget: Budget, seed: u64) -> RaceRules {
+    RaceRules { candidates, budget, confidence: 0.95, seed }
+}
+
 fn run(costs: &[f64], runs: usize, seed: u64, noise: f64) -> RaceOutcome {
     let mut computer = Computer::new(seed, noise);
-    let rules =
-        RaceRules { candidates: costs.len(), budget: Budget::Runs(runs), confidence: 0.95, seed };
+    let rules = rules(costs.len(), Budget::Runs(runs), seed);
     let mut made = 0;
     let outcome = race(&rules, &mut |turn| {
         made += 1;
         Ok::<_, Infallible>(computer.cost(costs[turn.candidate]))
     });
-    assert!(made <= runs.max(rules.fewest_runs()), "{made} runs of {runs}");
+    assert!(made <= runs.max(fewest_runs(costs.len(), 0.95)), "{made} runs of {runs}");
     outcome.unwrap_or_else(|never| match never {})
 }
 
@@ -62,7 +65,6 @@ fn winner_is_within_one_percent_of_best() {
             costs[run(&costs, 11 * candidates + fours, seed, 0.02).winner] - best < 0.01
         };
         let found = (0..200).filter(|seed| near(*seed)).count();
-        eprintln!("{candidates} candidates: {found} of 200 races end within 1 % of the best");
         assert!(found >= 194, "{candidates} candidates: {found} of 200");
     }
 }
@@ -77,7 +79,6 @@ fn identical_placements_rarely_show_gain() {
             .is_some_and(|shift| shift.high < 0.0)
     };
     let wrong = (0..1000).filter(is_faster).count();
-    eprintln!("{wrong} of 1000 races among identical placements claim a gain");
     assert!(wrong <= 50, "{wrong} of 1000");
 }
 
@@ -89,7 +90,6 @@ fn worse_placement_is_rarely_written() {
         outcome.winner != DEFAULT && outcome.is_safe(0.02)
     };
     let written = (0..1000).filter(is_written).count();
-    eprintln!("{written} of 1000 races write a placement that is 2 % worse than the default");
     assert!(written <= 10, "{written} of 1000");
 }
 
@@ -116,8 +116,7 @@ fn race_rejects_worse_and_estimates_costs() {
 
 #[test]
 fn replayed_readings_repeat_race() {
-    let rules =
-        RaceRules { candidates: 6, budget: Budget::Seconds(90.0), confidence: 0.95, seed: 9 };
+    let rules = rules(6, Budget::Seconds(90.0), 9);
     let mut recorded: Vec<(RaceTurn, RunCost)> = Vec::new();
     let mut computer = Computer::new(4, 0.02);
     let first = race(&rules, &mut |turn| {
@@ -138,23 +137,22 @@ fn replayed_readings_repeat_race() {
 #[test]
 fn race_stays_within_run_budget() {
     for candidates in 2..=9 {
-        let rules = RaceRules { candidates, budget: Budget::Runs(0), confidence: 0.95, seed: 1 };
+        let fewest = fewest_runs(candidates, 0.95);
         for more in [0, 1, 7, 40] {
             let costs: Vec<f64> = (0..candidates).map(|at| 0.01 * at as f64).collect();
-            let outcome = run(&costs, rules.fewest_runs() + more, more as u64, 0.02);
+            let outcome = run(&costs, fewest + more, more as u64, 0.02);
             assert!(
                 outcome.confirmed.iter().all(|found| found.differences.len() >= FEWEST_FOURS),
                 "{outcome:?}"
             );
         }
     }
-    let of_two = RaceRules { candidates: 2, budget: Budget::Runs(30), confidence: 0.95, seed: 1 };
-    assert_eq!(of_two.fewest_runs(), 30, "two warm-ups, two blocks, and six groups of four");
+    assert_eq!(fewest_runs(2, 0.95), 30, "two warm-ups, two blocks, and six groups of four");
 }
 
 #[test]
 fn a_failed_run_ends_the_race() {
-    let rules = RaceRules { candidates: 2, budget: Budget::Runs(100), confidence: 0.95, seed: 1 };
+    let rules = rules(2, Budget::Runs(100), 1);
     let mut left = 30;
     let outcome = race(&rules, &mut |_| {
         left -= 1;

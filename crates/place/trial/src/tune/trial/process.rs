@@ -55,12 +55,9 @@ impl RunProcess {
             .stdin(Stdio::null())
             .stdout(printed.out.try_clone()?)
             .stderr(printed.error.try_clone()?);
-        let group = contestant
-            .group
-            .as_ref()
-            // The child must not allocate between fork and exec.
-            .map(|members| Root::new("/").control_file(members))
-            .transpose()?;
+        // The child must not allocate between fork and exec.
+        let group = contestant.group.as_ref().map(|members| Root::new("/").control_file(members));
+        let group = group.transpose()?;
         // The child sets its own mask, because old kernels would remove an offline CPU from a mask
         // that this thread changes and restores.
         let mask = contestant.cpus.as_ref().map(CpuSet::prepared).transpose()?;
@@ -93,7 +90,9 @@ impl RunProcess {
         while left_behind(&self.others)?.is_some() && Instant::now() < until {
             std::thread::sleep(PAUSE);
         }
-        let left = left_behind(&self.others)?.map(|pid| (pid, name(pid)));
+        let left = left_behind(&self.others)?;
+        let root = Root::new("/");
+        let left = left.map(|pid| (pid, task::name(&root, pid).unwrap_or_default()));
         if left.is_some() {
             end_all(&self.others);
         }
@@ -156,10 +155,6 @@ fn left_behind(others: &BTreeSet<i32>) -> io::Result<Option<i32>> {
         .difference(others)
         .copied()
         .find(|pid| matches!(waitpid(Pid::from_raw(*pid), WaitOptions::NOHANG), Ok(None))))
-}
-
-fn name(pid: i32) -> String {
-    task::name(&Root::new("/"), pid).unwrap_or_default()
 }
 
 fn children() -> io::Result<BTreeSet<i32>> {

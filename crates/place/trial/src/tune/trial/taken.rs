@@ -2,14 +2,14 @@
 //! command.
 
 use super::{Contestant, TrialError};
-use seatmap_os::CpuSet;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::holder::Holder;
+use seatmap_os::{CpuSet, cpu_list};
 use std::cell::{Cell, RefCell};
 use std::io;
 
 pub struct Needed {
-    cpus: CpuSet,
+    pub cpus: CpuSet,
     /// Whether they belong to a cell, outside of which this process is.
     is_cell: bool,
     /// A check failed or found a missing CPU; the cell that held it, if any.
@@ -30,10 +30,6 @@ impl Needed {
         Ok(Needed { cpus, is_cell, was_short, failed: Cell::default(), read: Cpus::read })
     }
 
-    pub fn cpus(&self) -> &CpuSet {
-        &self.cpus
-    }
-
     /// Whether a CPU is missing or was at an earlier check. A failed check counts as missing.
     pub fn are_short(&self) -> bool {
         let mut was_short = self.was_short.borrow_mut();
@@ -48,7 +44,12 @@ impl Needed {
         let command = contestant.line();
         let missing = self.missing();
         if let Some(source) = self.failed.take() {
-            return TrialError::CpusUnseen { command, cpus: self.cpus.to_string(), source };
+            let named = cpu_list::named(&self.cpus.to_string());
+            let what = format!(
+                "'{command}': the run is void, because it is unknown whether its {named} stayed \
+                 available"
+            );
+            return TrialError::System(what, source);
         }
         let is_back = missing.is_empty();
         let cpus = if is_back { self.cpus.to_string() } else { missing.to_string() };
