@@ -256,7 +256,7 @@ mod tests {
             vec![rests, moves, wanders],
         ];
         let all = all.map(|stories| sentence(&stories, &[look(1.5)]));
-        assert!(words::faults(&all.join("\n")).is_empty(), "{all:?}");
+        assert!(seatmap_needs::faults(&all.join("\n")).is_empty(), "{all:?}");
         insta::assert_snapshot!(all.join("\n"), @"
         In 1.5 s, no thread was seen.
         In 1.5 s, the thread was on the same CPU in every sample.
