@@ -184,8 +184,6 @@ fn user_s(rounds: &[Vec<Period>], arm: usize) -> Option<f64> {
     rounds.iter().map(|all| all[arm].user_s).sum()
 }
 
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -384,8 +384,6 @@ mod tests {
             MetricReader::new(Some(WorkMetric::Instructions), false).unwrap_err().contains("PID")
         );
         assert_eq!(MetricReader::new(None, false).unwrap().metric, WorkMetric::default());
-        let mut wakeups = MetricReader::new(Some(WorkMetric::Wakeups), false).unwrap();
-        assert_eq!(MetricReader::new(None, false).unwrap().metric, WorkMetric::Switches);
         let mut wakeups = meter(WorkMetric::Wakeups);
         wakeups.begin(10.0, &[], &mut || false);
         assert_eq!(wakeups.end(35.0, &[], &mut || false), Some(25.0));
