@@ -3,13 +3,13 @@
 use crate::commands::Paste;
 use crate::conclusion::{AdviceVerdict, Conclusion, Reason, conclude};
 use crate::evidence::Evidence;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The format's name.
 pub const FORMAT: &str = "seatmap-advice/1";
 
 /// The advice for a program.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Advice {
     /// `seatmap-advice/1`.

@@ -2,14 +2,14 @@
 
 use crate::trial::TriedSeats;
 use seatmap_os::Tid;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// With more threads than this, the command is `seatmap run --auto`.
 const MOST_BINDINGS: usize = 4;
 
 /// A command to paste.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Paste {
     /// The command.

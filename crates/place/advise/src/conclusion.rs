@@ -6,7 +6,7 @@ use self::Confidence::{High, Low, Medium};
 use crate::evidence::{Evidence, NoTrial};
 use crate::trial::TriedSeats;
 use seatmap_watch::Finding;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A program that needs less CPU time than this hardly runs, in percent of one CPU.
 pub const HARDLY_RUNS_PERCENT: f64 = 5.0;
@@ -47,7 +47,7 @@ pub const CLIENT_LIMIT_PERCENT: f64 = 80.0;
 pub const SHOWABLE_PERCENT: f64 = 1.0;
 
 /// The verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum AdviceVerdict {
@@ -60,7 +60,7 @@ pub enum AdviceVerdict {
 }
 
 /// The certainty of a conclusion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Confidence {
@@ -73,7 +73,7 @@ pub enum Confidence {
 }
 
 /// The reason for a verdict.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Reason {
@@ -138,7 +138,7 @@ pub enum Reason {
 }
 
 /// A verdict with its reason.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Conclusion {
     /// The verdict.

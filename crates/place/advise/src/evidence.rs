@@ -4,7 +4,7 @@ use crate::gain::MostGain;
 use crate::trial::TrialResult;
 use seatmap_os::{CpuSet, Tid};
 use seatmap_watch::Finding;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The least load of a busy thread, in percent of a CPU.
 pub const BUSY_PERCENT: f64 = 5.0;
@@ -37,7 +37,7 @@ const PARTNER_SHARE: f64 = 0.1;
 const LEAST_CLIENT_PER_S: f64 = 1.0;
 
 /// The facts about a program. Percentages are of one CPU's time, unless stated otherwise.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
     /// The program's name.
@@ -154,7 +154,7 @@ pub struct Evidence {
 }
 
 /// A fact that could not be observed.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum UnseenFact {
@@ -171,7 +171,7 @@ pub enum UnseenFact {
 }
 
 /// A busy thread.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BusyThread {
     /// Its thread ID.
@@ -186,7 +186,7 @@ pub struct BusyThread {
 }
 
 /// The load of other programs on the program's CPUs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Neighbours {
     /// The time that other programs used, in percent of all of these CPUs' time.
@@ -202,7 +202,7 @@ pub struct Neighbours {
 }
 
 /// Another program on the same CPUs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NeighbourProgram {
     /// Its process.
@@ -214,7 +214,7 @@ pub struct NeighbourProgram {
 }
 
 /// The messages of a program.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProgramTalk {
     /// How they were observed: `wakeups and sockets`.
@@ -232,7 +232,7 @@ pub struct ProgramTalk {
 }
 
 /// Another program that wakes this one.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Client {
     /// Its process.
@@ -249,7 +249,7 @@ pub struct Client {
 }
 
 /// Why no seats were tried although they could matter.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum NoTrial {

@@ -8,10 +8,10 @@ use seatmap_data::machine::Profile;
 use seatmap_data::pattern::Pattern;
 use seatmap_data::plan::Effect;
 use seatmap_place::{PlaceError, PlaceRequest};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The most that seats could save.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MostGain {
     /// The machine with these distances.

@@ -4,7 +4,7 @@ use seatmap_data::statistics::signed_rank;
 use seatmap_os::Tid;
 use seatmap_trial::live::SeatCandidate;
 use seatmap_trial::live::event::CandidateVerdict as Judgement;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A smaller gain, in percent, is not worth the effort.
 const LEAST_GAIN_PERCENT: f64 = 2.0;
@@ -24,7 +24,7 @@ const UNCLEAR_PERCENT: f64 = 10.0;
 const SAME_TIME_PERCENT: f64 = 5.0;
 
 /// The result of a trial.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrialResult {
     /// The unit of the work: `bytes`, or the metric.
@@ -52,7 +52,7 @@ pub struct TrialResult {
 }
 
 /// Seats that were tried.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TriedSeats {
     /// The seats.
@@ -74,7 +74,7 @@ pub struct TriedSeats {
 }
 
 /// A ratio of rates of work, with an interval.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RateDifference {
     /// The gain over the default, in percent; negative for a loss.
