@@ -17,8 +17,8 @@ pub fn sentence(speed: &SeatSpeed) -> String {
     }
 }
 
-/// The classes of PUs of one kind and cache size with speeds within 3 %, the fastest first; empty if
-/// all are alike. Kind and cache, CPUs, speeds alone, speeds while all PUs work.
+/// The classes of PUs of one kind and cache size with speeds within 3 %, the fastest first; empty
+/// if all are alike. Kind and cache, CPUs, speeds alone, speeds while all PUs work.
 pub fn classes(profile: &Profile) -> Vec<[String; 4]> {
     let Some(speed) = profile.speed.as_ref().filter(|speed| speed.differs()) else {
         return Vec::new();

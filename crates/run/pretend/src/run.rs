@@ -78,7 +78,8 @@ impl PretendRequest {
     }
 }
 
-/// Returns the first process, its listener, and its calls so far. A program that cannot be executed ends by a call, which must be answered meanwhile.
+/// Returns the first process, its listener, and its calls so far. A program that cannot be executed
+/// ends by a call, which must be answered meanwhile.
 fn start(
     mut command: Command,
     files: PrivateFiles,

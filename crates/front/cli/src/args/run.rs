@@ -133,10 +133,10 @@ pub struct RunArgs {
 /// How seats are found and compared while the program runs.
 #[derive(Debug, Args)]
 pub struct AutoOptions {
-    /// With --auto, the measure of work: instructions, bytes (by read and write), switches (waits of
-    /// the program's threads), wakeups (of its threads by each other), or command:LINE, which prints
-    /// a growing total. Default: instructions if the processor counts them, else bytes if the program
-    /// passes some, else switches and user time.
+    /// With --auto, the measure of work: instructions, bytes (by read and write), switches (waits
+    /// of the program's threads), wakeups (of its threads by each other), or command:LINE, which
+    /// prints a growing total. Default: instructions if the processor counts them, else bytes if
+    /// the program passes some, else switches and user time.
     #[arg(long, value_name = "METRIC", value_parser = WorkMetric::parse, hide_short_help = true)]
     pub metric: Option<WorkMetric>,
     /// With --auto, the length of a period [default: 500ms]. A candidate needs twenty.

@@ -30,8 +30,8 @@ pub struct LogHeader {
     pub machine: String,
     /// The program: its command, or `process 4711`.
     pub program: String,
-    /// The metric: `instructions`, `wakeups`, `switches`, `bytes`, `command:LINE`; `switches and user
-    /// time` also if bytes replace them.
+    /// The metric: `instructions`, `wakeups`, `switches`, `bytes`, `command:LINE`; `switches and
+    /// user time` also if bytes replace them.
     pub metric: String,
     /// How the program was observed.
     pub means: String,

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What each format writes, or why it refuses the plan.
+/// The output of each format, or why it refuses the plan.
 fn written(plan: &Plan) -> String {
     let formats = FORMATS.iter().filter(|(name, _)| *name != "json");
     let each = formats.map(|(name, write)| {
