@@ -1,5 +1,6 @@
 //! The ping-pong that defines core distance.
 
+use crate::workload::lines_up_to;
 use seatmap_data::port::{Addr, Port, Stamp, WORDS_PER_LINE, Workload};
 
 /// Algorithm 1 of Liu et al. 2015, timed in batches. Two tasks write one shared word in turn; each
@@ -92,7 +93,7 @@ impl Workload for PingPong {
     }
 
     fn lines(&self) -> u32 {
-        self.lines.iter().chain([&self.go()]).map(|word| word.line_index() + 1).max().unwrap_or(0)
+        lines_up_to(self.lines.iter().chain([&self.go()]))
     }
 
     fn task<P: Port>(&self, port: &P, rank: usize) -> PingPongTimes {

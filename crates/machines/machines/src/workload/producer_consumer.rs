@@ -1,5 +1,6 @@
 //! Values handed over one by one.
 
+use crate::workload::lines_up_to;
 use crate::workload::spin_channel::SpinChannel;
 use seatmap_data::port::{Addr, Port, Stamp, Workload};
 
@@ -36,7 +37,7 @@ impl Workload for ProducerConsumer {
     }
 
     fn lines(&self) -> u32 {
-        self.channels.iter().map(|line| line.line_index() + 1).max().unwrap_or(0)
+        lines_up_to(&self.channels)
     }
 
     fn task<P: Port>(&self, port: &P, rank: usize) -> Handed {
