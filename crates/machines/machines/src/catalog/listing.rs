@@ -56,7 +56,7 @@ fn entry(name: &'static str) -> Result<MachineEntry, OpenError> {
         }
         _ => {
             // The text is read again, because a profile keeps neither the summary nor the sources.
-            let text = seatmap_data::machine::catalog::find(name).unwrap_or_default();
+            let text = bundled::find(name).unwrap_or_default();
             described = bundled::description(name, text)?;
             let pus = described.shape().pus() as usize;
             ("profile", pus, described.summary(), described.sources())

@@ -19,7 +19,7 @@ const NAME: &str = "message buffer";
 #[derive(Clone, Debug)]
 pub struct Buffers {
     layout: Arc<CoherentLayout>,
-    intake: Intake,
+    pub intake: Intake,
     polls: Vec<SlabQueue>,
 }
 
@@ -90,10 +90,6 @@ impl Buffers {
         let route = self.layout.fabric.cycles(poll.from, poll.at)
             + self.layout.fabric.cycles(poll.at, poll.from);
         timing.hit + timing.miss + route + timing.directory + look
-    }
-
-    pub fn intake(&self) -> &Intake {
-        &self.intake
     }
 
     pub fn assert_idle(&self, now: u64) {

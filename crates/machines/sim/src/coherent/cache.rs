@@ -67,24 +67,20 @@ pub struct Cache {
     threads: Vec<Thread>,
     coming: u16,
     snoops: u32,
-    counts: CacheCounts,
+    pub counts: CacheCounts,
 }
 
 impl Cache {
     pub fn new(layout: Arc<CoherentLayout>, id: u16) -> Self {
-        let states = Vec::new();
-        let threads = Vec::new();
-        let snoops = 0;
-        let node = layout.node_of_cache[id as usize];
         Cache {
-            layout,
             id,
-            node,
-            states,
-            threads,
+            node: layout.node_of_cache[id as usize],
+            states: Vec::new(),
+            threads: Vec::new(),
             coming: 0,
-            snoops,
+            snoops: 0,
             counts: CacheCounts::default(),
+            layout,
         }
     }
 
@@ -332,10 +328,6 @@ impl Cache {
                 Wait::Coming(line, _) | Wait::Watching(line) if lines.contains(&line)
             )
         })
-    }
-
-    pub fn counts(&self) -> CacheCounts {
-        self.counts
     }
 
     /// Stops the run unless no request is outstanding and no snoop waits.

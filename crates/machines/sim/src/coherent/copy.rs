@@ -174,9 +174,8 @@ impl Core {
         self.cache.count_hits(u64::from(until - copying.begun));
         if copying.begun < until {
             let [from, to] = copying.lines();
-            let may_copy = self.cache.permits(from, false) && self.cache.permits(to, true);
             invariant!(
-                may_copy,
+                self.cache.permits(from, false) && self.cache.permits(to, true),
                 at_tick("core", now),
                 "lines {from} and {to}: a copy ahead lost a line"
             );

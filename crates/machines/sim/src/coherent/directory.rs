@@ -40,10 +40,10 @@ pub struct CoherenceCounts {
 #[derive(Clone, Debug)]
 pub struct Directory {
     layout: Arc<CoherentLayout>,
-    intake: Intake,
+    pub intake: Intake,
     lines: LineTable,
     transactions: Slab<Transaction>,
-    counts: CoherenceCounts,
+    pub counts: CoherenceCounts,
 }
 
 impl Directory {
@@ -276,14 +276,6 @@ impl Directory {
         // The cache holds back snoops from now on, because one may overtake the grant.
         out.notice_coming(own, request.thread);
         out.send(Message { kind, from: at, to: request.from, ..request }, after);
-    }
-
-    pub fn counts(&self) -> CoherenceCounts {
-        self.counts
-    }
-
-    pub fn intake(&self) -> &Intake {
-        &self.intake
     }
 
     pub fn assert_idle(&self, now: u64) {

@@ -22,7 +22,7 @@ pub struct Pipeline {
 #[derive(Clone, Debug)]
 pub struct Intake {
     layout: Arc<CoherentLayout>,
-    pipelines: Vec<Pipeline>,
+    pub pipelines: Vec<Pipeline>,
 }
 
 impl Intake {
@@ -77,10 +77,6 @@ impl Intake {
     /// Readmits a request that had left its room at a home, even without room.
     pub fn readmit(&mut self, node: u16) {
         self.pipelines[node as usize].held += 1;
-    }
-
-    pub fn pipelines(&self) -> &[Pipeline] {
-        &self.pipelines
     }
 
     pub fn assert_idle(&self, now: u64) {

@@ -44,6 +44,10 @@ impl CoherentLayout {
         self.node_of_cache.len()
     }
 
+    pub fn cache_of(&self, pu: u32) -> Option<u16> {
+        self.cache_of_pu.get(pu as usize).copied().flatten()
+    }
+
     /// The node to which a request for a line goes first.
     pub fn first_home(&self, node: u16, line: u32) -> u16 {
         match &self.homes {

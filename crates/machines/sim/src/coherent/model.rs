@@ -73,7 +73,7 @@ impl CoherentModel {
 
     /// The node of a PU's cache; `None` for an unknown PU.
     pub fn node_of_pu(&self, os: u32) -> Option<u16> {
-        let cache = self.layout.cache_of_pu.get(os as usize).copied().flatten()?;
+        let cache = self.layout.cache_of(os)?;
         self.layout.node_of_cache.get(cache as usize).copied()
     }
 

@@ -63,7 +63,7 @@ pub enum Notice {
 #[derive(Clone, Debug)]
 pub struct Outbox {
     queue: Wheel<CoherentEvent>,
-    network: Network,
+    pub network: Network,
     parcels: Slab<Parcel>,
     pending: Vec<Pending>,
     outer: usize,
@@ -72,11 +72,14 @@ pub struct Outbox {
 
 impl Outbox {
     pub fn new(layout: Arc<CoherentLayout>) -> Self {
-        let pending = Vec::new();
-        let notices = Vec::new();
-        let queue = Wheel::default();
-        let network = Network::new(layout);
-        Outbox { queue, network, parcels: Slab::default(), pending, outer: 0, notices }
+        Outbox {
+            queue: Wheel::default(),
+            network: Network::new(layout),
+            parcels: Slab::default(),
+            pending: Vec::new(),
+            outer: 0,
+            notices: Vec::new(),
+        }
     }
 
     pub fn reset(&mut self) {
@@ -97,10 +100,6 @@ impl Outbox {
         self.queue.scheduled()
     }
 
-    pub fn network(&self) -> &Network {
-        &self.network
-    }
-
     #[inline(always)]
     pub fn send(&mut self, message: Message, after: u64) {
         // Later messages must not overtake a pending one that arrived at once.
@@ -108,7 +107,7 @@ impl Outbox {
             return self.pending.push(Pending::Send(message, after));
         }
         let step = self.network.send(message, after, self.now());
-        self.moved(step);
+        self.left(step);
     }
 
     #[inline(always)]
@@ -119,7 +118,7 @@ impl Outbox {
             return self.pending.push(Pending::Send(answer, after));
         }
         let step = self.network.answer(packet, answer, after, self.now());
-        self.moved(step);
+        self.left(step);
     }
 
     #[inline]
@@ -131,12 +130,21 @@ impl Outbox {
     }
 
     #[inline]
-    fn moved(&mut self, step: PacketProgress) {
+    fn left(&mut self, step: PacketProgress) {
+        if let Some(packet) = self.moved(step) {
+            self.pending.push(Pending::Arrived(packet));
+        }
+    }
+
+    /// Schedules a message's next hop. Returns the message if it has arrived instead.
+    #[inline]
+    fn moved(&mut self, step: PacketProgress) -> Option<u32> {
         match step {
             PacketProgress::Later { time, packet } => {
-                self.queue.at(time, CoherentEvent::Hop(packet))
+                self.queue.at(time, CoherentEvent::Hop(packet));
+                None
             }
-            PacketProgress::Arrived(packet) => self.pending.push(Pending::Arrived(packet)),
+            PacketProgress::Arrived(packet) => Some(packet),
         }
     }
 
@@ -171,13 +179,8 @@ impl Outbox {
     /// Moves a message over its next link. Returns true at the end of its route.
     #[inline]
     pub fn hop(&mut self, packet: u32) -> bool {
-        match self.network.advance(packet, self.now()) {
-            PacketProgress::Later { time, packet } => {
-                self.queue.at(time, CoherentEvent::Hop(packet));
-                false
-            }
-            PacketProgress::Arrived(_) => true,
-        }
+        let step = self.network.advance(packet, self.now());
+        self.moved(step).is_some()
     }
 
     #[inline]
@@ -220,20 +223,16 @@ impl Outbox {
 
     /// Carries out one pending action. Returns the message that arrives, if any.
     pub fn carry_out(&mut self, at: usize) -> Option<u32> {
-        let step = match self.pending[at] {
-            Pending::Arrived(packet) => return Some(packet),
+        match self.pending[at] {
+            Pending::Arrived(packet) => Some(packet),
             Pending::Schedule(event, after) => {
                 self.queue.at(self.now() + after, event);
-                return None;
-            }
-            Pending::Send(message, after) => self.network.send(message, after, self.now()),
-        };
-        match step {
-            PacketProgress::Later { time, packet } => {
-                self.queue.at(time, CoherentEvent::Hop(packet));
                 None
             }
-            PacketProgress::Arrived(packet) => Some(packet),
+            Pending::Send(message, after) => {
+                let step = self.network.send(message, after, self.now());
+                self.moved(step)
+            }
         }
     }
 

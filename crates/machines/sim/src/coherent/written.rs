@@ -70,12 +70,12 @@ impl Written {
 
     pub fn model(self, name: &str) -> Result<CoherentModel, ModelError> {
         if let Some(flaw) = self.flaw() {
-            return Err(impossible(name, flaw));
+            return Err(ModelError::impossible(name, flaw));
         }
         let fabric = self
             .fabric
             .fabric(self.figures.hop_cycles.whole() as u32, self.figures.busy(1))
-            .ok_or_else(|| impossible(name, "a route between two stops is missing".to_owned()))?;
+            .ok_or_else(|| ModelError::impossible(name, "a route between two stops is missing"))?;
         let topology = Topology { pus: (0..self.pus()).map(|os| self.pu(os)).collect() };
         let layout = CoherentLayout {
             homes: Homes::Hashed {
@@ -189,8 +189,4 @@ impl Written {
             }
         })
     }
-}
-
-fn impossible(name: &str, message: String) -> ModelError {
-    ModelError::Impossible { name: name.to_owned(), message }
 }

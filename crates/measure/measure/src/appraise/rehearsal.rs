@@ -1,7 +1,7 @@
 //! Runs a pattern's messages on a model.
 
 use crate::appraise::DrawnPlacement;
-use seatmap_machines::catalog::{Capability, Lacks, Machine, Runner};
+use seatmap_machines::catalog::{Capability, Lacks, Machine};
 use seatmap_machines::workload::{Handoffs, handoffs_ns};
 use seatmap_place::{PlaceMethod, PlaceRequest, TrialJudge};
 use seatmap_sim::{CoherentBed, CoherentModel, SimError};
@@ -46,9 +46,7 @@ impl Rehearsal {
         request: &PlaceRequest,
         rounds: u32,
     ) -> Result<Self, RehearsalError> {
-        let Runner::Coherent(model) = machine.runner(Capability::RunsChannels)? else {
-            return Err(RehearsalError::Host);
-        };
+        let model = machine.runner(Capability::RunsChannels)?.ok_or(RehearsalError::Host)?;
         let handoffs = Handoffs::along(request.pattern, 0, rounds);
         if handoffs.handoffs.is_empty() {
             return Err(RehearsalError::Silent);

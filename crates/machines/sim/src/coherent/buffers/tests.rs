@@ -1,7 +1,9 @@
 //! Message buffers alone.
 
 use super::*;
-use crate::coherent::testing::{self, ComponentAction, arrive, message, ring, sent};
+use crate::coherent::parts_for_tests::{
+    self as parts, ComponentAction, arrive, message, ring, sent,
+};
 use seatmap_data::port::Addr;
 
 const WORD: Addr = Addr(43);
@@ -20,7 +22,7 @@ impl BuffersHarness {
         let mut memory = SharedMemory::default();
         buffers.reset(8);
         memory.grow(8);
-        BuffersHarness { out: testing::outbox(&layout), buffers, memory, layout }
+        BuffersHarness { out: Outbox::new(Arc::clone(&layout)), buffers, memory, layout }
     }
 
     fn arrive(&mut self, operation: LineCall, cache: u16) {
@@ -34,7 +36,7 @@ impl BuffersHarness {
 
     fn serve(&mut self) -> Vec<ComponentAction> {
         let BuffersHarness { buffers, memory, .. } = self;
-        testing::run(&mut self.out, &mut |event, out| match event {
+        parts::run(&mut self.out, &mut |event, out| match event {
             CoherentEvent::LookedUp(packet) => {
                 buffers.looked_up(packet, memory, out);
                 true

@@ -1,7 +1,7 @@
 //! The network alone: its lanes and order, and that it loses no message.
 
 use super::*;
-use crate::coherent::testing::{BUSY, LINK, message, ring};
+use crate::coherent::parts_for_tests::{BUSY, LINK, message, ring};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
