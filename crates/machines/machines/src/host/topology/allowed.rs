@@ -118,7 +118,7 @@ fn group_of(line: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::tree_of;
+    use super::super::trees_for_tests::tree_of;
     use super::*;
 
     fn cpus(files: &[(&str, &str)]) -> Option<Vec<u32>> {

@@ -134,7 +134,7 @@ fn starts_with_one_of(text: &str, names: &[&str]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::tree_of_bytes;
+    use super::super::trees_for_tests::tree_of_bytes;
     use super::*;
 
     fn nest(l3_next: &[u8]) -> Nest {

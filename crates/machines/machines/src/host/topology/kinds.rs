@@ -1,12 +1,10 @@
 //! Performance and efficiency cores, as the kernel distinguishes them.
 
-use super::tree::FileTree;
+use super::tree::{CPUS, FileTree};
 use seatmap_data::machine::speed::kinds_of;
 use seatmap_data::machine::{CoreKind, Pu, Speed};
 use seatmap_os::CpuSet;
 use std::collections::HashMap;
-
-const CPUS: &str = "sys/devices/system/cpu";
 
 /// The kernel's lists of the CPUs of one kind on Intel's hybrid processors, for their counters.
 const LISTED: [(&str, CoreKind); 3] = [
@@ -34,10 +32,8 @@ pub fn add(tree: &FileTree, running: &CpuSet, pus: &mut [Pu]) {
 
 /// The kinds in Intel's lists; `None` if there are no lists.
 fn listed(tree: &FileTree, running: &CpuSet) -> Option<Vec<Option<CoreKind>>> {
-    let lists: Vec<(CpuSet, CoreKind)> = LISTED
-        .into_iter()
-        .filter_map(|(path, kind)| Some((CpuSet::of_list(&tree.text(path)?)?, kind)))
-        .collect();
+    let lists: Vec<(CpuSet, CoreKind)> =
+        LISTED.into_iter().filter_map(|(path, kind)| Some((tree.set(path)?, kind))).collect();
     // On an Intel hybrid with one kind switched off, one list is empty.
     if lists.iter().all(|(set, _)| set.is_empty()) {
         return None;
@@ -56,8 +52,7 @@ fn listed(tree: &FileTree, running: &CpuSet) -> Option<Vec<Option<CoreKind>>> {
 }
 
 fn midr(tree: &FileTree, pu: u32) -> Option<u64> {
-    let text = tree.text(&format!("{CPUS}/cpu{pu}/regs/identification/midr_el1"))?;
-    hexadecimal(&text).map(|midr| midr & 0xff00_fff0)
+    hexadecimal(&tree.of_cpu(pu, "regs/identification/midr_el1")?).map(|midr| midr & 0xff00_fff0)
 }
 
 fn hexadecimal(text: &str) -> Option<u64> {
@@ -96,23 +91,17 @@ fn speeds(tree: &FileTree, pus: &CpuSet) -> Vec<Speed> {
     let base = numbers(tree, pus, "cpufreq/base_frequency");
     let max = numbers(tree, pus, "cpufreq/cpuinfo_max_freq");
     let types = core_types(tree, pus);
-    let core_types = pus.iter().map(|pu| types.get(&pu).copied());
-    capacity
-        .into_iter()
-        .zip(base)
-        .zip(max)
-        .zip(core_types)
-        .map(|(((capacity, base_khz), max_khz), core_type)| Speed {
-            core_type,
-            capacity,
-            base_khz,
-            max_khz,
-        })
-        .collect()
+    let of_pus = pus.iter().enumerate().map(|(at, pu)| Speed {
+        core_type: types.get(&pu).copied(),
+        capacity: capacity[at],
+        base_khz: base[at],
+        max_khz: max[at],
+    });
+    of_pus.collect()
 }
 
 fn number(tree: &FileTree, pu: u32, file: &str) -> Option<u64> {
-    tree.text(&format!("{CPUS}/cpu{pu}/{file}"))?.parse().ok().filter(|value| *value > 0)
+    tree.of_cpu(pu, file)?.parse().ok().filter(|value| *value > 0)
 }
 
 fn numbers(tree: &FileTree, pus: &CpuSet, file: &str) -> Vec<Option<u64>> {
@@ -122,7 +111,7 @@ fn numbers(tree: &FileTree, pus: &CpuSet, file: &str) -> Vec<Option<u64>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::tree_of;
+    use super::super::trees_for_tests::tree_of;
     use super::*;
 
     fn letters(files: &[(&str, &str)]) -> String {
