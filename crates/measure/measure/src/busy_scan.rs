@@ -73,7 +73,7 @@ impl BusyScan<'_> {
 
     fn rounds(&self, core: &[usize]) -> u64 {
         let cores = linkage::count(core);
-        let looks = LOOKS * self.plan.passes.least() as usize * cores * self.lines as usize;
+        let looks = LOOKS * self.plan.passes.least as usize * cores * self.lines as usize;
         let at_once = self.pairs.min(core.len() / 2).min(self.at_once());
         looks.div_ceil(2 * at_once.max(1)) as u64
     }

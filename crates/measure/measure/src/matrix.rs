@@ -249,7 +249,7 @@ impl Pace {
 
     fn passes(&self, plan: &SurveyPlan) -> u32 {
         if self.visited < self.pairs {
-            return plan.passes.least();
+            return plan.passes.least;
         }
         plan.passes.settled(self.started.elapsed().mul_f64(self.pairs as f64 / self.visited as f64))
     }

@@ -1,6 +1,5 @@
 //! A profile as a machine.
 
-use crate::fit::predict;
 use crate::fit::siblings;
 use crate::probe::{Discards, PairAt, Probe, Visit, VisitBatches};
 use seatmap_data::machine::{CoreDistance, HomeModel, Profile};
@@ -93,7 +92,7 @@ impl Replay {
         let by_home =
             self.model.as_ref().filter(|_| self.core[i] != self.core[j]).and_then(|model| {
                 let home = line as usize % model.homes();
-                predict(model, &self.distance.pus, i, j, home)
+                model.round_trip_ns(&self.distance.pus, i, j, home)
             });
         by_home.unwrap_or(self.distance.median_ns[(i, j)])
     }

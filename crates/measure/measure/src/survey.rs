@@ -36,7 +36,7 @@ impl SurveyRequest {
     /// The journal header of such a run.
     pub fn header(&self, machine: MachineIdentity) -> JournalHeader {
         let options = JournalOptions {
-            least_passes: self.plan.passes.least(),
+            least_passes: self.plan.passes.least,
             most_passes: self.plan.most_passes(),
             batches: self.plan.batches,
             round_trips: self.plan.round_trips,
@@ -65,41 +65,31 @@ pub struct Survey {
 }
 
 /// A request that could not be met.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Warning {
     /// Simultaneous pairs disturb each other.
+    #[error(
+        "--parallel was not used: pairs measured at the same time differ by {:.1} % from the same \
+         pairs alone (limit: {:.0} %)",
+        100.0 * .difference,
+        100.0 * interference::TOLERANCE
+    )]
     ParallelDisturbs {
         /// The median relative difference between pairs measured together and alone.
         difference: f64,
     },
     /// Simultaneous pairs could not be compared with the same pairs alone.
+    #[error(
+        "--parallel was not used: pairs measured at the same time were disturbed too often to \
+         compare them with the same pairs alone"
+    )]
     ParallelUnseen,
     /// With a single group, pairs cannot run simultaneously.
+    #[error(
+        "--parallel has no effect: all CPUs are in one cache group, whose pairs would disturb each \
+         other"
+    )]
     ParallelNeedsGroups,
-}
-
-impl std::fmt::Display for Warning {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Warning::ParallelDisturbs { difference } => write!(
-                out,
-                "--parallel was not used: pairs measured at the same time differ by {:.1} % from \
-                 the same pairs alone (limit: {:.0} %)",
-                100.0 * difference,
-                100.0 * interference::TOLERANCE
-            ),
-            Warning::ParallelUnseen => write!(
-                out,
-                "--parallel was not used: pairs measured at the same time were disturbed too \
-                 often to compare them with the same pairs alone"
-            ),
-            Warning::ParallelNeedsGroups => write!(
-                out,
-                "--parallel has no effect: all CPUs are in one cache group, whose pairs would \
-                 disturb each other"
-            ),
-        }
-    }
 }
 
 /// The progress of a survey.

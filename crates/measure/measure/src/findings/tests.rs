@@ -1,10 +1,9 @@
 //! Snapshots of the sentences of findings.
 
 use super::*;
+use crate::profiles_for_tests::measured as profile;
 use crate::regimes::judge;
-use seatmap_data::machine::{
-    Matrix, Origin, OriginKind, PairRegimes, PairStatus, Pu, Topology, import,
-};
+use seatmap_data::machine::{Matrix, OriginKind, PairRegimes, PairStatus, Pu, Topology, import};
 
 fn published(name: &str) -> Option<String> {
     let path = seatmap_needs::published(&format!("core-to-core/{name}.csv"))?;
@@ -14,16 +13,6 @@ fn published(name: &str) -> Option<String> {
 
 fn sentences(profile: &Profile) -> String {
     findings(profile).iter().map(|finding| format!("- {finding}\n")).collect()
-}
-
-fn profile(topology: Topology, cell: impl Fn(usize, usize) -> f64) -> Profile {
-    let origin =
-        Origin { kind: OriginKind::Measured, source: "test".into(), date: None, tool: None };
-    let pus: Vec<u32> = topology.os_indices().collect();
-    let d = Matrix::from_fn(pus.len(), |i, j| if i == j { 0.0 } else { cell(i.min(j), i.max(j)) });
-    let mut profile = Profile::new("test", origin, topology);
-    profile.core_distance = Some(CoreDistance::imported(pus, d));
-    profile
 }
 
 #[test]
@@ -176,12 +165,18 @@ fn indistinguishable_homes_are_reported() {
     insta::assert_snapshot!(told(8), @"The homes of 64 cache lines cannot be distinguished with 8 PUs: the lines differ by no more than noise. Either all have the same home, or --thorough on a quieter machine would show more.");
 }
 
+/// Two cores under one L3 cache.
+fn neighbours(ns: f64) -> Profile {
+    let mut topology = cores(2);
+    topology.pus.iter_mut().for_each(|pu| pu.package = Some(0));
+    profile(topology, |_, _| ns)
+}
+
 #[test]
 fn implausibly_far_neighbours_are_reported() {
-    let pu = |os| Pu { os, core: Some(os), l3: Some(0), package: Some(0), ..Pu::default() };
-    let of = |ns: f64| sentences(&profile(Topology { pus: (0..2).map(pu).collect() }, |_, _| ns));
+    let of = |ns: f64| sentences(&neighbours(ns));
     assert_eq!(of(63.5), "");
-    let mut slow = profile(Topology { pus: (0..2).map(pu).collect() }, |_, _| 327.0);
+    let mut slow = neighbours(327.0);
     slow.origin.kind = OriginKind::Model;
     assert_eq!(sentences(&slow), "", "a model is as slow as its file says");
     insta::assert_snapshot!(of(327.0), @"- PUs under one L3 are 327 ns apart; on published machines, 20 to 180 ns. Either the topology is not the real one (common in virtual machines), or the machine was busy or throttled. Run 'seatmap doctor', then measure again.");
@@ -189,14 +184,7 @@ fn implausibly_far_neighbours_are_reported() {
 
 #[test]
 fn stacked_pair_has_one_finding() {
-    let mut profile = profile(
-        Topology {
-            pus: (0..2)
-                .map(|os| Pu { os, core: Some(os), l3: Some(0), package: Some(0), ..Pu::default() })
-                .collect(),
-        },
-        |_, _| 3_100_000.0,
-    );
+    let mut profile = neighbours(3_100_000.0);
     assert!(
         matches!(findings(&profile)[..], [ProfileFinding::Implausible { .. }]),
         "{:?}",

@@ -18,7 +18,7 @@ pub use checked::checked;
 pub use grouping::{Grouping, group_lines};
 pub use samples::LineSamples;
 
-use crate::fit::block_star::{BlockStarFit, GroupedMachine, HomeDistance, fit};
+use crate::fit::block_star::{BlockStarFit, HomeDistance, fit};
 use seatmap_data::machine::{HomeLines, HomeModel};
 use seatmap_data::statistics::median;
 
@@ -34,17 +34,20 @@ pub fn fit_homes(model: &mut HomeModel, samples: &LineSamples) {
         None => group_lines(samples),
     };
     if let Some(group) = group.filter(|_| grouping.resolvable) {
-        let machine =
-            GroupedMachine { group: &group, n: samples.pus.len(), homes: grouping.homes() };
-        take(model, fit(&machine, &cells(samples, &grouping)), &group);
+        let cells = cells(samples, &grouping);
+        take(model, fit(&group, grouping.homes(), &cells), &group);
     }
+    let known = samples.median_ns.iter().flatten().flatten().filter(|ns| ns.is_finite());
+    set_lines(model, &samples.pus, grouping, known.count());
+}
+
+fn set_lines(model: &mut HomeModel, pus: &[u32], grouping: Grouping, samples: usize) {
     model.lines = Some(HomeLines {
-        nearest_pu: nearest_pus(model, &samples.pus),
+        nearest_pu: nearest_pus(model, pus),
         home_of_line: grouping.home_of_line,
         confidence: grouping.confidence,
         resolvable: grouping.resolvable,
-        samples: samples.median_ns.iter().flatten().flatten().filter(|ns| ns.is_finite()).count()
-            as u64,
+        samples: samples as u64,
         checked: None,
     });
 }

@@ -186,11 +186,6 @@ impl ProgramSeats {
         let thread = *[first, second].get(side)?;
         Some(ThreadAttributes { cpu: *self.cpus.get(thread)?, line: *self.lines.get(channel)? })
     }
-
-    /// Whether any line will do, because the machine does not distinguish homes.
-    pub fn lines_are_alike(&self) -> bool {
-        self.lines.iter().all(Option::is_none)
-    }
 }
 
 #[cfg(test)]
@@ -210,7 +205,7 @@ mod tests {
     fn machine_without_homes_has_equal_lines() {
         let seats =
             pairs(2).seats_on(&catalog::load("graviton3").unwrap(), Some(&[3, 4, 5, 6])).unwrap();
-        assert!(seats.lines_are_alike());
+        assert!(seats.lines.iter().all(Option::is_none));
         let mut cpus = seats.cpus.clone();
         cpus.sort_unstable();
         assert_eq!(cpus, [3, 4, 5, 6]);

@@ -5,7 +5,6 @@
 //! the twin runs the profile's pairs.
 
 use super::TwinError;
-use crate::fit::hubs::rms;
 use crate::load;
 use crate::plan::{Effort, SurveyPlan};
 use crate::testbed_probe::TestbedProbe;
@@ -236,4 +235,10 @@ fn drawn(
         .map_err(crate::MeasureError::Machine)?;
     let pairs: Vec<usize> = points.iter().map(|point| point.pairs as usize).collect();
     Ok(load::curve_at(&mut probe, pus, &pairs, &plan, &mut |_, _| ControlFlow::Continue(()))?)
+}
+
+fn rms(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (squares, count) =
+        values.fold((0.0, 0.0), |(squares, count), value| (squares + value * value, count + 1.0));
+    (count > 0.0).then(|| f64::sqrt(squares / count))
 }

@@ -3,9 +3,9 @@
 use super::RankingRequest;
 use seatmap_data::machine::OriginKind;
 use seatmap_data::plan::Objective;
+use seatmap_data::statistics::words::counted;
 use seatmap_place::MessageWait;
 use serde::Serialize;
-use std::fmt;
 
 /// Name and version of the format.
 pub const FORMAT: &str = "seatmap-ranking/1";
@@ -98,34 +98,25 @@ pub struct LeftOutMachine {
 }
 
 /// Why a machine has no time.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "reason", rename_all = "kebab-case")]
 pub enum LeftOutReason {
     /// The pattern has more tasks than the machine has hardware threads.
+    #[error("too small: {}", counted(*.pus, "PU"))]
     TooSmall {
         /// The number of hardware threads with known distances.
         pus: usize,
     },
     /// The profile has no core distances.
+    #[error("its profile has no core distances")]
     NoDistances,
     /// The pattern cannot be placed there.
+    #[error("{error}")]
     Refused {
         /// The error message.
         error: String,
     },
-}
-
-impl fmt::Display for LeftOutReason {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            LeftOutReason::TooSmall { pus } => {
-                write!(out, "too small: {}", seatmap_data::statistics::words::counted(*pus, "PU"))
-            }
-            LeftOutReason::NoDistances => out.write_str("its profile has no core distances"),
-            LeftOutReason::Refused { error } => out.write_str(error),
-        }
-    }
 }
 
 /// A figure missing in a profile.
