@@ -3,6 +3,7 @@
 use crate::classes::{DistanceClass, classes_with_distances};
 use seatmap_data::machine::Profile;
 use seatmap_data::statistics::signed_rank::between;
+use seatmap_data::statistics::words::joined;
 use serde::Serialize;
 
 const CONFIDENCE: f64 = 0.95;
@@ -177,7 +178,7 @@ fn level(count: usize) -> Option<String> {
 fn mitigations(profile: &Profile) -> String {
     let known = profile.environment.mitigations.iter();
     let affected = known.filter(|(_, word)| *word != "Not affected");
-    affected.map(|(name, word)| format!("{name}: {word}")).collect::<Vec<_>>().join("; ")
+    joined(affected.map(|(name, word)| format!("{name}: {word}")), "; ")
 }
 
 #[cfg(test)]

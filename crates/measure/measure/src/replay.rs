@@ -58,13 +58,8 @@ impl Replay {
         if median_ns.is_nan() || median_ns <= 0.0 {
             return Err(unknown);
         }
-        let known = self
-            .distance
-            .mad_ns
-            .as_ref()
-            .map(|mad| mad[(i, j)] * MAD_TO_SIGMA)
-            .filter(|sigma| *sigma > 0.0);
-        let sigma_ns = known.unwrap_or(USUAL_NOISE * median_ns);
+        let known = self.distance.mad_ns.as_ref().map(|mad| mad[(i, j)] * MAD_TO_SIGMA);
+        let sigma_ns = known.filter(|sigma| *sigma > 0.0).unwrap_or(USUAL_NOISE * median_ns);
         let step_ns = self.clock_step_ns / f64::from(visit.round_trips.max(1));
         let mut rng = self.noise_of_next(pair);
         let round_trip_ns = (0..visit.batches)

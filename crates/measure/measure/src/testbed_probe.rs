@@ -49,15 +49,8 @@ impl<T: Testbed> TestbedProbe<T> {
     }
 
     fn batches(&self, visit: &Visit, traces: &[PingPongTimes]) -> Vec<VisitBatches> {
-        let until_ticks = match visit.pairs.len() {
-            1 => u64::MAX,
-            _ => traces
-                .iter()
-                .filter_map(|trace| trace.stamps.last())
-                .map(|stamp| stamp.ticks)
-                .min()
-                .unwrap_or(0),
-        };
+        let ends = traces.iter().filter_map(|trace| trace.stamps.last()).map(|stamp| stamp.ticks);
+        let until_ticks = if visit.pairs.len() == 1 { u64::MAX } else { ends.min().unwrap_or(0) };
         visit
             .pairs
             .iter()

@@ -10,7 +10,7 @@ use seatmap_cell_sim::workload::stats::{
 };
 use seatmap_cell_sim::workload::{
     BarrierBySignal, BarrierMethod, CollectiveKind, CollectiveWorkload, LongMessage, LongMessages,
-    Mandelbrot, MandelbrotView, MessageRing,
+    Mandelbrot, MandelbrotView, MessageRing, ProducerConsumer,
 };
 use seatmap_cell_sim::{CellBed, catalog};
 use seatmap_data::port::{Addr, Testbed};
@@ -126,6 +126,9 @@ fn host_and_models_compute_the_same() {
 }
 
 fn rendered<T: Testbed>(bed: &mut T, seats: [u32; 2]) -> u32 {
+    let handed = ProducerConsumer { channels: vec![Addr::line(3)], values: 40 };
+    let sums: Vec<u64> = bed.run(&seats, &handed).unwrap().iter().map(|task| task.sum).collect();
+    assert_eq!(sums, [820, 820]);
     let renderer = Mandelbrot {
         coordinators: 1,
         workers: 1,
@@ -152,7 +155,7 @@ fn plainly() -> u32 {
 }
 
 #[test]
-fn images_are_those_of_a_plain_computation() {
+fn images_and_sums_are_those_of_a_plain_computation() {
     for (name, seats) in
         [("xeon-phi-5110p", [1, 2]), ("xeon-e5-2680-2s", [3, 12]), ("scc-48", [7, 6])]
     {

@@ -5,7 +5,7 @@ use super::gain::{ComparisonTimes, SeatGain};
 use super::{ChannelRuns, ChannelSeating, ChannelsError, Chip, FIRST_LINE};
 use fastrand::Rng;
 use seatmap_data::port::{Addr, Testbed};
-use seatmap_machines::workload::ProducerConsumer;
+use seatmap_cell_sim::workload::ProducerConsumer;
 
 /// The cores of the two threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -26,10 +26,10 @@ pub struct HardwareThread {
 /// A core with its cache. They share a node; other components reach them by messages.
 #[derive(Clone, Debug)]
 pub struct Core {
-    pub(super) layout: Arc<CoherentLayout>,
-    pub(super) cache: Cache,
-    pub(super) threads: Vec<HardwareThread>,
-    pub(super) ahead: u32,
+    pub layout: Arc<CoherentLayout>,
+    pub cache: Cache,
+    pub threads: Vec<HardwareThread>,
+    pub ahead: u32,
 }
 
 impl Core {

@@ -5,6 +5,11 @@ mod copies;
 mod hierarchy;
 mod litmus;
 mod liu;
+#[expect(dead_code, reason = "only the renderer is run")]
+#[path = "../../../../../papers/cell-sim/src/workload/mandelbrot.rs"]
+mod mandelbrot;
+#[path = "../../../../../papers/cell-sim/src/workload/producer_consumer.rs"]
+mod producer_consumer;
 mod reference;
 
 /// Threads are about 40 times slower than coroutines, so shorter tests of the same kind replace the

@@ -2,17 +2,14 @@
 //! them is a mistake or needs a reason.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+use crate::mandelbrot::{Mandelbrot, MandelbrotView};
+use crate::producer_consumer::ProducerConsumer;
 use seatmap_data::port::{Addr, Barrier, Port, Testbed, WORDS_PER_LINE, Workload};
-use seatmap_machines::workload::{Handoff, Handoffs, LineByLine, PingPong, ProducerConsumer};
+use seatmap_machines::workload::{Handoff, Handoffs, LineByLine, PingPong};
 use seatmap_sim::coherent::{CoherentCounters, Hierarchy, HierarchyHomes};
 use seatmap_sim::{CoherentBed, CoherentModel, catalog};
 use std::fmt::{Debug, Write};
 use std::sync::Arc;
-
-#[expect(dead_code, reason = "only the renderer is run")]
-#[path = "../../../../../papers/cell-sim/src/workload/mandelbrot.rs"]
-mod mandelbrot;
-use mandelbrot::{Mandelbrot, MandelbrotView};
 
 #[derive(Clone, Copy)]
 struct Fnv(u64);

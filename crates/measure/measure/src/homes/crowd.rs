@@ -119,9 +119,8 @@ impl Crowd<'_> {
     /// Half the difference between the fits of every second round trip and the rest.
     fn noise_ns(&self, talks: &[CrowdRoundTrip]) -> Option<f64> {
         let [one, other] = [0, 1].map(|from| self.of_cores(talks.iter().skip(from).step_by(2)));
-        let apart: Vec<f64> =
-            one.iter().zip(other).map(|(one, other)| (one - other).abs()).collect();
-        Some(0.5 * MAD_TO_SIGMA * median(&apart)?)
+        let apart = one.iter().zip(other).map(|(one, other)| (one - other).abs());
+        Some(0.5 * MAD_TO_SIGMA * median(apart)?)
     }
 
     fn cells(

@@ -98,16 +98,11 @@ fn filled(
     group: &[usize],
 ) -> Vec<Vec<f64>> {
     for home in 0..inside.first().map_or(0, Vec::len) {
-        let changes: Vec<f64> = inside
-            .iter()
-            .enumerate()
-            .map(|(at, homes)| {
-                let level = homes[home] + 2.0 * mean_of_group(offset_ns, group, at, home);
-                level - level_before(old, group, at)
-            })
-            .filter(|change| change.is_finite())
-            .collect();
-        let change_ns = median(&changes).unwrap_or(0.0);
+        let changes = inside.iter().enumerate().map(|(at, homes)| {
+            let level = homes[home] + 2.0 * mean_of_group(offset_ns, group, at, home);
+            level - level_before(old, group, at)
+        });
+        let change_ns = median(changes).unwrap_or(0.0);
         for (at, homes) in
             inside.iter_mut().enumerate().filter(|(_, homes)| !homes[home].is_finite())
         {
@@ -145,9 +140,9 @@ fn cells(samples: &LineSamples, grouping: &Grouping) -> Vec<HomeDistance> {
     for (home, lines) in grouping.lines_of_homes().iter().enumerate() {
         for (at, hub) in samples.hub_rows() {
             for pu in (0..samples.pus.len()).filter(|pu| *pu != hub) {
-                let values: Vec<f64> = lines.iter().map(|line| samples.ns(*line, at, pu)).collect();
                 // Lines of a home repeat one distance.
-                let Some(value) = median(&values) else { continue };
+                let values = lines.iter().map(|line| samples.ns(*line, at, pu));
+                let Some(value) = median(values) else { continue };
                 cells.push(HomeDistance { i: hub, j: pu, home, value, weight: lines.len() as f64 });
             }
         }

@@ -62,16 +62,12 @@ impl JournalHeader {
         let here = &self.machine;
         let differences = [
             difference("machine", &there.name, &here.name),
-            difference(
-                "processor",
-                known(there.cpu_model.as_ref()),
-                known(here.cpu_model.as_ref()),
-            ),
-            difference("boot", known(there.boot_id.as_ref()), known(here.boot_id.as_ref())),
+            difference("processor", known(&there.cpu_model), known(&here.cpu_model)),
+            difference("boot", known(&there.boot_id), known(&here.boot_id)),
             difference(
                 "hash of the machine's figures",
-                known(there.figures.as_ref()),
-                known(here.figures.as_ref()),
+                known(&there.figures),
+                known(&here.figures),
             ),
             difference(
                 "CPUs",
@@ -103,18 +99,13 @@ impl JournalOptions {
 }
 
 fn passes(options: &JournalOptions) -> String {
-    match (options.least_passes, options.most_passes) {
-        (least, most) if least == most => {
-            format!("{} of {}", counted(least, "pass"), counted(options.batches, "batch"))
-        }
-        (least, most) => {
-            format!("{least} to {} of {}", counted(most, "pass"), counted(options.batches, "batch"))
-        }
-    }
+    let JournalOptions { least_passes: least, most_passes: most, batches, .. } = *options;
+    let least = if least == most { String::new() } else { format!("{least} to ") };
+    format!("{least}{} of {}", counted(most, "pass"), counted(batches, "batch"))
 }
 
-fn known(name: Option<&String>) -> &str {
-    name.map_or("unknown", String::as_str)
+fn known(name: &Option<String>) -> &str {
+    name.as_deref().unwrap_or("unknown")
 }
 
 fn difference<T: PartialEq + Display>(what: &str, there: T, here: T) -> Option<String> {

@@ -203,12 +203,7 @@ fn curve(
         .iter()
         .enumerate()
         .map(|(at, measured)| {
-            let medians = sorted(
-                curves
-                    .iter()
-                    .filter_map(|curve| Some(curve.get(at)?.median_ns))
-                    .collect::<Vec<_>>(),
-            );
+            let medians = sorted(curves.iter().filter_map(|curve| Some(curve.get(at)?.median_ns)));
             let ends = [medians.first(), medians.last()];
             CapacityPoint {
                 pairs: measured.pairs,

@@ -20,12 +20,9 @@ const USUAL_GHZ: f64 = 3.0;
 /// # Errors
 /// The profile has no distances.
 pub fn parts(profile: &Profile) -> Result<DistanceParts, TwinError> {
-    let distance = profile
-        .core_distance
-        .as_ref()
-        .ok_or_else(|| TwinError::unfit(profile, "has no core distances"))?;
-    let model = fit::model_of(profile)
-        .ok_or_else(|| TwinError::unfit(profile, "has no known distance; measure it again"))?;
+    let unfit = || TwinError::unfit(profile, "has no known distance; measure it again");
+    let distance = profile.core_distance.as_ref().ok_or_else(unfit)?;
+    let model = fit::model_of(profile).ok_or_else(unfit)?;
     let core_of = siblings::cores(distance, &profile.topology);
     let cores = linkage::count(&core_of);
     let homes = homes(profile);

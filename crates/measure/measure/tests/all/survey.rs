@@ -269,26 +269,6 @@ fn loaded_curve_has_every_number_of_pairs() {
 }
 
 #[test]
-fn interrupted_run_resumes_at_its_end() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("journal");
-    let request = request(&[0, 1, 2, 3, 4, 5]);
-    let run = |last| resumed(&path, &mut Caches::new(), &Caches::topology(), &request, last);
-    let (_, _, early) = run(20);
-    assert!(matches!(early, SurveyOutcome::Early(20)), "{early:?}");
-    let (records, later, SurveyOutcome::Whole(resumed)) = run(u64::MAX) else {
-        panic!("nobody ended it")
-    };
-    assert_eq!((records, later), (20, 3 * 15 - 20));
-    let once = whole(&mut Caches::new(), &Caches::topology(), &request);
-    assert_eq!(resumed.core_distance.median_ns, once.core_distance.median_ns);
-    assert_eq!(
-        resumed.core_distance.protocol.unwrap().kept,
-        once.core_distance.protocol.unwrap().kept
-    );
-}
-
-#[test]
 fn disturbed_pair_is_retried_then_refused() {
     let pus = request(&[0, 1]);
     let mut patient = Caches { deaf: 5, ..Caches::new() };
@@ -359,11 +339,15 @@ fn replayed(breaks: &[u64]) -> Survey {
     let path = folder.path().join("journal");
     let profile = machine();
     let request = SurveyRequest { homes: 4, loaded: true, ..request(&[0, 1, 2, 8, 9, 16]) };
+    let mut visits = 0;
     for last in breaks.iter().copied().chain([u64::MAX]) {
         let mut probe = Replay::new(&profile, 5).unwrap();
-        let (_, _, ended) = resumed(&path, &mut probe, &profile.topology, &request, last);
-        if let SurveyOutcome::Whole(survey) = ended {
-            return *survey;
+        let (records, _, ended) = resumed(&path, &mut probe, &profile.topology, &request, last);
+        assert_eq!(records as u64, visits, "no visit is made twice");
+        visits += last.min(3 * 15 - visits);
+        match ended {
+            SurveyOutcome::Early(kept) => assert_eq!(kept, visits),
+            SurveyOutcome::Whole(survey) => return *survey,
         }
     }
     panic!("nobody ended the last one")

@@ -114,10 +114,14 @@ mod tests {
     use super::super::trees_for_tests::tree_of;
     use super::*;
 
-    fn letters(files: &[(&str, &str)]) -> String {
+    fn letters(files: &[(impl AsRef<str>, &str)]) -> String {
         let mut pus: Vec<Pu> = (0..4).map(|os| Pu { os, ..Pu::default() }).collect();
         add(&tree_of(files), &(0..4).collect(), &mut pus);
         pus.iter().map(|pu| pu.kind.map_or("-", CoreKind::letters)).collect()
+    }
+
+    fn each(file: &str, values: [&'static str; 4]) -> Vec<(String, &'static str)> {
+        (0..4).map(|pu| format!("{CPUS}/cpu{pu}/{file}")).zip(values).collect()
     }
 
     #[test]
@@ -132,41 +136,22 @@ mod tests {
 
     #[test]
     fn capacity_and_frequency_decide_core_kinds() {
-        let of = |file: &str, values: [&'static str; 4]| -> Vec<(String, &'static str)> {
-            (0..4).map(|pu| format!("sys/devices/system/cpu/cpu{pu}/{file}")).zip(values).collect()
-        };
-        let told = |files: Vec<(String, &str)>| {
-            letters(&files.iter().map(|(path, text)| (path.as_str(), *text)).collect::<Vec<_>>())
-        };
-        assert_eq!(told(of("cpu_capacity", ["446", "446", "1024", "1024"])), "EEPP");
-        assert_eq!(
-            told(of("cpufreq/cpuinfo_max_freq", ["5000000", "5000000", "3900000", "3900000"])),
-            "PPEE"
-        );
-        assert_eq!(
-            told(of("cpufreq/base_frequency", ["2000000", "2000000", "2000000", "2000000"])),
-            "----"
-        );
-        assert_eq!(told(of("cpu_capacity", ["x", "", "1024", "0"])), "----");
+        for (file, values, kinds) in [
+            ("cpu_capacity", ["446", "446", "1024", "1024"], "EEPP"),
+            ("cpu_capacity", ["x", "", "1024", "0"], "----"),
+            ("cpufreq/cpuinfo_max_freq", ["5000000", "5000000", "3900000", "3900000"], "PPEE"),
+            ("cpufreq/base_frequency", ["2000000"; 4], "----"),
+        ] {
+            assert_eq!(letters(&each(file, values)), kinds, "{file} {values:?}");
+        }
     }
 
     #[test]
     fn core_type_precedes_clock() {
-        let clock =
-            |pu: u32, mhz: &'static str| (format!("{CPUS}/cpu{pu}/cpufreq/cpuinfo_max_freq"), mhz);
-        let clocks: Vec<(String, &str)> =
-            (0..).zip(["2500", "2500", "2000", "1500"]).map(|(pu, mhz)| clock(pu, mhz)).collect();
-        let with = |more: &[(String, &str)]| {
-            let files = [&clocks[..], more].concat();
-            letters(&files.iter().map(|(path, text)| (path.as_str(), *text)).collect::<Vec<_>>())
-        };
+        let clocks = each("cpufreq/cpuinfo_max_freq", ["2500", "2500", "2000", "1500"]);
+        let with = |more: &[(String, &str)]| letters(&[&clocks[..], more].concat());
         assert_eq!(with(&[]), "PPME");
-        let midr = |of: [&'static str; 4]| -> Vec<(String, &str)> {
-            (0..)
-                .zip(of)
-                .map(|(pu, midr)| (format!("{CPUS}/cpu{pu}/regs/identification/midr_el1"), midr))
-                .collect()
-        };
+        let midr = |of: [&'static str; 4]| each("regs/identification/midr_el1", of);
         let big = "0x00000000410fd810";
         assert_eq!(with(&midr([big, "0x00000000411fd811", big, "0x410fd800"])), "PPPE");
         assert_eq!(with(&midr([big; 4])), "----", "a later stepping is no other type");

@@ -173,12 +173,13 @@ mod tests {
     use super::super::trees_for_tests::tree_of;
     use super::*;
 
+    fn tree(files: &[(&str, &str)]) -> FileTree {
+        let files = files.iter().map(|(path, text)| (format!("{FOLDER}/{path}"), *text));
+        tree_of(&files.collect::<Vec<_>>())
+    }
+
     fn read(files: &[(&str, &str)]) -> Vec<(u32, Vec<u32>)> {
-        let files: Vec<(String, &str)> =
-            files.iter().map(|(path, text)| (format!("{FOLDER}/{path}"), *text)).collect();
-        let files: Vec<(&str, &str)> =
-            files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
-        let nodes = NumaNodes::read(&tree_of(&files), &(0..8).collect()).nodes;
+        let nodes = NumaNodes::read(&tree(files), &(0..8).collect()).nodes;
         nodes.into_iter().map(|node| (node.os, node.cpus.iter().collect())).collect()
     }
 
@@ -205,11 +206,7 @@ mod tests {
             ("node2/distance", "17 28 10"),
         ];
         let instead = |files: &[(&str, &str)]| {
-            let files: Vec<(String, &str)> =
-                files.iter().map(|(path, text)| (format!("{FOLDER}/{path}"), *text)).collect();
-            let files: Vec<(&str, &str)> =
-                files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
-            let tree = tree_of(&files);
+            let tree = tree(files);
             let nodes = NumaNodes::read(&tree, &(0..8).collect());
             [0, 1, 2].map(|own| nodes.instead(&tree, own))
         };

@@ -69,10 +69,7 @@ mod tests {
 
     fn added(files: &[(String, &str)]) -> Vec<Pu> {
         let mut pus = pus();
-        add(
-            &tree_of(&files.iter().map(|(path, text)| (path.as_str(), *text)).collect::<Vec<_>>()),
-            &mut pus,
-        );
+        add(&tree_of(files), &mut pus);
         pus
     }
 
@@ -94,16 +91,13 @@ mod tests {
             cache(3, "index2", "2", "Unified", "much"),
         ];
         let pus = added(&files.concat());
-        assert_eq!(
-            pus.iter().map(|pu| pu.l2_bytes).collect::<Vec<_>>(),
-            [Some(1 << 20), None, None, None]
-        );
-        let l1d = [Some(48 << 10), None, Some(16 << 10), None];
-        assert_eq!(pus.iter().map(|pu| pu.l1d_bytes).collect::<Vec<_>>(), l1d);
-        let l1i = [None, Some(64 << 10), None, None];
-        assert_eq!(pus.iter().map(|pu| pu.l1i_bytes).collect::<Vec<_>>(), l1i);
-        let l3 = [Some(96 << 20), Some(96 << 20), Some(32 << 20), Some(32 << 20)];
-        assert_eq!(pus.iter().map(|pu| pu.l3_bytes).collect::<Vec<_>>(), l3);
+        let kib = |of: fn(&Pu) -> Option<u64>| {
+            pus.iter().map(|pu| of(pu).map_or(0, |bytes| bytes >> 10)).collect::<Vec<_>>()
+        };
+        assert_eq!(kib(|pu| pu.l1d_bytes), [48, 0, 16, 0]);
+        assert_eq!(kib(|pu| pu.l1i_bytes), [0, 64, 0, 0]);
+        assert_eq!(kib(|pu| pu.l2_bytes), [1024, 0, 0, 0]);
+        assert_eq!(kib(|pu| pu.l3_bytes), [98304, 98304, 32768, 32768]);
     }
 
     #[test]

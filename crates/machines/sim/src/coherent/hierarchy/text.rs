@@ -3,6 +3,7 @@
 use super::written::{CoreWritten, Hierarchy};
 use crate::figure::ModelFigure;
 use seatmap_data::machine::description::Basis;
+use seatmap_data::statistics::words::joined;
 use std::fmt::Write;
 
 impl Hierarchy {
@@ -128,13 +129,12 @@ fn quoted(text: &str) -> String {
 }
 
 fn rows(rows: &[Vec<f64>]) -> String {
-    let lines: Vec<String> = rows.iter().map(|cells| format!("    {},\n", row(cells))).collect();
-    format!("[\n{}]", lines.concat())
+    let lines: String = rows.iter().map(|cells| format!("    {},\n", row(cells))).collect();
+    format!("[\n{lines}]")
 }
 
 fn row(cells: &[f64]) -> String {
-    let cells: Vec<String> = cells.iter().map(|cell| number(*cell)).collect();
-    format!("[{}]", cells.join(", "))
+    format!("[{}]", joined(cells.iter().map(|cell| number(*cell)), ", "))
 }
 
 /// A number to a hundredth, always as a float, which TOML distinguishes from an integer.

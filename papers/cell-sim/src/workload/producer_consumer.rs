@@ -1,8 +1,7 @@
 //! Values handed over one by one.
 
-use crate::workload::lines_up_to;
-use crate::workload::spin_channel::SpinChannel;
 use seatmap_data::port::{Addr, Port, Stamp, Workload};
+use seatmap_machines::workload::SpinChannel;
 
 /// The producer-consumer model of Liu et al. 2015 (section IV.A): a producer puts values into a
 /// channel for one value with a spin lock, and a consumer takes them out.
@@ -37,7 +36,7 @@ impl Workload for ProducerConsumer {
     }
 
     fn lines(&self) -> u32 {
-        lines_up_to(&self.channels)
+        self.channels.iter().map(|line| line.line_index() + 1).max().unwrap_or(0)
     }
 
     fn task<P: Port>(&self, port: &P, rank: usize) -> Handed {
