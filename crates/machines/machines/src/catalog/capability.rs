@@ -27,28 +27,27 @@ impl Capability {
         Capability::RunsChannels,
     ];
 
+    /// The name of this capability in `seatmap machines`, and the words for a machine without it.
+    fn words(self) -> [&'static str; 2] {
+        match self {
+            Capability::Distances => ["distances", "has no core distances"],
+            Capability::Homes => ["homes", "has no homes of cache lines"],
+            Capability::Loaded => ["loaded", "has no distances under load"],
+            Capability::RunsLines => ["lines", "cannot run programs that share cache lines"],
+            Capability::RunsChannels => ["channels", "cannot run programs"],
+        }
+    }
+
     /// The name of this capability in `seatmap machines`.
     pub fn word(self) -> &'static str {
-        match self {
-            Capability::Distances => "distances",
-            Capability::Homes => "homes",
-            Capability::Loaded => "loaded",
-            Capability::RunsLines => "lines",
-            Capability::RunsChannels => "channels",
-        }
+        self.words()[0]
     }
 }
 
 impl fmt::Display for Capability {
     /// Names the things that a machine without this capability cannot do.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Capability::Distances => "has no core distances",
-            Capability::Homes => "has no homes of cache lines",
-            Capability::Loaded => "has no distances under load",
-            Capability::RunsLines => "cannot run programs that share cache lines",
-            Capability::RunsChannels => "cannot run programs",
-        })
+        out.write_str(self.words()[1])
     }
 }
 

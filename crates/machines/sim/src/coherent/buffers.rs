@@ -16,7 +16,6 @@ const NAME: &str = "message buffer";
 
 /// The message buffers of a machine. No line is cached: requests carry their operations, and
 /// answers the values.
-#[derive(Clone, Debug)]
 pub struct Buffers {
     layout: Arc<CoherentLayout>,
     pub intake: Intake,

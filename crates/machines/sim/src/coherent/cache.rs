@@ -58,7 +58,6 @@ pub struct CacheCounts {
 
 /// The cache of one core. Caches never evict. On a machine with message buffers, a cache holds no
 /// lines and passes every access on.
-#[derive(Clone, Debug)]
 pub struct Cache {
     layout: Arc<CoherentLayout>,
     id: u16,

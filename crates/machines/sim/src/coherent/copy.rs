@@ -16,7 +16,7 @@ use seatmap_data::invariant;
 use seatmap_data::port::{Addr, WORDS_PER_LINE};
 
 /// A task's copy: even steps load a word, odd steps store it. It is over when all steps have begun.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default)]
 pub struct Copying {
     from: u32,
     to: u32,
@@ -27,7 +27,7 @@ pub struct Copying {
     run: u16,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 struct Ahead {
     since: u64,
     first: u32,

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 const NAME: &str = "core";
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct HardwareThread {
     pub task: u16,
     pub request: Option<LineCall>,
@@ -24,7 +24,6 @@ pub struct HardwareThread {
 }
 
 /// A core with its cache. They share a node; other components reach them by messages.
-#[derive(Clone, Debug)]
 pub struct Core {
     pub layout: Arc<CoherentLayout>,
     pub cache: Cache,

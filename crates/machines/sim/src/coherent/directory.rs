@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 const NAME: &str = "directory";
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 struct Transaction {
     /// The request; `at` is the node that serves it.
     request: Message,
@@ -37,7 +37,6 @@ pub struct CoherenceCounts {
 /// records. In a hierarchy the levels share one record of each line, as if each knew at once what
 /// the others know. A request climbs to the first level with all sharers of its line below it,
 /// which serves it.
-#[derive(Clone, Debug)]
 pub struct Directory {
     layout: Arc<CoherentLayout>,
     pub intake: Intake,

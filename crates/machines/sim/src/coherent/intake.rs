@@ -8,7 +8,7 @@ use seatmap_data::invariant;
 use std::sync::Arc;
 
 /// The entrance of the home at one node, with its PMU counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Default)]
 pub struct Pipeline {
     free: u64,
     /// Requests inside, until they are granted or move on.
@@ -19,7 +19,6 @@ pub struct Pipeline {
     pub nacks: u64,
 }
 
-#[derive(Clone, Debug)]
 pub struct Intake {
     layout: Arc<CoherentLayout>,
     pub pipelines: Vec<Pipeline>,

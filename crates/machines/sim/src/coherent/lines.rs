@@ -6,7 +6,7 @@ pub const NO_CACHE: u16 = u16::MAX;
 pub const IDLE: u32 = u32::MAX;
 
 /// The record of a line. Modified and exclusive are one state: the only sharer may write.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct LineRecord {
     /// The cache that answers for the line: the last one that could write it.
     pub owner: u16,
@@ -20,7 +20,7 @@ const UNKNOWN: LineRecord =
     LineRecord { owner: NO_CACHE, transaction: IDLE, waiting: SlabQueue::EMPTY };
 
 /// The records of all lines, and the sharers of each: the caches with a copy, including the owner.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub struct LineTable {
     lines: Vec<LineRecord>,
     sharers: Vec<u64>,

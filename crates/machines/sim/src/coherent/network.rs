@@ -8,7 +8,6 @@ use crate::moment::at_tick;
 use seatmap_data::invariant;
 use std::sync::Arc;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkLane {
     free: u64,
     busy: u32,
@@ -33,7 +32,6 @@ pub enum PacketProgress {
 
 /// The links of a machine. A message takes one after the other, first come first served on each
 /// lane.
-#[derive(Clone, Debug)]
 pub struct Network {
     layout: Arc<CoherentLayout>,
     wires: Vec<LinkLane>,

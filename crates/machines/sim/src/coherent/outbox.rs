@@ -25,7 +25,7 @@ pub enum CoherentEvent {
 }
 
 /// An action that takes effect in another component in this very tick.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub enum Pending {
     Arrived(u32),
     Send(Message, u64),
@@ -60,7 +60,6 @@ pub enum Notice {
 /// - `Coming`: a cache knows from the moment of the grant that an answer is on its way. It holds
 ///   later snoops, and sends its other threads' accesses to the line to the home until the answer.
 /// - `Gone`: the levels of a hierarchy know at once which caches have a line.
-#[derive(Clone, Debug)]
 pub struct Outbox {
     queue: Wheel<CoherentEvent>,
     pub network: Network,

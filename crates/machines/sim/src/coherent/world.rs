@@ -14,20 +14,18 @@ use seatmap_data::invariant::broken;
 use std::fmt::Display;
 use std::sync::Arc;
 
-#[derive(Clone, Debug)]
 pub enum LineHomes {
     Directory(Directory),
     Buffers(Buffers),
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 struct Seat {
     core: u16,
     thread: u16,
 }
 
 /// A machine in virtual time, which owns the components and the time.
-#[derive(Clone, Debug)]
 pub struct CoherentMachine {
     pub layout: Arc<CoherentLayout>,
     pub outbox: Outbox,

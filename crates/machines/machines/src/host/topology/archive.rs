@@ -150,10 +150,11 @@ impl Unpacked {
     }
 
     fn tree(self) -> Result<FileTree, GatherError> {
-        let roots = self.nodes.keys().filter(|root| match root.as_str() {
-            "" => matches!(self.nodes.get("sys"), Some(TreeEntry::Folder(_))),
-            root => matches!(self.nodes.get(&format!("{root}/sys")), Some(TreeEntry::Folder(_))),
-        });
+        let has_sys = |root: &&String| {
+            let sys = if root.is_empty() { "sys".to_owned() } else { format!("{root}/sys") };
+            matches!(self.nodes.get(&sys), Some(TreeEntry::Folder(_)))
+        };
+        let roots = self.nodes.keys().filter(has_sys);
         // The outermost one: a gathered folder may itself hold a dump.
         let root = roots.min_by_key(|root| (root.matches('/').count(), root.len(), root.as_str()));
         let root = root.cloned().ok_or(GatherError::NoSys)?;
