@@ -48,7 +48,7 @@ impl Buffers {
 
     pub fn looked_up(&mut self, packet: u32, memory: &mut SharedMemory, out: &mut Outbox) {
         let message = *out.message(packet);
-        let Parcel::Operation(operation) = *out.parcel(message.parcel) else {
+        let Parcel::Operation(operation) = *out.parcels.get(message.parcel) else {
             broken(at_tick(NAME, out.now()), format_args!("{message}: it carries no operation"))
         };
         let Some(word) = operation.word() else {
@@ -69,7 +69,7 @@ impl Buffers {
             self.wake(message.line, out);
             kind = MessageKind::Grant { exclusive: false };
         }
-        *out.parcel(message.parcel) = Parcel::Value(found);
+        *out.parcels.get_mut(message.parcel) = Parcel::Value(found);
         out.answer(packet, Message { kind, from: message.at, to: message.from, ..message }, 0);
     }
 

@@ -2,7 +2,7 @@
 
 use crate::coherent::layout::CoherentLayout;
 use crate::coherent::message::{Message, MessageKind, NO_PARCEL, Parcel};
-use crate::coherent::outbox::{CoherentEvent, Outbox};
+use crate::coherent::outbox::{CoherentEvent, Notice, Outbox};
 use crate::coherent::request::LineCall;
 use crate::moment::at_tick;
 use seatmap_data::invariant;
@@ -131,18 +131,14 @@ impl Cache {
         let at = self.node;
         let cache = self.id;
         let kind = MessageKind::LineCall { writes };
-        let parcel = if is_uncached { out.pack(Parcel::Operation(request)) } else { NO_PARCEL };
+        let parcel =
+            if is_uncached { out.parcels.add(Parcel::Operation(request)) } else { NO_PARCEL };
         let to = self.layout.first_home(at, line);
         out.send(
             Message { kind, cache, thread, from: at, at, to, line, parcel },
             self.layout.timing.miss,
         );
         false
-    }
-
-    #[inline]
-    pub fn count_hits(&mut self, hits: u64) {
-        self.counts.hits += hits;
     }
 
     #[inline]
@@ -225,7 +221,7 @@ impl Cache {
                 at_tick(NAME, out.now()),
                 "{answer}: the thread waits for {wait:?}"
             );
-            let Parcel::Value(value) = out.unpack(answer.parcel) else {
+            let Parcel::Value(value) = out.parcels.take(answer.parcel) else {
                 broken(at_tick(NAME, out.now()), format_args!("{answer}: an answer without value"))
             };
             return Delivery { thread, value: Some(value), held: None };
@@ -302,7 +298,7 @@ impl Cache {
 
     fn give_up(&mut self, line: u32, out: &mut Outbox) {
         self.states[line as usize] = LineState::Invalid;
-        out.notice_gone(self.id, line);
+        out.notices.push(Notice::Gone { cache: self.id, line });
         self.wake(line, out);
     }
 

@@ -171,7 +171,7 @@ impl Core {
 
     fn begin_until(&mut self, thread: u16, until: u32, memory: &mut SharedMemory, now: u64) {
         let HardwareThread { copying, answer, .. } = &mut self.threads[thread as usize];
-        self.cache.count_hits(u64::from(until - copying.begun));
+        self.cache.counts.hits += u64::from(until - copying.begun);
         if copying.begun < until {
             let [from, to] = copying.lines();
             invariant!(

@@ -6,7 +6,7 @@ use crate::coherent::intake::Intake;
 use crate::coherent::layout::CoherentLayout;
 use crate::coherent::lines::{IDLE, LineTable, NO_CACHE};
 use crate::coherent::message::{Message, MessageKind, NO_PARCEL};
-use crate::coherent::outbox::{CoherentEvent, Outbox};
+use crate::coherent::outbox::{CoherentEvent, Notice, Outbox};
 use crate::coherent::slab::Slab;
 use crate::moment::at_tick;
 use seatmap_data::invariant;
@@ -254,7 +254,7 @@ impl Directory {
         let Message { line, cache: own, at, .. } = request;
         // A line without copies is granted with the right to write it (the E of MESI).
         let exclusive = writes || self.lines.get(line).owner == NO_CACHE;
-        let is_safe = !exclusive || self.lines.has_no_sharer_but(line, own);
+        let is_safe = !exclusive || self.lines.are_within(line, (own, own + 1));
         invariant!(
             is_safe,
             at_tick(NAME, out.now()),
@@ -273,7 +273,7 @@ impl Directory {
             (MessageKind::Grant { exclusive }, 0)
         };
         // The cache holds back snoops from now on, because one may overtake the grant.
-        out.notice_coming(own, request.thread);
+        out.notices.push(Notice::Coming { cache: own, thread: request.thread });
         out.send(Message { kind, from: at, to: request.from, ..request }, after);
     }
 

@@ -85,11 +85,6 @@ impl LineTable {
         Some((found * 64) as u16 + words[found].trailing_zeros() as u16)
     }
 
-    #[inline]
-    pub fn has_no_sharer_but(&self, line: u32, cache: u16) -> bool {
-        self.are_within(line, (cache, cache + 1))
-    }
-
     /// Whether all sharers of a line are among these caches, from the first to before the second.
     #[inline]
     pub fn are_within(&self, line: u32, (from, to): (u16, u16)) -> bool {
@@ -121,6 +116,6 @@ mod tests {
         lines.remove(1, 129);
         assert!(lines.are_within(1, (0, 65)) && lines.are_within(2, (7, 8)));
         [0, 63].into_iter().for_each(|cache| lines.remove(1, cache));
-        assert!(lines.has_no_sharer_but(1, 64) && !lines.has_no_sharer_but(1, 0));
+        assert!(lines.are_within(1, (64, 65)) && !lines.are_within(1, (0, 1)));
     }
 }

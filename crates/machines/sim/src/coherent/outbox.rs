@@ -63,10 +63,11 @@ pub enum Notice {
 pub struct Outbox {
     queue: Wheel<CoherentEvent>,
     pub network: Network,
-    parcels: Slab<Parcel>,
+    pub parcels: Slab<Parcel>,
     pending: Vec<Pending>,
     outer: usize,
-    notices: Vec<Notice>,
+    /// The undelivered notices; the last one is delivered first.
+    pub notices: Vec<Notice>,
 }
 
 impl Outbox {
@@ -148,29 +149,6 @@ impl Outbox {
     }
 
     #[inline]
-    pub fn notice_coming(&mut self, cache: u16, thread: u16) {
-        self.notices.push(Notice::Coming { cache, thread });
-    }
-
-    #[inline]
-    pub fn notice_gone(&mut self, cache: u16, line: u32) {
-        self.notices.push(Notice::Gone { cache, line });
-    }
-
-    pub fn pack(&mut self, parcel: Parcel) -> u32 {
-        self.parcels.add(parcel)
-    }
-
-    pub fn parcel(&mut self, place: u32) -> &mut Parcel {
-        self.parcels.get_mut(place)
-    }
-
-    /// Takes the parcel from a message at its final destination.
-    pub fn unpack(&mut self, place: u32) -> Parcel {
-        self.parcels.take(place)
-    }
-
-    #[inline]
     pub fn next_event(&mut self) -> Option<(u64, CoherentEvent)> {
         self.queue.pop()
     }
@@ -184,15 +162,15 @@ impl Outbox {
 
     #[inline]
     pub fn message(&self, packet: u32) -> &Message {
-        self.network.message(packet)
+        self.network.packets.get(packet)
     }
 
     pub fn park(&mut self, queue: &mut SlabQueue, packet: u32) {
-        self.network.park(queue, packet);
+        self.network.packets.push(queue, packet);
     }
 
     pub fn unpark(&self, queue: &mut SlabQueue) -> Option<u32> {
-        self.network.unpark(queue)
+        self.network.packets.pop(queue)
     }
 
     #[inline]
@@ -203,12 +181,6 @@ impl Outbox {
     #[inline]
     pub fn has_more(&self) -> bool {
         self.pending.len() > self.outer || !self.notices.is_empty()
-    }
-
-    /// Takes an undelivered notice, the last one first.
-    #[inline]
-    pub fn next_notice(&mut self) -> Option<Notice> {
-        self.notices.pop()
     }
 
     /// The range of the present component's pending actions, which the other components now

@@ -125,7 +125,7 @@ pub fn wishes(out: &mut Outbox) -> Vec<ComponentAction> {
 
 fn at_once(out: &mut Outbox) -> Vec<ComponentAction> {
     let mut wishes: Vec<ComponentAction> =
-        std::iter::from_fn(|| out.next_notice()).map(ComponentAction::Told).collect();
+        std::iter::from_fn(|| out.notices.pop()).map(ComponentAction::Told).collect();
     let own = out.begin_pending();
     for at in own.clone() {
         let packet = out.carry_out(at);

@@ -153,7 +153,7 @@ impl CoherentMachine {
 
     fn deliver_all(&mut self) {
         // Notices first, because a message delivered below relies on them.
-        while let Some(notice) = self.outbox.next_notice() {
+        while let Some(notice) = self.outbox.notices.pop() {
             self.notify(notice);
         }
         let own = self.outbox.begin_pending();

@@ -114,22 +114,6 @@ mod tests {
     }
 
     #[test]
-    fn rehearsal_takes_time_and_is_counted() {
-        let (machine, profile) = machine("scc-48");
-        let pattern = generate("ring:4").unwrap();
-        let request = PlaceRequest::new(&profile, &pattern);
-        let rehearsal = Rehearsal::new(&machine, &request, ROUNDS).unwrap();
-        let placement = request.in_order().unwrap();
-        let [time_ns, floor_ns] =
-            rehearsal.judged(|judge| [(judge.time_ns)(&placement).unwrap(), judge.floor_ns]);
-        assert!(floor_ns < time_ns, "{floor_ns} {time_ns}");
-        let plan = seatmap_data::plan::Plan::new("scc-48", placement);
-        let mut seating = DrawnPlacement::planned(&pattern, &plan);
-        rehearsal.count(&mut seating).unwrap();
-        assert!(seating.counted.unwrap().iter().sum::<f64>() > 0.0);
-    }
-
-    #[test]
     fn impossible_messages_are_refused() {
         let (machine, profile) = machine("xeon-phi-5110p");
         let pattern = generate("idle:4").unwrap();

@@ -281,7 +281,8 @@ mod tests {
         })
         .unwrap();
         let both = appraisal.before_and_after.unwrap();
-        assert!(both.iter().all(|seating| seating.counted.is_some()), "{both:?}");
+        let messages = |seating: &DrawnPlacement| seating.counted.iter().flatten().sum::<f64>();
+        assert!(both.iter().all(|seating| messages(seating) > 0.0), "{both:?}");
         assert_eq!(both[1].placement, appraisal.plan.placement);
         assert_eq!(both[0].cost, appraisal.plan.baselines.map(|usual| usual.os));
         assert!(appraisal.remarks.is_empty(), "nobody reads them");

@@ -26,7 +26,7 @@ impl BuffersHarness {
     }
 
     fn arrive(&mut self, operation: LineCall, cache: u16) {
-        let parcel = self.out.pack(Parcel::Operation(operation));
+        let parcel = self.out.parcels.add(Parcel::Operation(operation));
         let kind = MessageKind::LineCall { writes: operation.writes() };
         let request =
             Message { parcel, ..message(&self.layout, kind, cache, 0, WORD.line_index()) };
@@ -49,7 +49,7 @@ impl BuffersHarness {
         self.arrive(operation, cache);
         let wishes = self.serve();
         let mut value = |wish: &ComponentAction| match wish {
-            ComponentAction::Sent(answer, _) => match self.out.unpack(answer.parcel) {
+            ComponentAction::Sent(answer, _) => match self.out.parcels.take(answer.parcel) {
                 Parcel::Value(value) => (answer.cache, value),
                 other => panic!("{other:?} in an answer"),
             },
@@ -97,7 +97,7 @@ fn full_buffer_nacks_the_operation() {
     let wishes = bench.serve();
     assert_eq!(sent(&wishes)[0], (MessageKind::Nack { writes: true }, 1, 2));
     let ComponentAction::Sent(nack, _) = wishes[0] else { panic!("{wishes:?}") };
-    assert_eq!(bench.out.unpack(nack.parcel), Parcel::Operation(LineCall::Store(WORD, 5)));
+    assert_eq!(bench.out.parcels.take(nack.parcel), Parcel::Operation(LineCall::Store(WORD, 5)));
 }
 
 #[test]

@@ -97,10 +97,7 @@ fn sharer_acknowledges_and_owner_sends_the_requested_line() {
         bench.get(0, false, kind);
         bench.receive(MessageKind::Invalidate { wants_line }, 0);
         let answers = bench.answers();
-        assert!(answers.contains(&ComponentAction::Told(crate::coherent::outbox::Notice::Gone {
-            cache: 1,
-            line: LINE
-        })));
+        assert!(answers.contains(&ComponentAction::Told(Notice::Gone { cache: 1, line: LINE })));
         assert_eq!(
             (sent(&answers), bench.cache.state(LINE)),
             (vec![(answer, 1, 0)], LineState::Invalid)

@@ -1,7 +1,6 @@
 //! Tests directories alone: the messages that they send for each message that they receive.
 
 use super::*;
-use crate::coherent::outbox::Notice;
 use crate::coherent::parts_for_tests::{
     self as parts, ComponentAction, arrive, hierarchy, message, ring, sent,
 };
