@@ -107,16 +107,13 @@ fn link_between(links: &[Link], from: u16, to: u16) -> Option<usize> {
 /// A ring of stops with links in both directions; messages take the shorter direction, or clockwise
 /// if equal.
 pub fn ring(stops: u16, cycles: u32, busy: [u32; LANES]) -> Option<Fabric> {
-    let links = (0..stops)
-        .map(|at| Link { from: at, to: (at + 1) % stops, cycles, busy })
-        .chain((0..stops).map(|at| Link { from: at, to: (at + stops - 1) % stops, cycles, busy }))
-        .collect();
-    Fabric::new(stops.into(), links, |at, to| {
-        if 2 * ((to + stops - at) % stops) <= stops {
-            (at + 1) % stops
-        } else {
-            (at + stops - 1) % stops
-        }
+    let back = stops.saturating_sub(1);
+    let around = |step: u16| {
+        (0..stops).map(move |at| Link { from: at, to: (at + step) % stops, cycles, busy })
+    };
+    Fabric::new(stops.into(), around(1).chain(around(back)).collect(), |at, to| {
+        let is_near = 2 * ((to + stops - at) % stops) <= stops;
+        (at + if is_near { 1 } else { back }) % stops
     })
 }
 

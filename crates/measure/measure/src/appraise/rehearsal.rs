@@ -99,23 +99,13 @@ impl Rehearsal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_data::machine::Profile;
+    use seatmap_data::machine::catalog;
     use seatmap_data::pattern::generate;
-
-    fn machine(name: &str) -> (Machine, Profile) {
-        let machine = Machine::bundled(name).unwrap();
-        let surroundings = seatmap_machines::catalog::Surroundings {
-            today: "2026-01-01",
-            tool: "test",
-            read: &|_| Err(std::io::ErrorKind::NotFound.into()),
-        };
-        let profile = machine.profile(&surroundings).unwrap();
-        (machine, profile)
-    }
 
     #[test]
     fn impossible_messages_are_refused() {
-        let (machine, profile) = machine("xeon-phi-5110p");
+        let machine = Machine::bundled("xeon-phi-5110p").unwrap();
+        let profile = catalog::load("xeon-e5-2680-2s").unwrap();
         let pattern = generate("idle:4").unwrap();
         let request = PlaceRequest::new(&profile, &pattern);
         assert_eq!(Rehearsal::new(&machine, &request, ROUNDS).unwrap_err(), RehearsalError::Silent);

@@ -96,13 +96,14 @@ impl ProgramChannels {
 fn with_lines(profile: &Profile, home_of_line: Vec<u32>) -> Profile {
     let mut profile = profile.clone();
     if let Some(model) = &mut profile.home_model {
-        let nearest_pu = model.lines.take().map_or_else(Vec::new, |lines| lines.nearest_pu);
-        let confidence = 1.0;
-        let resolvable = true;
-        let samples = 0;
-        let checked = None;
-        model.lines =
-            Some(HomeLines { home_of_line, nearest_pu, confidence, resolvable, samples, checked });
+        model.lines = Some(HomeLines {
+            home_of_line,
+            nearest_pu: model.lines.take().map_or_else(Vec::new, |lines| lines.nearest_pu),
+            confidence: 1.0,
+            resolvable: true,
+            samples: 0,
+            checked: None,
+        });
     }
     profile
 }
