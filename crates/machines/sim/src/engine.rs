@@ -14,7 +14,6 @@ pub const MOST_EVENTS: u64 = 20_000_000_000;
 const MOST_NAMED: usize = 16;
 
 /// A task's message to the engine.
-#[derive(Debug)]
 pub enum TaskMessage<C> {
     /// A call.
     Call(C),

@@ -7,7 +7,6 @@ use seatmap_data::statistics::words::counted;
 use std::fmt;
 
 /// Changed distances. `Display` writes one sentence without a full stop.
-#[derive(Clone, Debug, PartialEq)]
 pub struct DistanceChange {
     /// The number of changed pairs.
     pub pairs: usize,

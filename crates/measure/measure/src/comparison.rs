@@ -15,7 +15,7 @@ const MOST_PAIRS: usize = 500;
 pub const FORMAT: &str = "seatmap-comparison/1";
 
 /// Two machines compared: the output of `seatmap compare --json`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProfileComparison {
     /// Name and version of the format.
@@ -31,7 +31,7 @@ pub struct ProfileComparison {
 }
 
 /// One distance class on both machines.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassComparison {
     /// The relation of the pairs: `same L3`, `other package`...
@@ -49,7 +49,7 @@ pub struct ClassComparison {
 }
 
 /// A fact that differs between the profiles.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FactDifference {
     /// The fact: `firmware`, `kernel`...

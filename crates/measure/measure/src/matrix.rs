@@ -35,7 +35,6 @@ pub struct MatrixProgress<'a> {
 }
 
 /// The result of a matrix run.
-#[derive(Debug)]
 pub struct MatrixOutcome {
     /// All batches.
     pub samples: Samples,

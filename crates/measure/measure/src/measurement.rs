@@ -30,7 +30,7 @@ const THOROUGH_ROUNDS: u32 = 101;
 const WAKEUP_PASSES: [u32; 3] = [3, 9, 31];
 
 /// A measurement request.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct MeasurementRequest {
     /// The machine and its CPUs.
     pub source: RoundTripSource,

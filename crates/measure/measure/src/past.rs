@@ -11,7 +11,6 @@ use seatmap_os::trusted::{TrustError, TrustedFolder};
 use std::path::Path;
 
 /// Whether a profile is remembered as this host's.
-#[derive(Debug)]
 pub enum Remembrance {
     /// It is remembered, though some pairs have no steady distance.
     Kept {

@@ -12,7 +12,7 @@ const ROUND_TRIPS: std::ops::RangeInclusive<u32> = 50..=200;
 const ROUND_TRIPS_WITHOUT_NOISE: u32 = 2;
 
 /// How much to measure, and the order.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub struct SurveyPlan {
     /// Visits to each pair.
     pub passes: Passes,
@@ -27,7 +27,7 @@ pub struct SurveyPlan {
 }
 
 /// Visits to each pair: at least `least` passes, more while time is left, so that regimes show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct Passes {
     /// The minimum.
     pub least: u32,
@@ -39,7 +39,7 @@ pub struct Passes {
 
 /// Further visits to pairs whose passes disagree. A vCPU stays in place for seconds, so immediate
 /// visits may all see one place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct Further {
     /// The number of further visits.
     pub passes: u32,
@@ -57,7 +57,7 @@ impl Further {
 }
 
 /// The thoroughness of a measurement.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub enum Effort {
     /// 33 batches per pair: enough for the median.
     Quick,

@@ -24,7 +24,7 @@ pub struct Replay {
 }
 
 /// Why a profile cannot be replayed or a visit failed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ReplayError {
     /// The profile has no distances.
     #[error("cannot measure {0}: the profile has no core distances")]

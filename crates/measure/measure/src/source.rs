@@ -222,7 +222,7 @@ pub(crate) fn model_probe(
 }
 
 /// The measuring program and the day.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default)]
 pub struct MeasuredBy {
     /// The program with its version.
     pub tool: String,

@@ -16,7 +16,7 @@ use seatmap_data::machine::{CoreDistance, HomeModel, LoadedPoint, Topology};
 use std::ops::ControlFlow;
 
 /// A survey request.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub struct SurveyRequest {
     /// OS indices, in matrix order.
     pub pus: Vec<u32>,
@@ -50,7 +50,6 @@ impl SurveyRequest {
 }
 
 /// The results of a survey.
-#[derive(Clone, Debug, PartialEq)]
 pub struct Survey {
     /// Core distances at one line.
     pub core_distance: CoreDistance,
@@ -65,7 +64,7 @@ pub struct Survey {
 }
 
 /// A request that could not be met.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Debug, PartialEq, thiserror::Error)]
 pub enum Warning {
     /// Simultaneous pairs disturb each other.
     #[error(
@@ -103,7 +102,6 @@ pub enum SurveyProgress<'a> {
 }
 
 /// How a survey ended.
-#[derive(Debug)]
 pub enum SurveyOutcome {
     /// Everything requested.
     Whole(Box<Survey>),

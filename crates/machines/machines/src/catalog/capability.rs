@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// A capability that a verb needs of a machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Capability {
     /// Core distances.
     Distances,
@@ -52,7 +52,7 @@ impl fmt::Display for Capability {
 }
 
 /// The error of a machine without a needed capability.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, PartialEq, thiserror::Error)]
 #[error("{machine} is {kind}: it {lacks}; {remedy}")]
 pub struct Lacks {
     /// The machine, as the user named it.

@@ -11,7 +11,7 @@ use seatmap_os::{CpuList, CpuSet};
 use std::fmt;
 
 /// The usable measured CPUs, and remarks on the others.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Usable {
     /// The usable CPUs, if they are fewer than the measured ones.
     pub cpus: Option<Vec<u32>>,
@@ -20,7 +20,7 @@ pub struct Usable {
 }
 
 /// CPUs that a placement on this host does not use.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub enum Remark {
     /// Measured CPUs that are offline now.
     Offline(CpuList),
@@ -34,7 +34,7 @@ pub enum Remark {
 }
 
 /// No measured CPU is usable now.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 #[error(
     "this process may use none of this host's measured CPUs, {measured}, only {allowed}{}; \
      'seatmap measure' measures these",
@@ -160,7 +160,7 @@ pub fn of_host(profile: &Profile, here: &Cpus) -> Result<Usable, NothingUsable> 
 }
 
 /// The CPUs of this host to measure, and a remark on the omitted ones.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct Measurable {
     /// The CPUs, in the given order if they were named.
     pub cpus: Vec<u32>,

@@ -144,7 +144,7 @@ pub fn showing(cpus: &CpuSet) -> Topology {
 }
 
 /// A computer from its gathered files.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Gathered {
     /// Its PUs.
     pub topology: Topology,
@@ -189,7 +189,7 @@ fn of_tree(tree: &FileTree) -> Result<Gathered, TopologyError> {
     within(tree, &Allowed::read(tree), Numbered::Allowed)
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 enum Numbered {
     /// All online parts, so that a number means the same part under every cpuset and mask.
     Machine,

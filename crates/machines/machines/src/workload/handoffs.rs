@@ -14,7 +14,7 @@ pub const MOST_MESSAGES: u32 = 8;
 pub const LEAST_SHARE: f64 = 0.01;
 
 /// A channel between two tasks over one line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Handoff {
     /// The task that sends.
     pub from: usize,
@@ -29,7 +29,7 @@ pub struct Handoff {
 /// Tasks that exchange messages along a pattern, round after round: a measurement of a pattern's
 /// traffic on a coherent machine. In a round, a task first sends its messages and then receives.
 /// Each channel holds one message; edges with several messages all send their first ones first.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Handoffs {
     /// The number of tasks.
     pub tasks: usize,
@@ -40,7 +40,7 @@ pub struct Handoffs {
 }
 
 /// The result of one task.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Exchanged {
     /// The clock before the first message.
     pub began: Stamp,

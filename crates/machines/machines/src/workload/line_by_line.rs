@@ -5,7 +5,6 @@ use seatmap_data::port::{Addr, Barrier, Port, Workload};
 
 /// The turns of [`PingPong`] over many lines, by the same two tasks. Creating a run's threads costs
 /// as much as a hundred round trips.
-#[derive(Clone, Debug)]
 pub struct LineByLine {
     /// The words, one on each of the lines.
     pub words: Vec<Addr>,

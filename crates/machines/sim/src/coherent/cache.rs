@@ -22,7 +22,7 @@ pub enum LineState {
     Exclusive,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Wait {
     Nothing,
     /// The thread's request is on its way to the home, or waits there.
@@ -40,7 +40,7 @@ struct Thread {
 }
 
 /// An arrived answer for a thread, and the snoop that waited for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Delivery {
     /// The thread. It continues with its request before the snoop is handled.
     pub thread: u16,
@@ -48,7 +48,7 @@ pub struct Delivery {
     pub held: Option<u32>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CacheCounts {
     pub hits: u64,
     pub misses: u64,

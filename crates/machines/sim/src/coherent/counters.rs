@@ -9,7 +9,7 @@ use crate::engine::SimulatedMachine;
 use serde::Serialize;
 
 /// Counts of one run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CoherentCounters {
     /// Events of the simulation.
     pub events: u64,
@@ -34,7 +34,7 @@ pub struct CoherentCounters {
 }
 
 /// Counts of one lane of all links.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LaneCounters {
     /// The name of the lane.
     pub lane: &'static str,
@@ -47,7 +47,7 @@ pub struct LaneCounters {
 }
 
 /// Counts of one link.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LinkCounters {
     /// The node at which it begins.
     pub from: u16,
@@ -60,7 +60,7 @@ pub struct LinkCounters {
 }
 
 /// Counts of one directory.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct DirectoryCounters {
     /// Its stop, tile or level.
     pub node: u16,

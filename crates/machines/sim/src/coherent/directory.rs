@@ -27,7 +27,7 @@ struct Transaction {
     source: u16,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CoherenceCounts {
     pub invalidations: u64,
     pub memory_reads: u64,

@@ -1,7 +1,7 @@
 //! Nodes, directed links and routes: the wires between caches and directories.
 
 /// A set of wires of a link: addresses, data and acknowledgements have separate ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 pub enum Lane {
     /// Requests and snoops.
     Address,
@@ -29,7 +29,7 @@ impl Lane {
 }
 
 /// One direction between two neighbours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Link {
     /// The node at which it begins.
     pub from: u16,
@@ -42,7 +42,7 @@ pub struct Link {
 }
 
 /// Nodes with links between them, and a route from each node to each other.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Fabric {
     nodes: usize,
     links: Vec<Link>,

@@ -10,7 +10,7 @@ use seatmap_data::machine::Topology;
 
 /// A machine whose caches keep lines coherent (on the SCC, whose tiles have message buffers), with
 /// the cost of every operation.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct CoherentModel {
     /// Its name on the command line.
     pub name: String,

@@ -17,7 +17,7 @@ pub struct LinkLane {
     pub waits: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PacketProgress {
     /// The message moves again at this time.
     Later {

@@ -19,7 +19,7 @@ pub const FORMAT: &str = "seatmap-coherent/1";
 /// The most stops of a ring or tiles of a mesh: routes between all pairs are kept.
 const MOST_NODES: u32 = 1024;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Written {
     format: String,
@@ -35,7 +35,7 @@ pub struct Written {
     figures: CoherentFigures,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Numbering {
     #[default]
@@ -45,7 +45,7 @@ enum Numbering {
     XeonPhi,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct HomesWritten {
     /// `directories`, or `buffers` if lines are not cached.
@@ -55,7 +55,7 @@ struct HomesWritten {
     hash_seed: u32,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum HomeKind {
     Directories,

@@ -5,7 +5,7 @@ use seatmap_data::pattern::{Edge, Pattern};
 use seatmap_data::plan::Plan;
 
 /// One placement of a pattern's tasks.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct DrawnPlacement {
     /// The title above it.
     pub title: String,

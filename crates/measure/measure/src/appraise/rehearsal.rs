@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub const ROUNDS: u32 = 4;
 
 /// Why a pattern's messages cannot be run.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, PartialEq, thiserror::Error)]
 pub enum RehearsalError {
     /// The machine cannot run programs.
     #[error(transparent)]
@@ -28,7 +28,7 @@ pub enum RehearsalError {
 }
 
 /// The messages of a pattern over cache lines, ready to run under any placement.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Rehearsal {
     model: Arc<CoherentModel>,
     handoffs: Handoffs,

@@ -17,7 +17,6 @@ use std::time::Instant;
 const MOST_EDGES: usize = 100_000;
 
 /// A request for the seats of a pattern's tasks on a machine.
-#[derive(Clone, Debug)]
 pub struct AppraisalRequest<'a> {
     /// The machine.
     pub machine: &'a Machine,
@@ -44,7 +43,7 @@ pub struct AppraisalRequest<'a> {
 }
 
 /// The placement drawn next to a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub enum BeforePlan {
     /// Tasks in order on CPUs in order.
     InOrder,
@@ -53,7 +52,7 @@ pub enum BeforePlan {
 }
 
 /// A plan with remarks.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Appraisal {
     /// The seats of the tasks.
     pub plan: Plan,

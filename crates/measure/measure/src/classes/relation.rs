@@ -15,7 +15,6 @@ const UNEQUAL: f64 = 1.25;
 pub const LEVELS: [Level; 5] = [Level::L2, Level::L3, Level::Die, Level::Numa, Level::Package];
 
 /// The relation of any two PUs of a profile, given by their rows.
-#[derive(Clone, Debug)]
 pub struct Relations {
     /// The core of each PU.
     pub core: Vec<usize>,

@@ -19,7 +19,7 @@ use sentence::{subject, why_alike};
 use serde::Serialize;
 
 /// A finding about a profile. `Display` writes the observation, the reason and the remedy.
-#[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]
+#[derive(Debug, PartialEq, Serialize, thiserror::Error)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ProfileFinding {
@@ -219,7 +219,7 @@ pub enum ProfileFinding {
 }
 
 /// Two levels of a pair.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Flip {
     /// The two OS indices.
@@ -233,7 +233,7 @@ pub struct Flip {
 }
 
 /// A pair's median and 95 % interval, round-trip nanoseconds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Wide {
     /// The two OS indices.

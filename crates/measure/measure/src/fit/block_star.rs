@@ -6,7 +6,7 @@ use seatmap_data::machine::Matrix;
 use seatmap_data::statistics::median;
 
 /// One distance to explain.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct HomeDistance {
     /// Row of one PU.
     pub i: usize,
@@ -21,7 +21,6 @@ pub struct HomeDistance {
 }
 
 /// The fitted B and a, and their quality.
-#[derive(Clone, Debug)]
 pub struct BlockStarFit {
     /// B: the typical distance inside and between groups, NaN without cells.
     pub between_ns: Matrix,

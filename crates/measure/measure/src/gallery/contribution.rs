@@ -7,7 +7,7 @@ use seatmap_data::machine::{OriginKind, PairStatus, Profile, SharedProfile};
 const MOST_STEAL_PERCENT: f64 = 5.0;
 
 /// A reason not to publish a profile.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Debug, PartialEq, thiserror::Error)]
 pub enum ContributionFault {
     /// The profile names a person or a host.
     #[error(

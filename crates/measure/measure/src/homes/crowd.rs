@@ -24,7 +24,7 @@ const LEAST_NS: f64 = 0.1;
 const HUBS: usize = 6;
 
 /// A round trip while others communicate.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy)]
 pub struct CrowdRoundTrip {
     /// The index of the candidate line.
     pub line: usize,
@@ -35,7 +35,7 @@ pub struct CrowdRoundTrip {
 }
 
 /// All round trips and their PUs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Crowd<'a> {
     /// The PUs, by OS index, in the order of the profile's `core_distance.pus`.
     pub pus: &'a [u32],

@@ -11,7 +11,6 @@ const FAR_OUT: f64 = 8.0;
 const LEAST_NS: f64 = 0.1;
 
 /// The offsets of all lines, relative to their common part.
-#[derive(Clone, Debug, PartialEq)]
 pub struct Features {
     /// `offset_ns[line][pu]`, with a mean of about zero per line; zero if not measured. Offsets of
     /// PUs that fewer hubs reach are scaled down to equal noise.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 
 /// The run of a journal. Only an equal run may resume it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub struct JournalHeader {
     /// The machine.
     pub machine: MachineIdentity,
@@ -19,7 +19,7 @@ pub struct JournalHeader {
 }
 
 /// A machine, distinguished from others of its name.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct MachineIdentity {
     /// The host's or profile's name.
     pub name: String,
@@ -35,7 +35,7 @@ pub struct MachineIdentity {
 }
 
 /// The options that affect figures.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct JournalOptions {
     /// The minimum number of visits to each pair.
     pub least_passes: u32,

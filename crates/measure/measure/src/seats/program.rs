@@ -27,7 +27,7 @@ use seatmap_place::{Level, PlaceError, PlaceMethod, PlaceRequest};
 ///
 /// A real program calls [`ProgramChannels::seats_over`] with the memory for its channels, or
 /// [`ProgramChannels::seats`] if there is no memory to measure.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub struct ProgramChannels {
     pairs: Vec<(usize, usize)>,
     /// The number of slices of the ring or mesh, for programs with several groups of threads (the
@@ -39,7 +39,7 @@ pub struct ProgramChannels {
 }
 
 /// Attributes for creating a thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ThreadAttributes {
     /// The CPU to pin it to, by OS index.
     pub cpu: u32,
@@ -51,7 +51,7 @@ pub struct ThreadAttributes {
 }
 
 /// Seats for the threads of a program, and lines for its channels.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct ProgramSeats {
     /// The CPU of each thread, by OS index.
     pub cpus: Vec<u32>,

@@ -3,13 +3,13 @@
 use super::tree::FileTree;
 use seatmap_os::CpuSet;
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Allowed {
     pub cpus: Option<CpuSet>,
     pub nodes: Option<CpuSet>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy)]
 enum Flavour {
     V2,
     V1,

@@ -9,13 +9,13 @@ const FOLDER: &str = "sys/devices/system/node";
 /// The most nodes: Linux supports 1024 (`NODES_SHIFT`).
 const MAX_NODES: usize = 1024;
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub struct NodeCpus {
     pub os: u32,
     pub cpus: CpuSet,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct NumaNodes {
     pub nodes: Vec<NodeCpus>,
     /// Distances between these nodes from the firmware (SLIT), if known for all nodes.

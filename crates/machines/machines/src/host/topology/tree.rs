@@ -41,7 +41,6 @@ enum Store {
     },
 }
 
-#[derive(Debug, PartialEq)]
 pub enum TreeEntry {
     File(Vec<u8>),
     Link(String),

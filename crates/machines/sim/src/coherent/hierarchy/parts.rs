@@ -21,7 +21,6 @@ const LEFT_NS: f64 = 0.2;
 const LEFT_SHARE: f64 = 0.005;
 
 /// The parts into which a profile's distances are divided.
-#[derive(Clone, Debug, PartialEq)]
 pub struct DistanceParts {
     /// The core of each PU of the distances, numbered from 0 without gaps.
     pub core_of: Vec<usize>,

@@ -12,7 +12,7 @@ pub const FORMAT: &str = "seatmap-ranking/1";
 
 /// The machines of a gallery ranked for a pattern: the output of `seatmap place --on gallery
 /// --json`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MachineRanking {
     /// Name and version of the format.
@@ -42,7 +42,7 @@ pub struct MachineRanking {
 }
 
 /// A machine with its rank.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankedMachine {
     /// The time and its details.
@@ -56,7 +56,7 @@ pub struct RankedMachine {
 }
 
 /// A machine not ranked because figures are missing.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IncompleteMachine {
     /// The time without these figures, and its details.
@@ -67,7 +67,7 @@ pub struct IncompleteMachine {
 }
 
 /// The time of a pattern on a machine, from the figures of its profile.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MachineTime {
     /// The machine's name in the gallery.
@@ -87,7 +87,7 @@ pub struct MachineTime {
 }
 
 /// A machine without a time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeftOutMachine {
     /// The machine's name in the gallery.
@@ -98,7 +98,7 @@ pub struct LeftOutMachine {
 }
 
 /// Why a machine has no time.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "reason", rename_all = "kebab-case")]
 pub enum LeftOutReason {
@@ -120,7 +120,7 @@ pub enum LeftOutReason {
 }
 
 /// A figure missing in a profile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum MissingFigure {
@@ -141,7 +141,7 @@ impl MissingFigure {
 }
 
 /// How far two profiles of one processor differ.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LikeDifference {
     /// The number of pairs of machines with the same processor.
