@@ -140,9 +140,9 @@ pub fn survey<P: Probe>(
     let group_of = traffic_groups(topology, &request.pus);
     let mut warnings = Vec::new();
     let together = permitted(probe, request, &group_of, &mut warnings)?;
-    let run = MatrixRun { probe, plan: &request.plan, group_of: &group_of, together, journal };
-    let outcome =
-        run.measure(samples, &mut |progress| observe(&SurveyProgress::Matrix(progress)))?;
+    let run =
+        MatrixRun { probe, plan: &request.plan, group_of: &group_of, together, journal, samples };
+    let outcome = run.measure(&mut |progress| observe(&SurveyProgress::Matrix(progress)))?;
     let visits = outcome.visits();
     if !outcome.finished {
         return Ok(SurveyOutcome::Early(visits));

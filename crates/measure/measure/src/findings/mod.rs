@@ -259,14 +259,14 @@ impl View<'_> {
         is_near: impl Fn(usize, usize) -> bool,
         is_far: impl Fn(usize, usize) -> bool,
     ) -> bool {
-        let known = self.distance.median_ns.pairs().filter(|(_, _, value)| value.is_finite());
-        let known: Vec<(usize, usize)> = known.map(|(i, j, _)| (i, j)).collect();
-        let [near, far]: [Vec<PairInterval>; 2] =
-            [&is_near as &dyn Fn(usize, usize) -> bool, &is_far].map(|is_member| {
-                let members = known.iter().filter(|(i, j)| is_member(*i, *j));
-                members.map(|(i, j)| PairInterval::of(self.distance, *i, *j)).collect()
-            });
-        are_apart(&near, &far)
+        let members = |is_member: &dyn Fn(usize, usize) -> bool| -> Vec<PairInterval> {
+            let pairs = self.distance.median_ns.pairs();
+            pairs
+                .filter(|(i, j, ns)| ns.is_finite() && is_member(*i, *j))
+                .map(|(i, j, _)| PairInterval::of(self.distance, i, j))
+                .collect()
+        };
+        are_apart(&members(&is_near), &members(&is_far))
     }
 }
 

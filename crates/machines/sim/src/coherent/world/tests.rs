@@ -42,7 +42,6 @@ struct Traffic {
     made: Vec<Option<(u64, Step)>>,
     /// Word, begin, end, whether the call adds, and the value that it found.
     done: Vec<(u32, u64, u64, bool, u64)>,
-    lines: u32,
 }
 
 const LINES: u32 = 3;
@@ -53,7 +52,7 @@ impl Traffic {
         world.reset(caches, LINES, seed);
         let made = vec![None; calls.len()];
         let calls = calls.into_iter().map(Vec::into_iter).collect();
-        Traffic { world, calls, made, done: Vec::new(), lines: LINES }
+        Traffic { world, calls, made, done: Vec::new() }
     }
 
     fn run(&mut self) {
@@ -96,7 +95,7 @@ impl Traffic {
             return;
         }
         let seated = || self.world.cores.iter().filter(|core| !core.threads.is_empty());
-        for line in 0..self.lines {
+        for line in 0..LINES {
             let having =
                 |least: LineState| seated().filter(|core| core.cache.state(line) >= least).count();
             let [all, owners, writers] =
