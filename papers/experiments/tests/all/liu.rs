@@ -2,7 +2,7 @@
 //! that they do not.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-use crate::producer_consumer::ProducerConsumer;
+use seatmap_cell_sim::workload::ProducerConsumer;
 use seatmap_data::port::{Addr, Testbed};
 use seatmap_machines::workload::PingPong;
 use seatmap_sim::{CoherentBed, CoherentModel, catalog};
