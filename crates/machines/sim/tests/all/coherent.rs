@@ -157,19 +157,20 @@ fn impossible_models_are_refused() {
         CoherentModel::from_toml("x.toml", &phi.replacen(from, to, 1)).unwrap_err().to_string()
     };
     let refusals = [
-        refusal("hop_cycles = { value = 3", "hop_cycles = { value = 0"),
-        refusal("[15, 31, 47, 63]", "[15, 31, 47, 64]"),
-        refusal("[15, 31, 47, 63]", "[15, 15, 47, 63]"),
-        refusal("count = 64", "count = 65"),
-        refusal("hash_values = 64", "hash_values = 32"),
-        refusal("hash_values = 64", "hash_values = 128"),
-        refusal("stops = 64", "stops = 4000000000"),
-        refusal("threads_per_core = 4", "threads_per_core = 4000000000"),
-        refusal("frequency_ghz = 1.053", "frequency_ghz = 0"),
-        refusal("kind = \"ring\"", "kind = \"torus\""),
-        refusal("seatmap-coherent/1", "seatmap-coherent/2"),
-        refusal("look_cycles", "lok_cycles"),
-    ];
+        ("hop_cycles = { value = 3", "hop_cycles = { value = 0"),
+        ("[15, 31, 47, 63]", "[15, 31, 47, 64]"),
+        ("[15, 31, 47, 63]", "[15, 15, 47, 63]"),
+        ("count = 64", "count = 65"),
+        ("hash_values = 64", "hash_values = 32"),
+        ("hash_values = 64", "hash_values = 128"),
+        ("stops = 64", "stops = 4000000000"),
+        ("threads_per_core = 4", "threads_per_core = 4000000000"),
+        ("frequency_ghz = 1.053", "frequency_ghz = 0"),
+        ("kind = \"ring\"", "kind = \"torus\""),
+        ("seatmap-coherent/1", "seatmap-coherent/2"),
+        ("look_cycles", "lok_cycles"),
+    ]
+    .map(|(from, to)| refusal(from, to));
     insta::assert_snapshot!(refusals.join("\n"));
     let one_stop = refusal("stops = 64", "stops = 1");
     assert_eq!(one_stop, "x.toml: fabric has 1 stop or tile; give 2 to 1024");

@@ -109,58 +109,40 @@ fn run_killed_before_its_header_starts_over() {
 #[test]
 fn journal_of_another_run_is_refused_with_a_reason() {
     let (_folder, path) = journal();
-    let changed = |change: fn(&mut JournalHeader)| {
-        let mut header = header();
-        change(&mut header);
-        header
-    };
-    let others = [
-        (changed(|header| header.pus = vec![0, 1, 2]), "CPUs: 0,1,5 in the journal, 0-2 now"),
-        (changed(|header| header.seed = 7), "--seed: 1 in the journal, 7 now"),
+    let others: [(fn(&mut JournalHeader), &str); 13] = [
+        (|header| header.pus = vec![0, 1, 2], "CPUs: 0,1,5 in the journal, 0-2 now"),
+        (|header| header.seed = 7, "--seed: 1 in the journal, 7 now"),
+        (|header| header.machine.name = "other".into(), "machine: here in the journal, other now"),
         (
-            changed(|header| header.machine.name = "other".into()),
-            "machine: here in the journal, other now",
-        ),
-        (
-            changed(|header| header.machine.cpu_model = Some("Xeon B".into())),
+            |header| header.machine.cpu_model = Some("Xeon B".into()),
             "processor: Xeon A in the journal, Xeon B now",
         ),
+        (|header| header.machine.cpu_model = None, "processor: Xeon A in the journal, unknown now"),
+        (|header| header.machine.boot_id = Some("b".into()), "boot: unknown in the journal, b now"),
         (
-            changed(|header| header.machine.cpu_model = None),
-            "processor: Xeon A in the journal, unknown now",
-        ),
-        (
-            changed(|header| header.machine.boot_id = Some("b".into())),
-            "boot: unknown in the journal, b now",
-        ),
-        (
-            changed(|header| header.machine.figures = Some("f".into())),
+            |header| header.machine.figures = Some("f".into()),
             "hash of the machine's figures: unknown in the journal, f now",
         ),
         (
-            changed(|header| header.options.most_passes = 3),
+            |header| header.options.most_passes = 3,
             "--quick, --thorough or --passes: 3 to 9 passes of 16 batches in the journal, 3 passes of 16 batches now",
         ),
         (
-            changed(|header| header.options.round_trips = 99),
+            |header| header.options.round_trips = 99,
             "round trips per batch: 50 in the journal, 99 now",
         ),
+        (|header| header.options.parallel = true, "--parallel: false in the journal, true now"),
+        (|header| header.options.homes = 64, "--homes: 1 in the journal, 64 now"),
         (
-            changed(|header| header.options.parallel = true),
-            "--parallel: false in the journal, true now",
-        ),
-        (changed(|header| header.options.homes = 64), "--homes: 1 in the journal, 64 now"),
-        (
-            changed(|header| header.options.utilisation_percent = 50),
+            |header| header.options.utilisation_percent = 50,
             "--utilisation: 0 in the journal, 50 now",
         ),
-        (
-            changed(|header| header.options.loaded = true),
-            "--loaded: false in the journal, true now",
-        ),
+        (|header| header.options.loaded = true, "--loaded: false in the journal, true now"),
     ];
     let before = std::fs::read(&path).unwrap();
-    for (other, what) in others {
+    for (change, what) in others {
+        let mut other = header();
+        change(&mut other);
         let error = resume(&path, &other).unwrap_err().to_string();
         let wanted = format!(
             "{}: it belongs to another run ({what}); repeat that run's options, or run without --resume to start over",
