@@ -106,10 +106,12 @@ fn run_killed_before_its_header_starts_over() {
     }
 }
 
+type Change = fn(&mut JournalHeader);
+
 #[test]
 fn journal_of_another_run_is_refused_with_a_reason() {
     let (_folder, path) = journal();
-    let others: [(fn(&mut JournalHeader), &str); 13] = [
+    let others: [(Change, &str); 13] = [
         (|header| header.pus = vec![0, 1, 2], "CPUs: 0,1,5 in the journal, 0-2 now"),
         (|header| header.seed = 7, "--seed: 1 in the journal, 7 now"),
         (|header| header.machine.name = "other".into(), "machine: here in the journal, other now"),

@@ -74,7 +74,9 @@ fn is_of_stars(model: &HomeModel) -> bool {
 }
 
 /// The core and the group of each PU, and what else is known of the fit.
-const MACHINES: [(&str, [Numbering; 2], fn(&HomeModel) -> bool); 11] = [
+type PublishedMachine = (&'static str, [Numbering; 2], fn(&HomeModel) -> bool);
+
+const MACHINES: [PublishedMachine; 11] = [
     // Complexes of eight cores, the last ones behind a coarse clock.
     ("epyc-7r13-2s-192", [|os| os % 96, |os| os % 96 / 8], is_close),
     ("epyc-9654-2s", [|os| os, |os| os / 8], is_close_by_pairs),
