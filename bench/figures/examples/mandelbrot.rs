@@ -7,8 +7,6 @@
 use seatmap_data::port::{Addr, Workload};
 use seatmap_machines::host::HostClock;
 use seatmap_machines::host::arena::Arena;
-use seatmap_machines::workload::Mandelbrot;
-use seatmap_machines::workload::mandelbrot::{MandelbrotView, Rendered};
 use seatmap_measure::seats::{ProgramChannels, ProgramSeats};
 use seatmap_os::affinity;
 use seatmap_place::PlaceError;
@@ -16,8 +14,10 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-#[path = "../../../crates/measure/measure/examples/yielding/mod.rs"]
+#[path = "../../../papers/cell-sim/src/workload/mandelbrot.rs"]
+mod mandelbrot;
 mod yielding;
+use mandelbrot::{MOST_POINTS, Mandelbrot, MandelbrotView, Rendered};
 use yielding::Yielding;
 
 const COORDINATORS: usize = 4;
@@ -66,7 +66,7 @@ fn renderer(frames: u32, side: u32) -> Mandelbrot {
         most_iterations: MOST_ITERATIONS,
         view: MandelbrotView { centre: (-0.743_643_887, 0.131_825_904), width: 3.0, zoom: 0.9 },
         // With fewer CPUs than threads, each hand-over switches threads.
-        points: seatmap_machines::workload::mandelbrot::MOST_POINTS,
+        points: MOST_POINTS,
         cycles_per_iteration: 0,
         channels: (0..(COORDINATORS * WORKERS) as u32)
             .map(|worker| [Addr::line(2 * worker), Addr::line(2 * worker + 1)])

@@ -121,7 +121,7 @@ fn hash(name: &str) -> Result<Option<AddressHash>, Box<dyn Error>> {
 
 fn surveyed(probe: &mut MeshProbe, lines: u32, seed: u64) -> Result<Survey, Box<dyn Error>> {
     let pus = probe.pus();
-    let plan = SurveyPlan { passes: Passes::Fixed(3), seed, ..SurveyPlan::new(Effort::Usual, 1.0) };
+    let plan = SurveyPlan { passes: Passes::fixed(3), seed, ..SurveyPlan::new(Effort::Usual, 1.0) };
     let request = SurveyRequest {
         pus: pus.clone(),
         plan,

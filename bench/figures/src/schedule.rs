@@ -5,7 +5,7 @@ use crate::pair;
 use crate::row::FigureRow;
 use seatmap_data::machine::catalog;
 use seatmap_data::statistics::median;
-use seatmap_measure::plan::{Effort, Passes, SurveyPlan};
+use seatmap_measure::plan::{Effort, SurveyPlan};
 use seatmap_measure::probe::Probe;
 use std::error::Error;
 use std::time::{Duration, Instant};
@@ -84,9 +84,6 @@ fn distances_ns(machine: &str, n: usize) -> Result<Vec<f64>, Box<dyn Error>> {
 /// over.
 fn matrix_s(distances_ns: &[f64], plan: &SurveyPlan, overhead_s: f64) -> f64 {
     let pass_s: f64 = distances_ns.iter().map(|ns| overhead_s + round_trips_s(*ns, plan)).sum();
-    let passes = match plan.passes {
-        Passes::Fixed(passes) => passes,
-        filling @ Passes::Filling { .. } => filling.settled(Duration::from_secs_f64(pass_s)),
-    };
+    let passes = plan.passes.settled(Duration::from_secs_f64(pass_s));
     pass_s * f64::from(passes)
 }

@@ -43,7 +43,7 @@ impl CellModel {
     pub fn from_toml(name: &str, text: &str) -> Result<Self, ModelError> {
         let model: CellModel = toml::from_str(text).map_err(|error| syntax(name, text, &error))?;
         match model.flaw() {
-            Some(message) => Err(ModelError::Impossible { name: name.to_owned(), message }),
+            Some(message) => Err(ModelError::impossible(name, message)),
             None => Ok(model),
         }
     }
@@ -57,7 +57,7 @@ impl CellModel {
         let Some(figure) = self.figures.get_mut(key) else {
             let keys: Vec<&str> = PARAMETERS.iter().map(|parameter| parameter.name).collect();
             let message = format!("unknown figure '{key}'; expected one of: {}", keys.join(", "));
-            return Err(ModelError::Impossible { name, message });
+            return Err(ModelError::impossible(&name, message));
         };
         *figure = ModelFigure {
             value,
@@ -65,7 +65,7 @@ impl CellModel {
             source: "chosen for this run".to_owned(),
         };
         match self.flaw() {
-            Some(message) => Err(ModelError::Impossible { name, message }),
+            Some(message) => Err(ModelError::impossible(&name, message)),
             None => Ok(self),
         }
     }

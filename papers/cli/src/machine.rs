@@ -5,7 +5,7 @@ use seatmap_cell_sim::{CellModel, catalog};
 use seatmap_console::error::CliError;
 use seatmap_console::input;
 use seatmap_data::document::content_hash;
-use seatmap_machines::catalog::{Capability, Runner as ProductRunner};
+use seatmap_machines::catalog::Capability;
 use seatmap_os::CpuList;
 use seatmap_sim::CoherentModel;
 use std::path::Path;
@@ -18,12 +18,9 @@ pub enum ExperimentRunner {
     Coherent(Arc<CoherentModel>),
 }
 
-impl From<ProductRunner> for ExperimentRunner {
-    fn from(runner: ProductRunner) -> Self {
-        match runner {
-            ProductRunner::Host => ExperimentRunner::Host,
-            ProductRunner::Coherent(model) => ExperimentRunner::Coherent(model),
-        }
+impl From<Option<Arc<CoherentModel>>> for ExperimentRunner {
+    fn from(model: Option<Arc<CoherentModel>>) -> Self {
+        model.map_or(ExperimentRunner::Host, ExperimentRunner::Coherent)
     }
 }
 

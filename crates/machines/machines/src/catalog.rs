@@ -7,7 +7,6 @@
 //! |---|---|
 //! | [`machine`] | a machine: this host, a profile, a description or a model |
 //! | [`capability`] | the capabilities of machines, and the error for a missing one |
-//! | [`runner`] | runs programs on a machine |
 //! | [`usable`] | the CPUs of this host that a placement may use now |
 //! | [`bundled`], [`listing`] | the bundled machines, and their list |
 
@@ -15,10 +14,8 @@ pub mod bundled;
 pub mod capability;
 pub mod listing;
 pub mod machine;
-pub mod runner;
 pub mod usable;
 
 pub use capability::{Capability, Lacks};
 pub use listing::{MachineEntry, MachineList};
 pub use machine::{Machine, MachineKind, OpenError, ProfileError, Surroundings};
-pub use runner::{DistanceSource, Runner};

@@ -10,7 +10,7 @@
 //! | [`together`] | threads that begin at one value of the clock and end with the last |
 //! | [`work`] | a fixed piece of work, timed on given CPUs |
 //! | [`wakeups`] | two threads that sleep and wake each other, on two CPUs or on one |
-//! | [`primitives`] | threads, futexes, pipes, atomics, copies: timed on given CPUs |
+//! | [`turn`] | a word by which two threads take turns to sleep |
 //! | [`remembered`] | the profile of this host from `seatmap measure` |
 //! | [`environment`] | the environment of a measurement |
 
@@ -22,15 +22,15 @@ mod cpuid;
 pub mod crew;
 pub mod environment;
 pub mod port;
-pub mod primitives;
 pub mod remembered;
 pub mod testbed;
 pub mod together;
 pub mod topology;
+pub mod turn;
 pub mod wakeups;
 pub mod work;
 
 pub use clock::HostClock;
 pub use testbed::{HostError, HostTestbed};
-pub use wakeups::HostWakeups;
+pub use wakeups::{HostWakeups, WakeupError};
 pub use work::HostWork;

@@ -5,25 +5,26 @@
 //! | [`PingPong`] | one cache line back and forth in any number of pairs: core distance |
 //! | [`LineByLine`] | the same over one line after the other: the home of each |
 //! | [`Handoffs`] | messages along a pattern over spin-locked channels: traffic of lines |
-//! | [`mod@mandelbrot`] | coordinators and workers that render images point by point |
-//! | [`ProducerConsumer`] | values through a spin-locked channel of one: the gain of a good pair |
 //! | [`elapsed_ticks`], [`handoffs_ns`] | the time of a program |
 //! | [`Touch`] | one task writes to pages, so that the kernel allocates them on its node |
 
+use seatmap_data::port::Addr;
+
 mod handoffs;
 mod line_by_line;
-pub mod mandelbrot;
 mod ping_pong;
-mod producer_consumer;
 mod spin_channel;
 mod timing;
 mod touch;
 
 pub use handoffs::{Exchanged, Handoff, Handoffs, MOST_MESSAGES};
 pub use line_by_line::LineByLine;
-pub use mandelbrot::Mandelbrot;
 pub use ping_pong::{PingPong, PingPongTimes};
-pub use producer_consumer::{Handed, ProducerConsumer};
 pub use spin_channel::{MOST_WORDS, SpinChannel};
 pub use timing::{elapsed_ticks, handoffs_ns};
 pub use touch::Touch;
+
+/// The number of lines up to the last of these words.
+fn lines_up_to<'a>(words: impl IntoIterator<Item = &'a Addr>) -> u32 {
+    words.into_iter().map(|word| word.line_index() + 1).max().unwrap_or(0)
+}

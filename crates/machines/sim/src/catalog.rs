@@ -22,7 +22,7 @@ pub const SUCCESSOR: &str = "models of the Cell are machines of 'seatmap-papers'
 /// [`ModelError`]; `name` is the name of the text in its message.
 pub fn from_toml(name: &str, text: &str) -> Result<Arc<CoherentModel>, ModelError> {
     if text.len() > MOST_BYTES {
-        return Err(impossible(
+        return Err(ModelError::impossible(
             name,
             format!("it has {}; a model has at most {MOST_BYTES}", counted(text.len(), "byte")),
         ));
@@ -36,20 +36,19 @@ pub fn from_toml(name: &str, text: &str) -> Result<Arc<CoherentModel>, ModelErro
     match format {
         Some(FORMAT) => Ok(Arc::new(CoherentModel::from_toml(name, text)?)),
         Some(seatmap_data::machine::description::FORMAT) => described(name, text),
-        Some(other) => Err(impossible(
+        Some(other) => Err(ModelError::impossible(
             name,
             format!("unknown format '{other}'; expected {FORMAT}{}", moved(other)),
         )),
-        None => Err(impossible(name, format!("the key 'format' is missing; give \"{FORMAT}\""))),
+        None => Err(ModelError::impossible(
+            name,
+            format!("the key 'format' is missing; give \"{FORMAT}\""),
+        )),
     }
 }
 
 fn moved(format: &str) -> String {
     if format.starts_with(MOVED_FORMAT) { format!("; {SUCCESSOR}") } else { String::new() }
-}
-
-fn impossible(name: &str, message: String) -> ModelError {
-    ModelError::Impossible { name: name.to_owned(), message }
 }
 
 /// Whether a text declares itself a model, rather than a profile.
@@ -67,11 +66,11 @@ pub fn is_model(text: &str) -> bool {
 }
 
 fn described(name: &str, text: &str) -> Result<Arc<CoherentModel>, ModelError> {
-    let description =
-        Description::from_toml(text).map_err(|error| impossible(name, error.to_string()))?;
+    let description = Description::from_toml(text)
+        .map_err(|error| ModelError::impossible(name, error.to_string()))?;
     let clock = description.frequency_ghz;
     // Figures of ordinary machines are in core cycles, and distances in nanoseconds.
-    let clock = clock.ok_or_else(|| impossible(name, "give frequency_ghz".to_owned()))?;
+    let clock = clock.ok_or_else(|| ModelError::impossible(name, "give frequency_ghz"))?;
     let model =
         CoherentModel::from_profile(&description.to_profile(), &description.summary, clock)?;
     Ok(Arc::new(CoherentModel { sources: description.sources.clone(), ..model }))

@@ -14,7 +14,6 @@ pub const MOST_EVENTS: u64 = 20_000_000_000;
 const MOST_NAMED: usize = 16;
 
 /// A task's message to the engine.
-#[derive(Debug)]
 pub enum TaskMessage<C> {
     /// A call.
     Call(C),
@@ -75,13 +74,6 @@ pub struct TaskStacks {
 
 type Fiber<C> = fiber::Fiber<TaskMessage<C>>;
 
-enum Ending {
-    Refused(u16, TaskRefusal),
-    Panicked(u16, String),
-    Stuck,
-    Endless,
-}
-
 impl Default for TaskStacks {
     fn default() -> Self {
         TaskStacks { stacks: Vec::new(), most_events: MOST_EVENTS }
@@ -117,10 +109,9 @@ impl TaskStacks {
                 Fiber::new(stack, move |yielder| output.set(Some(body(rank, yielder))))
             });
         }
+        let most_events = self.most_events;
         let ended =
-            Turns { machine, clock, fibers: &mut fibers, most_events: self.most_events }.take();
-        let ended =
-            ended.map_err(|ending| explain(ending, &*machine.borrow(), tasks, cycles_per_ns));
+            Turns { machine, clock, cycles_per_ns, fibers: &mut fibers, most_events }.take();
         // Unfinished fibers are unwound on their stacks, so only finished ones return them.
         self.stacks.extend(fibers.into_iter().filter_map(Fiber::into_stack));
         ended?;
@@ -131,12 +122,13 @@ impl TaskStacks {
 struct Turns<'a, M: SimulatedMachine> {
     machine: &'a RefCell<M>,
     clock: &'a Cell<u64>,
+    cycles_per_ns: f64,
     fibers: &'a mut [Fiber<M::Call>],
     most_events: u64,
 }
 
 impl<M: SimulatedMachine> Turns<'_, M> {
-    fn take(&mut self) -> Result<(), Ending> {
+    fn take(&mut self) -> Result<(), SimError> {
         let mut left = self.fibers.len();
         while left > 0 {
             let (task, answer) = self.next_task()?;
@@ -145,18 +137,23 @@ impl<M: SimulatedMachine> Turns<'_, M> {
         Ok(())
     }
 
-    fn next_task(&mut self) -> Result<(u16, u64), Ending> {
+    fn next_task(&mut self) -> Result<(u16, u64), SimError> {
         let mut machine = self.machine.borrow_mut();
-        let (time, task) = machine.next_task().ok_or(Ending::Stuck)?;
+        let Some((time, task)) = machine.next_task() else {
+            let waiting = self.doing(&machine);
+            return Err(SimError::Deadlock { at_ns: self.at_ns(&machine), waiting });
+        };
         // On a machine that polls, a program can wait forever for a value.
         if machine.events() > self.most_events {
-            return Err(Ending::Endless);
+            let doing = self.doing(&machine);
+            let events = machine.events();
+            return Err(SimError::Endless { events, at_ns: self.at_ns(&machine), doing });
         }
         self.clock.set(time);
         Ok((task, machine.answer(task)))
     }
 
-    fn resume(&mut self, task: u16, answer: u64) -> Result<bool, Ending> {
+    fn resume(&mut self, task: u16, answer: u64) -> Result<bool, SimError> {
         let fiber = &mut self.fibers[task as usize];
         // A task's panic is a result of its run, and does not end other runs.
         let said = catch_unwind(AssertUnwindSafe(|| fiber.resume(answer)));
@@ -167,17 +164,29 @@ impl<M: SimulatedMachine> Turns<'_, M> {
                 Ok(false)
             }
             Ok(FiberStep::Said(TaskMessage::Refused(refusal))) => {
-                Err(Ending::Refused(task, refusal))
+                Err(SimError::Refused { task: task.into(), refusal })
             }
-            Err(panic) => Err(ending_of(task, panic)),
+            Err(panic) => Err(failed(task.into(), panic)),
         }
+    }
+
+    fn at_ns(&self, machine: &M) -> f64 {
+        machine.now() as f64 / self.cycles_per_ns
+    }
+
+    #[cold]
+    fn doing(&self, machine: &M) -> Vec<String> {
+        (0..self.fibers.len() as u16)
+            .filter_map(|task| Some(format!("task {task} {}", machine.doing(task)?)))
+            .take(MOST_NAMED)
+            .collect()
     }
 }
 
-fn ending_of(task: u16, panic: Box<dyn Any + Send>) -> Ending {
+fn failed(task: usize, panic: Box<dyn Any + Send>) -> SimError {
     match panic.downcast::<TaskRefusal>() {
-        Ok(refusal) => Ending::Refused(task, *refusal),
-        Err(panic) => Ending::Panicked(task, message(&*panic)),
+        Ok(refusal) => SimError::Refused { task, refusal: *refusal },
+        Err(panic) => SimError::Panicked { task, message: message(&*panic) },
     }
 }
 
@@ -185,30 +194,6 @@ fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().cloned();
     text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
         .unwrap_or_else(|| "no message".to_owned())
-}
-
-fn explain(
-    ending: Ending,
-    machine: &impl SimulatedMachine,
-    tasks: usize,
-    cycles_per_ns: f64,
-) -> SimError {
-    let at_ns = machine.now() as f64 / cycles_per_ns;
-    match ending {
-        Ending::Refused(task, refusal) => SimError::Refused { task: task.into(), refusal },
-        Ending::Panicked(task, message) => SimError::Panicked { task: task.into(), message },
-        Ending::Stuck => SimError::Deadlock { at_ns, waiting: doing(machine, tasks) },
-        Ending::Endless => {
-            SimError::Endless { events: machine.events(), at_ns, doing: doing(machine, tasks) }
-        }
-    }
-}
-
-fn doing(machine: &impl SimulatedMachine, tasks: usize) -> Vec<String> {
-    (0..tasks as u16)
-        .filter_map(|task| machine.doing(task).map(|what| format!("task {task} {what}")))
-        .take(MOST_NAMED)
-        .collect()
 }
 
 /// Checks that each task has a seat.

@@ -60,25 +60,17 @@ impl Blame for SimError {
 
 /// Why a description of a model was refused.
 #[derive(Debug, thiserror::Error)]
-pub enum ModelError {
-    /// The text is not TOML, or has the wrong keys.
-    #[error("{name}:{line}:{column}: {message}")]
-    Syntax {
-        /// The file.
-        name: String,
-        /// Counted from 1.
-        line: usize,
-        /// Counted from 1.
-        column: usize,
-        /// The mistake.
-        message: String,
-    },
-    /// The text describes an impossible machine.
-    #[error("{name}: {message}")]
-    Impossible {
-        /// The file.
-        name: String,
-        /// The mistake.
-        message: String,
-    },
+#[error("{place}: {message}")]
+pub struct ModelError {
+    /// The file, with line and column if the text is not TOML or has the wrong keys.
+    pub place: String,
+    /// The mistake.
+    pub message: String,
+}
+
+impl ModelError {
+    /// The text of this name describes an impossible machine.
+    pub fn impossible(name: &str, message: impl Into<String>) -> Self {
+        ModelError { place: name.to_owned(), message: message.into() }
+    }
 }

@@ -1,6 +1,7 @@
 //! Figures of models with their sources.
 
 use crate::ModelError;
+use seatmap_data::document::{Position, parser_message};
 use seatmap_data::machine::description::Basis;
 use serde::{Deserialize, Serialize};
 
@@ -53,17 +54,9 @@ pub(crate) use figures;
 pub fn syntax(name: &str, text: &str, error: &toml::de::Error) -> ModelError {
     // An error without a position concerns the whole text.
     let at = error.span().map_or(0, |span| span.start);
-    let (line, column) = place(text, at);
-    ModelError::Syntax {
-        name: name.to_owned(),
-        line,
-        column,
-        message: seatmap_data::document::parser_message(error.message()),
+    let Position { line, column } = Position::of(text.as_bytes(), at);
+    ModelError {
+        place: format!("{name}:{line}:{column}"),
+        message: parser_message(error.message()),
     }
-}
-
-fn place(text: &str, at: usize) -> (usize, usize) {
-    let before = text.get(..at).unwrap_or(text);
-    let line = before.matches('\n').count() + 1;
-    (line, before.len() - before.rfind('\n').map_or(0, |newline| newline + 1) + 1)
 }

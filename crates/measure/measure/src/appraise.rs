@@ -15,8 +15,6 @@
 pub mod drawn;
 pub mod links;
 pub mod nested;
-#[cfg(test)]
-mod profiles_for_tests;
 pub mod qap;
 pub mod rehearsal;
 pub mod request;

@@ -36,22 +36,32 @@ pub fn core_distance(
         || (),
         |_, (i, j)| Ok(((*i, *j), pair_result(samples, *i, *j, plan.seed))),
     );
-    let cells = Cells { pus: samples.pus().len(), results: &results, resolution_ns };
+    let matrix = |value: fn(&Summary) -> f64| {
+        let mut matrix = Matrix::filled(samples.pus().len(), 0.0);
+        for ((i, j), result) in &results {
+            let cell = result.as_ref().map_or(f64::NAN, |result| value(&result.summary));
+            matrix.set_both(*i, *j, rounded(cell, resolution_ns));
+        }
+        matrix
+    };
     let mut status = Square::filled(samples.pus().len(), None);
     for ((i, j), result) in &results {
         status.set_both(*i, *j, result.as_ref().map(|result| result.status));
     }
     CoreDistance {
         pus: samples.pus().to_vec(),
-        median_ns: cells.matrix(|summary| summary.median),
-        p10_ns: Some(cells.matrix(|summary| summary.p10)),
-        mad_ns: Some(cells.matrix(|summary| summary.mad)),
-        ci95_low_ns: Some(cells.matrix(|summary| summary.ci95_low)),
-        ci95_high_ns: Some(cells.matrix(|summary| summary.ci95_high)),
+        median_ns: matrix(|summary| summary.median),
+        p10_ns: Some(matrix(|summary| summary.p10)),
+        mad_ns: Some(matrix(|summary| summary.mad)),
+        ci95_low_ns: Some(matrix(|summary| summary.ci95_low)),
+        ci95_high_ns: Some(matrix(|summary| summary.ci95_high)),
         deciles_ns: Some(
             results
                 .iter()
-                .map(|(_, result)| Some(kept(&result.as_ref()?.deciles, resolution_ns)))
+                .map(|(_, result)| {
+                    let deciles = result.as_ref()?.deciles;
+                    Some(deciles.map(|decile| rounded(decile, resolution_ns)))
+                })
                 .collect(),
         ),
         status,
@@ -60,23 +70,6 @@ pub fn core_distance(
             .filter_map(|(pair, result)| pair_regimes(samples, *pair, result.as_ref()?))
             .collect(),
         protocol: Some(protocol(outcome, plan, resolution_ns, parallel)),
-    }
-}
-
-struct Cells<'a> {
-    pus: usize,
-    results: &'a [((usize, usize), Option<PairResult>)],
-    resolution_ns: f64,
-}
-
-impl Cells<'_> {
-    fn matrix(&self, value: impl Fn(&Summary) -> f64) -> Matrix {
-        let mut matrix = Matrix::filled(self.pus, 0.0);
-        for ((i, j), result) in self.results {
-            let cell = result.as_ref().map_or(f64::NAN, |result| value(&result.summary));
-            matrix.set_both(*i, *j, rounded(cell, self.resolution_ns));
-        }
-        matrix
     }
 }
 
@@ -109,10 +102,6 @@ fn deciles(passes: &[Vec<f64>]) -> Option<Deciles> {
         *decile = quantile_sorted(&ascending, tenth as f64 / 10.0)?;
     }
     Some(deciles)
-}
-
-fn kept(deciles: &Deciles, resolution_ns: f64) -> Deciles {
-    deciles.map(|decile| rounded(decile, resolution_ns))
 }
 
 fn protocol(
@@ -151,6 +140,17 @@ mod tests {
     use crate::probe::VisitBatches;
     use std::time::Duration;
 
+    fn assembled(samples: Samples) -> CoreDistance {
+        let outcome = MatrixOutcome {
+            passes: samples.passes() as u32,
+            samples,
+            further_passes: 0,
+            finished: true,
+            elapsed: Duration::from_secs(1),
+        };
+        core_distance(&outcome, &SurveyPlan::new(Effort::Usual, 1.0), 1.0, false)
+    }
+
     #[test]
     fn rounding_keeps_no_digits_below_the_resolution() {
         assert_eq!(rounded(63.4567, 0.2), 63.5);
@@ -171,14 +171,7 @@ mod tests {
                 (0..16).map(|_| centre * (0.9 * (rng.f64() + rng.f64() - 1.0)).exp()).collect();
             samples.add(0, 1, pass, VisitBatches { round_trip_ns, ..VisitBatches::default() });
         }
-        let outcome = MatrixOutcome {
-            samples,
-            passes: 17,
-            further_passes: 0,
-            finished: true,
-            elapsed: Duration::from_secs(1),
-        };
-        let distance = core_distance(&outcome, &SurveyPlan::new(Effort::Usual, 1.0), 1.0, false);
+        let distance = assembled(samples);
         let [low, high] =
             [distance.ci95_low_ns, distance.ci95_high_ns].map(|matrix| matrix.unwrap()[(0, 1)]);
         assert!(high > 2.0 * low, "{low} {high}");
@@ -192,14 +185,7 @@ mod tests {
             let round_trip_ns = (0..16).map(|at| 80.0 + f64::from(at % 3)).collect();
             samples.add(0, 2, pass, VisitBatches { round_trip_ns, ..VisitBatches::default() });
         }
-        let outcome = MatrixOutcome {
-            samples,
-            passes: 3,
-            further_passes: 0,
-            finished: true,
-            elapsed: Duration::from_secs(1),
-        };
-        let distance = core_distance(&outcome, &SurveyPlan::new(Effort::Usual, 1.0), 1.0, false);
+        let distance = assembled(samples);
         assert_eq!(distance.median_ns[(2, 0)], 81.0);
         assert_eq!(distance.status[(0, 2)], Some(PairStatus::Stable));
         assert!(distance.median_ns[(0, 1)].is_nan());

@@ -38,11 +38,6 @@ pub struct BusyScan<'a> {
     pub plan: &'a SurveyPlan,
 }
 
-struct Lines {
-    candidates: Vec<u32>,
-    all: u32,
-}
-
 impl BusyScan<'_> {
     /// Measures random pairs, each core equally often over each line. `observe` receives the rounds
     /// made and all rounds; if it breaks, the result is `None`.
@@ -57,13 +52,12 @@ impl BusyScan<'_> {
     ) -> Result<Option<Vec<CrowdRoundTrip>>, MeasureError<P::Error>> {
         refuse_too_few_lines(probe, self.lines)?;
         let candidates = probe.spread(self.lines);
-        let lines = Lines { candidates, all: probe.lines() };
         let core = siblings::cores(self.distance, self.topology);
         let mut rng = Rng::with_seed(self.plan.seed);
         let mut talks = Vec::new();
         let rounds = self.rounds(&core);
         for round in 0..rounds {
-            talks.extend(self.round(probe, &lines, &core, &mut rng)?);
+            talks.extend(self.round(probe, &candidates, &core, &mut rng)?);
             if observe(round + 1, rounds).is_break() {
                 return Ok(None);
             }
@@ -73,7 +67,7 @@ impl BusyScan<'_> {
 
     fn rounds(&self, core: &[usize]) -> u64 {
         let cores = linkage::count(core);
-        let looks = LOOKS * self.plan.passes.least() as usize * cores * self.lines as usize;
+        let looks = LOOKS * self.plan.passes.least as usize * cores * self.lines as usize;
         let at_once = self.pairs.min(core.len() / 2).min(self.at_once());
         looks.div_ceil(2 * at_once.max(1)) as u64
     }
@@ -85,7 +79,7 @@ impl BusyScan<'_> {
     fn round<P: Probe>(
         &self,
         probe: &mut P,
-        lines: &Lines,
+        candidates: &[u32],
         core: &[usize],
         rng: &mut Rng,
     ) -> Result<Vec<CrowdRoundTrip>, MeasureError<P::Error>> {
@@ -95,8 +89,8 @@ impl BusyScan<'_> {
         let others = self.others(self.pairs - rows.len(), rng);
         let seats = rows.iter().map(|rows| rows.map(|row| self.distance.pus[row])).chain(others);
         // Other pairs load the machine over lines that are not measured.
-        let spare = spare(&lines.candidates, lines.all, self.pairs, rng);
-        let over = about.iter().map(|line| lines.candidates[*line]).chain(spare);
+        let spare = spare(candidates, probe.lines(), self.pairs, rng);
+        let over = about.iter().map(|line| candidates[*line]).chain(spare);
         let pairs = seats.zip(over).map(|([a, b], line)| PairAt { a, b, line }).collect();
         // Single round trips: in a longer batch one is always delayed.
         let visit = Visit { pairs, batches: BATCHES, round_trips: 1 };

@@ -1,12 +1,12 @@
 //! Changes between two measurements of one machine.
 
+use crate::classes::PairInterval;
 use crate::regimes::WIDEST_STABLE;
 use seatmap_data::machine::CoreDistance;
 use seatmap_data::statistics::words::counted;
 use std::fmt;
 
 /// Changed distances. `Display` writes one sentence without a full stop.
-#[derive(Clone, Debug, PartialEq)]
 pub struct DistanceChange {
     /// The number of changed pairs.
     pub pairs: usize,
@@ -27,45 +27,38 @@ pub fn change(before: &CoreDistance, now: &CoreDistance) -> Option<DistanceChang
         now.median_ns.pairs().filter_map(|(i, j, _)| Both::of(before, now, (i, j))).collect();
     let changed: Vec<&Both> = both.iter().filter(|pair| pair.is_large()).collect();
     let widest = changed.iter().max_by(|a, b| a.ratio().total_cmp(&b.ratio()))?;
-    let [(before_ns, _), (now_ns, _)] = widest.medians;
     Some(DistanceChange {
         pairs: changed.len(),
         of: both.len(),
         widest: widest.pus,
-        before_ns,
-        now_ns,
+        before_ns: widest.before.median_ns,
+        now_ns: widest.now.median_ns,
     })
 }
 
-/// Medians and 95 % intervals (or the median again).
 struct Both {
     pus: [u32; 2],
-    medians: [(f64, [f64; 2]); 2],
+    before: PairInterval,
+    now: PairInterval,
 }
 
 impl Both {
     fn of(before: &CoreDistance, now: &CoreDistance, (i, j): (usize, usize)) -> Option<Self> {
         let pus = [now.pus[i], now.pus[j]];
-        let at = [before.index_of(pus[0])?, before.index_of(pus[1])?];
-        let medians = [figures(before, at), figures(now, [i, j])];
-        medians.iter().all(|(median_ns, _)| *median_ns > 0.0).then_some(Both { pus, medians })
+        let before = PairInterval::of(before, before.index_of(pus[0])?, before.index_of(pus[1])?);
+        let now = PairInterval::of(now, i, j);
+        (before.median_ns > 0.0 && now.median_ns > 0.0).then_some(Both { pus, before, now })
     }
 
     fn ratio(&self) -> f64 {
-        let [(before, _), (now, _)] = self.medians;
-        (now / before).max(before / now)
+        let ratio = self.now.median_ns / self.before.median_ns;
+        ratio.max(self.before.median_ns / self.now.median_ns)
     }
 
     fn is_large(&self) -> bool {
-        let [(_, before), (_, now)] = self.medians;
-        self.ratio() > WIDEST_STABLE && (before[1] < now[0] || now[1] < before[0])
+        let Both { before, now, .. } = self;
+        self.ratio() > WIDEST_STABLE && (before.high_ns < now.low_ns || now.high_ns < before.low_ns)
     }
-}
-
-fn figures(distance: &CoreDistance, [i, j]: [usize; 2]) -> (f64, [f64; 2]) {
-    let median_ns = distance.median_ns[(i, j)];
-    let ends = [&distance.ci95_low_ns, &distance.ci95_high_ns];
-    (median_ns, ends.map(|end| end.as_ref().map_or(median_ns, |matrix| matrix[(i, j)])))
 }
 
 impl fmt::Display for DistanceChange {
@@ -89,15 +82,13 @@ impl fmt::Display for DistanceChange {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profiles_for_tests;
     use seatmap_data::machine::Matrix;
 
     fn distance(pus: &[u32], ns: impl Fn(u32, u32) -> f64) -> CoreDistance {
-        CoreDistance::imported(
-            pus.to_vec(),
-            Matrix::from_fn(pus.len(), |i, j| {
-                if i == j { 0.0 } else { ns(pus[i].min(pus[j]), pus[i].max(pus[j])) }
-            }),
-        )
+        profiles_for_tests::distance(pus.iter().copied(), |i, j| {
+            ns(pus[i].min(pus[j]), pus[i].max(pus[j]))
+        })
     }
 
     fn told(before: &CoreDistance, now: &CoreDistance) -> Option<String> {

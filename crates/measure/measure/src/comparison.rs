@@ -3,6 +3,7 @@
 use crate::classes::{DistanceClass, classes_with_distances};
 use seatmap_data::machine::Profile;
 use seatmap_data::statistics::signed_rank::between;
+use seatmap_data::statistics::words::joined;
 use serde::Serialize;
 
 const CONFIDENCE: f64 = 0.95;
@@ -14,7 +15,7 @@ const MOST_PAIRS: usize = 500;
 pub const FORMAT: &str = "seatmap-comparison/1";
 
 /// Two machines compared: the output of `seatmap compare --json`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProfileComparison {
     /// Name and version of the format.
@@ -30,7 +31,7 @@ pub struct ProfileComparison {
 }
 
 /// One distance class on both machines.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassComparison {
     /// The relation of the pairs: `same L3`, `other package`...
@@ -48,7 +49,7 @@ pub struct ClassComparison {
 }
 
 /// A fact that differs between the profiles.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FactDifference {
     /// The fact: `firmware`, `kernel`...
@@ -177,7 +178,7 @@ fn level(count: usize) -> Option<String> {
 fn mitigations(profile: &Profile) -> String {
     let known = profile.environment.mitigations.iter();
     let affected = known.filter(|(_, word)| *word != "Not affected");
-    affected.map(|(name, word)| format!("{name}: {word}")).collect::<Vec<_>>().join("; ")
+    joined(affected.map(|(name, word)| format!("{name}: {word}")), "; ")
 }
 
 #[cfg(test)]

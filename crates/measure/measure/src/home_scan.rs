@@ -49,7 +49,7 @@ impl HomeScan<'_> {
         refuse_too_few_lines(probe, self.lines)?;
         let candidates = probe.spread(self.lines);
         let (hubs, mut cells) = self.cells();
-        let passes = self.plan.passes.least().min(PASSES);
+        let passes = self.plan.passes.least.min(PASSES);
         let total = cells.len() as u64 * u64::from(passes);
         let mut seen =
             vec![vec![vec![Vec::new(); self.distance.pus.len()]; hubs.len()]; self.lines as usize];

@@ -16,7 +16,7 @@ const ROUNDS: usize = 12;
 const REPEATS: usize = 5;
 
 /// The comparison of pairs measured together and alone.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy)]
 pub enum Interference {
     /// No two pairs can run together.
     Impossible,

@@ -22,7 +22,7 @@ use std::path::Path;
 const FORMAT: &str = "seatmap-journal/2";
 
 /// One visit, as on its line.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct PairVisit {
     /// The pass, from 0.
     pub pass: usize,

@@ -59,6 +59,8 @@ pub mod twin;
 pub mod wakeups;
 
 mod floor;
+#[cfg(test)]
+mod profiles_for_tests;
 pub mod screen;
 
 pub use error::MeasureError;

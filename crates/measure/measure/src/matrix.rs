@@ -35,7 +35,6 @@ pub struct MatrixProgress<'a> {
 }
 
 /// The result of a matrix run.
-#[derive(Debug)]
 pub struct MatrixOutcome {
     /// All batches.
     pub samples: Samples,
@@ -74,16 +73,17 @@ pub struct MatrixRun<'a, P> {
     pub together: usize,
     /// The journal for finished pairs.
     pub journal: Option<&'a mut Journal>,
+    /// The batches of earlier visits, to which the run adds.
+    pub samples: Samples,
 }
 
 struct Course<'a> {
-    samples: Samples,
     pace: Pace,
     observe: &'a mut dyn FnMut(&MatrixProgress) -> ControlFlow<()>,
 }
 
 impl<P: Probe> MatrixRun<'_, P> {
-    /// Measures the pairs missing in `samples`. `observe` runs after every visit and ends the run
+    /// Measures the missing pairs. `observe` runs after every visit and ends the run
     /// by breaking.
     ///
     /// # Errors
@@ -91,24 +91,23 @@ impl<P: Probe> MatrixRun<'_, P> {
     /// [`MeasureError`]. The journal keeps finished visits.
     pub fn measure(
         mut self,
-        samples: Samples,
         observe: &mut dyn FnMut(&MatrixProgress) -> ControlFlow<()>,
     ) -> Result<MatrixOutcome, MeasureError<P::Error>> {
-        let n = samples.pus().len();
+        let n = self.samples.pus().len();
         if n < 2 {
             return Err(MeasureError::TooFew(n));
         }
         let pairs = schedule::all_pairs(n);
-        let mut course = Course { samples, pace: Pace::start(pairs.len() as u64), observe };
+        let mut course = Course { pace: Pace::start(pairs.len() as u64), observe };
         let mut pass = 0;
         while (pass as u32) < course.pace.passes(self.plan) {
             if self.pass(&pairs, pass, &mut course)?.is_break() {
-                return Ok(course.ended(pass + 1, None));
+                return Ok(self.ended(pass + 1, None, &course.pace));
             }
             pass += 1;
         }
         let further = self.further(&mut course)?;
-        Ok(course.ended(pass, further))
+        Ok(self.ended(pass, further, &course.pace))
     }
 
     fn pass(
@@ -120,18 +119,17 @@ impl<P: Probe> MatrixRun<'_, P> {
         let seed = self.plan.seed.wrapping_add(pass as u64);
         for round in schedule::rounds(pairs, self.group_of, self.together, seed) {
             let (there, missing): (Vec<_>, Vec<_>) =
-                round.into_iter().partition(|(i, j)| course.samples.pair(*i, *j).has(pass));
+                round.into_iter().partition(|(i, j)| self.samples.pair(*i, *j).has(pass));
             for pair in &there {
-                let at = self.at(*pair, course.samples.pus());
+                let at = self.at(*pair);
                 // Draws the noise of earlier visits, so that a resumed run gets equal figures.
                 self.probe.passed_over(at);
             }
             course.pace.done += there.len() as u64;
             let Some(last) = missing.last().copied() else { continue };
-            self.visit(&missing, pass, &mut course.samples)?;
+            self.visit(&missing, pass)?;
             course.pace.visited(missing.len() as u64);
-            if (course.observe)(&course.pace.progress(self.plan, last, &course.samples)).is_break()
-            {
+            if (course.observe)(&course.pace.progress(self.plan, last, &self.samples)).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
@@ -143,21 +141,20 @@ impl<P: Probe> MatrixRun<'_, P> {
         &mut self,
         round: &[(usize, usize)],
         pass: usize,
-        samples: &mut Samples,
     ) -> Result<(), MeasureError<P::Error>> {
-        let round = &self.without_stacked(round, pass, samples)?;
+        let round = &self.without_stacked(round, pass)?;
         if round.is_empty() {
             return Ok(());
         }
-        let brought = self.batches(round, samples.pus())?;
+        let brought = self.batches(round)?;
         for (pair, mut batches) in round.iter().zip(brought) {
-            let [a, b] = [samples.pus()[pair.0], samples.pus()[pair.1]];
+            let [a, b] = [pair.0, pair.1].map(|row| self.samples.pus()[row]);
             let mut visits = 1;
             while batches.round_trip_ns.is_empty() {
                 if visits == MOST_VISITS {
                     return Err(MeasureError::Disturbed { a, b, visits });
                 }
-                let more = self.batches(&[*pair], samples.pus())?.pop().unwrap_or_default();
+                let more = self.batches(&[*pair])?.pop().unwrap_or_default();
                 batches.round_trip_ns = more.round_trip_ns;
                 batches.discards += more.discards;
                 visits += 1;
@@ -167,7 +164,7 @@ impl<P: Probe> MatrixRun<'_, P> {
                 &batches,
                 self.plan.resolution_ns(self.probe.clock_step_ns()),
             )?;
-            self.keep(*pair, pass, batches, samples)?;
+            self.keep(*pair, pass, batches)?;
         }
         Ok(())
     }
@@ -177,13 +174,12 @@ impl<P: Probe> MatrixRun<'_, P> {
         pair: (usize, usize),
         pass: usize,
         batches: VisitBatches,
-        samples: &mut Samples,
     ) -> Result<(), MeasureError<P::Error>> {
         // First: an interruption then only repeats a visit.
         if let Some(journal) = self.journal.as_mut() {
             journal.record(pass, pair, &batches)?;
         }
-        samples.add(pair.0, pair.1, pass, batches);
+        self.samples.add(pair.0, pair.1, pass, batches);
         Ok(())
     }
 
@@ -195,27 +191,37 @@ impl<P: Probe> MatrixRun<'_, P> {
         }
     }
 
-    fn at(&self, (i, j): (usize, usize), pus: &[u32]) -> PairAt {
+    fn at(&self, (i, j): (usize, usize)) -> PairAt {
+        let pus = self.samples.pus();
         PairAt { a: pus[i], b: pus[j], line: self.line_of(i, j) }
     }
 
     fn batches(
         &mut self,
         round: &[(usize, usize)],
-        pus: &[u32],
     ) -> Result<Vec<VisitBatches>, MeasureError<P::Error>> {
-        self.visited(round, pus, [self.plan.batches, self.plan.round_trips])
+        self.visited(round, [self.plan.batches, self.plan.round_trips])
     }
 
     fn visited(
         &mut self,
         round: &[(usize, usize)],
-        pus: &[u32],
         [batches, round_trips]: [u32; 2],
     ) -> Result<Vec<VisitBatches>, MeasureError<P::Error>> {
-        let pairs = round.iter().map(|pair| self.at(*pair, pus)).collect();
+        let pairs = round.iter().map(|pair| self.at(*pair)).collect();
         let visit = Visit { pairs, batches, round_trips };
         self.probe.visit(&visit).map_err(MeasureError::Machine)
+    }
+
+    /// `further` is `None` if the observer ended the run.
+    fn ended(self, passes: usize, further: Option<u32>, pace: &Pace) -> MatrixOutcome {
+        MatrixOutcome {
+            samples: self.samples,
+            passes: passes as u32,
+            further_passes: further.unwrap_or(0),
+            finished: further.is_some(),
+            elapsed: pace.started.elapsed(),
+        }
     }
 }
 
@@ -249,7 +255,7 @@ impl Pace {
 
     fn passes(&self, plan: &SurveyPlan) -> u32 {
         if self.visited < self.pairs {
-            return plan.passes.least();
+            return plan.passes.least;
         }
         plan.passes.settled(self.started.elapsed().mul_f64(self.pairs as f64 / self.visited as f64))
     }
@@ -268,19 +274,6 @@ impl Pace {
             elapsed: self.started.elapsed(),
             visited: self.visited,
             samples,
-        }
-    }
-}
-
-impl Course<'_> {
-    /// `further` is `None` if the observer ended the run.
-    fn ended(self, passes: usize, further: Option<u32>) -> MatrixOutcome {
-        MatrixOutcome {
-            passes: passes as u32,
-            further_passes: further.unwrap_or(0),
-            finished: further.is_some(),
-            elapsed: self.pace.started.elapsed(),
-            samples: self.samples,
         }
     }
 }

@@ -30,7 +30,7 @@ const THOROUGH_ROUNDS: u32 = 101;
 const WAKEUP_PASSES: [u32; 3] = [3, 9, 31];
 
 /// A measurement request.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct MeasurementRequest {
     /// The machine and its CPUs.
     pub source: RoundTripSource,
@@ -358,12 +358,6 @@ impl MeasurementRequest {
         pus: &[u32],
         hear: &mut Listener<'_>,
     ) -> Result<Option<Wakeups>, MeasurementError> {
-        let [quick, usual, thorough] = WAKEUP_PASSES;
-        let passes = match self.effort {
-            Effort::Quick => quick,
-            Effort::Usual => usual,
-            Effort::Thorough => thorough,
-        };
         let pairs = wakeups::pairs(topology, pus, self.wakeup_pairs, self.seed);
         if pairs.is_empty() {
             return Ok(None);
@@ -372,7 +366,7 @@ impl MeasurementRequest {
         let wakeups = wakeups::wakeups(
             |pus, batches, round_trips| host.round_trips_ns(pus, batches, round_trips),
             &pairs,
-            passes,
+            WAKEUP_PASSES[self.effort as usize],
             self.seed,
             || hear(MeasureNews::GoesOn),
         );
@@ -384,18 +378,11 @@ impl MeasurementRequest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_data::machine::{CoreDistance, Matrix};
+    use crate::profiles_for_tests::measured;
 
     fn request(cpus: u32) -> MeasurementRequest {
-        let origin = seatmap_data::machine::Origin {
-            kind: seatmap_data::machine::OriginKind::Imported,
-            source: "by hand".to_owned(),
-            date: None,
-            tool: None,
-        };
-        let mut profile = Profile::new("four", origin, Topology::unknown(0..cpus));
-        let distances = Matrix::filled(cpus as usize, 80.0);
-        profile.core_distance = Some(CoreDistance::imported((0..cpus).collect(), distances));
+        let mut profile = measured(Topology::unknown(0..cpus), |_, _| 80.0);
+        profile.name = "four".to_owned();
         MeasurementRequest {
             source: RoundTripSource::replayed(profile, None).unwrap(),
             effort: Effort::Quick,
@@ -444,7 +431,7 @@ mod tests {
         let measurement = measured.unwrap();
         let profile = &measurement.profile;
         assert_eq!(profile.core_distance.as_ref().map(|distance| distance.pus.len()), Some(4));
-        assert_eq!(profile.origin.source, "the profile four, replayed (by hand)");
+        assert_eq!(profile.origin.source, "the profile four, replayed (test)");
         assert!(steps > 0 && measurement.used_up.is_none());
         measurement.forget_journal().unwrap();
     }

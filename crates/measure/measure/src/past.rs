@@ -11,7 +11,6 @@ use seatmap_os::trusted::{TrustError, TrustedFolder};
 use std::path::Path;
 
 /// Whether a profile is remembered as this host's.
-#[derive(Debug)]
 pub enum Remembrance {
     /// It is remembered, though some pairs have no steady distance.
     Kept {
@@ -142,15 +141,12 @@ fn unsteady(distance: &CoreDistance) -> (usize, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_data::machine::{Matrix, Origin, OriginKind, Square, Topology};
+    use crate::profiles_for_tests::{bare, distance};
+    use seatmap_data::machine::{Square, Topology};
 
     fn measured(pus: &[u32], distance_ns: f64) -> Profile {
-        let origin =
-            Origin { kind: OriginKind::Measured, source: "test".into(), date: None, tool: None };
-        let mut profile = Profile::new("test", origin, Topology::unknown(0..4));
-        let distances = Matrix::filled(pus.len(), distance_ns);
-        profile.core_distance = Some(CoreDistance::imported(pus.to_vec(), distances));
-        profile
+        let core_distance = Some(distance(pus.iter().copied(), |_, _| distance_ns));
+        Profile { core_distance, ..bare(Topology::unknown(0..4)) }
     }
 
     #[test]
@@ -190,7 +186,7 @@ mod tests {
 
     #[test]
     fn unsteady_pairs_are_counted() {
-        let mut distance = CoreDistance::imported(vec![0, 1, 2], Matrix::filled(3, 80.0));
+        let mut distance = distance(0..3, |_, _| 80.0);
         distance.status = Square::from_fn(3, |i, j| (i != j).then_some(PairStatus::Stable));
         assert_eq!(unsteady(&distance), (0, 3));
         distance.status.set_both(0, 1, Some(PairStatus::Unsteady));

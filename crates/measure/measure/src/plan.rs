@@ -12,7 +12,7 @@ const ROUND_TRIPS: std::ops::RangeInclusive<u32> = 50..=200;
 const ROUND_TRIPS_WITHOUT_NOISE: u32 = 2;
 
 /// How much to measure, and the order.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub struct SurveyPlan {
     /// Visits to each pair.
     pub passes: Passes,
@@ -26,25 +26,20 @@ pub struct SurveyPlan {
     pub seed: u64,
 }
 
-/// Visits to each pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Passes {
-    /// Exactly this many passes.
-    Fixed(u32),
-    /// At least `least` passes, more while time is left, so that regimes show.
-    Filling {
-        /// The minimum.
-        least: u32,
-        /// The maximum.
-        most: u32,
-        /// The available time.
-        budget: Duration,
-    },
+/// Visits to each pair: at least `least` passes, more while time is left, so that regimes show.
+#[derive(Clone, Copy)]
+pub struct Passes {
+    /// The minimum.
+    pub least: u32,
+    /// The maximum.
+    pub most: u32,
+    /// The available time.
+    pub budget: Duration,
 }
 
 /// Further visits to pairs whose passes disagree. A vCPU stays in place for seconds, so immediate
 /// visits may all see one place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct Further {
     /// The number of further visits.
     pub passes: u32,
@@ -62,7 +57,7 @@ impl Further {
 }
 
 /// The thoroughness of a measurement.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub enum Effort {
     /// 33 batches per pair: enough for the median.
     Quick,
@@ -84,9 +79,9 @@ impl SurveyPlan {
     pub fn new(effort: Effort, clock_step_ns: f64) -> Self {
         let needed = (clock_step_ns / WANTED_RESOLUTION_NS).round().min(1e6) as u32;
         let (passes, further, batches) = match effort {
-            Effort::Quick => (Passes::Fixed(3), Further::NONE, 11),
-            Effort::Usual => (filling(3, 60, 250), Further::new(20, 50), 16),
-            Effort::Thorough => (filling(9, 600, 5000), Further::new(40, 100), 64),
+            Effort::Quick => (Passes::fixed(3), Further::NONE, 11),
+            Effort::Usual => (Passes::filling(3, 60, 250), Further::new(20, 50), 16),
+            Effort::Thorough => (Passes::filling(9, 600, 5000), Further::new(40, 100), 64),
         };
         SurveyPlan {
             passes,
@@ -105,18 +100,18 @@ impl SurveyPlan {
 
     /// Makes exactly this many visits to each pair.
     pub fn with_passes(self, passes: u32) -> Self {
-        SurveyPlan { passes: Passes::Fixed(passes), further: Further::NONE, ..self }
+        SurveyPlan { passes: Passes::fixed(passes), further: Further::NONE, ..self }
     }
 
     /// For machines on which no time passes.
     pub fn without_clock(self) -> Self {
-        let least = self.passes.least();
+        let least = self.passes.least;
         self.with_passes(least)
     }
 
     /// The largest number of visits to any pair.
     pub fn most_passes(&self) -> u32 {
-        self.passes.most().saturating_add(self.further.passes)
+        self.passes.most.saturating_add(self.further.passes)
     }
 
     /// The smallest difference that a batch can show, in nanoseconds.
@@ -125,37 +120,21 @@ impl SurveyPlan {
     }
 }
 
-fn filling(least: u32, most: u32, ms: u64) -> Passes {
-    Passes::Filling { least, most, budget: Duration::from_millis(ms) }
-}
-
 impl Passes {
+    /// Exactly this many passes.
+    pub fn fixed(passes: u32) -> Self {
+        Passes { least: passes, most: passes, budget: Duration::ZERO }
+    }
+
+    fn filling(least: u32, most: u32, ms: u64) -> Self {
+        Passes { least, most, budget: Duration::from_millis(ms) }
+    }
+
     /// The number of passes, given the duration of one.
     pub fn settled(self, one_pass: Duration) -> u32 {
-        match self {
-            Passes::Fixed(passes) => passes,
-            Passes::Filling { least, most, budget } => {
-                // A pass may take no time on the clock.
-                let fitting = budget.as_secs_f64() / one_pass.as_secs_f64().max(1e-9);
-                (fitting.min(f64::from(u32::MAX)) as u32).clamp(least, most)
-            }
-        }
-    }
-
-    /// The minimum number of passes.
-    pub fn least(self) -> u32 {
-        match self {
-            Passes::Fixed(passes) => passes,
-            Passes::Filling { least, .. } => least,
-        }
-    }
-
-    /// The maximum number of passes.
-    pub fn most(self) -> u32 {
-        match self {
-            Passes::Fixed(passes) => passes,
-            Passes::Filling { most, .. } => most,
-        }
+        // A pass may take no time on the clock.
+        let fitting = self.budget.as_secs_f64() / one_pass.as_secs_f64().max(1e-9);
+        (fitting.min(f64::from(u32::MAX)) as u32).clamp(self.least, self.most)
     }
 }
 
@@ -169,17 +148,14 @@ mod tests {
         assert_eq!(passes.settled(Duration::from_micros(100)), 60);
         assert_eq!(passes.settled(Duration::from_millis(50)), 5);
         assert_eq!(passes.settled(Duration::from_secs(9)), 3);
-        assert_eq!(Passes::Fixed(7).settled(Duration::ZERO), 7);
+        assert_eq!(Passes::fixed(7).settled(Duration::ZERO), 7);
     }
 
     #[test]
     fn every_effort_has_32_batches_and_three_passes() {
         for effort in [Effort::Quick, Effort::Usual, Effort::Thorough] {
             let plan = SurveyPlan::new(effort, 1.0);
-            assert!(
-                plan.passes.least() >= 3 && plan.passes.least() * plan.batches >= 32,
-                "{effort:?}"
-            );
+            assert!(plan.passes.least >= 3 && plan.passes.least * plan.batches >= 32, "{effort:?}");
         }
     }
 

@@ -1,7 +1,6 @@
 //! Sources of round trips.
 
 /// One visit to disjoint pairs, simultaneously.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Visit {
     /// The pairs; no two share a PU or a line.
     pub pairs: Vec<PairAt>,
@@ -32,7 +31,7 @@ pub struct VisitBatches {
 }
 
 /// Numbers of discarded batches.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Discards {
     /// Interrupted: far longer than others of the visit.
     pub gap: u64,

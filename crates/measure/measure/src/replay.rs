@@ -1,6 +1,5 @@
 //! A profile as a machine.
 
-use crate::fit::predict;
 use crate::fit::siblings;
 use crate::probe::{Discards, PairAt, Probe, Visit, VisitBatches};
 use seatmap_data::machine::{CoreDistance, HomeModel, Profile};
@@ -25,7 +24,7 @@ pub struct Replay {
 }
 
 /// Why a profile cannot be replayed or a visit failed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ReplayError {
     /// The profile has no distances.
     #[error("cannot measure {0}: the profile has no core distances")]
@@ -59,13 +58,8 @@ impl Replay {
         if median_ns.is_nan() || median_ns <= 0.0 {
             return Err(unknown);
         }
-        let known = self
-            .distance
-            .mad_ns
-            .as_ref()
-            .map(|mad| mad[(i, j)] * MAD_TO_SIGMA)
-            .filter(|sigma| *sigma > 0.0);
-        let sigma_ns = known.unwrap_or(USUAL_NOISE * median_ns);
+        let known = self.distance.mad_ns.as_ref().map(|mad| mad[(i, j)] * MAD_TO_SIGMA);
+        let sigma_ns = known.filter(|sigma| *sigma > 0.0).unwrap_or(USUAL_NOISE * median_ns);
         let step_ns = self.clock_step_ns / f64::from(visit.round_trips.max(1));
         let mut rng = self.noise_of_next(pair);
         let round_trip_ns = (0..visit.batches)
@@ -93,7 +87,7 @@ impl Replay {
         let by_home =
             self.model.as_ref().filter(|_| self.core[i] != self.core[j]).and_then(|model| {
                 let home = line as usize % model.homes();
-                predict(model, &self.distance.pus, i, j, home)
+                model.round_trip_ns(&self.distance.pus, i, j, home)
             });
         by_home.unwrap_or(self.distance.median_ns[(i, j)])
     }

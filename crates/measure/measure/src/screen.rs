@@ -95,36 +95,32 @@ mod tests {
         Screen { seats: [3, 5], round_trips: 10, ns_per_tick: 0.5, until_ticks: u64::MAX }
     }
 
+    fn passed(early: PingPongTimes, late: PingPongTimes) -> (Vec<f64>, [u64; 3]) {
+        let VisitBatches { round_trip_ns, discards } = screen().pass(&[early, late]);
+        (round_trip_ns, [discards.gap, discards.switched, discards.moved])
+    }
+
     #[test]
     fn later_starter_counts_without_its_first_batch() {
         let early = trace(&[0, 1000, 1100, 1200], 3, 0);
         let late = trace(&[900, 1005, 1205, 1405], 5, 0);
-        let batches = screen().pass(&[early, late]);
-        assert_eq!(batches.round_trip_ns, [10.0, 10.0]);
-        assert_eq!(batches.discards, Discards::default());
+        assert_eq!(passed(early, late), (vec![10.0, 10.0], [0; 3]));
+        let none = passed(PingPongTimes::default(), PingPongTimes::default());
+        assert_eq!(none, (vec![], [0; 3]));
     }
 
     #[test]
-    fn gap_is_dropped_and_counted() {
-        let ticks = [0, 100, 200, 300, 5300, 5400];
-        let batches = screen().pass(&[trace(&ticks, 3, 0), trace(&ticks, 5, 0)]);
-        assert_eq!(batches.round_trip_ns, [5.0, 5.0, 5.0]);
-        assert_eq!(batches.discards, Discards { gap: 1, ..Discards::default() });
-    }
-
-    #[test]
-    fn interruption_without_a_gap_drops_the_slowest_batch() {
-        let ticks = [0, 100, 200, 320, 420];
-        let batches = screen().pass(&[trace(&ticks, 3, 1), trace(&ticks, 5, 0)]);
-        assert_eq!(batches.round_trip_ns, [5.0, 5.0]);
-        assert_eq!(batches.discards, Discards { switched: 1, ..Discards::default() });
-    }
-
-    #[test]
-    fn uniformly_long_batches_are_kept_despite_interruptions() {
-        let ticks = [0, 1_000_000, 2_000_000, 3_000_000];
-        let batches = screen().pass(&[trace(&ticks, 3, 9), trace(&ticks, 5, 9)]);
-        assert_eq!(batches.round_trip_ns, [50_000.0, 50_000.0]);
+    fn gaps_and_interruptions_drop_batches() {
+        let cases = [
+            ("a gap", &[0, 100, 200, 300, 5300, 5400][..], [0, 0], vec![5.0; 3], [1, 0, 0]),
+            ("no gap, so the slowest", &[0, 100, 200, 320, 420], [1, 0], vec![5.0; 2], [0, 1, 0]),
+            ("all are long", &[0, 1_000_000, 2_000_000, 3_000_000], [9, 9], vec![5e4; 2], [0; 3]),
+        ];
+        for (why, ticks, interruptions, kept, discards) in cases {
+            let [early, late] = [(3, interruptions[0]), (5, interruptions[1])]
+                .map(|(pu, interruptions)| trace(ticks, pu, interruptions));
+            assert_eq!(passed(early, late), (kept, discards), "{why}");
+        }
     }
 
     #[test]
@@ -132,26 +128,14 @@ mod tests {
         let ticks = [0, 100, 200, 300, 400];
         let mut moved = trace(&ticks, 3, 0);
         moved.stamps[2].pu = 4;
-        let batches = screen().pass(&[moved, trace(&ticks, 5, 0)]);
-        assert_eq!(batches.round_trip_ns, [5.0]);
-        assert_eq!(batches.discards, Discards { moved: 2, ..Discards::default() });
+        assert_eq!(passed(moved, trace(&ticks, 5, 0)), (vec![5.0], [0, 0, 2]));
     }
 
     #[test]
     fn batches_after_the_end_are_dropped() {
         let ticks = [0, 100, 200, 300, 400];
         let screen = Screen { until_ticks: 300, ..screen() };
-        assert_eq!(
-            screen.pass(&[trace(&ticks, 3, 0), trace(&ticks, 5, 0)]).round_trip_ns,
-            [5.0, 5.0]
-        );
-    }
-
-    #[test]
-    fn empty_traces_give_no_batches() {
-        assert_eq!(
-            screen().pass(&[PingPongTimes::default(), PingPongTimes::default()]),
-            VisitBatches::default()
-        );
+        let batches = screen.pass(&[trace(&ticks, 3, 0), trace(&ticks, 5, 0)]);
+        assert_eq!(batches.round_trip_ns, [5.0, 5.0]);
     }
 }

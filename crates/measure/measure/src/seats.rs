@@ -6,8 +6,6 @@
 //! | [`line_homes`] | the homes of lines in the program's own memory |
 
 pub mod line_homes;
-#[cfg(test)]
-mod machines_for_tests;
 pub mod program;
 
 pub use program::{ProgramChannels, ProgramSeats, ThreadAttributes};

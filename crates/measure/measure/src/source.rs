@@ -93,14 +93,12 @@ impl RoundTripSource {
         cpus: Option<&CpuList>,
     ) -> Result<Self, SourceError> {
         let all: Vec<u32> = model.topology.os_indices().collect();
-        let pus = cpus.map_or_else(|| all.clone(), |list| list.0.clone());
-        match pus.iter().find(|os| !all.contains(os)) {
-            Some(cpu) => Err(SourceError::Absent {
-                machine: model.name.clone(),
-                cpu: *cpu,
-                present: CpuList(all),
-            }),
-            None => RoundTripSource::Simulated { model, pus }.of_pairs(),
+        match chosen(&all, cpus) {
+            Ok(pus) => RoundTripSource::Simulated { model, pus }.of_pairs(),
+            Err(cpu) => {
+                let present = CpuList(all);
+                Err(SourceError::Absent { machine: model.name.clone(), cpu, present })
+            }
         }
     }
 
@@ -110,10 +108,9 @@ impl RoundTripSource {
     /// [`SourceError`].
     pub fn replayed(profile: Profile, cpus: Option<&CpuList>) -> Result<Self, SourceError> {
         let measured = profile.core_distance.as_ref().map_or(&[][..], |distance| &distance.pus);
-        let pus = cpus.map_or_else(|| measured.to_vec(), |list| list.0.clone());
-        match pus.iter().find(|os| !measured.contains(os)) {
-            Some(cpu) => Err(SourceError::Unmeasured { machine: profile.name.clone(), cpu: *cpu }),
-            None => RoundTripSource::Replayed { profile: Box::new(profile), pus }.of_pairs(),
+        match chosen(measured, cpus) {
+            Ok(pus) => RoundTripSource::Replayed { profile: Box::new(profile), pus }.of_pairs(),
+            Err(cpu) => Err(SourceError::Unmeasured { machine: profile.name, cpu }),
         }
     }
 
@@ -173,23 +170,22 @@ impl RoundTripSource {
 
     /// The machine, distinguished from others of its name.
     pub fn machine(&self) -> MachineIdentity {
-        let named = MachineIdentity { name: self.name(), ..MachineIdentity::default() };
+        let mut machine = MachineIdentity { name: self.name(), ..MachineIdentity::default() };
         match self {
-            RoundTripSource::Host { .. } => MachineIdentity {
-                cpu_model: environment::cpu_model(),
-                boot_id: environment::boot_id(),
-                ..named
-            },
+            RoundTripSource::Host { .. } => {
+                machine.cpu_model = environment::cpu_model();
+                machine.boot_id = environment::boot_id();
+            }
             RoundTripSource::Simulated { model, .. } => {
-                let figures = content_hash(&(&model.name, &model.topology, &model.figures));
-                MachineIdentity { figures: Some(figures), ..named }
+                let figures = (&model.name, &model.topology, &model.figures);
+                machine.figures = Some(content_hash(&figures));
             }
             RoundTripSource::Replayed { profile, .. } => {
-                let figures =
-                    content_hash(&(&profile.core_distance, &profile.home_model, &profile.clock));
-                MachineIdentity { figures: Some(figures), ..named }
+                let figures = (&profile.core_distance, &profile.home_model, &profile.clock);
+                machine.figures = Some(content_hash(&figures));
             }
         }
+        machine
     }
 
     /// The machine's name.
@@ -200,6 +196,12 @@ impl RoundTripSource {
             RoundTripSource::Replayed { profile, .. } => profile.name.clone(),
         }
     }
+}
+
+/// The CPUs to measure of all these, or the first one that is not among them.
+fn chosen(all: &[u32], cpus: Option<&CpuList>) -> Result<Vec<u32>, u32> {
+    let chosen = cpus.map_or(all, |list| &list.0);
+    chosen.iter().find(|os| !all.contains(os)).map_or(Ok(chosen.to_vec()), |os| Err(*os))
 }
 
 pub(crate) fn host_probe(
@@ -220,7 +222,7 @@ pub(crate) fn model_probe(
 }
 
 /// The measuring program and the day.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default)]
 pub struct MeasuredBy {
     /// The program with its version.
     pub tool: String,

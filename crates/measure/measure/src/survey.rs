@@ -16,7 +16,7 @@ use seatmap_data::machine::{CoreDistance, HomeModel, LoadedPoint, Topology};
 use std::ops::ControlFlow;
 
 /// A survey request.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub struct SurveyRequest {
     /// OS indices, in matrix order.
     pub pus: Vec<u32>,
@@ -36,7 +36,7 @@ impl SurveyRequest {
     /// The journal header of such a run.
     pub fn header(&self, machine: MachineIdentity) -> JournalHeader {
         let options = JournalOptions {
-            least_passes: self.plan.passes.least(),
+            least_passes: self.plan.passes.least,
             most_passes: self.plan.most_passes(),
             batches: self.plan.batches,
             round_trips: self.plan.round_trips,
@@ -50,7 +50,6 @@ impl SurveyRequest {
 }
 
 /// The results of a survey.
-#[derive(Clone, Debug, PartialEq)]
 pub struct Survey {
     /// Core distances at one line.
     pub core_distance: CoreDistance,
@@ -65,41 +64,31 @@ pub struct Survey {
 }
 
 /// A request that could not be met.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq, thiserror::Error)]
 pub enum Warning {
     /// Simultaneous pairs disturb each other.
+    #[error(
+        "--parallel was not used: pairs measured at the same time differ by {:.1} % from the same \
+         pairs alone (limit: {:.0} %)",
+        100.0 * .difference,
+        100.0 * interference::TOLERANCE
+    )]
     ParallelDisturbs {
         /// The median relative difference between pairs measured together and alone.
         difference: f64,
     },
     /// Simultaneous pairs could not be compared with the same pairs alone.
+    #[error(
+        "--parallel was not used: pairs measured at the same time were disturbed too often to \
+         compare them with the same pairs alone"
+    )]
     ParallelUnseen,
     /// With a single group, pairs cannot run simultaneously.
+    #[error(
+        "--parallel has no effect: all CPUs are in one cache group, whose pairs would disturb each \
+         other"
+    )]
     ParallelNeedsGroups,
-}
-
-impl std::fmt::Display for Warning {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Warning::ParallelDisturbs { difference } => write!(
-                out,
-                "--parallel was not used: pairs measured at the same time differ by {:.1} % from \
-                 the same pairs alone (limit: {:.0} %)",
-                100.0 * difference,
-                100.0 * interference::TOLERANCE
-            ),
-            Warning::ParallelUnseen => write!(
-                out,
-                "--parallel was not used: pairs measured at the same time were disturbed too \
-                 often to compare them with the same pairs alone"
-            ),
-            Warning::ParallelNeedsGroups => write!(
-                out,
-                "--parallel has no effect: all CPUs are in one cache group, whose pairs would \
-                 disturb each other"
-            ),
-        }
-    }
 }
 
 /// The progress of a survey.
@@ -113,7 +102,6 @@ pub enum SurveyProgress<'a> {
 }
 
 /// How a survey ended.
-#[derive(Debug)]
 pub enum SurveyOutcome {
     /// Everything requested.
     Whole(Box<Survey>),
@@ -152,9 +140,9 @@ pub fn survey<P: Probe>(
     let group_of = traffic_groups(topology, &request.pus);
     let mut warnings = Vec::new();
     let together = permitted(probe, request, &group_of, &mut warnings)?;
-    let run = MatrixRun { probe, plan: &request.plan, group_of: &group_of, together, journal };
-    let outcome =
-        run.measure(samples, &mut |progress| observe(&SurveyProgress::Matrix(progress)))?;
+    let run =
+        MatrixRun { probe, plan: &request.plan, group_of: &group_of, together, journal, samples };
+    let outcome = run.measure(&mut |progress| observe(&SurveyProgress::Matrix(progress)))?;
     let visits = outcome.visits();
     if !outcome.finished {
         return Ok(SurveyOutcome::Early(visits));

@@ -49,15 +49,8 @@ impl<T: Testbed> TestbedProbe<T> {
     }
 
     fn batches(&self, visit: &Visit, traces: &[PingPongTimes]) -> Vec<VisitBatches> {
-        let until_ticks = match visit.pairs.len() {
-            1 => u64::MAX,
-            _ => traces
-                .iter()
-                .filter_map(|trace| trace.stamps.last())
-                .map(|stamp| stamp.ticks)
-                .min()
-                .unwrap_or(0),
-        };
+        let ends = traces.iter().filter_map(|trace| trace.stamps.last()).map(|stamp| stamp.ticks);
+        let until_ticks = if visit.pairs.len() == 1 { u64::MAX } else { ends.min().unwrap_or(0) };
         visit
             .pairs
             .iter()
@@ -131,45 +124,20 @@ impl<T: Testbed> Probe for TestbedProbe<T> {
 mod tests {
     use super::*;
     use seatmap_data::machine::Pu;
-    use seatmap_data::port::{Port, Stamp, Workload};
-    use std::cell::RefCell;
+    use seatmap_data::port::Workload;
+    use seatmap_machines::host::HostClock;
+    use seatmap_machines::host::arena::Arena;
+    use seatmap_machines::host::port::HostPort;
     use std::collections::HashMap;
     use std::convert::Infallible;
+    use std::sync::atomic::Ordering;
 
-    #[derive(Default)]
+    /// Its memory holds ones, until a workload writes zeros.
     struct Remembering {
         pus: Vec<u32>,
+        arena: Arena,
+        clock: HostClock,
         toucher_of_page: HashMap<u32, u32>,
-    }
-
-    struct Words(RefCell<Vec<u32>>);
-
-    impl Port for Words {
-        fn load(&self, _word: Addr) -> u64 {
-            0
-        }
-
-        fn store(&self, word: Addr, _value: u64) {
-            self.0.borrow_mut().push(word.line_index() / LINES_PER_PAGE);
-        }
-
-        fn fetch_add(&self, _word: Addr, _value: u64) -> u64 {
-            0
-        }
-
-        fn compare_exchange(&self, _word: Addr, current: u64, _new: u64) -> Result<u64, u64> {
-            Ok(current)
-        }
-
-        fn wait_while(&self, _word: Addr, value: u64) -> u64 {
-            value + 1
-        }
-
-        fn stamp(&self) -> Stamp {
-            Stamp::default()
-        }
-
-        fn compute(&self, _cycles: u64) {}
     }
 
     impl Testbed for Remembering {
@@ -180,10 +148,12 @@ mod tests {
             seats: &[u32],
             workload: &W,
         ) -> Result<Vec<W::Output>, Infallible> {
-            let words = Words(RefCell::default());
-            let outputs = (0..seats.len()).map(|rank| workload.task(&words, rank)).collect();
-            for page in words.0.take() {
-                self.toucher_of_page.entry(page).or_insert(seats[0]);
+            let port = HostPort::new(self.arena.words(), &self.clock);
+            let outputs = (0..seats.len()).map(|rank| workload.task(&port, rank)).collect();
+            for (page, words) in (0..).zip(self.arena.words().chunks(8 * LINES_PER_PAGE as usize)) {
+                if words.iter().any(|word| word.load(Ordering::Relaxed) == 0) {
+                    self.toucher_of_page.entry(page).or_insert(seats[0]);
+                }
             }
             Ok(outputs)
         }
@@ -206,7 +176,13 @@ mod tests {
     }
 
     fn probe(candidates: u32) -> TestbedProbe<Remembering> {
-        let testbed = Remembering { pus: (0..8).collect(), ..Remembering::default() };
+        let testbed = Remembering {
+            pus: (0..8).collect(),
+            arena: Arena::new(6 * LINES_PER_PAGE).unwrap(),
+            clock: HostClock::calibrated(),
+            toucher_of_page: HashMap::new(),
+        };
+        testbed.arena.words().iter().for_each(|word| word.store(1, Ordering::Relaxed));
         TestbedProbe::new(testbed, &topology(), candidates).unwrap()
     }
 

@@ -26,7 +26,7 @@ use serde::Serialize;
 pub const FORMAT: &str = "seatmap-fit/1";
 
 /// A twin and how similar it is to its original.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct Twin {
     /// The machine description, for a file.
     pub levels: Hierarchy,
@@ -37,7 +37,7 @@ pub struct Twin {
 }
 
 /// A comparison of a twin with its original: the output of `seatmap model fit --json`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TwinReport {
     /// Name and version of the format.
@@ -104,7 +104,7 @@ impl TwinError {
 }
 
 /// Requirements for a twin.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Needs {
     /// Homes of lines.
     pub homes: bool,

@@ -4,14 +4,18 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_cell_sim::channels::{Atomic, Bed, HostBed};
+use seatmap_cell_sim::workload::mandelbrot::iterations;
 use seatmap_cell_sim::workload::stats::{
     AtomicsWorkload, BufferLocation, MessageCarrier, MessageExchange, Transfers,
 };
 use seatmap_cell_sim::workload::{
     BarrierBySignal, BarrierMethod, CollectiveKind, CollectiveWorkload, LongMessage, LongMessages,
-    MessageRing,
+    Mandelbrot, MandelbrotView, MessageRing, ProducerConsumer,
 };
 use seatmap_cell_sim::{CellBed, catalog};
+use seatmap_data::port::{Addr, Testbed};
+use seatmap_machines::host::HostTestbed;
+use seatmap_os::affinity;
 use seatmap_sim::CoherentBed;
 
 const BOTH: [bool; 2] = [false, true];
@@ -117,6 +121,52 @@ fn host_and_models_compute_the_same() {
     let mut host = HostBed::new().unwrap();
     match host.pus().first_chunk::<2>().copied() {
         Some(seats) => assert_eq!(computed(&mut host, seats), wanted),
+        None => seatmap_needs::skipped!("two tasks that wait for each other need two CPUs"),
+    }
+}
+
+fn rendered<T: Testbed>(bed: &mut T, seats: [u32; 2]) -> u32 {
+    let handed = ProducerConsumer { channels: vec![Addr::line(3)], values: 40 };
+    let sums: Vec<u64> = bed.run(&seats, &handed).unwrap().iter().map(|task| task.sum).collect();
+    assert_eq!(sums, [820, 820]);
+    let renderer = Mandelbrot {
+        coordinators: 1,
+        workers: 1,
+        size: (10, 8),
+        frames: 2,
+        most_iterations: 60,
+        view: MandelbrotView { centre: (-0.6, 0.0), width: 3.0, zoom: 0.5 },
+        points: 3,
+        cycles_per_iteration: 10,
+        channels: vec![[Addr::line(8), Addr::line(9)]],
+    };
+    let rendered = bed.run(&seats, &renderer).unwrap();
+    (0..2).flat_map(|frame| renderer.image(&rendered, frame)).map(u32::from).sum()
+}
+
+fn plainly() -> u32 {
+    let point = |frame: u32, at: u32| {
+        let step = 3.0 / 10.0 / f64::from(1 << frame);
+        let column = f64::from(at % 10);
+        let row = f64::from(at / 10);
+        u32::from(iterations(-0.6 + (column - 4.5) * step, (row - 3.5) * step, 60))
+    };
+    (0..2).flat_map(|frame| (0..80).map(move |at| point(frame, at))).sum()
+}
+
+#[test]
+fn images_and_sums_are_those_of_a_plain_computation() {
+    for (name, seats) in
+        [("xeon-phi-5110p", [1, 2]), ("xeon-e5-2680-2s", [3, 12]), ("scc-48", [7, 6])]
+    {
+        let mut coherent = CoherentBed::new(seatmap_sim::catalog::load(name).unwrap().unwrap());
+        assert_eq!(rendered(&mut coherent, seats), plainly(), "{name}");
+    }
+    let pus = affinity::current().unwrap();
+    match pus.first_chunk::<2>().copied() {
+        Some(seats) => {
+            assert_eq!(rendered(&mut HostTestbed::new(pus, 10).unwrap(), seats), plainly());
+        }
         None => seatmap_needs::skipped!("two tasks that wait for each other need two CPUs"),
     }
 }

@@ -16,8 +16,8 @@ use seatmap_experiments::cell_stats::{
     CellStatsPrimitive, CellStatsSurvey, Refused, Rooms, StatsError, StatsOptions, StatsResult,
     SurveyLatency, measure, survey,
 };
+use seatmap_experiments::primitives::{self, PrimitiveTimes};
 use seatmap_machines::catalog::Capability;
-use seatmap_machines::host::primitives::PrimitiveTimes;
 use seatmap_machines::host::topology;
 use seatmap_papers_report::{html, stats};
 use seatmap_sim::{CoherentBed, CoherentModel};
@@ -177,7 +177,7 @@ fn with_primitives(
     cpus: &[u32],
 ) -> Result<CellStatsSurvey, CliError> {
     for PrimitiveTimes { what, batches_ns } in
-        seatmap_machines::host::primitives::survey(topology, cpus).map_err(CliError::work)?
+        primitives::survey(topology, cpus).map_err(CliError::work)?
     {
         match batches_ns {
             Ok(batches) => survey

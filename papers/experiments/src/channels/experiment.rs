@@ -5,9 +5,8 @@ use super::pair_gain::{self, PairSeats};
 use super::renderer_gain;
 use super::slices::{self, Slices};
 use super::{ChannelRuns, ChannelSeating, ChannelsError, Chip, FIRST_LINE, SeatGain};
+use seatmap_cell_sim::workload::{Mandelbrot, MandelbrotView};
 use seatmap_data::port::Testbed;
-use seatmap_machines::workload::Mandelbrot;
-use seatmap_machines::workload::mandelbrot::MandelbrotView;
 use serde::Serialize;
 
 /// The value of the `format` key of [`ChannelsResult`].

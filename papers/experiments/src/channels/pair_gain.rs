@@ -4,8 +4,8 @@ use super::find_td::find_td;
 use super::gain::{ComparisonTimes, SeatGain};
 use super::{ChannelRuns, ChannelSeating, ChannelsError, Chip, FIRST_LINE};
 use fastrand::Rng;
+use seatmap_cell_sim::workload::ProducerConsumer;
 use seatmap_data::port::{Addr, Testbed};
-use seatmap_machines::workload::ProducerConsumer;
 
 /// The cores of the two threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

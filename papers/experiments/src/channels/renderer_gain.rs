@@ -5,8 +5,8 @@ use super::gain::{ComparisonTimes, SeatGain};
 use super::slices::{enough, in_slices};
 use super::{ChannelRuns, ChannelSeating, ChannelsError, Chip, FIRST_LINE};
 use fastrand::Rng;
+use seatmap_cell_sim::workload::Mandelbrot;
 use seatmap_data::port::{Addr, Testbed};
-use seatmap_machines::workload::Mandelbrot;
 
 /// The options of the comparison.
 #[derive(Clone, Debug)]

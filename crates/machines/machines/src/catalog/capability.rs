@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// A capability that a verb needs of a machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Capability {
     /// Core distances.
     Distances,
@@ -27,33 +27,32 @@ impl Capability {
         Capability::RunsChannels,
     ];
 
+    /// The name of this capability in `seatmap machines`, and the words for a machine without it.
+    fn words(self) -> [&'static str; 2] {
+        match self {
+            Capability::Distances => ["distances", "has no core distances"],
+            Capability::Homes => ["homes", "has no homes of cache lines"],
+            Capability::Loaded => ["loaded", "has no distances under load"],
+            Capability::RunsLines => ["lines", "cannot run programs that share cache lines"],
+            Capability::RunsChannels => ["channels", "cannot run programs"],
+        }
+    }
+
     /// The name of this capability in `seatmap machines`.
     pub fn word(self) -> &'static str {
-        match self {
-            Capability::Distances => "distances",
-            Capability::Homes => "homes",
-            Capability::Loaded => "loaded",
-            Capability::RunsLines => "lines",
-            Capability::RunsChannels => "channels",
-        }
+        self.words()[0]
     }
 }
 
 impl fmt::Display for Capability {
     /// Names the things that a machine without this capability cannot do.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Capability::Distances => "has no core distances",
-            Capability::Homes => "has no homes of cache lines",
-            Capability::Loaded => "has no distances under load",
-            Capability::RunsLines => "cannot run programs that share cache lines",
-            Capability::RunsChannels => "cannot run programs",
-        })
+        out.write_str(self.words()[1])
     }
 }
 
 /// The error of a machine without a needed capability.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, PartialEq, thiserror::Error)]
 #[error("{machine} is {kind}: it {lacks}; {remedy}")]
 pub struct Lacks {
     /// The machine, as the user named it.

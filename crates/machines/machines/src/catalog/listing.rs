@@ -6,7 +6,7 @@ use crate::catalog::machine::{Machine, MachineKind, OpenError};
 use serde::Serialize;
 
 /// The bundled machines: the output of `seatmap machines --json`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MachineList {
     /// Name and version of the format.
@@ -16,7 +16,7 @@ pub struct MachineList {
 }
 
 /// A bundled machine.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Entry"))]
 pub struct MachineEntry {
     /// The machine's name on the command line.
@@ -56,7 +56,7 @@ fn entry(name: &'static str) -> Result<MachineEntry, OpenError> {
         }
         _ => {
             // The text is read again, because a profile keeps neither the summary nor the sources.
-            let text = seatmap_data::machine::catalog::find(name).unwrap_or_default();
+            let text = bundled::find(name).unwrap_or_default();
             described = bundled::description(name, text)?;
             let pus = described.topology.pus() as usize;
             ("profile", pus, &*described.summary, &*described.sources)

@@ -2,12 +2,11 @@
 
 use crate::catalog::bundled;
 use crate::catalog::capability::{Capability, Lacks};
-use crate::catalog::runner::{DistanceSource, Runner};
 use crate::host::remembered::{self, RememberedError};
 use crate::host::topology::{self, Gathered, TopologyError};
 use seatmap_data::document::Blame;
 use seatmap_data::document::shell_escaped;
-use seatmap_data::machine::import::{self, Format, MachineImportError, ProfileNote};
+use seatmap_data::machine::import::{self, Format, ProfileNote};
 use seatmap_data::machine::{Origin, OriginKind, Profile};
 use seatmap_os::state::host_name;
 use seatmap_sim::{CoherentModel, ModelError, SimError, catalog, coherent};
@@ -66,28 +65,12 @@ pub enum OpenError {
     /// The file does not exist.
     #[error("{0}: there is no such file; 'seatmap machines' lists the bundled machines")]
     NoSuchFile(String),
-    /// A file cannot be read.
+    /// A file, folder or archive cannot be read or understood.
     #[error("{path}")]
-    Read {
-        /// The file.
+    Unreadable {
+        /// The file, folder or archive.
         path: String,
-        /// The operating system's error.
-        source: io::Error,
-    },
-    /// A file cannot be understood.
-    #[error("{path}")]
-    Import {
-        /// The file.
-        path: String,
-        /// The mistake in the file.
-        source: MachineImportError,
-    },
-    /// A tree of `hwloc-gather-topology` cannot be read.
-    #[error("{path}")]
-    Dump {
-        /// The folder or archive.
-        path: String,
-        /// The mistake in the folder or archive.
+        /// The operating system's error, or the mistake in the file.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A file of a model is wrong.
@@ -96,8 +79,11 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    fn dump<E: std::error::Error + Send + Sync + 'static>(path: &str) -> impl FnOnce(E) -> Self {
-        move |source| OpenError::Dump { path: path.to_owned(), source: Box::new(source) }
+    fn unreadable<E>(path: &str) -> impl FnOnce(E) -> Self
+    where
+        E: std::error::Error + Send + Sync + 'static,
+    {
+        move |source| OpenError::Unreadable { path: path.to_owned(), source: Box::new(source) }
     }
 }
 
@@ -148,19 +134,15 @@ impl Machine {
         // precedence.
         if Path::new(name).is_dir() {
             let gathered = topology::read_folder(Path::new(name));
-            let gathered = gathered.map_err(OpenError::dump(name))?;
+            let gathered = gathered.map_err(OpenError::unreadable(name))?;
             return Ok(Machine::gathered(name, gathered, around.today));
         }
         // In a folder that the user may not search, the file may exist: reading it gives the right
         // error.
         let exists = Path::new(name).try_exists().unwrap_or_else(|_| looks_like_a_path(name));
         if name == "-" || exists {
-            return Machine::read(
-                name,
-                &(around.read)(Path::new(name))
-                    .map_err(|source| OpenError::Read { path: name.to_owned(), source })?,
-                around.today,
-            );
+            let bytes = (around.read)(Path::new(name)).map_err(OpenError::unreadable(name))?;
+            return Machine::read(name, &bytes, around.today);
         }
         // A mistyped path gets no suggestions of machines.
         if looks_like_a_path(name) {
@@ -174,12 +156,18 @@ impl Machine {
     /// # Errors
     /// [`OpenError::Unknown`], with the nearest name.
     pub fn bundled(name: &str) -> Result<Self, OpenError> {
-        match bundled::open(name)? {
-            Some(kind) => Ok(Machine::new(name, name.to_owned(), kind)),
-            None => {
-                Err(OpenError::Unknown { name: name.to_owned(), nearest: bundled::suggest(name) })
-            }
-        }
+        let text = bundled::find(name).ok_or_else(|| OpenError::Unknown {
+            name: name.to_owned(),
+            nearest: bundled::suggest(name),
+        })?;
+        let model = catalog::from_toml(name, text)?;
+        let kind = if catalog::is_model(text) {
+            MachineKind::Model(model)
+        } else {
+            let profile = bundled::description(name, text)?.to_profile();
+            MachineKind::Description(Box::new(profile), Some(model))
+        };
+        Ok(Machine::new(name, name.to_owned(), kind))
     }
 
     /// Reads the machine in a file.
@@ -190,7 +178,11 @@ impl Machine {
         // First, because an archive is not text.
         if is_archive(bytes) {
             let gathered = topology::read_gathered(bytes);
-            return Ok(Machine::gathered(name, gathered.map_err(OpenError::dump(name))?, today));
+            return Ok(Machine::gathered(
+                name,
+                gathered.map_err(OpenError::unreadable(name))?,
+                today,
+            ));
         }
         // A byte-order mark would hide the format on the first line.
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
@@ -201,7 +193,7 @@ impl Machine {
         }
         let mut imported =
             import::read_with(bytes, name, Some(today), &import::ImportOptions::default())
-                .map_err(|source| OpenError::Import { path: name.to_owned(), source })?;
+                .map_err(OpenError::unreadable(name))?;
         // The import, whose --cpus can name the rows, has already reported that they were numbered.
         imported.notes.retain(|note| !matches!(note, import::ProfileNote::RowsInOrder { .. }));
         let profile = Box::new(imported.profile);
@@ -209,7 +201,10 @@ impl Machine {
             .filter(|text| Format::recognise(text, name) == Some(Format::Description))
             .map(|text| catalog::from_toml(name, text));
         let known = profile.name.clone();
-        let flaw = described.as_ref().and_then(|model| model.as_ref().err()).map(message);
+        let flaw = described
+            .as_ref()
+            .and_then(|model| model.as_ref().err())
+            .map(|error| error.message.clone());
         let kind = match described {
             // Without a clock, a description holds distances and cannot be run.
             Some(model) => MachineKind::Description(profile, model.ok()),
@@ -276,20 +271,25 @@ impl Machine {
 
     /// The machine's capabilities. This host certainly runs programs; for the rest see its profile.
     pub fn capabilities(&self) -> Vec<Capability> {
-        Capability::ALL
-            .into_iter()
-            .filter(|capability| match (capability, &self.kind) {
-                (Capability::RunsLines, MachineKind::Host)
-                | (Capability::RunsChannels, MachineKind::Host) => true,
-                (Capability::RunsLines | Capability::RunsChannels, _) => self.model().is_some(),
-                (Capability::Distances | Capability::Loaded, MachineKind::Model(_)) => true,
-                (Capability::Homes, MachineKind::Model(model)) => model.homes() > 1,
-                (_, MachineKind::Profile(profile) | MachineKind::Description(profile, _)) => {
-                    holds(profile, *capability)
-                }
-                (_, MachineKind::Host) => false,
-            })
-            .collect()
+        Capability::ALL.into_iter().filter(|capability| self.has(*capability)).collect()
+    }
+
+    fn has(&self, capability: Capability) -> bool {
+        let profile = match &self.kind {
+            _ if matches!(capability, Capability::RunsLines | Capability::RunsChannels) => {
+                return self.is_host() || self.model().is_some();
+            }
+            MachineKind::Host => return false,
+            MachineKind::Model(model) => {
+                return capability != Capability::Homes || model.homes() > 1;
+            }
+            MachineKind::Profile(profile) | MachineKind::Description(profile, _) => profile,
+        };
+        match capability {
+            Capability::Homes => profile.home_model.as_ref().is_some_and(|model| model.homes() > 1),
+            Capability::Loaded => !profile.loaded.is_empty(),
+            _ => profile.core_distance.is_some(),
+        }
     }
 
     /// Checks that the machine has a capability.
@@ -297,26 +297,16 @@ impl Machine {
     /// # Errors
     /// [`Lacks`], which names the machine's kind and the remedy.
     pub fn require(&self, capability: Capability) -> Result<(), Lacks> {
-        if self.capabilities().contains(&capability) { Ok(()) } else { Err(self.lacks(capability)) }
+        if self.has(capability) { Ok(()) } else { Err(self.lacks(capability)) }
     }
 
-    /// The runner for programs that need this capability.
+    /// The model on which to run programs that need this capability; `None` for this computer.
     ///
     /// # Errors
     /// [`Lacks`], if the machine cannot run them.
-    pub fn runner(&self, capability: Capability) -> Result<Runner, Lacks> {
+    pub fn runner(&self, capability: Capability) -> Result<Option<Arc<CoherentModel>>, Lacks> {
         self.require(capability)?;
-        Ok(self.shared_model().map_or(Runner::Host, |model| Runner::Coherent(Arc::clone(model))))
-    }
-
-    /// How the machine answers a measurement of core distances. A description returns its own
-    /// figures.
-    pub fn answers(&self) -> DistanceSource {
-        match &self.kind {
-            MachineKind::Host => DistanceSource::Measured,
-            MachineKind::Model(model) => DistanceSource::Simulated(Arc::clone(model)),
-            _ => DistanceSource::Replayed,
-        }
+        Ok(self.shared_model().cloned())
     }
 
     /// The error of a machine that lacks a capability.
@@ -352,23 +342,6 @@ impl Machine {
             (_, MachineKind::Host) => "'seatmap measure' measures them".to_owned(),
             _ => format!("'seatmap machines' marks suitable ones '{}'", capability.word()),
         }
-    }
-}
-
-fn message(error: &ModelError) -> String {
-    match error {
-        ModelError::Syntax { message, .. } | ModelError::Impossible { message, .. } => {
-            message.clone()
-        }
-    }
-}
-
-fn holds(profile: &Profile, capability: Capability) -> bool {
-    match capability {
-        Capability::Distances => profile.core_distance.is_some(),
-        Capability::Homes => profile.home_model.as_ref().is_some_and(|model| model.homes() > 1),
-        Capability::Loaded => !profile.loaded.is_empty(),
-        Capability::RunsLines | Capability::RunsChannels => false,
     }
 }
 
@@ -431,7 +404,7 @@ mod tests {
         assert!(matches!(missing, OpenError::NoSuchFile(_)), "{missing:?}");
         // Root can search every folder, so a file takes the folder's place.
         let hidden = Machine::open("Cargo.toml/x.json", &around).unwrap_err();
-        assert!(matches!(hidden, OpenError::Read { .. }), "{hidden:?}");
+        assert!(matches!(hidden, OpenError::Unreadable { .. }), "{hidden:?}");
     }
 
     #[test]

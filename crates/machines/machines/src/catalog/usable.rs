@@ -4,13 +4,14 @@
 use crate::catalog::Machine;
 use seatmap_data::document::Blame;
 use seatmap_data::machine::Profile;
+use seatmap_data::statistics::words::agreeing;
 use seatmap_os::cpus::{CpuError, Cpus};
 use seatmap_os::holder::Holder;
 use seatmap_os::{CpuList, CpuSet};
 use std::fmt;
 
 /// The usable measured CPUs, and remarks on the others.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Usable {
     /// The usable CPUs, if they are fewer than the measured ones.
     pub cpus: Option<Vec<u32>>,
@@ -19,7 +20,7 @@ pub struct Usable {
 }
 
 /// CPUs that a placement on this host does not use.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub enum Remark {
     /// Measured CPUs that are offline now.
     Offline(CpuList),
@@ -33,7 +34,7 @@ pub enum Remark {
 }
 
 /// No measured CPU is usable now.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 #[error(
     "this process may use none of this host's measured CPUs, {measured}, only {allowed}{}; \
      'seatmap measure' measures these",
@@ -45,34 +46,39 @@ pub struct NothingUsable {
     holder: Holder,
 }
 
+impl Remark {
+    fn cpus(&self) -> &CpuList {
+        match self {
+            Remark::Offline(cpus)
+            | Remark::Forbidden(cpus, ..)
+            | Remark::SetApart(cpus)
+            | Remark::Unmeasured(cpus) => cpus,
+        }
+    }
+}
+
 impl fmt::Display for Remark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cpus = self.cpus();
+        let [are, them] =
+            [("is", "are"), ("it", "them")].map(|(one, other)| agreeing(cpus.0.len(), one, other));
+        write!(f, "{} {are} ", cpus.named())?;
         match self {
-            Remark::Offline(cpus) => {
-                write!(f, "{} {} offline and left out", cpus.named(), are(cpus))
-            }
-            Remark::Forbidden(cpus, allowed, holder) => {
-                write!(f, "{} {} left out: ", cpus.named(), are(cpus))?;
-                write!(f, "this process may use only {allowed}")?;
-                let reason = holder.or("because of its cpuset or a taskset");
-                write!(f, "{} {reason}", if holder.is_unknown() { "," } else { ":" })
-            }
-            Remark::SetApart(cpus) => write!(
+            Remark::Offline(_) => f.write_str("offline and left out"),
+            Remark::Forbidden(_, allowed, holder) => write!(
                 f,
-                "{} {} left out: kernel parameters isolate {} (isolcpus, nohz_full); --cpus \
-                 includes {}",
-                cpus.named(),
-                are(cpus),
-                them(cpus),
-                them(cpus)
+                "left out: this process may use only {allowed}{} {}",
+                if holder.is_unknown() { "," } else { ":" },
+                holder.or("because of its cpuset or a taskset")
             ),
-            Remark::Unmeasured(cpus) => write!(
+            Remark::SetApart(_) => write!(
                 f,
-                "{} {} not in the measurement of this host; 'seatmap measure' measures {}",
-                cpus.named(),
-                are(cpus),
-                them(cpus)
+                "left out: kernel parameters isolate {them} (isolcpus, nohz_full); --cpus includes \
+                 {them}"
             ),
+            Remark::Unmeasured(_) => {
+                write!(f, "not in the measurement of this host; 'seatmap measure' measures {them}")
+            }
         }
     }
 }
@@ -120,18 +126,6 @@ pub fn for_tasks(
     Ok(of_host(profile, &here)?)
 }
 
-fn is_one(cpus: &CpuList) -> bool {
-    cpus.0.len() == 1
-}
-
-fn are(cpus: &CpuList) -> &'static str {
-    if is_one(cpus) { "is" } else { "are" }
-}
-
-fn them(cpus: &CpuList) -> &'static str {
-    if is_one(cpus) { "it" } else { "them" }
-}
-
 /// The default CPUs of this host's profile for a placement.
 ///
 /// # Errors
@@ -166,7 +160,7 @@ pub fn of_host(profile: &Profile, here: &Cpus) -> Result<Usable, NothingUsable> 
 }
 
 /// The CPUs of this host to measure, and a remark on the omitted ones.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct Measurable {
     /// The CPUs, in the given order if they were named.
     pub cpus: Vec<u32>,
@@ -193,24 +187,19 @@ fn set(cpus: &[u32]) -> CpuSet {
 }
 
 fn left_out(left: &CpuSet, here: &Cpus) -> Vec<Remark> {
-    let mut offline = CpuSet::default();
-    let mut forbidden = CpuSet::default();
-    let mut set_apart = CpuSet::default();
-    for cpu in left {
-        match here.check(&[cpu]) {
-            Ok(()) => set_apart.insert(cpu),
-            Err(CpuError::Forbidden { .. }) => forbidden.insert(cpu),
-            Err(CpuError::Offline { .. } | CpuError::Absent { .. }) => offline.insert(cpu),
-        }
-    }
+    let of = |is_so: fn(Result<(), CpuError>) -> bool| -> CpuSet {
+        left.iter().filter(|cpu| is_so(here.check(&[*cpu]))).collect()
+    };
+    let set_apart = of(|checked| checked.is_ok());
+    let forbidden = of(|checked| matches!(checked, Err(CpuError::Forbidden { .. })));
+    let offline = left.without(&set_apart).without(&forbidden);
     let allowed = CpuList(here.allowed.clone());
     let all = [
         Remark::Offline(offline.list()),
         Remark::Forbidden(forbidden.list(), allowed, Holder::of(&forbidden)),
         Remark::SetApart(set_apart.list()),
     ];
-    let counts = [offline.len(), forbidden.len(), set_apart.len()];
-    all.into_iter().zip(counts).filter(|(_, count)| *count > 0).map(|(remark, _)| remark).collect()
+    all.into_iter().filter(|remark| !remark.cpus().0.is_empty()).collect()
 }
 
 #[cfg(test)]

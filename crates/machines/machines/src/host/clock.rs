@@ -21,7 +21,7 @@ const STEP_READINGS: usize = 20_000;
 /// On x86-64 with an invariant time-stamp counter (CPUID 8000_0007h, EDX bit 8) that the kernel
 /// offers as a clock, the clock is RDTSCP; on 64-bit Arm it is the virtual counter; elsewhere it is
 /// `CLOCK_MONOTONIC_RAW`.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct HostClock {
     source: ClockSource,
     flaw: Option<CounterFlaw>,
@@ -30,7 +30,7 @@ pub struct HostClock {
 }
 
 /// The counter that a clock reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub enum ClockSource {
     /// The time-stamp counter of x86-64.
     Tsc,
@@ -41,7 +41,7 @@ pub enum ClockSource {
 }
 
 /// Why the processor's own counter is not the clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub enum CounterFlaw {
     /// The processor has no counter of constant rate.
     NotInvariant,

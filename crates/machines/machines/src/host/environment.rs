@@ -58,6 +58,10 @@ fn hypervisor() -> Option<String> {
         .or_else(|| device_trees_word(&Root::new("/")))
 }
 
+fn known(table: &[(&str, &str)], is_it: impl Fn(&str) -> bool) -> Option<String> {
+    table.iter().find(|(word, _)| is_it(word)).map(|(_, known)| (*known).to_owned())
+}
+
 #[cfg(target_arch = "x86_64")]
 const HYPERVISORS: [(&str, &str); 7] = [
     ("KVMKVMKVM", "KVM"),
@@ -85,10 +89,8 @@ fn processors_word() -> Option<String> {
         .map(|byte| *byte as char)
         .filter(|c| c.is_ascii_graphic() || *c == ' ')
         .collect();
-    if let Some((_, known)) = HYPERVISORS.iter().find(|(signature, _)| *signature == name) {
-        return Some((*known).to_owned());
-    }
-    Some(if name.trim().is_empty() { "unknown".to_owned() } else { name.trim().to_owned() })
+    let unknown = if name.trim().is_empty() { "unknown" } else { name.trim() };
+    known(&HYPERVISORS, |signature| signature == name).or_else(|| Some(unknown.to_owned()))
 }
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -109,7 +111,7 @@ const VENDORS: [(&str, &str); 6] = [
 /// Other processors have no such bit, so an unknown hypervisor is possible: never `none`.
 fn firmwares_word() -> Option<String> {
     let vendor = small::read("/sys/class/dmi/id/sys_vendor")?;
-    VENDORS.iter().find(|(name, _)| *name == vendor).map(|(_, known)| (*known).to_owned())
+    known(&VENDORS, |name| name == vendor)
 }
 
 /// The description of computers without firmware tables, as most Arm computers are.
@@ -124,8 +126,9 @@ const VIRTUAL_MACHINE: &str = "linux,dummy-virt";
 /// The tree of a real board does not exclude a hypervisor, so the result is never `none`.
 fn device_trees_word(root: &Root) -> Option<String> {
     let compatible = root.read(&format!("{DEVICE_TREE}/hypervisor/compatible")).unwrap_or_default();
-    if let Some((_, known)) = COMPATIBLE.iter().find(|(word, _)| compatible.contains(word)) {
-        return Some((*known).to_owned());
+    let known = known(&COMPATIBLE, |word| compatible.contains(word));
+    if known.is_some() {
+        return known;
     }
     let parts = root.names(DEVICE_TREE).unwrap_or_default();
     if parts.iter().any(|name| name.starts_with("fw-cfg@")) {

@@ -6,7 +6,7 @@ use seatmap_os::{small, state, trusted};
 use std::path::Path;
 
 /// Why the remembered profile of this host cannot be used. The text includes the remedy.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct RememberedError(pub String);
 

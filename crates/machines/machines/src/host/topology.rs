@@ -29,9 +29,9 @@ mod distances;
 mod kinds;
 mod nest;
 mod nodes;
-#[cfg(test)]
-mod testing;
 mod tree;
+#[cfg(test)]
+mod trees_for_tests;
 mod unequal;
 
 use allowed::Allowed;
@@ -144,7 +144,7 @@ pub fn showing(cpus: &CpuSet) -> Topology {
 }
 
 /// A computer from its gathered files.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Gathered {
     /// Its PUs.
     pub topology: Topology,
@@ -189,7 +189,7 @@ fn of_tree(tree: &FileTree) -> Result<Gathered, TopologyError> {
     within(tree, &Allowed::read(tree), Numbered::Allowed)
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 enum Numbered {
     /// All online parts, so that a number means the same part under every cpuset and mask.
     Machine,
@@ -245,7 +245,6 @@ fn pu(os: u32, numbers: &SetNumbers, numa: Option<u32>) -> Pu {
     Pu {
         os,
         core: number(numbers, os, SharingKind::Core),
-        smt: None,
         l2: number(numbers, os, SharingKind::L2),
         cluster: number(numbers, os, SharingKind::Cluster),
         l3: number(numbers, os, SharingKind::L3),
@@ -254,7 +253,6 @@ fn pu(os: u32, numbers: &SetNumbers, numa: Option<u32>) -> Pu {
         package: number(numbers, os, SharingKind::Package),
         book: number(numbers, os, SharingKind::Book),
         drawer: number(numbers, os, SharingKind::Drawer),
-        kind: None,
         ..Pu::default()
     }
 }
@@ -276,7 +274,7 @@ fn rank_threads(pus: &mut [Pu]) {
 
 #[cfg(test)]
 mod tests {
-    use super::testing::tree_of;
+    use super::trees_for_tests::tree_of;
     use super::*;
 
     #[test]

@@ -2,12 +2,13 @@
 
 use crate::host::HostClock;
 use crate::host::crew::CrewError;
-use crate::host::primitives::{PrimitiveError, TurnWord};
+use crate::host::turn::TurnWord;
 use seatmap_data::port::Stamp;
 use seatmap_os::affinity;
 use seatmap_os::partners::Loss;
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 /// Round trips before the first timed one: new threads touch their stacks, and an idle CPU leaves
 /// its deepest state.
@@ -16,6 +17,25 @@ const WARM_UP: u32 = 20;
 /// Times the round trips of sleeping threads. It has a clock, calibrated once.
 pub struct HostWakeups {
     clock: HostClock,
+}
+
+/// Why wakeups could not be timed.
+#[derive(Debug, thiserror::Error)]
+pub enum WakeupError {
+    /// A thread could not be pinned, or panicked.
+    #[error(transparent)]
+    Crew(#[from] CrewError),
+    /// A thread ran on a CPU other than its own.
+    #[error("the thread on CPU {cpu} was moved to CPU {found}: its times are invalid")]
+    Moved {
+        /// Its CPU.
+        cpu: u32,
+        /// The CPU on which it ran.
+        found: u32,
+    },
+    /// A system call failed.
+    #[error("a wakeup thread failed")]
+    System(#[from] io::Error),
 }
 
 impl Default for HostWakeups {
@@ -35,49 +55,36 @@ impl HostWakeups {
         cpus: [u32; 2],
         batches: u32,
         round_trips: u32,
-    ) -> Result<Vec<f64>, PrimitiveError> {
+    ) -> Result<Vec<f64>, WakeupError> {
         let (first_out, second_in) = channel();
         let (second_out, first_in) = channel();
         let turn = &TurnWord::default();
         let waits = WARM_UP + batches * round_trips;
         std::thread::scope(|scope| {
-            let answering = builder()
-                .spawn_scoped(scope, move || {
-                    meet(cpus[1], &second_out, &second_in)?;
-                    (0..waits)
-                        .try_for_each(|_| turn.wait_for(1).and_then(|()| turn.pass_to(0)))
-                        .map_err(failed)
-                })
-                .map_err(|source| CrewError::Pin { cpu: cpus[1], source })?;
-            let asking = builder()
-                .spawn_scoped(scope, move || {
-                    meet(cpus[0], &first_out, &first_in)?;
-                    self.ask(turn, batches, round_trips).map_err(failed)
-                })
-                .map_err(|source| CrewError::Pin { cpu: cpus[0], source })?;
-            let of_asker = asking.join().map_err(|_| panicked(cpus[0]))?;
-            let of_answerer = answering.join().map_err(|_| panicked(cpus[1]))?;
+            let answering = spawn(scope, cpus[1], (second_out, second_in), move || {
+                (0..waits).try_for_each(|_| turn.wait_for(1).and_then(|()| turn.pass_to(0)))
+            })?;
+            let asking = spawn(scope, cpus[0], (first_out, first_in), move || {
+                self.ask(turn, batches, round_trips)
+            })?;
             // The failed thread's error has the cause.
-            match (of_asker, of_answerer) {
-                (Err(of_asker), Err(of_answerer)) => {
-                    Err(if matches!(&of_asker, PrimitiveError::Crew(_)) {
-                        of_asker
-                    } else {
-                        of_answerer
-                    })
+            match (joined(asking, cpus[0])?, joined(answering, cpus[1])?) {
+                (Err(error @ WakeupError::Crew(_)), _) | (_, Err(error)) | (Err(error), _) => {
+                    Err(error)
                 }
-                (of_asker, of_answerer) => of_answerer
-                    .and(of_asker)
-                    .and_then(|stamps| self.batches_ns(cpus[0], &stamps, round_trips)),
+                (Ok(stamps), Ok(())) => self.batches_ns(cpus[0], &stamps, round_trips),
             }
         })
     }
 
     fn ask(&self, turn: &TurnWord, batches: u32, round_trips: u32) -> io::Result<Vec<Stamp>> {
-        (0..WARM_UP).try_for_each(|_| turn.pass_to(1).and_then(|()| turn.wait_for(0)))?;
+        let asks = |count: u32| {
+            (0..count).try_for_each(|_| turn.pass_to(1).and_then(|()| turn.wait_for(0)))
+        };
+        asks(WARM_UP)?;
         let mut stamps = vec![self.clock.stamp()];
         for _ in 0..batches {
-            (0..round_trips).try_for_each(|_| turn.pass_to(1).and_then(|()| turn.wait_for(0)))?;
+            asks(round_trips)?;
             stamps.push(self.clock.stamp());
         }
         Ok(stamps)
@@ -88,9 +95,9 @@ impl HostWakeups {
         cpu: u32,
         stamps: &[Stamp],
         round_trips: u32,
-    ) -> Result<Vec<f64>, PrimitiveError> {
+    ) -> Result<Vec<f64>, WakeupError> {
         if let Some(stamp) = stamps.iter().find(|stamp| stamp.pu != cpu) {
-            return Err(PrimitiveError::Moved { cpu, found: stamp.pu });
+            return Err(WakeupError::Moved { cpu, found: stamp.pu });
         }
         let ns = self.clock.ns_per_tick() / f64::from(round_trips.max(1));
         Ok(stamps
@@ -100,25 +107,29 @@ impl HostWakeups {
     }
 }
 
-fn builder() -> std::thread::Builder {
-    std::thread::Builder::new().name("seatmap-wakeup".into())
+type WakeupThread<'scope, T> = ScopedJoinHandle<'scope, Result<T, WakeupError>>;
+
+/// Starts a thread that works once both are pinned. A thread that cannot be pinned drops its end of
+/// the channel, so that neither waits forever.
+fn spawn<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    cpu: u32,
+    (ready, other): (Sender<()>, Receiver<()>),
+    work: impl FnOnce() -> io::Result<T> + Send + 'scope,
+) -> Result<WakeupThread<'scope, T>, CrewError> {
+    let started = Builder::new().name("seatmap-wakeup".into()).spawn_scoped(scope, move || {
+        affinity::pin(&[cpu]).map_err(|source| CrewError::Pin { cpu, source })?;
+        // The other end is dropped only if its thread failed; `recv` then fails.
+        let _ = ready.send(());
+        let met = other.recv();
+        met.map_err(|_| io::Error::other("the other thread could not be pinned"))?;
+        Ok(work()?)
+    });
+    started.map_err(|source| CrewError::Pin { cpu, source })
 }
 
-/// Pins the calling thread, and waits until the other one is pinned. A thread that cannot be pinned
-/// drops its end of the channel, so that neither waits forever.
-fn meet(cpu: u32, ready: &Sender<()>, other: &Receiver<()>) -> Result<(), PrimitiveError> {
-    affinity::pin(&[cpu]).map_err(|source| CrewError::Pin { cpu, source })?;
-    // The other end is dropped only if its thread failed; `recv` then fails.
-    let _ = ready.send(());
-    other.recv().map_err(|_| failed(io::Error::other("the other thread could not be pinned")))
-}
-
-fn failed(source: io::Error) -> PrimitiveError {
-    PrimitiveError::system("a wakeup thread failed")(source)
-}
-
-fn panicked(cpu: u32) -> CrewError {
-    CrewError::Lost(Loss::Panicked { cpu })
+fn joined<T>(thread: WakeupThread<'_, T>, cpu: u32) -> Result<Result<T, WakeupError>, CrewError> {
+    thread.join().map_err(|_| CrewError::Lost(Loss::Panicked { cpu }))
 }
 
 #[cfg(test)]

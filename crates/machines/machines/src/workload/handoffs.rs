@@ -1,5 +1,6 @@
 //! Messages along a communication pattern, over cache lines.
 
+use crate::workload::lines_up_to;
 use crate::workload::spin_channel::SpinChannel;
 use seatmap_data::pattern::Pattern;
 use seatmap_data::port::{Addr, Port, Stamp, Workload};
@@ -13,7 +14,7 @@ pub const MOST_MESSAGES: u32 = 8;
 pub const LEAST_SHARE: f64 = 0.01;
 
 /// A channel between two tasks over one line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Handoff {
     /// The task that sends.
     pub from: usize,
@@ -28,7 +29,7 @@ pub struct Handoff {
 /// Tasks that exchange messages along a pattern, round after round: a measurement of a pattern's
 /// traffic on a coherent machine. In a round, a task first sends its messages and then receives.
 /// Each channel holds one message; edges with several messages all send their first ones first.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Handoffs {
     /// The number of tasks.
     pub tasks: usize,
@@ -39,7 +40,7 @@ pub struct Handoffs {
 }
 
 /// The result of one task.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Exchanged {
     /// The clock before the first message.
     pub began: Stamp,
@@ -56,11 +57,8 @@ impl Handoffs {
     pub fn along(pattern: &Pattern, first: u32, rounds: u32) -> Self {
         let heaviest = pattern.edges.iter().map(|edge| edge.bytes).fold(0.0, f64::max);
         let counted = pattern.edges.iter().filter(|edge| edge.bytes >= LEAST_SHARE * heaviest);
-        let lightest = counted
-            .clone()
-            .map(|edge| edge.bytes)
-            .filter(|bytes| *bytes > 0.0)
-            .fold(heaviest, f64::min);
+        let sizes = counted.clone().map(|edge| edge.bytes);
+        let lightest = sizes.filter(|bytes| *bytes > 0.0).fold(heaviest, f64::min);
         let unit = if heaviest > lightest { heaviest / f64::from(MOST_MESSAGES) } else { heaviest };
         Handoffs {
             tasks: pattern.tasks,
@@ -129,7 +127,7 @@ impl Workload for Handoffs {
     }
 
     fn lines(&self) -> u32 {
-        self.handoffs.iter().map(|handoff| handoff.line.line_index() + 1).max().unwrap_or(0)
+        lines_up_to(self.handoffs.iter().map(|handoff| &handoff.line))
     }
 
     fn task<P: Port>(&self, port: &P, rank: usize) -> Exchanged {

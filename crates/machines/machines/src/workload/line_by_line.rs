@@ -1,11 +1,10 @@
 //! Core distance over one line after the other.
 
-use crate::workload::{PingPong, PingPongTimes};
+use crate::workload::{PingPong, PingPongTimes, lines_up_to};
 use seatmap_data::port::{Addr, Barrier, Port, Workload};
 
 /// The turns of [`PingPong`] over many lines, by the same two tasks. Creating a run's threads costs
 /// as much as a hundred round trips.
-#[derive(Clone, Debug)]
 pub struct LineByLine {
     /// The words, one on each of the lines.
     pub words: Vec<Addr>,
@@ -25,12 +24,7 @@ impl Workload for LineByLine {
     }
 
     fn lines(&self) -> u32 {
-        self.words
-            .iter()
-            .chain([&self.meeting])
-            .map(|word| word.line_index() + 1)
-            .max()
-            .unwrap_or(0)
+        lines_up_to(self.words.iter().chain([&self.meeting]))
     }
 
     fn task<P: Port>(&self, port: &P, rank: usize) -> Vec<PingPongTimes> {

@@ -1,5 +1,6 @@
 //! The ping-pong that defines core distance.
 
+use crate::workload::lines_up_to;
 use seatmap_data::port::{Addr, Port, Stamp, WORDS_PER_LINE, Workload};
 
 /// Algorithm 1 of Liu et al. 2015, timed in batches. Two tasks write one shared word in turn; each
@@ -9,7 +10,6 @@ use seatmap_data::port::{Addr, Port, Stamp, WORDS_PER_LINE, Workload};
 /// Pair p is tasks 2p and 2p + 1, on the line `lines[p]`; all pairs start together. Each task reads
 /// the clock once per batch of round trips. The clock of the task that started later counts,
 /// because the earlier task's first batch includes the wait.
-#[derive(Clone, Debug)]
 pub struct PingPong {
     /// The word of each pair, on its own line.
     pub lines: Vec<Addr>,
@@ -22,7 +22,7 @@ pub struct PingPong {
 }
 
 /// The times of one task of a ping-pong.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct PingPongTimes {
     /// The clock before the first batch and after each: `batches + 1` readings.
     pub stamps: Vec<Stamp>,
@@ -92,7 +92,7 @@ impl Workload for PingPong {
     }
 
     fn lines(&self) -> u32 {
-        self.lines.iter().chain([&self.go()]).map(|word| word.line_index() + 1).max().unwrap_or(0)
+        lines_up_to(self.lines.iter().chain([&self.go()]))
     }
 
     fn task<P: Port>(&self, port: &P, rank: usize) -> PingPongTimes {

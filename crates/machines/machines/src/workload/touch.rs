@@ -1,10 +1,10 @@
 //! A workload that touches memory first, which decides its NUMA node.
 
+use crate::workload::lines_up_to;
 use seatmap_data::port::{Addr, Port, Workload};
 
 /// One task writes a zero to each of its lines. If the kernel places memory by first touch, the
 /// pages are allocated on the NUMA node of the task's PU.
-#[derive(Clone, Debug)]
 pub struct Touch {
     /// The words to write.
     pub words: Vec<Addr>,
@@ -18,7 +18,7 @@ impl Workload for Touch {
     }
 
     fn lines(&self) -> u32 {
-        self.words.iter().map(|word| word.line_index() + 1).max().unwrap_or(0)
+        lines_up_to(&self.words)
     }
 
     fn task<P: Port>(&self, port: &P, _rank: usize) {

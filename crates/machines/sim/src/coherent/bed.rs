@@ -65,15 +65,10 @@ impl CoherentBed {
         seats
             .iter()
             .map(|pu| {
-                self.model.layout.cache_of_pu.get(*pu as usize).copied().flatten().ok_or_else(
-                    || {
-                        let known = seatmap_os::CpuList(self.pus.clone());
-                        SimError::Seat(format!(
-                            "{} has PUs {known}, but no PU {pu}",
-                            self.model.name
-                        ))
-                    },
-                )
+                self.model.layout.cache_of(*pu).ok_or_else(|| {
+                    let known = seatmap_os::CpuList(self.pus.clone());
+                    SimError::Seat(format!("{} has PUs {known}, but no PU {pu}", self.model.name))
+                })
             })
             .collect()
     }

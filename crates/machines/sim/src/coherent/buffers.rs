@@ -16,10 +16,9 @@ const NAME: &str = "message buffer";
 
 /// The message buffers of a machine. No line is cached: requests carry their operations, and
 /// answers the values.
-#[derive(Clone, Debug)]
 pub struct Buffers {
     layout: Arc<CoherentLayout>,
-    intake: Intake,
+    pub intake: Intake,
     polls: Vec<SlabQueue>,
 }
 
@@ -49,7 +48,7 @@ impl Buffers {
 
     pub fn looked_up(&mut self, packet: u32, memory: &mut SharedMemory, out: &mut Outbox) {
         let message = *out.message(packet);
-        let Parcel::Operation(operation) = *out.parcel(message.parcel) else {
+        let Parcel::Operation(operation) = *out.parcels.get(message.parcel) else {
             broken(at_tick(NAME, out.now()), format_args!("{message}: it carries no operation"))
         };
         let Some(word) = operation.word() else {
@@ -70,7 +69,7 @@ impl Buffers {
             self.wake(message.line, out);
             kind = MessageKind::Grant { exclusive: false };
         }
-        *out.parcel(message.parcel) = Parcel::Value(found);
+        *out.parcels.get_mut(message.parcel) = Parcel::Value(found);
         out.answer(packet, Message { kind, from: message.at, to: message.from, ..message }, 0);
     }
 
@@ -90,10 +89,6 @@ impl Buffers {
         let route = self.layout.fabric.cycles(poll.from, poll.at)
             + self.layout.fabric.cycles(poll.at, poll.from);
         timing.hit + timing.miss + route + timing.directory + look
-    }
-
-    pub fn intake(&self) -> &Intake {
-        &self.intake
     }
 
     pub fn assert_idle(&self, now: u64) {

@@ -2,7 +2,7 @@
 
 use crate::coherent::layout::CoherentLayout;
 use crate::coherent::message::{Message, MessageKind, NO_PARCEL, Parcel};
-use crate::coherent::outbox::{CoherentEvent, Outbox};
+use crate::coherent::outbox::{CoherentEvent, Notice, Outbox};
 use crate::coherent::request::LineCall;
 use crate::moment::at_tick;
 use seatmap_data::invariant;
@@ -22,7 +22,7 @@ pub enum LineState {
     Exclusive,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Wait {
     Nothing,
     /// The thread's request is on its way to the home, or waits there.
@@ -40,7 +40,7 @@ struct Thread {
 }
 
 /// An arrived answer for a thread, and the snoop that waited for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Delivery {
     /// The thread. It continues with its request before the snoop is handled.
     pub thread: u16,
@@ -48,7 +48,7 @@ pub struct Delivery {
     pub held: Option<u32>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CacheCounts {
     pub hits: u64,
     pub misses: u64,
@@ -58,7 +58,6 @@ pub struct CacheCounts {
 
 /// The cache of one core. Caches never evict. On a machine with message buffers, a cache holds no
 /// lines and passes every access on.
-#[derive(Clone, Debug)]
 pub struct Cache {
     layout: Arc<CoherentLayout>,
     id: u16,
@@ -67,24 +66,20 @@ pub struct Cache {
     threads: Vec<Thread>,
     coming: u16,
     snoops: u32,
-    counts: CacheCounts,
+    pub counts: CacheCounts,
 }
 
 impl Cache {
     pub fn new(layout: Arc<CoherentLayout>, id: u16) -> Self {
-        let states = Vec::new();
-        let threads = Vec::new();
-        let snoops = 0;
-        let node = layout.node_of_cache[id as usize];
         Cache {
-            layout,
             id,
-            node,
-            states,
-            threads,
+            node: layout.node_of_cache[id as usize],
+            states: Vec::new(),
+            threads: Vec::new(),
             coming: 0,
-            snoops,
+            snoops: 0,
             counts: CacheCounts::default(),
+            layout,
         }
     }
 
@@ -136,18 +131,14 @@ impl Cache {
         let at = self.node;
         let cache = self.id;
         let kind = MessageKind::LineCall { writes };
-        let parcel = if is_uncached { out.pack(Parcel::Operation(request)) } else { NO_PARCEL };
+        let parcel =
+            if is_uncached { out.parcels.add(Parcel::Operation(request)) } else { NO_PARCEL };
         let to = self.layout.first_home(at, line);
         out.send(
             Message { kind, cache, thread, from: at, at, to, line, parcel },
             self.layout.timing.miss,
         );
         false
-    }
-
-    #[inline]
-    pub fn count_hits(&mut self, hits: u64) {
-        self.counts.hits += hits;
     }
 
     #[inline]
@@ -230,7 +221,7 @@ impl Cache {
                 at_tick(NAME, out.now()),
                 "{answer}: the thread waits for {wait:?}"
             );
-            let Parcel::Value(value) = out.unpack(answer.parcel) else {
+            let Parcel::Value(value) = out.parcels.take(answer.parcel) else {
                 broken(at_tick(NAME, out.now()), format_args!("{answer}: an answer without value"))
             };
             return Delivery { thread, value: Some(value), held: None };
@@ -307,7 +298,7 @@ impl Cache {
 
     fn give_up(&mut self, line: u32, out: &mut Outbox) {
         self.states[line as usize] = LineState::Invalid;
-        out.notice_gone(self.id, line);
+        out.notices.push(Notice::Gone { cache: self.id, line });
         self.wake(line, out);
     }
 
@@ -332,10 +323,6 @@ impl Cache {
                 Wait::Coming(line, _) | Wait::Watching(line) if lines.contains(&line)
             )
         })
-    }
-
-    pub fn counts(&self) -> CacheCounts {
-        self.counts
     }
 
     /// Stops the run unless no request is outstanding and no snoop waits.

@@ -16,7 +16,7 @@ use seatmap_data::invariant;
 use seatmap_data::port::{Addr, WORDS_PER_LINE};
 
 /// A task's copy: even steps load a word, odd steps store it. It is over when all steps have begun.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default)]
 pub struct Copying {
     from: u32,
     to: u32,
@@ -27,7 +27,7 @@ pub struct Copying {
     run: u16,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 struct Ahead {
     since: u64,
     first: u32,
@@ -171,12 +171,11 @@ impl Core {
 
     fn begin_until(&mut self, thread: u16, until: u32, memory: &mut SharedMemory, now: u64) {
         let HardwareThread { copying, answer, .. } = &mut self.threads[thread as usize];
-        self.cache.count_hits(u64::from(until - copying.begun));
+        self.cache.counts.hits += u64::from(until - copying.begun);
         if copying.begun < until {
             let [from, to] = copying.lines();
-            let may_copy = self.cache.permits(from, false) && self.cache.permits(to, true);
             invariant!(
-                may_copy,
+                self.cache.permits(from, false) && self.cache.permits(to, true),
                 at_tick("core", now),
                 "lines {from} and {to}: a copy ahead lost a line"
             );

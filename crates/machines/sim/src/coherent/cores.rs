@@ -10,11 +10,12 @@ use crate::coherent::request::LineCall;
 use crate::moment::at_tick;
 use seatmap_data::invariant;
 use seatmap_data::invariant::broken;
+use seatmap_data::port::Addr;
 use std::sync::Arc;
 
 const NAME: &str = "core";
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct HardwareThread {
     pub task: u16,
     pub request: Option<LineCall>,
@@ -23,12 +24,11 @@ pub struct HardwareThread {
 }
 
 /// A core with its cache. They share a node; other components reach them by messages.
-#[derive(Clone, Debug)]
 pub struct Core {
-    pub(super) layout: Arc<CoherentLayout>,
-    pub(super) cache: Cache,
-    pub(super) threads: Vec<HardwareThread>,
-    pub(super) ahead: u32,
+    pub layout: Arc<CoherentLayout>,
+    pub cache: Cache,
+    pub threads: Vec<HardwareThread>,
+    pub ahead: u32,
 }
 
 impl Core {
@@ -77,14 +77,12 @@ impl Core {
     #[inline]
     pub fn look(&mut self, thread: u16, memory: &mut SharedMemory, out: &mut Outbox) {
         let request = self.request(thread, out);
-        match (request, request.word()) {
-            (LineCall::Compute(ticks), _) => self.done(thread, ticks, 0, out),
-            (_, Some(word)) => {
-                if self.cache.access(thread, word.line_index(), request, out) {
-                    self.perform(thread, request, memory, out);
-                }
-            }
-            _ => broken(at_tick(NAME, out.now()), format_args!("{request}: it names no word")),
+        if let LineCall::Compute(ticks) = request {
+            return self.done(thread, ticks, 0, out);
+        }
+        let line = word(request, out).line_index();
+        if self.cache.access(thread, line, request, out) {
+            self.perform(thread, request, memory, out);
         }
     }
 
@@ -109,9 +107,7 @@ impl Core {
         memory: &mut SharedMemory,
         out: &mut Outbox,
     ) {
-        let Some(word) = request.word() else {
-            broken(at_tick(NAME, out.now()), format_args!("{request}: it names no word"))
-        };
+        let word = word(request, out);
         let line = word.line_index();
         let writes = request.writes();
         invariant!(
@@ -157,24 +153,6 @@ impl Core {
         self.cache.answer(snoop, out);
     }
 
-    #[inline]
-    pub fn expect(&mut self, thread: u16, now: u64) {
-        self.cache.expect(thread, now);
-    }
-
-    #[inline]
-    pub fn answer_to(&self, thread: u16) -> u64 {
-        self.threads[thread as usize].answer
-    }
-
-    pub fn doing(&self, thread: u16) -> Option<LineCall> {
-        self.threads[thread as usize].request
-    }
-
-    pub fn cache(&self) -> &Cache {
-        &self.cache
-    }
-
     pub fn assert_idle(&self, now: u64) {
         self.cache.assert_idle(now);
         let busy = self.threads.iter().find_map(|thread| Some((thread.task, thread.request?)));
@@ -185,4 +163,11 @@ impl Core {
             self.ahead
         );
     }
+}
+
+#[inline]
+fn word(request: LineCall, out: &Outbox) -> Addr {
+    request.word().unwrap_or_else(|| {
+        broken(at_tick(NAME, out.now()), format_args!("{request}: it names no word"))
+    })
 }

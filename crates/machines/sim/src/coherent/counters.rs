@@ -1,14 +1,15 @@
 //! Counts of a run, as a PMU would report them.
 
-use crate::coherent::cache;
-use crate::coherent::directory::Directory;
+use crate::coherent::cache::CacheCounts;
+use crate::coherent::directory::CoherenceCounts;
 use crate::coherent::fabric::{LANES, Lane};
-use crate::coherent::world::CoherentMachine;
+use crate::coherent::intake::Intake;
+use crate::coherent::world::{CoherentMachine, LineHomes};
 use crate::engine::SimulatedMachine;
 use serde::Serialize;
 
 /// Counts of one run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CoherentCounters {
     /// Events of the simulation.
     pub events: u64,
@@ -33,7 +34,7 @@ pub struct CoherentCounters {
 }
 
 /// Counts of one lane of all links.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LaneCounters {
     /// The name of the lane.
     pub lane: &'static str,
@@ -46,7 +47,7 @@ pub struct LaneCounters {
 }
 
 /// Counts of one link.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LinkCounters {
     /// The node at which it begins.
     pub from: u16,
@@ -59,7 +60,7 @@ pub struct LinkCounters {
 }
 
 /// Counts of one directory.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct DirectoryCounters {
     /// Its stop, tile or level.
     pub node: u16,
@@ -82,7 +83,10 @@ impl CoherentCounters {
 
     pub(crate) fn of(world: &CoherentMachine) -> Self {
         let links = links(world);
-        let of_directories = world.directory().map(Directory::counts).unwrap_or_default();
+        let (of_directories, intake) = match &world.homes {
+            LineHomes::Directory(directory) => (directory.counts, &directory.intake),
+            LineHomes::Buffers(buffers) => (CoherenceCounts::default(), &buffers.intake),
+        };
         CoherentCounters {
             events: world.events(),
             cycles: world.now(),
@@ -92,35 +96,34 @@ impl CoherentCounters {
             memory_reads: of_directories.memory_reads,
             early_snoops: of_caches(world, |counts| counts.early_snoops),
             lanes: Lane::ALL.map(|lane| lane_counters(world, &links, lane)).to_vec(),
-            directories: directories(world),
+            directories: directories(intake, world.layout.timing.directory_busy),
             links,
         }
     }
 }
 
-fn of_caches(world: &CoherentMachine, count: fn(&cache::CacheCounts) -> u64) -> u64 {
-    world.cores().iter().map(|core| count(&core.cache().counts())).sum()
+fn of_caches(world: &CoherentMachine, count: fn(&CacheCounts) -> u64) -> u64 {
+    world.cores.iter().map(|core| count(&core.cache.counts)).sum()
 }
 
 fn links(world: &CoherentMachine) -> Vec<LinkCounters> {
-    world
-        .layout()
-        .fabric
-        .links()
-        .iter()
-        .enumerate()
-        .map(|(at, link)| LinkCounters {
-            from: link.from,
-            to: link.to,
-            grants: Lane::ALL.map(|lane| world.network().wire(at, lane).grants),
-            wait_cycles: Lane::ALL.map(|lane| world.network().wire(at, lane).waits),
+    let links = world.layout.fabric.links().iter().enumerate();
+    links
+        .map(|(at, link)| {
+            let wires = Lane::ALL.map(|lane| world.outbox.network.wire(at, lane));
+            LinkCounters {
+                from: link.from,
+                to: link.to,
+                grants: wires.map(|wire| wire.grants),
+                wait_cycles: wires.map(|wire| wire.waits),
+            }
         })
         .collect()
 }
 
 fn lane_counters(world: &CoherentMachine, links: &[LinkCounters], lane: Lane) -> LaneCounters {
     let at = lane as usize;
-    let taken = links.iter().zip(world.layout().fabric.links());
+    let taken = links.iter().zip(world.layout.fabric.links());
     LaneCounters {
         lane: lane.name(),
         grants: links.iter().map(|link| link.grants[at]).sum(),
@@ -129,10 +132,8 @@ fn lane_counters(world: &CoherentMachine, links: &[LinkCounters], lane: Lane) ->
     }
 }
 
-fn directories(world: &CoherentMachine) -> Vec<DirectoryCounters> {
-    let busy_cycles = world.layout().timing.directory_busy;
-    let used =
-        world.intake().pipelines().iter().enumerate().filter(|(_, pipeline)| pipeline.lookups > 0);
+fn directories(intake: &Intake, busy_cycles: u64) -> Vec<DirectoryCounters> {
+    let used = intake.pipelines.iter().enumerate().filter(|(_, pipeline)| pipeline.lookups > 0);
     let counters = used.map(|(node, pipeline)| DirectoryCounters {
         node: node as u16,
         lookups: pipeline.lookups,

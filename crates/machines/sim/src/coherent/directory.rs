@@ -6,7 +6,7 @@ use crate::coherent::intake::Intake;
 use crate::coherent::layout::CoherentLayout;
 use crate::coherent::lines::{IDLE, LineTable, NO_CACHE};
 use crate::coherent::message::{Message, MessageKind, NO_PARCEL};
-use crate::coherent::outbox::{CoherentEvent, Outbox};
+use crate::coherent::outbox::{CoherentEvent, Notice, Outbox};
 use crate::coherent::slab::Slab;
 use crate::moment::at_tick;
 use seatmap_data::invariant;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 const NAME: &str = "directory";
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 struct Transaction {
     /// The request; `at` is the node that serves it.
     request: Message,
@@ -27,7 +27,7 @@ struct Transaction {
     source: u16,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CoherenceCounts {
     pub invalidations: u64,
     pub memory_reads: u64,
@@ -37,13 +37,12 @@ pub struct CoherenceCounts {
 /// records. In a hierarchy the levels share one record of each line, as if each knew at once what
 /// the others know. A request climbs to the first level with all sharers of its line below it,
 /// which serves it.
-#[derive(Clone, Debug)]
 pub struct Directory {
     layout: Arc<CoherentLayout>,
-    intake: Intake,
+    pub intake: Intake,
     lines: LineTable,
     transactions: Slab<Transaction>,
-    counts: CoherenceCounts,
+    pub counts: CoherenceCounts,
 }
 
 impl Directory {
@@ -255,7 +254,7 @@ impl Directory {
         let Message { line, cache: own, at, .. } = request;
         // A line without copies is granted with the right to write it (the E of MESI).
         let exclusive = writes || self.lines.get(line).owner == NO_CACHE;
-        let is_safe = !exclusive || self.lines.has_no_sharer_but(line, own);
+        let is_safe = !exclusive || self.lines.are_within(line, (own, own + 1));
         invariant!(
             is_safe,
             at_tick(NAME, out.now()),
@@ -274,16 +273,8 @@ impl Directory {
             (MessageKind::Grant { exclusive }, 0)
         };
         // The cache holds back snoops from now on, because one may overtake the grant.
-        out.notice_coming(own, request.thread);
+        out.notices.push(Notice::Coming { cache: own, thread: request.thread });
         out.send(Message { kind, from: at, to: request.from, ..request }, after);
-    }
-
-    pub fn counts(&self) -> CoherenceCounts {
-        self.counts
-    }
-
-    pub fn intake(&self) -> &Intake {
-        &self.intake
     }
 
     pub fn assert_idle(&self, now: u64) {

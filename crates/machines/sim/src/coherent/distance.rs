@@ -14,8 +14,8 @@ pub const ROUTES: u64 = 6;
 
 /// The time from one PU's store until the other has seen it, and back.
 pub fn round_trip(layout: &CoherentLayout, a: u32, b: u32, line: u32) -> Option<u64> {
-    let from = cache_of(layout, a)?;
-    let to = cache_of(layout, b)?;
+    let from = layout.cache_of(a)?;
+    let to = layout.cache_of(b)?;
     if a == b || layout.is_uncached {
         return None;
     }
@@ -25,10 +25,6 @@ pub fn round_trip(layout: &CoherentLayout, a: u32, b: u32, line: u32) -> Option<
     }
     let home = home(layout, from, to, line);
     Some(one_way(layout, from, to, home) + one_way(layout, to, from, home))
-}
-
-fn cache_of(layout: &CoherentLayout, pu: u32) -> Option<u16> {
-    layout.cache_of_pu.get(pu as usize).copied().flatten()
 }
 
 fn route(layout: &CoherentLayout, cache: u16, node: u16) -> u64 {
@@ -79,7 +75,7 @@ fn one_way(layout: &CoherentLayout, writer: u16, reader: u16, home: u16) -> u64 
 
 /// The part of a round trip for one PU's six routes: three in each direction.
 pub fn routes(layout: &CoherentLayout, pu: u32, line: u32) -> Option<u64> {
-    let cache = layout.cache_of_pu.get(pu as usize).copied().flatten()?;
+    let cache = layout.cache_of(pu)?;
     let home = fixed_home(layout, line).filter(|_| !layout.is_uncached)?;
     Some(ROUTES * route(layout, cache, home))
 }

@@ -3,7 +3,7 @@
 use crate::engine::mixed;
 
 /// The rule by which a request finds its line's home.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub enum Homes {
     /// A node by the line's number alone, as with tag directories and message buffers.
     Hashed {
@@ -18,7 +18,7 @@ pub enum Homes {
 }
 
 /// Nodes above nodes, and the homes at the top.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct Climbing {
     /// The node above each node; for a node just below the tops, the first top.
     pub parent: Vec<u16>,

@@ -8,7 +8,7 @@ use seatmap_data::invariant;
 use std::sync::Arc;
 
 /// The entrance of the home at one node, with its PMU counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Default)]
 pub struct Pipeline {
     free: u64,
     /// Requests inside, until they are granted or move on.
@@ -19,10 +19,9 @@ pub struct Pipeline {
     pub nacks: u64,
 }
 
-#[derive(Clone, Debug)]
 pub struct Intake {
     layout: Arc<CoherentLayout>,
-    pipelines: Vec<Pipeline>,
+    pub pipelines: Vec<Pipeline>,
 }
 
 impl Intake {
@@ -77,10 +76,6 @@ impl Intake {
     /// Readmits a request that had left its room at a home, even without room.
     pub fn readmit(&mut self, node: u16) {
         self.pipelines[node as usize].held += 1;
-    }
-
-    pub fn pipelines(&self) -> &[Pipeline] {
-        &self.pipelines
     }
 
     pub fn assert_idle(&self, now: u64) {

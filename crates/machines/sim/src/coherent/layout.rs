@@ -4,7 +4,7 @@ use crate::coherent::fabric::Fabric;
 use crate::coherent::homes::{Homes, hashed};
 
 /// The figures of a model (`CoherentFigures`) in whole ticks, and the length of its queues.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct CoherentTiming {
     pub hit: u64,
     pub miss: u64,
@@ -18,7 +18,7 @@ pub struct CoherentTiming {
 }
 
 /// Caches, homes, the fabric between them, and all times.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct CoherentLayout {
     pub fabric: Fabric,
     pub homes: Homes,
@@ -42,6 +42,10 @@ pub struct CoherentLayout {
 impl CoherentLayout {
     pub fn caches(&self) -> usize {
         self.node_of_cache.len()
+    }
+
+    pub fn cache_of(&self, pu: u32) -> Option<u16> {
+        self.cache_of_pu.get(pu as usize).copied().flatten()
     }
 
     /// The node to which a request for a line goes first.

@@ -6,7 +6,7 @@ pub const NO_CACHE: u16 = u16::MAX;
 pub const IDLE: u32 = u32::MAX;
 
 /// The record of a line. Modified and exclusive are one state: the only sharer may write.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct LineRecord {
     /// The cache that answers for the line: the last one that could write it.
     pub owner: u16,
@@ -20,7 +20,7 @@ const UNKNOWN: LineRecord =
     LineRecord { owner: NO_CACHE, transaction: IDLE, waiting: SlabQueue::EMPTY };
 
 /// The records of all lines, and the sharers of each: the caches with a copy, including the owner.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub struct LineTable {
     lines: Vec<LineRecord>,
     sharers: Vec<u64>,
@@ -85,11 +85,6 @@ impl LineTable {
         Some((found * 64) as u16 + words[found].trailing_zeros() as u16)
     }
 
-    #[inline]
-    pub fn has_no_sharer_but(&self, line: u32, cache: u16) -> bool {
-        self.are_within(line, (cache, cache + 1))
-    }
-
     /// Whether all sharers of a line are among these caches, from the first to before the second.
     #[inline]
     pub fn are_within(&self, line: u32, (from, to): (u16, u16)) -> bool {
@@ -121,6 +116,6 @@ mod tests {
         lines.remove(1, 129);
         assert!(lines.are_within(1, (0, 65)) && lines.are_within(2, (7, 8)));
         [0, 63].into_iter().for_each(|cache| lines.remove(1, cache));
-        assert!(lines.has_no_sharer_but(1, 64) && !lines.has_no_sharer_but(1, 0));
+        assert!(lines.are_within(1, (64, 65)) && !lines.are_within(1, (0, 1)));
     }
 }

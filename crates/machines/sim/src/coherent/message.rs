@@ -62,7 +62,7 @@ impl MessageKind {
 }
 
 /// The operation of a request to a message buffer, or the value of its answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Parcel {
     Operation(LineCall),
     /// The value of an answer: that of the word before the operation.

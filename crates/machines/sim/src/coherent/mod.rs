@@ -58,14 +58,14 @@ mod message;
 pub mod model;
 mod network;
 mod outbox;
+#[cfg(test)]
+mod parts_for_tests;
 mod port;
 pub mod profile;
 mod read;
 mod request;
 mod shape;
 mod slab;
-#[cfg(test)]
-mod testing;
 mod world;
 mod written;
 

@@ -10,7 +10,7 @@ use seatmap_data::machine::Topology;
 
 /// A machine whose caches keep lines coherent (on the SCC, whose tiles have message buffers), with
 /// the cost of every operation.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct CoherentModel {
     /// Its name on the command line.
     pub name: String,
@@ -73,7 +73,7 @@ impl CoherentModel {
 
     /// The node of a PU's cache; `None` for an unknown PU.
     pub fn node_of_pu(&self, os: u32) -> Option<u16> {
-        let cache = self.layout.cache_of_pu.get(os as usize).copied().flatten()?;
+        let cache = self.layout.cache_of(os)?;
         self.layout.node_of_cache.get(cache as usize).copied()
     }
 

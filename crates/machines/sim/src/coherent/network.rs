@@ -3,12 +3,11 @@
 use crate::coherent::fabric::{LANES, Lane, Link};
 use crate::coherent::layout::CoherentLayout;
 use crate::coherent::message::{Message, MessageKind};
-use crate::coherent::slab::{Slab, SlabQueue};
+use crate::coherent::slab::Slab;
 use crate::moment::at_tick;
 use seatmap_data::invariant;
 use std::sync::Arc;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkLane {
     free: u64,
     busy: u32,
@@ -18,7 +17,7 @@ pub struct LinkLane {
     pub waits: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PacketProgress {
     /// The message moves again at this time.
     Later {
@@ -33,11 +32,10 @@ pub enum PacketProgress {
 
 /// The links of a machine. A message takes one after the other, first come first served on each
 /// lane.
-#[derive(Clone, Debug)]
 pub struct Network {
     layout: Arc<CoherentLayout>,
     wires: Vec<LinkLane>,
-    packets: Slab<Message>,
+    pub packets: Slab<Message>,
     sent: u64,
     received: u64,
 }
@@ -119,19 +117,6 @@ impl Network {
         // It counts as there already; the event at the end of the link moves it on.
         message.at = wire.end;
         PacketProgress::Later { time: start + u64::from(wire.ticks), packet }
-    }
-
-    #[inline]
-    pub fn message(&self, packet: u32) -> &Message {
-        self.packets.get(packet)
-    }
-
-    pub fn park(&mut self, queue: &mut SlabQueue, packet: u32) {
-        self.packets.push(queue, packet);
-    }
-
-    pub fn unpark(&self, queue: &mut SlabQueue) -> Option<u32> {
-        self.packets.pop(queue)
     }
 
     #[inline]

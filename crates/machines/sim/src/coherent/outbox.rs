@@ -25,7 +25,7 @@ pub enum CoherentEvent {
 }
 
 /// An action that takes effect in another component in this very tick.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub enum Pending {
     Arrived(u32),
     Send(Message, u64),
@@ -60,23 +60,26 @@ pub enum Notice {
 /// - `Coming`: a cache knows from the moment of the grant that an answer is on its way. It holds
 ///   later snoops, and sends its other threads' accesses to the line to the home until the answer.
 /// - `Gone`: the levels of a hierarchy know at once which caches have a line.
-#[derive(Clone, Debug)]
 pub struct Outbox {
     queue: Wheel<CoherentEvent>,
-    network: Network,
-    parcels: Slab<Parcel>,
+    pub network: Network,
+    pub parcels: Slab<Parcel>,
     pending: Vec<Pending>,
     outer: usize,
-    notices: Vec<Notice>,
+    /// The undelivered notices; the last one is delivered first.
+    pub notices: Vec<Notice>,
 }
 
 impl Outbox {
     pub fn new(layout: Arc<CoherentLayout>) -> Self {
-        let pending = Vec::new();
-        let notices = Vec::new();
-        let queue = Wheel::default();
-        let network = Network::new(layout);
-        Outbox { queue, network, parcels: Slab::default(), pending, outer: 0, notices }
+        Outbox {
+            queue: Wheel::default(),
+            network: Network::new(layout),
+            parcels: Slab::default(),
+            pending: Vec::new(),
+            outer: 0,
+            notices: Vec::new(),
+        }
     }
 
     pub fn reset(&mut self) {
@@ -97,10 +100,6 @@ impl Outbox {
         self.queue.scheduled()
     }
 
-    pub fn network(&self) -> &Network {
-        &self.network
-    }
-
     #[inline(always)]
     pub fn send(&mut self, message: Message, after: u64) {
         // Later messages must not overtake a pending one that arrived at once.
@@ -108,7 +107,7 @@ impl Outbox {
             return self.pending.push(Pending::Send(message, after));
         }
         let step = self.network.send(message, after, self.now());
-        self.moved(step);
+        self.left(step);
     }
 
     #[inline(always)]
@@ -119,7 +118,7 @@ impl Outbox {
             return self.pending.push(Pending::Send(answer, after));
         }
         let step = self.network.answer(packet, answer, after, self.now());
-        self.moved(step);
+        self.left(step);
     }
 
     #[inline]
@@ -131,36 +130,22 @@ impl Outbox {
     }
 
     #[inline]
-    fn moved(&mut self, step: PacketProgress) {
-        match step {
-            PacketProgress::Later { time, packet } => {
-                self.queue.at(time, CoherentEvent::Hop(packet))
-            }
-            PacketProgress::Arrived(packet) => self.pending.push(Pending::Arrived(packet)),
+    fn left(&mut self, step: PacketProgress) {
+        if let Some(packet) = self.moved(step) {
+            self.pending.push(Pending::Arrived(packet));
         }
     }
 
+    /// Schedules a message's next hop. Returns the message if it has arrived instead.
     #[inline]
-    pub fn notice_coming(&mut self, cache: u16, thread: u16) {
-        self.notices.push(Notice::Coming { cache, thread });
-    }
-
-    #[inline]
-    pub fn notice_gone(&mut self, cache: u16, line: u32) {
-        self.notices.push(Notice::Gone { cache, line });
-    }
-
-    pub fn pack(&mut self, parcel: Parcel) -> u32 {
-        self.parcels.add(parcel)
-    }
-
-    pub fn parcel(&mut self, place: u32) -> &mut Parcel {
-        self.parcels.get_mut(place)
-    }
-
-    /// Takes the parcel from a message at its final destination.
-    pub fn unpack(&mut self, place: u32) -> Parcel {
-        self.parcels.take(place)
+    fn moved(&mut self, step: PacketProgress) -> Option<u32> {
+        match step {
+            PacketProgress::Later { time, packet } => {
+                self.queue.at(time, CoherentEvent::Hop(packet));
+                None
+            }
+            PacketProgress::Arrived(packet) => Some(packet),
+        }
     }
 
     #[inline]
@@ -171,26 +156,21 @@ impl Outbox {
     /// Moves a message over its next link. Returns true at the end of its route.
     #[inline]
     pub fn hop(&mut self, packet: u32) -> bool {
-        match self.network.advance(packet, self.now()) {
-            PacketProgress::Later { time, packet } => {
-                self.queue.at(time, CoherentEvent::Hop(packet));
-                false
-            }
-            PacketProgress::Arrived(_) => true,
-        }
+        let step = self.network.advance(packet, self.now());
+        self.moved(step).is_some()
     }
 
     #[inline]
     pub fn message(&self, packet: u32) -> &Message {
-        self.network.message(packet)
+        self.network.packets.get(packet)
     }
 
     pub fn park(&mut self, queue: &mut SlabQueue, packet: u32) {
-        self.network.park(queue, packet);
+        self.network.packets.push(queue, packet);
     }
 
     pub fn unpark(&self, queue: &mut SlabQueue) -> Option<u32> {
-        self.network.unpark(queue)
+        self.network.packets.pop(queue)
     }
 
     #[inline]
@@ -201,12 +181,6 @@ impl Outbox {
     #[inline]
     pub fn has_more(&self) -> bool {
         self.pending.len() > self.outer || !self.notices.is_empty()
-    }
-
-    /// Takes an undelivered notice, the last one first.
-    #[inline]
-    pub fn next_notice(&mut self) -> Option<Notice> {
-        self.notices.pop()
     }
 
     /// The range of the present component's pending actions, which the other components now
@@ -220,20 +194,16 @@ impl Outbox {
 
     /// Carries out one pending action. Returns the message that arrives, if any.
     pub fn carry_out(&mut self, at: usize) -> Option<u32> {
-        let step = match self.pending[at] {
-            Pending::Arrived(packet) => return Some(packet),
+        match self.pending[at] {
+            Pending::Arrived(packet) => Some(packet),
             Pending::Schedule(event, after) => {
                 self.queue.at(self.now() + after, event);
-                return None;
-            }
-            Pending::Send(message, after) => self.network.send(message, after, self.now()),
-        };
-        match step {
-            PacketProgress::Later { time, packet } => {
-                self.queue.at(time, CoherentEvent::Hop(packet));
                 None
             }
-            PacketProgress::Arrived(packet) => Some(packet),
+            Pending::Send(message, after) => {
+                let step = self.network.send(message, after, self.now());
+                self.moved(step)
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! The profile of a coherent model: topology, core distances, homes.
 
-use crate::coherent::{CoherentBed, CoherentModel};
+use crate::coherent::{CoherentBed, CoherentModel, MEASURED_LINE as LINE};
 use crate::error::SimError;
 use seatmap_data::machine::{
     CoreDistance, HomeLines, HomeModel, Matrix, Origin, OriginKind, Profile,
@@ -11,8 +11,6 @@ use seatmap_os::pool;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The first candidate of a measurement, a page beyond the gate.
-const LINE: u32 = 64;
 /// Candidate lines with a home in a profile: four for each home of the Xeon Phi, by chance.
 const CANDIDATES: u32 = 256;
 /// Round trips until the tasks are in step, and counted ones.
@@ -92,7 +90,7 @@ pub fn profile(model: &Arc<CoherentModel>) -> Result<Profile, SimError> {
 fn cores(model: &CoherentModel, pus: &[u32]) -> Vec<Vec<u32>> {
     let mut cores = vec![Vec::new(); model.layout.caches()];
     for os in pus {
-        let cache = model.layout.cache_of_pu.get(*os as usize).copied().flatten();
+        let cache = model.layout.cache_of(*os);
         cache.into_iter().for_each(|cache| cores[cache as usize].push(*os));
     }
     cores

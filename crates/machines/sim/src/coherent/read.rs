@@ -15,10 +15,10 @@ impl CoherentModel {
         match hierarchy::kind_of_fabric(text).as_deref() {
             Some("levels") => Hierarchy::read(name, text)?.model(name),
             None | Some("ring" | "mesh") => Written::read(name, text)?.model(name),
-            Some(other) => Err(ModelError::Impossible {
-                name: name.to_owned(),
-                message: format!("unknown fabric.kind '{other}'; expected ring, mesh or levels"),
-            }),
+            Some(other) => Err(ModelError::impossible(
+                name,
+                format!("unknown fabric.kind '{other}'; expected ring, mesh or levels"),
+            )),
         }
     }
 

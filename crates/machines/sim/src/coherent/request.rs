@@ -5,7 +5,7 @@ use seatmap_data::statistics::words::counted;
 use std::fmt;
 
 /// A call that takes time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LineCall {
     /// Reads a word.
     Load(Addr),

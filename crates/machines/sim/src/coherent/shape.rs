@@ -4,7 +4,7 @@ use crate::coherent::fabric::{self, Fabric, LANES};
 use serde::{Deserialize, Serialize};
 
 /// The positions of stops or tiles, and the cores at them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum NetworkShape {
     /// Stops around a ring with both directions. Each stop has a core, except the listed ones.

@@ -6,20 +6,18 @@ use seatmap_data::invariant::broken;
 const NONE: u32 = u32::MAX;
 
 /// Values by index. A value keeps its index until it is taken out.
-#[derive(Clone, Debug)]
 pub struct Slab<T> {
     entries: Vec<Entry<T>>,
     free: u32,
     occupied: u32,
 }
 
-#[derive(Clone, Copy, Debug)]
 struct Entry<T> {
     value: Option<T>,
     next: u32,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct SlabQueue {
     first: u32,
     last: u32,

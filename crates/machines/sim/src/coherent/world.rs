@@ -3,11 +3,9 @@
 use crate::coherent::buffers::Buffers;
 use crate::coherent::cores::Core;
 use crate::coherent::directory::Directory;
-use crate::coherent::intake::Intake;
 use crate::coherent::layout::CoherentLayout;
 use crate::coherent::memory::SharedMemory;
 use crate::coherent::message::Message;
-use crate::coherent::network::Network;
 use crate::coherent::outbox::{CoherentEvent, Notice, Outbox};
 use crate::coherent::request::LineCall;
 use crate::engine::{self, SimulatedMachine};
@@ -16,25 +14,23 @@ use seatmap_data::invariant::broken;
 use std::fmt::Display;
 use std::sync::Arc;
 
-#[derive(Clone, Debug)]
-enum Homes {
+pub enum LineHomes {
     Directory(Directory),
     Buffers(Buffers),
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 struct Seat {
     core: u16,
     thread: u16,
 }
 
 /// A machine in virtual time, which owns the components and the time.
-#[derive(Clone, Debug)]
 pub struct CoherentMachine {
-    layout: Arc<CoherentLayout>,
-    outbox: Outbox,
-    homes: Homes,
-    cores: Vec<Core>,
+    pub layout: Arc<CoherentLayout>,
+    pub outbox: Outbox,
+    pub homes: LineHomes,
+    pub cores: Vec<Core>,
     memory: SharedMemory,
     seats: Vec<Seat>,
 }
@@ -42,9 +38,9 @@ pub struct CoherentMachine {
 impl CoherentMachine {
     pub fn new(layout: Arc<CoherentLayout>) -> Self {
         let homes = if layout.is_uncached {
-            Homes::Buffers(Buffers::new(Arc::clone(&layout)))
+            LineHomes::Buffers(Buffers::new(Arc::clone(&layout)))
         } else {
-            Homes::Directory(Directory::new(Arc::clone(&layout)))
+            LineHomes::Directory(Directory::new(Arc::clone(&layout)))
         };
         CoherentMachine {
             outbox: Outbox::new(Arc::clone(&layout)),
@@ -63,8 +59,8 @@ impl CoherentMachine {
     pub fn reset(&mut self, caches: &[u16], lines: u32, seed: u64) {
         self.memory.grow(lines);
         match &mut self.homes {
-            Homes::Directory(directory) => directory.reset(lines as usize),
-            Homes::Buffers(buffers) => buffers.reset(lines as usize),
+            LineHomes::Directory(directory) => directory.reset(lines as usize),
+            LineHomes::Buffers(buffers) => buffers.reset(lines as usize),
         }
         self.cores.iter_mut().for_each(Core::reset);
         self.seats.clear();
@@ -110,8 +106,8 @@ impl CoherentMachine {
 
     fn looked_up(&mut self, packet: u32) {
         match &mut self.homes {
-            Homes::Directory(directory) => directory.looked_up(packet, &mut self.outbox),
-            Homes::Buffers(buffers) => {
+            LineHomes::Directory(directory) => directory.looked_up(packet, &mut self.outbox),
+            LineHomes::Buffers(buffers) => {
                 buffers.looked_up(packet, &mut self.memory, &mut self.outbox)
             }
         }
@@ -119,8 +115,8 @@ impl CoherentMachine {
 
     fn memory_read(&mut self, line: u32) {
         match &mut self.homes {
-            Homes::Directory(directory) => directory.memory_read(line, &mut self.outbox),
-            Homes::Buffers(_) => self.misdirected(&format_args!("memory read line {line}")),
+            LineHomes::Directory(directory) => directory.memory_read(line, &mut self.outbox),
+            LineHomes::Buffers(_) => self.misdirected(&format_args!("memory read line {line}")),
         }
     }
 
@@ -157,7 +153,7 @@ impl CoherentMachine {
 
     fn deliver_all(&mut self) {
         // Notices first, because a message delivered below relies on them.
-        while let Some(notice) = self.outbox.next_notice() {
+        while let Some(notice) = self.outbox.notices.pop() {
             self.notify(notice);
         }
         let own = self.outbox.begin_pending();
@@ -174,11 +170,13 @@ impl CoherentMachine {
     fn notify(&mut self, notice: Notice) {
         let now = self.outbox.now();
         match (notice, &mut self.homes) {
-            (Notice::Coming { cache, thread }, _) => self.cores[cache as usize].expect(thread, now),
-            (Notice::Gone { cache, line }, Homes::Directory(directory)) => {
+            (Notice::Coming { cache, thread }, _) => {
+                self.cores[cache as usize].cache.expect(thread, now)
+            }
+            (Notice::Gone { cache, line }, LineHomes::Directory(directory)) => {
                 directory.gone(cache, line, now)
             }
-            (Notice::Gone { .. }, Homes::Buffers(_)) => {
+            (Notice::Gone { .. }, LineHomes::Buffers(_)) => {
                 self.misdirected(&format_args!("{notice:?}"))
             }
         }
@@ -191,35 +189,9 @@ impl CoherentMachine {
             _ if !kind.is_to_home() => {
                 self.cores[cache as usize].handle(packet, &mut self.memory, out)
             }
-            Homes::Directory(directory) => directory.handle(packet, out),
-            Homes::Buffers(buffers) => buffers.handle(packet, out),
+            LineHomes::Directory(directory) => directory.handle(packet, out),
+            LineHomes::Buffers(buffers) => buffers.handle(packet, out),
         }
-    }
-
-    pub fn network(&self) -> &Network {
-        self.outbox.network()
-    }
-
-    pub fn directory(&self) -> Option<&Directory> {
-        match &self.homes {
-            Homes::Directory(directory) => Some(directory),
-            Homes::Buffers(_) => None,
-        }
-    }
-
-    pub fn intake(&self) -> &Intake {
-        match &self.homes {
-            Homes::Directory(directory) => directory.intake(),
-            Homes::Buffers(buffers) => buffers.intake(),
-        }
-    }
-
-    pub fn cores(&self) -> &[Core] {
-        &self.cores
-    }
-
-    pub fn layout(&self) -> &CoherentLayout {
-        &self.layout
     }
 
     /// Stops the run unless every message was received and every request answered.
@@ -227,8 +199,8 @@ impl CoherentMachine {
         let now = self.outbox.now();
         self.outbox.assert_idle();
         match &self.homes {
-            Homes::Directory(directory) => directory.assert_idle(now),
-            Homes::Buffers(buffers) => buffers.assert_idle(now),
+            LineHomes::Directory(directory) => directory.assert_idle(now),
+            LineHomes::Buffers(buffers) => buffers.assert_idle(now),
         }
         self.cores.iter().for_each(|core| core.assert_idle(now));
     }
@@ -251,7 +223,7 @@ impl SimulatedMachine for CoherentMachine {
     #[inline]
     fn answer(&self, task: u16) -> u64 {
         let Seat { core, thread } = self.seats[task as usize];
-        self.cores[core as usize].answer_to(thread)
+        self.cores[core as usize].threads[thread as usize].answer
     }
 
     #[inline]
@@ -271,7 +243,9 @@ impl SimulatedMachine for CoherentMachine {
 
     fn doing(&self, task: u16) -> Option<String> {
         let Seat { core, thread } = self.seats[task as usize];
-        self.cores[core as usize].doing(thread).map(|request| request.to_string())
+        self.cores[core as usize].threads[thread as usize]
+            .request
+            .map(|request| request.to_string())
     }
 }
 

@@ -19,7 +19,7 @@ pub const FORMAT: &str = "seatmap-coherent/1";
 /// The most stops of a ring or tiles of a mesh: routes between all pairs are kept.
 const MOST_NODES: u32 = 1024;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Written {
     format: String,
@@ -35,7 +35,7 @@ pub struct Written {
     figures: CoherentFigures,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Numbering {
     #[default]
@@ -45,7 +45,7 @@ enum Numbering {
     XeonPhi,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct HomesWritten {
     /// `directories`, or `buffers` if lines are not cached.
@@ -55,7 +55,7 @@ struct HomesWritten {
     hash_seed: u32,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum HomeKind {
     Directories,
@@ -70,12 +70,12 @@ impl Written {
 
     pub fn model(self, name: &str) -> Result<CoherentModel, ModelError> {
         if let Some(flaw) = self.flaw() {
-            return Err(impossible(name, flaw));
+            return Err(ModelError::impossible(name, flaw));
         }
         let fabric = self
             .fabric
             .fabric(self.figures.hop_cycles.whole() as u32, self.figures.busy(1))
-            .ok_or_else(|| impossible(name, "a route between two stops is missing".to_owned()))?;
+            .ok_or_else(|| ModelError::impossible(name, "a route between two stops is missing"))?;
         let topology = Topology { pus: (0..self.pus()).map(|os| self.pu(os)).collect() };
         let layout = CoherentLayout {
             homes: Homes::Hashed {
@@ -189,8 +189,4 @@ impl Written {
             }
         })
     }
-}
-
-fn impossible(name: &str, message: String) -> ModelError {
-    ModelError::Impossible { name: name.to_owned(), message }
 }

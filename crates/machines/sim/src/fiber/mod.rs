@@ -17,7 +17,7 @@ pub use either::{Fiber, Stack, Yielder};
 
 const STACK_BYTES: usize = 256 * 1024;
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub enum FiberStep<S> {
     Said(S),
     Ended,

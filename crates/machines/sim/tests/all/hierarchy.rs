@@ -182,25 +182,26 @@ fn impossible_files_are_refused() {
         CoherentModel::from_toml("x.toml", &text.replacen(from, to, 1)).unwrap_err().to_string()
     };
     let refusals = [
-        refusal("seatmap-coherent/1", "seatmap-coherent/7"),
-        refusal("ticks_per_cycle = 4", "ticks_per_cycle = 0"),
-        refusal("value = 2.5", "value = -2.5"),
-        refusal("pus = [1]", "pus = [0]"),
-        refusal("pus = [1]", "pus = []"),
-        refusal("pus = [1]", "pus = [4000000000]"),
-        refusal("group = 3", "group = 4"),
-        refusal("offset_ns = [3.5]", "offset_ns = [3.5, 1.0]"),
-        refusal("offset_ns = [3.5]", "offset_ns = [nan]"),
-        refusal("offset_ns = [3.5]", "offset_ns = [1e308]"),
-        refusal("offset_ns = [3.5]", "sibling_ns = -1, offset_ns = [3.5]"),
-        refusal("sibling_ns = 20.0", "sibling_ns = 900.0"),
-        refusal("50.0, 90.0", "50.0, 91.0"),
-        refusal("50.0, 90.0", "50.0"),
-        refusal("[50.0, 90.0", "[nan, 90.0"),
-        refusal("[50.0, 90.0", "[-50.0, 90.0"),
-        refusal("    [0.0],\n", "    [],\n"),
-        refusal("directory_busy_cycles = { value = 1.0", "directory_busy_cycles = { value = 0.0"),
-    ];
+        ("seatmap-coherent/1", "seatmap-coherent/7"),
+        ("ticks_per_cycle = 4", "ticks_per_cycle = 0"),
+        ("value = 2.5", "value = -2.5"),
+        ("pus = [1]", "pus = [0]"),
+        ("pus = [1]", "pus = []"),
+        ("pus = [1]", "pus = [4000000000]"),
+        ("group = 3", "group = 4"),
+        ("offset_ns = [3.5]", "offset_ns = [3.5, 1.0]"),
+        ("offset_ns = [3.5]", "offset_ns = [nan]"),
+        ("offset_ns = [3.5]", "offset_ns = [1e308]"),
+        ("offset_ns = [3.5]", "sibling_ns = -1, offset_ns = [3.5]"),
+        ("sibling_ns = 20.0", "sibling_ns = 900.0"),
+        ("50.0, 90.0", "50.0, 91.0"),
+        ("50.0, 90.0", "50.0"),
+        ("[50.0, 90.0", "[nan, 90.0"),
+        ("[50.0, 90.0", "[-50.0, 90.0"),
+        ("    [0.0],\n", "    [],\n"),
+        ("directory_busy_cycles = { value = 1.0", "directory_busy_cycles = { value = 0.0"),
+    ]
+    .map(|(from, to)| refusal(from, to));
     insta::assert_snapshot!(refusals.join("\n"));
 }
 

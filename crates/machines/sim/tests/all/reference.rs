@@ -2,11 +2,10 @@
 //! them is a mistake or needs a reason.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+use crate::mandelbrot::{Mandelbrot, MandelbrotView};
+use crate::producer_consumer::ProducerConsumer;
 use seatmap_data::port::{Addr, Barrier, Port, Testbed, WORDS_PER_LINE, Workload};
-use seatmap_machines::workload::mandelbrot::MandelbrotView;
-use seatmap_machines::workload::{
-    Handoff, Handoffs, LineByLine, Mandelbrot, PingPong, ProducerConsumer,
-};
+use seatmap_machines::workload::{Handoff, Handoffs, LineByLine, PingPong};
 use seatmap_sim::coherent::{CoherentCounters, Hierarchy, HierarchyHomes};
 use seatmap_sim::{CoherentBed, CoherentModel, catalog};
 use std::fmt::{Debug, Write};

@@ -9,8 +9,7 @@ use seatmap_data::document::with_causes;
 use seatmap_data::machine::Topology;
 use seatmap_data::statistics::words::figure;
 use seatmap_data::statistics::{Summary, summarise};
-use seatmap_machines::host::primitives::PrimitiveError;
-use seatmap_machines::host::{HostWakeups, environment};
+use seatmap_machines::host::{HostWakeups, WakeupError, environment};
 use seatmap_os::idle::IdleSettings;
 use seatmap_os::{Root, affinity};
 use std::time::{Duration, Instant};
@@ -73,7 +72,7 @@ fn pair(topology: &Topology, allowed: &[u32]) -> Option<[u32; 2]> {
     Some([*first, *other])
 }
 
-fn measured([cpu, other]: [u32; 2]) -> Result<Option<WakeupCost>, PrimitiveError> {
+fn measured([cpu, other]: [u32; 2]) -> Result<Option<WakeupCost>, WakeupError> {
     let host = HostWakeups::default();
     let begun = Instant::now();
     let mut passes = [Vec::new(), Vec::new()];

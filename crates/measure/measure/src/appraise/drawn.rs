@@ -5,7 +5,7 @@ use seatmap_data::pattern::{Edge, Pattern};
 use seatmap_data::plan::Plan;
 
 /// One placement of a pattern's tasks.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct DrawnPlacement {
     /// The title above it.
     pub title: String,
@@ -28,16 +28,8 @@ impl DrawnPlacement {
         placement: Vec<u32>,
     ) -> Self {
         let cost = plan.baselines.map(|baselines| baselines.os);
-        DrawnPlacement {
-            cost,
-            ..DrawnPlacement::unplanned(
-                "OS order (CPU 0, 1, 2 ...)",
-                profile,
-                pattern,
-                plan,
-                placement,
-            )
-        }
+        let title = "OS order (CPU 0, 1, 2 ...)".to_owned();
+        DrawnPlacement::unplanned(title, profile, pattern, plan, (placement, cost))
     }
 
     /// A random placement, with the median cost of `drawn` placements.
@@ -49,31 +41,22 @@ impl DrawnPlacement {
         drawn: usize,
     ) -> Self {
         let title = format!("the median of {drawn} random placements");
-        DrawnPlacement {
-            cost: Some(cost),
-            ..DrawnPlacement::unplanned(&title, profile, pattern, plan, placement)
-        }
+        DrawnPlacement::unplanned(title, profile, pattern, plan, (placement, Some(cost)))
     }
 
     /// Homes are known only if the plan has them too.
     fn unplanned(
-        title: &str,
+        title: String,
         profile: &Profile,
         pattern: &Pattern,
         plan: &Plan,
-        placement: Vec<u32>,
+        (placement, cost): (Vec<u32>, Option<f64>),
     ) -> Self {
         let lines = profile.home_model.as_ref().and_then(|model| model.lines.as_ref());
-        let lines = lines
-            .map_or(&[][..], |lines| &lines.home_of_line)
-            .iter()
-            .map(|home| Some(*home as usize));
-        let homes = if plan.channels.is_empty() {
-            Vec::new()
-        } else {
-            lines.cycle().take(pattern.edges.len()).collect()
-        };
-        DrawnPlacement { title: title.to_owned(), placement, cost: None, homes, counted: None }
+        let lines = lines.filter(|_| !plan.channels.is_empty());
+        let homes = lines.map_or(&[][..], |lines| &lines.home_of_line).iter();
+        let homes = homes.map(|home| Some(*home as usize)).cycle().take(pattern.edges.len());
+        DrawnPlacement { title, placement, cost, homes: homes.collect(), counted: None }
     }
 
     /// The placement of a plan.
@@ -129,7 +112,7 @@ mod tests {
 
     #[test]
     fn lines_are_used_in_turn() {
-        let mut profile = crate::appraise::profiles_for_tests::two_packages();
+        let mut profile = crate::profiles_for_tests::two_packages();
         let lines = seatmap_data::machine::HomeLines {
             home_of_line: vec![1, 0],
             nearest_pu: vec![0, 7],

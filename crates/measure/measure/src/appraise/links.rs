@@ -8,7 +8,6 @@ use seatmap_sim::CoherentModel;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The links of a machine's fabric or, without one, the borders of groups of PUs.
-#[derive(Clone, Debug, PartialEq)]
 pub enum MachineLinks {
     /// The links of a ring or mesh.
     Fabric(Ways),

@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn equal_levels_merge_into_one_box() {
-        let profile = crate::appraise::profiles_for_tests::two_packages();
+        let profile = crate::profiles_for_tests::two_packages();
         assert_eq!(
             text(&machine(&profile)),
             "(package 0+NUMA node 0(L3 0(0 1) L3 1(2 3)) package 1+NUMA node 1(L3 2(4 5) L3 3(6 7)))"
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn distances_replace_a_missing_topology() {
         let topology = seatmap_data::machine::Topology::unknown(0..5);
-        let profile = crate::appraise::profiles_for_tests::of_groups(topology, &[&[0, 1], &[2, 3]]);
+        let profile = crate::profiles_for_tests::of_groups(topology, &[&[0, 1], &[2, 3]]);
         assert_eq!(text(&machine(&profile)), "(near cores 0(0 1) near cores 1(2 3) 4)");
     }
 }

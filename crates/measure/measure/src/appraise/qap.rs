@@ -10,7 +10,6 @@ use std::time::Instant;
 const FORMAT: &str = "seatmap-qap/1";
 
 /// A request for the permutation with the smallest sum of products.
-#[derive(Clone, Debug)]
 pub struct QapRequest {
     /// The name of the instance, if its file has one.
     pub name: Option<String>,
@@ -27,7 +26,7 @@ pub struct QapRequest {
 }
 
 /// A solved instance as a document, `seatmap-qap/1`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Serialize)]
 pub struct QapSolution {
     /// The cost of the permutation.
     pub cost: f64,

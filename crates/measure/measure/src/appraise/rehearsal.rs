@@ -1,7 +1,7 @@
 //! Runs a pattern's messages on a model.
 
 use crate::appraise::DrawnPlacement;
-use seatmap_machines::catalog::{Capability, Lacks, Machine, Runner};
+use seatmap_machines::catalog::{Capability, Lacks, Machine};
 use seatmap_machines::workload::{Handoffs, handoffs_ns};
 use seatmap_place::{PlaceMethod, PlaceRequest, TrialJudge};
 use seatmap_sim::{CoherentBed, CoherentModel, SimError};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub const ROUNDS: u32 = 4;
 
 /// Why a pattern's messages cannot be run.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, PartialEq, thiserror::Error)]
 pub enum RehearsalError {
     /// The machine cannot run programs.
     #[error(transparent)]
@@ -28,7 +28,7 @@ pub enum RehearsalError {
 }
 
 /// The messages of a pattern over cache lines, ready to run under any placement.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Rehearsal {
     model: Arc<CoherentModel>,
     handoffs: Handoffs,
@@ -46,9 +46,7 @@ impl Rehearsal {
         request: &PlaceRequest,
         rounds: u32,
     ) -> Result<Self, RehearsalError> {
-        let Runner::Coherent(model) = machine.runner(Capability::RunsChannels)? else {
-            return Err(RehearsalError::Host);
-        };
+        let model = machine.runner(Capability::RunsChannels)?.ok_or(RehearsalError::Host)?;
         let handoffs = Handoffs::along(request.pattern, 0, rounds);
         if handoffs.handoffs.is_empty() {
             return Err(RehearsalError::Silent);
@@ -101,39 +99,13 @@ impl Rehearsal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_data::machine::Profile;
+    use seatmap_data::machine::catalog;
     use seatmap_data::pattern::generate;
-
-    fn machine(name: &str) -> (Machine, Profile) {
-        let machine = Machine::bundled(name).unwrap();
-        let surroundings = seatmap_machines::catalog::Surroundings {
-            today: "2026-01-01",
-            tool: "test",
-            read: &|_| Err(std::io::ErrorKind::NotFound.into()),
-        };
-        let profile = machine.profile(&surroundings).unwrap();
-        (machine, profile)
-    }
-
-    #[test]
-    fn rehearsal_takes_time_and_is_counted() {
-        let (machine, profile) = machine("scc-48");
-        let pattern = generate("ring:4").unwrap();
-        let request = PlaceRequest::new(&profile, &pattern);
-        let rehearsal = Rehearsal::new(&machine, &request, ROUNDS).unwrap();
-        let placement = request.in_order().unwrap();
-        let [time_ns, floor_ns] =
-            rehearsal.judged(|judge| [(judge.time_ns)(&placement).unwrap(), judge.floor_ns]);
-        assert!(floor_ns < time_ns, "{floor_ns} {time_ns}");
-        let plan = seatmap_data::plan::Plan::new("scc-48", placement);
-        let mut seating = DrawnPlacement::planned(&pattern, &plan);
-        rehearsal.count(&mut seating).unwrap();
-        assert!(seating.counted.unwrap().iter().sum::<f64>() > 0.0);
-    }
 
     #[test]
     fn impossible_messages_are_refused() {
-        let (machine, profile) = machine("xeon-phi-5110p");
+        let machine = Machine::bundled("xeon-phi-5110p").unwrap();
+        let profile = catalog::load("xeon-e5-2680-2s").unwrap();
         let pattern = generate("idle:4").unwrap();
         let request = PlaceRequest::new(&profile, &pattern);
         assert_eq!(Rehearsal::new(&machine, &request, ROUNDS).unwrap_err(), RehearsalError::Silent);

@@ -4,7 +4,7 @@ use seatmap_data::machine::CoreDistance;
 use seatmap_data::statistics::median;
 
 /// The distance of a pair with its uncertainty, in round-trip nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy)]
 pub struct PairInterval {
     /// The median.
     pub median_ns: f64,

@@ -17,7 +17,7 @@ use seatmap_data::statistics::quantile_sorted;
 use serde::Serialize;
 
 /// The values behind the quantiles of a class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum QuantilesOf {
@@ -28,7 +28,7 @@ pub enum QuantilesOf {
 }
 
 /// One distance class, in round-trip nanoseconds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DistanceClass {
     /// The relation of the pairs in the topology's words: `SMT siblings`, `same L3`, `other

@@ -15,7 +15,6 @@ const UNEQUAL: f64 = 1.25;
 pub const LEVELS: [Level; 5] = [Level::L2, Level::L3, Level::Die, Level::Numa, Level::Package];
 
 /// The relation of any two PUs of a profile, given by their rows.
-#[derive(Clone, Debug)]
 pub struct Relations {
     /// The core of each PU.
     pub core: Vec<usize>,
@@ -148,22 +147,17 @@ impl Relations {
     }
 
     fn spheres_differ(&self, distance: &CoreDistance) -> bool {
-        let medians: Vec<f64> = self.inside_spheres(distance).into_values().collect();
-        let (low, high) = medians
-            .iter()
-            .fold((f64::INFINITY, 0.0f64), |(low, high), ns| (low.min(*ns), high.max(*ns)));
-        medians.len() > 1 && high > UNEQUAL * low
-    }
-
-    /// The median distance between groups, inside each sphere.
-    pub fn inside_spheres(&self, distance: &CoreDistance) -> HashMap<usize, f64> {
+        // The median distance between groups, inside each sphere.
         let mut inside = HashMap::<usize, Vec<f64>>::new();
         for (i, j, value) in distance.median_ns.pairs() {
             if self.sphere[i] == self.sphere[j] && self.group[i] != self.group[j] {
                 inside.entry(self.sphere[i]).or_default().push(*value);
             }
         }
-        inside.into_iter().filter_map(|(sphere, values)| Some((sphere, median(&values)?))).collect()
+        let medians: Vec<f64> = inside.values().filter_map(median).collect();
+        let low = medians.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = medians.iter().copied().fold(0.0, f64::max);
+        medians.len() > 1 && high > UNEQUAL * low
     }
 }
 

@@ -1,31 +1,19 @@
 //! Distance classes of synthetic machines.
 
 use super::*;
-use seatmap_data::machine::{CoreDistance, Matrix, Origin, OriginKind, Pu, Topology};
-
-fn profile(topology: Topology, cell: impl Fn(usize, usize) -> f64) -> Profile {
-    let origin =
-        Origin { kind: OriginKind::Imported, source: "test".into(), date: None, tool: None };
-    let pus: Vec<u32> = topology.os_indices().collect();
-    let d = Matrix::from_fn(pus.len(), |i, j| if i == j { 0.0 } else { cell(i.min(j), i.max(j)) });
-    let mut profile = Profile::new("test", origin, topology);
-    profile.core_distance = Some(CoreDistance::imported(pus, d));
-    profile
-}
+use crate::profiles_for_tests::measured as profile;
+use seatmap_data::machine::{Pu, Topology};
 
 fn eight_cores() -> Topology {
     Topology {
         pus: (0..16)
-            .map(|os| {
-                let core = os % 8;
-                Pu {
-                    os,
-                    core: Some(core),
-                    l3: Some(core / 2),
-                    die: Some(core / 4),
-                    package: Some(core / 4),
-                    ..Pu::default()
-                }
+            .map(|os| Pu {
+                os,
+                core: Some(os % 8),
+                l3: Some(os % 8 / 2),
+                die: Some(os % 8 / 4),
+                package: Some(os % 8 / 4),
+                ..Pu::default()
             })
             .collect(),
     }

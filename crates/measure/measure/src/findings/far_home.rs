@@ -12,11 +12,10 @@ const ALIKE: f64 = 0.1;
 /// Two halves of equally many groups with equal inner distances are symmetric hardware. If one half
 /// is much slower between its groups, the line's home is in the other.
 pub fn find(view: &View) -> Option<ProfileFinding> {
-    let (near, far) = halves(view)?;
-    let near_ns = between(view, &near)?;
-    let far_ns = between(view, &far)?;
-    let (near, far, near_ns, far_ns) =
-        if near_ns <= far_ns { (near, far, near_ns, far_ns) } else { (far, near, far_ns, near_ns) };
+    let (one, other) = halves(view)?;
+    let mut halves = [(between(view, &one)?, one), (between(view, &other)?, other)];
+    halves.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let [(near_ns, near), (far_ns, far)] = halves;
     let inside_near = inside(view, &near)?;
     let inside_far = inside(view, &far)?;
     // Inside a group a line does not pass its home, so equal distances mean equal hardware.

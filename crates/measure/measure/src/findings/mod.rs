@@ -13,19 +13,34 @@ mod siblings;
 use crate::classes::{PairInterval, Relations, are_apart};
 use crate::fit;
 use seatmap_data::machine::{CoreDistance, HomeModel, OriginKind, Profile};
+use seatmap_data::statistics::words::{counted, joined};
+use seatmap_os::CpuList;
+use sentence::{subject, why_alike};
 use serde::Serialize;
 
 /// A finding about a profile. `Display` writes the observation, the reason and the remedy.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, PartialEq, Serialize, thiserror::Error)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ProfileFinding {
     /// The clock's step is too coarse for the values.
+    #[error(
+        "The clock is too coarse: all values are multiples of {}, so smaller differences mean \
+         nothing. Measure again with more round trips per batch.",
+        .step_ns.map_or_else(|| "its step".to_owned(), |ns| format!("{ns:.1} ns"))
+    )]
     ClockQuantised {
         /// The step, in round-trip nanoseconds.
         step_ns: Option<f64>,
     },
     /// Pairs flip between levels.
+    #[error(
+        "{} between several distances{}. In a virtual machine the cause is the host, which moves \
+         the vCPUs; one median describes neither position. Pin the vCPUs on the host, or measure \
+         on bare metal.",
+        subject(*.pairs, *.percent, "flips", "flip"),
+        .widest.as_ref().map_or_else(String::new, |flip| flip.example(*.pairs))
+    )]
     MultiRegime {
         /// The number of such pairs.
         pairs: usize,
@@ -35,6 +50,11 @@ pub enum ProfileFinding {
         widest: Option<Flip>,
     },
     /// Distances moved one way during the measurement.
+    #[error(
+        "{} from pass to pass. Frequency, temperature or load changed during the measurement: set \
+         the governor to a fixed frequency, let the machine settle, and measure again.",
+        subject(*.pairs, *.percent, "drifts", "drift")
+    )]
     Drifting {
         /// The number of such pairs.
         pairs: usize,
@@ -42,6 +62,12 @@ pub enum ProfileFinding {
         percent: f64,
     },
     /// The 95 % intervals are too wide for one distance, and the passes show no levels.
+    #[error(
+        "{} no steady distance{}. The passes disagree and show no levels: something else ran, or a \
+         hypervisor moved the vCPUs. Run 'seatmap doctor', then measure again with --thorough.",
+        subject(*.pairs, *.percent, "has", "have"),
+        .widest.as_ref().map_or_else(String::new, |wide| wide.example(*.pairs))
+    )]
     Unsteady {
         /// The number of such pairs.
         pairs: usize,
@@ -51,6 +77,15 @@ pub enum ProfileFinding {
         widest: Option<Wide>,
     },
     /// The host runs both vCPUs of a pair on one CPU, in turn.
+    #[error(
+        "{} stacked: the host runs both vCPUs on one CPU, in turn. A round trip between PUs {} and \
+         {} takes {:.1} us, as long as the host's scheduler runs one of them. Do not put \
+         communicating threads on both: request vCPUs pinned to separate CPUs, or use fewer vCPUs.",
+        subject(*.pairs, *.percent, "is", "are"),
+        .example[0],
+        .example[1],
+        .median_ns / 1e3
+    )]
     Stacked {
         /// The number of such pairs.
         pairs: usize,
@@ -62,6 +97,11 @@ pub enum ProfileFinding {
         median_ns: f64,
     },
     /// Pairs of one kind are nearer or farther than on any published machine.
+    #[error(
+        "{pairs} are {median_ns:.0} ns apart; on published machines, {low_ns:.0} to {high_ns:.0} \
+         ns. Either the topology is not the real one (common in virtual machines), or the machine \
+         was busy or throttled. Run 'seatmap doctor', then measure again."
+    )]
     Implausible {
         /// The kind of pairs.
         pairs: String,
@@ -74,6 +114,15 @@ pub enum ProfileFinding {
     },
     /// All PUs form pairs as near as hardware threads of one core, but the topology calls each a
     /// core.
+    #[error(
+        "The topology lists each PU as a core, but the distances show {} with two hardware threads \
+         each: PUs {} and {} are {near_ns:.0} ns apart, PUs of different cores {far_ns:.0} ns. Two \
+         busy threads on such a pair share one core: use only one PU of each pair, or let the host \
+         expose its hardware threads to the guest.",
+        counted(*.pairs, "core"),
+        .example[0],
+        .example[1]
+    )]
     HiddenSiblings {
         /// The number of such pairs.
         pairs: usize,
@@ -85,6 +134,13 @@ pub enum ProfileFinding {
         far_ns: f64,
     },
     /// The groups in the distances match no level of the topology.
+    #[error(
+        "The distances show {}, which match no level of the topology ({}). Either the topology is \
+         not the hardware's (common in virtual machines), or it omits what connects the cores. \
+         Trust the distances.",
+        counted(*.groups, "group"),
+        joined(.levels.iter().map(|(name, parts)| format!("{name}: {parts}")), ", ")
+    )]
     GroupsDisagree {
         /// The number of groups.
         groups: usize,
@@ -92,6 +148,14 @@ pub enum ProfileFinding {
         levels: Vec<(String, usize)>,
     },
     /// Part of the machine looks slow because the line's home is in another part.
+    #[error(
+        "PUs {} look {:.1} times slower among themselves ({far_ns:.0} ns against {near_ns:.0} ns \
+         between groups), but the hardware is the same. The socket is fine: the home of the \
+         measured cache line is near the other PUs. Measure with --homes before placing threads by \
+         these distances.",
+        CpuList(.pus.clone()),
+        .far_ns / .near_ns
+    )]
     FarHome {
         /// The PUs that look slow.
         pus: Vec<u32>,
@@ -102,11 +166,26 @@ pub enum ProfileFinding {
     },
     /// The star a_i + a_j explains the pairs inside the groups: the matrix shows only which PUs are
     /// near the line's home.
+    #[error(
+        "Inside the groups each distance is the sum of two figures, one per PU: this explains \
+         {:.1} % of the variance. The matrix shows how far each PU is from this line's home, and \
+         nothing about pairs. Place by group, and use --homes to choose lines near their threads.",
+        100.0 * .star_r2
+    )]
     PairViewEmpty {
         /// The share of the variance that the star explains.
         star_r2: f64,
     },
     /// Pairs of groups with the same relation have different distances.
+    #[error(
+        "Distances in the class '{class}' differ: the groups of PUs {} and {} are {nearest_ns:.0} \
+         ns apart, the groups of PUs {} and {} {farthest_ns:.0} ns. Place by the matrix, not by \
+         the class.",
+        .nearest[0],
+        .nearest[1],
+        .farthest[0],
+        .farthest[1]
+    )]
     AsymmetricBlocks {
         /// Their relation, as in the distance classes.
         class: String,
@@ -120,8 +199,17 @@ pub enum ProfileFinding {
         farthest_ns: f64,
     },
     /// All distances are for one cache line.
+    #[error(
+        "All distances were measured over one cache line, whose home is unknown. Other lines may \
+         give other distances: --homes 64 measures the difference."
+    )]
     SingleHome,
     /// The homes of several lines could not be distinguished.
+    #[error(
+        "The homes of {lines} cache lines cannot be distinguished with {}: {}",
+        counted(*.pus, "PU"),
+        why_alike(*.pus)
+    )]
     HomesNotResolvable {
         /// The number of lines.
         lines: usize,
@@ -131,7 +219,7 @@ pub enum ProfileFinding {
 }
 
 /// Two levels of a pair.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Flip {
     /// The two OS indices.
@@ -145,7 +233,7 @@ pub struct Flip {
 }
 
 /// A pair's median and 95 % interval, round-trip nanoseconds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Wide {
     /// The two OS indices.
@@ -171,14 +259,14 @@ impl View<'_> {
         is_near: impl Fn(usize, usize) -> bool,
         is_far: impl Fn(usize, usize) -> bool,
     ) -> bool {
-        let known = self.distance.median_ns.pairs().filter(|(_, _, value)| value.is_finite());
-        let known: Vec<(usize, usize)> = known.map(|(i, j, _)| (i, j)).collect();
-        let [near, far]: [Vec<PairInterval>; 2] =
-            [&is_near as &dyn Fn(usize, usize) -> bool, &is_far].map(|is_member| {
-                let members = known.iter().filter(|(i, j)| is_member(*i, *j));
-                members.map(|(i, j)| PairInterval::of(self.distance, *i, *j)).collect()
-            });
-        are_apart(&near, &far)
+        let members = |is_member: &dyn Fn(usize, usize) -> bool| -> Vec<PairInterval> {
+            let pairs = self.distance.median_ns.pairs();
+            pairs
+                .filter(|(i, j, ns)| ns.is_finite() && is_member(*i, *j))
+                .map(|(i, j, _)| PairInterval::of(self.distance, i, j))
+                .collect()
+        };
+        are_apart(&members(&is_near), &members(&is_far))
     }
 }
 

@@ -1,10 +1,9 @@
 //! Snapshots of the sentences of findings.
 
 use super::*;
+use crate::profiles_for_tests::measured as profile;
 use crate::regimes::judge;
-use seatmap_data::machine::{
-    Matrix, Origin, OriginKind, PairRegimes, PairStatus, Pu, Topology, import,
-};
+use seatmap_data::machine::{Matrix, OriginKind, PairRegimes, PairStatus, Pu, Topology, import};
 
 fn published(name: &str) -> Option<String> {
     let path = seatmap_needs::published(&format!("core-to-core/{name}.csv"))?;
@@ -16,63 +15,42 @@ fn sentences(profile: &Profile) -> String {
     findings(profile).iter().map(|finding| format!("- {finding}\n")).collect()
 }
 
-fn profile(topology: Topology, cell: impl Fn(usize, usize) -> f64) -> Profile {
-    let origin =
-        Origin { kind: OriginKind::Measured, source: "test".into(), date: None, tool: None };
-    let pus: Vec<u32> = topology.os_indices().collect();
-    let d = Matrix::from_fn(pus.len(), |i, j| if i == j { 0.0 } else { cell(i.min(j), i.max(j)) });
-    let mut profile = Profile::new("test", origin, topology);
-    profile.core_distance = Some(CoreDistance::imported(pus, d));
-    profile
-}
-
 #[test]
-fn far_home_is_not_a_slow_socket() {
-    let Some(sentences) = published("epyc-7r13-2s-192") else { return };
-    insta::assert_snapshot!(sentences, @r"
+fn published_machines_have_their_findings() {
+    let names = [
+        // A far home is not a slow socket.
+        "epyc-7r13-2s-192",
+        // A mesh has no finding about pairs.
+        "xeon-8375c-2s-128",
+        // Symmetric sockets have no finding.
+        "epyc-9654-2s",
+        // Unequal complexes are named.
+        "threadripper-3960x-48",
+        // A coarse clock is reported first.
+        "ryzen-7950x-32-coarse-clock",
+        // Clusters and meshes are described.
+        "kunpeng-920-64",
+    ];
+    let found: Option<String> =
+        names.iter().map(|name| Some(format!("# {name}\n{}", published(name)?))).collect();
+    let Some(found) = found else { return };
+    insta::assert_snapshot!(found, @r"
+    # epyc-7r13-2s-192
     - Inside the groups each distance is the sum of two figures, one per PU: this explains 97.0 % of the variance. The matrix shows how far each PU is from this line's home, and nothing about pairs. Place by group, and use --homes to choose lines near their threads.
     - PUs 48-95,144-191 look 1.8 times slower among themselves (399 ns against 216 ns between groups), but the hardware is the same. The socket is fine: the home of the measured cache line is near the other PUs. Measure with --homes before placing threads by these distances.
     - All distances were measured over one cache line, whose home is unknown. Other lines may give other distances: --homes 64 measures the difference.
-    ");
-}
-
-#[test]
-fn intel_mesh_has_no_pair_findings() {
-    let Some(sentences) = published("xeon-8375c-2s-128") else { return };
-    insta::assert_snapshot!(sentences, @r"
+    # xeon-8375c-2s-128
     - Inside the groups each distance is the sum of two figures, one per PU: this explains 99.8 % of the variance. The matrix shows how far each PU is from this line's home, and nothing about pairs. Place by group, and use --homes to choose lines near their threads.
     - All distances were measured over one cache line, whose home is unknown. Other lines may give other distances: --homes 64 measures the difference.
-    ");
-}
-
-#[test]
-fn symmetric_sockets_have_no_socket_findings() {
-    let Some(sentences) = published("epyc-9654-2s") else { return };
-    insta::assert_snapshot!(sentences, @r"- All distances were measured over one cache line, whose home is unknown. Other lines may give other distances: --homes 64 measures the difference.");
-}
-
-#[test]
-fn unequal_complexes_are_named() {
-    let Some(sentences) = published("threadripper-3960x-48") else { return };
-    insta::assert_snapshot!(sentences, @r"
+    # epyc-9654-2s
+    - All distances were measured over one cache line, whose home is unknown. Other lines may give other distances: --homes 64 measures the difference.
+    # threadripper-3960x-48
     - Distances in the class 'other group' differ: the groups of PUs 12 and 15 are 148 ns apart, the groups of PUs 3 and 18 200 ns. Place by the matrix, not by the class.
     - All distances were measured over one cache line, whose home is unknown. Other lines may give other distances: --homes 64 measures the difference.
-    ");
-}
-
-#[test]
-fn coarse_clock_is_reported_first() {
-    let Some(sentences) = published("ryzen-7950x-32-coarse-clock") else { return };
-    insta::assert_snapshot!(sentences, @r"
+    # ryzen-7950x-32-coarse-clock
     - The clock is too coarse: all values are multiples of 10.4 ns, so smaller differences mean nothing. Measure again with more round trips per batch.
     - All distances were measured over one cache line, whose home is unknown. Other lines may give other distances: --homes 64 measures the difference.
-    ");
-}
-
-#[test]
-fn clusters_and_meshes_are_described() {
-    let Some(sentences) = published("kunpeng-920-64") else { return };
-    insta::assert_snapshot!(sentences, @r"
+    # kunpeng-920-64
     - Distances in the class 'other group, far' differ: the groups of PUs 12 and 48 are 144 ns apart, the groups of PUs 28 and 60 175 ns. Place by the matrix, not by the class.
     - All distances were measured over one cache line, whose home is unknown. Other lines may give other distances: --homes 64 measures the difference.
     ");
@@ -176,12 +154,18 @@ fn indistinguishable_homes_are_reported() {
     insta::assert_snapshot!(told(8), @"The homes of 64 cache lines cannot be distinguished with 8 PUs: the lines differ by no more than noise. Either all have the same home, or --thorough on a quieter machine would show more.");
 }
 
+/// Two cores under one L3 cache.
+fn neighbours(ns: f64) -> Profile {
+    let mut topology = cores(2);
+    topology.pus.iter_mut().for_each(|pu| pu.package = Some(0));
+    profile(topology, |_, _| ns)
+}
+
 #[test]
 fn implausibly_far_neighbours_are_reported() {
-    let pu = |os| Pu { os, core: Some(os), l3: Some(0), package: Some(0), ..Pu::default() };
-    let of = |ns: f64| sentences(&profile(Topology { pus: (0..2).map(pu).collect() }, |_, _| ns));
+    let of = |ns: f64| sentences(&neighbours(ns));
     assert_eq!(of(63.5), "");
-    let mut slow = profile(Topology { pus: (0..2).map(pu).collect() }, |_, _| 327.0);
+    let mut slow = neighbours(327.0);
     slow.origin.kind = OriginKind::Model;
     assert_eq!(sentences(&slow), "", "a model is as slow as its file says");
     insta::assert_snapshot!(of(327.0), @"- PUs under one L3 are 327 ns apart; on published machines, 20 to 180 ns. Either the topology is not the real one (common in virtual machines), or the machine was busy or throttled. Run 'seatmap doctor', then measure again.");
@@ -189,14 +173,7 @@ fn implausibly_far_neighbours_are_reported() {
 
 #[test]
 fn stacked_pair_has_one_finding() {
-    let mut profile = profile(
-        Topology {
-            pus: (0..2)
-                .map(|os| Pu { os, core: Some(os), l3: Some(0), package: Some(0), ..Pu::default() })
-                .collect(),
-        },
-        |_, _| 3_100_000.0,
-    );
+    let mut profile = neighbours(3_100_000.0);
     assert!(
         matches!(findings(&profile)[..], [ProfileFinding::Implausible { .. }]),
         "{:?}",

@@ -6,7 +6,7 @@ use seatmap_data::machine::Matrix;
 use seatmap_data::statistics::median;
 
 /// One distance to explain.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct HomeDistance {
     /// Row of one PU.
     pub i: usize,
@@ -20,19 +20,7 @@ pub struct HomeDistance {
     pub weight: f64,
 }
 
-/// The machine to explain.
-#[derive(Clone, Copy, Debug)]
-pub struct GroupedMachine<'a> {
-    /// The group of each PU, numbered from 0 without gaps.
-    pub group: &'a [usize],
-    /// The number of PUs.
-    pub n: usize,
-    /// The number of homes.
-    pub homes: usize,
-}
-
 /// The fitted B and a, and their quality.
-#[derive(Clone, Debug)]
 pub struct BlockStarFit {
     /// B: the typical distance inside and between groups, NaN without cells.
     pub between_ns: Matrix,
@@ -47,19 +35,21 @@ pub struct BlockStarFit {
     pub residual_ns: f64,
 }
 
+/// The machine to explain.
 struct Counted<'a> {
     group: &'a [usize],
-    n: usize,
     homes: usize,
     groups: usize,
 }
 
-impl<'a> Counted<'a> {
-    fn of(machine: &GroupedMachine<'a>) -> Self {
-        let GroupedMachine { group, n, homes } = *machine;
-        Counted { group, n, homes, groups: linkage::count(group) }
+impl HomeDistance {
+    /// A distance on a machine with one home.
+    pub fn of_one_home(i: usize, j: usize, value: f64) -> Self {
+        HomeDistance { i, j, home: 0, value, weight: 1.0 }
     }
+}
 
+impl Counted<'_> {
     /// Pairs between groups then determine the offsets, which takes three groups.
     fn inside_by_home(&self) -> bool {
         self.homes > 1 && self.groups > 2
@@ -76,7 +66,7 @@ impl<'a> Counted<'a> {
     }
 
     fn inside(&self, group: usize, home: usize) -> usize {
-        self.offset(self.n, 0) + group * self.homes + home
+        self.offset(self.group.len(), 0) + group * self.homes + home
     }
 
     fn unknowns(&self) -> usize {
@@ -97,15 +87,15 @@ impl<'a> Counted<'a> {
     }
 }
 
-/// Fits the model. B becomes the median residual of each block, so that a few wrong cells do not
-/// shift it.
-pub fn fit(machine: &GroupedMachine, cells: &[HomeDistance]) -> BlockStarFit {
-    let machine = &Counted::of(machine);
-    let groups = machine.groups;
+/// Fits the model, given the group of each PU, from 0 without gaps, and the number of homes. B
+/// becomes the median residual of each block, so that a few wrong cells do not shift it.
+pub fn fit(group: &[usize], homes: usize, cells: &[HomeDistance]) -> BlockStarFit {
+    let groups = linkage::count(group);
+    let machine = &Counted { group, homes, groups };
     let rows: Vec<Equation> = cells.iter().map(|cell| machine.row(cell)).collect();
     // Without a ridge: `centre` settles the common constant.
     let unknowns = solve(&rows, &vec![0.0; machine.unknowns()]);
-    let mut offset_ns: Vec<Vec<f64>> = (0..machine.n)
+    let mut offset_ns: Vec<Vec<f64>> = (0..group.len())
         .map(|pu| (0..machine.homes).map(|home| unknowns[machine.offset(pu, home)]).collect())
         .collect();
     centre(machine, cells, &mut offset_ns);
@@ -130,7 +120,7 @@ pub fn fit(machine: &GroupedMachine, cells: &[HomeDistance]) -> BlockStarFit {
 
 /// Gives the offsets of each group zero mean over its PUs and homes; B absorbs the rest.
 fn centre(machine: &Counted, cells: &[HomeDistance], offset_ns: &mut [Vec<f64>]) {
-    let mut seen = vec![vec![false; machine.homes]; machine.n];
+    let mut seen = vec![vec![false; machine.homes]; machine.group.len()];
     for cell in cells {
         seen[cell.i][cell.home] = true;
         seen[cell.j][cell.home] = true;

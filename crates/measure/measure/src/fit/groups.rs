@@ -52,9 +52,8 @@ pub(super) fn between_cores(d: &Matrix, core: &[usize]) -> Matrix {
     core.iter().enumerate().for_each(|(pu, core)| pus[*core].push(pu));
     let mut between = Matrix::filled(pus.len(), f64::NAN);
     for (a, b) in all_pairs(pus.len()) {
-        let cells: Vec<f64> =
-            pus[a].iter().flat_map(|i| pus[b].iter().map(|j| d[(*i, *j)])).collect();
-        between.set_both(a, b, median(&cells).unwrap_or(f64::NAN));
+        let cells = pus[a].iter().flat_map(|i| pus[b].iter().map(|j| d[(*i, *j)]));
+        between.set_both(a, b, median(cells).unwrap_or(f64::NAN));
     }
     between
 }
@@ -88,9 +87,8 @@ fn alike(between: &Matrix) -> Vec<usize> {
             return whole;
         }
     }
-    let cells: Vec<f64> = between.pairs().map(|(_, _, cell)| *cell).collect();
     // Below the noise, ratios of deviations mean nothing.
-    let floor = NOISE * median(&cells).unwrap_or(f64::NAN);
+    let floor = NOISE * median(between.pairs().map(|(_, _, cell)| cell)).unwrap_or(f64::NAN);
     let merges = average(&deviations(between));
     let gaps: Vec<f64> = std::iter::once(f64::NEG_INFINITY)
         .chain(merges.heights.windows(2).map(|pair| pair[1] / pair[0].max(floor)))

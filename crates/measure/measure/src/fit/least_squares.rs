@@ -11,7 +11,7 @@ const MOST_ITERATIONS: usize = 2000;
 const ENOUGH: f64 = 1e-11;
 
 /// One equation: a sum of coefficients times unknowns equals `value`.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Equation {
     /// Indices of unknowns with their coefficients.
     pub terms: Vec<(usize, f64)>,

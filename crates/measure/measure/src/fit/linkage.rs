@@ -7,7 +7,6 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 /// The order of joins, nearest first.
-#[derive(Clone, Debug)]
 pub struct Merges {
     n: usize,
     pairs: Vec<(usize, usize)>,

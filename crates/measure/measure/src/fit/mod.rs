@@ -11,7 +11,7 @@
 //! | [`block_star`], [`least_squares`] | B and a by least squares |
 //! | [`quantile`] | the same without the delays from other load |
 //! | [`star`] | the share of distances that the home explains |
-//! | [`hubs`] | all distances from the rows of a few PUs |
+//! | [`hubs`] | the few PUs from which lines are measured |
 
 pub mod block_star;
 pub mod groups;
@@ -22,8 +22,8 @@ pub mod quantile;
 pub mod siblings;
 pub mod star;
 
-use block_star::{GroupedMachine, HomeDistance};
-use seatmap_data::machine::{CoreDistance, HomeModel, Matrix, Profile, Topology};
+use block_star::HomeDistance;
+use seatmap_data::machine::{CoreDistance, HomeModel, Profile, Topology};
 use seatmap_data::statistics::median;
 
 const EMPTY_FROM: f64 = 0.95;
@@ -38,12 +38,11 @@ pub fn explain(distance: &CoreDistance, topology: &Topology) -> Option<HomeModel
     d.pairs().find(|(_, _, cell)| cell.is_finite())?;
     let core = siblings::cores(distance, topology);
     let group = groups::find(d, &core);
-    let machine = GroupedMachine { group: &group, n: d.n(), homes: 1 };
     // Siblings share a first-level cache, so their distance does not depend on the home.
-    let cells: Vec<HomeDistance> = apart(d, &core)
-        .map(|(i, j, value)| HomeDistance { i, j, home: 0, value, weight: 1.0 })
-        .collect();
-    let fit = block_star::fit(&machine, &cells);
+    let apart = d.pairs().filter(|(i, j, cell)| core[*i] != core[*j] && cell.is_finite());
+    let cells: Vec<HomeDistance> =
+        apart.map(|(i, j, value)| HomeDistance::of_one_home(i, j, *value)).collect();
+    let fit = block_star::fit(&group, 1, &cells);
     let star_r2 = star::r2(d, &core, &group);
     Some(HomeModel {
         groups: members(&group, &distance.pus),
@@ -54,11 +53,7 @@ pub fn explain(distance: &CoreDistance, topology: &Topology) -> Option<HomeModel
         residual_ns: fit.residual_ns,
         pair_view_empty: star_r2.is_some_and(|r2| r2 > EMPTY_FROM),
         star_r2,
-        smt_ns: median(
-            d.pairs()
-                .filter_map(|(i, j, cell)| (core[i] == core[j]).then_some(*cell))
-                .collect::<Vec<_>>(),
-        ),
+        smt_ns: median(d.pairs().filter_map(|(i, j, cell)| (core[i] == core[j]).then_some(*cell))),
         lines: None,
     })
 }
@@ -71,12 +66,6 @@ pub fn model_of(profile: &Profile) -> Option<HomeModel> {
         .or_else(|| explain(profile.core_distance.as_ref()?, &profile.topology))
 }
 
-fn apart<'a>(d: &'a Matrix, core: &'a [usize]) -> impl Iterator<Item = (usize, usize, f64)> + 'a {
-    d.pairs()
-        .filter(|(i, j, cell)| core[*i] != core[*j] && cell.is_finite())
-        .map(|(i, j, cell)| (i, j, *cell))
-}
-
 fn members(group: &[usize], pus: &[u32]) -> Vec<Vec<u32>> {
     let mut members = vec![Vec::new(); linkage::count(group)];
     for (pu, group) in pus.iter().zip(group) {
@@ -84,12 +73,3 @@ fn members(group: &[usize], pus: &[u32]) -> Vec<Vec<u32>> {
     }
     members
 }
-
-/// The model's round trip between the PUs in rows `i` and `j` of `pus`, in nanoseconds; meaningless
-/// for SMT siblings. `None` for a PU with itself, or if unknown.
-pub fn predict(model: &HomeModel, pus: &[u32], i: usize, j: usize, home: usize) -> Option<f64> {
-    model.round_trip_ns(pus, i, j, home).filter(|_| i != j)
-}
-
-#[cfg(test)]
-mod tests;

@@ -90,30 +90,27 @@ fn to_third(d: &Matrix, i: usize, j: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profiles_for_tests::distance;
     use seatmap_data::machine::Pu;
-
-    fn distance(n: usize, cell: impl Fn(usize, usize) -> f64) -> CoreDistance {
-        CoreDistance::imported((0..n as u32).collect(), Matrix::from_fn(n, cell))
-    }
 
     #[test]
     fn much_nearer_pairs_are_siblings() {
-        let smt = distance(6, |i, j| if i % 3 == j % 3 { 15.0 } else { 40.0 + (i + j) as f64 });
+        let smt = distance(0..6, |i, j| if i % 3 == j % 3 { 15.0 } else { 40.0 + (i + j) as f64 });
         assert_eq!(cores(&smt, &Topology::default()), [0, 1, 2, 0, 1, 2]);
     }
 
     #[test]
     fn tiles_and_flat_machines_have_no_siblings() {
-        let tiles = distance(6, |i, j| if i / 2 == j / 2 { 82.0 } else { 180.0 });
+        let tiles = distance(0..6, |i, j| if i / 2 == j / 2 { 82.0 } else { 180.0 });
         assert_eq!(cores(&tiles, &Topology::default()), [0, 1, 2, 3, 4, 5]);
-        let flat = distance(4, |i, j| 25.0 + ((i * j) % 3) as f64);
+        let flat = distance(0..4, |i, j| 25.0 + ((i * j) % 3) as f64);
         assert_eq!(cores(&flat, &Topology::default()), [0, 1, 2, 3]);
-        assert_eq!(cores(&distance(2, |_, _| 12.0), &Topology::default()), [0, 1]);
+        assert_eq!(cores(&distance(0..2, |_, _| 12.0), &Topology::default()), [0, 1]);
     }
 
     #[test]
     fn topology_overrides_the_distances() {
         let pus = (0..4).map(|os| Pu { os, core: Some(7 * (os % 2)), ..Pu::default() }).collect();
-        assert_eq!(cores(&distance(4, |_, _| 500.0), &Topology { pus }), [0, 1, 0, 1]);
+        assert_eq!(cores(&distance(0..4, |_, _| 500.0), &Topology { pus }), [0, 1, 0, 1]);
     }
 }

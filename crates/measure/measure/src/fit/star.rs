@@ -1,6 +1,6 @@
 //! The share of distances that the home explains.
 
-use super::block_star::{GroupedMachine, HomeDistance, fit};
+use super::block_star::{HomeDistance, fit};
 use super::groups::between_cores;
 use super::linkage;
 use seatmap_data::machine::Matrix;
@@ -39,16 +39,14 @@ struct Pooled {
 impl Pooled {
     fn add(&mut self, inside: &Matrix) {
         let known = inside.pairs().filter(|(_, _, value)| value.is_finite());
-        let cells: Vec<HomeDistance> = known
-            .map(|(i, j, value)| HomeDistance { i, j, home: 0, value: *value, weight: 1.0 })
-            .collect();
+        let cells: Vec<HomeDistance> =
+            known.map(|(i, j, value)| HomeDistance::of_one_home(i, j, *value)).collect();
         if cells.len() <= inside.n() {
             return;
         }
         let values: Vec<f64> = cells.iter().map(|cell| cell.value).collect();
         let mean = values.iter().sum::<f64>() / values.len() as f64;
-        let fit =
-            fit(&GroupedMachine { group: &vec![0; inside.n()], n: inside.n(), homes: 1 }, &cells);
+        let fit = fit(&vec![0; inside.n()], 1, &cells);
         self.all += values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
         self.left += fit.residual_ns.powi(2) * values.len() as f64;
         // The mean takes one degree of freedom, the star one per PU.

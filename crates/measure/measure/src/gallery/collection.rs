@@ -21,13 +21,12 @@ pub struct GalleryError {
 }
 
 /// Machines side by side, each with a unique name.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub struct Gallery {
     machines: Vec<GalleryMachine>,
 }
 
 /// A machine in a gallery.
-#[derive(Clone, Debug)]
 pub struct GalleryMachine {
     /// Its name in the gallery: letters, digits, dots and single hyphens.
     pub name: String,

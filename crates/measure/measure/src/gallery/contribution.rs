@@ -7,7 +7,7 @@ use seatmap_data::machine::{OriginKind, PairStatus, Profile, SharedProfile};
 const MOST_STEAL_PERCENT: f64 = 5.0;
 
 /// A reason not to publish a profile.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Debug, PartialEq, thiserror::Error)]
 pub enum ContributionFault {
     /// The profile names a person or a host.
     #[error(
@@ -54,18 +54,13 @@ pub fn faults(profile: &Profile) -> Vec<ContributionFault> {
     match &profile.core_distance {
         None => faults.push(ContributionFault::NoDistances),
         Some(distance) => {
-            let missing =
-                distance.median_ns.pairs().find(|(_, _, ns)| !(ns.is_finite() && **ns > 0.0));
-            faults
-                .extend(missing.map(|(i, j, _)| {
-                    ContributionFault::Missing([i, j].map(|at| distance.pus[at]))
-                }));
+            let pus = |i: usize, j: usize| [distance.pus[i], distance.pus[j]];
+            let mut medians = distance.median_ns.pairs();
+            let missing = medians.find(|(_, _, ns)| !(ns.is_finite() && **ns > 0.0));
+            faults.extend(missing.map(|(i, j, _)| ContributionFault::Missing(pus(i, j))));
             let mut pairs = distance.status.pairs();
             let stacked = pairs.find(|(_, _, status)| **status == Some(PairStatus::Stacked));
-            faults
-                .extend(stacked.map(|(i, j, _)| {
-                    ContributionFault::Stacked([i, j].map(|at| distance.pus[at]))
-                }));
+            faults.extend(stacked.map(|(i, j, _)| ContributionFault::Stacked(pus(i, j))));
         }
     }
     faults

@@ -4,7 +4,6 @@ use crate::comparison::ProfileComparison;
 use crate::gallery::Gallery;
 
 /// Two machines of a gallery with the same processor.
-#[derive(Clone, Debug)]
 pub struct LikePair {
     /// Their indices in the gallery.
     pub places: [usize; 2],

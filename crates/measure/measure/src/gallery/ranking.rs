@@ -22,7 +22,6 @@ use seatmap_place::search::SearchTime;
 use seatmap_place::{MessageWait, PlaceRequest, SmtUse, Weight, knows_wakeups};
 
 /// A request for the machine that suits a pattern.
-#[derive(Clone, Debug)]
 pub struct RankingRequest<'a> {
     /// The machines.
     pub gallery: &'a Gallery,
@@ -55,7 +54,7 @@ pub struct RankingRequest<'a> {
 }
 
 /// Why machines cannot be ranked.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, PartialEq, thiserror::Error)]
 pub enum RankingError {
     /// The gallery is empty.
     #[error("the gallery has no machines")]

@@ -5,11 +5,11 @@
 
 use super::features::Features;
 use super::grouping::{Grouping, group_by};
-use super::{nearest_pus, principal, take};
-use crate::fit::block_star::{GroupedMachine, HomeDistance, fit};
+use super::{principal, set_lines, take};
+use crate::fit::block_star::{HomeDistance, fit};
 use crate::fit::least_squares::Equation;
 use crate::fit::{hubs, linkage, quantile as at_quantile};
-use seatmap_data::machine::{HomeLines, HomeModel};
+use seatmap_data::machine::HomeModel;
 use seatmap_data::statistics::{MAD_TO_SIGMA, median, quantile};
 
 /// The assumed share of undelayed round trips: one in ten with half of the PUs communicating, on
@@ -24,7 +24,7 @@ const LEAST_NS: f64 = 0.1;
 const HUBS: usize = 6;
 
 /// A round trip while others communicate.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy)]
 pub struct CrowdRoundTrip {
     /// The index of the candidate line.
     pub line: usize,
@@ -35,7 +35,7 @@ pub struct CrowdRoundTrip {
 }
 
 /// All round trips and their PUs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Crowd<'a> {
     /// The PUs, by OS index, in the order of the profile's `core_distance.pus`.
     pub pus: &'a [u32],
@@ -59,19 +59,10 @@ impl Crowd<'_> {
         let talks = self.between_groups(model, &group);
         let grouping = self.grouped(&talks);
         if grouping.resolvable {
-            let machine =
-                GroupedMachine { group: &group, n: self.pus.len(), homes: grouping.homes() };
             let cells = self.cells(model, &talks, &grouping, &group);
-            take(model, fit(&machine, &cells), &group);
+            take(model, fit(&group, grouping.homes(), &cells), &group);
         }
-        model.lines = Some(HomeLines {
-            nearest_pu: nearest_pus(model, self.pus),
-            home_of_line: grouping.home_of_line,
-            confidence: grouping.confidence,
-            resolvable: grouping.resolvable,
-            samples: self.talks.len() as u64,
-            checked: None,
-        });
+        set_lines(model, self.pus, grouping, self.talks.len());
     }
 
     fn cores(&self) -> usize {
@@ -128,9 +119,8 @@ impl Crowd<'_> {
     /// Half the difference between the fits of every second round trip and the rest.
     fn noise_ns(&self, talks: &[CrowdRoundTrip]) -> Option<f64> {
         let [one, other] = [0, 1].map(|from| self.of_cores(talks.iter().skip(from).step_by(2)));
-        let apart: Vec<f64> =
-            one.iter().zip(other).map(|(one, other)| (one - other).abs()).collect();
-        Some(0.5 * MAD_TO_SIGMA * median(&apart)?)
+        let apart = one.iter().zip(other).map(|(one, other)| (one - other).abs());
+        Some(0.5 * MAD_TO_SIGMA * median(apart)?)
     }
 
     fn cells(
@@ -161,7 +151,8 @@ impl Crowd<'_> {
 mod tests {
     use super::*;
     use crate::fit::explain;
-    use seatmap_data::machine::{CoreDistance, Matrix, Topology};
+    use crate::profiles_for_tests::distance;
+    use seatmap_data::machine::Topology;
 
     const CORES: usize = 20;
     const HOMES: usize = 8;
@@ -190,12 +181,8 @@ mod tests {
 
     fn fitted(talks: &[CrowdRoundTrip]) -> HomeModel {
         let pus: Vec<u32> = (0..CORES as u32).collect();
-        let distance = CoreDistance::imported(
-            pus.clone(),
-            Matrix::from_fn(CORES, |i, j| {
-                if i == j { 0.0 } else { 300.0 + way(i, home_of(0)) + way(j, home_of(0)) }
-            }),
-        );
+        let distance =
+            distance(pus.iter().copied(), |i, j| 300.0 + way(i, home_of(0)) + way(j, home_of(0)));
         let mut model = explain(&distance, &Topology::default()).unwrap();
         let core: Vec<usize> = (0..CORES).collect();
         Crowd { pus: &pus, core: &core, lines: LINES, talks }.fit_homes(&mut model);

@@ -11,7 +11,6 @@ const FAR_OUT: f64 = 8.0;
 const LEAST_NS: f64 = 0.1;
 
 /// The offsets of all lines, relative to their common part.
-#[derive(Clone, Debug, PartialEq)]
 pub struct Features {
     /// `offset_ns[line][pu]`, with a mean of about zero per line; zero if not measured. Offsets of
     /// PUs that fewer hubs reach are scaled down to equal noise.
@@ -99,26 +98,20 @@ fn usual_mean(row: &[f64]) -> Option<f64> {
 }
 
 fn reached(rows: &[Vec<Vec<f64>>], pu: usize) -> f64 {
-    median(
-        rows.iter()
-            .map(|hubs| hubs.iter().filter(|row| row[pu].is_finite()).count() as f64)
-            .collect::<Vec<_>>(),
-    )
-    .unwrap_or_default()
+    let reached = rows.iter().map(|hubs| hubs.iter().filter(|row| row[pu].is_finite()).count());
+    median(reached.map(|hubs| hubs as f64)).unwrap_or_default()
 }
 
 fn disagreement(rows: &[Vec<Vec<f64>>]) -> Option<f64> {
-    let differences: Vec<f64> = rows
+    let differences = rows
         .iter()
         .flat_map(|hubs| hubs.windows(2))
-        .flat_map(|two| two[0].iter().zip(&two[1]).map(|(a, b)| (a - b).abs()))
-        .collect();
-    median(&differences).map(|middle| MAD_TO_SIGMA * middle / std::f64::consts::SQRT_2)
+        .flat_map(|two| two[0].iter().zip(&two[1]).map(|(a, b)| (a - b).abs()));
+    median(differences).map(|middle| MAD_TO_SIGMA * middle / std::f64::consts::SQRT_2)
 }
 
 fn stated_noise(samples: &LineSamples) -> Option<f64> {
-    let all: Vec<f64> = samples.noise_ns.iter().flatten().flatten().copied().collect();
-    median(&all).map(|noise| MAD_TO_SIGMA * noise)
+    median(samples.noise_ns.iter().flatten().flatten()).map(|noise| MAD_TO_SIGMA * noise)
 }
 
 fn joined(hubs: &[Vec<f64>], pus: usize, sigma: f64) -> Vec<f64> {

@@ -26,7 +26,7 @@ const CHECKED_SIGMAS: f64 = 0.6745;
 const LEAST_CONFIDENCE: f64 = 0.8;
 
 /// Candidate lines sorted by home.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Grouping {
     /// The home of each line, numbered by first appearance.
     pub home_of_line: Vec<u32>,

@@ -18,7 +18,7 @@ pub use checked::checked;
 pub use grouping::{Grouping, group_lines};
 pub use samples::LineSamples;
 
-use crate::fit::block_star::{BlockStarFit, GroupedMachine, HomeDistance, fit};
+use crate::fit::block_star::{BlockStarFit, HomeDistance, fit};
 use seatmap_data::machine::{HomeLines, HomeModel};
 use seatmap_data::statistics::median;
 
@@ -34,17 +34,20 @@ pub fn fit_homes(model: &mut HomeModel, samples: &LineSamples) {
         None => group_lines(samples),
     };
     if let Some(group) = group.filter(|_| grouping.resolvable) {
-        let machine =
-            GroupedMachine { group: &group, n: samples.pus.len(), homes: grouping.homes() };
-        take(model, fit(&machine, &cells(samples, &grouping)), &group);
+        let cells = cells(samples, &grouping);
+        take(model, fit(&group, grouping.homes(), &cells), &group);
     }
+    let known = samples.median_ns.iter().flatten().flatten().filter(|ns| ns.is_finite());
+    set_lines(model, &samples.pus, grouping, known.count());
+}
+
+fn set_lines(model: &mut HomeModel, pus: &[u32], grouping: Grouping, samples: usize) {
     model.lines = Some(HomeLines {
-        nearest_pu: nearest_pus(model, &samples.pus),
+        nearest_pu: nearest_pus(model, pus),
         home_of_line: grouping.home_of_line,
         confidence: grouping.confidence,
         resolvable: grouping.resolvable,
-        samples: samples.median_ns.iter().flatten().flatten().filter(|ns| ns.is_finite()).count()
-            as u64,
+        samples: samples as u64,
         checked: None,
     });
 }
@@ -95,16 +98,11 @@ fn filled(
     group: &[usize],
 ) -> Vec<Vec<f64>> {
     for home in 0..inside.first().map_or(0, Vec::len) {
-        let changes: Vec<f64> = inside
-            .iter()
-            .enumerate()
-            .map(|(at, homes)| {
-                let level = homes[home] + 2.0 * mean_of_group(offset_ns, group, at, home);
-                level - level_before(old, group, at)
-            })
-            .filter(|change| change.is_finite())
-            .collect();
-        let change_ns = median(&changes).unwrap_or(0.0);
+        let changes = inside.iter().enumerate().map(|(at, homes)| {
+            let level = homes[home] + 2.0 * mean_of_group(offset_ns, group, at, home);
+            level - level_before(old, group, at)
+        });
+        let change_ns = median(changes).unwrap_or(0.0);
         for (at, homes) in
             inside.iter_mut().enumerate().filter(|(_, homes)| !homes[home].is_finite())
         {
@@ -142,9 +140,9 @@ fn cells(samples: &LineSamples, grouping: &Grouping) -> Vec<HomeDistance> {
     for (home, lines) in grouping.lines_of_homes().iter().enumerate() {
         for (at, hub) in samples.hub_rows() {
             for pu in (0..samples.pus.len()).filter(|pu| *pu != hub) {
-                let values: Vec<f64> = lines.iter().map(|line| samples.ns(*line, at, pu)).collect();
                 // Lines of a home repeat one distance.
-                let Some(value) = median(&values) else { continue };
+                let values = lines.iter().map(|line| samples.ns(*line, at, pu));
+                let Some(value) = median(values) else { continue };
                 cells.push(HomeDistance { i: hub, j: pu, home, value, weight: lines.len() as f64 });
             }
         }

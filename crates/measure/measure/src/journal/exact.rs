@@ -1,11 +1,11 @@
 //! Stores figures exactly: the shortest decimals that restore every bit, in one string. (JSON
 //! numbers may lose the last bit.)
 
+use seatmap_data::statistics::words::joined;
 use serde::{Deserialize, Deserializer, Serializer, de};
 
 pub fn serialize<S: Serializer>(values: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
-    let words: Vec<String> = values.iter().map(f64::to_string).collect();
-    serializer.serialize_str(&words.join(" "))
+    serializer.serialize_str(&joined(values, " "))
 }
 
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {

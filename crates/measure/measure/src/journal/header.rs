@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 
 /// The run of a journal. Only an equal run may resume it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub struct JournalHeader {
     /// The machine.
     pub machine: MachineIdentity,
@@ -19,7 +19,7 @@ pub struct JournalHeader {
 }
 
 /// A machine, distinguished from others of its name.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct MachineIdentity {
     /// The host's or profile's name.
     pub name: String,
@@ -35,7 +35,7 @@ pub struct MachineIdentity {
 }
 
 /// The options that affect figures.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct JournalOptions {
     /// The minimum number of visits to each pair.
     pub least_passes: u32,
@@ -62,16 +62,12 @@ impl JournalHeader {
         let here = &self.machine;
         let differences = [
             difference("machine", &there.name, &here.name),
-            difference(
-                "processor",
-                known(there.cpu_model.as_ref()),
-                known(here.cpu_model.as_ref()),
-            ),
-            difference("boot", known(there.boot_id.as_ref()), known(here.boot_id.as_ref())),
+            difference("processor", known(&there.cpu_model), known(&here.cpu_model)),
+            difference("boot", known(&there.boot_id), known(&here.boot_id)),
             difference(
                 "hash of the machine's figures",
-                known(there.figures.as_ref()),
-                known(here.figures.as_ref()),
+                known(&there.figures),
+                known(&here.figures),
             ),
             difference(
                 "CPUs",
@@ -103,18 +99,13 @@ impl JournalOptions {
 }
 
 fn passes(options: &JournalOptions) -> String {
-    match (options.least_passes, options.most_passes) {
-        (least, most) if least == most => {
-            format!("{} of {}", counted(least, "pass"), counted(options.batches, "batch"))
-        }
-        (least, most) => {
-            format!("{least} to {} of {}", counted(most, "pass"), counted(options.batches, "batch"))
-        }
-    }
+    let JournalOptions { least_passes: least, most_passes: most, batches, .. } = *options;
+    let least = if least == most { String::new() } else { format!("{least} to ") };
+    format!("{least}{} of {}", counted(most, "pass"), counted(batches, "batch"))
 }
 
-fn known(name: Option<&String>) -> &str {
-    name.map_or("unknown", String::as_str)
+fn known(name: &Option<String>) -> &str {
+    name.as_deref().unwrap_or("unknown")
 }
 
 fn difference<T: PartialEq + Display>(what: &str, there: T, here: T) -> Option<String> {

@@ -1,6 +1,7 @@
 //! A file of JSON lines that survives interruptions.
 
 use super::JournalError;
+use seatmap_data::document::Position;
 use serde::Serialize;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -27,22 +28,13 @@ impl JsonLines {
     pub fn resume(path: &Path, file: File) -> Result<(Self, String), JournalError> {
         let mut lines = Self::locked(path, file)?;
         let mut bytes = Vec::new();
-        lines
-            .file
-            .read_to_end(&mut bytes)
-            .map_err(|source| JournalError::Io { path: path.to_owned(), source })?;
+        lines.file.read_to_end(&mut bytes).map_err(|source| lines.failed(source))?;
         // An incomplete line is measured again and overwritten.
         bytes.truncate(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
         let text = String::from_utf8(bytes).map_err(|error| {
-            let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()]
-                .iter()
-                .filter(|byte| **byte == b'\n')
-                .count();
-            JournalError::Damaged {
-                path: path.to_owned(),
-                line,
-                problem: "not UTF-8 text".to_owned(),
-            }
+            let line = Position::of(error.as_bytes(), error.utf8_error().valid_up_to()).line;
+            let problem = "not UTF-8 text".to_owned();
+            JournalError::Damaged { path: path.to_owned(), line, problem }
         })?;
         Ok((lines, text))
     }
@@ -52,18 +44,17 @@ impl JsonLines {
     pub fn cut(&mut self, text: &str) -> Result<(), JournalError> {
         let cut =
             self.file.set_len(text.len() as u64).and_then(|()| self.file.seek(SeekFrom::End(0)));
-        cut.map(|_| ()).map_err(|source| JournalError::Io { path: self.path.clone(), source })
+        cut.map(|_| ()).map_err(|source| self.failed(source))
     }
 
     /// Locks the file until this process ends, without changing it.
     fn locked(path: &Path, file: File) -> Result<Self, JournalError> {
-        match file.try_lock() {
-            Ok(()) => Ok(JsonLines { path: path.to_owned(), file }),
+        let lines = JsonLines { path: path.to_owned(), file };
+        match lines.file.try_lock() {
+            Ok(()) => Ok(lines),
             // The kernel releases the lock of a killed process.
-            Err(TryLockError::WouldBlock) => Err(JournalError::Busy { path: path.to_owned() }),
-            Err(TryLockError::Error(source)) => {
-                Err(JournalError::Io { path: path.to_owned(), source })
-            }
+            Err(TryLockError::WouldBlock) => Err(JournalError::Busy { path: lines.path }),
+            Err(TryLockError::Error(source)) => Err(lines.failed(source)),
         }
     }
 
@@ -74,12 +65,15 @@ impl JsonLines {
             // One write: only the end can be cut.
             self.file.write_all(&bytes)
         });
-        written.map_err(|source| JournalError::Io { path: self.path.clone(), source })
+        written.map_err(|source| self.failed(source))
     }
 
     /// Deletes the file.
     pub fn remove(self) -> Result<(), JournalError> {
-        std::fs::remove_file(&self.path)
-            .map_err(|source| JournalError::Io { path: self.path, source })
+        std::fs::remove_file(&self.path).map_err(|source| self.failed(source))
+    }
+
+    fn failed(&self, source: io::Error) -> JournalError {
+        JournalError::Io { path: self.path.clone(), source }
     }
 }

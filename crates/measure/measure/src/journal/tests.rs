@@ -48,7 +48,7 @@ fn journal() -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-fn told(change: impl Fn(&str) -> String) -> String {
+fn told<T: AsRef<[u8]>>(change: impl Fn(&str) -> T) -> String {
     let (_folder, path) = journal();
     std::fs::write(&path, change(&std::fs::read_to_string(&path).unwrap())).unwrap();
     resume(&path, &header()).unwrap_err().to_string()
@@ -106,60 +106,45 @@ fn run_killed_before_its_header_starts_over() {
     }
 }
 
+type Change = fn(&mut JournalHeader);
+
 #[test]
 fn journal_of_another_run_is_refused_with_a_reason() {
     let (_folder, path) = journal();
-    let machine = |change: fn(&mut MachineIdentity)| {
-        let mut header = header();
-        change(&mut header.machine);
-        header
-    };
-    let options = |change: fn(&mut JournalOptions)| {
-        let mut header = header();
-        change(&mut header.options);
-        header
-    };
-    let others = [
-        (JournalHeader { pus: vec![0, 1, 2], ..header() }, "CPUs: 0,1,5 in the journal, 0-2 now"),
-        (JournalHeader { seed: 7, ..header() }, "--seed: 1 in the journal, 7 now"),
+    let others: [(Change, &str); 13] = [
+        (|header| header.pus = vec![0, 1, 2], "CPUs: 0,1,5 in the journal, 0-2 now"),
+        (|header| header.seed = 7, "--seed: 1 in the journal, 7 now"),
+        (|header| header.machine.name = "other".into(), "machine: here in the journal, other now"),
         (
-            machine(|machine| machine.name = "other".into()),
-            "machine: here in the journal, other now",
-        ),
-        (
-            machine(|machine| machine.cpu_model = Some("Xeon B".into())),
+            |header| header.machine.cpu_model = Some("Xeon B".into()),
             "processor: Xeon A in the journal, Xeon B now",
         ),
+        (|header| header.machine.cpu_model = None, "processor: Xeon A in the journal, unknown now"),
+        (|header| header.machine.boot_id = Some("b".into()), "boot: unknown in the journal, b now"),
         (
-            machine(|machine| machine.cpu_model = None),
-            "processor: Xeon A in the journal, unknown now",
-        ),
-        (
-            machine(|machine| machine.boot_id = Some("b".into())),
-            "boot: unknown in the journal, b now",
-        ),
-        (
-            machine(|machine| machine.figures = Some("f".into())),
+            |header| header.machine.figures = Some("f".into()),
             "hash of the machine's figures: unknown in the journal, f now",
         ),
         (
-            options(|options| options.most_passes = 3),
+            |header| header.options.most_passes = 3,
             "--quick, --thorough or --passes: 3 to 9 passes of 16 batches in the journal, 3 passes of 16 batches now",
         ),
         (
-            options(|options| options.round_trips = 99),
+            |header| header.options.round_trips = 99,
             "round trips per batch: 50 in the journal, 99 now",
         ),
-        (options(|options| options.parallel = true), "--parallel: false in the journal, true now"),
-        (options(|options| options.homes = 64), "--homes: 1 in the journal, 64 now"),
+        (|header| header.options.parallel = true, "--parallel: false in the journal, true now"),
+        (|header| header.options.homes = 64, "--homes: 1 in the journal, 64 now"),
         (
-            options(|options| options.utilisation_percent = 50),
+            |header| header.options.utilisation_percent = 50,
             "--utilisation: 0 in the journal, 50 now",
         ),
-        (options(|options| options.loaded = true), "--loaded: false in the journal, true now"),
+        (|header| header.options.loaded = true, "--loaded: false in the journal, true now"),
     ];
     let before = std::fs::read(&path).unwrap();
-    for (other, what) in others {
+    for (change, what) in others {
+        let mut other = header();
+        change(&mut other);
         let error = resume(&path, &other).unwrap_err().to_string();
         let wanted = format!(
             "{}: it belongs to another run ({what}); repeat that run's options, or run without --resume to start over",
@@ -214,19 +199,12 @@ fn impossible_record_is_damage() {
 }
 
 #[test]
-fn duplicate_visit_is_refused() {
-    let error = told(|text| text.to_owned() + text.lines().last().unwrap() + "\n");
-    assert!(error.contains("journal:4: duplicate visit"), "{error}");
-}
-
-#[test]
-fn non_utf8_line_is_damage_with_its_number() {
-    let (_folder, path) = journal();
-    let mut bytes = std::fs::read(&path).unwrap();
-    bytes.extend(b"{\"pass\":\xff}\n");
-    std::fs::write(&path, bytes).unwrap();
-    let error = resume(&path, &header()).unwrap_err().to_string();
-    assert!(error.contains("journal:4: not UTF-8 text"), "{error}");
+fn duplicate_visit_and_other_text_are_damage_of_their_line() {
+    let again = |text: &str| text.lines().last().unwrap().as_bytes().to_vec();
+    let duplicate = told(|text| [text.as_bytes(), &again(text), b"\n"].concat());
+    assert!(duplicate.contains("journal:4: duplicate visit"), "{duplicate}");
+    let other = told(|text| [text.as_bytes(), b"{\"pass\":\xff}\n"].concat());
+    assert!(other.contains("journal:4: not UTF-8 text"), "{other}");
 }
 
 fn line() -> impl Strategy<Value = String> {

@@ -16,10 +16,10 @@ impl<P: Probe> MatrixRun<'_, P> {
         &mut self,
         course: &mut Course,
     ) -> Result<Option<u32>, MeasureError<P::Error>> {
-        let first = course.samples.passes();
+        let first = self.samples.passes();
         let further = self.plan.further;
         let passes = further.passes.min(self.plan.most_passes().saturating_sub(first as u32));
-        let pairs = disagreeing(&course.samples);
+        let pairs = disagreeing(&self.samples);
         if pairs.is_empty() {
             return Ok(Some(0));
         }

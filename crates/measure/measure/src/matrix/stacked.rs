@@ -7,7 +7,6 @@ use super::MatrixRun;
 use crate::error::MeasureError;
 use crate::probe::{Probe, VisitBatches};
 use crate::regimes::{STACKED_NS, is_stacked};
-use crate::samples::Samples;
 
 /// Of a short visit, and round trips per batch.
 const BATCHES: u32 = 3;
@@ -22,19 +21,20 @@ impl<P: Probe> MatrixRun<'_, P> {
         &mut self,
         round: &[(usize, usize)],
         pass: usize,
-        samples: &mut Samples,
     ) -> Result<Vec<(usize, usize)>, MeasureError<P::Error>> {
-        let known: Vec<bool> =
-            round.iter().map(|(i, j)| is_stacked(&samples.pair(*i, *j).passes.concat())).collect();
+        let known: Vec<bool> = round
+            .iter()
+            .map(|(i, j)| is_stacked(&self.samples.pair(*i, *j).passes.concat()))
+            .collect();
         // Only a hypervisor stacks vCPUs.
         if !self.probe.has_hosts() || (pass > 0 && !known.contains(&true)) {
             return Ok(round.to_vec());
         }
-        let looks: Vec<bool> = self.short(round, samples.pus())?.iter().map(is_long).collect();
+        let looks: Vec<bool> = self.short(round)?.iter().map(is_long).collect();
         let mut left = Vec::new();
         for (pair, looks_stacked) in round.iter().zip(looks) {
-            match if looks_stacked { self.stacked(*pair, samples.pus())? } else { None } {
-                Some(batches) => self.keep(*pair, pass, batches, samples)?,
+            match if looks_stacked { self.stacked(*pair)? } else { None } {
+                Some(batches) => self.keep(*pair, pass, batches)?,
                 None => left.push(*pair),
             }
         }
@@ -44,11 +44,10 @@ impl<P: Probe> MatrixRun<'_, P> {
     fn stacked(
         &mut self,
         pair: (usize, usize),
-        pus: &[u32],
     ) -> Result<Option<VisitBatches>, MeasureError<P::Error>> {
         let mut all = VisitBatches::default();
         for _ in 0..VISITS {
-            let visit = self.short(&[pair], pus)?.pop().unwrap_or_default();
+            let visit = self.short(&[pair])?.pop().unwrap_or_default();
             if !is_long(&visit) {
                 return Ok(None);
             }
@@ -63,9 +62,8 @@ impl<P: Probe> MatrixRun<'_, P> {
     fn short(
         &mut self,
         round: &[(usize, usize)],
-        pus: &[u32],
     ) -> Result<Vec<VisitBatches>, MeasureError<P::Error>> {
-        self.visited(round, pus, [BATCHES, ROUND_TRIPS])
+        self.visited(round, [BATCHES, ROUND_TRIPS])
     }
 }
 

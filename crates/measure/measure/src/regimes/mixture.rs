@@ -191,6 +191,5 @@ fn clock_step(ascending: &[f64]) -> f64 {
     if 2 * distinct.len() > ascending.len() {
         return 0.0;
     }
-    let steps: Vec<f64> = distinct.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    median(&steps).unwrap_or_default()
+    median(distinct.windows(2).map(|pair| pair[1] - pair[0])).unwrap_or_default()
 }

@@ -39,7 +39,7 @@ const PASSES_WITH_OUTLIERS: usize = 10;
 const MOST_LEVELS: usize = 4;
 
 /// The verdict on one pair.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct PairVerdict {
     /// Stable, drifting, multi-regime or unsteady.
     pub status: PairStatus,

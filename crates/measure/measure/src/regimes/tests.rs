@@ -116,11 +116,17 @@ fn passes_moving_one_way_drift() {
     let mut rng = Rng::with_seed(3);
     let mut pass =
         |centre: f64| (0..16).map(|_| centre + 2.0 * normal(&mut rng)).collect::<Vec<f64>>();
-    assert_eq!(judge(&[pass(100.0), pass(107.0), pass(114.0)]).status, PairStatus::Drifting);
-    assert_eq!(judge(&[pass(100.0), pass(140.0), pass(190.0)]).status, PairStatus::Drifting);
-    assert_eq!(judge(&[pass(100.0), pass(100.0), pass(100.0)]).status, PairStatus::Stable);
-    assert_eq!(judge(&[pass(100.0), pass(150.0), pass(100.0)]).status, PairStatus::MultiRegime);
-    assert_eq!(judge(&[pass(100.0), pass(150.0)]).status, PairStatus::MultiRegime);
+    let cases = [
+        (vec![100.0, 107.0, 114.0], PairStatus::Drifting),
+        (vec![100.0, 140.0, 190.0], PairStatus::Drifting),
+        (vec![100.0; 3], PairStatus::Stable),
+        (vec![100.0, 150.0, 100.0], PairStatus::MultiRegime),
+        (vec![100.0, 150.0], PairStatus::MultiRegime),
+    ];
+    for (centres, status) in cases {
+        let passes: Vec<Vec<f64>> = centres.iter().map(|centre| pass(*centre)).collect();
+        assert_eq!(judge(&passes).status, status, "{centres:?}");
+    }
 }
 
 #[test]

@@ -27,7 +27,7 @@ use seatmap_place::{Level, PlaceError, PlaceMethod, PlaceRequest};
 ///
 /// A real program calls [`ProgramChannels::seats_over`] with the memory for its channels, or
 /// [`ProgramChannels::seats`] if there is no memory to measure.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub struct ProgramChannels {
     pairs: Vec<(usize, usize)>,
     /// The number of slices of the ring or mesh, for programs with several groups of threads (the
@@ -39,7 +39,7 @@ pub struct ProgramChannels {
 }
 
 /// Attributes for creating a thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ThreadAttributes {
     /// The CPU to pin it to, by OS index.
     pub cpu: u32,
@@ -51,7 +51,7 @@ pub struct ThreadAttributes {
 }
 
 /// Seats for the threads of a program, and lines for its channels.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct ProgramSeats {
     /// The CPU of each thread, by OS index.
     pub cpus: Vec<u32>,
@@ -186,11 +186,6 @@ impl ProgramSeats {
         let thread = *[first, second].get(side)?;
         Some(ThreadAttributes { cpu: *self.cpus.get(thread)?, line: *self.lines.get(channel)? })
     }
-
-    /// Whether any line will do, because the machine does not distinguish homes.
-    pub fn lines_are_alike(&self) -> bool {
-        self.lines.iter().all(Option::is_none)
-    }
 }
 
 #[cfg(test)]
@@ -210,7 +205,7 @@ mod tests {
     fn machine_without_homes_has_equal_lines() {
         let seats =
             pairs(2).seats_on(&catalog::load("graviton3").unwrap(), Some(&[3, 4, 5, 6])).unwrap();
-        assert!(seats.lines_are_alike());
+        assert!(seats.lines.iter().all(Option::is_none));
         let mut cpus = seats.cpus.clone();
         cpus.sort_unstable();
         assert_eq!(cpus, [3, 4, 5, 6]);

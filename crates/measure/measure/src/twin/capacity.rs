@@ -5,7 +5,6 @@
 //! the twin runs the profile's pairs.
 
 use super::TwinError;
-use crate::fit::hubs::rms;
 use crate::load;
 use crate::plan::{Effort, SurveyPlan};
 use crate::testbed_probe::TestbedProbe;
@@ -33,7 +32,7 @@ const MOST_LOST_PERCENT: f64 = 1.0;
 const ANY_DRAWS: [u64; 3] = [1, 2, 3];
 
 /// The twin's match with the loaded curve.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Followed {
     /// The factor on the assumed busy times.
@@ -204,12 +203,7 @@ fn curve(
         .iter()
         .enumerate()
         .map(|(at, measured)| {
-            let medians = sorted(
-                curves
-                    .iter()
-                    .filter_map(|curve| Some(curve.get(at)?.median_ns))
-                    .collect::<Vec<_>>(),
-            );
+            let medians = sorted(curves.iter().filter_map(|curve| Some(curve.get(at)?.median_ns)));
             let ends = [medians.first(), medians.last()];
             CapacityPoint {
                 pairs: measured.pairs,
@@ -236,4 +230,10 @@ fn drawn(
         .map_err(crate::MeasureError::Machine)?;
     let pairs: Vec<usize> = points.iter().map(|point| point.pairs as usize).collect();
     Ok(load::curve_at(&mut probe, pus, &pairs, &plan, &mut |_, _| ControlFlow::Continue(()))?)
+}
+
+fn rms(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (squares, count) =
+        values.fold((0.0, 0.0), |(squares, count), value| (squares + value * value, count + 1.0));
+    (count > 0.0).then(|| f64::sqrt(squares / count))
 }

@@ -9,7 +9,6 @@ use seatmap_data::machine::{CoreDistance, HomeModel, Profile};
 use seatmap_sim::coherent::homes::hashed;
 use seatmap_sim::coherent::{DistanceParts, HierarchyHomes, MEASURED_LINE};
 use seatmap_sim::figure::ModelFigure;
-use std::collections::BTreeMap;
 
 /// Distances are accurate to 0.05 ns.
 const TICKS_PER_NS: f64 = 10.0;
@@ -20,12 +19,9 @@ const USUAL_GHZ: f64 = 3.0;
 /// # Errors
 /// The profile has no distances.
 pub fn parts(profile: &Profile) -> Result<DistanceParts, TwinError> {
-    let distance = profile
-        .core_distance
-        .as_ref()
-        .ok_or_else(|| TwinError::unfit(profile, "has no core distances"))?;
-    let model = fit::model_of(profile)
-        .ok_or_else(|| TwinError::unfit(profile, "has no known distance; measure it again"))?;
+    let unfit = || TwinError::unfit(profile, "has no known distance; measure it again");
+    let distance = profile.core_distance.as_ref().ok_or_else(unfit)?;
+    let model = fit::model_of(profile).ok_or_else(unfit)?;
     let core_of = siblings::cores(distance, &profile.topology);
     let cores = linkage::count(&core_of);
     let homes = homes(profile);
@@ -70,12 +66,10 @@ fn groups(
     cores: usize,
 ) -> Vec<u32> {
     let found = model.group_of(&distance.pus);
-    let mut numbers = BTreeMap::new();
-    let mut group_of = vec![0; cores];
+    let mut group_of = vec![None; cores];
     for (row, os) in distance.pus.iter().enumerate() {
         let l3 = profile.topology.pu(*os).and_then(|pu| pu.l3);
-        let next = numbers.len() as u32;
-        group_of[core_of[row]] = *numbers.entry((found[row], l3)).or_insert(next);
+        group_of[core_of[row]] = Some((found[row], l3));
     }
     linkage::renumbered(&group_of).into_iter().map(|group| group as u32).collect()
 }

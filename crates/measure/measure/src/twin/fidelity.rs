@@ -1,7 +1,6 @@
 //! How far a twin's distances are from the profile's.
 
 use crate::classes::Relations;
-use crate::fit;
 use seatmap_data::machine::Profile;
 use seatmap_data::statistics::median;
 use seatmap_sim::CoherentModel;
@@ -10,7 +9,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The difference between two sets of distances.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fidelity {
     /// The relation of the pairs.
@@ -84,7 +83,7 @@ pub fn by_home(profile: &Profile, model: &CoherentModel) -> Option<Fidelity> {
         let line = (MEASURED_LINE..).find(|line| model.home_of(*line) == Some(home as u32))?;
         for (i, j) in (0..pus.len()).flat_map(|i| (0..i).map(move |j| (i, j))) {
             let [one, other] = [i, j].map(|at| model.topology.pu(pus[at]).and_then(|pu| pu.core));
-            let predicted = fit::predict(homes, pus, i, j, home).filter(|_| one != other);
+            let predicted = homes.round_trip_ns(pus, i, j, home).filter(|_| one != other);
             let ticks = model.round_trip_ticks(pus[i], pus[j], line);
             both.extend(
                 predicted.zip(ticks).map(|(ns, ticks)| (ns, ticks as f64 * model.ns_per_tick())),

@@ -3,27 +3,22 @@
 use super::*;
 use crate::load;
 use crate::plan::{Effort, SurveyPlan};
+use crate::profiles_for_tests::measured;
 use crate::testbed_probe::TestbedProbe;
-use seatmap_data::machine::{CoreDistance, LoadedPoint, Matrix, Origin, OriginKind, Topology};
+use seatmap_data::machine::{LoadedPoint, Topology};
 use seatmap_sim::CoherentBed;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-fn profile(n: usize, ns: impl FnMut(usize, usize) -> f64) -> Profile {
-    let origin =
-        Origin { kind: OriginKind::Imported, source: "a test".into(), date: None, tool: None };
-    let mut profile = Profile::new("synthetic", origin, Topology::unknown(0..n as u32));
-    profile.core_distance =
-        Some(CoreDistance::imported((0..n as u32).collect(), Matrix::from_fn(n, ns)));
-    profile
+fn profile(n: u32, ns: impl Fn(usize, usize) -> f64) -> Profile {
+    Profile { name: "synthetic".to_owned(), ..measured(Topology::unknown(0..n), ns) }
 }
 
 fn groups(i: usize, j: usize) -> f64 {
     let offset = |at: usize| [0.0, 1.25, 4.5, 2.75][at % 4];
-    let base = match (i == j, i / 4 == j / 4, i / 8 == j / 8) {
-        (true, ..) => return 0.0,
-        (_, true, _) => 40.0,
-        (_, _, true) => 120.0,
+    let base = match (i / 4 == j / 4, i / 8 == j / 8) {
+        (true, _) => 40.0,
+        (_, true) => 120.0,
         _ => 260.0,
     };
     base + offset(i) + offset(j)
@@ -54,9 +49,7 @@ fn synthetic_machine_is_reproduced_to_the_tick() {
 
 #[test]
 fn single_pairs_keep_their_residuals() {
-    let odd = |i: usize, j: usize| {
-        groups(i, j) + if (i + j).is_multiple_of(5) && i != j { 6.0 } else { 0.0 }
-    };
+    let odd = |i: usize, j: usize| groups(i, j) + if (i + j).is_multiple_of(5) { 6.0 } else { 0.0 };
     let report = fit(&profile(16, odd), Needs::default()).unwrap().report;
     assert!(report.has_rest && report.all.worst_ns <= 0.51 * report.tick_ns + 0.01, "{report:?}");
 }
@@ -75,7 +68,7 @@ fn homes_are_reproduced_by_their_offsets() {
     assert_eq!((twin.report.homes, by_home.pairs), (64, 64 * (240 * 239 / 2 - 60 * 6)));
 }
 
-fn measured(model: CoherentModel, seed: u64) -> Vec<LoadedPoint> {
+fn loaded(model: CoherentModel, seed: u64) -> Vec<LoadedPoint> {
     let plan =
         SurveyPlan { seed, ..SurveyPlan::new(Effort::Quick, model.ns_per_tick()).without_noise() };
     let pus = model.topology.os_indices().collect::<Vec<_>>();
@@ -88,19 +81,19 @@ fn measured(model: CoherentModel, seed: u64) -> Vec<LoadedPoint> {
 fn busy(factor: f64, seed: u64) -> Profile {
     let mut profile = profile(16, groups);
     let assumed = fit(&profile, Needs::default()).unwrap().levels;
-    profile.loaded = measured(capacity::busier(&assumed, factor).model("busy").unwrap(), seed);
+    profile.loaded = loaded(capacity::busier(&assumed, factor).model("busy").unwrap(), seed);
     profile.loaded_seed = Some(seed);
     profile
+}
+
+fn followed(profile: &Profile) -> Followed {
+    fit(profile, Needs { homes: false, loaded: true }).unwrap().report.loaded.unwrap()
 }
 
 #[test]
 fn capacities_are_recovered_from_the_loaded_curve() {
     for (factor, seed) in [(8.0, 1), (24.0, 2), (24.0, 3)] {
-        let followed = fit(&busy(factor, seed), Needs { homes: false, loaded: true })
-            .unwrap()
-            .report
-            .loaded
-            .unwrap();
+        let followed = followed(&busy(factor, seed));
         assert!((followed.busy_factor / factor - 1.0).abs() < 0.1, "{factor}: {followed:?}");
         assert!(
             followed.rmse_percent < 1.0 && followed.held_out_percent.unwrap() < 2.0,
@@ -115,14 +108,13 @@ fn capacities_are_recovered_from_the_loaded_curve() {
 
 #[test]
 fn undetermined_capacities_stay_as_assumed() {
-    let followed =
-        fit(&busy(1.0, 1), Needs { homes: false, loaded: true }).unwrap().report.loaded.unwrap();
+    let followed = followed(&busy(1.0, 1));
     assert!(followed.busy_factor == 1.0 && followed.busy_range[0] < 1.0, "{followed:?}");
 }
 
 #[test]
 fn curve_without_usable_points_counts_as_absent() {
-    let mut profile = profile(4, |i, j| if i == j { 0.0 } else { 80.0 });
+    let mut profile = profile(4, |_, _| 80.0);
     let point =
         LoadedPoint { pairs: 1, median_ns: 0.0, p10_ns: 0.0, p90_ns: 0.0, draws: 1, samples: 1 };
     profile.loaded = vec![point, LoadedPoint { pairs: 3, median_ns: 80.0, ..point }];
@@ -133,8 +125,7 @@ fn curve_without_usable_points_counts_as_absent() {
 #[test]
 fn unknown_pairs_are_given_as_a_range() {
     let unknown = Profile { loaded_seed: None, ..busy(24.0, 5) };
-    let followed =
-        fit(&unknown, Needs { homes: false, loaded: true }).unwrap().report.loaded.unwrap();
+    let followed = followed(&unknown);
     assert!(!followed.same_pairs);
     let ranges = followed.points.iter().map(|point| point.twin_range_ns);
     assert!(
@@ -145,7 +136,7 @@ fn unknown_pairs_are_given_as_a_range() {
 
 #[test]
 fn missing_profile_parts_are_refused() {
-    let mut empty = profile(2, |i, j| if i == j { 0.0 } else { 80.0 });
+    let mut empty = profile(2, |_, _| 80.0);
     let refusal = |profile: &Profile, homes, loaded| {
         fit(profile, Needs { homes, loaded }).unwrap_err().to_string()
     };

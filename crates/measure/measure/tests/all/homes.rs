@@ -6,15 +6,23 @@ use crate::synthetic::address_hash::published;
 use crate::synthetic::{AddressHash, Mesh, MeshProbe, ProbeNoise};
 use seatmap_data::machine::{CoreDistance, Matrix, Topology};
 use seatmap_data::statistics::{mad, median};
-use seatmap_measure::fit::{explain, hubs, predict};
+use seatmap_measure::fit::{explain, hubs};
 use seatmap_measure::homes::{Grouping, LineSamples, fit_homes, group_lines};
 use seatmap_measure::probe::{PairAt, Probe, Visit};
 use seatmap_measure::schedule::all_pairs;
 
 const BATCHES: u32 = 8;
 
-fn plain_hash(slices: u32) -> AddressHash {
-    AddressHash::new((0..64).map(|line| (line * 29 + line / 7) % slices).collect(), vec![]).unwrap()
+/// A mesh of this shape with this many homes, the noise of a visit and of a batch, and a seed.
+fn plain_mesh(
+    [columns, rows]: [u32; 2],
+    homes: u32,
+    [visit_ns, batch_ns]: [f64; 2],
+    seed: u64,
+) -> MeshProbe {
+    let slices = (0..64).map(|line| (line * 29 + line / 7) % homes).collect();
+    let hash = AddressHash::new(slices, vec![]).unwrap();
+    MeshProbe::new(hash, Mesh::new(columns, rows, &[]), ProbeNoise { visit_ns, batch_ns }, seed)
 }
 
 fn unresolved(lines: usize) -> Grouping {
@@ -123,8 +131,7 @@ fn published_hashes_are_sorted_by_home() {
 #[test]
 fn too_noisy_lines_are_not_resolvable() {
     for seed in 0..20 {
-        let noise = ProbeNoise { visit_ns: 60.0, batch_ns: 10.0 };
-        let mut probe = MeshProbe::new(plain_hash(20), Mesh::new(5, 4, &[]), noise, seed);
+        let mut probe = plain_mesh([5, 4], 20, [60.0, 10.0], seed);
         let grouping = group_lines(&scan(&mut probe, 64, 3));
         assert_eq!(grouping, unresolved(64), "seed {seed}");
     }
@@ -133,12 +140,7 @@ fn too_noisy_lines_are_not_resolvable() {
 #[test]
 fn one_home_is_not_resolvable() {
     for seed in 0..20 {
-        let mut probe = MeshProbe::new(
-            plain_hash(1),
-            Mesh::new(5, 4, &[]),
-            ProbeNoise { visit_ns: 1.0, batch_ns: 2.0 },
-            seed,
-        );
+        let mut probe = plain_mesh([5, 4], 1, [1.0, 2.0], seed);
         assert!(!group_lines(&scan(&mut probe, 64, 3)).resolvable, "seed {seed}");
     }
 }
@@ -150,12 +152,7 @@ fn confidence_is_honest_near_the_limit() {
     let mut resolved = 0;
     for seed in 0..60 {
         let visit_ns = 1.5 + 0.25 * f64::from(seed as u32 % 10);
-        let mut probe = MeshProbe::new(
-            plain_hash(20),
-            Mesh::new(5, 4, &[]),
-            ProbeNoise { visit_ns, batch_ns: 2.0 },
-            seed,
-        );
+        let mut probe = plain_mesh([5, 4], 20, [visit_ns, 2.0], seed);
         let grouping = group_lines(&scan(&mut probe, 64, 3));
         if grouping.resolvable {
             let (precision, _) = pairwise(&probe, &grouping.home_of_line);
@@ -174,18 +171,16 @@ fn confidence_is_honest_near_the_limit() {
 
 #[test]
 fn two_pus_or_one_line_are_not_resolvable() {
-    let noise = ProbeNoise { visit_ns: 0.1, batch_ns: 0.1 };
-    let mut two = MeshProbe::new(plain_hash(2), Mesh::new(2, 1, &[]), noise, 1);
+    let mut two = plain_mesh([2, 1], 2, [0.1, 0.1], 1);
     assert!(!group_lines(&scan(&mut two, 32, 1)).resolvable);
-    let mut probe = MeshProbe::new(plain_hash(6), Mesh::new(3, 2, &[]), noise, 1);
+    let mut probe = plain_mesh([3, 2], 6, [0.1, 0.1], 1);
     assert!(!group_lines(&scan(&mut probe, 1, 3)).resolvable);
     assert_eq!(group_lines(&LineSamples::default()), unresolved(0));
 }
 
 #[test]
 fn one_hub_suffices_if_its_noise_is_known() {
-    let noise = ProbeNoise { visit_ns: 0.2, batch_ns: 0.3 };
-    let mut probe = MeshProbe::new(plain_hash(20), Mesh::new(5, 4, &[]), noise, 3);
+    let mut probe = plain_mesh([5, 4], 20, [0.2, 0.3], 3);
     let grouping = group_lines(&scan(&mut probe, 64, 1));
     let (precision, recall) = pairwise(&probe, &grouping.home_of_line);
     assert!(precision >= 0.99 && recall >= 0.99, "{precision} {recall}");
@@ -193,24 +188,14 @@ fn one_hub_suffices_if_its_noise_is_known() {
 
 #[test]
 fn noiseless_machine_is_sorted_exactly() {
-    let mut probe = MeshProbe::new(
-        plain_hash(20),
-        Mesh::new(5, 4, &[]),
-        ProbeNoise { visit_ns: 0.0, batch_ns: 0.0 },
-        1,
-    );
+    let mut probe = plain_mesh([5, 4], 20, [0.0, 0.0], 1);
     let grouping = group_lines(&scan(&mut probe, 64, 3));
     assert_eq!((pairwise(&probe, &grouping.home_of_line), grouping.homes()), ((1.0, 1.0), 20));
 }
 
 #[test]
 fn wrong_cells_do_no_harm() {
-    let mut probe = MeshProbe::new(
-        plain_hash(20),
-        Mesh::new(5, 4, &[]),
-        ProbeNoise { visit_ns: 0.5, batch_ns: 1.0 },
-        5,
-    );
+    let mut probe = plain_mesh([5, 4], 20, [0.5, 1.0], 5);
     let mut samples = scan(&mut probe, 64, 3);
     let mut rng = fastrand::Rng::with_seed(9);
     for _ in 0..60 {
@@ -223,12 +208,7 @@ fn wrong_cells_do_no_harm() {
 
 #[test]
 fn model_predicts_each_home() {
-    let mut probe = MeshProbe::new(
-        plain_hash(20),
-        Mesh::new(5, 4, &[]),
-        ProbeNoise { visit_ns: 0.3, batch_ns: 0.5 },
-        2,
-    );
+    let mut probe = plain_mesh([5, 4], 20, [0.3, 0.5], 2);
     let pus = probe.pus();
     let exact = |probe: &MeshProbe, i: usize, j: usize, line: u32| {
         probe.exact_ns(PairAt { a: i as u32, b: j as u32, line }).unwrap()
@@ -245,7 +225,7 @@ fn model_predicts_each_home() {
         let home = lines.home_of_line[line] as usize;
         for j in 1..20 {
             errors.push(
-                (predict(&model, &pus, j - 1, j, home).unwrap()
+                (model.round_trip_ns(&pus, j - 1, j, home).unwrap()
                     - exact(&probe, j - 1, j, line as u32))
                 .abs(),
             );
@@ -263,12 +243,7 @@ fn unresolvable_machine_keeps_its_model() {
     let d = Matrix::from_fn(2, |i, j| if i == j { 0.0 } else { 80.0 });
     let mut model = explain(&CoreDistance::imported(vec![0, 1], d), &Topology::default()).unwrap();
     let before = model.clone();
-    let mut probe = MeshProbe::new(
-        plain_hash(2),
-        Mesh::new(2, 1, &[]),
-        ProbeNoise { visit_ns: 1.0, batch_ns: 1.0 },
-        1,
-    );
+    let mut probe = plain_mesh([2, 1], 2, [1.0, 1.0], 1);
     fit_homes(&mut model, &scan(&mut probe, 16, 1));
     let lines = model.lines.take().unwrap();
     assert_eq!((lines.home_of_line, lines.resolvable, lines.confidence), (vec![0; 16], false, 0.0));
@@ -311,7 +286,7 @@ fn complexes_settling_their_own_lines_are_predicted_per_home() {
     for (home, (i, j)) in
         [0, 1].into_iter().flat_map(|home| all_pairs(24).into_iter().map(move |p| (home, p)))
     {
-        let said = predict(&model, &pus, i, j, lines.home_of_line[home] as usize).unwrap();
+        let said = model.round_trip_ns(&pus, i, j, lines.home_of_line[home] as usize).unwrap();
         let exact = two_packages(i as u32, j as u32, home as u32);
         assert!((said - exact).abs() < 4.0, "home {home}, {i}-{j}: {said} for {exact}");
     }

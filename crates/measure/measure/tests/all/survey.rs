@@ -15,6 +15,7 @@ use seatmap_measure::survey::{
 };
 use std::fs::File;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::time::Duration;
 
 fn request(pus: &[u32]) -> SurveyRequest {
@@ -29,13 +30,73 @@ fn request(pus: &[u32]) -> SurveyRequest {
     }
 }
 
-fn whole<P: Probe>(probe: &mut P, topology: &Topology, request: &SurveyRequest) -> Survey {
+fn ended<P: Probe>(
+    probe: &mut P,
+    topology: &Topology,
+    request: &SurveyRequest,
+) -> Result<SurveyOutcome, MeasureError<P::Error>> {
     let samples = Samples::new(request.pus.clone());
-    match survey(probe, topology, request, None, samples, &mut |_| ControlFlow::Continue(()))
-        .unwrap()
-    {
+    survey(probe, topology, request, None, samples, &mut |_| ControlFlow::Continue(()))
+}
+
+fn whole<P: Probe>(probe: &mut P, topology: &Topology, request: &SurveyRequest) -> Survey {
+    match ended(probe, topology, request).unwrap() {
         SurveyOutcome::Whole(survey) => *survey,
         SurveyOutcome::Early(_) => panic!("nobody ended it"),
+    }
+}
+
+/// Continues the run of a journal until its step of this number.
+fn resumed<P: Probe>(
+    path: &Path,
+    probe: &mut P,
+    topology: &Topology,
+    request: &SurveyRequest,
+    last_step: u64,
+) -> (usize, u64, SurveyOutcome) {
+    let header = request.header(MachineIdentity::default());
+    let file = File::options().read(true).write(true).create(true).truncate(false).open(path);
+    let (mut journal, records) = Journal::resume(path, file.unwrap(), &header, 0.02).unwrap();
+    let mut samples = Samples::new(request.pus.clone());
+    for record in &records {
+        samples.add(record.i, record.j, record.pass, record.batches());
+    }
+    let mut steps = 0;
+    let mut stop = |_: &SurveyProgress| {
+        steps += 1;
+        if steps == last_step { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let ended = survey(probe, topology, request, Some(&mut journal), samples, &mut stop).unwrap();
+    (records.len(), steps, ended)
+}
+
+/// A source whose pairs answer by a closure.
+struct Answers<F> {
+    has_hosts: bool,
+    answer: F,
+}
+
+impl<F: FnMut(&PairAt, &Visit) -> Vec<f64>> Probe for Answers<F> {
+    type Error = std::io::Error;
+
+    fn has_hosts(&self) -> bool {
+        self.has_hosts
+    }
+
+    fn visit(&mut self, visit: &Visit) -> Result<Vec<VisitBatches>, std::io::Error> {
+        let mut brought = |pair: &PairAt| {
+            let round_trip_ns = (self.answer)(pair, visit);
+            VisitBatches { round_trip_ns, discards: Discards::default() }
+        };
+        Ok(visit.pairs.iter().map(&mut brought).collect())
+    }
+
+    fn clock_step_ns(&self) -> f64 {
+        1.0
+    }
+
+    fn lines(&self) -> u32 {
+        1
     }
 }
 
@@ -208,132 +269,36 @@ fn loaded_curve_has_every_number_of_pairs() {
 }
 
 #[test]
-fn interrupted_run_resumes_at_its_end() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("journal");
-    let request = request(&[0, 1, 2, 3, 4, 5]);
-    let header =
-        request.header(MachineIdentity { name: "caches".into(), ..MachineIdentity::default() });
-    let open =
-        || File::options().read(true).write(true).create(true).truncate(false).open(&path).unwrap();
-    let mut journal = Journal::create(&path, open(), &header).unwrap();
-    let mut visits = 0;
-    let mut stop = |step: &SurveyProgress| {
-        visits += u64::from(matches!(step, SurveyProgress::Matrix(_)));
-        if visits == 20 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    let samples = Samples::new(request.pus.clone());
-    let topology = Caches::topology();
-    let ended =
-        survey(&mut Caches::new(), &topology, &request, Some(&mut journal), samples, &mut stop)
-            .unwrap();
-    assert!(matches!(ended, SurveyOutcome::Early(20)), "{ended:?}");
-    drop(journal);
-
-    let (mut journal, records) = Journal::resume(&path, open(), &header, 0.02).unwrap();
-    assert_eq!(records.len(), 20);
-    let mut samples = Samples::new(request.pus.clone());
-    records
-        .iter()
-        .for_each(|record| samples.add(record.i, record.j, record.pass, record.batches()));
-    let mut later = 0;
-    let mut count = |_: &SurveyProgress| {
-        later += 1;
-        ControlFlow::Continue(())
-    };
-    let ended =
-        survey(&mut Caches::new(), &topology, &request, Some(&mut journal), samples, &mut count)
-            .unwrap();
-    let SurveyOutcome::Whole(resumed) = ended else { panic!("nobody ended it") };
-    assert_eq!(later, 3 * 15 - 20);
-    let once = whole(&mut Caches::new(), &topology, &request);
-    assert_eq!(resumed.core_distance.median_ns, once.core_distance.median_ns);
-    assert_eq!(
-        resumed.core_distance.protocol.unwrap().kept,
-        once.core_distance.protocol.unwrap().kept
-    );
-}
-
-#[test]
 fn disturbed_pair_is_retried_then_refused() {
     let pus = request(&[0, 1]);
     let mut patient = Caches { deaf: 5, ..Caches::new() };
     let survey_of = whole(&mut patient, &Caches::topology(), &pus);
     assert_eq!(survey_of.core_distance.protocol.unwrap().discarded_gap, 5);
     let mut deaf = Caches { deaf: u32::MAX, ..Caches::new() };
-    let samples = Samples::new(vec![0, 1]);
-    let error = survey(&mut deaf, &Caches::topology(), &pus, None, samples, &mut |_| {
-        ControlFlow::Continue(())
-    });
+    let error = ended(&mut deaf, &Caches::topology(), &pus);
     assert!(matches!(error, Err(MeasureError::Disturbed { a: 0, b: 1, .. })));
-}
-
-struct Impossible;
-
-impl Probe for Impossible {
-    type Error = std::io::Error;
-
-    fn visit(&mut self, _visit: &Visit) -> Result<Vec<VisitBatches>, std::io::Error> {
-        Ok(vec![VisitBatches { round_trip_ns: vec![0.4; 16], discards: Discards::default() }])
-    }
-
-    fn clock_step_ns(&self) -> f64 {
-        1.0
-    }
-
-    fn lines(&self) -> u32 {
-        1
-    }
 }
 
 #[test]
 fn impossible_round_trips_are_refused() {
-    let ended = survey(
-        &mut Impossible,
-        &Topology::unknown(0..2),
-        &request(&[0, 1]),
-        None,
-        Samples::new(vec![0, 1]),
-        &mut |_| ControlFlow::Continue(()),
-    );
-    assert!(matches!(ended, Err(MeasureError::BelowFloor { a: 0, b: 1, .. })));
-    let alone = survey(
-        &mut Impossible,
-        &Topology::unknown(0..1),
-        &request(&[0]),
-        None,
-        Samples::new(vec![0]),
-        &mut |_| ControlFlow::Continue(()),
-    );
-    assert!(matches!(alone, Err(MeasureError::TooFew(1))));
+    let mut probe = Answers { has_hosts: false, answer: |_: &PairAt, _: &Visit| vec![0.4; 16] };
+    let mut of = |pus: u32| {
+        ended(&mut probe, &Topology::unknown(0..pus), &request(&(0..pus).collect::<Vec<_>>()))
+    };
+    assert!(matches!(of(2), Err(MeasureError::BelowFloor { a: 0, b: 1, .. })));
+    assert!(matches!(of(1), Err(MeasureError::TooFew(1))));
 }
 
-struct Flipping {
-    visits: [u32; 3],
-}
-
-impl Probe for Flipping {
-    type Error = std::io::Error;
-
-    fn visit(&mut self, visit: &Visit) -> Result<Vec<VisitBatches>, std::io::Error> {
-        let brought = |pair: &PairAt| {
-            let visits = &mut self.visits[(pair.a + pair.b - 1) as usize];
-            *visits += 1;
-            let level =
-                if (pair.a, pair.b) == (0, 1) && visits.is_multiple_of(2) { 300.0 } else { 80.0 };
-            let round_trip_ns = (0..visit.batches).map(|at| level + f64::from(at % 5)).collect();
-            VisitBatches { round_trip_ns, discards: Discards::default() }
-        };
-        Ok(visit.pairs.iter().map(brought).collect())
-    }
-
-    fn clock_step_ns(&self) -> f64 {
-        1.0
-    }
-
-    fn lines(&self) -> u32 {
-        1
-    }
+/// PUs 0 and 1 have another distance at every second visit. Counts the visits to each pair.
+fn flipping(visits: &mut [u32; 3]) -> impl Probe {
+    let answer = |pair: &PairAt, visit: &Visit| {
+        let visits = &mut visits[(pair.a + pair.b - 1) as usize];
+        *visits += 1;
+        let is_slow = (pair.a, pair.b) == (0, 1) && visits.is_multiple_of(2);
+        let level = if is_slow { 300.0 } else { 80.0 };
+        (0..visit.batches).map(|at| level + f64::from(at % 5)).collect()
+    };
+    Answers { has_hosts: false, answer }
 }
 
 #[test]
@@ -341,17 +306,19 @@ fn only_the_flipping_pair_is_visited_further() {
     let topology = Topology::unknown(0..3);
     let further = Further { passes: 3, period: Duration::ZERO };
     let plan = SurveyPlan { further, ..request(&[]).plan };
-    let mut probe = Flipping { visits: [0; 3] };
-    let survey = whole(&mut probe, &topology, &SurveyRequest { plan, ..request(&[0, 1, 2]) });
-    assert_eq!(probe.visits, [3 + 3, 3, 3]);
+    let mut visits = [0; 3];
+    let request = request(&[0, 1, 2]);
+    let longer = SurveyRequest { plan, ..request.clone() };
+    let survey = whole(&mut flipping(&mut visits), &topology, &longer);
+    assert_eq!(visits, [3 + 3, 3, 3]);
     let distance = survey.core_distance;
     assert_eq!(distance.status[(0, 1)], Some(PairStatus::MultiRegime));
     assert_eq!(distance.status[(0, 2)], Some(PairStatus::Stable));
     let protocol = distance.protocol.unwrap();
     assert_eq!((protocol.passes, protocol.further_passes, protocol.kept), (3, 3, (9 + 3) * 16));
-    let mut probe = Flipping { visits: [0; 3] };
-    let survey = whole(&mut probe, &topology, &request(&[0, 1, 2]));
-    assert_eq!((probe.visits, survey.core_distance.protocol.unwrap().further_passes), ([3; 3], 0));
+    let mut visits = [0; 3];
+    let survey = whole(&mut flipping(&mut visits), &topology, &request);
+    assert_eq!((visits, survey.core_distance.protocol.unwrap().further_passes), ([3; 3], 0));
 }
 
 #[test]
@@ -360,7 +327,7 @@ fn further_visits_are_spread_over_time() {
     let plan = SurveyPlan { further, ..request(&[]).plan };
     let begun = std::time::Instant::now();
     whole(
-        &mut Flipping { visits: [0; 3] },
+        &mut flipping(&mut [0; 3]),
         &Topology::unknown(0..2),
         &SurveyRequest { plan, ..request(&[0, 1]) },
     );
@@ -372,31 +339,15 @@ fn replayed(breaks: &[u64]) -> Survey {
     let path = folder.path().join("journal");
     let profile = machine();
     let request = SurveyRequest { homes: 4, loaded: true, ..request(&[0, 1, 2, 8, 9, 16]) };
-    let header = request.header(MachineIdentity::default());
-    for visits in breaks.iter().copied().chain([u64::MAX]) {
-        let file = File::options()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .unwrap();
-        let (mut journal, records) = Journal::resume(&path, file, &header, 0.02).unwrap();
-        let mut samples = Samples::new(request.pus.clone());
-        records
-            .iter()
-            .for_each(|record| samples.add(record.i, record.j, record.pass, record.batches()));
-        let mut made = 0;
-        let mut stop = |_: &SurveyProgress| {
-            made += 1;
-            if made == visits { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
+    let mut visits = 0;
+    for last in breaks.iter().copied().chain([u64::MAX]) {
         let mut probe = Replay::new(&profile, 5).unwrap();
-        let ended =
-            survey(&mut probe, &profile.topology, &request, Some(&mut journal), samples, &mut stop)
-                .unwrap();
-        if let SurveyOutcome::Whole(survey) = ended {
-            return *survey;
+        let (records, _, ended) = resumed(&path, &mut probe, &profile.topology, &request, last);
+        assert_eq!(records as u64, visits, "no visit is made twice");
+        visits += last.min(3 * 15 - visits);
+        match ended {
+            SurveyOutcome::Early(kept) => assert_eq!(kept, visits),
+            SurveyOutcome::Whole(survey) => return *survey,
         }
     }
     panic!("nobody ended the last one")
@@ -421,52 +372,28 @@ fn repeatedly_interrupted_run_ends_with_equal_bits() {
     assert_eq!(bits(replayed(&[44, 1])), once);
 }
 
-/// The host runs 0 and 1 on one CPU in turn, and preempts 2 once.
-#[derive(Default)]
-struct Stacked {
-    waited: u32,
-    visits: u32,
-}
-
-impl Probe for Stacked {
-    type Error = std::io::Error;
-
-    fn has_hosts(&self) -> bool {
-        true
-    }
-
-    fn visit(&mut self, visit: &Visit) -> Result<Vec<VisitBatches>, Self::Error> {
-        let mut brought = |pair: &PairAt| {
-            self.visits += 1;
-            let is_stacked = (pair.a, pair.b) == (0, 1);
-            self.waited += if is_stacked { visit.batches * visit.round_trips } else { 0 };
-            let is_preempted = pair.b == 2 && self.visits <= 2;
-            let ns = if is_stacked || is_preempted { 3e6 } else { 90.0 };
-            VisitBatches {
-                round_trip_ns: vec![ns; visit.batches as usize],
-                ..VisitBatches::default()
-            }
-        };
-        Ok(visit.pairs.iter().map(&mut brought).collect())
-    }
-
-    fn clock_step_ns(&self) -> f64 {
-        1.0
-    }
-
-    fn lines(&self) -> u32 {
-        1
-    }
+/// The host runs 0 and 1 on one CPU in turn, and preempts 2 once. Counts the slow round trips.
+fn stacked(waited: &mut u32) -> impl Probe {
+    let mut visits = 0;
+    let answer = move |pair: &PairAt, visit: &Visit| {
+        visits += 1;
+        let is_stacked = (pair.a, pair.b) == (0, 1);
+        *waited += if is_stacked { visit.batches * visit.round_trips } else { 0 };
+        let is_preempted = pair.b == 2 && visits <= 2;
+        vec![if is_stacked || is_preempted { 3e6 } else { 90.0 }; visit.batches as usize]
+    };
+    Answers { has_hosts: true, answer }
 }
 
 #[test]
 fn stacked_vcpus_are_found_by_a_few_round_trips() {
-    let mut probe = Stacked::default();
-    let distance =
-        whole(&mut probe, &Topology::unknown(0..4), &request(&[0, 1, 2, 3])).core_distance;
+    let mut waited = 0;
+    let request = request(&[0, 1, 2, 3]);
+    let survey = whole(&mut stacked(&mut waited), &Topology::unknown(0..4), &request);
+    let distance = survey.core_distance;
     assert_eq!(distance.status[(0, 1)], Some(PairStatus::Stacked));
     assert_eq!(distance.median_ns[(0, 1)], 3e6);
-    assert!(probe.waited <= 3 * 6 * 6, "{} round trips of milliseconds", probe.waited);
+    assert!(waited <= 3 * 6 * 6, "{waited} round trips of milliseconds");
     let others = [(0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
     assert!(
         others.iter().all(|pair| distance.median_ns[*pair] == 90.0),
@@ -481,21 +408,11 @@ fn journal_of_a_quick_run_keeps_a_stacked_pair() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");
     let request = SurveyRequest { plan: SurveyPlan::new(Effort::Quick, 1.0), ..request(&[0, 1]) };
-    let header =
-        request.header(MachineIdentity { name: "stacked".into(), ..MachineIdentity::default() });
-    let open =
-        || File::options().read(true).write(true).create(true).truncate(false).open(&path).unwrap();
-    let mut journal = Journal::create(&path, open(), &header).unwrap();
     let topology = Topology::unknown(0..2);
-    let samples = Samples::new(vec![0, 1]);
-    let mut go_on = |_: &SurveyProgress| ControlFlow::Continue(());
-    survey(&mut Stacked::default(), &topology, &request, Some(&mut journal), samples, &mut go_on)
-        .unwrap();
-    drop(journal);
-    let (_, records) = Journal::resume(&path, open(), &header, 0.02).unwrap();
-    assert_eq!(
-        records.first().map(|record| record.ns.len()),
-        Some(11),
-        "as many as a quick visit has"
-    );
+    resumed(&path, &mut stacked(&mut 0), &topology, &request, u64::MAX);
+    let file = File::options().read(true).write(true).open(&path).unwrap();
+    let header = request.header(MachineIdentity::default());
+    let (_, records) = Journal::resume(&path, file, &header, 0.02).unwrap();
+    let batches = records.first().map(|record| record.ns.len());
+    assert_eq!(batches, Some(11), "as many as a quick visit has");
 }

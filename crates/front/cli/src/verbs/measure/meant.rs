@@ -3,11 +3,12 @@
 use crate::args::MeasureArgs;
 use seatmap_console::error::{CliError, with_causes};
 use seatmap_console::{here, input, output};
-use seatmap_machines::catalog::{Capability, DistanceSource, Machine};
+use seatmap_machines::catalog::{Capability, Machine, MachineKind};
 use seatmap_measure::measurement::MeasurementRequest;
 use seatmap_measure::plan::Effort;
 use seatmap_measure::source::{MeasuredBy, RoundTripSource};
 use seatmap_measure::wakeups::USUAL_PAIRS;
+use std::sync::Arc;
 
 pub fn request(typed: &MeasureArgs, machine: &Machine) -> Result<MeasurementRequest, CliError> {
     let source = source(typed, machine)?;
@@ -55,28 +56,27 @@ pub fn request(typed: &MeasureArgs, machine: &Machine) -> Result<MeasurementRequ
 fn source(typed: &MeasureArgs, machine: &Machine) -> Result<RoundTripSource, CliError> {
     let cpus = typed.cpus.as_ref().map(|cpus| cpus.on(machine)).transpose()?;
     let cpus = cpus.as_ref();
-    let answers = machine.answers();
+    let is_host = machine.is_host();
+    let is_model = matches!(machine.kind, MachineKind::Model(_));
     // A profile without distances, such as a topology, has nothing to replay.
-    if matches!(answers, DistanceSource::Replayed) {
+    if !is_host && !is_model {
         machine.require(Capability::Distances).map_err(CliError::input)?;
     }
     // On the host homes are measured; a file or model must have them.
-    if typed.homes > 1 && !matches!(answers, DistanceSource::Measured) {
+    if typed.homes > 1 && !is_host {
         machine.require(Capability::Homes).map_err(CliError::input)?;
     }
-    if let Some(percent) =
-        typed.utilisation.filter(|_| !matches!(answers, DistanceSource::Simulated(_)))
-    {
+    if let Some(percent) = typed.utilisation.filter(|_| !is_model) {
         return Err(CliError::input(format!(
             "--utilisation {percent}: {} is {}; only a model can keep its other CPUs busy",
             typed.on,
             machine.kind()
         )));
     }
-    let source = match answers {
-        DistanceSource::Measured => RoundTripSource::host(here::cpus_to_measure(cpus)?),
-        DistanceSource::Simulated(model) => RoundTripSource::simulated(model, cpus),
-        DistanceSource::Replayed => RoundTripSource::replayed(input::profile_of(machine)?, cpus),
+    let source = match &machine.kind {
+        MachineKind::Host => RoundTripSource::host(here::cpus_to_measure(cpus)?),
+        MachineKind::Model(model) => RoundTripSource::simulated(Arc::clone(model), cpus),
+        _ => RoundTripSource::replayed(input::profile_of(machine)?, cpus),
     };
     Ok(source?)
 }

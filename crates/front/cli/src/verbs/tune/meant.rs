@@ -13,7 +13,7 @@ use seatmap_data::machine::import::MAX_FILE_BYTES;
 use seatmap_data::pattern::Pattern;
 use seatmap_launch::Executable;
 use seatmap_launch::share::SoleWork;
-use seatmap_machines::catalog::{Capability, Runner};
+use seatmap_machines::catalog::Capability;
 use seatmap_os::trusted;
 use seatmap_trial::tune::program_race::cluster_job::{HOSTS, SEAT, holds};
 use seatmap_trial::tune::program_race::request::OwnCommands;
@@ -180,8 +180,8 @@ pub fn on_model(typed: &Tune, name: &str) -> Result<ModelPart, CliError> {
     })?;
     let pattern = pattern_input::pattern(pattern)?;
     let machine = input::machine(name)?;
-    let runner = machine.runner(Capability::RunsChannels).map_err(CliError::input)?;
-    let Runner::Coherent(model) = &runner else {
+    let model = machine.runner(Capability::RunsChannels).map_err(CliError::input)?;
+    let Some(model) = &model else {
         return Err(CliError::input(
             "a race on this host needs a COMMAND; to race on a model, make one with 'seatmap model \
              fit host -o twin.toml'",

@@ -3,13 +3,13 @@
 use super::tree::FileTree;
 use seatmap_os::CpuSet;
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Allowed {
     pub cpus: Option<CpuSet>,
     pub nodes: Option<CpuSet>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy)]
 enum Flavour {
     V2,
     V1,
@@ -118,7 +118,7 @@ fn group_of(line: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::tree_of;
+    use super::super::trees_for_tests::tree_of;
     use super::*;
 
     fn cpus(files: &[(&str, &str)]) -> Option<Vec<u32>> {

@@ -83,7 +83,11 @@ impl Unpacked {
         let path = path_of(&String::from_utf8_lossy(&entry.path_bytes()))?;
         let node = match entry.header().entry_type() {
             EntryType::Directory => TreeEntry::Folder(BTreeSet::new()),
-            EntryType::Symlink => TreeEntry::Link(short(target_of(&entry))?),
+            EntryType::Symlink => {
+                let target = target_of(&entry);
+                short(&target, true)?;
+                TreeEntry::Link(target)
+            }
             // A hard link has its target relative to the top of the archive.
             EntryType::Link => match self.nodes.get(&path_of(&target_of(&entry))?) {
                 Some(TreeEntry::File(bytes)) => TreeEntry::File(bytes.clone()),
@@ -146,10 +150,11 @@ impl Unpacked {
     }
 
     fn tree(self) -> Result<FileTree, GatherError> {
-        let roots = self.nodes.keys().filter(|root| match root.as_str() {
-            "" => matches!(self.nodes.get("sys"), Some(TreeEntry::Folder(_))),
-            root => matches!(self.nodes.get(&format!("{root}/sys")), Some(TreeEntry::Folder(_))),
-        });
+        let has_sys = |root: &&String| {
+            let sys = if root.is_empty() { "sys".to_owned() } else { format!("{root}/sys") };
+            matches!(self.nodes.get(&sys), Some(TreeEntry::Folder(_)))
+        };
+        let roots = self.nodes.keys().filter(has_sys);
         // The outermost one: a gathered folder may itself hold a dump.
         let root = roots.min_by_key(|root| (root.matches('/').count(), root.len(), root.as_str()));
         let root = root.cloned().ok_or(GatherError::NoSys)?;
@@ -164,15 +169,14 @@ fn target_of(entry: &Entry<'_, impl Read>) -> String {
 
 fn path_of(path: &str) -> Result<String, GatherError> {
     let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
-    let refused = parts.contains(&"..") || parts.len() > MAX_DEPTH || path.len() > MAX_PATH_BYTES;
-    if refused {
-        Err(GatherError::Path(path.chars().take(80).collect()))
-    } else {
-        Ok(parts.join("/"))
-    }
+    short(path, !parts.contains(&"..") && parts.len() <= MAX_DEPTH)?;
+    Ok(parts.join("/"))
 }
 
-fn short(target: String) -> Result<String, GatherError> {
-    let is_short = target.len() <= MAX_PATH_BYTES;
-    if is_short { Ok(target) } else { Err(GatherError::Path(target.chars().take(80).collect())) }
+fn short(path: &str, is_inside: bool) -> Result<(), GatherError> {
+    if is_inside && path.len() <= MAX_PATH_BYTES {
+        Ok(())
+    } else {
+        Err(GatherError::Path(path.chars().take(80).collect()))
+    }
 }

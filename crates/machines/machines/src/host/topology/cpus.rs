@@ -2,26 +2,25 @@
 
 use super::TopologyError;
 use super::nest::{Nest, SharingKind};
-use super::tree::FileTree;
+use super::tree::{CPUS, FileTree};
 use seatmap_data::machine::import::MAX_PUS;
 use seatmap_os::cpu_list::MAX_CPU;
 use seatmap_os::{CpuSet, Root};
 use std::collections::HashMap;
-
-const FOLDER: &str = "sys/devices/system/cpu";
 
 /// The online CPUs of known place. If the kernel describes the place of none, all online CPUs.
 ///
 /// # Errors
 /// [`TopologyError`], if no CPU is online, or more than [`MAX_PUS`] are.
 pub fn running(tree: &FileTree) -> Result<CpuSet, TopologyError> {
-    let names = tree.list(FOLDER);
+    let names = tree.list(CPUS);
     let cpus = names
         .iter()
         .filter_map(|name| name.strip_prefix("cpu")?.parse::<u32>().ok())
         .filter(|os| *os <= MAX_CPU);
-    let online = listed(tree, "online")
-        .unwrap_or_else(|| cpus.clone().filter(|cpu| !is_switched_off(tree, *cpu)).collect());
+    let listed = tree.set(&format!("{CPUS}/online")).filter(|set| !set.is_empty());
+    let is_on = |cpu: &u32| tree.of_cpu(*cpu, "online").as_deref() != Some("0");
+    let online = listed.unwrap_or_else(|| cpus.clone().filter(is_on).collect());
     // A container may see another list than the kernel's.
     let own = if tree.is_host() { Root::new("/").running() } else { CpuSet::default() };
     let online = online.with(&own);
@@ -29,7 +28,7 @@ pub fn running(tree: &FileTree) -> Result<CpuSet, TopologyError> {
     let placed: CpuSet = shown
         .iter()
         .take(MAX_PUS + 1)
-        .filter(|cpu| tree.has(&format!("{FOLDER}/cpu{cpu}/topology")))
+        .filter(|cpu| tree.has(&format!("{CPUS}/cpu{cpu}/topology")))
         .collect();
     // Old kernels and virtual machines lack the folders, and some dumps have only the list.
     let running = [placed, shown, online]
@@ -42,39 +41,9 @@ pub fn running(tree: &FileTree) -> Result<CpuSet, TopologyError> {
     }
 }
 
-fn listed(tree: &FileTree, name: &str) -> Option<CpuSet> {
-    tree.text(&format!("{FOLDER}/{name}"))
-        .and_then(|text| CpuSet::of_list(&text))
-        .filter(|set| !set.is_empty())
-}
-
-fn is_switched_off(tree: &FileTree, cpu: u32) -> bool {
-    tree.text(&format!("{FOLDER}/cpu{cpu}/online")).as_deref() == Some("0")
-}
-
-/// A set of CPUs in the `topology` folder of each CPU. Linux 5.3 renamed its file, and dumps may
-/// lack the mask or the list.
-struct Around {
-    /// The file's name in the first CPU's folder, if it exists: all CPUs have the same files.
-    name: Option<&'static str>,
-}
-
-impl Around {
-    fn find(tree: &FileTree, running: &CpuSet, names: &[&'static str]) -> Self {
-        let folder =
-            running.first().map_or_else(String::new, |cpu| format!("{FOLDER}/cpu{cpu}/topology"));
-        Around { name: names.iter().copied().find(|name| is_set(tree, &folder, name)) }
-    }
-
-    fn read(&self, tree: &FileTree, cpu: u32, running: &CpuSet) -> Option<CpuSet> {
-        let name = self.name?;
-        let text = tree.text(&format!("{FOLDER}/cpu{cpu}/topology/{name}"))?;
-        parsed(name, &text).map(|set| set.within(running))
-    }
-}
-
-fn is_set(tree: &FileTree, folder: &str, name: &str) -> bool {
-    tree.text(&format!("{folder}/{name}")).is_some_and(|text| parsed(name, &text).is_some())
+fn is_set(tree: &FileTree, cpu: u32, name: &str) -> bool {
+    let text = tree.of_cpu(cpu, &format!("topology/{name}"));
+    text.is_some_and(|text| parsed(name, &text).is_some())
 }
 
 fn parsed(name: &str, text: &str) -> Option<CpuSet> {
@@ -82,7 +51,7 @@ fn parsed(name: &str, text: &str) -> Option<CpuSet> {
 }
 
 /// The folders of a CPU's caches, more than any processor has.
-const INDEXES: [&str; 8] =
+pub const INDEXES: [&str; 8] =
     ["index0", "index1", "index2", "index3", "index4", "index5", "index6", "index7"];
 
 /// The CPUs in the files read so far, whose shared parts need not be read again.
@@ -92,15 +61,19 @@ struct Met {
     caches: HashMap<&'static str, CpuSet>,
 }
 
+/// The name of a set of CPUs in the `topology` folder of each CPU, if the first one has it: all have
+/// the same files. Linux 5.3 renamed its file, and dumps may lack the mask or the list.
+type AroundFile = Option<&'static str>;
+
 pub struct TopologyReader<'a> {
     tree: &'a FileTree,
     running: &'a CpuSet,
-    core: Around,
-    cluster: Around,
-    die: Around,
-    package: Around,
-    book: Around,
-    drawer: Around,
+    core: AroundFile,
+    cluster: AroundFile,
+    die: AroundFile,
+    package: AroundFile,
+    book: AroundFile,
+    drawer: AroundFile,
     cache_map: &'static str,
     caches: usize,
     /// On AMD's Bulldozer the kernel calls two cores with a common L2 cache siblings.
@@ -110,23 +83,24 @@ pub struct TopologyReader<'a> {
 impl<'a> TopologyReader<'a> {
     pub fn new(tree: &'a FileTree, running: &'a CpuSet) -> Self {
         let (cache_map, caches) = cache_files(tree, running);
+        let file = |names: &[&'static str]| {
+            let cpu = running.first()?;
+            names.iter().copied().find(|name| is_set(tree, cpu, name))
+        };
         TopologyReader {
             tree,
             running,
-            core: Around::find(
-                tree,
-                running,
-                &["core_cpus", "thread_siblings", "core_cpus_list", "thread_siblings_list"],
-            ),
-            cluster: Around::find(tree, running, &["cluster_cpus", "cluster_cpus_list"]),
-            die: Around::find(tree, running, &["die_cpus", "die_cpus_list"]),
-            package: Around::find(
-                tree,
-                running,
-                &["package_cpus", "core_siblings", "package_cpus_list", "core_siblings_list"],
-            ),
-            book: Around::find(tree, running, &["book_siblings", "book_siblings_list"]),
-            drawer: Around::find(tree, running, &["drawer_siblings", "drawer_siblings_list"]),
+            core: file(&["core_cpus", "thread_siblings", "core_cpus_list", "thread_siblings_list"]),
+            cluster: file(&["cluster_cpus", "cluster_cpus_list"]),
+            die: file(&["die_cpus", "die_cpus_list"]),
+            package: file(&[
+                "package_cpus",
+                "core_siblings",
+                "package_cpus_list",
+                "core_siblings_list",
+            ]),
+            book: file(&["book_siblings", "book_siblings_list"]),
+            drawer: file(&["drawer_siblings", "drawer_siblings_list"]),
             cache_map,
             caches,
             siblings_can_be_cores: is_bulldozer(tree),
@@ -148,7 +122,7 @@ impl<'a> TopologyReader<'a> {
     }
 
     fn core_and_around(&self, cpu: u32, met: &mut Met, nest: &mut Nest) {
-        let core = self.core.read(self.tree, cpu, self.running);
+        let core = self.set_around(self.core, cpu);
         if core.as_ref().is_none_or(|core| core.first() == Some(cpu)) {
             self.around_core(cpu, nest);
         }
@@ -171,13 +145,12 @@ impl<'a> TopologyReader<'a> {
 
     /// Adds the sets around a core, given its first CPU. Each set is read at its own first CPU.
     fn around_core(&self, cpu: u32, nest: &mut Nest) {
-        let cluster = self.set_around(&self.cluster, cpu);
+        let cluster = self.set_around(self.cluster, cpu);
         // The kernel lists a cluster of one CPU if there are no clusters.
         if cluster.as_ref().is_none_or(|set| set.first() == Some(cpu) || set.len() == 1) {
             self.around_cluster(cpu, cluster.filter(|set| set.len() > 1), nest);
         }
-        for (kind, around) in [(SharingKind::Book, &self.book), (SharingKind::Drawer, &self.drawer)]
-        {
+        for (kind, around) in [(SharingKind::Book, self.book), (SharingKind::Drawer, self.drawer)] {
             if let Some(set) = self.set_around(around, cpu).filter(|set| set.first() == Some(cpu)) {
                 nest.insert(kind, set, None);
             }
@@ -186,10 +159,10 @@ impl<'a> TopologyReader<'a> {
 
     /// Omits a die that fills its package: the kernel also lists the only die of a package.
     fn around_cluster(&self, cpu: u32, cluster: Option<CpuSet>, nest: &mut Nest) {
-        let die = self.set_around(&self.die, cpu);
+        let die = self.set_around(self.die, cpu);
         let starts_die = die.as_ref().is_none_or(|set| set.first() == Some(cpu));
         let is_first = starts_die || die.as_ref().is_some_and(|set| set.len() == 1);
-        let package = is_first.then(|| self.set_around(&self.package, cpu)).flatten();
+        let package = is_first.then(|| self.set_around(self.package, cpu)).flatten();
         let die = die.filter(|set| set.len() > 1 && starts_die && Some(set) != package.as_ref());
         // hwloc omits a cluster that fills a die or a package.
         let cluster =
@@ -201,22 +174,22 @@ impl<'a> TopologyReader<'a> {
         die.into_iter().for_each(|set| nest.insert(SharingKind::Die, set, None));
     }
 
-    fn set_around(&self, around: &Around, cpu: u32) -> Option<CpuSet> {
-        around.read(self.tree, cpu, self.running)
+    fn set_around(&self, file: AroundFile, cpu: u32) -> Option<CpuSet> {
+        let text = self.tree.of_cpu(cpu, &format!("topology/{}", file?))?;
+        parsed(file?, &text).map(|set| set.within(self.running))
     }
 
     fn id(&self, cpu: u32, name: &str) -> Option<u32> {
-        self.tree.text(&format!("{FOLDER}/cpu{cpu}/topology/{name}"))?.parse().ok()
+        self.tree.of_cpu(cpu, &format!("topology/{name}"))?.parse().ok()
     }
 
     fn caches(&self, cpu: u32, met: &mut Met, nest: &mut Nest) {
-        let folder = format!("{FOLDER}/cpu{cpu}/cache");
         for (at, name) in INDEXES.into_iter().enumerate() {
             if met.caches.get(name).is_some_and(|caches| caches.contains(cpu)) {
                 continue;
             }
-            let index = format!("{folder}/{name}");
-            let text = self.tree.text(&format!("{index}/{}", self.cache_map));
+            let read = |file: &str| self.tree.of_cpu(cpu, &format!("cache/{name}/{file}"));
+            let text = read(self.cache_map);
             // A CPU can have more caches than the first one, and some dumps lack a cache in
             // between.
             if text.is_none() && at >= self.caches {
@@ -225,21 +198,16 @@ impl<'a> TopologyReader<'a> {
             let map = text.and_then(|text| parsed(self.cache_map, &text));
             // Itanium's kernels do not list the CPUs of some caches; those caches belong to the
             // core.
-            let set = map.and_then(|map| {
-                if map.is_empty() {
-                    self.core.read(self.tree, cpu, self.running)
-                } else {
-                    Some(map.within(self.running))
-                }
-            });
+            let set = match map {
+                Some(map) if map.is_empty() => self.set_around(self.core, cpu),
+                map => map.map(|map| map.within(self.running)),
+            };
             let Some(set) = set.filter(|set| set.first() == Some(cpu)) else { continue };
             met.caches.entry(name).or_default().extend(&set);
-            let level =
-                self.tree.text(&format!("{index}/level")).and_then(|text| text.parse::<u32>().ok());
-            let holds_data =
-                self.tree.text(&format!("{index}/type")).is_none_or(|text| text != "Instruction");
+            let level = read("level").and_then(|text| text.parse::<u32>().ok());
+            let holds_data = read("type").is_none_or(|text| text != "Instruction");
             let kind = level.filter(|_| holds_data).and_then(cache_kind);
-            if let Some(kind) = kind.filter(|_| !self.is_guess(cpu, &index, &set)) {
+            if let Some(kind) = kind.filter(|_| !self.is_guess(cpu, name, &set)) {
                 nest.insert(kind, set, None);
             }
         }
@@ -249,10 +217,10 @@ impl<'a> TopologyReader<'a> {
     /// Linux 6.12 lists one cache of each further level, shared by all CPUs
     /// (`cache_leaves_are_shared` in drivers/base/cacheinfo.c). It has no size, and is wrong for
     /// several packages. hwloc believes it.
-    fn is_guess(&self, cpu: u32, index: &str, set: &CpuSet) -> bool {
+    fn is_guess(&self, cpu: u32, name: &str, set: &CpuSet) -> bool {
         set == self.running
-            && !self.tree.has(&format!("{index}/size"))
-            && self.set_around(&self.package, cpu).is_some_and(|package| package != *set)
+            && !self.tree.has(&format!("{CPUS}/cpu{cpu}/cache/{name}/size"))
+            && self.set_around(self.package, cpu).is_some_and(|package| package != *set)
     }
 }
 
@@ -275,7 +243,7 @@ fn cache_files(tree: &FileTree, running: &CpuSet) -> (&'static str, usize) {
 }
 
 fn cache_folders(tree: &FileTree, cpu: u32) -> Vec<String> {
-    let cache = format!("{FOLDER}/cpu{cpu}/cache");
+    let cache = format!("{CPUS}/cpu{cpu}/cache");
     let names = tree.list(&cache).into_iter().filter(|name| name.starts_with("index"));
     names.map(|name| format!("{cache}/{name}")).collect()
 }

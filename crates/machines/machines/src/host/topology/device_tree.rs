@@ -37,47 +37,35 @@ pub fn add(tree: &FileTree, running: &CpuSet, nest: &mut Nest) {
     for cache in
         entries.iter().filter(|entry| entry.core.is_none() && holds_data(tree, &entry.folder))
     {
-        let mut reach = Reach {
-            entries: &entries,
-            before: &before,
-            met: HashSet::new(),
-            pus: CpuSet::default(),
-        };
-        let level = 1 + cache.handle.map_or(0, |handle| reach.follow(handle));
-        if let Some(kind) = cache_kind(level) {
-            nest.insert(kind, reach.pus, None);
+        let reached = cache.handle.map(|handle| reach(&entries, &before, handle));
+        let (levels, pus) = reached.unwrap_or_default();
+        if let Some(kind) = cache_kind(1 + levels) {
+            nest.insert(kind, pus, None);
         }
     }
 }
 
-struct Reach<'a> {
-    entries: &'a [Entry],
-    before: &'a HashMap<u32, Vec<usize>>,
-    met: HashSet<usize>,
-    pus: CpuSet,
-}
-
-impl Reach<'_> {
-    /// Collects the PUs before this cache, and returns the number of levels there.
-    fn follow(&mut self, handle: u32) -> u32 {
-        let mut levels = 0;
-        let mut edge = vec![(handle, 1)];
-        while let Some((handle, level)) = edge.pop() {
-            for at in self.before.get(&handle).into_iter().flatten() {
-                // Ends a cycle in the tree.
-                if !self.met.insert(*at) {
-                    continue;
-                }
-                levels = levels.max(level);
-                match (&self.entries[*at].core, self.entries[*at].handle) {
-                    (Some(core), _) => self.pus.extend(core),
-                    (None, Some(handle)) => edge.push((handle, level + 1)),
-                    (None, None) => {}
-                }
+/// The number of levels before the cache of this handle, and the PUs there.
+fn reach(entries: &[Entry], before: &HashMap<u32, Vec<usize>>, handle: u32) -> (u32, CpuSet) {
+    let mut met = HashSet::new();
+    let mut pus = CpuSet::default();
+    let mut levels = 0;
+    let mut edge = vec![(handle, 1)];
+    while let Some((handle, level)) = edge.pop() {
+        for at in before.get(&handle).into_iter().flatten() {
+            // Ends a cycle in the tree.
+            if !met.insert(*at) {
+                continue;
+            }
+            levels = levels.max(level);
+            match (&entries[*at].core, entries[*at].handle) {
+                (Some(core), _) => pus.extend(core),
+                (None, Some(handle)) => edge.push((handle, level + 1)),
+                (None, None) => {}
             }
         }
-        levels
     }
+    (levels, pus)
 }
 
 fn entry(tree: &FileTree, name: &str, running: &CpuSet) -> Option<Entry> {
@@ -134,7 +122,7 @@ fn starts_with_one_of(text: &str, names: &[&str]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::tree_of_bytes;
+    use super::super::trees_for_tests::tree_of_bytes;
     use super::*;
 
     fn nest(l3_next: &[u8]) -> Nest {

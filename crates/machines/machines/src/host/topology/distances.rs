@@ -21,12 +21,15 @@ pub fn groups(nodes: &[NodeCpus], distances: &[Vec<u64>]) -> Vec<CpuSet> {
         if groups.is_empty() {
             break;
         }
-        sets = groups.iter().map(|group| union(group.iter().map(|at| &sets[*at]))).collect();
+        let union = |group: &Vec<usize>| {
+            group.iter().fold(CpuSet::default(), |all, at| all.with(&sets[*at]))
+        };
+        sets = groups.iter().map(union).collect();
         matrix = groups
             .iter()
             .map(|from| groups.iter().map(|to| mean(&matrix, from, to)).collect())
             .collect();
-        found.extend(sets.iter().cloned());
+        found.extend_from_slice(&sets);
     }
     found
 }
@@ -68,12 +71,6 @@ fn mean(matrix: &[Vec<u64>], from: &[usize], to: &[usize]) -> u64 {
     let sum =
         from.iter().flat_map(|i| to.iter().map(|j| matrix[*i][*j])).fold(0, u64::saturating_add);
     sum / (from.len() * to.len()) as u64
-}
-
-fn union<'a>(sets: impl Iterator<Item = &'a CpuSet>) -> CpuSet {
-    let mut all = CpuSet::default();
-    sets.for_each(|set| all.extend(set));
-    all
 }
 
 #[cfg(test)]

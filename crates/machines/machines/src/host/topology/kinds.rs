@@ -1,12 +1,10 @@
 //! Performance and efficiency cores, as the kernel distinguishes them.
 
-use super::tree::FileTree;
+use super::tree::{CPUS, FileTree};
 use seatmap_data::machine::speed::kinds_of;
 use seatmap_data::machine::{CoreKind, Pu, Speed};
 use seatmap_os::CpuSet;
 use std::collections::HashMap;
-
-const CPUS: &str = "sys/devices/system/cpu";
 
 /// The kernel's lists of the CPUs of one kind on Intel's hybrid processors, for their counters.
 const LISTED: [(&str, CoreKind); 3] = [
@@ -34,10 +32,8 @@ pub fn add(tree: &FileTree, running: &CpuSet, pus: &mut [Pu]) {
 
 /// The kinds in Intel's lists; `None` if there are no lists.
 fn listed(tree: &FileTree, running: &CpuSet) -> Option<Vec<Option<CoreKind>>> {
-    let lists: Vec<(CpuSet, CoreKind)> = LISTED
-        .into_iter()
-        .filter_map(|(path, kind)| Some((CpuSet::of_list(&tree.text(path)?)?, kind)))
-        .collect();
+    let lists: Vec<(CpuSet, CoreKind)> =
+        LISTED.into_iter().filter_map(|(path, kind)| Some((tree.set(path)?, kind))).collect();
     // On an Intel hybrid with one kind switched off, one list is empty.
     if lists.iter().all(|(set, _)| set.is_empty()) {
         return None;
@@ -56,8 +52,7 @@ fn listed(tree: &FileTree, running: &CpuSet) -> Option<Vec<Option<CoreKind>>> {
 }
 
 fn midr(tree: &FileTree, pu: u32) -> Option<u64> {
-    let text = tree.text(&format!("{CPUS}/cpu{pu}/regs/identification/midr_el1"))?;
-    hexadecimal(&text).map(|midr| midr & 0xff00_fff0)
+    hexadecimal(&tree.of_cpu(pu, "regs/identification/midr_el1")?).map(|midr| midr & 0xff00_fff0)
 }
 
 fn hexadecimal(text: &str) -> Option<u64> {
@@ -96,23 +91,17 @@ fn speeds(tree: &FileTree, pus: &CpuSet) -> Vec<Speed> {
     let base = numbers(tree, pus, "cpufreq/base_frequency");
     let max = numbers(tree, pus, "cpufreq/cpuinfo_max_freq");
     let types = core_types(tree, pus);
-    let core_types = pus.iter().map(|pu| types.get(&pu).copied());
-    capacity
-        .into_iter()
-        .zip(base)
-        .zip(max)
-        .zip(core_types)
-        .map(|(((capacity, base_khz), max_khz), core_type)| Speed {
-            core_type,
-            capacity,
-            base_khz,
-            max_khz,
-        })
-        .collect()
+    let of_pus = pus.iter().enumerate().map(|(at, pu)| Speed {
+        core_type: types.get(&pu).copied(),
+        capacity: capacity[at],
+        base_khz: base[at],
+        max_khz: max[at],
+    });
+    of_pus.collect()
 }
 
 fn number(tree: &FileTree, pu: u32, file: &str) -> Option<u64> {
-    tree.text(&format!("{CPUS}/cpu{pu}/{file}"))?.parse().ok().filter(|value| *value > 0)
+    tree.of_cpu(pu, file)?.parse().ok().filter(|value| *value > 0)
 }
 
 fn numbers(tree: &FileTree, pus: &CpuSet, file: &str) -> Vec<Option<u64>> {
@@ -122,13 +111,17 @@ fn numbers(tree: &FileTree, pus: &CpuSet, file: &str) -> Vec<Option<u64>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::tree_of;
+    use super::super::trees_for_tests::tree_of;
     use super::*;
 
-    fn letters(files: &[(&str, &str)]) -> String {
+    fn letters(files: &[(impl AsRef<str>, &str)]) -> String {
         let mut pus: Vec<Pu> = (0..4).map(|os| Pu { os, ..Pu::default() }).collect();
         add(&tree_of(files), &(0..4).collect(), &mut pus);
         pus.iter().map(|pu| pu.kind.map_or("-", CoreKind::letters)).collect()
+    }
+
+    fn each(file: &str, values: [&'static str; 4]) -> Vec<(String, &'static str)> {
+        (0..4).map(|pu| format!("{CPUS}/cpu{pu}/{file}")).zip(values).collect()
     }
 
     #[test]
@@ -143,41 +136,22 @@ mod tests {
 
     #[test]
     fn capacity_and_frequency_decide_core_kinds() {
-        let of = |file: &str, values: [&'static str; 4]| -> Vec<(String, &'static str)> {
-            (0..4).map(|pu| format!("sys/devices/system/cpu/cpu{pu}/{file}")).zip(values).collect()
-        };
-        let told = |files: Vec<(String, &str)>| {
-            letters(&files.iter().map(|(path, text)| (path.as_str(), *text)).collect::<Vec<_>>())
-        };
-        assert_eq!(told(of("cpu_capacity", ["446", "446", "1024", "1024"])), "EEPP");
-        assert_eq!(
-            told(of("cpufreq/cpuinfo_max_freq", ["5000000", "5000000", "3900000", "3900000"])),
-            "PPEE"
-        );
-        assert_eq!(
-            told(of("cpufreq/base_frequency", ["2000000", "2000000", "2000000", "2000000"])),
-            "----"
-        );
-        assert_eq!(told(of("cpu_capacity", ["x", "", "1024", "0"])), "----");
+        for (file, values, kinds) in [
+            ("cpu_capacity", ["446", "446", "1024", "1024"], "EEPP"),
+            ("cpu_capacity", ["x", "", "1024", "0"], "----"),
+            ("cpufreq/cpuinfo_max_freq", ["5000000", "5000000", "3900000", "3900000"], "PPEE"),
+            ("cpufreq/base_frequency", ["2000000"; 4], "----"),
+        ] {
+            assert_eq!(letters(&each(file, values)), kinds, "{file} {values:?}");
+        }
     }
 
     #[test]
     fn core_type_precedes_clock() {
-        let clock =
-            |pu: u32, mhz: &'static str| (format!("{CPUS}/cpu{pu}/cpufreq/cpuinfo_max_freq"), mhz);
-        let clocks: Vec<(String, &str)> =
-            (0..).zip(["2500", "2500", "2000", "1500"]).map(|(pu, mhz)| clock(pu, mhz)).collect();
-        let with = |more: &[(String, &str)]| {
-            let files = [&clocks[..], more].concat();
-            letters(&files.iter().map(|(path, text)| (path.as_str(), *text)).collect::<Vec<_>>())
-        };
+        let clocks = each("cpufreq/cpuinfo_max_freq", ["2500", "2500", "2000", "1500"]);
+        let with = |more: &[(String, &str)]| letters(&[&clocks[..], more].concat());
         assert_eq!(with(&[]), "PPME");
-        let midr = |of: [&'static str; 4]| -> Vec<(String, &str)> {
-            (0..)
-                .zip(of)
-                .map(|(pu, midr)| (format!("{CPUS}/cpu{pu}/regs/identification/midr_el1"), midr))
-                .collect()
-        };
+        let midr = |of: [&'static str; 4]| each("regs/identification/midr_el1", of);
         let big = "0x00000000410fd810";
         assert_eq!(with(&midr([big, "0x00000000411fd811", big, "0x410fd800"])), "PPPE");
         assert_eq!(with(&midr([big; 4])), "----", "a later stepping is no other type");

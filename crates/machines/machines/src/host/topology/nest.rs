@@ -61,7 +61,6 @@ pub struct Shared {
     pub os: Option<u32>,
 }
 
-#[derive(Debug)]
 pub struct Nest {
     shared: Vec<Shared>,
     of_pu: HashMap<u32, Vec<usize>>,

@@ -9,13 +9,13 @@ const FOLDER: &str = "sys/devices/system/node";
 /// The most nodes: Linux supports 1024 (`NODES_SHIFT`).
 const MAX_NODES: usize = 1024;
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub struct NodeCpus {
     pub os: u32,
     pub cpus: CpuSet,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct NumaNodes {
     pub nodes: Vec<NodeCpus>,
     /// Distances between these nodes from the firmware (SLIT), if known for all nodes.
@@ -64,8 +64,8 @@ impl NumaNodes {
     /// The nearest node with memory, if this one has none; `None` also if the kernel does not list
     /// the nodes with memory.
     pub fn instead(&self, tree: &FileTree, own: u32) -> Option<u32> {
-        let text = tree.text(&format!("{FOLDER}/has_memory"))?;
-        let have_memory = CpuSet::of_list(&text).filter(|nodes| !nodes.is_empty())?;
+        let have_memory =
+            tree.set(&format!("{FOLDER}/has_memory")).filter(|nodes| !nodes.is_empty())?;
         if have_memory.contains(own) {
             return None;
         }
@@ -81,8 +81,7 @@ impl NumaNodes {
 }
 
 fn numbers(tree: &FileTree) -> Vec<u32> {
-    let online = tree.text(&format!("{FOLDER}/online")).and_then(|text| CpuSet::of_list(&text));
-    online
+    tree.set(&format!("{FOLDER}/online"))
         .filter(|online| !online.is_empty())
         .unwrap_or_else(|| -> CpuSet {
             let names = tree.list(FOLDER);
@@ -100,9 +99,7 @@ fn numbers(tree: &FileTree) -> Vec<u32> {
 fn node(tree: &FileTree, os: u32, cpus: &CpuSet) -> Option<NodeCpus> {
     let map =
         tree.text(&format!("{FOLDER}/node{os}/cpumap")).and_then(|text| CpuSet::of_mask(&text));
-    let near = map.or_else(|| {
-        tree.text(&format!("{FOLDER}/node{os}/cpulist")).and_then(|text| CpuSet::of_list(&text))
-    })?;
+    let near = map.or_else(|| tree.set(&format!("{FOLDER}/node{os}/cpulist")))?;
     Some(NodeCpus { os, cpus: near.within(cpus) })
 }
 
@@ -142,9 +139,8 @@ fn initiators<'a>(
 /// The kernel writes the distances row by row, in the order of all nodes, even if their numbers
 /// have gaps.
 fn distances(tree: &FileTree, numbers: &[u32], nodes: &[NodeCpus]) -> Option<Vec<Vec<u64>>> {
-    let places: Option<Vec<usize>> =
-        nodes.iter().map(|node| numbers.binary_search(&node.os).ok()).collect();
-    let places = places?;
+    let places = nodes.iter().map(|node| numbers.binary_search(&node.os).ok());
+    let places = places.collect::<Option<Vec<usize>>>()?;
     let rows = nodes.iter().map(|node| {
         let text = tree.text(&format!("{FOLDER}/node{}/distance", node.os))?;
         let row: Vec<u64> =
@@ -158,15 +154,9 @@ fn distances(tree: &FileTree, numbers: &[u32], nodes: &[NodeCpus]) -> Option<Vec
 /// are equally near.
 fn settle(nodes: &mut [NodeCpus], distances: &[Vec<u64>], count: usize) {
     for at in 0..nodes.len() {
-        let Some(least) =
-            (0..nodes.len()).filter(|other| *other != at).map(|other| distances[at][other]).min()
-        else {
-            return;
-        };
-        let nearest: Vec<usize> = (0..nodes.len())
-            .filter(|other| *other != at)
-            .filter(|other| distances[at][*other] == least)
-            .collect();
+        let others = (0..nodes.len()).filter(|other| *other != at);
+        let Some(least) = others.clone().map(|other| distances[at][other]).min() else { return };
+        let nearest: Vec<usize> = others.filter(|other| distances[at][*other] == least).collect();
         // Equal distances, or a distance to itself as large as to others, show no nearest node.
         let tells = least > distances[at][at] && nearest.len() < count - 1;
         if nodes[at].cpus.is_empty() && tells {
@@ -180,15 +170,16 @@ fn settle(nodes: &mut [NodeCpus], distances: &[Vec<u64>], count: usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::tree_of;
+    use super::super::trees_for_tests::tree_of;
     use super::*;
 
+    fn tree(files: &[(&str, &str)]) -> FileTree {
+        let files = files.iter().map(|(path, text)| (format!("{FOLDER}/{path}"), *text));
+        tree_of(&files.collect::<Vec<_>>())
+    }
+
     fn read(files: &[(&str, &str)]) -> Vec<(u32, Vec<u32>)> {
-        let files: Vec<(String, &str)> =
-            files.iter().map(|(path, text)| (format!("{FOLDER}/{path}"), *text)).collect();
-        let files: Vec<(&str, &str)> =
-            files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
-        let nodes = NumaNodes::read(&tree_of(&files), &(0..8).collect()).nodes;
+        let nodes = NumaNodes::read(&tree(files), &(0..8).collect()).nodes;
         nodes.into_iter().map(|node| (node.os, node.cpus.iter().collect())).collect()
     }
 
@@ -215,11 +206,7 @@ mod tests {
             ("node2/distance", "17 28 10"),
         ];
         let instead = |files: &[(&str, &str)]| {
-            let files: Vec<(String, &str)> =
-                files.iter().map(|(path, text)| (format!("{FOLDER}/{path}"), *text)).collect();
-            let files: Vec<(&str, &str)> =
-                files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
-            let tree = tree_of(&files);
+            let tree = tree(files);
             let nodes = NumaNodes::read(&tree, &(0..8).collect());
             [0, 1, 2].map(|own| nodes.instead(&tree, own))
         };

@@ -3,6 +3,7 @@
 //! Links are followed only within the tree, so that a tree from another computer cannot show files
 //! of this one.
 
+use seatmap_os::CpuSet;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File, OpenOptions};
@@ -12,6 +13,9 @@ use std::path::{Path, PathBuf};
 
 /// The most bytes of one file; files of sysfs have at most a page.
 pub const MAX_FILE_BYTES: usize = 1 << 20;
+
+/// The folder of all CPUs.
+pub const CPUS: &str = "sys/devices/system/cpu";
 
 const PAGE_BYTES: usize = 4096;
 
@@ -37,7 +41,6 @@ enum Store {
     },
 }
 
-#[derive(Debug, PartialEq)]
 pub enum TreeEntry {
     File(Vec<u8>),
     Link(String),
@@ -77,6 +80,16 @@ impl FileTree {
     pub fn text(&self, path: &str) -> Option<String> {
         let bytes = self.bytes(path)?;
         Some(String::from_utf8_lossy(&bytes).trim().trim_end_matches('\0').to_owned())
+    }
+
+    /// A file in the folder of a CPU.
+    pub fn of_cpu(&self, cpu: u32, file: &str) -> Option<String> {
+        self.text(&format!("{CPUS}/cpu{cpu}/{file}"))
+    }
+
+    /// A file with a list of CPUs or nodes.
+    pub fn set(&self, path: &str) -> Option<CpuSet> {
+        CpuSet::of_list(&self.text(path)?)
     }
 
     /// As [`FileTree::text`], but only the first page: the kernel generates the rest of a long file

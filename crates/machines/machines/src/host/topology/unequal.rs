@@ -1,15 +1,10 @@
 //! Differences between PUs besides their kind: the sizes of their caches, and the firmware's
 //! ranking.
 
+use super::cpus::INDEXES;
 use super::tree::FileTree;
 use seatmap_data::machine::Pu;
 use std::collections::HashMap;
-
-const FOLDER: &str = "sys/devices/system/cpu";
-
-/// The folders of a CPU's caches, more than any processor has below the second level of data.
-const INDEXES: [&str; 8] =
-    ["index0", "index1", "index2", "index3", "index4", "index5", "index6", "index7"];
 
 /// The kernel's files of the firmware's ranking: AMD's preferred cores first, then CPPC's highest
 /// performance, which Intel's Turbo Boost Max 3.0 uses.
@@ -42,19 +37,12 @@ pub fn add(tree: &FileTree, pus: &mut [Pu]) {
 
 /// The size of a CPU's cache of a kind. One without a type holds data.
 fn cache_bytes(tree: &FileTree, cpu: u32, CacheKind(level, types): CacheKind) -> Option<u64> {
-    INDEXES
-        .into_iter()
-        .find(|index| {
-            let is_level =
-                index_file(tree, cpu, index, "level").is_some_and(|text| text.parse() == Ok(level));
-            let found = index_file(tree, cpu, index, "type");
-            is_level && types.contains(&found.as_deref().unwrap_or("Unified"))
-        })
-        .and_then(|index| size(&index_file(tree, cpu, index, "size")?))
-}
-
-fn index_file(tree: &FileTree, cpu: u32, index: &str, name: &str) -> Option<String> {
-    tree.text(&format!("{FOLDER}/cpu{cpu}/cache/{index}/{name}"))
+    let read = |index: &str, file: &str| tree.of_cpu(cpu, &format!("cache/{index}/{file}"));
+    let index = INDEXES.into_iter().find(|index| {
+        let is_level = read(index, "level").is_some_and(|text| text.parse() == Ok(level));
+        is_level && types.contains(&read(index, "type").as_deref().unwrap_or("Unified"))
+    });
+    size(&read(index?, "size")?)
 }
 
 fn size(text: &str) -> Option<u64> {
@@ -63,16 +51,15 @@ fn size(text: &str) -> Option<u64> {
 }
 
 fn ranking(tree: &FileTree, pus: &[Pu], file: &str) -> Option<Vec<u32>> {
-    let ranks = pus
-        .iter()
-        .map(|pu| tree.text(&format!("{FOLDER}/cpu{}/{file}", pu.os))?.parse::<u32>().ok());
+    let ranks = pus.iter().map(|pu| tree.of_cpu(pu.os, file)?.parse::<u32>().ok());
     let ranks = ranks.collect::<Option<Vec<u32>>>()?;
     ranks.iter().any(|rank| *rank != ranks[0]).then_some(ranks)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::tree_of;
+    use super::super::tree::CPUS;
+    use super::super::trees_for_tests::tree_of;
     use super::*;
 
     fn pus() -> Vec<Pu> {
@@ -82,10 +69,7 @@ mod tests {
 
     fn added(files: &[(String, &str)]) -> Vec<Pu> {
         let mut pus = pus();
-        add(
-            &tree_of(&files.iter().map(|(path, text)| (path.as_str(), *text)).collect::<Vec<_>>()),
-            &mut pus,
-        );
+        add(&tree_of(files), &mut pus);
         pus
     }
 
@@ -93,7 +77,7 @@ mod tests {
     fn cache_size_is_read_from_its_first_cpu() {
         let cache =
             |cpu: u32, index: &str, level: &'static str, kind: &'static str, size: &'static str| {
-                let path = |name: &str| format!("{FOLDER}/cpu{cpu}/cache/{index}/{name}");
+                let path = |name: &str| format!("{CPUS}/cpu{cpu}/cache/{index}/{name}");
                 [(path("level"), level), (path("type"), kind), (path("size"), size)]
             };
         let files = [
@@ -107,23 +91,20 @@ mod tests {
             cache(3, "index2", "2", "Unified", "much"),
         ];
         let pus = added(&files.concat());
-        assert_eq!(
-            pus.iter().map(|pu| pu.l2_bytes).collect::<Vec<_>>(),
-            [Some(1 << 20), None, None, None]
-        );
-        let l1d = [Some(48 << 10), None, Some(16 << 10), None];
-        assert_eq!(pus.iter().map(|pu| pu.l1d_bytes).collect::<Vec<_>>(), l1d);
-        let l1i = [None, Some(64 << 10), None, None];
-        assert_eq!(pus.iter().map(|pu| pu.l1i_bytes).collect::<Vec<_>>(), l1i);
-        let l3 = [Some(96 << 20), Some(96 << 20), Some(32 << 20), Some(32 << 20)];
-        assert_eq!(pus.iter().map(|pu| pu.l3_bytes).collect::<Vec<_>>(), l3);
+        let kib = |of: fn(&Pu) -> Option<u64>| {
+            pus.iter().map(|pu| of(pu).map_or(0, |bytes| bytes >> 10)).collect::<Vec<_>>()
+        };
+        assert_eq!(kib(|pu| pu.l1d_bytes), [48, 0, 16, 0]);
+        assert_eq!(kib(|pu| pu.l1i_bytes), [0, 64, 0, 0]);
+        assert_eq!(kib(|pu| pu.l2_bytes), [1024, 0, 0, 0]);
+        assert_eq!(kib(|pu| pu.l3_bytes), [98304, 98304, 32768, 32768]);
     }
 
     #[test]
     fn ranking_needs_all_cpus_and_a_difference() {
         let told = |file: &str, ranks: [&'static str; 4]| {
             let files: Vec<_> =
-                (0..4).map(|os| format!("{FOLDER}/cpu{os}/{file}")).zip(ranks).collect();
+                (0..4).map(|os| format!("{CPUS}/cpu{os}/{file}")).zip(ranks).collect();
             added(&files).iter().map(|pu| pu.priority).collect::<Vec<_>>()
         };
         assert_eq!(told(RANKINGS[0], ["236", "231", "196", "191"]), [236, 231, 196, 191].map(Some));

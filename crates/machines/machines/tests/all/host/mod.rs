@@ -2,7 +2,6 @@
 
 mod hostile_dumps;
 mod judge;
-mod primitives;
 mod testbed;
 mod topology;
 mod written_topologies;

@@ -1,5 +1,4 @@
-//! The rules of every testbed, tested on the host. Each case is generic over [`Testbed`], so that a
-//! simulator can be tested too.
+//! The rules of every testbed, tested on the host.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -67,27 +66,6 @@ impl Workload for Turns {
     }
 }
 
-fn every_task_sees_what_all_wrote<T: Testbed>(testbed: &mut T) {
-    let seats = testbed.pus().to_vec();
-    let workload = Sum { tasks: seats.len(), rounds: 50 };
-    let seen = testbed.run(&seats, &workload).unwrap();
-    let once = (seats.len() * (seats.len() + 1) / 2) as u64;
-    let expected: Vec<u64> = (1..=50).map(|round| round * once).collect();
-    assert!(seen.iter().all(|task| *task == expected), "{seen:?}");
-}
-
-fn a_ping_pong_is_as_long_as_asked_and_time_moves_on<T: Testbed>(testbed: &mut T) {
-    let seats = testbed.pus()[..2].to_vec();
-    let workload =
-        PingPong { lines: vec![Addr::line(4)], gate: Addr::line(0), batches: 7, round_trips: 11 };
-    let traces = testbed.run(&seats, &workload).unwrap();
-    for (trace, seat) in traces.iter().zip(&seats) {
-        assert_eq!(trace.stamps.len(), 8);
-        assert!(trace.stamps.windows(2).all(|two| two[0].ticks < two[1].ticks), "{trace:?}");
-        assert_eq!(trace.stamps[0].pu, *seat);
-    }
-}
-
 fn host(lines: u32) -> HostTestbed {
     HostTestbed::new(affinity::current().unwrap(), lines).unwrap()
 }
@@ -102,13 +80,27 @@ fn has_a_pair() -> bool {
 
 #[test]
 fn every_task_sees_all_sums() {
-    every_task_sees_what_all_wrote(&mut host(2));
+    let mut host = host(2);
+    let seats = host.pus().to_vec();
+    let seen = host.run(&seats, &Sum { tasks: seats.len(), rounds: 50 }).unwrap();
+    let once = (seats.len() * (seats.len() + 1) / 2) as u64;
+    let expected: Vec<u64> = (1..=50).map(|round| round * once).collect();
+    assert!(seen.iter().all(|task| *task == expected), "{seen:?}");
 }
 
 #[test]
 fn ping_pong_has_the_requested_length() {
-    if has_a_pair() {
-        a_ping_pong_is_as_long_as_asked_and_time_moves_on(&mut host(8));
+    if !has_a_pair() {
+        return;
+    }
+    let mut host = host(8);
+    let seats = host.pus()[..2].to_vec();
+    let workload =
+        PingPong { lines: vec![Addr::line(4)], gate: Addr::line(0), batches: 7, round_trips: 11 };
+    for (trace, seat) in host.run(&seats, &workload).unwrap().iter().zip(&seats) {
+        assert_eq!(trace.stamps.len(), 8);
+        assert!(trace.stamps.windows(2).all(|two| two[0].ticks < two[1].ticks), "{trace:?}");
+        assert_eq!(trace.stamps[0].pu, *seat);
     }
 }
 

@@ -206,22 +206,19 @@ fn single_cluster_in_a_package_is_dropped() {
 #[test]
 fn books_and_drawers_are_read() {
     let mut files = Files::of_pus(&pus(0, 16));
-    pus(0, 16).chunks(2).enumerate().for_each(|(id, package)| files.package(id as u32, package));
-    pus(0, 16).chunks(4).enumerate().for_each(|(id, book)| files.group("book", id as u32, book));
-    pus(0, 16)
-        .chunks(8)
-        .enumerate()
-        .for_each(|(id, drawer)| files.group("drawer", id as u32, drawer));
+    let groups = |files: &mut Files, kind: &str, size: usize| {
+        (0..).zip(pus(0, 16).chunks(size)).for_each(|(id, part)| files.group(kind, id, part));
+    };
+    (0..).zip(pus(0, 16).chunks(2)).for_each(|(id, package)| files.package(id, package));
+    groups(&mut files, "book", 4);
+    groups(&mut files, "drawer", 8);
     let topology = judged("drawers", &files);
     assert_eq!((topology.count(|pu| pu.book), topology.count(|pu| pu.drawer)), (4, 2));
-    files.group("drawer", 0, &pus(0, 16));
+    groups(&mut files, "drawer", 16);
     assert_eq!(judged("one drawer", &files).count(|pu| pu.drawer), 0);
-    pus(0, 16)
-        .chunks(4)
-        .enumerate()
-        .for_each(|(id, drawer)| files.group("drawer", id as u32, drawer));
+    groups(&mut files, "drawer", 4);
     assert_eq!(judged("drawers that are books", &files).count(|pu| pu.drawer), 0);
-    pus(0, 16).chunks(2).enumerate().for_each(|(id, book)| files.group("book", id as u32, book));
+    groups(&mut files, "book", 2);
     let topology = judged("books that are packages", &files);
     assert_eq!((topology.count(|pu| pu.book), topology.count(|pu| pu.drawer)), (0, 4));
 }
@@ -339,37 +336,26 @@ fn any_computer() -> impl Strategy<Value = Files> {
 
 type Drawn = ((u32, u32, u32, u32, u32), u32, Vec<u32>, Option<Vec<bool>>);
 
-fn computer(((packages, dies, caches, cores, threads), told, order, allowed): Drawn) -> Files {
+fn computer(((packages, dies, caches, cores, threads), bits, order, allowed): Drawn) -> Files {
     let count = packages * dies * caches * cores * threads;
     let mut names: Vec<u32> = (0..count).collect();
     names.sort_by_key(|at| order[*at as usize]);
     let mut files = Files::of_pus(&(0..count).collect::<Vec<_>>());
     let parts = |size: u32| names.chunks(size as usize).map(sorted).enumerate().collect::<Vec<_>>();
-    let is_told = |bit: u32| told >> bit & 1 == 1;
+    let is_told = |bit: u32| bits >> bit & 1 == 1;
     let core = threads;
     let l3 = core * cores;
     let die = l3 * caches;
     parts(core).iter().for_each(|(_, part)| files.around("core_cpus", part));
-    parts(core)
-        .iter()
-        .filter(|_| is_told(0))
-        .for_each(|(_, part)| files.cache(2, 2, "Unified", part));
+    let told = |bit: u32, size: u32| if is_told(bit) { parts(size) } else { Vec::new() };
+    told(0, core).iter().for_each(|(_, part)| files.cache(2, 2, "Unified", part));
     let cluster = if cores.is_multiple_of(2) { core * 2 } else { l3 };
-    parts(cluster)
-        .iter()
-        .filter(|_| is_told(1))
-        .for_each(|(_, part)| files.around("cluster_cpus", part));
-    parts(l3)
-        .iter()
-        .filter(|_| is_told(2))
-        .for_each(|(_, part)| files.cache(3, 3, "Unified", part));
-    parts(die).iter().filter(|_| is_told(3)).for_each(|(_, part)| files.around("die_cpus", part));
-    parts(die * dies)
-        .iter()
-        .filter(|_| is_told(4))
-        .for_each(|(id, part)| files.package(*id as u32, part));
-    let nodes = parts(if is_told(6) { l3 } else { die * dies });
-    for (node, part) in nodes.iter().filter(|_| is_told(5)) {
+    told(1, cluster).iter().for_each(|(_, part)| files.around("cluster_cpus", part));
+    told(2, l3).iter().for_each(|(_, part)| files.cache(3, 3, "Unified", part));
+    told(3, die).iter().for_each(|(_, part)| files.around("die_cpus", part));
+    told(4, die * dies).iter().for_each(|(id, part)| files.package(*id as u32, part));
+    let nodes = told(5, if is_told(6) { l3 } else { die * dies });
+    for (node, part) in &nodes {
         let distances =
             nodes.iter().map(|(other, _)| if other == node { 10 } else { 20 }).collect::<Vec<_>>();
         files.node(*node as u32, part, &distances);

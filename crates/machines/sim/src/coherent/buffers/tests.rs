@@ -1,7 +1,9 @@
 //! Message buffers alone.
 
 use super::*;
-use crate::coherent::testing::{self, ComponentAction, arrive, message, ring, sent};
+use crate::coherent::parts_for_tests::{
+    self as parts, ComponentAction, arrive, message, ring, sent,
+};
 use seatmap_data::port::Addr;
 
 const WORD: Addr = Addr(43);
@@ -20,11 +22,11 @@ impl BuffersHarness {
         let mut memory = SharedMemory::default();
         buffers.reset(8);
         memory.grow(8);
-        BuffersHarness { out: testing::outbox(&layout), buffers, memory, layout }
+        BuffersHarness { out: Outbox::new(Arc::clone(&layout)), buffers, memory, layout }
     }
 
     fn arrive(&mut self, operation: LineCall, cache: u16) {
-        let parcel = self.out.pack(Parcel::Operation(operation));
+        let parcel = self.out.parcels.add(Parcel::Operation(operation));
         let kind = MessageKind::LineCall { writes: operation.writes() };
         let request =
             Message { parcel, ..message(&self.layout, kind, cache, 0, WORD.line_index()) };
@@ -34,7 +36,7 @@ impl BuffersHarness {
 
     fn serve(&mut self) -> Vec<ComponentAction> {
         let BuffersHarness { buffers, memory, .. } = self;
-        testing::run(&mut self.out, &mut |event, out| match event {
+        parts::run(&mut self.out, &mut |event, out| match event {
             CoherentEvent::LookedUp(packet) => {
                 buffers.looked_up(packet, memory, out);
                 true
@@ -47,7 +49,7 @@ impl BuffersHarness {
         self.arrive(operation, cache);
         let wishes = self.serve();
         let mut value = |wish: &ComponentAction| match wish {
-            ComponentAction::Sent(answer, _) => match self.out.unpack(answer.parcel) {
+            ComponentAction::Sent(answer, _) => match self.out.parcels.take(answer.parcel) {
                 Parcel::Value(value) => (answer.cache, value),
                 other => panic!("{other:?} in an answer"),
             },
@@ -95,7 +97,7 @@ fn full_buffer_nacks_the_operation() {
     let wishes = bench.serve();
     assert_eq!(sent(&wishes)[0], (MessageKind::Nack { writes: true }, 1, 2));
     let ComponentAction::Sent(nack, _) = wishes[0] else { panic!("{wishes:?}") };
-    assert_eq!(bench.out.unpack(nack.parcel), Parcel::Operation(LineCall::Store(WORD, 5)));
+    assert_eq!(bench.out.parcels.take(nack.parcel), Parcel::Operation(LineCall::Store(WORD, 5)));
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! A cache alone: its own requests, and snoops that arrive while one is outstanding.
 
 use super::*;
-use crate::coherent::testing::{self, ComponentAction, arrive, message, ring, sent, wishes};
+use crate::coherent::parts_for_tests::{
+    self as parts, ComponentAction, arrive, message, ring, sent, wishes,
+};
 use seatmap_data::port::Addr;
 
 const LINE: u32 = 5;
@@ -21,7 +23,7 @@ impl CacheHarness {
         let layout = Arc::new(ring(8));
         let mut cache = Cache::new(Arc::clone(&layout), 1);
         assert_eq!([7, 8].map(|task| cache.seat(task, 8)), [0, 1]);
-        CacheHarness { out: testing::outbox(&layout), cache, layout }
+        CacheHarness { out: Outbox::new(Arc::clone(&layout)), cache, layout }
     }
 
     fn access(&mut self, thread: u16, writes: bool) -> bool {
@@ -45,7 +47,7 @@ impl CacheHarness {
 
     fn answers(&mut self) -> Vec<ComponentAction> {
         let cache = &mut self.cache;
-        testing::run(&mut self.out, &mut |event, out| match event {
+        parts::run(&mut self.out, &mut |event, out| match event {
             CoherentEvent::Answer(1, packet) => {
                 cache.answer(packet, out);
                 true
@@ -70,7 +72,7 @@ fn miss_asks_the_home_and_keeps_the_answer() {
     assert!(bench.access(0, false) && bench.access(1, false));
     assert!(!bench.access(1, true), "sharing is not enough to write");
     let counts = CacheCounts { hits: 2, misses: 2, early_snoops: 0 };
-    assert_eq!((bench.cache.counts(), bench.cache.state(LINE)), (counts, LineState::Shared));
+    assert_eq!((bench.cache.counts, bench.cache.state(LINE)), (counts, LineState::Shared));
 }
 
 #[test]
@@ -95,10 +97,7 @@ fn sharer_acknowledges_and_owner_sends_the_requested_line() {
         bench.get(0, false, kind);
         bench.receive(MessageKind::Invalidate { wants_line }, 0);
         let answers = bench.answers();
-        assert!(answers.contains(&ComponentAction::Told(crate::coherent::outbox::Notice::Gone {
-            cache: 1,
-            line: LINE
-        })));
+        assert!(answers.contains(&ComponentAction::Told(Notice::Gone { cache: 1, line: LINE })));
         assert_eq!(
             (sent(&answers), bench.cache.state(LINE)),
             (vec![(answer, 1, 0)], LineState::Invalid)
@@ -119,7 +118,7 @@ fn snoop_before_the_grant_is_answered_during_own_request() {
     bench.cache.expect(0, 0);
     bench.receive(ALONE[0], 0);
     assert_eq!(
-        (bench.cache.state(LINE), bench.cache.counts().early_snoops),
+        (bench.cache.state(LINE), bench.cache.counts.early_snoops),
         (LineState::Exclusive, 0)
     );
 }
@@ -136,7 +135,7 @@ fn snoop_after_the_grant_waits_for_the_answer() {
     assert!(bench.cache.permits(LINE, true), "the thread writes first");
     bench.cache.snoop(held, &mut bench.out);
     assert_eq!(sent(&bench.answers()), [(MessageKind::Data, 1, 0)]);
-    assert_eq!((bench.cache.state(LINE), bench.cache.counts().early_snoops), (LineState::Owned, 1));
+    assert_eq!((bench.cache.state(LINE), bench.cache.counts.early_snoops), (LineState::Owned, 1));
     bench.cache.assert_idle(0);
 }
 
@@ -169,7 +168,7 @@ fn nacked_request_is_sent_again() {
     assert!(
         matches!(again[..], [ComponentAction::Sent(request, time)] if request.thread == 1 && time == nacked + 5)
     );
-    assert_eq!((sent(&again), bench.cache.counts().misses), (first, 1));
+    assert_eq!((sent(&again), bench.cache.counts.misses), (first, 1));
 }
 
 #[test]

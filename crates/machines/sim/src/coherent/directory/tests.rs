@@ -1,8 +1,9 @@
 //! Tests directories alone: the messages that they send for each message that they receive.
 
 use super::*;
-use crate::coherent::outbox::Notice;
-use crate::coherent::testing::{self, ComponentAction, arrive, hierarchy, message, ring, sent};
+use crate::coherent::parts_for_tests::{
+    self as parts, ComponentAction, arrive, hierarchy, message, ring, sent,
+};
 
 const LINE: u32 = 5;
 const READ: MessageKind = MessageKind::LineCall { writes: false };
@@ -23,7 +24,7 @@ impl DirectoryHarness {
         let layout = Arc::new(layout);
         let mut directory = Directory::new(Arc::clone(&layout));
         directory.reset(8);
-        DirectoryHarness { out: testing::outbox(&layout), directory, layout }
+        DirectoryHarness { out: Outbox::new(Arc::clone(&layout)), directory, layout }
     }
 
     fn arrive(&mut self, home: u16, kind: MessageKind, cache: u16) {
@@ -33,7 +34,7 @@ impl DirectoryHarness {
 
     fn serve(&mut self) -> Vec<ComponentAction> {
         let directory = &mut self.directory;
-        testing::run(&mut self.out, &mut |event, out| {
+        parts::run(&mut self.out, &mut |event, out| {
             match event {
                 CoherentEvent::LookedUp(packet) => directory.looked_up(packet, out),
                 CoherentEvent::MemoryRead(line) => directory.memory_read(line, out),
@@ -66,7 +67,7 @@ fn first_reader_gets_the_line_exclusively_from_memory() {
     };
     assert_eq!(notice, Notice::Coming { cache: 2, thread: 0 });
     assert_eq!((line.kind, line.from, line.to, time - began), (ALONE[0], 0, 3, 11 + 100 + 3));
-    assert_eq!(bench.directory.counts(), CoherenceCounts { memory_reads: 1, invalidations: 0 });
+    assert_eq!(bench.directory.counts, CoherenceCounts { memory_reads: 1, invalidations: 0 });
     bench.directory.assert_idle(0);
 }
 
@@ -88,7 +89,7 @@ fn write_miss_invalidates_every_sharer() {
     assert_eq!(bench.receive(WRITE, 2), [(INVALIDATE, 0, 1), (INVALIDATE, 1, 2)]);
     assert_eq!(bench.give_up(1, MessageKind::InvAck), []);
     assert_eq!(bench.give_up(0, MessageKind::Data), [(ALONE[0], 2, 3)]);
-    assert_eq!(bench.directory.counts().invalidations, 2);
+    assert_eq!(bench.directory.counts.invalidations, 2);
     assert_eq!(bench.receive(READ, 0), [(MessageKind::Forward, 2, 3)], "the writer owns the line");
 }
 
@@ -136,10 +137,9 @@ fn full_directory_nacks_requests() {
     }
     let nack = sent(&bench.serve())[0];
     assert_eq!(nack, (MessageKind::Nack { writes: false }, 2, 3));
-    assert_eq!(bench.directory.intake().pipelines()[0].nacks, 1);
+    assert_eq!(bench.directory.intake.pipelines[0].nacks, 1);
     assert_eq!(
-        bench.directory.intake().pipelines()[0].lookups,
-        2,
+        bench.directory.intake.pipelines[0].lookups, 2,
         "a request that is sent back is not looked up"
     );
 }
@@ -151,7 +151,7 @@ fn lookups_are_serialised() {
         bench.arrive(0, READ, cache);
     }
     bench.serve();
-    let pipeline = bench.directory.intake().pipelines()[0];
+    let pipeline = bench.directory.intake.pipelines[0];
     // They arrived a tick apart, and each delays the next one by 4 ticks.
     assert_eq!((pipeline.lookups, pipeline.waits), (3, 3 + 6));
 }
@@ -167,7 +167,7 @@ fn request_climbs_until_all_sharers_are_below() {
     assert_eq!(sent(&bench.serve()), [(SHARED, 1, 1)]);
     bench.arrive(5, READ, 2);
     assert_eq!(sent(&bench.serve()), [(READ, 2, 6)], "the sharers are in another group");
-    assert_eq!(bench.directory.intake().pipelines()[5].lookups, 1);
+    assert_eq!(bench.directory.intake.pipelines[5].lookups, 1);
 }
 
 #[test]

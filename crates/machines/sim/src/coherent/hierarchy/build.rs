@@ -23,10 +23,10 @@ impl Hierarchy {
     /// message.
     pub fn model(self, name: &str) -> Result<CoherentModel, ModelError> {
         if let Some(flaw) = self.flaw() {
-            return Err(impossible(name, &flaw));
+            return Err(ModelError::impossible(name, flaw));
         }
         let layout = layout(&CoreTree::of(&self))
-            .ok_or_else(|| impossible(name, "its levels are not a tree"))?;
+            .ok_or_else(|| ModelError::impossible(name, "its levels are not a tree"))?;
         Ok(CoherentModel {
             topology: topology(&self.cores),
             shape: None,
@@ -39,10 +39,6 @@ impl Hierarchy {
             layout: Arc::new(layout),
         })
     }
-}
-
-pub fn impossible(name: &str, message: &str) -> ModelError {
-    ModelError::Impossible { name: name.to_owned(), message: message.to_owned() }
 }
 
 fn topology(cores: &[CoreWritten]) -> Topology {

@@ -1,7 +1,6 @@
 //! A profile in parts: cores, groups, offsets, and the rest.
 
 use super::MEASURED_LINE;
-use super::build::impossible;
 use super::written::{CoreWritten, Hierarchy, HierarchyDistances, HierarchyHomes, Ties};
 use crate::ModelError;
 use crate::coherent::FORMAT;
@@ -22,7 +21,6 @@ const LEFT_NS: f64 = 0.2;
 const LEFT_SHARE: f64 = 0.005;
 
 /// The parts into which a profile's distances are divided.
-#[derive(Clone, Debug, PartialEq)]
 pub struct DistanceParts {
     /// The core of each PU of the distances, numbered from 0 without gaps.
     pub core_of: Vec<usize>,
@@ -49,14 +47,17 @@ impl DistanceParts {
         let distance = profile
             .core_distance
             .as_ref()
-            .ok_or_else(|| impossible(&profile.name, "it has no core distances"))?;
+            .ok_or_else(|| ModelError::impossible(&profile.name, "it has no core distances"))?;
         if self.group_of.len() < 2 {
-            return Err(impossible(&profile.name, "it has one core, but distances need two"));
+            return Err(ModelError::impossible(
+                &profile.name,
+                "it has one core, but distances need two",
+            ));
         }
         let between_cores = self.between_cores(distance);
-        let between_ns = self
-            .between(&between_cores)
-            .ok_or_else(|| impossible(&profile.name, "it has no distance between two cores"))?;
+        let between_ns = self.between(&between_cores).ok_or_else(|| {
+            ModelError::impossible(&profile.name, "it has no distance between two cores")
+        })?;
         let mut levels = Hierarchy {
             format: FORMAT.to_owned(),
             name: profile.name.clone(),

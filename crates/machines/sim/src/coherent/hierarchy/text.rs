@@ -3,32 +3,32 @@
 use super::written::{CoreWritten, Hierarchy};
 use crate::figure::ModelFigure;
 use seatmap_data::machine::description::Basis;
+use seatmap_data::statistics::words::joined;
 use std::fmt::Write;
 
 impl Hierarchy {
     /// The text of the file. Reading it gives the same machine, up to a hundredth of a nanosecond.
     pub fn to_toml(&self) -> String {
-        let mut text = String::from(HEAD);
-        add_line(&mut text, format!("format = {}", quoted(&self.format)));
-        add_line(&mut text, format!("name = {}", quoted(&self.name)));
-        add_line(&mut text, format!("summary = {}", quoted(&self.summary)));
-        let sources: Vec<String> =
+        let sources: String =
             self.sources.iter().map(|source| format!("    {},\n", quoted(source))).collect();
-        add_line(&mut text, format!("sources = [\n{}]", sources.concat()));
-        add_line(&mut text, format!("frequency_ghz = {}", figure(&self.frequency_ghz)));
-        add_line(&mut text, "# Distances are whole numbers of ticks.".to_owned());
-        add_line(&mut text, format!("ticks_per_cycle = {}\n", self.ticks_per_cycle));
-        add_line(&mut text, CORES.to_owned());
-        let cores: String = self.cores.iter().map(core).collect();
-        add_line(&mut text, format!("cores = [\n{cores}]\n"));
-        add_line(&mut text, self.ties_text());
-        add_line(&mut text, self.homes_text());
-        add_line(&mut text, self.distances_text());
-        text.push_str("[figures]\n");
-        self.figures
-            .all()
-            .for_each(|(key, value)| add_line(&mut text, format!("{key} = {}", figure(value))));
-        text
+        let figures = self.figures.all();
+        let figures: String =
+            figures.map(|(key, value)| format!("{key} = {}\n", figure(value))).collect();
+        format!(
+            "{HEAD}format = {}\nname = {}\nsummary = {}\nsources = [\n{sources}]\n\
+             frequency_ghz = {}\n# Distances are whole numbers of ticks.\n\
+             ticks_per_cycle = {}\n\n{CORES}\ncores = [\n{}]\n\n{}\n{}\n{}\n\
+             [figures]\n{figures}",
+            quoted(&self.format),
+            quoted(&self.name),
+            quoted(&self.summary),
+            figure(&self.frequency_ghz),
+            self.ticks_per_cycle,
+            self.cores.iter().map(core).collect::<String>(),
+            self.ties_text(),
+            self.homes_text(),
+            self.distances_text()
+        )
     }
 
     fn ties_text(&self) -> String {
@@ -67,10 +67,6 @@ impl Hierarchy {
         }
         text
     }
-}
-
-fn add_line(text: &mut String, line: String) {
-    text.extend([line.as_str(), "\n"])
 }
 
 const HEAD: &str = "\
@@ -133,13 +129,12 @@ fn quoted(text: &str) -> String {
 }
 
 fn rows(rows: &[Vec<f64>]) -> String {
-    let lines: Vec<String> = rows.iter().map(|cells| format!("    {},\n", row(cells))).collect();
-    format!("[\n{}]", lines.concat())
+    let lines: String = rows.iter().map(|cells| format!("    {},\n", row(cells))).collect();
+    format!("[\n{lines}]")
 }
 
 fn row(cells: &[f64]) -> String {
-    let cells: Vec<String> = cells.iter().map(|cell| number(*cell)).collect();
-    format!("[{}]", cells.join(", "))
+    format!("[{}]", joined(cells.iter().map(|cell| number(*cell)), ", "))
 }
 
 /// A number to a hundredth, always as a float, which TOML distinguishes from an integer.

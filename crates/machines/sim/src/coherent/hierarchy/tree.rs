@@ -131,15 +131,12 @@ impl<'a> CoreTree<'a> {
         self.pairs()
             .filter_map(|(a, b)| {
                 let level = self.level(a, b);
-                let ways = if level == self.last() {
-                    ROUTES / 2
-                        * u64::from(
-                            extra.get(a * homes + home).copied().unwrap_or(0)
-                                + extra.get(b * homes + home).copied().unwrap_or(0),
-                        )
-                } else {
-                    0
-                };
+                let of_routes: u32 = [a, b]
+                    .into_iter()
+                    .filter(|_| level == self.last())
+                    .filter_map(|core| extra.get(core * homes + home))
+                    .sum();
+                let ways = ROUTES / 2 * u64::from(of_routes);
                 (level >= from_level).then(|| (self.target_ticks(a, b) / 2) as f64 - ways as f64)
             })
             .fold(f64::INFINITY, f64::min)
@@ -184,7 +181,9 @@ impl<'a> CoreTree<'a> {
     /// steps.
     pub fn reach(&self, timing: &CoherentTiming, looks: &[u64], extra: &[u32]) -> Vec<u64> {
         let look = looks.iter().copied().max().unwrap_or(1);
-        // With several homes there is one more link above the last level.
+        // Every level has at least one link of one tick; with several homes there is one more link
+        // above the last level.
+        let links = |level| 1 + u64::from(level == self.last() && self.levels.home_count() > 1);
         let mut reach: Vec<u64> = (0..=self.last())
             .map(|level| {
                 let left =
@@ -193,16 +192,11 @@ impl<'a> CoreTree<'a> {
             })
             .collect();
         for level in (0..self.last()).rev() {
-            reach[level] = reach[level].min(reach[level + 1].saturating_sub(
-                if (level + 1) == self.last() && self.levels.home_count() > 1 { 2 } else { 1 },
-            ));
+            reach[level] = reach[level].min(reach[level + 1].saturating_sub(links(level + 1)));
         }
         for level in 0..reach.len() {
             let inner = if level == 0 { 0 } else { reach[level - 1] };
-            reach[level] = reach[level].max(
-                // Every level has at least one link of one tick.
-                inner + (if level == self.last() && self.levels.home_count() > 1 { 2 } else { 1 }),
-            );
+            reach[level] = reach[level].max(inner + links(level));
         }
         reach
     }

@@ -1,7 +1,7 @@
 //! The network alone: its lanes and order, and that it loses no message.
 
 use super::*;
-use crate::coherent::testing::{BUSY, LINK, message, ring};
+use crate::coherent::parts_for_tests::{BUSY, LINK, message, ring};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -24,7 +24,11 @@ fn message_takes_one_link_after_the_other() {
     let PacketProgress::Later { time: 110, packet } = step else { panic!("{step:?}") };
     let next = |time: u64, packet: u32| PacketProgress::Later { time, packet };
     assert_eq!(network.advance(packet, 110), next(110 + u64::from(LINK), packet));
-    assert_eq!(network.message(packet).at, 3, "clockwise, where both ways around are equally long");
+    assert_eq!(
+        network.packets.get(packet).at,
+        3,
+        "clockwise, where both ways around are equally long"
+    );
     assert_eq!(network.advance(packet, 113), next(113 + u64::from(LINK), packet));
     assert_eq!(network.advance(packet, 116), PacketProgress::Arrived(packet));
     assert_eq!(network.traffic(), (1, 0, 1));

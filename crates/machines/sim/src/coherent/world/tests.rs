@@ -5,7 +5,7 @@ use super::*;
 use crate::coherent::CoherentModel;
 use crate::coherent::cache::LineState;
 use crate::coherent::message::MessageKind;
-use crate::coherent::testing::{hierarchy, message, ring};
+use crate::coherent::parts_for_tests::{hierarchy, message, ring};
 use proptest::prelude::*;
 use seatmap_data::port::Addr;
 
@@ -42,7 +42,6 @@ struct Traffic {
     made: Vec<Option<(u64, Step)>>,
     /// Word, begin, end, whether the call adds, and the value that it found.
     done: Vec<(u32, u64, u64, bool, u64)>,
-    lines: u32,
 }
 
 const LINES: u32 = 3;
@@ -53,7 +52,7 @@ impl Traffic {
         world.reset(caches, LINES, seed);
         let made = vec![None; calls.len()];
         let calls = calls.into_iter().map(Vec::into_iter).collect();
-        Traffic { world, calls, made, done: Vec::new(), lines: LINES }
+        Traffic { world, calls, made, done: Vec::new() }
     }
 
     fn run(&mut self) {
@@ -96,10 +95,9 @@ impl Traffic {
             return;
         }
         let seated = || self.world.cores.iter().filter(|core| !core.threads.is_empty());
-        for line in 0..self.lines {
-            let having = |least: LineState| {
-                seated().filter(|core| core.cache().state(line) >= least).count()
-            };
+        for line in 0..LINES {
+            let having =
+                |least: LineState| seated().filter(|core| core.cache.state(line) >= least).count();
             let [all, owners, writers] =
                 [LineState::Shared, LineState::Owned, LineState::Exclusive].map(having);
             assert!(
@@ -158,7 +156,7 @@ proptest! {
             let mut traffic = Traffic::new(&layout, &caches, calls, seed);
             traffic.run();
             traffic.check_values();
-            let (sent, received, under_way) = traffic.world.network().traffic();
+            let (sent, received, under_way) = traffic.world.outbox.network.traffic();
             prop_assert_eq!((sent, under_way), (received, 0), "{}", name);
         }
     }
@@ -172,8 +170,8 @@ fn coherence_check_can_fail() {
     // A second cache is sent the line behind the directory's back.
     let line = message(&layout, MessageKind::Line { exclusive: true }, 1, 0, 0);
     traffic.world.cores[1].cache.access(0, 0, LineCall::Load(Addr(0)), &mut traffic.world.outbox);
-    traffic.world.cores[1].expect(0, 0);
-    let packet = crate::coherent::testing::arrive(&mut traffic.world.outbox, line);
+    traffic.world.cores[1].cache.expect(0, 0);
+    let packet = crate::coherent::parts_for_tests::arrive(&mut traffic.world.outbox, line);
     assert!(traffic.world.cores[1].cache.handle(packet, &mut traffic.world.outbox).is_some());
     let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| traffic.check_lines()));
     assert!(failed.is_err());

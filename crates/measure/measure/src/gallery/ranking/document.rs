@@ -3,16 +3,16 @@
 use super::RankingRequest;
 use seatmap_data::machine::OriginKind;
 use seatmap_data::plan::Objective;
+use seatmap_data::statistics::words::counted;
 use seatmap_place::MessageWait;
 use serde::Serialize;
-use std::fmt;
 
 /// Name and version of the format.
 pub const FORMAT: &str = "seatmap-ranking/1";
 
 /// The machines of a gallery ranked for a pattern: the output of `seatmap place --on gallery
 /// --json`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MachineRanking {
     /// Name and version of the format.
@@ -42,7 +42,7 @@ pub struct MachineRanking {
 }
 
 /// A machine with its rank.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankedMachine {
     /// The time and its details.
@@ -56,7 +56,7 @@ pub struct RankedMachine {
 }
 
 /// A machine not ranked because figures are missing.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IncompleteMachine {
     /// The time without these figures, and its details.
@@ -67,7 +67,7 @@ pub struct IncompleteMachine {
 }
 
 /// The time of a pattern on a machine, from the figures of its profile.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MachineTime {
     /// The machine's name in the gallery.
@@ -87,7 +87,7 @@ pub struct MachineTime {
 }
 
 /// A machine without a time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeftOutMachine {
     /// The machine's name in the gallery.
@@ -98,38 +98,29 @@ pub struct LeftOutMachine {
 }
 
 /// Why a machine has no time.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "reason", rename_all = "kebab-case")]
 pub enum LeftOutReason {
     /// The pattern has more tasks than the machine has hardware threads.
+    #[error("too small: {}", counted(*.pus, "PU"))]
     TooSmall {
         /// The number of hardware threads with known distances.
         pus: usize,
     },
     /// The profile has no core distances.
+    #[error("its profile has no core distances")]
     NoDistances,
     /// The pattern cannot be placed there.
+    #[error("{error}")]
     Refused {
         /// The error message.
         error: String,
     },
 }
 
-impl fmt::Display for LeftOutReason {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            LeftOutReason::TooSmall { pus } => {
-                write!(out, "too small: {}", seatmap_data::statistics::words::counted(*pus, "PU"))
-            }
-            LeftOutReason::NoDistances => out.write_str("its profile has no core distances"),
-            LeftOutReason::Refused { error } => out.write_str(error),
-        }
-    }
-}
-
 /// A figure missing in a profile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum MissingFigure {
@@ -150,7 +141,7 @@ impl MissingFigure {
 }
 
 /// How far two profiles of one processor differ.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LikeDifference {
     /// The number of pairs of machines with the same processor.

@@ -1,20 +1,13 @@
 //! Rankings of synthetic machines.
 
 use super::*;
-use seatmap_data::machine::{
-    CoreDistance, Matrix, Origin, OriginKind, Profile, SeatSpeed, Topology,
-};
+use crate::profiles_for_tests::measured;
+use seatmap_data::machine::{Profile, SeatSpeed, Topology};
 use seatmap_data::pattern::generate;
 use seatmap_machines::catalog::{Machine, MachineKind};
 
 fn even(name: &str, pus: u32, ns: f64) -> Profile {
-    let origin =
-        Origin { kind: OriginKind::Measured, source: "test".into(), date: None, tool: None };
-    let os: Vec<u32> = (0..pus).collect();
-    let mut profile = Profile::new(name, origin, Topology::unknown(os.iter().copied()));
-    let between = Matrix::from_fn(os.len(), |i, j| if i == j { 0.0 } else { ns });
-    profile.core_distance = Some(CoreDistance::imported(os, between));
-    profile
+    Profile { name: name.to_owned(), ..measured(Topology::unknown(0..pus), |_, _| ns) }
 }
 
 fn gallery(profiles: Vec<Profile>) -> Gallery {
@@ -46,6 +39,10 @@ fn request<'a>(gallery: &'a Gallery, pattern: &'a Pattern) -> RankingRequest<'a>
     }
 }
 
+fn ranked(gallery: &Gallery, pattern: &Pattern) -> MachineRanking {
+    request(gallery, pattern).rank(&mut |_, _| {}).unwrap()
+}
+
 fn names(ranking: &MachineRanking) -> Vec<&str> {
     ranking.ranked.iter().map(|machine| machine.time.machine.as_str()).collect()
 }
@@ -74,7 +71,7 @@ fn unusable_machines_are_left_out_and_named() {
     unknown.core_distance = None;
     let gallery = gallery(vec![even("small", 4, 10.0), unknown, even("fits", 8, 100.0)]);
     let pattern = generate("ring:8").unwrap();
-    let ranking = request(&gallery, &pattern).rank(&mut |_, _| {}).unwrap();
+    let ranking = ranked(&gallery, &pattern);
     assert_eq!(names(&ranking), ["fits"]);
     let reasons: Vec<LeftOutReason> =
         ranking.left_out.iter().map(|machine| machine.reason.clone()).collect();
@@ -90,12 +87,12 @@ fn machine_without_the_needed_figures_is_not_ranked() {
     let gallery = gallery(vec![even("unknown", 4, 10.0), known]);
     let mut pattern = generate("ring:4").unwrap();
     pattern.load_ns = Some(1000.0);
-    let ranking = request(&gallery, &pattern).rank(&mut |_, _| {}).unwrap();
+    let ranking = ranked(&gallery, &pattern);
     assert_eq!((ranking.objective, names(&ranking)), (Objective::Time, vec!["known"]));
     assert_eq!(ranking.incomplete[0].time.machine, "unknown");
     assert_eq!(ranking.incomplete[0].not_considered, [MissingFigure::Speed]);
     pattern.load_ns = None;
-    let ranking = request(&gallery, &pattern).rank(&mut |_, _| {}).unwrap();
+    let ranking = ranked(&gallery, &pattern);
     assert_eq!((names(&ranking), ranking.incomplete.len()), (vec!["unknown", "known"], 0));
     let asleep = RankingRequest { waiting: MessageWait::Asleep, ..request(&gallery, &pattern) };
     let ranking = asleep.rank(&mut |_, _| {}).unwrap();
@@ -111,7 +108,7 @@ fn ranking_includes_the_difference_of_like_machines() {
     }
     let gallery = gallery(vec![new, old, even("other", 8, 1000.0)]);
     let pattern = generate("ring:8").unwrap();
-    let ranking = request(&gallery, &pattern).rank(&mut |_, _| {}).unwrap();
+    let ranking = ranked(&gallery, &pattern);
     let like = ranking.like_machines.unwrap();
     assert_eq!((like.pairs, like.machines), (1, ["new".to_owned(), "old".to_owned()]));
     assert!((like.ratio - 2.4).abs() < 0.01, "{}", like.ratio);

@@ -14,14 +14,14 @@ const SURE: f64 = 0.99;
 /// everywhere.
 const WORST_FIT: f64 = 9.0;
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Belief {
     readings: u32,
     /// By home.
     sums: Vec<Sums>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default)]
 struct Sums {
     /// (Read - predicted)^2.
     misfit: f64,

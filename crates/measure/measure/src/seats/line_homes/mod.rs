@@ -33,7 +33,6 @@ const RESOLUTION_NS: f64 = 1.0;
 const ROUND_TRIPS: [f64; 2] = [4.0, 32.0];
 
 /// Lines in a testbed whose homes are requested.
-#[derive(Clone, Debug)]
 pub struct CandidateLines {
     /// A word on each line.
     pub words: Vec<Addr>,

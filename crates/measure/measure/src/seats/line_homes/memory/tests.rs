@@ -1,7 +1,7 @@
 //! Threads of this process over its own memory.
 
 use super::*;
-use crate::seats::machines_for_tests::homely;
+use crate::profiles_for_tests::homely;
 
 #[repr(align(64))]
 struct Memory([AtomicU64; 64]);

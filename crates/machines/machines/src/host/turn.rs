@@ -1,12 +1,7 @@
-//! Sleeping and waking.
+//! A word by which two threads take turns to sleep and wake.
 
-use super::{BatchPlan, Primitive, PrimitiveThreads, SamplesResult};
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
-
-/// Two threads take turns by futex(2): each sleeps until the word holds its rank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FutexPingPong;
 
 /// The rank whose turn it is, 0 at first, on its own line.
 #[repr(align(128))]
@@ -17,7 +12,10 @@ pub struct TurnWord(AtomicU32);
 const FAILED: u32 = u32::MAX;
 
 impl TurnWord {
-    /// Sleeps until the word holds this rank. It fails if the other thread has failed.
+    /// Sleeps until the word holds this rank.
+    ///
+    /// # Errors
+    /// The kernel's, or the other thread has failed.
     pub fn wait_for(&self, rank: u32) -> io::Result<()> {
         loop {
             match self.0.load(Ordering::Acquire) {
@@ -28,6 +26,10 @@ impl TurnWord {
         }
     }
 
+    /// Gives the turn to this rank, and wakes it.
+    ///
+    /// # Errors
+    /// The kernel's.
     pub fn pass_to(&self, rank: u32) -> io::Result<()> {
         self.0.store(rank, Ordering::Release);
         self.call(libc::FUTEX_WAKE, 1).inspect_err(|_| self.fail())
@@ -59,32 +61,6 @@ impl TurnWord {
             Some(error) => Err(error),
             None => Ok(()),
         }
-    }
-}
-
-impl Primitive for FutexPingPong {
-    fn name(&self) -> String {
-        "futex".into()
-    }
-
-    fn cpus(&self) -> std::ops::RangeInclusive<usize> {
-        2..=2
-    }
-
-    fn takes_turns(&self) -> bool {
-        true
-    }
-
-    fn attempt(&self, room: &mut PrimitiveThreads, cpus: &[u32], plan: BatchPlan) -> SamplesResult {
-        let turn = TurnWord::default();
-        let turn = &turn;
-        room.time(self, cpus, plan, |rank| {
-            let rank = rank as u32;
-            move || {
-                turn.wait_for(rank)?;
-                turn.pass_to(1 - rank)
-            }
-        })
     }
 }
 

@@ -1,11 +1,11 @@
 //! Threads, clock and batches for primitives.
 
 use super::Primitive;
-use crate::host::HostClock;
-use crate::host::crew::{Crew, CrewError};
-use crate::host::together::Together;
 use seatmap_data::port::{ENOUGH_OVERLAP, Stamp, TaskBeats, overlap};
 use seatmap_data::statistics::words::agreeing;
+use seatmap_machines::host::HostClock;
+use seatmap_machines::host::crew::{Crew, CrewError};
+use seatmap_machines::host::together::Together;
 use seatmap_os::partners::{Loss, PartnerThread};
 use std::io;
 
@@ -96,7 +96,7 @@ pub enum PrimitiveError {
 }
 
 impl PrimitiveError {
-    pub(crate) fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> PrimitiveError {
+    pub(super) fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> PrimitiveError {
         let what = what.into();
         move |source| PrimitiveError::System { what, source }
     }

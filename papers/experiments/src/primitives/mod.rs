@@ -12,16 +12,16 @@
 //! [`survey`] runs all of them between CPUs of every kind.
 //!
 //! A round trip between two spinning threads is not one of them: it is a workload,
-//! [`PingPong`](crate::workload::PingPong).
+//! [`PingPong`](seatmap_machines::workload::PingPong).
 //!
 //! ```no_run
-//! # use seatmap_machines::host::primitives::{BatchPlan, DescriptorKind, Descriptors};
-//! # use seatmap_machines::host::primitives::{Primitive, PrimitiveThreads};
+//! # use seatmap_experiments::primitives::{BatchPlan, DescriptorKind, Descriptors};
+//! # use seatmap_experiments::primitives::{Primitive, PrimitiveThreads};
 //! let mut room = PrimitiveThreads::new();
 //! let plan = BatchPlan { warmup: 1, batches: 20, operations: 100 };
 //! let samples = Descriptors(DescriptorKind::Pipe).run(&mut room, &[0, 1], plan)?;
 //! let round_trips_ns = &samples.by_task_ns[0];
-//! # Ok::<(), seatmap_machines::host::primitives::PrimitiveError>(())
+//! # Ok::<(), seatmap_experiments::primitives::PrimitiveError>(())
 //! ```
 
 mod atomics;
@@ -36,7 +36,6 @@ pub use atomics::{Atomics, ReadModifyWrite};
 pub use bytes::{CopyBytes, ProcessVmReadv};
 pub use descriptors::{DescriptorKind, Descriptors};
 pub use futex::FutexPingPong;
-pub(crate) use futex::TurnWord;
 pub use room::{BatchPlan, PrimitiveError, PrimitiveThreads, SamplesResult, TaskSamples};
 pub use survey::{PrimitiveTimes, survey};
 pub use thread::ThreadCreateJoin;

@@ -11,7 +11,6 @@ use seatmap_os::affinity;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
-#[path = "yielding/mod.rs"]
 mod yielding;
 use yielding::Yielding;
 

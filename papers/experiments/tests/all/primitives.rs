@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_data::port::ENOUGH_OVERLAP;
-use seatmap_machines::host::primitives::{
+use seatmap_experiments::primitives::{
     Atomics, BatchPlan, CopyBytes, DescriptorKind, Descriptors, FutexPingPong, Primitive,
     PrimitiveError, PrimitiveThreads, ProcessVmReadv, ReadModifyWrite, ThreadCreateJoin,
 };

@@ -1,7 +1,7 @@
 //! Values handed over one by one.
 
-use crate::workload::spin_channel::SpinChannel;
 use seatmap_data::port::{Addr, Port, Stamp, Workload};
+use seatmap_machines::workload::SpinChannel;
 
 /// The producer-consumer model of Liu et al. 2015 (section IV.A): a producer puts values into a
 /// channel for one value with a spin lock, and a consumer takes them out.

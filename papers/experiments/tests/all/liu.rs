@@ -2,8 +2,9 @@
 //! that they do not.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+use seatmap_cell_sim::workload::ProducerConsumer;
 use seatmap_data::port::{Addr, Testbed};
-use seatmap_machines::workload::{PingPong, ProducerConsumer};
+use seatmap_machines::workload::PingPong;
 use seatmap_sim::{CoherentBed, CoherentModel, catalog};
 use std::sync::Arc;
 

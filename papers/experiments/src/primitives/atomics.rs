@@ -1,7 +1,7 @@
 //! Read-modify-writes by the processor.
 
 use super::{BatchPlan, Primitive, PrimitiveError, PrimitiveThreads, SamplesResult};
-use crate::host::arena::Arena;
+use seatmap_machines::host::arena::Arena;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 

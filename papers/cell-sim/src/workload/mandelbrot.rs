@@ -1,7 +1,7 @@
 //! Images of the Mandelbrot set, point by point over channels.
 
-use crate::workload::spin_channel::{MOST_WORDS, SpinChannel};
 use seatmap_data::port::{Addr, Port, Stamp, Workload};
+use seatmap_machines::workload::{MOST_WORDS, SpinChannel};
 
 /// Points of the largest message: four counts fit in a word of the answer.
 pub const MOST_POINTS: u32 = 4 * MOST_WORDS as u32;

@@ -3,9 +3,10 @@
 use super::tree::{FileTree, TreeEntry};
 use std::collections::{BTreeSet, HashMap};
 
-pub fn tree_of(files: &[(&str, &str)]) -> FileTree {
+pub fn tree_of(files: &[(impl AsRef<str>, &str)]) -> FileTree {
+    let files = files.iter();
     tree_of_bytes(
-        files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect(),
+        files.map(|(path, text)| (path.as_ref().to_owned(), text.as_bytes().to_vec())).collect(),
     )
 }
 

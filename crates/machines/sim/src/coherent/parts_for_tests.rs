@@ -6,7 +6,6 @@ use crate::coherent::homes::{Climbing, Homes};
 use crate::coherent::layout::{CoherentLayout, CoherentTiming};
 use crate::coherent::message::{Message, MessageKind, NO_PARCEL};
 use crate::coherent::outbox::{CoherentEvent, Notice, Outbox};
-use std::sync::Arc;
 
 pub const LINK: u32 = 3;
 /// Ticks for which messages keep the lanes of a link busy.
@@ -14,17 +13,12 @@ pub const BUSY: [u32; 3] = [1, 4, 2];
 
 /// Different times, to show which one was used.
 pub fn timing(directory_queue: u32) -> CoherentTiming {
-    let hit = 2;
-    let miss = 5;
-    let cache = 7;
-    let directory = 11;
-    let directory_busy = 4;
     CoherentTiming {
-        hit,
-        miss,
-        cache,
-        directory,
-        directory_busy,
+        hit: 2,
+        miss: 5,
+        cache: 7,
+        directory: 11,
+        directory_busy: 4,
         directory_queue,
         memory: 100,
         atomic: 13,
@@ -69,10 +63,6 @@ pub fn hierarchy(directory_queue: u32) -> CoherentLayout {
         looks: vec![20; 4],
         ..ring(directory_queue)
     }
-}
-
-pub fn outbox(layout: &Arc<CoherentLayout>) -> Outbox {
-    Outbox::new(Arc::clone(layout))
 }
 
 pub fn message(
@@ -135,7 +125,7 @@ pub fn wishes(out: &mut Outbox) -> Vec<ComponentAction> {
 
 fn at_once(out: &mut Outbox) -> Vec<ComponentAction> {
     let mut wishes: Vec<ComponentAction> =
-        std::iter::from_fn(|| out.next_notice()).map(ComponentAction::Told).collect();
+        std::iter::from_fn(|| out.notices.pop()).map(ComponentAction::Told).collect();
     let own = out.begin_pending();
     for at in own.clone() {
         let packet = out.carry_out(at);
