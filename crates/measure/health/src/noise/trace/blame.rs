@@ -74,11 +74,8 @@ pub fn traced(
     begin_ns: impl Fn(&Gap) -> u64,
 ) -> Traced {
     let mut found = Traced::default();
-    let mut takers: Vec<GapCause> = spans
-        .names
-        .iter()
-        .map(|who| GapCause { who: who.clone(), ..GapCause::default() })
-        .collect();
+    let unseen = |who: &String| GapCause { who: who.clone(), ..GapCause::default() };
+    let mut takers: Vec<GapCause> = spans.names.iter().map(unseen).collect();
     for gap in gaps.iter().filter(|gap| gap.length_ns >= SHORTEST_NS) {
         let begin_ns = begin_ns(gap);
         if begin_ns < from_ns {
@@ -90,7 +87,14 @@ pub fn traced(
         parts.iter().for_each(|(who, ns)| takers[*who].add(*ns));
         let left_ns = gap.length_ns - parts.iter().map(|(_, ns)| ns).sum::<u64>();
         found.unexplained.add(left_ns);
-        found.longest.push(traced_gap(gap, &parts, left_ns, spans));
+        let takers =
+            parts.iter().map(|(who, ns)| GapShare { who: spans.names[*who].clone(), us: us(*ns) });
+        found.longest.push(TracedGap {
+            start_ns: gap.start_ns,
+            length_ns: gap.length_ns,
+            takers: takers.collect(),
+            unexplained_us: us(left_ns),
+        });
     }
     takers.iter_mut().chain([&mut found.unexplained]).for_each(GapCause::round);
     takers.retain(|taker| taker.gaps > 0);
@@ -118,18 +122,6 @@ fn parts(spans: &TraceSpans, from_ns: u64, to_ns: u64) -> Vec<(usize, u64)> {
     }
     parts.sort_by_key(|(_, ns)| Reverse(*ns));
     parts
-}
-
-fn traced_gap(gap: &Gap, parts: &[(usize, u64)], left_ns: u64, spans: &TraceSpans) -> TracedGap {
-    TracedGap {
-        start_ns: gap.start_ns,
-        length_ns: gap.length_ns,
-        takers: parts
-            .iter()
-            .map(|(who, ns)| GapShare { who: spans.names[*who].clone(), us: us(*ns) })
-            .collect(),
-        unexplained_us: us(left_ns),
-    }
 }
 
 impl GapCause {
