@@ -91,7 +91,13 @@ fn part_of_a_lost_rank_is_done_by_another() {
         let mut channel = other
             .meeting
             .find_host(&rank(1, 3), None, other.timeout, |stream, secret| {
-                Ok(call(stream, secret, ConnectionPurpose::Spread, &coming)?)
+                Ok(call(
+                    crate::handshake::PATIENCE,
+                    stream,
+                    secret,
+                    ConnectionPurpose::Spread,
+                    &coming,
+                )?)
             })
             .unwrap();
         assert!(matches!(receive(&mut channel), Ok(Order::Part(_))));
