@@ -331,24 +331,30 @@ impl<'a> Lead<'a> {
 
     fn streams(&mut self, ways: &[[usize; 2]]) -> Vec<Stream> {
         let mut streams = Vec::new();
-        let order = |to, limit_ms| RankInstruction::Stream { to, ms: LOADED_MS, limit_ms };
-        self.ask(ways, order, |_, [from, to], reply| {
-            let RankReply::Rate(rate_mbps) = reply else { return false };
-            streams.push(Stream { from, to, rate_mbps });
-            true
-        });
+        self.ask(
+            ways,
+            |to, limit_ms| RankInstruction::Stream { to, ms: LOADED_MS, limit_ms },
+            |_, [from, to], reply| {
+                let RankReply::Rate(rate_mbps) = reply else { return false };
+                streams.push(Stream { from, to, rate_mbps });
+                true
+            },
+        );
         streams
     }
 
     /// `trips` is per message size.
     fn measure_round(&mut self, round: &[[usize; 2]], trips: Duration) {
         let trips_ms = milliseconds(trips);
-        let order = |to, limit_ms| RankInstruction::Pair { to, trips_ms, limit_ms };
-        self.ask(round, order, |cluster, nodes, reply| {
-            let RankReply::Pair(found) = reply else { return false };
-            cluster.pairs.push(pair(nodes, *found));
-            true
-        });
+        self.ask(
+            round,
+            |to, limit_ms| RankInstruction::Pair { to, trips_ms, limit_ms },
+            |cluster, nodes, reply| {
+                let RankReply::Pair(found) = reply else { return false };
+                cluster.pairs.push(pair(nodes, *found));
+                true
+            },
+        );
     }
 
     fn answer(&mut self, at: usize) -> Option<RankReply> {

@@ -1,7 +1,7 @@
 //! If no partner reaches a node, the node is blamed, not its partners.
 
 use super::{ClusterFault, ClusterFaultKind, Court};
-use crate::cluster::{Cluster, Missing, NodePair};
+use crate::cluster::{Cluster, Missing};
 use crate::topology::short;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,8 +10,11 @@ const FEWEST_PARTNERS: usize = 2;
 
 pub fn explained(cluster: &Cluster) -> Vec<Missing> {
     explained_by(&cluster.missing, |name| {
-        let is_own = |pair: &&NodePair| pair.nodes.iter().any(|at| cluster.nodes[*at].name == name);
-        cluster.pairs.iter().filter(is_own).count()
+        let own = cluster
+            .pairs
+            .iter()
+            .filter(|pair| pair.nodes.iter().any(|node| cluster.nodes[*node].name == name));
+        own.count()
     })
 }
 

@@ -74,8 +74,11 @@ pub fn traced(
     begin_ns: impl Fn(&Gap) -> u64,
 ) -> Traced {
     let mut found = Traced::default();
-    let unseen = |who: &String| GapCause { who: who.clone(), ..GapCause::default() };
-    let mut takers: Vec<GapCause> = spans.names.iter().map(unseen).collect();
+    let mut takers: Vec<GapCause> = spans
+        .names
+        .iter()
+        .map(|who| GapCause { who: who.clone(), ..GapCause::default() })
+        .collect();
     for gap in gaps.iter().filter(|gap| gap.length_ns >= SHORTEST_NS) {
         let begin_ns = begin_ns(gap);
         if begin_ns < from_ns {
