@@ -320,7 +320,8 @@ impl<'a> Lead<'a> {
             match self.answer(pair[0]) {
                 Some(RankReply::Failed(why)) => self.failed(pair, why),
                 Some(reply) => {
-                    if !take(&mut self.cluster, pair, reply) {
+                    let is_expected = take(&mut self.cluster, pair, reply);
+                    if !is_expected {
                         self.lose(pair[0], UNEXPECTED);
                     }
                 }

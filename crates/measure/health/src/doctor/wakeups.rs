@@ -102,7 +102,7 @@ fn judged(cost: &WakeupCost, idle: &IdleSettings, hypervisor: Option<&str>) -> D
     let is_expensive = other_cpu.median > EXPENSIVE_NS && ratio > EXPENSIVE_RATIO;
     let remedy =
         (is_expensive && !idle.never_halts).then(|| Remedy::advice(ways(idle, hypervisor)));
-    Diagnosis { remedy: remedy, ..info(SUBJECT, found) }
+    Diagnosis { remedy, ..info(SUBJECT, found) }
 }
 
 fn us(cost: &Summary) -> String {
