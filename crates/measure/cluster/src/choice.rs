@@ -11,7 +11,7 @@
 //! and meets half of the groups on the way.
 
 use crate::cluster::HeldBack;
-use crate::fit::PairModel;
+use crate::fit::{PairModel, SymmetricMetric};
 use seatmap_data::statistics::{median, sorted};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -19,6 +19,8 @@ use std::collections::BTreeMap;
 /// The message size that separates near nodes from far ones, in bytes: it shows both latency and
 /// rate.
 pub const SIZE_BYTES: u32 = 64 << 10;
+
+pub(crate) const CHOSEN_BY: SymmetricMetric = SymmetricMetric::Trip(SIZE_BYTES);
 
 /// The budget of pairs per node.
 pub const PAIRS_A_NODE: usize = 4;

@@ -269,9 +269,7 @@ impl NodePair {
         let at = self.nodes.iter().position(|own| *own == node)?;
         self.ends.as_ref().map(|ends| &ends[at])
     }
-}
 
-impl NodePair {
     pub(crate) fn keep_better(&mut self, other: NodePair) {
         self.beside = self.beside.or(other.beside);
         for (own, other) in self.trips.iter_mut().zip(other.trips) {

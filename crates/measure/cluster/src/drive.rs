@@ -2,10 +2,10 @@
 
 use crate::cluster::{ConnectionEnd, Trip};
 use crate::echo::{EndCounters, LARGEST, PairEnds, SILENCE, clock_ns};
-use crate::handshake::{ConnectionPurpose, HandshakeError, call_within};
+use crate::handshake::{ConnectionPurpose, HandshakeError, call};
 use crate::seat::TripPinning;
 use crate::secret::Secret;
-use crate::wire::{RankConnection, receive};
+use crate::wire::{self, RankConnection, receive};
 use seatmap_data::statistics::{greatest, median, quantile, summarise};
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -66,8 +66,7 @@ pub struct RankRoute<'a> {
 ///
 /// The step that failed, and why.
 pub fn drive(way: RankRoute<'_>, time: Duration, limit: Duration) -> Result<PairFigures, String> {
-    let mut line =
-        Line::open(way, limit).map_err(|error| tried("the connection request", &error, limit))?;
+    let mut line = Line::open(way, limit).map_err(tried("the connection request", limit))?;
     let mut seat = TripPinning::new();
     let before = line.accounts(limit)?;
     seat.for_trips(true);
@@ -77,16 +76,16 @@ pub fn drive(way: RankRoute<'_>, time: Duration, limit: Duration) -> Result<Pair
         let through = trips.last().map_or(String::new(), |trip: &Trip| {
             format!(", but those of {} B arrive: larger packets are lost", trip.size_bytes)
         });
-        trips.push(line.trips(size, time).map_err(|error| match error.kind() {
+        trips.push(line.trips(size, time).map_err(|error| {
             // The pair's time is over; no packet was lost.
-            io::ErrorKind::Other => tried(&what, &error, limit),
-            _ => tried(&what, &error, limit) + &through,
+            let is_over = error.kind() == io::ErrorKind::Other;
+            tried(&what, limit)(error) + if is_over { "" } else { &through }
         })?);
     }
     // Full queues drop packets even on a healthy link.
     let trips_only = line.accounts(limit)?;
     seat.for_trips(false);
-    let streams = |error: io::Error| tried("streams", &error, limit);
+    let streams = &tried("streams", limit);
     let gaps = [
         line.there(GAP_BYTES, GAPS).map_err(streams)?,
         line.back(GAP_BYTES, GAPS).map_err(streams)?,
@@ -97,9 +96,8 @@ pub fn drive(way: RankRoute<'_>, time: Duration, limit: Duration) -> Result<Pair
         line.rate(Line::there, least).map_err(streams)?,
         line.rate(Line::back, least).map_err(streams)?,
     ];
-    let clock_offset_ns = line
-        .clock_offset_ns()
-        .map_err(|error| tried("the request for its clock", &error, limit))?;
+    let clock_offset_ns =
+        line.clock_offset_ns().map_err(tried("the request for its clock", limit))?;
     let after = line.accounts(limit)?;
     let ends = [0, 1].map(|end| after[end].end(&before[end]));
     let retransmits = trips_only.each_ref().map(|own| own.resent);
@@ -107,17 +105,15 @@ pub fn drive(way: RankRoute<'_>, time: Duration, limit: Duration) -> Result<Pair
     Ok(PairFigures { trips, rate_mbps, gap_ns, retransmits, segments, clock_offset_ns, ends })
 }
 
-fn tried(what: &str, error: &io::Error, limit: Duration) -> String {
-    match error.kind() {
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+fn tried(what: &str, limit: Duration) -> impl Fn(io::Error) -> String {
+    move |error| {
+        if wire::is_late(&error) {
             format!("no answer to {what} within {}", limit_words(silence(limit)))
-        }
-        io::ErrorKind::UnexpectedEof
-        | io::ErrorKind::ConnectionReset
-        | io::ErrorKind::BrokenPipe => {
+        } else if wire::has_ended(&error) {
             format!("the connection broke during {what}")
+        } else {
+            format!("{what}: {error}")
         }
-        _ => format!("{what}: {error}"),
     }
 }
 
@@ -166,12 +162,11 @@ impl PairTime {
 
 /// Sends for this time and returns the rate in Mbit/s.
 pub fn stream(way: RankRoute<'_>, time: Duration, limit: Duration) -> Result<f64, String> {
-    let mut line =
-        Line::open(way, limit).map_err(|error| tried("the connection request", &error, limit))?;
+    let mut line = Line::open(way, limit).map_err(tried("the connection request", limit))?;
     let begun = Instant::now();
     let mut sent = 0_u64;
     while begun.elapsed() < time {
-        line.there(FIRST_BYTES, BURST).map_err(|error| tried("a stream", &error, limit))?;
+        line.there(FIRST_BYTES, BURST).map_err(tried("a stream", limit))?;
         sent += u64::from(FIRST_BYTES) * u64::from(BURST);
     }
     // 1 byte/ns is 8,000 Mbit/s.
@@ -186,14 +181,14 @@ impl Line {
         let time = PairTime::begin(limit);
         let silence = silence(limit).max(Duration::from_millis(1));
         let stream = TcpStream::connect_timeout(&way.address, silence)?;
-        let called = call_within(silence, stream, way.secret, ConnectionPurpose::Pair, &way.ends);
+        let called = call(silence, stream, way.secret, ConnectionPurpose::Pair, &way.ends);
         let mut channel = called.map_err(|error| match error {
             HandshakeError::Connection(error) => error,
             HandshakeError::Slow => io::ErrorKind::TimedOut.into(),
             other => io::Error::other(other),
         })?;
         channel.set_read_timeout(Some(silence))?;
-        channel.stream().set_write_timeout(Some(silence))?;
+        channel.stream.set_write_timeout(Some(silence))?;
         Ok(Line { channel, buffer: vec![0x5a; LARGEST as usize], time })
     }
 
@@ -322,8 +317,8 @@ impl Line {
 
     fn accounts(&mut self, limit: Duration) -> Result<[EndCounters; 2], String> {
         let theirs = self.order(b'S', 0, 0).and_then(|()| receive(&mut self.channel));
-        let theirs = theirs.map_err(|error| tried("the request for its counts", &error, limit))?;
-        Ok([EndCounters::of(self.channel.stream()), theirs])
+        let theirs = theirs.map_err(tried("the request for its counts", limit))?;
+        Ok([EndCounters::of(&self.channel.stream), theirs])
     }
 
     fn number(&mut self) -> io::Result<u64> {

@@ -67,7 +67,7 @@ fn begin(called: Called<PairEnds>, rank: usize) {
 fn answer(called: Called<PairEnds>) -> io::Result<()> {
     let (_, mut channel) = called.welcome()?;
     channel.set_read_timeout(Some(SILENCE))?;
-    channel.stream().set_write_timeout(Some(SILENCE))?;
+    channel.stream.set_write_timeout(Some(SILENCE))?;
     let mut buffer = Vec::new();
     let mut seat = TripPinning::new();
     while obey_next(&mut channel, &mut buffer, &mut seat)?.is_some() {}
@@ -80,12 +80,9 @@ fn obey_next(
     buffer: &mut Vec<u8>,
     seat: &mut TripPinning,
 ) -> io::Result<Option<u8>> {
-    let Some(order) = channel.receive_frame::<9>()? else { return Ok(None) };
-    let [letter, numbers @ ..] = order;
-    let [size, count] = [0, 4].map(|at| {
-        let [a, b, c, d] = [at, at + 1, at + 2, at + 3].map(|at| numbers[at]);
-        u32::from_be_bytes([a, b, c, d])
-    });
+    let Some([letter, numbers @ ..]) = channel.receive_frame::<9>()? else { return Ok(None) };
+    let numbers = u64::from_be_bytes(numbers);
+    let [size, count] = [(numbers >> 32) as u32, numbers as u32];
     // Limits the memory that the other end can make this one allocate.
     if size > LARGEST {
         return Err(io::ErrorKind::InvalidData.into());
@@ -109,7 +106,7 @@ fn obey(channel: &mut RankConnection, order: u8, buffer: &mut [u8], count: u32) 
         b'D' => (0..count).try_for_each(|_| channel.write_payload(buffer)),
         b'T' => channel.send_frame(&clock_ns().to_be_bytes()),
         b'S' => {
-            let account = EndCounters::of(channel.stream());
+            let account = EndCounters::of(&channel.stream);
             send(channel, &account)
         }
         _ => Err(io::ErrorKind::InvalidData.into()),
@@ -139,10 +136,12 @@ impl EndCounters {
     pub fn of(stream: &TcpStream) -> Self {
         let times = seatmap_os::sched::own_times().unwrap_or_default();
         let info = tcp::info(stream);
+        let [resent, sent, mtu_bytes] =
+            info.map_or([0; 3], |info| [info.resent, info.sent, info.mtu_bytes]).map(u64::from);
         EndCounters {
-            resent: info.map_or(0, |info| u64::from(info.resent)),
-            sent: info.map_or(0, |info| u64::from(info.sent)),
-            mtu_bytes: info.map_or(0, |info| u64::from(info.mtu_bytes)),
+            resent,
+            sent,
+            mtu_bytes,
             run_ns: times.run_ns,
             wait_ns: times.wait_ns.unwrap_or(0),
             quotas: counted(&Quotas::of_self(&Root::new("/"))),
@@ -164,48 +163,35 @@ impl EndCounters {
     /// The quota of a new group counts from the next one on.
     fn stops(&self, before: &EndCounters) -> Option<Vec<QuotaStop>> {
         let earlier = before.quotas.as_ref()?;
-        Some(
-            self.quotas
-                .as_ref()?
-                .iter()
-                .filter_map(|now| {
-                    let before = earlier.iter().find(|before| before.file == now.file)?;
-                    // A smaller count belongs to a recreated group.
-                    let stopped_periods =
-                        now.stopped_periods.checked_sub(before.stopped_periods)?;
-                    // A kernel may count only the stopped periods.
-                    let periods = now.periods.saturating_sub(before.periods).max(stopped_periods);
-                    let stopped_ms = (now.stopped_ms - before.stopped_ms).max(0.0);
-                    (stopped_periods > 0).then(|| QuotaStop {
-                        stopped_periods,
-                        periods,
-                        stopped_ms,
-                        ..now.clone()
-                    })
-                })
-                .collect(),
-        )
+        let stops = self.quotas.as_ref()?.iter().filter_map(|now| {
+            let before = earlier.iter().find(|before| before.file == now.file)?;
+            // A smaller count belongs to a recreated group.
+            let stopped_periods = now.stopped_periods.checked_sub(before.stopped_periods)?;
+            // A kernel may count only the stopped periods.
+            let periods = now.periods.saturating_sub(before.periods).max(stopped_periods);
+            let stopped_ms = (now.stopped_ms - before.stopped_ms).max(0.0);
+            let stop = QuotaStop { stopped_periods, periods, stopped_ms, ..now.clone() };
+            (stopped_periods > 0).then_some(stop)
+        });
+        Some(stops.collect())
     }
 }
 
 /// `None` if no quota is counted or some may be hidden.
 fn counted(quotas: &Quotas) -> Option<Vec<QuotaStop>> {
-    let all: Vec<QuotaStop> = quotas
-        .all
-        .iter()
-        .filter_map(|quota| {
-            Some(QuotaStop {
-                group: quota.group.clone(),
-                file: quota.file.clone(),
-                cpus: quota.cpus,
-                period_ms: quota.period_us as f64 / 1e3,
-                is_read_only: quota.is_read_only,
-                stopped_periods: quota.throttled?,
-                periods: quota.periods.unwrap_or(0),
-                stopped_ms: quota.stopped_ns.unwrap_or(0) as f64 / 1e6,
-            })
+    let all = quotas.all.iter().filter_map(|quota| {
+        Some(QuotaStop {
+            group: quota.group.clone(),
+            file: quota.file.clone(),
+            cpus: quota.cpus,
+            period_ms: quota.period_us as f64 / 1e3,
+            is_read_only: quota.is_read_only,
+            stopped_periods: quota.throttled?,
+            periods: quota.periods.unwrap_or(0),
+            stopped_ms: quota.stopped_ns.unwrap_or(0) as f64 / 1e6,
         })
-        .collect();
+    });
+    let all: Vec<QuotaStop> = all.collect();
     let is_whole = all.len() == quotas.all.len() && quotas.unseen.is_none();
     (is_whole || !all.is_empty()).then_some(all)
 }

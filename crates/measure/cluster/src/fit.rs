@@ -4,7 +4,7 @@
 //! node behind a slow cable is farther from all others. In logarithms this is a sum, fitted by
 //! medians, so that one bad pair changes nothing.
 
-use crate::choice::{grouped, pair};
+use crate::choice::{PairValues, grouped, pair};
 use crate::cluster::{Cluster, NodePair};
 use seatmap_data::statistics::median;
 use std::collections::BTreeMap;
@@ -38,7 +38,7 @@ const FEWEST_PAIRS: usize = 3;
 #[derive(Clone, Debug)]
 pub struct PairModel {
     group: Vec<usize>,
-    known: BTreeMap<[usize; 2], f64>,
+    known: PairValues,
     /// Logarithms.
     blocks: BTreeMap<[usize; 2], f64>,
     /// Logarithms inside groups and between them, for unmeasured blocks.
@@ -48,16 +48,19 @@ pub struct PairModel {
 }
 
 impl Cluster {
+    pub(crate) fn values(&self, metric: SymmetricMetric) -> PairValues {
+        self.pairs.iter().filter_map(|pair| Some((pair.nodes, metric.of(pair)?))).collect()
+    }
+
     /// `None` without measurements.
     pub fn fit(&self, metric: SymmetricMetric) -> Option<PairModel> {
-        let values = self.pairs.iter().filter_map(|pair| Some((pair.nodes, metric.of(pair)?)));
-        PairModel::of(self.group_of(), values.collect())
+        PairModel::of(self.group_of(), self.values(metric))
     }
 }
 
 impl PairModel {
     /// Positive values; `None` without any.
-    pub(crate) fn of(group: Vec<usize>, known: BTreeMap<[usize; 2], f64>) -> Option<Self> {
+    pub(crate) fn of(group: Vec<usize>, known: PairValues) -> Option<Self> {
         let logarithms: Vec<([usize; 2], f64)> =
             known.iter().map(|(pair, value)| (*pair, value.ln())).collect();
         let mut fit = PairModel {

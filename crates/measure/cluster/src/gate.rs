@@ -55,11 +55,9 @@ impl<T: DeserializeOwned> Gate<T> {
     }
 
     pub fn look(&mut self, limit: Duration) -> Vec<CallerCheck<T>> {
-        let next = self
-            .strangers
-            .front()
-            .map(|oldest| oldest.until.saturating_duration_since(Instant::now()));
-        let limit = next.map_or(limit, |next| next.min(limit));
+        let limit = self.strangers.front().map_or(limit, |oldest| {
+            oldest.until.saturating_duration_since(Instant::now()).min(limit)
+        });
         let listeners = self.listeners.iter().map(Awaited::data);
         let strangers = self.strangers.iter().map(|stranger| Awaited::data(&stranger.stream));
         let all: Vec<Awaited> = listeners.chain(strangers).collect();
@@ -106,27 +104,19 @@ impl<T: DeserializeOwned> Gate<T> {
     fn hear(&mut self) -> Vec<CallerCheck<T>> {
         let mut heard = Vec::new();
         for mut stranger in std::mem::take(&mut self.strangers) {
-            match stranger.hearing.judge::<T>(&stranger.stream, &self.secret) {
-                Ok(None) if stranger.until <= Instant::now() => {
-                    heard.push(Err(of_stranger(stranger.from, HandshakeError::Slow)))
+            let found = match stranger.hearing.judge::<T>(&stranger.stream, &self.secret) {
+                Ok(None) if stranger.until > Instant::now() => {
+                    self.strangers.push_back(stranger);
+                    continue;
                 }
-                Ok(None) => self.strangers.push_back(stranger),
-                Ok(Some(proved)) => {
-                    heard.push(
-                        proved
-                            .on(stranger.stream)
-                            .map_err(|error| of_stranger(stranger.from, error)),
-                    );
-                }
-                Err(error) => heard.push(Err(of_stranger(stranger.from, error))),
-            }
+                Ok(None) => Err(HandshakeError::Slow.to_string()),
+                Ok(Some(proved)) => proved.on(stranger.stream).map_err(|error| error.to_string()),
+                Err(error) => Err(error.to_string()),
+            };
+            heard.push(found.map_err(|why| format!("connection from {}: {why}", stranger.from)));
         }
         heard
     }
-}
-
-fn of_stranger(from: IpAddr, why: impl std::fmt::Display) -> String {
-    format!("connection from {from}: {why}")
 }
 
 /// Whether only this call failed, so the next one may succeed (accept(2)).
@@ -175,8 +165,14 @@ mod tests {
             assert!(gate.look(Duration::from_secs(10)).is_empty());
         }
         let rank = std::thread::spawn(move || {
-            call(TcpStream::connect(address).unwrap(), &secret, ConnectionPurpose::Measurement, &7)
-                .map(drop)
+            call(
+                PATIENCE,
+                TcpStream::connect(address).unwrap(),
+                &secret,
+                ConnectionPurpose::Measurement,
+                &7,
+            )
+            .map(drop)
         });
         let called = loop {
             match gate.look(Duration::from_secs(60)).pop() {

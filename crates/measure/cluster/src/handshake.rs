@@ -77,10 +77,10 @@ pub enum HandshakeError {
 
 impl From<io::Error> for HandshakeError {
     fn from(error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => HandshakeError::Slow,
-            _ => HandshakeError::Connection(error),
+        if wire::is_late(&error) {
+            return HandshakeError::Slow;
         }
+        HandshakeError::Connection(error)
     }
 }
 
@@ -242,20 +242,11 @@ impl<T> Proved<T> {
     }
 }
 
-pub fn call(
-    stream: TcpStream,
-    secret: &Secret,
-    purpose: ConnectionPurpose,
-    said: &impl Serialize,
-) -> Result<RankConnection, HandshakeError> {
-    call_within(PATIENCE, stream, secret, purpose, said)
-}
-
-/// [`call`] with a shorter limit, for callers on whose result others wait.
+/// Others may wait for the result, so the limit can be shorter than [`PATIENCE`].
 ///
 /// # Errors
 /// [`HandshakeError`].
-pub fn call_within(
+pub fn call(
     patience: Duration,
     stream: TcpStream,
     secret: &Secret,

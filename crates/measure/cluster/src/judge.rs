@@ -106,15 +106,13 @@ pub struct ClusterFaults<'a> {
 impl<'a> ClusterFaults<'a> {
     /// Judges a cluster.
     pub fn of(cluster: &'a Cluster) -> Self {
+        let unsettled = unsettled(cluster).into_iter();
         ClusterFaults {
             format: "seatmap-cluster-faults/1",
             nodes: cluster.nodes.len(),
             pairs: cluster.pairs.len(),
             faults: faults(cluster),
-            unsettled: unsettled(cluster)
-                .into_iter()
-                .map(|pair| pair.map(|node| cluster.nodes[node].name.as_str()))
-                .collect(),
+            unsettled: unsettled.map(|pair| pair.map(|at| &*cluster.nodes[at].name)).collect(),
         }
     }
 }
@@ -177,21 +175,17 @@ impl ClusterJudgement {
         suspects: &BTreeSet<[usize; 2]>,
     ) -> ([usize; 2], Vec<[usize; 2]>) {
         let own = self.block(pair);
-        let healthy: Vec<[usize; 2]> =
-            cluster.measured().filter(|pair| !suspects.contains(pair)).collect();
-        let near: Vec<[usize; 2]> =
-            healthy.iter().copied().filter(|pair| self.block(*pair) == own).collect();
-        let far: Vec<[usize; 2]> = healthy
-            .into_iter()
-            .filter(|pair| is_inside(self.block(*pair)) == is_inside(own))
-            .collect();
-        match (near.len() >= FEWEST_LIKE, far.is_empty()) {
-            (true, _) => (own, near),
-            (false, false) => (own, far),
-            (false, true) => {
-                (own, cluster.measured().filter(|other| self.block(*other) == own).collect())
-            }
-        }
+        let is_near = |pair: &[usize; 2]| self.block(*pair) == own;
+        let healthy = || cluster.measured().filter(|pair| !suspects.contains(pair));
+        let near: Vec<[usize; 2]> = healthy().filter(is_near).collect();
+        let far = healthy().filter(|pair| is_inside(self.block(*pair)) == is_inside(own));
+        let far: Vec<[usize; 2]> = far.collect();
+        let like = match (near.len() >= FEWEST_LIKE, far.is_empty()) {
+            (true, _) => near,
+            (false, false) => far,
+            (false, true) => cluster.measured().filter(is_near).collect(),
+        };
+        (own, like)
     }
 
     fn block(&self, [a, b]: [usize; 2]) -> [usize; 2] {

@@ -1,5 +1,7 @@
 //! Finds this process's rank and the number of ranks in the variables that launchers set.
 
+use seatmap_data::statistics::words::counted;
+
 /// The rank of this process among those started together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rank {
@@ -94,6 +96,13 @@ const KNOWN: [Known; 5] = [
 ];
 
 impl Rank {
+    /// Why a rank of this number and job size cannot join this one.
+    pub(crate) fn refusal_of(&self, rank: usize, size: usize) -> Option<String> {
+        let own = counted(self.size, "rank");
+        let is_strange = size != self.size || rank >= self.size;
+        is_strange.then(|| format!("it is rank {rank} of {size}, but this job has {own}"))
+    }
+
     /// The rank from the first launcher whose variables are set. `variable` looks one up.
     ///
     /// ```

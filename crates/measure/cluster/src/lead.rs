@@ -7,7 +7,7 @@ mod arrangements;
 mod by_mpi;
 mod looking;
 
-use crate::choice::{self, PairValues, SIZE_BYTES};
+use crate::choice::{self, CHOSEN_BY};
 use crate::cluster::{Cluster, FORMAT, LoadedStreams, Missing, Node, NodePair, Stream};
 use crate::drive::PairFigures;
 use crate::gate::{Gate, Refusals};
@@ -22,7 +22,6 @@ use crate::wire::{self, RankConnection, receive, send};
 use crate::worker::{Duties, Introduction, PeerRank, RankInstruction, RankReply, Worker, built};
 use arrangements::arrangements;
 use looking::Looking;
-use seatmap_data::statistics::words::counted;
 use seatmap_os::{CpuList, host_names};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -37,6 +36,8 @@ const LOADED_MS: u64 = 500;
 const KEPT: Duration = Duration::from_secs(1);
 
 const LOOK: Duration = Duration::from_millis(100);
+
+const UNEXPECTED: &str = "it sent an unexpected answer";
 
 /// How long the connections of an ending process may take to close.
 const CLOSING: Duration = Duration::from_millis(500);
@@ -138,13 +139,7 @@ fn admit(
     members: &mut BTreeMap<usize, Member>,
 ) -> Result<(), ClusterMeasureError> {
     let said = called.said.clone();
-    if said.size != rank.size || said.rank >= rank.size {
-        let why = format!(
-            "it is rank {} of {}, but this job has {}",
-            said.rank,
-            said.size,
-            counted(rank.size, "rank")
-        );
+    if let Some(why) = rank.refusal_of(said.rank, said.size) {
         called.refuse(&why);
         return Ok(());
     }
@@ -245,7 +240,7 @@ impl<'a> Lead<'a> {
                 Some(RankReply::Profile(profile)) => {
                     self.cluster.nodes[at].profile = profile.map(|profile| *profile)
                 }
-                Some(_) => self.lose(at, "it sent an unexpected answer".to_owned()),
+                Some(_) => self.lose(at, UNEXPECTED),
                 None => {}
             }
             progress(ClusterProgress::Done("nodes", at + 1, all));
@@ -260,17 +255,11 @@ impl<'a> Lead<'a> {
         let begun = Instant::now();
         let mut kept = None::<Instant>;
         let names: Vec<String> = self.cluster.nodes.iter().map(|node| node.name.clone()).collect();
-        let mut known: PairValues = self
-            .cluster
-            .pairs
-            .iter()
-            .filter_map(|pair| Some((pair.nodes, pair.trip(SIZE_BYTES)?.median_ns)))
-            .collect();
+        let mut known = self.cluster.values(CHOSEN_BY);
         let every = names.len() * names.len().saturating_sub(1) / 2;
         let most =
             if self.options.all { every } else { every.min(choice::PAIRS_A_NODE * names.len()) };
         let chosen = choice::choose(&names, self.options.all, &mut known, &mut |pairs| {
-            let mut found = Vec::new();
             for round in rounds(pairs, self.options.at_once) {
                 self.measure_round(&round, self.options.trips);
                 progress(ClusterProgress::Done("pairs", self.cluster.pairs.len(), most));
@@ -279,11 +268,8 @@ impl<'a> Lead<'a> {
                     kept = Some(Instant::now());
                 }
             }
-            for pair in pairs {
-                let measured = self.cluster.pairs.iter().find(|known| known.nodes == *pair);
-                found.push(measured.and_then(|pair| Some(pair.trip(SIZE_BYTES)?.median_ns)));
-            }
-            found
+            let found = self.cluster.values(CHOSEN_BY);
+            pairs.iter().map(|pair| found.get(pair).copied()).collect()
         });
         self.cluster.pairs.sort_by_key(|pair| pair.nodes);
         (self.cluster.groups, self.cluster.held_back) = (chosen.groups, chosen.held_back);
@@ -309,14 +295,16 @@ impl<'a> Lead<'a> {
         }
     }
 
-    /// Orders the first node of each pair to measure the path to the second. Returns the pairs that
-    /// will answer.
+    /// Orders the first node of each pair to measure the path to the second. `take` returns whether
+    /// it expects the answer.
     fn ask(
         &mut self,
         pairs: &[[usize; 2]],
         order: impl Fn(PeerRank, u64) -> RankInstruction,
-    ) -> Vec<[usize; 2]> {
-        let limit_ms = self.limit_ms();
+        mut take: impl FnMut(&mut Cluster, [usize; 2], RankReply) -> bool,
+    ) {
+        // A measuring node gives up on another after this time, before it is blamed itself.
+        let limit_ms = milliseconds(2 * self.options.timeout / 3);
         let mut asked = Vec::new();
         for [from, to] in pairs {
             if self.members[*from].lost.is_some() || self.members[*to].lost.is_some() {
@@ -328,42 +316,46 @@ impl<'a> Lead<'a> {
                 Err(error) => self.lose(*from, error.to_string()),
             }
         }
-        asked
-    }
-
-    fn streams(&mut self, ways: &[[usize; 2]]) -> Vec<Stream> {
-        let asked =
-            self.ask(ways, |to, limit_ms| RankInstruction::Stream { to, ms: LOADED_MS, limit_ms });
-        let mut streams = Vec::new();
-        for [from, to] in asked {
-            match self.answer(from) {
-                Some(RankReply::Rate(rate_mbps)) => streams.push(Stream { from, to, rate_mbps }),
-                Some(RankReply::Failed(why)) => self.failed([from, to], why),
-                Some(_) => self.lose(from, "it sent an unexpected answer".to_owned()),
+        for pair in asked {
+            match self.answer(pair[0]) {
+                Some(RankReply::Failed(why)) => self.failed(pair, why),
+                Some(reply) => {
+                    let is_expected = take(&mut self.cluster, pair, reply);
+                    if !is_expected {
+                        self.lose(pair[0], UNEXPECTED);
+                    }
+                }
                 None => {}
             }
         }
+    }
+
+    fn streams(&mut self, ways: &[[usize; 2]]) -> Vec<Stream> {
+        let mut streams = Vec::new();
+        self.ask(
+            ways,
+            |to, limit_ms| RankInstruction::Stream { to, ms: LOADED_MS, limit_ms },
+            |_, [from, to], reply| {
+                let RankReply::Rate(rate_mbps) = reply else { return false };
+                streams.push(Stream { from, to, rate_mbps });
+                true
+            },
+        );
         streams
     }
 
     /// `trips` is per message size.
     fn measure_round(&mut self, round: &[[usize; 2]], trips: Duration) {
-        let trips_ms = u64::try_from(trips.as_millis()).unwrap_or(u64::MAX);
-        let asked =
-            self.ask(round, |to, limit_ms| RankInstruction::Pair { to, trips_ms, limit_ms });
-        for [a, b] in asked {
-            match self.answer(a) {
-                Some(RankReply::Pair(found)) => self.cluster.pairs.push(pair([a, b], *found)),
-                Some(RankReply::Failed(why)) => self.failed([a, b], why),
-                Some(_) => self.lose(a, "it sent an unexpected answer".to_owned()),
-                None => {}
-            }
-        }
-    }
-
-    /// A measuring node gives up on another after this time, before it is blamed itself.
-    fn limit_ms(&self) -> u64 {
-        u64::try_from((2 * self.options.timeout / 3).as_millis()).unwrap_or(u64::MAX)
+        let trips_ms = milliseconds(trips);
+        self.ask(
+            round,
+            |to, limit_ms| RankInstruction::Pair { to, trips_ms, limit_ms },
+            |cluster, nodes, reply| {
+                let RankReply::Pair(found) = reply else { return false };
+                cluster.pairs.push(pair(nodes, *found));
+                true
+            },
+        );
     }
 
     fn answer(&mut self, at: usize) -> Option<RankReply> {
@@ -384,42 +376,25 @@ impl<'a> Lead<'a> {
         }
     }
 
-    fn lose(&mut self, at: usize, why: String) {
-        self.members[at].lost.get_or_insert(why);
+    fn lose(&mut self, at: usize, why: impl Into<String>) {
+        self.members[at].lost.get_or_insert_with(|| why.into());
     }
 
     /// Records a failed pair. A node that at least two others miss, and more miss than have
     /// measured it, is given up, because each of its pairs would take as long.
     fn failed(&mut self, [a, b]: [usize; 2], why: String) {
-        if has_gone(self.members[b].stream.stream()) {
-            return self
-                .lose(b, "its connection broke: the process or the node is down".to_owned());
+        if has_gone(&self.members[b].stream.stream) {
+            return self.lose(b, wire::BROKEN);
         }
         let nodes = [a, b].map(|node| self.cluster.nodes[node].name.clone()).to_vec();
         self.cluster.missing.push(Missing { nodes, why });
-        let pairs = &self.cluster.pairs;
-        let index: BTreeMap<&str, usize> = self
-            .cluster
-            .nodes
-            .iter()
-            .enumerate()
-            .map(|(at, node)| (node.name.as_str(), at))
-            .collect();
-        let missing = unreachable::explained(&self.cluster.missing, |name| {
-            index
-                .get(name)
-                .map_or(0, |node| pairs.iter().filter(|pair| pair.nodes.contains(node)).count())
-        });
-        let silent: Vec<(usize, String)> = missing
-            .iter()
-            .filter_map(|one| match &one.nodes[..] {
-                [name] => Some((*index.get(name.as_str())?, one.why.clone())),
-                _ => None,
-            })
-            .collect();
-        self.cluster.missing = missing.into_iter().filter(|one| one.nodes.len() > 1).collect();
-        for (node, why) in silent {
-            self.lose(node, why);
+        let missing = unreachable::explained(&self.cluster);
+        let (silent, missing): (Vec<Missing>, Vec<Missing>) =
+            missing.into_iter().partition(|one| one.nodes.len() == 1);
+        self.cluster.missing = missing;
+        for Missing { nodes, why } in silent {
+            let node = self.cluster.nodes.iter().position(|node| node.name == nodes[0]);
+            node.into_iter().for_each(|node| self.lose(node, why.clone()));
         }
     }
 
@@ -455,13 +430,16 @@ fn pair(nodes: [usize; 2], found: PairFigures) -> NodePair {
     }
 }
 
+/// As in an order.
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
 fn sentence(error: &io::Error, timeout: Duration) -> String {
-    match error.kind() {
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-            format!("it did not answer within {} s", timeout.as_secs_f64())
-        }
-        _ => wire::sentence(error),
+    if wire::is_late(error) {
+        return format!("it did not answer within {} s", timeout.as_secs_f64());
     }
+    wire::sentence(error)
 }
 
 /// An ending process closes its connections one by one.

@@ -2,7 +2,6 @@
 
 use crate::cluster::Cluster;
 use crate::facts::NodeConfiguration;
-use crate::handshake::HandshakeError;
 use crate::launcher::Rank;
 use crate::meeting::Meeting;
 use crate::mpi::MpiError;
@@ -86,9 +85,6 @@ pub enum ClusterMeasureError {
         /// Refused callers.
         refused: String,
     },
-    /// A handshake between two ranks failed.
-    #[error(transparent)]
-    Handshake(#[from] HandshakeError),
     /// All ranks run on one node.
     // Plural: a start has two ranks or more.
     #[error(
@@ -112,7 +108,7 @@ impl Blame for ClusterMeasureError {
                 matches!(error, MpiError::NoCompiler { .. } | MpiError::Compiler { .. })
             }
             ClusterMeasureError::Earlier(_) | ClusterMeasureError::OneNode(..) => true,
-            ClusterMeasureError::Absent { .. } | ClusterMeasureError::Handshake(_) => false,
+            ClusterMeasureError::Absent { .. } => false,
         }
     }
 }

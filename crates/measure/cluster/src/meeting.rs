@@ -106,11 +106,8 @@ impl MeetingHost {
         }
         // Loopback is the last choice: this rank's own port opens at the address from which it
         // connects (`Worker::introduce`), and other nodes must reach it.
-        let ip = seatmap_os::net::addresses()
-            .into_iter()
-            .next()
-            .unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
-        Ok(SocketAddr::new(ip, first.port()))
+        let ip = seatmap_os::net::addresses().into_iter().next();
+        Ok(SocketAddr::new(ip.unwrap_or(Ipv4Addr::LOCALHOST.into()), first.port()))
     }
 
     pub fn ports(&self) -> io::Result<Vec<TcpListener>> {
@@ -131,19 +128,12 @@ impl Meeting {
             }
             (Some(text), ..) => Meeting::File(text.into()),
             (None, Some(host), Some(port)) => Meeting::Address(format!("{host}:{port}")),
-            _ => Meeting::File(
-                match &rank.job {
-                    // A job name may hold anything, a file name must not.
-                    Some(job) => {
-                        format!(
-                            ".seatmap-meeting-{}",
-                            job.replace(|each: char| !each.is_ascii_alphanumeric(), "-")
-                        )
-                    }
-                    None => ".seatmap-meeting".to_owned(),
-                }
-                .into(),
-            ),
+            _ => {
+                // A job name may hold anything, a file name must not.
+                let job = rank.job.as_ref().map(|job| format!("-{job}")).unwrap_or_default();
+                let job = job.replace(|each: char| !each.is_ascii_alphanumeric(), "-");
+                Meeting::File(format!(".seatmap-meeting{job}").into())
+            }
         }
     }
 
@@ -171,10 +161,8 @@ impl Meeting {
                 let listener = listen_everywhere(0)
                     .map_err(|error| MeetingError::Listen("any port".to_owned(), error))?;
                 let port = listener.local_addr().map_err(failed)?.port();
-                let addresses = seatmap_os::net::addresses()
-                    .into_iter()
-                    .map(|ip| SocketAddr::new(ip, port))
-                    .collect();
+                let addresses = seatmap_os::net::addresses().into_iter();
+                let addresses = addresses.map(|ip| SocketAddr::new(ip, port)).collect();
                 let note = Note { job: rank.job.clone(), addresses, secret: secret.text() };
                 let file = Removed(path.clone());
                 write_note(path, &note).map_err(failed)?;
@@ -273,17 +261,12 @@ impl Greeting {
 
 impl From<HandshakeError> for Greeting {
     fn from(error: HandshakeError) -> Self {
+        let text = error.to_string();
         match error {
-            HandshakeError::Connection(_) | HandshakeError::Slow => {
-                Greeting::Again(error.to_string())
-            }
+            HandshakeError::Connection(_) | HandshakeError::Slow => Greeting::Again(text),
             // Another process may still have the port of an earlier start.
-            HandshakeError::Secret | HandshakeError::Stranger => {
-                Greeting::Stranger(error.to_string())
-            }
-            HandshakeError::Version { .. } | HandshakeError::Refused(_) => {
-                Greeting::Never(error.to_string())
-            }
+            HandshakeError::Secret | HandshakeError::Stranger => Greeting::Stranger(text),
+            HandshakeError::Version { .. } | HandshakeError::Refused(_) => Greeting::Never(text),
         }
     }
 }

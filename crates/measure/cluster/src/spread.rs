@@ -11,7 +11,7 @@ mod lead;
 pub use jobs::{JobEvaluator, Keep, Ranks};
 pub use lead::{LostRank, SpreadOutcome, lead};
 
-use crate::handshake::{ConnectionPurpose, call};
+use crate::handshake::{ConnectionPurpose, PATIENCE, call};
 use crate::launcher::Rank;
 use crate::meeting::{Greeting, Meeting};
 use crate::rank_error::RankError;
@@ -124,8 +124,8 @@ pub fn follow(rank: &Rank, meet: &Meet, work: SpreadWork<'_>) -> Result<usize, S
     };
     let found =
         meet.meeting.find_host(rank, meet.secret.as_ref(), meet.timeout, |stream, secret| {
-            let channel = call(stream, secret, ConnectionPurpose::Spread, &coming)?;
-            tcp::end_if_gone(channel.stream(), GONE).map_err(Greeting::again)?;
+            let channel = call(PATIENCE, stream, secret, ConnectionPurpose::Spread, &coming)?;
+            tcp::end_if_gone(&channel.stream, GONE).map_err(Greeting::again)?;
             Ok(channel)
         });
     let mut channel = found.map_err(RankError::from)?;
@@ -140,7 +140,7 @@ pub fn follow(rank: &Rank, meet: &Meet, work: SpreadWork<'_>) -> Result<usize, S
             .map_err(RankError::Own)?;
         let ended = obey(&mut channel, &orders, work, is_over);
         // Ends the reader.
-        let _ = channel.stream().shutdown(Shutdown::Both);
+        let _ = channel.stream.shutdown(Shutdown::Both);
         ended
     })
 }

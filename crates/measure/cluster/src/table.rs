@@ -1,8 +1,7 @@
 //! Round trips for other programs.
 
-use crate::choice::SIZE_BYTES;
+use crate::choice::CHOSEN_BY;
 use crate::cluster::Cluster;
-use crate::fit::SymmetricMetric;
 use seatmap_data::document::visible;
 use seatmap_data::statistics::words::joined;
 
@@ -16,7 +15,7 @@ use seatmap_data::statistics::words::joined;
 /// assert_eq!(seatmap_cluster::table::csv(&cluster), None);
 /// ```
 pub fn csv(cluster: &Cluster) -> Option<String> {
-    let fit = cluster.fit(SymmetricMetric::Trip(SIZE_BYTES))?;
+    let fit = cluster.fit(CHOSEN_BY)?;
     let nodes = 0..cluster.nodes.len();
     let names = cluster.nodes.iter().map(|node| cell(&node.name));
     let rows = nodes.clone().map(|a| {

@@ -123,7 +123,6 @@ mod tests {
         Cluster {
             format: crate::cluster::FORMAT.to_owned(),
             date: Some("2026-11-23".to_owned()),
-            launcher: None,
             nodes: names
                 .iter()
                 .enumerate()
@@ -135,12 +134,8 @@ mod tests {
                     profile: None,
                 })
                 .collect(),
-            pairs: Vec::new(),
             groups,
-            held_back: None,
-            loaded: Vec::new(),
-            mpi: None,
-            missing: Vec::new(),
+            ..Cluster::default()
         }
     }
 

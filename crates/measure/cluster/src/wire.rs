@@ -37,6 +37,8 @@ const CLOSED: &str = "the other side closed the connection";
 
 const SILENT: &str = "the other side was silent for too long";
 
+pub const BROKEN: &str = "its connection broke: the process or the node is down";
+
 #[derive(Clone)]
 pub struct Seal {
     key: [u8; TAG_BYTES],
@@ -80,7 +82,7 @@ pub struct Seals {
 }
 
 pub struct RankConnection {
-    stream: TcpStream,
+    pub stream: TcpStream,
     seals: Seals,
     /// For a whole message.
     limit: Option<Duration>,
@@ -89,10 +91,6 @@ pub struct RankConnection {
 impl RankConnection {
     pub fn new(stream: TcpStream, seals: Seals) -> Self {
         RankConnection { stream, seals, limit: None }
-    }
-
-    pub fn stream(&self) -> &TcpStream {
-        &self.stream
     }
 
     pub fn set_read_timeout(&mut self, limit: Option<Duration>) -> io::Result<()> {
@@ -232,18 +230,19 @@ fn read_whole(stream: &mut impl Read, bytes: &mut [u8]) -> io::Result<()> {
 }
 
 fn in_words(error: io::Error) -> io::Error {
-    match error.kind() {
-        ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
-            io::Error::new(error.kind(), CLOSED)
-        }
-        ErrorKind::WouldBlock | ErrorKind::TimedOut => io::Error::new(ErrorKind::TimedOut, SILENT),
-        _ => error,
+    if has_ended(&error) {
+        return io::Error::new(error.kind(), CLOSED);
     }
+    if is_late(&error) { io::Error::new(ErrorKind::TimedOut, SILENT) } else { error }
+}
+
+pub fn is_late(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
 }
 
 pub fn sentence(error: &io::Error) -> String {
     if has_ended(error) {
-        return "its connection broke: the process or the node is down".to_owned();
+        return BROKEN.to_owned();
     }
     visible(&error.to_string())
 }

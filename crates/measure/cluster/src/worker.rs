@@ -3,7 +3,7 @@
 use crate::drive::{PairFigures, RankRoute, drive, stream as send_for};
 use crate::echo::{PairEnds, serve};
 use crate::facts::NodeConfiguration;
-use crate::handshake::{ConnectionPurpose, call};
+use crate::handshake::{ConnectionPurpose, PATIENCE, call};
 use crate::launcher::Rank;
 use crate::measure::{ClusterMeasureError, ClusterOptions, Own};
 use crate::meeting::Greeting;
@@ -56,16 +56,13 @@ impl Duties {
     }
 
     fn check(self, order: &RankInstruction) -> Result<(), RankError> {
-        match order {
-            RankInstruction::Profile if !self.nodes => {
-                Err(RankError::Order("core distances (--nodes)"))
-            }
-            RankInstruction::Stream { .. } if !self.loaded => {
-                Err(RankError::Order("streams under load (--loaded)"))
-            }
-            RankInstruction::Mpi(_) if !self.mpi => Err(RankError::Order("an MPI program (--mpi)")),
-            _ => Ok(()),
-        }
+        let (may, what) = match order {
+            RankInstruction::Profile => (self.nodes, "core distances (--nodes)"),
+            RankInstruction::Stream { .. } => (self.loaded, "streams under load (--loaded)"),
+            RankInstruction::Mpi(_) => (self.mpi, "an MPI program (--mpi)"),
+            RankInstruction::Pair { .. } | RankInstruction::End => return Ok(()),
+        };
+        if may { Ok(()) } else { Err(RankError::Order(what)) }
     }
 }
 
@@ -153,8 +150,9 @@ impl Worker {
             duties: self.duties,
             unbuilt,
         };
-        let channel = call(stream, secret, ConnectionPurpose::Measurement, &introduction)?;
-        tcp::end_if_gone(channel.stream(), GONE).map_err(Greeting::again)?;
+        let channel =
+            call(PATIENCE, stream, secret, ConnectionPurpose::Measurement, &introduction)?;
+        tcp::end_if_gone(&channel.stream, GONE).map_err(Greeting::again)?;
         // The port is open already: earlier callers wait in the kernel.
         serve(listener, secret, self.rank).map_err(Greeting::again)?;
         Ok(channel)
@@ -168,34 +166,32 @@ impl Worker {
         loop {
             let order: RankInstruction = receive(channel).map_err(RankError::Lead)?;
             self.duties.check(&order)?;
+            let way = |to: PeerRank| {
+                let ends = PairEnds { from: self.rank, to: to.rank };
+                RankRoute { ends, address: to.address, secret }
+            };
             let answer = match order {
                 RankInstruction::End => return Ok(()),
                 RankInstruction::Profile => {
                     let measure = self.own.profile.as_ref();
-                    RankReply::Profile(measure.and_then(|measure| measure()).map(Box::new))
+                    Ok(RankReply::Profile(measure.and_then(|measure| measure()).map(Box::new)))
                 }
                 RankInstruction::Pair { to, trips_ms, limit_ms } => {
                     let [trips, limit] = [trips_ms, limit_ms].map(Duration::from_millis);
-                    drive(self.way_to(to, secret), trips, limit)
-                        .map_or_else(RankReply::Failed, |found| RankReply::Pair(Box::new(found)))
+                    drive(way(to), trips, limit).map(|found| RankReply::Pair(Box::new(found)))
                 }
                 RankInstruction::Mpi(task) => match &self.program {
-                    Some(program) => mpi::run(program, &task, self.rank)
-                        .map_or_else(RankReply::Failed, RankReply::Mpi),
-                    None => RankReply::Failed("it has no MPI program".to_owned()),
+                    Some(program) => mpi::run(program, &task, self.rank).map(RankReply::Mpi),
+                    None => Err("it has no MPI program".to_owned()),
                 },
                 RankInstruction::Stream { to, ms, limit_ms } => {
                     let [time, limit] = [ms, limit_ms].map(Duration::from_millis);
-                    send_for(self.way_to(to, secret), time, limit)
-                        .map_or_else(RankReply::Failed, RankReply::Rate)
+                    send_for(way(to), time, limit).map(RankReply::Rate)
                 }
             };
+            let answer = answer.unwrap_or_else(RankReply::Failed);
             send(channel, &answer).map_err(RankError::Lead)?;
         }
-    }
-
-    fn way_to<'s>(&self, to: PeerRank, secret: &'s Secret) -> RankRoute<'s> {
-        RankRoute { ends: PairEnds { from: self.rank, to: to.rank }, address: to.address, secret }
     }
 }
 

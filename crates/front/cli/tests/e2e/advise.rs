@@ -203,23 +203,6 @@ fn advice_for_other_machine_runs_no_trial() {
     assert_ne!(advice["conclusion"]["verdict"], "do-this", "{advice:#}");
 }
 
-#[test]
-fn missing_programs_are_named() {
-    let place = Place::new();
-    for (words, expected) in [
-        ("advise --pid 4194304", "4194304"),
-        ("advise --name no-such-program", "no-such-program"),
-        ("advise -- no-such-command", "no-such-command"),
-        ("advise --pid 1 --on no-such-machine", "no-such-machine"),
-        ("advise --pid 1 --json --html -", "--html"),
-        ("advise --pid 1 --metric switches", "command:LINE"),
-    ] {
-        let said = place.one_line_refusal(words);
-        assert!(said.contains(expected), "{words:?}: {said}");
-    }
-    assert!(place.refusal("advise").contains("--pid"));
-}
-
 const TWO_SPIN: &str = "while :; do :; done & while :; do :; done";
 
 #[test]

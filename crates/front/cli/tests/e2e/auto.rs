@@ -313,28 +313,6 @@ fn metric_command_ends_with_program() {
 }
 
 #[test]
-fn conflicting_options_are_refused() {
-    let place = Place::new();
-    place.file("empty", "");
-    place.file("other", "{}\n");
-    for (arguments, why) in [
-        ("--auto --plan p.json -- true", "cannot be used with"),
-        ("--cpus 0 --metric wakeups -- true", "--auto"),
-        ("--auto --metric speed -- true", "expected instructions, wakeups"),
-        ("--auto --period 1ms -- true", "20ms to 1h"),
-        ("--auto -- ./absent", "absent"),
-        ("--auto --pid 1", "--force"),
-        ("--auto", "COMMAND"),
-        ("--replay absent", "absent"),
-        ("--replay empty", "empty"),
-        ("--replay other", "line 1"),
-    ] {
-        let refusal = place.refusal(("run", arguments));
-        assert!(refusal.contains(why), "{arguments}: {refusal}");
-    }
-}
-
-#[test]
 fn soft_seats_are_whole_caches() {
     let place = Place::new();
     let Some(cpus) = two_cpus() else { return };

@@ -1,7 +1,7 @@
 //! `seatmap bench` on commands that print fixed figures, so no result depends on speed.
 
 use crate::auto::ALONE;
-use crate::common::{Arguments, Guarded, Json, Place, assert_contains, files, stderr, stdout};
+use crate::common::{Arguments, Guarded, Json, Place, assert_contains, stderr, stdout};
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
@@ -80,14 +80,6 @@ fn blocks_needed_for_small_difference_are_suggested() {
 }
 
 #[test]
-fn result_without_direction_is_not_judged() {
-    let place = Place::new();
-    let text = place.stdout((RATE, &["--compare", "echo rate 100", "--", "echo", "rate", "110"]));
-    assert_contains(&text, "'echo rate 110' reads 10.0 % higher than 'echo rate 100'");
-    assert!(!text.contains("better") && !text.contains("worse"), "{text}");
-}
-
-#[test]
 fn baseline_is_compared_on_same_computer() {
     let place = Place::new();
     // A cell of another test may take CPU 0.
@@ -114,32 +106,6 @@ fn baseline_is_compared_on_same_computer() {
     let text = stdout(&output);
     assert_eq!(output.status.code(), Some(0));
     assert!(text.contains("Not comparable with") && text.contains("kernel: "), "{text}");
-}
-
-#[test]
-fn mistakes_are_reported_before_any_run() {
-    let place = Place::new();
-    place.file("broken.json", "{}");
-    let touch = "-- touch made";
-    for (options, said) in [
-        ("--metric speed", "'regex:PATTERN'"),
-        ("--metric regex:rate", "no group"),
-        ("--fail-above 3%", "--baseline FILE"),
-        ("--fail-above 3% --metric regex:(1) --compare true", "--higher-is-better"),
-        ("--compare no-such-program", "no such program"),
-        ("--cpus 1023", "does not exist"),
-        ("--seats 4000", "4000 seats"),
-        ("--baseline broken.json", "broken.json"),
-        ("--baseline absent.json", "absent.json"),
-        ("-o no/folder.json", "folder"),
-    ] {
-        let refusal = place.refusal(("bench", options, touch));
-        assert!(refusal.contains(said), "{options:?}: {refusal}");
-    }
-    let half = place.refusal(("bench", ["--compare", "echo 'half"], touch));
-    assert_contains(&half, "within quotes");
-    assert!(place.refusal("bench -- no-such-program").contains("no such program"));
-    assert_eq!(files(&place), ["broken.json"]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `seatmap cluster`: ranks as local processes, and as nodes of a cluster in namespaces.
 
-use crate::common::{Arguments, Json, Place, assert_contains, outside, rank, stderr, stdout};
+use crate::common::{Arguments, Json, Place, assert_contains, rank, stderr, stdout};
 use serde_json::Value;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output};
@@ -48,108 +48,6 @@ fn local_ranks_measure_show_and_resume() {
             .count(),
         0
     );
-}
-
-#[test]
-fn doctor_names_slow_node_and_fails_on_request() {
-    let place = Place::new();
-    let pair = |a: usize, b: usize| {
-        let rate = if a == 1 || b == 1 { 300.0 } else { 940.0 };
-        let trips: Vec<Value> = [(8, 1e5), (65_536, 1.2e6)]
-            .map(|(size, ns)| {
-                serde_json::json!({ "size_bytes": size, "median_ns": ns, "p10_ns": 0.9 * ns, "p90_ns": 1.2 * ns,
-                    "ci95_ns": [ns, ns], "count": 100 })
-            })
-            .to_vec();
-        serde_json::json!({ "nodes": [a, b], "trips": trips, "rate_mbps": [rate, rate], "gap_ns": [900.0, 900.0],
-            "retransmits": [0, 0], "segments": [3000, 3000] })
-    };
-    let pairs: Vec<Value> = (0..5).flat_map(|a| (a + 1..5).map(move |b| pair(a, b))).collect();
-    let nodes: Vec<Value> = (0..5)
-        .map(|rank| {
-            let name = format!("n{rank}");
-            serde_json::json!({ "name": name, "rank": rank, "address": "10.0.0.1" })
-        })
-        .collect();
-    let text = serde_json::json!({ "format": "seatmap-cluster/1", "nodes": nodes, "pairs": pairs })
-        .to_string();
-    place.file("cluster.json", &text);
-    let sentence = "n1: its link is slow: streams both ways have 1/3.1 of the rate of similar nodes (best of its pairs)\n";
-    assert_eq!(place.stdout("cluster doctor cluster.json"), sentence);
-    let failed = place.run("cluster doctor cluster.json --fail");
-    assert_eq!(
-        (failed.status.code(), stderr(&failed).as_str()),
-        (Some(1), "seatmap: 1 fault found\n")
-    );
-    let json = place.json("cluster doctor cluster.json --json");
-    assert_eq!(
-        (&json["faults"][0]["kind"], &json["faults"][0]["nodes"]),
-        (&"slow".into(), &serde_json::json!(["n1"]))
-    );
-    place.file("bad.json", text.replace("940.0", "-1.0"));
-    let bad = place.run("cluster doctor bad.json");
-    assert_eq!(bad.status.code(), Some(2));
-    assert!(
-        stderr(&bad).contains("bad.json: a time or a rate of nodes 0 and 2"),
-        "{}",
-        stderr(&bad)
-    );
-}
-
-/// Names that differ only at their ends, a node with smaller packets, and one with too little CPU
-/// time.
-#[test]
-fn doctor_distinguishes_long_names_and_pair_ends() {
-    let place = Place::new();
-    let text = two_switches(6, |node| format!("compute-standard-{node:04}"));
-    let mut cluster: Value = serde_json::from_str(&text).unwrap();
-    for pair in cluster["pairs"].as_array_mut().unwrap() {
-        let nodes: Vec<u64> = pair["nodes"].elements().iter().map(|node| node.whole()).collect();
-        let end = |node: u64| {
-            let mtu = if node == 0 { 1400 } else { 1500 };
-            serde_json::json!({ "mtu_bytes": mtu, "wait_share": if node == 3 { 0.6 } else { 0.05 } })
-        };
-        pair["ends"] = serde_json::json!([end(nodes[0]), end(nodes[1])]);
-        // A quota spreads all of the process's message times.
-        if nodes.contains(&3) {
-            pair["trips"][0]["p90_ns"] = 5e5.into();
-        }
-    }
-    place.file("cluster.json", cluster.to_string());
-    let doctor = place.stdout("cluster doctor cluster.json");
-    let lines: Vec<&str> = doctor.lines().collect();
-    assert_eq!(
-        lines,
-        [
-            "compute-standard-0003: its process waits for a CPU 60 % of the time, those of the others 5 %: a quota limits it, \
-             or another program uses its CPUs",
-            "compute-standard-0000: its packets have 1400 bytes, those of the others 1500",
-        ]
-    );
-    let shown = place.stdout("show cluster.json");
-    assert!((0..6).all(|node| shown.contains(&format!(" ..000{node}"))), "{shown}");
-    assert_contains(&shown, "..[0000,0002,0004]");
-}
-
-#[test]
-fn bad_input_says_what_to_do() {
-    let place = Place::new();
-    let rank = [("RANK", "0"), ("WORLD_SIZE", "2")];
-    let short = [rank[0], rank[1], ("SEATMAP_SECRET", "short")];
-    for (arguments, variables, code, words) in [
-        ("300ms", &[][..], 2, "start it with srun, mpirun or torchrun"),
-        ("300ms --meet localhost:0", &rank, 2, "set SEATMAP_SECRET"),
-        ("300ms", &short, 2, "SEATMAP_SECRET has 5"),
-        ("300ms", &rank, 1, "these did not join within 0.3 s: 1"),
-        ("0s", &rank, 2, "'0s' is not a time above 0"),
-        ("300ms --meet /none/here", &rank, 2, "the meeting file /none/here"),
-    ] {
-        let mut command = place.command(("cluster measure --timeout", arguments));
-        let output = outside(&mut command).envs(variables.iter().copied()).output().unwrap();
-        let told = stderr(&output);
-        assert_eq!(output.status.code(), Some(code), "{arguments} {variables:?}: {told}");
-        assert!(told.contains(words), "{arguments} {variables:?}: {told}");
-    }
 }
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../scripts/cluster");
@@ -296,69 +194,6 @@ pub fn two_switches(nodes: usize, names: impl Fn(usize) -> String) -> String {
 }
 
 #[test]
-fn ranks_are_placed_and_exported_for_launchers() {
-    let place = Place::new();
-    place.file("cluster.json", two_switches(4, |rank| format!("n{rank}")));
-    let typed = "place --on cluster.json --pattern ring:8 --kicks 20";
-    let told = place.stdout((typed, "-o ranks.json"));
-    assert!(
-        told.starts_with("8 ranks of ring:8 on 4 of 4 nodes; cost: round trips of 64 KiB\n"),
-        "{told}"
-    );
-    let plan = place.read_json("ranks.json");
-    // Two messages each within nodes, within switches and between switches. The diagonal is 100 ns.
-    assert!(
-        (plan["costs"]["total_ns"].number() - (4.0 * 100.0 + 2.0 * 2e5 + 2.0 * 2e6)).abs() < 1.0
-    );
-    assert_eq!(place.stdout("show ranks.json"), told);
-    for json in ["", "--json"] {
-        let page = ("show ranks.json --html ranks.html", json);
-        assert!(place.refusal(page).contains("cannot be shown as a page"), "{json:?}");
-    }
-    let page = place.stdout("show cluster.json --html -");
-    assert!(
-        page.contains("No fault was found in the measured pairs")
-            && page.matches("<title>n0 and n").count() == 3
-    );
-    let hosts = |format: &str| place.stdout(format!("export ranks.json --format {format}"));
-    let node = |rank: usize| plan["nodes"][plan["node_of_rank"][rank].whole() as usize].text();
-    assert_eq!(
-        hosts("slurm-hostfile").lines().collect::<Vec<_>>(),
-        (0..8).map(node).collect::<Vec<_>>()
-    );
-    assert_eq!(
-        hosts("openmpi").lines().skip(1).collect::<Vec<_>>(),
-        (0..8).map(node).collect::<Vec<_>>()
-    );
-    assert!(hosts("rankfile").contains(&format!("rank 3={} slot=", node(3))));
-    for format in ["mpich", "groups"] {
-        assert!(hosts(format).contains("n3"), "{format}");
-    }
-    let switches = place.stdout("export cluster.json --format topology-conf");
-    assert_contains(&switches, "SwitchName=s0 Nodes=n[0,2]\nSwitchName=s1 Nodes=n[1,3]\n");
-    let blocks = "--blocks --also 0.1,all-to-all:8 -o blocks.json";
-    place.stdout((typed, blocks));
-    let script = place.stdout("export blocks.json --format torchrun");
-    assert_contains(&script, "exec torchrun --nnodes=4 --nproc-per-node=2 --node-rank=$rank");
-}
-
-#[test]
-fn place_refuses_impossible_rank_options() {
-    let place = Place::new();
-    place.file("cluster.json", two_switches(4, |rank| format!("n{rank}")));
-    for (options, words) in [
-        ("--html x.html", "--html is for one machine, and cluster.json is a cluster"),
-        ("--without n9", "the cluster has no node n9"),
-        ("--cpus-per-rank 2", "8 ranks of 2 CPUs do not fit on 4 nodes with room for 4"),
-        ("--fix-node 8=n1", "rank 8 is fixed, but the pattern has 8 ranks"),
-        ("--also 0.5,ring:9", "ring:8 has 8 tasks, but ring:9 has 9"),
-    ] {
-        place.refuses(("place --on cluster.json --kicks 1 --pattern ring:8", options), words);
-    }
-    place.refuses("place --on graviton3 --pattern ring:8 --blocks", "--blocks needs a cluster");
-}
-
-#[test]
 fn rank_is_seated_and_checked_on_its_node() {
     let place = Place::new();
     let here = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
@@ -439,23 +274,6 @@ fn tune_races_rank_orders_and_writes_winner() {
     let again = place.run((options, "--resume", job));
     let again: Value = serde_json::from_slice(&again.stdout).unwrap();
     assert_eq!(again["runs"], found["runs"]);
-}
-
-#[test]
-fn tune_refuses_jobs_without_race() {
-    let place = Place::new();
-    place.file("cluster.json", two_switches(4, |rank| format!("n{rank}")));
-    place.file("other.json", "{}");
-    for (arguments, words) in [
-        ("--on cluster.json --pattern ring:8 -- true", "the command does not contain {hosts}"),
-        ("--on cluster.json -- true {hosts}", "a race on a cluster needs a pattern"),
-        ("--on cluster.json --observe -- true {hosts}", "--observe needs {seat}"),
-        ("--on cluster.json --pattern ring:9 -- true {hosts}", "9 ranks of 1 CPU do not fit"),
-        ("--blocks -- true", "--blocks needs a cluster"),
-        ("--on other.json --pattern ring:8 -- true {hosts}", "other.json: is not a cluster"),
-    ] {
-        place.refuses(("tune", arguments), words);
-    }
 }
 
 /// Each node waits for an endless measurement of another program.

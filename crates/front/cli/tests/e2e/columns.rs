@@ -203,20 +203,6 @@ fn comparison_fits_any_terminal() {
     place.refuses("compare epyc-7r13-2s nowhere.json", "nowhere.json");
 }
 
-#[test]
-fn documents_ignore_terminal_width() {
-    let place = Place::new();
-    for arguments in [
-        "machines --json",
-        "show graviton3 --json",
-        "export graviton3 --format csv",
-        "completions bash",
-        "man",
-    ] {
-        assert_eq!(at(&place, 40, arguments), place.stdout(arguments), "{arguments:?}");
-    }
-}
-
 fn on_terminal(command: &mut Command) -> String {
     let (mut screen, programs) = terminal();
     in_front_of(programs.try_clone().unwrap(), command);

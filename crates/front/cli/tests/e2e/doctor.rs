@@ -121,17 +121,6 @@ fn isolating_all_or_absent_cpus_is_rejected() {
     place.refuses("doctor --cpus 500000", "does not exist");
 }
 
-#[test]
-fn html_page_begins_with_summary() {
-    let place = Place::new();
-    let lines = place.stdout("doctor --html doctor.html");
-    let page = place.read("doctor.html");
-    assert!(lines.contains("clock") && page.starts_with("<!DOCTYPE html>"), "{page}");
-    assert!(page.contains("<p class=\"sentence\">") && page.contains(" checks "), "{page}");
-    assert!(place.stdout("doctor --html -").starts_with("<!DOCTYPE html>"));
-    place.refuses("doctor --json --html -", "both print to stdout");
-}
-
 /// In its own PID namespace the doctor sees none of the daemons outside.
 #[test]
 fn unseen_daemons_are_not_reported_absent() {

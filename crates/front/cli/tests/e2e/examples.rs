@@ -1,4 +1,5 @@
-//! Runs every example of the README and the guide and compares its output with the page.
+//! Runs every example of the README and the guide, and every transcript, and compares its output
+//! with the page.
 //!
 //! A `console` block contains commands, on lines that begin with `$ `, each followed by its output,
 //! stdout before stderr. The rules:
@@ -14,6 +15,14 @@
 //!
 //! All blocks of a page run in one folder, in order.
 //!
+//! A transcript is a text file of such blocks for cases that no reader needs. There,
+//!
+//! - lines that begin with `> ` continue the command above them.
+//! - a last line such as `[2]` is the exit code of a command that fails.
+//! - `$A` and `$B` are two CPUs of this process, equal if it has only one, and `own` is the folder
+//!   of small files in the form of other tools.
+//! - `needs` may also name `two-cpus`, `root`, and the verbs `observe` and `pretend`.
+//!
 //! `SEATMAP_EXAMPLES=update cargo test --workspace --test e2e examples` rewrites the pages with the
 //! current output. Add `--release`, because searches with a time limit find more in such a build.
 
@@ -21,6 +30,7 @@ use crate::common::{Place, can_observe, can_pretend, two_cpus};
 use seatmap_os::Root;
 use seatmap_os::visibility::is_in_container;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 /// The directives above a block, if the line is a comment with some.
 fn marks(line: &str) -> Vec<&str> {
@@ -38,6 +48,13 @@ struct Example {
     needs: Vec<String>,
 }
 
+impl Example {
+    /// The number of the line below the command.
+    fn end(&self) -> usize {
+        self.line + self.command.matches('\n').count()
+    }
+}
+
 fn root() -> PathBuf {
     Path::new(crate::REPOSITORY).canonicalize().unwrap()
 }
@@ -49,11 +66,15 @@ fn pages() -> Vec<PathBuf> {
             Ok(entries) => entries.map(|entry| entry.unwrap().path()).collect(),
             Err(_) => vec![path],
         };
-        pages.retain(|page| page.extension().is_some_and(|extension| extension == "md"));
+        pages.retain(|page| is_transcript(page) || page.extension().is_some_and(|end| end == "md"));
         pages.sort();
         pages
     };
     crate::PAGES.iter().flat_map(of_place).collect()
+}
+
+fn is_transcript(page: &Path) -> bool {
+    page.extension().is_some_and(|end| end == "txt")
 }
 
 fn examples(text: &str) -> Vec<Example> {
@@ -80,7 +101,13 @@ fn examples(text: &str) -> Vec<Example> {
                     let needs = needs.clone();
                     examples.push(Example { line: at + 1, command, expected, varies, needs });
                 }
-                None => examples.last_mut().unwrap().expected.push(line.to_owned()),
+                None => {
+                    let last = examples.last_mut().unwrap();
+                    match line.strip_prefix("> ").filter(|_| last.expected.is_empty()) {
+                        Some(more) => last.command += &format!("\n{more}"),
+                        None => last.expected.push(line.to_owned()),
+                    }
+                }
             },
             _ => {}
         }
@@ -89,13 +116,29 @@ fn examples(text: &str) -> Vec<Example> {
     examples
 }
 
-fn is_installed(name: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join(name).is_file())
+fn is_there(name: &str) -> bool {
+    match name {
+        "two-cpus" => two_cpus().is_some(),
+        "root" => can_give_files_away(),
+        "observe" => can_observe(),
+        "pretend" => can_pretend(),
+        program => is_installed(program),
+    }
 }
 
-fn possible(example: &Example) -> bool {
-    let command = &example.command;
+/// A user namespace may have a root that can not.
+fn can_give_files_away() -> bool {
+    let place = Place::new();
+    let file = place.path(place.file("given", ""));
+    std::os::unix::fs::chown(file, Some(65_534), None).is_ok()
+}
+
+fn is_installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
+fn is_possible(command: &str) -> bool {
     let measures = ["seatmap measure", "seatmap run", "seatmap check", "workers --cpus"]
         .iter()
         .any(|verb| command.contains(verb));
@@ -114,30 +157,39 @@ fn possible(example: &Example) -> bool {
     let first = command.split(' ').next().unwrap_or_default();
     let program_missing = first.starts_with("seatmap") && is_absent(first);
     let unshown = command.contains("seatmap pretend") && !can_pretend();
-    let needed_missing = !example.needs.iter().all(|name| is_installed(name));
-    let missing = program_missing
-        || needed_missing
+    !(program_missing
         || hidden
         || data_missing
         || host_missing
         || server_missing
         || unseen
-        || unshown;
-    if missing {
-        seatmap_needs::skipped!("{command}");
-    }
-    !missing
+        || unshown)
 }
 
+/// The output, with a last line for an exit code above 0.
 fn run(place: &Place, example: &Example) -> String {
     let binary = Path::new(crate::PROGRAM).parent().unwrap();
     let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
     let mut shell = place.command_of("sh");
+    let cpus = seatmap_os::affinity::current().unwrap();
+    let second = cpus.get(1).unwrap_or(&cpus[0]);
+    shell.env("A", cpus[0].to_string()).env("B", second.to_string()).stdin(Stdio::null());
     let output = shell.args(["-c", &example.command]).env("PATH", path).output().unwrap();
     let text =
         [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
-    assert!(output.status.success(), "line {}: $ {}\n{text}", example.line, example.command);
-    text
+    match output.status.code() {
+        Some(0) => text,
+        code => text + &format!("[{}]\n", code.unwrap_or(-1)),
+    }
+}
+
+/// The last line, if it is an exit code.
+fn exit_code<S: AsRef<str>>(lines: &[S]) -> Option<&str> {
+    lines.last().map(AsRef::as_ref).filter(|line| {
+        line.strip_prefix('[')
+            .and_then(|rest| rest.strip_suffix(']'))
+            .is_some_and(|code| code.parse::<i32>().is_ok())
+    })
 }
 
 /// Replaces the page's lines by the matching printed ones, except `...`. `None` if they do not
@@ -207,7 +259,8 @@ fn akin(page: &str, printed: &str) -> bool {
 fn fits(example: &Example, printed: &str) -> bool {
     let lines: Vec<&str> = printed.lines().collect();
     let same = if example.varies { masked } else { exactly };
-    example.expected.is_empty() || fitted(&example.expected, &lines, same).is_some()
+    exit_code(&example.expected) == exit_code(&lines)
+        && (example.expected.is_empty() || fitted(&example.expected, &lines, same).is_some())
 }
 
 /// The page's lines, refreshed. All printed lines if none match and the page leaves nothing out.
@@ -224,20 +277,27 @@ fn refreshed(example: &Example, printed: &str) -> Option<Vec<String>> {
 }
 
 fn replace(lines: &mut Vec<String>, example: &Example, new: Vec<String>) {
-    lines.splice(example.line..example.line + example.expected.len(), new);
+    lines.splice(example.end()..example.end() + example.expected.len(), new);
 }
 
 /// Runs the examples of a page. Lists those with other output, or rewrites the page.
 fn check(page: &Path, updates: bool) -> Vec<String> {
     let place = Place::new();
-    for folder in ["demo", "examples"] {
-        std::os::unix::fs::symlink(root().join(folder), place.path(folder)).unwrap();
+    for folder in ["demo", "examples", "machines", "crates/front/cli/tests/own"] {
+        let folder = root().join(folder);
+        let name = folder.file_name().unwrap().to_str().unwrap();
+        std::os::unix::fs::symlink(&folder, place.path(name)).unwrap();
     }
     let text = std::fs::read_to_string(page).unwrap();
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let mut replaced = Vec::new();
     let mut failures = Vec::new();
-    for example in examples(&text).into_iter().filter(possible) {
+    for example in examples(&text) {
+        let has_needs = example.needs.iter().all(|name| is_there(name));
+        if !has_needs || !is_transcript(page) && !is_possible(&example.command) {
+            seatmap_needs::skipped!("{}", example.command);
+            continue;
+        }
         let printed = run(&place, &example);
         // Programs beside the tests decide how many blocks count.
         if example.varies && printed.contains("too few blocks") {
@@ -329,6 +389,16 @@ mod matcher {
         assert!(both.varies && both.needs == ["no-such-program", "sh"]);
         assert!(is_installed("sh") && !is_installed("no-such-program"));
         assert_eq!(examples(page)[1].line, 8);
+    }
+
+    #[test]
+    fn exit_code_and_long_commands_are_read() {
+        let page = "```console\n$ cat <<end\n> one\n> end\none\n$ two\n...\n[2]\n```\n";
+        let both = examples(page);
+        let (one, two) = (&both[0], &both[1]);
+        assert_eq!((one.command.as_str(), one.end()), ("cat <<end\none\nend", 4));
+        assert!(fits(one, "one") && !fits(one, "one\n[2]"));
+        assert!(fits(two, "any\n[2]") && !fits(two, "any") && !fits(two, "any\n[1]"));
     }
 
     #[test]

@@ -94,14 +94,3 @@ fn cell_list_follows_schema() {
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(refused(&schema("seatmap-cells/1"), &document), NOTHING);
 }
-
-#[test]
-fn output_file_equals_json_output() {
-    let place = Place::new();
-    let placed = "place --on graviton3 --pattern ring:4 --kicks 3";
-    place.stdout((placed, "-o plan.json"));
-    let mut printed = place.json((placed, "--json"));
-    let mut file = place.read_json("plan.json");
-    (file["seconds"], printed["seconds"]) = (Value::Null, Value::Null);
-    assert_eq!((file, place.read("plan.json").lines().count()), (printed, 1));
-}

@@ -1,6 +1,6 @@
 //! The gallery: `seatmap machines --site` and `seatmap place --on gallery`.
 
-use crate::common::{Json, Place, assert_contains, files, stderr, stdout};
+use crate::common::{Json, Place, assert_contains, stderr, stdout};
 use seatmap_data::document::schema::{closed, refused};
 use seatmap_data::machine::{Profile, SharedProfile, catalog};
 use seatmap_measure::gallery::collection::files_in;
@@ -65,17 +65,6 @@ fn site_warns_of_profile_naming_host() {
 }
 
 #[test]
-fn impossible_sites_are_refused() {
-    let place = Place::new();
-    place.one_line_refusal("machines --site site absent.json");
-    place.one_line_refusal("machines mine.json");
-    place.one_line_refusal("machines --site site --json");
-    place.file("file", "");
-    place.one_line_refusal("machines --site file");
-    assert_eq!(files(&place), ["file"], "nothing is left of a site that was refused");
-}
-
-#[test]
 fn gallery_profiles_are_anonymous_and_sound() {
     let folder = Path::new(crate::REPOSITORY).join("docs/gallery/profiles");
     for file in files_in(&folder).unwrap() {
@@ -111,21 +100,4 @@ fn ranking_includes_profiles_of_folder() {
     assert_contains(&text, "they are not measured gains");
     place.stdout((arguments, "--html ranking.html"));
     assert!(place.read("ranking.html").contains("core-i9-12900k"));
-}
-
-#[test]
-fn gallery_refuses_single_machine_options() {
-    let place = Place::new();
-    for option in [
-        "--cpus 0-3",
-        "--fix 0=1",
-        "-o plan.json",
-        "--weight bytes",
-        "--objective congestion",
-        "--blocks",
-        "--load 1,2,3 --objective distance",
-    ] {
-        place.one_line_refusal((RANK, "--on gallery", option));
-    }
-    place.refuses((RANK, "--on gallery:absent"), "absent");
 }

@@ -1,7 +1,7 @@
 //! `seatmap bench --file`, `--base`, `--markdown`, `--strict` and `bench history`, on commands that
 //! print fixed figures and on installed benchmark programs.
 
-use crate::common::{Json, Place, assert_contains, files, stderr, stdout};
+use crate::common::{Json, Place, assert_contains, stderr, stdout};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};
@@ -116,36 +116,6 @@ fn inconclusive_session_fails_only_if_strict() {
     let strict = place.run((options, "--strict -- echo 110"));
     assert_eq!(code(&strict), Some(1));
     assert!(place.read("s.md").starts_with("**Too few blocks"), "{}", place.read("s.md"));
-}
-
-#[test]
-fn mistakes_are_reported_before_any_run() {
-    let place = Place::new();
-    place.file("broken.toml", "format = \"seatmap-benchmarks/1\"\n[[benchmark]]\nnam = 1\n");
-    place.file("same.toml", format!("{HEAD}[[benchmark]]\nname = \"a\"\ncommand = \"true\"\n"));
-    let absent = "[[benchmark]]\nname = \"a\"\nbase = \"no-such-program\"\nhead = \"touch made\"\n";
-    place.file("absent.toml", format!("{HEAD}{absent}"));
-    place.file("good.toml", format!("{HEAD}{}", printed("a", 1, 1)));
-    place.file("other.json", "{}");
-    for (options, said) in [
-        ("--file broken.toml", "broken.toml: line 3, column 1"),
-        ("--file same.toml", "same command"),
-        ("--file absent.toml", "no such program"),
-        ("--file none.toml", "none.toml"),
-        ("--file good.toml --history other.json", "other.json: line 1"),
-        ("--file good.toml --history no/h.jsonl", "no/h.jsonl"),
-        ("--file good.toml -- true", "--file"),
-        ("--file good.toml --markdown - --json", "--markdown -"),
-        ("--history h.jsonl -- true", "--base PROGRAM --head PROGRAM"),
-        ("--base a -- {binary}", "--head PROGRAM"),
-        ("history none.jsonl", "none.jsonl"),
-        ("history other.json", "other.json: line 1"),
-    ] {
-        let refusal = place.refusal(("bench", options));
-        assert!(refusal.contains(said), "{options:?}: {refusal}");
-    }
-    let left = ["absent.toml", "broken.toml", "good.toml", "other.json", "same.toml"];
-    assert_eq!(files(&place), left);
 }
 
 #[test]

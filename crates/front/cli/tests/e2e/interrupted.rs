@@ -211,28 +211,6 @@ fn repeatedly_killed_run_ends_with_same_bits() {
 }
 
 #[test]
-fn journal_is_not_written_through_link() {
-    let place = Place::new();
-    let quick = "measure --on graviton3 --cpus 0-3 --quick -o x.json";
-    let resume = format!("{quick} --resume");
-    let link = place.path("x.json.journal");
-    for make in [std::os::unix::fs::symlink, std::fs::hard_link] {
-        let victim = place.file("victim", "precious\n");
-        make(place.path(victim), &link).unwrap();
-        for arguments in [quick, &resume] {
-            let stderr = place.stderr(arguments, 1);
-            assert_contains(
-                &stderr,
-                "x.json.journal' is a link or a special file and could lead elsewhere",
-            );
-            assert_eq!(place.read(victim), "precious\n");
-        }
-        std::fs::remove_file(&link).unwrap();
-    }
-    place.stdout(quick);
-}
-
-#[test]
 fn state_folder_writable_by_others_is_unused() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
@@ -283,11 +261,6 @@ fn link_in_state_folder_is_not_followed() {
     assert_eq!(place.read(victim), "precious\n");
     assert!(!mine.join(format!("{name}.json")).is_symlink(), "the link was replaced");
     place.stdout("show host");
-}
-
-#[test]
-fn resume_needs_output_file() {
-    Place::new().refuses("measure --on graviton3 --resume", "--resume needs -o FILE");
 }
 
 #[test]

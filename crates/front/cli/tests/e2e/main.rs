@@ -12,12 +12,10 @@ mod cell;
 mod check;
 mod cluster;
 mod cluster_faults;
-mod coherent;
 mod columns;
 mod common;
 mod control_group;
 mod cpus;
-mod destinations;
 mod doctor;
 mod examples;
 mod export;
@@ -32,14 +30,11 @@ mod import;
 mod interrupted;
 mod machines;
 mod measure;
-mod model;
 mod names;
 mod names_in_documents;
 mod noise;
 mod observe;
 mod orders;
-mod own_data;
-mod pattern;
 mod pictures;
 mod place;
 mod plan;
@@ -51,12 +46,10 @@ mod services;
 mod services_domain;
 mod services_packets;
 mod shell;
-mod show;
 mod small;
 mod streams;
 mod top;
 mod trace;
-mod trust;
 mod tune;
 mod unequal;
 
@@ -65,4 +58,5 @@ pub const PROGRAM: &str = env!("CARGO_BIN_EXE_seatmap");
 /// The root of the repository.
 pub const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../..");
 /// The files, and folders of files, with examples to run.
-pub const PAGES: [&str; 3] = ["README.md", "docs/src", "docs/src/recipes"];
+pub const PAGES: [&str; 4] =
+    ["README.md", "docs/src", "docs/src/recipes", "crates/front/cli/tests/e2e/transcripts"];

@@ -82,21 +82,6 @@ fn output_file_equals_json_output() {
 }
 
 #[test]
-fn html_page_shows_measurement() {
-    let place = Place::new();
-    let ask = "measure --on core-i9-12900k --quick --cpus 0-3,16-17 -o x.json --html";
-    assert!(place.stdout((ask, "x.html")).contains("Distance classes"));
-    let page = place.read("x.html");
-    assert!(page.starts_with("<!DOCTYPE html>") && page.contains(" times as long: "), "{page}");
-    let alone = place.stdout((ask, "-"));
-    assert!(
-        alone.starts_with("<!DOCTYPE html>") && alone.trim_end().ends_with("</html>"),
-        "{alone}"
-    );
-    place.refuses((ask, "- --json"), "both print to stdout");
-}
-
-#[test]
 fn two_pus_cannot_distinguish_homes() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
@@ -154,18 +139,6 @@ fn large_change_since_last_measurement_is_reported() {
 }
 
 #[test]
-fn table_names_source_of_quantiles() {
-    let place = Place::new();
-    let medians = "Quantiles are of the pairs' medians: this profile has no samples.";
-    assert!(place.stdout("show graviton3").contains(medians));
-    assert!(!place.stdout("measure --on graviton3 --cpus 0-5 -o x.json").contains(medians));
-    assert_eq!(place.json("show x.json --json")["classes"][0]["quantiles_of"], "samples");
-    assert_eq!(place.json("show graviton3 --json")["classes"][0]["quantiles_of"], "pair-medians");
-    let profile = place.read_json("x.json");
-    assert_eq!(profile["core_distance"]["deciles_ns"].elements().len(), 15);
-}
-
-#[test]
 fn two_runs_recover_same_described_machine() {
     let place = Place::new();
     let run = || place.json("measure --on xeon-e5-2680-2s --cpus 0-3,8-11,16-19 --passes 3 --json");
@@ -180,41 +153,6 @@ fn two_runs_recover_same_described_machine() {
         run["origin"]["date"] = Value::Null;
     }
     assert_eq!(first, second);
-}
-
-#[test]
-fn profile_records_effort_and_passes() {
-    let place = Place::new();
-    let protocol = |arguments: &str| {
-        place.json(("measure --on graviton3 --cpus 0-5 --json", arguments))["core_distance"]["protocol"].clone()
-    };
-    let quick = protocol("--quick");
-    assert_eq!((quick["passes"].as_u64(), quick["batches"].as_u64()), (Some(3), Some(11)));
-    let thorough = protocol("--thorough --passes 4");
-    assert_eq!((thorough["passes"].as_u64(), thorough["batches"].as_u64()), (Some(4), Some(64)));
-    assert_eq!(thorough["kept"].as_u64(), Some(4 * 64 * 15));
-}
-
-#[test]
-fn loaded_curve_and_parallel_caches_are_measured() {
-    let place = Place::new();
-    let profile = place.json("measure --on ryzen-5950x --cpus 0-3,8-11 --loaded --parallel --json");
-    let pairs: Vec<u64> =
-        profile["loaded"].elements().iter().map(|point| point["pairs"].whole()).collect();
-    assert_eq!(pairs, [1, 2, 3, 4]);
-    assert_eq!(profile["core_distance"]["protocol"]["parallel"], true);
-    assert_eq!(profile["home_model"]["groups"], serde_json::json!([[0, 1, 2, 3], [8, 9, 10, 11]]));
-    let one_cache = place.run("measure --on ryzen-5950x --cpus 0-3 --parallel --quick");
-    assert!(stderr(&one_cache).contains("--parallel has no effect"));
-}
-
-#[test]
-fn saved_profile_can_be_measured() {
-    let place = Place::new();
-    place.stdout("measure --on ryzen-5950x --cpus 0-3,8-11 -o part.json");
-    let again = place.json("measure --on part.json --json");
-    assert_eq!(again["core_distance"]["pus"].elements().len(), 8);
-    assert_eq!(again["home_model"]["groups"], serde_json::json!([[0, 1, 2, 3], [8, 9, 10, 11]]));
 }
 
 #[test]
@@ -271,62 +209,14 @@ fn placement_uses_currently_allowed_cpus() {
 }
 
 #[test]
-fn every_class_of_described_machine_is_recovered() {
+fn fit_reproduces_published_machine() {
     let place = Place::new();
-    place.stdout("measure --on xeon-e5-2680-2s -o x.json");
-    let classes = |machine: &str| place.json(["show", machine, "--json"])["classes"].clone();
-    let measured = classes("x.json");
-    let described = classes("xeon-e5-2680-2s");
-    let described = described.elements();
-    assert_eq!((described.len(), measured.elements().len()), (3, 3));
-    for (measured, described) in measured.elements().iter().zip(described) {
-        assert_eq!(
-            (&measured["name"], &measured["pairs"]),
-            (&described["name"], &described["pairs"])
-        );
-        let ratio = measured["median_ns"].number() / described["median_ns"].number();
-        assert!((ratio - 1.0).abs() < 0.02, "{measured} {described}");
-    }
-}
-
-#[test]
-fn candidate_lines_are_grouped_by_home() {
-    let place = Place::new();
-    let arguments = "measure --on ryzen-5950x --cpus 0-15 --homes 16 --quick";
-    // A replayed machine has only one home, so homes cannot be distinguished.
-    place.refuses(arguments, "ryzen-5950x is a description: it has no homes of cache lines; ");
-    let phi = "measure --on xeon-phi-5110p --cpus 0,4,8,12 --homes 16 --quick --json";
-    let model = &place.json(phi)["home_model"];
-    assert_eq!(model["lines"]["home_of_line"].elements().len(), 16);
-    assert_eq!(model["offset_ns"].elements().len(), 4, "one row for each CPU");
-}
-
-#[test]
-fn same_seed_gives_same_bytes_except_time() {
-    let place = Place::new();
-    let run = |seed: &str| {
-        let text = place.stdout([
-            "measure",
-            "--on",
-            "graviton3",
-            "--cpus",
-            "0-5",
-            "--passes",
-            "2",
-            "--seed",
-            seed,
-            "--json",
-        ]);
-        let ended = |(before, after): (&str, &str)| {
-            before.to_owned()
-                + after.trim_start_matches(|c: char| c.is_ascii_digit() || ".e-\"".contains(c))
-        };
-        let dateless = ended(text.split_once("\"date\":").unwrap());
-        ended(dateless.split_once("\"seconds\":").unwrap())
-    };
-    let first = run("7");
-    assert_eq!(first, run("7"));
-    assert_ne!(first, run("8"));
+    let Some(csv) = seatmap_needs::published("core-to-core/xeon-8375c-2s-128.csv") else { return };
+    let csv = csv.to_str().unwrap();
+    let report = place.json(["model", "fit", csv, "-o", "twin.toml", "--json"]);
+    assert!(report["all"]["rmse_ns"].number() <= 0.5, "{report}");
+    let page = place.stdout(["show", csv]);
+    assert_contains(&page, "Inside the groups each distance is the sum of two figures, one per PU");
 }
 
 #[test]

@@ -24,7 +24,11 @@ fn profile_and_plan_strings_are_escaped() {
     ];
     assert_strings_are_shown(&place, &profile, &verbs);
     let pattern = place.json("pattern convert ring:4");
-    let verbs = ["pattern show copy.json", "pattern show copy.json --html page.html"];
+    let verbs = [
+        "pattern show copy.json",
+        "pattern show copy.json --svg page.html",
+        "pattern show copy.json --html page.html",
+    ];
     assert_strings_are_shown(&place, &pattern, &verbs);
     let on = "place --on graviton3 --pattern ring:4 --kicks 1 --json";
     let plan = place.json(on);

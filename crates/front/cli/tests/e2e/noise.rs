@@ -42,28 +42,6 @@ fn all_cpus_are_measured_by_default() {
     assert_eq!(cpus, open.into_iter().map(u64::from).collect::<Vec<_>>());
 }
 
-#[test]
-fn page_and_picture_are_written_to_files() {
-    let place = Place::new();
-    let output = place.run([
-        "noise",
-        "--cpus",
-        &one_cpu(),
-        "--seconds",
-        "0.05",
-        "--html",
-        "n.html",
-        "--svg",
-        "n.svg",
-    ]);
-    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
-    assert!(
-        place.read("n.html").starts_with("<!DOCTYPE html>")
-            && place.read("n.html").contains("<svg")
-    );
-    assert!(place.read("n.svg").starts_with("<svg") && place.read("n.svg").ends_with("</svg>\n"));
-}
-
 /// The task competes with the meter for its CPU, so the meter's gaps must name it.
 #[test]
 fn trace_names_competing_task() {
@@ -102,16 +80,6 @@ fn trace_names_competing_task() {
     let takers = found["cpus"][0]["trace"]["takers"].elements();
     let hog = takers.iter().find(|taker| taker["who"] == "hog-of-a-test").unwrap();
     assert!(hog["total_us"].as_f64() > Some(0.0), "{hog}");
-}
-
-#[test]
-fn invalid_options_are_refused_in_one_line() {
-    let place = Place::new();
-    place.refuses("noise --cpus 500000", "CPU 500000 does not exist");
-    place.refuses("noise --html no/such/folder/n.html", "its folder does not exist");
-    for bad in ["--cpus 0,0", "--cpus x", "--seconds 0", "--seconds 1e9"] {
-        place.refusal(("noise", bad));
-    }
 }
 
 /// The command asks for a day.

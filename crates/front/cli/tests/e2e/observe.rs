@@ -394,20 +394,6 @@ fn command_keeps_its_exit_code_and_output() {
 }
 
 #[test]
-fn invalid_options_are_refused() {
-    let place = Place::new();
-    assert!(place.refusal("observe").contains("needs "));
-    place.refuses("observe -- no-such-program", "there is no such program");
-    let both = "observe --json -o - -- true";
-    place.refuses(both, "both print to stdout");
-    assert!(place.refusal("observe --seconds 0 -- true").contains("is not a time"));
-    if can_observe() {
-        place.refuses("observe -p 2147483647", "there is no process 2147483647");
-        place.refuses("observe --cgroup /no/such", "has no processes");
-    }
-}
-
-#[test]
 fn redis_exchanges_messages_with_its_clients() {
     if !["redis-server", "redis-benchmark"].into_iter().all(installed) {
         return seatmap_needs::skipped!("no redis");
@@ -464,18 +450,6 @@ fn traced_program_reports_shared_lines() {
     assert!(messages(&pattern).values().sum::<f64>() >= 100.0, "{pattern}");
     let plain = place.run("observe --method tsan -- true");
     assert!(plain.status.code() == Some(1) && stderr(&plain).contains("-fsanitize=thread"));
-}
-
-#[test]
-fn removed_method_names_its_replacement() {
-    let place = Place::new();
-    let said = place.one_line_refusal("observe --method pages -- true");
-    for words in ["the method pages was removed", "--method auto", "--method mpi", "--method tsan"]
-    {
-        assert_contains(&said, words);
-    }
-    let help = place.run("observe --help");
-    assert!(!stdout(&help).contains("pages"));
 }
 
 /// A job in which rank 0 sends rank 1 ten messages, and the other ranks exchange halves with their
@@ -617,22 +591,6 @@ fn ranks_loading_mpi_locally_are_observed() {
     }
 }
 
-#[test]
-fn program_without_ranks_is_reported() {
-    let place = Place::new();
-    let output = place.run("observe --method mpi -- true");
-    let said = stderr(&output);
-    assert!(
-        output.status.code() == Some(1) && said.contains("no rank recorded its messages"),
-        "{said}"
-    );
-    let mut blank = place.command("observe --method mpi -- true");
-    std::fs::create_dir(place.path("a b")).unwrap();
-    let output = blank.env("TMPDIR", place.path("a b")).output().unwrap();
-    let said = stderr(&output);
-    assert!(output.status.code() == Some(2) && said.contains("set TMPDIR to another"), "{said}");
-}
-
 /// Page faults can be recorded everywhere. They contain addresses and threads, as processor samples
 /// do.
 #[test]
@@ -658,31 +616,6 @@ fn perf_recording_is_read() {
         "{table}"
     );
     assert_contains(&table, "overhead: not measured: the processor takes the samples");
-}
-
-#[test]
-fn unreadable_recordings_are_refused() {
-    let place = Place::new();
-    place.file("text", "CPU0 CPU1\n");
-    place.file("pipe", [&b"PERFILE2"[..], &16_u64.to_ne_bytes()].concat());
-    for (arguments, said) in [
-        ("--recording none", "none: No such file or directory"),
-        (
-            "--recording text",
-            "text: not a recording of perf; 'perf c2c record -o FILE -- COMMAND' makes one",
-        ),
-        ("--recording pipe", "pipe: it was written to a pipe; record again with -o FILE"),
-        ("--method tsan --recording text", "--recording needs --method c2c"),
-        ("--method c2c --seconds 1 -- true", "leave --seconds out"),
-        ("--recording text --seconds 1", "leave --seconds out"),
-        ("--recording text --means perf", "leave --means out"),
-        ("--method c2c -p 1", "c2c cannot attach"),
-        ("--recording text -- true", "cannot be used with"),
-    ] {
-        let output = place.run(("observe", arguments));
-        let words = stderr(&output);
-        assert!(output.status.code() == Some(2) && words.contains(said), "{arguments:?}: {words}");
-    }
 }
 
 #[test]

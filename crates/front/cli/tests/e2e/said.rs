@@ -3,7 +3,6 @@
 use crate::check::is_root;
 use crate::common::{Arguments, Json, Place, assert_contains, stderr, stdout};
 use crate::control_group::Group;
-use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Command, Stdio};
 
 fn cpu() -> String {
@@ -45,80 +44,6 @@ fn closed_pipe_keeps_check_exit_code() {
     if super::run::programs::are_two(super::run::programs::two_cpus()) {
         assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     }
-}
-
-/// Some editors write it at the start of every file.
-#[test]
-fn byte_order_mark_is_ignored() {
-    let place = Place::new();
-    let plan = format!(
-        "\u{feff}{{\"format\":\"seatmap-plan/1\",\"machine\":\"host\",\"placement\":[{}]}}",
-        cpu()
-    );
-    place.file("plan.json", plan);
-    let run = place.run("run --plan plan.json --any-machine -- true");
-    assert!(run.status.success(), "{}", stderr(&run));
-    assert!(place.stdout("export plan.json --format taskset").contains("taskset"));
-}
-
-#[test]
-fn man_pages_follow_no_foreign_link() {
-    let place = Place::new();
-    std::fs::create_dir(place.path("shared")).unwrap();
-    std::fs::create_dir(place.path("mine")).unwrap();
-    std::fs::set_permissions(place.path("shared"), PermissionsExt::from_mode(0o1777)).unwrap();
-    let link = place.path("shared/manual");
-    symlink(place.path("mine"), &link).unwrap();
-    if std::os::unix::fs::lchown(&link, Some(65_534), Some(65_534)).is_err() {
-        return seatmap_needs::skipped!("only root can give a link away");
-    }
-    let output = place.run("man shared/manual");
-    assert!(!output.status.success() && stderr(&output).contains("symbolic link"), "{output:?}");
-    assert_eq!(std::fs::read_dir(place.path("mine")).unwrap().count(), 0);
-}
-
-/// Opening a pipe without a reader for writing blocks.
-#[test]
-fn run_log_refuses_foreign_fifo() {
-    let place = Place::new();
-    std::fs::create_dir(place.path("shared")).unwrap();
-    std::fs::set_permissions(place.path("shared"), PermissionsExt::from_mode(0o1777)).unwrap();
-    let pipe = place.path("shared/log");
-    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    if std::os::unix::fs::chown(&pipe, Some(65_534), Some(65_534)).is_err() {
-        return seatmap_needs::skipped!("only root can give a pipe away");
-    }
-    let log = "run --auto --log shared/log --seconds 1 -- true";
-    let output = place.run(log);
-    assert!(!output.status.success() && stderr(&output).contains("belongs to user"), "{output:?}");
-}
-
-#[test]
-fn unmatched_start_at_is_reported() {
-    let place = Place::new();
-    let output = place.run(["run", "-q", "--cpus", &cpu(), "--start-at", "nothing", "--", "true"]);
-    assert!(output.status.success());
-    assert!(stderr(&output).contains("no thread was pinned"), "{}", stderr(&output));
-}
-
-#[test]
-fn bench_numbers_equal_commands_and_needs_blocks() {
-    let place = Place::new();
-    let text = place.stdout([
-        "bench",
-        "--runs",
-        "2",
-        "--warmup",
-        "0",
-        "--cpus",
-        &cpu(),
-        "--compare",
-        "true",
-        "--",
-        "true",
-    ]);
-    assert_contains(&text, "Too few blocks to compare");
-    assert_contains(&text, "true (2)");
 }
 
 /// An earlier run's report must not stay if this run's end is unknown.
@@ -206,41 +131,6 @@ fn foreign_run_on_same_cpu_is_reported() {
     assert!(said.contains(&words) && said.contains(" ('sleep')"), "{said}");
 }
 
-#[test]
-fn missing_temporary_folder_is_named() {
-    let place = Place::new();
-    let bench = format!("bench --runs 1 --cpus {} -- true", cpu());
-    for arguments in [&bench, "tune -- true"] {
-        if arguments.starts_with("tune") && crate::common::two_cpus().is_none() {
-            continue;
-        }
-        let output = place.command(arguments).env("TMPDIR", "/no/such").output().unwrap();
-        let said = stderr(&output);
-        assert_eq!(output.status.code(), Some(1), "{said}");
-        assert_contains(&said, "TMPDIR '/no/such' is not a folder: set");
-        assert!(!said.contains("os error"), "{said}");
-    }
-}
-
-#[test]
-fn bench_warns_if_runs_exceed_seconds() {
-    let place = Place::new();
-    let slow = "command:sleep 0.2; echo 5";
-    let bench = ["bench", "--seconds", "0.5", "--lower-is-better", "--metric", slow];
-    let output = place.run((bench, &["--cpus", &cpu(), "--", "true"]));
-    let said = stderr(&output);
-    assert_contains(&said, "but --seconds allows 0.5 s: it makes at least 13 runs");
-    assert_contains(&said, "with the metric's command");
-}
-
-#[test]
-fn failed_metric_reports_exit_code() {
-    let place = Place::new();
-    let metric = ["bench", "--runs", "1", "--metric", "command:exit 3", "--lower-is-better"];
-    let output = place.run((metric, &["--cpus", &cpu(), "--", "true"]));
-    assert!(stderr(&output).contains("ended with exit code 3"), "{}", stderr(&output));
-}
-
 /// A rule may give a seat outside `--cpus`.
 #[test]
 fn busy_threads_keep_seats_of_their_rule() {
@@ -255,15 +145,6 @@ fn busy_threads_keep_seats_of_their_rule() {
     let busy = format!("sleep 1.5 | {program} 4 spin");
     let output = place.run((format!("run --match {rule} --cpus {cpus} --"), ["sh", "-c", &busy]));
     assert!(!stderr(&output).contains("may run on all seats"), "{}", stderr(&output));
-}
-
-#[test]
-fn two_results_never_share_stdout() {
-    let place = Place::new();
-    for option in ["--svg", "--html"] {
-        let arguments = ["noise", "--seconds", "0.1", "--cpus", &cpu(), "--json", option, "-"];
-        place.refuses(arguments, "both print to stdout");
-    }
 }
 
 /// Threads' files stay open only while there is room for others.
@@ -301,23 +182,6 @@ fn doctor_sends_namespace_root_to_host_root() {
     let remedies: Vec<&str> = findings.iter().filter_map(|one| one["remedy"].as_str()).collect();
     assert!(remedies.iter().all(|remedy| !remedy.starts_with("echo ")), "{remedies:?}");
     assert!(remedies.iter().any(|remedy| remedy.starts_with("ask root of the host to write")));
-}
-
-/// The rule's name may be misspelt.
-#[test]
-fn unmatched_rule_is_reported() {
-    let place = Place::new();
-    let cpu = cpu();
-    let rules = ["--match", &format!("sleep=cpus:{cpu}"), "--match", &format!("slep=cpus:{cpu}")];
-    let ran = place.run(("run", rules, "-- sleep 0.1"));
-    let said = stderr(&ran);
-    assert_contains(&said, "--match 'slep': no thread matched");
-    assert!(!said.contains("'sleep': no thread"), "{said}");
-    // No process has a device open, so there is nothing to check.
-    let own = std::process::id().to_string();
-    let checked = place.run(format!("check --pid {own} --no-children --rule device-near"));
-    let said = stdout(&checked) + &stderr(&checked);
-    assert!(said.contains("nothing to check") && !said.contains("all as asked"), "{said}");
 }
 
 /// `/sys` may be absent, another file system, or have its control groups covered.

@@ -420,18 +420,3 @@ fn damaged_recordings_are_refused_with_their_line() {
         "{told}"
     );
 }
-
-#[test]
-fn invalid_options_are_refused() {
-    let place = Place::new();
-    for (arguments, told) in [
-        ("top -p 2147483647 --once", "there is no process 2147483647"),
-        ("top --name no-such-program-at-all --once", "no-such-program-at-all"),
-        ("top --record nowhere/x --seconds 1", "nowhere/x: its folder does not exist"),
-    ] {
-        assert!(place.one_line_refusal(arguments).contains(told), "{arguments:?}");
-    }
-    for arguments in ["top --interval 1ms", "top --seconds 1", "top --pid 1 --name x"] {
-        place.refusal(arguments);
-    }
-}

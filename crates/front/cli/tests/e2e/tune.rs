@@ -48,30 +48,6 @@ fn better_seats_are_found_and_written() {
 }
 
 #[test]
-fn mistakes_are_reported_before_any_run() {
-    let place = Place::new();
-    place.file("broken.json", "{}");
-    let mut cases = vec![
-        ("--metric regex:(1)", "--higher-is-better"),
-        ("--cpus 1023", "does not exist"),
-        ("--record -", "--record needs a regular file"),
-    ];
-    if two_cpus().is_some() {
-        cases.extend([
-            ("--budget 20", "at least"),
-            ("--resume", "seatmap-tune.json"),
-            ("--resume --record broken.json", "broken.json"),
-            ("--pattern nothing:3", "nothing"),
-        ]);
-    }
-    for (options, said) in cases {
-        let refusal = place.refusal(("tune", options, "-- touch made"));
-        assert!(refusal.contains(said), "{options:?}: {refusal}");
-    }
-    assert_eq!(files(&place), ["broken.json"]);
-}
-
-#[test]
 fn observed_program_is_placed_by_its_pattern() {
     let Some(cpus) = two_cpus() else { return seatmap_needs::skipped!("one CPU") };
     if !can_observe() {
@@ -127,33 +103,6 @@ fn model_race_is_identical_with_any_rank_count() {
     assert_eq!((&plan["machine"], &plan["placement"]), (&"epyc-7r13-2s".into(), winner));
     assert!(place.read("page.html").contains("all with the same skew at the start"));
     assert_eq!(files(&place), ["page.html", "plan.json"], "no run needs to be kept");
-}
-
-#[test]
-fn options_of_other_race_kind_are_refused() {
-    let place = Place::new();
-    let model = "--on scc-48 --pattern ring:8";
-    for (typed, why) in [
-        (String::new(), "nothing to run: give a COMMAND"),
-        ("--on scc-48".to_owned(), "add --pattern"),
-        ("--on host --pattern ring:2".to_owned(), "a race on this host needs a COMMAND"),
-        (format!("{model} -- true"), "on a model, leave COMMAND out"),
-        (format!("{model} --seconds 5"), "--seconds needs a COMMAND"),
-        (format!("{model} --record r.json"), "--record needs a COMMAND"),
-        (format!("{model} --blocks"), "--blocks needs a COMMAND"),
-        (format!("{model} --budget 20"), "12 candidates need 144 runs, 12 each"),
-        ("--on scc-48 --pattern idle:4".to_owned(), "messages between at least two tasks"),
-        ("--on cell-qs20 --pattern ring:8".to_owned(), "machines of 'seatmap-papers'"),
-        (
-            "--on graviton3 --rounds 5 -- true".to_owned(),
-            "--rounds <N> cannot be used with COMMAND; see 'seatmap tune --help'",
-        ),
-    ] {
-        let typed: Vec<&str> = ["tune"].into_iter().chain(typed.split_whitespace()).collect();
-        let output = place.run(&typed);
-        let said = stderr(&output);
-        assert!(output.status.code() == Some(2) && said.contains(why), "{typed:?}: {said}");
-    }
 }
 
 /// A killed race cannot delete its plans; the next race does.

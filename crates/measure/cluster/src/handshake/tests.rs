@@ -30,7 +30,8 @@ fn between(
         Ok(said)
     });
     let stream = TcpStream::connect(address).unwrap();
-    let answer = call(stream, caller.0, caller.1, &"rank 3").map_err(|error| error.to_string());
+    let answer =
+        call(PATIENCE, stream, caller.0, caller.1, &"rank 3").map_err(|error| error.to_string());
     let answer = answer
         .and_then(|mut channel| receive::<String>(&mut channel).map_err(|error| error.to_string()));
     [answer, other.join().unwrap()]
@@ -52,7 +53,7 @@ fn challenge(protocol: &str) -> Challenge {
 }
 
 fn refusal(address: SocketAddr, secret: &Secret) -> HandshakeError {
-    call(TcpStream::connect(address).unwrap(), secret, ConnectionPurpose::Pair, &"rank 1")
+    call(PATIENCE, TcpStream::connect(address).unwrap(), secret, ConnectionPurpose::Pair, &"rank 1")
         .err()
         .unwrap()
 }

@@ -3,11 +3,17 @@
 
 use super::Court;
 use super::effects::{Covered, Effects};
-use super::part::NetworkPart;
+use super::part::{FaultLocation, NetworkPart, PartDirection};
 
 pub struct Cause {
     pub part: NetworkPart,
     pub effects: Effects,
+}
+
+impl Cause {
+    pub fn towards(&self, direction: PartDirection) -> FaultLocation {
+        FaultLocation { part: self.part, direction }
+    }
 }
 
 impl Court<'_> {

@@ -12,29 +12,21 @@ const CLOCK_NS: f64 = 50e6;
 impl Court<'_> {
     /// Nodes whose packet size differs from that of most; without a majority none is named.
     pub fn mtu(&self) -> Vec<ClusterFault> {
-        let sizes: BTreeMap<usize, u32> = (0..self.cluster.nodes.len())
-            .filter_map(|node| Some((node, self.packet_bytes(node)?)))
-            .collect();
-        let mut counts = BTreeMap::<u32, usize>::new();
-        sizes.values().for_each(|size| *counts.entry(*size).or_default() += 1);
-        let Some((usual, count)) = counts.into_iter().max_by_key(|(_, count)| *count) else {
+        let sizes: Vec<Option<u32>> =
+            (0..self.cluster.nodes.len()).map(|node| self.packet_bytes(node)).collect();
+        let Some(usual) = majority(&sizes.iter().copied().flatten().collect::<Vec<_>>()) else {
             return Vec::new();
         };
-        if 2 * count <= sizes.len() {
-            return Vec::new();
-        }
-        sizes
-            .iter()
-            .filter(|(_, size)| **size != usual)
-            .map(|(node, size)| {
-                let sentence = format!(
-                    "{}: its packets have {size}, those of the others {usual}",
-                    self.name(*node),
-                    size = counted(size, "byte")
-                );
-                self.fault(ClusterFaultKind::Mtu, &[*node], None, sentence)
-            })
-            .collect()
+        let odd = sizes.into_iter().enumerate().filter_map(|(node, size)| {
+            let size = size.filter(|size| *size != usual)?;
+            let sentence = format!(
+                "{}: its packets have {size}, those of the others {usual}",
+                self.name(node),
+                size = counted(size, "byte")
+            );
+            Some(self.fault(ClusterFaultKind::Mtu, &[node], None, sentence))
+        });
+        odd.collect()
     }
 
     /// The packet size on most of a node's connections. A file without figures of the ends has one

@@ -85,7 +85,7 @@ impl Court<'_> {
             100.0 * own,
             100.0 * others
         );
-        let place = FaultLocation { direction: PartDirection::Both, part: cause.part };
+        let place = cause.towards(PartDirection::Both);
         self.fault_at(ClusterFaultKind::Starved, place, None, sentence)
     }
 
@@ -95,7 +95,7 @@ impl Court<'_> {
             [Some(_), None] => PartDirection::From,
             _ => PartDirection::To,
         };
-        let place = FaultLocation { direction, part: cause.part };
+        let place = cause.towards(direction);
         let worst = greatest(losses.into_iter().flatten().map(Losses::percent));
         let who = self.who(place);
         let sentence = match place.part {
@@ -125,7 +125,7 @@ impl Court<'_> {
             ([Some(_), None], _) => PartDirection::From,
             _ => PartDirection::To,
         };
-        let place = FaultLocation { direction, part: cause.part };
+        let place = cause.towards(direction);
         let each = factors.into_iter().flatten();
         let most = each.clone().fold(1.0, f64::max);
         let least = least(each);
@@ -161,7 +161,7 @@ impl Court<'_> {
     }
 
     pub fn jitter_fault(&self, cause: &Cause, jitter: &Jitter) -> ClusterFault {
-        let place = FaultLocation { direction: PartDirection::Both, part: cause.part };
+        let place = cause.towards(PartDirection::Both);
         let who = self.who(place);
         let [bad, all] = jitter.pairs;
         let of_all = format!("{bad} of {}", counted(all, "pair"));
@@ -196,7 +196,7 @@ impl Court<'_> {
             Some(true) => PartDirection::To,
             Some(false) => PartDirection::From,
         };
-        let place = FaultLocation { part, direction };
+        let place = cause.towards(direction);
         let who = self.who(place);
         let sentence = match (part, direction) {
             (NetworkPart::Pair(_), PartDirection::Both) => format!(

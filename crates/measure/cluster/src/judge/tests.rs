@@ -4,8 +4,8 @@ pub mod cluster_model;
 
 use super::*;
 use crate::choice::{PairValues, choose};
-use crate::cluster::{FORMAT, Missing, Node, Trip};
-use crate::facts::NodeConfiguration;
+use crate::cluster::{Missing, Trip};
+use cluster_model::cluster_of;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Copy, Debug)]
@@ -42,28 +42,7 @@ fn cluster(nodes: usize, on_a_switch: usize, put: Put, all: bool, seed: u64) -> 
             })
             .collect()
     });
-    Cluster {
-        format: FORMAT.to_owned(),
-        date: None,
-        launcher: None,
-        nodes: names
-            .into_iter()
-            .enumerate()
-            .map(|(rank, name)| Node {
-                name,
-                rank,
-                address: "10.0.0.1".to_owned(),
-                facts: NodeConfiguration { cpus: 8, ..NodeConfiguration::default() },
-                profile: None,
-            })
-            .collect(),
-        pairs: measured.into_values().collect(),
-        groups: chosen.groups,
-        held_back: chosen.held_back,
-        loaded: Vec::new(),
-        mpi: None,
-        missing: Vec::<Missing>::new(),
-    }
+    cluster_of(names, measured.into_values().collect(), chosen)
 }
 
 const BETWEEN_MBPS: f64 = 190.0;
@@ -134,6 +113,12 @@ fn made([a, b]: [usize; 2], on_a_switch: usize, put: Put, seed: u64) -> NodePair
     }
 }
 
+fn only(cluster: &Cluster) -> ClusterFault {
+    let mut found = faults(cluster);
+    assert_eq!(found.len(), 1, "{found:#?}");
+    found.remove(0)
+}
+
 fn named(cluster: &Cluster) -> (Vec<Vec<String>>, String) {
     let found = faults(cluster);
     let sentences = found.iter().map(|fault| format!("{}\n", fault.sentence)).collect();
@@ -195,9 +180,9 @@ fn one_way_slowness_and_jitter_are_distinguished() {
             && upload[0].sentence.starts_with("n2: its link is slow: streams from it have 1/"),
         "{upload:#?}"
     );
-    let jitter = faults(&cluster(8, 4, Put::Jitter(5), true, 1));
-    assert_eq!((jitter.len(), jitter[0].kind), (1, ClusterFaultKind::Jittery), "{jitter:#?}");
-    assert_eq!(jitter[0].sentence, "n5: its small messages have high jitter on 7 of 7 pairs");
+    let jitter = only(&cluster(8, 4, Put::Jitter(5), true, 1));
+    assert_eq!(jitter.kind, ClusterFaultKind::Jittery);
+    assert_eq!(jitter.sentence, "n5: its small messages have high jitter on 7 of 7 pairs");
 }
 
 #[test]
@@ -212,10 +197,9 @@ fn wide_scatter_is_jitter_and_shift_is_slowness() {
             (pair.trips[0].p10_ns, pair.trips[0].median_ns, pair.trips[0].p90_ns) =
                 (p10_ns, median_ns, p90_ns);
         }
-        let found = faults(&cluster);
-        assert_eq!(found.len(), 1, "{found:#?}");
-        assert_eq!((found[0].kind, &found[0].nodes[..]), (kind, &["n5".to_owned()][..]));
-        assert_eq!(found[0].sentence.contains("jitter"), scatters, "{found:#?}");
+        let found = only(&cluster);
+        assert_eq!((found.kind, &found.nodes[..]), (kind, &["n5".to_owned()][..]));
+        assert_eq!(found.sentence.contains("jitter"), scatters, "{found:#?}");
     }
 }
 
@@ -301,14 +285,13 @@ fn port_as_slow_as_the_uplink_is_named() {
             ([1000.0, 333.0], "to it", true),
             ([100.0, 100.0], "both ways", false),
         ] {
-            let found = faults(&ported(node, port));
-            let told: Vec<&str> = found.iter().map(|fault| fault.sentence.as_str()).collect();
-            assert_eq!(told.len(), 1, "n{node} {port:?}: {told:#?}");
-            assert!(
-                found[0].nodes == [format!("n{node}")] && told[0].contains(words),
-                "n{node} {port:?}: {told:?}"
+            let found = only(&ported(node, port));
+            assert_eq!(
+                (&found.nodes[..], found.one_way),
+                (&[format!("n{node}")][..], one_way),
+                "{port:?}: {found:?}"
             );
-            assert_eq!(found[0].one_way, one_way, "{told:?}");
+            assert!(found.sentence.contains(words), "n{node} {port:?}: {found:?}");
         }
     }
 }
@@ -324,24 +307,19 @@ fn late_nodes_and_pairs_are_reported_with_their_direction() {
             ([late, early], "small messages from it arrive"),
             ([early, late], "small messages to it arrive"),
         ] {
-            let found = faults(&cluster(8, 4, Put::Late(node, delays), true, seed));
-            let told: Vec<&str> = found.iter().map(|fault| fault.sentence.as_str()).collect();
-            assert_eq!(told.len(), 1, "n{node} {delays:?}: {told:#?}");
+            let found = only(&cluster(8, 4, Put::Late(node, delays), true, seed));
             assert!(
-                found[0].nodes == [format!("n{node}")] && told[0].contains(words),
-                "n{node} {delays:?}: {told:?}"
+                found.nodes == [format!("n{node}")] && found.sentence.contains(words),
+                "n{node} {delays:?}: {found:?}"
             );
         }
         let other = (node + 5) % 8;
         let low = node.min(other);
         let high = node.max(other);
         for (delays, from, to) in [([late, early], low, high), ([early, late], high, low)] {
-            let found = faults(&cluster(8, 4, Put::LateWay(low, high, delays), true, seed));
-            assert_eq!(found.len(), 1, "{found:#?}");
-            assert!(
-                found[0].sentence.starts_with(&format!("n{from} to n{to}: small messages arrive ")),
-                "{found:#?}"
-            );
+            let told = only(&cluster(8, 4, Put::LateWay(low, high, delays), true, seed)).sentence;
+            let words = format!("n{from} to n{to}: small messages arrive ");
+            assert!(told.starts_with(&words), "{told}");
         }
         let (nodes, sentences) =
             named(&cluster(8, 4, Put::LateWay(low, high, [late; 2]), true, seed));
@@ -357,14 +335,10 @@ fn slow_uplink_is_attributed_to_its_switch() {
             ([3.0, 1.0], "streams from them", true),
             ([1.0, 3.0], "streams to them", true),
         ] {
-            let found = faults(&cluster(16, 4, Put::Uplink(factors), true, seed));
-            assert_eq!(found.len(), 1, "{found:#?}");
-            assert!(
-                found[0]
-                    .sentence
-                    .starts_with("n[0-3]: the path between their switch and the others is slow")
-            );
-            assert!(found[0].sentence.contains(words) && found[0].one_way == one_way, "{found:#?}");
+            let found = only(&cluster(16, 4, Put::Uplink(factors), true, seed));
+            let begin = "n[0-3]: the path between their switch and the others is slow";
+            assert!(found.sentence.starts_with(begin), "{found:#?}");
+            assert!(found.sentence.contains(words) && found.one_way == one_way, "{found:#?}");
         }
     }
 }
@@ -373,21 +347,21 @@ fn slow_uplink_is_attributed_to_its_switch() {
 fn pair_as_good_as_simultaneous_others_has_no_fault() {
     let mut cluster = cluster(8, 4, Put::Way(1, 2, 3.0), true, 1);
     assert_eq!(faults(&cluster).len(), 1);
-    let like: Vec<NodePair> =
-        cluster.pairs.iter().filter(|pair| pair.nodes == [0, 3]).cloned().collect();
-    let slow = cluster.pairs.iter_mut().find(|pair| pair.nodes == [1, 2]).unwrap();
-    let bad = beside::PairComparison::new(slow, &[&like[0]], &[&like[0]]).unwrap();
-    slow.beside = crate::Beside::of(&[bad; 3]);
-    assert!(slow.beside.unwrap().slowness[0].at_least > 2.5, "{:?}", slow.beside);
-    assert_eq!(faults(&cluster).len(), 1);
-    let slow = cluster.pairs.iter_mut().find(|pair| pair.nodes == [1, 2]).unwrap();
-    let well = beside::PairComparison::new(&like[0], &[&like[0]], &[&like[0]]).unwrap();
-    slow.beside = crate::Beside::of(&[bad, well, well]);
-    assert_eq!(faults(&cluster), []);
-    assert_eq!(unsettled(&cluster), Vec::<[usize; 2]>::new());
-    let slow = cluster.pairs.iter_mut().find(|pair| pair.nodes == [1, 2]).unwrap();
-    slow.beside = crate::Beside::of(&[bad, bad, well]);
-    assert_eq!((faults(&cluster), unsettled(&cluster)), (Vec::new(), vec![[1, 2]]));
+    let find = |cluster: &Cluster, nodes| {
+        cluster.pairs.iter().position(|pair| pair.nodes == nodes).unwrap()
+    };
+    let like = cluster.pairs[find(&cluster, [0, 3])].clone();
+    let at = find(&cluster, [1, 2]);
+    let look = |pair| beside::PairComparison::new(pair, &[&like], &[&like]).unwrap();
+    let [bad, well] = [&cluster.pairs[at], &like].map(look);
+    let mut judged = |looks: [_; 3]| {
+        cluster.pairs[at].beside = crate::Beside::of(&looks);
+        (faults(&cluster).len(), unsettled(&cluster))
+    };
+    assert_eq!(judged([bad; 3]).0, 1);
+    assert_eq!(judged([bad, well, well]), (0, Vec::new()));
+    assert_eq!(judged([bad, bad, well]), (0, vec![[1, 2]]));
+    assert!(crate::Beside::of(&[bad; 3]).unwrap().slowness[0].at_least > 2.5);
 }
 
 #[test]
@@ -405,7 +379,6 @@ fn no_pair_is_compared_with_itself() {
 
 #[test]
 fn clock_offset_below_a_round_trip_is_no_fault() {
-    let found = faults(&cluster(8, 4, Put::Late(3, [200e6, 0.0]), true, 1));
-    assert!(found.iter().all(|fault| fault.kind != ClusterFaultKind::Clock), "{found:#?}");
-    assert_eq!(found.len(), 1, "{found:#?}");
+    let found = only(&cluster(8, 4, Put::Late(3, [200e6, 0.0]), true, 1));
+    assert_ne!(found.kind, ClusterFaultKind::Clock, "{found:#?}");
 }

@@ -1,22 +1,30 @@
 //! If no partner reaches a node, the node is blamed, not its partners.
 
 use super::{ClusterFault, ClusterFaultKind, Court};
-use crate::cluster::{Missing, NodePair};
+use crate::cluster::{Cluster, Missing};
+use crate::topology::short;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The smallest number of partners that miss a blamed node.
 const FEWEST_PARTNERS: usize = 2;
 
+pub fn explained(cluster: &Cluster) -> Vec<Missing> {
+    explained_by(&cluster.missing, |name| {
+        let own = cluster
+            .pairs
+            .iter()
+            .filter(|pair| pair.nodes.iter().any(|node| cluster.nodes[*node].name == name));
+        own.count()
+    })
+}
+
 /// Replaces missing pairs by as few nodes as possible. `measured` counts a node's measured pairs: a
 /// node that failed late has some.
-pub fn explained(missing: &[Missing], measured: impl Fn(&str) -> usize) -> Vec<Missing> {
-    let mut left: Vec<Missing> = missing.to_vec();
-    let gone: BTreeSet<String> = missing
-        .iter()
-        .filter(|one| one.nodes.len() == 1)
-        .flat_map(|one| one.nodes.clone())
-        .collect();
+fn explained_by(missing: &[Missing], measured: impl Fn(&str) -> usize) -> Vec<Missing> {
+    let lone = missing.iter().filter(|one| one.nodes.len() == 1);
+    let gone: BTreeSet<&String> = lone.flat_map(|one| &one.nodes).collect();
     // A node that never connected already accounts for its pairs.
+    let mut left = missing.to_vec();
     left.retain(|one| one.nodes.len() == 1 || !one.nodes.iter().any(|node| gone.contains(node)));
     loop {
         let mut partners = BTreeMap::<&str, BTreeSet<&str>>::new();
@@ -30,27 +38,20 @@ pub fn explained(missing: &[Missing], measured: impl Fn(&str) -> usize) -> Vec<M
             .iter()
             .filter(|(node, all)| all.len() >= FEWEST_PARTNERS && all.len() > measured(node))
             .max_by_key(|(_, all)| all.len());
-        let Some((node, all)) = most.map(|(node, all)| {
-            ((*node).to_owned(), all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>())
-        }) else {
-            return left;
-        };
+        let Some((node, all)) = most else { return left };
+        let who = short(&all.iter().copied().collect::<Vec<_>>());
+        let nodes = vec![(*node).to_owned()];
         let (own, others): (Vec<Missing>, Vec<Missing>) =
-            left.into_iter().partition(|one| one.nodes.len() == 2 && one.nodes.contains(&node));
-        let why = own.into_iter().next().map_or_else(String::new, |one| one.why);
-        left = others;
-        left.insert(0, Missing { nodes: vec![node], why: unreached(&all, &why) });
+            left.into_iter().partition(|one| one.nodes.len() == 2 && one.nodes.contains(&nodes[0]));
+        let why = own.first().map_or("", |one| &one.why);
+        let why = format!("{who} cannot measure the path to it: {why}");
+        left = [vec![Missing { nodes, why }], others].concat();
     }
-}
-
-pub fn unreached(partners: &[String], why: &str) -> String {
-    let names: Vec<&str> = partners.iter().map(String::as_str).collect();
-    format!("{} cannot measure the path to it: {why}", crate::topology::short(&names))
 }
 
 impl Court<'_> {
     pub fn unreachable(&self) -> Vec<ClusterFault> {
-        explained(&self.cluster.missing, |name| self.measured(name).count())
+        explained(self.cluster)
             .into_iter()
             .map(|missing| {
                 let sentence = format!(
@@ -69,11 +70,6 @@ impl Court<'_> {
             })
             .collect()
     }
-
-    fn measured(&self, name: &str) -> impl Iterator<Item = &NodePair> {
-        let pairs = self.cluster.pairs.iter();
-        pairs.filter(move |pair| pair.nodes.iter().any(|node| self.name(*node) == name))
-    }
 }
 
 #[cfg(test)]
@@ -91,14 +87,14 @@ mod tests {
     fn node_missed_by_all_others_is_named_alone() {
         let pairs = [missing(&["n0", "n3"]), missing(&["n1", "n3"]), missing(&["n2", "n3"])];
         let named = |measured: &dyn Fn(&str) -> usize| {
-            explained(&pairs, measured).into_iter().map(|one| one.nodes).collect::<Vec<_>>()
+            explained_by(&pairs, measured).into_iter().map(|one| one.nodes).collect::<Vec<_>>()
         };
         assert_eq!(named(&|name| if name == "n3" { 0 } else { 2 }), [["n3"]]);
         assert_eq!(named(&|name| if name == "n3" { 1 } else { 2 }), [["n3"]], "it was well before");
         assert_eq!(named(&|_| 5), [["n0", "n3"], ["n1", "n3"], ["n2", "n3"]], "three cables");
-        let why = &explained(&pairs, |name| if name == "n3" { 0 } else { 2 })[0].why;
+        let why = &explained_by(&pairs, |name| if name == "n3" { 0 } else { 2 })[0].why;
         assert_eq!(why, "n[0-2] cannot measure the path to it: no answer");
         let one = [missing(&["n3"]), missing(&["n0", "n3"]), missing(&["n1", "n2"])];
-        assert_eq!(explained(&one, |_| 3), [missing(&["n3"]), missing(&["n1", "n2"])]);
+        assert_eq!(explained_by(&one, |_| 3), [missing(&["n3"]), missing(&["n1", "n2"])]);
     }
 }

@@ -4,7 +4,7 @@
 //! figures count. A busy computer slows all connections: a pair is bad only if it is worse than
 //! like pairs, look after look.
 
-use crate::choice::{self, PairValues, SIZE_BYTES};
+use crate::choice::{self, CHOSEN_BY};
 use crate::cluster::{Beside, Cluster, NodePair};
 use crate::judge::beside::PairComparison;
 use crate::judge::{ClusterFault, ClusterJudgement};
@@ -78,11 +78,7 @@ pub fn look_again(again: &mut dyn Again) {
 
 /// A busy moment may have hidden a group.
 fn regroup(cluster: &mut Cluster) {
-    let mut known: PairValues = cluster
-        .pairs
-        .iter()
-        .filter_map(|pair| Some((pair.nodes, pair.trip(SIZE_BYTES)?.median_ns)))
-        .collect();
+    let mut known = cluster.values(CHOSEN_BY);
     if let Some(groups) = choice::groups(cluster.nodes.len(), &mut known) {
         cluster.groups = groups;
     }

@@ -1,6 +1,6 @@
 //! The measurement through MPI: all ranks run the program, and rank 0 receives the figures.
 
-use super::{Lead, Member, sentence};
+use super::{Lead, Member, UNEXPECTED, milliseconds, sentence};
 use crate::measure::ClusterProgress;
 use crate::mpi::{self, MpiError, MpiTask};
 use crate::wire::{receive, send};
@@ -29,8 +29,7 @@ impl Lead<'_> {
             + (PER_PAIR + TIMES * self.options.trips)
                 * u32::try_from(pairs.len()).unwrap_or(u32::MAX);
         let plan = mpi::plan(self.options.trips, &ranks, &pairs);
-        let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
-        let order = RankInstruction::Mpi(MpiTask { plan, limit_ms });
+        let order = RankInstruction::Mpi(MpiTask { plan, limit_ms: milliseconds(limit) });
         let printed = self.all_run(&order, limit + GRACE)?;
         self.cluster.mpi = Some(mpi::read(&printed, self.cluster.nodes.len())?);
         progress(ClusterProgress::Done("pairs by MPI", pairs.len(), pairs.len()));
@@ -64,7 +63,7 @@ impl Lead<'_> {
                 Ok(RankReply::Failed(why)) => {
                     failure = failure.or(Some((member.said.node.clone(), why)))
                 }
-                Ok(_) => return Err(failed(member, "it sent an unexpected answer".to_owned())),
+                Ok(_) => return Err(failed(member, UNEXPECTED.to_owned())),
                 Err(error) => return Err(failed(member, sentence(&error, limit))),
             }
         }

@@ -5,6 +5,7 @@ use crate::cluster::{Beside, ConnectionEnd, ExcessFactor};
 use crate::meeting::Meeting;
 use crate::secret::Secret;
 use std::path::Path;
+use std::thread::JoinHandle;
 
 fn own(name: &str) -> Own {
     Own { name: name.to_owned(), facts: crate::NodeConfiguration::default(), profile: None }
@@ -34,42 +35,39 @@ fn options(folder: &Path) -> ClusterOptions {
     }
 }
 
+type Found = Result<Option<Cluster>, ClusterMeasureError>;
+
+fn run(number: usize, size: usize, name: &str, options: &ClusterOptions) -> Found {
+    crate::measure::run(&rank(number, size), own(name), options, &mut |_| {}, &mut |_| {})
+}
+
+fn aside(number: usize, size: usize, options: &ClusterOptions) -> JoinHandle<Found> {
+    let options = options.clone();
+    std::thread::spawn(move || run(number, size, &format!("n{number}"), &options))
+}
+
 fn started(
     options: &ClusterOptions,
     size: usize,
     others: &[usize],
 ) -> Result<Cluster, ClusterMeasureError> {
-    let others: Vec<_> = others
-        .iter()
-        .map(|number| {
-            let number = *number;
-            let options = options.clone();
-            std::thread::spawn(move || {
-                crate::measure::run(
-                    &rank(number, size),
-                    own(&format!("n{number}")),
-                    &options,
-                    &mut |_| {},
-                    &mut |_| {},
-                )
-            })
-        })
-        .collect();
-    let cluster = crate::measure::run(&rank(0, size), own("n0"), options, &mut |_| {}, &mut |_| {});
+    let others: Vec<_> = others.iter().map(|number| aside(*number, size, options)).collect();
+    let cluster = run(0, size, "n0", options);
     for other in others {
         let _ = other.join().unwrap();
     }
     cluster.map(Option::unwrap)
 }
 
+fn names(cluster: &Cluster) -> Vec<&str> {
+    cluster.nodes.iter().map(|node| node.name.as_str()).collect()
+}
+
 #[test]
 fn four_ranks_measure_six_pairs_and_leave_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let cluster = started(&options(folder.path()), 4, &[1, 2, 3]).unwrap();
-    assert_eq!(
-        cluster.nodes.iter().map(|node| node.name.as_str()).collect::<Vec<_>>(),
-        ["n0", "n1", "n2", "n3"]
-    );
+    assert_eq!(names(&cluster), ["n0", "n1", "n2", "n3"]);
     assert_eq!(cluster.pairs.len(), 6);
     assert_eq!(cluster.missing, []);
     let again = Cluster::from_json(&cluster.to_json()).unwrap();
@@ -78,20 +76,7 @@ fn four_ranks_measure_six_pairs_and_leave_no_file() {
     // It only looks again at bad-looking pairs.
     let resumed = ClusterOptions { earlier: Some(again), ..options(folder.path()) };
     let mut chosen = 0;
-    let others: Vec<_> = (1..4)
-        .map(|number| {
-            let options = resumed.clone();
-            std::thread::spawn(move || {
-                crate::measure::run(
-                    &rank(number, 4),
-                    own(&format!("n{number}")),
-                    &options,
-                    &mut |_| {},
-                    &mut |_| {},
-                )
-            })
-        })
-        .collect();
+    let others = [1, 2, 3].map(|number| aside(number, 4, &resumed));
     let count = &mut |progress| {
         chosen += usize::from(matches!(progress, ClusterProgress::Done("pairs", ..)))
     };
@@ -123,20 +108,13 @@ fn ranks_of_one_node_count_once_by_default() {
     let both = |each_rank: bool| {
         let options = ClusterOptions { each_rank, ..options(folder.path()) };
         let other = options.clone();
-        let thread = std::thread::spawn(move || {
-            crate::measure::run(&rank(1, 2), own("here"), &other, &mut |_| {}, &mut |_| {})
-        });
-        let cluster =
-            crate::measure::run(&rank(0, 2), own("here"), &options, &mut |_| {}, &mut |_| {});
+        let thread = std::thread::spawn(move || run(1, 2, "here", &other));
+        let cluster = run(0, 2, "here", &options);
         thread.join().unwrap().ok();
         cluster
     };
     assert!(matches!(both(false), Err(ClusterMeasureError::OneNode(2, name)) if name == "here"));
-    let cluster = both(true).unwrap().unwrap();
-    assert_eq!(
-        cluster.nodes.iter().map(|node| node.name.as_str()).collect::<Vec<_>>(),
-        ["here:0", "here:1"]
-    );
+    assert_eq!(names(&both(true).unwrap().unwrap()), ["here:0", "here:1"]);
 }
 
 #[test]
@@ -177,19 +155,8 @@ fn rank_with_another_secret_is_reported_and_refused() {
         timeout: Duration::from_millis(2500),
         ..options(folder.path())
     };
-    let stranger = with("another secret altogether");
-    let thread = std::thread::spawn(move || {
-        crate::measure::run(&rank(1, 2), own("n1"), &stranger, &mut |_| {}, &mut |_| {})
-    });
-    let told = crate::measure::run(
-        &rank(0, 2),
-        own("n0"),
-        &with("the secret of this start"),
-        &mut |_| {},
-        &mut |_| {},
-    )
-    .unwrap_err();
-    let told = told.to_string();
+    let thread = aside(1, 2, &with("another secret altogether"));
+    let told = run(0, 2, "n0", &with("the secret of this start")).unwrap_err().to_string();
     assert!(
         told.contains("these did not join within 2.5 s: 1; connection from 127.0.0.1"),
         "{told}"
@@ -242,16 +209,9 @@ fn reversed_pair_swaps_every_direction() {
 fn ranks_with_different_options_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let options = options(folder.path());
-    let loaded = ClusterOptions { loaded: true, ..options.clone() };
-    let other = std::thread::spawn(move || {
-        crate::measure::run(&rank(1, 2), own("n1"), &loaded, &mut |_| {}, &mut |_| {})
-    });
-    let first = crate::measure::run(&rank(0, 2), own("n0"), &options, &mut |_| {}, &mut |_| {})
-        .unwrap_err();
-    assert!(
-        first.to_string().starts_with("rank 1 on n1 was started with other options"),
-        "{first}"
-    );
+    let other = aside(1, 2, &ClusterOptions { loaded: true, ..options.clone() });
+    let first = run(0, 2, "n0", &options).unwrap_err().to_string();
+    assert!(first.starts_with("rank 1 on n1 was started with other options"), "{first}");
     let other = other.join().unwrap().unwrap_err().to_string();
     assert!(other.contains("refused: rank 0 has other options"), "{other}");
 }
@@ -266,13 +226,10 @@ fn rank_that_cannot_build_its_program_is_named() {
         mpicc: Some(format!("sh {}", compiler.display())),
         ..options(folder.path())
     };
-    let without = ClusterOptions { mpicc: Some("no-such-mpicc".to_owned()), ..first.clone() };
-    let other = std::thread::spawn(move || {
-        crate::measure::run(&rank(1, 2), own("n1"), &without, &mut |_| {}, &mut |_| {})
-    });
-    let first =
-        crate::measure::run(&rank(0, 2), own("n0"), &first, &mut |_| {}, &mut |_| {}).unwrap_err();
-    assert!(first.to_string().starts_with("on n1: 'no-such-mpicc' cannot be started"), "{first}");
+    let other =
+        aside(1, 2, &ClusterOptions { mpicc: Some("no-such-mpicc".to_owned()), ..first.clone() });
+    let first = run(0, 2, "n0", &first).unwrap_err().to_string();
+    assert!(first.starts_with("on n1: 'no-such-mpicc' cannot be started"), "{first}");
     assert!(matches!(
         other.join().unwrap(),
         Err(ClusterMeasureError::Mpi(MpiError::NoCompiler { .. }))

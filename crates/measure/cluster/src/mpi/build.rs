@@ -4,7 +4,7 @@ use super::MpiError;
 use seatmap_data::statistics::words::joined;
 use seatmap_os::limited::{self, LimitedError};
 use seatmap_os::scratch::Scratch;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
@@ -15,20 +15,19 @@ const LIMIT: Duration = Duration::from_secs(120);
 
 const LINES: usize = 3;
 
+pub(crate) const PROGRAM: &str = "probe";
+
 /// The MPI program; dropping this deletes it.
 #[derive(Debug)]
-pub struct MpiProgram {
-    folder: Scratch,
-    file: PathBuf,
-}
+pub struct MpiProgram(pub(crate) Scratch);
 
 impl MpiProgram {
-    pub(crate) fn file(&self) -> &Path {
-        &self.file
+    fn new() -> std::io::Result<Self> {
+        Scratch::new("mpi").map(MpiProgram)
     }
 
-    pub(crate) fn folder(&self) -> &Path {
-        self.folder.path()
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
     }
 }
 
@@ -47,14 +46,13 @@ pub fn build(command: &str) -> Result<MpiProgram, MpiError> {
 }
 
 fn built_within(command: &str, limit: Duration) -> Result<MpiProgram, MpiError> {
-    let folder = Scratch::new("mpi")?;
-    let source = folder.path().join("probe.c");
-    let program = folder.path().join("probe");
+    let program = MpiProgram::new()?;
+    let [source, built] = ["probe.c", PROGRAM].map(|name| program.file(name));
     std::fs::write(&source, SOURCE)?;
     let words = shlex::split(command).ok_or_else(|| MpiError::Quotes(command.to_owned()))?;
     let mut words = words.into_iter();
     let mut compiler = Command::new(words.next().unwrap_or_default());
-    compiler.args(words).arg("-O2").arg("-o").arg(&program).arg(&source);
+    compiler.args(words).arg("-O2").arg("-o").arg(&built).arg(&source);
     let output = limited::output(command, &mut compiler, limit).map_err(|error| match error {
         LimitedError::Start { command, source } => MpiError::NoCompiler { command, source },
         late @ LimitedError::Late { .. } => MpiError::Late(late),
@@ -65,8 +63,8 @@ fn built_within(command: &str, limit: Duration) -> Result<MpiProgram, MpiError> 
         return Err(MpiError::Compiler { command: command.to_owned(), said: joined(said, " | ") });
     }
     // A compiler may report success without building anything.
-    std::fs::metadata(&program)?;
-    Ok(MpiProgram { folder, file: program })
+    std::fs::metadata(&built)?;
+    Ok(program)
 }
 
 #[cfg(test)]
@@ -77,13 +75,13 @@ mod tests {
         /// Written by another process: a file of this process may stay open in another thread's
         /// child for a moment, and then cannot be executed.
         pub fn script(text: &str) -> MpiProgram {
-            let folder = Scratch::new("mpi").unwrap();
-            let file = folder.path().join("probe");
+            let program = MpiProgram::new().unwrap();
+            let file = program.file(PROGRAM);
             let write = r#"printf '#!/bin/sh\n%s\n' "$2" > "$1" && chmod 700 "$1""#;
             let written =
                 Command::new("sh").args(["-c", write, "sh"]).arg(&file).arg(text).status().unwrap();
             assert!(written.success());
-            MpiProgram { folder, file }
+            program
         }
     }
 
@@ -92,8 +90,8 @@ mod tests {
         let absent = build("no-such-mpicc -x").unwrap_err();
         assert!(absent.to_string().starts_with("'no-such-mpicc -x' cannot be started"), "{absent}");
         let script = MpiProgram::script("sleep 1000");
-        let late =
-            built_within(script.file().to_str().unwrap(), Duration::from_millis(300)).unwrap_err();
+        let late = built_within(script.file(PROGRAM).to_str().unwrap(), Duration::from_millis(300))
+            .unwrap_err();
         assert!(
             late.to_string().ends_with("probe' was still running after 0.3 s and was stopped"),
             "{late}"

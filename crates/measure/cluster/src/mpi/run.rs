@@ -1,5 +1,6 @@
 //! Runs the MPI program as this rank.
 
+use super::build::PROGRAM;
 use super::{MOST_PRINTED, MpiProgram};
 use seatmap_data::statistics::words::joined;
 use seatmap_os::Ending;
@@ -35,8 +36,8 @@ pub fn plan(trips: Duration, ranks: &[usize], pairs: &[[usize; 2]]) -> String {
 /// # Errors
 /// Why it has no figures.
 pub fn run(program: &MpiProgram, task: &MpiTask, rank: usize) -> Result<String, String> {
-    let folder = program.folder().display();
-    let plan = program.folder().join("plan");
+    let folder = program.0.path().display();
+    let plan = program.file("plan");
     fs::write(&plan, &task.plan).map_err(|error| format!("{folder}: {error}"))?;
     // A pipe stays open as long as any process that the program leaves behind, and blocks its
     // reader.
@@ -45,11 +46,11 @@ pub fn run(program: &MpiProgram, task: &MpiTask, rank: usize) -> Result<String, 
         .write(true)
         .create(true)
         .truncate(true)
-        .open(program.folder().join("out"));
+        .open(program.file("out"));
     let (mut printed, out) = printed
         .and_then(|file| Ok((file.try_clone()?, file)))
         .map_err(|error| format!("cannot store its output in {folder}: {error}"))?;
-    let mut command = Command::new(program.file());
+    let mut command = Command::new(program.file(PROGRAM));
     command.arg(rank.to_string()).arg(&plan).stdin(Stdio::null()).stdout(out);
     let child = command.spawn().map_err(|error| format!("cannot start it in {folder}: {error}"))?;
     let ending = ended(child, Duration::from_millis(task.limit_ms))?;

@@ -7,7 +7,6 @@ use crate::handshake::{Called, ConnectionPurpose};
 use crate::launcher::Rank;
 use crate::rank_error::RankError;
 use crate::wire::{GONE, RankConnection, receive, send, sentence};
-use seatmap_data::statistics::words::counted;
 use seatmap_os::{CpuList, tcp};
 use std::collections::BTreeMap;
 use std::io;
@@ -81,6 +80,7 @@ pub fn lead(
     std::thread::scope(|scope| {
         let (sender, events) = channel();
         let mut lead = Lead {
+            scope,
             rank,
             meet,
             work,
@@ -91,8 +91,8 @@ pub fn lead(
             lost: Vec::new(),
             refusals: Refusals::default(),
         };
-        lead.begin_own(scope).map_err(RankError::Own)?;
-        let ended = lead.run(scope, &mut gate, &events, take, look);
+        lead.begin_own().map_err(RankError::Own)?;
+        let ended = lead.run(&mut gate, &events, take, look);
         // The scope waits for its threads, which take parts until the board ends.
         board.stop();
         lead.dismiss(matches!(ended, Ok(true)));
@@ -101,7 +101,8 @@ pub fn lead(
     })
 }
 
-struct Lead<'a> {
+struct Lead<'s, 'a> {
+    scope: &'s Scope<'s, 'a>,
     rank: &'a Rank,
     meet: &'a Meet,
     work: SpreadWork<'a>,
@@ -113,18 +114,15 @@ struct Lead<'a> {
     refusals: Refusals,
 }
 
-impl<'a> Lead<'a> {
-    fn begin_own<'scope>(&mut self, scope: &'scope Scope<'scope, '_>) -> io::Result<()>
-    where
-        'a: 'scope,
-    {
+impl Lead<'_, '_> {
+    fn begin_own(&mut self) -> io::Result<()> {
         self.members.insert(0, Member { node: self.work.node.to_owned(), channel: None, done: 0 });
         let board = self.board;
         let parts = self.parts;
         let work = self.work;
         let sender = self.sender.clone();
         std::thread::Builder::new()
-            .spawn_scoped(scope, move || {
+            .spawn_scoped(self.scope, move || {
                 while let Some(part) = board.take(0) {
                     let what = match (work.part)(&parts[part], &board.is_over) {
                         Ok(text) => What::Done(part, text),
@@ -138,17 +136,13 @@ impl<'a> Lead<'a> {
             .map(drop)
     }
 
-    fn run<'scope>(
+    fn run(
         &mut self,
-        scope: &'scope Scope<'scope, '_>,
         gate: &mut Gate<Coming>,
         events: &Receiver<Event>,
         take: &mut dyn FnMut(usize, &str) -> ControlFlow<()>,
         look: &dyn Fn() -> ControlFlow<()>,
-    ) -> Result<bool, SpreadError>
-    where
-        'a: 'scope,
-    {
+    ) -> Result<bool, SpreadError> {
         let begun = Instant::now();
         // Without an answer, late ranks would search until their timeout.
         while !self.board.is_over()
@@ -159,7 +153,7 @@ impl<'a> Lead<'a> {
             }
             for heard in gate.look(Duration::ZERO) {
                 match heard {
-                    Ok(called) => self.admit(scope, called)?,
+                    Ok(called) => self.admit(called)?,
                     Err(why) => self.refusals.push(why),
                 }
             }
@@ -173,20 +167,10 @@ impl<'a> Lead<'a> {
         Ok(true)
     }
 
-    fn admit<'scope>(
-        &mut self,
-        scope: &'scope Scope<'scope, '_>,
-        called: Called<Coming>,
-    ) -> Result<(), SpreadError>
-    where
-        'a: 'scope,
-    {
+    fn admit(&mut self, called: Called<Coming>) -> Result<(), SpreadError> {
         let Coming { rank, size, node, work } = called.said.clone();
-        if size != self.rank.size || rank >= self.rank.size {
-            called.refuse(&format!(
-                "it is rank {rank} of {size}, but this job has {}",
-                counted(self.rank.size, "rank")
-            ));
+        if let Some(why) = self.rank.refusal_of(rank, size) {
+            called.refuse(&why);
             return Ok(());
         }
         if let Some(first) = self.members.get(&rank) {
@@ -198,23 +182,15 @@ impl<'a> Lead<'a> {
             return Err(SpreadError::Other { rank, node });
         }
         self.members.insert(rank, Member { node, channel: None, done: 0 });
-        if let Err(error) = self.begin(scope, rank, called) {
+        if let Err(error) = self.begin(rank, called) {
             self.lose(rank, sentence(&error));
         }
         Ok(())
     }
 
-    fn begin<'scope>(
-        &mut self,
-        scope: &'scope Scope<'scope, '_>,
-        rank: usize,
-        called: Called<Coming>,
-    ) -> io::Result<()>
-    where
-        'a: 'scope,
-    {
+    fn begin(&mut self, rank: usize, called: Called<Coming>) -> io::Result<()> {
         let (_, channel) = called.welcome()?;
-        tcp::end_if_gone(channel.stream(), GONE)?;
+        tcp::end_if_gone(&channel.stream, GONE)?;
         let reading = channel.for_reading()?;
         let channel = Arc::new(Mutex::new(channel));
         self.members.entry(rank).and_modify(|member| member.channel = Some(Arc::clone(&channel)));
@@ -222,7 +198,9 @@ impl<'a> Lead<'a> {
         let parts = self.parts;
         let sender = self.sender.clone();
         std::thread::Builder::new()
-            .spawn_scoped(scope, move || serve(&channel, reading, rank, (board, parts), &sender))
+            .spawn_scoped(self.scope, move || {
+                serve(&channel, reading, rank, (board, parts), &sender)
+            })
             .map(drop)
     }
 
@@ -276,8 +254,7 @@ impl<'a> Lead<'a> {
             let mut channel = channel.lock().unwrap_or_else(PoisonError::into_inner);
             // The rank may have ended. The shutdown ends this side's reader.
             let _ = if is_well { send(&mut channel, &Order::End) } else { Ok(()) };
-            let _ =
-                channel.stream().shutdown(if is_well { Shutdown::Read } else { Shutdown::Both });
+            let _ = channel.stream.shutdown(if is_well { Shutdown::Read } else { Shutdown::Both });
         }
     }
 

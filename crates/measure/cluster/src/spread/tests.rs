@@ -4,6 +4,7 @@ use super::*;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::AtomicUsize;
+use std::thread::JoinHandle;
 
 fn rank(rank: usize, size: usize) -> Rank {
     Rank { rank, size, launcher: "test", job: None }
@@ -30,25 +31,46 @@ fn work<'a>(
     SpreadWork { name, node: "here", part }
 }
 
+fn numbers(count: usize) -> Vec<String> {
+    (0..count).map(|number| number.to_string()).collect()
+}
+
+fn go_on() -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+fn following(
+    at: usize,
+    size: usize,
+    meet: &Meet,
+    name: &'static str,
+) -> JoinHandle<Result<usize, SpreadError>> {
+    let meet = meet.clone();
+    std::thread::spawn(move || follow(&rank(at, size), &meet, work(name, &|text, _| square(text))))
+}
+
 fn led(
     meet: &Meet,
     size: usize,
     count: usize,
 ) -> (Result<SpreadOutcome, SpreadError>, Vec<String>) {
-    let parts: Vec<String> = (0..count).map(|number| number.to_string()).collect();
+    led_with(meet, size, count, &|text, _| square(text))
+}
+
+fn led_with(
+    meet: &Meet,
+    size: usize,
+    count: usize,
+    part: &(dyn Fn(&str, &AtomicBool) -> Result<String, String> + Sync),
+) -> (Result<SpreadOutcome, SpreadError>, Vec<String>) {
     let mut results = vec![String::new(); count];
-    let done = lead(
-        &rank(0, size),
-        meet,
-        work("squares", &|text, _| square(text)),
-        &parts,
-        &mut |part, text| {
-            assert_eq!(results[part], "", "a result comes once");
-            results[part] = text.to_owned();
-            ControlFlow::Continue(())
-        },
-        &|| ControlFlow::Continue(()),
-    );
+    let mut take = |part: usize, text: &str| {
+        assert_eq!(results[part], "", "a result comes once");
+        results[part] = text.to_owned();
+        go_on()
+    };
+    let work = work("squares", part);
+    let done = lead(&rank(0, size), meet, work, &numbers(count), &mut take, &go_on);
     (done, results)
 }
 
@@ -60,14 +82,7 @@ fn squares(count: usize) -> Vec<String> {
 fn all_parts_return_from_any_rank() {
     let folder = tempfile::tempdir().unwrap();
     let meet = meet(folder.path());
-    let others: Vec<_> = [1, 2]
-        .map(|at| {
-            let meet = meet.clone();
-            std::thread::spawn(move || {
-                follow(&rank(at, 3), &meet, work("squares", &|text, _| square(text)))
-            })
-        })
-        .into();
+    let others = [1, 2].map(|at| following(at, 3, &meet, "squares"));
     let (done, results) = led(&meet, 3, 40);
     let done = done.unwrap();
     assert!(done.is_whole && done.lost.is_empty(), "{done:?}");
@@ -91,14 +106,18 @@ fn part_of_a_lost_rank_is_done_by_another() {
         let mut channel = other
             .meeting
             .find_host(&rank(1, 3), None, other.timeout, |stream, secret| {
-                Ok(call(stream, secret, ConnectionPurpose::Spread, &coming)?)
+                Ok(call(
+                    crate::handshake::PATIENCE,
+                    stream,
+                    secret,
+                    ConnectionPurpose::Spread,
+                    &coming,
+                )?)
             })
             .unwrap();
         assert!(matches!(receive(&mut channel), Ok(Order::Part(_))));
     });
     let has_come = AtomicUsize::new(0);
-    let parts: Vec<String> = (0..30).map(|number| number.to_string()).collect();
-    let mut results = vec![String::new(); 30];
     let slowly = |text: &str, _: &AtomicBool| {
         while !lost.is_finished() && has_come.load(Ordering::Relaxed) == 0 {
             std::thread::sleep(Duration::from_millis(5));
@@ -106,17 +125,7 @@ fn part_of_a_lost_rank_is_done_by_another() {
         has_come.store(1, Ordering::Relaxed);
         square(text)
     };
-    let done = lead(
-        &rank(0, 3),
-        &meet,
-        work("squares", &slowly),
-        &parts,
-        &mut |part, text| {
-            results[part] = text.to_owned();
-            ControlFlow::Continue(())
-        },
-        &|| ControlFlow::Continue(()),
-    );
+    let (done, results) = led_with(&meet, 3, 30, &slowly);
     let done = done.unwrap();
     lost.join().unwrap();
     assert_eq!(results, squares(30));
@@ -130,25 +139,18 @@ fn part_of_a_lost_rank_is_done_by_another() {
 fn other_work_or_a_failing_part_ends_the_run() {
     let folder = tempfile::tempdir().unwrap();
     let meet = meet(folder.path());
-    let other = meet.clone();
-    let stranger = std::thread::spawn(move || {
-        follow(&rank(1, 2), &other, work("cubes", &|text, _| square(text)))
-    });
+    let stranger = following(1, 2, &meet, "cubes");
     let told = led(&meet, 2, 5).0.unwrap_err().to_string();
     assert!(told.starts_with("rank 1 on here has other work than rank 0"), "{told}");
     let told = stranger.join().unwrap().unwrap_err().to_string();
     assert!(told.contains("rank 0 has other work"), "{told}");
-    let failing = work("squares", &|_, _| Err("the model broke".to_owned()));
-    let parts = ["1".to_owned()];
-    let go_on = || ControlFlow::Continue(());
-    let told = lead(&rank(0, 1), &meet, failing, &parts, &mut |_, _| go_on(), &go_on).unwrap_err();
+    let told = led_with(&meet, 1, 1, &|_, _| Err("the model broke".to_owned())).0.unwrap_err();
     assert_eq!(told.to_string(), "rank 0 on here: the model broke");
 }
 
 #[test]
 fn stop_request_ends_the_run() {
     let folder = tempfile::tempdir().unwrap();
-    let parts: Vec<String> = (0..9).map(|number| number.to_string()).collect();
     let endless = |_: &str, is_over: &AtomicBool| {
         while !is_over.load(Ordering::Relaxed) {
             std::thread::yield_now();
@@ -160,7 +162,7 @@ fn stop_request_ends_the_run() {
         &rank(0, 1),
         &meet(folder.path()),
         work("", &endless),
-        &parts,
+        &numbers(9),
         &mut |_, _| stop(),
         &stop,
     )
@@ -175,7 +177,6 @@ fn jobs_keep_their_numbers_in_any_order() {
     let rank = rank(0, 1);
     let jobs = (0..100).collect::<Vec<u64>>();
     let ranks = Ranks { rank: &rank, meet: &meet, node: "here" };
-    let go_on = || ControlFlow::Continue(());
     let led = |numbers: &JobEvaluator<'_, u64>| {
         let mut kept = Vec::new();
         let mut keep = |jobs: &[u64], numbers: &[f64]| {

@@ -44,14 +44,33 @@ pub struct Diagnosis {
 }
 
 impl Diagnosis {
-    pub(crate) fn new(
-        subject: &'static str,
-        level: Severity,
-        found: impl Into<String>,
-        remedy: Option<Remedy>,
-    ) -> Self {
-        Diagnosis { subject, level, found: found.into(), remedy }
+    pub(crate) fn with(self, remedy: Remedy) -> Self {
+        Diagnosis { remedy: Some(remedy), ..self }
     }
+}
+
+pub(crate) fn ok(subject: &'static str, found: impl Into<String>) -> Diagnosis {
+    Diagnosis { subject, level: Severity::Ok, found: found.into(), remedy: None }
+}
+
+pub(crate) fn info(subject: &'static str, found: impl Into<String>) -> Diagnosis {
+    Diagnosis { level: Severity::Info, ..ok(subject, found) }
+}
+
+pub(crate) fn fix(subject: &'static str, found: impl Into<String>, remedy: Remedy) -> Diagnosis {
+    Diagnosis { level: Severity::Fix, ..ok(subject, found) }.with(remedy)
+}
+
+pub(crate) fn boot(subject: &'static str, found: impl Into<String>, remedy: Remedy) -> Diagnosis {
+    Diagnosis { level: Severity::Boot, ..ok(subject, found) }.with(remedy)
+}
+
+pub(crate) fn no(
+    subject: &'static str,
+    found: impl Into<String>,
+    advice: impl Into<String>,
+) -> Diagnosis {
+    Diagnosis { level: Severity::No, ..ok(subject, found) }.with(Remedy::advice(advice))
 }
 
 /// Subjects by the time that they can take: whole periods, then clocks and memory, then

@@ -11,70 +11,63 @@ mod pinned;
 mod remains;
 pub(crate) mod settings;
 pub(crate) mod surroundings;
-mod text;
 
-use crate::doctor::{Diagnosis, Remedy, Severity};
+use crate::doctor::diagnosis::{info, no};
+use crate::doctor::{Diagnosis, Remedy};
 use backend::IsolationBackend;
 use irqs::Irqs;
 use seatmap_cell::settings_lock::{self, SettingsLock};
 use seatmap_data::machine::Topology;
 use seatmap_os::cpus::Cpus;
-use seatmap_os::{CpuList, Root};
+use seatmap_os::{CpuList, CpuSet, Root};
 
 /// Examines this computer for isolating these CPUs, in several milliseconds. Writes settings, and
 /// restores them, only if `may_try` is set.
 pub fn examine(topology: &Topology, cpus: &[u32], may_try: bool) -> Vec<Diagnosis> {
+    let subject = "isolation";
     let online = Cpus::read().map(|cpus| cpus.online).unwrap_or_default();
+    let online: CpuSet = online.into_iter().collect();
     let list = CpuList(cpus.to_vec());
-    if cpus.is_empty() || online.iter().all(|cpu| cpus.contains(cpu)) {
+    let set = CpuSet::from(&list);
+    if cpus.is_empty() || online.is_subset(&set) {
         let found = format!(
             "{}: a cell needs at least one CPU, and must leave one to the system",
             list.named()
         );
-        return vec![Diagnosis::new(
-            "isolation",
-            Severity::No,
-            found,
-            Some(Remedy::advice("name fewer CPUs with --cpus")),
-        )];
+        return vec![no(subject, found, "name fewer CPUs with --cpus")];
     }
     match may_try.then(settings_lock::take).transpose() {
-        Ok(held) => examine_with(topology, cpus, &online, held.as_ref()),
-        Err(error) => {
-            let found = format!("not tried: {error}");
-            vec![Diagnosis::new(
-                "isolation",
-                Severity::Info,
-                found,
-                Some(Remedy::advice("try again when it has ended")),
-            )]
-        }
+        Ok(held) => examine_with(topology, &list, &online, held.as_ref()),
+        Err(error) => vec![
+            info(subject, format!("not tried: {error}"))
+                .with(Remedy::advice("try again when it has ended")),
+        ],
     }
 }
 
 fn examine_with(
     topology: &Topology,
-    cpus: &[u32],
-    online: &[u32],
+    list: &CpuList,
+    online: &CpuSet,
     held: Option<&SettingsLock>,
 ) -> Vec<Diagnosis> {
-    let root = Root::new("/");
-    let backend = IsolationBackend::examine(cpus, held);
+    let root = &Root::new("/");
+    let cpus = &CpuSet::from(list);
+    let backend = IsolationBackend::examine(list, held);
     let irqs = Irqs::examine(cpus, held);
-    let boot = boot::Boot::read(&root);
-    let examined = format!("examined for {}", CpuList(cpus.to_vec()).named());
+    let boot = boot::Boot::read(root);
     let mut found = vec![
-        Diagnosis::new("cell", Severity::Info, examined, None),
-        backend.diagnosis(cpus),
+        info("cell", format!("examined for {}", list.named())),
+        backend.diagnosis(list),
         boot.tick(cpus),
         boot.callbacks(cpus),
         boot.isolation(cpus, &backend, &irqs),
         boot.interrupts(cpus, online),
         irqs.diagnosis(),
     ];
-    found.extend(settings::examine(&root, cpus, held));
-    found.extend(surroundings::examine(&root, topology, cpus));
-    found.push(remains::diagnosis(topology, cpus, &boot, &irqs));
+    found.extend(settings::examine(root, cpus, held));
+    found.extend(surroundings::examine(root, topology, cpus));
+    found.push(remains::diagnosis(topology, list, &boot, &irqs));
     found
 }
 
@@ -97,6 +90,7 @@ pub(super) fn core_of(topology: &Topology, cpu: u32) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::doctor::Severity;
     use seatmap_data::machine::Pu;
 
     fn topology() -> Topology {

@@ -1,8 +1,9 @@
 //! Finds influences that blur a measurement.
 
-use crate::doctor::{Diagnosis, DoctorRemedyKind, Remedy, Severity};
+use crate::doctor::diagnosis::{fix, info, no, ok};
+use crate::doctor::{Diagnosis, DoctorRemedyKind, Remedy};
 use seatmap_cell::standing;
-use seatmap_data::machine::{Environment, Topology};
+use seatmap_data::machine::Topology;
 use seatmap_data::statistics::words::{agreeing, counted};
 use seatmap_launch::count::CpuCount;
 use seatmap_machines::host::clock::CounterFlaw;
@@ -12,7 +13,6 @@ use seatmap_os::brake::Brake;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::holder::Holder;
 use seatmap_os::quota::{self, GroupQuota, Quotas};
-use seatmap_os::rights;
 use seatmap_os::steal::CpuTime;
 use seatmap_os::{CpuList, CpuSet};
 use std::collections::BTreeMap;
@@ -22,6 +22,8 @@ const STEAL_WATCH: Duration = Duration::from_millis(500);
 
 /// `on`, `off`, `forceoff` (Documentation/ABI, sysfs-devices-system-cpu).
 const SMT_CONTROL: &str = "/sys/devices/system/cpu/smt/control";
+
+pub(crate) const NO_CORES: &str = "not known: the kernel does not report which PUs share a core";
 
 /// In batches of 50 round trips, 10 ns are the 0.2 ns that a figure may hide.
 const COARSE_STEP_NS: f64 = 10.0;
@@ -35,7 +37,7 @@ pub fn examine(topology: &Topology) -> Vec<Diagnosis> {
     let root = Root::new("/");
     let mut found = vec![
         clock(&HostClock::calibrated()),
-        hypervisor(&environment),
+        hypervisor(environment.hypervisor.as_deref()),
         steal(steal_percent),
         smt(topology),
         load(environment.load_average, topology.pus.len()),
@@ -47,12 +49,7 @@ pub fn examine(topology: &Topology) -> Vec<Diagnosis> {
     found.extend(quotas.brakes.iter().map(brake));
     match Cpus::read() {
         Ok(cpus) => found.extend([cpuset(&cpus, &standing(&root)), offline(&root, &cpus)]),
-        Err(error) => found.push(Diagnosis::new(
-            "cpuset",
-            Severity::Info,
-            format!("not known: {error}"),
-            None,
-        )),
+        Err(error) => found.push(info("cpuset", format!("not known: {error}"))),
     }
     found
 }
@@ -77,85 +74,55 @@ fn clock(clock: &HostClock) -> Diagnosis {
                  start the kernel with tsc=reliable"
             }
         };
-        return Diagnosis::new(
-            "clock",
-            Severity::No,
-            found + "; each reading costs tens of ns",
-            Some(Remedy::advice(remedy)),
-        );
-    }
-    if clock.step_ns() > COARSE_STEP_NS {
-        Diagnosis::new(
-            "clock",
-            Severity::Info,
-            found + ": coarse; batches are longer to compensate",
-            None,
-        )
+        no("clock", found + "; each reading costs tens of ns", remedy)
+    } else if clock.step_ns() > COARSE_STEP_NS {
+        info("clock", found + ": coarse; batches are longer to compensate")
     } else {
-        Diagnosis::new("clock", Severity::Ok, found, None)
+        ok("clock", found)
     }
 }
 
-fn hypervisor(environment: &Environment) -> Diagnosis {
-    match environment.hypervisor.as_deref() {
-        None => Diagnosis::new(
-            "hypervisor",
-            Severity::Info,
-            "not known: this system does not report it",
-            None,
-        ),
-        Some("none") => Diagnosis::new("hypervisor", Severity::Ok, "none", None),
+fn hypervisor(name: Option<&str>) -> Diagnosis {
+    match name {
+        None => info("hypervisor", "not known: this system does not report it"),
+        Some("none") => ok("hypervisor", "none"),
         Some(name) => {
             let found = format!(
                 "{name}: its host may move or stop vCPUs, so one pair can show several distances"
             );
             let remedy = "measure on bare metal, or in a VM with pinned vCPUs; 'multi-regime' \
                           marks affected pairs";
-            Diagnosis::new("hypervisor", Severity::No, found, Some(Remedy::advice(remedy)))
+            no("hypervisor", found, remedy)
         }
     }
 }
 
 fn steal(percent: Option<f64>) -> Diagnosis {
-    let Some(percent) = percent else {
-        return Diagnosis::new("steal", Severity::Info, "not known: cannot read /proc/stat", None);
-    };
+    let Some(percent) = percent else { return info("steal", "not known: cannot read /proc/stat") };
     let found = format!("other guests took {percent:.1} % of the CPU time during this check");
     if percent > 1.0 {
-        Diagnosis::new(
-            "steal",
-            Severity::No,
-            found,
-            Some(Remedy::advice("use a quieter or dedicated host")),
-        )
+        no("steal", found, "use a quieter or dedicated host")
     } else {
-        Diagnosis::new("steal", Severity::Ok, found, None)
+        ok("steal", found)
     }
 }
 
 fn governor(root: &Root, name: Option<&str>) -> Diagnosis {
     match name {
-        Some("performance") => Diagnosis::new("governor", Severity::Ok, "performance", None),
+        Some("performance") => ok("governor", "performance"),
         Some(name) => {
             let files = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor";
             let remedy =
                 Remedy::write_matching(root, DoctorRemedyKind::SetGovernor, files, "performance");
-            Diagnosis::new(
-                "governor",
-                Severity::Fix,
-                format!("{name}: the frequency follows the load"),
-                Some(remedy),
-            )
+            fix("governor", format!("{name}: the frequency follows the load"), remedy)
         }
-        None => {
-            Diagnosis::new("governor", Severity::Info, "this system cannot set the frequency", None)
-        }
+        None => info("governor", "this system cannot set the frequency"),
     }
 }
 
 fn turbo(root: &Root, allowed: Option<bool>) -> Diagnosis {
     match allowed {
-        Some(false) => Diagnosis::new("turbo", Severity::Ok, "off", None),
+        Some(false) => ok("turbo", "off"),
         Some(true) => {
             let found = "on: distances are shorter with few busy cores than with many";
             let of_intel = "/sys/devices/system/cpu/intel_pstate/no_turbo";
@@ -166,50 +133,34 @@ fn turbo(root: &Root, allowed: Option<bool>) -> Diagnosis {
                 ("/sys/devices/system/cpu/cpufreq/boost", "0")
             };
             let remedy = Remedy::write(root, DoctorRemedyKind::TurnTurboOff, path, off);
-            Diagnosis::new("turbo", Severity::Fix, found, Some(remedy))
+            fix("turbo", found, remedy)
         }
-        None => Diagnosis::new("turbo", Severity::Info, "not known", None),
+        None => info("turbo", "not known"),
     }
 }
 
 fn smt(topology: &Topology) -> Diagnosis {
     if topology.pus.iter().any(|pu| pu.core.is_none()) {
-        return Diagnosis::new(
-            "smt",
-            Severity::Info,
-            "not known: the kernel does not report which PUs share a core",
-            None,
-        );
+        return info("smt", NO_CORES);
     }
     let threads = topology.pus.iter().filter_map(|pu| pu.smt).max().map_or(1, |rank| rank + 1);
-    match threads {
-        1 => Diagnosis::new("smt", Severity::Ok, "one PU a core", None),
-        _ => {
-            let found = format!(
-                "{threads} a core: work on a sibling slows the measured pair",
-                threads = counted(threads, "PU")
-            );
-            Diagnosis::new(
-                "smt",
-                Severity::Info,
-                found,
-                Some(Remedy::advice("keep siblings idle while measuring")),
-            )
-        }
+    if threads == 1 {
+        return ok("smt", "one PU a core");
     }
+    let found =
+        format!("{} a core: work on a sibling slows the measured pair", counted(threads, "PU"));
+    info("smt", found).with(Remedy::advice("keep siblings idle while measuring"))
 }
 
 fn load(average: Option<f64>, pus: usize) -> Diagnosis {
-    let Some(average) = average else {
-        return Diagnosis::new("load", Severity::Info, "not known", None);
-    };
+    let Some(average) = average else { return info("load", "not known") };
     let found = format!("load average {average:.2} on {}", counted(pus, "PU"));
     if average > 0.25 * pus as f64 {
         let remedy =
             Remedy::advice("stop other programs; interrupted batches are discarded and counted");
-        Diagnosis::new("load", Severity::Fix, found, Some(remedy))
+        fix("load", found, remedy)
     } else {
-        Diagnosis::new("load", Severity::Ok, found, None)
+        ok("load", found)
     }
 }
 
@@ -218,154 +169,126 @@ fn numa_balancing(root: &Root, topology: &Topology) -> Diagnosis {
     let path = "/proc/sys/kernel/numa_balancing";
     let setting = root.read(path).ok();
     if topology.pus.iter().any(|pu| pu.numa.is_none()) {
-        return Diagnosis::new(
-            subject,
-            Severity::Info,
-            "not known: the kernel does not report the nodes",
-            None,
-        );
+        return info(subject, "not known: the kernel does not report the nodes");
     }
     // A kernel without NUMA balancing lacks this file.
     if topology.count(|pu| pu.numa) < 2 || matches!(setting.as_deref(), None | Some("0")) {
-        return Diagnosis::new(subject, Severity::Ok, "off, or one node", None);
+        return ok(subject, "off, or one node");
     }
     let remedy = Remedy::write(root, DoctorRemedyKind::TurnNumaBalancingOff, path, "0");
-    Diagnosis::new(
-        subject,
-        Severity::Fix,
-        "on: the kernel may move the page of the measured line",
-        Some(remedy),
-    )
+    fix(subject, "on: the kernel may move the page of the measured line", remedy)
 }
 
 fn quota(quotas: &Quotas, cpus: usize) -> Diagnosis {
     let subject = "quota";
     let Some(tightest) = quotas.tightest() else {
         return match &quotas.unseen {
-            None => {
-                Diagnosis::new(subject, Severity::Ok, "no control group limits the CPU time", None)
-            }
-            Some(why) => {
-                Diagnosis::new(subject, Severity::Info, format!("none visible: {why}"), None)
-            }
+            None => ok(subject, "no control group limits the CPU time"),
+            Some(why) => info(subject, format!("none visible: {why}")),
         };
     };
-    let used_up = tightest.throttled.map_or_else(String::new, |periods| {
-        format!(" ({periods} so far)", periods = counted(periods, "period"))
-    });
-    let group = &tightest.group;
     let words = tightest.words();
-    let limits = CpuCount { mask: cpus, quota: Some(tightest.cpus), ..CpuCount::default() };
-    let fit = limits.threads();
-    let found = format!(
-        "the control group {group} may use {words}; when that is used up, the kernel stops its \
-         threads{used_up}; {threads} {verb}: measure no more CPUs at once, or raise the quota",
-        threads = counted(fit, "thread"),
-        verb = agreeing(fit, "fits", "fit")
-    );
     // The kernel limits a version 1 group to the quota of its parent, so the outermost is raised
     // first.
     let low: Vec<&GroupQuota> =
         quotas.all.iter().rev().filter(|quota| quota.cpus < cpus as f64).collect();
     if low.is_empty() {
-        let found = format!("{words}: enough for {cpus}", cpus = counted(cpus, "CPU"));
+        let found = format!("{words}: enough for {}", counted(cpus, "CPU"));
         // A hidden outer group may have a lower quota.
         return match &quotas.unseen {
-            None => Diagnosis::new(subject, Severity::Ok, found, None),
-            Some(why) => {
-                let found = format!("{found}; others not visible: {why}");
-                Diagnosis::new(subject, Severity::Info, found, None)
-            }
+            None => ok(subject, found),
+            Some(why) => info(subject, format!("{found}; others not visible: {why}")),
         };
     }
+    let used_up = tightest.throttled.map_or_else(String::new, |periods| {
+        format!(" ({periods} so far)", periods = counted(periods, "period"))
+    });
+    let limits = CpuCount { mask: cpus, quota: Some(tightest.cpus), ..CpuCount::default() };
+    let fit = limits.threads();
+    let found = format!(
+        "the control group {group} may use {words}; when that is used up, the kernel stops its \
+         threads{used_up}; {threads} {verb}: measure no more CPUs at once, or raise the quota",
+        group = tightest.group,
+        threads = counted(fit, "thread"),
+        verb = agreeing(fit, "fits", "fit")
+    );
     let closed: Vec<&str> =
-        low.iter().filter(|quota| quota.is_read_only).map(|quota| quota.group.as_str()).collect();
+        low.iter().filter(|quota| quota.is_read_only).map(|quota| &*quota.group).collect();
     let remedy = if closed.is_empty() {
-        Remedy::new(
-            DoctorRemedyKind::RaiseQuota,
-            low.iter()
-                .map(|quota| {
-                    quota::raise(&quota.file, quota.period_us, quota.unit.as_deref(), cpus)
-                })
-                .collect::<Vec<_>>()
-                .join("; "),
-        )
+        let raise =
+            |low: &&GroupQuota| quota::raise(&low.file, low.period_us, low.unit.as_deref(), cpus);
+        let commands: Vec<String> = low.iter().map(raise).collect();
+        Remedy::new(DoctorRemedyKind::RaiseQuota, commands.join("; "))
     } else {
         let closed = closed.join(" and ");
-        let ask = format!(
-            "ask {} to raise the quota of the control group {closed}",
-            rights::whom_to_ask(&Root::new("/"))
-        );
-        Remedy::advice(ask)
+        Remedy::ask(&Root::new("/"), &format!("raise the quota of the control group {closed}"))
     };
-    Diagnosis::new(subject, Severity::Fix, found, Some(remedy))
+    fix(subject, found, remedy)
 }
 
 fn brake(brake: &Brake) -> Diagnosis {
     let found = format!("the control group {} is {}", brake.group, brake.words());
     let remedy = if brake.is_read_only {
-        let who = rights::whom_to_ask(&Root::new("/"));
-        Remedy::advice(format!("ask {who} to change {}", brake.file))
+        Remedy::ask(&Root::new("/"), &format!("change {}", brake.file))
     } else {
         Remedy::new(DoctorRemedyKind::ReleaseGroup, brake.release())
     };
-    Diagnosis::new("group", Severity::Fix, found, Some(remedy))
+    fix("group", found, remedy)
 }
 
 /// The CPUs of this process, and why others are missing.
 fn cpuset(cpus: &Cpus, cells: &BTreeMap<String, CpuSet>) -> Diagnosis {
-    let allowed = CpuList(cpus.allowed.clone());
-    let set_apart = CpuList(cpus.set_apart.clone());
-    if !set_apart.0.is_empty() && cpus.reachable().len() == cpus.online.len() {
+    let subject = "cpuset";
+    let [online, allowed, set_apart]: [CpuSet; 3] =
+        [&cpus.online, &cpus.allowed, &cpus.set_apart].map(|cpus| cpus.iter().copied().collect());
+    if !set_apart.is_empty() && cpus.reachable().len() == online.len() {
         let found = format!(
             "all online CPUs: {allowed} by default, {set_apart} only if named (isolated at boot)"
         );
-        return Diagnosis::new("cpuset", Severity::Ok, found, None);
+        return ok(subject, found);
     }
-    if cpus.allowed.len() < cpus.online.len() {
-        let found =
-            format!("this process may use {} of {} online", allowed.named(), cpus.online.len());
-        let missing = cpus.online.iter().filter(|cpu| !cpus.allowed.contains(cpu));
-        let missing: CpuSet = missing.copied().collect();
-        let holder = Holder::among(cells, &missing);
-        // Leaving the control group would break the cell's guarantee.
-        if !holder.is_unknown() {
-            let found = format!("{found}: {}", holder.cells());
-            let remedy = Remedy::advice("measure after the cell has ended ('seatmap cell list')");
-            return Diagnosis::new("cpuset", Severity::Info, found, Some(remedy));
-        }
-        let remedy =
-            Remedy::advice("run it outside taskset or the cgroup to measure the other CPUs");
-        Diagnosis::new("cpuset", Severity::Info, found, Some(remedy))
+    if allowed.len() >= online.len() {
+        return ok(subject, format!("all online CPUs, {allowed}"));
+    }
+    let found = format!("this process may use {} of {} online", allowed.named(), online.len());
+    let holder = Holder::among(cells, &online.without(&allowed));
+    // Leaving the control group would break the cell's guarantee.
+    let (found, advice) = if holder.is_unknown() {
+        (found, "run it outside taskset or the cgroup to measure the other CPUs")
     } else {
-        Diagnosis::new("cpuset", Severity::Ok, format!("all online CPUs, {allowed}"), None)
-    }
+        let advice = "measure after the cell has ended ('seatmap cell list')";
+        (format!("{found}: {}", holder.cells()), advice)
+    };
+    info(subject, found).with(Remedy::advice(advice))
 }
 
 pub(crate) fn offline(root: &Root, cpus: &Cpus) -> Diagnosis {
     let subject = "offline";
     let offline = cpus.offline();
     if offline.is_empty() {
-        return Diagnosis::new(subject, Severity::Ok, "no CPU is offline", None);
+        return ok(subject, "no CPU is offline");
     }
     let are = agreeing(offline.len(), "is", "are");
-    let switches: Vec<String> =
-        offline.iter().map(|cpu| format!("/sys/devices/system/cpu/cpu{cpu}/online")).collect();
     // With SMT off, the kernel starts no single second thread.
     let remedy = match root.read(SMT_CONTROL).as_deref() {
         Ok("off") => Remedy::write(root, DoctorRemedyKind::AllowSmt, SMT_CONTROL, "on"),
         Ok("forceoff") => {
             Remedy::advice("start the kernel without nosmt=force, or turn SMT on in the firmware")
         }
-        _ => Remedy::write_all(root, DoctorRemedyKind::BringOnline, &switches, "1"),
+        _ => Remedy::write_all(root, DoctorRemedyKind::BringOnline, &switches(&offline), "1"),
     };
     let found = format!("{} {are} offline and will not be measured", CpuList(offline).named());
-    Diagnosis::new(subject, Severity::Info, found, Some(remedy))
+    info(subject, found).with(remedy)
+}
+
+pub(crate) fn switches(cpus: &[u32]) -> Vec<String> {
+    cpus.iter().map(|cpu| format!("/sys/devices/system/cpu/cpu{cpu}/online")).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::doctor::Severity;
     use crate::doctor::fixture::Fixture;
     use seatmap_data::machine::Pu;
 
@@ -462,8 +385,7 @@ mod tests {
     fn unknown_settings_are_not_reported_ok() {
         let unknown = Topology::unknown([0, 1]);
         let root = Root::new("/nowhere");
-        let found =
-            [hypervisor(&Environment::default()), smt(&unknown), numa_balancing(&root, &unknown)];
+        let found = [hypervisor(None), smt(&unknown), numa_balancing(&root, &unknown)];
         for found in found.into_iter().chain([
             steal(None),
             governor(&root, None),

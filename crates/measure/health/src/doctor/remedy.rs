@@ -58,37 +58,8 @@ pub enum DoctorRemedyKind {
     BootIsolcpus,
     /// `irqaffinity=` on the kernel's command line.
     BootIrqaffinity,
-    /// A sentence: no command or kernel argument helps.
+    /// A sentence: no command or kernel argument helps. Last, for the test of all kinds.
     Advice,
-}
-
-impl DoctorRemedyKind {
-    /// Every kind.
-    pub const ALL: [DoctorRemedyKind; 23] = [
-        DoctorRemedyKind::SetGovernor,
-        DoctorRemedyKind::TurnTurboOff,
-        DoctorRemedyKind::TurnNumaBalancingOff,
-        DoctorRemedyKind::RaiseQuota,
-        DoctorRemedyKind::ReleaseGroup,
-        DoctorRemedyKind::BringOnline,
-        DoctorRemedyKind::AllowSmt,
-        DoctorRemedyKind::TurnThrottlingOff,
-        DoctorRemedyKind::MoveWorkqueues,
-        DoctorRemedyKind::MoveWatchdog,
-        DoctorRemedyKind::GatherSeldom,
-        DoctorRemedyKind::HugePagesOnRequest,
-        DoctorRemedyKind::FillHugePages,
-        DoctorRemedyKind::TakeOffline,
-        DoctorRemedyKind::StopDaemon,
-        DoctorRemedyKind::ChooseClock,
-        DoctorRemedyKind::StopFairServer,
-        DoctorRemedyKind::UnsetVariables,
-        DoctorRemedyKind::BootNohzFull,
-        DoctorRemedyKind::BootRcuNocbs,
-        DoctorRemedyKind::BootIsolcpus,
-        DoctorRemedyKind::BootIrqaffinity,
-        DoctorRemedyKind::Advice,
-    ];
 }
 
 /// A way to fix a finding.
@@ -120,7 +91,7 @@ impl Remedy {
         value: &str,
     ) -> Self {
         if paths.iter().any(|path| is_read_only(root, path)) {
-            return Remedy::ask_outside(root, value, &paths.join(" and "));
+            return Remedy::ask(root, &format!("write {value} to {}", paths.join(" and ")));
         }
         let commands: Vec<String> =
             paths.iter().map(|path| format!("echo {value} > {path}")).collect();
@@ -134,14 +105,14 @@ impl Remedy {
         value: &str,
     ) -> Self {
         if is_read_only(root, pattern) {
-            return Remedy::ask_outside(root, value, pattern);
+            return Remedy::ask(root, &format!("write {value} to {pattern}"));
         }
         Remedy::new(kind, format!("for file in {pattern}; do echo {value} > $file; done"))
     }
 
     /// Most containers have read-only kernel files, so no command inside helps.
-    fn ask_outside(root: &Root, value: &str, paths: &str) -> Self {
-        Remedy::advice(format!("ask {} to write {value} to {paths}", rights::whom_to_ask(root)))
+    pub(crate) fn ask(root: &Root, deed: &str) -> Self {
+        Remedy::advice(format!("ask {} to {deed}", rights::whom_to_ask(root)))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Influences that move threads from their seats.
 
-use crate::doctor::{Diagnosis, DoctorRemedyKind, Remedy, Severity};
+use crate::doctor::diagnosis::{fix, info, ok};
+use crate::doctor::{Diagnosis, DoctorRemedyKind, Remedy};
 use seatmap_data::statistics::words::agreeing;
 use seatmap_os::CpuSet;
 use seatmap_os::kernel::SchedulerSettings;
@@ -33,14 +34,12 @@ pub fn examine(
 /// It keeps to masks, but a bound thread may wait longer.
 fn scheduler(kernel: &SchedulerSettings) -> Diagnosis {
     match &kernel.sched_ext {
-        None => Diagnosis::new("scheduler", Severity::Ok, "the kernel's own", None),
+        None => ok("scheduler", "the kernel's own"),
         Some(name) => {
             let found =
                 format!("'{name}' is loaded (sched_ext): threads bound to one CPU may wait longer");
-            let remedy = Remedy::advice(
-                "stop the program that loaded it; the kernel's own scheduler takes over",
-            );
-            Diagnosis::new("scheduler", Severity::Fix, found, Some(remedy))
+            let advice = "stop the program that loaded it; the kernel's own scheduler takes over";
+            fix("scheduler", found, Remedy::advice(advice))
         }
     }
 }
@@ -48,12 +47,12 @@ fn scheduler(kernel: &SchedulerSettings) -> Diagnosis {
 fn cache_aware(kernel: &SchedulerSettings) -> Diagnosis {
     let subject = "cache-aware";
     match kernel.cache_aware {
-        None => Diagnosis::new(subject, Severity::Info, UNANSWERED, None),
-        Some(false) => Diagnosis::new(subject, Severity::Ok, "off (SCHED_CACHE)", None),
+        None => info(subject, UNANSWERED),
+        Some(false) => ok(subject, "off (SCHED_CACHE)"),
         Some(true) => {
             let found = "on (SCHED_CACHE): the kernel pulls the threads of a process to one cache; \
                          seats override this only if every thread has one";
-            Diagnosis::new(subject, Severity::Info, found, None)
+            info(subject, found)
         }
     }
 }
@@ -63,50 +62,26 @@ fn fair_server(root: &Root, kernel: &SchedulerSettings) -> Diagnosis {
     let subject = "fair server";
     let quiet = CpuSet::of_list(&kernel.no_hz_full).unwrap_or_default();
     if quiet.is_empty() {
-        return Diagnosis::new(
-            subject,
-            Severity::Ok,
-            "no CPU runs without a tick (nohz_full)",
-            None,
-        );
+        return ok(subject, "no CPU runs without a tick (nohz_full)");
     }
-    let known: Vec<(u32, u64)> = quiet
-        .iter()
-        .filter_map(|cpu| {
-            let runtime = root.read(&format!("{FAIR_SERVERS}/cpu{cpu}/runtime")).ok()?;
-            Some((cpu, runtime.parse::<u64>().ok()?))
-        })
-        .collect();
+    let runtime = |cpu| root.number::<u64>(&format!("{FAIR_SERVERS}/cpu{cpu}/runtime"));
+    if quiet.iter().all(|cpu| runtime(cpu).is_none()) {
+        return info(subject, UNANSWERED);
+    }
     let active: CpuSet =
-        known.iter().filter(|(_, runtime)| *runtime > 0).map(|(cpu, _)| *cpu).collect();
-    if known.is_empty() {
-        return Diagnosis::new(subject, Severity::Info, UNANSWERED, None);
-    }
+        quiet.iter().filter(|cpu| runtime(*cpu).is_some_and(|ns| ns > 0)).collect();
     if active.is_empty() {
-        return Diagnosis::new(
-            subject,
-            Severity::Ok,
-            format!("off on the CPUs without a tick ({quiet})"),
-            None,
-        );
+        return ok(subject, format!("off on the CPUs without a tick ({quiet})"));
     }
     let has = agreeing(active.len(), "has", "have");
     let found = format!(
         "active on {}, which {has} no tick: it interrupts real-time threads there",
         active.named()
     );
+    let words: Vec<String> = active.iter().map(|cpu| cpu.to_string()).collect();
     let remedy =
-        format!("for cpu in {}; do echo 0 > {FAIR_SERVERS}/cpu$cpu/runtime; done", words(&active));
-    Diagnosis::new(
-        subject,
-        Severity::Fix,
-        found,
-        Some(Remedy::new(DoctorRemedyKind::StopFairServer, remedy)),
-    )
-}
-
-fn words(cpus: &CpuSet) -> String {
-    cpus.iter().map(|cpu| cpu.to_string()).collect::<Vec<_>>().join(" ")
+        format!("for cpu in {}; do echo 0 > {FAIR_SERVERS}/cpu$cpu/runtime; done", words.join(" "));
+    fix(subject, found, Remedy::new(DoctorRemedyKind::StopFairServer, remedy))
 }
 
 /// With such a variable a runtime binds its threads itself, after the launcher.
@@ -119,7 +94,7 @@ fn bound_by(environ: &[u8]) -> Diagnosis {
         .map(|variable| variable.name.as_str())
         .collect();
     if binding.is_empty() {
-        Diagnosis::new("variables", Severity::Ok, "no environment variable binds threads", None)
+        ok("variables", "no environment variable binds threads")
     } else {
         let found = format!(
             "{} will bind the threads of programs started here and override their seats",
@@ -127,13 +102,14 @@ fn bound_by(environ: &[u8]) -> Diagnosis {
         );
         let remedy =
             Remedy::new(DoctorRemedyKind::UnsetVariables, format!("unset {}", binding.join(" ")));
-        Diagnosis::new("variables", Severity::Fix, found, Some(remedy))
+        fix("variables", found, remedy)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::doctor::Severity;
     use crate::doctor::fixture::Fixture;
 
     fn found(

@@ -3,8 +3,9 @@
 //! Programs that answer requests pay it for each message. In a virtual machine the other CPU has
 //! halted, and the hypervisor resumes it.
 
+use crate::doctor::diagnosis::{info, ok};
 use crate::doctor::isolation::core_of;
-use crate::doctor::{Diagnosis, Remedy, Severity};
+use crate::doctor::{Diagnosis, Remedy};
 use seatmap_data::document::with_causes;
 use seatmap_data::machine::Topology;
 use seatmap_data::statistics::words::figure;
@@ -60,7 +61,7 @@ pub fn examine(topology: &Topology) -> Diagnosis {
 }
 
 fn unmeasured(why: &str) -> Diagnosis {
-    Diagnosis::new(SUBJECT, Severity::Info, format!("not measured: {why}"), None)
+    info(SUBJECT, format!("not measured: {why}"))
 }
 
 /// Two CPUs of different cores, if there are any.
@@ -92,7 +93,7 @@ fn judged(cost: &WakeupCost, idle: &IdleSettings, hypervisor: Option<&str>) -> D
     let costs = format!("{} on another CPU, {} on the same CPU", us(other_cpu), us(same_cpu));
     let ratio = other_cpu.median / same_cpu.median;
     if ratio <= MAY_GAIN_RATIO {
-        return Diagnosis::new(SUBJECT, Severity::Ok, costs, None);
+        return ok(SUBJECT, costs);
     }
     let found = format!(
         "{costs}: programs that answer requests may gain from one CPU (seatmap advise --pid SERVER)"
@@ -100,7 +101,7 @@ fn judged(cost: &WakeupCost, idle: &IdleSettings, hypervisor: Option<&str>) -> D
     let is_expensive = other_cpu.median > EXPENSIVE_NS && ratio > EXPENSIVE_RATIO;
     let remedy =
         (is_expensive && !idle.never_halts).then(|| Remedy::advice(ways(idle, hypervisor)));
-    Diagnosis::new(SUBJECT, Severity::Info, found, remedy)
+    Diagnosis { remedy, ..info(SUBJECT, found) }
 }
 
 fn us(cost: &Summary) -> String {
@@ -142,6 +143,7 @@ fn ways(idle: &IdleSettings, hypervisor: Option<&str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::doctor::Severity;
     use seatmap_data::machine::Pu;
 
     fn cost(other_us: f64, same_us: f64) -> WakeupCost {

@@ -7,33 +7,17 @@ use super::gaps::{Gap, Gaps};
 /// From this length on the loop asks whether another task ran, which takes 1 us.
 const LONG_NS: u64 = 50_000;
 
+#[derive(Default)]
 pub struct Detour {
     pub origin: u64,
-    waited_ns: Option<u64>,
+    /// `None` if the kernel does not count it.
+    pub waited_ns: Option<u64>,
     pub gaps: Gaps,
     pub watched_ticks: u64,
     pub recording_ticks: u64,
 }
 
 impl Detour {
-    pub fn new() -> Self {
-        Detour {
-            origin: 0,
-            waited_ns: None,
-            gaps: Gaps::new(),
-            watched_ticks: 0,
-            recording_ticks: 0,
-        }
-    }
-
-    pub fn begin_at(&mut self, origin: u64) {
-        self.origin = origin;
-    }
-
-    pub fn counts_waits(&self) -> bool {
-        self.waited_ns.is_some()
-    }
-
     pub fn settle(&mut self, cpu: &mut impl MeteredCpu) {
         self.waited_ns = cpu.waited_ns();
     }
@@ -93,7 +77,7 @@ mod tests {
         Calibration { loop_ticks: READING as f64, threshold_ticks: 90, quantum_steps: 1000 };
 
     fn watched(taken: &[(u64, u64)], until: u64) -> Detour {
-        let mut detour = Detour::new();
+        let mut detour = Detour::default();
         detour.watch(&mut SyntheticCpu::new(taken), &OWN, 0, until);
         detour
     }
@@ -144,7 +128,7 @@ mod tests {
         let mut cpu = SyntheticCpu::new(&taken);
         // No task has the second gap; another task has a part of the third.
         cpu.preempted = vec![60_000, 0, 50_000];
-        let mut detour = Detour::new();
+        let mut detour = Detour::default();
         detour.settle(&mut cpu);
         detour.watch(&mut cpu, &OWN, 0, 1_000_000);
         let found: Vec<Option<u64>> =

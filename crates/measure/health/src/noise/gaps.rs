@@ -28,13 +28,13 @@ pub struct Gap {
 /// Memory is allocated and touched only at creation.
 pub struct Gaps {
     longest: BinaryHeap<Reverse<(u64, u64, Option<u64>)>>,
-    histogram: Histogram,
+    pub histogram: Histogram,
     stolen_ns: u64,
     pub longest_preemption_ns: u64,
 }
 
-impl Gaps {
-    pub fn new() -> Self {
+impl Default for Gaps {
+    fn default() -> Self {
         // Written once and cleared, so that the memory is mapped.
         let mut longest = BinaryHeap::from(vec![Reverse((0, 0, None)); MOST_KEPT]);
         longest.clear();
@@ -45,7 +45,9 @@ impl Gaps {
             longest_preemption_ns: 0,
         }
     }
+}
 
+impl Gaps {
     pub fn record(&mut self, gap: Gap) {
         self.histogram.record(gap.length_ns);
         self.stolen_ns += gap.length_ns;
@@ -62,11 +64,7 @@ impl Gaps {
 
     /// Number, total and longest, in ns.
     pub fn sums(&self) -> (u64, u64, u64) {
-        (self.histogram.count(), self.stolen_ns, self.histogram.max())
-    }
-
-    pub fn histogram(&self) -> &Histogram {
-        &self.histogram
+        (self.histogram.count, self.stolen_ns, self.histogram.max)
     }
 
     pub fn timeline(&self) -> Vec<Gap> {
@@ -85,7 +83,7 @@ mod tests {
 
     #[test]
     fn longest_gaps_are_kept_and_all_are_counted() {
-        let mut gaps = Gaps::new();
+        let mut gaps = Gaps::default();
         for at in 0..3000 {
             gaps.record(Gap {
                 start_ns: at * 1000,

@@ -8,9 +8,11 @@ use serde::Serialize;
 pub struct Histogram {
     sub_bits: u32,
     counts: Vec<u64>,
-    count: u64,
+    /// The number of values.
+    pub count: u64,
     min: u64,
-    max: u64,
+    /// The largest value, exact; 0 without values.
+    pub max: u64,
 }
 
 /// One bin: values from `from_ns` to below `to_ns`.
@@ -43,19 +45,9 @@ impl Histogram {
         self.max = self.max.max(value);
     }
 
-    /// The number of values.
-    pub fn count(&self) -> u64 {
-        self.count
-    }
-
     /// The smallest value, exact; 0 without values.
     pub fn min(&self) -> u64 {
         if self.count == 0 { 0 } else { self.min }
-    }
-
-    /// The largest value, exact; 0 without values.
-    pub fn max(&self) -> u64 {
-        self.max
     }
 
     /// The quantile by nearest rank: the upper end of its bin, at most the largest value. 0 without
@@ -142,14 +134,14 @@ mod tests {
             let exact = values[((share * values.len() as f64).ceil() as usize).max(1) - 1];
             let found = histogram.quantile(share);
             prop_assert!(found >= exact && (found - exact) as f64 <= exact as f64 / 1024.0, "{} for {}", found, exact);
-            prop_assert_eq!((histogram.min(), histogram.max()), (values[0], values[values.len() - 1]));
+            prop_assert_eq!((histogram.min(), histogram.max), (values[0], values[values.len() - 1]));
         }
     }
 
     #[test]
     fn empty_histogram_has_no_values() {
         let empty = Histogram::new(2);
-        assert_eq!((empty.count(), empty.min(), empty.max(), empty.quantile(0.5)), (0, 0, 0, 0));
+        assert_eq!((empty.count, empty.min(), empty.max, empty.quantile(0.5)), (0, 0, 0, 0));
         assert!(empty.bins().is_empty());
     }
 

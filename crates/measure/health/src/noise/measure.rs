@@ -41,10 +41,8 @@ pub fn measure(
     if cpus.is_empty() {
         return Err(Error::Nothing);
     }
-    if let Some(cpu) =
-        cpus.iter().enumerate().find_map(|(at, cpu)| cpus[..at].contains(cpu).then_some(*cpu))
-    {
-        return Err(Error::Twice(cpu));
+    if let Some(at) = (1..cpus.len()).find(|at| cpus[..*at].contains(&cpus[*at])) {
+        return Err(Error::Twice(cpus[at]));
     }
     let room = Room { options, clock: HostClock::calibrated(), stop: AtomicBool::new(false) };
     std::thread::scope(|scope| room.measure(scope, cpus, watch))
@@ -186,12 +184,8 @@ impl Room<'_> {
     ) -> Result<CpuNoise, Error> {
         let Ok(Some(mut brought)) = hired.thread.join() else { return Err(Error::Lost(hired.cpu)) };
         std::mem::replace(&mut brought.stayed, Ok(()))?;
-        let recording =
-            trace.map(|trace| trace.recording(hired.cpu)).transpose().map_err(Error::Trace)?;
-        let trace = recording
-            .map(|recording| brought.explain(&recording))
-            .transpose()
-            .map_err(Error::Trace)?;
+        let explained = trace.map(|trace| brought.explain(&trace.recording(hired.cpu)?));
+        let trace = explained.transpose().map_err(Error::Trace)?;
         let found = after.since(before, hired.cpu, brought.usage, watched(&brought.metered));
         Ok(CpuNoise::new(hired.cpu, self.clock.step_ns(), &brought.metered, found, trace))
     }

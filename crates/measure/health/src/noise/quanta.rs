@@ -43,7 +43,7 @@ impl Quanta {
     }
 
     pub fn excess_percent(&self) -> f64 {
-        let ideal = self.shortest_ticks as f64 * self.times.count() as f64;
+        let ideal = self.shortest_ticks as f64 * self.times.count as f64;
         if self.worked_ticks == 0 { 0.0 } else { 100.0 * (1.0 - ideal / self.worked_ticks as f64) }
     }
 }
@@ -69,8 +69,8 @@ mod tests {
             .iter()
             .find(|bin| bin.from_ns <= 1000 && 1000 < bin.to_ns)
             .map(|bin| bin.count);
-        assert_eq!(quiet, Some(quanta.times.count() - 2));
-        assert_eq!((quanta.times.min(), quanta.times.max()), (1000, 5000));
+        assert_eq!(quiet, Some(quanta.times.count - 2));
+        assert_eq!((quanta.times.min(), quanta.times.max), (1000, 5000));
         let disturbed: Vec<u64> =
             quanta.times.bins().iter().map(|bin| bin.from_ns).filter(|from| *from > 1000).collect();
         assert_eq!(disturbed, [1300, 5000]);

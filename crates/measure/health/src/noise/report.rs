@@ -118,27 +118,24 @@ impl CpuNoise {
         found: CpuEvents,
         trace: Option<Traced>,
     ) -> Self {
-        let times = &metered.quanta.times;
+        let (detour, times) = (&metered.detour, &metered.quanta.times);
         let meter = MeterCalibration::new(step_ns, metered);
-        let (gaps, stolen_ns, longest_ns) = metered.detour.gaps.sums();
+        let (gaps, stolen_ns, longest_ns) = detour.gaps.sums();
         CpuNoise {
             cpu,
             stolen_percent: share_percent(stolen_ns as f64 / 1e9, meter.detour_seconds),
             gaps,
             gaps_per_second: share_percent(gaps as f64, meter.detour_seconds) / 100.0,
             longest_gap_us: us(longest_ns),
-            longest_preemption_us: metered
-                .detour
-                .counts_waits()
-                .then(|| us(metered.detour.gaps.longest_preemption_ns)),
-            histogram: metered.detour.gaps.histogram().bins(),
-            timeline: metered.detour.gaps.timeline(),
-            fwq_quanta: times.count(),
+            longest_preemption_us: detour.waited_ns.map(|_| us(detour.gaps.longest_preemption_ns)),
+            histogram: detour.gaps.histogram.bins(),
+            timeline: detour.gaps.timeline(),
+            fwq_quanta: times.count,
             fwq_min_us: us(times.min()),
             fwq_p50_us: us(times.quantile(0.5)),
             fwq_p99_us: us(times.quantile(0.99)),
             fwq_p999_us: us(times.quantile(0.999)),
-            fwq_max_us: us(times.max()),
+            fwq_max_us: us(times.max),
             fwq_excess_percent: metered.quanta.excess_percent(),
             steal_percent: found.steal_percent,
             sources: found.sources,

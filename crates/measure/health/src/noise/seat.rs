@@ -24,27 +24,20 @@ pub fn take(cpu: u32, enter: &[PathBuf]) -> Result<(), Error> {
 
 /// Divides CPUs, by trial, into those that a meter can use and errors.
 pub fn reachable(cpus: &[u32]) -> (Vec<u32>, Vec<Error>) {
-    let mut open = Vec::new();
-    let mut closed = Vec::new();
-    std::thread::scope(|scope| {
+    let tried: Vec<Result<u32, Error>> = std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().spawn_scoped(scope, || {
-            cpus.iter().map(|cpu| take(*cpu, &[]).map(|()| *cpu)).collect::<Vec<_>>()
+            cpus.iter().map(|cpu| take(*cpu, &[]).map(|()| *cpu)).collect()
         });
-        let tried = match thread {
+        match thread {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             Err(error) => cpus
                 .iter()
                 .map(|cpu| Err(Error::Seat { cpu: *cpu, source: copy(&error) }))
                 .collect(),
-        };
-        for seat in tried {
-            match seat {
-                Ok(cpu) => open.push(cpu),
-                Err(error) => closed.push(error),
-            }
         }
     });
-    (open, closed)
+    let (open, closed): (Vec<_>, Vec<_>) = tried.into_iter().partition(Result::is_ok);
+    (open.into_iter().flatten().collect(), closed.into_iter().filter_map(Result::err).collect())
 }
 
 fn copy(error: &std::io::Error) -> std::io::Error {

@@ -26,13 +26,6 @@ pub struct NoiseSource {
     pub explains_at_most_percent: Option<f64>,
 }
 
-impl NoiseSource {
-    fn counted(name: String, count: u64, seconds: f64) -> Self {
-        let per_second = count as f64 / seconds;
-        NoiseSource { name, count, per_second, explains_at_most_percent: None }
-    }
-}
-
 pub struct Snapshot {
     interrupts: Interrupts,
     /// `/proc/softirqs` has the format of `/proc/interrupts`.
@@ -77,23 +70,26 @@ impl Snapshot {
         watched: WatchedGaps,
     ) -> CpuEvents {
         let seconds = self.seconds_since(earlier);
-        let softirqs = self.softirqs.since(&earlier.softirqs, cpu).into_iter().map(counted);
         let stolen = self.times.stolen_ticks(cpu).zip(earlier.times.stolen_ticks(cpu));
         let stolen = stolen.map(|(now, then)| now.saturating_sub(then));
         let interrupts = self.interrupts.since(&earlier.interrupts, cpu).into_iter().map(counted);
-        let stops = interrupts.chain(switches(usage));
-        let others = softirqs.map(|(name, count)| (format!("softirq {name}"), count));
-        let others = others.chain(stolen.map(|ticks| ("steal, clock ticks".to_owned(), ticks)));
-        let stops: Vec<NoiseSource> = stops
-            .map(|(name, count)| NoiseSource {
-                explains_at_most_percent: watched.explained(count),
-                ..NoiseSource::counted(name, count, seconds)
+        let stops: Vec<(String, u64)> = interrupts.chain(switches(usage)).collect();
+        let events = stops.iter().map(|(_, count)| count).sum();
+        let stops = stops.into_iter().map(|(name, count)| (name, count, watched.explained(count)));
+        let softirqs = self.softirqs.since(&earlier.softirqs, cpu).into_iter().map(counted);
+        let softirqs = softirqs.map(|(name, count)| (format!("softirq {name}"), count, None));
+        let stolen_source = stolen.map(|ticks| ("steal, clock ticks".to_owned(), ticks, None));
+        let mut sources: Vec<NoiseSource> = stops
+            .chain(softirqs)
+            .chain(stolen_source)
+            .filter(|(_, count, _)| *count > 0)
+            .map(|(name, count, explains_at_most_percent)| NoiseSource {
+                name,
+                count,
+                per_second: count as f64 / seconds,
+                explains_at_most_percent,
             })
             .collect();
-        let events = stops.iter().map(|source| source.count).sum();
-        let mut sources = stops;
-        sources.extend(others.map(|(name, count)| NoiseSource::counted(name, count, seconds)));
-        sources.retain(|source| source.count > 0);
         sources.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));
         CpuEvents {
             sources,

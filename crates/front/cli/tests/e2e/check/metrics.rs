@@ -134,21 +134,6 @@ fn program_names_are_escaped() {
 }
 
 #[test]
-fn invalid_address_and_conflicting_outputs_are_refused() {
-    let place = Place::new();
-    for (words, expected) in [
-        ("--metrics localhost:9410", "./localhost:9410 for a file of this name"),
-        ("--metrics 127.0.0.1:0 --json", "leave --json, -o and --watch out"),
-        ("--metrics - --json", "--json and --metrics - both print to stdout"),
-        ("--metrics 192.0.2.1:9410", "cannot listen on 192.0.2.1:9410"),
-    ] {
-        let output = place.run(("check --all", words));
-        let said = stderr(&output);
-        assert!(output.status.code() == Some(2) && said.contains(expected), "{words:?}: {said}");
-    }
-}
-
-#[test]
 fn alerts_and_dashboard_use_existing_metrics() {
     let folder = format!("{REPOSITORY}/packaging/monitoring");
     let rules = std::fs::read_to_string(format!("{folder}/alerts.yml")).unwrap();

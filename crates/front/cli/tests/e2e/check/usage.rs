@@ -9,44 +9,6 @@ use std::path::Path;
 use std::process::Command;
 
 #[test]
-fn mistakes_get_helpful_messages() {
-    let place = Place::new();
-    place.file("text", "text");
-    place.file("other.json", r#"{"format":"seatmap-plan/1","machine":"rack 7","placement":[0]}"#);
-    for (arguments, words) in [
-        ("--rule one-per-cup", "there is no rule 'one-per-cup'; did you mean 'one-per-cpu'?"),
-        ("--rule quiet", "expected one of: default, one-per-cpu, "),
-        ("--pid 0", "'0' is not a whole number from 1 to"),
-        ("--pid 1 --name x", "cannot be used with"),
-        ("--seconds 0", "is not a time from 50ms to 1d"),
-        ("--no-children", "--pid"),
-        ("--expect nix.json", "seatmap: nix.json: "),
-        ("--expect text", "seatmap: text: neither a plan nor a seating: "),
-        ("--expect other.json", "the plan is for 'rack 7'"),
-        ("--json -o -", "both print to stdout"),
-        ("-o nowhere/file", "its folder does not exist"),
-    ] {
-        place.refuses(("check", arguments), words);
-    }
-}
-
-#[test]
-fn nothing_to_check_is_an_error() {
-    let place = Place::new();
-    let mut child = Command::new("true").spawn().unwrap();
-    child.wait().unwrap();
-    let gone = child.id();
-    for (choice, words) in [
-        (format!("--pid {gone}"), format!("there is no process {gone}")),
-        ("--name no-such-program-*".to_owned(), "no-such-program-*".to_owned()),
-        ("--cgroup no-such-group".to_owned(), "no-such-group".to_owned()),
-        ("--unit no-such.service".to_owned(), "no-such.service".to_owned()),
-    ] {
-        place.refuses(("check", choice), &words);
-    }
-}
-
-#[test]
 fn bound_programs_are_checked_by_default() {
     let [a, b] = two_cpus();
     let programs = (threads(1, "sleep"), threads(1, "sleep"));

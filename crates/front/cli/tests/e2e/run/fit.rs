@@ -1,6 +1,6 @@
 //! `seatmap run --fit`: programs see the CPUs that they get, and nothing else changes.
 
-use super::programs::{self, installed, on, on_two_cpus, own_mask, two_cpus};
+use super::programs::{self, installed, on, on_two_cpus, own_mask};
 use super::running::Running;
 use super::{Told, run_as_usual, run_with};
 use crate::common::{Arguments, Json, Place, assert_contains, stderr, stdout, two_cpus as listed};
@@ -127,21 +127,6 @@ fn settings_of_the_user_stay() {
         return seatmap_needs::skipped!("one CPU leaves no choice");
     }
     assert_eq!(lines, ["7 1", "-Xmx1g -XX:ActiveProcessorCount=1"]);
-}
-
-#[test]
-fn number_outside_the_cpus_is_refused() {
-    let place = Place::new();
-    let own = seatmap_os::affinity::current().unwrap().len();
-    let range = format!("give a number from 1 to {own}, because this process has CPU");
-    place.refuses("run --fit=0 -- true", &range);
-    place.refuses(format!("run --fit={} -- true", own + 1), &range);
-    let [a, _] = two_cpus();
-    place.refuses(
-        ("run --fit=2", on(&[a]), "-- true"),
-        &format!("give a number from 1 to 1, because the list of seats has CPU {a}"),
-    );
-    place.refuses("run --fit --pid 1", "cannot be used with");
 }
 
 #[test]

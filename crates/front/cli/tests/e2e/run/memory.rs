@@ -4,7 +4,7 @@
 use super::programs::{self, list, two_cpus};
 use super::running::Running;
 use super::{Told, run, run_as_usual, run_with};
-use crate::common::{Json, Place, assert_contains, stderr};
+use crate::common::{Json, Place, stderr};
 use serde_json::Value;
 use std::process::{Command, Stdio};
 
@@ -302,29 +302,6 @@ fn pages_of_running_program_are_moved() {
     );
     running.close();
     assert!(running.wait().success());
-}
-
-#[test]
-fn impossible_memory_is_refused_before_start() {
-    let place = Place::new();
-    let cpu = two_cpus()[0].to_string();
-    for (options, words) in [
-        ("--memory node:1000", "seatmap: NUMA node 1000 does not exist: this machine has "),
-        ("--memory near", "'near': expected local, node:0, interleave"),
-        ("--memory plan", "'plan' takes each task's memory from a plan"),
-        ("--verify-memory=never", "a number of seconds"),
-        ("--move-pages", "--move-pages cannot be used with COMMAND"),
-    ] {
-        let refusal = place.refusal((format!("run --cpus {cpu}"), options, "-- touch started"));
-        assert!(!place.path("started").exists(), "{options}");
-        assert!(refusal.contains(words), "{options}: {refusal}");
-    }
-    place.file(
-        "plan.json",
-        format!(r#"{{"format":"seatmap-plan/1","machine":"host","placement":[{cpu}]}}"#),
-    );
-    let line = place.refusal("run --plan plan.json --memory plan -- touch started");
-    assert_contains(&line, "the plan has no memory nodes for the tasks; 'seatmap place --memory'");
 }
 
 #[test]

@@ -163,16 +163,6 @@ fn running_threads_are_seated_by_name_and_number() {
 }
 
 #[test]
-fn absent_process_is_refused() {
-    let mut child = Command::new("true").spawn().unwrap();
-    child.wait().unwrap();
-    let cpu = two_cpus()[0].to_string();
-    let gone = child.id().to_string();
-    let refusal = Place::new().one_line_refusal(format!("run --cpus {cpu} --pid {gone}"));
-    assert_eq!(refusal, format!("seatmap: there is no process {gone}"));
-}
-
-#[test]
 fn stopped_process_gets_masks_without_verification() {
     let mut child = Command::new("sleep").arg("600").spawn().unwrap();
     let pid = child.id().to_string();

@@ -3,7 +3,7 @@
 use super::programs::{self, are_two, list, mask_of, on, on_two_cpus, two_cpus};
 use super::running::Running;
 use super::{run, run_as_usual};
-use crate::common::{Arguments, Json, Place, stderr, stdout};
+use crate::common::{Arguments, Json, Place, stderr};
 
 /// OpenMP's runtime and x264 also read their own mask at their start.
 #[test]
@@ -244,14 +244,4 @@ fn mismatched_runtime_variables_are_reported() {
     seatmap: OMP_NUM_THREADS=8 puts several threads on one CPU: the seats have 2 CPUs; set OMP_NUM_THREADS=2 for one thread per CPU
     seatmap: OMP_PROC_BIND=close makes the program bind its threads itself, after Seatmap; unset OMP_PROC_BIND
     ");
-}
-
-#[test]
-fn command_needs_no_double_dash() {
-    let [a, b] = two_cpus();
-    let output = Place::new()
-        .command(["run", "-q", "-c", &list(&[a, b]), "echo", "-c", "--quiet"])
-        .output()
-        .unwrap();
-    assert_eq!(stdout(&output), "-c --quiet\n");
 }

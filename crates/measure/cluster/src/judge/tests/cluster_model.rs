@@ -1,6 +1,6 @@
 //! A simulated cluster for tests. Tests on it do not depend on real time.
 
-use crate::choice::{PairValues, SIZE_BYTES, choose};
+use crate::choice::{ChosenGroups, PairValues, SIZE_BYTES, choose};
 use crate::cluster::{Cluster, ConnectionEnd, FORMAT, Node, NodePair, QuotaStop, Trip};
 use crate::facts::NodeConfiguration;
 use crate::lead::again::{Again, look_again};
@@ -36,6 +36,24 @@ pub struct SimulatedCluster {
     pub busy: f64,
     rng: fastrand::Rng,
     cluster: Option<Cluster>,
+}
+
+pub fn cluster_of(names: Vec<String>, pairs: Vec<NodePair>, chosen: ChosenGroups) -> Cluster {
+    let nodes = names.into_iter().enumerate().map(|(rank, name)| Node {
+        name,
+        rank,
+        address: format!("10.0.0.{rank}"),
+        facts: NodeConfiguration { cpus: 8, ..NodeConfiguration::default() },
+        profile: None,
+    });
+    Cluster {
+        format: FORMAT.to_owned(),
+        nodes: nodes.collect(),
+        pairs,
+        groups: chosen.groups,
+        held_back: chosen.held_back,
+        ..Cluster::default()
+    }
 }
 
 const HEADER_BYTES: u32 = 66;
@@ -84,28 +102,7 @@ impl SimulatedCluster {
                 .collect()
         });
         pairs.sort_by_key(|pair| pair.nodes);
-        self.cluster = Some(Cluster {
-            format: FORMAT.to_owned(),
-            date: None,
-            launcher: None,
-            nodes: names
-                .into_iter()
-                .enumerate()
-                .map(|(rank, name)| Node {
-                    name,
-                    rank,
-                    address: format!("10.0.0.{rank}"),
-                    facts: NodeConfiguration { cpus: 8, ..NodeConfiguration::default() },
-                    profile: None,
-                })
-                .collect(),
-            pairs,
-            groups: chosen.groups,
-            held_back: chosen.held_back,
-            loaded: Vec::new(),
-            mpi: None,
-            missing: Vec::new(),
-        });
+        self.cluster = Some(cluster_of(names, pairs, chosen));
         look_again(&mut self);
         self.cluster.unwrap()
     }

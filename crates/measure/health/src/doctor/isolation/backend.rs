@@ -1,14 +1,14 @@
 //! Whether a cpuset can keep other threads off a CPU.
 
 use super::pinned::last_free;
-use super::text::named;
-use crate::doctor::{Diagnosis, Remedy, Severity};
+use crate::doctor::diagnosis::{fix, info, ok};
+use crate::doctor::{Diagnosis, Remedy};
 use seatmap_cell::settings_lock::SettingsLock;
 use seatmap_os::isolated;
 use seatmap_os::kernel::{SchedulerSettings, version};
 use seatmap_os::layout::CpusetMounts;
 use seatmap_os::rights;
-use seatmap_os::{CpuSet, Root};
+use seatmap_os::{CpuList, CpuSet, Root};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -36,7 +36,7 @@ pub enum IsolationEvidence {
 impl IsolationBackend {
     /// With the lock, tries them in a temporary control group; a v2 partition only on a CPU without
     /// pinned threads, and only if the kernel preserves masks. Without it, reads the mounts.
-    pub fn examine(cpus: &[u32], held: Option<&SettingsLock>) -> Self {
+    pub fn examine(cpus: &CpuList, held: Option<&SettingsLock>) -> Self {
         let layout = CpusetMounts::read(&Root::new("/"));
         let v2 = layout.v2.ok_or("v2: not mounted with the cpuset controller".to_owned());
         let v1 = layout.v1.ok_or("v1: not mounted".to_owned());
@@ -47,10 +47,10 @@ impl IsolationBackend {
             ),
             Some(held) => IsolationBackend::by(
                 v2.and_then(|root| {
-                    try_v2(held, Path::new(&root), cpus).map_err(|error| format!("v2: {error}"))
+                    try_v2(held, Path::new(&root), &cpus.0).map_err(|error| format!("v2: {error}"))
                 }),
                 v1.and_then(|root| {
-                    try_v1(held, Path::new(&root), cpus).map_err(|error| format!("v1: {error}"))
+                    try_v1(held, Path::new(&root), &cpus.0).map_err(|error| format!("v1: {error}"))
                 }),
             ),
         }
@@ -72,7 +72,7 @@ impl IsolationBackend {
         )
     }
 
-    pub fn diagnosis(&self, cpus: &[u32]) -> Diagnosis {
+    pub fn diagnosis(&self, cpus: &CpuList) -> Diagnosis {
         let subject = "cpuset backend";
         let found = match self {
             IsolationBackend::V2Isolated(IsolationEvidence::Tried) => {
@@ -100,17 +100,17 @@ impl IsolationBackend {
                     rights::as_root()
                 );
                 let found =
-                    format!("affinity only: other threads may run on {} ({reason})", named(cpus));
-                return Diagnosis::new(subject, Severity::Fix, found, Some(Remedy::advice(remedy)));
+                    format!("affinity only: other threads may run on {} ({reason})", cpus.named());
+                return fix(subject, found, Remedy::advice(remedy));
             }
         };
-        Diagnosis::new(subject, Severity::Ok, found, None)
+        ok(subject, found)
     }
 }
 
 fn unproven(word: &str) -> Diagnosis {
     let found = format!("{word}: mounted; whether the kernel grants it was not tried (use --try)");
-    Diagnosis::new("cpuset backend", Severity::Info, found, None)
+    info("cpuset backend", found)
 }
 
 /// Whether threads keep their masks. Since Linux 6.2 the kernel keeps masks that threads chose
@@ -219,6 +219,7 @@ fn try_v1(_held: &SettingsLock, root: &Path, cpus: &[u32]) -> io::Result<Isolati
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::doctor::Severity;
 
     #[test]
     fn kernels_that_drop_masks_are_recognised_by_release() {
@@ -239,12 +240,18 @@ mod tests {
         let no = |why: &str| Err(why.to_owned());
         let best =
             IsolationBackend::by(yes(IsolationEvidence::Tried), yes(IsolationEvidence::Tried));
-        assert_eq!((best.diagnosis(&[1]).level, best.is_known()), (Severity::Ok, true));
+        assert_eq!(
+            (best.diagnosis(&CpuList(vec![1])).level, best.is_known()),
+            (Severity::Ok, true)
+        );
         let read = IsolationBackend::by(no("v2: not mounted"), yes(IsolationEvidence::Read));
-        assert_eq!((read.diagnosis(&[1]).level, read.is_known()), (Severity::Info, false));
+        assert_eq!(
+            (read.diagnosis(&CpuList(vec![1])).level, read.is_known()),
+            (Severity::Info, false)
+        );
         assert!(
-            read.diagnosis(&[1]).found.starts_with("v1-exclusive")
-                && read.diagnosis(&[1]).found.contains("not tried (use --try)")
+            read.diagnosis(&CpuList(vec![1])).found.starts_with("v1-exclusive")
+                && read.diagnosis(&CpuList(vec![1])).found.contains("not tried (use --try)")
         );
         assert_eq!(
             IsolationBackend::by(no("a"), no("b")),
@@ -254,7 +261,8 @@ mod tests {
 
     #[test]
     fn remedy_suggests_cpus_in_no_cell() {
-        let told = IsolationBackend::Affinity("v1: Invalid argument".into()).diagnosis(&[1]);
+        let told =
+            IsolationBackend::Affinity("v1: Invalid argument".into()).diagnosis(&CpuList(vec![1]));
         assert!(told.remedy.is_some_and(|remedy| remedy.text.contains("for CPUs in no cell")));
     }
 

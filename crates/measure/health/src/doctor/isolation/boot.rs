@@ -2,8 +2,8 @@
 
 use super::backend::IsolationBackend;
 use super::irqs::Irqs;
-use super::text::{list, mask, read};
-use crate::doctor::{Diagnosis, DoctorRemedyKind, Remedy, Severity};
+use crate::doctor::diagnosis::{boot, info, no, ok};
+use crate::doctor::{Diagnosis, DoctorRemedyKind, Remedy};
 use seatmap_os::{CpuSet, Root, isolated};
 
 /// It keeps the time for all others and always accepts interrupts (`tick_nohz_init`,
@@ -13,173 +13,122 @@ const BOOT_CPU: u32 = 0;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Boot {
     /// CPUs without a tick while one thread runs; `None` if the kernel lacks NO_HZ_FULL.
-    nohz_full: Option<Vec<u32>>,
-    isolated: Vec<u32>,
+    nohz_full: Option<CpuSet>,
+    isolated: CpuSet,
     /// CPUs for new interrupts; `None` if unknown.
-    irq_default: Option<Vec<u32>>,
+    irq_default: Option<CpuSet>,
     command_line: String,
 }
 
 impl Boot {
     pub fn read(root: &Root) -> Self {
+        let read = |path| root.read(path).ok();
         Boot {
-            nohz_full: read(root, "/sys/devices/system/cpu/nohz_full").map(|text| list(&text)),
-            isolated: isolated::cpus(root).list().0,
-            irq_default: read(root, "/proc/irq/default_smp_affinity").and_then(|text| mask(&text)),
-            command_line: read(root, "/proc/cmdline").unwrap_or_default(),
+            nohz_full: read("/sys/devices/system/cpu/nohz_full").map(|text| list(&text)),
+            isolated: isolated::cpus(root),
+            irq_default: read("/proc/irq/default_smp_affinity")
+                .and_then(|text| CpuSet::of_mask(&text)),
+            command_line: read("/proc/cmdline").unwrap_or_default(),
         }
     }
 
-    pub fn ticks(&self, cpus: &[u32]) -> bool {
-        !covers(self.nohz_full.as_deref().unwrap_or_default(), cpus)
+    pub fn ticks(&self, cpus: &CpuSet) -> bool {
+        !self.nohz_full.as_ref().is_some_and(|without| cpus.is_subset(without))
     }
 
-    pub fn tick(&self, cpus: &[u32]) -> Diagnosis {
+    pub fn tick(&self, cpus: &CpuSet) -> Diagnosis {
         let subject = "tick";
-        let is_covered = self.nohz_full.as_ref().is_some_and(|without| covers(without, cpus));
-        if cpus.contains(&BOOT_CPU) && !is_covered {
+        if !self.ticks(cpus) {
+            return ok(subject, "stops while only one thread runs (nohz_full)");
+        }
+        if cpus.contains(BOOT_CPU) {
             let found = format!("CPU {BOOT_CPU} keeps the time for all CPUs: its tick never stops");
-            return Diagnosis::new(
-                subject,
-                Severity::No,
-                found,
-                Some(Remedy::advice(without_boot_cpu())),
-            );
+            return no(subject, found, without_boot_cpu());
         }
         if self.nohz_full.is_none() {
             let found =
                 "this kernel is built without NO_HZ_FULL: the tick runs whenever a thread runs";
-            let advice = format!(
-                "use a kernel with CONFIG_NO_HZ_FULL, started with nohz_full={}",
-                set(cpus)
-            );
-            return Diagnosis::new(subject, Severity::No, found, Some(Remedy::advice(advice)));
+            let advice =
+                format!("use a kernel with CONFIG_NO_HZ_FULL, started with nohz_full={cpus}");
+            return no(subject, found, advice);
         }
-        if is_covered {
-            return Diagnosis::new(
-                subject,
-                Severity::Ok,
-                "stops while only one thread runs (nohz_full)",
-                None,
-            );
-        }
-        let remedy = self.extended(DoctorRemedyKind::BootNohzFull, "nohz_full", cpus);
+        // The kernel ignores the boot CPU here.
+        let all = self.named("nohz_full").without(&CpuSet::single(BOOT_CPU)).with(cpus);
         let found = format!("runs whenever a thread runs{}", self.instead_of("nohz_full"));
-        Diagnosis::new(subject, Severity::Boot, found, Some(remedy))
+        let remedy = Remedy::new(DoctorRemedyKind::BootNohzFull, format!("nohz_full={all}"));
+        boot(subject, found, remedy)
     }
 
     /// Read-copy-update callbacks; `nohz_full=` also moves them away (kernel-parameters.txt).
-    pub fn callbacks(&self, cpus: &[u32]) -> Diagnosis {
+    pub fn callbacks(&self, cpus: &CpuSet) -> Diagnosis {
+        let subject = "rcu callbacks";
         let name = "rcu_nocbs";
-        let handed_over =
-            self.argument(name).is_some_and(|named| named == "all" || covers(&list(named), cpus));
+        let present = self.named(name);
+        let handed_over = self.argument(name) == Some("all") || cpus.is_subset(&present);
         if handed_over || !self.ticks(cpus) {
-            return Diagnosis::new("rcu callbacks", Severity::Ok, "run on other CPUs", None);
+            return ok(subject, "run on other CPUs");
         }
         let found = format!("run on the CPU that queued them{}", self.instead_of(name));
-        let remedy = self.extended(DoctorRemedyKind::BootRcuNocbs, name, cpus);
-        Diagnosis::new("rcu callbacks", Severity::Boot, found, Some(remedy))
+        let all = present.with(cpus);
+        boot(subject, found, Remedy::new(DoctorRemedyKind::BootRcuNocbs, format!("{name}={all}")))
     }
 
     /// `isolcpus=` is worth a reboot only for effects that a cpuset lacks.
-    pub fn isolation(&self, cpus: &[u32], backend: &IsolationBackend, irqs: &Irqs) -> Diagnosis {
+    pub fn isolation(&self, cpus: &CpuSet, backend: &IsolationBackend, irqs: &Irqs) -> Diagnosis {
         let subject = "isolcpus";
         let has_cpuset = !matches!(backend, IsolationBackend::Affinity(_));
         let bound = irqs.bound_cpus();
         let present = Isolcpus::parse(self.argument(subject).unwrap_or_default());
-        match (has_cpuset, bound.is_empty()) {
-            _ if covers(&self.isolated, cpus) => {
-                Diagnosis::new(subject, Severity::Ok, "already outside load balancing", None)
+        let (found, flags): (_, &[&str]) = match (has_cpuset, bound.is_empty()) {
+            _ if cpus.is_subset(&self.isolated) => {
+                return ok(subject, "already outside load balancing");
             }
             _ if !backend.is_known() => {
                 let found =
                     "needed only if no cpuset keeps other threads away; not tried (use --try)";
-                Diagnosis::new(subject, Severity::Info, found, None)
+                return info(subject, found);
             }
-            (true, true) => Diagnosis::new(
-                subject,
-                Severity::Ok,
-                "not needed: a cpuset does the same without a reboot",
-                None,
-            ),
+            (true, true) => {
+                return ok(subject, "not needed: a cpuset does the same without a reboot");
+            }
             (true, false) if present.keeps_managed_away(cpus) => {
                 let found =
                     "keeps managed interrupts away, except those of devices with no other CPU";
-                Diagnosis::new(subject, Severity::Info, found, None)
+                return info(subject, found);
             }
             (true, false) => {
-                let spread =
-                    format!("the kernel spreads managed interrupts over {}", set(&bound).named());
-                let found = spread + &self.instead_of(subject);
-                let remedy = Remedy::new(
-                    DoctorRemedyKind::BootIsolcpus,
-                    present.with(&["managed_irq"], cpus),
-                );
-                Diagnosis::new(subject, Severity::Boot, found, Some(remedy))
+                let bound = bound.named();
+                (format!("the kernel spreads managed interrupts over {bound}"), &["managed_irq"])
             }
             (false, _) => {
-                let found =
-                    format!("no cpuset keeps other threads away here{}", self.instead_of(subject));
-                let remedy = Remedy::new(
-                    DoctorRemedyKind::BootIsolcpus,
-                    present.with(&["domain", "managed_irq"], cpus),
-                );
-                Diagnosis::new(subject, Severity::Boot, found, Some(remedy))
+                ("no cpuset keeps other threads away here".to_owned(), &["domain", "managed_irq"])
             }
-        }
+        };
+        let remedy = Remedy::new(DoctorRemedyKind::BootIsolcpus, present.with(flags, cpus));
+        boot(subject, found + &self.instead_of(subject), remedy)
     }
 
-    pub fn interrupts(&self, cpus: &[u32], online: &[u32]) -> Diagnosis {
+    pub fn interrupts(&self, cpus: &CpuSet, online: &CpuSet) -> Diagnosis {
         let subject = "irqaffinity";
         let Some(default) = &self.irq_default else {
-            return Diagnosis::new(
-                subject,
-                Severity::Info,
-                "not known: /proc/irq does not report it",
-                None,
-            );
+            return info(subject, "not known: /proc/irq does not report it");
         };
-        if !default.iter().any(|cpu| cpus.contains(cpu)) {
-            return Diagnosis::new(
-                subject,
-                Severity::Ok,
-                "interrupts of new devices go to other CPUs",
-                None,
-            );
+        if !default.meets(cpus) {
+            return ok(subject, "interrupts of new devices go to other CPUs");
         }
         let found = "interrupts of new devices may go to these CPUs";
-        if cpus.contains(&BOOT_CPU) {
-            return Diagnosis::new(
-                subject,
-                Severity::No,
-                found,
-                Some(Remedy::advice(without_boot_cpu())),
-            );
+        if cpus.contains(BOOT_CPU) {
+            return no(subject, found, without_boot_cpu());
         }
-        let others: Vec<u32> = online
-            .iter()
-            .filter(|cpu| !cpus.contains(cpu) && !self.is_quiet(**cpu))
-            .copied()
-            .collect();
+        let quiet = self.nohz_full.clone().unwrap_or_default().with(&self.isolated);
+        let others = online.without(cpus).without(&quiet);
         if others.is_empty() {
             let advice = "leave one CPU out of isolcpus= and nohz_full=, for interrupts";
-            let found =
-                "interrupts of new devices may go to these CPUs; every other CPU is isolated, too";
-            return Diagnosis::new(subject, Severity::No, found, Some(Remedy::advice(advice)));
+            return no(subject, format!("{found}; every other CPU is isolated, too"), advice);
         }
         let remedy =
-            Remedy::new(DoctorRemedyKind::BootIrqaffinity, format!("irqaffinity={}", set(&others)));
-        Diagnosis::new(
-            subject,
-            Severity::Boot,
-            format!("{found}{}", self.instead_of(subject)),
-            Some(remedy),
-        )
-    }
-
-    fn is_quiet(&self, cpu: u32) -> bool {
-        self.isolated.contains(&cpu)
-            || self.nohz_full.as_ref().is_some_and(|cpus| cpus.contains(&cpu))
+            Remedy::new(DoctorRemedyKind::BootIrqaffinity, format!("irqaffinity={others}"));
+        boot(subject, format!("{found}{}", self.instead_of(subject)), remedy)
     }
 
     /// Of several, the kernel takes the last, or refuses all but the first.
@@ -189,15 +138,9 @@ impl Boot {
             .find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
     }
 
-    /// A second argument of the same name would not add to the first.
-    fn extended(&self, kind: DoctorRemedyKind, name: &str, cpus: &[u32]) -> Remedy {
-        let present = list(self.argument(name).unwrap_or_default());
-        let mut all = [&present, cpus].concat();
-        if kind == DoctorRemedyKind::BootNohzFull {
-            // The kernel ignores the boot CPU here.
-            all.retain(|cpu| *cpu != BOOT_CPU);
-        }
-        Remedy::new(kind, format!("{name}={}", set(&all)))
+    /// To be extended: a second argument of the same name would not add to the first.
+    fn named(&self, name: &str) -> CpuSet {
+        list(self.argument(name).unwrap_or_default())
     }
 
     fn instead_of(&self, name: &str) -> String {
@@ -207,10 +150,15 @@ impl Boot {
     }
 }
 
+/// Empty if the text is not a list.
+fn list(text: &str) -> CpuSet {
+    CpuSet::of_list(text).unwrap_or_default()
+}
+
 /// Flags and CPUs (kernel-parameters.txt).
 struct Isolcpus<'a> {
     flags: Vec<&'a str>,
-    cpus: Vec<u32>,
+    cpus: CpuSet,
 }
 
 impl<'a> Isolcpus<'a> {
@@ -227,14 +175,14 @@ impl<'a> Isolcpus<'a> {
         Isolcpus { flags, cpus: list(&cpus.join(",")) }
     }
 
-    fn keeps_managed_away(&self, cpus: &[u32]) -> bool {
-        self.flags.contains(&"managed_irq") && covers(&self.cpus, cpus)
+    fn keeps_managed_away(&self, cpus: &CpuSet) -> bool {
+        self.flags.contains(&"managed_irq") && cpus.is_subset(&self.cpus)
     }
 
-    fn with(&self, flags: &[&str], cpus: &[u32]) -> String {
+    fn with(&self, flags: &[&str], cpus: &CpuSet) -> String {
         let new = flags.iter().filter(|flag| !self.flags.contains(flag));
         let flags: Vec<&str> = self.flags.iter().chain(new).copied().collect();
-        format!("isolcpus={},{}", flags.join(","), set(&[&self.cpus, cpus].concat()))
+        format!("isolcpus={},{}", flags.join(","), self.cpus.with(cpus))
     }
 }
 
@@ -242,30 +190,24 @@ fn without_boot_cpu() -> String {
     format!("leave CPU {BOOT_CPU} to the system: choose other CPUs")
 }
 
-fn set(cpus: &[u32]) -> CpuSet {
-    cpus.iter().copied().collect()
-}
-
-fn covers(wide: &[u32], cpus: &[u32]) -> bool {
-    cpus.iter().all(|cpu| wide.contains(cpu))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::doctor::Severity;
     use crate::doctor::fixture::Fixture;
     use crate::doctor::isolation::backend::IsolationEvidence;
     use crate::doctor::isolation::irqs::Unmovable;
 
-    const CPUS: [u32; 2] = [2, 3];
-    const ONLINE: [u32; 4] = [0, 1, 2, 3];
+    fn online() -> CpuSet {
+        list("0-3")
+    }
 
     fn text(found: &Diagnosis) -> (Severity, &str) {
         (found.level, found.remedy.as_ref().map_or("", |remedy| &remedy.text))
     }
 
     fn managed() -> Irqs {
-        let bound = Unmovable { name: "30 nvme0q3".into(), cpus: vec![3] };
+        let bound = Unmovable { name: "30 nvme0q3".into(), cpus: list("3") };
         Irqs { unmovable: vec![bound], ..Irqs::default() }
     }
 
@@ -274,36 +216,37 @@ mod tests {
             line.split(' ').find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
         };
         let isolcpus = Isolcpus::parse(of("isolcpus").unwrap_or_default());
-        let isolated = if isolcpus.flags.contains(&"domain") { isolcpus.cpus } else { Vec::new() };
-        let default =
-            of("irqaffinity").map_or(ONLINE.to_vec(), |cpus| [list(cpus), vec![BOOT_CPU]].concat());
-        let mut ticks_not = list(of("nohz_full").unwrap_or_default());
-        ticks_not.retain(|cpu| *cpu != BOOT_CPU);
+        let is_domain = isolcpus.flags.contains(&"domain");
+        let isolated = if is_domain { isolcpus.cpus } else { CpuSet::default() };
+        let boot_cpu = CpuSet::single(BOOT_CPU);
+        let default = of("irqaffinity").map_or(online(), |cpus| list(cpus).with(&boot_cpu));
+        let ticks_not = list(of("nohz_full").unwrap_or_default()).without(&boot_cpu);
         let fixture = Fixture::new(&[
             ("/proc/cmdline", line),
-            ("/proc/irq/default_smp_affinity", &set(&default).to_mask()),
-            ("/sys/devices/system/cpu/nohz_full", &set(&ticks_not).to_string()),
-            ("/sys/devices/system/cpu/isolated", &set(&isolated).to_string()),
+            ("/proc/irq/default_smp_affinity", &default.to_mask()),
+            ("/sys/devices/system/cpu/nohz_full", &ticks_not.to_string()),
+            ("/sys/devices/system/cpu/isolated", &isolated.to_string()),
         ]);
         Boot::read(&fixture.root)
     }
 
     fn examined(
         boot: &Boot,
-        cpus: &[u32],
+        cpus: &str,
         backend: &IsolationBackend,
         irqs: &Irqs,
     ) -> [Diagnosis; 4] {
+        let cpus = &list(cpus);
         [
             boot.tick(cpus),
             boot.callbacks(cpus),
             boot.isolation(cpus, backend, irqs),
-            boot.interrupts(cpus, &ONLINE),
+            boot.interrupts(cpus, &online()),
         ]
     }
 
     /// Until no remedy is left; returns the last command line.
-    fn restarted(line: &str, cpus: &[u32], backend: &IsolationBackend, irqs: &Irqs) -> String {
+    fn restarted(line: &str, cpus: &str, backend: &IsolationBackend, irqs: &Irqs) -> String {
         let mut line = line.to_owned();
         for _ in 0..4 {
             let found = examined(&started_with(&line), cpus, backend, irqs);
@@ -332,13 +275,13 @@ mod tests {
     #[test]
     fn boot_words_make_the_computer_clean() {
         let nothing = IsolationBackend::Affinity(String::new());
-        let line = restarted("quiet", &CPUS, &nothing, &Irqs::default());
+        let line = restarted("quiet", "2,3", &nothing, &Irqs::default());
         let all =
             "quiet nohz_full=2,3 rcu_nocbs=2,3 isolcpus=domain,managed_irq,2,3 irqaffinity=0,1";
         assert_eq!(line, all);
         let line = restarted(
             "",
-            &CPUS,
+            "2,3",
             &IsolationBackend::V2Isolated(IsolationEvidence::Tried),
             &managed(),
         );
@@ -351,15 +294,15 @@ mod tests {
     fn present_boot_words_are_extended() {
         let nothing = IsolationBackend::Affinity(String::new());
         let before = "isolcpus=nohz,domain,3 nohz_full=3 rcu_nocbs=3 irqaffinity=0-2";
-        let line = restarted(before, &[2], &nothing, &Irqs::default());
+        let line = restarted(before, "2", &nothing, &Irqs::default());
         assert_eq!(
             line,
             "nohz_full=2,3 rcu_nocbs=2,3 isolcpus=nohz,domain,managed_irq,2,3 irqaffinity=0,1"
         );
-        assert_eq!(text(&started_with("nohz_full=0,3").tick(&[2])).1, "nohz_full=2,3");
-        let found = started_with(before).tick(&[2]).found;
+        assert_eq!(text(&started_with("nohz_full=0,3").tick(&list("2"))).1, "nohz_full=2,3");
+        let found = started_with(before).tick(&list("2")).found;
         assert!(found.ends_with("; replace nohz_full=3 on the command line"), "{found}");
-        assert_eq!(started_with("rcu_nocbs=all").callbacks(&CPUS).level, Severity::Ok);
+        assert_eq!(started_with("rcu_nocbs=all").callbacks(&list("2,3")).level, Severity::Ok);
     }
 
     #[test]
@@ -368,20 +311,22 @@ mod tests {
             "quiet nohz_full=2-3 isolcpus=2-3 irqaffinity=0-1 rcu_nocbs=2-3 rcu_nocbs_poll",
         );
         let nothing = IsolationBackend::Affinity(String::new());
-        for found in examined(&tuned, &CPUS, &nothing, &Irqs::default()) {
+        for found in examined(&tuned, "2,3", &nothing, &Irqs::default()) {
             assert_eq!(found.level, Severity::Ok, "{found:?}");
         }
-        assert_eq!(text(&tuned.tick(&[1, 2])), (Severity::Boot, "nohz_full=1-3"));
-        assert_eq!(text(&tuned.callbacks(&[1, 2])), (Severity::Boot, "rcu_nocbs=1-3"));
+        assert_eq!(text(&tuned.tick(&list("1,2"))), (Severity::Boot, "nohz_full=1-3"));
+        assert_eq!(text(&tuned.callbacks(&list("1,2"))), (Severity::Boot, "rcu_nocbs=1-3"));
     }
 
     #[test]
     fn interrupts_go_to_no_otherwise_isolated_cpu() {
-        let boot =
-            Boot { isolated: vec![1], irq_default: Some(ONLINE.to_vec()), ..Boot::default() };
-        assert_eq!(text(&boot.interrupts(&CPUS, &ONLINE)), (Severity::Boot, "irqaffinity=0"));
-        let all_quiet = Boot { isolated: vec![0, 1], ..boot };
-        let found = all_quiet.interrupts(&CPUS, &ONLINE);
+        let boot = Boot { isolated: list("1"), irq_default: Some(online()), ..Boot::default() };
+        assert_eq!(
+            text(&boot.interrupts(&list("2,3"), &online())),
+            (Severity::Boot, "irqaffinity=0")
+        );
+        let all_quiet = Boot { isolated: list("0,1"), ..boot };
+        let found = all_quiet.interrupts(&list("2,3"), &online());
         assert_eq!(
             (found.level, found.remedy.unwrap().kind),
             (Severity::No, DoctorRemedyKind::Advice)
@@ -391,8 +336,9 @@ mod tests {
     #[test]
     fn first_cpu_gets_no_reboot_remedy() {
         let boot = started_with("");
+        let cpus = list("0,1");
         let each =
-            [boot.tick(&[0, 1]), boot.interrupts(&[0, 1], &ONLINE), Boot::default().tick(&[0])];
+            [boot.tick(&cpus), boot.interrupts(&cpus, &online()), Boot::default().tick(&list("0"))];
         for found in each {
             let remedy = found.remedy.unwrap();
             assert_eq!((found.level, remedy.kind), (Severity::No, DoctorRemedyKind::Advice));
@@ -402,9 +348,9 @@ mod tests {
 
     #[test]
     fn kernel_with_unstoppable_tick_gets_no_reboot_remedy() {
-        assert_eq!(Boot::default().tick(&CPUS).level, Severity::No);
+        assert_eq!(Boot::default().tick(&list("2,3")).level, Severity::No);
         assert_eq!(
-            Boot::default().interrupts(&CPUS, &ONLINE).level,
+            Boot::default().interrupts(&list("2,3"), &online()).level,
             Severity::Info,
             "not known, so not well"
         );
@@ -415,7 +361,7 @@ mod tests {
         let boot = Boot::default();
         assert_eq!(
             boot.isolation(
-                &CPUS,
+                &list("2,3"),
                 &IsolationBackend::V1Exclusive(IsolationEvidence::Tried),
                 &Irqs::default()
             )
@@ -423,7 +369,7 @@ mod tests {
             Severity::Ok
         );
         let found = boot.isolation(
-            &CPUS,
+            &list("2,3"),
             &IsolationBackend::V1Exclusive(IsolationEvidence::Read),
             &managed(),
         );

@@ -1,7 +1,7 @@
 //! Which interrupts can be moved away from the CPUs.
 
-use super::text::named;
-use crate::doctor::{Diagnosis, Remedy, Severity};
+use crate::doctor::diagnosis::{info, no, ok};
+use crate::doctor::{Diagnosis, Remedy};
 use seatmap_cell::settings_lock::SettingsLock;
 use seatmap_os::{CpuSet, Root, irq, rights};
 use std::io;
@@ -11,7 +11,7 @@ const NAMED: usize = 6;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unmovable {
     pub name: String,
-    pub cpus: Vec<u32>,
+    pub cpus: CpuSet,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,15 +27,15 @@ pub struct Irqs {
 }
 
 impl Irqs {
-    pub fn examine(cpus: &[u32], held: Option<&SettingsLock>) -> Self {
-        let (root, cpus): (_, CpuSet) = (Root::new("/"), cpus.iter().copied().collect());
+    pub fn examine(cpus: &CpuSet, held: Option<&SettingsLock>) -> Self {
+        let root = Root::new("/");
         let mut irqs = Irqs { may_try: held.is_some(), ..Irqs::default() };
         irqs.is_hidden = irq::all(&root).map_or(true, |all| all.is_empty());
         // Timers cannot move and belong to no device.
         let mut all = irq::of_devices(&root).unwrap_or_default();
         all.sort_by_key(|number| number.parse::<u32>().ok());
         for number in all {
-            let here = irq::goes_to(&root, &number).within(&cpus).list().0;
+            let here = irq::goes_to(&root, &number).within(cpus);
             match held {
                 _ if here.is_empty() => {}
                 None => irqs.untried += 1,
@@ -63,12 +63,7 @@ impl Irqs {
     pub fn diagnosis(&self) -> Diagnosis {
         let subject = "interrupts";
         if self.is_hidden {
-            return Diagnosis::new(
-                subject,
-                Severity::Info,
-                "not known: /proc/irq lists none",
-                None,
-            );
+            return info(subject, "not known: /proc/irq lists none");
         }
         match (self.untried, self.may_try) {
             (0, _) => {}
@@ -76,20 +71,15 @@ impl Irqs {
                 let found = format!(
                     "{count} on these CPUs; whether they can be moved was not tried (use --try)"
                 );
-                return Diagnosis::new(subject, Severity::Info, found, None);
+                return info(subject, found);
             }
             (count, true) => {
                 let found =
                     format!("{count} on these CPUs; only root can try whether they can be moved");
-                return Diagnosis::new(
-                    subject,
-                    Severity::Info,
-                    found,
-                    Some(Remedy::advice(format!(
-                        "run 'seatmap doctor --try' {}",
-                        rights::as_root()
-                    ))),
-                );
+                return info(subject, found).with(Remedy::advice(format!(
+                    "run 'seatmap doctor --try' {}",
+                    rights::as_root()
+                )));
             }
         }
         if self.unmovable.is_empty() {
@@ -97,10 +87,11 @@ impl Irqs {
                 0 => "none on these CPUs".to_owned(),
                 count => format!("{count} on these CPUs; all can be moved"),
             };
-            return Diagnosis::new(subject, Severity::Ok, found, None);
+            return ok(subject, found);
         }
+        let named = self.unmovable.iter().take(NAMED);
         let named: Vec<String> =
-            self.unmovable.iter().take(NAMED).map(Unmovable::sentence).collect();
+            named.map(|irq| format!("{} ({})", irq.name, irq.cpus.named())).collect();
         let more = self.unmovable.len().saturating_sub(NAMED);
         let more = if more > 0 { format!(", and {more} more") } else { String::new() };
         let found = format!(
@@ -110,27 +101,18 @@ impl Irqs {
             named.join(", ")
         );
         let remedy = "choose CPUs without them, or give the device fewer queues (ethtool -L)";
-        Diagnosis::new(subject, Severity::No, found, Some(Remedy::advice(remedy)))
+        no(subject, found, remedy)
     }
 
-    pub fn bound_cpus(&self) -> Vec<u32> {
-        let mut cpus: Vec<u32> =
-            self.unmovable.iter().flat_map(|irq| irq.cpus.iter().copied()).collect();
-        cpus.sort_unstable();
-        cpus.dedup();
-        cpus
-    }
-}
-
-impl Unmovable {
-    fn sentence(&self) -> String {
-        format!("{} ({})", self.name, named(&self.cpus))
+    pub fn bound_cpus(&self) -> CpuSet {
+        self.unmovable.iter().flat_map(|irq| &irq.cpus).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::doctor::Severity;
     use seatmap_cell::settings_lock;
 
     fn after(errors: &[Option<i32>]) -> Irqs {
@@ -139,7 +121,7 @@ mod tests {
             let written = error.map_or(Ok(()), |code| Err(io::Error::from_raw_os_error(code)));
             irqs.count(written, || Unmovable {
                 name: format!("{at} nvme0q{at}"),
-                cpus: vec![2, at as u32],
+                cpus: [2, at as u32].into_iter().collect(),
             });
         }
         irqs
@@ -152,9 +134,9 @@ mod tests {
         assert_eq!(found.level, Severity::No);
         assert_eq!(
             found.found,
-            "2 can be moved, 2 cannot: 1 nvme0q1 (CPUs 2,1), 3 nvme0q3 (CPUs 2,3)"
+            "2 can be moved, 2 cannot: 1 nvme0q1 (CPUs 1,2), 3 nvme0q3 (CPUs 2,3)"
         );
-        assert_eq!(irqs.bound_cpus(), [1, 2, 3]);
+        assert_eq!(irqs.bound_cpus().to_string(), "1-3");
     }
 
     #[test]
@@ -181,7 +163,7 @@ mod tests {
         };
         let unchanged = || {
             let before: Vec<_> = all().collect();
-            Irqs::examine(&[0, 1], Some(&held));
+            Irqs::examine(&CpuSet::of_list("0,1").unwrap(), Some(&held));
             all().eq(before)
         };
         assert!((0..3).any(|_| unchanged()));
@@ -189,7 +171,7 @@ mod tests {
 
     #[test]
     fn examination_without_try_changes_nothing() {
-        let cpus = seatmap_os::cpus::Cpus::read().unwrap().online;
+        let cpus = seatmap_os::layout::online(&Root::new("/")).unwrap();
         let irqs = Irqs::examine(&cpus, None);
         assert_eq!((irqs.movable, irqs.unmovable.len()), (0, 0));
         let found = Irqs { untried: 2, ..Irqs::default() }.diagnosis();

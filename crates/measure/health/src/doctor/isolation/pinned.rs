@@ -1,26 +1,18 @@
 //! CPUs with pinned threads.
 
-use seatmap_os::root::FileError;
 use seatmap_os::task::{self, ThreadStat};
 use seatmap_os::{CpuSet, Root};
-use std::collections::BTreeSet;
 
 /// Isolating a CPU even for a moment moves such threads away, and kernels before 6.2 forget their
 /// masks. `None` also if the threads cannot be listed.
 pub fn last_free(cpus: &[u32]) -> Option<u32> {
-    let pinned = taken().ok()?;
-    cpus.iter().rev().find(|cpu| !pinned.contains(cpu)).copied()
-}
-
-fn taken() -> Result<BTreeSet<u32>, FileError> {
-    Ok(task::all(&Root::new("/"))?
-        .iter()
-        .filter_map(|task| only_cpu(task, &task.cpus()?))
-        .collect())
+    let tasks = task::all(&Root::new("/")).ok()?;
+    let pinned: CpuSet = tasks.iter().filter_map(|task| only_cpu(task, &task.cpus()?)).collect();
+    cpus.iter().rev().copied().find(|cpu| !pinned.contains(*cpu))
 }
 
 fn only_cpu(task: &ThreadStat, cpus: &CpuSet) -> Option<u32> {
-    cpus.iter().next().filter(|_| cpus.len() == 1 && !task.is_kernel)
+    cpus.only().filter(|_| !task.is_kernel)
 }
 
 #[cfg(test)]

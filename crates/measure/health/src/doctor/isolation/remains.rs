@@ -3,54 +3,54 @@
 use super::boot::Boot;
 use super::irqs::Irqs;
 use super::surroundings::neighbours;
-use super::text::{named, shown};
-use crate::doctor::{Diagnosis, Remedy, Severity};
+use crate::doctor::diagnosis::{info, ok};
+use crate::doctor::{Diagnosis, Remedy};
 use seatmap_data::machine::Topology;
 use seatmap_data::statistics::words::agreeing;
 use seatmap_machines::host::environment;
+use seatmap_os::{CpuList, CpuSet};
 
-struct Remains<'a> {
-    cpus: &'a [u32],
+struct Remains {
+    cpus: CpuList,
     has_tick: bool,
-    bound: Vec<u32>,
+    bound: CpuList,
     untried: usize,
-    neighbours: Vec<u32>,
+    neighbours: CpuList,
     hypervisor: Option<String>,
 }
 
-pub fn diagnosis(topology: &Topology, cpus: &[u32], boot: &Boot, irqs: &Irqs) -> Diagnosis {
+pub fn diagnosis(topology: &Topology, cpus: &CpuList, boot: &Boot, irqs: &Irqs) -> Diagnosis {
     let hypervisor =
         environment::read().hypervisor.unwrap_or_else(|| "a hypervisor, if any".to_owned());
-    let hypervisor = Some(hypervisor).filter(|name| name != "none");
-    let neighbours = neighbours(topology, cpus);
-    let has_tick = boot.ticks(cpus);
-    let bound = irqs.bound_cpus();
-    // A hidden list may contain unmovable interrupts.
-    let untried = irqs.untried + usize::from(irqs.is_hidden);
-    Remains { cpus, has_tick, bound, untried, neighbours, hypervisor }.diagnosis()
+    let set = CpuSet::from(cpus);
+    let remains = Remains {
+        cpus: cpus.clone(),
+        has_tick: boot.ticks(&set),
+        bound: irqs.bound_cpus().list(),
+        // A hidden list may contain unmovable interrupts.
+        untried: irqs.untried + usize::from(irqs.is_hidden),
+        neighbours: neighbours(topology, &set),
+        hypervisor: Some(hypervisor).filter(|name| name != "none"),
+    };
+    remains.diagnosis()
 }
 
-impl Remains<'_> {
+impl Remains {
     fn diagnosis(&self) -> Diagnosis {
         let subject = "what remains";
+        let here = self.cpus.named();
         let reasons = self.reasons();
-        let cpus = shown(self.cpus);
-        let here = named(self.cpus);
-        let remedy = Some(Remedy::advice(format!("'seatmap noise --cpus {cpus}' measures it")));
-        if reasons.is_empty() {
-            Diagnosis::new(subject, Severity::Ok, format!("on {here}: nothing known"), remedy)
+        let found = if reasons.is_empty() {
+            ok(subject, format!("on {here}: nothing known"))
         } else {
-            Diagnosis::new(
-                subject,
-                Severity::Info,
-                format!("on {here}: {}", reasons.join("; ")),
-                remedy,
-            )
-        }
+            info(subject, format!("on {here}: {}", reasons.join("; ")))
+        };
+        let command = format!("'seatmap noise --cpus {}' measures it", self.cpus);
+        found.with(Remedy::advice(command))
     }
 
     fn reasons(&self) -> Vec<String> {
-        let them = agreeing(self.cpus.len(), "it", "them");
+        let them = agreeing(self.cpus.0.len(), "it", "them");
         let tick =
             self.has_tick.then(|| format!("the tick, because nohz_full does not cover {them}"));
         let steal =
@@ -62,22 +62,23 @@ impl Remains<'_> {
     }
 }
 
-fn on_some(cpus: &[u32], text: &str) -> Option<String> {
-    (!cpus.is_empty()).then(|| format!("{text} {}", named(cpus)))
+fn on_some(cpus: &CpuList, text: &str) -> Option<String> {
+    (!cpus.0.is_empty()).then(|| format!("{text} {}", cpus.named()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::doctor::Severity;
 
     #[test]
     fn only_existing_reasons_are_listed() {
         let mut remains = Remains {
-            cpus: &[2, 3],
+            cpus: CpuList(vec![2, 3]),
             has_tick: true,
-            bound: vec![3],
+            bound: CpuList(vec![3]),
             untried: 2,
-            neighbours: vec![6],
+            neighbours: CpuList(vec![6]),
             hypervisor: Some("KVM".into()),
         };
         assert_eq!(
@@ -87,7 +88,8 @@ mod tests {
              SMT neighbours on CPU 6"
         );
         (remains.has_tick, remains.hypervisor) = (false, None);
-        (remains.bound, remains.untried, remains.neighbours) = (Vec::new(), 0, Vec::new());
+        (remains.bound, remains.untried, remains.neighbours) =
+            (CpuList::default(), 0, CpuList::default());
         assert_eq!(remains.diagnosis().level, Severity::Ok);
     }
 }

@@ -1,10 +1,10 @@
 //! Settings of the running kernel.
 
-use super::text::{as_mask, list, mask, read, shown};
-use crate::doctor::{Diagnosis, DoctorRemedyKind, Remedy, Severity};
+use crate::doctor::diagnosis::{fix, info, no, ok};
+use crate::doctor::{Diagnosis, DoctorRemedyKind, Remedy};
 use seatmap_cell::settings_lock::SettingsLock;
 use seatmap_os::kernel::limits_real_time;
-use seatmap_os::{Root, layout};
+use seatmap_os::{CpuSet, Root, layout};
 
 const SELDOM_S: u64 = 10;
 
@@ -13,9 +13,8 @@ const WORKQUEUE: &str = "/sys/devices/virtual/workqueue/cpumask";
 /// For [`huge_pages`].
 const POOL_PAGES: u64 = 32;
 
-pub fn examine(root: &Root, cpus: &[u32], held: Option<&SettingsLock>) -> Vec<Diagnosis> {
-    let online = layout::online(root).map(|online| online.list().0).unwrap_or_default();
-    let others: Vec<u32> = online.into_iter().filter(|cpu| !cpus.contains(cpu)).collect();
+pub fn examine(root: &Root, cpus: &CpuSet, held: Option<&SettingsLock>) -> Vec<Diagnosis> {
+    let others = layout::online(root).unwrap_or_default().without(cpus);
     let mut found = vec![
         throttling(root),
         workqueues(root, cpus, &others, held),
@@ -28,107 +27,100 @@ pub fn examine(root: &Root, cpus: &[u32], held: Option<&SettingsLock>) -> Vec<Di
 }
 
 fn unknown(subject: &'static str) -> Diagnosis {
-    Diagnosis::new(subject, Severity::Info, "not known: this kernel does not report it", None)
+    info(subject, "not known: this kernel does not report it")
 }
 
 /// Real-time throttling (sched(7)) stops only threads of SCHED_FIFO, SCHED_RR and SCHED_DEADLINE.
 fn throttling(root: &Root) -> Diagnosis {
     let subject = "rt throttling";
     let path = "/proc/sys/kernel/sched_rt_runtime_us";
-    match read(root, path).as_deref() {
-        None => unknown(subject),
-        Some("-1") => Diagnosis::new(subject, Severity::Ok, "off", None),
-        Some(_) if !limits_real_time(root) => {
+    match root.read(path).as_deref() {
+        Err(_) => unknown(subject),
+        Ok("-1") => ok(subject, "off"),
+        Ok(_) if !limits_real_time(root) => {
             let found = "none on this kernel: a fair server keeps time for ordinary threads";
-            Diagnosis::new(subject, Severity::Ok, found, None)
+            ok(subject, found)
         }
-        Some(runtime) => {
+        Ok(runtime) => {
             let found = format!(
                 "SCHED_FIFO threads stop after {runtime} us of each period; SCHED_OTHER ones do not"
             );
-            Diagnosis::new(
-                subject,
-                Severity::Info,
-                found,
-                Some(Remedy::write(root, DoctorRemedyKind::TurnThrottlingOff, path, "-1")),
-            )
+            info(subject, found).with(Remedy::write(
+                root,
+                DoctorRemedyKind::TurnThrottlingOff,
+                path,
+                "-1",
+            ))
         }
     }
 }
 
 /// Deferred kernel work goes to any CPU of this mask. Rewriting it shows whether it can be set.
-fn workqueues(root: &Root, cpus: &[u32], others: &[u32], held: Option<&SettingsLock>) -> Diagnosis {
+fn workqueues(
+    root: &Root,
+    cpus: &CpuSet,
+    others: &CpuSet,
+    held: Option<&SettingsLock>,
+) -> Diagnosis {
     let subject = "workqueues";
-    let own = read(root, WORKQUEUE).and_then(|own| Some((mask(&own)?, own)));
-    let Some((members, own)) = own else { return unknown(subject) };
-    if !members.iter().any(|cpu| cpus.contains(cpu)) {
-        return Diagnosis::new(subject, Severity::Ok, "run on other CPUs", None);
+    let own = root.read(WORKQUEUE).unwrap_or_default();
+    let Some(members) = CpuSet::of_mask(&own) else { return unknown(subject) };
+    if !members.meets(cpus) {
+        return ok(subject, "run on other CPUs");
     }
+    let others = others.to_mask();
     let tried = held.map(|_| {
-        root.write(WORKQUEUE, &own).is_ok() && read(root, WORKQUEUE).as_ref() == Some(&own)
+        root.write(WORKQUEUE, &own).is_ok() && root.read(WORKQUEUE).is_ok_and(|now| now == own)
     });
     let found = match tried {
         Some(true) => "unbound ones run on these CPUs, too",
         Some(false) => {
             let found = "unbound ones run on these CPUs, too; their mask cannot be set from here";
-            let advice =
-                format!("ask root of the host to write {} to {WORKQUEUE}", as_mask(others));
-            return Diagnosis::new(subject, Severity::No, found, Some(Remedy::advice(advice)));
+            let advice = format!("ask root of the host to write {others} to {WORKQUEUE}");
+            return no(subject, found, advice);
         }
         None => "unbound ones run on these CPUs, too; setting their mask was not tried (use --try)",
     };
-    Diagnosis::new(
-        subject,
-        Severity::Fix,
-        found,
-        Some(Remedy::write(root, DoctorRemedyKind::MoveWorkqueues, WORKQUEUE, &as_mask(others))),
-    )
+    fix(subject, found, Remedy::write(root, DoctorRemedyKind::MoveWorkqueues, WORKQUEUE, &others))
 }
 
-fn watchdog(root: &Root, cpus: &[u32], others: &[u32]) -> Diagnosis {
+fn watchdog(root: &Root, cpus: &CpuSet, others: &CpuSet) -> Diagnosis {
     let subject = "watchdog";
     let path = "/proc/sys/kernel/watchdog_cpumask";
-    let Some(on) = read(root, "/proc/sys/kernel/watchdog") else { return unknown(subject) };
-    let Some(watched) = read(root, path) else { return unknown(subject) };
+    let [on, watched] = ["/proc/sys/kernel/watchdog", path].map(|path| root.read(path));
+    let (Ok(on), Ok(watched)) = (on, watched) else { return unknown(subject) };
     // With the watchdog off, the mask remains without effect.
-    if on == "0" || !list(&watched).iter().any(|cpu| cpus.contains(cpu)) {
-        return Diagnosis::new(subject, Severity::Ok, "leaves these CPUs alone", None);
+    if on == "0" || !CpuSet::of_list(&watched).is_some_and(|watched| watched.meets(cpus)) {
+        return ok(subject, "leaves these CPUs alone");
     }
-    let remedy = Remedy::write(root, DoctorRemedyKind::MoveWatchdog, path, &shown(others));
-    Diagnosis::new(
-        subject,
-        Severity::Fix,
-        "wakes a thread on each CPU every few seconds",
-        Some(remedy),
-    )
+    let remedy = Remedy::write(root, DoctorRemedyKind::MoveWatchdog, path, &others.to_string());
+    fix(subject, "wakes a thread on each CPU every few seconds", remedy)
 }
 
 fn statistics(root: &Root) -> Diagnosis {
     let subject = "vm statistics";
     let path = "/proc/sys/vm/stat_interval";
-    let Some(seconds) = read(root, path).and_then(|text| text.parse::<u64>().ok()) else {
-        return unknown(subject);
-    };
+    let Some(seconds) = root.number::<u64>(path) else { return unknown(subject) };
     if seconds >= SELDOM_S {
-        return Diagnosis::new(subject, Severity::Ok, format!("gathered every {seconds} s"), None);
+        return ok(subject, format!("gathered every {seconds} s"));
     }
     let found = format!("gathered on each CPU every {seconds} s");
     let remedy = Remedy::write(root, DoctorRemedyKind::GatherSeldom, path, "120");
-    Diagnosis::new(subject, Severity::Fix, found, Some(remedy))
+    fix(subject, found, remedy)
 }
 
 fn thp(root: &Root) -> Diagnosis {
     let subject = "thp";
     let path = "/sys/kernel/mm/transparent_hugepage/enabled";
-    match read(root, path) {
-        None => unknown(subject),
+    match root.read(path) {
+        Err(_) => unknown(subject),
         // `always [madvise] never`: brackets mark the current setting (transhuge.rst).
-        Some(text) if text.contains("[always]") => {
+        Ok(text) if text.contains("[always]") => {
             let found = "always: page faults and khugepaged compact memory at times";
             let remedy = Remedy::write(root, DoctorRemedyKind::HugePagesOnRequest, path, "madvise");
-            Diagnosis::new(subject, Severity::Fix, found, Some(remedy))
+            fix(subject, found, remedy)
         }
-        Some(_) => Diagnosis::new(subject, Severity::Ok, "only if a program requests it", None),
+        Ok(_) => ok(subject, "only if a program requests it"),
     }
 }
 
@@ -142,30 +134,23 @@ struct Node {
 
 const NODES: &str = "/sys/devices/system/node";
 
-fn nodes(root: &Root, cpus: &[u32]) -> Vec<Node> {
+fn nodes(root: &Root, cpus: &CpuSet) -> Vec<Node> {
     // The kernel refuses huge pages on a node without memory.
-    let has_memory = read(root, &format!("{NODES}/has_memory")).map(|text| list(&text));
-    root.folders(NODES)
-        .unwrap_or_default()
-        .into_iter()
-        .filter(|name| {
-            let number = name.strip_prefix("node").and_then(|number| number.parse().ok());
-            has_memory
-                .as_ref()
-                .is_none_or(|nodes| number.is_some_and(|number| nodes.contains(&number)))
-        })
-        .filter_map(|name| node_near(root, cpus, name))
-        .collect()
+    let has_memory = root.cpus(&format!("{NODES}/has_memory"));
+    let names = root.folders(NODES).unwrap_or_default().into_iter().filter(|name| {
+        let number = name.strip_prefix("node").and_then(|number| number.parse().ok());
+        has_memory.as_ref().is_none_or(|nodes| number.is_some_and(|number| nodes.contains(number)))
+    });
+    names.filter_map(|name| node_near(root, cpus, name)).collect()
 }
 
-fn node_near(root: &Root, cpus: &[u32], name: String) -> Option<Node> {
-    let near = list(&read(root, &format!("{NODES}/{name}/cpulist"))?);
-    let free_kib = read(root, &format!("{NODES}/{name}/meminfo")).and_then(|text| free_kib(&text));
-    let [total, free] = ["nr_hugepages", "free_hugepages"].map(|file| {
-        read(root, &format!("{NODES}/{name}/hugepages/hugepages-2048kB/{file}"))?.parse().ok()
-    });
-    let is_near = near.iter().any(|cpu| cpus.contains(cpu));
-    is_near.then_some(Node { name, total: total?, free: free?, free_kib })
+fn node_near(root: &Root, cpus: &CpuSet, name: String) -> Option<Node> {
+    let folder = format!("{NODES}/{name}");
+    let meminfo = root.read(&format!("{folder}/meminfo")).unwrap_or_default();
+    let [total, free] = ["nr_hugepages", "free_hugepages"]
+        .map(|file| root.number(&format!("{folder}/hugepages/hugepages-2048kB/{file}")));
+    root.cpus(&format!("{folder}/cpulist")).filter(|near| near.meets(cpus))?;
+    Some(Node { name, total: total?, free: free?, free_kib: free_kib(&meminfo) })
 }
 
 /// From `Node 0 MemFree: 11796480 kB`.
@@ -178,29 +163,28 @@ fn huge_pages(root: &Root, node: &Node) -> Diagnosis {
     let subject = "huge pages";
     let found = format!("{}: {} free of {} (2 MiB each)", node.name, node.free, node.total);
     if node.free > 0 {
-        return Diagnosis::new(subject, Severity::Ok, found, None);
+        return ok(subject, found);
     }
     // Pages of 2048 KiB are contiguous, so twice as much must be free.
     let needed_kib = 2 * POOL_PAGES * 2048;
     if node.free_kib.is_some_and(|free| free < needed_kib) {
         let advice = format!("{} needs {} MiB of free memory first", node.name, needed_kib >> 10);
-        return Diagnosis::new(subject, Severity::Fix, found, Some(Remedy::advice(advice)));
+        return fix(subject, found, Remedy::advice(advice));
     }
-    let path =
-        format!("/sys/devices/system/node/{}/hugepages/hugepages-2048kB/nr_hugepages", node.name);
+    let path = format!("{NODES}/{}/hugepages/hugepages-2048kB/nr_hugepages", node.name);
     let pages = (node.total + POOL_PAGES).to_string();
-    Diagnosis::new(
-        subject,
-        Severity::Fix,
-        found,
-        Some(Remedy::write(root, DoctorRemedyKind::FillHugePages, &path, &pages)),
-    )
+    fix(subject, found, Remedy::write(root, DoctorRemedyKind::FillHugePages, &path, &pages))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::doctor::Severity;
     use crate::doctor::fixture::Fixture;
+
+    fn set(cpus: &str) -> CpuSet {
+        CpuSet::of_list(cpus).unwrap()
+    }
 
     fn level(examined: fn(&Root) -> Diagnosis, files: &[(&str, &str)]) -> Severity {
         examined(&Fixture::new(files).root).level
@@ -211,7 +195,7 @@ mod tests {
         let watched = |on: &str, cpus: &str| {
             let files =
                 [("/proc/sys/kernel/watchdog", on), ("/proc/sys/kernel/watchdog_cpumask", cpus)];
-            watchdog(&Fixture::new(&files).root, &[2, 3], &[0, 1]).level
+            watchdog(&Fixture::new(&files).root, &set("2,3"), &set("0,1")).level
         };
         let levels = [watched("1", "0-3"), watched("1", "0-1"), watched("0", "0-3")];
         assert_eq!(levels, [Severity::Fix, Severity::Ok, Severity::Ok]);
@@ -224,18 +208,15 @@ mod tests {
         );
     }
 
-    fn fixture(mask: &str) -> Fixture {
-        Fixture::new(&[(WORKQUEUE, mask)])
+    fn deferred(files: &[(&str, &str)]) -> Diagnosis {
+        workqueues(&Fixture::new(files).root, &set("2,3"), &set("0,1"), None)
     }
 
     #[test]
     fn workqueues_on_other_cpus_are_ok() {
-        assert_eq!(workqueues(&fixture("3").root, &[2, 3], &[0, 1], None).level, Severity::Ok);
-        assert_eq!(
-            workqueues(&Fixture::new(&[]).root, &[2, 3], &[0, 1], None).level,
-            Severity::Info
-        );
-        let read = workqueues(&fixture("f").root, &[2, 3], &[0, 1], None);
+        assert_eq!(deferred(&[(WORKQUEUE, "3")]).level, Severity::Ok);
+        assert_eq!(deferred(&[]).level, Severity::Info);
+        let read = deferred(&[(WORKQUEUE, "f")]);
         assert!(
             read.level == Severity::Fix && read.found.contains("not tried (use --try)"),
             "{read:?}"

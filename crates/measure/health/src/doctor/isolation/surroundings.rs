@@ -1,12 +1,12 @@
 //! SMT siblings, daemons and the clock.
 
-use super::text::{read, shown};
-use crate::doctor::{Diagnosis, DoctorRemedyKind, Remedy, Severity};
-use seatmap_data::machine::Topology;
+use crate::doctor::diagnosis::{fix, info, no, ok};
+use crate::doctor::measuring::{NO_CORES, switches};
+use crate::doctor::{Diagnosis, DoctorRemedyKind, Remedy};
+use seatmap_data::machine::{Pu, Topology};
 use seatmap_data::statistics::words::agreeing;
-use seatmap_os::CpuList;
 use seatmap_os::root::FileError;
-use seatmap_os::{Root, Tid, rights, task, visibility};
+use seatmap_os::{CpuList, CpuSet, Root, Tid, rights, task, visibility};
 
 /// Daemons that move interrupts or reset settings without notice; also their units' names.
 const DAEMONS: [&str; 2] = ["irqbalance", "tuned"];
@@ -20,7 +20,7 @@ const CLOCKS: &str = "/sys/devices/system/clocksource/clocksource0";
 const QUICK_CLOCKS: [&str; 4] =
     ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"];
 
-pub fn examine(root: &Root, topology: &Topology, cpus: &[u32]) -> Vec<Diagnosis> {
+pub fn examine(root: &Root, topology: &Topology, cpus: &CpuSet) -> Vec<Diagnosis> {
     let hidden = visibility::hidden(root).or_else(|| {
         visibility::is_in_container(root)
             .then(|| "a container does not show the processes outside".into())
@@ -39,33 +39,22 @@ pub fn examine(root: &Root, topology: &Topology, cpus: &[u32]) -> Vec<Diagnosis>
     vec![siblings(root, topology, cpus), daemons, clocksource(root)]
 }
 
-pub fn neighbours(topology: &Topology, cpus: &[u32]) -> Vec<u32> {
-    let cores: Vec<_> =
-        topology.pus.iter().filter(|pu| cpus.contains(&pu.os)).filter_map(|pu| pu.core).collect();
-    let outside = topology.pus.iter().filter(|pu| !cpus.contains(&pu.os));
-    outside.filter(|pu| pu.core.is_some_and(|core| cores.contains(&core))).map(|pu| pu.os).collect()
+pub fn neighbours(topology: &Topology, cpus: &CpuSet) -> CpuList {
+    let (inside, outside): (Vec<&Pu>, Vec<&Pu>) =
+        topology.pus.iter().partition(|pu| cpus.contains(pu.os));
+    let shares = |pu: &&Pu| pu.core.is_some() && inside.iter().any(|other| other.core == pu.core);
+    CpuList(outside.into_iter().filter(shares).map(|pu| pu.os).collect())
 }
 
-fn siblings(root: &Root, topology: &Topology, cpus: &[u32]) -> Diagnosis {
+fn siblings(root: &Root, topology: &Topology, cpus: &CpuSet) -> Diagnosis {
     let subject = "smt siblings";
     if topology.pus.iter().any(|pu| pu.core.is_none()) {
-        return Diagnosis::new(
-            subject,
-            Severity::Info,
-            "not known: the kernel does not report which PUs share a core",
-            None,
-        );
+        return info(subject, NO_CORES);
     }
     let outside = neighbours(topology, cpus);
-    if outside.is_empty() {
-        return Diagnosis::new(
-            subject,
-            Severity::Ok,
-            "no PU outside shares a core with these CPUs",
-            None,
-        );
+    if outside.0.is_empty() {
+        return ok(subject, "no PU outside shares a core with these CPUs");
     }
-    let outside = CpuList(outside);
     let found = format!(
         // Plural: a verb stands in the braces.
         "{} {} cores with these CPUs and slow{} them when busy: include {them}, or take {them} \
@@ -75,20 +64,15 @@ fn siblings(root: &Root, topology: &Topology, cpus: &[u32]) -> Diagnosis {
         agreeing(outside.0.len(), "s", ""),
         them = agreeing(outside.0.len(), "it", "them"),
     );
-    let switches: Vec<String> =
-        outside.0.iter().map(|cpu| format!("/sys/devices/system/cpu/cpu{cpu}/online")).collect();
+    let switches = switches(&outside.0);
     // On most computers the first CPU cannot be stopped, on some virtual ones no CPU.
     let remedy = if switches.iter().all(|switch| root.has(switch)) {
         Remedy::write_all(root, DoctorRemedyKind::TakeOffline, &switches, "0")
     } else {
-        let mut all = [cpus, &outside.0].concat();
-        all.sort_unstable();
-        Remedy::advice(format!(
-            "take whole cores: name --cpus {}, or CPUs of other cores",
-            shown(&all)
-        ))
+        let all = cpus.with(&(&outside).into());
+        Remedy::advice(format!("take whole cores: name --cpus {all}, or CPUs of other cores"))
     };
-    Diagnosis::new(subject, Severity::Fix, found, Some(remedy))
+    fix(subject, found, remedy)
 }
 
 fn running(root: &Root) -> Result<Vec<(Tid, String)>, FileError> {
@@ -98,60 +82,47 @@ fn running(root: &Root) -> Result<Vec<(Tid, String)>, FileError> {
 /// `hidden` says why some may be invisible.
 fn daemons(running: &[(Tid, String)], hidden: Option<&str>, has_systemd: bool) -> Diagnosis {
     let subject = "daemons";
-    let names: Vec<&str> =
-        DAEMONS.into_iter().filter(|daemon| !pids_of(running, daemon).is_empty()).collect();
-    if !names.is_empty() {
-        let found = format!("{} may undo the settings of a cell", names.join(" and "));
-        // 'tuned-adm off' is not enough: the daemon remains and changes everything with the next
-        // profile.
-        let command = if has_systemd {
-            format!("systemctl stop {}", names.join(" "))
-        } else {
-            format!(
-                "kill {}",
-                names.iter().flat_map(|name| pids_of(running, name)).collect::<Vec<_>>().join(" ")
-            )
+    let pids = |daemon: &'static str| {
+        let own = running.iter().filter(move |(_, name)| *name == daemon);
+        own.map(|(pid, _)| pid.to_string())
+    };
+    let names: Vec<&'static str> =
+        DAEMONS.into_iter().filter(|daemon| pids(daemon).next().is_some()).collect();
+    if names.is_empty() {
+        return match hidden {
+            None => ok(subject, "none that moves interrupts (irqbalance, tuned)"),
+            Some(why) => info(subject, format!("none visible: {why}")),
         };
-        return Diagnosis::new(
-            subject,
-            Severity::Fix,
-            found,
-            Some(Remedy::new(DoctorRemedyKind::StopDaemon, command)),
-        );
     }
-    match hidden {
-        None => Diagnosis::new(
-            subject,
-            Severity::Ok,
-            "none that moves interrupts (irqbalance, tuned)",
-            None,
-        ),
-        Some(why) => Diagnosis::new(subject, Severity::Info, format!("none visible: {why}"), None),
-    }
-}
-
-fn pids_of(running: &[(Tid, String)], daemon: &str) -> Vec<String> {
-    running.iter().filter(|(_, name)| name == daemon).map(|(pid, _)| pid.to_string()).collect()
+    let found = format!("{} may undo the settings of a cell", names.join(" and "));
+    // 'tuned-adm off' is not enough: the daemon remains and changes everything with the next
+    // profile.
+    let command = if has_systemd {
+        format!("systemctl stop {}", names.join(" "))
+    } else {
+        format!("kill {}", names.into_iter().flat_map(pids).collect::<Vec<_>>().join(" "))
+    };
+    fix(subject, found, Remedy::new(DoctorRemedyKind::StopDaemon, command))
 }
 
 fn clocksource(root: &Root) -> Diagnosis {
     let subject = "clocksource";
     let path = format!("{CLOCKS}/current_clocksource");
-    let Some(name) = read(root, &path) else {
-        return Diagnosis::new(subject, Severity::Info, "not known", None);
+    let Ok(name) = root.read(&path) else {
+        return info(subject, "not known");
     };
     if QUICK_CLOCKS.contains(&name.as_str()) {
-        return Diagnosis::new(subject, Severity::Ok, name, None);
+        return ok(subject, name);
     }
     let found = format!("{name}: reading the clock takes a system call");
-    let available = read(root, &format!("{CLOCKS}/available_clocksource")).unwrap_or_default();
+    let available = root.read(&format!("{CLOCKS}/available_clocksource")).unwrap_or_default();
     match QUICK_CLOCKS
         .into_iter()
         .find(|clock| available.split_whitespace().any(|name| name == *clock))
     {
         Some(quick) => {
             let remedy = Remedy::write(root, DoctorRemedyKind::ChooseClock, &path, quick);
-            Diagnosis::new(subject, Severity::Fix, found, Some(remedy))
+            fix(subject, found, remedy)
         }
         None => {
             // On Arm the kernel omits the counter if the firmware does not describe it.
@@ -160,7 +131,7 @@ fn clocksource(root: &Root) -> Diagnosis {
             } else {
                 "update the firmware: the kernel does not find the processor's counter"
             };
-            Diagnosis::new(subject, Severity::No, found, Some(Remedy::advice(advice)))
+            no(subject, found, advice)
         }
     }
 }
@@ -168,8 +139,12 @@ fn clocksource(root: &Root) -> Diagnosis {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::doctor::Severity;
     use crate::doctor::fixture::Fixture;
-    use seatmap_data::machine::Pu;
+
+    fn set(cpus: &str) -> CpuSet {
+        CpuSet::of_list(cpus).unwrap()
+    }
 
     fn smt() -> Topology {
         Topology { pus: (0..8).map(|os| Pu { os, core: Some(os % 4), ..Pu::default() }).collect() }
@@ -177,13 +152,16 @@ mod tests {
 
     #[test]
     fn half_core_has_a_neighbour() {
-        assert_eq!(neighbours(&smt(), &[2, 3, 6]), [7]);
+        assert_eq!(neighbours(&smt(), &set("2,3,6")).0, [7]);
         let fixture = Fixture::new(&[("/sys/devices/system/cpu/cpu7/online", "1")]);
-        let remedy = siblings(&fixture.root, &smt(), &[2, 3, 6]).remedy.unwrap();
+        let remedy = siblings(&fixture.root, &smt(), &set("2,3,6")).remedy.unwrap();
         assert_eq!(remedy.text, "echo 0 > /sys/devices/system/cpu/cpu7/online");
-        assert_eq!(siblings(&fixture.root, &smt(), &[2, 6]).level, Severity::Ok);
-        assert_eq!(siblings(&fixture.root, &Topology::unknown([0, 1]), &[1]).level, Severity::Info);
-        let remedy = siblings(&fixture.root, &smt(), &[4]).remedy.unwrap();
+        assert_eq!(siblings(&fixture.root, &smt(), &set("2,6")).level, Severity::Ok);
+        assert_eq!(
+            siblings(&fixture.root, &Topology::unknown([0, 1]), &set("1")).level,
+            Severity::Info
+        );
+        let remedy = siblings(&fixture.root, &smt(), &set("4")).remedy.unwrap();
         let sentence = "take whole cores: name --cpus 0,4, or CPUs of other cores";
         assert_eq!(
             (remedy.kind, remedy.text.as_str()),

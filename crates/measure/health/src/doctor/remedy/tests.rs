@@ -4,6 +4,7 @@ use super::DoctorRemedyKind;
 use crate::doctor::fixture::Fixture;
 use crate::doctor::{Diagnosis, Severity, isolation, measuring, seats};
 use seatmap_data::machine::{Pu, Topology};
+use seatmap_os::CpuSet;
 use seatmap_os::cpus::Cpus;
 
 enum Execution {
@@ -23,50 +24,62 @@ const CLOCKS: &str = "/sys/devices/system/clocksource/clocksource0/available_clo
 const THP: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 const WORKQUEUES: &str = "/sys/devices/virtual/workqueue/cpumask";
 
-fn execution(kind: DoctorRemedyKind) -> Execution {
+/// Each kind at its own place. A new kind fails to compile until added here.
+const EXECUTIONS: [(DoctorRemedyKind, Execution); DoctorRemedyKind::Advice as usize + 1] = {
     use Execution::{Files, Test};
-    match kind {
-        DoctorRemedyKind::SetGovernor => {
-            Files(&[(GOVERNORS[0], "powersave"), (GOVERNORS[1], "performance")])
-        }
-        DoctorRemedyKind::TurnTurboOff => Files(&[("/sys/devices/system/cpu/cpufreq/boost", "1")]),
-        DoctorRemedyKind::TurnNumaBalancingOff => {
-            Files(&[("/proc/sys/kernel/numa_balancing", "1")])
-        }
-        DoctorRemedyKind::BringOnline => {
-            Files(&[(SWITCHES[0], "0"), (SWITCHES[1], "0"), (CONTROL, "on")])
-        }
-        DoctorRemedyKind::AllowSmt => {
-            Files(&[(SWITCHES[0], "0"), (SWITCHES[1], "0"), (CONTROL, "off")])
-        }
-        DoctorRemedyKind::TakeOffline => Files(&[(SWITCHES[0], "1"), (SWITCHES[1], "1")]),
-        DoctorRemedyKind::TurnThrottlingOff => {
-            Files(&[("/proc/sys/kernel/sched_rt_runtime_us", "950000")])
-        }
-        DoctorRemedyKind::MoveWorkqueues => Files(&[(WORKQUEUES, "f")]),
-        DoctorRemedyKind::MoveWatchdog => Files(&[
-            ("/proc/sys/kernel/watchdog", "1"),
-            ("/proc/sys/kernel/watchdog_cpumask", "0-3"),
-        ]),
-        DoctorRemedyKind::GatherSeldom => Files(&[("/proc/sys/vm/stat_interval", "1")]),
-        DoctorRemedyKind::HugePagesOnRequest => Files(&[(THP, "[always] madvise never")]),
-        DoctorRemedyKind::ChooseClock => Files(&[(CURRENT_CLOCK, "hpet"), (CLOCKS, "tsc hpet")]),
-        DoctorRemedyKind::StopFairServer => Files(&[
-            ("/sys/devices/system/cpu/nohz_full", "1"),
-            ("/sys/kernel/debug/sched/fair_server/cpu1/runtime", "50000000"),
-        ]),
-        DoctorRemedyKind::FillHugePages => Test("settings_of_this_computer_are_repaired"),
-        DoctorRemedyKind::RaiseQuota => Test("raise_quota_remedy_lifts_quota"),
-        DoctorRemedyKind::ReleaseGroup => Test("release_group_remedy_ends_idle_policy"),
-        DoctorRemedyKind::StopDaemon => Test("stop_daemon_remedy_ends_daemon"),
-        DoctorRemedyKind::UnsetVariables => Test("unset_variables_remedy_clears_findings"),
-        DoctorRemedyKind::BootNohzFull
-        | DoctorRemedyKind::BootRcuNocbs
-        | DoctorRemedyKind::BootIsolcpus
-        | DoctorRemedyKind::BootIrqaffinity => Test("boot_words_make_the_computer_clean"),
-        DoctorRemedyKind::Advice => Test("advice_is_a_sentence"),
-    }
-}
+    [
+        (
+            DoctorRemedyKind::SetGovernor,
+            Files(&[(GOVERNORS[0], "powersave"), (GOVERNORS[1], "performance")]),
+        ),
+        (DoctorRemedyKind::TurnTurboOff, Files(&[("/sys/devices/system/cpu/cpufreq/boost", "1")])),
+        (
+            DoctorRemedyKind::TurnNumaBalancingOff,
+            Files(&[("/proc/sys/kernel/numa_balancing", "1")]),
+        ),
+        (DoctorRemedyKind::RaiseQuota, Test("raise_quota_remedy_lifts_quota")),
+        (DoctorRemedyKind::ReleaseGroup, Test("release_group_remedy_ends_idle_policy")),
+        (
+            DoctorRemedyKind::BringOnline,
+            Files(&[(SWITCHES[0], "0"), (SWITCHES[1], "0"), (CONTROL, "on")]),
+        ),
+        (
+            DoctorRemedyKind::AllowSmt,
+            Files(&[(SWITCHES[0], "0"), (SWITCHES[1], "0"), (CONTROL, "off")]),
+        ),
+        (
+            DoctorRemedyKind::TurnThrottlingOff,
+            Files(&[("/proc/sys/kernel/sched_rt_runtime_us", "950000")]),
+        ),
+        (DoctorRemedyKind::MoveWorkqueues, Files(&[(WORKQUEUES, "f")])),
+        (
+            DoctorRemedyKind::MoveWatchdog,
+            Files(&[
+                ("/proc/sys/kernel/watchdog", "1"),
+                ("/proc/sys/kernel/watchdog_cpumask", "0-3"),
+            ]),
+        ),
+        (DoctorRemedyKind::GatherSeldom, Files(&[("/proc/sys/vm/stat_interval", "1")])),
+        (DoctorRemedyKind::HugePagesOnRequest, Files(&[(THP, "[always] madvise never")])),
+        (DoctorRemedyKind::FillHugePages, Test("settings_of_this_computer_are_repaired")),
+        (DoctorRemedyKind::TakeOffline, Files(&[(SWITCHES[0], "1"), (SWITCHES[1], "1")])),
+        (DoctorRemedyKind::StopDaemon, Test("stop_daemon_remedy_ends_daemon")),
+        (DoctorRemedyKind::ChooseClock, Files(&[(CURRENT_CLOCK, "hpet"), (CLOCKS, "tsc hpet")])),
+        (
+            DoctorRemedyKind::StopFairServer,
+            Files(&[
+                ("/sys/devices/system/cpu/nohz_full", "1"),
+                ("/sys/kernel/debug/sched/fair_server/cpu1/runtime", "50000000"),
+            ]),
+        ),
+        (DoctorRemedyKind::UnsetVariables, Test("unset_variables_remedy_clears_findings")),
+        (DoctorRemedyKind::BootNohzFull, Test("boot_words_make_the_computer_clean")),
+        (DoctorRemedyKind::BootRcuNocbs, Test("boot_words_make_the_computer_clean")),
+        (DoctorRemedyKind::BootIsolcpus, Test("boot_words_make_the_computer_clean")),
+        (DoctorRemedyKind::BootIrqaffinity, Test("boot_words_make_the_computer_clean")),
+        (DoctorRemedyKind::Advice, Test("advice_is_a_sentence")),
+    ]
+};
 
 /// CPU 1 of four, with two threads per core and two nodes.
 fn examined(fixture: &Fixture) -> Vec<Diagnosis> {
@@ -84,15 +97,15 @@ fn examined(fixture: &Fixture) -> Vec<Diagnosis> {
         allowed: online,
         set_apart: Vec::new(),
     };
+    let cell = CpuSet::single(1);
     let mut all = measuring::of_settings(root, &topology).to_vec();
     all.push(measuring::offline(root, &cpus));
     all.extend(seats::examine(root, []));
-    all.extend(isolation::settings::examine(root, &[1], None));
-    all.extend(isolation::surroundings::examine(root, &topology, &[1]));
+    all.extend(isolation::settings::examine(root, &cell, None));
+    all.extend(isolation::surroundings::examine(root, &topology, &cell));
     all
 }
 
-/// A new kind fails to compile until added above.
 #[test]
 fn every_remedy_kind_is_executed_by_a_test() {
     let tests = [
@@ -101,8 +114,9 @@ fn every_remedy_kind_is_executed_by_a_test() {
         include_str!("../../../tests/all/doctor/live.rs"),
         include_str!("../../../../../front/cli/tests/e2e/doctor/remedies.rs"),
     ];
-    for kind in DoctorRemedyKind::ALL {
-        match execution(kind) {
+    for (at, (kind, execution)) in EXECUTIONS.into_iter().enumerate() {
+        assert_eq!(kind as usize, at);
+        match execution {
             Execution::Test(name) => {
                 assert!(tests.iter().any(|text| text.contains(&format!("fn {name}()"))), "{kind:?}")
             }

@@ -90,7 +90,14 @@ pub fn traced(
         parts.iter().for_each(|(who, ns)| takers[*who].add(*ns));
         let left_ns = gap.length_ns - parts.iter().map(|(_, ns)| ns).sum::<u64>();
         found.unexplained.add(left_ns);
-        found.longest.push(traced_gap(gap, &parts, left_ns, spans));
+        let takers =
+            parts.iter().map(|(who, ns)| GapShare { who: spans.names[*who].clone(), us: us(*ns) });
+        found.longest.push(TracedGap {
+            start_ns: gap.start_ns,
+            length_ns: gap.length_ns,
+            takers: takers.collect(),
+            unexplained_us: us(left_ns),
+        });
     }
     takers.iter_mut().chain([&mut found.unexplained]).for_each(GapCause::round);
     takers.retain(|taker| taker.gaps > 0);
@@ -118,18 +125,6 @@ fn parts(spans: &TraceSpans, from_ns: u64, to_ns: u64) -> Vec<(usize, u64)> {
     }
     parts.sort_by_key(|(_, ns)| Reverse(*ns));
     parts
-}
-
-fn traced_gap(gap: &Gap, parts: &[(usize, u64)], left_ns: u64, spans: &TraceSpans) -> TracedGap {
-    TracedGap {
-        start_ns: gap.start_ns,
-        length_ns: gap.length_ns,
-        takers: parts
-            .iter()
-            .map(|(who, ns)| GapShare { who: spans.names[*who].clone(), us: us(*ns) })
-            .collect(),
-        unexplained_us: us(left_ns),
-    }
 }
 
 impl GapCause {

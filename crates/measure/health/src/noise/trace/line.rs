@@ -67,32 +67,29 @@ fn named(name: &str) -> String {
 }
 
 fn what(event: &str, fields: &str) -> Option<TraceEventKind> {
-    match event {
+    use TraceEventKind::{Enter, Exit, Mark, Switch};
+    Some(match event {
         "sched_switch" => {
             let (both, next) = fields.rsplit_once(" next_pid=")?;
             // A name of full length can look like the text in between.
             let both = both.strip_prefix("prev_comm= ==> next_comm=").unwrap_or(both);
             let (_, name) = both.split_once(" ==> next_comm=")?;
-            Some(TraceEventKind::Switch {
-                to: next.split(' ').next()?.parse().ok()?,
-                name: named(name),
-            })
+            Switch { to: next.split(' ').next()?.parse().ok()?, name: named(name) }
         }
         "irq_handler_entry" => {
             let (irq, name) = fields.lines().next()?.split_once(" name=")?;
-            Some(TraceEventKind::Enter(format!("IRQ {} {name}", irq.strip_prefix("irq=")?)))
+            Enter(format!("IRQ {} {name}", irq.strip_prefix("irq=")?))
         }
         // The end lacks the handler's name; handlers of one line do not nest.
-        "irq_handler_exit" => Some(TraceEventKind::Exit(format!(
-            "IRQ {} ",
-            fields.strip_prefix("irq=")?.split(' ').next()?
-        ))),
-        "tracing_mark_write" => Some(TraceEventKind::Mark),
+        "irq_handler_exit" => {
+            Exit(format!("IRQ {} ", fields.strip_prefix("irq=")?.split(' ').next()?))
+        }
+        "tracing_mark_write" => Mark,
         _ => match event.strip_suffix("_entry") {
-            Some(vector) => Some(TraceEventKind::Enter(handler(vector, fields))),
-            None => Some(TraceEventKind::Exit(handler(event.strip_suffix("_exit")?, fields))),
+            Some(vector) => Enter(handler(vector, fields)),
+            None => Exit(handler(event.strip_suffix("_exit")?, fields)),
         },
-    }
+    })
 }
 
 /// `softirq TIMER`, `ipi Rescheduling interrupts`, `local_timer`.
@@ -105,16 +102,14 @@ fn handler(event: &str, fields: &str) -> String {
 }
 
 fn inner<'f>(fields: &'f str, open: &str, close: &str) -> Option<&'f str> {
-    fields.split_once(open).and_then(|(_, rest)| rest.split_once(close)).map(|(inner, _)| inner)
+    Some(fields.split_once(open)?.1.split_once(close)?.0)
 }
 
 fn time_ns(text: &str) -> Option<u64> {
     let (seconds, micros) = text.split_once('.')?;
-    let is_micros = micros.len() == 6;
-    let (seconds, micros): (u64, u64) = (seconds.parse().ok()?, micros.parse().ok()?);
-    is_micros
-        .then(|| seconds.checked_mul(1_000_000)?.checked_add(micros)?.checked_mul(1000))
-        .flatten()
+    let seconds: u64 = seconds.parse().ok()?;
+    let micros = (micros.len() == 6).then(|| micros.parse().ok()).flatten()?;
+    seconds.checked_mul(1_000_000)?.checked_add(micros)?.checked_mul(1000)
 }
 
 #[cfg(test)]

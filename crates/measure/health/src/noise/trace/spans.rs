@@ -31,8 +31,8 @@ pub fn of(text: &[u8]) -> Option<TraceSpans> {
 
 /// The last mark shows the number; in a container the meter knows another one.
 fn meter(text: &[u8]) -> Option<u32> {
-    let events = text.rsplit(|byte| *byte == b'\n').filter_map(line::event);
-    events.filter(|event| event.what == TraceEventKind::Mark).map(|event| event.task).next()
+    let mut events = text.rsplit(|byte| *byte == b'\n').filter_map(line::event);
+    Some(events.find(|event| event.what == TraceEventKind::Mark)?.task)
 }
 
 #[derive(Default)]
