@@ -81,10 +81,8 @@ pub fn disagreements(
     seating: &SeatAllocator,
     widens: bool,
 ) -> Vec<Disagreement> {
-    let arguments: Vec<String> =
-        program.arguments().iter().map(|text| text.to_string_lossy().into_owned()).collect();
-    let path = Path::new(OsStr::from_bytes(program.path().to_bytes()));
-    let name = base_name(program.arguments().first().map_or(b"", |name| name.to_bytes()));
+    let arguments = program.words();
+    let name = base_name(program.arguments.first().map_or(b"", |name| name.to_bytes()));
     let launcher = hands_over(&arguments).or_else(|| starts_ranks(&name));
     let launcher = launcher.map(|what| Disagreement { what, is_grave: true });
     if seating.ordered_tasks() == 0 {
@@ -95,7 +93,7 @@ pub fn disagreements(
     let variable =
         |name: &str| Some(variables.get(OsStr::new(name))?.to_string_lossy().trim().to_owned());
     let own = arguments.get(1..).unwrap_or_default();
-    let runtime = LanguageRuntime::of(path);
+    let runtime = LanguageRuntime::of(program.file());
     let is_narrow = fit(seating, widens, runtime) == SeatFit::Narrow;
     let narrowed = is_narrow && runtime.asks_again() && !runtime.is_sized(own, &variable);
     let narrowed = narrowed
@@ -123,8 +121,8 @@ fn starts_ranks(name: &str) -> Option<String> {
 }
 
 fn base_name(path: &[u8]) -> String {
-    let name = Path::new(OsStr::from_bytes(path)).file_name();
-    name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    let name = Path::new(OsStr::from_bytes(path)).file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
 }
 
 fn of(

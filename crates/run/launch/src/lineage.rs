@@ -3,6 +3,7 @@
 //! Threads race to be created, so their order differs from run to run. Their number among the
 //! children of one creator does not.
 
+use seatmap_data::statistics::words::joined;
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
@@ -20,8 +21,7 @@ impl TaskPath {
 
 impl fmt::Display for TaskPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let numbers: Vec<String> = self.0.iter().map(usize::to_string).collect();
-        f.write_str(&numbers.join("."))
+        f.write_str(&joined(&self.0, "."))
     }
 }
 

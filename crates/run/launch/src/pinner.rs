@@ -11,7 +11,7 @@ use crate::allowance::Allowance;
 use crate::policies::Policies;
 use crate::record::Trouble;
 use crate::rule;
-use crate::runtimes::{Narrowed, Runtimes, SeatFit, fit};
+use crate::runtimes::{Runtimes, SeatFit, fit};
 use crate::seats::Seat;
 use crate::threads::{ThreadTable, Waited};
 use seatmap_os::holder::Holder;
@@ -20,7 +20,7 @@ use seatmap_os::task;
 use seatmap_os::task::{Family, ThreadStat};
 use seatmap_os::{CpuSet, Tid, affinity};
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// A look takes about 20 us, a twentieth of it.
@@ -62,10 +62,10 @@ pub struct Pinner {
     pub policies: Policies,
     home: CpuSet,
     start_at: Option<String>,
-    runtimes: Runtimes,
+    pub runtimes: Runtimes,
     /// Whether threads that wait for a shared seat may use all seats, and how many do.
-    widens: bool,
-    widened: usize,
+    pub widens: bool,
+    pub widened: usize,
     /// For looks at ended threads, for which the program waits.
     allowance: Allowance,
     /// Masks without their offline CPUs, which Linux before 6.3 does not restore.
@@ -74,7 +74,6 @@ pub struct Pinner {
 
 impl Pinner {
     pub fn new(seating: SeatAllocator, home: CpuSet, start_at: Option<String>) -> Self {
-        let allowance = Allowance::new(LAST_LOOKS, LAST_LOOKS_PACE);
         Pinner {
             seating,
             threads: ThreadTable::default(),
@@ -84,26 +83,9 @@ impl Pinner {
             runtimes: Runtimes::default(),
             widens: false,
             widened: 0,
-            allowance,
+            allowance: Allowance::new(LAST_LOOKS, LAST_LOOKS_PACE),
             owed: OwedMasks::new(),
         }
-    }
-
-    pub fn widening(mut self, widens: bool) -> Self {
-        self.widens = widens;
-        self
-    }
-
-    pub fn roaming(&self) -> &[PathBuf] {
-        self.runtimes.roaming()
-    }
-
-    pub fn narrowed(&self) -> &[Narrowed] {
-        self.runtimes.narrowed()
-    }
-
-    pub fn widened(&self) -> usize {
-        self.widened
     }
 
     pub fn arrive(&mut self, tid: Tid, birth: Birth) {
@@ -131,7 +113,7 @@ impl Pinner {
         }
         self.threads.begin(tid, pid, false, true);
         let step = self.seating.seat_existing(tid, pid, &task.name);
-        self.threads.enter(tid, step.seat.clone(), step.skipped);
+        self.threads.place(tid, step.seat.clone(), step.skipped);
         if let Some(seat) = step.seat {
             self.sit(tid, &seat);
         }
@@ -254,7 +236,7 @@ impl Pinner {
         if script
             .into_iter()
             .chain(file)
-            .any(|name| rule::fits(start_at.as_bytes(), name.as_bytes()))
+            .any(|name| rule::fits(start_at.as_bytes(), name.as_bytes(), &b'*', None))
         {
             self.threads.begin(tid, tid, false, false);
             self.seating.born(tid, tid);
@@ -294,10 +276,10 @@ impl Pinner {
         let Some(living) = self.threads.living(tid) else { return };
         living.waits_since = Some(Instant::now());
         living.later = None;
-        if living.is_entered || !is_first {
-            self.threads.sits(tid, Some(seat.clone()))
+        if is_first {
+            self.threads.place(tid, Some(seat.clone()), false)
         } else {
-            self.threads.enter(tid, Some(seat.clone()), false)
+            self.threads.sits(tid, Some(seat.clone()))
         }
         self.sit(tid, &seat);
         self.note_waiting(tid);
@@ -319,11 +301,7 @@ impl Pinner {
             living.shares =
                 Some(Waited { at: Instant::now(), waited_ns: task::waited_ns(*tid).unwrap_or(0) });
         }
-        match (living.is_entered, *skipped) {
-            (false, _) => self.threads.enter(*tid, seat.clone(), *skipped),
-            (true, true) => self.threads.skip(*tid),
-            (true, false) => self.threads.sits(*tid, seat.clone()),
-        }
+        self.threads.place(*tid, seat.clone(), *skipped);
         self.choose_policy(*tid, seat.as_ref());
         match seat {
             // A mask chosen by the program meanwhile stays, and is reported.
@@ -360,7 +338,7 @@ impl Pinner {
         let now = Instant::now();
         let Some(living) = self.threads.living(tid) else { return false };
         if let Some((seat, _)) = living.later.take_if(|(_, due)| *due <= now) {
-            self.apply(&SeatAssignment { tid, seat: Some(seat), skipped: false, shares: false });
+            self.apply(&SeatAssignment::of(tid, seat));
             return true;
         }
         let has_lived = living.waits_since.is_some_and(|since| now - since >= SETTLES_AFTER);
@@ -492,11 +470,7 @@ impl Pinner {
     fn move_to(&mut self, tid: Tid, seat: Option<&Seat>) {
         let Some(living) = self.threads.living(tid) else { return };
         (living.waits_since, living.later) = (None, None);
-        if living.is_entered {
-            self.threads.sits(tid, seat.cloned())
-        } else {
-            self.threads.enter(tid, seat.cloned(), false)
-        }
+        self.threads.place(tid, seat.cloned(), false);
         self.choose_policy(tid, seat);
     }
 

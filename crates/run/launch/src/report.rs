@@ -16,7 +16,7 @@ use std::time::SystemTime;
 pub const FORMAT: &str = "seatmap-seating/1";
 
 /// The seating of one run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
     /// The format's name and version.
@@ -135,7 +135,7 @@ pub struct Behind {
 }
 
 /// One thread.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SeatedThread {
     /// Its position in the order of seating, from 0.
@@ -175,28 +175,32 @@ impl Report {
     pub(crate) fn of(pinner: &Pinner, pid: Option<Tid>, hampered: Hampered) -> Self {
         let seats = pinner.seating.seats();
         let threads: Vec<SeatedThread> =
-            pinner.threads.records().iter().map(|record| thread(record, &seats.names)).collect();
+            pinner.threads.records.iter().map(|record| thread(record, &seats.names)).collect();
         let cpus = pinner.seating.whole().len();
         let since_epoch =
             SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let narrowed = pinner.narrowed().iter();
+        let narrowed = pinner.runtimes.narrowed.iter();
         let later = narrowed.clone().filter(|narrowed| !narrowed.is_first);
         let taken: std::collections::HashSet<usize> =
             threads.iter().filter_map(|thread| thread.task).collect();
         Report {
             format: FORMAT,
             pid,
-            created: pinner.threads.created(),
-            helpers: pinner.threads.helpers(),
-            widened: pinner.widened(),
-            roaming: pinner.roaming().iter().map(|path| path.display().to_string()).collect(),
+            created: pinner.threads.created,
+            helpers: pinner.threads.helpers,
+            widened: pinner.widened,
+            roaming: pinner
+                .runtimes
+                .roaming
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect(),
             narrowed_lines: later.map(|narrowed| narrowed.sentence(cpus)).collect(),
             narrowed: narrowed.map(|narrowed| narrowed.file.display().to_string()).collect(),
-            throttled: Vec::new(),
             crowding: pinner.seating.leases().notes(),
             unmet_rules: pinner.seating.unmet_rules(),
-            skipped: pinner.threads.skipped(),
-            unseated: pinner.threads.unseated(),
+            skipped: pinner.threads.skipped,
+            unseated: pinner.threads.unseated,
             tasks: seats.own().len(),
             ordered_tasks: pinner.seating.ordered_tasks(),
             strangers: pinner.seating.strangers(),
@@ -204,17 +208,13 @@ impl Report {
             cyclic: seats.beyond == Beyond::Cycle,
             threads,
             hampered,
-            behind: None,
-            cell_end: None,
-            fit: None,
-            memory: None,
-            complete: false,
             taken_at_s: since_epoch.as_secs_f64(),
+            ..Report::default()
         }
     }
 
     pub(crate) fn lose_the_cell(&mut self, end: CellEnd, pinner: &Pinner) {
-        for (thread, record) in self.threads.iter_mut().zip(pinner.threads.records()) {
+        for (thread, record) in self.threads.iter_mut().zip(&pinner.threads.records) {
             let is_moved = match &record.trouble {
                 None => thread.is_troubled(),
                 Some(trouble) => !matches!(trouble, Trouble::Refused { .. }),
@@ -259,7 +259,7 @@ fn thread(record: &ThreadRecord, names: &[String]) -> SeatedThread {
         seen_on: record.all_seen_on(),
         verified: record.verified(),
         waiting: record.waiting,
-        elsewhere_ms: u64::try_from(record.elsewhere.lasted().as_millis()).unwrap_or(u64::MAX),
+        elsewhere_ms: u64::try_from(record.elsewhere.ended.as_millis()).unwrap_or(u64::MAX),
         late: record.late,
         trouble: record.trouble.as_ref().map(ToString::to_string),
         memory: record.memory.clone(),

@@ -129,7 +129,7 @@ impl Who {
     /// Whether the rule matches this thread.
     pub fn is(&self, tid: Tid, pid: Tid, name: &str) -> bool {
         match self {
-            Who::Named(pattern) => fits(pattern.as_bytes(), name.as_bytes()),
+            Who::Named(pattern) => fits(pattern.as_bytes(), name.as_bytes(), &b'*', None),
             Who::Tid(named) => *named == tid,
             Who::Pid(named) => *named == pid,
         }
@@ -146,26 +146,27 @@ fn kept(name: &str) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// `*` stands for any text. Only the last star is remembered, because retrying an earlier one is
-/// pointless.
-pub(crate) fn fits(pattern: &[u8], text: &[u8]) -> bool {
+/// Whether a text fits a pattern in which one sign stands for any text, and another, if any, for one
+/// character. Only the last star is remembered, because retrying an earlier one is pointless.
+pub fn fits<T: PartialEq>(pattern: &[T], text: &[T], star: &T, one: Option<&T>) -> bool {
     let mut p = 0;
     let mut t = 0;
-    let mut star: Option<(usize, usize)> = None;
+    let mut last_star: Option<(usize, usize)> = None;
     while t < text.len() {
-        if pattern.get(p) == Some(&b'*') {
-            star = Some((p, t));
-            p += 1;
-        } else if pattern.get(p) == Some(&text[t]) {
-            (p, t) = (p + 1, t + 1);
-        } else if let Some((at, from)) = star {
-            star = Some((at, from + 1));
-            (p, t) = (at + 1, from + 1);
-        } else {
-            return false;
+        match pattern.get(p) {
+            Some(sign) if sign == star => {
+                last_star = Some((p, t));
+                p += 1;
+            }
+            Some(sign) if *sign == text[t] || Some(sign) == one => (p, t) = (p + 1, t + 1),
+            _ => {
+                let Some((at, from)) = &mut last_star else { return false };
+                *from += 1;
+                (p, t) = (*at + 1, *from);
+            }
         }
     }
-    pattern[p..].iter().all(|byte| *byte == b'*')
+    pattern[p..].iter().all(|sign| sign == star)
 }
 
 fn described(seats: &SeatList) -> String {
@@ -250,7 +251,9 @@ mod tests {
 
     #[test]
     fn stars_match_any_text() {
-        let fits = |pattern: &str, text: &str| super::fits(pattern.as_bytes(), text.as_bytes());
+        let fits = |pattern: &str, text: &str| {
+            super::fits(pattern.as_bytes(), text.as_bytes(), &b'*', None)
+        };
         assert!(
             fits("worker*", "worker-12")
                 && fits("*", "")
@@ -275,7 +278,7 @@ mod tests {
                     Some((byte, rest)) => text.first() == Some(byte) && plain(rest, &text[1..]),
                 }
             }
-            prop_assert_eq!(fits(pattern.as_bytes(), text.as_bytes()), plain(pattern.as_bytes(), text.as_bytes()));
+            prop_assert_eq!(fits(pattern.as_bytes(), text.as_bytes(), &b'*', None), plain(pattern.as_bytes(), text.as_bytes()));
         }
 
         #[test]

@@ -179,16 +179,12 @@ pub fn foreign(member: &str) -> Option<&'static str> {
     known.map(|(_, advice)| *advice)
 }
 
-fn quoted_or_nothing(member: &str) -> String {
-    if member.is_empty() { "an empty member".to_owned() } else { format!("'{member}'") }
-}
-
 /// Why a list of seats was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SetError {
-    /// The text is neither a list of CPUs nor a level.
-    #[error("{}: {}", quoted_or_nothing(.0), foreign(.0).unwrap_or(EXPECTED))]
-    Shape(String),
+    /// A member is malformed, or names what the machine or this process lacks.
+    #[error("{0}")]
+    Member(String),
     /// The list of CPUs is malformed.
     #[error("'{text}'")]
     Cpus {
@@ -196,20 +192,6 @@ pub enum SetError {
         text: String,
         /// The problem.
         source: CpuListError,
-    },
-    /// There are too many CPUs, including repetitions.
-    #[error("the list of seats names more than {MOST_CPUS} CPUs, the last in '{text}'")]
-    TooMany {
-        /// The member.
-        text: String,
-    },
-    /// The word has another name here.
-    #[error("'{text}': write '{word}'")]
-    Alias {
-        /// The member.
-        text: String,
-        /// The word.
-        word: &'static str,
     },
     /// The word names no CPUs.
     #[error("'{text}'")]
@@ -219,38 +201,30 @@ pub enum SetError {
         /// The problem.
         source: WordError,
     },
-    /// The machine lacks this level or number.
-    #[error("'{text}': this machine has {present}; 'seatmap show host' lists them")]
-    Absent {
-        /// The member.
-        text: String,
-        /// The existing parts.
-        present: String,
-    },
-    /// This process may use no CPU of the part.
-    #[error(
-        "'{text}' has {}, which this process may not use: {}; it may use {usable}, which 'seatmap \
-         show host' lists",
-        .cpus.named(), .holder.or("its cpuset or a taskset forbids it")
-    )]
-    Forbidden {
-        /// The member.
-        text: String,
-        /// The part's CPUs.
-        cpus: CpuSet,
-        /// The allowed parts.
-        usable: String,
-        /// The cell with some of these, if any.
-        holder: Holder,
-    },
-    /// The topology is unreadable.
-    #[error("'{text}': {reason}")]
-    Unknown {
-        /// The member.
-        text: String,
-        /// The reason.
-        reason: String,
-    },
+}
+
+impl SetError {
+    fn shape(member: &str) -> Self {
+        let quoted =
+            if member.is_empty() { "an empty member".to_owned() } else { format!("'{member}'") };
+        SetError::Member(format!("{quoted}: {}", foreign(member).unwrap_or(EXPECTED)))
+    }
+
+    fn too_many(member: &str) -> Self {
+        SetError::Member(format!(
+            "the list of seats names more than {MOST_CPUS} CPUs, the last in '{member}'"
+        ))
+    }
+
+    /// This process may use no CPU of the part, but these.
+    fn forbidden(member: &str, cpus: &CpuSet, usable: &str) -> Self {
+        SetError::Member(format!(
+            "'{member}' has {}, which this process may not use: {}; it may use {usable}, which \
+             'seatmap show host' lists",
+            cpus.named(),
+            Holder::of(cpus).or("its cpuset or a taskset forbids it")
+        ))
+    }
 }
 
 /// Whether a member names a set of CPUs (`cpus:14-15`, `l3:0`).
@@ -303,7 +277,7 @@ pub fn members(
         // A short text could fill gigabytes.
         count += seats.iter().map(CpuSet::len).sum::<usize>();
         if count > MOST_CPUS {
-            return Err(SetError::TooMany { text: member.to_owned() });
+            return Err(SetError::too_many(member));
         }
         all.push(seats);
     }
@@ -314,13 +288,12 @@ fn seats(
     member: &str,
     computer: &dyn Fn() -> Result<ComputerCpus, String>,
 ) -> Result<Vec<CpuSet>, SetError> {
-    if !is_of_words(member) {
-        return simple(member, &|| {
-            computer().map_err(|reason| SetError::Unknown { text: member.to_owned(), reason })
-        });
-    }
     let computer =
-        computer().map_err(|reason| SetError::Unknown { text: member.to_owned(), reason })?;
+        || computer().map_err(|reason| SetError::Member(format!("'{member}': {reason}")));
+    if !is_of_words(member) {
+        return simple(member, &computer);
+    }
+    let computer = computer()?;
     let mut terms = Vec::new();
     for term in member.split('+') {
         terms.push(of_term(term, &computer)?);
@@ -332,7 +305,7 @@ fn seats(
 }
 
 fn union(sets: &[CpuSet]) -> CpuSet {
-    sets.iter().fold(CpuSet::default(), |all, set| all.with(set))
+    sets.iter().flatten().collect()
 }
 
 /// The seats of words that narrow each other, from left to right.
@@ -366,24 +339,24 @@ fn simple(
     computer: &dyn Fn() -> Result<ComputerCpus, SetError>,
 ) -> Result<Vec<CpuSet>, SetError> {
     if let Some(word) = words::alias(member) {
-        return Err(SetError::Alias { text: member.to_owned(), word });
+        return Err(SetError::Member(format!("'{member}': write '{word}'")));
     }
     if member.eq_ignore_ascii_case("cpu:*") {
         return Ok(computer()?.usual().iter().map(CpuSet::single).collect());
     }
     if foreign(member).is_some() {
-        return Err(SetError::Shape(member.to_owned()));
+        return Err(SetError::shape(member));
     }
     match member.split_once(':') {
         Some((CPUS, list)) => Ok(vec![joined(list, member)?.concat().into_iter().collect()]),
         Some((word, which)) if !word.starts_with(|first: char| first.is_ascii_digit()) => {
-            let level = Level::named(word).ok_or_else(|| SetError::Shape(member.to_owned()))?;
+            let level = Level::named(word).ok_or_else(|| SetError::shape(member))?;
             of_level(member, level, which, &computer()?)
         }
         _ if member.starts_with(|first: char| first.is_ascii_digit()) => {
             Ok(cpus(member, member)?.into_iter().map(CpuSet::single).collect())
         }
-        _ => Err(SetError::Shape(member.to_owned())),
+        _ => Err(SetError::shape(member)),
     }
 }
 
@@ -399,7 +372,7 @@ fn joined(lists: &str, member: &str) -> Result<Vec<Vec<u32>>, SetError> {
         let part = cpus(part, member)?;
         count += part.len();
         if count > MOST_CPUS {
-            return Err(SetError::TooMany { text: member.to_owned() });
+            return Err(SetError::too_many(member));
         }
         parts.push(part);
     }
@@ -456,10 +429,11 @@ struct NumberedParts<'a> {
 
 impl NumberedParts<'_> {
     fn each(&self) -> Option<Vec<CpuSet>> {
-        let usable: Vec<&CpuSet> = self.usable().map(|(_, cpus)| cpus).collect();
-        let usual = usable.iter().filter(|cpus| !cpus.is_subset(&self.computer.set_apart));
-        let usual: Vec<CpuSet> = usual.copied().cloned().collect();
-        let seats = if usual.is_empty() { usable.into_iter().cloned().collect() } else { usual };
+        let (apart, usual): (Vec<CpuSet>, Vec<CpuSet>) = self
+            .usable()
+            .map(|(_, cpus)| cpus.clone())
+            .partition(|cpus| cpus.is_subset(&self.computer.set_apart));
+        let seats = if usual.is_empty() { apart } else { usual };
         Some(seats).filter(|seats| !seats.is_empty())
     }
 
@@ -492,13 +466,15 @@ impl NumberedParts<'_> {
             let usable = self.named(self.usable().map(|(number, _)| number));
             present += &format!(", of which this process may use {usable}");
         }
-        SetError::Absent { text: member.to_owned(), present: present + &self.counted_among() }
+        let among = self.counted_among();
+        SetError::Member(format!(
+            "'{member}': this machine has {present}{among}; 'seatmap show host' lists them"
+        ))
     }
 
     fn forbidden(&self, part: &Part, member: &str) -> SetError {
         let usable = self.named(self.usable().map(|(number, _)| number)) + &self.counted_among();
-        let text = member.to_owned();
-        SetError::Forbidden { text, cpus: part.all.clone(), usable, holder: Holder::of(&part.all) }
+        SetError::forbidden(member, &part.all, &usable)
     }
 
     fn counted_among(&self) -> String {
@@ -557,7 +533,7 @@ mod tests {
     fn a_short_list_cannot_take_much_memory() {
         let whole = format!("0-{MAX_CPU}");
         let refusal = |text: &str| parse(text, &computer).unwrap_err();
-        let too_many = |text: String| SetError::TooMany { text };
+        let too_many = |text: String| SetError::too_many(&text);
         let set = format!("cpus:{whole}");
         assert_eq!(refusal(&vec![set.clone(); 1000].join(",")), too_many(set));
         let sum = format!("cpus:{}", vec![whole.as_str(); 1000].join("+"));
@@ -632,7 +608,7 @@ mod tests {
         let mut narrow = hybrid().unwrap();
         narrow.usable = CpuSet::single(0);
         let refused = or_all("kind:efficiency", &|| Ok(narrow.clone())).unwrap_err();
-        assert!(matches!(refused, SetError::Forbidden { .. }), "{refused}");
+        assert!(refused.to_string().contains("which this process may not use"), "{refused}");
     }
 
     #[test]

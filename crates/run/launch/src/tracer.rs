@@ -53,7 +53,7 @@ const RESUMED: [libc::c_long; 8] = [
 
 const TRACER: &str = "tracer";
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Tracer {
     leader: Tid,
     traced: HashMap<Tid, Traced>,
@@ -64,7 +64,7 @@ pub struct Tracer {
     /// The signal that stopped the first process.
     pub stopped: Option<i32>,
     /// Whether the first process continued since the last query.
-    went_on: bool,
+    pub went_on: bool,
     /// How the first process ended.
     pub ending: Option<Ending>,
     /// Programs hampered by tracing.
@@ -89,23 +89,12 @@ impl Traced {
 impl Tracer {
     /// Traces nothing until [`Tracer::seize`].
     pub fn new(leader: Tid, verifier: Option<Verifier>) -> Self {
-        let traced = HashMap::new();
-        let early = HashSet::new();
-        let awaiting = HashSet::new();
-        let hampered = Hampered::default();
-        let filters =
-            traced::status(std::process::id() as Tid).and_then(|own| SeccompFilters::read(&own));
+        let own = traced::status(std::process::id() as Tid);
         Tracer {
             leader,
-            traced,
-            early,
-            awaiting,
-            stopped: None,
-            went_on: false,
-            ending: None,
-            hampered,
             verifier,
-            filters,
+            filters: own.and_then(|own| SeccompFilters::read(&own)),
+            ..Tracer::default()
         }
     }
 
@@ -154,10 +143,7 @@ impl Tracer {
             }
         }
         // The verifier reads pages at each process's end, so all threads stay traced.
-        if self.verifier.is_some() {
-            return;
-        }
-        if pinner.seating.order_is_open() {
+        if self.verifier.is_some() || pinner.seating.order_is_open() {
             return;
         }
         for (tid, traced) in &mut self.traced {
@@ -297,10 +283,10 @@ impl Tracer {
         let signal = matches!(stop, TraceeStop::Signal(_));
         let seated = pinner.threads.living(tid).is_some_and(|living| living.seat.is_some());
         let Some(traced) = self.traced.get_mut(&tid) else { return true };
-        if pinner.seating.order_is_open() {
-            return signal && !traced.signals.take();
-        }
-        if self.verifier.is_some() || pinner.policies.due(tid).is_some() {
+        if pinner.seating.order_is_open()
+            || self.verifier.is_some()
+            || pinner.policies.due(tid).is_some()
+        {
             return signal && !traced.signals.take();
         }
         let patience = traced.patience;
@@ -333,10 +319,6 @@ impl Tracer {
             self.went_on |= self.stopped.is_some() && signal.is_none();
             self.stopped = signal;
         }
-    }
-
-    pub fn take_went_on(&mut self) -> bool {
-        std::mem::take(&mut self.went_on)
     }
 }
 

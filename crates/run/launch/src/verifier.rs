@@ -2,7 +2,7 @@
 
 use crate::memory::ProgramMemory;
 use seatmap_data::document::visible;
-use seatmap_data::statistics::words::percent;
+use seatmap_data::statistics::words::{joined, percent};
 use seatmap_os::pages::Pages;
 use seatmap_os::task;
 use seatmap_os::{CpuSet, Root, Tid};
@@ -179,12 +179,8 @@ impl ProcessMemory {
     /// A line for people: how much memory is on which nodes.
     pub fn sentence(&self) -> String {
         let own: u64 = self.nodes.iter().map(|on| on.own_bytes).sum();
-        let parts: Vec<String> = self
-            .nodes
-            .iter()
-            .filter(|on| on.own_bytes > 0)
-            .map(|on| format!("{} on node {}", size(on.own_bytes), on.node))
-            .collect();
+        let parts = self.nodes.iter().filter(|on| on.own_bytes > 0);
+        let parts = parts.map(|on| format!("{} on node {}", size(on.own_bytes), on.node));
         let when = if self.at_end { "at its end" } else { "at the last look" };
         let elsewhere = match self.elsewhere_bytes {
             Some(0) => ", none outside the requested nodes".to_owned(),
@@ -198,7 +194,7 @@ impl ProcessMemory {
             None => String::new(),
         };
         let name = visible(&self.name);
-        format!("memory of {name} ({}) {when}: {}{elsewhere}", self.pid, parts.join(", "))
+        format!("memory of {name} ({}) {when}: {}{elsewhere}", self.pid, joined(parts, ", "))
     }
 }
 

@@ -89,9 +89,9 @@ fn source(typed: &RunArgs) -> Result<SeatSource, CliError> {
 }
 
 fn program(typed: &RunArgs) -> Result<Executable, CliError> {
-    let program = Executable::find(&typed.command).map_err(CliError::input)?;
+    let mut program = Executable::find(&typed.command).map_err(CliError::input)?;
     // Rust's runtime has opened `/dev/null` for streams that were closed.
-    let program = program.without_streams(stdio::closed());
+    program.closed = stdio::closed();
     Ok(match typed.huge {
         Some(huge) => program.with_huge_pages(huge == Huge::Prefer),
         None => program,
