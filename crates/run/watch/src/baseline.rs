@@ -46,38 +46,14 @@ pub enum UnitBaselineError {
     Twice(String),
 }
 
-/// A unit's state compared with its good state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum UnitState {
-    /// As it was.
-    AsItWas,
-    /// Different, as the finding says.
-    Differs,
-    /// The unit has no good state on file, or unread masks; not counted as good.
-    Unknown,
-    /// The unit has no visible process.
-    Gone,
-}
-
-impl UnitState {
-    /// The state as the label of a metric.
-    pub fn label(self) -> &'static str {
-        match self {
-            UnitState::AsItWas => "as-it-was",
-            UnitState::Differs => "differs",
-            UnitState::Unknown => "unknown",
-            UnitState::Gone => "gone",
-        }
-    }
-}
-
 /// One unit, judged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgedUnit {
     /// The unit.
     pub unit: String,
-    /// Its state.
-    pub state: UnitState,
+    /// Its state, as the label of a metric: `as-it-was`; `differs`; `unknown` if it has no good
+    /// state on file, or unread masks, which is not good; `gone` without a visible process.
+    pub state: &'static str,
     /// The finding, unless it is as it was.
     pub finding: Option<Finding>,
 }
@@ -106,16 +82,24 @@ impl UnitBaselines {
     /// units.
     pub fn judge(&self, seating: &Seating, looked_at_all: bool) -> Vec<JudgedUnit> {
         let now = units(seating);
-        let gone = self.units.keys().filter(|name| looked_at_all && !now.contains_key(*name));
-        let mut judged: Vec<JudgedUnit> = gone.map(|name| gone_unit(name)).collect();
-        for (name, state) in &now {
-            judged.push(match self.units.get(name) {
-                Some(good) if !state.masks.is_empty() => beside(name, state, good),
-                good => unknown(name, state, good.is_some()),
-            });
-        }
-        judged.sort_by(|a, b| a.unit.cmp(&b.unit));
-        judged
+        let gone = self.units.keys().filter(|_| looked_at_all);
+        let names: BTreeSet<&String> = now.keys().chain(gone).collect();
+        let judged = names.into_iter().map(|name| {
+            let (state, finding) = match (now.get(name), self.units.get(name)) {
+                (None, _) => {
+                    let what =
+                        format!("{name} has a good state on file, but no process of it was found");
+                    ("gone", Some(Finding::unseen(RULE, what)))
+                }
+                (Some(now), Some(good)) if !now.masks.is_empty() => match beside(name, now, good) {
+                    None => ("as-it-was", None),
+                    differs => ("differs", differs),
+                },
+                (Some(now), good) => ("unknown", Some(unknown(name, now, good.is_some()))),
+            };
+            JudgedUnit { unit: name.clone(), state, finding }
+        });
+        judged.collect()
     }
 }
 
@@ -143,45 +127,29 @@ fn units(seating: &Seating) -> BTreeMap<String, UnitSeating> {
 
 impl UnitSeating {
     fn cpus(&self) -> CpuSet {
-        let masks = self.masks.keys().filter_map(|mask| CpuSet::of_list(mask));
-        masks.fold(CpuSet::default(), |all, mask| all.with(&mask))
+        self.masks.keys().filter_map(|mask| CpuSet::of_list(mask)).flatten().collect()
     }
 }
 
-fn gone_unit(name: &str) -> JudgedUnit {
-    let what = format!("{name} has a good state on file, but no process of it was found");
-    let unit = name.to_owned();
-    JudgedUnit { unit, state: UnitState::Gone, finding: Some(Finding::unseen(RULE, what)) }
-}
-
-fn unknown(name: &str, now: &UnitSeating, has_good_state: bool) -> JudgedUnit {
-    let what = if has_good_state {
-        format!("cannot read the affinity masks of the threads of {name}")
+fn unknown(name: &str, now: &UnitSeating, has_good_state: bool) -> Finding {
+    let finding = if has_good_state {
+        let what = format!("cannot read the affinity masks of the threads of {name}");
+        Finding::unseen(RULE, what)
     } else {
-        format!("{name} has no good state on file")
+        let finding = Finding::unseen(RULE, format!("{name} has no good state on file"));
+        finding.advised(way_to_good_state(name))
     };
-    let finding = of_first(Finding::unseen(RULE, what), now);
-    let finding = if has_good_state { finding } else { finding.advised(way_to_good_state(name)) };
-    JudgedUnit { unit: name.to_owned(), state: UnitState::Unknown, finding: Some(finding) }
+    Finding { pid: now.pids.first().copied(), ..finding }
 }
 
 fn way_to_good_state(name: &str) -> String {
+    let option = if name.starts_with('/') { "cgroup" } else { "unit" };
     let word = shell_word(name);
-    if name.starts_with('/') {
-        format!("if its state is good now, save it: 'seatmap check --cgroup {word} -o FILE'")
-    } else {
-        format!("if its state is good now, save it: 'seatmap check --unit {word} -o FILE'")
-    }
+    format!("if its state is good now, save it: 'seatmap check --{option} {word} -o FILE'")
 }
 
-fn of_first(finding: Finding, now: &UnitSeating) -> Finding {
-    match now.pids.first() {
-        Some(pid) => finding.of(*pid),
-        None => finding,
-    }
-}
-
-fn beside(name: &str, now: &UnitSeating, good: &UnitSeating) -> JudgedUnit {
+/// `None` if it is as it was.
+fn beside(name: &str, now: &UnitSeating, good: &UnitSeating) -> Option<Finding> {
     let mut differences = Vec::new();
     let strange: Vec<(&String, &Vec<Tid>)> =
         now.masks.iter().filter(|(mask, _)| !good.masks.contains_key(*mask)).collect();
@@ -208,14 +176,13 @@ fn beside(name: &str, now: &UnitSeating, good: &UnitSeating) -> JudgedUnit {
             list(&good.nodes)
         ));
     }
-    let unit = name.to_owned();
     if differences.is_empty() {
-        return JudgedUnit { unit, state: UnitState::AsItWas, finding: None };
+        return None;
     }
     let what = format!("{name} differs from its good state: {}", differences.join("; "));
-    let finding = of_first(Finding::wrong(RULE, what), now).tids(tids).on(&now.cpus());
-    let finding = finding.advised(way_to_good_state(name));
-    JudgedUnit { unit, state: UnitState::Differs, finding: Some(finding) }
+    let finding = Finding::wrong(RULE, what).tids(tids).on(&now.cpus());
+    let finding = Finding { pid: now.pids.first().copied(), ..finding };
+    Some(finding.advised(way_to_good_state(name)))
 }
 
 const MOST: usize = 4;
@@ -249,7 +216,7 @@ mod tests {
     }
 
     fn states(judged: &[JudgedUnit]) -> Vec<(&str, &str)> {
-        judged.iter().map(|one| (one.unit.as_str(), one.state.label())).collect()
+        judged.iter().map(|one| (one.unit.as_str(), one.state)).collect()
     }
 
     #[test]
@@ -284,7 +251,7 @@ mod tests {
         let finding = judged[0].finding.as_ref().unwrap();
         assert!(finding.is_wrong() && finding.tids == [8] && finding.pid == Some(7));
         let narrower = good.judge(&seating(["0", "0"], "0-7"), true);
-        assert_eq!(narrower[0].state, UnitState::Differs, "CPU 1 is lost");
+        assert_eq!(narrower[0].state, "differs", "CPU 1 is lost");
         for one in &judged {
             let faults =
                 seatmap_data::statistics::words::faults(&one.finding.as_ref().unwrap().what);
@@ -304,7 +271,7 @@ mod tests {
         assert_eq!(finding.gravity, crate::Gravity::Unseen);
         assert!(finding.advice.as_ref().unwrap().contains("check --unit web.service -o FILE"));
         let blind = good.judge(&seating(["", ""], "0-7"), true);
-        assert_eq!(blind[0].state, UnitState::Unknown);
+        assert_eq!(blind[0].state, "unknown");
         let web = good.judge(&Seating::default(), true);
         assert_eq!(states(&web), [("redis.service", "gone")]);
         assert!(good.judge(&Seating::default(), false).is_empty(), "others were not looked at");
@@ -316,7 +283,7 @@ mod tests {
         let again = good.add(&seatmap_data::document::written(&seating(["2", "3"], "0-7")));
         assert!(again.unwrap_err().to_string().contains("'redis.service' has a good state"));
         let none =
-            good.add(&seatmap_data::document::written(&Made::new(2).thread(7, 7, "0").seating));
+            good.add(&seatmap_data::document::written(&Made::new(2).with("7/7 on 0").seating));
         assert!(none.unwrap_err().to_string().contains("check --all -o FILE"));
         assert!(good.add("{}").is_err());
     }

@@ -11,14 +11,13 @@ use crate::finding::{Finding, Gravity};
 use crate::judge::judged::Judged;
 use crate::seating::{Process, Seating};
 use seatmap_data::document::visible;
+use seatmap_data::statistics::words::joined;
 use seatmap_os::Tid;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 
 /// The text's media type.
 pub const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-
-const UNIT_TYPES: [&str; 3] = [".service", ".scope", ".slice"];
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Owner {
@@ -56,8 +55,13 @@ fn owners(seating: &Seating) -> HashMap<Tid, Owner> {
 
 pub(crate) fn unit(process: &Process) -> String {
     let Some(group) = &process.group else { return String::new() };
-    let is_unit = |folder: &&str| UNIT_TYPES.iter().any(|ending| folder.ends_with(ending));
-    group.path.rsplit('/').find(is_unit).unwrap_or(&group.path).to_owned()
+    let mut folders = group.path.rsplit('/');
+    folders.find(|folder| is_unit(folder)).unwrap_or(&group.path).to_owned()
+}
+
+/// Whether a control group's name is a unit's.
+pub(crate) fn is_unit(name: &str) -> bool {
+    [".service", ".scope", ".slice"].iter().any(|ending| name.ends_with(ending))
 }
 
 fn sums(judged: &Judged, owners: &HashMap<Tid, Owner>) -> BTreeMap<Owner, Sums> {
@@ -151,7 +155,7 @@ fn of_units(text: &mut String, units: &[JudgedUnit]) {
                 differs, unknown (no good state, or unreadable), or gone.";
     begin(text, "baseline", help);
     for one in units {
-        let labels = [("unit", one.unit.clone()), ("state", one.state.label().to_owned())];
+        let labels = [("unit", one.unit.clone()), ("state", one.state.to_owned())];
         sample(text, "baseline", &labels, 1.0);
     }
 }
@@ -181,9 +185,9 @@ fn owner_labels(owner: &Owner) -> Vec<(&'static str, String)> {
 }
 
 fn sample(text: &mut String, name: &str, labels: &[(&str, String)], value: f64) {
-    let words: Vec<String> =
-        labels.iter().map(|(label, word)| format!("{label}=\"{}\"", escaped(word))).collect();
-    let labels = if words.is_empty() { String::new() } else { format!("{{{}}}", words.join(",")) };
+    let words = labels.iter().map(|(label, word)| format!("{label}=\"{}\"", escaped(word)));
+    let words = joined(words, ",");
+    let labels = if words.is_empty() { words } else { format!("{{{words}}}") };
     let _ = writeln!(text, "seatmap_check_{name}{labels} {value}");
 }
 
@@ -206,7 +210,7 @@ mod tests {
 
     #[test]
     fn findings_are_counted_by_unit_and_rule() {
-        let mut made = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0);
+        let mut made = Made::new(4).with("7/7 on 1: 50+50; 7/8 on 1: 50+50");
         let process = &mut made.seating.processes[0];
         process.name = "a \"b\" \\ c\nd\u{1b}[2J".to_owned();
         let path = "/system.slice/redis.service/inner".to_owned();
@@ -227,7 +231,7 @@ mod tests {
 
     #[test]
     fn baseline_state_is_exported_per_unit() {
-        let mut made = Made::new(4).thread(7, 7, "1");
+        let mut made = Made::new(4).with("7/7 on 1");
         let path = "/system.slice/redis.service".to_owned();
         made.seating.processes[0].group = Some(ControlGroup { path, ..ControlGroup::default() });
         let judged = Judged::new(&made.seating, &made.topology, &Criteria::default());
@@ -250,7 +254,7 @@ mod tests {
 
     #[test]
     fn clean_programs_export_zeros_and_families_are_unique() {
-        let lines = lines(&Made::new(2).thread(7, 7, "0"));
+        let lines = lines(&Made::new(2).with("7/7 on 0"));
         let zeros = lines.iter().filter(|line| line.starts_with("seatmap_check_wrong{"));
         assert_eq!(zeros.filter(|line| line.ends_with(" 0")).count(), 1, "{lines:#?}");
         let mut families = BTreeSet::new();

@@ -1,7 +1,7 @@
 //! Choices on a made computer.
 
 use super::*;
-use crate::made::{Made, MadeThread, pids};
+use crate::tests::made::{Made, MadeThread, pids};
 
 fn worker() -> MadeThread {
     MadeThread::default()
@@ -136,10 +136,7 @@ fn all_and_combined_choices_select_processes() {
 #[test]
 fn slurm_step_choice_uses_group_or_environment() {
     let made = made();
-    assert!(matches!(
-        ProcessChoice::SlurmStep.processes(&mut SystemFiles::open(&made.options().root).unwrap()),
-        Err(ChoiceError::NotInStep)
-    ));
+    assert!(refused(&made, &ProcessChoice::SlurmStep).starts_with("not in a Slurm step"));
     let environment = |job: u32, step: u32| format!("SLURM_JOB_ID={job}\0SLURM_STEP_ID={step}\0");
     for (pid, job, step) in [("self", 5, 0), ("11", 5, 0), ("13", 5, 1), ("20", 6, 0)] {
         made.write(&format!("proc/{pid}/environ"), environment(job, step));

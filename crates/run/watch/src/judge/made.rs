@@ -2,6 +2,8 @@
 
 #[cfg(test)]
 use super::SeatingFacts;
+#[cfg(test)]
+use crate::finding::Finding;
 use crate::seating::{
     ControlGroup, CpuActivity, CpusetLevel, FORMAT, InterruptRate, MemoryUsage, OnNode, OpenDevice,
     Process, Seating, Stranger, Variable, WatchedQuota, WatchedThread,
@@ -127,6 +129,27 @@ impl Made {
             self.load(cpu, run_percent);
         }
         self
+    }
+
+    /// Adds threads as in `7/7 on 0-3; 7/8 on 1: 50+25`: process, thread and mask, and the percent of
+    /// the time for which a busy one ran and waited.
+    #[cfg(test)]
+    pub(crate) fn with(self, threads: &str) -> Self {
+        threads.split("; ").fold(self, |made, text| {
+            let (ids, rest) = text.split_once(" on").unwrap();
+            let [pid, tid] = ids
+                .split_once('/')
+                .map(|(pid, tid)| [pid, tid].map(|id| id.parse().unwrap()))
+                .unwrap();
+            let (mask, shares) = rest.split_once(": ").unwrap_or((rest, ""));
+            match shares
+                .split_once('+')
+                .map(|(run, wait)| [run, wait].map(|it| it.parse().unwrap()))
+            {
+                Some([run, wait]) => made.busy(pid, tid, mask.trim(), run, wait),
+                None => made.thread(pid, tid, mask.trim()),
+            }
+        })
     }
 
     fn load(&mut self, cpu: u32, percent: f64) {
@@ -303,6 +326,19 @@ impl Made {
             stranger.real_time_priority = priority;
         }
         self
+    }
+
+    /// The findings of a rule, a line each: gravity, process, threads, CPUs, the sentence, and the
+    /// command or advice.
+    #[cfg(test)]
+    pub(crate) fn told(&self, rule: impl Fn(&SeatingFacts) -> Vec<Finding>) -> String {
+        let lines = rule(&self.facts()).into_iter().map(|it| {
+            let pid = it.pid.map_or_else(|| "several".to_owned(), |pid| pid.to_string());
+            let mended: String =
+                it.remedy.into_iter().chain(it.advice).map(|it| format!(" -> {it}")).collect();
+            format!("{:?} {pid} {:?} on {}: {}{mended}", it.gravity, it.tids, it.cpus, it.what)
+        });
+        lines.collect::<Vec<_>>().join("\n")
     }
 
     #[cfg(test)]

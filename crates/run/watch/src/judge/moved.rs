@@ -3,9 +3,11 @@
 //! Other rules judge the masks of the last look; this rule reports a thread with another mask for
 //! part of the time.
 
+use super::Gravity;
 use super::facts::{SeatingFacts, Sitter, count, cpus};
 use crate::finding::Finding;
 use crate::seating::WatchedThread;
+use seatmap_data::statistics::words::joined;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeMap;
 
@@ -57,61 +59,40 @@ impl OffMaskCpus {
 }
 
 pub fn usual(facts: &SeatingFacts) -> Vec<Finding> {
-    masks_changed(facts, Finding::remark, "its mask changed while it was watched")
+    masks_changed(facts, Gravity::Remark, "")
 }
 
 /// For named rules, which judge the final masks.
 pub fn unjudged(facts: &SeatingFacts) -> Vec<Finding> {
-    masks_changed(
-        facts,
-        Finding::unseen,
-        "its mask changed while it was watched, and rules judge the last one",
-    )
+    masks_changed(facts, Gravity::Unseen, ", and rules judge the last one")
 }
 
-fn masks_changed(
-    facts: &SeatingFacts,
-    finding: fn(&str, String) -> Finding,
-    why: &str,
-) -> Vec<Finding> {
+fn masks_changed(facts: &SeatingFacts, gravity: Gravity, effect: &str) -> Vec<Finding> {
     let mut by_process: BTreeMap<Tid, Vec<(&Sitter, OffMaskCpus)>> = BTreeMap::new();
     // `expect` reports threads on their seats.
     for sitter in facts.sitters.iter().filter(|sitter| !sitter.is_as_planned) {
         if let Some(elsewhere) = OffMaskCpus::than(sitter.thread, &sitter.mask) {
-            by_process.entry(sitter.thread.pid).or_default().push((sitter, elsewhere));
+            by_process.entry(sitter.pid).or_default().push((sitter, elsewhere));
         }
     }
-    by_process.into_iter().map(|(pid, moved)| of_process(pid, &moved, finding, why)).collect()
+    let of_process = |moved: &Vec<(&Sitter, OffMaskCpus)>| {
+        let what = sentences(moved.iter().map(|(sitter, elsewhere)| {
+            let may = cpus(&sitter.mask);
+            format!("{} may run on {may}, but {}", sitter.named(), elsewhere.described())
+        }));
+        let what = format!("{what}: its mask changed while it was watched{effect}");
+        let on = moved.iter().flat_map(|(_, elsewhere)| &elsewhere.found_on).collect();
+        let sitters: Vec<&Sitter> = moved.iter().map(|(sitter, _)| *sitter).collect();
+        Finding { gravity, ..Finding::wrong("moved", what) }.threads(&sitters).on(&on)
+    };
+    by_process.values().map(of_process).collect()
 }
 
-fn of_process(
-    pid: Tid,
-    moved: &[(&Sitter, OffMaskCpus)],
-    finding: fn(&str, String) -> Finding,
-    why: &str,
-) -> Finding {
-    let mut what = moved
-        .iter()
-        .take(MOST)
-        .map(|(sitter, elsewhere)| {
-            format!(
-                "{} may run on {}, but {}",
-                sitter.named(),
-                cpus(&sitter.mask),
-                elsewhere.described()
-            )
-        })
-        .collect::<Vec<_>>()
-        .join("; ");
-    if moved.len() > MOST {
-        what += &format!("; and {}", count(moved.len() - MOST, "more thread"));
-    }
-    let on =
-        moved.iter().fold(CpuSet::default(), |all, (_, elsewhere)| all.with(&elsewhere.found_on));
-    finding("moved", format!("{what}: {why}"))
-        .of(pid)
-        .tids(moved.iter().map(|(sitter, _)| sitter.tid()))
-        .on(&on)
+/// The first of these, and the number of other threads.
+pub fn sentences(each: impl ExactSizeIterator<Item = String>) -> String {
+    let more = each.len().saturating_sub(MOST);
+    let first = joined(each.take(MOST), "; ");
+    if more > 0 { format!("{first}; and {}", count(more, "more thread")) } else { first }
 }
 
 #[cfg(test)]
@@ -125,7 +106,7 @@ mod tests {
     use seatmap_data::plan::Plan;
 
     fn made(percent: f64) -> Made {
-        let mut made = Made::new(4).busy(7, 7, "0", 90.0, 0.0);
+        let mut made = Made::new(4).with("7/7 on 0: 90+0");
         let on = |cpu, percent| RanOn { cpu, percent };
         made.seating.threads[0].ran_on = vec![on(0, 100.0 - percent), on(1, percent)];
         made
@@ -190,6 +171,6 @@ mod tests {
     fn moved_unbound_programs_get_remark() {
         let found = judged(&made(50.0), &Criteria::default());
         assert!(found.len() == 1 && found[0].gravity == Gravity::Remark, "{found:?}");
-        assert_eq!(judged(&Made::new(4).busy(7, 7, "0", 90.0, 0.0), &Criteria::default()), []);
+        assert_eq!(judged(&Made::new(4).with("7/7 on 0: 90+0"), &Criteria::default()), []);
     }
 }

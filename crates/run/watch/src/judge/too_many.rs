@@ -6,7 +6,7 @@
 //! them in turn, and fewer threads are faster. Switches of the CPU show this. Threads that spin
 //! without yielding switch as rarely as independent ones, so the rule does not judge them.
 
-use super::facts::{SeatingFacts, Sitter, cpus, only_process, union};
+use super::facts::{SeatingFacts, Sitter, by_place, cpus, sum, those, union};
 use super::named_process;
 use crate::finding::Finding;
 use crate::seating::{WatchedQuota, WatchedThread};
@@ -14,7 +14,7 @@ use seatmap_data::statistics::words::{agreeing, counted, counted_figure, times_a
 use seatmap_launch::count::CpuCount;
 use seatmap_launch::runtime::counts::{self, CountedRuntime};
 use seatmap_os::{CpuSet, Tid};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 pub const RULE: &str = "too-many-threads";
 
@@ -66,25 +66,21 @@ enum Domain {
 }
 
 pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
-    let domains = domains(facts).into_iter();
+    let judged = facts.sitters.iter().filter(|one| is_judged(facts, one.thread));
+    let domains = by_place(judged, |sitter| Some(domain(facts, sitter))).into_iter();
     domains.filter_map(|(domain, members)| of_domain(facts, &domain, &members)).collect()
 }
 
-fn domains<'f, 'a>(facts: &'f SeatingFacts<'a>) -> BTreeMap<Domain, Vec<&'f Sitter<'a>>> {
-    let mut domains: BTreeMap<Domain, Vec<&Sitter>> = BTreeMap::new();
-    for sitter in facts.sitters.iter().filter(|one| is_judged(facts, one.thread)) {
-        let mask = sitter.mask.within(&facts.online);
-        let quotas = facts.seating.quotas.iter().enumerate().filter(|(_, quota)| {
-            quota.cpus <= mask.len() as f64 && quota.tids.binary_search(&sitter.tid()).is_ok()
-        });
-        let domain = match quotas.min_by(|(_, a), (_, b)| a.cpus.total_cmp(&b.cpus)) {
-            Some((at, _)) => Domain::Quota(at),
-            None if sitter.is_bound => Domain::Mask(mask),
-            None => Domain::Program(facts.master(sitter.thread.pid)),
-        };
-        domains.entry(domain).or_default().push(sitter);
+fn domain(facts: &SeatingFacts, sitter: &Sitter) -> Domain {
+    let mask = sitter.mask.within(&facts.online);
+    let quotas = facts.seating.quotas.iter().enumerate().filter(|(_, quota)| {
+        quota.cpus <= mask.len() as f64 && quota.tids.binary_search(&sitter.tid).is_ok()
+    });
+    match quotas.min_by(|(_, a), (_, b)| a.cpus.total_cmp(&b.cpus)) {
+        Some((at, _)) => Domain::Quota(at),
+        None if sitter.is_bound => Domain::Mask(mask),
+        None => Domain::Program(facts.master(sitter.pid)),
     }
-    domains
 }
 
 fn is_judged(facts: &SeatingFacts, thread: &WatchedThread) -> bool {
@@ -98,11 +94,10 @@ fn of_domain(facts: &SeatingFacts, domain: &Domain, members: &[&Sitter]) -> Opti
         _ => None,
     };
     let limit = Limit { quota, cpus: &union(members).within(&facts.online) };
-    let busy: Vec<&Sitter> =
-        members.iter().filter(|one| one.thread.wants_a_cpu()).copied().collect();
+    let busy = those(members, |one| one.wants_a_cpu());
     let count = limit.count();
-    let used = sum(members, |thread| thread.run_percent) / 100.0;
-    let wanted = sum(members, WatchedThread::wanted_percent) / 100.0;
+    let used = sum(members, |one| one.run_percent) / 100.0;
+    let wanted = sum(members, |one| one.wanted_percent()) / 100.0;
     let is_crowded = used >= USED_UP * count.cpus()
         && wanted >= count.cpus() + EXCESS_CPUS
         && busy.len() > count.threads();
@@ -111,22 +106,19 @@ fn of_domain(facts: &SeatingFacts, domain: &Domain, members: &[&Sitter]) -> Opti
     }
     let wait = LockStep::of(members, &busy)?;
     // Servers that share a limit sleep as often.
-    let programs: BTreeSet<Tid> = busy.iter().map(|one| facts.master(one.thread.pid)).collect();
+    let programs: BTreeSet<Tid> = busy.iter().map(|one| facts.master(one.pid)).collect();
     if !wait.is_certain && programs.len() > 1 {
         return None;
     }
     let finding = Finding::wrong(RULE, wait.words(&named(facts, &busy), wanted, limit))
-        .grave_if(wait.is_certain);
-    let finding = finding.tids(busy.iter().map(|one| one.tid())).on(limit.cpus);
-    let finding = Finding { pid: only_process(&busy), ..finding }.since(facts.seating.watched_s);
-    let finding = finding.measured(wait.per_s, "switches a second in each thread");
+        .grave_if(wait.is_certain)
+        .threads(&busy)
+        .on(limit.cpus)
+        .since(facts.seating.watched_s)
+        .measured(wait.per_s, "switches a second in each thread");
     let fewer = fewer(facts, &busy, count.threads());
     let trial = format!("try {}: {fewer}", counted(count.threads(), "thread"));
     Some(finding.advised(if wait.is_certain { fewer } else { trial }))
-}
-
-fn sum(members: &[&Sitter], of: impl Fn(&WatchedThread) -> f64) -> f64 {
-    members.iter().map(|one| of(one.thread)).sum()
 }
 
 /// How threads wait for each other.
@@ -139,9 +131,10 @@ struct LockStep {
 impl LockStep {
     fn of(members: &[&Sitter], busy: &[&Sitter]) -> Option<Self> {
         let least = SWITCHES_PER_S * busy.len() as f64;
-        let forced = sum(busy, |thread| thread.forced_per_s.unwrap_or(0.0));
-        let slept = sum(busy, |thread| thread.voluntary_per_s.unwrap_or(0.0));
-        let all_slept = sum(members, |thread| thread.voluntary_per_s.unwrap_or(0.0));
+        let sleeps_per_s = |one: &Sitter| one.voluntary_per_s.unwrap_or(0.0);
+        let forced = sum(busy, |one| one.forced_per_s.unwrap_or(0.0));
+        let slept = sum(busy, sleeps_per_s);
+        let all_slept = sum(members, sleeps_per_s);
         // A thread that wakes up takes the CPU from another at most once.
         let is_certain = forced >= least && forced > all_slept;
         let switches = if is_certain { forced } else { slept };
@@ -167,7 +160,8 @@ impl LockStep {
 }
 
 fn named(facts: &SeatingFacts, busy: &[&Sitter]) -> String {
-    let process = only_process(busy).and_then(|pid| facts.process(pid));
+    let pids: BTreeSet<Tid> = busy.iter().map(|one| one.pid).collect();
+    let process = pids.first().filter(|_| pids.len() == 1).and_then(|pid| facts.process(*pid));
     let of = process.map_or_else(|| "several processes".to_owned(), named_process);
     format!("{} of {of}", counted(busy.len(), "thread"))
 }
@@ -181,7 +175,7 @@ pub fn fitting(facts: &SeatingFacts, quota: &WatchedQuota, members: &[&Sitter]) 
 /// How to start the programs of these threads with so few in all. Without a known runtime it names
 /// the usual settings.
 pub fn fewer(facts: &SeatingFacts, busy: &[&Sitter], threads: usize) -> String {
-    let pids: BTreeSet<Tid> = busy.iter().map(|one| one.thread.pid).collect();
+    let pids: BTreeSet<Tid> = busy.iter().map(|one| one.pid).collect();
     let each = (threads / pids.len().max(1)).max(1);
     let runtimes = runtimes(facts, &pids, busy);
     let mut settings: Vec<String> = runtimes.iter().map(|one| one.setting.with(each)).collect();
@@ -214,7 +208,7 @@ fn runtimes(
     if !of_libraries.is_empty() {
         return of_libraries;
     }
-    let names: BTreeSet<&String> = busy.iter().map(|one| &one.thread.name).collect();
+    let names: BTreeSet<&String> = busy.iter().map(|one| &one.name).collect();
     names.into_iter().filter_map(|name| counts::of_thread(name)).collect()
 }
 
@@ -388,8 +382,10 @@ mod tests {
     #[test]
     fn masks_and_whole_computers_limit_threads_too() {
         let narrow = with(Made::new(4), 7, "1", LIBOMP);
-        let found = judge(&narrow.facts());
-        assert!(found[0].is_wrong() && found[0].what.contains("wait for each other on CPU 1:"));
+        assert_eq!(
+            narrow.told(judge),
+            "Wrong 7 [7, 8, 9, 10, 11, 12, 13, 14] on 1: 8 threads of program (7) wait for each other on CPU 1: they need 7.9 CPUs, and each yields 27625 times a second -> start it with fewer threads, 1 at most (by its option, or by a variable such as OMP_NUM_THREADS or GOMAXPROCS)"
+        );
         let whole = with(Made::new(2), 7, "0-1", Sums { run: 2.0, ..LIBOMP });
         assert_eq!(gravity(&whole), Some(Gravity::Wrong));
         let fitting = with(Made::new(8), 7, "0-7", Sums { run: 7.8, ..LIBOMP });

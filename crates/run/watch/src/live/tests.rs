@@ -1,7 +1,7 @@
 //! Looks at a made computer.
 
 use super::*;
-use crate::made::{Made, MadeThread, pids};
+use crate::tests::made::{Made, MadeThread, pids};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;

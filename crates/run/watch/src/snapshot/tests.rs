@@ -1,8 +1,8 @@
 //! Seatings of a made computer, and of real processes.
 
 use super::*;
-use crate::made::{Made, MadeThread, pids};
 use crate::seating::RanOn;
+use crate::tests::made::{Made, MadeThread, pids};
 use seatmap_os::Root;
 use std::process::{Child, Command};
 
@@ -439,7 +439,7 @@ fn processes_ending_midway_are_left_out() {
     let seating = watcher.seating();
     assert_eq!(seating.threads.iter().map(|thread| thread.pid).collect::<Vec<_>>(), [stays]);
     let gone = Seating::take(&pids(&[pid]), &options(Duration::ZERO));
-    assert!(matches!(gone, Err(ChoiceError::NoProcess { .. })), "{gone:?}");
+    assert!(matches!(gone, Err(ChoiceError::Nothing(_))), "{gone:?}");
 }
 
 #[test]
