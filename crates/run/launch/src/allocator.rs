@@ -30,7 +30,7 @@ use seatmap_os::{CpuSet, Root, Tid, affinity};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A thread's seat, or its absence.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct SeatAssignment {
     /// The thread's number.
     pub tid: Tid,
@@ -49,7 +49,7 @@ impl SeatAssignment {
 }
 
 /// The effect of a thread's name on its seat.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub enum SeatChange {
     /// It keeps its seat.
     Stay,
@@ -71,8 +71,10 @@ struct Guest {
 /// Gives seats to threads in order of creation, by name or by path.
 #[derive(Debug)]
 pub struct SeatAllocator {
-    seats: SeatList,
-    whole: CpuSet,
+    /// The list of seats.
+    pub seats: SeatList,
+    /// The union of all seats, where unseated threads wait.
+    pub whole: CpuSet,
     rules: Vec<SeatRule>,
     strict: bool,
     skip: usize,
@@ -87,8 +89,9 @@ pub struct SeatAllocator {
     guests: HashMap<Tid, Guest>,
     task_of_path: HashMap<String, usize>,
     lineage: Lineage<Tid>,
-    strangers: usize,
-    leases: Leases,
+    /// The number of threads without a free task of their path.
+    pub strangers: usize,
+    pub(crate) leases: Leases,
     /// Matched rules, even those without a free seat.
     met: BTreeSet<usize>,
 }
@@ -129,24 +132,10 @@ impl SeatAllocator {
         SeatAllocator { leases: Leases::on(&Root::new("/")), ..self }
     }
 
-    pub(crate) fn leases(&self) -> &Leases {
-        &self.leases
-    }
-
     /// Seats each thread and process at its creation.
     pub fn strict(mut self, strict: bool) -> Self {
         self.strict = strict;
         self
-    }
-
-    /// The list of seats.
-    pub fn seats(&self) -> &SeatList {
-        &self.seats
-    }
-
-    /// The union of all seats, where unseated threads wait.
-    pub fn whole(&self) -> &CpuSet {
-        &self.whole
     }
 
     /// The CPUs of all seats and rules. If only rules seat threads, other threads run anywhere, so
@@ -171,11 +160,6 @@ impl SeatAllocator {
     /// Whether tasks have paths.
     pub fn has_paths(&self) -> bool {
         !self.task_of_path.is_empty()
-    }
-
-    /// The number of threads without a free task of their path.
-    pub fn strangers(&self) -> usize {
-        self.strangers
     }
 
     /// Records a creation, before creator or created take a seat.

@@ -206,7 +206,7 @@ fn seat_running(
     Ok(Report { complete: true, ..report })
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct FormerMasks {
     processes: BTreeMap<Tid, Vec<(Tid, CpuSet)>>,
 }

@@ -25,7 +25,6 @@ pub struct Child {
     refusal: PipeReader,
 }
 
-#[derive(Debug)]
 pub enum ChildStage {
     Pending,
     Running,

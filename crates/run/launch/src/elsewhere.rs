@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 /// Each absence lasts from the first to the last look that finds another mask, because looks may be
 /// a second apart.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Default, PartialEq)]
 pub struct TimeAway {
     now: Option<(Instant, Instant)>,
     /// The length of all ended absences.

@@ -313,14 +313,29 @@ mod tests {
     #[test]
     fn unusable_program_is_rejected_with_reason() {
         let refusal = |command: &[&str]| find(command).unwrap_err().to_string();
-        insta::assert_snapshot!(refusal(&[]), @"no program to run; put it after --");
-        insta::assert_snapshot!(refusal(&["no-such-program"]), @"no-such-program: there is no such program");
-        insta::assert_snapshot!(refusal(&["1"]), @"1: there is no such program; '--pid 1' names a process, and a list of CPUs has no spaces: '--cpus 0,1'");
-        insta::assert_snapshot!(refusal(&["Cargo.toml"]), @"Cargo.toml: there is no such program; './Cargo.toml' names the file in this folder");
-        insta::assert_snapshot!(refusal(&["sh -c true"]), @"sh -c true: there is no such program; type its words separately, not in one pair of quotes");
-        insta::assert_snapshot!(refusal(&["no such program"]), @"no such program: there is no such program");
-        insta::assert_snapshot!(refusal(&["/usr"]), @"/usr: is a folder");
-        insta::assert_snapshot!(refusal(&["/proc/version"]), @"/proc/version: is not executable; 'chmod +x' makes it so");
-        insta::assert_snapshot!(refusal(&["sh", "a\0b"]), @"an argument contains a zero byte");
+        assert_eq!(
+            [
+                refusal(&[]),
+                refusal(&["no-such-program"]),
+                refusal(&["1"]),
+                refusal(&["Cargo.toml"]),
+                refusal(&["sh -c true"]),
+                refusal(&["no such program"]),
+                refusal(&["/usr"]),
+                refusal(&["/proc/version"]),
+                refusal(&["sh", "a\0b"])
+            ],
+            [
+                "no program to run; put it after --",
+                "no-such-program: there is no such program",
+                "1: there is no such program; '--pid 1' names a process, and a list of CPUs has no spaces: '--cpus 0,1'",
+                "Cargo.toml: there is no such program; './Cargo.toml' names the file in this folder",
+                "sh -c true: there is no such program; type its words separately, not in one pair of quotes",
+                "no such program: there is no such program",
+                "/usr: is a folder",
+                "/proc/version: is not executable; 'chmod +x' makes it so",
+                "an argument contains a zero byte",
+            ]
+        );
     }
 }

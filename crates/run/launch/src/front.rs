@@ -21,7 +21,6 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 /// The two processes after the split.
-#[derive(Debug)]
 pub enum ForkSide {
     /// The caller's own process.
     Front(Front),
@@ -30,7 +29,6 @@ pub enum ForkSide {
 }
 
 /// The process that the caller waits for.
-#[derive(Debug)]
 pub struct Front {
     supervisor: Tid,
     messages: PipeReader,

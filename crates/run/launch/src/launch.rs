@@ -72,7 +72,6 @@ pub fn run(
 }
 
 /// A running program.
-#[derive(Debug)]
 pub struct Launch<'a> {
     signals: Signals,
     child: Child,
@@ -226,7 +225,7 @@ impl<'a> Launch<'a> {
 
     /// The CPUs of threads bound to one CPU on which other runs have also seated threads.
     pub fn shared_cpus(&self) -> CpuSet {
-        self.pinner.seating.leases().shared()
+        self.pinner.seating.leases.shared()
     }
 
     /// The report so far.
@@ -234,7 +233,7 @@ impl<'a> Launch<'a> {
         self.watch.last_look(&mut self.pinner);
         let report = Report::of(&self.pinner, Some(self.child.pid), self.tracer.hampered.clone());
         let throttled = self.quotas.stops();
-        let fit = self.fit.as_ref().map(|fit| fit.report().clone());
+        let fit = self.fit.as_ref().map(|fit| fit.report.clone());
         let mut report = Report { memory: self.memory_report(), fit, throttled, ..report };
         if let Some(end) = self.cell.as_mut().and_then(CellWatch::end) {
             report.lose_the_cell(end, &self.pinner);
@@ -335,7 +334,7 @@ impl<'a> Launch<'a> {
                 link.stopped(signal)
             }
             (_, Some(signal), None) if std::mem::take(&mut self.asked_to_stop) => {
-                self.signals.stop_here(signal)
+                self.signals.stop_unless(signal, || false);
             }
             _ => {}
         }

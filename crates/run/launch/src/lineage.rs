@@ -25,14 +25,14 @@ impl fmt::Display for TaskPath {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Ancestor {
     path: TaskPath,
     children: usize,
 }
 
 /// Paths of tasks reported one by one, each after its creator.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Lineage<K> {
     ancestors: HashMap<K, Ancestor>,
     roots: usize,

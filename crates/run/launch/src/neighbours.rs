@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::ErrorKind;
 
 /// CPUs of a report's threads on which another program's threads have seats too.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct SeatNeighbour {
     /// The CPUs.
     pub cpus: CpuSet,

@@ -46,7 +46,7 @@ const LOOKED_AT_FOR: Duration = Duration::from_millis(20);
 /// Threads created meanwhile inherit narrow masks.
 const ROUNDS: usize = 8;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct Birth {
     /// Its process, or itself if it is the first thread.
     pub pid: Tid,
@@ -55,7 +55,6 @@ pub struct Birth {
     pub is_late: bool,
 }
 
-#[derive(Debug)]
 pub struct Pinner {
     pub seating: SeatAllocator,
     pub threads: ThreadTable,
@@ -271,7 +270,7 @@ impl Pinner {
 
     /// Lets a process wait on the whole set, where a first process may stay, and be reported so.
     fn wait(&mut self, tid: Tid) {
-        let seat = Seat::shared(self.seating.whole().clone());
+        let seat = Seat::shared(self.seating.whole.clone());
         let is_first = self.seating.is_first(tid);
         let Some(living) = self.threads.living(tid) else { return };
         living.waits_since = Some(Instant::now());
@@ -293,7 +292,7 @@ impl Pinner {
             runtime.asks_again() && fit(&self.seating, self.widens, runtime) == SeatFit::Roams;
         let mut seat = seat.clone();
         if let Some(seat) = seat.as_mut().filter(|_| roams) {
-            seat.cpus = self.seating.whole().clone();
+            seat.cpus = self.seating.whole.clone();
         }
         let seat = &seat;
         let has_waited = living.waits_since.is_some();
@@ -305,7 +304,7 @@ impl Pinner {
         self.choose_policy(*tid, seat.as_ref());
         match seat {
             // A mask chosen by the program meanwhile stays, and is reported.
-            Some(_) if has_waited && !self.is_on(*tid, self.seating.whole()) => {
+            Some(_) if has_waited && !self.is_on(*tid, &self.seating.whole) => {
                 self.check_mask(*tid, None);
             }
             Some(seat) => self.sit(*tid, seat),
@@ -316,8 +315,8 @@ impl Pinner {
     }
 
     fn sit_later(&mut self, step: &SeatAssignment, seat: Seat, after: Duration) {
-        let wide = Seat { cpus: self.seating.whole().clone(), ..seat };
-        self.apply(&SeatAssignment { seat: Some(wide), ..step.clone() });
+        let wide = Seat { cpus: self.seating.whole.clone(), ..seat };
+        self.apply(&SeatAssignment { seat: Some(wide), ..*step });
         if let Some(living) = self.threads.living(step.tid) {
             living.waits_since = Some(Instant::now());
             living.later = Some((seat, Instant::now() + after));
@@ -326,8 +325,8 @@ impl Pinner {
     }
 
     fn note_waiting(&mut self, tid: Tid) {
-        let seats = self.seating.seats();
-        let waits = seats.own().iter().any(|seat| seat != self.seating.whole());
+        let seats = &self.seating.seats;
+        let waits = seats.own().iter().any(|seat| *seat != self.seating.whole);
         if let Some(record) = self.threads.record(tid) {
             record.waiting = waits;
         }
@@ -365,11 +364,11 @@ impl Pinner {
         living.shares = Some(Waited { at: now, waited_ns });
         let waited = waited_ns.saturating_sub(before.waited_ns) as f64;
         // A rule's seat may be outside the list; it stays.
-        let whole = self.seating.whole();
+        let whole = &self.seating.whole;
         let is_narrow = seat.cpus != *whole && seat.cpus.is_subset(whole);
         let is_narrow = is_narrow && self.is_on(tid, &seat.cpus);
         if is_narrow && waited > WAITS_TOO_MUCH * passed.as_nanos() as f64 {
-            let wide = Seat { cpus: self.seating.whole().clone(), ..seat };
+            let wide = Seat { cpus: self.seating.whole.clone(), ..seat };
             self.threads.sits(tid, Some(wide.clone()));
             self.sit(tid, &wide);
             self.widened += 1;
@@ -496,7 +495,7 @@ impl Pinner {
             }
             return true;
         }
-        if has_waited && affinity::is_as_given(self.seating.whole(), &mask) {
+        if has_waited && affinity::is_as_given(&self.seating.whole, &mask) {
             // It restored its initial mask after it took the seat.
             self.sit(tid, &seat);
         } else if let Some(record) = self.threads.record(tid) {

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 const LONGEST_DETOUR: Duration = Duration::from_millis(500);
 
 /// A thread, its seat, and the outcome.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Default)]
 pub struct ThreadRecord {
     /// Its place in the order of seating, from 0.
     pub order: usize,
@@ -42,7 +42,7 @@ pub struct ThreadRecord {
 }
 
 /// Why a thread is not on its seat.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum Trouble {
     /// The kernel refused the seat.
     #[error("the kernel refused {}: {reason}", .cpus.named())]

@@ -297,10 +297,10 @@ mod tests {
     fn request_grants_cpus_of_this_computer() {
         let cpu = own_cpu();
         let granted = request(&cpu.to_string(), &[]).grant().unwrap();
-        assert_eq!(*granted.allocator.whole(), CpuSet::single(cpu));
+        assert_eq!(granted.allocator.whole, CpuSet::single(cpu));
         assert!(granted.memory.is_none() && granted.remarks.is_empty());
         let soft = SeatingRequest { soft: true, ..request(&cpu.to_string(), &[]) };
-        assert!(soft.grant().unwrap().allocator.whole().contains(cpu));
+        assert!(soft.grant().unwrap().allocator.whole.contains(cpu));
     }
 
     #[test]

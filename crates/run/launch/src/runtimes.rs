@@ -16,7 +16,7 @@ pub struct Runtimes {
     pub narrowed: Vec<Narrowed>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct Narrowed {
     pub file: PathBuf,
     pub runtime: LanguageRuntime,
@@ -30,7 +30,7 @@ impl Narrowed {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 pub enum SeatFit {
     Roams,
     Narrow,
@@ -83,7 +83,7 @@ impl Runtimes {
 /// program. A strict seating keeps each thread on its seat, and so does a cell, where the kernel
 /// moves no thread.
 pub fn fit(seating: &SeatAllocator, widens: bool, runtime: LanguageRuntime) -> SeatFit {
-    let has_narrow_seats = seating.seats().cpus.iter().any(|seat| seat != seating.whole());
+    let has_narrow_seats = seating.seats.cpus.iter().any(|seat| *seat != seating.whole);
     if seating.ordered_tasks() == 0 || !has_narrow_seats {
         return SeatFit::Whole;
     }

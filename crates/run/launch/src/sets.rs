@@ -31,7 +31,11 @@ use seatmap_os::cpus::{self, Cpus};
 use seatmap_os::holder::Holder;
 use seatmap_os::{CpuList, CpuListError, CpuSet, Root};
 use std::collections::BTreeMap;
+use words::Left;
 pub use words::{AcceptedWords, WordError, or_all};
+
+/// Reads the computer whose parts a list of seats names.
+pub type ReadComputer<'a> = &'a dyn Fn() -> Result<ComputerCpus, String>;
 
 /// A computer's parts.
 #[derive(Clone, Debug, Default)]
@@ -247,10 +251,7 @@ fn is_of_words(member: &str) -> bool {
 ///
 /// # Errors
 /// [`SetError`] for the first wrong member.
-pub fn parse(
-    text: &str,
-    computer: &dyn Fn() -> Result<ComputerCpus, String>,
-) -> Result<Vec<CpuSet>, SetError> {
+pub fn parse(text: &str, computer: ReadComputer<'_>) -> Result<Vec<CpuSet>, SetError> {
     members(text, computer).map(|members| members.concat())
 }
 
@@ -266,10 +267,7 @@ pub fn all_of(text: &str, computer: &ComputerCpus) -> Result<CpuSet, SetError> {
 ///
 /// # Errors
 /// [`SetError`] for the first wrong member.
-pub fn members(
-    text: &str,
-    computer: &dyn Fn() -> Result<ComputerCpus, String>,
-) -> Result<Vec<Vec<CpuSet>>, SetError> {
+pub fn members(text: &str, computer: ReadComputer<'_>) -> Result<Vec<Vec<CpuSet>>, SetError> {
     let mut all = Vec::new();
     let mut count = 0;
     for member in text.split(',').map(str::trim) {
@@ -284,10 +282,7 @@ pub fn members(
     Ok(all)
 }
 
-fn seats(
-    member: &str,
-    computer: &dyn Fn() -> Result<ComputerCpus, String>,
-) -> Result<Vec<CpuSet>, SetError> {
+fn seats(member: &str, computer: ReadComputer<'_>) -> Result<Vec<CpuSet>, SetError> {
     let computer =
         || computer().map_err(|reason| SetError::Member(format!("'{member}': {reason}")));
     if !is_of_words(member) {
@@ -313,18 +308,19 @@ fn of_term(term: &str, computer: &ComputerCpus) -> Result<Vec<CpuSet>, SetError>
     let mut words = term.split('/');
     let first = words.next().unwrap_or_default();
     let mut seats = if words::is_word(first) {
-        vec![words::narrowed(first, &computer.usual(), "all", computer)?]
+        let usual = computer.usual();
+        vec![Left { cpus: &usual, before: "all", computer }.narrowed(first)?]
     } else {
         simple(first, &|| Ok(computer.clone()))?
     };
     let mut before = first.to_owned();
     for word in words {
         let among = union(&seats);
+        let left = Left { cpus: &among, before: &before, computer };
         let left = if words::is_word(word) {
-            words::narrowed(word, &among, &before, computer)?
+            left.narrowed(word)?
         } else {
-            let of_machine = union(&simple(word, &|| Ok(computer.clone()))?);
-            words::meeting(word, &of_machine, &among, &before, computer)?
+            left.meeting(word, &union(&simple(word, &|| Ok(computer.clone()))?))?
         };
         seats = seats.iter().map(|seat| seat.within(&left)).collect();
         seats.retain(|seat| !seat.is_empty());
@@ -491,6 +487,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use seatmap_data::machine::{CoreKind, Pu};
+    use seatmap_data::statistics::words::joined;
 
     fn computer() -> Result<ComputerCpus, String> {
         let topology = Topology {
@@ -554,30 +551,25 @@ mod tests {
     fn cpus_that_are_set_apart_are_named() {
         let set_apart: CpuSet = [3, 6, 7].into_iter().collect();
         let computer = || Ok(ComputerCpus { set_apart: set_apart.clone(), ..computer()? });
-        let read = |text: &str| {
-            let seats = parse(text, &computer).unwrap();
-            seats.iter().map(ToString::to_string).collect::<Vec<_>>()
-        };
-        assert_eq!(read("l3:*"), ["0,1", "2", "4,5"], "the fourth cache has no others");
-        assert_eq!(read("l3:1,l3:3,core:3"), ["2", "6,7", "3"]);
-        assert_eq!(read("3,cpus:2-3,package:0"), ["3", "2,3", "0-2"]);
+        let read = |text: &str| joined(parse(text, &computer).unwrap(), " ");
+        assert_eq!(read("l3:*"), "0,1 2 4,5", "the fourth cache has no others");
+        assert_eq!(read("l3:1,l3:3,core:3"), "2 6,7 3");
+        assert_eq!(read("3,cpus:2-3,package:0"), "3 2,3 0-2");
     }
 
-    fn read(text: &str) -> Result<Vec<Vec<u32>>, String> {
+    fn read(text: &str) -> Result<String, String> {
         let seats = parse(text, &computer).map_err(|error| error.to_string())?;
-        Ok(seats.iter().map(|seat| seat.iter().collect()).collect())
+        Ok(joined(&seats, " "))
     }
 
     #[test]
     fn a_seat_is_a_cpu_or_a_set_of_them() {
-        assert_eq!(
-            read("3,0-1,0-6:3"),
-            Ok(vec![vec![3], vec![0], vec![1], vec![0], vec![3], vec![6]])
-        );
-        assert_eq!(read("cpus:4-5,cpus:0+6-7"), Ok(vec![vec![4, 5], vec![0, 6, 7]]));
-        assert_eq!(read("l3:1,numa:1"), Ok(vec![vec![2, 3], vec![4, 5, 6, 7]]));
-        assert_eq!(read("l3:0-1,package:0+1"), Ok(vec![vec![0, 1], vec![2, 3], (0..8).collect()]));
-        assert_eq!(read("l3:*").unwrap().len(), 4);
+        let seats = |text| read(text).unwrap();
+        assert_eq!(seats("3,0-1,0-6:3"), "3 0 1 0 3 6");
+        assert_eq!(seats("cpus:4-5,cpus:0+6-7"), "4,5 0,6,7");
+        assert_eq!(seats("l3:1,numa:1"), "2,3 4-7");
+        assert_eq!(seats("l3:0-1,package:0+1"), "0,1 2,3 0-7");
+        assert_eq!(seats("l3:*"), "0,1 2,3 4,5 6,7");
     }
 
     #[test]
@@ -652,12 +644,17 @@ mod tests {
     #[test]
     fn refusals_say_what_there_is() {
         let refusal = |text| read(text).unwrap_err();
-        insta::assert_snapshot!(refusal("l3:9"), @"'l3:9': this machine has l3 0-3; 'seatmap show host' lists them");
-        insta::assert_snapshot!(refusal("die:0"), @"'die:0': this machine has no die; 'seatmap show host' lists them");
-        insta::assert_snapshot!(refusal("die:*"), @"'die:*': this machine has no die; 'seatmap show host' lists them");
-        insta::assert_snapshot!(refusal("soft:1"), @"'soft:1': expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, l3:*");
-        insta::assert_snapshot!(refusal("1,,2"), @"an empty member: expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, l3:*");
-        insta::assert_snapshot!(refusal("cpus:"), @"'cpus:'");
+        assert_eq!(
+            ["l3:9", "die:0", "die:*", "soft:1", "1,,2", "cpus:"].map(refusal),
+            [
+                "'l3:9': this machine has l3 0-3; 'seatmap show host' lists them",
+                "'die:0': this machine has no die; 'seatmap show host' lists them",
+                "'die:*': this machine has no die; 'seatmap show host' lists them",
+                "'soft:1': expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, l3:*",
+                "an empty member: expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, l3:*",
+                "'cpus:'",
+            ]
+        );
     }
 
     proptest! {

@@ -18,7 +18,7 @@ use seatmap_os::Root;
 use std::ops::Range;
 
 /// Why this start has no seats.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, PartialEq, thiserror::Error)]
 pub enum ShareError {
     /// A variable is damaged.
     #[error(transparent)]
@@ -247,10 +247,20 @@ mod tests {
     fn overlapping_starts_are_rejected() {
         let refused =
             |start: LaunchInstance, seats, is_plan| taken(&start, seats, is_plan).unwrap_err();
-        insta::assert_snapshot!(refused(rank(0, Some(2)), 1, false), @"2 ranks start on this node (RANK=0), but there is 1 seat: give each one its own, or set SEATMAP_TASK=all if only one of them runs at a time");
-        insta::assert_snapshot!(refused(rank(2, None), 2, false), @"3 or more ranks start on this node (RANK=2), but there are 2 seats: give each one its own, or set SEATMAP_TASK=all if only one of them runs at a time");
-        insta::assert_snapshot!(refused(rank(0, Some(2)), 3, true), @"2 ranks start on this node (RANK=0), but the plan has 3 tasks, not a multiple: make a plan with one task per rank, or set SEATMAP_TASK to the number of a task");
-        insta::assert_snapshot!(refused(LaunchInstance::Task(3), 2, true), @"there is no task 3 (SEATMAP_TASK=3): there are 2 seats");
+        assert_eq!(
+            [
+                refused(rank(0, Some(2)), 1, false),
+                refused(rank(2, None), 2, false),
+                refused(rank(0, Some(2)), 3, true),
+                refused(LaunchInstance::Task(3), 2, true)
+            ],
+            [
+                "2 ranks start on this node (RANK=0), but there is 1 seat: give each one its own, or set SEATMAP_TASK=all if only one of them runs at a time",
+                "3 or more ranks start on this node (RANK=2), but there are 2 seats: give each one its own, or set SEATMAP_TASK=all if only one of them runs at a time",
+                "2 ranks start on this node (RANK=0), but the plan has 3 tasks, not a multiple: make a plan with one task per rank, or set SEATMAP_TASK to the number of a task",
+                "there is no task 3 (SEATMAP_TASK=3): there are 2 seats",
+            ]
+        );
         assert!(
             check_rules(&rank(0, Some(2)), true).is_err()
                 && check_rules(&LaunchInstance::Alone, true).is_ok()
@@ -261,11 +271,22 @@ mod tests {
     #[test]
     fn multiple_starts_of_sole_work_are_rejected() {
         let refused = |work: SoleWork, start| work.check_start(start).unwrap_err().to_string();
-        insta::assert_snapshot!(refused(SoleWork::Auto, Ok(rank(0, Some(2)))), @"2 ranks start on this node (RANK=0), and each would try seats on the others' CPUs: seat the ranks of a job together ('seatmap run --auto --pid PID,PID'), or each by a plan ('seatmap run --plan'), or set SEATMAP_TASK=all if only one of them runs at a time or each has separate CPUs");
-        insta::assert_snapshot!(refused(SoleWork::Bench, Ok(rank(1, None))), @"2 or more ranks start on this node (RANK=1), and each would time its runs while the others run: start the whole job in each run ('seatmap bench -- mpirun ...'), or set SEATMAP_TASK=all if only one of them runs at a time or each has separate CPUs");
-        insta::assert_snapshot!(refused(SoleWork::Tune, Err(ShareError::Workers("4 commands".to_owned()))), @"4 commands start on this node (xargs), and each would time its runs on CPUs that the others use: start the whole job in each run ('seatmap tune -- mpirun ...'), or set SEATMAP_TASK=all if only one of them runs at a time or each has separate CPUs");
-        insta::assert_snapshot!(refused(SoleWork::Tune, Ok(LaunchInstance::Task(3))), @"there is no task 3 here (SEATMAP_TASK=3): SEATMAP_TASK chooses among the tasks of a plan or the CPUs of a list; unset it, or set SEATMAP_TASK=all");
-        insta::assert_snapshot!(refused(SoleWork::Noise, Ok(rank(0, Some(2)))), @"2 ranks start on this node (RANK=0), and each would measure the others as noise: start one on each node ('mpirun --map-by ppr:1:node', 'srun --ntasks-per-node=1'), or set SEATMAP_TASK=all if only one of them runs at a time or each has separate CPUs");
+        assert_eq!(
+            [
+                refused(SoleWork::Auto, Ok(rank(0, Some(2)))),
+                refused(SoleWork::Bench, Ok(rank(1, None))),
+                refused(SoleWork::Tune, Err(ShareError::Workers("4 commands".to_owned()))),
+                refused(SoleWork::Tune, Ok(LaunchInstance::Task(3))),
+                refused(SoleWork::Noise, Ok(rank(0, Some(2))))
+            ],
+            [
+                "2 ranks start on this node (RANK=0), and each would try seats on the others' CPUs: seat the ranks of a job together ('seatmap run --auto --pid PID,PID'), or each by a plan ('seatmap run --plan'), or set SEATMAP_TASK=all if only one of them runs at a time or each has separate CPUs",
+                "2 or more ranks start on this node (RANK=1), and each would time its runs while the others run: start the whole job in each run ('seatmap bench -- mpirun ...'), or set SEATMAP_TASK=all if only one of them runs at a time or each has separate CPUs",
+                "4 commands start on this node (xargs), and each would time its runs on CPUs that the others use: start the whole job in each run ('seatmap tune -- mpirun ...'), or set SEATMAP_TASK=all if only one of them runs at a time or each has separate CPUs",
+                "there is no task 3 here (SEATMAP_TASK=3): SEATMAP_TASK chooses among the tasks of a plan or the CPUs of a list; unset it, or set SEATMAP_TASK=all",
+                "2 ranks start on this node (RANK=0), and each would measure the others as noise: start one on each node ('mpirun --map-by ppr:1:node', 'srun --ntasks-per-node=1'), or set SEATMAP_TASK=all if only one of them runs at a time or each has separate CPUs",
+            ]
+        );
         assert_eq!(SoleWork::Bench.check_start(Ok(LaunchInstance::Alone)), Ok(()));
     }
 

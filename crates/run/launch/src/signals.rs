@@ -42,7 +42,7 @@ pub struct Signals {
 }
 
 /// A received signal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct ReceivedSignal {
     /// The signal's number.
     pub signal: i32,
@@ -113,7 +113,8 @@ impl Signals {
         }
     }
 
-    /// Stops like [`Signals::stop_here`] unless `changed` returns true. The stop is pending before
+    /// Stops this process as the program was stopped, until another process continues it, unless
+    /// `changed` returns true. The stop is pending before
     /// this check, so that any later `SIGCONT` removes it. Returns whether the stop was carried out
     /// or removed.
     pub fn stop_unless(&self, signal: i32, changed: impl Fn() -> bool) -> bool {
@@ -132,13 +133,6 @@ impl Signals {
         }
         self.let_through(signal);
         true
-    }
-
-    /// Stops this process as the program was stopped, until another process continues it.
-    pub fn stop_here(&self, signal: i32) {
-        // SAFETY: the signal is blocked and stays pending.
-        unsafe { libc::raise(signal) };
-        self.let_through(signal);
     }
 
     fn let_through(&self, signal: i32) {

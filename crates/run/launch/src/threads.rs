@@ -42,7 +42,7 @@ pub(crate) struct Living {
 }
 
 /// Living threads, records, and counts.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub struct ThreadTable {
     /// In order of seating.
     pub records: Vec<ThreadRecord>,

@@ -16,7 +16,7 @@
 use crate::Ending;
 use crate::allowance::Allowance;
 use crate::hampered::Hampered;
-use crate::inject::{self, InjectionOutcome};
+use crate::inject::{self, Injected};
 use crate::pinner::{Birth, Pinner};
 use crate::tracee::{self, TraceeStop, WaitStatus};
 use crate::verifier::Verifier;
@@ -53,7 +53,7 @@ const RESUMED: [libc::c_long; 8] = [
 
 const TRACER: &str = "tracer";
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Tracer {
     leader: Tid,
     traced: HashMap<Tid, Traced>,
@@ -206,30 +206,30 @@ impl Tracer {
             TraceeStop::Signal(_) => {}
         }
         match self.give_policy(tid, stop, pinner) {
-            InjectionOutcome::AsFound => self.go_on(tid, stop, pinner),
-            InjectionOutcome::Reported(status) => self.act(tid, status, pinner),
-            InjectionOutcome::Gone => {}
+            Injected::Done(_) => self.go_on(tid, stop, pinner),
+            Injected::Reported(status) => self.act(tid, status, pinner),
+            Injected::Gone => {}
         }
     }
 
     /// A system call is interrupted again at its end.
-    fn give_policy(&mut self, tid: Tid, stop: TraceeStop, pinner: &mut Pinner) -> InjectionOutcome {
-        let Some(policy) = pinner.policies.due(tid) else { return InjectionOutcome::AsFound };
+    fn give_policy(&mut self, tid: Tid, stop: TraceeStop, pinner: &mut Pinner) -> Injected {
+        let Some(policy) = pinner.policies.due(tid) else { return Injected::Done(Ok(())) };
         match stop {
             TraceeStop::Trap => {
                 let is_first = pinner.threads.living(tid).is_none_or(|living| living.pid == tid);
-                let done = inject::set_policy(tid, is_first, &policy.call(), self.filters);
-                if let Some(outcome) = done.outcome {
-                    pinner.policy_given(tid, outcome);
+                let injected = inject::set_policy(tid, is_first, &policy.call(), self.filters);
+                if let Injected::Done(outcome) = &injected {
+                    pinner.policy_given(tid, outcome.clone());
                 }
-                done.thread
+                injected
             }
             TraceeStop::Cloned | TraceeStop::Forked | TraceeStop::Executed => {
                 tracee::interrupt(tid);
-                InjectionOutcome::AsFound
+                Injected::Done(Ok(()))
             }
             TraceeStop::Group(_) | TraceeStop::Exiting | TraceeStop::Signal(_) => {
-                InjectionOutcome::AsFound
+                Injected::Done(Ok(()))
             }
         }
     }

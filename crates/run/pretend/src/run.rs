@@ -268,7 +268,7 @@ fn ending(pid: Tid, signals: &Signals) -> io::Result<Option<Ending>> {
         return Ok(None);
     }
     if libc::WIFSTOPPED(status) {
-        signals.stop_here(libc::WSTOPSIG(status));
+        signals.stop_unless(libc::WSTOPSIG(status), || false);
         return Ok(None);
     }
     let is_killed = libc::WIFSIGNALED(status);

@@ -14,7 +14,7 @@
 //! Kinds, caches and devices are properties of the machine. `fast`, `first` and `no-smt` choose
 //! among the CPUs that the words before them left.
 
-use super::{ComputerCpus, SetError};
+use super::{ComputerCpus, ReadComputer, SetError};
 use crate::named::KnownWord;
 use seatmap_data::machine::catalog::edits;
 use seatmap_data::machine::{CoreKind, Pu};
@@ -72,10 +72,7 @@ pub struct AcceptedWords {
 ///
 /// # Errors
 /// [`SetError`]: the words are wrong for another reason.
-pub fn or_all(
-    words: &str,
-    computer: &dyn Fn() -> Result<ComputerCpus, String>,
-) -> Result<AcceptedWords, SetError> {
+pub fn or_all(words: &str, computer: ReadComputer<'_>) -> Result<AcceptedWords, SetError> {
     let mut accepted = AcceptedWords { words: words.to_owned(), remarks: Vec::new() };
     loop {
         let (word, reason) = match super::members(&accepted.words, computer) {
@@ -147,71 +144,99 @@ pub(super) fn is_word(text: &str) -> bool {
     matches!(text.as_str(), "no-smt" | "all") || begins.iter().any(|word| text.starts_with(word))
 }
 
-/// The CPUs that a word leaves of others; `before` are the words that chose these.
-pub(super) fn narrowed(
-    word: &str,
-    among: &CpuSet,
-    before: &str,
-    computer: &ComputerCpus,
-) -> Result<CpuSet, SetError> {
-    let lower = word.to_lowercase();
-    let (name, value) = lower.split_once(':').unwrap_or((&lower, ""));
-    let of_machine = match name {
-        "kind" => of_kind(value, computer),
-        "cache" => of_cache(value, computer),
+/// The CPUs that words left, of which the next chooses.
+pub(super) struct Left<'a> {
+    pub cpus: &'a CpuSet,
+    /// The words.
+    pub before: &'a str,
+    pub computer: &'a ComputerCpus,
+}
+
+impl Left<'_> {
+    /// The CPUs that a word leaves.
+    pub fn narrowed(&self, word: &str) -> Result<CpuSet, SetError> {
         // Names of devices keep their case.
-        "near" => near(word.split_once(':').map_or("", |(_, device)| device), computer),
-        "fast" => return fastest(value, among, before, computer).map_err(|error| error.of(word)),
-        "first" => return first(value, among, before).map_err(|error| error.of(word)),
-        "no-smt" => return Ok(one_per_core(among, computer)),
-        "all" => return Ok(among.clone()),
-        _ => {
-            let inner = word.split_once(':').map_or("", |(_, inner)| inner);
-            return others(word, inner, among, before, computer);
+        let cased = word.split_once(':').map_or("", |(_, value)| value);
+        let lower = word.to_lowercase();
+        let (name, value) = lower.split_once(':').unwrap_or((&lower, ""));
+        let of_machine = match name {
+            "kind" => of_kind(value, self.computer),
+            "cache" => of_cache(value, self.computer),
+            "near" => near(cased, self.computer),
+            "fast" => return self.fastest(value).map_err(|error| error.of(word)),
+            "first" => return self.first(value).map_err(|error| error.of(word)),
+            "no-smt" => return Ok(one_per_core(self.cpus, self.computer)),
+            "all" => return Ok(self.cpus.clone()),
+            _ => return self.others(word, cased),
+        };
+        self.meeting(word, &of_machine.map_err(|error| error.of(word))?)
+    }
+
+    /// The CPUs of a property of the machine, or an error if there are none.
+    pub fn meeting(&self, word: &str, of_machine: &CpuSet) -> Result<CpuSet, SetError> {
+        let usable = &self.computer.usable;
+        if !of_machine.meets(usable) {
+            return Err(SetError::forbidden(word, of_machine, &usable.named()));
         }
+        self.some(word, of_machine.within(self.cpus))
     }
-    .map_err(|error| error.of(word))?;
-    meeting(word, &of_machine, among, before, computer)
-}
 
-/// The CPUs of a property of the machine among others, or an error if there are none.
-pub(super) fn meeting(
-    word: &str,
-    of_machine: &CpuSet,
-    among: &CpuSet,
-    before: &str,
-    computer: &ComputerCpus,
-) -> Result<CpuSet, SetError> {
-    if !of_machine.meets(&computer.usable) {
-        return Err(SetError::forbidden(word, of_machine, &computer.usable.named()));
-    }
-    left(word, of_machine.within(among), among, before)
-}
-
-fn left(word: &str, left: CpuSet, among: &CpuSet, before: &str) -> Result<CpuSet, SetError> {
-    if left.is_empty() {
-        return Err(WordError::Nothing(format!("{before} is {among}")).of(word));
-    }
-    Ok(left)
-}
-
-fn others(
-    word: &str,
-    inner: &str,
-    among: &CpuSet,
-    before: &str,
-    computer: &ComputerCpus,
-) -> Result<CpuSet, SetError> {
-    let excluded = if is_word(inner) {
-        match narrowed(inner, among, before, computer) {
-            // The property exists, but none of these CPUs has it.
-            Err(SetError::Word { source: WordError::Nothing(_), .. }) => CpuSet::default(),
-            found => found?,
+    fn some(&self, word: &str, found: CpuSet) -> Result<CpuSet, SetError> {
+        if found.is_empty() {
+            let before = format!("{} is {}", self.before, self.cpus);
+            return Err(WordError::Nothing(before).of(word));
         }
-    } else {
-        super::union(&super::simple(inner, &|| Ok(computer.clone()))?)
-    };
-    left(word, among.without(&excluded), among, before)
+        Ok(found)
+    }
+
+    fn others(&self, word: &str, inner: &str) -> Result<CpuSet, SetError> {
+        let excluded = if is_word(inner) {
+            match self.narrowed(inner) {
+                // The property exists, but none of these CPUs has it.
+                Err(SetError::Word { source: WordError::Nothing(_), .. }) => CpuSet::default(),
+                found => found?,
+            }
+        } else {
+            super::union(&super::simple(inner, &|| Ok(self.computer.clone()))?)
+        };
+        self.some(word, self.cpus.without(&excluded))
+    }
+
+    /// A count for a word, at most what is left.
+    fn figure(
+        &self,
+        value: &str,
+        cpus: &CpuSet,
+        noun: &str,
+        expected: &str,
+    ) -> Result<usize, WordError> {
+        let count = value.parse().ok().filter(|count| *count > 0);
+        let count = count.ok_or_else(|| WordError::expected(expected))?;
+        if cpus.len() < count {
+            let left = counted(cpus.len() as u64, noun);
+            return Err(WordError::Wrong(format!("{} has {left}", self.before)));
+        }
+        Ok(count)
+    }
+
+    fn fastest(&self, value: &str) -> Result<CpuSet, WordError> {
+        let cores = one_per_core(self.cpus, self.computer);
+        let expected = "a number of cores, such as 'fast:4'";
+        let count = self.figure(value, &cores, "core", expected)?;
+        let ranked = ranked(&cores, self.computer).ok_or_else(|| {
+            WordError::equal(
+                "the speeds of this machine's cores are not known; 'first:N' takes the lowest \
+                 numbers",
+            )
+        })?;
+        Ok(ranked.into_iter().take(count).map(|(_, cpu)| cpu).collect())
+    }
+
+    fn first(&self, value: &str) -> Result<CpuSet, WordError> {
+        let expected = "a number of CPUs, such as 'first:4'";
+        let count = self.figure(value, self.cpus, "CPU", expected)?;
+        Ok(self.cpus.iter().take(count).collect())
+    }
 }
 
 fn pus_of<'a>(computer: &'a ComputerCpus, is_chosen: impl Fn(&Pu) -> bool + 'a) -> CpuSet {
@@ -341,39 +366,6 @@ fn one_per_core(among: &CpuSet, computer: &ComputerCpus) -> CpuSet {
         .collect()
 }
 
-/// A count for a word, at most what is left.
-fn figure(
-    value: &str,
-    left: usize,
-    noun: &str,
-    expected: &str,
-    before: &str,
-) -> Result<usize, WordError> {
-    let count = value.parse().ok().filter(|count| *count > 0);
-    let count = count.ok_or_else(|| WordError::expected(expected))?;
-    if left < count {
-        return Err(WordError::Wrong(format!("{before} has {}", counted(left as u64, noun))));
-    }
-    Ok(count)
-}
-
-fn fastest(
-    value: &str,
-    among: &CpuSet,
-    before: &str,
-    computer: &ComputerCpus,
-) -> Result<CpuSet, WordError> {
-    let cores = one_per_core(among, computer);
-    let expected = "a number of cores, such as 'fast:4'";
-    let count = figure(value, cores.len(), "core", expected, before)?;
-    let ranked = ranked(&cores, computer).ok_or_else(|| {
-        WordError::equal(
-            "the speeds of this machine's cores are not known; 'first:N' takes the lowest numbers",
-        )
-    })?;
-    Ok(ranked.into_iter().take(count).map(|(_, cpu)| cpu).collect())
-}
-
 /// The kind, highest frequency, capacity and firmware's ranking of a core; less is faster.
 type SpeedRank = (Option<CoreKind>, Reverse<[Option<u64>; 3]>);
 
@@ -390,12 +382,6 @@ fn ranked(cores: &CpuSet, computer: &ComputerCpus) -> Option<Vec<(SpeedRank, u32
     let mut ranked: Vec<_> = ranked.collect::<Option<_>>()?;
     ranked.sort_unstable();
     Some(ranked)
-}
-
-fn first(value: &str, among: &CpuSet, before: &str) -> Result<CpuSet, WordError> {
-    let expected = "a number of CPUs, such as 'first:4'";
-    let count = figure(value, among.len(), "CPU", expected, before)?;
-    Ok(among.iter().take(count).collect())
 }
 
 fn near(name: &str, computer: &ComputerCpus) -> Result<CpuSet, WordError> {

@@ -66,7 +66,6 @@ fn of_options(
     Err(ShareError::Workers(workers))
 }
 
-#[derive(Debug, PartialEq, Eq)]
 struct XargsOptions {
     at_a_time: Option<usize>,
     slot_variable: Option<String>,

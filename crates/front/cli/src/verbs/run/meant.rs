@@ -51,7 +51,7 @@ pub fn request(typed: &RunArgs) -> Result<Meant, CliError> {
         })));
     }
     let program = program(typed)?;
-    let fit = typed.fit.map(|threads| CpuFit::of(&program, allocator.whole(), threads));
+    let fit = typed.fit.map(|threads| CpuFit::of(&program, &allocator.whole, threads));
     let fit = fit.transpose()?;
     page::remark_on_fit(fit.as_ref(), typed.quiet);
     Ok(Meant::Start(Box::new(RunRequest {
