@@ -47,7 +47,6 @@ pub enum UnitBaselineError {
 }
 
 /// One unit, judged.
-#[derive(Clone, Debug, PartialEq)]
 pub struct JudgedUnit {
     /// The unit.
     pub unit: String,

@@ -68,7 +68,7 @@ impl Blame for CheckError {
 }
 
 /// Why a check failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum CheckFailure {
     /// The last check found this many faults.
     #[error("{} {} wrong", counted(*.0, "thing"), agreeing(*.0, "is", "are"))]

@@ -107,38 +107,33 @@ pub fn unbound_cpus(seating: &Seating, topology: &Topology, pid: Tid) -> CpuSet 
     SeatingFacts::new(seating, topology, None).seats_of(pid)
 }
 
-const DEFAULT: [(&str, Judge); 18] = [
-    ("partial", variables::partial),
-    ("variables", variables::judge),
-    ("late-binding", late_binding::judge),
-    ("moved", moved::usual),
-    ("overlap", overlap::judge),
-    ("shared-cpu", shared_cpu::judge),
-    ("isolated", isolated::judge),
-    ("shared-core", shared_core::judge),
-    ("slow-kind", kind::slow),
-    (too_many::RULE, too_many::judge),
-    ("quota", quota::judge),
-    ("memory-local", memory::judge),
-    ("real-time", real_time::judge),
-    ("strangers", strangers::usual),
-    ("interrupts", interrupts::usual),
-    ("scheduler", scheduler::judge),
-    ("stopped", stopped::judge),
-    ("frozen", stopped::frozen),
+const DEFAULT: [Judge; 18] = [
+    variables::partial,
+    variables::judge,
+    late_binding::judge,
+    moved::usual,
+    overlap::judge,
+    shared_cpu::judge,
+    isolated::judge,
+    shared_core::judge,
+    kind::slow,
+    too_many::judge,
+    quota::judge,
+    memory::judge,
+    real_time::judge,
+    strangers::usual,
+    interrupts::usual,
+    scheduler::judge,
+    stopped::judge,
+    stopped::frozen,
 ];
-
-/// The names of the default rules.
-pub fn default_rules() -> impl Iterator<Item = &'static str> {
-    DEFAULT.iter().map(|(name, _)| *name)
-}
 
 /// Everything wrong, most serious first.
 pub fn judge(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec<Finding> {
     let facts = SeatingFacts::new(seating, topology, criteria.expected.as_ref());
     let mut found = expect::judge(&facts);
     if criteria.rules.is_empty() || criteria.rules.contains(&Rule::Default) {
-        found.extend(DEFAULT.iter().flat_map(|(_, rule)| rule(&facts)));
+        found.extend(DEFAULT.iter().flat_map(|rule| rule(&facts)));
     }
     found.extend(criteria.rules.iter().flat_map(|rule| named(&facts, rule)));
     // Named rules judge the masks at the end, so threads that were elsewhere before are reported

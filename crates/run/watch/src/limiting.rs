@@ -10,7 +10,7 @@ use seatmap_os::quota::GroupQuota;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Limiting {
     hierarchies: Hierarchies,
     /// By the text of a `cgroup` file, which many threads share.

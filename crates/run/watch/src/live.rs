@@ -10,7 +10,6 @@ use crate::choice::{ChoiceError, ProcessChoice};
 use crate::files::SystemFiles;
 use crate::judge::may_be_kept_waiting;
 use crate::limiting::Limiting;
-use crate::options::STRANGER_THREADS;
 use crate::others::Others;
 use crate::process;
 use crate::seating::{
@@ -356,8 +355,8 @@ impl LiveWatch {
         if self.choice == ProcessChoice::All {
             return Others::default();
         }
-        let others = Others::read(&mut self.files, pids, STRANGER_THREADS);
-        others.note_left_out(&mut self.files, STRANGER_THREADS);
+        let others = Others::read(&mut self.files, pids);
+        others.note_left_out(&mut self.files);
         self.others_at = self.looks;
         std::mem::replace(&mut self.others, others)
     }

@@ -15,6 +15,9 @@ const MOST_SEARCHED: usize = 2000;
 /// For threads that have become busy.
 const SEARCH_EVERY: u32 = 8;
 
+/// With more threads, their changes of CPU are not read, from a file longer than the others together.
+const MOST_SCHED: usize = 256;
+
 #[derive(Clone, Debug, Default)]
 pub struct Looks {
     seen: BTreeMap<(Tid, Tid), Seen>,
@@ -40,7 +43,7 @@ struct Seen {
     switches: Option<([u64; 2], u64)>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct LastLook {
     pub threads: Vec<WatchedThread>,
     pub leaders: BTreeMap<Tid, Leader>,
@@ -107,18 +110,13 @@ impl Looks {
     }
 
     /// The last look, which starts the next round.
-    pub fn end(
-        &mut self,
-        files: &mut SystemFiles,
-        pids: &BTreeSet<Tid>,
-        most_sched: usize,
-    ) -> LastLook {
+    pub fn end(&mut self, files: &mut SystemFiles, pids: &BTreeSet<Tid>) -> LastLook {
         let mut found = LastLook::default();
         let mut next = BTreeMap::new();
         let begun_ns = files.now_ns();
         let all: Vec<(Tid, Vec<Tid>)> =
             pids.iter().map(|pid| (*pid, files.threads(*pid))).collect();
-        let with_sched = all.iter().map(|(_, tids)| tids.len()).sum::<usize>() <= most_sched;
+        let with_sched = all.iter().map(|(_, tids)| tids.len()).sum::<usize>() <= MOST_SCHED;
         for key in
             all.into_iter().flat_map(|(pid, tids)| tids.into_iter().map(move |tid| (pid, tid)))
         {

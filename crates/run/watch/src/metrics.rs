@@ -19,11 +19,8 @@ use std::fmt::Write;
 /// The text's media type.
 pub const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Owner {
-    unit: String,
-    program: String,
-}
+/// A unit, and a program.
+type Owner = (String, String);
 
 /// A figure not read or requested is `None`, because a zero would mean that all is well.
 #[derive(Clone, Debug, Default)]
@@ -49,8 +46,8 @@ pub fn text(judged: &Judged) -> String {
 }
 
 fn owners(seating: &Seating) -> HashMap<Tid, Owner> {
-    let owner = |process: &Process| Owner { unit: unit(process), program: process.name.clone() };
-    seating.processes.iter().map(|process| (process.pid, owner(process))).collect()
+    let owner = |process: &Process| (process.pid, (unit(process), process.name.clone()));
+    seating.processes.iter().map(owner).collect()
 }
 
 pub(crate) fn unit(process: &Process) -> String {
@@ -180,8 +177,8 @@ fn begin(text: &mut String, name: &str, help: &str) {
     let _ = writeln!(text, "# HELP seatmap_check_{name} {help}");
 }
 
-fn owner_labels(owner: &Owner) -> Vec<(&'static str, String)> {
-    vec![("unit", owner.unit.clone()), ("program", owner.program.clone())]
+fn owner_labels((unit, program): &Owner) -> Vec<(&'static str, String)> {
+    vec![("unit", unit.clone()), ("program", program.clone())]
 }
 
 fn sample(text: &mut String, name: &str, labels: &[(&str, String)], value: f64) {

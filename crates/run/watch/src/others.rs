@@ -15,6 +15,9 @@ const LEAST_PERCENT: f64 = 0.01;
 /// The most listed threads per CPU, the busiest ones.
 const MOST_LISTED: usize = 16;
 
+/// Reading two small files per thread takes about 10 us.
+const MOST_THREADS: u64 = 20_000;
+
 #[derive(Clone, Debug, Default)]
 pub struct Others {
     run_ns: HashMap<(Tid, Tid), u64>,
@@ -23,8 +26,8 @@ pub struct Others {
 }
 
 impl Others {
-    /// Reads the times, unless the computer has more threads than this.
-    pub fn read(files: &mut SystemFiles, chosen: &BTreeSet<Tid>, most: u64) -> Self {
+    /// Reads the times, unless the computer has more than [`MOST_THREADS`].
+    pub fn read(files: &mut SystemFiles, chosen: &BTreeSet<Tid>) -> Self {
         let count = files
             .proc
             .read_once(format_args!("loadavg"))
@@ -32,7 +35,7 @@ impl Others {
             .and_then(threads_of_all)
             .unwrap_or(0);
         let at_ns = files.now_ns();
-        let mut others = Others { at_ns, is_left_out: count > most, ..Others::default() };
+        let mut others = Others { at_ns, is_left_out: count > MOST_THREADS, ..Others::default() };
         // With so many threads, the reading would take longer than the watching.
         if others.is_left_out {
             return others;
@@ -54,11 +57,11 @@ impl Others {
         others
     }
 
-    /// Notes that the computer has more threads than `most`; not if `most` is 0, which omits them
-    /// on purpose.
-    pub fn note_left_out(&self, files: &mut SystemFiles, most: u64) {
-        if self.is_left_out && most > 0 {
-            let why = format!("not read: the computer has more than {}", counted(most, "thread"));
+    /// Notes that the computer has more threads than are read.
+    pub fn note_left_out(&self, files: &mut SystemFiles) {
+        if self.is_left_out {
+            let most = counted(MOST_THREADS, "thread");
+            let why = format!("not read: the computer has more than {most}");
             files.note("strangers", None, why);
         }
     }

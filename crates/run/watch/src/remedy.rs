@@ -68,7 +68,6 @@ impl SeatingRemedyKind {
     ];
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SeatingRemedy {
     pub kind: SeatingRemedyKind,
     pub command: String,

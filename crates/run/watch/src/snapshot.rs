@@ -18,6 +18,9 @@ use seatmap_os::{CpuSet, Root, Tid, boot, irq};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
+/// The time between short looks, which find the CPUs of busy threads.
+const GLANCE_EVERY: Duration = Duration::from_millis(25);
+
 impl Seating {
     /// Why the seating has no programs: they are hidden from this user, or have ended.
     pub fn why_empty(&self) -> String {
@@ -82,7 +85,7 @@ impl Watcher {
         files.clock = clock;
         let pids = choice.processes(&mut files)?;
         let limiting = Limiting::begin(&mut files, pids.iter().copied());
-        let others = Others::read(&mut files, &pids, options.stranger_threads);
+        let others = Others::read(&mut files, &pids);
         let (cpu_times, interrupts) = counts(&mut files);
         let trace = options.trace.then(|| SchedulerTrace::begin(&options.root, &pids));
         // Comes last, because these times must be the most exact.
@@ -114,7 +117,7 @@ impl Watcher {
         while let Some(left) =
             window.checked_sub(begun.elapsed()).filter(|left| !left.is_zero() && !stop())
         {
-            std::thread::sleep(left.min(self.options.glance_every.max(Duration::from_millis(1))));
+            std::thread::sleep(left.min(GLANCE_EVERY));
             if begun.elapsed() < window {
                 self.glance();
             }
@@ -135,7 +138,7 @@ impl Watcher {
         if let Ok(more) = self.choice.beside(&mut self.files, &self.pids) {
             self.pids.extend(more);
         }
-        let mut found = self.looks.end(&mut self.files, &self.pids, self.options.migration_threads);
+        let mut found = self.looks.end(&mut self.files, &self.pids);
         if let Some(trace) = &mut self.trace {
             trace.tell(&mut found.threads, &mut self.files);
         }
@@ -208,8 +211,8 @@ impl Watcher {
 
     fn cpus(&mut self, threads: &[WatchedThread], watched_s: f64) -> Vec<CpuActivity> {
         let (cpu_times, interrupts) = counts(&mut self.files);
-        let others = Others::read(&mut self.files, &self.pids, self.options.stranger_threads);
-        others.note_left_out(&mut self.files, self.options.stranger_threads);
+        let others = Others::read(&mut self.files, &self.pids);
+        others.note_left_out(&mut self.files);
         let mut strangers = others.since(&self.others, &mut self.files);
         let masks: BTreeSet<&str> = threads.iter().map(|thread| thread.mask.as_str()).collect();
         let shown: CpuSet = masks.into_iter().filter_map(CpuSet::of_list).flatten().collect();

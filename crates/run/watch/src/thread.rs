@@ -13,7 +13,6 @@ pub struct ThreadReading {
     pub has_ended: bool,
 }
 
-#[derive(Clone, Debug, PartialEq)]
 pub struct Leader {
     pub parent: Tid,
     pub name: String,

@@ -37,7 +37,6 @@ enum TraceError {
     Load(#[from] LoadError),
 }
 
-#[derive(Debug)]
 pub struct SchedulerTrace(Result<Counting, String>);
 
 #[derive(Debug)]

@@ -48,7 +48,7 @@ pub struct SeatingFacts<'a> {
 }
 
 /// They run in turn, so none may undo another.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Promised {
     cpus: BTreeMap<Tid, CpuSet>,
     groups: BTreeMap<String, CpuSet>,

@@ -17,7 +17,6 @@ const LEAST_PERCENT: f64 = 10.0;
 
 pub const MOST: usize = 4;
 
-#[derive(Clone, Debug, PartialEq)]
 pub struct OffMaskCpus {
     before: Option<CpuSet>,
     pub found_on: CpuSet,
