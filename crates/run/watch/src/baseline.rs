@@ -195,7 +195,7 @@ fn list<'a>(lists: impl IntoIterator<Item = &'a String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::made::Made;
+    use crate::judge::made::{Made, lines};
     use crate::seating::ControlGroup;
 
     fn seating(redis: [&str; 2], web: &str) -> Seating {
@@ -214,8 +214,12 @@ mod tests {
         good
     }
 
-    fn states(judged: &[JudgedUnit]) -> Vec<(&str, &str)> {
-        judged.iter().map(|one| (one.unit.as_str(), one.state)).collect()
+    fn told(judged: Vec<JudgedUnit>) -> String {
+        let each = judged.into_iter().map(|one| {
+            let found = lines(one.finding.into_iter().collect());
+            format!("{} {} {found}", one.unit, one.state)
+        });
+        each.collect::<Vec<_>>().join("\n")
     }
 
     #[test]
@@ -223,10 +227,11 @@ mod tests {
         let good = good(&seating(["0", "1"], "0-7"));
         let mut later = seating(["1", "0"], "0-7");
         later.processes[0].pid = 70;
-        later.threads[0].pid = 70;
-        later.threads[1].pid = 70;
-        let judged = good.judge(&later, true);
-        assert_eq!(states(&judged), [("redis.service", "as-it-was"), ("web.service", "as-it-was")]);
+        later.threads[..2].iter_mut().for_each(|thread| thread.pid = 70);
+        assert_eq!(
+            told(good.judge(&later, true)),
+            "redis.service as-it-was \nweb.service as-it-was "
+        );
     }
 
     #[test]
@@ -234,28 +239,20 @@ mod tests {
         let good = good(&seating(["0", "1"], "0-7"));
         let mut now = seating(["0", "0-1"], "0-3");
         now.processes[1].group.as_mut().unwrap().nodes = Some("0-1".into());
-        let judged = good.judge(&now, true);
-        let said: Vec<&str> =
-            judged.iter().map(|one| one.finding.as_ref().unwrap().what.as_str()).collect();
-        assert_eq!(
-            said,
-            [
-                "redis.service differs from its good state: 1 of its 2 threads may run on \
-                 CPUs 0,1 (masks before: 0 and 1)",
-                "web.service differs from its good state: 1 of its 1 thread may run on CPUs \
-                 0-3 (masks before: 0-7); no thread may run on CPUs 4-7 any more; its memory \
-                 comes from nodes 0-1 (before: 0)",
-            ]
-        );
-        let finding = judged[0].finding.as_ref().unwrap();
-        assert!(finding.is_wrong() && finding.tids == [8] && finding.pid == Some(7));
-        let narrower = good.judge(&seating(["0", "0"], "0-7"), true);
-        assert_eq!(narrower[0].state, "differs", "CPU 1 is lost");
-        for one in &judged {
-            let faults =
-                seatmap_data::statistics::words::faults(&one.finding.as_ref().unwrap().what);
+        // CPU 1 is lost.
+        let narrower = seating(["0", "0"], "0-7");
+        let told = [now, narrower].map(|seating| told(good.judge(&seating, true)));
+        for finding in told.iter().flat_map(|told| told.lines()) {
+            let faults = seatmap_data::statistics::words::faults(finding);
             assert!(faults.is_empty(), "{faults:?}");
         }
+        assert_eq!(
+            told,
+            [
+                "redis.service differs Wrong 7 [8] on 0,1: redis.service differs from its good state: 1 of its 2 threads may run on CPUs 0,1 (masks before: 0 and 1) -> if its state is good now, save it: 'seatmap check --unit redis.service -o FILE'\nweb.service differs Wrong 9 [9] on 0-3: web.service differs from its good state: 1 of its 1 thread may run on CPUs 0-3 (masks before: 0-7); no thread may run on CPUs 4-7 any more; its memory comes from nodes 0-1 (before: 0) -> if its state is good now, save it: 'seatmap check --unit web.service -o FILE'",
+                "redis.service differs Wrong 7 [] on 0: redis.service differs from its good state: no thread may run on CPU 1 any more -> if its state is good now, save it: 'seatmap check --unit redis.service -o FILE'\nweb.service as-it-was "
+            ]
+        );
     }
 
     #[test]
@@ -264,16 +261,17 @@ mod tests {
         one.processes.truncate(1);
         one.threads.truncate(2);
         let good = good(&one);
-        let judged = good.judge(&seating(["0", "1"], "0-7"), true);
-        assert_eq!(states(&judged), [("redis.service", "as-it-was"), ("web.service", "unknown")]);
-        let finding = judged[1].finding.as_ref().unwrap();
-        assert_eq!(finding.gravity, crate::Gravity::Unseen);
-        assert!(finding.advice.as_ref().unwrap().contains("check --unit web.service -o FILE"));
-        let blind = good.judge(&seating(["", ""], "0-7"), true);
-        assert_eq!(blind[0].state, "unknown");
-        let web = good.judge(&Seating::default(), true);
-        assert_eq!(states(&web), [("redis.service", "gone")]);
         assert!(good.judge(&Seating::default(), false).is_empty(), "others were not looked at");
+        let told = [seating(["0", "1"], "0-7"), seating(["", ""], "0-7"), Seating::default()]
+            .map(|seating| told(good.judge(&seating, true)));
+        assert_eq!(
+            told,
+            [
+                "redis.service as-it-was \nweb.service unknown Unseen 9 [] on : web.service has no good state on file -> if its state is good now, save it: 'seatmap check --unit web.service -o FILE'",
+                "redis.service unknown Unseen 7 [] on : cannot read the affinity masks of the threads of redis.service\nweb.service unknown Unseen 9 [] on : web.service has no good state on file -> if its state is good now, save it: 'seatmap check --unit web.service -o FILE'",
+                "redis.service gone Unseen several [] on : redis.service has a good state on file, but no process of it was found"
+            ]
+        );
     }
 
     #[test]

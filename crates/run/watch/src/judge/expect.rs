@@ -163,23 +163,29 @@ fn without_thread(expected: &Expected, pairs: &[Pair]) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::{Criteria, judge, made::Made};
+    use crate::judge::made::{Made, lines};
+    use crate::judge::{Criteria, judge};
     use crate::{RankPlace, RankSeats};
     use seatmap_data::plan::Plan;
 
-    fn found(made: &Made, expected: Expected) -> Vec<Finding> {
+    fn told(made: &Made, expected: Expected) -> String {
         let criteria = Criteria {
             expected: Some(expected),
             rules: vec![crate::Rule::NoIrq],
             ..Criteria::default()
         };
-        judge(&made.seating, &made.topology, &criteria)
+        lines(judge(&made.seating, &made.topology, &criteria))
     }
 
-    fn plan(placement: &[u32], names: &[&str]) -> Expected {
+    fn planned(made: &Made, placement: &[u32], names: &[&str]) -> String {
         let mut plan = Plan::new("made", placement.to_vec());
         plan.names = names.iter().map(|name| (*name).to_owned()).collect();
-        Expected::of_plan(&plan)
+        told(made, Expected::of_plan(&plan))
+    }
+
+    fn reported(made: &Made, threads: &str) -> String {
+        let text = format!(r#"{{"format": "seatmap-seating/1", "threads": [{threads}]}}"#);
+        told(made, Expected::of_seating(&text).unwrap())
     }
 
     #[test]
@@ -189,105 +195,92 @@ mod tests {
         let elsewhere = || RankPlace::Elsewhere("n9".to_owned());
         let seats =
             vec![here(1), elsewhere(), elsewhere(), elsewhere(), here(2), here(3), elsewhere()];
-        let rank_of = |pid| {
-            [(7, 4), (9, 5), (11, 6)]
-                .into_iter()
-                .find_map(|(known, rank)| (known == pid).then_some(rank))
-        };
-        let found = found(&made, RankSeats { seats, rank_of }.expected(&made.seating));
-        let subjects: Vec<&str> = found
-            .iter()
-            .filter(|finding| finding.is_wrong())
-            .map(|finding| finding.what.as_str())
-            .collect();
-        let wanted = [
-            "rank 0 has no thread: 1 of 4 seats is empty",
-            "thread 9 'main' may run on CPUs 0-3, but the seat of rank 5 is CPU 3",
-            "rank 6 runs here, but should run on n9",
-        ];
-        assert_eq!(subjects, wanted);
-    }
-
-    #[test]
-    fn threads_on_planned_seats_are_healthy() {
-        let made = Made::new(4).with("7/7 on 2; 7/8 on 0");
-        assert_eq!(found(&made, plan(&[2, 0], &[])), []);
+        let rank_of = |pid| [7, 9, 11].iter().zip(4..).find(|(own, _)| **own == pid).map(|it| it.1);
+        assert_eq!(
+            told(&made, RankSeats { seats, rank_of }.expected(&made.seating)),
+            "Wrong several [] on 1: rank 0 has no thread: 1 of 4 seats is empty\nWrong 9 [9] on 0-3: thread 9 'main' may run on CPUs 0-3, but the seat of rank 5 is CPU 3 -> taskset -cp 3 9\nWrong 11 [] on : rank 6 runs here, but should run on n9 -> start the job in the order that 'seatmap export' writes\nRemark 11 [11] on : thread 11 'main' has no seat in the file"
+        );
     }
 
     #[test]
     fn moved_thread_is_reported_with_remedy() {
-        let made = Made::new(4).with("7/7 on 2; 7/8 on 0-3");
-        let found = found(&made, plan(&[2, 0], &["a", "b"]));
-        let expected = "thread 8 'worker' may run on CPUs 0-3, but the seat of task 1 'b' is CPU 0";
-        assert_eq!((found.len(), found[0].what.as_str()), (1, expected));
-        assert_eq!(found[0].remedy.as_deref(), Some("taskset -cp 0 8"));
-        assert!(found[0].is_wrong() && found[0].tids == [8]);
+        let made = |cpus: &str| Made::new(4).with(&format!("7/7 on 2; 7/8 on {cpus}"));
+        assert_eq!(planned(&made("0"), &[2, 0], &[]), "");
+        assert_eq!(
+            planned(&made("0-3"), &[2, 0], &["a", "b"]),
+            "Wrong 7 [8] on 0-3: thread 8 'worker' may run on CPUs 0-3, but the seat of task 1 'b' is CPU 0 -> taskset -cp 0 8"
+        );
     }
 
     #[test]
     fn threads_match_tasks_by_name() {
-        let made = Made::new(4).with("7/7 on 2").called("right").with("7/8 on 0").called("left");
-        assert_eq!(found(&made, plan(&[0, 2], &["left", "right"])), []);
-        let wrong = Made::new(4).with("7/7 on 2").called("right").with("7/8 on 1").called("left");
-        assert_eq!(found(&wrong, plan(&[0, 2], &["left", "right"])).len(), 1);
+        let made = |left| Made::new(4).with("7/7 on 2").called("right").with(left).called("left");
+        assert_eq!(planned(&made("7/8 on 0"), &[0, 2], &["left", "right"]), "");
+        assert_eq!(
+            planned(&made("7/8 on 1"), &[0, 2], &["left", "right"]),
+            "Wrong 7 [7, 8] on 1,2: thread 7 'right' may run on CPU 2, but the seat of task 0 'left' is CPU 0; thread 8 'left' may run on CPU 1, but the seat of task 1 'right' is CPU 2 -> taskset -cp 0 7; taskset -cp 2 8"
+        );
     }
 
     #[test]
     fn extra_threads_are_remark_unless_busy() {
-        let idle = Made::new(4).with("7/7 on 2; 7/8 on 0; 7/9 on 0-3");
-        assert_eq!(found(&idle, plan(&[2, 0], &[]))[0].gravity, crate::Gravity::Remark);
-        let busy = Made::new(4).with("7/7 on 2; 7/8 on 0; 7/9 on 0-3: 50+0");
-        let found = found(&busy, plan(&[2, 0], &[]));
-        assert!(found[0].is_wrong() && found[0].what.contains("seats of others"), "{found:?}");
-        assert_eq!(found[0].remedy.as_deref(), Some("taskset -cp 1,3 9"));
+        let made = Made::new(4).with("7/7 on 2; 7/8 on 0");
+        let told = ["7/9 on 0-3", "7/9 on 0-3: 50+0"]
+            .map(|extra| planned(&made.clone().with(extra), &[2, 0], &[]));
+        assert_eq!(
+            told,
+            [
+                "Remark 7 [9] on : thread 9 'worker' has no seat in the file",
+                "Wrong 7 [9] on : thread 9 'worker' has no seat in the file, but may run on the seats of others -> taskset -cp 1,3 9"
+            ]
+        );
     }
 
     #[test]
     fn missing_thread_is_wrong_only_for_plan() {
         let made = Made::new(4).with("7/7 on 2");
-        let found_in_plan = found(&made, plan(&[2, 0], &[]));
-        assert_eq!(found_in_plan[0].what, "task 1 has no thread: 1 of 2 seats is empty");
-        assert!(found_in_plan[0].is_wrong());
-        let text = r#"{"format": "seatmap-seating/1", "threads": [{"pid": 7, "tid": 7, "cpus": [2]},
-            {"pid": 7, "tid": 12, "cpus": [0]}]}"#;
-        let found = found(&made, Expected::of_seating(text).unwrap());
-        assert_eq!((found.len(), found[0].gravity), (1, crate::Gravity::Remark));
+        let threads = r#"{"pid": 7, "tid": 7, "cpus": [2]}, {"pid": 7, "tid": 12, "cpus": [0]}"#;
+        let told = [planned(&made, &[2, 0], &[]), reported(&made, threads)];
+        assert_eq!(
+            told,
+            [
+                "Wrong several [] on 0: task 1 has no thread: 1 of 2 seats is empty",
+                "Remark several [] on 0: thread 12 has no thread: 1 of 2 seats is empty"
+            ]
+        );
     }
 
     #[test]
     fn report_matches_threads_by_id() {
         let made = Made::new(4).with("7/8 on 2; 7/7 on 0");
-        let text = |tid: Tid| {
-            format!(
-                r#"{{"format": "seatmap-seating/1", "threads": [{{"pid": 7, "tid": {tid}, "cpus": [2]}}]}}"#
-            )
-        };
-        let wrong = |text: &str| {
-            let found = found(&made, Expected::of_seating(text).unwrap());
-            found.iter().filter(|finding| finding.is_wrong()).count()
-        };
-        assert_eq!((wrong(&text(8)), wrong(&text(7))), (0, 1));
+        let told = [8, 7]
+            .map(|tid| reported(&made, &format!(r#"{{"pid": 7, "tid": {tid}, "cpus": [2]}}"#)));
+        assert_eq!(
+            told,
+            [
+                "Remark 7 [7] on : thread 7 'main' has no seat in the file",
+                "Wrong 7 [7] on 0: thread 7 'main' may run on CPU 0, but the seat of thread 7 is CPU 2 -> taskset -cp 2 7\nRemark 7 [8] on : thread 8 'worker' has no seat in the file"
+            ]
+        );
     }
 
     #[test]
     fn report_concerns_only_its_program() {
         let made = Made::new(4).with("7/7 on 2; 9/9 on 2: 50+0");
-        let text = r#"{"format": "seatmap-seating/1", "threads": [
-            {"pid": 7, "tid": 7, "cpus": [2]}]}"#;
-        assert_eq!(found(&made, Expected::of_seating(text).unwrap()), []);
-        let gone = text.replace('7', "70");
-        let found = found(&made, Expected::of_seating(&gone).unwrap());
-        assert!(found.iter().all(|finding| finding.remedy.is_none()), "{found:?}");
+        let thread = r#"{"pid": 7, "tid": 7, "cpus": [2]}"#;
+        let told = [thread, &thread.replace('7', "70")].map(|threads| reported(&made, threads));
+        assert_eq!(
+            told,
+            ["", "Remark several [] on 2: thread 70 has no thread: 1 of 1 seat is empty"]
+        );
     }
 
     #[test]
     fn seat_outside_control_group_is_reported() {
         let made = Made::new(4).with("7/7 on 0").group(Some("0-1"), None, 0);
-        let found = found(&made, plan(&[3], &[]));
-        assert_eq!(found.iter().filter(|finding| finding.rule == "partial").count(), 1);
-        assert!(
-            found.iter().any(|finding| finding.what.contains("outside its control group")),
-            "{found:?}"
+        assert_eq!(
+            planned(&made, &[3], &[]),
+            "Wrong 7 [7] on 0: thread 7 'main' may run on CPU 0, but the seat of task 0 is CPU 3\nWrong 7 [7] on 3: the seat of task 0 is CPU 3: CPU 3 is outside its control group /box -> echo 0,1,3 > /sys/fs/cgroup/box/cpuset.cpus; taskset -cp 3 7"
         );
     }
 }

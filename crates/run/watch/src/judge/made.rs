@@ -300,21 +300,27 @@ impl Made {
         self
     }
 
-    /// The findings of a rule, a line each: gravity, process, threads, CPUs, the sentence, and the
-    /// command or advice.
+    /// The findings of a rule as [`lines`].
     #[cfg(test)]
     pub(crate) fn told(&self, rule: impl Fn(&SeatingFacts) -> Vec<Finding>) -> String {
-        let lines = rule(&self.facts()).into_iter().map(|it| {
-            let pid = it.pid.map_or_else(|| "several".to_owned(), |pid| pid.to_string());
-            let mended: String =
-                it.remedy.into_iter().chain(it.advice).map(|it| format!(" -> {it}")).collect();
-            format!("{:?} {pid} {:?} on {}: {}{mended}", it.gravity, it.tids, it.cpus, it.what)
-        });
-        lines.collect::<Vec<_>>().join("\n")
+        lines(rule(&self.facts()))
     }
 
     #[cfg(test)]
     pub(crate) fn facts(&self) -> SeatingFacts<'_> {
         SeatingFacts::new(&self.seating, &self.topology, None)
     }
+}
+
+/// Findings, a line each: gravity, process, threads, CPUs, the sentence, and the command or
+/// advice.
+#[cfg(test)]
+pub(crate) fn lines(found: Vec<Finding>) -> String {
+    let lines = found.into_iter().map(|it| {
+        let pid = it.pid.map_or_else(|| "several".to_owned(), |pid| pid.to_string());
+        let mended: String =
+            it.remedy.into_iter().chain(it.advice).map(|it| format!(" -> {it}")).collect();
+        format!("{:?} {pid} {:?} on {}: {}{mended}", it.gravity, it.tids, it.cpus, it.what)
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }

@@ -96,12 +96,11 @@ pub fn sentences(each: impl ExactSizeIterator<Item = String>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::Rule;
     use crate::expected::Expected;
-    use crate::finding::Gravity;
-    use crate::judge::{Criteria, judge, made::Made};
+    use crate::judge::made::{Made, lines};
+    use crate::judge::{Criteria, Verdict, judge};
     use crate::seating::RanOn;
-    use crate::{Rule, judge::Verdict};
     use seatmap_data::plan::Plan;
 
     fn made(percent: f64) -> Made {
@@ -111,44 +110,30 @@ mod tests {
         made
     }
 
-    fn judged(made: &Made, criteria: &Criteria) -> Vec<Finding> {
-        judge(&made.seating, &made.topology, criteria)
-            .into_iter()
-            .filter(|it| it.rule != "isolated")
-            .collect()
-    }
-
-    fn plan(placement: &[u32]) -> Criteria {
-        Criteria {
-            expected: Some(Expected::of_plan(&Plan::new("made", placement.to_vec()))),
-            ..Criteria::default()
-        }
+    fn told(made: &Made, criteria: &Criteria) -> String {
+        let mut found = judge(&made.seating, &made.topology, criteria);
+        found.retain(|it| it.rule != "isolated");
+        lines(found)
     }
 
     #[test]
     fn thread_off_seat_during_watch_is_wrong() {
-        let found = judged(&made(50.0), &plan(&[0]));
-        assert!(found.len() == 1 && found[0].is_wrong() && found[0].rule == "expect", "{found:?}");
-        let history = "but was found on CPU 1 in 50 % of the looks";
-        assert_eq!(
-            found[0].what,
-            format!("thread 7 'main' has the seat of task 0, CPU 0, {history}")
-        );
-        assert_eq!(judged(&made(5.0), &plan(&[0])), [], "a detour of a library");
-        let mut changed = made(0.0);
-        changed.seating.threads[0].mask_before = Some("0-3".to_owned());
-        let found = judged(&changed, &plan(&[0]));
-        assert!(!found[0].is_wrong(), "it slept: {found:?}");
-        assert!(
-            found[0].what.ends_with("CPU 0, but could run on CPUs 0-3 at the first look"),
-            "{found:?}"
-        );
-        let mut shown = plan(&[0]);
+        let expected = Expected::of_plan(&Plan::new("made", vec![0]));
+        let plan = Criteria { expected: Some(expected), ..Criteria::default() };
+        assert_eq!(told(&made(5.0), &plan), "", "a detour of a library");
+        let mut slept = made(0.0);
+        slept.seating.threads[0].mask_before = Some("0-3".to_owned());
+        // Its launcher may have seated it meanwhile.
+        let mut shown = plan.clone();
         shown.expected.iter_mut().for_each(|expected| expected.is_shown = true);
-        let found = judged(&made(50.0), &shown);
-        assert!(
-            found.len() == 1 && !found[0].is_wrong(),
-            "its launcher may have seated it meanwhile: {found:?}"
+        let told = [told(&made(50.0), &plan), told(&slept, &plan), told(&made(50.0), &shown)];
+        assert_eq!(
+            told,
+            [
+                "Wrong 7 [7] on 1: thread 7 'main' has the seat of task 0, CPU 0, but was found on CPU 1 in 50 % of the looks",
+                "Remark 7 [7] on : thread 7 'main' has the seat of task 0, CPU 0, but could run on CPUs 0-3 at the first look",
+                "Remark 7 [7] on 1: thread 7 'main' has the seat of task 0, CPU 0, but was found on CPU 1 in 50 % of the looks"
+            ]
         );
     }
 
@@ -156,20 +141,24 @@ mod tests {
     fn changed_mask_leaves_rule_unjudged() {
         let criteria = Criteria { rules: vec![Rule::OnePerCpu], ..Criteria::default() };
         let made = made(50.0);
-        let found = judged(&made, &criteria);
-        assert!(found.len() == 1 && found[0].gravity == Gravity::Unseen, "{found:?}");
-        let why = "its mask changed while it was watched, and rules judge the last one";
-        assert!(
-            found[0].what.ends_with(&format!("on CPU 1 in 50 % of the looks: {why}")),
-            "{found:?}"
+        assert_eq!(
+            told(&made, &criteria),
+            "Unseen 7 [7] on 1: thread 7 'main' may run on CPU 0, but was found on CPU 1 in 50 % of the looks: its mask changed while it was watched, and rules judge the last one"
         );
+        let found = judge(&made.seating, &made.topology, &criteria);
         assert_eq!(Verdict::of(&made.seating, &found, &[]), Verdict::NotAllSeen);
     }
 
     #[test]
     fn moved_unbound_programs_get_remark() {
-        let found = judged(&made(50.0), &Criteria::default());
-        assert!(found.len() == 1 && found[0].gravity == Gravity::Remark, "{found:?}");
-        assert_eq!(judged(&Made::new(4).with("7/7 on 0: 90+0"), &Criteria::default()), []);
+        let still = Made::new(4).with("7/7 on 0: 90+0");
+        let told = [made(50.0), still].map(|made| told(&made, &Criteria::default()));
+        assert_eq!(
+            told,
+            [
+                "Remark 7 [7] on 1: thread 7 'main' may run on CPU 0, but was found on CPU 1 in 50 % of the looks: its mask changed while it was watched",
+                ""
+            ]
+        );
     }
 }
