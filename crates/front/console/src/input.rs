@@ -6,7 +6,7 @@ use seatmap_data::document::{Position, shell_escaped};
 use seatmap_data::machine::import::{self, ImportOptions, Imported, ProfileNote};
 use seatmap_data::machine::{Profile, Topology};
 use seatmap_data::pattern::import as pattern_import;
-use seatmap_launch::named::{self, KnownWord};
+use seatmap_launch::named::KnownWord;
 use seatmap_launch::sets::{self, ComputerCpus};
 use seatmap_machines::catalog::machine::{Surroundings, is_archive};
 use seatmap_machines::catalog::{Capability, Machine, OpenError};
@@ -83,7 +83,7 @@ pub fn cpus_of(machine: &Machine) -> Result<ComputerCpus, CliError> {
 
 /// The words for the CPUs of a machine with this topology.
 pub fn words_of(machine: &Machine, topology: &Topology) -> Vec<KnownWord> {
-    named::known(&ComputerCpus::of_machine(topology.clone(), root_of(machine)))
+    sets::words::of_machine(&ComputerCpus::of_machine(topology.clone(), root_of(machine)))
 }
 
 /// The rules on a machine with this topology, without regard to the CPUs that this process may use.

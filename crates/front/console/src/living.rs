@@ -4,8 +4,7 @@
 use crate::program::is_after_dashes;
 use crate::running::KnownValue;
 use seatmap_data::statistics::words::counted;
-use seatmap_launch::named;
-use seatmap_launch::sets::ComputerCpus;
+use seatmap_launch::sets::{ComputerCpus, words};
 use seatmap_os::hierarchy::Hierarchies;
 use seatmap_os::{Root, devices, task};
 use std::collections::BTreeSet;
@@ -56,7 +55,8 @@ pub fn program_names() -> Vec<KnownValue> {
 
 /// Words for CPUs, with those of this computer.
 pub fn cpu_words() -> Vec<KnownValue> {
-    let known = ComputerCpus::read().map(|computer| named::known(&computer)).unwrap_or_default();
+    let known =
+        ComputerCpus::read().map(|computer| words::of_machine(&computer)).unwrap_or_default();
     let devices = devices::names(&Root::new("/"));
     CPU_WORDS
         .iter()

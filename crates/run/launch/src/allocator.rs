@@ -30,7 +30,7 @@ use seatmap_os::{CpuSet, Root, Tid, affinity};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A thread's seat, or its absence.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct SeatAssignment {
     /// The thread's number.
     pub tid: Tid,
@@ -42,8 +42,14 @@ pub struct SeatAssignment {
     pub shares: bool,
 }
 
+impl SeatAssignment {
+    pub(crate) fn of(tid: Tid, seat: Seat) -> Self {
+        SeatAssignment { tid, seat: Some(seat), skipped: false, shares: false }
+    }
+}
+
 /// The effect of a thread's name on its seat.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub enum SeatChange {
     /// It keeps its seat.
     Stay,
@@ -65,8 +71,10 @@ struct Guest {
 /// Gives seats to threads in order of creation, by name or by path.
 #[derive(Debug)]
 pub struct SeatAllocator {
-    seats: SeatList,
-    whole: CpuSet,
+    /// The list of seats.
+    pub seats: SeatList,
+    /// The union of all seats, where unseated threads wait.
+    pub whole: CpuSet,
     rules: Vec<SeatRule>,
     strict: bool,
     skip: usize,
@@ -81,8 +89,9 @@ pub struct SeatAllocator {
     guests: HashMap<Tid, Guest>,
     task_of_path: HashMap<String, usize>,
     lineage: Lineage<Tid>,
-    strangers: usize,
-    leases: Leases,
+    /// The number of threads without a free task of their path.
+    pub strangers: usize,
+    pub(crate) leases: Leases,
     /// Matched rules, even those without a free seat.
     met: BTreeSet<usize>,
 }
@@ -97,36 +106,24 @@ impl SeatAllocator {
         let kept: HashSet<usize> =
             rules.iter().flat_map(|rule| &rule.seats).filter_map(|seat| seat.task).collect();
         let order: Vec<usize> = seats.own.clone().filter(|task| !kept.contains(task)).collect();
-        let free = (0..order.len()).collect();
-        let taken = HashSet::new();
-        let first = None;
-        let guests = HashMap::new();
-        let whole = seats.whole();
-        let task_of_path = seats.paths.iter().cloned().zip(0..).collect();
-        let lineage = Lineage::default();
-        let strangers = 0;
-        let given = 0;
-        let round = BTreeSet::new();
-        let leases = Leases::none();
-        let met = BTreeSet::new();
         SeatAllocator {
-            met,
+            free: (0..order.len()).collect(),
+            whole: seats.whole(),
+            task_of_path: seats.paths.iter().cloned().zip(0..).collect(),
             seats,
-            whole,
             rules,
             strict: false,
             skip,
             order,
-            free,
-            round,
-            given,
-            taken,
-            first,
-            guests,
-            task_of_path,
-            lineage,
-            strangers,
-            leases,
+            round: BTreeSet::new(),
+            given: 0,
+            taken: HashSet::new(),
+            first: None,
+            guests: HashMap::new(),
+            lineage: Lineage::default(),
+            strangers: 0,
+            leases: Leases::default(),
+            met: BTreeSet::new(),
         }
     }
 
@@ -135,24 +132,10 @@ impl SeatAllocator {
         SeatAllocator { leases: Leases::on(&Root::new("/")), ..self }
     }
 
-    pub(crate) fn leases(&self) -> &Leases {
-        &self.leases
-    }
-
     /// Seats each thread and process at its creation.
     pub fn strict(mut self, strict: bool) -> Self {
         self.strict = strict;
         self
-    }
-
-    /// The list of seats.
-    pub fn seats(&self) -> &SeatList {
-        &self.seats
-    }
-
-    /// The union of all seats, where unseated threads wait.
-    pub fn whole(&self) -> &CpuSet {
-        &self.whole
     }
 
     /// The CPUs of all seats and rules. If only rules seat threads, other threads run anywhere, so
@@ -177,11 +160,6 @@ impl SeatAllocator {
     /// Whether tasks have paths.
     pub fn has_paths(&self) -> bool {
         !self.task_of_path.is_empty()
-    }
-
-    /// The number of threads without a free task of their path.
-    pub fn strangers(&self) -> usize {
-        self.strangers
     }
 
     /// Records a creation, before creator or created take a seat.
@@ -257,11 +235,12 @@ impl SeatAllocator {
     pub fn seat_existing(&mut self, tid: Tid, pid: Tid, name: &str) -> SeatAssignment {
         self.guests.insert(tid, Guest::default());
         match self.named(tid, pid, name) {
-            SeatChange::Sit(seat) => {
-                SeatAssignment { tid, seat: Some(seat), skipped: false, shares: false }
-            }
+            SeatChange::Sit(seat) => SeatAssignment::of(tid, seat),
             SeatChange::Stay | SeatChange::Leave => match self.seat_called(tid, name) {
-                Some(seat) => self.seated(tid, seat),
+                Some(seat) => {
+                    self.guests.insert(tid, Guest { seat: Some(seat.clone()), ..Guest::default() });
+                    SeatAssignment::of(tid, seat)
+                }
                 None => self.in_order(tid),
             },
         }
@@ -270,13 +249,13 @@ impl SeatAllocator {
     /// Handles a thread's name.
     pub fn named(&mut self, tid: Tid, pid: Tid, name: &str) -> SeatChange {
         let Some(guest) = self.guests.get(&tid).cloned() else { return SeatChange::Stay };
-        let rules = self.rules.iter().enumerate();
-        self.met.extend(rules.filter(|(_, rule)| rule.who.is(tid, pid, name)).map(|(at, _)| at));
-        if guest.rule.is_some_and(|rule| self.rules[rule].who.is(tid, pid, name)) {
+        let matched: Vec<usize> =
+            (0..self.rules.len()).filter(|rule| self.rules[*rule].who.is(tid, pid, name)).collect();
+        self.met.extend(&matched);
+        if guest.rule.is_some_and(|rule| matched.contains(&rule)) {
             return SeatChange::Stay;
         }
-        let fitting = self.rules.iter().enumerate().filter(|(_, rule)| rule.who.is(tid, pid, name));
-        let found = fitting.filter_map(|(at, rule)| Some((at, self.open_seat(at, rule)?))).next();
+        let found = matched.into_iter().find_map(|rule| Some((rule, self.open_seat(rule)?)));
         match found {
             Some((rule, seat)) => self.moved(tid, &guest, rule, seat),
             None if guest.rule.is_some() => {
@@ -329,9 +308,7 @@ impl SeatAllocator {
         let guest = self.guests.get_mut(&tid).filter(|guest| guest.waits)?;
         guest.waits = false;
         match guest.seat.clone() {
-            Some(seat) => {
-                Some(SeatAssignment { tid, seat: Some(seat), skipped: false, shares: false })
-            }
+            Some(seat) => Some(SeatAssignment::of(tid, seat)),
             None => Some(self.in_order(tid)),
         }
     }
@@ -348,7 +325,7 @@ impl SeatAllocator {
             self.seat_of_path(tid).or_else(|| self.next_for_stranger(tid))
         };
         self.skip = self.skip.saturating_sub(1);
-        self.guests.insert(tid, Guest { seat: seat.clone(), rule: None, waits: false });
+        self.guests.insert(tid, Guest { seat: seat.clone(), ..Guest::default() });
         SeatAssignment { tid, seat, skipped, shares }
     }
 
@@ -376,12 +353,6 @@ impl SeatAllocator {
         let seat = self.seats.of(task)?;
         self.leases.choose(tid, [&seat.cpus].into_iter());
         Some(seat)
-    }
-
-    fn seated(&mut self, tid: Tid, seat: Seat) -> SeatAssignment {
-        let seat = Some(seat);
-        self.guests.insert(tid, Guest { seat: seat.clone(), rule: None, waits: false });
-        SeatAssignment { tid, seat, skipped: false, shares: false }
     }
 
     fn next_for_stranger(&mut self, tid: Tid) -> Option<Seat> {
@@ -422,11 +393,10 @@ impl SeatAllocator {
         positions[self.leases.choose(tid, seats)]
     }
 
-    fn open_seat(&self, at: usize, rule: &SeatRule) -> Option<Seat> {
-        rule.seats
-            .iter()
-            .find(|seat| seat.task.is_none_or(|task| !self.taken.contains(&(at, task))))
-            .cloned()
+    fn open_seat(&self, rule: usize) -> Option<Seat> {
+        let mut seats = self.rules[rule].seats.iter();
+        let is_open = |task| !self.taken.contains(&(rule, task));
+        seats.find(|seat| seat.task.is_none_or(is_open)).cloned()
     }
 
     fn moved(&mut self, tid: Tid, guest: &Guest, rule: usize, seat: Seat) -> SeatChange {

@@ -9,7 +9,7 @@ use crate::pages::{self, MovedPages};
 use crate::pinner::Pinner;
 use crate::report::Report;
 use seatmap_data::document::visible;
-use seatmap_data::statistics::words::{agreeing, counted};
+use seatmap_data::statistics::words::{agreeing, counted, joined};
 use seatmap_os::lease::CpuLeases;
 use seatmap_os::task::{self, Family, ThreadStat};
 use seatmap_os::{CpuSet, Root, Tid, affinity, proc_mount, visibility};
@@ -111,7 +111,10 @@ impl PageMove {
 /// Refuses TIDs: a thread also has a folder in `/proc`, which shows the whole process.
 fn check_processes(pids: &[Tid]) -> Result<(), LaunchError> {
     pids.iter().try_for_each(|tid| match Family::of(*tid) {
-        Some(Family { pid, .. }) if pid != *tid => Err(LaunchError::IsThread { tid: *tid, pid }),
+        Some(Family { pid, .. }) if pid != *tid => Err(LaunchError::Process(format!(
+            "{tid} is a thread of process {pid}: '--pid {pid}' seats the whole process, and \
+             '--pid {pid} --match tid:{tid}=CPUS' this thread alone"
+        ))),
         _ => Ok(()),
     })
 }
@@ -140,14 +143,13 @@ fn left_children(pids: &[Tid]) -> Vec<String> {
 fn left_sentence(pid: Tid, name: &str, children: &[Tid]) -> String {
     let have = agreeing(children.len(), "was", "were");
     let them = agreeing(children.len(), "it", "them");
-    let options: Vec<String> =
-        children.iter().take(MOST_NAMED).map(|child| format!("--pid {child}")).collect();
+    let options = children.iter().take(MOST_NAMED).map(|child| format!("--pid {child}"));
     let rest = if children.len() > MOST_NAMED { " ..." } else { "" };
     format!(
         "{} of {name} ({pid}) {have} not seated: '--pid {pid} {}{rest}' seats {them} as well \
          ('pgrep --parent {pid}' lists {them})",
         counted(children.len(), "child process"),
-        options.join(" ")
+        joined(options, " ")
     )
 }
 
@@ -155,10 +157,13 @@ fn left_sentence(pid: Tid, name: &str, children: &[Tid]) -> String {
 /// they need `--force`.
 ///
 /// # Errors
-/// [`LaunchError::NeedsForce`] for the first of those.
+/// [`LaunchError::Process`] for the first of those.
 pub fn check(pids: &[Tid]) -> Result<(), LaunchError> {
     let vital = pids.iter().find_map(|pid| Some((*pid, task::vital(*pid)?)));
-    vital.map_or(Ok(()), |(pid, kind)| Err(LaunchError::NeedsForce { pid, kind }))
+    vital.map_or(Ok(()), |(pid, kind)| {
+        let why = format!("process {pid} is {kind}; --force seats it anyway");
+        Err(LaunchError::Process(why))
+    })
 }
 
 /// Seats the present threads; no thread is stopped, and later threads inherit their creators'
@@ -201,7 +206,7 @@ fn seat_running(
     Ok(Report { complete: true, ..report })
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct FormerMasks {
     processes: BTreeMap<Tid, Vec<(Tid, CpuSet)>>,
 }
@@ -242,19 +247,24 @@ fn living_threads(pid: Tid) -> Result<Vec<Tid>, LaunchError> {
 }
 
 fn none_lives(pid: Tid) -> LaunchError {
-    match ThreadStat::of(pid) {
-        Some(task) if task.has_ended() => LaunchError::HasEnded(pid),
-        _ => LaunchError::NoSuchProcess(pid),
-    }
+    LaunchError::Process(match ThreadStat::of(pid) {
+        Some(task) if task.has_ended() => {
+            format!("process {pid} has ended (a zombie: its parent has not reaped it)")
+        }
+        _ => format!("there is no process {pid}"),
+    })
 }
 
 /// # Errors
-/// [`LaunchError::Unseen`]: this user may not see them.
+/// [`LaunchError::Forbidden`]: this user may not see them.
 pub(crate) fn threads(pid: Tid) -> Result<Vec<Tid>, LaunchError> {
     task::threads(pid).map_err(|source| {
         let is_hidden = source.kind() == std::io::ErrorKind::PermissionDenied;
         let hidden = is_hidden.then(|| visibility::hidden(&Root::new("/"))).flatten();
-        LaunchError::Unseen { pid, why: hidden.unwrap_or_else(|| source.to_string()) }
+        let why = hidden.unwrap_or_else(|| source.to_string());
+        LaunchError::Forbidden(format!(
+            "the threads of process {pid} cannot be seen, so none is seated: {why}"
+        ))
     })
 }
 
@@ -268,14 +278,14 @@ mod tests {
         let request =
             |pid| AttachRequest { pids: vec![pid], force: false, seats: None, pages: None };
         let first = request(1).run().unwrap_err();
-        assert!(matches!(first, LaunchError::NeedsForce { pid: 1, .. }) && first.is_input());
+        assert!(first.to_string().starts_with("process 1 is ") && first.is_input());
         let gone = request(Tid::MAX).run().unwrap_err();
-        assert!(matches!(gone, LaunchError::NoSuchProcess(Tid::MAX)), "{gone}");
+        assert_eq!(gone.to_string(), format!("there is no process {}", Tid::MAX));
         let mut ended = std::process::Command::new("true").spawn().unwrap();
         let pid = ended.id() as Tid;
         while task::lives(pid) {}
         let left = request(pid).run().unwrap_err();
-        assert!(matches!(left, LaunchError::HasEnded(_)) && left.is_input(), "{left}");
+        assert!(left.to_string().contains("has ended") && left.is_input(), "{left}");
         ended.wait().unwrap();
         let own = request(std::process::id() as Tid).run().unwrap();
         assert!(own.report.is_none() && own.moved.is_empty() && own.failure.is_none());

@@ -25,7 +25,6 @@ pub struct Child {
     refusal: PipeReader,
 }
 
-#[derive(Debug)]
 pub enum ChildStage {
     Pending,
     Running,
@@ -42,14 +41,12 @@ impl Child {
         let (wait, go) = io::pipe()?;
         let (refusal, reporter) = io::pipe()?;
         unblock(&refusal)?;
-        let memory = program.memory().map(MemoryPolicy::call);
+        let memory = program.memory.as_ref().map(MemoryPolicy::call);
         let environment = program.environment();
         let environment = pointers(None, &environment);
-        let arguments = pointers(None, program.arguments());
-        let by_shell = pointers(
-            Some([SHELL, program.path()]),
-            program.arguments().get(1..).unwrap_or_default(),
-        );
+        let arguments = pointers(None, &program.arguments);
+        let by_shell =
+            pointers(Some([SHELL, &program.path]), program.arguments.get(1..).unwrap_or_default());
         // SAFETY: between fork and exec the child makes only async-signal-safe calls, and allocates
         // nothing.
         let pid = unsafe { libc::fork() };
@@ -61,13 +58,13 @@ impl Child {
                     libc::close(go.as_raw_fd());
                     wait_for_the_word(wait.as_raw_fd());
                     signals.restore_for_program();
-                    program.closed_streams().iter().for_each(|stream| {
+                    program.closed.iter().for_each(|stream| {
                         libc::close(*stream);
                     });
-                    prepare_memory(memory.as_ref(), program.huge_pages(), reporter.as_raw_fd());
-                    show_files(program.files(), reporter.as_raw_fd());
+                    prepare_memory(memory.as_ref(), program.huge_pages, reporter.as_raw_fd());
+                    show_files(program.files.as_ref(), reporter.as_raw_fd());
                     execute(
-                        program.path(),
+                        &program.path,
                         [&arguments, &by_shell],
                         &environment,
                         reporter.as_raw_fd(),

@@ -4,36 +4,26 @@ use std::time::{Duration, Instant};
 
 /// Each absence lasts from the first to the last look that finds another mask, because looks may be
 /// a second apart.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Default, PartialEq)]
 pub struct TimeAway {
     now: Option<(Instant, Instant)>,
-    ended: Duration,
-    cpus: Vec<u32>,
+    /// The length of all ended absences.
+    pub ended: Duration,
+    /// The CPUs meanwhile, in order of appearance.
+    pub cpus: Vec<u32>,
 }
 
 impl TimeAway {
     pub(crate) fn begin(&mut self, now: Instant, ran_on: Option<u32>) {
         let first = self.now.map_or(now, |(first, _)| first);
         self.now = Some((first, now));
-        let cpus = &self.cpus;
-        let new = ran_on.filter(|cpu| !cpus.contains(cpu));
-        self.cpus.extend(new);
+        self.cpus.extend(ran_on.filter(|cpu| !self.cpus.contains(cpu)));
     }
 
     pub(crate) fn end(&mut self) {
         if let Some((first, last)) = self.now.take() {
             self.ended += last.saturating_duration_since(first);
         }
-    }
-
-    /// The length of all ended absences.
-    pub fn lasted(&self) -> Duration {
-        self.ended
-    }
-
-    /// The CPUs meanwhile, in order of appearance.
-    pub fn cpus(&self) -> &[u32] {
-        &self.cpus
     }
 
     #[cfg(test)]

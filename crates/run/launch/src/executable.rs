@@ -19,16 +19,23 @@ const TUNABLES: &str = "GLIBC_TUNABLES";
 const HUGE_MALLOC: &str = "glibc.malloc.hugetlb";
 
 /// An executable program with its arguments.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Executable {
-    path: CString,
-    arguments: Vec<CString>,
-    variables: Vec<(OsString, OsString)>,
-    group: Option<PathBuf>,
-    closed: Vec<RawFd>,
-    memory: Option<MemoryPolicy>,
-    huge_pages: Option<bool>,
-    files: Option<PrivateFiles>,
+    /// The file.
+    pub path: CString,
+    /// The arguments; the first is the program's name as typed.
+    pub arguments: Vec<CString>,
+    pub(crate) variables: Vec<(OsString, OsString)>,
+    /// The list of members of its separate control group, if any.
+    pub group: Option<PathBuf>,
+    /// Standard streams to close first.
+    pub closed: Vec<RawFd>,
+    /// Its initial memory policy, if it has its own.
+    pub memory: Option<MemoryPolicy>,
+    /// Whether transparent huge pages are allowed, if set.
+    pub huge_pages: Option<bool>,
+    /// Files shown to it in place of this computer's.
+    pub files: Option<PrivateFiles>,
 }
 
 /// Why a program cannot run.
@@ -86,57 +93,13 @@ impl Executable {
         };
         let arguments = command.iter().cloned().map(c_text).collect::<Result<Vec<_>, _>>()?;
         let path = c_text(path.into_os_string())?;
-        let variables = Vec::new();
-        let closed = Vec::new();
-        Ok(Executable {
-            path,
-            arguments,
-            variables,
-            group: None,
-            closed,
-            memory: None,
-            huge_pages: None,
-            files: None,
-        })
+        Ok(Executable { path, arguments, ..Executable::default() })
     }
 
     /// Adds an environment variable.
     pub fn with_variable(mut self, name: &str, value: impl Into<OsString>) -> Self {
         self.variables.push((name.into(), value.into()));
         self
-    }
-
-    /// Puts it into the control group with this list of members.
-    pub fn in_group(mut self, members: impl Into<PathBuf>) -> Self {
-        self.group = Some(members.into());
-        self
-    }
-
-    /// The list of members of its separate control group, if any.
-    pub fn group(&self) -> Option<&Path> {
-        self.group.as_deref()
-    }
-
-    /// Closes these standard streams first.
-    pub fn without_streams(mut self, closed: Vec<RawFd>) -> Self {
-        self.closed = closed;
-        self
-    }
-
-    /// The closed standard streams.
-    pub fn closed_streams(&self) -> &[RawFd] {
-        &self.closed
-    }
-
-    /// Sets this memory policy before the first instruction.
-    pub fn with_memory(mut self, policy: MemoryPolicy) -> Self {
-        self.memory = Some(policy);
-        self
-    }
-
-    /// Its initial memory policy, if it has its own.
-    pub fn memory(&self) -> Option<&MemoryPolicy> {
-        self.memory.as_ref()
     }
 
     /// Allows or forbids transparent huge pages (`PR_SET_THP_DISABLE` of prctl(2)). If allowed,
@@ -148,28 +111,20 @@ impl Executable {
         }
         let own = std::env::var(TUNABLES).unwrap_or_default();
         if own.contains(HUGE_MALLOC) {
-            self
-        } else if own.is_empty() {
-            self.with_variable(TUNABLES, format!("{HUGE_MALLOC}=1"))
-        } else {
-            self.with_variable(TUNABLES, format!("{own}:{HUGE_MALLOC}=1"))
+            return self;
         }
+        let before = if own.is_empty() { own } else { own + ":" };
+        self.with_variable(TUNABLES, format!("{before}{HUGE_MALLOC}=1"))
     }
 
-    /// Whether transparent huge pages are allowed, if set.
-    pub fn huge_pages(&self) -> Option<bool> {
-        self.huge_pages
+    /// The file as a path.
+    pub fn file(&self) -> &Path {
+        Path::new(OsStr::from_bytes(self.path.to_bytes()))
     }
 
-    /// Shows it these files in place of this computer's.
-    pub fn with_files(mut self, files: PrivateFiles) -> Self {
-        self.files = Some(files);
-        self
-    }
-
-    /// Its view of files, if it has its own.
-    pub fn files(&self) -> Option<&PrivateFiles> {
-        self.files.as_ref()
+    /// The arguments as text.
+    pub fn words(&self) -> Vec<String> {
+        self.arguments.iter().map(|text| text.to_string_lossy().into_owned()).collect()
     }
 
     /// Its environment: this process's variables and the added ones.
@@ -182,16 +137,6 @@ impl Executable {
                 CString::new([name, value].join(OsStr::new("=")).into_vec()).ok()
             })
             .collect()
-    }
-
-    /// The file.
-    pub fn path(&self) -> &CString {
-        &self.path
-    }
-
-    /// The arguments; the first is the program's name as typed.
-    pub fn arguments(&self) -> &[CString] {
-        &self.arguments
     }
 }
 
@@ -301,8 +246,8 @@ mod tests {
     #[test]
     fn programs_are_found_through_path() {
         let found = find(&["sh", "-c", "true"]).unwrap();
-        assert!(found.path().to_bytes().ends_with(b"/sh"));
-        assert_eq!(found.arguments().len(), 3);
+        assert!(found.path.to_bytes().ends_with(b"/sh"));
+        assert_eq!(found.arguments.len(), 3);
         assert!(find(&["/bin/sh"]).is_ok());
     }
 
@@ -330,7 +275,7 @@ mod tests {
         assert!(tunables(allowed)[0].ends_with("glibc.malloc.hugetlb=1"));
         let kept_from = find(&["sh"]).unwrap().with_huge_pages(false);
         assert_eq!(
-            (kept_from.huge_pages(), tunables(kept_from)),
+            (kept_from.huge_pages, tunables(kept_from)),
             (Some(false), tunables(find(&["sh"]).unwrap()))
         );
     }
@@ -368,14 +313,29 @@ mod tests {
     #[test]
     fn unusable_program_is_rejected_with_reason() {
         let refusal = |command: &[&str]| find(command).unwrap_err().to_string();
-        insta::assert_snapshot!(refusal(&[]), @"no program to run; put it after --");
-        insta::assert_snapshot!(refusal(&["no-such-program"]), @"no-such-program: there is no such program");
-        insta::assert_snapshot!(refusal(&["1"]), @"1: there is no such program; '--pid 1' names a process, and a list of CPUs has no spaces: '--cpus 0,1'");
-        insta::assert_snapshot!(refusal(&["Cargo.toml"]), @"Cargo.toml: there is no such program; './Cargo.toml' names the file in this folder");
-        insta::assert_snapshot!(refusal(&["sh -c true"]), @"sh -c true: there is no such program; type its words separately, not in one pair of quotes");
-        insta::assert_snapshot!(refusal(&["no such program"]), @"no such program: there is no such program");
-        insta::assert_snapshot!(refusal(&["/usr"]), @"/usr: is a folder");
-        insta::assert_snapshot!(refusal(&["/proc/version"]), @"/proc/version: is not executable; 'chmod +x' makes it so");
-        insta::assert_snapshot!(refusal(&["sh", "a\0b"]), @"an argument contains a zero byte");
+        assert_eq!(
+            [
+                refusal(&[]),
+                refusal(&["no-such-program"]),
+                refusal(&["1"]),
+                refusal(&["Cargo.toml"]),
+                refusal(&["sh -c true"]),
+                refusal(&["no such program"]),
+                refusal(&["/usr"]),
+                refusal(&["/proc/version"]),
+                refusal(&["sh", "a\0b"])
+            ],
+            [
+                "no program to run; put it after --",
+                "no-such-program: there is no such program",
+                "1: there is no such program; '--pid 1' names a process, and a list of CPUs has no spaces: '--cpus 0,1'",
+                "Cargo.toml: there is no such program; './Cargo.toml' names the file in this folder",
+                "sh -c true: there is no such program; type its words separately, not in one pair of quotes",
+                "no such program: there is no such program",
+                "/usr: is a folder",
+                "/proc/version: is not executable; 'chmod +x' makes it so",
+                "an argument contains a zero byte",
+            ]
+        );
     }
 }

@@ -29,10 +29,7 @@ use seatmap_os::quota::Quotas;
 use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, Root, affinity, layout};
 use serde::Serialize;
-use std::ffi::OsStr;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::time::Duration;
 
 /// How long the CPUs are compared. A task's turn is 3 to 4 ms.
@@ -134,12 +131,9 @@ impl CpuFit {
     /// The program with its settings and files.
     pub fn prepare(&self, program: Executable) -> Executable {
         let settings = self.settings.iter();
-        let program = settings
-            .fold(program, |program, (name, value)| program.with_variable(name, value.clone()));
-        match &self.files {
-            Some(files) => program.with_files(files.clone()),
-            None => program,
-        }
+        let program =
+            settings.fold(program, |program, (name, value)| program.with_variable(name, value));
+        Executable { files: self.files.clone().or(program.files), ..program }
     }
 
     /// Sentences about the means, before the program starts.
@@ -181,8 +175,7 @@ impl CpuFit {
     }
 
     fn set_variables(&mut self, program: &Executable) {
-        let arguments: Vec<String> =
-            program.arguments().iter().map(|text| text.to_string_lossy().into_owned()).collect();
+        let arguments = program.words();
         for setting in &COUNT_VARIABLES {
             let value = setting.value(self.report.threads, &arguments, &|name| {
                 std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
@@ -196,12 +189,11 @@ impl CpuFit {
 
     fn narrow(&mut self, program: &Executable, mask: &CpuSet, seats: &CpuSet) {
         let CpuFitReport { threads, .. } = self.report;
-        let path = Path::new(OsStr::from_bytes(program.path().to_bytes()));
-        let runtime = LanguageRuntime::of(path);
+        let runtime = LanguageRuntime::of(program.file());
         self.report.masked = seats.is_empty() && threads < mask.len() && !runtime.asks_again();
         let whole = if seats.is_empty() { mask } else { seats };
         if runtime == LanguageRuntime::Node && threads < whole.len() {
-            let name = visible(&path.display().to_string());
+            let name = visible(&program.file().display().to_string());
             self.report.unreached.push(format!(
                 "{name} reads its mask at any time and has no setting for the number of CPUs, so \
                  it may count {}",

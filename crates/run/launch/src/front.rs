@@ -21,7 +21,6 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 /// The two processes after the split.
-#[derive(Debug)]
 pub enum ForkSide {
     /// The caller's own process.
     Front(Front),
@@ -30,7 +29,6 @@ pub enum ForkSide {
 }
 
 /// The process that the caller waits for.
-#[derive(Debug)]
 pub struct Front {
     supervisor: Tid,
     messages: PipeReader,
@@ -292,34 +290,33 @@ fn silence(streams: &[i32]) {
 }
 
 impl News {
+    /// By the first byte of a message, each of a number.
+    const KINDS: [fn(i32) -> News; 7] = [
+        News::Stopped,
+        |_| News::Continued,
+        |_| News::PassedOn,
+        |code| News::Ended(Ending::Exited(code)),
+        |signal| News::Ended(Ending::Killed(signal)),
+        |code| News::Left(Ending::Exited(code)),
+        |signal| News::Left(Ending::Killed(signal)),
+    ];
+
     fn bytes(self) -> [u8; MESSAGE_BYTES] {
-        let (kind, number) = match self {
-            News::Stopped(signal) => (b's', signal),
-            News::Continued => (b'c', 0),
-            News::PassedOn => (b'p', 0),
-            News::Ended(Ending::Exited(code)) => (b'e', code),
-            News::Ended(Ending::Killed(signal)) => (b'k', signal),
-            News::Left(Ending::Exited(code)) => (b'E', code),
-            News::Left(Ending::Killed(signal)) => (b'K', signal),
+        let number = match self {
+            News::Continued | News::PassedOn => 0,
+            News::Stopped(number)
+            | News::Ended(Ending::Exited(number) | Ending::Killed(number))
+            | News::Left(Ending::Exited(number) | Ending::Killed(number)) => number,
         };
-        let mut bytes = [kind; MESSAGE_BYTES];
+        let kind = News::KINDS.iter().take_while(|news| news(number) != self).count();
+        let mut bytes = [kind as u8; MESSAGE_BYTES];
         bytes[1..].copy_from_slice(&number.to_ne_bytes());
         bytes
     }
 
-    fn of(bytes: [u8; MESSAGE_BYTES]) -> Option<Self> {
-        let [kind, number @ ..] = bytes;
-        let number = i32::from_ne_bytes(number);
-        match kind {
-            b's' => Some(News::Stopped(number)),
-            b'c' => Some(News::Continued),
-            b'p' => Some(News::PassedOn),
-            b'e' => Some(News::Ended(Ending::Exited(number))),
-            b'k' => Some(News::Ended(Ending::Killed(number))),
-            b'E' => Some(News::Left(Ending::Exited(number))),
-            b'K' => Some(News::Left(Ending::Killed(number))),
-            _ => None,
-        }
+    fn of([kind, number @ ..]: [u8; MESSAGE_BYTES]) -> Option<Self> {
+        let news = News::KINDS.get(usize::from(kind))?;
+        Some(news(i32::from_ne_bytes(number)))
     }
 }
 

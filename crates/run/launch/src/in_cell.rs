@@ -18,7 +18,7 @@ impl Executable {
     pub fn in_cell(self, root: &Root, cell: &CellRecord) -> Self {
         let mut program = self.with_variable(census::VARIABLE, cell.name.to_string());
         if let Some(group) = &cell.group {
-            program = program.in_group(root.path(&group::members_file(root, group)));
+            program.group = Some(root.path(&group::members_file(root, group)));
         }
         match &cell.memory {
             Some(CellMemory { path: Some(path), size_bytes, .. }) => program
@@ -91,6 +91,6 @@ pub(crate) mod tests {
             .with_variable("SEATMAP_CELL_MEMORY_BYTES", "2097152");
         assert_eq!(program, own);
         let grouped = CellRecord { group: Some("/sys/fs/cgroup/quiet".to_owned()), ..cell() };
-        assert!(shell().in_cell(&Root::new("/"), &grouped).group().is_some());
+        assert!(shell().in_cell(&Root::new("/"), &grouped).group.is_some());
     }
 }

@@ -67,16 +67,10 @@ mod arch {
     pub const INSTRUCTION: &[u8] = &[];
 }
 
-#[derive(Debug)]
-pub struct Injected {
-    /// `None` if another report came before the call, which can be retried.
-    pub outcome: Option<Result<(), String>>,
-    pub thread: InjectionOutcome,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InjectionOutcome {
-    AsFound,
+pub enum Injected {
+    /// The thread is as found, with its policy or the reason why not.
+    Done(Result<(), String>),
+    /// Another report came before the call, which can be retried.
     Reported(WaitStatus),
     /// Dead; its end is reported as usual.
     Gone,
@@ -84,11 +78,7 @@ pub enum InjectionOutcome {
 
 impl Injected {
     fn refused(why: &str) -> Self {
-        Injected { outcome: Some(Err(why.to_owned())), thread: InjectionOutcome::AsFound }
-    }
-
-    fn gone() -> Self {
-        Injected { outcome: None, thread: InjectionOutcome::Gone }
+        Injected::Done(Err(why.to_owned()))
     }
 }
 
@@ -157,12 +147,12 @@ impl Injection {
         if written.is_err() {
             return Injected::refused("its stack has no room for the node mask");
         }
-        let Ok(signals) = tracee::signal_mask(self.tid) else { return Injected::gone() };
+        let Ok(signals) = tracee::signal_mask(self.tid) else { return Injected::Gone };
         let pointer = if mask.is_empty() { 0 } else { place };
         let _ = tracee::set_signal_mask(self.tid, !SIGTRAP);
         let _ = tracee::set_registers(self.tid, &self.with(call, pointer));
         let injected = self.execute();
-        if is_itself(injected.thread) {
+        if is_itself(&injected) {
             let _ = tracee::write_memory(self.tid, place, &kept);
             let _ = tracee::set_registers(self.tid, &self.before);
             let _ = tracee::set_signal_mask(self.tid, signals);
@@ -188,25 +178,21 @@ impl Injection {
         tracee::step(self.tid);
         match tracee::wait_for(self.tid, self.is_first) {
             Some(WaitStatus::Stopped(TraceeStop::Signal(libc::SIGTRAP))) => {}
-            Some(other) => {
-                return Injected { outcome: None, thread: InjectionOutcome::Reported(other) };
-            }
-            None => return Injected::gone(),
+            Some(other) => return Injected::Reported(other),
+            None => return Injected::Gone,
         }
-        let Some(after) = read_registers(self.tid) else { return Injected::gone() };
+        let Some(after) = read_registers(self.tid) else { return Injected::Gone };
         if after[arch::NEXT] == self.at {
             // The program's own, earlier signal.
-            let own = WaitStatus::Stopped(TraceeStop::Signal(libc::SIGTRAP));
-            return Injected { outcome: None, thread: InjectionOutcome::Reported(own) };
+            return Injected::Reported(WaitStatus::Stopped(TraceeStop::Signal(libc::SIGTRAP)));
         }
-        let outcome = match after[arch::RESULT] as i64 {
+        Injected::Done(match after[arch::RESULT] as i64 {
             0 => Ok(()),
             code => Err(format!(
                 "the kernel refused it: {}",
                 io::Error::from_raw_os_error(-code as i32)
             )),
-        };
-        Injected { outcome: Some(outcome), thread: InjectionOutcome::AsFound }
+        })
     }
 }
 
@@ -217,12 +203,11 @@ fn below_stack(stack: u64, bytes: u64) -> u64 {
 }
 
 /// Whether this is still the same stopped thread; any other needs no restoring.
-fn is_itself(thread: InjectionOutcome) -> bool {
-    match thread {
-        InjectionOutcome::AsFound => true,
-        InjectionOutcome::Gone
-        | InjectionOutcome::Reported(WaitStatus::Ended(_) | WaitStatus::Continued) => false,
-        InjectionOutcome::Reported(WaitStatus::Stopped(stop)) => stop != TraceeStop::Executed,
+fn is_itself(injected: &Injected) -> bool {
+    match injected {
+        Injected::Done(_) => true,
+        Injected::Gone | Injected::Reported(WaitStatus::Ended(_) | WaitStatus::Continued) => false,
+        Injected::Reported(WaitStatus::Stopped(stop)) => *stop != TraceeStop::Executed,
     }
 }
 
@@ -239,19 +224,12 @@ mod tests {
 
     #[test]
     fn only_intact_threads_are_restored() {
-        let reported = |status| is_itself(InjectionOutcome::Reported(status));
-        assert!(
-            is_itself(InjectionOutcome::AsFound)
-                && reported(WaitStatus::Stopped(TraceeStop::Signal(10)))
-        );
-        assert!(
-            reported(WaitStatus::Stopped(TraceeStop::Group(19)))
-                && !is_itself(InjectionOutcome::Gone)
-        );
-        assert!(
-            !reported(WaitStatus::Stopped(TraceeStop::Executed))
-                && !reported(WaitStatus::Continued)
-        );
+        let reported = |status| is_itself(&Injected::Reported(status));
+        assert!(is_itself(&Injected::Done(Ok(()))) && !is_itself(&Injected::Gone));
+        assert!(reported(WaitStatus::Stopped(TraceeStop::Signal(10))));
+        assert!(reported(WaitStatus::Stopped(TraceeStop::Group(19))));
+        assert!(!reported(WaitStatus::Stopped(TraceeStop::Executed)));
+        assert!(!reported(WaitStatus::Continued));
     }
 
     #[test]

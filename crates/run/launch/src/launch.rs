@@ -19,10 +19,7 @@ use crate::verifier::{MemoryReport, Verifier};
 use crate::watch::ProcessWatch;
 use seatmap_os::quota::QuotaWatch;
 use seatmap_os::{CpuSet, Root, affinity, interpreter, proc_mount};
-use std::ffi::OsStr;
 use std::io::Write;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The pause between two checks for the child's start.
@@ -75,7 +72,6 @@ pub fn run(
 }
 
 /// A running program.
-#[derive(Debug)]
 pub struct Launch<'a> {
     signals: Signals,
     child: Child,
@@ -115,7 +111,8 @@ impl<'a> Launch<'a> {
         let policies =
             memory.as_ref().map_or_else(Policies::none, |memory| Policies::of(memory, first));
         let policy = memory.as_ref().and_then(|memory| memory.all.as_ref()).or(policies.of_first());
-        let prepared = policy.map(|policy| program.clone().with_memory(policy.clone()));
+        let prepared =
+            policy.map(|policy| Executable { memory: Some(policy.clone()), ..program.clone() });
         let child = Child::new(prepared.as_ref().unwrap_or(program), &signals)
             .map_err(LaunchError::system("start a process"))?;
         if link.is_some() {
@@ -123,8 +120,9 @@ impl<'a> Launch<'a> {
         }
         // Returning ends the child.
         program
-            .group()
-            .map_or(Ok(()), |members: &Path| {
+            .group
+            .as_deref()
+            .map_or(Ok(()), |members| {
                 let mut members = Root::new("/").control_file(members)?;
                 members.write_all(child.pid.to_string().as_bytes())
             })
@@ -141,13 +139,11 @@ impl<'a> Launch<'a> {
         if seating.order_is_open() || start_at.is_some() {
             tracer.seize().map_err(LaunchError::seizing)?;
         }
-        let mut pinner = Pinner::new(seating, home, start_at).widening(widens);
+        let mut pinner = Pinner::new(seating, home, start_at);
+        pinner.widens = widens;
         pinner.policies = policies;
         pinner.arrive(child.pid, Birth { pid: child.pid, creator: child.pid, is_late: false });
         let watch = ProcessWatch::new(child.pid);
-        let stopped = None;
-        let asked_to_stop = false;
-        let shown = LivingReport::new();
         let mut launch = Launch {
             signals,
             child,
@@ -158,10 +154,10 @@ impl<'a> Launch<'a> {
             fit,
             cell,
             link,
-            shown,
+            shown: LivingReport::new(),
             quotas,
-            stopped,
-            asked_to_stop,
+            stopped: None,
+            asked_to_stop: false,
         };
         launch.child.begin();
         launch.start(program)?;
@@ -229,7 +225,7 @@ impl<'a> Launch<'a> {
 
     /// The CPUs of threads bound to one CPU on which other runs have also seated threads.
     pub fn shared_cpus(&self) -> CpuSet {
-        self.pinner.seating.leases().shared()
+        self.pinner.seating.leases.shared()
     }
 
     /// The report so far.
@@ -237,7 +233,7 @@ impl<'a> Launch<'a> {
         self.watch.last_look(&mut self.pinner);
         let report = Report::of(&self.pinner, Some(self.child.pid), self.tracer.hampered.clone());
         let throttled = self.quotas.stops();
-        let fit = self.fit.as_ref().map(|fit| fit.report().clone());
+        let fit = self.fit.as_ref().map(|fit| fit.report.clone());
         let mut report = Report { memory: self.memory_report(), fit, throttled, ..report };
         if let Some(end) = self.cell.as_mut().and_then(CellWatch::end) {
             report.lose_the_cell(end, &self.pinner);
@@ -270,9 +266,8 @@ impl<'a> Launch<'a> {
                 ChildStage::Running => return Ok(()),
                 ChildStage::Refused(source) => {
                     self.attend();
-                    let file = Path::new(OsStr::from_bytes(program.path().to_bytes()));
-                    let source = interpreter::explained(file, source);
-                    let path = program.path().to_string_lossy().into_owned();
+                    let source = interpreter::explained(program.file(), source);
+                    let path = program.path.to_string_lossy().into_owned();
                     return Err(LaunchError::Execute { path, source });
                 }
                 ChildStage::Unprepared(source) => {
@@ -330,7 +325,7 @@ impl<'a> Launch<'a> {
     /// process, so it does not stop.
     fn stop_with_the_program(&mut self) {
         let before = std::mem::replace(&mut self.stopped, self.tracer.stopped);
-        let went_on = self.tracer.take_went_on();
+        let went_on = std::mem::take(&mut self.tracer.went_on);
         match (before, self.stopped, &mut self.link) {
             (None, Some(signal), Some(link)) => link.stopped(signal),
             (Some(_), None, Some(link)) => link.continued(),
@@ -339,7 +334,7 @@ impl<'a> Launch<'a> {
                 link.stopped(signal)
             }
             (_, Some(signal), None) if std::mem::take(&mut self.asked_to_stop) => {
-                self.signals.stop_here(signal)
+                self.signals.stop_unless(signal, || false);
             }
             _ => {}
         }

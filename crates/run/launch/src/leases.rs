@@ -20,10 +20,6 @@ pub struct Leases {
 }
 
 impl Leases {
-    pub fn none() -> Self {
-        Leases::default()
-    }
-
     pub fn on(root: &Root) -> Self {
         Leases { root: Some(root.clone()), ..Leases::default() }
     }

@@ -3,6 +3,7 @@
 //! Threads race to be created, so their order differs from run to run. Their number among the
 //! children of one creator does not.
 
+use seatmap_data::statistics::words::joined;
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
@@ -20,19 +21,18 @@ impl TaskPath {
 
 impl fmt::Display for TaskPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let numbers: Vec<String> = self.0.iter().map(usize::to_string).collect();
-        f.write_str(&numbers.join("."))
+        f.write_str(&joined(&self.0, "."))
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Ancestor {
     path: TaskPath,
     children: usize,
 }
 
 /// Paths of tasks reported one by one, each after its creator.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Lineage<K> {
     ancestors: HashMap<K, Ancestor>,
     roots: usize,

@@ -11,7 +11,6 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// Writing takes one part in this many of a CPU's time.
 const SHARE: u32 = 100;
 
-#[derive(Debug)]
 pub struct LivingReport {
     text: Published,
     is_old: bool,

@@ -1,7 +1,7 @@
 //! The CPUs that words name on a machine, as a document.
 
 use crate::count::{CpuCount, OtherCount};
-use crate::sets::words::{self, MachineWord};
+use crate::sets::words;
 use crate::sets::{self, ComputerCpus, SetError};
 use seatmap_os::CpuSet;
 use serde::Serialize;
@@ -43,17 +43,6 @@ pub struct KnownWord {
     pub by: Option<String>,
 }
 
-impl From<MachineWord> for KnownWord {
-    fn from(word: MachineWord) -> Self {
-        KnownWord { word: word.word, cpus: word.cpus.to_string(), by: word.by }
-    }
-}
-
-/// The words that distinguish CPUs of a machine.
-pub fn known(computer: &ComputerCpus) -> Vec<KnownWord> {
-    words::of_machine(computer).into_iter().map(KnownWord::from).collect()
-}
-
 impl NamedCpus {
     /// The CPUs that the words name, or all usable ones. `limits` are those of this process on this
     /// computer.
@@ -80,7 +69,7 @@ impl NamedCpus {
             count,
             limits,
             others,
-            known: known(computer),
+            known: words::of_machine(computer),
         })
     }
 

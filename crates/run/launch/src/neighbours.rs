@@ -18,56 +18,43 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::ErrorKind;
 
-/// CPUs on which another run also has seats.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SharedSeats {
+/// CPUs of a report's threads on which another program's threads have seats too.
+#[derive(Clone, Debug)]
+pub struct SeatNeighbour {
     /// The CPUs.
     pub cpus: CpuSet,
     /// The other program's first process.
     pub program: Tid,
     /// The program's name.
     pub name: String,
-    /// The process that seats it.
-    pub supervisor: Tid,
+    /// The process that seats it; `None` if its threads are bound one by one.
+    pub supervisor: Option<Tid>,
 }
 
-impl SharedSeats {
+impl SeatNeighbour {
     /// A sentence with the CPUs, the program and a remedy.
     pub fn sentence(&self) -> String {
+        let count = self.cpus.len();
+        let (shared, by) = match self.supervisor {
+            Some(pid) => (
+                agreeing(count, "is also the seat of a thread", "are also seats of threads"),
+                format!(", seated by another 'seatmap run' (process {pid})"),
+            ),
+            None => (
+                agreeing(
+                    count,
+                    "is also the only CPU of a thread",
+                    "are also the only CPUs of threads",
+                ),
+                String::new(),
+            ),
+        };
         format!(
-            "{} {} of process {} ('{}'), seated by another 'seatmap run' (process {}): the \
-             programs take turns there; give one of them other CPUs",
-            self.cpus.named(),
-            agreeing(self.cpus.len(), "is also the seat of a thread", "are also seats of threads"),
-            self.program,
-            visible(&self.name),
-            self.supervisor
-        )
-    }
-}
-
-/// CPUs to which another program's threads are bound one by one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BoundNeighbour {
-    /// The CPUs.
-    pub cpus: CpuSet,
-    /// The other program's process.
-    pub program: Tid,
-    /// The program's name.
-    pub name: String,
-}
-
-impl BoundNeighbour {
-    /// A sentence with the CPUs, the program and a remedy.
-    pub fn sentence(&self) -> String {
-        let each = agreeing(self.cpus.len(), "is", "are");
-        format!(
-            "{} {each} also {} of process {} ('{}'): the programs take turns there; give one of \
+            "{} {shared} of process {} ('{}'){by}: the programs take turns there; give one of \
              them other CPUs",
             self.cpus.named(),
-            agreeing(self.cpus.len(), "the only CPU of a thread", "the only CPUs of threads"),
             self.program,
-            visible(&self.name),
+            visible(&self.name)
         )
     }
 }
@@ -75,10 +62,8 @@ impl BoundNeighbour {
 /// Other programs on a report's CPUs.
 #[derive(Debug, Default)]
 pub struct SeatNeighbours {
-    /// Other runs.
-    pub runs: Vec<SharedSeats>,
-    /// Programs bound to one CPU.
-    pub bound: Vec<BoundNeighbour>,
+    /// Other runs, and programs bound to one CPU.
+    pub known: Vec<SeatNeighbour>,
     /// CPUs of runs that this user may not examine.
     pub hidden: CpuSet,
 }
@@ -88,20 +73,18 @@ impl SeatNeighbours {
     pub fn of(report: &Report, leased: &CpuSet) -> Self {
         let runs = of(report);
         let bound = bound(report, &runs);
-        let cpus = runs.iter().map(|run| &run.cpus).chain(bound.iter().map(|one| &one.cpus));
-        let named = cpus.fold(CpuSet::default(), |all, cpus| all.with(cpus));
+        let known = [runs, bound].concat();
+        let named = known.iter().flat_map(|one| &one.cpus).collect();
         // Every user can see the leases, but not the programs behind them.
         let unnamed = leased.without(&named);
         let is_hidden = !unnamed.is_empty() && are_some_hidden();
-        SeatNeighbours { runs, bound, hidden: if is_hidden { unnamed } else { CpuSet::default() } }
+        SeatNeighbours { known, hidden: if is_hidden { unnamed } else { CpuSet::default() } }
     }
 
     /// A sentence for each.
     pub fn sentences(&self) -> Vec<String> {
-        let runs = self.runs.iter().map(SharedSeats::sentence);
-        let bound = self.bound.iter().map(BoundNeighbour::sentence);
         let hidden = (!self.hidden.is_empty()).then(|| hidden_sentence(&self.hidden));
-        runs.chain(bound).chain(hidden).collect()
+        self.known.iter().map(SeatNeighbour::sentence).chain(hidden).collect()
     }
 }
 
@@ -146,7 +129,7 @@ impl Seats {
     }
 }
 
-fn of(report: &Report) -> Vec<SharedSeats> {
+fn of(report: &Report) -> Vec<SeatNeighbour> {
     let root = Root::new("/");
     let own = std::process::id() as Tid;
     let seated = report.threads.iter().filter(|thread| thread.has_seat());
@@ -154,15 +137,14 @@ fn of(report: &Report) -> Vec<SharedSeats> {
     let seats = Seats::of(tids.iter().copied());
     // The name first: reading descriptors takes many times as long.
     let name = task::name(&root, own);
-    let pids = root.names("/proc").unwrap_or_default();
-    let pids = pids.iter().filter_map(|pid| pid.parse::<Tid>().ok());
+    let pids = task::processes(&root).into_iter().flatten();
     pids.filter(|pid| *pid != own && !tids.contains(pid) && task::name(&root, *pid) == name)
         .filter_map(|supervisor| shared(&root, supervisor, &tids, &seats))
         .collect()
 }
 
 /// Omits `runs`, and the ancestors of this process, which wait for it.
-fn bound(report: &Report, runs: &[SharedSeats]) -> Vec<BoundNeighbour> {
+fn bound(report: &Report, runs: &[SeatNeighbour]) -> Vec<SeatNeighbour> {
     let root = Root::new("/");
     let single = single_seats(report);
     let Ok(tasks) = task::all(&root) else { return Vec::new() };
@@ -171,7 +153,7 @@ fn bound(report: &Report, runs: &[SharedSeats]) -> Vec<BoundNeighbour> {
     let starters: HashSet<Tid> = ancestors(&parents, std::process::id() as Tid).collect();
     let is_other = |pid: Tid| {
         !starters.contains(&pid)
-            && !runs.iter().any(|run| run.program == pid || run.supervisor == pid)
+            && !runs.iter().any(|run| [Some(run.program), run.supervisor].contains(&Some(pid)))
             && !ancestors(&parents, pid).any(|process| own.contains(&process))
             && !task::runs_this_program(&root, pid)
     };
@@ -187,7 +169,7 @@ fn bound(report: &Report, runs: &[SharedSeats]) -> Vec<BoundNeighbour> {
         .filter(|(pid, _)| is_other(*pid))
         .map(|(program, cpus)| {
             let name = task::name(&root, program).unwrap_or_default();
-            BoundNeighbour { cpus, program, name }
+            SeatNeighbour { cpus, program, name, supervisor: None }
         })
         .collect()
 }
@@ -200,8 +182,7 @@ fn ancestors(parents: &HashMap<Tid, Tid>, pid: Tid) -> impl Iterator<Item = Tid>
 fn are_some_hidden() -> bool {
     let root = Root::new("/");
     let name = task::name(&root, std::process::id() as Tid);
-    let pids = root.names("/proc").unwrap_or_default();
-    let mut pids = pids.iter().filter_map(|pid| pid.parse::<Tid>().ok());
+    let mut pids = task::processes(&root).into_iter().flatten();
     visibility::hidden(&root).is_some()
         || pids.any(|pid| {
             let is_refused = |error: FileError| error.source.kind() == ErrorKind::PermissionDenied;
@@ -219,7 +200,12 @@ fn hidden_sentence(cpus: &CpuSet) -> String {
     )
 }
 
-fn shared(root: &Root, supervisor: Tid, own: &HashSet<Tid>, seats: &Seats) -> Option<SharedSeats> {
+fn shared(
+    root: &Root,
+    supervisor: Tid,
+    own: &HashSet<Tid>,
+    seats: &Seats,
+) -> Option<SeatNeighbour> {
     let text = published::read(root, supervisor, SEATING).ok()??;
     let shown = PublishedText { pid: supervisor, text };
     let other: OthersSeating =
@@ -229,11 +215,11 @@ fn shared(root: &Root, supervisor: Tid, own: &HashSet<Tid>, seats: &Seats) -> Op
     let is_within = tids.iter().any(|tid| own.contains(tid) || *tid == std::process::id() as Tid);
     let spoken_of = tids.iter().copied().filter(|tid| shown.may_speak_of(root, *tid));
     let cpus = seats.shared_with(&Seats::of(spoken_of));
-    (!is_within && !cpus.is_empty()).then(|| SharedSeats {
+    (!is_within && !cpus.is_empty()).then(|| SeatNeighbour {
         cpus,
         program,
         name: task::name(root, program).unwrap_or_default(),
-        supervisor,
+        supervisor: Some(supervisor),
     })
 }
 
@@ -255,10 +241,11 @@ mod tests {
 
     #[test]
     fn bound_neighbour_is_named() {
-        let bound = |list: &str| BoundNeighbour {
+        let bound = |list: &str| SeatNeighbour {
             cpus: CpuSet::of_list(list).unwrap(),
             program: 71,
             name: "a".to_owned(),
+            supervisor: None,
         };
         let sentence = "CPU 0 is also the only CPU of a thread of process 71 ('a'): the programs \
                         take turns there; give one of them other CPUs";
@@ -288,7 +275,7 @@ mod tests {
         let shared = |list: &str| {
             let name = "a\u{1b}b".to_owned();
             let cpus = CpuSet::of_list(list).unwrap();
-            SharedSeats { cpus, program: 71, name, supervisor: 70 }.sentence()
+            SeatNeighbour { cpus, program: 71, name, supervisor: Some(70) }.sentence()
         };
         let sentence = "CPU 0 is also the seat of a thread of process 71 ('a\\u{1b}b'), seated by \
              another 'seatmap run' (process 70): the programs take turns \

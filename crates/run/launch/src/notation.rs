@@ -10,7 +10,7 @@
 //! | `lxd`, `incus` | an instance's configuration | `limits.cpu` in "Instance options" |
 //! | `systemd-allowed` | a service's drop-in | systemd.resource-control(5) |
 
-use seatmap_data::statistics::words::counted;
+use seatmap_data::statistics::words::{counted, joined};
 use seatmap_os::CpuSet;
 
 /// The most CPUs of Wine's variable: an affinity mask of Windows has 64 bits.
@@ -52,8 +52,7 @@ fn wine(cpus: &CpuSet) -> Result<String, TooManyCpus> {
     if cpus.len() > MOST_OF_WINE {
         return Err(TooManyCpus(cpus.len()));
     }
-    let each: Vec<String> = cpus.iter().map(|cpu| cpu.to_string()).collect();
-    Ok(format!("WINE_CPU_TOPOLOGY={}:{}\n", cpus.len(), each.join(",")))
+    Ok(format!("WINE_CPU_TOPOLOGY={}:{}\n", cpus.len(), joined(cpus, ",")))
 }
 
 /// The list; a single CPU as a range, because programs take one number for a count or a switch.
@@ -64,63 +63,42 @@ fn ranges(cpus: &CpuSet) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
 
-    const LISTS: [&str; 6] = ["0", "1", "3", "0,1", "0-7,16-23", "2,5-8,63"];
-
-    fn written(format: &str, list: &str) -> String {
-        writer(format).unwrap()(&CpuSet::of_list(list).unwrap()).unwrap()
-    }
-
-    fn after<'a>(text: &'a str, key: &str) -> &'a str {
-        text.lines().filter_map(|line| line.strip_prefix(key)).next_back().unwrap()
-    }
-
-    /// `strtol`, then `-` and another number, until a comma: `parse_cpulist` of gamemode, and the
-    /// kernel's `bitmap_parselist`.
-    fn parselist(text: &str) -> BTreeSet<u32> {
-        let number = |text: &str| text.parse::<u32>().unwrap();
-        let part = |part: &str| match part.split_once('-') {
-            Some((first, last)) => (number(first)..=number(last)).collect::<Vec<_>>(),
-            None => vec![number(part)],
-        };
-        text.split(',').flat_map(part).collect()
+    /// In every format, a line or more each.
+    fn written(list: &str) -> String {
+        let cpus = CpuSet::of_list(list).unwrap();
+        FORMATS.iter().map(|(_, _, write)| write(&cpus).unwrap()).collect()
     }
 
     #[test]
-    fn every_program_reads_back_the_same_cpus() {
-        for list in LISTS {
-            let cpus = parselist(list);
-            let list_of = |format: &str, key: &str| {
-                let text = written(format, list);
-                parselist(after(&text, key))
-            };
-            assert_eq!(list_of("list", ""), cpus);
-            assert_eq!(list_of("lxc", "lxc.cgroup2.cpuset.cpus = "), cpus);
-            assert_eq!(list_of("proxmox", "affinity: "), cpus);
-            // gamemode: `yes`, `true` and `1` are switches, and so are `no`, `false` and `0`.
-            let text = written("gamemode", list);
-            let value = after(&text, "pin_cores=");
-            assert!(text.starts_with("[cpu]\n") && !["0", "1"].contains(&value), "{text}");
-            assert_eq!(parselist(value), cpus);
-            // LXD: a value that is a number is a count of CPUs.
-            for format in ["lxd", "incus"] {
-                let text = written(format, list);
-                let value = after(&text, "limits.cpu: ");
-                assert!(value.parse::<u32>().is_err(), "{text}");
-                assert_eq!(parselist(value), cpus);
-            }
-            // systemd: separated by blanks or commas; an empty value clears the list before it.
-            let text = written("systemd-allowed", list);
-            let value = after(&text, "AllowedCPUs=");
-            assert!(text.starts_with("[Service]\nAllowedCPUs=\n"), "{text}");
-            assert_eq!(value.split(' ').flat_map(parselist).collect::<BTreeSet<_>>(), cpus);
-            // Wine: the count, a colon, and as many CPUs, without ranges.
-            let text = written("wine", list);
-            let (count, each) = after(&text, "WINE_CPU_TOPOLOGY=").split_once(':').unwrap();
-            let each: Vec<u32> = each.split(',').map(|cpu| cpu.parse().unwrap()).collect();
-            assert_eq!((count.parse(), each), (Ok(cpus.len()), cpus.into_iter().collect()));
-        }
+    fn formats_follow_their_programs() {
+        insta::assert_snapshot!(written("2,5-8,63"), @r"
+        2,5-8,63
+        WINE_CPU_TOPOLOGY=6:2,5,6,7,8,63
+        [cpu]
+        pin_cores=2,5-8,63
+        lxc.cgroup2.cpuset.cpus = 2,5-8,63
+        affinity: 2,5-8,63
+        limits.cpu: 2,5-8,63
+        limits.cpu: 2,5-8,63
+        [Service]
+        AllowedCPUs=
+        AllowedCPUs=2 5-8 63
+        ");
+        // A single number is a switch for gamemode, and a count for LXD.
+        insta::assert_snapshot!(written("1"), @r"
+        1
+        WINE_CPU_TOPOLOGY=1:1
+        [cpu]
+        pin_cores=1-1
+        lxc.cgroup2.cpuset.cpus = 1
+        affinity: 1
+        limits.cpu: 1-1
+        limits.cpu: 1-1
+        [Service]
+        AllowedCPUs=
+        AllowedCPUs=1
+        ");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use seatmap_os::pages::{self, Pages};
 use seatmap_os::{CpuSet, Root, Tid, layout};
 
 /// A move's outcome, in bytes allocated by the process itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct MovedPages {
     /// The process.
     pub pid: Tid,

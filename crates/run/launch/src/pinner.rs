@@ -11,7 +11,7 @@ use crate::allowance::Allowance;
 use crate::policies::Policies;
 use crate::record::Trouble;
 use crate::rule;
-use crate::runtimes::{Narrowed, Runtimes, SeatFit, fit};
+use crate::runtimes::{Runtimes, SeatFit, fit};
 use crate::seats::Seat;
 use crate::threads::{ThreadTable, Waited};
 use seatmap_os::holder::Holder;
@@ -20,7 +20,7 @@ use seatmap_os::task;
 use seatmap_os::task::{Family, ThreadStat};
 use seatmap_os::{CpuSet, Tid, affinity};
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// A look takes about 20 us, a twentieth of it.
@@ -46,7 +46,7 @@ const LOOKED_AT_FOR: Duration = Duration::from_millis(20);
 /// Threads created meanwhile inherit narrow masks.
 const ROUNDS: usize = 8;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct Birth {
     /// Its process, or itself if it is the first thread.
     pub pid: Tid,
@@ -55,17 +55,16 @@ pub struct Birth {
     pub is_late: bool,
 }
 
-#[derive(Debug)]
 pub struct Pinner {
     pub seating: SeatAllocator,
     pub threads: ThreadTable,
     pub policies: Policies,
     home: CpuSet,
     start_at: Option<String>,
-    runtimes: Runtimes,
+    pub runtimes: Runtimes,
     /// Whether threads that wait for a shared seat may use all seats, and how many do.
-    widens: bool,
-    widened: usize,
+    pub widens: bool,
+    pub widened: usize,
     /// For looks at ended threads, for which the program waits.
     allowance: Allowance,
     /// Masks without their offline CPUs, which Linux before 6.3 does not restore.
@@ -74,7 +73,6 @@ pub struct Pinner {
 
 impl Pinner {
     pub fn new(seating: SeatAllocator, home: CpuSet, start_at: Option<String>) -> Self {
-        let allowance = Allowance::new(LAST_LOOKS, LAST_LOOKS_PACE);
         Pinner {
             seating,
             threads: ThreadTable::default(),
@@ -84,26 +82,9 @@ impl Pinner {
             runtimes: Runtimes::default(),
             widens: false,
             widened: 0,
-            allowance,
+            allowance: Allowance::new(LAST_LOOKS, LAST_LOOKS_PACE),
             owed: OwedMasks::new(),
         }
-    }
-
-    pub fn widening(mut self, widens: bool) -> Self {
-        self.widens = widens;
-        self
-    }
-
-    pub fn roaming(&self) -> &[PathBuf] {
-        self.runtimes.roaming()
-    }
-
-    pub fn narrowed(&self) -> &[Narrowed] {
-        self.runtimes.narrowed()
-    }
-
-    pub fn widened(&self) -> usize {
-        self.widened
     }
 
     pub fn arrive(&mut self, tid: Tid, birth: Birth) {
@@ -131,7 +112,7 @@ impl Pinner {
         }
         self.threads.begin(tid, pid, false, true);
         let step = self.seating.seat_existing(tid, pid, &task.name);
-        self.threads.enter(tid, step.seat.clone(), step.skipped);
+        self.threads.place(tid, step.seat.clone(), step.skipped);
         if let Some(seat) = step.seat {
             self.sit(tid, &seat);
         }
@@ -254,7 +235,7 @@ impl Pinner {
         if script
             .into_iter()
             .chain(file)
-            .any(|name| rule::fits(start_at.as_bytes(), name.as_bytes()))
+            .any(|name| rule::fits(start_at.as_bytes(), name.as_bytes(), &b'*', None))
         {
             self.threads.begin(tid, tid, false, false);
             self.seating.born(tid, tid);
@@ -289,15 +270,15 @@ impl Pinner {
 
     /// Lets a process wait on the whole set, where a first process may stay, and be reported so.
     fn wait(&mut self, tid: Tid) {
-        let seat = Seat::shared(self.seating.whole().clone());
+        let seat = Seat::shared(self.seating.whole.clone());
         let is_first = self.seating.is_first(tid);
         let Some(living) = self.threads.living(tid) else { return };
         living.waits_since = Some(Instant::now());
         living.later = None;
-        if living.is_entered || !is_first {
-            self.threads.sits(tid, Some(seat.clone()))
+        if is_first {
+            self.threads.place(tid, Some(seat.clone()), false)
         } else {
-            self.threads.enter(tid, Some(seat.clone()), false)
+            self.threads.sits(tid, Some(seat.clone()))
         }
         self.sit(tid, &seat);
         self.note_waiting(tid);
@@ -311,7 +292,7 @@ impl Pinner {
             runtime.asks_again() && fit(&self.seating, self.widens, runtime) == SeatFit::Roams;
         let mut seat = seat.clone();
         if let Some(seat) = seat.as_mut().filter(|_| roams) {
-            seat.cpus = self.seating.whole().clone();
+            seat.cpus = self.seating.whole.clone();
         }
         let seat = &seat;
         let has_waited = living.waits_since.is_some();
@@ -319,15 +300,11 @@ impl Pinner {
             living.shares =
                 Some(Waited { at: Instant::now(), waited_ns: task::waited_ns(*tid).unwrap_or(0) });
         }
-        match (living.is_entered, *skipped) {
-            (false, _) => self.threads.enter(*tid, seat.clone(), *skipped),
-            (true, true) => self.threads.skip(*tid),
-            (true, false) => self.threads.sits(*tid, seat.clone()),
-        }
+        self.threads.place(*tid, seat.clone(), *skipped);
         self.choose_policy(*tid, seat.as_ref());
         match seat {
             // A mask chosen by the program meanwhile stays, and is reported.
-            Some(_) if has_waited && !self.is_on(*tid, self.seating.whole()) => {
+            Some(_) if has_waited && !self.is_on(*tid, &self.seating.whole) => {
                 self.check_mask(*tid, None);
             }
             Some(seat) => self.sit(*tid, seat),
@@ -338,8 +315,8 @@ impl Pinner {
     }
 
     fn sit_later(&mut self, step: &SeatAssignment, seat: Seat, after: Duration) {
-        let wide = Seat { cpus: self.seating.whole().clone(), ..seat };
-        self.apply(&SeatAssignment { seat: Some(wide), ..step.clone() });
+        let wide = Seat { cpus: self.seating.whole.clone(), ..seat };
+        self.apply(&SeatAssignment { seat: Some(wide), ..*step });
         if let Some(living) = self.threads.living(step.tid) {
             living.waits_since = Some(Instant::now());
             living.later = Some((seat, Instant::now() + after));
@@ -348,8 +325,8 @@ impl Pinner {
     }
 
     fn note_waiting(&mut self, tid: Tid) {
-        let seats = self.seating.seats();
-        let waits = seats.own().iter().any(|seat| seat != self.seating.whole());
+        let seats = &self.seating.seats;
+        let waits = seats.own().iter().any(|seat| *seat != self.seating.whole);
         if let Some(record) = self.threads.record(tid) {
             record.waiting = waits;
         }
@@ -360,7 +337,7 @@ impl Pinner {
         let now = Instant::now();
         let Some(living) = self.threads.living(tid) else { return false };
         if let Some((seat, _)) = living.later.take_if(|(_, due)| *due <= now) {
-            self.apply(&SeatAssignment { tid, seat: Some(seat), skipped: false, shares: false });
+            self.apply(&SeatAssignment::of(tid, seat));
             return true;
         }
         let has_lived = living.waits_since.is_some_and(|since| now - since >= SETTLES_AFTER);
@@ -387,11 +364,11 @@ impl Pinner {
         living.shares = Some(Waited { at: now, waited_ns });
         let waited = waited_ns.saturating_sub(before.waited_ns) as f64;
         // A rule's seat may be outside the list; it stays.
-        let whole = self.seating.whole();
+        let whole = &self.seating.whole;
         let is_narrow = seat.cpus != *whole && seat.cpus.is_subset(whole);
         let is_narrow = is_narrow && self.is_on(tid, &seat.cpus);
         if is_narrow && waited > WAITS_TOO_MUCH * passed.as_nanos() as f64 {
-            let wide = Seat { cpus: self.seating.whole().clone(), ..seat };
+            let wide = Seat { cpus: self.seating.whole.clone(), ..seat };
             self.threads.sits(tid, Some(wide.clone()));
             self.sit(tid, &wide);
             self.widened += 1;
@@ -492,11 +469,7 @@ impl Pinner {
     fn move_to(&mut self, tid: Tid, seat: Option<&Seat>) {
         let Some(living) = self.threads.living(tid) else { return };
         (living.waits_since, living.later) = (None, None);
-        if living.is_entered {
-            self.threads.sits(tid, seat.cloned())
-        } else {
-            self.threads.enter(tid, seat.cloned(), false)
-        }
+        self.threads.place(tid, seat.cloned(), false);
         self.choose_policy(tid, seat);
     }
 
@@ -522,7 +495,7 @@ impl Pinner {
             }
             return true;
         }
-        if has_waited && affinity::is_as_given(self.seating.whole(), &mask) {
+        if has_waited && affinity::is_as_given(&self.seating.whole, &mask) {
             // It restored its initial mask after it took the seat.
             self.sit(tid, &seat);
         } else if let Some(record) = self.threads.record(tid) {

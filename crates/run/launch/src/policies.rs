@@ -32,7 +32,7 @@ pub(crate) struct Policies {
     threads: HashMap<Tid, OfThread>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct OfThread {
     has: MemoryPolicy,
     wants: MemoryPolicy,

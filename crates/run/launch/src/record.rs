@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 const LONGEST_DETOUR: Duration = Duration::from_millis(500);
 
 /// A thread, its seat, and the outcome.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Default)]
 pub struct ThreadRecord {
     /// Its place in the order of seating, from 0.
     pub order: usize,
@@ -42,7 +42,7 @@ pub struct ThreadRecord {
 }
 
 /// Why a thread is not on its seat.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum Trouble {
     /// The kernel refused the seat.
     #[error("the kernel refused {}: {reason}", .cpus.named())]
@@ -126,25 +126,6 @@ impl Trouble {
 }
 
 impl ThreadRecord {
-    pub(crate) fn new(order: usize, tid: Tid, seat: Option<Seat>, late: bool) -> Self {
-        let name = String::new();
-        let seen_on = Vec::new();
-        ThreadRecord {
-            order,
-            pid: None,
-            tid,
-            name,
-            seat,
-            late,
-            confirmed: false,
-            seen_on,
-            waiting: false,
-            elsewhere: TimeAway::default(),
-            trouble: None,
-            memory: None,
-        }
-    }
-
     /// Whether it took its confirmed seat and no look found it elsewhere for longer than a
     /// program's own detour.
     pub fn verified(&self) -> bool {
@@ -170,7 +151,7 @@ impl ThreadRecord {
         self.elsewhere.end();
         let before = self.trouble.take_if(|trouble| !matches!(trouble, Trouble::Refused { .. }));
         let holder = before.and_then(Trouble::into_holder).unwrap_or_default();
-        let lasted = self.elsewhere.lasted();
+        let lasted = self.elsewhere.ended;
         if let Some(seat) =
             self.seat.as_ref().filter(|_| lasted >= LONGEST_DETOUR && self.trouble.is_none())
         {
@@ -230,7 +211,7 @@ impl ThreadRecord {
     pub fn all_seen_on(&self) -> Vec<u32> {
         let mut all = self.seen_on.clone();
         if self.trouble.is_some() {
-            all.extend(self.elsewhere.cpus().iter().filter(|cpu| !self.seen_on.contains(cpu)));
+            all.extend(self.elsewhere.cpus.iter().filter(|cpu| !self.seen_on.contains(cpu)));
         }
         all
     }
@@ -251,7 +232,7 @@ mod tests {
 
     fn seated() -> ThreadRecord {
         let seat = Seat { task: Some(0), cpus: CpuSet::single(0) };
-        let mut record = ThreadRecord::new(0, 7, Some(seat), false);
+        let mut record = ThreadRecord { tid: 7, seat: Some(seat), ..ThreadRecord::default() };
         record.seen_on.push(0);
         record.is_on_seat();
         record

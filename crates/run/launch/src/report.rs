@@ -16,7 +16,7 @@ use std::time::SystemTime;
 pub const FORMAT: &str = "seatmap-seating/1";
 
 /// The seating of one run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
     /// The format's name and version.
@@ -68,23 +68,21 @@ pub struct Report {
     /// Processes and threads that outlived the program's first process; null if none.
     pub behind: Option<Behind>,
     /// The end of the program's cell, if before the program's.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(default))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell_end: Option<CellEnd>,
     /// The CPUs that the program saw, if requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(default))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fit: Option<CpuFitReport>,
     /// The program's memory; null if not requested, missing in older documents.
-    #[cfg_attr(feature = "schema", schemars(default))]
+    #[serde(default)]
     pub memory: Option<MemoryReport>,
     /// Whether seating had ended. The document from the run's start says false, and remains if the
     /// supervisor is killed. Missing in older documents.
-    #[cfg_attr(feature = "schema", schemars(default))]
+    #[serde(default)]
     pub complete: bool,
     /// The time of writing, in seconds since 1970. Later processes only reuse its numbers. Missing
     /// in older documents.
-    #[cfg_attr(feature = "schema", schemars(default))]
+    #[serde(default)]
     pub taken_at_s: f64,
 }
 
@@ -129,13 +127,12 @@ pub struct Behind {
     pub freed: usize,
     /// The process that restores masks when missing CPUs come online (Linux before 6.3 drops
     /// offline CPUs), if needed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(default))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiter: Option<Tid>,
 }
 
 /// One thread.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SeatedThread {
     /// Its position in the order of seating, from 0.
@@ -157,64 +154,64 @@ pub struct SeatedThread {
     /// Whether the kernel confirmed its seat, and no look found it elsewhere for longer than 0.5 s.
     pub verified: bool,
     /// Whether it waited on the whole set to the end; missing in older documents.
-    #[cfg_attr(feature = "schema", schemars(default))]
+    #[serde(default)]
     pub waiting: bool,
     /// Its time away from its seat before it returned, in milliseconds; missing in older documents.
-    #[cfg_attr(feature = "schema", schemars(default))]
+    #[serde(default)]
     pub elsewhere_ms: u64,
     /// Whether it ran with its creator's mask before it was found.
     pub late: bool,
     /// The problem, in words, if any.
     pub trouble: Option<String>,
     /// Its planned memory policy, if any; missing in older documents.
-    #[cfg_attr(feature = "schema", schemars(default))]
+    #[serde(default)]
     pub memory: Option<ThreadMemory>,
 }
 
 impl Report {
     pub(crate) fn of(pinner: &Pinner, pid: Option<Tid>, hampered: Hampered) -> Self {
-        let seats = pinner.seating.seats();
+        let seats = &pinner.seating.seats;
         let threads: Vec<SeatedThread> =
-            pinner.threads.records().iter().map(|record| thread(record, &seats.names)).collect();
-        let cpus = pinner.seating.whole().len();
+            pinner.threads.records.iter().map(|record| thread(record, &seats.names)).collect();
+        let cpus = pinner.seating.whole.len();
         let since_epoch =
             SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let narrowed = pinner.narrowed().iter();
+        let narrowed = pinner.runtimes.narrowed.iter();
         let later = narrowed.clone().filter(|narrowed| !narrowed.is_first);
         let taken: std::collections::HashSet<usize> =
             threads.iter().filter_map(|thread| thread.task).collect();
         Report {
             format: FORMAT,
             pid,
-            created: pinner.threads.created(),
-            helpers: pinner.threads.helpers(),
-            widened: pinner.widened(),
-            roaming: pinner.roaming().iter().map(|path| path.display().to_string()).collect(),
+            created: pinner.threads.created,
+            helpers: pinner.threads.helpers,
+            widened: pinner.widened,
+            roaming: pinner
+                .runtimes
+                .roaming
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect(),
             narrowed_lines: later.map(|narrowed| narrowed.sentence(cpus)).collect(),
             narrowed: narrowed.map(|narrowed| narrowed.file.display().to_string()).collect(),
-            throttled: Vec::new(),
-            crowding: pinner.seating.leases().notes(),
+            crowding: pinner.seating.leases.notes(),
             unmet_rules: pinner.seating.unmet_rules(),
-            skipped: pinner.threads.skipped(),
-            unseated: pinner.threads.unseated(),
+            skipped: pinner.threads.skipped,
+            unseated: pinner.threads.unseated,
             tasks: seats.own().len(),
             ordered_tasks: pinner.seating.ordered_tasks(),
-            strangers: pinner.seating.strangers(),
+            strangers: pinner.seating.strangers,
             empty_tasks: seats.own.clone().filter(|task| !taken.contains(task)).collect(),
             cyclic: seats.beyond == Beyond::Cycle,
             threads,
             hampered,
-            behind: None,
-            cell_end: None,
-            fit: None,
-            memory: None,
-            complete: false,
             taken_at_s: since_epoch.as_secs_f64(),
+            ..Report::default()
         }
     }
 
     pub(crate) fn lose_the_cell(&mut self, end: CellEnd, pinner: &Pinner) {
-        for (thread, record) in self.threads.iter_mut().zip(pinner.threads.records()) {
+        for (thread, record) in self.threads.iter_mut().zip(&pinner.threads.records) {
             let is_moved = match &record.trouble {
                 None => thread.is_troubled(),
                 Some(trouble) => !matches!(trouble, Trouble::Refused { .. }),
@@ -259,7 +256,7 @@ fn thread(record: &ThreadRecord, names: &[String]) -> SeatedThread {
         seen_on: record.all_seen_on(),
         verified: record.verified(),
         waiting: record.waiting,
-        elsewhere_ms: u64::try_from(record.elsewhere.lasted().as_millis()).unwrap_or(u64::MAX),
+        elsewhere_ms: u64::try_from(record.elsewhere.ended.as_millis()).unwrap_or(u64::MAX),
         late: record.late,
         trouble: record.trouble.as_ref().map(ToString::to_string),
         memory: record.memory.clone(),

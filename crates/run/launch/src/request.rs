@@ -138,7 +138,7 @@ impl Blame for SeatingError {
 /// # Errors
 /// [`SeatingError`]: a launcher's variable is damaged, or workers are indistinguishable.
 pub fn this_start() -> Result<LaunchInstance, SeatingError> {
-    let cpus = Cpus::read().map_err(SeatingError::Affinity)?;
+    let cpus = own_cpus()?;
     Ok(share::this_start(&Root::new("/"), cpus.allowed.len())?)
 }
 
@@ -147,8 +147,12 @@ pub fn this_start() -> Result<LaunchInstance, SeatingError> {
 /// # Errors
 /// [`SeatingError::Share`] if they would.
 pub fn check_sole(work: SoleWork) -> Result<(), SeatingError> {
-    let cpus = Cpus::read().map_err(SeatingError::Affinity)?;
+    let cpus = own_cpus()?;
     Ok(work.check(&Root::new("/"), cpus.allowed.len())?)
+}
+
+fn own_cpus() -> Result<Cpus, SeatingError> {
+    Cpus::read().map_err(SeatingError::Affinity)
 }
 
 impl SeatingRequest {
@@ -192,7 +196,7 @@ impl SeatingRequest {
         if !matches!(self.seats, SeatSource::Cell(..)) {
             let of_seats = seats.own().iter().flat_map(CpuSet::iter);
             let cpus: Vec<u32> = of_seats.chain(of_rules).collect();
-            Cpus::read().map_err(SeatingError::Affinity)?.check(&cpus)?;
+            own_cpus()?.check(&cpus)?;
         }
         let allocator = SeatAllocator::new(seats, rules, self.skip).strict(self.strict);
         // Leases would end with this process, before the seats.
@@ -211,13 +215,14 @@ impl SeatingRequest {
         let seats = match &self.seats {
             SeatSource::Plan(plan) => SeatList::of_plan(plan),
             SeatSource::Rank(cpus) => SeatList::of_sets(vec![cpus.clone()], Beyond::Cycle),
-            SeatSource::List(list) if self.or_all => {
-                let accepted = sets::or_all(list, &ComputerCpus::read)?;
-                remarks.extend(accepted.remarks.into_iter().map(SeatingRemark::LeftOut));
-                SeatList::of_members(sets::members(&accepted.words, &ComputerCpus::read)?, beyond)
-            }
             SeatSource::List(list) => {
-                SeatList::of_members(sets::members(list, &ComputerCpus::read)?, beyond)
+                let mut words = list.clone();
+                if self.or_all {
+                    let accepted = sets::or_all(list, &ComputerCpus::read)?;
+                    remarks.extend(accepted.remarks.into_iter().map(SeatingRemark::LeftOut));
+                    words = accepted.words;
+                }
+                SeatList::of_members(sets::members(&words, &ComputerCpus::read)?, beyond)
             }
             SeatSource::Rules => SeatList::of_sets(Vec::new(), beyond),
             SeatSource::Cell(cell, plan) => in_cell(cell, plan.as_deref())?,
@@ -261,8 +266,7 @@ fn in_cell(cell: &CellRecord, plan: Option<&Plan>) -> Result<SeatList, SeatingEr
 
 fn widened(seats: SeatList) -> Result<SeatList, SeatingError> {
     let topology = seatmap_machines::host::topology::reachable()?;
-    let allowed = Cpus::read().map_err(SeatingError::Affinity)?.allowed;
-    let allowed: CpuSet = allowed.into_iter().collect();
+    let allowed: CpuSet = own_cpus()?.allowed.into_iter().collect();
     let mut wide = Vec::new();
     for seat in &seats.cpus {
         let caches = seat
@@ -293,10 +297,10 @@ mod tests {
     fn request_grants_cpus_of_this_computer() {
         let cpu = own_cpu();
         let granted = request(&cpu.to_string(), &[]).grant().unwrap();
-        assert_eq!(*granted.allocator.whole(), CpuSet::single(cpu));
+        assert_eq!(granted.allocator.whole, CpuSet::single(cpu));
         assert!(granted.memory.is_none() && granted.remarks.is_empty());
         let soft = SeatingRequest { soft: true, ..request(&cpu.to_string(), &[]) };
-        assert!(soft.grant().unwrap().allocator.whole().contains(cpu));
+        assert!(soft.grant().unwrap().allocator.whole.contains(cpu));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Rules that seat threads by name, process or number: `NAME=TASKS`, `NAME=CPUS`.
 
 use crate::seats::{Seat, SeatList};
-use crate::sets::{self, ComputerCpus, SetError};
+use crate::sets::{self, ReadComputer, SetError};
 use seatmap_data::document::visible;
 use seatmap_os::CpuList;
 use seatmap_os::Tid;
@@ -41,7 +41,7 @@ pub struct SeatRule {
 }
 
 /// Why a rule is refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum RuleError {
     /// The text has no `=`, or nothing before it.
     #[error(
@@ -79,7 +79,7 @@ impl SeatRule {
     pub fn parse(
         text: &str,
         seats: &SeatList,
-        computer: &dyn Fn() -> Result<ComputerCpus, String>,
+        computer: ReadComputer<'_>,
     ) -> Result<Self, RuleError> {
         let (who, places) = text
             .rsplit_once('=')
@@ -110,10 +110,7 @@ fn tasks(member: &str, seats: &SeatList) -> Option<Vec<Seat>> {
     numbers.iter().map(|number| seats.of(seats.numbered(*number as usize)?)).collect()
 }
 
-fn shared(
-    member: &str,
-    computer: &dyn Fn() -> Result<ComputerCpus, String>,
-) -> Result<Vec<Seat>, SetError> {
+fn shared(member: &str, computer: ReadComputer<'_>) -> Result<Vec<Seat>, SetError> {
     Ok(sets::parse(member, computer)?.into_iter().map(Seat::shared).collect())
 }
 
@@ -129,7 +126,7 @@ impl Who {
     /// Whether the rule matches this thread.
     pub fn is(&self, tid: Tid, pid: Tid, name: &str) -> bool {
         match self {
-            Who::Named(pattern) => fits(pattern.as_bytes(), name.as_bytes()),
+            Who::Named(pattern) => fits(pattern.as_bytes(), name.as_bytes(), &b'*', None),
             Who::Tid(named) => *named == tid,
             Who::Pid(named) => *named == pid,
         }
@@ -146,26 +143,27 @@ fn kept(name: &str) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// `*` stands for any text. Only the last star is remembered, because retrying an earlier one is
-/// pointless.
-pub(crate) fn fits(pattern: &[u8], text: &[u8]) -> bool {
+/// Whether a text fits a pattern in which one sign stands for any text, and another, if any, for one
+/// character. Only the last star is remembered, because retrying an earlier one is pointless.
+pub fn fits<T: PartialEq>(pattern: &[T], text: &[T], star: &T, one: Option<&T>) -> bool {
     let mut p = 0;
     let mut t = 0;
-    let mut star: Option<(usize, usize)> = None;
+    let mut last_star: Option<(usize, usize)> = None;
     while t < text.len() {
-        if pattern.get(p) == Some(&b'*') {
-            star = Some((p, t));
-            p += 1;
-        } else if pattern.get(p) == Some(&text[t]) {
-            (p, t) = (p + 1, t + 1);
-        } else if let Some((at, from)) = star {
-            star = Some((at, from + 1));
-            (p, t) = (at + 1, from + 1);
-        } else {
-            return false;
+        match pattern.get(p) {
+            Some(sign) if sign == star => {
+                last_star = Some((p, t));
+                p += 1;
+            }
+            Some(sign) if *sign == text[t] || Some(sign) == one => (p, t) = (p + 1, t + 1),
+            _ => {
+                let Some((at, from)) = &mut last_star else { return false };
+                *from += 1;
+                (p, t) = (*at + 1, *from);
+            }
         }
     }
-    pattern[p..].iter().all(|byte| *byte == b'*')
+    pattern[p..].iter().all(|sign| sign == star)
 }
 
 fn described(seats: &SeatList) -> String {
@@ -241,16 +239,23 @@ mod tests {
     #[test]
     fn invalid_rules_are_rejected_with_choices() {
         let refusal = |text: &str| read(text).unwrap_err().to_string();
-        insta::assert_snapshot!(refusal("w"), @"'w' is not a rule; write NAME=TASKS or NAME=CPUS, such as 'worker*=1-3' or 'io*=cpus:14-15'");
-        insta::assert_snapshot!(refusal("=1"), @"'=1' is not a rule; write NAME=TASKS or NAME=CPUS, such as 'worker*=1-3' or 'io*=cpus:14-15'");
-        insta::assert_snapshot!(refusal("tid:x=1"), @"'tid:x=1' has no thread or process ID; write tid:4711=0");
-        insta::assert_snapshot!(refusal("w=3"), @"'w=3' names a task that does not exist: there are tasks 0 to 2, called a, b, c");
-        insta::assert_snapshot!(refusal("w=l3:0"), @"the rule 'w=l3:0'");
+        assert_eq!(
+            ["w", "=1", "tid:x=1", "w=3", "w=l3:0"].map(refusal),
+            [
+                "'w' is not a rule; write NAME=TASKS or NAME=CPUS, such as 'worker*=1-3' or 'io*=cpus:14-15'",
+                "'=1' is not a rule; write NAME=TASKS or NAME=CPUS, such as 'worker*=1-3' or 'io*=cpus:14-15'",
+                "'tid:x=1' has no thread or process ID; write tid:4711=0",
+                "'w=3' names a task that does not exist: there are tasks 0 to 2, called a, b, c",
+                "the rule 'w=l3:0'",
+            ]
+        );
     }
 
     #[test]
     fn stars_match_any_text() {
-        let fits = |pattern: &str, text: &str| super::fits(pattern.as_bytes(), text.as_bytes());
+        let fits = |pattern: &str, text: &str| {
+            super::fits(pattern.as_bytes(), text.as_bytes(), &b'*', None)
+        };
         assert!(
             fits("worker*", "worker-12")
                 && fits("*", "")
@@ -275,7 +280,7 @@ mod tests {
                     Some((byte, rest)) => text.first() == Some(byte) && plain(rest, &text[1..]),
                 }
             }
-            prop_assert_eq!(fits(pattern.as_bytes(), text.as_bytes()), plain(pattern.as_bytes(), text.as_bytes()));
+            prop_assert_eq!(fits(pattern.as_bytes(), text.as_bytes(), &b'*', None), plain(pattern.as_bytes(), text.as_bytes()));
         }
 
         #[test]

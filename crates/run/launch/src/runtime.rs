@@ -19,7 +19,7 @@ pub(crate) const JAVA_VARIABLES: [&str; 3] =
 /// The variable for the number of working Go threads (package `runtime`).
 const GO_VARIABLE: &str = "GOMAXPROCS";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum LanguageRuntime {
     /// A thread is a unit of work, and the program counts the CPUs once, at its start: OpenMP,
     /// Tokio, Rayon, Julia, Erlang. Python has no setting for its threads.
@@ -156,9 +156,18 @@ mod tests {
 
     #[test]
     fn warning_names_setting_of_runtime() {
-        insta::assert_snapshot!(LanguageRuntime::Java.narrowed("java", 4), @"java sizes itself by the CPUs of the current thread, and a seated thread has one; set -XX:ActiveProcessorCount=4");
-        insta::assert_snapshot!(LanguageRuntime::Go.narrowed("hugo", 4), @"hugo sizes itself by the CPUs of the current thread, and a seated thread has one; set GOMAXPROCS=4");
-        insta::assert_snapshot!(LanguageRuntime::Node.narrowed("node", 4), @"node sizes itself by the CPUs of the current thread, and a seated thread has one; configure 4 workers");
+        assert_eq!(
+            [
+                LanguageRuntime::Java.narrowed("java", 4),
+                LanguageRuntime::Go.narrowed("hugo", 4),
+                LanguageRuntime::Node.narrowed("node", 4)
+            ],
+            [
+                "java sizes itself by the CPUs of the current thread, and a seated thread has one; set -XX:ActiveProcessorCount=4",
+                "hugo sizes itself by the CPUs of the current thread, and a seated thread has one; set GOMAXPROCS=4",
+                "node sizes itself by the CPUs of the current thread, and a seated thread has one; configure 4 workers",
+            ]
+        );
     }
 
     proptest! {

@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 pub struct Runtimes {
     of: HashMap<Tid, LanguageRuntime>,
     files: HashMap<PathBuf, LanguageRuntime>,
-    roaming: Vec<PathBuf>,
-    narrowed: Vec<Narrowed>,
+    pub roaming: Vec<PathBuf>,
+    pub narrowed: Vec<Narrowed>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct Narrowed {
     pub file: PathBuf,
     pub runtime: LanguageRuntime,
@@ -30,7 +30,7 @@ impl Narrowed {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 pub enum SeatFit {
     Roams,
     Narrow,
@@ -76,14 +76,6 @@ impl Runtimes {
     pub fn remove(&mut self, pid: Tid) {
         self.of.remove(&pid);
     }
-
-    pub fn roaming(&self) -> &[PathBuf] {
-        &self.roaming
-    }
-
-    pub fn narrowed(&self) -> &[Narrowed] {
-        &self.narrowed
-    }
 }
 
 /// The effect of seats on a runtime that counts CPUs repeatedly. If a plan has the paths of
@@ -91,7 +83,7 @@ impl Runtimes {
 /// program. A strict seating keeps each thread on its seat, and so does a cell, where the kernel
 /// moves no thread.
 pub fn fit(seating: &SeatAllocator, widens: bool, runtime: LanguageRuntime) -> SeatFit {
-    let has_narrow_seats = seating.seats().cpus.iter().any(|seat| seat != seating.whole());
+    let has_narrow_seats = seating.seats.cpus.iter().any(|seat| *seat != seating.whole);
     if seating.ordered_tasks() == 0 || !has_narrow_seats {
         return SeatFit::Whole;
     }
@@ -121,12 +113,12 @@ mod tests {
         runtimes.note(own, java, |_| SeatFit::Roams);
         runtimes.note(own, java, |_| SeatFit::Narrow);
         assert_eq!(
-            (runtimes.roaming(), runtimes.of(own)),
+            (&runtimes.roaming[..], runtimes.of(own)),
             (&[java.to_owned()][..], LanguageRuntime::Java)
         );
         let narrowed =
             Narrowed { file: node.to_owned(), runtime: LanguageRuntime::Node, is_first: true };
-        assert_eq!(runtimes.narrowed(), [narrowed]);
+        assert_eq!(runtimes.narrowed, [narrowed]);
         runtimes.note(own, Path::new("/bin/true"), |_| SeatFit::Narrow);
         assert_eq!(runtimes.of(own), LanguageRuntime::Ordinary);
     }
@@ -136,6 +128,6 @@ mod tests {
         let own = Tid::try_from(std::process::id()).unwrap();
         let mut runtimes = Runtimes::default();
         runtimes.note(own, Path::new("/opt/jdk/bin/java"), |_| SeatFit::Whole);
-        assert!(runtimes.roaming().is_empty() && runtimes.narrowed().is_empty());
+        assert!(runtimes.roaming.is_empty() && runtimes.narrowed.is_empty());
     }
 }

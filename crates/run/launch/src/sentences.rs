@@ -240,7 +240,6 @@ fn policy_trouble(thread: &SeatedThread) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hampered::Hampered;
     use crate::policies::ThreadMemory;
     use crate::verifier::{MemoryReport, PagesOnNode};
 
@@ -248,13 +247,8 @@ mod tests {
     fn report_sentences_use_correct_number_forms() {
         for count in [0, 1, 2] {
             for supervisor in [None, Some(7)] {
-                let behind = Behind {
-                    processes: count,
-                    threads: count,
-                    supervisor,
-                    freed: count,
-                    waiter: None,
-                };
+                let [processes, threads, freed] = [count; 3];
+                let behind = Behind { processes, threads, supervisor, freed, waiter: None };
                 let report = Report {
                     created: count,
                     helpers: count,
@@ -289,43 +283,21 @@ mod tests {
             cpus: seat.map(|(_, cpu)| cpu).into_iter().collect(),
             seen_on: seat.map(|(_, cpu)| cpu).into_iter().collect(),
             verified: seat.is_some(),
-            waiting: false,
-            elsewhere_ms: 0,
-            late: false,
-            trouble: None,
-            memory: None,
+            ..SeatedThread::default()
         }
     }
 
     fn report(threads: Vec<SeatedThread>) -> Report {
         let created = threads.len();
         Report {
-            format: crate::report::FORMAT,
             pid: Some(70),
             created,
-            helpers: 0,
-            widened: 0,
-            roaming: Vec::new(),
-            narrowed: Vec::new(),
-            narrowed_lines: Vec::new(),
-            throttled: Vec::new(),
-            crowding: Vec::new(),
-            unmet_rules: Vec::new(),
-            skipped: 0,
             unseated: threads.iter().filter(|thread| !thread.has_seat()).count(),
             tasks: 4,
             ordered_tasks: 4,
-            strangers: 0,
             empty_tasks: vec![2, 3],
-            cyclic: false,
             threads,
-            hampered: Hampered::default(),
-            behind: None,
-            cell_end: None,
-            fit: None,
-            memory: None,
-            complete: true,
-            taken_at_s: 1.5e9,
+            ..Report::default()
         }
     }
 

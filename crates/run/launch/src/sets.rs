@@ -31,7 +31,11 @@ use seatmap_os::cpus::{self, Cpus};
 use seatmap_os::holder::Holder;
 use seatmap_os::{CpuList, CpuListError, CpuSet, Root};
 use std::collections::BTreeMap;
+use words::Left;
 pub use words::{AcceptedWords, WordError, or_all};
+
+/// Reads the computer whose parts a list of seats names.
+pub type ReadComputer<'a> = &'a dyn Fn() -> Result<ComputerCpus, String>;
 
 /// A computer's parts.
 #[derive(Clone, Debug, Default)]
@@ -179,16 +183,12 @@ pub fn foreign(member: &str) -> Option<&'static str> {
     known.map(|(_, advice)| *advice)
 }
 
-fn quoted_or_nothing(member: &str) -> String {
-    if member.is_empty() { "an empty member".to_owned() } else { format!("'{member}'") }
-}
-
 /// Why a list of seats was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SetError {
-    /// The text is neither a list of CPUs nor a level.
-    #[error("{}: {}", quoted_or_nothing(.0), foreign(.0).unwrap_or(EXPECTED))]
-    Shape(String),
+    /// A member is malformed, or names what the machine or this process lacks.
+    #[error("{0}")]
+    Member(String),
     /// The list of CPUs is malformed.
     #[error("'{text}'")]
     Cpus {
@@ -196,20 +196,6 @@ pub enum SetError {
         text: String,
         /// The problem.
         source: CpuListError,
-    },
-    /// There are too many CPUs, including repetitions.
-    #[error("the list of seats names more than {MOST_CPUS} CPUs, the last in '{text}'")]
-    TooMany {
-        /// The member.
-        text: String,
-    },
-    /// The word has another name here.
-    #[error("'{text}': write '{word}'")]
-    Alias {
-        /// The member.
-        text: String,
-        /// The word.
-        word: &'static str,
     },
     /// The word names no CPUs.
     #[error("'{text}'")]
@@ -219,38 +205,30 @@ pub enum SetError {
         /// The problem.
         source: WordError,
     },
-    /// The machine lacks this level or number.
-    #[error("'{text}': this machine has {present}; 'seatmap show host' lists them")]
-    Absent {
-        /// The member.
-        text: String,
-        /// The existing parts.
-        present: String,
-    },
-    /// This process may use no CPU of the part.
-    #[error(
-        "'{text}' has {}, which this process may not use: {}; it may use {usable}, which 'seatmap \
-         show host' lists",
-        .cpus.named(), .holder.or("its cpuset or a taskset forbids it")
-    )]
-    Forbidden {
-        /// The member.
-        text: String,
-        /// The part's CPUs.
-        cpus: CpuSet,
-        /// The allowed parts.
-        usable: String,
-        /// The cell with some of these, if any.
-        holder: Holder,
-    },
-    /// The topology is unreadable.
-    #[error("'{text}': {reason}")]
-    Unknown {
-        /// The member.
-        text: String,
-        /// The reason.
-        reason: String,
-    },
+}
+
+impl SetError {
+    fn shape(member: &str) -> Self {
+        let quoted =
+            if member.is_empty() { "an empty member".to_owned() } else { format!("'{member}'") };
+        SetError::Member(format!("{quoted}: {}", foreign(member).unwrap_or(EXPECTED)))
+    }
+
+    fn too_many(member: &str) -> Self {
+        SetError::Member(format!(
+            "the list of seats names more than {MOST_CPUS} CPUs, the last in '{member}'"
+        ))
+    }
+
+    /// This process may use no CPU of the part, but these.
+    fn forbidden(member: &str, cpus: &CpuSet, usable: &str) -> Self {
+        SetError::Member(format!(
+            "'{member}' has {}, which this process may not use: {}; it may use {usable}, which \
+             'seatmap show host' lists",
+            cpus.named(),
+            Holder::of(cpus).or("its cpuset or a taskset forbids it")
+        ))
+    }
 }
 
 /// Whether a member names a set of CPUs (`cpus:14-15`, `l3:0`).
@@ -273,10 +251,7 @@ fn is_of_words(member: &str) -> bool {
 ///
 /// # Errors
 /// [`SetError`] for the first wrong member.
-pub fn parse(
-    text: &str,
-    computer: &dyn Fn() -> Result<ComputerCpus, String>,
-) -> Result<Vec<CpuSet>, SetError> {
+pub fn parse(text: &str, computer: ReadComputer<'_>) -> Result<Vec<CpuSet>, SetError> {
     members(text, computer).map(|members| members.concat())
 }
 
@@ -292,10 +267,7 @@ pub fn all_of(text: &str, computer: &ComputerCpus) -> Result<CpuSet, SetError> {
 ///
 /// # Errors
 /// [`SetError`] for the first wrong member.
-pub fn members(
-    text: &str,
-    computer: &dyn Fn() -> Result<ComputerCpus, String>,
-) -> Result<Vec<Vec<CpuSet>>, SetError> {
+pub fn members(text: &str, computer: ReadComputer<'_>) -> Result<Vec<Vec<CpuSet>>, SetError> {
     let mut all = Vec::new();
     let mut count = 0;
     for member in text.split(',').map(str::trim) {
@@ -303,24 +275,20 @@ pub fn members(
         // A short text could fill gigabytes.
         count += seats.iter().map(CpuSet::len).sum::<usize>();
         if count > MOST_CPUS {
-            return Err(SetError::TooMany { text: member.to_owned() });
+            return Err(SetError::too_many(member));
         }
         all.push(seats);
     }
     Ok(all)
 }
 
-fn seats(
-    member: &str,
-    computer: &dyn Fn() -> Result<ComputerCpus, String>,
-) -> Result<Vec<CpuSet>, SetError> {
-    if !is_of_words(member) {
-        return simple(member, &|| {
-            computer().map_err(|reason| SetError::Unknown { text: member.to_owned(), reason })
-        });
-    }
+fn seats(member: &str, computer: ReadComputer<'_>) -> Result<Vec<CpuSet>, SetError> {
     let computer =
-        computer().map_err(|reason| SetError::Unknown { text: member.to_owned(), reason })?;
+        || computer().map_err(|reason| SetError::Member(format!("'{member}': {reason}")));
+    if !is_of_words(member) {
+        return simple(member, &computer);
+    }
+    let computer = computer()?;
     let mut terms = Vec::new();
     for term in member.split('+') {
         terms.push(of_term(term, &computer)?);
@@ -332,7 +300,7 @@ fn seats(
 }
 
 fn union(sets: &[CpuSet]) -> CpuSet {
-    sets.iter().fold(CpuSet::default(), |all, set| all.with(set))
+    sets.iter().flatten().collect()
 }
 
 /// The seats of words that narrow each other, from left to right.
@@ -340,18 +308,19 @@ fn of_term(term: &str, computer: &ComputerCpus) -> Result<Vec<CpuSet>, SetError>
     let mut words = term.split('/');
     let first = words.next().unwrap_or_default();
     let mut seats = if words::is_word(first) {
-        vec![words::narrowed(first, &computer.usual(), "all", computer)?]
+        let usual = computer.usual();
+        vec![Left { cpus: &usual, before: "all", computer }.narrowed(first)?]
     } else {
         simple(first, &|| Ok(computer.clone()))?
     };
     let mut before = first.to_owned();
     for word in words {
         let among = union(&seats);
+        let left = Left { cpus: &among, before: &before, computer };
         let left = if words::is_word(word) {
-            words::narrowed(word, &among, &before, computer)?
+            left.narrowed(word)?
         } else {
-            let of_machine = union(&simple(word, &|| Ok(computer.clone()))?);
-            words::meeting(word, &of_machine, &among, &before, computer)?
+            left.meeting(word, &union(&simple(word, &|| Ok(computer.clone()))?))?
         };
         seats = seats.iter().map(|seat| seat.within(&left)).collect();
         seats.retain(|seat| !seat.is_empty());
@@ -366,24 +335,24 @@ fn simple(
     computer: &dyn Fn() -> Result<ComputerCpus, SetError>,
 ) -> Result<Vec<CpuSet>, SetError> {
     if let Some(word) = words::alias(member) {
-        return Err(SetError::Alias { text: member.to_owned(), word });
+        return Err(SetError::Member(format!("'{member}': write '{word}'")));
     }
     if member.eq_ignore_ascii_case("cpu:*") {
         return Ok(computer()?.usual().iter().map(CpuSet::single).collect());
     }
     if foreign(member).is_some() {
-        return Err(SetError::Shape(member.to_owned()));
+        return Err(SetError::shape(member));
     }
     match member.split_once(':') {
         Some((CPUS, list)) => Ok(vec![joined(list, member)?.concat().into_iter().collect()]),
         Some((word, which)) if !word.starts_with(|first: char| first.is_ascii_digit()) => {
-            let level = Level::named(word).ok_or_else(|| SetError::Shape(member.to_owned()))?;
+            let level = Level::named(word).ok_or_else(|| SetError::shape(member))?;
             of_level(member, level, which, &computer()?)
         }
         _ if member.starts_with(|first: char| first.is_ascii_digit()) => {
             Ok(cpus(member, member)?.into_iter().map(CpuSet::single).collect())
         }
-        _ => Err(SetError::Shape(member.to_owned())),
+        _ => Err(SetError::shape(member)),
     }
 }
 
@@ -399,7 +368,7 @@ fn joined(lists: &str, member: &str) -> Result<Vec<Vec<u32>>, SetError> {
         let part = cpus(part, member)?;
         count += part.len();
         if count > MOST_CPUS {
-            return Err(SetError::TooMany { text: member.to_owned() });
+            return Err(SetError::too_many(member));
         }
         parts.push(part);
     }
@@ -456,10 +425,11 @@ struct NumberedParts<'a> {
 
 impl NumberedParts<'_> {
     fn each(&self) -> Option<Vec<CpuSet>> {
-        let usable: Vec<&CpuSet> = self.usable().map(|(_, cpus)| cpus).collect();
-        let usual = usable.iter().filter(|cpus| !cpus.is_subset(&self.computer.set_apart));
-        let usual: Vec<CpuSet> = usual.copied().cloned().collect();
-        let seats = if usual.is_empty() { usable.into_iter().cloned().collect() } else { usual };
+        let (apart, usual): (Vec<CpuSet>, Vec<CpuSet>) = self
+            .usable()
+            .map(|(_, cpus)| cpus.clone())
+            .partition(|cpus| cpus.is_subset(&self.computer.set_apart));
+        let seats = if usual.is_empty() { apart } else { usual };
         Some(seats).filter(|seats| !seats.is_empty())
     }
 
@@ -492,13 +462,15 @@ impl NumberedParts<'_> {
             let usable = self.named(self.usable().map(|(number, _)| number));
             present += &format!(", of which this process may use {usable}");
         }
-        SetError::Absent { text: member.to_owned(), present: present + &self.counted_among() }
+        let among = self.counted_among();
+        SetError::Member(format!(
+            "'{member}': this machine has {present}{among}; 'seatmap show host' lists them"
+        ))
     }
 
     fn forbidden(&self, part: &Part, member: &str) -> SetError {
         let usable = self.named(self.usable().map(|(number, _)| number)) + &self.counted_among();
-        let text = member.to_owned();
-        SetError::Forbidden { text, cpus: part.all.clone(), usable, holder: Holder::of(&part.all) }
+        SetError::forbidden(member, &part.all, &usable)
     }
 
     fn counted_among(&self) -> String {
@@ -515,6 +487,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use seatmap_data::machine::{CoreKind, Pu};
+    use seatmap_data::statistics::words::joined;
 
     fn computer() -> Result<ComputerCpus, String> {
         let topology = Topology {
@@ -557,7 +530,7 @@ mod tests {
     fn a_short_list_cannot_take_much_memory() {
         let whole = format!("0-{MAX_CPU}");
         let refusal = |text: &str| parse(text, &computer).unwrap_err();
-        let too_many = |text: String| SetError::TooMany { text };
+        let too_many = |text: String| SetError::too_many(&text);
         let set = format!("cpus:{whole}");
         assert_eq!(refusal(&vec![set.clone(); 1000].join(",")), too_many(set));
         let sum = format!("cpus:{}", vec![whole.as_str(); 1000].join("+"));
@@ -578,30 +551,25 @@ mod tests {
     fn cpus_that_are_set_apart_are_named() {
         let set_apart: CpuSet = [3, 6, 7].into_iter().collect();
         let computer = || Ok(ComputerCpus { set_apart: set_apart.clone(), ..computer()? });
-        let read = |text: &str| {
-            let seats = parse(text, &computer).unwrap();
-            seats.iter().map(ToString::to_string).collect::<Vec<_>>()
-        };
-        assert_eq!(read("l3:*"), ["0,1", "2", "4,5"], "the fourth cache has no others");
-        assert_eq!(read("l3:1,l3:3,core:3"), ["2", "6,7", "3"]);
-        assert_eq!(read("3,cpus:2-3,package:0"), ["3", "2,3", "0-2"]);
+        let read = |text: &str| joined(parse(text, &computer).unwrap(), " ");
+        assert_eq!(read("l3:*"), "0,1 2 4,5", "the fourth cache has no others");
+        assert_eq!(read("l3:1,l3:3,core:3"), "2 6,7 3");
+        assert_eq!(read("3,cpus:2-3,package:0"), "3 2,3 0-2");
     }
 
-    fn read(text: &str) -> Result<Vec<Vec<u32>>, String> {
+    fn read(text: &str) -> Result<String, String> {
         let seats = parse(text, &computer).map_err(|error| error.to_string())?;
-        Ok(seats.iter().map(|seat| seat.iter().collect()).collect())
+        Ok(joined(&seats, " "))
     }
 
     #[test]
     fn a_seat_is_a_cpu_or_a_set_of_them() {
-        assert_eq!(
-            read("3,0-1,0-6:3"),
-            Ok(vec![vec![3], vec![0], vec![1], vec![0], vec![3], vec![6]])
-        );
-        assert_eq!(read("cpus:4-5,cpus:0+6-7"), Ok(vec![vec![4, 5], vec![0, 6, 7]]));
-        assert_eq!(read("l3:1,numa:1"), Ok(vec![vec![2, 3], vec![4, 5, 6, 7]]));
-        assert_eq!(read("l3:0-1,package:0+1"), Ok(vec![vec![0, 1], vec![2, 3], (0..8).collect()]));
-        assert_eq!(read("l3:*").unwrap().len(), 4);
+        let seats = |text| read(text).unwrap();
+        assert_eq!(seats("3,0-1,0-6:3"), "3 0 1 0 3 6");
+        assert_eq!(seats("cpus:4-5,cpus:0+6-7"), "4,5 0,6,7");
+        assert_eq!(seats("l3:1,numa:1"), "2,3 4-7");
+        assert_eq!(seats("l3:0-1,package:0+1"), "0,1 2,3 0-7");
+        assert_eq!(seats("l3:*"), "0,1 2,3 4,5 6,7");
     }
 
     #[test]
@@ -632,7 +600,7 @@ mod tests {
         let mut narrow = hybrid().unwrap();
         narrow.usable = CpuSet::single(0);
         let refused = or_all("kind:efficiency", &|| Ok(narrow.clone())).unwrap_err();
-        assert!(matches!(refused, SetError::Forbidden { .. }), "{refused}");
+        assert!(refused.to_string().contains("which this process may not use"), "{refused}");
     }
 
     #[test]
@@ -676,12 +644,17 @@ mod tests {
     #[test]
     fn refusals_say_what_there_is() {
         let refusal = |text| read(text).unwrap_err();
-        insta::assert_snapshot!(refusal("l3:9"), @"'l3:9': this machine has l3 0-3; 'seatmap show host' lists them");
-        insta::assert_snapshot!(refusal("die:0"), @"'die:0': this machine has no die; 'seatmap show host' lists them");
-        insta::assert_snapshot!(refusal("die:*"), @"'die:*': this machine has no die; 'seatmap show host' lists them");
-        insta::assert_snapshot!(refusal("soft:1"), @"'soft:1': expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, l3:*");
-        insta::assert_snapshot!(refusal("1,,2"), @"an empty member: expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, l3:*");
-        insta::assert_snapshot!(refusal("cpus:"), @"'cpus:'");
+        assert_eq!(
+            ["l3:9", "die:0", "die:*", "soft:1", "1,,2", "cpus:"].map(refusal),
+            [
+                "'l3:9': this machine has l3 0-3; 'seatmap show host' lists them",
+                "'die:0': this machine has no die; 'seatmap show host' lists them",
+                "'die:*': this machine has no die; 'seatmap show host' lists them",
+                "'soft:1': expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, l3:*",
+                "an empty member: expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, l3:*",
+                "'cpus:'",
+            ]
+        );
     }
 
     proptest! {

@@ -13,92 +13,31 @@ mod xargs;
 
 use crate::seats::SeatList;
 use seatmap_data::plan::local_rank::{ALL, LaunchInstance, LocalRank, LocalRankError, OWN};
-use seatmap_data::statistics::words::agreeing;
+use seatmap_data::statistics::words::{agreeing, counted};
 use seatmap_os::Root;
 use std::ops::Range;
 
 /// Why this start has no seats.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, PartialEq, thiserror::Error)]
 pub enum ShareError {
     /// A variable is damaged.
     #[error(transparent)]
     Variable(#[from] LocalRankError),
-    /// There are fewer seats than starts.
+    /// Several workers are indistinguishable. Their number, in words.
     #[error(
-        "{starts} start on this node ({source_of}), but there {}: give each one its own, or set \
-         {OWN}={ALL} if only one of them runs at a time",
-        counted_seats(*.seats)
+        "xargs runs {0} at a time, and all would take the same seats: add --process-slot-var=SLOT \
+         to xargs to give each worker its own, or set {OWN}={ALL}"
     )]
-    TooFew {
-        /// The starts, in words.
-        starts: String,
-        /// The variable with their number.
-        source_of: String,
-        /// The seats.
-        seats: usize,
-    },
-    /// The plan's tasks do not divide among the starts.
-    #[error(
-        "{starts} start on this node ({source_of}), but the plan has {tasks}, not a multiple: \
-         make a plan with one task per rank, or set {OWN} to the number of a task",
-        tasks = seatmap_data::statistics::words::counted(*.tasks, "task")
-    )]
-    Uneven {
-        /// The starts, in words.
-        starts: String,
-        /// The variable with their number.
-        source_of: String,
-        /// The tasks.
-        tasks: usize,
-    },
-    /// The user's task number is too high.
-    #[error("there is no task {task} ({OWN}={task}): there {}", counted_seats(*.seats))]
-    NoSuchTask {
-        /// The number.
-        task: usize,
-        /// The seats.
-        seats: usize,
-    },
-    /// Several workers are indistinguishable.
-    #[error(
-        "xargs runs {workers} at a time, and all would take the same seats: add \
-         --process-slot-var=SLOT to xargs to give each worker its own, or set {OWN}={ALL}"
-    )]
-    Workers {
-        /// The number of workers, in words.
-        workers: String,
-    },
-    /// The work needs all CPUs.
-    #[error("{starts} start on this node ({source_of}), and each would {}, or set {OWN}={ALL} if \
-             only one of them runs at a time or each has separate CPUs", .work.hint())]
-    Together {
-        /// The starts, in words.
-        starts: String,
-        /// The variable or program that started them.
-        source_of: String,
-        /// The work.
-        work: SoleWork,
-    },
-    /// The user names a task, but there are none.
-    #[error(
-        "there is no task {task} here ({OWN}={task}): {OWN} chooses among the tasks of a plan or \
-         the CPUs of a list; unset it, or set {OWN}={ALL}"
-    )]
-    NoTasks {
-        /// The number.
-        task: usize,
-    },
-    /// Every start would take a rule's CPUs.
-    #[error(
-        "{starts} start on this node ({source_of}), and each would take the CPUs of a rule: name \
-         tasks in --match, or set {OWN}={ALL}"
-    )]
-    Rule {
-        /// The starts, in words.
-        starts: String,
-        /// The variable with their number.
-        source_of: String,
-    },
+    Workers(String),
+    /// Several starts would share seats or CPUs, or this one's task does not exist.
+    #[error("{0}")]
+    Seats(String),
+}
+
+impl ShareError {
+    fn of_starts(starts: &str, source: &str, why: &str) -> Self {
+        ShareError::Seats(format!("{starts} start on this node ({source}), {why}"))
+    }
 }
 
 /// Work on all CPUs of a node, which several starts would spoil for each other.
@@ -139,36 +78,35 @@ impl SoleWork {
     /// Checks that this process is not one of several starts of the work.
     ///
     /// # Errors
-    /// [`ShareError::Together`], or [`ShareError::NoTasks`] if the user names a task.
+    /// [`ShareError`]: it is, or the user names a task.
     pub fn check(self, root: &Root, here_cpus: usize) -> Result<(), ShareError> {
         self.check_start(this_start(root, here_cpus))
     }
 
     fn check_start(self, start: Result<LaunchInstance, ShareError>) -> Result<(), ShareError> {
-        match start {
-            Ok(LaunchInstance::Alone) => Ok(()),
-            Ok(LaunchInstance::Task(task)) => Err(ShareError::NoTasks { task }),
-            Ok(LaunchInstance::OneOf(rank)) => Err(ShareError::Together {
-                starts: counted(&rank),
-                source_of: rank.source,
-                work: self,
-            }),
-            Err(ShareError::Workers { workers }) => Err(ShareError::Together {
-                starts: workers,
-                source_of: "xargs".to_owned(),
-                work: self,
-            }),
-            Err(error) => Err(error),
-        }
+        let (starts, source) = match start {
+            Ok(LaunchInstance::Alone) => return Ok(()),
+            Ok(LaunchInstance::Task(task)) => {
+                return Err(ShareError::Seats(format!(
+                    "there is no task {task} here ({OWN}={task}): {OWN} chooses among the tasks \
+                     of a plan or the CPUs of a list; unset it, or set {OWN}={ALL}"
+                )));
+            }
+            Ok(LaunchInstance::OneOf(rank)) => (counted_starts(&rank), rank.source),
+            Err(ShareError::Workers(workers)) => (workers, "xargs".to_owned()),
+            Err(error) => return Err(error),
+        };
+        let why = format!(
+            "and each would {}, or set {OWN}={ALL} if only one of them runs at a time or each has \
+             separate CPUs",
+            self.hint()
+        );
+        Err(ShareError::of_starts(&starts, &source, &why))
     }
 }
 
 fn counted_seats(count: usize) -> String {
-    format!(
-        "{} {}",
-        agreeing(count, "is", "are"),
-        seatmap_data::statistics::words::counted(count, "seat")
-    )
+    format!("{} {}", agreeing(count, "is", "are"), counted(count, "seat"))
 }
 
 /// Identifies this process among the starts of one command.
@@ -199,7 +137,10 @@ impl SeatList {
             LaunchInstance::Alone => self.own.clone(),
             LaunchInstance::Task(task) if *task < seats => *task..task + 1,
             LaunchInstance::Task(task) => {
-                return Err(ShareError::NoSuchTask { task: *task, seats });
+                let there = counted_seats(seats);
+                return Err(ShareError::Seats(format!(
+                    "there is no task {task} ({OWN}={task}): there {there}"
+                )));
             }
             LaunchInstance::OneOf(rank) => part(rank, seats, is_plan)?,
         };
@@ -208,19 +149,26 @@ impl SeatList {
 }
 
 fn part(rank: &LocalRank, seats: usize, is_plan: bool) -> Result<Range<usize>, ShareError> {
-    let starts = counted(rank);
-    let source_of = rank.source.clone();
+    let refused = |why: &str| ShareError::of_starts(&counted_starts(rank), &rank.source, why);
     if seats < rank.size.unwrap_or(rank.rank + 1).max(1) {
-        return Err(ShareError::TooFew { starts, source_of, seats });
+        return Err(refused(&format!(
+            "but there {}: give each one its own, or set {OWN}={ALL} if only one of them runs at \
+             a time",
+            counted_seats(seats)
+        )));
     }
     let Some(size) = rank.size else { return Ok(rank.rank..rank.rank + 1) };
     if is_plan && !seats.is_multiple_of(size) {
-        return Err(ShareError::Uneven { starts, source_of, tasks: seats });
+        return Err(refused(&format!(
+            "but the plan has {}, not a multiple: make a plan with one task per rank, or set \
+             {OWN} to the number of a task",
+            counted(seats, "task")
+        )));
     }
     Ok(rank.rank * seats / size..(rank.rank + 1) * seats / size)
 }
 
-fn counted(rank: &LocalRank) -> String {
+fn counted_starts(rank: &LocalRank) -> String {
     match rank.size {
         Some(size) => format!("{size} {}s", rank.kind),
         None => format!("{} or more {}s", rank.rank + 1, rank.kind),
@@ -230,11 +178,14 @@ fn counted(rank: &LocalRank) -> String {
 /// Refuses rules that give the same CPUs to several starts.
 ///
 /// # Errors
-/// [`ShareError::Rule`].
+/// [`ShareError`]: there are some.
 pub fn check_rules(start: &LaunchInstance, have_sets: bool) -> Result<(), ShareError> {
     match start {
         LaunchInstance::OneOf(rank) if have_sets => {
-            Err(ShareError::Rule { starts: counted(rank), source_of: rank.source.clone() })
+            let why = format!(
+                "and each would take the CPUs of a rule: name tasks in --match, or set {OWN}={ALL}"
+            );
+            Err(ShareError::of_starts(&counted_starts(rank), &rank.source, &why))
         }
         _ => Ok(()),
     }
@@ -296,10 +247,20 @@ mod tests {
     fn overlapping_starts_are_rejected() {
         let refused =
             |start: LaunchInstance, seats, is_plan| taken(&start, seats, is_plan).unwrap_err();
-        insta::assert_snapshot!(refused(rank(0, Some(2)), 1, false), @"2 ranks start on this node (RANK=0), but there is 1 seat: give each one its own, or set SEATMAP_TASK=all if only one of them runs at a time");
-        insta::assert_snapshot!(refused(rank(2, None), 2, false), @"3 or more ranks start on this node (RANK=2), but there are 2 seats: give each one its own, or set SEATMAP_TASK=all if only one of them runs at a time");
-        insta::assert_snapshot!(refused(rank(0, Some(2)), 3, true), @"2 ranks start on this node (RANK=0), but the plan has 3 tasks, not a multiple: make a plan with one task per rank, or set SEATMAP_TASK to the number of a task");
-        insta::assert_snapshot!(refused(LaunchInstance::Task(3), 2, true), @"there is no task 3 (SEATMAP_TASK=3): there are 2 seats");
+        assert_eq!(
+            [
+                refused(rank(0, Some(2)), 1, false),
+                refused(rank(2, None), 2, false),
+                refused(rank(0, Some(2)), 3, true),
+                refused(LaunchInstance::Task(3), 2, true)
+            ],
+            [
+                "2 ranks start on this node (RANK=0), but there is 1 seat: give each one its own, or set SEATMAP_TASK=all if only one of them runs at a time",
+                "3 or more ranks start on this node (RANK=2), but there are 2 seats: give each one its own, or set SEATMAP_TASK=all if only one of them runs at a time",
+                "2 ranks start on this node (RANK=0), but the plan has 3 tasks, not a multiple: make a plan with one task per rank, or set SEATMAP_TASK to the number of a task",
+                "there is no task 3 (SEATMAP_TASK=3): there are 2 seats",
+            ]
+        );
         assert!(
             check_rules(&rank(0, Some(2)), true).is_err()
                 && check_rules(&LaunchInstance::Alone, true).is_ok()
@@ -310,11 +271,22 @@ mod tests {
     #[test]
     fn multiple_starts_of_sole_work_are_rejected() {
         let refused = |work: SoleWork, start| work.check_start(start).unwrap_err().to_string();
-        insta::assert_snapshot!(refused(SoleWork::Auto, Ok(rank(0, Some(2)))), @"2 ranks start on this node (RANK=0), and each would try seats on the others' CPUs: seat the ranks of a job together ('seatmap run --auto --pid PID,PID'), or each by a plan ('seatmap run --plan'), or set SEATMAP_TASK=all if only one of them runs at a time or each has separate CPUs");
-        insta::assert_snapshot!(refused(SoleWork::Bench, Ok(rank(1, None))), @"2 or more ranks start on this node (RANK=1), and each would time its runs while the others run: start the whole job in each run ('seatmap bench -- mpirun ...'), or set SEATMAP_TASK=all if only one of them runs at a time or each has separate CPUs");
-        insta::assert_snapshot!(refused(SoleWork::Tune, Err(ShareError::Workers { workers: "4 commands".to_owned() })), @"4 commands start on this node (xargs), and each would time its runs on CPUs that the others use: start the whole job in each run ('seatmap tune -- mpirun ...'), or set SEATMAP_TASK=all if only one of them runs at a time or each has separate CPUs");
-        insta::assert_snapshot!(refused(SoleWork::Tune, Ok(LaunchInstance::Task(3))), @"there is no task 3 here (SEATMAP_TASK=3): SEATMAP_TASK chooses among the tasks of a plan or the CPUs of a list; unset it, or set SEATMAP_TASK=all");
-        insta::assert_snapshot!(refused(SoleWork::Noise, Ok(rank(0, Some(2)))), @"2 ranks start on this node (RANK=0), and each would measure the others as noise: start one on each node ('mpirun --map-by ppr:1:node', 'srun --ntasks-per-node=1'), or set SEATMAP_TASK=all if only one of them runs at a time or each has separate CPUs");
+        assert_eq!(
+            [
+                refused(SoleWork::Auto, Ok(rank(0, Some(2)))),
+                refused(SoleWork::Bench, Ok(rank(1, None))),
+                refused(SoleWork::Tune, Err(ShareError::Workers("4 commands".to_owned()))),
+                refused(SoleWork::Tune, Ok(LaunchInstance::Task(3))),
+                refused(SoleWork::Noise, Ok(rank(0, Some(2))))
+            ],
+            [
+                "2 ranks start on this node (RANK=0), and each would try seats on the others' CPUs: seat the ranks of a job together ('seatmap run --auto --pid PID,PID'), or each by a plan ('seatmap run --plan'), or set SEATMAP_TASK=all if only one of them runs at a time or each has separate CPUs",
+                "2 or more ranks start on this node (RANK=1), and each would time its runs while the others run: start the whole job in each run ('seatmap bench -- mpirun ...'), or set SEATMAP_TASK=all if only one of them runs at a time or each has separate CPUs",
+                "4 commands start on this node (xargs), and each would time its runs on CPUs that the others use: start the whole job in each run ('seatmap tune -- mpirun ...'), or set SEATMAP_TASK=all if only one of them runs at a time or each has separate CPUs",
+                "there is no task 3 here (SEATMAP_TASK=3): SEATMAP_TASK chooses among the tasks of a plan or the CPUs of a list; unset it, or set SEATMAP_TASK=all",
+                "2 ranks start on this node (RANK=0), and each would measure the others as noise: start one on each node ('mpirun --map-by ppr:1:node', 'srun --ntasks-per-node=1'), or set SEATMAP_TASK=all if only one of them runs at a time or each has separate CPUs",
+            ]
+        );
         assert_eq!(SoleWork::Bench.check_start(Ok(LaunchInstance::Alone)), Ok(()));
     }
 

@@ -42,7 +42,7 @@ pub struct Signals {
 }
 
 /// A received signal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct ReceivedSignal {
     /// The signal's number.
     pub signal: i32,
@@ -113,7 +113,8 @@ impl Signals {
         }
     }
 
-    /// Stops like [`Signals::stop_here`] unless `changed` returns true. The stop is pending before
+    /// Stops this process as the program was stopped, until another process continues it, unless
+    /// `changed` returns true. The stop is pending before
     /// this check, so that any later `SIGCONT` removes it. Returns whether the stop was carried out
     /// or removed.
     pub fn stop_unless(&self, signal: i32, changed: impl Fn() -> bool) -> bool {
@@ -134,30 +135,24 @@ impl Signals {
         true
     }
 
-    /// Stops this process as the program was stopped, until another process continues it.
-    pub fn stop_here(&self, signal: i32) {
-        // SAFETY: the signal is blocked and stays pending.
-        unsafe { libc::raise(signal) };
-        self.let_through(signal);
-    }
-
     fn let_through(&self, signal: i32) {
         let this = set([signal]);
-        // SAFETY: the set is valid; the signal's action stays the default, which is to stop.
-        unsafe {
-            libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const this, std::ptr::null_mut());
-            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const this, std::ptr::null_mut());
-        }
+        // The signal's action stays the default, which is to stop.
+        mask(libc::SIG_UNBLOCK, &this);
+        mask(libc::SIG_BLOCK, &this);
+    }
+
+    fn restore(&self) {
+        // SAFETY: the action is the former one.
+        unsafe { libc::signal(libc::SIGCHLD, self.child_news) };
+        mask(libc::SIG_SETMASK, &self.before);
     }
 
     /// Restores this process's initial signals in a child. Async-signal-safe.
     pub fn restore_for_program(&self) {
-        // SAFETY: the set is valid; Rust's runtime ignores SIGPIPE, which programs do not expect.
-        unsafe {
-            libc::signal(libc::SIGPIPE, libc::SIG_DFL);
-            libc::signal(libc::SIGCHLD, self.child_news);
-            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, std::ptr::null_mut());
-        }
+        // SAFETY: the default action; Rust's runtime ignores SIGPIPE, which programs do not expect.
+        unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+        self.restore();
     }
 }
 
@@ -165,11 +160,7 @@ impl Drop for Signals {
     /// A late signal for the program must not end the launcher before its report.
     fn drop(&mut self) {
         while self.take(Duration::ZERO).is_some() {}
-        // SAFETY: the set is valid, and the action is the former one.
-        unsafe {
-            libc::signal(libc::SIGCHLD, self.child_news);
-            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, std::ptr::null_mut());
-        }
+        self.restore();
     }
 }
 
@@ -205,9 +196,13 @@ pub fn send(pid: Tid, signal: i32) {
 }
 
 pub fn let_end() {
-    let none = set([]);
+    mask(libc::SIG_SETMASK, &set([]));
+}
+
+/// Changes the signals blocked by this thread.
+fn mask(how: i32, signals: &libc::sigset_t) {
     // SAFETY: the set is valid, and nothing is written.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut()) };
+    unsafe { libc::pthread_sigmask(how, signals, std::ptr::null_mut()) };
 }
 
 fn set(signals: impl IntoIterator<Item = i32>) -> libc::sigset_t {

@@ -63,9 +63,11 @@ impl RunRequest {
     /// here. Another process seats the threads, and ends with them.
     ///
     /// # Errors
-    /// [`LaunchError::NoSupervisor`]: nothing was started. [`LaunchError::SupervisorKilled`].
+    /// [`LaunchError::System`]: nothing was started. [`LaunchError::SupervisorKilled`].
     pub fn run(self, listener: &mut dyn RunListener) -> Result<Ending, LaunchError> {
-        match front::split().map_err(LaunchError::NoSupervisor)? {
+        match front::split()
+            .map_err(LaunchError::system("start the process that watches the program"))?
+        {
             ForkSide::Front(front) => front.wait().ok_or(LaunchError::SupervisorKilled),
             ForkSide::Supervisor(mut link) => {
                 let ending = self.supervise(&mut link, listener);

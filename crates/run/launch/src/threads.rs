@@ -18,7 +18,7 @@ pub(crate) struct Waited {
     pub waited_ns: u64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Living {
     /// Whether it has its place in the order.
     pub is_entered: bool,
@@ -42,43 +42,28 @@ pub(crate) struct Living {
 }
 
 /// Living threads, records, and counts.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub struct ThreadTable {
-    records: Vec<ThreadRecord>,
+    /// In order of seating.
+    pub records: Vec<ThreadRecord>,
     living: HashMap<Tid, Living>,
-    created: usize,
-    skipped: usize,
-    unseated: usize,
-    helpers: usize,
+    /// The number of threads to seat.
+    pub created: usize,
+    /// The number of skipped threads.
+    pub skipped: usize,
+    /// The threads without a seat, except skipped ones.
+    pub unseated: usize,
+    /// The processes that ended before they could take a seat.
+    pub helpers: usize,
 }
 
 impl ThreadTable {
     pub(crate) fn begin(&mut self, tid: Tid, pid: Tid, is_outside: bool, is_late: bool) {
-        let started_ticks = None;
-        let seat = None;
-        let is_unseated = false;
-        let later = None;
-        let waits_since = None;
-        let is_entered = false;
-        let record = None;
-        let shares = None;
-        let living = Living {
-            is_entered,
-            record,
-            pid,
-            started_ticks,
-            seat,
-            is_unseated,
-            later,
-            waits_since,
-            shares,
-            is_outside,
-            is_late,
-        };
+        let living = Living { pid, is_outside, is_late, ..Living::default() };
         self.living.insert(tid, living);
     }
 
-    pub(crate) fn enter(&mut self, tid: Tid, seat: Option<Seat>, is_skipped: bool) {
+    fn enter(&mut self, tid: Tid, seat: Option<Seat>, is_skipped: bool) {
         let Some(living) = self.living.get_mut(&tid) else { return };
         invariant!(!living.is_entered, TABLE, "thread {tid} enters the order twice");
         living.seat.clone_from(&seat);
@@ -87,18 +72,29 @@ impl ThreadTable {
         self.unseated += usize::from(living.is_unseated);
         if self.records.len() < MOST_RECORDS {
             living.record = Some(self.records.len());
-            let record = ThreadRecord::new(self.created, tid, seat.clone(), living.is_late);
-            self.records.push(ThreadRecord { pid: Some(living.pid), ..record });
+            self.records.push(ThreadRecord {
+                order: self.created,
+                pid: Some(living.pid),
+                tid,
+                seat,
+                late: living.is_late,
+                ..ThreadRecord::default()
+            });
         }
         self.created += 1;
         self.skipped += usize::from(is_skipped);
         self.check();
     }
 
-    pub(crate) fn skip(&mut self, tid: Tid) {
-        self.sits(tid, None);
-        self.skipped += 1;
-        self.check();
+    /// Gives a thread its place in the order, or another seat. A skipped one has none.
+    pub(crate) fn place(&mut self, tid: Tid, seat: Option<Seat>, is_skipped: bool) {
+        if self.living.get(&tid).is_some_and(|living| living.is_entered) {
+            self.sits(tid, seat);
+            self.skipped += usize::from(is_skipped);
+            self.check();
+        } else {
+            self.enter(tid, seat, is_skipped);
+        }
     }
 
     pub(crate) fn living(&mut self, tid: Tid) -> Option<&mut Living> {
@@ -187,31 +183,6 @@ impl ThreadTable {
             self.unseated
         );
     }
-
-    /// The records, in order of seating.
-    pub fn records(&self) -> &[ThreadRecord] {
-        &self.records
-    }
-
-    /// The number of threads to seat.
-    pub fn created(&self) -> usize {
-        self.created
-    }
-
-    /// The number of skipped threads.
-    pub fn skipped(&self) -> usize {
-        self.skipped
-    }
-
-    /// The threads without a seat, except skipped ones.
-    pub fn unseated(&self) -> usize {
-        self.unseated
-    }
-
-    /// The processes that ended before they could take a seat.
-    pub fn helpers(&self) -> usize {
-        self.helpers
-    }
 }
 
 #[cfg(test)]
@@ -238,9 +209,9 @@ mod tests {
         threads.sits(7, seat.clone());
         threads.sits(9, None);
         threads.sits(9, seat.clone());
-        assert_eq!(threads.unseated(), 1, "thread 8 has none still");
+        assert_eq!(threads.unseated, 1, "thread 8 has none still");
         threads.sits(8, seat);
-        assert_eq!(threads.unseated(), 0);
+        assert_eq!(threads.unseated, 0);
     }
 
     #[test]

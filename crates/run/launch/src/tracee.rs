@@ -21,14 +21,14 @@ const SIGNALS_BYTES: usize = 8;
 const SPINS: u32 = 200;
 const PAUSE: std::time::Duration = std::time::Duration::from_micros(50);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WaitStatus {
     Ended(Ending),
     Stopped(TraceeStop),
     Continued,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TraceeStop {
     Cloned,
     Forked,

@@ -16,7 +16,7 @@
 use crate::Ending;
 use crate::allowance::Allowance;
 use crate::hampered::Hampered;
-use crate::inject::{self, InjectionOutcome};
+use crate::inject::{self, Injected};
 use crate::pinner::{Birth, Pinner};
 use crate::tracee::{self, TraceeStop, WaitStatus};
 use crate::verifier::Verifier;
@@ -53,7 +53,7 @@ const RESUMED: [libc::c_long; 8] = [
 
 const TRACER: &str = "tracer";
 
-#[derive(Debug)]
+#[derive(Default)]
 pub struct Tracer {
     leader: Tid,
     traced: HashMap<Tid, Traced>,
@@ -64,7 +64,7 @@ pub struct Tracer {
     /// The signal that stopped the first process.
     pub stopped: Option<i32>,
     /// Whether the first process continued since the last query.
-    went_on: bool,
+    pub went_on: bool,
     /// How the first process ended.
     pub ending: Option<Ending>,
     /// Programs hampered by tracing.
@@ -89,23 +89,12 @@ impl Traced {
 impl Tracer {
     /// Traces nothing until [`Tracer::seize`].
     pub fn new(leader: Tid, verifier: Option<Verifier>) -> Self {
-        let traced = HashMap::new();
-        let early = HashSet::new();
-        let awaiting = HashSet::new();
-        let hampered = Hampered::default();
-        let filters =
-            traced::status(std::process::id() as Tid).and_then(|own| SeccompFilters::read(&own));
+        let own = traced::status(std::process::id() as Tid);
         Tracer {
             leader,
-            traced,
-            early,
-            awaiting,
-            stopped: None,
-            went_on: false,
-            ending: None,
-            hampered,
             verifier,
-            filters,
+            filters: own.and_then(|own| SeccompFilters::read(&own)),
+            ..Tracer::default()
         }
     }
 
@@ -154,10 +143,7 @@ impl Tracer {
             }
         }
         // The verifier reads pages at each process's end, so all threads stay traced.
-        if self.verifier.is_some() {
-            return;
-        }
-        if pinner.seating.order_is_open() {
+        if self.verifier.is_some() || pinner.seating.order_is_open() {
             return;
         }
         for (tid, traced) in &mut self.traced {
@@ -220,30 +206,30 @@ impl Tracer {
             TraceeStop::Signal(_) => {}
         }
         match self.give_policy(tid, stop, pinner) {
-            InjectionOutcome::AsFound => self.go_on(tid, stop, pinner),
-            InjectionOutcome::Reported(status) => self.act(tid, status, pinner),
-            InjectionOutcome::Gone => {}
+            Injected::Done(_) => self.go_on(tid, stop, pinner),
+            Injected::Reported(status) => self.act(tid, status, pinner),
+            Injected::Gone => {}
         }
     }
 
     /// A system call is interrupted again at its end.
-    fn give_policy(&mut self, tid: Tid, stop: TraceeStop, pinner: &mut Pinner) -> InjectionOutcome {
-        let Some(policy) = pinner.policies.due(tid) else { return InjectionOutcome::AsFound };
+    fn give_policy(&mut self, tid: Tid, stop: TraceeStop, pinner: &mut Pinner) -> Injected {
+        let Some(policy) = pinner.policies.due(tid) else { return Injected::Done(Ok(())) };
         match stop {
             TraceeStop::Trap => {
                 let is_first = pinner.threads.living(tid).is_none_or(|living| living.pid == tid);
-                let done = inject::set_policy(tid, is_first, &policy.call(), self.filters);
-                if let Some(outcome) = done.outcome {
-                    pinner.policy_given(tid, outcome);
+                let injected = inject::set_policy(tid, is_first, &policy.call(), self.filters);
+                if let Injected::Done(outcome) = &injected {
+                    pinner.policy_given(tid, outcome.clone());
                 }
-                done.thread
+                injected
             }
             TraceeStop::Cloned | TraceeStop::Forked | TraceeStop::Executed => {
                 tracee::interrupt(tid);
-                InjectionOutcome::AsFound
+                Injected::Done(Ok(()))
             }
             TraceeStop::Group(_) | TraceeStop::Exiting | TraceeStop::Signal(_) => {
-                InjectionOutcome::AsFound
+                Injected::Done(Ok(()))
             }
         }
     }
@@ -297,10 +283,10 @@ impl Tracer {
         let signal = matches!(stop, TraceeStop::Signal(_));
         let seated = pinner.threads.living(tid).is_some_and(|living| living.seat.is_some());
         let Some(traced) = self.traced.get_mut(&tid) else { return true };
-        if pinner.seating.order_is_open() {
-            return signal && !traced.signals.take();
-        }
-        if self.verifier.is_some() || pinner.policies.due(tid).is_some() {
+        if pinner.seating.order_is_open()
+            || self.verifier.is_some()
+            || pinner.policies.due(tid).is_some()
+        {
             return signal && !traced.signals.take();
         }
         let patience = traced.patience;
@@ -333,10 +319,6 @@ impl Tracer {
             self.went_on |= self.stopped.is_some() && signal.is_none();
             self.stopped = signal;
         }
-    }
-
-    pub fn take_went_on(&mut self) -> bool {
-        std::mem::take(&mut self.went_on)
     }
 }
 

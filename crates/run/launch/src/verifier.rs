@@ -2,7 +2,7 @@
 
 use crate::memory::ProgramMemory;
 use seatmap_data::document::visible;
-use seatmap_data::statistics::words::percent;
+use seatmap_data::statistics::words::{joined, percent};
 use seatmap_os::pages::Pages;
 use seatmap_os::task;
 use seatmap_os::{CpuSet, Root, Tid};
@@ -74,7 +74,6 @@ pub struct PagesUnderPolicy {
     pub bytes: u64,
 }
 
-#[derive(Debug)]
 pub(crate) struct Verifier {
     nodes: Option<CpuSet>,
     pace: Duration,
@@ -179,12 +178,8 @@ impl ProcessMemory {
     /// A line for people: how much memory is on which nodes.
     pub fn sentence(&self) -> String {
         let own: u64 = self.nodes.iter().map(|on| on.own_bytes).sum();
-        let parts: Vec<String> = self
-            .nodes
-            .iter()
-            .filter(|on| on.own_bytes > 0)
-            .map(|on| format!("{} on node {}", size(on.own_bytes), on.node))
-            .collect();
+        let parts = self.nodes.iter().filter(|on| on.own_bytes > 0);
+        let parts = parts.map(|on| format!("{} on node {}", size(on.own_bytes), on.node));
         let when = if self.at_end { "at its end" } else { "at the last look" };
         let elsewhere = match self.elsewhere_bytes {
             Some(0) => ", none outside the requested nodes".to_owned(),
@@ -198,7 +193,7 @@ impl ProcessMemory {
             None => String::new(),
         };
         let name = visible(&self.name);
-        format!("memory of {name} ({}) {when}: {}{elsewhere}", self.pid, parts.join(", "))
+        format!("memory of {name} ({}) {when}: {}{elsewhere}", self.pid, joined(parts, ", "))
     }
 }
 
@@ -229,9 +224,18 @@ mod tests {
     #[test]
     fn memory_report_names_sizes_and_nodes() {
         let own = [(0, 3 << 20), (1, 1 << 20)];
-        insta::assert_snapshot!(process(&own, Some("0")).sentence(), @"memory of solver (70) at its end: 3.0 MiB on node 0, 1.0 MiB on node 1, 1.0 MiB (25.0 %) outside the requested nodes");
-        insta::assert_snapshot!(process(&own, Some("0-1")).sentence(), @"memory of solver (70) at its end: 3.0 MiB on node 0, 1.0 MiB on node 1, none outside the requested nodes");
-        insta::assert_snapshot!(process(&own[..1], None).sentence(), @"memory of solver (70) at its end: 3.0 MiB on node 0");
+        assert_eq!(
+            [
+                process(&own, Some("0")).sentence(),
+                process(&own, Some("0-1")).sentence(),
+                process(&own[..1], None).sentence()
+            ],
+            [
+                "memory of solver (70) at its end: 3.0 MiB on node 0, 1.0 MiB on node 1, 1.0 MiB (25.0 %) outside the requested nodes",
+                "memory of solver (70) at its end: 3.0 MiB on node 0, 1.0 MiB on node 1, none outside the requested nodes",
+                "memory of solver (70) at its end: 3.0 MiB on node 0",
+            ]
+        );
         assert_eq!([9 << 10, 5 << 29].map(size), ["9 KiB", "2.5 GiB"]);
         assert_eq!([(1 << 20) - 1, (1 << 30) - 1].map(size), ["1.0 MiB", "1.0 GiB"]);
     }

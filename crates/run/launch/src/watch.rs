@@ -22,7 +22,6 @@ const LONGEST_BEHIND: Duration = Duration::from_secs(1);
 /// Looks take one part in this many of a CPU's time.
 const SHARE: u32 = 50;
 
-#[derive(Debug)]
 pub struct ProcessWatch {
     /// The processes with their starts, in clock ticks after the boot: one may end between two
     /// looks, and another program get its PID. `None` if the start was unreadable: then the PID

@@ -8,10 +8,9 @@ use seatmap_os::listener::{self, CallAnswer, CallFilter, CallListener, TrappedCa
 use seatmap_os::private_files::{PrivateFiles, namespace_remedy};
 use seatmap_os::ready::{self, Awaited};
 use seatmap_os::{Root, Tid};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::{self, Read};
-use std::os::fd::{AsFd, AsRawFd, RawFd};
-use std::os::unix::ffi::OsStrExt;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
@@ -59,7 +58,7 @@ impl PretendRequest {
         let tree = MachineTree::of(&self.machine, &HostFacts::read(&root));
         let files = stage::files(&tree, &root);
         let signals = Arc::new(Signals::hold()?);
-        let mut command = Command::new(OsStr::from_bytes(program.path().to_bytes()));
+        let mut command = Command::new(program.file());
         command.arg0(&self.command[0]).args(&self.command[1..]);
         if self.leaves_stdout {
             command.stdout(Stdio::from(io::stderr().as_fd().try_clone_to_owned()?));
@@ -264,7 +263,7 @@ fn ending(pid: Tid, signals: &Signals) -> io::Result<Option<Ending>> {
         return Ok(None);
     }
     if libc::WIFSTOPPED(status) {
-        signals.stop_here(libc::WSTOPSIG(status));
+        signals.stop_unless(libc::WSTOPSIG(status), || false);
         return Ok(None);
     }
     let is_killed = libc::WIFSIGNALED(status);

@@ -46,38 +46,13 @@ pub enum UnitBaselineError {
     Twice(String),
 }
 
-/// A unit's state compared with its good state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum UnitState {
-    /// As it was.
-    AsItWas,
-    /// Different, as the finding says.
-    Differs,
-    /// The unit has no good state on file, or unread masks; not counted as good.
-    Unknown,
-    /// The unit has no visible process.
-    Gone,
-}
-
-impl UnitState {
-    /// The state as the label of a metric.
-    pub fn label(self) -> &'static str {
-        match self {
-            UnitState::AsItWas => "as-it-was",
-            UnitState::Differs => "differs",
-            UnitState::Unknown => "unknown",
-            UnitState::Gone => "gone",
-        }
-    }
-}
-
 /// One unit, judged.
-#[derive(Clone, Debug, PartialEq)]
 pub struct JudgedUnit {
     /// The unit.
     pub unit: String,
-    /// Its state.
-    pub state: UnitState,
+    /// Its state, as the label of a metric: `as-it-was`; `differs`; `unknown` if it has no good
+    /// state on file, or unread masks, which is not good; `gone` without a visible process.
+    pub state: &'static str,
     /// The finding, unless it is as it was.
     pub finding: Option<Finding>,
 }
@@ -106,16 +81,24 @@ impl UnitBaselines {
     /// units.
     pub fn judge(&self, seating: &Seating, looked_at_all: bool) -> Vec<JudgedUnit> {
         let now = units(seating);
-        let gone = self.units.keys().filter(|name| looked_at_all && !now.contains_key(*name));
-        let mut judged: Vec<JudgedUnit> = gone.map(|name| gone_unit(name)).collect();
-        for (name, state) in &now {
-            judged.push(match self.units.get(name) {
-                Some(good) if !state.masks.is_empty() => beside(name, state, good),
-                good => unknown(name, state, good.is_some()),
-            });
-        }
-        judged.sort_by(|a, b| a.unit.cmp(&b.unit));
-        judged
+        let gone = self.units.keys().filter(|_| looked_at_all);
+        let names: BTreeSet<&String> = now.keys().chain(gone).collect();
+        let judged = names.into_iter().map(|name| {
+            let (state, finding) = match (now.get(name), self.units.get(name)) {
+                (None, _) => {
+                    let what =
+                        format!("{name} has a good state on file, but no process of it was found");
+                    ("gone", Some(Finding::unseen(RULE, what)))
+                }
+                (Some(now), Some(good)) if !now.masks.is_empty() => match beside(name, now, good) {
+                    None => ("as-it-was", None),
+                    differs => ("differs", differs),
+                },
+                (Some(now), good) => ("unknown", Some(unknown(name, now, good.is_some()))),
+            };
+            JudgedUnit { unit: name.clone(), state, finding }
+        });
+        judged.collect()
     }
 }
 
@@ -143,45 +126,29 @@ fn units(seating: &Seating) -> BTreeMap<String, UnitSeating> {
 
 impl UnitSeating {
     fn cpus(&self) -> CpuSet {
-        let masks = self.masks.keys().filter_map(|mask| CpuSet::of_list(mask));
-        masks.fold(CpuSet::default(), |all, mask| all.with(&mask))
+        self.masks.keys().filter_map(|mask| CpuSet::of_list(mask)).flatten().collect()
     }
 }
 
-fn gone_unit(name: &str) -> JudgedUnit {
-    let what = format!("{name} has a good state on file, but no process of it was found");
-    let unit = name.to_owned();
-    JudgedUnit { unit, state: UnitState::Gone, finding: Some(Finding::unseen(RULE, what)) }
-}
-
-fn unknown(name: &str, now: &UnitSeating, has_good_state: bool) -> JudgedUnit {
-    let what = if has_good_state {
-        format!("cannot read the affinity masks of the threads of {name}")
+fn unknown(name: &str, now: &UnitSeating, has_good_state: bool) -> Finding {
+    let finding = if has_good_state {
+        let what = format!("cannot read the affinity masks of the threads of {name}");
+        Finding::unseen(RULE, what)
     } else {
-        format!("{name} has no good state on file")
+        let finding = Finding::unseen(RULE, format!("{name} has no good state on file"));
+        finding.advised(way_to_good_state(name))
     };
-    let finding = of_first(Finding::unseen(RULE, what), now);
-    let finding = if has_good_state { finding } else { finding.advised(way_to_good_state(name)) };
-    JudgedUnit { unit: name.to_owned(), state: UnitState::Unknown, finding: Some(finding) }
+    Finding { pid: now.pids.first().copied(), ..finding }
 }
 
 fn way_to_good_state(name: &str) -> String {
+    let option = if name.starts_with('/') { "cgroup" } else { "unit" };
     let word = shell_word(name);
-    if name.starts_with('/') {
-        format!("if its state is good now, save it: 'seatmap check --cgroup {word} -o FILE'")
-    } else {
-        format!("if its state is good now, save it: 'seatmap check --unit {word} -o FILE'")
-    }
+    format!("if its state is good now, save it: 'seatmap check --{option} {word} -o FILE'")
 }
 
-fn of_first(finding: Finding, now: &UnitSeating) -> Finding {
-    match now.pids.first() {
-        Some(pid) => finding.of(*pid),
-        None => finding,
-    }
-}
-
-fn beside(name: &str, now: &UnitSeating, good: &UnitSeating) -> JudgedUnit {
+/// `None` if it is as it was.
+fn beside(name: &str, now: &UnitSeating, good: &UnitSeating) -> Option<Finding> {
     let mut differences = Vec::new();
     let strange: Vec<(&String, &Vec<Tid>)> =
         now.masks.iter().filter(|(mask, _)| !good.masks.contains_key(*mask)).collect();
@@ -208,14 +175,13 @@ fn beside(name: &str, now: &UnitSeating, good: &UnitSeating) -> JudgedUnit {
             list(&good.nodes)
         ));
     }
-    let unit = name.to_owned();
     if differences.is_empty() {
-        return JudgedUnit { unit, state: UnitState::AsItWas, finding: None };
+        return None;
     }
     let what = format!("{name} differs from its good state: {}", differences.join("; "));
-    let finding = of_first(Finding::wrong(RULE, what), now).tids(tids).on(&now.cpus());
-    let finding = finding.advised(way_to_good_state(name));
-    JudgedUnit { unit, state: UnitState::Differs, finding: Some(finding) }
+    let finding = Finding::wrong(RULE, what).tids(tids).on(&now.cpus());
+    let finding = Finding { pid: now.pids.first().copied(), ..finding };
+    Some(finding.advised(way_to_good_state(name)))
 }
 
 const MOST: usize = 4;
@@ -229,7 +195,7 @@ fn list<'a>(lists: impl IntoIterator<Item = &'a String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::made::Made;
+    use crate::judge::made::{Made, lines};
     use crate::seating::ControlGroup;
 
     fn seating(redis: [&str; 2], web: &str) -> Seating {
@@ -248,8 +214,12 @@ mod tests {
         good
     }
 
-    fn states(judged: &[JudgedUnit]) -> Vec<(&str, &str)> {
-        judged.iter().map(|one| (one.unit.as_str(), one.state.label())).collect()
+    fn told(judged: Vec<JudgedUnit>) -> String {
+        let each = judged.into_iter().map(|one| {
+            let found = lines(one.finding.into_iter().collect());
+            format!("{} {} {found}", one.unit, one.state)
+        });
+        each.collect::<Vec<_>>().join("\n")
     }
 
     #[test]
@@ -257,10 +227,11 @@ mod tests {
         let good = good(&seating(["0", "1"], "0-7"));
         let mut later = seating(["1", "0"], "0-7");
         later.processes[0].pid = 70;
-        later.threads[0].pid = 70;
-        later.threads[1].pid = 70;
-        let judged = good.judge(&later, true);
-        assert_eq!(states(&judged), [("redis.service", "as-it-was"), ("web.service", "as-it-was")]);
+        later.threads[..2].iter_mut().for_each(|thread| thread.pid = 70);
+        assert_eq!(
+            told(good.judge(&later, true)),
+            "redis.service as-it-was \nweb.service as-it-was "
+        );
     }
 
     #[test]
@@ -268,27 +239,20 @@ mod tests {
         let good = good(&seating(["0", "1"], "0-7"));
         let mut now = seating(["0", "0-1"], "0-3");
         now.processes[1].group.as_mut().unwrap().nodes = Some("0-1".into());
-        let judged = good.judge(&now, true);
-        let said: Vec<&str> =
-            judged.iter().map(|one| one.finding.as_ref().unwrap().what.as_str()).collect();
-        assert_eq!(
-            said,
-            [
-                "redis.service differs from its good state: 1 of its 2 threads may run on \
-                 CPUs 0,1 (masks before: 0 and 1)",
-                "web.service differs from its good state: 1 of its 1 thread may run on CPUs \
-                 0-3 (masks before: 0-7); no thread may run on CPUs 4-7 any more; its memory \
-                 comes from nodes 0-1 (before: 0)",
-            ]
-        );
-        let finding = judged[0].finding.as_ref().unwrap();
-        assert!(finding.is_wrong() && finding.tids == [8] && finding.pid == Some(7));
-        let narrower = good.judge(&seating(["0", "0"], "0-7"), true);
-        assert_eq!(narrower[0].state, UnitState::Differs, "CPU 1 is lost");
-        for one in &judged {
-            let faults = seatmap_needs::faults(&one.finding.as_ref().unwrap().what);
+        // CPU 1 is lost.
+        let narrower = seating(["0", "0"], "0-7");
+        let told = [now, narrower].map(|seating| told(good.judge(&seating, true)));
+        for finding in told.iter().flat_map(|told| told.lines()) {
+            let faults = seatmap_needs::faults(finding);
             assert!(faults.is_empty(), "{faults:?}");
         }
+        assert_eq!(
+            told,
+            [
+                "redis.service differs Wrong 7 [8] on 0,1: redis.service differs from its good state: 1 of its 2 threads may run on CPUs 0,1 (masks before: 0 and 1) -> if its state is good now, save it: 'seatmap check --unit redis.service -o FILE'\nweb.service differs Wrong 9 [9] on 0-3: web.service differs from its good state: 1 of its 1 thread may run on CPUs 0-3 (masks before: 0-7); no thread may run on CPUs 4-7 any more; its memory comes from nodes 0-1 (before: 0) -> if its state is good now, save it: 'seatmap check --unit web.service -o FILE'",
+                "redis.service differs Wrong 7 [] on 0: redis.service differs from its good state: no thread may run on CPU 1 any more -> if its state is good now, save it: 'seatmap check --unit redis.service -o FILE'\nweb.service as-it-was "
+            ]
+        );
     }
 
     #[test]
@@ -297,16 +261,17 @@ mod tests {
         one.processes.truncate(1);
         one.threads.truncate(2);
         let good = good(&one);
-        let judged = good.judge(&seating(["0", "1"], "0-7"), true);
-        assert_eq!(states(&judged), [("redis.service", "as-it-was"), ("web.service", "unknown")]);
-        let finding = judged[1].finding.as_ref().unwrap();
-        assert_eq!(finding.gravity, crate::Gravity::Unseen);
-        assert!(finding.advice.as_ref().unwrap().contains("check --unit web.service -o FILE"));
-        let blind = good.judge(&seating(["", ""], "0-7"), true);
-        assert_eq!(blind[0].state, UnitState::Unknown);
-        let web = good.judge(&Seating::default(), true);
-        assert_eq!(states(&web), [("redis.service", "gone")]);
         assert!(good.judge(&Seating::default(), false).is_empty(), "others were not looked at");
+        let told = [seating(["0", "1"], "0-7"), seating(["", ""], "0-7"), Seating::default()]
+            .map(|seating| told(good.judge(&seating, true)));
+        assert_eq!(
+            told,
+            [
+                "redis.service as-it-was \nweb.service unknown Unseen 9 [] on : web.service has no good state on file -> if its state is good now, save it: 'seatmap check --unit web.service -o FILE'",
+                "redis.service unknown Unseen 7 [] on : cannot read the affinity masks of the threads of redis.service\nweb.service unknown Unseen 9 [] on : web.service has no good state on file -> if its state is good now, save it: 'seatmap check --unit web.service -o FILE'",
+                "redis.service gone Unseen several [] on : redis.service has a good state on file, but no process of it was found"
+            ]
+        );
     }
 
     #[test]
@@ -315,7 +280,7 @@ mod tests {
         let again = good.add(&seatmap_data::document::written(&seating(["2", "3"], "0-7")));
         assert!(again.unwrap_err().to_string().contains("'redis.service' has a good state"));
         let none =
-            good.add(&seatmap_data::document::written(&Made::new(2).thread(7, 7, "0").seating));
+            good.add(&seatmap_data::document::written(&Made::new(2).with("7/7 on 0").seating));
         assert!(none.unwrap_err().to_string().contains("check --all -o FILE"));
         assert!(good.add("{}").is_err());
     }

@@ -68,7 +68,7 @@ impl Blame for CheckError {
 }
 
 /// Why a check failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum CheckFailure {
     /// The last check found this many faults.
     #[error("{} {} wrong", counted(*.0, "thing"), agreeing(*.0, "is", "are"))]
@@ -141,19 +141,21 @@ impl CheckRequest {
             every_cpu: true,
             ..WatchOptions::default()
         };
-        let choice = match (&self.choice, &self.standard.seats) {
+        let pids = match (&self.choice, &self.standard.seats) {
             (ProcessChoice::Bound, ExpectedSource::Ranks(ranks)) => match ranks.living()? {
                 pids if pids.is_empty() => return Ok(None),
-                pids => ProcessChoice::Processes { pids, with_children: false },
+                pids => Some(pids),
             },
-            (choice, _) => match (choice, self.standard.reported()) {
-                (ProcessChoice::Bound, Some(program)) => {
-                    let pids = program.processes.iter().copied().collect();
-                    ProcessChoice::Processes { pids, with_children: false }
-                }
-                (choice, _) => choice.clone(),
-            },
+            (ProcessChoice::Bound, _) => {
+                let reported = self.standard.reported();
+                reported.map(|program| program.processes.iter().copied().collect())
+            }
+            _ => None,
         };
+        let choice = pids.map_or_else(
+            || self.choice.clone(),
+            |pids| ProcessChoice::Processes { pids, with_children: false },
+        );
         match Watcher::begin(&choice, &options) {
             Ok(watcher) => Ok(Some(watcher)),
             // A computer without bound programs is healthy.
@@ -186,39 +188,33 @@ impl RunningCheck<'_> {
 
     fn first(&mut self, stop: &dyn Fn() -> bool) -> Result<CheckStep<'_>, CheckError> {
         let request = self.request;
-        let Some(watcher) = &mut self.watcher else {
-            let machine = request.machine.clone();
-            let unseen = files::hidden_threads(&Root::new("/"));
-            self.seating =
-                Seating { format: FORMAT.to_owned(), machine, unseen, ..Seating::default() };
-            return self.without_programs();
-        };
-        // A user may end a repeated check within its first window.
-        watcher.watch(request.window, stop);
-        self.seating = watcher.seating();
-        let is_once = request.again_every.is_none();
-        // If `/proc` hides other users, it may show no program at all.
-        if is_once && self.seating.processes.is_empty() && request.choice != ProcessChoice::All {
-            return Err(CheckError::Nothing(self.seating.why_empty()));
-        }
-        let reported = request.standard.reported();
-        if let Some(program) = reported.filter(|program| !program.is_in(&self.seating)) {
-            return Err(CheckError::OfAnother(program.clone()));
+        if let Some(watcher) = &mut self.watcher {
+            // A user may end a repeated check within its first window.
+            watcher.watch(request.window, stop);
+            self.seating = watcher.seating();
+            let may_be_empty =
+                request.again_every.is_some() || request.choice == ProcessChoice::All;
+            // If `/proc` hides other users, it may show no program at all.
+            if self.seating.processes.is_empty() && !may_be_empty {
+                return Err(CheckError::Nothing(self.seating.why_empty()));
+            }
+            let reported = request.standard.reported();
+            if let Some(program) = reported.filter(|program| !program.is_in(&self.seating)) {
+                return Err(CheckError::OfAnother(program.clone()));
+            }
+        } else {
+            self.seating.format = FORMAT.to_owned();
+            self.seating.machine.clone_from(&request.machine);
+            self.seating.unseen = files::hidden_threads(&Root::new("/"));
         }
         let judged = request.judged(&self.seating)?;
         self.findings.clone_from(&judged.findings);
         self.worst = Some(judged.verdict);
-        Ok(CheckStep::First(judged))
-    }
-
-    fn without_programs(&mut self) -> Result<CheckStep<'_>, CheckError> {
-        let judged = self.request.judged(&self.seating)?;
-        self.findings.clone_from(&judged.findings);
-        self.worst = Some(judged.verdict);
-        if !self.request.standard.has_seats() {
-            return Ok(CheckStep::NothingBound(judged));
-        }
-        Ok(CheckStep::First(judged))
+        Ok(if self.watcher.is_none() && !request.standard.has_seats() {
+            CheckStep::NothingBound(judged)
+        } else {
+            CheckStep::First(judged)
+        })
     }
 
     fn again(&mut self, stop: &dyn Fn() -> bool) -> Result<Option<CheckStep<'_>>, CheckError> {

@@ -6,7 +6,9 @@ mod slurm;
 
 use crate::files::{SystemFiles, is_short};
 use crate::glob;
+use crate::metrics::is_unit;
 use seatmap_data::document::Blame;
+use seatmap_data::statistics::words::joined;
 use seatmap_os::hierarchy::{Hierarchies, members_below};
 use seatmap_os::root::FileError;
 use seatmap_os::sched::ThreadStatus;
@@ -51,60 +53,18 @@ pub enum ProcessChoice {
 /// Why there is nothing to look at.
 #[derive(Debug, thiserror::Error)]
 pub enum ChoiceError {
-    /// No process has this number.
-    #[error("there is no process {pid}; 'ps -e' lists the running ones")]
-    NoProcess {
-        /// The number.
-        pid: Tid,
-    },
-    /// The process has ended but is still listed.
-    #[error("process {pid} has ended (a zombie: its parent has not reaped it)")]
-    HasEnded {
-        /// The number.
-        pid: Tid,
-    },
-    /// Nothing has this name.
-    #[error("there is no {looked_for}{}", hint(.nearest))]
-    NothingMatches {
-        /// The request, in words.
-        looked_for: String,
-        /// Similar names.
-        nearest: Vec<String>,
-    },
+    /// Nothing fits the choice, or this user cannot see it.
+    #[error("{0}")]
+    Nothing(String),
     /// It exists, but has no processes.
     #[error("{0} has no processes now")]
     Empty(String),
-    /// This user can see none of its processes.
-    #[error("{looked_for} has processes, but none of them can be seen: {why}")]
-    AllHidden {
-        /// The request, in words.
-        looked_for: String,
-        /// The reason.
-        why: String,
-    },
-    /// This program runs in no Slurm step.
-    #[error(
-        "not in a Slurm step: neither the control group nor the environment (SLURM_JOB_ID, \
-         SLURM_STEP_ID) names one; start seatmap with srun, or use --cgroup or --pid"
-    )]
-    NotInStep,
-    /// This user cannot see the process.
-    #[error(
-        "process {pid} cannot be seen{}",
-        why.as_ref().map(|why| format!(": {why}")).unwrap_or_default()
-    )]
-    Hidden {
-        /// The number.
-        pid: Tid,
-        /// The reason, if known.
-        why: Option<String>,
-    },
     /// The list of processes cannot be read.
     #[error("cannot read /proc")]
     Proc(#[from] io::Error),
     /// Control groups cannot be listed.
     #[error("cannot read {}", .0.path)]
-    Groups(#[source] FileError),
+    Groups(#[from] FileError),
 }
 
 impl Blame for ChoiceError {
@@ -113,12 +73,14 @@ impl Blame for ChoiceError {
     }
 }
 
-fn hint(nearest: &[String]) -> String {
-    let quoted: Vec<String> = nearest.iter().map(|name| format!("'{name}'")).collect();
-    if quoted.is_empty() {
-        String::new()
-    } else {
-        format!("; did you mean {}?", quoted.join(" or "))
+impl ChoiceError {
+    /// Nothing has this name, unless one of these was meant.
+    fn absent(looked_for: &str, name: &str, names: impl Iterator<Item = String>) -> Self {
+        let nearest = glob::nearest(name, names);
+        let nearest = joined(nearest.iter().map(|name| format!("'{name}'")), " or ");
+        let hint =
+            if nearest.is_empty() { String::new() } else { format!("; did you mean {nearest}?") };
+        ChoiceError::Nothing(format!("there is no {looked_for}{hint}"))
     }
 }
 
@@ -150,34 +112,39 @@ impl ProcessChoice {
         self.beside(files, &BTreeSet::new())
     }
 
-    pub(crate) fn beside(
-        &self,
-        files: &mut SystemFiles,
-        known: &BTreeSet<Tid>,
-    ) -> Result<BTreeSet<Tid>, ChoiceError> {
+    pub(crate) fn beside(&self, files: &mut SystemFiles, known: &BTreeSet<Tid>) -> Chosen {
+        let mut chooser = Chooser { files, known };
         match self {
             ProcessChoice::Processes { pids, with_children } => {
-                by_number(files, known, pids, *with_children)
+                chooser.by_number(pids, *with_children)
             }
-            ProcessChoice::Group(path) => of_group(files, known, path),
-            ProcessChoice::Unit(name) => of_unit(files, known, name),
-            ProcessChoice::SlurmStep => slurm::processes(files, known),
-            ProcessChoice::Step(step) => owned_group::step_processes(files, known, step),
-            ProcessChoice::Domain(name) => owned_group::domain_processes(files, known, name),
-            ProcessChoice::Name(pattern) => by_name(files, known, pattern),
-            ProcessChoice::Bound => bound::processes(files, known),
+            ProcessChoice::Group(path) => chooser.of_group(path),
+            ProcessChoice::Unit(name) => chooser.of_unit(name),
+            ProcessChoice::SlurmStep => chooser.of_own_step(),
+            ProcessChoice::Step(step) => chooser.of_step(step),
+            ProcessChoice::Domain(name) => chooser.of_domain(name),
+            ProcessChoice::Name(pattern) => chooser.by_name(pattern),
+            ProcessChoice::Bound => chooser.bound(),
             ProcessChoice::All => {
-                Ok(programs(files, known)?.into_iter().map(|program| program.pid).collect())
+                Ok(chooser.programs()?.into_iter().map(|program| program.pid).collect())
             }
             ProcessChoice::Any(choices) => {
                 let mut all = BTreeSet::new();
                 for choice in choices {
-                    all.append(&mut choice.beside(files, known)?);
+                    all.append(&mut choice.beside(chooser.files, known)?);
                 }
                 Ok(all)
             }
         }
     }
+}
+
+type Chosen = Result<BTreeSet<Tid>, ChoiceError>;
+
+/// Chooses further processes besides known ones.
+struct Chooser<'a> {
+    files: &'a mut SystemFiles,
+    known: &'a BTreeSet<Tid>,
 }
 
 struct Program {
@@ -186,140 +153,175 @@ struct Program {
     name: String,
 }
 
-fn programs(files: &mut SystemFiles, known: &BTreeSet<Tid>) -> io::Result<Vec<Program>> {
-    let own = Tid::try_from(std::process::id()).unwrap_or(0);
-    let pids = files.processes()?.into_iter().filter(|pid| !known.contains(pid));
-    Ok(pids
-        .filter_map(|pid| {
-            let facts = files.stat(pid, pid, |stat| (stat.is_kernel, stat.parent, stat.name()));
-            let (is_kernel, parent, name) = facts?;
-            (!is_kernel && pid != own).then_some(Program { pid, parent, name })
-        })
-        .collect())
+impl Chooser<'_> {
+    fn programs(&mut self) -> io::Result<Vec<Program>> {
+        let own = Tid::try_from(std::process::id()).unwrap_or(0);
+        let pids = self.files.processes()?.into_iter().filter(|pid| !self.known.contains(pid));
+        Ok(pids
+            .filter_map(|pid| {
+                let (is_kernel, parent, name) =
+                    self.files.stat(pid, pid, |stat| (stat.is_kernel, stat.parent, stat.name()))?;
+                (!is_kernel && pid != own).then_some(Program { pid, parent, name })
+            })
+            .collect())
+    }
+
+    fn by_number(&mut self, pids: &[Tid], with_children: bool) -> Chosen {
+        let mut found = self.known.clone();
+        // A chosen process may end during the watch without an error.
+        for pid in pids.iter().filter(|_| self.known.is_empty()) {
+            found.insert(self.process_of(*pid)?.ok_or_else(|| unseen(self.files, *pid))?);
+        }
+        if with_children {
+            let mut children: BTreeMap<Tid, Vec<Tid>> = BTreeMap::new();
+            for program in self.programs()? {
+                children.entry(program.parent).or_default().push(program.pid);
+            }
+            let mut left: Vec<Tid> = found.iter().copied().collect();
+            while let Some(pid) = left.pop() {
+                let of_pid = children.get(&pid).into_iter().flatten();
+                left.extend(of_pid.filter(|child| found.insert(**child)));
+            }
+        }
+        Ok(found)
+    }
+
+    /// A lack of file descriptors is an error, because the answer is unknown.
+    fn process_of(&mut self, tid: Tid) -> io::Result<Option<Tid>> {
+        let status = seen(self.files.proc.read_once(format_args!("{tid}/status")))?;
+        // Any thread's number is accepted, because `top -H` shows them.
+        let Some(pid) = status.and_then(|status| ThreadStatus::parse(status).pid) else {
+            return Ok(None);
+        };
+        let tids = seen(self.files.proc.numbers(format_args!("{pid}/task")))?.unwrap_or_default();
+        let lives = tids
+            .into_iter()
+            .any(|tid| self.files.stat(pid, tid, |stat| !stat.has_ended()).unwrap_or(false));
+        Ok(lives.then_some(pid))
+    }
+
+    fn of_group(&mut self, path: &str) -> Chosen {
+        let hierarchies = Hierarchies::read(&self.files.root);
+        let folders = hierarchies.folders(&self.files.root, path);
+        let looked_for = format!("control group '{path}'");
+        if folders.is_empty() {
+            let all = hierarchies.all(&self.files.root)?;
+            let names = all.iter().map(|folder| last_part(&folder.to_string_lossy()));
+            return Err(ChoiceError::absent(&looked_for, &last_part(path), names));
+        }
+        self.members(folders, looked_for)
+    }
+
+    fn of_unit(&mut self, name: &str) -> Chosen {
+        let all = Hierarchies::read(&self.files.root).all(&self.files.root)?;
+        let spelled = ["", ".service", ".scope", ".slice"].map(|ending| format!("{name}{ending}"));
+        let folders: Vec<&PathBuf> =
+            all.iter().filter(|folder| spelled.contains(&unit_of(folder))).collect();
+        let looked_for = format!("control group of systemd unit '{name}'");
+        if folders.is_empty() {
+            let names = all.iter().map(|folder| unit_of(folder)).filter(|name| is_unit(name));
+            let spelling = &spelled[usize::from(!name.contains('.'))];
+            return Err(ChoiceError::absent(&looked_for, spelling, names));
+        }
+        self.members(folders, looked_for)
+    }
+
+    fn members(
+        &mut self,
+        folders: impl IntoIterator<Item = impl AsRef<Path>>,
+        looked_for: String,
+    ) -> Chosen {
+        let mut tids: BTreeSet<Tid> = BTreeSet::new();
+        for folder in folders {
+            tids.extend(members_below(&self.files.root, folder.as_ref())?);
+        }
+        let own = Tid::try_from(std::process::id()).unwrap_or(0);
+        let mut programs = BTreeSet::new();
+        for tid in tids.difference(self.known) {
+            programs.extend(self.process_of(*tid)?.filter(|pid| *pid != own));
+        }
+        programs.retain(|pid| self.files.stat(*pid, *pid, |stat| !stat.is_kernel).unwrap_or(false));
+        let hidden = hidden(self.files, tids.difference(self.known).copied());
+        if programs.is_empty() {
+            return Err(match hidden.into_keys().next() {
+                Some(why) => ChoiceError::Nothing(format!(
+                    "{looked_for} has processes, but none of them can be seen: {why}"
+                )),
+                None => ChoiceError::Empty(looked_for),
+            });
+        }
+        for (why, tids) in hidden {
+            for tid in tids {
+                self.files.note("threads", Some(tid).filter(|tid| *tid > 0), why.as_str());
+            }
+        }
+        self.without_launchers(programs)
+    }
+
+    fn without_launchers(&mut self, programs: BTreeSet<Tid>) -> Chosen {
+        let mut own: BTreeSet<String> = BTreeSet::new();
+        for pid in &programs {
+            if published::shows(&self.files.root, *pid, published::SEATING)? {
+                own.extend(program_file(self.files, *pid));
+            }
+        }
+        // `seatmap run` in the same group is this program under another PID.
+        own.extend(self.files.proc.link(format_args!("self/exe")).ok());
+        let mut others = programs.clone();
+        others.retain(|pid| program_file(self.files, *pid).is_none_or(|file| !own.contains(&file)));
+        // If the group contains only launchers, the user means them.
+        Ok(if others.is_empty() && self.known.is_empty() { programs } else { others })
+    }
+
+    fn by_name(&mut self, pattern: &str) -> Chosen {
+        let mut names = BTreeSet::new();
+        let mut found = BTreeSet::new();
+        for program in self.programs()? {
+            // The kernel's name has 15 bytes and may be changed; the file has the full name.
+            let file = program_file(self.files, program.pid).map(|file| last_part(&file));
+            let own: Vec<String> = file.into_iter().chain([program.name]).collect();
+            if own.iter().any(|name| glob::fits(pattern, name)) {
+                found.insert(program.pid);
+            }
+            names.extend(own);
+        }
+        if found.is_empty() {
+            let looked_for = format!("program named '{pattern}' that this user can see");
+            return Err(ChoiceError::absent(&looked_for, pattern, names.into_iter()));
+        }
+        Ok(found)
+    }
 }
 
-fn by_number(
-    files: &mut SystemFiles,
-    known: &BTreeSet<Tid>,
-    pids: &[Tid],
-    with_children: bool,
-) -> Result<BTreeSet<Tid>, ChoiceError> {
-    let mut found = known.clone();
-    // A chosen process may end during the watch without an error.
-    for pid in pids.iter().filter(|_| known.is_empty()) {
-        found.insert(process_of(files, *pid)?.ok_or_else(|| unseen(files, *pid))?);
+/// `None` if it cannot be read, unless for a lack of file descriptors.
+fn seen<T>(read: io::Result<T>) -> io::Result<Option<T>> {
+    match read {
+        Err(error) if is_short(&error) => Err(error),
+        read => Ok(read.ok()),
     }
-    if with_children {
-        let mut children: BTreeMap<Tid, Vec<Tid>> = BTreeMap::new();
-        for program in programs(files, known)? {
-            children.entry(program.parent).or_default().push(program.pid);
-        }
-        let mut left: Vec<Tid> = found.iter().copied().collect();
-        while let Some(pid) = left.pop() {
-            let of_pid = children.get(&pid).into_iter().flatten();
-            left.extend(of_pid.filter(|child| found.insert(**child)));
-        }
-    }
-    Ok(found)
 }
 
 fn unseen(files: &SystemFiles, pid: Tid) -> ChoiceError {
-    if files.root.has(&format!("/proc/{pid}/task")) {
-        ChoiceError::HasEnded { pid }
+    ChoiceError::Nothing(if files.root.has(&format!("/proc/{pid}/task")) {
+        format!("process {pid} has ended (a zombie: its parent has not reaped it)")
     } else if files.root.is_this_computer() && task::exists(pid) {
-        ChoiceError::Hidden { pid, why: visibility::hidden(&files.root) }
+        let why = visibility::hidden(&files.root);
+        format!(
+            "process {pid} cannot be seen{}",
+            why.map(|why| format!(": {why}")).unwrap_or_default()
+        )
     } else {
-        ChoiceError::NoProcess { pid }
-    }
-}
-
-/// A lack of file descriptors is an error, because the answer is unknown.
-fn process_of(files: &mut SystemFiles, tid: Tid) -> io::Result<Option<Tid>> {
-    let status = match files.proc.read_once(format_args!("{tid}/status")) {
-        Err(error) if is_short(&error) => return Err(error),
-        status => status,
-    };
-    // Any thread's number is accepted, because `top -H` shows them.
-    let Some(pid) = status.ok().and_then(|status| ThreadStatus::parse(status).pid) else {
-        return Ok(None);
-    };
-    let tids = match files.proc.numbers(format_args!("{pid}/task")) {
-        Err(error) if is_short(&error) => return Err(error),
-        tids => tids.unwrap_or_default(),
-    };
-    let lives =
-        tids.into_iter().any(|tid| files.stat(pid, tid, |stat| !stat.has_ended()).unwrap_or(false));
-    Ok(lives.then_some(pid))
-}
-
-fn of_group(
-    files: &mut SystemFiles,
-    known: &BTreeSet<Tid>,
-    path: &str,
-) -> Result<BTreeSet<Tid>, ChoiceError> {
-    let hierarchies = Hierarchies::read(&files.root);
-    let folders = hierarchies.folders(&files.root, path);
-    let looked_for = format!("control group '{path}'");
-    if folders.is_empty() {
-        let names = hierarchies
-            .all(&files.root)
-            .map_err(ChoiceError::Groups)?
-            .into_iter()
-            .map(|folder| last_part(&folder.to_string_lossy()));
-        return Err(ChoiceError::NothingMatches {
-            looked_for,
-            nearest: glob::nearest(&last_part(path), names),
-        });
-    }
-    let folders: Vec<PathBuf> = folders.into_iter().map(PathBuf::from).collect();
-    members(files, known, &folders, looked_for)
+        format!("there is no process {pid}; 'ps -e' lists the running ones")
+    })
 }
 
 fn last_part(path: &str) -> String {
     path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned()
 }
 
-fn members(
-    files: &mut SystemFiles,
-    known: &BTreeSet<Tid>,
-    folders: &[PathBuf],
-    looked_for: String,
-) -> Result<BTreeSet<Tid>, ChoiceError> {
-    let mut tids: BTreeSet<Tid> = BTreeSet::new();
-    for folder in folders {
-        tids.extend(members_below(&files.root, folder).map_err(ChoiceError::Groups)?);
-    }
-    let own = Tid::try_from(std::process::id()).unwrap_or(0);
-    let mut pids = BTreeSet::new();
-    for tid in tids.difference(known) {
-        pids.extend(process_of(files, *tid)?.filter(|pid| *pid != own));
-    }
-    let programs: BTreeSet<Tid> = pids
-        .into_iter()
-        .filter(|pid| files.stat(*pid, *pid, |stat| !stat.is_kernel).unwrap_or(false))
-        .collect();
-    let hidden = hidden(files, tids.difference(known).copied());
-    if programs.is_empty() {
-        let why = hidden.into_keys().next();
-        return Err(match why {
-            Some(why) => ChoiceError::AllHidden { looked_for, why },
-            None => ChoiceError::Empty(looked_for),
-        });
-    }
-    for (why, tids) in hidden {
-        tids.into_iter().for_each(|tid| {
-            files.note("threads", Some(tid).filter(|tid| *tid > 0), why.as_str());
-        });
-    }
-    without_launchers(files, known, programs)
-}
-
 fn hidden(files: &SystemFiles, members: impl Iterator<Item = Tid>) -> BTreeMap<String, Vec<Tid>> {
     let mut hidden: BTreeMap<String, Vec<Tid>> = BTreeMap::new();
-    if !files.root.is_this_computer() {
-        return hidden;
-    }
-    for tid in members {
+    for tid in members.filter(|_| files.root.is_this_computer()) {
         // The kernel writes 0 for a process without a number in this PID namespace (cgroups(7)).
         let why = if tid == 0 {
             "they are outside this PID namespace".to_owned()
@@ -333,85 +335,8 @@ fn hidden(files: &SystemFiles, members: impl Iterator<Item = Tid>) -> BTreeMap<S
     hidden
 }
 
-fn without_launchers(
-    files: &mut SystemFiles,
-    known: &BTreeSet<Tid>,
-    programs: BTreeSet<Tid>,
-) -> Result<BTreeSet<Tid>, ChoiceError> {
-    let mut own: BTreeSet<String> = BTreeSet::new();
-    for pid in &programs {
-        if published::shows(&files.root, *pid, published::SEATING).map_err(ChoiceError::Groups)? {
-            own.extend(program_file(files, *pid));
-        }
-    }
-    // `seatmap run` in the same group is this program under another PID.
-    own.extend(files.proc.link(format_args!("self/exe")).ok());
-    let others: BTreeSet<Tid> = programs
-        .iter()
-        .copied()
-        .filter(|pid| program_file(files, *pid).is_none_or(|file| !own.contains(&file)))
-        .collect();
-    // If the group contains only launchers, the user means them.
-    Ok(if others.is_empty() && known.is_empty() { programs } else { others })
-}
-
-fn of_unit(
-    files: &mut SystemFiles,
-    known: &BTreeSet<Tid>,
-    name: &str,
-) -> Result<BTreeSet<Tid>, ChoiceError> {
-    let all = Hierarchies::read(&files.root).all(&files.root).map_err(ChoiceError::Groups)?;
-    let spelled = [
-        name.to_owned(),
-        format!("{name}.service"),
-        format!("{name}.scope"),
-        format!("{name}.slice"),
-    ];
-    let folders: Vec<PathBuf> =
-        all.iter().filter(|folder| spelled.contains(&unit_of(folder))).cloned().collect();
-    let looked_for = format!("control group of systemd unit '{name}'");
-    if folders.is_empty() {
-        let names = all.iter().map(|folder| unit_of(folder)).filter(|name| {
-            [".service", ".scope", ".slice"].iter().any(|ending| name.ends_with(ending))
-        });
-        let spelling = if name.contains('.') { &spelled[0] } else { &spelled[1] };
-        return Err(ChoiceError::NothingMatches {
-            looked_for,
-            nearest: glob::nearest(spelling, names),
-        });
-    }
-    members(files, known, &folders, looked_for)
-}
-
 fn unit_of(folder: &Path) -> String {
     folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-fn by_name(
-    files: &mut SystemFiles,
-    known: &BTreeSet<Tid>,
-    pattern: &str,
-) -> Result<BTreeSet<Tid>, ChoiceError> {
-    let mut names = BTreeSet::new();
-    let mut found = BTreeSet::new();
-    for program in programs(files, known)? {
-        // The kernel's name has 15 bytes and may be changed; the file has the full name.
-        let file = program_file(files, program.pid)
-            .and_then(|file| file.rsplit('/').next().map(str::to_owned));
-        let own: Vec<String> = file.into_iter().chain([program.name]).collect();
-        if own.iter().any(|name| glob::fits(pattern, name)) {
-            found.insert(program.pid);
-        }
-        names.extend(own);
-    }
-    if found.is_empty() {
-        let looked_for = format!("program named '{pattern}' that this user can see");
-        return Err(ChoiceError::NothingMatches {
-            looked_for,
-            nearest: glob::nearest(pattern, names.into_iter()),
-        });
-    }
-    Ok(found)
 }
 
 /// A program's file, without the kernel's note that it was replaced.
@@ -419,12 +344,6 @@ pub(crate) fn program_file(files: &mut SystemFiles, pid: Tid) -> Option<String> 
     let file = files.proc.link(format_args!("{pid}/exe")).ok()?;
     // After an update, programs continue to run from deleted files.
     Some(file.strip_suffix(" (deleted)").unwrap_or(&file).to_owned())
-}
-
-fn variable(files: &SystemFiles, pid: Tid, name: &str) -> Option<String> {
-    task::environment(&files.root, pid)
-        .into_iter()
-        .find_map(|(key, value)| (key == name).then_some(value))
 }
 
 #[cfg(test)]

@@ -135,47 +135,6 @@ impl Expected {
         self.is_numbered.then(|| seated.map(|(pid, _)| pid).collect())
     }
 
-    /// The seats of a job's ranks on this computer. `rank_of` gives a process's rank; `seat_of` a
-    /// rank's CPUs here, or the name of its node. `here` lists the ranks that belong here.
-    pub fn of_ranks(
-        seating: &Seating,
-        here: &[usize],
-        rank_of: impl Fn(Tid) -> Option<usize>,
-        seat_of: impl Fn(usize) -> Result<CpuSet, String>,
-    ) -> Self {
-        let mut expected = Expected { needs_all: true, is_numbered: true, ..Expected::default() };
-        let mut missing: BTreeSet<usize> = here.iter().copied().collect();
-        for (pid, rank) in seating
-            .processes
-            .iter()
-            .filter_map(|process| Some((process.pid, rank_of(process.pid)?)))
-        {
-            missing.remove(&rank);
-            match seat_of(rank) {
-                Err(node) => {
-                    // Plural: "runs" is a verb here.
-                    expected
-                        .misplaced
-                        .push((pid, format!("rank {rank} runs here, but should run on {node}")));
-                }
-                Ok(cpus) => {
-                    let threads = seating.threads.iter().filter(|thread| thread.pid == pid);
-                    expected.seats.extend(
-                        threads.map(|thread| {
-                            seat_of_rank(rank, cpus.clone(), Some((pid, thread.tid)))
-                        }),
-                    );
-                }
-            }
-        }
-        expected.seats.extend(
-            missing
-                .into_iter()
-                .filter_map(|rank| Some(seat_of_rank(rank, seat_of(rank).ok()?, None))),
-        );
-        expected
-    }
-
     /// The seats given by running launchers (`seatmap run`) to threads of these processes.
     ///
     /// # Errors
@@ -205,10 +164,6 @@ impl Expected {
     pub fn whole(&self) -> CpuSet {
         self.seats.iter().fold(CpuSet::default(), |whole, seat| whole.with(&seat.cpus))
     }
-}
-
-fn seat_of_rank(rank: usize, cpus: CpuSet, thread: Option<(Tid, Tid)>) -> ExpectedSeat {
-    ExpectedSeat { label: format!("rank {rank}"), cpus, name: None, thread }
 }
 
 impl Seated {

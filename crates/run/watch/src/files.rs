@@ -1,17 +1,27 @@
 //! The files of a seating, and notes on unread ones.
 
-use crate::seating::Unseen;
+use crate::seating::{CellCpus, FORMAT, KernelSettings, Seating, Unseen};
+use crate::thread::seconds;
 use seatmap_data::document::with_causes;
+use seatmap_os::cpu_time::CpuTimes;
 use seatmap_os::proc_folder::{ProcFolder, is_refused};
-use seatmap_os::sched::{Stat, ThreadTimes};
-use seatmap_os::{CpuSet, Root, Tid, boot, proc_mount, rights, visibility};
+use seatmap_os::sched::{Stat, ThreadStatus, ThreadTimes};
+use seatmap_os::{CpuSet, Root, Tid, boot, devices, proc_mount, rights, visibility};
 use std::collections::BTreeMap;
 use std::io;
+use std::time::SystemTime;
 
-#[derive(Debug)]
+/// No program is visible, although none is hidden and none has ended.
+const ALONE: &str = "this PID namespace has no other programs, and those outside are hidden";
+
 pub struct SystemFiles {
     pub root: Root,
     pub proc: ProcFolder,
+    /// Whether the computer has accelerators or network cards.
+    pub has_devices: bool,
+    /// Nanoseconds since the boot; tests set their own clock.
+    pub clock: Box<dyn Fn() -> u64 + Send>,
+    machine: String,
     ticks_per_s: u64,
     unseen: BTreeMap<(String, String), Vec<Tid>>,
 }
@@ -19,9 +29,20 @@ pub struct SystemFiles {
 impl SystemFiles {
     pub fn open(root: &Root) -> io::Result<Self> {
         proc_mount::check(root).map_err(io::Error::other)?;
-        let proc = ProcFolder::open(root)?;
-        let ticks_per_s = boot::ticks_per_s().max(1);
-        Ok(SystemFiles { root: root.clone(), proc, ticks_per_s, unseen: BTreeMap::new() })
+        let machine = root.read("/proc/sys/kernel/hostname");
+        Ok(SystemFiles {
+            root: root.clone(),
+            proc: ProcFolder::open(root)?,
+            has_devices: devices::is_any(root),
+            clock: Box::new(boot::nanoseconds),
+            machine: machine.unwrap_or_else(|_| "host".to_owned()),
+            ticks_per_s: boot::ticks_per_s().max(1),
+            unseen: BTreeMap::new(),
+        })
+    }
+
+    pub fn now_ns(&self) -> u64 {
+        (self.clock)()
     }
 
     pub fn processes(&mut self) -> io::Result<Vec<Tid>> {
@@ -76,6 +97,17 @@ impl SystemFiles {
         self.root.is_this_computer().then(|| CpuSet::of_thread(tid).ok()).flatten()
     }
 
+    /// A thread's mask, from files if no system call tells it.
+    pub fn mask(&mut self, pid: Tid, tid: Tid) -> Option<CpuSet> {
+        self.asked_mask(tid)
+            .or_else(|| ThreadStatus::parse(self.proc.status(pid, tid).ok()?).mask())
+    }
+
+    pub fn cpu_times(&mut self) -> CpuTimes {
+        let times = self.proc.read(format_args!("stat"));
+        times.map(|text| CpuTimes::of(text, &self.root)).unwrap_or_default()
+    }
+
     pub fn nanoseconds(&self, ticks: u64) -> u64 {
         ticks.saturating_mul(1_000_000_000 / self.ticks_per_s)
     }
@@ -120,7 +152,14 @@ impl SystemFiles {
         noted.extend(&unseen.pids);
     }
 
-    pub fn note_the_hidden(&mut self) {
+    /// A seating that ends now, with the notes so far; the next one starts without any.
+    pub fn seating(
+        &mut self,
+        kernel: KernelSettings,
+        watched_ns: u64,
+        looks: u32,
+        is_alone: bool,
+    ) -> Seating {
         for hidden in hidden_threads(&self.root) {
             self.note("threads", None, hidden.why);
         }
@@ -128,10 +167,25 @@ impl SystemFiles {
             let why = "processes outside this container are hidden; they may share its CPUs";
             self.note("strangers", None, why);
         }
+        if is_alone {
+            self.note("threads", None, ALONE);
+        }
+        let since_epoch =
+            SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Seating {
+            format: FORMAT.to_owned(),
+            machine: self.machine.clone(),
+            taken_at_s: since_epoch.as_secs_f64(),
+            watched_s: seconds(watched_ns),
+            looks,
+            kernel,
+            cells: CellCpus::all(&self.root),
+            unseen: self.take_notes(),
+            ..Seating::default()
+        }
     }
 
-    /// The notes so far; the next seating starts without any.
-    pub fn take_notes(&mut self) -> Vec<Unseen> {
+    fn take_notes(&mut self) -> Vec<Unseen> {
         std::mem::take(&mut self.unseen)
             .into_iter()
             .map(|((what, why), mut pids)| {
@@ -144,10 +198,8 @@ impl SystemFiles {
 }
 
 pub fn hidden_threads(root: &Root) -> Vec<Unseen> {
-    let why = visibility::hidden(root);
-    why.map(|why| Unseen { what: "threads".to_owned(), pids: Vec::new(), why })
-        .into_iter()
-        .collect()
+    let hidden = visibility::hidden(root).into_iter();
+    hidden.map(|why| Unseen { what: "threads".to_owned(), pids: Vec::new(), why }).collect()
 }
 
 pub fn is_short(error: &io::Error) -> bool {

@@ -1,5 +1,6 @@
 //! A problem with a seating, or a fact worth knowing.
 
+use crate::judge::Sitter;
 use crate::remedy::{SeatingRemedy, SeatingRemedyKind};
 use seatmap_os::{CpuSet, Root, Tid, rights};
 use serde::{Deserialize, Serialize};
@@ -101,6 +102,19 @@ impl Finding {
     /// Sets the threads.
     pub fn tids(self, tids: impl IntoIterator<Item = Tid>) -> Self {
         Finding { tids: tids.into_iter().collect(), ..self }
+    }
+
+    /// Sets the threads, and their process if it is the same for all.
+    pub(crate) fn threads(self, sitters: &[&Sitter]) -> Self {
+        let pid = sitters.first().map(|first| first.pid);
+        let pid = pid.filter(|pid| sitters.iter().all(|one| one.pid == *pid));
+        Finding { pid, ..self }.tids(sitters.iter().map(|one| one.tid))
+    }
+
+    /// The same, since the first one's start at most.
+    pub(crate) fn about(self, sitters: &[&Sitter]) -> Self {
+        let at_most_s = sitters.first().map(|first| first.age_s);
+        Finding { at_most_s, ..self.threads(sitters) }
     }
 
     /// Sets the CPUs.

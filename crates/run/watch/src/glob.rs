@@ -9,31 +9,8 @@ const LONGEST_NAME: usize = 200;
 
 /// `*` stands for any text and `?` for one character.
 pub fn fits(pattern: &str, name: &str) -> bool {
-    let (pattern, name): (Vec<char>, Vec<char>) =
-        (pattern.chars().collect(), name.chars().collect());
-    let mut at = 0;
-    let mut inside = 0;
-    // The index of the last star, and of the text after its present match.
-    let mut star: Option<(usize, usize)> = None;
-    while inside < name.len() {
-        match pattern.get(at) {
-            Some('*') => {
-                star = Some((at, inside));
-                at += 1;
-            }
-            Some(one) if *one == '?' || *one == name[inside] => (at, inside) = (at + 1, inside + 1),
-            _ => match &mut star {
-                // The last star takes one more character, and the rest of the pattern is tried
-                // again.
-                Some((star_at, taken)) => {
-                    *taken += 1;
-                    (at, inside) = (*star_at + 1, *taken);
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern[at..].iter().all(|one| *one == '*')
+    let [pattern, name] = [pattern, name].map(|text| text.chars().collect::<Vec<char>>());
+    seatmap_launch::rule::fits(&pattern, &name, &'*', Some(&'?'))
 }
 
 /// Names that contain it, then those with the fewest changed letters, at most a third.

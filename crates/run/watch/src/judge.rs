@@ -32,10 +32,9 @@ use crate::expected::Expected;
 use crate::finding::{Finding, Gravity};
 use crate::rule::Rule;
 use crate::seating::{Process, Seating, Unseen, WatchedThread};
-pub(crate) use facts::SeatingFacts;
+pub(crate) use facts::{SeatingFacts, Sitter};
 pub(crate) use real_time::is_real_time;
 use seatmap_data::machine::Topology;
-use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, Root, Tid};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -52,19 +51,6 @@ pub struct Criteria {
 }
 
 impl Criteria {
-    /// Without rules and seats, adds the seats published by running launchers (`seatmap run`).
-    ///
-    /// # Errors
-    /// As [`Expected::shown`].
-    pub fn of(&self, root: &Root, seating: &Seating) -> Result<Self, FileError> {
-        let expected = if self.expected.is_none() && self.rules.is_empty() {
-            Expected::shown(root, seating)?
-        } else {
-            self.expected.clone()
-        };
-        Ok(Criteria { expected, ..self.clone() })
-    }
-
     /// `None` means all.
     fn concerned(&self) -> Option<BTreeSet<Tid>> {
         match &self.expected {
@@ -98,7 +84,7 @@ pub fn seats(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec
         .into_iter()
         .map(|(sitter, seat)| ThreadSeat {
             pid: sitter.thread.pid,
-            tid: sitter.tid(),
+            tid: sitter.tid,
             label: seat.label.clone(),
             cpus: seat.cpus.to_string(),
         })
@@ -121,38 +107,33 @@ pub fn unbound_cpus(seating: &Seating, topology: &Topology, pid: Tid) -> CpuSet 
     SeatingFacts::new(seating, topology, None).seats_of(pid)
 }
 
-const DEFAULT: [(&str, Judge); 18] = [
-    ("partial", variables::partial),
-    ("variables", variables::judge),
-    ("late-binding", late_binding::judge),
-    ("moved", moved::usual),
-    ("overlap", overlap::judge),
-    ("shared-cpu", shared_cpu::judge),
-    ("isolated", isolated::judge),
-    ("shared-core", shared_core::judge),
-    ("slow-kind", kind::slow),
-    (too_many::RULE, too_many::judge),
-    ("quota", quota::judge),
-    ("memory-local", memory::judge),
-    ("real-time", real_time::judge),
-    ("strangers", strangers::usual),
-    ("interrupts", interrupts::usual),
-    ("scheduler", scheduler::judge),
-    ("stopped", stopped::judge),
-    ("frozen", stopped::frozen),
+const DEFAULT: [Judge; 18] = [
+    variables::partial,
+    variables::judge,
+    late_binding::judge,
+    moved::usual,
+    overlap::judge,
+    shared_cpu::judge,
+    isolated::judge,
+    shared_core::judge,
+    kind::slow,
+    too_many::judge,
+    quota::judge,
+    memory::judge,
+    real_time::judge,
+    strangers::usual,
+    interrupts::usual,
+    scheduler::judge,
+    stopped::judge,
+    stopped::frozen,
 ];
-
-/// The names of the default rules.
-pub fn default_rules() -> impl Iterator<Item = &'static str> {
-    DEFAULT.iter().map(|(name, _)| *name)
-}
 
 /// Everything wrong, most serious first.
 pub fn judge(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec<Finding> {
     let facts = SeatingFacts::new(seating, topology, criteria.expected.as_ref());
     let mut found = expect::judge(&facts);
     if criteria.rules.is_empty() || criteria.rules.contains(&Rule::Default) {
-        found.extend(DEFAULT.iter().flat_map(|(_, rule)| rule(&facts)));
+        found.extend(DEFAULT.iter().flat_map(|rule| rule(&facts)));
     }
     found.extend(criteria.rules.iter().flat_map(|rule| named(&facts, rule)));
     // Named rules judge the masks at the end, so threads that were elsewhere before are reported
@@ -160,13 +141,13 @@ pub fn judge(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec
     if criteria.rules.iter().any(|rule| *rule != Rule::Default) {
         found.extend(moved::unjudged(&facts));
     }
+    let root = Root::new("/");
     let mut distinct: Vec<Finding> = Vec::new();
     for finding in found {
         if distinct.iter().all(|other| !other.is_same(&finding)) {
             distinct.push(finding);
         }
     }
-    let root = Root::new("/");
     let mut distinct: Vec<Finding> =
         distinct.into_iter().map(|finding| finding.permitted(&root)).collect();
     // Fewer threads come before a higher quota.
@@ -274,10 +255,7 @@ mod tests {
 
     #[test]
     fn unbound_programs_have_no_findings() {
-        let made = Made::new(4)
-            .busy(7, 7, "0-3", 90.0, 5.0)
-            .busy(7, 8, "0-3", 80.0, 5.0)
-            .busy(9, 9, "0-3", 99.0, 0.0);
+        let made = Made::new(4).with("7/7 on 0-3: 90+5; 7/8 on 0-3: 80+5; 9/9 on 0-3: 99+0");
         let made = made
             .interrupts(0, "24", "eth0", 9000.0)
             .stranger(0, "other", 60.0, "0-3")
@@ -287,7 +265,7 @@ mod tests {
 
     #[test]
     fn named_rule_replaces_default_rules() {
-        let made = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0);
+        let made = Made::new(4).with("7/7 on 1: 50+50; 7/8 on 1: 50+50");
         let rules = |rules: &[Rule]| {
             let mut rules: Vec<String> =
                 judged(&made, rules).into_iter().map(|finding| finding.rule).collect();
@@ -302,19 +280,19 @@ mod tests {
 
     #[test]
     fn unseen_threads_limit_verdict() {
-        let mut made = Made::new(2).thread(7, 7, "0-1");
+        let mut made = Made::new(2).with("7/7 on 0-1");
         let verdict = |made: &Made| Verdict::of(&made.seating, &judged(made, &[]), &[]);
         assert_eq!(verdict(&made), Verdict::AsAsked);
         made.seating.threads[0].mask.clear();
         assert_eq!(verdict(&made), Verdict::NotAllSeen);
         assert!(!verdict(&made).fails(false) && verdict(&made).fails(true));
-        let made = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0);
+        let made = Made::new(4).with("7/7 on 1: 50+50; 7/8 on 1: 50+50");
         assert!(verdict(&made).fails(false));
     }
 
     #[test]
     fn only_facts_needed_by_rules_count_as_missed() {
-        let mut made = Made::new(2).thread(7, 7, "0-1");
+        let mut made = Made::new(2).with("7/7 on 0-1");
         let unseen = |what: &str| Unseen { what: what.to_owned(), ..Unseen::default() };
         made.seating.unseen =
             ["program", "environment", "devices", "memory", "strangers", "threads"]

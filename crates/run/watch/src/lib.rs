@@ -36,7 +36,9 @@ mod limiting;
 pub mod live;
 mod looks;
 #[cfg(test)]
-mod made;
+mod tests {
+    pub mod made;
+}
 pub mod metrics;
 pub mod options;
 mod others;
@@ -47,6 +49,7 @@ pub mod rule;
 pub mod seating;
 pub mod snapshot;
 pub mod standard;
+mod thread;
 mod trace;
 pub mod variables;
 pub mod watched;

@@ -1,15 +1,16 @@
 //! The limits of control groups on processes and threads.
 
 use crate::files::SystemFiles;
-use crate::looks::seconds;
 use crate::seating::{ControlGroup, CpusetLevel, GroupBrake, WatchedQuota, WatchedThread};
+use crate::thread::seconds;
 use seatmap_os::Tid;
 use seatmap_os::brake::{Brake, BrakeKind};
-use seatmap_os::hierarchy::{ControlGroups, Hierarchies, Limits, members_below};
+use seatmap_os::hierarchy::{ControlGroups, Cpuset, Hierarchies, Limits, members_below};
+use seatmap_os::quota::GroupQuota;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Default)]
 pub struct Limiting {
     hierarchies: Hierarchies,
     /// By the text of a `cgroup` file, which many threads share.
@@ -21,46 +22,18 @@ pub struct Limiting {
     listed: HashMap<ControlGroups, Option<HashSet<Tid>>>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Counts {
-    stops: Option<u64>,
-    periods: Option<u64>,
-    stopped_ns: Option<u64>,
-}
+/// Stops, periods, and nanoseconds stopped, since a group was made.
+type Counts = [Option<u64>; 3];
 
-impl Counts {
-    fn of(quota: &seatmap_os::quota::GroupQuota) -> Self {
-        let seatmap_os::quota::GroupQuota { throttled, periods, stopped_ns, .. } = *quota;
-        Counts { stops: throttled, periods, stopped_ns }
-    }
-
-    /// A lower count means that the group was made again.
-    fn since(self, earlier: Option<&Counts>) -> Self {
-        let Some(earlier) = earlier else { return Counts::default() };
-        Counts {
-            stops: grown(self.stops, earlier.stops),
-            periods: grown(self.periods, earlier.periods),
-            stopped_ns: grown(self.stopped_ns, earlier.stopped_ns),
-        }
-    }
-}
-
-fn grown(now: Option<u64>, before: Option<u64>) -> Option<u64> {
-    now?.checked_sub(before?)
+fn counts(quota: &GroupQuota) -> Counts {
+    [quota.throttled, quota.periods, quota.stopped_ns]
 }
 
 impl Limiting {
     /// Finds the hierarchies, and counts the groups' throttling.
     pub fn begin(files: &mut SystemFiles, pids: impl Iterator<Item = Tid>) -> Self {
-        let mut limiting = Limiting {
-            hierarchies: Hierarchies::read(&files.root),
-            by_membership: HashMap::new(),
-            at_first: HashMap::new(),
-            now: HashMap::new(),
-            members: HashMap::new(),
-            apart: HashMap::new(),
-            listed: HashMap::new(),
-        };
+        let hierarchies = Hierarchies::read(&files.root);
+        let mut limiting = Limiting { hierarchies, ..Limiting::default() };
         for pid in pids {
             let tids = files.threads(pid);
             limiting.process(files, pid, &tids);
@@ -72,14 +45,10 @@ impl Limiting {
     pub fn turn(&mut self) {
         self.at_first.clear();
         for (_, limits) in self.now.drain() {
-            let quotas = limits.quotas.into_iter().map(|quota| {
-                let counts = Counts::of(&quota);
-                (quota.file, counts)
-            });
-            let brakes = limits.brakes.into_iter().map(|brake| {
-                let counts = Counts { stops: brake.stops, ..Counts::default() };
-                (brake.file, counts)
-            });
+            let quotas =
+                limits.quotas.into_iter().map(|quota| (quota.file.clone(), counts(&quota)));
+            let brakes = limits.brakes.into_iter();
+            let brakes = brakes.map(|brake| (brake.file, [brake.stops, None, None]));
             self.at_first.extend(quotas.chain(brakes));
         }
         self.members.clear();
@@ -100,13 +69,8 @@ impl Limiting {
             .entry(groups.clone())
             .or_insert_with(|| groups.threads(&files.root).map(|tids| tids.into_iter().collect()));
         // One file lists the threads of a group.
-        let elsewhere: Vec<Tid> = match listed {
-            Some(listed) => {
-                tids.iter().filter(|tid| **tid != pid && !listed.contains(tid)).copied().collect()
-            }
-            None => Vec::new(),
-        };
-        let here = tids.iter().copied().filter(|tid| !elsewhere.contains(tid));
+        let is_here = |tid: &Tid| *tid == pid || listed.as_ref().is_none_or(|it| it.contains(tid));
+        let (here, elsewhere): (Vec<Tid>, Vec<Tid>) = tids.iter().partition(|tid| is_here(tid));
         self.members.entry(groups.clone()).or_default().extend(here);
         for tid in &elsewhere {
             if let Some(own) = self.groups(files, pid, *tid) {
@@ -117,8 +81,7 @@ impl Limiting {
         if groups.is_empty() {
             return None;
         }
-        let at_first = &self.at_first;
-        self.now.get(&groups).map(|limits| group(limits, at_first))
+        self.now.get(&groups).map(|limits| self.group(limits))
     }
 
     fn note_apart(&mut self, tid: Tid, own: &ControlGroups, of_process: &ControlGroups) {
@@ -127,7 +90,8 @@ impl Limiting {
         if own_cpus != process_cpus
             && let Some(limits) = self.now.get(own)
         {
-            self.apart.insert(tid, group(limits, &self.at_first));
+            let group = self.group(limits);
+            self.apart.insert(tid, group);
         }
     }
 
@@ -209,7 +173,7 @@ impl Limiting {
     }
 
     fn brake(&self, brake: &Brake) -> GroupBrake {
-        let counts = Counts { stops: brake.stops, ..Counts::default() };
+        let [stops_watched, ..] = self.since(&brake.file, [brake.stops, None, None]);
         GroupBrake {
             group: brake.group.clone(),
             file: brake.file.clone(),
@@ -218,24 +182,31 @@ impl Limiting {
                 BrakeKind::RealTime { percent } => Some(percent),
                 _ => None,
             },
-            stops_watched: counts.since(self.at_first.get(&brake.file)).stops,
+            stops_watched,
             tids: Vec::new(),
             unit: brake.unit.clone(),
             is_read_only: brake.is_read_only,
         }
     }
 
-    fn quota(&self, quota: &seatmap_os::quota::GroupQuota) -> WatchedQuota {
-        let watched = since(&self.at_first, quota);
+    /// `None` without an earlier count. A lower count means that the group was made again.
+    fn since(&self, file: &str, now: Counts) -> Counts {
+        let before = self.at_first.get(file).copied().unwrap_or_default();
+        std::array::from_fn(|at| now[at]?.checked_sub(before[at]?))
+    }
+
+    fn quota(&self, quota: &GroupQuota) -> WatchedQuota {
+        let [throttled_watched, periods_watched, stopped_ns] =
+            self.since(&quota.file, counts(quota));
         WatchedQuota {
             group: quota.group.clone(),
             file: quota.file.clone(),
             cpus: quota.cpus,
             period_us: quota.period_us,
             throttled: quota.throttled,
-            throttled_watched: watched.stops,
-            periods_watched: watched.periods,
-            stopped_watched_s: watched.stopped_ns.map(seconds),
+            throttled_watched,
+            periods_watched,
+            stopped_watched_s: stopped_ns.map(seconds),
             tids: Vec::new(),
             has_others: false,
             unit: quota.unit.clone(),
@@ -249,31 +220,22 @@ impl Limiting {
         members_below(&files.root, Path::new(folder))
             .map_or(true, |all| all.iter().any(|member| !known.contains(member)))
     }
-}
 
-fn since(at_first: &HashMap<String, Counts>, quota: &seatmap_os::quota::GroupQuota) -> Counts {
-    Counts::of(quota).since(at_first.get(&quota.file))
-}
-
-fn group(limits: &Limits, at_first: &HashMap<String, Counts>) -> ControlGroup {
-    let watched = limits.quotas.iter().filter_map(|quota| since(at_first, quota).stops);
-    ControlGroup {
-        path: limits.path.clone(),
-        cpusets: limits
-            .cpusets
-            .iter()
-            // A remedy cannot use levels that are read-only here.
-            .filter(|_| !limits.is_read_only)
-            .map(|level| CpusetLevel {
-                file: level.file.clone(),
-                cpus: level.cpus.clone(),
-                unit: level.unit.clone(),
-            })
-            .collect(),
-        cpus: limits.cpus.clone(),
-        nodes: limits.nodes.clone(),
-        quota_cpus: limits.quota_cpus(),
-        throttled: limits.throttled(),
-        throttled_watched: watched.reduce(u64::saturating_add),
+    fn group(&self, limits: &Limits) -> ControlGroup {
+        let quotas = limits.quotas.iter();
+        let watched = quotas.filter_map(|quota| self.since(&quota.file, counts(quota))[0]);
+        // A remedy cannot use levels that are read-only here.
+        let cpusets = limits.cpusets.iter().filter(|_| !limits.is_read_only).cloned();
+        ControlGroup {
+            path: limits.path.clone(),
+            cpusets: cpusets
+                .map(|Cpuset { file, cpus, unit }| CpusetLevel { file, cpus, unit })
+                .collect(),
+            cpus: limits.cpus.clone(),
+            nodes: limits.nodes.clone(),
+            quota_cpus: limits.quota_cpus(),
+            throttled: limits.throttled(),
+            throttled_watched: watched.reduce(u64::saturating_add),
+        }
     }
 }

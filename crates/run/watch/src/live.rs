@@ -10,23 +10,20 @@ use crate::choice::{ChoiceError, ProcessChoice};
 use crate::files::SystemFiles;
 use crate::judge::may_be_kept_waiting;
 use crate::limiting::Limiting;
-use crate::looks::{Leader, per_second, percent, seconds};
-use crate::options::STRANGER_THREADS;
 use crate::others::Others;
 use crate::process;
 use crate::seating::{
-    CellCpus, CpuActivity, FORMAT, GroupBrake, KernelSettings, Process, Seating, Stranger,
-    WatchedQuota, WatchedThread,
+    CpuActivity, GroupBrake, KernelSettings, Process, Seating, Stranger, WatchedQuota,
+    WatchedThread,
 };
-use crate::snapshot::ALONE;
+use crate::thread::{Leader, per_second, percent, seconds};
 use seatmap_data::invariant;
 use seatmap_os::cpu_time::CpuTimes;
 use seatmap_os::kernel::SchedulerSettings;
-use seatmap_os::sched::{ThreadStatus, ThreadTimes, migrations, policy_name};
-use seatmap_os::{CpuSet, Root, Tid, boot, devices, starved};
+use seatmap_os::sched::ThreadTimes;
+use seatmap_os::{CpuSet, Root, Tid, boot, starved};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::time::SystemTime;
 
 /// Changes of CPU are read for this many busiest threads: `sched` is longer than all their other
 /// files.
@@ -80,7 +77,6 @@ pub struct Rates {
     pub migrations: Option<f64>,
 }
 
-#[derive(Debug)]
 struct Seen {
     thread: WatchedThread,
     rates: Rates,
@@ -91,7 +87,6 @@ struct Seen {
     whole_ns: u64,
     has_run: bool,
     look: u64,
-    switches: [u64; 2],
     moves: Option<(u64, u64)>,
 }
 
@@ -107,7 +102,6 @@ pub struct LiveWatch {
     limiting: Limiting,
     quotas: Vec<WatchedQuota>,
     brakes: Vec<GroupBrake>,
-    has_devices: bool,
     cpu_times: CpuTimes,
     others: Others,
     others_at: u64,
@@ -115,21 +109,9 @@ pub struct LiveWatch {
     kernel: KernelSettings,
     /// CPUs whose tick stops while one thread runs alone.
     without_tick: CpuSet,
-    machine: String,
     at_ns: u64,
     before_ns: u64,
     looks: u64,
-    /// Nanoseconds since the boot; tests set their own clock.
-    clock: Box<dyn Fn() -> u64 + Send>,
-}
-
-impl std::fmt::Debug for LiveWatch {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("Live")
-            .field("choice", &self.choice)
-            .field("looks", &self.looks)
-            .finish_non_exhaustive()
-    }
 }
 
 impl LiveWatch {
@@ -147,16 +129,17 @@ impl LiveWatch {
         clock: Box<dyn Fn() -> u64 + Send>,
     ) -> Result<Self, ChoiceError> {
         let mut files = SystemFiles::open(root)?;
+        files.clock = clock;
         if root.is_this_computer() {
             files.proc.keep_open();
         }
         let pids = choice.processes(&mut files)?;
         let limiting = Limiting::begin(&mut files, pids.iter().copied());
-        let machine = root.read("/proc/sys/kernel/hostname").unwrap_or_else(|_| "host".to_owned());
+        let at_ns = files.now_ns();
         let mut live = LiveWatch {
             kernel: KernelSettings::of(SchedulerSettings::read(root), root),
             without_tick: starved::without_tick(root),
-            cpu_times: cpu_times(&mut files),
+            cpu_times: files.cpu_times(),
             others: Others::default(),
             others_at: 0,
             others_until: 1,
@@ -168,12 +151,9 @@ impl LiveWatch {
             limiting,
             quotas: Vec::new(),
             brakes: Vec::new(),
-            has_devices: devices::is_any(root),
-            machine,
-            at_ns: clock(),
+            at_ns,
             before_ns: 0,
             looks: 0,
-            clock,
         };
         live.read_others(&pids);
         live.read_threads(&pids);
@@ -186,7 +166,7 @@ impl LiveWatch {
         let began_ns = self.at_ns;
         self.before_ns = began_ns;
         self.looks += 1;
-        self.at_ns = (self.clock)();
+        self.at_ns = self.files.now_ns();
         let pids = self
             .choice
             .processes(&mut self.files)
@@ -198,33 +178,17 @@ impl LiveWatch {
         self.read_processes();
         self.check();
         let cpus = self.cpus(&pids);
-        self.files.note_the_hidden();
-        if is_alone {
-            self.files.note("threads", None, ALONE);
-        }
         let watched_ns = self.at_ns.saturating_sub(began_ns);
-        let since_epoch =
-            SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let seating = Seating {
-            format: FORMAT.to_owned(),
-            machine: self.machine.clone(),
-            taken_at_s: since_epoch.as_secs_f64(),
-            watched_s: seconds(watched_ns),
-            looks: 2,
             processes: self.processes.values().cloned().collect(),
             threads: self.seen.values().map(|seen| seen.thread.clone()).collect(),
             cpus,
             quotas: self.quotas.clone(),
             brakes: self.brakes.clone(),
-            kernel: self.kernel.clone(),
-            cells: CellCpus::all(&self.files.root),
-            unseen: self.files.take_notes(),
+            ..self.files.seating(self.kernel.clone(), watched_ns, 2, is_alone)
         };
-        SeatingFrame {
-            seating,
-            rates: self.seen.values().map(|seen| seen.rates).collect(),
-            wakes: None,
-        }
+        let rates = self.seen.values().map(|seen| seen.rates).collect();
+        SeatingFrame { seating, rates, wakes: None }
     }
 
     fn read_threads(&mut self, pids: &BTreeSet<Tid>) {
@@ -244,7 +208,7 @@ impl LiveWatch {
 
     fn read_thread(&mut self, pid: Tid, tid: Tid) {
         let Some(times) = self.files.times(pid, tid) else { return };
-        let now_ns = (self.clock)();
+        let now_ns = self.files.now_ns();
         let key = (pid, tid);
         // Resting threads are spread over looks of equal length.
         let is_due = (self.looks + u64::from(tid.unsigned_abs())).is_multiple_of(REST_EVERY);
@@ -265,35 +229,15 @@ impl LiveWatch {
     }
 
     /// False: it has ended.
-    fn read_whole(&mut self, (pid, tid): (Tid, Tid), times: ThreadTimes, now_ns: u64) -> bool {
-        let read = self.files.stat(pid, tid, |stat| {
-            let thread = WatchedThread {
-                pid,
-                tid,
-                name: stat.name(),
-                state: char::from(stat.state),
-                policy: policy_name(stat.policy),
-                nice: stat.nice,
-                real_time_priority: stat.real_time_priority,
-                cpu: stat.cpu,
-                run_s: seconds(times.run_ns),
-                wait_s: times.wait_ns.map(seconds),
-                ..WatchedThread::default()
-            };
-            (thread, stat.started_ticks, stat.parent, stat.has_ended())
-        });
-        let Some((mut thread, started_ticks, parent, has_ended)) = read else { return false };
-        if has_ended {
-            return false;
+    fn read_whole(&mut self, key: (Tid, Tid), times: ThreadTimes, now_ns: u64) -> bool {
+        let read = self.files.thread(key, times, now_ns, None);
+        let Some(read) = read.filter(|read| !read.has_ended) else { return false };
+        let mut thread = read.thread;
+        let started_ticks = read.leader.started_ticks;
+        if key.0 == key.1 {
+            self.leaders.insert(key.0, read.leader);
         }
-        thread.age_s = seconds(now_ns.saturating_sub(self.files.nanoseconds(started_ticks)));
-        let user = self.read_status(&mut thread);
-        if pid == tid {
-            let name = thread.name.clone();
-            self.leaders.insert(pid, Leader { parent, name, started_ticks, user });
-        }
-        let before =
-            self.seen.remove(&(pid, tid)).filter(|seen| seen.started_ticks == started_ticks);
+        let before = self.seen.remove(&key).filter(|seen| seen.started_ticks == started_ticks);
         let has_tick = starved::has_tick(&self.without_tick, thread.cpu);
         let is_starved =
             before.as_ref().is_some_and(|before| before.starves(&thread, times, now_ns, has_tick));
@@ -301,26 +245,27 @@ impl LiveWatch {
         if is_new && self.files.nanoseconds(started_ticks) >= self.before_ns {
             thread.run_percent = percent(times.run_ns, now_ns.saturating_sub(self.before_ns));
         }
-        let mut seen = Seen::next(before, thread, started_ticks, times, [now_ns, self.looks]);
+        let seen = Seen {
+            thread,
+            rates: Rates::default(),
+            mask: CpuSet::default(),
+            started_ticks,
+            times,
+            at_ns: now_ns,
+            whole_ns: now_ns,
+            has_run: false,
+            look: self.looks,
+            moves: None,
+        };
+        let mut seen = match before {
+            Some(before) => seen.after(before),
+            None => seen,
+        };
         if is_starved {
             seen.thread.wait_percent = Some(100.0);
         }
-        self.seen.insert((pid, tid), seen);
+        self.seen.insert(key, seen);
         true
-    }
-
-    /// Returns the user.
-    fn read_status(&mut self, thread: &mut WatchedThread) -> Option<u32> {
-        let text = self
-            .files
-            .proc
-            .read_once(format_args!("{}/task/{}/status", thread.pid, thread.tid))
-            .ok()?;
-        let status = ThreadStatus::parse(text);
-        (thread.voluntary_switches, thread.forced_switches) =
-            (status.voluntary_switches, status.forced_switches);
-        thread.mask = status.mask().map(|mask| mask.to_string()).unwrap_or_default();
-        status.user
     }
 
     fn read_moves(&mut self) {
@@ -337,9 +282,8 @@ impl LiveWatch {
         let most = MOST_MOVES.min(ran.len());
         let (busiest, others) = ran.split_at_mut(most);
         for seen in busiest {
-            let path = format_args!("{}/task/{}/sched", seen.thread.pid, seen.thread.tid);
-            let count = self.files.proc.read(path).ok().and_then(migrations);
-            seen.moved(count, (self.clock)());
+            let count = self.files.migrations((seen.thread.pid, seen.thread.tid));
+            seen.moved(count, self.files.now_ns());
         }
         others.iter_mut().for_each(|seen| seen.rates.migrations = None);
     }
@@ -356,24 +300,18 @@ impl LiveWatch {
             // These change slowly and cost much. A new name means a new program.
             if is_due || !known {
                 let own = self.seen.range((*pid, 0)..=(*pid, Tid::MAX));
-                let tids: Vec<Tid> = own.clone().map(|((_, tid), _)| *tid).collect();
-                let files = &mut self.files;
-                let process =
-                    process::process(files, *pid, leader.clone(), self.at_ns, self.has_devices);
-                let group = self.limiting.process(files, *pid, &tids);
-                let runtimes = process::runtimes(files, *pid, own.map(|(_, seen)| &seen.thread));
-                self.processes.insert(*pid, Process { group, runtimes, ..process });
+                let own: Vec<&WatchedThread> = own.map(|(_, seen)| &seen.thread).collect();
+                let (files, limiting) = (&mut self.files, &mut self.limiting);
+                let process = process::process(files, limiting, *pid, leader, &own, self.at_ns);
+                self.processes.insert(*pid, process);
             }
         }
         if is_due || self.looks == 1 {
             self.quotas = self.limiting.quotas(&self.files);
             self.brakes = self.limiting.brakes(self.seen.values().map(|seen| &seen.thread));
         }
-        self.processes.values_mut().for_each(|process| process.threads = 0);
-        for (pid, _) in self.seen.keys() {
-            if let Some(process) = self.processes.get_mut(pid) {
-                process.threads += 1;
-            }
+        for (pid, process) in &mut self.processes {
+            process.threads = self.seen.range((*pid, 0)..=(*pid, Tid::MAX)).count();
         }
     }
 
@@ -417,89 +355,38 @@ impl LiveWatch {
         if self.choice == ProcessChoice::All {
             return Others::default();
         }
-        let others = Others::read(&mut self.files, pids, STRANGER_THREADS, &*self.clock);
-        others.note_left_out(&mut self.files, STRANGER_THREADS);
+        let others = Others::read(&mut self.files, pids);
+        others.note_left_out(&mut self.files);
         self.others_at = self.looks;
         std::mem::replace(&mut self.others, others)
     }
 
     fn cpus(&mut self, pids: &BTreeSet<Tid>) -> Vec<CpuActivity> {
         let mut strangers = self.strangers(pids);
-        let now = cpu_times(&mut self.files);
-        let cpus = now
-            .cpus()
-            .map(|cpu| {
-                let shares = now.since(&self.cpu_times, cpu);
-                let busy_percent = shares.map(|shares| shares.busy_percent);
-                let steal_percent = shares.map(|shares| shares.steal_percent);
-                let strangers = strangers.remove(&cpu).unwrap_or_default();
-                CpuActivity {
-                    cpu,
-                    busy_percent,
-                    steal_percent,
-                    strangers,
-                    ..CpuActivity::default()
-                }
-            })
-            .collect();
-        self.cpu_times = now;
-        cpus
+        let now = self.files.cpu_times();
+        let before = std::mem::replace(&mut self.cpu_times, now);
+        let now = &self.cpu_times;
+        now.cpus().map(|cpu| CpuActivity::of(cpu, now, &before, &mut strangers)).collect()
     }
 }
 
-fn cpu_times(files: &mut SystemFiles) -> CpuTimes {
-    files
-        .proc
-        .read(format_args!("stat"))
-        .map(|text| CpuTimes::of(text, &files.root))
-        .unwrap_or_default()
-}
-
 impl Seen {
-    fn next(
-        before: Option<Seen>,
-        mut thread: WatchedThread,
-        started_ticks: u64,
-        times: ThreadTimes,
-        [at_ns, look]: [u64; 2],
-    ) -> Self {
-        let switches = [thread.voluntary_switches, thread.forced_switches];
-        let mut rates = Rates::default();
-        let mut moves = None;
-        let mut mask = CpuSet::default();
-        if let Some(before) = before {
-            let watched_ns = at_ns.saturating_sub(before.at_ns);
-            let [own, forced] =
-                [0, 1].map(|kind| switches[kind].saturating_sub(before.switches[kind]));
-            let whole_ns = at_ns.saturating_sub(before.whole_ns);
-            rates.wakeups = per_second(own, whole_ns);
-            rates.switches = per_second(own.saturating_add(forced), whole_ns);
-            thread.voluntary_per_s = Some(rates.wakeups);
-            thread.forced_per_s = Some(per_second(forced, whole_ns));
-            thread.run_percent =
-                percent(times.run_ns.saturating_sub(before.times.run_ns), watched_ns);
-            thread.wait_percent = waited(before.times, times, watched_ns);
-            thread.migrations = before.thread.migrations;
-            if !before.mask.is_empty() {
-                thread.mask = before.thread.mask;
-            }
-            (moves, mask) = (before.moves, before.mask);
+    /// This thread, read again after an earlier reading.
+    fn after(mut self, before: Seen) -> Self {
+        let thread = &mut self.thread;
+        let whole_ns = self.at_ns.saturating_sub(before.whole_ns);
+        thread.set_switches(before.thread.switches(), whole_ns);
+        let [own, forced] = before.thread.switches();
+        let own = thread.voluntary_switches.saturating_sub(own);
+        let forced = thread.forced_switches.saturating_sub(forced);
+        self.rates.switches = per_second(own.saturating_add(forced), whole_ns);
+        self.rates.wakeups = thread.voluntary_per_s.unwrap_or(0.0);
+        thread.set_shares(before.times, self.times, self.at_ns.saturating_sub(before.at_ns));
+        thread.migrations = before.thread.migrations;
+        if !before.mask.is_empty() {
+            thread.mask = before.thread.mask;
         }
-        let whole_ns = at_ns;
-        let has_run = false;
-        Seen {
-            thread,
-            rates,
-            mask,
-            started_ticks,
-            times,
-            at_ns,
-            whole_ns,
-            has_run,
-            look,
-            switches,
-            moves,
-        }
+        Seen { moves: before.moves, mask: before.mask, ..self }
     }
 
     /// Whether the thread ran so little that its other files need no reading.
@@ -525,11 +412,8 @@ impl Seen {
 
     fn pass(&mut self, look: u64, times: ThreadTimes, at_ns: u64) {
         let watched_ns = at_ns.saturating_sub(self.at_ns);
-        self.thread.run_percent =
-            percent(times.run_ns.saturating_sub(self.times.run_ns), watched_ns);
-        self.thread.wait_percent = waited(self.times, times, watched_ns);
-        self.thread.run_s = seconds(times.run_ns);
-        self.thread.wait_s = times.wait_ns.map(seconds);
+        self.thread.set_shares(self.times, times, watched_ns);
+        self.thread.set_times(times);
         self.thread.age_s += seconds(watched_ns);
         self.has_run |= times.run_ns > self.times.run_ns;
         if !self.has_run {
@@ -547,11 +431,6 @@ impl Seen {
         self.thread.migrations = count;
         self.moves = count.map(|count| (count, at_ns));
     }
-}
-
-fn waited(before: ThreadTimes, now: ThreadTimes, watched_ns: u64) -> Option<f64> {
-    let (now, before) = now.wait_ns.zip(before.wait_ns)?;
-    Some(percent(now.saturating_sub(before), watched_ns))
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use crate::files::SystemFiles;
 use crate::seating::{RanOn, WatchedThread};
+use crate::thread::{Leader, percent, ran_on};
 use seatmap_data::invariant;
-use seatmap_os::sched::{Stat, ThreadStatus, ThreadTimes, migrations, policy_name};
+use seatmap_os::sched::{ThreadStatus, ThreadTimes};
 use seatmap_os::starved::{RUNNABLE, has_starved, has_tick, without_tick};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,16 +15,20 @@ const MOST_SEARCHED: usize = 2000;
 /// For threads that have become busy.
 const SEARCH_EVERY: u32 = 8;
 
+/// With more threads, their changes of CPU are not read, from a file longer than the others together.
+const MOST_SCHED: usize = 256;
+
 #[derive(Clone, Debug, Default)]
 pub struct Looks {
     seen: BTreeMap<(Tid, Tid), Seen>,
-    begun_ns: u64,
+    /// The start of the first look, in ns since the boot.
+    pub begun_ns: u64,
     glances: u32,
     /// CPUs whose tick stops while one thread runs alone.
     without_tick: CpuSet,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Seen {
     started_ticks: u64,
     first: ThreadTimes,
@@ -38,72 +43,41 @@ struct Seen {
     switches: Option<([u64; 2], u64)>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Leader {
-    pub parent: Tid,
-    pub name: String,
-    pub started_ticks: u64,
-    pub user: Option<u32>,
-}
-
-struct Last {
-    name: String,
-    state: u8,
-    started_ticks: u64,
-    cpu: Option<u32>,
-    nice: i32,
-    policy: u32,
-    real_time_priority: u32,
-}
-
-impl Last {
-    fn of(stat: &Stat<'_>) -> Self {
-        Last {
-            name: stat.name(),
-            state: stat.state,
-            started_ticks: stat.started_ticks,
-            cpu: stat.cpu,
-            nice: stat.nice,
-            policy: stat.policy,
-            real_time_priority: stat.real_time_priority,
-        }
-    }
-}
-
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct LastLook {
     pub threads: Vec<WatchedThread>,
     pub leaders: BTreeMap<Tid, Leader>,
 }
 
 impl Looks {
-    pub fn begin(files: &mut SystemFiles, pids: &BTreeSet<Tid>, clock: &dyn Fn() -> u64) -> Self {
+    pub fn begin(files: &mut SystemFiles, pids: &BTreeSet<Tid>) -> Self {
         let without_tick = without_tick(&files.root);
-        let mut looks = Looks { begun_ns: clock(), without_tick, ..Looks::default() };
+        let mut looks = Looks { begun_ns: files.now_ns(), without_tick, ..Looks::default() };
         for pid in pids {
             for tid in files.threads(*pid) {
-                looks.meet(files, *pid, tid, clock);
+                looks.meet(files, *pid, tid);
             }
         }
         looks
     }
 
-    fn meet(&mut self, files: &mut SystemFiles, pid: Tid, tid: Tid, clock: &dyn Fn() -> u64) {
+    fn meet(&mut self, files: &mut SystemFiles, pid: Tid, tid: Tid) {
         let begun = files
             .stat(pid, tid, |stat| (!stat.has_ended()).then_some((stat.started_ticks, stat.state)));
         if let (Some((started_ticks, state)), Some(first)) =
             (begun.flatten(), files.times(pid, tid))
         {
-            // Distinguishes a thread that waited all the time from one that just woke.
-            let was_runnable = state == RUNNABLE;
-            let first_mask = files.asked_mask(tid);
-            let seen =
-                Seen { was_runnable, first_mask, ..Seen::new(started_ticks, first, clock()) };
+            let seen = Seen {
+                // Distinguishes a thread that waited all the time from one that just woke.
+                was_runnable: state == RUNNABLE,
+                first_mask: files.asked_mask(tid),
+                ..Seen::new(started_ticks, first, files.now_ns())
+            };
             self.seen.insert((pid, tid), seen);
         }
     }
 
-    pub fn glance(&mut self, files: &mut SystemFiles, clock: &dyn Fn() -> u64) {
+    pub fn glance(&mut self, files: &mut SystemFiles) {
         let searches =
             self.seen.len() <= MOST_SEARCHED && self.glances.is_multiple_of(SEARCH_EVERY);
         // Reading thousands of threads takes longer than the time between two glances.
@@ -120,7 +94,8 @@ impl Looks {
                 seen.run_ns = times.run_ns.max(seen.run_ns);
                 seen.count(cpu);
                 if seen.switches.is_none() {
-                    seen.switches = switches(files, pid, tid).map(|counts| (counts, clock()));
+                    seen.switches =
+                        switches(files, pid, tid).map(|counts| (counts, files.now_ns()));
                 }
             }
         }
@@ -135,28 +110,22 @@ impl Looks {
     }
 
     /// The last look, which starts the next round.
-    pub fn end(
-        &mut self,
-        files: &mut SystemFiles,
-        pids: &BTreeSet<Tid>,
-        most_sched: usize,
-        clock: &dyn Fn() -> u64,
-    ) -> LastLook {
+    pub fn end(&mut self, files: &mut SystemFiles, pids: &BTreeSet<Tid>) -> LastLook {
         let mut found = LastLook::default();
         let mut next = BTreeMap::new();
-        let begun_ns = clock();
+        let begun_ns = files.now_ns();
         let all: Vec<(Tid, Vec<Tid>)> =
             pids.iter().map(|pid| (*pid, files.threads(*pid))).collect();
-        let with_sched = all.iter().map(|(_, tids)| tids.len()).sum::<usize>() <= most_sched;
-        for (pid, tid) in
+        let with_sched = all.iter().map(|(_, tids)| tids.len()).sum::<usize>() <= MOST_SCHED;
+        for key in
             all.into_iter().flat_map(|(pid, tids)| tids.into_iter().map(move |tid| (pid, tid)))
         {
-            let Some((thread, seen)) = self.last(files, pid, tid, &mut found.leaders, clock) else {
+            let Some((mut thread, seen)) = self.last(files, key, &mut found.leaders) else {
                 continue;
             };
-            let migrations = if with_sched { moves(files, pid, tid) } else { None };
-            found.threads.push(WatchedThread { migrations, ..thread });
-            next.insert((pid, tid), seen);
+            thread.migrations = with_sched.then(|| files.migrations(key)).flatten();
+            found.threads.push(thread);
+            next.insert(key, seen);
         }
         let living: BTreeSet<Tid> = found.threads.iter().map(|thread| thread.pid).collect();
         found.leaders.retain(|pid, _| living.contains(pid));
@@ -176,104 +145,77 @@ impl Looks {
     fn last(
         &mut self,
         files: &mut SystemFiles,
-        pid: Tid,
-        tid: Tid,
+        key: (Tid, Tid),
         leaders: &mut BTreeMap<Tid, Leader>,
-        clock: &dyn Fn() -> u64,
     ) -> Option<(WatchedThread, Seen)> {
-        let (last, has_ended, parent) =
-            files.stat(pid, tid, |stat| (Last::of(stat), stat.has_ended(), stat.parent))?;
+        let (pid, tid) = key;
+        let times = files.times(pid, tid)?;
+        let now_ns = files.now_ns();
+        let asked_mask = files.asked_mask(tid);
+        let read = files.thread(key, times, now_ns, asked_mask.as_ref().map(CpuSet::to_string))?;
+        let Leader { started_ticks, user, .. } = read.leader;
         if pid == tid {
-            let name = last.name.clone();
-            let started_ticks = last.started_ticks;
-            leaders.insert(pid, Leader { parent, name, started_ticks, user: None });
+            leaders.insert(pid, read.leader);
+        } else if let Some(leader) = leaders.get_mut(&pid) {
+            leader.user = leader.user.or(user);
         }
-        let times = files.times(pid, tid).filter(|_| !has_ended)?;
-        let now_ns = clock();
-        let same =
-            self.seen.remove(&(pid, tid)).filter(|seen| seen.started_ticks == last.started_ticks);
-        let mut seen = same.unwrap_or_else(|| self.newcomer(files, &last, times, now_ns));
+        if read.has_ended {
+            return None;
+        }
+        let mut thread = read.thread;
+        let same = self.seen.remove(&key).filter(|seen| seen.started_ticks == started_ticks);
+        let mut seen = same.unwrap_or_else(|| self.newcomer(files, started_ticks, times, now_ns));
         if times.run_ns > seen.run_ns {
-            seen.count(last.cpu);
+            seen.count(thread.cpu);
         }
-        let was_runnable = last.state == RUNNABLE;
         let watched_ns = now_ns.saturating_sub(seen.first_ns);
-        let has_tick = has_tick(&self.without_tick, last.cpu);
-        let is_runnable = was_runnable && seen.was_runnable;
+        let has_tick = has_tick(&self.without_tick, thread.cpu);
+        let was_runnable = thread.state == char::from(RUNNABLE);
+        thread.set_shares(seen.first, times, watched_ns);
         // The kernel counts a wait when it ends, so a thread that never got a CPU shows none.
-        let is_starved = is_runnable && has_starved(seen.first, times, watched_ns, has_tick);
-        let mut thread = thread(files, pid, tid, last, times, now_ns);
-        thread.run_percent = percent(times.run_ns.saturating_sub(seen.first.run_ns), watched_ns);
-        thread.wait_percent = times
-            .wait_ns
-            .zip(seen.first.wait_ns)
-            .map(|(now, then)| percent(now.saturating_sub(then), watched_ns));
-        if is_starved {
+        if was_runnable && seen.was_runnable && has_starved(seen.first, times, watched_ns, has_tick)
+        {
             thread.wait_percent = Some(100.0);
         }
         thread.ran_on = seen.shares();
-        let first_mask = CpuSet::of_list(&thread.mask);
         thread.mask_before = seen
             .first_mask
-            .take()
-            .filter(|before| first_mask.as_ref() != Some(before))
+            .filter(|before| asked_mask.as_ref() != Some(before))
             .map(|before| before.to_string());
-        let user = read_status(files, &mut thread);
-        if let Some(leader) = leaders.get_mut(&pid).filter(|leader| leader.user.is_none()) {
-            leader.user = user;
+        if let Some((counts, at_ns)) = seen.switches {
+            thread.set_switches(counts, now_ns.saturating_sub(at_ns));
         }
-        seen.fill_rates(&mut thread, now_ns);
-        let switches = Some(([thread.voluntary_switches, thread.forced_switches], now_ns));
-        let is_busy = times.run_ns > seen.first.run_ns;
-        let started_ticks = seen.started_ticks;
-        Some((
-            thread,
-            Seen {
-                is_busy,
-                was_runnable,
-                first_mask,
-                switches,
-                ..Seen::new(started_ticks, times, now_ns)
-            },
-        ))
+        let next = Seen {
+            is_busy: times.run_ns > seen.first.run_ns,
+            was_runnable,
+            first_mask: asked_mask,
+            switches: Some((thread.switches(), now_ns)),
+            ..Seen::new(started_ticks, times, now_ns)
+        };
+        Some((thread, next))
     }
 
     /// If it started meanwhile, all of its time counts; if it joined the choice, its time from now
     /// on.
-    fn newcomer(&self, files: &SystemFiles, last: &Last, times: ThreadTimes, now_ns: u64) -> Seen {
-        let is_new = files.nanoseconds(last.started_ticks) >= self.begun_ns;
-        let first = if is_new {
-            ThreadTimes { run_ns: 0, wait_ns: times.wait_ns.map(|_| 0) }
+    fn newcomer(
+        &self,
+        files: &SystemFiles,
+        started_ticks: u64,
+        times: ThreadTimes,
+        now_ns: u64,
+    ) -> Seen {
+        if files.nanoseconds(started_ticks) >= self.begun_ns {
+            let first = ThreadTimes { run_ns: 0, wait_ns: times.wait_ns.map(|_| 0) };
+            Seen::new(started_ticks, first, self.begun_ns)
         } else {
-            times
-        };
-        Seen::new(last.started_ticks, first, if is_new { self.begun_ns } else { now_ns })
-    }
-
-    /// The start of the first look, in ns since the boot.
-    pub fn begun_ns(&self) -> u64 {
-        self.begun_ns
+            Seen::new(started_ticks, times, now_ns)
+        }
     }
 }
 
 impl Seen {
     fn new(started_ticks: u64, first: ThreadTimes, first_ns: u64) -> Self {
-        let found_on = BTreeMap::new();
-        let is_busy = false;
-        let was_runnable = false;
-        let first_mask = None;
-        let switches = None;
-        Seen {
-            started_ticks,
-            first,
-            first_ns,
-            first_mask,
-            run_ns: first.run_ns,
-            is_busy,
-            was_runnable,
-            found_on,
-            switches,
-        }
+        Seen { started_ticks, first, first_ns, run_ns: first.run_ns, ..Seen::default() }
     }
 
     fn count(&mut self, cpu: Option<u32>) {
@@ -282,86 +224,14 @@ impl Seen {
         }
     }
 
-    fn fill_rates(&self, thread: &mut WatchedThread, now_ns: u64) {
-        let Some(([voluntary, forced], at_ns)) = self.switches else { return };
-        let watched_ns = now_ns.saturating_sub(at_ns);
-        let voluntary = thread.voluntary_switches.saturating_sub(voluntary);
-        let forced = thread.forced_switches.saturating_sub(forced);
-        thread.voluntary_per_s = Some(per_second(voluntary, watched_ns));
-        thread.forced_per_s = Some(per_second(forced, watched_ns));
-    }
-
     fn shares(&self) -> Vec<RanOn> {
         let looks: u32 = self.found_on.values().sum();
-        let mut shares: Vec<RanOn> = self
-            .found_on
-            .iter()
-            .map(|(cpu, found)| RanOn {
-                cpu: *cpu,
-                percent: percent(u64::from(*found), looks.into()),
-            })
-            .collect();
-        shares.sort_by(|a, b| b.percent.total_cmp(&a.percent).then(a.cpu.cmp(&b.cpu)));
-        shares
+        let found = self.found_on.iter();
+        ran_on(found.map(|(cpu, found)| (*cpu, percent(u64::from(*found), looks.into()))))
     }
-}
-
-/// A share of at most 100: the kernel counts a thread's last tick at the tick's end.
-pub fn percent(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { (100.0 * part as f64 / whole as f64).min(100.0) }
-}
-
-fn thread(
-    files: &SystemFiles,
-    pid: Tid,
-    tid: Tid,
-    last: Last,
-    times: ThreadTimes,
-    now_ns: u64,
-) -> WatchedThread {
-    let age_ns = now_ns.saturating_sub(files.nanoseconds(last.started_ticks));
-    WatchedThread {
-        pid,
-        tid,
-        name: last.name,
-        state: char::from(last.state),
-        age_s: seconds(age_ns),
-        mask: files.asked_mask(tid).map(|mask| mask.to_string()).unwrap_or_default(),
-        policy: policy_name(last.policy),
-        nice: last.nice,
-        real_time_priority: last.real_time_priority,
-        cpu: last.cpu,
-        run_s: seconds(times.run_ns),
-        wait_s: times.wait_ns.map(seconds),
-        ..WatchedThread::default()
-    }
-}
-
-/// Returns the user.
-fn read_status(files: &mut SystemFiles, thread: &mut WatchedThread) -> Option<u32> {
-    let text = files.proc.status(thread.pid, thread.tid).ok()?;
-    let status = ThreadStatus::parse(text);
-    (thread.voluntary_switches, thread.forced_switches) =
-        (status.voluntary_switches, status.forced_switches);
-    if thread.mask.is_empty() {
-        thread.mask = status.mask().map(|mask| mask.to_string()).unwrap_or_default();
-    }
-    status.user
 }
 
 fn switches(files: &mut SystemFiles, pid: Tid, tid: Tid) -> Option<[u64; 2]> {
     let status = ThreadStatus::parse(files.proc.status(pid, tid).ok()?);
     Some([status.voluntary_switches, status.forced_switches])
-}
-
-fn moves(files: &mut SystemFiles, pid: Tid, tid: Tid) -> Option<u64> {
-    migrations(files.proc.read(format_args!("{pid}/task/{tid}/sched")).ok()?)
-}
-
-pub fn per_second(count: u64, ns: u64) -> f64 {
-    if ns == 0 { 0.0 } else { count as f64 / seconds(ns) }
-}
-
-pub fn seconds(ns: u64) -> f64 {
-    ns as f64 / 1e9
 }

@@ -11,6 +11,7 @@ use crate::finding::{Finding, Gravity};
 use crate::judge::judged::Judged;
 use crate::seating::{Process, Seating};
 use seatmap_data::document::visible;
+use seatmap_data::statistics::words::joined;
 use seatmap_os::Tid;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
@@ -18,13 +19,8 @@ use std::fmt::Write;
 /// The text's media type.
 pub const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-const UNIT_TYPES: [&str; 3] = [".service", ".scope", ".slice"];
-
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Owner {
-    unit: String,
-    program: String,
-}
+/// A unit, and a program.
+type Owner = (String, String);
 
 /// A figure not read or requested is `None`, because a zero would mean that all is well.
 #[derive(Clone, Debug, Default)]
@@ -50,14 +46,19 @@ pub fn text(judged: &Judged) -> String {
 }
 
 fn owners(seating: &Seating) -> HashMap<Tid, Owner> {
-    let owner = |process: &Process| Owner { unit: unit(process), program: process.name.clone() };
-    seating.processes.iter().map(|process| (process.pid, owner(process))).collect()
+    let owner = |process: &Process| (process.pid, (unit(process), process.name.clone()));
+    seating.processes.iter().map(owner).collect()
 }
 
 pub(crate) fn unit(process: &Process) -> String {
     let Some(group) = &process.group else { return String::new() };
-    let is_unit = |folder: &&str| UNIT_TYPES.iter().any(|ending| folder.ends_with(ending));
-    group.path.rsplit('/').find(is_unit).unwrap_or(&group.path).to_owned()
+    let mut folders = group.path.rsplit('/');
+    folders.find(|folder| is_unit(folder)).unwrap_or(&group.path).to_owned()
+}
+
+/// Whether a control group's name is a unit's.
+pub(crate) fn is_unit(name: &str) -> bool {
+    [".service", ".scope", ".slice"].iter().any(|ending| name.ends_with(ending))
 }
 
 fn sums(judged: &Judged, owners: &HashMap<Tid, Owner>) -> BTreeMap<Owner, Sums> {
@@ -151,7 +152,7 @@ fn of_units(text: &mut String, units: &[JudgedUnit]) {
                 differs, unknown (no good state, or unreadable), or gone.";
     begin(text, "baseline", help);
     for one in units {
-        let labels = [("unit", one.unit.clone()), ("state", one.state.label().to_owned())];
+        let labels = [("unit", one.unit.clone()), ("state", one.state.to_owned())];
         sample(text, "baseline", &labels, 1.0);
     }
 }
@@ -176,14 +177,14 @@ fn begin(text: &mut String, name: &str, help: &str) {
     let _ = writeln!(text, "# HELP seatmap_check_{name} {help}");
 }
 
-fn owner_labels(owner: &Owner) -> Vec<(&'static str, String)> {
-    vec![("unit", owner.unit.clone()), ("program", owner.program.clone())]
+fn owner_labels((unit, program): &Owner) -> Vec<(&'static str, String)> {
+    vec![("unit", unit.clone()), ("program", program.clone())]
 }
 
 fn sample(text: &mut String, name: &str, labels: &[(&str, String)], value: f64) {
-    let words: Vec<String> =
-        labels.iter().map(|(label, word)| format!("{label}=\"{}\"", escaped(word))).collect();
-    let labels = if words.is_empty() { String::new() } else { format!("{{{}}}", words.join(",")) };
+    let words = labels.iter().map(|(label, word)| format!("{label}=\"{}\"", escaped(word)));
+    let words = joined(words, ",");
+    let labels = if words.is_empty() { words } else { format!("{{{words}}}") };
     let _ = writeln!(text, "seatmap_check_{name}{labels} {value}");
 }
 
@@ -195,73 +196,119 @@ fn escaped(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::UnitBaselines;
     use crate::judge::Criteria;
     use crate::judge::made::Made;
     use crate::seating::ControlGroup;
 
-    fn lines(made: &Made) -> Vec<String> {
-        let judged = Judged::new(&made.seating, &made.topology, &Criteria::default());
-        text(&judged).lines().map(str::to_owned).collect()
+    fn judged(made: &Made) -> Judged<'_> {
+        Judged::new(&made.seating, &made.topology, &Criteria::default())
+    }
+
+    /// The samples.
+    fn told(judged: &Judged) -> String {
+        joined(text(judged).lines().filter(|line| !line.starts_with("# ")), "\n")
+    }
+
+    fn in_group(mut made: Made, path: &str) -> Made {
+        let path = path.to_owned();
+        made.seating.processes[0].group = Some(ControlGroup { path, ..ControlGroup::default() });
+        made
     }
 
     #[test]
     fn findings_are_counted_by_unit_and_rule() {
-        let mut made = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0);
+        let made = Made::new(4).with("7/7 on 1: 50+50; 7/8 on 1: 50+50");
+        let mut made = in_group(made, "/system.slice/redis.service/inner");
         let process = &mut made.seating.processes[0];
         process.name = "a \"b\" \\ c\nd\u{1b}[2J".to_owned();
-        let path = "/system.slice/redis.service/inner".to_owned();
-        process.group =
-            Some(ControlGroup { path, throttled_watched: Some(3), ..ControlGroup::default() });
-        let lines = lines(&made);
-        let owner = r#"unit="redis.service",program="a \"b\" \\ c\\nd\\u{1b}[2J""#;
-        for expected in [
-            format!("seatmap_check_wrong{{{owner}}} 1"),
-            format!("seatmap_check_throttled_periods{{{owner}}} 3"),
-            format!("seatmap_check_findings{{{owner},rule=\"shared-cpu\",gravity=\"wrong\"}} 1"),
-            "seatmap_check_failed 1".to_owned(),
-            "# EOF".to_owned(),
-        ] {
-            assert!(lines.contains(&expected), "{expected}\n{lines:#?}");
-        }
+        process.group.as_mut().unwrap().throttled_watched = Some(3);
+        assert_eq!(
+            told(&judged(&made)),
+            r#"seatmap_check_threads{unit="redis.service",program="a \"b\" \\ c\\nd\\u{1b}[2J"} 2
+seatmap_check_wrong{unit="redis.service",program="a \"b\" \\ c\\nd\\u{1b}[2J"} 1
+seatmap_check_throttled_periods{unit="redis.service",program="a \"b\" \\ c\\nd\\u{1b}[2J"} 3
+seatmap_check_findings{unit="redis.service",program="a \"b\" \\ c\\nd\\u{1b}[2J",rule="shared-cpu",gravity="wrong"} 1
+seatmap_check_unseen 0
+seatmap_check_failed 1
+seatmap_check_programs 1
+seatmap_check_watched_seconds 0.5
+seatmap_check_timestamp_seconds 0"#
+        );
     }
 
     #[test]
     fn baseline_state_is_exported_per_unit() {
-        let mut made = Made::new(4).thread(7, 7, "1");
-        let path = "/system.slice/redis.service".to_owned();
-        made.seating.processes[0].group = Some(ControlGroup { path, ..ControlGroup::default() });
-        let judged = Judged::new(&made.seating, &made.topology, &Criteria::default());
-        let mut good = crate::UnitBaselines::default();
+        let made = in_group(Made::new(4).with("7/7 on 1"), "/system.slice/redis.service");
+        let mut good = UnitBaselines::default();
         good.add(&seatmap_data::document::written(&made.seating)).unwrap();
-        let well = text(&judged.beside(good.judge(&made.seating, true), false));
-        let line = "seatmap_check_baseline{unit=\"redis.service\",state=\"as-it-was\"} 1";
-        assert!(well.contains(line), "{well}");
-        let judged = Judged::new(&made.seating, &made.topology, &Criteria::default());
-        let none =
-            text(&judged.beside(crate::UnitBaselines::default().judge(&made.seating, true), true));
-        for line in [
-            "seatmap_check_baseline{unit=\"redis.service\",state=\"unknown\"} 1",
-            "rule=\"baseline\",gravity=\"unseen\"} 1",
-            "seatmap_check_failed 1",
-        ] {
-            assert!(none.contains(line), "{line}: {none}");
-        }
+        let told = [(good, false), (UnitBaselines::default(), true)].map(|(good, strict)| {
+            told(&judged(&made).beside(good.judge(&made.seating, true), strict))
+        });
+        assert_eq!(
+            told,
+            [
+                r#"seatmap_check_threads{unit="redis.service",program="program"} 1
+seatmap_check_wrong{unit="redis.service",program="program"} 0
+seatmap_check_baseline{unit="redis.service",state="as-it-was"} 1
+seatmap_check_unseen 0
+seatmap_check_failed 0
+seatmap_check_programs 1
+seatmap_check_watched_seconds 0.5
+seatmap_check_timestamp_seconds 0"#,
+                r#"seatmap_check_threads{unit="redis.service",program="program"} 1
+seatmap_check_wrong{unit="redis.service",program="program"} 0
+seatmap_check_findings{unit="redis.service",program="program",rule="baseline",gravity="unseen"} 1
+seatmap_check_baseline{unit="redis.service",state="unknown"} 1
+seatmap_check_unseen 0
+seatmap_check_failed 1
+seatmap_check_programs 1
+seatmap_check_watched_seconds 0.5
+seatmap_check_timestamp_seconds 0"#
+            ]
+        );
     }
 
     #[test]
     fn clean_programs_export_zeros_and_families_are_unique() {
-        let lines = lines(&Made::new(2).thread(7, 7, "0"));
-        let zeros = lines.iter().filter(|line| line.starts_with("seatmap_check_wrong{"));
-        assert_eq!(zeros.filter(|line| line.ends_with(" 0")).count(), 1, "{lines:#?}");
-        let mut families = BTreeSet::new();
-        for line in &lines {
-            if let Some(name) = line.strip_prefix("# TYPE ") {
-                assert!(families.insert(name.to_owned()), "{name} comes twice");
-            }
-        }
-        for unseen in ["threads_off_seat{", "far_memory_ratio{", "throttled_periods{"] {
-            assert!(!lines.iter().any(|line| line.contains(unseen)), "{lines:#?}");
-        }
-        assert_eq!(lines.last().map(String::as_str), Some("# EOF"));
+        let made = Made::new(2).with("7/7 on 0");
+        assert_eq!(
+            text(&judged(&made)),
+            r#"# TYPE seatmap_check_threads gauge
+# HELP seatmap_check_threads Threads of the programs.
+seatmap_check_threads{unit="",program="program"} 1
+# TYPE seatmap_check_threads_off_seat gauge
+# HELP seatmap_check_threads_off_seat Threads that are not on their expected seats.
+# TYPE seatmap_check_wrong gauge
+# HELP seatmap_check_wrong Findings that are wrong.
+seatmap_check_wrong{unit="",program="program"} 0
+# TYPE seatmap_check_far_memory_ratio gauge
+# HELP seatmap_check_far_memory_ratio Share of memory on other NUMA nodes than the threads', of the worst process, if read.
+# TYPE seatmap_check_seat_interrupts_per_second gauge
+# HELP seatmap_check_seat_interrupts_per_second Interrupts of devices on the seats, under the rule no-irq.
+# TYPE seatmap_check_throttled_periods gauge
+# HELP seatmap_check_throttled_periods Periods with a used-up quota of CPU time during the check.
+# TYPE seatmap_check_findings gauge
+# HELP seatmap_check_findings Findings by rule and gravity: wrong, unseen or remark.
+# TYPE seatmap_check_baseline gauge
+# HELP seatmap_check_baseline 1 for the state of each unit compared with its good state on file: as-it-was, differs, unknown (no good state, or unreadable), or gone.
+# TYPE seatmap_check_unseen gauge
+# HELP seatmap_check_unseen Facts that the check could not read.
+seatmap_check_unseen 0
+# TYPE seatmap_check_failed gauge
+# HELP seatmap_check_failed 1 if the check fails, otherwise 0.
+seatmap_check_failed 0
+# TYPE seatmap_check_programs gauge
+# HELP seatmap_check_programs Checked processes.
+seatmap_check_programs 1
+# TYPE seatmap_check_watched_seconds gauge
+# HELP seatmap_check_watched_seconds How long the check watched.
+seatmap_check_watched_seconds 0.5
+# TYPE seatmap_check_timestamp_seconds gauge
+# HELP seatmap_check_timestamp_seconds End of the check, since 1970.
+seatmap_check_timestamp_seconds 0
+# EOF
+"#
+        );
     }
 }

@@ -2,11 +2,11 @@
 
 use crate::files::SystemFiles;
 use crate::judge::is_real_time;
-use crate::looks::percent;
 use crate::seating::Stranger;
+use crate::thread::percent;
 use seatmap_data::statistics::words::counted;
 use seatmap_os::Tid;
-use seatmap_os::sched::{ThreadStatus, policy_name, threads_of_all};
+use seatmap_os::sched::{policy_name, threads_of_all};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Threads with a smaller share of the time are ignored: 50 us of half a second.
@@ -14,6 +14,9 @@ const LEAST_PERCENT: f64 = 0.01;
 
 /// The most listed threads per CPU, the busiest ones.
 const MOST_LISTED: usize = 16;
+
+/// Reading two small files per thread takes about 10 us.
+const MOST_THREADS: u64 = 20_000;
 
 #[derive(Clone, Debug, Default)]
 pub struct Others {
@@ -23,20 +26,16 @@ pub struct Others {
 }
 
 impl Others {
-    /// Reads the times, unless the computer has more threads than this.
-    pub fn read(
-        files: &mut SystemFiles,
-        chosen: &BTreeSet<Tid>,
-        most: u64,
-        clock: &dyn Fn() -> u64,
-    ) -> Self {
+    /// Reads the times, unless the computer has more than [`MOST_THREADS`].
+    pub fn read(files: &mut SystemFiles, chosen: &BTreeSet<Tid>) -> Self {
         let count = files
             .proc
             .read_once(format_args!("loadavg"))
             .ok()
             .and_then(threads_of_all)
             .unwrap_or(0);
-        let mut others = Others { at_ns: clock(), is_left_out: count > most, ..Others::default() };
+        let at_ns = files.now_ns();
+        let mut others = Others { at_ns, is_left_out: count > MOST_THREADS, ..Others::default() };
         // With so many threads, the reading would take longer than the watching.
         if others.is_left_out {
             return others;
@@ -58,11 +57,11 @@ impl Others {
         others
     }
 
-    /// Notes that the computer has more threads than `most`; not if `most` is 0, which omits them
-    /// on purpose.
-    pub fn note_left_out(&self, files: &mut SystemFiles, most: u64) {
-        if self.is_left_out && most > 0 {
-            let why = format!("not read: the computer has more than {}", counted(most, "thread"));
+    /// Notes that the computer has more threads than are read.
+    pub fn note_left_out(&self, files: &mut SystemFiles) {
+        if self.is_left_out {
+            let most = counted(MOST_THREADS, "thread");
+            let why = format!("not read: the computer has more than {most}");
             files.note("strangers", None, why);
         }
     }
@@ -97,23 +96,19 @@ fn stranger(
     tid: Tid,
     run_percent: f64,
 ) -> Option<(u32, Stranger)> {
-    let (cpu, name, policy, priority) = files.stat(pid, tid, |stat| {
-        (stat.cpu, stat.name(), policy_name(stat.policy), stat.real_time_priority)
-    })?;
-    let mask = files.asked_mask(tid).or_else(|| {
-        let text = files.proc.status(pid, tid).ok()?;
-        ThreadStatus::parse(text).mask()
-    });
-    Some((
-        cpu?,
-        Stranger {
+    let (cpu, stranger) = files.stat(pid, tid, |stat| {
+        let policy = Some(policy_name(stat.policy)).filter(|policy| is_real_time(policy));
+        let stranger = Stranger {
             pid,
             tid,
-            name,
+            name: stat.name(),
             run_percent,
-            mask: mask.map(|mask| mask.to_string()).unwrap_or_default(),
-            real_time_policy: Some(policy).filter(|policy| is_real_time(policy)),
-            real_time_priority: priority,
-        },
-    ))
+            mask: String::new(),
+            real_time_policy: policy,
+            real_time_priority: stat.real_time_priority,
+        };
+        (stat.cpu, stranger)
+    })?;
+    let mask = files.mask(pid, tid).map(|mask| mask.to_string()).unwrap_or_default();
+    Some((cpu?, Stranger { mask, ..stranger }))
 }

@@ -2,8 +2,9 @@
 
 use crate::choice::program_file;
 use crate::files::SystemFiles;
-use crate::looks::{Leader, seconds};
+use crate::limiting::Limiting;
 use crate::seating::{MemoryMapping, MemoryUsage, OnNode, OpenDevice, Process, WatchedThread};
+use crate::thread::{Leader, seconds};
 use crate::variables;
 use seatmap_launch::runtime::{counts, is_of_go};
 use seatmap_os::numa_maps::{self, OnNodes, Resident};
@@ -12,23 +13,27 @@ use seatmap_os::{Tid, devices};
 
 const MOST_MAPPINGS: usize = 16;
 
-/// Without memory; with devices if the computer has some.
+/// Without memory.
 pub fn process(
     files: &mut SystemFiles,
+    limiting: &mut Limiting,
     pid: Tid,
-    leader: Leader,
+    leader: &Leader,
+    threads: &[&WatchedThread],
     now_ns: u64,
-    has_devices: bool,
 ) -> Process {
+    let tids: Vec<Tid> = threads.iter().map(|thread| thread.tid).collect();
     Process {
         pid,
         parent: leader.parent,
-        name: leader.name,
+        name: leader.name.clone(),
         program: program(files, pid),
         user: leader.user,
         age_s: seconds(now_ns.saturating_sub(files.nanoseconds(leader.started_ticks))),
+        group: limiting.process(files, pid, &tids),
         variables: variables(files, pid),
-        devices: if has_devices { open_devices(files, pid) } else { Vec::new() },
+        devices: if files.has_devices { open_devices(files, pid) } else { Vec::new() },
+        runtimes: runtimes(files, pid, threads),
         ..Process::default()
     }
 }
@@ -55,12 +60,8 @@ fn variables(files: &mut SystemFiles, pid: Tid) -> Vec<crate::seating::Variable>
 
 /// The runtimes that size a process by the CPUs. A process has thousands of mappings, so they are
 /// read only if several threads want a CPU.
-pub fn runtimes<'t>(
-    files: &mut SystemFiles,
-    pid: Tid,
-    threads: impl Iterator<Item = &'t WatchedThread>,
-) -> Vec<String> {
-    if threads.filter(|thread| thread.wants_a_cpu()).count() < 2 {
+fn runtimes(files: &mut SystemFiles, pid: Tid, threads: &[&WatchedThread]) -> Vec<String> {
+    if threads.iter().filter(|thread| thread.wants_a_cpu()).count() < 2 {
         return Vec::new();
     }
     let maps = files.proc.read(format_args!("{pid}/maps")).unwrap_or_default();

@@ -3,6 +3,7 @@
 //! The first line describes the computer, each further line one look.
 
 use crate::live::SeatingFrame;
+use crate::seating::Seating;
 use seatmap_data::document::written;
 use seatmap_data::machine::Topology;
 use seatmap_os::Tid;
@@ -39,14 +40,12 @@ impl RecordingHeader {
         topology: &Topology,
         groups: Option<&[Vec<u32>]>,
     ) -> Self {
-        let machine = machine.to_owned();
-        let groups = groups.map(<[Vec<u32>]>::to_vec);
         RecordingHeader {
             format: FORMAT.to_owned(),
-            machine,
+            machine: machine.to_owned(),
             began_at_s,
             topology: topology.clone(),
-            groups,
+            groups: groups.map(<[Vec<u32>]>::to_vec),
         }
     }
 }
@@ -108,7 +107,10 @@ pub struct Ran {
 /// The text of a recording, look by look.
 #[derive(Clone, Debug, Default)]
 pub struct Transcript {
-    taker: Option<RecordingWriter>,
+    is_begun: bool,
+    at_s: f64,
+    known: BTreeMap<Tid, KnownThread>,
+    cpus: BTreeMap<Tid, Option<u32>>,
 }
 
 impl Transcript {
@@ -119,30 +121,16 @@ impl Transcript {
         topology: &Topology,
         groups: Option<&[Vec<u32>]>,
     ) -> String {
-        let seating = &frame.seating;
-        let header = match self.taker {
-            None => {
-                let began_at_s = seating.taken_at_s - seating.watched_s;
-                written(&RecordingHeader::new(&seating.machine, began_at_s, topology, groups))
-            }
-            Some(_) => String::new(),
+        let Seating { machine, taken_at_s, watched_s, .. } = &frame.seating;
+        let header = if std::mem::replace(&mut self.is_begun, true) {
+            String::new()
+        } else {
+            written(&RecordingHeader::new(machine, taken_at_s - watched_s, topology, groups))
         };
-        let taker = self.taker.get_or_insert_default();
-        header + &written(&taker.take(frame))
+        header + &written(&self.entry(frame))
     }
-}
 
-/// Turns consecutive looks into lines.
-#[derive(Clone, Debug, Default)]
-pub struct RecordingWriter {
-    at_s: f64,
-    known: BTreeMap<Tid, KnownThread>,
-    cpus: BTreeMap<Tid, Option<u32>>,
-}
-
-impl RecordingWriter {
-    /// The line of the next look.
-    pub fn take(&mut self, frame: &SeatingFrame) -> RecordingEntry {
+    fn entry(&mut self, frame: &SeatingFrame) -> RecordingEntry {
         let seating = &frame.seating;
         let programs: BTreeMap<Tid, &str> =
             seating.processes.iter().map(|process| (process.pid, process.name.as_str())).collect();
@@ -184,7 +172,7 @@ impl RecordingWriter {
         let cpus = seating.cpus.iter().map(|cpu| (cpu.cpu, cpu.busy_percent.map(tenths))).collect();
         // The clock may be set back meanwhile.
         self.at_s += seating.watched_s;
-        let at_s = thousandths(self.at_s);
+        let at_s = (self.at_s * 1000.0).round() / 1000.0;
         let wakes = frame.wakes.as_ref().map(|wakes| {
             wakes
                 .iter()
@@ -198,10 +186,6 @@ impl RecordingWriter {
 
 fn tenths(figure: f64) -> f64 {
     (figure * 10.0).round() / 10.0
-}
-
-fn thousandths(figure: f64) -> f64 {
-    (figure * 1000.0).round() / 1000.0
 }
 
 /// A parsed recording.
@@ -314,41 +298,36 @@ mod tests {
     }
 
     fn two() -> Made {
-        Made::new(2).busy(7, 7, "0-1", 12.34, 5.0).thread(7, 8, "1")
+        Made::new(2).with("7/7 on 0-1: 12.34+5; 7/8 on 1")
     }
 
     fn text() -> String {
-        let mut taker = RecordingWriter::default();
+        let mut transcript = Transcript::default();
         let mut bound = two();
         bound.seating.threads[1].mask = "0".to_owned();
-        let one = Made::new(2).busy(7, 7, "0-1", 50.0, 0.0);
+        let one = Made::new(2).with("7/7 on 0-1: 50+0");
         let frames =
             [frame(101.5, two()), frame(103.0, two()), frame(104.5, bound), frame(106.0, one)];
-        let header = RecordingHeader::new("made", 100.0, &two().topology, Some(&[vec![0, 1]]));
-        let lines = frames.iter().map(|frame| seatmap_data::document::written(&taker.take(frame)));
-        std::iter::once(seatmap_data::document::written(&header)).chain(lines).collect()
+        let groups = [vec![0, 1]];
+        let lines = frames.iter();
+        lines.map(|frame| transcript.add(frame, &two().topology, Some(&groups))).collect()
     }
 
     #[test]
     fn recording_writes_only_changes() {
         let recording = Recording::read(&text()).unwrap();
-        let of = |count: &dyn Fn(&RecordingEntry) -> usize| {
-            recording.moments.iter().map(count).collect::<Vec<_>>()
-        };
-        assert_eq!(of(&|moment| moment.known.len()), [2, 0, 1, 0]);
+        let at_s: Vec<f64> = recording.moments.iter().map(|moment| moment.at_s).collect();
+        assert_eq!(at_s, [1.5, 3.0, 4.5, 6.0]);
+        // The sleeper ran at no look but is placed at the first.
         assert_eq!(
-            of(&|moment| moment.ran.len()),
-            [2, 1, 1, 1],
-            "the sleeper ran at no look but is placed at the first"
+            text(),
+            r#"{"format":"seatmap-recording/1","machine":"made","began_at_s":100.0,"topology":{"pus":[{"os":0,"core":0,"smt":null,"l2":null,"l3":0,"die":null,"numa":0,"package":0,"kind":null},{"os":1,"core":1,"smt":null,"l2":null,"l3":0,"die":null,"numa":0,"package":0,"kind":null}]},"groups":[[0,1]]}
+{"at_s":1.5,"cpus":[[0,0.0],[1,0.0]],"known":[{"tid":7,"pid":7,"program":"program","name":"main","mask":"0-1"},{"tid":8,"pid":7,"program":"program","name":"worker","mask":"1"}],"ended":[],"ran":[{"tid":7,"cpu":1,"run_percent":12.3,"wait_percent":5.0,"migrations_per_s":0.3},{"tid":8,"cpu":1,"run_percent":0.0,"wait_percent":0.0,"migrations_per_s":0.3}],"wakes":[[7,8,12.3]]}
+{"at_s":3.0,"cpus":[[0,0.0],[1,0.0]],"known":[],"ended":[],"ran":[{"tid":7,"cpu":1,"run_percent":12.3,"wait_percent":5.0,"migrations_per_s":0.3}],"wakes":[[7,8,12.3]]}
+{"at_s":4.5,"cpus":[[0,0.0],[1,0.0]],"known":[{"tid":8,"pid":7,"program":"program","name":"worker","mask":"0"}],"ended":[],"ran":[{"tid":7,"cpu":1,"run_percent":12.3,"wait_percent":5.0,"migrations_per_s":0.3}],"wakes":[[7,8,12.3]]}
+{"at_s":6.0,"cpus":[[0,0.0],[1,0.0]],"known":[],"ended":[8],"ran":[{"tid":7,"cpu":1,"run_percent":50.0,"wait_percent":0.0,"migrations_per_s":0.3}],"wakes":[[7,8,12.3]]}
+"#
         );
-        assert_eq!(recording.moments[3].ended, [8]);
-        assert_eq!(
-            recording.moments.iter().map(|moment| moment.at_s).collect::<Vec<_>>(),
-            [1.5, 3.0, 4.5, 6.0]
-        );
-        assert_eq!(recording.moments[0].ran[0].run_percent, 12.3);
-        assert_eq!(recording.header.groups, Some(vec![vec![0, 1]]));
-        assert_eq!(recording.moments[0].wakes, Some(vec![(7, 8, 12.3)]));
     }
 
     #[test]

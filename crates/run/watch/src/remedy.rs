@@ -2,7 +2,9 @@
 //!
 //! A remedy works as printed; afterwards the same check finds nothing. A test executes each kind.
 
+use crate::judge::Sitter;
 use seatmap_data::document::shell_escaped;
+use seatmap_data::statistics::words::joined;
 use seatmap_os::{CpuSet, Tid, brake, quota};
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +46,10 @@ pub enum SeatingRemedyKind {
 }
 
 impl SeatingRemedyKind {
+    fn by(self, command: impl Into<String>) -> SeatingRemedy {
+        SeatingRemedy { kind: self, command: command.into() }
+    }
+
     /// Every kind.
     pub const ALL: [SeatingRemedyKind; 13] = [
         SeatingRemedyKind::Bind,
@@ -62,17 +68,12 @@ impl SeatingRemedyKind {
     ];
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SeatingRemedy {
     pub kind: SeatingRemedyKind,
     pub command: String,
 }
 
 impl SeatingRemedy {
-    fn new(kind: SeatingRemedyKind, command: impl Into<String>) -> Self {
-        SeatingRemedy { kind, command: command.into() }
-    }
-
     pub fn joined(remedies: impl IntoIterator<Item = SeatingRemedy>) -> Option<Self> {
         let mut remedies = remedies.into_iter();
         let first = remedies.next()?;
@@ -80,30 +81,22 @@ impl SeatingRemedy {
         Some(SeatingRemedy { kind: first.kind, command })
     }
 
-    pub fn bind(cpus: &CpuSet, tids: impl IntoIterator<Item = Tid>) -> Self {
-        SeatingRemedy::new(
-            SeatingRemedyKind::Bind,
-            tids.into_iter()
-                .map(|tid| format!("taskset -cp {cpus} {tid}"))
-                .collect::<Vec<_>>()
-                .join("; "),
-        )
+    pub fn bind(cpus: &CpuSet, sitters: &[&Sitter]) -> Self {
+        let each = sitters.iter().map(|one| format!("taskset -cp {cpus} {}", one.tid));
+        SeatingRemedyKind::Bind.by(joined(each, "; "))
     }
 
     pub fn bind_all(cpus: &CpuSet, pid: Tid) -> Self {
-        SeatingRemedy::new(SeatingRemedyKind::Bind, format!("taskset -acp {cpus} {pid}"))
+        SeatingRemedyKind::Bind.by(format!("taskset -acp {cpus} {pid}"))
     }
 
     pub fn seat(cpus: &str, pids: impl IntoIterator<Item = Tid>) -> Self {
-        let pids: Vec<String> = pids.into_iter().map(|pid| format!("--pid {pid}")).collect();
-        SeatingRemedy::new(
-            SeatingRemedyKind::Seat,
-            format!("seatmap run --cpus {cpus} {}", pids.join(" ")),
-        )
+        let pids = joined(pids.into_iter().map(|pid| format!("--pid {pid}")), " ");
+        SeatingRemedyKind::Seat.by(format!("seatmap run --cpus {cpus} {pids}"))
     }
 
     pub fn move_memory(pid: Tid, from: &str, to: &str) -> Self {
-        SeatingRemedy::new(SeatingRemedyKind::MoveMemory, format!("migratepages {pid} {from} {to}"))
+        SeatingRemedyKind::MoveMemory.by(format!("migratepages {pid} {from} {to}"))
     }
 
     pub fn raise_quota(file: &str, period_us: u64, unit: Option<&str>, cpus: usize) -> Self {
@@ -112,37 +105,34 @@ impl SeatingRemedy {
             None if file.ends_with("/cpu.max") => SeatingRemedyKind::RaiseQuotaV2,
             None => SeatingRemedyKind::RaiseQuotaV1,
         };
-        SeatingRemedy::new(kind, quota::raise(file, period_us, unit, cpus))
+        kind.by(quota::raise(file, period_us, unit, cpus))
     }
 
     pub fn release_group(file: &str, unit: Option<&str>) -> Self {
-        SeatingRemedy::new(SeatingRemedyKind::ReleaseGroup, brake::release(file, unit))
+        SeatingRemedyKind::ReleaseGroup.by(brake::release(file, unit))
     }
 
     /// Removes the limit on real-time threads in a file of a control group or of the computer.
     pub fn lift_throttling(file: &str) -> Self {
-        SeatingRemedy::new(SeatingRemedyKind::LiftThrottling, brake::release(file, None))
+        SeatingRemedyKind::LiftThrottling.by(brake::release(file, None))
     }
 
     pub fn widen_group(file: &str, cpus: &CpuSet) -> Self {
-        SeatingRemedy::new(
-            SeatingRemedyKind::WidenGroup,
-            format!("echo {cpus} > {}", shell_escaped(file)),
-        )
+        SeatingRemedyKind::WidenGroup.by(format!("echo {cpus} > {}", shell_escaped(file)))
     }
 
     pub fn widen_unit(unit: &str, cpus: &CpuSet) -> Self {
         let unit = shell_escaped(unit);
         let command = format!("systemctl set-property --runtime {unit} AllowedCPUs={cpus}");
-        SeatingRemedy::new(SeatingRemedyKind::WidenUnit, command)
+        SeatingRemedyKind::WidenUnit.by(command)
     }
 
     pub fn go_on(pid: Tid) -> Self {
-        SeatingRemedy::new(SeatingRemedyKind::Continue, format!("kill -CONT {pid}"))
+        SeatingRemedyKind::Continue.by(format!("kill -CONT {pid}"))
     }
 
     pub fn ordinary_policy(tid: Tid) -> Self {
-        SeatingRemedy::new(SeatingRemedyKind::OrdinaryPolicy, format!("chrt --other -p 0 {tid}"))
+        SeatingRemedyKind::OrdinaryPolicy.by(format!("chrt --other -p 0 {tid}"))
     }
 
     pub fn move_interrupts<'a>(
@@ -150,10 +140,8 @@ impl SeatingRemedy {
         cpus: &CpuSet,
     ) -> Option<Self> {
         SeatingRemedy::joined(irqs.into_iter().map(|irq| {
-            SeatingRemedy::new(
-                SeatingRemedyKind::MoveInterrupt,
-                format!("echo {cpus} > /proc/irq/{irq}/smp_affinity_list"),
-            )
+            SeatingRemedyKind::MoveInterrupt
+                .by(format!("echo {cpus} > /proc/irq/{irq}/smp_affinity_list"))
         }))
     }
 }

@@ -1,59 +1,13 @@
 //! The rules that a user can name: `one-per-cpu`, `kind=performance`, `spread=numa`.
 
 use seatmap_data::machine::catalog::edits;
-use seatmap_data::machine::{CoreKind, Pu};
+use seatmap_data::machine::{CoreKind, Level};
 use seatmap_os::CpuSet;
 use std::fmt;
 use std::str::FromStr;
 
-/// A machine part that CPUs share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RuleLevel {
-    /// A core.
-    Core,
-    /// A level-3 cache.
-    L3,
-    /// A NUMA node.
-    Numa,
-    /// A package.
-    Package,
-}
-
-impl RuleLevel {
-    /// Every level, from the smallest.
-    pub const ALL: [RuleLevel; 4] =
-        [RuleLevel::Core, RuleLevel::L3, RuleLevel::Numa, RuleLevel::Package];
-
-    /// The word in a rule.
-    pub fn word(self) -> &'static str {
-        match self {
-            RuleLevel::Core => "core",
-            RuleLevel::L3 => "l3",
-            RuleLevel::Numa => "numa",
-            RuleLevel::Package => "package",
-        }
-    }
-
-    /// A PU's part, if known.
-    pub fn of(self, pu: &Pu) -> Option<u32> {
-        match self {
-            RuleLevel::Core => pu.core,
-            RuleLevel::L3 => pu.l3,
-            RuleLevel::Numa => pu.numa,
-            RuleLevel::Package => pu.package,
-        }
-    }
-
-    /// The name in a sentence.
-    pub fn name(self) -> &'static str {
-        match self {
-            RuleLevel::Core => "core",
-            RuleLevel::L3 => "L3 cache",
-            RuleLevel::Numa => "NUMA node",
-            RuleLevel::Package => "package",
-        }
-    }
-}
+/// The parts of a machine that rules name, from the smallest.
+const LEVELS: [Level; 4] = [Level::Core, Level::L3, Level::Numa, Level::Package];
 
 /// A rule that a user names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,9 +36,9 @@ pub enum Rule {
         cpus: CpuSet,
     },
     /// A process's threads are in one part.
-    Same(RuleLevel),
+    Same(Level),
     /// A process's threads are evenly divided over the parts.
-    Spread(RuleLevel),
+    Spread(Level),
 }
 
 /// Why a rule is refused.
@@ -113,12 +67,7 @@ impl Rule {
         };
         let plain = [Default, OnePerCpu, OnePerCore, MemoryLocal, DeviceNear, NoIrq, NoStrangers];
         let kinds = CoreKind::ALL.map(Kind);
-        plain
-            .into_iter()
-            .chain(kinds)
-            .chain(RuleLevel::ALL.map(Same))
-            .chain(RuleLevel::ALL.map(Spread))
-            .collect()
+        plain.into_iter().chain(kinds).chain(LEVELS.map(Same)).chain(LEVELS.map(Spread)).collect()
     }
 
     /// The rule on a machine, whose CPUs `cpus_of` finds for words.
@@ -150,8 +99,8 @@ impl fmt::Display for Rule {
             Rule::NoStrangers => out.write_str("no-strangers"),
             Rule::Kind(kind) => write!(out, "kind={}", kind.word()),
             Rule::On { words, .. } => write!(out, "on={words}"),
-            Rule::Same(level) => write!(out, "same-{}", level.word()),
-            Rule::Spread(level) => write!(out, "spread={}", level.word()),
+            Rule::Same(level) => write!(out, "same-{}", level.name()),
+            Rule::Spread(level) => write!(out, "spread={}", level.name()),
         }
     }
 }
@@ -172,9 +121,9 @@ impl FromStr for Rule {
 
 /// `spread=node` becomes `spread=numa`.
 fn with_own_word(typed: &str) -> String {
-    let part = ["same-", "spread="].into_iter().find_map(|begin| {
-        Some((begin, seatmap_data::machine::Level::named(typed.strip_prefix(begin)?)?))
-    });
+    let part = ["same-", "spread="]
+        .into_iter()
+        .find_map(|begin| Some((begin, Level::named(typed.strip_prefix(begin)?)?)));
     part.map_or_else(|| typed.to_owned(), |(begin, level)| format!("{begin}{}", level.name()))
 }
 
@@ -224,8 +173,8 @@ mod tests {
             refusal("kind=perf"),
             "there is no rule 'kind=perf'; did you mean 'kind=performance'?"
         );
-        assert_eq!("spread=node".parse(), Ok(Rule::Spread(RuleLevel::Numa)));
-        assert_eq!("same-socket".parse(), Ok(Rule::Same(RuleLevel::Package)));
+        assert_eq!("spread=node".parse(), Ok(Rule::Spread(Level::Numa)));
+        assert_eq!("same-socket".parse(), Ok(Rule::Same(Level::Package)));
         assert!(
             refusal("quiet")
                 .starts_with("there is no rule 'quiet'; expected one of: default, one-per-cpu, ")

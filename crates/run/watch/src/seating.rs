@@ -1,8 +1,10 @@
 //! `seatmap-seating/1`: the threads of running programs and the CPUs they use. Times are in
 //! seconds. Shares are percent of one CPU over the watched time.
 
+use seatmap_os::cpu_time::CpuTimes;
 use seatmap_os::{CpuSet, Root, Tid};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The `format` key.
 pub const FORMAT: &str = "seatmap-seating/1";
@@ -360,6 +362,25 @@ pub struct CpuActivity {
     pub interrupts: Vec<InterruptRate>,
     /// Threads of other programs that ran there, busiest first.
     pub strangers: Vec<Stranger>,
+}
+
+impl CpuActivity {
+    /// A CPU with its shares between two counts, and its strangers.
+    pub(crate) fn of(
+        cpu: u32,
+        now: &CpuTimes,
+        before: &CpuTimes,
+        strangers: &mut BTreeMap<u32, Vec<Stranger>>,
+    ) -> Self {
+        let shares = now.since(before, cpu);
+        CpuActivity {
+            cpu,
+            busy_percent: shares.map(|shares| shares.busy_percent),
+            steal_percent: shares.map(|shares| shares.steal_percent),
+            strangers: strangers.remove(&cpu).unwrap_or_default(),
+            ..CpuActivity::default()
+        }
+    }
 }
 
 /// The interrupts from one source on one CPU.

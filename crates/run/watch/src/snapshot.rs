@@ -3,25 +3,23 @@
 use crate::choice::{ChoiceError, ProcessChoice};
 use crate::files::SystemFiles;
 use crate::limiting::Limiting;
-use crate::looks::{LastLook, Looks, seconds};
+use crate::looks::{LastLook, Looks};
 use crate::options::WatchOptions;
 use crate::others::Others;
 use crate::process;
-use crate::seating::{
-    CellCpus, CpuActivity, FORMAT, InterruptRate, KernelSettings, Process, Seating, WatchedThread,
-};
+use crate::seating::{CpuActivity, InterruptRate, KernelSettings, Process, Seating, WatchedThread};
+use crate::thread::seconds;
 use crate::trace::SchedulerTrace;
 use seatmap_data::statistics::words::counted;
 use seatmap_os::cpu_time::CpuTimes;
 use seatmap_os::interrupts::{InterruptCount, Interrupts};
 use seatmap_os::kernel::SchedulerSettings;
-use seatmap_os::{CpuSet, Root, Tid, boot, devices, irq};
+use seatmap_os::{CpuSet, Root, Tid, boot, irq};
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-/// No program is visible, although none is hidden and none has ended.
-pub(crate) const ALONE: &str =
-    "this PID namespace has no other programs, and those outside are hidden";
+/// The time between short looks, which find the CPUs of busy threads.
+const GLANCE_EVERY: Duration = Duration::from_millis(25);
 
 impl Seating {
     /// Why the seating has no programs: they are hidden from this user, or have ended.
@@ -65,20 +63,8 @@ pub struct Watcher {
     cpu_times: CpuTimes,
     interrupts: Interrupts,
     limiting: Limiting,
-    has_devices: bool,
     is_alone: bool,
     trace: Option<SchedulerTrace>,
-    /// Nanoseconds since the boot; tests set their own clock.
-    clock: Box<dyn Fn() -> u64 + Send>,
-}
-
-impl std::fmt::Debug for Watcher {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("Watcher")
-            .field("choice", &self.choice)
-            .field("pids", &self.pids)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Watcher {
@@ -96,33 +82,27 @@ impl Watcher {
         clock: Box<dyn Fn() -> u64 + Send>,
     ) -> Result<Self, ChoiceError> {
         let mut files = SystemFiles::open(&options.root)?;
+        files.clock = clock;
         let pids = choice.processes(&mut files)?;
         let limiting = Limiting::begin(&mut files, pids.iter().copied());
-        let has_devices = devices::is_any(&files.root);
-        let others = Others::read(&mut files, &pids, options.stranger_threads, &*clock);
+        let others = Others::read(&mut files, &pids);
         let (cpu_times, interrupts) = counts(&mut files);
         let trace = options.trace.then(|| SchedulerTrace::begin(&options.root, &pids));
         // Comes last, because these times must be the most exact.
-        let looks = Looks::begin(&mut files, &pids, &*clock);
-        let is_alone = pids.is_empty();
-        let choice = choice.clone();
-        let options = options.clone();
-        let glances = 0;
+        let looks = Looks::begin(&mut files, &pids);
         Ok(Watcher {
+            is_alone: pids.is_empty(),
+            choice: choice.clone(),
+            options: options.clone(),
+            glances: 0,
             files,
-            choice,
-            options,
             pids,
             looks,
-            glances,
             others,
             cpu_times,
             interrupts,
             limiting,
-            has_devices,
-            is_alone,
             trace,
-            clock,
         })
     }
 
@@ -137,7 +117,7 @@ impl Watcher {
         while let Some(left) =
             window.checked_sub(begun.elapsed()).filter(|left| !left.is_zero() && !stop())
         {
-            std::thread::sleep(left.min(self.options.glance_every.max(Duration::from_millis(1))));
+            std::thread::sleep(left.min(GLANCE_EVERY));
             if begun.elapsed() < window {
                 self.glance();
             }
@@ -147,75 +127,52 @@ impl Watcher {
     /// A short look at the CPUs of busy threads.
     pub fn glance(&mut self) {
         self.glances += 1;
-        self.looks.glance(&mut self.files, &*self.clock);
+        self.looks.glance(&mut self.files);
     }
 
     /// The last look, and the first of the next seating. Without threads, all chosen processes have
     /// ended.
     pub fn seating(&mut self) -> Seating {
-        let begun_ns = self.looks.begun_ns();
+        let begun_ns = self.looks.begun_ns;
         // A name or group may match others by now.
         if let Ok(more) = self.choice.beside(&mut self.files, &self.pids) {
             self.pids.extend(more);
         }
-        let mut found = self.looks.end(
-            &mut self.files,
-            &self.pids,
-            self.options.migration_threads,
-            &*self.clock,
-        );
+        let mut found = self.looks.end(&mut self.files, &self.pids);
         if let Some(trace) = &mut self.trace {
             trace.tell(&mut found.threads, &mut self.files);
         }
-        let ended_ns = self.looks.begun_ns();
+        let ended_ns = self.looks.begun_ns;
         self.pids = found.leaders.keys().copied().collect();
         self.is_alone &= self.pids.is_empty();
-        let cpus = self.cpus(&found.threads, seconds(ended_ns.saturating_sub(begun_ns)));
+        let watched_ns = ended_ns.saturating_sub(begun_ns);
+        let cpus = self.cpus(&found.threads, seconds(watched_ns));
         let processes = self.processes(&found, ended_ns);
         let quotas = self.limiting.quotas(&self.files);
         let brakes = self.limiting.brakes(found.threads.iter());
         found.threads.iter_mut().for_each(|thread| thread.group = self.limiting.apart(thread.tid));
         self.limiting.turn();
-        self.files.note_the_hidden();
-        if self.is_alone {
-            self.files.note("threads", None, ALONE);
-        }
         let looks = 2 + std::mem::take(&mut self.glances);
-        let since_epoch =
-            SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let root = &self.files.root;
+        let kernel = KernelSettings::of(SchedulerSettings::read(root), root);
         Seating {
-            format: FORMAT.to_owned(),
-            machine: self
-                .files
-                .root
-                .read("/proc/sys/kernel/hostname")
-                .unwrap_or_else(|_| "host".to_owned()),
-            taken_at_s: since_epoch.as_secs_f64(),
-            watched_s: seconds(ended_ns.saturating_sub(begun_ns)),
-            looks,
             processes,
             threads: found.threads,
             cpus,
             quotas,
             brakes,
-            kernel: KernelSettings::of(SchedulerSettings::read(&self.files.root), &self.files.root),
-            cells: CellCpus::all(&self.files.root),
-            unseen: self.files.take_notes(),
+            ..self.files.seating(kernel, watched_ns, looks, self.is_alone)
         }
     }
 
     /// A seating of the time so far, in case the program ends before the next one, which has the
     /// same start.
     pub fn so_far(&mut self) -> Seating {
-        let looks = self.looks.clone();
-        let others = self.others.clone();
-        let cpu_times = self.cpu_times.clone();
-        let interrupts = self.interrupts.clone();
-        let limiting = self.limiting.clone();
+        let (looks, others, limiting) =
+            (self.looks.clone(), self.others.clone(), self.limiting.clone());
+        let (cpu_times, interrupts) = (self.cpu_times.clone(), self.interrupts.clone());
+        let (glances, is_alone, trace) = (self.glances, self.is_alone, self.trace.take());
         let pids = self.pids.clone();
-        let glances = self.glances;
-        let is_alone = self.is_alone;
-        let trace = self.trace.take();
         let seating = self.seating();
         seating.unseen.iter().for_each(|unseen| self.files.note_again(unseen));
         self.pids.extend(pids);
@@ -232,13 +189,10 @@ impl Watcher {
         }
         let mut processes = Vec::with_capacity(found.leaders.len());
         for (pid, leader) in &found.leaders {
-            let mut process =
-                process::process(&mut self.files, *pid, leader.clone(), now_ns, self.has_devices);
             let own = threads.remove(pid).unwrap_or_default();
-            process.runtimes = process::runtimes(&mut self.files, *pid, own.iter().copied());
-            let tids: Vec<Tid> = own.into_iter().map(|thread| thread.tid).collect();
-            process.threads = tids.len();
-            process.group = self.limiting.process(&mut self.files, *pid, &tids);
+            let mut process =
+                process::process(&mut self.files, &mut self.limiting, *pid, leader, &own, now_ns);
+            process.threads = own.len();
             match self.options.memory_processes {
                 0 => {}
                 most if processes.len() >= most => {
@@ -257,13 +211,11 @@ impl Watcher {
 
     fn cpus(&mut self, threads: &[WatchedThread], watched_s: f64) -> Vec<CpuActivity> {
         let (cpu_times, interrupts) = counts(&mut self.files);
-        let others =
-            Others::read(&mut self.files, &self.pids, self.options.stranger_threads, &*self.clock);
-        others.note_left_out(&mut self.files, self.options.stranger_threads);
+        let others = Others::read(&mut self.files, &self.pids);
+        others.note_left_out(&mut self.files);
         let mut strangers = others.since(&self.others, &mut self.files);
         let masks: BTreeSet<&str> = threads.iter().map(|thread| thread.mask.as_str()).collect();
-        let masks = masks.into_iter().filter_map(CpuSet::of_list);
-        let shown = masks.fold(CpuSet::default(), |all, mask| all.with(&mask));
+        let shown: CpuSet = masks.into_iter().filter_map(CpuSet::of_list).flatten().collect();
         let known: CpuSet = cpu_times.cpus().collect();
         // Without `/proc/stat`, the CPUs of the masks count.
         let shown = match (known.is_empty(), self.options.every_cpu) {
@@ -275,14 +227,10 @@ impl Watcher {
         let cpus = shown
             .iter()
             .map(|cpu| {
-                let shares = cpu_times.since(&self.cpu_times, cpu);
                 let came = interrupts.since(&self.interrupts, cpu).into_iter();
                 CpuActivity {
-                    cpu,
-                    busy_percent: shares.map(|shares| shares.busy_percent),
-                    steal_percent: shares.map(|shares| shares.steal_percent),
                     interrupts: came.map(|came| interrupt(&root, came, watched_s)).collect(),
-                    strangers: strangers.remove(&cpu).unwrap_or_default(),
+                    ..CpuActivity::of(cpu, &cpu_times, &self.cpu_times, &mut strangers)
                 }
             })
             .collect();
@@ -292,11 +240,7 @@ impl Watcher {
 }
 
 fn counts(files: &mut SystemFiles) -> (CpuTimes, Interrupts) {
-    let times = files
-        .proc
-        .read(format_args!("stat"))
-        .map(|text| CpuTimes::of(text, &files.root))
-        .unwrap_or_default();
+    let times = files.cpu_times();
     let came =
         files.proc.read(format_args!("interrupts")).map(Interrupts::parse).unwrap_or_default();
     if times.cpus().next().is_none() {

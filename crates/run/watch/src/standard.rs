@@ -1,10 +1,11 @@
 //! Rules and seats for checks.
 
-use crate::expected::ReportedProgram;
+use crate::expected::{ExpectedSeat, ReportedProgram};
 use crate::judge::Criteria;
 use crate::{Expected, Rule, Seating, UnitBaselines};
 use seatmap_os::root::{FileError, Root};
 use seatmap_os::{CpuSet, Tid, task};
+use std::collections::BTreeSet;
 
 /// Rules and seats.
 #[derive(Clone, Debug, Default)]
@@ -59,24 +60,41 @@ impl RankSeats {
         Ok(processes.filter(|pid| (self.rank_of)(*pid).is_some()).collect())
     }
 
-    fn expected(&self, seating: &Seating) -> Expected {
-        let here: Vec<usize> = self
-            .seats
-            .iter()
-            .enumerate()
-            .filter(|(_, place)| matches!(place, RankPlace::Here(_)))
-            .map(|(rank, _)| rank)
-            .collect();
-        Expected::of_ranks(
-            seating,
-            &here,
-            // A process's variable may claim a rank that is not in the plan.
-            |pid| (self.rank_of)(pid).filter(|rank| *rank < self.seats.len()),
-            |rank| match &self.seats[rank] {
-                RankPlace::Here(cpus) => Ok(cpus.clone()),
-                RankPlace::Elsewhere(node) => Err(node.clone()),
-            },
-        )
+    pub(crate) fn expected(&self, seating: &Seating) -> Expected {
+        let mut expected = Expected { needs_all: true, is_numbered: true, ..Expected::default() };
+        let seat = |rank: usize, cpus: &CpuSet, thread| ExpectedSeat {
+            label: format!("rank {rank}"),
+            cpus: cpus.clone(),
+            name: None,
+            thread,
+        };
+        let mut found = BTreeSet::new();
+        for pid in seating.processes.iter().map(|process| process.pid) {
+            let Some(rank) = (self.rank_of)(pid) else { continue };
+            found.insert(rank);
+            match self.seats.get(rank) {
+                Some(RankPlace::Here(cpus)) => {
+                    let own = seating.threads.iter().filter(|thread| thread.pid == pid);
+                    let own = own.map(|thread| seat(rank, cpus, Some((pid, thread.tid))));
+                    expected.seats.extend(own);
+                }
+                Some(RankPlace::Elsewhere(node)) => {
+                    // Plural: "runs" is a verb here.
+                    let what = format!("rank {rank} runs here, but should run on {node}");
+                    expected.misplaced.push((pid, what));
+                }
+                // A process's variable may claim a rank that is not in the plan.
+                None => {}
+            }
+        }
+        for (rank, place) in self.seats.iter().enumerate() {
+            if let RankPlace::Here(cpus) = place
+                && !found.contains(&rank)
+            {
+                expected.seats.push(seat(rank, cpus, None));
+            }
+        }
+        expected
     }
 }
 
@@ -99,13 +117,15 @@ impl Standard {
     /// # Errors
     /// [`FileError`]: a launcher's seats cannot be read.
     pub fn of(&self, seating: &Seating) -> Result<Criteria, FileError> {
-        let criteria = Criteria { rules: self.rules.clone(), expected: None, strict: self.strict };
         let expected = match &self.seats {
-            ExpectedSource::Launchers => return criteria.of(&Root::new("/"), seating),
-            ExpectedSource::Given(expected) => expected.clone(),
-            ExpectedSource::Ranks(ranks) => ranks.expected(seating),
+            ExpectedSource::Launchers if self.rules.is_empty() => {
+                Expected::shown(&Root::new("/"), seating)?
+            }
+            ExpectedSource::Launchers => None,
+            ExpectedSource::Given(expected) => Some(expected.clone()),
+            ExpectedSource::Ranks(ranks) => Some(ranks.expected(seating)),
         };
-        Ok(Criteria { expected: Some(expected), ..criteria })
+        Ok(Criteria { rules: self.rules.clone(), expected, strict: self.strict })
     }
 }
 
@@ -116,7 +136,7 @@ mod tests {
 
     #[test]
     fn ranks_on_wrong_node_are_misplaced() {
-        let made = Made::new(4).thread(7, 7, "0").thread(8, 8, "1");
+        let made = Made::new(4).with("7/7 on 0; 8/8 on 1");
         let ranks = RankSeats {
             seats: vec![
                 RankPlace::Here(CpuSet::single(0)),

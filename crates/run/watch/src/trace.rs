@@ -3,6 +3,7 @@
 
 use crate::files::SystemFiles;
 use crate::seating::{RanOn, WatchedThread};
+use crate::thread::ran_on;
 use seatmap_data::document::with_causes;
 use seatmap_os::bpf::assembler::EbpfRegister::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
 use seatmap_os::bpf::assembler::{Assembler, EbpfOperation, Helper, JumpCondition, Width};
@@ -36,7 +37,6 @@ enum TraceError {
     Load(#[from] LoadError),
 }
 
-#[derive(Debug)]
 pub struct SchedulerTrace(Result<Counting, String>);
 
 #[derive(Debug)]
@@ -99,11 +99,14 @@ impl Counting {
         let place = btf.tracepoint("sched_switch")?;
         let program =
             EbpfProgram::load("seatmap_switch", place, &switch(&tables, fields))?.attach()?;
-        let followed = BTreeSet::new();
-        let before = HashMap::new();
-        let before_ns = boot::awake_nanoseconds();
-        let mut counting =
-            Counting { tables, _program: program, followed, before, before_ns, lost: 0 };
+        let mut counting = Counting {
+            tables,
+            _program: program,
+            followed: BTreeSet::new(),
+            before: HashMap::new(),
+            before_ns: boot::awake_nanoseconds(),
+            lost: 0,
+        };
         counting.follow(pids)?;
         Ok(counting)
     }
@@ -177,7 +180,10 @@ impl Counting {
         let mut all: HashMap<Tid, Times> = HashMap::new();
         // A switch between the two reads counts twice; the next count subtracts it.
         let mut running = Vec::new();
-        self.tables.running.entries(|key, value| running.extend(Running::parse(key, value)))?;
+        self.tables.running.entries(|key, value| {
+            let since = double(value, 0).zip(double(value, 8));
+            running.extend(word(key, 0).zip(since));
+        })?;
         let now_ns = boot::awake_nanoseconds();
         self.tables.times.entries(|key, value| {
             if let (Some(tid), Some(cpu), Some(ns)) = (word(key, 0), word(key, 4), double(value, 0))
@@ -185,27 +191,11 @@ impl Counting {
                 *all.entry(tid as Tid).or_default().entry(cpu).or_default() += ns;
             }
         })?;
-        for run in running {
-            let ns = now_ns.saturating_sub(run.since_ns);
-            *all.entry(run.tid).or_default().entry(run.cpu).or_default() += ns;
+        for (tid, (since_ns, cpu)) in running {
+            let ns = now_ns.saturating_sub(since_ns);
+            *all.entry(tid as Tid).or_default().entry(cpu as u32).or_default() += ns;
         }
         Ok((all, now_ns))
-    }
-}
-
-struct Running {
-    tid: Tid,
-    since_ns: u64,
-    cpu: u32,
-}
-
-impl Running {
-    fn parse(key: &[u8], value: &[u8]) -> Option<Self> {
-        Some(Running {
-            tid: word(key, 0)? as Tid,
-            since_ns: double(value, 0)?,
-            cpu: double(value, 8)? as u32,
-        })
     }
 }
 
@@ -239,12 +229,7 @@ fn since(before: Option<&Times>, now: Option<&Times>, window_ns: u64) -> Times {
 
 fn shares(times: &Times) -> Vec<RanOn> {
     let all: u64 = times.values().sum();
-    let mut shares: Vec<RanOn> = times
-        .iter()
-        .map(|(cpu, ns)| RanOn { cpu: *cpu, percent: 100.0 * *ns as f64 / all as f64 })
-        .collect();
-    shares.sort_by(|a, b| b.percent.total_cmp(&a.percent).then(a.cpu.cmp(&b.cpu)));
-    shares
+    ran_on(times.iter().map(|(cpu, ns)| (*cpu, 100.0 * *ns as f64 / all as f64)))
 }
 
 /// `sched_switch(preempted, previous, next)`. Registers: 6 the previous thread, later its time on

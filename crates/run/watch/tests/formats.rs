@@ -3,11 +3,7 @@
 
 use seatmap_data::document::schema::refused;
 use seatmap_os::Tid;
-use seatmap_watch::seating::{
-    ControlGroup, CpuActivity, CpusetLevel, FORMAT, GroupBrake, InterruptRate, KernelSettings,
-    MemoryMapping, MemoryUsage, OnNode, OpenDevice, Process, RanOn, Stranger, Unseen, Variable,
-    WatchedQuota, WatchedThread,
-};
+use seatmap_watch::seating::KernelSettings;
 use seatmap_watch::{ProcessChoice, Seating, WatchOptions};
 use serde_json::Value;
 use std::time::Duration;
@@ -19,179 +15,151 @@ fn schema() -> Value {
         .unwrap()
 }
 
-/// No `..Default`: a new field must be added here, and so to the schema.
+/// With every key: a new one must be added here, and so to the schema.
 fn full() -> Seating {
-    Seating {
-        format: FORMAT.to_owned(),
-        machine: "desk".into(),
-        taken_at_s: 1.5e9,
-        watched_s: 0.5,
-        looks: 21,
-        processes: vec![process()],
-        threads: vec![thread()],
-        cpus: vec![cpu()],
-        quotas: vec![quota()],
-        brakes: vec![brake()],
-        cells: vec![seatmap_watch::seating::CellCpus {
-            name: "quiet".to_owned(),
-            cpus: "1".to_owned(),
+    let document: Value = serde_json::from_str(FULL).unwrap();
+    let seating: Seating = serde_json::from_value(document.clone()).unwrap();
+    assert_eq!(serde_json::to_value(&seating).unwrap(), document);
+    let text = format!("{seating:?}");
+    assert!(!text.contains("None") && !text.contains("[]"), "a key is missing: {text}");
+    seating
+}
+
+const FULL: &str = r#"{
+    "format": "seatmap-seating/1",
+    "machine": "desk",
+    "taken_at_s": 1500000000.0,
+    "watched_s": 0.5,
+    "looks": 21,
+    "processes": [{
+        "pid": 7,
+        "parent": 1,
+        "name": "server",
+        "program": "/opt/server",
+        "user": 0,
+        "age_s": 3.5,
+        "threads": 1,
+        "group": {
+            "path": "/a",
+            "cpusets": [{"file": "/c/a/cpuset.cpus", "cpus": "0-3", "unit": "a.slice"}],
+            "cpus": "0-3",
+            "nodes": "0",
+            "quota_cpus": 1.5,
+            "throttled": 2,
+            "throttled_watched": 0
+        },
+        "variables": [{
+            "name": "OMP_PLACES",
+            "value": "{0,1}",
+            "cpus": "0,1",
+            "places": ["0,1"],
+            "threads": 1
         }],
-        kernel: kernel(),
-        unseen: vec![Unseen { what: "memory".into(), pids: vec![7], why: "not asked for".into() }],
-    }
-}
-
-fn thread() -> WatchedThread {
-    WatchedThread {
-        pid: 7,
-        tid: 8,
-        name: "worker".into(),
-        state: 'R',
-        age_s: 3.5,
-        mask: "0-3,8".into(),
-        mask_before: Some("0-3".into()),
-        policy: "fifo".into(),
-        nice: -20,
-        real_time_priority: 99,
-        cpu: Some(3),
-        ran_on: vec![RanOn { cpu: 3, percent: 100.0 }],
-        is_traced: true,
-        run_s: 2.0,
-        wait_s: Some(0.0),
-        run_percent: 100.0,
-        wait_percent: Some(0.0),
-        voluntary_switches: 1,
-        forced_switches: 2,
-        voluntary_per_s: Some(0.5),
-        forced_per_s: Some(1e3),
-        migrations: Some(3),
-        group: Some(group()),
-    }
-}
-
-fn group() -> ControlGroup {
-    ControlGroup {
-        path: "/a".into(),
-        cpusets: vec![CpusetLevel {
-            file: "/c/a/cpuset.cpus".into(),
-            cpus: "0-3".into(),
-            unit: Some("a.slice".into()),
+        "memory": {
+            "nodes": [{"node": 1, "bytes": 4096}],
+            "own": [{"node": 1, "bytes": 4096}],
+            "mappings": [{
+                "name": "heap",
+                "address": "7f00",
+                "policy": "bind:1",
+                "nodes": [{"node": 1, "bytes": 4096}],
+                "page_bytes": 4096
+            }],
+            "huge_bytes": 0
+        },
+        "devices": [{"name": "/dev/nvidia0", "kind": "gpu", "node": 1, "cpus": "8-15"}],
+        "runtimes": ["libgomp"]
+    }],
+    "threads": [{
+        "pid": 7,
+        "tid": 8,
+        "name": "worker",
+        "state": "R",
+        "age_s": 3.5,
+        "mask": "0-3,8",
+        "mask_before": "0-3",
+        "policy": "fifo",
+        "nice": -20,
+        "real_time_priority": 99,
+        "cpu": 3,
+        "ran_on": [{"cpu": 3, "percent": 100.0}],
+        "is_traced": true,
+        "run_s": 2.0,
+        "wait_s": 0.0,
+        "run_percent": 100.0,
+        "wait_percent": 0.0,
+        "voluntary_switches": 1,
+        "forced_switches": 2,
+        "voluntary_per_s": 0.5,
+        "forced_per_s": 1000.0,
+        "migrations": 3,
+        "group": {
+            "path": "/a/b",
+            "cpusets": [{"file": "/c/a/b/cpuset.cpus", "cpus": "0-3", "unit": "b.scope"}],
+            "cpus": "0-3",
+            "nodes": "0",
+            "quota_cpus": 1.5,
+            "throttled": 2,
+            "throttled_watched": 0
+        }
+    }],
+    "cpus": [{
+        "cpu": 3,
+        "busy_percent": 50.0,
+        "steal_percent": 0.0,
+        "interrupts": [{
+            "irq": "24",
+            "name": "disk",
+            "per_second": 2.5,
+            "is_per_cpu": false,
+            "is_movable": true
         }],
-        cpus: Some("0-3".into()),
-        nodes: Some("0".into()),
-        quota_cpus: Some(1.5),
-        throttled: Some(2),
-        throttled_watched: Some(0),
-    }
-}
-
-fn process() -> Process {
-    let on_node = || vec![OnNode { node: 1, bytes: 4096 }];
-    let mapping = MemoryMapping {
-        name: "heap".into(),
-        address: "7f00".into(),
-        policy: "bind:1".into(),
-        nodes: on_node(),
-        page_bytes: 4096,
-    };
-    let variable = Variable {
-        name: "OMP_PLACES".into(),
-        value: "{0,1}".into(),
-        cpus: Some("0,1".into()),
-        places: vec!["0,1".into()],
-        threads: Some(1),
-    };
-    Process {
-        pid: 7,
-        parent: 1,
-        name: "server".into(),
-        program: Some("/opt/server".into()),
-        user: Some(0),
-        age_s: 3.5,
-        threads: 1,
-        group: Some(group()),
-        variables: vec![variable],
-        memory: Some(MemoryUsage {
-            nodes: on_node(),
-            own: on_node(),
-            mappings: vec![mapping],
-            huge_bytes: 0,
-        }),
-        devices: vec![OpenDevice {
-            name: "/dev/nvidia0".into(),
-            kind: "gpu".into(),
-            node: Some(1),
-            cpus: Some("8-15".into()),
-        }],
-        runtimes: vec!["libgomp".into()],
-    }
-}
-
-fn quota() -> WatchedQuota {
-    WatchedQuota {
-        group: "/a".into(),
-        file: "/c/a/cpu.max".into(),
-        cpus: 1.5,
-        period_us: 100_000,
-        throttled: Some(2),
-        throttled_watched: Some(0),
-        periods_watched: Some(5),
-        stopped_watched_s: Some(0.0),
-        tids: vec![7],
-        has_others: false,
-        unit: Some("a.slice".into()),
-        is_read_only: false,
-    }
-}
-
-fn brake() -> GroupBrake {
-    GroupBrake {
-        group: "/a".into(),
-        file: "/c/a/memory.high".into(),
-        words: "slowed down above 64 MiB of memory (memory.high)".into(),
-        stops_watched: Some(3),
-        tids: vec![7],
-        unit: None,
-        is_read_only: false,
-        real_time_percent: Some(95.0),
-    }
-}
-
-fn cpu() -> CpuActivity {
-    CpuActivity {
-        cpu: 3,
-        busy_percent: Some(50.0),
-        steal_percent: Some(0.0),
-        interrupts: vec![InterruptRate {
-            irq: "24".into(),
-            name: "disk".into(),
-            per_second: 2.5,
-            is_per_cpu: false,
-            is_movable: Some(true),
-        }],
-        strangers: vec![Stranger {
-            pid: 9,
-            tid: 9,
-            name: "other".into(),
-            run_percent: 7.5,
-            mask: "0-3".into(),
-            real_time_policy: Some("fifo".into()),
-            real_time_priority: 50,
-        }],
-    }
-}
-
-fn kernel() -> KernelSettings {
-    KernelSettings {
-        release: "7.2.1".into(),
-        sched_ext: Some("lavd".into()),
-        cache_aware: Some(true),
-        numa_balancing: Some(false),
-        isolated: "2,3".into(),
-        no_hz_full: String::new(),
-        memory_nodes: Some("0,1".into()),
-    }
-}
+        "strangers": [{
+            "pid": 9,
+            "tid": 9,
+            "name": "other",
+            "run_percent": 7.5,
+            "mask": "0-3",
+            "real_time_policy": "fifo",
+            "real_time_priority": 50
+        }]
+    }],
+    "quotas": [{
+        "group": "/a",
+        "file": "/c/a/cpu.max",
+        "cpus": 1.5,
+        "period_us": 100000,
+        "throttled": 2,
+        "throttled_watched": 0,
+        "periods_watched": 5,
+        "stopped_watched_s": 0.0,
+        "tids": [7],
+        "has_others": false,
+        "unit": "a.slice",
+        "is_read_only": false
+    }],
+    "brakes": [{
+        "group": "/a",
+        "file": "/c/a/memory.high",
+        "words": "slowed down above 64 MiB of memory (memory.high)",
+        "real_time_percent": 95.0,
+        "stops_watched": 3,
+        "tids": [7],
+        "unit": "a.slice",
+        "is_read_only": false
+    }],
+    "kernel": {
+        "release": "7.2.1",
+        "sched_ext": "lavd",
+        "cache_aware": true,
+        "numa_balancing": false,
+        "isolated": "2,3",
+        "no_hz_full": "",
+        "memory_nodes": "0,1"
+    },
+    "cells": [{"name": "quiet", "cpus": "1"}],
+    "unseen": [{"what": "memory", "pids": [7], "why": "not asked for"}]
+}"#;
 
 #[test]
 fn seating_keys_match_schema_exactly() {

@@ -25,7 +25,7 @@ pub fn run(typed: &RunArgs) -> Result<(), CliError> {
         Meant::Attach(request) => page::attached(request.run()?, typed.allow_unseated, &files),
         Meant::Start(request) => {
             warn_of_settings(&request.program, &request.seats, request.options.widens, typed.quiet);
-            let program = request.program.path().to_string_lossy().into_owned();
+            let program = request.program.path.to_string_lossy().into_owned();
             let mut voice = Voice { files, program, has_plan: typed.plan.is_some() };
             request.run(&mut voice)?.leave_alike()
         }

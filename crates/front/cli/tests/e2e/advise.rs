@@ -136,7 +136,7 @@ fn name_of_running_program_starts_no_second_copy() {
     let place = Place::new();
     let sleep = seatmap_launch::Executable::find(&["sleep".into()]).unwrap();
     let name = "runs-already-it-does";
-    std::fs::copy(sleep.path().to_str().unwrap(), place.path(name)).unwrap();
+    std::fs::copy(sleep.path.to_str().unwrap(), place.path(name)).unwrap();
     let running = Guarded(Command::new(place.path(name)).arg("1000").spawn().unwrap());
     let pid = running.0.id();
     let path = format!("{}:{}", place.folder().display(), std::env::var("PATH").unwrap());

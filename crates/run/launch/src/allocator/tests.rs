@@ -3,6 +3,7 @@
 use super::*;
 use crate::rule::Who;
 use proptest::prelude::*;
+use seatmap_data::statistics::words::joined;
 use seatmap_os::CpuList;
 
 const MAIN: Tid = 100;
@@ -29,16 +30,26 @@ fn by_plan(cpus: &[u32], rules: &[(&str, &[usize])]) -> SeatAllocator {
     room(seats(cpus, Beyond::Leave), rules, 0)
 }
 
-fn cpu(seat: Option<&Seat>) -> Option<u32> {
-    seat.and_then(|seat| seat.cpus.only())
+/// Each thread with the CPU of its seat, `7:3`, or `7:-` without one.
+fn told<'a>(steps: impl IntoIterator<Item = &'a SeatAssignment>) -> String {
+    joined(steps.into_iter().map(|step| format!("{}:{}", step.tid, cpu(step))), " ")
 }
 
-fn told(steps: &[SeatAssignment]) -> Vec<(Tid, Option<u32>)> {
-    steps.iter().map(|step| (step.tid, cpu(step.seat.as_ref()))).collect()
+fn cpu(step: &SeatAssignment) -> String {
+    let only = step.seat.as_ref().and_then(|seat| seat.cpus.only());
+    only.map_or_else(|| "-".to_owned(), |cpu| cpu.to_string())
 }
 
-fn cpus(seating: &mut SeatAllocator, threads: std::ops::Range<Tid>) -> Vec<Option<u32>> {
-    threads.flat_map(|tid| told(&seating.thread(tid, MAIN))).map(|(_, cpu)| cpu).collect()
+/// The CPUs of new threads.
+fn cpus(seating: &mut SeatAllocator, threads: std::ops::Range<Tid>) -> String {
+    let steps = threads.flat_map(|tid| seating.thread(tid, MAIN));
+    joined(steps.map(|step| cpu(&step)), " ")
+}
+
+/// The CPUs of existing threads with these names.
+fn found(seating: &mut SeatAllocator, threads: &[(Tid, &str)]) -> String {
+    let steps = threads.iter().map(|(tid, name)| seating.seat_existing(*tid, MAIN, name));
+    joined(steps.map(|step| cpu(&step)), " ")
 }
 
 fn sat(cpu: u32) -> impl Fn(&SeatChange) -> bool {
@@ -48,26 +59,26 @@ fn sat(cpu: u32) -> impl Fn(&SeatChange) -> bool {
 #[test]
 fn list_cycles_over_its_cpus() {
     let mut seating = by_list(&[5, 3, 3]);
-    assert_eq!(cpus(&mut seating, 0..3), [Some(5), Some(3), Some(3)]);
+    assert_eq!(cpus(&mut seating, 0..3), "5 3 3");
     let again = seating.thread(3, MAIN);
-    assert!(told(&again) == [(3, Some(5))] && again[0].shares, "{again:?}");
-    assert_eq!(cpus(&mut seating, 4..5), [Some(3)]);
+    assert!(told(&again) == "3:5" && again[0].shares, "{again:?}");
+    assert_eq!(cpus(&mut seating, 4..5), "3");
     assert!(seating.order_is_open());
 }
 
 #[test]
 fn plan_ends_after_its_tasks() {
     let mut seating = room(seats(&[5, 3], Beyond::Leave), &[], 1);
-    assert_eq!(cpus(&mut seating, 0..4), [None, Some(5), Some(3), None]);
+    assert_eq!(cpus(&mut seating, 0..4), "- 5 3 -");
     assert!(!seating.order_is_open());
 }
 
 #[test]
 fn exited_thread_leaves_no_gap() {
     let mut seating = by_plan(&[5, 3], &[]);
-    assert_eq!(cpus(&mut seating, 1..2), [Some(5)]);
+    assert_eq!(cpus(&mut seating, 1..2), "5");
     seating.exited(1);
-    assert_eq!(cpus(&mut seating, 2..3), [Some(3)]);
+    assert_eq!(cpus(&mut seating, 2..3), "3");
 }
 
 #[test]
@@ -75,8 +86,8 @@ fn the_first_process_waits_until_it_creates_a_thread() {
     let mut seating = by_list(&[5, 3, 7]);
     assert_eq!(seating.process(MAIN), None);
     assert!(seating.waits(MAIN) && seating.is_first(MAIN));
-    assert_eq!(told(&seating.thread(1, MAIN)), [(MAIN, Some(5)), (1, Some(3))]);
-    assert_eq!(told(&seating.thread(2, MAIN)), [(2, Some(7))]);
+    assert_eq!(told(&seating.thread(1, MAIN)), "100:5 1:3");
+    assert_eq!(told(&seating.thread(2, MAIN)), "2:7");
     assert!(!seating.waits(MAIN));
 }
 
@@ -85,21 +96,16 @@ fn short_lived_helpers_take_no_seat() {
     let mut seating = by_list(&[5, 3, 7]);
     (MAIN..MAIN + 4).for_each(|tid| assert_eq!(seating.process(tid), None));
     seating.exited(MAIN + 1);
-    assert_eq!(told(&seating.settle(MAIN + 1)), [], "it is gone");
-    assert_eq!(
-        told(&seating.settle(MAIN + 2)),
-        [(MAIN, Some(5)), (MAIN + 2, Some(3))],
-        "the first goes before"
-    );
-    assert_eq!(told(&seating.settle(MAIN + 3)), [(MAIN + 3, Some(7))]);
+    assert_eq!(told(&seating.settle(MAIN + 1)), "", "it is gone");
+    assert_eq!(told(&seating.settle(MAIN + 2)), "100:5 102:3", "the first goes before");
+    assert_eq!(told(&seating.settle(MAIN + 3)), "103:7");
 }
 
 #[test]
 fn strict_seating_assigns_immediately() {
     let mut seating = by_list(&[5, 3]).strict(true);
-    let seated: Vec<_> =
-        (0..3).map(|tid| cpu(seating.process(tid).unwrap().seat.as_ref())).collect();
-    assert_eq!(seated, [Some(5), Some(3), Some(5)]);
+    let seated: Vec<_> = (0..3).filter_map(|tid| seating.process(tid)).collect();
+    assert_eq!(told(&seated), "0:5 1:3 2:5");
     assert!(!seating.executed(0, 0));
 }
 
@@ -110,7 +116,7 @@ fn executed_program_waits_again_and_keeps_seat() {
     seating.thread(1, MAIN);
     assert!(seating.executed(1, MAIN) && seating.waits(MAIN));
     assert!(!seating.executed(MAIN, MAIN), "it waits already");
-    assert_eq!(told(&seating.thread(2, MAIN)), [(MAIN, Some(3)), (2, Some(5))]);
+    assert_eq!(told(&seating.thread(2, MAIN)), "100:3 2:5");
 }
 
 #[test]
@@ -125,21 +131,21 @@ fn first_process_stays_first_after_exec() {
 #[test]
 fn vacated_seat_is_not_shared() {
     let mut seating = by_plan(&[5, 3], &[("w", &[1])]);
-    assert_eq!(cpus(&mut seating, 1..2), [Some(5)]);
+    assert_eq!(cpus(&mut seating, 1..2), "5");
     assert!(sat(3)(&seating.named(1, MAIN, "w")));
     let next = seating.thread(2, MAIN);
-    assert!(told(&next) == [(2, Some(5))] && !next[0].shares, "{next:?}");
+    assert!(told(&next) == "2:5" && !next[0].shares, "{next:?}");
 }
 
 #[test]
 fn thread_names_move_threads_between_seats() {
     let mut seating = by_plan(&[5, 3, 7], &[("w*", &[1])]);
-    assert_eq!(cpus(&mut seating, 50..51), [Some(5)]);
-    assert_eq!(cpus(&mut seating, 1..2), [Some(7)], "task 1 is kept for the rule");
+    assert_eq!(cpus(&mut seating, 50..51), "5");
+    assert_eq!(cpus(&mut seating, 1..2), "7", "task 1 is kept for the rule");
     assert_eq!(seating.named(1, MAIN, "other"), SeatChange::Stay);
     assert!(sat(3)(&seating.named(1, MAIN, "w1")));
     assert_eq!(seating.named(1, MAIN, "w2"), SeatChange::Stay);
-    assert_eq!(cpus(&mut seating, 2..3), [Some(7)], "the seat that it left");
+    assert_eq!(cpus(&mut seating, 2..3), "7", "the seat that it left");
     assert_eq!(seating.named(2, MAIN, "w3"), SeatChange::Stay, "the rule has no more tasks");
     assert_eq!(seating.named(1, MAIN, "x"), SeatChange::Leave);
     assert!(sat(3)(&seating.named(2, MAIN, "w3")));
@@ -148,7 +154,7 @@ fn thread_names_move_threads_between_seats() {
 #[test]
 fn rule_serves_next_thread_after_exit() {
     let mut seating = by_plan(&[5], &[("w", &[0])]);
-    assert_eq!(cpus(&mut seating, 1..3), [None, None]);
+    assert_eq!(cpus(&mut seating, 1..3), "- -");
     assert!(sat(5)(&seating.named(1, MAIN, "w")));
     seating.exited(1);
     assert!(sat(5)(&seating.named(2, MAIN, "w")));
@@ -183,9 +189,7 @@ fn existing_threads_are_seated_by_rules_first() {
     let seats = seats(&[5, 3], Beyond::Leave);
     let rules = vec![SeatRule { who: Who::Tid(2), seats: vec![seats.of(0).unwrap()] }];
     let mut seating = SeatAllocator::new(seats, rules, 0);
-    let found: Vec<_> =
-        (1..4).map(|tid| cpu(seating.seat_existing(tid, MAIN, "x").seat.as_ref())).collect();
-    assert_eq!(found, [Some(3), Some(5), None]);
+    assert_eq!(found(&mut seating, &[(1, "x"), (2, "x"), (3, "x")]), "3 5 -");
 }
 
 #[test]
@@ -260,11 +264,11 @@ proptest! {
             let mut steps: Vec<SeatAssignment> = seating.process(1).into_iter().collect();
             (1..threads).for_each(|k| steps.extend(seating.thread(k as Tid + 1, 1)));
             steps.extend(seating.settle(1));
-            steps.iter().map(|step| (step.tid, cpu(step.seat.as_ref()), step.skipped)).collect::<Vec<_>>()
+            steps.iter().map(|step| (step.tid, cpu(step), step.skipped)).collect::<Vec<_>>()
         };
         let expected = |k: usize, ends: bool| {
             let seat = k.checked_sub(skip).filter(|k| !ends || *k < list.len()).map(|k| list[k % list.len()]);
-            (k as Tid + 1, seat, k < skip)
+            (k as Tid + 1, seat.map_or_else(|| "-".to_owned(), |cpu| cpu.to_string()), k < skip)
         };
         prop_assert_eq!(played(Beyond::Cycle), (0..threads).map(|k| expected(k, false)).collect::<Vec<_>>());
         prop_assert_eq!(played(Beyond::Leave), (0..threads).map(|k| expected(k, true)).collect::<Vec<_>>());
@@ -290,12 +294,12 @@ fn racing_threads_are_seated_by_creation_path() {
         seating.born(tid, creator);
         told(&seating.thread(tid, MAIN))
     };
-    assert_eq!(create(101, MAIN), [(MAIN, Some(0)), (101, Some(1))]);
-    assert_eq!(create(102, MAIN), [(102, Some(2))]);
-    assert_eq!(create(103, 102), [(103, Some(4))], "the second creator was first");
-    assert_eq!(create(104, 101), [(104, Some(3))]);
-    assert_eq!(create(105, 101), [(105, None)], "all seats are taken");
-    assert_eq!(seating.strangers(), 0);
+    assert_eq!(create(101, MAIN), "100:0 101:1");
+    assert_eq!(create(102, MAIN), "102:2");
+    assert_eq!(create(103, 102), "103:4", "the second creator was first");
+    assert_eq!(create(104, 101), "104:3");
+    assert_eq!(create(105, 101), "105:-", "all seats are taken");
+    assert_eq!(seating.strangers, 0);
 }
 
 #[test]
@@ -303,21 +307,18 @@ fn unmatched_path_takes_next_free_seat() {
     let mut seating = room(observed(), &[], 0);
     seating.born(MAIN, 1);
     seating.process(MAIN);
-    assert_eq!(told(&seating.thread(101, MAIN)), [(MAIN, Some(0)), (101, Some(1))]);
+    assert_eq!(told(&seating.thread(101, MAIN)), "100:0 101:1");
     seating.born(102, MAIN);
-    assert_eq!(told(&seating.thread(102, MAIN)), [(102, Some(2))], "its own seat is taken");
-    assert_eq!(seating.strangers(), 2);
+    assert_eq!(told(&seating.thread(102, MAIN)), "102:2", "its own seat is taken");
+    assert_eq!(seating.strangers, 2);
 }
 
 #[test]
 fn existing_threads_are_seated_by_name() {
     let mut seating = room(observed(), &[], 0);
-    let mut find = |tid: Tid, name: &str| cpu(seating.seat_existing(tid, MAIN, name).seat.as_ref());
-    assert_eq!(
-        [find(100, "main"), find(103, "worker"), find(104, "worker")],
-        [Some(0), Some(3), Some(4)]
-    );
-    assert_eq!([find(105, "work"), find(106, "right")], [Some(1), Some(2)]);
+    let first = [(100, "main"), (103, "worker"), (104, "worker")];
+    assert_eq!(found(&mut seating, &first), "0 3 4");
+    assert_eq!(found(&mut seating, &[(105, "work"), (106, "right")]), "1 2");
 }
 
 #[test]
@@ -343,20 +344,20 @@ fn seats_of_other_runs_are_used_last() {
     let root = Root::new(folder.path());
     let mut first = beside(&root, &[&[0, 1, 2, 3]], Beyond::Cycle);
     let mut second = beside(&root, &[&[0, 1, 2, 3]], Beyond::Cycle);
-    assert_eq!(cpus(&mut first, 0..2), [0, 1].map(Some));
-    assert_eq!(cpus(&mut second, 10..14), [2, 3, 0, 1].map(Some), "all are given before any twice");
+    assert_eq!(cpus(&mut first, 0..2), "0 1");
+    assert_eq!(cpus(&mut second, 10..14), "2 3 0 1", "all are given before any twice");
     assert_eq!(second.leases.notes().len(), 1, "the third had a choice, and none was free");
     first.exited(0);
-    assert_eq!(cpus(&mut second, 14..18), [0, 2, 3, 1].map(Some), "and so in the next round");
+    assert_eq!(cpus(&mut second, 14..18), "0 2 3 1", "and so in the next round");
     // A user's order is kept.
     let mut ordered = beside(&root, &[&[1], &[3, 4, 5], &[0]], Beyond::Cycle);
-    assert_eq!(cpus(&mut ordered, 20..25), [1, 4, 5, 3, 0].map(Some));
+    assert_eq!(cpus(&mut ordered, 20..25), "1 4 5 3 0");
     let mut once = beside(&root, &[&[4, 6]], Beyond::Leave);
-    assert_eq!(cpus(&mut once, 30..33), [Some(6), Some(4), None]);
+    assert_eq!(cpus(&mut once, 30..33), "6 4 -");
     // Leases survive a change of number.
     once.executed(30, 31);
     drop((first, second, ordered));
     let mut last = beside(&root, &[&[6, 4]], Beyond::Cycle);
-    assert_eq!(cpus(&mut last, 40..41), [Some(4)]);
+    assert_eq!(cpus(&mut last, 40..41), "4");
     assert!(last.leases.notes().is_empty());
 }

@@ -14,7 +14,6 @@ use std::ffi::CString;
 const CPUS: &str = "/sys/devices/system/cpu";
 const CPUINFO: &str = "/proc/cpuinfo";
 
-#[derive(Debug)]
 pub struct FitFiles {
     pub steps: Vec<FileStep>,
     pub replaced: Vec<String>,

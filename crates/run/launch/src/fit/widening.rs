@@ -15,15 +15,13 @@ const STANDS_STILL: Duration = Duration::from_secs(1);
 const ROUNDS: usize = 8;
 
 /// A program that sees some CPUs, while it runs.
-#[derive(Debug)]
 pub struct FitWatch {
-    report: CpuFitReport,
+    pub report: CpuFitReport,
     mask: CpuSet,
     home: CpuSet,
     processes: HashMap<Tid, ThreadGrowth>,
 }
 
-#[derive(Debug)]
 struct ThreadGrowth {
     most: usize,
     since: Instant,
@@ -50,10 +48,6 @@ impl FitWatch {
         // A program may end before the first look.
         let report = CpuFitReport { most_threads: 1, ..fit.report };
         FitWatch { report, mask: fit.seen, home, processes: HashMap::new() }
-    }
-
-    pub fn report(&self) -> &CpuFitReport {
-        &self.report
     }
 
     /// The mask with which the program begins.

@@ -3,7 +3,7 @@
 use super::{GO_VARIABLE, JAVA_OPTION, LanguageRuntime};
 
 /// A variable that sets how many threads a runtime starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct CountVariable {
     /// The environment variable.
     pub variable: &'static str,

@@ -14,11 +14,11 @@
 //! Kinds, caches and devices are properties of the machine. `fast`, `first` and `no-smt` choose
 //! among the CPUs that the words before them left.
 
-use super::{ComputerCpus, SetError};
+use super::{ComputerCpus, ReadComputer, SetError};
+use crate::named::KnownWord;
 use seatmap_data::machine::catalog::edits;
 use seatmap_data::machine::{CoreKind, Pu};
-use seatmap_data::statistics::words::counted;
-use seatmap_os::holder::Holder;
+use seatmap_data::statistics::words::{counted, joined};
 use seatmap_os::{CpuSet, devices};
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -26,95 +26,31 @@ use std::collections::HashSet;
 /// Why a word names no CPUs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WordError {
-    /// The kernel shows no kinds.
-    #[error(
-        "this machine has one kind of core: the kernel shows no difference between them (a \
-         virtual machine shows none); leave it out, or add --or-all to 'run' or 'cpus' \
-         (or = \"all\" to a service)"
-    )]
-    OneKind,
+    /// The machine does not distinguish such CPUs, so that all are equally good.
+    #[error("{0}")]
+    NoDifference(String),
     /// The machine has other kinds.
     #[error("this machine has kinds {0}")]
     OtherKinds(String),
-    /// No kind has this name.
-    #[error(
-        "kinds are performance, middle, efficiency and low-power{}",
-        .nearest.map_or_else(String::new, |kind| format!("; did you mean 'kind:{kind}'?"))
-    )]
-    UnknownKind {
-        /// The most similar kind.
-        nearest: Option<&'static str>,
-    },
-    /// All last-level caches have one size.
-    #[error("all {level} caches have {size}; '{example}' takes one of them")]
-    EqualCaches {
-        /// `L3` or `L2`.
-        level: &'static str,
-        /// Their size.
-        size: String,
-        /// A set of CPUs around one of them.
-        example: String,
-    },
-    /// No last-level cache is as large.
-    #[error("the largest last-level cache has {size} ({cpus})")]
-    SmallerCaches {
-        /// Its size.
-        size: String,
-        /// Its CPUs.
-        cpus: CpuSet,
-    },
-    /// No size of a cache is known.
-    #[error("the sizes of this machine's caches are not known; name a part such as l3:0")]
-    UnknownCaches,
-    /// Nothing is known of the speed of some cores.
-    #[error("the speeds of this machine's cores are not known; 'first:N' takes the lowest numbers")]
-    UnknownSpeeds,
-    /// The number or size is malformed.
-    #[error("expected {0}")]
-    Figure(&'static str),
-    /// Fewer cores or CPUs are left.
-    #[error("{before} has {left}")]
-    TooFew {
-        /// The words before.
-        before: String,
-        /// The number that is left, with its noun.
-        left: String,
-    },
-    /// The machine has no such device.
+    /// No CPU has both properties: the words before, with their CPUs.
+    #[error("no CPU is both; {0}")]
+    Nothing(String),
+    /// The word is malformed, or the machine lacks its device or number of CPUs.
     #[error("{0}")]
-    NoDevice(String),
-    /// The firmware gives no CPUs near the device.
-    #[error("the device names no CPUs near it (numa_node -1), so all are equally near")]
-    EquallyNear,
-    /// The file of the machine contains no devices.
-    #[error(
-        "the devices of this machine are not known; 'near:' needs this computer or its gathered \
-         files"
-    )]
-    UnknownDevices,
-    /// No CPU has both properties.
-    #[error("no CPU is both; {before} is {cpus}")]
-    Nothing {
-        /// The words before.
-        before: String,
-        /// Their CPUs.
-        cpus: CpuSet,
-    },
+    Wrong(String),
 }
 
 impl WordError {
-    /// The machine does not distinguish such CPUs, so that all are equally good.
     fn is_no_difference(&self) -> bool {
-        matches!(
-            self,
-            WordError::OneKind
-                | WordError::OtherKinds(_)
-                | WordError::EqualCaches { .. }
-                | WordError::SmallerCaches { .. }
-                | WordError::UnknownCaches
-                | WordError::UnknownSpeeds
-                | WordError::EquallyNear
-        )
+        matches!(self, WordError::NoDifference(_) | WordError::OtherKinds(_))
+    }
+
+    fn equal(why: &str) -> Self {
+        WordError::NoDifference(why.to_owned())
+    }
+
+    fn expected(figure: &str) -> Self {
+        WordError::Wrong(format!("expected {figure}"))
     }
 
     fn of(self, word: &str) -> SetError {
@@ -136,10 +72,7 @@ pub struct AcceptedWords {
 ///
 /// # Errors
 /// [`SetError`]: the words are wrong for another reason.
-pub fn or_all(
-    words: &str,
-    computer: &dyn Fn() -> Result<ComputerCpus, String>,
-) -> Result<AcceptedWords, SetError> {
+pub fn or_all(words: &str, computer: ReadComputer<'_>) -> Result<AcceptedWords, SetError> {
     let mut accepted = AcceptedWords { words: words.to_owned(), remarks: Vec::new() };
     loop {
         let (word, reason) = match super::members(&accepted.words, computer) {
@@ -149,8 +82,7 @@ pub fn or_all(
         };
         let is_absent = matches!(reason, WordError::OtherKinds(_));
         let members = accepted.words.split(',').map(str::trim);
-        let members: Vec<String> = members.map(|seat| without(seat, &word, is_absent)).collect();
-        let words = members.join(",");
+        let words = joined(members.map(|seat| without(seat, &word, is_absent)), ",");
         if words == accepted.words {
             return Err(reason.of(&word));
         }
@@ -170,7 +102,7 @@ fn without(seat: &str, word: &str, is_absent: bool) -> String {
     let others: Vec<&str> =
         terms.iter().copied().filter(|term| term.split('/').all(|one| one != word)).collect();
     let kept = if is_absent && !others.is_empty() { others } else { terms };
-    kept.into_iter().map(|term| replaced(term, word)).collect::<Vec<_>>().join("+")
+    joined(kept.into_iter().map(|term| replaced(term, word)), "+")
 }
 
 /// A term with `all` instead of a word, or of `not:` and the word.
@@ -179,7 +111,7 @@ fn replaced(term: &str, word: &str) -> String {
         Some(before) if before.is_empty() || before.ends_with(':') => "all",
         _ => one,
     });
-    words.collect::<Vec<_>>().join("/")
+    joined(words, "/")
 }
 
 const KINDS: [CoreKind; 4] = CoreKind::ALL;
@@ -212,77 +144,99 @@ pub(super) fn is_word(text: &str) -> bool {
     matches!(text.as_str(), "no-smt" | "all") || begins.iter().any(|word| text.starts_with(word))
 }
 
-/// The CPUs that a word leaves of others; `before` are the words that chose these.
-pub(super) fn narrowed(
-    word: &str,
-    among: &CpuSet,
-    before: &str,
-    computer: &ComputerCpus,
-) -> Result<CpuSet, SetError> {
-    let lower = word.to_lowercase();
-    let (name, value) = lower.split_once(':').unwrap_or((&lower, ""));
-    let of_machine = match name {
-        "kind" => of_kind(value, computer),
-        "cache" => of_cache(value, computer),
+/// The CPUs that words left, of which the next chooses.
+pub(super) struct Left<'a> {
+    pub cpus: &'a CpuSet,
+    /// The words.
+    pub before: &'a str,
+    pub computer: &'a ComputerCpus,
+}
+
+impl Left<'_> {
+    /// The CPUs that a word leaves.
+    pub fn narrowed(&self, word: &str) -> Result<CpuSet, SetError> {
         // Names of devices keep their case.
-        "near" => near(word.split_once(':').map_or("", |(_, device)| device), computer),
-        "fast" => return fastest(value, among, before, computer).map_err(|error| error.of(word)),
-        "first" => return first(value, among, before).map_err(|error| error.of(word)),
-        "no-smt" => return Ok(one_per_core(among, computer)),
-        "all" => return Ok(among.clone()),
-        _ => {
-            let inner = word.split_once(':').map_or("", |(_, inner)| inner);
-            return others(word, inner, among, before, computer);
-        }
+        let cased = word.split_once(':').map_or("", |(_, value)| value);
+        let lower = word.to_lowercase();
+        let (name, value) = lower.split_once(':').unwrap_or((&lower, ""));
+        let of_machine = match name {
+            "kind" => of_kind(value, self.computer),
+            "cache" => of_cache(value, self.computer),
+            "near" => near(cased, self.computer),
+            "fast" => return self.fastest(value).map_err(|error| error.of(word)),
+            "first" => return self.first(value).map_err(|error| error.of(word)),
+            "no-smt" => return Ok(one_per_core(self.cpus, self.computer)),
+            "all" => return Ok(self.cpus.clone()),
+            _ => return self.others(word, cased),
+        };
+        self.meeting(word, &of_machine.map_err(|error| error.of(word))?)
     }
-    .map_err(|error| error.of(word))?;
-    meeting(word, &of_machine, among, before, computer)
-}
 
-/// The CPUs of a property of the machine among others, or an error if there are none.
-pub(super) fn meeting(
-    word: &str,
-    of_machine: &CpuSet,
-    among: &CpuSet,
-    before: &str,
-    computer: &ComputerCpus,
-) -> Result<CpuSet, SetError> {
-    let text = word.to_owned();
-    if !of_machine.meets(&computer.usable) {
-        let usable = computer.usable.named();
-        let holder = Holder::of(of_machine);
-        return Err(SetError::Forbidden { text, cpus: of_machine.clone(), usable, holder });
-    }
-    let left = of_machine.within(among);
-    if left.is_empty() {
-        let source = WordError::Nothing { before: before.to_owned(), cpus: among.clone() };
-        return Err(SetError::Word { text, source });
-    }
-    Ok(left)
-}
-
-fn others(
-    word: &str,
-    inner: &str,
-    among: &CpuSet,
-    before: &str,
-    computer: &ComputerCpus,
-) -> Result<CpuSet, SetError> {
-    let excluded = if is_word(inner) {
-        match narrowed(inner, among, before, computer) {
-            // The property exists, but none of these CPUs has it.
-            Err(SetError::Word { source: WordError::Nothing { .. }, .. }) => CpuSet::default(),
-            found => found?,
+    /// The CPUs of a property of the machine, or an error if there are none.
+    pub fn meeting(&self, word: &str, of_machine: &CpuSet) -> Result<CpuSet, SetError> {
+        let usable = &self.computer.usable;
+        if !of_machine.meets(usable) {
+            return Err(SetError::forbidden(word, of_machine, &usable.named()));
         }
-    } else {
-        super::union(&super::simple(inner, &|| Ok(computer.clone()))?)
-    };
-    let left = among.without(&excluded);
-    if left.is_empty() {
-        let source = WordError::Nothing { before: before.to_owned(), cpus: among.clone() };
-        return Err(SetError::Word { text: word.to_owned(), source });
+        self.some(word, of_machine.within(self.cpus))
     }
-    Ok(left)
+
+    fn some(&self, word: &str, found: CpuSet) -> Result<CpuSet, SetError> {
+        if found.is_empty() {
+            let before = format!("{} is {}", self.before, self.cpus);
+            return Err(WordError::Nothing(before).of(word));
+        }
+        Ok(found)
+    }
+
+    fn others(&self, word: &str, inner: &str) -> Result<CpuSet, SetError> {
+        let excluded = if is_word(inner) {
+            match self.narrowed(inner) {
+                // The property exists, but none of these CPUs has it.
+                Err(SetError::Word { source: WordError::Nothing(_), .. }) => CpuSet::default(),
+                found => found?,
+            }
+        } else {
+            super::union(&super::simple(inner, &|| Ok(self.computer.clone()))?)
+        };
+        self.some(word, self.cpus.without(&excluded))
+    }
+
+    /// A count for a word, at most what is left.
+    fn figure(
+        &self,
+        value: &str,
+        cpus: &CpuSet,
+        noun: &str,
+        expected: &str,
+    ) -> Result<usize, WordError> {
+        let count = value.parse().ok().filter(|count| *count > 0);
+        let count = count.ok_or_else(|| WordError::expected(expected))?;
+        if cpus.len() < count {
+            let left = counted(cpus.len() as u64, noun);
+            return Err(WordError::Wrong(format!("{} has {left}", self.before)));
+        }
+        Ok(count)
+    }
+
+    fn fastest(&self, value: &str) -> Result<CpuSet, WordError> {
+        let cores = one_per_core(self.cpus, self.computer);
+        let expected = "a number of cores, such as 'fast:4'";
+        let count = self.figure(value, &cores, "core", expected)?;
+        let ranked = ranked(&cores, self.computer).ok_or_else(|| {
+            WordError::equal(
+                "the speeds of this machine's cores are not known; 'first:N' takes the lowest \
+                 numbers",
+            )
+        })?;
+        Ok(ranked.into_iter().take(count).map(|(_, cpu)| cpu).collect())
+    }
+
+    fn first(&self, value: &str) -> Result<CpuSet, WordError> {
+        let expected = "a number of CPUs, such as 'first:4'";
+        let count = self.figure(value, self.cpus, "CPU", expected)?;
+        Ok(self.cpus.iter().take(count).collect())
+    }
 }
 
 fn pus_of<'a>(computer: &'a ComputerCpus, is_chosen: impl Fn(&Pu) -> bool + 'a) -> CpuSet {
@@ -294,11 +248,19 @@ fn of_kind(value: &str, computer: &ComputerCpus) -> Result<CpuSet, WordError> {
         let words = KINDS.map(CoreKind::word);
         let begins = words.into_iter().find(|word| !value.is_empty() && word.starts_with(value));
         let nearest = begins.or_else(|| words.into_iter().find(|word| edits(word, value) <= 2));
-        return Err(WordError::UnknownKind { nearest });
+        let hint = nearest.map(|kind| format!("; did you mean 'kind:{kind}'?"));
+        return Err(WordError::Wrong(format!(
+            "kinds are performance, middle, efficiency and low-power{}",
+            hint.unwrap_or_default()
+        )));
     };
     let found = kinds(computer);
     if found.len() < 2 {
-        return Err(WordError::OneKind);
+        return Err(WordError::equal(
+            "this machine has one kind of core: the kernel shows no difference between them (a \
+             virtual machine shows none); leave it out, or add --or-all to 'run' or 'cpus' \
+             (or = \"all\" to a service)",
+        ));
     }
     // On a processor whose only small cores are the low-power island, they are the weakest.
     let weakest = [CoreKind::Efficiency, CoreKind::LowPower];
@@ -340,24 +302,30 @@ fn last_caches(computer: &ComputerCpus) -> Option<(&'static str, Vec<(u32, u64)>
 fn of_cache(value: &str, computer: &ComputerCpus) -> Result<CpuSet, WordError> {
     let least = match value {
         "biggest" => None,
-        size => Some(
-            bytes(size)
-                .ok_or(WordError::Figure("'cache:biggest' or a size, such as 'cache:64M'"))?,
-        ),
+        size => Some(bytes(size).ok_or_else(|| {
+            WordError::expected("'cache:biggest' or a size, such as 'cache:64M'")
+        })?),
     };
-    let (level, sizes) = last_caches(computer).ok_or(WordError::UnknownCaches)?;
+    let (level, sizes) = last_caches(computer).ok_or_else(|| {
+        WordError::equal(
+            "the sizes of this machine's caches are not known; name a part such as l3:0",
+        )
+    })?;
     let largest = sizes.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0);
     let biggest = at_least(&sizes, largest);
+    let size = mebibytes(largest);
     match least {
         None if biggest.len() == sizes.len() => {
             let number = computer.topology.pus.first().and_then(|pu| pu.l3.or(pu.l2)).unwrap_or(0);
             let example = format!("{}:{number}", level.to_lowercase());
-            Err(WordError::EqualCaches { level, size: mebibytes(largest), example })
+            Err(WordError::NoDifference(format!(
+                "all {level} caches have {size}; '{example}' takes one of them"
+            )))
         }
         None => Ok(biggest),
-        Some(least) if least > largest => {
-            Err(WordError::SmallerCaches { size: mebibytes(largest), cpus: biggest })
-        }
+        Some(least) if least > largest => Err(WordError::NoDifference(format!(
+            "the largest last-level cache has {size} ({biggest})"
+        ))),
         Some(least) => Ok(at_least(&sizes, least)),
     }
 }
@@ -368,10 +336,11 @@ fn at_least(sizes: &[(u32, u64)], least: u64) -> CpuSet {
 
 fn bytes(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches("ib").trim_end_matches('b');
-    let (digits, shift) = match digits.chars().last()? {
-        'k' => (&digits[..digits.len() - 1], 10),
-        'm' => (&digits[..digits.len() - 1], 20),
-        'g' => (&digits[..digits.len() - 1], 30),
+    let (digits, unit) = digits.split_at_checked(digits.len().checked_sub(1)?)?;
+    let shift = match unit {
+        "k" => 10,
+        "m" => 20,
+        "g" => 30,
         _ => return None,
     };
     digits.parse::<u64>().ok()?.checked_mul(1 << shift).filter(|bytes| *bytes > 0)
@@ -397,26 +366,6 @@ fn one_per_core(among: &CpuSet, computer: &ComputerCpus) -> CpuSet {
         .collect()
 }
 
-fn figure(value: &str) -> Option<usize> {
-    value.parse().ok().filter(|count| *count > 0)
-}
-
-fn fastest(
-    value: &str,
-    among: &CpuSet,
-    before: &str,
-    computer: &ComputerCpus,
-) -> Result<CpuSet, WordError> {
-    let count = figure(value).ok_or(WordError::Figure("a number of cores, such as 'fast:4'"))?;
-    let cores = one_per_core(among, computer);
-    if cores.len() < count {
-        let left = counted(cores.len() as u64, "core");
-        return Err(WordError::TooFew { before: before.to_owned(), left });
-    }
-    let ranked = ranked(&cores, computer).ok_or(WordError::UnknownSpeeds)?;
-    Ok(ranked.into_iter().take(count).map(|(_, cpu)| cpu).collect())
-}
-
 /// The kind, highest frequency, capacity and firmware's ranking of a core; less is faster.
 type SpeedRank = (Option<CoreKind>, Reverse<[Option<u64>; 3]>);
 
@@ -435,20 +384,17 @@ fn ranked(cores: &CpuSet, computer: &ComputerCpus) -> Option<Vec<(SpeedRank, u32
     Some(ranked)
 }
 
-fn first(value: &str, among: &CpuSet, before: &str) -> Result<CpuSet, WordError> {
-    let count = figure(value).ok_or(WordError::Figure("a number of CPUs, such as 'first:4'"))?;
-    if among.len() < count {
-        let left = counted(among.len() as u64, "CPU");
-        return Err(WordError::TooFew { before: before.to_owned(), left });
-    }
-    Ok(among.iter().take(count).collect())
-}
-
 fn near(name: &str, computer: &ComputerCpus) -> Result<CpuSet, WordError> {
-    let root = computer.root.as_ref().ok_or(WordError::UnknownDevices)?;
+    let root = computer.root.as_ref().ok_or_else(|| {
+        WordError::Wrong(
+            "the devices of this machine are not known; 'near:' needs this computer or its \
+             gathered files"
+                .to_owned(),
+        )
+    })?;
     let found = devices::called(root, name);
     if found.is_empty() {
-        return Err(WordError::NoDevice(absent_device(name, &devices::names(root))));
+        return Err(WordError::Wrong(absent_device(name, &devices::names(root))));
     }
     // One device without a node leaves the set unknown.
     let lists: Option<Vec<CpuSet>> = found
@@ -456,7 +402,12 @@ fn near(name: &str, computer: &ComputerCpus) -> Result<CpuSet, WordError> {
         .map(|device| device.node.and_then(|_| CpuSet::of_list(device.cpus.as_deref()?)))
         .collect();
     let cpus = super::union(&lists.unwrap_or_default());
-    if cpus.is_empty() { Err(WordError::EquallyNear) } else { Ok(cpus) }
+    if cpus.is_empty() {
+        return Err(WordError::equal(
+            "the device names no CPUs near it (numa_node -1), so all are equally near",
+        ));
+    }
+    Ok(cpus)
 }
 
 fn absent_device(name: &str, present: &[String]) -> String {
@@ -471,46 +422,35 @@ fn absent_device(name: &str, present: &[String]) -> String {
     format!("{what}; there are {}", present.join(", "))
 }
 
-/// A word that applies to this machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MachineWord {
-    /// The word.
-    pub word: String,
-    /// Its CPUs.
-    pub cpus: CpuSet,
-    /// The figure that distinguishes them, if known.
-    pub by: Option<String>,
-}
-
 /// The words that distinguish CPUs of this machine.
-pub fn of_machine(computer: &ComputerCpus) -> Vec<MachineWord> {
+pub fn of_machine(computer: &ComputerCpus) -> Vec<KnownWord> {
     let all = computer.topology.os_indices().collect();
     let cores = one_per_core(&all, computer);
     let mut words = Vec::new();
     let found = kinds(computer);
     if found.len() > 1 {
-        words.extend(found.into_iter().map(|(kind, cpus)| MachineWord {
-            word: format!("kind:{}", kind.word()),
-            by: Some(kernel_list(kind, &cpus, computer).unwrap_or_else(|| measure(computer))),
-            cpus,
+        words.extend(found.into_iter().map(|(kind, cpus)| {
+            let by = kernel_list(kind, &cpus, computer).unwrap_or_else(|| measure(computer));
+            known(format!("kind:{}", kind.word()), &cpus, Some(by))
         }));
     }
     if let Ok(cpus) = of_cache("biggest", computer) {
-        let by = cache_sizes(&cpus, computer);
-        words.push(MachineWord { word: "cache:biggest".to_owned(), cpus, by });
+        words.push(known("cache:biggest", &cpus, cache_sizes(&cpus, computer)));
     }
     words.extend(leaders(&cores, computer));
     if cores.len() < all.len() {
-        let by = Some("one thread of each core".to_owned());
-        words.push(MachineWord { word: "no-smt".to_owned(), cpus: cores, by });
+        words.push(known("no-smt", &cores, Some("one thread of each core".to_owned())));
     }
-    let root = computer.root.as_ref();
-    let names = root.map_or_else(Vec::new, devices::names);
+    let names = computer.root.as_ref().map_or_else(Vec::new, devices::names);
     words.extend(names.into_iter().filter_map(|name| {
         let cpus = near(&name, computer).ok().filter(|cpus| *cpus != all)?;
-        Some(MachineWord { word: format!("near:{name}"), cpus, by: None })
+        Some(known(format!("near:{name}"), &cpus, None))
     }));
     words
+}
+
+fn known(word: impl Into<String>, cpus: &CpuSet, by: Option<String>) -> KnownWord {
+    KnownWord { word: word.into(), cpus: cpus.to_string(), by }
 }
 
 /// The largest last-level cache, and the size of the others.
@@ -532,17 +472,14 @@ fn cache_sizes(biggest: &CpuSet, computer: &ComputerCpus) -> Option<String> {
 }
 
 /// The fastest cores, if other cores of their kind are slower.
-fn leaders(cores: &CpuSet, computer: &ComputerCpus) -> Option<MachineWord> {
+fn leaders(cores: &CpuSet, computer: &ComputerCpus) -> Option<KnownWord> {
     let ranked = ranked(cores, computer)?;
     let (first, _) = ranked.first()?;
     let count = ranked.iter().take_while(|(rank, _)| rank == first).count();
     let (next, _) = ranked.get(count).filter(|(rank, _)| rank.0 == first.0)?;
     let figure = first.1.0.iter().zip(next.1.0).position(|(own, other)| *own != other)?;
-    Some(MachineWord {
-        word: format!("fast:{count}"),
-        cpus: ranked[..count].iter().map(|(_, cpu)| *cpu).collect(),
-        by: Some(SPEEDS[figure].to_owned()),
-    })
+    let cpus = ranked[..count].iter().map(|(_, cpu)| *cpu).collect();
+    Some(known(format!("fast:{count}"), &cpus, Some(SPEEDS[figure].to_owned())))
 }
 
 /// The kernel's list of these cores, on a hybrid processor by Intel.

@@ -63,10 +63,9 @@ fn of_options(
     let workers = options
         .at_a_time
         .map_or_else(|| "many commands".to_owned(), |count| format!("{count} commands"));
-    Err(ShareError::Workers { workers })
+    Err(ShareError::Workers(workers))
 }
 
-#[derive(Debug, PartialEq, Eq)]
 struct XargsOptions {
     at_a_time: Option<usize>,
     slot_variable: Option<String>,
@@ -153,10 +152,10 @@ mod tests {
         };
         let found = worker(&root, 13, &slot(Some("1"))).unwrap().unwrap();
         assert_eq!((found.rank, found.size, found.source.as_str()), (1, Some(2), "SLOT=1"));
-        assert!(matches!(worker(&root, 13, &slot(None)), Err(ShareError::Workers { .. })));
+        assert!(matches!(worker(&root, 13, &slot(None)), Err(ShareError::Workers(_))));
         assert!(matches!(worker(&root, 13, &slot(Some("2"))), Err(ShareError::Variable(_))));
         let none = worker(&root, 13, &slot(Some("18446744073709551615")));
-        assert!(matches!(none, Err(ShareError::Workers { .. })), "{none:?}");
+        assert!(matches!(none, Err(ShareError::Workers(_))), "{none:?}");
         process(12, "make", 9, "make");
         assert_eq!(worker(&root, 13, &slot(None)), Ok(None), "a program of its own");
     }

@@ -82,12 +82,12 @@ mod tests {
 
     #[test]
     fn quiet_check_prints_only_faults() {
-        let well = Made::new(2).thread(7, 7, "0");
+        let well = Made::new(2).with("7/7 on 0");
         let step = CheckStep::First(judged(&well));
         assert_eq!(step.text(QUIET), None);
         let sentences = step.text(FOR_A_PERSON).unwrap().sentences;
         assert!(sentences[0].contains("nothing is wrong"), "{sentences:?}");
-        let crowded = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0);
+        let crowded = Made::new(4).with("7/7 on 1: 50+50; 7/8 on 1: 50+50");
         let text = CheckStep::First(judged(&crowded)).text(QUIET).unwrap();
         assert_eq!(text.lines[0].rule, "shared-cpu");
     }
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn repeated_check_prints_only_difference() {
-        let made = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0);
+        let made = Made::new(4).with("7/7 on 1: 50+50; 7/8 on 1: 50+50");
         let gone = Duration::from_millis(2600);
         let step = CheckStep::Again { before: &[], judged: judged(&made), gone };
         let text = step.text(FOR_A_PERSON).unwrap();

@@ -1,37 +1,30 @@
 //! Chooses bound programs.
 
-use super::{ChoiceError, programs};
+use super::{ChoiceError, Chooser, Chosen};
 use crate::files::SystemFiles;
 use crate::seating::CellCpus;
 use seatmap_os::hierarchy::{ControlGroups, Hierarchies};
-use seatmap_os::sched::ThreadStatus;
 use seatmap_os::{CpuSet, Tid, isolated, layout};
 use std::collections::{BTreeSet, HashMap};
 
-pub fn processes(
-    files: &mut SystemFiles,
-    known: &BTreeSet<Tid>,
-) -> Result<BTreeSet<Tid>, ChoiceError> {
-    let mut defaults = Defaults::read(files);
-    let mut found = BTreeSet::new();
-    for program in programs(files, known)? {
-        let allowed = defaults.of(files, program.pid);
-        let tids = files.threads(program.pid);
-        let is_bound = tids.into_iter().any(|tid| {
-            // Only this computer's kernel answers system calls; another root has only files.
-            let mask = files.asked_mask(tid).or_else(|| {
-                let status = files.proc.status(program.pid, tid).ok()?;
-                ThreadStatus::parse(status).mask()
+impl Chooser<'_> {
+    pub fn bound(&mut self) -> Chosen {
+        let mut defaults = Defaults::read(self.files);
+        let mut found = BTreeSet::new();
+        for program in self.programs()? {
+            let allowed = defaults.of(self.files, program.pid);
+            let tids = self.files.threads(program.pid);
+            let is_bound = tids.into_iter().any(|tid| {
+                let mask = self.files.mask(program.pid, tid);
+                mask.is_some_and(|mask| !allowed.contains(&mask))
             });
-            mask.is_some_and(|mask| !allowed.contains(&mask))
-        });
-        if is_bound {
-            found.insert(program.pid);
+            if is_bound {
+                found.insert(program.pid);
+            }
         }
-    }
-    if found.is_empty() {
-        Err(ChoiceError::Empty("the set of bound programs".to_owned()))
-    } else {
+        if found.is_empty() {
+            return Err(ChoiceError::Empty("the set of bound programs".to_owned()));
+        }
         Ok(found)
     }
 }
@@ -47,12 +40,13 @@ struct Defaults {
 
 impl Defaults {
     fn read(files: &SystemFiles) -> Self {
-        let isolated = isolated::beside_others(&files.root);
-        let online = layout::online(&files.root).unwrap_or_default();
-        let hierarchies = Hierarchies::read(&files.root);
-        let cells =
-            CellCpus::all(&files.root).iter().flat_map(|cell| cell.set().list().0).collect();
-        Defaults { online, isolated, cells, hierarchies, known: HashMap::new() }
+        Defaults {
+            online: layout::online(&files.root).unwrap_or_default(),
+            isolated: isolated::beside_others(&files.root),
+            cells: CellCpus::all(&files.root).iter().flat_map(CellCpus::set).collect(),
+            hierarchies: Hierarchies::read(&files.root),
+            known: HashMap::new(),
+        }
     }
 
     /// The group's CPUs, and those without isolated ones.
@@ -62,14 +56,12 @@ impl Defaults {
             .map(|text| self.hierarchies.groups(&files.root, pid, &text))
             .unwrap_or_default();
         // Processes of one group share the result.
-        if let Some(known) = self.known.get(&groups) {
-            return known.clone();
-        }
-        let cpus = Hierarchies::limits(&files.root, &groups).cpus;
-        let all =
-            cpus.and_then(|cpus| CpuSet::of_list(&cpus)).unwrap_or_else(|| self.online.clone());
-        let masks = vec![all.without(&self.isolated).without(&self.cells), all];
-        self.known.insert(groups, masks.clone());
-        masks
+        let masks = self.known.entry(groups).or_insert_with_key(|groups| {
+            let cpus = Hierarchies::limits(&files.root, groups).cpus;
+            let all =
+                cpus.and_then(|cpus| CpuSet::of_list(&cpus)).unwrap_or_else(|| self.online.clone());
+            vec![all.without(&self.isolated).without(&self.cells), all]
+        });
+        masks.clone()
     }
 }

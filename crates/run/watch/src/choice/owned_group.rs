@@ -1,12 +1,9 @@
 //! Control groups with names from their owners: libvirt's domains, Slurm's jobs and steps.
 
-use super::{ChoiceError, last_part, members, unit_of};
-use crate::files::SystemFiles;
-use crate::glob;
+use super::{ChoiceError, Chooser, Chosen, last_part, unit_of};
+use seatmap_os::Root;
 use seatmap_os::hierarchy::Hierarchies;
 use seatmap_os::root::FileError;
-use seatmap_os::{Root, Tid};
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The longest name of a machine, including its beginning `qemu-1-`
@@ -21,8 +18,9 @@ const ENDINGS: [&str; 3] = [".scope", ".libvirt-qemu", ".libvirt-lxc"];
 /// # Errors
 /// [`FileError`]: the groups cannot be listed.
 pub fn of_domain(root: &Root, name: &str) -> Result<Vec<PathBuf>, FileError> {
-    let all = Hierarchies::read(root).all(root)?;
-    Ok(all.into_iter().filter(|folder| is_of_domain(&unit_of(folder), name)).collect())
+    let mut all = Hierarchies::read(root).all(root)?;
+    all.retain(|folder| is_of_domain(&unit_of(folder), name));
+    Ok(all)
 }
 
 /// The groups of a Slurm step, `123.0` or `123.batch`, or of a job, `123`.
@@ -30,43 +28,35 @@ pub fn of_domain(root: &Root, name: &str) -> Result<Vec<PathBuf>, FileError> {
 /// # Errors
 /// [`FileError`]: the groups cannot be listed.
 pub fn of_step(root: &Root, step: &str) -> Result<Vec<PathBuf>, FileError> {
-    let all = Hierarchies::read(root).all(root)?;
-    Ok(all.into_iter().filter(|folder| is_step(folder, step)).collect())
+    let mut all = Hierarchies::read(root).all(root)?;
+    all.retain(|folder| is_step(folder, step));
+    Ok(all)
 }
 
-pub fn domain_processes(
-    files: &mut SystemFiles,
-    known: &BTreeSet<Tid>,
-    name: &str,
-) -> Result<BTreeSet<Tid>, ChoiceError> {
-    let folders = of_domain(&files.root, name).map_err(ChoiceError::Groups)?;
-    let looked_for = format!("control group of libvirt domain '{name}'");
-    if folders.is_empty() {
-        let all = Hierarchies::read(&files.root).all(&files.root).map_err(ChoiceError::Groups)?;
-        let names = all.iter().filter_map(|folder| machine(&unit_of(folder)));
-        let nearest = glob::nearest(name, names.map(|(_, name)| name));
-        return Err(ChoiceError::NothingMatches { looked_for, nearest });
+impl Chooser<'_> {
+    pub fn of_domain(&mut self, name: &str) -> Chosen {
+        let root = &self.files.root;
+        let folders = of_domain(root, name)?;
+        let looked_for = format!("control group of libvirt domain '{name}'");
+        if folders.is_empty() {
+            let all = Hierarchies::read(root).all(root)?;
+            let names = all.iter().filter_map(|folder| Some(machine(&unit_of(folder))?.1));
+            return Err(ChoiceError::absent(&looked_for, name, names));
+        }
+        self.members(folders, looked_for)
     }
-    members(files, known, &folders, looked_for)
-}
 
-pub fn step_processes(
-    files: &mut SystemFiles,
-    known: &BTreeSet<Tid>,
-    step: &str,
-) -> Result<BTreeSet<Tid>, ChoiceError> {
-    let folders = of_step(&files.root, step).map_err(ChoiceError::Groups)?;
-    let looked_for = format!("control group of Slurm step '{step}'");
-    if folders.is_empty() {
-        return Err(ChoiceError::NothingMatches { looked_for, nearest: Vec::new() });
+    pub fn of_step(&mut self, step: &str) -> Chosen {
+        let folders = of_step(&self.files.root, step)?;
+        let looked_for = format!("control group of Slurm step '{step}'");
+        if folders.is_empty() {
+            return Err(ChoiceError::Nothing(format!("there is no {looked_for}")));
+        }
+        // In version 2 the step's daemon has a separate group next to that of the programs.
+        let mut of_users: Vec<PathBuf> = folders.iter().map(|folder| folder.join("user")).collect();
+        of_users.retain(|folder| self.files.root.of(folder).exists());
+        self.members(if of_users.is_empty() { folders } else { of_users }, looked_for)
     }
-    // In version 2 the step's daemon has a separate group next to that of the programs.
-    let of_users: Vec<PathBuf> = folders
-        .iter()
-        .map(|folder| folder.join("user"))
-        .filter(|folder| files.root.of(folder).exists())
-        .collect();
-    members(files, known, if of_users.is_empty() { &folders } else { &of_users }, looked_for)
 }
 
 fn is_of_domain(group: &str, name: &str) -> bool {

@@ -1,28 +1,57 @@
 //! The Slurm step in which this program runs.
 
-use super::{ChoiceError, members, programs, variable, without_launchers};
-use crate::files::SystemFiles;
+use super::{ChoiceError, Chooser, Chosen};
 use seatmap_os::Tid;
 use seatmap_os::hierarchy::Hierarchies;
+use seatmap_os::task;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
-/// If Slurm makes no control group, the processes with its variables.
-pub fn processes(
-    files: &mut SystemFiles,
-    known: &BTreeSet<Tid>,
-) -> Result<BTreeSet<Tid>, ChoiceError> {
-    let membership = files.root.read("/proc/self/cgroup").unwrap_or_default();
-    // "7:cpuset:/slurm/uid_1000/job_5/step_0/task_1", cgroups(7).
-    let group = membership.lines().find_map(|line| step_of(line.splitn(3, ':').nth(2)?));
-    if let Some(group) = group {
-        let folders = Hierarchies::read(&files.root).folders(&files.root, group);
-        if !folders.is_empty() {
-            let folders: Vec<PathBuf> = folders.into_iter().map(PathBuf::from).collect();
-            return members(files, known, &folders, format!("the Slurm step '{group}'"));
+impl Chooser<'_> {
+    /// If Slurm makes no control group, the processes with its variables.
+    pub fn of_own_step(&mut self) -> Chosen {
+        let membership = self.files.root.read("/proc/self/cgroup").unwrap_or_default();
+        // "7:cpuset:/slurm/uid_1000/job_5/step_0/task_1", cgroups(7).
+        let group = membership.lines().find_map(|line| step_of(line.splitn(3, ':').nth(2)?));
+        if let Some(group) = group {
+            let folders = Hierarchies::read(&self.files.root).folders(&self.files.root, group);
+            if !folders.is_empty() {
+                return self.members(folders, format!("the Slurm step '{group}'"));
+            }
         }
+        self.by_environment()
     }
-    by_environment(files, known)
+
+    fn by_environment(&mut self) -> Chosen {
+        let text = self.files.proc.read(format_args!("self/environ")).unwrap_or_default();
+        let own = |name| own_variable(text, name);
+        // Slurm has two spellings; the older one is STEPID.
+        let (job, step) =
+            (own("SLURM_JOB_ID"), own("SLURM_STEP_ID").or_else(|| own("SLURM_STEPID")));
+        let job = job.ok_or_else(|| {
+            ChoiceError::Nothing(
+                "not in a Slurm step: neither the control group nor the environment \
+                 (SLURM_JOB_ID, SLURM_STEP_ID) names one; start seatmap with srun, or use \
+                 --cgroup or --pid"
+                    .to_owned(),
+            )
+        })?;
+        let all = self.programs()?.into_iter().map(|program| program.pid);
+        let found: BTreeSet<Tid> =
+            all.filter(|pid| self.is_of_step(*pid, &job, step.as_deref())).collect();
+        if found.is_empty() {
+            return Err(ChoiceError::Empty(format!("the Slurm step of job {job}")));
+        }
+        self.without_launchers(found)
+    }
+
+    fn is_of_step(&self, pid: Tid, job: &str, step: Option<&str>) -> bool {
+        let variables = task::environment(&self.files.root, pid);
+        let has = |name: &str, expected: &str| {
+            variables.iter().find(|(key, _)| key == name).is_some_and(|(_, it)| it == expected)
+        };
+        has("SLURM_JOB_ID", job)
+            && step.is_none_or(|step| has("SLURM_STEP_ID", step) || has("SLURM_STEPID", step))
+    }
 }
 
 /// `/slurm/uid_1000/job_5/step_0` of `.../step_0/task_1`; in a script of the whole job, the job's
@@ -35,36 +64,6 @@ fn step_of(path: &str) -> Option<&str> {
 fn end_of_part(path: &str, beginning: &str) -> Option<usize> {
     let at = path.find(beginning)? + 1;
     Some(path[at..].find('/').map_or(path.len(), |length| at + length))
-}
-
-fn by_environment(
-    files: &mut SystemFiles,
-    known: &BTreeSet<Tid>,
-) -> Result<BTreeSet<Tid>, ChoiceError> {
-    let text =
-        files.proc.read(format_args!("self/environ")).map(<[u8]>::to_vec).unwrap_or_default();
-    let job = own_variable(&text, "SLURM_JOB_ID").ok_or(ChoiceError::NotInStep)?;
-    // Slurm has two spellings; the older one is STEPID.
-    let step = own_variable(&text, "SLURM_STEP_ID").or_else(|| own_variable(&text, "SLURM_STEPID"));
-    let all = programs(files, known)?.into_iter().map(|program| program.pid);
-    let found: BTreeSet<Tid> =
-        all.filter(|pid| is_of_step(files, *pid, &job, step.as_deref())).collect();
-    if found.is_empty() {
-        Err(ChoiceError::Empty(format!("the Slurm step of job {job}")))
-    } else {
-        without_launchers(files, known, found)
-    }
-}
-
-fn is_of_step(files: &SystemFiles, pid: Tid, job: &str, step: Option<&str>) -> bool {
-    if variable(files, pid, "SLURM_JOB_ID").as_deref() != Some(job) {
-        return false;
-    }
-    step.is_none_or(|step| {
-        ["SLURM_STEP_ID", "SLURM_STEPID"]
-            .iter()
-            .any(|name| variable(files, pid, name).as_deref() == Some(step))
-    })
 }
 
 fn own_variable(environment: &[u8], name: &str) -> Option<String> {

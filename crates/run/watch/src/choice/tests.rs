@@ -1,7 +1,7 @@
 //! Choices on a made computer.
 
 use super::*;
-use crate::made::{Made, MadeThread, pids};
+use crate::tests::made::{Made, MadeThread, pids};
 
 fn worker() -> MadeThread {
     MadeThread::default()
@@ -30,14 +30,13 @@ fn made() -> Made {
     made
 }
 
-fn chosen(made: &Made, choice: &ProcessChoice) -> Vec<Tid> {
+/// The chosen processes, or the error.
+fn told(made: &Made, choice: &ProcessChoice) -> String {
     let mut files = SystemFiles::open(&made.options().root).unwrap();
-    choice.processes(&mut files).unwrap().into_iter().collect()
-}
-
-fn refused(made: &Made, choice: &ProcessChoice) -> String {
-    let mut files = SystemFiles::open(&made.options().root).unwrap();
-    choice.processes(&mut files).unwrap_err().to_string()
+    match choice.processes(&mut files) {
+        Ok(pids) => joined(pids.iter().map(Tid::to_string), " "),
+        Err(error) => error.to_string(),
+    }
 }
 
 #[test]
@@ -55,46 +54,41 @@ fn pids_override_group_and_group_overrides_name() {
 #[test]
 fn pids_select_processes_with_or_without_children() {
     let made = made();
-    assert_eq!(chosen(&made, &pids(&[11])), [11]);
-    assert_eq!(chosen(&made, &pids(&[12])), [11], "a thread stands for its process");
+    assert_eq!(told(&made, &pids(&[11])), "11");
+    assert_eq!(told(&made, &pids(&[12])), "11", "a thread stands for its process");
     let with_children = |pid| ProcessChoice::Processes { pids: vec![pid], with_children: true };
-    assert_eq!(
-        (chosen(&made, &with_children(10)), chosen(&made, &with_children(13))),
-        (vec![10, 11, 13], vec![13])
-    );
-    assert_eq!(
-        refused(&made, &pids(&[11, 99])),
-        "there is no process 99; 'ps -e' lists the running ones"
-    );
+    assert_eq!(told(&made, &with_children(10)), "10 11 13");
+    assert_eq!(told(&made, &with_children(13)), "13");
+    let absent = told(&made, &pids(&[11, 99]));
+    assert_eq!(absent, "there is no process 99; 'ps -e' lists the running ones");
 }
 
 #[test]
 fn ended_process_is_rejected_unless_threads_live() {
     let made = made();
     made.thread(30, 30, &MadeThread { state: 'Z', ..worker() });
-    assert!(refused(&made, &pids(&[30])).contains("process 30 has ended"));
+    assert_eq!(
+        told(&made, &pids(&[30])),
+        "process 30 has ended (a zombie: its parent has not reaped it)"
+    );
     made.thread(30, 31, &worker());
-    assert_eq!(chosen(&made, &pids(&[30])), [30], "its other threads live on");
+    assert_eq!(told(&made, &pids(&[30])), "30", "its other threads live on");
 }
 
 #[test]
 fn group_and_unit_choices_include_descendants() {
     let made = made();
-    for choice in [
-        ProcessChoice::Group("/a/redis.service".into()),
-        ProcessChoice::Group("/cg/a".into()),
-        ProcessChoice::Unit("redis".into()),
-        ProcessChoice::Unit("redis.service".into()),
-    ] {
-        assert_eq!(chosen(&made, &choice), [11, 13], "{choice:?}");
-    }
-    let text = "there is no control group '/b/reds.service'; did you mean 'redis.service'?";
-    assert_eq!(refused(&made, &ProcessChoice::Group("/b/reds.service".into())), text);
-    let text = "there is no control group of systemd unit 'redsi'; did you mean 'redis.service'?";
-    assert_eq!(refused(&made, &ProcessChoice::Unit("redsi".into())), text);
-    assert!(
-        refused(&made, &ProcessChoice::Unit("empty.scope".into()))
-            .ends_with("has no processes now")
+    let group = |path: &str| told(&made, &ProcessChoice::Group(path.to_owned()));
+    let unit = |name: &str| told(&made, &ProcessChoice::Unit(name.to_owned()));
+    let told = [group("/a/redis.service"), group("/cg/a"), unit("redis"), unit("redis.service")];
+    assert_eq!(told, ["11 13"; 4]);
+    assert_eq!(
+        [group("/b/reds.service"), unit("redsi"), unit("empty.scope")],
+        [
+            "there is no control group '/b/reds.service'; did you mean 'redis.service'?",
+            "there is no control group of systemd unit 'redsi'; did you mean 'redis.service'?",
+            "control group of systemd unit 'empty.scope' has no processes now",
+        ]
     );
 }
 
@@ -103,52 +97,57 @@ fn name_choice_matches_executable_or_main_thread() {
     let made = made();
     std::os::unix::fs::symlink("/opt/bin/long-name-of-a-program", made.path("proc/13/exe"))
         .unwrap();
-    let by_name = |name: &str| ProcessChoice::Name(name.to_owned());
-    assert_eq!(chosen(&made, &by_name("redis*")), [11]);
-    assert_eq!(chosen(&made, &by_name("long-name-*-program")), [13]);
-    assert_eq!(chosen(&made, &by_name("*d*")), [11, 13, 20], "the kernel's own are left out");
-    let text = "there is no program named 'redis-srver' that this user can see; did you mean 'redis-server'?";
-    assert_eq!(refused(&made, &by_name("redis-srver")), text);
+    let told = ["redis*", "long-name-*-program", "*d*", "redis-srver"]
+        .map(|name| told(&made, &ProcessChoice::Name(name.to_owned())));
+    // The kernel's own are left out.
+    let wanted = [
+        "11",
+        "13",
+        "11 13 20",
+        "there is no program named 'redis-srver' that this user can see; did you mean 'redis-server'?",
+    ];
+    assert_eq!(told, wanted);
 }
 
 #[test]
 fn bound_choice_selects_processes_with_own_mask() {
     let made = made();
-    assert_eq!(chosen(&made, &ProcessChoice::Bound), [20]);
+    assert_eq!(told(&made, &ProcessChoice::Bound), "20");
     made.write("sys/devices/system/cpu/isolated", "0\n");
     made.thread(11, 12, &MadeThread { mask: "0", ..worker() });
-    assert_eq!(chosen(&made, &ProcessChoice::Bound), [11], "CPU 1 is what is left to all");
+    assert_eq!(told(&made, &ProcessChoice::Bound), "11", "CPU 1 is what is left to all");
     made.end("20");
     made.end("11");
-    assert!(refused(&made, &ProcessChoice::Bound).contains("no processes"));
+    assert_eq!(
+        told(&made, &ProcessChoice::Bound),
+        "the set of bound programs has no processes now"
+    );
 }
 
 #[test]
 fn all_and_combined_choices_select_processes() {
     let made = made();
-    assert_eq!(chosen(&made, &ProcessChoice::All), [10, 11, 13, 20]);
-    assert_eq!(
-        chosen(&made, &ProcessChoice::Any(vec![pids(&[20]), ProcessChoice::Name("sh".into())])),
-        [10, 20]
-    );
+    assert_eq!(told(&made, &ProcessChoice::All), "10 11 13 20");
+    let both = ProcessChoice::Any(vec![pids(&[20]), ProcessChoice::Name("sh".into())]);
+    assert_eq!(told(&made, &both), "10 20");
 }
 
 #[test]
 fn slurm_step_choice_uses_group_or_environment() {
     let made = made();
-    assert!(matches!(
-        ProcessChoice::SlurmStep.processes(&mut SystemFiles::open(&made.options().root).unwrap()),
-        Err(ChoiceError::NotInStep)
-    ));
+    assert_eq!(
+        told(&made, &ProcessChoice::SlurmStep),
+        "not in a Slurm step: neither the control group nor the environment (SLURM_JOB_ID, SLURM_STEP_ID) names one; start seatmap with srun, or use --cgroup or --pid"
+    );
     let environment = |job: u32, step: u32| format!("SLURM_JOB_ID={job}\0SLURM_STEP_ID={step}\0");
     for (pid, job, step) in [("self", 5, 0), ("11", 5, 0), ("13", 5, 1), ("20", 6, 0)] {
         made.write(&format!("proc/{pid}/environ"), environment(job, step));
     }
-    assert_eq!(chosen(&made, &ProcessChoice::SlurmStep), [11]);
+    assert_eq!(told(&made, &ProcessChoice::SlurmStep), "11");
     made.write("proc/self/cgroup", "0::/slurm/uid_7/job_5/step_0/task_3\n");
     made.write("cg/slurm/uid_7/job_5/step_0/cgroup.procs", "");
     made.write("cg/slurm/uid_7/job_5/step_0/task_1/cgroup.procs", "20\n");
-    assert_eq!(chosen(&made, &ProcessChoice::SlurmStep), [20]);
+    assert_eq!(told(&made, &ProcessChoice::SlurmStep), "20");
 }
 
 #[test]
@@ -158,11 +157,5 @@ fn choices_work_on_this_computer() {
     assert!(ProcessChoice::Name("no program has this name".into()).processes(&mut files).is_err());
     assert!(ProcessChoice::Group("/no such group".into()).processes(&mut files).is_err());
     let own = Tid::try_from(std::process::id()).unwrap();
-    assert_eq!(
-        ProcessChoice::Processes { pids: vec![own], with_children: false }
-            .processes(&mut files)
-            .unwrap()
-            .len(),
-        1
-    );
+    assert_eq!(pids(&[own]).processes(&mut files).unwrap().len(), 1);
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 const SAME_TIME: Duration = Duration::from_secs(2);
 
 /// The program of a seating on file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportedProgram {
     /// Its first process.
     pub pid: Tid,

@@ -1,12 +1,11 @@
 //! Part of the rule `quota`: a control group that holds threads back by another setting. All
 //! threads together decide, because each of many threads has little time.
 
-use super::facts::{SeatingFacts, Sitter, count, union};
+use super::facts::{SeatingFacts, Sitter, by_place, count, sum, those, union};
 use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
 use crate::seating::GroupBrake;
 use seatmap_data::statistics::words::{agreeing, times_a_second};
-use std::collections::{BTreeMap, HashSet};
 
 /// Threads of an idle group are not held back if they wait less, or if other programs use less of
 /// their CPUs.
@@ -65,11 +64,9 @@ fn of_brake(facts: &SeatingFacts, brake: &GroupBrake) -> Option<Finding> {
         }
         _ => return None,
     };
-    let mut finding = Finding::wrong("quota", what).tids(held.iter().map(|sitter| sitter.tid()));
-    finding = finding.since(facts.seating.watched_s);
-    if let Some(first) = held.first() {
-        finding = finding.of(first.thread.pid);
-    }
+    let pid = held.first().map(|first| first.pid);
+    let finding = Finding::wrong("quota", what).threads(&held).since(facts.seating.watched_s);
+    let finding = Finding { pid, ..finding };
     Some(if brake.is_read_only {
         finding.advised(format!(
             "ask the owner of this container, or root of the host, to change {file}, which is \
@@ -89,27 +86,21 @@ fn held<'f, 'a>(
     brake: &GroupBrake,
     name: &str,
 ) -> Vec<&'f Sitter<'a>> {
-    let tids: HashSet<_> = brake.tids.iter().collect();
-    let members = facts.sitters.iter().filter(|sitter| tids.contains(&sitter.tid()));
-    let mut members: Vec<&Sitter> = members.collect();
+    let members = facts.among(&brake.tids);
     match name {
         "cpu.idle" => {
-            members.retain(|one| one.waits_percent().is_some_and(|waits| waits >= WAITS_PERCENT));
-            let is_wanted = others_percent(facts, &members).is_none_or(|all| all >= WAITS_PERCENT);
-            if is_wanted { members } else { Vec::new() }
+            let waiting =
+                those(&members, |one| one.waits_percent().is_some_and(|it| it >= WAITS_PERCENT));
+            let is_wanted = others_percent(facts, &waiting).is_none_or(|all| all >= WAITS_PERCENT);
+            if is_wanted { waiting } else { Vec::new() }
         }
-        "cpu.uclamp.max" => {
-            let run_percent: f64 = members.iter().map(|one| one.thread.run_percent).sum();
-            members.retain(|one| one.thread.run_percent > 0.0);
-            if run_percent >= NEEDS_SPEED_PERCENT { members } else { Vec::new() }
+        "cpu.uclamp.max" if sum(&members, |one| one.run_percent) >= NEEDS_SPEED_PERCENT => {
+            those(&members, |one| one.run_percent > 0.0)
         }
         _ => {
             let Some(percent) = brake.real_time_percent else { return Vec::new() };
             // The kernel counts real-time threads by CPU.
-            let mut on: BTreeMap<Option<u32>, Vec<&Sitter>> = BTreeMap::new();
-            for one in members {
-                on.entry(one.seat().or(one.thread.cpu)).or_default().push(one);
-            }
+            let on = by_place(members, |one| Some(one.seat().or(one.cpu)));
             on.into_values().filter(|there| have_reached(percent, there)).flatten().collect()
         }
     }
@@ -120,14 +111,14 @@ fn others_percent(facts: &SeatingFacts, sitters: &[&Sitter]) -> Option<f64> {
     let cpus = union(sitters);
     let busy = cpus.iter().map(|cpu| facts.busy_percent(cpu)).sum::<Option<f64>>()?;
     let own = facts.sitters.iter().filter(|one| !one.mask.within(&cpus).is_empty());
-    Some(busy - own.map(|one| one.thread.run_percent).sum::<f64>())
+    Some(busy - own.map(|one| one.run_percent).sum::<f64>())
 }
 
 /// The kernel counts the time for which it stops real-time threads as waiting.
 fn have_reached(percent: f64, sitters: &[&Sitter]) -> bool {
-    let run_percent: f64 = sitters.iter().map(|one| one.thread.run_percent).sum();
-    let wanted_percent: f64 = sitters.iter().map(|one| one.wanted_percent()).sum();
-    let is_counted = sitters.iter().any(|one| one.thread.wait_percent.is_some());
+    let run_percent = sum(sitters, |one| one.run_percent);
+    let wanted_percent = sum(sitters, |one| one.wanted_percent());
+    let is_counted = sitters.iter().any(|one| one.wait_percent.is_some());
     let wants_all = !is_counted
         || wanted_percent >= ALL_PERCENT
         || sitters.iter().any(|one| is_held_now(percent, one));
@@ -136,7 +127,7 @@ fn have_reached(percent: f64, sitters: &[&Sitter]) -> bool {
 
 /// The kernel counts a wait when it ends, and a wait for the next period outlasts most watches.
 fn is_held_now(percent: f64, sitter: &Sitter) -> bool {
-    percent <= SMALL_PERCENT && sitter.thread.state == 'R'
+    percent <= SMALL_PERCENT && sitter.state == 'R'
 }
 
 #[cfg(test)]
@@ -144,82 +135,64 @@ mod tests {
     use super::*;
     use crate::judge::made::Made;
 
-    fn held(file: &str, stops_watched: Option<u64>, wait_percent: f64) -> Vec<Finding> {
-        let mut made = Made::new(4).busy(7, 7, "0-3", 50.0, wait_percent).taken("0");
-        let brake = GroupBrake {
-            group: "/box".to_owned(),
-            file: format!("/c/box/{file}"),
-            words: "slow".to_owned(),
-            stops_watched,
-            tids: vec![7],
-            ..GroupBrake::default()
-        };
-        made.seating.brakes.push(brake);
-        judge(&made.facts())
+    fn told(mut made: Made, brake: GroupBrake) -> String {
+        let tids = made.seating.threads.iter().map(|thread| thread.tid).collect();
+        made.seating.brakes.push(GroupBrake { words: "slow".to_owned(), tids, ..brake });
+        made.told(judge)
+    }
+
+    fn held(file: &str, stops_watched: Option<u64>, threads: &str) -> String {
+        let (group, file) = ("/box".to_owned(), format!("/c/box/{file}"));
+        let brake = GroupBrake { group, file, stops_watched, ..GroupBrake::default() };
+        told(Made::new(4).with(threads).taken("0"), brake)
     }
 
     #[test]
     fn slowing_group_is_reported_with_remedy() {
-        let idle = held("cpu.idle", None, 40.0);
-        assert!(
-            idle[0].what.starts_with("the control group /box is slow: its 1 thread ran only"),
-            "{idle:?}"
+        let idle = |threads| held("cpu.idle", None, threads);
+        assert_eq!(idle("7/7 on 0-3: 50+2"), "", "nobody else wants the CPU");
+        assert_eq!(idle("7/7 on 1: 50+50; 7/8 on 1: 50+50"), "", "they wait for each other");
+        let high = |stops| held("memory.high", Some(stops), "7/7 on 0-3: 50+0");
+        assert_eq!(high(0), "");
+        let clamped = held("cpu.uclamp.max", None, "7/7 on 0-3: 50+0");
+        let told = [idle("7/7 on 0-3: 50+40"), clamped, high(4), high(1)];
+        assert_eq!(
+            told,
+            [
+                "Wrong 7 [7] on : the control group /box is slow: its 1 thread ran only while nothing else needed the CPU, and waited up to 40 % of the time -> echo 0 > /c/box/cpu.idle",
+                "Wrong 7 [7] on : the control group /box is slow: the kernel slows the CPU of its 1 thread -> echo max > /c/box/cpu.uclamp.max",
+                "Wrong several [] on : the control group /box is slow: the kernel stopped its threads 8 times a second -> echo max > /c/box/memory.high",
+                "Wrong several [] on : the control group /box is slow: the kernel stopped its threads twice a second -> echo max > /c/box/memory.high"
+            ]
         );
-        assert_eq!(idle[0].remedy.as_deref(), Some("echo 0 > /c/box/cpu.idle"));
-        assert_eq!(held("cpu.idle", None, 2.0), [], "nobody else wants the CPU");
-        let mut alone = Made::new(2).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0);
-        alone.seating.brakes.push(GroupBrake {
-            file: "/c/box/cpu.idle".to_owned(),
-            tids: vec![7, 8],
-            ..GroupBrake::default()
-        });
-        assert_eq!(judge(&alone.facts()), [], "they wait for each other");
-        let clamped = held("cpu.uclamp.max", None, 0.0);
-        assert_eq!(clamped[0].remedy.as_deref(), Some("echo max > /c/box/cpu.uclamp.max"));
-        let memory = held("memory.high", Some(4), 0.0);
-        assert!(memory[0].what.contains("stopped its threads 8 times a second"), "{memory:?}");
-        let seldom = held("memory.high", Some(1), 0.0);
-        assert!(seldom[0].what.contains("stopped its threads twice a second"), "{seldom:?}");
-        assert_eq!(held("memory.high", Some(0), 0.0), []);
     }
 
     #[test]
     fn real_time_limit_is_reported() {
-        let limited_to = |percent, run_percent, wait_percent| {
-            let mut made = Made::new(4).busy(7, 7, "1", run_percent, wait_percent).policy("fifo");
-            made.seating.brakes.push(GroupBrake {
+        let limited = |percent, made| {
+            let brake = GroupBrake {
                 file: "/proc/sys/kernel/sched_rt_runtime_us".to_owned(),
-                words: "limited".to_owned(),
                 real_time_percent: Some(percent),
-                tids: vec![7],
                 ..GroupBrake::default()
-            });
-            judge(&made.facts())
+            };
+            told(made, brake)
         };
-        // Most of its wait is not counted yet.
-        assert_eq!(limited_to(1.0, 0.8, 0.0).len(), 1);
-        assert_eq!(limited_to(10.0, 30.0, 0.0), []);
-        let limited = |run_percent, wait_percent| limited_to(95.0, run_percent, wait_percent);
-        let found = limited(95.2, 4.8);
-        assert!(
-            found[0].what.starts_with("this computer is limited: the kernel stopped 1 thread"),
-            "{found:?}"
-        );
-        assert_eq!(
-            found[0].remedy.as_deref(),
-            Some("echo -1 > /proc/sys/kernel/sched_rt_runtime_us")
-        );
-        assert_eq!(limited(94.0, 0.0), [], "it sleeps at times");
-        assert_eq!(limited(60.0, 40.0), [], "another thread has its CPU");
-        let mut made =
+        let one = |run, wait| Made::new(4).busy(7, 7, "1", run, wait).policy("fifo");
+        assert_eq!(limited(10.0, one(30.0, 0.0)), "");
+        assert_eq!(limited(95.0, one(94.0, 0.0)), "", "it sleeps at times");
+        assert_eq!(limited(95.0, one(60.0, 40.0)), "", "another thread has its CPU");
+        let several =
             (7..15).fold(Made::new(4), |made, tid| made.busy(7, tid, "1", 11.8, 88.0).policy("rr"));
-        made.seating.brakes.push(GroupBrake {
-            file: "/proc/sys/kernel/sched_rt_runtime_us".to_owned(),
-            words: "limited".to_owned(),
-            real_time_percent: Some(95.0),
-            tids: (7..15).collect(),
-            ..GroupBrake::default()
-        });
-        assert!(judge(&made.facts())[0].what.contains("the kernel stopped 8 threads"));
+        // Most of the first one's wait is not counted yet.
+        let told =
+            [limited(1.0, one(0.8, 0.0)), limited(95.0, one(95.2, 4.8)), limited(95.0, several)];
+        assert_eq!(
+            told,
+            [
+                "Wrong 7 [7] on : this computer is slow: the kernel stopped 1 thread for the rest of each period -> echo -1 > /proc/sys/kernel/sched_rt_runtime_us",
+                "Wrong 7 [7] on : this computer is slow: the kernel stopped 1 thread for the rest of each period -> echo -1 > /proc/sys/kernel/sched_rt_runtime_us",
+                "Wrong 7 [7, 8, 9, 10, 11, 12, 13, 14] on : this computer is slow: the kernel stopped 8 threads for the rest of each period -> echo -1 > /proc/sys/kernel/sched_rt_runtime_us"
+            ]
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! `device-near`: threads near the accelerators and network cards that they use.
 
-use super::facts::{SeatingFacts, Sitter, cpus, union};
+use super::facts::{SeatingFacts, Sitter, cpus, those, union};
 use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
 use crate::seating::{OpenDevice, Process};
@@ -12,16 +12,10 @@ pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
         let what = "no program has an accelerator or a network card open: nothing to check";
         return vec![Finding::unseen("device-near", what)];
     }
-    facts
-        .programs()
-        .flat_map(|(process, sitters)| {
-            process
-                .devices
-                .iter()
-                .filter_map(|device| far(facts, process, &sitters, device))
-                .collect::<Vec<_>>()
-        })
-        .collect()
+    facts.of_programs(|process, sitters| {
+        let devices = process.devices.iter();
+        devices.filter_map(|device| far(facts, process, sitters, device)).collect::<Vec<_>>()
+    })
 }
 
 fn far(
@@ -37,22 +31,13 @@ fn far(
         return (facts.nodes() > 1).then(|| Finding::unseen("device-near", what).of(process.pid));
     };
     // Idle unbound threads may be anywhere.
-    let mut meant: Vec<&Sitter> =
-        sitters.iter().filter(|one| one.is_busy() || one.is_bound).copied().collect();
-    if meant.is_empty() {
-        meant = sitters.to_vec();
-    }
-    let away: Vec<&Sitter> = meant
-        .iter()
-        .filter(|sitter| sitter.is_busy() && !sitter.mask.is_subset(&near))
-        .copied()
-        .collect();
-    let all = union(&meant);
-    if away.is_empty() && all.is_subset(&near) {
+    let meant = those(sitters, |one| one.is_busy() || one.is_bound);
+    let meant = if meant.is_empty() { sitters } else { &meant };
+    let away = those(meant, |one| one.is_busy() && !one.mask.is_subset(&near));
+    if away.is_empty() && union(meant).is_subset(&near) {
         return None;
     }
-    let subjects = if away.is_empty() { &meant } else { &away };
-    let first = subjects.first()?;
+    let subjects = if away.is_empty() { meant } else { &away };
     let what = format!(
         "{} has {} open, which is near {}, but {} may run on {}",
         super::named_process(process),
@@ -61,10 +46,8 @@ fn far(
         super::facts::listed(subjects),
         cpus(&union(subjects))
     );
-    let finding = Finding::wrong("device-near", what)
-        .of(process.pid)
-        .tids(subjects.iter().map(|sitter| sitter.tid()));
-    let finding = finding.on(&union(subjects).without(&near)).at_most(first.thread.age_s);
+    let finding =
+        Finding::wrong("device-near", what).about(subjects).on(&union(subjects).without(&near));
     Some(finding.mended_by(SeatingRemedy::bind_all(&near, process.pid)))
 }
 
@@ -79,26 +62,28 @@ mod tests {
 
     #[test]
     fn programs_without_devices_get_remark() {
-        let found = judge(&Made::new(8).parts(1, 4, 4).thread(7, 7, "0").facts());
-        assert!(found.len() == 1 && found[0].what.contains("nothing to check"), "{found:?}");
-        assert!(!found[0].is_wrong());
+        assert_eq!(
+            Made::new(8).parts(1, 4, 4).with("7/7 on 0").told(judge),
+            "Unseen several [] on : no program has an accelerator or a network card open: nothing to check"
+        );
     }
 
     #[test]
     fn a_program_far_from_its_device_is_found() {
-        let found = judge(&with_gpu("0-3").facts());
-        assert!(found.len() == 1 && found[0].what.contains("/dev/nvidia0"), "{found:?}");
-        assert_eq!(found[0].remedy.as_deref(), Some("taskset -acp 4-7 7"));
+        assert_eq!(
+            with_gpu("0-3").told(judge),
+            "Wrong 7 [7] on 0-3: program (7) has /dev/nvidia0 open, which is near CPUs 4-7, but thread 7 'main' may run on CPUs 0-3 -> taskset -acp 4-7 7"
+        );
         assert_eq!(judge(&with_gpu("3-4").facts())[0].cpus, "3", "half of it is far");
     }
 
     #[test]
     fn program_near_device_is_healthy() {
-        assert_eq!(judge(&with_gpu("5").facts()), []);
+        assert_eq!(with_gpu("5").told(judge), "");
         let mut made = with_gpu("5");
         made.seating.processes[0].devices[0].cpus = None;
-        assert_eq!(judge(&made.facts()), [], "its node tells the same");
-        let idle = with_gpu("5").thread(7, 8, "0-7");
-        assert_eq!(judge(&idle.facts()), [], "a thread that sleeps and that nobody bound");
+        assert_eq!(made.told(judge), "", "its node tells the same");
+        let idle = with_gpu("5").with("7/8 on 0-7");
+        assert_eq!(idle.told(judge), "", "a thread that sleeps and that nobody bound");
     }
 }

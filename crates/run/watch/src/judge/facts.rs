@@ -2,12 +2,14 @@
 
 use super::quota::stopped_threads;
 use crate::expected::{Expected, ExpectedSeat};
+use crate::finding::Finding;
 use crate::seating::{CellCpus, ControlGroup, Process, Seating, WatchedThread};
 use seatmap_data::machine::{CoreKind, Pu, Topology};
 pub use seatmap_data::statistics::words::counted as count;
 use seatmap_os::{CpuSet, Tid};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Deref;
 
 /// A thread on a CPU for this share of the time is busy.
 const RUNS_PERCENT: f64 = 20.0;
@@ -46,7 +48,7 @@ pub struct SeatingFacts<'a> {
 }
 
 /// They run in turn, so none may undo another.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Promised {
     cpus: BTreeMap<Tid, CpuSet>,
     groups: BTreeMap<String, CpuSet>,
@@ -66,36 +68,41 @@ pub struct Sitter<'a> {
 /// The unit of [`Sitter::demand_percent`]. Threads waiting for one CPU can demand more than it has.
 pub const WANTED: &str = "percent of one CPU wanted";
 
-impl Sitter<'_> {
-    /// The share of one CPU for running and waiting, or only running without counted waits.
-    pub fn wanted_percent(&self) -> f64 {
-        self.thread.wanted_percent()
-    }
+impl Deref for Sitter<'_> {
+    type Target = WatchedThread;
 
+    fn deref(&self) -> &WatchedThread {
+        self.thread
+    }
+}
+
+impl<'a> AsRef<Sitter<'a>> for Sitter<'a> {
+    fn as_ref(&self) -> &Sitter<'a> {
+        self
+    }
+}
+
+impl Sitter<'_> {
     /// The same without stops by quotas.
     pub fn demand_percent(&self) -> f64 {
-        self.thread.run_percent + self.waits_percent().unwrap_or(0.0)
+        self.run_percent + self.waits_percent().unwrap_or(0.0)
     }
 
     /// The share of the time waiting for another thread on its CPU, if counted.
     pub fn waits_percent(&self) -> Option<f64> {
-        self.thread.wait_percent.map(|percent| (percent - self.stopped_percent).max(0.0))
+        self.wait_percent.map(|percent| (percent - self.stopped_percent).max(0.0))
     }
 
     pub fn is_busy(&self) -> bool {
-        self.thread.run_percent >= RUNS_PERCENT || self.wanted_percent() >= WANTS_PERCENT
+        self.run_percent >= RUNS_PERCENT || self.wanted_percent() >= WANTS_PERCENT
     }
 
     pub fn seat(&self) -> Option<u32> {
         self.mask.only()
     }
 
-    pub fn tid(&self) -> Tid {
-        self.thread.tid
-    }
-
     pub fn named(&self) -> String {
-        format!("thread {} '{}'", self.thread.tid, self.thread.name)
+        format!("thread {} '{}'", self.tid, self.name)
     }
 }
 
@@ -116,7 +123,7 @@ impl<'a> SeatingFacts<'a> {
             seating.threads.iter().filter_map(|thread| sitter(thread, &usual)).collect();
         let stopped = stopped_threads(seating, &sitters, &online);
         sitters.iter_mut().for_each(|one| {
-            one.stopped_percent = stopped.get(&one.tid()).copied().unwrap_or(0.0);
+            one.stopped_percent = stopped.get(&one.tid).copied().unwrap_or(0.0);
         });
         let processes = seating.processes.iter().map(|process| (process.pid, process)).collect();
         let busy_percent =
@@ -135,18 +142,13 @@ impl<'a> SeatingFacts<'a> {
             promised: RefCell::default(),
         };
         // This compares masks, so the sitters come first.
-        let planned = facts.planned();
-        facts
-            .sitters
-            .iter_mut()
-            .for_each(|sitter| sitter.is_as_planned = planned.contains(&sitter.thread.tid));
-        facts
-    }
-
-    fn planned(&self) -> HashSet<Tid> {
-        let pairs = self.expected.map(|expected| self.seated(expected)).unwrap_or_default();
+        let pairs = expected.map(|expected| facts.seated(expected)).unwrap_or_default();
         let fits = pairs.into_iter().filter(|(sitter, seat)| sitter.mask == seat.cpus);
-        fits.map(|(sitter, _)| sitter.tid()).collect()
+        let planned: HashSet<Tid> = fits.map(|(sitter, _)| sitter.tid).collect();
+        for sitter in &mut facts.sitters {
+            sitter.is_as_planned = planned.contains(&sitter.tid);
+        }
+        facts
     }
 
     /// Pairs threads with planned seats: by number, by unique name, or else in order of creation.
@@ -155,22 +157,16 @@ impl<'a> SeatingFacts<'a> {
         if !by_number.is_empty() || expected.is_numbered {
             return by_number;
         }
-        let in_order = self.in_order().into_iter().zip(&expected.seats).collect();
         let by_name = self.by_name(expected);
-        match by_name {
-            Some(by_name) if by_name.iter().all(|(sitter, seat)| sitter.mask == seat.cpus) => {
-                by_name
-            }
-            _ => in_order,
-        }
+        by_name
+            .filter(|pairs| pairs.iter().all(|(sitter, seat)| sitter.mask == seat.cpus))
+            .unwrap_or_else(|| self.in_order().into_iter().zip(&expected.seats).collect())
     }
 
     fn by_number<'e>(&self, expected: &'e Expected) -> Vec<(&Sitter<'a>, &'e ExpectedSeat)> {
-        let known: HashMap<(Tid, Tid), &Sitter> = self
-            .sitters
-            .iter()
-            .map(|sitter| ((sitter.thread.pid, sitter.thread.tid), sitter))
-            .collect();
+        let sitters = self.sitters.iter();
+        let known: HashMap<(Tid, Tid), &Sitter> =
+            sitters.map(|one| ((one.pid, one.tid), one)).collect();
         expected.seats.iter().filter_map(|seat| Some((*known.get(&seat.thread?)?, seat))).collect()
     }
 
@@ -180,7 +176,7 @@ impl<'a> SeatingFacts<'a> {
             .iter()
             .map(|seat| {
                 let name = seat.name.as_deref()?;
-                let mut named = self.sitters.iter().filter(|sitter| sitter.thread.name == name);
+                let mut named = self.sitters.iter().filter(|sitter| sitter.name == name);
                 named.next().filter(|_| named.next().is_none()).map(|sitter| (sitter, seat))
             })
             .collect()
@@ -193,19 +189,31 @@ impl<'a> SeatingFacts<'a> {
         sitters.sort_by(|a, b| b.thread.age_s.total_cmp(&a.thread.age_s));
         sitters
             .chunk_by_mut(|a: &&Sitter, b: &&Sitter| a.thread.age_s - b.thread.age_s < SAME_AGE_S)
-            .for_each(|chunk| chunk.sort_by_key(|sitter| sitter.tid()));
+            .for_each(|chunk| chunk.sort_by_key(|sitter| sitter.tid));
         sitters
     }
 
     pub fn programs(&self) -> impl Iterator<Item = (&'a Process, Vec<&Sitter<'a>>)> {
         let mut of: HashMap<Tid, Vec<&Sitter<'a>>> = HashMap::new();
-        self.sitters
-            .iter()
-            .for_each(|sitter| of.entry(sitter.thread.pid).or_default().push(sitter));
+        self.sitters.iter().for_each(|sitter| of.entry(sitter.pid).or_default().push(sitter));
         self.seating
             .processes
             .iter()
             .filter_map(move |process| Some((process, of.remove(&process.pid)?)))
+    }
+
+    /// The findings about each program.
+    pub fn of_programs<F: IntoIterator<Item = Finding>>(
+        &self,
+        judge: impl Fn(&'a Process, &[&Sitter<'a>]) -> F,
+    ) -> Vec<Finding> {
+        self.programs().flat_map(|(process, sitters)| judge(process, &sitters)).collect()
+    }
+
+    /// The threads with these numbers.
+    pub fn among(&self, tids: &[Tid]) -> Vec<&Sitter<'a>> {
+        let tids: HashSet<&Tid> = tids.iter().collect();
+        self.sitters.iter().filter(|sitter| tids.contains(&sitter.tid)).collect()
     }
 
     pub fn process(&self, pid: Tid) -> Option<&'a Process> {
@@ -220,23 +228,19 @@ impl<'a> SeatingFacts<'a> {
 
     /// The CPUs allowed by a thread's group, or else by its process's.
     pub fn allowed_to(&self, sitter: &Sitter) -> CpuSet {
-        let own = sitter.thread.group.as_ref().and_then(group_cpus);
-        own.unwrap_or_else(|| self.allowed(sitter.thread.pid))
+        let own = sitter.group.as_ref().and_then(group_cpus);
+        own.unwrap_or_else(|| self.allowed(sitter.pid))
     }
 
     pub fn group_of(&self, sitter: &Sitter<'a>) -> Option<&'a ControlGroup> {
-        sitter.thread.group.as_ref().or_else(|| self.process(sitter.thread.pid)?.group.as_ref())
+        sitter.thread.group.as_ref().or_else(|| self.process(sitter.pid)?.group.as_ref())
     }
 
     /// The CPUs for seating a process: its cell's, or usual ones that its control group allows.
     pub fn seats_of(&self, pid: Tid) -> CpuSet {
         let allowed = self.allowed(pid);
-        let masks = self
-            .sitters
-            .iter()
-            .filter(|sitter| sitter.thread.pid == pid)
-            .map(|sitter| &sitter.mask);
-        let whole = masks.fold(CpuSet::default(), |whole, mask| whole.with(mask));
+        let own = self.sitters.iter().filter(|sitter| sitter.pid == pid);
+        let whole = union(own);
         match self.cells.iter().find(|cell| !whole.is_empty() && whole.is_subset(cell)) {
             Some(cell) => allowed.within(cell),
             None => allowed.within(&self.usual),
@@ -251,12 +255,8 @@ impl<'a> SeatingFacts<'a> {
 
     /// The CPUs of bound threads, or else of all.
     pub fn seats(&self) -> CpuSet {
-        let bound: Vec<&Sitter> = self.sitters.iter().filter(|sitter| sitter.is_bound).collect();
-        if bound.is_empty() {
-            union(&self.sitters.iter().collect::<Vec<_>>())
-        } else {
-            union(&bound)
-        }
+        let bound = union(self.sitters.iter().filter(|sitter| sitter.is_bound));
+        if bound.is_empty() { union(&self.sitters) } else { bound }
     }
 
     /// CPUs without present or future seats, for other programs and interrupts.
@@ -404,27 +404,57 @@ fn group_cpus(group: &ControlGroup) -> Option<CpuSet> {
     CpuSet::of_list(group.cpus.as_deref()?).filter(|cpus| !cpus.is_empty())
 }
 
-pub fn union<'a, 'b: 'a>(sitters: impl IntoIterator<Item = &'a &'a Sitter<'b>>) -> CpuSet {
-    sitters.into_iter().fold(CpuSet::default(), |all, sitter| all.with(&sitter.mask))
+pub fn union<'a, S: AsRef<Sitter<'a>>>(sitters: impl IntoIterator<Item = S>) -> CpuSet {
+    sitters.into_iter().fold(CpuSet::default(), |all, sitter| all.with(&sitter.as_ref().mask))
 }
 
-/// The process of these threads, if it is the same for all.
-pub fn only_process(sitters: &[&Sitter]) -> Option<Tid> {
-    let pid = sitters.first()?.thread.pid;
-    sitters.iter().all(|one| one.thread.pid == pid).then_some(pid)
+/// The sum of a figure over threads.
+pub fn sum<'a>(sitters: &[&Sitter<'a>], of: impl Fn(&Sitter<'a>) -> f64) -> f64 {
+    sitters.iter().map(|one| of(one)).sum()
+}
+
+/// The threads of which this is true.
+pub fn those<'f, 'a>(
+    sitters: &[&'f Sitter<'a>],
+    is: impl Fn(&Sitter<'a>) -> bool,
+) -> Vec<&'f Sitter<'a>> {
+    sitters.iter().copied().filter(|one| is(one)).collect()
+}
+
+/// Threads by a place, those without one left out.
+pub fn by_place<'f, 'a, K: Ord>(
+    sitters: impl IntoIterator<Item = &'f Sitter<'a>>,
+    place: impl Fn(&Sitter<'a>) -> Option<K>,
+) -> BTreeMap<K, Vec<&'f Sitter<'a>>>
+where
+    'a: 'f,
+{
+    let mut by_place: BTreeMap<K, Vec<&Sitter>> = BTreeMap::new();
+    for sitter in sitters {
+        if let Some(place) = place(sitter) {
+            by_place.entry(place).or_default().push(sitter);
+        }
+    }
+    by_place
 }
 
 /// `thread 12 'a' and thread 13 'b'`, or the first of them and the number of others.
 pub fn listed(sitters: &[&Sitter]) -> String {
+    first_few(sitters.iter().map(|sitter| sitter.named()), "thread")
+}
+
+/// The first few of these, and the number of others.
+pub fn first_few(named: impl ExactSizeIterator<Item = String>, noun: &str) -> String {
     const MOST: usize = 3;
-    let named: Vec<String> = sitters.iter().take(MOST).map(|sitter| sitter.named()).collect();
-    match sitters.len() {
-        0 => String::new(),
-        1 => named[0].clone(),
-        2..=MOST => {
-            format!("{} and {}", named[..named.len() - 1].join(", "), named[named.len() - 1])
-        }
-        all => format!("{} and {}", named.join(", "), count(all - MOST, "more thread")),
+    let all = named.len();
+    let mut named: Vec<String> = named.take(MOST).collect();
+    let last = match all.checked_sub(MOST) {
+        Some(more @ 1..) => Some(count(more, &format!("more {noun}"))),
+        _ => named.pop(),
+    };
+    match last {
+        Some(last) if !named.is_empty() => format!("{} and {last}", named.join(", ")),
+        last => last.unwrap_or_default(),
     }
 }
 
@@ -439,11 +469,11 @@ mod tests {
 
     #[test]
     fn mask_of_all_usual_cpus_is_not_bound() {
-        let made = Made::new(4).thread(7, 7, "0-3").thread(7, 8, "0-1").thread(7, 9, "");
+        let made = Made::new(4).with("7/7 on 0-3; 7/8 on 0-1; 7/9 on");
         let facts = made.facts();
         let bound: Vec<bool> = facts.sitters.iter().map(|sitter| sitter.is_bound).collect();
         assert_eq!(bound, [false, true], "and a thread without a known mask is not judged");
-        let isolated = Made::new(4).isolated("2-3").thread(7, 7, "0-1").thread(7, 8, "2-3");
+        let isolated = Made::new(4).isolated("2-3").with("7/7 on 0-1; 7/8 on 2-3");
         let bound: Vec<bool> =
             isolated.facts().sitters.iter().map(|sitter| sitter.is_bound).collect();
         assert_eq!(bound, [false, true], "isolated CPUs are not usual ones");
@@ -451,8 +481,7 @@ mod tests {
 
     #[test]
     fn programs_outside_cell_are_not_bound() {
-        let mut made =
-            Made::new(4).thread(7, 7, "0-1").thread(8, 8, "0").thread(9, 9, "2").thread(9, 10, "3");
+        let mut made = Made::new(4).with("7/7 on 0-1; 8/8 on 0; 9/9 on 2; 9/10 on 3");
         made.seating.cells = vec![CellCpus { name: "quiet".to_owned(), cpus: "2-3".to_owned() }];
         let facts = made.facts();
         let bound: Vec<bool> = facts.sitters.iter().map(|sitter| sitter.is_bound).collect();
@@ -464,7 +493,7 @@ mod tests {
 
     #[test]
     fn threads_are_ordered_by_creation() {
-        let made = Made::new(2).thread(7, 7, "0").thread(7, 5, "0").thread(9, 9, "0");
+        let made = Made::new(2).with("7/7 on 0; 7/5 on 0; 9/9 on 0");
         let mut made = made;
         let mut order = |ages: [f64; 3]| {
             made.seating
@@ -472,7 +501,7 @@ mod tests {
                 .iter_mut()
                 .zip(ages)
                 .for_each(|(thread, age_s)| thread.age_s = age_s);
-            made.facts().in_order().iter().map(|sitter| sitter.tid()).collect::<Vec<Tid>>()
+            made.facts().in_order().iter().map(|sitter| sitter.tid).collect::<Vec<Tid>>()
         };
         assert_eq!(order([30.0, 29.5, 40.0]), [9, 7, 5]);
         assert_eq!(order([30.0, 29.99, 40.0]), [9, 5, 7], "created together");
@@ -487,12 +516,7 @@ mod tests {
 
     #[test]
     fn long_thread_lists_are_abbreviated() {
-        let made = Made::new(2)
-            .thread(1, 1, "0")
-            .thread(1, 2, "0")
-            .thread(1, 3, "0")
-            .thread(1, 4, "0")
-            .thread(1, 5, "0");
+        let made = Made::new(2).with("1/1 on 0; 1/2 on 0; 1/3 on 0; 1/4 on 0; 1/5 on 0");
         let facts = made.facts();
         let sitters: Vec<&Sitter> = facts.sitters.iter().collect();
         assert_eq!(listed(&sitters[..2]), "thread 1 'main' and thread 2 'worker'");

@@ -24,11 +24,10 @@ pub fn usual(facts: &SeatingFacts) -> Vec<Finding> {
                 .sitters
                 .iter()
                 .find(|one| one.is_bound && one.is_busy() && one.seat() == Some(cpu.cpu))?;
-            let is_grave = quiet.contains(cpu.cpu) || is_real_time(&owner.thread.policy);
+            let is_grave = quiet.contains(cpu.cpu) || is_real_time(&owner.policy);
             let finding = interrupted(facts, "interrupts", cpu)?;
             let what = format!("{}; {} is bound to it", finding.what, owner.named());
-            let tids = [owner.tid()];
-            Some(Finding { what, ..finding }.grave_if(is_grave).of(owner.thread.pid).tids(tids))
+            Some(Finding { what, ..finding }.grave_if(is_grave).threads(&[owner]))
         })
         .collect()
 }
@@ -56,25 +55,25 @@ fn interrupted(facts: &SeatingFacts, rule: &str, cpu: &CpuActivity) -> Option<Fi
         most.irq,
         per_second = counted_figure(per_second, 0, "device interrupt")
     );
-    let finding =
-        Finding::wrong(rule, what).on(&CpuSet::single(cpu.cpu)).since(facts.seating.watched_s);
-    let finding = finding.measured(per_second, "a second");
+    let finding = Finding::wrong(rule, what)
+        .on(&CpuSet::single(cpu.cpu))
+        .since(facts.seating.watched_s)
+        .measured(per_second, "a second");
     Some(mended(finding, &devices, per_second, &facts.refuge()))
 }
 
 /// The kernel's managed ones stay.
 fn mended(finding: Finding, devices: &[&InterruptRate], per_second: f64, rest: &CpuSet) -> Finding {
     let mut left = per_second;
-    let mut moved = Vec::new();
-    for device in devices {
-        if left < SOME_PER_SECOND {
-            break;
-        }
-        if is_movable(device) {
-            moved.push(device.irq.as_str());
+    let movable = devices.iter().filter(|device| is_movable(device));
+    let moved: Vec<&str> = movable
+        .take_while(|device| {
+            let is_needed = left >= SOME_PER_SECOND;
             left -= device.per_second;
-        }
-    }
+            is_needed
+        })
+        .map(|device| device.irq.as_str())
+        .collect();
     if left < SOME_PER_SECOND && !rest.is_empty() {
         return finding.mended_by_all(SeatingRemedy::move_interrupts(moved, rest));
     }
@@ -98,53 +97,52 @@ mod tests {
 
     #[test]
     fn interrupts_on_a_seat_are_a_remark() {
-        let made = Made::new(4).busy(7, 7, "1", 99.0, 0.0).interrupts(1, "24", "eth0", 900.0);
-        let found = usual(&made.facts());
-        assert!(
-            found.len() == 1 && !found[0].is_wrong() && found[0].what.contains("eth0"),
-            "{found:?}"
+        let made = Made::new(4).with("7/7 on 1: 99+0").interrupts(1, "24", "eth0", 900.0);
+        assert_eq!(
+            made.told(usual),
+            "Remark 7 [7] on 1: CPU 1 gets 900 device interrupts per second, most from eth0 (interrupt 24); thread 7 'main' is bound to it -> echo 0,2,3 > /proc/irq/24/smp_affinity_list"
         );
-        assert_eq!(found[0].remedy.as_deref(), Some("echo 0,2,3 > /proc/irq/24/smp_affinity_list"));
     }
 
     #[test]
     fn interrupts_on_isolated_seats_are_wrong() {
-        let isolated = Made::new(4)
-            .isolated("1")
-            .busy(7, 7, "1", 99.0, 0.0)
-            .interrupts(1, "24", "eth0", 900.0);
-        assert!(usual(&isolated.facts())[0].is_wrong());
-        let real_time = Made::new(4)
-            .busy(7, 7, "1", 99.0, 0.0)
-            .policy("fifo")
-            .interrupts(1, "24", "eth0", 900.0);
-        assert!(usual(&real_time.facts())[0].is_wrong());
+        let isolated =
+            Made::new(4).isolated("1").with("7/7 on 1: 99+0").interrupts(1, "24", "eth0", 900.0);
+        assert_eq!(
+            isolated.told(usual),
+            "Wrong 7 [7] on 1: CPU 1 gets 900 device interrupts per second, most from eth0 (interrupt 24); thread 7 'main' is bound to it -> echo 0,2,3 > /proc/irq/24/smp_affinity_list"
+        );
+        let real_time =
+            Made::new(4).with("7/7 on 1: 99+0").policy("fifo").interrupts(1, "24", "eth0", 900.0);
+        assert_eq!(
+            real_time.told(usual),
+            "Wrong 7 [7] on 1: CPU 1 gets 900 device interrupts per second, most from eth0 (interrupt 24); thread 7 'main' is bound to it -> echo 0,2,3 > /proc/irq/24/smp_affinity_list"
+        );
     }
 
     #[test]
     fn timers_few_interrupts_and_idle_seats_are_healthy() {
-        let timers = Made::new(4).busy(7, 7, "1", 99.0, 0.0).interrupts(1, "LOC", "timer", 900.0);
-        assert_eq!(usual(&timers.facts()), []);
-        let few = Made::new(4).busy(7, 7, "1", 99.0, 0.0).interrupts(1, "24", "eth0", 3.0);
-        assert_eq!(usual(&few.facts()), []);
-        let idle = Made::new(4).thread(7, 7, "1").interrupts(1, "24", "eth0", 900.0);
-        assert_eq!(usual(&idle.facts()), []);
-        let elsewhere = Made::new(4).busy(7, 7, "1", 99.0, 0.0).interrupts(2, "24", "eth0", 900.0);
-        assert_eq!(usual(&elsewhere.facts()), []);
+        let timers = Made::new(4).with("7/7 on 1: 99+0").interrupts(1, "LOC", "timer", 900.0);
+        assert_eq!(timers.told(usual), "");
+        let few = Made::new(4).with("7/7 on 1: 99+0").interrupts(1, "24", "eth0", 3.0);
+        assert_eq!(few.told(usual), "");
+        let idle = Made::new(4).with("7/7 on 1").interrupts(1, "24", "eth0", 900.0);
+        assert_eq!(idle.told(usual), "");
+        let elsewhere = Made::new(4).with("7/7 on 1: 99+0").interrupts(2, "24", "eth0", 900.0);
+        assert_eq!(elsewhere.told(usual), "");
     }
 
     #[test]
     fn per_cpu_interrupt_is_not_reported() {
-        let mut made =
-            Made::new(4).busy(7, 7, "1", 99.0, 0.0).interrupts(1, "14", "arch_timer", 900.0);
+        let mut made = Made::new(4).with("7/7 on 1: 99+0").interrupts(1, "14", "arch_timer", 900.0);
         made.seating.cpus[1].interrupts[0].is_per_cpu = true;
-        assert_eq!(none(&made.facts()), []);
+        assert_eq!(made.told(none), "");
     }
 
     #[test]
     fn remedy_moves_enough_interrupts_and_advises_on_managed() {
         let queues = |movable: [Option<bool>; 2]| {
-            let made = Made::new(4).busy(7, 7, "1", 99.0, 0.0);
+            let made = Made::new(4).with("7/7 on 1: 99+0");
             let mut made = made.interrupts(1, "24", "eth0", 90.0).interrupts(1, "25", "eth1", 20.0);
             let cpu = &mut made.seating.cpus[1];
             cpu.interrupts
@@ -161,15 +159,16 @@ mod tests {
                 && managed.advice.is_some_and(|advice| advice.contains("ethtool -L"))
         );
         let class =
-            none(&Made::new(4).thread(7, 7, "1").interrupts(1, "DAS", "[I/O] DASD", 900.0).facts());
+            none(&Made::new(4).with("7/7 on 1").interrupts(1, "DAS", "[I/O] DASD", 900.0).facts());
         assert!(class.len() == 1 && class[0].remedy.is_none(), "{class:?}");
     }
 
     #[test]
     fn no_irq_rule_reports_any_interrupt_on_seat() {
-        let made = Made::new(4).thread(7, 7, "1-2").interrupts(2, "24", "eth0", 900.0);
-        let found = none(&made.interrupts(0, "25", "eth1", 900.0).facts());
-        assert!(found.len() == 1 && found[0].is_wrong(), "{found:?}");
-        assert_eq!(found[0].remedy.as_deref(), Some("echo 0,3 > /proc/irq/24/smp_affinity_list"));
+        let made = Made::new(4).with("7/7 on 1-2").interrupts(2, "24", "eth0", 900.0);
+        assert_eq!(
+            made.interrupts(0, "25", "eth1", 900.0).told(none),
+            "Wrong several [] on 2: CPU 2 gets 900 device interrupts per second, most from eth0 (interrupt 24) -> echo 0,3 > /proc/irq/24/smp_affinity_list"
+        );
     }
 }

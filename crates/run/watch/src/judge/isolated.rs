@@ -1,28 +1,25 @@
 //! `isolated`: threads with several CPUs, some or all isolated. The kernel moves no thread to or
 //! from an isolated CPU.
 
-use super::facts::{SeatingFacts, Sitter, count, cpus, listed};
+use super::facts::{SeatingFacts, Sitter, by_place, count, cpus, listed, those};
 use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
 use seatmap_data::statistics::words::agreeing;
 use seatmap_os::CpuSet;
-use std::collections::BTreeMap;
 
 /// Each stays on the isolated CPU on which it began, and most begin on the first; those on usual
 /// CPUs stay among these.
 pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
-    let mut together: BTreeMap<&CpuSet, Vec<&Sitter>> = BTreeMap::new();
-    for sitter in &facts.sitters {
-        if sitter.mask.len() > 1 && sitter.mask.meets(&facts.isolated) {
-            together.entry(&sitter.mask).or_default().push(sitter);
-        }
-    }
-    together.into_iter().filter_map(|(mask, sitters)| on_mask(facts, mask, &sitters)).collect()
+    let together = by_place(&facts.sitters, |one| {
+        let is_shared = one.mask.len() > 1 && one.mask.meets(&facts.isolated);
+        is_shared.then(|| one.mask.clone())
+    });
+    together.into_iter().filter_map(|(mask, sitters)| on_mask(facts, &mask, &sitters)).collect()
 }
 
 fn on_mask(facts: &SeatingFacts, mask: &CpuSet, sitters: &[&Sitter]) -> Option<Finding> {
     let first = sitters.first().filter(|_| sitters.len() > 1)?;
-    let busy: Vec<&Sitter> = sitters.iter().filter(|sitter| sitter.is_busy()).copied().collect();
+    let busy = those(sitters, Sitter::is_busy);
     let isolated = mask.within(&facts.isolated);
     let is_mixed = isolated != *mask;
     if is_mixed && !shut_in(&busy, mask, &isolated) {
@@ -45,20 +42,22 @@ fn on_mask(facts: &SeatingFacts, mask: &CpuSet, sitters: &[&Sitter]) -> Option<F
         listed(subjects),
         count(busy.len(), "busy thread")
     );
-    let finding =
-        Finding::remark("isolated", what).grave_if(busy.len() > 1).of(first.thread.pid).on(mask);
-    let finding =
-        finding.tids(subjects.iter().map(|sitter| sitter.tid())).at_most(first.thread.age_s);
+    let finding = Finding::remark("isolated", what)
+        .grave_if(busy.len() > 1)
+        .about(subjects)
+        .on(mask)
+        .of(first.pid)
+        .at_most(first.age_s);
     let bound = subjects.iter().zip(mask.iter().cycle()).map(|(sitter, turn)| {
-        let own = facts.promise(sitter.tid(), 1, mask);
-        SeatingRemedy::bind(&own.unwrap_or_else(|| CpuSet::single(turn)), [sitter.tid()])
+        let own = facts.promise(sitter.tid, 1, mask);
+        SeatingRemedy::bind(&own.unwrap_or_else(|| CpuSet::single(turn)), &[sitter])
     });
     Some(finding.mended_by_all(bound))
 }
 
 /// Whether busy threads share CPUs although others of the mask are free.
 fn shut_in(busy: &[&Sitter], mask: &CpuSet, isolated: &CpuSet) -> bool {
-    let places: Vec<u32> = busy.iter().filter_map(|sitter| sitter.thread.cpu).collect();
+    let places: Vec<u32> = busy.iter().filter_map(|sitter| sitter.cpu).collect();
     let taken: CpuSet = places.iter().copied().filter(|cpu| isolated.contains(*cpu)).collect();
     let kept = places.iter().filter(|cpu| isolated.contains(**cpu)).count();
     let balanced = busy.len() - kept;
@@ -76,24 +75,21 @@ mod tests {
 
     #[test]
     fn busy_threads_on_isolated_cpus_are_found() {
-        let made = Made::new(4)
-            .isolated("2-3")
-            .busy(7, 7, "2-3", 50.0, 50.0)
-            .busy(7, 8, "2-3", 50.0, 50.0);
-        let found = judge(&made.facts());
-        assert!(found.len() == 1 && found[0].is_wrong(), "{found:?}");
-        assert_eq!(found[0].remedy.as_deref(), Some("taskset -cp 2 7; taskset -cp 3 8"));
+        let made = Made::new(4).isolated("2-3").with("7/7 on 2-3: 50+50; 7/8 on 2-3: 50+50");
+        assert_eq!(
+            made.told(judge),
+            "Wrong 7 [7, 8] on 2,3: thread 7 'main' and thread 8 'worker' may all run on CPUs 2,3, which are isolated: the kernel moves no thread between them (2 busy threads there) -> taskset -cp 2 7; taskset -cp 3 8"
+        );
     }
 
     #[test]
     fn single_thread_or_pinned_threads_are_healthy() {
-        let alone = Made::new(4).isolated("2-3").busy(7, 7, "2-3", 99.0, 0.0);
-        assert_eq!(judge(&alone.facts()), []);
-        let seated =
-            Made::new(4).isolated("2-3").busy(7, 7, "2", 99.0, 0.0).busy(7, 8, "3", 99.0, 0.0);
-        assert_eq!(judge(&seated.facts()), []);
-        let balanced = Made::new(4).busy(7, 7, "2-3", 99.0, 0.0).busy(7, 8, "2-3", 99.0, 0.0);
-        assert_eq!(judge(&balanced.facts()), []);
+        let alone = Made::new(4).isolated("2-3").with("7/7 on 2-3: 99+0");
+        assert_eq!(alone.told(judge), "");
+        let seated = Made::new(4).isolated("2-3").with("7/7 on 2: 99+0; 7/8 on 3: 99+0");
+        assert_eq!(seated.told(judge), "");
+        let balanced = Made::new(4).with("7/7 on 2-3: 99+0; 7/8 on 2-3: 99+0");
+        assert_eq!(balanced.told(judge), "");
     }
 
     #[test]

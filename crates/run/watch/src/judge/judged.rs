@@ -8,7 +8,7 @@ use crate::live::{Rates, SeatingFrame, Wakes};
 use crate::seating::{Process, Seating, Unseen, WatchedThread};
 use seatmap_data::document::visible;
 use seatmap_data::machine::Topology;
-use seatmap_data::statistics::words::{figure, lasting};
+use seatmap_data::statistics::words::{figure, joined, lasting};
 use seatmap_os::{CpuSet, Tid};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
@@ -220,10 +220,9 @@ fn traced(threads: &[&WatchedThread]) -> Vec<String> {
 }
 
 fn traced_line(thread: &WatchedThread) -> String {
-    let on: Vec<String> =
-        thread.ran_on.iter().map(|on| format!("CPU {} {}", on.cpu, share(on.percent))).collect();
+    let on = thread.ran_on.iter().map(|on| format!("CPU {} {}", on.cpu, share(on.percent)));
     let name = visible(&thread.name);
-    format!("  {:>7} {name:<15} {:>7}  {}", thread.tid, share(thread.run_percent), on.join(", "))
+    format!("  {:>7} {name:<15} {:>7}  {}", thread.tid, share(thread.run_percent), joined(on, ", "))
 }
 
 /// A very small share is not printed as 0.
@@ -272,8 +271,8 @@ fn entry(finding: &Finding) -> impl Iterator<Item = FindingLine> {
         .map(|measure| format!("{} {}", figure(measure.value, 0), measure.unit));
     let since = finding.since_s.map(|seconds| format!("for {}", lasting(seconds)));
     let at_most = finding.at_most_s.map(|seconds| format!("for {} at most", lasting(seconds)));
-    let figures: Vec<String> = measured.into_iter().chain(since).chain(at_most).collect();
-    let figures = (!figures.is_empty()).then(|| figures.join(", "));
+    let figures = joined(measured.into_iter().chain(since).chain(at_most), ", ");
+    let figures = Some(figures).filter(|figures| !figures.is_empty());
     let more = figures.into_iter().chain(finding.advice.clone());
     let more = more.map(|text| FindingLine { text, ..FindingLine::default() });
     let remedy = finding.remedy.as_ref().map(|remedy| {
@@ -313,10 +312,7 @@ mod tests {
 
     #[test]
     fn report_lists_programs_and_findings_with_remedies() {
-        let made = Made::new(4)
-            .busy(7, 7, "1", 50.0, 50.0)
-            .busy(7, 8, "1", 50.0, 50.0)
-            .thread(9, 9, "2-3");
+        let made = Made::new(4).with("7/7 on 1: 50+50; 7/8 on 1: 50+50; 9/9 on 2-3");
         let text = text(&judged(&made));
         let expected = "\
 program (7): 2 threads on CPU 1: 1 wrong
@@ -340,10 +336,7 @@ had little to do
 
     #[test]
     fn traced_threads_are_listed_with_cpu_shares() {
-        let mut made = Made::new(4)
-            .busy(7, 7, "0-1", 50.0, 0.0)
-            .busy(7, 8, "0-1", 12.5, 0.0)
-            .thread(7, 9, "0-1");
+        let mut made = Made::new(4).with("7/7 on 0-1: 50+0; 7/8 on 0-1: 12.5+0; 7/9 on 0-1");
         let on = |cpu, percent| crate::seating::RanOn { cpu, percent };
         let shares = [vec![on(1, 99.96), on(0, 0.04)], vec![on(0, 100.0)], vec![]];
         for (thread, ran_on) in made.seating.threads.iter_mut().zip(shares) {
@@ -358,7 +351,7 @@ had little to do
 
     #[test]
     fn program_obeying_named_rule_passes() {
-        let made = Made::new(4).thread(9, 9, "2");
+        let made = Made::new(4).with("9/9 on 2");
         let criteria =
             Criteria { rules: vec!["one-per-cpu".parse().unwrap()], ..Criteria::default() };
         let text = text(&Judged::new(&made.seating, &made.topology, &criteria));
@@ -367,7 +360,7 @@ had little to do
 
     #[test]
     fn unseen_facts_are_listed() {
-        let mut made = Made::new(2).thread(7, 7, "0-1");
+        let mut made = Made::new(2).with("7/7 on 0-1");
         let unseen = Unseen {
             what: "environment".to_owned(),
             pids: vec![7, 9],
@@ -390,7 +383,7 @@ had little to do
 
     #[test]
     fn document_contains_seating_and_verdict() {
-        let made = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0);
+        let made = Made::new(4).with("7/7 on 1: 50+50; 7/8 on 1: 50+50");
         let document = serde_json::to_value(judged(&made)).unwrap();
         assert_eq!(
             (&document["format"], &document["verdict"]),

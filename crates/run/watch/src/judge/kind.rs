@@ -1,11 +1,11 @@
 //! `slow-kind`, `kind=...` and `on=...`: the cores that threads use.
 
-use super::facts::{SeatingFacts, Sitter, WANTED, cpus, listed, union};
+use super::facts::{SeatingFacts, Sitter, WANTED, cpus, listed, those, union};
 use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
 use crate::rule::Rule;
 use seatmap_data::machine::CoreKind;
-use seatmap_os::CpuSet;
+use seatmap_os::{CpuSet, Tid};
 
 /// Reports busy threads bound to efficiency cores while performance cores idle, except low-priority
 /// ones.
@@ -28,7 +28,7 @@ pub fn slow(facts: &SeatingFacts) -> Vec<Finding> {
 
 fn yields(sitter: &Sitter) -> bool {
     // The ways to lower priority, sched(7).
-    sitter.thread.nice > 0 || ["batch", "idle"].contains(&sitter.thread.policy.as_str())
+    sitter.nice > 0 || ["batch", "idle"].contains(&sitter.policy.as_str())
 }
 
 fn on_slow(facts: &SeatingFacts, sitter: &Sitter) -> Option<Finding> {
@@ -44,12 +44,11 @@ fn on_slow(facts: &SeatingFacts, sitter: &Sitter) -> Option<Finding> {
         cpus(&idle)
     );
     let finding = Finding::wrong("slow-kind", what)
-        .of(sitter.thread.pid)
-        .tids([sitter.tid()])
-        .on(&sitter.mask);
-    let finding = finding.at_most(sitter.thread.age_s).measured(sitter.demand_percent(), WANTED);
-    let to = facts.promise(sitter.tid(), 1, &idle);
-    Some(finding.mended_by_all(to.map(|to| SeatingRemedy::bind(&to, [sitter.tid()]))))
+        .about(&[sitter])
+        .on(&sitter.mask)
+        .measured(sitter.demand_percent(), WANTED);
+    let to = facts.promise(sitter.tid, 1, &idle);
+    Some(finding.mended_by_all(to.map(|to| SeatingRemedy::bind(&to, &[sitter]))))
 }
 
 pub fn only(facts: &SeatingFacts, kind: CoreKind) -> Vec<Finding> {
@@ -65,33 +64,26 @@ pub fn only(facts: &SeatingFacts, kind: CoreKind) -> Vec<Finding> {
 
 /// Reports threads that may run on other CPUs than these.
 pub fn within(facts: &SeatingFacts, rule: &str, cpus: &CpuSet) -> Vec<Finding> {
-    facts
-        .programs()
-        .filter_map(|(process, sitters)| outside(facts, rule, cpus, process, sitters))
-        .collect()
+    facts.of_programs(|process, sitters| outside(facts, rule, cpus, process.pid, sitters))
 }
 
 fn outside(
     facts: &SeatingFacts,
     rule: &str,
     meant: &CpuSet,
-    process: &crate::Process,
-    sitters: Vec<&Sitter>,
+    pid: Tid,
+    sitters: &[&Sitter],
 ) -> Option<Finding> {
-    let elsewhere: Vec<&Sitter> =
-        sitters.into_iter().filter(|sitter| !sitter.mask.is_subset(meant)).collect();
-    let first = elsewhere.first()?;
+    let elsewhere = those(sitters, |one| !one.mask.is_subset(meant));
+    elsewhere.first()?;
     let others = union(&elsewhere).without(meant);
     let what = format!("{} may run elsewhere: {}", listed(&elsewhere), cpus(&others));
-    let finding = Finding::wrong(rule, what)
-        .of(process.pid)
-        .tids(elsewhere.iter().map(|sitter| sitter.tid()));
-    let to = meant.within(&facts.allowed(process.pid));
-    let finding = finding.on(&others).at_most(first.thread.age_s);
+    let finding = Finding::wrong(rule, what).about(&elsewhere).on(&others);
+    let to = meant.within(&facts.allowed(pid));
     Some(if to.is_empty() {
         finding.advised("the control group of the program allows no such CPU")
     } else {
-        finding.mended_by(SeatingRemedy::bind(&to, elsewhere.iter().map(|sitter| sitter.tid())))
+        finding.mended_by(SeatingRemedy::bind(&to, &elsewhere))
     })
 }
 
@@ -102,8 +94,7 @@ mod tests {
 
     #[test]
     fn each_slow_thread_gets_separate_fast_core() {
-        let made =
-            Made::new(4).efficient_from(1).busy(7, 7, "1", 99.0, 0.0).busy(7, 8, "2", 99.0, 0.0);
+        let made = Made::new(4).efficient_from(1).with("7/7 on 1: 99+0; 7/8 on 2: 99+0");
         let found = slow(&made.facts());
         let remedies: Vec<Option<&str>> = found.iter().map(|one| one.remedy.as_deref()).collect();
         assert_eq!(remedies, [Some("taskset -cp 0 7"), None], "one fast core, and no pile on it");
@@ -115,45 +106,50 @@ mod tests {
 
     #[test]
     fn busy_thread_on_slow_core_is_found() {
-        let found = slow(&hybrid().busy(7, 7, "5", 99.0, 0.0).facts());
-        assert!(found.len() == 1 && found[0].is_wrong(), "{found:?}");
-        assert_eq!(found[0].remedy.as_deref(), Some("taskset -cp 0 7"));
+        assert_eq!(
+            hybrid().with("7/7 on 5: 99+0").told(slow),
+            "Wrong 7 [7] on 5: thread 7 'main' is busy on efficiency cores (CPU 5) while performance cores had little to do (CPUs 0-3) -> taskset -cp 0 7"
+        );
     }
 
     #[test]
     fn slow_cores_suit_batch_idle_and_unbound_threads() {
-        assert_eq!(slow(&hybrid().busy(7, 7, "5", 99.0, 0.0).policy("batch").facts()), []);
+        assert_eq!(hybrid().with("7/7 on 5: 99+0").policy("batch").told(slow), "");
         assert_eq!(
-            slow(&hybrid().busy(7, 7, "5", 99.0, 0.0).taken("0-3").facts()),
-            [],
+            hybrid().with("7/7 on 5: 99+0").taken("0-3").told(slow),
+            "",
             "the fast ones are taken"
         );
-        assert_eq!(slow(&hybrid().thread(7, 7, "5").facts()), []);
-        assert_eq!(slow(&hybrid().busy(7, 7, "3-5", 99.0, 0.0).facts()), []);
-        assert_eq!(slow(&Made::new(8).busy(7, 7, "5", 99.0, 0.0).facts()), []);
+        assert_eq!(hybrid().with("7/7 on 5").told(slow), "");
+        assert_eq!(hybrid().with("7/7 on 3-5: 99+0").told(slow), "");
+        assert_eq!(Made::new(8).with("7/7 on 5: 99+0").told(slow), "");
     }
 
     #[test]
     fn threads_outside_named_cpus_are_found() {
-        let made = Made::new(8).thread(7, 7, "0-2").thread(7, 8, "2-4");
+        let made = Made::new(8).with("7/7 on 0-2; 7/8 on 2-4");
         let cpus = CpuSet::of_list("0-3").unwrap();
-        let found = within(&made.facts(), "on=0-3", &cpus);
-        assert!(found.len() == 1 && found[0].tids == [8] && found[0].cpus == "4", "{found:?}");
         assert_eq!(
-            (found[0].rule.as_str(), found[0].remedy.as_deref()),
-            ("on=0-3", Some("taskset -cp 0-3 8"))
+            made.told(|facts| within(facts, "on=0-3", &cpus)),
+            "Wrong 7 [8] on 4: thread 8 'worker' may run elsewhere: CPU 4 -> taskset -cp 0-3 8"
         );
-        assert_eq!(within(&made.facts(), "on=0-4", &CpuSet::of_list("0-4").unwrap()), []);
+        assert_eq!(
+            made.told(|facts| within(facts, "on=0-4", &CpuSet::of_list("0-4").unwrap())),
+            ""
+        );
     }
 
     #[test]
     fn kind_rule_applies_to_all_threads() {
-        let made = hybrid().thread(7, 7, "0-3").thread(7, 8, "3-4");
-        let found = only(&made.facts(), CoreKind::Performance);
-        assert!(found.len() == 1 && found[0].tids == [8] && found[0].cpus == "4", "{found:?}");
-        assert_eq!(only(&hybrid().thread(7, 7, "0-3").facts(), CoreKind::Performance), []);
-        assert!(
-            !only(&Made::new(2).thread(7, 7, "0").facts(), CoreKind::Performance)[0].is_wrong()
+        let made = hybrid().with("7/7 on 0-3; 7/8 on 3-4");
+        assert_eq!(
+            made.told(|facts| only(facts, CoreKind::Performance)),
+            "Wrong 7 [8] on 4: thread 8 'worker' may run elsewhere: CPU 4 -> taskset -cp 0-3 8"
         );
+        assert_eq!(
+            hybrid().with("7/7 on 0-3").told(|facts| only(facts, CoreKind::Performance)),
+            ""
+        );
+        assert!(!only(&Made::new(2).with("7/7 on 0").facts(), CoreKind::Performance)[0].is_wrong());
     }
 }

@@ -14,12 +14,12 @@ pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     if facts.expected.is_some() {
         return Vec::new();
     }
-    facts.programs().filter_map(|(process, sitters)| of_program(process, &sitters)).collect()
+    facts.of_programs(of_program)
 }
 
 fn of_program(process: &Process, sitters: &[&Sitter]) -> Option<Finding> {
     let main =
-        sitters.iter().find(|sitter| sitter.tid() == process.pid).filter(|main| main.is_bound)?;
+        sitters.iter().find(|sitter| sitter.tid == process.pid).filter(|main| main.is_bound)?;
     let (wide, narrow): (Vec<&Sitter>, Vec<&Sitter>) = sitters
         .iter()
         .partition(|sitter| sitter.mask != main.mask && main.mask.is_subset(&sitter.mask));
@@ -27,12 +27,10 @@ fn of_program(process: &Process, sitters: &[&Sitter]) -> Option<Finding> {
     let is_one_binding = narrow.iter().all(|sitter| sitter.mask.is_subset(&main.mask));
     let first =
         wide.first().filter(|_| is_one_binding && wide.iter().all(|sitter| !sitter.is_bound))?;
-    let youngest_bound =
-        narrow.iter().map(|sitter| sitter.thread.age_s).fold(f64::INFINITY, f64::min);
+    let youngest_bound = narrow.iter().map(|sitter| sitter.age_s).fold(f64::INFINITY, f64::min);
     // Without younger threads, only the main thread was bound.
-    let are_older = wide
-        .iter()
-        .all(|sitter| sitter.tid() != process.pid && sitter.thread.age_s >= youngest_bound);
+    let are_older =
+        wide.iter().all(|sitter| sitter.tid != process.pid && sitter.age_s >= youngest_bound);
     if narrow.len() > 1 && !are_older || main.is_as_planned {
         return None;
     }
@@ -45,12 +43,9 @@ fn of_program(process: &Process, sitters: &[&Sitter]) -> Option<Finding> {
         cpus(&first.mask)
     );
     let finding = Finding::remark("late-binding", what)
-        .grave_if(wide.iter().any(|sitter| sitter.is_busy() || sitter.thread.run_s >= WORKED_S))
-        .of(process.pid);
-    let finding = finding
-        .tids(wide.iter().map(|sitter| sitter.tid()))
-        .on(&first.mask)
-        .at_most(first.thread.age_s);
+        .grave_if(wide.iter().any(|sitter| sitter.is_busy() || sitter.run_s >= WORKED_S))
+        .about(&wide)
+        .on(&first.mask);
     let share = 100.0 * wide.len() as f64 / sitters.len() as f64;
     let finding = finding.measured(share, "percent of the threads");
     let mended = SeatingRemedy::bind_all(&main.mask, process.pid);
@@ -75,21 +70,21 @@ mod tests {
 
     #[test]
     fn workers_with_old_mask_are_found() {
-        let made =
-            Made::new(4).thread(7, 7, "0-1").busy(7, 8, "0-3", 50.0, 0.0).thread(7, 9, "0-1");
-        let found = judge(&made.facts());
-        assert!(found.len() == 1 && found[0].is_wrong() && found[0].tids == [8], "{found:?}");
-        assert_eq!(found[0].remedy.as_deref(), Some("taskset -acp 0,1 7"));
-        let main_alone = Made::new(4).thread(7, 7, "0").busy(7, 8, "0-3", 50.0, 0.0);
-        assert!(judge(&main_alone.facts())[0].is_wrong());
+        let made = Made::new(4).with("7/7 on 0-1; 7/8 on 0-3: 50+0; 7/9 on 0-1");
+        assert_eq!(
+            made.told(judge),
+            "Wrong 7 [8] on 0-3: the main thread was bound to CPUs 0,1, but thread 8 'worker' keeps its old mask, CPUs 0-3: a binding after the start moves only one thread -> taskset -acp 0,1 7"
+        );
+        let main_alone = Made::new(4).with("7/7 on 0; 7/8 on 0-3: 50+0");
+        assert_eq!(
+            main_alone.told(judge),
+            "Wrong 7 [8] on 0-3: the main thread was bound to CPU 0, but thread 8 'worker' keeps its old mask, CPUs 0-3: a binding after the start moves only one thread -> taskset -acp 0 7"
+        );
     }
 
     #[test]
     fn remedy_never_crowds_busy_threads_on_cpu() {
-        let made = Made::new(4)
-            .thread(7, 7, "0")
-            .busy(7, 8, "0-3", 50.0, 0.0)
-            .busy(7, 9, "0-3", 50.0, 0.0);
+        let made = Made::new(4).with("7/7 on 0; 7/8 on 0-3: 50+0; 7/9 on 0-3: 50+0");
         let found = judge(&made.facts());
         assert_eq!((found.len(), &found[0].remedy), (1, &None));
         let advice = found[0].advice.as_deref().unwrap();
@@ -98,25 +93,26 @@ mod tests {
 
     #[test]
     fn idle_threads_with_old_mask_are_remark() {
-        let made = Made::new(4).thread(7, 7, "0-1").thread(7, 8, "0-3");
-        let found = judge(&made.facts());
-        assert!(found.len() == 1 && !found[0].is_wrong(), "{found:?}");
+        let made = Made::new(4).with("7/7 on 0-1; 7/8 on 0-3");
+        assert_eq!(
+            made.told(judge),
+            "Remark 7 [8] on 0-3: the main thread was bound to CPUs 0,1, but thread 8 'worker' keeps its old mask, CPUs 0-3: a binding after the start moves only one thread -> taskset -acp 0,1 7"
+        );
     }
 
     #[test]
     fn individually_seated_threads_are_healthy() {
-        let made = Made::new(4).thread(7, 7, "0").busy(7, 8, "0-3", 50.0, 0.0).thread(7, 9, "1");
-        assert_eq!(judge(&made.facts()), []);
-        let whole = Made::new(4).busy(7, 7, "0-1", 50.0, 0.0).busy(7, 8, "0-1", 50.0, 0.0);
-        assert_eq!(judge(&whole.facts()), []);
-        let unbound = Made::new(4).busy(7, 7, "0-3", 50.0, 0.0).busy(7, 8, "1", 50.0, 0.0);
-        assert_eq!(judge(&unbound.facts()), [], "a program may bind its workers");
+        let made = Made::new(4).with("7/7 on 0; 7/8 on 0-3: 50+0; 7/9 on 1");
+        assert_eq!(made.told(judge), "");
+        let whole = Made::new(4).with("7/7 on 0-1: 50+0; 7/8 on 0-1: 50+0");
+        assert_eq!(whole.told(judge), "");
+        let unbound = Made::new(4).with("7/7 on 0-3: 50+0; 7/8 on 1: 50+0");
+        assert_eq!(unbound.told(judge), "", "a program may bind its workers");
     }
 
     #[test]
     fn thread_unbound_later_is_healthy() {
-        let made =
-            Made::new(4).thread(7, 7, "0-1").thread(7, 8, "0-1").busy(7, 9, "0-3", 50.0, 0.0);
-        assert_eq!(judge(&made.facts()), [], "the widest is the youngest");
+        let made = Made::new(4).with("7/7 on 0-1; 7/8 on 0-1; 7/9 on 0-3: 50+0");
+        assert_eq!(made.told(judge), "", "the widest is the youngest");
     }
 }

@@ -2,6 +2,8 @@
 
 #[cfg(test)]
 use super::SeatingFacts;
+#[cfg(test)]
+use crate::finding::Finding;
 use crate::seating::{
     ControlGroup, CpuActivity, CpusetLevel, FORMAT, InterruptRate, MemoryUsage, OnNode, OpenDevice,
     Process, Seating, Stranger, Variable, WatchedQuota, WatchedThread,
@@ -118,107 +120,122 @@ impl Made {
         run_percent: f64,
         wait_percent: f64,
     ) -> Self {
-        self = self.thread(pid, tid, mask);
-        if let Some(thread) = self.seating.threads.last_mut() {
+        self = self.thread(pid, tid, mask).its(|thread| {
             (thread.run_percent, thread.wait_percent) = (run_percent, Some(wait_percent));
             (thread.run_s, thread.wait_s, thread.state) = (run_percent, Some(wait_percent), 'R');
-        }
+        });
         if let Some(cpu) = CpuSet::of_list(mask).and_then(|mask| mask.only()) {
-            self.load(cpu, run_percent);
+            self = self.load(cpu, run_percent);
         }
         self
     }
 
-    fn load(&mut self, cpu: u32, percent: f64) {
-        for cpu in self.seating.cpus.iter_mut().filter(|one| one.cpu == cpu) {
-            cpu.busy_percent = cpu.busy_percent.map(|busy| (busy + percent).min(100.0));
+    /// Adds threads as in `7/7 on 0-3; 7/8 on 1: 50+25`: process, thread and mask, and the percent of
+    /// the time for which a busy one ran and waited.
+    #[cfg(test)]
+    pub(crate) fn with(self, threads: &str) -> Self {
+        threads.split("; ").fold(self, |made, text| {
+            let (ids, rest) = text.split_once(" on").unwrap();
+            let [pid, tid] = ids
+                .split_once('/')
+                .map(|(pid, tid)| [pid, tid].map(|id| id.parse().unwrap()))
+                .unwrap();
+            let (mask, shares) = rest.split_once(": ").unwrap_or((rest, ""));
+            match shares
+                .split_once('+')
+                .map(|(run, wait)| [run, wait].map(|it| it.parse().unwrap()))
+            {
+                Some([run, wait]) => made.busy(pid, tid, mask.trim(), run, wait),
+                None => made.thread(pid, tid, mask.trim()),
+            }
+        })
+    }
+
+    fn its(mut self, change: impl FnOnce(&mut WatchedThread)) -> Self {
+        if let Some(thread) = self.seating.threads.last_mut() {
+            change(thread);
         }
+        self
+    }
+
+    fn of_process(mut self, change: impl FnOnce(&mut Process)) -> Self {
+        if let Some(process) = self.seating.processes.last_mut() {
+            change(process);
+        }
+        self
+    }
+
+    fn of_cpu(mut self, cpu: u32, change: impl FnOnce(&mut CpuActivity)) -> Self {
+        if let Some(cpu) = self.seating.cpus.iter_mut().find(|one| one.cpu == cpu) {
+            change(cpu);
+        }
+        self
+    }
+
+    fn load(self, cpu: u32, percent: f64) -> Self {
+        self.of_cpu(cpu, |cpu| {
+            cpu.busy_percent = cpu.busy_percent.map(|busy| (busy + percent).min(100.0));
+        })
     }
 
     /// Makes CPUs busy with other programs.
-    pub fn taken(mut self, cpus: &str) -> Self {
-        CpuSet::of_list(cpus).unwrap_or_default().iter().for_each(|cpu| self.load(cpu, 100.0));
-        self
+    pub fn taken(self, cpus: &str) -> Self {
+        let cpus = CpuSet::of_list(cpus).unwrap_or_default();
+        cpus.iter().fold(self, |made, cpu| made.load(cpu, 100.0))
     }
 
     /// Renames the last thread.
-    pub fn called(mut self, name: &str) -> Self {
-        self.seating
-            .threads
-            .iter_mut()
-            .last()
-            .into_iter()
-            .for_each(|thread| thread.name = name.to_owned());
-        self
+    pub fn called(self, name: &str) -> Self {
+        self.its(|thread| thread.name = name.to_owned())
     }
 
     /// Sets the last thread's policy.
-    pub fn policy(mut self, policy: &str) -> Self {
-        self.seating
-            .threads
-            .iter_mut()
-            .last()
-            .into_iter()
-            .for_each(|thread| thread.policy = policy.to_owned());
-        self
+    pub fn policy(self, policy: &str) -> Self {
+        self.its(|thread| thread.policy = policy.to_owned())
     }
 
     /// Sets the last thread's switches per second.
-    pub fn switches(mut self, voluntary_per_s: f64, forced_per_s: f64) -> Self {
-        if let Some(thread) = self.seating.threads.last_mut() {
+    pub fn switches(self, voluntary_per_s: f64, forced_per_s: f64) -> Self {
+        self.its(|thread| {
             thread.voluntary_per_s = Some(voluntary_per_s);
             thread.forced_per_s = Some(forced_per_s);
-        }
-        self
+        })
     }
 
     /// Sets the last thread's state.
-    pub fn state(mut self, state: char) -> Self {
-        self.seating.threads.iter_mut().last().into_iter().for_each(|thread| thread.state = state);
-        self
-    }
-
-    fn last(&mut self) -> Option<&mut Process> {
-        self.seating.processes.last_mut()
+    pub fn state(self, state: char) -> Self {
+        self.its(|thread| thread.state = state)
     }
 
     /// Adds a variable to the last process's environment.
     pub fn variable(
-        mut self,
+        self,
         name: &str,
         value: &str,
         cpus: Option<&str>,
         threads: Option<u32>,
     ) -> Self {
-        let name = name.to_owned();
-        let value = value.to_owned();
-        let variable =
-            Variable { name, value, cpus: cpus.map(str::to_owned), threads, ..Variable::default() };
-        self.last().into_iter().for_each(|process| process.variables.push(variable.clone()));
-        self
+        let (name, value, cpus) = (name.to_owned(), value.to_owned(), cpus.map(str::to_owned));
+        let variable = Variable { name, value, cpus, threads, ..Variable::default() };
+        self.of_process(|process| process.variables.push(variable))
     }
 
     /// Limits the last process.
     pub fn group(mut self, cpus: Option<&str>, quota_cpus: Option<f64>, throttled: u64) -> Self {
-        let cpus = cpus.map(str::to_owned);
-        let throttled_watched = Some(throttled);
-        let cpusets = cpus
-            .iter()
-            .map(|cpus| CpusetLevel {
-                file: "/sys/fs/cgroup/box/cpuset.cpus".to_owned(),
-                cpus: cpus.clone(),
-                unit: None,
-            })
-            .collect();
+        let level = cpus.map(|cpus| CpusetLevel {
+            file: "/sys/fs/cgroup/box/cpuset.cpus".to_owned(),
+            cpus: cpus.to_owned(),
+            unit: None,
+        });
         let group = ControlGroup {
             path: "/box".to_owned(),
-            cpusets,
-            cpus,
+            cpus: cpus.map(str::to_owned),
+            cpusets: level.into_iter().collect(),
             quota_cpus,
-            throttled_watched,
+            throttled_watched: Some(throttled),
             ..ControlGroup::default()
         };
-        self.last().into_iter().for_each(|process| process.group = Some(group.clone()));
+        self = self.of_process(|process| process.group = Some(group));
         match quota_cpus {
             Some(cpus) => self.quota("/box", cpus, Some(throttled)),
             None => self,
@@ -229,18 +246,14 @@ impl Made {
     pub fn quota(mut self, group: &str, cpus: f64, throttled_watched: Option<u64>) -> Self {
         let file = format!("/sys/fs/cgroup{}/cpu.max", group.trim_end_matches('/'));
         let tids = self.seating.threads.iter().map(|thread| thread.tid).collect();
-        let group = group.to_owned();
-        let period_us = 100_000;
-        let periods_watched = throttled_watched.map(|throttled| throttled.max(5));
-        let stopped_watched_s = throttled_watched.map(|throttled| throttled as f64 / 20.0);
         self.seating.quotas.push(WatchedQuota {
-            group,
+            group: group.to_owned(),
             file,
             cpus,
-            period_us,
+            period_us: 100_000,
             throttled_watched,
-            periods_watched,
-            stopped_watched_s,
+            periods_watched: throttled_watched.map(|throttled| throttled.max(5)),
+            stopped_watched_s: throttled_watched.map(|throttled| throttled as f64 / 20.0),
             tids,
             ..WatchedQuota::default()
         });
@@ -248,52 +261,34 @@ impl Made {
     }
 
     /// MiB on node 0, 1 and so on.
-    pub fn memory(mut self, mib: &[u64]) -> Self {
+    pub fn memory(self, mib: &[u64]) -> Self {
         let nodes = (0..).zip(mib).map(|(node, mib)| OnNode { node, bytes: mib << 20 }).collect();
         let memory = MemoryUsage { nodes, ..MemoryUsage::default() };
-        self.last().into_iter().for_each(|process| process.memory = Some(memory.clone()));
-        self
+        self.of_process(|process| process.memory = Some(memory))
     }
 
     /// Adds a device near these CPUs to the last process.
-    pub fn device(mut self, name: &str, node: u32, cpus: &str) -> Self {
-        let name = name.to_owned();
-        let kind = "gpu".to_owned();
-        let cpus = Some(cpus.to_owned());
-        let device = OpenDevice { name, kind, node: Some(node), cpus };
-        self.last().into_iter().for_each(|process| process.devices.push(device.clone()));
-        self
+    pub fn device(self, name: &str, node: u32, cpus: &str) -> Self {
+        let (name, kind, cpus) = (name.to_owned(), "gpu".to_owned(), Some(cpus.to_owned()));
+        self.of_process(|process| {
+            process.devices.push(OpenDevice { name, kind, node: Some(node), cpus });
+        })
     }
 
     /// Adds interrupts to a CPU.
-    pub fn interrupts(mut self, cpu: u32, irq: &str, name: &str, per_second: f64) -> Self {
-        let interrupt = InterruptRate {
-            irq: irq.to_owned(),
-            name: name.to_owned(),
-            per_second,
-            ..InterruptRate::default()
-        };
-        self.seating
-            .cpus
-            .iter_mut()
-            .filter(|one| one.cpu == cpu)
-            .for_each(|one| one.interrupts.push(interrupt.clone()));
-        self
+    pub fn interrupts(self, cpu: u32, irq: &str, name: &str, per_second: f64) -> Self {
+        let (irq, name) = (irq.to_owned(), name.to_owned());
+        let interrupt = InterruptRate { irq, name, per_second, ..InterruptRate::default() };
+        self.of_cpu(cpu, |cpu| cpu.interrupts.push(interrupt))
     }
 
     /// Adds another program's thread to a CPU.
-    pub fn stranger(mut self, cpu: u32, name: &str, run_percent: f64, mask: &str) -> Self {
-        let name = name.to_owned();
-        let mask = mask.to_owned();
+    pub fn stranger(self, cpu: u32, name: &str, run_percent: f64, mask: &str) -> Self {
+        let (name, mask) = (name.to_owned(), mask.to_owned());
         let others = self.seating.cpus.iter().map(|one| one.strangers.len()).sum::<usize>();
         let pid = 900 + others as Tid;
         let stranger = Stranger { pid, tid: pid, name, run_percent, mask, ..Stranger::default() };
-        self.seating
-            .cpus
-            .iter_mut()
-            .filter(|one| one.cpu == cpu)
-            .for_each(|one| one.strangers.push(stranger.clone()));
-        self
+        self.of_cpu(cpu, |cpu| cpu.strangers.push(stranger))
     }
 
     /// Gives all other programs' threads so far a real-time policy.
@@ -305,8 +300,27 @@ impl Made {
         self
     }
 
+    /// The findings of a rule as [`lines`].
+    #[cfg(test)]
+    pub(crate) fn told(&self, rule: impl Fn(&SeatingFacts) -> Vec<Finding>) -> String {
+        lines(rule(&self.facts()))
+    }
+
     #[cfg(test)]
     pub(crate) fn facts(&self) -> SeatingFacts<'_> {
         SeatingFacts::new(&self.seating, &self.topology, None)
     }
+}
+
+/// Findings, a line each: gravity, process, threads, CPUs, the sentence, and the command or
+/// advice.
+#[cfg(test)]
+pub(crate) fn lines(found: Vec<Finding>) -> String {
+    let lines = found.into_iter().map(|it| {
+        let pid = it.pid.map_or_else(|| "several".to_owned(), |pid| pid.to_string());
+        let mended: String =
+            it.remedy.into_iter().chain(it.advice).map(|it| format!(" -> {it}")).collect();
+        format!("{:?} {pid} {:?} on {}: {}{mended}", it.gravity, it.tids, it.cpus, it.what)
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }

@@ -4,6 +4,7 @@ use super::facts::{SeatingFacts, Sitter, union};
 use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
 use crate::seating::{MemoryUsage, OnNode, Process};
+use seatmap_data::statistics::words::joined;
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,18 +15,12 @@ const FAR_BYTES: u64 = 16 << 20;
 const FAR_PERCENT: f64 = 5.0;
 
 pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
-    facts
-        .programs()
-        .filter_map(|(process, sitters)| of_program(facts, process, &sitters, false))
-        .collect()
+    facts.of_programs(|process, sitters| of_program(facts, process, sitters, false))
 }
 
 /// Also reports processes on nodes from which their control group allows no memory.
 pub fn named(facts: &SeatingFacts) -> Vec<Finding> {
-    facts
-        .programs()
-        .filter_map(|(process, sitters)| of_program(facts, process, &sitters, true))
-        .collect()
+    facts.of_programs(|process, sitters| of_program(facts, process, sitters, true))
 }
 
 fn without_node(cpus: &CpuSet) -> String {
@@ -98,9 +93,11 @@ fn far_away(
         nodes(&from),
         nodes(&list(near.iter().copied()))
     );
-    let finding =
-        Finding::wrong(RULE, what).of(process.pid).on(&union(sitters)).at_most(process.age_s);
-    let finding = finding.measured(percent, "percent of the memory");
+    let finding = Finding::wrong(RULE, what)
+        .of(process.pid)
+        .on(&union(sitters))
+        .at_most(process.age_s)
+        .measured(percent, "percent of the memory");
     let open: Vec<u32> = near
         .iter()
         .copied()
@@ -171,7 +168,7 @@ fn far_bytes(memory: &MemoryUsage, near: &BTreeSet<u32>) -> BTreeMap<u32, u64> {
 }
 
 fn list(nodes: impl Iterator<Item = u32>) -> String {
-    nodes.map(|node| node.to_string()).collect::<Vec<_>>().join(",")
+    joined(nodes, ",")
 }
 
 fn nodes(list: &str) -> String {
@@ -190,27 +187,23 @@ mod tests {
 
     #[test]
     fn pages_on_remote_node_are_found() {
-        let found = judge(&two_nodes("0-3", &[780, 220]).facts());
-        let what = "22 % of the memory of program (7) (220 MiB) is on node 1, but its threads run on node 0";
-        assert_eq!((found.len(), found[0].what.as_str()), (1, what));
-        assert_eq!(found[0].remedy.as_deref(), Some("migratepages 7 1 0"));
         assert_eq!(
-            judge(&two_nodes("5", &[100, 100]).facts())[0].remedy.as_deref(),
-            Some("migratepages 7 0 1")
+            two_nodes("0-3", &[780, 220]).told(judge),
+            "Wrong 7 [] on 0-3: 22 % of the memory of program (7) (220 MiB) is on node 1, but its threads run on node 0 -> migratepages 7 1 0"
+        );
+        assert_eq!(
+            two_nodes("5", &[100, 100]).told(judge),
+            "Wrong 7 [] on 5: 50 % of the memory of program (7) (100 MiB) is on node 0, but its threads run on node 1 -> migratepages 7 0 1"
         );
     }
 
     #[test]
     fn near_small_or_unbound_memory_is_healthy() {
-        assert_eq!(judge(&two_nodes("0-3", &[1000, 0]).facts()), []);
-        assert_eq!(judge(&two_nodes("0-3", &[20, 16]).facts()), [], "libraries");
-        assert_eq!(judge(&two_nodes("0-3", &[2000, 60]).facts()), [], "3 %");
-        assert_eq!(judge(&two_nodes("0-7", &[100, 900]).facts()), []);
-        assert_eq!(
-            judge(&Made::new(8).thread(7, 7, "0").memory(&[100, 100]).facts()),
-            [],
-            "one node"
-        );
+        assert_eq!(two_nodes("0-3", &[1000, 0]).told(judge), "");
+        assert_eq!(two_nodes("0-3", &[20, 16]).told(judge), "", "libraries");
+        assert_eq!(two_nodes("0-3", &[2000, 60]).told(judge), "", "3 %");
+        assert_eq!(two_nodes("0-7", &[100, 900]).told(judge), "");
+        assert_eq!(Made::new(8).with("7/7 on 0").memory(&[100, 100]).told(judge), "", "one node");
     }
 
     fn with_nodes(mask: &str, mib: &[u64], nodes: &str) -> Made {
@@ -223,29 +216,22 @@ mod tests {
     #[test]
     fn threads_far_from_allowed_memory_node_are_reported() {
         let bound = with_nodes("5", &[200, 0], "0");
-        let found = judge(&bound.facts());
-        assert!(
-            found.len() == 1 && found[0].is_wrong() && found[0].what.starts_with("100 %"),
-            "{found:?}"
+        assert_eq!(
+            bound.told(judge),
+            "Wrong 7 [] on 5: 100 % of the memory of program (7) (200 MiB) is on node 0, but its threads run on node 1 -> taskset -acp 0-3 7"
         );
-        assert_eq!(found[0].remedy.as_deref(), Some("taskset -acp 0-3 7"));
         let anywhere = with_nodes("0-7", &[200, 0], "0");
-        let found = named(&anywhere.facts());
-        assert!(
-            found.len() == 1
-                && found[0].is_wrong()
-                && found[0].what.contains("allows no memory there"),
-            "{found:?}"
+        assert_eq!(
+            anywhere.told(named),
+            "Wrong 7 [] on 0-7: the threads of program (7) may run on node 1, but its control group /box allows no memory there -> taskset -acp 0-3 7"
         );
-        assert_eq!(judge(&anywhere.facts()), [], "nobody asked");
-        assert_eq!(named(&with_nodes("0-7", &[100, 100], "0-1").facts()), []);
+        assert_eq!(anywhere.told(judge), "", "nobody asked");
+        assert_eq!(with_nodes("0-7", &[100, 100], "0-1").told(named), "");
         let mut closed = with_nodes("5", &[200, 0], "0");
         closed.seating.processes[0].group.as_mut().unwrap().cpus = Some("4-7".to_owned());
-        let found = judge(&closed.facts());
-        assert!(
-            found[0].remedy.is_none()
-                && found[0].advice.as_deref().unwrap().starts_with("ask the owner"),
-            "{found:?}"
+        assert_eq!(
+            closed.told(judge),
+            "Wrong 7 [] on 5: 100 % of the memory of program (7) (200 MiB) is on node 0, but its threads run on node 1 -> ask the owner of the control group /box to allow the memory next to its CPUs (cpuset.mems)"
         );
     }
 
@@ -253,15 +239,15 @@ mod tests {
     fn unknown_or_memoryless_node_is_unseen() {
         let mut unknown = two_nodes("5", &[200, 0]);
         unknown.topology.pus[5].numa = None;
-        let found = judge(&unknown.facts());
-        assert_eq!((found.len(), found[0].gravity), (1, crate::Gravity::Unseen));
+        assert_eq!(
+            unknown.told(judge),
+            "Unseen 7 [] on : the kernel does not report the NUMA node of CPU 5"
+        );
         let mut bare = two_nodes("5", &[200, 0]);
         bare.seating.kernel.memory_nodes = Some("0".to_owned());
-        let found = judge(&bare.facts());
-        assert!(
-            found[0].gravity == crate::Gravity::Unseen
-                && found[0].what.contains("there is no memory on node 1"),
-            "{found:?}"
+        assert_eq!(
+            bare.told(judge),
+            "Unseen 7 [] on : there is no memory on node 1, so none can be local there"
         );
     }
 
@@ -270,7 +256,7 @@ mod tests {
         let mut made = two_nodes("0-3", &[500, 500]);
         let own = vec![OnNode { node: 0, bytes: 500 << 20 }];
         made.seating.processes[0].memory.iter_mut().for_each(|memory| memory.own = own.clone());
-        assert_eq!(judge(&made.facts()), []);
+        assert_eq!(made.told(judge), "");
     }
 
     #[test]
@@ -286,7 +272,7 @@ mod tests {
             .memory
             .iter_mut()
             .for_each(|memory| memory.mappings.push(mapping.clone()));
-        assert_eq!(judge(&made.facts()), []);
+        assert_eq!(made.told(judge), "");
         made.seating.processes[0]
             .memory
             .iter_mut()

@@ -3,9 +3,11 @@
 //! Other rules judge the masks of the last look; this rule reports a thread with another mask for
 //! part of the time.
 
+use super::Gravity;
 use super::facts::{SeatingFacts, Sitter, count, cpus};
 use crate::finding::Finding;
 use crate::seating::WatchedThread;
+use seatmap_data::statistics::words::joined;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeMap;
 
@@ -15,7 +17,6 @@ const LEAST_PERCENT: f64 = 10.0;
 
 pub const MOST: usize = 4;
 
-#[derive(Clone, Debug, PartialEq)]
 pub struct OffMaskCpus {
     before: Option<CpuSet>,
     pub found_on: CpuSet,
@@ -57,118 +58,82 @@ impl OffMaskCpus {
 }
 
 pub fn usual(facts: &SeatingFacts) -> Vec<Finding> {
-    masks_changed(facts, Finding::remark, "its mask changed while it was watched")
+    masks_changed(facts, Gravity::Remark, "")
 }
 
 /// For named rules, which judge the final masks.
 pub fn unjudged(facts: &SeatingFacts) -> Vec<Finding> {
-    masks_changed(
-        facts,
-        Finding::unseen,
-        "its mask changed while it was watched, and rules judge the last one",
-    )
+    masks_changed(facts, Gravity::Unseen, ", and rules judge the last one")
 }
 
-fn masks_changed(
-    facts: &SeatingFacts,
-    finding: fn(&str, String) -> Finding,
-    why: &str,
-) -> Vec<Finding> {
+fn masks_changed(facts: &SeatingFacts, gravity: Gravity, effect: &str) -> Vec<Finding> {
     let mut by_process: BTreeMap<Tid, Vec<(&Sitter, OffMaskCpus)>> = BTreeMap::new();
     // `expect` reports threads on their seats.
     for sitter in facts.sitters.iter().filter(|sitter| !sitter.is_as_planned) {
         if let Some(elsewhere) = OffMaskCpus::than(sitter.thread, &sitter.mask) {
-            by_process.entry(sitter.thread.pid).or_default().push((sitter, elsewhere));
+            by_process.entry(sitter.pid).or_default().push((sitter, elsewhere));
         }
     }
-    by_process.into_iter().map(|(pid, moved)| of_process(pid, &moved, finding, why)).collect()
+    let of_process = |moved: &Vec<(&Sitter, OffMaskCpus)>| {
+        let what = sentences(moved.iter().map(|(sitter, elsewhere)| {
+            let may = cpus(&sitter.mask);
+            format!("{} may run on {may}, but {}", sitter.named(), elsewhere.described())
+        }));
+        let what = format!("{what}: its mask changed while it was watched{effect}");
+        let on = moved.iter().flat_map(|(_, elsewhere)| &elsewhere.found_on).collect();
+        let sitters: Vec<&Sitter> = moved.iter().map(|(sitter, _)| *sitter).collect();
+        Finding { gravity, ..Finding::wrong("moved", what) }.threads(&sitters).on(&on)
+    };
+    by_process.values().map(of_process).collect()
 }
 
-fn of_process(
-    pid: Tid,
-    moved: &[(&Sitter, OffMaskCpus)],
-    finding: fn(&str, String) -> Finding,
-    why: &str,
-) -> Finding {
-    let mut what = moved
-        .iter()
-        .take(MOST)
-        .map(|(sitter, elsewhere)| {
-            format!(
-                "{} may run on {}, but {}",
-                sitter.named(),
-                cpus(&sitter.mask),
-                elsewhere.described()
-            )
-        })
-        .collect::<Vec<_>>()
-        .join("; ");
-    if moved.len() > MOST {
-        what += &format!("; and {}", count(moved.len() - MOST, "more thread"));
-    }
-    let on =
-        moved.iter().fold(CpuSet::default(), |all, (_, elsewhere)| all.with(&elsewhere.found_on));
-    finding("moved", format!("{what}: {why}"))
-        .of(pid)
-        .tids(moved.iter().map(|(sitter, _)| sitter.tid()))
-        .on(&on)
+/// The first of these, and the number of other threads.
+pub fn sentences(each: impl ExactSizeIterator<Item = String>) -> String {
+    let more = each.len().saturating_sub(MOST);
+    let first = joined(each.take(MOST), "; ");
+    if more > 0 { format!("{first}; and {}", count(more, "more thread")) } else { first }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::Rule;
     use crate::expected::Expected;
-    use crate::finding::Gravity;
-    use crate::judge::{Criteria, judge, made::Made};
+    use crate::judge::made::{Made, lines};
+    use crate::judge::{Criteria, Verdict, judge};
     use crate::seating::RanOn;
-    use crate::{Rule, judge::Verdict};
     use seatmap_data::plan::Plan;
 
     fn made(percent: f64) -> Made {
-        let mut made = Made::new(4).busy(7, 7, "0", 90.0, 0.0);
+        let mut made = Made::new(4).with("7/7 on 0: 90+0");
         let on = |cpu, percent| RanOn { cpu, percent };
         made.seating.threads[0].ran_on = vec![on(0, 100.0 - percent), on(1, percent)];
         made
     }
 
-    fn judged(made: &Made, criteria: &Criteria) -> Vec<Finding> {
-        judge(&made.seating, &made.topology, criteria)
-            .into_iter()
-            .filter(|it| it.rule != "isolated")
-            .collect()
-    }
-
-    fn plan(placement: &[u32]) -> Criteria {
-        Criteria {
-            expected: Some(Expected::of_plan(&Plan::new("made", placement.to_vec()))),
-            ..Criteria::default()
-        }
+    fn told(made: &Made, criteria: &Criteria) -> String {
+        let mut found = judge(&made.seating, &made.topology, criteria);
+        found.retain(|it| it.rule != "isolated");
+        lines(found)
     }
 
     #[test]
     fn thread_off_seat_during_watch_is_wrong() {
-        let found = judged(&made(50.0), &plan(&[0]));
-        assert!(found.len() == 1 && found[0].is_wrong() && found[0].rule == "expect", "{found:?}");
-        let history = "but was found on CPU 1 in 50 % of the looks";
-        assert_eq!(
-            found[0].what,
-            format!("thread 7 'main' has the seat of task 0, CPU 0, {history}")
-        );
-        assert_eq!(judged(&made(5.0), &plan(&[0])), [], "a detour of a library");
-        let mut changed = made(0.0);
-        changed.seating.threads[0].mask_before = Some("0-3".to_owned());
-        let found = judged(&changed, &plan(&[0]));
-        assert!(!found[0].is_wrong(), "it slept: {found:?}");
-        assert!(
-            found[0].what.ends_with("CPU 0, but could run on CPUs 0-3 at the first look"),
-            "{found:?}"
-        );
-        let mut shown = plan(&[0]);
+        let expected = Expected::of_plan(&Plan::new("made", vec![0]));
+        let plan = Criteria { expected: Some(expected), ..Criteria::default() };
+        assert_eq!(told(&made(5.0), &plan), "", "a detour of a library");
+        let mut slept = made(0.0);
+        slept.seating.threads[0].mask_before = Some("0-3".to_owned());
+        // Its launcher may have seated it meanwhile.
+        let mut shown = plan.clone();
         shown.expected.iter_mut().for_each(|expected| expected.is_shown = true);
-        let found = judged(&made(50.0), &shown);
-        assert!(
-            found.len() == 1 && !found[0].is_wrong(),
-            "its launcher may have seated it meanwhile: {found:?}"
+        let told = [told(&made(50.0), &plan), told(&slept, &plan), told(&made(50.0), &shown)];
+        assert_eq!(
+            told,
+            [
+                "Wrong 7 [7] on 1: thread 7 'main' has the seat of task 0, CPU 0, but was found on CPU 1 in 50 % of the looks",
+                "Remark 7 [7] on : thread 7 'main' has the seat of task 0, CPU 0, but could run on CPUs 0-3 at the first look",
+                "Remark 7 [7] on 1: thread 7 'main' has the seat of task 0, CPU 0, but was found on CPU 1 in 50 % of the looks"
+            ]
         );
     }
 
@@ -176,20 +141,24 @@ mod tests {
     fn changed_mask_leaves_rule_unjudged() {
         let criteria = Criteria { rules: vec![Rule::OnePerCpu], ..Criteria::default() };
         let made = made(50.0);
-        let found = judged(&made, &criteria);
-        assert!(found.len() == 1 && found[0].gravity == Gravity::Unseen, "{found:?}");
-        let why = "its mask changed while it was watched, and rules judge the last one";
-        assert!(
-            found[0].what.ends_with(&format!("on CPU 1 in 50 % of the looks: {why}")),
-            "{found:?}"
+        assert_eq!(
+            told(&made, &criteria),
+            "Unseen 7 [7] on 1: thread 7 'main' may run on CPU 0, but was found on CPU 1 in 50 % of the looks: its mask changed while it was watched, and rules judge the last one"
         );
+        let found = judge(&made.seating, &made.topology, &criteria);
         assert_eq!(Verdict::of(&made.seating, &found, &[]), Verdict::NotAllSeen);
     }
 
     #[test]
     fn moved_unbound_programs_get_remark() {
-        let found = judged(&made(50.0), &Criteria::default());
-        assert!(found.len() == 1 && found[0].gravity == Gravity::Remark, "{found:?}");
-        assert_eq!(judged(&Made::new(4).busy(7, 7, "0", 90.0, 0.0), &Criteria::default()), []);
+        let still = Made::new(4).with("7/7 on 0: 90+0");
+        let told = [made(50.0), still].map(|made| told(&made, &Criteria::default()));
+        assert_eq!(
+            told,
+            [
+                "Remark 7 [7] on 1: thread 7 'main' may run on CPU 0, but was found on CPU 1 in 50 % of the looks: its mask changed while it was watched",
+                ""
+            ]
+        );
     }
 }

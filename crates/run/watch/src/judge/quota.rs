@@ -4,7 +4,7 @@
 //! show it, because a large group leaves little to each thread; nor does the number of periods,
 //! because a group that lacks a hundredth of its time is stopped in each.
 
-use super::facts::{SeatingFacts, Sitter, count, only_process};
+use super::facts::{SeatingFacts, Sitter, count, sum, those, union};
 use super::{brake, too_many};
 use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
@@ -37,7 +37,7 @@ pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
 }
 
 fn of_quota(facts: &SeatingFacts, quota: &WatchedQuota) -> Option<Finding> {
-    let members = members(facts, quota);
+    let members = facts.among(&quota.tids);
     let percent = stopped_percent(facts.seating, quota, &members)?;
     let is_idle = members.is_empty() || quota.has_others && !waits(&members);
     if is_idle || percent < LEAST_STOPPED_PERCENT {
@@ -52,10 +52,10 @@ fn of_quota(facts: &SeatingFacts, quota: &WatchedQuota) -> Option<Finding> {
         stops(quota, &members),
         agreeing(members.len(), "it", "they")
     );
-    let finding = Finding::remark("quota", what).tids(members.iter().map(|one| one.tid()));
-    let pid = only_process(&members);
-    let finding = Finding { pid, ..finding }.since(facts.seating.watched_s);
-    let finding = finding.measured(percent, "percent of the time in which it could run");
+    let finding = Finding::remark("quota", what)
+        .threads(&members)
+        .since(facts.seating.watched_s)
+        .measured(percent, "percent of the time in which it could run");
     let least_s = STOPPED_CPUS * facts.seating.watched_s;
     let is_long = quota.stopped_watched_s.is_none_or(|stopped_s| stopped_s >= least_s);
     if percent < STOPPED_PERCENT || !is_long {
@@ -65,7 +65,7 @@ fn of_quota(facts: &SeatingFacts, quota: &WatchedQuota) -> Option<Finding> {
 }
 
 fn stops(quota: &WatchedQuota, members: &[&Sitter]) -> String {
-    let wanted_percent: f64 = members.iter().map(|sitter| sitter.wanted_percent()).sum();
+    let wanted_percent = sum(members, |one| one.wanted_percent());
     let wanting = members.iter().filter(|one| one.wanted_percent() >= LIGHT_PERCENT).count();
     let [want, them] = match wanting {
         0 => [String::new(), "its threads".to_owned()],
@@ -86,7 +86,7 @@ fn stops(quota: &WatchedQuota, members: &[&Sitter]) -> String {
 
 /// The percentage of its runnable time for which a quota stopped a group, if it did.
 fn stopped_percent(seating: &Seating, quota: &WatchedQuota, members: &[&Sitter]) -> Option<f64> {
-    let run_percent: f64 = members.iter().map(|sitter| sitter.thread.run_percent).sum();
+    let run_percent = sum(members, |one| one.run_percent);
     match (quota.throttled_watched, quota.stopped_watched_s) {
         (Some(0), _) => None,
         (Some(periods), Some(stopped_s)) => {
@@ -100,8 +100,7 @@ fn stopped_percent(seating: &Seating, quota: &WatchedQuota, members: &[&Sitter])
         // stopped.
         _ => {
             let busy = members.iter().filter(|sitter| sitter.is_busy());
-            let wanted =
-                busy.map(|one| one.thread.wait_percent.map_or(100.0, |_| one.wanted_percent()));
+            let wanted = busy.map(|one| one.wait_percent.map_or(100.0, |_| one.wanted_percent()));
             Some((100.0 * (1.0 - run_percent / wanted.sum::<f64>())).max(0.0))
         }
     }
@@ -116,9 +115,9 @@ fn active_s(seating: &Seating, quota: &WatchedQuota) -> f64 {
 }
 
 fn waits(members: &[&Sitter]) -> bool {
-    let wanted_percent: f64 = members.iter().map(|sitter| sitter.wanted_percent()).sum();
-    let run_percent: f64 = members.iter().map(|sitter| sitter.thread.run_percent).sum();
-    let is_counted = members.iter().any(|sitter| sitter.thread.wait_percent.is_some());
+    let wanted_percent = sum(members, |one| one.wanted_percent());
+    let run_percent = sum(members, |one| one.run_percent);
+    let is_counted = members.iter().any(|sitter| sitter.wait_percent.is_some());
     let waited_percent = wanted_percent - run_percent;
     wanted_percent >= LIGHT_PERCENT
         && (!is_counted || waited_percent >= STOPPED_PERCENT / 100.0 * wanted_percent)
@@ -138,9 +137,9 @@ pub fn stopped_threads(
         let tids: HashSet<_> = quota.tids.iter().collect();
         let members: Vec<&Sitter> = sitters
             .iter()
-            .filter(|one| tids.contains(&one.tid()) && one.wanted_percent() >= LIGHT_PERCENT)
+            .filter(|one| tids.contains(&one.tid) && one.wanted_percent() >= LIGHT_PERCENT)
             .collect();
-        let cpus = super::facts::union(&members).within(online).len();
+        let cpus = union(&members).within(online).len();
         let cpus = if quota.has_others { online.len() } else { cpus.min(members.len()) };
         let percent = 100.0 * stopped_s / active_s(seating, quota).max(1e-3) / cpus.max(1) as f64;
         for tid in &quota.tids {
@@ -150,16 +149,10 @@ pub fn stopped_threads(
     stopped
 }
 
-fn members<'f, 'a>(facts: &'f SeatingFacts<'a>, quota: &WatchedQuota) -> Vec<&'f Sitter<'a>> {
-    let tids: HashSet<_> = quota.tids.iter().collect();
-    facts.sitters.iter().filter(|sitter| tids.contains(&sitter.tid())).collect()
-}
-
 /// Advises fewer threads, and raises this quota and related ones that would stop the threads next.
 fn mended(facts: &SeatingFacts, quota: &WatchedQuota, finding: Finding) -> Finding {
-    let members = members(facts, quota);
-    let wanting: Vec<&Sitter> =
-        members.iter().filter(|one| one.thread.wants_a_cpu()).copied().collect();
+    let members = facts.among(&quota.tids);
+    let wanting = those(&members, |one| one.wants_a_cpu());
     let fitting = too_many::fitting(facts, quota, &members);
     let fewer = (wanting.len() > fitting).then(|| {
         format!(
@@ -190,20 +183,20 @@ fn mended(facts: &SeatingFacts, quota: &WatchedQuota, finding: Finding) -> Findi
             "ask the owner of this container, or root of the host, for a higher quota of its \
              control group {group}, which is read-only here"
         ))
-    } else if quota.cpus >= needed_cpus(facts, quota) as f64 {
-        Some(
+    } else {
+        (quota.cpus >= needed_cpus(facts, quota) as f64).then(|| {
             "its threads need no more on average, but more for moments: give the group a longer \
              period, or allow bursts (cpu.max.burst, cpu.cfs_burst_us)"
-                .to_owned(),
-        )
-    } else {
-        None
+                .to_owned()
+        })
     };
     let is_raised = then.is_none();
-    let advice = match (fewer, then) {
-        (Some(fewer), None) => Some(format!("{fewer}, or raise the quota with the command")),
-        (Some(fewer), Some(then)) => Some(format!("{fewer}, or {then}")),
-        (None, then) => then,
+    let advice = match fewer {
+        Some(fewer) => {
+            let then = then.as_deref().unwrap_or("raise the quota with the command");
+            Some(format!("{fewer}, or {then}"))
+        }
+        None => then,
     };
     let finding = Finding { advice, ..finding };
     if !is_raised {
@@ -223,15 +216,12 @@ fn is_below(inner: &str, outer: &str) -> bool {
 /// only for moments, one per thread that may be ready. At most those online; all of them if others
 /// share the group.
 fn needed_cpus(facts: &SeatingFacts, quota: &WatchedQuota) -> usize {
-    let members = members(facts, quota);
-    let busy = members.iter().filter(|sitter| sitter.is_busy()).count();
-    let light: f64 = members
-        .iter()
-        .filter(|sitter| !sitter.is_busy())
-        .map(|sitter| sitter.wanted_percent())
-        .sum();
+    let members = facts.among(&quota.tids);
+    let (busy, light): (Vec<&Sitter>, Vec<&Sitter>) =
+        members.iter().partition(|sitter| sitter.is_busy());
+    let light = sum(&light, |one| one.wanted_percent());
     let of_light = if light >= LIGHT_PERCENT { (light / 100.0).ceil() as usize } else { 0 };
-    let on_average = busy + of_light;
+    let on_average = busy.len() + of_light;
     let at_once = members.iter().filter(|one| one.wanted_percent() >= LIGHT_PERCENT).count();
     let needed = if on_average as f64 > quota.cpus { on_average } else { at_once };
     let online = facts.online.len();
@@ -245,7 +235,7 @@ mod tests {
     use crate::judge::made::Made;
 
     fn busy() -> Made {
-        Made::new(4).busy(7, 7, "0-3", 50.0, 40.0).busy(7, 8, "0-3", 50.0, 40.0)
+        Made::new(4).with("7/7 on 0-3: 50+40; 7/8 on 0-3: 50+40")
     }
 
     fn chain(groups: &[(&str, f64, u64)]) -> Made {
@@ -258,29 +248,24 @@ mod tests {
 
     #[test]
     fn throttled_group_is_reported_with_remedy() {
-        let found = judge(&busy().group(None, Some(1.0), 4).facts());
-        let what = "the control group /box may use 1 CPU (/sys/fs/cgroup/box/cpu.max), but 2 threads need 1.8 CPUs \
-                    there: the kernel stopped them in 4 of 5 periods, for 29 % of the time in which they could run";
-        assert_eq!((found.len(), found[0].what.as_str()), (1, what));
         assert_eq!(
-            found[0].remedy.as_deref(),
-            Some("echo 200000 100000 > /sys/fs/cgroup/box/cpu.max")
+            busy().group(None, Some(1.0), 4).told(judge),
+            "Wrong 7 [7, 8] on : the control group /box may use 1 CPU (/sys/fs/cgroup/box/cpu.max), but 2 threads need 1.8 CPUs there: the kernel stopped them in 4 of 5 periods, for 29 % of the time in which they could run -> echo 200000 100000 > /sys/fs/cgroup/box/cpu.max -> the quota is enough for 1 busy thread, but 2 need it: start it with fewer threads, 1 at most (by its option, or by a variable such as OMP_NUM_THREADS or GOMAXPROCS), or raise the quota with the command"
         );
-        let first = "the quota is enough for 1 busy thread, but 2 need it: start it with fewer";
-        assert!(found[0].advice.as_ref().is_some_and(|advice| advice.starts_with(first)));
     }
 
     #[test]
     fn many_small_threads_in_throttled_group_are_reported() {
         let made = (7..15).fold(Made::new(2), |made, tid| made.busy(7, tid, "0-1", 6.0, 40.0));
-        let found = judge(&made.group(None, Some(0.5), 4).facts());
-        assert!(found.len() == 1 && found[0].is_wrong() && found[0].tids.len() == 8, "{found:?}");
-        assert!(found[0].what.contains("8 threads need 3.7 CPUs there"), "{found:?}");
+        assert_eq!(
+            made.group(None, Some(0.5), 4).told(judge),
+            "Wrong 7 [7, 8, 9, 10, 11, 12, 13, 14] on : the control group /box may use 0.5 CPUs (/sys/fs/cgroup/box/cpu.max), but 8 threads need 3.7 CPUs there: the kernel stopped them in 4 of 5 periods, for 45 % of the time in which they could run -> echo 200000 100000 > /sys/fs/cgroup/box/cpu.max -> the quota is enough for 1 busy thread, but 8 need it: start it with fewer threads, 1 at most (by its option, or by a variable such as OMP_NUM_THREADS or GOMAXPROCS), or raise the quota with the command"
+        );
     }
 
     #[test]
     fn throttled_time_decides_severity() {
-        let sleepers = (8..72).fold(Made::new(4).busy(7, 7, "0-3", 95.0, 3.0), |made, tid| {
+        let sleepers = (8..72).fold(Made::new(4).with("7/7 on 0-3: 95+3"), |made, tid| {
             made.busy(7, tid, "0-3", 0.1, 0.4)
         });
         let mut made = sleepers.group(None, Some(1.0), 4);
@@ -304,29 +289,32 @@ mod tests {
 
     #[test]
     fn sufficient_average_quota_gets_advice_only() {
-        let found = judge(&busy().group(None, Some(2.0), 4).facts());
-        assert_eq!((found[0].gravity, found[0].remedy.as_deref()), (Gravity::Wrong, None));
-        assert!(found[0].advice.as_deref().is_some_and(|advice| advice.contains("longer period")));
+        assert_eq!(
+            busy().group(None, Some(2.0), 4).told(judge),
+            "Wrong 7 [7, 8] on : the control group /box may use 2 CPUs (/sys/fs/cgroup/box/cpu.max), but 2 threads need 1.8 CPUs there: the kernel stopped them in 4 of 5 periods, for 20 % of the time in which they could run -> its threads need no more on average, but more for moments: give the group a longer period, or allow bursts (cpu.max.burst, cpu.cfs_burst_us)"
+        );
     }
 
     #[test]
     fn single_throttled_thread_is_worded_in_singular() {
-        let made = Made::new(4).busy(7, 7, "0-3", 50.0, 0.0).group(None, Some(0.5), 4);
-        let found = judge(&made.facts());
-        let end = "1 thread needs 0.5 CPUs there: the kernel stopped it in 4 of 5 periods, for 44 % of the \
-                   time in which it could run";
-        assert!(found[0].what.ends_with(end) && found[0].advice.is_none(), "{found:?}");
+        let made = Made::new(4).with("7/7 on 0-3: 50+0").group(None, Some(0.5), 4);
+        assert_eq!(
+            made.told(judge),
+            "Wrong 7 [7] on : the control group /box may use 0.5 CPUs (/sys/fs/cgroup/box/cpu.max), but 1 thread needs 0.5 CPUs there: the kernel stopped it in 4 of 5 periods, for 44 % of the time in which it could run -> echo 100000 100000 > /sys/fs/cgroup/box/cpu.max"
+        );
     }
 
     #[test]
     fn throttled_group_without_busy_threads_is_wrong() {
-        let found = judge(&Made::new(4).thread(7, 7, "0-3").group(None, Some(0.5), 4).facts());
-        assert!(found[0].is_wrong() && found[0].what.contains("stopped its threads in 4 of 5"));
+        assert_eq!(
+            Made::new(4).with("7/7 on 0-3").group(None, Some(0.5), 4).told(judge),
+            "Wrong 7 [7] on : the control group /box may use 0.5 CPUs (/sys/fs/cgroup/box/cpu.max): the kernel stopped its threads in 4 of 5 periods, for 50 % of the time in which it could run -> echo 100000 100000 > /sys/fs/cgroup/box/cpu.max"
+        );
     }
 
     #[test]
     fn throttled_time_is_not_blamed_on_others() {
-        let made = Made::new(4).busy(7, 7, "1", 25.0, 75.0).busy(7, 8, "1", 25.0, 75.0);
+        let made = Made::new(4).with("7/7 on 1: 25+75; 7/8 on 1: 25+75");
         let mut made = made.stranger(1, "other", 40.0, "0-3");
         let rules = |made: &Made| {
             let found =
@@ -341,30 +329,24 @@ mod tests {
 
     #[test]
     fn throttling_level_is_named_and_ancestors_are_raised() {
-        let found = judge(&chain(&[("/a/b", 3.0, 0), ("/a", 0.5, 9), ("/", 1.0, 0)]).facts());
-        assert!(
-            found.len() == 1 && found[0].what.starts_with("the control group /a may use 0.5 CPUs"),
-            "{found:?}"
+        assert_eq!(
+            chain(&[("/a/b", 3.0, 0), ("/a", 0.5, 9), ("/", 1.0, 0)]).told(judge),
+            "Wrong 7 [7, 8] on : the control group /a may use 0.5 CPUs (/sys/fs/cgroup/a/cpu.max), but 2 threads need 1.8 CPUs there: the kernel stopped them in 9 of 9 periods, for 33 % of the time in which they could run -> echo 200000 100000 > /sys/fs/cgroup/cpu.max; echo 200000 100000 > /sys/fs/cgroup/a/cpu.max -> the quota is enough for 1 busy thread, but 2 need it: start it with fewer threads, 1 at most (by its option, or by a variable such as OMP_NUM_THREADS or GOMAXPROCS), or raise the quota with the command"
         );
-        let wanted = "echo 200000 100000 > /sys/fs/cgroup/cpu.max; echo 200000 100000 > /sys/fs/cgroup/a/cpu.max";
-        assert_eq!(found[0].remedy.as_deref(), Some(wanted));
     }
 
     #[test]
     fn shared_group_gets_all_cpus_and_locked_none() {
         let mut shared = chain(&[("/a", 0.5, 9)]);
         shared.seating.quotas[0].has_others = true;
-        let found = judge(&shared.facts());
         assert_eq!(
-            found[0].remedy.as_deref(),
-            Some("echo 400000 100000 > /sys/fs/cgroup/a/cpu.max")
+            shared.told(judge),
+            "Wrong 7 [7, 8] on : the control group /a may use 0.5 CPUs (/sys/fs/cgroup/a/cpu.max), but 2 threads need 1.8 CPUs there: the kernel stopped them in 9 of 9 periods, for 33 % of the time in which they could run -> echo 400000 100000 > /sys/fs/cgroup/a/cpu.max -> the quota is enough for 1 busy thread, but 2 need it: start it with fewer threads, 1 at most (by its option, or by a variable such as OMP_NUM_THREADS or GOMAXPROCS), or raise the quota with the command"
         );
         shared.seating.quotas[0].is_read_only = true;
-        let found = judge(&shared.facts());
-        assert!(
-            found[0].remedy.is_none()
-                && found[0].advice.as_deref().unwrap().contains(", or ask the owner"),
-            "{found:?}"
+        assert_eq!(
+            shared.told(judge),
+            "Wrong 7 [7, 8] on : the control group /a may use 0.5 CPUs (/sys/fs/cgroup/a/cpu.max), but 2 threads need 1.8 CPUs there: the kernel stopped them in 9 of 9 periods, for 33 % of the time in which they could run -> the quota is enough for 1 busy thread, but 2 need it: start it with fewer threads, 1 at most (by its option, or by a variable such as OMP_NUM_THREADS or GOMAXPROCS), or ask the owner of this container, or root of the host, for a higher quota of its control group /a, which is read-only here"
         );
     }
 
@@ -372,8 +354,10 @@ mod tests {
     fn per_thread_quota_names_only_its_threads() {
         let mut made = chain(&[("/a", 0.5, 9)]);
         made.seating.quotas[0].tids = vec![8];
-        let found = judge(&made.facts());
-        assert_eq!((found.len(), found[0].tids.as_slice()), (1, &[8][..]));
+        assert_eq!(
+            made.told(judge),
+            "Wrong 7 [8] on : the control group /a may use 0.5 CPUs (/sys/fs/cgroup/a/cpu.max), but 1 thread needs 0.9 CPUs there: the kernel stopped it in 9 of 9 periods, for 50 % of the time in which it could run -> echo 100000 100000 > /sys/fs/cgroup/a/cpu.max"
+        );
     }
 
     #[test]
@@ -387,10 +371,10 @@ mod tests {
 
     #[test]
     fn unused_quotas_are_healthy() {
-        assert_eq!(judge(&busy().group(None, Some(2.0), 0).facts()), []);
-        assert_eq!(judge(&busy().group(None, None, 0).facts()), []);
-        let mut idle = Made::new(4).thread(7, 7, "0-3").group(None, Some(0.5), 9);
+        assert_eq!(busy().group(None, Some(2.0), 0).told(judge), "");
+        assert_eq!(busy().group(None, None, 0).told(judge), "");
+        let mut idle = Made::new(4).with("7/7 on 0-3").group(None, Some(0.5), 9);
         idle.seating.quotas[0].has_others = true;
-        assert_eq!(judge(&idle.facts()), [], "an idle program was stopped for others");
+        assert_eq!(idle.told(judge), "", "an idle program was stopped for others");
     }
 }

@@ -39,21 +39,21 @@ fn starved(facts: &SeatingFacts, sitter: &Sitter) -> Option<Finding> {
     );
     let taken: CpuSet = facts.online.iter().filter(|cpu| taker_on(facts, *cpu).is_some()).collect();
     let rest = facts.allowed_to(sitter).within(&facts.usual).without(&taken);
-    let finding =
-        Finding::wrong("real-time", what).of(sitter.thread.pid).tids([sitter.tid(), taker.tid]);
-    let finding = finding
+    let finding = Finding::wrong("real-time", what)
+        .of(sitter.pid)
+        .tids([sitter.tid, taker.tid])
         .on(&CpuSet::single(cpu))
         .since(facts.seating.watched_s)
         .measured(waits, "percent of the time");
     Some(if rest.is_empty() {
         finding.mended_by(SeatingRemedy::ordinary_policy(taker.tid))
     } else {
-        finding.mended_by(SeatingRemedy::bind(&rest, [sitter.tid()]))
+        finding.mended_by(SeatingRemedy::bind(&rest, &[sitter]))
     })
 }
 
 fn waits_in_vain(sitter: &Sitter) -> Option<(u32, f64)> {
-    let cpu = sitter.seat().filter(|_| !is_real_time(&sitter.thread.policy))?;
+    let cpu = sitter.seat().filter(|_| !is_real_time(&sitter.policy))?;
     let waits = sitter.waits_percent()?;
     (waits >= WAITS_PERCENT).then_some((cpu, waits))
 }
@@ -66,15 +66,13 @@ fn taker_on<'a>(facts: &SeatingFacts<'a>, cpu: u32) -> Option<CpuTaker<'a>> {
 /// A chosen program's real-time thread that occupies a CPU. A sleeping one does not.
 fn taker_among<'a>(facts: &SeatingFacts<'a>, cpu: u32) -> Option<CpuTaker<'a>> {
     let sitter = facts.sitters.iter().find(|one| {
-        one.seat() == Some(cpu)
-            && is_real_time(&one.thread.policy)
-            && one.thread.run_percent >= TAKES_PERCENT
+        one.seat() == Some(cpu) && is_real_time(&one.policy) && one.run_percent >= TAKES_PERCENT
     })?;
     Some(CpuTaker {
-        tid: sitter.tid(),
+        tid: sitter.tid,
         words: sitter.named(),
         policy: &sitter.thread.policy,
-        priority: sitter.thread.real_time_priority,
+        priority: sitter.real_time_priority,
     })
 }
 
@@ -109,25 +107,26 @@ mod tests {
 
     #[test]
     fn starved_thread_is_reported_with_remedy() {
-        let made =
-            Made::new(4).busy(7, 7, "1", 95.0, 0.0).policy("fifo").busy(9, 9, "1", 4.0, 95.0);
-        let found = judge(&made.facts());
-        assert!(found.len() == 1 && found[0].is_wrong() && found[0].tids == [9, 7], "{found:?}");
-        assert_eq!(found[0].remedy.as_deref(), Some("taskset -cp 0,2,3 9"));
-        let alone = Made::new(1).busy(7, 7, "0", 95.0, 0.0).policy("rr").busy(9, 9, "0", 4.0, 95.0);
-        assert_eq!(judge(&alone.facts())[0].remedy.as_deref(), Some("chrt --other -p 0 7"));
+        let made = Made::new(4).with("7/7 on 1: 95+0").policy("fifo").with("9/9 on 1: 4+95");
+        assert_eq!(
+            made.told(judge),
+            "Wrong 9 [9, 7] on 1: thread 9 'main' waits 95 % of the time for CPU 1, which thread 7 'main' takes with its policy fifo 0 -> taskset -cp 0,2,3 9"
+        );
+        let alone = Made::new(1).with("7/7 on 0: 95+0").policy("rr").with("9/9 on 0: 4+95");
+        assert_eq!(
+            alone.told(judge),
+            "Wrong 9 [9, 7] on 0: thread 9 'main' waits 95 % of the time for CPU 0, which thread 7 'main' takes with its policy rr 0 -> chrt --other -p 0 7"
+        );
     }
 
     #[test]
     fn ordinary_threads_and_short_bursts_are_healthy() {
-        let ordinary = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(9, 9, "1", 50.0, 50.0);
-        assert_eq!(judge(&ordinary.facts()), []);
-        let burst =
-            Made::new(4).busy(7, 7, "1", 30.0, 0.0).policy("fifo").busy(9, 9, "1", 60.0, 30.0);
-        assert_eq!(judge(&burst.facts()), []);
-        let elsewhere =
-            Made::new(4).busy(7, 7, "2", 95.0, 0.0).policy("fifo").busy(9, 9, "1", 40.0, 60.0);
-        assert_eq!(judge(&elsewhere.facts()), []);
+        let ordinary = Made::new(4).with("7/7 on 1: 50+50; 9/9 on 1: 50+50");
+        assert_eq!(ordinary.told(judge), "");
+        let burst = Made::new(4).with("7/7 on 1: 30+0").policy("fifo").with("9/9 on 1: 60+30");
+        assert_eq!(burst.told(judge), "");
+        let elsewhere = Made::new(4).with("7/7 on 2: 95+0").policy("fifo").with("9/9 on 1: 40+60");
+        assert_eq!(elsewhere.told(judge), "");
     }
 
     #[test]
@@ -139,11 +138,10 @@ mod tests {
                 .real_time_strangers("fifo", 50)
         };
         let starved = made(4, 95.0);
-        let found = judge(&starved.facts());
-        let what = "thread 9 'main' waits 95 % of the time for CPU 0, which thread 900 'hog' of \
-                    another program takes with its policy fifo 50";
-        assert_eq!((found.len(), found[0].what.as_str()), (1, what));
-        assert_eq!(found[0].remedy.as_deref(), Some("taskset -cp 1-3 9"));
+        assert_eq!(
+            starved.told(judge),
+            "Wrong 9 [9, 900] on 0: thread 9 'main' waits 95 % of the time for CPU 0, which thread 900 'hog' of another program takes with its policy fifo 50 -> taskset -cp 1-3 9"
+        );
         assert_eq!(crate::judge::strangers::usual(&starved.facts()), []);
         let alone = judge(&made(1, 96.0).facts());
         assert_eq!(alone[0].remedy.as_deref(), Some("chrt --other -p 0 900"));

@@ -1,7 +1,9 @@
 //! `scheduler`: a loaded scheduler that may ignore masks of one CPU.
 
 use super::SeatingFacts;
+use super::facts::count;
 use crate::finding::Finding;
+use seatmap_data::statistics::words::agreeing;
 
 pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let Some(name) = &facts.seating.kernel.sched_ext else { return Vec::new() };
@@ -10,13 +12,13 @@ pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     if bound.is_empty() {
         return Vec::new();
     }
-    let threads = super::facts::count(bound.len(), "thread");
-    let verb = if bound.len() == 1 { "is" } else { "are" };
+    let threads = count(bound.len(), "thread");
+    let verb = agreeing(bound.len(), "is", "are");
     let what = format!(
         "the sched_ext scheduler '{name}' is loaded, and {threads} {verb} bound to one CPU: some \
          such schedulers keep bound threads waiting"
     );
-    vec![Finding::remark("scheduler", what).tids(bound.iter().map(|sitter| sitter.tid()))]
+    vec![Finding::remark("scheduler", what).tids(bound.iter().map(|sitter| sitter.tid))]
 }
 
 #[cfg(test)]
@@ -26,15 +28,14 @@ mod tests {
 
     #[test]
     fn loaded_scheduler_is_reported_only_with_pinned_threads() {
-        let mut made = Made::new(4).thread(7, 7, "1");
-        assert_eq!(judge(&made.facts()), []);
+        let mut made = Made::new(4).with("7/7 on 1");
+        assert_eq!(made.told(judge), "");
         made.seating.kernel.sched_ext = Some("rusty".to_owned());
-        let found = judge(&made.facts());
-        assert!(
-            found.len() == 1 && !found[0].is_wrong() && found[0].what.contains("'rusty'"),
-            "{found:?}"
+        assert_eq!(
+            made.told(judge),
+            "Remark several [7] on : the sched_ext scheduler 'rusty' is loaded, and 1 thread is bound to one CPU: some such schedulers keep bound threads waiting"
         );
         made.seating.threads[0].mask = "0-3".to_owned();
-        assert_eq!(judge(&made.facts()), []);
+        assert_eq!(made.told(judge), "");
     }
 }

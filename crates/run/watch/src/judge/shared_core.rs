@@ -22,9 +22,9 @@ pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
 }
 
 fn place(sitter: &Sitter) -> Option<u32> {
-    sitter.seat().or_else(|| {
-        sitter.thread.ran_on.iter().find(|ran| ran.percent >= SITS_PERCENT).map(|ran| ran.cpu)
-    })
+    sitter
+        .seat()
+        .or_else(|| sitter.ran_on.iter().find(|ran| ran.percent >= SITS_PERCENT).map(|ran| ran.cpu))
 }
 
 fn on_core(facts: &SeatingFacts, core: u32, placed: &[(&Sitter, u32)]) -> Option<Finding> {
@@ -44,13 +44,13 @@ fn on_core(facts: &SeatingFacts, core: u32, placed: &[(&Sitter, u32)]) -> Option
     );
     let percent = used.iter().filter_map(|cpu| facts.busy_percent(cpu)).sum();
     let finding = Finding::wrong("shared-core", what)
-        .of(bound.thread.pid)
-        .on(&facts.cpus_of(|pu| pu.core, core));
-    let finding =
-        finding.tids(sitters.iter().map(|sitter| sitter.tid())).since(facts.seating.watched_s);
-    let finding = finding.measured(percent, "percent of one CPU");
-    let to = facts.promise_part(bound.tid(), &free, |pu| pu.core);
-    Some(finding.mended_by_all(to.map(|to| SeatingRemedy::bind(&to, [bound.tid()]))))
+        .threads(&sitters)
+        .of(bound.pid)
+        .on(&facts.cpus_of(|pu| pu.core, core))
+        .since(facts.seating.watched_s)
+        .measured(percent, "percent of one CPU");
+    let to = facts.promise_part(bound.tid, &free, |pu| pu.core);
+    Some(finding.mended_by_all(to.map(|to| SeatingRemedy::bind(&to, &[bound]))))
 }
 
 fn idle_cores(facts: &SeatingFacts, allowed: &CpuSet) -> CpuSet {
@@ -75,10 +75,11 @@ mod tests {
 
     #[test]
     fn two_busy_threads_on_one_core_are_found() {
-        let made = smt().busy(7, 7, "0", 99.0, 0.0).busy(7, 8, "1", 99.0, 0.0);
-        let found = judge(&made.facts());
-        assert!(found.len() == 1 && found[0].is_wrong() && found[0].cpus == "0,1", "{found:?}");
-        assert_eq!(found[0].remedy.as_deref(), Some("taskset -cp 2 7"));
+        let made = smt().with("7/7 on 0: 99+0; 7/8 on 1: 99+0");
+        assert_eq!(
+            made.told(judge),
+            "Wrong 7 [7, 8] on 0,1: thread 7 'main' and thread 8 'worker' run on CPUs 0,1, the hardware threads of one core, while whole cores had little to do (CPUs 2-7) -> taskset -cp 2 7"
+        );
     }
 
     #[test]
@@ -94,22 +95,22 @@ mod tests {
 
     #[test]
     fn roaming_thread_on_sibling_is_found() {
-        let mut made = smt().busy(7, 7, "0", 99.0, 0.0).busy(9, 9, "0-7", 99.0, 0.0);
+        let mut made = smt().with("7/7 on 0: 99+0; 9/9 on 0-7: 99+0");
         made.seating.threads[1].ran_on = vec![crate::seating::RanOn { cpu: 1, percent: 100.0 }];
         assert_eq!(judge(&made.facts()).len(), 1);
         made.seating.threads[1].ran_on[0].percent = 50.0;
-        assert_eq!(judge(&made.facts()), []);
+        assert_eq!(made.told(judge), "");
     }
 
     #[test]
     fn full_computer_and_separate_cores_are_healthy() {
-        let made = smt().busy(7, 7, "0", 99.0, 0.0).busy(7, 8, "1", 99.0, 0.0);
-        assert_eq!(judge(&made.clone().taken("2,4,6").facts()), [], "no core is wholly idle");
-        let apart = smt().busy(7, 7, "0", 99.0, 0.0).busy(7, 8, "2", 99.0, 0.0);
-        assert_eq!(judge(&apart.facts()), []);
-        let idle = smt().busy(7, 7, "0", 99.0, 0.0).thread(7, 8, "1");
-        assert_eq!(judge(&idle.facts()), []);
-        let unbound = smt().busy(7, 7, "0-7", 99.0, 0.0).busy(7, 8, "0-7", 99.0, 0.0);
-        assert_eq!(judge(&unbound.facts()), []);
+        let made = smt().with("7/7 on 0: 99+0; 7/8 on 1: 99+0");
+        assert_eq!(made.clone().taken("2,4,6").told(judge), "", "no core is wholly idle");
+        let apart = smt().with("7/7 on 0: 99+0; 7/8 on 2: 99+0");
+        assert_eq!(apart.told(judge), "");
+        let idle = smt().with("7/7 on 0: 99+0; 7/8 on 1");
+        assert_eq!(idle.told(judge), "");
+        let unbound = smt().with("7/7 on 0-7: 99+0; 7/8 on 0-7: 99+0");
+        assert_eq!(unbound.told(judge), "");
     }
 }

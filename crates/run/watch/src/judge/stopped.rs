@@ -5,9 +5,9 @@ use super::{SeatingFacts, named_process};
 use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
 use crate::seating::GroupBrake;
-use seatmap_data::statistics::words::agreeing;
+use seatmap_data::statistics::words::{agreeing, joined};
 use seatmap_os::Tid;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// For instance after `docker pause`. Their state is the one in which they were frozen.
 pub fn frozen(facts: &SeatingFacts) -> Vec<Finding> {
@@ -24,29 +24,22 @@ fn is_freezer(file: &str) -> bool {
 
 /// Each of the groups must be thawed.
 fn frozen_by(facts: &SeatingFacts, tids: &[Tid], brakes: &[&GroupBrake]) -> Option<Finding> {
-    let members: HashSet<&Tid> = tids.iter().collect();
-    let frozen = facts.sitters.iter().filter(|sitter| members.contains(&sitter.tid()));
-    let frozen: Vec<(Tid, Tid)> = frozen.map(|one| (one.thread.pid, one.tid())).collect();
-    let pids: BTreeSet<Tid> = frozen.iter().map(|(pid, _)| *pid).collect();
+    let frozen = facts.among(tids);
+    let pids: BTreeSet<Tid> = frozen.iter().map(|one| one.pid).collect();
     let process = facts.process(*pids.first()?)?;
-    let groups: Vec<String> =
-        brakes.iter().map(|brake| format!("{} is {}", brake.group, brake.words)).collect();
+    let groups = brakes.iter().map(|brake| format!("{} is {}", brake.group, brake.words));
     let programs = match pids.len() {
         1 => named_process(process),
         programs => count(programs, "program"),
     };
     let what = format!(
         "the control group {}, which stops {} of {programs}: {} could be checked, but not where {}",
-        groups.join(" and "),
+        joined(groups, " and "),
         count(frozen.len(), "thread"),
         agreeing(frozen.len(), "its mask", "their masks"),
         agreeing(frozen.len(), "it runs", "they run"),
     );
-    let mut finding = Finding::unseen("frozen", what).since(facts.seating.watched_s);
-    if pids.len() == 1 {
-        finding = finding.of(process.pid);
-    }
-    let finding = finding.tids(frozen.iter().map(|(_, tid)| *tid));
+    let finding = Finding::unseen("frozen", what).threads(&frozen).since(facts.seating.watched_s);
     Some(match brakes.iter().find(|brake| brake.is_read_only) {
         Some(closed) => finding.advised(format!(
             "ask the owner of this container, or root of the host, to thaw the group ({})",
@@ -59,23 +52,17 @@ fn frozen_by(facts: &SeatingFacts, tids: &[Tid], brakes: &[&GroupBrake]) -> Opti
 }
 
 pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
-    let stopped = facts.programs().filter(|(_, sitters)| {
-        !sitters.is_empty()
-            // T: by a signal; t: by a debugger (proc_pid_stat(5)).
-            && sitters.iter().all(|sitter| ['T', 't'].contains(&sitter.thread.state))
-    });
-    let findings = stopped.map(|(process, sitters)| {
+    facts.of_programs(|process, sitters| {
         let what = format!(
             "{} is stopped: its masks could be checked, but not where it runs",
             named_process(process)
         );
         let finding =
-            Finding::unseen("stopped", what).of(process.pid).since(facts.seating.watched_s);
-        finding
-            .tids(sitters.iter().map(|sitter| sitter.tid()))
-            .mended_by(SeatingRemedy::go_on(process.pid))
-    });
-    findings.collect()
+            Finding::unseen("stopped", what).threads(sitters).since(facts.seating.watched_s);
+        // T: by a signal; t: by a debugger (proc_pid_stat(5)).
+        let is_stopped = sitters.iter().all(|sitter| ['T', 't'].contains(&sitter.state));
+        is_stopped.then(|| finding.mended_by(SeatingRemedy::go_on(process.pid)))
+    })
 }
 
 #[cfg(test)]
@@ -85,18 +72,16 @@ mod tests {
 
     #[test]
     fn stopped_program_is_reported_with_remedy() {
-        let found = judge(&Made::new(2).thread(7, 7, "0-1").state('T').facts());
-        assert_eq!(found[0].remedy.as_deref(), Some("kill -CONT 7"));
-        assert!(found.len() == 1 && !found[0].is_wrong());
         assert_eq!(
-            judge(&Made::new(2).thread(7, 7, "0-1").state('T').thread(7, 8, "0-1").facts()),
-            []
+            Made::new(2).with("7/7 on 0-1").state('T').told(judge),
+            "Unseen 7 [7] on : program (7) is stopped: its masks could be checked, but not where it runs -> kill -CONT 7"
         );
+        assert_eq!(Made::new(2).with("7/7 on 0-1").state('T').with("7/8 on 0-1").told(judge), "");
     }
 
     #[test]
     fn frozen_program_is_reported_with_group() {
-        let mut made = Made::new(2).thread(7, 7, "0-1").thread(7, 8, "1").thread(9, 9, "0-1");
+        let mut made = Made::new(2).with("7/7 on 0-1; 7/8 on 1; 9/9 on 0-1");
         let brake = GroupBrake {
             group: "/box".to_owned(),
             file: "/c/box/freezer.state".to_owned(),
@@ -105,21 +90,23 @@ mod tests {
             ..GroupBrake::default()
         };
         made.seating.brakes.push(brake);
-        let found = frozen(&made.facts());
-        let what = "the control group /box is frozen (freezer.state), which stops 2 threads of \
-                    program (7): their masks could be checked, but not where they run";
-        assert_eq!((found.len(), found[0].what.as_str()), (1, what));
-        assert_eq!(found[0].remedy.as_deref(), Some("echo THAWED > /c/box/freezer.state"));
+        assert_eq!(
+            made.told(frozen),
+            "Unseen 7 [7, 8] on : the control group /box is frozen (freezer.state), which stops 2 threads of program (7): their masks could be checked, but not where they run -> echo THAWED > /c/box/freezer.state"
+        );
         let above =
             GroupBrake { file: "/u/cgroup.freeze".to_owned(), ..made.seating.brakes[0].clone() };
         made.seating.brakes.push(above);
-        let both = "echo THAWED > /c/box/freezer.state; echo 0 > /u/cgroup.freeze";
-        assert_eq!(frozen(&made.facts())[0].remedy.as_deref(), Some(both));
+        assert_eq!(
+            made.told(frozen),
+            "Unseen 7 [7, 8] on : the control group /box is frozen (freezer.state) and /box is frozen (freezer.state), which stops 2 threads of program (7): their masks could be checked, but not where they run -> echo THAWED > /c/box/freezer.state; echo 0 > /u/cgroup.freeze"
+        );
         made.seating.brakes.truncate(1);
         made.seating.brakes[0].tids = vec![9];
         made.seating.brakes[0].is_read_only = true;
-        let found = frozen(&made.facts());
-        assert!(found[0].what.ends_with("its mask could be checked, but not where it runs"));
-        assert!(found[0].remedy.is_none() && found[0].advice.is_some() && !found[0].is_wrong());
+        assert_eq!(
+            made.told(frozen),
+            "Unseen 9 [9] on : the control group /box is frozen (freezer.state), which stops 1 thread of program (9): its mask could be checked, but not where it runs -> ask the owner of this container, or root of the host, to thaw the group (/c/box/freezer.state)"
+        );
     }
 }

@@ -41,7 +41,7 @@ pub fn usual(facts: &SeatingFacts) -> Vec<Finding> {
                 by_policy(stranger),
                 others(cpu, BUSY_PERCENT)
             );
-            Some(intrusion(facts, "strangers", what, cpu, BUSY_PERCENT).of(owner.thread.pid))
+            Some(intrusion(facts, "strangers", what, cpu, BUSY_PERCENT).of(owner.pid))
         })
         .collect()
 }
@@ -148,19 +148,18 @@ mod tests {
 
     #[test]
     fn stranger_on_busy_seat_is_found() {
-        let made = Made::new(4).busy(7, 7, "1", 60.0, 40.0).stranger(1, "cc1", 40.0, "0-3");
-        let found = usual(&made.facts());
-        let what = "thread 7 'main' is bound to CPU 1, but thread 900 'cc1' of another program took 40 % of it";
-        assert_eq!((found.len(), found[0].what.as_str()), (1, what));
-        assert_eq!(found[0].remedy.as_deref(), Some("taskset -acp 0,2,3 900"));
+        let made = Made::new(4).with("7/7 on 1: 60+40").stranger(1, "cc1", 40.0, "0-3");
+        assert_eq!(
+            made.told(usual),
+            "Wrong 7 [900] on 1: thread 7 'main' is bound to CPU 1, but thread 900 'cc1' of another program took 40 % of it -> taskset -acp 0,2,3 900"
+        );
     }
 
     #[test]
     fn strangers_are_moved_only_to_free_cpus() {
         let seated = |cpus: u32| {
             Made::new(cpus)
-                .busy(7, 7, "0", 60.0, 40.0)
-                .busy(7, 8, "1", 60.0, 40.0)
+                .with("7/7 on 0: 60+40; 7/8 on 1: 60+40")
                 .stranger(0, "cc1", 40.0, "0-3")
                 .stranger(1, "ld", 40.0, "0-3")
         };
@@ -178,7 +177,7 @@ mod tests {
     #[test]
     fn remedy_moves_only_named_strangers() {
         let made = Made::new(4)
-            .busy(7, 7, "1", 30.0, 70.0)
+            .with("7/7 on 1: 30+70")
             .stranger(1, "cc1", 40.0, "0-3")
             .stranger(1, "ld", 25.0, "0-3");
         let found = usual(&made.facts());
@@ -189,25 +188,24 @@ mod tests {
 
     #[test]
     fn harmless_strangers_are_healthy() {
-        let idle = Made::new(4).thread(7, 7, "1").stranger(1, "cc1", 40.0, "0-3");
-        assert_eq!(usual(&idle.facts()), []);
-        let short = Made::new(4).busy(7, 7, "1", 90.0, 10.0).stranger(1, "kworker/1:0", 2.0, "1");
-        assert_eq!(usual(&short.facts()), []);
-        let unbound = Made::new(4).busy(7, 7, "0-3", 60.0, 40.0).stranger(1, "cc1", 40.0, "0-3");
-        assert_eq!(usual(&unbound.facts()), []);
+        let idle = Made::new(4).with("7/7 on 1").stranger(1, "cc1", 40.0, "0-3");
+        assert_eq!(idle.told(usual), "");
+        let short = Made::new(4).with("7/7 on 1: 90+10").stranger(1, "kworker/1:0", 2.0, "1");
+        assert_eq!(short.told(usual), "");
+        let unbound = Made::new(4).with("7/7 on 0-3: 60+40").stranger(1, "cc1", 40.0, "0-3");
+        assert_eq!(unbound.told(usual), "");
     }
 
     #[test]
     fn no_strangers_rule_reports_any_stranger() {
         let made = Made::new(4)
-            .thread(7, 7, "1-2")
+            .with("7/7 on 1-2")
             .stranger(2, "cron", 1.5, "2")
             .stranger(0, "cc1", 90.0, "0-3");
-        let found = none(&made.facts());
-        assert!(found.len() == 1 && found[0].cpus == "2" && found[0].remedy.is_none(), "{found:?}");
         assert_eq!(
-            none(&Made::new(4).thread(7, 7, "1").stranger(1, "cron", 0.5, "0-3").facts()),
-            []
+            made.told(none),
+            "Wrong several [900] on 2: thread 900 'cron' of another program ran 2 % of the time on CPU 2"
         );
+        assert_eq!(Made::new(4).with("7/7 on 1").stranger(1, "cron", 0.5, "0-3").told(none), "");
     }
 }

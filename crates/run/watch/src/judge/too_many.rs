@@ -6,7 +6,7 @@
 //! them in turn, and fewer threads are faster. Switches of the CPU show this. Threads that spin
 //! without yielding switch as rarely as independent ones, so the rule does not judge them.
 
-use super::facts::{SeatingFacts, Sitter, cpus, only_process, union};
+use super::facts::{SeatingFacts, Sitter, by_place, cpus, sum, those, union};
 use super::named_process;
 use crate::finding::Finding;
 use crate::seating::{WatchedQuota, WatchedThread};
@@ -14,7 +14,7 @@ use seatmap_data::statistics::words::{agreeing, counted, counted_figure, times_a
 use seatmap_launch::count::CpuCount;
 use seatmap_launch::runtime::counts::{self, CountedRuntime};
 use seatmap_os::{CpuSet, Tid};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 pub const RULE: &str = "too-many-threads";
 
@@ -66,25 +66,21 @@ enum Domain {
 }
 
 pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
-    let domains = domains(facts).into_iter();
+    let judged = facts.sitters.iter().filter(|one| is_judged(facts, one.thread));
+    let domains = by_place(judged, |sitter| Some(domain(facts, sitter))).into_iter();
     domains.filter_map(|(domain, members)| of_domain(facts, &domain, &members)).collect()
 }
 
-fn domains<'f, 'a>(facts: &'f SeatingFacts<'a>) -> BTreeMap<Domain, Vec<&'f Sitter<'a>>> {
-    let mut domains: BTreeMap<Domain, Vec<&Sitter>> = BTreeMap::new();
-    for sitter in facts.sitters.iter().filter(|one| is_judged(facts, one.thread)) {
-        let mask = sitter.mask.within(&facts.online);
-        let quotas = facts.seating.quotas.iter().enumerate().filter(|(_, quota)| {
-            quota.cpus <= mask.len() as f64 && quota.tids.binary_search(&sitter.tid()).is_ok()
-        });
-        let domain = match quotas.min_by(|(_, a), (_, b)| a.cpus.total_cmp(&b.cpus)) {
-            Some((at, _)) => Domain::Quota(at),
-            None if sitter.is_bound => Domain::Mask(mask),
-            None => Domain::Program(facts.master(sitter.thread.pid)),
-        };
-        domains.entry(domain).or_default().push(sitter);
+fn domain(facts: &SeatingFacts, sitter: &Sitter) -> Domain {
+    let mask = sitter.mask.within(&facts.online);
+    let quotas = facts.seating.quotas.iter().enumerate().filter(|(_, quota)| {
+        quota.cpus <= mask.len() as f64 && quota.tids.binary_search(&sitter.tid).is_ok()
+    });
+    match quotas.min_by(|(_, a), (_, b)| a.cpus.total_cmp(&b.cpus)) {
+        Some((at, _)) => Domain::Quota(at),
+        None if sitter.is_bound => Domain::Mask(mask),
+        None => Domain::Program(facts.master(sitter.pid)),
     }
-    domains
 }
 
 fn is_judged(facts: &SeatingFacts, thread: &WatchedThread) -> bool {
@@ -98,11 +94,10 @@ fn of_domain(facts: &SeatingFacts, domain: &Domain, members: &[&Sitter]) -> Opti
         _ => None,
     };
     let limit = Limit { quota, cpus: &union(members).within(&facts.online) };
-    let busy: Vec<&Sitter> =
-        members.iter().filter(|one| one.thread.wants_a_cpu()).copied().collect();
+    let busy = those(members, |one| one.wants_a_cpu());
     let count = limit.count();
-    let used = sum(members, |thread| thread.run_percent) / 100.0;
-    let wanted = sum(members, WatchedThread::wanted_percent) / 100.0;
+    let used = sum(members, |one| one.run_percent) / 100.0;
+    let wanted = sum(members, |one| one.wanted_percent()) / 100.0;
     let is_crowded = used >= USED_UP * count.cpus()
         && wanted >= count.cpus() + EXCESS_CPUS
         && busy.len() > count.threads();
@@ -111,22 +106,19 @@ fn of_domain(facts: &SeatingFacts, domain: &Domain, members: &[&Sitter]) -> Opti
     }
     let wait = LockStep::of(members, &busy)?;
     // Servers that share a limit sleep as often.
-    let programs: BTreeSet<Tid> = busy.iter().map(|one| facts.master(one.thread.pid)).collect();
+    let programs: BTreeSet<Tid> = busy.iter().map(|one| facts.master(one.pid)).collect();
     if !wait.is_certain && programs.len() > 1 {
         return None;
     }
     let finding = Finding::wrong(RULE, wait.words(&named(facts, &busy), wanted, limit))
-        .grave_if(wait.is_certain);
-    let finding = finding.tids(busy.iter().map(|one| one.tid())).on(limit.cpus);
-    let finding = Finding { pid: only_process(&busy), ..finding }.since(facts.seating.watched_s);
-    let finding = finding.measured(wait.per_s, "switches a second in each thread");
+        .grave_if(wait.is_certain)
+        .threads(&busy)
+        .on(limit.cpus)
+        .since(facts.seating.watched_s)
+        .measured(wait.per_s, "switches a second in each thread");
     let fewer = fewer(facts, &busy, count.threads());
     let trial = format!("try {}: {fewer}", counted(count.threads(), "thread"));
     Some(finding.advised(if wait.is_certain { fewer } else { trial }))
-}
-
-fn sum(members: &[&Sitter], of: impl Fn(&WatchedThread) -> f64) -> f64 {
-    members.iter().map(|one| of(one.thread)).sum()
 }
 
 /// How threads wait for each other.
@@ -139,9 +131,10 @@ struct LockStep {
 impl LockStep {
     fn of(members: &[&Sitter], busy: &[&Sitter]) -> Option<Self> {
         let least = SWITCHES_PER_S * busy.len() as f64;
-        let forced = sum(busy, |thread| thread.forced_per_s.unwrap_or(0.0));
-        let slept = sum(busy, |thread| thread.voluntary_per_s.unwrap_or(0.0));
-        let all_slept = sum(members, |thread| thread.voluntary_per_s.unwrap_or(0.0));
+        let sleeps_per_s = |one: &Sitter| one.voluntary_per_s.unwrap_or(0.0);
+        let forced = sum(busy, |one| one.forced_per_s.unwrap_or(0.0));
+        let slept = sum(busy, sleeps_per_s);
+        let all_slept = sum(members, sleeps_per_s);
         // A thread that wakes up takes the CPU from another at most once.
         let is_certain = forced >= least && forced > all_slept;
         let switches = if is_certain { forced } else { slept };
@@ -167,7 +160,8 @@ impl LockStep {
 }
 
 fn named(facts: &SeatingFacts, busy: &[&Sitter]) -> String {
-    let process = only_process(busy).and_then(|pid| facts.process(pid));
+    let pids: BTreeSet<Tid> = busy.iter().map(|one| one.pid).collect();
+    let process = pids.first().filter(|_| pids.len() == 1).and_then(|pid| facts.process(*pid));
     let of = process.map_or_else(|| "several processes".to_owned(), named_process);
     format!("{} of {of}", counted(busy.len(), "thread"))
 }
@@ -181,7 +175,7 @@ pub fn fitting(facts: &SeatingFacts, quota: &WatchedQuota, members: &[&Sitter]) 
 /// How to start the programs of these threads with so few in all. Without a known runtime it names
 /// the usual settings.
 pub fn fewer(facts: &SeatingFacts, busy: &[&Sitter], threads: usize) -> String {
-    let pids: BTreeSet<Tid> = busy.iter().map(|one| one.thread.pid).collect();
+    let pids: BTreeSet<Tid> = busy.iter().map(|one| one.pid).collect();
     let each = (threads / pids.len().max(1)).max(1);
     let runtimes = runtimes(facts, &pids, busy);
     let mut settings: Vec<String> = runtimes.iter().map(|one| one.setting.with(each)).collect();
@@ -214,7 +208,7 @@ fn runtimes(
     if !of_libraries.is_empty() {
         return of_libraries;
     }
-    let names: BTreeSet<&String> = busy.iter().map(|one| &one.thread.name).collect();
+    let names: BTreeSet<&String> = busy.iter().map(|one| &one.name).collect();
     names.into_iter().filter_map(|name| counts::of_thread(name)).collect()
 }
 
@@ -222,7 +216,7 @@ fn runtimes(
 mod tests {
     use super::*;
     use crate::finding::Gravity;
-    use crate::judge::made::Made;
+    use crate::judge::made::{Made, lines};
 
     /// The sums over all threads, in CPUs and per second.
     #[derive(Clone, Copy)]
@@ -259,22 +253,24 @@ mod tests {
     /// Programs under a quota of one CPU, measured for 2 s (Linux 6.18, 2 CPUs).
     #[test]
     fn lock_step_is_distinguished_from_independent_work() {
-        let row = |[busy, run, want, slept, forced]: [f64; 5]| {
-            gravity(&boxed(Sums { busy: busy as i32, run, want, slept, forced }))
-        };
         let [wrong, remark] = [Gravity::Wrong, Gravity::Remark].map(Some);
-        assert_eq!(row([8.0, 1.0, 7.9, 0.0, 221e3]), wrong, "libomp, n = 8");
-        assert_eq!(row([8.0, 1.0, 6.8, 7e3, 155e3]), wrong, "rayon, n = 8");
-        assert_eq!(row([8.0, 1.0, 3.6, 24e3, 1.4e3]), remark, "libgomp, n = 8");
-        assert_eq!(row([8.0, 1.0, 3.9, 47e3, 4.4e3]), remark, "libgomp, n = 8, passive");
-        assert_eq!(row([3.0, 1.0, 2.3, 14e3, 9e3]), remark, "rayon, n = 2");
-        assert_eq!(row([4.0, 1.0, 2.1, 2.8e3, 400.0]), None, "Go, n = 2");
-        assert_eq!(row([2.0, 1.0, 2.0, 1.0, 79.0]), None, "OpenMP that spins, n = 2");
-        assert_eq!(row([2.0, 1.0, 2.0, 0.0, 64.0]), None, "independent, n = 2");
-        assert_eq!(row([8.0, 1.0, 8.0, 0.0, 340.0]), None, "independent, n = 8");
-        assert_eq!(row([1.0, 1.0, 1.0, 99.0, 28.0]), None, "one thread");
-        assert_eq!(row([65.0, 0.06, 0.31, 3.2e3, 139.0]), None, "threads that wake each 20 ms");
-        assert_eq!(row([65.0, 0.31, 2.7, 56e3, 1.6e3]), None, "pairs at pipes");
+        for (program, busy, [run, want, slept, forced], expected) in [
+            ("libomp, n = 8", 8, [1.0, 7.9, 0.0, 221e3], wrong),
+            ("rayon, n = 8", 8, [1.0, 6.8, 7e3, 155e3], wrong),
+            ("libgomp, n = 8", 8, [1.0, 3.6, 24e3, 1.4e3], remark),
+            ("libgomp, n = 8, passive", 8, [1.0, 3.9, 47e3, 4.4e3], remark),
+            ("rayon, n = 2", 3, [1.0, 2.3, 14e3, 9e3], remark),
+            ("Go, n = 2", 4, [1.0, 2.1, 2.8e3, 400.0], None),
+            ("OpenMP that spins, n = 2", 2, [1.0, 2.0, 1.0, 79.0], None),
+            ("independent, n = 2", 2, [1.0, 2.0, 0.0, 64.0], None),
+            ("independent, n = 8", 8, [1.0, 8.0, 0.0, 340.0], None),
+            ("one thread", 1, [1.0, 1.0, 99.0, 28.0], None),
+            ("threads that wake each 20 ms", 65, [0.06, 0.31, 3.2e3, 139.0], None),
+            ("pairs at pipes", 65, [0.31, 2.7, 56e3, 1.6e3], None),
+        ] {
+            let sums = Sums { busy, run, want, slept, forced };
+            assert_eq!(gravity(&boxed(sums)), expected, "{program}");
+        }
     }
 
     #[test]
@@ -336,29 +332,17 @@ mod tests {
         made.seating.processes[0].runtimes = vec!["libgomp".to_owned()];
         let mut made = made.quota("/app", 2.0, Some(9));
         let all = |made: &Made| {
-            crate::judge::judge(&made.seating, &made.topology, &crate::Criteria::default())
+            lines(crate::judge::judge(&made.seating, &made.topology, &crate::Criteria::default()))
         };
-        let found = all(&made);
-        let rules: Vec<&str> = found.iter().map(|finding| finding.rule.as_str()).collect();
-        assert_eq!(rules, [RULE, "quota"]);
-        let what = "8 threads of program (7) wait for each other on the 2.0 CPUs of /app's quota: \
-                    they need 7.9 CPUs, and each yields 27625 times a second";
-        assert_eq!(found[0].what, what);
-        let setting = "start it with OMP_NUM_THREADS=2, or let it call omp_set_num_threads(2) without a \
-             restart";
-        assert_eq!((found[0].advice.as_deref(), &found[0].remedy), (Some(setting), &None));
-        let advice = found[1].advice.as_deref().unwrap();
-        assert_eq!(
-            advice,
-            format!(
-                "the quota is enough for 2 busy threads, but 8 need it: {setting}, or raise the \
-                 quota with the command"
-            )
-        );
+        let own = all(&made);
         made.seating.processes[0].runtimes = vec!["libjvm".to_owned(), "libopenblas".to_owned()];
-        let both = "start it with JAVA_TOOL_OPTIONS=-XX:ActiveProcessorCount=2 and \
-                    OPENBLAS_NUM_THREADS=2 (it works only after a restart)";
-        assert_eq!(all(&made)[0].advice.as_deref(), Some(both));
+        assert_eq!(
+            [own, all(&made)],
+            [
+                "Wrong 7 [7, 8, 9, 10, 11, 12, 13, 14] on 0-3: 8 threads of program (7) wait for each other on the 2.0 CPUs of /app's quota: they need 7.9 CPUs, and each yields 27625 times a second -> start it with OMP_NUM_THREADS=2, or let it call omp_set_num_threads(2) without a restart\nWrong 7 [7, 8, 9, 10, 11, 12, 13, 14] on : the control group /app may use 2 CPUs (/sys/fs/cgroup/app/cpu.max), but 8 threads need 7.9 CPUs there: the kernel stopped them in 9 of 9 periods, for 20 % of the time in which they could run -> echo 400000 100000 > /sys/fs/cgroup/app/cpu.max -> the quota is enough for 2 busy threads, but 8 need it: start it with OMP_NUM_THREADS=2, or let it call omp_set_num_threads(2) without a restart, or raise the quota with the command",
+                "Wrong 7 [7, 8, 9, 10, 11, 12, 13, 14] on 0-3: 8 threads of program (7) wait for each other on the 2.0 CPUs of /app's quota: they need 7.9 CPUs, and each yields 27625 times a second -> start it with JAVA_TOOL_OPTIONS=-XX:ActiveProcessorCount=2 and OPENBLAS_NUM_THREADS=2 (it works only after a restart)\nWrong 7 [7, 8, 9, 10, 11, 12, 13, 14] on : the control group /app may use 2 CPUs (/sys/fs/cgroup/app/cpu.max), but 8 threads need 7.9 CPUs there: the kernel stopped them in 9 of 9 periods, for 20 % of the time in which they could run -> echo 400000 100000 > /sys/fs/cgroup/app/cpu.max -> the quota is enough for 2 busy threads, but 8 need it: start it with JAVA_TOOL_OPTIONS=-XX:ActiveProcessorCount=2 and OPENBLAS_NUM_THREADS=2 (it works only after a restart), or raise the quota with the command"
+            ]
+        );
     }
 
     #[test]
@@ -366,30 +350,29 @@ mod tests {
         let sums = Sums { busy: 8, run: 1.0, want: 3.7, slept: 24e3, forced: 1.4e3 };
         let mut made = boxed(sums);
         made.seating.threads.iter_mut().for_each(|thread| thread.name = "tokio-rt-worker".into());
-        let found = judge(&made.facts());
-        let what = "8 threads of program (7) need 3.7 CPUs on the 1.0 CPUs of /box's quota, and \
-                    each sleeps 3000 times a second: they may wait for each other";
-        let advice =
-            "try 1 thread: start it with TOKIO_WORKER_THREADS=1 (it works only after a restart)";
-        assert_eq!((found[0].what.as_str(), found[0].advice.as_deref()), (what, Some(advice)));
+        assert_eq!(
+            made.told(judge),
+            "Remark 7 [7, 8, 9, 10, 11, 12, 13, 14] on 0,1: 8 threads of program (7) need 3.7 CPUs on the 1.0 CPUs of /box's quota, and each sleeps 3000 times a second: they may wait for each other -> try 1 thread: start it with TOKIO_WORKER_THREADS=1 (it works only after a restart)"
+        );
     }
 
     #[test]
     fn workers_of_one_quota_are_judged_together() {
         let half = Sums { busy: 4, run: 1.0, want: 4.0, slept: 0.0, forced: 100e3 };
         let made = with(with(Made::new(4), 7, "0-3", half), 20, "0-3", half);
-        let found = judge(&made.quota("/box", 2.0, Some(9)).facts());
-        assert_eq!((found.len(), found[0].pid, found[0].tids.len()), (1, None, 8));
-        assert!(found[0].what.starts_with("8 threads of several processes wait for each other"));
-        let advice = found[0].advice.as_deref().unwrap();
-        assert!(advice.starts_with("start each process with fewer threads, 1 at most"), "{advice}");
+        assert_eq!(
+            made.quota("/box", 2.0, Some(9)).told(judge),
+            "Wrong several [7, 8, 9, 10, 20, 21, 22, 23] on 0-3: 8 threads of several processes wait for each other on the 2.0 CPUs of /box's quota: they need 8.0 CPUs, and each yields 25000 times a second -> start each process with fewer threads, 1 at most (by its option, or by a variable such as OMP_NUM_THREADS or GOMAXPROCS)"
+        );
     }
 
     #[test]
     fn masks_and_whole_computers_limit_threads_too() {
         let narrow = with(Made::new(4), 7, "1", LIBOMP);
-        let found = judge(&narrow.facts());
-        assert!(found[0].is_wrong() && found[0].what.contains("wait for each other on CPU 1:"));
+        assert_eq!(
+            narrow.told(judge),
+            "Wrong 7 [7, 8, 9, 10, 11, 12, 13, 14] on 1: 8 threads of program (7) wait for each other on CPU 1: they need 7.9 CPUs, and each yields 27625 times a second -> start it with fewer threads, 1 at most (by its option, or by a variable such as OMP_NUM_THREADS or GOMAXPROCS)"
+        );
         let whole = with(Made::new(2), 7, "0-1", Sums { run: 2.0, ..LIBOMP });
         assert_eq!(gravity(&whole), Some(Gravity::Wrong));
         let fitting = with(Made::new(8), 7, "0-7", Sums { run: 7.8, ..LIBOMP });

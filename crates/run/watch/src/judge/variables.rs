@@ -1,10 +1,10 @@
 //! `variables` and `partial`: masks, compared with the variables for them.
 
-use super::facts::{SeatingFacts, Sitter, count, cpus, union};
+use super::facts::{SeatingFacts, Sitter, count, cpus, sum, those, union};
 use crate::finding::Finding;
 use crate::remedy::SeatingRemedy;
 use crate::seating::{ControlGroup, Process, Variable};
-use seatmap_os::{CpuSet, Tid};
+use seatmap_os::CpuSet;
 
 /// A launcher binds before the program begins, so they apply to every program.
 const OF_LAUNCHERS: [&str; 3] = ["SLURM_CPU_BIND", "SLURM_CPU_BIND_LIST", "MV2_CPU_MAPPING"];
@@ -13,16 +13,12 @@ const OFF: [(&str, &[&str]); 2] =
     [("OMP_PROC_BIND", &["false"]), ("KMP_AFFINITY", &["none", "disabled"])];
 
 pub fn judge(facts: &SeatingFacts) -> Vec<Finding> {
-    facts
-        .programs()
-        .flat_map(|(process, sitters): (&Process, Vec<&Sitter>)| -> Vec<Finding> {
-            let active = process.variables.iter().filter(|_| !is_off(process));
-            let unmet =
-                active.clone().find_map(|variable| unmet(facts, process, variable, &sitters));
-            let crowded = active.filter_map(|variable| crowded(variable, &sitters)).next();
-            unmet.into_iter().chain(crowded).collect()
-        })
-        .collect()
+    facts.of_programs(|process, sitters| {
+        let active = process.variables.iter().filter(|_| !is_off(process));
+        let unmet = active.clone().find_map(|variable| unmet(facts, process, variable, sitters));
+        let crowded = active.filter_map(|variable| crowded(variable, sitters)).next();
+        unmet.into_iter().chain(crowded)
+    })
 }
 
 fn is_off(process: &Process) -> bool {
@@ -65,19 +61,18 @@ fn unmet(
         count(sitters.len(), "thread"),
         cpus(&union(sitters))
     );
-    let finding =
-        Finding::remark("variables", what).grave_if(is_harmful).of(process.pid).on(&requested);
-    let finding = finding.tids(sitters.iter().map(|sitter| sitter.tid())).at_most(process.age_s);
+    let finding = Finding::remark("variables", what)
+        .grave_if(is_harmful)
+        .threads(sitters)
+        .on(&requested)
+        .at_most(process.age_s);
     Some(finding.mended_by(SeatingRemedy::bind_all(&requested, process.pid)))
 }
 
 fn crowded(variable: &Variable, sitters: &[&Sitter]) -> Option<Finding> {
     let requested = requested_cpus(variable)?;
-    let busy: Vec<&&Sitter> = sitters
-        .iter()
-        .filter(|sitter| sitter.is_busy() && sitter.mask.is_subset(&requested))
-        .collect();
-    let percent: f64 = busy.iter().map(|sitter| sitter.demand_percent()).sum();
+    let busy = those(sitters, |one| one.is_busy() && one.mask.is_subset(&requested));
+    let percent = sum(&busy, Sitter::demand_percent);
     if is_of_launcher(variable)
         || busy.len() <= requested.len()
         || percent < 110.0 * requested.len() as f64
@@ -92,27 +87,19 @@ fn crowded(variable: &Variable, sitters: &[&Sitter]) -> Option<Finding> {
         count(busy.len(), "busy thread"),
         percent / 100.0
     );
-    let first = busy.first()?;
-    let finding = Finding::wrong("variables", what).of(first.thread.pid).on(&requested);
-    let finding = finding.tids(busy.iter().map(|sitter| sitter.tid())).at_most(first.thread.age_s);
-    Some(
-        finding
-            .measured(percent, "percent of one CPU")
-            .advised(format!("start it again with OMP_NUM_THREADS={}", requested.len())),
-    )
+    let finding = Finding::wrong("variables", what)
+        .about(&busy)
+        .on(&requested)
+        .measured(percent, "percent of one CPU");
+    Some(finding.advised(format!("start it again with OMP_NUM_THREADS={}", requested.len())))
 }
 
 pub fn partial(facts: &SeatingFacts) -> Vec<Finding> {
-    facts
-        .programs()
-        .flat_map(|(process, sitters): (&Process, Vec<&Sitter>)| -> Vec<Finding> {
-            let cut = process
-                .variables
-                .iter()
-                .find_map(|variable| cut(facts, process, variable, sitters.len()));
-            cut.into_iter().chain(outside(facts, process, &sitters)).collect()
-        })
-        .collect()
+    facts.of_programs(|process, sitters| {
+        let mut variables = process.variables.iter();
+        let cut = variables.find_map(|variable| cut(facts, process, variable, sitters.len()));
+        cut.into_iter().chain(outside(facts, process, sitters))
+    })
 }
 
 fn cut(
@@ -156,11 +143,11 @@ pub fn widened_for(
     finding: Finding,
     group: &ControlGroup,
     seat: &CpuSet,
-    tid: Tid,
+    sitter: &Sitter,
 ) -> Finding {
     let mut remedies = widening(facts, group, seat);
     if !remedies.is_empty() {
-        remedies.push(SeatingRemedy::bind(seat, [tid]));
+        remedies.push(SeatingRemedy::bind(seat, &[sitter]));
     }
     mended_by_width(finding, remedies)
 }
@@ -193,11 +180,8 @@ fn outside(facts: &SeatingFacts, process: &Process, sitters: &[&Sitter]) -> Opti
     process.group.as_ref()?.cpus.as_ref()?;
     let allowed = facts.allowed(process.pid);
     // Requests nothing.
-    let cut: Vec<&Sitter> = sitters
-        .iter()
-        .filter(|sitter| !facts.usual.is_subset(&sitter.mask) && !sitter.mask.is_subset(&allowed))
-        .copied()
-        .collect();
+    let cut =
+        those(sitters, |one| !facts.usual.is_subset(&one.mask) && !one.mask.is_subset(&allowed));
     let first = cut.first()?;
     let beyond = union(&cut).without(&allowed);
     let what = format!(
@@ -206,16 +190,10 @@ fn outside(facts: &SeatingFacts, process: &Process, sitters: &[&Sitter]) -> Opti
         cpus(&first.mask),
         cpus(&allowed)
     );
-    let finding =
-        Finding::wrong("partial", what).of(process.pid).tids(cut.iter().map(|sitter| sitter.tid()));
     let kept = first.mask.within(&allowed);
     let mended = if kept.is_empty() { allowed } else { kept };
-    Some(
-        finding
-            .on(&beyond)
-            .at_most(first.thread.age_s)
-            .mended_by(SeatingRemedy::bind(&mended, cut.iter().map(|sitter| sitter.tid()))),
-    )
+    let finding = Finding::wrong("partial", what).about(&cut).on(&beyond);
+    Some(finding.mended_by(SeatingRemedy::bind(&mended, &cut)))
 }
 
 #[cfg(test)]
@@ -231,32 +209,33 @@ mod tests {
 
     #[test]
     fn ignored_binding_variable_is_found() {
-        let found = judge(&openmp("0-7", "0-3").facts());
-        let what = "OMP_PLACES={0}:4 asks for CPUs 0-3, but no thread has such a mask: 2 threads may run on CPUs 0-7";
-        assert_eq!((found.len(), found[0].what.as_str()), (1, what));
-        assert_eq!(found[0].remedy.as_deref(), Some("taskset -acp 0-3 7"));
-        assert!(found[0].is_wrong());
+        assert_eq!(
+            openmp("0-7", "0-3").told(judge),
+            "Wrong 7 [7, 8] on 0-3: OMP_PLACES={0}:4 asks for CPUs 0-3, but no thread has such a mask: 2 threads may run on CPUs 0-7 -> taskset -acp 0-3 7"
+        );
     }
 
     #[test]
     fn bound_runtime_is_healthy() {
-        assert_eq!(judge(&openmp("2", "0-3").facts()), []);
+        assert_eq!(openmp("2", "0-3").told(judge), "");
         let off = openmp("0-7", "0-3").variable("OMP_PROC_BIND", "FALSE", None, None);
-        assert_eq!(judge(&off.facts()), []);
+        assert_eq!(off.told(judge), "");
     }
 
     #[test]
     fn inherited_openmp_variables_are_no_error() {
-        let shell = Made::new(8).busy(7, 7, "0-7", 90.0, 0.0).variable(
+        let shell = Made::new(8).with("7/7 on 0-7: 90+0").variable(
             "OMP_PLACES",
             "cores",
             Some("0-3"),
             None,
         );
-        assert_eq!(judge(&shell.facts()), []);
-        let idle = Made::new(8).thread(7, 7, "0-7").thread(7, 8, "0-7");
-        let found = judge(&idle.variable("OMP_PLACES", "cores", Some("0-3"), None).facts());
-        assert!(found.len() == 1 && !found[0].is_wrong(), "{found:?}");
+        assert_eq!(shell.told(judge), "");
+        let idle = Made::new(8).with("7/7 on 0-7; 7/8 on 0-7");
+        assert_eq!(
+            idle.variable("OMP_PLACES", "cores", Some("0-3"), None).told(judge),
+            "Remark 7 [7, 8] on 0-3: OMP_PLACES=cores asks for CPUs 0-3, but no thread has such a mask: 2 threads may run on CPUs 0-7 -> taskset -acp 0-3 7"
+        );
     }
 
     #[test]
@@ -264,57 +243,53 @@ mod tests {
         let made = |mask| {
             Made::new(8).thread(7, 7, mask).variable("SLURM_CPU_BIND", "map_cpu:2", Some("2"), None)
         };
-        assert!(judge(&made("0-7").facts())[0].is_wrong());
-        assert_eq!(judge(&made("2").facts()), []);
+        assert_eq!(
+            made("0-7").told(judge),
+            "Wrong 7 [7] on 2: SLURM_CPU_BIND=map_cpu:2 asks for CPU 2, but no thread has such a mask: 1 thread may run on CPUs 0-7 -> taskset -acp 2 7"
+        );
+        assert_eq!(made("2").told(judge), "");
     }
 
     #[test]
     fn more_busy_threads_than_places_are_found() {
-        let made = Made::new(8)
-            .busy(7, 7, "0", 50.0, 50.0)
-            .busy(7, 8, "0", 50.0, 50.0)
-            .busy(7, 9, "1", 99.0, 0.0);
+        let made = Made::new(8).with("7/7 on 0: 50+50; 7/8 on 0: 50+50; 7/9 on 1: 99+0");
         let found =
             judge(&made.clone().variable("GOMP_CPU_AFFINITY", "0-1", Some("0-1"), None).facts());
         assert!(
             found[0].what.contains("2 CPUs for 3 busy threads, which need 3.0 CPUs"),
             "{found:?}"
         );
-        assert_eq!(
-            judge(&made.variable("GOMP_CPU_AFFINITY", "0-3", Some("0-3"), None).facts()),
-            []
-        );
+        assert_eq!(made.variable("GOMP_CPU_AFFINITY", "0-3", Some("0-3"), None).told(judge), "");
     }
 
     #[test]
     fn control_group_narrower_than_variable_is_found() {
         let made = openmp("0,1", "0-3").group(Some("0-1"), None, 0);
-        let found = partial(&made.facts());
-        assert!(
-            found[0].what.contains("asks for CPUs 0-3, but the control group /box allows CPUs 0,1"),
-            "{found:?}"
+        assert_eq!(
+            made.told(partial),
+            "Wrong 7 [] on 2,3: OMP_PLACES={0}:4 asks for CPUs 0-3, but the control group /box allows CPUs 0,1: CPUs 2,3 cannot be used -> echo 0-3 > /sys/fs/cgroup/box/cpuset.cpus"
         );
-        assert_eq!(found[0].remedy.as_deref(), Some("echo 0-3 > /sys/fs/cgroup/box/cpuset.cpus"));
-        assert_eq!(partial(&openmp("0-1", "0-3").group(Some("0-3"), None, 0).facts()), []);
-        assert_eq!(partial(&openmp("0-7", "0-7").facts()), []);
+        assert_eq!(openmp("0-1", "0-3").group(Some("0-3"), None, 0).told(partial), "");
+        assert_eq!(openmp("0-7", "0-7").told(partial), "");
     }
 
     #[test]
     fn offline_cpus_in_variable_are_reported() {
-        let found = partial(&openmp("0-7", "0-15").facts());
-        assert!(
-            found[0].what.contains("has only CPUs 0-7 online: CPUs 8-15 cannot be used"),
-            "{found:?}"
+        assert_eq!(
+            openmp("0-7", "0-15").told(partial),
+            "Wrong 7 [] on 8-15: OMP_PLACES={0}:4 asks for CPUs 0-15, but this computer has only CPUs 0-7 online: CPUs 8-15 cannot be used -> name online CPUs: 0-7"
         );
     }
 
     #[test]
     fn mask_beyond_control_group_is_found() {
         let made = |mask| Made::new(8).thread(7, 7, mask).group(Some("0-3"), None, 0);
-        let found = partial(&made("2-5").facts());
-        assert_eq!(found[0].remedy.as_deref(), Some("taskset -cp 2,3 7"));
-        assert_eq!(partial(&made("2-3").facts()), []);
-        assert_eq!(partial(&made("0-7").facts()), [], "the usual mask asks for nothing");
+        assert_eq!(
+            made("2-5").told(partial),
+            "Wrong 7 [7] on 4,5: the mask of thread 7 'main' has CPUs 2-5, but its control group allows CPUs 0-3 -> taskset -cp 2,3 7"
+        );
+        assert_eq!(made("2-3").told(partial), "");
+        assert_eq!(made("0-7").told(partial), "", "the usual mask asks for nothing");
     }
 
     #[test]

@@ -63,12 +63,6 @@ enum ClientState {
     Answered(Rc<[u8]>, usize),
 }
 
-struct Response {
-    status: &'static str,
-    media_type: &'static str,
-    body: String,
-}
-
 impl MetricsServer {
     /// Listens at an address.
     ///
@@ -159,10 +153,8 @@ fn answer(clients: &mut [Client], look: &mut dyn FnMut() -> Result<String, Strin
     let mut metrics: Option<Rc<[u8]>> = None;
     for client in clients {
         let Some(line) = client.request() else { continue };
-        let answer = match refused(&line) {
-            Some(refusal) => refusal.bytes(),
-            None => metrics.get_or_insert_with(|| looked(look).bytes()).clone(),
-        };
+        let answer =
+            refused(&line).unwrap_or_else(|| metrics.get_or_insert_with(|| looked(look)).clone());
         client.state = ClientState::Answered(answer, 0);
         client.until = Instant::now() + CLIENT_TIME;
     }
@@ -235,37 +227,34 @@ fn is_of_the_client(error: &io::Error) -> bool {
     matches!(error.kind(), Interrupted | ConnectionAborted | ConnectionReset)
 }
 
-impl Response {
-    fn plain(status: &'static str, body: &str) -> Self {
-        Response { status, media_type: "text/plain; charset=utf-8", body: format!("{body}\n") }
-    }
-
-    fn bytes(&self) -> Rc<[u8]> {
-        let Response { status, media_type, body } = self;
-        let text = format!(
-            "HTTP/1.1 {status}\r\nContent-Type: {media_type}\r\nContent-Length: {}\r\n\
-             Connection: close\r\n\r\n{body}",
-            body.len()
-        );
-        Rc::from(text.into_bytes())
-    }
+fn plain(status: &str, body: &str) -> Rc<[u8]> {
+    response(status, "text/plain; charset=utf-8", &format!("{body}\n"))
 }
 
-fn refused(line: &str) -> Option<Response> {
+fn response(status: &str, media_type: &str, body: &str) -> Rc<[u8]> {
+    let length = body.len();
+    let text = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {media_type}\r\nContent-Length: {length}\r\n\
+         Connection: close\r\n\r\n{body}"
+    );
+    Rc::from(text.into_bytes())
+}
+
+fn refused(line: &str) -> Option<Rc<[u8]>> {
     let mut words = line.split(' ');
     let method = words.next().unwrap_or_default();
     let path = words.next().unwrap_or_default().split('?').next().unwrap_or_default();
     match (method, path) {
         ("GET", "/metrics") => None,
-        ("GET", _) => Some(Response::plain("404 Not Found", "the metrics are at /metrics")),
-        _ => Some(Response::plain("405 Method Not Allowed", "only GET is supported")),
+        ("GET", _) => Some(plain("404 Not Found", "the metrics are at /metrics")),
+        _ => Some(plain("405 Method Not Allowed", "only GET is supported")),
     }
 }
 
-fn looked(look: &mut dyn FnMut() -> Result<String, String>) -> Response {
+fn looked(look: &mut dyn FnMut() -> Result<String, String>) -> Rc<[u8]> {
     match look() {
-        Ok(body) => Response { status: "200 OK", media_type: MEDIA_TYPE, body },
-        Err(why) => Response::plain("503 Service Unavailable", &visible(&why)),
+        Ok(body) => response("200 OK", MEDIA_TYPE, &body),
+        Err(why) => plain("503 Service Unavailable", &visible(&why)),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The command that undoes a remedy.
 
+use seatmap_data::statistics::words::joined;
 use seatmap_os::sched::ThreadStatus;
 use seatmap_os::{CpuSet, Root, Tid, task};
 
@@ -61,7 +62,7 @@ fn rebind_all(root: &Root, pid: Tid) -> Option<String> {
         return Some(format!("taskset -acp {first} {pid}"));
     }
     let each = threads.iter().map(|(tid, mask)| format!("taskset -cp {mask} {tid}"));
-    (threads.len() <= MOST_THREADS).then(|| each.collect::<Vec<String>>().join("; "))
+    (threads.len() <= MOST_THREADS).then(|| joined(each, "; "))
 }
 
 fn policy(tid: Tid) -> Option<String> {

@@ -1,8 +1,8 @@
 //! Seatings of a made computer, and of real processes.
 
 use super::*;
-use crate::made::{Made, MadeThread, pids};
 use crate::seating::RanOn;
+use crate::tests::made::{Made, MadeThread, pids};
 use seatmap_os::Root;
 use std::process::{Child, Command};
 
@@ -20,37 +20,43 @@ fn made() -> Made {
     made
 }
 
+fn ran(made: &Made, run_ms: u64) {
+    made.thread(70, 71, &MadeThread { run_ms, ..worker() });
+}
+
+fn begun() -> (Made, Watcher) {
+    let made = made();
+    let watcher = made.begin(&pids(&[70])).unwrap();
+    (made, watcher)
+}
+
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap()
+}
+
+fn shares(seating: &Seating) -> Vec<(Tid, f64)> {
+    seating.threads.iter().map(|thread| (thread.tid, thread.run_percent)).collect()
+}
+
 #[test]
 fn shares_cover_time_between_looks() {
-    let made = made();
-    let mut watcher = made.begin(&pids(&[70])).unwrap();
+    let (made, mut watcher) = begun();
     made.pass(SECOND);
     made.thread(70, 71, &MadeThread { run_ms: 2500, wait_ms: 350, cpu: 1, mask: "1", ..worker() });
     let seating = watcher.seating();
-    let [server, busy] = &seating.threads[..] else { panic!("{seating:?}") };
-    assert_eq!(
-        (busy.run_percent, busy.wait_percent, busy.run_s, busy.wait_s),
-        (50.0, Some(25.0), 2.5, Some(0.35))
-    );
-    assert_eq!(
-        (server.run_percent, &*server.policy, server.nice, &*server.name),
-        (0.0, "fifo", -5, "server")
-    );
-    assert_eq!((busy.mask.as_str(), busy.cpu, busy.age_s), ("1", Some(1), 6.0));
-    assert_eq!((busy.voluntary_switches, busy.forced_switches, busy.migrations), (3, 4, Some(12)));
-    assert_eq!(
-        (busy.ran_on.clone(), server.ran_on.len()),
-        (vec![RanOn { cpu: 1, percent: 100.0 }], 0)
-    );
     assert_eq!((seating.watched_s, seating.looks, seating.machine.as_str()), (1.0, 2, "made"));
-    let process = &seating.processes[0];
-    assert_eq!((process.pid, process.parent, process.threads, process.user), (70, 1, 2, Some(8)));
+    assert_eq!(
+        [json(&seating.threads), json(&seating.processes)],
+        [
+            r#"[{"pid":70,"tid":70,"name":"server","state":"S","age_s":6.0,"mask":"0,1","policy":"fifo","nice":-5,"real_time_priority":0,"cpu":0,"ran_on":[],"is_traced":false,"run_s":0.0,"wait_s":0.0,"run_percent":0.0,"wait_percent":0.0,"voluntary_switches":3,"forced_switches":4,"migrations":12},{"pid":70,"tid":71,"name":"worker","state":"S","age_s":6.0,"mask":"1","policy":"other","nice":0,"real_time_priority":0,"cpu":1,"ran_on":[{"cpu":1,"percent":100.0}],"is_traced":false,"run_s":2.5,"wait_s":0.35,"run_percent":50.0,"wait_percent":25.0,"voluntary_switches":3,"forced_switches":4,"migrations":12}]"#,
+            r#"[{"pid":70,"parent":1,"name":"server","program":null,"user":8,"age_s":6.0,"threads":2,"group":{"path":"/box","cpusets":[],"cpus":null,"nodes":null,"quota_cpus":null,"throttled":null,"throttled_watched":null},"variables":[],"memory":null,"devices":[]}]"#
+        ]
+    );
 }
 
 #[test]
 fn glances_find_cpus_of_busy_threads() {
-    let made = made();
-    let mut watcher = made.begin(&pids(&[70])).unwrap();
+    let (made, mut watcher) = begun();
     for (glance, cpu) in [0, 0, 1, 0].into_iter().enumerate() {
         made.pass(SECOND / 10);
         made.thread(70, 71, &MadeThread { run_ms: 2010 + 10 * glance as u64, cpu, ..worker() });
@@ -64,8 +70,7 @@ fn glances_find_cpus_of_busy_threads() {
 
 #[test]
 fn switches_are_counted_per_second() {
-    let made = made();
-    let mut watcher = made.begin(&pids(&[70])).unwrap();
+    let (made, mut watcher) = begun();
     made.pass(SECOND / 10);
     made.thread(70, 71, &MadeThread { run_ms: 2050, switches: [100, 1000], ..worker() });
     watcher.glance();
@@ -73,36 +78,37 @@ fn switches_are_counted_per_second() {
         made.pass(SECOND);
         let switches = [100 + 30 * round, 1000 + 2000 * round];
         made.thread(70, 71, &MadeThread { run_ms: 2050 + 500 * round, switches, ..worker() });
-        let seating = watcher.seating();
-        let rates =
-            |at: usize| (seating.threads[at].voluntary_per_s, seating.threads[at].forced_per_s);
-        assert_eq!(rates(1), (Some(30.0), Some(2000.0)));
+        let rates: Vec<_> = watcher
+            .seating()
+            .threads
+            .iter()
+            .map(|thread| (thread.voluntary_per_s, thread.forced_per_s))
+            .collect();
+        // A sleeping thread's are read at the end of a look.
         let first = if round == 1 { None } else { Some(0.0) };
-        assert_eq!(rates(0), (first, first), "a sleeping thread's are read at the end of a look");
+        assert_eq!(rates, [(first, first), (Some(30.0), Some(2000.0))]);
     }
 }
 
 #[test]
 fn runtimes_are_read_if_several_threads_want_a_cpu() {
-    let made = made();
+    let (made, mut watcher) = begun();
     made.write("proc/70/maps", "7f0-7f1 r-xp 0 8:1 9 /usr/lib/libgomp.so.1\n");
-    let mut watcher = made.begin(&pids(&[70])).unwrap();
     made.pass(SECOND);
-    made.thread(70, 71, &MadeThread { run_ms: 2500, ..worker() });
+    ran(&made, 2500);
     assert!(watcher.seating().processes[0].runtimes.is_empty());
     made.pass(SECOND);
-    made.thread(70, 71, &MadeThread { run_ms: 3000, ..worker() });
+    ran(&made, 3000);
     made.thread(70, 70, &MadeThread { wait_ms: 400, ..worker() });
     assert_eq!(watcher.seating().processes[0].runtimes, ["libgomp"]);
 }
 
 #[test]
 fn seating_starts_next_interval() {
-    let made = made();
-    let mut watcher = made.begin(&pids(&[70])).unwrap();
+    let (made, mut watcher) = begun();
     for (run_ms, share) in [(2500, 50.0), (2600, 10.0)] {
         made.pass(SECOND);
-        made.thread(70, 71, &MadeThread { run_ms, ..worker() });
+        ran(&made, run_ms);
         watcher.glance();
         let seating = watcher.seating();
         assert_eq!((seating.threads[1].run_percent, seating.looks), (share, 3));
@@ -120,15 +126,11 @@ fn new_ended_and_replaced_threads_are_handled() {
     made.thread(70, 72, &MadeThread { run_ms: 300, started_ticks: 1010, ..worker() });
     made.thread(70, 73, &MadeThread { state: 'Z', ..worker() });
     let seating = watcher.seating();
-    let shares: Vec<(Tid, f64)> =
-        seating.threads.iter().map(|thread| (thread.tid, thread.run_percent)).collect();
-    assert_eq!((shares, seating.processes.len()), (vec![(70, 0.0), (71, 10.0), (72, 30.0)], 1));
+    assert_eq!(shares(&seating), [(70, 0.0), (71, 10.0), (72, 30.0)]);
+    assert_eq!(seating.processes.len(), 1);
     made.end("70");
-    assert_eq!(
-        (watcher.seating().threads.len(), watcher.seating().processes.len()),
-        (0, 0),
-        "all have ended"
-    );
+    let seating = watcher.seating();
+    assert_eq!((seating.threads, seating.processes), (vec![], vec![]), "all have ended");
 }
 
 #[test]
@@ -139,23 +141,20 @@ fn new_child_processes_join_the_choice() {
     made.pass(SECOND);
     made.thread(80, 80, &MadeThread { parent: 70, run_ms: 200, started_ticks: 1010, ..worker() });
     made.thread(81, 81, &MadeThread { parent: 80, run_ms: 9000, started_ticks: 10, ..worker() });
-    let shares: Vec<(Tid, f64)> =
-        watcher.seating().threads.iter().map(|thread| (thread.tid, thread.run_percent)).collect();
-    assert_eq!(
-        shares,
-        [(70, 0.0), (71, 0.0), (80, 20.0), (81, 0.0)],
-        "the last one ran before it was looked at"
-    );
+    // The last one ran before it was looked at.
+    let wanted = [(70, 0.0), (71, 0.0), (80, 20.0), (81, 0.0)];
+    assert_eq!(shares(&watcher.seating()), wanted);
 }
 
 #[test]
 fn cpus_report_shares_interrupts_and_strangers() {
     let made = made();
-    made.thread(90, 90, &MadeThread { name: "stranger", cpu: 1, run_ms: 50, ..worker() });
+    let stranger = MadeThread { name: "stranger", cpu: 1, run_ms: 50, ..worker() };
+    made.thread(90, 90, &stranger);
     made.thread(91, 91, &MadeThread { name: "sleeper", run_ms: 50, ..worker() });
     let mut watcher = made.begin(&pids(&[70])).unwrap();
     made.pass(2 * SECOND);
-    made.thread(90, 90, &MadeThread { name: "stranger", cpu: 1, run_ms: 250, ..worker() });
+    made.thread(90, 90, &MadeThread { run_ms: 250, ..stranger });
     made.write(
         "proc/stat",
         "cpu  0 0\ncpu0 20 0 0 180 0 0 0 0 0 0\ncpu1 50 0 50 50 0 0 0 50 0 0\nintr 0\n",
@@ -164,27 +163,14 @@ fn cpus_report_shares_interrupts_and_strangers() {
         "proc/interrupts",
         "  CPU0 CPU1\n 24: 0 60 IO-APIC 5-edge disk\nLOC: 0 500 Local timer interrupts\n",
     );
-    let seating = watcher.seating();
-    let [first, second] = &seating.cpus[..] else { panic!("{seating:?}") };
     assert_eq!(
-        (first.busy_percent, first.steal_percent, first.strangers.len()),
-        (Some(10.0), Some(0.0), 0)
+        json(&watcher.seating().cpus),
+        r#"[{"cpu":0,"busy_percent":10.0,"steal_percent":0.0,"interrupts":[],"strangers":[]},{"cpu":1,"busy_percent":50.0,"steal_percent":25.0,"interrupts":[{"irq":"LOC","name":"Local timer interrupts","per_second":250.0,"is_per_cpu":true,"is_movable":null},{"irq":"24","name":"disk","per_second":30.0,"is_per_cpu":false,"is_movable":null}],"strangers":[{"pid":90,"tid":90,"name":"stranger","run_percent":10.0,"mask":"0,1"}]}]"#
     );
-    assert_eq!((second.busy_percent, second.steal_percent), (Some(50.0), Some(25.0)));
-    let wanted = [("LOC", "Local timer interrupts", 250.0), ("24", "disk", 30.0)];
-    let wanted = wanted.map(|(irq, name, rate)| (irq.to_owned(), name.to_owned(), rate));
-    assert_eq!(
-        second
-            .interrupts
-            .iter()
-            .map(|interrupt| {
-                (interrupt.irq.clone(), interrupt.name.clone(), interrupt.per_second)
-            })
-            .collect::<Vec<_>>(),
-        wanted
-    );
-    let [stranger] = &second.strangers[..] else { panic!("{second:?}") };
-    assert_eq!((&*stranger.name, stranger.run_percent, &*stranger.mask), ("stranger", 10.0, "0,1"));
+}
+
+fn unseen(seating: &Seating, what: &str) -> String {
+    json(&seating.unseen.iter().filter(|unseen| unseen.what == what).collect::<Vec<_>>())
 }
 
 #[test]
@@ -192,82 +178,58 @@ fn strangers_are_not_searched_among_many_threads() {
     let made = made();
     made.write("proc/loadavg", "0.1 0.1 0.1 1/90000 7\n");
     let seating = made.begin(&pids(&[70])).unwrap().seating();
-    let why = seating
-        .unseen
-        .iter()
-        .find(|unseen| unseen.what == "strangers")
-        .map(|unseen| unseen.why.as_str());
-    assert_eq!(why, Some("not read: the computer has more than 20000 threads"));
+    assert_eq!(
+        unseen(&seating, "strangers"),
+        r#"[{"what":"strangers","pids":[],"why":"not read: the computer has more than 20000 threads"}]"#
+    );
 }
 
 #[test]
 fn processes_report_limits_variables_memory_and_devices() {
     let made = made();
-    made.write("cg/box/cpuset.cpus.effective", "0-1\n");
-    made.write("cg/box/cpu.max", "150000 100000\n");
-    made.write("cg/box/cpu.stat", "nr_throttled 5\n");
-    made.write("proc/70/environ", "HOME=/\0OMP_PLACES={0},{1}\0");
-    made.write(
-        "proc/70/numa_maps",
-        "1000 bind:1 heap N0=3 N1=1 kernelpagesize_kB=4\n2000 default file=/x N0=1 kernelpagesize_kB=4\n",
-    );
-    made.write("proc/70/smaps_rollup", "Rss: 20 kB\nAnonHugePages: 8 kB\n");
-    made.write("dev/nvidia0", "");
-    made.write("proc/driver/nvidia/gpus/0000:01:00.0/information", "Device Minor: 0\n");
-    made.write("sys/bus/pci/devices/0000:01:00.0/numa_node", "1\n");
+    for (file, text) in [
+        ("cg/box/cpuset.cpus.effective", "0-1\n"),
+        ("cg/box/cpu.max", "150000 100000\n"),
+        ("cg/box/cpu.stat", "nr_throttled 5\n"),
+        ("proc/70/environ", "HOME=/\0OMP_PLACES={0},{1}\0"),
+        (
+            "proc/70/numa_maps",
+            "1000 bind:1 heap N0=3 N1=1 kernelpagesize_kB=4\n2000 default file=/x N0=1 kernelpagesize_kB=4\n",
+        ),
+        ("proc/70/smaps_rollup", "Rss: 20 kB\nAnonHugePages: 8 kB\n"),
+        ("dev/nvidia0", ""),
+        ("proc/driver/nvidia/gpus/0000:01:00.0/information", "Device Minor: 0\n"),
+        ("sys/bus/pci/devices/0000:01:00.0/numa_node", "1\n"),
+    ] {
+        made.write(file, text);
+    }
     std::fs::create_dir_all(made.path("proc/70/fd")).unwrap();
-    std::os::unix::fs::symlink("/dev/nvidia0", made.path("proc/70/fd/4")).unwrap();
-    std::os::unix::fs::symlink("/opt/server (deleted)", made.path("proc/70/exe")).unwrap();
+    for (to, link) in [("/dev/nvidia0", "fd/4"), ("/opt/server (deleted)", "exe")] {
+        std::os::unix::fs::symlink(to, made.path("proc/70").join(link)).unwrap();
+    }
     let mut watcher = made.begin(&pids(&[70])).unwrap();
     made.write("cg/box/cpu.stat", "nr_throttled 7\n");
-    let process = watcher.seating().processes.remove(0);
-    let group = process.group.unwrap();
     assert_eq!(
-        (&*group.path, group.cpus.as_deref(), group.quota_cpus),
-        ("/box", Some("0-1"), Some(1.5))
+        json(&watcher.seating().processes),
+        r#"[{"pid":70,"parent":1,"name":"server","program":"/opt/server","user":8,"age_s":5.0,"threads":2,"group":{"path":"/box","cpusets":[],"cpus":"0-1","nodes":null,"quota_cpus":1.5,"throttled":7,"throttled_watched":2},"variables":[{"name":"OMP_PLACES","value":"{0},{1}","cpus":"0,1","places":["0","1"],"threads":null}],"memory":{"nodes":[{"node":0,"bytes":16384},{"node":1,"bytes":4096}],"own":[{"node":0,"bytes":12288},{"node":1,"bytes":4096}],"mappings":[{"name":"heap","address":"1000","policy":"bind:1","nodes":[{"node":0,"bytes":12288},{"node":1,"bytes":4096}],"page_bytes":4096},{"name":"/x","address":"2000","policy":"default","nodes":[{"node":0,"bytes":4096}],"page_bytes":4096}],"huge_bytes":8192},"devices":[{"name":"/dev/nvidia0","kind":"gpu","node":1,"cpus":null}]}]"#
     );
-    assert_eq!((group.throttled, group.throttled_watched), (Some(7), Some(2)));
-    assert_eq!(
-        (&*process.variables[0].name, &process.variables[0].places[..]),
-        ("OMP_PLACES", &["0".to_owned(), "1".into()][..])
-    );
-    let memory = process.memory.unwrap();
-    let on = |nodes: &[crate::seating::OnNode]| {
-        nodes.iter().map(|on| (on.node, on.bytes)).collect::<Vec<_>>()
-    };
-    assert_eq!(
-        (on(&memory.nodes), on(&memory.own)),
-        (vec![(0, 16384), (1, 4096)], vec![(0, 12288), (1, 4096)])
-    );
-    assert_eq!(
-        (memory.huge_bytes, &*memory.mappings[0].policy, memory.mappings.len()),
-        (8192, "bind:1", 2)
-    );
-    assert_eq!(
-        (&*process.devices[0].name, &*process.devices[0].kind, process.devices[0].node),
-        ("/dev/nvidia0", "gpu", Some(1))
-    );
-    assert_eq!(process.program.as_deref(), Some("/opt/server"));
 }
 
 #[test]
 fn unread_memory_nodes_are_noted_as_unseen() {
     let made = made();
     made.write("proc/70/smaps_rollup", "Rss: 20 kB\n");
-    let seating = made.begin(&pids(&[70])).unwrap().seating();
-    assert_eq!(seating.processes[0].memory.as_ref().unwrap().nodes[0].bytes, 20 << 10);
-    assert!(
-        seating.unseen.iter().any(|unseen| unseen.what == "memory" && unseen.pids == [70]),
-        "{:?}",
-        seating.unseen
-    );
+    let first = made.begin(&pids(&[70])).unwrap().seating();
+    assert_eq!(first.processes[0].memory.as_ref().unwrap().nodes[0].bytes, 20 << 10);
     made.thread(80, 80, &worker());
     let options = WatchOptions { memory_processes: 1, ..made.options() };
-    let seating = Watcher::begin_at(&pids(&[70, 80]), &options, Box::new(|| 0)).unwrap().seating();
-    assert!(
-        seating.unseen.iter().any(|unseen| unseen.what == "memory" && unseen.pids == [80]),
-        "{:?}",
-        seating.unseen
+    let second = Watcher::begin_at(&pids(&[70, 80]), &options, Box::new(|| 0)).unwrap().seating();
+    assert_eq!(
+        [first, second].map(|it| unseen(&it, "memory")),
+        [
+            r#"[{"what":"memory","pids":[70],"why":"this kernel does not report NUMA nodes; all memory counts as node 0's"}]"#,
+            r#"[{"what":"memory","pids":[80],"why":"only the memory of the first 1 process is read, to save time"},{"what":"memory","pids":[70],"why":"this kernel does not report NUMA nodes; all memory counts as node 0's"}]"#
+        ]
     );
 }
 
@@ -439,7 +401,7 @@ fn processes_ending_midway_are_left_out() {
     let seating = watcher.seating();
     assert_eq!(seating.threads.iter().map(|thread| thread.pid).collect::<Vec<_>>(), [stays]);
     let gone = Seating::take(&pids(&[pid]), &options(Duration::ZERO));
-    assert!(matches!(gone, Err(ChoiceError::NoProcess { .. })), "{gone:?}");
+    assert!(matches!(gone, Err(ChoiceError::Nothing(_))), "{gone:?}");
 }
 
 #[test]

@@ -107,25 +107,26 @@ fn shifted(place: &CpuSet, by: i64) -> Option<CpuSet> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use seatmap_data::statistics::words::joined;
 
-    fn places(text: &str) -> Option<Vec<String>> {
-        Some(parse(text)?.iter().map(ToString::to_string).collect())
+    fn places(text: &str) -> Option<String> {
+        parse(text).map(|places| joined(&places, " "))
     }
 
-    fn are(text: &str, wanted: &[&str]) {
-        assert_eq!(places(text).unwrap_or_default(), wanted, "{text}");
+    fn are(text: &str, wanted: &str) {
+        assert_eq!(places(text).as_deref(), Some(wanted), "{text}");
     }
 
     #[test]
     fn listed_places_follow_openmp_standard() {
-        are("{0,1},{2,3}", &["0,1", "2,3"]);
-        are(" {0, 1} , {2:4:1} ", &["0,1", "2-5"]);
-        are("{0:4}:3:4", &["0-3", "4-7", "8-11"]);
-        are("{0}:4", &["0", "1", "2", "3"]);
-        are("{8:2:-2},{6}:3:-3", &["6,8", "6", "3", "0"]);
-        are("0,2:2:2", &["0", "2", "4"]);
-        are("{0}:4,!{2},!{9}", &["0", "1", "3"]);
-        are("{0:4,!2}", &["0,1,3"]);
+        are("{0,1},{2,3}", "0,1 2,3");
+        are(" {0, 1} , {2:4:1} ", "0,1 2-5");
+        are("{0:4}:3:4", "0-3 4-7 8-11");
+        are("{0}:4", "0 1 2 3");
+        are("{8:2:-2},{6}:3:-3", "6,8 6 3 0");
+        are("0,2:2:2", "0 2 4");
+        are("{0}:4,!{2},!{9}", "0 1 3");
+        are("{0:4,!2}", "0,1,3");
     }
 
     #[test]
@@ -155,7 +156,7 @@ mod tests {
         #[test]
         fn written_places_round_trip(cpus in prop::collection::vec(prop::collection::btree_set(0u32..500, 1..9), 1..20)) {
             let sets: Vec<CpuSet> = cpus.iter().map(|place| place.iter().copied().collect()).collect();
-            let text = sets.iter().map(|place| format!("{{{}}}", place.iter().map(|cpu| cpu.to_string()).collect::<Vec<_>>().join(","))).collect::<Vec<_>>().join(",");
+            let text = joined(sets.iter().map(|place| format!("{{{}}}", joined(place, ","))), ",");
             prop_assert_eq!(parse(&text), Some(sets));
         }
     }

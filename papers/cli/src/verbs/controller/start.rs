@@ -7,9 +7,7 @@ use seatmap_controller::{channel, server};
 use seatmap_launch::Executable;
 use seatmap_ninep::{Fence, client};
 use seatmap_os::interpreter;
-use std::ffi::OsStr;
 use std::os::fd::{AsFd, AsRawFd};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -18,7 +16,7 @@ use std::process::Command;
 /// Becomes the program, with `exec`: the program keeps this process's terminal, affinity and cell.
 pub fn run(typed: &ControllerStart) -> Result<(), CliError> {
     let program = Executable::find(&typed.command).map_err(CliError::input)?;
-    let path = Path::new(OsStr::from_bytes(program.path().to_bytes()));
+    let path = program.file();
     let fence = typed.no_io.then(|| fence(path)).transpose()?;
     let channel = connected(typed)?;
     let mut command = Command::new(path);

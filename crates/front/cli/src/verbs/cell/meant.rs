@@ -60,7 +60,8 @@ pub fn program(host: &CellHost, typed: &CellRun) -> Result<ProgramInCell, CliErr
         (SeatingError::OutsideCell { .. }, Some(path)) => CliError::at(path, error),
         _ => error.into(),
     })?;
-    let program = Executable::find(&command).map_err(CliError::input)?;
-    let program = program.without_streams(stdio::closed()).in_cell(&host.root, &cell);
+    let mut program = Executable::find(&command).map_err(CliError::input)?;
+    program.closed = stdio::closed();
+    let program = program.in_cell(&host.root, &cell);
     Ok(ProgramInCell { cell, program, seats })
 }

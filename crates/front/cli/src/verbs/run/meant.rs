@@ -51,7 +51,7 @@ pub fn request(typed: &RunArgs) -> Result<Meant, CliError> {
         })));
     }
     let program = program(typed)?;
-    let fit = typed.fit.map(|threads| CpuFit::of(&program, allocator.whole(), threads));
+    let fit = typed.fit.map(|threads| CpuFit::of(&program, &allocator.whole, threads));
     let fit = fit.transpose()?;
     page::remark_on_fit(fit.as_ref(), typed.quiet);
     Ok(Meant::Start(Box::new(RunRequest {
@@ -89,9 +89,9 @@ fn source(typed: &RunArgs) -> Result<SeatSource, CliError> {
 }
 
 fn program(typed: &RunArgs) -> Result<Executable, CliError> {
-    let program = Executable::find(&typed.command).map_err(CliError::input)?;
+    let mut program = Executable::find(&typed.command).map_err(CliError::input)?;
     // Rust's runtime has opened `/dev/null` for streams that were closed.
-    let program = program.without_streams(stdio::closed());
+    program.closed = stdio::closed();
     Ok(match typed.huge {
         Some(huge) => program.with_huge_pages(huge == Huge::Prefer),
         None => program,
