@@ -3,7 +3,9 @@
 use crate::Problem;
 use crate::assignment::assign;
 use crate::bound::{descending, dot};
+use crate::key::FloatKey;
 use crate::search::{SearchLimit, Solution};
+use std::cmp::Reverse;
 
 /// The most tasks worth trying.
 pub const MOST_TASKS: usize = 14;
@@ -15,10 +17,9 @@ pub const MOST_TASKS: usize = 14;
 /// The Gilmore-Lawler bound of the remaining tasks prunes branches.
 pub fn exact(problem: &Problem, known: &Solution, limit: &SearchLimit) -> Option<Solution> {
     let mut order: Vec<usize> = (0..problem.tasks()).collect();
-    order.sort_by(|a, b| {
-        let fixed = problem.fixed[*b].is_some().cmp(&problem.fixed[*a].is_some());
-        // Fixed tasks have one choice; heavy ones prune early.
-        fixed.then(problem.traffic.volume(*b).total_cmp(&problem.traffic.volume(*a)))
+    // Fixed tasks have one choice; heavy ones prune early.
+    order.sort_by_key(|task| {
+        Reverse((problem.fixed[*task].is_some(), FloatKey(problem.traffic.volume(*task))))
     });
     let tasks = problem.tasks();
     let mut tree = Tree {
@@ -64,11 +65,11 @@ impl Tree<'_> {
             return;
         }
         let task = self.order[depth];
-        let mut tries: Vec<(f64, usize)> =
-            self.candidates(task).map(|slot| (self.added(task, slot), slot)).collect();
-        tries.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let mut tries: Vec<(FloatKey, usize)> =
+            self.candidates(task).map(|slot| (FloatKey(self.added(task, slot)), slot)).collect();
+        tries.sort();
         let mut tried: Vec<usize> = Vec::new();
-        for (added, slot) in tries {
+        for (FloatKey(added), slot) in tries {
             if tried.iter().any(|other| self.are_alike(*other, slot)) {
                 continue;
             }

@@ -1,8 +1,11 @@
 //! Restricts a request to seats of one kind, or to equal seats.
 
 use crate::build::count;
+use crate::key::FloatKey;
 use crate::{Level, PlaceError, PlaceRequest};
 use seatmap_data::machine::CoreKind;
+use seatmap_data::statistics::words::counted;
+use std::cmp::Reverse;
 
 /// PUs within this share of the fastest are equal.
 const EQUAL: f64 = 0.05;
@@ -11,26 +14,29 @@ impl PlaceRequest<'_> {
     /// Restricts the request to PUs of one kind of core.
     ///
     /// # Errors
-    /// [`PlaceError::NoneOfKind`], or a task is fixed on another PU.
+    /// There is no such PU, or a task is fixed on another one.
     pub fn only(&mut self, kind: CoreKind) -> Result<(), PlaceError> {
         let all = self.allowed_in_order()?;
         let chosen: Vec<u32> =
             all.iter().copied().filter(|os| self.kind_of(*os) == Some(kind)).collect();
         if chosen.is_empty() {
-            return Err(PlaceError::NoneOfKind {
-                kind,
-                machine: self.profile.name.clone(),
-                is_hybrid: all.iter().any(|os| self.kind_of(*os).is_some()),
-            });
+            let machine = &self.profile.name;
+            let why = if all.iter().any(|os| self.kind_of(*os).is_some()) {
+                format!("{machine} has no usable CPU of that kind")
+            } else {
+                format!("the topology of {machine} does not distinguish kinds of CPUs")
+            };
+            let word = kind.word();
+            return Err(PlaceError::Unfit(format!("--kind {word}: {why}; leave --kind out")));
         }
-        self.use_only(chosen, Some(kind))
+        self.use_only(chosen, || format!("a CPU of kind {}", kind.word()))
     }
 
     /// Restricts the request to the fastest group of PUs of one kind, within 5 %, with a core for
     /// each task, or else a PU. Returns whether each task gets a core.
     ///
     /// # Errors
-    /// [`PlaceError::TooFewEqual`], or a task is fixed on another PU.
+    /// There are too few equal PUs, or a task is fixed on another one.
     pub fn only_equal(&mut self) -> Result<bool, PlaceError> {
         let all = self.allowed_in_order()?;
         let groups = self.equal_groups(&all);
@@ -41,20 +47,22 @@ impl PlaceRequest<'_> {
             Some((group.clone(), by_core))
         });
         let Some((chosen, has_cores)) = fitting.next() else {
-            return Err(PlaceError::TooFewEqual {
-                tasks,
-                machine: self.profile.name.clone(),
-                most: groups.iter().map(Vec::len).max().unwrap_or(0),
-            });
+            return Err(PlaceError::Unfit(format!(
+                "{} do not fit on equal seats: {} has at most {}; use fewer tasks, or leave \
+                 --equal-kind out",
+                counted(tasks, "task"),
+                self.profile.name,
+                counted(groups.iter().map(Vec::len).max().unwrap_or(0), "equal usable CPU")
+            )));
         };
-        self.use_only(chosen, None)?;
+        self.use_only(chosen, || "one of the equal CPUs".to_owned())?;
         Ok(has_cores)
     }
 
     fn equal_groups(&self, all: &[u32]) -> Vec<Vec<u32>> {
         let mut starts: Vec<(f64, Option<CoreKind>)> =
             all.iter().map(|os| (self.speed_of(*os), self.kind_of(*os))).collect();
-        starts.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        starts.sort_by_key(|(speed, kind)| (Reverse(FloatKey(*speed)), *kind));
         starts.dedup();
         starts
             .into_iter()
@@ -73,9 +81,16 @@ impl PlaceRequest<'_> {
         cores.map_or(group.len(), |cores| count(&cores))
     }
 
-    fn use_only(&mut self, chosen: Vec<u32>, kind: Option<CoreKind>) -> Result<(), PlaceError> {
+    fn use_only(
+        &mut self,
+        chosen: Vec<u32>,
+        what: impl FnOnce() -> String,
+    ) -> Result<(), PlaceError> {
         if let Some((task, os)) = self.fixed.iter().find(|(_, os)| !chosen.contains(os)) {
-            return Err(PlaceError::FixedOutside { task: *task, os: *os, kind });
+            return Err(PlaceError::Unfit(format!(
+                "task {task} is fixed on CPU {os}, which is not {}",
+                what()
+            )));
         }
         self.cpus = Some(chosen);
         Ok(())

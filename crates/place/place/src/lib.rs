@@ -60,6 +60,7 @@ mod effect;
 pub mod error;
 pub mod exact;
 mod get_core;
+mod key;
 mod kind;
 pub mod link_bound;
 pub mod links;

@@ -1,5 +1,6 @@
 //! A lower bound on the load of the most loaded link in any placement.
 
+use crate::key::FloatKey;
 use crate::search::{DeadlineWatch, SearchLimit};
 use crate::{Links, Problem, Traffic};
 
@@ -118,7 +119,7 @@ fn farthest(weight: &[f64], n: usize, alive: &[usize]) -> (usize, usize, f64) {
     let mut last = alive[0];
     let mut before = alive[0];
     let mut tie = 0.0;
-    while let Some(at) = (0..open.len()).max_by(|a, b| open[*a].1.total_cmp(&open[*b].1)) {
+    while let Some(at) = (0..open.len()).max_by_key(|at| FloatKey(open[*at].1)) {
         before = last;
         (last, tie) = open.swap_remove(at);
         open.iter_mut().for_each(|(task, tied)| *tied += weight[last * n + *task]);

@@ -8,7 +8,7 @@ use crate::{
 };
 use seatmap_data::machine::{CoreKind, Nearness, PairStatus};
 use seatmap_data::plan::{Agreement, Objective, Plan};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 /// Links busier than without a plan by this factor get a remark.
 const CLEARLY_MORE: f64 = 1.1;
@@ -177,17 +177,24 @@ impl PlaceRequest<'_> {
         plan: &Plan,
         time: SearchTime,
     ) -> Result<Vec<PlacementRemark>, PlaceError> {
-        let weight = self.counted_weight();
         let mut remarks = Vec::new();
         remarks.extend(self.unknown_equality());
         remarks.extend(self.wakeups());
         if self.objective == Objective::Time {
-            remarks.push(self.slowest_seat(answer)?);
+            let seat = self.slowest(&answer.placement)?;
+            remarks.push(PlacementRemark::SlowestSeat {
+                kind: self.profile.topology.pu(seat.os).and_then(|pu| pu.kind),
+                are_speeds_known: self.profile.speed.is_some(),
+                seat,
+            });
         }
-        remarks.extend(
-            answer.crossing.map(|(crossing, all)| PlacementRemark::Crossing { crossing, all }),
-        );
-        remarks.extend(without_line(answer));
+        let crossing = answer.crossing;
+        remarks.extend(crossing.map(|(crossing, all)| PlacementRemark::Crossing { crossing, all }));
+        let without = answer.channels.iter().filter(|channel| channel.line.is_none()).count();
+        // Without any line, the machine has no candidates.
+        if without > 0 && without < answer.channels.len() {
+            remarks.push(PlacementRemark::ChannelsWithoutLine(without));
+        }
         if let Some(sharing) = self.sharing(&answer.placement) {
             remarks.extend(self.cores(answer, &sharing, time)?);
             if !(sharing.empty_packages.is_empty() && sharing.empty_nodes.is_empty()) {
@@ -202,13 +209,13 @@ impl PlaceRequest<'_> {
         remarks.extend(self.stacked(plan));
         remarks.extend(self.plain(answer)?.map(PlacementRemark::AsGoodAs));
         remarks.extend(answer.agreement.map(PlacementRemark::Agreement));
-        remarks.extend(
-            answer.busiest_link.clone().map(|(link, load)| PlacementRemark::LoadedLink {
-                link,
-                load,
-                weight,
-            }),
-        );
+        let busiest = answer.busiest_link.clone();
+        let weight = self.counted_weight();
+        remarks.extend(busiest.map(|(link, load)| PlacementRemark::LoadedLink {
+            link,
+            load,
+            weight,
+        }));
         Ok(remarks)
     }
 
@@ -231,15 +238,6 @@ impl PlaceRequest<'_> {
                 .collect(),
             have_cpu_each: self.objective == Objective::Distance
                 && self.pattern.tasks <= topology.pus.len(),
-        })
-    }
-
-    fn slowest_seat(&self, answer: &PlacementResult) -> Result<PlacementRemark, PlaceError> {
-        let seat = self.slowest(&answer.placement)?;
-        Ok(PlacementRemark::SlowestSeat {
-            kind: self.profile.topology.pu(seat.os).and_then(|pu| pu.kind),
-            are_speeds_known: self.profile.speed.is_some(),
-            seat,
         })
     }
 
@@ -275,14 +273,8 @@ impl PlaceRequest<'_> {
     }
 
     fn least_shared(&self, beyond: usize, cores: usize) -> usize {
-        let topology = &self.profile.topology;
-        let mut threads_of: BTreeMap<u32, usize> = BTreeMap::new();
-        for os in self.allowed().unwrap_or_default() {
-            if let Some(core) = topology.pu(os).and_then(|pu| pu.core) {
-                *threads_of.entry(core).or_default() += 1;
-            }
-        }
-        let mut threads: Vec<usize> = threads_of.into_values().collect();
+        let allowed = self.allowed().unwrap_or_default();
+        let mut threads: Vec<usize> = self.on_cores(&allowed).into_values().collect();
         threads.sort_unstable_by(|a, b| b.cmp(a));
         least_sharing(&threads, cores + beyond)
     }
@@ -328,13 +320,6 @@ fn least_sharing(threads: &[usize], tasks: usize) -> usize {
         rest = rest.saturating_sub(threads - 1);
     }
     threads.len()
-}
-
-fn without_line(answer: &PlacementResult) -> Option<PlacementRemark> {
-    let without = answer.channels.iter().filter(|channel| channel.line.is_none()).count();
-    // Without any line, the machine has no candidates.
-    let is_some = without > 0 && without < answer.channels.len();
-    is_some.then_some(PlacementRemark::ChannelsWithoutLine(without))
 }
 
 #[cfg(test)]

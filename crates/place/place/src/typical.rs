@@ -1,8 +1,8 @@
 //! A random placement that is neither lucky nor unlucky.
 
-use crate::baselines::{at_random, cores};
-use crate::build::problem;
-use crate::{Links, PlaceError, PlaceRequest, TrialJudge};
+use crate::build::PlaceGround;
+use crate::key::FloatKey;
+use crate::{PlaceError, PlaceRequest, TrialJudge};
 use seatmap_data::statistics::Xoshiro;
 
 /// The number of random placements; odd, so that one is in the middle.
@@ -15,22 +15,20 @@ impl PlaceRequest<'_> {
     /// # Errors
     /// [`PlaceError`]: the request cannot be met on this machine, or a run failed.
     pub fn typical(&self, judge: Option<TrialJudge>) -> Result<(Vec<u32>, f64), PlaceError> {
-        let pus = self.pus()?;
-        let problem = problem(self, &pus)?;
-        let links = Links::new(self.profile, &pus);
+        let ground = PlaceGround::of(self)?;
         let mut rng = Xoshiro::new(self.seed);
-        let core = cores(self, &pus);
+        let core = ground.cores();
         let mut drawn = Vec::with_capacity(DRAWN);
         for _ in 0..DRAWN {
-            let pu_of = at_random(&problem, core.as_deref(), &mut rng);
-            let placement = pus.os_of(&pu_of);
+            let pu_of = ground.at_random(core.as_deref(), &mut rng);
+            let placement = ground.pus.os_of(&pu_of);
             let cost = match judge {
                 Some(judge) => (judge.time_ns)(&placement).map_err(PlaceError::Run)?,
-                None => self.cost(&problem, &pus, &links, &pu_of),
+                None => ground.cost(&pu_of),
             };
             drawn.push((placement, cost));
         }
-        drawn.sort_by(|a, b| a.1.total_cmp(&b.1));
+        drawn.sort_by_key(|(_, cost)| FloatKey(*cost));
         Ok(drawn.swap_remove(DRAWN / 2))
     }
 }

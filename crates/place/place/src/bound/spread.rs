@@ -1,6 +1,7 @@
 //! A lower bound on a cut, by routing flow between tasks over the traffic's edges.
 
 use crate::Traffic;
+use crate::key::FloatKey;
 use crate::search::{DeadlineWatch, SearchLimit};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -194,10 +195,8 @@ impl Packing {
         let mut star = Star { ratio: f64::INFINITY, reached: Vec::new() };
         let mut sum = 0.0;
         price[centre] = 0.0;
-        // Nonnegative floats have the same order as their bits.
-        let mut open = BinaryHeap::from([(Reverse(0.0_f64.to_bits()), centre)]);
-        while let Some((Reverse(bits), next)) = open.pop() {
-            let least = f64::from_bits(bits);
+        let mut open = BinaryHeap::from([(Reverse(FloatKey(0.0)), centre)]);
+        while let Some((Reverse(FloatKey(least)), next)) = open.pop() {
             if least > price[next] {
                 continue;
             }
@@ -214,7 +213,7 @@ impl Packing {
                 let longer = least + self.ways[*way].length;
                 if longer < price[*with] {
                     (price[*with], by[*with]) = (longer, *way);
-                    open.push((Reverse(longer.to_bits()), *with));
+                    open.push((Reverse(FloatKey(longer)), *with));
                 }
             }
         }
@@ -234,7 +233,7 @@ impl Packing {
             self.demand[b * self.tasks + a] += left;
         }
         for row in self.demand.chunks_mut(self.tasks.max(1)) {
-            row.sort_by(|a, b| b.total_cmp(a));
+            row.sort_by_key(|demand| Reverse(FloatKey(*demand)));
             (1..row.len()).rev().for_each(|at| row[at - 1] += row[at]);
         }
         crossing(&self.demand, self.tasks, capacities)

@@ -1,14 +1,17 @@
 //! Quadratic assignment with dense matrices.
 
+use crate::bound::dot;
 use seatmap_data::machine::Square;
 
 /// A quadratic assignment problem: minimise the sum over i and j of a\[i\]\[j\] x
 /// b\[p\[i\]\]\[p\[j\]\] (Koopmans & Beckmann 1957).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Qap {
-    a: Square<f64>,
-    b: Square<f64>,
-    parts: Vec<MatrixPair>,
+    /// The flows.
+    pub(crate) a: Square<f64>,
+    /// The distances.
+    pub(crate) b: Square<f64>,
+    pub(super) parts: Vec<MatrixPair>,
 }
 
 /// One symmetric or one antisymmetric pair of matrices.
@@ -39,25 +42,14 @@ impl Qap {
         self.a.n()
     }
 
-    /// The flows.
-    pub fn a(&self) -> &Square<f64> {
-        &self.a
-    }
-
-    /// The distances.
-    pub fn b(&self) -> &Square<f64> {
-        &self.b
-    }
-
     /// The cost of a permutation.
     pub fn cost(&self, place_of: &[u32]) -> f64 {
-        (0..self.n())
-            .map(|i| -> f64 {
-                let flows = self.a.row(i).iter().zip(place_of);
-                let distances = self.b.row(place_of[i] as usize);
-                flows.map(|(flow, place)| flow * distances[*place as usize]).sum()
-            })
-            .sum()
+        let row = |i: usize| -> f64 {
+            let distances = self.b.row(place_of[i] as usize);
+            let flows = self.a.row(i).iter().zip(place_of);
+            flows.map(|(flow, place)| flow * distances[*place as usize]).sum()
+        };
+        (0..self.n()).map(row).sum()
     }
 
     /// `None` if both matrices are asymmetric.
@@ -67,10 +59,6 @@ impl Qap {
             _ => None,
         }
     }
-
-    pub(super) fn parts(&self) -> &[MatrixPair] {
-        &self.parts
-    }
 }
 
 fn is_something(m: &Square<f64>) -> bool {
@@ -79,9 +67,8 @@ fn is_something(m: &Square<f64>) -> bool {
 
 impl MatrixPair {
     pub(super) fn permuted(&self, place_of: &[u32]) -> MatrixPair {
-        let b = Square::from_fn(self.b.n(), |i, j| {
-            self.b[(place_of[i] as usize, place_of[j] as usize)]
-        });
+        let place = |i: usize| place_of[i] as usize;
+        let b = Square::from_fn(self.b.n(), |i, j| self.b[(place(i), place(j))]);
         MatrixPair { b, ..self.clone() }
     }
 
@@ -93,9 +80,7 @@ impl MatrixPair {
     }
 
     pub(super) fn cost(&self) -> f64 {
-        (0..self.a.n())
-            .map(|i| -> f64 { self.a.row(i).iter().zip(self.b.row(i)).map(|(a, b)| a * b).sum() })
-            .sum()
+        (0..self.a.n()).map(|i| dot(self.a.row(i), self.b.row(i))).sum()
     }
 
     #[inline(always)]
@@ -123,14 +108,10 @@ impl MatrixPair {
 
     pub(super) fn swap(&mut self, r: usize, s: usize) {
         for k in 0..self.b.n() {
-            let kept = self.b[(r, k)];
-            self.b[(r, k)] = self.b[(s, k)];
-            self.b[(s, k)] = kept;
+            (self.b[(r, k)], self.b[(s, k)]) = (self.b[(s, k)], self.b[(r, k)]);
         }
         for k in 0..self.b.n() {
-            let kept = self.b[(k, r)];
-            self.b[(k, r)] = self.b[(k, s)];
-            self.b[(k, s)] = kept;
+            self.b.row_mut(k).swap(r, s);
         }
     }
 

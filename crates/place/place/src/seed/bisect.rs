@@ -1,6 +1,7 @@
 //! Divides items in two sets with little traffic between them.
 
 use crate::Traffic;
+use crate::key::FloatKey;
 use crate::search::{DeadlineWatch, SearchLimit};
 use seatmap_data::statistics::Xoshiro;
 
@@ -33,26 +34,25 @@ pub fn bisect(
         (0..PASSES).find(|_| !cut.pass(&mut watch));
         tries.push((cut.cost(), cut.second));
     }
-    let best = tries.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, second)| second);
-    best.unwrap_or_else(|| as_they_come.collect())
+    let best = tries.into_iter().min_by_key(|(cost, _)| FloatKey(*cost));
+    best.map_or_else(|| as_they_come.collect(), |(_, second)| second)
 }
 
 /// Both ends of an edge are positions among the items.
 fn traffic_inside(traffic: &Traffic, items: &[u32]) -> Vec<Vec<(u32, f64)>> {
-    let mut local = vec![u32::MAX; traffic.tasks()];
-    for (at, item) in items.iter().enumerate() {
-        if let Some(local) = local.get_mut(*item as usize) {
-            *local = at as u32;
-        }
+    let tasks = traffic.tasks();
+    let mut local = vec![u32::MAX; tasks];
+    for (at, item) in items.iter().enumerate().filter(|(_, item)| (**item as usize) < tasks) {
+        local[*item as usize] = at as u32;
     }
     items
         .iter()
         .map(|item| {
-            if *item as usize >= traffic.tasks() {
+            if *item as usize >= tasks {
                 return Vec::new();
             }
-            let inside = traffic.of(*item as usize).filter(|(with, _)| local[*with] != u32::MAX);
-            inside.map(|(with, weight)| (local[with], weight)).collect()
+            let edges = traffic.of(*item as usize).map(|(with, weight)| (local[with], weight));
+            edges.filter(|(with, _)| *with != u32::MAX).collect()
         })
         .collect()
 }
@@ -87,7 +87,7 @@ impl<'a> Cut<'a> {
             second[item] = false;
             // Twice, because the weight changes sides.
             graph[item].iter().for_each(|(with, weight)| pull[*with as usize] += 2.0 * weight);
-            next = (0..n).filter(|item| second[*item]).max_by(|a, b| pull[*a].total_cmp(&pull[*b]));
+            next = (0..n).filter(|item| second[*item]).max_by_key(|item| FloatKey(pull[*item]));
         }
         let mut cut = Cut { graph, bias, second, gain: vec![0.0; n] };
         (0..n).for_each(|item| cut.gain[item] = cut.computed_gain(item));
@@ -95,11 +95,13 @@ impl<'a> Cut<'a> {
     }
 
     fn computed_gain(&self, item: usize) -> f64 {
-        let flow: f64 = self.graph[item]
-            .iter()
-            .map(|(with, w)| if self.crosses(item, *with) { *w } else { -w })
-            .sum();
+        let flow: f64 = self.graph[item].iter().map(|(with, w)| w * self.sign(item, *with)).sum();
         flow + if self.second[item] { self.bias[item] } else { -self.bias[item] }
+    }
+
+    /// An edge across the cut counts for a move of its ends, others against it.
+    fn sign(&self, item: usize, with: u32) -> f64 {
+        if self.crosses(item, with) { 1.0 } else { -1.0 }
     }
 
     fn crosses(&self, item: usize, with: u32) -> bool {
@@ -120,16 +122,14 @@ impl<'a> Cut<'a> {
         self.second[item] = !self.second[item];
         self.gain[item] = -self.gain[item];
         for (with, weight) in &self.graph[item] {
-            let with = *with as usize;
-            self.gain[with] +=
-                if self.second[with] == self.second[item] { -2.0 * weight } else { 2.0 * weight };
+            self.gain[*with as usize] += 2.0 * weight * self.sign(item, *with);
         }
     }
 
     fn top(&self, is_second: bool, locked: &[bool]) -> Option<usize> {
         (0..locked.len())
             .filter(|item| self.second[*item] == is_second && !locked[*item])
-            .max_by(|a, b| self.gain[*a].total_cmp(&self.gain[*b]))
+            .max_by_key(|item| FloatKey(self.gain[*item]))
     }
 
     fn pass(&mut self, watch: &mut DeadlineWatch) -> bool {

@@ -2,7 +2,9 @@
 
 use super::placement::NOWHERE;
 use super::{TimeModel, TimedPlacement};
+use crate::key::FloatKey;
 use crate::search::SearchLimit;
+use std::cmp::Reverse;
 
 /// More tasks take too long.
 pub const MOST_TASKS: usize = 9;
@@ -14,7 +16,7 @@ const BETTER: f64 = 1.0 - 1e-9;
 pub fn exact(model: &TimeModel, known: &[usize], limit: &SearchLimit) -> Option<Vec<usize>> {
     let weights = weights_ns(model);
     let mut order: Vec<usize> = (0..model.tasks()).collect();
-    order.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]).then(a.cmp(b)));
+    order.sort_by_key(|task| Reverse(FloatKey(weights[*task])));
     let mut tree = Tree {
         nearest_ns: (0..model.pus())
             .map(|pu| nearest_ns(model, pu))
@@ -109,14 +111,14 @@ impl Tree<'_> {
             }
             return;
         };
-        let mut tries: Vec<(f64, usize)> = Vec::new();
+        let mut tries: Vec<(FloatKey, usize)> = Vec::new();
         for pu in self.candidates(task) {
             self.seating.put(task, pu);
-            tries.push((self.least_ns(), pu));
+            tries.push((FloatKey(self.least_ns()), pu));
             self.seating.lift(task);
         }
-        tries.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        for (least_ns, pu) in tries {
+        tries.sort();
+        for (FloatKey(least_ns), pu) in tries {
             if least_ns >= self.best_ns * BETTER || self.is_over {
                 break;
             }

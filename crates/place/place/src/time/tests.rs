@@ -1,6 +1,7 @@
 //! The objective, its search and its bound against all placements.
 
 use super::*;
+use crate::PlaceMethod;
 use crate::search::SearchLimit;
 use proptest::prelude::*;
 use seatmap_data::machine::{
@@ -85,10 +86,9 @@ fn least_ns(model: &TimeModel) -> f64 {
     best
 }
 
-fn with_model<T>(request: &PlaceRequest, work: impl FnOnce(&TimeModel, &Problem, &Pus) -> T) -> T {
-    let pus = request.pus().unwrap();
-    let problem = problem(request, &pus).unwrap();
-    work(&TimeModel::new(request, &problem, &pus).unwrap(), &problem, &pus)
+fn with_model<T>(request: &PlaceRequest, work: impl FnOnce(&TimeModel, &PlaceGround) -> T) -> T {
+    let ground = PlaceGround::of(request).unwrap();
+    work(&TimeModel::new(&ground).unwrap(), &ground)
 }
 
 proptest! {
@@ -100,8 +100,8 @@ proptest! {
         let machine = hybrid(performance, efficiency, &mut rng);
         let pattern = busy(tasks, &mut rng);
         let mut request = request(&machine, &pattern);
-        let least = with_model(&request, |model, _, _| least_ns(model));
-        let floor = with_model(&request, |model, _, _| bound::bound(model));
+        let least = with_model(&request, |model, _| least_ns(model));
+        let floor = with_model(&request, |model, _| bound::bound(model));
         prop_assert!(floor <= least, "{floor} {least}");
         request.limit = SearchLimit::kicks(9_000);
         let answer = request.place().unwrap();
@@ -137,7 +137,7 @@ proptest! {
         let mut rng = Xoshiro::new(seed);
         let machine = hybrid(3, 4, &mut rng);
         let pattern = busy(8, &mut rng);
-        with_model(&request(&machine, &pattern), |model, _, _| {
+        with_model(&request(&machine, &pattern), |model, _| {
             let mut seating = TimedPlacement::of(model, &(0..8).collect::<Vec<usize>>());
             for _ in 0..200 {
                 let task = rng.below(8);
@@ -163,13 +163,12 @@ fn search_is_within_one_percent_of_optimum() {
         let machine = hybrid(2, 3, &mut rng);
         let pattern = busy(6, &mut rng);
         let request = request(&machine, &pattern);
-        let (cost, floor) = with_model(&request, |model, problem, pus| {
-            let starts = start::starts(&request, model, problem, pus, &request.limit);
-            let (_, pu_of, _) =
-                search::side_by_side(model, &starts, &request.limit, request.threads, request.seed);
+        let (cost, floor) = with_model(&request, |model, ground| {
+            let starts = start::starts(ground, model, &request.limit);
+            let (_, pu_of, _) = search::search(model, &starts, &request.limit, request.seed);
             (model.cost(&pu_of), bound::bound(model))
         });
-        let least = with_model(&request, |model, _, _| least_ns(model));
+        let least = with_model(&request, |model, _| least_ns(model));
         assert!(cost <= 1.01 * least, "seed {seed}: {cost} found, {least} is the least");
         assert!(floor <= least, "seed {seed}");
     }
@@ -236,8 +235,8 @@ fn idle_task_does_not_slow_sibling() {
     let siblings = [0, 16];
     let cost = |loads: [f64; 2]| {
         let pattern = Pattern { loads: loads.to_vec(), ..pattern.clone() };
-        with_model(&request(&machine, &pattern), |model, _, pus| {
-            model.cost(&siblings.map(|os| pus.index_of(os).unwrap()))
+        with_model(&request(&machine, &pattern), |model, ground| {
+            model.cost(&siblings.map(|os| ground.pus.index_of(os).unwrap()))
         })
     };
     assert_eq!(cost([1.0, 0.0]), 1000.0);
@@ -279,7 +278,7 @@ fn core_gain_is_shared_by_hardware_threads() {
     let speed = machine.speed.as_mut().unwrap();
     speed.together = Some(speed.alone.iter().map(|alone| 0.8 * alone).collect());
     let pattern = busy(2, &mut Xoshiro::new(3));
-    with_model(&request(&machine, &pattern), |model, _, _| {
+    with_model(&request(&machine, &pattern), |model, _| {
         assert!((model.cores[0].gain - 1.6).abs() < 1e-9, "measured together: {:?}", model.cores);
         assert_eq!(model.cores[1], Core { threads: 1, gain: 1.0 });
     });
