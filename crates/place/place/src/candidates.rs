@@ -124,13 +124,10 @@ fn is_far(a: &[u32], b: &[u32]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_data::machine::catalog;
-    use seatmap_data::pattern::generate;
+    use crate::for_tests::request;
 
     fn candidates(machine: &str, pattern: &str, most: usize) -> Vec<PlacementCandidate> {
-        let machine = catalog::load(machine).unwrap();
-        let pattern = generate(pattern).unwrap();
-        let mut request = PlaceRequest::new(&machine, &pattern);
+        let mut request = request(machine, pattern);
         request.limit = SearchLimit::kicks(20);
         request.candidates(most).unwrap()
     }

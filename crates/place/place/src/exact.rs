@@ -169,6 +169,7 @@ impl Tree<'_> {
 mod tests {
     use super::*;
     use crate::Traffic;
+    use crate::for_tests::ring;
     use proptest::prelude::*;
     use seatmap_data::machine::Square;
     use seatmap_data::statistics::Xoshiro;
@@ -206,8 +207,7 @@ mod tests {
 
     #[test]
     fn exhausted_limit_proves_nothing() {
-        let traffic = Traffic::new(6, (0..6).map(|task| (task, (task + 1) % 6, 1.0)));
-        let problem = Problem::new(traffic, Square::from_fn(8, |i, j| i.abs_diff(j) as f32));
+        let problem = Problem::new(ring(6), Square::from_fn(8, |i, j| i.abs_diff(j) as f32));
         let known = Solution { cost: 1e9, slot_of: (0..8).collect() };
         assert_eq!(exact(&problem, &known, &SearchLimit::kicks(3)), None);
     }

@@ -122,22 +122,17 @@ impl PlaceRequest<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_data::machine::catalog;
-    use seatmap_data::pattern::generate;
+    use crate::for_tests::request;
 
     #[test]
     fn kind_option_restricts_cpus() {
-        let machine = catalog::load("core-i9-12900k").unwrap();
-        let pattern = generate("ring:4").unwrap();
-        let mut request = PlaceRequest::new(&machine, &pattern);
-        request.only(CoreKind::Efficiency).unwrap();
-        assert_eq!(request.cpus, Some((16..24).collect()));
-        request.only(CoreKind::Performance).unwrap_err();
-        let plain = catalog::load("graviton3").unwrap();
-        let mut request = PlaceRequest::new(&plain, &pattern);
-        let error = request.only(CoreKind::Performance).unwrap_err().to_string();
+        let mut hybrid = request("core-i9-12900k", "ring:4");
+        hybrid.only(CoreKind::Efficiency).unwrap();
+        assert_eq!(hybrid.cpus, Some((16..24).collect()));
+        hybrid.only(CoreKind::Performance).unwrap_err();
+        let plain = request("graviton3", "ring:4").only(CoreKind::Performance);
         assert_eq!(
-            error,
+            plain.unwrap_err().to_string(),
             "--kind performance: the topology of graviton3 does not distinguish kinds of CPUs; \
              leave --kind out"
         );
@@ -145,10 +140,8 @@ mod tests {
 
     #[test]
     fn equal_seats_use_fastest_sufficient_cpus() {
-        let machine = catalog::load("core-i9-12900k").unwrap();
         let chosen = |tasks: usize| {
-            let pattern = generate(&format!("idle:{tasks}")).unwrap();
-            let mut request = PlaceRequest::new(&machine, &pattern);
+            let mut request = request("core-i9-12900k", &format!("idle:{tasks}"));
             let has_cores = request.only_equal()?;
             Ok::<_, PlaceError>((request.cpus.unwrap(), has_cores))
         };
@@ -159,15 +152,10 @@ mod tests {
 
     #[test]
     fn equal_seats_separate_dies_with_different_clocks() {
-        let machine = catalog::load("ryzen-7950x3d").unwrap();
-        let pattern = generate("idle:8").unwrap();
-        let mut request = PlaceRequest::new(&machine, &pattern);
+        let mut request = request("ryzen-7950x3d", "idle:8");
         assert_eq!(request.only_equal(), Ok(true));
-        assert_eq!(
-            request.cpus,
-            Some((8..16).chain(24..32).collect()),
-            "the die that clocks higher"
-        );
+        let higher = (8..16).chain(24..32).collect();
+        assert_eq!(request.cpus, Some(higher), "the die that clocks higher");
         request.fixed = vec![(0, 1)];
         request.cpus = None;
         assert!(request.only_equal().unwrap_err().to_string().contains("task 0 is fixed on CPU 1"));

@@ -107,3 +107,6 @@ pub use time::Slowest;
 pub use traffic::Traffic;
 pub use trial::TrialJudge;
 pub use zones::Zones;
+
+#[cfg(test)]
+mod for_tests;

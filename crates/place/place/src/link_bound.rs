@@ -130,13 +130,8 @@ fn farthest(weight: &[f64], n: usize, alive: &[usize]) -> (usize, usize, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::for_tests::{ENDLESS, ring};
     use seatmap_data::statistics::Xoshiro;
-
-    const ENDLESS: SearchLimit = SearchLimit { deadline: None, kicks: 0, enough: 0.0, stop: None };
-
-    fn ring(n: usize) -> Traffic {
-        Traffic::new(n, (0..n).map(|i| (i, (i + 1) % n, 1.0)))
-    }
 
     #[test]
     fn least_minority_follows_from_capacities() {

@@ -107,6 +107,7 @@ fn changes(pu_of: &[usize], dies: &[Vec<usize>], pus: usize) -> Vec<Change> {
 mod tests {
     use super::*;
     use crate::PlaceRequest;
+    use crate::for_tests::{request, request_of};
     use crate::search::SearchLimit;
     use seatmap_data::machine::catalog;
     use seatmap_data::pattern::generate;
@@ -120,14 +121,11 @@ mod tests {
     #[test]
     fn cache_preference_moves_whole_group_to_larger_cache() {
         let mut machine = catalog::load("ryzen-7950x3d").unwrap();
-        let pattern = generate("all-to-all:6").unwrap();
         // The order of numbers would choose the first die.
-        machine
-            .topology
-            .pus
-            .iter_mut()
-            .for_each(|pu| pu.l3_bytes = Some(if pu.die == Some(1) { 96 << 20 } else { 32 << 20 }));
-        let mut request = PlaceRequest::new(&machine, &pattern);
+        for pu in &mut machine.topology.pus {
+            pu.l3_bytes = Some(if pu.die == Some(1) { 96 << 20 } else { 32 << 20 });
+        }
+        let mut request = request_of(machine, generate("all-to-all:6").unwrap());
         (request.limit, request.one_per) = (SearchLimit::kicks(200), Some(Level::Core));
         assert_eq!(dies_of(&request), [0; 6]);
         request.prefers_cache = true;
@@ -136,10 +134,9 @@ mod tests {
 
     #[test]
     fn cache_preference_favours_tasks_with_large_working_sets() {
-        let machine = catalog::load("ryzen-7950x3d").unwrap();
         let mut pattern = generate("idle:16").unwrap();
         pattern.cache_bytes = (0..16).map(|task| if task < 8 { 0 } else { 64 << 20 }).collect();
-        let mut request = PlaceRequest::new(&machine, &pattern);
+        let mut request = PlaceRequest { pattern: &pattern, ..request("ryzen-7950x3d", "idle:16") };
         (request.limit, request.one_per, request.prefers_cache) =
             (SearchLimit::kicks(20), Some(Level::Core), true);
         let dies = dies_of(&request);
@@ -150,8 +147,7 @@ mod tests {
     fn cache_preference_rejects_unknown_cache_sizes() {
         let mut machine = catalog::load("graviton3").unwrap();
         machine.topology.pus.iter_mut().for_each(|pu| pu.l3_bytes = None);
-        let pattern = generate("ring:4").unwrap();
-        let mut request = PlaceRequest::new(&machine, &pattern);
+        let mut request = request_of(machine, generate("ring:4").unwrap());
         (request.limit, request.prefers_cache) = (SearchLimit::kicks(2), true);
         let error = request.place().unwrap_err().to_string();
         assert!(error.starts_with("the L3 cache sizes of graviton3 are unknown"), "{error}");

@@ -325,19 +325,14 @@ fn least_sharing(threads: &[usize], tasks: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::for_tests::request;
     use crate::search::SearchLimit;
     use crate::{Level, SmtUse};
-    use seatmap_data::machine::{Profile, catalog};
-    use seatmap_data::pattern::{Pattern, generate};
 
     const BRIEFLY: SearchTime = SearchTime::Kicks(50);
 
-    fn remarks_on(
-        machine: &Profile,
-        pattern: &Pattern,
-        change: impl Fn(&mut PlaceRequest),
-    ) -> Vec<PlacementRemark> {
-        let mut request = PlaceRequest::new(machine, pattern);
+    fn remarks_on(pattern: &str, change: impl Fn(&mut PlaceRequest)) -> Vec<PlacementRemark> {
+        let mut request = request("xeon-e5-2680-2s", pattern);
         change(&mut request);
         let mut request = request.settled().unwrap();
         request.limit = SearchLimit::kicks(50);
@@ -347,10 +342,8 @@ mod tests {
 
     #[test]
     fn smt_remark_compares_both_uses_of_cores() {
-        let machine = catalog::load("xeon-e5-2680-2s").unwrap();
-        let pattern = generate("ring:4").unwrap();
-        let apart = remarks_on(&machine, &pattern, |_| {});
-        let shared = remarks_on(&machine, &pattern, |request| request.smt = SmtUse::Shared);
+        let apart = remarks_on("ring:4", |_| {});
+        let shared = remarks_on("ring:4", |request| request.smt = SmtUse::Shared);
         let costs = |remark: &PlacementRemark| match remark {
             PlacementRemark::CoreEach { beside_shared } => *beside_shared,
             PlacementRemark::CoresMayBeShared { beside_apart, .. } => *beside_apart,
@@ -359,33 +352,26 @@ mod tests {
         let [own, other] = apart.iter().find_map(costs).unwrap();
         assert!(other < own, "hardware threads of a core are nearest: {apart:?}");
         assert_eq!(shared.iter().find_map(costs), Some([other, own]));
-        let named = remarks_on(&machine, &pattern, |request| {
-            request.smt = SmtUse::OnePer(Level::Core);
-        });
+        let named = remarks_on("ring:4", |request| request.smt = SmtUse::OnePer(Level::Core));
         assert!(named.contains(&PlacementRemark::CoreEach { beside_shared: None }), "{named:?}");
     }
 
     #[test]
     fn remarks_report_core_shortage_and_empty_packages() {
-        let machine = catalog::load("xeon-e5-2680-2s").unwrap();
-        let many = remarks_on(&machine, &generate("ring:20").unwrap(), |_| {});
-        assert!(
-            many.iter().any(|remark| {
-                matches!(
-                    remark,
-                    PlacementRemark::TooFewCores { least: 4, tasks: 20, cores: 16, .. }
-                )
-            }),
-            "{many:?}"
-        );
-        let few = remarks_on(&machine, &generate("ring:4").unwrap(), |_| {});
-        assert!(
-            few.iter().any(|remark| matches!(
+        let many = remarks_on("ring:20", |_| {});
+        let is_short = |remark: &PlacementRemark| {
+            matches!(remark, PlacementRemark::TooFewCores { least: 4, tasks: 20, cores: 16, .. })
+        };
+        assert!(many.iter().any(is_short), "{many:?}");
+        let few = remarks_on("ring:4", |_| {});
+        let is_empty = |remark: &PlacementRemark| {
+            matches!(
                 remark,
-                PlacementRemark::Empty { packages, nodes, have_memory: true } if packages.len() == 1 && nodes.is_empty()
-            )),
-            "{few:?}"
-        );
+                PlacementRemark::Empty { packages, nodes, have_memory: true }
+                    if packages.len() == 1 && nodes.is_empty()
+            )
+        };
+        assert!(few.iter().any(is_empty), "{few:?}");
     }
 
     #[test]
@@ -405,9 +391,7 @@ mod tests {
 
     #[test]
     fn link_remark_needs_more_than_ten_percent() {
-        let machine = catalog::load("xeon-e5-2680-2s").unwrap();
-        let pattern = generate("ring:4").unwrap();
-        let request = PlaceRequest::new(&machine, &pattern);
+        let request = request("xeon-e5-2680-2s", "ring:4");
         let remark = |in_order: f64, planned: f64| {
             PlacementRemark::busier_link(&request, &link(in_order), link(planned), false).unwrap()
         };

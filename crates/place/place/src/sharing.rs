@@ -115,15 +115,12 @@ fn empty(topology: &Topology, allowed: &[u32], placement: &[u32], level: Level) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_data::machine::catalog;
-    use seatmap_data::pattern::generate;
+    use crate::for_tests::request;
 
     #[test]
     fn sharing_counts_shared_cores_and_empty_packages() {
         // Two packages of 8 cores; siblings differ by 16.
-        let machine = catalog::load("xeon-e5-2680-2s").unwrap();
-        let pattern = generate("ring:4").unwrap();
-        let mut request = PlaceRequest::new(&machine, &pattern);
+        let mut request = request("xeon-e5-2680-2s", "ring:4");
         assert_eq!(request.smt_cores(), Some(16));
         let sharing = request.sharing(&[0, 16, 1, 2]).unwrap();
         let expected = CoreSharing {
@@ -138,10 +135,8 @@ mod tests {
         request.cpus = Some((0..8).collect());
         assert_eq!(request.smt_cores(), None, "one hardware thread of each core");
         let kept = request.sharing(&[0, 1, 2, 3]).unwrap();
-        assert!(
-            kept.cores == 8 && kept.empty_packages.is_empty(),
-            "the other package was not to be used: {kept:?}"
-        );
+        // The other package was not to be used.
+        assert!(kept.cores == 8 && kept.empty_packages.is_empty(), "{kept:?}");
         request.cpus = None;
         request.fixed = vec![(0, 3), (1, 19)];
         assert!(request.fixes_share_a_core());
@@ -151,9 +146,7 @@ mod tests {
 
     #[test]
     fn lone_task_uses_first_thread_unless_fixed() {
-        let machine = catalog::load("xeon-e5-2680-2s").unwrap();
-        let pattern = generate("ring:16").unwrap();
-        let mut request = PlaceRequest::new(&machine, &pattern);
+        let mut request = request("xeon-e5-2680-2s", "ring:16");
         (request.one_per, request.fixed) = (Some(Level::Core), vec![(2, 19)]);
         let mut os = request.pus().unwrap().os;
         os.sort_unstable();

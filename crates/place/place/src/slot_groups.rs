@@ -292,16 +292,9 @@ fn grouped(distance: &Square<f32>, within: f32) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Traffic, Zones};
+    use crate::Traffic;
+    use crate::for_tests::with_slots;
     use proptest::prelude::*;
-
-    fn problem(distance: Square<f32>, slots_a_pu: usize) -> Problem {
-        let slots = distance.n() * slots_a_pu;
-        let mut problem = Problem::new(Traffic::new(0, []), distance);
-        problem.pu_of_slot = (0..slots).map(|slot| (slot / slots_a_pu) as u32).collect();
-        problem.zones = Zones::free(slots);
-        problem
-    }
 
     proptest! {
         #[test]
@@ -320,7 +313,7 @@ mod tests {
                     _ => 9.0,
                 }
             });
-            let mut problem = problem(distance, slots_a_pu);
+            let mut problem = with_slots(Traffic::new(0, []), distance, slots_a_pu);
             let hierarchy = SlotGroups::of(&problem).unwrap();
             for (a, b) in (0..problem.slots()).flat_map(|a| (0..a).map(move |b| (a, b))) {
                 prop_assert_eq!(hierarchy.between(a, b), problem.between(a, b));
@@ -335,7 +328,7 @@ mod tests {
     #[test]
     fn line_distances_form_no_hierarchy() {
         let line = Square::from_fn(5, |a, b| a.abs_diff(b) as f32);
-        assert!(SlotGroups::of(&problem(line, 1)).is_none());
+        assert!(SlotGroups::of(&Problem::new(Traffic::new(0, []), line)).is_none());
     }
 
     #[test]

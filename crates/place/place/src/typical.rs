@@ -36,29 +36,20 @@ impl PlaceRequest<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_data::machine::catalog;
-    use seatmap_data::pattern::generate;
+    use crate::for_tests::request;
     use std::sync::atomic::{AtomicU32, Ordering};
 
     #[test]
     fn typical_placement_has_median_cost() {
-        let machine = catalog::load("xeon-e5-2680-2s").unwrap();
-        let pattern = generate("ring:8").unwrap();
-        let request = PlaceRequest::new(&machine, &pattern);
+        let request = request("xeon-e5-2680-2s", "ring:8");
         let (placement, cost) = request.typical(None).unwrap();
         let runs = AtomicU32::new(0);
         let time_ns = |_: &[u32]| Ok(f64::from(runs.fetch_add(1, Ordering::Relaxed)));
-        let baselines = request.place().unwrap().baselines;
-        assert!(
-            placement.len() == 8
-                && baselines.random.best < cost
-                && cost < 1.2 * baselines.random.mean,
-            "{cost}"
-        );
+        let random = request.place().unwrap().baselines.random;
+        assert_eq!(placement.len(), 8);
+        assert!(random.best < cost && cost < 1.2 * random.mean, "{cost}");
         assert_eq!(request.typical(None).unwrap().0, placement, "the same seed");
-        assert_eq!(
-            request.typical(Some(TrialJudge { time_ns: &time_ns, floor_ns: 0.0 })).unwrap().1,
-            50.0
-        );
+        let judge = TrialJudge { time_ns: &time_ns, floor_ns: 0.0 };
+        assert_eq!(request.typical(Some(judge)).unwrap().1, 50.0);
     }
 }

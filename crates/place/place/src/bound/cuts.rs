@@ -88,9 +88,8 @@ fn unit(weights: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::for_tests::ENDLESS;
     use seatmap_data::statistics::Xoshiro;
-
-    const ENDLESS: SearchLimit = SearchLimit { deadline: None, kicks: 0, enough: 0.0, stop: None };
 
     fn least_of_all(traffic: &Traffic, rooms: &mut [usize], group_of: &mut Vec<usize>) -> f64 {
         let task = group_of.len();

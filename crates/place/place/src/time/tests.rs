@@ -22,15 +22,13 @@ fn hybrid(performance: u32, efficiency: u32, rng: &mut Xoshiro) -> Profile {
     let pus: Vec<Pu> = (0..2 * performance + efficiency).map(pu).collect();
     let n = pus.len();
     let mut distance = Matrix::filled(n, 0.0);
-    for a in 0..n {
-        for b in a + 1..n {
-            let base = if pus[a].core == pus[b].core {
-                10.0
-            } else {
-                60.0 + 40.0 * f64::from(u8::from(pus[a].kind != pus[b].kind))
-            };
-            distance.set_both(a, b, base + 20.0 * rng.unit());
-        }
+    for (a, b) in (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b))) {
+        let base = match (pus[a].core == pus[b].core, pus[a].kind == pus[b].kind) {
+            (true, _) => 10.0,
+            (_, true) => 60.0,
+            _ => 100.0,
+        };
+        distance.set_both(a, b, base + 20.0 * rng.unit());
     }
     let slow = 0.4 + 0.5 * rng.unit();
     let alone: Vec<f64> = pus
@@ -47,15 +45,13 @@ fn hybrid(performance: u32, efficiency: u32, rng: &mut Xoshiro) -> Profile {
 }
 
 fn busy(tasks: usize, rng: &mut Xoshiro) -> Pattern {
-    let mut edges = Vec::new();
-    for from in 0..tasks {
-        for to in 0..tasks {
-            if from != to && rng.below(3) == 0 {
-                edges.push(Edge { from, to, bytes: 1.0, messages: 1.0 + rng.below(5) as f64 });
-            }
+    let mut pattern = Pattern::gathered("busy", tasks, []);
+    for (from, to) in (0..tasks).flat_map(|from| (0..tasks).map(move |to| (from, to))) {
+        if from != to && rng.below(3) == 0 {
+            let messages = 1.0 + rng.below(5) as f64;
+            pattern.edges.push(Edge { from, to, bytes: 1.0, messages });
         }
     }
-    let mut pattern = Pattern::gathered("busy", tasks, edges);
     pattern.loads = (0..tasks).map(|_| 1.0 + rng.below(4) as f64).collect();
     pattern.load_ns = Some(50.0 + 400.0 * rng.unit());
     pattern
@@ -84,6 +80,10 @@ fn least_ns(model: &TimeModel) -> f64 {
     let mut best = f64::INFINITY;
     try_all(model, &mut TimedPlacement::empty(model), 0, &mut best);
     best
+}
+
+fn pattern(spec: &str, load_ns: f64) -> Pattern {
+    Pattern { load_ns: Some(load_ns), ..generate(spec).unwrap() }
 }
 
 fn with_model<T>(request: &PlaceRequest, work: impl FnOnce(&TimeModel, &PlaceGround) -> T) -> T {
@@ -177,19 +177,14 @@ fn search_is_within_one_percent_of_optimum() {
 #[test]
 fn heavy_tasks_get_separate_fast_cores() {
     let machine = catalog::load("core-i9-12900k").unwrap();
-    let mut pattern = generate("idle:12").unwrap();
+    let mut pattern = pattern("idle:12", 1000.0);
     pattern.loads = (0..12).map(|task| if task < 4 { 1.0 } else { 4.0 }).collect();
-    pattern.load_ns = Some(1000.0);
     let request = request(&machine, &pattern);
     let answer = request.place().unwrap();
-    let kind = |task: usize| machine.topology.pu(answer.placement[task]).unwrap().kind;
-    assert!(
-        (4..12).all(|task| kind(task) == Some(CoreKind::Performance)),
-        "{:?}",
-        answer.placement
-    );
-    assert!((0..4).all(|task| kind(task) == Some(CoreKind::Efficiency)), "{:?}", answer.placement);
-    assert_eq!((answer.cost, answer.optimal), (4000.0, true));
+    let kind = |os: &u32| machine.topology.pu(*os).unwrap().kind.unwrap();
+    let kinds: Vec<CoreKind> = answer.placement.iter().map(kind).collect();
+    let wanted = [vec![CoreKind::Efficiency; 4], vec![CoreKind::Performance; 8]].concat();
+    assert_eq!((kinds, answer.cost, answer.optimal), (wanted, 4000.0, true));
     let slowest = request.slowest(&answer.placement).unwrap();
     assert_eq!(
         (slowest.work_ns, slowest.messages_ns, slowest.speed, slowest.tasks.len()),
@@ -200,38 +195,31 @@ fn heavy_tasks_get_separate_fast_cores() {
 #[test]
 fn excess_tasks_share_fast_cpus() {
     let machine = hybrid(2, 1, &mut Xoshiro::new(1));
-    let mut pattern = generate("idle:30").unwrap();
-    pattern.load_ns = Some(1000.0);
+    let pattern = pattern("idle:30", 1000.0);
     let answer = request(&machine, &pattern).place().unwrap();
     assert!(answer.lower_bound <= answer.cost && answer.cost < answer.baselines.os, "{answer:?}");
-    assert_eq!(
-        (0..5).map(|os| answer.placement.iter().filter(|seat| **seat == os).count()).sum::<usize>(),
-        30
-    );
+    assert!(answer.placement.len() == 30 && answer.placement.iter().all(|os| *os < 5));
 }
 
 /// Users do not share spare cores.
 #[test]
 fn usual_placements_fill_cores_before_siblings() {
     let machine = catalog::load("xeon-e5-2680-2s").unwrap();
-    let cores = 16;
-    for tasks in [1, 4, cores] {
-        let mut pattern = generate(&format!("idle:{tasks}")).unwrap();
-        pattern.load_ns = Some(1000.0);
-        let usual = request(&machine, &pattern).place().unwrap().baselines;
+    let usual = |tasks: usize| {
+        let pattern = pattern(&format!("idle:{tasks}"), 1000.0);
+        request(&machine, &pattern).place().unwrap().baselines
+    };
+    for tasks in [1, 4, 16] {
+        let usual = usual(tasks);
         assert_eq!([usual.os, usual.compact, usual.scatter], [1000.0; 3], "{tasks} tasks");
     }
-    let mut pattern = generate("idle:17").unwrap();
-    pattern.load_ns = Some(1000.0);
-    let usual = request(&machine, &pattern).place().unwrap().baselines;
-    assert!(usual.compact > 1000.0, "one core is shared: {usual:?}");
+    assert!(usual(17).compact > 1000.0, "one core is shared");
 }
 
 #[test]
 fn idle_task_does_not_slow_sibling() {
     let machine = catalog::load("xeon-e5-2680-2s").unwrap();
-    let mut pattern = generate("idle:2").unwrap();
-    pattern.load_ns = Some(1000.0);
+    let pattern = pattern("idle:2", 1000.0);
     let siblings = [0, 16];
     let cost = |loads: [f64; 2]| {
         let pattern = Pattern { loads: loads.to_vec(), ..pattern.clone() };
@@ -255,8 +243,7 @@ fn time_objective_requires_load_ns() {
 #[test]
 fn time_objective_respects_one_per_and_fixed() {
     let machine = catalog::load("ryzen-7950x3d").unwrap();
-    let mut pattern = generate("ring:2").unwrap();
-    pattern.load_ns = Some(500.0);
+    let pattern = pattern("ring:2", 500.0);
     let mut request = request(&machine, &pattern);
     request.one_per = Some(Level::L3);
     let placement = request.place().unwrap().placement;
