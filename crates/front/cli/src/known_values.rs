@@ -44,7 +44,7 @@ fn plans() -> Vec<KnownValue> {
 
 #[cfg(test)]
 mod tests {
-    use crate::args::command;
+    use crate::verbs::command;
     use clap_complete::engine::ArgValueCompleter;
     use seatmap_console::completion::with_values;
 

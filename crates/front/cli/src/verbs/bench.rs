@@ -1,10 +1,13 @@
 //! `seatmap bench`.
 
+mod args;
 mod gate;
 mod history;
 
-use crate::args::{Bench, BenchOverTime};
+pub use args::{Bench, BetterReadings, RandomOrders, SESSION};
+
 use crate::{myself, verbs};
+use args::BenchOverTime;
 use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
 use seatmap_console::interrupt::StopFlag;

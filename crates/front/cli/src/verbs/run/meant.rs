@@ -1,8 +1,7 @@
 //! Converts a command line into a program on seats, or a usage error.
 
-use super::page;
-use crate::args::{Detach, Huge, RunArgs};
-use crate::verbs::place::ranks;
+use super::{Detach, Huge, RunArgs, page};
+use crate::verbs::place;
 use seatmap_console::error::CliError;
 use seatmap_console::{input, plan_input, stdio};
 use seatmap_launch::{
@@ -80,7 +79,7 @@ fn source(typed: &RunArgs) -> Result<SeatSource, CliError> {
     let bytes = input::bytes(path)?;
     // A plan for ranks: this rank finds its seat by its number.
     match plan_input::rank_plan_in(path, &bytes)? {
-        Some(plan) => ranks::own_cpus(path, &plan, typed.any_machine).map(SeatSource::Rank),
+        Some(plan) => place::own_cpus(path, &plan, typed.any_machine).map(SeatSource::Rank),
         None => {
             let plan = plan_input::plan_of_host(path, &bytes, typed.any_machine)?;
             Ok(SeatSource::Plan(Box::new(plan)))

@@ -1,14 +1,14 @@
 //! Converts command lines into races.
 
-use super::spread::RanksOfRace;
-use crate::args::Tune;
-use crate::verbs::place::ranks;
+use super::{RanksOfRace, Tune};
+use crate::verbs::place;
 use crate::{myself, verbs};
 use seatmap_cluster::Cluster;
 use seatmap_console::error::CliError;
 use seatmap_console::output::Destination;
 use seatmap_console::over_ranks::LaunchedRank;
 use seatmap_console::{here, input, pattern_input};
+use seatmap_data::document::content_hash;
 use seatmap_data::machine::import::MAX_FILE_BYTES;
 use seatmap_data::pattern::Pattern;
 use seatmap_launch::Executable;
@@ -109,7 +109,7 @@ fn on_cluster(typed: &Tune, name: &str) -> Result<ClusterGround, CliError> {
         )));
     }
     let pattern = match &typed.pattern {
-        Some(pattern) => Some(ranks::pattern(pattern, &typed.on_cluster)?),
+        Some(pattern) => Some(place::pattern_of_ranks(pattern, &typed.on_cluster)?),
         None if !typed.observe => {
             return Err(CliError::input(
                 "a race on a cluster needs a pattern: give --pattern, or record one with --observe",
@@ -128,7 +128,7 @@ fn on_cluster(typed: &Tune, name: &str) -> Result<ClusterGround, CliError> {
         pattern,
         wishes: (&typed.on_cluster).into(),
         nodes: Box::new(move |pattern: &Pattern| {
-            ranks::places(&name, &cluster, &wishes, pattern).map_err(|error| error.text().into())
+            place::nodes(&name, &cluster, &wishes, pattern).map_err(|error| error.text().into())
         }),
         hosts: typed.hosts.writer(),
         program: myself::path().map_err(CliError::work)?,
@@ -188,12 +188,9 @@ pub fn on_model(typed: &Tune, name: &str) -> Result<ModelPart, CliError> {
         ));
     };
     let messages = OnModel::new(model, &pattern, typed.rounds()).map_err(CliError::input)?;
-    let ranks = start.map(|start| RanksOfRace {
-        start,
-        name: seatmap_data::document::content_hash(&format!("{messages:?}")),
-    });
+    let ranks = start.map(|start| (start, content_hash(&format!("{messages:?}"))));
     match ranks {
-        Some(ranks) if !ranks.start.is_first() => Ok(ModelPart::Follow(messages, ranks)),
+        Some(ranks) if !ranks.0.is_first() => Ok(ModelPart::Follow(messages, ranks)),
         ranks => {
             let race = ModelRace {
                 profile: input::profile_of(&machine)?,
