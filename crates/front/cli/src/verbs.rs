@@ -1,5 +1,42 @@
 //! The verbs, one file each: its options, and its work.
 
+/// Ends a function with a usage error if this is so.
+macro_rules! refuse_if {
+    ($is_so:expr, $($said:tt)+) => {
+        if $is_so {
+            return Err(seatmap_console::error::CliError::input(format!($($said)+)));
+        }
+    };
+}
+
+/// The words of an option, each for its namesake or for another value of a library's type.
+macro_rules! choice {
+    (@ $meaning:ident $word:ident) => {
+        $meaning::$word
+    };
+    (@ $meaning:ident $word:ident $value:expr) => {
+        $value
+    };
+    (
+        $(#[$about:meta])*
+        $name:ident for $meaning:ident { $($(#[$help:meta])* $word:ident $(= $value:expr)?,)* }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+        pub enum $name {
+            $($(#[$help])* $word,)*
+        }
+
+        impl From<$name> for $meaning {
+            fn from(word: $name) -> Self {
+                match word {
+                    $($name::$word => choice!(@ $meaning $word $($value)?),)*
+                }
+            }
+        }
+    };
+}
+
 pub mod advise;
 pub mod bench;
 pub mod cell;

@@ -33,37 +33,37 @@ use std::time::Duration;
 pub struct Advise {
     /// Advise on this process and its children; may be given several times.
     #[arg(short, long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
-    pub pid: Vec<i32>,
+    pid: Vec<i32>,
     /// Advise on the programs with this name; * matches any text.
     #[arg(long, value_name = "GLOB")]
-    pub name: Option<String>,
+    name: Option<String>,
     /// Advise on the processes of this systemd unit.
     #[arg(long, value_name = "UNIT")]
-    pub unit: Option<String>,
+    unit: Option<String>,
     /// Advise on the members of this control group, and of the groups below it.
     #[arg(long, value_name = "PATH")]
-    pub cgroup: Option<String>,
+    cgroup: Option<String>,
     /// Advise for another machine: a bundled machine or a profile's file. The program is examined
     /// here, and no seats are tried.
     #[arg(long, value_name = "MACHINE", conflicts_with = "prove")]
-    pub on: Option<String>,
+    on: Option<String>,
     /// The measure of work that compares seats: command:LINE prints a growing total. Default: bytes
     /// between the program's threads, and between it and its local clients.
     #[arg(long, value_name = "METRIC", value_parser = total)]
-    pub metric: Option<WorkMetric>,
+    metric: Option<WorkMetric>,
     /// The most time to try seats: 10s, 2m; a plain number is seconds. Default: 16 s, with --prove
     /// 60 s.
     #[arg(long, value_name = "TIME", value_parser = trial)]
-    pub seconds: Option<Duration>,
+    seconds: Option<Duration>,
     /// Try seats for a minute, even if the examination shows that they hardly matter.
     #[arg(long)]
-    pub prove: bool,
+    prove: bool,
     #[command(flatten)]
-    pub forms: ResultForms,
+    forms: ResultForms,
     /// The command to run and to advise on. It continues after the advice. With --json its output
     /// goes to stderr.
     #[arg(trailing_var_arg = true, value_name = "COMMAND")]
-    pub command: Vec<OsString>,
+    command: Vec<OsString>,
 }
 
 /// Waits and switches do not serve: threads on one CPU switch more or less often for the same work.

@@ -24,11 +24,11 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub struct CellArgs {
     #[command(subcommand)]
-    pub verb: CellVerb,
+    verb: CellVerb,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum CellVerb {
+enum CellVerb {
     /// Create a cell: move all other work off its CPUs.
     Create(CellCreate),
     /// List all cells.
@@ -56,12 +56,12 @@ pub enum CellVerb {
 }
 
 #[derive(Debug, Args)]
-pub struct CellCreate {
+struct CellCreate {
     #[command(flatten)]
-    pub cell: NewCell,
+    cell: NewCell,
     /// Choose CPUs that are close to each other by this profile.
     #[arg(long, alias = "near", value_name = "FILE")]
-    pub profile: Option<String>,
+    profile: Option<String>,
     /// Choose one CPU per task of this pattern, so that communication is cheapest by the profile.
     #[arg(
         long,
@@ -69,57 +69,57 @@ pub struct CellCreate {
         requires = "profile",
         conflicts_with_all = ["cpus", "count"]
     )]
-    pub pattern: Option<String>,
+    pattern: Option<String>,
     /// Print only the cell as JSON, on stdout.
     #[arg(long)]
-    pub json: bool,
+    json: bool,
 }
 
 #[derive(Debug, Args)]
-pub struct CellRenew {
+struct CellRenew {
     /// The cell's name, as in 'seatmap cell list'.
     #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL)]
-    pub name: Name,
+    name: Name,
     /// Time until its end, from now: 30s, 10m, 2h.
     #[arg(long, value_name = "TIME", value_parser = lease_s)]
-    pub ttl: u64,
+    ttl: u64,
     /// Print only the cell as JSON, on stdout.
     #[arg(long)]
-    pub json: bool,
+    json: bool,
 }
 
 #[derive(Debug, Args)]
-pub struct CellNamed {
+struct CellNamed {
     /// The cell's name, as in 'seatmap cell list'.
     #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL)]
-    pub name: Name,
+    name: Name,
     /// Print only JSON, on stdout.
     #[arg(long)]
-    pub json: bool,
+    json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct CellRun {
     /// The cell [default: cell]. After a leading -- the command follows, in the default cell.
     #[arg(value_name = "NAME")]
-    pub name: Option<OsString>,
+    name: Option<OsString>,
     /// Seat threads by this plan on the cell's CPUs; by default each takes the next CPU in turn.
     #[arg(long, value_name = "FILE")]
-    pub plan: Option<PathBuf>,
+    plan: Option<PathBuf>,
     /// Write the seating, and the noise during the run, as JSON.
     #[arg(long, value_name = "FILE")]
-    pub report: Option<PathBuf>,
+    report: Option<PathBuf>,
     /// Print nothing unless a thread is off its seat.
     #[arg(short, long)]
-    pub quiet: bool,
+    quiet: bool,
     /// The program and its arguments.
     #[arg(trailing_var_arg = true, value_name = "COMMAND")]
-    pub command: Vec<OsString>,
+    command: Vec<OsString>,
 }
 
 /// A word of a command line that `cell run` cannot use.
 #[derive(Debug, thiserror::Error)]
-pub enum CellRunError {
+enum CellRunError {
     /// The first word names no cell.
     #[error(
         "{0}; write seatmap cell run NAME COMMAND, or -- before the command for the default cell"
@@ -138,10 +138,7 @@ impl CellRun {
     ///
     /// # Errors
     /// The first word names no cell, or there is no command.
-    pub fn cell_and_command(
-        &self,
-        words: &[OsString],
-    ) -> Result<(Name, Vec<OsString>), CellRunError> {
+    fn cell_and_command(&self, words: &[OsString]) -> Result<(Name, Vec<OsString>), CellRunError> {
         let Some(first) = &self.name else { return Err(CellRunError::NoCommand) };
         // The cell and the command end the line, so a `--` is right before them or absent.
         let own_words = self.command.len() + 1;

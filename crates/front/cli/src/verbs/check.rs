@@ -26,78 +26,78 @@ pub struct Check {
     /// Check this process and its children; may be given several times. By default all pinned
     /// programs are checked.
     #[arg(short, long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
-    pub pid: Vec<i32>,
+    pid: Vec<i32>,
     /// With --pid, leave its children out.
     #[arg(long, requires = "pid")]
-    pub no_children: bool,
+    no_children: bool,
     /// The default, for scripts that name it.
     #[arg(long, requires = "pid", conflicts_with = "no_children", hide = true)]
-    pub children: bool,
+    children: bool,
     /// Check the members of this control group, and of the groups below it.
     #[arg(long, value_name = "PATH")]
-    pub cgroup: Option<String>,
+    cgroup: Option<String>,
     /// Check the processes of this systemd unit.
     #[arg(long, value_name = "UNIT")]
-    pub unit: Option<String>,
+    unit: Option<String>,
     /// Check the processes of the Slurm step that this command runs in.
     #[arg(long)]
-    pub slurm_step: bool,
+    slurm_step: bool,
     /// Check the programs with this name; * matches any text.
     #[arg(long, value_name = "GLOB")]
-    pub name: Option<String>,
+    name: Option<String>,
     /// Check every program that this user can see.
     #[arg(long)]
-    pub all: bool,
+    all: bool,
     /// The expected seats: a plan (thread k, in order of creation, is task k), or the output of
     /// 'seatmap run --report' or 'seatmap check -o'; - is stdin.
     #[arg(long, value_name = "FILE")]
-    pub expect: Option<PathBuf>,
+    expect: Option<PathBuf>,
     /// Compare each unit with its known good state, written by 'seatmap check --all -o FILE', or a
     /// folder of such files; may be given several times. By default all programs are checked. A
     /// unit without a good state does not count as good.
     #[arg(long, value_name = "FILE")]
-    pub baseline: Vec<PathBuf>,
+    baseline: Vec<PathBuf>,
     /// Accept a plan made for another machine.
     #[arg(long, requires = "expect")]
-    pub any_machine: bool,
+    any_machine: bool,
     /// Check this rule instead of the default ones; may be given several times. Rules: one-per-cpu,
     /// one-per-core, memory-local, device-near, no-irq, no-strangers, on=kind:performance (all
     /// threads on these CPUs), same-core|l3|numa|package, spread=core|l3|numa|package; default
     /// means the default rules.
     #[arg(long = "rule", value_name = "RULE", value_parser = rule)]
-    pub rules: Vec<Rule>,
+    rules: Vec<Rule>,
     /// How long to watch: 500ms, 10s, 2m; a plain number is seconds.
     #[arg(long, value_name = "TIME", default_value = "0.5", value_parser = window)]
-    pub seconds: Duration,
+    seconds: Duration,
     /// Have the kernel record on which CPUs the threads run, instead of sampling, and print it.
     /// Requires root, or CAP_BPF and CAP_PERFMON.
     #[arg(long)]
-    pub trace: bool,
+    trace: bool,
     /// Check again at this interval, and print changes, until Ctrl-C or until the programs have
     /// ended.
     #[arg(long, value_name = "TIME", value_parser = window)]
-    pub watch: Option<Duration>,
+    watch: Option<Duration>,
     /// Fail also if something could not be seen.
     #[arg(long)]
-    pub strict: bool,
+    strict: bool,
     /// Print nothing unless something is wrong.
     #[arg(short, long)]
-    pub quiet: bool,
+    quiet: bool,
     /// Write the findings as OpenMetrics to a file, for node_exporter; - is stdout. Or serve them,
     /// for example at 127.0.0.1:9410: each request of /metrics checks again, until Ctrl-C.
     #[arg(long, value_name = "FILE|ADDRESS")]
-    pub metrics: Option<MetricsTarget>,
+    metrics: Option<MetricsTarget>,
     /// Write the seating with the findings as JSON to a file; - is stdout.
     #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    output: Option<PathBuf>,
     /// Print only the seating with the findings as JSON, on stdout.
     #[arg(long)]
-    pub json: bool,
+    json: bool,
 }
 
 /// The place where metrics go.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MetricsTarget {
+enum MetricsTarget {
     /// A file.
     File(PathBuf),
     /// An address at which they are served.
@@ -166,12 +166,11 @@ pub fn run(typed: &Check, colour: ColourChoice) -> Result<(), CliError> {
 }
 
 fn serve(typed: &Check, address: SocketAddr) -> Result<(), CliError> {
-    if typed.json || typed.output.is_some() || typed.watch.is_some() {
-        return Err(CliError::input(
-            "served metrics are checked at each request, and nothing else is written; leave \
-             --json, -o and --watch out",
-        ));
-    }
+    refuse_if!(
+        typed.json || typed.output.is_some() || typed.watch.is_some(),
+        "served metrics are checked at each request, and nothing else is written; leave \
+         --json, -o and --watch out"
+    );
     let request = request(typed)?;
     let interrupt = StopFlag::listen()?;
     let server = MetricsServer::listen(address)?;

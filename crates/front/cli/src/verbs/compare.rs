@@ -11,15 +11,15 @@ use seatmap_report::compare;
 pub struct CompareArgs {
     /// The first machine: host, the name of a bundled one, or a file.
     #[arg(value_name = "MACHINE")]
-    pub first: String,
+    first: String,
     /// The second machine; this computer by default.
     #[arg(value_name = "MACHINE", default_value = "host")]
-    pub second: String,
+    second: String,
     /// The width in columns; the terminal's by default.
     #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(20..))]
-    pub width: Option<u16>,
+    width: Option<u16>,
     #[command(flatten)]
-    pub forms: ResultForms,
+    forms: ResultForms,
 }
 
 pub fn run(typed: &CompareArgs) -> Result<(), CliError> {

@@ -21,18 +21,18 @@ use std::path::{Path, PathBuf};
 pub struct Export {
     /// The plan, profile or cluster: a file, or the name of a bundled machine; - is stdin.
     #[arg(value_name = "DOCUMENT")]
-    pub document: String,
+    document: String,
     /// The format to write.
     #[arg(long)]
-    pub format: ExportFormat,
+    format: ExportFormat,
     /// Where; stdout by default.
     #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    output: Option<PathBuf>,
 }
 
 /// The formats of profiles and plans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ExportFormat {
+enum ExportFormat {
     /// Profile: core-to-core-latency's lower triangle of one-way nanoseconds. Cluster: round trips
     /// of all pairs.
     Csv,

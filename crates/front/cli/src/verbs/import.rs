@@ -15,26 +15,26 @@ pub struct Import {
     /// The files, recognised by their content. Also models, and the output of
     /// hwloc-gather-topology: a folder or a .tar.bz2.
     #[arg(required = true, value_name = "FILE")]
-    pub files: Vec<PathBuf>,
+    files: Vec<PathBuf>,
     /// Take the topology from this file (hwloc XML, as lstopo writes it).
     #[arg(long, value_name = "FILE")]
-    pub topology: Option<PathBuf>,
+    topology: Option<PathBuf>,
     /// The CPUs of the rows of a core-to-core matrix, in order: 1-7,9-15. Such files do not name
     /// them; by default row k is CPU k.
     #[arg(long, value_name = "LIST")]
-    pub cpus: Option<CpuList>,
+    cpus: Option<CpuList>,
     /// The nominal frequency in Hz, for files that count cycles: 2.8g.
     #[arg(long, value_name = "HZ", value_parser = frequency)]
-    pub frequency: Option<f64>,
+    frequency: Option<f64>,
     /// The machine's name.
     #[arg(long)]
-    pub name: Option<String>,
+    name: Option<String>,
     /// The profile's file, or a folder, in which each file keeps its name; - is stdout.
     #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    output: Option<PathBuf>,
     /// Print only the profile as JSON, on stdout.
     #[arg(long)]
-    pub json: bool,
+    json: bool,
 }
 
 /// A positive number with a multiplier of 1000: `2.8g`.
@@ -61,11 +61,10 @@ pub fn run(typed: &Import) -> Result<(), CliError> {
     };
     let folder = typed.output.as_deref().filter(|path| path.is_dir());
     // One file would replace the other.
-    if typed.files.len() > 1 && (folder.is_none() || typed.name.is_some()) {
-        return Err(CliError::input(
-            "several files need an existing folder: give -o FOLDER, and leave --name out",
-        ));
-    }
+    refuse_if!(
+        typed.files.len() > 1 && (folder.is_none() || typed.name.is_some()),
+        "several files need an existing folder: give -o FOLDER, and leave --name out"
+    );
     let targets = folder.map(|folder| targets(&typed.files, folder)).transpose()?;
     for (at, file) in typed.files.iter().enumerate() {
         let mut profile = input::imported(file, &options)?;
@@ -94,13 +93,12 @@ fn targets(files: &[PathBuf], folder: &Path) -> Result<Vec<PathBuf>, CliError> {
             )));
         }
         // An unnamed target must not replace the other tool's file.
-        if is_same(file, &target) {
-            return Err(CliError::input(format!(
-                "{} would be overwritten by its own profile; give -o another folder, or a file \
-                 name",
-                file.display()
-            )));
-        }
+        refuse_if!(
+            is_same(file, &target),
+            "{} would be overwritten by its own profile; give -o another folder, or a file \
+             name",
+            file.display()
+        );
         targets.push(target);
     }
     Ok(targets)

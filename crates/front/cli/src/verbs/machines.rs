@@ -16,14 +16,14 @@ use std::path::{Path, PathBuf};
 pub struct Machines {
     /// Add these to the site: host, files, or folders of files from 'seatmap measure --share'.
     #[arg(value_name = "PROFILE")]
-    pub profiles: Vec<String>,
+    profiles: Vec<String>,
     /// Write the gallery into a folder: pages of all machines, and of those with the same
     /// processor side by side. A browser reads them without a server.
     #[arg(long, value_name = "FOLDER", conflicts_with = "json")]
-    pub site: Option<PathBuf>,
+    site: Option<PathBuf>,
     /// Print only the list as JSON, on stdout.
     #[arg(long)]
-    pub json: bool,
+    json: bool,
 }
 
 /// Lists the bundled machines with their capabilities and sources, or writes their gallery.
@@ -31,12 +31,12 @@ pub fn run(typed: &Machines) -> Result<(), CliError> {
     if let Some(folder) = &typed.site {
         return site(typed, folder);
     }
-    if let Some(name) = typed.profiles.first() {
-        return Err(CliError::input(format!(
+    CliError::check_input(typed.profiles.first().map(|name| {
+        format!(
             "{name}: 'seatmap show {}' draws one machine, and --site FOLDER makes pages of several",
             shell_escaped(name)
-        )));
-    }
+        )
+    }))?;
     let list = MachineList::bundled().map_err(CliError::work)?;
     if typed.json { output::json(&list) } else { output::show(&shown::machines(&list)) }
 }

@@ -25,23 +25,23 @@ pub struct MeasureArgs {
     /// The machine: host, a bundled machine, or a file; anything but the host is replayed from its
     /// figures.
     #[arg(long, value_name = "MACHINE", default_value = "host")]
-    pub on: String,
+    on: String,
     /// The CPUs to measure, such as 0-3,8 or no-smt. Default: all allowed ones.
     #[arg(long, value_name = "LIST", value_parser = machine_cpus)]
-    pub cpus: Option<MachineCpus>,
+    cpus: Option<MachineCpus>,
     /// Visits to each pair; by default at least 3. On this host more while a quarter of a second
     /// lasts, and 20 more, spread over a second, to pairs whose visits disagree.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub passes: Option<u32>,
+    passes: Option<u32>,
     /// 33 batches per pair: the median, and little else.
     #[arg(long, conflicts_with = "thorough")]
-    pub quick: bool,
+    quick: bool,
     /// At least 576 batches per pair, in nine passes or more.
     #[arg(long)]
-    pub thorough: bool,
+    thorough: bool,
     /// Measure pairs in different cache groups at once, after checking that this changes nothing.
     #[arg(long)]
-    pub parallel: bool,
+    parallel: bool,
     /// Group N cache lines by their home, and fit what each home adds to a distance.
     #[arg(
         long,
@@ -49,7 +49,7 @@ pub struct MeasureArgs {
         default_value_t = 1,
         value_parser = clap::value_parser!(u32).range(1..=65_536)
     )]
-    pub homes: u32,
+    homes: u32,
     /// On a model, PERCENT of its PUs communicate in random pairs while lines are grouped by home.
     #[arg(
         long,
@@ -57,32 +57,32 @@ pub struct MeasureArgs {
         requires = "homes",
         value_parser = clap::value_parser!(u8).range(1..=100)
     )]
-    pub utilisation: Option<u8>,
+    utilisation: Option<u8>,
     /// Also measure 1, 2, ... N/2 pairs at once, as a curve.
     #[arg(long)]
-    pub loaded: bool,
+    loaded: bool,
     /// Also measure the speed of each CPU: a fixed piece of work, alone and all together.
     #[arg(long)]
-    pub speed: bool,
+    speed: bool,
     /// Pairs per distance whose threads sleep and wake each other, to measure wakeups; 0 skips this
     /// [default: 2].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=4096))]
-    pub wakeups: Option<u32>,
+    wakeups: Option<u32>,
     /// Continue an interrupted run of the same command.
     #[arg(long)]
-    pub resume: bool,
+    resume: bool,
     /// The seed of random orders.
     #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
+    seed: u64,
     /// Write the profile to a file; - is stdout.
     #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    output: Option<PathBuf>,
     /// Also write a profile for publishing: nothing in it names a person or a host; a line says
     /// what was omitted.
     #[arg(long, value_name = "FILE")]
-    pub share: Option<PathBuf>,
+    share: Option<PathBuf>,
     #[command(flatten)]
-    pub forms: ResultForms,
+    forms: ResultForms,
 }
 
 pub fn run(typed: &MeasureArgs, colour: ColourChoice) -> Result<(), CliError> {
@@ -121,22 +121,21 @@ fn request(typed: &MeasureArgs, machine: &Machine) -> Result<MeasurementRequest,
         output::tell(&format!("the measurement will not be saved: {}", with_causes(&error)));
         None
     });
-    if typed.resume && journal.is_none() {
-        return Err(CliError::input("--resume needs -o FILE here: no measurement was saved"));
-    }
-    if !source.is_host() && typed.speed {
-        return Err(CliError::input(format!(
-            "--speed measures this host, not {}; a machine's file states the speed of its CPUs \
-             ([speed])",
-            source.name()
-        )));
-    }
-    if !source.is_host() && typed.wakeups.is_some() {
-        return Err(CliError::input(format!(
-            "--wakeups measures this host, not {}; leave --wakeups out",
-            source.name()
-        )));
-    }
+    refuse_if!(
+        typed.resume && journal.is_none(),
+        "--resume needs -o FILE here: no measurement was saved"
+    );
+    refuse_if!(
+        !source.is_host() && typed.speed,
+        "--speed measures this host, not {}; a machine's file states the speed of its CPUs \
+         ([speed])",
+        source.name()
+    );
+    refuse_if!(
+        !source.is_host() && typed.wakeups.is_some(),
+        "--wakeups measures this host, not {}; leave --wakeups out",
+        source.name()
+    );
     Ok(MeasurementRequest {
         source,
         effort: match (typed.quick, typed.thorough) {
@@ -171,13 +170,13 @@ fn source(typed: &MeasureArgs, machine: &Machine) -> Result<RoundTripSource, Cli
         machine.require(Capability::Homes).map_err(CliError::input)?;
     }
     let is_model = matches!(answers, DistanceSource::Simulated(_));
-    if let Some(percent) = typed.utilisation.filter(|_| !is_model) {
-        return Err(CliError::input(format!(
+    CliError::check_input(typed.utilisation.filter(|_| !is_model).map(|percent| {
+        format!(
             "--utilisation {percent}: {} is {}; only a model can keep its other CPUs busy",
             typed.on,
             machine.kind()
-        )));
-    }
+        )
+    }))?;
     let source = match answers {
         DistanceSource::Measured => RoundTripSource::host(here::cpus_to_measure(cpus)?),
         DistanceSource::Simulated(model) => RoundTripSource::simulated(model, cpus),

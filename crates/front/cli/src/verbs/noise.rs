@@ -26,18 +26,18 @@ pub struct NoiseArgs {
     /// The CPUs to measure together, such as 0-3,8 or no-smt; isolated ones too. Default: all
     /// online CPUs.
     #[arg(long, value_name = "LIST", value_parser = own_cpus)]
-    pub cpus: Option<CpuList>,
+    cpus: Option<CpuList>,
     /// How long: 500ms, 10s, 2m; a plain number is seconds.
     #[arg(long, value_name = "TIME", default_value = "2", value_parser = time_in(LENGTH))]
-    pub seconds: Duration,
+    seconds: Duration,
     /// Name what used the CPU during the long gaps, by the kernel's trace. Requires root.
     #[arg(long)]
-    pub trace: bool,
+    trace: bool,
     /// Write a picture of the gaps: their lengths and times.
     #[arg(long, value_name = "FILE")]
-    pub svg: Option<PathBuf>,
+    svg: Option<PathBuf>,
     #[command(flatten)]
-    pub forms: ResultForms,
+    forms: ResultForms,
 }
 
 pub fn run(typed: &NoiseArgs) -> Result<(), CliError> {

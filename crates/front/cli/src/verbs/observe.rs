@@ -34,44 +34,44 @@ use std::time::Duration;
 pub struct ObserveArgs {
     /// The method: auto takes the best allowed one, and names it.
     #[arg(long, value_name = "METHOD", default_value = "auto")]
-    pub method: ObserveChoice,
+    method: ObserveChoice,
     /// How to record wakeups: ebpf counts them in the kernel, perf reads a record of each.
     #[arg(long, value_name = "MEANS", default_value = "best")]
-    pub means: MeansChoice,
+    means: MeansChoice,
     /// A recording of 'perf c2c record' or 'perf mem record' for the method c2c; nothing is run.
     #[arg(long, value_name = "FILE")]
-    pub recording: Option<PathBuf>,
+    recording: Option<PathBuf>,
     /// How long to observe: 500ms, 10s, 2m; a plain number is seconds. Default: 10 s, or until the
     /// command ends.
     #[arg(long, value_name = "TIME", value_parser = time_in("100ms to 1d"))]
-    pub seconds: Option<Duration>,
+    seconds: Option<Duration>,
     /// Observe this process and its children, also new ones; may be given several times.
     #[arg(short, long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
-    pub pid: Vec<i32>,
+    pid: Vec<i32>,
     /// Observe the processes of this control group, and of the groups below it.
     #[arg(long, value_name = "PATH")]
-    pub cgroup: Option<String>,
+    cgroup: Option<String>,
     /// Write the pattern to a file, for 'seatmap place --pattern FILE'; - is stdout.
     #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    output: Option<PathBuf>,
     /// Write a pattern for each phase into this folder: phase-0.pattern.json, phase-1.pattern.json,
     /// ... Files of an earlier observation are replaced or removed.
     #[arg(long, value_name = "FOLDER")]
-    pub phases: Option<PathBuf>,
+    phases: Option<PathBuf>,
     /// The pattern's name; the program's by default.
     #[arg(long)]
-    pub name: Option<String>,
+    name: Option<String>,
     /// Print only the pattern as JSON, on stdout. The command's output goes to stderr.
     #[arg(long)]
-    pub json: bool,
+    json: bool,
     /// The command to run and observe.
     #[arg(trailing_var_arg = true, value_name = "COMMAND")]
-    pub command: Vec<OsString>,
+    command: Vec<OsString>,
 }
 
 /// A method of observing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ObserveChoice {
+enum ObserveChoice {
     /// The best allowed method.
     Auto,
     /// Wakeups, by the thread that caused each.
@@ -106,25 +106,15 @@ impl ObserveChoice {
     }
 }
 
-/// How wakeups are recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum MeansChoice {
-    /// The best allowed one.
-    Best,
-    /// Programs in the kernel.
-    Ebpf,
-    /// Records of each wakeup.
-    Perf,
-}
-
-impl MeansChoice {
-    /// The means.
-    pub fn means(self) -> TracingMechanism {
-        match self {
-            MeansChoice::Best => TracingMechanism::Best,
-            MeansChoice::Ebpf => TracingMechanism::Ebpf,
-            MeansChoice::Perf => TracingMechanism::Perf,
-        }
+choice! {
+    /// How wakeups are recorded.
+    MeansChoice for TracingMechanism {
+        /// The best allowed one.
+        Best,
+        /// Programs in the kernel.
+        Ebpf,
+        /// Records of each wakeup.
+        Perf,
     }
 }
 
@@ -171,13 +161,12 @@ fn waiting(typed: &ObserveArgs) -> Option<Waiting> {
 }
 
 fn request(typed: &ObserveArgs) -> Result<ObserveRequest, CliError> {
-    if typed.method == ObserveChoice::Pages {
-        return Err(CliError::input(
-            "the method pages was removed: --method auto counts wakeups and bytes through sockets, \
-             --method mpi counts MPI messages, and --method tsan sees spinning threads in a \
-             program built for it",
-        ));
-    }
+    refuse_if!(
+        typed.method == ObserveChoice::Pages,
+        "the method pages was removed: --method auto counts wakeups and bytes through sockets, \
+         --method mpi counts MPI messages, and --method tsan sees spinning threads in a \
+         program built for it"
+    );
     // First, because a recording needs no program.
     if is_c2c(typed)? {
         return recorded(typed);
@@ -186,7 +175,7 @@ fn request(typed: &ObserveArgs) -> Result<ObserveRequest, CliError> {
     if !matches!(typed.method, ObserveChoice::Tsan | ObserveChoice::Mpi) {
         return Ok(ObserveRequest::Watch(WatchRequest {
             method: typed.method.method(),
-            means: typed.means.means(),
+            means: typed.means.into(),
             subject,
             time: typed.seconds,
         }));
@@ -209,18 +198,19 @@ fn request(typed: &ObserveArgs) -> Result<ObserveRequest, CliError> {
 /// Whether the method is c2c, or a recording is given.
 fn is_c2c(typed: &ObserveArgs) -> Result<bool, CliError> {
     let is_named = typed.method == ObserveChoice::C2c;
-    if typed.recording.is_some() && !is_named && typed.method != ObserveChoice::Auto {
-        return Err(CliError::input("--recording needs --method c2c"));
-    }
+    refuse_if!(
+        typed.recording.is_some() && !is_named && typed.method != ObserveChoice::Auto,
+        "--recording needs --method c2c"
+    );
     let is_c2c = is_named || typed.recording.is_some();
-    if is_c2c && typed.seconds.is_some() {
-        return Err(CliError::input(
-            "c2c records a command from start to end; leave --seconds out",
-        ));
-    }
-    if is_c2c && typed.means != MeansChoice::Best {
-        return Err(CliError::input("c2c always records with perf; leave --means out"));
-    }
+    refuse_if!(
+        is_c2c && typed.seconds.is_some(),
+        "c2c records a command from start to end; leave --seconds out"
+    );
+    refuse_if!(
+        is_c2c && typed.means != MeansChoice::Best,
+        "c2c always records with perf; leave --means out"
+    );
     Ok(is_c2c)
 }
 
@@ -228,12 +218,11 @@ fn recorded(typed: &ObserveArgs) -> Result<ObserveRequest, CliError> {
     if let Some(path) = &typed.recording {
         return Ok(ObserveRequest::Recording(path.clone()));
     }
-    if typed.command.is_empty() {
-        return Err(CliError::input(
-            "c2c cannot attach to a running program; record it with 'perf c2c record -o FILE -p \
-             PID', and give --recording FILE",
-        ));
-    }
+    refuse_if!(
+        typed.command.is_empty(),
+        "c2c cannot attach to a running program; record it with 'perf c2c record -o FILE -p \
+         PID', and give --recording FILE"
+    );
     let command = command(typed)?;
     perf::check()?;
     Ok(ObserveRequest::Record(command))

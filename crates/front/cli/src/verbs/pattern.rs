@@ -1,6 +1,6 @@
 //! `seatmap pattern`.
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::outputs::ResultForms;
@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 pub struct PatternArgs {
     #[command(subcommand)]
-    pub command: PatternCommand,
+    command: PatternCommand,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum PatternCommand {
+enum PatternCommand {
     /// Draw a pattern: who sends how much to whom.
     Show(PatternShow),
     /// Write a pattern as seatmap-pattern/1.
@@ -34,49 +34,41 @@ pub enum PatternCommand {
 }
 
 #[derive(Debug, Args)]
-pub struct PatternShow {
+struct PatternShow {
     #[command(flatten)]
-    pub source: PatternSource,
+    source: PatternSource,
     /// Write the matrix as a picture; - is stdout.
     #[arg(long, value_name = "FILE")]
-    pub svg: Option<PathBuf>,
+    svg: Option<PathBuf>,
     /// The width in columns; the terminal's by default.
     #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(20..))]
-    pub width: Option<u16>,
+    width: Option<u16>,
     #[command(flatten)]
-    pub forms: ResultForms,
+    forms: ResultForms,
 }
 
 /// Where a pattern comes from.
 #[derive(Debug, Args)]
-pub struct PatternSource {
+struct PatternSource {
     /// A generator such as ring:8, or a file: seatmap-pattern/1, CSV matrix or list of edges,
     /// MatrixMarket, QAPLIB .dat; '-' is stdin.
     #[arg(value_name = "PATTERN")]
-    pub pattern: String,
+    pattern: String,
     /// Which matrix of a QAPLIB .dat is the flow; the first by default.
     #[arg(long, value_name = "WHICH")]
-    pub matrix: Option<MatrixChoice>,
+    matrix: Option<MatrixChoice>,
     /// How much each task works, in any unit: numbers such as 4,1,1,1, or a file of them.
     #[arg(long, value_name = "LIST|FILE")]
-    pub load: Option<String>,
+    load: Option<String>,
 }
 
-/// One of the two matrices of a QAPLIB file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum MatrixChoice {
-    /// The first matrix in the file.
-    First,
-    /// The second matrix in the file.
-    Second,
-}
-
-impl From<MatrixChoice> for Which {
-    fn from(choice: MatrixChoice) -> Self {
-        match choice {
-            MatrixChoice::First => Which::First,
-            MatrixChoice::Second => Which::Second,
-        }
+choice! {
+    /// One of the two matrices of a QAPLIB file.
+    MatrixChoice for Which {
+        /// The first matrix in the file.
+        First,
+        /// The second matrix in the file.
+        Second,
     }
 }
 
@@ -111,11 +103,10 @@ fn show(typed: &PatternShow) -> Result<(), CliError> {
     let files = [&picture, &page].into_iter().flatten();
     let on_stdout = files.filter(|file| **file == Destination::Stdout).count();
     // Two documents in a row on stdout are unreadable.
-    if on_stdout + usize::from(typed.forms.json) > 1 {
-        return Err(CliError::input(
-            "only one of --json, --svg - and --html - can have stdout; give the others file names",
-        ));
-    }
+    refuse_if!(
+        on_stdout + usize::from(typed.forms.json) > 1,
+        "only one of --json, --svg - and --html - can have stdout; give the others file names"
+    );
     let pattern = read(&typed.source)?;
     let named = |path| Option::filter(path, |_| !typed.forms.json);
     if let Some(picture) = &picture {

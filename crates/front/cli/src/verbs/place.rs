@@ -185,13 +185,13 @@ impl PlaceOutputs {
 
 /// `seatmap place --on gallery`.
 fn on_gallery(typed: &PlaceArgs, folder: Option<&str>) -> Result<(), CliError> {
-    if let Some(option) = typed.of_one_seating() {
-        return Err(CliError::input(format!(
+    CliError::check_input(typed.of_one_seating().map(|option| {
+        format!(
             "{option} is for one machine, but --on {} compares many; choose one of them, or leave \
              {option} out",
             typed.on
-        )));
-    }
+        )
+    }))?;
     let outputs = typed.forms.outputs(None)?;
     let pattern = pattern(typed)?;
     let named: Vec<String> = folder.map(str::to_owned).into_iter().collect();

@@ -12,7 +12,7 @@ use seatmap_console::error::CliError;
 use seatmap_console::time::{time, time_within};
 use seatmap_console::{living, output};
 use seatmap_launch::share::SoleWork;
-use seatmap_launch::{Executable, MemoryWish, asks, request};
+use seatmap_launch::{Executable, MemoryWish, ReturnsAt, asks, request};
 use seatmap_observe::SubjectCommand;
 use seatmap_trial::live::WorkMetric;
 use std::ffi::OsString;
@@ -36,7 +36,7 @@ pub use page::{remark, show, warn_of_settings, write};
 pub struct RunArgs {
     /// The plan: thread k, in order of creation, gets the seat of task k; - is stdin.
     #[arg(long, value_name = "FILE", conflicts_with = "cpus")]
-    pub plan: Option<PathBuf>,
+    plan: Option<PathBuf>,
     /// Seats in order of thread creation, the main thread first. A seat is a CPU or a set: core:3,
     /// l3:* (one seat per L3), kind:performance.
     ///
@@ -45,93 +45,93 @@ pub struct RunArgs {
     ///
     /// In a range or *, seats used by other runs are taken last.
     #[arg(short = 'c', long, value_name = "LIST")]
-    pub cpus: Option<String>,
+    cpus: Option<String>,
     /// If a word of --cpus distinguishes no CPUs here, take all of them, and say so.
     #[arg(long, requires = "cpus")]
-    pub or_all: bool,
+    or_all: bool,
     /// Find seats while the program runs: observe it, try seats in alternating periods, and keep
     /// them only if the program does more work.
     #[arg(long, conflicts_with_all = ["plan", "cpus", "rules", "move_pages"])]
-    pub auto: bool,
+    auto: bool,
     /// Show the program the CPUs that it gets under its mask and quotas, or N.
     ///
     /// By settings of known runtimes, a mask until its threads stand still, and private mounts over
     /// the lists of CPUs and the quotas. Nothing changes for other programs.
     #[arg(long, value_name = "N", require_equals = true, num_args = 0..=1,
           conflicts_with_all = ["pid", "auto", "move_pages"])]
-    pub fit: Option<Option<usize>>,
+    fit: Option<Option<usize>>,
     /// Widen each seat to all CPUs of its cache; the kernel chooses among them.
     #[arg(long, conflicts_with_all = ["rules", "move_pages"])]
-    pub soft: bool,
+    soft: bool,
     #[command(flatten)]
     pub live: AutoOptions,
     /// Use the list once: further threads get no seat; with --pid they keep their CPUs.
     #[arg(long, conflicts_with = "plan")]
-    pub once: bool,
+    once: bool,
     /// Seat threads by name: 'worker*=1-3', or on a set, 'io*=cpus:14-15'.
     ///
     /// A * matches any text. Threads of a name are counted separately. With --pid also tid:4711=0
     /// and pid:4711=0-3.
     #[arg(long = "match", value_name = "NAME=SEATS")]
-    pub rules: Vec<String>,
+    rules: Vec<String>,
     /// Leave the first N threads without a seat, such as a runtime's service threads.
     #[arg(long, value_name = "N", default_value_t = 0)]
-    pub skip: usize,
+    skip: usize,
     /// Seat each thread and process at its creation.
     ///
     /// By default a process keeps all seats until it creates a thread or has lived for a moment, so
     /// that it starts one thread per CPU, and short-lived helpers take no seats.
     #[arg(long)]
-    pub strict: bool,
+    strict: bool,
     /// Start seating when a program with this name is executed (* matches any text), after wrappers
     /// and shims.
     #[arg(long, value_name = "NAME", conflicts_with = "pid")]
-    pub start_at: Option<String>,
+    start_at: Option<String>,
     /// When to return: after the program's first process (exit, the default), after the start
     /// (start, or no value), or after all its processes (never). Threads stay seated as long as
     /// they live.
     #[arg(long, value_enum, value_name = "WHEN", require_equals = true, num_args = 0..=1,
           default_value_t = Detach::Exit, default_missing_value = "start", conflicts_with = "pid")]
-    pub detach: Detach,
+    detach: Detach,
     /// The NUMA policy: local, node:LIST, interleave[:LIST], weighted[:LIST], or plan.
     ///
     /// It is set before the program's first instruction. Weighted requires Linux 6.9; plan uses the
     /// nodes of each thread's task.
     #[arg(long, value_name = "WHERE")]
-    pub memory: Option<MemoryWish>,
+    memory: Option<MemoryWish>,
     /// Report the NUMA nodes of the pages when a process ends, and every TIME while it runs
     /// [default: 1s].
     #[arg(long, value_name = "TIME", require_equals = true, num_args = 0..=1,
           default_missing_value = "1", value_parser = seconds, conflicts_with = "pid")]
-    pub verify_memory: Option<Duration>,
+    verify_memory: Option<Duration>,
     /// Allow transparent huge pages and have glibc's malloc use them (prefer, or no value), or
     /// forbid them (never).
     #[arg(long, value_enum, value_name = "WHEN", require_equals = true, num_args = 0..=1,
           default_missing_value = "prefer", conflicts_with = "pid")]
-    pub huge: Option<Huge>,
+    huge: Option<Huge>,
     /// With --pid, move pages to the NUMA nodes of the threads' CPUs, or to those of --memory
     /// node:LIST.
     #[arg(long, requires = "pid", conflicts_with = "command")]
-    pub move_pages: bool,
+    move_pages: bool,
     /// Seat the threads of a running process, in order of their thread IDs; with --auto also those
     /// of its children.
     #[arg(short, long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
-    pub pid: Vec<i32>,
+    pid: Vec<i32>,
     /// With --pid, succeed even if threads are without a seat.
     #[arg(long, requires = "pid", conflicts_with = "command")]
-    pub allow_unseated: bool,
+    allow_unseated: bool,
     /// With --pid, also seat process 1 or a kernel thread.
     #[arg(long, requires = "pid", conflicts_with = "command")]
-    pub force: bool,
+    force: bool,
     /// Accept a plan made for another machine.
     #[arg(long, requires = "plan")]
-    pub any_machine: bool,
+    any_machine: bool,
     /// Write the seating as JSON, and again when the last process has ended.
     #[arg(long, value_name = "FILE")]
-    pub report: Option<PathBuf>,
+    report: Option<PathBuf>,
     /// Write the seating as a self-contained HTML page.
     #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
+    html: Option<PathBuf>,
     /// Omit the table and the remarks, but not lost seats.
     ///
     /// Lines about seats that are refused, lost, too few for the threads, or that slow the program
@@ -140,7 +140,7 @@ pub struct RunArgs {
     pub quiet: bool,
     /// The program and its arguments.
     #[arg(value_name = "COMMAND", trailing_var_arg = true)]
-    pub command: Vec<OsString>,
+    command: Vec<OsString>,
 }
 
 /// How seats are found and compared while the program runs.
@@ -150,19 +150,19 @@ pub struct AutoOptions {
     /// wakeups (of its threads by each other), or command:LINE, which prints a growing total.
     /// Default: instructions if the processor counts them, else switches.
     #[arg(long, value_name = "METRIC", value_parser = WorkMetric::parse, hide_short_help = true)]
-    pub metric: Option<WorkMetric>,
+    metric: Option<WorkMetric>,
     /// With --auto, the length of a period [default: 500ms]. A candidate needs twenty.
     #[arg(long, value_name = "TIME", value_parser = period, hide_short_help = true)]
-    pub period: Option<Duration>,
+    period: Option<Duration>,
     /// With --auto, the time to observe before trying seats [default: 2s].
     #[arg(long, value_name = "TIME", value_parser = period, hide_short_help = true)]
-    pub observe_for: Option<Duration>,
+    observe_for: Option<Duration>,
     /// With --auto, stop after this time. Seats proven better stay.
     #[arg(long, value_name = "TIME", value_parser = limit, hide_short_help = true)]
-    pub seconds: Option<Duration>,
+    seconds: Option<Duration>,
     /// With --auto, log every event and decision to a file, one per line.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
-    pub log: Option<PathBuf>,
+    log: Option<PathBuf>,
     /// Replay a log, and check that its decisions are the same.
     #[arg(long, value_name = "FILE", exclusive = true, hide_short_help = true)]
     pub replay: Option<PathBuf>,
@@ -181,20 +181,21 @@ impl AutoOptions {
     }
 }
 
-/// When the launcher returns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Detach {
-    /// When the program has started.
-    Start,
-    /// When its first process has ended.
-    Exit,
-    /// When all its processes have ended.
-    Never,
+choice! {
+    /// When the launcher returns.
+    Detach for ReturnsAt {
+        /// When the program has started.
+        Start,
+        /// When its first process has ended.
+        Exit,
+        /// When all its processes have ended.
+        Never = ReturnsAt::End,
+    }
 }
 
 /// Whether the program may use transparent huge pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Huge {
+enum Huge {
     /// It may, and malloc asks for them.
     Prefer,
     /// It may not.

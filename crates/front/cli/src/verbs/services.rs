@@ -3,7 +3,7 @@
 mod meant;
 
 use crate::myself;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use seatmap_cell::undo::Left;
 use seatmap_cell::{GuardedHost, Name};
 use seatmap_console::bar::Bar;
@@ -17,6 +17,7 @@ use seatmap_os::Root;
 use seatmap_report::{counted, services as page};
 use seatmap_services::apply::ServicesHost;
 use seatmap_services::drift::DriftReport;
+use seatmap_services::import::SeatsFormat;
 use seatmap_services::race::ServicesRaceRequest;
 use seatmap_services::{RecordRequest, ServicesPlan, ServicesRecord, find};
 use std::path::{Path, PathBuf};
@@ -25,7 +26,7 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 pub struct Services {
     #[command(subcommand)]
-    pub verb: ServicesVerb,
+    verb: ServicesVerb,
 }
 
 impl Services {
@@ -40,7 +41,7 @@ impl Services {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum ServicesVerb {
+enum ServicesVerb {
     /// Find the running services, and write or extend services.toml.
     Init(ServicesInit),
     /// Read services and CPU sets from files of kubelet, systemd or libvirt.
@@ -64,93 +65,94 @@ pub enum ServicesVerb {
 }
 
 #[derive(Debug, Args)]
-pub struct ServicesInit {
+struct ServicesInit {
     /// The file. Its text stays; only new services are added.
     #[arg(value_name = "FILE", default_value = "services.toml")]
-    pub file: PathBuf,
+    file: PathBuf,
     /// How long to sample the load of all programs.
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = time_in("200ms to 1d"))]
-    pub seconds: Duration,
+    seconds: Duration,
 }
 
 #[derive(Debug, Args)]
-pub struct ServicesImport {
+struct ServicesImport {
     /// Files, or folders such as /etc/systemd/system: cpu_manager_state, memory_manager_state or
     /// the configuration of kubelet; unit files, drop-ins, or the output of 'systemctl show';
     /// domains of libvirt in XML. - is stdin.
     #[arg(value_name = "FILE", required = true)]
-    pub sources: Vec<PathBuf>,
+    sources: Vec<PathBuf>,
     /// The format of all files. Default: detected from each file.
     #[arg(long, value_name = "FORMAT", value_enum)]
-    pub format: Option<SeatsFormatName>,
+    format: Option<SeatsFormatName>,
     /// The description of services to write or extend.
     #[arg(long, value_name = "FILE", default_value = "services.toml")]
-    pub file: PathBuf,
+    file: PathBuf,
     /// The machine of the files: host, a bundled machine, or a profile's file.
     #[arg(long, value_name = "MACHINE", default_value = "host")]
-    pub on: String,
+    on: String,
     /// Write the CPUs as a plan to a file; - is stdout.
     #[arg(short, long, value_name = "PLAN")]
-    pub output: Option<PathBuf>,
+    output: Option<PathBuf>,
     #[command(flatten)]
-    pub forms: ResultForms,
+    forms: ResultForms,
 }
 
-/// The tools whose files are read.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum SeatsFormatName {
-    /// cpu_manager_state, memory_manager_state, KubeletConfiguration.
-    Kubelet,
-    /// Unit files, drop-ins, 'systemctl show'.
-    Systemd,
-    /// Domains in XML.
-    Libvirt,
+choice! {
+    /// The tools whose files are read.
+    SeatsFormatName for SeatsFormat {
+        /// cpu_manager_state, memory_manager_state, KubeletConfiguration.
+        Kubelet,
+        /// Unit files, drop-ins, 'systemctl show'.
+        Systemd,
+        /// Domains in XML.
+        Libvirt,
+    }
 }
 
 #[derive(Debug, Args)]
-pub struct ServicesShow {
+struct ServicesShow {
     /// The description of services, from 'seatmap services init'.
     #[arg(value_name = "FILE", default_value = "services.toml")]
-    pub file: PathBuf,
+    file: PathBuf,
     #[command(flatten)]
-    pub forms: ResultForms,
+    forms: ResultForms,
 }
 
 #[derive(Debug, Args)]
-pub struct ServicesObserve {
+struct ServicesObserve {
     /// The description of services, from 'seatmap services init'.
     #[arg(value_name = "FILE", default_value = "services.toml")]
-    pub file: PathBuf,
+    file: PathBuf,
     /// How long to record: 30s, 10m; a plain number is seconds.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = time_in("200ms to 1d"))]
-    pub seconds: Duration,
+    seconds: Duration,
     /// The time of one sample.
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = time_in("20ms to 1m"))]
-    pub interval: Duration,
+    interval: Duration,
     /// Do not record communication, which costs a microsecond per message.
     #[arg(long)]
-    pub no_talk: bool,
+    no_talk: bool,
     /// Write the record to a file; - is stdout.
     #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    output: Option<PathBuf>,
     #[command(flatten)]
-    pub forms: ResultForms,
+    forms: ResultForms,
 }
 
 #[derive(Debug, Args)]
-pub struct ServicesPlanArgs {
+struct ServicesPlanArgs {
     /// The services with their limits. Default: services.toml, or those of the record.
     #[arg(value_name = "FILE")]
-    pub file: Option<PathBuf>,
+    file: Option<PathBuf>,
     /// Plan for this record of 'seatmap services observe' instead of the current load.
     #[arg(long, value_name = "RECORD")]
-    pub record: Option<PathBuf>,
+    record: Option<PathBuf>,
     /// Plan for another machine: a bundled machine or a profile's file.
     #[arg(long, value_name = "MACHINE", requires = "record")]
-    pub on: Option<String>,
+    on: Option<String>,
     /// Also rate the sets of this plan, such as one of 'seatmap services import'.
     #[arg(long, value_name = "PLAN")]
-    pub beside: Option<PathBuf>,
+    beside: Option<PathBuf>,
     /// Time to sample the services, without --record.
     #[arg(
         long,
@@ -159,45 +161,45 @@ pub struct ServicesPlanArgs {
         value_parser = time_in("200ms to 1d"),
         conflicts_with = "record"
     )]
-    pub seconds: Duration,
+    seconds: Duration,
     /// Write the plan to a file; - is stdout.
     #[arg(short, long, value_name = "PLAN")]
-    pub output: Option<PathBuf>,
+    output: Option<PathBuf>,
     #[command(flatten)]
-    pub forms: ResultForms,
+    forms: ResultForms,
 }
 
 #[derive(Debug, Args)]
-pub struct ServicesApply {
+struct ServicesApply {
     /// The file from 'seatmap services plan -o'.
     #[arg(value_name = "PLAN")]
-    pub plan: PathBuf,
+    plan: PathBuf,
     #[command(flatten)]
-    pub standing: PlanStanding,
+    standing: PlanStanding,
 }
 
 /// How a plan stands, and what goes with it.
 #[derive(Debug, Args)]
-pub struct PlanStanding {
+struct PlanStanding {
     /// How long the plan applies: 10m, 1h; then everything is restored.
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = time_in("1s to 30d"))]
-    pub ttl: Duration,
+    ttl: Duration,
     /// The plan's name, for undo.
     #[arg(long, value_name = "NAME", default_value = "services")]
-    pub name: Name,
+    name: Name,
     /// Move device interrupts off the CPUs of quiet services.
     #[arg(long)]
-    pub interrupts: bool,
+    interrupts: bool,
     /// Steer received packets (RPS) away from the CPUs of quiet services.
     #[arg(long)]
-    pub rps: bool,
+    rps: bool,
 }
 
 #[derive(Debug, Args)]
-pub struct ServicesRace {
+struct ServicesRace {
     /// The plan; its services have a metric.
     #[arg(value_name = "PLAN")]
-    pub plan: PathBuf,
+    plan: PathBuf,
     /// Rounds of two periods in random order: the services as they are, and with the plan.
     #[arg(
         long,
@@ -205,35 +207,35 @@ pub struct ServicesRace {
         default_value_t = 12,
         value_parser = clap::value_parser!(u32).range(1..=10_000)
     )]
-    pub rounds: u32,
+    rounds: u32,
     /// The length of each period.
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = time_in("200ms to 1d"))]
-    pub period: Duration,
+    period: Duration,
     #[command(flatten)]
-    pub standing: PlanStanding,
+    standing: PlanStanding,
     /// Print only the outcome as JSON, on stdout.
     #[arg(long)]
-    pub json: bool,
+    json: bool,
 }
 
 #[derive(Debug, Args)]
-pub struct ServicesNamed {
+struct ServicesNamed {
     /// The plan. Default: the only applied one.
     #[arg(value_name = "NAME")]
-    pub name: Option<Name>,
+    name: Option<Name>,
 }
 
 #[derive(Debug, Args)]
-pub struct ServicesDrift {
+struct ServicesDrift {
     /// The plan. Default: the only applied one.
     #[arg(value_name = "NAME")]
-    pub name: Option<Name>,
+    name: Option<Name>,
     /// Compare with the plan in this file instead, applied or not.
     #[arg(long, value_name = "PLAN", conflicts_with = "name")]
-    pub plan: Option<PathBuf>,
+    plan: Option<PathBuf>,
     /// Print only the differences as JSON, on stdout.
     #[arg(long)]
-    pub json: bool,
+    json: bool,
 }
 
 pub fn run(typed: &Services) -> Result<(), CliError> {

@@ -1,7 +1,7 @@
 //! `seatmap show`.
 
 use super::{cluster, place, services};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination, visible};
 use seatmap_console::outputs::ResultForms;
@@ -31,41 +31,33 @@ pub struct Show {
     /// The machine: host, a bundled machine, or a file. Also a recording of 'seatmap top', a plan
     /// of 'seatmap place', or a cluster.
     #[arg(value_name = "MACHINE", default_value = "host")]
-    pub machine: String,
+    machine: String,
     /// The order of rows and columns.
     #[arg(long, default_value = "group")]
-    pub order: OrderChoice,
+    order: OrderChoice,
     /// List the nearest neighbours of this CPU.
     #[arg(long, value_name = "CPU")]
-    pub near: Option<u32>,
+    near: Option<u32>,
     /// Draw the model's distances for lines of this home.
     #[arg(long, value_name = "N")]
-    pub home: Option<usize>,
+    home: Option<usize>,
     /// The width in columns; the terminal's by default.
     #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(20..))]
-    pub width: Option<u16>,
+    width: Option<u16>,
     /// Draw a machine's distances, or a plan's tasks on its machine, as a picture; - is stdout.
     #[arg(long, value_name = "FILE")]
-    pub svg: Option<PathBuf>,
+    svg: Option<PathBuf>,
     #[command(flatten)]
-    pub forms: ResultForms,
+    forms: ResultForms,
 }
 
-/// The order of rows and columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum OrderChoice {
-    /// Group by group, SMT siblings side by side.
-    Group,
-    /// OS order: CPU 0, 1, 2 ...
-    Os,
-}
-
-impl From<OrderChoice> for GridOrder {
-    fn from(choice: OrderChoice) -> Self {
-        match choice {
-            OrderChoice::Group => GridOrder::Group,
-            OrderChoice::Os => GridOrder::Os,
-        }
+choice! {
+    /// The order of rows and columns.
+    OrderChoice for GridOrder {
+        /// Group by group, SMT siblings side by side.
+        Group,
+        /// OS order: CPU 0, 1, 2 ...
+        Os,
     }
 }
 

@@ -5,7 +5,7 @@ mod meant;
 use super::bench::{BetterReadings, RandomOrders, SESSION};
 use super::first_given;
 use super::place::{ObjectiveChoice, OnCluster};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use meant::ModelPart;
 use seatmap_cluster::spread::SpreadError;
 use seatmap_console::bar::Bar;
@@ -34,24 +34,24 @@ use std::time::Duration;
 pub struct Tune {
     /// Make at most N runs. Default: ten per candidate, and the confirmation.
     #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub budget: Option<u32>,
+    budget: Option<u32>,
     /// Make as many runs as fit in this time, but at least enough for a result: 10m, 2h; a plain
     /// number is seconds.
     #[arg(long, value_name = "TIME", conflicts_with = "budget", value_parser = time_in(SESSION))]
-    pub seconds: Option<Duration>,
+    seconds: Option<Duration>,
     /// A pattern, as for 'seatmap place': placements of its tasks are tried. Without one, orders
     /// and groups of CPUs are tried.
     #[arg(long, value_name = "PATTERN")]
-    pub pattern: Option<String>,
+    pattern: Option<String>,
     /// Observe one run of the program first, and use its pattern.
     #[arg(long, conflicts_with = "pattern")]
-    pub observe: bool,
+    observe: bool,
     /// A cluster, as 'seatmap cluster measure' writes it: orders of a job's ranks race, one start
     /// of COMMAND a run. In COMMAND, {hosts} is replaced by a file with the hosts, and {seat} by
     /// the words that seat a rank. Or, without COMMAND, a model: placements of --pattern race
     /// there, by the time that its messages take.
     #[arg(long, value_name = "CLUSTER|MODEL", conflicts_with_all = ["cpus", "objective"])]
-    pub on: Option<String>,
+    on: Option<String>,
     /// On a cluster: the format of the file {hosts}.
     #[arg(
         long,
@@ -60,14 +60,14 @@ pub struct Tune {
         requires = "on",
         hide_short_help = true
     )]
-    pub hosts: HostsChoice,
+    hosts: HostsChoice,
     /// The options for ranks on a cluster.
     #[command(flatten)]
-    pub on_cluster: OnCluster,
+    on_cluster: OnCluster,
     /// The objective by which the model ranks placements [default: time if the tasks' work is
     /// known, else distance].
     #[arg(long, value_name = "OBJECTIVE")]
-    pub objective: Option<ObjectiveChoice>,
+    objective: Option<ObjectiveChoice>,
     /// The most candidates, the default included.
     #[arg(
         long,
@@ -75,34 +75,34 @@ pub struct Tune {
         default_value_t = 12,
         value_parser = clap::value_parser!(u16).range(2..=512)
     )]
-    pub candidates: u16,
+    candidates: u16,
     /// Also race kernel settings: the program runs unpinned with each of these switches toggled.
     /// Each is restored after every run, even after a crash. Requires root.
     #[arg(long, value_name = "SWITCH", value_delimiter = ',', conflicts_with = "on")]
-    pub vary: Vec<VaryChoice>,
+    vary: Vec<VaryChoice>,
     /// The CPUs for the program. Default: all allowed ones.
     #[arg(long, value_name = "LIST", value_parser = own_cpus)]
-    pub cpus: Option<CpuList>,
+    cpus: Option<CpuList>,
     /// The metric of the race: time, regex:PATTERN, command:LINE, perf:EVENT, as in 'seatmap
     /// bench'.
     #[arg(long, value_name = "METRIC", default_value = "time", value_parser = Metric::parse)]
-    pub metric: Metric,
+    metric: Metric,
     #[command(flatten)]
-    pub readings: BetterReadings,
+    readings: BetterReadings,
     #[command(flatten)]
-    pub randomness: RandomOrders,
+    randomness: RandomOrders,
     /// Write the winner as a plan, if it is not worse than the default, and proven to be at most 2
     /// % worse.
     #[arg(short, long, value_name = "PLAN")]
-    pub output: Option<PathBuf>,
+    output: Option<PathBuf>,
     /// Keep every run in this file, as it is made [default: seatmap-tune.json].
     #[arg(long, value_name = "FILE")]
-    pub record: Option<PathBuf>,
+    record: Option<PathBuf>,
     /// Continue with the runs in the file.
     #[arg(long)]
-    pub resume: bool,
+    resume: bool,
     #[command(flatten)]
-    pub forms: ResultForms,
+    forms: ResultForms,
     /// On a model: rounds of all messages [default: 4].
     #[arg(
         long,
@@ -112,17 +112,17 @@ pub struct Tune {
         conflicts_with = "command",
         hide_short_help = true
     )]
-    pub rounds: Option<u32>,
+    rounds: Option<u32>,
     /// On a model: spread the runs over all ranks of this start. srun, mpirun or torchrun starts
     /// the same command on each node, or set RANK and WORLD_SIZE; rank 0 writes the results.
     #[arg(long, requires = "on", conflicts_with = "command", hide_short_help = true)]
-    pub spread: bool,
+    spread: bool,
     /// Where the ranks meet.
     #[command(flatten)]
-    pub meeting: MeetingPlace,
+    meeting: MeetingPlace,
     /// The program and its arguments.
     #[arg(value_name = "COMMAND", trailing_var_arg = true)]
-    pub command: Vec<OsString>,
+    command: Vec<OsString>,
 }
 
 /// The default file of runs.
@@ -140,7 +140,7 @@ impl Tune {
     }
 
     /// A given option that applies only to races of programs.
-    pub fn for_programs(&self) -> Option<&'static str> {
+    fn for_programs(&self) -> Option<&'static str> {
         let given = first_given([
             ("--observe", self.observe),
             ("--seconds", self.seconds.is_some()),
@@ -155,48 +155,28 @@ impl Tune {
     }
 }
 
-/// A switch of the kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum VaryChoice {
-    /// Pages and threads move towards each other (/proc/sys/kernel/numa_balancing).
-    NumaBalancing,
-    /// The threads of a process stay near one cache (SCHED_CACHE, Linux 7.2).
-    SchedCache,
-}
-
-impl VaryChoice {
-    /// The switch.
-    pub fn switch(self) -> Switch {
-        match self {
-            VaryChoice::NumaBalancing => Switch::NumaBalancing,
-            VaryChoice::SchedCache => Switch::CacheAware,
-        }
+choice! {
+    /// A switch of the kernel.
+    VaryChoice for Switch {
+        /// Pages and threads move towards each other (/proc/sys/kernel/numa_balancing).
+        NumaBalancing,
+        /// The threads of a process stay near one cache (SCHED_CACHE, Linux 7.2).
+        SchedCache = Switch::CacheAware,
     }
 }
 
-impl HostsChoice {
-    /// Writes the file.
-    pub fn writer(self) -> HostsWriter {
-        match self {
-            HostsChoice::Openmpi => openmpi::write,
-            HostsChoice::Mpich => mpich::write,
-            HostsChoice::SlurmHostfile => slurm::write,
-            HostsChoice::Rankfile => rankfile::write,
-        }
+choice! {
+    /// A file with hosts that a launcher reads.
+    HostsChoice for HostsWriter {
+        /// mpirun --map-by seq --hostfile {hosts} of Open MPI.
+        Openmpi = openmpi::write,
+        /// mpiexec -f {hosts} of MPICH.
+        Mpich = mpich::write,
+        /// SLURM_HOSTFILE={hosts} of srun --distribution=arbitrary.
+        SlurmHostfile = slurm::write,
+        /// mpirun --rankfile {hosts} of Open MPI 4, which pins ranks itself.
+        Rankfile = rankfile::write,
     }
-}
-
-/// A file with hosts that a launcher reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum HostsChoice {
-    /// mpirun --map-by seq --hostfile {hosts} of Open MPI.
-    Openmpi,
-    /// mpiexec -f {hosts} of MPICH.
-    Mpich,
-    /// SLURM_HOSTFILE={hosts} of srun --distribution=arbitrary.
-    SlurmHostfile,
-    /// mpirun --rankfile {hosts} of Open MPI 4, which pins ranks itself.
-    Rankfile,
 }
 
 /// The ranks of a start, which make the runs of one race, and the inputs of all times besides CPUs

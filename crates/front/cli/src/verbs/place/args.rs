@@ -315,40 +315,31 @@ fn changes_nothing(option: &str, needed: &str) -> String {
     format!("{option} has no effect without {needed}; add that, or leave {option} out")
 }
 
-/// An objective of placements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ObjectiveChoice {
-    /// The sum of weight x core distance.
-    Distance,
-    /// The load of the most loaded link between caches, nodes or packages.
-    Congestion,
-    /// The time of the pattern's messages on the simulated machine; needs a model.
-    Simulated,
-    /// The time of the slowest seat: its work at the speed of its CPU, and its messages.
-    Time,
+choice! {
+    /// An objective of placements.
+    ObjectiveChoice for Objective {
+        /// The sum of weight x core distance.
+        Distance,
+        /// The load of the most loaded link between caches, nodes or packages.
+        Congestion,
+        /// The time of the pattern's messages on the simulated machine; needs a model.
+        Simulated,
+        /// The time of the slowest seat: its work at the speed of its CPU, and its messages.
+        Time,
+    }
 }
 
-/// A kind of core of a hybrid processor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum KindChoice {
-    /// The strongest cores.
-    Performance,
-    /// Those between the strongest and the weakest.
-    Middle,
-    /// The weakest ordinary cores.
-    Efficiency,
-    /// Those of the low-power island.
-    LowPower,
-}
-
-impl From<KindChoice> for CoreKind {
-    fn from(choice: KindChoice) -> Self {
-        match choice {
-            KindChoice::Performance => CoreKind::Performance,
-            KindChoice::Middle => CoreKind::Middle,
-            KindChoice::Efficiency => CoreKind::Efficiency,
-            KindChoice::LowPower => CoreKind::LowPower,
-        }
+choice! {
+    /// A kind of core of a hybrid processor.
+    KindChoice for CoreKind {
+        /// The strongest cores.
+        Performance,
+        /// Those between the strongest and the weakest.
+        Middle,
+        /// The weakest ordinary cores.
+        Efficiency,
+        /// Those of the low-power island.
+        LowPower,
     }
 }
 
@@ -360,31 +351,24 @@ pub enum PreferChoice {
     BigCache,
 }
 
-/// The placement drawn before a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum BeforeChoice {
-    /// Tasks on CPUs in the order of their numbers.
-    Os,
-    /// The random placement with the median cost of 101.
-    Random,
-}
-
-impl From<BeforeChoice> for BeforePlan {
-    fn from(choice: BeforeChoice) -> Self {
-        match choice {
-            BeforeChoice::Os => BeforePlan::InOrder,
-            BeforeChoice::Random => BeforePlan::Random,
-        }
+choice! {
+    /// The placement drawn before a plan.
+    BeforeChoice for BeforePlan {
+        /// Tasks on CPUs in the order of their numbers.
+        Os = BeforePlan::InOrder,
+        /// The random placement with the median cost of 101.
+        Random,
     }
 }
 
-/// The weight of an edge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum WeightChoice {
-    /// Its bytes.
-    Bytes,
-    /// Its messages.
-    Messages,
+choice! {
+    /// The weight of an edge.
+    WeightChoice for Weight {
+        /// Its bytes.
+        Bytes,
+        /// Its messages.
+        Messages,
+    }
 }
 
 /// The search method.
@@ -399,26 +383,6 @@ pub enum MethodChoice {
     Pizza,
     /// Each channel's threads next to the home of its line (Liu et al. 2015).
     Getcore,
-}
-
-impl From<ObjectiveChoice> for Objective {
-    fn from(choice: ObjectiveChoice) -> Self {
-        match choice {
-            ObjectiveChoice::Distance => Objective::Distance,
-            ObjectiveChoice::Congestion => Objective::Congestion,
-            ObjectiveChoice::Simulated => Objective::Simulated,
-            ObjectiveChoice::Time => Objective::Time,
-        }
-    }
-}
-
-impl From<WeightChoice> for Weight {
-    fn from(choice: WeightChoice) -> Self {
-        match choice {
-            WeightChoice::Bytes => Weight::Bytes,
-            WeightChoice::Messages => Weight::Messages,
-        }
-    }
 }
 
 fn fix(text: &str) -> Result<(usize, u32), String> {

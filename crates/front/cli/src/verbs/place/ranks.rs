@@ -16,16 +16,14 @@ use std::path::Path;
 use std::time::Instant;
 
 pub fn run(typed: &PlaceArgs, cluster: &Cluster) -> Result<(), CliError> {
-    if let Some(option) = typed.of_one_machine() {
-        return Err(CliError::input(format!(
-            "{option} is for one machine, and {} is a cluster; leave it out",
-            typed.on
-        )));
-    }
+    CliError::check_input(typed.of_one_machine().map(|option| {
+        format!("{option} is for one machine, and {} is a cluster; leave it out", typed.on)
+    }))?;
     let destination = output::beside(typed.output.as_deref(), None, "-o")?;
-    if typed.forms.json && destination == Some(Destination::Stdout) {
-        return Err(CliError::input("only one of --json and -o - can have stdout"));
-    }
+    refuse_if!(
+        typed.forms.json && destination == Some(Destination::Stdout),
+        "only one of --json and -o - can have stdout"
+    );
     let wishes = &typed.on_cluster;
     let pattern = pattern_of_ranks(typed.pattern.as_deref().unwrap_or_default(), wishes)?;
     let nodes = nodes(&typed.on, cluster, wishes, &pattern)?;

@@ -71,9 +71,7 @@ impl SeatingOutputs {
 /// Errors name the path as given.
 fn destination(path: Option<&Path>) -> Result<Option<Destination>, CliError> {
     let Some(path) = path else { return Ok(None) };
-    if path == Path::new("-") {
-        return Err(CliError::input("stdout belongs to the program; give a file name"));
-    }
+    refuse_if!(path == Path::new("-"), "stdout belongs to the program; give a file name");
     // Checks the given path, for the error's words, but keeps the absolute one.
     Destination::new(path)?;
     Destination::new(&std::path::absolute(path).map_err(CliError::input)?).map(Some)

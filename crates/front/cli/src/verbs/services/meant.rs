@@ -1,6 +1,6 @@
 //! Converts command lines into requests, or usage errors.
 
-use super::{PlanStanding, SeatsFormatName, ServicesImport, ServicesPlanArgs};
+use super::{PlanStanding, ServicesImport, ServicesPlanArgs};
 use seatmap_console::error::CliError;
 use seatmap_console::output::Destination;
 use seatmap_console::{here, input, output};
@@ -11,7 +11,7 @@ use seatmap_os::{Root, memory, trusted, whole_file};
 use seatmap_services::apply::ApplyRequest;
 use seatmap_services::bounds::ServiceBounds;
 use seatmap_services::import::{
-    self, CgroupDriver, ImportRemark, ImportedSeats, SeatsFormat, SourceFile, gather,
+    self, CgroupDriver, ImportRemark, ImportedSeats, SourceFile, gather,
 };
 use seatmap_services::recorder::INTERVAL;
 use seatmap_services::{
@@ -105,11 +105,7 @@ pub fn imported(typed: &ServicesImport) -> Result<ImportedSeats, CliError> {
             is_from_folder: *is_from_folder,
         })
         .collect();
-    let format = typed.format.map(|format| match format {
-        SeatsFormatName::Kubelet => SeatsFormat::Kubelet,
-        SeatsFormatName::Systemd => SeatsFormat::Systemd,
-        SeatsFormatName::Libvirt => SeatsFormat::Libvirt,
-    });
+    let format = typed.format.map(Into::into);
     Ok(import::read(&sources, unopened, format, CgroupDriver::here(&Root::new("/")))?)
 }
 
