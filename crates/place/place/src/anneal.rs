@@ -87,12 +87,7 @@ pub(crate) fn way(problem: &Problem) -> Option<AnnealWay> {
 }
 
 impl AnnealWay {
-    pub(crate) fn search(
-        &self,
-        problem: &Problem,
-        limit: &SearchLimit,
-        seed: u64,
-    ) -> StartSolution {
+    pub fn search(&self, problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolution {
         match self {
             AnnealWay::Groups(groups) => {
                 in_groups(&problem.traffic, &problem.fixed, groups, limit, seed)

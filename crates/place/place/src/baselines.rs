@@ -1,6 +1,7 @@
 //! The costs of the usual placements, which need no plan.
 
 use crate::build::PlaceGround;
+use crate::key::minimum;
 use crate::orders::{compact, scatter};
 use crate::search::SearchLimit;
 use crate::{Level, Problem, seed};
@@ -47,7 +48,7 @@ impl PlaceGround<'_> {
         let core = self.cores();
         let random: Vec<f64> =
             in_time.map(|_| cost(&self.at_random(core.as_deref(), &mut rng))).collect();
-        let best = random.iter().copied().fold(f64::INFINITY, f64::min);
+        let best = minimum(&random);
         // Rounding may put the mean of equal costs below the best.
         let mean = (random.iter().sum::<f64>() / random.len() as f64).max(best);
         Baselines { os, compact, scatter, random: Random { mean, best } }

@@ -7,7 +7,7 @@ mod spread;
 
 use crate::Problem;
 use crate::assignment::assign;
-use crate::key::FloatKey;
+use crate::key::{FloatKey, maximum, minimum};
 use crate::search::{DeadlineWatch, Qap, SearchLimit};
 use seatmap_data::machine::Square;
 
@@ -125,7 +125,7 @@ fn crude(qap: &Qap) -> f64 {
         return 0.0;
     }
     let flows: f64 = a.iter().map(|cell| cell.abs()).sum();
-    -flows * b.iter().fold(0.0_f64, |most, cell| most.max(cell.abs()))
+    -flows * maximum(b.iter().map(|cell| cell.abs()))
 }
 
 /// With many slots, each task on its cheapest one. `Err` has the sum so far if time is up.
@@ -145,9 +145,9 @@ fn best_sum(
         let row = (0..slots).map(|slot| pays(task, slot));
         if is_assigned {
             cells.extend(row);
-            sum += cells[task * slots..].iter().copied().fold(f64::INFINITY, f64::min);
+            sum += minimum(&cells[task * slots..]);
         } else {
-            sum += row.fold(f64::INFINITY, f64::min)
+            sum += minimum(row);
         }
     }
     Ok(if is_assigned { assign(tasks, slots, &cells) } else { (sum, Vec::new()) })

@@ -1,5 +1,6 @@
 //! Turns a request into a problem.
 
+use crate::key::minimum;
 use crate::sections::sections;
 use crate::time::TimeModel;
 use crate::{Level, Links, PlaceError, PlaceRequest, Problem, Pus, Traffic, Zones};
@@ -77,7 +78,7 @@ fn problem(request: &PlaceRequest, pus: &Pus) -> Result<Problem, PlaceError> {
             counted(MOST_SLOTS, "place")
         )));
     }
-    let nearest = pus.distance_ns.pairs().map(|(_, _, ns)| *ns).fold(f64::INFINITY, f64::min);
+    let nearest = minimum(pus.distance_ns.pairs().map(|(_, _, ns)| ns));
     let same = if copies > 1 && nearest.is_finite() { nearest as f32 } else { 0.0 };
     // The natural order fills each PU once before any twice.
     let pu_of_slot: Vec<u32> = (0..n * copies).map(|slot| (slot % n) as u32).collect();
@@ -124,8 +125,7 @@ impl PuShares {
                 break;
             };
             let row = open.swap_remove(at);
-            shares.least[row] = fixed[row] as u32;
-            shares.most[row] = fixed[row] as u32;
+            (shares.least[row], shares.most[row]) = (fixed[row] as u32, fixed[row] as u32);
             rest -= fixed[row];
         }
         for row in &open {
@@ -134,27 +134,22 @@ impl PuShares {
         }
         shares
     }
-
-    fn is_single(&self) -> bool {
-        self.most.iter().all(|most| *most <= 1)
-    }
 }
 
 fn zones(
     request: &PlaceRequest,
     pus: &Pus,
-    shares: &PuShares,
+    PuShares { least, most }: &PuShares,
     pu_of_slot: &[u32],
 ) -> Result<Zones, PlaceError> {
     let tasks = request.pattern.tasks;
     let Some(level) =
         request.one_per.filter(|level| *level != Level::Core && !request.has_sections())
     else {
-        if shares.is_single() {
+        if most.iter().all(|most| *most <= 1) {
             return Ok(Zones::free(pu_of_slot.len()));
         }
         // Each PU is a zone, with the mean number of tasks rounded down or up.
-        let PuShares { least, most } = shares;
         let zone_of_slot = pu_of_slot.to_vec();
         return Ok(Zones { zone_of_slot, least: least.clone(), most: most.clone() });
     };

@@ -1,7 +1,6 @@
 //! Placements by the load of the most loaded link.
 
-use crate::key::FloatKey;
-use crate::links::most;
+use crate::key::{FloatKey, maximum};
 use crate::search::{SearchLimit, Solution};
 use crate::seed::inverse;
 use crate::{Links, Problem};
@@ -92,7 +91,7 @@ impl<'a> State<'a> {
     }
 
     fn value(&self) -> f64 {
-        most(&self.loads) + self.scale * self.distance
+        maximum(&self.loads) + self.scale * self.distance
     }
 
     fn may_swap(&self, task: usize, other: usize) -> bool {

@@ -1,6 +1,6 @@
 //! A lower bound on the load of the most loaded link in any placement.
 
-use crate::key::FloatKey;
+use crate::key::{FloatKey, maximum, minimum};
 use crate::search::{DeadlineWatch, SearchLimit};
 use crate::{Links, Problem, Traffic};
 
@@ -49,9 +49,10 @@ fn least_minority(n: usize, groups: &[usize]) -> usize {
 
 fn second_eigenvalue(traffic: &Traffic) -> f64 {
     let n = traffic.tasks();
-    let most = (0..n).map(|task| traffic.volume(task)).fold(0.0, f64::max);
+    let volumes: Vec<f64> = (0..n).map(|task| traffic.volume(task)).collect();
+    let most = maximum(&volumes);
     // At most the smallest volume times n / (n - 1) (Fiedler 1973).
-    let least = (0..n).map(|task| traffic.volume(task)).fold(f64::INFINITY, f64::min);
+    let least = minimum(&volumes);
     let mut low = 0.0;
     let mut high = least * n as f64 / (n.max(2) - 1) as f64;
     for _ in 0..HALVINGS {

@@ -1,7 +1,7 @@
 //! Links that several tasks share.
 
 use crate::build::count;
-use crate::key::FloatKey;
+use crate::key::{FloatKey, maximum};
 use crate::sections::groups_of_model;
 use crate::{Level, Pus, Traffic};
 use seatmap_data::machine::Profile;
@@ -99,7 +99,7 @@ impl Links {
     }
 
     pub(crate) fn most(&self, traffic: &Traffic, pu_of: &[usize]) -> f64 {
-        most(&self.loads(traffic, pu_of))
+        maximum(&self.loads(traffic, pu_of))
     }
 
     /// The most loaded link and its load.
@@ -107,10 +107,6 @@ impl Links {
         let at = (0..loads.len()).max_by_key(|at| (FloatKey(loads[*at]), Reverse(*at)))?;
         Some((self.names[at].clone(), loads[at]))
     }
-}
-
-pub(crate) fn most(loads: &[f64]) -> f64 {
-    loads.iter().copied().fold(0.0, f64::max)
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ pub(crate) struct Trials<'a> {
 
 impl<'a> Trials<'a> {
     /// `os` has the machine's PUs in the order of the problem's rows.
-    pub(crate) fn new(
+    pub fn new(
         problem: &'a Problem,
         os: &'a [u32],
         judge: TrialJudge<'a>,
@@ -54,7 +54,7 @@ impl<'a> Trials<'a> {
         }
     }
 
-    pub(crate) fn know(&mut self, slot_of: &[u32], time_ns: f64) {
+    pub fn know(&mut self, slot_of: &[u32], time_ns: f64) {
         self.known.insert(self.placement(slot_of), time_ns);
     }
 
@@ -62,7 +62,7 @@ impl<'a> Trials<'a> {
     ///
     /// # Errors
     /// A placement cannot be run.
-    pub(crate) fn search(
+    pub fn search(
         &mut self,
         starts: Vec<Vec<u32>>,
         random: u64,
@@ -88,7 +88,7 @@ impl<'a> Trials<'a> {
         Ok((best, false))
     }
 
-    pub(crate) fn method(&self, all: bool) -> String {
+    pub fn method(&self, all: bool) -> String {
         let runs = self.known.len();
         if all {
             format!("all {} run", counted(runs, "placement"))

@@ -3,7 +3,7 @@
 use super::cuts::Cuts;
 use super::{Nearest, partners};
 use crate::Problem;
-use crate::key::FloatKey;
+use crate::key::{FloatKey, maximum};
 use crate::search::SearchLimit;
 use seatmap_data::machine::Square;
 use std::cmp::Reverse;
@@ -152,18 +152,12 @@ impl Levels<'_> {
     /// The bound, rounded down, and the weight between slots. `None` if time is up.
     fn bound(&self, prices: &Prices, limit: &SearchLimit) -> Option<(f64, Square<f64>)> {
         let n = self.distance.n();
-        let mut left = self.distance.clone();
-        for a in 0..n {
-            let row = left.row_mut(a).iter_mut().zip(prices.skew.row(a));
-            row.for_each(|(ns, skew)| *ns += skew);
-        }
-        for (division, price) in self.divisions.iter().zip(&prices.crossing) {
-            let group_of = &division.group_of;
-            for a in 0..n {
-                let row = left.row_mut(a).iter_mut().zip(group_of);
-                row.filter(|(_, group)| **group != group_of[a]).for_each(|(ns, _)| *ns -= price);
-            }
-        }
+        let left = Square::from_fn(n, |a, b| {
+            let priced = self.divisions.iter().zip(&prices.crossing);
+            priced
+                .filter(|(by, _)| by.group_of[a] != by.group_of[b])
+                .fold(self.distance[(a, b)] + prices.skew[(a, b)], |ns, (_, price)| ns - price)
+        });
         let crossing: f64 =
             prices.crossing.iter().zip(&self.least).map(|(price, least)| price * least).sum();
         let nearest = Nearest::new(n, &self.weights, |a, b| left[(a, b)], limit)?;
@@ -174,8 +168,7 @@ impl Levels<'_> {
             others.for_each(|(weight, (_, other))| used[(slot, *other)] += weight);
         }
         let volume: f64 = self.weights.iter().flatten().sum();
-        let farthest =
-            (0..n).flat_map(|a| left.row(a)).fold(0.0_f64, |most, ns| most.max(ns.abs()));
+        let farthest = maximum((0..n).flat_map(|a| left.row(a)).map(|ns| ns.abs()));
         let bound = crossing + 0.5 * rest
             - ROUNDED_DOWN * (crossing + 0.5 * rest.abs())
             // Prices may shift more between the sums than both are together.

@@ -1,7 +1,7 @@
 //! Which ranks share a node, and on which node they run.
 
 use crate::bound::{dot, gilmore_lawler};
-use crate::key::FloatKey;
+use crate::key::{FloatKey, minimum};
 use crate::ranks::orders::{plane, random};
 use crate::ranks::{NamedOrder, OrderCosts, RankRequest, RanksError};
 use crate::search::SearchLimit;
@@ -204,7 +204,7 @@ fn bound(problem: &Problem, seats: &[usize], limit: &SearchLimit) -> f64 {
             break;
         }
         let weights = problem.traffic.heaviest(rank);
-        sum += near.iter().map(|near| dot(&weights, near)).fold(f64::INFINITY, f64::min);
+        sum += minimum(near.iter().map(|near| dot(&weights, near)));
     }
     0.5 * sum
 }

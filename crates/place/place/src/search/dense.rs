@@ -1,7 +1,7 @@
 //! Local search for dense matrices.
 
 use super::{DeadlineWatch, MatrixPair, Qap, SWAPS_BETWEEN_CHECKS, SearchEngine, SearchLimit};
-use crate::key::FloatKey;
+use crate::key::{FloatKey, minimum};
 use seatmap_data::statistics::Xoshiro;
 
 /// A permutation with the change of the cost by each swap of two items.
@@ -109,7 +109,7 @@ impl Dense {
         }
         self.change[item * self.n + item + 1..(item + 1) * self.n]
             .copy_from_slice(&changes[item + 1..]);
-        self.row_least[item] = changes[item + 1..].iter().copied().fold(f64::INFINITY, f64::min);
+        self.row_least[item] = minimum(&changes[item + 1..]);
         self.u = changes;
     }
 }
@@ -280,8 +280,7 @@ mod tests {
                 prop_assert!((engine.cost() + engine.change(i, j) - qap.cost(&swapped)).abs() < 1e-6);
             }
             for i in 0..n {
-                let least = engine.row(i).iter().copied().fold(f64::INFINITY, f64::min);
-                prop_assert_eq!(least, engine.row_least[i]);
+                prop_assert_eq!(minimum(engine.row(i)), engine.row_least[i]);
             }
         }
     }

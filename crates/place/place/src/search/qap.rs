@@ -66,7 +66,7 @@ fn is_something(m: &Square<f64>) -> bool {
 }
 
 impl MatrixPair {
-    pub(super) fn permuted(&self, place_of: &[u32]) -> MatrixPair {
+    pub fn permuted(&self, place_of: &[u32]) -> MatrixPair {
         let place = |i: usize| place_of[i] as usize;
         let b = Square::from_fn(self.b.n(), |i, j| self.b[(place(i), place(j))]);
         MatrixPair { b, ..self.clone() }
@@ -79,12 +79,12 @@ impl MatrixPair {
         MatrixPair { a, b, is_symmetric: sign > 0.0 }
     }
 
-    pub(super) fn cost(&self) -> f64 {
+    pub fn cost(&self) -> f64 {
         (0..self.a.n()).map(|i| dot(self.a.row(i), self.b.row(i))).sum()
     }
 
     #[inline(always)]
-    pub(super) fn change(&self, i: usize, j: usize) -> f64 {
+    pub fn change(&self, i: usize, j: usize) -> f64 {
         let a = &self.a;
         let b = &self.b;
         // The sum over all rows includes the swapped ones.
@@ -99,14 +99,14 @@ impl MatrixPair {
     }
 
     /// The vectors by which other changes move. Call it before the swap.
-    pub(super) fn differences(&self, r: usize, s: usize, u: &mut [f64], v: &mut [f64]) {
+    pub fn differences(&self, r: usize, s: usize, u: &mut [f64], v: &mut [f64]) {
         let flows = self.a.row(r).iter().zip(self.a.row(s));
         u.iter_mut().zip(flows).for_each(|(u, (r, s))| *u = r - s);
         let distances = self.b.row(r).iter().zip(self.b.row(s));
         v.iter_mut().zip(distances).for_each(|(v, (r, s))| *v = r - s);
     }
 
-    pub(super) fn swap(&mut self, r: usize, s: usize) {
+    pub fn swap(&mut self, r: usize, s: usize) {
         for k in 0..self.b.n() {
             (self.b[(r, k)], self.b[(s, k)]) = (self.b[(s, k)], self.b[(r, k)]);
         }
@@ -115,7 +115,7 @@ impl MatrixPair {
         }
     }
 
-    pub(super) fn take_from(&mut self, other: &MatrixPair) {
+    pub fn take_from(&mut self, other: &MatrixPair) {
         (0..self.b.n()).for_each(|i| self.b.row_mut(i).copy_from_slice(other.b.row(i)));
     }
 }

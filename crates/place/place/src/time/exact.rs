@@ -2,7 +2,7 @@
 
 use super::placement::NOWHERE;
 use super::{TimeModel, TimedPlacement};
-use crate::key::FloatKey;
+use crate::key::{FloatKey, maximum};
 use crate::search::SearchLimit;
 use std::cmp::Reverse;
 
@@ -41,7 +41,7 @@ pub fn exact(model: &TimeModel, known: &[usize], limit: &SearchLimit) -> Option<
 /// Each task's work, and its messages over the longest distance.
 pub fn weights_ns(model: &TimeModel) -> Vec<f64> {
     let pairs = model.distance_ns.pairs().map(|(_, _, ns)| *ns);
-    let longest_ns = pairs.fold(0.0, f64::max);
+    let longest_ns = maximum(pairs);
     (0..model.tasks())
         .map(|task| model.work_ns[task] + model.traffic.volume(task) * longest_ns)
         .collect()
@@ -159,6 +159,6 @@ impl Tree<'_> {
             more_ns[*pu] += open.map(|(_, weight)| weight * self.nearest_ns[*pu]).sum::<f64>();
         }
         let used = pu_of.iter().filter(|pu| **pu != NOWHERE);
-        used.map(|pu| self.seating.time_ns(*pu) + more_ns[*pu]).fold(0.0, f64::max)
+        maximum(used.map(|pu| self.seating.time_ns(*pu) + more_ns[*pu]))
     }
 }
