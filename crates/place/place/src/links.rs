@@ -99,7 +99,7 @@ impl Links {
     }
 
     pub(crate) fn most(&self, traffic: &Traffic, pu_of: &[usize]) -> f64 {
-        maximum(&self.loads(traffic, pu_of))
+        maximum(self.loads(traffic, pu_of))
     }
 
     /// The most loaded link and its load.
