@@ -150,7 +150,8 @@ fn large_pattern_uses_multilevel_method() {
 
 #[test]
 fn impossible_requests_are_rejected_with_reason() {
-    let cases: [(&dyn Fn(&mut PlaceRequest), &str); 7] = [
+    type Change<'a> = &'a dyn Fn(&mut PlaceRequest);
+    let cases: [(Change<'_>, &str); 7] = [
         (&|r| r.cpus = Some(vec![0, 99]), "PU 99"),
         (&|r| r.fixed = vec![(7, 0)], "task 7"),
         (&|r| r.fixed = vec![(1, 0), (1, 2)], "twice"),
