@@ -1,7 +1,8 @@
 //! The kernel's files that a verb needs, so that no verb takes a missing `/proc` for a computer
 //! without processes.
 
-use crate::args::{ClusterCommand, SeatmapCommand};
+use crate::verbs::SeatmapCommand;
+use crate::verbs::cluster::{ClusterArgs, ClusterCommand};
 use seatmap_console::error::CliError;
 use seatmap_console::output;
 use seatmap_os::{Root, proc_mount};
@@ -12,11 +13,7 @@ pub fn check(command: &SeatmapCommand) -> Result<(), CliError> {
         // A recording contains everything.
         SeatmapCommand::Run(run) if run.live.replay.is_some() => Ok(()),
         // The doctor of clusters only reads the file of a measurement.
-        SeatmapCommand::Cluster(cluster)
-            if matches!(cluster.command, ClusterCommand::Doctor(_)) =>
-        {
-            Ok(())
-        }
+        SeatmapCommand::Cluster(ClusterArgs { command: ClusterCommand::Doctor(_) }) => Ok(()),
         // These look for threads: only the files of processes matter.
         SeatmapCommand::Advise(_)
         | SeatmapCommand::Run(_)
@@ -34,19 +31,8 @@ pub fn check(command: &SeatmapCommand) -> Result<(), CliError> {
         // A plan from a record only reads documents.
         SeatmapCommand::Services(services) if services.reads_documents() => Ok(()),
         SeatmapCommand::Services(_) => proc_mount::check_computer(&root),
-        // They pin this process's own threads, or read documents.
-        SeatmapCommand::Guardian(_)
-        | SeatmapCommand::Measure(_)
-        | SeatmapCommand::Import(_)
-        | SeatmapCommand::Export(_)
-        | SeatmapCommand::Show(_)
-        | SeatmapCommand::Compare(_)
-        | SeatmapCommand::Cpus(_)
-        | SeatmapCommand::Place(_)
-        | SeatmapCommand::Pattern(_)
-        | SeatmapCommand::Model(_)
-        | SeatmapCommand::Machines(_)
-        | SeatmapCommand::Shell(_) => Ok(()),
+        // Others pin this process's own threads, or read documents.
+        _ => Ok(()),
     };
     checked.map_err(CliError::work)?;
     if uses_topology(command)

@@ -23,19 +23,32 @@ pub const ALL: Guides = &[
 ];
 
 const SEATMAP: VerbGuide = VerbGuide {
-    verb: "",
-    examples: &[
-        ("seatmap advise -- ./app", "run a program, and recommend whether and how to pin it"),
-        ("seatmap measure", "measure how far apart the cores of this computer are"),
-        ("seatmap place --pattern ring:8 -o plan.json", "find the best seats for eight threads"),
-        ("seatmap run --plan plan.json -- ./app", "run the program on these seats"),
-        ("seatmap check", "check that pinned programs are on their CPUs"),
-    ],
     files: &[REMEMBERED, CELLS],
     environment: &[STATE, RUN],
-    see_also: &["advise", "measure", "place", "run", "check", "lstopo(1)", "taskset(1)"],
-    ..VerbGuide::USUAL
+    ..guide(
+        "",
+        &[
+            ("seatmap advise -- ./app", "run a program, and recommend whether and how to pin it"),
+            ("seatmap measure", "measure how far apart the cores of this computer are"),
+            (
+                "seatmap place --pattern ring:8 -o plan.json",
+                "find the best seats for eight threads",
+            ),
+            ("seatmap run --plan plan.json -- ./app", "run the program on these seats"),
+            ("seatmap check", "check that pinned programs are on their CPUs"),
+        ],
+        &["advise", "measure", "place", "run", "check", "lstopo(1)", "taskset(1)"],
+    )
 };
+
+/// A verb's guide with the usual exit codes, and without files or variables.
+const fn guide(
+    verb: &'static str,
+    examples: &'static [GuideEntry],
+    see_also: &'static [&'static str],
+) -> VerbGuide {
+    VerbGuide { verb, examples, see_also, ..VerbGuide::USUAL }
+}
 
 /// The file of the last measurement.
 const REMEMBERED: GuideEntry = (
@@ -72,7 +85,7 @@ const RANKS: &[GuideEntry] = &[
 #[cfg(test)]
 mod tests {
     use super::ALL;
-    use crate::args::command;
+    use crate::verbs::command;
     use seatmap_console::guide::VerbGuide;
     use seatmap_console::{for_tests, manual};
 

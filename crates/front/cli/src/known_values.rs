@@ -13,18 +13,16 @@ const OF_CELLS: [&str; 5] = ["show", "run", "verify", "destroy", "renew"];
 const OF_PLANS: [&str; 3] = ["undo", "keep", "drift"];
 
 pub fn of(command: &Command, argument: &Arg) -> Option<KnownValues> {
-    let name = argument.get_value_names()?.first()?;
-    // In other commands NAME means something else.
-    let is_cell =
-        name == "NAME" && argument.is_positional() && OF_CELLS.contains(&command.get_name());
-    let is_plan =
-        name == "NAME" && argument.is_positional() && OF_PLANS.contains(&command.get_name());
-    // A matrix has rows of CPUs by number alone.
-    let is_of_rows = name == "LIST" && command.get_name() == "import";
-    is_cell
-        .then_some(cells as KnownValues)
-        .or(is_plan.then_some(plans as KnownValues))
-        .or(is_of_rows.then_some(Vec::new as KnownValues))
+    let name = argument.get_value_names()?.first()?.as_str();
+    let verb = command.get_name();
+    match (name, argument.is_positional()) {
+        // In other commands NAME means something else.
+        ("NAME", true) if OF_CELLS.contains(&verb) => Some(cells),
+        ("NAME", true) if OF_PLANS.contains(&verb) => Some(plans),
+        // A matrix has rows of CPUs by number alone.
+        ("LIST", _) if verb == "import" => Some(Vec::new),
+        _ => None,
+    }
 }
 
 fn cells() -> Vec<KnownValue> {
@@ -44,7 +42,7 @@ fn plans() -> Vec<KnownValue> {
 
 #[cfg(test)]
 mod tests {
-    use crate::args::command;
+    use crate::verbs::command;
     use clap_complete::engine::ArgValueCompleter;
     use seatmap_console::completion::with_values;
 

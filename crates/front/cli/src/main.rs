@@ -1,6 +1,5 @@
 //! `seatmap`: reads the command line, calls the library behind each verb, and reports the result.
 
-mod args;
 mod files_needed;
 mod guides;
 mod known_values;
@@ -14,17 +13,17 @@ mod progress;
 mod schema_tests;
 mod verbs;
 
-use args::{SeatmapArgs, SeatmapCommand};
 use seatmap_console::error::CliError;
 use seatmap_console::program;
 use seatmap_console::running::CliProgram;
 use seatmap_console::view;
 use seatmap_os::scratch;
 use std::process::ExitCode;
+use verbs::SeatmapArgs;
 
 const PROGRAM: CliProgram = CliProgram {
     name: "seatmap",
-    command: args::command,
+    command: verbs::command,
     completion_variable: "SEATMAP_COMPLETE",
     known_values: known_values::of,
     guides: guides::ALL,
@@ -63,31 +62,5 @@ fn run(typed: SeatmapArgs) -> Result<(), CliError> {
     scratch::sweep_all();
     // With a missing `/proc` a check would find nothing wrong.
     files_needed::check(&typed.command)?;
-    match typed.command {
-        SeatmapCommand::Measure(measure) => verbs::measure::run(measure, typed.colour),
-        SeatmapCommand::Import(import) => verbs::import::run(import),
-        SeatmapCommand::Export(export) => verbs::export::run(export),
-        SeatmapCommand::Show(show) => verbs::show::run(&show, typed.colour),
-        SeatmapCommand::Compare(compare) => verbs::compare::run(&compare),
-        SeatmapCommand::Cpus(cpus) => verbs::cpus::run(&cpus),
-        SeatmapCommand::Place(place) => verbs::place::run(&place),
-        SeatmapCommand::Services(services) => verbs::services::run(&services),
-        SeatmapCommand::Pattern(pattern) => verbs::pattern::run(pattern),
-        SeatmapCommand::Model(model) => verbs::model::run(&model),
-        SeatmapCommand::Guardian(guardian) => verbs::guardian::run(&guardian),
-        SeatmapCommand::Run(run) => verbs::run::run(&run),
-        SeatmapCommand::Advise(advise) => verbs::advise::run(&advise),
-        SeatmapCommand::Check(check) => verbs::check::run(&check, typed.colour),
-        SeatmapCommand::Top(top) => verbs::top::run(&top, typed.colour),
-        SeatmapCommand::Observe(observe) => verbs::observe::run(&observe),
-        SeatmapCommand::Bench(bench) => verbs::bench::run(&bench),
-        SeatmapCommand::Tune(tune) => verbs::tune::run(&tune),
-        SeatmapCommand::Pretend(pretend) => verbs::pretend::run(&pretend),
-        SeatmapCommand::Noise(noise) => verbs::noise::run(&noise),
-        SeatmapCommand::Cell(cell) => verbs::cell::run(&cell),
-        SeatmapCommand::Doctor(doctor) => verbs::doctor::run(&doctor, typed.colour),
-        SeatmapCommand::Cluster(cluster) => verbs::cluster::run(&cluster),
-        SeatmapCommand::Machines(machines) => verbs::machines::run(&machines),
-        SeatmapCommand::Shell(verb) => verb.run(&PROGRAM),
-    }
+    typed.command.run(&PROGRAM, typed.colour)
 }

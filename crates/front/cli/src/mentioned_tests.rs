@@ -1,6 +1,6 @@
 //! Verbs and options in messages exist on the command line.
 
-use crate::args::command;
+use crate::verbs::command;
 use clap::error::{ContextKind, ErrorKind};
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! Mistakes in this program's command line, each in one sentence.
 
 use crate::PROGRAM;
-use crate::args::command;
+use crate::verbs::command;
 use clap::error::ErrorKind;
 use seatmap_console::misread::sentence;
 use std::ffi::OsString;

@@ -4,7 +4,7 @@
 
 #![expect(dead_code, reason = "only the types of these documents are of interest")]
 
-use crate::verbs::cell::program::CellRunReport;
+use crate::verbs::cell::CellRunReport;
 use schemars::JsonSchema;
 use seatmap_advise::Advice;
 use seatmap_cell::CellRecord;

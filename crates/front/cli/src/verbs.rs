@@ -1,4 +1,41 @@
-//! One file per verb.
+//! The verbs, one file each: its options, and its work.
+
+/// Ends a function with a usage error if this is so.
+macro_rules! refuse_if {
+    ($is_so:expr, $($said:tt)+) => {
+        if $is_so {
+            return Err(seatmap_console::error::CliError::input(format!($($said)+)));
+        }
+    };
+}
+
+/// The words of an option, each for its namesake or for another value of a library's type.
+macro_rules! choice {
+    (@ $meaning:ident $word:ident) => {
+        $meaning::$word
+    };
+    (@ $meaning:ident $word:ident $value:expr) => {
+        $value
+    };
+    (
+        $(#[$about:meta])*
+        $name:ident for $meaning:ident { $($(#[$help:meta])* $word:ident $(= $value:expr)?,)* }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+        pub enum $name {
+            $($(#[$help])* $word,)*
+        }
+
+        impl From<$name> for $meaning {
+            fn from(word: $name) -> Self {
+                match word {
+                    $($name::$word => choice!(@ $meaning $word $($value)?),)*
+                }
+            }
+        }
+    };
+}
 
 pub mod advise;
 pub mod bench;
@@ -25,3 +62,322 @@ pub mod services;
 pub mod show;
 pub mod top;
 pub mod tune;
+
+use crate::guides;
+use clap::{CommandFactory, Parser, Subcommand};
+use seatmap_console::error::CliError;
+use seatmap_console::guide::with_guides;
+use seatmap_console::running::CliProgram;
+use seatmap_console::shell::{ShellVerb, with_short_help};
+use seatmap_console::view::ColourChoice;
+
+/// The verbs: first the five that most people need, then the others by purpose.
+const GROUPS: [(&str, &[&str]); 4] = [
+    ("Start here", &["advise", "run", "check", "bench", "show"]),
+    ("Measure", &["measure", "compare", "cpus", "noise", "doctor", "cluster"]),
+    (
+        "Place and run",
+        &["place", "tune", "services", "pattern", "export", "top", "observe", "pretend", "cell"],
+    ),
+    ("Machines and shell", &["machines", "import", "model", "completions", "man"]),
+];
+
+/// `-h` omits these options to fit a screen; `--help` has them all.
+const RARELY_NEEDED: [(&str, &[&str]); 6] = [
+    ("measure", &["passes", "thorough", "parallel", "utilisation", "wakeups", "seed"]),
+    (
+        "place",
+        &[
+            "qaplib",
+            "rounds",
+            "weight",
+            "waiting",
+            "spinning",
+            "use_smt",
+            "one_per",
+            "widen",
+            "sections",
+            "kicks",
+            "threads",
+            "seed",
+            "before",
+            "fix",
+            "svg",
+            "load",
+            "load_ns",
+            "kind",
+            "equal_kind",
+            "prefer",
+        ],
+    ),
+    (
+        "run",
+        &[
+            "once",
+            "skip",
+            "start_at",
+            "detach",
+            "allow_unseated",
+            "force",
+            "any_machine",
+            "html",
+            "huge",
+            "move_pages",
+            "verify_memory",
+        ],
+    ),
+    (
+        "bench",
+        &[
+            "seats",
+            "lower_is_better",
+            "higher_is_better",
+            "name",
+            "warmup",
+            "confidence",
+            "seed",
+            "cpus",
+            "base",
+            "head",
+            "strict",
+            "history",
+            "label",
+            "html",
+        ],
+    ),
+    (
+        "tune",
+        &[
+            "lower_is_better",
+            "higher_is_better",
+            "vary",
+            "confidence",
+            "seed",
+            "cpus",
+            "candidates",
+            "objective",
+        ],
+    ),
+    ("check", &["any_machine", "no_children", "slurm_step", "all", "trace", "metrics", "baseline"]),
+];
+
+/// The command line, with verbs by group and rarely needed options only in `--help`.
+pub fn command() -> clap::Command {
+    let command = with_short_help(SeatmapArgs::command(), &RARELY_NEEDED);
+    let command = with_guides(in_order(command), guides::ALL);
+    // The template has no `{subcommands}`: the verbs stand by group, behind the usage.
+    let template = format!(
+        "{{about}}\n\n{{usage-heading}} {{usage}}\n{}\n{{options}}{{after-help}}",
+        verbs_by_group(&command)
+    );
+    command.help_template(template)
+}
+
+/// The command line with its verbs in the order of the groups, which pages and completions follow.
+fn in_order(command: clap::Command) -> clap::Command {
+    let verbs = GROUPS.iter().flat_map(|(_, verbs)| *verbs);
+    verbs.zip(1..).fold(command, |command, (verb, place)| {
+        command.mut_subcommand(verb, |verb| verb.display_order(place))
+    })
+}
+
+/// `clap` lists verbs in one block only.
+fn verbs_by_group(command: &clap::Command) -> String {
+    let mut text = String::new();
+    for (title, verbs) in GROUPS {
+        text += &format!("\n{title}:\n");
+        for verb in verbs {
+            text += &format!("  {verb:<12} {}\n", about(command, verb));
+        }
+    }
+    text
+}
+
+fn about(command: &clap::Command, verb: &str) -> String {
+    let found = command.find_subcommand(verb).and_then(clap::Command::get_about);
+    found.map(|about| about.to_string()).unwrap_or_default()
+}
+
+/// A seating plan for threads: measures core distances, and pins threads by them.
+#[derive(Debug, Parser)]
+#[command(
+    name = "seatmap",
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true,
+    override_usage = "seatmap [OPTIONS] <COMMAND>, for example: seatmap advise -- ./app"
+)]
+pub struct SeatmapArgs {
+    /// Colours: auto, true (24 bits), 256 or never; NO_COLOR also turns them off.
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        alias = "color",
+        hide_possible_values = true,
+        help_heading = "Global options",
+        hide_short_help = true,
+        display_order = 1000
+    )]
+    pub colour: ColourChoice,
+    /// Do not fit lines and tables to the terminal.
+    #[arg(
+        long,
+        global = true,
+        help_heading = "Global options",
+        hide_short_help = true,
+        display_order = 1001
+    )]
+    pub wide: bool,
+    #[command(subcommand)]
+    pub command: SeatmapCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum SeatmapCommand {
+    /// Measure the distances between the cores of a machine.
+    Measure(measure::MeasureArgs),
+    /// Read other tools' files: core-to-core-latency, MCTOP, hwloc.
+    Import(import::Import),
+    /// Write a plan or profile for another tool, or as a picture.
+    Export(export::Export),
+    /// Show a machine: heatmap, distance classes, anomalies.
+    Show(show::Show),
+    /// Compare the distances and topologies of two machines.
+    Compare(compare::CompareArgs),
+    /// Print CPUs by what they are, or how many threads fit.
+    Cpus(cpus::CpusArgs),
+    /// Find a placement for a communication pattern, and rate it.
+    Place(Box<place::PlaceArgs>),
+    /// Place all services of this computer: record, plan, apply, undo.
+    Services(services::Services),
+    /// Show, convert and list communication patterns.
+    Pattern(pattern::PatternArgs),
+    /// Recommend whether and how to pin a program.
+    Advise(advise::Advise),
+    /// Pin the threads of a program, and verify it.
+    Run(run::RunArgs),
+    /// Check the pinning of running programs.
+    Check(check::Check),
+    /// Watch the threads of running programs and their CPUs.
+    Top(top::Top),
+    /// Record which threads of a program communicate, as a pattern.
+    Observe(observe::ObserveArgs),
+    /// Benchmark commands; report only proven differences.
+    Bench(bench::Bench),
+    /// Find the best placement of a program by running it.
+    Tune(tune::Tune),
+    /// Run a program as if on another machine, to check its pinning.
+    Pretend(pretend::Pretend),
+    /// Fit a simulated machine to measurements.
+    Model(model::Model),
+    /// Reserve quiet CPUs, and run programs on them.
+    Cell(Box<cell::CellArgs>),
+    /// Measure how much time the system takes from programs, CPU by CPU.
+    Noise(noise::NoiseArgs),
+    /// Find what disturbs programs on this host, with remedies.
+    Doctor(doctor::Doctor),
+    /// Measure the distances in a cluster, and find its faulty nodes.
+    Cluster(cluster::ClusterArgs),
+    /// List the bundled machines.
+    Machines(machines::Machines),
+    /// Restore what another process changed, if that process dies.
+    #[command(hide = true, subcommand)]
+    Guardian(guardian::GuardianVerb),
+    #[command(flatten)]
+    Shell(ShellVerb),
+}
+
+impl SeatmapCommand {
+    /// Does the work of a verb.
+    pub fn run(self, program: &'static CliProgram, colour: ColourChoice) -> Result<(), CliError> {
+        match self {
+            Self::Measure(typed) => measure::run(&typed, colour),
+            Self::Import(typed) => import::run(&typed),
+            Self::Export(typed) => export::run(&typed),
+            Self::Show(typed) => show::run(&typed, colour),
+            Self::Compare(typed) => compare::run(&typed),
+            Self::Cpus(typed) => cpus::run(&typed),
+            Self::Place(typed) => place::run(&typed),
+            Self::Services(typed) => services::run(&typed),
+            Self::Pattern(typed) => pattern::run(&typed),
+            Self::Model(typed) => model::run(&typed),
+            Self::Guardian(typed) => guardian::run(&typed),
+            Self::Run(typed) => run::run(&typed),
+            Self::Advise(typed) => advise::run(&typed),
+            Self::Check(typed) => check::run(&typed, colour),
+            Self::Top(typed) => top::run(&typed, colour),
+            Self::Observe(typed) => observe::run(&typed),
+            Self::Bench(typed) => bench::run(&typed),
+            Self::Tune(typed) => tune::run(&typed),
+            Self::Pretend(typed) => pretend::run(&typed),
+            Self::Noise(typed) => noise::run(&typed),
+            Self::Cell(typed) => cell::run(&typed),
+            Self::Doctor(typed) => doctor::run(&typed, colour),
+            Self::Cluster(typed) => cluster::run(&typed),
+            Self::Machines(typed) => machines::run(&typed),
+            Self::Shell(verb) => verb.run(program),
+        }
+    }
+}
+
+/// The first of these options that was given.
+pub fn first_given<const N: usize>(options: [(&'static str, bool); N]) -> Option<&'static str> {
+    options.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn command_definition_is_consistent() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn short_help_fits_a_screen() {
+        let mut command = command().term_width(80);
+        command.build();
+        let mut wrong = too_tall_or_wide(&mut command, "seatmap");
+        for verb in command.get_subcommands_mut() {
+            let name = format!("seatmap {}", verb.get_name());
+            wrong.extend(too_tall_or_wide(verb, &name));
+            for inner in verb.get_subcommands_mut() {
+                let name = format!("{name} {}", inner.get_name());
+                wrong.extend(too_tall_or_wide(inner, &name));
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+
+    /// Whether a command's help exceeds a screen of 40 lines and 80 columns.
+    fn too_tall_or_wide(command: &mut clap::Command, name: &str) -> Vec<String> {
+        let help = command.render_help().to_string();
+        let lines = help.lines().count();
+        let tall = (lines > 40).then(|| format!("{name} -h has {lines} lines"));
+        let long = command.render_long_help().to_string();
+        let all = help.lines().chain(long.lines());
+        let wide = all.filter(|line| line.chars().count() > 80);
+        tall.into_iter().chain(wide.map(|line| format!("{name}: {line}"))).collect()
+    }
+
+    #[test]
+    fn every_verb_is_in_one_group() {
+        let command = SeatmapArgs::command();
+        let verbs: Vec<&str> = command
+            .get_subcommands()
+            .filter(|verb| !verb.is_hide_set())
+            .map(clap::Command::get_name)
+            .filter(|verb| *verb != "help")
+            .collect();
+        let grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, verbs)| *verbs).copied().collect();
+        assert!(
+            verbs.iter().all(|verb| grouped.iter().filter(|other| *other == verb).count() == 1),
+            "{verbs:?}"
+        );
+        assert_eq!(grouped.len(), verbs.len());
+    }
+}

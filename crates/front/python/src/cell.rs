@@ -5,12 +5,13 @@ use crate::failure::PythonFailure;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use seatmap_cell::{
-    CellBackend, CellHost, CellRequest, CpuChoice, GuardedHost, GuardianCommand, Name, Stay,
+    CellBackend, CellHost, CellRequest, CpuChoice, GuardedHost, GuardianCommand, Name, NoiseJudge,
+    Stay,
 };
 use seatmap_console::output;
 use seatmap_data::document::with_causes;
 use seatmap_health::noise::measure_briefly;
-use seatmap_os::CpuSet;
+use seatmap_os::{CpuList, CpuSet};
 use std::ffi::OsString;
 use std::sync::Mutex;
 
@@ -40,15 +41,11 @@ impl Cell {
     #[new]
     fn new(py: Python<'_>, options: CellOptions) -> PyResult<Self> {
         beside_python(py, || {
-            let name: Name = options
-                .name
-                .parse()
-                .map_err(|error: seatmap_cell::NameError| PythonFailure::input(error))?;
+            let name = options.name.parse::<Name>().map_err(PythonFailure::input)?;
             let host =
                 CellHost::here(GuardianCommand(options.guardian)).map_err(PythonFailure::work)?;
             let is_tested = !options.untested;
-            let left = host.take_over()?;
-            left.iter().for_each(|left| output::tell(&left.to_string()));
+            output::tell_each(host.take_over()?);
             let cpus = chosen(&host, &name, options.cpus, options.count, is_tested)?;
             let request = CellRequest {
                 name,
@@ -58,10 +55,8 @@ impl Cell {
                 lease_s: Some(Stay::LEASE_S),
                 memory_bytes: options.memory_bytes,
             };
-            let mut judge =
-                |cpus: &seatmap_os::CpuList| Ok(measure_briefly(&cpus.0)?.worst_stolen_percent());
-            let judge: Option<&mut seatmap_cell::NoiseJudge<'_>> =
-                if is_tested { Some(&mut judge) } else { None };
+            let mut judge = |cpus: &CpuList| Ok(measure_briefly(&cpus.0)?.worst_stolen_percent());
+            let judge = is_tested.then_some(&mut judge as &mut NoiseJudge<'_>);
             let record = seatmap_cell::create(&host, &request, judge)?;
             let stay = Stay::begin(host, &record)?;
             Ok(Cell { record, stay: Mutex::new(Some(stay)) })
@@ -79,8 +74,7 @@ impl Cell {
         let stay = stay.map_err(|_| PyRuntimeError::new_err("an earlier call panicked"))?;
         let Some(stay) = stay else { return Ok(()) };
         beside_python(py, || {
-            let left = stay.end()?;
-            left.iter().for_each(|left| output::tell(&left.to_string()));
+            output::tell_each(stay.end()?);
             Ok(())
         })
     }
@@ -117,9 +111,8 @@ fn backend(word: &str) -> Result<CellBackend, PythonFailure> {
 #[pyfunction]
 pub fn serve_guardian(py: Python<'_>, name: &str, guardian: Vec<OsString>) -> PyResult<()> {
     py.detach(|| {
-        let name: Name = name
-            .parse()
-            .map_err(|error: seatmap_cell::NameError| PythonFailure::Input(with_causes(&error)))?;
+        let name = name.parse::<Name>();
+        let name = name.map_err(|error| PythonFailure::Input(with_causes(&error)))?;
         let host = CellHost::here(GuardianCommand(guardian)).map_err(PythonFailure::work)?;
         seatmap_cell::guardian::serve(&host, &name).map_err(PythonFailure::work)
     })?;

@@ -5,6 +5,7 @@ use crate::failure::PythonFailure;
 use pyo3::prelude::*;
 use seatmap_console::input;
 use seatmap_data::machine::{CoreDistance, Profile};
+use seatmap_machines::catalog::Machine;
 use seatmap_machines::catalog::listing::MachineList;
 use seatmap_report::html;
 use seatmap_report::terminal::{self, DrawOptions};
@@ -13,8 +14,8 @@ use std::sync::Arc;
 /// A machine and its profile, from `machine()` or `measure()`.
 #[pyclass(frozen, name = "Machine", module = "seatmap._seatmap")]
 pub struct PyMachine {
-    pub(crate) machine: seatmap_machines::catalog::Machine,
-    pub(crate) profile: Arc<Profile>,
+    pub machine: Machine,
+    pub profile: Arc<Profile>,
 }
 
 #[pymethods]
@@ -72,7 +73,7 @@ impl PyMachine {
 
 impl PyMachine {
     /// A machine with its current profile.
-    pub(crate) fn of(machine: seatmap_machines::catalog::Machine) -> Result<Self, PythonFailure> {
+    pub fn of(machine: Machine) -> Result<Self, PythonFailure> {
         let profile = Arc::new(input::profile_of(&machine)?);
         Ok(PyMachine { machine, profile })
     }

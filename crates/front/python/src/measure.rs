@@ -67,7 +67,7 @@ pub fn measure(py: Python<'_>, options: MeasureOptions) -> PyResult<PyMachine> {
         };
         let interruption = Interruption::listen();
         let measured = request.run(&mut |news| {
-            news.sentence().iter().for_each(|sentence| output::tell(sentence));
+            output::tell_each(news.sentence());
             if interruption.is_raised() {
                 ControlFlow::Break(())
             } else {
@@ -81,13 +81,13 @@ pub fn measure(py: Python<'_>, options: MeasureOptions) -> PyResult<PyMachine> {
 
 /// Reports the remarks on the measurement and remembers it.
 fn kept(measurement: Measurement, source: &RoundTripSource) -> Result<PyMachine, PythonFailure> {
-    measurement.warnings.iter().for_each(|warning| output::tell(&warning.to_string()));
+    output::tell_each(&measurement.warnings);
     measurement.used_up.iter().for_each(|quotas| output::tell_of_used_up(quotas));
     let profile = Arc::new(measurement.profile.clone());
     if let RoundTripSource::Host { pus, .. } = source {
         // Before it is remembered, because it would be compared with itself.
-        past::remark_on_change(&profile).iter().for_each(|remark| output::tell(remark));
-        past::remember(&profile, pus).remark().iter().for_each(|remark| output::tell(remark));
+        output::tell_each(past::remark_on_change(&profile));
+        output::tell_each(past::remember(&profile, pus).remark());
     }
     measurement.forget_journal().map_err(PythonFailure::work)?;
     Ok(PyMachine { machine: input::machine("host")?, profile })

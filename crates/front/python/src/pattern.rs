@@ -6,13 +6,13 @@ use pyo3::prelude::*;
 use seatmap_console::{pattern_input, view};
 use seatmap_data::document::with_causes;
 use seatmap_data::pattern::generate::GENERATORS;
-use seatmap_data::pattern::{Edge, import};
+use seatmap_data::pattern::{Edge, Pattern, import};
 use seatmap_report::pattern;
 use std::sync::Arc;
 
 /// The traffic from each task to the others.
 #[pyclass(frozen, name = "Pattern", module = "seatmap._seatmap")]
-pub struct PyPattern(pub Arc<seatmap_data::pattern::Pattern>);
+pub struct PyPattern(pub Arc<Pattern>);
 
 #[pymethods]
 impl PyPattern {
@@ -54,7 +54,7 @@ impl PyPattern {
 }
 
 impl PyPattern {
-    pub(crate) fn of(pattern: seatmap_data::pattern::Pattern) -> Self {
+    pub fn of(pattern: Pattern) -> Self {
         PyPattern(Arc::new(pattern))
     }
 }
@@ -92,7 +92,7 @@ pub fn pattern_of_edges(
     names: Vec<String>,
 ) -> PyResult<PyPattern> {
     let edges = edges.into_iter().map(|(from, to, bytes)| Edge { from, to, bytes, messages: 1.0 });
-    let mut pattern = seatmap_data::pattern::Pattern::gathered(name, tasks, edges);
+    let mut pattern = Pattern::gathered(name, tasks, edges);
     pattern.names = names;
     pattern.check().map_err(PythonFailure::input)?;
     Ok(PyPattern::of(pattern))

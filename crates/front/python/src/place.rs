@@ -6,7 +6,10 @@ use crate::machine::PyMachine;
 use crate::pattern::PyPattern;
 use pyo3::prelude::*;
 use seatmap_console::{here, output};
+use seatmap_data::machine::Profile;
+use seatmap_data::pattern::Pattern;
 use seatmap_data::plan::{Objective, Plan, export};
+use seatmap_machines::catalog::Machine;
 use seatmap_machines::catalog::usable::{self, Usable};
 use seatmap_measure::appraise::{Appraisal, AppraisalRequest, BeforePlan, rehearsal};
 use seatmap_place::search::{SearchStop, SearchTime};
@@ -82,9 +85,9 @@ fn objective(word: &str) -> Result<Objective, PythonFailure> {
 /// A plan with its machine and pattern.
 #[pyclass(frozen, module = "seatmap._seatmap")]
 pub struct Placement {
-    machine: seatmap_machines::catalog::Machine,
-    profile: Arc<seatmap_data::machine::Profile>,
-    pattern: Arc<seatmap_data::pattern::Pattern>,
+    machine: Machine,
+    profile: Arc<Profile>,
+    pattern: Arc<Pattern>,
     appraisal: Appraisal,
 }
 
@@ -102,8 +105,7 @@ impl Placement {
 
     /// The remarks below the table of `seatmap place`, one per line.
     fn remarks(&self) -> String {
-        let lines = remarks::sentences(&self.appraisal.remarks).into_iter();
-        lines.map(|line| line + "\n").collect()
+        remarks::sentences(&self.appraisal.remarks).into_iter().map(|line| line + "\n").collect()
     }
 
     /// The page of `seatmap place --html`.
@@ -129,7 +131,7 @@ pub fn place(
         let fixed: Vec<u32> = options.fix.iter().map(|(_, cpu)| *cpu).collect();
         let Usable { cpus, remarks } =
             usable::for_tasks(&machine.machine, profile, options.cpus.clone(), &fixed)?;
-        remarks.iter().for_each(|remark| output::tell(&remark.to_string()));
+        output::tell_each(remarks);
         let mut request = PlaceRequest {
             waiting: options.waiting(),
             cpus,
@@ -187,8 +189,7 @@ pub fn export_plan(text: &str, format: &str) -> PyResult<String> {
     let plan = Plan::from_json(text).map_err(PythonFailure::input)?;
     let known = export::FORMATS.iter().find(|(word, _)| *word == format);
     let Some((_, write)) = known else {
-        let words: Vec<&str> = export::FORMATS.iter().map(|(word, _)| *word).collect();
-        let words = words.join(", ");
+        let words = export::FORMATS.map(|(word, _)| word).join(", ");
         return Err(PythonFailure::Input(format!(
             "a plan cannot be written as {format}; formats for it are {words}"
         ))

@@ -8,79 +8,42 @@ use crate::process;
 use crate::shadow::{access, access_unaligned};
 use std::ffi::c_void;
 
-macro_rules! plain {
-    ($($name:ident $bytes:literal $is_write:literal)*) => {
-        $(
-            #[unsafe(no_mangle)]
-            extern "C-unwind" fn $name(address: *const c_void) {
-                access(address as usize, $bytes, $is_write);
+macro_rules! accesses {
+    ($access:ident $($kind:ident $is_write:literal $($bytes:literal)*;)*) => {
+        $($(const _: () = {
+            #[unsafe(export_name = concat!("__tsan_", stringify!($kind), $bytes))]
+            extern "C-unwind" fn called(address: *const c_void) {
+                $access(address as usize, $bytes, $is_write);
             }
-        )*
+        };)*)*
     };
 }
 
-macro_rules! unaligned {
-    ($($name:ident $bytes:literal $is_write:literal)*) => {
-        $(
-            #[unsafe(no_mangle)]
-            extern "C-unwind" fn $name(address: *const c_void) {
-                access_unaligned(address as usize, $bytes, $is_write);
-            }
-        )*
-    };
-}
-
-plain! {
-    __tsan_read1 1 false
-    __tsan_read2 2 false
-    __tsan_read4 4 false
-    __tsan_read8 8 false
-    __tsan_write1 1 true
-    __tsan_write2 2 true
-    __tsan_write4 4 true
-    __tsan_write8 8 true
-    __tsan_volatile_read1 1 false
-    __tsan_volatile_read2 2 false
-    __tsan_volatile_read4 4 false
-    __tsan_volatile_read8 8 false
-    __tsan_volatile_write1 1 true
-    __tsan_volatile_write2 2 true
-    __tsan_volatile_write4 4 true
-    __tsan_volatile_write8 8 true
-    __tsan_read_write1 1 true
-    __tsan_read_write2 2 true
-    __tsan_read_write4 4 true
-    __tsan_read_write8 8 true
-    __tsan_vptr_read 8 false
+accesses! { access
+    read false 1 2 4 8;
+    write true 1 2 4 8;
+    volatile_read false 1 2 4 8;
+    volatile_write true 1 2 4 8;
+    read_write true 1 2 4 8;
 }
 
 // A cast can make vectors of 16 bytes unaligned.
-unaligned! {
-    __tsan_read16 16 false
-    __tsan_write16 16 true
-    __tsan_volatile_read16 16 false
-    __tsan_volatile_write16 16 true
-    __tsan_read_write16 16 true
-    __tsan_unaligned_read2 2 false
-    __tsan_unaligned_read4 4 false
-    __tsan_unaligned_read8 8 false
-    __tsan_unaligned_read16 16 false
-    __tsan_unaligned_write2 2 true
-    __tsan_unaligned_write4 4 true
-    __tsan_unaligned_write8 8 true
-    __tsan_unaligned_write16 16 true
-    __tsan_unaligned_volatile_read2 2 false
-    __tsan_unaligned_volatile_read4 4 false
-    __tsan_unaligned_volatile_read8 8 false
-    __tsan_unaligned_volatile_read16 16 false
-    __tsan_unaligned_volatile_write2 2 true
-    __tsan_unaligned_volatile_write4 4 true
-    __tsan_unaligned_volatile_write8 8 true
-    __tsan_unaligned_volatile_write16 16 true
-    __tsan_unaligned_read_write2 2 true
-    __tsan_unaligned_read_write4 4 true
-    __tsan_unaligned_read_write8 8 true
-    __tsan_unaligned_read_write16 16 true
+accesses! { access_unaligned
+    read false 16;
+    write true 16;
+    volatile_read false 16;
+    volatile_write true 16;
+    read_write true 16;
+    unaligned_read false 2 4 8 16;
+    unaligned_write true 2 4 8 16;
+    unaligned_volatile_read false 2 4 8 16;
+    unaligned_volatile_write true 2 4 8 16;
+    unaligned_read_write true 2 4 8 16;
+}
+
+#[unsafe(no_mangle)]
+extern "C-unwind" fn __tsan_vptr_read(address: *const c_void) {
+    access(address as usize, 8, false);
 }
 
 /// A constructor or destructor sets an object's table of virtual functions.

@@ -8,38 +8,18 @@ use crate::shadow::access;
 use std::ffi::c_int;
 use std::sync::atomic::Ordering::{Release, SeqCst};
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, compiler_fence, fence};
+#[cfg(target_arch = "x86_64")]
+use wide::AtomicU128;
 
 /// The C and C++ number of the order "sequentially consistent".
 const SEQ_CST: c_int = 5;
 
-macro_rules! loads_and_stores {
-    ($($atomic:ident $value:ident $bytes:literal $load:ident $store:ident)*) => {
-        $(
-            #[unsafe(no_mangle)]
-            unsafe extern "C" fn $load(at: *const $atomic, _order: c_int) -> $value {
-                // SAFETY: the compiler replaced an atomic load of this address.
-                let value = unsafe { &*at }.load(SeqCst);
-                access(at as usize, $bytes, false);
-                value
-            }
-
-            #[unsafe(no_mangle)]
-            unsafe extern "C" fn $store(at: *const $atomic, value: $value, order: c_int) {
-                access(at as usize, $bytes, true);
-                let order = if order == SEQ_CST { SeqCst } else { Release };
-                // SAFETY: the compiler replaced an atomic store to this address.
-                unsafe { &*at }.store(value, order);
-            }
-        )*
-    };
-}
-
 macro_rules! modifications {
-    ($($atomic:ident $value:ident $bytes:literal $method:ident $name:ident)*) => {
+    ($atomic:ident $value:ident $bits:literal $($method:ident $name:literal)*) => {
         $(
-            #[unsafe(no_mangle)]
-            unsafe extern "C" fn $name(at: *const $atomic, value: $value, _order: c_int) -> $value {
-                access(at as usize, $bytes, true);
+            #[unsafe(export_name = concat!("__tsan_atomic", $bits, "_", $name))]
+            unsafe extern "C" fn $method(at: *const $atomic, value: $value, _: c_int) -> $value {
+                access(at as usize, BYTES, true);
                 // SAFETY: the compiler replaced an atomic operation on this address.
                 unsafe { &*at }.$method(value, SeqCst)
             }
@@ -47,11 +27,30 @@ macro_rules! modifications {
     };
 }
 
-macro_rules! exchanges {
-    ($($atomic:ident $value:ident $bytes:literal $strong:ident $weak:ident $val:ident)*) => {
-        $(
-            #[unsafe(no_mangle)]
-            unsafe extern "C" fn $strong(
+/// The functions of one width, which compilers know by these names.
+macro_rules! operations {
+    ($atomic:ident $value:ident $bits:literal) => {
+        const _: () = {
+            const BYTES: u32 = $bits / 8;
+
+            #[unsafe(export_name = concat!("__tsan_atomic", $bits, "_load"))]
+            unsafe extern "C" fn load(at: *const $atomic, _order: c_int) -> $value {
+                // SAFETY: the compiler replaced an atomic load of this address.
+                let value = unsafe { &*at }.load(SeqCst);
+                access(at as usize, BYTES, false);
+                value
+            }
+
+            #[unsafe(export_name = concat!("__tsan_atomic", $bits, "_store"))]
+            unsafe extern "C" fn store(at: *const $atomic, value: $value, order: c_int) {
+                access(at as usize, BYTES, true);
+                let order = if order == SEQ_CST { SeqCst } else { Release };
+                // SAFETY: the compiler replaced an atomic store to this address.
+                unsafe { &*at }.store(value, order);
+            }
+
+            #[unsafe(export_name = concat!("__tsan_atomic", $bits, "_compare_exchange_strong"))]
+            unsafe extern "C" fn strong(
                 at: *const $atomic,
                 expected: *mut $value,
                 desired: $value,
@@ -60,7 +59,7 @@ macro_rules! exchanges {
             ) -> c_int {
                 // SAFETY: the compiler replaced a compare-exchange with these addresses.
                 let (at, expected) = unsafe { (&*at, &mut *expected) };
-                access(std::ptr::from_ref(at) as usize, $bytes, true);
+                access(std::ptr::from_ref(at) as usize, BYTES, true);
                 match at.compare_exchange(*expected, desired, SeqCst, SeqCst) {
                     Ok(_) => 1,
                     Err(found) => {
@@ -70,8 +69,8 @@ macro_rules! exchanges {
                 }
             }
 
-            #[unsafe(no_mangle)]
-            unsafe extern "C" fn $weak(
+            #[unsafe(export_name = concat!("__tsan_atomic", $bits, "_compare_exchange_weak"))]
+            unsafe extern "C" fn weak(
                 at: *const $atomic,
                 expected: *mut $value,
                 desired: $value,
@@ -79,11 +78,11 @@ macro_rules! exchanges {
                 failure: c_int,
             ) -> c_int {
                 // SAFETY: the arguments are those of the same operation; a weak one may be strong.
-                unsafe { $strong(at, expected, desired, order, failure) }
+                unsafe { strong(at, expected, desired, order, failure) }
             }
 
-            #[unsafe(no_mangle)]
-            unsafe extern "C" fn $val(
+            #[unsafe(export_name = concat!("__tsan_atomic", $bits, "_compare_exchange_val"))]
+            unsafe extern "C" fn val(
                 at: *const $atomic,
                 mut expected: $value,
                 desired: $value,
@@ -91,61 +90,30 @@ macro_rules! exchanges {
                 failure: c_int,
             ) -> $value {
                 // SAFETY: the address is the caller's, and the expected value lies on this stack.
-                unsafe { $strong(at, &raw mut expected, desired, order, failure) };
+                unsafe { strong(at, &raw mut expected, desired, order, failure) };
                 expected
             }
-        )*
+
+            modifications! {
+                $atomic $value $bits
+                swap "exchange"
+                fetch_add "fetch_add"
+                fetch_sub "fetch_sub"
+                fetch_and "fetch_and"
+                fetch_or "fetch_or"
+                fetch_xor "fetch_xor"
+                fetch_nand "fetch_nand"
+            }
+        };
     };
 }
 
-loads_and_stores! {
-    AtomicU8 u8 1 __tsan_atomic8_load __tsan_atomic8_store
-    AtomicU16 u16 2 __tsan_atomic16_load __tsan_atomic16_store
-    AtomicU32 u32 4 __tsan_atomic32_load __tsan_atomic32_store
-    AtomicU64 u64 8 __tsan_atomic64_load __tsan_atomic64_store
-}
-
-modifications! {
-    AtomicU8 u8 1 swap __tsan_atomic8_exchange
-    AtomicU8 u8 1 fetch_add __tsan_atomic8_fetch_add
-    AtomicU8 u8 1 fetch_sub __tsan_atomic8_fetch_sub
-    AtomicU8 u8 1 fetch_and __tsan_atomic8_fetch_and
-    AtomicU8 u8 1 fetch_or __tsan_atomic8_fetch_or
-    AtomicU8 u8 1 fetch_xor __tsan_atomic8_fetch_xor
-    AtomicU8 u8 1 fetch_nand __tsan_atomic8_fetch_nand
-    AtomicU16 u16 2 swap __tsan_atomic16_exchange
-    AtomicU16 u16 2 fetch_add __tsan_atomic16_fetch_add
-    AtomicU16 u16 2 fetch_sub __tsan_atomic16_fetch_sub
-    AtomicU16 u16 2 fetch_and __tsan_atomic16_fetch_and
-    AtomicU16 u16 2 fetch_or __tsan_atomic16_fetch_or
-    AtomicU16 u16 2 fetch_xor __tsan_atomic16_fetch_xor
-    AtomicU16 u16 2 fetch_nand __tsan_atomic16_fetch_nand
-    AtomicU32 u32 4 swap __tsan_atomic32_exchange
-    AtomicU32 u32 4 fetch_add __tsan_atomic32_fetch_add
-    AtomicU32 u32 4 fetch_sub __tsan_atomic32_fetch_sub
-    AtomicU32 u32 4 fetch_and __tsan_atomic32_fetch_and
-    AtomicU32 u32 4 fetch_or __tsan_atomic32_fetch_or
-    AtomicU32 u32 4 fetch_xor __tsan_atomic32_fetch_xor
-    AtomicU32 u32 4 fetch_nand __tsan_atomic32_fetch_nand
-    AtomicU64 u64 8 swap __tsan_atomic64_exchange
-    AtomicU64 u64 8 fetch_add __tsan_atomic64_fetch_add
-    AtomicU64 u64 8 fetch_sub __tsan_atomic64_fetch_sub
-    AtomicU64 u64 8 fetch_and __tsan_atomic64_fetch_and
-    AtomicU64 u64 8 fetch_or __tsan_atomic64_fetch_or
-    AtomicU64 u64 8 fetch_xor __tsan_atomic64_fetch_xor
-    AtomicU64 u64 8 fetch_nand __tsan_atomic64_fetch_nand
-}
-
-exchanges! {
-    AtomicU8 u8 1 __tsan_atomic8_compare_exchange_strong __tsan_atomic8_compare_exchange_weak
-        __tsan_atomic8_compare_exchange_val
-    AtomicU16 u16 2 __tsan_atomic16_compare_exchange_strong __tsan_atomic16_compare_exchange_weak
-        __tsan_atomic16_compare_exchange_val
-    AtomicU32 u32 4 __tsan_atomic32_compare_exchange_strong __tsan_atomic32_compare_exchange_weak
-        __tsan_atomic32_compare_exchange_val
-    AtomicU64 u64 8 __tsan_atomic64_compare_exchange_strong __tsan_atomic64_compare_exchange_weak
-        __tsan_atomic64_compare_exchange_val
-}
+operations! { AtomicU8 u8 8 }
+operations! { AtomicU16 u16 16 }
+operations! { AtomicU32 u32 32 }
+operations! { AtomicU64 u64 64 }
+#[cfg(target_arch = "x86_64")]
+operations! { AtomicU128 u128 128 }
 
 #[unsafe(no_mangle)]
 extern "C" fn __tsan_atomic_thread_fence(_order: c_int) {
@@ -160,15 +128,12 @@ extern "C" fn __tsan_atomic_signal_fence(_order: c_int) {
 /// Atomics of 16 bytes, for which stable Rust has an x86-64 instruction but no type.
 #[cfg(target_arch = "x86_64")]
 mod wide {
-    use super::{access, c_int};
     use std::arch::asm;
     use std::cell::UnsafeCell;
-    use std::sync::atomic::Ordering::{self, Release, SeqCst};
-
-    const SEQ_CST: c_int = super::SEQ_CST;
+    use std::sync::atomic::Ordering;
 
     #[repr(C, align(16))]
-    struct AtomicU128(UnsafeCell<u128>);
+    pub struct AtomicU128(UnsafeCell<u128>);
 
     /// The instruction itself, because the standard library's function calls libatomic if it is not
     /// inlined.
@@ -194,7 +159,7 @@ mod wide {
     }
 
     impl AtomicU128 {
-        fn compare_exchange(
+        pub fn compare_exchange(
             &self,
             old: u128,
             new: u128,
@@ -207,7 +172,7 @@ mod wide {
             if found == old { Ok(found) } else { Err(found) }
         }
 
-        fn load(&self, order: Ordering) -> u128 {
+        pub fn load(&self, order: Ordering) -> u128 {
             self.compare_exchange(0, 0, order, order).unwrap_or_else(|found| found)
         }
 
@@ -219,53 +184,36 @@ mod wide {
             old
         }
 
-        fn store(&self, value: u128, order: Ordering) {
+        pub fn store(&self, value: u128, order: Ordering) {
             self.change(order, |_| value);
         }
 
-        fn swap(&self, value: u128, order: Ordering) -> u128 {
+        pub fn swap(&self, value: u128, order: Ordering) -> u128 {
             self.change(order, |_| value)
         }
 
-        fn fetch_add(&self, value: u128, order: Ordering) -> u128 {
+        pub fn fetch_add(&self, value: u128, order: Ordering) -> u128 {
             self.change(order, |old| old.wrapping_add(value))
         }
 
-        fn fetch_sub(&self, value: u128, order: Ordering) -> u128 {
+        pub fn fetch_sub(&self, value: u128, order: Ordering) -> u128 {
             self.change(order, |old| old.wrapping_sub(value))
         }
 
-        fn fetch_and(&self, value: u128, order: Ordering) -> u128 {
+        pub fn fetch_and(&self, value: u128, order: Ordering) -> u128 {
             self.change(order, |old| old & value)
         }
 
-        fn fetch_or(&self, value: u128, order: Ordering) -> u128 {
+        pub fn fetch_or(&self, value: u128, order: Ordering) -> u128 {
             self.change(order, |old| old | value)
         }
 
-        fn fetch_xor(&self, value: u128, order: Ordering) -> u128 {
+        pub fn fetch_xor(&self, value: u128, order: Ordering) -> u128 {
             self.change(order, |old| old ^ value)
         }
 
-        fn fetch_nand(&self, value: u128, order: Ordering) -> u128 {
+        pub fn fetch_nand(&self, value: u128, order: Ordering) -> u128 {
             self.change(order, |old| !(old & value))
         }
-    }
-
-    loads_and_stores! { AtomicU128 u128 16 __tsan_atomic128_load __tsan_atomic128_store }
-
-    modifications! {
-        AtomicU128 u128 16 swap __tsan_atomic128_exchange
-        AtomicU128 u128 16 fetch_add __tsan_atomic128_fetch_add
-        AtomicU128 u128 16 fetch_sub __tsan_atomic128_fetch_sub
-        AtomicU128 u128 16 fetch_and __tsan_atomic128_fetch_and
-        AtomicU128 u128 16 fetch_or __tsan_atomic128_fetch_or
-        AtomicU128 u128 16 fetch_xor __tsan_atomic128_fetch_xor
-        AtomicU128 u128 16 fetch_nand __tsan_atomic128_fetch_nand
-    }
-
-    exchanges! {
-        AtomicU128 u128 16 __tsan_atomic128_compare_exchange_strong
-            __tsan_atomic128_compare_exchange_weak __tsan_atomic128_compare_exchange_val
     }
 }

@@ -8,7 +8,7 @@ use crate::elf::ElfImage;
 use crate::hot::{self, HotLine};
 use crate::maps;
 use crate::output::{self, FORMAT};
-use crate::tasks::{self, TracedThread};
+use crate::tasks::{self, TASKS, TracedThread};
 use crate::text::Text;
 use crate::{process, shadow, threads};
 use std::fmt::{self, Write};
@@ -16,10 +16,6 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// The most lines in the file, of each kind of sharing.
 const NAMED: usize = 32;
-
-pub fn remember_folder() -> bool {
-    output::folder().is_some()
-}
 
 /// Writes the file, without the heap. A failure cannot be reported to the program.
 pub fn write() {
@@ -33,10 +29,10 @@ pub fn write() {
 fn all(text: &mut Text, pid: i32) -> fmt::Result {
     head(text, pid)?;
     let known = tasks::count().min(tasks::MOST);
-    for task in (0..known).filter_map(tasks::at) {
+    for task in TASKS.all().take(known) {
         describe(text, task)?;
     }
-    for task in (0..known).filter_map(tasks::at) {
+    for task in TASKS.all().take(known) {
         edges(text, task, known)?;
     }
     lines(text, |line| line.truly.load(Relaxed))?;
@@ -47,8 +43,7 @@ fn all(text: &mut Text, pid: i32) -> fmt::Result {
 fn head(text: &mut Text, pid: i32) -> fmt::Result {
     let from = process::began_ns();
     let to = threads::cpu_ns(libc::CLOCK_MONOTONIC);
-    let replaced: u64 =
-        (0..tasks::MOST).filter_map(tasks::at).map(|task| task.replaced.load(Relaxed)).sum();
+    let replaced: u64 = TASKS.all().map(|task| task.replaced.load(Relaxed)).sum();
     // SAFETY: the call has no preconditions.
     let parent = unsafe { libc::getppid() };
     write!(
@@ -56,7 +51,7 @@ fn head(text: &mut Text, pid: i32) -> fmt::Result {
         "{{\"format\":\"{FORMAT}\",\"kind\":\"threads\",\"pid\":{pid},\"parent_pid\":{parent},"
     )?;
     write!(text, "\"from_ns\":{from},\"to_ns\":{to},\"threads\":{},", tasks::count())?;
-    let room = shadow::room();
+    let room = shadow::ENTRIES;
     writeln!(
         text,
         "\"replaced_lines\":{replaced},\"table_lines\":{room},\"unnamed_transfers\":{}}}",
@@ -123,8 +118,8 @@ fn edges(text: &mut Text, task: &TracedThread, known: usize) -> fmt::Result {
 fn lines(text: &mut Text, count: fn(&HotLine) -> u64) -> fmt::Result {
     let mut before = (u64::MAX, 0);
     for _ in 0..NAMED {
-        let all = (0..hot::ENTRIES)
-            .filter_map(|at| hot::at(at).map(|line| ((count(line), usize::MAX - at), line)));
+        let all = hot::LINES.all().enumerate();
+        let all = all.map(|(at, line)| ((count(line), usize::MAX - at), line));
         let rest = all.filter(|(rank, _)| rank.0 > 0 && *rank < before);
         let Some((rank, line)) = rest.max_by_key(|(rank, _)| *rank) else { break };
         before = rank;
@@ -151,9 +146,7 @@ fn named(text: &mut Text, line: &HotLine) -> fmt::Result {
 
 /// An address in words: a variable and offset, a thread's stack, a module, the heap.
 fn place(text: &mut Text, address: usize) -> fmt::Result {
-    if let Some(task) =
-        (0..tasks::MOST).filter_map(tasks::at).find(|task| is_on_stack(task, address))
-    {
+    if let Some(task) = TASKS.all().find(|task| is_on_stack(task, address)) {
         return write!(text, "\"stack of task {}\"", task.slot.load(Relaxed));
     }
     let region = maps::region(address);

@@ -1,11 +1,10 @@
 //! The lines that pass most often between threads.
 
-use crate::memory;
-use std::ptr::null_mut;
+use crate::memory::Table;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 
-pub const ENTRIES: usize = 1 << 16;
+const ENTRIES: usize = 1 << 16;
 const PROBES: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,32 +31,18 @@ pub struct HotLine {
     pub accessed: AtomicUsize,
 }
 
-static TABLE: AtomicPtr<HotLine> = AtomicPtr::new(null_mut());
+// SAFETY: zeros are a valid line.
+pub static LINES: Table<HotLine> = unsafe { Table::of(ENTRIES) };
 static LOST: AtomicU64 = AtomicU64::new(0);
 
-pub fn begin() -> bool {
-    let table = memory::zeros(ENTRIES * size_of::<HotLine>());
-    TABLE.store(table.cast(), Relaxed);
-    !table.is_null()
-}
-
 pub fn clear() {
-    memory::clear(TABLE.load(Relaxed).cast(), ENTRIES * size_of::<HotLine>());
+    LINES.clear();
     LOST.store(0, Relaxed);
 }
 
 /// Transfers of lines without an entry in the table. The counts of the threads include them.
 pub fn lost() -> u64 {
     LOST.load(Relaxed)
-}
-
-pub fn at(index: usize) -> Option<&'static HotLine> {
-    let table = TABLE.load(Relaxed);
-    if table.is_null() || index >= ENTRIES {
-        return None;
-    }
-    // SAFETY: the table has `ENTRIES` lines, is never unmapped, and zeros are a valid line.
-    Some(unsafe { &*table.add(index) })
 }
 
 /// Counts a transfer of a line: the address that the owner wrote, and the one that the receiver
@@ -79,7 +64,7 @@ pub fn count(owner: u16, receiver: u16, places: (usize, usize), sharing: LineSha
 fn find(number: usize) -> Option<&'static HotLine> {
     let start = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
     (0..PROBES).find_map(|probe| {
-        let line = at((start + probe) % ENTRIES)?;
+        let line = LINES.at((start + probe) % ENTRIES)?;
         let found = line.number.load(Relaxed);
         let is_ours = found == number
             || (found == 0 && line.number.compare_exchange(0, number, Relaxed, Relaxed).is_ok())
@@ -130,9 +115,8 @@ mod tests {
 
     #[test]
     fn majority_vote_selects_leading_pair() {
-        let line = memory::zeros(size_of::<HotLine>()).cast::<HotLine>();
         // SAFETY: zeros are a valid line.
-        let line = unsafe { &*line };
+        let line: HotLine = unsafe { std::mem::zeroed() };
         for (owner, receiver) in [(1, 2), (3, 4), (5, 6), (5, 6), (5, 6), (1, 2)] {
             line.vote(owner, receiver);
         }
@@ -141,7 +125,7 @@ mod tests {
 
     #[test]
     fn lost_transfer_is_counted_once() {
-        assert!(begin());
+        assert!(LINES.begin());
         let mut addresses = (1..).map(|number: usize| (number << 6, number << 6));
         let full = addresses.find(|places| {
             count(1, 2, *places, LineSharing::False);

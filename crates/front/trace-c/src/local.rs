@@ -52,7 +52,7 @@ pub fn set(task: *mut TracedThread) {
 
 #[cfg(not(target_arch = "x86_64"))]
 std::thread_local! {
-    static TASK: std::cell::Cell<*mut Task> = const { std::cell::Cell::new(std::ptr::null_mut()) };
+    static TASK: std::cell::Cell<*mut TracedThread> = const { std::cell::Cell::new(std::ptr::null_mut()) };
 }
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -72,7 +72,8 @@ mod tests {
 
     #[test]
     fn each_thread_has_own_pointer() {
-        let task = crate::memory::zeros(size_of::<TracedThread>()).cast::<TracedThread>();
+        // SAFETY: zeros are a valid task.
+        let task = Box::into_raw(Box::new(unsafe { std::mem::zeroed::<TracedThread>() }));
         let before = get();
         set(task);
         assert!(std::thread::spawn(|| get().is_null()).join().unwrap());

@@ -1,23 +1,63 @@
 //! Tables in separate memory, provided page by page.
 
 use std::ptr::null_mut;
+use std::sync::atomic::AtomicPtr;
+use std::sync::atomic::Ordering::Relaxed;
 
-/// A table of zeros; NULL if the kernel refuses.
-pub fn zeros(bytes: usize) -> *mut u8 {
-    let protection = libc::PROT_READ | libc::PROT_WRITE;
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    // SAFETY: a new mapping at an address of the kernel's choice touches no other memory.
-    let address = unsafe { libc::mmap(null_mut(), bytes, protection, flags, -1, 0) };
-    if address == libc::MAP_FAILED {
-        return null_mut();
-    }
-    // SAFETY: the mapping was made above; advice about dumps does not change its content.
-    unsafe { libc::madvise(address, bytes, libc::MADV_DONTDUMP) };
-    address.cast()
+/// A table of zeros, never unmapped once it has memory.
+pub struct Table<T> {
+    start: AtomicPtr<T>,
+    entries: usize,
 }
 
-pub fn clear(table: *mut u8, bytes: usize) {
-    // SAFETY: the table is a private anonymous mapping of this length, whose dropped pages read as
-    // zeros.
-    unsafe { libc::madvise(table.cast(), bytes, libc::MADV_DONTNEED) };
+impl<T: 'static> Table<T> {
+    /// # Safety
+    ///
+    /// Zeros are a valid `T`.
+    pub const unsafe fn of(entries: usize) -> Self {
+        Table { start: AtomicPtr::new(null_mut()), entries }
+    }
+
+    /// Provides the memory; false if the kernel refuses.
+    pub fn begin(&self) -> bool {
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: a new mapping at an address of the kernel's choice touches no other memory;
+        // advice about dumps does not change its content.
+        unsafe {
+            let address = libc::mmap(null_mut(), self.bytes(), protection, flags, -1, 0);
+            if address == libc::MAP_FAILED {
+                return false;
+            }
+            libc::madvise(address, self.bytes(), libc::MADV_DONTDUMP);
+            self.start.store(address.cast(), Relaxed);
+        }
+        true
+    }
+
+    pub fn clear(&self) {
+        // SAFETY: the table is a private anonymous mapping of this length, whose dropped pages
+        // read as zeros.
+        unsafe { libc::madvise(self.start().cast(), self.bytes(), libc::MADV_DONTNEED) };
+    }
+
+    /// NULL before it has memory.
+    #[inline(always)]
+    pub fn start(&self) -> *mut T {
+        self.start.load(Relaxed)
+    }
+
+    pub fn at(&self, index: usize) -> Option<&'static T> {
+        let table = self.start();
+        // SAFETY: the memory has so many entries, is never unmapped, and zeros are valid.
+        (!table.is_null() && index < self.entries).then(|| unsafe { &*table.add(index) })
+    }
+
+    pub fn all(&self) -> impl Iterator<Item = &'static T> {
+        (0..self.entries).map_while(|index| self.at(index))
+    }
+
+    fn bytes(&self) -> usize {
+        self.entries * size_of::<T>()
+    }
 }

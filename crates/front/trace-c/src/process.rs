@@ -1,6 +1,9 @@
 //! The start, the forks, the signals and the end of the process.
 
-use crate::{dump, hot, shadow, tasks, threads};
+use crate::hot::LINES;
+use crate::shadow::SHADOW;
+use crate::tasks::TASKS;
+use crate::{dump, hot, output, tasks, threads};
 use std::ffi::c_int;
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -31,7 +34,7 @@ pub fn begin() {
     if STATE.compare_exchange(UNKNOWN, BEGINNING, AcqRel, Acquire).is_err() {
         return;
     }
-    let is_ready = dump::remember_folder() && shadow::begin() && tasks::begin() && hot::begin();
+    let is_ready = output::folder().is_some() && SHADOW.begin() && TASKS.begin() && LINES.begin();
     BEGAN_NS.store(threads::cpu_ns(libc::CLOCK_MONOTONIC), Relaxed);
     STATE.store(if is_ready { ACTIVE } else { OFF }, Release);
     if is_ready {
@@ -75,7 +78,7 @@ extern "C" fn ended(signal: c_int) {
 
 /// The child of a fork restarts, with one thread and its own file.
 extern "C" fn forked() {
-    shadow::clear();
+    SHADOW.clear();
     hot::clear();
     tasks::clear();
     DUMPED.store(false, Relaxed);

@@ -7,11 +7,12 @@
 //! The table is lossy: lines whose numbers end alike replace each other, which is counted. Threads
 //! do not wait here, so simultaneous accesses to a line may lose a transfer.
 
+use crate::hot::LineSharing;
+use crate::memory::Table;
 use crate::tasks::TracedThread;
-use crate::{hot, local, memory, threads};
-use std::ptr::null_mut;
+use crate::{hot, local, threads};
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicPtr, AtomicU64};
 
 /// Bytes of a cache line, as a power of two.
 pub const LINE_BITS: u32 = 6;
@@ -20,12 +21,12 @@ const OWNER_BITS: u32 = 16;
 const ENTRY_BITS: u32 = 5;
 /// Entries of the table: 512 MiB of addresses, which use memory only if touched. Lines whose
 /// addresses agree in their last 30 bits share an entry.
-const ENTRIES: usize = 1 << 24;
+pub const ENTRIES: usize = 1 << 24;
 /// The bits of an entry's offset.
 const OFFSETS: usize = (ENTRIES - 1) << ENTRY_BITS;
 
 #[repr(C, align(32))]
-struct Entry {
+pub struct Entry {
     /// The line's number, and below it the slot of the owner; 0 in an unused entry.
     key: AtomicU64,
     sharers: AtomicU64,
@@ -34,21 +35,8 @@ struct Entry {
     written: AtomicU64,
 }
 
-static TABLE: AtomicPtr<Entry> = AtomicPtr::new(null_mut());
-
-pub fn begin() -> bool {
-    let table = memory::zeros(ENTRIES * size_of::<Entry>());
-    TABLE.store(table.cast(), Relaxed);
-    !table.is_null()
-}
-
-pub fn clear() {
-    memory::clear(TABLE.load(Relaxed).cast(), ENTRIES * size_of::<Entry>());
-}
-
-pub fn room() -> usize {
-    ENTRIES
-}
+// SAFETY: zeros are a valid entry.
+pub static SHADOW: Table<Entry> = unsafe { Table::of(ENTRIES) };
 
 /// An access of this thread to bytes of one line; bytes beyond its end are ignored.
 #[inline(always)]
@@ -111,7 +99,7 @@ fn entry(address: usize) -> &'static Entry {
     let offset = (address >> (LINE_BITS - ENTRY_BITS)) & OFFSETS;
     // SAFETY: only a thread with a task comes here, so that the table exists; the offset is that of
     // one of its entries.
-    unsafe { &*TABLE.load(Relaxed).byte_add(offset) }
+    unsafe { &*SHADOW.start().byte_add(offset) }
 }
 
 impl Entry {
@@ -171,15 +159,13 @@ impl Entry {
         if has_copy && !(is_true && was_false) {
             return;
         }
-        let sharing = match (has_copy, is_true) {
-            (true, _) => hot::LineSharing::Corrected,
-            (false, true) => hot::LineSharing::True,
-            (false, false) => hot::LineSharing::False,
+        let sharing = if has_copy {
+            task.correct(owner);
+            LineSharing::Corrected
+        } else {
+            task.receive(owner, is_true);
+            if is_true { LineSharing::True } else { LineSharing::False }
         };
-        match sharing {
-            hot::LineSharing::Corrected => task.correct(owner),
-            _ => task.receive(owner, is_true),
-        }
         let base = (line as usize) << LINE_BITS;
         let places = (
             base + written.trailing_zeros() as usize,

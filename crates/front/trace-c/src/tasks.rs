@@ -1,11 +1,8 @@
 //! The threads of this process, and how many lines each received from each other one.
 
-use crate::memory;
-use std::ptr::null_mut;
+use crate::memory::Table;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{
-    AtomicI32, AtomicI64, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize,
-};
+use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU8, AtomicU32, AtomicU64, AtomicUsize};
 
 /// The number of distinguished threads. All later ones share the last place.
 pub const MOST: usize = 1024;
@@ -59,18 +56,13 @@ impl TracedThread {
     }
 }
 
-static TABLE: AtomicPtr<TracedThread> = AtomicPtr::new(null_mut());
+// SAFETY: zeros are a valid task.
+pub static TASKS: Table<TracedThread> = unsafe { Table::of(MOST) };
 static COUNT: AtomicUsize = AtomicUsize::new(0);
-
-pub fn begin() -> bool {
-    let table = memory::zeros(MOST * size_of::<TracedThread>());
-    TABLE.store(table.cast(), Relaxed);
-    !table.is_null()
-}
 
 /// Removes all threads, as in the child of a fork.
 pub fn clear() {
-    memory::clear(TABLE.load(Relaxed).cast(), MOST * size_of::<TracedThread>());
+    TASKS.clear();
     COUNT.store(0, Relaxed);
 }
 
@@ -79,19 +71,10 @@ pub fn count() -> usize {
     COUNT.load(Relaxed)
 }
 
-pub fn at(slot: usize) -> Option<&'static TracedThread> {
-    let table = TABLE.load(Relaxed);
-    if table.is_null() || slot >= MOST {
-        return None;
-    }
-    // SAFETY: the table has `MOST` tasks, is never unmapped, and zeros are a valid task.
-    Some(unsafe { &*table.add(slot) })
-}
-
 /// A place for a thread that `parent` creates. Threads beyond the last place share it.
 pub fn claim(parent: u32) -> Option<&'static TracedThread> {
     let slot = COUNT.fetch_add(1, Relaxed).min(MOST - 1);
-    let task = at(slot)?;
+    let task = TASKS.at(slot)?;
     task.slot.store(slot as u32, Relaxed);
     task.parent.store(parent, Relaxed);
     task.cpu_ns.store(-1, Relaxed);
@@ -104,9 +87,8 @@ mod tests {
 
     #[test]
     fn true_sharing_corrects_one_false_transfer() {
-        let task = memory::zeros(size_of::<TracedThread>()).cast::<TracedThread>();
         // SAFETY: zeros are a valid task.
-        let task = unsafe { &*task };
+        let task: TracedThread = unsafe { std::mem::zeroed() };
         task.receive(3, false);
         task.correct(3);
         task.receive(MOST, true);

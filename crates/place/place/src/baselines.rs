@@ -1,8 +1,10 @@
 //! The costs of the usual placements, which need no plan.
 
+use crate::build::PlaceGround;
+use crate::key::minimum;
 use crate::orders::{compact, scatter};
 use crate::search::SearchLimit;
-use crate::{Level, PlaceRequest, Problem, Pus, seed};
+use crate::{Level, Problem, seed};
 use seatmap_data::plan::{Baselines, Objective, Random};
 use seatmap_data::statistics::Xoshiro;
 use std::collections::BTreeMap;
@@ -13,67 +15,80 @@ pub const DRAWN_BY_RUNS: usize = 24;
 /// With more tasks, costs hardly differ, and fewer random placements suffice.
 const LARGEST_DRAWN: usize = 2000;
 
-pub fn drawn(problem: &Problem) -> usize {
-    if problem.tasks() > LARGEST_DRAWN { DRAWN / 50 } else { DRAWN }
-}
+/// Rounding may make a usual placement look dearer by this factor.
+pub const AS_GOOD: f64 = 1.0 + 1e-9;
 
-/// With `core` ([`cores`]), each core gets one task first.
-pub fn at_random(problem: &Problem, core: Option<&[u32]>, rng: &mut Xoshiro) -> Vec<usize> {
-    if let Some(core) = core {
-        let mut rows: Vec<usize> = (0..core.len()).collect();
-        rng.shuffle(&mut rows);
-        return dealt(problem.tasks(), cores_first(rows, Some(core)));
+impl PlaceGround<'_> {
+    pub fn drawn(&self) -> usize {
+        if self.problem.tasks() > LARGEST_DRAWN { DRAWN / 50 } else { DRAWN }
     }
-    problem.pus_of(&seed::random(problem, rng))
-}
 
-/// They ignore constraints such as fixed tasks, like users without a plan. At least one random
-/// placement is drawn, more until the deadline.
-pub fn baselines(
-    request: &PlaceRequest,
-    problem: &Problem,
-    pus: &Pus,
-    drawn: usize,
-    limit: &SearchLimit,
-    cost: impl Fn(&[usize]) -> f64,
-) -> Baselines {
-    let [os, compact, scatter] = usual(request, problem.tasks(), pus).map(|pu_of| cost(&pu_of));
-    let mut rng = Xoshiro::new(request.seed);
-    // Without a draw, the mean would be 0/0.
-    let in_time = (0..drawn).take_while(|at| *at == 0 || !limit.is_late());
-    let core = cores(request, pus);
-    let random: Vec<f64> =
-        in_time.map(|_| cost(&at_random(problem, core.as_deref(), &mut rng))).collect();
-    let best = random.iter().copied().fold(f64::INFINITY, f64::min);
-    // Rounding may put the mean of equal costs below the best.
-    let mean = (random.iter().sum::<f64>() / random.len() as f64).max(best);
-    Baselines { os, compact, scatter, random: Random { mean, best } }
-}
+    /// With `core` ([`PlaceGround::cores`]), each core gets one task first.
+    pub fn at_random(&self, core: Option<&[u32]>, rng: &mut Xoshiro) -> Vec<usize> {
+        if let Some(core) = core {
+            let mut rows: Vec<usize> = (0..core.len()).collect();
+            rng.shuffle(&mut rows);
+            return dealt(self.problem.tasks(), cores_first(rows, Some(core)));
+        }
+        self.problem.pus_of(&seed::random(&self.problem, rng))
+    }
 
-/// The tasks' PUs (rows) by OS number (`taskset -c 0-N`), compact (`OMP_PROC_BIND=close`) and
-/// scattered (`OMP_PROC_BIND=spread`). For a time, each core gets one task first ([`cores_first`]).
-pub fn usual(request: &PlaceRequest, tasks: usize, pus: &Pus) -> [Vec<usize>; 3] {
-    let mut os = pus.os.clone();
-    os.sort_unstable();
-    let topology = &request.profile.topology;
-    let core = cores(request, pus);
-    [os, compact(topology, &pus.os, &pus.distance_ns), scatter(topology, &pus.os, &pus.distance_ns)]
-        .map(|order| {
+    /// They ignore constraints such as fixed tasks, like users without a plan. At least one random
+    /// placement is drawn, more until the deadline.
+    pub fn baselines(
+        &self,
+        drawn: usize,
+        limit: &SearchLimit,
+        cost: impl Fn(&[usize]) -> f64,
+    ) -> Baselines {
+        let [os, compact, scatter] = self.usual(self.problem.tasks()).map(|pu_of| cost(&pu_of));
+        let mut rng = Xoshiro::new(self.request.seed);
+        // Without a draw, the mean would be 0/0.
+        let in_time = (0..drawn).take_while(|at| *at == 0 || !limit.is_late());
+        let core = self.cores();
+        let random: Vec<f64> =
+            in_time.map(|_| cost(&self.at_random(core.as_deref(), &mut rng))).collect();
+        let best = minimum(&random);
+        // Rounding may put the mean of equal costs below the best.
+        let mean = (random.iter().sum::<f64>() / random.len() as f64).max(best);
+        Baselines { os, compact, scatter, random: Random { mean, best } }
+    }
+
+    /// The tasks' PUs (rows) by OS number (`taskset -c 0-N`), compact (`OMP_PROC_BIND=close`) and
+    /// scattered (`OMP_PROC_BIND=spread`). For a time, each core gets one task first
+    /// ([`cores_first`]).
+    pub fn usual(&self, tasks: usize) -> [Vec<usize>; 3] {
+        let pus = &self.pus;
+        let mut os = pus.os.clone();
+        os.sort_unstable();
+        let topology = &self.request.profile.topology;
+        let core = self.cores();
+        let by = [compact, scatter].map(|order| order(topology, &pus.os, &pus.distance_ns));
+        let [compact, scatter] = by;
+        [os, compact, scatter].map(|order| {
             let rows = order.iter().map(|os| pus.index_of(*os).unwrap_or(0)).collect();
             dealt(tasks, cores_first(rows, core.as_deref()))
         })
+    }
+
+    /// The core of each PU, if the objective includes the cost of sharing one; otherwise the user
+    /// decides on sharing.
+    pub fn cores(&self) -> Option<Vec<u32>> {
+        let knows = self.request.objective == Objective::Time;
+        Level::Core.groups(&self.request.profile.topology, &self.pus.os).filter(|_| knows)
+    }
+
+    /// The usual placements with their names. Runtimes have settings for compact and scatter, but
+    /// not for the OS's order.
+    pub fn named(&self) -> [(Vec<usize>, &'static str); 3] {
+        let [os, compact, scatter] = self.usual(self.problem.tasks());
+        [(compact, "compact"), (scatter, "scatter"), (os, "OS order")]
+    }
 }
 
 /// Starts over if there are more tasks than PUs.
 fn dealt(tasks: usize, order: Vec<usize>) -> Vec<usize> {
     order.into_iter().cycle().take(tasks).collect()
-}
-
-/// The core of each PU, if the objective includes the cost of sharing one; otherwise the user
-/// decides on sharing.
-pub fn cores(request: &PlaceRequest, pus: &Pus) -> Option<Vec<u32>> {
-    let knows = request.objective == Objective::Time;
-    Level::Core.groups(&request.profile.topology, &pus.os).filter(|_| knows)
 }
 
 /// Puts first hardware threads before second ones, like `OMP_PLACES=cores` and the kernel's choice
@@ -91,37 +106,7 @@ fn cores_first(mut order: Vec<usize>, core: Option<&[u32]>) -> Vec<usize> {
     order
 }
 
-/// A search from these finds nothing worse; `None` if forbidden.
-pub fn starts(request: &PlaceRequest, problem: &Problem, pus: &Pus) -> [Option<Vec<u32>>; 3] {
-    usual(request, problem.tasks(), pus).map(|pu_of| assignment(problem, &pu_of))
-}
-
-/// Rounding may make a usual placement look dearer by this factor.
-pub const AS_GOOD: f64 = 1.0 + 1e-9;
-
-/// The usual placements with their names. Runtimes have settings for compact and scatter, but not
-/// for the OS's order.
-pub fn named(request: &PlaceRequest, tasks: usize, pus: &Pus) -> [(Vec<usize>, &'static str); 3] {
-    let [os, compact, scatter] = usual(request, tasks, pus);
-    [(compact, "compact"), (scatter, "scatter"), (os, "OS order")]
-}
-
-/// An allowed usual placement no dearer than `found`, its cost and its name: it needs no plan, and
-/// is less likely to overload links.
-pub fn as_good(
-    request: &PlaceRequest,
-    problem: &Problem,
-    pus: &Pus,
-    found: f64,
-    cost: impl Fn(&[usize]) -> f64,
-    is_allowed: impl Fn(&[usize]) -> bool,
-) -> Option<(Vec<usize>, f64, &'static str)> {
-    named(request, problem.tasks(), pus).into_iter().find_map(|(pu_of, name)| {
-        let cost = Some(cost(&pu_of)).filter(|cost| *cost <= found * AS_GOOD)?;
-        is_allowed(&pu_of).then_some((pu_of, cost, name))
-    })
-}
-
+/// The assignment of tasks to these rows of PUs; `None` if forbidden.
 pub fn assignment(problem: &Problem, pu_of: &[usize]) -> Option<Vec<u32>> {
     // The lowest free slot of a PU goes first; removing it near the end moves little.
     let mut free: Vec<u32> = (0..problem.slots() as u32).rev().collect();

@@ -16,6 +16,18 @@ pub fn beside<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<Op
     })
 }
 
+/// The best result of searches side by side, each with its own seed; of equal ones the first.
+pub fn side_by_side<T: Send>(
+    threads: usize,
+    seed: u64,
+    search: impl Fn(u64) -> T + Sync,
+    is_better: impl Fn(&T, &T) -> bool,
+) -> T {
+    let found = beside(threads, |at| search(seed.wrapping_add(at as u64))).into_iter().flatten();
+    let best = found.reduce(|best, next| if is_better(&next, &best) { next } else { best });
+    best.expect("this thread always searches")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,6 +7,7 @@ mod spread;
 
 use crate::Problem;
 use crate::assignment::assign;
+use crate::key::{FloatKey, maximum, minimum};
 use crate::search::{DeadlineWatch, Qap, SearchLimit};
 use seatmap_data::machine::Square;
 
@@ -36,13 +37,10 @@ pub fn gilmore_lawler(problem: &Problem, limit: &SearchLimit) -> f64 {
     }
     let weights = partners(problem);
     let apart = |slot, other| problem.between(slot, other);
-    let sum =
-        Nearest::new(problem.slots(), &weights, apart, limit).map_or(0.0, |nearest| match nearest
-            .best_sum(problem, &weights, limit)
-        {
-            Ok((sum, _)) | Err(sum) => sum,
-        });
-    0.5 * sum
+    let nearest = Nearest::new(problem.slots(), &weights, apart, limit);
+    nearest.map_or(0.0, |nearest| match nearest.best_sum(problem, &weights, limit) {
+        Ok((sum, _)) | Err(sum) => 0.5 * sum,
+    })
 }
 
 fn partners(problem: &Problem) -> Vec<Vec<f64>> {
@@ -105,12 +103,12 @@ pub fn gilmore_lawler_dense(qap: &Qap, limit: &SearchLimit) -> f64 {
     if watch.is_late() {
         return crude(qap);
     }
-    let flows: Vec<Vec<f64>> = (0..n).map(|i| descending(others(qap.a(), i))).collect();
-    let mut distances: Vec<Vec<f64>> = (0..n).map(|i| descending(others(qap.b(), i))).collect();
+    let flows: Vec<Vec<f64>> = (0..n).map(|i| descending(others(&qap.a, i))).collect();
+    let mut distances: Vec<Vec<f64>> = (0..n).map(|i| descending(others(&qap.b, i))).collect();
     // The rearrangement inequality: large flows times small distances, also with negative numbers.
     distances.iter_mut().for_each(|row| row.reverse());
     best_sum(n, n, &mut watch, |i: usize, p: usize| {
-        qap.a()[(i, i)] * qap.b()[(p, p)] + dot(&flows[i], &distances[p])
+        qap.a[(i, i)] * qap.b[(p, p)] + dot(&flows[i], &distances[p])
     })
     .map_or_else(|_| crude(qap), |(sum, _)| sum)
 }
@@ -121,15 +119,13 @@ fn others(m: &Square<f64>, i: usize) -> Vec<f64> {
 
 /// With the largest distance and the worse sign.
 fn crude(qap: &Qap) -> f64 {
-    let cells =
-        |m: &'_ Square<f64>| (0..m.n()).flat_map(|i| m.row(i).to_vec()).collect::<Vec<f64>>();
-    let a = cells(qap.a());
-    let b = cells(qap.b());
+    let cells = |m: &Square<f64>| (0..m.n()).flat_map(|i| m.row(i).to_vec()).collect::<Vec<f64>>();
+    let [a, b] = [&qap.a, &qap.b].map(cells);
     if a.iter().chain(&b).all(|cell| *cell >= 0.0) {
         return 0.0;
     }
     let flows: f64 = a.iter().map(|cell| cell.abs()).sum();
-    -flows * b.iter().fold(0.0_f64, |most, cell| most.max(cell.abs()))
+    -flows * maximum(b.iter().map(|cell| cell.abs()))
 }
 
 /// With many slots, each task on its cheapest one. `Err` has the sum so far if time is up.
@@ -149,25 +145,22 @@ fn best_sum(
         let row = (0..slots).map(|slot| pays(task, slot));
         if is_assigned {
             cells.extend(row);
-            sum += cells[task * slots..].iter().copied().fold(f64::INFINITY, f64::min);
+            sum += minimum(&cells[task * slots..]);
         } else {
-            sum += row.fold(f64::INFINITY, f64::min)
+            sum += minimum(row);
         }
     }
     Ok(if is_assigned { assign(tasks, slots, &cells) } else { (sum, Vec::new()) })
 }
 
 fn nearest(mut all: Vec<(f64, usize)>, wanted: usize) -> Vec<(f64, usize)> {
+    let key = |(apart, slot): &(f64, usize)| (FloatKey(*apart), *slot);
     if wanted < all.len() && wanted > 0 {
-        all.select_nth_unstable_by(wanted - 1, by_distance);
+        all.select_nth_unstable_by_key(wanted - 1, key);
         all.truncate(wanted);
     }
-    all.sort_unstable_by(by_distance);
+    all.sort_unstable_by_key(key);
     all
-}
-
-fn by_distance(a: &(f64, usize), b: &(f64, usize)) -> std::cmp::Ordering {
-    a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
 }
 
 pub(crate) fn descending(mut cells: Vec<f64>) -> Vec<f64> {

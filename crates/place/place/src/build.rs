@@ -1,8 +1,61 @@
 //! Turns a request into a problem.
 
-use crate::{Level, PlaceError, PlaceRequest, Problem, Pus, Traffic, Zones};
+use crate::key::minimum;
+use crate::sections::sections;
+use crate::time::TimeModel;
+use crate::{Level, Links, PlaceError, PlaceRequest, Problem, Pus, Traffic, Zones};
 use seatmap_data::machine::{Profile, Square};
 use seatmap_data::plan::Objective;
+use seatmap_data::statistics::words::counted;
+
+/// A request with its PUs, their links, and the problem on them.
+pub struct PlaceGround<'a> {
+    pub request: &'a PlaceRequest<'a>,
+    pub pus: Pus,
+    pub problem: Problem,
+    pub links: Links,
+    /// The chip or section of each PU, for methods that divide tasks over them first.
+    pub sections: Option<Vec<u32>>,
+}
+
+impl<'a> PlaceGround<'a> {
+    pub fn of(request: &'a PlaceRequest) -> Result<Self, PlaceError> {
+        PlaceGround::on(request, request.pus()?)
+    }
+
+    pub fn on(request: &'a PlaceRequest, pus: Pus) -> Result<Self, PlaceError> {
+        Ok(PlaceGround {
+            problem: problem(request, &pus)?,
+            sections: sections(request, &pus)?,
+            links: Links::new(request.profile, &pus),
+            request,
+            pus,
+        })
+    }
+
+    /// The cost of tasks on these rows of PUs, by the request's objective.
+    pub fn cost(&self, pu_of: &[usize]) -> f64 {
+        self.cost_by(self.request.objective, pu_of)
+    }
+
+    pub fn cost_by(&self, objective: Objective, pu_of: &[usize]) -> f64 {
+        let PlaceGround { problem, pus, .. } = self;
+        if objective == Objective::Time {
+            return TimeModel::new(self).map_or(f64::NAN, |model| model.cost(pu_of));
+        }
+        if objective == Objective::Congestion {
+            return self.links.most(&problem.traffic, pu_of);
+        }
+        // The reported cost is in double precision.
+        let cost = problem.traffic.cost(|task, with| match (pu_of[task], pu_of[with]) {
+            // The PU distance is zero; the diagonal has the cost of sharing.
+            (a, b) if a == b => f64::from(problem.distance[(a, a)]),
+            (a, b) => pus.message_ns(a, b),
+        });
+        // The sum of an empty list is -0.
+        cost + 0.0
+    }
+}
 
 /// With more, quadratic tables fill a usual computer's memory.
 const MOST_SLOTS: usize = 20_000;
@@ -11,16 +64,21 @@ const MOST_SLOTS: usize = 20_000;
 ///
 /// Tasks share PUs evenly, up to a difference of one, unless more are fixed on one. Two on one PU
 /// are as far apart as the nearest PUs, or as a wakeup on one PU if known.
-pub fn problem(request: &PlaceRequest, pus: &Pus) -> Result<Problem, PlaceError> {
+fn problem(request: &PlaceRequest, pus: &Pus) -> Result<Problem, PlaceError> {
     let tasks = request.pattern.tasks;
     let n = pus.os.len();
     let shares = PuShares::of(request, pus);
     // All PUs have as many slots as the fullest needs; zones keep tasks spread evenly.
     let copies = shares.most.iter().max().map_or(1, |most| *most as usize);
     if n * copies > MOST_SLOTS {
-        return Err(PlaceError::TooMany { tasks, pus: n, most: MOST_SLOTS });
+        return Err(PlaceError::Unfit(format!(
+            "{} on {}: this search handles at most {}; gather tasks first",
+            counted(tasks, "task"),
+            counted(n, "PU"),
+            counted(MOST_SLOTS, "place")
+        )));
     }
-    let nearest = pus.distance_ns.pairs().map(|(_, _, ns)| *ns).fold(f64::INFINITY, f64::min);
+    let nearest = minimum(pus.distance_ns.pairs().map(|(_, _, ns)| ns));
     let same = if copies > 1 && nearest.is_finite() { nearest as f32 } else { 0.0 };
     // The natural order fills each PU once before any twice.
     let pu_of_slot: Vec<u32> = (0..n * copies).map(|slot| (slot % n) as u32).collect();
@@ -67,8 +125,7 @@ impl PuShares {
                 break;
             };
             let row = open.swap_remove(at);
-            shares.least[row] = fixed[row] as u32;
-            shares.most[row] = fixed[row] as u32;
+            (shares.least[row], shares.most[row]) = (fixed[row] as u32, fixed[row] as u32);
             rest -= fixed[row];
         }
         for row in &open {
@@ -77,27 +134,22 @@ impl PuShares {
         }
         shares
     }
-
-    fn is_single(&self) -> bool {
-        self.most.iter().all(|most| *most <= 1)
-    }
 }
 
 fn zones(
     request: &PlaceRequest,
     pus: &Pus,
-    shares: &PuShares,
+    PuShares { least, most }: &PuShares,
     pu_of_slot: &[u32],
 ) -> Result<Zones, PlaceError> {
     let tasks = request.pattern.tasks;
     let Some(level) =
         request.one_per.filter(|level| *level != Level::Core && !request.has_sections())
     else {
-        if shares.is_single() {
+        if most.iter().all(|most| *most <= 1) {
             return Ok(Zones::free(pu_of_slot.len()));
         }
         // Each PU is a zone, with the mean number of tasks rounded down or up.
-        let PuShares { least, most } = shares;
         let zone_of_slot = pu_of_slot.to_vec();
         return Ok(Zones { zone_of_slot, least: least.clone(), most: most.clone() });
     };
@@ -121,8 +173,11 @@ pub fn groups(level: Level, profile: &Profile, pus: &Pus) -> Result<Vec<u32>, Pl
 
 fn fix(request: &PlaceRequest, pus: &Pus, problem: &mut Problem) -> Result<(), PlaceError> {
     for (task, os) in &request.fixed {
-        let fixed =
-            problem.fixed.get(*task).ok_or(PlaceError::NoSuchTask(*task, request.pattern.tasks))?;
+        let fixed = problem.fixed.get(*task).ok_or_else(|| {
+            let tasks = counted(request.pattern.tasks, "task");
+            let what = format!("task {task} is fixed, but the pattern has {tasks}, counted from 0");
+            PlaceError::Unfit(what)
+        })?;
         if fixed.is_some() {
             return Err(PlaceError::FixedTwice(*task));
         }
@@ -132,7 +187,15 @@ fn fix(request: &PlaceRequest, pus: &Pus, problem: &mut Problem) -> Result<(), P
             .ok_or_else(|| {
                 let tasks = request.pattern.tasks;
                 let pus = pus.os.len();
-                PlaceError::Crowded { os: *os, tasks, pus, most: tasks.div_ceil(pus).max(1) }
+                PlaceError::Unfit(format!(
+                    "too many tasks are fixed on PU {os}: with {} on {}, each PU takes at most {}; \
+                     fix them on different PUs, or allow fewer CPUs than tasks (--cpus), so that \
+                     tasks share them; sleeping tasks may share a CPU with --objective time \
+                     --waiting",
+                    counted(tasks, "task"),
+                    counted(pus, "PU"),
+                    counted(tasks.div_ceil(pus).max(1), "task")
+                ))
             })?;
         problem.fixed[*task] = Some(slot);
     }

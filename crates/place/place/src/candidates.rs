@@ -1,9 +1,9 @@
 //! Placements worth a run: good ones by the models, common ones, and a bad one.
 
-use crate::baselines::{at_random, usual};
-use crate::build::problem;
+use crate::build::PlaceGround;
+use crate::key::FloatKey;
 use crate::search::SearchLimit;
-use crate::{Links, PlaceError, PlaceRequest, Problem, Pus};
+use crate::{PlaceError, PlaceRequest};
 use seatmap_data::plan::Objective;
 use seatmap_data::statistics::Xoshiro;
 
@@ -34,86 +34,54 @@ impl PlaceRequest<'_> {
     /// # Errors
     /// [`PlaceError`].
     pub fn candidates(&self, most: usize) -> Result<Vec<PlacementCandidate>, PlaceError> {
-        let pus = self.pus()?;
-        let problem = problem(self, &pus)?;
-        let field = Field {
-            request: self,
-            problem: &problem,
-            pus: &pus,
-            links: Links::new(self.profile, &pus),
-        };
+        let ground = PlaceGround::of(self)?;
+        let judged = |pu_of: &[usize]| (ground.pus.os_of(pu_of), ground.cost(pu_of));
         let best = self.place()?;
         let mut chosen = Chosen { most: most.saturating_sub(1).max(1), candidates: Vec::new() };
-        chosen.add("best", best.placement, best.cost);
-        field
-            .usual()
-            .into_iter()
-            .for_each(|(name, placement, cost)| chosen.add(name, placement, cost));
-        if let Some((placement, cost)) = field.least_congested() {
-            chosen.add("least congested", placement, cost);
+        chosen.add("best", (best.placement, best.cost));
+        let names = ["OS order", "compact", "scatter"];
+        for (name, pu_of) in names.into_iter().zip(ground.usual(self.pattern.tasks)) {
+            chosen.add(name, judged(&pu_of));
         }
-        let drawn = field.drawn();
-        field.optima(&mut chosen);
-        for (placement, cost) in &drawn {
-            let name = format!("draw {}", chosen.candidates.len());
-            chosen.add(&name, placement.clone(), *cost);
+        if let Some(pu_of) = self.least_congested(&ground) {
+            chosen.add("least congested", judged(&pu_of));
+        }
+        let mut rng = Xoshiro::new(self.seed);
+        let mut drawn: Vec<_> =
+            (0..DRAWN).map(|_| judged(&ground.at_random(None, &mut rng))).collect();
+        drawn.sort_by_key(|(_, cost)| FloatKey(*cost));
+        self.optima(&mut chosen);
+        for one in &drawn {
+            chosen.add(&format!("draw {}", chosen.candidates.len()), one.clone());
         }
         // Shows whether placement matters for this program at all.
-        if let Some((placement, cost)) = drawn.last().filter(|(_, cost)| *cost > best.cost) {
+        if let Some(dearest) = drawn.pop().filter(|(_, cost)| *cost > best.cost) {
             chosen.most += 1;
-            chosen.add("bad", placement.clone(), *cost);
+            chosen.add("bad", dearest);
         }
         Ok(chosen.candidates)
     }
-}
-
-struct Field<'a> {
-    request: &'a PlaceRequest<'a>,
-    problem: &'a Problem,
-    pus: &'a Pus,
-    links: Links,
-}
-
-impl Field<'_> {
-    fn judged(&self, pu_of: &[usize]) -> (Vec<u32>, f64) {
-        let cost = self.request.cost(self.problem, self.pus, &self.links, pu_of);
-        (self.pus.os_of(pu_of), cost)
-    }
-
-    fn rows(&self, placement: &[u32]) -> Vec<usize> {
-        placement.iter().map(|os| self.pus.index_of(*os).unwrap_or(0)).collect()
-    }
-
-    fn usual(&self) -> Vec<(&'static str, Vec<u32>, f64)> {
-        let named = ["OS order", "compact", "scatter"].into_iter();
-        named
-            .zip(usual(self.request, self.problem.tasks(), self.pus))
-            .map(|(name, pu_of): (&'static str, Vec<usize>)| {
-                let (placement, cost) = self.judged(&pu_of);
-                (name, placement, cost)
-            })
-            .collect()
-    }
 
     /// `None` if links are unknown, or are the request's own objective.
-    fn least_congested(&self) -> Option<(Vec<u32>, f64)> {
-        if self.request.objective == Objective::Congestion {
+    fn least_congested(&self, ground: &PlaceGround) -> Option<Vec<usize>> {
+        if self.objective == Objective::Congestion {
             return None;
         }
-        let objective = Objective::Congestion;
-        let limit = self.further();
-        let request = PlaceRequest { objective, limit, ..self.request.clone() };
-        let answer = request.place().ok()?;
-        Some(self.judged(&self.rows(&answer.placement)))
+        let request = PlaceRequest {
+            objective: Objective::Congestion,
+            limit: self.further(),
+            ..self.clone()
+        };
+        let rows = request.place().ok()?.placement.into_iter();
+        Some(rows.map(|os| ground.pus.index_of(os).unwrap_or(0)).collect())
     }
 
     /// The first search has spent the request's time.
     fn further(&self) -> SearchLimit {
-        let first = &self.request.limit;
-        if first.deadline.is_none() {
-            return first.clone();
+        if self.limit.deadline.is_none() {
+            return self.limit.clone();
         }
-        SearchLimit::seconds(FURTHER_SECONDS).unless(first.stop.clone())
+        SearchLimit::seconds(FURTHER_SECONDS).unless(self.limit.stop.clone())
     }
 
     fn optima(&self, chosen: &mut Chosen) {
@@ -121,22 +89,11 @@ impl Field<'_> {
             if chosen.is_full() {
                 return;
             }
-            let seed = self.request.seed.wrapping_add(search);
+            let seed = self.seed.wrapping_add(search);
             let limit = self.further();
-            let Ok(answer) = (PlaceRequest { seed, limit, ..self.request.clone() }).place() else {
-                return;
-            };
-            let name = format!("optimum {}", search + 1);
-            chosen.add(&name, answer.placement, answer.cost);
+            let Ok(answer) = (PlaceRequest { seed, limit, ..self.clone() }).place() else { return };
+            chosen.add(&format!("optimum {}", search + 1), (answer.placement, answer.cost));
         }
-    }
-
-    fn drawn(&self) -> Vec<(Vec<u32>, f64)> {
-        let mut rng = Xoshiro::new(self.request.seed);
-        let mut drawn: Vec<_> =
-            (0..DRAWN).map(|_| self.judged(&at_random(self.problem, None, &mut rng))).collect();
-        drawn.sort_by(|a, b| a.1.total_cmp(&b.1));
-        drawn
     }
 }
 
@@ -150,7 +107,7 @@ impl Chosen {
         self.candidates.len() >= self.most
     }
 
-    fn add(&mut self, name: &str, placement: Vec<u32>, cost: f64) {
+    fn add(&mut self, name: &str, (placement, cost): (Vec<u32>, f64)) {
         let is_new = self.candidates.iter().all(|other| is_far(&other.placement, &placement));
         if is_new && !self.is_full() {
             self.candidates.push(PlacementCandidate { name: name.to_owned(), placement, cost });
@@ -167,13 +124,10 @@ fn is_far(a: &[u32], b: &[u32]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_data::machine::catalog;
-    use seatmap_data::pattern::generate;
+    use crate::for_tests::request;
 
     fn candidates(machine: &str, pattern: &str, most: usize) -> Vec<PlacementCandidate> {
-        let machine = catalog::load(machine).unwrap();
-        let pattern = generate(pattern).unwrap();
-        let mut request = PlaceRequest::new(&machine, &pattern);
+        let mut request = request(machine, pattern);
         request.limit = SearchLimit::kicks(20);
         request.candidates(most).unwrap()
     }

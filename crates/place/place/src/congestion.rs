@@ -1,5 +1,6 @@
 //! Placements by the load of the most loaded link.
 
+use crate::key::{FloatKey, maximum};
 use crate::search::{SearchLimit, Solution};
 use crate::seed::inverse;
 use crate::{Links, Problem};
@@ -52,15 +53,8 @@ pub fn anneal(
 
 /// The first with the least load on its most loaded link; empty without assignments.
 pub(crate) fn least_loaded(problem: &Problem, links: &Links, starts: Vec<Vec<u32>>) -> Vec<u32> {
-    starts
-        .into_iter()
-        .map(|slot_of| {
-            let loads = links.loads(&problem.traffic, &problem.pus_of(&slot_of));
-            (loads.into_iter().fold(0.0, f64::max), slot_of)
-        })
-        .min_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, slot_of)| slot_of)
-        .unwrap_or_default()
+    let load = |slot_of: &Vec<u32>| links.most(&problem.traffic, &problem.pus_of(slot_of));
+    starts.into_iter().min_by_key(|slot_of| FloatKey(load(slot_of))).unwrap_or_default()
 }
 
 struct State<'a> {
@@ -97,7 +91,7 @@ impl<'a> State<'a> {
     }
 
     fn value(&self) -> f64 {
-        self.loads.iter().copied().fold(0.0, f64::max) + self.scale * self.distance
+        maximum(&self.loads) + self.scale * self.distance
     }
 
     fn may_swap(&self, task: usize, other: usize) -> bool {

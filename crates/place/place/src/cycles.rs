@@ -135,22 +135,22 @@ fn heaviest(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::for_tests::{is_permutation, with_slots};
     use proptest::prelude::*;
     use seatmap_data::machine::Square;
 
     fn nodes(nodes: usize, traffic: Traffic) -> Problem {
-        let mut problem = Problem::new(
-            Traffic::new(0, []),
-            Square::from_fn(nodes, |a: usize, b: usize| match (a == b, a / 2 == b / 2) {
-                (true, _) => 1.0,
-                (_, true) => 10.0,
-                (_, false) => 40.0,
-            }),
-        );
-        problem.pu_of_slot = (0..4 * nodes).map(|slot| (slot / 4) as u32).collect();
-        problem.zones = crate::Zones::free(4 * nodes);
-        problem.fixed = vec![None; traffic.tasks()];
-        Problem { traffic, ..problem }
+        let apart = |a: usize, b: usize| match (a == b, a / 2 == b / 2) {
+            (true, _) => 1.0,
+            (_, true) => 10.0,
+            (_, false) => 40.0,
+        };
+        with_slots(traffic, Square::from_fn(nodes, apart), 4)
+    }
+
+    fn start(problem: &Problem, slot_of: Vec<u32>) -> StartSolution {
+        let solution = Solution { cost: problem.cost(&slot_of), slot_of };
+        StartSolution { name: "", solution }
     }
 
     #[test]
@@ -166,12 +166,8 @@ mod tests {
         let problem = nodes(4, Traffic::new(16, edges));
         // Squares 0 and 2 share a switch, as do 1 and 3.
         let node_of_square = [0, 2, 1, 3];
-        let slot_of: Vec<u32> =
-            (0..16).map(|task| node_of_square[task / 4] * 4 + task as u32 % 4).collect();
-        let start = StartSolution {
-            name: "",
-            solution: Solution { cost: problem.cost(&slot_of), slot_of },
-        };
+        let slots = (0..16).map(|task| node_of_square[task / 4] * 4 + task as u32 % 4);
+        let start = start(&problem, slots.collect());
         let found = cycles(&problem, &start, &SearchLimit::kicks(1), 1);
         assert_eq!(
             (start.solution.cost, found.solution.cost),
@@ -189,12 +185,11 @@ mod tests {
             let mut problem = nodes(count, Traffic::new(tasks, edges));
             problem.fixed[0] = Some(1);
             let slot_of = crate::seed::random(&problem, &mut Xoshiro::new(seed));
-            let start = StartSolution { name: "", solution: Solution { cost: problem.cost(&slot_of), slot_of } };
+            let start = start(&problem, slot_of);
             let found = cycles(&problem, &start, &SearchLimit::kicks(3), seed);
             prop_assert!(found.solution.cost <= start.solution.cost);
             prop_assert_eq!(found.solution.slot_of[0], 1);
-            let distinct: std::collections::HashSet<_> = found.solution.slot_of.iter().collect();
-            prop_assert_eq!(distinct.len(), 4 * count);
+            prop_assert!(is_permutation(&found.solution.slot_of));
         }
     }
 }

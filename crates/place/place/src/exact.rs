@@ -3,7 +3,9 @@
 use crate::Problem;
 use crate::assignment::assign;
 use crate::bound::{descending, dot};
+use crate::key::FloatKey;
 use crate::search::{SearchLimit, Solution};
+use std::cmp::Reverse;
 
 /// The most tasks worth trying.
 pub const MOST_TASKS: usize = 14;
@@ -15,10 +17,9 @@ pub const MOST_TASKS: usize = 14;
 /// The Gilmore-Lawler bound of the remaining tasks prunes branches.
 pub fn exact(problem: &Problem, known: &Solution, limit: &SearchLimit) -> Option<Solution> {
     let mut order: Vec<usize> = (0..problem.tasks()).collect();
-    order.sort_by(|a, b| {
-        let fixed = problem.fixed[*b].is_some().cmp(&problem.fixed[*a].is_some());
-        // Fixed tasks have one choice; heavy ones prune early.
-        fixed.then(problem.traffic.volume(*b).total_cmp(&problem.traffic.volume(*a)))
+    // Fixed tasks have one choice; heavy ones prune early.
+    order.sort_by_key(|task| {
+        Reverse((problem.fixed[*task].is_some(), FloatKey(problem.traffic.volume(*task))))
     });
     let tasks = problem.tasks();
     let mut tree = Tree {
@@ -64,11 +65,11 @@ impl Tree<'_> {
             return;
         }
         let task = self.order[depth];
-        let mut tries: Vec<(f64, usize)> =
-            self.candidates(task).map(|slot| (self.added(task, slot), slot)).collect();
-        tries.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let mut tries: Vec<(FloatKey, usize)> =
+            self.candidates(task).map(|slot| (FloatKey(self.added(task, slot)), slot)).collect();
+        tries.sort();
         let mut tried: Vec<usize> = Vec::new();
-        for (added, slot) in tries {
+        for (FloatKey(added), slot) in tries {
             if tried.iter().any(|other| self.are_alike(*other, slot)) {
                 continue;
             }
@@ -168,6 +169,7 @@ impl Tree<'_> {
 mod tests {
     use super::*;
     use crate::Traffic;
+    use crate::for_tests::ring;
     use proptest::prelude::*;
     use seatmap_data::machine::Square;
     use seatmap_data::statistics::Xoshiro;
@@ -205,8 +207,7 @@ mod tests {
 
     #[test]
     fn exhausted_limit_proves_nothing() {
-        let traffic = Traffic::new(6, (0..6).map(|task| (task, (task + 1) % 6, 1.0)));
-        let problem = Problem::new(traffic, Square::from_fn(8, |i, j| i.abs_diff(j) as f32));
+        let problem = Problem::new(ring(6), Square::from_fn(8, |i, j| i.abs_diff(j) as f32));
         let known = Solution { cost: 1e9, slot_of: (0..8).collect() };
         assert_eq!(exact(&problem, &known, &SearchLimit::kicks(3)), None);
     }

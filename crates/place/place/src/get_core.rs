@@ -1,17 +1,16 @@
 //! `GetCore`: threads next to the home of their line.
 
+use crate::PlaceError;
+use crate::build::PlaceGround;
 use crate::channels::{heaviest_first, homes};
-use crate::{PlaceError, PlaceRequest, Problem, Pus};
+use crate::key::FloatKey;
 
 /// Puts both threads of each channel on the free PUs nearest to the home of its line (Algorithm 4
 /// of Liu et al. 2015).
 ///
 /// Channel k uses candidate line k, like a program that allocates its channels in that order.
-pub fn get_core(
-    request: &PlaceRequest,
-    problem: &Problem,
-    pus: &Pus,
-) -> Result<Vec<u32>, PlaceError> {
+pub fn get_core(ground: &PlaceGround) -> Result<Vec<u32>, PlaceError> {
+    let PlaceGround { request, problem, pus, .. } = ground;
     let homes = homes(request)?;
     let (known, model) = match (&request.profile.core_distance, &request.profile.home_model) {
         (Some(known), Some(model)) => (known, model),
@@ -33,15 +32,14 @@ pub fn get_core(
     });
     // Tasks without a channel go next to home 0.
     for (task, home) in seats.chain((0..problem.tasks()).map(|task| (task, 0))) {
+        let offset_ns = |slot: usize| {
+            let row = known.index_of(pus.os[problem.pu(slot as u32)])?;
+            model.offset_ns.get(row)?.get(home).copied()
+        };
         let nearest = (0..free.len())
             .filter(|slot| free[*slot])
-            .map(|slot| {
-                let row = known.index_of(pus.os[problem.pu(slot as u32)]);
-                let offset = row.and_then(|row| model.offset_ns.get(row)?.get(home));
-                (offset.copied().unwrap_or(f64::INFINITY), slot)
-            })
-            .min_by(|a, b| a.0.total_cmp(&b.0));
-        if let Some((_, slot)) = nearest.filter(|_| slot_of[task] == u32::MAX) {
+            .min_by_key(|slot| FloatKey(offset_ns(*slot).unwrap_or(f64::INFINITY)));
+        if let Some(slot) = nearest.filter(|_| slot_of[task] == u32::MAX) {
             slot_of[task] = slot as u32;
             free[slot] = false;
         }

@@ -1,8 +1,11 @@
 //! Restricts a request to seats of one kind, or to equal seats.
 
 use crate::build::count;
+use crate::key::FloatKey;
 use crate::{Level, PlaceError, PlaceRequest};
 use seatmap_data::machine::CoreKind;
+use seatmap_data::statistics::words::counted;
+use std::cmp::Reverse;
 
 /// PUs within this share of the fastest are equal.
 const EQUAL: f64 = 0.05;
@@ -11,26 +14,29 @@ impl PlaceRequest<'_> {
     /// Restricts the request to PUs of one kind of core.
     ///
     /// # Errors
-    /// [`PlaceError::NoneOfKind`], or a task is fixed on another PU.
+    /// There is no such PU, or a task is fixed on another one.
     pub fn only(&mut self, kind: CoreKind) -> Result<(), PlaceError> {
         let all = self.allowed_in_order()?;
         let chosen: Vec<u32> =
             all.iter().copied().filter(|os| self.kind_of(*os) == Some(kind)).collect();
         if chosen.is_empty() {
-            return Err(PlaceError::NoneOfKind {
-                kind,
-                machine: self.profile.name.clone(),
-                is_hybrid: all.iter().any(|os| self.kind_of(*os).is_some()),
-            });
+            let machine = &self.profile.name;
+            let why = if all.iter().any(|os| self.kind_of(*os).is_some()) {
+                format!("{machine} has no usable CPU of that kind")
+            } else {
+                format!("the topology of {machine} does not distinguish kinds of CPUs")
+            };
+            let word = kind.word();
+            return Err(PlaceError::Unfit(format!("--kind {word}: {why}; leave --kind out")));
         }
-        self.use_only(chosen, Some(kind))
+        self.use_only(chosen, || format!("a CPU of kind {}", kind.word()))
     }
 
     /// Restricts the request to the fastest group of PUs of one kind, within 5 %, with a core for
     /// each task, or else a PU. Returns whether each task gets a core.
     ///
     /// # Errors
-    /// [`PlaceError::TooFewEqual`], or a task is fixed on another PU.
+    /// There are too few equal PUs, or a task is fixed on another one.
     pub fn only_equal(&mut self) -> Result<bool, PlaceError> {
         let all = self.allowed_in_order()?;
         let groups = self.equal_groups(&all);
@@ -41,20 +47,22 @@ impl PlaceRequest<'_> {
             Some((group.clone(), by_core))
         });
         let Some((chosen, has_cores)) = fitting.next() else {
-            return Err(PlaceError::TooFewEqual {
-                tasks,
-                machine: self.profile.name.clone(),
-                most: groups.iter().map(Vec::len).max().unwrap_or(0),
-            });
+            return Err(PlaceError::Unfit(format!(
+                "{} do not fit on equal seats: {} has at most {}; use fewer tasks, or leave \
+                 --equal-kind out",
+                counted(tasks, "task"),
+                self.profile.name,
+                counted(groups.iter().map(Vec::len).max().unwrap_or(0), "equal usable CPU")
+            )));
         };
-        self.use_only(chosen, None)?;
+        self.use_only(chosen, || "one of the equal CPUs".to_owned())?;
         Ok(has_cores)
     }
 
     fn equal_groups(&self, all: &[u32]) -> Vec<Vec<u32>> {
         let mut starts: Vec<(f64, Option<CoreKind>)> =
             all.iter().map(|os| (self.speed_of(*os), self.kind_of(*os))).collect();
-        starts.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        starts.sort_by_key(|(speed, kind)| (Reverse(FloatKey(*speed)), *kind));
         starts.dedup();
         starts
             .into_iter()
@@ -73,9 +81,16 @@ impl PlaceRequest<'_> {
         cores.map_or(group.len(), |cores| count(&cores))
     }
 
-    fn use_only(&mut self, chosen: Vec<u32>, kind: Option<CoreKind>) -> Result<(), PlaceError> {
+    fn use_only(
+        &mut self,
+        chosen: Vec<u32>,
+        what: impl FnOnce() -> String,
+    ) -> Result<(), PlaceError> {
         if let Some((task, os)) = self.fixed.iter().find(|(_, os)| !chosen.contains(os)) {
-            return Err(PlaceError::FixedOutside { task: *task, os: *os, kind });
+            return Err(PlaceError::Unfit(format!(
+                "task {task} is fixed on CPU {os}, which is not {}",
+                what()
+            )));
         }
         self.cpus = Some(chosen);
         Ok(())
@@ -107,22 +122,17 @@ impl PlaceRequest<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_data::machine::catalog;
-    use seatmap_data::pattern::generate;
+    use crate::for_tests::request;
 
     #[test]
     fn kind_option_restricts_cpus() {
-        let machine = catalog::load("core-i9-12900k").unwrap();
-        let pattern = generate("ring:4").unwrap();
-        let mut request = PlaceRequest::new(&machine, &pattern);
-        request.only(CoreKind::Efficiency).unwrap();
-        assert_eq!(request.cpus, Some((16..24).collect()));
-        request.only(CoreKind::Performance).unwrap_err();
-        let plain = catalog::load("graviton3").unwrap();
-        let mut request = PlaceRequest::new(&plain, &pattern);
-        let error = request.only(CoreKind::Performance).unwrap_err().to_string();
+        let mut hybrid = request("core-i9-12900k", "ring:4");
+        hybrid.only(CoreKind::Efficiency).unwrap();
+        assert_eq!(hybrid.cpus, Some((16..24).collect()));
+        hybrid.only(CoreKind::Performance).unwrap_err();
+        let plain = request("graviton3", "ring:4").only(CoreKind::Performance);
         assert_eq!(
-            error,
+            plain.unwrap_err().to_string(),
             "--kind performance: the topology of graviton3 does not distinguish kinds of CPUs; \
              leave --kind out"
         );
@@ -130,10 +140,8 @@ mod tests {
 
     #[test]
     fn equal_seats_use_fastest_sufficient_cpus() {
-        let machine = catalog::load("core-i9-12900k").unwrap();
         let chosen = |tasks: usize| {
-            let pattern = generate(&format!("idle:{tasks}")).unwrap();
-            let mut request = PlaceRequest::new(&machine, &pattern);
+            let mut request = request("core-i9-12900k", &format!("idle:{tasks}"));
             let has_cores = request.only_equal()?;
             Ok::<_, PlaceError>((request.cpus.unwrap(), has_cores))
         };
@@ -144,15 +152,10 @@ mod tests {
 
     #[test]
     fn equal_seats_separate_dies_with_different_clocks() {
-        let machine = catalog::load("ryzen-7950x3d").unwrap();
-        let pattern = generate("idle:8").unwrap();
-        let mut request = PlaceRequest::new(&machine, &pattern);
+        let mut request = request("ryzen-7950x3d", "idle:8");
         assert_eq!(request.only_equal(), Ok(true));
-        assert_eq!(
-            request.cpus,
-            Some((8..16).chain(24..32).collect()),
-            "the die that clocks higher"
-        );
+        let higher = (8..16).chain(24..32).collect();
+        assert_eq!(request.cpus, Some(higher), "the die that clocks higher");
         request.fixed = vec![(0, 1)];
         request.cpus = None;
         assert!(request.only_equal().unwrap_err().to_string().contains("task 0 is fixed on CPU 1"));

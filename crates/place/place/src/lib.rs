@@ -60,6 +60,7 @@ mod effect;
 pub mod error;
 pub mod exact;
 mod get_core;
+mod key;
 mod kind;
 pub mod link_bound;
 pub mod links;
@@ -106,3 +107,6 @@ pub use time::Slowest;
 pub use traffic::Traffic;
 pub use trial::TrialJudge;
 pub use zones::Zones;
+
+#[cfg(test)]
+mod for_tests;

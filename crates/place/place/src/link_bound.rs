@@ -1,5 +1,6 @@
 //! A lower bound on the load of the most loaded link in any placement.
 
+use crate::key::{FloatKey, maximum, minimum};
 use crate::search::{DeadlineWatch, SearchLimit};
 use crate::{Links, Problem, Traffic};
 
@@ -48,9 +49,10 @@ fn least_minority(n: usize, groups: &[usize]) -> usize {
 
 fn second_eigenvalue(traffic: &Traffic) -> f64 {
     let n = traffic.tasks();
-    let most = (0..n).map(|task| traffic.volume(task)).fold(0.0, f64::max);
+    let volumes: Vec<f64> = (0..n).map(|task| traffic.volume(task)).collect();
+    let most = maximum(&volumes);
     // At most the smallest volume times n / (n - 1) (Fiedler 1973).
-    let least = (0..n).map(|task| traffic.volume(task)).fold(f64::INFINITY, f64::min);
+    let least = minimum(&volumes);
     let mut low = 0.0;
     let mut high = least * n as f64 / (n.max(2) - 1) as f64;
     for _ in 0..HALVINGS {
@@ -118,7 +120,7 @@ fn farthest(weight: &[f64], n: usize, alive: &[usize]) -> (usize, usize, f64) {
     let mut last = alive[0];
     let mut before = alive[0];
     let mut tie = 0.0;
-    while let Some(at) = (0..open.len()).max_by(|a, b| open[*a].1.total_cmp(&open[*b].1)) {
+    while let Some(at) = (0..open.len()).max_by_key(|at| FloatKey(open[*at].1)) {
         before = last;
         (last, tie) = open.swap_remove(at);
         open.iter_mut().for_each(|(task, tied)| *tied += weight[last * n + *task]);
@@ -129,13 +131,8 @@ fn farthest(weight: &[f64], n: usize, alive: &[usize]) -> (usize, usize, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::for_tests::{ENDLESS, ring};
     use seatmap_data::statistics::Xoshiro;
-
-    const ENDLESS: SearchLimit = SearchLimit { deadline: None, kicks: 0, enough: 0.0, stop: None };
-
-    fn ring(n: usize) -> Traffic {
-        Traffic::new(n, (0..n).map(|i| (i, (i + 1) % n, 1.0)))
-    }
 
     #[test]
     fn least_minority_follows_from_capacities() {

@@ -1,9 +1,11 @@
 //! Links that several tasks share.
 
 use crate::build::count;
+use crate::key::{FloatKey, maximum};
 use crate::sections::groups_of_model;
 use crate::{Level, Pus, Traffic};
 use seatmap_data::machine::Profile;
+use std::cmp::Reverse;
 
 /// The links into and out of groups of PUs: caches, dies, NUMA nodes, packages.
 ///
@@ -96,9 +98,13 @@ impl Links {
         loads
     }
 
+    pub(crate) fn most(&self, traffic: &Traffic, pu_of: &[usize]) -> f64 {
+        maximum(self.loads(traffic, pu_of))
+    }
+
     /// The most loaded link and its load.
     pub fn busiest(&self, loads: &[f64]) -> Option<(String, f64)> {
-        let at = (0..loads.len()).max_by(|a, b| loads[*a].total_cmp(&loads[*b]).then(b.cmp(a)))?;
+        let at = (0..loads.len()).max_by_key(|at| (FloatKey(loads[*at]), Reverse(*at)))?;
         Some((self.names[at].clone(), loads[at]))
     }
 }

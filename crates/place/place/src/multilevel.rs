@@ -1,11 +1,13 @@
 //! Placements of thousands of tasks, by merging tasks into pairs, and pairs into larger groups.
 
+use crate::key::FloatKey;
 use crate::portfolio::{StartSolution, downhill, portfolio};
 use crate::search::{SearchLimit, Sparse, iterate};
 use crate::seed::lawful;
 use crate::{Problem, Traffic, Zones};
 use seatmap_data::machine::Square;
 use seatmap_data::statistics::Xoshiro;
+use std::cmp::Reverse;
 
 /// From this many slots on, this is faster than a search on all slots at once.
 pub const SMALLEST: usize = 1500;
@@ -53,7 +55,7 @@ fn pairs_of_items(problem: &Problem) -> MatchedPairs {
     order.sort_by_key(|task| problem.traffic.degree(*task));
     for task in order {
         let free = problem.traffic.of(task).filter(|(with, _)| partner[*with] == u32::MAX);
-        let heaviest = free.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
+        let heaviest = free.max_by_key(|(with, weight)| (FloatKey(*weight), Reverse(*with)));
         if let Some((with, _)) = heaviest.filter(|_| partner[task] == u32::MAX) {
             (partner[task], partner[with]) = (with as u32, task as u32);
         }
@@ -76,7 +78,7 @@ fn pairs_of_slots(problem: &Problem) -> MatchedPairs {
         }
         let nearest = (slot + 1..n)
             .filter(|other| free[*other])
-            .min_by(|a, b| problem.between(slot, *a).total_cmp(&problem.between(slot, *b)));
+            .min_by_key(|other| FloatKey(problem.between(slot, *other)));
         if let Some(other) = nearest {
             free[other] = false;
             pairs.push((slot as u32, other as u32));

@@ -1,5 +1,6 @@
 //! Compact and scatter: the common placements without measurements.
 
+use crate::key::FloatKey;
 use seatmap_data::machine::{Matrix, Pu, Topology};
 
 /// Neighbours share as much as possible: package by package, cache by cache, SMT siblings together.
@@ -56,7 +57,8 @@ fn chain(pus: &[u32], distance: &Matrix, pick: fn(f64, f64) -> f64) -> Vec<u32> 
     while let Some(last) = order.last().copied().filter(|_| !left.is_empty()) {
         left.iter().for_each(|at| apart[*at] = apart[*at].min(distance[(last, *at)]));
         let keys = left.iter().map(|at| if is_near { distance[(last, *at)] } else { -apart[*at] });
-        let next = keys.enumerate().min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(next, _)| next);
+        let next =
+            keys.map(FloatKey).enumerate().min_by_key(|(_, key)| *key).map_or(0, |(at, _)| at);
         order.push(left.remove(next));
     }
     order.into_iter().map(|at| pus[at]).collect()

@@ -1,23 +1,30 @@
 //! Answers a request.
 
+use crate::baselines::{AS_GOOD, DRAWN_BY_RUNS, assignment};
 use crate::bound::{BOUND_PART, lower_bound};
-use crate::build::problem;
+use crate::build::PlaceGround;
 use crate::congestion::{anneal, least_loaded};
 use crate::get_core::get_core;
 use crate::link_bound::link_bound;
 use crate::portfolio::{StartSolution, portfolio};
 use crate::search::Solution;
-use crate::sections::{crossing, divided, sections};
 use crate::seed::lawful;
-use crate::solve::{Cheapest, ROUNDED, cheapest, cheapest_by, side_by_side};
-use crate::time::TimeModel;
+use crate::solve::{Cheapest, ROUNDED, cheapest, cheapest_by, cheapest_of};
+use crate::time::{self, TimeModel};
 use crate::trial::{TrialJudge, Trials};
-use crate::{
-    Links, PlaceError, PlaceMethod, PlaceRequest, PlacementResult, Problem, Pus, baselines,
-    channels,
-};
+use crate::{PlaceError, PlaceMethod, PlaceRequest, PlacementResult, Problem};
 use seatmap_data::plan::{Agreement, Baselines, Objective};
 use seatmap_data::statistics::correlation::spearman;
+use seatmap_data::statistics::words::counted;
+
+/// A placement and what is known of its cost.
+pub(crate) struct Found {
+    /// The PU (row) of each task.
+    pub pu_of: Vec<usize>,
+    pub cost: f64,
+    pub method: String,
+    pub is_optimal: bool,
+}
 
 impl PlaceRequest<'_> {
     /// Searches until the limit, or until the answer is proven.
@@ -25,53 +32,56 @@ impl PlaceRequest<'_> {
     /// # Errors
     /// [`PlaceError`].
     pub fn place(&self) -> Result<PlacementResult, PlaceError> {
-        if self.objective == Objective::Time {
-            return self.place_by_time();
+        let is_timed = self.objective == Objective::Time;
+        if is_timed && self.method != PlaceMethod::Auto {
+            return Err(PlaceError::TimeByDistance);
         }
-        let pus = self.pus()?;
-        let problem = problem(self, &pus)?;
-        let sections = sections(self, &pus)?;
-        let links = Links::new(self.profile, &pus);
-        let lower_bound = match self.objective {
-            Objective::Distance => lower_bound(&problem, &self.limit.part(BOUND_PART)),
-            Objective::Congestion if links.is_empty() => {
+        let ground = PlaceGround::of(self)?;
+        let PlaceGround { problem, links, .. } = &ground;
+        let model = is_timed.then(|| TimeModel::new(&ground)).transpose()?;
+        let mut lower_bound = match (&model, self.objective) {
+            (Some(model), _) => time::bound(model),
+            (_, Objective::Distance) => lower_bound(problem, &self.limit.part(BOUND_PART)),
+            (_, Objective::Congestion) if links.is_empty() => {
                 return Err(PlaceError::NoLinks(self.profile.name.clone()));
             }
-            Objective::Congestion => link_bound(&problem, &links, &self.limit.part(BOUND_PART)),
-            Objective::Simulated | Objective::Measured | Objective::Time => {
-                return Err(PlaceError::NeedsRuns);
-            }
+            (_, Objective::Congestion) => link_bound(problem, links, &self.limit.part(BOUND_PART)),
+            _ => return Err(PlaceError::NeedsRuns),
         };
-        let drawn = baselines::drawn(&problem);
+        let cost = |pu_of: &[usize]| match &model {
+            Some(model) => model.cost(pu_of),
+            None => ground.cost(pu_of),
+        };
+        let is_allowed = |pu_of: &[usize]| match &model {
+            Some(model) => model.allows(pu_of),
+            None => assignment(problem, pu_of).is_some(),
+        };
         let limit = self.limit.part(BASELINES_PART);
-        let cost = |pu_of: &[usize]| self.cost(&problem, &pus, &links, pu_of);
-        let baselines = baselines::baselines(self, &problem, &pus, drawn, &limit, cost);
-        let is_allowed = |pu_of: &[usize]| baselines::assignment(&problem, pu_of).is_some();
-        let Cheapest { solution, is_optimal, method } =
-            self.search(&problem, &pus, &links, sections.as_deref(), lower_bound)?;
-        let mut proof =
-            Proof { lower_bound, optimal: is_optimal, rounded: ROUNDED, method, agreement: None };
-        let mut pu_of = problem.pus_of(&solution.slot_of);
-        // The search may add costs of crossings, and uses single precision.
-        let mut found = cost(&pu_of);
-        if self.method == PlaceMethod::Auto
-            && let Some((usual, cost, name)) =
-                baselines::as_good(self, &problem, &pus, found, cost, is_allowed)
-        {
-            (pu_of, found) = (usual, cost);
-            name.clone_into(&mut proof.method);
-        }
+        let baselines = ground.baselines(ground.drawn(), &limit, cost);
+        let mut found = match &model {
+            Some(model) => time::fastest(&ground, model, lower_bound),
+            None => ground.search(lower_bound)?,
+        };
+        // A usual placement needs no plan, and is less likely to overload links.
+        let mut usual = ground.named().into_iter().filter(|_| self.method == PlaceMethod::Auto);
+        let as_good = usual.find_map(|(pu_of, name)| {
+            let cost = Some(cost(&pu_of)).filter(|cost| *cost <= found.cost * AS_GOOD)?;
+            is_allowed(&pu_of).then(|| Found { pu_of, cost, method: name.to_owned(), ..found })
+        });
+        found = as_good.unwrap_or(found);
         if self.prefers_cache {
             // The proof ignores the preference for big caches, which may cost 1 %.
-            let before = found;
-            pu_of = self.in_big_caches(&pus, pu_of, before, cost, is_allowed)?;
-            found = cost(&pu_of);
-            if is_optimal {
-                proof.lower_bound = before;
-                proof.optimal = found <= before * baselines::AS_GOOD;
+            let before = found.cost;
+            found.pu_of = ground.in_big_caches(found.pu_of, before, cost, is_allowed)?;
+            found.cost = cost(&found.pu_of);
+            if found.is_optimal {
+                lower_bound = before;
+                found.is_optimal = found.cost <= before * AS_GOOD;
             }
         }
-        self.answer(JudgedProblem { problem, pus, links, sections }, pu_of, found, proof, baselines)
+        let rounded = if is_timed { AS_GOOD } else { ROUNDED };
+        found.is_optimal |= found.cost <= lower_bound * rounded;
+        ground.answer(found, lower_bound, baselines)
     }
 
     /// Searches by runs of the program with pinned tasks, from the baselines and the answer by
@@ -85,227 +95,129 @@ impl PlaceRequest<'_> {
         }
         let pus = self.pus()?;
         if self.pattern.tasks > pus.os.len() {
-            return Err(PlaceError::TooFewForRuns { tasks: self.pattern.tasks, pus: pus.os.len() });
+            return Err(PlaceError::Unfit(format!(
+                "{} on {}: a run needs a PU for each task",
+                counted(self.pattern.tasks, "task"),
+                counted(pus.os.len(), "PU")
+            )));
         }
-        let problem = problem(self, &pus)?;
-        let sections = sections(self, &pus)?;
-        let links = Links::new(self.profile, &pus);
-        let divided = sections
-            .as_deref()
-            .map(|of| divided(&problem, of, self.method == PlaceMethod::Partition))
-            .transpose()?;
-        let searched = divided.as_ref().unwrap_or(&problem);
+        let ground = PlaceGround::on(self, pus)?;
+        let os = &ground.pus.os;
+        let searched = ground.searched()?;
         let failure = std::cell::OnceCell::new();
         let run = std::cell::RefCell::new(Vec::new());
-        let baselines = baselines::baselines(
-            self,
-            &problem,
-            &pus,
-            baselines::DRAWN_BY_RUNS,
-            &self.limit,
-            |pu_of| {
-                let time_ns = (judge.time_ns)(&pus.os_of(pu_of)).unwrap_or_else(|error| {
-                    failure.get_or_init(|| error);
-                    f64::NAN
-                });
-                run.borrow_mut().push((pu_of.to_vec(), time_ns));
-                time_ns
-            },
-        );
+        let baselines = ground.baselines(DRAWN_BY_RUNS, &self.limit, |pu_of| {
+            let time_ns = (judge.time_ns)(&ground.pus.os_of(pu_of)).unwrap_or_else(|error| {
+                failure.get_or_init(|| error);
+                f64::NAN
+            });
+            run.borrow_mut().push((pu_of.to_vec(), time_ns));
+            time_ns
+        });
         if let Some(error) = failure.into_inner() {
             return Err(PlaceError::Run(error));
         }
         let by_distance =
-            portfolio(searched, &self.limit.part(DISTANCE_PART), self.seed).solution.slot_of;
-        let natural = lawful(searched, (0..searched.slots() as u32).collect());
-        let mut trials = Trials::new(searched, &pus.os, judge, self.threads, self.limit.clone());
+            portfolio(&searched, &self.limit.part(DISTANCE_PART), self.seed).solution.slot_of;
+        let natural = lawful(&searched, (0..searched.slots() as u32).collect());
+        let mut trials = Trials::new(&searched, os, judge, self.threads, self.limit.clone());
         let run = run.into_inner();
         let mut starts = vec![by_distance, natural];
         for (pu_of, time_ns) in &run {
             starts.extend(
-                baselines::assignment(searched, pu_of)
-                    .inspect(|slot_of| trials.know(slot_of, *time_ns)),
+                assignment(&searched, pu_of).inspect(|slot_of| trials.know(slot_of, *time_ns)),
             );
         }
-        let (solution, all) = trials.search(starts, self.seed)?;
-        let method = trials.method(all);
-        let agreement = Some(self.agreement(&problem, &pus, &links, &run));
-        let proof = Proof {
-            lower_bound: judge.floor_ns,
-            optimal: all && divided.is_none(),
-            rounded: ROUNDED,
-            method,
-            agreement,
+        let (Solution { cost, slot_of }, all) = trials.search(starts, self.seed)?;
+        let found = Found {
+            pu_of: searched.pus_of(&slot_of),
+            cost,
+            method: trials.method(all),
+            is_optimal: all && ground.sections.is_none() || cost <= judge.floor_ns * ROUNDED,
         };
-        let pu_of = problem.pus_of(&solution.slot_of);
-        let judged = JudgedProblem { problem, pus, links, sections };
-        self.answer(judged, pu_of, solution.cost, proof, baselines)
+        let agreement = Some(ground.agreement(&run));
+        Ok(PlacementResult { agreement, ..ground.answer(found, judge.floor_ns, baselines)? })
     }
+}
 
-    pub(crate) fn answer(
+impl PlaceGround<'_> {
+    fn answer(
         &self,
-        judged: JudgedProblem,
-        pu_of: Vec<usize>,
-        cost: f64,
-        proof: Proof,
+        found: Found,
+        lower_bound: f64,
         baselines: Baselines,
     ) -> Result<PlacementResult, PlaceError> {
-        let JudgedProblem { problem, pus, links, sections } = judged;
-        let optimal = proof.optimal || cost <= proof.lower_bound * proof.rounded;
-        let placement = pus.os_of(&pu_of);
+        let Found { pu_of, cost, method, is_optimal } = found;
+        let placement = self.pus.os_of(&pu_of);
         Ok(PlacementResult {
             cost,
             // Single precision may put bounds above the cost.
-            lower_bound: if optimal { cost } else { proof.lower_bound.min(cost) },
-            optimal,
+            lower_bound: if is_optimal { cost } else { lower_bound.min(cost) },
+            optimal: is_optimal,
             baselines,
-            agreement: proof.agreement,
-            method: proof.method,
-            channels: self.channels(&problem, &pus, &placement, sections.as_deref())?,
-            busiest_link: links.busiest(&links.loads(&problem.traffic, &pu_of)),
-            crossing: sections.map(|sections| crossing(&problem, &sections, &pu_of)),
+            agreement: None,
+            method,
+            channels: self.channels(&placement)?,
+            busiest_link: self.links.busiest(&self.links.loads(&self.problem.traffic, &pu_of)),
+            crossing: self.crossing(&pu_of),
             placement,
         })
     }
 
     /// Uses the baselines only, because the search's own runs are near its start.
-    fn agreement(
-        &self,
-        problem: &Problem,
-        pus: &Pus,
-        links: &Links,
-        run: &[(Vec<usize>, f64)],
-    ) -> Agreement {
+    fn agreement(&self, run: &[(Vec<usize>, f64)]) -> Agreement {
         let times: Vec<f64> = run.iter().map(|(_, time_ns)| *time_ns).collect();
         let [distance, congestion] =
             [Objective::Distance, Objective::Congestion].map(|objective| {
-                let costs: Vec<f64> = run
-                    .iter()
-                    .map(|(pu_of, _)| self.costs(objective, problem, pus, links, pu_of))
-                    .collect();
+                let costs: Vec<f64> =
+                    run.iter().map(|(pu_of, _)| self.cost_by(objective, pu_of)).collect();
                 spearman(&times, &costs)
             });
-        Agreement {
-            placements: run.len(),
-            distance,
-            congestion: congestion.filter(|_| !links.is_empty()),
-        }
+        let congestion = congestion.filter(|_| !self.links.is_empty());
+        Agreement { placements: run.len(), distance, congestion }
     }
 
-    pub(crate) fn cost(&self, problem: &Problem, pus: &Pus, links: &Links, pu_of: &[usize]) -> f64 {
-        self.costs(self.objective, problem, pus, links, pu_of)
-    }
-
-    fn costs(
-        &self,
-        objective: Objective,
-        problem: &Problem,
-        pus: &Pus,
-        links: &Links,
-        pu_of: &[usize],
-    ) -> f64 {
-        if objective == Objective::Time {
-            return TimeModel::new(self, problem, pus).map_or(f64::NAN, |model| model.cost(pu_of));
-        }
-        if objective == Objective::Congestion {
-            return links.loads(&problem.traffic, pu_of).into_iter().fold(0.0, f64::max);
-        }
-        // The reported cost is in double precision.
-        let cost = problem.traffic.cost(|task, with| match (pu_of[task], pu_of[with]) {
-            // The PU distance is zero; the diagonal has the cost of sharing.
-            (a, b) if a == b => f64::from(problem.distance[(a, a)]),
-            (a, b) => pus.message_ns(a, b),
-        });
-        // The sum of an empty list is -0.
-        cost + 0.0
-    }
-
-    fn search(
-        &self,
-        problem: &Problem,
-        pus: &Pus,
-        links: &Links,
-        sections: Option<&[u32]>,
-        lower_bound: f64,
-    ) -> Result<Cheapest, PlaceError> {
-        if self.method == PlaceMethod::GetCore {
-            let slot_of = crate::seed::lawful(problem, get_core(self, problem, pus)?);
-            return Ok(cheapest_by(
-                Solution { cost: problem.cost(&slot_of), slot_of },
-                false,
-                "GetCore",
-            ));
-        }
-        let divided = sections
-            .map(|of| divided(problem, of, self.method == PlaceMethod::Partition))
-            .transpose()?;
-        let searched = divided.as_ref().unwrap_or(problem);
-        if self.objective == Objective::Congestion {
-            let start = side_by_side(self.threads, self.seed, |seed| {
-                portfolio(searched, &self.limit.part(4), seed)
-            });
-            let starts = std::iter::once(start.solution.slot_of)
-                .chain(baselines::starts(self, searched, pus).into_iter().flatten())
-                .collect();
-            let start = least_loaded(searched, links, starts);
-            let found = side_by_side(self.threads, self.seed, |seed| StartSolution {
-                solution: anneal(searched, links, &start, &self.limit, seed),
-                name: "annealing",
-            });
-            return Ok(cheapest_by(found.solution, false, found.name));
-        }
-        let best = cheapest(searched, lower_bound, &self.limit, self.threads, self.seed);
-        Ok(match (self.method, &divided) {
-            (_, None) => best,
-            (PlaceMethod::Partition, _) => {
-                cheapest_by(best.solution, false, &format!("partition, {}", best.method))
+    fn search(&self, lower_bound: f64) -> Result<Found, PlaceError> {
+        let PlaceGround { request, problem, .. } = self;
+        let searched = self.searched()?;
+        let best = if request.method == PlaceMethod::GetCore {
+            let slot_of = lawful(problem, get_core(self)?);
+            cheapest_by(Solution { cost: 0.0, slot_of }, false, "GetCore")
+        } else if request.objective == Objective::Congestion {
+            self.least_congested(&searched)
+        } else {
+            let (limit, threads) = (&request.limit, request.threads);
+            let best = cheapest(&searched, lower_bound, limit, threads, request.seed);
+            match (&self.sections, request.method) {
+                (None, _) => best,
+                (_, PlaceMethod::Partition) => {
+                    cheapest_by(best.solution, false, &format!("partition, {}", best.method))
+                }
+                _ => cheapest_by(best.solution, false, &format!("pizza slices, {}", best.method)),
             }
-            _ => cheapest_by(best.solution, false, &format!("pizza slices, {}", best.method)),
-        })
+        };
+        // The search may add costs of crossings, and uses single precision.
+        let pu_of = problem.pus_of(&best.solution.slot_of);
+        let cost = self.cost(&pu_of);
+        Ok(Found { pu_of, cost, method: best.method, is_optimal: best.is_optimal })
     }
 
-    pub(crate) fn channels(
-        &self,
-        problem: &Problem,
-        pus: &Pus,
-        placement: &[u32],
-        sections: Option<&[u32]>,
-    ) -> Result<Vec<seatmap_data::plan::Channel>, PlaceError> {
-        let knows_homes = channels::homes(self).is_ok();
-        let is_wanted = self.homes
-            || (knows_homes && matches!(self.method, PlaceMethod::Pizza(_) | PlaceMethod::GetCore));
-        if !is_wanted {
-            return Ok(Vec::new());
-        }
-        let lines = self.profile.home_model.as_ref().and_then(|model| model.lines.as_ref());
-        let section_of =
-            |os: u32| pus.index_of(os).and_then(|at| sections.map(|sections| sections[at]));
-        // Lines with a home in the slice keep its traffic inside.
-        channels::choose(self, &problem.traffic, placement, |a, b, home| {
-            let at_home =
-                lines.and_then(|lines| lines.nearest_pu.get(home)).and_then(|os| section_of(*os));
-            sections.is_none()
-                || section_of(a) != section_of(b)
-                || at_home.is_none()
-                || at_home == section_of(a)
-        })
+    fn least_congested(&self, problem: &Problem) -> Cheapest {
+        let request = self.request;
+        let start = cheapest_of(request.threads, request.seed, |seed| {
+            portfolio(problem, &request.limit.part(4), seed)
+        });
+        // A search from the usual placements finds nothing worse.
+        let usual = self.usual(problem.tasks());
+        let usual = usual.iter().filter_map(|pu_of| assignment(problem, pu_of));
+        let starts = std::iter::once(start.solution.slot_of).chain(usual).collect();
+        let start = least_loaded(problem, &self.links, starts);
+        let found = cheapest_of(request.threads, request.seed, |seed| StartSolution {
+            solution: anneal(problem, &self.links, &start, &request.limit, seed),
+            name: "annealing",
+        });
+        cheapest_by(found.solution, false, found.name)
     }
-}
-
-pub(crate) struct JudgedProblem {
-    pub problem: Problem,
-    pub pus: Pus,
-    pub links: Links,
-    pub sections: Option<Vec<u32>>,
-}
-
-pub(crate) struct Proof {
-    pub lower_bound: f64,
-    pub optimal: bool,
-    /// Rounding may put an optimal cost above the bound by this factor.
-    pub rounded: f64,
-    pub method: String,
-    pub agreement: Option<Agreement>,
 }
 
 /// Random placements take 1/`BASELINES_PART` of the time.

@@ -1,8 +1,8 @@
 //! Settings that work without a plan.
 
-use crate::baselines::{AS_GOOD, usual};
-use crate::build::problem;
-use crate::{Level, Links, PlaceError, PlaceRequest, PlacementResult, Problem, Pus};
+use crate::baselines::AS_GOOD;
+use crate::build::PlaceGround;
+use crate::{Level, PlaceError, PlaceRequest, PlacementResult};
 use seatmap_data::plan::Objective;
 
 /// A usual order at the cost of an answer, with equally good settings.
@@ -38,15 +38,13 @@ impl PlaceRequest<'_> {
         {
             return Ok(Some(PlainSettings { name, settings: Vec::new() }));
         }
-        let pus = self.pus()?;
-        let problem = problem(self, &pus)?;
-        let links = Links::new(self.profile, &pus);
-        let settings = self.settings(&problem, &pus).into_iter().filter(|(_, orders)| {
-            orders.iter().all(|rows: &Vec<usize>| {
-                self.cost(&problem, &pus, &links, rows) <= answer.cost * AS_GOOD
-            })
+        let ground = PlaceGround::of(self)?;
+        let mut settings = ground.settings();
+        settings.retain(|(_, orders)| {
+            orders.iter().all(|rows| ground.cost(rows) <= answer.cost * AS_GOOD)
         });
-        Ok(Some(PlainSettings { name, settings: settings.map(|(setting, _)| setting).collect() }))
+        let settings = settings.into_iter().map(|(setting, _)| setting).collect();
+        Ok(Some(PlainSettings { name, settings }))
     }
 
     /// All constraints must be expressible.
@@ -55,64 +53,56 @@ impl PlaceRequest<'_> {
             && self.fixed.is_empty()
             && matches!(self.one_per, None | Some(Level::Core))
     }
+}
 
+impl PlaceGround<'_> {
     /// Settings with their PUs. Runtimes number places along the topology (compact) or, inside a
     /// package, by OS number (GCC's libgomp); both must be good enough.
-    fn settings(&self, problem: &Problem, pus: &Pus) -> Vec<(&'static str, Vec<Vec<usize>>)> {
-        let tasks = problem.tasks();
-        let places = pus.os.len();
-        let Some(numbered) = self.by_package(pus).filter(|_| tasks <= places) else {
+    fn settings(&self) -> Vec<(&'static str, Vec<Vec<usize>>)> {
+        let tasks = self.problem.tasks();
+        let places = self.pus.os.len();
+        let Some(numbered) = self.by_package().filter(|_| tasks <= places) else {
             return Vec::new();
         };
         // A setting deals from the whole list.
-        let [_, compact, _] = usual(self, places, pus);
+        let [_, compact, _] = self.usual(places);
         let along = [compact, numbered];
-        let close =
-            along.iter().map(|order: &Vec<usize>| order[..tasks].to_vec()).collect::<Vec<_>>();
-        if self.smt_cores().is_some() && self.one_per.is_none() {
+        let close = along.each_ref().map(|order| order[..tasks].to_vec());
+        let first = vec![close[0].clone()];
+        if self.request.smt_cores().is_some() && self.request.one_per.is_none() {
             return vec![
-                ("OMP_PLACES=threads OMP_PROC_BIND=close", close.clone()),
-                (
-                    "mpirun --use-hwthread-cpus --map-by hwthread --bind-to hwthread",
-                    close[..1].to_vec(),
-                ),
+                ("OMP_PLACES=threads OMP_PROC_BIND=close", close.into()),
+                ("mpirun --use-hwthread-cpus --map-by hwthread --bind-to hwthread", first),
             ];
         }
         let mut settings = vec![
-            ("OMP_PLACES=cores OMP_PROC_BIND=close", close.clone()),
-            ("mpirun --map-by core --bind-to core", close[..1].to_vec()),
+            ("OMP_PLACES=cores OMP_PROC_BIND=close", close.into()),
+            ("mpirun --map-by core --bind-to core", first),
         ];
         // Runtimes may choose the larger parts (OpenMP 5.2, 10.1.3).
         if places.is_multiple_of(tasks) {
-            settings.push((
-                "OMP_PLACES=cores OMP_PROC_BIND=spread",
-                along
-                    .iter()
-                    .map(|order: &Vec<usize>| {
-                        order.iter().copied().step_by(places / tasks).collect()
-                    })
-                    .collect(),
-            ));
+            let spread = along
+                .each_ref()
+                .map(|order| order.iter().copied().step_by(places / tasks).collect());
+            settings.push(("OMP_PLACES=cores OMP_PROC_BIND=spread", spread.into()));
         }
         settings.extend(
-            self.round_robin(&along[0], tasks, pus)
+            self.round_robin(&along[0])
                 .map(|rows| ("mpirun --map-by socket --bind-to core", vec![rows])),
         );
         settings
     }
 
     /// PUs by package, and then by the OS number of their core. `None` if these are unknown.
-    fn by_package(&self, pus: &Pus) -> Option<Vec<usize>> {
-        let topology = &self.profile.topology;
-        let mut keyed = (0..pus.os.len())
+    fn by_package(&self) -> Option<Vec<usize>> {
+        let topology = &self.request.profile.topology;
+        let os = &self.pus.os;
+        let mut keyed = (0..os.len())
             .map(|row| {
-                let pu = topology.pu(pus.os[row])?;
+                let pu = topology.pu(os[row])?;
                 // Linux often numbers second threads after all first ones.
-                let siblings = pus
-                    .os
-                    .iter()
-                    .filter_map(|os| topology.pu(*os))
-                    .filter(|other| other.core == pu.core);
+                let all = os.iter().filter_map(|os| topology.pu(*os));
+                let siblings = all.filter(|other| other.core == pu.core);
                 let first = siblings.map(|other| other.os).min()?;
                 Some(((pu.package?, first, pu.core?, pu.os), row))
             })
@@ -123,20 +113,14 @@ impl PlaceRequest<'_> {
 
     /// Alternates between packages, like Open MPI's `--map-by socket`. `None` for one package, or
     /// if one fills up.
-    fn round_robin(&self, compact: &[usize], tasks: usize, pus: &Pus) -> Option<Vec<usize>> {
-        let package =
-            |row: &usize| self.profile.topology.pu(pus.os[*row]).and_then(|pu| pu.package);
-        let mut packages: Vec<Vec<usize>> = Vec::new();
-        for row in compact {
-            match packages.iter_mut().find(|rows| package(&rows[0]) == package(row)) {
-                Some(rows) => rows.push(*row),
-                None => packages.push(vec![*row]),
-            }
-        }
+    fn round_robin(&self, compact: &[usize]) -> Option<Vec<usize>> {
+        let topology = &self.request.profile.topology;
+        let package = |row: &usize| topology.pu(self.pus.os[*row]).and_then(|pu| pu.package);
+        let packages: Vec<&[usize]> = compact.chunk_by(|a, b| package(a) == package(b)).collect();
         if packages.len() < 2 {
             return None;
         }
-        (0..tasks)
+        (0..self.problem.tasks())
             .map(|task| packages[task % packages.len()].get(task / packages.len()).copied())
             .collect()
     }

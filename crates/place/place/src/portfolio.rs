@@ -1,5 +1,6 @@
 //! Refines several starts and keeps the best.
 
+use crate::key::FloatKey;
 use crate::search::{SearchEngine, SearchLimit, Solution, Sparse, Tour, iterate};
 use crate::{Problem, seed};
 use seatmap_data::statistics::Xoshiro;
@@ -36,13 +37,10 @@ pub fn portfolio(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolu
             break;
         }
     }
-    alive.sort_by(|a, b| a.solution.cost.total_cmp(&b.solution.cost));
+    alive.sort_by_key(|one| FloatKey(one.solution.cost));
     for keep in [alive.len(), 2] {
         alive.truncate(keep);
-        let mut part = if keep > 2 { limit.part(2) } else { limit.clone() };
-        if keep == 2 {
-            part = part.part(2);
-        }
+        let part = if keep < 2 { limit.clone() } else { limit.part(2) };
         for at in 0..alive.len() {
             if has_enough(&alive, limit) {
                 break;
@@ -54,7 +52,7 @@ pub fn portfolio(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolu
             let slice = SearchLimit { kicks: part.part(alive.len() as u32).kicks, ..by_clock };
             refine(problem, &mut alive[at], &mut rng, &slice);
         }
-        alive.sort_by(|a, b| a.solution.cost.total_cmp(&b.solution.cost));
+        alive.sort_by_key(|one| FloatKey(one.solution.cost));
     }
     let mut best = alive.swap_remove(0);
     refine(problem, &mut best, &mut rng, limit);
@@ -74,21 +72,17 @@ fn started(
     nested: &OnceCell<Vec<u32>>,
     [until, limit]: [&SearchLimit; 2],
 ) -> Option<StartSolution> {
-    let order: Vec<u32> = match name {
-        "recursive bisection" => {
-            let slot_of = seed::recursive(problem, rng, until);
-            return Some(StartSolution { name, solution: downhill(problem, slot_of, limit) });
-        }
-        "greedy growth" => {
-            let slot_of = seed::greedy(problem, until)?;
-            return Some(StartSolution { name, solution: downhill(problem, slot_of, limit) });
-        }
-        "spectral order" => seed::spectral(problem, rng, until)?,
-        "RCM order" => seed::rcm(problem, until)?,
-        _ => (0..problem.slots() as u32).collect(),
+    let in_order = |order: Vec<u32>| {
+        let nested = nested.get_or_init(|| seed::nested(problem, until));
+        seed::lawful(problem, seed::in_order(&order, nested))
     };
-    let nested = nested.get_or_init(|| seed::nested(problem, until));
-    let slot_of = seed::lawful(problem, seed::in_order(&order, nested));
+    let slot_of = match name {
+        "recursive bisection" => seed::recursive(problem, rng, until),
+        "greedy growth" => seed::greedy(problem, until)?,
+        "spectral order" => in_order(seed::spectral(problem, rng, until)?),
+        "RCM order" => in_order(seed::rcm(problem, until)?),
+        _ => in_order((0..problem.slots() as u32).collect()),
+    };
     Some(StartSolution { name, solution: downhill(problem, slot_of, limit) })
 }
 
@@ -106,13 +100,13 @@ pub(crate) fn refine(
     rng: &mut Xoshiro,
     limit: &SearchLimit,
 ) {
-    let slot_of = started.solution.slot_of.clone();
-    let found = match Tour::new(problem, slot_of.clone(), limit) {
-        Some(mut tour) => iterate(&mut tour, rng, limit),
-        None => match Sparse::new(problem, slot_of, limit) {
-            Some(mut sparse) => iterate(&mut sparse, rng, limit),
-            None => return,
-        },
+    let start = || started.solution.slot_of.clone();
+    let found = if let Some(mut tour) = Tour::new(problem, start(), limit) {
+        iterate(&mut tour, rng, limit)
+    } else if let Some(mut sparse) = Sparse::new(problem, start(), limit) {
+        iterate(&mut sparse, rng, limit)
+    } else {
+        return;
     };
     if found.cost < started.solution.cost {
         started.solution = found;

@@ -1,34 +1,33 @@
 //! Gives big caches to the tasks that need them, at almost no cost.
 
-use crate::build::count;
-use crate::{Level, PlaceError, PlaceRequest, Pus};
+use crate::build::{PlaceGround, count};
+use crate::{Level, PlaceError};
 
 /// Two measurements of one machine differ as much.
 const TIE: f64 = 1.01;
 
 const MOST_TASKS: usize = 512;
 
-impl PlaceRequest<'_> {
+impl PlaceGround<'_> {
     /// Moves the tasks that need cache to the PUs with the biggest L3, at most 1 % above `found`.
     /// Needs are the pattern's `cache_bytes`, or else its loads.
     ///
     /// # Errors
     /// [`PlaceError::NoCacheSizes`]: the sizes of L3 caches are unknown.
-    pub(crate) fn in_big_caches(
+    pub fn in_big_caches(
         &self,
-        pus: &Pus,
         pu_of: Vec<usize>,
         found: f64,
         cost: impl Fn(&[usize]) -> f64,
         is_allowed: impl Fn(&[usize]) -> bool,
     ) -> Result<Vec<usize>, PlaceError> {
-        let bytes = self.cache_of(pus)?;
+        let bytes = self.cache_of()?;
         let mut best = pu_of;
         let mut value_of_best = self.cache_value(&best, &bytes);
-        let mut has_helped = self.pattern.tasks <= MOST_TASKS;
-        while has_helped && !self.limit.is_late() {
+        let mut has_helped = best.len() <= MOST_TASKS;
+        while has_helped && !self.request.limit.is_late() {
             has_helped = false;
-            for change in changes(&best, &self.dies(pus), pus.os.len()) {
+            for change in changes(&best, &self.dies(), bytes.len()) {
                 let changed = change.of(&best);
                 let value = self.cache_value(&changed, &bytes);
                 // The margin keeps rounding errors from passing for progress.
@@ -45,28 +44,22 @@ impl PlaceRequest<'_> {
 
     /// L3 sizes weighted by cache use, or else by load.
     fn cache_value(&self, pu_of: &[usize], bytes: &[f64]) -> f64 {
-        pu_of
-            .iter()
-            .enumerate()
-            .map(|(task, pu)| match self.pattern.cache_bytes.get(task) {
-                Some(used) => *used as f64 * bytes[*pu],
-                None => self.pattern.load(task) * bytes[*pu],
-            })
-            .sum()
+        let pattern = self.request.pattern;
+        let need =
+            |task| pattern.cache_bytes.get(task).map_or(pattern.load(task), |used| *used as f64);
+        pu_of.iter().enumerate().map(|(task, pu)| need(task) * bytes[*pu]).sum()
     }
 
-    fn cache_of(&self, pus: &Pus) -> Result<Vec<f64>, PlaceError> {
-        pus.os
-            .iter()
-            .map(|os| {
-                self.profile.topology.pu(*os).and_then(|pu| pu.l3_bytes).map(|bytes| bytes as f64)
-            })
-            .collect::<Option<Vec<f64>>>()
-            .ok_or_else(|| PlaceError::NoCacheSizes(self.profile.name.clone()))
+    fn cache_of(&self) -> Result<Vec<f64>, PlaceError> {
+        let profile = self.request.profile;
+        let bytes = |os: &u32| Some(profile.topology.pu(*os)?.l3_bytes? as f64);
+        let known = self.pus.os.iter().map(bytes).collect::<Option<_>>();
+        known.ok_or_else(|| PlaceError::NoCacheSizes(profile.name.clone()))
     }
 
-    fn dies(&self, pus: &Pus) -> Vec<Vec<usize>> {
-        let groups = Level::L3.groups(&self.profile.topology, &pus.os).unwrap_or_default();
+    fn dies(&self) -> Vec<Vec<usize>> {
+        let topology = &self.request.profile.topology;
+        let groups = Level::L3.groups(topology, &self.pus.os).unwrap_or_default();
         (0..count(&groups) as u32)
             .map(|die| (0..groups.len()).filter(|pu| groups[*pu] == die).collect())
             .collect()
@@ -113,6 +106,8 @@ fn changes(pu_of: &[usize], dies: &[Vec<usize>], pus: usize) -> Vec<Change> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::PlaceRequest;
+    use crate::for_tests::{request, request_of};
     use crate::search::SearchLimit;
     use seatmap_data::machine::catalog;
     use seatmap_data::pattern::generate;
@@ -126,14 +121,11 @@ mod tests {
     #[test]
     fn cache_preference_moves_whole_group_to_larger_cache() {
         let mut machine = catalog::load("ryzen-7950x3d").unwrap();
-        let pattern = generate("all-to-all:6").unwrap();
         // The order of numbers would choose the first die.
-        machine
-            .topology
-            .pus
-            .iter_mut()
-            .for_each(|pu| pu.l3_bytes = Some(if pu.die == Some(1) { 96 << 20 } else { 32 << 20 }));
-        let mut request = PlaceRequest::new(&machine, &pattern);
+        for pu in &mut machine.topology.pus {
+            pu.l3_bytes = Some(if pu.die == Some(1) { 96 << 20 } else { 32 << 20 });
+        }
+        let mut request = request_of(machine, generate("all-to-all:6").unwrap());
         (request.limit, request.one_per) = (SearchLimit::kicks(200), Some(Level::Core));
         assert_eq!(dies_of(&request), [0; 6]);
         request.prefers_cache = true;
@@ -142,10 +134,9 @@ mod tests {
 
     #[test]
     fn cache_preference_favours_tasks_with_large_working_sets() {
-        let machine = catalog::load("ryzen-7950x3d").unwrap();
         let mut pattern = generate("idle:16").unwrap();
         pattern.cache_bytes = (0..16).map(|task| if task < 8 { 0 } else { 64 << 20 }).collect();
-        let mut request = PlaceRequest::new(&machine, &pattern);
+        let mut request = PlaceRequest { pattern: &pattern, ..request("ryzen-7950x3d", "idle:16") };
         (request.limit, request.one_per, request.prefers_cache) =
             (SearchLimit::kicks(20), Some(Level::Core), true);
         let dies = dies_of(&request);
@@ -156,8 +147,7 @@ mod tests {
     fn cache_preference_rejects_unknown_cache_sizes() {
         let mut machine = catalog::load("graviton3").unwrap();
         machine.topology.pus.iter_mut().for_each(|pu| pu.l3_bytes = None);
-        let pattern = generate("ring:4").unwrap();
-        let mut request = PlaceRequest::new(&machine, &pattern);
+        let mut request = request_of(machine, generate("ring:4").unwrap());
         (request.limit, request.prefers_cache) = (SearchLimit::kicks(2), true);
         let error = request.place().unwrap_err().to_string();
         assert!(error.starts_with("the L3 cache sizes of graviton3 are unknown"), "{error}");

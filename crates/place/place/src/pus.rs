@@ -1,6 +1,7 @@
 //! The usable PUs.
 
 use crate::PlaceError;
+use crate::key::FloatKey;
 use seatmap_data::machine::nanoseconds::MAX_ROUND_TRIP_NS;
 use seatmap_data::machine::topology::place_of;
 use seatmap_data::machine::{HomeModel, Matrix, Profile};
@@ -54,9 +55,18 @@ impl Pus {
             .map(|(i, j, ns)| (i, j, *ns));
         match other {
             None => Ok(Pus { os, distance_ns, wakeup_ns: None }),
-            Some((i, j, ns)) if ns.is_nan() => Err(PlaceError::UnknownDistance(os[i], os[j])),
             Some((i, j, ns)) => {
-                Err(PlaceError::NoDistance { pus: [os[i], os[j]], ns: format!("{ns:e}") })
+                let [a, b] = [os[i], os[j]];
+                Err(PlaceError::Unfit(if ns.is_nan() {
+                    format!(
+                        "the distance between PUs {a} and {b} is unknown; use at most one of them"
+                    )
+                } else {
+                    format!(
+                        "PUs {a} and {b} are {ns:e} ns apart; a distance must be 0 to \
+                         {MAX_ROUND_TRIP_NS:e} ns"
+                    )
+                }))
             }
         }
     }
@@ -123,6 +133,6 @@ impl<'a> Predictions<'a> {
 
     /// The best home for two rows, and the round trip.
     pub fn best_home(&self, i: usize, j: usize) -> Option<(usize, f64)> {
-        self.each_home(i, j).min_by(|a, b| a.1.total_cmp(&b.1))
+        self.each_home(i, j).min_by_key(|(_, ns)| FloatKey(*ns))
     }
 }

@@ -8,7 +8,7 @@ use crate::{
 };
 use seatmap_data::machine::{CoreKind, Nearness, PairStatus};
 use seatmap_data::plan::{Agreement, Objective, Plan};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 /// Links busier than without a plan by this factor get a remark.
 const CLEARLY_MORE: f64 = 1.1;
@@ -177,17 +177,24 @@ impl PlaceRequest<'_> {
         plan: &Plan,
         time: SearchTime,
     ) -> Result<Vec<PlacementRemark>, PlaceError> {
-        let weight = self.counted_weight();
         let mut remarks = Vec::new();
         remarks.extend(self.unknown_equality());
         remarks.extend(self.wakeups());
         if self.objective == Objective::Time {
-            remarks.push(self.slowest_seat(answer)?);
+            let seat = self.slowest(&answer.placement)?;
+            remarks.push(PlacementRemark::SlowestSeat {
+                kind: self.profile.topology.pu(seat.os).and_then(|pu| pu.kind),
+                are_speeds_known: self.profile.speed.is_some(),
+                seat,
+            });
         }
-        remarks.extend(
-            answer.crossing.map(|(crossing, all)| PlacementRemark::Crossing { crossing, all }),
-        );
-        remarks.extend(without_line(answer));
+        let crossing = answer.crossing;
+        remarks.extend(crossing.map(|(crossing, all)| PlacementRemark::Crossing { crossing, all }));
+        let without = answer.channels.iter().filter(|channel| channel.line.is_none()).count();
+        // Without any line, the machine has no candidates.
+        if without > 0 && without < answer.channels.len() {
+            remarks.push(PlacementRemark::ChannelsWithoutLine(without));
+        }
         if let Some(sharing) = self.sharing(&answer.placement) {
             remarks.extend(self.cores(answer, &sharing, time)?);
             if !(sharing.empty_packages.is_empty() && sharing.empty_nodes.is_empty()) {
@@ -202,13 +209,13 @@ impl PlaceRequest<'_> {
         remarks.extend(self.stacked(plan));
         remarks.extend(self.plain(answer)?.map(PlacementRemark::AsGoodAs));
         remarks.extend(answer.agreement.map(PlacementRemark::Agreement));
-        remarks.extend(
-            answer.busiest_link.clone().map(|(link, load)| PlacementRemark::LoadedLink {
-                link,
-                load,
-                weight,
-            }),
-        );
+        let busiest = answer.busiest_link.clone();
+        let weight = self.counted_weight();
+        remarks.extend(busiest.map(|(link, load)| PlacementRemark::LoadedLink {
+            link,
+            load,
+            weight,
+        }));
         Ok(remarks)
     }
 
@@ -231,15 +238,6 @@ impl PlaceRequest<'_> {
                 .collect(),
             have_cpu_each: self.objective == Objective::Distance
                 && self.pattern.tasks <= topology.pus.len(),
-        })
-    }
-
-    fn slowest_seat(&self, answer: &PlacementResult) -> Result<PlacementRemark, PlaceError> {
-        let seat = self.slowest(&answer.placement)?;
-        Ok(PlacementRemark::SlowestSeat {
-            kind: self.profile.topology.pu(seat.os).and_then(|pu| pu.kind),
-            are_speeds_known: self.profile.speed.is_some(),
-            seat,
         })
     }
 
@@ -275,14 +273,8 @@ impl PlaceRequest<'_> {
     }
 
     fn least_shared(&self, beyond: usize, cores: usize) -> usize {
-        let topology = &self.profile.topology;
-        let mut threads_of: BTreeMap<u32, usize> = BTreeMap::new();
-        for os in self.allowed().unwrap_or_default() {
-            if let Some(core) = topology.pu(os).and_then(|pu| pu.core) {
-                *threads_of.entry(core).or_default() += 1;
-            }
-        }
-        let mut threads: Vec<usize> = threads_of.into_values().collect();
+        let allowed = self.allowed().unwrap_or_default();
+        let mut threads: Vec<usize> = self.on_cores(&allowed).into_values().collect();
         threads.sort_unstable_by(|a, b| b.cmp(a));
         least_sharing(&threads, cores + beyond)
     }
@@ -330,29 +322,17 @@ fn least_sharing(threads: &[usize], tasks: usize) -> usize {
     threads.len()
 }
 
-fn without_line(answer: &PlacementResult) -> Option<PlacementRemark> {
-    let without = answer.channels.iter().filter(|channel| channel.line.is_none()).count();
-    // Without any line, the machine has no candidates.
-    let is_some = without > 0 && without < answer.channels.len();
-    is_some.then_some(PlacementRemark::ChannelsWithoutLine(without))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::for_tests::request;
     use crate::search::SearchLimit;
     use crate::{Level, SmtUse};
-    use seatmap_data::machine::{Profile, catalog};
-    use seatmap_data::pattern::{Pattern, generate};
 
     const BRIEFLY: SearchTime = SearchTime::Kicks(50);
 
-    fn remarks_on(
-        machine: &Profile,
-        pattern: &Pattern,
-        change: impl Fn(&mut PlaceRequest),
-    ) -> Vec<PlacementRemark> {
-        let mut request = PlaceRequest::new(machine, pattern);
+    fn remarks_on(pattern: &str, change: impl Fn(&mut PlaceRequest)) -> Vec<PlacementRemark> {
+        let mut request = request("xeon-e5-2680-2s", pattern);
         change(&mut request);
         let mut request = request.settled().unwrap();
         request.limit = SearchLimit::kicks(50);
@@ -362,10 +342,8 @@ mod tests {
 
     #[test]
     fn smt_remark_compares_both_uses_of_cores() {
-        let machine = catalog::load("xeon-e5-2680-2s").unwrap();
-        let pattern = generate("ring:4").unwrap();
-        let apart = remarks_on(&machine, &pattern, |_| {});
-        let shared = remarks_on(&machine, &pattern, |request| request.smt = SmtUse::Shared);
+        let apart = remarks_on("ring:4", |_| {});
+        let shared = remarks_on("ring:4", |request| request.smt = SmtUse::Shared);
         let costs = |remark: &PlacementRemark| match remark {
             PlacementRemark::CoreEach { beside_shared } => *beside_shared,
             PlacementRemark::CoresMayBeShared { beside_apart, .. } => *beside_apart,
@@ -374,33 +352,26 @@ mod tests {
         let [own, other] = apart.iter().find_map(costs).unwrap();
         assert!(other < own, "hardware threads of a core are nearest: {apart:?}");
         assert_eq!(shared.iter().find_map(costs), Some([other, own]));
-        let named = remarks_on(&machine, &pattern, |request| {
-            request.smt = SmtUse::OnePer(Level::Core);
-        });
+        let named = remarks_on("ring:4", |request| request.smt = SmtUse::OnePer(Level::Core));
         assert!(named.contains(&PlacementRemark::CoreEach { beside_shared: None }), "{named:?}");
     }
 
     #[test]
     fn remarks_report_core_shortage_and_empty_packages() {
-        let machine = catalog::load("xeon-e5-2680-2s").unwrap();
-        let many = remarks_on(&machine, &generate("ring:20").unwrap(), |_| {});
-        assert!(
-            many.iter().any(|remark| {
-                matches!(
-                    remark,
-                    PlacementRemark::TooFewCores { least: 4, tasks: 20, cores: 16, .. }
-                )
-            }),
-            "{many:?}"
-        );
-        let few = remarks_on(&machine, &generate("ring:4").unwrap(), |_| {});
-        assert!(
-            few.iter().any(|remark| matches!(
+        let many = remarks_on("ring:20", |_| {});
+        let is_short = |remark: &PlacementRemark| {
+            matches!(remark, PlacementRemark::TooFewCores { least: 4, tasks: 20, cores: 16, .. })
+        };
+        assert!(many.iter().any(is_short), "{many:?}");
+        let few = remarks_on("ring:4", |_| {});
+        let is_empty = |remark: &PlacementRemark| {
+            matches!(
                 remark,
-                PlacementRemark::Empty { packages, nodes, have_memory: true } if packages.len() == 1 && nodes.is_empty()
-            )),
-            "{few:?}"
-        );
+                PlacementRemark::Empty { packages, nodes, have_memory: true }
+                    if packages.len() == 1 && nodes.is_empty()
+            )
+        };
+        assert!(few.iter().any(is_empty), "{few:?}");
     }
 
     #[test]
@@ -420,9 +391,7 @@ mod tests {
 
     #[test]
     fn link_remark_needs_more_than_ten_percent() {
-        let machine = catalog::load("xeon-e5-2680-2s").unwrap();
-        let pattern = generate("ring:4").unwrap();
-        let request = PlaceRequest::new(&machine, &pattern);
+        let request = request("xeon-e5-2680-2s", "ring:4");
         let remark = |in_order: f64, planned: f64| {
             PlacementRemark::busier_link(&request, &link(in_order), link(planned), false).unwrap()
         };

@@ -1,8 +1,10 @@
 //! Divides tasks over chips or sections first, then over PUs.
 
-use crate::build::{count, groups};
+use crate::build::{PlaceGround, count, groups};
 use crate::{Level, PlaceError, PlaceMethod, PlaceRequest, Problem, Pus, Zones};
 use seatmap_data::machine::{Profile, Square};
+use seatmap_data::statistics::words::{counted, joined};
+use std::borrow::Cow;
 
 /// Packages (or NUMA nodes, or the home model's groups) for a partition, arcs of equal length for
 /// pizza slices.
@@ -36,18 +38,17 @@ fn slices(request: &PlaceRequest, pus: &Pus, sections: usize) -> Result<Vec<u32>
     let count = count(&cores);
     if sections < 2 || !count.is_multiple_of(sections) {
         let fitting = (2..=count).filter(|sections| count.is_multiple_of(*sections));
-        let fitting: Vec<String> = fitting.map(|sections| sections.to_string()).collect();
-        return Err(PlaceError::UnevenSections {
-            sections,
-            cores: count,
-            fitting: fitting.join(", "),
-        });
+        return Err(PlaceError::Unfit(format!(
+            "{} do not divide {}; {} do",
+            counted(sections, "section"),
+            counted(count, "core"),
+            joined(fitting, ", ")
+        )));
     }
     Ok(cores.into_iter().map(|core| (core as usize * sections / count) as u32).collect())
 }
 
-/// With evenly spread tasks, and a price on crossings above every distance.
-pub fn divided(
+fn divided(
     problem: &Problem,
     section_of_pu: &[u32],
     is_partition: bool,
@@ -97,31 +98,40 @@ fn components(problem: &Problem) -> Vec<usize> {
     let mut seen = vec![false; problem.tasks()];
     let mut sizes = Vec::new();
     for start in 0..problem.tasks() {
-        let mut open = if std::mem::replace(&mut seen[start], true) { vec![] } else { vec![start] };
+        let mut open = vec![start];
         let mut size = 0;
         while let Some(task) = open.pop() {
-            size += 1;
-            let next: Vec<usize> = problem
-                .traffic
-                .of(task)
-                .map(|(with, _)| with)
-                .filter(|with| !seen[*with])
-                .collect();
-            next.iter().for_each(|with| seen[*with] = true);
-            open.extend(next);
+            if !std::mem::replace(&mut seen[task], true) {
+                size += 1;
+                open.extend(problem.traffic.of(task).map(|(with, _)| with));
+            }
         }
         sizes.push(size);
     }
     sizes
 }
 
-pub fn crossing(problem: &Problem, section_of_pu: &[u32], pu_of: &[usize]) -> (f64, f64) {
-    let mut crossing = 0.0;
-    let mut all = 0.0;
-    for (task, with, weight) in problem.traffic.edges() {
-        let is_inside = section_of_pu[pu_of[task]] == section_of_pu[pu_of[with]];
-        all += weight;
-        crossing += if is_inside { 0.0 } else { weight };
+impl PlaceGround<'_> {
+    /// The weight between sections, and all; `None` without sections.
+    pub fn crossing(&self, pu_of: &[usize]) -> Option<(f64, f64)> {
+        let section_of_pu = self.sections.as_ref()?;
+        let mut crossing = 0.0;
+        let mut all = 0.0;
+        for (task, with, weight) in self.problem.traffic.edges() {
+            let is_inside = section_of_pu[pu_of[task]] == section_of_pu[pu_of[with]];
+            all += weight;
+            crossing += if is_inside { 0.0 } else { weight };
+        }
+        Some((crossing, all))
     }
-    (crossing, all)
+
+    /// The problem to search: with sections, their tasks spread evenly, and a price on crossings
+    /// above every distance.
+    pub fn searched(&self) -> Result<Cow<'_, Problem>, PlaceError> {
+        let is_partition = self.request.method == PlaceMethod::Partition;
+        Ok(match &self.sections {
+            Some(sections) => Cow::Owned(divided(&self.problem, sections, is_partition)?),
+            None => Cow::Borrowed(&self.problem),
+        })
+    }
 }

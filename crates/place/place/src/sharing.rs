@@ -30,9 +30,17 @@ impl PlaceRequest<'_> {
 
     /// Whether fixed tasks share a core: then the user wants sharing.
     pub fn fixes_share_a_core(&self) -> bool {
-        let fixed: Vec<u32> =
-            self.fixed.iter().filter_map(|(_, os)| self.profile.topology.pu(*os)?.core).collect();
-        fixed.iter().collect::<BTreeSet<_>>().len() < fixed.len()
+        let fixed: Vec<u32> = self.fixed.iter().map(|(_, os)| *os).collect();
+        self.on_cores(&fixed).values().any(|tasks| *tasks > 1)
+    }
+
+    /// How many of these PUs each core has.
+    pub(crate) fn on_cores(&self, pus: &[u32]) -> BTreeMap<u32, usize> {
+        let mut count = BTreeMap::new();
+        for core in pus.iter().filter_map(|os| self.profile.topology.pu(*os)?.core) {
+            *count.entry(core).or_default() += 1;
+        }
+        count
     }
 
     /// `None` if the topology does not have cores.
@@ -41,14 +49,9 @@ impl PlaceRequest<'_> {
         let allowed = self.allowed()?;
         let cores: BTreeSet<u32> =
             allowed.iter().map(|os| topology.pu(*os)?.core).collect::<Option<_>>()?;
-        let mut tasks_on: BTreeMap<u32, usize> = BTreeMap::new();
-        placement
-            .iter()
-            .filter_map(|os| topology.pu(*os)?.core)
-            .for_each(|core| *tasks_on.entry(core).or_default() += 1);
         let empty_packages = empty(topology, &allowed, placement, Level::Package);
         Some(CoreSharing {
-            shared_cores: tasks_on.values().filter(|tasks| **tasks > 1).count(),
+            shared_cores: self.on_cores(placement).values().filter(|tasks| **tasks > 1).count(),
             cores: cores.len(),
             empty_nodes: empty(topology, &allowed, placement, Level::Numa)
                 .into_iter()
@@ -82,7 +85,11 @@ impl PlaceRequest<'_> {
             let at = all.index_of(*os).ok_or(PlaceError::NoSuchPu(*os))?;
             let taken = first[groups[at] as usize].replace(*os);
             if let Some(taken) = taken.filter(|taken| taken != os) {
-                return Err(PlaceError::SharedGroup { pus: [taken, *os], group: level.name() });
+                let group = level.name();
+                return Err(PlaceError::Unfit(format!(
+                    "tasks are fixed on PUs {taken} and {os}, which share one {group}; --avoid-smt \
+                     and --one-per allow one task per {group}"
+                )));
             }
         }
         for (os, group) in all.os.iter().zip(&groups) {
@@ -108,15 +115,12 @@ fn empty(topology: &Topology, allowed: &[u32], placement: &[u32], level: Level) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_data::machine::catalog;
-    use seatmap_data::pattern::generate;
+    use crate::for_tests::request;
 
     #[test]
     fn sharing_counts_shared_cores_and_empty_packages() {
         // Two packages of 8 cores; siblings differ by 16.
-        let machine = catalog::load("xeon-e5-2680-2s").unwrap();
-        let pattern = generate("ring:4").unwrap();
-        let mut request = PlaceRequest::new(&machine, &pattern);
+        let mut request = request("xeon-e5-2680-2s", "ring:4");
         assert_eq!(request.smt_cores(), Some(16));
         let sharing = request.sharing(&[0, 16, 1, 2]).unwrap();
         let expected = CoreSharing {
@@ -131,10 +135,8 @@ mod tests {
         request.cpus = Some((0..8).collect());
         assert_eq!(request.smt_cores(), None, "one hardware thread of each core");
         let kept = request.sharing(&[0, 1, 2, 3]).unwrap();
-        assert!(
-            kept.cores == 8 && kept.empty_packages.is_empty(),
-            "the other package was not to be used: {kept:?}"
-        );
+        // The other package was not to be used.
+        assert!(kept.cores == 8 && kept.empty_packages.is_empty(), "{kept:?}");
         request.cpus = None;
         request.fixed = vec![(0, 3), (1, 19)];
         assert!(request.fixes_share_a_core());
@@ -144,16 +146,14 @@ mod tests {
 
     #[test]
     fn lone_task_uses_first_thread_unless_fixed() {
-        let machine = catalog::load("xeon-e5-2680-2s").unwrap();
-        let pattern = generate("ring:16").unwrap();
-        let mut request = PlaceRequest::new(&machine, &pattern);
+        let mut request = request("xeon-e5-2680-2s", "ring:16");
         (request.one_per, request.fixed) = (Some(Level::Core), vec![(2, 19)]);
         let mut os = request.pus().unwrap().os;
         os.sort_unstable();
         let expected: Vec<u32> = (0..16).filter(|os| *os != 3).chain([19]).collect();
         assert_eq!(os, expected);
         request.fixed.push((3, 3));
-        let shared = PlaceError::SharedGroup { pus: [19, 3], group: "core" };
-        assert_eq!(request.pus(), Err(shared));
+        let shared = request.pus().unwrap_err().to_string();
+        assert!(shared.starts_with("tasks are fixed on PUs 19 and 3, which share one core;"));
     }
 }

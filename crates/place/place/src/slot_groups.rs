@@ -8,20 +8,20 @@ use seatmap_data::machine::Square;
 /// It replaces a table of all distances: 1 GiB for 16,384 slots. Groups may differ in size.
 #[derive(Clone, Debug)]
 pub struct SlotGroups {
-    order: Vec<u32>,
+    pub(crate) order: Vec<u32>,
     /// Innermost first; the last one has a single group.
-    levels: Vec<GroupLevel>,
+    pub(crate) levels: Vec<GroupLevel>,
     /// A slot's number in each group, the innermost in the lowest bits.
-    code: Vec<u32>,
+    pub(crate) code: Vec<u32>,
     /// The distance by the leading zeros of two codes' difference.
     distance: [f64; CODE_BITS + 1],
 }
 
 #[derive(Clone, Debug)]
-struct GroupLevel {
-    group_of: Vec<u32>,
+pub(crate) struct GroupLevel {
+    pub group_of: Vec<u32>,
     /// The start of each group in the order, and the end of the last.
-    first: Vec<u32>,
+    pub first: Vec<u32>,
 }
 
 const CODE_BITS: usize = 32;
@@ -77,7 +77,7 @@ impl SlotGroups {
             }
         }
         let groups = SlotGroups::within(problem, levels)?;
-        let is_divided = groups.levels() > 1 && groups.levels() <= MOST_LEVELS;
+        let is_divided = (2..=MOST_LEVELS).contains(&groups.levels.len());
         (is_divided && groups.deviation(problem) <= MOST_DEVIATION).then_some(groups)
     }
 
@@ -217,33 +217,10 @@ impl SlotGroups {
     }
 
     #[inline]
-    pub(crate) fn code(&self, slot: u32) -> u32 {
-        self.code[slot as usize]
-    }
-
-    pub(crate) fn order(&self) -> &[u32] {
-        &self.order
-    }
-
-    pub(crate) fn levels(&self) -> usize {
-        self.levels.len()
-    }
-
-    #[inline]
     pub(crate) fn group(&self, level: usize, slot: u32) -> &[u32] {
         let level = &self.levels[level];
         let group = level.group_of[slot as usize] as usize;
         &self.order[level.first[group] as usize..level.first[group + 1] as usize]
-    }
-
-    #[inline]
-    pub(crate) fn meet_innermost(&self, a: u32, b: u32) -> bool {
-        let group_of = &self.levels[0].group_of;
-        group_of[a as usize] == group_of[b as usize]
-    }
-
-    pub(crate) fn sizes(&self, level: usize) -> Vec<usize> {
-        self.levels[level].first.windows(2).map(|two| (two[1] - two[0]) as usize).collect()
     }
 }
 
@@ -315,16 +292,9 @@ fn grouped(distance: &Square<f32>, within: f32) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Traffic, Zones};
+    use crate::Traffic;
+    use crate::for_tests::with_slots;
     use proptest::prelude::*;
-
-    fn problem(distance: Square<f32>, slots_a_pu: usize) -> Problem {
-        let slots = distance.n() * slots_a_pu;
-        let mut problem = Problem::new(Traffic::new(0, []), distance);
-        problem.pu_of_slot = (0..slots).map(|slot| (slot / slots_a_pu) as u32).collect();
-        problem.zones = Zones::free(slots);
-        problem
-    }
 
     proptest! {
         #[test]
@@ -343,7 +313,7 @@ mod tests {
                     _ => 9.0,
                 }
             });
-            let mut problem = problem(distance, slots_a_pu);
+            let mut problem = with_slots(Traffic::new(0, []), distance, slots_a_pu);
             let hierarchy = SlotGroups::of(&problem).unwrap();
             for (a, b) in (0..problem.slots()).flat_map(|a| (0..a).map(move |b| (a, b))) {
                 prop_assert_eq!(hierarchy.between(a, b), problem.between(a, b));
@@ -358,7 +328,7 @@ mod tests {
     #[test]
     fn line_distances_form_no_hierarchy() {
         let line = Square::from_fn(5, |a, b| a.abs_diff(b) as f32);
-        assert!(SlotGroups::of(&problem(line, 1)).is_none());
+        assert!(SlotGroups::of(&Problem::new(Traffic::new(0, []), line)).is_none());
     }
 
     #[test]
@@ -368,7 +338,8 @@ mod tests {
             [(0, 15), (0, 16), (255, 256), (0, 16_383)].map(|(a, b)| hierarchy.between(a, b)),
             [1.0, 6.0, 30.0, 30.0]
         );
-        assert_eq!(hierarchy.sizes(1), [256; 64]);
+        let ends = hierarchy.levels[1].first.windows(2).map(|two| two[1] - two[0]);
+        assert_eq!(ends.collect::<Vec<_>>(), [256; 64]);
         assert_eq!(hierarchy.group(0, 17), (16..32).collect::<Vec<u32>>());
         assert!(SlotGroups::uniform(&[0, 2], &[1.0, 2.0]).is_none());
         assert!(SlotGroups::uniform(&[2], &[1.0, 2.0]).is_none());

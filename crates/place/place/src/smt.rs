@@ -70,14 +70,12 @@ impl PlaceRequest<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_data::machine::{CoreKind, catalog};
-    use seatmap_data::pattern::generate;
+    use crate::for_tests::request;
+    use seatmap_data::machine::CoreKind;
 
     /// Two packages of 8 cores with two hardware threads each.
     fn settled(tasks: usize, change: impl Fn(&mut PlaceRequest)) -> (Option<Level>, bool) {
-        let machine = catalog::load("xeon-e5-2680-2s").unwrap();
-        let pattern = generate(&format!("ring:{tasks}")).unwrap();
-        let mut request = PlaceRequest::new(&machine, &pattern);
+        let mut request = request("xeon-e5-2680-2s", &format!("ring:{tasks}"));
         change(&mut request);
         let request = request.settled().unwrap();
         (request.one_per, request.has_other_way())
@@ -115,9 +113,7 @@ mod tests {
 
     #[test]
     fn settled_request_rejects_unmeasured_wakeups_and_missing_kind() {
-        let machine = catalog::load("graviton3").unwrap();
-        let pattern = generate("ring:4").unwrap();
-        let mut request = PlaceRequest::new(&machine, &pattern);
+        let mut request = request("graviton3", "ring:4");
         request.waiting = MessageWait::Asleep;
         assert_eq!(
             request.clone().settled().unwrap_err(),
@@ -125,6 +121,7 @@ mod tests {
         );
         request.waiting = MessageWait::AsObserved;
         request.kind = Some(CoreKind::Efficiency);
-        assert!(matches!(request.settled().unwrap_err(), PlaceError::NoneOfKind { .. }));
+        let error = request.settled().unwrap_err().to_string();
+        assert!(error.starts_with("--kind efficiency: the topology of graviton3"), "{error}");
     }
 }

@@ -3,7 +3,7 @@
 use crate::Problem;
 use crate::anneal;
 use crate::as_problem::AsProblem;
-use crate::beside::beside;
+use crate::beside::side_by_side;
 use crate::bound::{self, BOUND_PART, gilmore_lawler_dense};
 use crate::cycles::{can_join, cycles};
 use crate::exact::{MOST_TASKS, exact};
@@ -51,22 +51,22 @@ pub fn cheapest(
 ) -> Cheapest {
     let until = limit.until(lower_bound * ROUNDED);
     if can_join(problem) {
-        let best = side_by_side(threads, seed, |seed| cycled(problem, &until, seed));
+        let best = cheapest_of(threads, seed, |seed| cycled(problem, &until, seed));
         return compared(problem, best, lower_bound, "cycles");
     }
     if let Some(way) = anneal::way(problem) {
-        let best = side_by_side(threads, seed, |seed| way.search(problem, &until, seed));
+        let best = cheapest_of(threads, seed, |seed| way.search(problem, &until, seed));
         return compared(problem, best, lower_bound, "annealing");
     }
     if problem.slots() >= SMALLEST {
-        let best = side_by_side(threads, seed, |seed| multilevel(problem, &until, seed));
+        let best = cheapest_of(threads, seed, |seed| multilevel(problem, &until, seed));
         return cheapest_by(best.solution, false, &format!("multilevel from {}", best.name));
     }
     let is_small = problem.tasks() <= MOST_TASKS;
     let mut best = if is_small {
         portfolio(problem, &until.part(SMALL_PART), seed)
     } else {
-        side_by_side(threads, seed, |seed| portfolio(problem, &until, seed))
+        cheapest_of(threads, seed, |seed| portfolio(problem, &until, seed))
     };
     best.solution.cost = problem.cost(&best.solution.slot_of);
     if best.solution.cost <= lower_bound * ROUNDED {
@@ -107,20 +107,12 @@ pub(crate) fn cheapest_by(solution: Solution, is_optimal: bool, method: &str) ->
     Cheapest { solution, is_optimal, method: method.to_owned() }
 }
 
-pub(crate) fn side_by_side(
+pub(crate) fn cheapest_of(
     threads: usize,
     seed: u64,
     search: impl Fn(u64) -> StartSolution + Sync,
 ) -> StartSolution {
-    beside(threads, |at: usize| search(seed.wrapping_add(at as u64)))
-        .into_iter()
-        .flatten()
-        .reduce(
-            |a: StartSolution, b: StartSolution| {
-                if b.solution.cost < a.solution.cost { b } else { a }
-            },
-        )
-        .expect("this thread always searches")
+    side_by_side(threads, seed, search, |a, b| a.solution.cost < b.solution.cost)
 }
 
 /// Turns for matrices after the portfolio.
@@ -143,7 +135,7 @@ pub fn solve(qap: &Qap, limit: &SearchLimit, threads: usize, seed: u64) -> Solve
     };
     let limit = limit.until(lower_bound + 1e-9 * lower_bound.abs());
     if !best.is_optimal && !limit.ends_at(best.solution.cost) {
-        let better = side_by_side(threads, seed, |seed| {
+        let better = cheapest_of(threads, seed, |seed| {
             in_turns(qap, form.as_ref(), &best.solution, &limit, seed)
         });
         if better.solution.cost < best.solution.cost {
@@ -183,14 +175,10 @@ fn in_turns(
         is_tabu = is_tabu == has_helped;
         // An eighth, then a seventh of the rest, and so on.
         let part = limit.part(TURNS - turn);
-        let (solution, name) = match (is_tabu, form.filter(|form| form.is_sparse())) {
-            (true, _) => (on_matrices(qap, &best.solution, true, &part, &mut rng), "tabu search"),
-            (_, Some(form)) => {
-                (form.kicked(&best.solution, &part, &mut rng), "iterated local search")
-            }
-            _ => {
-                (on_matrices(qap, &best.solution, false, &part, &mut rng), "iterated local search")
-            }
+        let name = if is_tabu { "tabu search" } else { "iterated local search" };
+        let solution = match form.filter(|form| form.is_sparse() && !is_tabu) {
+            Some(form) => form.kicked(&best.solution, &part, &mut rng),
+            None => on_matrices(qap, &best.solution, is_tabu, &part, &mut rng),
         };
         has_helped = solution.as_ref().is_some_and(|solution| solution.cost < best.solution.cost);
         if let Some(solution) = solution.filter(|_| has_helped) {
@@ -239,14 +227,9 @@ impl AsProblem {
             (_, true) => limit.part(2),
             (_, false) => limit.part(TURNS),
         };
-        let best = cheapest(&self.problem, lower_bound, &part, threads, seed);
-        Cheapest {
-            solution: Solution {
-                slot_of: self.permutation(&best.solution.slot_of),
-                ..best.solution
-            },
-            ..best
-        }
+        let mut best = cheapest(&self.problem, lower_bound, &part, threads, seed);
+        best.solution.slot_of = self.permutation(&best.solution.slot_of);
+        best
     }
 
     fn kicked(&self, from: &Solution, limit: &SearchLimit, rng: &mut Xoshiro) -> Option<Solution> {
@@ -254,7 +237,8 @@ impl AsProblem {
         let mut started =
             StartSolution { name: "", solution: Solution { cost: from.cost, slot_of } };
         refine(&self.problem, &mut started, rng, limit);
-        Some(Solution { slot_of: self.permutation(&started.solution.slot_of), ..started.solution })
+        let Solution { cost, slot_of } = started.solution;
+        Some(Solution { cost, slot_of: self.permutation(&slot_of) })
     }
 }
 

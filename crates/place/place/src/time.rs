@@ -20,15 +20,16 @@ mod start;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use bound::bound;
 pub use exact::MOST_TASKS;
 pub use placement::{Score, TimedPlacement};
 
-use crate::build::{count, problem};
-use crate::place::{JudgedProblem, Proof};
-use crate::{
-    Level, Links, PlaceError, PlaceMethod, PlaceRequest, PlacementResult, Problem, Pus, Traffic,
-    baselines,
-};
+use crate::baselines::AS_GOOD;
+use crate::beside::side_by_side;
+use crate::build::{PlaceGround, count};
+use crate::key::minimum;
+use crate::place::Found;
+use crate::{Level, PlaceError, PlaceRequest, Pus, Traffic};
 use seatmap_data::machine::{Matrix, Profile};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -36,8 +37,6 @@ use std::collections::HashMap;
 /// The default work of a core with all hardware threads busy, relative to one thread: Intel reports
 /// up to 30 % more for the first such processors (Marr et al. 2002, Intel Technology Journal 6(1)).
 pub const SMT_GAIN: f64 = 1.3;
-
-const BASELINES_PART: u32 = 8;
 
 /// The times of seats.
 #[derive(Clone, Debug)]
@@ -93,11 +92,8 @@ impl Core {
 impl<'a> TimeModel<'a> {
     /// # Errors
     /// [`PlaceError::NoLoadTime`]: the work of the tasks is unknown.
-    pub(crate) fn new(
-        request: &PlaceRequest,
-        problem: &'a Problem,
-        pus: &'a Pus,
-    ) -> Result<Self, PlaceError> {
+    pub(crate) fn new(ground: &'a PlaceGround) -> Result<Self, PlaceError> {
+        let PlaceGround { request, problem, pus, .. } = ground;
         let Some(load_ns) = request.pattern.load_ns else {
             return Err(PlaceError::NoLoadTime);
         };
@@ -214,8 +210,7 @@ fn core_of(profile: &Profile, threads: &[u32]) -> Core {
         })
         .collect::<Option<Vec<f64>>>();
     let all = threads.len() as f64;
-    let gain =
-        measured.map_or(SMT_GAIN, |kept| all * kept.into_iter().fold(f64::INFINITY, f64::min));
+    let gain = measured.map_or(SMT_GAIN, |kept| all * minimum(kept));
     // Noise may exceed the limits.
     Core { threads: threads.len() as u32, gain: gain.clamp(1.0, all) }
 }
@@ -241,98 +236,53 @@ impl PlaceRequest<'_> {
     /// # Errors
     /// [`PlaceError`], as for the request itself.
     pub fn slowest(&self, placement: &[u32]) -> Result<Slowest, PlaceError> {
-        let pus = self.pus()?;
-        let problem = problem(self, &pus)?;
-        let model = TimeModel::new(self, &problem, &pus)?;
-        let pu_of = pus.rows(placement)?;
+        let ground = PlaceGround::of(self)?;
+        let model = TimeModel::new(&ground)?;
+        let pu_of = ground.pus.rows(placement)?;
         let seating = TimedPlacement::of(&model, &pu_of);
         let at = seating.slowest();
         let (work_ns, messages_ns) = seating.parts(at);
         Ok(Slowest {
-            os: pus.os[at],
+            os: ground.pus.os[at],
             tasks: (0..pu_of.len()).filter(|task| pu_of[*task] == at).collect(),
             work_ns,
             messages_ns,
             speed: seating.speed(at),
         })
     }
+}
 
-    pub(crate) fn place_by_time(&self) -> Result<PlacementResult, PlaceError> {
-        if self.method != PlaceMethod::Auto {
-            return Err(PlaceError::TimeByDistance);
-        }
-        let pus = self.pus()?;
-        let problem = problem(self, &pus)?;
-        let model = TimeModel::new(self, &problem, &pus)?;
-        let links = Links::new(self.profile, &pus);
-        let cost = |pu_of: &[usize]| model.cost(pu_of);
-        let drawn = baselines::drawn(&problem);
-        let baselines = baselines::baselines(
-            self,
-            &problem,
-            &pus,
-            drawn,
-            &self.limit.part(BASELINES_PART),
-            cost,
-        );
-        let floor = bound::bound(&model);
-        let mut found = self.fastest(&model, &problem, &pus, floor);
-        // A common name is worth more than a method's.
-        let as_good =
-            baselines::as_good(self, &problem, &pus, found.cost, cost, |pu_of| model.allows(pu_of));
-        if let Some((pu_of, cost, name)) = as_good {
-            found = Fastest { cost, pu_of, method: name.to_owned(), ..found };
-        }
-        // The proof ignores the preference for big caches.
-        let lower_bound = if found.is_optimal { found.cost } else { floor.min(found.cost) };
-        if self.prefers_cache {
-            found.pu_of = self
-                .in_big_caches(&pus, found.pu_of, found.cost, cost, |pu_of| model.allows(pu_of))?;
-            found.cost = cost(&found.pu_of);
-        }
-        let proof = Proof {
-            lower_bound,
-            optimal: false,
-            rounded: baselines::AS_GOOD,
-            method: found.method,
-            agreement: None,
-        };
-        let judged = JudgedProblem { problem, pus, links, sections: None };
-        self.answer(judged, found.pu_of, found.cost, proof, baselines)
+/// The fastest placement found; `floor` is a lower bound.
+pub(crate) fn fastest(ground: &PlaceGround, model: &TimeModel, floor: f64) -> Found {
+    let request = ground.request;
+    let until = request.limit.until(floor * AS_GOOD);
+    let is_small = model.tasks() <= MOST_TASKS;
+    let part = if is_small { until.part(SMALL_PART) } else { until };
+    let starts = start::starts(ground, model, &part);
+    // A single tree proves few tasks; the search only gives it a first bound.
+    let threads = if is_small { 1 } else { request.threads };
+    let (_, pu_of, name) = side_by_side(
+        threads,
+        request.seed,
+        |seed| search::search(model, &starts, &part, seed),
+        |a, b| a.0.is_better_than(b.0),
+    );
+    let method = format!("local search from {name}");
+    let found = Found { cost: model.cost(&pu_of), pu_of, method, is_optimal: false };
+    if found.cost <= floor * AS_GOOD || !is_small {
+        return found;
     }
-
-    fn fastest(&self, model: &TimeModel, problem: &Problem, pus: &Pus, floor: f64) -> Fastest {
-        let until = self.limit.until(floor * baselines::AS_GOOD);
-        let is_small = model.tasks() <= MOST_TASKS;
-        let part = if is_small { until.part(SMALL_PART) } else { until };
-        let starts = start::starts(self, model, problem, pus, &part);
-        // A single tree proves few tasks; the search only gives it a first bound.
-        let threads = if is_small { 1 } else { self.threads };
-        let (_, pu_of, name) = search::side_by_side(model, &starts, &part, threads, self.seed);
-        let method = format!("local search from {name}");
-        let found = Fastest { cost: model.cost(&pu_of), pu_of, method, is_optimal: false };
-        if found.cost <= floor * baselines::AS_GOOD || !is_small {
-            return found;
-        }
-        match exact::exact(model, &found.pu_of, &self.limit) {
-            Some(pu_of) if model.cost(&pu_of) < found.cost => Fastest {
-                cost: model.cost(&pu_of),
-                pu_of,
-                method: "branch and bound".to_owned(),
-                is_optimal: true,
-            },
-            Some(_) => Fastest { is_optimal: true, ..found },
-            None => found,
-        }
+    match exact::exact(model, &found.pu_of, &request.limit) {
+        Some(pu_of) if model.cost(&pu_of) < found.cost => Found {
+            cost: model.cost(&pu_of),
+            pu_of,
+            method: "branch and bound".to_owned(),
+            is_optimal: true,
+        },
+        Some(_) => Found { is_optimal: true, ..found },
+        None => found,
     }
 }
 
 /// The search before a proof takes 1/`SMALL_PART` of the time.
 const SMALL_PART: u32 = 9;
-
-struct Fastest {
-    cost: f64,
-    pu_of: Vec<usize>,
-    method: String,
-    is_optimal: bool,
-}

@@ -1,6 +1,7 @@
 //! Search by trial: the objective is known only from runs of the program.
 
 use crate::beside::beside;
+use crate::key::FloatKey;
 use crate::search::{SearchLimit, Solution};
 use crate::{PlaceError, Problem, seed};
 use seatmap_data::statistics::Xoshiro;
@@ -35,7 +36,7 @@ pub(crate) struct Trials<'a> {
 
 impl<'a> Trials<'a> {
     /// `os` has the machine's PUs in the order of the problem's rows.
-    pub(crate) fn new(
+    pub fn new(
         problem: &'a Problem,
         os: &'a [u32],
         judge: TrialJudge<'a>,
@@ -53,7 +54,7 @@ impl<'a> Trials<'a> {
         }
     }
 
-    pub(crate) fn know(&mut self, slot_of: &[u32], time_ns: f64) {
+    pub fn know(&mut self, slot_of: &[u32], time_ns: f64) {
         self.known.insert(self.placement(slot_of), time_ns);
     }
 
@@ -61,7 +62,7 @@ impl<'a> Trials<'a> {
     ///
     /// # Errors
     /// A placement cannot be run.
-    pub(crate) fn search(
+    pub fn search(
         &mut self,
         starts: Vec<Vec<u32>>,
         random: u64,
@@ -87,12 +88,12 @@ impl<'a> Trials<'a> {
         Ok((best, false))
     }
 
-    pub(crate) fn method(&self, all: bool) -> String {
+    pub fn method(&self, all: bool) -> String {
         let runs = self.known.len();
         if all {
-            format!("all {runs} run", runs = counted(runs, "placement"))
+            format!("all {} run", counted(runs, "placement"))
         } else {
-            format!("local search over {runs}", runs = counted(runs, "run"))
+            format!("local search over {}", counted(runs, "run"))
         }
     }
 
@@ -102,24 +103,20 @@ impl<'a> Trials<'a> {
 
     /// Moves to the best of a batch of random neighbours while one is better.
     fn descend(&mut self, mut here: Solution, rng: &mut Xoshiro) -> Result<Solution, PlaceError> {
-        loop {
+        'moves: loop {
             let mut neighbours = self.neighbours(&here.slot_of);
             rng.shuffle(&mut neighbours);
-            let mut next = None;
             for batch in neighbours.chunks(BATCH) {
                 if self.limit.ends_at(here.cost) {
                     return Ok(here);
                 }
                 let found = self.best_of(batch)?;
                 if found.cost < here.cost {
-                    next = Some(found);
-                    break;
+                    here = found;
+                    continue 'moves;
                 }
             }
-            match next {
-                Some(found) => here = found,
-                None => return Ok(here),
-            }
+            return Ok(here);
         }
     }
 
@@ -164,28 +161,19 @@ impl<'a> Trials<'a> {
         self.limit.kicks = self.limit.kicks.saturating_sub(1);
         let placements: Vec<Vec<u32>> =
             candidates.iter().map(|slot_of| self.placement(slot_of)).collect();
-        let unknown: Vec<&Vec<u32>> =
-            placements.iter().filter(|placement| !self.known.contains_key(*placement)).collect();
+        let mut unknown = placements.clone();
+        unknown.retain(|placement| !self.known.contains_key(placement));
         // This limit is never late, so the first run happens.
         let limit = if self.known.is_empty() { SearchLimit::kicks(0) } else { self.limit.clone() };
         let times = run(&unknown, self.judge, self.threads, &limit)?;
         self.is_cut |= times.iter().any(Option::is_none);
-        let new: Vec<_> = unknown
-            .into_iter()
-            .cloned()
-            .zip(times)
-            .filter_map(|(at, ns)| Some((at, ns?)))
-            .collect();
-        self.known.extend(new);
-        let costs = placements
-            .iter()
-            .map(|placement| self.known.get(placement).copied().unwrap_or(f64::INFINITY));
-        candidates
-            .iter()
-            .zip(costs)
-            .min_by(|a, b| a.1.total_cmp(&b.1))
-            .map(|(slot_of, cost)| Solution { cost, slot_of: slot_of.clone() })
-            .ok_or(PlaceError::NothingAllowed)
+        let timed = unknown.into_iter().zip(times);
+        self.known.extend(timed.filter_map(|(placement, ns)| Some((placement, ns?))));
+        let cost = |placement| self.known.get(placement).copied().unwrap_or(f64::INFINITY);
+        let costs = candidates.iter().zip(placements.iter().map(cost));
+        let best =
+            costs.min_by_key(|(_, cost)| FloatKey(*cost)).ok_or(PlaceError::NothingAllowed)?;
+        Ok(Solution { cost: best.1, slot_of: best.0.clone() })
     }
 
     fn placement(&self, slot_of: &[u32]) -> Vec<u32> {
@@ -209,13 +197,13 @@ fn extend(all: &mut Vec<Vec<u32>>, taken: &mut Vec<u32>, tasks: usize, slots: u3
 
 /// `None` after the deadline.
 fn run(
-    placements: &[&Vec<u32>],
+    placements: &[Vec<u32>],
     judge: TrialJudge,
     threads: usize,
     limit: &SearchLimit,
 ) -> Result<Vec<Option<f64>>, PlaceError> {
     let share = placements.len().div_ceil(threads).max(1);
-    let parts: Vec<&[&Vec<u32>]> = placements.chunks(share).collect();
+    let parts: Vec<&[Vec<u32>]> = placements.chunks(share).collect();
     let done = beside(parts.len(), |at| parts.get(at).map(|part| times(judge, part, limit)));
     let mut all = Vec::with_capacity(placements.len());
     for (part, done) in parts.iter().zip(done) {
@@ -228,17 +216,12 @@ fn run(
 
 fn times(
     judge: TrialJudge,
-    placements: &[&Vec<u32>],
+    placements: &[Vec<u32>],
     limit: &SearchLimit,
 ) -> Result<Vec<Option<f64>>, String> {
-    placements
-        .iter()
-        .map(
-            |placement| {
-                if limit.is_late() { Ok(None) } else { (judge.time_ns)(placement).map(Some) }
-            },
-        )
-        .collect()
+    let time =
+        |placement: &Vec<u32>| (!limit.is_late()).then(|| (judge.time_ns)(placement)).transpose();
+    placements.iter().map(time).collect()
 }
 
 fn better(a: Solution, b: Solution) -> Solution {

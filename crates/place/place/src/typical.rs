@@ -1,8 +1,8 @@
 //! A random placement that is neither lucky nor unlucky.
 
-use crate::baselines::{at_random, cores};
-use crate::build::problem;
-use crate::{Links, PlaceError, PlaceRequest, TrialJudge};
+use crate::build::PlaceGround;
+use crate::key::FloatKey;
+use crate::{PlaceError, PlaceRequest, TrialJudge};
 use seatmap_data::statistics::Xoshiro;
 
 /// The number of random placements; odd, so that one is in the middle.
@@ -15,22 +15,20 @@ impl PlaceRequest<'_> {
     /// # Errors
     /// [`PlaceError`]: the request cannot be met on this machine, or a run failed.
     pub fn typical(&self, judge: Option<TrialJudge>) -> Result<(Vec<u32>, f64), PlaceError> {
-        let pus = self.pus()?;
-        let problem = problem(self, &pus)?;
-        let links = Links::new(self.profile, &pus);
+        let ground = PlaceGround::of(self)?;
         let mut rng = Xoshiro::new(self.seed);
-        let core = cores(self, &pus);
+        let core = ground.cores();
         let mut drawn = Vec::with_capacity(DRAWN);
         for _ in 0..DRAWN {
-            let pu_of = at_random(&problem, core.as_deref(), &mut rng);
-            let placement = pus.os_of(&pu_of);
+            let pu_of = ground.at_random(core.as_deref(), &mut rng);
+            let placement = ground.pus.os_of(&pu_of);
             let cost = match judge {
                 Some(judge) => (judge.time_ns)(&placement).map_err(PlaceError::Run)?,
-                None => self.cost(&problem, &pus, &links, &pu_of),
+                None => ground.cost(&pu_of),
             };
             drawn.push((placement, cost));
         }
-        drawn.sort_by(|a, b| a.1.total_cmp(&b.1));
+        drawn.sort_by_key(|(_, cost)| FloatKey(*cost));
         Ok(drawn.swap_remove(DRAWN / 2))
     }
 }
@@ -38,29 +36,20 @@ impl PlaceRequest<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_data::machine::catalog;
-    use seatmap_data::pattern::generate;
+    use crate::for_tests::request;
     use std::sync::atomic::{AtomicU32, Ordering};
 
     #[test]
     fn typical_placement_has_median_cost() {
-        let machine = catalog::load("xeon-e5-2680-2s").unwrap();
-        let pattern = generate("ring:8").unwrap();
-        let request = PlaceRequest::new(&machine, &pattern);
+        let request = request("xeon-e5-2680-2s", "ring:8");
         let (placement, cost) = request.typical(None).unwrap();
         let runs = AtomicU32::new(0);
         let time_ns = |_: &[u32]| Ok(f64::from(runs.fetch_add(1, Ordering::Relaxed)));
-        let baselines = request.place().unwrap().baselines;
-        assert!(
-            placement.len() == 8
-                && baselines.random.best < cost
-                && cost < 1.2 * baselines.random.mean,
-            "{cost}"
-        );
+        let random = request.place().unwrap().baselines.random;
+        assert_eq!(placement.len(), 8);
+        assert!(random.best < cost && cost < 1.2 * random.mean, "{cost}");
         assert_eq!(request.typical(None).unwrap().0, placement, "the same seed");
-        assert_eq!(
-            request.typical(Some(TrialJudge { time_ns: &time_ns, floor_ns: 0.0 })).unwrap().1,
-            50.0
-        );
+        let judge = TrialJudge { time_ns: &time_ns, floor_ns: 0.0 };
+        assert_eq!(request.typical(Some(judge)).unwrap().1, 50.0);
     }
 }

@@ -1,38 +1,38 @@
 //! The verbs for machines and their files.
 
-use super::{REMEMBERED, STATE};
+use super::{REMEMBERED, STATE, guide};
 use seatmap_console::guide::{DONE, FAILED, VerbGuide};
 
 pub const GUIDES: &[VerbGuide] = &[
-    VerbGuide {
-        verb: "machines",
-        examples: &[
+    guide(
+        "machines",
+        &[
             ("seatmap machines", "list the bundled machines"),
             ("seatmap machines --json", "list them as JSON"),
             ("seatmap machines --site gallery mine.json", "write a site of them and your profile"),
         ],
-        see_also: &["show", "compare", "place", "pretend"],
-        ..VerbGuide::USUAL
-    },
+        &["show", "compare", "place", "pretend"],
+    ),
     VerbGuide {
-        verb: "cpus",
-        examples: &[
-            (
-                "seatmap cpus kind:performance/no-smt",
-                "one thread of each fast core, for taskset -c",
-            ),
-            ("seatmap cpus --count", "as many threads as fit, for OMP_NUM_THREADS"),
-            ("seatmap cpus --why", "what limits the threads, and the words of this computer"),
-            ("seatmap cpus cache:biggest --on ryzen-7950x3d", "the CPUs of another machine"),
-        ],
         short_examples: 2,
         exits: &[DONE, FAILED, ("2", "no CPU of the machine fits the words; nothing was printed")],
-        see_also: &["show", "run", "advise", "nproc(1)", "taskset(1)"],
-        ..VerbGuide::USUAL
+        ..guide(
+            "cpus",
+            &[
+                (
+                    "seatmap cpus kind:performance/no-smt",
+                    "one thread of each fast core, for taskset -c",
+                ),
+                ("seatmap cpus --count", "as many threads as fit, for OMP_NUM_THREADS"),
+                ("seatmap cpus --why", "what limits the threads, and the words of this computer"),
+                ("seatmap cpus cache:biggest --on ryzen-7950x3d", "the CPUs of another machine"),
+            ],
+            &["show", "run", "advise", "nproc(1)", "taskset(1)"],
+        )
     },
-    VerbGuide {
-        verb: "import",
-        examples: &[
+    guide(
+        "import",
+        &[
             (
                 "seatmap import matrix.csv -o server.json",
                 "convert a core-to-core matrix to a profile",
@@ -43,30 +43,29 @@ pub const GUIDES: &[VerbGuide] = &[
             ),
             ("seatmap import *.csv -o profiles", "convert each file to a profile in a folder"),
         ],
-        see_also: &["export", "show", "machines", "lstopo(1)"],
-        ..VerbGuide::USUAL
-    },
-    VerbGuide {
-        verb: "model",
-        examples: &[
+        &["export", "show", "machines", "lstopo(1)"],
+    ),
+    guide(
+        "model",
+        &[
             ("seatmap model fit host -o twin.toml", "fit a model to this computer"),
             (
                 "seatmap place --on twin.toml --pattern ring:8 --objective simulated",
                 "place tasks by simulated runs on it",
             ),
         ],
-        see_also: &["measure", "place"],
-        ..VerbGuide::USUAL
-    },
+        &["measure", "place"],
+    ),
     VerbGuide {
-        verb: "model fit",
-        examples: &[
-            ("seatmap model fit host -o twin.toml", "fit a model to this computer"),
-            ("seatmap model fit server.json --json", "show how well a model would fit"),
-        ],
         files: &[REMEMBERED],
         environment: &[STATE],
-        see_also: &["measure", "place", "tune"],
-        ..VerbGuide::USUAL
+        ..guide(
+            "model fit",
+            &[
+                ("seatmap model fit host -o twin.toml", "fit a model to this computer"),
+                ("seatmap model fit server.json --json", "show how well a model would fit"),
+            ],
+            &["measure", "place", "tune"],
+        )
     },
 ];

@@ -1,6 +1,6 @@
 //! The verbs that most people begin with, and those that find seats.
 
-use super::{OF_PROGRAMS, RANKS, REMEMBERED, STATE};
+use super::{OF_PROGRAMS, RANKS, REMEMBERED, STATE, guide};
 use seatmap_console::guide::{DONE, FAILED, USAGE, VerbGuide};
 
 pub const GUIDES: &[VerbGuide] = &[
@@ -17,12 +17,6 @@ pub const GUIDES: &[VerbGuide] = &[
 ];
 
 const ADVISE: VerbGuide = VerbGuide {
-    verb: "advise",
-    examples: &[
-        ("seatmap advise -- ./app", "run a program, and recommend whether and how to pin it"),
-        ("seatmap advise --pid 4711", "advise on a running process and its children"),
-        ("seatmap advise --unit redis", "advise on a systemd unit"),
-    ],
     short_examples: 2,
     exits: &[
         ("0", "advice was given, whatever it is"),
@@ -31,20 +25,18 @@ const ADVISE: VerbGuide = VerbGuide {
     ],
     files: &[REMEMBERED],
     environment: &[STATE],
-    see_also: &["run", "check", "observe", "tune", "services"],
+    ..guide(
+        "advise",
+        &[
+            ("seatmap advise -- ./app", "run a program, and recommend whether and how to pin it"),
+            ("seatmap advise --pid 4711", "advise on a running process and its children"),
+            ("seatmap advise --unit redis", "advise on a systemd unit"),
+        ],
+        &["run", "check", "observe", "tune", "services"],
+    )
 };
 
 const MEASURE: VerbGuide = VerbGuide {
-    verb: "measure",
-    examples: &[
-        ("seatmap measure", "measure all CPUs, and save the profile for other commands"),
-        ("seatmap measure --cpus 0-7 -o server.json", "measure eight CPUs, and save the profile"),
-        ("seatmap measure --homes 64", "also measure what the home of a line adds"),
-        (
-            "seatmap measure --share mine.json",
-            "write a profile that names neither you nor the host",
-        ),
-    ],
     files: &[
         REMEMBERED,
         (
@@ -53,27 +45,25 @@ const MEASURE: VerbGuide = VerbGuide {
         ),
     ],
     environment: &[STATE],
-    see_also: &["show", "place", "noise", "doctor", "cluster measure"],
-    ..VerbGuide::USUAL
+    ..guide(
+        "measure",
+        &[
+            ("seatmap measure", "measure all CPUs, and save the profile for other commands"),
+            (
+                "seatmap measure --cpus 0-7 -o server.json",
+                "measure eight CPUs, and save the profile",
+            ),
+            ("seatmap measure --homes 64", "also measure what the home of a line adds"),
+            (
+                "seatmap measure --share mine.json",
+                "write a profile that names neither you nor the host",
+            ),
+        ],
+        &["show", "place", "noise", "doctor", "cluster measure"],
+    )
 };
 
 const PLACE: VerbGuide = VerbGuide {
-    verb: "place",
-    examples: &[
-        ("seatmap place --pattern ring:8", "find seats for eight threads in a ring"),
-        (
-            "seatmap place --on epyc-9654-2s --pattern stencil2d:8x8 -o plan.json",
-            "place a stencil on another machine, and save the plan",
-        ),
-        (
-            "seatmap place --pattern app.pattern.json --html plan.html",
-            "place an observed pattern, and draw it on the machine",
-        ),
-        (
-            "seatmap place --pattern stencil2d:4x4 --on gallery",
-            "rank all bundled machines by a pattern's time",
-        ),
-    ],
     short_examples: 1,
     exits: &[
         DONE,
@@ -82,18 +72,28 @@ const PLACE: VerbGuide = VerbGuide {
     ],
     files: &[REMEMBERED],
     environment: &[STATE],
-    see_also: &["run", "export", "pattern list", "observe", "show", "machines"],
+    ..guide(
+        "place",
+        &[
+            ("seatmap place --pattern ring:8", "find seats for eight threads in a ring"),
+            (
+                "seatmap place --on epyc-9654-2s --pattern stencil2d:8x8 -o plan.json",
+                "place a stencil on another machine, and save the plan",
+            ),
+            (
+                "seatmap place --pattern app.pattern.json --html plan.html",
+                "place an observed pattern, and draw it on the machine",
+            ),
+            (
+                "seatmap place --pattern stencil2d:4x4 --on gallery",
+                "rank all bundled machines by a pattern's time",
+            ),
+        ],
+        &["run", "export", "pattern list", "observe", "show", "machines"],
+    )
 };
 
 const RUN: VerbGuide = VerbGuide {
-    verb: "run",
-    examples: &[
-        ("seatmap run --cpus 0-3 -- ./app", "pin its threads to CPUs 0 to 3"),
-        ("seatmap run --plan plan.json -- ./app", "pin them by a plan of 'seatmap place'"),
-        ("seatmap run --auto -- ./app", "try seats while it runs, and keep any that gain"),
-        ("seatmap run --fit -- ./app", "show it the CPUs that it gets, without seats"),
-        ("seatmap run --cpus numa:0 --memory local --pid 4711", "pin a running process"),
-    ],
     short_examples: 2,
     exits: &[
         OF_PROGRAMS[0],
@@ -113,86 +113,100 @@ const RUN: VerbGuide = VerbGuide {
             "this process's rank on its node, which selects its seats",
         ),
     ],
-    see_also: &["place", "check", "top", "cell run", "taskset(1)", "numactl(8)"],
+    ..guide(
+        "run",
+        &[
+            ("seatmap run --cpus 0-3 -- ./app", "pin its threads to CPUs 0 to 3"),
+            ("seatmap run --plan plan.json -- ./app", "pin them by a plan of 'seatmap place'"),
+            ("seatmap run --auto -- ./app", "try seats while it runs, and keep any that gain"),
+            ("seatmap run --fit -- ./app", "show it the CPUs that it gets, without seats"),
+            ("seatmap run --cpus numa:0 --memory local --pid 4711", "pin a running process"),
+        ],
+        &["place", "check", "top", "cell run", "taskset(1)", "numactl(8)"],
+    )
 };
 
 const CHECK: VerbGuide = VerbGuide {
-    verb: "check",
-    examples: &[
-        ("seatmap check", "check all pinned programs"),
-        ("seatmap check --pid 4711 --expect plan.json", "compare a process with its plan"),
-        (
-            "seatmap check --unit redis --rule one-per-core --watch 10s",
-            "check a unit every ten seconds",
-        ),
-        ("seatmap check --metrics 127.0.0.1:9410", "serve the findings to Prometheus"),
-    ],
     short_examples: 1,
     exits: &[
         ("0", "nothing is wrong"),
         ("1", "something is wrong; with --strict, also if something could not be seen"),
         ("2", "the command line is wrong, or no matching program was found"),
     ],
-    see_also: &["run", "top", "advise", "services drift"],
-    ..VerbGuide::USUAL
+    ..guide(
+        "check",
+        &[
+            ("seatmap check", "check all pinned programs"),
+            ("seatmap check --pid 4711 --expect plan.json", "compare a process with its plan"),
+            (
+                "seatmap check --unit redis --rule one-per-core --watch 10s",
+                "check a unit every ten seconds",
+            ),
+            ("seatmap check --metrics 127.0.0.1:9410", "serve the findings to Prometheus"),
+        ],
+        &["run", "top", "advise", "services drift"],
+    )
 };
 
-const PATTERN: VerbGuide = VerbGuide {
-    verb: "pattern",
-    examples: &[
+const PATTERN: VerbGuide = guide(
+    "pattern",
+    &[
         ("seatmap pattern list", "list the patterns that can be generated"),
         ("seatmap pattern show stencil2d:4x4", "draw a generated pattern"),
     ],
-    see_also: &["place", "observe"],
-    ..VerbGuide::USUAL
-};
+    &["place", "observe"],
+);
 
-const PATTERN_SHOW: VerbGuide = VerbGuide {
-    verb: "pattern show",
-    examples: &[
+const PATTERN_SHOW: VerbGuide = guide(
+    "pattern show",
+    &[
         ("seatmap pattern show ring:8", "draw a generated pattern"),
         (
             "seatmap pattern show app.pattern.json --html app.html",
             "draw an observed pattern as a page",
         ),
     ],
-    see_also: &["pattern list", "place", "observe"],
-    ..VerbGuide::USUAL
-};
+    &["pattern list", "place", "observe"],
+);
 
-const PATTERN_CONVERT: VerbGuide = VerbGuide {
-    verb: "pattern convert",
-    examples: &[
+const PATTERN_CONVERT: VerbGuide = guide(
+    "pattern convert",
+    &[
         (
             "seatmap pattern convert messages.csv -o app.pattern.json",
             "convert another tool's matrix",
         ),
         ("seatmap pattern convert ring:8 -o ring.json", "write a generated pattern to a file"),
     ],
-    see_also: &["pattern show", "place"],
-    ..VerbGuide::USUAL
-};
+    &["pattern show", "place"],
+);
 
-const PATTERN_LIST: VerbGuide = VerbGuide {
-    verb: "pattern list",
-    examples: &[("seatmap pattern list", "list the generators and their parameters")],
-    see_also: &["pattern show", "place"],
-    ..VerbGuide::USUAL
-};
+const PATTERN_LIST: VerbGuide = guide(
+    "pattern list",
+    &[("seatmap pattern list", "list the generators and their parameters")],
+    &["pattern show", "place"],
+);
 
 const EXPORT: VerbGuide = VerbGuide {
-    verb: "export",
-    examples: &[
-        ("seatmap export plan.json --format omp-places", "print settings for an OpenMP program"),
-        ("seatmap export plan.json --format rankfile -o ranks", "write a rankfile for Open MPI"),
-        (
-            "seatmap export services-plan.json --format systemd -o units.sh",
-            "write a script that creates a drop-in for each unit of a services plan",
-        ),
-        ("seatmap export graviton3 --format svg -o map.svg", "draw the distances of a machine"),
-    ],
     exits: &[DONE, FAILED, USAGE],
     environment: &[RANKS[0]],
-    see_also: &["place", "import", "mpirun(1)", "srun(1)"],
-    ..VerbGuide::USUAL
+    ..guide(
+        "export",
+        &[
+            (
+                "seatmap export plan.json --format omp-places",
+                "print settings for an OpenMP program",
+            ),
+            (
+                "seatmap export plan.json --format rankfile -o ranks",
+                "write a rankfile for Open MPI",
+            ),
+            (
+                "seatmap export services-plan.json --format systemd -o units.sh",
+                "write a script that creates a drop-in for each unit of a services plan",
+            ),
+            ("seatmap export graviton3 --format svg -o map.svg", "draw the distances of a machine"),
+        ],
+        &["place", "import", "mpirun(1)", "srun(1)"],
+    )
 };

@@ -1,10 +1,13 @@
 //! `seatmap bench`.
 
+mod args;
 mod gate;
 mod history;
 
-use crate::args::{Bench, BenchOverTime};
+pub use args::{Bench, BetterReadings, RandomOrders, SESSION};
+
 use crate::{myself, verbs};
+use args::BenchOverTime;
 use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
 use seatmap_console::interrupt::StopFlag;
@@ -79,12 +82,11 @@ fn tell(event: &BenchEvent<'_>, bar: &mut Option<Bar>) {
 }
 
 fn meant(typed: &Bench, outputs: &Outputs) -> Result<BenchRequest, CliError> {
-    if typed.history.is_some() || typed.label.is_some() {
-        return Err(CliError::input(
-            "--history and --label need two versions of a program: add --file bench.toml, or \
-             --base PROGRAM --head PROGRAM",
-        ));
-    }
+    refuse_if!(
+        typed.history.is_some() || typed.label.is_some(),
+        "--history and --label need two versions of a program: add --file bench.toml, or \
+         --base PROGRAM --head PROGRAM"
+    );
     let way = typed.typed_side_by_side().filter(|_| !program::is_after_dashes(&typed.command));
     CliError::check_input(way)?;
     let own = named(typed.name.as_deref(), &typed.command);

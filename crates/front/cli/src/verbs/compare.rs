@@ -1,21 +1,31 @@
 //! `seatmap compare`.
 
-use crate::args::CompareArgs;
+use clap::Args;
 use seatmap_console::error::CliError;
+use seatmap_console::outputs::ResultForms;
 use seatmap_console::{input, view};
-use seatmap_data::machine::Profile;
 use seatmap_measure::comparison::ProfileComparison;
 use seatmap_report::compare;
+
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// The first machine: host, the name of a bundled one, or a file.
+    #[arg(value_name = "MACHINE")]
+    first: String,
+    /// The second machine; this computer by default.
+    #[arg(value_name = "MACHINE", default_value = "host")]
+    second: String,
+    /// The width in columns; the terminal's by default.
+    #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(20..))]
+    width: Option<u16>,
+    #[command(flatten)]
+    forms: ResultForms,
+}
 
 pub fn run(typed: &CompareArgs) -> Result<(), CliError> {
     view::keep_to(typed.width);
     let outputs = typed.forms.outputs(None)?;
-    let first = profile(&typed.first)?;
-    let second = profile(&typed.second)?;
-    let comparison = ProfileComparison::of(&first, &second);
+    let profile = |name: &str| input::measured_profile_of(&input::machine(name)?);
+    let comparison = ProfileComparison::of(&profile(&typed.first)?, &profile(&typed.second)?);
     outputs.show(&comparison, &compare::page(&comparison))
-}
-
-fn profile(name: &str) -> Result<Profile, CliError> {
-    input::measured_profile_of(&input::machine(name)?)
 }

@@ -1,14 +1,45 @@
 //! `seatmap cpus`.
 
-use crate::args::CpusArgs;
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use seatmap_console::error::CliError;
 use seatmap_console::outputs::Outputs;
 use seatmap_console::{input, output};
 use seatmap_launch::count::CpuCount;
 use seatmap_launch::named::NamedCpus;
-use seatmap_launch::notation;
+use seatmap_launch::notation::{self, FORMATS};
 use seatmap_launch::sets::or_all;
 use seatmap_report::cpus;
+
+#[derive(Debug, Args)]
+pub struct CpusArgs {
+    /// Words for the CPUs, such as kind:performance/no-smt, cache:biggest, near:eth0 or l3:0.
+    /// Default: all CPUs that this process may use, without isolated ones.
+    #[arg(value_name = "WORDS")]
+    words: Option<String>,
+    /// The machine: host, a bundled machine, or a file or folder.
+    #[arg(long, value_name = "MACHINE", default_value = "host")]
+    on: String,
+    /// If a word distinguishes no CPUs of the machine, take all of them, and say so.
+    #[arg(long, requires = "words")]
+    or_all: bool,
+    /// Print the CPUs in the notation of another program.
+    #[arg(long = "as", value_name = "FORMAT", conflicts_with_all = ["count", "why", "json"],
+          value_parser = PossibleValuesParser::new(FORMATS.map(|(name, about, _)| {
+              PossibleValue::new(name).help(about)
+          })))]
+    notation: Option<String>,
+    /// Print how many threads fit: the number of these CPUs, or fewer under a CPU quota.
+    #[arg(long, conflicts_with = "why")]
+    count: bool,
+    /// Also print what limits the threads, what other programs count, and the words of this
+    /// machine.
+    #[arg(long)]
+    why: bool,
+    /// Print the result as JSON on stdout, and nothing else.
+    #[arg(long)]
+    json: bool,
+}
 
 pub fn run(typed: &CpusArgs) -> Result<(), CliError> {
     let outputs = Outputs::new(typed.json, None, None)?;
@@ -17,13 +48,12 @@ pub fn run(typed: &CpusArgs) -> Result<(), CliError> {
     let words = match &typed.words {
         Some(words) if typed.or_all => {
             let accepted = or_all(words, &|| Ok(computer.clone())).map_err(CliError::input)?;
-            accepted.remarks.iter().for_each(|remark| output::tell(remark));
+            output::tell_each(&accepted.remarks);
             Some(accepted.words)
         }
         words => words.clone(),
     };
-    let limits =
-        if machine.is_host() { Some(CpuCount::of_self().map_err(CliError::work)?) } else { None };
+    let limits = machine.is_host().then(CpuCount::of_self).transpose().map_err(CliError::work)?;
     let named = NamedCpus::of(&machine.name, words.as_deref(), &computer, limits)
         .map_err(CliError::input)?;
     if let Some(write) = typed.notation.as_deref().and_then(notation::writer) {

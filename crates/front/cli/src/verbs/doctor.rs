@@ -1,12 +1,29 @@
 //! `seatmap doctor`.
 
-use crate::args::Doctor;
+use clap::Args;
 use seatmap_console::error::CliError;
 use seatmap_console::here::host_name;
+use seatmap_console::outputs::ResultForms;
+use seatmap_console::values::own_cpus;
 use seatmap_console::view::{self, ColourChoice};
 use seatmap_health::doctor::DoctorReport;
+use seatmap_os::CpuList;
 use seatmap_report::doctor;
 use seatmap_report::terminal::Colour;
+
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// The CPUs that should be quiet, such as 2-7 or near:eth0. Default: all but those of the first
+    /// core.
+    #[arg(long, value_name = "LIST", value_parser = own_cpus)]
+    cpus: Option<CpuList>,
+    /// Also run active tests: take a CPU for a moment, rewrite masks unchanged, and restore
+    /// everything.
+    #[arg(long = "try")]
+    may_try: bool,
+    #[command(flatten)]
+    forms: ResultForms,
+}
 
 pub fn run(typed: &Doctor, colour: ColourChoice) -> Result<(), CliError> {
     let outputs = typed.forms.outputs(None)?;

@@ -1,7 +1,7 @@
 //! `seatmap export`.
 
-use crate::args::{Export, ExportFormat};
-use crate::verbs::cluster;
+use super::cluster;
+use clap::{Args, ValueEnum};
 use seatmap_cluster::{Cluster, table, topology};
 use seatmap_console::error::CliError;
 use seatmap_console::output::Destination;
@@ -15,25 +15,103 @@ use seatmap_place::ranks::RankPlan;
 use seatmap_report::{GridOrder, svg};
 use seatmap_services::ServicesPlan;
 use std::error::Error;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-pub type Writer<T, E = Box<dyn Error>> = fn(&T) -> Result<String, E>;
+#[derive(Debug, Args)]
+pub struct Export {
+    /// The plan, profile or cluster: a file, or the name of a bundled machine; - is stdin.
+    #[arg(value_name = "DOCUMENT")]
+    document: String,
+    /// The format to write.
+    #[arg(long)]
+    format: ExportFormat,
+    /// Where; stdout by default.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
 
-pub const OF_CLUSTERS: [(&str, Writer<Cluster>); 4] = [
+/// The formats of profiles and plans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ExportFormat {
+    /// Profile: core-to-core-latency's lower triangle of one-way nanoseconds. Cluster: round trips
+    /// of all pairs.
+    Csv,
+    /// Profile: hwloc v2 XML with a distances matrix, for lstopo and hwloc programs.
+    HwlocXml,
+    /// Profile: a heatmap.
+    Svg,
+    /// Plan: a script that seats a process by its task or rank.
+    Taskset,
+    /// Plan: shell lines for any OpenMP runtime.
+    OmpPlaces,
+    /// Plan: shell lines for GCC's OpenMP runtime.
+    Gomp,
+    /// Plan: shell lines for LLVM's and Intel's OpenMP runtime.
+    Kmp,
+    /// Plan: the beginning of a likwid-pin command.
+    LikwidPin,
+    /// Plan, ranks: Open MPI's rankfile.
+    Rankfile,
+    /// Plan: the beginning of an srun command.
+    Slurm,
+    /// Plan: a drop-in for a systemd service. Services: a script that writes one for each unit.
+    Systemd,
+    /// Plan: as taskset, with hwloc-bind.
+    Hwloc,
+    /// Plan: as taskset, with numactl, which binds memory too.
+    Numactl,
+    /// Plan: options of docker run.
+    Docker,
+    /// Plan: options of podman run.
+    Podman,
+    /// Plan: options of a DPDK program.
+    Dpdk,
+    /// Plan: lines of nginx's configuration.
+    Nginx,
+    /// Plan: lines of redis's configuration.
+    Redis,
+    /// Ranks: a hostfile for Open MPI's --map-by seq.
+    Openmpi,
+    /// Ranks: a host file for MPICH.
+    Mpich,
+    /// Ranks: the file of SLURM_HOSTFILE for srun --distribution=arbitrary.
+    SlurmHostfile,
+    /// Ranks: a script that starts torchrun with the node's rank.
+    Torchrun,
+    /// Ranks: groups of nodes with their ranks, as JSON.
+    Groups,
+    /// Cluster: Slurm's topology.conf, with the switches that were found.
+    TopologyConf,
+    /// Cluster: Slurm's topology.yaml (25.05 and later).
+    TopologyYaml,
+    /// All: the document as Seatmap writes it.
+    Json,
+}
+
+impl ExportFormat {
+    /// The word that is typed for it.
+    pub fn name(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+}
+
+type Writer<T, E = Box<dyn Error>> = fn(&T) -> Result<String, E>;
+
+const OF_CLUSTERS: [(&str, Writer<Cluster>); 4] = [
     ("topology-conf", |cluster| Ok(topology::conf(cluster)?)),
     ("topology-yaml", |cluster| Ok(topology::yaml(cluster)?)),
     ("csv", |cluster| Ok(table::csv(cluster).ok_or("no pair of its nodes was measured")?)),
     ("json", |cluster| Ok(cluster.to_json())),
 ];
 
-pub const OF_PROFILES: [(&str, Writer<Profile>); 4] = [
+const OF_PROFILES: [(&str, Writer<Profile>); 4] = [
     ("csv", |profile| Ok(csv::write(profile)?)),
     ("hwloc-xml", |profile| Ok(hwloc_xml::write(profile)?)),
     ("svg", |profile| Ok(svg::heatmap(profile, GridOrder::Group))),
     ("json", |profile| Ok(profile.to_json())),
 ];
 
-pub fn run(typed: Export) -> Result<(), CliError> {
+pub fn run(typed: &Export) -> Result<(), CliError> {
     let destination = Destination::new(typed.output.as_deref().unwrap_or(Path::new("-")))?;
     destination.write(&text(&typed.document, typed.format)?)
 }
@@ -42,25 +120,23 @@ fn text(name: &str, format: ExportFormat) -> Result<String, CliError> {
     let path = Path::new(name);
     // Stdin cannot be read again.
     let bytes = input::is_file(name).then(|| input::bytes(path)).transpose()?;
-    let written: Result<String, Box<dyn Error>> = match bytes {
+    match bytes {
         // Seatmap's documents have a format key; the readers of machines handle everything else.
         Some(bytes) if is_plan(&bytes) => {
             let plan = plan_input::plan_in(path, &bytes)?;
-            writer(name, "plan", &export::FORMATS, format)?(&plan).map_err(Into::into)
+            written(name, "plan", &plan, &export::FORMATS, format)
         }
         Some(bytes) if RankPlan::is_plan(&bytes) => {
             let plan = input::parsed(path, &bytes, RankPlan::from_json)?;
-            let formats = &seatmap_place::ranks::export::FORMATS;
-            writer(name, "plan for ranks", formats, format)?(&plan).map_err(Into::into)
+            written(name, "plan for ranks", &plan, &seatmap_place::ranks::export::FORMATS, format)
         }
         Some(bytes) if ServicesPlan::is_plan(&bytes) => {
             let plan = input::parsed(path, &bytes, ServicesPlan::from_json)?;
-            let formats = &seatmap_services::export::FORMATS;
-            writer(name, "plan for services", formats, format)?(&plan).map_err(Into::into)
+            written(name, "plan for services", &plan, &seatmap_services::export::FORMATS, format)
         }
         Some(bytes) if Cluster::is_cluster(&bytes) => {
             let cluster = cluster::read(path, &bytes)?;
-            writer(name, "cluster", &OF_CLUSTERS, format)?(&cluster)
+            written(name, "cluster", &cluster, &OF_CLUSTERS, format)
         }
         bytes => {
             let machine = match bytes {
@@ -68,10 +144,20 @@ fn text(name: &str, format: ExportFormat) -> Result<String, CliError> {
                 None => input::machine(name)?,
             };
             let write = writer(name, "profile", &OF_PROFILES, format)?;
-            return write(&input::profile_of(&machine)?).map_err(CliError::input);
+            write(&input::profile_of(&machine)?).map_err(CliError::input)
         }
-    };
-    written.map_err(|error| CliError::at(path, error))
+    }
+}
+
+fn written<T, E: Into<Box<dyn Error>>>(
+    name: &str,
+    kind: &str,
+    document: &T,
+    formats: &[(&str, Writer<T, E>)],
+    format: ExportFormat,
+) -> Result<String, CliError> {
+    let write = writer(name, kind, formats, format)?;
+    write(document).map_err(|error| CliError::at(Path::new(name), error))
 }
 
 fn writer<T, E>(
@@ -88,4 +174,35 @@ fn writer<T, E>(
             "{name} is a {kind}, which cannot be written as {word}; formats for it are {words}"
         ))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_data::plan::export::FORMATS as OF_PLANS;
+    use seatmap_place::ranks::export::FORMATS as OF_RANKS;
+    use seatmap_services::export::FORMATS as OF_SERVICES;
+
+    #[test]
+    fn every_format_has_one_kind_of_document() {
+        let kinds = [
+            OF_CLUSTERS.map(|(word, _)| word).to_vec(),
+            OF_PROFILES.map(|(word, _)| word).to_vec(),
+            OF_PLANS.map(|(word, _)| word).to_vec(),
+            OF_RANKS.map(|(word, _)| word).to_vec(),
+            OF_SERVICES.map(|(word, _)| word).to_vec(),
+        ];
+        for format in ExportFormat::value_variants() {
+            let word = format.name();
+            let known = kinds.iter().filter(|kind| kind.iter().any(|known| *known == word)).count();
+            let expected = match format {
+                ExportFormat::Json => 5,
+                ExportFormat::Rankfile | ExportFormat::Csv | ExportFormat::Systemd => 2,
+                _ => 1,
+            };
+            assert_eq!(known, expected, "{format:?}");
+        }
+        let known: usize = kinds.iter().map(Vec::len).sum();
+        assert_eq!(known, ExportFormat::value_variants().len() + 7, "each can be typed");
+    }
 }

@@ -1,6 +1,6 @@
 //! `seatmap import`.
 
-use crate::args::Import;
+use clap::Args;
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::{here, input};
@@ -10,7 +10,50 @@ use seatmap_os::CpuList;
 use seatmap_report::shown;
 use std::path::{Path, PathBuf};
 
-pub fn run(typed: Import) -> Result<(), CliError> {
+#[derive(Debug, Args)]
+pub struct Import {
+    /// The files, recognised by their content. Also models, and the output of
+    /// hwloc-gather-topology: a folder or a .tar.bz2.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Take the topology from this file (hwloc XML, as lstopo writes it).
+    #[arg(long, value_name = "FILE")]
+    topology: Option<PathBuf>,
+    /// The CPUs of the rows of a core-to-core matrix, in order: 1-7,9-15. Such files do not name
+    /// them; by default row k is CPU k.
+    #[arg(long, value_name = "LIST")]
+    cpus: Option<CpuList>,
+    /// The nominal frequency in Hz, for files that count cycles: 2.8g.
+    #[arg(long, value_name = "HZ", value_parser = frequency)]
+    frequency: Option<f64>,
+    /// The machine's name.
+    #[arg(long)]
+    name: Option<String>,
+    /// The profile's file, or a folder, in which each file keeps its name; - is stdout.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Print only the profile as JSON, on stdout.
+    #[arg(long)]
+    json: bool,
+}
+
+/// A positive number with a multiplier of 1000: `2.8g`.
+fn frequency(text: &str) -> Result<f64, String> {
+    // Frequencies use multiples of 1000, not of 1024.
+    let (number, factor) = match text.trim().to_ascii_lowercase() {
+        text if text.ends_with('k') => (text[..text.len() - 1].to_owned(), 1e3),
+        text if text.ends_with('m') => (text[..text.len() - 1].to_owned(), 1e6),
+        text if text.ends_with('g') => (text[..text.len() - 1].to_owned(), 1e9),
+        text => (text, 1.0),
+    };
+    let hz = number.parse::<f64>().map(|number| number * factor);
+    hz.ok()
+        // 1 MHz to 100 GHz. A number outside lacks its unit, such as `2.8` for 2.8g.
+        .filter(|hz| (1e6..1e11).contains(hz))
+        .ok_or_else(|| format!("'{text}' is not a frequency in Hz, such as 2.8g"))
+}
+
+pub fn run(typed: &Import) -> Result<(), CliError> {
     let options = ImportOptions {
         frequency_hz: typed.frequency,
         cpus: typed.cpus.clone().map(CpuList::distinct).transpose().map_err(CliError::input)?,
@@ -18,11 +61,10 @@ pub fn run(typed: Import) -> Result<(), CliError> {
     };
     let folder = typed.output.as_deref().filter(|path| path.is_dir());
     // One file would replace the other.
-    if typed.files.len() > 1 && (folder.is_none() || typed.name.is_some()) {
-        return Err(CliError::input(
-            "several files need an existing folder: give -o FOLDER, and leave --name out",
-        ));
-    }
+    refuse_if!(
+        typed.files.len() > 1 && (folder.is_none() || typed.name.is_some()),
+        "several files need an existing folder: give -o FOLDER, and leave --name out"
+    );
     let targets = folder.map(|folder| targets(&typed.files, folder)).transpose()?;
     for (at, file) in typed.files.iter().enumerate() {
         let mut profile = input::imported(file, &options)?;
@@ -51,13 +93,12 @@ fn targets(files: &[PathBuf], folder: &Path) -> Result<Vec<PathBuf>, CliError> {
             )));
         }
         // An unnamed target must not replace the other tool's file.
-        if is_same(file, &target) {
-            return Err(CliError::input(format!(
-                "{} would be overwritten by its own profile; give -o another folder, or a file \
-                 name",
-                file.display()
-            )));
-        }
+        refuse_if!(
+            is_same(file, &target),
+            "{} would be overwritten by its own profile; give -o another folder, or a file \
+             name",
+            file.display()
+        );
         targets.push(target);
     }
     Ok(targets)
@@ -79,4 +120,18 @@ fn deliver(profile: &Profile, target: Option<&Path>, json: bool) -> Result<(), C
     }
     let line = format!("{}: {}", target.display(), shown::summary(profile));
     output::print(&(output::visible(&line) + "\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frequencies_accept_multipliers() {
+        assert_eq!(frequency("2.8g"), Ok(2.8e9));
+        assert_eq!(frequency("2800M"), Ok(2.8e9));
+        for bad in ["", "g", "-1g", "nan", "2.8", "1e99"] {
+            assert!(frequency(bad).is_err(), "{bad}");
+        }
+    }
 }

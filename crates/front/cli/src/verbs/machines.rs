@@ -1,7 +1,7 @@
 //! `seatmap machines`.
 
 use super::gallery;
-use crate::args::Machines;
+use clap::Args;
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_data::document::shell_escaped;
@@ -10,19 +10,33 @@ use seatmap_data::statistics::words::counted;
 use seatmap_machines::catalog::MachineList;
 use seatmap_report::gallery::{self as gallery_report, INDEX};
 use seatmap_report::shown;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+pub struct Machines {
+    /// Add these to the site: host, files, or folders of files from 'seatmap measure --share'.
+    #[arg(value_name = "PROFILE")]
+    profiles: Vec<String>,
+    /// Write the gallery into a folder: pages of all machines, and of those with the same
+    /// processor side by side. A browser reads them without a server.
+    #[arg(long, value_name = "FOLDER", conflicts_with = "json")]
+    site: Option<PathBuf>,
+    /// Print only the list as JSON, on stdout.
+    #[arg(long)]
+    json: bool,
+}
 
 /// Lists the bundled machines with their capabilities and sources, or writes their gallery.
 pub fn run(typed: &Machines) -> Result<(), CliError> {
     if let Some(folder) = &typed.site {
         return site(typed, folder);
     }
-    if let Some(name) = typed.profiles.first() {
-        return Err(CliError::input(format!(
+    CliError::check_input(typed.profiles.first().map(|name| {
+        format!(
             "{name}: 'seatmap show {}' draws one machine, and --site FOLDER makes pages of several",
             shell_escaped(name)
-        )));
-    }
+        )
+    }))?;
     let list = MachineList::bundled().map_err(CliError::work)?;
     if typed.json { output::json(&list) } else { output::show(&shown::machines(&list)) }
 }

@@ -1,16 +1,44 @@
 //! `seatmap noise`.
 
-use crate::args::NoiseArgs;
+use clap::Args;
 use seatmap_console::bar::Bar;
 use seatmap_console::error::{CliError, with_causes};
 use seatmap_console::here::host_name;
 use seatmap_console::interrupt::StopFlag;
 use seatmap_console::output::{self, Destination, OfMachine};
+use seatmap_console::outputs::ResultForms;
+use seatmap_console::time::time_in;
+use seatmap_console::values::own_cpus;
 use seatmap_health::noise::{NoiseOptions, NoiseReport};
 use seatmap_launch::share::SoleWork;
+use seatmap_os::CpuList;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::quota::QuotaWatch;
 use seatmap_report::{noise, svg};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// From a few turns of the meters to a day.
+const LENGTH: &str = "50ms to 1d";
+
+#[derive(Debug, Args)]
+pub struct NoiseArgs {
+    /// The CPUs to measure together, such as 0-3,8 or no-smt; isolated ones too. Default: all
+    /// online CPUs.
+    #[arg(long, value_name = "LIST", value_parser = own_cpus)]
+    cpus: Option<CpuList>,
+    /// How long: 500ms, 10s, 2m; a plain number is seconds.
+    #[arg(long, value_name = "TIME", default_value = "2", value_parser = time_in(LENGTH))]
+    seconds: Duration,
+    /// Name what used the CPU during the long gaps, by the kernel's trace. Requires root.
+    #[arg(long)]
+    trace: bool,
+    /// Write a picture of the gaps: their lengths and times.
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    #[command(flatten)]
+    forms: ResultForms,
+}
 
 pub fn run(typed: &NoiseArgs) -> Result<(), CliError> {
     // Two meters on one CPU would measure each other.
@@ -20,8 +48,7 @@ pub fn run(typed: &NoiseArgs) -> Result<(), CliError> {
     let on_stdout = if typed.forms.json { Some("--json") } else { has_page.then_some("--html -") };
     let picture = output::beside(typed.svg.as_deref(), on_stdout, "--svg")?;
     let has_file = has_page || picture == Some(Destination::Stdout);
-    let cpus = cpus(typed)?;
-    let report = measure(&cpus, typed)?;
+    let report = measure(&cpus(typed)?, typed)?;
     if let Some(page) = page {
         page.write(&noise::page(&report).html())?;
     }
@@ -52,9 +79,7 @@ fn cpus(typed: &NoiseArgs) -> Result<Vec<u32>, CliError> {
     }
     let (open, closed) =
         seatmap_health::noise::reachable(&Cpus::read().map_err(CliError::work)?.online);
-    for error in &closed {
-        output::tell(&format!("left out: {}", with_causes(error)));
-    }
+    output::tell_each(closed.iter().map(|error| format!("left out: {}", with_causes(error))));
     Ok(open)
 }
 
@@ -72,4 +97,25 @@ fn measure(cpus: &[u32], typed: &NoiseArgs) -> Result<NoiseReport, CliError> {
     })?;
     output::tell_of_quotas(&quotas);
     Ok(report)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn duration_is_bounded() {
+        let seconds = time_in(LENGTH);
+        assert_eq!(
+            (seconds("0.5"), seconds("500ms")),
+            (Ok(Duration::from_millis(500)), Ok(Duration::from_millis(500)))
+        );
+        assert_eq!(
+            (seconds("2"), seconds("10m")),
+            (Ok(Duration::from_secs(2)), Ok(Duration::from_secs(600)))
+        );
+        for bad in ["", "0", "-1", "nan", "inf", "1e9", "49ms", "25h", "2x"] {
+            assert!(seconds(bad).is_err(), "{bad}");
+        }
+    }
 }

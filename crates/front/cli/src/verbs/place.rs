@@ -1,23 +1,31 @@
 //! `seatmap place`.
 
-mod gallery;
-mod outputs;
-mod qaplib;
-pub mod ranks;
+mod args;
+mod on_cluster;
+mod ranks;
 
-use super::cluster;
-use crate::args::{PlaceArgs, PreferChoice};
-use outputs::PlaceOutputs;
+pub use args::{ObjectiveChoice, PlaceArgs};
+pub use on_cluster::OnCluster;
+pub use ranks::{nodes, own_cpus, pattern_of_ranks, show as show_ranks};
+
+use super::{cluster, gallery};
+use args::PreferChoice;
+use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
-use seatmap_console::output;
+use seatmap_console::output::{self, Destination};
 use seatmap_console::waiting::Waiting;
 use seatmap_console::{here, input, pattern_input};
 use seatmap_data::machine::{Level, Profile};
 use seatmap_data::pattern::Pattern;
+use seatmap_data::plan::Objective;
 use seatmap_machines::catalog::Machine;
 use seatmap_machines::catalog::usable::{self, Usable};
-use seatmap_measure::appraise::AppraisalRequest;
+use seatmap_measure::appraise::{Appraisal, AppraisalRequest, QapRequest};
+use seatmap_measure::gallery::RankingRequest;
 use seatmap_place::{PlaceMethod, PlaceRequest, Weight};
+use seatmap_report::floor::{self, FloorPlan, SeatingComparison};
+use seatmap_report::{placement, qap, ranking, remarks};
+use std::path::Path;
 
 /// Places the tasks of a pattern on a machine, on the nodes of a cluster, or on the locations of a
 /// QAPLIB instance. On the gallery, ranks its machines.
@@ -25,7 +33,7 @@ pub fn run(typed: &PlaceArgs) -> Result<(), CliError> {
     CliError::check_input(typed.unused())?;
     if let Some(folder) = typed.gallery() {
         CliError::check_input(typed.for_clusters())?;
-        return gallery::run(typed, folder);
+        return on_gallery(typed, folder);
     }
     if typed.qaplib.is_none()
         && let Some(cluster) = cluster::of_file(&typed.on)?
@@ -34,20 +42,50 @@ pub fn run(typed: &PlaceArgs) -> Result<(), CliError> {
     }
     CliError::check_input(typed.for_clusters())?;
     match &typed.qaplib {
-        Some(file) => qaplib::run(typed, file),
+        Some(file) => of_matrices(typed, file),
         None => on_machine(typed),
     }
 }
 
 fn on_machine(typed: &PlaceArgs) -> Result<(), CliError> {
     let outputs = PlaceOutputs::new(typed)?;
-    let inputs = Inputs::read(typed)?;
-    let request = request(typed, &inputs, &outputs);
-    CliError::check_input(typed.unused_loads(request.place.objective))?;
+    let pattern = pattern(typed)?;
+    let machine = input::machine(&typed.on)?;
+    let profile = input::profile_of(&machine)?;
+    let named = typed.cpus.as_ref().map(|cpus| cpus.on(&machine)).transpose()?;
+    let fixed: Vec<u32> = typed.fix.iter().map(|(_, cpu)| *cpu).collect();
+    let Usable { cpus, remarks } =
+        usable::for_tasks(&machine, &profile, named.map(|list| list.0), &fixed)?;
+    output::tell_each(remarks);
+    let place = request(typed, &profile, &pattern, cpus);
+    CliError::check_input(typed.unused_loads(place.objective))?;
+    let request = AppraisalRequest {
+        machine: &machine,
+        place,
+        time: typed.time(),
+        stop: None,
+        rounds: typed.rounds(),
+        widen: typed.widen.map(Level::from),
+        near_memory: typed.memory,
+        with_remarks: outputs.printed == Some(Printed::Table),
+        before: outputs.is_drawn().then_some(typed.before.into()),
+        date: here::today(),
+        tool: here::tool(),
+    };
     let waiting = Waiting::new("searching", request.time.seconds());
     let appraisal = request.appraise()?;
     drop(waiting);
-    outputs.write(&inputs, &appraisal)
+    outputs.draw(&appraisal, &machine, &profile, &pattern)?;
+    match outputs.printed {
+        Some(Printed::Json) => output::print_exact(&appraisal.plan.to_json()),
+        Some(Printed::Table) => {
+            let weight = typed.weight.map_or(Weight::Bytes, Weight::from);
+            let mean = placement::mean_distance(&appraisal.plan, &pattern, weight);
+            let said = mean.into_iter().chain(remarks::sentences(&appraisal.remarks));
+            output::show(&placement::table(&appraisal.plan).and(said.collect()))
+        }
+        None => Ok(()),
+    }
 }
 
 fn pattern(typed: &PlaceArgs) -> Result<Pattern, CliError> {
@@ -57,39 +95,17 @@ fn pattern(typed: &PlaceArgs) -> Result<Pattern, CliError> {
     Ok(pattern)
 }
 
-struct Inputs {
-    pattern: Pattern,
-    machine: Machine,
-    profile: Profile,
-    weight: Weight,
-    cpus: Option<Vec<u32>>,
-}
-
-impl Inputs {
-    fn read(typed: &PlaceArgs) -> Result<Self, CliError> {
-        let pattern = pattern(typed)?;
-        let machine = input::machine(&typed.on)?;
-        let profile = input::profile_of(&machine)?;
-        let named = typed.cpus.as_ref().map(|cpus| cpus.on(&machine)).transpose()?;
-        let named = named.map(|list| list.0);
-        let fixed: Vec<u32> = typed.fix.iter().map(|(_, cpu)| *cpu).collect();
-        let Usable { cpus, remarks } = usable::for_tasks(&machine, &profile, named, &fixed)?;
-        output::tell_each(remarks);
-        let weight = typed.weight.map_or(Weight::Bytes, Weight::from);
-        Ok(Inputs { pattern, machine, profile, weight, cpus })
-    }
-}
-
 fn request<'a>(
     typed: &PlaceArgs,
-    inputs: &'a Inputs,
-    outputs: &PlaceOutputs,
-) -> AppraisalRequest<'a> {
+    profile: &'a Profile,
+    pattern: &'a Pattern,
+    cpus: Option<Vec<u32>>,
+) -> PlaceRequest<'a> {
     let method = typed.method();
     let mut place = PlaceRequest {
         weight: typed.weight.map(Into::into),
         waiting: typed.waiting(),
-        cpus: inputs.cpus.clone(),
+        cpus,
         kind: typed.kind.map(Into::into),
         equal_seats: typed.equal_kind,
         smt: typed.smt(),
@@ -99,22 +115,124 @@ fn request<'a>(
         homes: typed.homes || method == PlaceMethod::GetCore,
         threads: typed.threads(),
         seed: typed.seed,
-        ..PlaceRequest::new(&inputs.profile, &inputs.pattern)
+        ..PlaceRequest::new(profile, pattern)
     };
-    place.objective = typed
-        .objective
-        .map_or_else(|| place.usual_objective(), seatmap_data::plan::Objective::from);
-    AppraisalRequest {
-        machine: &inputs.machine,
-        place,
+    place.objective = typed.objective.map_or_else(|| place.usual_objective(), Objective::from);
+    place
+}
+
+struct PlaceOutputs {
+    plan: Option<Destination>,
+    page: Option<Destination>,
+    picture: Option<Destination>,
+    /// `None` if a file uses stdout.
+    printed: Option<Printed>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Printed {
+    Json,
+    Table,
+}
+
+impl PlaceOutputs {
+    fn new(typed: &PlaceArgs) -> Result<Self, CliError> {
+        let plan = output::beside(typed.output.as_deref(), None, "-o")?;
+        let page = output::beside(typed.forms.html.as_deref(), None, "--html")?;
+        let picture = output::beside(typed.svg.as_deref(), None, "--svg")?;
+        let files = [&plan, &page, &picture].into_iter().flatten();
+        let on_stdout = files.filter(|to| **to == Destination::Stdout).count();
+        let printed = match (on_stdout, typed.forms.json) {
+            (0, true) => Some(Printed::Json),
+            (0, false) => Some(Printed::Table),
+            (1, false) => None,
+            _ => {
+                return Err(CliError::input(
+                    "only one of --json, -o -, --html - and --svg - can have stdout",
+                ));
+            }
+        };
+        Ok(PlaceOutputs { plan, page, picture, printed })
+    }
+
+    fn is_drawn(&self) -> bool {
+        self.page.is_some() || self.picture.is_some()
+    }
+
+    fn draw(
+        &self,
+        appraisal: &Appraisal,
+        machine: &Machine,
+        profile: &Profile,
+        pattern: &Pattern,
+    ) -> Result<(), CliError> {
+        let plan = &appraisal.plan;
+        if let Some(destination) = &self.plan {
+            destination.write(&plan.to_json())?;
+        }
+        let Some(both) = appraisal.before_and_after.clone() else { return Ok(()) };
+        let floor = FloorPlan::of(profile, machine.model());
+        let drawn = SeatingComparison::new(floor, pattern, plan, both);
+        if let Some(page) = &self.page {
+            page.write(&placement::page(profile, pattern, plan, &drawn).html())?;
+        }
+        if let Some(picture) = &self.picture {
+            picture.write(&floor::svg(&drawn))?;
+        }
+        Ok(())
+    }
+}
+
+/// `seatmap place --on gallery`.
+fn on_gallery(typed: &PlaceArgs, folder: Option<&str>) -> Result<(), CliError> {
+    CliError::check_input(typed.of_one_seating().map(|option| {
+        format!(
+            "{option} is for one machine, but --on {} compares many; choose one of them, or leave \
+             {option} out",
+            typed.on
+        )
+    }))?;
+    let outputs = typed.forms.outputs(None)?;
+    let pattern = pattern(typed)?;
+    let named: Vec<String> = folder.map(str::to_owned).into_iter().collect();
+    let request = RankingRequest {
+        gallery: &gallery::of(&named)?,
+        pattern: &pattern,
+        objective: typed.objective.map(Into::into),
+        waiting: typed.waiting(),
+        smt: typed.smt(),
+        kind: typed.kind.map(Into::into),
+        equal_seats: typed.equal_kind,
         time: typed.time(),
-        stop: None,
         rounds: typed.rounds(),
-        widen: typed.widen.map(Level::from),
-        near_memory: typed.memory,
-        with_remarks: outputs.shows_remarks(),
-        before: outputs.is_drawn().then_some(typed.before.into()),
+        threads: typed.threads(),
+        seed: typed.seed,
         date: here::today(),
         tool: here::tool(),
+    };
+    let bar = Bar::new("machines");
+    let ranking = request.rank(&mut |done, all| bar.show(done, all)).map_err(CliError::input)?;
+    drop(bar);
+    CliError::check_input(typed.unused_loads(ranking.objective))?;
+    outputs.show(&ranking, &ranking::page(&ranking))
+}
+
+/// `seatmap place --qaplib`.
+fn of_matrices(typed: &PlaceArgs, file: &Path) -> Result<(), CliError> {
+    let request = QapRequest {
+        name: file.file_stem().map(|stem| stem.to_string_lossy().into_owned()),
+        instance: pattern_input::instance(file)?,
+        time: typed.time(),
+        threads: typed.threads(),
+        seed: typed.seed,
+        tool: here::tool(),
+    };
+    let waiting = Waiting::new("solving", request.time.seconds());
+    let solution = request.solve();
+    drop(waiting);
+    if typed.forms.json {
+        output::json(&solution)
+    } else {
+        output::print(&qap::text(&file.display().to_string(), &solution))
     }
 }

@@ -1,15 +1,53 @@
 //! `seatmap pretend`.
 
-use crate::args::Pretend;
+use clap::Args;
 use seatmap_console::error::CliError;
 use seatmap_console::outputs::Outputs;
+use seatmap_console::values::{MachineCpus, cpus, machine_cpus};
 use seatmap_console::{input, output, plan_input};
 use seatmap_launch::Ending;
+use seatmap_os::CpuList;
 use seatmap_pretend::{PretendRequest, PretendedMachine, PretendedRun};
 use seatmap_report::pretend;
 use seatmap_watch::judge::judged::Judged;
 use seatmap_watch::{Criteria, Expected, Rule};
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+pub struct Pretend {
+    /// The machine that the program sees: a bundled machine, a profile, hwloc XML, or a computer's
+    /// gathered files.
+    #[arg(value_name = "MACHINE")]
+    machine: String,
+    /// The CPUs allowed there, as in a container: 0-3,8 or l3:0. Default: all.
+    #[arg(long, value_name = "LIST", value_parser = machine_cpus)]
+    cpus: Option<MachineCpus>,
+    /// The offline CPUs there.
+    #[arg(long, value_name = "LIST", value_parser = cpus)]
+    offline: Option<CpuList>,
+    /// Check the threads' seats there, and exit with 1 if something is wrong: rules of 'seatmap
+    /// check' such as one-per-core,spread=numa, default for its default rules, or a plan for that
+    /// machine.
+    #[arg(long, value_name = "RULES|PLAN")]
+    check: Option<String>,
+    /// Fail also if a rule could not be judged.
+    #[arg(long, requires = "check")]
+    strict: bool,
+    /// Print nothing after the program unless something is wrong.
+    #[arg(short, long)]
+    quiet: bool,
+    /// Write the threads with their masks as JSON to a file.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Print only the threads with their masks as JSON, on stdout. The program's output goes to
+    /// stderr.
+    #[arg(long)]
+    json: bool,
+    /// The program and its arguments.
+    #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
 
 /// Runs a program that sees another machine. The program's exit code is this process's, unless a
 /// check fails.
@@ -43,8 +81,8 @@ fn request(typed: &Pretend, leaves_stdout: bool) -> Result<PretendRequest, CliEr
 /// A file is a plan, because no rule is a file's name.
 fn criteria(check: &str, typed: &Pretend) -> Result<Criteria, CliError> {
     let strict = typed.strict;
-    if Path::new(check).is_file() {
-        let path = Path::new(check);
+    let path = Path::new(check);
+    if path.is_file() {
         let plan = plan_input::plan(path)?;
         let machine = input::machine(&typed.machine)?;
         if plan.check_machine(&machine.name).is_err() {

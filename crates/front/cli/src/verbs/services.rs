@@ -2,57 +2,275 @@
 
 mod meant;
 
-use crate::args::{
-    Services, ServicesApply, ServicesDrift, ServicesImport, ServicesInit, ServicesObserve,
-    ServicesPlanArgs, ServicesRace, ServicesShow, ServicesVerb,
-};
 use crate::myself;
-use seatmap_cell::GuardedHost;
+use clap::{Args, Subcommand};
 use seatmap_cell::undo::Left;
+use seatmap_cell::{GuardedHost, Name};
 use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
 use seatmap_console::interrupt::StopFlag;
 use seatmap_console::outputs::ResultForms;
+use seatmap_console::time::time_in;
 use seatmap_console::{input, output};
+use seatmap_data::document::written;
 use seatmap_os::Root;
 use seatmap_report::{counted, services as page};
 use seatmap_services::apply::ServicesHost;
 use seatmap_services::drift::DriftReport;
+use seatmap_services::import::SeatsFormat;
+use seatmap_services::race::ServicesRaceRequest;
 use seatmap_services::{RecordRequest, ServicesPlan, ServicesRecord, find};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+#[derive(Debug, Args)]
+pub struct Services {
+    #[command(subcommand)]
+    verb: ServicesVerb,
+}
+
+impl Services {
+    /// Whether it reads documents, and nothing of this computer.
+    pub fn reads_documents(&self) -> bool {
+        match &self.verb {
+            ServicesVerb::Plan(plan) => plan.record.is_some(),
+            ServicesVerb::Import(_) => true,
+            _ => false,
+        }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+enum ServicesVerb {
+    /// Find the running services, and write or extend services.toml.
+    Init(ServicesInit),
+    /// Read services and CPU sets from files of kubelet, systemd or libvirt.
+    Import(ServicesImport),
+    /// Show the services now: load, CPUs, memory.
+    Show(ServicesShow),
+    /// Record the services' load over time, and their communication.
+    Observe(ServicesObserve),
+    /// Find a CPU set for each service, compared with other methods' sets.
+    Plan(ServicesPlanArgs),
+    /// Apply a plan's CPU sets, for a limited time.
+    Apply(ServicesApply),
+    /// Try a plan on the running services in alternating periods, and keep it only if it wins.
+    Race(ServicesRace),
+    /// Keep an applied plan until it is undone.
+    Keep(ServicesNamed),
+    /// Undo a plan.
+    Undo(ServicesNamed),
+    /// Report what has changed since a plan was applied; exit code 1 if anything has.
+    Drift(ServicesDrift),
+}
+
+#[derive(Debug, Args)]
+struct ServicesInit {
+    /// The file. Its text stays; only new services are added.
+    #[arg(value_name = "FILE", default_value = "services.toml")]
+    file: PathBuf,
+    /// How long to sample the load of all programs.
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = time_in("200ms to 1d"))]
+    seconds: Duration,
+}
+
+#[derive(Debug, Args)]
+struct ServicesImport {
+    /// Files, or folders such as /etc/systemd/system: cpu_manager_state, memory_manager_state or
+    /// the configuration of kubelet; unit files, drop-ins, or the output of 'systemctl show';
+    /// domains of libvirt in XML. - is stdin.
+    #[arg(value_name = "FILE", required = true)]
+    sources: Vec<PathBuf>,
+    /// The format of all files. Default: detected from each file.
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    format: Option<SeatsFormatName>,
+    /// The description of services to write or extend.
+    #[arg(long, value_name = "FILE", default_value = "services.toml")]
+    file: PathBuf,
+    /// The machine of the files: host, a bundled machine, or a profile's file.
+    #[arg(long, value_name = "MACHINE", default_value = "host")]
+    on: String,
+    /// Write the CPUs as a plan to a file; - is stdout.
+    #[arg(short, long, value_name = "PLAN")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    forms: ResultForms,
+}
+
+choice! {
+    /// The tools whose files are read.
+    SeatsFormatName for SeatsFormat {
+        /// cpu_manager_state, memory_manager_state, KubeletConfiguration.
+        Kubelet,
+        /// Unit files, drop-ins, 'systemctl show'.
+        Systemd,
+        /// Domains in XML.
+        Libvirt,
+    }
+}
+
+#[derive(Debug, Args)]
+struct ServicesShow {
+    /// The description of services, from 'seatmap services init'.
+    #[arg(value_name = "FILE", default_value = "services.toml")]
+    file: PathBuf,
+    #[command(flatten)]
+    forms: ResultForms,
+}
+
+#[derive(Debug, Args)]
+struct ServicesObserve {
+    /// The description of services, from 'seatmap services init'.
+    #[arg(value_name = "FILE", default_value = "services.toml")]
+    file: PathBuf,
+    /// How long to record: 30s, 10m; a plain number is seconds.
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = time_in("200ms to 1d"))]
+    seconds: Duration,
+    /// The time of one sample.
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = time_in("20ms to 1m"))]
+    interval: Duration,
+    /// Do not record communication, which costs a microsecond per message.
+    #[arg(long)]
+    no_talk: bool,
+    /// Write the record to a file; - is stdout.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    forms: ResultForms,
+}
+
+#[derive(Debug, Args)]
+struct ServicesPlanArgs {
+    /// The services with their limits. Default: services.toml, or those of the record.
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Plan for this record of 'seatmap services observe' instead of the current load.
+    #[arg(long, value_name = "RECORD")]
+    record: Option<PathBuf>,
+    /// Plan for another machine: a bundled machine or a profile's file.
+    #[arg(long, value_name = "MACHINE", requires = "record")]
+    on: Option<String>,
+    /// Also rate the sets of this plan, such as one of 'seatmap services import'.
+    #[arg(long, value_name = "PLAN")]
+    beside: Option<PathBuf>,
+    /// Time to sample the services, without --record.
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "10s",
+        value_parser = time_in("200ms to 1d"),
+        conflicts_with = "record"
+    )]
+    seconds: Duration,
+    /// Write the plan to a file; - is stdout.
+    #[arg(short, long, value_name = "PLAN")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    forms: ResultForms,
+}
+
+#[derive(Debug, Args)]
+struct ServicesApply {
+    /// The file from 'seatmap services plan -o'.
+    #[arg(value_name = "PLAN")]
+    plan: PathBuf,
+    #[command(flatten)]
+    standing: PlanStanding,
+}
+
+/// How a plan stands, and what goes with it.
+#[derive(Debug, Args)]
+struct PlanStanding {
+    /// How long the plan applies: 10m, 1h; then everything is restored.
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = time_in("1s to 30d"))]
+    ttl: Duration,
+    /// The plan's name, for undo.
+    #[arg(long, value_name = "NAME", default_value = "services")]
+    name: Name,
+    /// Move device interrupts off the CPUs of quiet services.
+    #[arg(long)]
+    interrupts: bool,
+    /// Steer received packets (RPS) away from the CPUs of quiet services.
+    #[arg(long)]
+    rps: bool,
+}
+
+#[derive(Debug, Args)]
+struct ServicesRace {
+    /// The plan; its services have a metric.
+    #[arg(value_name = "PLAN")]
+    plan: PathBuf,
+    /// Rounds of two periods in random order: the services as they are, and with the plan.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 12,
+        value_parser = clap::value_parser!(u32).range(1..=10_000)
+    )]
+    rounds: u32,
+    /// The length of each period.
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = time_in("200ms to 1d"))]
+    period: Duration,
+    #[command(flatten)]
+    standing: PlanStanding,
+    /// Print only the outcome as JSON, on stdout.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct ServicesNamed {
+    /// The plan. Default: the only applied one.
+    #[arg(value_name = "NAME")]
+    name: Option<Name>,
+}
+
+#[derive(Debug, Args)]
+struct ServicesDrift {
+    /// The plan. Default: the only applied one.
+    #[arg(value_name = "NAME")]
+    name: Option<Name>,
+    /// Compare with the plan in this file instead, applied or not.
+    #[arg(long, value_name = "PLAN", conflicts_with = "name")]
+    plan: Option<PathBuf>,
+    /// Print only the differences as JSON, on stdout.
+    #[arg(long)]
+    json: bool,
+}
 
 pub fn run(typed: &Services) -> Result<(), CliError> {
     match &typed.verb {
         ServicesVerb::Init(typed) => init(typed),
         ServicesVerb::Import(typed) => import(typed),
-        ServicesVerb::Show(typed) => show(typed),
+        ServicesVerb::Show(typed) => {
+            let outputs = typed.forms.outputs(None)?;
+            let record = recorded(&meant::glance(&typed.file)?)?;
+            outputs.show(&record, &page::record_page(&record))
+        }
         ServicesVerb::Observe(typed) => observe(typed),
         ServicesVerb::Plan(typed) => plan(typed),
-        ServicesVerb::Apply(typed) => apply(typed),
+        ServicesVerb::Apply(typed) => {
+            let request = meant::seating(meant::planned(&typed.plan)?, &typed.standing);
+            output::print(&page::seated(&host()?.apply(&request)?))
+        }
         ServicesVerb::Undo(typed) => {
-            let (name, left) = standing_host()?.undo(typed.name.as_ref())?;
+            let (name, left) = host()?.undo(typed.name.as_ref())?;
             undone(&left)?;
             output::print(&format!("plan '{name}' is undone\n"))
         }
         ServicesVerb::Keep(typed) => {
-            let applied = standing_host()?.keep(typed.name.as_ref())?;
-            output::print(&format!(
-                "plan '{}' is kept: {}\n",
-                applied.name,
-                page::standing(&applied)
-            ))
+            let applied = host()?.keep(typed.name.as_ref())?;
+            let standing = page::standing(&applied);
+            output::print(&format!("plan '{}' is kept: {standing}\n", applied.name))
         }
         ServicesVerb::Drift(typed) => drift(typed),
         ServicesVerb::Race(typed) => race(typed),
     }
 }
 
-fn host() -> Result<ServicesHost, CliError> {
-    Ok(ServicesHost::here(myself::services_guardian())?)
-}
-
 /// The host, after finishing what a killed program left.
-fn standing_host() -> Result<ServicesHost, CliError> {
-    let host = host()?;
+fn host() -> Result<ServicesHost, CliError> {
+    let host = ServicesHost::here(myself::services_guardian())?;
     output::tell_each(host.take_over()?);
     Ok(host)
 }
@@ -85,7 +303,7 @@ fn import(typed: &ServicesImport) -> Result<(), CliError> {
     // The same command can finish after a later failure.
     meant::add_imported(typed, known.as_ref(), &seats)?;
     if let Some((file, plan)) = plan {
-        file.write(&seatmap_data::document::written(&plan))?;
+        file.write(&written(&plan))?;
     }
     outputs.show(&seats, &page::import_page(&seats, &profile))?;
     match seats.claims() {
@@ -97,15 +315,14 @@ fn import(typed: &ServicesImport) -> Result<(), CliError> {
     }
 }
 
-fn show(typed: &ServicesShow) -> Result<(), CliError> {
-    let outputs = typed.forms.outputs(None)?;
-    let record = recorded(&meant::glance(&typed.file)?)?;
-    outputs.show(&record, &page::record_page(&record))
-}
-
 fn observe(typed: &ServicesObserve) -> Result<(), CliError> {
     let outputs = typed.forms.outputs(typed.output.as_deref())?;
-    let record = recorded(&meant::recording(typed)?)?;
+    let record = recorded(&RecordRequest {
+        time: typed.seconds,
+        interval: typed.interval,
+        sees_talk: !typed.no_talk,
+        ..meant::glance(&typed.file)?
+    })?;
     outputs.write(&record, false)?;
     outputs.show(&record, &page::record_page(&record))
 }
@@ -119,14 +336,17 @@ fn recorded(request: &RecordRequest) -> Result<ServicesRecord, CliError> {
 
 fn plan(typed: &ServicesPlanArgs) -> Result<(), CliError> {
     let outputs = typed.forms.outputs(typed.output.as_deref())?;
-    let record = match meant::load(typed)? {
-        meant::LoadSource::Record(record) => *record,
-        meant::LoadSource::Look(request) => recorded(&request)?,
+    let record = match &typed.record {
+        Some(path) => meant::record(path, typed.file.as_deref())?,
+        None => {
+            let file = typed.file.as_deref().unwrap_or(Path::new("services.toml"));
+            let glance = meant::glance(file)?;
+            recorded(&RecordRequest { time: typed.seconds, sees_talk: true, ..glance })?
+        }
     };
     let profile = input::profile(typed.on.as_deref().unwrap_or("host"))?;
     let beside = typed.beside.as_deref().map(meant::planned).transpose()?;
-    let bounds = meant::bounds(typed, &record)?;
-    let plan = meant::plan(typed, &record, &profile, bounds, beside.as_ref()).plan()?;
+    let plan = meant::plan(typed, &record, &profile, beside.as_ref())?.plan()?;
     outputs.write(&plan, false)?;
     outputs.show(&plan, &page::plan_page(&plan, &profile))
 }
@@ -134,19 +354,16 @@ fn plan(typed: &ServicesPlanArgs) -> Result<(), CliError> {
 /// Shows a saved plan as `services plan` does, on its machine if it is known here.
 pub fn show_plan(plan: &ServicesPlan, forms: &ResultForms) -> Result<(), CliError> {
     let outputs = forms.outputs(None)?;
-    let profile = meant::pictured_machine(plan);
-    outputs.show(plan, &page::plan_page(plan, &profile))
-}
-
-fn apply(typed: &ServicesApply) -> Result<(), CliError> {
-    let request = meant::applying(typed)?;
-    let seated = standing_host()?.apply(&request)?;
-    output::print(&page::seated(&seated))
+    outputs.show(plan, &page::plan_page(plan, &meant::pictured_machine(plan)))
 }
 
 fn race(typed: &ServicesRace) -> Result<(), CliError> {
-    let request = meant::racing(typed)?;
-    let host = standing_host()?;
+    let request = ServicesRaceRequest {
+        apply: meant::seating(meant::raced(&typed.plan)?, &typed.standing),
+        period: typed.period,
+        rounds: typed.rounds as usize,
+    };
+    let host = host()?;
     let interrupt = StopFlag::listen()?;
     let bar = Bar::new("racing");
     let report =
@@ -162,11 +379,10 @@ fn drift(typed: &ServicesDrift) -> Result<(), CliError> {
             DriftReport::of_file(&Root::new("/"), &path.to_string_lossy(), &plan)
         }
         None => {
-            let host = standing_host()?;
+            let host = host()?;
             let applied = host.plan(typed.name.as_ref())?;
             let found = find::find(&host.root, None, meant::GLANCE, &|| false);
-            let found = found.map_err(CliError::work)?;
-            DriftReport::of(&host.root, &applied, &found)
+            DriftReport::of(&host.root, &applied, &found.map_err(CliError::work)?)
         }
     };
     output::even_unread(if typed.json {

@@ -1,12 +1,13 @@
 //! `seatmap show`.
 
-use super::{cluster, place::ranks, services};
-use crate::args::Show;
+use super::{cluster, place, services};
+use clap::Args;
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination, visible};
+use seatmap_console::outputs::ResultForms;
 use seatmap_console::view::ColourChoice;
 use seatmap_console::{here, input, view};
-use seatmap_data::document::shell_escaped;
+use seatmap_data::document::{is_kind, shell_escaped};
 use seatmap_data::machine::{Origin, OriginKind, Profile, Topology};
 use seatmap_data::plan::Plan;
 use seatmap_data::plan::placed::is_plan;
@@ -16,22 +17,59 @@ use seatmap_os::Root;
 use seatmap_os::kernel::SchedulerSettings;
 use seatmap_place::ranks::RankPlan;
 use seatmap_report::floor::{self, FloorPlan};
-use seatmap_report::html;
 use seatmap_report::shown::{self, SetApart, ShownMachine};
 use seatmap_report::terminal::{self, DrawOptions};
-use seatmap_report::{placement, svg};
+use seatmap_report::{GridOrder, html, placement, svg};
 use seatmap_services::ServicesPlan;
 use seatmap_watch::recording::Recording;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+pub struct Show {
+    /// The machine: host, a bundled machine, or a file. Also a recording of 'seatmap top', a plan
+    /// of 'seatmap place', or a cluster.
+    #[arg(value_name = "MACHINE", default_value = "host")]
+    machine: String,
+    /// The order of rows and columns.
+    #[arg(long, default_value = "group")]
+    order: OrderChoice,
+    /// List the nearest neighbours of this CPU.
+    #[arg(long, value_name = "CPU")]
+    near: Option<u32>,
+    /// Draw the model's distances for lines of this home.
+    #[arg(long, value_name = "N")]
+    home: Option<usize>,
+    /// The width in columns; the terminal's by default.
+    #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(20..))]
+    width: Option<u16>,
+    /// Draw a machine's distances, or a plan's tasks on its machine, as a picture; - is stdout.
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    #[command(flatten)]
+    forms: ResultForms,
+}
+
+choice! {
+    /// The order of rows and columns.
+    OrderChoice for GridOrder {
+        /// Group by group, SMT siblings side by side.
+        Group,
+        /// OS order: CPU 0, 1, 2 ...
+        Os,
+    }
+}
 
 /// Shows a machine, a cluster, a plan, the ranks of a job or a recording: in the terminal, as a
 /// page, or as JSON.
 pub fn run(typed: &Show, colour: ColourChoice) -> Result<(), CliError> {
     view::keep_to(typed.width);
-    let page = output::page(typed.forms.html.as_deref(), typed.forms.json)?;
-    let picture = picture(typed, page.as_ref())?;
+    let json = typed.forms.json;
+    let page = output::page(typed.forms.html.as_deref(), json)?;
+    let has_page = (page == Some(Destination::Stdout)).then_some("--html -");
+    let on_stdout = if json { Some("--json") } else { has_page };
+    let picture = output::beside(typed.svg.as_deref(), on_stdout, "--svg")?;
     let name = &typed.machine;
     if let Some(plan) = input::if_in_file(name, is_plan, Plan::from_json)? {
         return show_plan(typed, page, picture, &plan);
@@ -47,48 +85,39 @@ pub fn run(typed: &Show, colour: ColourChoice) -> Result<(), CliError> {
     if let Some(recording) = input::if_in_file(name, Recording::is_recording, Recording::read)? {
         return replay(typed, page, &recording);
     }
-    if let Some(elsewhere) = input::if_in_file(name, report::is_seating, |text| {
-        Ok::<_, Infallible>(report::where_to_look(text))
-    })? {
-        return Err(CliError::at(Path::new(name), elsewhere));
+    let at = |elsewhere| CliError::at(Path::new(name), elsewhere);
+    let look = |text: &str| Ok::<_, Infallible>(report::where_to_look(text));
+    if let Some(elsewhere) = input::if_in_file(name, report::is_seating, look)? {
+        return Err(at(elsewhere));
     }
     if input::if_in_file(name, is_pattern, |_| Ok::<_, Infallible>(()))?.is_some() {
-        let elsewhere = format!(
+        return Err(at(format!(
             "is a communication pattern; 'seatmap pattern show {}' draws it",
             shell_escaped(name)
-        );
-        return Err(CliError::at(Path::new(name), elsewhere));
+        )));
     }
     if let Some(cluster) = cluster::of_file(name)? {
-        return deliver(typed, page, &|| seatmap_report::cluster::page(&cluster).html(), &|| {
-            cluster::show(&cluster, typed.forms.json)
-        });
+        let text = || seatmap_report::cluster::page(&cluster).html();
+        return deliver(typed, page, &text, &|| cluster::show(&cluster, json));
     }
     if let Some(plan) = input::if_in_file(name, ServicesPlan::is_plan, ServicesPlan::from_json)? {
         return services::show_plan(&plan, &typed.forms);
     }
     match input::if_in_file(name, RankPlan::is_plan, RankPlan::from_json)? {
         None => machine(typed, page, picture, colour),
-        Some(plan) if page.is_none() => ranks::show(&plan, typed.forms.json),
+        Some(plan) if page.is_none() => place::show_ranks(&plan, json),
         Some(_) => {
             Err(CliError::input("a plan for ranks cannot be shown as a page; leave --html out"))
         }
     }
 }
 
-fn picture(typed: &Show, page: Option<&Destination>) -> Result<Option<Destination>, CliError> {
-    let has_page = (page == Some(&Destination::Stdout)).then_some("--html -");
-    let on_stdout = if typed.forms.json { Some("--json") } else { has_page };
-    output::beside(typed.svg.as_deref(), on_stdout, "--svg")
-}
-
 fn is_other(bytes: &[u8]) -> bool {
-    seatmap_data::document::is_kind(bytes, "")
-        && !seatmap_data::document::is_kind(bytes, "seatmap-profile/")
+    is_kind(bytes, "") && !is_kind(bytes, "seatmap-profile/")
 }
 
 fn is_pattern(bytes: &[u8]) -> bool {
-    seatmap_data::document::is_kind(bytes, "seatmap-pattern/")
+    is_kind(bytes, "seatmap-pattern/")
 }
 
 fn show_plan(
@@ -98,8 +127,7 @@ fn show_plan(
     plan: &Plan,
 ) -> Result<(), CliError> {
     if page.is_none() && picture.is_none() {
-        let is_json = typed.forms.json;
-        return if is_json {
+        return if typed.forms.json {
             output::print_exact(&plan.to_json())
         } else {
             output::show(&placement::table(plan))
@@ -158,11 +186,14 @@ fn machine(
         }
     }
     // Not in a profile.
-    let scheduler = machine.is_host().then(|| SchedulerSettings::read(&Root::new("/")));
-    let set_apart = scheduler.map_or_else(SetApart::default, |scheduler| SetApart::of(&scheduler));
-    let isolated = &set_apart.isolated;
+    let set_apart = if machine.is_host() {
+        SetApart::of(&SchedulerSettings::read(&Root::new("/")))
+    } else {
+        SetApart::default()
+    };
     let words = input::words_of(&machine, &profile.topology);
-    deliver(typed, page, &|| html::page(&profile, machine.model(), isolated), &|| {
+    let text = || html::page(&profile, machine.model(), &set_apart.isolated);
+    deliver(typed, page, &text, &|| {
         if typed.forms.json {
             return output::json(&ShownMachine::of(&profile, set_apart.clone(), words.clone()));
         }

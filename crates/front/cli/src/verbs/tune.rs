@@ -1,18 +1,187 @@
 //! `seatmap tune`.
 
 mod meant;
-mod spread;
 
-use crate::args::Tune;
+use super::bench::{BetterReadings, RandomOrders, SESSION};
+use super::first_given;
+use super::place::{ObjectiveChoice, OnCluster};
+use clap::Args;
 use meant::ModelPart;
+use seatmap_cluster::spread::SpreadError;
 use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
 use seatmap_console::interrupt::StopFlag;
 use seatmap_console::output;
-use seatmap_console::outputs::Outputs;
+use seatmap_console::outputs::{Outputs, ResultForms};
+use seatmap_console::over_ranks::{self, LaunchedRank, MeetingPlace};
+use seatmap_console::time::time_in;
+use seatmap_console::values::own_cpus;
+use seatmap_measure::appraise::rehearsal::ROUNDS;
+use seatmap_os::CpuList;
+use seatmap_os::switches::Switch;
+use seatmap_place::ranks::export::{mpich, openmpi, rankfile, slurm};
 use seatmap_report::{tune, under_way};
-use seatmap_trial::tune::model_race::{NumberedJob, TakeTimes};
-use seatmap_trial::tune::{RaceEnd, RaceEvent, program_race};
+use seatmap_trial::tune::model_race::{ModelRaceError, NumberedJob, TakeTimes};
+use seatmap_trial::tune::program_race::request::HostsWriter;
+use seatmap_trial::tune::{Metric, RaceEnd, RaceEvent, program_race};
+use std::error::Error;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+#[derive(Debug, Args)]
+pub struct Tune {
+    /// Make at most N runs. Default: ten per candidate, and the confirmation.
+    #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    budget: Option<u32>,
+    /// Make as many runs as fit in this time, but at least enough for a result: 10m, 2h; a plain
+    /// number is seconds.
+    #[arg(long, value_name = "TIME", conflicts_with = "budget", value_parser = time_in(SESSION))]
+    seconds: Option<Duration>,
+    /// A pattern, as for 'seatmap place': placements of its tasks are tried. Without one, orders
+    /// and groups of CPUs are tried.
+    #[arg(long, value_name = "PATTERN")]
+    pattern: Option<String>,
+    /// Observe one run of the program first, and use its pattern.
+    #[arg(long, conflicts_with = "pattern")]
+    observe: bool,
+    /// A cluster, as 'seatmap cluster measure' writes it: orders of a job's ranks race, one start
+    /// of COMMAND a run. In COMMAND, {hosts} is replaced by a file with the hosts, and {seat} by
+    /// the words that seat a rank. Or, without COMMAND, a model: placements of --pattern race
+    /// there, by the time that its messages take.
+    #[arg(long, value_name = "CLUSTER|MODEL", conflicts_with_all = ["cpus", "objective"])]
+    on: Option<String>,
+    /// On a cluster: the format of the file {hosts}.
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value = "openmpi",
+        requires = "on",
+        hide_short_help = true
+    )]
+    hosts: HostsChoice,
+    /// The options for ranks on a cluster.
+    #[command(flatten)]
+    on_cluster: OnCluster,
+    /// The objective by which the model ranks placements [default: time if the tasks' work is
+    /// known, else distance].
+    #[arg(long, value_name = "OBJECTIVE")]
+    objective: Option<ObjectiveChoice>,
+    /// The most candidates, the default included.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 12,
+        value_parser = clap::value_parser!(u16).range(2..=512)
+    )]
+    candidates: u16,
+    /// Also race kernel settings: the program runs unpinned with each of these switches toggled.
+    /// Each is restored after every run, even after a crash. Requires root.
+    #[arg(long, value_name = "SWITCH", value_delimiter = ',', conflicts_with = "on")]
+    vary: Vec<VaryChoice>,
+    /// The CPUs for the program. Default: all allowed ones.
+    #[arg(long, value_name = "LIST", value_parser = own_cpus)]
+    cpus: Option<CpuList>,
+    /// The metric of the race: time, regex:PATTERN, command:LINE, perf:EVENT, as in 'seatmap
+    /// bench'.
+    #[arg(long, value_name = "METRIC", default_value = "time", value_parser = Metric::parse)]
+    metric: Metric,
+    #[command(flatten)]
+    readings: BetterReadings,
+    #[command(flatten)]
+    randomness: RandomOrders,
+    /// Write the winner as a plan, if it is not worse than the default, and proven to be at most 2
+    /// % worse.
+    #[arg(short, long, value_name = "PLAN")]
+    output: Option<PathBuf>,
+    /// Keep every run in this file, as it is made [default: seatmap-tune.json].
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Continue with the runs in the file.
+    #[arg(long)]
+    resume: bool,
+    #[command(flatten)]
+    forms: ResultForms,
+    /// On a model: rounds of all messages [default: 4].
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000),
+        requires = "on",
+        conflicts_with = "command",
+        hide_short_help = true
+    )]
+    rounds: Option<u32>,
+    /// On a model: spread the runs over all ranks of this start. srun, mpirun or torchrun starts
+    /// the same command on each node, or set RANK and WORLD_SIZE; rank 0 writes the results.
+    #[arg(long, requires = "on", conflicts_with = "command", hide_short_help = true)]
+    spread: bool,
+    /// Where the ranks meet.
+    #[command(flatten)]
+    meeting: MeetingPlace,
+    /// The program and its arguments.
+    #[arg(value_name = "COMMAND", trailing_var_arg = true)]
+    command: Vec<OsString>,
+}
+
+/// The default file of runs.
+const RECORD: &str = "seatmap-tune.json";
+
+impl Tune {
+    /// The file with the runs.
+    pub fn record(&self) -> PathBuf {
+        self.record.clone().unwrap_or_else(|| RECORD.into())
+    }
+
+    /// Rounds of all messages.
+    pub fn rounds(&self) -> u32 {
+        self.rounds.unwrap_or(ROUNDS)
+    }
+
+    /// A given option that applies only to races of programs.
+    fn for_programs(&self) -> Option<&'static str> {
+        let given = first_given([
+            ("--observe", self.observe),
+            ("--seconds", self.seconds.is_some()),
+            ("--metric", !matches!(self.metric, Metric::Time)),
+            ("--lower-is-better", self.readings.lower_is_better),
+            ("--higher-is-better", self.readings.higher_is_better),
+            ("--record", self.record.is_some()),
+            ("--resume", self.resume),
+            ("--hosts", self.hosts != HostsChoice::Openmpi),
+        ]);
+        given.or_else(|| self.on_cluster.given_option())
+    }
+}
+
+choice! {
+    /// A switch of the kernel.
+    VaryChoice for Switch {
+        /// Pages and threads move towards each other (/proc/sys/kernel/numa_balancing).
+        NumaBalancing,
+        /// The threads of a process stay near one cache (SCHED_CACHE, Linux 7.2).
+        SchedCache = Switch::CacheAware,
+    }
+}
+
+choice! {
+    /// A file with hosts that a launcher reads.
+    HostsChoice for HostsWriter {
+        /// mpirun --map-by seq --hostfile {hosts} of Open MPI.
+        Openmpi = openmpi::write,
+        /// mpiexec -f {hosts} of MPICH.
+        Mpich = mpich::write,
+        /// SLURM_HOSTFILE={hosts} of srun --distribution=arbitrary.
+        SlurmHostfile = slurm::write,
+        /// mpirun --rankfile {hosts} of Open MPI 4, which pins ranks itself.
+        Rankfile = rankfile::write,
+    }
+}
+
+/// The ranks of a start, which make the runs of one race, and the inputs of all times besides CPUs
+/// and skew: ranks with other inputs are refused.
+type RanksOfRace = (LaunchedRank, String);
 
 pub fn run(typed: &Tune) -> Result<(), CliError> {
     match &typed.on {
@@ -25,7 +194,7 @@ pub fn run(typed: &Tune) -> Result<(), CliError> {
 }
 
 fn of_program(typed: &Tune) -> Result<(), CliError> {
-    let outputs = outputs(typed)?;
+    let outputs = typed.forms.outputs(typed.output.as_deref())?;
     let request = meant::of_program(typed)?;
     let interrupt = StopFlag::listen()?;
     let mut bar = Some(Bar::new("racing"));
@@ -36,34 +205,47 @@ fn of_program(typed: &Tune) -> Result<(), CliError> {
     show(&outputs, &end)
 }
 
+/// The runs are made by all ranks of a start, if there are several.
 fn on_model(typed: &Tune, name: &str) -> Result<(), CliError> {
     let (race, ranks) = match meant::on_model(typed, name)? {
-        ModelPart::Follow(messages, ranks) => return ranks.follow(&messages),
+        ModelPart::Follow(messages, (start, name)) => {
+            let times = |jobs: &[NumberedJob], is_over: &AtomicBool| {
+                messages.numbered_times_ns(jobs, is_over)
+            };
+            start.ranks().follow(&name, &times)?;
+            return Ok(());
+        }
         ModelPart::Lead(race, ranks) => (race, ranks),
     };
-    let outputs = outputs(typed)?;
+    let outputs = typed.forms.outputs(typed.output.as_deref())?;
     let interrupt = StopFlag::listen()?;
-    let mut over_ranks = ranks.map(|ranks| {
-        let messages = &race.messages;
-        let interrupt = &interrupt;
-        move |jobs: &[NumberedJob], take: &mut TakeTimes<'_>| {
-            ranks.lead(messages, jobs, take, interrupt)
+    let times =
+        |jobs: &[NumberedJob], is_over: &AtomicBool| race.messages.numbered_times_ns(jobs, is_over);
+    let mut lead = ranks.as_ref().map(|(start, name)| {
+        |jobs: &[NumberedJob], take: &mut TakeTimes<'_>| -> Result<(), Box<dyn Error>> {
+            let spread = start.ranks().lead(name, jobs, &times, take, &|| interrupt.flow())?;
+            over_ranks::tell(&spread);
+            Ok(())
         }
     });
     let bar = Bar::new("racing");
-    let end = race
-        .run(
-            over_ranks.as_mut().map(|lead| lead as _),
-            &|| interrupt.is_raised(),
-            &mut |known, of| bar.show(known, of),
-        )
-        .map_err(spread::failed)?;
+    let end = race.run(
+        lead.as_mut().map(|lead| lead as _),
+        &|| interrupt.is_raised(),
+        &mut |known, of| bar.show(known, of),
+    );
     drop(bar);
-    show(&outputs, &end)
+    show(&outputs, &end.map_err(failed)?)
 }
 
-fn outputs(typed: &Tune) -> Result<Outputs, CliError> {
-    typed.forms.outputs(typed.output.as_deref())
+fn failed(error: ModelRaceError) -> CliError {
+    match error {
+        ModelRaceError::Elsewhere(error) => match error.downcast::<SpreadError>() {
+            Ok(error) => (*error).into(),
+            Err(error) => CliError::Work(error),
+        },
+        error => error.into(),
+    }
 }
 
 fn tell(event: &RaceEvent<'_>, bar: &mut Option<Bar>) {
@@ -74,9 +256,7 @@ fn tell(event: &RaceEvent<'_>, bar: &mut Option<Bar>) {
         }
         _ => {}
     }
-    if let Some(line) = under_way::of_race(event) {
-        output::tell(&line);
-    }
+    output::tell_each(under_way::of_race(event));
 }
 
 fn show(outputs: &Outputs, end: &RaceEnd) -> Result<(), CliError> {

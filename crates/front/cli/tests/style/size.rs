@@ -164,7 +164,7 @@ fn counted() -> BTreeMap<String, usize> {
         for name in production.iter().filter_map(|line| public_type(line)) {
             *types.entry(name.to_owned()).or_default() += 1;
         }
-        if name.starts_with("crates/front/cli/src/args") {
+        if name.starts_with("crates/front/cli/src/verbs") {
             options += text.matches("#[arg(").count();
         }
     }

@@ -1,8 +1,7 @@
 //! Distances between slots for annealing, and slots near others.
 
 use crate::search::SearchLimit;
-use crate::slot_groups::SlotGroups;
-use crate::{Problem, seed};
+use crate::{Problem, SlotGroups, seed};
 
 pub trait SlotMetric {
     fn code(&self, slot: u32) -> u32;
@@ -25,7 +24,7 @@ fn below(draw: u64, end: usize) -> usize {
 impl SlotMetric for SlotGroups {
     #[inline]
     fn code(&self, slot: u32) -> u32 {
-        SlotGroups::code(self, slot)
+        self.code[slot as usize]
     }
 
     #[inline]
@@ -35,10 +34,11 @@ impl SlotMetric for SlotGroups {
 
     #[inline]
     fn near(&self, slot: u32, draw: u64) -> u32 {
-        let far = draw.is_multiple_of(FAR_DRAWS) && self.levels() > 1;
+        let levels = self.levels.len();
+        let far = draw.is_multiple_of(FAR_DRAWS) && levels > 1;
         let level = if far {
             // Uses the bits above those for `far`.
-            1 + (draw / FAR_DRAWS % (1 << 16)) as usize % (self.levels() - 1)
+            1 + (draw / FAR_DRAWS % (1 << 16)) as usize % (levels - 1)
         } else {
             0
         };
@@ -48,7 +48,8 @@ impl SlotMetric for SlotGroups {
 
     #[inline]
     fn are_alike(&self, a: u32, b: u32) -> bool {
-        self.meet_innermost(a, b)
+        let group_of = &self.levels[0].group_of;
+        group_of[a as usize] == group_of[b as usize]
     }
 }
 

@@ -213,16 +213,10 @@ impl WalkClock {
 mod tests {
     use super::super::metric::MeasuredSlots;
     use super::*;
+    use crate::for_tests::random_traffic;
     use crate::{Problem, SlotGroups};
     use proptest::prelude::*;
     use seatmap_data::machine::Square;
-
-    fn traffic(tasks: usize, edges: usize, rng: &mut Xoshiro) -> Traffic {
-        Traffic::new(
-            tasks,
-            (0..edges).map(|_| (rng.below(tasks), rng.below(tasks), 1.0 + rng.below(9) as f64)),
-        )
-    }
 
     /// Swaps at a fixed temperature, checking each change against the whole cost.
     fn add_up<M: SlotMetric>(
@@ -249,7 +243,7 @@ mod tests {
             let groups = SlotGroups::uniform(&[sizes.0, sizes.1, sizes.2], &[1.0, 6.0, 30.0]).unwrap();
             let slots = groups.slots();
             let tasks = slots.saturating_sub(holes).max(1);
-            let traffic = traffic(tasks, edges, &mut rng);
+            let traffic = random_traffic(tasks, edges, &mut rng);
             let mut slot_of: Vec<u32> = (0..slots as u32).collect();
             rng.shuffle(&mut slot_of);
             add_up(&mut SwapWalk::new(&traffic, &[], &groups, slot_of.clone()), &mut rng)?;

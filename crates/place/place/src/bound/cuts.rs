@@ -2,7 +2,7 @@
 
 use super::descending;
 use super::products::GraphShape;
-use super::spread::spread;
+use super::spread::{least_over_groups, spread};
 use crate::Traffic;
 use crate::search::SearchLimit;
 
@@ -37,18 +37,11 @@ impl<'a> Cuts<'a> {
     fn most_inside(&self, capacities: &[usize]) -> usize {
         let tasks = self.traffic.tasks();
         let largest = capacities.iter().copied().max().unwrap_or(0).min(tasks);
-        let most: Vec<usize> = (0..=largest).map(|size| self.shape.most_edges(size)).collect();
-        // The most edges, by the number of tasks in the groups so far.
-        let mut inside = vec![None; tasks + 1];
-        inside[0] = Some(0);
-        for capacity in capacities {
-            for held in (1..=tasks).rev() {
-                inside[held] = (0..=held.min(*capacity))
-                    .filter_map(|size| Some(inside[held - size]? + most[size]))
-                    .max();
-            }
-        }
-        inside[tasks].unwrap_or(usize::MAX)
+        let fewest: Vec<f64> =
+            (0..=largest).map(|size| -(self.shape.most_edges(size) as f64)).collect();
+        // All edges, if the tasks do not fit.
+        let least = least_over_groups(tasks, capacities, &fewest);
+        if least.is_finite() { -least as usize } else { usize::MAX }
     }
 
     /// Half of each task's weight beyond the heaviest partners that fit into its group.
@@ -88,9 +81,8 @@ fn unit(weights: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::for_tests::ENDLESS;
     use seatmap_data::statistics::Xoshiro;
-
-    const ENDLESS: SearchLimit = SearchLimit { deadline: None, kicks: 0, enough: 0.0, stop: None };
 
     fn least_of_all(traffic: &Traffic, rooms: &mut [usize], group_of: &mut Vec<usize>) -> f64 {
         let task = group_of.len();

@@ -3,8 +3,10 @@
 use super::cuts::Cuts;
 use super::{Nearest, partners};
 use crate::Problem;
+use crate::key::{FloatKey, maximum};
 use crate::search::SearchLimit;
 use seatmap_data::machine::Square;
+use std::cmp::Reverse;
 
 /// With more tasks or slots, cubic time is too long.
 const MOST_TASKS: usize = 256;
@@ -150,18 +152,12 @@ impl Levels<'_> {
     /// The bound, rounded down, and the weight between slots. `None` if time is up.
     fn bound(&self, prices: &Prices, limit: &SearchLimit) -> Option<(f64, Square<f64>)> {
         let n = self.distance.n();
-        let mut left = self.distance.clone();
-        for a in 0..n {
-            let row = left.row_mut(a).iter_mut().zip(prices.skew.row(a));
-            row.for_each(|(ns, skew)| *ns += skew);
-        }
-        for (division, price) in self.divisions.iter().zip(&prices.crossing) {
-            let group_of = &division.group_of;
-            for a in 0..n {
-                let row = left.row_mut(a).iter_mut().zip(group_of);
-                row.filter(|(_, group)| **group != group_of[a]).for_each(|(ns, _)| *ns -= price);
-            }
-        }
+        let left = Square::from_fn(n, |a, b| {
+            let priced = self.divisions.iter().zip(&prices.crossing);
+            priced
+                .filter(|(by, _)| by.group_of[a] != by.group_of[b])
+                .fold(self.distance[(a, b)] + prices.skew[(a, b)], |ns, (_, price)| ns - price)
+        });
         let crossing: f64 =
             prices.crossing.iter().zip(&self.least).map(|(price, least)| price * least).sum();
         let nearest = Nearest::new(n, &self.weights, |a, b| left[(a, b)], limit)?;
@@ -172,8 +168,7 @@ impl Levels<'_> {
             others.for_each(|(weight, (_, other))| used[(slot, *other)] += weight);
         }
         let volume: f64 = self.weights.iter().flatten().sum();
-        let farthest =
-            (0..n).flat_map(|a| left.row(a)).fold(0.0_f64, |most, ns| most.max(ns.abs()));
+        let farthest = maximum((0..n).flat_map(|a| left.row(a)).map(|ns| ns.abs()));
         let bound = crossing + 0.5 * rest
             - ROUNDED_DOWN * (crossing + 0.5 * rest.abs())
             // Prices may shift more between the sums than both are together.
@@ -193,7 +188,7 @@ fn divisions(problem: &Problem, distance: &Square<f64>) -> Vec<Division> {
         .map(|(at, pair)| (pair[1].height - pair[0].height, at + 1))
         .filter(|(gap, _)| *gap > SMALLEST_GAP * highest)
         .collect();
-    gaps.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    gaps.sort_by_key(|(gap, count)| (Reverse(FloatKey(*gap)), *count));
     gaps.truncate(MOST_DIVISIONS);
     gaps.sort_by_key(|(_, count)| *count);
     gaps.into_iter()
@@ -207,7 +202,7 @@ fn divisions(problem: &Problem, distance: &Square<f64>) -> Vec<Division> {
                 .map(|group| capacity(problem, |slot| group_of[slot] == group))
                 .filter(|capacity| *capacity > 0)
                 .collect();
-            capacities.sort_by(|a, b| b.cmp(a));
+            capacities.sort_by_key(|capacity| Reverse(*capacity));
             Division { group_of, capacities, gap }
         })
         .collect()
@@ -238,10 +233,9 @@ fn joins(distance: &Square<f64>) -> Vec<Join> {
     let mut nearest: Vec<usize> = (0..n).map(|at| nearest_of(&mean, &alive, at)).collect();
     let mut joins = Vec::with_capacity(n.saturating_sub(1));
     while alive.len() > 1 {
-        let apart = |at: &usize| mean[(*at, nearest[*at])];
-        let Some(kept) = alive.iter().copied().min_by(|a, b| apart(a).total_cmp(&apart(b))) else {
-            break;
-        };
+        let nearest_two =
+            alive.iter().copied().min_by_key(|at| FloatKey(mean[(*at, nearest[*at])]));
+        let Some(kept) = nearest_two else { break };
         let gone = nearest[kept];
         joins.push(Join { groups: [kept, gone], height: mean[(kept, gone)] });
         alive.retain(|at| *at != gone);
@@ -264,5 +258,5 @@ fn joins(distance: &Square<f64>) -> Vec<Join> {
 
 fn nearest_of(mean: &Square<f64>, alive: &[usize], at: usize) -> usize {
     let others = alive.iter().copied().filter(|other| *other != at);
-    others.min_by(|a, b| mean[(at, *a)].total_cmp(&mean[(at, *b)])).unwrap_or(at)
+    others.min_by_key(|other| FloatKey(mean[(at, *other)])).unwrap_or(at)
 }

@@ -156,12 +156,11 @@ fn cross(a: &[bool], b: &[bool]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::for_tests::traffic;
     use seatmap_data::statistics::Xoshiro;
 
     fn shape(spec: &str) -> GraphShape {
-        let pattern = seatmap_data::pattern::generate(spec).unwrap();
-        let edges = pattern.edges.iter().map(|edge| (edge.from, edge.to, edge.bytes));
-        GraphShape::new(&Traffic::new(pattern.tasks, edges))
+        GraphShape::new(&traffic(spec))
     }
 
     #[test]
@@ -187,8 +186,7 @@ mod tests {
     #[test]
     fn edge_bound_covers_every_vertex_set() {
         let mut rng = Xoshiro::new(5);
-        let mut held = Vec::new();
-        for spec in [
+        let known = [
             "stencil2d:3x4",
             "stencil3d:2x2x3",
             "butterfly:8",
@@ -196,11 +194,8 @@ mod tests {
             "ring:10",
             "ring:9",
             "binomial-tree:12",
-        ] {
-            let pattern = seatmap_data::pattern::generate(spec).unwrap();
-            let edges = pattern.edges.iter().map(|edge| (edge.from, edge.to, 1.0));
-            held.push(Traffic::new(pattern.tasks, edges));
-        }
+        ];
+        let mut held: Vec<Traffic> = known.map(traffic).into();
         for _ in 0..60 {
             let n = 3 + rng.below(8);
             let edges = 1 + rng.below(2 * n);
@@ -210,16 +205,9 @@ mod tests {
             let shape = GraphShape::new(&traffic);
             for set in 0_u32..1 << traffic.tasks() {
                 let is_in = |task: usize| set >> task & 1 == 1;
-                let inside: usize = (0..traffic.tasks())
-                    .filter(|task| is_in(*task))
-                    .map(|task| {
-                        traffic.of(task).filter(|(with, _)| *with > task && is_in(*with)).count()
-                    })
-                    .sum();
-                assert!(
-                    inside <= shape.most_edges(set.count_ones() as usize),
-                    "{traffic:?} {set:b}"
-                );
+                let inside = traffic.edges().filter(|(a, b, _)| is_in(*a) && is_in(*b)).count();
+                let most = shape.most_edges(set.count_ones() as usize);
+                assert!(inside <= most, "{traffic:?} {set:b}");
             }
         }
     }

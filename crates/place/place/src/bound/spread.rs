@@ -1,6 +1,7 @@
 //! A lower bound on a cut, by routing flow between tasks over the traffic's edges.
 
 use crate::Traffic;
+use crate::key::{FloatKey, maximum, minimum};
 use crate::search::{DeadlineWatch, SearchLimit};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -125,7 +126,7 @@ impl Packing {
     }
 
     fn fullest(&self) -> f64 {
-        self.ways.iter().map(|way| way.flow / way.weight).fold(0.0, f64::max)
+        maximum(self.ways.iter().map(|way| way.flow / way.weight))
     }
 
     /// Scaled so that all paths fit.
@@ -148,7 +149,7 @@ impl Packing {
             }
             stars.extend(self.star(task, capacity));
         }
-        let least = stars.iter().map(|star| star.ratio).fold(f64::INFINITY, f64::min);
+        let least = minimum(stars.iter().map(|star| star.ratio));
         let all: f64 = self.ways.iter().map(|way| way.weight * way.length).sum();
         self.most = self.most.min(all / least);
         stars.retain(|star| star.ratio <= least * dearest);
@@ -170,7 +171,7 @@ impl Packing {
             }
         }
         let loads = load.iter().zip(&self.ways);
-        let full = loads.map(|(load, way)| load / way.weight).fold(0.0, f64::max);
+        let full = maximum(loads.map(|(load, way)| load / way.weight));
         if full <= 0.0 || !full.is_finite() {
             return false;
         }
@@ -194,10 +195,8 @@ impl Packing {
         let mut star = Star { ratio: f64::INFINITY, reached: Vec::new() };
         let mut sum = 0.0;
         price[centre] = 0.0;
-        // Nonnegative floats have the same order as their bits.
-        let mut open = BinaryHeap::from([(Reverse(0.0_f64.to_bits()), centre)]);
-        while let Some((Reverse(bits), next)) = open.pop() {
-            let least = f64::from_bits(bits);
+        let mut open = BinaryHeap::from([(Reverse(FloatKey(0.0)), centre)]);
+        while let Some((Reverse(FloatKey(least)), next)) = open.pop() {
             if least > price[next] {
                 continue;
             }
@@ -214,7 +213,7 @@ impl Packing {
                 let longer = least + self.ways[*way].length;
                 if longer < price[*with] {
                     (price[*with], by[*with]) = (longer, *way);
-                    open.push((Reverse(longer.to_bits()), *with));
+                    open.push((Reverse(FloatKey(longer)), *with));
                 }
             }
         }
@@ -234,7 +233,7 @@ impl Packing {
             self.demand[b * self.tasks + a] += left;
         }
         for row in self.demand.chunks_mut(self.tasks.max(1)) {
-            row.sort_by(|a, b| b.total_cmp(a));
+            row.sort_by_key(|demand| Reverse(FloatKey(*demand)));
             (1..row.len()).rev().for_each(|at| row[at - 1] += row[at]);
         }
         crossing(&self.demand, self.tasks, capacities)
@@ -259,16 +258,22 @@ fn crossing(beyond: &[f64], tasks: usize, capacities: &[usize]) -> f64 {
         each.sort_by(f64::total_cmp);
         more[size] = each[..size].iter().sum();
     }
-    // The least, by the number of tasks in the groups so far.
+    // If the tasks do not fit, any bound is valid.
+    let least = least_over_groups(tasks, capacities, &more);
+    if least.is_finite() { sure + least } else { sure }
+}
+
+/// The least sum over groups with these capacities that hold all tasks, given the amount of a group
+/// by its tasks; infinite if the tasks do not fit.
+pub fn least_over_groups(tasks: usize, capacities: &[usize], by_size: &[f64]) -> f64 {
+    // By the number of tasks in the groups so far.
     let mut least = vec![f64::INFINITY; tasks + 1];
     least[0] = 0.0;
     for capacity in capacities {
         for held in (1..=tasks).rev() {
-            least[held] = (0..=held.min(*capacity))
-                .map(|size| least[held - size] + more[size])
-                .fold(f64::INFINITY, f64::min);
+            let sizes = 0..=held.min(*capacity);
+            least[held] = minimum(sizes.map(|size| least[held - size] + by_size[size]));
         }
     }
-    // If the tasks do not fit, any bound is valid.
-    if least[tasks].is_finite() { sure + least[tasks] } else { sure }
+    least[tasks]
 }

@@ -60,8 +60,7 @@ impl RankRequest<'_> {
 
     fn candidate(&self, name: String, node_of: Vec<usize>) -> RankCandidate {
         let cpus = inside::cpus(self, &node_of, &self.limit);
-        let plan = self.ordered(&name, node_of, cpus);
-        RankCandidate { name, plan }
+        RankCandidate { plan: self.ordered(&name, node_of, cpus), name }
     }
 
     /// The plan for a given order, with its cost.
@@ -74,7 +73,7 @@ impl RankRequest<'_> {
             "a seat for each rank"
         );
         let costs = RoundTripJudge::new(self).costs(&node_of);
-        RankPlan { method: name.to_owned(), ..self.plan_of(node_of, cpus, costs) }
+        self.plan_of(name.to_owned(), node_of, cpus, costs)
     }
 }
 

@@ -14,37 +14,30 @@ type Talk = Vec<(usize, usize, u64)>;
 pub fn cpus(request: &RankRequest, node_of: &[usize], limit: &SearchLimit) -> Vec<Vec<u32>> {
     let traffic = request.traffic();
     let mut ranks_of = BTreeMap::<usize, Vec<usize>>::new();
-    node_of
-        .iter()
-        .enumerate()
-        .for_each(|(rank, node)| ranks_of.entry(*node).or_default().push(rank));
+    for (rank, node) in node_of.iter().enumerate() {
+        ranks_of.entry(*node).or_default().push(rank);
+    }
     let mut cpus = vec![Vec::new(); node_of.len()];
     // Equal nodes whose ranks communicate alike share one answer.
-    let mut known = Vec::<(usize, Talk, Vec<Vec<u32>>)>::new();
+    let mut known = Vec::<(&RankNode, Talk, Vec<Vec<u32>>)>::new();
     for (at, (node, ranks)) in ranks_of.iter().enumerate() {
         let own = &request.nodes.nodes[*node];
         let talk = talk(&traffic, ranks);
         let alike = known.iter().find(|(other, talked, seats)| {
-            seats.len() == ranks.len()
-                && *talked == talk
-                && are_alike(own, &request.nodes.nodes[*other])
+            let are_alike = own.cpus == other.cpus && own.profile == other.profile;
+            seats.len() == ranks.len() && *talked == talk && are_alike
         });
-        let seats = match alike {
-            Some((_, _, seats)) => seats.clone(),
-            None => {
-                let part = limit.part((ranks_of.len() - at) as u32);
-                let seats = on_node(request, own, ranks.len(), &talk, &part);
-                known.push((*node, talk, seats.clone()));
-                seats
-            }
+        let seats = if let Some((.., seats)) = alike {
+            seats.clone()
+        } else {
+            let part = limit.part((ranks_of.len() - at) as u32);
+            let seats = on_node(request, own, ranks.len(), &talk, &part);
+            known.push((own, talk, seats.clone()));
+            seats
         };
         ranks.iter().zip(seats).for_each(|(rank, seat)| cpus[*rank] = seat);
     }
     cpus
-}
-
-fn are_alike(a: &RankNode, b: &RankNode) -> bool {
-    a.cpus == b.cpus && a.profile == b.profile
 }
 
 fn talk(traffic: &Traffic, ranks: &[usize]) -> Talk {
@@ -82,16 +75,11 @@ fn on_node(
 
 /// CPUs that share as much as possible, but whole cores while these suffice.
 fn seats(node: &RankNode, per_rank: usize, ranks: usize) -> Vec<Vec<u32>> {
+    let thread = |os: u32| node.profile.as_ref()?.topology.pu(os)?.smt;
     let all = node.compact();
-    let cores: Vec<u32> = all
-        .iter()
-        .copied()
-        .filter(|os| {
-            let pu = node.profile.as_ref().and_then(|profile| profile.topology.pu(*os));
-            pu.is_none_or(|pu| pu.smt.is_none_or(|smt| smt == 0))
-        })
-        .collect();
-    let cpus = if cores.len() >= per_rank * ranks { cores } else { all };
+    let mut cpus = all.clone();
+    cpus.retain(|os| thread(*os).is_none_or(|thread| thread == 0));
+    let cpus = if cpus.len() >= per_rank * ranks { cpus } else { all };
     cpus.chunks_exact(per_rank.max(1)).map(<[u32]>::to_vec).collect()
 }
 

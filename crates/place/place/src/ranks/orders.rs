@@ -8,11 +8,6 @@ pub fn block(ranks: usize, seats: &[usize]) -> Vec<usize> {
     plane(ranks, seats, usize::MAX)
 }
 
-/// One rank per node, round robin.
-pub fn cyclic(ranks: usize, seats: &[usize]) -> Vec<usize> {
-    plane(ranks, seats, 1)
-}
-
 /// `at_once` ranks per node, round robin. There must be enough seats.
 pub fn plane(ranks: usize, seats: &[usize], at_once: usize) -> Vec<usize> {
     assert!(seats.iter().sum::<usize>() >= ranks && at_once > 0, "a seat for each rank");
@@ -48,7 +43,7 @@ mod tests {
     #[test]
     fn launcher_orders_match_manuals() {
         assert_eq!(block(5, &[2, 0, 2, 2]), [0, 0, 2, 2, 3]);
-        assert_eq!(cyclic(5, &[2, 1, 2]), [0, 1, 2, 0, 2]);
+        assert_eq!(plane(5, &[2, 1, 2], 1), [0, 1, 2, 0, 2]);
         assert_eq!(plane(8, &[4, 4], 2), [0, 0, 1, 1, 0, 0, 1, 1]);
     }
 

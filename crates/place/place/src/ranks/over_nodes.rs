@@ -1,13 +1,15 @@
 //! Which ranks share a node, and on which node they run.
 
 use crate::bound::{dot, gilmore_lawler};
-use crate::ranks::orders::{block, cyclic, plane, random};
+use crate::key::{FloatKey, minimum};
+use crate::ranks::orders::{plane, random};
 use crate::ranks::{NamedOrder, OrderCosts, RankRequest, RanksError};
 use crate::search::SearchLimit;
 use crate::solve::cheapest;
 use crate::{Problem, Traffic, Zones};
 use seatmap_data::machine::Square;
 use seatmap_data::statistics::Xoshiro;
+use std::collections::BTreeSet;
 
 /// With more seats, an assignment's cubic time is too long.
 const MOST_ASSIGNED: usize = 512;
@@ -69,34 +71,28 @@ pub fn spread(request: &RankRequest) -> Result<NodeAssignment, RanksError> {
             found = NodeAssignment { node_of, costs: order.costs, method: name, ..found };
         }
     }
-    let is_optimal = found.is_optimal || found.costs.total_ns <= found.lower_bound_ns * ROUNDED;
-    Ok(NodeAssignment { orders, is_optimal, ..found })
+    found.is_optimal |= found.costs.total_ns <= found.lower_bound_ns * ROUNDED;
+    Ok(NodeAssignment { orders, ..found })
 }
 
 pub(crate) fn launchers(request: &RankRequest, seats: &[usize]) -> Vec<(String, Vec<usize>)> {
-    let ranks = request.pattern.tasks;
     let largest = seats.iter().copied().max().unwrap_or(0);
     // A larger plane is the block order.
-    let planes =
-        (1..usize::BITS).map(|bit| 1_usize << bit).take_while(|at_once| *at_once < largest);
-    let mut orders = vec![
-        ("block".to_owned(), block(ranks, seats)),
-        ("cyclic".to_owned(), cyclic(ranks, seats)),
-    ];
-    orders.extend(planes.map(|at_once| (format!("plane={at_once}"), plane(ranks, seats, at_once))));
-    orders
+    let planes = (1..usize::BITS).map(|bit| 1 << bit).take_while(|at_once| *at_once < largest);
+    let planes = planes.map(|at_once| (format!("plane={at_once}"), at_once));
+    let usual = [("block".to_owned(), usize::MAX), ("cyclic".to_owned(), 1)];
+    let all = usual.into_iter().chain(planes);
+    all.map(|(name, at_once)| (name, plane(request.pattern.tasks, seats, at_once))).collect()
 }
 
 impl RankRequest<'_> {
     pub(crate) fn allows(&self, node_of: &[usize]) -> bool {
         self.wishes.fixed.iter().all(|(rank, name)| self.nodes.nodes[node_of[*rank]].name == *name)
-            && (!self.wishes.in_blocks
-                || node_of.chunk_by(|a, b| a == b).count() == distinct(node_of))
+            && (!self.wishes.in_blocks || {
+                let nodes: BTreeSet<&usize> = node_of.iter().collect();
+                node_of.chunk_by(|a, b| a == b).count() == nodes.len()
+            })
     }
-}
-
-fn distinct(node_of: &[usize]) -> usize {
-    node_of.iter().collect::<std::collections::BTreeSet<_>>().len()
 }
 
 pub(crate) struct RoundTripJudge<'a> {
@@ -208,7 +204,7 @@ fn bound(problem: &Problem, seats: &[usize], limit: &SearchLimit) -> f64 {
             break;
         }
         let weights = problem.traffic.heaviest(rank);
-        sum += near.iter().map(|near| dot(&weights, near)).fold(f64::INFINITY, f64::min);
+        sum += minimum(near.iter().map(|near| dot(&weights, near)));
     }
     0.5 * sum
 }
@@ -216,7 +212,7 @@ fn bound(problem: &Problem, seats: &[usize], limit: &SearchLimit) -> f64 {
 fn nearest(distance: &Square<f32>, seats: &[usize], node: usize, wanted: usize) -> Vec<f64> {
     let row = distance.row(node);
     let mut by_distance: Vec<usize> = (0..seats.len()).filter(|other| seats[*other] > 0).collect();
-    by_distance.sort_by(|a, b| row[*a].total_cmp(&row[*b]));
+    by_distance.sort_by_key(|node| FloatKey(row[*node].into()));
     let all = by_distance.into_iter().flat_map(|other| {
         let partners = seats[other] - usize::from(other == node);
         std::iter::repeat_n(f64::from(row[other]), partners)

@@ -1,6 +1,5 @@
 //! The plan file for ranks.
 
-use crate::ranks::over_nodes::NodeAssignment;
 use crate::ranks::{RankRequest, RanksError, inside, over_nodes};
 use seatmap_data::document::DocumentError;
 use seatmap_data::statistics::words::counted;
@@ -133,21 +132,17 @@ impl RankRequest<'_> {
         }
         let spread = over_nodes::spread(&over)?;
         let cpus = inside::cpus(self, &spread.node_of, &self.limit);
-        Ok(self.plan(spread, cpus))
-    }
-
-    fn plan(&self, spread: NodeAssignment, cpus: Vec<Vec<u32>>) -> RankPlan {
-        RankPlan {
+        Ok(RankPlan {
             lower_bound_ns: spread.lower_bound_ns,
             optimal: spread.is_optimal,
             orders: spread.orders,
-            method: spread.method,
-            ..self.plan_of(spread.node_of, cpus, spread.costs)
-        }
+            ..self.plan_of(spread.method, spread.node_of, cpus, spread.costs)
+        })
     }
 
     pub(crate) fn plan_of(
         &self,
+        method: String,
         node_of: Vec<usize>,
         cpus: Vec<Vec<u32>>,
         costs: OrderCosts,
@@ -165,7 +160,7 @@ impl RankRequest<'_> {
             lower_bound_ns: 0.0,
             optimal: false,
             orders: Vec::new(),
-            method: String::new(),
+            method,
             seconds: None,
             seed: Some(self.seed),
             date: None,
@@ -214,10 +209,8 @@ impl RankPlan {
         let nodes = self.nodes.len();
         let ranks = self.node_of_rank.len();
         if ranks == 0 || ranks > MOST_RANKS {
-            return Err(format!(
-                "{ranks}; 1 to {MOST_RANKS} are supported",
-                ranks = counted(ranks, "rank")
-            ));
+            let ranks = counted(ranks, "rank");
+            return Err(format!("{ranks}; 1 to {MOST_RANKS} are supported"));
         }
         // Names go into launchers' files and a shell script.
         if let Some(name) = self.nodes.iter().find(|name| !is_host_name(name)) {
@@ -228,27 +221,22 @@ impl RankPlan {
             return Err(format!("two nodes have the name {twice}"));
         }
         if self.group_of_node.len() != nodes {
-            return Err(format!(
-                "{} for {nodes}; each node needs one",
-                counted(self.group_of_node.len(), "group"),
-                nodes = counted(nodes, "node")
-            ));
+            let groups = counted(self.group_of_node.len(), "group");
+            return Err(format!("{groups} for {}; each node needs one", counted(nodes, "node")));
         }
         if let Some(node) = self.node_of_rank.iter().find(|node| **node >= nodes) {
             return Err(format!("a rank is on node {node}, but there are {nodes}, counted from 0"));
         }
         if self.cpus_of_rank.len() != ranks || self.cpus_of_rank.iter().any(Vec::is_empty) {
-            return Err(format!(
-                "cpus_of_rank must list CPUs for exactly {ranks}",
-                ranks = counted(ranks, "rank")
-            ));
+            let ranks = counted(ranks, "rank");
+            return Err(format!("cpus_of_rank must list CPUs for exactly {ranks}"));
         }
-        let cpus = self.cpus_of_rank.iter().enumerate();
-        let mut cpus = cpus.flat_map(|(rank, cpus)| cpus.iter().map(move |cpu| (rank, *cpu)));
-        if let Some((rank, cpu)) = cpus.find(|(_, cpu)| *cpu > MAX_CPU) {
-            return Err(format!(
-                "cpus_of_rank[{rank}]: CPU {cpu} is beyond the largest index, {MAX_CPU}"
-            ));
+        for (rank, cpus) in self.cpus_of_rank.iter().enumerate() {
+            if let Some(cpu) = cpus.iter().find(|cpu| **cpu > MAX_CPU) {
+                return Err(format!(
+                    "cpus_of_rank[{rank}]: CPU {cpu} is beyond the largest index, {MAX_CPU}"
+                ));
+            }
         }
         self.check_costs()
     }
@@ -256,14 +244,15 @@ impl RankPlan {
     fn check_costs(&self) -> Result<(), String> {
         let orders = self.orders.iter().enumerate();
         let orders = orders.map(|(at, order)| (format!("orders[{at}].costs"), order.costs));
-        for (part, costs) in std::iter::once(("costs".to_owned(), self.costs)).chain(orders) {
-            if let Some((key, figure)) = costs.impossible() {
-                return Err(format!("{part}.{key} is {figure:e}, out of range"));
-            }
-        }
-        let alone =
-            [("lower_bound_ns", self.lower_bound_ns), ("seconds", self.seconds.unwrap_or(0.0))];
-        match alone.into_iter().find(|(_, figure)| !is_amount(*figure)) {
+        let all = std::iter::once(("costs".to_owned(), self.costs)).chain(orders);
+        let costs = all.flat_map(|(part, costs)| {
+            let wrong = costs.impossible();
+            wrong.map(|(key, figure)| (format!("{part}.{key}"), figure))
+        });
+        let seconds = self.seconds.unwrap_or(0.0);
+        let alone = [("lower_bound_ns", self.lower_bound_ns), ("seconds", seconds)];
+        let alone = alone.into_iter().filter(|(_, figure)| !is_amount(*figure));
+        match costs.chain(alone.map(|(key, figure)| (key.to_owned(), figure))).next() {
             Some((key, figure)) => Err(format!("{key} is {figure:e}, out of range")),
             None => Ok(()),
         }

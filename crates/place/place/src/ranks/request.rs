@@ -90,36 +90,25 @@ impl<'a> RankRequest<'a> {
             }
         }
         let most = self.wishes.ranks_per_node.unwrap_or(usize::MAX);
+        let per_rank = self.wishes.cpus_per_rank;
         let seats: Vec<usize> = nodes
             .iter()
             .map(|node| {
-                if self.wishes.without.contains(&node.name) {
-                    0
-                } else {
-                    self.own_seats(node.usable_cpus()).min(most)
-                }
+                let most = if self.wishes.without.contains(&node.name) { 0 } else { most };
+                most.min(node.usable_cpus() / per_rank.max(1))
             })
             .collect();
         let sum: usize = seats.iter().sum();
-        let ranks = self.pattern.tasks;
-        let used = seats.iter().filter(|seats| **seats > 0).count();
         if sum > MOST_SEATS {
             return Err(RanksError::TooMany(sum));
         }
-        if sum < ranks {
-            return Err(RanksError::TooFewSeats {
-                ranks,
-                per_rank: self.wishes.cpus_per_rank,
-                nodes: used,
-                seats: sum,
-            });
+        if sum < self.pattern.tasks {
+            let nodes = seats.iter().filter(|seats| **seats > 0).count();
+            let ranks = self.pattern.tasks;
+            return Err(RanksError::TooFewSeats { ranks, per_rank, nodes, seats: sum });
         }
         self.check_fixed(&seats)?;
         Ok(seats)
-    }
-
-    fn own_seats(&self, cpus: usize) -> usize {
-        cpus / self.wishes.cpus_per_rank.max(1)
     }
 
     fn check_fixed(&self, seats: &[usize]) -> Result<(), RanksError> {

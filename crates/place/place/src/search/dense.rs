@@ -1,6 +1,7 @@
 //! Local search for dense matrices.
 
 use super::{DeadlineWatch, MatrixPair, Qap, SWAPS_BETWEEN_CHECKS, SearchEngine, SearchLimit};
+use crate::key::{FloatKey, minimum};
 use seatmap_data::statistics::Xoshiro;
 
 /// A permutation with the change of the cost by each swap of two items.
@@ -29,7 +30,7 @@ impl Dense {
         let n = qap.n();
         let mut engine = Dense {
             n,
-            parts: qap.parts().iter().map(|part| part.permuted(&place_of)).collect(),
+            parts: qap.parts.iter().map(|part| part.permuted(&place_of)).collect(),
             cost: qap.cost(&place_of),
             place_of,
             // The last row has no cells above the diagonal.
@@ -72,7 +73,7 @@ impl Dense {
 
     fn best(&self) -> Option<(usize, usize)> {
         let i = (0..self.n)
-            .min_by(|a: &usize, b: &usize| self.row_least[*a].total_cmp(&self.row_least[*b]))
+            .min_by_key(|i| FloatKey(self.row_least[*i]))
             .filter(|i| self.row_least[*i] < -self.least)?;
         let row = &self.change[i * self.n..(i + 1) * self.n];
         (i + 1..self.n).find(|j| row[*j] <= self.row_least[i]).map(|j| (i, j))
@@ -108,7 +109,7 @@ impl Dense {
         }
         self.change[item * self.n + item + 1..(item + 1) * self.n]
             .copy_from_slice(&changes[item + 1..]);
-        self.row_least[item] = changes[item + 1..].iter().copied().fold(f64::INFINITY, f64::min);
+        self.row_least[item] = minimum(&changes[item + 1..]);
         self.u = changes;
     }
 }
@@ -279,8 +280,7 @@ mod tests {
                 prop_assert!((engine.cost() + engine.change(i, j) - qap.cost(&swapped)).abs() < 1e-6);
             }
             for i in 0..n {
-                let least = engine.row(i).iter().copied().fold(f64::INFINITY, f64::min);
-                prop_assert_eq!(least, engine.row_least[i]);
+                prop_assert_eq!(minimum(engine.row(i)), engine.row_least[i]);
             }
         }
     }

@@ -43,12 +43,7 @@ impl SearchLimit {
         } else {
             Duration::ZERO
         };
-        SearchLimit {
-            deadline: Instant::now().checked_add(time),
-            kicks: u64::MAX,
-            enough: f64::NEG_INFINITY,
-            stop: None,
-        }
+        SearchLimit { deadline: Instant::now().checked_add(time), ..SearchLimit::kicks(u64::MAX) }
     }
 
     /// A limit of this many kicks.
@@ -91,16 +86,13 @@ impl SearchLimit {
     /// The first `1/parts` of the remaining time and kicks.
     pub fn part(&self, parts: u32) -> Self {
         let now = Instant::now();
-        // `u64::MAX` means "by the clock".
-        let kicks =
-            if self.kicks == u64::MAX { u64::MAX } else { self.kicks / u64::from(parts.max(1)) };
+        let parts = parts.max(1);
+        let left = |deadline: Instant| deadline.saturating_duration_since(now);
         SearchLimit {
-            deadline: self
-                .deadline
-                .map(|deadline| now + deadline.saturating_duration_since(now) / parts.max(1)),
-            kicks,
-            enough: self.enough,
-            stop: self.stop.clone(),
+            deadline: self.deadline.map(|deadline| now + left(deadline) / parts),
+            // `u64::MAX` means "by the clock".
+            kicks: if self.kicks == u64::MAX { u64::MAX } else { self.kicks / u64::from(parts) },
+            ..self.clone()
         }
     }
 }
@@ -145,7 +137,7 @@ impl SearchTime {
             SearchTime::Seconds(seconds) => {
                 SearchLimit::seconds(seconds * f64::from(parts - 1) / f64::from(parts))
             }
-            SearchTime::Kicks(kicks) => SearchLimit::kicks(kicks),
+            kicks => kicks.limit(),
         }
     }
 }

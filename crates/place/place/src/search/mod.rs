@@ -15,11 +15,12 @@ mod tour;
 pub use dense::Dense;
 pub use iterate::{Solution, iterate};
 pub use limit::{DeadlineWatch, SearchLimit, SearchStop, SearchTime};
-pub use qap::{MatrixPair, Qap};
+pub use qap::Qap;
 pub use sparse::Sparse;
 pub use tabu::tabu;
 pub use tour::Tour;
 
+use qap::MatrixPair;
 use seatmap_data::statistics::Xoshiro;
 use std::ops::Range;
 

@@ -1,14 +1,17 @@
 //! Quadratic assignment with dense matrices.
 
+use crate::bound::dot;
 use seatmap_data::machine::Square;
 
 /// A quadratic assignment problem: minimise the sum over i and j of a\[i\]\[j\] x
 /// b\[p\[i\]\]\[p\[j\]\] (Koopmans & Beckmann 1957).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Qap {
-    a: Square<f64>,
-    b: Square<f64>,
-    parts: Vec<MatrixPair>,
+    /// The flows.
+    pub(crate) a: Square<f64>,
+    /// The distances.
+    pub(crate) b: Square<f64>,
+    pub(super) parts: Vec<MatrixPair>,
 }
 
 /// One symmetric or one antisymmetric pair of matrices.
@@ -39,25 +42,14 @@ impl Qap {
         self.a.n()
     }
 
-    /// The flows.
-    pub fn a(&self) -> &Square<f64> {
-        &self.a
-    }
-
-    /// The distances.
-    pub fn b(&self) -> &Square<f64> {
-        &self.b
-    }
-
     /// The cost of a permutation.
     pub fn cost(&self, place_of: &[u32]) -> f64 {
-        (0..self.n())
-            .map(|i| -> f64 {
-                let flows = self.a.row(i).iter().zip(place_of);
-                let distances = self.b.row(place_of[i] as usize);
-                flows.map(|(flow, place)| flow * distances[*place as usize]).sum()
-            })
-            .sum()
+        let row = |i: usize| -> f64 {
+            let distances = self.b.row(place_of[i] as usize);
+            let flows = self.a.row(i).iter().zip(place_of);
+            flows.map(|(flow, place)| flow * distances[*place as usize]).sum()
+        };
+        (0..self.n()).map(row).sum()
     }
 
     /// `None` if both matrices are asymmetric.
@@ -67,10 +59,6 @@ impl Qap {
             _ => None,
         }
     }
-
-    pub(super) fn parts(&self) -> &[MatrixPair] {
-        &self.parts
-    }
 }
 
 fn is_something(m: &Square<f64>) -> bool {
@@ -78,10 +66,9 @@ fn is_something(m: &Square<f64>) -> bool {
 }
 
 impl MatrixPair {
-    pub(super) fn permuted(&self, place_of: &[u32]) -> MatrixPair {
-        let b = Square::from_fn(self.b.n(), |i, j| {
-            self.b[(place_of[i] as usize, place_of[j] as usize)]
-        });
+    pub fn permuted(&self, place_of: &[u32]) -> MatrixPair {
+        let place = |i: usize| place_of[i] as usize;
+        let b = Square::from_fn(self.b.n(), |i, j| self.b[(place(i), place(j))]);
         MatrixPair { b, ..self.clone() }
     }
 
@@ -92,14 +79,12 @@ impl MatrixPair {
         MatrixPair { a, b, is_symmetric: sign > 0.0 }
     }
 
-    pub(super) fn cost(&self) -> f64 {
-        (0..self.a.n())
-            .map(|i| -> f64 { self.a.row(i).iter().zip(self.b.row(i)).map(|(a, b)| a * b).sum() })
-            .sum()
+    pub fn cost(&self) -> f64 {
+        (0..self.a.n()).map(|i| dot(self.a.row(i), self.b.row(i))).sum()
     }
 
     #[inline(always)]
-    pub(super) fn change(&self, i: usize, j: usize) -> f64 {
+    pub fn change(&self, i: usize, j: usize) -> f64 {
         let a = &self.a;
         let b = &self.b;
         // The sum over all rows includes the swapped ones.
@@ -114,27 +99,23 @@ impl MatrixPair {
     }
 
     /// The vectors by which other changes move. Call it before the swap.
-    pub(super) fn differences(&self, r: usize, s: usize, u: &mut [f64], v: &mut [f64]) {
+    pub fn differences(&self, r: usize, s: usize, u: &mut [f64], v: &mut [f64]) {
         let flows = self.a.row(r).iter().zip(self.a.row(s));
         u.iter_mut().zip(flows).for_each(|(u, (r, s))| *u = r - s);
         let distances = self.b.row(r).iter().zip(self.b.row(s));
         v.iter_mut().zip(distances).for_each(|(v, (r, s))| *v = r - s);
     }
 
-    pub(super) fn swap(&mut self, r: usize, s: usize) {
+    pub fn swap(&mut self, r: usize, s: usize) {
         for k in 0..self.b.n() {
-            let kept = self.b[(r, k)];
-            self.b[(r, k)] = self.b[(s, k)];
-            self.b[(s, k)] = kept;
+            (self.b[(r, k)], self.b[(s, k)]) = (self.b[(s, k)], self.b[(r, k)]);
         }
         for k in 0..self.b.n() {
-            let kept = self.b[(k, r)];
-            self.b[(k, r)] = self.b[(k, s)];
-            self.b[(k, s)] = kept;
+            self.b.row_mut(k).swap(r, s);
         }
     }
 
-    pub(super) fn take_from(&mut self, other: &MatrixPair) {
+    pub fn take_from(&mut self, other: &MatrixPair) {
         (0..self.b.n()).for_each(|i| self.b.row_mut(i).copy_from_slice(other.b.row(i)));
     }
 }

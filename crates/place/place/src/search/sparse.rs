@@ -73,16 +73,13 @@ impl<'a> Sparse<'a> {
         let pus = self.problem.distance.n();
         for (with, weight) in self.problem.traffic.of(task) {
             let row = self.problem.distance.row(self.pu(with));
-            let cells = &mut self.table[task * pus..(task + 1) * pus];
-            cells
-                .iter_mut()
-                .zip(row)
-                .for_each(|(cell, distance)| *cell += weight * f64::from(*distance));
+            let cells = self.table[task * pus..(task + 1) * pus].iter_mut().zip(row);
+            cells.for_each(|(cell, distance)| *cell += weight * f64::from(*distance));
         }
     }
 
     fn pu(&self, item: usize) -> usize {
-        self.problem.pu_of_slot[self.slot_of[item] as usize] as usize
+        self.problem.pu(self.slot_of[item])
     }
 
     fn is_task(&self, item: usize) -> bool {
@@ -103,12 +100,18 @@ impl<'a> Sparse<'a> {
             return false;
         }
         let zones = &self.problem.zones;
-        if zones.are_free() || self.is_task(a) == self.is_task(b) {
-            return true;
-        }
-        let (task, hole) = if self.is_task(a) { (a, b) } else { (b, a) };
-        let [from, to] = [task, hole].map(|item| self.problem.zone(self.slot_of[item]));
-        zones.allow(&self.in_zone, from, to)
+        zones.are_free()
+            || self.move_of(a, b).is_none_or(|[from, to]| zones.allow(&self.in_zone, from, to))
+    }
+
+    /// The zones that a swap of a task and a hole moves the task between.
+    fn move_of(&self, a: usize, b: usize) -> Option<[u32; 2]> {
+        let zones = match [a, b].map(|item| self.is_task(item)) {
+            [true, false] => [a, b],
+            [false, true] => [b, a],
+            _ => return None,
+        };
+        Some(zones.map(|item| self.problem.zone(self.slot_of[item])))
     }
 
     /// The best improving swap, if any. `weight_to` must have the task's weights.
@@ -124,7 +127,7 @@ impl<'a> Sparse<'a> {
             let there = self.problem.pu_of_slot[slot] as usize;
             let item = *item as usize;
             let mut change = row[there] - row[here];
-            if item < self.problem.tasks() {
+            if self.is_task(item) {
                 let cells = &self.table[item * pus..(item + 1) * pus];
                 change += cells[here] - cells[there];
                 let weight = self.weight_to[item];
@@ -166,25 +169,15 @@ impl<'a> Sparse<'a> {
     fn exchange(&mut self, a: usize, b: usize) {
         let from = self.pu(a);
         let to = self.pu(b);
-        self.count_zones(a, b);
+        if let Some([left, entered]) = self.move_of(a, b) {
+            self.in_zone[left as usize] -= 1;
+            self.in_zone[entered as usize] += 1;
+        }
         self.slot_of.swap(a, b);
         self.item_at[self.slot_of[a] as usize] = a as u32;
         self.item_at[self.slot_of[b] as usize] = b as u32;
         self.follow(a, from, to);
         self.follow(b, to, from);
-    }
-
-    fn count_zones(&mut self, a: usize, b: usize) {
-        if self.is_task(a) == self.is_task(b) {
-            return;
-        }
-        let (task, hole) = if self.is_task(a) { (a, b) } else { (b, a) };
-        let zone =
-            |item: usize| self.problem.zones.zone_of_slot[self.slot_of[item] as usize] as usize;
-        let left = zone(task);
-        let entered = zone(hole);
-        self.in_zone[left] -= 1;
-        self.in_zone[entered] += 1;
     }
 
     fn follow(&mut self, item: usize, from: usize, to: usize) {

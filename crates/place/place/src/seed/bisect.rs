@@ -1,6 +1,8 @@
 //! Divides items in two sets with little traffic between them.
 
+use super::cut_graph::CutGraph;
 use crate::Traffic;
+use crate::key::FloatKey;
 use crate::search::{DeadlineWatch, SearchLimit};
 use seatmap_data::statistics::Xoshiro;
 
@@ -25,7 +27,7 @@ pub fn bisect(
     if limit.is_late() {
         return as_they_come.collect();
     }
-    let graph = traffic_inside(traffic, items);
+    let graph = CutGraph::among(traffic, items, &mut vec![u32::MAX; traffic.tasks()]);
     let mut watch = DeadlineWatch::new(limit, items.len());
     let mut tries = Vec::with_capacity(TRIES);
     for _ in 0..TRIES {
@@ -33,33 +35,13 @@ pub fn bisect(
         (0..PASSES).find(|_| !cut.pass(&mut watch));
         tries.push((cut.cost(), cut.second));
     }
-    let best = tries.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, second)| second);
-    best.unwrap_or_else(|| as_they_come.collect())
-}
-
-/// Both ends of an edge are positions among the items.
-fn traffic_inside(traffic: &Traffic, items: &[u32]) -> Vec<Vec<(u32, f64)>> {
-    let mut local = vec![u32::MAX; traffic.tasks()];
-    for (at, item) in items.iter().enumerate() {
-        if let Some(local) = local.get_mut(*item as usize) {
-            *local = at as u32;
-        }
-    }
-    items
-        .iter()
-        .map(|item| {
-            if *item as usize >= traffic.tasks() {
-                return Vec::new();
-            }
-            let inside = traffic.of(*item as usize).filter(|(with, _)| local[*with] != u32::MAX);
-            inside.map(|(with, weight)| (local[with], weight)).collect()
-        })
-        .collect()
+    let best = tries.into_iter().min_by_key(|(cost, _)| FloatKey(*cost));
+    best.map_or_else(|| as_they_come.collect(), |(_, second)| second)
 }
 
 /// For example, much traffic with the set, little with the rest, and a high bias.
 struct Cut<'a> {
-    graph: &'a [Vec<(u32, f64)>],
+    graph: &'a CutGraph,
     bias: &'a [f64],
     second: Vec<bool>,
     gain: Vec<f64>,
@@ -67,17 +49,17 @@ struct Cut<'a> {
 
 impl<'a> Cut<'a> {
     fn grown(
-        graph: &'a [Vec<(u32, f64)>],
+        graph: &'a CutGraph,
         bias: &'a [f64],
         first: usize,
         rng: &mut Xoshiro,
         watch: &mut DeadlineWatch,
     ) -> Option<Self> {
-        let n = graph.len();
+        let n = graph.nodes();
         let mut second = vec![true; n];
         let mut pull: Vec<f64> = (0..n)
             .map(|item| {
-                bias[item] - graph[item].iter().map(|(_, weight)| weight).sum::<f64>()
+                bias[item] - graph.of(item).iter().map(|(_, weight)| weight).sum::<f64>()
                     + 1e-6 * rng.unit()
             })
             .collect();
@@ -86,8 +68,8 @@ impl<'a> Cut<'a> {
             let Some(item) = next.filter(|_| !watch.is_late()) else { break };
             second[item] = false;
             // Twice, because the weight changes sides.
-            graph[item].iter().for_each(|(with, weight)| pull[*with as usize] += 2.0 * weight);
-            next = (0..n).filter(|item| second[*item]).max_by(|a, b| pull[*a].total_cmp(&pull[*b]));
+            graph.of(item).iter().for_each(|(with, weight)| pull[*with as usize] += 2.0 * weight);
+            next = (0..n).filter(|item| second[*item]).max_by_key(|item| FloatKey(pull[*item]));
         }
         let mut cut = Cut { graph, bias, second, gain: vec![0.0; n] };
         (0..n).for_each(|item| cut.gain[item] = cut.computed_gain(item));
@@ -95,11 +77,14 @@ impl<'a> Cut<'a> {
     }
 
     fn computed_gain(&self, item: usize) -> f64 {
-        let flow: f64 = self.graph[item]
-            .iter()
-            .map(|(with, w)| if self.crosses(item, *with) { *w } else { -w })
-            .sum();
+        let flow: f64 =
+            self.graph.of(item).iter().map(|(with, w)| w * self.sign(item, *with)).sum();
         flow + if self.second[item] { self.bias[item] } else { -self.bias[item] }
+    }
+
+    /// An edge across the cut counts for a move of its ends, others against it.
+    fn sign(&self, item: usize, with: u32) -> f64 {
+        if self.crosses(item, with) { 1.0 } else { -1.0 }
     }
 
     fn crosses(&self, item: usize, with: u32) -> bool {
@@ -107,9 +92,10 @@ impl<'a> Cut<'a> {
     }
 
     fn cost(&self) -> f64 {
-        (0..self.graph.len())
+        (0..self.graph.nodes())
             .map(|item| {
-                let across = self.graph[item].iter().filter(|(with, _)| self.crosses(item, *with));
+                let across =
+                    self.graph.of(item).iter().filter(|(with, _)| self.crosses(item, *with));
                 let flow: f64 = across.map(|(_, weight)| weight).sum();
                 0.5 * flow + if self.second[item] { self.bias[item] } else { 0.0 }
             })
@@ -119,21 +105,19 @@ impl<'a> Cut<'a> {
     fn flip(&mut self, item: usize) {
         self.second[item] = !self.second[item];
         self.gain[item] = -self.gain[item];
-        for (with, weight) in &self.graph[item] {
-            let with = *with as usize;
-            self.gain[with] +=
-                if self.second[with] == self.second[item] { -2.0 * weight } else { 2.0 * weight };
+        for (with, weight) in self.graph.of(item) {
+            self.gain[*with as usize] += 2.0 * weight * self.sign(item, *with);
         }
     }
 
     fn top(&self, is_second: bool, locked: &[bool]) -> Option<usize> {
         (0..locked.len())
             .filter(|item| self.second[*item] == is_second && !locked[*item])
-            .max_by(|a, b| self.gain[*a].total_cmp(&self.gain[*b]))
+            .max_by_key(|item| FloatKey(self.gain[*item]))
     }
 
     fn pass(&mut self, watch: &mut DeadlineWatch) -> bool {
-        let n = self.graph.len();
+        let n = self.graph.nodes();
         let mut locked = vec![false; n];
         let mut sum = 0.0;
         // Gains from rounding errors would never end.

@@ -10,20 +10,13 @@ pub struct CutGraph {
     pub size: Vec<u32>,
 }
 
-pub struct JoinedNodes {
+/// Merges nodes of at most `largest` items together, on one side.
+pub struct JoinedNodes<'a> {
+    graph: &'a CutGraph,
+    largest: u32,
+    sides: Option<&'a [bool]>,
     pub new_of: Vec<u32>,
     pub nodes: u32,
-}
-
-impl JoinedNodes {
-    fn is_free(&self, node: usize) -> bool {
-        self.new_of[node] == u32::MAX
-    }
-
-    fn join<const N: usize>(&mut self, nodes: [usize; N]) {
-        nodes.into_iter().for_each(|node| self.new_of[node] = self.nodes);
-        self.nodes += 1;
-    }
 }
 
 /// Nodes with more neighbours take too long.
@@ -87,27 +80,31 @@ impl CutGraph {
     /// Merges each node with a neighbour, preferring heavy edges and small nodes (the rating of
     /// Holtgrewe, Sanders & Schulz 2010). Remaining nodes with few neighbours merge with a
     /// neighbour's neighbour, the only partner for leaves of a tree. Sides stay apart.
-    pub fn joined(&self, largest: u32, sides: Option<&[bool]>, rng: &mut Xoshiro) -> JoinedNodes {
-        let mut order: Vec<u32> = (0..self.nodes() as u32).collect();
+    pub fn joined<'a>(
+        &'a self,
+        largest: u32,
+        sides: Option<&'a [bool]>,
+        rng: &mut Xoshiro,
+    ) -> JoinedNodes<'a> {
+        let mut order: Vec<usize> = (0..self.nodes()).collect();
         rng.shuffle(&mut order);
-        let mut joined = JoinedNodes { new_of: vec![u32::MAX; self.nodes()], nodes: 0 };
+        let new_of = vec![u32::MAX; self.nodes()];
+        let mut joined = JoinedNodes { graph: self, largest, sides, new_of, nodes: 0 };
         for node in &order {
-            let node = *node as usize;
-            if joined.is_free(node)
-                && let Some(with) = self.heaviest(node, largest, sides, &joined, rng)
+            if joined.is_free(*node)
+                && let Some(with) = joined.heaviest(*node, rng)
             {
-                joined.join([node, with]);
+                joined.join([*node, with]);
             }
         }
         // Nodes without edges merge with each other.
         let mut alone: [Option<usize>; 2] = [None; 2];
         for node in order {
-            let node = node as usize;
             if !joined.is_free(node) {
                 continue;
             }
             if !self.of(node).is_empty() {
-                match self.neighbours_neighbour(node, largest, sides, &joined) {
+                match joined.neighbours_neighbour(node) {
                     Some(with) => joined.join([node, with]),
                     None => joined.join([node]),
                 }
@@ -115,9 +112,7 @@ impl CutGraph {
             }
             let alone = &mut alone[sides.map_or(0, |second| usize::from(second[node]))];
             match alone.take() {
-                Some(with) if self.size[node] + self.size[with] <= largest => {
-                    joined.join([node, with]);
-                }
+                Some(with) if joined.fit(node, with) => joined.join([node, with]),
                 with => {
                     with.into_iter().for_each(|with| joined.join([with]));
                     *alone = Some(node);
@@ -128,64 +123,7 @@ impl CutGraph {
         joined
     }
 
-    fn may_join(
-        &self,
-        nodes: [usize; 2],
-        largest: u32,
-        sides: Option<&[bool]>,
-        joined: &JoinedNodes,
-    ) -> bool {
-        let [node, with] = nodes;
-        node != with
-            && joined.is_free(with)
-            && self.size[node] + self.size[with] <= largest
-            && sides.is_none_or(|second| second[node] == second[with])
-    }
-
-    /// The rating combines edge weight and sizes.
-    fn heaviest(
-        &self,
-        node: usize,
-        largest: u32,
-        sides: Option<&[bool]>,
-        joined: &JoinedNodes,
-        rng: &mut Xoshiro,
-    ) -> Option<usize> {
-        let mut best = 0.0;
-        let mut found = None;
-        for (with, weight) in self.of(node) {
-            let with = *with as usize;
-            if self.may_join([node, with], largest, sides, joined) {
-                let sizes = f64::from(self.size[node]) * f64::from(self.size[with]);
-                let rating = weight * weight / sizes * (0.95 + 0.1 * rng.unit());
-                if rating > best {
-                    (best, found) = (rating, Some(with));
-                }
-            }
-        }
-        found
-    }
-
-    fn neighbours_neighbour(
-        &self,
-        node: usize,
-        largest: u32,
-        sides: Option<&[bool]>,
-        joined: &JoinedNodes,
-    ) -> Option<usize> {
-        if self.of(node).len() > FEW_NEIGHBOURS {
-            return None;
-        }
-        let through = self.of(node).iter().map(|(with, _)| self.of(*with as usize));
-        through
-            .filter(|edges| edges.len() <= MOST_NEIGHBOURS)
-            .flatten()
-            .map(|(with, _)| *with as usize)
-            .filter(|with| self.of(*with).len() <= FEW_NEIGHBOURS)
-            .find(|with| self.may_join([node, *with], largest, sides, joined))
-    }
-
-    pub fn contracted(&self, JoinedNodes { new_of, nodes }: &JoinedNodes) -> Self {
+    pub fn contracted(&self, JoinedNodes { new_of, nodes, .. }: &JoinedNodes) -> Self {
         let nodes = *nodes as usize;
         let mut size = vec![0; nodes];
         let mut members: Vec<Vec<u32>> = vec![Vec::with_capacity(2); nodes];
@@ -214,5 +152,59 @@ impl CutGraph {
             graph.first.push(graph.edges.len() as u32);
         }
         graph
+    }
+}
+
+impl JoinedNodes<'_> {
+    fn is_free(&self, node: usize) -> bool {
+        self.new_of[node] == u32::MAX
+    }
+
+    fn join<const N: usize>(&mut self, nodes: [usize; N]) {
+        nodes.into_iter().for_each(|node| self.new_of[node] = self.nodes);
+        self.nodes += 1;
+    }
+
+    fn fit(&self, node: usize, with: usize) -> bool {
+        self.graph.size[node] + self.graph.size[with] <= self.largest
+    }
+
+    fn may_join(&self, node: usize, with: usize) -> bool {
+        node != with
+            && self.is_free(with)
+            && self.fit(node, with)
+            && self.sides.is_none_or(|second| second[node] == second[with])
+    }
+
+    /// The rating combines edge weight and sizes.
+    fn heaviest(&self, node: usize, rng: &mut Xoshiro) -> Option<usize> {
+        let CutGraph { size, .. } = self.graph;
+        let mut best = 0.0;
+        let mut found = None;
+        for (with, weight) in self.graph.of(node) {
+            let with = *with as usize;
+            if self.may_join(node, with) {
+                let sizes = f64::from(size[node]) * f64::from(size[with]);
+                let rating = weight * weight / sizes * (0.95 + 0.1 * rng.unit());
+                if rating > best {
+                    (best, found) = (rating, Some(with));
+                }
+            }
+        }
+        found
+    }
+
+    fn neighbours_neighbour(&self, node: usize) -> Option<usize> {
+        let of = |node: usize| self.graph.of(node);
+        if of(node).len() > FEW_NEIGHBOURS {
+            return None;
+        }
+        let through = of(node).iter().map(|(with, _)| of(*with as usize));
+        through
+            .filter(|edges| edges.len() <= MOST_NEIGHBOURS)
+            .flatten()
+            .map(|(with, _)| *with as usize)
+            .filter(|with| of(*with).len() <= FEW_NEIGHBOURS)
+            .find(|with| self.may_join(node, *with))
     }
 }

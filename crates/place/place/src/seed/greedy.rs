@@ -2,7 +2,9 @@
 
 use super::lawful;
 use crate::Problem;
+use crate::key::FloatKey;
 use crate::search::{DeadlineWatch, SearchLimit};
+use std::cmp::Reverse;
 
 /// Puts the busiest task in the middle of the machine, and then always the task with the most
 /// traffic to placed ones on its cheapest free slot. `None` if the deadline comes first.
@@ -32,7 +34,7 @@ pub fn greedy(problem: &Problem, limit: &SearchLimit) -> Option<Vec<u32>> {
 
 fn strongest(pull: &[f64], slot_of: &[u32]) -> Option<usize> {
     let waiting = (0..pull.len()).filter(|task| slot_of[*task] == u32::MAX);
-    waiting.max_by(|a, b| pull[*a].total_cmp(&pull[*b]).then(b.cmp(a)))
+    waiting.max_by_key(|task| (FloatKey(pull[*task]), Reverse(*task)))
 }
 
 /// The cheapest slot, or without placed partners the slot nearest to all free ones.
@@ -44,13 +46,8 @@ fn cheapest(problem: &Problem, task: usize, slot_of: &[u32], free: &[bool]) -> O
     } else {
         seated.into_iter().map(|(with, weight)| (slot_of[with] as usize, weight)).collect()
     };
-    (0..free.len())
-        .filter(|slot| free[*slot])
-        .map(|slot| {
-            let cost: f64 =
-                to.iter().map(|(other, weight)| weight * problem.between(slot, *other)).sum();
-            (cost, slot)
-        })
-        .min_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, slot)| slot)
+    let cost = |slot: &usize| {
+        to.iter().map(|(other, weight)| weight * problem.between(*slot, *other)).sum()
+    };
+    (0..free.len()).filter(|slot| free[*slot]).min_by_key(|slot| FloatKey(cost(slot)))
 }

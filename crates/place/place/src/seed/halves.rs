@@ -1,7 +1,9 @@
 //! Divides slots in two distant sets.
 
 use crate::Problem;
+use crate::key::FloatKey;
 use crate::search::{DeadlineWatch, SearchLimit};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Divides slots in two compact halves, or at a clear gap near the middle.
@@ -28,23 +30,18 @@ pub fn halves(problem: &Problem, slots: &[u32], limit: &SearchLimit) -> (Vec<u32
 }
 
 fn farthest(problem: &Problem, slots: &[u32], from: u32) -> u32 {
-    slots
-        .iter()
-        .copied()
-        .max_by(|a, b| problem.apart(from, *a).total_cmp(&problem.apart(from, *b)))
-        .unwrap_or(from)
+    let slots = slots.iter().copied();
+    slots.max_by_key(|slot| FloatKey(problem.apart(from, *slot))).unwrap_or(from)
 }
 
 fn cut(problem: &Problem, slots: &[u32], limit: &SearchLimit) -> (Vec<u32>, Vec<u32>) {
     // Linear time; exact on a line or tree, almost elsewhere.
     let one = farthest(problem, slots, slots[0]);
     let other = farthest(problem, slots, one);
-    let mut keyed: Vec<(f64, u32)> = slots
-        .iter()
-        .map(|slot| (problem.apart(one, *slot) - problem.apart(other, *slot), *slot))
-        .collect();
-    keyed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    let (keys, sorted): (Vec<f64>, Vec<u32>) = keyed.into_iter().unzip();
+    let key = |slot: u32| problem.apart(one, slot) - problem.apart(other, slot);
+    let mut sorted = slots.to_vec();
+    sorted.sort_by_cached_key(|slot| (FloatKey(key(*slot)), *slot));
+    let keys: Vec<f64> = sorted.iter().map(|slot| key(*slot)).collect();
     let middle = sorted.len() / 2;
     // A cut between distant slots is fine; otherwise another may be better.
     let parts_neighbours =
@@ -95,9 +92,7 @@ fn gap(keys: &[f64]) -> usize {
     let n = keys.len();
     let range = keys[n - 1] - keys[0];
     let cuts = ((n / 4).max(1)..=(n - (n / 4).max(1))).map(|cut| (keys[cut] - keys[cut - 1], cut));
-    let widest = cuts.max_by(|(width, cut), (other_width, other)| {
-        width.total_cmp(other_width).then((2 * other).abs_diff(n).cmp(&(2 * cut).abs_diff(n)))
-    });
+    let widest = cuts.max_by_key(|(width, cut)| (FloatKey(*width), Reverse((2 * cut).abs_diff(n))));
     widest.filter(|(width, _)| *width > range / 3.0).map_or(n / 2, |(_, cut)| cut)
 }
 
@@ -120,7 +115,7 @@ fn settle(problem: &Problem, left: &mut [u32], right: &mut [u32], limit: &Search
                 // Each gain counts the distance between the two, which remain on different sides.
                 (from_left[a] + from_right[b] + 2.0 * apart, a, b)
             })
-            .max_by(|x, y| x.0.total_cmp(&y.0));
+            .max_by_key(|(gain, ..)| FloatKey(*gain));
         let Some((gain, a, b)) = gained else { return };
         // Gains from rounding errors would go in circles.
         if gain <= 1e-6 * to_side(problem, left[a], right).abs() {
@@ -136,7 +131,7 @@ fn gains(problem: &Problem, side: &[u32], other: &[u32]) -> Vec<f64> {
 
 fn best(gains: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..gains.len()).collect();
-    order.sort_by(|a, b| gains[*b].total_cmp(&gains[*a]));
+    order.sort_by_key(|at| Reverse(FloatKey(gains[*at])));
     order.truncate(MOST_TRIED);
     order
 }

@@ -1,5 +1,6 @@
 //! Repairs assignments that violate constraints.
 
+use crate::key::FloatKey;
 use crate::{Problem, Zones};
 
 /// The nearest assignment with fixed tasks on their slots and allowed numbers of tasks in the
@@ -88,7 +89,7 @@ fn next_move(problem: &Problem, slot_of: &[u32]) -> Option<(usize, usize)> {
     let moves = tasks.into_iter().flat_map(|task| holes.iter().map(move |hole| (task, *hole)));
     moves
         .filter(|(task, hole)| problem.zone(slot_of[*task]) != problem.zone(slot_of[*hole]))
-        .min_by(|a, b| change(problem, slot_of, *a).total_cmp(&change(problem, slot_of, *b)))
+        .min_by_key(|one| FloatKey(change(problem, slot_of, *one)))
 }
 
 fn change(problem: &Problem, slot_of: &[u32], (task, hole): (usize, usize)) -> f64 {

@@ -3,6 +3,7 @@
 use super::cut_graph::CutGraph;
 use super::sides::TwoSides;
 use crate::Traffic;
+use crate::key::FloatKey;
 use crate::search::SearchLimit;
 use crate::slot_groups::SlotGroups;
 use seatmap_data::statistics::Xoshiro;
@@ -42,8 +43,9 @@ pub fn multisection(
 ) -> Vec<u32> {
     let mut place_of = vec![u32::MAX; traffic.tasks()];
     let mut parts = vec![(0..groups.slots() as u32).collect::<Vec<_>>()];
-    for level in (0..groups.levels().saturating_sub(1)).rev() {
-        let sizes = groups.sizes(level);
+    for level in groups.levels.iter().rev().skip(1) {
+        let sizes = level.first.windows(2).map(|two| (two[1] - two[0]) as usize);
+        let sizes: Vec<usize> = sizes.collect();
         let mut divided = Vec::with_capacity(sizes.len());
         for part in parts {
             let rest = &sizes[divided.len()..];
@@ -77,8 +79,11 @@ pub fn multisection(
         parts = divided;
     }
     let mut slot_of = vec![0; groups.slots()];
-    let slots = groups.order().iter();
-    parts.iter().flatten().zip(slots).for_each(|(item, slot)| slot_of[*item as usize] = *slot);
+    parts
+        .iter()
+        .flatten()
+        .zip(&groups.order)
+        .for_each(|(item, slot)| slot_of[*item as usize] = *slot);
     slot_of
 }
 
@@ -90,21 +95,21 @@ fn best_cut(
     rng: &mut Xoshiro,
 ) -> Vec<bool> {
     let mut best = (f64::INFINITY, Vec::new());
-    for _ in 0..care.tries.max(1) {
-        let mut second = cut(graph, first_items, None, 0, rng);
-        let mut weight = graph.cut(&second);
+    for _ in 0..care.tries {
+        let made = cut(graph, first_items, None, 0, rng);
+        let mut found = (graph.cut(&made), made);
         for _ in 0..care.cycles {
             if limit.is_late() {
                 break;
             }
-            let again = cut(graph, first_items, Some(second.clone()), 0, rng);
-            let weight_again = graph.cut(&again);
-            if weight_again <= weight {
-                (weight, second) = (weight_again, again);
+            let again = cut(graph, first_items, Some(found.1.clone()), 0, rng);
+            let weight = graph.cut(&again);
+            if weight <= found.0 {
+                found = (weight, again);
             }
         }
-        if weight < best.0 {
-            best = (weight, second);
+        if found.0 < best.0 {
+            best = found;
         }
         if limit.is_late() {
             break;
@@ -141,33 +146,24 @@ fn cut(
             let smaller = graph.contracted(&joined);
             let new_of = joined.new_of;
             let sides = sides.map(|second| {
-                let mut new_second = vec![false; nodes];
-                new_of
-                    .iter()
-                    .zip(&second)
-                    .for_each(|(new, side)| new_second[*new as usize] = *side);
-                new_second
+                let mut joined = vec![false; nodes];
+                new_of.iter().zip(second).for_each(|(new, side)| joined[*new as usize] = side);
+                joined
             });
             let above = cut(&smaller, first_items, sides, depth + 1, rng);
             let second = new_of.iter().map(|new| above[*new as usize]).collect();
-            let mut cut = TwoSides::new(graph, second, first_items);
-            cut.improve(slack, PASSES[1], rng);
-            return cut.second;
+            return TwoSides::improved(graph, second, first_items, slack, PASSES[1], rng).second;
         }
     }
     if let Some(second) = sides {
-        let mut cut = TwoSides::new(graph, second, first_items);
-        cut.improve(slack, PASSES[1], rng);
-        return cut.second;
+        return TwoSides::improved(graph, second, first_items, slack, PASSES[1], rng).second;
     }
     let grown = (0..GROWN).map(|_| {
-        let mut cut = TwoSides::new(graph, grown(graph, first_items, rng), first_items);
-        cut.improve(slack, PASSES[0], rng);
-        ((cut.over(slack), graph.cut(&cut.second)), cut.second)
+        let second = grown(graph, first_items, rng);
+        let cut = TwoSides::improved(graph, second, first_items, slack, PASSES[0], rng);
+        ((cut.over(slack), FloatKey(graph.cut(&cut.second))), cut.second)
     });
-    grown
-        .min_by(|(a, _), (b, _)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)))
-        .map_or_else(Vec::new, |(_, second)| second)
+    grown.min_by_key(|(rank, _)| *rank).map_or_else(Vec::new, |(_, second)| second)
 }
 
 /// Grows from a random node along the heaviest edges, then from another.
@@ -178,12 +174,8 @@ fn grown(graph: &CutGraph, first_items: i64, rng: &mut Xoshiro) -> Vec<bool> {
     let mut items = 0;
     while items < first_items {
         let node = match pulled.pop() {
-            Some(Pulled { node, pull: by }) => {
-                if !second[node as usize] || pull[node as usize] != by {
-                    continue;
-                }
-                node as usize
-            }
+            Some((FloatKey(by), node)) if second[node] && pull[node] == by => node,
+            Some(_) => continue,
             None => {
                 let any = rng.below(graph.nodes());
                 let from_there = (any..graph.nodes()).chain(0..any);
@@ -196,36 +188,18 @@ fn grown(graph: &CutGraph, first_items: i64, rng: &mut Xoshiro) -> Vec<bool> {
         second[node] = false;
         items += i64::from(graph.size[node]);
         for (with, weight) in graph.of(node) {
-            pull[*with as usize] += weight;
-            pulled.push(Pulled { pull: pull[*with as usize], node: *with });
+            let with = *with as usize;
+            pull[with] += weight;
+            pulled.push((FloatKey(pull[with]), with));
         }
     }
     second
 }
 
-#[derive(PartialEq)]
-struct Pulled {
-    pull: f64,
-    node: u32,
-}
-
-impl Eq for Pulled {}
-
-impl PartialOrd for Pulled {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Pulled {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.pull.total_cmp(&other.pull).then(self.node.cmp(&other.node))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::for_tests::{is_permutation, random_traffic};
     use proptest::prelude::*;
 
     const CARE: CutCare = CutCare { tries: 2, cycles: 1 };
@@ -239,15 +213,10 @@ mod tests {
             let groups = SlotGroups::uniform(&[sizes.0, sizes.1, sizes.2], &[1.0, 6.0, 30.0]).unwrap();
             let mut rng = Xoshiro::new(seed);
             let tasks = groups.slots().saturating_sub(holes).max(1);
-            let edges: Vec<(usize, usize, f64)> = (0..edges)
-                .map(|_| (rng.below(tasks), rng.below(tasks), 1.0 + rng.below(9) as f64))
-                .collect();
-            let traffic = Traffic::new(tasks, edges);
+            let traffic = random_traffic(tasks, edges, &mut rng);
             let limit = if has_time { SearchLimit::kicks(1) } else { SearchLimit::seconds(0.0) };
             let slot_of = multisection(&traffic, &groups, CARE, &limit, &mut Xoshiro::new(seed));
-            let mut all = slot_of.clone();
-            all.sort_unstable();
-            prop_assert_eq!(all, (0..groups.slots() as u32).collect::<Vec<_>>());
+            prop_assert!(slot_of.len() == groups.slots() && is_permutation(&slot_of));
             let again = multisection(&traffic, &groups, CARE, &limit, &mut Xoshiro::new(seed));
             prop_assert_eq!(again, slot_of);
         }
@@ -255,8 +224,7 @@ mod tests {
         #[test]
         fn best_cut_has_requested_size(nodes in 2..200_usize, part in 1..200_usize, seed: u64) {
             let mut rng = Xoshiro::new(seed);
-            let edges: Vec<(usize, usize, f64)> =
-                (0..2 * nodes).map(|_| (rng.below(nodes), rng.below(nodes), 1.0)).collect();
+            let edges = (0..2 * nodes).map(|_| (rng.below(nodes), rng.below(nodes), 1.0));
             let traffic = Traffic::new(nodes, edges);
             let items: Vec<u32> = (0..nodes as u32).collect();
             let graph = CutGraph::among(&traffic, &items, &mut vec![u32::MAX; nodes]);

@@ -1,5 +1,6 @@
 //! Tasks in a line, with partners near each other.
 
+use crate::key::FloatKey;
 use crate::search::{DeadlineWatch, SearchLimit};
 use crate::{Problem, Traffic};
 use seatmap_data::statistics::Xoshiro;
@@ -12,8 +13,7 @@ const ROUNDS: usize = 300;
 /// `None` if the deadline comes first.
 pub fn spectral(problem: &Problem, rng: &mut Xoshiro, limit: &SearchLimit) -> Option<Vec<u32>> {
     let traffic = &problem.traffic;
-    let cells = (0..traffic.tasks()).map(|task| traffic.degree(task)).sum();
-    let mut watch = DeadlineWatch::new(limit, cells);
+    let mut watch = DeadlineWatch::new(limit, 2 * traffic.pairs());
     let n = traffic.tasks();
     let volume: Vec<f64> = (0..n).map(|task| traffic.volume(task)).collect();
     // No eigenvalue exceeds twice the largest volume (Gershgorin), so this shift makes the smallest
@@ -37,7 +37,7 @@ pub fn spectral(problem: &Problem, rng: &mut Xoshiro, limit: &SearchLimit) -> Op
         vector = product.into_iter().map(|x| x / norm).collect();
     }
     let mut order: Vec<u32> = (0..n as u32).collect();
-    order.sort_by(|a, b| vector[*a as usize].total_cmp(&vector[*b as usize]).then(a.cmp(b)));
+    order.sort_by_key(|task| FloatKey(vector[*task as usize]));
     order.extend(n as u32..problem.slots() as u32);
     Some(order)
 }
@@ -57,11 +57,9 @@ pub fn rcm(problem: &Problem, limit: &SearchLimit) -> Option<Vec<u32>> {
             return None;
         }
         // The last task is at an end of the component.
-        let end = breadth_first(traffic, start, &mut seen.clone())
-            .last()
-            .copied()
-            .unwrap_or(start as u32);
-        order.extend(breadth_first(traffic, end as usize, &mut seen));
+        let there = breadth_first(traffic, start, &mut seen.clone());
+        let end = there.last().map_or(start, |end| *end as usize);
+        order.extend(breadth_first(traffic, end, &mut seen));
     }
     order.reverse();
     order.extend(n as u32..problem.slots() as u32);

@@ -4,6 +4,7 @@ use super::bisect::bisect;
 use super::halves::halves;
 use super::lawful;
 use crate::Problem;
+use crate::key::FloatKey;
 use crate::search::SearchLimit;
 use seatmap_data::statistics::Xoshiro;
 use std::collections::VecDeque;
@@ -17,8 +18,8 @@ pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &SearchLimit) -> V
     let n = problem.slots();
     // A slot in the middle of each item's current set.
     let mut middle_of = vec![0_u32; n];
-    let mut open =
-        VecDeque::from([((0..n as u32).collect::<Vec<_>>(), (0..n as u32).collect::<Vec<_>>())]);
+    let all: Vec<u32> = (0..n as u32).collect();
+    let mut open = VecDeque::from([(all.clone(), all)]);
     while let Some((items, slots)) = open.pop_front() {
         if slots.len() == 1 {
             middle_of[items[0] as usize] = slots[0];
@@ -33,12 +34,8 @@ pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &SearchLimit) -> V
         };
         let second = bisect(&problem.traffic, &items, left.len(), &bias, rng, limit);
         for (is_second, slots, middle) in [(false, left, middles.0), (true, right, middles.1)] {
-            let items: Vec<u32> = items
-                .iter()
-                .zip(&second)
-                .filter(|(_, second)| **second == is_second)
-                .map(|(item, _)| *item)
-                .collect();
+            let here = items.iter().zip(&second).filter(|(_, second)| **second == is_second);
+            let items: Vec<u32> = here.map(|(item, _)| *item).collect();
             items.iter().for_each(|item| middle_of[*item as usize] = middle);
             open.push_back((items, slots));
         }
@@ -48,7 +45,7 @@ pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &SearchLimit) -> V
 
 /// Slots in the order of repeated bisection: neighbours are near each other.
 pub fn nested(problem: &Problem, limit: &SearchLimit) -> Vec<u32> {
-    let mut order = Vec::with_capacity(problem.slots());
+    let mut order: Vec<u32> = Vec::with_capacity(problem.slots());
     let mut open = vec![(0..problem.slots() as u32).collect::<Vec<_>>()];
     while let Some(slots) = open.pop() {
         if slots.len() <= 1 {
@@ -59,15 +56,13 @@ pub fn nested(problem: &Problem, limit: &SearchLimit) -> Vec<u32> {
         // The half nearer to the previous set goes first.
         let near =
             |side: &[u32]| order.last().map_or(0.0, |last| distance_to(problem, *last, side));
-        let (first, then) = if near(&right) < near(&left) { (right, left) } else { (left, right) };
-        open.extend([then, first]);
+        open.extend(if near(&right) < near(&left) { [left, right] } else { [right, left] });
     }
     order
 }
 
 fn distance_to(problem: &Problem, slot: u32, side: &[u32]) -> f64 {
-    side.iter().map(|other| problem.between(slot as usize, *other as usize)).sum::<f64>()
-        / side.len() as f64
+    side.iter().map(|other| problem.apart(slot, *other)).sum::<f64>() / side.len() as f64
 }
 
 fn middle(problem: &Problem, slots: &[u32]) -> u32 {
@@ -76,9 +71,9 @@ fn middle(problem: &Problem, slots: &[u32]) -> u32 {
     let sample: Vec<u32> = slots.iter().copied().step_by(step).collect();
     sample
         .iter()
-        .map(|slot| (distance_to(problem, *slot, &sample), *slot))
-        .min_by(|a, b| a.0.total_cmp(&b.0))
-        .map_or(0, |(_, slot)| slot)
+        .copied()
+        .min_by_key(|slot| FloatKey(distance_to(problem, *slot, &sample)))
+        .unwrap_or(0)
 }
 
 /// The cost of the second half over the first, because of partners outside.
@@ -93,7 +88,7 @@ fn pull(
     if item >= problem.tasks() || slots.len() == problem.slots() {
         return 0.0;
     }
-    let apart = problem.between(middles.0 as usize, middles.1 as usize).max(f64::MIN_POSITIVE);
+    let apart = problem.apart(middles.0, middles.1).max(f64::MIN_POSITIVE);
     // The cut itself counts traffic with partners in the same set.
     let outside = problem.traffic.of(item).filter(|(with, _)| middle_of[*with] != middle_of[item]);
     outside

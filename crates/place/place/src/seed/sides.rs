@@ -1,8 +1,8 @@
 //! Improves cuts by moving one node at a time.
 
 use super::cut_graph::CutGraph;
+use crate::key::FloatKey;
 use seatmap_data::statistics::Xoshiro;
-use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 pub struct TwoSides<'a> {
@@ -13,48 +13,39 @@ pub struct TwoSides<'a> {
     excess: i64,
 }
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct SideMove {
-    gain: f64,
+    gain: FloatKey,
     /// Breaks ties at random.
     chance: u32,
     node: u32,
-}
-
-impl Eq for SideMove {}
-
-impl PartialOrd for SideMove {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for SideMove {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let by_chance = self.chance.cmp(&other.chance).then(self.node.cmp(&other.node));
-        self.gain.total_cmp(&other.gain).then(by_chance)
-    }
 }
 
 /// Moves without a new best that end a pass, plus a twentieth of the nodes.
 const HOPELESS: usize = 50;
 
 impl<'a> TwoSides<'a> {
-    pub fn new(graph: &'a CutGraph, second: Vec<bool>, first_items: i64) -> Self {
+    /// Passes move each node at most once, the largest gain first, also at a loss, and keep the
+    /// best prefix (Fiduccia & Mattheyses 1982). A side may end with up to `slack` items more or
+    /// less.
+    pub fn improved(
+        graph: &'a CutGraph,
+        second: Vec<bool>,
+        first_items: i64,
+        slack: i64,
+        passes: usize,
+        rng: &mut Xoshiro,
+    ) -> Self {
         let on_first: i64 =
             (0..graph.nodes()).filter(|node| !second[*node]).map(|node| size(graph, node)).sum();
-        TwoSides { gain: vec![0.0; graph.nodes()], excess: on_first - first_items, graph, second }
+        let gain = vec![0.0; graph.nodes()];
+        let mut sides = TwoSides { gain, excess: on_first - first_items, graph, second };
+        (0..passes).find(|_| !sides.pass(slack, rng));
+        sides
     }
 
     pub fn over(&self, slack: i64) -> i64 {
         (self.excess.abs() - slack).max(0)
-    }
-
-    /// Passes move each node at most once, the largest gain first, also at a loss, and keep the
-    /// best prefix (Fiduccia & Mattheyses 1982). A side may end with up to `slack` items more or
-    /// less.
-    pub fn improve(&mut self, slack: i64, passes: usize, rng: &mut Xoshiro) {
-        (0..passes).find(|_| !self.pass(slack, rng));
     }
 
     fn pass(&mut self, slack: i64, rng: &mut Xoshiro) -> bool {
@@ -63,7 +54,7 @@ impl<'a> TwoSides<'a> {
         let mut moves = [BinaryHeap::new(), BinaryHeap::new()];
         for node in 0..nodes {
             self.gain[node] = self.computed_gain(node);
-            moves[usize::from(self.second[node])].push(self.side_move(node, rng));
+            self.offer(node, &mut moves, rng);
         }
         let stray = slack.max(i64::from(self.graph.largest()));
         let mut moved = Vec::new();
@@ -72,19 +63,14 @@ impl<'a> TwoSides<'a> {
         while moved.len() <= best.2 + HOPELESS + nodes / 20 {
             let tops = [false, true].map(|side| self.top(&mut moves, side, &is_locked, stray));
             let chosen = match tops {
-                [Some(one), Some(other)] if one.gain == other.gain => {
-                    if self.excess > 0 {
-                        one
-                    } else {
-                        other
-                    }
+                // Zero has two signs.
+                [Some(one), Some(other)] if one.gain.0 == other.gain.0 => {
+                    Some(if self.excess > 0 { one } else { other })
                 }
-                [one, other] => match one.max(other) {
-                    Some(chosen) => chosen,
-                    None => break,
-                },
+                [one, other] => one.max(other),
             };
-            let node = chosen.node as usize;
+            let Some(SideMove { node, .. }) = chosen else { break };
+            let node = node as usize;
             is_locked[node] = true;
             sum += self.gain[node];
             self.flip(node);
@@ -92,7 +78,7 @@ impl<'a> TwoSides<'a> {
             for (with, _) in self.graph.of(node) {
                 let with = *with as usize;
                 if !is_locked[with] {
-                    moves[usize::from(self.second[with])].push(self.side_move(with, rng));
+                    self.offer(with, &mut moves, rng);
                 }
             }
             let over = self.over(slack);
@@ -107,20 +93,14 @@ impl<'a> TwoSides<'a> {
         best.2 > 0
     }
 
-    fn side_move(&self, node: usize, rng: &mut Xoshiro) -> SideMove {
-        SideMove { gain: self.gain[node], chance: rng.bits() as u32, node: node as u32 }
+    fn offer(&self, node: usize, moves: &mut [BinaryHeap<SideMove>; 2], rng: &mut Xoshiro) {
+        let gain = FloatKey(self.gain[node]);
+        let one = SideMove { gain, chance: rng.bits() as u32, node: node as u32 };
+        moves[usize::from(self.second[node])].push(one);
     }
 
     fn computed_gain(&self, node: usize) -> f64 {
-        self.graph
-            .of(node)
-            .iter()
-            .map(
-                |(with, weight)| {
-                    if self.second[*with as usize] == self.second[node] { -weight } else { *weight }
-                },
-            )
-            .sum()
+        self.graph.of(node).iter().map(|(with, weight)| weight * self.sign(node, *with)).sum()
     }
 
     /// The best move that keeps the balance, or improves it.
@@ -133,11 +113,11 @@ impl<'a> TwoSides<'a> {
     ) -> Option<SideMove> {
         let moves = &mut moves[usize::from(is_second)];
         // The heap has a later entry for moved or changed nodes.
-        while let Some(top) = moves.peek() {
+        let is_stale = |top: &SideMove| {
             let node = top.node as usize;
-            if !is_locked[node] && top.gain == self.gain[node] {
-                break;
-            }
+            is_locked[node] || top.gain.0 != self.gain[node]
+        };
+        while moves.peek().is_some_and(is_stale) {
             moves.pop();
         }
         let top = *moves.peek()?;
@@ -152,11 +132,13 @@ impl<'a> TwoSides<'a> {
         self.second[node] = !self.second[node];
         self.gain[node] = -self.gain[node];
         for (with, weight) in self.graph.of(node) {
-            let with = *with as usize;
-            let doubled = 2.0 * weight;
-            self.gain[with] +=
-                if self.second[with] == self.second[node] { -doubled } else { doubled };
+            self.gain[*with as usize] += 2.0 * weight * self.sign(node, *with);
         }
+    }
+
+    /// An edge across the cut counts for a move of its ends, others against it.
+    fn sign(&self, node: usize, with: u32) -> f64 {
+        if self.second[with as usize] == self.second[node] { -1.0 } else { 1.0 }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::TimeModel;
 use crate::bound::{descending, dot};
+use crate::key::minimum;
 
 /// With more cells of tasks x PUs x partners, partners are not matched with PUs.
 const MOST_LOOKS: usize = 1 << 26;
@@ -21,8 +22,8 @@ pub fn bound(model: &TimeModel) -> f64 {
     let mut messages = 0.0;
     for task in 0..tasks {
         let row = floor.row(task);
-        messages += row.iter().map(|cell| cell.messages_ns).fold(f64::INFINITY, f64::min);
-        by_task = by_task.max(row.iter().map(|cell| cell.least_ns).fold(f64::INFINITY, f64::min));
+        messages += minimum(row.iter().map(|cell| cell.messages_ns));
+        by_task = by_task.max(minimum(row.iter().map(|cell| cell.least_ns)));
         if is_matched {
             cells.extend(row.into_iter().map(|cell| cell.least_ns));
         }

@@ -2,7 +2,9 @@
 
 use super::placement::NOWHERE;
 use super::{TimeModel, TimedPlacement};
+use crate::key::{FloatKey, maximum};
 use crate::search::SearchLimit;
+use std::cmp::Reverse;
 
 /// More tasks take too long.
 pub const MOST_TASKS: usize = 9;
@@ -14,7 +16,7 @@ const BETTER: f64 = 1.0 - 1e-9;
 pub fn exact(model: &TimeModel, known: &[usize], limit: &SearchLimit) -> Option<Vec<usize>> {
     let weights = weights_ns(model);
     let mut order: Vec<usize> = (0..model.tasks()).collect();
-    order.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]).then(a.cmp(b)));
+    order.sort_by_key(|task| Reverse(FloatKey(weights[*task])));
     let mut tree = Tree {
         nearest_ns: (0..model.pus())
             .map(|pu| nearest_ns(model, pu))
@@ -39,7 +41,7 @@ pub fn exact(model: &TimeModel, known: &[usize], limit: &SearchLimit) -> Option<
 /// Each task's work, and its messages over the longest distance.
 pub fn weights_ns(model: &TimeModel) -> Vec<f64> {
     let pairs = model.distance_ns.pairs().map(|(_, _, ns)| *ns);
-    let longest_ns = pairs.fold(0.0, f64::max);
+    let longest_ns = maximum(pairs);
     (0..model.tasks())
         .map(|task| model.work_ns[task] + model.traffic.volume(task) * longest_ns)
         .collect()
@@ -109,14 +111,14 @@ impl Tree<'_> {
             }
             return;
         };
-        let mut tries: Vec<(f64, usize)> = Vec::new();
+        let mut tries: Vec<(FloatKey, usize)> = Vec::new();
         for pu in self.candidates(task) {
             self.seating.put(task, pu);
-            tries.push((self.least_ns(), pu));
+            tries.push((FloatKey(self.least_ns()), pu));
             self.seating.lift(task);
         }
-        tries.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        for (least_ns, pu) in tries {
+        tries.sort();
+        for (FloatKey(least_ns), pu) in tries {
             if least_ns >= self.best_ns * BETTER || self.is_over {
                 break;
             }
@@ -157,6 +159,6 @@ impl Tree<'_> {
             more_ns[*pu] += open.map(|(_, weight)| weight * self.nearest_ns[*pu]).sum::<f64>();
         }
         let used = pu_of.iter().filter(|pu| **pu != NOWHERE);
-        used.map(|pu| self.seating.time_ns(*pu) + more_ns[*pu]).fold(0.0, f64::max)
+        maximum(used.map(|pu| self.seating.time_ns(*pu) + more_ns[*pu]))
     }
 }

@@ -2,6 +2,8 @@
 
 use super::TimeModel;
 use crate::build::count;
+use crate::key::FloatKey;
+use std::cmp::Reverse;
 
 /// A placement's time: the slowest seat decides, and then the sum.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -180,7 +182,7 @@ impl<'a> TimedPlacement<'a> {
     /// The PU of the slowest seat.
     pub fn slowest(&self) -> usize {
         (0..self.count.len())
-            .max_by(|a, b| self.time_ns(*a).total_cmp(&self.time_ns(*b)).then(b.cmp(a)))
+            .max_by_key(|pu| (FloatKey(self.time_ns(*pu)), Reverse(*pu)))
             .unwrap_or(0)
     }
 

@@ -1,32 +1,22 @@
 //! Descents and kicks.
 
 use super::{Score, TimeModel, TimedPlacement};
-use crate::beside::beside;
+use crate::key::FloatKey;
 use crate::search::{DeadlineWatch, SearchLimit};
 use seatmap_data::statistics::Xoshiro;
-use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 pub type NamedStart = (Vec<usize>, &'static str);
 
 pub type Searched = (Score, Vec<usize>, &'static str);
 
-pub fn side_by_side(
+/// Descends from all starts. Half of the kicks go to the better half, the rest to the best.
+pub fn search(
     model: &TimeModel,
     starts: &[NamedStart],
     limit: &SearchLimit,
-    threads: usize,
     seed: u64,
 ) -> Searched {
-    let searched =
-        beside(threads, |at: usize| search(model, starts, limit, seed.wrapping_add(at as u64)))
-            .into_iter()
-            .flatten()
-            .reduce(|a: Searched, b: Searched| if b.0.is_better_than(a.0) { b } else { a });
-    searched.expect("this thread always searches")
-}
-
-/// Descends from all starts. Half of the kicks go to the better half, the rest to the best.
-fn search(model: &TimeModel, starts: &[NamedStart], limit: &SearchLimit, seed: u64) -> Searched {
     let mut rng = Xoshiro::new(seed);
     let mut alive: Vec<Searched> = Vec::with_capacity(starts.len());
     for (pu_of, name) in starts {
@@ -36,19 +26,19 @@ fn search(model: &TimeModel, starts: &[NamedStart], limit: &SearchLimit, seed: u
         }
         alive.push((climber.score, climber.seating.pu_of().to_vec(), name));
     }
-    alive.sort_by(order);
+    alive.sort_by_key(order);
     let better = alive.len().div_ceil(2);
-    for one in alive.iter_mut().take(better) {
+    for one in &mut alive[..better] {
         // A start with a poor first optimum gets a chance.
         *one = kicked(model, one, &limit.part(2 * better as u32), &mut rng);
     }
-    alive.sort_by(order);
+    alive.sort_by_key(order);
     let rest = SearchLimit { kicks: limit.part(2).kicks, ..limit.clone() };
     kicked(model, &alive[0], &rest, &mut rng)
 }
 
-fn order(a: &Searched, b: &Searched) -> Ordering {
-    a.0.most.total_cmp(&b.0.most).then(a.0.sum.total_cmp(&b.0.sum))
+fn order((score, ..): &Searched) -> (FloatKey, FloatKey) {
+    (FloatKey(score.most), FloatKey(score.sum))
 }
 
 /// Kicks grow while they fail.
@@ -117,36 +107,20 @@ impl<'a> Climber<'a> {
     fn descend(&mut self, rng: &mut Xoshiro) {
         self.seating = self.seating.renewed();
         self.score = self.seating.score();
-        let mut watch = DeadlineWatch::new(
-            self.limit,
-            self.model.pus() * (self.model.pus() + self.model.tasks()),
-        );
-        while !watch.is_late() {
-            if self.improve_slowest() {
-                continue;
-            }
-            if !self.improve_any(rng, &mut watch) {
-                break;
-            }
-        }
+        let pus = self.model.pus();
+        let mut watch = DeadlineWatch::new(self.limit, pus * (pus + self.model.tasks()));
+        while !watch.is_late() && (self.improve_slowest() || self.improve_any(rng, &mut watch)) {}
     }
 
     fn improve_slowest(&mut self) -> bool {
+        let TimeModel { traffic, core, .. } = self.model;
         let slowest = self.seating.slowest();
         let pu_of = self.seating.pu_of();
-        let here: Vec<usize> =
-            (0..self.model.tasks()).filter(|task| pu_of[*task] == slowest).collect();
-        let partners =
-            here.iter().flat_map(|task| self.model.traffic.of(*task).map(|(with, _)| with));
-        let mut tasks: Vec<usize> =
-            here.iter().copied().chain(partners.take(MOST_PARTNERS)).collect();
-        let core = self.model.core[slowest];
-        tasks.extend(
-            (0..self.model.tasks())
-                .filter(|task| self.model.core[self.seating.pu_of()[*task]] == core),
-        );
-        tasks.sort_unstable();
-        tasks.dedup();
+        let all = 0..self.model.tasks();
+        let here = all.clone().filter(|task| pu_of[*task] == slowest);
+        let partners = here.flat_map(|task| traffic.of(task).map(|(with, _)| with));
+        let on_core = all.filter(|task| core[pu_of[*task]] == core[slowest]);
+        let tasks: BTreeSet<usize> = on_core.chain(partners.take(MOST_PARTNERS)).collect();
         let best = tasks.into_iter().filter_map(|task| self.best_change(task)).fold(None, better);
         self.apply(best)
     }
@@ -166,17 +140,13 @@ impl<'a> Climber<'a> {
     }
 
     fn apply(&mut self, change: Option<(Score, Change)>) -> bool {
-        let Some((_, change)) = change else { return false };
-        self.make(change);
+        match change {
+            Some((_, Change::Shift(task, to))) => self.seating.shift(task, to),
+            Some((_, Change::Swap(a, b))) => self.seating.swap(a, b),
+            None => return false,
+        }
         self.score = self.seating.score();
         true
-    }
-
-    fn make(&mut self, change: Change) {
-        match change {
-            Change::Shift(task, to) => self.seating.shift(task, to),
-            Change::Swap(a, b) => self.seating.swap(a, b),
-        }
     }
 
     fn best_change(&mut self, task: usize) -> Option<(Score, Change)> {

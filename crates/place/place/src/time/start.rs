@@ -4,51 +4,41 @@ use super::exact::weights_ns;
 use super::placement::NOWHERE;
 use super::search::NamedStart;
 use super::{TimeModel, TimedPlacement};
-use crate::build::problem;
+use crate::Pus;
+use crate::build::PlaceGround;
+use crate::key::FloatKey;
 use crate::portfolio::portfolio;
 use crate::search::SearchLimit;
-use crate::{PlaceRequest, Problem, Pus, baselines};
+use std::cmp::Reverse;
 
 /// Each start by distance takes 1/`DISTANCE_PART` of the time.
 const DISTANCE_PART: u32 = 10;
 
 /// Heavy tasks first; the best by distance on all and on the fastest seats; the usual placements.
-pub fn starts(
-    request: &PlaceRequest,
-    model: &TimeModel,
-    all: &Problem,
-    pus: &Pus,
-    limit: &SearchLimit,
-) -> Vec<NamedStart> {
-    let mut starts = vec![(heavy_first(model), "heavy tasks first")];
-    starts.push((by_distance(all, limit, request.seed), "nearest seats"));
-    if let Some((fast, problem)) = fastest(request, model, pus) {
-        starts.push((
-            by_distance(&problem, limit, request.seed)
-                .into_iter()
-                .map(|at| pus.index_of(fast.os[at]).unwrap_or(0))
-                .collect(),
-            "fastest seats",
-        ));
+pub fn starts(ground: &PlaceGround, model: &TimeModel, limit: &SearchLimit) -> Vec<NamedStart> {
+    let mut starts = vec![(by_distance(ground, limit), "nearest seats")];
+    if let Some(fast) = fastest(ground, model) {
+        let rows = by_distance(&fast, limit).into_iter();
+        let all = rows.map(|at| ground.pus.index_of(fast.pus.os[at]).unwrap_or(0));
+        starts.push((all.collect(), "fastest seats"));
     }
-    starts.extend(baselines::named(request, model.tasks(), pus));
-    let first = starts.swap_remove(0);
+    starts.extend(ground.named());
+    // The last one comes second.
+    starts.rotate_right(1);
     starts.retain(|(pu_of, _)| model.allows(pu_of));
-    starts.insert(0, first);
+    starts.insert(0, (heavy_first(model), "heavy tasks first"));
     starts
 }
 
-fn by_distance(problem: &Problem, limit: &SearchLimit, seed: u64) -> Vec<usize> {
-    problem.pus_of(&portfolio(problem, &limit.part(DISTANCE_PART), seed).solution.slot_of)
+fn by_distance(ground: &PlaceGround, limit: &SearchLimit) -> Vec<usize> {
+    let found = portfolio(&ground.problem, &limit.part(DISTANCE_PART), ground.request.seed);
+    ground.problem.pus_of(&found.solution.slot_of)
 }
 
 fn heavy_first(model: &TimeModel) -> Vec<usize> {
     let weights = weights_ns(model);
     let mut order: Vec<usize> = (0..model.tasks()).collect();
-    order.sort_by(|a, b| {
-        let fixed = model.fixed[*b].is_some().cmp(&model.fixed[*a].is_some());
-        fixed.then(weights[*b].total_cmp(&weights[*a])).then(a.cmp(b))
-    });
+    order.sort_by_key(|task| Reverse((model.fixed[*task].is_some(), FloatKey(weights[*task]))));
     let mut seating = TimedPlacement::empty(model);
     for task in order {
         let to = model.fixed[task].or_else(|| soonest(&mut seating, model, task));
@@ -74,11 +64,10 @@ fn soonest(seating: &mut TimedPlacement, model: &TimeModel, task: usize) -> Opti
     best.map(|(_, pu)| pu)
 }
 
-/// `None` if all seats are needed or the constraints forbid it.
-fn fastest(request: &PlaceRequest, model: &TimeModel, pus: &Pus) -> Option<(Pus, Problem)> {
+/// The ground of the fastest seats; `None` if all seats are needed or the constraints forbid it.
+fn fastest<'a>(ground: &PlaceGround<'a>, model: &TimeModel) -> Option<PlaceGround<'a>> {
     let tasks = model.tasks();
-    let n = model.pus();
-    if tasks >= n || model.group.is_some() {
+    if tasks >= model.pus() || model.group.is_some() {
         return None;
     }
     let mut gains: Vec<(f64, usize)> = model
@@ -87,11 +76,11 @@ fn fastest(request: &PlaceRequest, model: &TimeModel, pus: &Pus) -> Option<(Pus,
         .enumerate()
         .map(|(pu, more)| (model.speed[pu] * more, pu))
         .collect();
-    gains.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    gains.sort_by_key(|(gain, _)| Reverse(FloatKey(*gain)));
     let mut chosen: Vec<usize> = gains.into_iter().take(tasks).map(|(_, pu)| pu).collect();
     chosen.sort_unstable();
-    let fast = Pus::new(request.profile, Some(&pus.os_of(&chosen)), request.homes).ok()?;
-    let fast = request.costed(fast);
-    let problem = problem(request, &fast).ok()?;
-    Some((fast, problem))
+    let request = ground.request;
+    let os = ground.pus.os_of(&chosen);
+    let fast = Pus::new(request.profile, Some(&os), request.homes).ok()?;
+    PlaceGround::on(request, request.costed(fast)).ok()
 }

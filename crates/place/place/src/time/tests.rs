@@ -1,6 +1,7 @@
 //! The objective, its search and its bound against all placements.
 
 use super::*;
+use crate::PlaceMethod;
 use crate::search::SearchLimit;
 use proptest::prelude::*;
 use seatmap_data::machine::{
@@ -21,15 +22,13 @@ fn hybrid(performance: u32, efficiency: u32, rng: &mut Xoshiro) -> Profile {
     let pus: Vec<Pu> = (0..2 * performance + efficiency).map(pu).collect();
     let n = pus.len();
     let mut distance = Matrix::filled(n, 0.0);
-    for a in 0..n {
-        for b in a + 1..n {
-            let base = if pus[a].core == pus[b].core {
-                10.0
-            } else {
-                60.0 + 40.0 * f64::from(u8::from(pus[a].kind != pus[b].kind))
-            };
-            distance.set_both(a, b, base + 20.0 * rng.unit());
-        }
+    for (a, b) in (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b))) {
+        let base = match (pus[a].core == pus[b].core, pus[a].kind == pus[b].kind) {
+            (true, _) => 10.0,
+            (_, true) => 60.0,
+            _ => 100.0,
+        };
+        distance.set_both(a, b, base + 20.0 * rng.unit());
     }
     let slow = 0.4 + 0.5 * rng.unit();
     let alone: Vec<f64> = pus
@@ -46,15 +45,13 @@ fn hybrid(performance: u32, efficiency: u32, rng: &mut Xoshiro) -> Profile {
 }
 
 fn busy(tasks: usize, rng: &mut Xoshiro) -> Pattern {
-    let mut edges = Vec::new();
-    for from in 0..tasks {
-        for to in 0..tasks {
-            if from != to && rng.below(3) == 0 {
-                edges.push(Edge { from, to, bytes: 1.0, messages: 1.0 + rng.below(5) as f64 });
-            }
+    let mut pattern = Pattern::gathered("busy", tasks, []);
+    for (from, to) in (0..tasks).flat_map(|from| (0..tasks).map(move |to| (from, to))) {
+        if from != to && rng.below(3) == 0 {
+            let messages = 1.0 + rng.below(5) as f64;
+            pattern.edges.push(Edge { from, to, bytes: 1.0, messages });
         }
     }
-    let mut pattern = Pattern::gathered("busy", tasks, edges);
     pattern.loads = (0..tasks).map(|_| 1.0 + rng.below(4) as f64).collect();
     pattern.load_ns = Some(50.0 + 400.0 * rng.unit());
     pattern
@@ -85,10 +82,13 @@ fn least_ns(model: &TimeModel) -> f64 {
     best
 }
 
-fn with_model<T>(request: &PlaceRequest, work: impl FnOnce(&TimeModel, &Problem, &Pus) -> T) -> T {
-    let pus = request.pus().unwrap();
-    let problem = problem(request, &pus).unwrap();
-    work(&TimeModel::new(request, &problem, &pus).unwrap(), &problem, &pus)
+fn pattern(spec: &str, load_ns: f64) -> Pattern {
+    Pattern { load_ns: Some(load_ns), ..generate(spec).unwrap() }
+}
+
+fn with_model<T>(request: &PlaceRequest, work: impl FnOnce(&TimeModel, &PlaceGround) -> T) -> T {
+    let ground = PlaceGround::of(request).unwrap();
+    work(&TimeModel::new(&ground).unwrap(), &ground)
 }
 
 proptest! {
@@ -100,8 +100,8 @@ proptest! {
         let machine = hybrid(performance, efficiency, &mut rng);
         let pattern = busy(tasks, &mut rng);
         let mut request = request(&machine, &pattern);
-        let least = with_model(&request, |model, _, _| least_ns(model));
-        let floor = with_model(&request, |model, _, _| bound::bound(model));
+        let least = with_model(&request, |model, _| least_ns(model));
+        let floor = with_model(&request, |model, _| bound::bound(model));
         prop_assert!(floor <= least, "{floor} {least}");
         request.limit = SearchLimit::kicks(9_000);
         let answer = request.place().unwrap();
@@ -137,7 +137,7 @@ proptest! {
         let mut rng = Xoshiro::new(seed);
         let machine = hybrid(3, 4, &mut rng);
         let pattern = busy(8, &mut rng);
-        with_model(&request(&machine, &pattern), |model, _, _| {
+        with_model(&request(&machine, &pattern), |model, _| {
             let mut seating = TimedPlacement::of(model, &(0..8).collect::<Vec<usize>>());
             for _ in 0..200 {
                 let task = rng.below(8);
@@ -163,13 +163,12 @@ fn search_is_within_one_percent_of_optimum() {
         let machine = hybrid(2, 3, &mut rng);
         let pattern = busy(6, &mut rng);
         let request = request(&machine, &pattern);
-        let (cost, floor) = with_model(&request, |model, problem, pus| {
-            let starts = start::starts(&request, model, problem, pus, &request.limit);
-            let (_, pu_of, _) =
-                search::side_by_side(model, &starts, &request.limit, request.threads, request.seed);
+        let (cost, floor) = with_model(&request, |model, ground| {
+            let starts = start::starts(ground, model, &request.limit);
+            let (_, pu_of, _) = search::search(model, &starts, &request.limit, request.seed);
             (model.cost(&pu_of), bound::bound(model))
         });
-        let least = with_model(&request, |model, _, _| least_ns(model));
+        let least = with_model(&request, |model, _| least_ns(model));
         assert!(cost <= 1.01 * least, "seed {seed}: {cost} found, {least} is the least");
         assert!(floor <= least, "seed {seed}");
     }
@@ -178,19 +177,14 @@ fn search_is_within_one_percent_of_optimum() {
 #[test]
 fn heavy_tasks_get_separate_fast_cores() {
     let machine = catalog::load("core-i9-12900k").unwrap();
-    let mut pattern = generate("idle:12").unwrap();
+    let mut pattern = pattern("idle:12", 1000.0);
     pattern.loads = (0..12).map(|task| if task < 4 { 1.0 } else { 4.0 }).collect();
-    pattern.load_ns = Some(1000.0);
     let request = request(&machine, &pattern);
     let answer = request.place().unwrap();
-    let kind = |task: usize| machine.topology.pu(answer.placement[task]).unwrap().kind;
-    assert!(
-        (4..12).all(|task| kind(task) == Some(CoreKind::Performance)),
-        "{:?}",
-        answer.placement
-    );
-    assert!((0..4).all(|task| kind(task) == Some(CoreKind::Efficiency)), "{:?}", answer.placement);
-    assert_eq!((answer.cost, answer.optimal), (4000.0, true));
+    let kind = |os: &u32| machine.topology.pu(*os).unwrap().kind.unwrap();
+    let kinds: Vec<CoreKind> = answer.placement.iter().map(kind).collect();
+    let wanted = [vec![CoreKind::Efficiency; 4], vec![CoreKind::Performance; 8]].concat();
+    assert_eq!((kinds, answer.cost, answer.optimal), (wanted, 4000.0, true));
     let slowest = request.slowest(&answer.placement).unwrap();
     assert_eq!(
         (slowest.work_ns, slowest.messages_ns, slowest.speed, slowest.tasks.len()),
@@ -201,43 +195,36 @@ fn heavy_tasks_get_separate_fast_cores() {
 #[test]
 fn excess_tasks_share_fast_cpus() {
     let machine = hybrid(2, 1, &mut Xoshiro::new(1));
-    let mut pattern = generate("idle:30").unwrap();
-    pattern.load_ns = Some(1000.0);
+    let pattern = pattern("idle:30", 1000.0);
     let answer = request(&machine, &pattern).place().unwrap();
     assert!(answer.lower_bound <= answer.cost && answer.cost < answer.baselines.os, "{answer:?}");
-    assert_eq!(
-        (0..5).map(|os| answer.placement.iter().filter(|seat| **seat == os).count()).sum::<usize>(),
-        30
-    );
+    assert!(answer.placement.len() == 30 && answer.placement.iter().all(|os| *os < 5));
 }
 
 /// Users do not share spare cores.
 #[test]
 fn usual_placements_fill_cores_before_siblings() {
     let machine = catalog::load("xeon-e5-2680-2s").unwrap();
-    let cores = 16;
-    for tasks in [1, 4, cores] {
-        let mut pattern = generate(&format!("idle:{tasks}")).unwrap();
-        pattern.load_ns = Some(1000.0);
-        let usual = request(&machine, &pattern).place().unwrap().baselines;
+    let usual = |tasks: usize| {
+        let pattern = pattern(&format!("idle:{tasks}"), 1000.0);
+        request(&machine, &pattern).place().unwrap().baselines
+    };
+    for tasks in [1, 4, 16] {
+        let usual = usual(tasks);
         assert_eq!([usual.os, usual.compact, usual.scatter], [1000.0; 3], "{tasks} tasks");
     }
-    let mut pattern = generate("idle:17").unwrap();
-    pattern.load_ns = Some(1000.0);
-    let usual = request(&machine, &pattern).place().unwrap().baselines;
-    assert!(usual.compact > 1000.0, "one core is shared: {usual:?}");
+    assert!(usual(17).compact > 1000.0, "one core is shared");
 }
 
 #[test]
 fn idle_task_does_not_slow_sibling() {
     let machine = catalog::load("xeon-e5-2680-2s").unwrap();
-    let mut pattern = generate("idle:2").unwrap();
-    pattern.load_ns = Some(1000.0);
+    let pattern = pattern("idle:2", 1000.0);
     let siblings = [0, 16];
     let cost = |loads: [f64; 2]| {
         let pattern = Pattern { loads: loads.to_vec(), ..pattern.clone() };
-        with_model(&request(&machine, &pattern), |model, _, pus| {
-            model.cost(&siblings.map(|os| pus.index_of(os).unwrap()))
+        with_model(&request(&machine, &pattern), |model, ground| {
+            model.cost(&siblings.map(|os| ground.pus.index_of(os).unwrap()))
         })
     };
     assert_eq!(cost([1.0, 0.0]), 1000.0);
@@ -256,8 +243,7 @@ fn time_objective_requires_load_ns() {
 #[test]
 fn time_objective_respects_one_per_and_fixed() {
     let machine = catalog::load("ryzen-7950x3d").unwrap();
-    let mut pattern = generate("ring:2").unwrap();
-    pattern.load_ns = Some(500.0);
+    let pattern = pattern("ring:2", 500.0);
     let mut request = request(&machine, &pattern);
     request.one_per = Some(Level::L3);
     let placement = request.place().unwrap().placement;
@@ -279,7 +265,7 @@ fn core_gain_is_shared_by_hardware_threads() {
     let speed = machine.speed.as_mut().unwrap();
     speed.together = Some(speed.alone.iter().map(|alone| 0.8 * alone).collect());
     let pattern = busy(2, &mut Xoshiro::new(3));
-    with_model(&request(&machine, &pattern), |model, _, _| {
+    with_model(&request(&machine, &pattern), |model, _| {
         assert!((model.cores[0].gain - 1.6).abs() < 1e-9, "measured together: {:?}", model.cores);
         assert_eq!(model.cores[1], Core { threads: 1, gain: 1.0 });
     });

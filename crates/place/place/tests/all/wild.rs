@@ -5,7 +5,7 @@ use seatmap_data::machine::nanoseconds::MAX_ROUND_TRIP_NS;
 use seatmap_data::machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Square, Topology};
 use seatmap_data::pattern::{Edge, Pattern, edge::MAX_AMOUNT};
 use seatmap_place::search::{Qap, SearchLimit};
-use seatmap_place::{PlaceError, PlaceRequest, solve};
+use seatmap_place::{PlaceRequest, solve};
 
 fn sized(largest: f64, orders: f64) -> impl Strategy<Value = f64> {
     prop_oneof![
@@ -74,7 +74,7 @@ fn out_of_range_distance_is_rejected() {
     let pattern = seatmap_data::pattern::generate("ring:4").unwrap();
     for ns in [1e100, f64::INFINITY, -1.0] {
         let error = PlaceRequest::new(&machine(4, &[80.0, ns]), &pattern).place().unwrap_err();
-        assert!(matches!(error, PlaceError::NoDistance { pus: [0, 2], .. }), "{error}");
+        assert!(error.to_string().starts_with("PUs 0 and 2 are "), "{error}");
     }
 }
 

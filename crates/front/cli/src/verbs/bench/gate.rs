@@ -1,7 +1,6 @@
 //! `seatmap bench --file`, and `--base` with `--head`.
 
-use super::{room, summary, tell};
-use crate::args::Bench;
+use super::{Bench, room, summary, tell};
 use crate::verbs;
 use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;

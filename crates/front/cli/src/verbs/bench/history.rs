@@ -1,6 +1,6 @@
 //! `seatmap bench history`.
 
-use crate::args::BenchHistory;
+use super::args::BenchHistory;
 use seatmap_console::error::CliError;
 use seatmap_console::input;
 use seatmap_trial::gate::history::{self, Trends};

@@ -1,6 +1,6 @@
 //! The output of `seatmap observe`: a table or a document, and the files of patterns.
 
-use crate::args::ObserveArgs;
+use super::ObserveArgs;
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_data::statistics::words::counted;

@@ -1,6 +1,6 @@
 //! `seatmap place --on CLUSTER`.
 
-use crate::args::{OnCluster, PlaceArgs};
+use super::{OnCluster, PlaceArgs};
 use seatmap_cluster::Cluster;
 use seatmap_cluster::ranks::message_bytes;
 use seatmap_cluster::ranks_here::{OwnSeatError, own_cpus as own_cpus_of};
@@ -16,48 +16,38 @@ use std::path::Path;
 use std::time::Instant;
 
 pub fn run(typed: &PlaceArgs, cluster: &Cluster) -> Result<(), CliError> {
-    if let Some(option) = typed.of_one_machine() {
-        return Err(CliError::input(format!(
-            "{option} is for one machine, and {} is a cluster; leave it out",
-            typed.on
-        )));
-    }
+    CliError::check_input(typed.of_one_machine().map(|option| {
+        format!("{option} is for one machine, and {} is a cluster; leave it out", typed.on)
+    }))?;
     let destination = output::beside(typed.output.as_deref(), None, "-o")?;
-    if typed.forms.json && destination == Some(Destination::Stdout) {
-        return Err(CliError::input("only one of --json and -o - can have stdout"));
-    }
-    let pattern = pattern(typed.pattern.as_deref().unwrap_or_default(), &typed.on_cluster)?;
-    let nodes = places(&typed.on, cluster, &typed.on_cluster, &pattern)?;
+    refuse_if!(
+        typed.forms.json && destination == Some(Destination::Stdout),
+        "only one of --json and -o - can have stdout"
+    );
+    let wishes = &typed.on_cluster;
+    let pattern = pattern_of_ranks(typed.pattern.as_deref().unwrap_or_default(), wishes)?;
+    let nodes = nodes(&typed.on, cluster, wishes, &pattern)?;
     let began = Instant::now();
     let waiting = Waiting::new("searching", typed.time().seconds());
     let request = RankRequest {
-        wishes: (&typed.on_cluster).into(),
+        wishes: wishes.into(),
         limit: typed.time().limit(),
         threads: typed.threads(),
         seed: typed.seed,
         ..RankRequest::new(&nodes, &pattern)
     };
-    let plan = request.place().map_err(CliError::input)?;
+    let mut plan = request.place().map_err(CliError::input)?;
     drop(waiting);
-    let plan = RankPlan {
-        seconds: Some(began.elapsed().as_secs_f64()),
-        date: Some(here::today()),
-        tool: Some(here::tool()),
-        ..plan
-    };
+    plan.seconds = Some(began.elapsed().as_secs_f64());
+    plan.date = Some(here::today());
+    plan.tool = Some(here::tool());
     if let Some(destination) = &destination {
         destination.write(&plan.to_json())?;
     }
-    if typed.forms.json {
-        output::print_exact(&plan.to_json())
-    } else if destination == Some(Destination::Stdout) {
-        Ok(())
-    } else {
-        show(&plan, false)
-    }
+    if destination == Some(Destination::Stdout) { Ok(()) } else { show(&plan, typed.forms.json) }
 }
 
-pub fn pattern(text: &str, wishes: &OnCluster) -> Result<Pattern, CliError> {
+pub fn pattern_of_ranks(text: &str, wishes: &OnCluster) -> Result<Pattern, CliError> {
     let first = pattern_input::pattern(text)?;
     if wishes.also.is_empty() {
         return Ok(first);
@@ -68,7 +58,7 @@ pub fn pattern(text: &str, wishes: &OnCluster) -> Result<Pattern, CliError> {
     first.with(&others).map_err(CliError::input)
 }
 
-pub fn places(
+pub fn nodes(
     name: &str,
     cluster: &Cluster,
     wishes: &OnCluster,

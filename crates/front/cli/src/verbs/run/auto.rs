@@ -1,17 +1,15 @@
 //! `seatmap run --auto`: tries CPUs while the program runs.
 
-use super::{check_sole, page};
-use crate::args::RunArgs;
+use super::{RunArgs, check_sole, command_to_watch, page};
 use crate::myself;
 use seatmap_console::bar::Bars;
 use seatmap_console::error::CliError;
-use seatmap_console::here::host_name;
 use seatmap_console::interrupt::StopFlag;
-use seatmap_console::{input, output};
+use seatmap_console::{here, input, output};
 use seatmap_data::statistics::words::lasting;
 use seatmap_launch::share::SoleWork;
-use seatmap_launch::{Ending, Executable, attach};
-use seatmap_observe::{Subject, SubjectCommand};
+use seatmap_launch::{Ending, attach};
+use seatmap_observe::Subject;
 use seatmap_report::auto;
 use seatmap_report::counted;
 use seatmap_trial::live::auto::OBSERVED;
@@ -37,7 +35,7 @@ pub fn run(typed: &RunArgs) -> Result<(), CliError> {
     let run = run?;
     if typed.quiet {
         // --quiet omits only the report.
-        auto::losses(&run.outcome).iter().for_each(|loss| output::tell(loss));
+        output::tell_each(auto::losses(&run.outcome));
     } else {
         output::tell_page(&auto::page(&run.outcome));
     }
@@ -81,7 +79,11 @@ fn meant(typed: &RunArgs) -> Result<AutoRequest, CliError> {
         // Instances on a node would compete for CPUs.
         check_sole(SoleWork::Auto)?;
     }
-    let log = typed.live.log.as_deref().map(log_file).transpose()?;
+    let log = typed
+        .live
+        .log
+        .as_deref()
+        .map(|path| LogFile::create(path).map_err(|error| CliError::at(path, error)));
     Ok(AutoRequest {
         subject: subject(typed)?,
         program: page::named(typed),
@@ -92,23 +94,16 @@ fn meant(typed: &RunArgs) -> Result<AutoRequest, CliError> {
         period: typed.live.period,
         time: typed.live.seconds,
         soft: typed.soft,
-        log,
-        machine: host_name(),
-        begun: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        log: log.transpose()?,
+        machine: here::host_name(),
+        begun: here::now(),
         guardian: myself::mask_guardian(),
     })
 }
 
-fn log_file(path: &Path) -> Result<LogFile, CliError> {
-    LogFile::create(path).map_err(|error| CliError::at(path, error))
-}
-
 fn subject(typed: &RunArgs) -> Result<Subject, CliError> {
     if typed.pid.is_empty() {
-        Executable::find(&typed.command).map_err(CliError::input)?;
-        page::warn_of_handing_over(&typed.command);
-        let words = typed.command.clone();
-        return Ok(Subject::Command(SubjectCommand { words, leaves_stdout: false }));
+        return Ok(Subject::Command(command_to_watch(&typed.command, None, false)?));
     }
     // Changing process 1 or a kernel thread concerns the whole computer.
     if !typed.force {
@@ -129,12 +124,11 @@ fn replay(path: &Path) -> Result<(), CliError> {
 }
 
 fn sentence(line: &LogLine) -> String {
-    match &line.said {
-        LogContent::Event(event) => format!("{:>9.3} s  {}\n", line.at_s, plain(event)),
-        LogContent::Decision(decision) => {
-            format!("{:>9.3} s    -> {}\n", line.at_s, plain(decision))
-        }
-    }
+    let said = match &line.said {
+        LogContent::Event(event) => plain(event),
+        LogContent::Decision(decision) => format!("  -> {}", plain(decision)),
+    };
+    format!("{:>9.3} s  {said}\n", line.at_s)
 }
 
 /// A document as one line of words: JSON without quotation marks.

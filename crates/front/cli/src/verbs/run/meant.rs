@@ -1,13 +1,12 @@
 //! Converts a command line into a program on seats, or a usage error.
 
-use super::page;
-use crate::args::{Detach, Huge, RunArgs};
-use crate::verbs::place::ranks;
+use super::{Huge, RunArgs, page};
+use crate::verbs::place;
 use seatmap_console::error::CliError;
 use seatmap_console::{input, plan_input, stdio};
 use seatmap_launch::{
     AttachRequest, CpuFit, Executable, GrantedSeats, LaunchOptions, MemoryWish, PageMove,
-    ReturnsAt, RunRequest, SeatSource, SeatingRequest,
+    RunRequest, SeatSource, SeatingRequest,
 };
 use seatmap_os::Root;
 use seatmap_os::mempolicy::MemoryNodes;
@@ -19,11 +18,11 @@ pub enum Meant {
 
 /// The program or the processes, with seats of this computer.
 pub fn request(typed: &RunArgs) -> Result<Meant, CliError> {
-    if let Some(option) = typed.live.given_option() {
-        return Err(CliError::input(format!(
-            "{option} needs --auto, which tries seats while the program runs"
-        )));
-    }
+    CliError::check_input(
+        typed.live.given_option().map(|option| {
+            format!("{option} needs --auto, which tries seats while the program runs")
+        }),
+    )?;
     let seats = source(typed)?;
     let is_running = !typed.pid.is_empty();
     // Otherwise only `--move-pages` was meant.
@@ -65,11 +64,7 @@ pub fn request(typed: &RunArgs) -> Result<Meant, CliError> {
             fit,
             ..LaunchOptions::default()
         },
-        returns_at: match typed.detach {
-            Detach::Start => ReturnsAt::Start,
-            Detach::Exit => ReturnsAt::Exit,
-            Detach::Never => ReturnsAt::End,
-        },
+        returns_at: typed.detach.into(),
     })))
 }
 
@@ -80,7 +75,7 @@ fn source(typed: &RunArgs) -> Result<SeatSource, CliError> {
     let bytes = input::bytes(path)?;
     // A plan for ranks: this rank finds its seat by its number.
     match plan_input::rank_plan_in(path, &bytes)? {
-        Some(plan) => ranks::own_cpus(path, &plan, typed.any_machine).map(SeatSource::Rank),
+        Some(plan) => place::own_cpus(path, &plan, typed.any_machine).map(SeatSource::Rank),
         None => {
             let plan = plan_input::plan_of_host(path, &bytes, typed.any_machine)?;
             Ok(SeatSource::Plan(Box::new(plan)))

@@ -1,8 +1,8 @@
 //! The messages, the table and the files of `seatmap run`.
 
-use crate::args::RunArgs;
+use super::RunArgs;
 use seatmap_console::error::CliError;
-use seatmap_console::here::{self, host_name};
+use seatmap_console::here::host_name;
 use seatmap_console::output::{self, Destination};
 use seatmap_launch::neighbours::SeatNeighbours;
 use seatmap_launch::{
@@ -13,7 +13,6 @@ use seatmap_os::Tid;
 use seatmap_os::mempolicy::MemoryPolicyError;
 use seatmap_report::{counted, seating};
 use serde::Serialize;
-use std::ffi::OsString;
 use std::path::Path;
 
 /// The files for the seating, with absolute paths for the background process.
@@ -71,9 +70,7 @@ impl SeatingOutputs {
 /// Errors name the path as given.
 fn destination(path: Option<&Path>) -> Result<Option<Destination>, CliError> {
     let Some(path) = path else { return Ok(None) };
-    if path == Path::new("-") {
-        return Err(CliError::input("stdout belongs to the program; give a file name"));
-    }
+    refuse_if!(path == Path::new("-"), "stdout belongs to the program; give a file name");
     // Checks the given path, for the error's words, but keeps the absolute one.
     Destination::new(path)?;
     Destination::new(&std::path::absolute(path).map_err(CliError::input)?).map(Some)
@@ -109,7 +106,7 @@ impl RunListener for Voice {
 
     fn shares(&mut self, neighbours: &SeatNeighbours) {
         // Even with --quiet, because such a seat slows both programs.
-        neighbours.sentences().iter().for_each(|sentence| output::tell(sentence));
+        output::tell_each(neighbours.sentences());
     }
 
     /// An unwritable report makes a successful program fail.
@@ -148,7 +145,7 @@ pub fn attached(
     if let Some(report) = &outcome.report {
         files.write(report)?;
     }
-    outcome.neighbours.sentences().iter().for_each(|sentence| output::tell(sentence));
+    output::tell_each(outcome.neighbours.sentences());
     for (moved, nodes) in &outcome.moved {
         // Pages that did not move are a problem.
         if !files.quiet || !moved.is_complete() {
@@ -156,7 +153,7 @@ pub fn attached(
         }
     }
     if !files.quiet {
-        outcome.children.iter().for_each(|children| output::tell(children));
+        output::tell_each(&outcome.children);
     }
     if let Some(undo) = outcome.undo.filter(|_| !files.quiet) {
         output::tell(&format!("to undo this: {undo}"));
@@ -194,8 +191,7 @@ pub fn remark(remarks: &[SeatingRemark], quiet: bool) {
 
 /// Reports the CPUs that the program sees, and the means.
 pub fn remark_on_fit(fit: Option<&CpuFit>, quiet: bool) {
-    let sentences = fit.filter(|_| !quiet).map(CpuFit::sentences);
-    sentences.iter().flatten().for_each(|sentence| output::tell(sentence));
+    output::tell_each(fit.filter(|_| !quiet).map(CpuFit::sentences).into_iter().flatten());
 }
 
 /// Reports settings of a program that do not fit its seats; grave ones even with --quiet.
@@ -207,12 +203,6 @@ pub fn warn_of_settings(program: &Executable, seating: &SeatAllocator, widens: b
     }
 }
 
-/// Warns if a command's program does not run in the command's own processes.
-pub fn warn_of_handing_over(command: &[OsString]) {
-    let words: Vec<String> = command.iter().map(|word| word.to_string_lossy().into()).collect();
-    asks::hands_over(&words).iter().for_each(|what| output::tell(what));
-}
-
 /// Writes the table and its notes to stderr, because stdout is the program's; problems even with
 /// --quiet.
 pub fn show(report: &Report, quiet: bool) {
@@ -220,13 +210,12 @@ pub fn show(report: &Report, quiet: bool) {
         if !report.is_without_seats() {
             output::tell_page(&seating::page(&report.threads, report.created));
         }
-        report.notes().iter().for_each(|note| output::tell(note));
+        output::tell_each(report.notes());
     }
-    report.troubles().iter().for_each(|trouble| output::tell(trouble));
+    output::tell_each(report.troubles());
 }
 
 pub fn write(report: &impl Serialize, destination: &Destination) -> Result<(), CliError> {
-    let machine = &here::host_name();
-    let document = output::OfMachine { document: report, machine };
+    let document = output::OfMachine { document: report, machine: &host_name() };
     destination.write_silently(&seatmap_data::document::written(&document))
 }

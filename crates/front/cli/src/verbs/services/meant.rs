@@ -1,9 +1,6 @@
 //! Converts command lines into requests, or usage errors.
 
-use crate::args::{
-    PlanStanding, SeatsFormatName, ServicesApply, ServicesImport, ServicesObserve,
-    ServicesPlanArgs, ServicesRace,
-};
+use super::{PlanStanding, ServicesImport, ServicesPlanArgs};
 use seatmap_console::error::CliError;
 use seatmap_console::output::Destination;
 use seatmap_console::{here, input, output};
@@ -14,9 +11,8 @@ use seatmap_os::{Root, memory, trusted, whole_file};
 use seatmap_services::apply::ApplyRequest;
 use seatmap_services::bounds::ServiceBounds;
 use seatmap_services::import::{
-    self, CgroupDriver, ImportRemark, ImportedSeats, SeatsFormat, SourceFile, gather,
+    self, CgroupDriver, ImportRemark, ImportedSeats, SourceFile, gather,
 };
-use seatmap_services::race::ServicesRaceRequest;
 use seatmap_services::recorder::INTERVAL;
 use seatmap_services::{
     PlanRequest, RecordRequest, Service, ServicesFile, ServicesPlan, ServicesRecord, living,
@@ -24,8 +20,6 @@ use seatmap_services::{
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
-
-const USUAL_FILE: &str = "services.toml";
 
 /// How long 'show' observes, and 'drift' looks for programs missing from a plan.
 pub const GLANCE: Duration = Duration::from_secs(1);
@@ -88,37 +82,30 @@ pub fn imported(typed: &ServicesImport) -> Result<ImportedSeats, CliError> {
         if source.is_dir() {
             let found = gather::files_of(source).map_err(|error| CliError::at(source, error))?;
             paths = found.0;
-            found
-                .1
-                .iter()
-                .for_each(|(folder, error)| unopened.push(unread(folder, &error.to_string())));
+            let errors = found.1.iter();
+            unopened.extend(errors.map(|(folder, error)| unread(folder, &error.to_string())));
         }
         for path in paths {
             let text = input::bytes(&path).and_then(|bytes| {
                 gather::text_of(&bytes).map_err(|error| CliError::at(&path, error))
             });
+            let is_from_folder = path != *source;
             match text {
-                Ok(text) => {
-                    files.push((path.to_string_lossy().into_owned(), text, path != *source));
-                }
-                Err(error) if path != *source => unopened.push(unread(&path, &error.text())),
+                Ok(text) => files.push((path.to_string_lossy().into(), text, is_from_folder)),
+                Err(error) if is_from_folder => unopened.push(unread(&path, &error.text())),
                 Err(error) => return Err(error),
             }
         }
     }
+    let files = files.iter();
     let sources: Vec<SourceFile> = files
-        .iter()
         .map(|(name, text, is_from_folder)| SourceFile {
             name,
             text,
             is_from_folder: *is_from_folder,
         })
         .collect();
-    let format = typed.format.map(|format| match format {
-        SeatsFormatName::Kubelet => SeatsFormat::Kubelet,
-        SeatsFormatName::Systemd => SeatsFormat::Systemd,
-        SeatsFormatName::Libvirt => SeatsFormat::Libvirt,
-    });
+    let format = typed.format.map(Into::into);
     Ok(import::read(&sources, unopened, format, CgroupDriver::here(&Root::new("/")))?)
 }
 
@@ -161,40 +148,17 @@ pub fn glance(path: &Path) -> Result<RecordRequest, CliError> {
     })
 }
 
-pub fn recording(typed: &ServicesObserve) -> Result<RecordRequest, CliError> {
-    Ok(RecordRequest {
-        time: typed.seconds,
-        interval: typed.interval,
-        sees_talk: !typed.no_talk,
-        ..glance(&typed.file)?
-    })
-}
-
-/// The load that a plan is for.
-pub enum LoadSource {
-    Record(Box<ServicesRecord>),
-    Look(Box<RecordRequest>),
-}
-
-pub fn load(typed: &ServicesPlanArgs) -> Result<LoadSource, CliError> {
-    let Some(path) = &typed.record else {
-        let file = typed.file.as_deref().unwrap_or(Path::new(USUAL_FILE));
-        let request = RecordRequest { time: typed.seconds, sees_talk: true, ..glance(file)? };
-        return Ok(LoadSource::Look(Box::new(request)));
-    };
+/// A saved record, with the limits of another file of services.
+pub fn record(path: &Path, file: Option<&Path>) -> Result<ServicesRecord, CliError> {
     let record = input::parsed(path, &input::bytes(path)?, ServicesRecord::from_json)?;
-    let limited = match &typed.file {
-        Some(file) => record.with_limits(&services(file)?)?,
-        None => record,
-    };
-    Ok(LoadSource::Record(Box::new(limited)))
+    match file {
+        Some(file) => Ok(record.with_limits(&services(file)?)?),
+        None => Ok(record),
+    }
 }
 
 /// The CPUs that the services must be within.
-pub fn bounds(
-    typed: &ServicesPlanArgs,
-    record: &ServicesRecord,
-) -> Result<ServiceBounds, CliError> {
+fn bounds(typed: &ServicesPlanArgs, record: &ServicesRecord) -> Result<ServiceBounds, CliError> {
     let services: Vec<&Service> =
         record.services.iter().map(|recorded| &recorded.service).collect();
     if services.iter().all(|service| service.cpus.is_none()) {
@@ -207,7 +171,7 @@ pub fn bounds(
         input::cpus_of(&machine)?
     };
     let bounds = ServiceBounds::of(services, &computer)?;
-    bounds.remarks.iter().for_each(|remark| output::tell(remark));
+    output::tell_each(&bounds.remarks);
     Ok(bounds)
 }
 
@@ -215,26 +179,21 @@ pub fn plan<'a>(
     typed: &ServicesPlanArgs,
     record: &'a ServicesRecord,
     profile: &'a Profile,
-    bounds: ServiceBounds,
     beside: Option<&'a ServicesPlan>,
-) -> PlanRequest<'a> {
+) -> Result<PlanRequest<'a>, CliError> {
     let is_here = typed.on.as_deref().is_none_or(|name| name == "host");
-    PlanRequest {
+    Ok(PlanRequest {
         record,
         profile,
-        bounds: bounds.cpus,
+        bounds: bounds(typed, record)?.cpus,
         beside,
         allowed: is_here.then(|| living::usable_cpus(&Root::new("/"))),
         node_bytes: if is_here { memory::node_bytes(&Root::new("/")) } else { BTreeMap::new() },
         is_recorded_machine: is_here && here::is_this_host(&record.machine),
-    }
+    })
 }
 
-pub fn applying(typed: &ServicesApply) -> Result<ApplyRequest, CliError> {
-    Ok(seating(planned(&typed.plan)?, &typed.standing))
-}
-
-fn seating(plan: ServicesPlan, standing: &PlanStanding) -> ApplyRequest {
+pub fn seating(plan: ServicesPlan, standing: &PlanStanding) -> ApplyRequest {
     ApplyRequest {
         plan,
         name: standing.name.clone(),
@@ -244,20 +203,12 @@ fn seating(plan: ServicesPlan, standing: &PlanStanding) -> ApplyRequest {
     }
 }
 
-pub fn racing(typed: &ServicesRace) -> Result<ServicesRaceRequest, CliError> {
-    Ok(ServicesRaceRequest {
-        apply: seating(raced(&typed.plan)?, &typed.standing),
-        period: typed.period,
-        rounds: typed.rounds as usize,
-    })
-}
-
 pub fn planned(path: &Path) -> Result<ServicesPlan, CliError> {
     input::parsed(path, &input::bytes(path)?, ServicesPlan::from_json)
 }
 
 /// Only this user may be able to write the file, because metrics are shell commands.
-fn raced(path: &Path) -> Result<ServicesPlan, CliError> {
+pub fn raced(path: &Path) -> Result<ServicesPlan, CliError> {
     if path == Path::new("-") {
         return planned(path);
     }

@@ -1,8 +1,7 @@
 //! The screen: draws observations, and handles keys until one of them ends it.
 
 use super::recorder::{self, Recorder};
-use super::{meant, pin};
-use crate::args::Top;
+use super::{Top, count_wakes, pin};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use ratatui::layout::Rect;
@@ -199,7 +198,7 @@ impl Screen {
             self.watched.count_by(None);
             return;
         }
-        match meant::count_wakes(&mut self.watched) {
+        match count_wakes(&mut self.watched) {
             Ok(()) => (self.view.shows_wakes, self.frame.wakes) = (true, None),
             Err(error) => self.view.message = error.text(),
         }

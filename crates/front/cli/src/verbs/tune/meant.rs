@@ -1,14 +1,14 @@
 //! Converts command lines into races.
 
-use super::spread::RanksOfRace;
-use crate::args::Tune;
-use crate::verbs::place::ranks;
+use super::{RanksOfRace, Tune};
+use crate::verbs::place;
 use crate::{myself, verbs};
 use seatmap_cluster::Cluster;
 use seatmap_console::error::CliError;
 use seatmap_console::output::Destination;
 use seatmap_console::over_ranks::LaunchedRank;
 use seatmap_console::{here, input, pattern_input};
+use seatmap_data::document::content_hash;
 use seatmap_data::machine::import::MAX_FILE_BYTES;
 use seatmap_data::pattern::Pattern;
 use seatmap_launch::Executable;
@@ -74,9 +74,12 @@ fn earlier(path: &Path) -> Result<Tuned, CliError> {
 }
 
 fn on_host(typed: &Tune, is_resumed: bool) -> Result<HostGround, CliError> {
-    if let Some(option) = typed.on_cluster.given_option() {
-        return Err(CliError::input(format!("{option} needs a cluster: give its file with --on")));
-    }
+    CliError::check_input(
+        typed
+            .on_cluster
+            .given_option()
+            .map(|option| format!("{option} needs a cluster: give its file with --on")),
+    )?;
     let pattern = match &typed.pattern {
         // An earlier race keeps its candidates.
         Some(text) if !is_resumed => Some(pattern_input::pattern(text)?),
@@ -96,20 +99,19 @@ fn on_host(typed: &Tune, is_resumed: bool) -> Result<HostGround, CliError> {
     Ok(HostGround {
         cpus: typed.cpus.clone(),
         traffic,
-        switches: typed.vary.iter().map(|choice| choice.switch()).collect(),
+        switches: typed.vary.iter().map(|choice| (*choice).into()).collect(),
     })
 }
 
 fn on_cluster(typed: &Tune, name: &str) -> Result<ClusterGround, CliError> {
     let cluster = cluster_in(name)?;
-    if !holds(&typed.command, HOSTS) {
-        return Err(CliError::input(format!(
-            "the command does not contain {HOSTS}, the file with the order of the hosts; for \
-             example: mpirun --map-by seq --bind-to none --hostfile {HOSTS} {SEAT} PROGRAM"
-        )));
-    }
+    refuse_if!(
+        !holds(&typed.command, HOSTS),
+        "the command does not contain {HOSTS}, the file with the order of the hosts; for \
+         example: mpirun --map-by seq --bind-to none --hostfile {HOSTS} {SEAT} PROGRAM"
+    );
     let pattern = match &typed.pattern {
-        Some(pattern) => Some(ranks::pattern(pattern, &typed.on_cluster)?),
+        Some(pattern) => Some(place::pattern_of_ranks(pattern, &typed.on_cluster)?),
         None if !typed.observe => {
             return Err(CliError::input(
                 "a race on a cluster needs a pattern: give --pattern, or record one with --observe",
@@ -128,21 +130,20 @@ fn on_cluster(typed: &Tune, name: &str) -> Result<ClusterGround, CliError> {
         pattern,
         wishes: (&typed.on_cluster).into(),
         nodes: Box::new(move |pattern: &Pattern| {
-            ranks::places(&name, &cluster, &wishes, pattern).map_err(|error| error.text().into())
+            place::nodes(&name, &cluster, &wishes, pattern).map_err(|error| error.text().into())
         }),
-        hosts: typed.hosts.writer(),
+        hosts: typed.hosts.into(),
         program: myself::path().map_err(CliError::work)?,
     })
 }
 
 fn cluster_in(name: &str) -> Result<Cluster, CliError> {
     let path = Path::new(name);
-    if !path.exists() {
-        return Err(CliError::input(format!(
-            "{name} is not a file: with COMMAND, --on needs a cluster's file; to race on a model, \
-             leave COMMAND out"
-        )));
-    }
+    refuse_if!(
+        !path.exists(),
+        "{name} is not a file: with COMMAND, --on needs a cluster's file; to race on a model, \
+         leave COMMAND out"
+    );
     let bytes = input::bytes(path)?;
     if Cluster::is_cluster(&bytes) {
         verbs::cluster::read(path, &bytes)
@@ -164,16 +165,13 @@ pub enum ModelPart {
 
 /// A race of ways to place a pattern on the model of this name.
 pub fn on_model(typed: &Tune, name: &str) -> Result<ModelPart, CliError> {
-    if let Some(option) = typed.for_programs() {
-        return Err(CliError::input(format!(
-            "{option} needs a COMMAND; without one, the messages of --pattern race on a model"
-        )));
-    }
-    if verbs::cluster::of_file(name)?.is_some() {
-        return Err(CliError::input(format!(
-            "{name} is a cluster: give the COMMAND that starts a job"
-        )));
-    }
+    CliError::check_input(typed.for_programs().map(|option| {
+        format!("{option} needs a COMMAND; without one, the messages of --pattern race on a model")
+    }))?;
+    refuse_if!(
+        verbs::cluster::of_file(name)?.is_some(),
+        "{name} is a cluster: give the COMMAND that starts a job"
+    );
     let start = typed.spread.then(|| LaunchedRank::of_launcher(&typed.meeting)).transpose()?;
     let pattern = typed.pattern.as_deref().ok_or_else(|| {
         CliError::input("add --pattern: a race on a model runs a pattern's messages")
@@ -188,12 +186,9 @@ pub fn on_model(typed: &Tune, name: &str) -> Result<ModelPart, CliError> {
         ));
     };
     let messages = OnModel::new(model, &pattern, typed.rounds()).map_err(CliError::input)?;
-    let ranks = start.map(|start| RanksOfRace {
-        start,
-        name: seatmap_data::document::content_hash(&format!("{messages:?}")),
-    });
+    let ranks = start.map(|start| (start, content_hash(&format!("{messages:?}"))));
     match ranks {
-        Some(ranks) if !ranks.start.is_first() => Ok(ModelPart::Follow(messages, ranks)),
+        Some(ranks) if !ranks.0.is_first() => Ok(ModelPart::Follow(messages, ranks)),
         ranks => {
             let race = ModelRace {
                 profile: input::profile_of(&machine)?,

@@ -1,6 +1,7 @@
-//! `seatmap place`, as typed.
+//! The options of `seatmap place`.
 
-use super::{OnCluster, first_given};
+use super::on_cluster::OnCluster;
+use crate::verbs::first_given;
 use clap::{Args, ValueEnum};
 use seatmap_console::outputs::ResultForms;
 use seatmap_console::time::time_within;
@@ -237,11 +238,6 @@ impl PlaceArgs {
         }
     }
 
-    /// A given option without effect, and its purpose.
-    pub fn unused(&self) -> Option<String> {
-        self.alien().or_else(|| self.idle())
-    }
-
     /// A cluster option, given with a machine.
     pub fn for_clusters(&self) -> Option<String> {
         let option = self.on_cluster.given_option()?;
@@ -251,48 +247,44 @@ impl PlaceArgs {
         ))
     }
 
-    /// A machine option, given with two matrices.
-    fn alien(&self) -> Option<String> {
+    /// A given option without effect, and its purpose: a machine option with two matrices, or one
+    /// without what it needs.
+    pub fn unused(&self) -> Option<String> {
         let is_other = self.objective.is_some_and(|one| one != ObjectiveChoice::Distance);
-        let objective = Some("--objective").filter(|_| is_other);
-        let option = objective.or(Some("--method").filter(|_| self.method != MethodChoice::Auto))?;
-        self.qaplib.as_ref()?;
-        Some(format!(
-            "{option} needs a machine, and a QAPLIB instance has none; leave {option} out"
-        ))
-    }
-
-    /// An option without the one that it needs, or with one that excludes it.
-    fn idle(&self) -> Option<String> {
+        let is_searched_otherwise = self.method != MethodChoice::Auto;
+        let of_machines = [("--objective", is_other), ("--method", is_searched_otherwise)];
+        if self.qaplib.is_some()
+            && let Some(option) = first_given(of_machines)
+        {
+            return Some(format!(
+                "{option} needs a machine, and a QAPLIB instance has none; leave {option} out"
+            ));
+        }
         // An option without effect is an error, because its user expects one.
         if self.threads.is_some() && self.method == MethodChoice::Getcore {
             let getcore = "--method getcore, which places each task once and does not search";
             return Some(format!("--threads has no effect with {getcore}; leave --threads out"));
         }
         let is_timed = self.objective == Some(ObjectiveChoice::Time);
-        if is_timed && self.weight == Some(WeightChoice::Bytes) {
-            return Some(
-                "--objective time counts messages, each with its round trip; leave --weight bytes \
-                 out"
-                .to_owned(),
-            );
-        }
-        if self.waiting && self.weight == Some(WeightChoice::Bytes) {
-            return Some(
-                "--waiting counts messages, each with its wakeup; leave --weight bytes out"
-                    .to_owned(),
-            );
+        if self.weight == Some(WeightChoice::Bytes) && (is_timed || self.waiting) {
+            let option = if is_timed { "--objective time" } else { "--waiting" };
+            let cost = if is_timed { "round trip" } else { "wakeup" };
+            return Some(format!(
+                "{option} counts messages, each with its {cost}; leave --weight bytes out"
+            ));
         }
         let is_simulated = self.objective == Some(ObjectiveChoice::Simulated);
         let is_sum = self.objective.is_none_or(|objective| {
             matches!(objective, ObjectiveChoice::Distance | ObjectiveChoice::Time)
         });
         // Without an objective the pattern may have the time that a load takes.
-        let is_untimed = self.objective.is_some() && !is_timed;
+        if let Some(unused) =
+            self.objective.and_then(|objective| self.unused_loads(objective.into()))
+        {
+            return Some(unused);
+        }
         let is_pizza = self.method == MethodChoice::Pizza;
         let given = [
-            ("--load-ns", self.load_ns.is_some() && is_untimed, OF_LOAD_TIME),
-            ("--load", self.load.is_some() && is_untimed && self.prefer.is_none(), OF_LOADS),
             ("--waiting", self.waiting && !is_sum, "--objective distance or time"),
             ("--prefer", self.prefer.is_some() && is_simulated, "another objective"),
             ("--rounds", self.rounds.is_some() && !is_simulated, "--objective simulated"),
@@ -323,40 +315,31 @@ fn changes_nothing(option: &str, needed: &str) -> String {
     format!("{option} has no effect without {needed}; add that, or leave {option} out")
 }
 
-/// An objective of placements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ObjectiveChoice {
-    /// The sum of weight x core distance.
-    Distance,
-    /// The load of the most loaded link between caches, nodes or packages.
-    Congestion,
-    /// The time of the pattern's messages on the simulated machine; needs a model.
-    Simulated,
-    /// The time of the slowest seat: its work at the speed of its CPU, and its messages.
-    Time,
+choice! {
+    /// An objective of placements.
+    ObjectiveChoice for Objective {
+        /// The sum of weight x core distance.
+        Distance,
+        /// The load of the most loaded link between caches, nodes or packages.
+        Congestion,
+        /// The time of the pattern's messages on the simulated machine; needs a model.
+        Simulated,
+        /// The time of the slowest seat: its work at the speed of its CPU, and its messages.
+        Time,
+    }
 }
 
-/// A kind of core of a hybrid processor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum KindChoice {
-    /// The strongest cores.
-    Performance,
-    /// Those between the strongest and the weakest.
-    Middle,
-    /// The weakest ordinary cores.
-    Efficiency,
-    /// Those of the low-power island.
-    LowPower,
-}
-
-impl From<KindChoice> for CoreKind {
-    fn from(choice: KindChoice) -> Self {
-        match choice {
-            KindChoice::Performance => CoreKind::Performance,
-            KindChoice::Middle => CoreKind::Middle,
-            KindChoice::Efficiency => CoreKind::Efficiency,
-            KindChoice::LowPower => CoreKind::LowPower,
-        }
+choice! {
+    /// A kind of core of a hybrid processor.
+    KindChoice for CoreKind {
+        /// The strongest cores.
+        Performance,
+        /// Those between the strongest and the weakest.
+        Middle,
+        /// The weakest ordinary cores.
+        Efficiency,
+        /// Those of the low-power island.
+        LowPower,
     }
 }
 
@@ -368,31 +351,24 @@ pub enum PreferChoice {
     BigCache,
 }
 
-/// The placement drawn before a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum BeforeChoice {
-    /// Tasks on CPUs in the order of their numbers.
-    Os,
-    /// The random placement with the median cost of 101.
-    Random,
-}
-
-impl From<BeforeChoice> for BeforePlan {
-    fn from(choice: BeforeChoice) -> Self {
-        match choice {
-            BeforeChoice::Os => BeforePlan::InOrder,
-            BeforeChoice::Random => BeforePlan::Random,
-        }
+choice! {
+    /// The placement drawn before a plan.
+    BeforeChoice for BeforePlan {
+        /// Tasks on CPUs in the order of their numbers.
+        Os = BeforePlan::InOrder,
+        /// The random placement with the median cost of 101.
+        Random,
     }
 }
 
-/// The weight of an edge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum WeightChoice {
-    /// Its bytes.
-    Bytes,
-    /// Its messages.
-    Messages,
+choice! {
+    /// The weight of an edge.
+    WeightChoice for Weight {
+        /// Its bytes.
+        Bytes,
+        /// Its messages.
+        Messages,
+    }
 }
 
 /// The search method.
@@ -407,26 +383,6 @@ pub enum MethodChoice {
     Pizza,
     /// Each channel's threads next to the home of its line (Liu et al. 2015).
     Getcore,
-}
-
-impl From<ObjectiveChoice> for Objective {
-    fn from(choice: ObjectiveChoice) -> Self {
-        match choice {
-            ObjectiveChoice::Distance => Objective::Distance,
-            ObjectiveChoice::Congestion => Objective::Congestion,
-            ObjectiveChoice::Simulated => Objective::Simulated,
-            ObjectiveChoice::Time => Objective::Time,
-        }
-    }
-}
-
-impl From<WeightChoice> for Weight {
-    fn from(choice: WeightChoice) -> Self {
-        match choice {
-            WeightChoice::Bytes => Weight::Bytes,
-            WeightChoice::Messages => Weight::Messages,
-        }
-    }
 }
 
 fn fix(text: &str) -> Result<(usize, u32), String> {

@@ -1,6 +1,7 @@
-//! `seatmap place --on CLUSTER`, as typed.
+//! The options of `seatmap place --on CLUSTER`.
 
-use super::{BeforeChoice, MethodChoice, PlaceArgs, first_given};
+use super::args::{BeforeChoice, MethodChoice, PlaceArgs};
+use crate::verbs::first_given;
 use clap::Args;
 use seatmap_place::ranks::RankWishes;
 

@@ -1,4 +1,4 @@
-//! `seatmap bench`, as typed.
+//! The options of `seatmap bench`.
 
 use clap::{Args, Subcommand};
 use seatmap_console::outputs::ResultForms;
@@ -288,7 +288,7 @@ pub fn confidence(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::{SeatmapArgs, SeatmapCommand};
+    use crate::verbs::{SeatmapArgs, SeatmapCommand};
     use clap::Parser;
 
     #[test]
