@@ -13,7 +13,7 @@ const MOST_ENTRIES: usize = MAX_CPU as usize + 1;
 ///
 /// Ranges (`4-7`), strides (`0-14:2`) and numbers, separated by commas, as in cpuset(7). PUs to
 /// measure must be distinct ([`CpuList::distinct`]), seats need not.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Default, Clone, Debug, PartialEq, Eq)]
 pub struct CpuList(pub Vec<u32>);
 
 /// Why a CPU list is invalid.

@@ -33,7 +33,7 @@ struct Hierarchy {
 }
 
 /// The mounted hierarchies.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Default, Debug, PartialEq, Eq)]
 pub struct Hierarchies {
     mounted: Vec<Hierarchy>,
     is_first_namespace: bool,

@@ -10,7 +10,7 @@ use seatmap_os::ready::{self, Awaited};
 use seatmap_os::{Root, Tid};
 use std::ffi::OsString;
 use std::io::{self, Read};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};

@@ -19,6 +19,7 @@ use seatmap_measure::wakeups::USUAL_PAIRS;
 use seatmap_report::terminal::{self, DrawOptions};
 use seatmap_report::{Page, html};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 #[derive(Debug, Args)]
 pub struct MeasureArgs {
